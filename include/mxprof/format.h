@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layout of records in memory and of sections in a native file (*.mxp). docs/format.md describes
+// the same byte by byte. All integers are in the byte order of the machine that wrote them; the file
+// header tells which. Nothing here is ever reordered: new kinds and new sections are added, and a
+// reader skips what it does not know by the length that every record and section begins with.
+#ifndef MXPROF_FORMAT_H
+#define MXPROF_FORMAT_H
+
+#include <stdint.h>
+
+#define MXP_FORMAT_VERSION 1u     // what this library writes
+#define MXP_FORMAT_MIN_READER 1u  // the oldest reader that understands it
+#define MXP_RECORD_UNIT 16u       // records are multiples of this, and aligned to it
+#define MXP_CHUNK_BYTES 65536u    // a thread's records come in chunks of this size
+
+// ---- records ----------------------------------------------------------------------------------
+// Word 0 of every record:  kind (8 bits) | length in units (8) | stamp: low 48 bits of ticks (48)
+// Word 1 of every record:  name id (low 32) | what the kind says (high 32)
+// The stamp is the begin of a span or operator and the moment of everything else. A reader widens
+// it with the chunk's base_ticks: the recorder opens a new chunk before 2^47 ticks have passed.
+
+#define MXP_RECORD_KINDS(X)                                                                  \
+    X(SPAN, 1)        /* 16 B: w1 high = duration in ticks, below 2^32 */                     \
+    X(SPAN_LONG, 2)   /* 48 B + 16 an argument */                                             \
+    X(OPERATOR, 3)    /* 64 B */                                                              \
+    X(VARIABLES, 4)   /* 64 B: continuation of the operator before it */                      \
+    X(COUNTER, 5)     /* 32 B */                                                              \
+    X(MEMORY, 6)      /* 48 B */                                                              \
+    X(INSTANT, 7)     /* 16 B */                                                              \
+    X(FLOW, 8)        /* 32 B */                                                              \
+    X(META, 9)        /* 32 B */
+
+enum {
+#define MXP_KIND_ENUM(name, number) MXP_KIND_##name = number,
+    MXP_RECORD_KINDS(MXP_KIND_ENUM)
+#undef MXP_KIND_ENUM
+};
+
+#define MXP_STAMP_BITS 48
+#define MXP_STAMP_MASK ((UINT64_C(1) << MXP_STAMP_BITS) - 1)
+
+// SPAN_LONG:  w1 high = flags (16) | arguments (8) | clock (8)
+//             w2 duration, 64 bits   w3 begin, 64 bits   w4 lane (low 32) | scope id (high 32)
+//             w5 0    then per argument two words: key id (low 32) | type (8), value
+// Lane 0 is the thread that wrote the record; MXP_LANE_THREAD | n is thread n; any other value is
+// the name id of a lane (a device, a stream).
+#define MXP_LANE_THREAD 0x80000000u
+
+enum {
+    MXP_SPAN_BEGIN_CLIPPED = 1,  // began before recording did; begin is when recording began
+    MXP_SPAN_CLOSED_BY_STOP = 2, // still open at stop or pause; end is that moment
+    MXP_SPAN_OPEN_AT_CRASH = 4   // never ended; end is the last moment known
+};
+
+enum { MXP_CLOCK_TRACE = 0 };  // clock of a long span: the trace's own ticks; others are lanes' own
+
+enum {
+    MXP_ARG_U64 = 1,
+    MXP_ARG_I64 = 2,
+    MXP_ARG_F64 = 3,
+    MXP_ARG_NAME = 4  // value is a name id
+};
+
+// OPERATOR:   w0 stamp = start        w1 high = operator id (never 0)
+//             w2 run ticks (48)   | flags (16): phase (low 3 bits), MXP_OP_*
+//             w3 start - push (48) | pushing thread (16), 0xffff unknown
+//             w4 start - ready (48) | device (8) | ids in VARIABLES records (8)
+//             w5 id of the operator that released it (low 32) | id of its bulk parent (high 32)
+//             w6 scope id (low 32) | shape string id (high 32)
+//             w7 estimated flops, f32 (low 32) | estimated bytes, f32 (high 32)
+enum {
+    MXP_PHASE_NONE = 0,
+    MXP_PHASE_FORWARD = 1,
+    MXP_PHASE_BACKWARD = 2,
+    MXP_PHASE_UPDATE = 3,
+    MXP_PHASE_COMMUNICATION = 4,
+    MXP_OP_PHASE_MASK = 7,
+    MXP_OP_VARIABLES_CUT = 8,   // more variables than fit into 16 continuation records
+    MXP_OP_SYMBOLIC = 16,       // part of a prepared graph
+    MXP_OP_BULK_PARENT = 32,    // members carry this operator's id as bulk parent
+    MXP_OP_FAILED = 64          // skipped, or ended in an error
+};
+
+// VARIABLES:  w1 low = operator id, high = count (8)   then 14 ids of 32 bits, top bit: written
+#define MXP_VARIABLES_PER_RECORD 14u
+#define MXP_VARIABLES_RECORDS_MAX 16u
+#define MXP_VARIABLE_WRITTEN 0x80000000u
+
+// COUNTER:    w1 high = type (8: MXP_ARG_U64, I64 or F64) | flags (8)     w2 value   w3 0
+// MEMORY:     w0 stamp, w1 low = array name id, high = scope id
+//             w2 block id (48) | device (8) | flags (4: MXP_MEM_*) | category (4)
+//             w3 requested bytes   w4 rounded bytes   w5 live bytes of the device after it
+enum {
+    MXP_MEM_FREE = 1,   // else an allocation
+    MXP_MEM_REUSED = 2  // served from the pool
+};
+
+// INSTANT:    w1 high = scope (8)
+enum {
+    MXP_INSTANT_GLOBAL = 1,
+    MXP_INSTANT_PROCESS = 2,
+    MXP_INSTANT_THREAD = 3,
+    MXP_INSTANT_TASK = 4,
+    MXP_INSTANT_MARKER = 5
+};
+
+// FLOW:       w1 high = phase (8)     w2 flow id   w3 0
+enum { MXP_FLOW_START = 1, MXP_FLOW_STEP = 2, MXP_FLOW_END = 3 };
+
+// META:       w1 low = name id where it has one, high = what (8)     w2 value   w3 second value
+enum {
+    MXP_META_SCOPE_PUSH = 1,   // name: scope
+    MXP_META_SCOPE_POP = 2,    // name: the scope that is left
+    MXP_META_STEP = 3,         // value: number of the step that begins here
+    MXP_META_STATE = 4,        // value: 0 stop, 1 run, 2 pause, 3 resume
+    MXP_META_THREAD_NAME = 5   // name: new name of the writing thread
+};
+
+// ---- names ------------------------------------------------------------------------------------
+// A name id stands for a (category, name) entry and for how spans of it are shown.
+enum {
+    MXP_STYLE_NONE = 0,     // a plain string: category, argument key, lane, shape
+    MXP_STYLE_SPAN = 1,     // properly nested on its thread (scopes, events, API calls, operators)
+    MXP_STYLE_ASYNC = 2,    // may overlap others on its thread (tasks, frames)
+    MXP_STYLE_COUNTER = 3,
+    MXP_STYLE_INSTANT = 4,
+    MXP_STYLE_FLOW = 5,
+    MXP_STYLE_SCOPE = 6     // its category is the id of the enclosing scope
+};
+
+enum { MXP_UNIT_NONE = 0, MXP_UNIT_BYTES = 1, MXP_UNIT_NS = 2, MXP_UNIT_PERCENT = 3 };
+
+enum {
+    MXP_NAME_NONE = 0,   // ""
+    MXP_NAME_FULL = 1    // "<names full>": the table has reached its cap
+};
+
+// ---- native file ------------------------------------------------------------------------------
+// header (64 B), then sections one after the other, each 16-byte aligned. Sections may repeat: a
+// later CLOCK, THREADS, LOSS, STATS or INFO replaces the earlier one, NAMES and CHUNK add. A file
+// that was closed properly ends with an END section.
+#define MXP_FILE_MAGIC "\x89MXP\r\n\x1a\n"  // 8 bytes
+#define MXP_BYTE_ORDER_MARK 0x01020304u
+
+typedef struct mxp_file_header {
+    char magic[8];
+    uint32_t byte_order;         // MXP_BYTE_ORDER_MARK as the writer sees it
+    uint16_t version;            // MXP_FORMAT_VERSION of the writer
+    uint16_t min_reader;         // readers below this must refuse
+    uint32_t header_bytes;       // 64; sections begin there
+    uint32_t flags;              // 0
+    uint64_t created_real_ns;    // CLOCK_REALTIME when the session's clock was first read
+    uint32_t pid;
+    uint32_t pointer_bytes;
+    uint64_t reserved[3];
+} mxp_file_header;
+
+#define MXP_SECTION_MAGIC 0x5350584du  // "MXPS"
+
+enum {
+    MXP_SECTION_CHUNK = 1,
+    MXP_SECTION_NAMES = 2,
+    MXP_SECTION_THREADS = 3,
+    MXP_SECTION_CLOCK = 4,
+    MXP_SECTION_LOSS = 5,
+    MXP_SECTION_INFO = 6,
+    MXP_SECTION_STATS = 7,
+    MXP_SECTION_END = 8
+};
+
+typedef struct mxp_section {
+    uint32_t magic;           // MXP_SECTION_MAGIC
+    uint16_t type;            // MXP_SECTION_*
+    uint16_t flags;           // bit 0: checksum is valid
+    uint64_t length_bytes;    // whole section, this header included, a multiple of 16
+    uint64_t checksum;        // of everything after this header (docs/format.md)
+    uint64_t payload_bytes;   // bytes of content after the section's own header; the rest is padding
+} mxp_section;
+
+enum { MXP_SECTION_HAS_CHECKSUM = 1 };
+
+// A chunk of one thread's records: the same 64 bytes stand at the head of the chunk in memory.
+typedef struct mxp_chunk_header {
+    mxp_section section;   // payload_bytes: bytes of records (the commit mark of a closed chunk)
+    uint32_t thread;       // index into THREADS
+    uint32_t sequence;     // 0, 1, 2 ... per thread
+    uint64_t base_ticks;   // widens the stamps of this chunk
+    uint64_t lost_before;  // records of this thread lost between the chunk before and this one
+    uint64_t next;         // in memory: address of the thread's next chunk; in a file 0
+} mxp_chunk_header;
+
+// NAMES: first id (u32), count (u32), then per name: category id (u32), style (u8), unit (u8),
+// 0 (u16), length in bytes (u32), the bytes, zeros up to a multiple of 4.
+
+// THREADS: an array of these.
+typedef struct mxp_thread_entry {
+    uint32_t index;         // the thread's number in this trace, from 0
+    uint32_t tid;           // the operating system's
+    uint64_t start_ticks;
+    uint64_t end_ticks;     // 0: still running when written
+    uint64_t records;
+    uint64_t lost;
+    uint32_t name;          // name id, 0 if it has none
+    uint32_t flags;         // 0
+} mxp_thread_entry;
+
+// CLOCK: clock source (u32: MXP_CLOCK_SOURCE_*), points (u32), segments (u32), 0 (u32), then points
+// and segments. Trace time in ns = segment.ns0 + ((ticks - segment.ticks0) * segment.mult >> 32), in
+// the last segment whose ticks0 is not above ticks (the first one for earlier ticks).
+enum {
+    MXP_CLOCK_SOURCE_TSC = 1,
+    MXP_CLOCK_SOURCE_ARM = 2,
+    MXP_CLOCK_SOURCE_RAW = 3,
+    MXP_CLOCK_SOURCE_MONOTONIC = 4
+};
+
+typedef struct mxp_clock_point {
+    uint64_t ticks;
+    uint64_t monotonic_ns, raw_ns, boottime_ns, realtime_ns;
+    uint64_t bracket_ticks;  // how long taking the point took: its uncertainty
+} mxp_clock_point;
+
+typedef struct mxp_clock_segment {
+    uint64_t ticks0;
+    int64_t ns0;      // ns since the first point
+    uint64_t mult;    // ns per tick, 32.32 fixed point
+} mxp_clock_segment;
+
+// LOSS: an array of these.
+enum {
+    MXP_LOSS_MEMORY_FULL = 1,   // the cap was reached, policy drop, or no memory
+    MXP_LOSS_IN_SIGNAL = 2,     // a handler interrupted a record
+    MXP_LOSS_NAMES_FULL = 3,    // recorded under <names full>
+    MXP_LOSS_THREAD = 4         // no memory to register the thread
+};
+
+typedef struct mxp_loss_entry {
+    uint32_t thread;       // index, or 0xffffffff for the process
+    uint32_t reason;       // MXP_LOSS_*
+    uint64_t count;
+    uint64_t from_ticks, to_ticks;  // first and last loss
+} mxp_loss_entry;
+
+// INFO: pairs of key length (u32), value length (u32), key, value; each pair padded to 4.
+// STATS: count (u32), 0 (u32), then per name mxp_stats_entry and its buckets: index (u32), count (u32).
+typedef struct mxp_stats_entry {
+    uint32_t name;
+    uint32_t buckets;            // how many pairs follow
+    uint64_t count;
+    uint64_t total_ns, min_ns, max_ns;
+} mxp_stats_entry;
+
+// END: sections written (u64), records written (u64).
+
+#endif

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The gate and the clock: what every recording site reads, inline. See record.h for the calls.
+#ifndef MXPROF_GATE_H
+#define MXPROF_GATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The id of a (category, name) entry of the name table.
+typedef uint32_t mxp_name;
+
+// ---- gate -------------------------------------------------------------------------------------
+// Classes of records; the first four are MXNET_PROFILER_MODE's bits.
+enum {
+    MXP_CLASS_SYMBOLIC = 1,
+    MXP_CLASS_IMPERATIVE = 2,
+    MXP_CLASS_API = 4,
+    MXP_CLASS_MEMORY = 8,
+    MXP_CLASS_USER = 16,
+    MXP_CLASS_ALL = 31,
+    MXP_GATE_TSC = 1 << 16,  // the clock is the CPU's counter, readable inline
+    MXP_GATE_TAP = 1 << 17   // taps are registered
+};
+
+// Shared by every recording site of the process. Written by the session under its lock; read by
+// recording threads with relaxed loads (see record_inline.h for what orders them).
+typedef struct mxp_control_block {
+    uint32_t gate;            // classes that record now, and MXP_GATE_* bits
+    uint32_t layout;          // MXP_LAYOUT of the library
+    uint64_t closed_ticks;    // spans begun up to here were closed by a stop
+    uint64_t reserved[6];
+} mxp_control_block;
+
+extern mxp_control_block mxp_control;
+
+// Whether records of any of `classes` are taken now.
+static inline int mxp_enabled(uint32_t classes)
+{
+    return (__atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED) & classes) != 0;
+}
+
+// ---- clock ------------------------------------------------------------------------------------
+// Now, in ticks of the trace's clock. Unserialised.
+uint64_t mxp_clock_read(void);
+
+static inline uint64_t mxp_ticks_from(uint32_t gate)
+{
+#if defined(__x86_64__)
+    if (__builtin_expect((gate & MXP_GATE_TSC) != 0, 1)) {
+        return __builtin_ia32_rdtsc();
+    }
+#elif defined(__aarch64__)
+    if (__builtin_expect((gate & MXP_GATE_TSC) != 0, 1)) {
+        uint64_t ticks;
+        __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+        return ticks;
+    }
+#endif
+    (void)gate;
+    return mxp_clock_read();
+}
+
+static inline uint64_t mxp_ticks(void)
+{
+    return mxp_ticks_from(__atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED));
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sessions and user objects: configuration, state, output. Every function may be called from any
+// thread, in any order, any number of times. All return 0 or a negative MXP_E code, with the detail
+// in mxp_last_error(). Strings passed in are copied.
+#ifndef MXPROF_PROFILER_H
+#define MXPROF_PROFILER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mxprof/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- session ----------------------------------------------------------------------------------
+// There is one session a process; it is created on first use and lives until the process exits.
+typedef struct mxp_session mxp_session;
+mxp_session *mxp_session_get(void);
+
+enum { MXP_STORE_MEMORY = 0, MXP_STORE_FILE = 1, MXP_STORE_RING = 2 };
+enum { MXP_FULL_GROW = 0, MXP_FULL_DROP = 1 };
+
+// The configuration. Fill it with mxp_config_init, change members, pass it on; it is copied.
+typedef struct mxp_config {
+    uint32_t size_bytes;          // sizeof(mxp_config), set by mxp_config_init
+    uint32_t classes;             // MXP_CLASS_*; user objects always belong to it
+    const char *filename;         // Chrome trace; default "profile.json"
+    const char *native_filename;  // native trace (*.mxp), written beside it; default none
+    const char *memory_csv_prefix;  // gpu_memory_profile_filename_prefix
+    int continuous_dump;          // write every period_s in the background; default 1
+    double dump_period_s;         // default 1.0, above 0 if continuous_dump
+    int aggregate_stats;          // keep the table; default 0
+    int statistics_only;          // keep the table and no trace, for unlimited time; default 0
+    int store;                    // MXP_STORE_*; only MEMORY in this version
+    int full_policy;              // MXP_FULL_*
+    uint64_t memory_limit_bytes;  // of records in memory; default 1 GiB, at least 1 MiB
+} mxp_config;
+
+void mxp_config_init(mxp_config *config);
+
+// Takes `config` over. Legal at any time, also while running: a changed file name finishes the old
+// file if anything was written to it. Keeps state and recorded data.
+// MXP_EVALUE: a member is out of range; nothing has changed.
+int mxp_session_configure(mxp_session *session, const mxp_config *config);
+
+// The same from MXNet's string pairs (docs/guide.md lists the keys); keys left out return to their
+// defaults. MXP_EKEY: unknown key; the detail lists the valid ones and the closest.
+int mxp_session_configure_pairs(mxp_session *session, int count, const char *const *keys,
+                                const char *const *values);
+
+int mxp_session_run(mxp_session *session);
+int mxp_session_stop(mxp_session *session);
+
+// Pauses (non-zero) or resumes. Does not nest; resume undoes a pause only, never a stop.
+int mxp_session_pause(mxp_session *session, int paused);
+
+// Writes out what was recorded. `finished` closes the file: the next run begins a new one. Without
+// continuous_dump every dump finishes. MXP_ESTATE: the session has not been run since it was last
+// finished. MXP_EIO: open, write or rename failed; the records are kept for the next dump.
+int mxp_session_dump(mxp_session *session, int finished);
+
+enum { MXP_FORMAT_TABLE = 0, MXP_FORMAT_JSON = 1, MXP_FORMAT_CSV = 2 };
+enum { MXP_SORT_TOTAL = 0, MXP_SORT_AVG = 1, MXP_SORT_MIN = 2, MXP_SORT_MAX = 3, MXP_SORT_COUNT = 4 };
+
+// The aggregate statistics as text, in MXNet's layout; "" if aggregate_stats is off. Never touches
+// the trace file. `reset` empties the statistics afterwards. *text belongs to the library and lives
+// until this thread's next call that returns a string, or the thread's end.
+int mxp_session_dumps(mxp_session *session, int format, int sort_by, int ascending, int reset,
+                      const char **text);
+
+// What the session knows about itself.
+typedef struct mxp_report {
+    uint32_t size_bytes;           // sizeof(mxp_report), set by the caller
+    uint32_t clock_source;         // MXP_CLOCK_SOURCE_*
+    double ns_per_tick;
+    double clock_residual_ns;      // largest distance of a calibration point from the line
+    double record_cost_ns;         // measured cost of one span on this machine
+    uint64_t records, bytes, lost; // since the session began
+    uint64_t names, names_bytes;
+    uint64_t threads;
+    uint64_t memory_bytes;         // held by the recorder now
+    double estimated_overhead_ns;  // records * record_cost_ns
+} mxp_report;
+
+int mxp_session_report(mxp_session *session, mxp_report *report);
+
+// ---- objects ----------------------------------------------------------------------------------
+// Handles are checked: null, destroyed and wrong-type ones give MXP_EHANDLE. They record only while
+// the session runs and is not paused.
+typedef struct mxp_object *mxp_handle;
+
+// Domains live until the process exits. Empty or null name: MXP_EINVAL.
+int mxp_domain_create(const char *name, mxp_handle *domain);
+int mxp_task_create(mxp_handle domain, const char *name, mxp_handle *task);
+int mxp_frame_create(mxp_handle domain, const char *name, mxp_handle *frame);
+int mxp_event_create(const char *name, mxp_handle *event);
+int mxp_counter_create(mxp_handle domain, const char *name, mxp_handle *counter);
+
+// Destroys a task, frame, event or counter; records made stay. A domain: nothing happens.
+int mxp_object_destroy(mxp_handle object);
+
+// Task, frame or event. Start times are kept per thread and nesting level. A stop without a start
+// is MXP_ESTATE and records nothing.
+int mxp_duration_start(mxp_handle object);
+int mxp_duration_stop(mxp_handle object);
+
+// Values are 64-bit unsigned; below zero the counter stays at 0, above the maximum at the maximum,
+// with MXP_EVALUE. The value changes also while nothing is recorded.
+int mxp_counter_set(mxp_handle counter, uint64_t value);
+int mxp_counter_adjust(mxp_handle counter, int64_t delta);
+
+// `scope`: "global", "process", "thread", "task" or "marker".
+int mxp_marker_set(mxp_handle domain, const char *name, const char *scope);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recording: the gate, spans, counters and the rest. Everything here may be called from any thread,
+// at any time, also from a signal handler, and from a program that never starts a session. Nothing
+// here fails loudly: what cannot be recorded is counted and shown in every output.
+//
+// The gate is always inline: one relaxed load and a predicted branch when recording is off. Behind
+// it stands a call of an exported function, or, if MXP_INLINE is defined before this header is
+// included, the record itself (record_inline.h; its layout is checked when a thread registers).
+#ifndef MXPROF_RECORD_H
+#define MXPROF_RECORD_H
+
+#include <stdint.h>
+
+#include <mxprof/format.h>
+#include <mxprof/gate.h>
+#ifdef MXP_INLINE
+#include <mxprof/record_inline.h>
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- names ------------------------------------------------------------------------------------
+// The id of (category, name), made on first use; both strings are copied, invalid UTF-8 is replaced
+// in outputs. `style` is MXP_STYLE_*, `unit` MXP_UNIT_*: what the first caller says stays. Takes a
+// lock: intern once, not per record. Without memory, or with the table at its cap, the answer is
+// MXP_NAME_FULL and the loss is counted. Null strings count as "".
+mxp_name mxp_intern(const char *category, const char *name, int style, int unit);
+
+// Shorthands: a nested span of category `category`; a plain string.
+static inline mxp_name mxp_span_name(const char *category, const char *name)
+{
+    return mxp_intern(category, name, MXP_STYLE_SPAN, MXP_UNIT_NONE);
+}
+static inline mxp_name mxp_string(const char *text)
+{
+    return mxp_intern("", text, MXP_STYLE_NONE, MXP_UNIT_NONE);
+}
+
+// ---- spans ------------------------------------------------------------------------------------
+// mxp_span_begin returns a token, 0 while recording is off; the same thread gives it back to
+// mxp_span_end with the same name. Spans nest. A span that is open when the session stops is closed
+// at that moment and flagged; its end then records nothing.
+uint64_t mxp_span_begin_call(uint32_t classes, mxp_name name);
+void mxp_span_end_call(mxp_name name, uint64_t token);
+
+// The same as functions, gate included, for callers that cannot inline (other languages).
+uint64_t mxp_begin(uint32_t classes, mxp_name name);
+void mxp_end(mxp_name name, uint64_t token);
+
+static inline uint64_t mxp_span_begin_in(uint32_t classes, mxp_name name)
+{
+    uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED);
+    if (__builtin_expect((gate & classes) == 0, 1)) {
+        return 0;
+    }
+#ifdef MXP_INLINE
+    return mxp_inline_begin(gate, name);
+#else
+    return mxp_span_begin_call(classes, name);
+#endif
+}
+
+static inline uint64_t mxp_span_begin(mxp_name name)
+{
+    return mxp_span_begin_in(MXP_CLASS_USER, name);
+}
+
+static inline void mxp_span_end(mxp_name name, uint64_t token)
+{
+    if (__builtin_expect(token == 0, 1)) {
+        return;
+    }
+#ifdef MXP_INLINE
+    mxp_inline_end(name, token);
+#else
+    mxp_span_end_call(name, token);
+#endif
+}
+
+// One argument of a long span.
+typedef struct mxp_arg {
+    mxp_name key;
+    uint32_t type;  // MXP_ARG_*
+    union {
+        uint64_t u64;
+        int64_t i64;
+        double f64;
+    } value;
+} mxp_arg;
+
+// A span with begin and end already known: another lane, another clock, arguments.
+typedef struct mxp_span {
+    mxp_name name;
+    uint32_t flags;        // MXP_SPAN_*
+    uint64_t begin_ticks;
+    uint64_t end_ticks;    // below begin counts as begin
+    uint32_t lane;         // 0: this thread; MXP_LANE_THREAD | n; or a name id
+    uint32_t scope;        // 0: the thread's current one
+    uint32_t clock;        // MXP_CLOCK_TRACE or a lane's own
+    uint32_t arg_count;    // at most 128; more are left out
+    const mxp_arg *args;
+} mxp_span;
+
+void mxp_span_emit(uint32_t classes, const mxp_span *span);
+
+// ---- the rest ---------------------------------------------------------------------------------
+void mxp_counter_u64(uint32_t classes, mxp_name name, uint64_t value);
+void mxp_counter_i64(uint32_t classes, mxp_name name, int64_t value);
+void mxp_counter_f64(uint32_t classes, mxp_name name, double value);
+void mxp_instant(uint32_t classes, mxp_name name, int scope);  // MXP_INSTANT_*
+void mxp_flow(uint32_t classes, mxp_name name, int phase, uint64_t id);  // MXP_FLOW_*
+
+// One executed operator. Stamps are ticks; push <= ready <= start <= end, 0 for an unknown push or
+// ready (then taken as start). `variables` are ids of 31 bits, MXP_VARIABLE_WRITTEN set on those
+// written; what does not fit into 16 records is left out and flagged.
+typedef struct mxp_operator {
+    mxp_name name;
+    uint32_t id, released_by, bulk_parent;
+    uint64_t push_ticks, ready_ticks, start_ticks, end_ticks;
+    uint32_t flags;          // MXP_PHASE_* | MXP_OP_*
+    uint32_t push_thread;    // index, 0xffff unknown
+    uint32_t device;
+    uint32_t scope, shape;   // name ids, 0 none
+    float flops, bytes;
+    uint32_t variable_count;
+    const uint32_t *variables;
+} mxp_operator;
+
+void mxp_operator_emit(uint32_t classes, const mxp_operator *op);
+
+// One allocation or release of a device's memory. `live_bytes` is the device's total after it.
+typedef struct mxp_memory {
+    mxp_name name;           // the array's
+    uint32_t scope;
+    uint64_t block;          // identifies the block: 48 bits
+    uint32_t device, flags;  // MXP_MEM_*
+    uint32_t category;       // 0..15
+    uint64_t requested_bytes, rounded_bytes, live_bytes;
+} mxp_memory;
+
+void mxp_memory_emit(const mxp_memory *memory);
+
+// The scope stack of this thread. Push returns the id of the new scope, whose parent is the current
+// one; operators and blocks carry it. Both work while recording is off, so that scopes are right
+// when it starts. A pop without a push does nothing.
+uint32_t mxp_scope_push(const char *name);
+void mxp_scope_pop(void);
+uint32_t mxp_scope_current(void);
+
+// Marks the beginning of step `number` of the program (an iteration, a frame, a request).
+void mxp_step(uint64_t number);
+
+// Names the calling thread in every output. Copied.
+void mxp_thread_name(const char *name);
+
+// The calling thread's index in the trace, registering it if need be; 0xffff if it has none.
+uint32_t mxp_thread_index(void);
+
+// ---- taps -------------------------------------------------------------------------------------
+// A tap is called after each span or instant was stored, on the recording thread, with the same
+// restrictions as the recording itself (no mxprof calls, no blocking). At most 4 at a time.
+typedef void (*mxp_tap)(void *context, int kind, mxp_name name, uint64_t begin_ticks,
+                        uint64_t end_ticks);
+int mxp_tap_add(mxp_tap tap, void *context);
+int mxp_tap_remove(mxp_tap tap, void *context);
+
+#ifdef __cplusplus
+}
+#endif
+
+// ---- scope macros -----------------------------------------------------------------------------
+// MXP_SPAN_SCOPE("category", "name"): a span from here to the end of the enclosing block, in C (GCC,
+// Clang) and C++. The name is interned once; both strings must be constant at that site.
+#define MXP_CONCAT_(a, b) a##b
+#define MXP_CONCAT(a, b) MXP_CONCAT_(a, b)
+
+typedef struct mxp_scoped {
+    mxp_name name;
+    uint64_t token;
+} mxp_scoped;
+
+static inline mxp_scoped mxp_scoped_begin(mxp_name *cache, const char *category, const char *text)
+{
+    mxp_scoped scoped = {0, 0};
+    if (__builtin_expect(!mxp_enabled(MXP_CLASS_USER), 1)) {
+        return scoped;
+    }
+    scoped.name = __atomic_load_n(cache, __ATOMIC_RELAXED);
+    if (__builtin_expect(scoped.name == MXP_NAME_NONE, 0)) {
+        scoped.name = mxp_span_name(category, text);
+        __atomic_store_n(cache, scoped.name, __ATOMIC_RELAXED);
+    }
+    scoped.token = mxp_span_begin(scoped.name);
+    return scoped;
+}
+
+static inline void mxp_scoped_end(const mxp_scoped *scoped)
+{
+    mxp_span_end(scoped->name, scoped->token);
+}
+
+#ifdef __cplusplus
+struct mxp_scoped_guard {
+    explicit mxp_scoped_guard(mxp_scoped begun) : scoped(begun) {}
+    ~mxp_scoped_guard() { mxp_scoped_end(&scoped); }
+    mxp_scoped_guard(const mxp_scoped_guard &) = delete;
+    mxp_scoped_guard &operator=(const mxp_scoped_guard &) = delete;
+    mxp_scoped scoped;
+};
+#define MXP_SPAN_SCOPE(category, text)                                              \
+    static mxp_name MXP_CONCAT(mxp_cache_, __LINE__);                               \
+    mxp_scoped_guard MXP_CONCAT(mxp_guard_, __LINE__)(                              \
+        mxp_scoped_begin(&MXP_CONCAT(mxp_cache_, __LINE__), (category), (text)))
+#else
+#define MXP_SPAN_SCOPE(category, text)                                              \
+    static mxp_name MXP_CONCAT(mxp_cache_, __LINE__);                               \
+    const mxp_scoped MXP_CONCAT(mxp_scoped_, __LINE__)                              \
+        __attribute__((cleanup(mxp_scoped_end), unused)) =                          \
+            mxp_scoped_begin(&MXP_CONCAT(mxp_cache_, __LINE__), (category), (text))
+#endif
+
+#endif

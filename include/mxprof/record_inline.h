@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The record path itself: two clock reads, one 16-byte store, one publish. Included by record.h
+// under MXP_INLINE and by the library; not for direct use.
+//
+// Who writes, who reads. A thread's mxp_recorder is written by that thread (and by signal handlers
+// that interrupt it); other threads read `cursor`, `busy` and `open`, and may lower `limit` to send
+// the owner into the slow path. No lock, no read-modify-write, no call on the fast path.
+//
+// Stop. The session clears the gate, makes every thread pass a barrier (membarrier) and waits until
+// none is `busy`: from then on no record begun before is still being written. So `busy` must be set
+// before the gate and closed_ticks are read.
+//
+// Signal handlers. One that finds `busy` set counts a loss and returns. In mxp_inline_begin, where
+// busy is not set, the order of the two stores makes room first: a handler in between uses the next
+// slot and leaves everything as it found it.
+#ifndef MXPROF_RECORD_INLINE_H
+#define MXPROF_RECORD_INLINE_H
+
+#include <mxprof/format.h>
+#include <mxprof/gate.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MXP_LAYOUT 1u      // of mxp_recorder and mxp_control_block
+#define MXP_OPEN_MAX 31u   // open spans kept by name; deeper ones are recorded all the same
+
+typedef struct mxp_open_span {
+    uint64_t begin;    // 0: no span here, or just being opened
+    mxp_name name;
+    uint32_t reserved;
+} mxp_open_span;
+
+//   0        64                    576
+//   | hot    | open[0..31]         | the library's own part ...
+typedef struct mxp_recorder {
+    uint64_t *cursor;        // where the next record goes; release, pairs with the reader's acquire
+    uint64_t *limit;         // records must end at or before this
+    uint64_t base_ticks;     // of the current chunk
+    uint32_t busy;           // inside a record
+    uint32_t depth;          // open spans, also those beyond open[]
+    uint64_t lost_busy;      // records a handler could not make because busy was set
+    uint64_t reserved[3];
+    mxp_open_span open[MXP_OPEN_MAX + 1];  // the last one stands for all deeper ones
+} mxp_recorder;
+
+// The calling thread's recorder, null before its first record. In the library's initial-exec TLS.
+extern __thread mxp_recorder *mxp_self
+    __attribute__((tls_model("initial-exec")));
+
+// `layout` is the caller's MXP_LAYOUT: a program compiled against another one records nothing.
+uint64_t mxp_span_begin_slow(uint32_t layout, mxp_name name);
+void mxp_span_end_slow(mxp_name name, uint64_t token, uint64_t end_ticks);
+
+static inline mxp_open_span *mxp_open_slot(mxp_recorder *self, uint32_t depth)
+{
+    return &self->open[depth < MXP_OPEN_MAX ? depth : MXP_OPEN_MAX];
+}
+
+static inline uint64_t mxp_inline_begin(uint32_t gate, mxp_name name)
+{
+    mxp_recorder *self = mxp_self;
+    if (__builtin_expect(self == NULL, 0)) {
+        return mxp_span_begin_slow(MXP_LAYOUT, name);
+    }
+    uint32_t depth = self->depth;
+    __atomic_store_n(&self->depth, depth + 1, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    mxp_open_span *slot = mxp_open_slot(self, depth);
+    __atomic_store_n(&slot->name, name, __ATOMIC_RELAXED);
+    uint64_t now = mxp_ticks_from(gate);
+    __atomic_store_n(&slot->begin, now, __ATOMIC_RELEASE);  // pairs with close_open_spans
+    return now;
+}
+
+static inline void mxp_inline_end(mxp_name name, uint64_t token)
+{
+    mxp_recorder *self = mxp_self;
+    if (__builtin_expect(self == NULL || self->busy != 0, 0)) {
+        mxp_span_end_slow(name, token, 0);
+        return;
+    }
+    __atomic_store_n(&self->busy, 1u, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED);
+    uint64_t closed = __atomic_load_n(&mxp_control.closed_ticks, __ATOMIC_RELAXED);
+    uint64_t now = mxp_ticks_from(gate);
+    uint64_t *cursor = self->cursor;
+    uint64_t duration = now - token;
+    uint32_t depth = self->depth - 1;
+    mxp_open_span *slot = mxp_open_slot(self, depth);
+    // One branch for everything unusual: recording went off, the span was closed, it is not the
+    // innermost one, it is too long for 32 bits, the chunk is too old or full.
+    if (__builtin_expect((gate & (MXP_CLASS_ALL | MXP_GATE_TAP)) - 1u >= MXP_CLASS_ALL ||
+                             token <= closed || slot->begin != token ||
+                             (duration >> 32 | (now - self->base_ticks) >> 47) != 0 ||
+                             cursor >= __atomic_load_n(&self->limit, __ATOMIC_RELAXED),
+                         0)) {
+        mxp_span_end_slow(name, token, now);
+        return;
+    }
+    __atomic_store_n(&slot->begin, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&self->depth, depth, __ATOMIC_RELAXED);
+    cursor[0] = MXP_KIND_SPAN | 1u << 8 | token << 16;
+    cursor[1] = name | duration << 32;
+    __atomic_store_n(&self->cursor, cursor + 2, __ATOMIC_RELEASE);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&self->busy, 0u, __ATOMIC_RELEASE);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Choosing and reading the trace's clock. No state here: the process's choice is made once in
+// src/prof/process.c and is read through mxp_ticks().
+#ifndef MXP_BASE_CLOCK_H
+#define MXP_BASE_CLOCK_H
+
+#include <mxprof/format.h>
+#include <stdint.h>
+
+// The best clock of this machine: the CPU's counter if it is invariant and the system trusts it,
+// else CLOCK_MONOTONIC_RAW. `forced` is MXPROF_CLOCK's value ("tsc", "raw", "monotonic") or null;
+// an unknown word, or a counter that is not there, falls back to the best with *warning set to a
+// static line (else null).
+uint32_t mxp__clock_choose(const char *forced, const char **warning);
+
+uint64_t mxp__clock_read_source(uint32_t source);
+
+// All clocks together: the closest of several tries.
+void mxp__clock_take_point(uint32_t source, mxp_clock_point *point);
+
+#endif

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mergeable log-linear histogram of 64-bit values: 4 buckets an octave, so a quantile is at most
+// 12.5 % off. Adding is a few instructions; merging is a sum. The bounds are part of the file format
+// (docs/format.md).
+#ifndef MXP_BASE_HISTOGRAM_H
+#define MXP_BASE_HISTOGRAM_H
+
+#include <stdint.h>
+
+enum { MXP__HISTOGRAM_BUCKETS = 4 * 62 + 4 };
+
+typedef struct mxp_histogram {
+    uint64_t count, total, min, max;  // min is UINT64_MAX while empty
+    uint32_t bucket[MXP__HISTOGRAM_BUCKETS];
+} mxp_histogram;
+
+static inline uint32_t mxp__histogram_index(uint64_t value)
+{
+    if (value < 4) {
+        return (uint32_t)value;
+    }
+    uint32_t octave = 63u - (uint32_t)__builtin_clzll(value);  // 2..63
+    return (octave - 1) * 4 + (uint32_t)(value >> (octave - 2) & 3);
+}
+
+static inline void mxp__histogram_add(mxp_histogram *histogram, uint64_t value)
+{
+    histogram->count++;
+    histogram->total += value;
+    histogram->min = value < histogram->min ? value : histogram->min;
+    histogram->max = value > histogram->max ? value : histogram->max;
+    histogram->bucket[mxp__histogram_index(value)]++;
+}
+
+void mxp__histogram_init(mxp_histogram *histogram);
+void mxp__histogram_merge(mxp_histogram *into, const mxp_histogram *from);
+uint64_t mxp__histogram_lower(uint32_t index);  // smallest value of a bucket
+// The value below which `fraction` (0..1) of the samples lie, interpolated in its bucket and never
+// outside min..max; 0 while empty.
+uint64_t mxp__histogram_quantile(const mxp_histogram *histogram, double fraction);
+
+#endif

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What differs between operating systems. One file per system beside this one (linux.c, generic
+// POSIX parts in posix.c); nothing else in the tree asks which system it is.
+#ifndef MXP_BASE_OS_H
+#define MXP_BASE_OS_H
+
+#include <mxprof/format.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+uint32_t mxp__os_thread_id(void);
+uint32_t mxp__os_process_id(void);
+uint32_t mxp__os_cpu_count(void);
+// Name of the calling thread as the system knows it, "" if unknown. At most `size` with the zero.
+void mxp__os_thread_name(char *buffer, size_t size);
+
+uint64_t mxp__os_raw_ns(void);        // CLOCK_MONOTONIC_RAW
+uint64_t mxp__os_monotonic_ns(void);
+uint64_t mxp__os_realtime_ns(void);
+uint64_t mxp__os_boottime_ns(void);
+
+// Zeroed pages, or null. Async-signal-safe.
+void *mxp__os_map_pages(size_t size_bytes);
+void mxp__os_unmap_pages(void *pages, size_t size_bytes);
+// Gives the memory of whole pages back while keeping the addresses; they read as zero again.
+void mxp__os_release_pages(void *pages, size_t size_bytes);
+size_t mxp__os_page_bytes(void);
+
+// Makes every running thread of the process execute a full barrier. False where that cannot be done
+// (then the caller must wait instead).
+bool mxp__os_barrier_all_threads(void);
+
+// Blocks all signals on this thread, keeping the old mask in `saved` (at least 128 bytes).
+void mxp__os_block_signals(void *saved);
+void mxp__os_restore_signals(const void *saved);
+
+void mxp__os_sleep_us(uint64_t us);
+void mxp__os_yield(void);
+
+// Whether the system's own timekeeping trusts the CPU's counter.
+bool mxp__os_trusts_cpu_counter(void);
+
+// Lines about this machine and process for the INFO section; "" if unknown.
+void mxp__os_host_name(char *buffer, size_t size);
+void mxp__os_command_line(char *buffer, size_t size);  // arguments joined by blanks
+void mxp__os_system_name(char *buffer, size_t size);   // "Linux 6.1.0 x86_64"
+void mxp__os_cpu_name(char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Formatting that is exact, locale-free and fast: integers, times with three decimals, JSON strings.
+// The writers take a position with enough room and return the position behind what they wrote.
+#ifndef MXP_BASE_TEXT_H
+#define MXP_BASE_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+
+enum { MXP__U64_CHARS = 20, MXP__US_CHARS = 24 };
+
+char *mxp__write_u64(char *at, uint64_t value);  // decimal, at most MXP__U64_CHARS
+char *mxp__write_hex(char *at, uint64_t value);  // lower case, no prefix, at most 16
+// Nanoseconds as microseconds with exactly three decimals: 1234567 -> 1234.567. Negative: 0.000.
+char *mxp__write_us(char *at, int64_t ns);
+
+// Appends `text` as a JSON string with its quotes: quotes, backslashes and control characters
+// escaped, invalid UTF-8 replaced by U+FFFD, everything else as it is (never a surrogate escape).
+void mxp__json_string(mxp_strbuf *buffer, const char *text, size_t length);
+// A double as JSON: up to 17 significant digits, shortest that reads back; never NaN or infinity
+// (they become null).
+void mxp__json_double(mxp_strbuf *buffer, double value);
+// Appends `text` as one CSV field, quoted, quotes doubled.
+void mxp__csv_string(mxp_strbuf *buffer, const char *text, size_t length);
+
+#endif

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Chrome JSON file that stays valid while it grows: written once under a temporary name and
+// renamed, or appended to by overwriting its own closing part. Used by the session's dump.
+#ifndef MXP_EXPORT_CHROME_FILE_H
+#define MXP_EXPORT_CHROME_FILE_H
+
+#include "trace/source.h"
+
+typedef struct mxp_chrome_file mxp_chrome_file;
+
+// Nothing is opened or created yet.
+int mxp__chrome_file_create(const char *path, mxp_chrome_file **file);
+// Writes the records of `source` behind what earlier appends wrote (the first replaces whatever
+// stood at `path`). After it the file is complete JSON, never smaller than before. MXP_EIO leaves
+// the file as it was where the system allows it.
+int mxp__chrome_file_append(mxp_chrome_file *file, mxp_source *source);
+int mxp__chrome_file_started(const mxp_chrome_file *file);  // whether anything was written
+void mxp__chrome_file_close(mxp_chrome_file *file);         // null is fine
+
+#endif

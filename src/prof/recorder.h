@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recorder as the session sees it: one a process. Sessions set classes and limits, take cuts
+// (what was recorded since the last one) and give back what they have read.
+#ifndef MXP_PROF_RECORDER_H
+#define MXP_PROF_RECORDER_H
+
+#include <mxprof/profiler.h>
+#include <mxprof/record.h>
+
+#include "trace/source.h"
+
+typedef struct mxp_recorder_limits {
+    uint64_t memory_limit_bytes;  // of chunks
+    int full_policy;              // MXP_FULL_*: DROP takes no chunk beyond those it was given
+    int statistics_only;          // statistics and no trace
+    int statistics_when_full;     // beyond the cap, go on with statistics
+} mxp_recorder_limits;
+
+int mxp__recorder_limits_set(const mxp_recorder_limits *limits);
+
+// Begins or ends recording of `classes`. Ending waits until no thread is inside a record, so that
+// afterwards everything recorded is readable. `close_open`: spans still open are written as closed
+// now (stop); else they stay open and are clipped if they end before recording resumes (pause).
+// Both write a MXP_META_STATE record. Returns the ticks of the change.
+uint64_t mxp__recorder_start(uint32_t classes, int resumed);
+uint64_t mxp__recorder_stop(int close_open);
+int mxp__recorder_is_on(void);
+
+// Moments the objects need: when recording last began or resumed, when it last ended or paused.
+uint64_t mxp__recorder_on_ticks(void);
+uint64_t mxp__recorder_off_ticks(void);
+
+// A cut: everything recorded since `reader`'s last consumed cut, up to now. Each consumer (file,
+// statistics) has its own position; chunks are recycled when all active consumers have passed.
+enum { MXP__CONSUMER_FILE = 0, MXP__CONSUMER_STATS = 1, MXP__CONSUMERS = 2 };
+void mxp__consumer_set_active(int consumer, int active);  // inactive ones hold nothing back
+// The source of the cut. Closing it consumes nothing; mxp__live_consume moves the consumer behind
+// it. Only one live source a consumer at a time.
+int mxp__live_open(int consumer, mxp_source **source);
+void mxp__live_consume(int consumer, mxp_source *source);
+// Whether there is anything new for the consumer.
+int mxp__live_pending(int consumer);
+
+// Statistics gathered by the recorder itself (statistics_only, or beyond the cap) come with every
+// live source of MXP__CONSUMER_STATS; consuming it empties them.
+
+// Adds a calibration point and returns the timebase; valid until the next call. Under the session's
+// lock.
+const mxp_timebase *mxp__recorder_timebase(int add_point);
+
+void mxp__recorder_report(mxp_report *report);
+
+// Extra lines for the INFO section of live sources. Copied; an existing key is replaced.
+int mxp__recorder_info_set(const char *key, const char *value);
+
+// Fork. prepare/parent in the forking process, child in the child: forgets all threads and records,
+// recording is off.
+void mxp__recorder_fork_prepare(void);
+void mxp__recorder_fork_parent(void);
+void mxp__recorder_fork_child(void);
+
+#endif
