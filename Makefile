@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+# The front door: each command sets up what it needs, builds, and does one thing. CMake does the
+# building; everything built goes to build/, Python packages to .venv/.
+#
+#   make demo            build, and profile a real program       make          the same
+#   make test            build and run every test                TESTS=regex   only some
+#   make check           sanitizers, clang, long tests, fuzzing, format
+#   make bench           every claim, measured; BENCH=name: one; PEERS=1: against other profilers
+#   make fuzz SECONDS=n  every fuzz target for n seconds
+#   make browser         what the browser tests need; `make test` runs them once it is there
+#   make format          clang-format;  make install PREFIX=dir;  make clean
+.DEFAULT_GOAL := demo
+.PHONY: demo demo-embed build test check check-asan check-tsan check-clang check-format bench fuzz \
+	browser format install clean
+.SUFFIXES:
+
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+SECONDS ?= 60
+TESTS ?=
+
+setup := scripts/setup
+ctest := ctest --output-on-failure --no-tests=error -j2
+export PYTHONDONTWRITEBYTECODE := 1
+
+# $(call configure_and_build,PRESET,TARGETS): configuring again is only needed once; after that,
+# Ninja notices by itself what has changed.
+configure_and_build = { test -f build/$(1)/build.ninja || cmake --preset $(1); } \
+	&& cmake --build build/$(1) -j $(JOBS) $(2)
+
+build:
+	@$(setup) build
+	@$(call configure_and_build,release)
+
+# ---- demo --------------------------------------------------------------------------------------
+demo: demo-embed
+
+demo-embed:
+	@$(setup) build
+	@$(call configure_and_build,release,--target embed mxprof_command)
+	@mkdir -p build/demo
+	build/release/embed build/demo
+
+# ---- tests -------------------------------------------------------------------------------------
+# The optimised build takes every test, the debug build those that run the library's asserts.
+test: build
+	@$(setup) test
+	@$(call configure_and_build,debug)
+	$(ctest) --test-dir build/release $(if $(TESTS),-R '$(TESTS)')
+	$(ctest) --test-dir build/debug -L 'unit|stress|replay' $(if $(TESTS),-R '$(TESTS)')
+	MXPROF_BUILD='$(CURDIR)/build/release' MXPROF_SOURCE='$(CURDIR)' \
+		.venv/bin/python -m pytest $(if $(TESTS),-k '$(TESTS)') tests
+
+# Where it costs minutes, a test asks for MXPROF_TEST_LONG=1 before it does its worst.
+check: check-format check-asan check-tsan check-clang
+	@$(MAKE) --no-print-directory fuzz SECONDS=20
+	@echo "make check: all passed"
+
+check-asan check-tsan: check-%:
+	@$(setup) check
+	@$(call configure_and_build,$*)
+	$(ctest) --test-dir build/$* -L 'unit|stress|replay'
+
+check-clang:
+	@$(setup) check
+	@$(call configure_and_build,clang)
+	MXPROF_TEST_LONG=1 $(ctest) --test-dir build/clang
+
+fuzz:
+	@$(setup) check
+	@$(call configure_and_build,fuzz)
+	scripts/fuzz $(SECONDS)
+
+# ---- measurements ------------------------------------------------------------------------------
+bench:
+	@$(setup) build $(if $(PEERS),peers)
+	@$(if $(PEERS),cmake --preset release >build/configure-peers.log)
+	@$(call configure_and_build,release,--target bench)
+	python3 bench/run.py --build build/release --output build/bench.json \
+		$(if $(BENCH),--bench '$(BENCH)') $(if $(PEERS),--peers)
+
+browser:
+	@$(setup) browser
+
+# ---- the source --------------------------------------------------------------------------------
+sources = find include src tools bench examples tests -name '*.[ch]' -print0
+
+format:
+	@$(setup) check
+	$(sources) | xargs -0 clang-format -i
+
+check-format:
+	@$(setup) check
+	@$(sources) | xargs -0 clang-format --dry-run -Werror \
+		|| { echo "make format puts this right"; exit 1; }
+
+install: build
+	cmake --install build/release --prefix '$(PREFIX)'
+
+clean:
+	rm -rf build

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shows each scripts/check-* a small tree with one fault of every kind, and expects it found.
+
+Usage: checks_find_faults.py SOURCE_TREE
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+SOURCE = pathlib.Path(sys.argv[1])
+LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
+
+
+def long_function(lines):
+    # Braces in a comment, a string and a skipped branch must not end it early.
+    body = ['    const char *s = "}";  // }', "#if A", "    if (s) {", "#else", "    if (!s) {",
+            "#endif", "    }"]
+    body += ["    s++;"] * (lines - len(body) - 3)
+    return "int f(void)\n{\n" + "\n".join(body) + "\n}\n"
+
+
+# check, path, content, expected part of the message (None: no fault)
+CASES = [
+    ("deps", "src/base/a.c", '#include "trace/reader.h"\n', "base may not include"),
+    ("deps", "src/prof/a.c", '#include "trace/reader.h"\n', "prof may not include"),
+    ("deps", "src/prof/a.c", '#include "trace/source.h"\n', None),
+    ("deps", "src/export/a.c", '#include "trace/reader.h"\n', None),
+    ("deps", "src/capi/a.c", "#include <trace/reader.h>\n", "capi may not include"),
+    ("deps", "src/export/a.c", '#include "../prof/recorder.h"\n', "export may not include"),
+    ("deps", "tools/a.c", '#include "prof/recorder.h"\n', "tools may not include"),
+    ("deps", "bench/a.c", '#include "base/os/os.h"\n', "bench may not include"),
+    ("deps", "tests/unit/a.c", '#include "prof/recorder.h"\n', None),
+    ("deps", "src/session/a.c", '#include "no_such.h"\n', "is no file of ours"),
+    ("deps", "src/shiny/a.c", "\n", "is not in the table"),
+    ("deps", "src/trace/a.c", "#ifdef __linux__\n#endif\n", "platform conditional"),
+    ("deps", "src/trace/a.c", "#elif defined(__x86_64__)\n", "platform conditional"),
+    ("deps", "src/base/os/a.c", "#ifdef __linux__\n#endif\n", None),
+    ("sizes", "src/base/a.c", "\n" * 801, "801 lines, limit 800"),
+    ("sizes", "src/base/a.c", "\n" * 800, None),
+    ("sizes", "include/mxprof/a.h", "\n" * 301, "301 lines, limit 300"),
+    ("sizes", "src/base/a.c", long_function(71), "f: 71 lines, limit 70"),
+    ("sizes", "src/base/a.c", long_function(70), None),
+    ("sizes", "include/mxprof/a.h", 'extern "C" {\n' + long_function(71) + "}\n", "f: 71 lines"),
+    ("sizes", "src/base/a.c", "int t[] = {\n" + "    1,\n" * 99 + "};\n", None),
+    ("sizes", "scripts/size-exceptions.txt", "src/x.c\n", "has no reason"),
+    ("sizes", "scripts/size-exceptions.txt", "src/x.c because\n", "needs no exception"),
+    ("text", "src/base/a.c", LICENCE + "// /ho" + "me/someone/x\n", "one particular machine"),
+    ("text", "src/base/a.c", LICENCE + "// TO" + "DO: later\n", "to do something later"),
+    ("text", "src/base/a.c", LICENCE + "int a;\r\n", "Windows line end"),
+    ("text", "src/base/a.c", "int a;\n", "no line with"),
+    ("text", "src/base/a.c", LICENCE + "// src/home/x, ../root/y, /usr/include/z\n", None),
+]
+
+
+def run_case(check, path, content):
+    with tempfile.TemporaryDirectory() as folder:
+        tree = pathlib.Path(folder)
+        for header in ("trace/reader.h", "trace/source.h", "prof/recorder.h", "base/os/os.h"):
+            (tree / "src" / header).parent.mkdir(parents=True, exist_ok=True)
+            (tree / "src" / header).write_text(LICENCE)
+        (tree / path).parent.mkdir(parents=True, exist_ok=True)
+        (tree / path).write_bytes(content.encode())
+        command = [sys.executable, SOURCE / f"scripts/check-{check}", tree]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def main():
+    failures = 0
+    for check, path, content, expected in CASES:
+        result = run_case(check, path, content)
+        found = result.returncode == 1 and expected is not None and expected in result.stdout
+        clean = result.returncode == 0 and expected is None
+        if not (found or clean):
+            failures += 1
+            print(f"check-{check} on {path}, expected {expected!r}, got {result.returncode}:")
+            print(result.stdout + result.stderr)
+    print(f"{len(CASES)} cases, {failures} failures")
+    return 1 if failures else 0
+
+
+sys.exit(main())
