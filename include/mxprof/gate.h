@@ -23,7 +23,8 @@ enum {
     MXP_CLASS_USER = 16,
     MXP_CLASS_ALL = 31,
     MXP_GATE_TSC = 1 << 16,  // the clock is the CPU's counter, readable inline
-    MXP_GATE_TAP = 1 << 17   // taps are registered
+    MXP_GATE_TAP = 1 << 17,  // taps are registered
+    MXP_GATE_HOLD = 1 << 18  // wait: the session changes something under the recording threads
 };
 
 // Shared by every recording site of the process. Written by the session under its lock; read by

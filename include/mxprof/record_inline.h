@@ -92,7 +92,7 @@ static inline void mxp_inline_end(mxp_name name, uint64_t token)
     mxp_open_span *slot = mxp_open_slot(self, depth);
     // One branch for everything unusual: recording went off, the span was closed, it is not the
     // innermost one, it is too long for 32 bits, the chunk is too old or full.
-    if (__builtin_expect((gate & (MXP_CLASS_ALL | MXP_GATE_TAP)) - 1u >= MXP_CLASS_ALL ||
+    if (__builtin_expect(((gate & (MXP_CLASS_ALL | MXP_GATE_TAP | MXP_GATE_HOLD)) - 1u) >= MXP_CLASS_ALL ||
                              token <= closed || slot->begin != token ||
                              (duration >> 32 | (now - self->base_ticks) >> 47) != 0 ||
                              cursor >= __atomic_load_n(&self->limit, __ATOMIC_RELAXED),

@@ -26,6 +26,10 @@ uint64_t mxp__recorder_start(uint32_t classes, int resumed);
 uint64_t mxp__recorder_stop(int close_open);
 int mxp__recorder_is_on(void);
 
+// mxp_span_emit for a span that began while recording was on and ends while it is paused: taken
+// although the gate is off.
+void mxp__span_emit_closed(const mxp_span *span);
+
 // Moments the objects need: when recording last began or resumed, when it last ended or paused.
 uint64_t mxp__recorder_on_ticks(void);
 uint64_t mxp__recorder_off_ticks(void);

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// How every record but the inlined lean span is written: open (checks, room), fill the words, close
+// (publish). Between the two `busy` is set and nothing may be called that could record.
+#ifndef MXP_PROF_EMIT_H
+#define MXP_PROF_EMIT_H
+
+#include "prof/thread.h"
+
+enum { MXP__FORCED = 0 };  // as classes: take the record although the gate is off
+
+typedef struct mxp_emit {
+    mxp_thread *self;
+    uint64_t *words;
+    uint64_t now;
+} mxp_emit;
+
+// Waits out a hold, then says whether `classes` record. The caller holds busy.
+bool mxp__emit_gate_slow(uint32_t classes);
+// Room for `units`, with everything the fast path leaves out: a new chunk, scopes to announce.
+// Null: none; the caller counts the loss or goes on with statistics. The caller holds busy.
+uint64_t *mxp__emit_room_slow(mxp_thread *self, unsigned units, uint64_t now);
+// Counts a record that a handler could not make because it interrupted another.
+void mxp__emit_lose_busy(mxp_thread *self);
+
+static inline uint64_t mxp__word0(unsigned kind, unsigned units, uint64_t stamp)
+{
+    return kind | (uint64_t)units << 8 | stamp << 16;
+}
+
+static inline uint64_t *mxp__emit_room(mxp_thread *self, unsigned units, uint64_t now)
+{
+    uint64_t *words = self->hot.cursor;
+    uint64_t *limit = __atomic_load_n(&self->hot.limit, __ATOMIC_RELAXED);
+    if (__builtin_expect(words + 2 * units > limit || (now - self->hot.base_ticks) >> 47 != 0, 0)) {
+        return mxp__emit_room_slow(self, units, now);
+    }
+    return words;
+}
+
+static inline void mxp__emit_leave(mxp_thread *self)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&self->hot.busy, 0u, __ATOMIC_RELEASE);  // pairs with quiesce
+}
+
+// Takes `busy` and checks the gate. False: nothing to record (losses are counted).
+static inline bool mxp__emit_enter(mxp_emit *emit, uint32_t classes)
+{
+    mxp_thread *self = mxp__thread_self();
+    if (__builtin_expect(self == NULL, 0)) {
+        return false;
+    }
+    if (__builtin_expect(self->hot.busy != 0, 0)) {
+        mxp__emit_lose_busy(self);
+        return false;
+    }
+    __atomic_store_n(&self->hot.busy, 1u, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED);
+    emit->self = self;
+    emit->now = mxp_ticks_from(gate);
+    if (__builtin_expect((gate & classes) == 0 || (gate & MXP_GATE_HOLD) != 0, 0) &&
+        !mxp__emit_gate_slow(classes)) {
+        mxp__emit_leave(self);
+        return false;
+    }
+    return true;
+}
+
+// mxp__emit_enter and room for a record of `units`.
+static inline bool mxp__emit_open(mxp_emit *emit, uint32_t classes, unsigned units)
+{
+    if (!mxp__emit_enter(emit, classes)) {
+        return false;
+    }
+    emit->words = mxp__emit_room(emit->self, units, emit->now);
+    if (__builtin_expect(emit->words == NULL, 0)) {
+        mxp__thread_lose(emit->self, MXP_LOSS_MEMORY_FULL, emit->now);
+        mxp__emit_leave(emit->self);
+        return false;
+    }
+    return true;
+}
+
+static inline void mxp__emit_close(const mxp_emit *emit, unsigned units)
+{
+    // Pairs with the acquire in cut_of: a reader that sees the cursor sees the words.
+    __atomic_store_n(&emit->self->hot.cursor, emit->words + 2 * units, __ATOMIC_RELEASE);
+    mxp__emit_leave(emit->self);
+}
+
+#endif

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The name table: append-only, ids are dense, entries never move. Looking up by id takes no lock;
+// interning takes a spin lock and page memory only, so that it works in a signal handler.
+#ifndef MXP_PROF_NAMES_H
+#define MXP_PROF_NAMES_H
+
+#include <stdint.h>
+
+#include "trace/source.h"
+
+enum { MXP__NAMES_CAP_BYTES = 64 << 20 };
+
+// As mxp_intern, with the category given by id (0: none; the enclosing scope for scopes).
+uint32_t mxp__name_intern(uint32_t category, const char *text, uint64_t length, int style, int unit);
+
+uint32_t mxp__name_count(void);          // acquire: all entries below it are complete
+mxp_name_view mxp__name_view(uint32_t id);
+uint64_t mxp__name_bytes(void);
+uint64_t mxp__name_losses(void);         // interns answered MXP_NAME_FULL
+void mxp__names_fork_child(void);        // the lock is free again; the names stay
+
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lock for a few instructions that a signal handler may meet. It knows its owner, so that a
+// handler which interrupted the owner is told instead of waiting for ever.
+#ifndef MXP_PROF_SPIN_H
+#define MXP_PROF_SPIN_H
+
+#include <mxprof/record_inline.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cpu/cpu.h"
+#include "base/os/os.h"
+
+typedef struct mxp_spin {
+    uintptr_t owner;  // address of the owner's mxp_self, 0: free
+} mxp_spin;
+
+// False if this very thread holds it already (we are in a signal handler): the caller must give up.
+static inline bool mxp__spin_lock(mxp_spin *spin)
+{
+    const uintptr_t me = (uintptr_t)&mxp_self;
+    for (unsigned tries = 1;; tries++) {
+        uintptr_t owner = 0;
+        if (__atomic_compare_exchange_n(&spin->owner, &owner, me, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED)) {
+            return true;
+        }
+        if (owner == me) {
+            return false;
+        }
+        if (tries % 64 == 0) {
+            mxp__os_yield();
+        } else {
+            mxp__cpu_relax();
+        }
+    }
+}
+
+static inline void mxp__spin_unlock(mxp_spin *spin)
+{
+    __atomic_store_n(&spin->owner, 0, __ATOMIC_RELEASE);
+}
+
+#endif

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Registration, chunks and the end of recording threads.
+#include "prof/thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "base/os/os.h"
+#include "prof/names.h"
+#include "prof/pool.h"
+
+__thread mxp_recorder *mxp_self __attribute__((tls_model("initial-exec")));
+
+static struct {
+    mxp_thread *list;          // pushed under the pool lock, unlinked under the drain lock
+    uint32_t next_index;       // atomic
+    uint64_t lost;             // atomic: records of threads that could not register
+    uint64_t lost_from, lost_to;
+} threads;
+
+static pthread_key_t exit_key;
+static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
+
+static void close_chunk(mxp_thread *self)
+{
+    uint64_t *words = mxp__chunk_words(self->current);
+    uint64_t *cursor = self->hot.cursor;
+    self->current->section.payload_bytes = (uint64_t)(cursor - words) * sizeof(uint64_t);
+}
+
+// Runs when the thread ends. What it recorded stays until it is drained.
+static void thread_exit(void *block)
+{
+    mxp_thread *self = block;
+    __atomic_store_n(&self->hot.busy, 1u, __ATOMIC_RELAXED);
+    mxp_self = NULL;
+    self->end_ticks = mxp_ticks();
+    __atomic_store_n(&self->exited, 1u, __ATOMIC_RELEASE);  // pairs with the drain
+    __atomic_store_n(&self->hot.busy, 0u, __ATOMIC_RELEASE);
+}
+
+static void make_exit_key(void)
+{
+    pthread_key_create(&exit_key, thread_exit);
+}
+
+static void start_chunk(mxp_thread *self, mxp_chunk_header *chunk, size_t size_bytes, uint64_t now)
+{
+    uint32_t sequence = self->current == NULL ? 0 : self->current->sequence + 1;
+    *chunk = (mxp_chunk_header){
+        .section = {.magic = MXP_SECTION_MAGIC, .type = MXP_SECTION_CHUNK},
+        .thread = self->index,
+        .sequence = sequence,
+        .base_ticks = now,
+        .lost_before = self->lost_before,
+    };
+    self->lost_before = 0;
+    self->hot.base_ticks = now;
+    self->chunk_end = (uint64_t *)((char *)chunk + size_bytes);
+}
+
+bool mxp__thread_new_chunk(mxp_thread *self, uint64_t now)
+{
+    mxp_chunk_header *chunk = mxp__pool_take_chunk();
+    if (chunk == NULL) {
+        return false;
+    }
+    mxp_chunk_header *last = self->current;
+    start_chunk(self, chunk, MXP_CHUNK_BYTES, now);
+    close_chunk(self);
+    self->current = chunk;
+    // The reader that sees the chunk also sees how far the one before goes (pairs with next_of).
+    __atomic_store_n(&last->next, (uint64_t)(uintptr_t)chunk, __ATOMIC_RELEASE);
+    __atomic_store_n(&self->hot.cursor, mxp__chunk_words(chunk), __ATOMIC_RELEASE);
+    for (size_t i = 0; i < MXP__LOSS_WINDOWS; i++) {
+        self->loss[i].open = 0;
+    }
+    return true;
+}
+
+static uint32_t current_name(void)
+{
+    char name[64];
+    mxp__os_thread_name(name, sizeof name);
+    if (name[0] == '\0') {
+        return MXP_NAME_NONE;
+    }
+    return mxp_intern(NULL, name, MXP_STYLE_NONE, MXP_UNIT_NONE);
+}
+
+static bool link_thread(mxp_thread *self)
+{
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return false;
+    }
+    self->next = threads.list;
+    __atomic_store_n(&threads.list, self, __ATOMIC_RELEASE);  // pairs with mxp__threads
+    mxp__spin_unlock(&mxp__pool_lock);
+    return true;
+}
+
+static void count_registration_loss(uint64_t now)
+{
+    if (__atomic_fetch_add(&threads.lost, 1, __ATOMIC_RELAXED) == 0) {
+        __atomic_store_n(&threads.lost_from, now, __ATOMIC_RELAXED);
+    }
+    __atomic_store_n(&threads.lost_to, now, __ATOMIC_RELAXED);
+}
+
+static mxp_thread *thread_register(void)
+{
+    uint64_t now = mxp_ticks();
+    uint32_t index = __atomic_load_n(&threads.next_index, __ATOMIC_RELAXED);
+    mxp_thread *self = index < MXP__THREADS_MAX ? mxp__pool_take_block() : NULL;
+    if (self == NULL) {
+        count_registration_loss(now);
+        return NULL;
+    }
+    pthread_once(&exit_once, make_exit_key);
+    self->index = __atomic_fetch_add(&threads.next_index, 1, __ATOMIC_RELAXED);
+    self->tid = mxp__os_thread_id();
+    self->start_ticks = now;
+    self->name = current_name();
+    mxp_chunk_header *chunk = (mxp_chunk_header *)((char *)self + MXP__THREAD_PART_BYTES);
+    start_chunk(self, chunk, MXP__THREAD_BLOCK_BYTES - MXP__THREAD_PART_BYTES, now);
+    self->current = chunk;
+    self->first = chunk;
+    self->hot.cursor = mxp__chunk_words(chunk);
+    self->hot.limit = NULL;  // the first record asks how far it may go
+    if (!link_thread(self)) {
+        count_registration_loss(now);
+        mxp__pool_give_block(self);
+        return NULL;
+    }
+    if (mxp_self != NULL) {  // a signal handler has registered this thread meanwhile
+        __atomic_store_n(&self->exited, 1u, __ATOMIC_RELEASE);
+        return (mxp_thread *)mxp_self;
+    }
+    mxp_self = &self->hot;
+    pthread_setspecific(exit_key, self);
+    return self;
+}
+
+mxp_thread *mxp__thread_self(void)
+{
+    if (mxp_self != NULL) {
+        return (mxp_thread *)mxp_self;
+    }
+    int saved = errno;
+    mxp_thread *self = thread_register();
+    errno = saved;
+    return self;
+}
+
+void mxp__thread_lose(mxp_thread *self, uint32_t reason, uint64_t now)
+{
+    __atomic_fetch_add(&self->lost, 1, __ATOMIC_RELAXED);
+    self->lost_before++;
+    mxp_loss_window *window = NULL;
+    for (size_t i = 0; i < MXP__LOSS_WINDOWS && window == NULL; i++) {
+        mxp_loss_window *each = &self->loss[i];
+        bool last = i + 1 == MXP__LOSS_WINDOWS;
+        if (each->reason == 0) {
+            *each = (mxp_loss_window){.reason = reason, .open = 1, .from_ticks = now};
+        }
+        if (each->reason == reason && (each->open || last)) {
+            window = each;
+        } else if (last) {
+            each->reason = reason;  // out of windows: the last one takes everything
+            window = each;
+        }
+    }
+    window->count++;
+    window->to_ticks = now;
+}
+
+mxp_thread *mxp__threads(void)
+{
+    return __atomic_load_n(&threads.list, __ATOMIC_ACQUIRE);
+}
+
+uint32_t mxp__thread_index_count(void)
+{
+    return __atomic_load_n(&threads.next_index, __ATOMIC_ACQUIRE);
+}
+
+void mxp__thread_release(mxp_thread *thread)
+{
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return;
+    }
+    mxp_thread **link = &threads.list;
+    while (*link != thread) {
+        link = &(*link)->next;
+    }
+    __atomic_store_n(link, thread->next, __ATOMIC_RELEASE);
+    mxp__spin_unlock(&mxp__pool_lock);
+    mxp__pool_give_block(thread);
+}
+
+uint64_t mxp__thread_registration_losses(uint64_t *from, uint64_t *to)
+{
+    *from = __atomic_load_n(&threads.lost_from, __ATOMIC_RELAXED);
+    *to = __atomic_load_n(&threads.lost_to, __ATOMIC_RELAXED);
+    return __atomic_load_n(&threads.lost, __ATOMIC_RELAXED);
+}
+
+void mxp__threads_fork_child(void)
+{
+    threads.list = NULL;
+    threads.next_index = 0;
+    threads.lost = 0;
+    if (mxp_self != NULL) {
+        pthread_setspecific(exit_key, NULL);
+        mxp_self = NULL;
+    }
+}
+
+// ---- public calls about the calling thread -----------------------------------------------------
+uint32_t mxp_thread_index(void)
+{
+    const mxp_thread *self = mxp__thread_self();
+    return self != NULL && self->index < 0xffff ? self->index : 0xffff;
+}
