@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a subcommand is, and what all of them share: the table of options, the exit codes, the
+// opened trace, the place the result goes to. One file per subcommand; MXP_COMMANDS lists them.
+#ifndef MXP_TOOLS_COMMAND_H
+#define MXP_TOOLS_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "export/sink.h"
+#include "trace/native.h"
+
+#define MXP_COMMANDS(X) \
+    X(info)             \
+    X(report)           \
+    X(convert)
+
+enum { MXP_EXIT_FINE = 0, MXP_EXIT_ERROR = 1, MXP_EXIT_USAGE = 2 };
+
+typedef struct mxp_command {
+    const char *name;
+    const char *summary;  // one line for `mxprof --help`
+    const char *help;  // all of `mxprof NAME --help`
+    int (*run)(const struct mxp_command *self, int count, char **arguments);
+} mxp_command;
+
+#define MXP_COMMAND_DECLARE(name) extern const mxp_command mxp__command_##name;
+MXP_COMMANDS(MXP_COMMAND_DECLARE)
+#undef MXP_COMMAND_DECLARE
+
+// ---- options (option.c) -----------------------------------------------------------------------
+// One option: a switch sets *number to 1; a choice sets it to the place of the word in `words`;
+// else the value goes to *text.
+typedef struct mxp_option {
+    const char *name;  // "--sort"; null ends the table
+    char letter;  // "-o", or 0
+    const char *const *words;  // null-terminated list of valid values, or null
+    int *number;
+    const char **text;
+} mxp_option;
+
+// Takes `arguments` apart: options anywhere, `--` ends them, exactly one file. Returns -1 to go on,
+// or the exit code after an error line or the help (asked for by --help).
+int mxp__options_parse(const mxp_command *command, const mxp_option *options, int count,
+                       char **arguments, const char **file);
+
+// Error line on stderr, `mxprof COMMAND: ...`, and the exit code of a wrong call.
+int mxp__usage_error(const mxp_command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+// ---- input (input.c) --------------------------------------------------------------------------
+// A native file with what a pass over it tells.
+typedef struct mxp_input {
+    const char *path;
+    uint64_t file_bytes;
+    mxp_source *source;
+    bool damaged;
+} mxp_input;
+
+// Opens `path`. A file that is damaged but partly readable is opened, and a warning with the offset
+// goes to stderr. 0, or a negative error with the line already printed.
+int mxp__input_open(const mxp_command *command, const char *path, mxp_input *input);
+void mxp__input_close(mxp_input *input);
+// Says that the rest of the file cannot be read (the last error's detail tells why): a warning as
+// above, once a file.
+void mxp__input_cut_short(const mxp_command *command, mxp_input *input);
+// The exit code of a command whose work went well: a damaged file makes it MXP_EXIT_ERROR.
+int mxp__input_exit_code(const mxp_input *input);
+// The value of a key of the file's INFO section, or null.
+const char *mxp__input_info(const mxp_input *input, const char *key);
+
+// Error line on stderr from the last error's detail; returns MXP_EXIT_ERROR.
+int mxp__command_failed(const mxp_command *command);
+
+// ---- output (output.c) ------------------------------------------------------------------------
+// Where a result goes: standard output ("-"), or a file that appears under its name only when it is
+// complete (what is no regular file is written in place).
+typedef struct mxp_output {
+    mxp_sink sink;
+    char *path;  // where it ends up; null for standard output
+    char *part_path;  // where it is being written; null if in place
+    bool reader_gone;  // a pipe was closed by its reader: not an error, and nothing more to do
+} mxp_output;
+
+int mxp__output_open(const char *path, mxp_output *output);
+// Puts the file in its place; `keep` false removes the unfinished one. 0 or MXP_EIO.
+int mxp__output_close(mxp_output *output, bool keep);
+
+// Writes `text` to standard output; returns the exit code, after an error line if there is an
+// error.
+int mxp__output_print(const mxp_command *command, const mxp_strbuf *text);
+
+#endif

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// mxprof convert: a native trace in another format. The formats are the exporters of src/export;
+// the output's extension chooses one where --to does not.
+#include <mxprof/profiler.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fail.h"
+#include "command.h"
+#include "export/export.h"
+
+static const char help[] =
+    "mxprof convert writes a profile in another format.\n"
+    "\n"
+    "usage: mxprof convert FILE -o OUT [--to FORMAT]\n"
+    "\n"
+    "  -o, --output OUT   the file to write; - for standard output. It appears under its name "
+    "when\n"
+    "                     it is complete; a failure leaves what was there.\n"
+    "  --to FORMAT        chrome  the trace as Chrome JSON, for ui.perfetto.dev, chrome://tracing "
+    "and\n"
+    "                             speedscope (default; for OUT ending in .json)\n"
+    "                     csv     the aggregate table as comma-separated values (for .csv)\n"
+    "                     table   the aggregate table as text (for .txt)\n"
+    "                     json    the aggregate table as JSON\n"
+    "\n"
+    "examples\n"
+    "  mxprof convert profile.mxp -o profile.json\n"
+    "  mxprof convert profile.mxp -o - | gzip > profile.json.gz\n"
+    "  mxprof convert profile.mxp -o table.json --to json\n"
+    "\n"
+    "exit code: 0 fine, 1 cannot be read or written or is damaged (what could be read is "
+    "written),\n"
+    "2 wrong call\n";
+
+static const char *const formats[] = {"chrome", "csv", "table", "json", NULL};
+
+static const char *format_of(const char *path)
+{
+    static const char *const endings[][2] = {
+        {".json", "chrome"}, {".csv", "csv"}, {".txt", "table"}, {NULL, NULL}};
+    size_t length = strlen(path);
+    for (int i = 0; endings[i][0] != NULL; i++) {
+        size_t ending = strlen(endings[i][0]);
+        if (length >= ending && strcmp(path + length - ending, endings[i][0]) == 0) {
+            return endings[i][1];
+        }
+    }
+    return NULL;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+// Returns the exit code; `input` is open.
+static int convert_to(const mxp_command *self, const mxp_exporter *exporter, mxp_input *input,
+                      const char *out_path)
+{
+    mxp_output output;
+    if (mxp__output_open(out_path, &output) != MXP_OK) {
+        return mxp__command_failed(self);
+    }
+    const mxp_export_options options = {.sort_by = MXP_SORT_TOTAL, .group = MXP_GROUP_NAME};
+    int error = mxp__export(exporter, input->source, &options, &output.sink);
+    if (error == MXP_EFORMAT) {
+        mxp__input_cut_short(self, input);  // what came before the damage has been written
+        error = MXP_OK;
+    }
+    bool reader_gone = output.reader_gone;
+    int close_error = mxp__output_close(&output, error == MXP_OK);
+    error = error == MXP_OK ? close_error : error;
+    if (error != MXP_OK && !reader_gone) {
+        return mxp__command_failed(self);
+    }
+    return mxp__input_exit_code(input);
+}
+
+static int convert_file(const mxp_command *self, const char *format, const char *in_path,
+                        const char *out_path)
+{
+    const mxp_exporter *exporter = mxp__exporter_find(format);
+    if (exporter == NULL) {
+        return mxp__usage_error(self, "this build cannot write the format '%s'", format);
+    }
+    mxp_input input;
+    if (mxp__input_open(self, in_path, &input) != MXP_OK) {
+        return MXP_EXIT_ERROR;
+    }
+    int code = convert_to(self, exporter, &input, out_path);
+    mxp__input_close(&input);
+    return code;
+}
+
+static int run(const mxp_command *self, int count, char **arguments)
+{
+    const char *out_path = NULL;
+    const char *file;
+    int to = -1;
+    const mxp_option options[] = {
+        {.name = "--output", .letter = 'o', .text = &out_path},
+        {.name = "--to", .words = formats, .number = &to},
+        {.name = NULL},
+    };
+    int code = mxp__options_parse(self, options, count, arguments, &file);
+    if (code >= 0) {
+        return code;
+    }
+    if (out_path == NULL) {
+        return mxp__usage_error(self,
+                                "where to? For example: mxprof convert %s -o profile.json "
+                                "(or -o - for standard output)",
+                                file);
+    }
+    if (same_file(file, out_path)) {
+        return mxp__usage_error(self, "'%s' is the input; write the result to another file",
+                                out_path);
+    }
+    const char *format = to >= 0 ? formats[to] : format_of(out_path);
+    if (format == NULL && strcmp(out_path, "-") != 0) {
+        return mxp__usage_error(self,
+                                "the name '%s' does not tell the format; add --to chrome, csv, "
+                                "table or json",
+                                out_path);
+    }
+    return convert_file(self, format == NULL ? "chrome" : format, file, out_path);
+}
+
+const mxp_command mxp__command_convert = {
+    .name = "convert",
+    .summary = "to Chrome JSON for ui.perfetto.dev, or the table as CSV, text or JSON",
+    .help = help,
+    .run = run,
+};

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// mxprof info: what a file is and whether it can be trusted - who wrote it, by which clock, how
+// much is in it, what is missing. It judges nothing that was measured.
+#include <inttypes.h>
+#include <mxprof/error.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/text.h"
+#include "summary.h"
+
+static const char help[] =
+    "mxprof info tells what a native trace holds, and whether anything is missing from it.\n"
+    "\n"
+    "usage: mxprof info FILE\n"
+    "\n"
+    "  file     the file, its size, whether it is whole\n"
+    "  written  when recording began, and by which process\n"
+    "  clock    what times were taken with; ns a tick; the residual is the largest distance of a\n"
+    "           calibration point from the line through the others: how far a time may be off\n"
+    "  time     of the first and the last record, counted from the first calibration point\n"
+    "  records  how many of each kind; bytes as they are stored, without names\n"
+    "  names    entries of the name table\n"
+    "  threads  those that recorded, each with its own losses\n"
+    "  lost     what could not be recorded, why, and from when to when\n"
+    "  info     what else the program noted about itself\n"
+    "\n"
+    "example\n"
+    "  mxprof info build/demo/profile.mxp\n"
+    "\n"
+    "exit code: 0 fine, 1 cannot be read or is damaged (what could be read is shown), 2 wrong "
+    "call\n";
+
+static double seconds_at(const mxp_source *source, uint64_t ticks)
+{
+    return (double)mxp__timebase_ns(source->timebase, ticks) / 1e9;
+}
+
+static void print_written(const mxp_source *source, mxp_strbuf *out)
+{
+    mxp__strbuf_puts(out, "written  ");
+    if (source->timebase->point_count > 0) {
+        time_t when = (time_t)(source->timebase->points[0].realtime_ns / 1000000000u);
+        struct tm fields;
+        char text[32];
+        if (gmtime_r(&when, &fields) != NULL &&
+            strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &fields) > 0) {
+            mxp__strbuf_printf(out, "%s, ", text);
+        }
+    }
+    mxp__strbuf_printf(out, "process %" PRIu32 "\n", source->pid);
+}
+
+static void print_clock(const mxp_source *source, mxp_strbuf *out)
+{
+    const mxp_timebase *timebase = source->timebase;
+    uint64_t bracket = 0;
+    for (size_t i = 0; i < timebase->point_count; i++) {
+        uint64_t ticks = timebase->points[i].bracket_ticks;
+        bracket = ticks > bracket ? ticks : bracket;
+    }
+    mxp__strbuf_printf(out,
+                       "clock    %s, %.6f ns a tick; %zu calibration points, residual %.1f ns, "
+                       "points known to %.1f ns\n",
+                       mxp__clock_source_name(timebase->source),
+                       mxp__timebase_ns_per_tick(timebase), timebase->point_count,
+                       timebase->residual_ns,
+                       (double)bracket * mxp__timebase_ns_per_tick(timebase));
+}
+
+static void print_records(const mxp_summary *summary, mxp_strbuf *out)
+{
+    static const struct {
+        int kind;
+        const char *text;
+    } kinds[] = {
+        {MXP_KIND_SPAN, "spans"},
+        {MXP_KIND_OPERATOR, "operators"},
+        {MXP_KIND_COUNTER, "counter samples"},
+        {MXP_KIND_MEMORY, "memory blocks"},
+        {MXP_KIND_INSTANT, "instants"},
+        {MXP_KIND_FLOW, "flow points"},
+        {MXP_KIND_META, "scope, step and state marks"},
+    };
+    mxp__strbuf_printf(out, "records  %" PRIu64 " in %" PRIu64 " bytes, %" PRIu64 " chunks\n",
+                       summary->records, summary->bytes, summary->blocks);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        uint64_t count = summary->by_kind[kinds[i].kind];
+        if (count == 0) {
+            continue;
+        }
+        mxp__strbuf_printf(out, "         %12" PRIu64 "  %s", count, kinds[i].text);
+        if (kinds[i].kind == MXP_KIND_SPAN && summary->long_spans + summary->cut_spans > 0) {
+            mxp__strbuf_printf(out, " (%" PRIu64 " long, %" PRIu64 " cut by start, pause or stop)",
+                               summary->long_spans, summary->cut_spans);
+        }
+        mxp__strbuf_putc(out, '\n');
+    }
+}
+
+static void print_names(const mxp_source *source, mxp_strbuf *out)
+{
+    uint64_t bytes = 0;
+    for (uint32_t id = 0; id < source->name_count; id++) {
+        bytes += source->name(source, id).length;
+    }
+    mxp__strbuf_printf(out, "names    %" PRIu32 " of %" PRIu64 " bytes together\n",
+                       source->name_count, bytes);
+    if (source->stats_count > 0) {
+        mxp__strbuf_printf(out, "         %zu of them with statistics gathered without a trace\n",
+                           source->stats_count);
+    }
+}
+
+static void print_threads(const mxp_source *source, mxp_strbuf *out)
+{
+    mxp__strbuf_printf(out, "threads  %" PRIu32 "\n", source->thread_count);
+    if (source->thread_count == 0) {
+        return;
+    }
+    mxp__strbuf_printf(out, "         %5s %8s %12s %12s %12s %8s  %s\n", "index", "tid", "from (s)",
+                       "to (s)", "records", "lost", "name");
+    for (uint32_t i = 0; i < source->thread_count; i++) {
+        const mxp_thread_entry *thread = &source->threads[i];
+        mxp__strbuf_printf(out, "         %5" PRIu32 " %8" PRIu32 " %12.6f ", thread->index,
+                           thread->tid, seconds_at(source, thread->start_ticks));
+        if (thread->end_ticks == 0) {
+            mxp__strbuf_printf(out, "%12s", "running");
+        } else {
+            mxp__strbuf_printf(out, "%12.6f", seconds_at(source, thread->end_ticks));
+        }
+        mxp__strbuf_printf(out, " %12" PRIu64 " %8" PRIu64 "  ", thread->records, thread->lost);
+        mxp_name_view name = source->name(source, thread->name);
+        mxp__json_string(out, name.text, name.length);
+        mxp__strbuf_putc(out, '\n');
+    }
+}
+
+static void print_losses(const mxp_source *source, const mxp_summary *summary, mxp_strbuf *out)
+{
+    if (summary->lost + summary->unnamed == 0) {
+        mxp__strbuf_puts(out, "lost     nothing\n");
+        return;
+    }
+    mxp__strbuf_printf(out, "lost     %" PRIu64 " records\n", summary->lost);
+    for (size_t i = 0; i < source->loss_count; i++) {
+        const mxp_loss_entry *loss = &source->losses[i];
+        mxp__strbuf_printf(out, "         %12" PRIu64 "  ", loss->count);
+        if (loss->thread == UINT32_MAX) {
+            mxp__strbuf_puts(out, "process: ");
+        } else {
+            mxp__strbuf_printf(out, "thread %" PRIu32 ": ", loss->thread);
+        }
+        mxp__strbuf_printf(out, "%s, from %.6f s to %.6f s\n", mxp__loss_reason_name(loss->reason),
+                           seconds_at(source, loss->from_ticks),
+                           seconds_at(source, loss->to_ticks));
+    }
+}
+
+static void print_info(const mxp_source *source, mxp_strbuf *out)
+{
+    for (size_t i = 0; i < source->info_count; i++) {
+        mxp__strbuf_puts(out, i == 0 ? "info     " : "         ");
+        mxp__strbuf_printf(out, "%s = ", source->info[i].key);
+        mxp__json_string(out, source->info[i].value, strlen(source->info[i].value));
+        mxp__strbuf_putc(out, '\n');
+    }
+}
+
+static void print_all(const mxp_input *input, const mxp_summary *summary, mxp_strbuf *out)
+{
+    mxp__strbuf_printf(out, "file     %s: mxprof native trace, %" PRIu64 " bytes, %s\n",
+                       input->path, input->file_bytes, input->damaged ? "damaged" : "whole");
+    print_written(input->source, out);
+    print_clock(input->source, out);
+    mxp__strbuf_printf(out, "time     from %.6f s to %.6f s\n", (double)summary->first_ns / 1e9,
+                       (double)summary->last_ns / 1e9);
+    print_records(summary, out);
+    print_names(input->source, out);
+    print_threads(input->source, out);
+    print_losses(input->source, summary, out);
+    print_info(input->source, out);
+}
+
+static int run(const mxp_command *self, int count, char **arguments)
+{
+    static const mxp_option options[] = {{.name = NULL}};
+    const char *file;
+    int code = mxp__options_parse(self, options, count, arguments, &file);
+    if (code >= 0) {
+        return code;
+    }
+    mxp_input input;
+    if (mxp__input_open(self, file, &input) != MXP_OK) {
+        return MXP_EXIT_ERROR;
+    }
+    mxp_summary summary;
+    mxp_strbuf out = {0};
+    code = MXP_EXIT_ERROR;
+    if (mxp__summary_make(self, &input, &summary) != MXP_OK) {
+        mxp__command_failed(self);
+        goto out;
+    }
+    print_all(&input, &summary, &out);
+    mxp__summary_fini(&summary);
+    code = mxp__output_print(self, &out);
+    code = code == MXP_EXIT_FINE ? mxp__input_exit_code(&input) : code;
+out:
+    mxp__strbuf_fini(&out);
+    mxp__input_close(&input);
+    return code;
+}
+
+const mxp_command mxp__command_info = {
+    .name = "info",
+    .summary = "what a file holds: process, clock, threads, records, losses",
+    .help = help,
+    .run = run,
+};

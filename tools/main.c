@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mxprof command: finds the subcommand and hands over. What stands here knows no subcommand but
+// through the table, so that a new one is one file and one line in MXP_COMMANDS.
+#include <mxprof/version.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "command.h"
+
+static const mxp_command *const commands[] = {
+#define MXP_COMMAND_ENTRY(name) &mxp__command_##name,
+    MXP_COMMANDS(MXP_COMMAND_ENTRY)
+#undef MXP_COMMAND_ENTRY
+};
+
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static void print_help(FILE *stream)
+{
+    fputs("mxprof reads the profiles that programs with libmxprof inside leave behind.\n"
+          "\n"
+          "usage: mxprof COMMAND [OPTIONS] FILE\n"
+          "\n"
+          "commands\n",
+          stream);
+    for (int i = 0; i < COMMANDS; i++) {
+        fprintf(stream, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+    }
+    fputs("\n"
+          "  mxprof COMMAND --help   explains one of them, with examples\n"
+          "  mxprof --version        prints the version\n"
+          "\n"
+          "FILE is a native trace (*.mxp). A program writes one beside its Chrome trace when its\n"
+          "configuration has native_filename set (docs/guide.md).\n"
+          "\n"
+          "first steps\n"
+          "  mxprof info profile.mxp                      what is in it, and is it complete?\n"
+          "  mxprof report profile.mxp                    where did the time go?\n"
+          "  mxprof convert profile.mxp -o profile.json   then open it in ui.perfetto.dev\n"
+          "\n"
+          "exit code: 0 fine, 1 the file or the system made it fail (what could be read of a\n"
+          "damaged file is printed), 2 the command line is wrong.\n",
+          stream);
+}
+
+static const mxp_command *find_command(const char *name)
+{
+    for (int i = 0; i < COMMANDS; i++) {
+        if (strcmp(commands[i]->name, name) == 0) {
+            return commands[i];
+        }
+    }
+    return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+    const char *names[COMMANDS + 1] = {NULL};
+    for (int i = 0; i < COMMANDS; i++) {
+        names[i] = commands[i]->name;
+    }
+    const char *closest = mxp__closest(name, names);
+    fprintf(stderr, "mxprof: there is no command '%s'", name);
+    if (closest != NULL) {
+        fprintf(stderr, "; did you mean '%s'?", closest);
+    }
+    fputs("\nThe commands are:", stderr);
+    for (int i = 0; i < COMMANDS; i++) {
+        fprintf(stderr, " %s", commands[i]->name);
+    }
+    fputs(". 'mxprof --help' explains them.\n", stderr);
+    return MXP_EXIT_USAGE;
+}
+
+// `mxprof help [COMMAND]`, for those who type it that way.
+static int help_about(const char *name)
+{
+    const mxp_command *command = name == NULL ? NULL : find_command(name);
+    if (name != NULL && command == NULL) {
+        return unknown_command(name);
+    }
+    if (command != NULL) {
+        fputs(command->help, stdout);
+    } else {
+        print_help(stdout);
+    }
+    return MXP_EXIT_FINE;
+}
+
+int main(int count, char **arguments)
+{
+    // A reader that has seen enough (`| head`) is no error: writes then fail with EPIPE, which
+    // output.c takes as the end.
+    signal(SIGPIPE, SIG_IGN);
+    if (count < 2) {
+        print_help(stderr);
+        return MXP_EXIT_USAGE;
+    }
+    const char *first = arguments[1];
+    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0) {
+        return help_about(count > 2 ? arguments[2] : NULL);
+    }
+    if (strcmp(first, "--version") == 0) {
+        puts("mxprof " MXP_VERSION_STRING);
+        return MXP_EXIT_FINE;
+    }
+    if (first[0] == '-') {
+        fprintf(stderr,
+                "mxprof: unknown option '%s'; options stand behind the command, as in\n"
+                "  mxprof report %s FILE\n",
+                first, first);
+        return MXP_EXIT_USAGE;
+    }
+    const mxp_command *command = find_command(first);
+    return command == NULL ? unknown_command(first)
+                           : command->run(command, count - 2, arguments + 2);
+}

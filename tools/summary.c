@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// One pass over all records of a file, block by block (order does not matter here), and the words
+// for what it found. Times are in ns of trace time; nothing here interprets names but ",frame",
+// the end of a frame's category.
+#include "summary.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "trace/event.h"
+
+const char *mxp__clock_source_name(uint32_t source)
+{
+    switch (source) {
+    case MXP_CLOCK_SOURCE_TSC:
+        return "tsc";
+    case MXP_CLOCK_SOURCE_ARM:
+        return "arm";
+    case MXP_CLOCK_SOURCE_RAW:
+        return "raw";
+    case MXP_CLOCK_SOURCE_MONOTONIC:
+        return "monotonic";
+    default:
+        return "unknown";
+    }
+}
+
+const char *mxp__loss_reason_name(uint32_t reason)
+{
+    switch (reason) {
+    case MXP_LOSS_MEMORY_FULL:
+        return "the memory limit was reached";
+    case MXP_LOSS_IN_SIGNAL:
+        return "a signal handler interrupted a record";
+    case MXP_LOSS_NAMES_FULL:
+        return "the name table was full (recorded as <names full>)";
+    case MXP_LOSS_THREAD:
+        return "no memory for one more thread";
+    default:
+        return "for a reason this version does not know";
+    }
+}
+
+static bool is_frame(const mxp_source *source, uint32_t name)
+{
+    static const char ending[] = ",frame";
+    enum { ENDING_LENGTH = sizeof ending - 1 };
+    mxp_name_view view = source->name(source, name);
+    if (view.style != MXP_STYLE_ASYNC) {
+        return false;
+    }
+    mxp_name_view category = source->name(source, view.category);
+    return category.length >= ENDING_LENGTH &&
+           memcmp(category.text + category.length - ENDING_LENGTH, ending, ENDING_LENGTH) == 0;
+}
+
+static int add_frame(mxp_summary *summary, const mxp_event *event)
+{
+    for (size_t i = 0; i < summary->frame_count; i++) {
+        mxp_frames *frames = &summary->frames[i];
+        if (frames->name == event->name) {
+            frames->count++;
+            frames->first_ns =
+                event->begin_ns < frames->first_ns ? event->begin_ns : frames->first_ns;
+            frames->last_ns = event->end_ns > frames->last_ns ? event->end_ns : frames->last_ns;
+            return MXP_OK;
+        }
+    }
+    int error = mxp__grow(&summary->frames, &summary->frame_capacity, summary->frame_count + 1,
+                          sizeof *summary->frames);
+    if (error == MXP_OK) {
+        summary->frames[summary->frame_count++] = (mxp_frames){
+            .name = event->name,
+            .count = 1,
+            .first_ns = event->begin_ns,
+            .last_ns = event->end_ns,
+        };
+    }
+    return error;
+}
+
+static int add_event(const mxp_source *source, mxp_summary *summary, const mxp_event *event)
+{
+    if (summary->records == 0 || event->begin_ns < summary->first_ns) {
+        summary->first_ns = event->begin_ns;
+    }
+    if (summary->records == 0 || event->end_ns > summary->last_ns) {
+        summary->last_ns = event->end_ns;
+    }
+    summary->records++;
+    summary->by_kind[event->kind < MXP_SUMMARY_KINDS ? event->kind : 0]++;
+    if (event->kind != MXP_KIND_SPAN) {
+        return MXP_OK;
+    }
+    summary->long_spans += (event->words[0] & 0xff) == MXP_KIND_SPAN_LONG;
+    summary->cut_spans += event->flags != 0;
+    return is_frame(source, event->name) ? add_frame(summary, event) : MXP_OK;
+}
+
+// 1: the block was read; 0: there is none; a negative error.
+static int add_block(mxp_source *source, size_t number, mxp_summary *summary, uint64_t *lost_before)
+{
+    mxp_block block;
+    int found = source->block(source, number, &block);
+    if (found != 1) {
+        return found;
+    }
+    summary->blocks++;
+    *lost_before += block.lost_before;
+    summary->bytes += (uint64_t)(block.end - block.words) * sizeof *block.words;
+    mxp_decoder decoder;
+    mxp_event event;
+    mxp__decoder_begin(&decoder, source->timebase, &block);
+    int more = mxp__decoder_next(&decoder, &event);
+    while (more == 1) {
+        int error = add_event(source, summary, &event);
+        if (error != MXP_OK) {
+            return error;
+        }
+        more = mxp__decoder_next(&decoder, &event);
+    }
+    return more < 0 ? more : 1;
+}
+
+// Losses stand in the LOSS section; of a file without its end, the chunks know what preceded them.
+static void add_losses(const mxp_source *source, uint64_t lost_before, mxp_summary *summary)
+{
+    for (size_t i = 0; i < source->loss_count; i++) {
+        const mxp_loss_entry *loss = &source->losses[i];
+        *(loss->reason == MXP_LOSS_NAMES_FULL ? &summary->unnamed : &summary->lost) += loss->count;
+    }
+    summary->lost = summary->lost > lost_before ? summary->lost : lost_before;
+}
+
+int mxp__summary_make(const mxp_command *command, mxp_input *input, mxp_summary *summary)
+{
+    *summary = (mxp_summary){0};
+    uint64_t lost_before = 0;
+    int read = 1;
+    for (size_t number = 0; read == 1; number++) {
+        read = add_block(input->source, number, summary, &lost_before);
+    }
+    if (read == MXP_ENOMEM) {
+        mxp__summary_fini(summary);
+        return read;
+    }
+    if (read < 0) {
+        mxp__input_cut_short(command, input);
+    }
+    add_losses(input->source, lost_before, summary);
+    const char *cost = mxp__input_info(input, "record_cost_ns");
+    summary->record_cost_ns = cost == NULL ? 0 : strtod(cost, NULL);
+    return MXP_OK;
+}
+
+void mxp__summary_fini(mxp_summary *summary)
+{
+    mxp__free(summary->frames, summary->frame_capacity * sizeof *summary->frames);
+    *summary = (mxp_summary){0};
+}
+
+double mxp__frames_per_second(const mxp_frames *frames)
+{
+    int64_t ns = frames->last_ns - frames->first_ns;
+    return ns > 0 ? (double)frames->count * 1e9 / (double)ns : 0;
+}
+
+static double seconds(const mxp_summary *summary)
+{
+    return (double)(summary->last_ns - summary->first_ns) / 1e9;
+}
+
+static double overhead_ns(const mxp_summary *summary)
+{
+    return (double)summary->records * summary->record_cost_ns;
+}
+
+static void print_lost(const mxp_summary *summary, mxp_strbuf *out)
+{
+    if (summary->lost == 0) {
+        mxp__strbuf_puts(out, "  lost       nothing\n");
+    } else {
+        mxp__strbuf_printf(out,
+                           "  lost       %" PRIu64 " records, which are in no number below "
+                           "('mxprof info' tells when and why)\n",
+                           summary->lost);
+    }
+    if (summary->unnamed > 0) {
+        mxp__strbuf_printf(out,
+                           "  unnamed    %" PRIu64 " records under <names full>: the name table "
+                           "was full\n",
+                           summary->unnamed);
+    }
+    if (summary->cut_spans > 0) {
+        mxp__strbuf_printf(out,
+                           "  cut        %" PRIu64 " spans were cut short by a start, pause or "
+                           "stop\n",
+                           summary->cut_spans);
+    }
+}
+
+static void print_cost(const mxp_summary *summary, mxp_strbuf *out)
+{
+    if (summary->record_cost_ns <= 0) {
+        mxp__strbuf_puts(out, "  cost       not measured by the program\n");
+        return;
+    }
+    mxp__strbuf_printf(out, "  cost       %.1f ns a record as measured, so about %.3f ms",
+                       summary->record_cost_ns, overhead_ns(summary) / 1e6);
+    mxp__strbuf_printf(out, " of %.3f s on all threads together\n", seconds(summary));
+}
+
+void mxp__summary_print(const mxp_input *input, const mxp_summary *summary, mxp_strbuf *out)
+{
+    const mxp_source *source = input->source;
+    mxp__strbuf_printf(out, "Profile %s, process %" PRIu32 "%s\n", input->path, source->pid,
+                       input->damaged ? " (damaged; this is what could be read)" : "");
+    mxp__strbuf_printf(out,
+                       "  recorded   %" PRIu64 " records in %" PRIu64 " bytes by %" PRIu32
+                       " threads in %.3f s\n",
+                       summary->records, summary->bytes, source->thread_count, seconds(summary));
+    print_lost(summary, out);
+    mxp__strbuf_printf(out, "  clock      %s, %.6f ns a tick, residual %.1f ns\n",
+                       mxp__clock_source_name(source->timebase->source),
+                       mxp__timebase_ns_per_tick(source->timebase), source->timebase->residual_ns);
+    print_cost(summary, out);
+}
+
+static void json_member(mxp_strbuf *out, int indent, const char *key)
+{
+    mxp__strbuf_printf(out, ",\n%*s\"%s\": ", indent, "", key);
+}
+
+static void json_count(mxp_strbuf *out, int indent, const char *key, uint64_t value)
+{
+    json_member(out, indent, key);
+    mxp__strbuf_printf(out, "%" PRIu64, value);
+}
+
+static void json_number(mxp_strbuf *out, int indent, const char *key, double value)
+{
+    json_member(out, indent, key);
+    mxp__json_double(out, value);
+}
+
+void mxp__summary_json(const mxp_input *input, const mxp_summary *summary, int indent,
+                       mxp_strbuf *out)
+{
+    const mxp_source *source = input->source;
+    int inner = indent + 4;
+    mxp__strbuf_printf(out, "{\n%*s\"File\": ", inner, "");
+    mxp__json_string(out, input->path, strlen(input->path));
+    json_count(out, inner, "Process", source->pid);
+    json_member(out, inner, "Damaged");
+    mxp__strbuf_puts(out, input->damaged ? "true" : "false");
+    json_count(out, inner, "Records", summary->records);
+    json_count(out, inner, "Bytes", summary->bytes);
+    json_count(out, inner, "Threads", source->thread_count);
+    json_number(out, inner, "Seconds", seconds(summary));
+    json_count(out, inner, "Lost", summary->lost);
+    json_count(out, inner, "Unnamed", summary->unnamed);
+    json_count(out, inner, "Cut Spans", summary->cut_spans);
+    const char *clock = mxp__clock_source_name(source->timebase->source);
+    json_member(out, inner, "Clock");
+    mxp__json_string(out, clock, strlen(clock));
+    json_number(out, inner, "Clock ns per Tick", mxp__timebase_ns_per_tick(source->timebase));
+    json_number(out, inner, "Clock Residual ns", source->timebase->residual_ns);
+    json_number(out, inner, "Record Cost ns", summary->record_cost_ns);
+    json_number(out, inner, "Estimated Overhead ms", overhead_ns(summary) / 1e6);
+    mxp__strbuf_printf(out, "\n%*s}", indent, "");
+}

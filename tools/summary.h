@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one pass over a trace tells about the whole of it: how much was recorded, when, what was
+// lost, what recording cost, how often frames came. The self-report of `info` and `report`.
+#ifndef MXP_TOOLS_SUMMARY_H
+#define MXP_TOOLS_SUMMARY_H
+
+#include "command.h"
+
+enum { MXP_SUMMARY_KINDS = 16 };  // a kind beyond is counted under 0
+
+// A frame row: how many ended, from when to when.
+typedef struct mxp_frames {
+    uint32_t name;
+    uint64_t count;
+    int64_t first_ns, last_ns;
+} mxp_frames;
+
+typedef struct mxp_summary {
+    uint64_t records, bytes, blocks;
+    uint64_t by_kind[MXP_SUMMARY_KINDS];
+    uint64_t long_spans;  // among by_kind[MXP_KIND_SPAN]
+    uint64_t cut_spans;  // clipped at their begin, or closed by a stop
+    uint64_t lost;  // records
+    uint64_t unnamed;  // records made under <names full>
+    int64_t first_ns, last_ns;  // of everything recorded; equal if there is nothing
+    double record_cost_ns;  // as measured by the program, 0 if it did not say
+    mxp_frames *frames;  // in the order of their first end
+    size_t frame_count, frame_capacity;
+} mxp_summary;
+
+// 0, or MXP_ENOMEM. A file that cannot be read to its end is reported and summed up as far as it
+// goes.
+int mxp__summary_make(const mxp_command *command, mxp_input *input, mxp_summary *summary);
+void mxp__summary_fini(mxp_summary *summary);
+
+double mxp__frames_per_second(const mxp_frames *frames);  // 0 if they took no time
+
+// "tsc", "raw" ...: a clock source as MXPROF_CLOCK names it; why a loss happened.
+const char *mxp__clock_source_name(uint32_t source);
+const char *mxp__loss_reason_name(uint32_t reason);
+
+// The lines above a table.
+void mxp__summary_print(const mxp_input *input, const mxp_summary *summary, mxp_strbuf *out);
+// The same as a JSON object, each line indented by `indent` blanks.
+void mxp__summary_json(const mxp_input *input, const mxp_summary *summary, int indent,
+                       mxp_strbuf *out);
+
+#endif
