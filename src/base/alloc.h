@@ -6,10 +6,10 @@
 
 #include <stddef.h>
 
-void *mxp__alloc(size_t size_bytes);   // zeroed
+void *mxp__alloc(size_t size_bytes);  // zeroed; null for size 0
 void *mxp__realloc(void *pointer, size_t old_size_bytes, size_t size_bytes);  // new part not zeroed
 void mxp__free(void *pointer, size_t size_bytes);  // null is fine
-char *mxp__strdup(const char *text);               // free with mxp__strfree; null gives null
+char *mxp__strdup(const char *text);  // free with mxp__strfree; null gives null
 void mxp__strfree(char *text);
 
 // Grows an array to hold at least `needed` elements (doubling). 0, or MXP_ENOMEM with the array as

@@ -10,12 +10,13 @@
 // The best clock of this machine: the CPU's counter if it is invariant and the system trusts it,
 // else CLOCK_MONOTONIC_RAW. `forced` is MXPROF_CLOCK's value ("tsc", "raw", "monotonic") or null;
 // an unknown word, or a counter that is not there, falls back to the best with *warning set to a
-// static line (else null).
+// static line (else null). A counter that is there but not trusted is used, with a warning.
 uint32_t mxp__clock_choose(const char *forced, const char **warning);
 
 uint64_t mxp__clock_read_source(uint32_t source);
 
-// All clocks together: the closest of several tries.
+// All clocks together: the closest of several tries (microseconds). A clock that is itself the
+// source equals the ticks exactly.
 void mxp__clock_take_point(uint32_t source, mxp_clock_point *point);
 
 #endif

@@ -10,10 +10,19 @@ typedef struct mxp_lock {
     pthread_mutex_t mutex;
 } mxp_lock;
 
-#define MXP__LOCK_INIT {PTHREAD_MUTEX_INITIALIZER}
+#define MXP__LOCK_INIT            \
+    {                             \
+        PTHREAD_MUTEX_INITIALIZER \
+    }
 
-static inline void mxp__lock(mxp_lock *lock) { pthread_mutex_lock(&lock->mutex); }
-static inline void mxp__unlock(mxp_lock *lock) { pthread_mutex_unlock(&lock->mutex); }
+static inline void mxp__lock(mxp_lock *lock)
+{
+    pthread_mutex_lock(&lock->mutex);
+}
+static inline void mxp__unlock(mxp_lock *lock)
+{
+    pthread_mutex_unlock(&lock->mutex);
+}
 // In a forked child: the lock is free again, whoever held it in the parent.
 static inline void mxp__lock_reset(mxp_lock *lock)
 {

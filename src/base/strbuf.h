@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 typedef struct mxp_strbuf {
-    char *data;       // always terminated once anything was appended
+    char *data;  // always terminated once anything was appended
     size_t length;
     size_t capacity;
     bool failed;

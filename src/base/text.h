@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formatting that is exact, locale-free and fast: integers, times with three decimals, JSON strings.
-// The writers take a position with enough room and return the position behind what they wrote.
+// Formatting that is exact, locale-free and fast: integers, times with three decimals, JSON
+// strings. The writers take a position with enough room and return the position behind what they
+// wrote.
 #ifndef MXP_BASE_TEXT_H
 #define MXP_BASE_TEXT_H
 

@@ -15,7 +15,7 @@ uint32_t mxp__os_cpu_count(void);
 // Name of the calling thread as the system knows it, "" if unknown. At most `size` with the zero.
 void mxp__os_thread_name(char *buffer, size_t size);
 
-uint64_t mxp__os_raw_ns(void);        // CLOCK_MONOTONIC_RAW
+uint64_t mxp__os_raw_ns(void);  // CLOCK_MONOTONIC_RAW
 uint64_t mxp__os_monotonic_ns(void);
 uint64_t mxp__os_realtime_ns(void);
 uint64_t mxp__os_boottime_ns(void);
@@ -44,7 +44,7 @@ bool mxp__os_trusts_cpu_counter(void);
 // Lines about this machine and process for the INFO section; "" if unknown.
 void mxp__os_host_name(char *buffer, size_t size);
 void mxp__os_command_line(char *buffer, size_t size);  // arguments joined by blanks
-void mxp__os_system_name(char *buffer, size_t size);   // "Linux 6.1.0 x86_64"
+void mxp__os_system_name(char *buffer, size_t size);  // "Linux 6.1.0 x86_64"
 void mxp__os_cpu_name(char *buffer, size_t size);
 
 #endif

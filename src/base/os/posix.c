@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every POSIX system does alike, and stand-ins that work anywhere for what linux.c does
+// better. map_pages may run in a signal handler on the recording path: it leaves errno alone.
+#include "base/os/os.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+// ---- clocks -----------------------------------------------------------------------------------
+
+#if !defined(CLOCK_MONOTONIC_RAW)
+#define CLOCK_MONOTONIC_RAW CLOCK_MONOTONIC
+#endif
+#if !defined(CLOCK_BOOTTIME)
+#define CLOCK_BOOTTIME CLOCK_MONOTONIC
+#endif
+
+static uint64_t read_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t mxp__os_raw_ns(void)
+{
+    return read_ns(CLOCK_MONOTONIC_RAW);
+}
+
+uint64_t mxp__os_monotonic_ns(void)
+{
+    return read_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t mxp__os_realtime_ns(void)
+{
+    return read_ns(CLOCK_REALTIME);
+}
+
+uint64_t mxp__os_boottime_ns(void)
+{
+    return read_ns(CLOCK_BOOTTIME);
+}
+
+// Goes on after a signal handler: programs that record from timer signals interrupt it all the
+// time.
+void mxp__os_sleep_us(uint64_t us)
+{
+    struct timespec rest = {.tv_sec = (time_t)(us / 1000000),
+                            .tv_nsec = (long)(us % 1000000) * 1000};
+    while (nanosleep(&rest, &rest) != 0 && errno == EINTR) {
+    }
+}
+
+void mxp__os_yield(void)
+{
+    sched_yield();
+}
+
+// ---- memory -----------------------------------------------------------------------------------
+
+void *mxp__os_map_pages(size_t size_bytes)
+{
+    int saved_errno = errno;
+    void *pages =
+        mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    errno = saved_errno;
+    return pages == MAP_FAILED ? NULL : pages;
+}
+
+void mxp__os_unmap_pages(void *pages, size_t size_bytes)
+{
+    int saved_errno = errno;
+    munmap(pages, size_bytes);
+    errno = saved_errno;
+}
+
+size_t mxp__os_page_bytes(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+// ---- process ----------------------------------------------------------------------------------
+
+uint32_t mxp__os_process_id(void)
+{
+    return (uint32_t)getpid();
+}
+
+static_assert(sizeof(sigset_t) <= 128, "mxp__os_block_signals promises that 128 bytes are enough");
+
+void mxp__os_block_signals(void *saved)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    memcpy(saved, &old, sizeof old);
+}
+
+void mxp__os_restore_signals(const void *saved)
+{
+    sigset_t old;
+    memcpy(&old, saved, sizeof old);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+void mxp__os_host_name(char *buffer, size_t size)
+{
+    struct utsname system;
+    snprintf(buffer, size, "%s", uname(&system) == 0 ? system.nodename : "");
+}
+
+void mxp__os_system_name(char *buffer, size_t size)
+{
+    struct utsname system;
+    if (uname(&system) != 0) {
+        snprintf(buffer, size, "%s", "");
+        return;
+    }
+    snprintf(buffer, size, "%s %s %s", system.sysname, system.release, system.machine);
+}
+
+// ---- stand-ins --------------------------------------------------------------------------------
+
+#if !defined(__linux__)
+
+uint32_t mxp__os_thread_id(void)
+{
+    // Not the system's number, but one that no other living thread has.
+    pthread_t self = pthread_self();
+    uintptr_t bits = 0;
+    memcpy(&bits, &self, sizeof self < sizeof bits ? sizeof self : sizeof bits);
+    return (uint32_t)(bits >> 4);
+}
+
+uint32_t mxp__os_cpu_count(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (uint32_t)count : 1;
+}
+
+void mxp__os_thread_name(char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%s", "");
+}
+
+void mxp__os_release_pages(void *pages, size_t size_bytes)
+{
+    void *fresh = mmap(pages, size_bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    if (fresh == MAP_FAILED) {
+        memset(pages, 0, size_bytes);
+    }
+}
+
+bool mxp__os_barrier_all_threads(void)
+{
+    return false;
+}
+
+bool mxp__os_trusts_cpu_counter(void)
+{
+    return false;
+}
+
+void mxp__os_command_line(char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%s", "");
+}
+
+void mxp__os_cpu_name(char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%s", "");
+}
+
+#endif

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// The growing string. Invariant: with data there is room for a zero behind `length`, so text that a
+// caller wrote into reserved room can still be terminated when it is asked for.
+#include "base/strbuf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum { FIRST_BYTES = 64 };
+
+void mxp__strbuf_init(mxp_strbuf *buffer)
+{
+    *buffer = (mxp_strbuf){0};
+}
+
+void mxp__strbuf_fini(mxp_strbuf *buffer)
+{
+    mxp__free(buffer->data, buffer->capacity);
+    *buffer = (mxp_strbuf){0};
+}
+
+void mxp__strbuf_clear(mxp_strbuf *buffer)
+{
+    buffer->length = 0;
+    buffer->failed = false;
+    if (buffer->data != NULL) {
+        buffer->data[0] = '\0';
+    }
+}
+
+static bool grow_slow(mxp_strbuf *buffer, size_t more)
+{
+    if (buffer->failed) {
+        return false;
+    }
+    size_t needed = buffer->length + more + 1;
+    if (more >= SIZE_MAX / 2 || needed < more) {
+        buffer->failed = true;
+        return false;
+    }
+    needed = needed < FIRST_BYTES ? FIRST_BYTES : needed;
+    buffer->failed = mxp__grow(&buffer->data, &buffer->capacity, needed, 1) != 0;
+    return !buffer->failed;
+}
+
+char *mxp__strbuf_reserve(mxp_strbuf *buffer, size_t more)
+{
+    if (buffer->failed || more >= buffer->capacity - buffer->length) {
+        if (!grow_slow(buffer, more)) {
+            return NULL;
+        }
+    }
+    return buffer->data + buffer->length;
+}
+
+void mxp__strbuf_append(mxp_strbuf *buffer, const char *text, size_t length)
+{
+    char *at = mxp__strbuf_reserve(buffer, length);
+    if (at == NULL) {
+        return;
+    }
+    if (length != 0) {
+        memcpy(at, text, length);
+    }
+    at[length] = '\0';
+    buffer->length += length;
+}
+
+void mxp__strbuf_puts(mxp_strbuf *buffer, const char *text)
+{
+    mxp__strbuf_append(buffer, text, strlen(text));
+}
+
+void mxp__strbuf_putc(mxp_strbuf *buffer, char c)
+{
+    mxp__strbuf_append(buffer, &c, 1);
+}
+
+void mxp__strbuf_printf(mxp_strbuf *buffer, const char *format, ...)
+{
+    char *at = mxp__strbuf_reserve(buffer, FIRST_BYTES);
+    if (at == NULL) {
+        return;
+    }
+    size_t room = buffer->capacity - buffer->length;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(at, room, format, arguments);
+    va_end(arguments);
+    if (length >= 0 && (size_t)length >= room) {
+        at = mxp__strbuf_reserve(buffer, (size_t)length);
+        if (at == NULL) {
+            buffer->data[buffer->length] = '\0';
+            return;
+        }
+        va_start(arguments, format);
+        length = vsnprintf(at, (size_t)length + 1, format, arguments);
+        va_end(arguments);
+    }
+    if (length < 0) {
+        buffer->failed = true;
+        return;
+    }
+    buffer->length += (size_t)length;
+}
+
+const char *mxp__strbuf_text(const mxp_strbuf *buffer)
+{
+    if (buffer->failed || buffer->data == NULL) {
+        return "";
+    }
+    buffer->data[buffer->length] = '\0';
+    return buffer->data;
+}

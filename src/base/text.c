@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers and strings as text. The integer writers are the inner loop of every export: two digits
+// at a time from a table, at most three divisions by constants that the compiler turns into
+// multiplications, no branch a digit.
+#include "base/text.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// "00" to "99".
+#define TEN(d) d "0" d "1" d "2" d "3" d "4" d "5" d "6" d "7" d "8" d "9"
+static const char pairs[] =
+    TEN("0") TEN("1") TEN("2") TEN("3") TEN("4") TEN("5") TEN("6") TEN("7") TEN("8") TEN("9");
+#undef TEN
+
+static const char replacement[] = "\xef\xbf\xbd";  // U+FFFD
+
+// ---- integers ---------------------------------------------------------------------------------
+
+static inline char *write_pair(char *at, uint32_t below_100)
+{
+    memcpy(at, pairs + 2 * (size_t)below_100, 2);
+    return at + 2;
+}
+
+static inline char *write_1_to_2(char *at, uint32_t below_100)
+{
+    if (below_100 < 10) {
+        *at = (char)('0' + below_100);
+        return at + 1;
+    }
+    return write_pair(at, below_100);
+}
+
+static inline char *write_1_to_4(char *at, uint32_t below_10000)
+{
+    if (below_10000 < 100) {
+        return write_1_to_2(at, below_10000);
+    }
+    at = write_1_to_2(at, below_10000 / 100);
+    return write_pair(at, below_10000 % 100);
+}
+
+static inline char *write_4(char *at, uint32_t below_10000)
+{
+    at = write_pair(at, below_10000 / 100);
+    return write_pair(at, below_10000 % 100);
+}
+
+static inline char *write_1_to_8(char *at, uint32_t below_1e8)
+{
+    if (below_1e8 < 10000) {
+        return write_1_to_4(at, below_1e8);
+    }
+    at = write_1_to_4(at, below_1e8 / 10000);
+    return write_4(at, below_1e8 % 10000);
+}
+
+static inline char *write_8(char *at, uint32_t below_1e8)
+{
+    at = write_4(at, below_1e8 / 10000);
+    return write_4(at, below_1e8 % 10000);
+}
+
+static inline char *write_decimal(char *at, uint64_t value)
+{
+    const uint64_t e8 = 100000000;
+    if (value < e8) {
+        return write_1_to_8(at, (uint32_t)value);
+    }
+    uint64_t high = value / e8;
+    if (high < e8) {
+        at = write_1_to_8(at, (uint32_t)high);
+    } else {
+        at = write_1_to_4(at, (uint32_t)(high / e8));
+        at = write_8(at, (uint32_t)(high % e8));
+    }
+    return write_8(at, (uint32_t)(value % e8));
+}
+
+char *mxp__write_u64(char *at, uint64_t value)
+{
+    return write_decimal(at, value);
+}
+
+char *mxp__write_hex(char *at, uint64_t value)
+{
+    int digits = value == 0 ? 1 : (67 - __builtin_clzll(value)) / 4;
+    for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) {
+        *at++ = "0123456789abcdef"[value >> shift & 15];
+    }
+    return at;
+}
+
+char *mxp__write_us(char *at, int64_t ns)
+{
+    uint64_t value = ns < 0 ? 0 : (uint64_t)ns;
+    uint32_t thousandths = (uint32_t)(value % 1000);
+    at = write_decimal(at, value / 1000);
+    *at++ = '.';
+    at = write_pair(at, thousandths / 10);
+    *at++ = (char)('0' + thousandths % 10);
+    return at;
+}
+
+// ---- JSON strings -----------------------------------------------------------------------------
+
+static inline bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+}
+
+// How many bytes from the start are ASCII that JSON takes as it is.
+static size_t plain_length(const char *text, size_t length)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    size_t i = 0;
+    for (; i + 8 <= length; i += 8) {
+        uint64_t word;
+        memcpy(&word, text + i, 8);
+        // The top bit of a byte is set if it is >= 0x80, < 0x20, a quote or a backslash (a borrow
+        // can set more of them, but only beside one that is rightly set).
+        uint64_t special = word | (word - ones * 0x20) | ((word ^ ones * '"') - ones) |
+                           ((word ^ ones * '\\') - ones);
+        if (special & ones * 0x80) {
+            break;
+        }
+    }
+    while (i < length && is_plain((unsigned char)text[i])) {
+        i++;
+    }
+    return i;
+}
+
+// The length of the well-formed UTF-8 sequence that begins here with a byte >= 0x80; or, negative,
+// the length of the longest beginning of one (at least 1), which one U+FFFD stands for.
+static int utf8_length(const char *text, size_t available)
+{
+    unsigned char first = (unsigned char)text[0];
+    int length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    if (first < 0xc2 || first > 0xf4) {
+        return -1;
+    }
+    // The second byte's range excludes overlong forms, surrogates and what is beyond U+10FFFF.
+    unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+    unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+    for (int i = 1; i < length; i++) {
+        unsigned char c = (size_t)i < available ? (unsigned char)text[i] : 0;
+        if (c < low || c > high) {
+            return -i;
+        }
+        low = 0x80;
+        high = 0xbf;
+    }
+    return length;
+}
+
+static void append_escape(mxp_strbuf *buffer, unsigned char c)
+{
+    static const char letters[] = "\"\"\\\\\bb\ff\nn\rr\tt";  // pairs: the byte, its letter
+    for (const char *pair = letters; *pair != '\0'; pair += 2) {
+        if ((unsigned char)pair[0] == c) {
+            const char escape[2] = {'\\', pair[1]};
+            mxp__strbuf_append(buffer, escape, sizeof escape);
+            return;
+        }
+    }
+    const char escape[6] = {
+        '\\', 'u', '0', '0', (char)('0' + (c >> 4)), "0123456789abcdef"[c & 15]};
+    mxp__strbuf_append(buffer, escape, sizeof escape);
+}
+
+static void append_escaped(mxp_strbuf *buffer, const char *text, size_t length)
+{
+    size_t run = 0;  // begin of what is not yet appended and needs no change
+    for (size_t i = 0; i < length;) {
+        i += plain_length(text + i, length - i);
+        if (i == length) {
+            break;
+        }
+        unsigned char c = (unsigned char)text[i];
+        int sequence = c >= 0x80 ? utf8_length(text + i, length - i) : -1;
+        if (sequence > 0) {
+            i += (size_t)sequence;
+            continue;
+        }
+        mxp__strbuf_append(buffer, text + run, i - run);
+        if (c >= 0x80) {
+            mxp__strbuf_append(buffer, replacement, sizeof replacement - 1);
+        } else {
+            append_escape(buffer, c);
+        }
+        i += (size_t)-sequence;
+        run = i;
+    }
+    mxp__strbuf_append(buffer, text + run, length - run);
+}
+
+void mxp__json_string(mxp_strbuf *buffer, const char *text, size_t length)
+{
+    char *at = mxp__strbuf_reserve(buffer, length + 2);
+    if (at == NULL) {
+        return;
+    }
+    if (plain_length(text, length) < length) {
+        mxp__strbuf_putc(buffer, '"');
+        append_escaped(buffer, text, length);
+        mxp__strbuf_putc(buffer, '"');
+        return;
+    }
+    at[0] = '"';
+    if (length != 0) {
+        memcpy(at + 1, text, length);
+    }
+    at[length + 1] = '"';
+    at[length + 2] = '\0';
+    buffer->length += length + 2;
+}
+
+// ---- the rest ---------------------------------------------------------------------------------
+
+// What printf wrote, with the locale's decimal point (it may be several bytes) made a '.'.
+static void append_number(mxp_strbuf *buffer, const char *number)
+{
+    bool in_point = false;
+    for (; *number != '\0'; number++) {
+        bool is_point = strchr("0123456789+-e", *number) == NULL;
+        if (!is_point) {
+            mxp__strbuf_putc(buffer, *number);
+        } else if (!in_point) {
+            mxp__strbuf_putc(buffer, '.');
+        }
+        in_point = is_point;
+    }
+}
+
+void mxp__json_double(mxp_strbuf *buffer, double value)
+{
+    const double exact_limit = 9007199254740992.0;  // 2^53: integers below are written as such
+    if (!isfinite(value)) {
+        mxp__strbuf_puts(buffer, "null");
+        return;
+    }
+    double size = fabs(value);
+    if (size < exact_limit && (double)(uint64_t)size == size) {
+        char digits[1 + MXP__U64_CHARS];
+        char *end = digits;
+        if (signbit(value)) {
+            *end++ = '-';
+        }
+        end = write_decimal(end, (uint64_t)size);
+        mxp__strbuf_append(buffer, digits, (size_t)(end - digits));
+        return;
+    }
+    char number[64];
+    // Every normal double that has a short form has it at 15 digits already.
+    int precision = size < DBL_MIN ? 1 : 15;
+    do {
+        snprintf(number, sizeof number, "%.*g", precision, value);
+    } while (precision++ < 17 && strtod(number, NULL) != value);
+    append_number(buffer, number);
+}
+
+void mxp__csv_string(mxp_strbuf *buffer, const char *text, size_t length)
+{
+    mxp__strbuf_putc(buffer, '"');
+    size_t run = 0;
+    for (const char *quote; run < length; run = (size_t)(quote - text) + 1) {
+        quote = memchr(text + run, '"', length - run);
+        if (quote == NULL) {
+            break;
+        }
+        mxp__strbuf_append(buffer, text + run, (size_t)(quote - text) + 1 - run);
+        mxp__strbuf_putc(buffer, '"');
+    }
+    mxp__strbuf_append(buffer, text + run, length - run);
+    mxp__strbuf_putc(buffer, '"');
+}
