@@ -22,6 +22,9 @@ uint64_t *mxp__emit_room_slow(mxp_thread *self, unsigned units, uint64_t now);
 // Counts a record that a handler could not make because it interrupted another.
 void mxp__emit_lose_busy(mxp_thread *self);
 
+// Adds a duration in ticks to the statistics of `self`, or counts a loss. The caller holds busy.
+void mxp__emit_statistics(mxp_thread *self, uint32_t name, uint64_t duration, uint64_t now);
+
 static inline uint64_t mxp__word0(unsigned kind, unsigned units, uint64_t stamp)
 {
     return kind | (uint64_t)units << 8 | stamp << 16;
@@ -56,7 +59,7 @@ static inline bool mxp__emit_enter(mxp_emit *emit, uint32_t classes)
     }
     __atomic_store_n(&self->hot.busy, 1u, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED);
+    uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_ACQUIRE);  // pairs with release
     emit->self = self;
     emit->now = mxp_ticks_from(gate);
     if (__builtin_expect((gate & classes) == 0 || (gate & MXP_GATE_HOLD) != 0, 0) &&

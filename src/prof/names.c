@@ -216,7 +216,12 @@ uint64_t mxp__name_losses(void)
     return __atomic_load_n(&table.losses, __ATOMIC_RELAXED);
 }
 
-void mxp__names_fork_child(void)
+void mxp__names_fork_prepare(void)
 {
-    table.lock.owner = 0;
+    mxp__spin_lock(&table.lock);
+}
+
+void mxp__names_fork_done(void)
+{
+    mxp__spin_unlock(&table.lock);
 }

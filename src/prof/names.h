@@ -17,6 +17,8 @@ uint32_t mxp__name_count(void);          // acquire: all entries below it are co
 mxp_name_view mxp__name_view(uint32_t id);
 uint64_t mxp__name_bytes(void);
 uint64_t mxp__name_losses(void);         // interns answered MXP_NAME_FULL
-void mxp__names_fork_child(void);        // the lock is free again; the names stay
+// Around a fork, so that the child finds the table in one piece. The names stay in the child.
+void mxp__names_fork_prepare(void);
+void mxp__names_fork_done(void);
 
 #endif

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Switching recording on and off, and changing how it works under the recording threads.
+//
+// The handshake. A recording thread sets busy, then reads the gate. The session changes the gate,
+// makes every thread pass a full barrier, then reads busy. So either the thread saw the new gate or
+// the session sees it busy and waits for the few instructions left.
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/os/os.h"
+#include "prof/emit.h"
+#include "prof/pool.h"
+#include "prof/state.h"
+
+mxp_control_block mxp_control = {.layout = MXP_LAYOUT};
+
+mxp_recorder_state mxp__rec = {
+    .drain = MXP__LOCK_INIT,
+    .limits = {.memory_limit_bytes = UINT64_C(1) << 30},
+    .ns_mult = UINT64_C(1) << 32,
+    .consumer_active = {1, 0},
+};
+
+// ---- clock ------------------------------------------------------------------------------------
+static uint32_t chosen_source;
+static pthread_once_t clock_once = PTHREAD_ONCE_INIT;
+
+static void clock_pick(void)
+{
+    const char *warning = NULL;
+    chosen_source = mxp__clock_choose(getenv("MXPROF_CLOCK"), &warning);
+    if (warning != NULL) {
+        mxp__recorder_info_set("clock_warning", warning);
+    }
+    if (chosen_source == MXP_CLOCK_SOURCE_TSC || chosen_source == MXP_CLOCK_SOURCE_ARM) {
+        __atomic_fetch_or(&mxp_control.gate, MXP_GATE_TSC, __ATOMIC_RELEASE);
+    }
+}
+
+uint32_t mxp__clock_source(void)
+{
+    pthread_once(&clock_once, clock_pick);
+    return chosen_source;
+}
+
+uint64_t mxp_clock_read(void)
+{
+    return mxp__clock_read_source(mxp__clock_source());
+}
+
+// ---- handshake --------------------------------------------------------------------------------
+void mxp__quiesce(void)
+{
+    enum { PATIENCE = 100000 };  // yields: a thread may be preempted inside a record
+    if (!mxp__os_barrier_all_threads()) {
+        mxp__os_sleep_us(1000);  // long enough for any store buffer
+    }
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        for (unsigned tries = 0; &thread->hot != mxp_self && tries < PATIENCE &&
+                                 __atomic_load_n(&thread->hot.busy, __ATOMIC_ACQUIRE) != 0;
+             tries++) {
+            mxp__os_yield();
+        }
+    }
+}
+
+static uint32_t my_busy;
+
+void mxp__hold(void)
+{
+    if (mxp_self != NULL) {  // a handler on this thread must not wait for us
+        my_busy = mxp_self->busy;
+        __atomic_store_n(&mxp_self->busy, 1u, __ATOMIC_RELAXED);
+    }
+    __atomic_fetch_or(&mxp_control.gate, MXP_GATE_HOLD, __ATOMIC_SEQ_CST);
+    mxp__quiesce();
+}
+
+void mxp__release(void)
+{
+    __atomic_fetch_and(&mxp_control.gate, ~(uint32_t)MXP_GATE_HOLD, __ATOMIC_SEQ_CST);
+    if (mxp_self != NULL) {
+        __atomic_store_n(&mxp_self->busy, my_busy, __ATOMIC_RELEASE);
+    }
+}
+
+// ---- on and off -------------------------------------------------------------------------------
+static uint32_t recorder_state(void)
+{
+    return __atomic_load_n(&mxp__rec.state, __ATOMIC_ACQUIRE);
+}
+
+int mxp__recorder_is_on(void)
+{
+    return recorder_state() == MXP__STATE_ON;
+}
+
+uint64_t mxp__recorder_on_ticks(void)
+{
+    return __atomic_load_n(&mxp__rec.on_ticks, __ATOMIC_ACQUIRE);
+}
+
+uint64_t mxp__recorder_off_ticks(void)
+{
+    return __atomic_load_n(&mxp__rec.off_ticks, __ATOMIC_ACQUIRE);
+}
+
+static void gate_classes(uint32_t classes)
+{
+    uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED);
+    __atomic_store_n(&mxp_control.gate, (gate & ~(uint32_t)MXP_CLASS_ALL) | classes,
+                     __ATOMIC_SEQ_CST);
+}
+
+// Threads inside scopes write them again, so that a reader of this run knows them.
+static void ask_for_scopes(void)
+{
+    mxp__hold();
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        if (thread->scope_depth != 0) {
+            thread->announce = 1;
+            __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);
+        }
+    }
+    mxp__release();
+}
+
+uint64_t mxp__recorder_start(uint32_t classes, int resumed)
+{
+    mxp__clock_source();
+    mxp__lock(&mxp__rec.drain);
+    bool was_on = mxp__recorder_is_on();
+    uint64_t now = mxp_ticks();
+    if (!was_on) {
+        if (!mxp__rec.timebase_ready) {
+            mxp__recorder_timebase(1);
+        }
+        if (mxp__rec.limits.full_policy == MXP_FULL_DROP) {
+            mxp__pool_prefill();
+        }
+        ask_for_scopes();
+        mxp__meta(MXP_META_STATE, 0, resumed ? 3 : 1, 0, MXP__FORCED);
+        now = mxp_ticks();
+        __atomic_store_n(&mxp__rec.on_ticks, now, __ATOMIC_RELEASE);
+        __atomic_store_n(&mxp__rec.state, MXP__STATE_ON, __ATOMIC_RELEASE);
+    }
+    gate_classes(classes & MXP_CLASS_ALL);
+    if (mxp__rec.record_cost_ns == 0) {
+        mxp__rec.record_cost_ns = mxp__measure_record_cost();
+    }
+    mxp__unlock(&mxp__rec.drain);
+    return now;
+}
+
+static bool open_span_read(mxp_thread *thread, uint32_t i, uint64_t *begin, uint32_t *name)
+{
+    *begin = __atomic_load_n(&thread->hot.open[i].begin, __ATOMIC_ACQUIRE);
+    *name = __atomic_load_n(&thread->hot.open[i].name, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return *begin != 0 &&
+           *begin == __atomic_load_n(&thread->hot.open[i].begin, __ATOMIC_RELAXED);
+}
+
+// Remembers that this span is written here, not at its end. False: no room, its owner will.
+static bool add_closed_token(mxp_thread *thread, uint64_t token)
+{
+    bool added = false;
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return false;
+    }
+    if (thread->closed_count < MXP_OPEN_MAX) {
+        thread->closed_tokens[thread->closed_count++] = token;
+        added = true;
+    }
+    mxp__spin_unlock(&mxp__pool_lock);
+    return added;
+}
+
+static void close_open_spans(mxp_thread *thread, uint64_t closed_before, uint64_t end)
+{
+    uint32_t depth = __atomic_load_n(&thread->hot.depth, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < depth && i < MXP_OPEN_MAX; i++) {
+        uint64_t begin;
+        uint32_t name;
+        if (!open_span_read(thread, i, &begin, &name) || begin <= closed_before || begin > end ||
+            !add_closed_token(thread, begin)) {
+            continue;
+        }
+        uint32_t lane = &thread->hot == mxp_self ? 0 : MXP_LANE_THREAD | thread->index;
+        mxp__span_emit_closed(&(mxp_span){.name = name, .flags = MXP_SPAN_CLOSED_BY_STOP,
+                                          .begin_ticks = begin, .end_ticks = end, .lane = lane});
+    }
+}
+
+uint64_t mxp__recorder_stop(int close_open)
+{
+    mxp__lock(&mxp__rec.drain);
+    uint32_t state = recorder_state();
+    uint64_t now = mxp_ticks();
+    if (state == MXP__STATE_ON) {
+        __atomic_store_n(&mxp__rec.off_ticks, now, __ATOMIC_RELEASE);
+    }
+    uint64_t end = mxp__recorder_off_ticks();  // of a pause, if we are in one
+    uint64_t closed_before = mxp_control.closed_ticks;
+    if (close_open && state != MXP__STATE_STOPPED) {
+        __atomic_store_n(&mxp_control.closed_ticks, end, __ATOMIC_SEQ_CST);
+    }
+    gate_classes(0);
+    mxp__quiesce();
+    if (close_open && state != MXP__STATE_STOPPED) {
+        for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+            close_open_spans(thread, closed_before, end);
+        }
+    }
+    if (state == MXP__STATE_ON || (close_open && state == MXP__STATE_PAUSED)) {
+        mxp__meta(MXP_META_STATE, 0, close_open ? 0 : 2, 0, MXP__FORCED);
+        __atomic_store_n(&mxp__rec.state, close_open ? MXP__STATE_STOPPED : MXP__STATE_PAUSED,
+                         __ATOMIC_RELEASE);
+    }
+    mxp__unlock(&mxp__rec.drain);
+    return end;
+}
+
+int mxp__recorder_limits_set(const mxp_recorder_limits *limits)
+{
+    mxp__lock(&mxp__rec.drain);
+    mxp__pool_limit(limits->memory_limit_bytes);
+    if (limits->statistics_only != mxp__rec.limits.statistics_only ||
+        limits->statistics_when_full != mxp__rec.limits.statistics_when_full) {
+        mxp__hold();
+        mxp__rec.limits = *limits;
+        for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+            __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);
+        }
+        mxp__release();
+    } else {
+        mxp__rec.limits.memory_limit_bytes = limits->memory_limit_bytes;
+        mxp__rec.limits.full_policy = limits->full_policy;
+    }
+    mxp__unlock(&mxp__rec.drain);
+    return MXP_OK;
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// The INFO lines of a live source: machine, process, clock and the recorder's own figures.
+#include <stdarg.h>
+#include <stdio.h>
+#include <mxprof/version.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/os/os.h"
+#include "prof/report.h"
+#include "prof/state.h"
+
+// Lines added by mxp__recorder_info_set; they outlive the source.
+static struct {
+    mxp_lock lock;
+    char **keys, **values;
+    size_t count, capacity_keys, capacity_values;
+} extra = {.lock = MXP__LOCK_INIT};
+
+static int set_extra(const char *key, char *copy)
+{
+    for (size_t i = 0; i < extra.count; i++) {
+        if (strcmp(extra.keys[i], key) == 0) {
+            mxp__strfree(extra.values[i]);
+            extra.values[i] = copy;
+            return MXP_OK;
+        }
+    }
+    char *key_copy = mxp__strdup(key);
+    if (key_copy == NULL ||
+        mxp__grow(&extra.keys, &extra.capacity_keys, extra.count + 1, sizeof(char *)) != MXP_OK ||
+        mxp__grow(&extra.values, &extra.capacity_values, extra.count + 1, sizeof(char *)) !=
+            MXP_OK) {
+        mxp__strfree(key_copy);
+        mxp__strfree(copy);
+        return MXP_ENOMEM;
+    }
+    extra.keys[extra.count] = key_copy;
+    extra.values[extra.count++] = copy;
+    return MXP_OK;
+}
+
+int mxp__recorder_info_set(const char *key, const char *value)
+{
+    char *copy = mxp__strdup(value);
+    if (copy == NULL) {
+        return MXP_ENOMEM;
+    }
+    mxp__lock(&extra.lock);
+    int error = set_extra(key, copy);
+    mxp__unlock(&extra.lock);
+    return error;
+}
+
+void mxp__info_fini(mxp_info_list *list)
+{
+    for (size_t i = 0; i < list->owned_count; i++) {
+        mxp__strfree(list->owned[i]);
+    }
+    mxp__free(list->owned, list->owned_capacity * sizeof(char *));
+    mxp__free(list->pairs, list->capacity * sizeof(mxp_info_pair));
+    *list = (mxp_info_list){0};
+}
+
+static int add(mxp_info_list *list, const char *key, const char *value)
+{
+    char *copy = mxp__strdup(value);
+    if (copy == NULL ||
+        mxp__grow(&list->owned, &list->owned_capacity, list->owned_count + 1, sizeof(char *)) !=
+            MXP_OK) {
+        mxp__strfree(copy);
+        return MXP_ENOMEM;
+    }
+    list->owned[list->owned_count++] = copy;
+    int error = mxp__grow(&list->pairs, &list->capacity, list->count + 1, sizeof(mxp_info_pair));
+    if (error == MXP_OK) {
+        list->pairs[list->count++] = (mxp_info_pair){key, copy};
+    }
+    return error;
+}
+
+__attribute__((format(printf, 3, 4))) static int addf(mxp_info_list *list, const char *key,
+                                                      const char *format, ...)
+{
+    char text[64];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return add(list, key, text);
+}
+
+static const char *clock_name(uint32_t source)
+{
+    switch (source) {
+    case MXP_CLOCK_SOURCE_TSC:
+        return "tsc";
+    case MXP_CLOCK_SOURCE_ARM:
+        return "cntvct";
+    case MXP_CLOCK_SOURCE_RAW:
+        return "raw";
+    default:
+        return "monotonic";
+    }
+}
+
+static int add_host(mxp_info_list *list)
+{
+    static const struct {
+        const char *key;
+        void (*read)(char *buffer, size_t size);
+    } lines[] = {{"host", mxp__os_host_name},
+                 {"system", mxp__os_system_name},
+                 {"cpu", mxp__os_cpu_name},
+                 {"command", mxp__os_command_line}};
+    int error = add(list, "mxprof_version", MXP_VERSION_STRING);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0] && error == MXP_OK; i++) {
+        char text[512];
+        lines[i].read(text, sizeof text);
+        error = add(list, lines[i].key, text);
+    }
+    if (error == MXP_OK) {
+        error = addf(list, "pid", "%u", mxp__os_process_id());
+    }
+    return error;
+}
+
+static int add_report(mxp_info_list *list)
+{
+    mxp_report report;
+    mxp__report_fill(&report);
+    const struct {
+        const char *key;
+        uint64_t value;
+    } counts[] = {{"records", report.records}, {"bytes", report.bytes},
+                  {"lost", report.lost},       {"names", report.names},
+                  {"names_bytes", report.names_bytes}, {"threads", report.threads},
+                  {"memory_bytes", report.memory_bytes}};
+    int error = add(list, "clock", clock_name(report.clock_source));
+    const struct {
+        const char *key;
+        double value;
+    } figures[] = {{"ns_per_tick", report.ns_per_tick},
+                   {"clock_residual_ns", report.clock_residual_ns},
+                   {"record_cost_ns", report.record_cost_ns},
+                   {"estimated_overhead_ns", report.estimated_overhead_ns}};
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0] && error == MXP_OK; i++) {
+        error = addf(list, figures[i].key, "%.9g", figures[i].value);
+    }
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0] && error == MXP_OK; i++) {
+        error = addf(list, counts[i].key, "%llu", (unsigned long long)counts[i].value);
+    }
+    return error;
+}
+
+int mxp__info_build(mxp_info_list *list)
+{
+    int error = add_host(list);
+    if (error == MXP_OK) {
+        error = add_report(list);
+    }
+    mxp__lock(&extra.lock);
+    for (size_t i = 0; i < extra.count && error == MXP_OK; i++) {
+        error = add(list, extra.keys[i], extra.values[i]);
+    }
+    mxp__unlock(&extra.lock);
+    return error;
+}

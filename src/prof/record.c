@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counters, instants, flows, memory, operators and metadata, one function a kind. All of them are
+// "open, fill, close" of emit.h.
+#include <mxprof/record.h>
+#include <string.h>
+
+#include "prof/emit.h"
+#include "prof/state.h"
+
+static void put_counter(uint32_t classes, mxp_name name, unsigned type, uint64_t bits)
+{
+    mxp_emit emit;
+    if (mxp_enabled(classes) && mxp__emit_open(&emit, classes, 2)) {
+        emit.words[0] = mxp__word0(MXP_KIND_COUNTER, 2, emit.now);
+        emit.words[1] = name | (uint64_t)type << 32;
+        emit.words[2] = bits;
+        emit.words[3] = 0;
+        mxp__emit_close(&emit, 2);
+    }
+}
+
+void mxp_counter_u64(uint32_t classes, mxp_name name, uint64_t value)
+{
+    put_counter(classes, name, MXP_ARG_U64, value);
+}
+
+void mxp_counter_i64(uint32_t classes, mxp_name name, int64_t value)
+{
+    put_counter(classes, name, MXP_ARG_I64, (uint64_t)value);
+}
+
+void mxp_counter_f64(uint32_t classes, mxp_name name, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    put_counter(classes, name, MXP_ARG_F64, bits);
+}
+
+void mxp_instant(uint32_t classes, mxp_name name, int scope)
+{
+    mxp_emit emit;
+    if (!mxp_enabled(classes) || !mxp__emit_open(&emit, classes, 1)) {
+        return;
+    }
+    emit.words[0] = mxp__word0(MXP_KIND_INSTANT, 1, emit.now);
+    emit.words[1] = name | (uint64_t)(scope & 0xff) << 32;
+    mxp__emit_close(&emit, 1);
+    if ((__atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED) & MXP_GATE_TAP) != 0) {
+        mxp__tap_call(MXP_KIND_INSTANT, name, emit.now, emit.now);
+    }
+}
+
+void mxp_flow(uint32_t classes, mxp_name name, int phase, uint64_t id)
+{
+    mxp_emit emit;
+    if (mxp_enabled(classes) && mxp__emit_open(&emit, classes, 2)) {
+        emit.words[0] = mxp__word0(MXP_KIND_FLOW, 2, emit.now);
+        emit.words[1] = name | (uint64_t)(phase & 0xff) << 32;
+        emit.words[2] = id;
+        emit.words[3] = 0;
+        mxp__emit_close(&emit, 2);
+    }
+}
+
+void mxp__meta(unsigned what, uint32_t name, uint64_t value, uint64_t second, uint32_t classes)
+{
+    mxp_emit emit;
+    if (mxp__emit_open(&emit, classes, 2)) {
+        emit.words[0] = mxp__word0(MXP_KIND_META, 2, emit.now);
+        emit.words[1] = name | (uint64_t)what << 32;
+        emit.words[2] = value;
+        emit.words[3] = second;
+        mxp__emit_close(&emit, 2);
+    }
+}
+
+void mxp_step(uint64_t number)
+{
+    if (mxp_enabled(MXP_CLASS_ALL)) {
+        mxp__meta(MXP_META_STEP, MXP_NAME_NONE, number, 0, MXP_CLASS_ALL);
+    }
+}
+
+void mxp_memory_emit(const mxp_memory *memory)
+{
+    mxp_emit emit;
+    if (mxp_enabled(MXP_CLASS_MEMORY) && mxp__emit_open(&emit, MXP_CLASS_MEMORY, 3)) {
+        emit.words[0] = mxp__word0(MXP_KIND_MEMORY, 3, emit.now);
+        emit.words[1] = memory->name | (uint64_t)memory->scope << 32;
+        emit.words[2] = (memory->block & MXP_STAMP_MASK) | (uint64_t)(memory->device & 0xff) << 48 |
+                        (uint64_t)(memory->flags & 0xf) << 56 |
+                        (uint64_t)(memory->category & 0xf) << 60;
+        emit.words[3] = memory->requested_bytes;
+        emit.words[4] = memory->rounded_bytes;
+        emit.words[5] = memory->live_bytes;
+        mxp__emit_close(&emit, 3);
+    }
+}
+
+static uint64_t float_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+// From `stamp` to `start`, 48 bits; 0 for an unknown or later stamp.
+static uint64_t ticks_before(uint64_t start, uint64_t stamp)
+{
+    uint64_t ticks = stamp != 0 && stamp < start ? start - stamp : 0;
+    return ticks < MXP_STAMP_MASK ? ticks : MXP_STAMP_MASK;
+}
+
+static void write_variables(uint64_t *words, const mxp_operator *op, unsigned records)
+{
+    uint32_t left = op->variable_count;
+    const uint32_t *from = op->variables;
+    for (unsigned i = 0; i < records; i++) {
+        uint32_t count = left < MXP_VARIABLES_PER_RECORD ? left : MXP_VARIABLES_PER_RECORD;
+        words[0] = mxp__word0(MXP_KIND_VARIABLES, 4, op->start_ticks);
+        words[1] = op->id | (uint64_t)count << 32;
+        memset(words + 2, 0, 6 * sizeof *words);
+        memcpy(words + 2, from, count * sizeof *from);
+        from += count;
+        left -= count;
+        words += 8;
+    }
+}
+
+static void write_operator(uint64_t *words, const mxp_operator *op, uint64_t run, uint64_t flags,
+                           unsigned records)
+{
+    uint64_t kept = (flags & MXP_OP_VARIABLES_CUT) == 0 ? op->variable_count
+                                                        : records * MXP_VARIABLES_PER_RECORD;
+    words[0] = mxp__word0(MXP_KIND_OPERATOR, 4, op->start_ticks);
+    words[1] = op->name | (uint64_t)op->id << 32;
+    words[2] = (run & MXP_STAMP_MASK) | flags << 48;
+    words[3] = ticks_before(op->start_ticks, op->push_ticks) |
+               (uint64_t)(op->push_thread & 0xffff) << 48;
+    words[4] = ticks_before(op->start_ticks, op->ready_ticks) |
+               (uint64_t)(op->device & 0xff) << 48 |
+               (uint64_t)(kept < 0xff ? kept : 0xff) << 56;
+    words[5] = op->released_by | (uint64_t)op->bulk_parent << 32;
+    words[6] = op->scope | (uint64_t)op->shape << 32;
+    words[7] = float_bits(op->flops) | float_bits(op->bytes) << 32;
+}
+
+void mxp_operator_emit(uint32_t classes, const mxp_operator *op)
+{
+    if (!mxp_enabled(classes)) {
+        return;
+    }
+    unsigned records =
+        (op->variable_count + MXP_VARIABLES_PER_RECORD - 1) / MXP_VARIABLES_PER_RECORD;
+    uint64_t flags = op->flags & 0xffff;
+    if (records > MXP_VARIABLES_RECORDS_MAX) {
+        records = MXP_VARIABLES_RECORDS_MAX;
+        flags |= MXP_OP_VARIABLES_CUT;
+    }
+    mxp_emit emit;
+    if (!mxp__emit_open(&emit, classes, 4 + 4 * records)) {
+        return;
+    }
+    uint64_t run = op->end_ticks > op->start_ticks ? op->end_ticks - op->start_ticks : 0;
+    if (__builtin_expect(mxp__rec.limits.statistics_only, 0)) {
+        mxp__emit_statistics(emit.self, op->name, run, emit.now);
+        mxp__emit_leave(emit.self);
+        return;
+    }
+    write_operator(emit.words, op, run, flags, records);
+    if (records != 0) {
+        write_variables(emit.words + 8, op, records);
+    }
+    mxp__emit_close(&emit, 4 + 4 * records);
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// See report.h. Totals of released threads are kept in mxp__rec.old_*.
+#include "prof/report.h"
+
+#include <mxprof/record_inline.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/os/os.h"
+#include "prof/names.h"
+#include "prof/pool.h"
+#include "prof/state.h"
+
+static uint64_t lost_busy(mxp_thread *thread)
+{
+    return __atomic_load_n(&thread->hot.lost_busy, __ATOMIC_RELAXED);
+}
+
+static uint64_t lost_of(mxp_thread *thread)
+{
+    return __atomic_load_n(&thread->lost, __ATOMIC_RELAXED) + lost_busy(thread);
+}
+
+mxp_thread_entry mxp__thread_entry_of(mxp_thread *thread)
+{
+    bool exited = __atomic_load_n(&thread->exited, __ATOMIC_ACQUIRE) != 0;
+    return (mxp_thread_entry){
+        .index = thread->index,
+        .tid = thread->tid,
+        .start_ticks = thread->start_ticks,
+        .end_ticks = exited ? thread->end_ticks : 0,
+        .records = thread->records,
+        .lost = lost_of(thread),
+        .name = __atomic_load_n(&thread->name, __ATOMIC_RELAXED),
+    };
+}
+
+size_t mxp__thread_losses(mxp_thread *thread, mxp_loss_entry *entries)
+{
+    size_t count = 0;
+    if (__atomic_load_n(&thread->lost, __ATOMIC_RELAXED) != 0) {
+        mxp__hold();  // the owner writes its windows
+        for (size_t i = 0; i < MXP__LOSS_WINDOWS; i++) {
+            const mxp_loss_window *window = &thread->loss[i];
+            if (window->reason != 0) {
+                entries[count++] = (mxp_loss_entry){thread->index, window->reason, window->count,
+                                                    window->from_ticks, window->to_ticks};
+            }
+        }
+        mxp__release();
+    }
+    if (lost_busy(thread) != 0) {
+        entries[count++] = (mxp_loss_entry){
+            .thread = thread->index, .reason = MXP_LOSS_IN_SIGNAL, .count = lost_busy(thread),
+            .from_ticks = thread->start_ticks, .to_ticks = mxp_ticks()};
+    }
+    return count;
+}
+
+size_t mxp__process_losses(mxp_loss_entry *entries)
+{
+    size_t count = 0;
+    uint64_t from, to;
+    uint64_t unregistered = mxp__thread_registration_losses(&from, &to);
+    if (unregistered != 0) {
+        entries[count++] =
+            (mxp_loss_entry){UINT32_MAX, MXP_LOSS_THREAD, unregistered, from, to};
+    }
+    if (mxp__name_losses() != 0) {
+        entries[count++] = (mxp_loss_entry){UINT32_MAX, MXP_LOSS_NAMES_FULL, mxp__name_losses(),
+                                            mxp__recorder_on_ticks(), mxp_ticks()};
+    }
+    return count;
+}
+
+static int remember_entry(mxp_thread *thread)
+{
+    size_t capacity = mxp__rec.old_thread_capacity;
+    int error = mxp__grow(&mxp__rec.old_threads, &mxp__rec.old_thread_capacity,
+                          (size_t)thread->index + 1, sizeof(mxp_thread_entry));
+    if (error != MXP_OK) {
+        return error;
+    }
+    for (size_t i = capacity; i < mxp__rec.old_thread_capacity; i++) {
+        mxp__rec.old_threads[i] = (mxp_thread_entry){0};
+    }
+    mxp__rec.old_threads[thread->index] = mxp__thread_entry_of(thread);
+    return MXP_OK;
+}
+
+int mxp__thread_remember(mxp_thread *thread)
+{
+    mxp_loss_entry entries[MXP__LOSS_WINDOWS + 1];
+    size_t count = mxp__thread_losses(thread, entries);
+    int error = remember_entry(thread);
+    if (error == MXP_OK) {
+        error = mxp__grow(&mxp__rec.old_losses, &mxp__rec.old_loss_capacity,
+                          mxp__rec.old_loss_count + count, sizeof(mxp_loss_entry));
+    }
+    if (error != MXP_OK) {
+        return error;
+    }
+    for (size_t i = 0; i < count; i++) {
+        mxp__rec.old_losses[mxp__rec.old_loss_count++] = entries[i];
+    }
+    mxp__rec.old_records += thread->records;
+    mxp__rec.old_bytes += thread->bytes;
+    mxp__rec.old_lost += lost_of(thread);
+    return MXP_OK;
+}
+
+void mxp__report_fill(mxp_report *report)
+{
+    const mxp_timebase *timebase = &mxp__rec.timebase;
+    uint64_t records = mxp__rec.old_records, bytes = mxp__rec.old_bytes, lost = mxp__rec.old_lost;
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        mxp__thread_count_records(thread);
+        records += thread->records;
+        bytes += thread->bytes;
+        lost += lost_of(thread);
+    }
+    mxp_loss_entry process[2];
+    size_t count = mxp__process_losses(process);
+    for (size_t i = 0; i < count; i++) {
+        // A record under <names full> is there, only its name is not.
+        lost += process[i].reason == MXP_LOSS_NAMES_FULL ? 0 : process[i].count;
+    }
+    *report = (mxp_report){
+        .size_bytes = sizeof *report,
+        .clock_source = mxp__clock_source(),
+        .ns_per_tick = mxp__rec.timebase_ready ? mxp__timebase_ns_per_tick(timebase) : 0,
+        .clock_residual_ns = timebase->residual_ns,
+        .record_cost_ns = mxp__rec.record_cost_ns,
+        .records = records,
+        .bytes = bytes,
+        .lost = lost,
+        .names = mxp__name_count(),
+        .names_bytes = mxp__name_bytes(),
+        .threads = mxp__thread_index_count(),
+        .memory_bytes = mxp__pool_held_bytes(),
+        .estimated_overhead_ns = (double)records * mxp__rec.record_cost_ns,
+    };
+}
+
+void mxp__recorder_report(mxp_report *report)
+{
+    mxp__lock(&mxp__rec.drain);
+    mxp__recorder_timebase(1);
+    mxp__report_fill(report);
+    mxp__unlock(&mxp__rec.drain);
+}
+
+const mxp_timebase *mxp__recorder_timebase(int add_point)
+{
+    if (!mxp__rec.timebase_ready) {
+        mxp__timebase_init(&mxp__rec.timebase, mxp__clock_source());
+        mxp__rec.timebase_ready = 1;
+        add_point = 1;
+    }
+    if (add_point) {
+        mxp_clock_point point;
+        mxp__clock_take_point(mxp__clock_source(), &point);
+        mxp__timebase_add(&mxp__rec.timebase, &point);  // without memory the old points must do
+        double mult = mxp__timebase_ns_per_tick(&mxp__rec.timebase) * 4294967296.0;
+        __atomic_store_n(&mxp__rec.ns_mult, (uint64_t)mult, __ATOMIC_RELAXED);
+    }
+    return &mxp__rec.timebase;
+}
+
+// Times spans on a recorder of its own, so that nothing of it is seen. Signals are blocked: a
+// handler's records would go the same way.
+double mxp__measure_record_cost(void)
+{
+    enum { ROUNDS = 9, SPANS = 200 };
+    mxp_chunk_header *chunk = mxp__pool_take_chunk();
+    mxp_thread *scratch = mxp__pool_take_block();
+    double best_ns = 0;
+    if (chunk != NULL && scratch != NULL) {
+        uint64_t saved[16];
+        mxp__os_block_signals(saved);
+        mxp_recorder *real = mxp_self;
+        mxp_self = &scratch->hot;
+        scratch->hot.limit = (uint64_t *)((char *)chunk + MXP_CHUNK_BYTES);
+        uint64_t best = UINT64_MAX;
+        for (int round = 0; round < ROUNDS; round++) {
+            scratch->hot.cursor = mxp__chunk_words(chunk);
+            uint64_t begin = mxp_ticks();
+            scratch->hot.base_ticks = begin;
+            for (int i = 0; i < SPANS; i++) {
+                uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED);
+                mxp_inline_end(MXP_NAME_NONE, mxp_inline_begin(gate, MXP_NAME_NONE));
+            }
+            uint64_t took = mxp_ticks() - begin;
+            best = took < best ? took : best;
+        }
+        mxp_self = real;
+        mxp__os_restore_signals(saved);
+        best_ns = (double)best / SPANS * (double)mxp__rec.ns_mult / 4294967296.0;
+    }
+    if (scratch != NULL) {
+        mxp__pool_give_block(scratch);
+    }
+    if (chunk != NULL) {
+        mxp__pool_give_chunk(chunk);
+    }
+    return best_ns;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scope stack of each thread, and the thread's name. The stack is kept while recording is off;
+// records of it are written only while it is on (and once for all when it goes on: emit.c).
+#include <mxprof/record.h>
+#include <string.h>
+
+#include "prof/names.h"
+#include "prof/state.h"
+
+uint32_t mxp_scope_push(const char *name)
+{
+    mxp_thread *self = mxp__thread_self();
+    if (self == NULL) {
+        return MXP_NAME_NONE;
+    }
+    const char *text = name != NULL ? name : "";
+    uint32_t scope =
+        mxp__name_intern(mxp_scope_current(), text, strlen(text), MXP_STYLE_SCOPE, MXP_UNIT_NONE);
+    if (self->scope_depth < MXP__SCOPES_MAX) {
+        self->scopes[self->scope_depth] = scope;
+    }
+    self->scope_depth++;
+    if (mxp_enabled(MXP_CLASS_ALL) && self->scope_depth <= MXP__SCOPES_MAX) {
+        mxp__meta(MXP_META_SCOPE_PUSH, scope, 0, 0, MXP_CLASS_ALL);
+    }
+    return scope;
+}
+
+void mxp_scope_pop(void)
+{
+    mxp_thread *self = (mxp_thread *)mxp_self;
+    if (self == NULL || self->scope_depth == 0) {
+        return;
+    }
+    uint32_t scope = mxp_scope_current();
+    self->scope_depth--;
+    if (mxp_enabled(MXP_CLASS_ALL) && self->scope_depth < MXP__SCOPES_MAX) {
+        mxp__meta(MXP_META_SCOPE_POP, scope, 0, 0, MXP_CLASS_ALL);
+    }
+}
+
+// Scopes deeper than the stack keeps count as the deepest one kept.
+uint32_t mxp_scope_current(void)
+{
+    const mxp_thread *self = (const mxp_thread *)mxp_self;
+    if (self == NULL || self->scope_depth == 0) {
+        return MXP_NAME_NONE;
+    }
+    uint32_t kept = self->scope_depth < MXP__SCOPES_MAX ? self->scope_depth : MXP__SCOPES_MAX;
+    return self->scopes[kept - 1];
+}
+
+void mxp_thread_name(const char *name)
+{
+    mxp_thread *self = mxp__thread_self();
+    if (self == NULL) {
+        return;
+    }
+    uint32_t id = mxp_string(name);
+    __atomic_store_n(&self->name, id, __ATOMIC_RELAXED);
+    if (mxp_enabled(MXP_CLASS_ALL)) {
+        mxp__meta(MXP_META_THREAD_NAME, id, 0, 0, MXP_CLASS_ALL);
+    }
+}
