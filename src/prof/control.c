@@ -145,8 +145,8 @@ uint64_t mxp__recorder_start(uint32_t classes, int resumed)
         __atomic_store_n(&mxp__rec.state, MXP__STATE_ON, __ATOMIC_RELEASE);
     }
     gate_classes(classes & MXP_CLASS_ALL);
-    if (mxp__rec.record_cost_ns == 0) {
-        mxp__rec.record_cost_ns = mxp__measure_record_cost();
+    if (mxp__rec.record_cost_ticks == 0) {
+        mxp__rec.record_cost_ticks = mxp__measure_record_cost();
     }
     mxp__unlock(&mxp__rec.drain);
     return now;
@@ -157,8 +157,7 @@ static bool open_span_read(mxp_thread *thread, uint32_t i, uint64_t *begin, uint
     *begin = __atomic_load_n(&thread->hot.open[i].begin, __ATOMIC_ACQUIRE);
     *name = __atomic_load_n(&thread->hot.open[i].name, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    return *begin != 0 &&
-           *begin == __atomic_load_n(&thread->hot.open[i].begin, __ATOMIC_RELAXED);
+    return *begin != 0 && *begin == __atomic_load_n(&thread->hot.open[i].begin, __ATOMIC_RELAXED);
 }
 
 // Remembers that this span is written here, not at its end. False: no room, its owner will.
@@ -187,8 +186,11 @@ static void close_open_spans(mxp_thread *thread, uint64_t closed_before, uint64_
             continue;
         }
         uint32_t lane = &thread->hot == mxp_self ? 0 : MXP_LANE_THREAD | thread->index;
-        mxp__span_emit_closed(&(mxp_span){.name = name, .flags = MXP_SPAN_CLOSED_BY_STOP,
-                                          .begin_ticks = begin, .end_ticks = end, .lane = lane});
+        mxp__span_emit_closed(&(mxp_span){.name = name,
+                                          .flags = MXP_SPAN_CLOSED_BY_STOP,
+                                          .begin_ticks = begin,
+                                          .end_ticks = end,
+                                          .lane = lane});
     }
 }
 

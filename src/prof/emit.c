@@ -57,8 +57,8 @@ uint64_t *mxp__emit_room_slow(mxp_thread *self, unsigned units, uint64_t now)
         announce_scopes(self, now);
     }
     uint64_t *words = NULL;
-    bool fits = self->hot.cursor + 2 * units <= self->chunk_end &&
-                (now - self->hot.base_ticks) >> 47 == 0;
+    bool fits =
+        self->hot.cursor + 2 * units <= self->chunk_end && (now - self->hot.base_ticks) >> 47 == 0;
     if (fits || mxp__thread_new_chunk(self, now)) {
         words = self->hot.cursor;
         // In statistics-only mode every span must come the slow way.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fork. The forking thread blocks signals and takes the locks, so that the child begins with
-// everything in one piece. The child then forgets all threads and records: their memory is a copy it
-// never touches again, and recording is off until it is started.
+// everything in one piece. The child then forgets all threads and records: their memory is a copy
+// it never touches again, and recording is off until it is started.
 #include <string.h>
 
 #include "base/os/os.h"
@@ -29,8 +29,8 @@ void mxp__recorder_fork_parent(void)
 
 void mxp__recorder_fork_child(void)
 {
-    __atomic_fetch_and(&mxp_control.gate,
-                       ~(uint32_t)(MXP_CLASS_ALL | MXP_GATE_HOLD), __ATOMIC_SEQ_CST);
+    __atomic_fetch_and(&mxp_control.gate, ~(uint32_t)(MXP_CLASS_ALL | MXP_GATE_HOLD),
+                       __ATOMIC_SEQ_CST);
     // Spans that were open here belong to the parent.
     mxp_control.closed_ticks = mxp_ticks();
     mxp__threads_fork_child();

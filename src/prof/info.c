@@ -65,9 +65,8 @@ void mxp__info_fini(mxp_info_list *list)
 static int add(mxp_info_list *list, const char *key, const char *value)
 {
     char *copy = mxp__strdup(value);
-    if (copy == NULL ||
-        mxp__grow(&list->owned, &list->owned_capacity, list->owned_count + 1, sizeof(char *)) !=
-            MXP_OK) {
+    if (copy == NULL || mxp__grow(&list->owned, &list->owned_capacity, list->owned_count + 1,
+                                  sizeof(char *)) != MXP_OK) {
         mxp__strfree(copy);
         return MXP_ENOMEM;
     }
@@ -132,9 +131,12 @@ static int add_report(mxp_info_list *list)
     const struct {
         const char *key;
         uint64_t value;
-    } counts[] = {{"records", report.records}, {"bytes", report.bytes},
-                  {"lost", report.lost},       {"names", report.names},
-                  {"names_bytes", report.names_bytes}, {"threads", report.threads},
+    } counts[] = {{"records", report.records},
+                  {"bytes", report.bytes},
+                  {"lost", report.lost},
+                  {"names", report.names},
+                  {"names_bytes", report.names_bytes},
+                  {"threads", report.threads},
                   {"memory_bytes", report.memory_bytes}};
     int error = add(list, "clock", clock_name(report.clock_source));
     const struct {

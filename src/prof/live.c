@@ -17,7 +17,7 @@ typedef struct cut {
 } cut;
 
 typedef struct live_source {
-    mxp_source source;       // must stay first
+    mxp_source source;  // must stay first
     mxp_timebase timebase;
     mxp_block *blocks;
     size_t block_count, block_capacity;
@@ -82,8 +82,8 @@ static int walk(mxp_thread *thread, mxp_position *position, stretch_visit visit,
         if (next == NULL) {
             return MXP_OK;
         }
-        if (position->at == words_of(position->chunk) +
-                                position->chunk->section.payload_bytes / sizeof(uint64_t)) {
+        if (position->at ==
+            words_of(position->chunk) + position->chunk->section.payload_bytes / sizeof(uint64_t)) {
             *position = (mxp_position){next, words_of(next)};
         }
     }
@@ -127,8 +127,8 @@ static int add_block(void *context, const mxp_chunk_header *chunk, const uint64_
 {
     block_context *add = context;
     live_source *live = add->live;
-    int error = mxp__grow(&live->blocks, &live->block_capacity, live->block_count + 1,
-                          sizeof(mxp_block));
+    int error =
+        mxp__grow(&live->blocks, &live->block_capacity, live->block_count + 1, sizeof(mxp_block));
     if (error != MXP_OK) {
         return error;
     }
@@ -146,8 +146,7 @@ static int add_block(void *context, const mxp_chunk_header *chunk, const uint64_
 static int add_thread(live_source *live, mxp_thread *thread, int consumer)
 {
     mxp__thread_count_records(thread);
-    int error =
-        mxp__grow(&live->cuts, &live->cut_capacity, live->cut_count + 1, sizeof(cut));
+    int error = mxp__grow(&live->cuts, &live->cut_capacity, live->cut_count + 1, sizeof(cut));
     if (error != MXP_OK) {
         return error;
     }
@@ -320,8 +319,11 @@ int mxp__live_open(int consumer, mxp_source **source)
     if (live == NULL) {
         return mxp__fail_memory("reading the records");
     }
-    live->source = (mxp_source){.pid = mxp__os_process_id(), .timebase = &live->timebase,
-                                .name = live_name, .block = live_block, .close = live_close};
+    live->source = (mxp_source){.pid = mxp__os_process_id(),
+                                .timebase = &live->timebase,
+                                .name = live_name,
+                                .block = live_block,
+                                .close = live_close};
     mxp__lock(&mxp__rec.drain);
     int error = build(live, consumer);
     live->source.name_count = mxp__name_count();  // last: every id in the records is below it

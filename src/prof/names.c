@@ -21,13 +21,13 @@ typedef struct name_entry {
 
 static struct {
     mxp_spin lock;
-    uint32_t count;              // release, pairs with mxp__name_count
-    name_entry **segments;       // [SEGMENTS]
-    uint32_t *slots;             // id + 1, 0: empty
+    uint32_t count;  // release, pairs with mxp__name_count
+    name_entry **segments;  // [SEGMENTS]
+    uint32_t *slots;  // id + 1, 0: empty
     uint32_t slot_count;
-    char *block, *block_end;     // room for strings
+    char *block, *block_end;  // room for strings
     uint64_t bytes;
-    uint64_t losses;             // atomic
+    uint64_t losses;  // atomic
 } table;
 
 static name_entry *entry_at(uint32_t id)
@@ -130,8 +130,12 @@ static bool append(uint32_t category, const char *text, uint64_t length, uint32_
     if (stored == NULL) {
         return false;
     }
-    *entry_at(id) = (name_entry){.text = stored, .length = (uint32_t)length, .category = category,
-                                 .hash = hash, .style = (uint8_t)style, .unit = (uint8_t)unit};
+    *entry_at(id) = (name_entry){.text = stored,
+                                 .length = (uint32_t)length,
+                                 .category = category,
+                                 .hash = hash,
+                                 .style = (uint8_t)style,
+                                 .unit = (uint8_t)unit};
     slot_put(table.slots, table.slot_count, hash, id);
     __atomic_store_n(&table.count, id + 1, __ATOMIC_RELEASE);
     return true;

@@ -11,12 +11,13 @@
 enum { MXP__NAMES_CAP_BYTES = 64 << 20 };
 
 // As mxp_intern, with the category given by id (0: none; the enclosing scope for scopes).
-uint32_t mxp__name_intern(uint32_t category, const char *text, uint64_t length, int style, int unit);
+uint32_t mxp__name_intern(uint32_t category, const char *text, uint64_t length, int style,
+                          int unit);
 
-uint32_t mxp__name_count(void);          // acquire: all entries below it are complete
+uint32_t mxp__name_count(void);  // acquire: all entries below it are complete
 mxp_name_view mxp__name_view(uint32_t id);
 uint64_t mxp__name_bytes(void);
-uint64_t mxp__name_losses(void);         // interns answered MXP_NAME_FULL
+uint64_t mxp__name_losses(void);  // interns answered MXP_NAME_FULL
 // Around a fork, so that the child finds the table in one piece. The names stay in the child.
 void mxp__names_fork_prepare(void);
 void mxp__names_fork_done(void);

@@ -12,10 +12,10 @@ mxp_spin mxp__pool_lock;
 
 static struct {
     mxp_chunk_header *free_chunks;
-    void *free_blocks;            // linked through their first word
+    void *free_blocks;  // linked through their first word
     uint64_t free_chunk_count;
-    uint64_t held_bytes;          // atomic: all chunks and blocks, free ones too
-    uint64_t limit_bytes;         // atomic
+    uint64_t held_bytes;  // atomic: all chunks and blocks, free ones too
+    uint64_t limit_bytes;  // atomic
 } pool = {.limit_bytes = UINT64_C(1) << 30};
 
 void mxp__pool_limit(uint64_t limit_bytes)

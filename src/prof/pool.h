@@ -17,12 +17,12 @@ void mxp__pool_limit(uint64_t limit_bytes);
 // Takes chunks from the system until all of the limit is held, and touches them.
 bool mxp__pool_prefill(void);
 
-mxp_chunk_header *mxp__pool_take_chunk(void);      // null: cap, no memory, or the lock is our own
+mxp_chunk_header *mxp__pool_take_chunk(void);  // null: cap, no memory, or the lock is our own
 void mxp__pool_give_chunk(mxp_chunk_header *chunk);
-void *mxp__pool_take_block(void);                  // a zeroed thread block, or null
+void *mxp__pool_take_block(void);  // a zeroed thread block, or null
 void mxp__pool_give_block(void *block);
 uint64_t mxp__pool_held_bytes(void);
-void mxp__pool_trim(uint64_t keep_free_bytes);     // unmaps spare chunks beyond it
-void mxp__pool_fork_child(void);                   // forgets all: the memory stays the parent's copy
+void mxp__pool_trim(uint64_t keep_free_bytes);  // unmaps spare chunks beyond it
+void mxp__pool_fork_child(void);  // forgets all: the memory stays the parent's copy
 
 #endif

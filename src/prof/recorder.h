@@ -11,9 +11,9 @@
 
 typedef struct mxp_recorder_limits {
     uint64_t memory_limit_bytes;  // of chunks
-    int full_policy;              // MXP_FULL_*: DROP takes no chunk beyond those it was given
-    int statistics_only;          // statistics and no trace
-    int statistics_when_full;     // beyond the cap, go on with statistics
+    int full_policy;  // MXP_FULL_*: DROP takes no chunk beyond those it was given
+    int statistics_only;  // statistics and no trace
+    int statistics_when_full;  // beyond the cap, go on with statistics
 } mxp_recorder_limits;
 
 int mxp__recorder_limits_set(const mxp_recorder_limits *limits);

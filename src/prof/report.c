@@ -50,9 +50,11 @@ size_t mxp__thread_losses(mxp_thread *thread, mxp_loss_entry *entries)
         mxp__release();
     }
     if (lost_busy(thread) != 0) {
-        entries[count++] = (mxp_loss_entry){
-            .thread = thread->index, .reason = MXP_LOSS_IN_SIGNAL, .count = lost_busy(thread),
-            .from_ticks = thread->start_ticks, .to_ticks = mxp_ticks()};
+        entries[count++] = (mxp_loss_entry){.thread = thread->index,
+                                            .reason = MXP_LOSS_IN_SIGNAL,
+                                            .count = lost_busy(thread),
+                                            .from_ticks = thread->start_ticks,
+                                            .to_ticks = mxp_ticks()};
     }
     return count;
 }
@@ -63,8 +65,7 @@ size_t mxp__process_losses(mxp_loss_entry *entries)
     uint64_t from, to;
     uint64_t unregistered = mxp__thread_registration_losses(&from, &to);
     if (unregistered != 0) {
-        entries[count++] =
-            (mxp_loss_entry){UINT32_MAX, MXP_LOSS_THREAD, unregistered, from, to};
+        entries[count++] = (mxp_loss_entry){UINT32_MAX, MXP_LOSS_THREAD, unregistered, from, to};
     }
     if (mxp__name_losses() != 0) {
         entries[count++] = (mxp_loss_entry){UINT32_MAX, MXP_LOSS_NAMES_FULL, mxp__name_losses(),
@@ -125,12 +126,13 @@ void mxp__report_fill(mxp_report *report)
         // A record under <names full> is there, only its name is not.
         lost += process[i].reason == MXP_LOSS_NAMES_FULL ? 0 : process[i].count;
     }
+    double ns_per_tick = mxp__rec.timebase_ready ? mxp__timebase_ns_per_tick(timebase) : 0;
     *report = (mxp_report){
         .size_bytes = sizeof *report,
         .clock_source = mxp__clock_source(),
-        .ns_per_tick = mxp__rec.timebase_ready ? mxp__timebase_ns_per_tick(timebase) : 0,
+        .ns_per_tick = ns_per_tick,
         .clock_residual_ns = timebase->residual_ns,
-        .record_cost_ns = mxp__rec.record_cost_ns,
+        .record_cost_ns = mxp__rec.record_cost_ticks * ns_per_tick,
         .records = records,
         .bytes = bytes,
         .lost = lost,
@@ -138,7 +140,7 @@ void mxp__report_fill(mxp_report *report)
         .names_bytes = mxp__name_bytes(),
         .threads = mxp__thread_index_count(),
         .memory_bytes = mxp__pool_held_bytes(),
-        .estimated_overhead_ns = (double)records * mxp__rec.record_cost_ns,
+        .estimated_overhead_ns = (double)records * mxp__rec.record_cost_ticks * ns_per_tick,
     };
 }
 
@@ -174,7 +176,7 @@ double mxp__measure_record_cost(void)
     enum { ROUNDS = 9, SPANS = 200 };
     mxp_chunk_header *chunk = mxp__pool_take_chunk();
     mxp_thread *scratch = mxp__pool_take_block();
-    double best_ns = 0;
+    double cost_ticks = 0;
     if (chunk != NULL && scratch != NULL) {
         uint64_t saved[16];
         mxp__os_block_signals(saved);
@@ -195,7 +197,7 @@ double mxp__measure_record_cost(void)
         }
         mxp_self = real;
         mxp__os_restore_signals(saved);
-        best_ns = (double)best / SPANS * (double)mxp__rec.ns_mult / 4294967296.0;
+        cost_ticks = (double)best / SPANS;
     }
     if (scratch != NULL) {
         mxp__pool_give_block(scratch);
@@ -203,5 +205,5 @@ double mxp__measure_record_cost(void)
     if (chunk != NULL) {
         mxp__pool_give_chunk(chunk);
     }
-    return best_ns;
+    return cost_ticks;
 }

@@ -16,9 +16,9 @@ int mxp__thread_remember(mxp_thread *thread);
 
 void mxp__report_fill(mxp_report *report);  // mxp__recorder_report without the lock
 
-// INFO pairs with the memory they point into. Keys: mxprof_version, host, system, cpu, command, pid,
-// clock, ns_per_tick, clock_residual_ns, record_cost_ns, records, bytes, lost, names, names_bytes,
-// threads, memory_bytes, estimated_overhead_ns, and what mxp__recorder_info_set added.
+// INFO pairs with the memory they point into. Keys: mxprof_version, host, system, cpu, command,
+// pid, clock, ns_per_tick, clock_residual_ns, record_cost_ns, records, bytes, lost, names,
+// names_bytes, threads, memory_bytes, estimated_overhead_ns, and what mxp__recorder_info_set added.
 typedef struct mxp_info_list {
     mxp_info_pair *pairs;
     size_t count, capacity;

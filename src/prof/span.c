@@ -139,8 +139,8 @@ static void write_span(mxp_thread *self, const mxp_span *span, uint64_t now)
     uint32_t args = span->arg_count < 120 ? span->arg_count : 120;
     uint64_t *words = mxp__emit_room(self, lean ? 1 : 3 + args, now);
     if (words == NULL) {
-        bool counted = mxp__rec.limits.statistics_when_full &&
-                       add_statistics(self, span->name, duration);
+        bool counted =
+            mxp__rec.limits.statistics_when_full && add_statistics(self, span->name, duration);
         if (!counted) {
             mxp__thread_lose(self, MXP_LOSS_MEMORY_FULL, now);
         }
@@ -198,8 +198,8 @@ void mxp_span_end_slow(mxp_name name, uint64_t token, uint64_t end_ticks)
         return;  // begun before a fork or a stop
     }
     if (self == NULL) {  // begun on another thread
-        mxp_span_emit(MXP_CLASS_ALL, &(mxp_span){.name = name, .begin_ticks = token,
-                                                 .end_ticks = mxp_ticks()});
+        mxp_span_emit(MXP_CLASS_ALL,
+                      &(mxp_span){.name = name, .begin_ticks = token, .end_ticks = mxp_ticks()});
     } else if (end_ticks == 0) {  // this handler has interrupted a record
         open_pop(&self->hot, token);
         mxp__emit_lose_busy(self);

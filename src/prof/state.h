@@ -13,27 +13,27 @@
 enum { MXP__TAPS_MAX = 4 };
 
 typedef struct mxp_tap_slot {
-    mxp_tap tap;       // atomic
+    mxp_tap tap;  // atomic
     void *context;
 } mxp_tap_slot;
 
 typedef struct mxp_recorder_state {
     mxp_lock drain;
-    mxp_recorder_limits limits;      // changed only while nobody records
-    uint32_t state;                  // atomic: MXP__STATE_*
-    uint64_t on_ticks, off_ticks;    // atomic: last begin or resume, last stop or pause
-    uint64_t ns_mult;                // atomic: ns per tick, 32.32, the best known
+    mxp_recorder_limits limits;  // changed only while nobody records
+    uint32_t state;  // atomic: MXP__STATE_*
+    uint64_t on_ticks, off_ticks;  // atomic: last begin or resume, last stop or pause
+    uint64_t ns_mult;  // atomic: ns per tick, 32.32, the best known
     mxp_tap_slot taps[MXP__TAPS_MAX];
     mxp_timebase timebase;
     int timebase_ready;
     int consumer_active[MXP__CONSUMERS];
-    mxp_stats_table *merged_stats;   // of detached tables, until consumed
-    mxp_loss_entry *old_losses;      // of threads that are gone
+    mxp_stats_table *merged_stats;  // of detached tables, until consumed
+    mxp_loss_entry *old_losses;  // of threads that are gone
     size_t old_loss_count, old_loss_capacity;
-    mxp_thread_entry *old_threads;   // by index; those alive are filled in when asked for
+    mxp_thread_entry *old_threads;  // by index; those alive are filled in when asked for
     size_t old_thread_capacity;
     uint64_t old_records, old_bytes, old_lost;
-    double record_cost_ns;
+    double record_cost_ticks;
 } mxp_recorder_state;
 
 enum { MXP__STATE_STOPPED = 0, MXP__STATE_ON = 1, MXP__STATE_PAUSED = 2 };
@@ -52,7 +52,7 @@ void mxp__release(void);
 void mxp__meta(unsigned what, uint32_t name, uint64_t value, uint64_t second, uint32_t classes);
 void mxp__tap_call(int kind, uint32_t name, uint64_t begin_ticks, uint64_t end_ticks);
 // Measures the cost of a span on this thread; the gate must be open.
-double mxp__measure_record_cost(void);
+double mxp__measure_record_cost(void);  // in ticks
 // Counts the records of `thread` up to now (under the drain lock).
 void mxp__thread_count_records(mxp_thread *thread);
 

@@ -10,8 +10,8 @@
 enum { PAGES = 4096, PAGE_NAMES = 1024 };
 
 struct mxp_stats_table {
-    mxp_chunk_header *chunks;       // newest first
-    char *at, *end;                 // room in the newest
+    mxp_chunk_header *chunks;  // newest first
+    char *at, *end;  // room in the newest
     uint32_t count;
     mxp_histogram **pages[PAGES];
 };

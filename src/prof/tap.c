@@ -22,8 +22,8 @@ int mxp_tap_add(mxp_tap tap, void *context)
     if (tap == NULL) {
         return mxp__fail(MXP_EINVAL, "mxp_tap_add: the tap is null");
     }
-    int error = mxp__fail(MXP_ESTATE, "no more than %d taps at a time: remove one first",
-                          MXP__TAPS_MAX);
+    int error =
+        mxp__fail(MXP_ESTATE, "no more than %d taps at a time: remove one first", MXP__TAPS_MAX);
     mxp__lock(&mxp__rec.drain);
     for (int i = 0; i < MXP__TAPS_MAX && error != MXP_OK; i++) {
         if (mxp__rec.taps[i].tap == NULL) {

@@ -12,9 +12,9 @@
 __thread mxp_recorder *mxp_self __attribute__((tls_model("initial-exec")));
 
 static struct {
-    mxp_thread *list;          // pushed under the pool lock, unlinked under the drain lock
-    uint32_t next_index;       // atomic
-    uint64_t lost;             // atomic: records of threads that could not register
+    mxp_thread *list;  // pushed under the pool lock, unlinked under the drain lock
+    uint32_t next_index;  // atomic
+    uint64_t lost;  // atomic: records of threads that could not register
     uint64_t lost_from, lost_to;
 } threads;
 

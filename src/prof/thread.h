@@ -27,8 +27,8 @@ enum {
 };
 
 typedef struct mxp_loss_window {
-    uint32_t reason;      // MXP_LOSS_*; 0: unused
-    uint32_t open;        // the next loss of this reason extends it
+    uint32_t reason;  // MXP_LOSS_*; 0: unused
+    uint32_t open;  // the next loss of this reason extends it
     uint64_t count, from_ticks, to_ticks;
 } mxp_loss_window;
 
@@ -41,29 +41,29 @@ typedef struct mxp_position {
 struct mxp_stats_table;
 
 typedef struct mxp_thread {
-    mxp_recorder hot;            // must stay first: mxp_self points here
+    mxp_recorder hot;  // must stay first: mxp_self points here
     // written by the owner
-    mxp_chunk_header *current;   // the chunk `hot.cursor` is in
-    uint64_t *chunk_end;         // what hot.limit is when nothing asks for attention
-    uint64_t lost_before;        // losses since the last chunk was opened
-    uint64_t lost;               // losses of all windows (atomic: read by reports)
+    mxp_chunk_header *current;  // the chunk `hot.cursor` is in
+    uint64_t *chunk_end;  // what hot.limit is when nothing asks for attention
+    uint64_t lost_before;  // losses since the last chunk was opened
+    uint64_t lost;  // losses of all windows (atomic: read by reports)
     uint32_t index, tid;
     uint32_t scope_depth;
     uint32_t scopes[MXP__SCOPES_MAX];
-    uint32_t announce;           // set under the drain lock while nobody records: write the scope
-                                 // stack before the next record
-    uint32_t name;               // atomic: name id
-    uint32_t exited;             // release at the end of the thread, pairs with the drain
+    uint32_t announce;  // set under the drain lock while nobody records: write the scope
+                        // stack before the next record
+    uint32_t name;  // atomic: name id
+    uint32_t exited;  // release at the end of the thread, pairs with the drain
     mxp_loss_window loss[MXP__LOSS_WINDOWS];
     struct mxp_stats_table *stats;
     // spans a stop has closed in the owner's place; under the pool lock
     uint32_t closed_count;
     uint64_t closed_tokens[MXP_OPEN_MAX];
     // under the drain lock
-    struct mxp_thread *next;     // list of all, newest first (pushed under the pool lock)
-    mxp_chunk_header *first;     // oldest chunk not recycled
+    struct mxp_thread *next;  // list of all, newest first (pushed under the pool lock)
+    mxp_chunk_header *first;  // oldest chunk not recycled
     mxp_position position[MXP__CONSUMERS];
-    mxp_position counted;        // records up to here are in `records`
+    mxp_position counted;  // records up to here are in `records`
     uint64_t records, bytes;
     uint64_t start_ticks, end_ticks;
 } mxp_thread;
@@ -82,8 +82,8 @@ bool mxp__thread_new_chunk(mxp_thread *self, uint64_t now);
 
 void mxp__thread_lose(mxp_thread *self, uint32_t reason, uint64_t now);
 
-mxp_thread *mxp__threads(void);           // newest first; under the drain lock
-uint32_t mxp__thread_index_count(void);   // indices given out so far
+mxp_thread *mxp__threads(void);  // newest first; under the drain lock
+uint32_t mxp__thread_index_count(void);  // indices given out so far
 void mxp__thread_release(mxp_thread *thread);  // exited and drained: back to the pool
 uint64_t mxp__thread_registration_losses(uint64_t *from, uint64_t *to);
 void mxp__threads_fork_child(void);

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live_events.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "prof/recorder.h"
+
+static void append(live_events *live, const mxp_event *event)
+{
+    if (live->count == live->capacity) {
+        live->capacity = live->capacity == 0 ? 1024 : live->capacity * 2;
+        live->events = realloc(live->events, live->capacity * sizeof *live->events);
+        assert_non_null(live->events);
+    }
+    live->events[live->count++] = *event;
+}
+
+live_events live_events_take(int consumer)
+{
+    live_events live = {0};
+    assert_int_equal(mxp__live_open(consumer, &live.source), 0);
+    mxp_block block;
+    for (size_t i = 0; live.source->block(live.source, i, &block) == 1; i++) {
+        mxp_decoder decoder;
+        mxp_event event;
+        mxp__decoder_begin(&decoder, live.source->timebase, &block);
+        int got;
+        while ((got = mxp__decoder_next(&decoder, &event)) == 1) {
+            append(&live, &event);
+        }
+        assert_int_equal(got, 0);
+    }
+    mxp__live_consume(consumer, live.source);
+    return live;
+}
+
+void live_events_free(live_events *live)
+{
+    free(live->events);
+    mxp__source_close(live->source);
+    *live = (live_events){0};
+}
+
+static int matches(const live_events *live, const mxp_event *event, int kind, const char *name)
+{
+    return event->kind == kind &&
+           (name == NULL || strcmp(live->source->name(live->source, event->name).text, name) == 0);
+}
+
+size_t live_events_count(const live_events *live, int kind, const char *name)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < live->count; i++) {
+        count += (size_t)matches(live, &live->events[i], kind, name);
+    }
+    return count;
+}
+
+const mxp_event *live_events_find(const live_events *live, int kind, const char *name, size_t n)
+{
+    for (size_t i = 0; i < live->count; i++) {
+        if (matches(live, &live->events[i], kind, name) && n-- == 0) {
+            return &live->events[i];
+        }
+    }
+    return NULL;
+}
+
+uint64_t live_events_lost(const live_events *live)
+{
+    uint64_t lost = 0;
+    for (size_t i = 0; i < live->source->loss_count; i++) {
+        lost += live->source->losses[i].count;
+    }
+    return lost;
+}

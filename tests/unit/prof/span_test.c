@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lexical spans: what is recorded, in which form, and what happens around stop and pause.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <pthread.h>
+
+#include <mxprof/record.h>
+#include <mxprof/record_inline.h>
+
+#include "live_events.h"
+#include "prof/recorder.h"
+
+static mxp_name name_a, name_b;
+
+static int start(void **state)
+{
+    (void)state;
+    name_a = mxp_span_name("test", "a");
+    name_b = mxp_span_name("test", "b");
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    mxp__recorder_stop(1);
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    live_events_free(&live);
+    return 0;
+}
+
+static void nested_spans_keep_order_and_times(void **state)
+{
+    (void)state;
+    uint64_t a = mxp_span_begin(name_a);
+    uint64_t b = mxp_span_begin(name_b);
+    mxp_span_end(name_b, b);
+    mxp_span_end(name_a, a);
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    const mxp_event *outer = live_events_find(&live, MXP_KIND_SPAN, "a", 0);
+    const mxp_event *inner = live_events_find(&live, MXP_KIND_SPAN, "b", 0);
+    assert_non_null(outer);
+    assert_non_null(inner);
+    assert_true(inner < outer);
+    assert_int_equal(outer->begin_ticks, a);
+    assert_int_equal(inner->begin_ticks, b);
+    assert_true(outer->end_ticks >= inner->end_ticks);
+    assert_true(outer->begin_ns <= inner->begin_ns && inner->end_ns <= outer->end_ns);
+    assert_int_equal(outer->flags, 0);
+    live_events_free(&live);
+}
+
+static void nothing_is_recorded_while_off(void **state)
+{
+    (void)state;
+    mxp__recorder_stop(1);
+    assert_int_equal(mxp_span_begin(name_a), 0);
+    mxp_span_end(name_a, 0);
+    mxp_counter_u64(MXP_CLASS_USER, name_a, 3);
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, NULL), 0);
+    assert_int_equal(live_events_count(&live, MXP_KIND_COUNTER, NULL), 0);
+    live_events_free(&live);
+}
+
+static void span_open_at_stop_is_closed_once_and_flagged(void **state)
+{
+    (void)state;
+    uint64_t a = mxp_span_begin(name_a);
+    uint64_t b = mxp_span_begin(name_b);
+    uint64_t off = mxp__recorder_stop(1);
+    mxp_span_end(name_b, b);
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    mxp_span_end(name_a, a);
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, NULL), 2);
+    const mxp_event *closed = live_events_find(&live, MXP_KIND_SPAN, "a", 0);
+    assert_int_equal(closed->flags, MXP_SPAN_CLOSED_BY_STOP);
+    assert_int_equal(closed->end_ticks, off);
+    assert_int_equal(closed->begin_ticks, a);
+    assert_non_null(live_events_find(&live, MXP_KIND_SPAN, "b", 0));
+    live_events_free(&live);
+}
+
+static void span_ended_while_paused_is_clipped_at_the_pause(void **state)
+{
+    (void)state;
+    uint64_t a = mxp_span_begin(name_a);
+    uint64_t b = mxp_span_begin(name_b);
+    uint64_t off = mxp__recorder_stop(0);
+    mxp_span_end(name_b, b);
+    mxp__recorder_start(MXP_CLASS_ALL, 1);
+    mxp_span_end(name_a, a);
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    const mxp_event *clipped = live_events_find(&live, MXP_KIND_SPAN, "b", 0);
+    assert_non_null(clipped);
+    assert_int_equal(clipped->flags, MXP_SPAN_CLOSED_BY_STOP);
+    assert_int_equal(clipped->end_ticks, off);
+    const mxp_event *whole = live_events_find(&live, MXP_KIND_SPAN, "a", 0);
+    assert_non_null(whole);
+    assert_int_equal(whole->flags, 0);
+    assert_true(whole->end_ticks > off);
+    live_events_free(&live);
+}
+
+static void stop_in_a_pause_closes_at_the_pause(void **state)
+{
+    (void)state;
+    uint64_t a = mxp_span_begin(name_a);
+    uint64_t off = mxp__recorder_stop(0);
+    mxp__recorder_stop(1);
+    mxp_span_end(name_a, a);
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, NULL), 1);
+    assert_int_equal(live_events_find(&live, MXP_KIND_SPAN, "a", 0)->end_ticks, off);
+    live_events_free(&live);
+}
+
+static void spans_ended_out_of_order_are_all_recorded(void **state)
+{
+    (void)state;
+    uint64_t a = mxp_span_begin(name_a);
+    uint64_t b = mxp_span_begin(name_b);
+    mxp_span_end(name_a, a);
+    mxp__recorder_stop(1);  // b is still open: closed here
+    mxp_span_end(name_b, b);
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "a"), 1);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "b"), 1);
+    assert_int_equal(live_events_find(&live, MXP_KIND_SPAN, "a", 0)->flags, 0);
+    assert_int_equal(live_events_find(&live, MXP_KIND_SPAN, "b", 0)->flags,
+                     MXP_SPAN_CLOSED_BY_STOP);
+    live_events_free(&live);
+}
+
+static void recursion_deeper_than_the_stack_is_recorded(void **state)
+{
+    (void)state;
+    enum { DEPTH = 100 };
+    uint64_t tokens[DEPTH];
+    for (int i = 0; i < DEPTH; i++) {
+        tokens[i] = mxp_span_begin(name_a);
+    }
+    for (int i = DEPTH - 1; i >= 0; i--) {
+        mxp_span_end(name_a, tokens[i]);
+    }
+    // The stack is empty again: nothing is closed by the stop.
+    mxp__recorder_stop(1);
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "a"), DEPTH);
+    for (size_t i = 0; i < DEPTH; i++) {
+        const mxp_event *span = live_events_find(&live, MXP_KIND_SPAN, "a", i);
+        assert_int_equal(span->flags, 0);
+        assert_int_equal(span->begin_ticks, tokens[DEPTH - 1 - i]);
+    }
+    live_events_free(&live);
+}
+
+static void span_longer_than_32_bits_is_a_long_span(void **state)
+{
+    (void)state;
+    uint64_t now = mxp_ticks();
+    mxp_span_emit(
+        MXP_CLASS_USER,
+        &(mxp_span){.name = name_a, .begin_ticks = now - (UINT64_C(5) << 32), .end_ticks = now});
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    const mxp_event *span = live_events_find(&live, MXP_KIND_SPAN, "a", 0);
+    assert_non_null(span);
+    assert_int_equal(span->end_ticks - span->begin_ticks, UINT64_C(5) << 32);
+    live_events_free(&live);
+}
+
+static void long_span_keeps_arguments_lane_and_flags(void **state)
+{
+    (void)state;
+    mxp_arg args[] = {{mxp_string("count"), MXP_ARG_U64, {.u64 = 7}},
+                      {mxp_string("ratio"), MXP_ARG_F64, {.f64 = 0.5}}};
+    mxp_name lane = mxp_string("gpu/0");
+    uint64_t now = mxp_ticks();
+    mxp_span_emit(MXP_CLASS_USER, &(mxp_span){.name = name_a,
+                                              .begin_ticks = now - 10,
+                                              .end_ticks = now,
+                                              .lane = lane,
+                                              .arg_count = 2,
+                                              .args = args});
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    const mxp_event *span = live_events_find(&live, MXP_KIND_SPAN, "a", 0);
+    assert_non_null(span);
+    assert_int_equal(span->lane, lane);
+    assert_int_equal(mxp__event_arg_count(span), 2);
+    uint32_t key, type;
+    uint64_t value;
+    mxp__event_arg(span, 0, &key, &type, &value);
+    assert_int_equal(key, args[0].key);
+    assert_int_equal(type, MXP_ARG_U64);
+    assert_int_equal(value, 7);
+    live_events_free(&live);
+}
+
+static void *end_elsewhere(void *token)
+{
+    mxp_span_end(name_a, *(uint64_t *)token);
+    return NULL;
+}
+
+static void span_ended_on_another_thread_is_recorded_there(void **state)
+{
+    (void)state;
+    uint64_t token = mxp_span_begin(name_a);
+    pthread_t thread;
+    pthread_create(&thread, NULL, end_elsewhere, &token);
+    pthread_join(thread, NULL);
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "a"), 1);
+    live_events_free(&live);
+    mxp_span_end(name_a, token);  // takes it off this thread's stack
+}
+
+static void wrong_layout_records_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(mxp_span_begin_slow(MXP_LAYOUT + 1, name_a), 0);
+}
+
+static void scoped_block(void)
+{
+    MXP_SPAN_SCOPE("test", "scoped");
+}
+
+static void scope_macro_records_its_block(void **state)
+{
+    (void)state;
+    scoped_block();
+    scoped_block();
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "scoped"), 2);
+    live_events_free(&live);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, start, stop)
+    const struct CMUnitTest tests[] = {
+        TEST(nested_spans_keep_order_and_times),
+        TEST(nothing_is_recorded_while_off),
+        TEST(span_open_at_stop_is_closed_once_and_flagged),
+        TEST(span_ended_while_paused_is_clipped_at_the_pause),
+        TEST(stop_in_a_pause_closes_at_the_pause),
+        TEST(spans_ended_out_of_order_are_all_recorded),
+        TEST(recursion_deeper_than_the_stack_is_recorded),
+        TEST(span_longer_than_32_bits_is_a_long_span),
+        TEST(long_span_keeps_arguments_lane_and_flags),
+        TEST(span_ended_on_another_thread_is_recorded_there),
+        TEST(wrong_layout_records_nothing),
+        TEST(scope_macro_records_its_block),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
