@@ -17,7 +17,8 @@
 // Word 0 of every record:  kind (8 bits) | length in units (8) | stamp: low 48 bits of ticks (48)
 // Word 1 of every record:  name id (low 32) | what the kind says (high 32)
 // The stamp is the begin of a span or operator and the moment of everything else. A reader widens
-// it with the chunk's base_ticks: the recorder opens a new chunk before 2^47 ticks have passed.
+// it with the chunk's base_ticks: the recorder opens a new chunk before 2^47 ticks have passed. Of
+// lean spans and operators it is the end (stamp + duration) that lies so near to the base.
 
 #define MXP_RECORD_KINDS(X)                                                                  \
     X(SPAN, 1)        /* 16 B: w1 high = duration in ticks, below 2^32 */                     \
@@ -81,7 +82,8 @@ enum {
     MXP_OP_FAILED = 64          // skipped, or ended in an error
 };
 
-// VARIABLES:  w1 low = operator id, high = count (8)   then 14 ids of 32 bits, top bit: written
+// VARIABLES:  w0 instead of a stamp: count (8) | 0 (8) | operator id (32)
+//             w1 ... w7: 14 ids of 32 bits, the first in the low half of w1; top bit: written
 #define MXP_VARIABLES_PER_RECORD 14u
 #define MXP_VARIABLES_RECORDS_MAX 16u
 #define MXP_VARIABLE_WRITTEN 0x80000000u
@@ -152,7 +154,8 @@ typedef struct mxp_file_header {
     uint64_t created_real_ns;    // CLOCK_REALTIME when the session's clock was first read
     uint32_t pid;
     uint32_t pointer_bytes;
-    uint64_t reserved[3];
+    uint64_t checksum;           // of the 40 bytes before it
+    uint64_t reserved[2];        // 0
 } mxp_file_header;
 
 #define MXP_SECTION_MAGIC 0x5350584du  // "MXPS"
@@ -173,7 +176,7 @@ typedef struct mxp_section {
     uint16_t type;            // MXP_SECTION_*
     uint16_t flags;           // bit 0: checksum is valid
     uint64_t length_bytes;    // whole section, this header included, a multiple of 16
-    uint64_t checksum;        // of everything after this header (docs/format.md)
+    uint64_t checksum;        // of the whole section with this field 0 (docs/format.md)
     uint64_t payload_bytes;   // bytes of content after the section's own header; the rest is padding
 } mxp_section;
 
@@ -190,7 +193,8 @@ typedef struct mxp_chunk_header {
 } mxp_chunk_header;
 
 // NAMES: first id (u32), count (u32), then per name: category id (u32), style (u8), unit (u8),
-// 0 (u16), length in bytes (u32), the bytes, zeros up to a multiple of 4.
+// 0 (u16), length in bytes (u32), the bytes, one zero, zeros up to a multiple of 4. A category id is
+// below the id of the entry it stands in.
 
 // THREADS: an array of these.
 typedef struct mxp_thread_entry {
@@ -204,8 +208,7 @@ typedef struct mxp_thread_entry {
     uint32_t flags;         // 0
 } mxp_thread_entry;
 
-// CLOCK: clock source (u32: MXP_CLOCK_SOURCE_*), points (u32), segments (u32), 0 (u32), then points
-// and segments. Trace time in ns = segment.ns0 + ((ticks - segment.ticks0) * segment.mult >> 32), in
+// CLOCK: mxp_clock_header, then the points, then the segments. Trace time in ns = segment.ns0 + ((ticks - segment.ticks0) * segment.mult >> 32), in
 // the last segment whose ticks0 is not above ticks (the first one for earlier ticks).
 enum {
     MXP_CLOCK_SOURCE_TSC = 1,
@@ -213,6 +216,16 @@ enum {
     MXP_CLOCK_SOURCE_RAW = 3,
     MXP_CLOCK_SOURCE_MONOTONIC = 4
 };
+
+typedef struct mxp_clock_header {
+    uint32_t source;            // MXP_CLOCK_SOURCE_*
+    uint32_t points, segments;  // how many follow
+    uint32_t flags;             // MXP_CLOCK_JUMPED
+    double residual_ns;         // how far points lay from the segments made before they were known
+    int64_t jump_ns;            // since a jump: how far trace time is from CLOCK_MONOTONIC_RAW
+} mxp_clock_header;
+
+enum { MXP_CLOCK_JUMPED = 1 };  // the newest point showed a jump
 
 typedef struct mxp_clock_point {
     uint64_t ticks;
@@ -241,7 +254,8 @@ typedef struct mxp_loss_entry {
     uint64_t from_ticks, to_ticks;  // first and last loss
 } mxp_loss_entry;
 
-// INFO: pairs of key length (u32), value length (u32), key, value; each pair padded to 4.
+// INFO: pairs of key length (u32), value length (u32), key, one zero, value, one zero, zeros up to a
+// multiple of 4. The lengths leave the zeros out.
 // STATS: count (u32), 0 (u32), then per name mxp_stats_entry and its buckets: index (u32), count (u32).
 typedef struct mxp_stats_entry {
     uint32_t name;
@@ -250,6 +264,6 @@ typedef struct mxp_stats_entry {
     uint64_t total_ns, min_ns, max_ns;
 } mxp_stats_entry;
 
-// END: sections written (u64), records written (u64).
+// END: sections before this one (u64), bytes of records in them (u64).
 
 #endif

@@ -139,6 +139,7 @@ static int add_block(void *context, const mxp_chunk_header *chunk, const uint64_
         .lost_before = from == words_of(chunk) ? chunk->lost_before : 0,
         .thread = add->thread,
         .sequence = chunk->sequence,
+        .first_unit = (uint32_t)(from - words_of(chunk)) / 2,
     };
     return MXP_OK;
 }

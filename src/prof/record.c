@@ -117,10 +117,9 @@ static void write_variables(uint64_t *words, const mxp_operator *op, unsigned re
     const uint32_t *from = op->variables;
     for (unsigned i = 0; i < records; i++) {
         uint32_t count = left < MXP_VARIABLES_PER_RECORD ? left : MXP_VARIABLES_PER_RECORD;
-        words[0] = mxp__word0(MXP_KIND_VARIABLES, 4, op->start_ticks);
-        words[1] = op->id | (uint64_t)count << 32;
-        memset(words + 2, 0, 6 * sizeof *words);
-        memcpy(words + 2, from, count * sizeof *from);
+        words[0] = mxp__word0(MXP_KIND_VARIABLES, 4, count | (uint64_t)op->id << 16);
+        memset(words + 1, 0, 7 * sizeof *words);
+        memcpy(words + 1, from, count * sizeof *from);
         from += count;
         left -= count;
         words += 8;

@@ -27,6 +27,8 @@ typedef struct mxp_block {
     uint64_t lost_before;
     uint32_t thread;       // index into threads
     uint32_t sequence;     // of its chunk, ascending per thread
+    uint32_t first_unit;   // units of its chunk that stand before `words` (what earlier cuts took)
+    uint64_t offset;       // where `words` stand in the file, for messages; 0: in no file
 } mxp_block;
 
 typedef struct mxp_stats_view {
@@ -58,6 +60,9 @@ struct mxp_source {
     // there is none; a negative error, with the detail line, if the rest cannot be read. Thread-safe.
     int (*block)(mxp_source *source, size_t number, mxp_block *block);
     void (*close)(mxp_source *source);   // frees the source; null members are fine
+    // The thread of a block without touching its records, for sources where that is dear. 1, 0 as
+    // `block`. May be null: then `block` is asked.
+    int (*block_thread)(mxp_source *source, size_t number, uint32_t *thread);
 };
 
 static inline void mxp__source_close(mxp_source *source)

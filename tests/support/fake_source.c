@@ -387,9 +387,9 @@ void fake_operator(mxp_source *source, uint32_t thread, const mxp_operator *op)
         uint64_t *more = words + 8 + 8 * (size_t)i;
         uint32_t left = count - i * MXP_VARIABLES_PER_RECORD;
         uint32_t here = left < MXP_VARIABLES_PER_RECORD ? left : MXP_VARIABLES_PER_RECORD;
-        more[0] = MXP_KIND_VARIABLES | UINT64_C(4) << 8 | start << 16;
-        more[1] = op->id | (uint64_t)here << 32;
-        memcpy(more + 2, op->variables + i * MXP_VARIABLES_PER_RECORD, here * sizeof(uint32_t));
+        more[0] = MXP_KIND_VARIABLES | UINT64_C(4) << 8 | (uint64_t)here << 16 |
+                  (uint64_t)op->id << 32;
+        memcpy(more + 1, op->variables + i * MXP_VARIABLES_PER_RECORD, here * sizeof(uint32_t));
     }
 }
 
