@@ -433,7 +433,9 @@ int mxp__live_pending(int consumer)
 {
     int pending = 0;
     mxp__lock(&mxp__rec.drain);
-    for (mxp_thread *thread = mxp__threads(); thread != NULL && !pending; thread = thread->next) {
+    // An inactive consumer's position may point into recycled chunks.
+    mxp_thread *thread = mxp__rec.consumer_active[consumer] ? mxp__threads() : NULL;
+    for (; thread != NULL && !pending; thread = thread->next) {
         mxp_position from = start_of(thread, thread->position[consumer]);
         pending = next_of(from.chunk) != NULL || filled_to(thread, from.chunk) != from.at;
     }
