@@ -20,14 +20,18 @@ typedef struct mxp_exporter {
     const char *name;         // "chrome", "table", "json", "csv"
     const char *extension;    // ".json"
     const char *help;         // one line for --help
-    // begin: before any record; event: each record; end: after the last. `out` collects text and is
-    // flushed between calls. An exporter that leaves `event` null does its own reading in `end`.
+    // begin: before any record; end: after the last, also after an error (it frees `state`).
+    // `out` collects text and is flushed between calls. In between comes one of these:
+    // - event: each record in time order;
+    // - block: each block, from several threads at once, in no order across blocks, each with its
+    //   own `run->out`; the text of a block stays together and blocks keep their order. It returns 0
+    //   when the block is done, or 1 with block->words at the first record left if `out` has reached
+    //   run->flush_bytes: it is called again when that was written;
+    // - neither: the exporter reads the source itself in `end`.
     int (*begin)(mxp_export *run);
-    // If `parallel`, called from several threads at once, each with its own `run->out` and in no
-    // order across blocks; the text of a block stays together and blocks keep their order.
     int (*event)(mxp_export *run, const mxp_event *event);
+    int (*block)(mxp_export *run, mxp_block *block);
     int (*end)(mxp_export *run);
-    int parallel;
 } mxp_exporter;
 
 struct mxp_export {
@@ -35,12 +39,15 @@ struct mxp_export {
     mxp_source *source;
     const mxp_export_options *options;
     mxp_strbuf *out;
+    size_t flush_bytes;
     void *state;              // the exporter's, made in begin, freed in end
 };
 
 const mxp_exporter *mxp__exporter_find(const char *name);  // null if unknown
 const mxp_exporter *const *mxp__exporters(void);           // null-terminated
 
+// MXP_EFORMAT: the source is damaged; what could be read before the damage has been written, and the
+// output is complete in itself. After any other error it is not.
 int mxp__export(const mxp_exporter *exporter, mxp_source *source, const mxp_export_options *options,
                 mxp_sink *sink);
 

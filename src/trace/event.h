@@ -23,6 +23,14 @@ typedef struct mxp_event {
     const uint64_t *words;   // the record itself: kind-specific fields are read from here
 } mxp_event;
 
+// The full ticks of a record's stamp: the value nearest to the block's base, before or after it
+// (a span may have begun before its chunk was opened).
+static inline uint64_t mxp__stamp_ticks(uint64_t base_ticks, uint64_t word0)
+{
+    uint64_t distance = (word0 >> 16) - base_ticks;  // only its low 48 bits mean something
+    return base_ticks + (uint64_t)((int64_t)(distance << 16) >> 16);
+}
+
 typedef struct mxp_decoder {
     const mxp_timebase *timebase;
     mxp_block block;
