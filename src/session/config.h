@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// From text to mxp_config: the keys of config_keys.def, their types and the messages. Pure
+// functions: nothing is applied here.
+#ifndef MXP_SESSION_CONFIG_H
+#define MXP_SESSION_CONFIG_H
+
+#include <mxprof/profiler.h>
+
+// Fills *config from the pairs; keys left out take their defaults, or the environment's. The
+// strings of *config are the caller's. *server: profile_process=server was asked for.
+int mxp__config_parse(int count, const char *const *keys, const char *const *values,
+                      mxp_config *config, int *server);
+
+// Completes `given` (its size tells which members it has) and checks every member.
+int mxp__config_check(const mxp_config *given, mxp_config *config);
+
+#endif

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starting and stopping tasks, frames and events. Starts are kept per object, each with the thread
+// it was made on, so an object may be started by several threads and recursively. The gate is read
+// under the object's lock: a transition of the session, which visits every object after it changed
+// the gate, sees each start and stop either before or after it, never in between.
+#include "session/durations.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "prof/recorder.h"
+#include "session/handles.h"
+
+enum {
+    DURATIONS = 1 << MXP__OBJECT_TASK | 1 << MXP__OBJECT_FRAME | 1 << MXP__OBJECT_EVENT,
+    STARTS_MAX = 4096,  // of one object at a time: more is a program that never stops it
+    UNKNOWN_THREAD = 0xffff,
+    OWN_LANE = 0  // the thread that writes the record
+};
+
+static const char null_text[] = "Check  notnull: duration_handle";
+
+// ---- records ----------------------------------------------------------------------------------
+static mxp_name frame_key(void)
+{
+    static mxp_name key;
+    mxp_name name = __atomic_load_n(&key, __ATOMIC_RELAXED);
+    if (name == MXP_NAME_NONE) {
+        name = mxp_string("frame");
+        __atomic_store_n(&key, name, __ATOMIC_RELAXED);
+    }
+    return name;
+}
+
+// Taken whatever the gate says by now: that it was open when it mattered has been checked.
+static void emit(mxp_slot *slot, const mxp_start *start, uint64_t end_ticks, unsigned flags,
+                 uint32_t lane)
+{
+    mxp_span span = {
+        .name = slot->name,
+        .flags = start->flags | flags,
+        .begin_ticks = start->begin_ticks,
+        .end_ticks = end_ticks,
+        .lane = lane,
+    };
+    mxp_arg number = {.type = MXP_ARG_U64};
+    if (slot->type == MXP__OBJECT_FRAME) {
+        number.key = frame_key();
+        number.value.u64 = ++slot->value;
+        span.args = &number;
+        span.arg_count = 1;
+    }
+    mxp__span_emit_closed(&span);
+}
+
+// Recording began after the start: it counts from there.
+static void clip(mxp_start *start, uint64_t on_ticks)
+{
+    start->recording = true;
+    start->begin_ticks = on_ticks;
+    start->flags |= MXP_SPAN_BEGIN_CLIPPED;
+}
+
+// ---- starts -----------------------------------------------------------------------------------
+static int reserve_start(mxp_slot *slot)
+{
+    if (slot->start_count < slot->start_capacity) {
+        return MXP_OK;
+    }
+    if (slot->start_count >= STARTS_MAX) {
+        return mxp__fail(MXP_ESTATE, "start of %s: %d starts have no stop yet; call stop",
+                         slot->label, STARTS_MAX);
+    }
+    bool is_inline = slot->starts == slot->start_inline;
+    size_t old_bytes = slot->start_capacity * sizeof(mxp_start);
+    mxp_start *starts =
+        mxp__realloc(is_inline ? NULL : slot->starts, is_inline ? 0 : old_bytes, 2 * old_bytes);
+    if (starts == NULL) {
+        return mxp__fail_memory("a start time");
+    }
+    if (is_inline) {
+        memcpy(starts, slot->start_inline, old_bytes);
+    }
+    slot->starts = starts;
+    slot->start_capacity *= 2;
+    return MXP_OK;
+}
+
+// The index of the thread is for a record that somebody else may have to write in its place. A
+// thread that records nothing is not registered for it.
+static uint16_t starter_index(bool recording)
+{
+    if (!recording && mxp_self == NULL) {
+        return UNKNOWN_THREAD;
+    }
+    uint32_t index = mxp_thread_index();
+    return index < UNKNOWN_THREAD ? (uint16_t)index : UNKNOWN_THREAD;
+}
+
+int mxp_duration_start(mxp_handle object)
+{
+    mxp_slot *slot;
+    int error = mxp__slot_lock(object, DURATIONS, null_text, &slot);
+    if (error != MXP_OK) {
+        return error;
+    }
+    error = reserve_start(slot);
+    if (error == MXP_OK) {
+        bool recording = mxp_enabled(MXP_CLASS_USER);
+        slot->starts[slot->start_count++] = (mxp_start){
+            .thread = (uintptr_t)&mxp_self,
+            .thread_index = starter_index(recording),
+            .recording = recording,
+            .begin_ticks = mxp_ticks(),
+        };
+    }
+    mxp__slot_unlock(slot);
+    return error;
+}
+
+// ---- stops ------------------------------------------------------------------------------------
+// Takes this thread's newest start away, or, if it has none, the newest of all: what one thread
+// starts another may stop.
+static bool take_start(mxp_slot *slot, mxp_start *taken)
+{
+    if (slot->start_count == 0) {
+        return false;
+    }
+    uint32_t found = slot->start_count - 1;
+    for (uint32_t i = slot->start_count; i-- > 0;) {
+        if (slot->starts[i].thread == (uintptr_t)&mxp_self) {
+            found = i;
+            break;
+        }
+    }
+    *taken = slot->starts[found];
+    slot->start_count--;
+    memmove(&slot->starts[found], &slot->starts[found + 1],
+            (slot->start_count - found) * sizeof(mxp_start));
+    return true;
+}
+
+static void record_stop(mxp_slot *slot, mxp_start *start)
+{
+    uint64_t now = mxp_ticks();
+    if (start->closed) {
+        return;
+    }
+    bool recording = mxp_enabled(MXP_CLASS_USER);
+    uint64_t on_ticks = mxp__recorder_on_ticks();
+    if (!start->recording && on_ticks > start->begin_ticks) {
+        clip(start, on_ticks);
+    }
+    if (!start->recording) {
+        return;
+    }
+    if (recording) {
+        emit(slot, start, now, 0, OWN_LANE);
+    } else {
+        emit(slot, start, mxp__recorder_off_ticks(), MXP_SPAN_CLOSED_BY_STOP, OWN_LANE);
+    }
+}
+
+int mxp_duration_stop(mxp_handle object)
+{
+    mxp_slot *slot;
+    mxp_start start;
+    int error = mxp__slot_lock(object, DURATIONS, null_text, &slot);
+    if (error != MXP_OK) {
+        return error;
+    }
+    if (take_start(slot, &start)) {
+        record_stop(slot, &start);
+    } else {
+        error = mxp__fail(MXP_ESTATE, "stop of %s without a start on this thread: call start first",
+                          slot->label);
+    }
+    mxp__slot_unlock(slot);
+    return error;
+}
+
+// ---- transitions ------------------------------------------------------------------------------
+static void resume_object(mxp_slot *slot, uint64_t on_ticks)
+{
+    for (uint32_t i = 0; i < slot->start_count; i++) {
+        mxp_start *start = &slot->starts[i];
+        if (!start->recording && !start->closed && start->begin_ticks < on_ticks) {
+            clip(start, on_ticks);
+        }
+    }
+}
+
+static void close_object(mxp_slot *slot, uint64_t off_ticks)
+{
+    for (uint32_t i = 0; i < slot->start_count; i++) {
+        mxp_start *start = &slot->starts[i];
+        if (start->recording && !start->closed) {
+            uint32_t lane = start->thread_index != UNKNOWN_THREAD
+                                ? MXP_LANE_THREAD | start->thread_index
+                                : OWN_LANE;
+            emit(slot, start, off_ticks, MXP_SPAN_CLOSED_BY_STOP, lane);
+            start->closed = true;
+        }
+    }
+}
+
+void mxp__durations_resumed(uint64_t on_ticks)
+{
+    mxp__slots_visit(resume_object, on_ticks);
+}
+
+void mxp__durations_close(uint64_t off_ticks)
+{
+    mxp__slots_visit(close_object, off_ticks);
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the session tells about its own cost and losses.
+#include <string.h>
+
+#include "base/fail.h"
+#include "prof/recorder.h"
+#include "session/session.h"
+
+int mxp_session_report(mxp_session *session, mxp_report *report)
+{
+    int error = mxp__session_check(session);
+    if (error != MXP_OK) {
+        return error;
+    }
+    if (report == NULL || report->size_bytes < 2 * sizeof(uint32_t)) {
+        return mxp__fail(MXP_EINVAL, "mxp_session_report: set report->size_bytes to "
+                                     "sizeof(mxp_report) first");
+    }
+    mxp_report full = {.size_bytes = sizeof(full)};
+    mxp__lock(&session->lock);
+    mxp__recorder_report(&full);
+    mxp__unlock(&session->lock);
+    // A program built against an older header gets the members it knows.
+    uint32_t size = report->size_bytes;
+    memcpy(report, &full, size < sizeof(full) ? size : sizeof(full));
+    report->size_bytes = size;
+    return MXP_OK;
+}

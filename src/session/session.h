@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The session as the files of this folder share it. There is one a process, in static storage; its
+// lock serialises configuration, state and output. Recording threads never take it, objects (their
+// own locks, handles.h) only for a start of the recorder. Functions ending in _locked need it held.
+#ifndef MXP_SESSION_SESSION_H
+#define MXP_SESSION_SESSION_H
+
+#include <mxprof/profiler.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/lock.h"
+#include "export/aggregate.h"
+#include "export/chrome_file.h"
+#include "trace/native.h"
+
+// What is being written. The source outlives a dump only if one of two files took it and the other
+// failed: the next dump then first completes the other.
+typedef struct mxp_cut {
+    mxp_source *source;
+    bool in_chrome, in_native;
+} mxp_cut;
+
+typedef struct mxp_writer {
+    pthread_t thread;
+    pthread_cond_t wake;  // with the session's lock, on CLOCK_MONOTONIC
+    bool started, quit;
+    bool failed;  // since the last dump that worked
+    uint64_t last_dump_ns;  // monotonic; the period counts from here
+} mxp_writer;
+
+struct mxp_session {
+    mxp_lock lock;
+    mxp_config config;  // its strings are ours once owns_strings is set
+    bool owns_strings;
+    bool running;  // between run and stop
+    bool paused;  // only while running
+    bool output;  // a dump is possible: set by run, cleared by a finishing dump
+    bool exited;  // the process is past its last dump
+    bool inherited;  // a forked child under its parent's configuration
+    mxp_chrome_file *chrome;  // null until the first dump of a file
+    mxp_native_writer *native;
+    mxp_cut cut;
+    mxp_aggregate *aggregate;  // null while aggregates are off
+    mxp_writer writer;
+};
+
+// The session's place, whether or not anybody has asked for it yet: for fork and the process's end.
+mxp_session *mxp__session_storage(void);
+bool mxp__session_exists(void);
+// MXP_OK, or MXP_EHANDLE if `session` is not what mxp_session_get returns.
+int mxp__session_check(const mxp_session *session);
+int mxp__session_run_locked(mxp_session *session);
+void mxp__session_stop_locked(mxp_session *session);
+
+// configure.c: hands the parts of the configuration to the recorder.
+int mxp__configure_recorder_locked(mxp_session *session);
+
+// dump.c
+int mxp__dump_locked(mxp_session *session, bool finished);
+// As the timer does it: writes what is new, keeps the files open.
+int mxp__dump_background_locked(mxp_session *session);
+// Writes what is pending to the files that are open and leaves them open.
+int mxp__dump_write_locked(mxp_session *session);
+void mxp__dump_close_files_locked(mxp_session *session);
+bool mxp__dump_needed_locked(const mxp_session *session);
+
+// dumps.c
+int mxp__aggregate_switch_locked(mxp_session *session, bool on);
+int mxp__aggregate_drain_locked(mxp_session *session);
+
+// writer.c
+void mxp__writer_init(mxp_session *session);
+int mxp__writer_ensure_locked(mxp_session *session);  // starts the thread if it is needed
+void mxp__writer_wake_locked(mxp_session *session);  // output or period changed
+void mxp__writer_end(mxp_session *session);  // without the lock: ends and joins it
+
+// atfork.c
+void mxp__fork_install(void);
+
+// autostart.c: refers to it, so that a static link takes the constructor along.
+void mxp__autostart_link(void);
+// The last dump, when the process ends.
+void mxp__session_finish(void);
+
+// The classes MXNET_PROFILER_MODE asks for; MXP_CLASS_USER included.
+uint32_t mxp__autostart_classes(void);
+
+#endif

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The background thread of continuous_dump. It sleeps on a condition variable, so that a new period
+// holds at once and the end of the process never waits for it. While there is nothing to write
+// periodically it sleeps without a deadline.
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/os/os.h"
+#include "session/session.h"
+
+static const uint64_t ns_per_s = 1000000000;
+static const uint64_t period_min_ns = 1000000;
+static const double period_max_s = 1e9;  // beyond it: never
+
+// When the next dump is due, UINT64_MAX if none is.
+static uint64_t due_ns(const mxp_session *session)
+{
+    const mxp_config *config = &session->config;
+    bool periodic = session->output && config->continuous_dump != 0;
+    if (!periodic || !(config->dump_period_s < period_max_s)) {
+        return UINT64_MAX;
+    }
+    uint64_t period_ns = (uint64_t)(config->dump_period_s * (double)ns_per_s);
+    return session->writer.last_dump_ns + (period_ns < period_min_ns ? period_min_ns : period_ns);
+}
+
+static void wait_until(mxp_session *session, uint64_t until_ns)
+{
+    mxp_writer *writer = &session->writer;
+    if (until_ns == UINT64_MAX) {
+        pthread_cond_wait(&writer->wake, &session->lock.mutex);
+        return;
+    }
+    struct timespec until = {
+        .tv_sec = (time_t)(until_ns / ns_per_s),
+        .tv_nsec = (long)(until_ns % ns_per_s),
+    };
+    pthread_cond_timedwait(&writer->wake, &session->lock.mutex, &until);
+}
+
+static void *write_periodically(void *argument)
+{
+    mxp_session *session = argument;
+    mxp_writer *writer = &session->writer;
+    mxp__lock(&session->lock);
+    while (!writer->quit) {
+        uint64_t due = due_ns(session);
+        if (mxp__os_monotonic_ns() < due) {
+            wait_until(session, due);
+            continue;
+        }
+        // A failure keeps the records: the next dump that somebody calls meets and reports it.
+        writer->failed = mxp__dump_background_locked(session) != MXP_OK;
+        writer->last_dump_ns = mxp__os_monotonic_ns();
+    }
+    mxp__unlock(&session->lock);
+    return NULL;
+}
+
+void mxp__writer_init(mxp_session *session)
+{
+    session->writer = (mxp_writer){0};
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&session->writer.wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+int mxp__writer_ensure_locked(mxp_session *session)
+{
+    mxp_writer *writer = &session->writer;
+    if (writer->started || session->exited) {
+        return MXP_OK;
+    }
+    writer->quit = false;
+    writer->last_dump_ns = mxp__os_monotonic_ns();
+    sigset_t all, saved;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &saved);  // the program's signals are not for this thread
+    int error = pthread_create(&writer->thread, NULL, write_periodically, session);
+    pthread_sigmask(SIG_SETMASK, &saved, NULL);
+    if (error != 0) {
+        return mxp__fail(
+            MXP_ENOMEM,
+            "cannot start the thread for continuous_dump: %s; free some threads or set "
+            "continuous_dump=False",
+            strerror(error));
+    }
+    writer->started = true;
+    return MXP_OK;
+}
+
+void mxp__writer_wake_locked(mxp_session *session)
+{
+    if (session->writer.started) {
+        pthread_cond_signal(&session->writer.wake);
+    }
+}
+
+void mxp__writer_end(mxp_session *session)
+{
+    mxp__lock(&session->lock);
+    bool started = session->writer.started;
+    session->writer.quit = true;
+    mxp__writer_wake_locked(session);
+    mxp__unlock(&session->lock);
+    if (started) {
+        pthread_join(session->writer.thread, NULL);
+        session->writer.started = false;
+    }
+}
