@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each block has its size before it; a growing block always moves, so that stale pointers show under
-// AddressSanitizer.
+// Each block has its size before it; a growing block always moves, so that stale pointers show
+// under AddressSanitizer.
 #include "fake_alloc.h"
 
 #include <mxprof/error.h>

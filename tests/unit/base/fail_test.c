@@ -48,9 +48,16 @@ static void a_long_line_is_cut_without_memory(void **state)
     assert_string_equal(line + 1020, "...");
 }
 
-static const char *const keys[] = {"filename",          "profile_all", "profile_symbolic",
-                                   "profile_imperative", "profile_api", "aggregate_stats",
-                                   "dump_period",       "continuous_dump", "go", NULL};
+static const char *const keys[] = {"filename",
+                                   "profile_all",
+                                   "profile_symbolic",
+                                   "profile_imperative",
+                                   "profile_api",
+                                   "aggregate_stats",
+                                   "dump_period",
+                                   "continuous_dump",
+                                   "go",
+                                   NULL};
 
 static void a_typing_error_finds_its_word(void **state)
 {

@@ -89,7 +89,10 @@ typedef struct string_case {
     const char *json;
 } string_case;
 
-#define CASE(text, json) {text, sizeof(text) - 1, json}
+#define CASE(text, json)             \
+    {                                \
+        text, sizeof(text) - 1, json \
+    }
 
 static const string_case cases[] = {
     CASE("", ""),
@@ -109,7 +112,9 @@ static const string_case cases[] = {
     CASE("\xe2\x80\xa8\xe2\x80\xa9", "\xe2\x80\xa8\xe2\x80\xa9"),
     // Lonely continuation bytes and bytes that never occur.
     CASE("\x80", BAD),
-    CASE("a\xbf\xbf" "b", "a" BAD BAD "b"),
+    CASE("a\xbf\xbf"
+         "b",
+         "a" BAD BAD "b"),
     CASE("\xfe\xff", BAD BAD),
     CASE("\xf8\x88\x80\x80\x80", BAD BAD BAD BAD BAD),
     // Overlong forms.
@@ -128,7 +133,9 @@ static const string_case cases[] = {
     CASE("\xc3", BAD),
     CASE("\xe2\x82", BAD),
     CASE("\xf0\x9f\x98", BAD),
-    CASE("\xe2\x82" "x", BAD "x"),
+    CASE("\xe2\x82"
+         "x",
+         BAD "x"),
     CASE("\xf0\x9f\x98\"", BAD "\\\""),
     CASE("\xf0\x9f\xe2\x82\xac", BAD "\xe2\x82\xac"),
     CASE("\xc3\xc3\xa9", BAD "\xc3\xa9"),
@@ -161,7 +168,11 @@ static void strings_are_escaped_and_made_valid(void **state)
 static size_t reference_sequence(const unsigned char *s, size_t available)
 {
     static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
+    size_t length = s[0] < 0x80       ? 1
+                    : s[0] >> 5 == 6  ? 2
+                    : s[0] >> 4 == 14 ? 3
+                    : s[0] >> 3 == 30 ? 4
+                                      : 0;
     if (length == 0 || length > available) {
         return 0;
     }
@@ -176,8 +187,8 @@ static size_t reference_sequence(const unsigned char *s, size_t available)
     return valid ? length : 0;
 }
 
-// How many bytes one replacement stands for: the longest beginning of a well-formed sequence. Whether
-// one can be completed is decided by its first two bytes, so 0x80 will do for the rest.
+// How many bytes one replacement stands for: the longest beginning of a well-formed sequence.
+// Whether one can be completed is decided by its first two bytes, so 0x80 will do for the rest.
 static size_t reference_beginning(const unsigned char *s, size_t available)
 {
     for (size_t length = available < 3 ? available : 3; length > 1; length--) {
@@ -269,7 +280,8 @@ static void a_string_of_ten_megabytes_is_whole(void **state)
 static void lack_of_memory_marks_the_buffer(void **state)
 {
     (void)state;
-    static const char text[] = "\x01\x02\x03\x04\x05\x06\x07\x08\x0b\x0c\x0e\x0f\x10\x11\x12\x13\x14";
+    static const char text[] =
+        "\x01\x02\x03\x04\x05\x06\x07\x08\x0b\x0c\x0e\x0f\x10\x11\x12\x13\x14";
     for (size_t count = 0;; count++) {
         mxp_strbuf buffer = {0};
         fake_alloc_fail_after(count);
@@ -367,8 +379,11 @@ static void csv_fields_are_quoted(void **state)
 {
     (void)state;
     const char *pairs[][2] = {
-        {"", "\"\""},         {"plain", "\"plain\""},     {"a,b\nc", "\"a,b\nc\""},
-        {"\"", "\"\"\"\""},   {"say \"hi\"", "\"say \"\"hi\"\"\""},
+        {"", "\"\""},
+        {"plain", "\"plain\""},
+        {"a,b\nc", "\"a,b\nc\""},
+        {"\"", "\"\"\"\""},
+        {"say \"hi\"", "\"say \"\"hi\"\"\""},
         {"\"\"", "\"\"\"\"\"\""},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
