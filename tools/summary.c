@@ -19,7 +19,7 @@ const char *mxp__clock_source_name(uint32_t source)
     case MXP_CLOCK_SOURCE_TSC:
         return "tsc";
     case MXP_CLOCK_SOURCE_ARM:
-        return "arm";
+        return "cntvct";
     case MXP_CLOCK_SOURCE_RAW:
         return "raw";
     case MXP_CLOCK_SOURCE_MONOTONIC:
