@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Points to segments. A new point k may begin a segment at point k-1, never before it: that is the
-// rule of freezing in timebase.h. The segment's rate is chosen so that it meets point k, within
-// limits: a point is only known to half its bracket, which is a large part of a short interval, and
-// a clock that jumped must not bend the durations around it.
+// rule of freezing in timebase.h. The segment's rate is chosen so that it meets point k, or over a
+// short interval, of which a point's uncertainty is a large part, so that it comes close to RAW
+// soon. A clock that jumped must not bend the durations around it.
 #include "base/timebase.h"
 
-#include <assert.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -22,21 +22,14 @@ enum {
 
 static const uint64_t mult_one = UINT64_C(1) << 32;  // 1 ns a tick
 static const uint64_t mult_max = UINT64_C(1) << 52;  // 1 ms a tick
-static const double baseline_ns = 1e9;  // over which a rate is taken to be constant
-static const double short_interval_ns = 10e6;  // below: the rate is held near the baseline's
-static const double short_rate_freedom = 50e-6;
-static const double uncertain_intervals = 1e5;  // an interval of this many uncertainties is long
+static const double horizon_least_ns = 10e6;
+static const double horizon_uncertainties = 1e5;  // so a rate over it is known to about 20 ppm
 static const double rate_change_max = 1e-3;  // NTP slews by up to 500 ppm; more is a jump
 
 // Not math.h's: the library links nothing but libc.
 static double larger(double a, double b)
 {
     return a > b ? a : b;
-}
-
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
 }
 
 static double size_of(double a)
@@ -82,7 +75,7 @@ int mxp__timebase_copy(mxp_timebase *to, const mxp_timebase *from)
     to->segment_count = from->segment_count;
     to->residual_ns = from->residual_ns;
     to->jump_ns = from->jump_ns;
-    to->jumped = from->jumped;
+    to->jump_ticks = from->jump_ticks;
     return MXP_OK;
 }
 
@@ -94,9 +87,11 @@ static uint64_t mult_from_rate(double ns_per_tick)
     return mult >= (double)mult_max ? mult_max : mult < 1 ? 1 : (uint64_t)mult;
 }
 
+// Rounded up, because conversion rounds down: so the end of an interval of up to 2^32 ticks
+// converts to exactly `ns`.
 static uint64_t mult_from_interval(uint64_t ns, uint64_t ticks)
 {
-    mxp_uint128 mult = (((mxp_uint128)ns << 32) + ticks / 2) / ticks;
+    mxp_uint128 mult = (((mxp_uint128)ns << 32) + ticks - 1) / ticks;
     return mult > mult_max ? mult_max : mult < 1 ? 1 : (uint64_t)mult;
 }
 
@@ -122,21 +117,6 @@ static int64_t measured_ns(const mxp_timebase *timebase, const mxp_clock_point *
 static double uncertainty_ns(const mxp_clock_point *point, double rate)
 {
     return (double)(point->bracket_ticks + 1) / 2 * rate + 1;
-}
-
-// The rate up to `point` from the newest point that is far enough before it to be precise.
-static double baseline_rate(const mxp_timebase *timebase, const mxp_clock_point *point,
-                            int64_t point_ns, double uncertainty)
-{
-    double wanted_ns = larger(baseline_ns, uncertain_intervals * uncertainty);
-    for (size_t i = timebase->point_count; i-- > 0;) {
-        uint64_t ticks = timebase->points[i].ticks;
-        double distance_ns = (double)(point_ns - mxp__timebase_ns(timebase, ticks));
-        if (distance_ns >= wanted_ns || i == 0) {
-            return distance_ns / (double)(point->ticks - ticks);
-        }
-    }
-    return 0;
 }
 
 // ---- adding -----------------------------------------------------------------------------------
@@ -174,7 +154,7 @@ static bool is_jump(const mxp_timebase *timebase, const finding *found)
     const mxp_clock_point *last = &timebase->points[timebase->point_count - 1];
     double rate = mxp__timebase_ns_per_tick(timebase);
     double known_ns = (double)(last->ticks - first->ticks) * rate;
-    if (timebase->jumped || known_ns < short_interval_ns) {
+    if (timebase->jump_ticks == last->ticks || known_ns < horizon_least_ns) {
         return false;
     }
     double ends_ns = uncertainty_ns(first, rate) + uncertainty_ns(last, rate);
@@ -182,29 +162,44 @@ static bool is_jump(const mxp_timebase *timebase, const finding *found)
     return size_of(found->miss_ns) > rate_change_max * found->interval_ns + 4 * doubt_ns;
 }
 
-static bool too_dense(const mxp_timebase *timebase, const mxp_clock_point *point)
+static double spacing_least_ns(const mxp_timebase *timebase, const mxp_clock_point *point)
 {
-    uint64_t newest = timebase->segments[timebase->segment_count - 1].ticks0;
-    return timebase->segment_count >= SEGMENTS_DENSE &&
-           point->ticks - newest < (point->ticks - timebase->points[0].ticks) / SEGMENTS_PER_TRACE;
+    double trace_ticks = (double)(point->ticks - timebase->points[0].ticks);
+    bool dense = timebase->segment_count >= SEGMENTS_DENSE;
+    return dense ? trace_ticks / SEGMENTS_PER_TRACE * mxp__timebase_ns_per_tick(timebase) : 0;
 }
 
-// The rate from the point before to the new one; 0 if they say nothing sensible.
+// The rate up to `point` from the newest point that is `horizon_ns` before it, or the oldest since
+// the clocks jumped. From measured to measured: what the segments are off must not feed back.
+static double measured_rate(const mxp_timebase *timebase, const mxp_clock_point *point,
+                            double horizon_ns)
+{
+    size_t i = timebase->point_count - 1;
+    double raw_ns = (double)(int64_t)(point->raw_ns - timebase->points[i].raw_ns);
+    while (raw_ns < horizon_ns && i > 0 && timebase->points[i - 1].ticks >= timebase->jump_ticks) {
+        i--;
+        raw_ns = (double)(int64_t)(point->raw_ns - timebase->points[i].raw_ns);
+    }
+    return raw_ns / (double)(point->ticks - timebase->points[i].ticks);
+}
+
+// The rate of a segment that begins at the point before: over a long interval the one that meets
+// the new point; else the one that, going on, will meet RAW at the horizon. 0 if the points say
+// nothing sensible.
 static uint64_t steer(const mxp_timebase *timebase, const mxp_clock_point *point,
                       const finding *found)
 {
+    double horizon_ns = larger(larger(horizon_least_ns, spacing_least_ns(timebase, point)),
+                               horizon_uncertainties * found->uncertainty_ns);
     int64_t wanted_ns = found->point_ns - found->before_ns;
-    if (found->interval_ns >=
-        larger(short_interval_ns, uncertain_intervals * found->uncertainty_ns)) {
+    if (found->interval_ns >= horizon_ns) {
         return wanted_ns <= 0 ? 0 : mult_from_interval((uint64_t)wanted_ns, found->interval_ticks);
     }
-    double base = baseline_rate(timebase, point, found->point_ns, found->uncertainty_ns);
-    if (!(base > 0)) {
-        return 0;
-    }
-    double wanted = (double)wanted_ns / (double)found->interval_ticks;
-    double least = base * (1 - short_rate_freedom), most = base * (1 + short_rate_freedom);
-    return mult_from_rate(smaller(larger(wanted, least), most));
+    double rate = measured_rate(timebase, point, horizon_ns);
+    double beyond_ns = horizon_ns - found->interval_ns;
+    double horizon_ticks = (double)found->interval_ticks + beyond_ns / rate;
+    double slope = ((double)wanted_ns + beyond_ns) / horizon_ticks;
+    return rate > 0 && slope > 0 ? mult_from_rate(slope) : 0;
 }
 
 static void define_first_segment(mxp_timebase *timebase, const mxp_clock_point *point)
@@ -222,13 +217,14 @@ static void extend(mxp_timebase *timebase, const mxp_clock_point *point)
     timebase->residual_ns = larger(timebase->residual_ns, size_of(found.miss_ns));
     if (is_jump(timebase, &found)) {
         timebase->jump_ns += (int64_t)found.miss_ns;
-        timebase->jumped = true;
+        timebase->jump_ticks = point->ticks;
         return;
     }
-    timebase->jumped = false;
-    // A segment that agrees with the point as well as can be known goes on: a steady clock needs
-    // few segments, however long the trace.
-    if (size_of(found.miss_ns) <= found.uncertainty_ns || too_dense(timebase, point)) {
+    // A segment that agrees with the point as well as can be known goes on.
+    const mxp_clock_segment *segment = &timebase->segments[timebase->segment_count - 1];
+    double spacing_ns = (double)(point->ticks - segment->ticks0) * rate_of(segment);
+    if (size_of(found.miss_ns) <= found.uncertainty_ns ||
+        spacing_ns < spacing_least_ns(timebase, point)) {
         return;
     }
     uint64_t mult = steer(timebase, point, &found);

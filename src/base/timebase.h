@@ -12,7 +12,6 @@
 #define MXP_BASE_TIMEBASE_H
 
 #include <mxprof/format.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,10 +23,9 @@ typedef struct mxp_timebase {
     size_t segment_count, segment_capacity;
     double residual_ns;  // largest distance of a point from the segments made before it was known
     // One of the clocks jumped against the other (suspend, migration): how far trace time is from
-    // RAW since then, and whether the newest point showed it. Durations stay right, the offset does
-    // not.
+    // RAW since then, and the point that showed it. Durations stay right, the offset does not.
     int64_t jump_ns;
-    bool jumped;
+    uint64_t jump_ticks;
 } mxp_timebase;
 
 void mxp__timebase_init(mxp_timebase *timebase, uint32_t source);

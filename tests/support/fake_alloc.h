@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An allocator for tests, put under the library with mxp_set_allocator. It fails on demand, fills new
-// memory with rubbish, counts what is held, and aborts with a message when the library tells it a
-// wrong old size. Thread-safe.
+// An allocator for tests, put under the library with mxp_set_allocator. It fails on demand, fills
+// new memory with rubbish, counts what is held, and aborts with a message when the library tells it
+// a wrong old size. Thread-safe.
 #ifndef FAKE_ALLOC_H
 #define FAKE_ALLOC_H
 
