@@ -220,12 +220,11 @@ enum {
 typedef struct mxp_clock_header {
     uint32_t source;            // MXP_CLOCK_SOURCE_*
     uint32_t points, segments;  // how many follow
-    uint32_t flags;             // MXP_CLOCK_JUMPED
+    uint32_t flags;             // 0
     double residual_ns;         // how far points lay from the segments made before they were known
-    int64_t jump_ns;            // since a jump: how far trace time is from CLOCK_MONOTONIC_RAW
+    int64_t jump_ns;            // how far trace time is from CLOCK_MONOTONIC_RAW since one of the
+    uint64_t jump_ticks;        // clocks jumped, and the point that showed it; 0: none did
 } mxp_clock_header;
-
-enum { MXP_CLOCK_JUMPED = 1 };  // the newest point showed a jump
 
 typedef struct mxp_clock_point {
     uint64_t ticks;
