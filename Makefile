@@ -54,7 +54,8 @@ test: build
 pytest = MXPROF_BUILD='$(CURDIR)/build/release' MXPROF_SOURCE='$(CURDIR)' \
 	.venv/bin/python -m pytest $(if $(TESTS),-k '$(TESTS)' tests || test $$? -eq 5,tests)
 
-# Where it costs minutes, a test asks for MXPROF_TEST_LONG=1 before it does its worst.
+# Where it costs minutes, a test asks for MXPROF_TEST_LONG=1 before it does its worst; how long the
+# stress tests go on under a sanitizer is MXPROF_TEST_SECONDS.
 check: check-format check-asan check-tsan check-clang
 	@$(MAKE) --no-print-directory fuzz SECONDS=20
 	@echo "make check: all passed"
@@ -62,7 +63,7 @@ check: check-format check-asan check-tsan check-clang
 check-asan check-tsan: check-%:
 	@$(setup) check
 	@$(call configure_and_build,$*)
-	$(ctest) --test-dir build/$* -L 'unit|stress|replay'
+	MXPROF_TEST_SECONDS=20 $(ctest) --test-dir build/$* -L 'unit|stress|replay'
 
 check-clang:
 	@$(setup) check
