@@ -155,8 +155,7 @@ uint64_t mxp__recorder_start(uint32_t classes, int resumed)
 static bool open_span_read(mxp_thread *thread, uint32_t i, uint64_t *begin, uint32_t *name)
 {
     *begin = __atomic_load_n(&thread->hot.open[i].begin, __ATOMIC_ACQUIRE);
-    *name = __atomic_load_n(&thread->hot.open[i].name, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    *name = __atomic_load_n(&thread->hot.open[i].name, __ATOMIC_ACQUIRE);
     return *begin != 0 && *begin == __atomic_load_n(&thread->hot.open[i].begin, __ATOMIC_RELAXED);
 }
 

@@ -173,7 +173,7 @@ static void end_unusual(mxp_thread *self, mxp_name name, uint64_t token, uint64_
     open_pop(&self->hot, token);
     if (token <= __atomic_load_n(&mxp_control.closed_ticks, __ATOMIC_RELAXED)) {
         // Closed by a stop, which wrote it if it stood on the stack; else it is ours to write.
-        if (take_closed_token(self, token)) {
+        if (take_closed_token(self, token) || token <= mxp__rec.forked_ticks) {
             mxp__emit_leave(self);
             return;
         }
