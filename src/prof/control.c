@@ -125,6 +125,21 @@ static void ask_for_scopes(void)
     mxp__release();
 }
 
+// Two points a millisecond apart give the rate of the CPU's counter to some 30 ppm, before anything
+// is converted with it; every later point makes it better.
+static void calibrate_once(void)
+{
+    enum { INTERVAL_US = 1000 };
+    if (mxp__rec.timebase_ready) {
+        return;
+    }
+    mxp__recorder_timebase(1);
+    if ((mxp_control.gate & MXP_GATE_TSC) != 0) {
+        mxp__os_sleep_us(INTERVAL_US);
+        mxp__recorder_timebase(1);
+    }
+}
+
 uint64_t mxp__recorder_start(uint32_t classes, int resumed)
 {
     mxp__clock_source();
@@ -132,9 +147,7 @@ uint64_t mxp__recorder_start(uint32_t classes, int resumed)
     bool was_on = mxp__recorder_is_on();
     uint64_t now = mxp_ticks();
     if (!was_on) {
-        if (!mxp__rec.timebase_ready) {
-            mxp__recorder_timebase(1);
-        }
+        calibrate_once();
         if (mxp__rec.limits.full_policy == MXP_FULL_DROP) {
             mxp__pool_prefill();
         }
