@@ -171,7 +171,7 @@ static int fail_type(uint32_t type, uint32_t types)
             strcat(expected, type_names[wanted]);
         }
     }
-    return mxp__fail(MXP_EHANDLE, "wrong type of handle: expected a %s, got a %s", expected,
+    return mxp__fail(MXP_EHANDLE, "wrong type of handle: expected %s, got %s", expected,
                      type_names[type]);
 }
 
