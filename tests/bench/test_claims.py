@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs of bench/ measure the claims that are due, with the goals that were set, and print
+rows of the promised form."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("MXPROF_BUILD", TREE / "build/release"))
+FIELDS = ["name", "unit", "value", "subject", "reference", "ratio", "min", "max", "better", "must",
+          "aim", "ok"]
+
+
+def run(*arguments):
+    return subprocess.run([sys.executable, TREE / "bench/run.py", "--build", BUILD, *arguments],
+                          capture_output=True, text=True, timeout=120)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built():
+    subprocess.run(["cmake", "--build", BUILD, "--target", "bench", "-j2"], check=True,
+                   capture_output=True)
+
+
+def test_every_claim_due_is_measured_and_no_other():
+    due = json.loads((TREE / "bench/claims.json").read_text(encoding="utf-8"))
+    result = run("--list")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout) == due
+
+
+def test_a_row_has_the_promised_fields(tmp_path):
+    output = tmp_path / "bench.json"
+    result = run("--bench", "R7 bytes", "--output", output)
+    assert result.returncode == 0, result.stderr
+    row, = json.loads(output.read_text(encoding="utf-8"))
+    assert list(row)[:len(FIELDS)] == FIELDS
+    assert row["name"] == "R7 bytes per span in memory"
+    assert row["better"] == "lower" and row["must"] == 24
+    assert 16 <= row["value"] <= 24 and row["ok"] is True
+    assert "R7 bytes per span in memory" in result.stdout
+
+
+def test_disturbed_rounds_give_figures_and_no_verdict(tmp_path):
+    output = tmp_path / "bench.json"
+    result = run("--bench", "R5", "--rounds", "1", "--disturbed", "--output", output)
+    assert result.returncode == 0, result.stderr
+    rows = json.loads(output.read_text(encoding="utf-8"))
+    assert [row["name"] for row in rows] == ["R5 off, inline", "R5 off, exported"]
+    for row in rows:
+        assert row["ok"] is None and row["ratio"] > 0
+        assert row["ratio"] == pytest.approx(row["subject"] / row["reference"], rel=1e-4)
+
+
+def test_a_peer_that_is_not_installed_is_a_row_without_a_verdict(tmp_path):
+    output = tmp_path / "bench.json"
+    result = run("--bench", "V1", "--peers", "--peer-folder", tmp_path / "nothing", "--output",
+                 output)
+    assert result.returncode == 0, result.stderr
+    for row in json.loads(output.read_text(encoding="utf-8")):
+        assert row["ok"] is None and row["ratio"] is None
+        assert "not installed" in row["note"]
+
+
+def test_an_unknown_claim_is_an_error():
+    result = run("--bench", "R99")
+    assert result.returncode != 0
+    assert "R99" in result.stderr
