@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where things stand in a native file: the sections, checked for bounds and checksum, and what is
+// wrong with the file. Records are not looked at.
+#ifndef MXP_TRACE_FILE_INDEX_H
+#define MXP_TRACE_FILE_INDEX_H
+
+#include <mxprof/format.h>
+#include <stdbool.h>
+
+#include "trace/file_bytes.h"
+
+typedef struct mxp_file_chunk {
+    uint64_t offset;
+    uint32_t thread;
+    uint32_t checked;  // atomic: its checksum was found right
+} mxp_file_chunk;
+
+typedef struct mxp_file_index {
+    mxp_file_bytes bytes;
+    bool lazy;                    // checksums of chunks are left to mxp__file_chunk_check
+    mxp_file_chunk *chunks;       // in the order of the file
+    size_t chunk_count, chunk_capacity;
+    uint64_t *names;              // offsets of NAMES sections, in the order of the file
+    size_t names_count, names_capacity;
+    uint64_t last[MXP_SECTION_END + 1];  // offset of the last whole section of a type, 0: none
+    uint64_t sections, record_bytes;     // seen so far
+    bool damaged;
+    uint64_t damage_offset;
+    char damage_text[160];
+} mxp_file_index;
+
+// Whether the bytes begin with the header of a file that this reader understands: MXP_EFORMAT or
+// MXP_EVERSION with a line that says why not.
+int mxp__file_header_check(const void *data, size_t size_bytes);
+
+// Scans the sections of bytes whose header is fine. MXP_ENOMEM; damage is no error.
+int mxp__file_index_scan(mxp_file_index *index);
+void mxp__file_index_fini(mxp_file_index *index);  // closes the bytes
+
+// Notes that the file is damaged from `offset` on. The smallest offset stays.
+void mxp__file_index_damage(mxp_file_index *index, uint64_t offset, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// Whether the checksum of a chunk is right, if it has one. Thread-safe.
+bool mxp__file_chunk_check(mxp_file_index *index, size_t number);
+
+static inline const mxp_section *mxp__file_section(const mxp_file_index *index, uint64_t offset)
+{
+    return (const mxp_section *)(const void *)(index->bytes.data + offset);
+}
+
+#endif

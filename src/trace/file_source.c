@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// A native file as a source. What is wrong with it is found when it is opened, except for the
+// checksums of chunks of very large files and the lengths of records: those come as errors with an
+// offset when they are read.
+#include "trace/native.h"
+
+#include <inttypes.h>
+#include <mxprof/error.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "trace/file_tables.h"
+
+// After so many bytes of blocks were handed out, the memory of a large mapping is given back.
+static const uint64_t resident_bytes = (uint64_t)64 << 20;
+
+typedef struct file_source {
+    mxp_source source;      // must stay first
+    mxp_file_index index;
+    mxp_file_tables tables;
+    uint64_t handed_out;    // atomic: bytes of blocks since memory was last given back
+} file_source;
+
+static file_source *of(mxp_source *source)
+{
+    return (file_source *)(void *)source;
+}
+
+// ---- the source's functions --------------------------------------------------------------------
+static mxp_name_view view_name(const mxp_source *source, uint32_t id)
+{
+    const file_source *file = (const file_source *)(const void *)source;
+    if (id >= file->tables.name_count) {
+        return (mxp_name_view){.text = "<bad name>", .length = 10};
+    }
+    return file->tables.names[id];
+}
+
+// Blocks handed out before stay readable: their pages come back from the file.
+static void limit_memory(file_source *file, uint64_t size_bytes)
+{
+    if (!file->index.lazy) {
+        return;
+    }
+    uint64_t sum = __atomic_add_fetch(&file->handed_out, size_bytes, __ATOMIC_RELAXED);
+    if (sum >= resident_bytes &&
+        __atomic_compare_exchange_n(&file->handed_out, &sum, 0, false, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED)) {
+        mxp__file_bytes_release_memory(&file->index.bytes);
+    }
+}
+
+static int get_block(mxp_source *source, size_t number, mxp_block *block)
+{
+    file_source *file = of(source);
+    if (number >= file->index.chunk_count) {
+        return 0;
+    }
+    uint64_t offset = file->index.chunks[number].offset;
+    if (!mxp__file_chunk_check(&file->index, number)) {
+        return mxp__fail(MXP_EFORMAT, "damaged at offset %" PRIu64 ": a chunk's checksum is wrong",
+                         offset);
+    }
+    const mxp_section *section = mxp__file_section(&file->index, offset);
+    const mxp_chunk_header *chunk = (const mxp_chunk_header *)(const void *)section;
+    const uint64_t *words = (const uint64_t *)(const void *)(chunk + 1);
+    *block = (mxp_block){
+        .words = words,
+        .end = words + section->payload_bytes / sizeof *words,
+        .base_ticks = chunk->base_ticks,
+        .lost_before = chunk->lost_before,
+        .thread = chunk->thread,
+        .sequence = chunk->sequence,
+        .offset = offset + sizeof *chunk,
+    };
+    limit_memory(file, section->payload_bytes);
+    return 1;
+}
+
+static int get_block_thread(mxp_source *source, size_t number, uint32_t *thread)
+{
+    const mxp_file_index *index = &of(source)->index;
+    if (number >= index->chunk_count) {
+        return 0;
+    }
+    *thread = index->chunks[number].thread;
+    return 1;
+}
+
+static void close_file(mxp_source *source)
+{
+    file_source *file = of(source);
+    mxp__file_tables_fini(&file->tables);
+    mxp__file_index_fini(&file->index);
+    mxp__free(file, sizeof *file);
+}
+
+// ---- opening -----------------------------------------------------------------------------------
+static void fill_source(file_source *file)
+{
+    const mxp_file_tables *tables = &file->tables;
+    const void *header = file->index.bytes.data;
+    file->source = (mxp_source){
+        .pid = ((const mxp_file_header *)header)->pid,
+        .timebase = &tables->timebase,
+        .name_count = (uint32_t)tables->name_count,
+        .thread_count = (uint32_t)tables->thread_count,
+        .threads = tables->threads,
+        .loss_count = tables->loss_count,
+        .losses = tables->losses,
+        .stats_count = tables->stats_count,
+        .stats = tables->stats,
+        .info_count = tables->info_count,
+        .info = tables->info,
+        .name = view_name,
+        .block = get_block,
+        .close = close_file,
+        .block_thread = get_block_thread,
+    };
+}
+
+// Without a clock the records are there but nothing they tell about time: better an error than
+// numbers that are wrong.
+static int check_clock(const file_source *file)
+{
+    if (file->index.chunk_count == 0 || file->tables.timebase.segment_count > 0) {
+        return MXP_OK;
+    }
+    return mxp__fail(MXP_EFORMAT, "damaged at offset %" PRIu64 ": %s; no CLOCK section can be "
+                     "read, so the times of its records are unknown", file->index.damage_offset,
+                     file->index.damaged ? file->index.damage_text : "the file is incomplete");
+}
+
+// Takes over the bytes, also if it fails.
+static int open_bytes(mxp_file_bytes *bytes, mxp_source **source, mxp_damage *damage)
+{
+    int error = mxp__file_header_check(bytes->data, bytes->size_bytes);
+    file_source *file = error == MXP_OK ? mxp__alloc(sizeof *file) : NULL;
+    if (file == NULL) {
+        mxp__file_bytes_close(bytes);
+        return error != MXP_OK ? error : mxp__fail_memory("reading a native trace");
+    }
+    file->index.bytes = *bytes;
+    error = mxp__file_index_scan(&file->index);
+    error = error == MXP_OK ? mxp__file_tables_read(&file->tables, &file->index) : error;
+    error = error == MXP_OK ? check_clock(file) : error;
+    if (error != MXP_OK) {
+        close_file(&file->source);
+        return error;
+    }
+    fill_source(file);
+    *source = &file->source;
+    if (damage != NULL && file->index.damaged) {
+        *damage = (mxp_damage){file->index.damage_offset, file->index.damage_text};
+    }
+    return MXP_OK;
+}
+
+int mxp__native_open_memory(const void *data, size_t size_bytes, mxp_source **source,
+                            mxp_damage *damage)
+{
+    *source = NULL;
+    if (damage != NULL) {
+        *damage = (mxp_damage){0, NULL};
+    }
+    mxp_file_bytes bytes;
+    int error = mxp__file_bytes_given(data, size_bytes, &bytes);
+    return error == MXP_OK ? open_bytes(&bytes, source, damage) : error;
+}
+
+int mxp__native_open(const char *path, mxp_source **source, mxp_damage *damage)
+{
+    *source = NULL;
+    if (damage != NULL) {
+        *damage = (mxp_damage){0, NULL};
+    }
+    mxp_file_bytes bytes;
+    int error = mxp__file_bytes_open(path, sizeof(mxp_file_header), mxp__file_header_check, &bytes);
+    if (error == MXP_OK) {
+        error = open_bytes(&bytes, source, damage);
+    }
+    if (error == MXP_EFORMAT || error == MXP_EVERSION) {
+        char line[256] = "";
+        strncat(line, mxp_last_error(), sizeof line - 1);
+        return mxp__fail(error, "cannot read '%s': %s", path, line);
+    }
+    return error;
+}
