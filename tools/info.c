@@ -66,6 +66,13 @@ static void print_clock(const mxp_source *source, mxp_strbuf *out)
                        mxp__timebase_ns_per_tick(timebase), timebase->point_count,
                        timebase->residual_ns,
                        (double)bracket * mxp__timebase_ns_per_tick(timebase));
+    if (timebase->jump_ticks != 0) {
+        mxp__strbuf_printf(out,
+                           "         one of the clocks jumped at %.6f s (a suspend, a migration): "
+                           "from there on trace time is off by %.3f ms\n",
+                           seconds_at(source, timebase->jump_ticks),
+                           (double)timebase->jump_ns / 1e6);
+    }
 }
 
 static void print_records(const mxp_summary *summary, mxp_strbuf *out)
@@ -157,11 +164,29 @@ static void print_losses(const mxp_source *source, const mxp_summary *summary, m
     }
 }
 
+// Keys whose matter stands further up, as the file itself tells it.
+static bool is_shown_already(const char *key)
+{
+    static const char *const keys[] = {"pid",         "clock",  "ns_per_tick", "clock_residual_ns",
+                                       "records",     "bytes",  "lost",        "names",
+                                       "names_bytes", "threads"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (strcmp(key, keys[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void print_info(const mxp_source *source, mxp_strbuf *out)
 {
+    const char *label = "info     ";
     for (size_t i = 0; i < source->info_count; i++) {
-        mxp__strbuf_puts(out, i == 0 ? "info     " : "         ");
-        mxp__strbuf_printf(out, "%s = ", source->info[i].key);
+        if (is_shown_already(source->info[i].key)) {
+            continue;
+        }
+        mxp__strbuf_printf(out, "%s%s = ", label, source->info[i].key);
+        label = "         ";
         mxp__json_string(out, source->info[i].value, strlen(source->info[i].value));
         mxp__strbuf_putc(out, '\n');
     }

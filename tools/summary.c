@@ -196,10 +196,8 @@ static void print_lost(const mxp_summary *summary, mxp_strbuf *out)
                            summary->unnamed);
     }
     if (summary->cut_spans > 0) {
-        mxp__strbuf_printf(out,
-                           "  cut        %" PRIu64 " spans were cut short by a start, pause or "
-                           "stop\n",
-                           summary->cut_spans);
+        mxp__strbuf_printf(out, "  cut        %" PRIu64 " %s cut short by a start, pause or stop\n",
+                           summary->cut_spans, summary->cut_spans == 1 ? "span was" : "spans were");
     }
 }
 
@@ -209,7 +207,7 @@ static void print_cost(const mxp_summary *summary, mxp_strbuf *out)
         mxp__strbuf_puts(out, "  cost       not measured by the program\n");
         return;
     }
-    mxp__strbuf_printf(out, "  cost       %.1f ns a record as measured, so about %.3f ms",
+    mxp__strbuf_printf(out, "  cost       %.1f ns a record as measured, so about %.3g ms",
                        summary->record_cost_ns, overhead_ns(summary) / 1e6);
     mxp__strbuf_printf(out, " of %.3f s on all threads together\n", seconds(summary));
 }
@@ -217,8 +215,13 @@ static void print_cost(const mxp_summary *summary, mxp_strbuf *out)
 void mxp__summary_print(const mxp_input *input, const mxp_summary *summary, mxp_strbuf *out)
 {
     const mxp_source *source = input->source;
-    mxp__strbuf_printf(out, "Profile %s, process %" PRIu32 "%s\n", input->path, source->pid,
+    mxp__strbuf_printf(out, "Profile %s%s\n", input->path,
                        input->damaged ? " (damaged; this is what could be read)" : "");
+    mxp__strbuf_printf(out, "  program    process %" PRIu32 ", ", source->pid);
+    const char *command = mxp__input_info(input, "command");
+    command = command == NULL ? "" : command;
+    mxp__json_string(out, command, strlen(command));
+    mxp__strbuf_putc(out, '\n');
     mxp__strbuf_printf(out,
                        "  recorded   %" PRIu64 " records in %" PRIu64 " bytes by %" PRIu32
                        " threads in %.3f s\n",

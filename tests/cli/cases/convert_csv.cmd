@@ -1,0 +1,1 @@
+mxprof convert -oout.csv sample.mxp && cat out.csv

@@ -1,0 +1,1 @@
+mxprof convert sample.mxp --to json -o - | head -5

@@ -1,0 +1,1 @@
+mxprof convert sample.mxp -o ./sample.mxp

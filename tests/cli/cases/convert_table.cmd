@@ -1,0 +1,1 @@
+mxprof convert sample.mxp --output out.txt && cat out.txt

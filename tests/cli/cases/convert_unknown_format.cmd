@@ -1,0 +1,1 @@
+mxprof convert sample.mxp -o out.json --to perfetto

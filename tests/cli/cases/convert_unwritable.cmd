@@ -1,0 +1,1 @@
+mxprof convert sample.mxp -o no/such/out.json

@@ -1,0 +1,1 @@
+cp sample.mxp ./--json; mxprof info -- --json | head -1

@@ -1,0 +1,1 @@
+mxprof help | head -1

@@ -1,0 +1,1 @@
+mxprof info cut_before_end.mxp

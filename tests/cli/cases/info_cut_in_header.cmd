@@ -1,0 +1,1 @@
+mxprof info cut_in_header.mxp

@@ -1,0 +1,1 @@
+mxprof --json report sample.mxp

@@ -1,0 +1,1 @@
+mxprof report --by scope sample.mxp

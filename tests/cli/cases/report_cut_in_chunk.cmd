@@ -1,0 +1,1 @@
+mxprof report cut_in_chunk.mxp

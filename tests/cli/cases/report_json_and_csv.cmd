@@ -1,0 +1,1 @@
+mxprof report --json --csv sample.mxp

@@ -1,0 +1,1 @@
+mxprof report --sort count sample.mxp

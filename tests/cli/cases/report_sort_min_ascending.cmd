@@ -1,0 +1,1 @@
+mxprof report --ascending --sort=min sample.mxp

@@ -1,0 +1,1 @@
+mxprof report --json=yes sample.mxp

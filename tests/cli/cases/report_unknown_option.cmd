@@ -1,0 +1,1 @@
+mxprof report --srot avg sample.mxp

@@ -1,0 +1,1 @@
+mxprof zzzzzzzz sample.mxp

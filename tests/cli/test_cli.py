@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mxprof command: each cases/NAME.cmd is a shell command, cases/NAME.expected what it prints and
+its exit code. They run in a directory with the files that `inputs` writes; every byte of those is known,
+so nothing but the version is masked.
+
+MXPROF_UPDATE_EXPECTED=1 writes the .expected files anew: read the difference before you commit it."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import native_file
+
+BUILD = pathlib.Path(os.environ.get("MXPROF_BUILD", "build/release")).resolve()
+CASES = pathlib.Path(__file__).parent / "cases"
+COMMAND = BUILD / "mxprof"
+
+
+def damaged_files(whole):
+    """Name -> bytes: the sample cut and overwritten at places that matter."""
+    sections = native_file.sample().sections()
+    starts = [64]
+    for _, data in sections:
+        starts.append(starts[-1] + len(data))
+    first_chunk_end = starts[1]
+    wrong_magic = bytearray(whole)
+    wrong_magic[starts[3]:starts[3] + 4] = b"oops"
+    flipped = bytearray(whole)
+    flipped[starts[0] + 64 + 5] ^= 1
+    endless = native_file.sample()  # a record of length 0, under a checksum that is right
+    endless.add(1, native_file.words(native_file.word0("span", 0, 0), 0))
+    return {
+        "cut_in_header.mxp": whole[:40],
+        "cut_in_chunk.mxp": whole[:first_chunk_end - 40],
+        "cut_before_end.mxp": whole[:starts[-2]],
+        "bad_section.mxp": bytes(wrong_magic),
+        "bad_checksum.mxp": bytes(flipped),
+        "bad_record.mxp": endless.to_bytes(),
+    }
+
+
+def inputs():
+    whole = native_file.sample().to_bytes()
+    newer = native_file.sample()
+    files = {
+        "sample.mxp": whole,
+        "empty.mxp": native_file.empty().to_bytes(),
+        "newer.mxp": newer.header(min_reader=99) + b"".join(data for _, data in newer.sections()),
+        "text.mxp": b"this is no trace\n" * 20,
+        "nothing.mxp": b"",
+    }
+    files.update(damaged_files(whole))
+    return files
+
+
+@pytest.fixture
+def work(tmp_path):
+    for name, content in inputs().items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "folder").mkdir()
+    return tmp_path
+
+
+def run_command(command, work):
+    environment = dict(os.environ, PATH=f"{BUILD}:{os.environ['PATH']}", LC_ALL="C.UTF-8")
+    result = subprocess.run(["sh", "-c", command], cwd=work, env=environment, capture_output=True,
+                            timeout=60, check=False)
+    text = result.stdout.decode()
+    if result.stderr:
+        text += "[stderr]\n" + result.stderr.decode()
+    return text + f"[exit {result.returncode}]\n"
+
+
+def mask(text):
+    return re.sub(r"mxprof \d+\.\d+\.\d+", "mxprof VERSION", text)
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in CASES.glob("*.cmd")))
+def test_prints_what_is_expected(name, work):
+    command = (CASES / f"{name}.cmd").read_text()
+    expected = CASES / f"{name}.expected"
+    printed = mask(run_command(command, work))
+    if os.environ.get("MXPROF_UPDATE_EXPECTED") == "1":
+        expected.write_text(printed)
+    assert printed == expected.read_text()
+
+
+def test_every_expectation_has_its_command():
+    assert ({path.stem for path in CASES.glob("*.expected")} ==
+            {path.stem for path in CASES.glob("*.cmd")})
+
+
+def test_failure_leaves_no_file(work):
+    before = sorted(path.name for path in work.iterdir())
+    for command in ("mxprof convert cut_in_header.mxp -o out.json", "mxprof convert missing.mxp -o out.json",
+                    "mxprof convert sample.mxp -o no/such/out.json",
+                    "mxprof convert sample.mxp -o folder",
+                    "ulimit -f 0; trap '' XFSZ; mxprof convert sample.mxp -o out.json"):
+        assert "[exit 0]" not in run_command(command, work), command
+    assert sorted(path.name for path in work.iterdir()) == before
+
+
+def test_failure_keeps_what_was_there(work):
+    (work / "out.json").write_text("precious")
+    printed = run_command("ulimit -f 0; trap '' XFSZ; mxprof convert sample.mxp -o out.json", work)
+    assert "[exit 1]" in printed
+    assert (work / "out.json").read_text() == "precious"
+
+
+def test_result_replaces_what_a_link_points_to(work):
+    (work / "real.json").write_text("old")
+    (work / "real.json").chmod(0o640)
+    (work / "link.json").symlink_to("real.json")
+    assert run_command("mxprof convert sample.mxp -o link.json", work) == "[exit 0]\n"
+    assert (work / "link.json").is_symlink()
+    assert '"traceEvents"' in (work / "real.json").read_text()
+    assert (work / "real.json").stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("arguments", ["info sample.mxp", "report sample.mxp", "report --json sample.mxp",
+                                       "convert sample.mxp -o -", "--help", "report --help"])
+def test_reader_that_goes_away_is_no_error(arguments, work):
+    printed = run_command(f"{{ mxprof {arguments}; echo exit $? >&2; }} | true", work)
+    assert printed == "[stderr]\nexit 0\n[exit 0]\n"
+
+
+def test_full_device_is_an_error(work):
+    for arguments in ("info sample.mxp", "report sample.mxp", "convert sample.mxp -o -"):
+        printed = run_command(f"mxprof {arguments} > /dev/full", work)
+        assert "No space left" in printed and "[exit 1]" in printed, arguments
+
+
+def test_autostart_does_not_profile_the_command(work):
+    run_command("MXNET_PROFILER_AUTOSTART=1 mxprof info sample.mxp", work)
+    assert not (work / "profile.json").exists()
+
+
+def test_no_cut_or_changed_byte_crashes(work):
+    """A quick walk over all damage of one byte and every length; the fuzzers go further."""
+    whole = native_file.sample().to_bytes()
+    target = work / "hurt.mxp"
+    for at in range(0, len(whole), 37):
+        for content in (whole[:at], whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1:]):
+            target.write_bytes(content)
+            result = subprocess.run([COMMAND, "report", target], capture_output=True, timeout=20,
+                                    check=False)
+            assert result.returncode in (0, 1), (at, len(content), result.stderr)
+
+
+def test_command_is_found():
+    assert shutil.which(str(COMMAND)), f"{COMMAND} is not built"
