@@ -29,11 +29,11 @@ static uint32_t next_random(uint32_t *state)
 // Most spans are short, few are long, as in programs.
 static void work_for(uint32_t random)
 {
-    uint32_t turns = random % 16;
+    uint32_t turns = random % 64;
     if (random % 64 == 0) {
-        turns = 500;
+        turns = 2000;
     } else if (random % 4093 == 0) {
-        turns = 20000;
+        turns = 40000;
     }
     for (uint32_t i = 0; i < turns; i++) {
         __asm__ volatile("" ::: "memory");
