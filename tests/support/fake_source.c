@@ -35,7 +35,7 @@ typedef struct fake_source {
     mxp_source base;
     mxp_timebase timebase;
     mxp_clock_point point;
-    mxp_clock_segment segment;
+    fake_array segments;
     fake_array names, threads, writers, runs, losses, info, stats;
 } fake_source;
 
@@ -112,8 +112,8 @@ static void close_fake(mxp_source *source)
     for (size_t i = 0; i < fake->stats.count; i++) {
         free((void *)(uintptr_t)((mxp_stats_view *)array_at(&fake->stats, i))->histogram);
     }
-    fake_array *arrays[] = {&fake->names,  &fake->threads, &fake->writers, &fake->runs,
-                            &fake->losses, &fake->info,    &fake->stats};
+    fake_array *arrays[] = {&fake->segments, &fake->names,  &fake->threads, &fake->writers,
+                            &fake->runs,     &fake->losses, &fake->info,    &fake->stats};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         free(arrays[i]->data);
     }
@@ -127,12 +127,14 @@ mxp_source *fake_source_create(void)
         abort();
     }
     fake->point = (mxp_clock_point){.realtime_ns = UINT64_C(1700000000000000000)};
-    fake->segment = (mxp_clock_segment){.mult = UINT64_C(1) << 32};
     fake->timebase = (mxp_timebase){.source = MXP_CLOCK_SOURCE_MONOTONIC,
                                     .points = &fake->point,
                                     .point_count = 1,
-                                    .segments = &fake->segment,
                                     .segment_count = 1};
+    fake->segments.size = sizeof(mxp_clock_segment);
+    *(mxp_clock_segment *)array_add(&fake->segments) =
+        (mxp_clock_segment){.mult = UINT64_C(1) << 32};
+    fake->timebase.segments = fake->segments.data;
     fake->names.size = sizeof(fake_entry);
     fake->threads.size = sizeof(mxp_thread_entry);
     fake->writers.size = sizeof(fake_writer);
@@ -148,6 +150,16 @@ mxp_source *fake_source_create(void)
     fake_name_bytes(&fake->base, 0, "", 0, MXP_STYLE_NONE, MXP_UNIT_NONE);
     fake_name_bytes(&fake->base, 0, "<names full>", 12, MXP_STYLE_NONE, MXP_UNIT_NONE);
     return &fake->base;
+}
+
+void fake_segment(mxp_source *source, uint64_t ticks0, uint64_t mult)
+{
+    fake_source *fake = (fake_source *)source;
+    int64_t ns0 = mxp__timebase_ns(&fake->timebase, ticks0);
+    mxp_clock_segment *segment = array_add(&fake->segments);
+    *segment = (mxp_clock_segment){.ticks0 = ticks0, .ns0 = ns0, .mult = mult};
+    fake->timebase.segments = fake->segments.data;
+    fake->timebase.segment_count = fake->segments.count;
 }
 
 // ---- names and threads -------------------------------------------------------------------------
@@ -387,8 +399,8 @@ void fake_operator(mxp_source *source, uint32_t thread, const mxp_operator *op)
         uint64_t *more = words + 8 + 8 * (size_t)i;
         uint32_t left = count - i * MXP_VARIABLES_PER_RECORD;
         uint32_t here = left < MXP_VARIABLES_PER_RECORD ? left : MXP_VARIABLES_PER_RECORD;
-        more[0] = MXP_KIND_VARIABLES | UINT64_C(4) << 8 | (uint64_t)here << 16 |
-                  (uint64_t)op->id << 32;
+        more[0] =
+            MXP_KIND_VARIABLES | UINT64_C(4) << 8 | (uint64_t)here << 16 | (uint64_t)op->id << 32;
         memcpy(more + 1, op->variables + i * MXP_VARIABLES_PER_RECORD, here * sizeof(uint32_t));
     }
 }

@@ -12,6 +12,9 @@
 // pid 4711, names 0 and 1 as in every trace, no thread. Freed by mxp__source_close.
 mxp_source *fake_source_create(void);
 
+// From `ticks0` on a tick is mult / 2^32 ns. Continues the conversion before it.
+void fake_segment(mxp_source *source, uint64_t ticks0, uint64_t mult);
+
 // ---- names and threads -------------------------------------------------------------------------
 // The id of (category, text), made on first use; `category` becomes a plain string entry, "" is 0.
 uint32_t fake_name(mxp_source *source, const char *category, const char *text, int style, int unit);
