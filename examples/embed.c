@@ -20,10 +20,11 @@
 enum {
     WORKERS = 3,
     BATCH = 48,  // files between two merges
-    FILES_MAX = 4000,
+    FILES_MAX = 12000,
     FILE_BYTES_MAX = 1 << 20,  // of a larger file only the beginning is read
     WORD_MAX = 28,
-    WORD_SLOTS = 1 << 16,  // a power of two
+    BATCH_WORDS = 1 << 15,  // room for the different words of a batch; a power of two
+    ALL_WORDS = 1 << 19,
     TIME_LIMIT_S = 4
 };
 
@@ -74,9 +75,16 @@ typedef struct word {
 typedef struct tally {
     uint64_t bytes, lines, words, unplaced_words, longest_line, checksum;
     uint64_t of_byte[256];
-    size_t distinct;
-    word table[WORD_SLOTS];
+    size_t distinct, slots;
+    word *table;  // open addressing
 } tally;
+
+static bool make_table(tally *of, size_t slots)
+{
+    of->slots = slots;
+    of->table = calloc(slots, sizeof *of->table);
+    return of->table != NULL;
+}
 
 static void add_word(tally *to, const char *text, size_t length, uint32_t count)
 {
@@ -86,7 +94,7 @@ static void add_word(tally *to, const char *text, size_t length, uint32_t count)
     }
     to->words += count;
     for (size_t i = 0; i < 64; i++) {
-        word *slot = &to->table[(hash + i) & (WORD_SLOTS - 1)];
+        word *slot = &to->table[(hash + i) & (to->slots - 1)];
         if (slot->count == 0) {
             memcpy(slot->text, text, length);
             slot->text[length] = '\0';
@@ -153,13 +161,14 @@ static void merge(tally *to, tally *from)
     for (size_t i = 0; i < 256; i++) {
         to->of_byte[i] += from->of_byte[i];
     }
-    for (size_t i = 0; i < WORD_SLOTS; i++) {
+    for (size_t i = 0; i < from->slots; i++) {
         if (from->table[i].count > 0) {
             const word *found = &from->table[i];
             add_word(to, found->text, strlen(found->text), found->count);
         }
     }
-    memset(from, 0, sizeof *from);
+    memset(from->table, 0, from->slots * sizeof *from->table);
+    *from = (tally){.slots = from->slots, .table = from->table};
 }
 
 // ---- the workers ------------------------------------------------------------------------------
@@ -287,8 +296,7 @@ static size_t count_everything(worker *workers, tally *total, mxp_handle domain)
     return done;
 }
 
-static bool cannot_start_profiler(mxp_session *session, const char *json_path,
-                                  const char *native_path)
+static bool start_profiler(mxp_session *session, const char *json_path, const char *native_path)
 {
     mxp_config config;
     mxp_config_init(&config);
@@ -296,7 +304,7 @@ static bool cannot_start_profiler(mxp_session *session, const char *json_path,
     config.native_filename = native_path;
     config.aggregate_stats = 1;
     config.continuous_dump = 0;
-    return mxp_session_configure(session, &config) != 0 || mxp_session_run(session) != 0;
+    return mxp_session_configure(session, &config) == 0 && mxp_session_run(session) == 0;
 }
 
 // The table, under what the profiler knows about itself.
@@ -327,7 +335,7 @@ static int write_table(mxp_session *session, const char *path)
 static void print_findings(const tally *total, size_t done)
 {
     const word *commonest = &total->table[0];
-    for (size_t i = 0; i < WORD_SLOTS; i++) {
+    for (size_t i = 0; i < total->slots; i++) {
         commonest = total->table[i].count > commonest->count ? &total->table[i] : commonest;
     }
     printf("%zu files, %" PRIu64 " bytes, %" PRIu64 " lines (the longest of %" PRIu64
@@ -358,7 +366,8 @@ static bool run_workers(worker *workers, tally *total, size_t *done)
         worker *self = &workers[started];
         self->number = started + 1;
         self->buffer = malloc(FILE_BYTES_MAX);
-        if (self->buffer == NULL || pthread_create(&self->thread, NULL, run_worker, self) != 0) {
+        if (self->buffer == NULL || !make_table(&self->counted, BATCH_WORDS) ||
+            pthread_create(&self->thread, NULL, run_worker, self) != 0) {
             break;
         }
     }
@@ -371,6 +380,7 @@ static bool run_workers(worker *workers, tally *total, size_t *done)
     pthread_mutex_unlock(&queue.lock);
     for (int i = 0; i < started; i++) {
         pthread_join(workers[i].thread, NULL);
+        free(workers[i].counted.table);
         free(workers[i].buffer);
     }
     return started > 0;
@@ -379,30 +389,30 @@ static bool run_workers(worker *workers, tally *total, size_t *done)
 int main(int count, char **arguments)
 {
     const char *folder = count > 1 ? arguments[1] : ".";
-    char paths[3][4096];
     static const char *const names[] = {"profile.json", "profile.mxp", "profile.txt"};
+    static worker workers[WORKERS];
+    static tally total;
+    char paths[3][4096];
     for (int i = 0; i < 3; i++) {
         snprintf(paths[i], sizeof paths[i], "%s/%s", folder, names[i]);
     }
-    worker *workers = calloc(WORKERS, sizeof *workers);
-    tally *total = calloc(1, sizeof *total);
     mxp_session *session = mxp_session_get();
-    if (workers == NULL || total == NULL || cannot_start_profiler(session, paths[0], paths[1])) {
-        return fail("cannot start");
+    if (!start_profiler(session, paths[0], paths[1])) {
+        return fail("cannot start the profiler");
     }
     find_files();
     size_t done = 0;
-    if (!run_workers(workers, total, &done)) {
-        return fail("cannot start threads");
+    if (!make_table(&total, ALL_WORDS) || !run_workers(workers, &total, &done)) {
+        fprintf(stderr, "embed: not enough memory\n");
+        return 1;
     }
     mxp_session_stop(session);
     if (write_table(session, paths[2]) != 0 || mxp_session_dump(session, 1) != 0) {
         return fail("cannot write the profile");
     }
-    print_findings(total, done);
+    print_findings(&total, done);
     printf("profile: %s, %s, %s\n", paths[2], paths[0], paths[1]);
-    free(total);
-    free(workers);
+    free(total.table);
     for (size_t i = 0; i < file_count; i++) {
         free(files[i].path);
     }

@@ -83,6 +83,8 @@ async function inspect(task, page) {
     }
     const importErrors = await page.evaluate(ask, IMPORT_ERRORS);
     if (task.picture) {
+      await page.waitForFunction(() => self.app.trace.workspaces.currentWorkspace.children.length > 0,
+                                 null, { timeout: LOAD_TIMEOUT_MS });
       await page.evaluate(arrange, { from: task.picture_from ?? 0, to: task.picture_to ?? 0,
                                      expand: task.expand ?? [] });
       await page.waitForTimeout(2500);  // tracks are fetched and drawn in the background
