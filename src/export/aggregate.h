@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The aggregate statistics: category -> name -> count, total, min, max, histogram. Records are added
 // from sources; the table, JSON and CSV printers and the session read it. Durations are in ns;
-// counters carry a time-weighted mean from their first sample to `end` with pauses left out.
+// counters carry a time-weighted mean from their first sample to `now_ns` with pauses left out.
+//
+// MXP_GROUP_NAME   a section for each category, a row for each name: spans, operators, counters, and
+//                  for each device a row "Memory: cpu/N" in section "Device Storage".
+// MXP_GROUP_SCOPE  one section "Scopes", a row for each scope path ("net/conv1", "<no scope>"). Each
+//                  span counts in the innermost scope of its thread at its end (an operator, and a
+//                  span that names a scope, in its own) with its self time: its duration without
+//                  that of the spans inside it. So the totals of a thread's rows add up to the time
+//                  it was inside any span. Tasks and frames, which may overlap, are left out.
+// MXP_GROUP_STEP   section "Steps": a row "step N" for each step number, with how often it was begun
+//                  and how long it lasted. Then sections as by name, in which one sample is what one
+//                  step spent in that name: count is the number of steps with it, min, max and avg
+//                  are per step. A span belongs to the step in which it began; what began before
+//                  the first step stands in sections "CATEGORY (outside steps)", by span.
 #ifndef MXP_EXPORT_AGGREGATE_H
 #define MXP_EXPORT_AGGREGATE_H
 
@@ -14,11 +27,18 @@ typedef struct mxp_aggregate mxp_aggregate;
 // group: MXP_GROUP_*.
 int mxp__aggregate_create(int group, mxp_aggregate **aggregate);
 void mxp__aggregate_destroy(mxp_aggregate *aggregate);
-// Adds everything of `source` (each record once: the caller hands in disjoint sources, oldest
-// first). `end_ns` is the trace time up to which running counters are weighted.
+// Adds everything of `source` (each record once: the caller hands in disjoint sources of one
+// process, oldest first). MXP_EFORMAT: some of it was damaged; the rest has been added.
 int mxp__aggregate_add(mxp_aggregate *aggregate, mxp_source *source);
-// Forgets all rows. Counters keep their last value, so that a mean continues from it.
+// Forgets all rows. A counter's row comes back with its next sample, from which its mean then runs.
 void mxp__aggregate_reset(mxp_aggregate *aggregate);
+
+// A counter's value, exact in the type it was recorded with.
+typedef union mxp_number {
+    uint64_t u64;
+    int64_t i64;
+    double f64;
+} mxp_number;
 
 // One row, for printers and tests.
 typedef struct mxp_row {
@@ -28,12 +48,16 @@ typedef struct mxp_row {
     int is_memory;                // counter in bytes of "Device Storage" or "Pool Memory"
     uint64_t count;
     double total, min, max, avg;  // ns, or the counter's own unit; total of a counter: last value
-    const mxp_histogram *histogram;  // durations only, else null
+    uint32_t value_type;          // counters: MXP_ARG_U64, I64 or F64, for the exact values
+    uint32_t unit;                // MXP_UNIT_* of the counter
+    mxp_number last, least, most;
+    const mxp_histogram *histogram;  // durations only, null where only the sums are known
 } mxp_row;
 
 // Rows in print order: sections by byte order, rows by sort key (MXP_SORT_*), ties by name
-// ascending. *rows is owned by the aggregate and valid until its next call. `now_ns`: trace time for
-// counters that still run; below their last sample counts as it.
+// ascending. Durations are compared in microseconds with the plain values of counters. *rows is
+// owned by the aggregate and valid until its next call. `now_ns`: trace time for counters that still
+// run; below their last sample counts as it.
 int mxp__aggregate_rows(mxp_aggregate *aggregate, int sort_by, int ascending, int64_t now_ns,
                         const mxp_row **rows, size_t *count);
 

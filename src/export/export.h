@@ -43,6 +43,10 @@ struct mxp_export {
     void *state;              // the exporter's, made in begin, freed in end
 };
 
+#define X(name) extern const mxp_exporter mxp__exporter_##name;
+#include "export/exporters.def"
+#undef X
+
 const mxp_exporter *mxp__exporter_find(const char *name);  // null if unknown
 const mxp_exporter *const *mxp__exporters(void);           // null-terminated
 

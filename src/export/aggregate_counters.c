@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counters and memory: last, smallest and largest value, and the time-weighted mean over the time in
+// which recording was on. They are read in time order, because a mean over the values of several
+// threads is nothing without it. A sample that comes late (a cut was taken in between) weighs from
+// the moment it is known.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "export/aggregate_state.h"
+#include "trace/reader.h"
+
+// ---- time -------------------------------------------------------------------------------------
+static int64_t active_at(const mxp_activity *activity, int64_t ns)
+{
+    bool counts = !activity->is_off && ns > activity->since_ns;
+    return activity->active_ns + (counts ? ns - activity->since_ns : 0);
+}
+
+void mxp__activity_change(mxp_activity *activity, int64_t ns, uint64_t state)
+{
+    enum { STATE_RUN = 1, STATE_RESUME = 3 };
+    activity->active_ns = active_at(activity, ns);
+    activity->since_ns = ns > activity->since_ns ? ns : activity->since_ns;
+    activity->is_off = state != STATE_RUN && state != STATE_RESUME;
+}
+
+// ---- values -----------------------------------------------------------------------------------
+double mxp__number_double(mxp_number number, uint32_t type)
+{
+    switch (type) {
+    case MXP_ARG_F64:
+        return number.f64;
+    case MXP_ARG_I64:
+        return (double)number.i64;
+    default:
+        return (double)number.u64;
+    }
+}
+
+static bool is_less(mxp_number a, mxp_number b, uint32_t type)
+{
+    switch (type) {
+    case MXP_ARG_F64:
+        return a.f64 < b.f64;
+    case MXP_ARG_I64:
+        return a.i64 < b.i64;
+    default:
+        return a.u64 < b.u64;
+    }
+}
+
+// A counter recorded with two types goes on in the only one that takes both.
+static void make_double(mxp_counter_row *row)
+{
+    mxp_number *values[] = {&row->last, &row->least, &row->most};
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        values[i]->f64 = mxp__number_double(*values[i], row->value_type);
+    }
+    row->value_type = MXP_ARG_F64;
+}
+
+static void add_sample(mxp_counter_row *row, int64_t active_ns, mxp_number value, uint32_t type)
+{
+    if (row->count == 0) {
+        row->value_type = type;
+        row->first = mxp__number_double(value, type);
+        row->least = row->most = value;
+        row->first_active_ns = row->last_active_ns = active_ns;
+    } else if (type != row->value_type) {
+        value.f64 = mxp__number_double(value, type);
+        make_double(row);
+        type = MXP_ARG_F64;
+    }
+    if (active_ns > row->last_active_ns) {
+        double last = mxp__number_double(row->last, row->value_type);
+        row->integral += (last - row->first) * (double)(active_ns - row->last_active_ns);
+        row->last_active_ns = active_ns;
+    }
+    row->least = is_less(value, row->least, type) ? value : row->least;
+    row->most = is_less(row->most, value, type) ? value : row->most;
+    row->last = value;
+    row->count++;
+}
+
+double mxp__counter_mean(const mxp_counter_row *row, const mxp_activity *activity, int64_t now_ns)
+{
+    double last = mxp__number_double(row->last, row->value_type);
+    int64_t active_ns = active_at(activity, now_ns);
+    active_ns = active_ns > row->last_active_ns ? active_ns : row->last_active_ns;
+    double weight = (double)(active_ns - row->first_active_ns);
+    if (row->count == 1 || !(weight > 0)) {
+        return last;
+    }
+    double sum = row->integral + (last - row->first) * (double)(active_ns - row->last_active_ns);
+    double mean = row->first + sum / weight;
+    double least = mxp__number_double(row->least, row->value_type);
+    double most = mxp__number_double(row->most, row->value_type);
+    return mean < least ? least : mean > most ? most : mean;  // rounding
+}
+
+// ---- rows -------------------------------------------------------------------------------------
+void mxp__counter_table_clear(mxp_counter_table *table)
+{
+    for (size_t id = 0; id < table->count; id++) {
+        if (table->rows[id] != NULL) {
+            mxp__label_fini(&table->rows[id]->label);
+            mxp__label_fini(&table->rows[id]->renamed);
+            mxp__free(table->rows[id], sizeof *table->rows[id]);
+        }
+    }
+    mxp__free(table->rows, table->capacity * sizeof *table->rows);
+    *table = (mxp_counter_table){0};
+}
+
+static mxp_counter_row *find_or_add(mxp_counter_table *table, uint32_t id)
+{
+    size_t needed = (size_t)id + 1;
+    if (needed > table->count) {
+        if (mxp__grow(&table->rows, &table->capacity, needed, sizeof *table->rows) != MXP_OK) {
+            return NULL;
+        }
+        memset(table->rows + table->count, 0, (needed - table->count) * sizeof *table->rows);
+        table->count = needed;
+    }
+    if (table->rows[id] == NULL) {
+        table->rows[id] = mxp__alloc(sizeof *table->rows[id]);
+    }
+    return table->rows[id];
+}
+
+static int add_counter(mxp_aggregate *aggregate, const mxp_source *source, const mxp_event *event)
+{
+    if (event->phase == MXP_ARG_F64 && !isfinite(event->value.f64)) {
+        return MXP_OK;  // no number: it has no place in a mean
+    }
+    uint32_t id = mxp__known_name(source, event->name);
+    mxp_counter_row *row = find_or_add(&aggregate->counters, id);
+    if (row == NULL) {
+        return mxp__fail_memory("the aggregate statistics");
+    }
+    if (row->label.text == NULL) {
+        int error = mxp__label_of_name(&row->label, source, event->name, "");
+        if (error != MXP_OK) {
+            return error;
+        }
+        row->unit = source->name(source, event->name).unit;
+    }
+    uint32_t type = event->phase == MXP_ARG_F64 || event->phase == MXP_ARG_I64 ? event->phase
+                                                                               : MXP_ARG_U64;
+    add_sample(row, active_at(&aggregate->activity, event->begin_ns),
+               (mxp_number){.u64 = event->value.u64}, type);
+    return MXP_OK;
+}
+
+static int add_memory(mxp_aggregate *aggregate, const mxp_event *event)
+{
+    static const char section[] = "Device Storage";
+    mxp_memory_view memory;
+    mxp__event_memory(event, &memory);
+    mxp_counter_row *row = find_or_add(&aggregate->devices, memory.device);
+    if (row == NULL) {
+        return mxp__fail_memory("the aggregate statistics");
+    }
+    if (row->label.text == NULL) {
+        char name[32];
+        int length = snprintf(name, sizeof name, "Memory: cpu/%u", (unsigned)memory.device);
+        int error =
+            mxp__label_make(&row->label, section, sizeof section - 1, name, (size_t)length);
+        if (error != MXP_OK) {
+            return error;
+        }
+        row->unit = MXP_UNIT_BYTES;
+    }
+    add_sample(row, active_at(&aggregate->activity, event->begin_ns),
+               (mxp_number){.u64 = memory.live_bytes}, MXP_ARG_U64);
+    return MXP_OK;
+}
+
+static int add_event(mxp_aggregate *aggregate, const mxp_source *source, const mxp_event *event)
+{
+    if (event->end_ns > aggregate->latest_ns && mxp__event_clock(event) == MXP_CLOCK_TRACE) {
+        aggregate->latest_ns = event->end_ns;
+    }
+    switch (event->kind) {
+    case MXP_KIND_COUNTER:
+        return add_counter(aggregate, source, event);
+    case MXP_KIND_MEMORY:
+        return add_memory(aggregate, event);
+    case MXP_KIND_META:
+        if (event->phase == MXP_META_STATE) {
+            mxp__activity_change(&aggregate->activity, event->begin_ns, event->value.u64);
+        }
+        return MXP_OK;
+    default:
+        return MXP_OK;
+    }
+}
+
+int mxp__aggregate_counters(mxp_aggregate *aggregate, mxp_source *source)
+{
+    mxp_reader *reader;
+    mxp_event event;
+    int error = mxp__reader_open(source, &reader);
+    if (error != MXP_OK) {
+        return error;
+    }
+    while ((error = mxp__reader_next(reader, &event)) == 1) {
+        error = add_event(aggregate, source, &event);
+        if (error != MXP_OK) {
+            break;
+        }
+    }
+    mxp__reader_close(reader);
+    return error;
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to src/export: what an aggregate holds. Rows are kept by id (name, scope or device) in
+// dense tables, because ids are small and stable for the life of a process; each row owns its label,
+// because sources are closed long before rows are printed.
+#ifndef MXP_EXPORT_AGGREGATE_STATE_H
+#define MXP_EXPORT_AGGREGATE_STATE_H
+
+#include "export/aggregate.h"
+#include "trace/event.h"
+
+// Section and name in one allocation, each terminated.
+typedef struct mxp_label {
+    char *text;
+    size_t section_length, name_length;
+} mxp_label;
+
+typedef struct mxp_duration_row {
+    mxp_histogram histogram;  // first: the inner loop reaches it without an offset
+    mxp_label label;
+} mxp_duration_row;
+
+// `first`, `integral`: the mean is first + integral / active time since the first sample, where
+// integral sums (value - first) x time; so one sample gives exactly its value.
+typedef struct mxp_counter_row {
+    mxp_label label;
+    mxp_label renamed;  // "NAME (counter)", made where spans have the same section and name
+    uint32_t value_type, unit;
+    uint64_t count;
+    mxp_number last, least, most;
+    double first, integral;
+    int64_t first_active_ns, last_active_ns;
+} mxp_counter_row;
+
+typedef struct mxp_duration_table {
+    mxp_duration_row **rows;  // by id, null where nothing was seen
+    size_t count, capacity;
+} mxp_duration_table;
+
+typedef struct mxp_counter_table {
+    mxp_counter_row **rows;
+    size_t count, capacity;
+} mxp_counter_table;
+
+// How long recording has been on. Before any record of a change it counts as on.
+typedef struct mxp_activity {
+    bool is_off;
+    int64_t since_ns;   // of the last change
+    int64_t active_ns;  // up to it
+} mxp_activity;
+
+typedef struct mxp_scope_state mxp_scope_state;
+typedef struct mxp_step_state mxp_step_state;
+
+struct mxp_aggregate {
+    int group;
+    mxp_duration_table durations;  // by name id; MXP_GROUP_SCOPE: by scope id
+    mxp_duration_table outside;    // MXP_GROUP_STEP: by name id, outside all steps
+    mxp_counter_table counters;    // by name id
+    mxp_counter_table devices;     // by device
+    mxp_activity activity;
+    int64_t latest_ns;             // of the records in the counters' pass
+    mxp_scope_state *scopes;
+    mxp_step_state *steps;
+    struct mxp_sorted_row *sorted;  // scratch of mxp__aggregate_rows
+    mxp_row *rows;
+    size_t sorted_capacity, rows_capacity;
+};
+
+// ---- aggregate.c ------------------------------------------------------------------------------
+int mxp__label_make(mxp_label *label, const char *section, size_t section_length, const char *name,
+                    size_t name_length);
+void mxp__label_fini(mxp_label *label);
+// The section of a name: its category, "user" if it has none; `suffix` behind it (may be "").
+int mxp__label_of_name(mxp_label *label, const mxp_source *source, uint32_t id, const char *suffix);
+
+// The row of `id`, or null; the caller makes one with mxp__duration_add.
+static inline mxp_duration_row *mxp__duration_find(const mxp_duration_table *table, uint32_t id)
+{
+    return id < table->count ? table->rows[id] : NULL;
+}
+
+// A new row, which takes `label` over (freed on failure). Null without memory, with the detail line.
+mxp_duration_row *mxp__duration_add(mxp_duration_table *table, uint32_t id, mxp_label *label);
+void mxp__duration_table_clear(mxp_duration_table *table);
+
+// Calls `visit` for each record of each block. Damage ends a block and is returned at the end.
+typedef int (*mxp_record_visit)(void *context, const mxp_event *event);
+int mxp__each_record(mxp_source *source, mxp_record_visit visit, void *context);
+
+// Ids beyond the source's names share this one.
+uint32_t mxp__known_name(const mxp_source *source, uint32_t id);
+
+// ---- aggregate_rows.c -------------------------------------------------------------------------
+void mxp__aggregate_rows_free(mxp_aggregate *aggregate);
+
+// ---- aggregate_counters.c ---------------------------------------------------------------------
+// Counters, memory and state changes, in time order.
+int mxp__aggregate_counters(mxp_aggregate *aggregate, mxp_source *source);
+// Only the state: what a source without counters needs.
+void mxp__activity_change(mxp_activity *activity, int64_t ns, uint64_t state);
+double mxp__counter_mean(const mxp_counter_row *row, const mxp_activity *activity, int64_t now_ns);
+void mxp__counter_table_clear(mxp_counter_table *table);
+double mxp__number_double(mxp_number number, uint32_t type);
+
+// ---- aggregate_scopes.c -----------------------------------------------------------------------
+int mxp__aggregate_scopes(mxp_aggregate *aggregate, mxp_source *source);
+void mxp__scope_state_destroy(mxp_scope_state *state);  // null is fine
+
+// ---- aggregate_steps.c ------------------------------------------------------------------------
+int mxp__aggregate_steps(mxp_aggregate *aggregate, mxp_source *source);
+void mxp__step_state_destroy(mxp_step_state *state);    // null is fine
+// Fills the tables and the rows of section "Steps" for printing. *rows belongs to the state.
+int mxp__step_rows(mxp_aggregate *aggregate, const mxp_row **rows, size_t *count);
+
+#endif

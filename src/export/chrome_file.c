@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+// The growing file. Between appends it is complete JSON: an append writes the new items over the
+// closing part and a new closing part behind them, with blanks at the end if the file would become
+// smaller. The old closing part is kept in memory, so a failed append is undone.
+//
+//   opening | items of earlier appends | closing, blanks
+//                                      ^ items_end       ^ size_bytes
+#include "export/chrome_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/os/os.h"
+#include "export/blocks.h"
+#include "export/chrome.h"
+
+static const char replaced_note[] =
+    "the file was removed or replaced between two dumps; earlier records went with it";
+
+struct mxp_chrome_file {
+    char *path;
+    mxp_chrome_rows *rows;  // what the file tells, null before the first append
+    bool started;
+    bool replaced;          // somebody took an earlier part away
+    dev_t device;           // with inode and size: whether the file is still ours
+    ino_t inode;
+    uint64_t items_end, size_bytes;
+    mxp_strbuf closing;     // as it stands in the file, blanks included
+};
+
+// A sink that writes at an offset; `written_bytes` counts from there.
+typedef struct place {
+    mxp_sink sink;
+    uint64_t start;
+    bool is_stream;         // no regular file: offsets mean nothing
+} place;
+
+int mxp__chrome_file_create(const char *path, mxp_chrome_file **file)
+{
+    *file = NULL;
+    mxp_chrome_file *made = mxp__alloc(sizeof *made);
+    if (made == NULL || (made->path = mxp__strdup(path)) == NULL) {
+        mxp__free(made, sizeof *made);
+        return mxp__fail_memory("the trace file");
+    }
+    *file = made;
+    return MXP_OK;
+}
+
+int mxp__chrome_file_started(const mxp_chrome_file *file)
+{
+    return file->started;
+}
+
+void mxp__chrome_file_close(mxp_chrome_file *file)
+{
+    if (file == NULL) {
+        return;
+    }
+    mxp__chrome_rows_destroy(file->rows);
+    mxp__strbuf_fini(&file->closing);
+    mxp__strfree(file->path);
+    mxp__free(file, sizeof *file);
+}
+
+// ---- writing ----------------------------------------------------------------------------------
+static int write_place(mxp_sink *sink, const char *data, size_t size_bytes)
+{
+    place *at = sink->target;
+    while (size_bytes > 0) {
+        ssize_t done = at->is_stream
+                           ? write(sink->fd, data, size_bytes)
+                           : pwrite(sink->fd, data, size_bytes,
+                                    (off_t)(at->start + sink->written_bytes));
+        if (done < 0 && errno == EINTR) {
+            continue;
+        }
+        if (done <= 0) {
+            return mxp__fail(MXP_EIO, "cannot write '%s': %s; the records are kept for the next dump",
+                             sink->path, strerror(done < 0 ? errno : ENOSPC));
+        }
+        data += done;
+        size_bytes -= (size_t)done;
+        sink->written_bytes += (uint64_t)done;
+    }
+    return MXP_OK;
+}
+
+static void place_init(place *at, int fd, const char *path, uint64_t start, bool is_stream)
+{
+    *at = (place){.sink = {.write = write_place, .target = at, .fd = fd, .path = path},
+                  .start = start,
+                  .is_stream = is_stream};
+}
+
+// The items of `source` that the file does not have; `out` holds what comes before them. Damage in
+// the source is reported after everything readable has been written.
+static int write_items(mxp_chrome_rows *rows, mxp_source *source, mxp_strbuf *out, place *at)
+{
+    static const mxp_export_options options;
+    mxp_chrome chrome;
+    mxp_export run = {.exporter = &mxp__exporter_chrome,
+                      .source = source,
+                      .options = &options,
+                      .out = out,
+                      .flush_bytes = MXP__FLUSH_BYTES,
+                      .state = &chrome};
+    int error = mxp__chrome_rows_begin(rows, source);
+    if (error != MXP_OK) {
+        return error;
+    }
+    error = mxp__chrome_init(&chrome, source, rows);
+    if (error == MXP_OK) {
+        mxp__chrome_rows_head(rows, source, out);
+        error = mxp__export_blocks(&run, &at->sink);
+    }
+    if (error == MXP_OK || error == MXP_EFORMAT) {
+        mxp__chrome_rows_tail(rows, source, out);
+        int flush_error = mxp__export_flush(out, &at->sink);
+        error = flush_error != MXP_OK ? flush_error : error;
+    }
+    mxp__chrome_fini(&chrome);
+    return error;
+}
+
+static void pad(mxp_strbuf *closing, uint64_t room)
+{
+    if (closing->failed || closing->length >= room) {
+        return;
+    }
+    size_t blanks = (size_t)(room - closing->length);
+    char *at = mxp__strbuf_reserve(closing, blanks);
+    if (at != NULL) {
+        memset(at, ' ', blanks);
+        at[-1] = ' ';  // the newline moves to the end
+        at[blanks - 1] = '\n';
+        closing->length += blanks;
+    }
+}
+
+// Everything after the items: the closing part, at least `room` bytes of it.
+static int write_closing(const mxp_source *source, const char *note, uint64_t room, place *at,
+                         mxp_strbuf *closing)
+{
+    mxp__chrome_closing(source, note, closing);
+    pad(closing, room);
+    if (closing->failed) {
+        return mxp__fail_memory("the trace file");
+    }
+    return at->sink.write(&at->sink, closing->data, closing->length);
+}
+
+// A complete text from its beginning. *items_end: where a later append begins.
+static int write_all(const mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_source *source,
+                     place *at, mxp_strbuf *closing, uint64_t *items_end)
+{
+    mxp_strbuf out = {0};
+    mxp__chrome_opening(&out);
+    int error = write_items(rows, source, &out, at);
+    mxp__strbuf_fini(&out);
+    int damage = error == MXP_EFORMAT ? error : MXP_OK;
+    if (error == MXP_OK || damage != MXP_OK) {
+        *items_end = at->sink.written_bytes;
+        error = write_closing(source, file->replaced ? replaced_note : NULL, 0, at, closing);
+    }
+    return error != MXP_OK ? error : damage;
+}
+
+static bool is_written(int error)
+{
+    return error == MXP_OK || error == MXP_EFORMAT;
+}
+
+// ---- a new file -------------------------------------------------------------------------------
+static int fail_path(const char *what, const char *path)
+{
+    return mxp__fail(MXP_EIO, "cannot %s '%s': %s", what, path, strerror(errno));
+}
+
+// Remembers the file as it now stands under `fd`.
+static int remember(mxp_chrome_file *file, int fd, const place *at, uint64_t items_end,
+                    mxp_strbuf *closing)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0) {
+        return fail_path("look at", file->path);
+    }
+    file->device = status.st_dev;
+    file->inode = status.st_ino;
+    file->items_end = items_end;
+    file->size_bytes = at->start + at->sink.written_bytes;
+    mxp_strbuf old = file->closing;
+    file->closing = *closing;
+    *closing = old;
+    return MXP_OK;
+}
+
+// The temporary file beside `path`; the name is short, so that any name that fits has room for it.
+static int open_temporary(const char *path, mxp_strbuf *name)
+{
+    const char *slash = strrchr(path, '/');
+    mxp__strbuf_append(name, path, slash == NULL ? 0 : (size_t)(slash + 1 - path));
+    mxp__strbuf_printf(name, ".mxprof-%u.tmp", (unsigned)mxp__os_process_id());
+    if (name->failed) {
+        return mxp__fail_memory("the trace file");
+    }
+    unlink(name->data);  // of a process that died with our id
+    int fd = open(name->data, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return fd >= 0 ? fd : fail_path("create a file beside", path);
+}
+
+static int close_and_rename(int fd, const char *from, const char *to)
+{
+    if (close(fd) != 0) {
+        return fail_path("write", to);
+    }
+    return rename(from, to) == 0 ? MXP_OK : fail_path("replace", to);
+}
+
+// `path` is the real one (a link has been followed); `old` its status, null if there is nothing.
+static int write_renamed(mxp_chrome_file *file, const char *path, const struct stat *old,
+                         mxp_chrome_rows *rows, mxp_source *source)
+{
+    mxp_strbuf name = {0}, closing = {0};
+    place at;
+    uint64_t items_end = 0;
+    int fd = open_temporary(path, &name);
+    int error = fd < 0 ? fd : MXP_OK;
+    if (error == MXP_OK) {
+        if (old != NULL) {
+            (void)fchmod(fd, old->st_mode & 07777);  // best effort: it is a new file
+        }
+        place_init(&at, fd, file->path, 0, false);
+        error = write_all(file, rows, source, &at, &closing, &items_end);
+        int damage = error == MXP_EFORMAT ? error : MXP_OK;
+        if (is_written(error)) {
+            error = remember(file, fd, &at, items_end, &closing);
+        }
+        int close_error =
+            error == MXP_OK ? close_and_rename(fd, name.data, path) : (close(fd), MXP_OK);
+        error = error != MXP_OK ? error : close_error;
+        if (error != MXP_OK) {
+            unlink(name.data);
+        }
+        error = error != MXP_OK ? error : damage;
+    }
+    mxp__strbuf_fini(&closing);
+    mxp__strbuf_fini(&name);
+    return error;
+}
+
+// A device or a pipe takes a complete text at each append.
+static int write_stream(const mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_source *source)
+{
+    mxp_strbuf closing = {0};
+    place at;
+    uint64_t items_end;
+    int fd = open(file->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) {
+        return fail_path("open", file->path);
+    }
+    place_init(&at, fd, file->path, 0, true);
+    int error = write_all(file, rows, source, &at, &closing, &items_end);
+    if (close(fd) != 0 && is_written(error)) {
+        error = fail_path("write", file->path);
+    }
+    mxp__strbuf_fini(&closing);
+    return error;
+}
+
+static int write_new(mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_source *source,
+                     bool *is_stream)
+{
+    struct stat status;
+    bool exists = stat(file->path, &status) == 0;
+    *is_stream = exists && !S_ISREG(status.st_mode);
+    if (exists && S_ISDIR(status.st_mode)) {
+        return mxp__fail(MXP_EIO, "cannot write '%s': it is a directory; give a file name",
+                         file->path);
+    }
+    if (!exists && errno != ENOENT) {
+        return fail_path("write", file->path);
+    }
+    if (*is_stream) {
+        return write_stream(file, rows, source);
+    }
+    // Through a link: the file it names is replaced, not the link.
+    char *real = exists ? realpath(file->path, NULL) : NULL;
+    int error = write_renamed(file, real != NULL ? real : file->path, exists ? &status : NULL, rows,
+                              source);
+    free(real);
+    return error;
+}
+
+static int start_file(mxp_chrome_file *file, mxp_source *source)
+{
+    mxp_chrome_rows *rows;
+    bool is_stream;
+    int error = mxp__chrome_rows_create(&rows);
+    if (error != MXP_OK) {
+        return error;
+    }
+    error = write_new(file, rows, source, &is_stream);
+    if (!is_written(error)) {
+        mxp__chrome_rows_destroy(rows);
+        return error;
+    }
+    mxp__chrome_rows_destroy(file->rows);
+    file->rows = NULL;
+    file->started = true;
+    if (is_stream) {
+        mxp__chrome_rows_destroy(rows);  // the next text begins anew
+    } else {
+        mxp__chrome_rows_commit(rows, source);
+        file->rows = rows;
+    }
+    return error;
+}
+
+// ---- appending --------------------------------------------------------------------------------
+// Opens the file for appending. *fd is -1 if it is gone, or not the one that was written.
+static int open_again(const mxp_chrome_file *file, int *fd)
+{
+    struct stat status;
+    *fd = open(file->path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (*fd < 0) {
+        return errno == ENOENT || errno == EISDIR ? MXP_OK : fail_path("open", file->path);
+    }
+    if (fstat(*fd, &status) != 0 || status.st_dev != file->device ||
+        status.st_ino != file->inode || (uint64_t)status.st_size != file->size_bytes) {
+        close(*fd);
+        *fd = -1;
+    }
+    return MXP_OK;
+}
+
+// Puts the old closing part back; what stands behind it is cut off.
+static void undo(const mxp_chrome_file *file, int fd)
+{
+    place at;
+    mxp_strbuf message = {0};
+    mxp__strbuf_puts(&message, mxp_last_error());
+    place_init(&at, fd, file->path, file->items_end, false);
+    if (write_place(&at.sink, file->closing.data, file->closing.length) != MXP_OK ||
+        ftruncate(fd, (off_t)file->size_bytes) != 0) {
+        mxp__strbuf_puts(&message, " (and the file could not be put back as it was)");
+    }
+    mxp_set_last_error(MXP_EIO, mxp__strbuf_text(&message));
+    mxp__strbuf_fini(&message);
+}
+
+static int append_items(mxp_chrome_file *file, mxp_source *source, int fd)
+{
+    mxp_strbuf out = {0}, closing = {0};
+    place at;
+    place_init(&at, fd, file->path, file->items_end, false);
+    int error = write_items(file->rows, source, &out, &at);
+    int damage = error == MXP_EFORMAT ? error : MXP_OK;
+    uint64_t items_bytes = at.sink.written_bytes;
+    mxp__strbuf_fini(&out);
+    if (is_written(error) && items_bytes > 0) {
+        uint64_t room = file->size_bytes - file->items_end;
+        room = room > items_bytes ? room - items_bytes : 0;
+        error = write_closing(source, file->replaced ? replaced_note : NULL, room, &at, &closing);
+        if (error == MXP_OK) {
+            error = remember(file, fd, &at, file->items_end + items_bytes, &closing);
+        }
+    }
+    if (!is_written(error) && at.sink.written_bytes > 0) {
+        undo(file, fd);
+    }
+    mxp__strbuf_fini(&closing);
+    if (is_written(error)) {
+        mxp__chrome_rows_commit(file->rows, source);
+    }
+    return error != MXP_OK ? error : damage;
+}
+
+// The file is not there any more: a new one, which says so.
+static int replace_file(mxp_chrome_file *file, mxp_source *source)
+{
+    bool before = file->replaced;
+    file->replaced = true;
+    int error = start_file(file, source);
+    file->replaced = before || is_written(error);
+    return error;
+}
+
+int mxp__chrome_file_append(mxp_chrome_file *file, mxp_source *source)
+{
+    if (file->rows == NULL) {
+        mxp_block block;
+        bool has_news = !file->started || source->block(source, 0, &block) != 0;
+        return has_news ? start_file(file, source) : MXP_OK;
+    }
+    int fd;
+    int error = open_again(file, &fd);
+    if (error != MXP_OK) {
+        return error;
+    }
+    if (fd < 0) {
+        return replace_file(file, source);
+    }
+    error = append_items(file, source, fd);
+    if (close(fd) != 0 && is_written(error)) {
+        error = fail_path("write", file->path);
+    }
+    return error;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table as CSV, a line for each row:
+//   section,name,kind,unit,count,total,min,max,avg,p50,p90,p99
+// kind is duration, counter or memory. unit is ms, kB, bytes, percent or empty (a plain number).
+// total of a counter is its last value. Percentiles are of durations and at most 12.5 % off; fields
+// without a value are empty.
+#include <inttypes.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "export/print_text.h"
+
+static void put_text(mxp_strbuf *out, const char *text, size_t length)
+{
+    mxp_strbuf name = {0};
+    mxp__put_name(&name, text, length, 0);
+    out->failed = out->failed || name.failed;
+    mxp__csv_string(out, mxp__strbuf_text(&name), name.length);
+    mxp__strbuf_fini(&name);
+}
+
+static const char *unit_of(const mxp_row *row)
+{
+    if (row->is_memory) {
+        return "kB";
+    }
+    if (!mxp__row_is_plain(row)) {
+        return "ms";
+    }
+    return row->unit == MXP_UNIT_BYTES ? "bytes" : row->unit == MXP_UNIT_PERCENT ? "percent" : "";
+}
+
+static void put_figure(const mxp_row *row, double value, const mxp_number *exact, mxp_strbuf *out)
+{
+    mxp__strbuf_putc(out, ',');
+    if (exact == NULL || !mxp__row_is_plain(row) || row->value_type == MXP_ARG_F64) {
+        mxp__json_double(out, value / mxp__row_scale(row));
+    } else if (row->value_type == MXP_ARG_I64) {
+        mxp__strbuf_printf(out, "%" PRId64, exact->i64);
+    } else {
+        mxp__strbuf_printf(out, "%" PRIu64, exact->u64);
+    }
+}
+
+static void put_row(const mxp_row *row, mxp_strbuf *out)
+{
+    static const double fractions[] = {0.50, 0.90, 0.99};
+    put_text(out, row->section, row->section_length);
+    mxp__strbuf_putc(out, ',');
+    put_text(out, row->name, row->name_length);
+    mxp__strbuf_printf(out, ",%s,%s,%" PRIu64,
+                       row->is_memory    ? "memory"
+                       : row->is_counter ? "counter"
+                                         : "duration",
+                       unit_of(row), row->count);
+    put_figure(row, row->total, &row->last, out);
+    put_figure(row, row->min, &row->least, out);
+    put_figure(row, row->max, &row->most, out);
+    put_figure(row, row->avg, NULL, out);
+    for (size_t i = 0; i < sizeof fractions / sizeof fractions[0]; i++) {
+        if (row->histogram == NULL) {
+            mxp__strbuf_putc(out, ',');
+        } else {
+            uint64_t ns = mxp__histogram_quantile(row->histogram, fractions[i]);
+            put_figure(row, (double)ns, NULL, out);
+        }
+    }
+    mxp__strbuf_putc(out, '\n');
+}
+
+int mxp__print_csv(const mxp_row *rows, size_t count, mxp_strbuf *out)
+{
+    mxp__strbuf_puts(out, "section,name,kind,unit,count,total,min,max,avg,p50,p90,p99\n");
+    for (size_t i = 0; i < count; i++) {
+        put_row(&rows[i], out);
+    }
+    return out->failed ? mxp__fail_memory("the table's text") : MXP_OK;
+}
