@@ -171,55 +171,67 @@ int MXAggregateProfileStatsPrintEx(const char **out_str, int reset, int format, 
 
 // ---- objects ----------------------------------------------------------------------------------
 // A ProfileHandle is an mxp_handle: a checked number, never an address.
-static int give_handle(int error, mxp_handle made, ProfileHandle *out)
-{
-    if (error == MXP_OK) {
-        *out = made;
-    }
-    return answer(error);
-}
-
 static int check_out(const ProfileHandle *out)
 {
     return out == NULL ? mxp__fail(MXP_EINVAL, "Check  notnull: out") : MXP_OK;
+}
+
+static int give_handle(int error, const mxp_handle *made, ProfileHandle *out)
+{
+    if (error == MXP_OK) {
+        *out = *made;
+    }
+    return answer(error);
 }
 
 int MXProfileCreateDomain(const char *domain, ProfileHandle *out)
 {
     mxp_handle made = NULL;
     int error = check_out(out);
-    return give_handle(error == MXP_OK ? mxp_domain_create(domain, &made) : error, made, out);
+    if (error == MXP_OK) {
+        error = mxp_domain_create(domain, &made);
+    }
+    return give_handle(error, &made, out);
 }
 
 int MXProfileCreateTask(ProfileHandle domain, const char *task_name, ProfileHandle *out)
 {
     mxp_handle made = NULL;
     int error = check_out(out);
-    return give_handle(error == MXP_OK ? mxp_task_create(domain, task_name, &made) : error, made,
-                       out);
+    if (error == MXP_OK) {
+        error = mxp_task_create(domain, task_name, &made);
+    }
+    return give_handle(error, &made, out);
 }
 
 int MXProfileCreateFrame(ProfileHandle domain, const char *frame_name, ProfileHandle *out)
 {
     mxp_handle made = NULL;
     int error = check_out(out);
-    return give_handle(error == MXP_OK ? mxp_frame_create(domain, frame_name, &made) : error, made,
-                       out);
+    if (error == MXP_OK) {
+        error = mxp_frame_create(domain, frame_name, &made);
+    }
+    return give_handle(error, &made, out);
 }
 
 int MXProfileCreateEvent(const char *event_name, ProfileHandle *out)
 {
     mxp_handle made = NULL;
     int error = check_out(out);
-    return give_handle(error == MXP_OK ? mxp_event_create(event_name, &made) : error, made, out);
+    if (error == MXP_OK) {
+        error = mxp_event_create(event_name, &made);
+    }
+    return give_handle(error, &made, out);
 }
 
 int MXProfileCreateCounter(ProfileHandle domain, const char *counter_name, ProfileHandle *out)
 {
     mxp_handle made = NULL;
     int error = check_out(out);
-    return give_handle(error == MXP_OK ? mxp_counter_create(domain, counter_name, &made) : error,
-                       made, out);
+    if (error == MXP_OK) {
+        error = mxp_counter_create(domain, counter_name, &made);
+    }
+    return give_handle(error, &made, out);
 }
 
 int MXProfileDestroyHandle(ProfileHandle frame_handle)

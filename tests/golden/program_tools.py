@@ -71,10 +71,11 @@ def files():
 
 
 def finish(path="t.json"):
-    """Stops, writes, and prints what a file holds: one line a duration, sample or instant."""
+    """Stops, writes, and prints what a file holds: one line a duration, sample or instant, by
+    the time they began."""
     api.set_state("stop")
     api.dump()
-    for item in load(path):
+    for item in sorted(load(path), key=lambda item: item["ts"]):
         if item["ph"] == "e":
             continue
         value = f" {item['args'][item['name']]}" if item["ph"] == "C" else ""

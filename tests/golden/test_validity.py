@@ -115,8 +115,8 @@ CASES = [
     ("fork: a child with a profile of its own leaves its parent's file alone",
      "cfg(0); on(); work(); pid = os.fork()\n"
      "if pid == 0:\n"
-     "    say(outcome(dump)); on(); work(); off(); dump(); os.rename(f'p.{os.getpid()}.json', 'child.json')\n"
-     "    os._exit(0)\n"
+     "    write(True); on(); work(); off(); dump()\n"
+     "    os.rename(f'p.{os.getpid()}.json', 'child.json'); os._exit(0)\n"
      "os.waitpid(pid, 0); check(); off(); write(True); check()",
      [NOT_RUN, "p.json no file", "dump ok", "p.json [1]"],
      {"p.json": [1], "child.json": [2]}),
