@@ -11,21 +11,21 @@
 #define MXP__NS_MAX (INT64_C(1) << 61)
 
 typedef struct mxp_event {
-    uint8_t kind;            // MXP_KIND_*; SPAN also for long spans
-    uint8_t phase;           // scope of an instant, phase of a flow, what of a meta, type of a counter
-    uint16_t flags;          // MXP_SPAN_*, MXP_OP_*, MXP_MEM_*
+    uint8_t kind;  // MXP_KIND_*; SPAN also for long spans
+    uint8_t phase;  // scope of an instant, phase of a flow, what of a meta, type of a counter
+    uint16_t flags;  // MXP_SPAN_*, MXP_OP_*, MXP_MEM_*
     uint32_t name;
-    uint32_t thread;         // index of the thread that wrote it
-    uint32_t lane;           // of a long span, else 0
-    uint64_t id;             // unique in the trace: thread, chunk and place in the chunk
+    uint32_t thread;  // index of the thread that wrote it
+    uint32_t lane;  // of a long span, else 0
+    uint64_t id;  // unique in the trace: thread, chunk and place in the chunk
     uint64_t begin_ticks, end_ticks;  // equal for everything that has no duration
-    int64_t begin_ns, end_ns;         // trace time, or the lane's own (mxp__event_clock)
+    int64_t begin_ns, end_ns;  // trace time, or the lane's own (mxp__event_clock)
     union {
-        uint64_t u64;        // counter, flow id, meta value; operator: variables that were found
+        uint64_t u64;  // counter, flow id, meta value; operator: variables that were found
         int64_t i64;
         double f64;
     } value;
-    const uint64_t *words;   // the record itself: kind-specific fields are read from here
+    const uint64_t *words;  // the record itself: kind-specific fields are read from here
 } mxp_event;
 
 typedef struct mxp_decoder {
@@ -34,13 +34,12 @@ typedef struct mxp_decoder {
     const uint64_t *at;
     uint64_t first_id;
     uint64_t ticks_min, ticks_range;  // ticks whose time lies within +-MXP__NS_MAX
-    size_t segment;                   // the one in `clock`
+    size_t segment;  // the one in `clock`
     mxp_clock_segment clock;
-    uint64_t clock_range;             // it holds up to clock.ticks0 + this
+    uint64_t clock_range;  // it holds up to clock.ticks0 + this
 } mxp_decoder;
 
-void mxp__decoder_begin(mxp_decoder *decoder, const mxp_timebase *timebase,
-                        const mxp_block *block);
+void mxp__decoder_begin(mxp_decoder *decoder, const mxp_timebase *timebase, const mxp_block *block);
 
 // The rest of mxp__decoder_next and mxp__decoder_ns; not for direct use.
 int mxp__decoder_next_slow(mxp_decoder *decoder, mxp_event *event);
@@ -75,9 +74,8 @@ static inline uint64_t mxp__decoder_id(const mxp_decoder *decoder)
 static inline int mxp__decoder_next(mxp_decoder *decoder, mxp_event *event)
 {
     const uint64_t *words = decoder->at;
-    if (__builtin_expect(decoder->block.end - words < 2 ||
-                             (words[0] & 0xffff) != (MXP_KIND_SPAN | 1 << 8),
-                         0)) {
+    if (__builtin_expect(
+            decoder->block.end - words < 2 || (words[0] & 0xffff) != (MXP_KIND_SPAN | 1 << 8), 0)) {
         return mxp__decoder_next_slow(decoder, event);
     }
     uint64_t duration = words[1] >> 32;
@@ -121,7 +119,7 @@ void mxp__event_arg(const mxp_event *event, uint32_t i, uint32_t *key, uint32_t 
 // Operator fields.
 typedef struct mxp_operator_view {
     uint32_t id, released_by, bulk_parent, scope, shape, device;
-    uint32_t push_thread;     // 0xffff unknown
+    uint32_t push_thread;  // 0xffff unknown
     uint32_t variable_count;
     uint64_t push_ticks, ready_ticks;
     float flops, bytes;

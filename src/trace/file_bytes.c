@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Getting at the bytes of a file. A regular file is mapped, so that a trace larger than memory can be
-// read; a pipe is read to its end into a growing block.
+// Getting at the bytes of a file. A regular file is mapped, so that a trace larger than memory can
+// be read; a pipe is read to its end into a growing block.
 #include "trace/file_bytes.h"
 
 #include <errno.h>

@@ -10,15 +10,14 @@
 typedef struct mxp_file_bytes {
     const uint8_t *data;  // aligned to 16
     size_t size_bytes;
-    size_t owned_bytes;   // of a heap block; 0: mapped or the caller's
+    size_t owned_bytes;  // of a heap block; 0: mapped or the caller's
     bool mapped;
 } mxp_file_bytes;
 
 // MXP_EIO with path and reason. Of what is no regular file at least `least_bytes` are read, then
 // `accept` says whether to go on: a device may have no end.
 int mxp__file_bytes_open(const char *path, size_t least_bytes,
-                         int (*accept)(const void *data, size_t size_bytes),
-                         mxp_file_bytes *bytes);
+                         int (*accept)(const void *data, size_t size_bytes), mxp_file_bytes *bytes);
 // Copies what is not aligned. MXP_ENOMEM.
 int mxp__file_bytes_given(const void *data, size_t size_bytes, mxp_file_bytes *bytes);
 // Lets the system take back the memory behind a mapping; its bytes stay readable.

@@ -36,12 +36,14 @@ static int check_header(const mxp_file_header *header, size_t size_bytes)
 {
     if (header->byte_order == __builtin_bswap32(MXP_BYTE_ORDER_MARK)) {
         return mxp__fail(MXP_EFORMAT, "written on a machine of the other byte order; convert it "
-                         "on such a machine");
+                                      "on such a machine");
     }
     // Before the checksum: a later version may have moved that.
     if (header->byte_order == MXP_BYTE_ORDER_MARK && header->min_reader > MXP_FORMAT_VERSION) {
-        return mxp__fail(MXP_EVERSION, "the file needs a reader of format %u, this one knows "
-                         "format %u; use a newer mxprof", header->min_reader, MXP_FORMAT_VERSION);
+        return mxp__fail(MXP_EVERSION,
+                         "the file needs a reader of format %u, this one knows "
+                         "format %u; use a newer mxprof",
+                         header->min_reader, MXP_FORMAT_VERSION);
     }
     if (header->checksum != mxp__file_header_checksum(header)) {
         return mxp__fail(MXP_EFORMAT, "damaged at offset 0: the file header's checksum is wrong");
@@ -62,7 +64,7 @@ int mxp__file_header_check(const void *data, size_t size_bytes)
     }
     if (memcmp(data, MXP_FILE_MAGIC, there) != 0) {
         return mxp__fail(MXP_EFORMAT, "no mxprof native trace (these end in .mxp and are written "
-                         "at dump)");
+                                      "at dump)");
     }
     mxp_file_header header;
     if (size_bytes < sizeof header) {
@@ -150,8 +152,8 @@ static void check_end(mxp_file_index *index, uint64_t offset)
     if (totals[0] != index->sections || totals[1] != index->record_bytes) {
         mxp__file_index_damage(index, offset,
                                "%" PRIu64 " sections with %" PRIu64 " bytes of records should come "
-                               "before END, but there are %" PRIu64 " with %" PRIu64, totals[0],
-                               totals[1], index->sections, index->record_bytes);
+                               "before END, but there are %" PRIu64 " with %" PRIu64,
+                               totals[0], totals[1], index->sections, index->record_bytes);
     }
 }
 

@@ -17,13 +17,13 @@ typedef struct mxp_file_chunk {
 
 typedef struct mxp_file_index {
     mxp_file_bytes bytes;
-    bool lazy;                    // checksums of chunks are left to mxp__file_chunk_check
-    mxp_file_chunk *chunks;       // in the order of the file
+    bool lazy;  // checksums of chunks are left to mxp__file_chunk_check
+    mxp_file_chunk *chunks;  // in the order of the file
     size_t chunk_count, chunk_capacity;
-    uint64_t *names;              // offsets of NAMES sections, in the order of the file
+    uint64_t *names;  // offsets of NAMES sections, in the order of the file
     size_t names_count, names_capacity;
     uint64_t last[MXP_SECTION_END + 1];  // offset of the last whole section of a type, 0: none
-    uint64_t sections, record_bytes;     // seen so far
+    uint64_t sections, record_bytes;  // seen so far
     bool damaged;
     uint64_t damage_offset;
     char damage_text[160];

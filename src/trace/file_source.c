@@ -16,10 +16,10 @@
 static const uint64_t resident_bytes = (uint64_t)64 << 20;
 
 typedef struct file_source {
-    mxp_source source;      // must stay first
+    mxp_source source;  // must stay first
     mxp_file_index index;
     mxp_file_tables tables;
-    uint64_t handed_out;    // atomic: bytes of blocks since memory was last given back
+    uint64_t handed_out;  // atomic: bytes of blocks since memory was last given back
 } file_source;
 
 static file_source *of(mxp_source *source)
@@ -44,9 +44,8 @@ static void limit_memory(file_source *file, uint64_t size_bytes)
         return;
     }
     uint64_t sum = __atomic_add_fetch(&file->handed_out, size_bytes, __ATOMIC_RELAXED);
-    if (sum >= resident_bytes &&
-        __atomic_compare_exchange_n(&file->handed_out, &sum, 0, false, __ATOMIC_RELAXED,
-                                    __ATOMIC_RELAXED)) {
+    if (sum >= resident_bytes && __atomic_compare_exchange_n(&file->handed_out, &sum, 0, false,
+                                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
         mxp__file_bytes_release_memory(&file->index.bytes);
     }
 }
@@ -127,8 +126,10 @@ static int check_clock(const file_source *file)
     if (file->index.chunk_count == 0 || file->tables.timebase.segment_count > 0) {
         return MXP_OK;
     }
-    return mxp__fail(MXP_EFORMAT, "damaged at offset %" PRIu64 ": %s; no CLOCK section can be "
-                     "read, so the times of its records are unknown", file->index.damage_offset,
+    return mxp__fail(MXP_EFORMAT,
+                     "damaged at offset %" PRIu64 ": %s; no CLOCK section can be "
+                     "read, so the times of its records are unknown",
+                     file->index.damage_offset,
                      file->index.damaged ? file->index.damage_text : "the file is incomplete");
 }
 

@@ -119,8 +119,8 @@ static int read_names_section(mxp_file_tables *tables, mxp_file_index *index, ui
             mxp__file_index_damage(index, at, "a name that reaches beyond its section");
             return MXP_OK;
         }
-        error = mxp__grow(&tables->names, &tables->name_capacity, tables->name_count + 1,
-                          sizeof name);
+        error =
+            mxp__grow(&tables->names, &tables->name_capacity, tables->name_count + 1, sizeof name);
         if (error == MXP_OK) {
             tables->names[tables->name_count++] = name;
         } else {
@@ -268,8 +268,8 @@ static int read_clock(mxp_file_tables *tables, mxp_file_index *index)
         mxp__timebase_fini(timebase);
         return MXP_OK;
     }
-    timebase->residual_ns = header.residual_ns >= 0 && header.residual_ns < 1e18
-                                ? header.residual_ns : 0;
+    timebase->residual_ns =
+        header.residual_ns >= 0 && header.residual_ns < 1e18 ? header.residual_ns : 0;
     timebase->jump_ns = header.jump_ns;
     timebase->jump_ticks = header.jump_ticks;
     return MXP_OK;
@@ -309,8 +309,8 @@ static int read_info(mxp_file_tables *tables, mxp_file_index *index)
             mxp__file_index_damage(index, at, "an info pair that reaches beyond its section");
             return MXP_OK;
         }
-        if (mxp__grow(&tables->info, &tables->info_capacity, tables->info_count + 1,
-                      sizeof pair) != MXP_OK) {
+        if (mxp__grow(&tables->info, &tables->info_capacity, tables->info_count + 1, sizeof pair) !=
+            MXP_OK) {
             return mxp__fail_memory("the info of a native trace");
         }
         tables->info[tables->info_count++] = pair;

@@ -11,15 +11,15 @@ typedef struct mxp_file_tables {
     mxp_timebase timebase;
     mxp_name_view *names;
     size_t name_count, name_capacity;
-    mxp_thread_entry *threads;       // by index, also those that only a chunk tells of
+    mxp_thread_entry *threads;  // by index, also those that only a chunk tells of
     size_t thread_count, thread_capacity;
-    const mxp_loss_entry *losses;    // in the file
+    const mxp_loss_entry *losses;  // in the file
     size_t loss_count;
     mxp_info_pair *info;
     size_t info_count, info_capacity;
     mxp_stats_view *stats;
     size_t stats_count, stats_capacity;
-    mxp_histogram *histograms;       // of stats, in their order
+    mxp_histogram *histograms;  // of stats, in their order
     size_t histogram_capacity;
 } mxp_file_tables;
 

@@ -20,7 +20,7 @@ void mxp__native_writer_close(mxp_native_writer *writer);  // null is fine
 // byte, 0 if none, and a line of text that lives as long as the source.
 typedef struct mxp_damage {
     uint64_t offset;
-    const char *text;    // null if the file is whole
+    const char *text;  // null if the file is whole
 } mxp_damage;
 int mxp__native_open(const char *path, mxp_source **source, mxp_damage *damage);
 // The same from memory (the fuzzers; kept by the caller while the source is open).

@@ -22,10 +22,10 @@
 
 struct mxp_native_writer {
     mxp_section_writer sections;  // its fd is -1 until something was written
-    char *path;                   // with symbolic links resolved
-    bool in_place;                // no regular file
-    bool broken;                  // written in place, and failed in the middle
-    dev_t device;                 // which file the descriptor is
+    char *path;  // with symbolic links resolved
+    bool in_place;  // no regular file
+    bool broken;  // written in place, and failed in the middle
+    dev_t device;  // which file the descriptor is
     ino_t inode;
 };
 
@@ -182,8 +182,8 @@ static int write_first(mxp_native_writer *writer, mxp_source *source)
     }
     struct stat status;
     error = write_all(&writer->sections, source);
-    if (error == MXP_OK && (fstat(writer->sections.fd, &status) != 0 ||
-                            rename(temporary, writer->path) != 0)) {
+    if (error == MXP_OK &&
+        (fstat(writer->sections.fd, &status) != 0 || rename(temporary, writer->path) != 0)) {
         error = fail_open(writer->path);
     }
     if (error != MXP_OK) {
@@ -256,8 +256,10 @@ static int append(mxp_native_writer *writer, mxp_source *source)
 int mxp__native_append(mxp_native_writer *writer, mxp_source *source)
 {
     if (writer->broken) {
-        return mxp__fail(MXP_EIO, "cannot write '%s': an earlier write failed in its middle; "
-                         "choose another file name", writer->path);
+        return mxp__fail(MXP_EIO,
+                         "cannot write '%s': an earlier write failed in its middle; "
+                         "choose another file name",
+                         writer->path);
     }
     held_signals held;
     hold_signals(&held);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The k-way merge: one cursor a thread, each with its next event decoded, in a binary heap by the
-// time of that event. Memory is a cursor a thread and 4 bytes a block; records stay where the source
-// keeps them. What is damaged ends one block and not the reading: the rest of the trace is given
-// out, then the error.
+// time of that event. Memory is a cursor a thread and 4 bytes a block; records stay where the
+// source keeps them. What is damaged ends one block and not the reading: the rest of the trace is
+// given out, then the error.
 #include "trace/reader.h"
 
 #include <mxprof/error.h>
@@ -13,8 +13,8 @@
 
 typedef struct reader_cursor {
     mxp_decoder decoder;
-    mxp_event event;      // its next
-    uint32_t next, end;   // its remaining blocks, in reader.blocks
+    mxp_event event;  // its next
+    uint32_t next, end;  // its remaining blocks, in reader.blocks
 } reader_cursor;
 
 typedef struct heap_entry {
@@ -26,12 +26,12 @@ struct mxp_reader {
     mxp_source *source;
     reader_cursor *cursors;  // by thread
     uint32_t cursor_count;
-    uint32_t *blocks;        // numbers of blocks, thread by thread, each in its order
+    uint32_t *blocks;  // numbers of blocks, thread by thread, each in its order
     size_t block_count;
     heap_entry *heap;
     uint32_t heap_count;
-    bool advance;            // the top of the heap was given out
-    int error;               // the first
+    bool advance;  // the top of the heap was given out
+    int error;  // the first
     char error_text[256];
 };
 

@@ -10,7 +10,8 @@
 typedef struct mxp_reader mxp_reader;
 
 int mxp__reader_open(mxp_source *source, mxp_reader **reader);
-// 1: *event is set; 0: the end; a negative error: the rest cannot be read (what came before stands).
+// 1: *event is set; 0: the end; a negative error: the rest cannot be read (what came before
+// stands).
 int mxp__reader_next(mxp_reader *reader, mxp_event *event);
 void mxp__reader_close(mxp_reader *reader);
 

@@ -15,8 +15,8 @@
 #include "trace/section.h"
 
 enum {
-    BATCH_CHUNKS = 32,           // in one writev
-    BATCH_BYTES = 256 << 10,     // and about this many bytes: what a core's own cache holds
+    BATCH_CHUNKS = 32,  // in one writev
+    BATCH_BYTES = 256 << 10,  // and about this many bytes: what a core's own cache holds
     NAMES_SECTION_BYTES = 1 << 20  // names come in sections of about this size
 };
 

@@ -15,12 +15,12 @@ typedef struct mxp_file_progress {
 
 typedef struct mxp_section_writer {
     int fd;
-    const char *path;           // for messages
+    const char *path;  // for messages
     mxp_file_progress progress;
-    uint32_t *sequences;        // of the next chunk, by thread; 0 beyond sequence_count
+    uint32_t *sequences;  // of the next chunk, by thread; 0 beyond sequence_count
     uint32_t sequence_count;
     size_t sequence_capacity;
-    mxp_strbuf body;            // of the section being built
+    mxp_strbuf body;  // of the section being built
 } mxp_section_writer;
 
 // All of them: 0, MXP_ENOMEM, or MXP_EIO with path and reason. After an error `progress` is

@@ -14,21 +14,21 @@
 #include "base/timebase.h"
 
 typedef struct mxp_name_view {
-    const char *text;      // not necessarily valid UTF-8, terminated, may contain anything else
+    const char *text;  // not necessarily valid UTF-8, terminated, may contain anything else
     uint32_t length;
-    uint32_t category;     // name id; of the enclosing scope for MXP_STYLE_SCOPE
-    uint8_t style, unit;   // MXP_STYLE_*, MXP_UNIT_*
+    uint32_t category;  // name id; of the enclosing scope for MXP_STYLE_SCOPE
+    uint8_t style, unit;  // MXP_STYLE_*, MXP_UNIT_*
 } mxp_name_view;
 
 // A run of whole records of one thread, in memory, oldest first. Valid until the source is closed.
 typedef struct mxp_block {
     const uint64_t *words, *end;
-    uint64_t base_ticks;   // widens the stamps
+    uint64_t base_ticks;  // widens the stamps
     uint64_t lost_before;
-    uint32_t thread;       // index into threads
-    uint32_t sequence;     // of its chunk, ascending per thread
-    uint32_t first_unit;   // units of its chunk that stand before `words` (what earlier cuts took)
-    uint64_t offset;       // where `words` stand in the file, for messages; 0: in no file
+    uint32_t thread;  // index into threads
+    uint32_t sequence;  // of its chunk, ascending per thread
+    uint32_t first_unit;  // units of its chunk that stand before `words` (what earlier cuts took)
+    uint64_t offset;  // where `words` stand in the file, for messages; 0: in no file
 } mxp_block;
 
 typedef struct mxp_stats_view {
@@ -44,22 +44,23 @@ typedef struct mxp_source mxp_source;
 struct mxp_source {
     uint32_t pid;
     const mxp_timebase *timebase;
-    uint32_t name_count;                 // ids are 0 .. name_count - 1
+    uint32_t name_count;  // ids are 0 .. name_count - 1
     uint32_t thread_count;
-    const mxp_thread_entry *threads;     // by index
+    const mxp_thread_entry *threads;  // by index
     size_t loss_count;
     const mxp_loss_entry *losses;
     size_t stats_count;
-    const mxp_stats_view *stats;         // statistics gathered without a trace
+    const mxp_stats_view *stats;  // statistics gathered without a trace
     size_t info_count;
-    const mxp_info_pair *info;           // what stands in INFO
+    const mxp_info_pair *info;  // what stands in INFO
 
     // An id beyond name_count gives "<bad name>".
     mxp_name_view (*name)(const mxp_source *source, uint32_t id);
     // Blocks are numbered 0.. in an order that keeps each thread's sequence. 1: *block is set; 0:
-    // there is none; a negative error, with the detail line, if the rest cannot be read. Thread-safe.
+    // there is none; a negative error, with the detail line, if the rest cannot be read.
+    // Thread-safe.
     int (*block)(mxp_source *source, size_t number, mxp_block *block);
-    void (*close)(mxp_source *source);   // frees the source; null members are fine
+    void (*close)(mxp_source *source);  // frees the source; null members are fine
     // The thread of a block without touching its records, for sources where that is dear. 1, 0 as
     // `block`. May be null: then `block` is asked.
     int (*block_thread)(mxp_source *source, size_t number, uint32_t *thread);
