@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // mxprof convert: a native trace in another format. The formats are the exporters of src/export;
 // the output's extension chooses one where --to does not.
+#include <inttypes.h>
 #include <mxprof/profiler.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -56,6 +57,23 @@ static bool same_file(const char *a, const char *b)
            first.st_ino == second.st_ino;
 }
 
+// The trace has its losses in it; the tables have no place for them.
+static void note_losses(const mxp_command *self, const mxp_exporter *exporter,
+                        const mxp_input *input)
+{
+    uint64_t lost = 0;
+    for (size_t i = 0; i < input->source->loss_count; i++) {
+        const mxp_loss_entry *loss = &input->source->losses[i];
+        lost += loss->reason == MXP_LOSS_NAMES_FULL ? 0 : loss->count;
+    }
+    if (lost > 0 && strcmp(exporter->name, "chrome") != 0) {
+        fprintf(stderr,
+                "mxprof %s: note: %" PRIu64 " records were lost while recording and are in no "
+                "number of this table; 'mxprof report' shows it with the table\n",
+                self->name, lost);
+    }
+}
+
 // Returns the exit code; `input` is open.
 static int convert_to(const mxp_command *self, const mxp_exporter *exporter, mxp_input *input,
                       const char *out_path)
@@ -91,6 +109,7 @@ static int convert_file(const mxp_command *self, const char *format, const char 
         return MXP_EXIT_ERROR;
     }
     int code = convert_to(self, exporter, &input, out_path);
+    note_losses(self, exporter, &input);
     mxp__input_close(&input);
     return code;
 }

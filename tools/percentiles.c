@@ -3,9 +3,9 @@
 #include "percentiles.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/text.h"
+#include "export/print_text.h"
 
 static const struct {
     const char *name;
@@ -19,33 +19,15 @@ static double percentile_ms(const mxp_row *row, int i)
     return (double)mxp__histogram_quantile(row->histogram, percentiles[i].fraction) / 1e6;
 }
 
-static bool same_section(const mxp_row *a, const mxp_row *b)
-{
-    return a->section_length == b->section_length &&
-           memcmp(a->section, b->section, a->section_length) == 0;
-}
-
-// What would disturb a terminal or the columns is shown as a question mark.
-static void put_plain(mxp_strbuf *out, const char *text, size_t length, int width)
-{
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i];
-        mxp__strbuf_putc(out, c < 0x20 || c == 0x7f ? '?' : (char)c);
-    }
-    for (size_t column = length; column < (size_t)width; column++) {
-        mxp__strbuf_putc(out, ' ');
-    }
-}
-
 static void put_section_heading(const mxp_row *row, mxp_strbuf *out)
 {
-    put_plain(out, row->section, row->section_length, 0);
+    mxp__put_name(out, row->section, row->section_length, 0);
     mxp__strbuf_puts(out, "\n=================\n");
-    mxp__strbuf_printf(out, "%-25s %16s", "Name", "Total Count");
+    mxp__strbuf_printf(out, "%-25s%16s", "Name", "Total Count");
     for (int i = 0; i < PERCENTILES; i++) {
         mxp__strbuf_printf(out, " %11s (ms)", percentiles[i].name);
     }
-    mxp__strbuf_printf(out, "\n%-25s %16s", "----", "-----------");
+    mxp__strbuf_printf(out, "\n%-25s%16s", "----", "-----------");
     for (int i = 0; i < PERCENTILES; i++) {
         mxp__strbuf_printf(out, " %16s", "--------");
     }
@@ -63,13 +45,13 @@ void mxp__percentiles_table(const mxp_row *rows, size_t count, mxp_strbuf *out)
             mxp__strbuf_puts(out, "\nPercentiles:\n"
                                   "\tFrom histograms: at most 12.5 % off.\n");
         }
-        if (section == NULL || !same_section(section, &rows[r])) {
+        if (section == NULL || !mxp__same_section(section, &rows[r])) {
             mxp__strbuf_puts(out, section == NULL ? "" : "\n");
             put_section_heading(&rows[r], out);
             section = &rows[r];
         }
-        put_plain(out, rows[r].name, rows[r].name_length, 25);
-        mxp__strbuf_printf(out, " %16" PRIu64, rows[r].count);
+        mxp__put_name(out, rows[r].name, rows[r].name_length, 25);
+        mxp__strbuf_printf(out, "%16" PRIu64, rows[r].count);
         for (int i = 0; i < PERCENTILES; i++) {
             mxp__strbuf_printf(out, " %16.4f", percentile_ms(&rows[r], i));
         }
@@ -97,7 +79,7 @@ void mxp__percentiles_json(const mxp_row *rows, size_t count, int indent, mxp_st
         if (rows[r].histogram == NULL) {
             continue;
         }
-        if (section == NULL || !same_section(section, &rows[r])) {
+        if (section == NULL || !mxp__same_section(section, &rows[r])) {
             if (section != NULL) {
                 mxp__strbuf_printf(out, "\n%*s},", indent + 4, "");
             }

@@ -25,7 +25,8 @@ static const char help[] =
     "  --json          as JSON: members Time, Memory, Unit as MXNet prints them, and Report, "
     "Frames,\n"
     "                  Percentiles of ours\n"
-    "  --csv           as comma-separated values\n"
+    "  --csv           as comma-separated values, percentiles included; the last rows, of kind\n"
+    "                  \"frame rate\" and \"report\", are what stands around the table\n"
     "\n"
     "The lines above the table tell how far to trust it: what was lost is in no number below, and\n"
     "the cost is what recording itself added to the run. Times are in ms. A counter's row shows "
@@ -79,6 +80,32 @@ static void put_frames_json(const mxp_source *source, const mxp_summary *summary
         mxp__strbuf_putc(out, '}');
     }
     mxp__strbuf_puts(out, summary->frame_count == 0 ? "]" : "\n    ]");
+}
+
+static void put_frames_csv(const mxp_source *source, const mxp_summary *summary, mxp_strbuf *out)
+{
+    for (size_t i = 0; i < summary->frame_count; i++) {
+        const mxp_frames *frames = &summary->frames[i];
+        mxp_name_view view = source->name(source, frames->name);
+        mxp_name_view category = source->name(source, view.category);
+        mxp__csv_string(out, category.text, category.length);
+        mxp__strbuf_putc(out, ',');
+        mxp__csv_string(out, view.text, view.length);
+        mxp__strbuf_printf(out, ",frame rate,per s,%" PRIu64 ",", frames->count);
+        mxp__json_double(out, mxp__frames_per_second(frames));
+        mxp__strbuf_puts(out, ",,,,,,\n");
+    }
+}
+
+static int print_csv(const mxp_input *input, const mxp_summary *summary, const mxp_row *rows,
+                     size_t count, mxp_strbuf *out)
+{
+    int error = mxp__print_csv(rows, count, out);
+    if (error == MXP_OK) {
+        put_frames_csv(input->source, summary, out);
+        mxp__summary_csv(input, summary, out);
+    }
+    return error;
 }
 
 // Opens the object that ends `out` again, so that members can be added to it.
@@ -170,7 +197,7 @@ static int print_report(const mxp_command *self, mxp_input *input, const mxp_sum
     }
     if (error == MXP_OK) {
         error = options->json  ? print_json(input, summary, options, rows, count, out)
-                : options->csv ? mxp__print_csv(rows, count, out)
+                : options->csv ? print_csv(input, summary, rows, count, out)
                                : print_table(input, summary, options, rows, count, out);
     }
     mxp__aggregate_destroy(aggregate);

@@ -126,14 +126,20 @@ static int add_block(mxp_source *source, size_t number, mxp_summary *summary, ui
     return more < 0 ? more : 1;
 }
 
-// Losses stand in the LOSS section; of a file without its end, the chunks know what preceded them.
+// Losses stand in the LOSS section. Where it is missing or damaged, the threads' own counts and
+// those between the chunks tell how many there were at least.
 static void add_losses(const mxp_source *source, uint64_t lost_before, mxp_summary *summary)
 {
+    uint64_t lost_by_threads = 0;
     for (size_t i = 0; i < source->loss_count; i++) {
         const mxp_loss_entry *loss = &source->losses[i];
         *(loss->reason == MXP_LOSS_NAMES_FULL ? &summary->unnamed : &summary->lost) += loss->count;
     }
+    for (uint32_t i = 0; i < source->thread_count; i++) {
+        lost_by_threads += source->threads[i].lost;
+    }
     summary->lost = summary->lost > lost_before ? summary->lost : lost_before;
+    summary->lost = summary->lost > lost_by_threads ? summary->lost : lost_by_threads;
 }
 
 int mxp__summary_make(const mxp_command *command, mxp_input *input, mxp_summary *summary)
@@ -231,6 +237,30 @@ void mxp__summary_print(const mxp_input *input, const mxp_summary *summary, mxp_
                        mxp__clock_source_name(source->timebase->source),
                        mxp__timebase_ns_per_tick(source->timebase), source->timebase->residual_ns);
     print_cost(summary, out);
+}
+
+static void csv_row(mxp_strbuf *out, const char *name, const char *unit, double value)
+{
+    mxp__strbuf_printf(out, "\"mxprof\",\"%s\",report,%s,,", name, unit);
+    mxp__json_double(out, value);
+    mxp__strbuf_puts(out, ",,,,,,\n");
+}
+
+void mxp__summary_csv(const mxp_input *input, const mxp_summary *summary, mxp_strbuf *out)
+{
+    const mxp_timebase *timebase = input->source->timebase;
+    csv_row(out, "damaged", "", input->damaged);
+    csv_row(out, "records", "", (double)summary->records);
+    csv_row(out, "record bytes", "bytes", (double)summary->bytes);
+    csv_row(out, "threads", "", input->source->thread_count);
+    csv_row(out, "time", "s", seconds(summary));
+    csv_row(out, "lost records", "", (double)summary->lost);
+    csv_row(out, "unnamed records", "", (double)summary->unnamed);
+    csv_row(out, "cut spans", "", (double)summary->cut_spans);
+    csv_row(out, "clock tick", "ns", mxp__timebase_ns_per_tick(timebase));
+    csv_row(out, "clock residual", "ns", timebase->residual_ns);
+    csv_row(out, "record cost", "ns", summary->record_cost_ns);
+    csv_row(out, "estimated overhead", "ms", overhead_ns(summary) / 1e6);
 }
 
 static void json_member(mxp_strbuf *out, int indent, const char *key)

@@ -41,6 +41,8 @@ const char *mxp__loss_reason_name(uint32_t reason);
 
 // The lines above a table.
 void mxp__summary_print(const mxp_input *input, const mxp_summary *summary, mxp_strbuf *out);
+// The same as rows of the CSV table: section "mxprof", kind "report", the figure under total.
+void mxp__summary_csv(const mxp_input *input, const mxp_summary *summary, mxp_strbuf *out);
 // The same as a JSON object, each line indented by `indent` blanks.
 void mxp__summary_json(const mxp_input *input, const mxp_summary *summary, int indent,
                        mxp_strbuf *out);

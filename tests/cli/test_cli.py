@@ -28,6 +28,8 @@ def damaged_files(whole):
     first_chunk_end = starts[1]
     wrong_magic = bytearray(whole)
     wrong_magic[starts[3]:starts[3] + 4] = b"oops"
+    late = bytearray(whole)
+    late[starts[5]:starts[5] + 4] = b"oops"
     flipped = bytearray(whole)
     flipped[starts[0] + 64 + 5] ^= 1
     endless = native_file.sample()  # a record of length 0, under a checksum that is right
@@ -37,6 +39,7 @@ def damaged_files(whole):
         "cut_in_chunk.mxp": whole[:first_chunk_end - 40],
         "cut_before_end.mxp": whole[:starts[-2]],
         "bad_section.mxp": bytes(wrong_magic),
+        "bad_late_section.mxp": bytes(late),
         "bad_checksum.mxp": bytes(flipped),
         "bad_record.mxp": endless.to_bytes(),
     }

@@ -29,9 +29,8 @@ QUERIES = {
     "counters": """select track.name as name, count(*) as n, max(value) as largest
                    from counter join counter_track track on counter.track_id = track.id
                    group by track.name""",
-    "threads": "select name, count(*) as n from thread group by name",
+    "threads": "select tid, name from thread",
     "processes": "select pid from process where pid != 0",
-    "bounds": "select min(ts) as first, max(ts + dur) as last from slice",
     "nesting": """select count(*) as n from slice child join slice parent on child.parent_id = parent.id
                   where child.ts < parent.ts or child.ts + child.dur > parent.ts + parent.dur""",
     "unended": "select count(*) as n from slice where dur < 0",
@@ -56,8 +55,8 @@ def seen(demo, tmp_path_factory):
     bounds = json.loads(mxprof("report", "--json", demo / "profile.mxp"))["Report"]["Seconds"] * 1e9
     task = {"ui": str(UI), "modules": str(MODULES), "chromium": CHROMIUM,
             "trace": str(demo / "profile.json"), "queries": QUERIES, "picture": str(PICTURE),
-            "picture_from": int(bounds * 0.5), "picture_to": int(bounds * 0.5 + 60e6),
-            "expand": ["embed"], "width": 1400, "height": 800}
+            "picture_from": int(bounds * 0.5), "picture_to": int(bounds * 0.5 + 25e6),
+            "expand": [""], "width": 1400, "height": 640}
     file = tmp_path_factory.mktemp("task") / "task.json"
     file.write_text(json.dumps(task))
     result = subprocess.run([NODE, pathlib.Path(__file__).with_name("check.mjs"), file],
@@ -76,15 +75,15 @@ def info(demo):
     return mxprof("info", demo / "profile.mxp")
 
 
-def rows(recorded, want_counters, counter_names):
-    """(section, name) -> count of the table's durations, or of its counters."""
-    return {(section, name): row["Count"]
-            for section, names in recorded["Time"].items() for name, row in names.items()
-            if ((section, name) in counter_names) == want_counters}
-
-
 # The counters that examples/embed.c sets.
 COUNTERS = {("Files", "bytes read"), ("Files", "files waiting")}
+
+
+def rows(recorded, counters):
+    """(section, name) -> count: the table's counters, or all other rows."""
+    return {(section, name): row["Count"]
+            for section, names in recorded["Time"].items() for name, row in names.items()
+            if ((section, name) in COUNTERS) == counters}
 
 
 def test_nothing_was_refused(seen):
@@ -97,29 +96,45 @@ def test_nothing_was_lost(recorded):
     assert recorded["Report"]["Damaged"] is False
 
 
-def test_slices_are_those_recorded(seen, recorded):
+def test_slices_are_those_recorded(seen, recorded, info):
     shown = {(row["category"], row["name"]): row["n"] for row in seen["answers"]["slices"]}
-    expected = rows(recorded, False, COUNTERS)
-    assert {key: shown.get(key) for key in expected} == expected
-    # Beyond them only marks of one moment: the marker, the steps.
-    others = {key: n for key, n in shown.items() if key not in expected}
-    instants = int(re.search(r"(\d+)  instants", mxprof_info(seen)).group(1)) if False else None
-    assert instants is None
-    assert others.pop(("Files,instant_marker", "all files counted")) == 1
-    assert all("step" in " ".join(filter(None, key)) for key in others), others
+    durations = rows(recorded, counters=False)
+    marks = {("Files,instant_marker", "all files counted"): 1,
+             ("mxprof", "profiler run"): 1, ("mxprof", "profiler stop"): 1}
+    steps = {("step", f"step {i}"): 1 for i in range(durations["Files,frame", "batch"])}
+    assert shown == {**durations, **marks, **steps}
+    assert sum(durations.values()) == int(re.search(r"(\d+)  spans", info).group(1))
+    assert len(durations) >= 7
 
 
-def test_counters_are_those_recorded(seen, recorded):
-    shown = {row["name"].split(" value")[0]: row["n"] for row in seen["answers"]["counters"]}
-    expected = {name: count for (_, name), count in rows(recorded, True, COUNTERS).items()}
-    assert shown == expected
+def test_slices_nest_and_end(seen):
+    assert seen["answers"]["nesting"] == [{"n": 0}]
+    assert seen["answers"]["unended"] == [{"n": 0}]
+
+
+def test_counters_are_those_recorded(seen, recorded, info):
+    shown = {row["name"]: row["n"] for row in seen["answers"]["counters"]}
+    expected = rows(recorded, counters=True)
+    assert len(expected) == len(COUNTERS)
+    assert shown == {f"{name} {name}": count for (_, name), count in expected.items()}
+    assert sum(expected.values()) == int(re.search(r"(\d+)  counter samples", info).group(1))
+    largest = max(row["largest"] for row in seen["answers"]["counters"])
+    assert largest == recorded["Time"]["Files"]["bytes read"]["Max"]
 
 
 def test_threads_are_those_recorded(seen, info):
-    expected = sorted(json.loads(text) for text in re.findall(r'^ +\d+ +\d+ .* (".*")$', info, re.MULTILINE))
-    shown = sorted(row["name"] for row in seen["answers"]["threads"] if row["name"])
-    assert [name for name in expected if name.startswith("reader")] == ["reader 1", "reader 2", "reader 3"]
-    assert set(expected) <= set(shown)
+    threads = {int(tid): json.loads(name)
+               for tid, name in re.findall(r'^ +\d+ +(\d+) .* (".*")$', info, re.MULTILINE)}
+    assert sorted(threads.values())[-3:] == ["reader 1", "reader 2", "reader 3"]
+    shown = {row["tid"]: row["name"] for row in seen["answers"]["threads"]}
+    assert shown.pop(0, None) is None  # the viewer's own
+    lanes = {tid: shown.pop(tid) for tid in list(shown) if tid not in threads}
+    assert shown == threads
+    assert sorted(lanes.values()) == ["Files", "Files,frame"]
+
+
+def test_process_is_the_one_recorded(seen, recorded):
+    assert seen["answers"]["processes"] == [{"pid": recorded["Report"]["Process"]}]
 
 
 def test_picture_was_taken(seen):

@@ -1,1 +1,1 @@
-mxprof convert cut_in_chunk.mxp -o out.json; python3 -m json.tool out.json > /dev/null && echo valid
+mxprof convert bad_record.mxp -o out.json; echo exit $?; python3 -m json.tool out.json > /dev/null && echo valid

@@ -1,0 +1,1 @@
+mxprof info bad_late_section.mxp
