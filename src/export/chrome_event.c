@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One record of any kind as Chrome JSON. The fast path for lean spans is in chrome.c; what is drawn
-// how is decided here. Keys always stand in the order ph cat name pid tid ts dur id bp s args.
+// how is decided here. Keys always stand in the order ph cat name pid tid ts dur id/id2 bp s args.
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -30,14 +30,28 @@ static void put_u64(mxp_strbuf *out, const char *key, uint64_t value)
     }
 }
 
+static void put_hex(mxp_strbuf *out, uint64_t value)
+{
+    char *at = mxp__strbuf_reserve(out, 16);
+    if (at != NULL) {
+        out->length += (size_t)(mxp__write_hex(at, value) - at);
+    }
+}
+
 static void put_id(mxp_strbuf *out, uint64_t id)
 {
     mxp__strbuf_puts(out, ",\"id\":\"0x");
-    char *at = mxp__strbuf_reserve(out, 16);
-    if (at != NULL) {
-        out->length += (size_t)(mxp__write_hex(at, id) - at);
-    }
+    put_hex(out, id);
     mxp__strbuf_putc(out, '"');
+}
+
+// Of tasks and frames: with a local id Perfetto shows them under their process, and files of several
+// processes may be read together. A plain one puts them into a closed group "Global Legacy Events".
+static void put_local_id(mxp_strbuf *out, uint64_t id)
+{
+    mxp__strbuf_puts(out, ",\"id2\":{\"local\":\"0x");
+    put_hex(out, id);
+    mxp__strbuf_puts(out, "\"}");
 }
 
 // Everything up to the time, which must not be negative.
@@ -160,9 +174,8 @@ static void put_operator_args(mxp_chrome *chrome, const mxp_event *event, mxp_st
     const struct {
         const char *key;
         uint32_t value;
-    } numbers[] = {{"\"after\":", op.released_by},
-                   {"\"bulk\":", op.bulk_parent},
-                   {"\"device\":", op.device}};
+    } numbers[] = {
+        {"\"after\":", op.released_by}, {"\"bulk\":", op.bulk_parent}, {"\"device\":", op.device}};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         if (numbers[i].value != 0) {
             put_u64(args_next(&args), numbers[i].key, numbers[i].value);
@@ -213,10 +226,10 @@ static void put_span(mxp_chrome *chrome, const mxp_event *event, const mxp_chrom
     int64_t begin_ns = not_negative(event->begin_ns), end_ns = not_negative(event->end_ns);
     put_begin(out, name, name->is_async ? 'b' : 'X', row, begin_ns);
     if (name->is_async) {
-        put_id(out, event->id);
+        put_local_id(out, event->id);
         put_span_args(chrome, event, out);
         put_begin(out, name, 'e', row, end_ns);
-        put_id(out, event->id);
+        put_local_id(out, event->id);
         mxp__strbuf_putc(out, '}');
     } else {
         put_us(out, ",\"dur\":", end_ns - begin_ns);

@@ -28,17 +28,17 @@ typedef struct number_set {
 } number_set;
 
 typedef struct thread_row {
-    uint32_t tid;    // 0: not known yet
-    uint32_t name;   // name id + 1 as it stands now
+    uint32_t tid;  // 0: not known yet
+    uint32_t name;  // name id + 1 as it stands now
     uint32_t shown;  // the same as the file has it, 0: not there
 } thread_row;
 
 struct mxp_chrome_rows {
-    bool has_process;    // the file names the process
+    bool has_process;  // the file names the process
     thread_row *threads;
     size_t thread_count, thread_capacity;
     number_set tids;
-    uint8_t *names;      // NAME_* by name id; NAME_IS_LANE is set by several threads at once
+    uint8_t *names;  // NAME_* by name id; NAME_IS_LANE is set by several threads at once
     size_t name_count, name_capacity;
     number_set counters;  // hashes of the texts of counters
     mxp_loss_entry *losses;  // as the file has them
@@ -227,10 +227,10 @@ uint32_t mxp__chrome_pid(const mxp_source *source)
 static void put_metadata(mxp_strbuf *out, const char *what, uint32_t pid, uint32_t tid,
                          const char *text, size_t length)
 {
-    mxp__strbuf_printf(
-        out, "{\"ph\":\"M\",\"cat\":\"__metadata\",\"name\":\"%s\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32
-             ",\"args\":{\"name\":",
-        what, pid, tid);
+    mxp__strbuf_printf(out,
+                       "{\"ph\":\"M\",\"cat\":\"__metadata\",\"name\":\"%s\",\"pid\":%" PRIu32
+                       ",\"tid\":%" PRIu32 ",\"args\":{\"name\":",
+                       what, pid, tid);
     mxp__json_string(out, text, length);
     mxp__strbuf_puts(out, "}}");
 }
@@ -242,17 +242,28 @@ static void put_row(mxp_strbuf *out, uint32_t pid, uint32_t tid, uint32_t sort_i
     put_metadata(out, "thread_name", pid, tid, text, length);
     mxp__strbuf_printf(out,
                        ",\n{\"ph\":\"M\",\"cat\":\"__metadata\",\"name\":\"thread_sort_index\","
-                       "\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"args\":{\"sort_index\":%" PRIu32 "}}",
+                       "\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"args\":{\"sort_index\":%" PRIu32
+                       "}}",
                        pid, tid, sort_index);
 }
 
-static const char *process_name(const mxp_source *source)
+// The program's file name. The whole command line would not do: viewers show what stands behind the
+// last slash, which may be in an argument.
+static const char *process_name(const mxp_source *source, size_t *length)
 {
     for (size_t i = 0; i < source->info_count; i++) {
-        if (strcmp(source->info[i].key, "command") == 0 && source->info[i].value[0] != '\0') {
-            return source->info[i].value;
+        const char *command = source->info[i].value;
+        if (strcmp(source->info[i].key, "command") == 0 && command[0] != '\0') {
+            size_t end = strcspn(command, " ");
+            size_t start = end;
+            while (start > 0 && command[start - 1] != '/') {
+                start--;
+            }
+            *length = end - start;
+            return command + start;
         }
     }
+    *length = strlen("mxprof");
     return "mxprof";
 }
 
@@ -271,9 +282,10 @@ static void put_thread(const thread_row *row, size_t index, const mxp_source *so
 void mxp__chrome_rows_head(const mxp_chrome_rows *rows, const mxp_source *source, mxp_strbuf *out)
 {
     if (!rows->has_process) {
-        const char *name = process_name(source);
+        size_t length;
+        const char *name = process_name(source, &length);
         uint32_t pid = mxp__chrome_pid(source);
-        put_metadata(out, "process_name", pid, pid, name, strlen(name));
+        put_metadata(out, "process_name", pid, pid, name, length);
     }
     for (size_t i = 0; i < rows->thread_count; i++) {
         const thread_row *row = &rows->threads[i];
@@ -331,7 +343,8 @@ static void put_loss(const mxp_chrome_rows *rows, const mxp_source *source, size
     *mxp__write_us(ts, mxp__timebase_ns(source->timebase, from)) = '\0';
     *mxp__write_us(until, mxp__timebase_ns(source->timebase, loss->to_ticks)) = '\0';
     mxp__strbuf_printf(out,
-                       ",\n{\"ph\":\"i\",\"cat\":\"mxprof\",\"name\":\"%" PRIu64 " records %s (%s)\","
+                       ",\n{\"ph\":\"i\",\"cat\":\"mxprof\",\"name\":\"%" PRIu64
+                       " records %s (%s)\","
                        "\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"ts\":%s,\"s\":\"%s\","
                        "\"args\":{\"until_us\":%s}}",
                        count, loss->reason == MXP_LOSS_NAMES_FULL ? "without a name" : "lost",

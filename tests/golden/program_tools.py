@@ -86,7 +86,7 @@ def durations_ms(path="t.json"):
     """Name -> durations, in the order of the file."""
     found, begins = {}, {}
     for item in load(path):
-        key = (item["name"], item.get("id"))
+        key = (item["name"], item.get("id2", {}).get("local"))
         if item["ph"] == "X":
             found.setdefault(item["name"], []).append(item["dur"] / 1000)
         elif item["ph"] == "b":

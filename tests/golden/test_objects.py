@@ -93,8 +93,8 @@ def check_trace(items):
 
 
 def check_nesting(items):
-    ends = {item["id"]: item["ts"] for item in items if item["ph"] == "e"}
-    spans = {item["name"]: (item["ts"], ends[item["id"]]) for item in items if item["ph"] == "b"}
+    ends = {item["id2"]["local"]: item["ts"] for item in items if item["ph"] == "e"}
+    spans = {item["name"]: (item["ts"], ends[item["id2"]["local"]]) for item in items if item["ph"] == "b"}
     event = min((item for item in items if item["ph"] == "X"), key=lambda item: item["ts"])
     spans["event1"] = (event["ts"], event["ts"] + event["dur"])
     for inner, outer in (("event1", "frame1"), ("inner", "outer")):
