@@ -112,7 +112,7 @@ enum { MXP_FLOW_START = 1, MXP_FLOW_STEP = 2, MXP_FLOW_END = 3 };
 // META:       w1 low = name id where it has one, high = what (8)     w2 value   w3 second value
 enum {
     MXP_META_SCOPE_PUSH = 1,   // name: scope
-    MXP_META_SCOPE_POP = 2,    // name: the scope that is left
+    MXP_META_SCOPE_POP = 2,    // name: the scope that is left; 0: outside of all
     MXP_META_STEP = 3,         // value: number of the step that begins here
     MXP_META_STATE = 4,        // value: 0 stop, 1 run, 2 pause, 3 resume
     MXP_META_THREAD_NAME = 5   // name: new name of the writing thread

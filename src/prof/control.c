@@ -112,15 +112,14 @@ static void gate_classes(uint32_t classes)
                      __ATOMIC_SEQ_CST);
 }
 
-// Threads inside scopes write them again, so that a reader of this run knows them.
+// Every thread says before its next record which scope it is in, so that a reader of this run
+// knows.
 static void ask_for_scopes(void)
 {
     mxp__hold();
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
-        if (thread->scope_depth != 0) {
-            thread->announce = 1;
-            __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);
-        }
+        thread->announce = 1;
+        __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);
     }
     mxp__release();
 }

@@ -35,18 +35,30 @@ bool mxp__emit_gate_slow(uint32_t classes)
     return classes == MXP__FORCED || (gate & classes) != 0;
 }
 
+static bool announce_one(mxp_thread *self, unsigned what, uint32_t scope, uint64_t now)
+{
+    uint64_t *words = mxp__emit_room_slow(self, 2, now);
+    if (words == NULL) {
+        return false;
+    }
+    words[0] = mxp__word0(MXP_KIND_META, 2, now);
+    words[1] = scope | (uint64_t)what << 32;
+    words[2] = words[3] = 0;
+    __atomic_store_n(&self->hot.cursor, words + 4, __ATOMIC_RELEASE);
+    return true;
+}
+
+// The whole stack anew, or that the thread is in no scope. A thread that never was says nothing.
 static void announce_scopes(mxp_thread *self, uint64_t now)
 {
     self->announce = 0;
+    if (self->uses_scopes && self->scope_depth == 0) {
+        announce_one(self, MXP_META_SCOPE_POP, MXP_NAME_NONE, now);
+    }
     for (uint32_t i = 0; i < self->scope_depth && i < MXP__SCOPES_MAX; i++) {
-        uint64_t *words = mxp__emit_room_slow(self, 2, now);
-        if (words == NULL) {
+        if (!announce_one(self, MXP_META_SCOPE_PUSH, self->scopes[i], now)) {
             return;
         }
-        words[0] = mxp__word0(MXP_KIND_META, 2, now);
-        words[1] = self->scopes[i] | (uint64_t)MXP_META_SCOPE_PUSH << 32;
-        words[2] = words[3] = 0;
-        __atomic_store_n(&self->hot.cursor, words + 4, __ATOMIC_RELEASE);
     }
 }
 

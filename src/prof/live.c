@@ -219,13 +219,6 @@ static int add_losses(live_source *live)
 // Takes the tables of all threads into the merged one, while nobody records.
 static void detach_statistics(void)
 {
-    bool any = false;
-    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
-        any = any || __atomic_load_n(&thread->stats, __ATOMIC_RELAXED) != NULL;
-    }
-    if (!any) {
-        return;
-    }
     mxp__hold();
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         if (thread->stats != NULL && mxp__stats_merge(&mxp__rec.merged_stats, thread->stats)) {

@@ -16,13 +16,15 @@ uint32_t mxp_scope_push(const char *name)
     const char *text = name != NULL ? name : "";
     uint32_t scope =
         mxp__name_intern(mxp_scope_current(), text, strlen(text), MXP_STYLE_SCOPE, MXP_UNIT_NONE);
+    // The record first: what it may have to announce is the stack before it.
+    if (mxp_enabled(MXP_CLASS_ALL) && self->scope_depth < MXP__SCOPES_MAX) {
+        mxp__meta(MXP_META_SCOPE_PUSH, scope, 0, 0, MXP_CLASS_ALL);
+    }
     if (self->scope_depth < MXP__SCOPES_MAX) {
         self->scopes[self->scope_depth] = scope;
     }
     self->scope_depth++;
-    if (mxp_enabled(MXP_CLASS_ALL) && self->scope_depth <= MXP__SCOPES_MAX) {
-        mxp__meta(MXP_META_SCOPE_PUSH, scope, 0, 0, MXP_CLASS_ALL);
-    }
+    self->uses_scopes = 1;
     return scope;
 }
 
@@ -32,11 +34,10 @@ void mxp_scope_pop(void)
     if (self == NULL || self->scope_depth == 0) {
         return;
     }
-    uint32_t scope = mxp_scope_current();
-    self->scope_depth--;
-    if (mxp_enabled(MXP_CLASS_ALL) && self->scope_depth < MXP__SCOPES_MAX) {
-        mxp__meta(MXP_META_SCOPE_POP, scope, 0, 0, MXP_CLASS_ALL);
+    if (mxp_enabled(MXP_CLASS_ALL) && self->scope_depth <= MXP__SCOPES_MAX) {
+        mxp__meta(MXP_META_SCOPE_POP, mxp_scope_current(), 0, 0, MXP_CLASS_ALL);
     }
+    self->scope_depth--;
 }
 
 // Scopes deeper than the stack keeps count as the deepest one kept.

@@ -49,6 +49,7 @@ typedef struct mxp_thread {
     uint64_t lost;  // losses of all windows (atomic: read by reports)
     uint32_t index, tid;
     uint32_t scope_depth;
+    uint32_t uses_scopes;  // has ever pushed one
     uint32_t scopes[MXP__SCOPES_MAX];
     uint32_t announce;  // set under the drain lock while nobody records: write the scope
                         // stack before the next record

@@ -203,6 +203,14 @@ static void scopes_nest_and_are_announced_at_start(void **state)
     live = live_events_take(MXP__CONSUMER_FILE);
     assert_int_equal(meta(&live, MXP_META_SCOPE_POP), 2);
     live_events_free(&live);
+    // Out of all scopes: the next run is told that, too.
+    mxp__recorder_stop(1);
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    mxp_step(42);
+    live = live_events_take(MXP__CONSUMER_FILE);
+    assert_int_equal(meta(&live, MXP_META_SCOPE_PUSH), 0);
+    assert_int_equal(meta(&live, MXP_META_SCOPE_POP), 1);
+    live_events_free(&live);
 }
 
 static void names_are_interned_once_and_whole(void **state)
