@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dependency engine, as the other folders see it. Operations name the variables they read and
+// write; each runs once everything pushed before it that touches the same variables in a conflicting
+// way has completed: reads run together, a write runs alone. Order is the order of the pushes, which
+// is total over all threads.
+//
+// Everything here may be called from any thread, from worker threads too unless said otherwise. The
+// engine starts at the first call and restarts by itself in a forked child. Functions that can fail
+// return 0 or a negative MXP_E code with the detail in mxp_last_error().
+//
+// Workers. MXNET_ENGINE_TYPE=ThreadedEnginePerDevice (default):
+//   compute    one thread. It runs the operations of every CPU device id (cpu, cpu_pinned and
+//              cpu_shared) in the order of their pushes, and is the only thread that may enter
+//              parallel kernels or OpenMP: device ids of one processor compete for the same cores,
+//              so a thread each would only make them fight. The records keep the device ids apart.
+//   light      MXNET_CPU_WORKER_NTHREADS - 1 threads, none by default. They take what is not marked
+//              MXN_WORK_PARALLEL off the compute thread.
+//   priority   MXNET_CPU_PRIORITY_NTHREADS (4) threads for MXN_CPU_PRIORITIZED, larger priority first.
+// Operations of property MXN_ASYNC and MXN_DELETE_VAR that are ready when pushed run inside the push.
+// MXNET_ENGINE_TYPE=NaiveEngine: every operation runs inside its push, to its completion.
+#ifndef MXN_ENGINE_ENGINE_H
+#define MXN_ENGINE_ENGINE_H
+
+#include <mxprof/record.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct mxn_var mxn_var;                // a variable
+typedef struct mxn_completion mxn_completion;  // an asynchronous operation that has not completed
+
+// ---- work -------------------------------------------------------------------------------------
+// MXNet's FnProperty, same numbers. The GPU ones are refused until there is a GPU.
+enum {
+    MXN_NORMAL = 0,
+    MXN_COPY_FROM_GPU = 1,
+    MXN_COPY_TO_GPU = 2,
+    MXN_CPU_PRIORITIZED = 3,
+    MXN_ASYNC = 4,       // must be quick: it may run inside the push
+    MXN_DELETE_VAR = 5,  // also runs during shutdown
+    MXN_GPU_PRIORITIZED = 6,
+    MXN_NO_SKIP = 7  // runs even if something it depends on has failed
+};
+
+enum {
+    MXN_WORK_PHASE_MASK = MXP_OP_PHASE_MASK,  // MXP_PHASE_*, for the record
+    MXN_WORK_SYMBOLIC = MXP_OP_SYMBOLIC,      // part of a prepared graph: class SYMBOLIC
+    MXN_WORK_PARALLEL = 1 << 8,               // may enter a parallel kernel
+    MXN_WORK_HIDDEN = 1 << 9                  // never recorded, whatever its name
+};
+
+// What a function learns about where it runs. Lives for the call only.
+typedef struct mxn_run {
+    uint32_t device;
+    bool parallel;  // this thread may enter parallel kernels
+} mxn_run;
+
+// How the function is called. SYNC: completes by returning 0, or a negative MXP_E code with the
+// detail set (mxp__fail). VOID: completes by returning; cannot fail. ASYNC: completes when any
+// thread calls mxn_complete, which may be before it returns.
+enum { MXN_SYNC = 0, MXN_VOID = 1, MXN_ASYNC_FUNCTION = 2 };
+
+typedef union mxn_function {
+    int (*sync)(const mxn_run *run, void *argument);
+    void (*plain)(void *run, void *argument);  // VOID; `run` is a const mxn_run
+    void (*async)(const mxn_run *run, void *argument, mxn_completion *completion);
+} mxn_function;
+
+// One operation. Everything is copied at the push; zero is a sensible value for all but the function.
+typedef struct mxn_work {
+    mxn_function function;
+    int form;                       // MXN_SYNC, MXN_VOID, MXN_ASYNC_FUNCTION
+    int property;                   // MXN_NORMAL ...
+    void *argument;
+    void (*deleter)(void *argument);  // null, or called once when the operation is over
+    mxn_var *const *reads, *const *writes;  // no variable twice: see mxn_vars_dedupe
+    uint32_t read_count, write_count;
+    uint32_t device;                // id of the CPU device, 0..255
+    int priority;                   // of MXN_CPU_PRIORITIZED; and one that is not 0 is never bulked
+    uint32_t flags;                 // MXN_WORK_* | MXP_PHASE_*
+    mxp_name name;                  // category and name; MXP_NAME_NONE is never recorded
+    uint32_t scope;                 // 0: the pushing thread's current one
+    uint32_t shape;                 // string id of shapes and types, 0 none
+    float flops, bytes;             // estimates, 0 unknown
+    uint64_t push_ticks;            // 0, or a stamp the caller has read anyway (its API call's begin)
+} mxn_work;
+
+// Hands an operation over. It is recorded if its class is on now, when it is pushed. On failure
+// nothing was queued and the argument still belongs to the caller (the deleter is not called).
+// MXP_EINVAL: duplicate, deleted or missing variables, unknown property or form. With NaiveEngine
+// also the error of the function itself.
+int mxn_push(const mxn_work *work);
+
+// Ends an asynchronous operation, once. `error` is 0 or a negative MXP_E code whose detail is the
+// calling thread's mxp_last_error().
+void mxn_complete(mxn_completion *completion, int error);
+
+// Makes lists legal: removes repetitions, and from `reads` what is also written. Keeps the order of
+// what stays.
+void mxn_vars_dedupe(mxn_var **reads, uint32_t *read_count, mxn_var **writes,
+                     uint32_t *write_count);
+
+// ---- variables --------------------------------------------------------------------------------
+mxn_var *mxn_var_new(void);  // null with the detail set
+uint32_t mxn_var_id(const mxn_var *var);       // what records call it: 31 bits, never 0
+uint64_t mxn_var_version(const mxn_var *var);  // writes completed so far
+
+// Schedules `release(argument)` (may be null) and the end of the variable behind everything pushed
+// so far, as operation "DeleteVariable". The variable must not be used afterwards. Never fails: if
+// there is no memory for the operation it waits and deletes at once. Null does nothing.
+void mxn_var_delete(mxn_var *var, void (*release)(void *argument), void *argument, uint32_t device);
+
+// ---- waiting ----------------------------------------------------------------------------------
+// All of them push what this thread has in its bulk first. Inside an operation (MXP_ESTATE) only a
+// wait that need not wait is possible.
+
+// WaitForVar: returns when no write is pending. The error of a failed write, once: afterwards the
+// variable is usable again.
+int mxn_var_wait(mxn_var *var);
+// WaitToWrite: returns when no read is pending either.
+int mxn_var_wait_write(mxn_var *var);
+// WaitForAll: returns when no operation is pending. The first error since the last one; clears all.
+int mxn_wait_all(void);
+
+// ---- bulks ------------------------------------------------------------------------------------
+// Up to `size` synchronous operations in a row (property MXN_NORMAL, priority 0, one device) pushed
+// by this thread become one, "ImperativeBulk"; each member keeps its own record, error and
+// dependencies on the members before it. Returns the previous size; 0 and 1 mean off. NaiveEngine
+// never collects and answers 0.
+int mxn_bulk_size_set(int size);
+int mxn_bulk_flush(void);
+
+// ---- life -------------------------------------------------------------------------------------
+// Starts what is not started. MXP_EVALUE: an environment variable is ill-formed (names it and the
+// valid values); every push fails with the same until it is corrected.
+int mxn_engine_start(void);
+// Waits for everything and ends the workers; errors stay for the next wait. The next call starts
+// again and reads the environment anew. MXP_ESTATE on a worker thread.
+int mxn_engine_stop(void);
+// From now on operations complete without running, deletions excepted; then WaitForAll.
+int mxn_engine_shutdown(void);
+bool mxn_engine_is_naive(void);
+
+// Whether this thread is executing an operation right now.
+bool mxn_inside_operation(void);
+
+// Kept by the engine itself, whether or not anything is recorded. All since the process began, in a
+// forked child since the fork. A bulk's members count as operations, the bulk does not.
+typedef struct mxn_engine_counts {
+    uint64_t pushed;     // operations handed over, the engine's own waits and deletions included
+    uint64_t completed;  // of them over: executed + skipped
+    uint64_t executed;   // their function ran
+    uint64_t skipped;    // it did not: a dependency had failed, or shutdown
+    uint64_t failed;     // ended in an error, taken over ones included
+    uint64_t visible;    // completed with a name that may be shown: what a profile of it all holds
+    uint64_t bulks;      // ImperativeBulk operations completed
+    uint64_t deletions;  // DeleteVariable operations completed
+    uint64_t waits;      // WaitForVar operations completed
+} mxn_engine_counts;
+
+void mxn_engine_counts_get(mxn_engine_counts *counts);
+
+#endif
