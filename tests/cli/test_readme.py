@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs that the README shows work as they stand there, and what it points to exists."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+SOURCE = pathlib.Path(os.environ.get("MXPROF_SOURCE", ".")).resolve()
+BUILD = pathlib.Path(os.environ.get("MXPROF_BUILD", "build/release")).resolve()
+README = (SOURCE / "README.md").read_text()
+PAGES = ["README.md", "DESIGN.md"] + [f"docs/{page.name}" for page in (SOURCE / "docs").glob("*.md")]
+
+
+def block(language):
+    found, = re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    return found
+
+
+def run(*command, **options):
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60, **options)
+
+
+def test_c_program_prints_a_table_and_leaves_a_trace(tmp_path):
+    (tmp_path / "hello.c").write_text(block("c"))
+    run("cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", f"-I{SOURCE}/include", "hello.c", f"-L{BUILD}",
+        "-lmxprof", f"-Wl,-rpath,{BUILD}", "-o", "hello", cwd=tmp_path)
+    printed = run(tmp_path / "hello", cwd=tmp_path).stdout
+    assert re.search(r"^work +100 ", printed, re.MULTILINE)
+    trace = json.loads((tmp_path / "profile.json").read_text())
+    assert sum(event["name"] == "work" for event in trace["traceEvents"]) == 100
+
+
+def test_hello_example_prints_a_table_and_leaves_a_trace(tmp_path):
+    printed = run(BUILD / "hello", cwd=tmp_path).stdout
+    assert re.search(r"^harmonic +100 ", printed, re.MULTILINE)
+    assert json.loads((tmp_path / "hello.json").read_text())["traceEvents"]
+
+
+def test_python_program_prints_a_table_and_leaves_a_trace(tmp_path):
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build/release").symlink_to(BUILD)
+    printed = run("python3", "-c", block("python"), cwd=tmp_path).stdout
+    assert re.search(r"^sleep +3 ", printed, re.MULTILINE)
+    assert json.loads((tmp_path / "script.json").read_text())["traceEvents"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    folder = (SOURCE / page).parent
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", (SOURCE / page).read_text()):
+        assert target.startswith("https://") or (folder / target).exists(), target
+
+
+def test_guide_lists_the_keys_that_exist():
+    keys = re.findall(r"^KEY\((\w+),", (SOURCE / "src/session/config_keys.def").read_text(), re.MULTILINE)
+    guide = (SOURCE / "docs/guide.md").read_text()
+    section = guide[guide.index("## Configuration"):guide.index("## State")]
+    assert [key for key in keys if f"`{key}`" not in section] == []
+    variables = re.findall(r'"(MXPROF_\w+)"', (SOURCE / "src/session/config_keys.def").read_text())
+    assert [name for name in variables if f"`{name}`" not in section] == []
+
+
+def test_c_api_page_names_every_function():
+    declared = set()
+    for header in ("profiler.h", "record.h", "error.h", "gate.h"):
+        text = (SOURCE / "include/mxprof" / header).read_text()
+        text = re.sub(r"//[^\n]*", "", text)
+        declared |= set(re.findall(r"^[a-z][\w *]*?\b(mxp_[a-z0-9_]+)\([^;{]*\);", text, re.MULTILINE))
+    page = (SOURCE / "docs/c-api.md").read_text()
+    internal = {"mxp_span_begin_call", "mxp_span_end_call"}  # what the inline functions call
+    listed = page + "".join(f"mxp_counter{kind}" for kind in ("_i64", "_f64"))
+    assert sorted(name for name in declared - internal if name not in listed) == []
+    assert len(declared) > 40
