@@ -164,7 +164,9 @@ static int add_thread_entries(live_source *live)
     if (error != MXP_OK) {
         return error;
     }
-    memset(live->threads, 0, count * sizeof(mxp_thread_entry));
+    if (count > 0) {
+        memset(live->threads, 0, count * sizeof(mxp_thread_entry));
+    }
     for (uint32_t i = 0; i < count && i < mxp__rec.old_thread_capacity; i++) {
         live->threads[i] = mxp__rec.old_threads[i];
     }
