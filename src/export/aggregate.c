@@ -119,7 +119,7 @@ typedef struct name_pass {
     int64_t state_ns;
 } name_pass;
 
-static mxp_duration_row *row_of_name_slow(name_pass *pass, uint32_t id)
+static mxp_duration_row *row_of_name(name_pass *pass, uint32_t id)
 {
     mxp_duration_table *table = &pass->aggregate->durations;
     uint32_t known = mxp__known_name(pass->source, id);
@@ -143,6 +143,56 @@ static void note_other(name_pass *pass, const mxp_event *event)
     }
 }
 
+// Durations of lean spans straight from their words, for as long as they lie within the decoder's
+// segment of the clock. With begin b and duration d in ticks since the segment's start, end minus
+// begin in ns is floor((b + d) m / 2^32) - floor(b m / 2^32) = (d m + (b m mod 2^32)) / 2^32: to the
+// nanosecond what the decoder says, by two small multiplications instead of two wide ones.
+typedef struct lean_clock {
+    uint64_t base;       // of the block
+    uint64_t base_past;  // from the segment's start to it
+    uint64_t limit;      // spans must end at most this long after the segment's start
+    uint64_t mult;       // at most 2^32, so that d * mult and the rest fit 64 bits
+    uint32_t start_low;
+    bool usable;
+} lean_clock;
+
+static lean_clock lean_clock_of(const mxp_decoder *decoder)
+{
+    uint64_t start = decoder->clock.ticks0;
+    uint64_t start_past = start - decoder->ticks_min;
+    uint64_t limit = decoder->ticks_range - start_past;
+    return (lean_clock){
+        .base = decoder->block.base_ticks,
+        .base_past = decoder->block.base_ticks - start,
+        .limit = limit < decoder->clock_range ? limit : decoder->clock_range,
+        .mult = decoder->clock.mult,
+        .start_low = (uint32_t)start,
+        .usable = decoder->clock.mult <= UINT64_C(1) << 32 && start_past <= decoder->ticks_range,
+    };
+}
+
+// Adds lean spans from `at` on and returns where the first record stands that needs more.
+static const uint64_t *add_lean_spans(const mxp_duration_table *table, const lean_clock *clock,
+                                      const uint64_t *at, const uint64_t *end)
+{
+    mxp_duration_row *const *rows = table->rows;
+    const size_t row_count = table->count;
+    const lean_clock now = *clock;
+    for (; end - at >= 2; at += 2) {
+        uint64_t stamp = at[0] >> 16, duration = at[1] >> 32;
+        uint32_t name = (uint32_t)at[1];
+        uint64_t distance = (stamp + duration - now.base) << 16;
+        uint64_t end_past = now.base_past + (uint64_t)((int64_t)distance >> 16);
+        if ((at[0] & 0xffff) != (MXP_KIND_SPAN | 1 << 8) || end_past > now.limit ||
+            end_past < duration || name >= row_count || rows[name] == NULL) {
+            break;
+        }
+        uint32_t begin_rest = ((uint32_t)stamp - now.start_low) * (uint32_t)now.mult;
+        mxp__histogram_add(&rows[name]->histogram, (duration * now.mult + begin_rest) >> 32);
+    }
+    return at;
+}
+
 // mxp__each_record with its visit written out: this is the loop that the speed depends on.
 static int add_block(name_pass *pass, const mxp_block *block)
 {
@@ -151,21 +201,24 @@ static int add_block(name_pass *pass, const mxp_block *block)
     mxp_event event;
     int found;
     mxp__decoder_begin(&decoder, pass->source->timebase, block);
-    while ((found = mxp__decoder_next(&decoder, &event)) == 1) {
-        if (__builtin_expect(event.kind != MXP_KIND_SPAN && event.kind != MXP_KIND_OPERATOR, 0)) {
+    for (;;) {
+        lean_clock clock = lean_clock_of(&decoder);
+        if (clock.usable) {
+            decoder.at = add_lean_spans(table, &clock, decoder.at, decoder.block.end);
+        }
+        if ((found = mxp__decoder_next(&decoder, &event)) != 1) {
+            return found;
+        }
+        if (event.kind != MXP_KIND_SPAN && event.kind != MXP_KIND_OPERATOR) {
             note_other(pass, &event);
             continue;
         }
-        mxp_duration_row *row = mxp__duration_find(table, event.name);
-        if (__builtin_expect(row == NULL, 0)) {
-            row = row_of_name_slow(pass, event.name);
-            if (row == NULL) {
-                return MXP_ENOMEM;
-            }
+        mxp_duration_row *row = row_of_name(pass, event.name);
+        if (row == NULL) {
+            return MXP_ENOMEM;
         }
         mxp__histogram_add(&row->histogram, (uint64_t)(event.end_ns - event.begin_ns));
     }
-    return found;
 }
 
 static int add_blocks(name_pass *pass)
@@ -190,7 +243,7 @@ static int add_statistics(name_pass *pass)
 {
     for (size_t i = 0; i < pass->source->stats_count; i++) {
         const mxp_stats_view *view = &pass->source->stats[i];
-        mxp_duration_row *row = row_of_name_slow(pass, view->name);
+        mxp_duration_row *row = row_of_name(pass, view->name);
         if (row == NULL) {
             return MXP_ENOMEM;
         }

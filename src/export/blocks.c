@@ -26,9 +26,12 @@ static const size_t slot_flush_bytes = (size_t)8 << 20;
 
 typedef enum slot_state { SLOT_FREE, SLOT_FILLING, SLOT_READY } slot_state;
 
+// The length of the text changes with every record, and neighbours are filled by different threads:
+// they must not share cache lines.
 typedef struct slot {
     mxp_strbuf out;
     slot_state state;
+    char apart[128];
 } slot;
 
 // Everything below the mutex is guarded by it, but a slot's text belongs to its worker while it is

@@ -27,6 +27,7 @@ static const char replaced_note[] =
 struct mxp_chrome_file {
     char *path;
     mxp_chrome_rows *rows;  // what the file tells, null before the first append
+    unsigned threads;       // that format it; 0: as many as pay
     bool started;
     bool replaced;          // somebody took an earlier part away
     dev_t device;           // with inode and size: whether the file is still ours
@@ -42,6 +43,12 @@ typedef struct place {
     bool is_stream;         // no regular file: offsets mean nothing
 } place;
 
+static unsigned threads_wanted(void)
+{
+    const char *text = getenv("MXPROF_EXPORT_THREADS");
+    return text == NULL ? 0 : (unsigned)strtoul(text, NULL, 10);
+}
+
 int mxp__chrome_file_create(const char *path, mxp_chrome_file **file)
 {
     *file = NULL;
@@ -50,6 +57,7 @@ int mxp__chrome_file_create(const char *path, mxp_chrome_file **file)
         mxp__free(made, sizeof *made);
         return mxp__fail_memory("the trace file");
     }
+    made->threads = threads_wanted();
     *file = made;
     return MXP_OK;
 }
@@ -102,9 +110,10 @@ static void place_init(place *at, int fd, const char *path, uint64_t start, bool
 
 // The items of `source` that the file does not have; `out` holds what comes before them. Damage in
 // the source is reported after everything readable has been written.
-static int write_items(mxp_chrome_rows *rows, mxp_source *source, mxp_strbuf *out, place *at)
+static int write_items(const mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_source *source,
+                       mxp_strbuf *out, place *at)
 {
-    static const mxp_export_options options;
+    const mxp_export_options options = {.threads = file->threads};
     mxp_chrome chrome;
     mxp_export run = {.exporter = &mxp__exporter_chrome,
                       .source = source,
@@ -163,7 +172,7 @@ static int write_all(const mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_sou
 {
     mxp_strbuf out = {0};
     mxp__chrome_opening(&out);
-    int error = write_items(rows, source, &out, at);
+    int error = write_items(file, rows, source, &out, at);
     mxp__strbuf_fini(&out);
     int damage = error == MXP_EFORMAT ? error : MXP_OK;
     if (error == MXP_OK || damage != MXP_OK) {
@@ -361,7 +370,7 @@ static int append_items(mxp_chrome_file *file, mxp_source *source, int fd)
     mxp_strbuf out = {0}, closing = {0};
     place at;
     place_init(&at, fd, file->path, file->items_end, false);
-    int error = write_items(file->rows, source, &out, &at);
+    int error = write_items(file, file->rows, source, &out, &at);
     int damage = error == MXP_EFORMAT ? error : MXP_OK;
     uint64_t items_bytes = at.sink.written_bytes;
     mxp__strbuf_fini(&out);
