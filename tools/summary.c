@@ -45,6 +45,18 @@ const char *mxp__loss_reason_name(uint32_t reason)
     }
 }
 
+// What a pass keeps beside the summary. `frame_of` tells for each name id whether it is a frame
+// row's: asking the names for each span would take longer than all the rest.
+enum { FRAME_UNKNOWN = 0, FRAME_NOT = 1, FRAME_FIRST = 2 };
+
+typedef struct summary_pass {
+    mxp_source *source;
+    mxp_summary *summary;
+    uint32_t *frame_of;  // FRAME_*, or the place in summary->frames + FRAME_FIRST
+    uint64_t lost_before;
+    bool damaged;        // a block could not be read to its end
+} summary_pass;
+
 static bool is_frame(const mxp_source *source, uint32_t name)
 {
     static const char ending[] = ",frame";
@@ -58,33 +70,48 @@ static bool is_frame(const mxp_source *source, uint32_t name)
            memcmp(category.text + category.length - ENDING_LENGTH, ending, ENDING_LENGTH) == 0;
 }
 
-static int add_frame(mxp_summary *summary, const mxp_event *event)
+// Decides about a name that is met for the first time.
+static int classify_name(summary_pass *pass, const mxp_event *event)
 {
-    for (size_t i = 0; i < summary->frame_count; i++) {
-        mxp_frames *frames = &summary->frames[i];
-        if (frames->name == event->name) {
-            frames->count++;
-            frames->first_ns =
-                event->begin_ns < frames->first_ns ? event->begin_ns : frames->first_ns;
-            frames->last_ns = event->end_ns > frames->last_ns ? event->end_ns : frames->last_ns;
-            return MXP_OK;
-        }
+    mxp_summary *summary = pass->summary;
+    if (!is_frame(pass->source, event->name)) {
+        pass->frame_of[event->name] = FRAME_NOT;
+        return MXP_OK;
     }
     int error = mxp__grow(&summary->frames, &summary->frame_capacity, summary->frame_count + 1,
                           sizeof *summary->frames);
     if (error == MXP_OK) {
+        pass->frame_of[event->name] = (uint32_t)summary->frame_count + FRAME_FIRST;
         summary->frames[summary->frame_count++] = (mxp_frames){
-            .name = event->name,
-            .count = 1,
-            .first_ns = event->begin_ns,
-            .last_ns = event->end_ns,
-        };
+            .name = event->name, .first_ns = event->begin_ns, .last_ns = event->end_ns};
     }
     return error;
 }
 
-static int add_event(const mxp_source *source, mxp_summary *summary, const mxp_event *event)
+static int add_frame(summary_pass *pass, const mxp_event *event)
 {
+    if (event->name >= pass->source->name_count) {
+        return MXP_OK;
+    }
+    if (pass->frame_of[event->name] == FRAME_UNKNOWN) {
+        int error = classify_name(pass, event);
+        if (error != MXP_OK) {
+            return error;
+        }
+    }
+    uint32_t place = pass->frame_of[event->name];
+    if (place >= FRAME_FIRST) {
+        mxp_frames *frames = &pass->summary->frames[place - FRAME_FIRST];
+        frames->count++;
+        frames->first_ns = event->begin_ns < frames->first_ns ? event->begin_ns : frames->first_ns;
+        frames->last_ns = event->end_ns > frames->last_ns ? event->end_ns : frames->last_ns;
+    }
+    return MXP_OK;
+}
+
+static int add_event(summary_pass *pass, const mxp_event *event)
+{
+    mxp_summary *summary = pass->summary;
     if (summary->records == 0 || event->begin_ns < summary->first_ns) {
         summary->first_ns = event->begin_ns;
     }
@@ -98,32 +125,33 @@ static int add_event(const mxp_source *source, mxp_summary *summary, const mxp_e
     }
     summary->long_spans += (event->words[0] & 0xff) == MXP_KIND_SPAN_LONG;
     summary->cut_spans += event->flags != 0;
-    return is_frame(source, event->name) ? add_frame(summary, event) : MXP_OK;
+    return add_frame(pass, event);
 }
 
 // 1: the block was read; 0: there is none; a negative error.
-static int add_block(mxp_source *source, size_t number, mxp_summary *summary, uint64_t *lost_before)
+static int add_block(summary_pass *pass, size_t number)
 {
     mxp_block block;
-    int found = source->block(source, number, &block);
+    int found = pass->source->block(pass->source, number, &block);
     if (found != 1) {
         return found;
     }
-    summary->blocks++;
-    *lost_before += block.lost_before;
-    summary->bytes += (uint64_t)(block.end - block.words) * sizeof *block.words;
+    pass->summary->blocks++;
+    pass->lost_before += block.lost_before;
+    pass->summary->bytes += (uint64_t)(block.end - block.words) * sizeof *block.words;
     mxp_decoder decoder;
     mxp_event event;
-    mxp__decoder_begin(&decoder, source->timebase, &block);
+    mxp__decoder_begin(&decoder, pass->source->timebase, &block);
     int more = mxp__decoder_next(&decoder, &event);
     while (more == 1) {
-        int error = add_event(source, summary, &event);
+        int error = add_event(pass, &event);
         if (error != MXP_OK) {
             return error;
         }
         more = mxp__decoder_next(&decoder, &event);
     }
-    return more < 0 ? more : 1;
+    pass->damaged = pass->damaged || more < 0;  // other blocks may be whole
+    return 1;
 }
 
 // Losses stand in the LOSS section. Where it is missing or damaged, the threads' own counts and
@@ -145,19 +173,25 @@ static void add_losses(const mxp_source *source, uint64_t lost_before, mxp_summa
 int mxp__summary_make(const mxp_command *command, mxp_input *input, mxp_summary *summary)
 {
     *summary = (mxp_summary){0};
-    uint64_t lost_before = 0;
+    size_t table_bytes = input->source->name_count * sizeof(uint32_t);
+    summary_pass pass = {.source = input->source, .summary = summary};
+    pass.frame_of = mxp__alloc(table_bytes);
+    if (pass.frame_of == NULL && table_bytes > 0) {
+        return mxp__fail_memory("a pass over the trace");
+    }
     int read = 1;
     for (size_t number = 0; read == 1; number++) {
-        read = add_block(input->source, number, summary, &lost_before);
+        read = add_block(&pass, number);
     }
+    mxp__free(pass.frame_of, table_bytes);
     if (read == MXP_ENOMEM) {
         mxp__summary_fini(summary);
         return read;
     }
-    if (read < 0) {
+    if (read < 0 || pass.damaged) {
         mxp__input_cut_short(command, input);
     }
-    add_losses(input->source, lost_before, summary);
+    add_losses(input->source, pass.lost_before, summary);
     const char *cost = mxp__input_info(input, "record_cost_ns");
     summary->record_cost_ns = cost == NULL ? 0 : strtod(cost, NULL);
     return MXP_OK;
