@@ -54,7 +54,7 @@ typedef struct summary_pass {
     mxp_summary *summary;
     uint32_t *frame_of;  // FRAME_*, or the place in summary->frames + FRAME_FIRST
     uint64_t lost_before;
-    bool damaged;        // a block could not be read to its end
+    bool damaged;  // a block could not be read to its end
 } summary_pass;
 
 static bool is_frame(const mxp_source *source, uint32_t name)
