@@ -30,11 +30,18 @@ static inline uint64_t mxp__word0(unsigned kind, unsigned units, uint64_t stamp)
     return kind | (uint64_t)units << 8 | stamp << 16;
 }
 
+// Whether a moment can be widened with this chunk's base: less than 2^46 before it (a record may be
+// written a little after its moment), less than 2^46 behind it.
+static inline bool mxp__emit_near_base(const mxp_thread *self, uint64_t now)
+{
+    return (now - self->hot.base_ticks + (UINT64_C(1) << 46)) >> 47 == 0;
+}
+
 static inline uint64_t *mxp__emit_room(mxp_thread *self, unsigned units, uint64_t now)
 {
     uint64_t *words = self->hot.cursor;
     uint64_t *limit = __atomic_load_n(&self->hot.limit, __ATOMIC_RELAXED);
-    if (__builtin_expect(words + 2 * units > limit || (now - self->hot.base_ticks) >> 47 != 0, 0)) {
+    if (__builtin_expect(words + 2 * units > limit || !mxp__emit_near_base(self, now), 0)) {
         return mxp__emit_room_slow(self, units, now);
     }
     return words;
@@ -46,8 +53,9 @@ static inline void mxp__emit_leave(mxp_thread *self)
     __atomic_store_n(&self->hot.busy, 0u, __ATOMIC_RELEASE);  // pairs with quiesce
 }
 
-// Takes `busy` and checks the gate. False: nothing to record (losses are counted).
-static inline bool mxp__emit_enter(mxp_emit *emit, uint32_t classes)
+// Takes `busy` and checks the gate. False: nothing to record (losses are counted). `now` is the
+// moment of the record where the caller knows it, so that no second clock read is needed; 0: now.
+static inline bool mxp__emit_enter(mxp_emit *emit, uint32_t classes, uint64_t now)
 {
     mxp_thread *self = mxp__thread_self();
     if (__builtin_expect(self == NULL, 0)) {
@@ -61,7 +69,7 @@ static inline bool mxp__emit_enter(mxp_emit *emit, uint32_t classes)
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_ACQUIRE);  // pairs with release
     emit->self = self;
-    emit->now = mxp_ticks_from(gate);
+    emit->now = now != 0 ? now : mxp_ticks_from(gate);
     if (__builtin_expect((gate & classes) == 0 || (gate & MXP_GATE_HOLD) != 0, 0) &&
         !mxp__emit_gate_slow(classes)) {
         mxp__emit_leave(self);
@@ -71,9 +79,9 @@ static inline bool mxp__emit_enter(mxp_emit *emit, uint32_t classes)
 }
 
 // mxp__emit_enter and room for a record of `units`.
-static inline bool mxp__emit_open(mxp_emit *emit, uint32_t classes, unsigned units)
+static inline bool mxp__emit_open_at(mxp_emit *emit, uint32_t classes, unsigned units, uint64_t now)
 {
-    if (!mxp__emit_enter(emit, classes)) {
+    if (!mxp__emit_enter(emit, classes, now)) {
         return false;
     }
     emit->words = mxp__emit_room(emit->self, units, emit->now);
@@ -83,6 +91,11 @@ static inline bool mxp__emit_open(mxp_emit *emit, uint32_t classes, unsigned uni
         return false;
     }
     return true;
+}
+
+static inline bool mxp__emit_open(mxp_emit *emit, uint32_t classes, unsigned units)
+{
+    return mxp__emit_open_at(emit, classes, units, 0);
 }
 
 static inline void mxp__emit_close(const mxp_emit *emit, unsigned units)

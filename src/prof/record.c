@@ -156,7 +156,7 @@ void mxp_operator_emit(uint32_t classes, const mxp_operator *op)
         flags |= MXP_OP_VARIABLES_CUT;
     }
     mxp_emit emit;
-    if (!mxp__emit_open(&emit, classes, 4 + 4 * records)) {
+    if (!mxp__emit_open_at(&emit, classes, 4 + 4 * records, op->end_ticks)) {
         return;
     }
     uint64_t run = op->end_ticks > op->start_ticks ? op->end_ticks - op->start_ticks : 0;

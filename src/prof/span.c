@@ -119,12 +119,12 @@ static uint64_t *write_long(const mxp_span *span, uint64_t *words)
     return words + 2 * (3 + count);
 }
 
-static bool fits_lean(const mxp_span *span, uint64_t now)
+static bool fits_lean(const mxp_thread *self, const mxp_span *span)
 {
     uint64_t duration = span->end_ticks - span->begin_ticks;
     return span->flags == 0 && span->lane == 0 && span->clock == MXP_CLOCK_TRACE &&
            span->arg_count == 0 && span->scope == 0 && duration >> 32 == 0 &&
-           now - span->end_ticks < UINT64_C(1) << 46;
+           mxp__emit_near_base(self, span->end_ticks);
 }
 
 // Writes a span in the form it needs, or into the statistics. The caller holds busy.
@@ -135,7 +135,7 @@ static void write_span(mxp_thread *self, const mxp_span *span, uint64_t now)
         mxp__emit_statistics(self, span->name, duration, now);
         return;
     }
-    bool lean = fits_lean(span, now);
+    bool lean = fits_lean(self, span);
     uint32_t args = span->arg_count < 120 ? span->arg_count : 120;
     uint64_t *words = mxp__emit_room(self, lean ? 1 : 3 + args, now);
     if (words == NULL) {
@@ -211,12 +211,13 @@ void mxp_span_end_slow(mxp_name name, uint64_t token, uint64_t end_ticks)
 static void emit_span(uint32_t classes, const mxp_span *given)
 {
     mxp_emit emit;
-    if (!mxp__emit_enter(&emit, classes)) {
-        return;
-    }
     mxp_span span = *given;
     if (span.end_ticks < span.begin_ticks) {
         span.end_ticks = span.begin_ticks;
+    }
+    uint64_t now = span.clock == MXP_CLOCK_TRACE ? span.end_ticks : 0;
+    if (!mxp__emit_enter(&emit, classes, now)) {
+        return;
     }
     emit_with_taps(&emit, &span);
 }
