@@ -242,6 +242,8 @@ int mxp__recorder_limits_set(const mxp_recorder_limits *limits)
         limits->statistics_when_full != mxp__rec.limits.statistics_when_full) {
         mxp__hold();
         mxp__rec.limits = *limits;
+        mxp__stats_free(mxp__rec.statistics[MXP__CONSUMER_FILE]);
+        mxp__rec.statistics[MXP__CONSUMER_FILE] = NULL;
         for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
             __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);
         }

@@ -86,7 +86,7 @@ static inline bool mxp__emit_open_at(mxp_emit *emit, uint32_t classes, unsigned 
     }
     emit->words = mxp__emit_room(emit->self, units, emit->now);
     if (__builtin_expect(emit->words == NULL, 0)) {
-        mxp__thread_lose(emit->self, MXP_LOSS_MEMORY_FULL, emit->now);
+        mxp__thread_lose(emit->self, MXP_LOSS_MEMORY_FULL, 1, emit->now);
         mxp__emit_leave(emit->self);
         return false;
     }

@@ -36,7 +36,9 @@ void mxp__recorder_fork_child(void)
     mxp__pool_fork_child();
     mxp__names_fork_done();
     mxp__rec.state = MXP__STATE_STOPPED;
-    mxp__rec.merged_stats = NULL;
+    for (int i = 0; i < MXP__CONSUMERS; i++) {
+        mxp__rec.statistics[i] = NULL;
+    }
     mxp__rec.old_loss_count = 0;
     for (size_t i = 0; i < mxp__rec.old_thread_capacity; i++) {
         mxp__rec.old_threads[i] = (mxp_thread_entry){0};

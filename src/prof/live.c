@@ -218,15 +218,21 @@ static int add_losses(live_source *live)
 }
 
 // ---- statistics -------------------------------------------------------------------------------
-// Takes the tables of all threads into the merged one, while nobody records.
+// Takes the tables of all threads into those of the consumers, while nobody records.
 static void detach_statistics(void)
 {
     mxp__hold();
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
-        if (thread->stats != NULL && mxp__stats_merge(&mxp__rec.merged_stats, thread->stats)) {
-            mxp__stats_free(thread->stats);
-            thread->stats = NULL;
+        uint64_t lost = 0;
+        for (int i = 0; i < MXP__CONSUMERS; i++) {
+            uint64_t lost_here = mxp__stats_merge(&mxp__rec.statistics[i], thread->stats);
+            lost = lost_here > lost ? lost_here : lost;
         }
+        if (lost != 0) {
+            mxp__thread_lose(thread, MXP_LOSS_MEMORY_FULL, lost, mxp_ticks());
+        }
+        mxp__stats_free(thread->stats);
+        thread->stats = NULL;
     }
     mxp__release();
 }
@@ -237,13 +243,14 @@ static void add_statistic(void *context, uint32_t name, const mxp_histogram *his
     live->stats[live->stats_count++] = (mxp_stats_view){name, histogram};
 }
 
-static int add_statistics(live_source *live)
+static int add_statistics(live_source *live, int consumer)
 {
     detach_statistics();
-    uint32_t count = mxp__stats_count(mxp__rec.merged_stats);
+    const mxp_stats_table *table = mxp__rec.statistics[consumer];
+    uint32_t count = mxp__stats_count(table);
     int error = mxp__grow(&live->stats, &live->stats_capacity, count, sizeof(mxp_stats_view));
     if (error == MXP_OK) {
-        mxp__stats_each(mxp__rec.merged_stats, add_statistic, live);
+        mxp__stats_each(table, add_statistic, live);
         live->source.stats = live->stats;
         live->source.stats_count = live->stats_count;
     }
@@ -293,8 +300,8 @@ static int build(live_source *live, int consumer)
     if (error == MXP_OK) {
         error = mxp__timebase_copy(&live->timebase, mxp__recorder_timebase(1));
     }
-    if (error == MXP_OK && consumer == MXP__CONSUMER_STATS) {
-        error = add_statistics(live);
+    if (error == MXP_OK) {
+        error = add_statistics(live, consumer);
     }
     if (error == MXP_OK) {
         error = add_thread_entries(live);
@@ -401,8 +408,8 @@ void mxp__live_consume(int consumer, mxp_source *source)
         live->cuts[i].thread->position[consumer] = live->cuts[i].to;
     }
     if (consumer == MXP__CONSUMER_STATS) {
-        mxp__stats_free(mxp__rec.merged_stats);
-        mxp__rec.merged_stats = NULL;
+        mxp__stats_free(mxp__rec.statistics[consumer]);
+        mxp__rec.statistics[consumer] = NULL;
     }
     retire_threads();
     mxp__unlock(&mxp__rec.drain);

@@ -29,11 +29,11 @@ uint64_t mxp__pool_held_bytes(void)
 }
 
 // Reserves the bytes before mapping, so that racing threads cannot exceed the cap together.
-static void *map_counted(uint64_t size_bytes)
+static void *map_counted(uint64_t size_bytes, uint64_t beyond_bytes)
 {
     uint64_t held = __atomic_add_fetch(&pool.held_bytes, size_bytes, __ATOMIC_RELAXED);
     void *pages = NULL;
-    if (held <= __atomic_load_n(&pool.limit_bytes, __ATOMIC_RELAXED)) {
+    if (held <= __atomic_load_n(&pool.limit_bytes, __ATOMIC_RELAXED) + beyond_bytes) {
         pages = mxp__pages_map(size_bytes);
     }
     if (pages == NULL) {
@@ -48,7 +48,7 @@ static void unmap_counted(void *pages, uint64_t size_bytes)
     __atomic_fetch_sub(&pool.held_bytes, size_bytes, __ATOMIC_RELAXED);
 }
 
-mxp_chunk_header *mxp__pool_take_chunk(void)
+static mxp_chunk_header *take_chunk(uint64_t beyond_bytes)
 {
     if (!mxp__spin_lock(&mxp__pool_lock)) {
         return NULL;
@@ -59,7 +59,17 @@ mxp_chunk_header *mxp__pool_take_chunk(void)
         pool.free_chunk_count--;
     }
     mxp__spin_unlock(&mxp__pool_lock);
-    return chunk != NULL ? chunk : map_counted(MXP_CHUNK_BYTES);
+    return chunk != NULL ? chunk : map_counted(MXP_CHUNK_BYTES, beyond_bytes);
+}
+
+mxp_chunk_header *mxp__pool_take_chunk(void)
+{
+    return take_chunk(0);
+}
+
+mxp_chunk_header *mxp__pool_take_reserve(void)
+{
+    return take_chunk(MXP__POOL_RESERVE_BYTES);
 }
 
 static void push_chunk(mxp_chunk_header *chunk)
@@ -83,7 +93,7 @@ bool mxp__pool_prefill(void)
 {
     while (mxp__pool_held_bytes() + MXP_CHUNK_BYTES <=
            __atomic_load_n(&pool.limit_bytes, __ATOMIC_RELAXED)) {
-        mxp_chunk_header *chunk = map_counted(MXP_CHUNK_BYTES);
+        mxp_chunk_header *chunk = map_counted(MXP_CHUNK_BYTES, 0);
         if (chunk == NULL) {
             return false;
         }
@@ -106,7 +116,7 @@ void *mxp__pool_take_block(void)
     }
     mxp__spin_unlock(&mxp__pool_lock);
     if (block == NULL) {
-        return map_counted(MXP__THREAD_BLOCK_BYTES);
+        return map_counted(MXP__THREAD_BLOCK_BYTES, 0);
     }
     memset(block, 0, MXP__THREAD_BLOCK_BYTES);
     return block;

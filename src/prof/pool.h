@@ -10,6 +10,8 @@
 
 #include "prof/spin.h"
 
+enum { MXP__POOL_RESERVE_BYTES = 16 << 20 };
+
 // The lock also guards short lists that owners and drains share (thread list, closed tokens).
 extern mxp_spin mxp__pool_lock;
 
@@ -18,6 +20,9 @@ void mxp__pool_limit(uint64_t limit_bytes);
 bool mxp__pool_prefill(void);
 
 mxp_chunk_header *mxp__pool_take_chunk(void);  // null: cap, no memory, or the lock is our own
+// The same, up to MXP__POOL_RESERVE_BYTES beyond the cap: for statistics that go on when it is
+// reached.
+mxp_chunk_header *mxp__pool_take_reserve(void);
 void mxp__pool_give_chunk(mxp_chunk_header *chunk);
 void *mxp__pool_take_block(void);  // a zeroed thread block, or null
 void mxp__pool_give_block(void *block);

@@ -46,7 +46,8 @@ void mxp__live_consume(int consumer, mxp_source *source);
 int mxp__live_pending(int consumer);
 
 // Statistics gathered by the recorder itself (statistics_only, or beyond the cap) come with every
-// live source of MXP__CONSUMER_STATS; consuming it empties them.
+// live source. Consuming one of MXP__CONSUMER_STATS empties them for that consumer; for
+// MXP__CONSUMER_FILE they add up until the limits change.
 
 // Adds a calibration point and returns the timebase; valid until the next call. Under the session's
 // lock.

@@ -97,7 +97,7 @@ static bool add_statistics(mxp_thread *self, uint32_t name, uint64_t duration)
 void mxp__emit_statistics(mxp_thread *self, uint32_t name, uint64_t duration, uint64_t now)
 {
     if (!add_statistics(self, name, duration)) {
-        mxp__thread_lose(self, MXP_LOSS_MEMORY_FULL, now);
+        mxp__thread_lose(self, MXP_LOSS_MEMORY_FULL, 1, now);
     }
 }
 
@@ -142,7 +142,7 @@ static void write_span(mxp_thread *self, const mxp_span *span, uint64_t now)
         bool counted =
             mxp__rec.limits.statistics_when_full && add_statistics(self, span->name, duration);
         if (!counted) {
-            mxp__thread_lose(self, MXP_LOSS_MEMORY_FULL, now);
+            mxp__thread_lose(self, MXP_LOSS_MEMORY_FULL, 1, now);
         }
         return;
     }

@@ -28,7 +28,9 @@ typedef struct mxp_recorder_state {
     mxp_timebase timebase;
     int timebase_ready;
     int consumer_active[MXP__CONSUMERS];
-    mxp_stats_table *merged_stats;  // of detached tables, until consumed
+    // Statistics of all threads. The consumer STATS takes its table; the one of FILE grows as long
+    // as the mode lasts, because in a file the last STATS section stands for all.
+    mxp_stats_table *statistics[MXP__CONSUMERS];
     mxp_loss_entry *old_losses;  // of threads that are gone
     size_t old_loss_count, old_loss_capacity;
     mxp_thread_entry *old_threads;  // by index; those alive are filled in when asked for

@@ -19,7 +19,7 @@ struct mxp_stats_table {
 static void *carve(mxp_stats_table *table, size_t size_bytes)
 {
     if ((size_t)(table->end - table->at) < size_bytes) {
-        mxp_chunk_header *chunk = mxp__pool_take_chunk();
+        mxp_chunk_header *chunk = mxp__pool_take_reserve();
         if (chunk == NULL) {
             return NULL;
         }
@@ -36,7 +36,7 @@ static void *carve(mxp_stats_table *table, size_t size_bytes)
 
 static mxp_stats_table *create(void)
 {
-    mxp_chunk_header *chunk = mxp__pool_take_chunk();
+    mxp_chunk_header *chunk = mxp__pool_take_reserve();
     if (chunk == NULL) {
         return NULL;
     }
@@ -95,7 +95,7 @@ void mxp__stats_each(const mxp_stats_table *table,
 
 typedef struct merge_context {
     mxp_stats_table **into;
-    bool complete;
+    uint64_t lost;
 } merge_context;
 
 static void merge_one(void *context, uint32_t name, const mxp_histogram *histogram)
@@ -103,17 +103,17 @@ static void merge_one(void *context, uint32_t name, const mxp_histogram *histogr
     merge_context *merge = context;
     mxp_histogram *to = histogram_of(merge->into, name);
     if (to == NULL) {
-        merge->complete = false;
+        merge->lost += histogram->count;
     } else {
         mxp__histogram_merge(to, histogram);
     }
 }
 
-bool mxp__stats_merge(mxp_stats_table **into, const mxp_stats_table *from)
+uint64_t mxp__stats_merge(mxp_stats_table **into, const mxp_stats_table *from)
 {
-    merge_context merge = {into, true};
+    merge_context merge = {into, 0};
     mxp__stats_each(from, merge_one, &merge);
-    return merge.complete;
+    return merge.lost;
 }
 
 void mxp__stats_free(mxp_stats_table *table)

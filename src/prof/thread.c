@@ -152,10 +152,10 @@ mxp_thread *mxp__thread_self(void)
     return self;
 }
 
-void mxp__thread_lose(mxp_thread *self, uint32_t reason, uint64_t now)
+void mxp__thread_lose(mxp_thread *self, uint32_t reason, uint64_t count, uint64_t now)
 {
-    __atomic_fetch_add(&self->lost, 1, __ATOMIC_RELAXED);
-    self->lost_before++;
+    __atomic_fetch_add(&self->lost, count, __ATOMIC_RELAXED);
+    self->lost_before += count;
     mxp_loss_window *window = NULL;
     for (size_t i = 0; i < MXP__LOSS_WINDOWS && window == NULL; i++) {
         mxp_loss_window *each = &self->loss[i];
@@ -170,7 +170,7 @@ void mxp__thread_lose(mxp_thread *self, uint32_t reason, uint64_t now)
             window = each;
         }
     }
-    window->count++;
+    window->count += count;
     window->to_ticks = now;
 }
 

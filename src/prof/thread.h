@@ -81,7 +81,7 @@ mxp_thread *mxp__thread_self(void);
 // counts the loss). The caller holds `busy`.
 bool mxp__thread_new_chunk(mxp_thread *self, uint64_t now);
 
-void mxp__thread_lose(mxp_thread *self, uint32_t reason, uint64_t now);
+void mxp__thread_lose(mxp_thread *self, uint32_t reason, uint64_t count, uint64_t now);
 
 mxp_thread *mxp__threads(void);  // newest first; under the drain lock
 uint32_t mxp__thread_index_count(void);  // indices given out so far
