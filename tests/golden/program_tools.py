@@ -96,5 +96,18 @@ def durations_ms(path="t.json"):
     return found
 
 
+def wait_until(condition, seconds=20):
+    """For what the background thread does when the machine lets it. A file that it is just
+    writing may be read half: that counts as not yet."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            if condition():
+                return
+        except ValueError:
+            pass
+        time.sleep(0.02)
+
+
 def sleep_ms(milliseconds):
     time.sleep(milliseconds / 1000)

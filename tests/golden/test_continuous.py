@@ -10,9 +10,10 @@ set_state('run')
 sizes = []
 for i in range(3):
     t = Domain('D').new_task('round %d' % i); t.start(); sleep_ms(1); t.stop()
-    time.sleep(.25)
-    names = [item['name'] for item in load('trace.json') if item['ph'] == 'b']
-    say(names == ['round %d' % n for n in range(i + 1)])
+    rounds = ['round %d' % n for n in range(i + 1)]
+    wait_until(lambda: os.path.exists('trace.json') and rounds == [
+        item['name'] for item in load('trace.json') if item['ph'] == 'b'])
+    say([item['name'] for item in load('trace.json') if item['ph'] == 'b'] == rounds)
     sizes.append(os.path.getsize('trace.json'))
 dump(False)
 sizes.append(os.path.getsize('trace.json'))

@@ -157,7 +157,8 @@ CASES = [
      "run(); work(); dump(); work(); say(files()); set_state('run'); work(); set_state('stop')\n"
      "dump(); say(files())", ["{'t.json': [1]}", "{'t.json': [2, 3]}"]),
     ("a failing timer dump loses nothing",
-     "run(filename='no/x.json', continuous_dump=True, dump_period=.02); work(); time.sleep(.1)\n"
+     "run(filename='no/x.json', continuous_dump=True, dump_period=.02); work()\n"
+     "wait_until(lambda: 'background' in outcome(dump, False))\n"
      "say(outcome(dump, False)[-35:]); os.mkdir('no'); work(); set_state('stop'); dump()\n"
      "say(works('no/x.json'))", ["(the background dump failed before)", "[1, 2]"]),
     ("native file beside the trace",

@@ -13,6 +13,8 @@ def on(): set_state('run')
 def off(): set_state('stop')
 def write(finished): say('dump', outcome(dump, finished))
 def check(name='p.json'): say(name, works(name) if os.path.exists(name) else 'no file')
+def soon(wanted, name='p.json'):
+    wait_until(lambda: os.path.exists(name) and works(name) == wanted); check(name)
 """
 NOT_RUN = "dump MXNetError: Check failed: profiler->IsEnableOutput(): Profiler hasn't been run. " \
     "Config and start profiler first"
@@ -63,7 +65,7 @@ CASES = [
      "cfg(1); on(); work(); off(); write(True); check(); on(); work(); off(); write(True); check()",
      ["dump ok", "p.json [1]", "dump ok", "p.json [2]"], {"p.json": [2]}),
     ("continuous: the timer writes without a dump call",
-     "cfg(1, period=.2); on(); work(); time.sleep(.6); check(); work(); time.sleep(.4); check();"
+     "cfg(1, period=.2); on(); work(); soon([1]); work(); soon([1, 2]);"
      "off()",
      ["p.json [1]", "p.json [1, 2]"], {"p.json": [1, 2]}),
     ("continuous: never dumped",
@@ -98,7 +100,7 @@ CASES = [
      "cfg(1, period=4.); on(); work(); off(); write(True); say('last line')",
      ["dump ok", "last line"], {"p.json": [1]}),
     ("continuous: a shorter dump_period holds at once",
-     "cfg(1, period=40.); on(); cfg(1, period=.2); work(); time.sleep(.8); check(); off();"
+     "cfg(1, period=40.); on(); cfg(1, period=.2); work(); soon([1]); off();"
      "write(True); check()",
      ["p.json [1]", "dump ok", "p.json [1]"], {"p.json": [1]}),
     ("event stopped without a start: what dump leaves",
@@ -123,9 +125,9 @@ CASES = [
     ("fork: a child of a continuous profile",
      "cfg(1, period=.05); on(); work(); write(False); pid = os.fork()\n"
      "if pid == 0:\n"
-     "    work(); cfg(1, 'child.json', .05); on(); work(); time.sleep(.3); check('child.json')\n"
+     "    work(); cfg(1, 'child.json', .05); on(); work(); soon([3], 'child.json')\n"
      "    sys.exit(0)\n"
-     "os.waitpid(pid, 0); check(); work(); time.sleep(.3); check(); off(); write(True)",
+     "os.waitpid(pid, 0); check(); work(); soon([1, 2]); off(); write(True)",
      ["dump ok", "child.json [3]", "p.json [1]", "p.json [1, 2]", "dump ok"],
      {"p.json": [1, 2], "child.json": [3]}),
     ("exit while a thread is recording",
