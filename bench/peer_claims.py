@@ -12,19 +12,19 @@ import statistics
 import subprocess
 import tempfile
 import time
+import typing
 
 CPU_TOLERANCE = 1.10          # wall over CPU time of a single-threaded side
 OTHERS_SHARE_OF_CORE = 0.05
-CLAIM_SECONDS = 26.0
 ROUNDS = 9
 
 # name, mode of our side, peer, mode of the peer's side, threads, operations a round.
 # Modes dump and table take a file instead of a number of threads and are rates.
 LOOPS = [
-    ("V1 MXNet task", "span", "mxnet", "task", 1, 1_000_000),
-    ("V1 MXNet task, two threads", "span", "mxnet", "task", 2, 1_000_000),
-    ("V1 MXNet task, its heap touched before", "span", "mxnet", "task_touched", 1, 1_000_000),
-    ("V2 MXNet counter", "counter", "mxnet", "counter", 1, 1_000_000),
+    ("V1 MXNet task", "span", "mxnet", "task", 1, 500_000),
+    ("V1 MXNet task, two threads", "span", "mxnet", "task", 2, 500_000),
+    ("V1 MXNet task, its heap touched before", "span", "mxnet", "task_touched", 1, 500_000),
+    ("V2 MXNet counter", "counter", "mxnet", "counter", 1, 500_000),
     ("V3 MXNet off", "off", "mxnet", "off", 1, 10_000_000),
     ("V3 MXNet off, two threads", "off", "mxnet", "off", 2, 10_000_000),
     ("V4 LTTng-UST, two tracepoints", "span", "lttng", "", 1, 2_000_000),
@@ -181,7 +181,7 @@ def run_ours(programs, scratch, mode, threads, count):
     return side
 
 
-def measure_rounds(loop, peer, programs, scratch, rounds, disturbed):
+def measure_rounds(loop, peer, programs, scratch, options):
     """(subject, reference) per valid round, and how many rounds were run."""
     _name, mode, _peer, peer_mode, threads, count = loop
     rate = mode in ("dump", "table")
@@ -191,19 +191,19 @@ def measure_rounds(loop, peer, programs, scratch, rounds, disturbed):
         side()
     valid = []
     run = 0
-    deadline = time.monotonic() + CLAIM_SECONDS
-    while len(valid) < rounds and (run == 0 or time.monotonic() < deadline):
+    deadline = time.monotonic() + options.seconds
+    while len(valid) < options.rounds and (run == 0 or time.monotonic() < deadline):
         order = ["ours", "peer"] if run % 2 == 0 else ["peer", "ours"]
         quiet = Quiet()
         got = {which: sides[which]() for which in order}
         run += 1
         good = quiet.held() if threads > 1 else all(was_on_cpu(side) for side in got.values())
-        if good or disturbed:
+        if good or options.disturbed:
             valid.append((figure(got["ours"], rate), figure(got["peer"], rate)))
     return valid, run
 
 
-def summarise(row, valid, run, rounds, disturbed):
+def summarise(row, valid, run, options):
     row.update(rounds=len(valid), rounds_run=run)
     notes = [row["note"]] if row["note"] else []
     if not valid:
@@ -213,13 +213,13 @@ def summarise(row, valid, run, rounds, disturbed):
     row.update(subject=statistics.median(ours for ours, _ in valid),
                reference=statistics.median(peer for _, peer in valid),
                ratio=statistics.median(ratios), min=min(ratios), max=max(ratios))
-    if disturbed:
+    if options.disturbed:
         notes.append("disturbed rounds counted")
     elif row["must"] is not None:
         higher = row["better"] == "higher"
         row["ok"] = row["ratio"] >= row["must"] if higher else row["ratio"] <= row["must"]
-        if len(valid) < rounds:
-            notes.append(f"{len(valid)} of {rounds} rounds valid")
+        if len(valid) < options.rounds:
+            notes.append(f"{len(valid)} of {options.rounds} rounds valid")
     else:
         notes.append("for comparison, no goal")
     row["note"] = "; ".join(notes)
@@ -235,7 +235,13 @@ def empty_row(goal, note=""):
             "note": note}
 
 
-def measure(goal, programs, peers, rounds, disturbed):
+class Options(typing.NamedTuple):
+    rounds: int        # valid ones wanted
+    seconds: float     # how long to wait for them
+    disturbed: bool    # count disturbed ones too
+
+
+def measure(goal, programs, peers, options):
     """The row of one claim."""
     loop = next(loop for loop in LOOPS if loop[0] == goal["name"])
     row = empty_row(goal)
@@ -244,9 +250,8 @@ def measure(goal, programs, peers, rounds, disturbed):
         scratch = pathlib.Path(folder)
         try:
             with contextlib.closing(PEERS[loop[2]](programs, peers, scratch)) as peer:
-                valid, run = measure_rounds(loop, peer, programs, scratch, rounds or ROUNDS,
-                                            disturbed)
+                valid, run = measure_rounds(loop, peer, programs, scratch, options)
         except Missing as missing:
             row["note"] = str(missing)
             return row
-    return summarise(row, valid, run, rounds or ROUNDS, disturbed)
+    return summarise(row, valid, run, options)

@@ -14,7 +14,7 @@
 static void print_usage(const char *program)
 {
     fprintf(stderr,
-            "usage: %s [--list] [--only PREFIX] [--rounds N] [--disturbed]\n"
+            "usage: %s [--list] [--only PREFIX] [--rounds N] [--seconds S] [--disturbed]\n"
             "Measures claims and prints a line of JSON for each; make bench runs them all.\n",
             program);
 }
@@ -129,11 +129,6 @@ static void list_claims(const bench_claim *claims, size_t count, const char *onl
 
 static void measure_claims(const bench_claim *claims, size_t count, const char *only)
 {
-    int wanted = 0;
-    for (size_t i = 0; i < count; i++) {
-        wanted += is_wanted(&claims[i], only);
-    }
-    bench_rounds.claims = wanted > 0 ? wanted : 1;
     // One thread writes unless a claim asks for more; dumps take it from here.
     bench_require(setenv("MXPROF_EXPORT_THREADS", "1", 1) == 0, "setenv");
     for (size_t i = 0; i < count; i++) {
@@ -156,6 +151,8 @@ int bench_main(int argc, char **argv, const bench_claim *claims, size_t count)
             only = argv[++i];
         } else if (strcmp(argv[i], "--rounds") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0) {
             bench_rounds.wanted = atoi(argv[++i]);
+        } else if (strcmp(argv[i], "--seconds") == 0 && i + 1 < argc && atof(argv[i + 1]) > 0) {
+            bench_rounds.seconds = atof(argv[++i]);
         } else {
             print_usage(argv[0]);
             return 2;

@@ -7,6 +7,7 @@
 //   --list          the claims, and measure nothing
 //   --only PREFIX   only claims whose name begins so
 //   --rounds N      valid rounds per claim
+//   --seconds S     how long to wait for them, per claim; 12 if not given
 //   --disturbed     count also rounds that other processes disturbed; gives figures but no verdict
 #ifndef BENCH_HARNESS_H
 #define BENCH_HARNESS_H

@@ -14,11 +14,10 @@
 
 enum { ROUNDS_MAX = 200 };
 
-static const double program_seconds = 24.0;  // what one program may take, all claims together
 static const double cpu_tolerance = 1.10;  // wall over CPU time of one thread
 static const double others_share_of_core = 0.05;
 
-bench_rounds_wish bench_rounds = {0, 1, false};
+bench_rounds_wish bench_rounds = {0, 12.0, false};
 
 // ---- the machine ------------------------------------------------------------------------------
 static double clock_ns(clockid_t clock)
@@ -205,7 +204,7 @@ void bench_compare(const bench_claim *claim, const bench_plan *plan)
     static double subject[ROUNDS_MAX], reference[ROUNDS_MAX], ratio[ROUNDS_MAX];
     int wanted = bench_rounds.wanted != 0 ? bench_rounds.wanted : plan->rounds;
     wanted = wanted < ROUNDS_MAX ? wanted : ROUNDS_MAX;
-    double deadline = bench_now_ns() + program_seconds * 1e9 / bench_rounds.claims;
+    double deadline = bench_now_ns() + bench_rounds.seconds * 1e9;
     int valid = 0, run = 0;
     run_round(claim, plan, 0);
     while (valid < wanted && (run == 0 || bench_now_ns() < deadline)) {

@@ -7,7 +7,7 @@
 
 typedef struct bench_rounds_wish {
     int wanted;  // valid rounds per claim; 0: what the claim's plan says
-    int claims;  // that share this program's time
+    double seconds;  // how long a claim may wait for them
     bool disturbed;  // count disturbed rounds too
 } bench_rounds_wish;
 
