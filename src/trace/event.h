@@ -6,8 +6,9 @@
 
 #include "trace/source.h"
 
-// Whatever the file holds: begin_ticks <= end_ticks, begin_ns <= end_ns, and both times lie within
-// +-MXP__NS_MAX, so that differences of any two never overflow. What lies beyond is moved there.
+// Whatever the file holds: begin_ns <= end_ns, and both times lie within +-MXP__NS_MAX, so that
+// differences of any two never overflow. What lies beyond is moved there. Ticks are in order too,
+// except those of a lane's own clock, which may be negative (mxp__event_clock).
 #define MXP__NS_MAX (INT64_C(1) << 61)
 
 typedef struct mxp_event {

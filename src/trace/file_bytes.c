@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Getting at the bytes of a file. A regular file is mapped, so that a trace larger than memory can
-// be read; a pipe is read to its end into a growing block.
+// be read; a pipe is read to its end into a growing block. A mapped file must not be shortened
+// while it is open: the system then answers reads with SIGBUS. Our own writer never shortens what
+// was complete.
 #include "trace/file_bytes.h"
 
 #include <errno.h>
@@ -15,6 +17,9 @@
 #include "base/fail.h"
 
 enum { READ_BYTES = 1 << 16, ALIGN_BYTES = 16 };
+
+// How much of a mapping stays in memory, about.
+static const uint64_t resident_bytes = (uint64_t)64 << 20;
 
 static int fail_read(const char *path, int number)
 {
@@ -62,7 +67,7 @@ static int read_stream(int fd, const char *path, size_t least_bytes,
         mxp__free(block, capacity);
         return error;
     }
-    *bytes = (mxp_file_bytes){(const uint8_t *)block, size_bytes, capacity, false};
+    *bytes = (mxp_file_bytes){(const uint8_t *)block, size_bytes, capacity, false, 0};
     return MXP_OK;
 }
 
@@ -80,7 +85,7 @@ static int open_descriptor(int fd, const char *path, size_t least_bytes,
     if (S_ISREG(status.st_mode) && status.st_size > 0) {
         void *data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (data != MAP_FAILED) {
-            *bytes = (mxp_file_bytes){data, (size_t)status.st_size, 0, true};
+            *bytes = (mxp_file_bytes){data, (size_t)status.st_size, 0, true, 0};
             return MXP_OK;
         }
     }
@@ -102,7 +107,7 @@ int mxp__file_bytes_open(const char *path, size_t least_bytes,
 
 int mxp__file_bytes_given(const void *data, size_t size_bytes, mxp_file_bytes *bytes)
 {
-    *bytes = (mxp_file_bytes){data, size_bytes, 0, false};
+    *bytes = (mxp_file_bytes){data, size_bytes, 0, false, 0};
     if ((uintptr_t)data % ALIGN_BYTES == 0 || size_bytes == 0) {
         return MXP_OK;
     }
@@ -116,9 +121,14 @@ int mxp__file_bytes_given(const void *data, size_t size_bytes, mxp_file_bytes *b
     return MXP_OK;
 }
 
-void mxp__file_bytes_release_memory(const mxp_file_bytes *bytes)
+void mxp__file_bytes_touch(mxp_file_bytes *bytes, uint64_t size_bytes)
 {
-    if (bytes->mapped) {
+    if (!bytes->mapped || bytes->size_bytes <= resident_bytes) {
+        return;
+    }
+    uint64_t sum = __atomic_add_fetch(&bytes->touched_bytes, size_bytes, __ATOMIC_RELAXED);
+    if (sum >= resident_bytes && __atomic_compare_exchange_n(&bytes->touched_bytes, &sum, 0, false,
+                                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
         madvise((void *)(uintptr_t)bytes->data, bytes->size_bytes, MADV_DONTNEED);
     }
 }

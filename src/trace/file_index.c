@@ -202,6 +202,8 @@ int mxp__file_index_scan(mxp_file_index *index)
         }
         last = offset;
         offset += section->length_bytes;
+        // Also for chunks that are not checked: the system maps pages around those that are read.
+        mxp__file_bytes_touch(&index->bytes, section->length_bytes);
     }
     if (offset != size || last == 0 || last != index->last[MXP_SECTION_END]) {
         mxp__file_index_damage(index, offset,

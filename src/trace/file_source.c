@@ -12,14 +12,10 @@
 #include "base/fail.h"
 #include "trace/file_tables.h"
 
-// After so many bytes of blocks were handed out, the memory of a large mapping is given back.
-static const uint64_t resident_bytes = (uint64_t)64 << 20;
-
 typedef struct file_source {
     mxp_source source;  // must stay first
     mxp_file_index index;
     mxp_file_tables tables;
-    uint64_t handed_out;  // atomic: bytes of blocks since memory was last given back
 } file_source;
 
 static file_source *of(mxp_source *source)
@@ -35,19 +31,6 @@ static mxp_name_view view_name(const mxp_source *source, uint32_t id)
         return (mxp_name_view){.text = "<bad name>", .length = 10};
     }
     return file->tables.names[id];
-}
-
-// Blocks handed out before stay readable: their pages come back from the file.
-static void limit_memory(file_source *file, uint64_t size_bytes)
-{
-    if (!file->index.lazy) {
-        return;
-    }
-    uint64_t sum = __atomic_add_fetch(&file->handed_out, size_bytes, __ATOMIC_RELAXED);
-    if (sum >= resident_bytes && __atomic_compare_exchange_n(&file->handed_out, &sum, 0, false,
-                                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-        mxp__file_bytes_release_memory(&file->index.bytes);
-    }
 }
 
 static int get_block(mxp_source *source, size_t number, mxp_block *block)
@@ -73,7 +56,7 @@ static int get_block(mxp_source *source, size_t number, mxp_block *block)
         .sequence = chunk->sequence,
         .offset = offset + sizeof *chunk,
     };
-    limit_memory(file, section->payload_bytes);
+    mxp__file_bytes_touch(&file->index.bytes, section->payload_bytes);
     return 1;
 }
 

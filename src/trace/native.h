@@ -8,7 +8,9 @@
 // A writer appends: each mxp__native_append adds the records and the new names of one source, then
 // the closing sections; the file is complete and readable after each. A later append overwrites
 // nothing but adds sections behind (END included). The first goes to a temporary name beside `path`
-// that is renamed when complete (what is no regular file is written in place).
+// that is renamed when complete (what is no regular file is written in place). An append that fails
+// leaves the file as it was; if it was written in place, later ones are refused. If the file was
+// moved, deleted or changed since the last append, the next one begins a new file.
 typedef struct mxp_native_writer mxp_native_writer;
 int mxp__native_writer_open(const char *path, mxp_native_writer **writer);
 int mxp__native_append(mxp_native_writer *writer, mxp_source *source);

@@ -233,12 +233,13 @@ static int write_more(mxp_native_writer *writer, mxp_source *source)
     return error;
 }
 
-// Whether the file at `path` is still the one that was written: it may have been moved or deleted.
+// Whether the file at `path` is still as it was left: it may have been moved, deleted or emptied.
 static bool still_there(const mxp_native_writer *writer)
 {
     struct stat status;
     return stat(writer->path, &status) == 0 && status.st_dev == writer->device &&
-           status.st_ino == writer->inode;
+           status.st_ino == writer->inode &&
+           (uint64_t)status.st_size == writer->sections.progress.bytes;
 }
 
 static int append(mxp_native_writer *writer, mxp_source *source)

@@ -254,6 +254,21 @@ static void deleted_file_is_begun_anew(void **state)
     mxp__source_close(second);
 }
 
+static void emptied_file_is_begun_anew(void **state)
+{
+    (void)state;
+    mxp_source *first = trace_sample_create(), *second = trace_sample_create_more();
+    mxp_native_writer *writer = open_writer("a.mxp");
+    assert_int_equal(mxp__native_append(writer, first), 0);
+    assert_int_equal(truncate("a.mxp", 0), 0);
+    assert_int_equal(mxp__native_append(writer, second), 0);
+    mxp__native_writer_close(writer);
+    mxp_strbuf expected = describe(second, true), found = describe_file("a.mxp", true);
+    assert_same_text(&expected, &found);
+    mxp__source_close(first);
+    mxp__source_close(second);
+}
+
 // ---- what is no regular file -------------------------------------------------------------------
 static void device_is_written_in_place(void **state)
 {
@@ -484,6 +499,7 @@ int main(void)
         IN_DIRECTORY(large_trace_comes_back),
         IN_DIRECTORY(links_are_followed),
         IN_DIRECTORY(deleted_file_is_begun_anew),
+        IN_DIRECTORY(emptied_file_is_begun_anew),
         IN_DIRECTORY(device_is_written_in_place),
         IN_DIRECTORY(full_device_is_an_error_with_its_reason),
         IN_DIRECTORY(pipe_is_written_in_place),
