@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "fake_alloc.h"
 #include "fake_source.h"
 #include "trace/native.h"
+#include "trace/reader.h"
 #include "trace/section.h"
 #include "trace_sample.h"
 
@@ -661,6 +663,52 @@ static void chunks_of_a_large_file_are_checked_when_they_are_read(void **state)
     assert_int_equal(remove("large.mxp"), 0);
 }
 
+static long peak_kib(void)
+{
+    struct rusage usage;
+    assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+    return usage.ru_maxrss;
+}
+
+// 192 MiB of records are read through less than half of that.
+static void large_file_is_read_in_bounded_memory(void **state)
+{
+    (void)state;
+    enum { APPENDS = 48, SPANS = 1 << 18 };  // 4 MiB each
+    mxp_source *part = fake_source_create();
+    for (uint32_t i = 0; i < 4; i++) {
+        fake_thread(part, NULL);
+    }
+    for (uint64_t i = 0; i < SPANS; i++) {
+        fake_span(part, (uint32_t)(i % 4), 1, i, i + 1);
+    }
+    mxp_native_writer *writer;
+    assert_int_equal(mxp__native_writer_open("large.mxp", &writer), 0);
+    for (int i = 0; i < APPENDS; i++) {
+        assert_int_equal(mxp__native_append(writer, part), 0);
+    }
+    mxp__native_writer_close(writer);
+    mxp__source_close(part);
+
+    long before = peak_kib();
+    mxp_source *source;
+    mxp_damage damage;
+    assert_int_equal(mxp__native_open("large.mxp", &source, &damage), 0);
+    assert_null(damage.text);
+    mxp_reader *reader;
+    assert_int_equal(mxp__reader_open(source, &reader), 0);
+    mxp_event event;
+    uint64_t count = 0;
+    while (mxp__reader_next(reader, &event) == 1) {
+        count++;
+    }
+    mxp__reader_close(reader);
+    mxp__source_close(source);
+    assert_int_equal(remove("large.mxp"), 0);
+    assert_int_equal(count, (uint64_t)APPENDS * SPANS);
+    assert_in_range(peak_kib() - before, 0, 92 << 10);
+}
+
 static void lack_of_memory_is_an_error_and_nothing_leaks(void **state)
 {
     (void)state;
@@ -712,6 +760,7 @@ int main(void)
         cmocka_unit_test(memory_at_any_address_can_be_read),
         cmocka_unit_test(what_cannot_be_read_is_an_error_that_names_it),
         cmocka_unit_test(chunks_of_a_large_file_are_checked_when_they_are_read),
+        cmocka_unit_test(large_file_is_read_in_bounded_memory),
         cmocka_unit_test(lack_of_memory_is_an_error_and_nothing_leaks),
     };
     return cmocka_run_group_tests(tests, make_whole, forget_whole);
