@@ -9,25 +9,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/text.h"
 #include "trace/event.h"
-
-const char *mxp__clock_source_name(uint32_t source)
-{
-    switch (source) {
-    case MXP_CLOCK_SOURCE_TSC:
-        return "tsc";
-    case MXP_CLOCK_SOURCE_ARM:
-        return "cntvct";
-    case MXP_CLOCK_SOURCE_RAW:
-        return "raw";
-    case MXP_CLOCK_SOURCE_MONOTONIC:
-        return "monotonic";
-    default:
-        return "unknown";
-    }
-}
 
 const char *mxp__loss_reason_name(uint32_t reason)
 {

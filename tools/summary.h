@@ -35,8 +35,7 @@ void mxp__summary_fini(mxp_summary *summary);
 
 double mxp__frames_per_second(const mxp_frames *frames);  // 0 if they took no time
 
-// "tsc", "raw" ...: a clock source as MXPROF_CLOCK names it; why a loss happened.
-const char *mxp__clock_source_name(uint32_t source);
+// Why a loss happened.
 const char *mxp__loss_reason_name(uint32_t reason);
 
 // The lines above a table.

@@ -109,3 +109,19 @@ void mxp__clock_take_point(uint32_t source, mxp_clock_point *point)
         point->monotonic_ns = point->ticks;
     }
 }
+
+const char *mxp__clock_source_name(uint32_t source)
+{
+    switch (source) {
+    case MXP_CLOCK_SOURCE_TSC:
+        return "tsc";
+    case MXP_CLOCK_SOURCE_ARM:
+        return "cntvct";
+    case MXP_CLOCK_SOURCE_RAW:
+        return "raw";
+    case MXP_CLOCK_SOURCE_MONOTONIC:
+        return "monotonic";
+    default:
+        return "unknown";
+    }
+}

@@ -13,6 +13,9 @@
 // static line (else null). A counter that is there but not trusted is used, with a warning.
 uint32_t mxp__clock_choose(const char *forced, const char **warning);
 
+// "tsc", "raw" ...: a clock source as MXPROF_CLOCK names it; "cntvct" on arm64.
+const char *mxp__clock_source_name(uint32_t source);
+
 uint64_t mxp__clock_read_source(uint32_t source);
 
 // All clocks together: the closest of several tries (microseconds). A clock that is itself the

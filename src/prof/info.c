@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/os/os.h"
 #include "prof/report.h"
 #include "prof/state.h"
@@ -89,20 +90,6 @@ __attribute__((format(printf, 3, 4))) static int addf(mxp_info_list *list, const
     return add(list, key, text);
 }
 
-static const char *clock_name(uint32_t source)
-{
-    switch (source) {
-    case MXP_CLOCK_SOURCE_TSC:
-        return "tsc";
-    case MXP_CLOCK_SOURCE_ARM:
-        return "cntvct";
-    case MXP_CLOCK_SOURCE_RAW:
-        return "raw";
-    default:
-        return "monotonic";
-    }
-}
-
 static int add_host(mxp_info_list *list)
 {
     static const struct {
@@ -138,7 +125,7 @@ static int add_report(mxp_info_list *list)
                   {"names_bytes", report.names_bytes},
                   {"threads", report.threads},
                   {"memory_bytes", report.memory_bytes}};
-    int error = add(list, "clock", clock_name(report.clock_source));
+    int error = add(list, "clock", mxp__clock_source_name(report.clock_source));
     const struct {
         const char *key;
         double value;

@@ -7,15 +7,30 @@
 #include "prof/emit.h"
 #include "prof/state.h"
 
+static void close_counter(const mxp_emit *emit, mxp_name name, unsigned type, uint64_t bits)
+{
+    emit->words[0] = mxp__word0(MXP_KIND_COUNTER, 2, emit->now);
+    emit->words[1] = name | (uint64_t)type << 32;
+    emit->words[2] = bits;
+    emit->words[3] = 0;
+    mxp__emit_close(emit, 2);
+}
+
 static void put_counter(uint32_t classes, mxp_name name, unsigned type, uint64_t bits)
 {
     mxp_emit emit;
     if (mxp_enabled(classes) && mxp__emit_open(&emit, classes, 2)) {
-        emit.words[0] = mxp__word0(MXP_KIND_COUNTER, 2, emit.now);
-        emit.words[1] = name | (uint64_t)type << 32;
-        emit.words[2] = bits;
-        emit.words[3] = 0;
-        mxp__emit_close(&emit, 2);
+        close_counter(&emit, name, type, bits);
+    }
+}
+
+void mxp__counter_emit(mxp_name name, uint64_t value, uint64_t *last_ticks)
+{
+    mxp_emit emit;
+    if (mxp__emit_open(&emit, MXP_CLASS_USER, 2)) {
+        emit.now = emit.now > *last_ticks ? emit.now : *last_ticks + 1;
+        *last_ticks = emit.now;
+        close_counter(&emit, name, MXP_ARG_U64, value);
     }
 }
 

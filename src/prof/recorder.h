@@ -30,6 +30,10 @@ int mxp__recorder_is_on(void);
 // although the gate is off.
 void mxp__span_emit_closed(const mxp_span *span);
 
+// A sample of a user counter, stamped later than *last_ticks, which it updates. The clock is read
+// unserialised: under a lock alone, samples of two threads could stand in the wrong order.
+void mxp__counter_emit(mxp_name name, uint64_t value, uint64_t *last_ticks);
+
 // Moments the objects need: when recording last began or resumed, when it last ended or paused.
 uint64_t mxp__recorder_on_ticks(void);
 uint64_t mxp__recorder_off_ticks(void);

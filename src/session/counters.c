@@ -5,6 +5,7 @@
 #include <mxprof/record.h>
 
 #include "base/fail.h"
+#include "prof/recorder.h"
 #include "session/handles.h"
 
 static int lock_counter(mxp_handle counter, mxp_slot **slot)
@@ -17,7 +18,7 @@ static void store(mxp_slot *slot, uint64_t value)
 {
     slot->value = value;
     if (mxp_enabled(MXP_CLASS_USER)) {
-        mxp_counter_u64(MXP_CLASS_USER, slot->name, value);
+        mxp__counter_emit(slot->name, value, &slot->last_ticks);
     }
 }
 

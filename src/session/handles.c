@@ -112,6 +112,7 @@ int mxp__slot_create(uint32_t type, const mxp_slot *content, mxp_handle *handle)
     uint32_t generation = slot->generation;
     slot->name = content->name;
     slot->value = 0;
+    slot->last_ticks = 0;
     slot->text = content->text;
     slot->frames = content->frames;
     slot->markers = content->markers;

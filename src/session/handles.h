@@ -50,6 +50,7 @@ typedef struct mxp_slot {
     mxp_start *starts;  // oldest first; start_inline until that is full
     mxp_start start_inline[MXP__START_INLINE];
     uint64_t value;  // of a counter; records made of a frame
+    uint64_t last_ticks;  // of a counter: its newest sample
     const char *frames;  // domain: category of its frames; never freed
     const char *markers;  // domain: category of its markers; never freed
     const char *text;  // domain: its name; never freed

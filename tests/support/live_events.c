@@ -80,3 +80,19 @@ uint64_t live_events_lost(const live_events *live)
     }
     return lost;
 }
+
+int live_events_start(void **state)
+{
+    (void)state;
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    return 0;
+}
+
+int live_events_stop(void **state)
+{
+    (void)state;
+    mxp__recorder_stop(1);
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    live_events_free(&live);
+    return 0;
+}

@@ -21,4 +21,8 @@ size_t live_events_count(const live_events *live, int kind, const char *name);
 const mxp_event *live_events_find(const live_events *live, int kind, const char *name, size_t n);
 uint64_t live_events_lost(const live_events *live);  // sum of the source's losses
 
+// cmocka fixtures: all classes record; stop and forget what was recorded.
+int live_events_start(void **state);
+int live_events_stop(void **state);
+
 #endif

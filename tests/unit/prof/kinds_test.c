@@ -15,22 +15,6 @@
 #include "prof/names.h"
 #include "prof/recorder.h"
 
-static int start(void **state)
-{
-    (void)state;
-    mxp__recorder_start(MXP_CLASS_ALL, 0);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    mxp__recorder_stop(1);
-    live_events live = live_events_take(MXP__CONSUMER_FILE);
-    live_events_free(&live);
-    return 0;
-}
-
 static void counters_keep_type_and_value(void **state)
 {
     (void)state;
@@ -278,7 +262,7 @@ static void taps_see_spans_and_instants(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, start, stop)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, live_events_start, live_events_stop)
     const struct CMUnitTest tests[] = {
         TEST(counters_keep_type_and_value),
         TEST(operator_keeps_every_field),

@@ -17,20 +17,9 @@ static mxp_name name_a, name_b;
 
 static int start(void **state)
 {
-    (void)state;
     name_a = mxp_span_name("test", "a");
     name_b = mxp_span_name("test", "b");
-    mxp__recorder_start(MXP_CLASS_ALL, 0);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    mxp__recorder_stop(1);
-    live_events live = live_events_take(MXP__CONSUMER_FILE);
-    live_events_free(&live);
-    return 0;
+    return live_events_start(state);
 }
 
 static void nested_spans_keep_order_and_times(void **state)
@@ -243,7 +232,7 @@ static void scope_macro_records_its_block(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, start, stop)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, start, live_events_stop)
     const struct CMUnitTest tests[] = {
         TEST(nested_spans_keep_order_and_times),
         TEST(nothing_is_recorded_while_off),

@@ -24,20 +24,9 @@ static void limits(uint64_t bytes, int policy, int only, int when_full)
 
 static int start(void **state)
 {
-    (void)state;
     name_a = mxp_span_name("test", "a");
     limits(UINT64_C(1) << 30, MXP_FULL_GROW, 0, 0);
-    mxp__recorder_start(MXP_CLASS_ALL, 0);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    mxp__recorder_stop(1);
-    live_events live = live_events_take(MXP__CONSUMER_FILE);
-    live_events_free(&live);
-    return 0;
+    return live_events_start(state);
 }
 
 static void spans(size_t count)
@@ -229,7 +218,7 @@ static void two_consumers_see_the_same(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, start, stop)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, start, live_events_stop)
     const struct CMUnitTest tests[] = {
         TEST(records_cross_chunks_without_loss),
         TEST(drained_chunks_are_recycled),
