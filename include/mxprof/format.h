@@ -97,6 +97,14 @@ enum {
     MXP_MEM_REUSED = 2  // served from the pool
 };
 
+// Devices of OPERATOR and MEMORY records: cpu/N is N, from 0 to 127; gpu/N is 128 + N, from 0 to 63.
+// Memory of the host that is no cpu device's own has numbers beyond them.
+enum {
+    MXP_DEVICE_GPU = 128,
+    MXP_DEVICE_CPU_PINNED = 254,  // "cpu pinned/"
+    MXP_DEVICE_CPU_SHARED = 255   // "cpu shared/"
+};
+
 // INSTANT:    w1 high = scope (8)
 enum {
     MXP_INSTANT_GLOBAL = 1,

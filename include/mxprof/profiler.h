@@ -61,6 +61,15 @@ int mxp_session_pause(mxp_session *session, int paused);
 // finished. MXP_EIO: open, write or rename failed; the records are kept for the next dump.
 int mxp_session_dump(mxp_session *session, int finished);
 
+// Has `observer` called after every mxp_session_dump that worked (not at the process's end, not in
+// the background), on the dumping thread and outside of all locks of ours, perhaps by several
+// threads at once: a library writes files of its own then. `config` is the session's, valid during
+// the call. Observers stay until the process exits and are called in the order of registration;
+// a pair of observer and context that is there already is not added again. MXP_EINVAL: null.
+// MXP_ESTATE: there are 8 already.
+typedef void (*mxp_observer)(void *context, const mxp_config *config);
+int mxp_session_observe(mxp_session *session, mxp_observer observer, void *context);
+
 enum { MXP_FORMAT_TABLE = 0, MXP_FORMAT_JSON = 1, MXP_FORMAT_CSV = 2 };
 enum { MXP_SORT_TOTAL = 0, MXP_SORT_AVG = 1, MXP_SORT_MIN = 2, MXP_SORT_MAX = 3, MXP_SORT_COUNT = 4 };
 

@@ -28,6 +28,11 @@ extern "C" {
 // MXP_NAME_FULL and the loss is counted. Null strings count as "".
 mxp_name mxp_intern(const char *category, const char *name, int style, int unit);
 
+// The text of a name, and the id of its category (of a scope: the scope around it, 0 none). An id
+// that was never given out: "<bad name>", 0. The text lives as long as the process. No lock.
+const char *mxp_name_text(mxp_name id);
+mxp_name mxp_name_category(mxp_name id);
+
 // Shorthands: a nested span of category `category`; a plain string.
 static inline mxp_name mxp_span_name(const char *category, const char *name)
 {

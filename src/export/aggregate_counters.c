@@ -4,10 +4,10 @@
 // threads is nothing without it. A sample that comes late (a cut was taken in between) weighs from
 // the moment it is known.
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/device_name.h"
 #include "base/fail.h"
 #include "export/aggregate_state.h"
 #include "trace/reader.h"
@@ -165,10 +165,9 @@ static int add_memory(mxp_aggregate *aggregate, const mxp_event *event)
         return mxp__fail_memory("the aggregate statistics");
     }
     if (row->label.text == NULL) {
-        char name[32];
-        int length = snprintf(name, sizeof name, "Memory: cpu/%u", (unsigned)memory.device);
-        int error =
-            mxp__label_make(&row->label, section, sizeof section - 1, name, (size_t)length);
+        char name[32] = "Memory: ";
+        mxp__device_name(memory.device, name + strlen(name), MXP__DEVICE_NAME_CHARS);
+        int error = mxp__label_make(&row->label, section, sizeof section - 1, name, strlen(name));
         if (error != MXP_OK) {
             return error;
         }

@@ -3,8 +3,9 @@
 // how is decided here. Keys always stand in the order ph cat name pid tid ts dur id/id2 bp s args.
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
+#include <string.h>
 
+#include "base/device_name.h"
 #include "base/text.h"
 #include "export/chrome.h"
 #include "export/scope_path.h"
@@ -277,8 +278,8 @@ static void put_memory(mxp_chrome *chrome, const mxp_event *event, mxp_strbuf *o
 {
     mxp_memory_view memory;
     mxp__event_memory(event, &memory);
-    char name[32];
-    snprintf(name, sizeof name, "Memory: cpu/%" PRIu32, memory.device);
+    char name[32] = "Memory: ";
+    mxp__device_name(memory.device, name + strlen(name), MXP__DEVICE_NAME_CHARS);
     put_begin_own(chrome, out, 'C', "Device Storage", name, event);
     mxp__strbuf_printf(out, ",\"args\":{\"%s\":%" PRIu64 "}}", name, memory.live_bytes);
 }

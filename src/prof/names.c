@@ -210,6 +210,16 @@ mxp_name_view mxp__name_view(uint32_t id)
     return (mxp_name_view){entry->text, entry->length, entry->category, entry->style, entry->unit};
 }
 
+const char *mxp_name_text(mxp_name id)
+{
+    return mxp__name_view(id).text;
+}
+
+mxp_name mxp_name_category(mxp_name id)
+{
+    return mxp__name_view(id).category;
+}
+
 uint64_t mxp__name_bytes(void)
 {
     return __atomic_load_n(&table.bytes, __ATOMIC_RELAXED);

@@ -9,6 +9,7 @@
 #include "base/os/os.h"
 #include "base/strbuf.h"
 #include "prof/recorder.h"
+#include "session/observe.h"
 #include "session/session.h"
 
 static const char not_run[] =
@@ -147,5 +148,8 @@ int mxp_session_dump(mxp_session *session, int finished)
     mxp__lock(&session->lock);
     error = mxp__dump_locked(session, finished != 0);
     mxp__unlock(&session->lock);
+    if (error == MXP_OK) {
+        mxp__observers_call(session);
+    }
     return error;
 }

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Observers of dumps. They are only ever added, under the session's lock; calling them takes none,
+// so that they may lock what they like.
+#include "session/observe.h"
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "session/session.h"
+
+enum { OBSERVERS_MAX = 8 };
+
+typedef struct observer_entry {
+    mxp_observer call;
+    void *context;
+} observer_entry;
+
+static observer_entry observers[OBSERVERS_MAX];
+static uint32_t observer_count;  // release, pairs with mxp__observers_call
+
+static int add_locked(mxp_observer observer, void *context)
+{
+    for (uint32_t i = 0; i < observer_count; i++) {
+        if (observers[i].call == observer && observers[i].context == context) {
+            return MXP_OK;
+        }
+    }
+    if (observer_count == OBSERVERS_MAX) {
+        return mxp__fail(MXP_ESTATE, "there are %d observers of dumps already", OBSERVERS_MAX);
+    }
+    observers[observer_count] = (observer_entry){observer, context};
+    __atomic_store_n(&observer_count, observer_count + 1, __ATOMIC_RELEASE);
+    return MXP_OK;
+}
+
+int mxp_session_observe(mxp_session *session, mxp_observer observer, void *context)
+{
+    int error = mxp__session_check(session);
+    if (error != MXP_OK) {
+        return error;
+    }
+    if (observer == NULL) {
+        return mxp__fail(MXP_EINVAL, "the observer of dumps is null");
+    }
+    mxp__lock(&session->lock);
+    error = add_locked(observer, context);
+    mxp__unlock(&session->lock);
+    return error;
+}
+
+// The configuration may be replaced while observers read it, so they get a copy. Without memory for
+// its strings they see none.
+void mxp__observers_call(mxp_session *session)
+{
+    uint32_t count = __atomic_load_n(&observer_count, __ATOMIC_ACQUIRE);
+    if (count == 0) {
+        return;
+    }
+    mxp__lock(&session->lock);
+    mxp_config config = session->config;
+    char *filename = mxp__strdup(config.filename);
+    char *native = mxp__strdup(config.native_filename);
+    char *prefix = mxp__strdup(config.memory_csv_prefix);
+    mxp__unlock(&session->lock);
+    config.filename = filename;
+    config.native_filename = native;
+    config.memory_csv_prefix = prefix;
+    for (uint32_t i = 0; i < count; i++) {
+        observers[i].call(observers[i].context, &config);
+    }
+    mxp__strfree(filename);
+    mxp__strfree(native);
+    mxp__strfree(prefix);
+}
