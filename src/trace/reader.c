@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The k-way merge: one cursor a thread, each with its next event decoded, in a binary heap by the
-// time of that event. Memory is a cursor a thread and 4 bytes a block; records stay where the
-// source keeps them. What is damaged ends one block and not the reading: the rest of the trace is
-// given out, then the error.
+// The k-way merge: one cursor a thread that has records, each with its next event decoded, in a
+// binary heap by the time of that event. Memory is a cursor a thread and 4 bytes a block; records
+// stay where the source keeps them. What is damaged ends one block and not the reading: the rest of
+// the trace is given out, then the error.
 #include "trace/reader.h"
 
 #include <mxprof/error.h>
@@ -19,12 +19,12 @@ typedef struct reader_cursor {
 
 typedef struct heap_entry {
     uint64_t key;  // ticks of the cursor's next event
-    uint32_t thread;
+    uint32_t cursor;  // ascending as their threads: who goes first if the ticks are the same
 } heap_entry;
 
 struct mxp_reader {
     mxp_source *source;
-    reader_cursor *cursors;  // by thread
+    reader_cursor *cursors;  // of the threads that have blocks, by thread
     uint32_t cursor_count;
     uint32_t *blocks;  // numbers of blocks, thread by thread, each in its order
     size_t block_count;
@@ -49,6 +49,7 @@ static void keep_error(mxp_reader *reader, int error)
 typedef struct block_threads {
     uint32_t *thread;  // of each block
     size_t capacity;
+    uint32_t *cursor;  // of each thread; while counting, its number of blocks
 } block_threads;
 
 static int thread_of_block(mxp_source *source, size_t number, uint32_t *thread)
@@ -64,7 +65,7 @@ static int thread_of_block(mxp_source *source, size_t number, uint32_t *thread)
     return found;
 }
 
-// Notes the thread of each block, and in cursor.end how many blocks each thread has.
+// Notes the thread of each block, and how many blocks each thread has.
 static int collect_threads(mxp_reader *reader, block_threads *threads)
 {
     for (;;) {
@@ -76,47 +77,65 @@ static int collect_threads(mxp_reader *reader, block_threads *threads)
         if (found != 1) {
             return MXP_OK;
         }
-        if (thread >= reader->cursor_count) {
+        if (thread >= reader->source->thread_count) {
             return mxp__fail(MXP_EFORMAT, "block %zu is of thread %u, but the trace has %u threads",
-                             reader->block_count, thread, reader->cursor_count);
+                             reader->block_count, thread, reader->source->thread_count);
         }
         if (mxp__grow(&threads->thread, &threads->capacity, reader->block_count + 1,
                       sizeof *threads->thread) != MXP_OK) {
             return mxp__fail_memory("the index of a trace's blocks");
         }
         threads->thread[reader->block_count++] = thread;
-        reader->cursors[thread].end++;
+        reader->cursor_count += threads->cursor[thread]++ == 0;
     }
 }
 
-// Counting sort: keeps the order of each thread's blocks.
-static int sort_blocks(mxp_reader *reader, const block_threads *threads)
+static int make_cursors(mxp_reader *reader)
 {
+    reader->cursors = mxp__alloc(reader->cursor_count * sizeof *reader->cursors);
+    reader->heap = mxp__alloc(reader->cursor_count * sizeof *reader->heap);
     reader->blocks = mxp__alloc(reader->block_count * sizeof *reader->blocks);
-    if (reader->blocks == NULL) {
-        return mxp__fail_memory("the index of a trace's blocks");
-    }
-    uint32_t first = 0;
-    for (uint32_t i = 0; i < reader->cursor_count; i++) {
-        reader_cursor *cursor = &reader->cursors[i];
-        uint32_t count = cursor->end;
-        cursor->next = cursor->end = first;
-        first += count;
-    }
-    for (size_t i = 0; i < reader->block_count; i++) {
-        reader->blocks[reader->cursors[threads->thread[i]].end++] = (uint32_t)i;
+    if (reader->cursors == NULL || reader->heap == NULL || reader->blocks == NULL) {
+        return mxp__fail_memory("a trace reader's cursors");
     }
     return MXP_OK;
 }
 
+// Counting sort: keeps the order of each thread's blocks.
+static void sort_blocks(mxp_reader *reader, const block_threads *threads)
+{
+    uint32_t first = 0, made = 0;
+    for (uint32_t i = 0; i < reader->source->thread_count; i++) {
+        uint32_t count = threads->cursor[i];
+        if (count > 0) {
+            threads->cursor[i] = made;
+            reader->cursors[made].next = reader->cursors[made].end = first;
+            first += count;
+            made++;
+        }
+    }
+    for (size_t i = 0; i < reader->block_count; i++) {
+        reader_cursor *cursor = &reader->cursors[threads->cursor[threads->thread[i]]];
+        reader->blocks[cursor->end++] = (uint32_t)i;
+    }
+}
+
 static int index_blocks(mxp_reader *reader)
 {
-    block_threads threads = {0};
+    size_t thread_count = reader->source->thread_count;
+    block_threads threads = {.cursor = mxp__alloc(thread_count * sizeof *threads.cursor)};
+    if (threads.cursor == NULL && thread_count > 0) {
+        return mxp__fail_memory("the index of a trace's blocks");
+    }
     int error = collect_threads(reader, &threads);
     if (error == MXP_OK && reader->block_count > 0) {
-        error = sort_blocks(reader, &threads);
+        error = make_cursors(reader);
+        if (error == MXP_OK) {
+            sort_blocks(reader, &threads);
+        }
     }
     mxp__free(threads.thread, threads.capacity * sizeof *threads.thread);
+    mxp__free(threads.cursor, thread_count * sizeof *threads.cursor);
     return error;
 }
 
@@ -162,7 +181,7 @@ static uint64_t key_of(const mxp_event *event, uint64_t previous)
 
 static bool is_before(const heap_entry *a, const heap_entry *b)
 {
-    return a->key != b->key ? a->key < b->key : a->thread < b->thread;
+    return a->key != b->key ? a->key < b->key : a->cursor < b->cursor;
 }
 
 static void sift_down(mxp_reader *reader, uint32_t at)
@@ -202,7 +221,7 @@ static void build_heap(mxp_reader *reader)
 static void advance_top(mxp_reader *reader)
 {
     heap_entry *top = &reader->heap[0];
-    reader_cursor *cursor = &reader->cursors[top->thread];
+    reader_cursor *cursor = &reader->cursors[top->cursor];
     if (advance_cursor(reader, cursor)) {
         top->key = key_of(&cursor->event, top->key);
     } else {
@@ -214,19 +233,6 @@ static void advance_top(mxp_reader *reader)
 }
 
 // ---- the reader --------------------------------------------------------------------------------
-static int make_cursors(mxp_reader *reader)
-{
-    if (reader->cursor_count == 0) {
-        return MXP_OK;
-    }
-    reader->cursors = mxp__alloc(reader->cursor_count * sizeof *reader->cursors);
-    reader->heap = mxp__alloc(reader->cursor_count * sizeof *reader->heap);
-    if (reader->cursors == NULL || reader->heap == NULL) {
-        return mxp__fail_memory("a trace reader's cursors");
-    }
-    return MXP_OK;
-}
-
 int mxp__reader_open(mxp_source *source, mxp_reader **opened)
 {
     *opened = NULL;
@@ -235,11 +241,7 @@ int mxp__reader_open(mxp_source *source, mxp_reader **opened)
         return mxp__fail_memory("a trace reader");
     }
     reader->source = source;
-    reader->cursor_count = source->thread_count;
-    int error = make_cursors(reader);
-    if (error == MXP_OK) {
-        error = index_blocks(reader);
-    }
+    int error = index_blocks(reader);
     if (error != MXP_OK) {
         mxp__reader_close(reader);
         return error;
@@ -261,7 +263,7 @@ int mxp__reader_next(mxp_reader *reader, mxp_event *event)
         }
         return 0;
     }
-    *event = reader->cursors[reader->heap[0].thread].event;
+    *event = reader->cursors[reader->heap[0].cursor].event;
     reader->advance = true;
     return 1;
 }

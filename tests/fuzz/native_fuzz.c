@@ -25,7 +25,9 @@ static void check_event(const mxp_source *source, const mxp_event *event)
 static void read_everything(mxp_source *source)
 {
     mxp_strbuf text = {0};
-    describe_tables(source, &text);
+    if (source->thread_count <= 256) {  // a chunk of thread 65,535 would cost a line for each
+        describe_tables(source, &text);
+    }
     for (uint32_t id = 0; id <= source->name_count; id++) {
         mxp_name_view name = source->name(source, id);
         if (name.text[name.length] != 0 || (name.category != 0 && name.category >= id)) {
