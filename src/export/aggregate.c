@@ -43,9 +43,9 @@ int mxp__label_of_name(mxp_label *label, const mxp_source *source, uint32_t id, 
         mxp__strbuf_puts(&section, "user");
     }
     mxp__strbuf_puts(&section, suffix);
-    int error = section.failed ? mxp__fail_memory(memory_for)
-                               : mxp__label_make(label, section.data, section.length, view.text,
-                                                 view.length);
+    int error = section.failed
+                    ? mxp__fail_memory(memory_for)
+                    : mxp__label_make(label, section.data, section.length, view.text, view.length);
     mxp__strbuf_fini(&section);
     return error;
 }
@@ -115,7 +115,7 @@ typedef struct name_pass {
     mxp_aggregate *aggregate;
     mxp_source *source;
     bool has_counters, has_state;
-    uint64_t state;          // the last
+    uint64_t state;  // the last
     int64_t state_ns;
 } name_pass;
 
@@ -145,13 +145,13 @@ static void note_other(name_pass *pass, const mxp_event *event)
 
 // Durations of lean spans straight from their words, for as long as they lie within the decoder's
 // segment of the clock. With begin b and duration d in ticks since the segment's start, end minus
-// begin in ns is floor((b + d) m / 2^32) - floor(b m / 2^32) = (d m + (b m mod 2^32)) / 2^32: to the
-// nanosecond what the decoder says, by two small multiplications instead of two wide ones.
+// begin in ns is floor((b + d) m / 2^32) - floor(b m / 2^32) = (d m + (b m mod 2^32)) / 2^32: to
+// the nanosecond what the decoder says, by two small multiplications instead of two wide ones.
 typedef struct lean_clock {
-    uint64_t base;       // of the block
+    uint64_t base;  // of the block
     uint64_t base_past;  // from the segment's start to it
-    uint64_t limit;      // spans must end at most this long after the segment's start
-    uint64_t mult;       // at most 2^32, so that d * mult and the rest fit 64 bits
+    uint64_t limit;  // spans must end at most this long after the segment's start
+    uint64_t mult;  // at most 2^32, so that d * mult and the rest fit 64 bits
     uint32_t start_low;
     bool usable;
 } lean_clock;

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The aggregate statistics: category -> name -> count, total, min, max, histogram. Records are added
-// from sources; the table, JSON and CSV printers and the session read it. Durations are in ns;
-// counters carry a time-weighted mean from their first sample to `now_ns` with pauses left out.
+// The aggregate statistics: category -> name -> count, total, min, max, histogram. Records are
+// added from sources; the table, JSON and CSV printers and the session read it. Durations are in
+// ns; counters carry a time-weighted mean from their first sample to `now_ns` with pauses left out.
 //
-// MXP_GROUP_NAME   a section for each category, a row for each name: spans, operators, counters, and
+// MXP_GROUP_NAME   a section for each category, a row for each name: spans, operators, counters,
+// and
 //                  for each device a row "Memory: cpu/N" in section "Device Storage".
-// MXP_GROUP_SCOPE  one section "Scopes", a row for each scope path ("net/conv1", "<no scope>"). Each
+// MXP_GROUP_SCOPE  one section "Scopes", a row for each scope path ("net/conv1", "<no scope>").
+// Each
 //                  span counts in the innermost scope of its thread at its end (an operator, and a
 //                  span that names a scope, in its own) with its self time: its duration without
 //                  that of the spans inside it. So the totals of a thread's rows add up to the time
 //                  it was inside any span. Tasks and frames, which may overlap, are left out.
-// MXP_GROUP_STEP   section "Steps": a row "step N" for each step number, with how often it was begun
-//                  and how long it lasted. Then sections as by name, in which one sample is what one
-//                  step spent in that name: count is the number of steps with it, min, max and avg
-//                  are per step. A span belongs to the step in which it began; what began before
-//                  the first step stands in sections "CATEGORY (outside steps)", by span.
+// MXP_GROUP_STEP   section "Steps": a row "step N" for each step number, with how often it was
+// begun
+//                  and how long it lasted. Then sections as by name, in which one sample is what
+//                  one step spent in that name: count is the number of steps with it, min, max and
+//                  avg are per step. A span belongs to the step in which it began; what began
+//                  before the first step stands in sections "CATEGORY (outside steps)", by span.
 #ifndef MXP_EXPORT_AGGREGATE_H
 #define MXP_EXPORT_AGGREGATE_H
 
@@ -42,22 +45,22 @@ typedef union mxp_number {
 
 // One row, for printers and tests.
 typedef struct mxp_row {
-    const char *section, *name;   // escaped nowhere
+    const char *section, *name;  // escaped nowhere
     size_t section_length, name_length;
-    int is_counter;               // else durations in ns
-    int is_memory;                // counter in bytes of "Device Storage" or "Pool Memory"
+    int is_counter;  // else durations in ns
+    int is_memory;  // counter in bytes of "Device Storage" or "Pool Memory"
     uint64_t count;
     double total, min, max, avg;  // ns, or the counter's own unit; total of a counter: last value
-    uint32_t value_type;          // counters: MXP_ARG_U64, I64 or F64, for the exact values
-    uint32_t unit;                // MXP_UNIT_* of the counter
+    uint32_t value_type;  // counters: MXP_ARG_U64, I64 or F64, for the exact values
+    uint32_t unit;  // MXP_UNIT_* of the counter
     mxp_number last, least, most;
     const mxp_histogram *histogram;  // durations only, null where only the sums are known
 } mxp_row;
 
 // Rows in print order: sections by byte order, rows by sort key (MXP_SORT_*), ties by name
 // ascending. Durations are compared in microseconds with the plain values of counters. *rows is
-// owned by the aggregate and valid until its next call. `now_ns`: trace time for counters that still
-// run; below their last sample counts as it.
+// owned by the aggregate and valid until its next call. `now_ns`: trace time for counters that
+// still run; below their last sample counts as it.
 int mxp__aggregate_rows(mxp_aggregate *aggregate, int sort_by, int ascending, int64_t now_ns,
                         const mxp_row **rows, size_t *count);
 

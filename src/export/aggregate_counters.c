@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters and memory: last, smallest and largest value, and the time-weighted mean over the time in
-// which recording was on. They are read in time order, because a mean over the values of several
+// Counters and memory: last, smallest and largest value, and the time-weighted mean over the time
+// in which recording was on. They are read in time order, because a mean over the values of several
 // threads is nothing without it. A sample that comes late (a cut was taken in between) weighs from
 // the moment it is known.
 #include <math.h>
@@ -148,8 +148,8 @@ static int add_counter(mxp_aggregate *aggregate, const mxp_source *source, const
         }
         row->unit = source->name(source, event->name).unit;
     }
-    uint32_t type = event->phase == MXP_ARG_F64 || event->phase == MXP_ARG_I64 ? event->phase
-                                                                               : MXP_ARG_U64;
+    uint32_t type =
+        event->phase == MXP_ARG_F64 || event->phase == MXP_ARG_I64 ? event->phase : MXP_ARG_U64;
     add_sample(row, active_at(&aggregate->activity, event->begin_ns),
                (mxp_number){.u64 = event->value.u64}, type);
     return MXP_OK;

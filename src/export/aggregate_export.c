@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exporters of the aggregate statistics: they read the source in `end`, all in the same way, and
-// differ in the printer.
+// The exporters of the aggregate statistics: they read the source in `end`, all in the same way,
+// and differ in the printer.
 #include "base/fail.h"
 #include "export/aggregate.h"
 #include "export/export.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The aggregate by scope. Records of a thread come in the order of their ends, so a span comes after
-// all spans inside it: `pending` keeps the finished spans that nothing around them has claimed yet,
-// in the order of their begins; a new span claims those that began in it, and what they leave of its
-// duration is its self time. Which scope is the innermost follows from pushes and pops alone,
-// because a scope's entry names the one around it.
+// The aggregate by scope. Records of a thread come in the order of their ends, so a span comes
+// after all spans inside it: `pending` keeps the finished spans that nothing around them has
+// claimed yet, in the order of their begins; a new span claims those that began in it, and what
+// they leave of its duration is its self time. Which scope is the innermost follows from pushes and
+// pops alone, because a scope's entry names the one around it.
 #include <string.h>
 
 #include "base/alloc.h"

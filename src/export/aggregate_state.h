@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to src/export: what an aggregate holds. Rows are kept by id (name, scope or device) in
-// dense tables, because ids are small and stable for the life of a process; each row owns its label,
-// because sources are closed long before rows are printed.
+// dense tables, because ids are small and stable for the life of a process; each row owns its
+// label, because sources are closed long before rows are printed.
 #ifndef MXP_EXPORT_AGGREGATE_STATE_H
 #define MXP_EXPORT_AGGREGATE_STATE_H
 
@@ -44,7 +44,7 @@ typedef struct mxp_counter_table {
 // How long recording has been on. Before any record of a change it counts as on.
 typedef struct mxp_activity {
     bool is_off;
-    int64_t since_ns;   // of the last change
+    int64_t since_ns;  // of the last change
     int64_t active_ns;  // up to it
 } mxp_activity;
 
@@ -54,11 +54,11 @@ typedef struct mxp_step_state mxp_step_state;
 struct mxp_aggregate {
     int group;
     mxp_duration_table durations;  // by name id; MXP_GROUP_SCOPE: by scope id
-    mxp_duration_table outside;    // MXP_GROUP_STEP: by name id, outside all steps
-    mxp_counter_table counters;    // by name id
-    mxp_counter_table devices;     // by device
+    mxp_duration_table outside;  // MXP_GROUP_STEP: by name id, outside all steps
+    mxp_counter_table counters;  // by name id
+    mxp_counter_table devices;  // by device
     mxp_activity activity;
-    int64_t latest_ns;             // of the records in the counters' pass
+    int64_t latest_ns;  // of the records in the counters' pass
     mxp_scope_state *scopes;
     mxp_step_state *steps;
     struct mxp_sorted_row *sorted;  // scratch of mxp__aggregate_rows
@@ -79,7 +79,8 @@ static inline mxp_duration_row *mxp__duration_find(const mxp_duration_table *tab
     return id < table->count ? table->rows[id] : NULL;
 }
 
-// A new row, which takes `label` over (freed on failure). Null without memory, with the detail line.
+// A new row, which takes `label` over (freed on failure). Null without memory, with the detail
+// line.
 mxp_duration_row *mxp__duration_add(mxp_duration_table *table, uint32_t id, mxp_label *label);
 void mxp__duration_table_clear(mxp_duration_table *table);
 
@@ -108,7 +109,7 @@ void mxp__scope_state_destroy(mxp_scope_state *state);  // null is fine
 
 // ---- aggregate_steps.c ------------------------------------------------------------------------
 int mxp__aggregate_steps(mxp_aggregate *aggregate, mxp_source *source);
-void mxp__step_state_destroy(mxp_step_state *state);    // null is fine
+void mxp__step_state_destroy(mxp_step_state *state);  // null is fine
 // Fills the tables and the rows of section "Steps" for printing. *rows belongs to the state.
 int mxp__step_rows(mxp_aggregate *aggregate, const mxp_row **rows, size_t *count);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The aggregate by step. First the steps' begins are collected and sorted, then each span's duration
-// is added to the sum of its (step, name); printing makes one sample of each sum.
+// The aggregate by step. First the steps' begins are collected and sorted, then each span's
+// duration is added to the sum of its (step, name); printing makes one sample of each sum.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,8 +31,8 @@ typedef struct step_total {
 struct mxp_step_state {
     step_mark *marks;  // ascending begin
     size_t mark_count, mark_capacity;
-    int64_t end_ns;    // of all records: where the last step ends
-    step_sum *sums;    // open addressing
+    int64_t end_ns;  // of all records: where the last step ends
+    step_sum *sums;  // open addressing
     size_t sum_count, sum_capacity;
     step_total *totals;  // made for printing
     mxp_row *rows;

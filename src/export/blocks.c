@@ -44,9 +44,9 @@ typedef struct pipeline {
     size_t next_block;  // to be formatted
     size_t next_write;  // to be written
     bool writing, ended;
-    int error;          // stops everything
-    int damage;         // MXP_EFORMAT, reported at the end
-    char text[512];     // its detail line: the worker's thread has it, the caller's needs it
+    int error;  // stops everything
+    int damage;  // MXP_EFORMAT, reported at the end
+    char text[512];  // its detail line: the worker's thread has it, the caller's needs it
     size_t slot_count;
     slot slots[WORKERS_MAX * SLOTS_PER_WORKER];
 } pipeline;

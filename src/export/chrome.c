@@ -207,7 +207,8 @@ void mxp__chrome_closing(const mxp_source *source, const char *note, mxp_strbuf 
         mxp__strbuf_printf(out, "        \"start_realtime_ns\": \"%" PRIu64 "\",\n",
                            source->timebase->points[0].realtime_ns);
     }
-    mxp__strbuf_printf(out, "        \"lost_records\": \"%" PRIu64 "\"\n    },\n", count_lost(source));
+    mxp__strbuf_printf(out, "        \"lost_records\": \"%" PRIu64 "\"\n    },\n",
+                       count_lost(source));
     mxp__strbuf_puts(out, "    \"displayTimeUnit\": \"ms\"\n}\n");
 }
 

@@ -25,7 +25,7 @@ typedef struct mxp_chrome_name {
     uint32_t length;
     uint32_t category;  // name id
     bool is_async, needs_id;
-    char text[];        // followed by MXP__CHROME_PAD bytes, so that it can be copied in strides
+    char text[];  // followed by MXP__CHROME_PAD bytes, so that it can be copied in strides
 } mxp_chrome_name;
 
 enum {
@@ -35,7 +35,7 @@ enum {
 
 typedef struct mxp_chrome {
     mxp_source *source;
-    mxp_chrome_rows *rows;    // borrowed
+    mxp_chrome_rows *rows;  // borrowed
     mxp_chrome_name **names;  // by name id, made on first use; the last one is for bad ids
     uint32_t name_count;
 } mxp_chrome;

@@ -46,8 +46,9 @@ static void put_id(mxp_strbuf *out, uint64_t id)
     mxp__strbuf_putc(out, '"');
 }
 
-// Of tasks and frames: with a local id Perfetto shows them under their process, and files of several
-// processes may be read together. A plain one puts them into a closed group "Global Legacy Events".
+// Of tasks and frames: with a local id Perfetto shows them under their process, and files of
+// several processes may be read together. A plain one puts them into a closed group "Global Legacy
+// Events".
 static void put_local_id(mxp_strbuf *out, uint64_t id)
 {
     mxp__strbuf_puts(out, ",\"id2\":{\"local\":\"0x");

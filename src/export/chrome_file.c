@@ -27,20 +27,20 @@ static const char replaced_note[] =
 struct mxp_chrome_file {
     char *path;
     mxp_chrome_rows *rows;  // what the file tells, null before the first append
-    unsigned threads;       // that format it; 0: as many as pay
+    unsigned threads;  // that format it; 0: as many as pay
     bool started;
-    bool replaced;          // somebody took an earlier part away
-    dev_t device;           // with inode and size: whether the file is still ours
+    bool replaced;  // somebody took an earlier part away
+    dev_t device;  // with inode and size: whether the file is still ours
     ino_t inode;
     uint64_t items_end, size_bytes;
-    mxp_strbuf closing;     // as it stands in the file, blanks included
+    mxp_strbuf closing;  // as it stands in the file, blanks included
 };
 
 // A sink that writes at an offset; `written_bytes` counts from there.
 typedef struct place {
     mxp_sink sink;
     uint64_t start;
-    bool is_stream;         // no regular file: offsets mean nothing
+    bool is_stream;  // no regular file: offsets mean nothing
 } place;
 
 static unsigned threads_wanted(void)
@@ -83,15 +83,15 @@ static int write_place(mxp_sink *sink, const char *data, size_t size_bytes)
 {
     place *at = sink->target;
     while (size_bytes > 0) {
-        ssize_t done = at->is_stream
-                           ? write(sink->fd, data, size_bytes)
-                           : pwrite(sink->fd, data, size_bytes,
-                                    (off_t)(at->start + sink->written_bytes));
+        ssize_t done = at->is_stream ? write(sink->fd, data, size_bytes)
+                                     : pwrite(sink->fd, data, size_bytes,
+                                              (off_t)(at->start + sink->written_bytes));
         if (done < 0 && errno == EINTR) {
             continue;
         }
         if (done <= 0) {
-            return mxp__fail(MXP_EIO, "cannot write '%s': %s; the records are kept for the next dump",
+            return mxp__fail(MXP_EIO,
+                             "cannot write '%s': %s; the records are kept for the next dump",
                              sink->path, strerror(done < 0 ? errno : ENOSPC));
         }
         data += done;
@@ -342,8 +342,8 @@ static int open_again(const mxp_chrome_file *file, int *fd)
     if (*fd < 0) {
         return errno == ENOENT || errno == EISDIR ? MXP_OK : fail_path("open", file->path);
     }
-    if (fstat(*fd, &status) != 0 || status.st_dev != file->device ||
-        status.st_ino != file->inode || (uint64_t)status.st_size != file->size_bytes) {
+    if (fstat(*fd, &status) != 0 || status.st_dev != file->device || status.st_ino != file->inode ||
+        (uint64_t)status.st_size != file->size_bytes) {
         close(*fd);
         *fd = -1;
     }

@@ -13,11 +13,12 @@ typedef struct mxp_chrome_file mxp_chrome_file;
 int mxp__chrome_file_create(const char *path, mxp_chrome_file **file);
 // Writes the records of `source` behind what earlier appends wrote (the first replaces whatever
 // stood at `path`). After it the file is complete JSON, never smaller than before. MXP_EIO leaves
-// the file as it was where the system allows it; the same append may then be tried again. Without new
-// records nothing is touched. If somebody removed or replaced the file, a complete new one is written
-// that says so. What is no regular file (a pipe, a device) gets a complete text at each append.
+// the file as it was where the system allows it; the same append may then be tried again. Without
+// new records nothing is touched. If somebody removed or replaced the file, a complete new one is
+// written that says so. What is no regular file (a pipe, a device) gets a complete text at each
+// append.
 int mxp__chrome_file_append(mxp_chrome_file *file, mxp_source *source);
 int mxp__chrome_file_started(const mxp_chrome_file *file);  // whether anything was written
-void mxp__chrome_file_close(mxp_chrome_file *file);         // null is fine
+void mxp__chrome_file_close(mxp_chrome_file *file);  // null is fine
 
 #endif

@@ -8,25 +8,25 @@
 #include "trace/event.h"
 
 typedef struct mxp_export_options {
-    int sort_by, ascending;   // MXP_SORT_* of mxprof/profiler.h
-    int group;                // MXP_GROUP_*
-    unsigned threads;         // for exporters that can use several; 0: two if the source is large
+    int sort_by, ascending;  // MXP_SORT_* of mxprof/profiler.h
+    int group;  // MXP_GROUP_*
+    unsigned threads;  // for exporters that can use several; 0: two if the source is large
 } mxp_export_options;
 
 enum { MXP_GROUP_NAME = 0, MXP_GROUP_SCOPE = 1, MXP_GROUP_STEP = 2 };
 
 typedef struct mxp_export mxp_export;
 typedef struct mxp_exporter {
-    const char *name;         // "chrome", "table", "json", "csv"
-    const char *extension;    // ".json"
-    const char *help;         // one line for --help
+    const char *name;  // "chrome", "table", "json", "csv"
+    const char *extension;  // ".json"
+    const char *help;  // one line for --help
     // begin: before any record; end: after the last, also after an error (it frees `state`).
     // `out` collects text and is flushed between calls. In between comes one of these:
     // - event: each record in time order;
     // - block: each block, from several threads at once, in no order across blocks, each with its
-    //   own `run->out`; the text of a block stays together and blocks keep their order. It returns 0
-    //   when the block is done, or 1 with block->words at the first record left if `out` has reached
-    //   run->flush_bytes: it is called again when that was written;
+    //   own `run->out`; the text of a block stays together and blocks keep their order. It returns
+    //   0 when the block is done, or 1 with block->words at the first record left if `out` has
+    //   reached run->flush_bytes: it is called again when that was written;
     // - neither: the exporter reads the source itself in `end`.
     int (*begin)(mxp_export *run);
     int (*event)(mxp_export *run, const mxp_event *event);
@@ -40,7 +40,7 @@ struct mxp_export {
     const mxp_export_options *options;
     mxp_strbuf *out;
     size_t flush_bytes;
-    void *state;              // the exporter's, made in begin, freed in end
+    void *state;  // the exporter's, made in begin, freed in end
 };
 
 #define X(name) extern const mxp_exporter mxp__exporter_##name;
@@ -48,10 +48,10 @@ struct mxp_export {
 #undef X
 
 const mxp_exporter *mxp__exporter_find(const char *name);  // null if unknown
-const mxp_exporter *const *mxp__exporters(void);           // null-terminated
+const mxp_exporter *const *mxp__exporters(void);  // null-terminated
 
-// MXP_EFORMAT: the source is damaged; what could be read before the damage has been written, and the
-// output is complete in itself. After any other error it is not.
+// MXP_EFORMAT: the source is damaged; what could be read before the damage has been written, and
+// the output is complete in itself. After any other error it is not.
 int mxp__export(const mxp_exporter *exporter, mxp_source *source, const mxp_export_options *options,
                 mxp_sink *sink);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the printers. printf's %f follows the program's locale, so its result is rewritten here.
+// Shared by the printers. printf's %f follows the program's locale, so its result is rewritten
+// here.
 #include "export/print_text.h"
 
 #include <inttypes.h>

@@ -5,8 +5,9 @@
 
 #include "export/aggregate.h"
 
-// A name for people and CSV: valid UTF-8 on one line. Control characters become escapes (\n, \u001b),
-// invalid bytes U+FFFD; everything else stays as it is. Padded on the right to `width` bytes.
+// A name for people and CSV: valid UTF-8 on one line. Control characters become escapes (\n,
+// \u001b), invalid bytes U+FFFD; everything else stays as it is. Padded on the right to `width`
+// bytes.
 void mxp__put_name(mxp_strbuf *out, const char *text, size_t length, size_t width);
 
 // Right-aligned in 16 columns, whatever the program's locale: with four decimals; exact.
