@@ -3,21 +3,20 @@
 // added from sources; the table, JSON and CSV printers and the session read it. Durations are in
 // ns; counters carry a time-weighted mean from their first sample to `now_ns` with pauses left out.
 //
-// MXP_GROUP_NAME   a section for each category, a row for each name: spans, operators, counters,
-// and
-//                  for each device a row "Memory: cpu/N" in section "Device Storage".
-// MXP_GROUP_SCOPE  one section "Scopes", a row for each scope path ("net/conv1", "<no scope>").
-// Each
-//                  span counts in the innermost scope of its thread at its end (an operator, and a
-//                  span that names a scope, in its own) with its self time: its duration without
-//                  that of the spans inside it. So the totals of a thread's rows add up to the time
-//                  it was inside any span. Tasks and frames, which may overlap, are left out.
-// MXP_GROUP_STEP   section "Steps": a row "step N" for each step number, with how often it was
-// begun
-//                  and how long it lasted. Then sections as by name, in which one sample is what
-//                  one step spent in that name: count is the number of steps with it, min, max and
-//                  avg are per step. A span belongs to the step in which it began; what began
-//                  before the first step stands in sections "CATEGORY (outside steps)", by span.
+// MXP_GROUP_NAME: a section for each category, a row for each name: spans, operators, counters, and
+// for each device a row "Memory: cpu/N" in section "Device Storage".
+//
+// MXP_GROUP_SCOPE: one section "Scopes", a row for each scope path ("net/conv1", "<no scope>").
+// Each span counts in the innermost scope of its thread at its end (an operator, and a span that
+// names a scope, in its own) with its self time: its duration without that of the spans inside it.
+// So the totals of a thread's rows add up to the time it was inside any span. Tasks and frames,
+// which may overlap, are left out.
+//
+// MXP_GROUP_STEP: section "Steps" with a row "step N" for each step number: how often it was begun
+// and how long it lasted. Then sections as by name, in which one sample is what one step spent in
+// that name: count is the number of steps with it, min, max and avg are per step. A span belongs to
+// the step in which it began; what began before the first step stands in sections "CATEGORY
+// (outside steps)", by span.
 #ifndef MXP_EXPORT_AGGREGATE_H
 #define MXP_EXPORT_AGGREGATE_H
 
