@@ -6,6 +6,8 @@
 #if defined(__linux__)
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sched.h>
 #include <stdio.h>
@@ -68,6 +70,20 @@ bool mxp__os_barrier_all_threads(void)
     }
     errno = saved_errno;
     return failed == 0;
+}
+
+void mxp__os_word_wait(const uint32_t *word, uint32_t expected)
+{
+    int saved_errno = errno;
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, NULL, NULL, 0);
+    errno = saved_errno;
+}
+
+void mxp__os_word_wake(const uint32_t *word, bool all)
+{
+    int saved_errno = errno;
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, all ? INT_MAX : 1, NULL, NULL, 0);
+    errno = saved_errno;
 }
 
 // Reads up to size - 1 bytes and terminates them; the count, 0 if there is no such file.

@@ -35,6 +35,12 @@ bool mxp__os_barrier_all_threads(void);
 void mxp__os_block_signals(void *saved);
 void mxp__os_restore_signals(const void *saved);
 
+// Sleeps while *word is `expected`, until woken; may also return early. The word lives in this
+// process only.
+void mxp__os_word_wait(const uint32_t *word, uint32_t expected);
+// Wakes one or all that sleep on `word`. Only the address counts: nothing is read there.
+void mxp__os_word_wake(const uint32_t *word, bool all);
+
 void mxp__os_sleep_us(uint64_t us);
 void mxp__os_yield(void);
 

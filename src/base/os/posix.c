@@ -162,6 +162,20 @@ void mxp__os_release_pages(void *pages, size_t size_bytes)
     }
 }
 
+// Nothing to sleep on: looks again after a while.
+void mxp__os_word_wait(const uint32_t *word, uint32_t expected)
+{
+    if (__atomic_load_n(word, __ATOMIC_ACQUIRE) == expected) {
+        mxp__os_sleep_us(50);
+    }
+}
+
+void mxp__os_word_wake(const uint32_t *word, bool all)
+{
+    (void)word;
+    (void)all;
+}
+
 bool mxp__os_barrier_all_threads(void)
 {
     return false;

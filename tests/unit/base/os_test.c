@@ -183,6 +183,35 @@ static void a_thread_finds_its_name(void **state)
     assert_string_equal(text, "worker 7");
 }
 
+static uint32_t word;
+
+static void *wait_for_word(void *unused)
+{
+    (void)unused;
+    while (__atomic_load_n(&word, __ATOMIC_ACQUIRE) == 0) {
+        mxp__os_word_wait(&word, 0);
+    }
+    return NULL;
+}
+
+static void a_word_wakes_who_sleeps_on_it(void **state)
+{
+    (void)state;
+    errno = 5;
+    mxp__os_word_wait(&word, 1);  // another value: returns at once
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, wait_for_word, NULL), 0);
+    }
+    mxp__os_sleep_us(20000);
+    __atomic_store_n(&word, 1, __ATOMIC_RELEASE);
+    mxp__os_word_wake(&word, true);
+    for (int i = 0; i < 3; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    assert_int_equal(errno, 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +221,7 @@ int main(void)
         cmocka_unit_test(impossible_pages_are_null_and_errno_stays),
         cmocka_unit_test(a_barrier_says_whether_it_works),
         cmocka_unit_test(blocked_signals_wait),
+        cmocka_unit_test(a_word_wakes_who_sleeps_on_it),
         cmocka_unit_test(sleep_lasts_through_signals),
         cmocka_unit_test(descriptions_are_filled_in),
         cmocka_unit_test(descriptions_fit_into_any_buffer),
