@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dependency engine, as the other folders see it. Operations name the variables they read and
-// write; each runs once everything pushed before it that touches the same variables in a conflicting
-// way has completed: reads run together, a write runs alone. Order is the order of the pushes, which
-// is total over all threads.
+// write; each runs once everything pushed before it that touches the same variables in a
+// conflicting way has completed: reads run together, a write runs alone. Order is the order of the
+// pushes, which is total over all threads.
 //
 // Everything here may be called from any thread, from worker threads too unless said otherwise. The
 // engine starts at the first call and restarts by itself in a forked child. Functions that can fail
@@ -15,9 +15,10 @@
 //              so a thread each would only make them fight. The records keep the device ids apart.
 //   light      MXNET_CPU_WORKER_NTHREADS - 1 threads, none by default. They take what is not marked
 //              MXN_WORK_PARALLEL off the compute thread.
-//   priority   MXNET_CPU_PRIORITY_NTHREADS (4) threads for MXN_CPU_PRIORITIZED, larger priority first.
-// Operations of property MXN_ASYNC and MXN_DELETE_VAR that are ready when pushed run inside the push.
-// MXNET_ENGINE_TYPE=NaiveEngine: every operation runs inside its push, to its completion.
+//   priority   MXNET_CPU_PRIORITY_NTHREADS (4) threads for MXN_CPU_PRIORITIZED, larger priority
+//   first.
+// Operations of property MXN_ASYNC and MXN_DELETE_VAR that are ready when pushed run inside the
+// push. MXNET_ENGINE_TYPE=NaiveEngine: every operation runs inside its push, to its completion.
 #ifndef MXN_ENGINE_ENGINE_H
 #define MXN_ENGINE_ENGINE_H
 
@@ -25,7 +26,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct mxn_var mxn_var;                // a variable
+typedef struct mxn_var mxn_var;  // a variable
 typedef struct mxn_completion mxn_completion;  // an asynchronous operation that has not completed
 
 // ---- work -------------------------------------------------------------------------------------
@@ -35,7 +36,7 @@ enum {
     MXN_COPY_FROM_GPU = 1,
     MXN_COPY_TO_GPU = 2,
     MXN_CPU_PRIORITIZED = 3,
-    MXN_ASYNC = 4,       // must be quick: it may run inside the push
+    MXN_ASYNC = 4,  // must be quick: it may run inside the push
     MXN_DELETE_VAR = 5,  // also runs during shutdown
     MXN_GPU_PRIORITIZED = 6,
     MXN_NO_SKIP = 7  // runs even if something it depends on has failed
@@ -43,9 +44,9 @@ enum {
 
 enum {
     MXN_WORK_PHASE_MASK = MXP_OP_PHASE_MASK,  // MXP_PHASE_*, for the record
-    MXN_WORK_SYMBOLIC = MXP_OP_SYMBOLIC,      // part of a prepared graph: class SYMBOLIC
-    MXN_WORK_PARALLEL = 1 << 8,               // may enter a parallel kernel
-    MXN_WORK_HIDDEN = 1 << 9                  // never recorded, whatever its name
+    MXN_WORK_SYMBOLIC = MXP_OP_SYMBOLIC,  // part of a prepared graph: class SYMBOLIC
+    MXN_WORK_PARALLEL = 1 << 8,  // may enter a parallel kernel
+    MXN_WORK_HIDDEN = 1 << 9  // never recorded, whatever its name
 };
 
 // What a function learns about where it runs. Lives for the call only.
@@ -65,29 +66,31 @@ typedef union mxn_function {
     void (*async)(const mxn_run *run, void *argument, mxn_completion *completion);
 } mxn_function;
 
-// One operation. Everything is copied at the push; zero is a sensible value for all but the function.
+// One operation. Everything is copied at the push; zero is a sensible value for all but the
+// function.
 typedef struct mxn_work {
     mxn_function function;
-    int form;                       // MXN_SYNC, MXN_VOID, MXN_ASYNC_FUNCTION
-    int property;                   // MXN_NORMAL ...
+    int form;  // MXN_SYNC, MXN_VOID, MXN_ASYNC_FUNCTION
+    int property;  // MXN_NORMAL ...
     void *argument;
-    void (*deleter)(void *argument);  // null, or called once when the operation is over
+    void (*deleter)(void *argument);  // null, or called once: when the operation is over, also if
+                                      // the push fails
     mxn_var *const *reads, *const *writes;  // no variable twice: see mxn_vars_dedupe
     uint32_t read_count, write_count;
-    uint32_t device;                // id of the CPU device, 0..255
-    int priority;                   // of MXN_CPU_PRIORITIZED; and one that is not 0 is never bulked
-    uint32_t flags;                 // MXN_WORK_* | MXP_PHASE_*
-    mxp_name name;                  // category and name; MXP_NAME_NONE is never recorded
-    uint32_t scope;                 // 0: the pushing thread's current one
-    uint32_t shape;                 // string id of shapes and types, 0 none
-    float flops, bytes;             // estimates, 0 unknown
-    uint64_t push_ticks;            // 0, or a stamp the caller has read anyway (its API call's begin)
+    uint32_t device;  // id of the CPU device, 0..255
+    int priority;  // of MXN_CPU_PRIORITIZED; and one that is not 0 is never bulked
+    uint32_t flags;  // MXN_WORK_* | MXP_PHASE_*
+    mxp_name name;  // category and name; MXP_NAME_NONE is never recorded
+    uint32_t scope;  // 0: the pushing thread's current one
+    uint32_t shape;  // string id of shapes and types, 0 none
+    float flops, bytes;  // estimates, 0 unknown
+    uint64_t push_ticks;  // 0, or a stamp the caller has read anyway (its API call's begin)
 } mxn_work;
 
 // Hands an operation over. It is recorded if its class is on now, when it is pushed. On failure
-// nothing was queued and the argument still belongs to the caller (the deleter is not called).
-// MXP_EINVAL: duplicate, deleted or missing variables, unknown property or form. With NaiveEngine
-// also the error of the function itself.
+// nothing was queued. MXP_EINVAL: duplicate, deleted or missing variables, more than 65535 of them,
+// unknown property or form. MXP_ENOTSUP: a property for GPUs. With NaiveEngine also the error of
+// the function itself.
 int mxn_push(const mxn_work *work);
 
 // Ends an asynchronous operation, once. `error` is 0 or a negative MXP_E code whose detail is the
@@ -101,7 +104,7 @@ void mxn_vars_dedupe(mxn_var **reads, uint32_t *read_count, mxn_var **writes,
 
 // ---- variables --------------------------------------------------------------------------------
 mxn_var *mxn_var_new(void);  // null with the detail set
-uint32_t mxn_var_id(const mxn_var *var);       // what records call it: 31 bits, never 0
+uint32_t mxn_var_id(const mxn_var *var);  // what records call it: 31 bits, never 0
 uint64_t mxn_var_version(const mxn_var *var);  // writes completed so far
 
 // Schedules `release(argument)` (may be null) and the end of the variable behind everything pushed
@@ -146,15 +149,15 @@ bool mxn_inside_operation(void);
 // Kept by the engine itself, whether or not anything is recorded. All since the process began, in a
 // forked child since the fork. A bulk's members count as operations, the bulk does not.
 typedef struct mxn_engine_counts {
-    uint64_t pushed;     // operations handed over, the engine's own waits and deletions included
+    uint64_t pushed;  // operations handed over, the engine's own waits and deletions included
     uint64_t completed;  // of them over: executed + skipped
-    uint64_t executed;   // their function ran
-    uint64_t skipped;    // it did not: a dependency had failed, or shutdown
-    uint64_t failed;     // ended in an error, taken over ones included
-    uint64_t visible;    // completed with a name that may be shown: what a profile of it all holds
-    uint64_t bulks;      // ImperativeBulk operations completed
+    uint64_t executed;  // their function ran
+    uint64_t skipped;  // it did not: a dependency had failed, or shutdown
+    uint64_t failed;  // ended in an error, taken over ones included
+    uint64_t visible;  // completed with a name that may be shown: what a profile of it all holds
+    uint64_t bulks;  // ImperativeBulk operations completed
     uint64_t deletions;  // DeleteVariable operations completed
-    uint64_t waits;      // WaitForVar operations completed
+    uint64_t waits;  // WaitForVar operations completed
 } mxn_engine_counts;
 
 void mxn_engine_counts_get(mxn_engine_counts *counts);

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// A deletion is an operation that writes the variable and whose deleter is its function; behind it
+// nothing can be pushed, so its end gives the variable's memory back.
+#include "engine/deletion.h"
+
+#include "engine/bulk.h"
+#include "engine/engine_state.h"
+#include "engine/naive.h"
+#include "engine/push.h"
+#include "engine/run.h"
+#include "engine/variable.h"
+
+static bool var_pending(const void *var)
+{
+    return mxn__var_pending(var);
+}
+
+static void delete_at_once(mxn_thread *self, mxn_var *var, void (*release)(void *), void *argument)
+{
+    if (__atomic_load_n(&mxn__engine.started, __ATOMIC_ACQUIRE) != 0) {
+        mxn__naive_wait(var_pending, var);
+    }
+    if (release != NULL) {
+        release(argument);
+    }
+    mxn__var_free(self, var);
+}
+
+void mxn__deletion_push(mxn_thread *self, mxn_operation *op)
+{
+    mxn_var *var = mxn__use_var(&op->uses[0]);
+    if (self->naive_call != NULL && mxn__naive_postpone(self, op)) {
+        return;
+    }
+    int code = mxn__operation_push(self, op, MXN__PUSH_INLINE | MXN__PUSH_KEPT);
+    if (code == MXP_ENOMEM) {
+        bool extra = (op->flags & MXN__OP_EXTRA) != 0;
+        delete_at_once(self, var, extra ? mxn__operation_extra(op)->deleter : NULL, op->argument);
+    }
+    if (code != MXP_OK) {
+        mxn__operation_drop(self, op);
+    }
+}
+
+// Whether the deletion must wait for bulks that other threads have not pushed.
+static bool deferred(mxn_var *var, mxn_operation *op)
+{
+    mxn__spin_lock(&mxn__engine.push_lock);
+    bool wait = var->held != 0 && var->deferred == NULL && var->mark != MXN__MARK_DELETED;
+    if (wait) {
+        var->deferred = op;
+    }
+    mxn__spin_unlock(&mxn__engine.push_lock);
+    return wait;
+}
+
+void mxn_var_delete(mxn_var *var, void (*release)(void *argument), void *argument, uint32_t device)
+{
+    mxn_thread *self;
+    if (var == NULL) {
+        return;
+    }
+    while ((self = mxn__thread_self()) == NULL) {
+        mxp__os_sleep_us(1000);
+    }
+    if (mxn__engine_ensure() != MXP_OK) {
+        delete_at_once(self, var, release, argument);
+        return;
+    }
+    mxn__bulk_push(self);
+    const mxn_work work = {.argument = argument,
+                           .deleter = release,
+                           .writes = &var,
+                           .write_count = 1,
+                           .device = device,
+                           .name = mxn__engine.name_delete};
+    mxn_operation *op =
+        mxn__operation_make(self, &work, MXN__OP_DELETE | MXN__OP_VAR_ENDS, MXN__QUEUE_COMPUTE);
+    if (op == NULL) {
+        delete_at_once(self, var, release, argument);
+    } else if (!deferred(var, op)) {
+        mxn__deletion_push(self, op);
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the profiler learns about an operation, and the end stamps kept with variables from which
+// the next ones know when they became ready and which operation released them.
+#ifndef MXN_ENGINE_OPERATION_RECORD_H
+#define MXN_ENGINE_OPERATION_RECORD_H
+
+#include "engine/engine_state.h"
+
+enum { MXN__RECORD_CLASSES = MXP_CLASS_SYMBOLIC | MXP_CLASS_IMPERATIVE };
+
+typedef struct mxn_ending {
+    uint64_t start_ticks, end_ticks;  // end 0: now
+    uint32_t bulk_parent;
+    uint32_t flags;  // MXP_OP_* beyond those of the operation
+} mxn_ending;
+
+void mxn__operation_record(mxn_thread *self, const mxn_operation *op, const mxn_ending *ending);
+// An end that has no stamp: what the variables hold is of no use any more.
+void mxn__operation_record_none(mxn_thread *self, const mxn_operation *op);
+
+// To be called before the operation's variables are completed.
+static inline void mxn__operation_ended(mxn_thread *self, const mxn_operation *op,
+                                        const mxn_ending *ending)
+{
+    if (__builtin_expect(mxp_enabled(MXN__RECORD_CLASSES), 0)) {
+        mxn__operation_record(self, op, ending);
+    } else if (__builtin_expect(__atomic_load_n(&mxn__engine.stamped, __ATOMIC_RELAXED) != 0, 0)) {
+        mxn__operation_record_none(self, op);
+    }
+}
+
+#endif
