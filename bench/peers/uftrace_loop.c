@@ -6,7 +6,7 @@
 #include "support/loops.h"
 #include "support/peer_loop.h"
 
-static __attribute__((noinline, noclone)) void traced(void)
+static __attribute__((noinline)) void traced(void)
 {
     BENCH_OPAQUE();
 }
