@@ -11,16 +11,16 @@ extern "C" {
 #endif
 
 // The one list of errors: name, number, message when no detail is known.
-#define MXP_ERRORS(X)                                                   \
-    X(EINVAL, -1, "invalid argument")                                   \
-    X(EHANDLE, -2, "null, destroyed or wrong-type handle")              \
-    X(EKEY, -3, "unknown configuration key")                            \
-    X(EVALUE, -4, "ill-formed configuration value")                     \
-    X(ESTATE, -5, "not possible in the current state")                  \
-    X(EIO, -6, "input or output failed")                                \
-    X(ENOMEM, -7, "out of memory")                                      \
-    X(EFORMAT, -8, "the file is no mxprof trace or is damaged")         \
-    X(EVERSION, -9, "the file needs a newer mxprof")                    \
+#define MXP_ERRORS(X)                                           \
+    X(EINVAL, -1, "invalid argument")                           \
+    X(EHANDLE, -2, "null, destroyed or wrong-type handle")      \
+    X(EKEY, -3, "unknown configuration key")                    \
+    X(EVALUE, -4, "ill-formed configuration value")             \
+    X(ESTATE, -5, "not possible in the current state")          \
+    X(EIO, -6, "input or output failed")                        \
+    X(ENOMEM, -7, "out of memory")                              \
+    X(EFORMAT, -8, "the file is no mxprof trace or is damaged") \
+    X(EVERSION, -9, "the file needs a newer mxprof")            \
     X(ENOTSUP, -10, "not supported in this build or on this machine")
 
 enum {
@@ -38,8 +38,8 @@ const char *mxp_strerror(int error);
 const char *mxp_last_error(void);
 
 // Replaces the detail line of this thread; `text` is copied. Returns `error`, so that a caller can
-// write `return mxp_set_last_error(MXP_EINVAL, "...")`. Never fails: without memory for the text the
-// code's own message stands in.
+// write `return mxp_set_last_error(MXP_EINVAL, "...")`. Never fails: without memory for the text
+// the code's own message stands in.
 int mxp_set_last_error(int error, const char *text);
 
 // Where the library takes its memory from. `reallocate` behaves like realloc (a null pointer

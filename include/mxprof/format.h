@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layout of records in memory and of sections in a native file (*.mxp). docs/format.md describes
-// the same byte by byte. All integers are in the byte order of the machine that wrote them; the file
-// header tells which. Nothing here is ever reordered: new kinds and new sections are added, and a
-// reader skips what it does not know by the length that every record and section begins with.
+// The layout of records in memory and of sections in a native file (*.mxp). docs/format.md
+// describes the same byte by byte. All integers are in the byte order of the machine that wrote
+// them; the file header tells which. Nothing here is ever reordered: new kinds and new sections are
+// added, and a reader skips what it does not know by the length that every record and section
+// begins with.
 #ifndef MXPROF_FORMAT_H
 #define MXPROF_FORMAT_H
 
 #include <stdint.h>
 
-#define MXP_FORMAT_VERSION 1u     // what this library writes
+#define MXP_FORMAT_VERSION 1u  // what this library writes
 #define MXP_FORMAT_MIN_READER 1u  // the oldest reader that understands it
-#define MXP_RECORD_UNIT 16u       // records are multiples of this, and aligned to it
-#define MXP_CHUNK_BYTES 65536u    // a thread's records come in chunks of this size
+#define MXP_RECORD_UNIT 16u  // records are multiples of this, and aligned to it
+#define MXP_CHUNK_BYTES 65536u  // a thread's records come in chunks of this size
 
 // ---- records ----------------------------------------------------------------------------------
 // Word 0 of every record:  kind (8 bits) | length in units (8) | stamp: low 48 bits of ticks (48)
@@ -20,16 +21,16 @@
 // it with the chunk's base_ticks: the recorder opens a new chunk before 2^47 ticks have passed. Of
 // lean spans and operators it is the end (stamp + duration) that lies so near to the base.
 
-#define MXP_RECORD_KINDS(X)                                                                  \
-    X(SPAN, 1)        /* 16 B: w1 high = duration in ticks, below 2^32 */                     \
-    X(SPAN_LONG, 2)   /* 48 B + 16 an argument */                                             \
-    X(OPERATOR, 3)    /* 64 B */                                                              \
-    X(VARIABLES, 4)   /* 64 B: continuation of the operator before it */                      \
-    X(COUNTER, 5)     /* 32 B */                                                              \
-    X(MEMORY, 6)      /* 48 B */                                                              \
-    X(INSTANT, 7)     /* 16 B */                                                              \
-    X(FLOW, 8)        /* 32 B */                                                              \
-    X(META, 9)        /* 32 B */
+#define MXP_RECORD_KINDS(X)                                            \
+    X(SPAN, 1) /* 16 B: w1 high = duration in ticks, below 2^32 */     \
+    X(SPAN_LONG, 2) /* 48 B + 16 an argument */                        \
+    X(OPERATOR, 3) /* 64 B */                                          \
+    X(VARIABLES, 4) /* 64 B: continuation of the operator before it */ \
+    X(COUNTER, 5) /* 32 B */                                           \
+    X(MEMORY, 6) /* 48 B */                                            \
+    X(INSTANT, 7) /* 16 B */                                           \
+    X(FLOW, 8) /* 32 B */                                              \
+    X(META, 9) /* 32 B */
 
 enum {
 #define MXP_KIND_ENUM(name, number) MXP_KIND_##name = number,
@@ -49,8 +50,8 @@ enum {
 
 enum {
     MXP_SPAN_BEGIN_CLIPPED = 1,  // began before recording did; begin is when recording began
-    MXP_SPAN_CLOSED_BY_STOP = 2, // still open at stop or pause; end is that moment
-    MXP_SPAN_OPEN_AT_CRASH = 4   // never ended; end is the last moment known
+    MXP_SPAN_CLOSED_BY_STOP = 2,  // still open at stop or pause; end is that moment
+    MXP_SPAN_OPEN_AT_CRASH = 4  // never ended; end is the last moment known
 };
 
 enum { MXP_CLOCK_TRACE = 0 };  // clock of a long span: the trace's own ticks; others are lanes' own
@@ -76,10 +77,10 @@ enum {
     MXP_PHASE_UPDATE = 3,
     MXP_PHASE_COMMUNICATION = 4,
     MXP_OP_PHASE_MASK = 7,
-    MXP_OP_VARIABLES_CUT = 8,   // more variables than fit into 16 continuation records
-    MXP_OP_SYMBOLIC = 16,       // part of a prepared graph
-    MXP_OP_BULK_PARENT = 32,    // members carry this operator's id as bulk parent
-    MXP_OP_FAILED = 64          // skipped, or ended in an error
+    MXP_OP_VARIABLES_CUT = 8,  // more variables than fit into 16 continuation records
+    MXP_OP_SYMBOLIC = 16,  // part of a prepared graph
+    MXP_OP_BULK_PARENT = 32,  // members carry this operator's id as bulk parent
+    MXP_OP_FAILED = 64  // skipped, or ended in an error
 };
 
 // VARIABLES:  w0 instead of a stamp: count (8) | 0 (8) | operator id (32)
@@ -93,16 +94,16 @@ enum {
 //             w2 block id (48) | device (8) | flags (4: MXP_MEM_*) | category (4)
 //             w3 requested bytes   w4 rounded bytes   w5 live bytes of the device after it
 enum {
-    MXP_MEM_FREE = 1,   // else an allocation
+    MXP_MEM_FREE = 1,  // else an allocation
     MXP_MEM_REUSED = 2  // served from the pool
 };
 
-// Devices of OPERATOR and MEMORY records: cpu/N is N, from 0 to 127; gpu/N is 128 + N, from 0 to 63.
-// Memory of the host that is no cpu device's own has numbers beyond them.
+// Devices of OPERATOR and MEMORY records: cpu/N is N, from 0 to 127; gpu/N is 128 + N, from 0
+// to 63. Memory of the host that is no cpu device's own has numbers beyond them.
 enum {
     MXP_DEVICE_GPU = 128,
     MXP_DEVICE_CPU_PINNED = 254,  // "cpu pinned/"
-    MXP_DEVICE_CPU_SHARED = 255   // "cpu shared/"
+    MXP_DEVICE_CPU_SHARED = 255  // "cpu shared/"
 };
 
 // INSTANT:    w1 high = scope (8)
@@ -119,30 +120,30 @@ enum { MXP_FLOW_START = 1, MXP_FLOW_STEP = 2, MXP_FLOW_END = 3 };
 
 // META:       w1 low = name id where it has one, high = what (8)     w2 value   w3 second value
 enum {
-    MXP_META_SCOPE_PUSH = 1,   // name: scope
-    MXP_META_SCOPE_POP = 2,    // name: the scope that is left; 0: outside of all
-    MXP_META_STEP = 3,         // value: number of the step that begins here
-    MXP_META_STATE = 4,        // value: 0 stop, 1 run, 2 pause, 3 resume
-    MXP_META_THREAD_NAME = 5   // name: new name of the writing thread
+    MXP_META_SCOPE_PUSH = 1,  // name: scope
+    MXP_META_SCOPE_POP = 2,  // name: the scope that is left; 0: outside of all
+    MXP_META_STEP = 3,  // value: number of the step that begins here
+    MXP_META_STATE = 4,  // value: 0 stop, 1 run, 2 pause, 3 resume
+    MXP_META_THREAD_NAME = 5  // name: new name of the writing thread
 };
 
 // ---- names ------------------------------------------------------------------------------------
 // A name id stands for a (category, name) entry and for how spans of it are shown.
 enum {
-    MXP_STYLE_NONE = 0,     // a plain string: category, argument key, lane, shape
-    MXP_STYLE_SPAN = 1,     // properly nested on its thread (scopes, events, API calls, operators)
-    MXP_STYLE_ASYNC = 2,    // may overlap others on its thread (tasks, frames)
+    MXP_STYLE_NONE = 0,  // a plain string: category, argument key, lane, shape
+    MXP_STYLE_SPAN = 1,  // properly nested on its thread (scopes, events, API calls, operators)
+    MXP_STYLE_ASYNC = 2,  // may overlap others on its thread (tasks, frames)
     MXP_STYLE_COUNTER = 3,
     MXP_STYLE_INSTANT = 4,
     MXP_STYLE_FLOW = 5,
-    MXP_STYLE_SCOPE = 6     // its category is the id of the enclosing scope
+    MXP_STYLE_SCOPE = 6  // its category is the id of the enclosing scope
 };
 
 enum { MXP_UNIT_NONE = 0, MXP_UNIT_BYTES = 1, MXP_UNIT_NS = 2, MXP_UNIT_PERCENT = 3 };
 
 enum {
-    MXP_NAME_NONE = 0,   // ""
-    MXP_NAME_FULL = 1    // "<names full>": the table has reached its cap
+    MXP_NAME_NONE = 0,  // ""
+    MXP_NAME_FULL = 1  // "<names full>": the table has reached its cap
 };
 
 // ---- native file ------------------------------------------------------------------------------
@@ -154,16 +155,16 @@ enum {
 
 typedef struct mxp_file_header {
     char magic[8];
-    uint32_t byte_order;         // MXP_BYTE_ORDER_MARK as the writer sees it
-    uint16_t version;            // MXP_FORMAT_VERSION of the writer
-    uint16_t min_reader;         // readers below this must refuse
-    uint32_t header_bytes;       // 64; sections begin there
-    uint32_t flags;              // 0
-    uint64_t created_real_ns;    // CLOCK_REALTIME when the session's clock was first read
+    uint32_t byte_order;  // MXP_BYTE_ORDER_MARK as the writer sees it
+    uint16_t version;  // MXP_FORMAT_VERSION of the writer
+    uint16_t min_reader;  // readers below this must refuse
+    uint32_t header_bytes;  // 64; sections begin there
+    uint32_t flags;  // 0
+    uint64_t created_real_ns;  // CLOCK_REALTIME when the session's clock was first read
     uint32_t pid;
     uint32_t pointer_bytes;
-    uint64_t checksum;           // of the 40 bytes before it
-    uint64_t reserved[2];        // 0
+    uint64_t checksum;  // of the 40 bytes before it
+    uint64_t reserved[2];  // 0
 } mxp_file_header;
 
 #define MXP_SECTION_MAGIC 0x5350584du  // "MXPS"
@@ -180,44 +181,45 @@ enum {
 };
 
 typedef struct mxp_section {
-    uint32_t magic;           // MXP_SECTION_MAGIC
-    uint16_t type;            // MXP_SECTION_*
-    uint16_t flags;           // bit 0: checksum is valid
-    uint64_t length_bytes;    // whole section, this header included, a multiple of 16
-    uint64_t checksum;        // of the whole section with this field 0 (docs/format.md)
-    uint64_t payload_bytes;   // bytes of content after the section's own header; the rest is padding
+    uint32_t magic;  // MXP_SECTION_MAGIC
+    uint16_t type;  // MXP_SECTION_*
+    uint16_t flags;  // bit 0: checksum is valid
+    uint64_t length_bytes;  // whole section, this header included, a multiple of 16
+    uint64_t checksum;  // of the whole section with this field 0 (docs/format.md)
+    uint64_t payload_bytes;  // bytes of content after the section's own header; the rest is padding
 } mxp_section;
 
 enum { MXP_SECTION_HAS_CHECKSUM = 1 };
 
 // A chunk of one thread's records: the same 64 bytes stand at the head of the chunk in memory.
 typedef struct mxp_chunk_header {
-    mxp_section section;   // payload_bytes: bytes of records (the commit mark of a closed chunk)
-    uint32_t thread;       // index into THREADS
-    uint32_t sequence;     // 0, 1, 2 ... per thread
-    uint64_t base_ticks;   // widens the stamps of this chunk
+    mxp_section section;  // payload_bytes: bytes of records (the commit mark of a closed chunk)
+    uint32_t thread;  // index into THREADS
+    uint32_t sequence;  // 0, 1, 2 ... per thread
+    uint64_t base_ticks;  // widens the stamps of this chunk
     uint64_t lost_before;  // records of this thread lost between the chunk before and this one
-    uint64_t next;         // in memory: address of the thread's next chunk; in a file 0
+    uint64_t next;  // in memory: address of the thread's next chunk; in a file 0
 } mxp_chunk_header;
 
 // NAMES: first id (u32), count (u32), then per name: category id (u32), style (u8), unit (u8),
-// 0 (u16), length in bytes (u32), the bytes, one zero, zeros up to a multiple of 4. A category id is
-// below the id of the entry it stands in.
+// 0 (u16), length in bytes (u32), the bytes, one zero, zeros up to a multiple of 4. A category id
+// is below the id of the entry it stands in.
 
 // THREADS: an array of these.
 typedef struct mxp_thread_entry {
-    uint32_t index;         // the thread's number in this trace, from 0
-    uint32_t tid;           // the operating system's
+    uint32_t index;  // the thread's number in this trace, from 0
+    uint32_t tid;  // the operating system's
     uint64_t start_ticks;
-    uint64_t end_ticks;     // 0: still running when written
+    uint64_t end_ticks;  // 0: still running when written
     uint64_t records;
     uint64_t lost;
-    uint32_t name;          // name id, 0 if it has none
-    uint32_t flags;         // 0
+    uint32_t name;  // name id, 0 if it has none
+    uint32_t flags;  // 0
 } mxp_thread_entry;
 
-// CLOCK: mxp_clock_header, then the points, then the segments. Trace time in ns = segment.ns0 + ((ticks - segment.ticks0) * segment.mult >> 32), in
-// the last segment whose ticks0 is not above ticks (the first one for earlier ticks).
+// CLOCK: mxp_clock_header, then the points, then the segments. Trace time in ns = segment.ns0 +
+// ((ticks - segment.ticks0) * segment.mult >> 32), in the last segment whose ticks0 is not above
+// ticks (the first one for earlier ticks).
 enum {
     MXP_CLOCK_SOURCE_TSC = 1,
     MXP_CLOCK_SOURCE_ARM = 2,
@@ -226,12 +228,12 @@ enum {
 };
 
 typedef struct mxp_clock_header {
-    uint32_t source;            // MXP_CLOCK_SOURCE_*
+    uint32_t source;  // MXP_CLOCK_SOURCE_*
     uint32_t points, segments;  // how many follow
-    uint32_t flags;             // 0
-    double residual_ns;         // how far points lay from the segments made before they were known
-    int64_t jump_ns;            // how far trace time is from CLOCK_MONOTONIC_RAW since one of the
-    uint64_t jump_ticks;        // clocks jumped, and the point that showed it; 0: none did
+    uint32_t flags;  // 0
+    double residual_ns;  // how far points lay from the segments made before they were known
+    int64_t jump_ns;  // how far trace time is from CLOCK_MONOTONIC_RAW since one of the
+    uint64_t jump_ticks;  // clocks jumped, and the point that showed it; 0: none did
 } mxp_clock_header;
 
 typedef struct mxp_clock_point {
@@ -242,31 +244,31 @@ typedef struct mxp_clock_point {
 
 typedef struct mxp_clock_segment {
     uint64_t ticks0;
-    int64_t ns0;      // ns since the first point
-    uint64_t mult;    // ns per tick, 32.32 fixed point
+    int64_t ns0;  // ns since the first point
+    uint64_t mult;  // ns per tick, 32.32 fixed point
 } mxp_clock_segment;
 
 // LOSS: an array of these.
 enum {
-    MXP_LOSS_MEMORY_FULL = 1,   // the cap was reached, policy drop, or no memory
-    MXP_LOSS_IN_SIGNAL = 2,     // a handler interrupted a record
-    MXP_LOSS_NAMES_FULL = 3,    // recorded under <names full>
-    MXP_LOSS_THREAD = 4         // no memory to register the thread
+    MXP_LOSS_MEMORY_FULL = 1,  // the cap was reached, policy drop, or no memory
+    MXP_LOSS_IN_SIGNAL = 2,  // a handler interrupted a record
+    MXP_LOSS_NAMES_FULL = 3,  // recorded under <names full>
+    MXP_LOSS_THREAD = 4  // no memory to register the thread
 };
 
 typedef struct mxp_loss_entry {
-    uint32_t thread;       // index, or 0xffffffff for the process
-    uint32_t reason;       // MXP_LOSS_*
+    uint32_t thread;  // index, or 0xffffffff for the process
+    uint32_t reason;  // MXP_LOSS_*
     uint64_t count;
     uint64_t from_ticks, to_ticks;  // first and last loss
 } mxp_loss_entry;
 
-// INFO: pairs of key length (u32), value length (u32), key, one zero, value, one zero, zeros up to a
-// multiple of 4. The lengths leave the zeros out.
-// STATS: count (u32), 0 (u32), then per name mxp_stats_entry and its buckets: index (u32), count (u32).
+// INFO: pairs of key length (u32), value length (u32), key, one zero, value, one zero, zeros up to
+// a multiple of 4. The lengths leave the zeros out. STATS: count (u32), 0 (u32), then per name
+// mxp_stats_entry and its buckets: index (u32), count (u32).
 typedef struct mxp_stats_entry {
     uint32_t name;
-    uint32_t buckets;            // how many pairs follow
+    uint32_t buckets;  // how many pairs follow
     uint64_t count;
     uint64_t total_ns, min_ns, max_ns;
 } mxp_stats_entry;

@@ -30,9 +30,9 @@ enum {
 // Shared by every recording site of the process. Written by the session under its lock; read by
 // recording threads with relaxed loads (see record_inline.h for what orders them).
 typedef struct mxp_control_block {
-    uint32_t gate;            // classes that record now, and MXP_GATE_* bits
-    uint32_t layout;          // MXP_LAYOUT of the library
-    uint64_t closed_ticks;    // spans begun up to here were closed by a stop
+    uint32_t gate;  // classes that record now, and MXP_GATE_* bits
+    uint32_t layout;  // MXP_LAYOUT of the library
+    uint64_t closed_ticks;  // spans begun up to here were closed by a stop
     uint64_t reserved[6];
 } mxp_control_block;
 

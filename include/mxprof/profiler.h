@@ -24,17 +24,17 @@ enum { MXP_FULL_GROW = 0, MXP_FULL_DROP = 1 };
 
 // The configuration. Fill it with mxp_config_init, change members, pass it on; it is copied.
 typedef struct mxp_config {
-    uint32_t size_bytes;          // sizeof(mxp_config), set by mxp_config_init
-    uint32_t classes;             // MXP_CLASS_*; user objects always belong to it
-    const char *filename;         // Chrome trace; default "profile.json"
+    uint32_t size_bytes;  // sizeof(mxp_config), set by mxp_config_init
+    uint32_t classes;  // MXP_CLASS_*; user objects always belong to it
+    const char *filename;  // Chrome trace; default "profile.json"
     const char *native_filename;  // native trace (*.mxp), written beside it; default none
     const char *memory_csv_prefix;  // gpu_memory_profile_filename_prefix
-    int continuous_dump;          // write every period_s in the background; default 1
-    double dump_period_s;         // default 1.0, above 0 if continuous_dump
-    int aggregate_stats;          // keep the table; default 0
-    int statistics_only;          // keep the table and no trace, for unlimited time; default 0
-    int store;                    // MXP_STORE_*; only MEMORY in this version
-    int full_policy;              // MXP_FULL_*
+    int continuous_dump;  // write every period_s in the background; default 1
+    double dump_period_s;  // default 1.0, above 0 if continuous_dump
+    int aggregate_stats;  // keep the table; default 0
+    int statistics_only;  // keep the table and no trace, for unlimited time; default 0
+    int store;  // MXP_STORE_*; only MEMORY in this version
+    int full_policy;  // MXP_FULL_*
     uint64_t memory_limit_bytes;  // of records in memory; default 1 GiB, at least 1 MiB
 } mxp_config;
 
@@ -71,7 +71,13 @@ typedef void (*mxp_observer)(void *context, const mxp_config *config);
 int mxp_session_observe(mxp_session *session, mxp_observer observer, void *context);
 
 enum { MXP_FORMAT_TABLE = 0, MXP_FORMAT_JSON = 1, MXP_FORMAT_CSV = 2 };
-enum { MXP_SORT_TOTAL = 0, MXP_SORT_AVG = 1, MXP_SORT_MIN = 2, MXP_SORT_MAX = 3, MXP_SORT_COUNT = 4 };
+enum {
+    MXP_SORT_TOTAL = 0,
+    MXP_SORT_AVG = 1,
+    MXP_SORT_MIN = 2,
+    MXP_SORT_MAX = 3,
+    MXP_SORT_COUNT = 4
+};
 
 // The aggregate statistics as text, in MXNet's layout; "" if aggregate_stats is off. Never touches
 // the trace file. `reset` empties the statistics afterwards. *text belongs to the library and lives
@@ -81,15 +87,15 @@ int mxp_session_dumps(mxp_session *session, int format, int sort_by, int ascendi
 
 // What the session knows about itself.
 typedef struct mxp_report {
-    uint32_t size_bytes;           // sizeof(mxp_report), set by the caller
-    uint32_t clock_source;         // MXP_CLOCK_SOURCE_*
+    uint32_t size_bytes;  // sizeof(mxp_report), set by the caller
+    uint32_t clock_source;  // MXP_CLOCK_SOURCE_*
     double ns_per_tick;
-    double clock_residual_ns;      // largest distance of a calibration point from the line
-    double record_cost_ns;         // measured cost of one span on this machine
-    uint64_t records, bytes, lost; // since the session began
+    double clock_residual_ns;  // largest distance of a calibration point from the line
+    double record_cost_ns;  // measured cost of one span on this machine
+    uint64_t records, bytes, lost;  // since the session began
     uint64_t names, names_bytes;
     uint64_t threads;
-    uint64_t memory_bytes;         // held by the recorder now
+    uint64_t memory_bytes;  // held by the recorder now
     double estimated_overhead_ns;  // records * record_cost_ns
 } mxp_report;
 

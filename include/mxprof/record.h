@@ -98,13 +98,13 @@ typedef struct mxp_arg {
 // A span with begin and end already known: another lane, another clock, arguments.
 typedef struct mxp_span {
     mxp_name name;
-    uint32_t flags;        // MXP_SPAN_*
+    uint32_t flags;  // MXP_SPAN_*
     uint64_t begin_ticks;
-    uint64_t end_ticks;    // below begin counts as begin
-    uint32_t lane;         // 0: this thread; MXP_LANE_THREAD | n; or a name id
-    uint32_t scope;        // 0: the thread's current one
-    uint32_t clock;        // MXP_CLOCK_TRACE or a lane's own
-    uint32_t arg_count;    // at most 128; more are left out
+    uint64_t end_ticks;  // below begin counts as begin
+    uint32_t lane;  // 0: this thread; MXP_LANE_THREAD | n; or a name id
+    uint32_t scope;  // 0: the thread's current one
+    uint32_t clock;  // MXP_CLOCK_TRACE or a lane's own
+    uint32_t arg_count;  // at most 128; more are left out
     const mxp_arg *args;
 } mxp_span;
 
@@ -124,10 +124,10 @@ typedef struct mxp_operator {
     mxp_name name;
     uint32_t id, released_by, bulk_parent;
     uint64_t push_ticks, ready_ticks, start_ticks, end_ticks;
-    uint32_t flags;          // MXP_PHASE_* | MXP_OP_*
-    uint32_t push_thread;    // index, 0xffff unknown
+    uint32_t flags;  // MXP_PHASE_* | MXP_OP_*
+    uint32_t push_thread;  // index, 0xffff unknown
     uint32_t device;
-    uint32_t scope, shape;   // name ids, 0 none
+    uint32_t scope, shape;  // name ids, 0 none
     float flops, bytes;
     uint32_t variable_count;
     const uint32_t *variables;
@@ -137,11 +137,11 @@ void mxp_operator_emit(uint32_t classes, const mxp_operator *op);
 
 // One allocation or release of a device's memory. `live_bytes` is the device's total after it.
 typedef struct mxp_memory {
-    mxp_name name;           // the array's
+    mxp_name name;  // the array's
     uint32_t scope;
-    uint64_t block;          // identifies the block: 48 bits
+    uint64_t block;  // identifies the block: 48 bits
     uint32_t device, flags;  // MXP_MEM_*
-    uint32_t category;       // 0..15
+    uint32_t category;  // 0..15
     uint64_t requested_bytes, rounded_bytes, live_bytes;
 } mxp_memory;
 
@@ -176,8 +176,8 @@ int mxp_tap_remove(mxp_tap tap, void *context);
 #endif
 
 // ---- scope macros -----------------------------------------------------------------------------
-// MXP_SPAN_SCOPE("category", "name"): a span from here to the end of the enclosing block, in C (GCC,
-// Clang) and C++. The name is interned once; both strings must be constant at that site.
+// MXP_SPAN_SCOPE("category", "name"): a span from here to the end of the enclosing block, in C
+// (GCC, Clang) and C++. The name is interned once; both strings must be constant at that site.
 #define MXP_CONCAT_(a, b) a##b
 #define MXP_CONCAT(a, b) MXP_CONCAT_(a, b)
 
@@ -208,21 +208,26 @@ static inline void mxp_scoped_end(const mxp_scoped *scoped)
 
 #ifdef __cplusplus
 struct mxp_scoped_guard {
-    explicit mxp_scoped_guard(mxp_scoped begun) : scoped(begun) {}
-    ~mxp_scoped_guard() { mxp_scoped_end(&scoped); }
+    explicit mxp_scoped_guard(mxp_scoped begun) : scoped(begun)
+    {
+    }
+    ~mxp_scoped_guard()
+    {
+        mxp_scoped_end(&scoped);
+    }
     mxp_scoped_guard(const mxp_scoped_guard &) = delete;
     mxp_scoped_guard &operator=(const mxp_scoped_guard &) = delete;
     mxp_scoped scoped;
 };
-#define MXP_SPAN_SCOPE(category, text)                                              \
-    static mxp_name MXP_CONCAT(mxp_cache_, __LINE__);                               \
-    mxp_scoped_guard MXP_CONCAT(mxp_guard_, __LINE__)(                              \
+#define MXP_SPAN_SCOPE(category, text)                 \
+    static mxp_name MXP_CONCAT(mxp_cache_, __LINE__);  \
+    mxp_scoped_guard MXP_CONCAT(mxp_guard_, __LINE__)( \
         mxp_scoped_begin(&MXP_CONCAT(mxp_cache_, __LINE__), (category), (text)))
 #else
-#define MXP_SPAN_SCOPE(category, text)                                              \
-    static mxp_name MXP_CONCAT(mxp_cache_, __LINE__);                               \
-    const mxp_scoped MXP_CONCAT(mxp_scoped_, __LINE__)                              \
-        __attribute__((cleanup(mxp_scoped_end), unused)) =                          \
+#define MXP_SPAN_SCOPE(category, text)                     \
+    static mxp_name MXP_CONCAT(mxp_cache_, __LINE__);      \
+    const mxp_scoped MXP_CONCAT(mxp_scoped_, __LINE__)     \
+        __attribute__((cleanup(mxp_scoped_end), unused)) = \
             mxp_scoped_begin(&MXP_CONCAT(mxp_cache_, __LINE__), (category), (text))
 #endif
 

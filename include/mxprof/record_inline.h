@@ -23,11 +23,11 @@
 extern "C" {
 #endif
 
-#define MXP_LAYOUT 1u      // of mxp_recorder and mxp_control_block
-#define MXP_OPEN_MAX 31u   // open spans kept by name; deeper ones are recorded all the same
+#define MXP_LAYOUT 1u  // of mxp_recorder and mxp_control_block
+#define MXP_OPEN_MAX 31u  // open spans kept by name; deeper ones are recorded all the same
 
 typedef struct mxp_open_span {
-    uint64_t begin;    // 0: no span here, or just being opened
+    uint64_t begin;  // 0: no span here, or just being opened
     mxp_name name;
     uint32_t reserved;
 } mxp_open_span;
@@ -35,19 +35,18 @@ typedef struct mxp_open_span {
 //   0        64                    576
 //   | hot    | open[0..31]         | the library's own part ...
 typedef struct mxp_recorder {
-    uint64_t *cursor;        // where the next record goes; release, pairs with the reader's acquire
-    uint64_t *limit;         // records must end at or before this
-    uint64_t base_ticks;     // of the current chunk
-    uint32_t busy;           // inside a record
-    uint32_t depth;          // open spans, also those beyond open[]
-    uint64_t lost_busy;      // records a handler could not make because busy was set
+    uint64_t *cursor;  // where the next record goes; release, pairs with the reader's acquire
+    uint64_t *limit;  // records must end at or before this
+    uint64_t base_ticks;  // of the current chunk
+    uint32_t busy;  // inside a record
+    uint32_t depth;  // open spans, also those beyond open[]
+    uint64_t lost_busy;  // records a handler could not make because busy was set
     uint64_t reserved[3];
     mxp_open_span open[MXP_OPEN_MAX + 1];  // the last one stands for all deeper ones
 } mxp_recorder;
 
 // The calling thread's recorder, null before its first record. In the library's initial-exec TLS.
-extern __thread mxp_recorder *mxp_self
-    __attribute__((tls_model("initial-exec")));
+extern __thread mxp_recorder *mxp_self __attribute__((tls_model("initial-exec")));
 
 // `layout` is the caller's MXP_LAYOUT: a program compiled against another one records nothing.
 uint64_t mxp_span_begin_slow(uint32_t layout, mxp_name name);
@@ -92,7 +91,8 @@ static inline void mxp_inline_end(mxp_name name, uint64_t token)
     mxp_open_span *slot = mxp_open_slot(self, depth);
     // One branch for everything unusual: recording went off, the span was closed, it is not the
     // innermost one, it is too long for 32 bits, the chunk is too old or full.
-    if (__builtin_expect(((gate & (MXP_CLASS_ALL | MXP_GATE_TAP | MXP_GATE_HOLD)) - 1u) >= MXP_CLASS_ALL ||
+    if (__builtin_expect(((gate & (MXP_CLASS_ALL | MXP_GATE_TAP | MXP_GATE_HOLD)) - 1u) >=
+                                 MXP_CLASS_ALL ||
                              token <= closed || slot->begin != token ||
                              (duration >> 32 | (now - self->base_ticks) >> 47) != 0 ||
                              cursor >= __atomic_load_n(&self->limit, __ATOMIC_RELAXED),

@@ -89,6 +89,15 @@ static int walk(mxp_thread *thread, mxp_position *position, stretch_visit visit,
     }
 }
 
+// Most records are lean spans: four at a time, their loads do not wait for one another.
+static bool four_lean_spans(const uint64_t *from, const uint64_t *to)
+{
+    const uint64_t lean = MXP_KIND_SPAN | 1 << 8;
+    return to - from >= 8 &&
+           (((from[0] ^ lean) | (from[2] ^ lean) | (from[4] ^ lean) | (from[6] ^ lean)) & 0xffff) ==
+               0;
+}
+
 static int count_stretch(void *context, const mxp_chunk_header *chunk, const uint64_t *from,
                          const uint64_t *to)
 {
@@ -96,6 +105,11 @@ static int count_stretch(void *context, const mxp_chunk_header *chunk, const uin
     mxp_thread *thread = context;
     thread->bytes += (uint64_t)(to - from) * sizeof(uint64_t);
     while (from < to) {
+        if (four_lean_spans(from, to)) {
+            thread->records += 4;
+            from += 8;
+            continue;
+        }
         thread->records += (*from & 0xff) != MXP_KIND_VARIABLES;
         from += 2 * (*from >> 8 & 0xff);
     }
