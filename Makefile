@@ -4,14 +4,14 @@
 #
 #   make demo            build, and profile a real program       make          the same
 #   make test            build and run every test                TESTS=regex   only some
-#   make check           sanitizers, clang, long tests, fuzzing, format
+#   make check           sanitizers, clang, long tests, the browser, fuzzing, format
 #   make bench           every claim, measured; BENCH=name: one; PEERS=1: against other profilers
 #   make fuzz SECONDS=n  every fuzz target for n seconds
 #   make browser         what the browser tests need; `make test` runs them once it is there
 #   make format          clang-format;  make install PREFIX=dir;  make clean
 .DEFAULT_GOAL := demo
-.PHONY: demo demo-embed build test check check-asan check-tsan check-clang check-format bench fuzz \
-	browser format install clean
+.PHONY: demo demo-embed build test check check-asan check-tsan check-clang check-browser check-format \
+	bench fuzz browser format install clean
 .SUFFIXES:
 
 JOBS ?= $(shell nproc)
@@ -56,7 +56,7 @@ pytest = MXPROF_BUILD='$(CURDIR)/build/release' MXPROF_SOURCE='$(CURDIR)' \
 
 # Where it costs minutes, a test asks for MXPROF_TEST_LONG=1 before it does its worst; how long the
 # stress tests go on under a sanitizer is MXPROF_TEST_SECONDS.
-check: check-format check-asan check-tsan check-clang
+check: check-format check-asan check-tsan check-clang check-browser
 	@$(MAKE) --no-print-directory fuzz SECONDS=20
 	@echo "make check: all passed"
 
@@ -69,6 +69,11 @@ check-clang:
 	@$(setup) check
 	@$(call configure_and_build,clang)
 	MXPROF_TEST_LONG=1 $(ctest) --test-dir build/clang
+
+# The demo's trace in the real viewer.
+check-browser:
+	@$(setup) browser
+	@$(MAKE) --no-print-directory test TESTS=perfetto
 
 fuzz:
 	@$(setup) check
