@@ -69,7 +69,7 @@ void mxn_storage_free(mxn_block *block);
 // Back to the system.
 void mxn_storage_free_direct(mxn_block *block);
 // Gives what the device's pool keeps unused back to the system.
-int mxn_storage_release(uint32_t device);
+void mxn_storage_release(uint32_t device);
 
 // ---- figures ----------------------------------------------------------------------------------
 // One device's, taken together at one moment. Zero for a device never used.

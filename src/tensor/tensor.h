@@ -63,15 +63,15 @@ enum { MXN_NOTE_AUTOGRAD = 0, MXN_NOTE_DEFERRED = 1, MXN_NOTES = 2 };
 
 // Read-only outside tensor/, but for `fresh_gradient` and `notes`.
 typedef struct mxn_array {
-    uint32_t magic;
+    uint32_t magic;          // atomic
     uint32_t refs;           // atomic
     mxn_chunk *chunk;        // null: a "none" array, shape.ndim is -1
     uint64_t offset_bytes;   // into the chunk
     int32_t dtype;
     bool fresh_gradient;
+    mxn_chunk own;           // the chunk of an array that is no view
     mxn_shape shape;
     mxn_note notes[MXN_NOTES];
-    mxn_chunk own;           // the chunk of an array that is no view
     uint32_t index, next;    // private
 } mxn_array;
 
@@ -174,14 +174,21 @@ int mxn_array_wait_write(const mxn_array *array);
 int mxn_array_copy_in(mxn_array *array, const void *data, uint64_t count);
 int mxn_array_copy_out(const mxn_array *array, void *data, uint64_t count);
 
+// How an operation of this folder is pushed. Null stands for zeros.
+typedef struct mxn_push_options {
+    int priority;
+    uint32_t flags;  // MXP_PHASE_*, MXN_WORK_SYMBOLIC
+    uint32_t scope;  // 0: the current one
+} mxn_push_options;
+
 // Pushes "CopyCPU2CPU" on the source's device, converting if the types differ. Shapes must be equal
 // (a `to` that is none becomes like `from`, on the source's device). Of an array onto itself, or
-// without elements, nothing. `priority` is passed on.
-int mxn_array_copy(mxn_array *from, mxn_array *to, int priority);
+// without elements, nothing.
+int mxn_array_copy(mxn_array *from, mxn_array *to, const mxn_push_options *options);
 // The same, blocking, as "SyncCopyFromNDArrayCPU2CPU".
 int mxn_array_copy_wait(mxn_array *from, mxn_array *to);
 // Pushes "SetValueOp".
-int mxn_array_fill(mxn_array *array, double value);
+int mxn_array_fill(mxn_array *array, double value, const mxn_push_options *options);
 
 // ---- files ------------------------------------------------------------------------------------
 // MXNet's list of arrays (docs/ndarray-file.md). Loaded arrays are on cpu(0); `names` is null or
@@ -203,7 +210,8 @@ int mxn_arrays_load(const char *path, mxn_array_list *list);
 int mxn_arrays_load_bytes(const void *data, uint64_t size_bytes, mxn_array_list *list);
 void mxn_array_list_fini(mxn_array_list *list);  // releases arrays that are still there
 
-// Kept by tensor/ itself: arrays alive (handles, views included) and chunks alive.
+// Arrays alive (views included) and chunks alive, those whose deletion is pending included. Walks
+// over all: for tests and reports.
 void mxn_array_counts(uint64_t *arrays, uint64_t *chunks);
 
 #endif

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of arrays: slots in slabs that are never given back, so that a dead handle can be looked at
+// and recognised. Free slots form a stack; its head carries a count of changes, which tells a slot
+// that was taken and put back meanwhile from one that stayed.
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/lock.h"
+#include "tensor/array_state.h"
+
+enum { SLAB_SLOTS = 512, SLABS_MAX = 1 << 15, SLOT_BYTES = (sizeof(mxn_array) + 63) / 64 * 64 };
+
+static mxp_lock grow_lock = MXP__LOCK_INIT;
+static char *slabs[SLABS_MAX];  // written under grow_lock before their slots are on the stack
+static uint32_t slab_count;     // atomic
+static uint64_t stack;          // atomic: changes (high 32) | index + 1 of the first (low 32)
+
+static mxn_array *slot_at(uint32_t index)
+{
+    return (mxn_array *)(void *)(slabs[index / SLAB_SLOTS] + (size_t)index % SLAB_SLOTS * SLOT_BYTES);
+}
+
+static mxn_array *pop(void)
+{
+    // Acquire pairs with push: the slot's `next`, and the slab it lies in.
+    uint64_t head = __atomic_load_n(&stack, __ATOMIC_ACQUIRE);
+    while ((uint32_t)head != 0) {
+        mxn_array *slot = slot_at((uint32_t)head - 1);
+        uint32_t next = __atomic_load_n(&slot->next, __ATOMIC_RELAXED);
+        uint64_t changed = ((head >> 32) + 1) << 32 | next;
+        if (__atomic_compare_exchange_n(&stack, &head, changed, true, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_ACQUIRE)) {
+            return slot;
+        }
+    }
+    return NULL;
+}
+
+// Puts a chain on the stack whose last slot is `last`.
+static void push(mxn_array *first, mxn_array *last)
+{
+    uint64_t head = __atomic_load_n(&stack, __ATOMIC_RELAXED);
+    uint64_t changed;
+    do {
+        __atomic_store_n(&last->next, (uint32_t)head, __ATOMIC_RELAXED);
+        changed = ((head >> 32) + 1) << 32 | (first->index + 1);
+    } while (!__atomic_compare_exchange_n(&stack, &head, changed, true, __ATOMIC_RELEASE,
+                                          __ATOMIC_RELAXED));
+}
+
+// Makes a slab and keeps its first slot.
+static mxn_array *grow(void)
+{
+    mxp__lock(&grow_lock);
+    mxn_array *first = pop();  // another thread may have been here
+    uint32_t slab = slab_count;
+    char *memory = first != NULL || slab == SLABS_MAX
+                       ? NULL
+                       : mxp__alloc((size_t)SLAB_SLOTS * SLOT_BYTES + 63);
+    if (memory != NULL) {
+        slabs[slab] = memory + (-(uintptr_t)memory & 63);
+        uint32_t base = slab * SLAB_SLOTS;
+        for (uint32_t i = 0; i < SLAB_SLOTS; i++) {
+            slot_at(base + i)->index = base + i;
+            slot_at(base + i)->next = base + i + 2;
+        }
+        __atomic_store_n(&slab_count, slab + 1, __ATOMIC_RELEASE);
+        first = slot_at(base);
+        push(slot_at(base + 1), slot_at(base + SLAB_SLOTS - 1));
+    }
+    mxp__unlock(&grow_lock);
+    return first;
+}
+
+mxn_array *mxn__array_take(void)
+{
+    mxn_array *array = pop();
+    if (array == NULL && (array = grow()) == NULL) {
+        return NULL;
+    }
+    array->chunk = NULL;
+    array->offset_bytes = 0;
+    array->dtype = MXN_DTYPE_NONE;
+    array->fresh_gradient = false;
+    array->shape.ndim = -1;
+    memset(array->notes, 0, sizeof array->notes);
+    __atomic_store_n(&array->refs, 1u, __ATOMIC_RELAXED);
+    __atomic_store_n(&array->magic, (uint32_t)MXN__ARRAY_MAGIC, __ATOMIC_RELAXED);
+    return array;
+}
+
+void mxn__array_put_back(mxn_array *array)
+{
+    push(array, array);
+}
+
+void mxn_array_counts(uint64_t *arrays, uint64_t *chunks)
+{
+    *arrays = *chunks = 0;
+    uint32_t count = __atomic_load_n(&slab_count, __ATOMIC_ACQUIRE) * SLAB_SLOTS;
+    for (uint32_t i = 0; i < count; i++) {
+        const mxn_array *slot = slot_at(i);
+        *arrays += __atomic_load_n(&slot->magic, __ATOMIC_RELAXED) == MXN__ARRAY_MAGIC;
+        *chunks += __atomic_load_n(&slot->own.state, __ATOMIC_RELAXED) != MXN__CHUNK_NONE;
+    }
+}
