@@ -94,15 +94,25 @@ static int add_frame(summary_pass *pass, const mxp_event *event)
     return MXP_OK;
 }
 
+// A span on a lane's own clock says nothing about the time of the trace.
+static void extend_time(mxp_summary *summary, const mxp_event *event)
+{
+    if (mxp__event_clock(event) != MXP_CLOCK_TRACE) {
+        return;
+    }
+    if (!summary->has_time || event->begin_ns < summary->first_ns) {
+        summary->first_ns = event->begin_ns;
+    }
+    if (!summary->has_time || event->end_ns > summary->last_ns) {
+        summary->last_ns = event->end_ns;
+    }
+    summary->has_time = true;
+}
+
 static int add_event(summary_pass *pass, const mxp_event *event)
 {
     mxp_summary *summary = pass->summary;
-    if (summary->records == 0 || event->begin_ns < summary->first_ns) {
-        summary->first_ns = event->begin_ns;
-    }
-    if (summary->records == 0 || event->end_ns > summary->last_ns) {
-        summary->last_ns = event->end_ns;
-    }
+    extend_time(summary, event);
     summary->records++;
     summary->by_kind[event->kind < MXP_SUMMARY_KINDS ? event->kind : 0]++;
     if (event->kind != MXP_KIND_SPAN) {

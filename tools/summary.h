@@ -4,6 +4,8 @@
 #ifndef MXP_TOOLS_SUMMARY_H
 #define MXP_TOOLS_SUMMARY_H
 
+#include <stdbool.h>
+
 #include "command.h"
 
 enum { MXP_SUMMARY_KINDS = 16 };  // a kind beyond is counted under 0
@@ -23,6 +25,7 @@ typedef struct mxp_summary {
     uint64_t lost;  // records
     uint64_t unnamed;  // records made under <names full>
     int64_t first_ns, last_ns;  // of everything recorded; equal if there is nothing
+    bool has_time;  // first_ns and last_ns are set
     double record_cost_ns;  // as measured by the program, 0 if it did not say
     mxp_frames *frames;  // in the order of their first end
     size_t frame_count, frame_capacity;
