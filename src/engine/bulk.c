@@ -202,7 +202,9 @@ static mxn_operation *bulk_make(mxn_thread *self, const mxn_bulk *bulk)
         op->name = mxn__engine.name_bulk;
         op->device = (uint8_t)bulk->device;
         op->queue = bulk->queue & 0xf;
-        mxn__push_stamp(self, op, 0);
+        if (mxn__push_is_recorded(op->flags)) {
+            mxn__push_stamp(self, op, 0);
+        }
     }
     return op;
 }

@@ -15,15 +15,29 @@ static bool var_pending(const void *var)
     return mxn__var_pending(var);
 }
 
-static void delete_at_once(mxn_thread *self, mxn_var *var, void (*release)(void *), void *argument)
+static void wait_until_unused(mxn_var *var)
 {
     if (__atomic_load_n(&mxn__engine.started, __ATOMIC_ACQUIRE) != 0) {
         mxn__naive_wait(var_pending, var);
     }
+}
+
+static void delete_at_once(mxn_thread *self, mxn_var *var, void (*release)(void *), void *argument)
+{
+    wait_until_unused(var);
     if (release != NULL) {
         release(argument);
     }
     mxn__var_free(self, var);
+}
+
+void mxn__deletion_run(mxn_operation *op)
+{
+    void (*release)(void *) =
+        (op->flags & MXN__OP_EXTRA) != 0 ? mxn__operation_extra(op)->deleter : NULL;
+    if (release != NULL) {
+        release(op->argument);
+    }
 }
 
 void mxn__deletion_push(mxn_thread *self, mxn_operation *op)
@@ -34,8 +48,9 @@ void mxn__deletion_push(mxn_thread *self, mxn_operation *op)
     }
     int code = mxn__operation_push(self, op, MXN__PUSH_INLINE | MXN__PUSH_KEPT);
     if (code == MXP_ENOMEM) {
-        bool extra = (op->flags & MXN__OP_EXTRA) != 0;
-        delete_at_once(self, var, extra ? mxn__operation_extra(op)->deleter : NULL, op->argument);
+        wait_until_unused(var);
+        mxn__deletion_run(op);
+        mxn__var_free(self, var);
     }
     if (code != MXP_OK) {
         mxn__operation_drop(self, op);

@@ -9,12 +9,6 @@
 
 enum { IDS_MAX = MXP_VARIABLES_PER_RECORD * MXP_VARIABLES_RECORDS_MAX };
 
-// The predecessor that ended last.
-typedef struct binding {
-    uint64_t ticks;
-    uint32_t id;
-} binding;
-
 static uint64_t widen(uint64_t stamp, uint64_t end_ticks)
 {
     uint64_t ticks = (end_ticks & ~MXP_STAMP_MASK) | (stamp & MXP_STAMP_MASK);
@@ -27,33 +21,45 @@ static void last_end_set(mxn_last_end *last, uint64_t ticks, uint32_t id)
     __atomic_store_n(&last->which, (uint64_t)id << 32 | (uint32_t)ticks, __ATOMIC_RELAXED);
 }
 
-static void bind(binding *latest, const mxn_last_end *last)
+static void bind(mxn_binding *latest, const mxn_last_end *last)
 {
     uint64_t which = __atomic_load_n(&last->which, __ATOMIC_RELAXED);
     uint64_t ticks = __atomic_load_n(&last->ticks, __ATOMIC_RELAXED);
     ticks += (uint64_t)(int64_t)(int32_t)((uint32_t)which - (uint32_t)ticks);
     if (which != 0 && ticks > latest->ticks) {
-        *latest = (binding){.ticks = ticks, .id = (uint32_t)(which >> 32)};
+        *latest = (mxn_binding){.ticks = ticks, .id = (uint32_t)(which >> 32)};
+    }
+}
+
+mxn_binding mxn__operation_binding(const mxn_operation *op, uint64_t now_ticks)
+{
+    mxn_binding latest = {.ticks = widen(op->push_stamp, now_ticks)};
+    for (uint32_t i = 0; i < op->count; i++) {
+        const mxn_var *var = mxn__use_var(&op->uses[i]);
+        bind(&latest, &var->written);
+        if (mxn__use_writes(&op->uses[i])) {
+            bind(&latest, &var->read);
+        }
+    }
+    return latest;
+}
+
+static void list_variables(const mxn_operation *op, uint32_t *ids)
+{
+    uint32_t count = op->count < IDS_MAX ? op->count : IDS_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        const mxn_use *use = &op->uses[i];
+        ids[i] = mxn__use_var(use)->id | (mxn__use_writes(use) ? MXP_VARIABLE_WRITTEN : 0);
     }
 }
 
 static void emit(const mxn_operation *op, const mxn_ending *ending, uint64_t end_ticks)
 {
     uint32_t ids[IDS_MAX];
-    uint64_t push_ticks = widen(op->push_stamp, end_ticks);
-    binding latest = {.ticks = push_ticks};
-    for (uint32_t i = 0; i < op->count; i++) {
-        const mxn_use *use = &op->uses[i];
-        const mxn_var *var = mxn__use_var(use);
-        bool writes = mxn__use_writes(use);
-        bind(&latest, &var->written);
-        if (writes) {
-            bind(&latest, &var->read);
-        }
-        if (i < IDS_MAX) {
-            ids[i] = var->id | (writes ? MXP_VARIABLE_WRITTEN : 0);
-        }
-    }
+    list_variables(op, ids);
+    const uint64_t push_ticks = widen(op->push_stamp, end_ticks);
+    const mxn_binding latest =
+        ending->binding.ticks != 0 ? ending->binding : mxn__operation_binding(op, end_ticks);
     // Pushed before recording was last interrupted: what released it may have left no stamp.
     bool known = push_ticks > __atomic_load_n(&mxp_control.closed_ticks, __ATOMIC_RELAXED);
     uint64_t start = ending->start_ticks > latest.ticks ? ending->start_ticks : latest.ticks;

@@ -8,11 +8,23 @@
 
 enum { MXN__RECORD_CLASSES = MXP_CLASS_SYMBOLIC | MXP_CLASS_IMPERATIVE };
 
+// The predecessor that ended last: the one that released an operation. `id` 0: none did, it was
+// ready when it was pushed.
+typedef struct mxn_binding {
+    uint64_t ticks;
+    uint32_t id;
+} mxn_binding;
+
 typedef struct mxn_ending {
     uint64_t start_ticks, end_ticks;  // end 0: now
     uint32_t bulk_parent;
     uint32_t flags;  // MXP_OP_* beyond those of the operation
+    mxn_binding
+        binding;  // of a bulk: taken before its members leave their stamps; ticks 0: not yet
 } mxn_ending;
+
+// `now_ticks`: not before the push.
+mxn_binding mxn__operation_binding(const mxn_operation *op, uint64_t now_ticks);
 
 void mxn__operation_record(mxn_thread *self, const mxn_operation *op, const mxn_ending *ending);
 // An end that has no stamp: what the variables hold is of no use any more.

@@ -32,13 +32,14 @@ mxn_operation *mxn__operation_take(mxn_thread *self, uint32_t uses, bool extra)
     return op;
 }
 
+bool mxn__push_is_recorded(uint16_t flags)
+{
+    return (flags & MXN__OP_VISIBLE) != 0 &&
+           mxp_enabled((flags & MXN__OP_SYMBOLIC) != 0 ? MXP_CLASS_SYMBOLIC : MXP_CLASS_IMPERATIVE);
+}
+
 void mxn__push_stamp(mxn_thread *self, mxn_operation *op, uint64_t push_ticks)
 {
-    uint32_t classes =
-        (op->flags & MXN__OP_SYMBOLIC) != 0 ? MXP_CLASS_SYMBOLIC : MXP_CLASS_IMPERATIVE;
-    if ((op->flags & MXN__OP_VISIBLE) == 0 || !mxp_enabled(classes)) {
-        return;
-    }
     if (__builtin_expect(self->trace_index == MXN__TRACE_INDEX_UNKNOWN, 0)) {
         self->trace_index = (uint16_t)mxp_thread_index();
     }
@@ -64,38 +65,36 @@ static void fill_uses(mxn_operation *op, const mxn_work *work)
     }
 }
 
-static void fill_extra(mxn_operation *op, const mxn_work *work)
+// Only what a record will want to know, if there will be one.
+static mxn_operation_extra extra_of(const mxn_work *work, bool record)
 {
-    bool record = (op->flags & MXN__OP_RECORD) != 0;
-    *mxn__operation_extra(op) = (mxn_operation_extra){
-        .deleter = work->deleter,
-        .is.priority = work->priority,
-        .scope = record && work->scope == 0 ? mxp_scope_current() : work->scope,
-        .shape = work->shape,
-        .flops = work->flops,
-        .bytes = work->bytes};
+    mxn_operation_extra extra = {.deleter = work->deleter, .is.priority = work->priority};
+    if (record) {
+        extra.scope = work->scope != 0 ? work->scope : mxp_scope_current();
+        extra.shape = work->shape;
+        extra.flops = work->flops;
+        extra.bytes = work->bytes;
+    }
+    return extra;
 }
 
-static bool wants_extra(const mxn_work *work, uint16_t flags, uint8_t queue)
+static bool is_wanted(const mxn_operation_extra *extra, uint16_t flags, uint8_t queue)
 {
-    return work->deleter != NULL || (flags & MXN__OP_ASYNC) != 0 || queue == MXN__QUEUE_PRIORITY ||
-           (work->scope | work->shape) != 0 || work->flops > 0 || work->bytes > 0 ||
-           mxp_enabled(MXP_CLASS_SYMBOLIC | MXP_CLASS_IMPERATIVE);
+    return extra->deleter != NULL || (flags & MXN__OP_ASYNC) != 0 || queue == MXN__QUEUE_PRIORITY ||
+           (extra->scope | extra->shape) != 0 || extra->flops > 0 || extra->bytes > 0;
 }
 
 mxn_operation *mxn__operation_make(mxn_thread *self, const mxn_work *work, uint16_t flags,
                                    uint8_t queue)
 {
-    if (wants_extra(work, flags, queue)) {
-        flags |= MXN__OP_EXTRA;
-    }
+    flags |= is_visible(work) ? MXN__OP_VISIBLE : 0;
+    const bool record = mxn__push_is_recorded(flags);
+    const mxn_operation_extra extra = extra_of(work, record);
+    flags |= is_wanted(&extra, flags, queue) ? MXN__OP_EXTRA : 0;
     mxn_operation *op = mxn__operation_take(self, work->read_count + work->write_count,
                                             (flags & MXN__OP_EXTRA) != 0);
     if (__builtin_expect(op == NULL, 0)) {
         return NULL;
-    }
-    if (is_visible(work)) {
-        flags |= MXN__OP_VISIBLE;
     }
     op->flags = (uint16_t)(flags | (work->flags & MXN_WORK_PHASE_MASK) << MXN__OP_PHASE_SHIFT);
     op->function = work->function;
@@ -104,9 +103,11 @@ mxn_operation *mxn__operation_make(mxn_thread *self, const mxn_work *work, uint1
     op->device = (uint8_t)work->device;
     op->queue = queue & 0xf;
     fill_uses(op, work);
-    mxn__push_stamp(self, op, work->push_ticks);
     if ((flags & MXN__OP_EXTRA) != 0) {
-        fill_extra(op, work);
+        *mxn__operation_extra(op) = extra;
+    }
+    if (record) {
+        mxn__push_stamp(self, op, work->push_ticks);
     }
     return op;
 }

@@ -30,7 +30,9 @@ void mxn__operation_publish_locked(mxn_operation *op);
 // Under the push lock: takes an id for the records.
 uint32_t mxn__operation_id_locked(void);
 
-// Marks an operation for recording, with its push stamp, if its class is on.
+// Whether an operation of `flags` pushed now will be recorded, and the mark and stamp of one that
+// will.
+bool mxn__push_is_recorded(uint16_t flags);
 void mxn__push_stamp(mxn_thread *self, mxn_operation *op, uint64_t push_ticks);
 
 #endif

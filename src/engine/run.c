@@ -5,6 +5,7 @@
 #include "engine/run.h"
 
 #include "engine/compute.h"
+#include "engine/deletion.h"
 #include "engine/operation_record.h"
 #include "engine/variable.h"
 #include "engine/worker_pool.h"
@@ -186,13 +187,16 @@ static bool runs_in_trouble(const mxn_operation *op, uint32_t trouble, outcome *
     return !end->skipped;
 }
 
+static mxn_run run_of(const mxn_thread *self, const mxn_operation *op)
+{
+    return (mxn_run){.device = op->device, .parallel = self->parallel || mxn__engine.naive != 0};
+}
+
 static int call_function(mxn_thread *self, mxn_operation *op)
 {
-    const mxn_run run = {.device = op->device, .parallel = self->parallel};
+    const mxn_run run = run_of(self, op);
     if ((op->flags & MXN__OP_VAR_ENDS) != 0) {
-        if ((op->flags & MXN__OP_EXTRA) != 0) {
-            mxn__operation_extra(op)->deleter(op->argument);
-        }
+        mxn__deletion_run(op);
         return MXP_OK;
     }
     if ((op->flags & MXN__OP_VOID) != 0) {
@@ -204,7 +208,7 @@ static int call_function(mxn_thread *self, mxn_operation *op)
 
 static void call_async(mxn_thread *self, mxn_operation *op, uint64_t start_ticks)
 {
-    const mxn_run run = {.device = op->device, .parallel = self->parallel};
+    const mxn_run run = run_of(self, op);
     const mxn_operation *outer = self->running;
     mxn__operation_extra(op)->is.start_ticks = start_ticks;
     self->running = op;
@@ -243,14 +247,18 @@ static void run_member(mxn_thread *self, mxn_operation *member, uint32_t parent)
 // The bulk ends when its last member does; its variables are completed all together.
 static void run_bulk(mxn_thread *self, mxn_operation *bulk, uint64_t start_ticks)
 {
+    mxn_ending ending = {.start_ticks = start_ticks};
+    if ((bulk->flags & MXN__OP_RECORD) != 0) {
+        ending.binding = mxn__operation_binding(bulk, mxp_ticks());
+    }
     self->last_end = start_ticks;
     for (mxn_operation *member = mxn__operation_extra(bulk)->is.members, *next; member != NULL;
          member = next) {
         next = member->next;
         run_member(self, member, bulk->id);
     }
-    operation_end(self, bulk, &(outcome){0},
-                  &(mxn_ending){.start_ticks = start_ticks, .end_ticks = self->last_end});
+    ending.end_ticks = self->last_end;
+    operation_end(self, bulk, &(outcome){0}, &ending);
 }
 
 void mxn__operation_run(mxn_thread *self, mxn_operation *op, uint64_t start_ticks)
