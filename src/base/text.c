@@ -97,6 +97,8 @@ char *mxp__write_hex(char *at, uint64_t value)
     return at;
 }
 
+static const uint64_t ascii_zeros = UINT64_C(0x3030303030303030);
+
 // The eight decimal digits of a number, the first one in the lowest byte: halves, quarters and
 // eighths side by side in one word. The factors are 1/100 and 1/10, rounded up, exact in that
 // range.
@@ -109,12 +111,17 @@ static inline uint64_t eight_digits(uint32_t below_1e8)
     return tens | (quarters - tens * 10) << 8;
 }
 
-// Compilers make one store of it where bytes stand in this order.
+// Written out, compilers make one store of it where bytes stand in this order; not of a loop.
 static inline void store_first_low(char *at, uint64_t word)
 {
-    for (int i = 0; i < 8; i++) {
-        at[i] = (char)(word >> 8 * i);
-    }
+    at[0] = (char)word;
+    at[1] = (char)(word >> 8);
+    at[2] = (char)(word >> 16);
+    at[3] = (char)(word >> 24);
+    at[4] = (char)(word >> 32);
+    at[5] = (char)(word >> 40);
+    at[6] = (char)(word >> 48);
+    at[7] = (char)(word >> 56);
 }
 
 // Writes eight bytes whatever the length.
@@ -122,20 +129,60 @@ static inline char *write_short(char *at, uint32_t below_1e8)
 {
     uint64_t digits = eight_digits(below_1e8);
     int zeros = __builtin_ctzll(digits | UINT64_C(1) << 56) / 8;  // the last digit always stays
-    store_first_low(at, (digits + UINT64_C(0x3030303030303030)) >> 8 * zeros);
+    store_first_low(at, (digits + ascii_zeros) >> 8 * zeros);
     return at + 8 - zeros;
+}
+
+// ".ddd" from the last three of eight digits.
+static inline char *write_thousandths(char *at, uint64_t text)
+{
+    at[0] = '.';
+    at[1] = (char)(text >> 40);
+    at[2] = (char)(text >> 48);
+    at[3] = (char)(text >> 56);
+    return at + 4;
+}
+
+// Below 0.1 s: five digits before the point, of which the last always stays.
+static inline char *write_us_short(char *at, uint32_t ns_below_1e8)
+{
+    uint64_t digits = eight_digits(ns_below_1e8);
+    int zeros = __builtin_ctzll(digits | UINT64_C(1) << 32) / 8;
+    uint64_t text = digits + ascii_zeros;
+    store_first_low(at, text >> 8 * zeros);
+    return write_thousandths(at + 5 - zeros, text);
 }
 
 char *mxp__write_us(char *at, int64_t ns)
 {
     uint64_t value = ns < 0 ? 0 : (uint64_t)ns;
+    if (value < 100000000) {
+        return write_us_short(at, (uint32_t)value);
+    }
     uint64_t whole = value / 1000;
-    uint32_t thousandths = (uint32_t)(value % 1000);
     at = whole < 100000000 ? write_short(at, (uint32_t)whole) : write_decimal(at, whole);
-    *at++ = '.';
-    at = write_pair(at, thousandths / 10);
-    *at++ = (char)('0' + thousandths % 10);
-    return at;
+    return write_thousandths(at, eight_digits((uint32_t)(value % 1000)) + ascii_zeros);
+}
+
+char *mxp__write_us_near(mxp_us_writer *writer, char *at, int64_t ns)
+{
+    const uint64_t kept_ns = 10000000;  // four digits before the point and three behind it change
+    uint64_t value = ns < 0 ? 0 : (uint64_t)ns;
+    uint64_t high = value / kept_ns;
+    if (high != writer->high || high == 0) {
+        if (high == 0) {
+            return mxp__write_us(at, ns);
+        }
+        writer->high = high;
+        writer->length = (size_t)(write_decimal(writer->text, high) - writer->text);
+    }
+    uint64_t digits = eight_digits((uint32_t)(value - high * kept_ns));  // 0ddddddd
+    const uint64_t before_point = UINT64_C(0x00000000ffffffff), behind = ~UINT64_C(0xffffffffff);
+    uint64_t text = (digits >> 8 & before_point) | (digits & behind);
+    memcpy(at, writer->text, sizeof writer->text);
+    at += writer->length;
+    store_first_low(at, text + ((ascii_zeros & ~(UINT64_C(0xff) << 32)) | (uint64_t)'.' << 32));
+    return at + 8;
 }
 
 // ---- JSON strings -----------------------------------------------------------------------------

@@ -17,6 +17,15 @@ char *mxp__write_hex(char *at, uint64_t value);  // lower case, no prefix, at mo
 // Nanoseconds as microseconds with exactly three decimals: 1234567 -> 1234.567. Negative: 0.000.
 char *mxp__write_us(char *at, int64_t ns);
 
+// The same for times that are near each other, as those of one thread's records are: the digits
+// that stay are kept. Begins as zeros.
+typedef struct mxp_us_writer {
+    uint64_t high;  // what `text` says; 0 if nothing
+    size_t length;
+    char text[16];
+} mxp_us_writer;
+char *mxp__write_us_near(mxp_us_writer *writer, char *at, int64_t ns);
+
 // Appends `text` as a JSON string with its quotes: quotes, backslashes and control characters
 // escaped, invalid UTF-8 replaced by U+FFFD, everything else as it is (never a surrogate escape).
 void mxp__json_string(mxp_strbuf *buffer, const char *text, size_t length);

@@ -29,7 +29,7 @@ typedef struct mxp_chrome_name {
 } mxp_chrome_name;
 
 enum {
-    MXP__CHROME_PAD = 32,
+    MXP__CHROME_PAD = 96,  // most names need no more
     MXP__CHROME_PHASE_AT = 9  // where the phase letter stands in mxp_chrome_name.text
 };
 

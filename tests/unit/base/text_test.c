@@ -38,6 +38,15 @@ static void check_us(int64_t ns)
     assert_string_equal(got, expected);
     assert_ptr_equal(end, got + strlen(expected));
     assert_true(strlen(got) <= MXP__US_CHARS);
+    // The same from a writer that knows nothing, one that knows this time, and one near by.
+    mxp_us_writer writer = {0};
+    for (int round = 0; round < 3; round++) {
+        end = mxp__write_us_near(&writer, got, ns);
+        assert_ptr_equal(end, got + strlen(expected));
+        *end = '\0';
+        assert_string_equal(got, expected);
+        mxp__write_us_near(&writer, got, round == 0 ? ns : ns / 2 + 12345678);
+    }
 }
 
 static void numbers_are_written_as_printf_does(void **state)
