@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of allocations: one row for each live block that was taken while class MEMORY was on,
-// of all devices, sorted by attribute name. MXNet writes it for GPUs, with plain numbers as devices;
-// here a device is called what the profile calls it ("cpu/0").
+// of all devices, sorted by attribute name. MXNet writes it for GPUs, with plain numbers as
+// devices; here a device is called what the profile calls it ("cpu/0").
 #include "storage/allocation_csv.h"
 
 #include <errno.h>
@@ -31,8 +31,8 @@ typedef struct csv_rows {
     size_t count, capacity;
 } csv_rows;
 
-// Gluon's parameters are called UUID_name: 8_4_4_4_12 hexadecimal digits. The part behind it, or all
-// if there is none.
+// Gluon's parameters are called UUID_name: 8_4_4_4_12 hexadecimal digits. The part behind it, or
+// all if there is none.
 static const char *without_uuid(const char *name)
 {
     static const int groups[] = {8, 4, 4, 4, 12};
@@ -123,8 +123,7 @@ static int write_file(const char *path, const mxp_strbuf *text)
         written = false;
         problem = errno;
     }
-    return written ? MXP_OK
-                   : mxp__fail(MXP_EIO, "cannot write '%s': %s", path, strerror(problem));
+    return written ? MXP_OK : mxp__fail(MXP_EIO, "cannot write '%s': %s", path, strerror(problem));
 }
 
 int mxn_storage_csv_write(const char *path)
@@ -141,8 +140,8 @@ int mxn_storage_csv_write(const char *path)
             qsort(list.rows, list.count, sizeof *list.rows, row_order);
         }
         put_rows(&list, &text);
-        error = text.failed ? mxp__fail_memory("the table of allocations")
-                            : write_file(path, &text);
+        error =
+            text.failed ? mxp__fail_memory("the table of allocations") : write_file(path, &text);
     }
     mxp__strbuf_fini(&text);
     for (size_t i = 0; i < list.count; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to src/storage: the pool of one device. All fields but the first three change under `lock`
-// only; records are made with it held, so their order is that of the totals in them.
+// Private to src/storage: the pool of one device. All fields but the first three change under
+// `lock` only; records are made with it held, so their order is that of the totals in them.
 #ifndef MXN_STORAGE_POOL_H
 #define MXN_STORAGE_POOL_H
 

@@ -3,62 +3,43 @@
 // spellings count, the documented one first.
 #include "storage/pool_config.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/setting.h"
 
 enum { NAME_CHARS = 64, PAGE_MIN = 32 };
 
 static const uint64_t bytes_max = UINT64_C(1) << 62;
 
-// The value of MXNET_<kind>_<name>, or of its other spelling; `variable` receives what was found.
-static const char *find(const char *kind, const char *name, const char *other, char *variable)
+// The name of the variable that counts: MXNET_<kind>_<name>, or its other spelling if only that is
+// set.
+static void choose(const char *kind, const char *name, const char *other, char *variable)
 {
     snprintf(variable, NAME_CHARS, "MXNET_%s_%s", kind, name);
-    const char *value = getenv(variable);
-    if (value == NULL && other != NULL) {
+    if (getenv(variable) == NULL && other != NULL) {
         snprintf(variable, NAME_CHARS, "MXNET_%s_%s", kind, other);
-        value = getenv(variable);
     }
-    return value;
-}
-
-static int read_number(const char *variable, const char *text, uint64_t min, uint64_t max,
-                       uint64_t *number)
-{
-    if (text == NULL) {
-        return MXP_OK;
-    }
-    char *end = NULL;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    bool digits = text[0] >= '0' && text[0] <= '9' && *end == '\0';
-    if (!digits || errno != 0 || value < min || value > max) {
-        return mxp__fail(MXP_EVALUE, "%s=%s: must be a number from %llu to %llu", variable, text,
-                         (unsigned long long)min, (unsigned long long)max);
-    }
-    *number = value;
-    return MXP_OK;
 }
 
 static int read_type(const char *kind, int *type)
 {
     static const char *const words[] = {"Naive", "Round", "Unpooled", NULL};
     char variable[NAME_CHARS];
-    const char *text = find(kind, "MEM_POOL_TYPE", NULL, variable);
+    choose(kind, "MEM_POOL_TYPE", NULL, variable);
+    const char *text = getenv(variable);
     for (int i = 0; text != NULL && words[i] != NULL; i++) {
         if (strcmp(text, words[i]) == 0) {
             *type = i;
             return MXP_OK;
         }
     }
-    return text == NULL ? MXP_OK
-                        : mxp__fail(MXP_EVALUE, "%s=%s: must be Naive, Round or Unpooled", variable,
-                                    text);
+    return text == NULL
+               ? MXP_OK
+               : mxp__fail(MXP_EVALUE, "%s=%s: must be Naive, Round or Unpooled", variable, text);
 }
 
 static int read_naive_switch(int *type)
@@ -82,39 +63,44 @@ static int read_naive_switch(int *type)
     return MXP_OK;
 }
 
+static int read_page(const char *kind, mxn_pool_config *config)
+{
+    char variable[NAME_CHARS];
+    choose(kind, "MEM_POOL_PAGE_SIZE", "POOL_PAGE_SIZE", variable);
+    int error = mxp__setting_read(variable, 4096, PAGE_MIN, bytes_max, &config->page_bytes);
+    bool power = (config->page_bytes & (config->page_bytes - 1)) == 0;
+    if (error == MXP_OK && config->type == MXN__POOL_ROUND && !power) {
+        error = mxp__fail(MXP_EVALUE, "%s='%.40s': set it to a power of two for pool type Round",
+                          variable, getenv(variable));
+    }
+    return error;
+}
+
 static int read_sizes(const char *kind, mxn_pool_config *config)
 {
     char variable[NAME_CHARS];
-    const char *text = find(kind, "MEM_POOL_PAGE_SIZE", "POOL_PAGE_SIZE", variable);
-    int error = read_number(variable, text, PAGE_MIN, bytes_max, &config->page_bytes);
-    bool power = (config->page_bytes & (config->page_bytes - 1)) == 0;
-    if (error == MXP_OK && config->type == MXN__POOL_ROUND && !power) {
-        error = mxp__fail(MXP_EVALUE, "%s=%s: must be a power of two with pool type Round",
-                          variable, text);
+    uint64_t cutoff = 0, reserve = 0;
+    int error = read_page(kind, config);
+    if (error == MXP_OK) {
+        choose(kind, "MEM_LARGE_ALLOC_ROUND_SIZE", NULL, variable);
+        error = mxp__setting_read(variable, UINT64_C(1) << 21, 1, bytes_max, &config->large_bytes);
     }
     if (error == MXP_OK) {
-        text = find(kind, "MEM_LARGE_ALLOC_ROUND_SIZE", NULL, variable);
-        error = read_number(variable, text, 1, bytes_max, &config->large_bytes);
+        choose(kind, "MEM_POOL_ROUND_LINEAR_CUTOFF", NULL, variable);
+        error = mxp__setting_read(variable, 24, 20, 34, &cutoff);
     }
-    uint64_t cutoff = 24;
     if (error == MXP_OK) {
-        text = find(kind, "MEM_POOL_ROUND_LINEAR_CUTOFF", NULL, variable);
-        error = read_number(variable, text, 20, 34, &cutoff);
-        config->linear_bytes = UINT64_C(1) << cutoff;
+        choose(kind, "MEM_POOL_RESERVE", NULL, variable);
+        error = mxp__setting_read(variable, 5, 0, 100, &reserve);
     }
-    uint64_t reserve = 5;
-    if (error == MXP_OK) {
-        text = find(kind, "MEM_POOL_RESERVE", NULL, variable);
-        error = read_number(variable, text, 0, 100, &reserve);
-        config->reserve_percent = (uint32_t)reserve;
-    }
+    config->linear_bytes = UINT64_C(1) << cutoff;
+    config->reserve_percent = (uint32_t)reserve;
     return error;
 }
 
 int mxn__pool_config_read(const char *kind, mxn_pool_config *config)
 {
-    *config = (mxn_pool_config){
-        .type = MXN__POOL_NAIVE, .page_bytes = 4096, .large_bytes = UINT64_C(1) << 21};
+    *config = (mxn_pool_config){.type = MXN__POOL_NAIVE};
     int error = read_type(kind, &config->type);
     if (error == MXP_OK) {
         error = read_naive_switch(&config->type);

@@ -10,8 +10,8 @@ enum { MXN__POOL_NAIVE = 0, MXN__POOL_ROUND = 1, MXN__POOL_NONE = 2 };
 typedef struct mxn_pool_config {
     int type;
     uint64_t page_bytes;
-    uint64_t large_bytes;      // Naive: above it, multiples of it
-    uint64_t linear_bytes;     // Round: above it, multiples of it
+    uint64_t large_bytes;  // Naive: above it, multiples of it
+    uint64_t linear_bytes;  // Round: above it, multiples of it
     uint32_t reserve_percent;  // of the memory, to be left free
 } mxn_pool_config;
 

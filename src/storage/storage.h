@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of devices, as the other folders see it. Each device has a pool that keeps freed blocks for
-// the next request of the same rounded size. Totals are true at all times, whether or not anything
-// is recorded; while class MEMORY is on, each allocation and release leaves a record, in the order
-// in which the totals changed.
+// Memory of devices, as the other folders see it. Each device has a pool that keeps freed blocks
+// for the next request of the same rounded size. Totals are true at all times, whether or not
+// anything is recorded; while class MEMORY is on, each allocation and release leaves a record, in
+// the order in which the totals changed.
 //
 // Everything here may be called from any thread, also inside an operation, and goes on working in a
 // forked child. Functions that can fail return 0 or a negative MXP_E code with the detail set.
@@ -32,17 +32,17 @@ enum {
     MXN_MEMORY_PARAMETER = 1,
     MXN_MEMORY_GRADIENT = 2,
     MXN_MEMORY_OPTIMIZER = 3,
-    MXN_MEMORY_OUTPUT = 4,     // of an operator
-    MXN_MEMORY_INPUT = 5,      // made by the program or a data iterator
+    MXN_MEMORY_OUTPUT = 4,  // of an operator
+    MXN_MEMORY_INPUT = 5,  // made by the program or a data iterator
     MXN_MEMORY_WORKSPACE = 6,  // temporary space
     MXN_MEMORY_AUXILIARY = 7,  // auxiliary states
     MXN_MEMORY_KVSTORE = 8,
-    MXN_MEMORY_EPHEMERAL = 9   // lives inside one operation
+    MXN_MEMORY_EPHEMERAL = 9  // lives inside one operation
 };
 
 // Who owns a block.
 typedef struct mxn_tag {
-    mxp_name name;   // of the array: mxp_string(); MXP_NAME_NONE is "unknown"
+    mxp_name name;  // of the array: mxp_string(); MXP_NAME_NONE is "unknown"
     uint32_t scope;  // mxp_scope_current() at the time the array was made; 0: "<unk>:"
     uint32_t category;
 } mxn_tag;
@@ -53,16 +53,16 @@ typedef struct mxn_block {
     uint64_t requested_bytes;
     uint64_t rounded_bytes;  // what may be written
     mxn_tag tag;
-    uint8_t device;          // MXP_DEVICE_*
+    uint8_t device;  // MXP_DEVICE_*
     uint8_t live, profiled, reused;
-    uint32_t lead_bytes;     // private: from the start of the allocation to data
+    uint32_t lead_bytes;  // private: from the start of the allocation to data
     struct mxn_block *next;  // private: in the pool
 } mxn_block;
 
-// `device` is a device number of records: i for cpu(i), MXP_DEVICE_CPU_PINNED, MXP_DEVICE_CPU_SHARED.
-// A null tag is an empty one. Size 0 gives a null block and no record. Contents are undefined.
-// MXP_ENOMEM: names the biggest owners. MXP_EVALUE: an environment variable is ill-formed.
-// MXP_EINVAL: no such device.
+// `device` is a device number of records: i for cpu(i), MXP_DEVICE_CPU_PINNED,
+// MXP_DEVICE_CPU_SHARED. A null tag is an empty one. Size 0 gives a null block and no record.
+// Contents are undefined. MXP_ENOMEM: names the biggest owners. MXP_EVALUE: an environment variable
+// is ill-formed. MXP_EINVAL: no such device.
 int mxn_storage_alloc(uint32_t device, uint64_t bytes, const mxn_tag *tag, mxn_block **block);
 // Into the pool. Null does nothing.
 void mxn_storage_free(mxn_block *block);
@@ -74,19 +74,19 @@ void mxn_storage_release(uint32_t device);
 // ---- figures ----------------------------------------------------------------------------------
 // One device's, taken together at one moment. Zero for a device never used.
 typedef struct mxn_storage_counts {
-    uint64_t allocations, frees;   // frees into the pool and direct ones
-    uint64_t reused;               // of the allocations, from the pool
+    uint64_t allocations, frees;  // frees into the pool and direct ones
+    uint64_t reused;  // of the allocations, from the pool
     uint64_t live_bytes, live_blocks;  // as requested
-    uint64_t peak_bytes;           // of live_bytes
-    uint64_t held_bytes;           // taken from the system, rounded: what "Pool Memory" shows
-    uint64_t unused_bytes;         // of them in no live block
+    uint64_t peak_bytes;  // of live_bytes
+    uint64_t held_bytes;  // taken from the system, rounded: what "Pool Memory" shows
+    uint64_t unused_bytes;  // of them in no live block
     uint64_t system_allocations, system_frees;
 } mxn_storage_counts;
 
 void mxn_storage_counts_get(uint32_t device, mxn_storage_counts *counts);
 
-// Live bytes by owner (scope and name), biggest first; at most `size` of them are stored, the number
-// of all is returned. The sum over all owners is live_bytes. Negative without memory.
+// Live bytes by owner (scope and name), biggest first; at most `size` of them are stored, the
+// number of all is returned. The sum over all owners is live_bytes. Negative without memory.
 typedef struct mxn_owner {
     uint32_t scope;
     mxp_name name;

@@ -96,9 +96,8 @@ static int make_chunk(mxn_array *array, const mxn_shape *shape, int dtype, mxn_c
     chunk->block = NULL;
     chunk->bytes = size * mxn_dtype_size(dtype);
     chunk->context = context;
-    chunk->tag = tag != NULL ? *tag
-                             : (mxn_tag){.scope = mxp_scope_current(),
-                                         .category = MXN_MEMORY_INPUT};
+    chunk->tag =
+        tag != NULL ? *tag : (mxn_tag){.scope = mxp_scope_current(), .category = MXN_MEMORY_INPUT};
     __atomic_store_n(&chunk->refs, 1u, __ATOMIC_RELAXED);
     __atomic_store_n(&chunk->state, (uint32_t)MXN__CHUNK_EMPTY, __ATOMIC_RELAXED);
     mxn_shape_copy(&array->shape, shape);

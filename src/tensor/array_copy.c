@@ -201,9 +201,8 @@ int mxn_array_copy(mxn_array *from, mxn_array *to, const mxn_push_options *optio
 {
     static mxp_name name;
     int error = check_copy(from, to);
-    return error == MXP_OK
-               ? push_copy(from, to, operation_name(&name, "CopyCPU2CPU"), options)
-               : error;
+    return error == MXP_OK ? push_copy(from, to, operation_name(&name, "CopyCPU2CPU"), options)
+                           : error;
 }
 
 int mxn_array_copy_wait(mxn_array *from, mxn_array *to)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of arrays: slots in slabs that are never given back, so that a dead handle can be looked at
-// and recognised. Free slots form a stack; its head carries a count of changes, which tells a slot
-// that was taken and put back meanwhile from one that stayed.
+// Memory of arrays: slots in slabs that are never given back, so that a dead handle can be looked
+// at and recognised. Free slots form a stack; its head carries a count of changes, which tells a
+// slot that was taken and put back meanwhile from one that stayed.
+#include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -12,12 +13,13 @@ enum { SLAB_SLOTS = 512, SLABS_MAX = 1 << 15, SLOT_BYTES = (sizeof(mxn_array) + 
 
 static mxp_lock grow_lock = MXP__LOCK_INIT;
 static char *slabs[SLABS_MAX];  // written under grow_lock before their slots are on the stack
-static uint32_t slab_count;     // atomic
-static uint64_t stack;          // atomic: changes (high 32) | index + 1 of the first (low 32)
+static uint32_t slab_count;  // atomic
+static uint64_t stack;  // atomic: changes (high 32) | index + 1 of the first (low 32)
 
 static mxn_array *slot_at(uint32_t index)
 {
-    return (mxn_array *)(void *)(slabs[index / SLAB_SLOTS] + (size_t)index % SLAB_SLOTS * SLOT_BYTES);
+    return (mxn_array *)(void *)(slabs[index / SLAB_SLOTS] +
+                                 (size_t)index % SLAB_SLOTS * SLOT_BYTES);
 }
 
 static mxn_array *pop(void)
@@ -48,9 +50,22 @@ static void push(mxn_array *first, mxn_array *last)
                                           __ATOMIC_RELAXED));
 }
 
+// A thread that held the lock is not in the child; at worst its slots are never used.
+static void free_lock_in_child(void)
+{
+    mxp__lock_reset(&grow_lock);
+}
+
+static void install_fork_handler(void)
+{
+    pthread_atfork(NULL, NULL, free_lock_in_child);
+}
+
 // Makes a slab and keeps its first slot.
 static mxn_array *grow(void)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, install_fork_handler);
     mxp__lock(&grow_lock);
     mxn_array *first = pop();  // another thread may have been here
     uint32_t slab = slab_count;

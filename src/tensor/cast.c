@@ -87,15 +87,27 @@ static inline uint64_t same_u64(uint64_t x)
     return x;
 }
 
-#define TO_I32(x)                                                                         \
-    _Generic((x), float: float_i32, double: double_i32, int32_t: same_i32, int64_t: i64_i32, \
-             uint64_t: u64_i32)(x)
-#define TO_I64(x)                                                                         \
-    _Generic((x), float: float_i64, double: double_i64, int32_t: i32_i64, int64_t: same_i64, \
-             uint64_t: u64_i64)(x)
-#define TO_U64(x)                                                                         \
-    _Generic((x), float: float_u64, double: double_u64, int32_t: i32_u64, int64_t: i64_u64, \
-             uint64_t: same_u64)(x)
+#define TO_I32(x)                  \
+    _Generic((x), float            \
+             : float_i32, double   \
+             : double_i32, int32_t \
+             : same_i32, int64_t   \
+             : i64_i32, uint64_t   \
+             : u64_i32)(x)
+#define TO_I64(x)                  \
+    _Generic((x), float            \
+             : float_i64, double   \
+             : double_i64, int32_t \
+             : i32_i64, int64_t    \
+             : same_i64, uint64_t  \
+             : u64_i64)(x)
+#define TO_U64(x)                  \
+    _Generic((x), float            \
+             : float_u64, double   \
+             : double_u64, int32_t \
+             : i32_u64, int64_t    \
+             : i64_u64, uint64_t   \
+             : same_u64)(x)
 
 // ---- integers to narrow floats ----------------------------------------------------------------
 // To a double in which rounding again gives what rounding once would: all of the 53 bits, the last
@@ -138,12 +150,20 @@ static inline mxn_bfloat u64_bfloat(uint64_t x)
 // ---- writing ----------------------------------------------------------------------------------
 #define WRITE_FLOAT32(x) ((float)(x))
 #define WRITE_FLOAT64(x) ((double)(x))
-#define WRITE_FLOAT16(x)                                                                    \
-    _Generic((x), float: mxn_half_from_float, double: mxn_half_from_double, int32_t: i32_half, \
-             int64_t: i64_half, uint64_t: u64_half)(x)
-#define WRITE_BFLOAT16(x)                                                                 \
-    _Generic((x), float: mxn_bfloat_from_float, double: mxn_bfloat_from_double,           \
-             int32_t: i32_bfloat, int64_t: i64_bfloat, uint64_t: u64_bfloat)(x)
+#define WRITE_FLOAT16(x)                     \
+    _Generic((x), float                      \
+             : mxn_half_from_float, double   \
+             : mxn_half_from_double, int32_t \
+             : i32_half, int64_t             \
+             : i64_half, uint64_t            \
+             : u64_half)(x)
+#define WRITE_BFLOAT16(x)                      \
+    _Generic((x), float                        \
+             : mxn_bfloat_from_float, double   \
+             : mxn_bfloat_from_double, int32_t \
+             : i32_bfloat, int64_t             \
+             : i64_bfloat, uint64_t            \
+             : u64_bfloat)(x)
 #define WRITE_UINT8(x) ((uint8_t)TO_I32(x))
 #define WRITE_INT32(x) TO_I32(x)
 #define WRITE_INT8(x) ((int8_t)TO_I32(x))
@@ -159,21 +179,22 @@ static inline mxn_bfloat u64_bfloat(uint64_t x)
 MXN_DTYPES(TYPEDEF_OF)
 #undef TYPEDEF_OF
 
-#define CAST(FROM, TO)                                                           \
-    static void cast_##FROM##_##TO(void *to, const void *from, size_t count)     \
-    {                                                                            \
-        type_##TO *target = to;                                                  \
-        const type_##FROM *source = from;                                        \
-        for (size_t i = 0; i < count; i++) {                                     \
-            target[i] = WRITE_##TO(READ_##FROM(source[i]));                      \
-        }                                                                        \
+#define CAST(FROM, TO)                                                       \
+    static void cast_##FROM##_##TO(void *to, const void *from, size_t count) \
+    {                                                                        \
+        type_##TO *target = to;                                              \
+        const type_##FROM *source = from;                                    \
+        for (size_t i = 0; i < count; i++) {                                 \
+            target[i] = WRITE_##TO(READ_##FROM(source[i]));                  \
+        }                                                                    \
     }
 
 // The list of dtype.h once more: a macro cannot expand itself.
-#define FOR_EACH_TARGET(X, FROM)                                                          \
-    X(FROM, FLOAT32) X(FROM, FLOAT64) X(FROM, FLOAT16) X(FROM, UINT8) X(FROM, INT32)      \
-    X(FROM, INT8) X(FROM, INT64) X(FROM, BOOL) X(FROM, INT16) X(FROM, UINT16)             \
-    X(FROM, UINT32) X(FROM, UINT64) X(FROM, BFLOAT16)
+#define FOR_EACH_TARGET(X, FROM)                                                                 \
+    X(FROM, FLOAT32)                                                                             \
+    X(FROM, FLOAT64) X(FROM, FLOAT16) X(FROM, UINT8) X(FROM, INT32) X(FROM, INT8) X(FROM, INT64) \
+        X(FROM, BOOL) X(FROM, INT16) X(FROM, UINT16) X(FROM, UINT32) X(FROM, UINT64)             \
+            X(FROM, BFLOAT16)
 
 #define CASTS_FROM(name, number, text, type, size) FOR_EACH_TARGET(CAST, name)
 MXN_DTYPES(CASTS_FROM)

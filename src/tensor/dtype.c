@@ -119,7 +119,8 @@ mxn_half mxn_half_from_float(float value)
     return (mxn_half){(uint16_t)(sign | result)};
 }
 
-// Rounding twice is right if the first time is to odd: cut off, and the last bit set if anything was.
+// Rounding twice is right if the first time is to odd: cut off, and the last bit set if anything
+// was.
 static float round_to_odd(double value)
 {
     float nearest = (float)value;

@@ -2,8 +2,8 @@
 // Element types: the one list, their sizes and conversions. Narrow floats (float16, bfloat16) round
 // to nearest, ties to even, from every source type with a single rounding. Numbers that do not fit
 // an integer type become what the x86 processor makes of them (int32 and narrower: the low bits of
-// the 32-bit conversion, whose answer is INT32_MIN out of range; int64 alike with 64 bits), the same
-// on every machine. To bool: anything but zero is true, NaN too.
+// the 32-bit conversion, whose answer is INT32_MIN out of range; int64 alike with 64 bits), the
+// same on every machine. To bool: anything but zero is true, NaN too.
 #ifndef MXN_TENSOR_DTYPE_H
 #define MXN_TENSOR_DTYPE_H
 
@@ -19,19 +19,19 @@ typedef struct mxn_bfloat {
 } mxn_bfloat;
 
 // MXNet's numbers. X(NAME, number, text, C type, size)
-#define MXN_DTYPES(X)                          \
-    X(FLOAT32, 0, "float32", float, 4)         \
-    X(FLOAT64, 1, "float64", double, 8)        \
-    X(FLOAT16, 2, "float16", mxn_half, 2)      \
-    X(UINT8, 3, "uint8", uint8_t, 1)           \
-    X(INT32, 4, "int32", int32_t, 4)           \
-    X(INT8, 5, "int8", int8_t, 1)              \
-    X(INT64, 6, "int64", int64_t, 8)           \
-    X(BOOL, 7, "bool", bool, 1)                \
-    X(INT16, 8, "int16", int16_t, 2)           \
-    X(UINT16, 9, "uint16", uint16_t, 2)        \
-    X(UINT32, 10, "uint32", uint32_t, 4)       \
-    X(UINT64, 11, "uint64", uint64_t, 8)       \
+#define MXN_DTYPES(X)                     \
+    X(FLOAT32, 0, "float32", float, 4)    \
+    X(FLOAT64, 1, "float64", double, 8)   \
+    X(FLOAT16, 2, "float16", mxn_half, 2) \
+    X(UINT8, 3, "uint8", uint8_t, 1)      \
+    X(INT32, 4, "int32", int32_t, 4)      \
+    X(INT8, 5, "int8", int8_t, 1)         \
+    X(INT64, 6, "int64", int64_t, 8)      \
+    X(BOOL, 7, "bool", bool, 1)           \
+    X(INT16, 8, "int16", int16_t, 2)      \
+    X(UINT16, 9, "uint16", uint16_t, 2)   \
+    X(UINT32, 10, "uint32", uint32_t, 4)  \
+    X(UINT64, 11, "uint64", uint64_t, 8)  \
     X(BFLOAT16, 12, "bfloat16", mxn_bfloat, 2)
 
 enum {
@@ -39,7 +39,7 @@ enum {
 #define MXN_DTYPE_ENUM(name, number, text, type, size) MXN_##name = number,
     MXN_DTYPES(MXN_DTYPE_ENUM)
 #undef MXN_DTYPE_ENUM
-    MXN_DTYPE_COUNT = 13
+        MXN_DTYPE_COUNT = 13
 };
 
 static inline bool mxn_dtype_known(int dtype)

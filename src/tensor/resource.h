@@ -33,7 +33,7 @@ int mxn_space_take(mxn_space *space, uint64_t bytes, mxp_name name, void **data)
 // operation reserves a range of blocks, in its turn, and may make them in any order, in parallel.
 typedef struct mxn_random mxn_random;
 
-int mxn_random_get(mxn_context context, mxn_random **random);           // the generator
+int mxn_random_get(mxn_context context, mxn_random **random);  // the generator
 int mxn_random_get_parallel(mxn_context context, mxn_random **random);  // the next parallel one
 mxn_var *mxn_random_var(const mxn_random *random);
 // Inside an operation that writes its variable: the key and the first of `blocks` new blocks.
@@ -41,8 +41,8 @@ void mxn_random_reserve(mxn_random *random, uint64_t blocks, uint64_t *key, uint
 void mxn_random_block(uint64_t key, uint64_t block, uint32_t numbers[4]);
 
 // MXRandomSeed: all generators, in order with the operations pushed before and after. Pushes
-// "ResourceRandomSetSeed" and "ResourceNativeRandomSetSeed" (for each parallel generator). Copy i of
-// device d gets d + 16 i + 127 seed. Until the first call the seed is the time of the start.
+// "ResourceRandomSetSeed" and "ResourceNativeRandomSetSeed" (for each parallel generator). Copy i
+// of device d gets d + 16 i + 127 seed. Until the first call the seed is the time of the start.
 int mxn_random_seed(int seed);
 int mxn_random_seed_context(int seed, mxn_context context);
 

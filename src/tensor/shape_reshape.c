@@ -15,8 +15,8 @@ typedef struct reshape {
     const int64_t *codes;
     int count;
     bool reverse;
-    int source;       // next dimension of the shape, counted in the direction of matching
-    int inferred;     // place of the -1 in the result, -1 none
+    int source;  // next dimension of the shape, counted in the direction of matching
+    int inferred;  // place of the -1 in the result, -1 none
     mxn_shape result;
 } reshape;
 

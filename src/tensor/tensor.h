@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays: typed views of reference-counted memory whose reads and writes the engine orders. Values
-// are row-major and contiguous, always. Memory (mxn_chunk) belongs to one variable of the engine and
-// may be allocated late, by whoever first needs the address.
+// are row-major and contiguous, always. Memory (mxn_chunk) belongs to one variable of the engine
+// and may be allocated late, by whoever first needs the address.
 //
 //   mxn_array --chunk--> mxn_chunk --block--> memory of a device
 //   (a handle)           (a variable)         (storage/)
 //   views of one array are several mxn_array on one chunk
 //
-// Lifetime. An array lives while it has references. Its chunk outlives every operation pushed before
-// the last array on it went: the end of the variable is itself an operation. So an operation keeps
-// places (mxn_place), not references. Dead handles are recognised (mxn_array_check): the memory of
-// an mxn_array is only ever used for others.
+// Lifetime. An array lives while it has references. Its chunk outlives every operation pushed
+// before the last array on it went: the end of the variable is itself an operation. So an operation
+// keeps places (mxn_place), not references. Dead handles are recognised (mxn_array_check): the
+// memory of an mxn_array is only ever used for others.
 //
 // Any thread may call anything; one array's geometry must not be changed by two threads at a time.
 // Functions that can fail return 0 or a negative MXP_E code with the detail set.
@@ -45,11 +45,11 @@ static inline bool mxn_context_equal(mxn_context a, mxn_context b)
 // Private to tensor/ but for `var`, `context` and `tag`, which are fixed once the chunk exists.
 typedef struct mxn_chunk {
     mxn_var *var;
-    void *data;       // atomic; null until allocated
+    void *data;  // atomic; null until allocated
     mxn_block *block;
-    uint64_t bytes;   // to allocate
-    uint32_t refs;    // atomic: arrays on it
-    uint32_t state;   // atomic
+    uint64_t bytes;  // to allocate
+    uint32_t refs;  // atomic: arrays on it
+    uint32_t state;  // atomic
     mxn_context context;
     mxn_tag tag;
 } mxn_chunk;
@@ -63,16 +63,16 @@ enum { MXN_NOTE_AUTOGRAD = 0, MXN_NOTE_DEFERRED = 1, MXN_NOTES = 2 };
 
 // Read-only outside tensor/, but for `fresh_gradient` and `notes`.
 typedef struct mxn_array {
-    uint32_t magic;          // atomic
-    uint32_t refs;           // atomic
-    mxn_chunk *chunk;        // null: a "none" array, shape.ndim is -1
-    uint64_t offset_bytes;   // into the chunk
+    uint32_t magic;  // atomic
+    uint32_t refs;  // atomic
+    mxn_chunk *chunk;  // null: a "none" array, shape.ndim is -1
+    uint64_t offset_bytes;  // into the chunk
     int32_t dtype;
     bool fresh_gradient;
-    mxn_chunk own;           // the chunk of an array that is no view
+    mxn_chunk own;  // the chunk of an array that is no view
     mxn_shape shape;
     mxn_note notes[MXN_NOTES];
-    uint32_t index, next;    // private
+    uint32_t index, next;  // private
 } mxn_array;
 
 // A new array with one reference. The shape must be known. Unless `delay`, memory is allocated at
@@ -191,13 +191,12 @@ int mxn_array_copy_wait(mxn_array *from, mxn_array *to);
 int mxn_array_fill(mxn_array *array, double value, const mxn_push_options *options);
 
 // ---- files ------------------------------------------------------------------------------------
-// MXNet's list of arrays (docs/ndarray-file.md). Loaded arrays are on cpu(0); `names` is null or
-// has as many entries as `arrays`.
+// MXNet's list of arrays (array_file.h has the layout). Loaded arrays are on cpu(0); `names` is
+// null or has as many entries as `arrays`.
 typedef struct mxn_array_list {
     uint64_t count;
     mxn_array **arrays;  // null where the file has a none array
     char **names;
-    uint64_t bytes_of_names;  // private
 } mxn_array_list;
 
 // `names` may be null. With `numpy` the file keeps scalars and empty arrays (version 3), without it

@@ -38,8 +38,7 @@ bool mxp__os_memory(uint64_t *total_bytes, uint64_t *available_bytes)
 
 void *mxp__os_map_shared_pages(uint64_t size_bytes)
 {
-    void *pages =
-        mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *pages = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     return pages == MAP_FAILED ? NULL : pages;
 }
 

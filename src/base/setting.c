@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading of environment variables that are numbers.
+#include "base/setting.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+
+int mxp__setting_read(const char *variable, uint64_t normal, uint64_t min, uint64_t max,
+                      uint64_t *value)
+{
+    const char *text = getenv(variable);
+    *value = normal;
+    if (text == NULL || text[0] == '\0') {
+        return MXP_OK;
+    }
+    char *end = NULL;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    if (!isdigit((unsigned char)text[0]) || *end != '\0' || errno != 0 || number < min ||
+        number > max) {
+        return mxp__fail(MXP_EVALUE, "%s='%.40s': set it to a number from %" PRIu64 " to %" PRIu64,
+                         variable, text, min, max);
+    }
+    *value = number;
+    return MXP_OK;
+}
