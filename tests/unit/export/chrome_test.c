@@ -135,7 +135,7 @@ static mxp_source *large_source(void)
     mxp_source *source = fake_source_create();
     uint32_t names[NAMES];
     for (int i = 0; i < NAMES; i++) {
-        char text[16];
+        char text[24];
         snprintf(text, sizeof text, "name %d", i);
         names[i] = fake_name(source, "c", text, i % 7 == 0 ? MXP_STYLE_ASYNC : MXP_STYLE_SPAN, 0);
     }
