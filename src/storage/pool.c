@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Taking blocks from a pool and giving them back. The system is asked with the lock released; the
 // totals, the lists and the record of a change are one step under it.
-#define MXP_INLINE
 #include "storage/pool.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cpu/cpu.h"
 #include "base/fail.h"
 #include "base/os/memory.h"
 
@@ -86,8 +86,10 @@ static void record_pool_locked(mxn_pool *pool)
     }
 }
 
+// The stamps of records must be in the order of the lock's holders.
 static void record_locked(mxn_pool *pool, const mxn_block *block, uint32_t flags)
 {
+    mxp__cpu_counter_fence();
     mxp_memory_emit(&(mxp_memory){
         .name = block->tag.name == MXP_NAME_NONE ? pool->unknown : block->tag.name,
         .scope = block->tag.scope,

@@ -2,7 +2,6 @@
 // Birth and death of arrays and chunks. A chunk lies in the slot of the array it was made with; the
 // slot goes back when the array is dead and the chunk's variable has ended, whichever is later (an
 // array that is a view has no use for its own chunk).
-#define MXP_INLINE
 #include "base/fail.h"
 #include "base/os/os.h"
 #include "tensor/array_state.h"

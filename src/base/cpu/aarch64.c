@@ -31,6 +31,11 @@ uint64_t mxp__cpu_counter_hz(void)
     return hz & 0xffffffffu;  // the upper half is reserved
 }
 
+void mxp__cpu_counter_fence(void)
+{
+    __asm__ volatile("isb" ::: "memory");
+}
+
 void mxp__cpu_relax(void)
 {
     __asm__ volatile("yield" ::: "memory");

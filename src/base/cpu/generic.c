@@ -24,6 +24,11 @@ uint64_t mxp__cpu_counter_hz(void)
     return 0;
 }
 
+void mxp__cpu_counter_fence(void)
+{
+    __asm__ volatile("" ::: "memory");
+}
+
 void mxp__cpu_relax(void)
 {
     __asm__ volatile("" ::: "memory");

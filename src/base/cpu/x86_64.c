@@ -47,6 +47,11 @@ uint64_t mxp__cpu_counter_hz(void)
     return 0;
 }
 
+void mxp__cpu_counter_fence(void)
+{
+    __builtin_ia32_lfence();
+}
+
 void mxp__cpu_relax(void)
 {
     __builtin_ia32_pause();
