@@ -270,7 +270,7 @@ static void put_counter(mxp_chrome *chrome, const mxp_event *event, const mxp_ch
         mxp__strbuf_printf(out, ":%" PRId64, event->value.i64);
         break;
     default:
-        put_u64(out, ":", event->value.u64);
+        put_u64(out, ":", event->value.u64);  // exact, though Perfetto wraps from 2^63 on
     }
     mxp__strbuf_puts(out, "}}");
 }
