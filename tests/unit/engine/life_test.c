@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// Environment, stop, shutdown, fork and exit.
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <mxprof/error.h>
+
+#include "base/os/os.h"
+#include "cmocka_all.h"
+#include "engine_work.h"
+
+static void refuses_to_start(const char *variable, const char *value, const char *word)
+{
+    assert_int_equal(mxn_engine_stop(), 0);
+    setenv(variable, value, 1);
+    assert_int_equal(mxn_engine_start(), MXP_EVALUE);
+    assert_non_null(strstr(mxp_last_error(), variable));
+    assert_non_null(strstr(mxp_last_error(), word));
+    mxn_work work = {.function.sync = engine_do_nothing};
+    assert_int_equal(mxn_push(&work), MXP_EVALUE);
+    assert_int_equal(mxn_wait_all(), MXP_EVALUE);
+    mxn_var *var = mxn_var_new();
+    mxn_var_delete(var, NULL, NULL, 0);  // works all the same
+    unsetenv(variable);
+    assert_int_equal(mxn_push(&work), 0);
+    assert_int_equal(mxn_wait_all(), 0);
+}
+
+static void an_ill_formed_environment_is_an_error_until_corrected(void **state)
+{
+    (void)state;
+    refuses_to_start("MXNET_ENGINE_TYPE", "NaiveEngin", "perhaps NaiveEngine");
+    refuses_to_start("MXNET_ENGINE_TYPE", "x", "ThreadedEnginePerDevice");
+    refuses_to_start("MXNET_CPU_WORKER_NTHREADS", "0", "1 to 256");
+    refuses_to_start("MXNET_CPU_PRIORITY_NTHREADS", "four", "1 to 256");
+    refuses_to_start("MXNET_CPU_PRIORITY_NTHREADS", "4x", "1 to 256");
+}
+
+static void the_type_is_read_at_each_start(void **state)
+{
+    (void)state;
+    engine_use("NaiveEngine");
+    assert_true(mxn_engine_is_naive());
+    engine_use("ThreadedEnginePerDeviceAsync");
+    assert_false(mxn_engine_is_naive());
+    engine_use(NULL);
+    assert_false(mxn_engine_is_naive());
+}
+
+static void stop_waits_and_the_next_push_starts_again(void **state)
+{
+    (void)state;
+    uint32_t ran = 0;
+    for (int round = 0; round < 20; round++) {
+        for (int i = 0; i < 50; i++) {
+            mxn_work work = {.function.sync = engine_add_one,
+                             .argument = &ran,
+                             .property = i % 2 == 0 ? MXN_CPU_PRIORITIZED : MXN_NORMAL};
+            assert_int_equal(engine_push_work(work, NULL, NULL), 0);
+        }
+        assert_int_equal(mxn_engine_stop(), 0);
+        assert_int_equal(ran, 50 * (round + 1));
+    }
+    assert_int_equal(mxn_engine_stop(), 0);
+}
+
+static uint32_t released;
+static void release(void *argument)
+{
+    (void)argument;
+    __atomic_fetch_add(&released, 1, __ATOMIC_RELAXED);
+}
+
+static void after_shutdown_only_deletions_run(void **state)
+{
+    (void)state;
+    mxn_var *var = mxn_var_new();
+    uint32_t ran = 0;
+    mxn_engine_counts before, after;
+    engine_push(engine_add_one, &ran, NULL, var);
+    assert_int_equal(mxn_wait_all(), 0);
+    assert_int_equal(mxn_engine_shutdown(), 0);
+    mxn_engine_counts_get(&before);
+    engine_push(engine_add_one, &ran, NULL, var);
+    released = 0;
+    mxn_var_delete(var, release, NULL, 0);
+    assert_int_equal(mxn_wait_all(), 0);
+    mxn_engine_counts_get(&after);
+    assert_int_equal(ran, 1);
+    assert_int_equal(released, 1);
+    assert_int_equal(after.skipped - before.skipped, 1);
+    assert_int_equal(after.failed, before.failed);
+    assert_int_equal(mxn_engine_stop(), 0);  // a new start is a new life
+    engine_push(engine_add_one, &ran, NULL, NULL);
+    assert_int_equal(mxn_wait_all(), 0);
+    assert_int_equal(ran, 2);
+}
+
+// ---- fork -------------------------------------------------------------------------------------
+
+static int child_status(pid_t child)
+{
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// In the child cmocka must not speak: it answers by its exit code.
+static int child_uses_engine(mxn_var *inherited)
+{
+    uint32_t ran = 0;
+    mxn_var *var = mxn_var_new();
+    mxn_engine_counts counts;
+    mxn_engine_counts_get(&counts);
+    bool clean = counts.pushed == 0 && counts.completed == 0;
+    mxn_work work = {.function.sync = engine_add_one,
+                     .argument = &ran,
+                     .reads = &inherited,
+                     .read_count = 1,
+                     .writes = &var,
+                     .write_count = 1};
+    bool pushed = true;
+    for (int i = 0; i < 100; i++) {
+        work.property = i % 10 == 0 ? MXN_CPU_PRIORITIZED : MXN_NORMAL;
+        pushed = pushed && mxn_push(&work) == 0;
+    }
+    bool waited = mxn_var_wait(var) == 0 && mxn_wait_all() == 0;
+    mxn_var_delete(var, NULL, NULL, 0);
+    bool stopped = mxn_engine_stop() == 0;
+    return clean && pushed && waited && stopped && ran == 100 ? 0 : 1;
+}
+
+static void parent_and_child_go_on_after_a_fork(void **state)
+{
+    (void)state;
+    mxn_var *var = mxn_var_new();
+    uint32_t ran = 0;
+    mxn_bulk_size_set(8);
+    for (int i = 0; i < 1003; i++) {
+        engine_push(engine_add_one, &ran, NULL, var);
+    }
+    for (int round = 0; round < 5; round++) {
+        pid_t child = fork();
+        if (child == 0) {
+            _exit(child_uses_engine(var));
+        }
+        assert_int_equal(__atomic_load_n(&ran, __ATOMIC_ACQUIRE), 1003 + round);  // prepare waited
+        assert_int_equal(child_status(child), 0);
+        engine_push(engine_add_one, &ran, NULL, var);
+    }
+    mxn_bulk_size_set(0);
+    assert_int_equal(mxn_var_wait(var), 0);
+    assert_int_equal(ran, 1008);
+    mxn_var_delete(var, NULL, NULL, 0);
+    assert_int_equal(mxn_wait_all(), 0);
+}
+
+static bool pushing;
+static void *push_until_told(void *counter)
+{
+    mxn_var *var = mxn_var_new();
+    uint32_t pushed = 0;
+    while (__atomic_load_n(&pushing, __ATOMIC_ACQUIRE)) {
+        engine_push(engine_add_one, counter, NULL, var);
+        if (++pushed % 1000 == 0) {
+            mxn_var_wait(var);
+        }
+    }
+    mxn_var_delete(var, NULL, NULL, 0);
+    return (void *)(uintptr_t)pushed;
+}
+
+static void a_fork_while_others_push_loses_nothing(void **state)
+{
+    (void)state;
+    uint32_t ran = 0;
+    __atomic_store_n(&pushing, true, __ATOMIC_RELEASE);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, push_until_told, &ran), 0);
+    mxn_var *var = mxn_var_new();
+    for (int round = 0; round < 10; round++) {
+        mxp__os_sleep_us(1000);
+        pid_t child = fork();
+        if (child == 0) {
+            _exit(child_uses_engine(var));
+        }
+        assert_int_equal(child_status(child), 0);
+    }
+    __atomic_store_n(&pushing, false, __ATOMIC_RELEASE);
+    void *pushed;
+    pthread_join(thread, &pushed);
+    assert_int_equal(mxn_wait_all(), 0);
+    assert_int_equal(ran, (uint32_t)(uintptr_t)pushed);
+    mxn_var_delete(var, NULL, NULL, 0);
+    mxn_wait_all();
+}
+
+static int fork_inside(const mxn_run *run, void *status)
+{
+    (void)run;
+    pid_t child = fork();
+    if (child == 0) {
+        mxn_work work = {.function.sync = engine_do_nothing};
+        _exit(mxn_push(&work) == MXP_ESTATE && mxn_wait_all() == MXP_ESTATE ? 0 : 1);
+    }
+    *(int *)status = child_status(child);
+    return 0;
+}
+
+static void a_fork_inside_an_operation_leaves_the_child_without_engine(void **state)
+{
+    (void)state;
+    int status = -1;
+    engine_push(fork_inside, &status, NULL, NULL);
+    assert_int_equal(mxn_wait_all(), 0);
+    assert_int_equal(status, 0);
+}
+
+static void a_naive_engine_forks_too(void **state)
+{
+    (void)state;
+    engine_use("NaiveEngine");
+    mxn_var *var = mxn_var_new();
+    pid_t child = fork();
+    if (child == 0) {
+        _exit(child_uses_engine(var));
+    }
+    assert_int_equal(child_status(child), 0);
+    mxn_var_delete(var, NULL, NULL, 0);
+    engine_use(NULL);
+}
+
+// ---- exit -------------------------------------------------------------------------------------
+
+static int sleep_a_little(const mxn_run *run, void *argument)
+{
+    (void)run;
+    (void)argument;
+    mxp__os_sleep_us(1000);
+    return 0;
+}
+
+static int exit_inside(const mxn_run *run, void *argument)
+{
+    (void)run;
+    (void)argument;
+    exit(7);
+}
+
+static void exit_does_not_wait_for_what_is_queued(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        for (int i = 0; i < 100000; i++) {
+            engine_push(sleep_a_little, NULL, NULL, NULL);
+        }
+        exit(3);
+    }
+    assert_int_equal(child_status(child), 3);
+}
+
+static void exit_inside_an_operation_ends_the_process(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        engine_push(exit_inside, NULL, NULL, NULL);
+        mxn_wait_all();
+        _exit(1);
+    }
+    assert_int_equal(child_status(child), 7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_ill_formed_environment_is_an_error_until_corrected),
+        cmocka_unit_test(the_type_is_read_at_each_start),
+        cmocka_unit_test(stop_waits_and_the_next_push_starts_again),
+        cmocka_unit_test(after_shutdown_only_deletions_run),
+        cmocka_unit_test(parent_and_child_go_on_after_a_fork),
+        cmocka_unit_test(a_fork_while_others_push_loses_nothing),
+        cmocka_unit_test(a_fork_inside_an_operation_leaves_the_child_without_engine),
+        cmocka_unit_test(a_naive_engine_forks_too),
+        cmocka_unit_test(exit_does_not_wait_for_what_is_queued),
+        cmocka_unit_test(exit_inside_an_operation_ends_the_process),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
