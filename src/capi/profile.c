@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // MXNet's profiler functions: argument checks and forwarding to libmxprof. Only the two that MXNet
 // itself records (setting the scope, printing the table) leave an API record of their own.
-#define MXP_INLINE
 #include <mxnet/c_api.h>
 #include <mxprof/profiler.h>
-#include <mxprof/record.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "capi/api_call.h"
 
 enum { WORKER = 0, SERVER = 1 };
 
@@ -18,32 +16,6 @@ static const char null_kvstore[] =
 static int answer(int error)
 {
     return error == MXP_OK ? 0 : -1;
-}
-
-// ---- API records of their own -----------------------------------------------------------------
-typedef struct api_record {
-    mxp_name name;
-    uint64_t token;
-} api_record;
-
-static api_record api_begin(mxp_name *cache, const char *function)
-{
-    api_record record = {0};
-    if (mxp_enabled(MXP_CLASS_API)) {
-        record.name = __atomic_load_n(cache, __ATOMIC_RELAXED);
-        if (record.name == MXP_NAME_NONE) {
-            record.name = mxp_span_name("MXNET_C_API", function);
-            __atomic_store_n(cache, record.name, __ATOMIC_RELAXED);
-        }
-        record.token = mxp_span_begin_in(MXP_CLASS_API, record.name);
-    }
-    return record;
-}
-
-static int api_end(const api_record *record, int error)
-{
-    mxp_span_end(record->name, record->token);
-    return answer(error);
 }
 
 // ---- configuration, state, output -------------------------------------------------------------
@@ -126,11 +98,10 @@ int MXDumpProfile(int finished)
 
 int MXSetProfilerScope(const char *scope)
 {
-    static mxp_name name;
     static _Thread_local bool pushed;
-    api_record record = api_begin(&name, "MXSetProfilerScope");
+    MXN_API_CALL();
     if (scope == NULL) {
-        return api_end(&record, mxp__fail(MXP_EINVAL, "Check  notnull: scope"));
+        return mxn__api_end(&call, mxp__fail(MXP_EINVAL, "Check  notnull: scope"));
     }
     if (pushed) {
         mxp_scope_pop();
@@ -139,7 +110,7 @@ int MXSetProfilerScope(const char *scope)
     if (pushed) {
         mxp_scope_push(scope);
     }
-    return api_end(&record, MXP_OK);
+    return mxn__api_end(&call, MXP_OK);
 }
 
 static int print_statistics(const char **out_str, int reset, int format, int sort_by, int ascending)
@@ -156,17 +127,15 @@ static int print_statistics(const char **out_str, int reset, int format, int sor
 int MXAggregateProfileStatsPrint(const char **out_str, int reset, int format, int sort_by,
                                  int ascending)
 {
-    static mxp_name name;
-    api_record record = api_begin(&name, "MXAggregateProfileStatsPrint");
-    return api_end(&record, print_statistics(out_str, reset, format, sort_by, ascending));
+    MXN_API_CALL();
+    return mxn__api_end(&call, print_statistics(out_str, reset, format, sort_by, ascending));
 }
 
 int MXAggregateProfileStatsPrintEx(const char **out_str, int reset, int format, int sort_by,
                                    int ascending)
 {
-    static mxp_name name;
-    api_record record = api_begin(&name, "MXAggregateProfileStatsPrintEx");
-    return api_end(&record, print_statistics(out_str, reset, format, sort_by, ascending));
+    MXN_API_CALL();
+    return mxn__api_end(&call, print_statistics(out_str, reset, format, sort_by, ascending));
 }
 
 // ---- objects ----------------------------------------------------------------------------------

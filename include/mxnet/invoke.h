@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prepared calls, beyond MXNet's C ABI: an operator whose parameters are parsed once and which is
+// then run any number of times, from any thread. Runs are recorded as MXImperativeInvoke. The rules
+// of mxnet/c_api.h hold.
+#ifndef MXNET_INVOKE_H_
+#define MXNET_INVOKE_H_
+
+#include <mxnet/c_types.h>
+
+typedef void *MXPreparedHandle;
+
+// `num_inputs` is the number of arrays each run is given.
+MXNET_DLL int MXPreparedCreate(AtomicSymbolCreator creator, int num_inputs, int num_params,
+                               const char **param_keys, const char **param_vals,
+                               MXPreparedHandle *out);
+// As MXImperativeInvoke.
+MXNET_DLL int MXPreparedInvoke(MXPreparedHandle prepared, NDArrayHandle *inputs, int *num_outputs,
+                               NDArrayHandle **outputs);
+MXNET_DLL int MXPreparedFree(MXPreparedHandle prepared);
+
+#endif

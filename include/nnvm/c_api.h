@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph library's part of MXNet's C ABI. Same rules as mxnet/c_api.h; none of these calls is
+// recorded.
+#ifndef NNVM_C_API_H_
+#define NNVM_C_API_H_
+
+#include <mxnet/c_types.h>
+
+typedef unsigned int nn_uint;
+typedef void *OpHandle;
+
+// All names, aliases among them.
+MXNET_DLL int NNListAllOpNames(nn_uint *out_size, const char ***out_array);
+// By name or alias.
+MXNET_DLL int NNGetOpHandle(const char *op_name, OpHandle *op_out);
+
+#endif

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every entry point that MXNet records does around its work: one span, category MXNET_C_API,
+// named after the function. Calls and their concurrency are derived from these spans by whoever
+// reads them. Whether a call is recorded is decided at its begin; its end follows that.
+//
+//     int MXNDArrayFree(NDArrayHandle handle)
+//     {
+//         MXN_API_CALL();
+//         return mxn__api_end(&call, ...);
+//     }
+#ifndef MXN_CAPI_API_CALL_H
+#define MXN_CAPI_API_CALL_H
+
+#ifndef MXP_INLINE
+#define MXP_INLINE
+#endif
+#include <mxprof/error.h>
+#include <mxprof/record.h>
+
+#include "base/fail.h"
+
+typedef struct mxn_api_call {
+    mxp_name name;
+    uint64_t begin_ticks;  // 0: not recorded
+} mxn_api_call;
+
+static inline mxn_api_call mxn__api_begin(mxp_name *cache, const char *function)
+{
+    mxn_api_call call = {0, 0};
+    if (__builtin_expect(!mxp_enabled(MXP_CLASS_API), 1)) {
+        return call;
+    }
+    call.name = __atomic_load_n(cache, __ATOMIC_RELAXED);
+    if (__builtin_expect(call.name == MXP_NAME_NONE, 0)) {
+        call.name = mxp_span_name("MXNET_C_API", function);
+        __atomic_store_n(cache, call.name, __ATOMIC_RELAXED);
+    }
+    call.begin_ticks = mxp_span_begin_in(MXP_CLASS_API, call.name);
+    return call;
+}
+
+// Ends the span and turns an MXP_E code into what MX functions return.
+static inline int mxn__api_end(const mxn_api_call *call, int error)
+{
+    mxp_span_end(call->name, call->begin_ticks);
+    return error == MXP_OK ? 0 : -1;
+}
+
+// Declares `call`, begun now.
+#define MXN_API_CALL()              \
+    static mxp_name api_name_cache; \
+    const mxn_api_call call = mxn__api_begin(&api_name_cache, __func__)
+
+// MXP_EINVAL for a parameter that must not be null.
+static inline int mxn__check_given(const void *pointer, const char *what)
+{
+    return pointer != NULL ? MXP_OK : mxp__fail(MXP_EINVAL, "Check  notnull: %s", what);
+}
+
+#endif

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// MXNet's functions that push a program's own operations. What the engine is given as argument is a
+// small block that keeps the program's function, its parameter and its deleter together.
+#include <mxnet/c_api.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "capi/api_call.h"
+#include "engine/engine.h"
+#include "tensor/tensor.h"
+
+_Static_assert(sizeof(struct MXContext) == sizeof(mxn_context),
+               "a ContextHandle is an mxn_context");
+
+// What a program's function gets as rctx: the beginning of MXNet's RunContext.
+typedef struct run_context {
+    struct MXContext context;
+    void *stream, *aux_stream;
+    bool is_bulk;
+} run_context;
+
+typedef struct program_call {
+    EngineSyncFunc sync;
+    EngineAsyncFunc async;
+    EngineFuncParamDeleter deleter;
+    void *param;
+    struct MXContext context;
+} program_call;
+
+// What the push functions have in common.
+typedef struct push_arguments {
+    program_call function;
+    ContextHandle context;
+    mxn_var *const *reads, *const *writes;
+    int read_count, write_count;
+    EngineFnPropertyHandle property;
+    int priority;
+    const char *name;
+    uint64_t push_ticks;
+} push_arguments;
+
+// ---- names ------------------------------------------------------------------------------------
+// Interning takes a lock and a program pushes few names many times, so the ids met last are kept,
+// each where the hash of its text says. An entry is one number: what it stands for is compared.
+enum { NAMES_KEPT = 256 };
+
+static mxp_name operation_name(const char *text)
+{
+    static mxp_name kept[NAMES_KEPT];
+    if (text == NULL || text[0] == '\0') {
+        return MXP_NAME_NONE;
+    }
+    uint32_t hash = 0;
+    for (const char *at = text; *at != '\0'; at++) {
+        hash = hash * 31 + (unsigned char)*at;
+    }
+    mxp_name *entry = &kept[(hash ^ hash >> 8) % NAMES_KEPT];
+    mxp_name name = __atomic_load_n(entry, __ATOMIC_RELAXED);
+    if (name == MXP_NAME_NONE || strcmp(mxp_name_text(name), text) != 0) {
+        name = mxp_span_name("operator", text);
+        __atomic_store_n(entry, name, __ATOMIC_RELAXED);
+    }
+    return name;
+}
+
+static void call_delete(void *argument)
+{
+    program_call *c = argument;
+    if (c->deleter != NULL) {
+        c->deleter(c->param);
+    }
+    mxp__free(c, sizeof(program_call));
+}
+
+static int run_sync(const mxn_run *run, void *argument)
+{
+    (void)run;
+    const program_call *c = argument;
+    run_context context = {.context = c->context};
+    c->sync(&context, c->param);
+    return MXP_OK;
+}
+
+static void started(void *engine, void *param, const void *error)
+{
+    (void)engine;
+    (void)param;
+    (void)error;
+}
+
+static void completed(void *engine, void *param, const void *error)
+{
+    (void)engine;
+    mxn_complete(param, error == NULL
+                            ? MXP_OK
+                            : mxp__fail(MXP_ESTATE, "an asynchronous operation of the program has "
+                                                    "failed"));
+}
+
+static void run_async(const mxn_run *run, void *argument, mxn_completion *completion)
+{
+    (void)run;
+    const program_call *c = argument;
+    run_context context = {.context = c->context};
+    struct MXEngineCallback on_start = {started, NULL, NULL};
+    struct MXEngineCallback on_complete = {completed, NULL, completion};
+    c->async(&context, &on_start, &on_complete, c->param);
+}
+
+// ---- arguments --------------------------------------------------------------------------------
+static int check_count(int count, const void *list, const char *what)
+{
+    if (count < 0) {
+        return mxp__fail(MXP_EINVAL, "Non-negative number of %s vars expected.", what);
+    }
+    if (count > 0 && list == NULL) {
+        return mxp__fail(MXP_EINVAL, "%d %s vars are announced, and the list of them is null",
+                         count, what);
+    }
+    return MXP_OK;
+}
+
+static int check_function(bool given)
+{
+    return given ? MXP_OK : mxp__fail(MXP_EINVAL, "Check  notnull: function");
+}
+
+static int push(const push_arguments *in)
+{
+    mxn_context context = {MXN_CPU, 0};
+    if (in->context != NULL) {
+        const struct MXContext *given = in->context;
+        context = (mxn_context){given->dev_type, given->dev_id};
+    }
+    int error = mxn_context_check(context);
+    program_call *c = NULL;
+    if (error == MXP_OK) {
+        c = mxp__alloc(sizeof(program_call));
+        error = c == NULL ? mxp__fail_memory("an operation") : MXP_OK;
+    }
+    if (error != MXP_OK) {
+        return error;
+    }
+    *c = in->function;
+    c->context = (struct MXContext){context.type, context.id};
+    mxn_work work = {.form = c->sync != NULL ? MXN_SYNC : MXN_ASYNC_FUNCTION,
+                     .property = in->property == NULL ? MXN_NORMAL : *(const int *)in->property,
+                     .argument = c,
+                     .deleter = call_delete,
+                     .reads = in->reads,
+                     .writes = in->writes,
+                     .read_count = (uint32_t)in->read_count,
+                     .write_count = (uint32_t)in->write_count,
+                     .device = mxn_context_engine_device(context),
+                     .priority = in->priority,
+                     .name = operation_name(in->name),
+                     .push_ticks = in->push_ticks};
+    if (c->sync != NULL) {
+        work.function.sync = run_sync;
+    } else {
+        work.function.async = run_async;
+    }
+    return mxn_push(&work);
+}
+
+static int push_vars(push_arguments *in, EngineVarHandle const_vars, EngineVarHandle mutable_vars)
+{
+    int error = check_function(in->function.sync != NULL || in->function.async != NULL);
+    if (error == MXP_OK) {
+        error = check_count(in->read_count, const_vars, "const");
+    }
+    if (error == MXP_OK) {
+        error = check_count(in->write_count, mutable_vars, "mutable");
+    }
+    in->reads = const_vars;
+    in->writes = mutable_vars;
+    return error != MXP_OK ? error : push(in);
+}
+
+static int vars_of_arrays(mxn_var **vars, NDArrayHandle *arrays, int count, const char *what)
+{
+    for (int i = 0; i < count; i++) {
+        int error = mxn_array_check(arrays[i], what);
+        if (error == MXP_OK && mxn_array_is_none(arrays[i])) {
+            error = mxp__fail(MXP_EINVAL, "%s[%d] has no shape and no memory yet", what, i);
+        }
+        if (error != MXP_OK) {
+            return error;
+        }
+        vars[i] = mxn_array_var(arrays[i]);
+    }
+    return MXP_OK;
+}
+
+static int push_arrays(push_arguments *in, NDArrayHandle *const_nds, NDArrayHandle *mutable_nds)
+{
+    enum { ON_STACK = 32 };
+    mxn_var *stack_vars[ON_STACK], **vars = stack_vars;
+    int error = check_function(in->function.sync != NULL || in->function.async != NULL);
+    if (error == MXP_OK) {
+        error = check_count(in->read_count, const_nds, "const");
+    }
+    if (error == MXP_OK) {
+        error = check_count(in->write_count, mutable_nds, "mutable");
+    }
+    if (error != MXP_OK) {
+        return error;
+    }
+    size_t count = (size_t)in->read_count + (size_t)in->write_count;
+    if (count > ON_STACK) {
+        vars = mxp__alloc(count * sizeof(mxn_var *));
+        if (vars == NULL) {
+            return mxp__fail_memory("an operation's variables");
+        }
+    }
+    error = vars_of_arrays(vars, const_nds, in->read_count, "const_nds_handle");
+    if (error == MXP_OK) {
+        error = vars_of_arrays(vars + in->read_count, mutable_nds, in->write_count,
+                               "mutable_nds_handle");
+    }
+    if (error == MXP_OK) {
+        in->reads = vars;
+        in->writes = vars + in->read_count;
+        error = push(in);
+    }
+    if (vars != stack_vars) {
+        mxp__free(vars, count * sizeof(mxn_var *));
+    }
+    return error;
+}
+
+// ---- entry points -----------------------------------------------------------------------------
+int MXEnginePushAsync(EngineAsyncFunc async_func, void *func_param, EngineFuncParamDeleter deleter,
+                      ContextHandle ctx_handle, EngineVarHandle const_vars_handle,
+                      int num_const_vars, EngineVarHandle mutable_vars_handle, int num_mutable_vars,
+                      EngineFnPropertyHandle prop_handle, int priority, const char *opr_name,
+                      bool wait)
+{
+    MXN_API_CALL();
+    (void)wait;
+    push_arguments in = {.function = {NULL, async_func, deleter, func_param, {0, 0}},
+                         .context = ctx_handle,
+                         .read_count = num_const_vars,
+                         .write_count = num_mutable_vars,
+                         .property = prop_handle,
+                         .priority = priority,
+                         .name = opr_name,
+                         .push_ticks = call.begin_ticks};
+    return mxn__api_end(&call, push_vars(&in, const_vars_handle, mutable_vars_handle));
+}
+
+int MXEnginePushSync(EngineSyncFunc sync_func, void *func_param, EngineFuncParamDeleter deleter,
+                     ContextHandle ctx_handle, EngineVarHandle const_vars_handle,
+                     int num_const_vars, EngineVarHandle mutable_vars_handle, int num_mutable_vars,
+                     EngineFnPropertyHandle prop_handle, int priority, const char *opr_name)
+{
+    MXN_API_CALL();
+    push_arguments in = {.function = {sync_func, NULL, deleter, func_param, {0, 0}},
+                         .context = ctx_handle,
+                         .read_count = num_const_vars,
+                         .write_count = num_mutable_vars,
+                         .property = prop_handle,
+                         .priority = priority,
+                         .name = opr_name,
+                         .push_ticks = call.begin_ticks};
+    return mxn__api_end(&call, push_vars(&in, const_vars_handle, mutable_vars_handle));
+}
+
+int MXEnginePushAsyncND(EngineAsyncFunc async_func, void *func_param,
+                        EngineFuncParamDeleter deleter, ContextHandle ctx_handle,
+                        NDArrayHandle *const_nds_handle, int num_const_nds,
+                        NDArrayHandle *mutable_nds_handle, int num_mutable_nds,
+                        EngineFnPropertyHandle prop_handle, int priority, const char *opr_name,
+                        bool wait)
+{
+    MXN_API_CALL();
+    (void)wait;
+    push_arguments in = {.function = {NULL, async_func, deleter, func_param, {0, 0}},
+                         .context = ctx_handle,
+                         .read_count = num_const_nds,
+                         .write_count = num_mutable_nds,
+                         .property = prop_handle,
+                         .priority = priority,
+                         .name = opr_name,
+                         .push_ticks = call.begin_ticks};
+    return mxn__api_end(&call, push_arrays(&in, const_nds_handle, mutable_nds_handle));
+}
+
+int MXEnginePushSyncND(EngineSyncFunc sync_func, void *func_param, EngineFuncParamDeleter deleter,
+                       ContextHandle ctx_handle, NDArrayHandle *const_nds_handle, int num_const_nds,
+                       NDArrayHandle *mutable_nds_handle, int num_mutable_nds,
+                       EngineFnPropertyHandle prop_handle, int priority, const char *opr_name)
+{
+    MXN_API_CALL();
+    push_arguments in = {.function = {sync_func, NULL, deleter, func_param, {0, 0}},
+                         .context = ctx_handle,
+                         .read_count = num_const_nds,
+                         .write_count = num_mutable_nds,
+                         .property = prop_handle,
+                         .priority = priority,
+                         .name = opr_name,
+                         .push_ticks = call.begin_ticks};
+    return mxn__api_end(&call, push_arrays(&in, const_nds_handle, mutable_nds_handle));
+}
