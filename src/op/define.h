@@ -2,8 +2,9 @@
 // How operators are declared. A family is a file with a table of mxn_op_def, named in families.def;
 // an operator is one entry. Everything here is static data and lives forever.
 //
-// A kernel only computes and writes: null requests, adding, overlapping memory and arrays without
-// elements are dealt with before it runs (execute.c). Values are row-major and contiguous.
+// A kernel only computes and writes: adding, overlapping memory, half-precision numbers and outputs
+// without elements are dealt with around it (execute.c). An output of several that is not wanted
+// has null data. Values are row-major and contiguous.
 #ifndef MXN_OP_DEFINE_H
 #define MXN_OP_DEFINE_H
 
@@ -113,6 +114,14 @@ typedef struct mxn_types {
 typedef int (*mxn_infer_shapes)(const mxn_shapes *shapes);
 typedef int (*mxn_infer_types)(const mxn_types *types);
 typedef int (*mxn_kernel)(mxn_job *job);
+
+// Beside the public flags.
+enum {
+    MXN_OP_SILENT = 1 << 16,  // its parameters are not documented
+    MXN_OP_ANY_TYPE = 1 << 17,  // its kernel takes every type; else float16 and bfloat16 are
+                                // converted to float32 and back
+    MXN_OP_RUNS_EMPTY = 1 << 18  // also runs when no output has an element
+};
 
 // ---- an operator ------------------------------------------------------------------------------
 typedef struct mxn_op_def {

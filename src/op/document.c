@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// What front ends are told about an operator, made once from its declaration. The texts of types
+// are an interface: programs generate code from them.
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/strbuf.h"
+#include "op/field.h"
+#include "op/op_state.h"
+
+// Everything of one operator in one piece of memory: the lists, then the texts.
+typedef struct draft {
+    mxp_strbuf text;  // name, type, description, each with its terminator
+    uint32_t count;
+    bool failed;
+} draft;
+
+static void put(draft *to, const char *text)
+{
+    mxp__strbuf_append(&to->text, text, strlen(text) + 1);
+}
+
+static void put_input(draft *to, const char *word, size_t length)
+{
+    size_t name = strcspn(word, "[: ");
+    mxp__strbuf_append(&to->text, word, name);
+    mxp__strbuf_putc(&to->text, '\0');
+    if (name < length && word[name] == ':') {
+        mxp__strbuf_append(&to->text, word + name + 1, length - name - 1);
+        mxp__strbuf_putc(&to->text, '\0');
+    } else {
+        put(to, name < length ? "NDArray-or-Symbol[]" : "NDArray-or-Symbol");
+    }
+    put(to, "");
+    to->count++;
+}
+
+static bool is_field(const mxn_op *op, const char *word, size_t length)
+{
+    for (uint32_t i = 0; i < op->state->field_count; i++) {
+        const char *name = op->def->fields[i].name;
+        if (strlen(name) == length && memcmp(name, word, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void put_all(draft *to, const mxn_op *op)
+{
+    const char *at = op->def->inputs;
+    while (at != NULL && *at != '\0') {
+        size_t length = strcspn(at, " ");
+        if (!is_field(op, at, length)) {
+            put_input(to, at, length);
+        }
+        at += length + (at[length] == ' ');
+    }
+    bool silent = (op->flags & MXN_OP_SILENT) != 0;
+    for (uint32_t i = 0; !silent && i < op->state->field_count; i++) {
+        put(to, op->def->fields[i].name);
+        mxn__field_type(&op->def->fields[i], &to->text);
+        mxp__strbuf_putc(&to->text, '\0');
+        put(to, "");
+        to->count++;
+    }
+}
+
+static mxn_op_doc *finish(const mxn_op *op, const draft *from)
+{
+    size_t lists = 3u * from->count * sizeof(char *);
+    char *memory = mxp__alloc(sizeof(mxn_op_doc) + lists + from->text.length + 1);
+    if (memory == NULL) {
+        return NULL;
+    }
+    mxn_op_doc *doc = (mxn_op_doc *)(void *)memory;
+    const char **names = (const char **)(void *)(memory + sizeof *doc);
+    char *text = memory + sizeof *doc + lists;
+    if (from->text.length > 0) {
+        memcpy(text, from->text.data, from->text.length);
+    }
+    for (uint32_t i = 0; i < from->count; i++) {
+        for (uint32_t list = 0; list < 3; list++) {
+            names[list * from->count + i] = text;
+            text += strlen(text) + 1;
+        }
+    }
+    *doc = (mxn_op_doc){
+        .description = op->def->description == NULL ? "" : op->def->description,
+        .count = from->count,
+        .names = names,
+        .types = names + from->count,
+        .descriptions = names + 2 * (size_t)from->count,
+        .key_var_num_args = op->def->key == NULL ? "" : op->def->key,
+        .return_type = "",
+    };
+    return doc;
+}
+
+const mxn_op_doc *mxn_op_document(const mxn_op *op)
+{
+    mxn_op_doc *doc = __atomic_load_n(&op->state->doc, __ATOMIC_ACQUIRE);
+    if (doc != NULL) {
+        return doc;
+    }
+    draft from = {0};
+    put_all(&from, op);
+    doc = from.text.failed ? NULL : finish(op, &from);
+    size_t bytes = sizeof *doc + 3u * from.count * sizeof(char *) + from.text.length + 1;
+    mxp__strbuf_fini(&from.text);
+    if (doc == NULL) {
+        return NULL;
+    }
+    mxn_op_doc *stored = mxn__publish((void **)(void *)&op->state->doc, doc);
+    if (stored != doc) {
+        mxp__free(doc, bytes);
+    }
+    return stored;
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to op/: what params.c and gradient.c need of each other.
+#ifndef MXN_OP_GRADIENT_H
+#define MXN_OP_GRADIENT_H
+
+#include "op/op.h"
+
+// The parameters of another operator with the same fields, which has `inputs` inputs.
+int mxn__params_share(const mxn_params *forward, const mxn_op *op, uint32_t inputs,
+                      mxn_params **params);
+void mxn__gradient_free(mxn_gradient *gradient);  // null does nothing
+
+#endif

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inference of shapes and types: the check around an operator's own rules, and the rules that
+// families share.
+#include "op/infer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+int mxn__shape_merge(const mxn_params *params, const char *what, uint32_t index, mxn_shape *to,
+                     const mxn_shape *from)
+{
+    if (from->ndim < 0) {
+        return 0;
+    }
+    bool fits = to->ndim < 0 || to->ndim == from->ndim;
+    for (int32_t i = 0; fits && to->ndim >= 0 && i < from->ndim; i++) {
+        fits = to->dims[i] < 0 || from->dims[i] < 0 || to->dims[i] == from->dims[i];
+    }
+    if (!fits) {
+        char is[MXN_SHAPE_TEXT], wanted[MXN_SHAPE_TEXT];
+        return mxp__fail(MXP_EINVAL, "Operator %s: %s %u has shape %s, it must be %s",
+                         params->op->name, what, index, mxn_shape_tuple(to, is),
+                         mxn_shape_tuple(from, wanted));
+    }
+    if (to->ndim < 0) {
+        mxn_shape_copy(to, from);
+        return 0;
+    }
+    for (int32_t i = 0; i < from->ndim; i++) {
+        to->dims[i] = to->dims[i] < 0 ? from->dims[i] : to->dims[i];
+    }
+    return 0;
+}
+
+int mxn__type_merge(const mxn_params *params, const char *what, uint32_t index, int32_t *to,
+                    int32_t from)
+{
+    if (from == MXN_DTYPE_NONE || *to == from) {
+        return 0;
+    }
+    if (*to == MXN_DTYPE_NONE) {
+        *to = from;
+        return 0;
+    }
+    return mxp__fail(MXP_EINVAL, "Operator %s: %s %u has type %s, it must be %s", params->op->name,
+                     what, index, mxn_dtype_name(*to), mxn_dtype_name(from));
+}
+
+int mxn__shape_refused(const mxn_shapes *shapes, uint32_t index, const char *format, ...)
+{
+    char why[256], name[64], shape[MXN_SHAPE_TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, sizeof why, format, arguments);
+    va_end(arguments);
+    return mxp__fail(MXP_EINVAL, "Operator %s: input %u '%s' of shape %s: %s",
+                     shapes->params->op->name, index,
+                     mxn_params_input_name(shapes->params, index, name),
+                     mxn_shape_tuple(shapes->inputs[index], shape), why);
+}
+
+int mxn__shapes_alike(const mxn_shapes *shapes)
+{
+    const mxn_params *params = shapes->params;
+    mxn_shape known = {.ndim = -1};
+    int error = 0;
+    // Twice, so that what the last one knows reaches the first one.
+    for (int round = 0; round < 2 && error == 0; round++) {
+        for (uint32_t i = 0; i < params->input_count && error == 0; i++) {
+            error = mxn__shape_merge(params, "input", i, shapes->inputs[i], &known);
+            mxn_shape_copy(&known, shapes->inputs[i]);
+        }
+        for (uint32_t i = 0; i < params->output_count && error == 0; i++) {
+            error = mxn__shape_output(shapes, i, &known);
+            mxn_shape_copy(&known, shapes->outputs[i]);
+        }
+        if (mxn_shape_known(&known) && params->input_count < 2) {
+            break;
+        }
+    }
+    return error;
+}
+
+int mxn__types_alike(const mxn_types *types)
+{
+    const mxn_params *params = types->params;
+    int32_t known = MXN_DTYPE_NONE;
+    for (uint32_t i = 0; i < params->input_count && known == MXN_DTYPE_NONE; i++) {
+        known = types->inputs[i];
+    }
+    for (uint32_t i = 0; i < params->output_count && known == MXN_DTYPE_NONE; i++) {
+        known = types->outputs[i];
+    }
+    int error = 0;
+    for (uint32_t i = 0; i < params->input_count && error == 0; i++) {
+        error = mxn__type_merge(params, "input", i, &types->inputs[i], known);
+    }
+    for (uint32_t i = 0; i < params->output_count && error == 0; i++) {
+        error = mxn__type_merge(params, "output", i, &types->outputs[i], known);
+    }
+    return error;
+}
+
+int mxn__shapes_given(const mxn_shapes *shapes)
+{
+    (void)shapes;
+    return 0;
+}
+
+int mxn__types_given(const mxn_types *types)
+{
+    (void)types;
+    return 0;
+}
+
+int mxn__types_bool(const mxn_types *types)
+{
+    mxn_params inputs_only = {.op = types->params->op, .input_count = types->params->input_count};
+    const mxn_types inputs = {&inputs_only, types->inputs, types->outputs};
+    int error = mxn__types_alike(&inputs);
+    for (uint32_t i = 0; i < types->params->output_count && error == 0; i++) {
+        error = mxn__type_merge(types->params, "output", i, &types->outputs[i], MXN_BOOL);
+    }
+    return error;
+}
+
+int mxn__types_of_first(const mxn_types *types)
+{
+    int error = 0;
+    for (uint32_t i = 0; i < types->params->output_count && error == 0; i++) {
+        error = mxn__type_merge(types->params, "output", i, &types->outputs[i], types->inputs[0]);
+    }
+    return error;
+}
+
+int mxn__axis(const mxn_params *params, int64_t axis, int32_t ndim, int32_t *result)
+{
+    if (axis < -(int64_t)ndim || axis >= ndim) {
+        return mxp__fail(MXP_EINVAL, "Operator %s: axis %lld is out of range for %d dimensions",
+                         params->op->name, (long long)axis, ndim);
+    }
+    *result = (int32_t)(axis < 0 ? axis + ndim : axis);
+    return 0;
+}
+
+// Whether everything is known; without `complete` anything unknown is an error.
+static int check_known(const mxn_shapes *shapes, const mxn_types *types, bool *complete)
+{
+    const mxn_params *params = shapes->params;
+    char name[64];
+    bool known = true;
+    for (uint32_t i = 0; i < params->input_count && known; i++) {
+        known = mxn_shape_known(shapes->inputs[i]) && types->inputs[i] != MXN_DTYPE_NONE;
+        if (!known && complete == NULL) {
+            return mxp__fail(MXP_EINVAL, "Operator %s: input %u '%s' has no known %s",
+                             params->op->name, i, mxn_params_input_name(params, i, name),
+                             types->inputs[i] != MXN_DTYPE_NONE ? "shape" : "type");
+        }
+    }
+    for (uint32_t i = 0; i < params->output_count && known; i++) {
+        known = mxn_shape_known(shapes->outputs[i]) && types->outputs[i] != MXN_DTYPE_NONE;
+        if (!known && complete == NULL) {
+            return mxp__fail(MXP_EINVAL, "Operator %s: the %s of output %u cannot be inferred",
+                             params->op->name,
+                             types->outputs[i] != MXN_DTYPE_NONE ? "shape" : "type", i);
+        }
+    }
+    if (complete != NULL) {
+        *complete = known;
+    }
+    return 0;
+}
+
+int mxn_op_infer(const mxn_params *params, mxn_shape *const *input_shapes, int32_t *input_types,
+                 mxn_shape *const *output_shapes, int32_t *output_types, bool *complete)
+{
+    const mxn_op_def *def = params->op->def;
+    const mxn_shapes shapes = {params, input_shapes, output_shapes};
+    const mxn_types types = {params, input_types, output_types};
+    bool given = (def->flags & MXN_OP_BACKWARD) != 0;
+    mxn_infer_shapes infer_shapes = def->shapes != NULL ? def->shapes
+                                    : given             ? mxn__shapes_given
+                                                        : mxn__shapes_alike;
+    mxn_infer_types infer_types = def->types != NULL ? def->types
+                                  : given            ? mxn__types_given
+                                                     : mxn__types_alike;
+    int error = infer_shapes(&shapes);
+    error = error != 0 ? error : infer_types(&types);
+    return error != 0 ? error : check_known(&shapes, &types, complete);
+}

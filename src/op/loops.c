@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walking through shapes.
+#include "op/loops.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+
+int mxn__type_refused(const mxn_job *job, int32_t dtype)
+{
+    return mxp__fail(MXP_EINVAL, "Operator %s does not take type %s", job->params->op->name,
+                     mxn_dtype_name(dtype));
+}
+
+// Whether the dimension outside `inner` and that one are one dimension for every operand.
+static bool joins(const mxn_walk *walk, int32_t outer, const int64_t *steps, int64_t inner_count)
+{
+    for (int k = 0; k < MXN_WALK_OPERANDS; k++) {
+        if (walk->steps[k][outer] != steps[k] * inner_count) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void mxn__walk_init(mxn_walk *walk, int32_t ndim, const int64_t *dims,
+                    const int64_t *const steps[MXN_WALK_OPERANDS])
+{
+    memset(walk, 0, sizeof *walk);
+    walk->total = 1;
+    for (int32_t i = 0; i < ndim; i++) {
+        walk->total *= (uint64_t)dims[i];
+        if (dims[i] == 1) {
+            continue;
+        }
+        int64_t here[MXN_WALK_OPERANDS];
+        for (int k = 0; k < MXN_WALK_OPERANDS; k++) {
+            here[k] = steps[k] == NULL ? 0 : steps[k][i];
+        }
+        int32_t last = walk->ndim - 1;
+        if (last >= 0 && joins(walk, last, here, dims[i])) {
+            walk->dims[last] *= dims[i];
+        } else {
+            last = walk->ndim++;
+            walk->dims[last] = dims[i];
+        }
+        for (int k = 0; k < MXN_WALK_OPERANDS; k++) {
+            walk->steps[k][last] = here[k];
+        }
+    }
+    walk->count = 1;
+    if (walk->ndim > 0) {
+        walk->ndim--;
+        walk->count = walk->dims[walk->ndim];
+        for (int k = 0; k < MXN_WALK_OPERANDS; k++) {
+            walk->step[k] = walk->steps[k][walk->ndim];
+        }
+    }
+}
+
+bool mxn__walk_next(mxn_walk *walk)
+{
+    for (int32_t i = walk->ndim - 1; i >= 0; i--) {
+        bool wraps = ++walk->index[i] == walk->dims[i];
+        int64_t turns = wraps ? 1 - walk->dims[i] : 1;
+        for (int k = 0; k < MXN_WALK_OPERANDS; k++) {
+            walk->at[k] += walk->steps[k][i] * turns;
+        }
+        if (!wraps) {
+            return true;
+        }
+        walk->index[i] = 0;
+    }
+    return false;
+}
+
+void mxn__row_steps(const mxn_shape *shape, int64_t *steps)
+{
+    int64_t step = 1;
+    for (int32_t i = shape->ndim - 1; i >= 0; i--) {
+        steps[i] = step;
+        step *= shape->dims[i];
+    }
+}
+
+void mxn__broadcast_steps(const mxn_shape *shape, const mxn_shape *big, int64_t *steps)
+{
+    int64_t own[MXN_DIMS_MAX];
+    mxn__row_steps(shape, own);
+    int32_t lead = big->ndim - shape->ndim;
+    for (int32_t i = 0; i < big->ndim; i++) {
+        steps[i] = i < lead || shape->dims[i - lead] == 1 ? 0 : own[i - lead];
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What plain C kernels share: lists of element types to expand code for, and walking through shapes
+// that do not lie in memory as they are counted. Private to op/.
+#ifndef MXN_OP_LOOPS_H
+#define MXN_OP_LOOPS_H
+
+#include "op/define.h"
+
+// X(NAME of MXN_NAME, C type)
+#define MXN_REAL_TYPES(X) \
+    X(FLOAT32, float)     \
+    X(FLOAT64, double)
+#define MXN_INTEGER_TYPES(X) \
+    X(UINT8, uint8_t)        \
+    X(INT8, int8_t)          \
+    X(INT16, int16_t)        \
+    X(UINT16, uint16_t)      \
+    X(INT32, int32_t)        \
+    X(UINT32, uint32_t)      \
+    X(INT64, int64_t)        \
+    X(UINT64, uint64_t)
+#define MXN_NUMBER_TYPES(X) MXN_REAL_TYPES(X) MXN_INTEGER_TYPES(X)
+
+// "Operator X does not take type int8".
+int mxn__type_refused(const mxn_job *job, int32_t dtype);
+
+enum { MXN_WALK_OPERANDS = 3 };
+
+// Walks through all elements of a shape in row-major order while each operand advances by steps of
+// its own (0 along dimensions it is broadcast over). Dimensions that all operands step through as
+// one are joined, so that the last one, which the caller loops over, is as long as it can be:
+//
+//   for (bool more = walk.total > 0; more; more = mxn__walk_next(&walk)) {
+//       ... walk.count elements from walk.at[k], each walk.step[k] further on ...
+//   }
+typedef struct mxn_walk {
+    uint64_t total;
+    int64_t count;  // of the innermost dimension
+    int64_t step[MXN_WALK_OPERANDS];  // along it, in elements
+    int64_t at[MXN_WALK_OPERANDS];  // where its first element is
+    int32_t ndim;  // from here on private: the outer dimensions
+    int64_t dims[MXN_DIMS_MAX], index[MXN_DIMS_MAX];
+    int64_t steps[MXN_WALK_OPERANDS][MXN_DIMS_MAX];
+} mxn_walk;
+
+// `steps` may be null for an operand that is not there.
+void mxn__walk_init(mxn_walk *walk, int32_t ndim, const int64_t *dims,
+                    const int64_t *const steps[MXN_WALK_OPERANDS]);
+bool mxn__walk_next(mxn_walk *walk);
+
+// Steps of `shape` seen as `big`, which it is broadcast to: aligned at the last dimension.
+void mxn__broadcast_steps(const mxn_shape *shape, const mxn_shape *big, int64_t *steps);
+// Steps of an array in memory.
+void mxn__row_steps(const mxn_shape *shape, int64_t *steps);
+
+#endif
