@@ -129,9 +129,9 @@ static void threads_with_one_id_are_two_rows(void **state)
     mxp__source_close(source);
 }
 
-static mxp_source *large_source(void)
+static mxp_source *large_source(uint64_t spans)
 {
-    enum { THREADS = 5, SPANS = 30000, NAMES = 40 };
+    enum { THREADS = 5, NAMES = 40 };
     mxp_source *source = fake_source_create();
     uint32_t names[NAMES];
     for (int i = 0; i < NAMES; i++) {
@@ -143,7 +143,7 @@ static mxp_source *large_source(void)
     uint32_t counter = fake_name(source, "c", "counter", MXP_STYLE_COUNTER, 0);
     for (int t = 0; t < THREADS; t++) {
         uint32_t thread = fake_thread(source, NULL);
-        for (uint64_t i = 0; i < SPANS; i++) {
+        for (uint64_t i = 0; i < spans; i++) {
             fake_span(source, thread, names[i % NAMES], 1000 * i, 1000 * i + 900);
             if (i % 100 == 0) {
                 fake_counter_u64(source, thread, counter, 1000 * i + 950, i);
@@ -159,7 +159,7 @@ static mxp_source *large_source(void)
 static void several_threads_write_what_one_writes(void **state)
 {
     (void)state;
-    mxp_source *source = large_source();
+    mxp_source *source = large_source(30000);
     mxp_export_options options = {.threads = 1};
     char *alone = export_text("chrome", source, &options);
     assert_json(alone, strlen(alone));
@@ -238,7 +238,7 @@ static int refuse(mxp_sink *sink, const char *data, size_t size_bytes)
 static void an_error_of_the_sink_ends_the_export(void **state)
 {
     (void)state;
-    mxp_source *source = large_source();
+    mxp_source *source = large_source(30000);
     for (unsigned threads = 1; threads <= 3; threads++) {
         mxp_sink sink = {.write = refuse};
         const mxp_export_options options = {.threads = threads};
@@ -253,7 +253,7 @@ static void an_error_of_the_sink_ends_the_export(void **state)
 static void without_memory_it_fails_and_leaks_nothing(void **state)
 {
     (void)state;
-    mxp_source *source = large_source();
+    mxp_source *source = large_source(4000);
     size_t held = fake_alloc_held_blocks();
     int error = MXP_ENOMEM;
     for (size_t after = 0; error != MXP_OK; after++) {
