@@ -82,11 +82,14 @@ void assert_json_file(const char *path)
     free(text);
 }
 
+// With the length at hand: strstr under a sanitizer measures the whole text at every call.
 size_t count_text(const char *text, const char *part)
 {
-    size_t count = 0;
-    for (const char *at = text; (at = strstr(at, part)) != NULL; at += strlen(part)) {
+    size_t count = 0, length = strlen(part);
+    const char *end = text + strlen(text);
+    for (const char *at = text; (at = memmem(at, (size_t)(end - at), part, length)) != NULL;) {
         count++;
+        at += length;
     }
     return count;
 }

@@ -253,7 +253,7 @@ static void an_error_of_the_sink_ends_the_export(void **state)
 static void without_memory_it_fails_and_leaks_nothing(void **state)
 {
     (void)state;
-    mxp_source *source = large_source(4000);
+    mxp_source *source = large_source(30000);
     size_t held = fake_alloc_held_blocks();
     int error = MXP_ENOMEM;
     for (size_t after = 0; error != MXP_OK; after++) {
