@@ -161,7 +161,7 @@ static int infer_rest(reshape *at)
 {
     int64_t have = (int64_t)mxn_shape_size(at->shape);
     int64_t others;
-    if (!product_of(&at->result, &others)) {
+    if (!product_of(&at->result, &others) || others > INT64_C(1) << 62) {
         return refuse(at, "the result has too many elements");
     }
     if (at->inferred < 0) {

@@ -49,12 +49,9 @@ static void size_zero_is_no_block(void **state)
 static void requests_round_up_to_pages_and_large_units(void **state)
 {
     (void)state;
-    static const uint64_t cases[][2] = {{1, 4096},
-                                        {36, 4096},
-                                        {4096, 4096},
-                                        {4097, 8192},
-                                        {2 << 20, 2 << 20},
-                                        {(2 << 20) + 1, 4 << 20},
+    static const uint64_t cases[][2] = {{1, 4096},          {36, 4096},
+                                        {4096, 4096},       {4097, 8192},
+                                        {2 << 20, 2 << 20}, {(2 << 20) + 1, 4 << 20},
                                         {5 << 20, 6 << 20}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         mxn_block *block = take(SECOND, cases[i][0]);
