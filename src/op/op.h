@@ -67,7 +67,8 @@ typedef struct mxn_op_doc {
 const mxn_op_doc *mxn_op_document(const mxn_op *op);
 
 // ---- parameters -------------------------------------------------------------------------------
-enum { MXN_INPUTS_UNKNOWN = UINT32_MAX, MXN_OPERANDS_MAX = 4096 };
+#define MXN_INPUTS_UNKNOWN UINT32_MAX
+enum { MXN_OPERANDS_MAX = 4096 };
 
 // Read-only.
 typedef struct mxn_params {
