@@ -307,7 +307,7 @@ void mxn__compute_stop(void)
         return;
     }
     __atomic_store_n(&shared.stop, 1, __ATOMIC_SEQ_CST);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    mxn__engine_fence();  // pairs with the barrier in sleep_until_woken
     wake_slow();
     pthread_join(thread, NULL);
     has_thread = false;

@@ -228,12 +228,7 @@ void mxn__errors_fork_prepare(void)
     mxp__lock(&lock);
 }
 
-void mxn__errors_fork_parent(void)
+void mxn__errors_fork_after(void)
 {
     mxp__unlock(&lock);
-}
-
-void mxn__errors_fork_child(void)
-{
-    mxp__lock_reset(&lock);
 }

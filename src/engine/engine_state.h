@@ -33,6 +33,7 @@ typedef struct mxn_engine {
     // How many wait for everything, and what they sleep on.
     _Alignas(64) uint32_t idle_waiters;
     uint32_t idle_word;
+    uint32_t meeting_word;
 } mxn_engine;
 
 extern mxn_engine mxn__engine;
@@ -47,21 +48,21 @@ static inline int mxn__engine_ensure(void)
     return mxn__engine_start_slow();
 }
 
-// Between a store and a load of another's word, where the other side uses the barrier over all
-// threads. Where there is none, it must be a real fence.
+// Between a store and a load of another's word, where the other side has the barrier below. It
+// costs nothing where the system can make all threads pass a barrier; elsewhere both sides meet in
+// one word, and whoever comes second sees what the first stored.
 static inline void mxn__engine_fence(void)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (__builtin_expect(mxn__engine.needs_fence != 0, 0)) {
-        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+        __atomic_fetch_add(&mxn__engine.meeting_word, 1, __ATOMIC_ACQ_REL);
     }
 }
 
-// The other side.
 static inline void mxn__engine_barrier(void)
 {
     if (mxn__engine.needs_fence != 0 || !mxp__os_barrier_all_threads()) {
-        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+        __atomic_fetch_add(&mxn__engine.meeting_word, 1, __ATOMIC_ACQ_REL);
     }
 }
 

@@ -133,7 +133,7 @@ void mxn__threads_fork_parent(void)
 }
 
 // What other threads had collected for bulks is left alone: they are not here to push it.
-void mxn__threads_fork_child(void)
+void mxn__threads_fork_child(bool prepared)
 {
     left = NULL;
     for (uint32_t i = 0; i < table_count; i++) {
@@ -146,5 +146,9 @@ void mxn__threads_fork_child(void)
             left = state;
         }
     }
-    mxp__lock_reset(&lock);
+    if (prepared) {
+        mxp__unlock(&lock);
+    } else {
+        mxp__lock_reset(&lock);
+    }
 }

@@ -79,10 +79,11 @@ uint32_t mxn__thread_count(void);
 // Starts a thread that no signal is delivered to. MXP_ENOMEM.
 int mxn__thread_create(pthread_t *thread, void *(*function)(void *), void *argument);
 
-// In a forked child: all threads but the caller's are gone.
+// Around a fork, and in the child, where all threads but the caller's are gone. `prepared`: prepare
+// was called before the fork, so this thread holds the locks.
 void mxn__threads_fork_prepare(void);
 void mxn__threads_fork_parent(void);
-void mxn__threads_fork_child(void);
+void mxn__threads_fork_child(bool prepared);
 
 static inline void mxn__tally_add(uint64_t *counter)
 {

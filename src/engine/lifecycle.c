@@ -46,6 +46,11 @@ static uint32_t measure_spins(void)
     return spins < SPINS_MIN ? SPINS_MIN : spins > SPINS_MAX ? SPINS_MAX : (uint32_t)spins;
 }
 
+static bool is_started(void)
+{
+    return __atomic_load_n(&mxn__engine.started, __ATOMIC_ACQUIRE) != 0;
+}
+
 static void fork_prepare(void);
 static void fork_parent(void);
 static void fork_child(void);
@@ -69,7 +74,7 @@ static void prepare_process(void)
 static int start_locked(void)
 {
     mxn_engine *engine = &mxn__engine;
-    if (engine->started != 0) {
+    if (is_started()) {
         return MXP_OK;
     }
     if (closed != NULL) {
@@ -137,7 +142,7 @@ int mxn_engine_stop(void)
     }
     int code = mxn_bulk_flush();
     mxp__lock(&lock);
-    if (mxn__engine.started != 0) {
+    if (is_started()) {
         mxn__idle_wait();
         stop_workers();
         if (mxn__engine_pending() != 0) {
@@ -168,7 +173,7 @@ __attribute__((destructor)) static void end_process(void)
     mxp__lock(&lock);
     closed = "the process is ending";
     mxp__unlock(&lock);
-    if (mxn__engine.started != 0) {
+    if (is_started()) {
         __atomic_fetch_or(&mxn__engine.trouble, MXN__TROUBLE_SHUTDOWN, __ATOMIC_SEQ_CST);
         stop_workers();
     }
@@ -180,11 +185,11 @@ __attribute__((destructor)) static void end_process(void)
 static void become_idle(void)
 {
     for (;;) {
-        if (mxn__engine.started != 0) {
+        if (is_started()) {
             mxn__idle_wait();
         }
         mxn__spin_lock(&mxn__engine.push_lock);
-        if (mxn__engine.started == 0 || mxn__engine_pending() == 0) {
+        if (!is_started() || mxn__engine_pending() == 0) {
             return;
         }
         mxn__spin_unlock(&mxn__engine.push_lock);
@@ -199,7 +204,7 @@ static void fork_prepare(void)
     mxn_bulk_flush();
     mxp__lock(&lock);
     become_idle();
-    if (mxn__engine.started != 0) {
+    if (is_started()) {
         stop_workers();
     }
     mxn__worker_pools_fork_prepare();
@@ -208,37 +213,40 @@ static void fork_prepare(void)
     prepared = true;
 }
 
-static void fork_parent(void)
+static void release_locks(void)
 {
-    if (!prepared) {
-        return;
-    }
-    prepared = false;
-    mxn__errors_fork_parent();
-    mxn__threads_fork_parent();
-    mxn__worker_pools_fork_parent();
+    mxn__errors_fork_after();
+    mxn__worker_pools_fork_after();
     mxn__spin_unlock(&mxn__engine.push_lock);
     mxp__unlock(&lock);
+}
+
+static void fork_parent(void)
+{
+    if (prepared) {
+        prepared = false;
+        mxn__threads_fork_parent();
+        release_locks();
+    }
 }
 
 static void fork_child(void)
 {
     mxn_engine *engine = &mxn__engine;
-    if (!prepared) {
-        closed = "this process was forked from inside an operation, which leaves it without an "
-                 "engine: call exec, or fork from another thread";
-    }
     is_child = true;
-    prepared = false;
     engine->started = 0;
-    engine->push_lock.word = 0;
     engine->queued = engine->pushed = 0;
     engine->idle_waiters = 0;
     mxn__compute_fork_child();
-    mxn__errors_fork_child();
-    mxn__threads_fork_child();
-    mxn__worker_pools_fork_child();
-    mxp__lock_reset(&lock);
+    mxn__threads_fork_child(prepared);
+    if (prepared) {
+        prepared = false;
+        release_locks();
+    } else {
+        closed = "this process was forked from inside an operation, which leaves it without an "
+                 "engine: call exec, or fork from another thread";
+        mxp__lock_reset(&lock);
+    }
 }
 
 // ---- counts -----------------------------------------------------------------------------------

@@ -229,18 +229,9 @@ void mxn__worker_pools_fork_prepare(void)
     }
 }
 
-void mxn__worker_pools_fork_parent(void)
+void mxn__worker_pools_fork_after(void)
 {
     for (int i = 0; i < POOLS; i++) {
         pthread_mutex_unlock(&pools[i].mutex);
-    }
-}
-
-void mxn__worker_pools_fork_child(void)
-{
-    for (int i = 0; i < POOLS; i++) {
-        pthread_mutex_init(&pools[i].mutex, NULL);
-        pthread_cond_init(&pools[i].wake, NULL);
-        pools[i].running = 0;
     }
 }

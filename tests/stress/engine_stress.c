@@ -207,9 +207,14 @@ static model_job *job_new(uint64_t *random, unsigned thread, uint64_t number, mx
         taken |= UINT64_C(1) << index;
         model_slot *slot = &slots[index];
         bool write = random_below(random, 3) == 0;
-        made->touched[made->count++] = (model_touch){slot->cell, slot->pushed_writes, write};
+        made->touched[made->count++] =
+            (model_touch){.cell = slot->cell,
+                          .expected_writes = ordered ? slot->pushed_writes : 0,
+                          .writes = write};
         if (write) {
-            slot->pushed_writes += ordered;
+            if (ordered) {
+                slot->pushed_writes++;
+            }
             writes[work->write_count++] = slot->var;
         } else {
             reads[work->read_count++] = slot->var;
