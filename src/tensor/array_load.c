@@ -101,9 +101,10 @@ static int get_shape(loader *from, mxn_shape *shape)
     if (error != MXP_OK) {
         return error;
     }
-    if (!versioned) {
-        ndim = magic > MXN_DIMS_MAX ? MXN_DIMS_MAX + 1 : (int32_t)magic;
+    if (!versioned && magic > MXN_DIMS_MAX) {
+        return damaged(from, "0x%08" PRIx32 " is not the beginning of an array", magic);
     }
+    ndim = versioned ? ndim : (int32_t)magic;
     bool none = magic == MXN__ARRAY_V3 ? ndim == -1 : ndim == 0;
     if (none) {
         shape->ndim = -1;
