@@ -44,6 +44,6 @@ void mxp__recorder_fork_child(void)
         mxp__rec.old_threads[i] = (mxp_thread_entry){0};
     }
     mxp__rec.old_records = mxp__rec.old_bytes = mxp__rec.old_lost = 0;
-    mxp__lock_reset(&mxp__rec.drain);
+    mxp__unlock(&mxp__rec.drain);
     mxp__os_restore_signals(saved_signals);
 }

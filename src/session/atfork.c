@@ -27,7 +27,7 @@ static void in_child(void)
     mxp_session *session = mxp__session_storage();
     mxp__recorder_fork_child();
     mxp__slots_fork_child();
-    mxp__lock_reset(&session->lock);
+    mxp__unlock(&session->lock);
     if (!mxp__session_exists()) {
         return;
     }

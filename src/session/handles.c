@@ -259,7 +259,7 @@ void mxp__slots_fork_parent(void)
 
 void mxp__slots_fork_child(void)
 {
-    mxp__lock_reset(&table_lock);
+    mxp__unlock(&table_lock);
     for (uint32_t index = 1; index < used; index++) {
         mxp_slot *slot = slot_at(index);
         if (slot->lock.owner != 0) {

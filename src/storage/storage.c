@@ -142,20 +142,15 @@ static void prepare(void)
     for_each_pool(mxp__lock);
 }
 
-static void in_parent(void)
+// In parent and child: the forking thread is in both.
+static void done(void)
 {
     for_each_pool(mxp__unlock);
     mxp__unlock(&create_lock);
 }
 
-static void in_child(void)
-{
-    for_each_pool(mxp__lock_reset);
-    mxp__lock_reset(&create_lock);
-}
-
 __attribute__((constructor)) static void install(void)
 {
     mxp_session_get();  // installs its own handlers
-    pthread_atfork(prepare, in_parent, in_child);
+    pthread_atfork(prepare, done, done);
 }
