@@ -130,23 +130,3 @@ int MXNDArrayGetContext(NDArrayHandle handle, int *out_dev_type, int *out_dev_id
     }
     return mxn__api_end(&call, error);
 }
-
-int MXNDArraySetGradState(NDArrayHandle handle, int state)
-{
-    MXN_API_CALL();
-    int error = mxn_array_check(handle, "handle");
-    if (error == MXP_OK) {
-        ((mxn_array *)handle)->fresh_gradient = state != 0;
-    }
-    return mxn__api_end(&call, error);
-}
-
-int MXNDArrayGetGradState(NDArrayHandle handle, int *out)
-{
-    MXN_API_CALL();
-    int error = check(handle, out, "out");
-    if (error == MXP_OK) {
-        *out = ((const mxn_array *)handle)->fresh_gradient;
-    }
-    return mxn__api_end(&call, error);
-}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plan of one backward: the nodes it visits, which of their gradients are wanted, and how many
+// contributions each output of a node waits for. Private to autograd/.
+#ifndef MXN_AUTOGRAD_PLAN_H
+#define MXN_AUTOGRAD_PLAN_H
+
+#include "autograd/autograd.h"
+#include "autograd/tape.h"
+
+// The gradient of one output of a node while it comes together.
+typedef struct mxn_pending {
+    uint32_t expected, count;
+    mxn_array **items;  // references; room for one more than expected: zeros where nothing comes
+} mxn_pending;
+
+typedef struct mxn_visit {
+    mxn_node *node;
+    bool wanted;  // a wanted variable lies behind it
+    bool live;  // some gradient reaches it
+    const mxn_gradient *gradient;  // of a wanted and live operator
+    bool *needed;  // of each of its calls
+    mxn_pending *pending;  // of each output
+    mxn_array **result;  // of a wanted variable: where its gradient is handed out, or null
+} mxn_visit;
+
+typedef struct mxn_plan {
+    const mxn_backward_request *request;
+    mxn_visit *visits;  // newest first
+    size_t count, capacity;
+    mxn_pending *pending;
+    size_t pending_count;
+    mxn_array **items;
+    size_t item_count;
+    bool *needed;
+    size_t needed_count;
+} mxn_plan;
+
+// Everything up to the first push. On failure the plan is empty.
+int mxn__plan_make(const mxn_backward_request *request, mxn_plan *plan);
+void mxn__plan_fini(mxn_plan *plan);
+
+static inline mxn_visit *mxn__plan_visit(const mxn_plan *plan, const mxn_node *node)
+{
+    return &plan->visits[node->mark - 1];
+}
+// Whether a contribution to this input is wanted.
+static inline bool mxn__plan_wants(const mxn_plan *plan, mxn_entry from)
+{
+    return from.node != NULL && from.node->mark != 0 && mxn__plan_visit(plan, from.node)->wanted;
+}
+
+// ---- results of a call within a node ----------------------------------------------------------
+// Whether a needed call after number `call` takes the result of this number, counted over all
+// calls.
+bool mxn__plan_result_taken(const mxn_visit *visit, uint32_t call, uint32_t result);
+
+#endif

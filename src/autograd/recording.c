@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// The switches of a thread, variables, and what an invocation leaves behind while recording.
+#include "autograd/autograd.h"
+#include "autograd/tape.h"
+#include "base/fail.h"
+
+static _Thread_local bool recording;
+static _Thread_local bool training;
+
+// ---- switches ---------------------------------------------------------------------------------
+bool mxn_autograd_recording(void)
+{
+    return recording;
+}
+
+bool mxn_autograd_training(void)
+{
+    return training;
+}
+
+bool mxn_autograd_recording_set(bool on)
+{
+    bool before = recording;
+    recording = on;
+    return before;
+}
+
+bool mxn_autograd_training_set(bool on)
+{
+    bool before = training;
+    training = on;
+    return before;
+}
+
+// ---- variables --------------------------------------------------------------------------------
+int mxn_autograd_mark(mxn_array *array, uint32_t request, mxn_array *gradient)
+{
+    if (request != MXN_NULL && request != MXN_WRITE && request != MXN_ADD) {
+        return mxp__fail(MXP_EINVAL,
+                         "Invalid gradient request %u, valid values are 0 (null), 1 (write), 3 "
+                         "(add)",
+                         request);
+    }
+    char first[MXN_SHAPE_TEXT], second[MXN_SHAPE_TEXT];
+    if (!mxn_shape_equal(&array->shape, &gradient->shape) || array->dtype != gradient->dtype) {
+        return mxp__fail(MXP_EINVAL, "The gradient's array is %s%s and the variable is %s%s",
+                         mxn_dtype_name(gradient->dtype), mxn_shape_tuple(&gradient->shape, first),
+                         mxn_dtype_name(array->dtype), mxn_shape_tuple(&array->shape, second));
+    }
+    mxn_node *node = mxn__node_new(NULL);
+    if (node == NULL) {
+        return MXP_ENOMEM;
+    }
+    node->request = request;
+    if (request != MXN_NULL) {
+        mxn_array_retain(gradient);
+        node->gradient = gradient;
+    }
+    mxn__kept_describe(&node->outputs[0], array);
+    mxn__entry_note(array, node, 0);
+    mxn__node_release(node);
+    return MXP_OK;
+}
+
+// The variable that an array is; null if it is none.
+static mxn_node *variable_of(const mxn_array *array)
+{
+    mxn_entry entry = mxn__entry_of(array);
+    return entry.node != NULL && entry.node->params == NULL ? entry.node : NULL;
+}
+
+mxn_array *mxn_autograd_gradient(const mxn_array *array)
+{
+    const mxn_node *variable = variable_of(array);
+    return variable == NULL ? NULL : variable->gradient;
+}
+
+bool mxn_autograd_fresh(const mxn_array *array)
+{
+    const mxn_node *variable = variable_of(array);
+    return variable != NULL && variable->fresh;
+}
+
+int mxn_autograd_fresh_set(mxn_array *array, bool fresh)
+{
+    mxn_node *variable = variable_of(array);
+    if (variable == NULL) {
+        return mxp__fail(MXP_EINVAL,
+                         "the array is no variable: attach a gradient with MXAutogradMarkVariables "
+                         "first");
+    }
+    variable->fresh = fresh;
+    return MXP_OK;
+}
+
+// ---- recording --------------------------------------------------------------------------------
+static int check_outputs(const mxn_params *params, mxn_array *const *outputs)
+{
+    for (uint32_t i = 0; i < params->output_count; i++) {
+        if (outputs[i] != NULL && mxn__entry_of(outputs[i]).node != NULL) {
+            return mxp__fail(
+                MXP_EINVAL,
+                "Operator %s, output %u: Assigning to NDArrays that are already in a computational "
+                "graph will cause undefined behavior when evaluating gradients. Please call "
+                "backward first to clear the graph or do this out side of a record section. Also "
+                "note that you cannot use inplace operations like +=, *=, relu(x, out=x), "
+                "y[idx]=x, etc inside a record section.",
+                params->op->name, i);
+        }
+    }
+    return MXP_OK;
+}
+
+static bool depends(const mxn_params *params, mxn_array *const *inputs)
+{
+    for (uint32_t i = 0; i < params->input_count; i++) {
+        if (mxn__entry_of(inputs[i]).node != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int keep(mxn_kept *kept, mxn_array *array)
+{
+    return kept->array != NULL ? MXP_OK : mxn_array_detach(array, &kept->array);
+}
+
+// Keeps the values that the gradient takes. An operator without one is found out by backward.
+static int keep_values(mxn_node *node, mxn_array *const *inputs, mxn_array *const *outputs)
+{
+    const mxn_gradient *gradient = NULL;
+    if (mxn_params_gradient(node->params, &gradient) != MXP_OK) {
+        return MXP_OK;
+    }
+    int error = MXP_OK;
+    for (uint32_t i = 0; i < gradient->count; i++) {
+        const mxn_gradient_call *call = &gradient->calls[i];
+        for (uint32_t j = 0; error == MXP_OK && j < call->params->input_count; j++) {
+            uint32_t index = call->takes[j].index;
+            if (call->takes[j].kind == MXN_FROM_INPUT) {
+                error = keep(&node->inputs[index], inputs[index]);
+            } else if (call->takes[j].kind == MXN_FROM_OUTPUT) {
+                error = keep(&node->outputs[index], outputs[index]);
+            }
+        }
+    }
+    return error;
+}
+
+// What the node must know before the operator runs: it may write over its inputs' notes.
+static void note_inputs(mxn_node *node, mxn_array *const *inputs)
+{
+    for (uint32_t i = 0; i < node->params->input_count; i++) {
+        mxn__kept_describe(&node->inputs[i], inputs[i]);
+        mxn_entry from = mxn__entry_of(inputs[i]);
+        if (from.node != NULL) {
+            mxn__node_retain(from.node);
+            node->inputs[i].from = from;
+        }
+    }
+}
+
+static int note_outputs(mxn_node *node, mxn_array *const *inputs, mxn_array *const *outputs)
+{
+    int error = keep_values(node, inputs, outputs);
+    for (uint32_t i = 0; error == MXP_OK && i < node->params->output_count; i++) {
+        if (outputs[i] != NULL) {
+            mxn__kept_describe(&node->outputs[i], outputs[i]);
+            mxn__entry_note(outputs[i], node, i);
+        }
+    }
+    return error;
+}
+
+int mxn_autograd_record(mxn_params *params, mxn_array *const *inputs, mxn_array *const *outputs)
+{
+    if (!recording || !depends(params, inputs)) {
+        return MXP_OK;
+    }
+    mxn_node *node = mxn__node_new(params);
+    if (node == NULL) {
+        return MXP_ENOMEM;
+    }
+    node->scope = mxp_scope_current();
+    note_inputs(node, inputs);
+    int error = note_outputs(node, inputs, outputs);
+    mxn__node_release(node);
+    return error;
+}
+
+static int invoke_recorded(const mxn_invocation *in)
+{
+    mxn_node *node = mxn__node_new(in->params);
+    if (node == NULL) {
+        return MXP_ENOMEM;
+    }
+    uint32_t outputs = in->params->output_count;
+    node->scope = in->scope != 0 ? in->scope : mxp_scope_current();
+    note_inputs(node, in->inputs);
+    for (uint32_t i = 0; i < outputs; i++) {
+        node->outputs[i].given = in->outputs[i] != NULL;
+    }
+    int error = mxn_invoke(in);
+    if (error == MXP_OK) {
+        error = note_outputs(node, in->inputs, in->outputs);
+        for (uint32_t i = 0; error != MXP_OK && i < outputs; i++) {
+            if (!node->outputs[i].given) {
+                mxn_array_release(in->outputs[i]);
+                in->outputs[i] = NULL;
+            }
+        }
+    }
+    mxn__node_release(node);
+    return error;
+}
+
+int mxn_autograd_invoke(const mxn_invocation *invocation)
+{
+    mxn_invocation in = *invocation;
+    in.training = training;
+    if (!recording) {
+        return mxn_invoke(&in);
+    }
+    int error = check_outputs(in.params, in.outputs);
+    if (error != MXP_OK) {
+        return error;
+    }
+    if (in.phase == MXP_PHASE_NONE) {
+        in.phase = MXP_PHASE_FORWARD;
+    }
+    return depends(in.params, in.inputs) ? invoke_recorded(&in) : mxn_invoke(&in);
+}
