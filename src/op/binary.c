@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators on two arrays, element by element. elemwise_* want equal shapes; broadcast_* and
+// numpy's repeat dimensions of size 1. Gradients are summed over what was repeated.
+#include <math.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "op/binary_loops.h"
+#include "op/infer.h"
+#include "op/loops.h"
+
+// ---- forward ------------------------------------------------------------------------------------
+static int broadcast_dim(const mxn_shapes *shapes, int64_t left, int64_t right, int64_t *dim)
+{
+    if (left == right || right == 1) {
+        *dim = left;
+    } else if (left == 1) {
+        *dim = right;
+    } else if (left < 0 || right < 0) {
+        *dim = left > right ? left : right;
+    } else {
+        char other[MXN_SHAPE_TEXT];
+        return mxn__shape_refused(shapes, 0, "cannot be broadcast with shape %s of input 1",
+                                  mxn_shape_tuple(shapes->inputs[1], other));
+    }
+    return 0;
+}
+
+static int broadcast_shapes(const mxn_shapes *shapes)
+{
+    const mxn_shape *a = shapes->inputs[0], *b = shapes->inputs[1];
+    if (a->ndim < 0 || b->ndim < 0) {
+        return 0;
+    }
+    mxn_shape result = {.ndim = a->ndim > b->ndim ? a->ndim : b->ndim};
+    for (int32_t i = 1; i <= result.ndim; i++) {
+        int64_t left = i <= a->ndim ? a->dims[a->ndim - i] : 1;
+        int64_t right = i <= b->ndim ? b->dims[b->ndim - i] : 1;
+        int error = broadcast_dim(shapes, left, right, &result.dims[result.ndim - i]);
+        if (error != 0) {
+            return error;
+        }
+    }
+    return mxn__shape_output(shapes, 0, &result);
+}
+
+// What numpy makes of two types: the wider float, else the wider whole number.
+static int32_t common_type(int32_t a, int32_t b)
+{
+    if (a == b) {
+        return a;
+    }
+    if (mxn_dtype_is_float(a) != mxn_dtype_is_float(b)) {
+        return mxn_dtype_is_float(a) ? a : b;
+    }
+    if (a == MXN_BOOL || b == MXN_BOOL) {
+        return a == MXN_BOOL ? b : a;
+    }
+    if (mxn_dtype_size(a) == mxn_dtype_size(b)) {
+        return mxn_dtype_is_float(a) ? MXN_FLOAT32 : a < b ? a : b;
+    }
+    return mxn_dtype_size(a) > mxn_dtype_size(b) ? a : b;
+}
+
+static int numpy_types(const mxn_types *types)
+{
+    if (types->inputs[0] == MXN_DTYPE_NONE || types->inputs[1] == MXN_DTYPE_NONE) {
+        return mxn__types_alike(types);
+    }
+    int32_t type = common_type(types->inputs[0], types->inputs[1]);
+    bool divides = types->params->op->def->variant == MXN_DIV_OF;
+    type = divides && !mxn_dtype_is_float(type) ? MXN_FLOAT32 : type;
+    return mxn__type_merge(types->params, "output", 0, &types->outputs[0], type);
+}
+
+static int numpy_compare_types(const mxn_types *types)
+{
+    return mxn__type_merge(types->params, "output", 0, &types->outputs[0], MXN_BOOL);
+}
+
+static int binary_forward(mxn_job *job)
+{
+    const mxn_operand *a = &job->inputs[0], *b = &job->inputs[1], *out = &job->outputs[0];
+    int64_t steps[2][MXN_DIMS_MAX];
+    mxn__broadcast_steps(a->shape, out->shape, steps[0]);
+    mxn__broadcast_steps(b->shape, out->shape, steps[1]);
+    mxn_walk walk;
+    mxn__walk_init(&walk, out->shape->ndim, out->shape->dims,
+                   (const int64_t *const[]){steps[0], steps[1], NULL});
+    size_t a_size = mxn_dtype_size(a->dtype), b_size = mxn_dtype_size(b->dtype);
+    char *to = out->data;
+    for (bool more = walk.total > 0; more; more = mxn__walk_next(&walk)) {
+        const mxn_row left = {(const char *)a->data + (size_t)walk.at[0] * a_size, walk.step[0],
+                              a->dtype};
+        const mxn_row right = {(const char *)b->data + (size_t)walk.at[1] * b_size, walk.step[1],
+                               b->dtype};
+        mxn__binary_row(job->params->op->def->variant, &left, &right, to, out->dtype, walk.count);
+        to += (size_t)walk.count * mxn_dtype_size(out->dtype);
+    }
+    return 0;
+}
+
+// ---- gradients
+// ------------------------------------------------------------------------------------ A row of g,
+// a and b, whose gradient goes to `to`, or is added to `sums` where the input was repeated.
+typedef struct gradient_row {
+    const void *g, *a, *b;
+    int64_t a_step, b_step, to_step;
+    void *to;
+    double *sums;
+    int64_t count;
+} gradient_row;
+
+#define GRADIENT_ROW(name, type, expression)                             \
+    static void name##_##type(const gradient_row *row)                   \
+    {                                                                    \
+        const type *gs = row->g, *as = row->a, *bs = row->b;             \
+        type *to = row->to;                                              \
+        for (int64_t i = 0; i < row->count; i++) {                       \
+            const type g = gs[i];                                        \
+            const type a = as[i * row->a_step], b = bs[i * row->b_step]; \
+            (void)a, (void)b;                                            \
+            if (row->sums == NULL) {                                     \
+                to[i] = (type)(expression);                              \
+            } else {                                                     \
+                row->sums[i * row->to_step] += (double)(expression);     \
+            }                                                            \
+        }                                                                \
+    }
+#define GRADIENT_ROWS(name, of_left, of_right)  \
+    GRADIENT_ROW(name##_left, float, of_left)   \
+    GRADIENT_ROW(name##_left, double, of_left)  \
+    GRADIENT_ROW(name##_right, float, of_right) \
+    GRADIENT_ROW(name##_right, double, of_right)
+
+// X(name, derivative by a, derivative by b)
+#define GRADIENTS(X)                                     \
+    X(add, g, g)                                         \
+    X(sub, g, -g)                                        \
+    X(mul, g *b, g *a)                                   \
+    X(div, g / b, -g * a / (b * b))                      \
+    X(mod, g, -g *floor(a / b))                          \
+    X(power, g *b *pow(a, b - 1), g *pow(a, b) * log(a)) \
+    X(maximum, a >= b ? g : 0, a >= b ? 0 : g)           \
+    X(minimum, a <= b ? g : 0, a <= b ? 0 : g)           \
+    X(hypot, g *a / hypot(a, b), g * b / hypot(a, b))
+GRADIENTS(GRADIENT_ROWS)
+
+typedef void (*gradient_function)(const gradient_row *row);
+
+static const gradient_function gradients[][2][2] = {
+#define ENTRY(name, of_left, of_right) \
+    {{name##_left_float, name##_left_double}, {name##_right_float, name##_right_double}},
+    GRADIENTS(ENTRY)
+#undef ENTRY
+};
+
+static bool repeats(const mxn_job *job, uint32_t side)
+{
+    return job->outputs[side].data != NULL &&
+           mxn_shape_size(job->outputs[side].shape) != mxn_shape_size(job->inputs[0].shape);
+}
+
+// Sums of a repeated input are made as doubles.
+static uint64_t backward_workspace(const mxn_job *job)
+{
+    uint64_t most = 0;
+    for (uint32_t side = 0; side < 2; side++) {
+        uint64_t size = mxn_shape_size(job->outputs[side].shape);
+        if (size != mxn_shape_size(job->inputs[0].shape) && size > most) {
+            most = size;
+        }
+    }
+    return most * sizeof(double);
+}
+
+static void backward_side(mxn_job *job, uint32_t side)
+{
+    static const double nothing = 0;  // stands for inputs the gradient does not take
+    const mxn_shape *big = job->inputs[0].shape;
+    const mxn_operand *out = &job->outputs[side];
+    bool has_inputs = job->params->input_count == 3;
+    int64_t steps[3][MXN_DIMS_MAX] = {{0}};
+    if (has_inputs) {
+        mxn__broadcast_steps(job->inputs[1].shape, big, steps[0]);
+        mxn__broadcast_steps(job->inputs[2].shape, big, steps[1]);
+    }
+    mxn__broadcast_steps(out->shape, big, steps[2]);
+    mxn_walk walk;
+    mxn__walk_init(&walk, big->ndim, big->dims,
+                   (const int64_t *const[]){steps[0], steps[1], steps[2]});
+    double *sums = repeats(job, side) ? job->workspace : NULL;
+    size_t size = mxn_dtype_size(out->dtype);
+    if (sums != NULL) {
+        memset(sums, 0, mxn_shape_size(out->shape) * sizeof(double));
+    }
+    const char *g = job->inputs[0].data;
+    const char *a = has_inputs ? job->inputs[1].data : &nothing;
+    const char *b = has_inputs ? job->inputs[2].data : &nothing;
+    for (bool more = walk.total > 0; more; more = mxn__walk_next(&walk)) {
+        const gradient_row row = {
+            .g = g,
+            .a = a + (size_t)walk.at[0] * size,
+            .b = b + (size_t)walk.at[1] * size,
+            .a_step = walk.step[0],
+            .b_step = walk.step[1],
+            .to_step = walk.step[2],
+            .to = (char *)out->data + (size_t)walk.at[2] * size,
+            .sums = sums == NULL ? NULL : sums + walk.at[2],
+            .count = walk.count,
+        };
+        gradients[job->params->op->def->variant][side][out->dtype == MXN_FLOAT64](&row);
+        g += (size_t)walk.count * size;
+    }
+    if (sums != NULL) {
+        mxn_cast(out->data, out->dtype, sums, MXN_FLOAT64, mxn_shape_size(out->shape));
+    }
+}
+
+static int binary_backward(mxn_job *job)
+{
+    for (uint32_t side = 0; side < 2; side++) {
+        if (job->outputs[side].data == NULL) {
+            continue;
+        }
+        int32_t dtype = job->outputs[side].dtype;
+        if ((dtype != MXN_FLOAT32 && dtype != MXN_FLOAT64) || dtype != job->inputs[0].dtype) {
+            return mxn__type_refused(job, dtype);
+        }
+        backward_side(job, side);
+    }
+    return 0;
+}
+
+// ---- the table
+// --------------------------------------------------------------------------------------
+#define ENTRY(name_, aliases_, function_, shapes_, types_, gradient_)                             \
+    {                                                                                             \
+        .name = (name_), .aliases = (aliases_), .inputs = "lhs rhs", .variant = (function_),      \
+        .flags = MXN_OP_INPLACE, .shapes = (shapes_), .types = (types_), .gradient = (gradient_), \
+        .forward = binary_forward                                                                 \
+    }
+#define ELEMWISE(name, aliases, function, gradient) \
+    ENTRY(name, aliases, function, NULL, NULL, gradient)
+#define BROADCAST(name, aliases, function, gradient) \
+    ENTRY(name, aliases, function, broadcast_shapes, NULL, gradient)
+#define NUMPY(name, aliases, function, gradient) \
+    ENTRY(name, aliases, function, broadcast_shapes, numpy_types, gradient)
+#define NUMPY_COMPARE(name, function) \
+    ENTRY(name, NULL, function, broadcast_shapes, numpy_compare_types, MXN_GRADIENT_ZERO)
+#define USES_IN(op) MXN_GRADIENT({op, "g0 i0 i1", NULL, NULL})
+#define USES_NONE(op) MXN_GRADIENT({op, "g0", NULL, NULL})
+// `count`: 1, or 3 with the inputs of the forward.
+#define BACKWARD(name_, function_, count_)                                                     \
+    {                                                                                          \
+        .name = (name_), .input_count = (count_), .output_count = 2, .variant = (function_),   \
+        .flags = MXN_OP_BACKWARD, .forward = binary_backward, .workspace = backward_workspace, \
+        .flops_each = 2                                                                        \
+    }
+
+static const mxn_op_def table[] = {
+    ELEMWISE("elemwise_add", "_Plus _add _plus _sparse_elemwise_add", MXN_ADD_OF,
+             USES_NONE("_backward_add")),
+    ELEMWISE("_grad_add", NULL, MXN_ADD_OF, USES_NONE("_backward_add")),
+    ELEMWISE("elemwise_sub", "_Minus _minus _sparse_elemwise_sub _sub", MXN_SUB_OF,
+             USES_NONE("_backward_sub")),
+    ELEMWISE("elemwise_mul", "_Mul _mul _sparse_elemwise_mul", MXN_MUL_OF,
+             USES_IN("_backward_mul")),
+    ELEMWISE("elemwise_div", "_Div _div _sparse_elemwise_div", MXN_DIV_OF,
+             USES_IN("_backward_div")),
+    ELEMWISE("_mod", "_Mod", MXN_MOD_OF, USES_IN("_backward_mod")),
+    ELEMWISE("_power", "_Power", MXN_POWER_OF, USES_IN("_backward_power")),
+    ELEMWISE("_maximum", "_Maximum", MXN_MAXIMUM_OF, USES_IN("_backward_maximum")),
+    ELEMWISE("_minimum", "_Minimum", MXN_MINIMUM_OF, USES_IN("_backward_minimum")),
+    ELEMWISE("_equal", "_Equal", MXN_EQUAL_OF, MXN_GRADIENT_ZERO),
+    ELEMWISE("_greater", "_Greater", MXN_GREATER_OF, MXN_GRADIENT_ZERO),
+    BROADCAST("broadcast_add", "_sparse_broadcast_add _sparse_broadcast_plus broadcast_plus",
+              MXN_ADD_OF, USES_NONE("_backward_broadcast_add")),
+    BROADCAST("broadcast_sub", "_sparse_broadcast_minus _sparse_broadcast_sub broadcast_minus",
+              MXN_SUB_OF, USES_NONE("_backward_broadcast_sub")),
+    BROADCAST("broadcast_mul", "_sparse_broadcast_mul", MXN_MUL_OF,
+              USES_IN("_backward_broadcast_mul")),
+    BROADCAST("broadcast_div", "_sparse_broadcast_div", MXN_DIV_OF,
+              USES_IN("_backward_broadcast_div")),
+    BROADCAST("broadcast_mod", NULL, MXN_MOD_OF, USES_IN("_backward_broadcast_mod")),
+    BROADCAST("broadcast_power", NULL, MXN_POWER_OF, USES_IN("_backward_broadcast_power")),
+    BROADCAST("broadcast_maximum", "_npi_maximum", MXN_MAXIMUM_OF,
+              USES_IN("_backward_broadcast_maximum")),
+    BROADCAST("broadcast_minimum", "_npi_minimum", MXN_MINIMUM_OF,
+              USES_IN("_backward_broadcast_minimum")),
+    BROADCAST("broadcast_hypot", NULL, MXN_HYPOT_OF, USES_IN("_backward_broadcast_hypot")),
+    BROADCAST("broadcast_equal", NULL, MXN_EQUAL_OF, MXN_GRADIENT_ZERO),
+    BROADCAST("broadcast_not_equal", NULL, MXN_NOT_EQUAL_OF, MXN_GRADIENT_ZERO),
+    BROADCAST("broadcast_greater", "_npx_broadcast_greater", MXN_GREATER_OF, MXN_GRADIENT_ZERO),
+    BROADCAST("broadcast_greater_equal", NULL, MXN_GREATER_EQUAL_OF, MXN_GRADIENT_ZERO),
+    BROADCAST("broadcast_lesser", NULL, MXN_LESSER_OF, MXN_GRADIENT_ZERO),
+    BROADCAST("broadcast_lesser_equal", NULL, MXN_LESSER_EQUAL_OF, MXN_GRADIENT_ZERO),
+    BROADCAST("broadcast_logical_and", NULL, MXN_LOGICAL_AND_OF, MXN_GRADIENT_ZERO),
+    BROADCAST("broadcast_logical_or", NULL, MXN_LOGICAL_OR_OF, MXN_GRADIENT_ZERO),
+    BROADCAST("broadcast_logical_xor", NULL, MXN_LOGICAL_XOR_OF, MXN_GRADIENT_ZERO),
+    NUMPY("_npi_add", NULL, MXN_ADD_OF, USES_IN("_backward_npi_broadcast_add")),
+    NUMPY("_npi_subtract", NULL, MXN_SUB_OF, USES_IN("_backward_npi_broadcast_sub")),
+    NUMPY("_npi_multiply", NULL, MXN_MUL_OF, USES_IN("_backward_npi_broadcast_mul")),
+    NUMPY("_npi_true_divide", NULL, MXN_DIV_OF, USES_IN("_backward_npi_broadcast_div")),
+    NUMPY("_npi_mod", NULL, MXN_MOD_OF, USES_IN("_backward_npi_broadcast_mod")),
+    NUMPY("_npi_power", NULL, MXN_POWER_OF, USES_IN("_backward_npi_broadcast_power")),
+    NUMPY_COMPARE("_npi_equal", MXN_EQUAL_OF),
+    NUMPY_COMPARE("_npi_not_equal", MXN_NOT_EQUAL_OF),
+    NUMPY_COMPARE("_npi_greater", MXN_GREATER_OF),
+    NUMPY_COMPARE("_npi_greater_equal", MXN_GREATER_EQUAL_OF),
+    NUMPY_COMPARE("_npi_less", MXN_LESSER_OF),
+    NUMPY_COMPARE("_npi_less_equal", MXN_LESSER_EQUAL_OF),
+    BACKWARD("_backward_add", MXN_ADD_OF, 1),
+    BACKWARD("_backward_sub", MXN_SUB_OF, 1),
+    BACKWARD("_backward_mul", MXN_MUL_OF, 3),
+    BACKWARD("_backward_div", MXN_DIV_OF, 3),
+    BACKWARD("_backward_mod", MXN_MOD_OF, 3),
+    BACKWARD("_backward_power", MXN_POWER_OF, 3),
+    BACKWARD("_backward_maximum", MXN_MAXIMUM_OF, 3),
+    BACKWARD("_backward_minimum", MXN_MINIMUM_OF, 3),
+    BACKWARD("_backward_broadcast_add", MXN_ADD_OF, 1),
+    BACKWARD("_backward_broadcast_sub", MXN_SUB_OF, 1),
+    BACKWARD("_backward_broadcast_mul", MXN_MUL_OF, 3),
+    BACKWARD("_backward_broadcast_div", MXN_DIV_OF, 3),
+    BACKWARD("_backward_broadcast_mod", MXN_MOD_OF, 3),
+    BACKWARD("_backward_broadcast_power", MXN_POWER_OF, 3),
+    BACKWARD("_backward_broadcast_maximum", MXN_MAXIMUM_OF, 3),
+    BACKWARD("_backward_broadcast_minimum", MXN_MINIMUM_OF, 3),
+    BACKWARD("_backward_broadcast_hypot", MXN_HYPOT_OF, 3),
+    BACKWARD("_backward_npi_broadcast_add", MXN_ADD_OF, 3),
+    BACKWARD("_backward_npi_broadcast_sub", MXN_SUB_OF, 3),
+    BACKWARD("_backward_npi_broadcast_mul", MXN_MUL_OF, 3),
+    BACKWARD("_backward_npi_broadcast_div", MXN_DIV_OF, 3),
+    BACKWARD("_backward_npi_broadcast_mod", MXN_MOD_OF, 3),
+    BACKWARD("_backward_npi_broadcast_power", MXN_POWER_OF, 3),
+};
+
+MXN_FAMILY(binary, table);

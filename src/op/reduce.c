@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions over axes, and their gradients. Sums and products are made as doubles (of whole
+// numbers as 64-bit numbers) whatever the type of the array.
+#include <math.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "op/infer.h"
+#include "op/loops.h"
+#include "op/words.h"
+
+typedef struct reduce_params {
+    mxn_tuple axis;
+    bool keepdims;
+    bool exclude;
+    int32_t dtype;
+    mxn_maybe_double initial;
+} reduce_params;
+
+static const mxn_field reduce_fields[] = {
+    {MXN_FIELD(reduce_params, axis, MAYBE_TUPLE, "None")},
+    {MXN_FIELD(reduce_params, keepdims, BOOL, "0")},
+    {MXN_FIELD(reduce_params, exclude, BOOL, "0")},
+    {0},
+};
+
+static const mxn_field numpy_sum_fields[] = {
+    {MXN_FIELD(reduce_params, axis, MAYBE_TUPLE, "None")},
+    {MXN_FIELD(reduce_params, dtype, ENUM, "None"), .words = mxn__words_maybe_reduced},
+    {MXN_FIELD(reduce_params, keepdims, BOOL, "0")},
+    {MXN_FIELD(reduce_params, initial, MAYBE_DOUBLE, "None")},
+    {0},
+};
+
+// The original names the input of this one last.
+static const mxn_field numpy_prod_fields[] = {
+    {MXN_FIELD(reduce_params, axis, MAYBE_TUPLE, "None")},
+    {MXN_FIELD(reduce_params, dtype, ENUM, "None"), .words = mxn__words_maybe_reduced},
+    {MXN_FIELD(reduce_params, keepdims, BOOL, "0")},
+    {MXN_FIELD(reduce_params, initial, MAYBE_DOUBLE, "None")},
+    {.name = "a", .kind = MXN_FIELD_INPUT},
+    {0},
+};
+
+static const mxn_field numpy_max_fields[] = {
+    {MXN_FIELD(reduce_params, axis, MAYBE_TUPLE, "None")},
+    {MXN_FIELD(reduce_params, keepdims, BOOL, "0")},
+    {MXN_FIELD(reduce_params, initial, MAYBE_DOUBLE, "None")},
+    {0},
+};
+
+// MXNet's names of the past leave one dimension where numpy's leave none.
+enum { SUM, MEAN, PROD, MAX, MIN, KIND_MASK = 0xff, NUMPY = 1 << 8 };
+
+// ---- inference
+// --------------------------------------------------------------------------------------
+static int mark_axes(const mxn_params *params, int32_t ndim, bool reduced[MXN_DIMS_MAX])
+{
+    const reduce_params *values = (const void *)params->values;
+    bool all = values->axis.count == MXN_TUPLE_ABSENT ||
+               (values->axis.count == 0 && (params->op->def->variant & NUMPY) == 0);
+    for (int32_t i = 0; i < ndim; i++) {
+        reduced[i] = all;
+    }
+    for (int32_t i = 0; i < values->axis.count; i++) {
+        int32_t axis;
+        int error = mxn__axis(params, values->axis.values[i], ndim, &axis);
+        if (error != 0) {
+            return error;
+        }
+        if (reduced[axis]) {
+            return mxp__fail(MXP_EINVAL, "Operator %s: axis %d is named twice", params->op->name,
+                             axis);
+        }
+        reduced[axis] = true;
+    }
+    for (int32_t i = 0; values->exclude && !all && i < ndim; i++) {
+        reduced[i] = !reduced[i];
+    }
+    return 0;
+}
+
+static int reduce_shapes(const mxn_shapes *shapes)
+{
+    const reduce_params *params = (const void *)shapes->params->values;
+    const mxn_shape *in = shapes->inputs[0];
+    if (!mxn_shape_known(in)) {
+        return 0;
+    }
+    bool reduced[MXN_DIMS_MAX];
+    int error = mark_axes(shapes->params, in->ndim, reduced);
+    if (error != 0) {
+        return error;
+    }
+    mxn_shape result = {.ndim = 0};
+    for (int32_t i = 0; i < in->ndim; i++) {
+        if (!reduced[i] || params->keepdims) {
+            result.dims[result.ndim++] = reduced[i] ? 1 : in->dims[i];
+        }
+    }
+    if (result.ndim == 0 && (shapes->params->op->def->variant & NUMPY) == 0) {
+        result.dims[result.ndim++] = 1;
+    }
+    int kind = shapes->params->op->def->variant & KIND_MASK;
+    if ((kind == MAX || kind == MIN) && mxn_shape_size(in) == 0 && mxn_shape_size(&result) > 0 &&
+        !params->initial.has) {
+        return mxn__shape_refused(shapes, 0, "has no element to take the %s of",
+                                  kind == MAX ? "maximum" : "minimum");
+    }
+    return mxn__shape_output(shapes, 0, &result);
+}
+
+// numpy sums whole numbers as int64 and takes their mean as float32.
+static int numpy_sum_types(const mxn_types *types)
+{
+    const reduce_params *params = (const void *)types->params->values;
+    int32_t in = types->inputs[0];
+    if (params->dtype != MXN_DTYPE_NONE) {
+        return mxn__type_merge(types->params, "output", 0, &types->outputs[0], params->dtype);
+    }
+    if (in == MXN_DTYPE_NONE || mxn_dtype_is_float(in)) {
+        return mxn__types_alike(types);
+    }
+    bool mean = (types->params->op->def->variant & KIND_MASK) == MEAN;
+    return mxn__type_merge(types->params, "output", 0, &types->outputs[0],
+                           mean ? MXN_FLOAT32 : MXN_INT64);
+}
+
+// ---- forward
+// ---------------------------------------------------------------------------------------- The
+// input's dimensions, and the steps of the result along them: 0 where it is reduced.
+static int result_steps(const mxn_params *params, const mxn_shape *big, int64_t *steps,
+                        int64_t *reduced_count)
+{
+    bool reduced[MXN_DIMS_MAX];
+    int error = mark_axes(params, big->ndim, reduced);
+    int64_t step = 1;
+    *reduced_count = 1;
+    for (int32_t i = big->ndim - 1; error == 0 && i >= 0; i--) {
+        steps[i] = reduced[i] ? 0 : step;
+        step *= reduced[i] ? 1 : big->dims[i];
+        *reduced_count *= reduced[i] ? big->dims[i] : 1;
+    }
+    return error;
+}
+
+static double start_of(const mxn_job *job, int kind)
+{
+    const reduce_params *params = mxn__values(job);
+    if (params->initial.has) {
+        return params->initial.value;
+    }
+    return kind == PROD ? 1 : kind == MAX ? -INFINITY : kind == MIN ? INFINITY : 0;
+}
+
+#define COMBINE_LOOP(expression)          \
+    for (int64_t i = 0; i < count; i++) { \
+        const double x = from[i];         \
+        double *sum = sums + i * step;    \
+        *sum = (expression);              \
+    }                                     \
+    break;
+
+static void combine(int kind, const double *from, double *sums, int64_t step, int64_t count)
+{
+    switch (kind) {
+    case PROD:
+        COMBINE_LOOP(*sum * x)
+    case MAX:
+        COMBINE_LOOP(x > *sum || x != x ? x : *sum)
+    case MIN:
+        COMBINE_LOOP(x < *sum || x != x ? x : *sum)
+    default:
+        COMBINE_LOOP(*sum + x)
+    }
+}
+
+// A row of float32 or float64 that goes into one sum: several partial ones, so that additions do
+// not wait for each other.
+#define SUM_ROW(type)                                             \
+    static double sum_row_##type(const type *from, int64_t count) \
+    {                                                             \
+        double parts[8] = {0};                                    \
+        int64_t i = 0;                                            \
+        for (; i + 8 <= count; i += 8) {                          \
+            for (int k = 0; k < 8; k++) {                         \
+                parts[k] += (double)from[i + k];                  \
+            }                                                     \
+        }                                                         \
+        for (; i < count; i++) {                                  \
+            parts[0] += (double)from[i];                          \
+        }                                                         \
+        return ((parts[0] + parts[1]) + (parts[2] + parts[3])) +  \
+               ((parts[4] + parts[5]) + (parts[6] + parts[7]));   \
+    }
+SUM_ROW(float)
+SUM_ROW(double)
+
+enum { CHUNK = 256 };
+
+static void reduce_row(int kind, const mxn_operand *in, uint64_t at, double *sums, int64_t step,
+                       int64_t count)
+{
+    const char *from = (const char *)in->data + at * mxn_dtype_size(in->dtype);
+    if ((kind == SUM || kind == MEAN) && step == 0 && in->dtype == MXN_FLOAT32) {
+        *sums += sum_row_float((const float *)(const void *)from, count);
+        return;
+    }
+    if ((kind == SUM || kind == MEAN) && step == 0 && in->dtype == MXN_FLOAT64) {
+        *sums += sum_row_double((const double *)(const void *)from, count);
+        return;
+    }
+    double buffer[CHUNK];
+    size_t size = mxn_dtype_size(in->dtype);
+    for (int64_t done = 0; done < count; done += CHUNK) {
+        int64_t n = count - done < CHUNK ? count - done : CHUNK;
+        mxn_cast(buffer, MXN_FLOAT64, from + (size_t)done * size, in->dtype, (size_t)n);
+        combine(kind, buffer, sums + done * step, step, n);
+    }
+}
+
+// Whole numbers of 64 bits do not fit a double.
+static void sum_whole(const mxn_operand *in, mxn_operand *out, mxn_walk *walk)
+{
+    uint64_t *sums = out->data;
+    const uint64_t *from = in->data;
+    memset(sums, 0, mxn_shape_size(out->shape) * sizeof *sums);
+    for (bool more = walk->total > 0; more; more = mxn__walk_next(walk)) {
+        for (int64_t i = 0; i < walk->count; i++) {
+            sums[walk->at[0] + i * walk->step[0]] += *from++;
+        }
+    }
+}
+
+static int reduce_forward(mxn_job *job)
+{
+    const mxn_operand *in = &job->inputs[0];
+    mxn_operand *out = &job->outputs[0];
+    int kind = job->params->op->def->variant & KIND_MASK;
+    int64_t steps[MXN_DIMS_MAX], reduced_count;
+    int error = result_steps(job->params, in->shape, steps, &reduced_count);
+    if (error != 0) {
+        return error;
+    }
+    mxn_walk walk;
+    mxn__walk_init(&walk, in->shape->ndim, in->shape->dims,
+                   (const int64_t *const[]){steps, NULL, NULL});
+    if (kind == SUM && in->dtype == MXN_INT64 && out->dtype == MXN_INT64) {
+        sum_whole(in, out, &walk);
+        return 0;
+    }
+    size_t size = mxn_shape_size(out->shape);
+    double *sums = job->workspace;
+    mxn_fill(sums, MXN_FLOAT64, start_of(job, kind), size);
+    uint64_t at = 0;
+    for (bool more = walk.total > 0; more; more = mxn__walk_next(&walk)) {
+        reduce_row(kind, in, at, sums + walk.at[0], walk.step[0], walk.count);
+        at += (uint64_t)walk.count;
+    }
+    for (size_t i = 0; kind == MEAN && i < size; i++) {
+        sums[i] /= (double)reduced_count;
+    }
+    mxn_cast(out->data, out->dtype, sums, MXN_FLOAT64, size);
+    return 0;
+}
+
+static uint64_t reduce_workspace(const mxn_job *job)
+{
+    return mxn_shape_size(job->outputs[0].shape) * sizeof(double);
+}
+
+static double reduce_flops(const mxn_job *job)
+{
+    return (double)mxn_shape_size(job->inputs[0].shape);
+}
+
+// ---- gradients
+// ---------------------------------------------------------------------------------------- Of sums
+// and means: the gradient of the result, repeated. Of the others it takes the input and the output
+// too: elements equal to the extreme one get the gradient, all of them where several are.
+#define SPREAD(type)                                                                      \
+    static void spread_##type(const mxn_job *job, int kind, double scale, mxn_walk *walk) \
+    {                                                                                     \
+        const type *g = job->inputs[0].data;                                              \
+        bool extreme = kind == MAX || kind == MIN;                                        \
+        const type *in = job->params->input_count == 3 ? job->inputs[1].data : NULL;      \
+        const type *out = in == NULL ? NULL : job->inputs[2].data;                        \
+        type *to = job->outputs[0].data;                                                  \
+        size_t done = 0;                                                                  \
+        for (bool more = walk->total > 0; more; more = mxn__walk_next(walk)) {            \
+            for (int64_t i = 0; i < walk->count; i++, done++) {                           \
+                int64_t at = walk->at[0] + i * walk->step[0];                             \
+                if (in == NULL) {                                                         \
+                    to[done] = (type)((double)g[at] * scale);                             \
+                } else if (extreme) {                                                     \
+                    to[done] = in[done] == out[at] ? g[at] : 0;                           \
+                } else {                                                                  \
+                    to[done] = g[at] * out[at] / in[done];                                \
+                }                                                                         \
+            }                                                                             \
+        }                                                                                 \
+    }
+SPREAD(float)
+SPREAD(double)
+
+static int reduce_backward(mxn_job *job)
+{
+    const mxn_operand *out = &job->outputs[0];
+    int kind = job->params->op->def->variant & KIND_MASK;
+    int64_t steps[MXN_DIMS_MAX], reduced_count;
+    int error = result_steps(job->params, out->shape, steps, &reduced_count);
+    if (error != 0) {
+        return error;
+    }
+    double scale = kind == MEAN ? 1.0 / (double)reduced_count : 1.0;
+    mxn_walk walk;
+    mxn__walk_init(&walk, out->shape->ndim, out->shape->dims,
+                   (const int64_t *const[]){steps, NULL, NULL});
+    if (out->dtype == MXN_FLOAT32 && job->inputs[0].dtype == MXN_FLOAT32) {
+        spread_float(job, kind, scale, &walk);
+    } else if (out->dtype == MXN_FLOAT64 && job->inputs[0].dtype == MXN_FLOAT64) {
+        spread_double(job, kind, scale, &walk);
+    } else {
+        return mxn__type_refused(job, out->dtype);
+    }
+    return 0;
+}
+
+// ---- the table
+// ------------------------------------------------------------------------------------
+#define ENTRY(name_, aliases_, input_, fields_, kind_, types_, gradient_)                   \
+    {                                                                                       \
+        .name = (name_), .aliases = (aliases_), .inputs = (input_), .fields = (fields_),    \
+        .params_bytes = sizeof(reduce_params), .variant = (kind_), .shapes = reduce_shapes, \
+        .types = (types_), .gradient = (gradient_), .forward = reduce_forward,              \
+        .workspace = reduce_workspace, .flops = reduce_flops                                \
+    }
+#define OLD(name, aliases, kind, gradient) \
+    ENTRY(name, aliases, "data", reduce_fields, kind, NULL, gradient)
+#define BACKWARD(name_, fields_, kind_, inputs_, again_)                                           \
+    {                                                                                              \
+        .name = (name_), .input_count = (inputs_), .fields = (fields_),                            \
+        .params_bytes = sizeof(reduce_params), .variant = (kind_),                                 \
+        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT, .gradient = (again_), .forward = reduce_backward \
+    }
+#define USES_NONE(op) MXN_GRADIENT({op, "g0", NULL, NULL})
+#define USES_ALL(op) MXN_GRADIENT({op, "g0 i0 o0", NULL, NULL})
+
+static const mxn_op_def table[] = {
+    OLD("sum", "_sparse_sum sum_axis", SUM, USES_NONE("_backward_sum")),
+    OLD("mean", "_sparse_mean", MEAN, USES_NONE("_backward_mean")),
+    OLD("prod", NULL, PROD, USES_ALL("_backward_prod")),
+    OLD("max", "max_axis", MAX, USES_ALL("_backward_max")),
+    OLD("min", "min_axis", MIN, USES_ALL("_backward_min")),
+    ENTRY("_npi_sum", NULL, "a", numpy_sum_fields, SUM | NUMPY, numpy_sum_types,
+          USES_NONE("_backward_npi_sum")),
+    ENTRY("_npi_mean", NULL, "a", numpy_sum_fields, MEAN | NUMPY, numpy_sum_types,
+          USES_NONE("_backward_np_mean")),
+    ENTRY("_npi_prod", "_np_product", "a", numpy_prod_fields, PROD | NUMPY, numpy_sum_types,
+          USES_ALL("_backward_npi_prod")),
+    ENTRY("_npi_max", "_npi_amax", "a", numpy_max_fields, MAX | NUMPY, NULL,
+          USES_ALL("_backward_npi_max")),
+    ENTRY("_npi_min", "_npi_amin", "a", numpy_max_fields, MIN | NUMPY, NULL,
+          USES_ALL("_backward_npi_min")),
+    BACKWARD("_backward_sum", reduce_fields, SUM, 1, USES_NONE("sum")),
+    BACKWARD("_backward_mean", reduce_fields, MEAN, 1, USES_NONE("mean")),
+    BACKWARD("_backward_prod", reduce_fields, PROD, 3, NULL),
+    BACKWARD("_backward_max", reduce_fields, MAX, 3, NULL),
+    BACKWARD("_backward_min", reduce_fields, MIN, 3, NULL),
+    BACKWARD("_backward_npi_sum", numpy_sum_fields, SUM | NUMPY, 1, USES_NONE("_npi_sum")),
+    BACKWARD("_backward_np_mean", numpy_sum_fields, MEAN | NUMPY, 1, USES_NONE("_npi_mean")),
+    BACKWARD("_backward_npi_prod", numpy_prod_fields, PROD | NUMPY, 3, NULL),
+    BACKWARD("_backward_npi_max", numpy_max_fields, MAX | NUMPY, 3, NULL),
+    BACKWARD("_backward_npi_min", numpy_max_fields, MIN | NUMPY, 3, NULL),
+};
+
+MXN_FAMILY(reduce, table);

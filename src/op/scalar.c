@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators on an array and a number. A number that is not whole makes float64 of whole arrays;
+// numpy's comparisons make truth values.
+#include <math.h>
+
+#include "op/binary_loops.h"
+#include "op/infer.h"
+#include "op/loops.h"
+
+typedef struct scalar_params {
+    double scalar;
+    bool is_int;
+} scalar_params;
+
+static const mxn_field fields[] = {
+    {MXN_FIELD(scalar_params, scalar, DOUBLE, "1")},
+    {MXN_FIELD(scalar_params, is_int, BOOL, "1")},
+    {0},
+};
+
+enum { REVERSED = 1 << 8 };  // in the variant: the number stands on the left
+
+static int result_types(const mxn_types *types)
+{
+    const scalar_params *params = (const void *)types->params->values;
+    int32_t in = types->inputs[0];
+    if (in == MXN_DTYPE_NONE || mxn_dtype_is_float(in) || (params->is_int && in != MXN_BOOL)) {
+        return mxn__types_alike(types);
+    }
+    return mxn__type_merge(types->params, "output", 0, &types->outputs[0],
+                           params->is_int ? MXN_INT64 : MXN_FLOAT64);
+}
+
+// Whole numbers divided are no whole numbers.
+static int divided_types(const mxn_types *types)
+{
+    int32_t in = types->inputs[0];
+    return in == MXN_DTYPE_NONE || mxn_dtype_is_float(in)
+               ? mxn__types_alike(types)
+               : mxn__type_merge(types->params, "output", 0, &types->outputs[0], MXN_FLOAT32);
+}
+
+// The number in the array's own type, where one of the fast loops can then be taken.
+static void make_number(const mxn_job *job, int64_t *room, mxn_row *row)
+{
+    const scalar_params *params = mxn__values(job);
+    int32_t in = job->inputs[0].dtype;
+    bool fits = mxn_dtype_is_float(in) || (params->is_int && in == job->outputs[0].dtype);
+    *row = (mxn_row){room, 0, fits ? in : MXN_FLOAT64};
+    mxn_cast(room, row->dtype, &params->scalar, MXN_FLOAT64, 1);
+}
+
+static int scalar_forward(mxn_job *job)
+{
+    int variant = job->params->op->def->variant;
+    int64_t room;
+    mxn_row number;
+    make_number(job, &room, &number);
+    const mxn_operand *out = &job->outputs[0];
+    const mxn_row array = {job->inputs[0].data, 1, job->inputs[0].dtype};
+    bool reversed = (variant & REVERSED) != 0;
+    mxn__binary_row(variant & ~REVERSED, reversed ? &number : &array, reversed ? &array : &number,
+                    out->data, out->dtype, (int64_t)mxn_shape_size(out->shape));
+    return 0;
+}
+
+// ---- gradients ----------------------------------------------------------------------------------
+// g is the gradient, x the input (or for rpower the output), s the number.
+#define GRADIENT_LOOP(type, expression)                                  \
+    {                                                                    \
+        const type *gs = job->inputs[0].data;                            \
+        const type *xs = job->inputs[job->params->input_count - 1].data; \
+        type *to = job->outputs[0].data;                                 \
+        for (size_t i = 0; i < count; i++) {                             \
+            const type g = gs[i], x = xs[i];                             \
+            (void)x;                                                     \
+            to[i] = (type)(expression);                                  \
+        }                                                                \
+        return 0;                                                        \
+    }
+#define GRADIENT(name, expression)                                          \
+    static int name##_backward(mxn_job *job)                                \
+    {                                                                       \
+        const double s = ((const scalar_params *)mxn__values(job))->scalar; \
+        size_t count = mxn_shape_size(job->outputs[0].shape);               \
+        switch (job->outputs[0].dtype) {                                    \
+        case MXN_FLOAT32:                                                   \
+            GRADIENT_LOOP(float, expression)                                \
+        case MXN_FLOAT64:                                                   \
+            GRADIENT_LOOP(double, expression)                               \
+        default:                                                            \
+            return mxn__type_refused(job, job->outputs[0].dtype);           \
+        }                                                                   \
+    }
+
+GRADIENT(mul, g *s)
+GRADIENT(div, g / s)
+GRADIENT(rdiv, -g *s / (x * x))
+GRADIENT(power, g *s *pow(x, s - 1))
+GRADIENT(rpower, g *x *log(s))
+GRADIENT(mod, g)
+GRADIENT(rmod, -g *floor(s / x))
+GRADIENT(maximum, x >= s ? g : 0)
+GRADIENT(minimum, x <= s ? g : 0)
+
+// ---- the table ----------------------------------------------------------------------------------
+#define ENTRY(name_, aliases_, variant_, types_, gradient_)                                    \
+    {                                                                                          \
+        .name = (name_), .aliases = (aliases_), .inputs = "data", .fields = fields,            \
+        .params_bytes = sizeof(scalar_params), .variant = (variant_), .flags = MXN_OP_INPLACE, \
+        .types = (types_), .gradient = (gradient_), .forward = scalar_forward                  \
+    }
+#define SCALAR(name, aliases, variant, gradient) \
+    ENTRY(name, aliases, variant, result_types, gradient)
+#define COMPARE(name, aliases, variant) ENTRY(name, aliases, variant, NULL, MXN_GRADIENT_ZERO)
+#define NUMPY_COMPARE(name, variant) ENTRY(name, NULL, variant, mxn__types_bool, MXN_GRADIENT_ZERO)
+#define BACKWARD(name_, inputs_, function_)                             \
+    {                                                                   \
+        .name = (name_), .inputs = (inputs_), .fields = fields,         \
+        .params_bytes = sizeof(scalar_params), .flags = MXN_OP_INPLACE, \
+        .forward = function_##_backward, .flops_each = 2                \
+    }
+#define USES_NONE(op) MXN_GRADIENT({op, "g0", NULL, NULL})
+#define USES_IN(op) MXN_GRADIENT({op, "g0 i0", NULL, NULL})
+#define USES_OUT(op) MXN_GRADIENT({op, "g0 o0", NULL, NULL})
+
+static const mxn_op_def table[] = {
+    SCALAR("_plus_scalar", "_PlusScalar", MXN_ADD_OF, USES_NONE("_copy")),
+    SCALAR("_minus_scalar", "_MinusScalar", MXN_SUB_OF, USES_NONE("_copy")),
+    SCALAR("_rminus_scalar", "_RMinusScalar", MXN_SUB_OF | REVERSED, USES_NONE("negative")),
+    SCALAR("_mul_scalar", "_MulScalar", MXN_MUL_OF, USES_NONE("_backward_mul_scalar")),
+    SCALAR("_div_scalar", "_DivScalar", MXN_DIV_OF, USES_NONE("_backward_div_scalar")),
+    SCALAR("_rdiv_scalar", "_RDivScalar", MXN_DIV_OF | REVERSED, USES_IN("_backward_rdiv_scalar")),
+    SCALAR("_mod_scalar", "_ModScalar", MXN_MOD_OF, USES_IN("_backward_mod_scalar")),
+    SCALAR("_rmod_scalar", "_RModScalar", MXN_MOD_OF | REVERSED, USES_IN("_backward_rmod_scalar")),
+    SCALAR("_power_scalar", "_PowerScalar", MXN_POWER_OF, USES_IN("_backward_power_scalar")),
+    SCALAR("_rpower_scalar", "_RPowerScalar", MXN_POWER_OF | REVERSED,
+           USES_OUT("_backward_rpower_scalar")),
+    SCALAR("_maximum_scalar", "_MaximumScalar _npi_maximum_scalar", MXN_MAXIMUM_OF,
+           USES_IN("_backward_maximum_scalar")),
+    SCALAR("_minimum_scalar", "_MinimumScalar _npi_minimum_scalar", MXN_MINIMUM_OF,
+           USES_IN("_backward_minimum_scalar")),
+    COMPARE("_equal_scalar", "_EqualScalar", MXN_EQUAL_OF),
+    COMPARE("_not_equal_scalar", "_NotEqualScalar", MXN_NOT_EQUAL_OF),
+    COMPARE("_greater_scalar", "_GreaterScalar", MXN_GREATER_OF),
+    COMPARE("_greater_equal_scalar", "_GreaterEqualScalar", MXN_GREATER_EQUAL_OF),
+    COMPARE("_lesser_scalar", "_LesserScalar", MXN_LESSER_OF),
+    COMPARE("_lesser_equal_scalar", "_LesserEqualScalar", MXN_LESSER_EQUAL_OF),
+    COMPARE("_logical_and_scalar", "_LogicalAndScalar", MXN_LOGICAL_AND_OF),
+    COMPARE("_logical_or_scalar", "_LogicalOrScalar", MXN_LOGICAL_OR_OF),
+    COMPARE("_logical_xor_scalar", "_LogicalXorScalar", MXN_LOGICAL_XOR_OF),
+    SCALAR("_npi_add_scalar", NULL, MXN_ADD_OF, USES_NONE("_copy")),
+    SCALAR("_npi_subtract_scalar", NULL, MXN_SUB_OF, USES_NONE("_copy")),
+    SCALAR("_npi_rsubtract_scalar", NULL, MXN_SUB_OF | REVERSED, USES_NONE("negative")),
+    SCALAR("_npi_multiply_scalar", NULL, MXN_MUL_OF, USES_NONE("_backward_mul_scalar")),
+    ENTRY("_npi_true_divide_scalar", NULL, MXN_DIV_OF, divided_types,
+          USES_NONE("_backward_div_scalar")),
+    ENTRY("_npi_rtrue_divide_scalar", NULL, MXN_DIV_OF | REVERSED, divided_types,
+          USES_IN("_backward_rdiv_scalar")),
+    SCALAR("_npi_mod_scalar", NULL, MXN_MOD_OF, USES_IN("_backward_mod_scalar")),
+    SCALAR("_npi_rmod_scalar", NULL, MXN_MOD_OF | REVERSED, USES_IN("_backward_rmod_scalar")),
+    SCALAR("_npi_power_scalar", NULL, MXN_POWER_OF, USES_IN("_backward_power_scalar")),
+    SCALAR("_npi_rpower_scalar", NULL, MXN_POWER_OF | REVERSED,
+           USES_OUT("_backward_rpower_scalar")),
+    NUMPY_COMPARE("_npi_equal_scalar", MXN_EQUAL_OF),
+    NUMPY_COMPARE("_npi_not_equal_scalar", MXN_NOT_EQUAL_OF),
+    NUMPY_COMPARE("_npi_greater_scalar", MXN_GREATER_OF),
+    NUMPY_COMPARE("_npi_greater_equal_scalar", MXN_GREATER_EQUAL_OF),
+    NUMPY_COMPARE("_npi_less_scalar", MXN_LESSER_OF),
+    NUMPY_COMPARE("_npi_less_equal_scalar", MXN_LESSER_EQUAL_OF),
+    BACKWARD("_backward_mul_scalar", "data", mul),
+    BACKWARD("_backward_div_scalar", "data", div),
+    BACKWARD("_backward_rdiv_scalar", "lhs rhs", rdiv),
+    BACKWARD("_backward_mod_scalar", "lhs rhs", mod),
+    BACKWARD("_backward_rmod_scalar", "lhs rhs", rmod),
+    BACKWARD("_backward_power_scalar", "lhs rhs", power),
+    BACKWARD("_backward_rpower_scalar", "lhs rhs", rpower),
+    BACKWARD("_backward_maximum_scalar", "lhs rhs", maximum),
+    BACKWARD("_backward_minimum_scalar", "lhs rhs", minimum),
+};
+
+MXN_FAMILY(scalar, table);
