@@ -82,6 +82,7 @@ static int scalar_forward(mxn_job *job)
     static int name##_backward(mxn_job *job)                                \
     {                                                                       \
         const double s = ((const scalar_params *)mxn__values(job))->scalar; \
+        (void)s;                                                            \
         size_t count = mxn_shape_size(job->outputs[0].shape);               \
         switch (job->outputs[0].dtype) {                                    \
         case MXN_FLOAT32:                                                   \
