@@ -142,8 +142,11 @@ static void lack_of_memory_in_an_operation_shows_at_the_wait(void **state)
 {
     (void)state;
     mxn_array *array = make(1, (int64_t[]){INT64_C(1) << 50}, MXN_FLOAT32, true);
-    assert_int_equal(mxn_array_fill(array, 1, NULL), MXP_OK);
-    assert_int_equal(mxn_array_wait_read(array), MXP_ENOMEM);
+    int error = mxn_array_fill(array, 1, NULL);
+    // Without workers the push itself runs the operation.
+    assert_int_equal(error, mxn_engine_is_naive() ? MXP_ENOMEM : MXP_OK);
+    error = error == MXP_OK ? mxn_array_wait_read(array) : error;
+    assert_int_equal(error, MXP_ENOMEM);
     assert_non_null(strstr(mxp_last_error(), "out of memory on cpu/0"));
     mxn_array_release(array);
     mxn_wait_all();
@@ -381,10 +384,11 @@ static void a_failed_writer_shows_in_host_copies_once(void **state)
     mxn_array *array = numbers(2, 3);
     mxn_var *writes[] = {mxn_array_var(array)};
     float values[6] = {0};
-    assert_int_equal(
-        mxn_push(&(mxn_work){.function.sync = run_failing, .writes = writes, .write_count = 1}),
-        MXP_OK);
-    assert_int_equal(mxn_array_copy_out(array, values, 6), MXP_EVALUE);
+    const mxn_work work = {.function.sync = run_failing, .writes = writes, .write_count = 1};
+    int error = mxn_push(&work);
+    assert_int_equal(error, mxn_engine_is_naive() ? MXP_EVALUE : MXP_OK);
+    error = error == MXP_OK ? mxn_array_copy_out(array, values, 6) : error;
+    assert_int_equal(error, MXP_EVALUE);
     assert_string_equal(mxp_last_error(), "made to fail");
     assert_int_equal(mxn_array_copy_out(array, values, 6), MXP_OK);
     mxn_array_release(array);
@@ -496,7 +500,8 @@ static void a_forked_child_goes_on(void **state)
     assert_nothing_is_left();
 }
 
-int main(void)
+// Once with workers, then again in a process without.
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contexts_that_exist_and_that_do_not),
@@ -519,5 +524,12 @@ int main(void)
         cmocka_unit_test(arrays_shared_by_threads_are_never_torn),
         cmocka_unit_test(a_forked_child_goes_on),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    if (failed == 0 && argc == 1) {
+        char again[] = "naive";
+        setenv("MXNET_ENGINE_TYPE", "NaiveEngine", 1);
+        execv("/proc/self/exe", (char *[]){argv[0], again, NULL});
+        return 1;
+    }
+    return failed;
 }
