@@ -94,10 +94,16 @@ typedef struct mxn_field {
 typedef struct mxn_gradient_step {
     const char *op, *takes, *gives;
     const char *const *params;  // key, value, ..., null
+    void (*adjust)(void *values);  // null, or changes the copy of the forward's parameters
 } mxn_gradient_step;
 
-// A list of steps as an expression: MXN_GRADIENT({"_backward_dot", "g0 i0 i1"})
+// A list of steps as an expression: MXN_GRADIENT({.op = "_backward_dot", .takes = "g0 i0 i1"})
 #define MXN_GRADIENT(...) ((const mxn_gradient_step[]){__VA_ARGS__, {0}})
+#define MXN_USES_NONE(name_) MXN_GRADIENT({.op = (name_), .takes = "g0"})
+#define MXN_USES_IN(name_) MXN_GRADIENT({.op = (name_), .takes = "g0 i0"})
+#define MXN_USES_BOTH(name_) MXN_GRADIENT({.op = (name_), .takes = "g0 i0 i1"})
+#define MXN_USES_OUT(name_) MXN_GRADIENT({.op = (name_), .takes = "g0 o0"})
+#define MXN_USES_ALL(name_) MXN_GRADIENT({.op = (name_), .takes = "g0 i0 o0"})
 #define MXN_GRADIENT_ZERO ((const mxn_gradient_step[]){{0}})
 
 // ---- inference --------------------------------------------------------------------------------
@@ -146,7 +152,7 @@ typedef struct mxn_op_def {
     bool (*mutates_of)(const mxn_params *params, uint32_t index);
     mxn_infer_shapes shapes;  // null: all alike
     mxn_infer_types types;  // null: all alike
-    const mxn_gradient_step *gradient;  // null: none, and gradient_of is not asked
+    const mxn_gradient_step *gradient;  // null: none, unless gradient_of tells
     const mxn_gradient_step *(*gradient_of)(const void *params);
     mxn_kernel forward;  // the plain C reference
     uint64_t (*workspace)(const mxn_job *job);  // bytes; null: asks for no temporary space

@@ -69,7 +69,11 @@ static int step_params(const builder *b, const mxn_op *op, const mxn_gradient_st
                        uint32_t inputs, mxn_params **params)
 {
     if (op->def->fields != NULL && op->def->fields == b->forward->op->def->fields) {
-        return mxn__params_share(b->forward, op, inputs, params);
+        int error = mxn__params_share(b->forward, op, inputs, params);
+        if (error == 0 && step->adjust != NULL) {
+            step->adjust((*params)->values);
+        }
+        return error;
     }
     const char *keys[STEP_PAIRS_MAX];
     const char *values[STEP_PAIRS_MAX];

@@ -296,11 +296,10 @@ static int cast_types(const mxn_types *types)
 // ---- the table
 // ------------------------------------------------------------------------------------
 enum { PASSES_ON = MXN_OP_ANY_TYPE | MXN_OP_INPLACE };
-#define USES_NONE(op) MXN_GRADIENT({op, "g0", NULL, NULL})
 #define BACKWARD(name_)                                                          \
     {                                                                            \
         .name = (name_), .input_count = 1, .flags = MXN_OP_BACKWARD | PASSES_ON, \
-        .gradient = USES_NONE("_backward_reshape"), .forward = copy_forward      \
+        .gradient = MXN_USES_NONE("_backward_reshape"), .forward = copy_forward  \
     }
 #define COPY(name_, aliases_, input_, gradient_)                                        \
     {                                                                                   \
@@ -312,7 +311,7 @@ enum { PASSES_ON = MXN_OP_ANY_TYPE | MXN_OP_INPLACE };
         .name = (name_), .inputs = (input_), .fields = squeeze_fields, .variant = (variant_), \
         .description = "Without dimensions of size 1.", .params_bytes = sizeof(axis_params),  \
         .shapes = squeeze_shapes, .flags = PASSES_ON, .forward = copy_forward,                \
-        .gradient = USES_NONE("_backward_squeeze")                                            \
+        .gradient = MXN_USES_NONE("_backward_squeeze")                                        \
     }
 
 static const mxn_op_def table[] = {
@@ -325,7 +324,7 @@ static const mxn_op_def table[] = {
         .params_bytes = sizeof(reshape_params),
         .shapes = reshape_shapes,
         .flags = PASSES_ON,
-        .gradient = USES_NONE("_backward_reshape"),
+        .gradient = MXN_USES_NONE("_backward_reshape"),
         .forward = copy_forward,
     },
     {
@@ -338,7 +337,7 @@ static const mxn_op_def table[] = {
         .check = npx_reshape_check,
         .shapes = npx_reshape_shapes,
         .flags = PASSES_ON,
-        .gradient = USES_NONE("_backward_reshape"),
+        .gradient = MXN_USES_NONE("_backward_reshape"),
         .forward = copy_forward,
     },
     {
@@ -348,7 +347,7 @@ static const mxn_op_def table[] = {
         .description = "All dimensions but the first as one.",
         .shapes = flatten_shapes,
         .flags = PASSES_ON,
-        .gradient = USES_NONE("_backward_copy"),
+        .gradient = MXN_USES_NONE("_backward_copy"),
         .forward = copy_forward,
     },
     {
@@ -360,7 +359,7 @@ static const mxn_op_def table[] = {
         .params_bytes = sizeof(axis_params),
         .shapes = expand_shapes,
         .flags = PASSES_ON,
-        .gradient = USES_NONE("_backward_reshape"),
+        .gradient = MXN_USES_NONE("_backward_reshape"),
         .forward = copy_forward,
     },
     SQUEEZE("squeeze", "data", 0),
@@ -374,14 +373,15 @@ static const mxn_op_def table[] = {
         .params_bytes = sizeof(cast_params),
         .types = cast_types,
         .flags = PASSES_ON,
-        .gradient = USES_NONE("_backward_cast"),
+        .gradient = MXN_USES_NONE("_backward_cast"),
         .forward = copy_forward,
     },
-    COPY("_copy", "identity", "data", USES_NONE("_copy")),
-    COPY("_npi_copy", NULL, "a", USES_NONE("_copy")),
+    COPY("_copy", "identity", "data", MXN_USES_NONE("_copy")),
+    COPY("_npi_copy", NULL, "a", MXN_USES_NONE("_copy")),
     COPY("BlockGrad", "_npx_stop_gradient _sparse_stop_gradient stop_gradient", "data",
          MXN_GRADIENT_ZERO),
-    COPY("_identity_with_attr_like_rhs", NULL, "lhs rhs", MXN_GRADIENT({"_copy", "g0", "0", NULL})),
+    COPY("_identity_with_attr_like_rhs", NULL, "lhs rhs",
+         MXN_GRADIENT({.op = "_copy", .takes = "g0", .gives = "0"})),
     BACKWARD("_backward_reshape"),
     BACKWARD("_backward_copy"),
     BACKWARD("_backward_squeeze"),

@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of matrices. The plain C reference: rows of the result are sums of rows, so that the
+// inner loop runs along memory.
+#include <string.h>
+
+#include "base/fail.h"
+#include "op/infer.h"
+#include "op/loops.h"
+
+// c (m x n) = or += a (m x k) b (k x n); a and b may lie transposed: then a is k x m, b is n x k.
+typedef struct product {
+    const void *a, *b;
+    void *c;
+    int64_t m, n, k;
+    bool a_transposed, b_transposed;
+    bool adds;
+} product;
+
+#define MULTIPLY(type)                                                                      \
+    static void multiply_##type(const product *p)                                           \
+    {                                                                                       \
+        const type *a = p->a, *b = p->b;                                                    \
+        for (int64_t i = 0; i < p->m; i++) {                                                \
+            type *restrict row = (type *)p->c + i * p->n;                                   \
+            if (!p->adds) {                                                                 \
+                memset(row, 0, (size_t)p->n * sizeof(type));                                \
+            }                                                                               \
+            for (int64_t l = 0; l < p->k && !p->b_transposed; l++) {                        \
+                const type factor = p->a_transposed ? a[l * p->m + i] : a[i * p->k + l];    \
+                const type *restrict from = b + l * p->n;                                   \
+                for (int64_t j = 0; j < p->n; j++) {                                        \
+                    row[j] += factor * from[j];                                             \
+                }                                                                           \
+            }                                                                               \
+            for (int64_t j = 0; j < p->n && p->b_transposed; j++) {                         \
+                const type *from = b + j * p->k;                                            \
+                type sum = 0;                                                               \
+                for (int64_t l = 0; l < p->k; l++) {                                        \
+                    sum += (p->a_transposed ? a[l * p->m + i] : a[i * p->k + l]) * from[l]; \
+                }                                                                           \
+                row[j] += sum;                                                              \
+            }                                                                               \
+        }                                                                                   \
+    }
+MULTIPLY(float)
+MULTIPLY(double)
+
+static int multiply(const mxn_job *job, int32_t dtype, const product *p)
+{
+    if (dtype == MXN_FLOAT32) {
+        multiply_float(p);
+    } else if (dtype == MXN_FLOAT64) {
+        multiply_double(p);
+    } else {
+        return mxn__type_refused(job, dtype);
+    }
+    return 0;
+}
+
+static int64_t dims_product(const mxn_shape *shape, int32_t begin, int32_t end)
+{
+    int64_t size = 1;
+    for (int32_t i = begin; i < end; i++) {
+        size *= shape->dims[i];
+    }
+    return size;
+}
+
+// ---- dot
+// --------------------------------------------------------------------------------------------
+typedef struct dot_params {
+    bool transpose_a, transpose_b;
+    int32_t forward_stype;
+} dot_params;
+
+static const mxn_word storage_words[] = {
+    {MXN_NONE_WORD, -1}, {"csr", 2}, {"default", 0}, {"row_sparse", 1}, {0}};
+
+static const mxn_field dot_fields[] = {
+    {MXN_FIELD(dot_params, transpose_a, BOOL, "0")},
+    {MXN_FIELD(dot_params, transpose_b, BOOL, "0")},
+    {MXN_FIELD(dot_params, forward_stype, ENUM, "None"), .words = storage_words},
+    {0},
+};
+
+static dot_params dot_params_of(const mxn_params *params)
+{
+    return params->op->def->fields == NULL ? (dot_params){0}
+                                           : *(const dot_params *)(const void *)params->values;
+}
+
+// Both as matrices: the last dimension of a (the first, transposed) against the first of b (the
+// last). numpy's dot of more than two dimensions takes the last but one of b, which is refused.
+typedef struct dot_sizes {
+    int64_t m, n, k;
+} dot_sizes;
+
+static dot_sizes sizes_of(const mxn_shape *a, const mxn_shape *b, const dot_params *params)
+{
+    int64_t a_size = dims_product(a, 0, a->ndim), b_size = dims_product(b, 0, b->ndim);
+    int64_t k = a->ndim == 0 ? 1 : a->dims[params->transpose_a ? 0 : a->ndim - 1];
+    if (a->ndim == 1) {
+        k = a->dims[0];
+    }
+    return (dot_sizes){k == 0 ? dims_product(a, params->transpose_a ? 1 : 0,
+                                             params->transpose_a ? a->ndim : a->ndim - 1)
+                              : a_size / k,
+                       k == 0 ? dims_product(b, params->transpose_b ? 0 : 1,
+                                             params->transpose_b ? b->ndim - 1 : b->ndim)
+                              : b_size / k,
+                       k};
+}
+
+static int dot_shapes(const mxn_shapes *shapes)
+{
+    const dot_params params = dot_params_of(shapes->params);
+    const mxn_shape *a = shapes->inputs[0], *b = shapes->inputs[1];
+    bool numpy = shapes->params->op->def->variant != 0;
+    if (!mxn_shape_known(a) || !mxn_shape_known(b)) {
+        return 0;
+    }
+    if (a->ndim == 0 || b->ndim == 0 || (numpy && b->ndim > 2)) {
+        return mxn__shape_refused(shapes, a->ndim == 0 ? 0 : 1, "dot does not take %d dimensions",
+                                  a->ndim == 0 ? 0 : b->ndim);
+    }
+    int32_t a_axis = a->ndim == 1 || params.transpose_a ? 0 : a->ndim - 1;
+    int32_t b_axis = b->ndim > 1 && params.transpose_b ? b->ndim - 1 : 0;
+    if (a->dims[a_axis] != b->dims[b_axis]) {
+        char other[MXN_SHAPE_TEXT];
+        return mxn__shape_refused(shapes, 0, "dimension %d does not match dimension %d of %s",
+                                  a_axis, b_axis, mxn_shape_tuple(b, other));
+    }
+    mxn_shape result = {.ndim = 0};
+    if (a->ndim + b->ndim - 2 > MXN_DIMS_MAX) {
+        return mxn__shape_refused(shapes, 0, "the result would have more than %d dimensions",
+                                  MXN_DIMS_MAX);
+    }
+    for (int32_t i = 0; i < a->ndim; i++) {
+        if (i != a_axis) {
+            result.dims[result.ndim++] = a->dims[i];
+        }
+    }
+    for (int32_t i = 0; i < b->ndim; i++) {
+        if (i != b_axis) {
+            result.dims[result.ndim++] = b->dims[i];
+        }
+    }
+    if (result.ndim == 0 && !numpy) {
+        result.dims[result.ndim++] = 1;
+    }
+    return mxn__shape_output(shapes, 0, &result);
+}
+
+static int dot_forward(mxn_job *job)
+{
+    const dot_params params = dot_params_of(job->params);
+    const mxn_operand *a = &job->inputs[0], *b = &job->inputs[1];
+    const dot_sizes sizes = sizes_of(a->shape, b->shape, &params);
+    const product p = {a->data,
+                       b->data,
+                       job->outputs[0].data,
+                       sizes.m,
+                       sizes.n,
+                       sizes.k,
+                       params.transpose_a && a->shape->ndim > 1,
+                       params.transpose_b && b->shape->ndim > 1,
+                       false};
+    return multiply(job, a->dtype, &p);
+}
+
+// c = a b: da = g b', db = a' g; where a or b lies transposed, so does its gradient.
+static int dot_backward(mxn_job *job)
+{
+    const dot_params params = dot_params_of(job->params);
+    const mxn_operand *g = &job->inputs[0], *a = &job->inputs[1], *b = &job->inputs[2];
+    const dot_sizes s = sizes_of(a->shape, b->shape, &params);
+    bool ta = params.transpose_a && a->shape->ndim > 1;
+    bool tb = params.transpose_b && b->shape->ndim > 1;
+    int error = 0;
+    if (job->outputs[0].data != NULL) {
+        const product p =
+            ta ? (product){b->data, g->data, job->outputs[0].data, s.k, s.m, s.n, tb, true, false}
+               : (product){g->data, b->data, job->outputs[0].data, s.m, s.k, s.n, false,
+                           !tb,     false};
+        error = multiply(job, g->dtype, &p);
+    }
+    if (error == 0 && job->outputs[1].data != NULL) {
+        const product p =
+            tb ? (product){g->data, a->data, job->outputs[1].data, s.n, s.k, s.m, true, ta, false}
+               : (product){a->data, g->data, job->outputs[1].data, s.k, s.n, s.m, !ta,
+                           false,   false};
+        error = multiply(job, g->dtype, &p);
+    }
+    return error;
+}
+
+static double dot_flops(const mxn_job *job)
+{
+    const dot_params params = dot_params_of(job->params);
+    bool backward = (job->params->op->flags & MXN_OP_BACKWARD) != 0;
+    const mxn_operand *a = &job->inputs[backward ? 1 : 0];
+    const dot_sizes s = sizes_of(a->shape, a[1].shape, &params);
+    return (backward ? 4.0 : 2.0) * (double)s.m * (double)s.n * (double)s.k;
+}
+
+// ---- batch_dot
+// ----------------------------------------------------------------------------------------
+static int batch_shapes(const mxn_shapes *shapes)
+{
+    const dot_params params = dot_params_of(shapes->params);
+    const mxn_shape *a = shapes->inputs[0], *b = shapes->inputs[1];
+    if (!mxn_shape_known(a) || !mxn_shape_known(b)) {
+        return 0;
+    }
+    bool fits = a->ndim == b->ndim && a->ndim >= 3;
+    for (int32_t i = 0; fits && i < a->ndim - 2; i++) {
+        fits = a->dims[i] == b->dims[i];
+    }
+    const int64_t *at = a->dims + (fits ? a->ndim - 2 : 0),
+                  *bt = b->dims + (fits ? b->ndim - 2 : 0);
+    if (!fits || at[params.transpose_a ? 0 : 1] != bt[params.transpose_b ? 1 : 0]) {
+        char other[MXN_SHAPE_TEXT];
+        return mxn__shape_refused(shapes, 0, "does not match shape %s of input 1",
+                                  mxn_shape_tuple(b, other));
+    }
+    mxn_shape result;
+    mxn_shape_copy(&result, a);
+    result.dims[a->ndim - 2] = at[params.transpose_a ? 1 : 0];
+    result.dims[a->ndim - 1] = bt[params.transpose_b ? 0 : 1];
+    return mxn__shape_output(shapes, 0, &result);
+}
+
+static int batch_forward(mxn_job *job)
+{
+    const dot_params params = dot_params_of(job->params);
+    const mxn_shape *a = job->inputs[0].shape, *out = job->outputs[0].shape;
+    int64_t batches = dims_product(a, 0, a->ndim - 2);
+    int64_t m = out->dims[out->ndim - 2], n = out->dims[out->ndim - 1];
+    int64_t k = a->dims[a->ndim - (params.transpose_a ? 2 : 1)];
+    size_t size = mxn_dtype_size(job->outputs[0].dtype);
+    int error = 0;
+    for (int64_t i = 0; error == 0 && i < batches; i++) {
+        const product p = {(const char *)job->inputs[0].data + (size_t)(i * m * k) * size,
+                           (const char *)job->inputs[1].data + (size_t)(i * k * n) * size,
+                           (char *)job->outputs[0].data + (size_t)(i * m * n) * size,
+                           m,
+                           n,
+                           k,
+                           params.transpose_a,
+                           params.transpose_b,
+                           false};
+        error = multiply(job, job->outputs[0].dtype, &p);
+    }
+    return error;
+}
+
+static double batch_flops(const mxn_job *job)
+{
+    const dot_params params = dot_params_of(job->params);
+    const mxn_shape *a = job->inputs[0].shape;
+    return 2.0 * (double)mxn_shape_size(job->outputs[0].shape) *
+           (double)a->dims[a->ndim - (params.transpose_a ? 2 : 1)];
+}
+
+// The gradients are products themselves.
+static void plain(void *values)
+{
+    *(dot_params *)values = (dot_params){.forward_stype = -1};
+}
+static void first_transposed(void *values)
+{
+    *(dot_params *)values = (dot_params){.transpose_a = true, .forward_stype = -1};
+}
+static void second_transposed(void *values)
+{
+    *(dot_params *)values = (dot_params){.transpose_b = true, .forward_stype = -1};
+}
+static void both_transposed(void *values)
+{
+    *(dot_params *)values = (dot_params){true, true, -1};
+}
+
+static const mxn_gradient_step *batch_gradient(const void *values)
+{
+    const dot_params *params = values;
+    static const mxn_gradient_step steps[2][2][3] = {
+        {{{.op = "batch_dot", .takes = "g0 i1", .gives = "0", .adjust = second_transposed},
+          {.op = "batch_dot", .takes = "i0 g0", .gives = "1", .adjust = first_transposed}},
+         {{.op = "batch_dot", .takes = "g0 i1", .gives = "0", .adjust = plain},
+          {.op = "batch_dot", .takes = "g0 i0", .gives = "1", .adjust = first_transposed}}},
+        {{{.op = "batch_dot", .takes = "i1 g0", .gives = "0", .adjust = second_transposed},
+          {.op = "batch_dot", .takes = "i0 g0", .gives = "1", .adjust = plain}},
+         {{.op = "batch_dot", .takes = "i1 g0", .gives = "0", .adjust = both_transposed},
+          {.op = "batch_dot", .takes = "g0 i0", .gives = "1", .adjust = both_transposed}}},
+    };
+    return steps[params->transpose_a][params->transpose_b];
+}
+
+// ---- FullyConnected
+// -----------------------------------------------------------------------------------
+typedef struct fc_params {
+    int32_t num_hidden;
+    bool no_bias, flatten;
+} fc_params;
+
+static const mxn_field fc_fields[] = {
+    {MXN_FIELD(fc_params, num_hidden, INT, NULL), .min = 1, .max = INT32_MAX},
+    {MXN_FIELD(fc_params, no_bias, BOOL, "0")},
+    {MXN_FIELD(fc_params, flatten, BOOL, "1")},
+    {0},
+};
+
+static uint32_t fc_inputs(const void *values)
+{
+    return ((const fc_params *)values)->no_bias ? 2 : 3;
+}
+
+static uint32_t fc_backward_inputs(const void *values)
+{
+    (void)values;
+    return 3;
+}
+
+// Of the data as a matrix.
+static int64_t fc_columns(const mxn_shape *data, const fc_params *params)
+{
+    return params->flatten ? dims_product(data, 1, data->ndim) : data->dims[data->ndim - 1];
+}
+
+static int fc_shapes(const mxn_shapes *shapes)
+{
+    const fc_params *params = (const void *)shapes->params->values;
+    mxn_shape *data = shapes->inputs[0];
+    mxn_shape bias = {.ndim = 1, .dims = {params->num_hidden}};
+    int error = params->no_bias ? 0 : mxn__shape_input(shapes, 2, &bias);
+    if (error != 0 || !mxn_shape_known(data)) {
+        return error;
+    }
+    if (data->ndim == 0) {
+        return mxn__shape_refused(shapes, 0, "must have a dimension");
+    }
+    mxn_shape weight = {.ndim = 2, .dims = {params->num_hidden, fc_columns(data, params)}};
+    mxn_shape result = {.ndim = 2, .dims = {data->dims[0], params->num_hidden}};
+    if (!params->flatten) {
+        mxn_shape_copy(&result, data);
+        result.dims[result.ndim - 1] = params->num_hidden;
+    }
+    error = mxn__shape_input(shapes, 1, &weight);
+    return error != 0 ? error : mxn__shape_output(shapes, 0, &result);
+}
+
+#define ADD_BIAS(type)                                                            \
+    static void add_bias_##type(type *to, const type *bias, int64_t m, int64_t n) \
+    {                                                                             \
+        for (int64_t i = 0; i < m; i++) {                                         \
+            memcpy(to + i * n, bias, (size_t)n * sizeof(type));                   \
+        }                                                                         \
+    }                                                                             \
+    static void sum_bias_##type(type *to, const type *g, int64_t m, int64_t n)    \
+    {                                                                             \
+        memset(to, 0, (size_t)n * sizeof(type));                                  \
+        for (int64_t i = 0; i < m; i++) {                                         \
+            for (int64_t j = 0; j < n; j++) {                                     \
+                to[j] += g[i * n + j];                                            \
+            }                                                                     \
+        }                                                                         \
+    }
+ADD_BIAS(float)
+ADD_BIAS(double)
+
+static int fc_forward(mxn_job *job)
+{
+    const fc_params *params = mxn__values(job);
+    const mxn_operand *data = &job->inputs[0], *weight = &job->inputs[1];
+    mxn_operand *out = &job->outputs[0];
+    int64_t n = params->num_hidden, k = weight->shape->dims[1];
+    int64_t m = (int64_t)mxn_shape_size(out->shape) / n;
+    if (!params->no_bias && out->dtype == MXN_FLOAT32) {
+        add_bias_float(out->data, job->inputs[2].data, m, n);
+    } else if (!params->no_bias && out->dtype == MXN_FLOAT64) {
+        add_bias_double(out->data, job->inputs[2].data, m, n);
+    }
+    const product p = {data->data, weight->data, out->data, m, n, k, false, true, !params->no_bias};
+    return multiply(job, out->dtype, &p);
+}
+
+static int fc_backward(mxn_job *job)
+{
+    const fc_params *params = mxn__values(job);
+    const mxn_operand *g = &job->inputs[0], *data = &job->inputs[1], *weight = &job->inputs[2];
+    int64_t n = params->num_hidden, k = weight->shape->dims[1];
+    int64_t m = (int64_t)mxn_shape_size(g->shape) / n;
+    int error = 0;
+    if (job->outputs[0].data != NULL) {
+        const product p = {g->data, weight->data, job->outputs[0].data, m, k, n, false,
+                           false,   false};
+        error = multiply(job, g->dtype, &p);
+    }
+    if (error == 0 && job->outputs[1].data != NULL) {
+        const product p = {g->data, data->data, job->outputs[1].data, n, k, m, true, false, false};
+        error = multiply(job, g->dtype, &p);
+    }
+    void *bias = params->no_bias ? NULL : job->outputs[2].data;
+    if (error == 0 && bias != NULL && g->dtype == MXN_FLOAT32) {
+        sum_bias_float(bias, g->data, m, n);
+    } else if (error == 0 && bias != NULL) {
+        sum_bias_double(bias, g->data, m, n);
+    }
+    return error;
+}
+
+static double fc_flops(const mxn_job *job)
+{
+    bool backward = (job->params->op->flags & MXN_OP_BACKWARD) != 0;
+    const mxn_shape *out = backward ? job->inputs[0].shape : job->outputs[0].shape;
+    const mxn_shape *weight = job->inputs[backward ? 2 : 1].shape;
+    return (backward ? 4.0 : 2.0) * (double)mxn_shape_size(out) * (double)weight->dims[1];
+}
+
+// ---- the table
+// ----------------------------------------------------------------------------------------
+#define DOT(name_, inputs_, variant_, gradient_)                                               \
+    {                                                                                          \
+        .name = (name_), .inputs = (inputs_), .variant = (variant_), .flags = MXN_OP_PARALLEL, \
+        .description = "The product of two matrices.", .shapes = dot_shapes,                   \
+        .gradient = MXN_GRADIENT({.op = (gradient_), .takes = "g0 i0 i1"}),                    \
+        .forward = dot_forward, .flops = dot_flops                                             \
+    }
+#define DOT_BACKWARD(name_)                                                                     \
+    {                                                                                           \
+        .name = (name_), .input_count = 3, .output_count = 2,                                   \
+        .flags = MXN_OP_BACKWARD | MXN_OP_PARALLEL, .forward = dot_backward, .flops = dot_flops \
+    }
+
+static const mxn_op_def table[] = {
+    {
+        .name = "dot",
+        .aliases = "_sparse_dot",
+        .inputs = "lhs rhs",
+        .fields = dot_fields,
+        .description = "The product of two matrices.",
+        .params_bytes = sizeof(dot_params),
+        .flags = MXN_OP_PARALLEL,
+        .shapes = dot_shapes,
+        .gradient = MXN_GRADIENT({.op = "_backward_dot", .takes = "g0 i0 i1"}),
+        .forward = dot_forward,
+        .flops = dot_flops,
+    },
+    {
+        .name = "_backward_dot",
+        .input_count = 3,
+        .output_count = 2,
+        .fields = dot_fields,
+        .params_bytes = sizeof(dot_params),
+        .flags = MXN_OP_BACKWARD | MXN_OP_PARALLEL,
+        .forward = dot_backward,
+        .flops = dot_flops,
+    },
+    DOT("_npi_dot", "a b", 1, "_backward_npi_dot"),
+    DOT_BACKWARD("_backward_npi_dot"),
+    DOT("_np_dot", "a b", 1, "_backward_np_dot"),
+    DOT_BACKWARD("_backward_np_dot"),
+    DOT("_npi_matmul", "a b", 1, "_backward_np_matmul"),
+    DOT_BACKWARD("_backward_np_matmul"),
+    {
+        .name = "batch_dot",
+        .aliases = "_npx_batch_dot",
+        .inputs = "lhs rhs",
+        .description = "Products of two lists of matrices.",
+        .fields = dot_fields,
+        .params_bytes = sizeof(dot_params),
+        .flags = MXN_OP_PARALLEL,
+        .shapes = batch_shapes,
+        .gradient_of = batch_gradient,
+        .forward = batch_forward,
+        .flops = batch_flops,
+    },
+    {
+        .name = "FullyConnected",
+        .aliases = "_npx_fully_connected _sparse_FullyConnected",
+        .description = "data weight' + bias.",
+        .inputs = "data weight bias",
+        .fields = fc_fields,
+        .params_bytes = sizeof(fc_params),
+        .inputs_of = fc_inputs,
+        .flags = MXN_OP_PARALLEL,
+        .shapes = fc_shapes,
+        .forward = fc_forward,
+        .flops = fc_flops,
+        .gradient = MXN_GRADIENT({.op = "_backward_FullyConnected", .takes = "g0 i0 i1"}),
+    },
+    {
+        .name = "_backward_FullyConnected",
+        .inputs_of = fc_backward_inputs,
+        .outputs_of = fc_inputs,
+        .fields = fc_fields,
+        .params_bytes = sizeof(fc_params),
+        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_PARALLEL,
+        .forward = fc_backward,
+        .flops = fc_flops,
+    },
+};
+
+MXN_FAMILY(matrix, table);
