@@ -88,6 +88,8 @@ static int start_locked(void)
     pthread_once(&once, prepare_process);
     mxn__worker_pool_size(MXN__QUEUE_LIGHT, settings.workers - 1);
     mxn__worker_pool_size(MXN__QUEUE_PRIORITY, settings.priority_workers);
+    engine->naive = settings.naive;  // before there are workers that read it
+    engine->has_light = settings.workers > 1;
     if (!settings.naive) {
         code = mxn__compute_start();
         if (code == MXP_OK) {
@@ -96,8 +98,6 @@ static int start_locked(void)
     }
     if (code == MXP_OK) {
         __atomic_fetch_and(&engine->trouble, ~(uint32_t)MXN__TROUBLE_SHUTDOWN, __ATOMIC_RELAXED);
-        engine->naive = settings.naive;
-        engine->has_light = settings.workers > 1;
         __atomic_store_n(&engine->started, 1, __ATOMIC_RELEASE);  // pairs with mxn__engine_ensure
     }
     return code;
