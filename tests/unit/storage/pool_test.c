@@ -233,6 +233,50 @@ static void a_reserve_of_everything_empties_the_pool_first(void **state)
     mxn_storage_free(block);
 }
 
+// A tally of the test's own against the owners the pool names: nothing is left out, nothing twice.
+static void owners_add_up_to_the_live_bytes(void **state)
+{
+    (void)state;
+    enum { DEVICE = 20, NAMES = 7, BLOCKS = 300 };
+    static const char *const names[NAMES] = {"a", "b", "c", "d", "e", "f", ""};
+    uint64_t tally[NAMES] = {0}, random = 5;
+    mxn_block *held[BLOCKS] = {0};
+    int owner_of[BLOCKS];
+    for (int i = 0; i < 5000; i++) {
+        uint64_t at = random_below(&random, BLOCKS);
+        if (held[at] == NULL) {
+            owner_of[at] = (int)random_below(&random, NAMES);
+            mxn_tag tag = {mxp_string(names[owner_of[at]]), 0, MXN_MEMORY_OTHER};
+            uint64_t bytes = 1 + random_below(&random, 9000);
+            assert_int_equal(mxn_storage_alloc(DEVICE, bytes, &tag, &held[at]), MXP_OK);
+            tally[owner_of[at]] += bytes;
+        } else {
+            tally[owner_of[at]] -= held[at]->requested_bytes;
+            mxn_storage_free(held[at]);
+            held[at] = NULL;
+        }
+    }
+    mxn_owner owners[NAMES];
+    assert_int_equal(mxn_storage_owners(DEVICE, owners, NAMES), NAMES);
+    uint64_t sum = 0;
+    for (int i = 0; i < NAMES; i++) {
+        const char *name = mxp_name_text(owners[i].name);
+        int index = 0;
+        while (index < NAMES - 1 && strcmp(names[index], name) != 0) {
+            index++;
+        }
+        assert_string_equal(name, index == NAMES - 1 ? "unknown" : names[index]);
+        assert_int_equal(owners[i].live_bytes, tally[index]);
+        assert_true(i == 0 || owners[i].live_bytes <= owners[i - 1].live_bytes);
+        sum += owners[i].live_bytes;
+    }
+    assert_int_equal(sum, counts_of(DEVICE).live_bytes);
+    for (int i = 0; i < BLOCKS; i++) {
+        mxn_storage_free(held[i]);
+    }
+    assert_int_equal(mxn_storage_owners(DEVICE, owners, NAMES), 0);
+}
+
 // ---- records ----------------------------------------------------------------------------------
 static void assert_memory(const live_events *live, size_t n, uint64_t live_bytes, uint32_t flags)
 {
@@ -367,6 +411,7 @@ int main(void)
         cmocka_unit_test(there_are_cpu_devices_only),
         cmocka_unit_test(running_out_names_the_biggest_owners),
         cmocka_unit_test(a_reserve_of_everything_empties_the_pool_first),
+        cmocka_unit_test(owners_add_up_to_the_live_bytes),
         cmocka_unit_test_setup_teardown(records_carry_true_totals_and_tags, live_events_start,
                                         live_events_stop),
         cmocka_unit_test_setup_teardown(records_of_many_threads_make_one_curve, live_events_start,
