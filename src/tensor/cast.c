@@ -190,12 +190,15 @@ MXN_DTYPES(TYPEDEF_OF)
     }
 
 // The list of dtype.h once more: a macro cannot expand itself.
-#define FOR_EACH_TARGET(X, FROM)                                                            \
-    X(FROM, FLOAT32)                                                                        \
-    X(FROM, FLOAT64)                                                                        \
-    X(FROM, FLOAT16)                                                                        \
-    X(FROM, UINT8) X(FROM, INT32) X(FROM, INT8) X(FROM, INT64) X(FROM, BOOL) X(FROM, INT16) \
-        X(FROM, UINT16) X(FROM, UINT32) X(FROM, UINT64) X(FROM, BFLOAT16)
+#define FOR_EACH_TARGET(X, FROM) \
+    X(FROM, FLOAT32)             \
+    X(FROM, FLOAT64)             \
+    X(FROM, FLOAT16)             \
+    X(FROM, UINT8)               \
+    X(FROM, INT32)               \
+    X(FROM, INT8)                \
+    X(FROM, INT64)               \
+    X(FROM, BOOL) X(FROM, INT16) X(FROM, UINT16) X(FROM, UINT32) X(FROM, UINT64) X(FROM, BFLOAT16)
 
 #define CASTS_FROM(name, number, text, type, size) FOR_EACH_TARGET(CAST, name)
 MXN_DTYPES(CASTS_FROM)
