@@ -47,7 +47,7 @@ static int compare_aliases(const void *a, const void *b)
 }
 
 // Cuts `text` at its blanks, in place. Gives the number of words; stores them if `words` is there.
-static uint32_t split(char *text, const char **words)
+static uint32_t split(char *text, char **words)
 {
     uint32_t count = 0;
     char *at = text;
@@ -66,7 +66,7 @@ static uint32_t split(char *text, const char **words)
 }
 
 // The words of `text` as a list that lives forever, null for none.
-static int words_of(const char *text, const char ***words, uint32_t *count)
+static int words_of(const char *text, char ***words, uint32_t *count)
 {
     *words = NULL;
     *count = 0;
@@ -86,21 +86,16 @@ static int words_of(const char *text, const char ***words, uint32_t *count)
 
 static int set_up_inputs(mxn_op *op)
 {
-    const char **words;
+    char **words;
     int error = words_of(op->def->inputs, &words, &op->named_inputs);
     if (error != 0) {
         return error;
     }
     for (uint32_t i = 0; i < op->named_inputs; i++) {
         op->state->list = op->state->list || strstr(words[i], "[]") != NULL;
-        char *name = mxp__strdup(words[i]);
-        if (name == NULL) {
-            return mxp__fail_memory("the list of operators");
-        }
-        name[strcspn(name, "[:")] = '\0';
-        words[i] = name;
+        words[i][strcspn(words[i], "[:")] = '\0';
     }
-    op->input_names = words;
+    op->input_names = (const char *const *)words;
     return 0;
 }
 
@@ -135,7 +130,7 @@ static int set_up_op(mxn_op *op, const mxn_op_def *def, uint32_t index)
 
 static int add_names(const mxn_op *op, size_t *capacity)
 {
-    const char **words;
+    char **words;
     uint32_t count;
     int error = words_of(op->def->aliases, &words, &count);
     if (error == 0) {

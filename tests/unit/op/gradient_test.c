@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every gradient is what differences say, in float64, over several parameter sets and shapes: size
+// 1, empty, views with an offset. Another operator is another line of the table.
+#include <mxprof/error.h>
+
+#include "cmocka_all.h"
+#include "op_run.h"
+
+#define P(...) ((const char *const[]){__VA_ARGS__, NULL})
+enum { ALL = -1 };
+
+typedef struct gradient_case {
+    const char *op;
+    const char *const *parameters;
+    const char *shapes;  // of the inputs: "2x3 1x3"; "-" is a scalar
+    int mask;  // inputs with a gradient
+} gradient_case;
+
+static const gradient_case cases[] = {
+#include "gradient_cases.def"
+};
+
+// "2x0x3" to dimensions; moves on behind the blank.
+static int read_shape(const char **text, int64_t *dims)
+{
+    int ndim = 0;
+    while (**text != '\0' && **text != ' ') {
+        if (**text == '-' || **text == 'x') {
+            ++*text;
+            continue;
+        }
+        dims[ndim++] = **text - '0';
+        ++*text;
+    }
+    *text += **text == ' ';
+    return ndim;
+}
+
+// A view that begins in the middle of other values, so that offsets are not forgotten.
+static mxn_array *offset_view(int ndim, const int64_t *dims, uint64_t seed, mxn_array **whole)
+{
+    mxn_shape shape;
+    assert_int_equal(mxn_shape_set(&shape, ndim, dims, "test"), 0);
+    int64_t count = (int64_t)mxn_shape_size(&shape);
+    mxn_array *part, *view;
+    *whole = op_array(MXN_FLOAT64, 1, (const int64_t[]){count + 5}, NULL, seed);
+    assert_int_equal(mxn_array_slice(*whole, 3, (uint64_t)count + 3, &part), 0);
+    assert_int_equal(mxn_array_view(part, &shape, MXN_FLOAT64, &view), 0);
+    mxn_array_release(part);
+    return view;
+}
+
+static void gradients_are_what_differences_say(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        mxn_array *inputs[OP_RUN_MAX], *wholes[OP_RUN_MAX];
+        uint32_t count = 0;
+        for (const char *at = cases[i].shapes; *at != '\0'; count++) {
+            int64_t dims[MXN_DIMS_MAX];
+            int ndim = read_shape(&at, dims);
+            inputs[count] = offset_view(ndim, dims, i * 3 + count, &wholes[count]);
+        }
+        op_check_gradient(cases[i].op, cases[i].parameters, count, inputs, (uint32_t)cases[i].mask);
+        for (uint32_t k = 0; k < count; k++) {
+            mxn_array_release(inputs[k]);
+            mxn_array_release(wholes[k]);
+        }
+    }
+}
+
+static void every_gradient_names_operators_that_exist(void **state)
+{
+    (void)state;
+    const mxn_op *ops;
+    uint32_t count = mxn_op_list(&ops);
+    assert_true(count > 100);
+    for (uint32_t i = 0; i < count; i++) {
+        mxn_params *params;
+        const mxn_gradient *gradient;
+        if (mxn_params_parse(&ops[i], 0, NULL, NULL, 2, &params) != 0) {
+            continue;  // has required parameters: the table above has it
+        }
+        int error = mxn_params_gradient(params, &gradient);
+        if (error != 0 && error != MXP_ENOTSUP) {
+            fail_msg("%s: %s", ops[i].name, mxp_last_error());
+        }
+        mxn_params_release(params);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_gradient_names_operators_that_exist),
+        cmocka_unit_test(gradients_are_what_differences_say),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
