@@ -126,26 +126,32 @@ static uint64_t ticks_before(uint64_t start, uint64_t stamp)
     return ticks < MXP_STAMP_MASK ? ticks : MXP_STAMP_MASK;
 }
 
-static void write_variables(uint64_t *words, const mxp_operator *op, unsigned records)
+static void write_variables(uint64_t *words, const mxp_operator *op, uint32_t kept)
 {
-    uint32_t left = op->variable_count;
     const uint32_t *from = op->variables;
-    for (unsigned i = 0; i < records; i++) {
-        uint32_t count = left < MXP_VARIABLES_PER_RECORD ? left : MXP_VARIABLES_PER_RECORD;
-        words[0] = mxp__word0(MXP_KIND_VARIABLES, 4, count | (uint64_t)op->id << 16);
-        memset(words + 1, 0, 7 * sizeof *words);
+    while (kept != 0) {
+        uint32_t count = kept < MXP_VARIABLES_PER_RECORD ? kept : MXP_VARIABLES_PER_RECORD;
+        unsigned units = MXP_VARIABLES_UNITS(count);
+        words[0] = mxp__word0(MXP_KIND_VARIABLES, units, count | (uint64_t)op->id << 16);
+        memset(words + 1, 0, (2 * units - 1) * sizeof *words);
         memcpy(words + 1, from, count * sizeof *from);
         from += count;
-        left -= count;
-        words += 8;
+        kept -= count;
+        words += 2 * units;
     }
 }
 
-static void write_operator(uint64_t *words, const mxp_operator *op, uint64_t run, uint64_t flags,
-                           unsigned records)
+// Of all records for `kept` variables.
+static unsigned variables_units(uint32_t kept)
 {
-    uint64_t kept = (flags & MXP_OP_VARIABLES_CUT) == 0 ? op->variable_count
-                                                        : records * MXP_VARIABLES_PER_RECORD;
+    uint32_t whole = kept / MXP_VARIABLES_PER_RECORD, rest = kept % MXP_VARIABLES_PER_RECORD;
+    return whole * MXP_VARIABLES_UNITS(MXP_VARIABLES_PER_RECORD) +
+           (rest != 0 ? MXP_VARIABLES_UNITS(rest) : 0);
+}
+
+static void write_operator(uint64_t *words, const mxp_operator *op, uint64_t run, uint64_t flags,
+                           uint32_t kept)
+{
     words[0] = mxp__word0(MXP_KIND_OPERATOR, 4, op->start_ticks);
     words[1] = op->name | (uint64_t)op->id << 32;
     words[2] = (run & MXP_STAMP_MASK) | flags << 48;
@@ -163,15 +169,16 @@ void mxp_operator_emit(uint32_t classes, const mxp_operator *op)
     if (!mxp_enabled(classes)) {
         return;
     }
-    unsigned records =
-        (op->variable_count + MXP_VARIABLES_PER_RECORD - 1) / MXP_VARIABLES_PER_RECORD;
+    enum { KEPT_MAX = MXP_VARIABLES_PER_RECORD * MXP_VARIABLES_RECORDS_MAX };
     uint64_t flags = op->flags & 0xffff;
-    if (records > MXP_VARIABLES_RECORDS_MAX) {
-        records = MXP_VARIABLES_RECORDS_MAX;
+    uint32_t kept = op->variable_count;
+    if (kept > KEPT_MAX) {
+        kept = KEPT_MAX;
         flags |= MXP_OP_VARIABLES_CUT;
     }
+    const unsigned units = 4 + variables_units(kept);
     mxp_emit emit;
-    if (!mxp__emit_open_at(&emit, classes, 4 + 4 * records, op->end_ticks)) {
+    if (!mxp__emit_open_at(&emit, classes, units, op->end_ticks)) {
         return;
     }
     uint64_t run = op->end_ticks > op->start_ticks ? op->end_ticks - op->start_ticks : 0;
@@ -180,9 +187,7 @@ void mxp_operator_emit(uint32_t classes, const mxp_operator *op)
         mxp__emit_leave(emit.self);
         return;
     }
-    write_operator(emit.words, op, run, flags, records);
-    if (records != 0) {
-        write_variables(emit.words + 8, op, records);
-    }
-    mxp__emit_close(&emit, 4 + 4 * records);
+    write_operator(emit.words, op, run, flags, kept);
+    write_variables(emit.words + 8, op, kept);
+    mxp__emit_close(&emit, units);
 }

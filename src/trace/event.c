@@ -13,7 +13,7 @@
 // Fewest units of each kind; 0: unknown to this reader. More are fine: a later writer may add.
 static const uint8_t least_units[] = {
     [MXP_KIND_SPAN] = 1,      [MXP_KIND_SPAN_LONG] = 3, [MXP_KIND_OPERATOR] = 4,
-    [MXP_KIND_VARIABLES] = 4, [MXP_KIND_COUNTER] = 2,   [MXP_KIND_MEMORY] = 3,
+    [MXP_KIND_VARIABLES] = 1, [MXP_KIND_COUNTER] = 2,   [MXP_KIND_MEMORY] = 3,
     [MXP_KIND_INSTANT] = 1,   [MXP_KIND_FLOW] = 2,      [MXP_KIND_META] = 2,
 };
 
@@ -150,14 +150,16 @@ static const char *decode_long(mxp_decoder *decoder, mxp_event *event)
 
 static bool is_variables_of(const uint64_t *words, const uint64_t *end, uint32_t id)
 {
-    return end - words >= 8 && kind_of(words) == MXP_KIND_VARIABLES && units_of(words) >= 4 &&
+    return end - words >= 2 && kind_of(words) == MXP_KIND_VARIABLES && units_of(words) >= 1 &&
            units_of(words) <= (uint64_t)(end - words) / 2 && high(words[0]) == id;
 }
 
 static uint32_t variables_in(const uint64_t *words)
 {
     uint32_t count = (uint32_t)(words[0] >> 16 & 0xff);
-    return count < MXP_VARIABLES_PER_RECORD ? count : MXP_VARIABLES_PER_RECORD;
+    uint32_t room = 4 * (uint32_t)units_of(words) - 2;
+    room = room < MXP_VARIABLES_PER_RECORD ? room : MXP_VARIABLES_PER_RECORD;
+    return count < room ? count : room;
 }
 
 static const char *decode_operator(mxp_decoder *decoder, mxp_event *event)

@@ -303,7 +303,8 @@ class Record:
     def add_variables(self, operator):
         if operator is None or operator["id"] != self.high(0):
             return
-        for i in range(min(self.bits(0, 16, 8), 14)):
+        room = min(2 * (len(self.words) - 1), 14)
+        for i in range(min(self.bits(0, 16, 8), room)):
             variable = self.bits(1 + i // 2, 32 * (i % 2), 32)
             operator["variables"].append([variable & 0x7FFFFFFF, variable >> 31])
 

@@ -260,12 +260,45 @@ static void taps_see_spans_and_instants(void **state)
     assert_int_equal(mxp_tap_add(NULL, NULL), MXP_EINVAL);
 }
 
+static void operators_keep_any_number_of_variables(void **state)
+{
+    (void)state;
+    mxp_name name = mxp_span_name("operator", "counted");
+    uint32_t variables[40];
+    for (uint32_t i = 0; i < 40; i++) {
+        variables[i] = i + 1 + (i % 3 == 0 ? MXP_VARIABLE_WRITTEN : 0);
+    }
+    for (uint32_t count = 0; count <= 40; count++) {
+        mxp_operator op = {.name = name,
+                           .id = count + 1,
+                           .start_ticks = mxp_ticks(),
+                           .end_ticks = mxp_ticks(),
+                           .variable_count = count,
+                           .variables = variables};
+        mxp_operator_emit(MXP_CLASS_IMPERATIVE, &op);
+    }
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    assert_int_equal(live_events_count(&live, MXP_KIND_OPERATOR, NULL), 41);
+    for (uint32_t count = 0; count <= 40; count++) {
+        const mxp_event *event = live_events_find(&live, MXP_KIND_OPERATOR, "counted", count);
+        mxp_operator_view view;
+        mxp__event_operator(event, &view);
+        assert_int_equal(view.id, count + 1);
+        assert_int_equal(view.variable_count, count);
+        for (uint32_t i = 0; i < count; i++) {
+            assert_int_equal(mxp__event_variable(event, i), variables[i]);
+        }
+    }
+    live_events_free(&live);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, live_events_start, live_events_stop)
     const struct CMUnitTest tests[] = {
         TEST(counters_keep_type_and_value),
         TEST(operator_keeps_every_field),
+        TEST(operators_keep_any_number_of_variables),
         TEST(too_many_variables_are_cut_and_flagged),
         TEST(memory_instant_and_flow_keep_their_fields),
         TEST(classes_that_are_off_record_nothing),
