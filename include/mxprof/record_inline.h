@@ -109,6 +109,41 @@ static inline void mxp_inline_end(mxp_name name, uint64_t token)
     __atomic_store_n(&self->busy, 0u, __ATOMIC_RELEASE);
 }
 
+// Records that a library built together with this one writes in place (operators): room for `units`
+// of MXP_RECORD_UNIT for a record of the moment `now`, with `busy` taken. Between the two calls only
+// the words are written, all of them. Null: the caller goes the long way (mxp_operator_emit), which
+// knows everything unusual.
+static inline uint64_t *mxp_inline_open(uint32_t classes, unsigned units, uint64_t now)
+{
+    mxp_recorder *self = mxp_self;
+    if (__builtin_expect(self == NULL || self->busy != 0, 0)) {
+        return NULL;
+    }
+    __atomic_store_n(&self->busy, 1u, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_ACQUIRE);
+    uint64_t *words = self->cursor;
+    // The moment may lie a little before the chunk's base.
+    uint64_t distance = now - self->base_ticks + (UINT64_C(1) << 46);
+    if (__builtin_expect((gate & classes) == 0 || (gate & MXP_GATE_HOLD) != 0 ||
+                             distance >> 47 != 0 ||
+                             words + 2 * units > __atomic_load_n(&self->limit, __ATOMIC_RELAXED),
+                         0)) {
+        __atomic_store_n(&self->busy, 0u, __ATOMIC_RELEASE);
+        return NULL;
+    }
+    return words;
+}
+
+// `end`: behind the last word.
+static inline void mxp_inline_close(uint64_t *end)
+{
+    mxp_recorder *self = mxp_self;
+    __atomic_store_n(&self->cursor, end, __ATOMIC_RELEASE);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&self->busy, 0u, __ATOMIC_RELEASE);
+}
+
 #ifdef __cplusplus
 }
 #endif

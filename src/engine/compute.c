@@ -19,7 +19,6 @@ enum { SLOTS = 1023 };
 enum { AWAKE = 0, ASLEEP = 1, ABSENT = 2 };
 enum {
     BACKLOG_CAP = 4096,  // fits the caches with room to spare
-    BACKLOG_PATIENCE_US = 100,  // without progress for so long, the queue may grow
     REST_SPINS = 16,  // between two looks at an empty queue: lets a few pushes gather
     HEAD_PUBLISH = 64
 };
@@ -136,19 +135,31 @@ static uint64_t backlog(void)
            __atomic_load_n(&out.published_head, __ATOMIC_RELAXED);
 }
 
+static uint64_t head_now(void)
+{
+    return __atomic_load_n(&out.published_head, __ATOMIC_RELAXED);
+}
+
+// Looks for progress for about as long as a worker looks for work; not where nobody else can run.
+static bool gets_shorter(uint64_t head)
+{
+    for (uint32_t i = 0; i < mxn__engine.spins; i++) {
+        if (head_now() != head) {
+            return true;
+        }
+        mxp__cpu_relax();
+    }
+    if (mxn__engine.spins == 0) {
+        mxp__os_yield();
+    }
+    return head_now() != head;
+}
+
 static void wait_for_room(void)
 {
-    uint64_t head = __atomic_load_n(&out.published_head, __ATOMIC_RELAXED);
-    uint64_t patience_ns = mxp__os_monotonic_ns() + BACKLOG_PATIENCE_US * UINT64_C(1000);
     uint64_t cap = __atomic_load_n(&in.cap, __ATOMIC_RELAXED);
     while (backlog() > cap) {
-        mxp__os_yield();
-        uint64_t now_ns = mxp__os_monotonic_ns();
-        uint64_t head_now = __atomic_load_n(&out.published_head, __ATOMIC_RELAXED);
-        if (head_now != head) {
-            head = head_now;
-            patience_ns = now_ns + BACKLOG_PATIENCE_US * UINT64_C(1000);
-        } else if (now_ns > patience_ns) {
+        if (!gets_shorter(head_now())) {
             __atomic_store_n(&in.cap, 2 * cap, __ATOMIC_RELAXED);
             return;
         }

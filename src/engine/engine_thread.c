@@ -15,18 +15,13 @@ enum { LINE_BYTES = 64, LEFT_LOOKED_AT = 8, SIGNAL_SET_BYTES = 128 };
 
 __thread mxn_thread *mxn__self __attribute__((tls_model("initial-exec")));
 
-static mxn_thread *table[MXN__THREADS_MAX];
+mxn_thread *mxn__thread_table[MXN__THREADS_MAX];
 static uint32_t table_count;  // atomic: readers of the table take no lock
 static mxn_thread *left;  // under the lock, as the next three
 static mxp_lock lock = MXP__LOCK_INIT;
 static pthread_key_t end_key;
 static int end_key_error;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-mxn_thread *mxn__thread_at(uint16_t index)
-{
-    return table[index];
-}
 
 uint32_t mxn__thread_count(void)
 {
@@ -80,7 +75,7 @@ static mxn_thread *add_state_locked(void)
     uintptr_t address = ((uintptr_t)memory + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
     mxn_thread *state = (mxn_thread *)address;
     state->index = (uint16_t)table_count;
-    table[table_count] = state;
+    mxn__thread_table[table_count] = state;
     __atomic_store_n(&table_count, table_count + 1, __ATOMIC_RELEASE);
     return state;
 }
@@ -137,7 +132,7 @@ void mxn__threads_fork_child(bool prepared)
 {
     left = NULL;
     for (uint32_t i = 0; i < table_count; i++) {
-        mxn_thread *state = table[i];
+        mxn_thread *state = mxn__thread_table[i];
         state->trace_index = MXN__TRACE_INDEX_UNKNOWN;
         state->tally = (mxn_tally){0};
         if (state != mxn__self) {

@@ -72,7 +72,13 @@ static inline mxn_thread *mxn__thread_self(void)
     return __builtin_expect(self != NULL, 1) ? self : mxn__thread_begin();
 }
 
-mxn_thread *mxn__thread_at(uint16_t index);
+extern mxn_thread *mxn__thread_table[MXN__THREADS_MAX];  // entries never change once set
+
+static inline mxn_thread *mxn__thread_at(uint16_t index)
+{
+    return mxn__thread_table[index];
+}
+
 // Calls for every state there is, also of threads that are gone.
 uint32_t mxn__thread_count(void);
 

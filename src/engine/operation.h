@@ -22,10 +22,12 @@ enum {
     MXN__OP_DELETE = 1 << 5,  // runs in any case, also during shutdown
     MXN__OP_VAR_ENDS = 1 << 6,  // its deleter is what it does, then its only variable goes
     MXN__OP_VISIBLE = 1 << 7,  // has a name that may be shown
-    MXN__OP_WAIT = 1 << 8,  // argument is a mxn_waiter; released at the very end
-    MXN__OP_BULK = 1 << 9,  // its extra has members
-    MXN__OP_SYMBOLIC = 1 << 10,
-    MXN__OP_PHASE_SHIFT = 12,  // three bits: MXP_PHASE_*
+    // The upper byte holds the flags of the record where they are there.
+    MXN__OP_RECORD_SHIFT = 8,
+    MXN__OP_RECORD_MASK = MXP_OP_PHASE_MASK | MXP_OP_SYMBOLIC | MXP_OP_BULK_PARENT,
+    MXN__OP_SYMBOLIC = MXP_OP_SYMBOLIC << MXN__OP_RECORD_SHIFT,
+    MXN__OP_BULK = MXP_OP_BULK_PARENT << MXN__OP_RECORD_SHIFT,  // its extra has members
+    MXN__OP_WAIT = 1 << 15,  // argument is a mxn_waiter; released at the very end
     MXN__USES_MAX = 65535
 };
 
@@ -65,6 +67,9 @@ typedef struct mxn_operation_extra {
     float flops, bytes;
 } mxn_operation_extra;
 
+_Static_assert((MXN__OP_RECORD_MASK << MXN__OP_RECORD_SHIFT & MXN__OP_WAIT) == 0 &&
+                   MXN__OP_RECORD_MASK < 256,
+               "each flag has a bit of its own");
 _Static_assert(sizeof(mxn_operation) + sizeof(mxn_use) == 64, "one variable fits a cache line");
 _Static_assert(sizeof(mxn_operation) + 3 * sizeof(mxn_use) + sizeof(mxn_operation_extra) == 128,
                "three variables and the extra part fit two");

@@ -24,13 +24,18 @@
 #define MXN__READS_MAX (UINT64_C(1) << 30)  // then an empty write starts counting again
 #define MXN__MARK_DELETED UINT64_MAX
 
-// When an operation on the variable ended, and which. Two words that may be written by several
-// readers at once: `which` holds the id and the low half of the ticks and is the truth; `ticks`
-// only widens it.
-typedef struct mxn_last_end {
+// When the last write of the variable ended, and which operation it was; ticks 0: unknown.
+typedef struct mxn_write_end {
+    uint64_t ticks;
+    uint64_t id;
+} mxn_write_end;
+
+// The same of a read. Several readers may write it at once: `which` holds the id and the low half
+// of the ticks and is the truth; `ticks` (of any of them) only widens it.
+typedef struct mxn_read_end {
     uint64_t ticks;
     uint64_t which;
-} mxn_last_end;
+} mxn_read_end;
 
 struct mxn_var {
     // Under the push lock.
@@ -46,7 +51,8 @@ struct mxn_var {
     // By completions.
     _Alignas(64) uint64_t done;
     mxn_operation *parked;  // last of a circle sorted by ticket, null: none
-    mxn_last_end written, read;
+    mxn_write_end written;
+    mxn_read_end read;
     mxn_error *error;  // under the lock of engine_error.c
     mxn_spinlock park_lock;
 };
