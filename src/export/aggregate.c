@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "export/aggregate_state.h"
+#include "export/api_calls.h"
 #include "export/export.h"
 
 static const char memory_for[] = "the aggregate statistics";
@@ -127,6 +128,9 @@ static mxp_duration_row *row_of_name(name_pass *pass, uint32_t id)
     mxp_label label;
     if (row != NULL || mxp__label_of_name(&label, pass->source, id, "") != MXP_OK) {
         return row;
+    }
+    if (strcmp(label.text, MXP__API_CATEGORY) == 0) {
+        pass->aggregate->has_api = true;
     }
     return mxp__duration_add(table, known, &label);
 }
@@ -267,7 +271,7 @@ static int add_by_name(mxp_aggregate *aggregate, mxp_source *source)
     }
     if (error == MXP_OK) {
         bool counters_run = has_rows(&aggregate->counters) || has_rows(&aggregate->devices);
-        if (pass.has_counters || (pass.has_state && counters_run)) {
+        if (pass.has_counters || aggregate->has_api || (pass.has_state && counters_run)) {
             error = mxp__aggregate_counters(aggregate, source);
         } else if (pass.has_state) {
             mxp__activity_change(&aggregate->activity, pass.state_ns, pass.state);
@@ -294,6 +298,8 @@ void mxp__aggregate_reset(mxp_aggregate *aggregate)
     mxp__duration_table_clear(&aggregate->outside);
     mxp__counter_table_clear(&aggregate->counters);
     mxp__counter_table_clear(&aggregate->devices);
+    mxp__counter_table_clear(&aggregate->api);
+    aggregate->has_api = false;
     mxp__step_state_destroy(aggregate->steps);
     aggregate->steps = NULL;
 }

@@ -10,6 +10,7 @@
 #include "base/device_name.h"
 #include "base/fail.h"
 #include "export/aggregate_state.h"
+#include "export/api_calls.h"
 #include "trace/reader.h"
 
 // ---- time -------------------------------------------------------------------------------------
@@ -198,7 +199,57 @@ static int add_event(mxp_aggregate *aggregate, const mxp_source *source, const m
     }
 }
 
-int mxp__aggregate_counters(mxp_aggregate *aggregate, mxp_source *source)
+// ---- API calls --------------------------------------------------------------------------------
+enum { ROW_CALLS, ROW_CONCURRENCY, API_ROWS };
+
+// Changes not added yet, and how many calls are under way.
+typedef struct api_state {
+    mxp_api_changes changes;
+    size_t next;
+    uint64_t open;
+} api_state;
+
+static int add_api_sample(mxp_aggregate *aggregate, uint32_t id, int64_t ns, uint64_t value)
+{
+    static const char *const names[API_ROWS] = {"MXNet C API Calls", "MXNet C API Concurrency"};
+    mxp_counter_row *row = find_or_add(&aggregate->api, id);
+    if (row == NULL) {
+        return mxp__fail_memory("the aggregate statistics");
+    }
+    if (row->label.text == NULL) {
+        int error = mxp__label_make(&row->label, MXP__API_CATEGORY, strlen(MXP__API_CATEGORY),
+                                    names[id], strlen(names[id]));
+        if (error != MXP_OK) {
+            return error;
+        }
+    }
+    add_sample(row, active_at(&aggregate->activity, ns), (mxp_number){.u64 = value}, MXP_ARG_U64);
+    return MXP_OK;
+}
+
+// Adds the changes up to a moment.
+static int add_api(mxp_aggregate *aggregate, api_state *api, int64_t until_ns)
+{
+    int error = MXP_OK;
+    for (; api->next < api->changes.count && error == MXP_OK; api->next++) {
+        const mxp_api_change *change = &api->changes.items[api->next];
+        if (change->ns > until_ns) {
+            break;
+        }
+        bool is_end = change->order % 2 != 0;
+        if (!is_end) {
+            error = add_api_sample(aggregate, ROW_CALLS, change->ns, ++aggregate->api_calls);
+        }
+        api->open += is_end ? (uint64_t)-1 : 1;
+        if (error == MXP_OK) {
+            error = add_api_sample(aggregate, ROW_CONCURRENCY, change->ns, api->open);
+        }
+    }
+    return error;
+}
+
+// ---- all of it --------------------------------------------------------------------------------
+static int add_events(mxp_aggregate *aggregate, mxp_source *source, api_state *api)
 {
     mxp_reader *reader;
     mxp_event event;
@@ -207,11 +258,27 @@ int mxp__aggregate_counters(mxp_aggregate *aggregate, mxp_source *source)
         return error;
     }
     while ((error = mxp__reader_next(reader, &event)) == 1) {
-        error = add_event(aggregate, source, &event);
+        error = add_api(aggregate, api, event.begin_ns);
+        if (error == MXP_OK) {
+            error = add_event(aggregate, source, &event);
+        }
         if (error != MXP_OK) {
             break;
         }
     }
     mxp__reader_close(reader);
+    int rest =
+        error == MXP_OK || error == MXP_EFORMAT ? add_api(aggregate, api, INT64_MAX) : MXP_OK;
+    return rest != MXP_OK ? rest : error;
+}
+
+int mxp__aggregate_counters(mxp_aggregate *aggregate, mxp_source *source)
+{
+    api_state api = {.open = 0};
+    int error = aggregate->has_api ? mxp__api_changes_take(source, &api.changes) : MXP_OK;
+    if (error == MXP_OK || error == MXP_EFORMAT) {
+        error = add_events(aggregate, source, &api);
+    }
+    mxp__api_changes_fini(&api.changes);
     return error;
 }

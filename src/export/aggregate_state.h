@@ -57,6 +57,9 @@ struct mxp_aggregate {
     mxp_duration_table outside;  // MXP_GROUP_STEP: by name id, outside all steps
     mxp_counter_table counters;  // by name id
     mxp_counter_table devices;  // by device
+    mxp_counter_table api;  // calls, and how many at once
+    uint64_t api_calls;  // never goes back
+    bool has_api;  // a row of API calls is there
     mxp_activity activity;
     int64_t latest_ns;  // of the records in the counters' pass
     mxp_scope_state *scopes;
@@ -95,7 +98,7 @@ uint32_t mxp__known_name(const mxp_source *source, uint32_t id);
 void mxp__aggregate_rows_free(mxp_aggregate *aggregate);
 
 // ---- aggregate_counters.c ---------------------------------------------------------------------
-// Counters, memory and state changes, in time order.
+// Counters, memory, API calls and state changes, in time order.
 int mxp__aggregate_counters(mxp_aggregate *aggregate, mxp_source *source);
 // Only the state: what a source without counters needs.
 void mxp__activity_change(mxp_activity *activity, int64_t ns, uint64_t state);

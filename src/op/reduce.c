@@ -196,7 +196,7 @@ static void combine(int kind, const double *from, double *sums, int64_t step, in
 SUM_ROW(float)
 SUM_ROW(double)
 
-enum { CHUNK = 256 };
+enum { CHUNK = 256, FEW_RESULTS = 64 };
 
 static void reduce_row(int kind, const mxn_operand *in, uint64_t at, double *sums, int64_t step,
                        int64_t count)
@@ -250,7 +250,7 @@ static int reduce_forward(mxn_job *job)
         return 0;
     }
     size_t size = mxn_shape_size(out->shape);
-    double *sums = job->workspace;
+    double few[FEW_RESULTS], *sums = size <= FEW_RESULTS ? few : job->workspace;
     mxn_fill(sums, MXN_FLOAT64, start_of(job, kind), size);
     uint64_t at = 0;
     for (bool more = walk.total > 0; more; more = mxn__walk_next(&walk)) {
@@ -264,9 +264,11 @@ static int reduce_forward(mxn_job *job)
     return 0;
 }
 
+// As in MXNet, a small array needs no temporary space.
 static uint64_t reduce_workspace(const mxn_job *job)
 {
-    return mxn_shape_size(job->outputs[0].shape) * sizeof(double);
+    uint64_t size = mxn_shape_size(job->outputs[0].shape);
+    return size <= FEW_RESULTS ? 0 : size * sizeof(double);
 }
 
 static double reduce_flops(const mxn_job *job)

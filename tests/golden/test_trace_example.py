@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""examples/trace.c against what MXNet's guide shows of the same program: the rows of the table,
+their counts, the memory samples, and the two threads of the trace."""
+import subprocess
+
+import pytest
+
+from harness import BUILD, EXPECTED, ROW, sections, trace_items
+
+PROGRAM = BUILD / "trace"
+
+
+@pytest.fixture(scope="module", name="run")
+def run_fixture(tmp_path_factory):
+    if not PROGRAM.exists():
+        pytest.skip("examples are not built")
+    directory = tmp_path_factory.mktemp("trace")
+    done = subprocess.run([PROGRAM, directory], timeout=60, check=True, text=True,
+                          stdout=subprocess.PIPE)
+    return done.stdout, trace_items(directory / "trace_profile.json")
+
+
+def counts(text):
+    rows = (ROW.match(line) for line in text.split("\n"))
+    return {row["name"].strip(): int(row["count"]) for row in rows if row}
+
+
+def test_rows_and_counts_are_the_guides(run):
+    table, _ = run
+    guide = (EXPECTED / "seed000_trace.table.txt").read_text(encoding="utf-8")
+    # A wait that finds the write done leaves no operator, and MXNet has no pool rows.
+    wanted, found = counts(guide), counts(table)
+    for name in ("WaitForVar", "Pool: cpu/0"):
+        wanted.pop(name, None)
+        found.pop(name, None)
+    assert found == wanted
+    assert set(sections(table)) - {"Pool Memory"} == set(sections(guide))
+
+
+def test_memory_samples_are_the_guides(run):
+    _, items = run
+    samples = [value for item in sorted(items, key=lambda item: item["ts"])
+               if item["name"] == "Memory: cpu/0"
+               for value in item["args"].values()]
+    assert samples == [36, 48, 52]
+
+
+def test_operators_run_on_a_thread_of_their_own(run):
+    _, items = run
+    spans = [item for item in items if item["ph"] == "X"]
+    operators = {item["name"]: item for item in spans if item["cat"] == "operator"}
+    calls = {item["tid"] for item in spans if item["cat"] == "MXNET_C_API"}
+    workers = {item["tid"] for name, item in operators.items() if name != "WaitForVar"}
+    assert len(calls) == 1 and len(workers) == 1 and calls != workers
+    order = sorted((item["ts"], name) for name, item in operators.items() if name != "WaitForVar")
+    assert [name for _, name in order] == ["diag", "ResourceParallelRandomSetSeed", "sum"]
+    assert operators["sum"]["args"]["after"] == operators["diag"]["args"]["op"]
+
+
+def test_operators_end_before_the_wait_does(run):
+    _, items = run
+    wait = next(item for item in items if item["name"] == "MXNDArrayWaitAll")
+    for item in items:
+        if item["ph"] == "X" and item["cat"] == "operator":
+            assert item["ts"] + item["dur"] <= wait["ts"] + wait["dur"]
