@@ -25,7 +25,7 @@
     X(SPAN, 1) /* 16 B: w1 high = duration in ticks, below 2^32 */     \
     X(SPAN_LONG, 2) /* 48 B + 16 an argument */                        \
     X(OPERATOR, 3) /* 64 B */                                          \
-    X(VARIABLES, 4) /* 16 to 64 B: continuation of the operator before it */ \
+    X(VARIABLES, 4) /* 64 B: continuation of the operator before it */ \
     X(COUNTER, 5) /* 32 B */                                           \
     X(MEMORY, 6) /* 48 B */                                            \
     X(INSTANT, 7) /* 16 B */                                           \
@@ -84,10 +84,10 @@ enum {
 };
 
 // VARIABLES:  w0 instead of a stamp: count (8) | 0 (8) | operator id (32)
-//             w1 ...: up to 14 ids of 32 bits, the first in the low half of w1; top bit: written.
-//             As long as its ids need: see MXP_VARIABLES_UNITS
+//             w1 ... w7: 14 ids of 32 bits, the first in the low half of w1; top bit: written; 0
+//             where there is none. A reader takes shorter records too.
 #define MXP_VARIABLES_PER_RECORD 14u
-#define MXP_VARIABLES_UNITS(count) (((count) + 5u) / 4u)  // 2 ids in the first unit, 4 in each other
+#define MXP_VARIABLES_UNITS 4u
 #define MXP_VARIABLES_RECORDS_MAX 16u
 #define MXP_VARIABLE_WRITTEN 0x80000000u
 

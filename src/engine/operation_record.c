@@ -176,14 +176,11 @@ static inline void write_operator(uint64_t *words, const mxn_operation *op,
 }
 
 // Reads the stamps its predecessors left, leaves its own, and lists the variables, in one pass.
-static inline void write_variables(uint64_t *words, unsigned units, const mxn_operation *op,
-                                   moments *at)
+static inline void write_variables(uint64_t *words, const mxn_operation *op, moments *at)
 {
-    words[0] = MXP_KIND_VARIABLES | units << 8 | (uint64_t)op->count << 16 | (uint64_t)op->id << 32;
-    words[2 * units - 1] = 0;  // the ids may leave room in the last two words
-    if (units > 1) {
-        words[2 * units - 2] = 0;
-    }
+    words[0] = MXP_KIND_VARIABLES | MXP_VARIABLES_UNITS << 8 | (uint64_t)op->count << 16 |
+               (uint64_t)op->id << 32;
+    memset(words + 1, 0, (2 * MXP_VARIABLES_UNITS - 1) * sizeof *words);
     for (uint32_t i = 0; i < op->count; i++) {
         const uint32_t id = id_of_use(&op->uses[i]);
         bind_use(&at->latest, &op->uses[i]);
@@ -197,7 +194,7 @@ static bool emit_in_place(const mxn_operation *op, const mxn_ending *ending, uin
     if (__builtin_expect(op->count > MXP_VARIABLES_PER_RECORD, 0)) {
         return false;
     }
-    const unsigned units = op->count != 0 ? MXP_VARIABLES_UNITS(op->count) : 0;
+    const unsigned units = op->count != 0 ? MXP_VARIABLES_UNITS : 0;
     uint64_t *words = mxp_inline_open(record_classes(op), 4 + units, end_ticks);
     if (__builtin_expect(words == NULL, 0)) {
         return false;
@@ -205,7 +202,7 @@ static bool emit_in_place(const mxn_operation *op, const mxn_ending *ending, uin
     moments at = {.push = widen(op->push_stamp, end_ticks), .end = end_ticks};
     at.latest.ticks = at.push;
     if (units != 0) {
-        write_variables(words + 8, units, op, &at);
+        write_variables(words + 8, op, &at);
     }
     moments_settle(&at, ending);
     write_operator(words, op, ending, &at);

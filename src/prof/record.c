@@ -131,22 +131,20 @@ static void write_variables(uint64_t *words, const mxp_operator *op, uint32_t ke
     const uint32_t *from = op->variables;
     while (kept != 0) {
         uint32_t count = kept < MXP_VARIABLES_PER_RECORD ? kept : MXP_VARIABLES_PER_RECORD;
-        unsigned units = MXP_VARIABLES_UNITS(count);
-        words[0] = mxp__word0(MXP_KIND_VARIABLES, units, count | (uint64_t)op->id << 16);
-        memset(words + 1, 0, (2 * units - 1) * sizeof *words);
+        words[0] =
+            mxp__word0(MXP_KIND_VARIABLES, MXP_VARIABLES_UNITS, count | (uint64_t)op->id << 16);
+        memset(words + 1, 0, (2 * MXP_VARIABLES_UNITS - 1) * sizeof *words);
         memcpy(words + 1, from, count * sizeof *from);
         from += count;
         kept -= count;
-        words += 2 * units;
+        words += 2 * MXP_VARIABLES_UNITS;
     }
 }
 
 // Of all records for `kept` variables.
 static unsigned variables_units(uint32_t kept)
 {
-    uint32_t whole = kept / MXP_VARIABLES_PER_RECORD, rest = kept % MXP_VARIABLES_PER_RECORD;
-    return whole * MXP_VARIABLES_UNITS(MXP_VARIABLES_PER_RECORD) +
-           (rest != 0 ? MXP_VARIABLES_UNITS(rest) : 0);
+    return (kept + MXP_VARIABLES_PER_RECORD - 1) / MXP_VARIABLES_PER_RECORD * MXP_VARIABLES_UNITS;
 }
 
 static void write_operator(uint64_t *words, const mxp_operator *op, uint64_t run, uint64_t flags,
