@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The walk-through of MXNet's profiling guide, in C: create an array, take its diagonal, sum it,
 // wait, and look at what happened. Run it as `trace [DIRECTORY]`: it prints the table and leaves
-// trace_profile.json there, for ui.perfetto.dev. The program's thread and the engine's worker are
-// rows of their own: operators run behind the calls that ask for them.
+// trace_profile.json there, for ui.perfetto.dev, and a list of memory. The program's thread and the
+// engine's worker are rows of their own: operators run behind the calls that ask for them.
 //
 // The calls are those that MXNet's Python package makes for
 //     a = mx.nd.array(np.linspace(1, 9, 9).reshape((3, 3)))
@@ -28,11 +28,13 @@ static void check(int status)
 // ---- 1. the profiler --------------------------------------------------------------------------
 static void configure(const char *directory)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX], memory[PATH_MAX];
     snprintf(path, sizeof(path), "%s/trace_profile.json", directory);
-    const char *const keys[] = {"profile_all", "aggregate_stats", "filename"};
-    const char *const values[] = {"True", "True", path};
-    check(MXSetProfilerConfig(3, keys, values));
+    snprintf(memory, sizeof(memory), "%s/trace_memory", directory);
+    const char *const keys[] = {"profile_all", "aggregate_stats", "filename",
+                                "gpu_memory_profile_filename_prefix"};
+    const char *const values[] = {"True", "True", path, memory};
+    check(MXSetProfilerConfig(4, keys, values));
 }
 
 // ---- 2. an array ------------------------------------------------------------------------------

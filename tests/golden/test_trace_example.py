@@ -16,7 +16,7 @@ def run_fixture(tmp_path_factory):
         pytest.skip("examples are not built")
     directory = tmp_path_factory.mktemp("trace")
     done = subprocess.run([PROGRAM, directory], timeout=60, check=True, text=True,
-                          stdout=subprocess.PIPE)
+                          stdout=subprocess.PIPE, cwd=directory)
     return done.stdout, trace_items(directory / "trace_profile.json")
 
 
