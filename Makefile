@@ -10,7 +10,7 @@
 #   make browser         what the browser tests need; `make test` runs them once it is there
 #   make format          clang-format;  make install PREFIX=dir;  make clean
 .DEFAULT_GOAL := demo
-.PHONY: demo demo-embed build test check check-asan check-tsan check-clang check-browser check-format \
+.PHONY: demo demo-embed demo-trace build test check check-asan check-tsan check-clang check-browser check-format \
 	bench fuzz browser format install clean
 .SUFFIXES:
 
@@ -40,6 +40,13 @@ demo-embed:
 	@$(call configure_and_build,release,--target embed mxprof_command)
 	@mkdir -p build/demo
 	build/release/embed build/demo
+
+# The walk-through of MXNet's guide: an array, two operators, a wait.
+demo-trace:
+	@$(setup) build
+	@$(call configure_and_build,release,--target trace)
+	@mkdir -p build/demo
+	build/release/trace build/demo
 
 # ---- tests -------------------------------------------------------------------------------------
 # The optimised build takes every test, the debug build those that run the library's asserts.

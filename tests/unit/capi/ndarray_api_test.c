@@ -249,6 +249,33 @@ static void gradients_reach_their_arrays(void **state)
     MXNDArrayFree(gradient);
 }
 
+static void gradients_go_through_views(void **state)
+{
+    (void)state;
+    NDArrayHandle x = make(2, 3, 1), gradient = make(2, 3, 50), row = NULL, flat = NULL;
+    NDArrayHandle part = NULL, *outputs = NULL;
+    mx_uint request = 1;
+    int count = 0, dims[] = {3, 1};
+    assert_int_equal(MXAutogradMarkVariables(1, &x, &request, &gradient), 0);
+    assert_int_equal(MXAutogradSetIsRecording(1, NULL), 0);
+    assert_int_equal(MXNDArrayAt(x, 1, &row), 0);
+    assert_int_equal(MXNDArrayReshape(row, 2, dims, &flat), 0);
+    assert_int_equal(MXNDArraySlice(flat, 1, 3, &part), 0);
+    assert_int_equal(
+        MXImperativeInvoke(find("square"), 1, &part, &count, &outputs, 0, NULL, NULL, NULL), 0);
+    NDArrayHandle y = outputs[0];
+    assert_int_equal(MXAutogradSetIsRecording(0, NULL), 0);
+    assert_int_equal(MXAutogradBackward(1, &y, NULL, 0), 0);
+    const float wanted[] = {0, 0, 0, 0, 10, 12};
+    for (size_t i = 0; i < 6; i++) {
+        assert_true(value_at(gradient, 6, i) == wanted[i]);
+    }
+    NDArrayHandle all[] = {x, gradient, row, flat, part, y};
+    for (size_t i = 0; i < 6; i++) {
+        MXNDArrayFree(all[i]);
+    }
+}
+
 // ---- pushes -----------------------------------------------------------------------------------
 static void add_one(void *context, void *param)
 {
@@ -357,6 +384,7 @@ int main(void)
         cmocka_unit_test(wrong_calls_are_told),
         cmocka_unit_test(prepared_calls_run_again_and_again),
         cmocka_unit_test(gradients_reach_their_arrays),
+        cmocka_unit_test(gradients_go_through_views),
         cmocka_unit_test(pushed_functions_run_in_order),
         cmocka_unit_test(calls_are_recorded_by_name),
     };
