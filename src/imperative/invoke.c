@@ -9,9 +9,11 @@
 #include "imperative/imperative.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "imperative/call_pool.h"
 #include "imperative/invoke_record.h"
 
 typedef struct call {
@@ -30,7 +32,7 @@ static void call_free(void *argument)
 {
     call *c = argument;
     mxn_params_release((mxn_params *)c->job.params);
-    mxp__free(c, c->bytes);
+    mxn__call_give(c, c->bytes);
 }
 
 static call *call_new(mxn_params *params)
@@ -41,11 +43,11 @@ static call *call_new(mxn_params *params)
     size_t bytes = sizeof(call) + vars * sizeof(mxn_var *) +
                    operands * (sizeof(mxn_operand) + sizeof(mxn_shape) + sizeof(mxn_shape *) +
                                sizeof(int32_t));
-    call *c = mxp__alloc(bytes);
+    call *c = mxn__call_take(bytes);
     if (c == NULL) {
-        mxp__fail_memory("an operator's call");
         return NULL;
     }
+    memset(c, 0, sizeof(call) + operands * sizeof(mxn_operand));
     c->bytes = bytes;
     c->job.params = params;
     mxn_params_retain(params);

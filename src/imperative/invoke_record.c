@@ -16,16 +16,22 @@ static pthread_once_t output_names_once = PTHREAD_ONCE_INIT;
 static void output_names_make(void)
 {
     const mxn_op *ops = NULL;
-    output_names = mxp__alloc(mxn_op_list(&ops) * sizeof(*output_names));
+    // Pairs with the load in mxn__output_name.
+    __atomic_store_n(&output_names, mxp__alloc(mxn_op_list(&ops) * sizeof(*output_names)),
+                     __ATOMIC_RELEASE);
 }
 
 mxp_name mxn__output_name(const mxn_op *op)
 {
-    pthread_once(&output_names_once, output_names_make);
-    if (output_names == NULL) {
+    _Atomic(uint32_t) *names = __atomic_load_n(&output_names, __ATOMIC_ACQUIRE);
+    if (names == NULL) {
+        pthread_once(&output_names_once, output_names_make);
+        names = output_names;
+    }
+    if (names == NULL) {
         return mxp_string(op->name);
     }
-    _Atomic(uint32_t) *known = &output_names[op->index];
+    _Atomic(uint32_t) *known = &names[op->index];
     mxp_name name = atomic_load_explicit(known, memory_order_relaxed);
     if (name == MXP_NAME_NONE) {
         name = mxp_string(op->name);
