@@ -356,12 +356,14 @@ int mxn__params_share(const mxn_params *forward, const mxn_op *op, uint32_t inpu
     if (copy == NULL) {
         return mxp__fail_memory("the parameters of a gradient");
     }
-    memcpy(copy, forward, forward->bytes);
+    // Not as a whole: other threads are counting references to the original.
+    *copy = (mxn_params){.op = op,
+                         .refs = 1,
+                         .input_count = inputs,
+                         .context = forward->context,
+                         .bytes = forward->bytes};
+    memcpy(copy->values, forward->values, forward->bytes - offsetof(mxn_params, values));
     move_pointers(forward, copy);
-    copy->op = op;
-    copy->refs = 1;
-    copy->gradient = NULL;
-    copy->input_count = inputs;
     int error = fill_counts(op, copy);
     if (error != 0) {
         mxp__free(copy, copy->bytes);
