@@ -110,9 +110,9 @@ static inline void mxp_inline_end(mxp_name name, uint64_t token)
 }
 
 // Records that a library built together with this one writes in place (operators): room for `units`
-// of MXP_RECORD_UNIT for a record of the moment `now`, with `busy` taken. Between the two calls only
-// the words are written, all of them. Null: the caller goes the long way (mxp_operator_emit), which
-// knows everything unusual.
+// of MXP_RECORD_UNIT for a record of the moment `now`, with `busy` taken. Between the two calls
+// only the words are written, all of them. Null: the caller goes the long way (mxp_operator_emit),
+// which knows everything unusual.
 static inline uint64_t *mxp_inline_open(uint32_t classes, unsigned units, uint64_t now)
 {
     mxp_recorder *self = mxp_self;
