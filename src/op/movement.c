@@ -217,11 +217,18 @@ static const mxn_field npi_diag_fields[] = {
     {0},
 };
 
+static const mxn_field np_diag_fields[] = {
+    {MXN_FIELD(diag_params, k, INT, "0")},
+    {0},
+};
+
 static int diag_check(const mxn_op *op, void *values)
 {
     diag_params *params = values;
     if (op->def->fields == npi_diag_fields) {
         params->k = (int32_t)params->wide_k;
+    }
+    if (op->def->fields != diag_fields) {
         params->axis2 = 1;
     }
     return 0;
@@ -376,8 +383,11 @@ static int diag_backward(mxn_job *job)
 static const mxn_op_def table[] = {
     TRANSPOSE("transpose", "data", transpose_fields),
     TRANSPOSE("_npi_transpose", "a", npi_transpose_fields),
+    TRANSPOSE("_np_transpose", "a", npi_transpose_fields),
     DIAG("diag", diag_fields, "_backward_diag"),
     DIAG("_npi_diag", npi_diag_fields, "_backward_npi_diag"),
+    DIAG("_np_diag", np_diag_fields, "_backward_np_diag"),
+    DIAG_BACKWARD("_backward_np_diag", np_diag_fields, "_np_diag"),
     DIAG_BACKWARD("_backward_diag", diag_fields, "diag"),
     DIAG_BACKWARD("_backward_npi_diag", npi_diag_fields, "_npi_diag"),
     {

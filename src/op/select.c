@@ -18,19 +18,22 @@ typedef struct slice_params {
     mxn_maybe_int to;
 } slice_params;
 
+#define RANGE_FIELDS                                                                       \
+    {MXN_FIELD(slice_params, begin, TUPLE, NULL), .type_text = "tuple of <>, required"},   \
+        {MXN_FIELD(slice_params, end, TUPLE, NULL), .type_text = "tuple of <>, required"}, \
+        {MXN_FIELD(slice_params, step, TUPLE, "[]"),                                       \
+         .type_text = "tuple of <>, optional, default=[]"},                                \
+    {                                                                                      \
+        0                                                                                  \
+    }
+
 static const mxn_field slice_fields[] = {
-    {MXN_FIELD(slice_params, begin, TUPLE, NULL)},
-    {MXN_FIELD(slice_params, end, TUPLE, NULL)},
-    {MXN_FIELD(slice_params, step, TUPLE, "[]")},
-    {0},
+    RANGE_FIELDS,
 };
 
 static const mxn_field assign_fields[] = {
     {MXN_FIELD(slice_params, scalar, DOUBLE, "0")},
-    {MXN_FIELD(slice_params, begin, TUPLE, NULL), .type_text = "tuple of <>, required"},
-    {MXN_FIELD(slice_params, end, TUPLE, NULL), .type_text = "tuple of <>, required"},
-    {MXN_FIELD(slice_params, step, TUPLE, "[]"), .type_text = "tuple of <>, optional, default=[]"},
-    {0},
+    RANGE_FIELDS,
 };
 
 static const mxn_field slice_axis_fields[] = {
@@ -622,7 +625,7 @@ static const mxn_op_def table[] = {
     },
     {
         .name = "add_n",
-        .aliases = "ElementWiseSum _sparse_ElementWiseSum _sparse_add_n",
+        .aliases = "ElementWiseSum _npx_add_n _sparse_ElementWiseSum _sparse_add_n",
         .description = "The sum of all inputs.",
         .inputs = "args[]",
         .key = "num_args",

@@ -43,6 +43,12 @@ static const mxn_field npx_reshape_fields[] = {
     {0},
 };
 
+static const mxn_field np_reshape_fields[] = {
+    {.name = "newshape", .kind = MXN_FIELD_TUPLE, .offset = offsetof(reshape_params, shape)},
+    {MXN_FIELD(reshape_params, order, STRING, "C")},
+    {0},
+};
+
 static int reshape_shapes(const mxn_shapes *shapes)
 {
     const reshape_params *params = (const void *)shapes->params->values;
@@ -56,6 +62,11 @@ static int reshape_shapes(const mxn_shapes *shapes)
     mxn_shape result;
     int error = mxn_shape_infer_reshape(shapes->inputs[0], codes->count, codes->values,
                                         params->reverse, &result);
+    if (error == 0 && mxn_shape_size(&result) != mxn_shape_size(shapes->inputs[0])) {
+        char text[MXN_SHAPE_TEXT];
+        return mxn__shape_refused(shapes, 0, "cannot become shape %s",
+                                  mxn_shape_tuple(&result, text));
+    }
     return error != 0 ? error : mxn__shape_output(shapes, 0, &result);
 }
 
@@ -341,6 +352,18 @@ static const mxn_op_def table[] = {
         .forward = copy_forward,
     },
     {
+        .name = "_np_reshape",
+        .inputs = "a",
+        .description = "The same values under another shape.",
+        .fields = np_reshape_fields,
+        .params_bytes = sizeof(reshape_params),
+        .check = npx_reshape_check,
+        .shapes = npx_reshape_shapes,
+        .flags = PASSES_ON,
+        .gradient = MXN_USES_NONE("_backward_reshape"),
+        .forward = copy_forward,
+    },
+    {
         .name = "Flatten",
         .aliases = "_npx_batch_flatten flatten",
         .inputs = "data",
@@ -378,6 +401,7 @@ static const mxn_op_def table[] = {
     },
     COPY("_copy", "identity", "data", MXN_USES_NONE("_copy")),
     COPY("_npi_copy", NULL, "a", MXN_USES_NONE("_copy")),
+    COPY("_np_copy", NULL, "a", MXN_USES_NONE("_copy")),
     COPY("BlockGrad", "_npx_stop_gradient _sparse_stop_gradient stop_gradient", "data",
          MXN_GRADIENT_ZERO),
     COPY("_identity_with_attr_like_rhs", NULL, "lhs rhs",

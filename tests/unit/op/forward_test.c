@@ -243,6 +243,33 @@ static void random_numbers_have_the_moments_asked_for(void **state)
     free(values);
 }
 
+static mxn_params *parsed(const char *name, const char *key, const char *value)
+{
+    const mxn_op *op;
+    mxn_params *params;
+    assert_int_equal(mxn_op_require(name, &op), 0);
+    assert_true((op->flags & MXN_OP_DIRECT) != 0);
+    assert_int_equal(mxn_params_parse(op, key == NULL ? 0 : 1, &key, &value, 1, &params), 0);
+    return params;
+}
+
+static void direct_operators_copy_and_fill(void **state)
+{
+    (void)state;
+    mxn_array *from = op_array(MXN_FLOAT32, 1, D(2), V(1.5, 2.5), 0), *to;
+    mxn_params *copy = parsed("_copyto", NULL, NULL), *set = parsed("_set_value", "src", "3.5");
+    assert_int_equal(mxn_array_new_none(&to), 0);
+    assert_int_equal(mxn_op_direct(set, NULL, &to), MXP_EINVAL);
+    assert_int_equal(mxn_op_direct(copy, &from, &to), 0);
+    expect_values("_copyto", to, &(array_case)A1(2, 1.5, 2.5), 0);
+    assert_int_equal(mxn_op_direct(set, NULL, &to), 0);
+    expect_values("_set_value", to, &(array_case)A1(2, 3.5, 3.5), 0);
+    mxn_params_release(copy);
+    mxn_params_release(set);
+    mxn_array_release(from);
+    mxn_array_release(to);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +281,7 @@ int main(void)
         cmocka_unit_test(states_of_optimizers_are_written),
         cmocka_unit_test(loss_layer_brings_its_own_gradient),
         cmocka_unit_test(dropped_elements_are_zero_and_the_mean_stays),
+        cmocka_unit_test(direct_operators_copy_and_fill),
         cmocka_unit_test(random_numbers_have_the_moments_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
