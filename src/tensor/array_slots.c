@@ -96,7 +96,6 @@ mxn_array *mxn__array_take(void)
     array->chunk = NULL;
     array->offset_bytes = 0;
     array->dtype = MXN_DTYPE_NONE;
-    array->fresh_gradient = false;
     array->shape.ndim = -1;
     memset(array->notes, 0, sizeof array->notes);
     __atomic_store_n(&array->refs, 1u, __ATOMIC_RELAXED);

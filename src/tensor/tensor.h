@@ -61,14 +61,13 @@ typedef struct mxn_note {
 } mxn_note;
 enum { MXN_NOTE_AUTOGRAD = 0, MXN_NOTE_DEFERRED = 1, MXN_NOTES = 2 };
 
-// Read-only outside tensor/, but for `fresh_gradient` and `notes`.
+// Read-only outside tensor/, but for `notes`.
 typedef struct mxn_array {
     uint32_t magic;  // atomic
     uint32_t refs;  // atomic
     mxn_chunk *chunk;  // null: a "none" array, shape.ndim is -1
     uint64_t offset_bytes;  // into the chunk
     int32_t dtype;
-    bool fresh_gradient;
     mxn_chunk own;  // the chunk of an array that is no view
     mxn_shape shape;
     mxn_note notes[MXN_NOTES];
