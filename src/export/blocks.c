@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formats blocks, on one thread or several. Several: each worker takes the next block's number and
-// formats it into the slot number % slots; whoever finishes writes all slots that are next in line.
-// So text is written in block order by one thread at a time, nobody waits unless it is a whole ring
-// ahead, and memory is bounded by the slots. A block whose text outgrows flush_bytes waits for its
-// turn and goes on in pieces.
+// Formats blocks, on one thread or several. Several: each worker takes the next block's number,
+// formats it into a text of its own and writes that when the block's turn comes; if it is not due
+// yet, the worker goes on with another block meanwhile. So text is written in block order by one
+// thread at a time, and memory is bounded by the workers' texts. Nobody writes another's text: it
+// would have to come from the other core's cache, and the next block would be formatted into lines
+// that are away. A block whose text outgrows flush_bytes waits for its turn and goes on in pieces.
 #include "export/blocks.h"
 
 #include <pthread.h>
@@ -16,26 +17,16 @@
 
 enum {
     WORKERS_MAX = 8,
-    SLOTS_PER_WORKER = 4,
+    TEXTS_PER_WORKER = 2,  // more would leave the core's cache
     BLOCKS_WORTH_A_THREAD = 16,  // fewer are formatted before a thread has started
     SIGNAL_MASK_BYTES = 128
 };
 
 // With several threads a normal block stays below this; only one with very long names does not.
-static const size_t slot_flush_bytes = (size_t)8 << 20;
+static const size_t text_flush_bytes = (size_t)8 << 20;
 
-typedef enum slot_state { SLOT_FREE, SLOT_FILLING, SLOT_READY } slot_state;
-
-// The length of the text changes with every record, and neighbours are filled by different threads:
-// they must not share cache lines.
-typedef struct slot {
-    mxp_strbuf out;
-    slot_state state;
-    char apart[128];
-} slot;
-
-// Everything below the mutex is guarded by it, but a slot's text belongs to its worker while it is
-// FILLING and to the writer while `writing`.
+// Everything below the mutex is guarded by it; the text being written is that of block next_write,
+// and its worker's alone.
 typedef struct pipeline {
     mxp_export *run;
     mxp_sink *sink;
@@ -43,13 +34,19 @@ typedef struct pipeline {
     pthread_cond_t changed;
     size_t next_block;  // to be formatted
     size_t next_write;  // to be written
-    bool writing, ended;
+    bool ended;
     int error;  // stops everything
     int damage;  // MXP_EFORMAT, reported at the end
     char text[512];  // its detail line: the worker's thread has it, the caller's needs it
-    size_t slot_count;
-    slot slots[WORKERS_MAX * SLOTS_PER_WORKER];
 } pipeline;
+
+// What one thread has formatted and not written yet, in the order of the blocks.
+typedef struct worker {
+    pipeline *line;
+    size_t first, count;  // of the waiting texts, in a ring
+    size_t numbers[TEXTS_PER_WORKER];  // the blocks whose text they are
+    mxp_strbuf texts[TEXTS_PER_WORKER];
+} worker;
 
 int mxp__export_flush(mxp_strbuf *buffer, mxp_sink *sink)
 {
@@ -109,59 +106,55 @@ static void note_error_locked(pipeline *line, int error)
     pthread_cond_broadcast(&line->changed);
 }
 
-// Writes one slot's text without holding the mutex; the caller has set `writing`.
-static void write_slot_locked(pipeline *line, slot *written)
+// Writes the text of block next_write, without holding the mutex. Nothing is written after an
+// error.
+static void write_locked(pipeline *line, mxp_strbuf *text)
 {
     if (line->error != MXP_OK) {
         return;
     }
     pthread_mutex_unlock(&line->mutex);
-    int error = mxp__export_flush(&written->out, line->sink);
+    int error = mxp__export_flush(text, line->sink);
     pthread_mutex_lock(&line->mutex);
     if (error != MXP_OK) {
         note_error_locked(line, error);
     }
 }
 
-static void write_ready_locked(pipeline *line)
+static void write_due_locked(worker *self)
 {
-    if (line->writing) {
-        return;
-    }
-    line->writing = true;
-    slot *next;
-    while ((next = &line->slots[line->next_write % line->slot_count])->state == SLOT_READY) {
-        write_slot_locked(line, next);
-        next->state = SLOT_FREE;
+    pipeline *line = self->line;
+    while (self->count > 0 && self->numbers[self->first] == line->next_write) {
+        write_locked(line, &self->texts[self->first]);
+        self->first = (self->first + 1) % TEXTS_PER_WORKER;
+        self->count--;
         line->next_write++;
         pthread_cond_broadcast(&line->changed);
     }
-    line->writing = false;
-    pthread_cond_broadcast(&line->changed);
 }
 
-// The text of block `number` is too long for its slot: waits for its turn and writes what is there.
-static int write_overflow(pipeline *line, size_t number)
+// The text of block `number` is too long to be kept: waits for its turn and writes what is there.
+static int write_overflow(worker *self, size_t number, mxp_strbuf *text)
 {
+    pipeline *line = self->line;
     pthread_mutex_lock(&line->mutex);
-    while (line->error == MXP_OK && (line->writing || line->next_write != number)) {
+    write_due_locked(self);
+    while (line->error == MXP_OK && line->next_write != number) {
         pthread_cond_wait(&line->changed, &line->mutex);
+        write_due_locked(self);
     }
-    line->writing = true;
-    write_slot_locked(line, &line->slots[number % line->slot_count]);
-    line->writing = false;
-    pthread_cond_broadcast(&line->changed);
+    write_locked(line, text);
     int error = line->error;
     pthread_mutex_unlock(&line->mutex);
     return error;
 }
 
-// Formats block `number` into its slot. *ended: there is none, or it cannot be got at.
-static int fill_slot(pipeline *line, size_t number, bool *ended)
+// Formats block `number` into `text`. *ended: there is none, or it cannot be got at.
+static int format_kept(worker *self, size_t number, mxp_strbuf *text, bool *ended)
 {
-    mxp_export run = *line->run;
-    run.out = &line->slots[number % line->slot_count].out;
-    run.flush_bytes = slot_flush_bytes;
+    mxp_export run = *self->line->run;
+    run.out = text;
+    run.flush_bytes = text_flush_bytes;
     mxp_block block;
     int found = run.source->block(run.source, number, &block);
     if (found <= 0) {
@@ -170,43 +163,59 @@ static int fill_slot(pipeline *line, size_t number, bool *ended)
     }
     int more;
     while ((more = run.exporter->block(&run, &block)) == 1) {
-        int error = write_overflow(line, number);
+        int error = write_overflow(self, number, text);
         if (error != MXP_OK) {
             return error;
         }
     }
-    if (run.out->failed) {
-        return mxp__fail_memory("the exported text");
+    return text->failed ? mxp__fail_memory("the exported text") : more;
+}
+
+// Formats the next block; a text that waits for its turn has room beside it.
+static void format_next_locked(worker *self)
+{
+    pipeline *line = self->line;
+    size_t number = line->next_block++;
+    pthread_mutex_unlock(&line->mutex);
+    if (self->count == 0) {
+        self->first = 0;  // the text that is in the cache
     }
-    return more;
+    size_t place = (self->first + self->count) % TEXTS_PER_WORKER;  // due texts may leave meanwhile
+    bool ended = false;
+    int error = format_kept(self, number, &self->texts[place], &ended);
+    pthread_mutex_lock(&line->mutex);
+    if (error != MXP_OK) {
+        note_error_locked(line, error);
+    }
+    line->ended = line->ended || ended;
+    self->numbers[place] = number;
+    self->count++;
+}
+
+static void work_on(worker *self)
+{
+    pipeline *line = self->line;
+    pthread_mutex_lock(&line->mutex);
+    while (line->error == MXP_OK) {
+        write_due_locked(self);
+        if (self->count < TEXTS_PER_WORKER && !line->ended) {
+            format_next_locked(self);
+        } else if (self->count > 0) {
+            pthread_cond_wait(&line->changed, &line->mutex);
+        } else {
+            break;
+        }
+    }
+    pthread_mutex_unlock(&line->mutex);
 }
 
 static void *work(void *context)
 {
-    pipeline *line = context;
-    pthread_mutex_lock(&line->mutex);
-    while (!line->ended && line->error == MXP_OK) {
-        size_t number = line->next_block;
-        slot *mine = &line->slots[number % line->slot_count];
-        if (mine->state != SLOT_FREE) {
-            pthread_cond_wait(&line->changed, &line->mutex);
-            continue;
-        }
-        line->next_block++;
-        mine->state = SLOT_FILLING;
-        pthread_mutex_unlock(&line->mutex);
-        bool ended = false;
-        int error = fill_slot(line, number, &ended);
-        pthread_mutex_lock(&line->mutex);
-        if (error != MXP_OK) {
-            note_error_locked(line, error);
-        }
-        line->ended = line->ended || ended;
-        mine->state = SLOT_READY;
-        write_ready_locked(line);
+    worker self = {.line = context};
+    work_on(&self);
+    for (size_t i = 0; i < TEXTS_PER_WORKER; i++) {
+        mxp__strbuf_fini(&self.texts[i]);
     }
-    pthread_cond_broadcast(&line->changed);
-    pthread_mutex_unlock(&line->mutex);
     return NULL;
 }
 
@@ -231,7 +240,6 @@ static int run_pipeline(mxp_export *run, mxp_sink *sink, size_t workers)
     }
     line->run = run;
     line->sink = sink;
-    line->slot_count = workers * SLOTS_PER_WORKER;
     pthread_mutex_init(&line->mutex, NULL);
     pthread_cond_init(&line->changed, NULL);
     pthread_t threads[WORKERS_MAX];
@@ -243,9 +251,6 @@ static int run_pipeline(mxp_export *run, mxp_sink *sink, size_t workers)
     int error = line->error != MXP_OK ? line->error : line->damage;
     if (error != MXP_OK) {
         mxp_set_last_error(error, line->text);
-    }
-    for (size_t i = 0; i < line->slot_count; i++) {
-        mxp__strbuf_fini(&line->slots[i].out);
     }
     pthread_cond_destroy(&line->changed);
     pthread_mutex_destroy(&line->mutex);
