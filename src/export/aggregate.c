@@ -296,6 +296,9 @@ void mxp__aggregate_reset(mxp_aggregate *aggregate)
 {
     mxp__duration_table_clear(&aggregate->durations);
     mxp__duration_table_clear(&aggregate->outside);
+    for (size_t phase = 0; phase < MXP__PHASES; phase++) {
+        mxp__duration_table_clear(&aggregate->phases[phase]);
+    }
     mxp__counter_table_clear(&aggregate->counters);
     mxp__counter_table_clear(&aggregate->devices);
     mxp__counter_table_clear(&aggregate->api);

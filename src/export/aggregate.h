@@ -9,8 +9,9 @@
 // MXP_GROUP_SCOPE: one section "Scopes", a row for each scope path ("net/conv1", "<no scope>").
 // Each span counts in the innermost scope of its thread at its end (an operator, and a span that
 // names a scope, in its own) with its self time: its duration without that of the spans inside it.
-// So the totals of a thread's rows add up to the time it was inside any span. Tasks and frames,
-// which may overlap, are left out.
+// So the totals of a thread's rows add up to the time it was inside any span. Operators of a phase
+// have a row of their own: "net/conv1 (forward)", "(backward)", "(update)", "(communication)".
+// Tasks and frames, which may overlap, are left out.
 //
 // MXP_GROUP_STEP: section "Steps" with a row "step N" for each step number: how often it was begun
 // and how long it lasted. Then sections as by name, in which one sample is what one step spent in

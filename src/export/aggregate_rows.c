@@ -198,6 +198,9 @@ static int collect(row_list *list, int64_t now_ns)
     }
     add_durations(list, &aggregate->durations);
     add_durations(list, &aggregate->outside);
+    for (size_t phase = 0; phase < MXP__PHASES; phase++) {
+        add_durations(list, &aggregate->phases[phase]);
+    }
     add_counters(list, &aggregate->counters, &aggregate->durations, now_ns);
     add_counters(list, &aggregate->devices, NULL, now_ns);
     add_counters(list, &aggregate->api, NULL, now_ns);

@@ -104,32 +104,43 @@ static int claim_children(thread_scope *thread, const mxp_event *event, uint64_t
 }
 
 // ---- rows -------------------------------------------------------------------------------------
-static mxp_duration_row *row_of_scope(scope_pass *pass, uint32_t scope)
+static int make_label(const mxp_source *source, uint32_t scope, uint32_t phase, mxp_label *label)
 {
     static const char section[] = "Scopes";
-    mxp_duration_table *table = &pass->aggregate->durations;
-    uint32_t known = mxp__known_name(pass->source, scope);
-    mxp_duration_row *row = mxp__duration_find(table, known);
-    if (row != NULL) {
-        return row;
-    }
+    static const char *const suffixes[MXP__PHASES] = {"", " (forward)", " (backward)", " (update)",
+                                                      " (communication)"};
     mxp_strbuf path = {0};
-    mxp_label label;
     if (scope == 0) {
         mxp__strbuf_puts(&path, "<no scope>");
     } else {
-        mxp__scope_path(pass->source, scope, &path);
+        mxp__scope_path(source, scope, &path);
     }
+    mxp__strbuf_puts(&path, suffixes[phase]);
     int error = path.failed ? mxp__fail_memory("the aggregate statistics")
-                            : mxp__label_make(&label, section, sizeof section - 1,
+                            : mxp__label_make(label, section, sizeof section - 1,
                                               mxp__strbuf_text(&path), path.length);
     mxp__strbuf_fini(&path);
-    return error == MXP_OK ? mxp__duration_add(table, known, &label) : NULL;
+    return error;
 }
 
-static int add_time(scope_pass *pass, uint32_t scope, uint64_t ns)
+static mxp_duration_row *row_of_scope(scope_pass *pass, uint32_t scope, uint32_t phase)
 {
-    mxp_duration_row *row = row_of_scope(pass, scope);
+    mxp_aggregate *aggregate = pass->aggregate;
+    phase = phase < MXP__PHASES ? phase : MXP_PHASE_NONE;
+    mxp_duration_table *table =
+        phase == MXP_PHASE_NONE ? &aggregate->durations : &aggregate->phases[phase];
+    uint32_t known = mxp__known_name(pass->source, scope);
+    mxp_duration_row *row = mxp__duration_find(table, known);
+    mxp_label label;
+    if (row != NULL || make_label(pass->source, scope, phase, &label) != MXP_OK) {
+        return row;
+    }
+    return mxp__duration_add(table, known, &label);
+}
+
+static int add_time(scope_pass *pass, uint32_t scope, uint32_t phase, uint64_t ns)
+{
+    mxp_duration_row *row = row_of_scope(pass, scope, phase);
     if (row == NULL) {
         return MXP_ENOMEM;
     }
@@ -159,11 +170,12 @@ static int add_span(scope_pass *pass, thread_scope *thread, const mxp_event *eve
     uint32_t scope = own_scope != 0 ? own_scope : thread->scope;
     if (event->lane != 0) {
         // Not this thread's time, so nothing of the thread is inside it.
-        return add_time(pass, own_scope, (uint64_t)(event->end_ns - event->begin_ns));
+        return add_time(pass, own_scope, MXP_PHASE_NONE,
+                        (uint64_t)(event->end_ns - event->begin_ns));
     }
     uint64_t self_ns;
     int error = claim_children(thread, event, &self_ns);
-    return error == MXP_OK ? add_time(pass, scope, self_ns) : error;
+    return error == MXP_OK ? add_time(pass, scope, MXP_PHASE_NONE, self_ns) : error;
 }
 
 static int add_operator(scope_pass *pass, thread_scope *thread, const mxp_event *event)
@@ -172,7 +184,8 @@ static int add_operator(scope_pass *pass, thread_scope *thread, const mxp_event 
     mxp__event_operator(event, &op);
     uint64_t self_ns;
     int error = claim_children(thread, event, &self_ns);
-    return error == MXP_OK ? add_time(pass, op.scope, self_ns) : error;
+    return error == MXP_OK ? add_time(pass, op.scope, event->flags & MXP_OP_PHASE_MASK, self_ns)
+                           : error;
 }
 
 static int add_record(void *context, const mxp_event *event)
@@ -216,7 +229,7 @@ int mxp__aggregate_scopes(mxp_aggregate *aggregate, mxp_source *source)
     mxp__free(pass.styles, style_bytes);
     // Statistics without a trace know of no scopes.
     for (size_t i = 0; i < source->stats_count && (error == MXP_OK || error == MXP_EFORMAT); i++) {
-        mxp_duration_row *row = row_of_scope(&pass, 0);
+        mxp_duration_row *row = row_of_scope(&pass, 0, MXP_PHASE_NONE);
         if (row == NULL) {
             return MXP_ENOMEM;
         }

@@ -51,9 +51,12 @@ typedef struct mxp_activity {
 typedef struct mxp_scope_state mxp_scope_state;
 typedef struct mxp_step_state mxp_step_state;
 
+enum { MXP__PHASES = MXP_PHASE_COMMUNICATION + 1 };
+
 struct mxp_aggregate {
     int group;
-    mxp_duration_table durations;  // by name id; MXP_GROUP_SCOPE: by scope id
+    mxp_duration_table durations;  // by name id; MXP_GROUP_SCOPE: by scope id, of no phase
+    mxp_duration_table phases[MXP__PHASES];  // MXP_GROUP_SCOPE: by scope id; the first is unused
     mxp_duration_table outside;  // MXP_GROUP_STEP: by name id, outside all steps
     mxp_counter_table counters;  // by name id
     mxp_counter_table devices;  // by device

@@ -86,6 +86,45 @@ static void operators_and_long_spans_bring_their_own_scope(void **state)
     mxp__source_close(source);
 }
 
+static void phases_of_a_layer_have_rows_of_their_own(void **state)
+{
+    (void)state;
+    mxp_source *source = fake_source_create();
+    uint32_t thread = fake_thread(source, "a");
+    uint32_t name = fake_span_name(source, "operator", "conv");
+    uint32_t layer = fake_scope(source, fake_scope(source, 0, "net"), "conv1");
+    static const uint16_t flags[] = {MXP_PHASE_FORWARD,       MXP_PHASE_NONE,
+                                     MXP_PHASE_BACKWARD,      MXP_PHASE_UPDATE | MXP_OP_FAILED,
+                                     MXP_PHASE_COMMUNICATION, MXP_PHASE_BACKWARD};
+    for (uint32_t i = 0; i < 6; i++) {
+        fake_operator(source, thread,
+                      &(mxp_operator){.name = name,
+                                      .id = i + 1,
+                                      .start_ticks = 1000 * i,
+                                      .end_ticks = 1000 * i + 10 + i,
+                                      .scope = layer,
+                                      .flags = flags[i]});
+    }
+    fake_operator(source, thread,
+                  &(mxp_operator){.name = name,
+                                  .id = 7,
+                                  .start_ticks = 9000,
+                                  .end_ticks = 9001,
+                                  .flags = MXP_PHASE_FORWARD});
+    const mxp_row *rows;
+    size_t count;
+    mxp_aggregate *aggregate = rows_of(source, MXP_GROUP_SCOPE, &rows, &count);
+    assert_int_equal(count, 6);
+    assert_true(row_get(rows, count, "Scopes", "net/conv1")->total == 11);
+    assert_true(row_get(rows, count, "Scopes", "net/conv1 (forward)")->total == 10);
+    assert_true(row_get(rows, count, "Scopes", "net/conv1 (backward)")->total == 12 + 15);
+    assert_true(row_get(rows, count, "Scopes", "net/conv1 (update)")->total == 13);
+    assert_true(row_get(rows, count, "Scopes", "net/conv1 (communication)")->total == 14);
+    assert_true(row_get(rows, count, "Scopes", "<no scope> (forward)")->total == 1);
+    mxp__aggregate_destroy(aggregate);
+    mxp__source_close(source);
+}
+
 static void overlapping_tasks_are_left_out(void **state)
 {
     (void)state;
@@ -177,6 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(self_time_goes_to_the_innermost_scope),
         cmocka_unit_test(operators_and_long_spans_bring_their_own_scope),
+        cmocka_unit_test(phases_of_a_layer_have_rows_of_their_own),
         cmocka_unit_test(overlapping_tasks_are_left_out),
         cmocka_unit_test(a_scope_lasts_into_the_next_source),
         cmocka_unit_test(millions_of_siblings_are_bounded_and_add_up),
