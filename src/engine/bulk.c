@@ -175,7 +175,7 @@ static int push_as_one(mxn_thread *self, mxn_operation *bulk_op, mxn_operation *
     return MXP_OK;
 }
 
-// A bulk of one, or one there was no memory for.
+// There was no memory for the bulk.
 static int push_one_by_one(mxn_thread *self, mxn_operation *members)
 {
     int code = MXP_OK;
@@ -216,7 +216,7 @@ int mxn__bulk_push(mxn_thread *self)
         return MXP_OK;
     }
     self->bulk = (mxn_bulk){.size = taken.size};
-    mxn_operation *op = taken.count > 1 ? bulk_make(self, &taken) : NULL;
+    mxn_operation *op = bulk_make(self, &taken);
     if (op != NULL) {
         int code = push_as_one(self, op, taken.first);
         if (code == MXP_OK) {

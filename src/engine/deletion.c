@@ -57,7 +57,8 @@ void mxn__deletion_push(mxn_thread *self, mxn_operation *op)
     }
 }
 
-// Whether the deletion must wait for bulks that other threads have not pushed.
+// Whether the deletion must wait for bulks that use the variable and were not pushed yet. It pushes
+// none itself: bulks do not depend on when arrays are let go of.
 static bool deferred(mxn_var *var, mxn_operation *op)
 {
     mxn__spin_lock(&mxn__engine.push_lock);
@@ -82,7 +83,6 @@ void mxn_var_delete(mxn_var *var, void (*release)(void *argument), void *argumen
         delete_at_once(self, var, release, argument);
         return;
     }
-    mxn__bulk_push(self);
     const mxn_work work = {.argument = argument,
                            .deleter = release,
                            .writes = &var,
@@ -92,6 +92,7 @@ void mxn_var_delete(mxn_var *var, void (*release)(void *argument), void *argumen
     mxn_operation *op =
         mxn__operation_make(self, &work, MXN__OP_DELETE | MXN__OP_VAR_ENDS, MXN__QUEUE_COMPUTE);
     if (op == NULL) {
+        mxn__bulk_push(self);
         delete_at_once(self, var, release, argument);
     } else if (!deferred(var, op)) {
         mxn__deletion_push(self, op);

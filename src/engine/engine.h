@@ -124,11 +124,28 @@ int mxn_var_wait_write(mxn_var *var);
 // WaitForAll: returns when no operation is pending. The first error since the last one; clears all.
 int mxn_wait_all(void);
 
+// The error of a write that has failed and is over, as mxn_var_wait gives it, without waiting.
+int mxn_var_error(mxn_var *var);
+
+// ---- callbacks --------------------------------------------------------------------------------
+// Around a function of the program that this thread runs on behalf of an operation that has not
+// ended. What the thread pushes meanwhile is recorded as "PREFIX::name", category "Custom
+// Operator". Waiting for everything, stopping and forking would wait for that operation: they are
+// refused. Callbacks nest.
+typedef struct mxn_callback {
+    const char *prefix;  // null: names stay as they are
+    const struct mxn_callback *outer;  // private
+} mxn_callback;
+
+int mxn_callback_begin(mxn_callback *callback);  // MXP_ENOMEM: nothing has begun
+int mxn_callback_end(const mxn_callback *callback);  // pushes what is in the thread's bulk
+
 // ---- bulks ------------------------------------------------------------------------------------
 // Up to `size` synchronous operations in a row (property MXN_NORMAL, priority 0, one device) pushed
-// by this thread become one, "ImperativeBulk"; each member keeps its own record, error and
-// dependencies on the members before it. Returns the previous size; 0 and 1 mean off. NaiveEngine
-// never collects and answers 0.
+// by this thread become one, "ImperativeBulk", also if it is a single one that something else cuts
+// off; each member keeps its own record, error and dependencies on the members before it. Deletions
+// cut nothing off: they wait for the bulk if it uses the variable. Returns the previous size; 0 and
+// 1 mean off. NaiveEngine never collects and answers 0.
 int mxn_bulk_size_set(int size);
 int mxn_bulk_flush(void);
 

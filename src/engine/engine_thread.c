@@ -96,6 +96,7 @@ mxn_thread *mxn__thread_begin(void)
     self->is_worker = self->parallel = false;
     self->running = NULL;
     self->naive_call = NULL;
+    self->callback = NULL;
     self->last_end = 0;
     mxn__self = self;
     // Without a key the state is not taken over after the thread: it stays, nothing breaks.

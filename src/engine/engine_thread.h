@@ -47,6 +47,7 @@ typedef struct mxn_thread {
     uint64_t last_end;  // end stamp of what it ran just before, 0 if it has done else since
     const mxn_operation *running;  // innermost, null: none
     struct mxn_naive_call *naive_call;  // innermost, null: none
+    const mxn_callback *callback;  // innermost, null: none
     uint32_t var_id, var_id_end;  // unused variable ids
     uint32_t made[MXN__BLOCK_CLASSES];
     uint16_t index;  // in the table

@@ -132,7 +132,8 @@ static void stop_workers(void)
 
 static bool is_inside(void)
 {
-    return mxn__self != NULL && (mxn__self->running != NULL || mxn__self->is_worker);
+    const mxn_thread *self = mxn__self;
+    return self != NULL && (self->running != NULL || self->callback != NULL || self->is_worker);
 }
 
 int mxn_engine_stop(void)

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "engine/bulk.h"
+#include "engine/callback.h"
 #include "engine/compute.h"
 #include "engine/naive.h"
 #include "engine/run.h"
@@ -45,6 +46,9 @@ void mxn__push_stamp(mxn_thread *self, mxn_operation *op, uint64_t push_ticks)
     }
     op->flags |= MXN__OP_RECORD;
     op->push_stamp |= (push_ticks != 0 ? push_ticks : mxp_ticks()) & MXP_STAMP_MASK;
+    if (__builtin_expect(self->callback != NULL, 0)) {
+        op->name = mxn__callback_name(self->callback, op);
+    }
 }
 
 static bool is_visible(const mxn_work *work)

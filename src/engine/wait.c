@@ -74,6 +74,11 @@ int mxn_var_wait(mxn_var *var)
     return mxn__error_deliver(var);
 }
 
+int mxn_var_error(mxn_var *var)
+{
+    return mxn__error_deliver(var);
+}
+
 int mxn_var_wait_write(mxn_var *var)
 {
     mxn_thread *self;
@@ -136,7 +141,7 @@ int mxn_wait_all(void)
     if (code != MXP_OK) {
         return code;
     }
-    if (self->running == NULL) {
+    if (self->running == NULL && self->callback == NULL) {
         mxn__idle_wait();
     } else if (mxn__engine_pending() > depth_of(self)) {
         return refuse_inside();

@@ -16,11 +16,13 @@ static mxn_array *slot_of(mxn_chunk *chunk)
 static void end_chunk(void *argument)
 {
     mxn_chunk *chunk = argument;
+    mxn_array *source = chunk->source;
     mxn_storage_free(chunk->block);
     chunk->block = NULL;
     __atomic_store_n(&chunk->data, NULL, __ATOMIC_RELAXED);
     __atomic_store_n(&chunk->state, (uint32_t)MXN__CHUNK_NONE, __ATOMIC_RELAXED);
     mxn__array_put_back(slot_of(chunk));
+    mxn_array_release(source);
 }
 
 static void drop_chunk(mxn_chunk *chunk)
@@ -93,6 +95,7 @@ static int make_chunk(mxn_array *array, const mxn_shape *shape, int dtype, mxn_c
     chunk->var = var;
     chunk->data = NULL;
     chunk->block = NULL;
+    chunk->source = NULL;
     chunk->bytes = size * mxn_dtype_size(dtype);
     chunk->context = context;
     chunk->tag =

@@ -47,6 +47,7 @@ typedef struct mxn_chunk {
     mxn_var *var;
     void *data;  // atomic; null until allocated
     mxn_block *block;
+    struct mxn_array *source;  // of an alias: whose memory it shows; a reference
     uint64_t bytes;  // to allocate
     uint32_t refs;  // atomic: arrays on it
     uint32_t state;  // atomic
@@ -161,6 +162,14 @@ int mxn_array_reshape(mxn_array *array, int count, const int64_t *codes, bool re
 int mxn_array_view(mxn_array *array, const mxn_shape *shape, int dtype, mxn_array **view);
 // The whole array again, without its notes (Detach). Of a none array: another none array.
 int mxn_array_detach(mxn_array *array, mxn_array **view);
+
+// ---- aliases ----------------------------------------------------------------------------------
+// The same memory under a variable of its own, which the engine does not order with the array's:
+// for an operation that holds the array and has others work on it. Keeps the array alive. `beside`:
+// an alias of an array that shares memory with this one, or null; both then share a variable.
+int mxn_array_alias(mxn_array *array, mxn_array *beside, mxn_array **alias);
+// Before anything uses the alias, inside an operation on the array. MXP_ENOMEM.
+int mxn_array_alias_open(mxn_array *alias);
 
 // ---- values -----------------------------------------------------------------------------------
 // Waits for pending writes, or for everything pending. They return the error of a failed writer.

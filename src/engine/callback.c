@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Callbacks of a program that run on behalf of an operation, outside of it. They nest where the
+// engine runs everything inside the push.
+#include "engine/callback.h"
+
+#include <stdio.h>
+
+#include "engine/engine_state.h"
+
+int mxn_callback_begin(mxn_callback *callback)
+{
+    mxn_thread *self = mxn__thread_self();
+    if (self == NULL) {
+        return MXP_ENOMEM;
+    }
+    callback->outer = self->callback;
+    self->callback = callback;
+    return MXP_OK;
+}
+
+int mxn_callback_end(const mxn_callback *callback)
+{
+    int error = mxn_bulk_flush();
+    mxn__self->callback = callback->outer;
+    return error;
+}
+
+// MXNet's arrays go with the last operation on them, on a worker: their ends are the callback's
+// only where everything runs inside the push.
+mxp_name mxn__callback_name(const mxn_callback *callback, const mxn_operation *op)
+{
+    enum { TEXT_MAX = 256 };
+    bool ends_variable = (op->flags & MXN__OP_VAR_ENDS) != 0 && mxn__engine.naive == 0;
+    if (callback->prefix == NULL || ends_variable) {
+        return op->name;
+    }
+    char text[TEXT_MAX];
+    snprintf(text, sizeof(text), "%s::%s", callback->prefix, mxp_name_text(op->name));
+    return mxp_span_name("Custom Operator", text);
+}
