@@ -2,7 +2,8 @@
 # The front door: each command sets up what it needs, builds, and does one thing. CMake does the
 # building; everything built goes to build/, Python packages to .venv/.
 #
-#   make demo            build, and profile a real program       make          the same
+#   make demo            build, and profile a walk-through and the training of a network
+#   make demo-embed      the same for a program that reads files with several threads
 #   make test            build and run every test                TESTS=regex   only some
 #   make check           sanitizers, clang, long tests, the browser, fuzzing, format
 #   make bench           every claim, measured; BENCH=name: one; PEERS=1: against other profilers
@@ -10,8 +11,8 @@
 #   make browser         what the browser tests need; `make test` runs them once it is there
 #   make format          clang-format;  make install PREFIX=dir;  make clean
 .DEFAULT_GOAL := demo
-.PHONY: demo demo-embed demo-trace build test check check-asan check-tsan check-clang check-browser check-format \
-	bench fuzz browser format install clean
+.PHONY: demo demo-trace demo-train demo-embed build test check check-asan check-tsan check-clang \
+	check-browser check-format bench fuzz browser format install clean
 .SUFFIXES:
 
 JOBS ?= $(shell nproc)
@@ -33,13 +34,8 @@ build:
 	@$(call configure_and_build,release)
 
 # ---- demo --------------------------------------------------------------------------------------
-demo: demo-embed
-
-demo-embed:
-	@$(setup) build
-	@$(call configure_and_build,release,--target embed mxprof_command)
-	@mkdir -p build/demo
-	build/release/embed build/demo
+# The walk-through, then the training of a network.
+demo: demo-trace demo-train
 
 # The walk-through of MXNet's guide: an array, two operators, a wait.
 demo-trace:
@@ -47,6 +43,20 @@ demo-trace:
 	@$(call configure_and_build,release,--target trace)
 	@mkdir -p build/demo
 	build/release/trace build/demo
+
+demo-train:
+	@$(setup) build
+	@$(call configure_and_build,release,--target train mxprof_command)
+	@mkdir -p build/demo
+	build/release/train build/demo
+	build/release/mxprof report --by scope build/demo/profile.mxp
+
+# A program with no operators in it: threads that read files.
+demo-embed:
+	@$(setup) build
+	@$(call configure_and_build,release,--target embed mxprof_command)
+	@mkdir -p build/demo
+	build/release/embed build/demo
 
 # ---- tests -------------------------------------------------------------------------------------
 # The optimised build takes every test, the debug build those that run the library's asserts.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The demo as `make demo` runs it: what it leaves, and that table, trace and native trace agree. The JSON is
+"""The program of `make demo-embed`: what it leaves, and that table, trace and native trace agree. The JSON is
 read by Python's parser, the trace's own counts are checked against the command's."""
 import collections
 import json
