@@ -11,42 +11,9 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 
-// ---- letting go -------------------------------------------------------------------------------
-// The end of an array is an operation too, and would end the bulk that is being collected. So
-// arrays that have done their work wait until as many operators as make a bulk have run.
-static void drop_garbage(mxn_plan *plan)
-{
-    for (size_t i = 0; i < plan->garbage_count; i++) {
-        mxn_array_release(plan->garbage[i]);
-    }
-    plan->garbage_count = 0;
-    plan->invoked = 0;
-}
-
-static void let_go(mxn_plan *plan, mxn_array *array)
-{
-    if (array == NULL) {
-        return;
-    }
-    if (plan->bulk_size == 0 || mxp__grow(&plan->garbage, &plan->garbage_capacity,
-                                          plan->garbage_count + 1, sizeof(mxn_array *)) != MXP_OK) {
-        mxn_array_release(array);
-        return;
-    }
-    plan->garbage[plan->garbage_count++] = array;
-}
-
-static void count_invocation(mxn_plan *plan)
-{
-    plan->invoked++;
-    if (plan->invoked >= plan->bulk_size) {
-        drop_garbage(plan);
-    }
-}
-
 // ---- single operators -------------------------------------------------------------------------
 // Runs an operator that the graph itself does not name, on `inputs`. *output null: it is made.
-static int run_by_name(mxn_plan *plan, const char *name, uint32_t count, const char *const *keys,
+static int run_by_name(const char *name, uint32_t count, const char *const *keys,
                        const char *const *values, mxn_array *const *inputs, uint32_t input_count,
                        uint32_t request, uint32_t scope, mxn_array **output)
 {
@@ -65,22 +32,20 @@ static int run_by_name(mxn_plan *plan, const char *name, uint32_t count, const c
                                    .scope = scope,
                                    .category = MXN_MEMORY_GRADIENT};
         error = mxn_autograd_invoke(&in);
-        count_invocation(plan);
     }
     mxn_params_release(params);
     return error;
 }
 
 // *array null: a new one.
-static int run_zeros(mxn_plan *plan, const mxn_kept *like, uint32_t scope, mxn_array **array)
+static int run_zeros(const mxn_kept *like, uint32_t scope, mxn_array **array)
 {
     char shape[MXN_SHAPE_TEXT], context[32], dtype[16];
     snprintf(dtype, sizeof(dtype), "%d", like->dtype);
     const char *const keys[] = {"shape", "dtype", "ctx"};
     const char *const values[] = {mxn_shape_tuple(&like->shape, shape), dtype,
                                   mxn_context_text(like->context, context)};
-    return run_by_name(plan, "_zeros_without_dtype", 3, keys, values, NULL, 0, MXN_WRITE, scope,
-                       array);
+    return run_by_name("_zeros_without_dtype", 3, keys, values, NULL, 0, MXN_WRITE, scope, array);
 }
 
 // ---- contributions ----------------------------------------------------------------------------
@@ -92,8 +57,8 @@ static void contribute(mxn_plan *plan, mxn_entry to, mxn_array *array)
 }
 
 // One operator after the other: *sum null makes a new array, else it is written as `request` says.
-static int add_one_by_one(mxn_plan *plan, const mxn_pending *pending, uint32_t scope,
-                          uint32_t request, mxn_array **sum)
+static int add_one_by_one(const mxn_pending *pending, uint32_t scope, uint32_t request,
+                          mxn_array **sum)
 {
     mxn_array *partial = NULL;
     int error = MXP_OK;
@@ -101,42 +66,41 @@ static int add_one_by_one(mxn_plan *plan, const mxn_pending *pending, uint32_t s
         bool last = i + 1 == pending->count;
         mxn_array *pair[] = {partial == NULL ? pending->items[0] : partial, pending->items[i]};
         mxn_array *next = NULL;
-        error = run_by_name(plan, "_grad_add", 0, NULL, NULL, pair, 2, last ? request : MXN_WRITE,
-                            scope, last ? sum : &next);
-        let_go(plan, partial);
+        error = run_by_name("_grad_add", 0, NULL, NULL, pair, 2, last ? request : MXN_WRITE, scope,
+                            last ? sum : &next);
+        mxn_array_release(partial);
         partial = next;
     }
     return error;
 }
 
 // The same at once. MXNet does so below MXNET_EXEC_INPLACE_GRAD_SUM_CAP's default.
-static int add_up(mxn_plan *plan, const mxn_pending *pending, uint32_t scope, uint32_t request,
-                  mxn_array **sum)
+static int add_up(const mxn_pending *pending, uint32_t scope, uint32_t request, mxn_array **sum)
 {
     enum { AT_ONCE_BELOW = 8 };
     if (pending->count >= AT_ONCE_BELOW) {
-        return add_one_by_one(plan, pending, scope, request, sum);
+        return add_one_by_one(pending, scope, request, sum);
     }
     char number[16];
     snprintf(number, sizeof(number), "%u", pending->count);
     const char *const key = "num_args", *const value = number;
-    return run_by_name(plan, "add_n", 1, &key, &value, pending->items, pending->count, request,
-                       scope, sum);
+    return run_by_name("add_n", 1, &key, &value, pending->items, pending->count, request, scope,
+                       sum);
 }
 
 // Afterwards the gradient is one array, or none at all.
-static int settle(mxn_plan *plan, mxn_pending *pending, uint32_t scope)
+static int settle(mxn_pending *pending, uint32_t scope)
 {
     if (pending->count < 2) {
         return MXP_OK;
     }
     mxn_array *sum = NULL;
-    int error = add_up(plan, pending, scope, MXN_WRITE, &sum);
+    int error = add_up(pending, scope, MXN_WRITE, &sum);
     if (error != MXP_OK) {
         return error;
     }
     for (uint32_t i = 0; i < pending->count; i++) {
-        let_go(plan, pending->items[i]);
+        mxn_array_release(pending->items[i]);
         pending->items[i] = NULL;
     }
     pending->items[0] = sum;
@@ -153,14 +117,14 @@ static bool written_directly(const mxn_plan *plan, mxn_entry to)
            !plan->request->create_graph;
 }
 
-static int finish_variable(mxn_plan *plan, mxn_visit *visit)
+static int finish_variable(mxn_visit *visit)
 {
     mxn_node *node = visit->node;
     mxn_pending *pending = &visit->pending[0];
     if (visit->result != NULL) {
-        int error = settle(plan, pending, 0);
+        int error = settle(pending, 0);
         if (error == MXP_OK && pending->count == 0) {
-            return run_zeros(plan, &node->outputs[0], 0, visit->result);
+            return run_zeros(&node->outputs[0], 0, visit->result);
         }
         if (error == MXP_OK) {
             *visit->result = pending->items[0];
@@ -171,15 +135,15 @@ static int finish_variable(mxn_plan *plan, mxn_visit *visit)
     mxn_array *target = node->gradient;
     node->fresh = true;
     if (pending->count == 0) {
-        return node->request == MXN_ADD ? MXP_OK : run_zeros(plan, &node->outputs[0], 0, &target);
+        return node->request == MXN_ADD ? MXP_OK : run_zeros(&node->outputs[0], 0, &target);
     }
     if (pending->count > 1) {
-        return add_up(plan, pending, 0, node->request, &target);
+        return add_up(pending, 0, node->request, &target);
     }
     // It may be there already.
-    return pending->items[0] == target ? MXP_OK
-                                       : run_by_name(plan, "_copy", 0, NULL, NULL, pending->items,
-                                                     1, node->request, 0, &target);
+    return pending->items[0] == target
+               ? MXP_OK
+               : run_by_name("_copy", 0, NULL, NULL, pending->items, 1, node->request, 0, &target);
 }
 
 // ---- the calls of a node ----------------------------------------------------------------------
@@ -223,7 +187,7 @@ static int node_run_init(node_run *run, mxn_plan *plan, mxn_visit *visit)
 static void node_run_fini(node_run *run)
 {
     for (uint32_t i = 0; run->memory != NULL && i < run->result_count; i++) {
-        let_go(run->plan, run->results[i]);
+        mxn_array_release(run->results[i]);
     }
     mxp__free(run->memory, run->bytes);
 }
@@ -235,7 +199,7 @@ static int gradient_of_output(const node_run *run, uint32_t index, mxn_array **a
     const mxn_node *node = run->visit->node;
     int error = MXP_OK;
     if (pending->count == 0) {
-        error = run_zeros(run->plan, &node->outputs[index], node->scope, &pending->items[0]);
+        error = run_zeros(&node->outputs[index], node->scope, &pending->items[0]);
         pending->count = error == MXP_OK;
     }
     *array = pending->items[0];
@@ -329,7 +293,6 @@ static int run_call(node_run *run, uint32_t index, uint32_t first_result)
                                .scope = run->visit->node->scope,
                                .category = MXN_MEMORY_GRADIENT};
     error = mxn_autograd_invoke(&in);
-    count_invocation(run->plan);
     if (error == MXP_OK) {
         give_outputs(run, call, first_result);
     }
@@ -383,7 +346,7 @@ static int run_operator(mxn_plan *plan, mxn_visit *visit)
     uint32_t outputs = node->params->output_count;
     int error = MXP_OK;
     for (uint32_t i = 0; error == MXP_OK && i < outputs; i++) {
-        error = settle(plan, &visit->pending[i], node->scope);
+        error = settle(&visit->pending[i], node->scope);
     }
     if (error == MXP_OK) {
         if (plan->request->create_graph) {
@@ -397,7 +360,7 @@ static int run_operator(mxn_plan *plan, mxn_visit *visit)
     // Gradients that have done their work go now, not at the end.
     for (uint32_t i = 0; i < outputs; i++) {
         for (uint32_t j = 0; j < visit->pending[i].count; j++) {
-            let_go(plan, visit->pending[i].items[j]);
+            mxn_array_release(visit->pending[i].items[j]);
             visit->pending[i].items[j] = NULL;
         }
     }
@@ -413,7 +376,7 @@ static int run_plan(mxn_plan *plan)
             continue;
         }
         if (visit->node->params == NULL) {
-            error = finish_variable(plan, visit);
+            error = finish_variable(visit);
         } else if (visit->live && visit->gradient->count > 0) {
             error = run_operator(plan, visit);
         }
@@ -425,14 +388,12 @@ static int run_plan(mxn_plan *plan)
 static int run_bulked(mxn_plan *plan, int bulk_size)
 {
     int before = bulk_size > 1 ? mxn_bulk_size_set(bulk_size) : 0;
-    plan->bulk_size = bulk_size > 1 && !mxn_engine_is_naive() ? (uint32_t)bulk_size : 0;
     int error = run_plan(plan);
     if (bulk_size > 1) {
         int flush_error = mxn_bulk_flush();
         mxn_bulk_size_set(before);
         error = error != MXP_OK ? error : flush_error;
     }
-    drop_garbage(plan);
     return error;
 }
 

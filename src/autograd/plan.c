@@ -266,7 +266,6 @@ void mxn__plan_fini(mxn_plan *plan)
     for (size_t at = 0; at < plan->count; at++) {
         plan->visits[at].node->mark = 0;
     }
-    mxp__free(plan->garbage, plan->garbage_capacity * sizeof(mxn_array *));
     mxp__free(plan->items, plan->item_count * sizeof(mxn_array *));
     mxp__free(plan->pending, plan->pending_count * sizeof(mxn_pending));
     mxp__free(plan->needed, plan->needed_count * sizeof(bool));

@@ -33,10 +33,6 @@ typedef struct mxn_plan {
     size_t item_count;
     bool *needed;
     size_t needed_count;
-    mxn_array **garbage;  // references to let go of when a bulk is full
-    size_t garbage_count, garbage_capacity;
-    uint32_t bulk_size;  // 0: no bulks
-    uint32_t invoked;  // since garbage was dropped
 } mxn_plan;
 
 // Everything up to the first push. On failure the plan is empty.

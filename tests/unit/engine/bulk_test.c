@@ -49,7 +49,7 @@ static void a_full_bulk_is_pushed(void **state)
     assert_int_equal(mxn_var_wait(var), 0);  // a wait pushes the rest
     assert_int_equal(ran, 5);
     mxn_engine_counts after = counts();
-    assert_int_equal(after.bulks - before.bulks, 1);  // one alone stays what it is
+    assert_int_equal(after.bulks - before.bulks, 2);  // one alone is a bulk as well
     assert_int_equal(after.executed - before.executed - (after.waits - before.waits), 5);
     assert_true(mxn_var_version(var) == 2);
     mxn_var_delete(var, NULL, NULL, 0);
@@ -73,8 +73,8 @@ static void what_does_not_fit_pushes_first(void **state)
     }
     assert_int_equal(mxn_wait_all(), 0);
     assert_int_equal(ran, 9);
-    // Each pair; the one on the other device began a bulk of its own, pushed alone.
-    assert_int_equal(counts().bulks - before.bulks, 3);
+    // Each pair, and the one on the other device.
+    assert_int_equal(counts().bulks - before.bulks, 4);
 }
 
 static void smaller_size_pushes_what_is_there(void **state)
@@ -108,6 +108,26 @@ static void members_depend_on_each_other_only_where_they_do(void **state)
     mxn_var_delete(b, NULL, NULL, 0);
     mxn_var_delete(c, NULL, NULL, 0);
     assert_int_equal(mxn_wait_all(), 0);
+}
+
+static void deletions_cut_no_bulk_off(void **state)
+{
+    (void)state;
+    uint32_t ran = 0;
+    mxn_engine_counts before = counts();
+    mxn_var *used = mxn_var_new(), *unused = mxn_var_new();
+    for (int i = 0; i < 3; i++) {
+        engine_push(engine_add_one, &ran, used, NULL);
+    }
+    mxn_var_delete(used, NULL, NULL, 0);
+    mxn_var_delete(unused, NULL, NULL, 0);
+    assert_int_equal(counts().deletions - before.deletions, 1);
+    assert_int_equal(counts().bulks, before.bulks);
+    engine_push(engine_add_one, &ran, NULL, NULL);
+    assert_int_equal(mxn_wait_all(), 0);
+    assert_int_equal(ran, 4);
+    assert_int_equal(counts().bulks - before.bulks, 1);
+    assert_int_equal(counts().deletions - before.deletions, 2);
 }
 
 static void *delete_it(void *var)
@@ -221,6 +241,7 @@ int main(void)
         BULK_TEST(what_does_not_fit_pushes_first),
         BULK_TEST(smaller_size_pushes_what_is_there),
         BULK_TEST(members_depend_on_each_other_only_where_they_do),
+        BULK_TEST(deletions_cut_no_bulk_off),
         BULK_TEST(a_deletion_by_another_thread_waits_for_the_bulk),
         BULK_TEST(a_thread_that_ends_pushes_its_bulk),
         BULK_TEST(profiling_does_not_change_bulks),

@@ -163,6 +163,7 @@ static void a_bulk_is_shown_with_its_members(void **state)
     push_named("one", NULL, a);
     push_named("two", a, b);
     push_named("three", b, c);
+    mxn_bulk_size_set(0);
     push_named("outside", c, NULL);
     live_events live = take();
     const seen bulk = operator_named(&live, "ImperativeBulk");
