@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MXNet's functions that push a program's own operations. What the engine is given as argument is a
-// small block that keeps the program's function, its parameter and its deleter together.
+// MXNet's functions that push a program's own operations. The engine calls a synchronous function
+// on cpu as it is. For the others, what it is given as argument is a small block that keeps the
+// program's function, its parameter and its deleter together.
 #include <mxnet/c_api.h>
 #include <string.h>
 
@@ -9,6 +10,10 @@
 #include "engine/engine.h"
 #include "tensor/tensor.h"
 
+_Static_assert(offsetof(mxn_run, device_type) == 0 && MXN_CPU == 1 &&
+                   offsetof(mxn_run, device) == offsetof(struct MXContext, dev_id) &&
+                   offsetof(mxn_run, stream) == sizeof(struct MXContext),
+               "a mxn_run on cpu begins like a RunContext");
 _Static_assert(sizeof(struct MXContext) == sizeof(mxn_context),
                "a ContextHandle is an mxn_context");
 
@@ -125,6 +130,27 @@ static int check_function(bool given)
     return given ? MXP_OK : mxp__fail(MXP_EINVAL, "Check  notnull: function");
 }
 
+// Keeps the function and its context in a block of their own, where the operation has no room.
+static int enclose(mxn_work *work, const program_call *function, mxn_context context)
+{
+    program_call *c = mxp__alloc(sizeof(program_call));
+    if (c == NULL) {
+        return mxp__fail_memory("an operation");
+    }
+    *c = *function;
+    c->context = (struct MXContext){context.type, context.id};
+    work->argument = c;
+    work->deleter = call_delete;
+    if (c->sync != NULL) {
+        work->form = MXN_SYNC;
+        work->function.sync = run_sync;
+    } else {
+        work->form = MXN_ASYNC_FUNCTION;
+        work->function.async = run_async;
+    }
+    return MXP_OK;
+}
+
 static int push(const push_arguments *in)
 {
     mxn_context context = {MXN_CPU, 0};
@@ -132,21 +158,11 @@ static int push(const push_arguments *in)
         const struct MXContext *given = in->context;
         context = (mxn_context){given->dev_type, given->dev_id};
     }
-    int error = mxn_context_check(context);
-    program_call *c = NULL;
-    if (error == MXP_OK) {
-        c = mxp__alloc(sizeof(program_call));
-        error = c == NULL ? mxp__fail_memory("an operation") : MXP_OK;
-    }
-    if (error != MXP_OK) {
-        return error;
-    }
-    *c = in->function;
-    c->context = (struct MXContext){context.type, context.id};
-    mxn_work work = {.form = c->sync != NULL ? MXN_SYNC : MXN_ASYNC_FUNCTION,
+    mxn_work work = {.function.plain = in->function.sync,
+                     .form = MXN_VOID,
                      .property = in->property == NULL ? MXN_NORMAL : *(const int *)in->property,
-                     .argument = c,
-                     .deleter = call_delete,
+                     .argument = in->function.param,
+                     .deleter = in->function.deleter,
                      .reads = in->reads,
                      .writes = in->writes,
                      .read_count = (uint32_t)in->read_count,
@@ -155,12 +171,11 @@ static int push(const push_arguments *in)
                      .priority = in->priority,
                      .name = operation_name(in->name),
                      .push_ticks = in->push_ticks};
-    if (c->sync != NULL) {
-        work.function.sync = run_sync;
-    } else {
-        work.function.async = run_async;
+    int error = mxn_context_check(context);
+    if (error == MXP_OK && (in->function.sync == NULL || context.type != MXN_CPU)) {
+        error = enclose(&work, &in->function, context);
     }
-    return mxn_push(&work);
+    return error == MXP_OK ? mxn_push(&work) : error;
 }
 
 static int push_vars(push_arguments *in, EngineVarHandle const_vars, EngineVarHandle mutable_vars)

@@ -49,9 +49,13 @@ enum {
     MXN_WORK_HIDDEN = 1 << 9  // never recorded, whatever its name
 };
 
-// What a function learns about where it runs. Lives for the call only.
+// What a function learns about where it runs. Lives for the call only. Begins like MXNet's
+// RunContext, so that a program's own function (VOID) can be given it as it is.
 typedef struct mxn_run {
+    int32_t device_type;  // 1: cpu
     uint32_t device;
+    void *stream, *aux_stream;  // null
+    bool is_bulk;  // false
     bool parallel;  // this thread may enter parallel kernels
 } mxn_run;
 

@@ -189,7 +189,9 @@ static bool runs_in_trouble(const mxn_operation *op, uint32_t trouble, outcome *
 
 static mxn_run run_of(const mxn_thread *self, const mxn_operation *op)
 {
-    return (mxn_run){.device = op->device, .parallel = self->parallel || mxn__engine.naive != 0};
+    return (mxn_run){.device_type = 1,
+                     .device = op->device,
+                     .parallel = self->parallel || mxn__engine.naive != 0};
 }
 
 static int call_function(mxn_thread *self, mxn_operation *op)

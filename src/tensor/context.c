@@ -21,7 +21,14 @@ const char *mxn_context_text(mxn_context context, char buffer[32])
     return buffer;
 }
 
-int mxn_context_check(mxn_context context)
+static bool exists(mxn_context context)
+{
+    bool is_processor =
+        context.type == MXN_CPU || context.type == MXN_CPU_PINNED || context.type == MXN_CPU_SHARED;
+    return is_processor && context.id >= 0 && context.id < MXP_DEVICE_GPU;
+}
+
+static int refuse(mxn_context context)
 {
     char text[32];
     mxn_context_text(context, text);
@@ -29,11 +36,8 @@ int mxn_context_check(mxn_context context)
     case MXN_CPU:
     case MXN_CPU_PINNED:
     case MXN_CPU_SHARED:
-        if (context.id < 0 || context.id >= MXP_DEVICE_GPU) {
-            return mxp__fail(MXP_EINVAL, "%s: no such device: ids go from 0 to %d", text,
-                             MXP_DEVICE_GPU - 1);
-        }
-        return MXP_OK;
+        return mxp__fail(MXP_EINVAL, "%s: no such device: ids go from 0 to %d", text,
+                         MXP_DEVICE_GPU - 1);
     case MXN_GPU:
         return mxp__fail(MXP_EINVAL, "%s: no such device: there are 0 GPUs; use cpu()", text);
     default:
@@ -42,6 +46,12 @@ int mxn_context_check(mxn_context context)
                          "5 cpu_shared",
                          text);
     }
+}
+
+// Every push and every array asks: the answer yes formats no text.
+int mxn_context_check(mxn_context context)
+{
+    return exists(context) ? MXP_OK : refuse(context);
 }
 
 uint32_t mxn_context_engine_device(mxn_context context)

@@ -328,6 +328,28 @@ static void pushed_functions_run_in_order(void **state)
     MXNDArrayFree(array);
 }
 
+static void note_context(void *context, void *param)
+{
+    *(struct MXContext *)param = *(const struct MXContext *)context;
+}
+
+static void pushed_functions_learn_where_they_run(void **state)
+{
+    (void)state;
+    NDArrayHandle array = make(1, 1, 0);
+    const struct MXContext given[] = {{1, 0}, {1, 3}, {3, 0}, {5, 2}};
+    for (int i = 0; i < 4; i++) {
+        struct MXContext seen = {0, -1};
+        assert_int_equal(MXEnginePushSyncND(note_context, &seen, NULL, &given[i], NULL, 0, &array,
+                                            1, NULL, 0, "note"),
+                         0);
+        assert_int_equal(MXNDArrayWaitToWrite(array), 0);
+        assert_int_equal(seen.dev_type, given[i].dev_type);
+        assert_int_equal(seen.dev_id, given[i].dev_id);
+    }
+    MXNDArrayFree(array);
+}
+
 // ---- records ----------------------------------------------------------------------------------
 // The count in the row of this name.
 static int row_count(const char *table, const char *name)
@@ -386,6 +408,7 @@ int main(void)
         cmocka_unit_test(gradients_reach_their_arrays),
         cmocka_unit_test(gradients_go_through_views),
         cmocka_unit_test(pushed_functions_run_in_order),
+        cmocka_unit_test(pushed_functions_learn_where_they_run),
         cmocka_unit_test(calls_are_recorded_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
