@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """examples/trace.c against what MXNet's guide shows of the same program: the rows of the table,
 their counts, the memory samples, and the two threads of the trace."""
+import os
 import subprocess
 
 import pytest
@@ -10,14 +11,24 @@ from harness import BUILD, EXPECTED, ROW, sections, trace_items
 PROGRAM = BUILD / "trace"
 
 
-@pytest.fixture(scope="module", name="run")
-def run_fixture(tmp_path_factory):
+def run_with(engine, directory):
     if not PROGRAM.exists():
         pytest.skip("examples are not built")
-    directory = tmp_path_factory.mktemp("trace")
     done = subprocess.run([PROGRAM, directory], timeout=60, check=True, text=True,
-                          stdout=subprocess.PIPE, cwd=directory)
+                          stdout=subprocess.PIPE, cwd=directory,
+                          env={**os.environ, "MXNET_ENGINE_TYPE": engine})
     return done.stdout, trace_items(directory / "trace_profile.json")
+
+
+@pytest.fixture(scope="module", name="run")
+def run_fixture(tmp_path_factory):
+    return run_with("ThreadedEnginePerDevice", tmp_path_factory.mktemp("trace"))
+
+
+@pytest.fixture(scope="module", name="run_of_either",
+                params=["ThreadedEnginePerDevice", "NaiveEngine"])
+def run_of_either_fixture(request, tmp_path_factory):
+    return run_with(request.param, tmp_path_factory.mktemp("trace"))
 
 
 def counts(text):
@@ -25,8 +36,8 @@ def counts(text):
     return {row["name"].strip(): int(row["count"]) for row in rows if row}
 
 
-def test_rows_and_counts_are_the_guides(run):
-    table, _ = run
+def test_rows_and_counts_are_the_guides(run_of_either):
+    table, _ = run_of_either
     guide = (EXPECTED / "seed000_trace.table.txt").read_text(encoding="utf-8")
     # A wait that finds the write done leaves no operator, and MXNet has no pool rows.
     wanted, found = counts(guide), counts(table)
@@ -37,8 +48,8 @@ def test_rows_and_counts_are_the_guides(run):
     assert set(sections(table)) - {"Pool Memory"} == set(sections(guide))
 
 
-def test_memory_samples_are_the_guides(run):
-    _, items = run
+def test_memory_samples_are_the_guides(run_of_either):
+    _, items = run_of_either
     samples = [value for item in sorted(items, key=lambda item: item["ts"])
                if item["name"] == "Memory: cpu/0"
                for value in item["args"].values()]
@@ -58,6 +69,16 @@ def test_operators_run_on_a_thread_of_their_own(run):
     diag, total = operators["diag"], operators["sum"]
     pushed = total["ts"] - total["args"].get("queued_us", 0) - total["args"].get("blocked_us", 0)
     assert total["args"].get("after") == diag["args"]["op"] or pushed >= diag["ts"] + diag["dur"] - 0.01
+
+
+def test_naive_engine_runs_operators_inside_the_calls(tmp_path):
+    _, items = run_with("NaiveEngine", tmp_path)
+    spans = [item for item in items if item["ph"] == "X"]
+    calls = [item for item in spans if item["name"] == "MXImperativeInvoke"]
+    for name in ("diag", "sum"):
+        operator = next(item for item in spans if item["name"] == name)
+        assert any(call["tid"] == operator["tid"] and call["ts"] <= operator["ts"] and
+                   operator["ts"] + operator["dur"] <= call["ts"] + call["dur"] for call in calls)
 
 
 def test_operators_end_before_the_wait_does(run):
