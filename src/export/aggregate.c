@@ -129,7 +129,7 @@ static mxp_duration_row *row_of_name(name_pass *pass, uint32_t id)
     if (row != NULL || mxp__label_of_name(&label, pass->source, id, "") != MXP_OK) {
         return row;
     }
-    if (strcmp(label.text, MXP__API_CATEGORY) == 0) {
+    if (mxp__is_api_name(pass->source, id)) {
         pass->aggregate->has_api = true;
     }
     return mxp__duration_add(table, known, &label);

@@ -202,16 +202,17 @@ static int add_event(mxp_aggregate *aggregate, const mxp_source *source, const m
 // ---- API calls --------------------------------------------------------------------------------
 enum { ROW_CALLS, ROW_CONCURRENCY, API_ROWS };
 
-// Changes not added yet, and how many calls are under way.
+// The next change, if there is one.
 typedef struct api_state {
-    mxp_api_changes changes;
-    size_t next;
-    uint64_t open;
+    mxp_api_stream *stream;
+    mxp_api_change next;
+    int found;  // 1: `next` is set; else what the stream ended with
+    uint64_t calls_before;  // in earlier sources
 } api_state;
 
 static int add_api_sample(mxp_aggregate *aggregate, uint32_t id, int64_t ns, uint64_t value)
 {
-    static const char *const names[API_ROWS] = {"MXNet C API Calls", "MXNet C API Concurrency"};
+    static const char *const names[API_ROWS] = {MXP__API_CALLS, MXP__API_CONCURRENCY};
     mxp_counter_row *row = find_or_add(&aggregate->api, id);
     if (row == NULL) {
         return mxp__fail_memory("the aggregate statistics");
@@ -231,19 +232,28 @@ static int add_api_sample(mxp_aggregate *aggregate, uint32_t id, int64_t ns, uin
 static int add_api(mxp_aggregate *aggregate, api_state *api, int64_t until_ns)
 {
     int error = MXP_OK;
-    for (; api->next < api->changes.count && error == MXP_OK; api->next++) {
-        const mxp_api_change *change = &api->changes.items[api->next];
-        if (change->ns > until_ns) {
-            break;
+    while (api->found == 1 && api->next.ns <= until_ns && error == MXP_OK) {
+        if (!api->next.is_end) {
+            aggregate->api_calls = api->calls_before + api->next.calls;
+            error = add_api_sample(aggregate, ROW_CALLS, api->next.ns, aggregate->api_calls);
         }
-        bool is_end = change->order % 2 != 0;
-        if (!is_end) {
-            error = add_api_sample(aggregate, ROW_CALLS, change->ns, ++aggregate->api_calls);
-        }
-        api->open += is_end ? (uint64_t)-1 : 1;
         if (error == MXP_OK) {
-            error = add_api_sample(aggregate, ROW_CONCURRENCY, change->ns, api->open);
+            error = add_api_sample(aggregate, ROW_CONCURRENCY, api->next.ns, api->next.open);
         }
+        api->found = mxp__api_stream_next(api->stream, &api->next);
+    }
+    return error;
+}
+
+static int begin_api(mxp_aggregate *aggregate, mxp_source *source, api_state *api)
+{
+    *api = (api_state){.calls_before = aggregate->api_calls};
+    if (!aggregate->has_api) {
+        return MXP_OK;
+    }
+    int error = mxp__api_stream_open(source, &api->stream);
+    if (error == MXP_OK) {
+        api->found = mxp__api_stream_next(api->stream, &api->next);
     }
     return error;
 }
@@ -274,11 +284,11 @@ static int add_events(mxp_aggregate *aggregate, mxp_source *source, api_state *a
 
 int mxp__aggregate_counters(mxp_aggregate *aggregate, mxp_source *source)
 {
-    api_state api = {.open = 0};
-    int error = aggregate->has_api ? mxp__api_changes_take(source, &api.changes) : MXP_OK;
-    if (error == MXP_OK || error == MXP_EFORMAT) {
+    api_state api;
+    int error = begin_api(aggregate, source, &api);
+    if (error == MXP_OK) {
         error = add_events(aggregate, source, &api);
     }
-    mxp__api_changes_fini(&api.changes);
+    mxp__api_stream_close(api.stream);
     return error;
 }

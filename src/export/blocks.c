@@ -271,12 +271,27 @@ static size_t workers_for(const mxp_export *run)
     return wanted > WORKERS_MAX ? WORKERS_MAX : wanted;
 }
 
+static int export_rest(mxp_export *run, mxp_sink *sink)
+{
+    int more;
+    do {
+        more = run->exporter->rest(run);
+        int error = more == 1 ? mxp__export_flush(run->out, sink) : MXP_OK;
+        more = error != MXP_OK ? error : more;
+    } while (more == 1);
+    return more;
+}
+
 int mxp__export_blocks(mxp_export *run, mxp_sink *sink)
 {
     size_t workers = workers_for(run);
-    if (workers == 1) {
-        return run_alone(run, sink);
+    int error = workers == 1 ? run_alone(run, sink) : mxp__export_flush(run->out, sink);
+    if (workers > 1 && error == MXP_OK) {
+        error = run_pipeline(run, sink, workers);
     }
-    int error = mxp__export_flush(run->out, sink);
-    return error != MXP_OK ? error : run_pipeline(run, sink, workers);
+    if (run->exporter->rest != NULL && (error == MXP_OK || error == MXP_EFORMAT)) {
+        int rest_error = export_rest(run, sink);
+        error = error != MXP_OK && rest_error == MXP_OK ? error : rest_error;
+    }
+    return error;
 }

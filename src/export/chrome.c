@@ -32,6 +32,8 @@ void mxp__chrome_fini(mxp_chrome *chrome)
     }
     mxp__free(chrome->names, ((size_t)chrome->name_count + 1) * sizeof *chrome->names);
     chrome->names = NULL;
+    mxp__api_stream_close(chrome->api);
+    chrome->api = NULL;
 }
 
 static mxp_chrome_name *make_name(const mxp_chrome *chrome, uint32_t id)
@@ -264,5 +266,6 @@ const mxp_exporter mxp__exporter_chrome = {
     .help = "Chrome JSON for ui.perfetto.dev and chrome://tracing",
     .begin = chrome_begin,
     .block = mxp__chrome_block,
+    .rest = mxp__chrome_api_counters,
     .end = chrome_end,
 };

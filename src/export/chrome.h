@@ -5,6 +5,7 @@
 //   {                              mxp__chrome_opening
 //       "traceEvents": [
 //   item,                          mxp__chrome_rows_head, mxp__chrome_block for each block,
+//   item,                          mxp__chrome_api_counters
 //   item                           mxp__chrome_rows_tail
 //
 //       ],                         mxp__chrome_closing
@@ -17,6 +18,7 @@
 #ifndef MXP_EXPORT_CHROME_H
 #define MXP_EXPORT_CHROME_H
 
+#include "export/api_calls.h"
 #include "export/chrome_rows.h"
 #include "export/export.h"
 
@@ -38,6 +40,7 @@ typedef struct mxp_chrome {
     mxp_chrome_rows *rows;  // borrowed
     mxp_chrome_name **names;  // by name id, made on first use; the last one is for bad ids
     uint32_t name_count;
+    mxp_api_stream *api;  // what mxp__chrome_api_counters has not written yet
 } mxp_chrome;
 
 // `rows` must have been begun with the source and outlive it.
@@ -57,6 +60,9 @@ static inline const mxp_chrome_name *mxp__chrome_name(mxp_chrome *chrome, uint32
 
 // The exporter's block callback (export.h); run->state is a mxp_chrome.
 int mxp__chrome_block(mxp_export *run, mxp_block *block);
+
+// The exporter's rest callback: the counters of the API calls that were formatted.
+int mxp__chrome_api_counters(mxp_export *run);
 
 // Any one record, `name` being its entry; kinds that are not drawn write nothing.
 void mxp__chrome_event(mxp_chrome *chrome, const mxp_chrome_name *name, const mxp_event *event,

@@ -43,6 +43,7 @@ struct mxp_chrome_rows {
     number_set counters;  // hashes of the texts of counters
     mxp_loss_entry *losses;  // as the file has them
     size_t loss_count, loss_capacity;
+    uint64_t api_calls, new_api_calls;  // in the file; in the source that is written now
 };
 
 // ---- set --------------------------------------------------------------------------------------
@@ -178,6 +179,7 @@ static int take_names(mxp_chrome_rows *rows, const mxp_source *source)
 
 int mxp__chrome_rows_begin(mxp_chrome_rows *rows, const mxp_source *source)
 {
+    rows->new_api_calls = 0;
     int error = take_threads(rows, source);
     if (error == MXP_OK) {
         error = take_names(rows, source);
@@ -216,6 +218,16 @@ int mxp__chrome_counter_needs_id(const mxp_chrome_rows *rows, uint32_t name)
 {
     return name < rows->name_count &&
            (__atomic_load_n(&rows->names[name], __ATOMIC_RELAXED) & NAME_NEEDS_ID) != 0;
+}
+
+uint64_t mxp__chrome_api_calls(const mxp_chrome_rows *rows)
+{
+    return rows->api_calls;
+}
+
+void mxp__chrome_add_api_calls(mxp_chrome_rows *rows, uint64_t count)
+{
+    rows->new_api_calls = count;
 }
 
 uint32_t mxp__chrome_pid(const mxp_source *source)
@@ -369,6 +381,8 @@ void mxp__chrome_rows_tail(const mxp_chrome_rows *rows, const mxp_source *source
 void mxp__chrome_rows_commit(mxp_chrome_rows *rows, const mxp_source *source)
 {
     rows->has_process = true;
+    rows->api_calls += rows->new_api_calls;
+    rows->new_api_calls = 0;
     for (size_t i = 0; i < rows->thread_count; i++) {
         thread_row *row = &rows->threads[i];
         row->shown = row->tid != 0 ? row->name : 0;

@@ -32,6 +32,10 @@ int mxp__chrome_counter_needs_id(const mxp_chrome_rows *rows, uint32_t name);
 void mxp__chrome_rows_head(const mxp_chrome_rows *rows, const mxp_source *source, mxp_strbuf *out);
 void mxp__chrome_rows_tail(const mxp_chrome_rows *rows, const mxp_source *source, mxp_strbuf *out);
 
+// How many API calls the file counts; `count` of a source come with what is written now.
+uint64_t mxp__chrome_api_calls(const mxp_chrome_rows *rows);
+void mxp__chrome_add_api_calls(mxp_chrome_rows *rows, uint64_t count);
+
 // All that the last head and tail wrote is in the file.
 void mxp__chrome_rows_commit(mxp_chrome_rows *rows, const mxp_source *source);
 

@@ -31,6 +31,9 @@ typedef struct mxp_exporter {
     int (*begin)(mxp_export *run);
     int (*event)(mxp_export *run, const mxp_event *event);
     int (*block)(mxp_export *run, mxp_block *block);
+    // May be null. What follows from the records of all blocks: after the last one, unless there
+    // was an error other than damage. It returns 0, or 1 to be called again when `out` was written.
+    int (*rest)(mxp_export *run);
     int (*end)(mxp_export *run);
 } mxp_exporter;
 

@@ -64,7 +64,7 @@ def test_file_is_valid_and_growing_while_timer_and_calls_dump(tmp_path):
     result = run_program("import json\n" + ROUNDS, tmp_path)
     assert (result.code, result.lines, result.stderr) == (0, ["True"], "")
     items = trace_items(tmp_path / "trace.json")
-    assert [item["args"]["c"] for item in items if item["ph"] == "C"] == [0] + [
+    assert [item["args"]["c"] for item in items if item["name"] == "c"] == [0] + [
         value for i in range(100) for value in (i + 2, i + 1)]
     assert len([item for item in items if item["cat"] == "event"]) == 100
     strict_json((tmp_path / "trace.json").read_text())
