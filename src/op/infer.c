@@ -136,6 +136,43 @@ int mxn__types_of_first(const mxn_types *types)
     return error;
 }
 
+// Of a dimension that is not known yet the other one is all that can be said.
+static bool broadcast_dim(int64_t left, int64_t right, int64_t *dim)
+{
+    bool unknown = left < 0 || right < 0;
+    *dim = right == 1 || left == right ? left : left == 1 ? right : left > right ? left : right;
+    return left == right || left == 1 || right == 1 || unknown;
+}
+
+int mxn__broadcast_merge(const mxn_shapes *shapes, uint32_t index, mxn_shape *result)
+{
+    const mxn_shape *in = shapes->inputs[index];
+    const mxn_shape before = *result;
+    result->ndim = in->ndim > before.ndim ? in->ndim : before.ndim;
+    for (int32_t i = 1; i <= result->ndim; i++) {
+        int64_t left = i <= before.ndim ? before.dims[before.ndim - i] : 1;
+        int64_t right = i <= in->ndim ? in->dims[in->ndim - i] : 1;
+        if (!broadcast_dim(left, right, &result->dims[result->ndim - i])) {
+            char other[MXN_SHAPE_TEXT];
+            return mxn__shape_refused(shapes, index, "cannot be broadcast with shape %s",
+                                      mxn_shape_tuple(&before, other));
+        }
+    }
+    return 0;
+}
+
+int mxn__shapes_broadcast(const mxn_shapes *shapes)
+{
+    mxn_shape result = {.ndim = 0};
+    for (uint32_t i = 0; i < shapes->params->input_count; i++) {
+        int error = shapes->inputs[i]->ndim < 0 ? 0 : mxn__broadcast_merge(shapes, i, &result);
+        if (error != 0 || shapes->inputs[i]->ndim < 0) {
+            return error;
+        }
+    }
+    return mxn__shape_output(shapes, 0, &result);
+}
+
 int mxn__axis(const mxn_params *params, int64_t axis, int32_t ndim, int32_t *result)
 {
     if (axis < -(int64_t)ndim || axis >= ndim) {
@@ -144,6 +181,24 @@ int mxn__axis(const mxn_params *params, int64_t axis, int32_t ndim, int32_t *res
     }
     *result = (int32_t)(axis < 0 ? axis + ndim : axis);
     return 0;
+}
+
+uint32_t mxn__one(const void *values)
+{
+    (void)values;
+    return 1;
+}
+
+uint32_t mxn__two(const void *values)
+{
+    (void)values;
+    return 2;
+}
+
+uint32_t mxn__three(const void *values)
+{
+    (void)values;
+    return 3;
 }
 
 // Whether everything is known; without `complete` anything unknown is an error.

@@ -64,9 +64,11 @@ static int fail_missing(const mxn_op *op, const mxn_field *field)
     return error;
 }
 
-// The struct with every default in it. Strings of defaults are those of the declaration.
+// The struct with every default in it, and behind it what does not fit there. Strings of defaults
+// are those of the declaration.
 static int make_defaults(const mxn_op *op, char *values)
 {
+    char *extra = values + ((op->params_bytes + 7u) & ~7u);
     for (uint32_t i = 0; i < op->state->field_count; i++) {
         const mxn_field *field = &op->def->fields[i];
         if (field->value == NULL || field->kind == MXN_FIELD_INPUT) {
@@ -76,12 +78,24 @@ static int make_defaults(const mxn_op *op, char *values)
             memcpy(values + field->offset, &field->value, sizeof field->value);
             continue;
         }
-        int error = mxn__field_parse(op, field, field->value, values, NULL);
+        int error = mxn__field_parse(op, field, field->value, values, &extra);
         if (error != 0) {
             return error;
         }
     }
     return 0;
+}
+
+static size_t defaults_bytes(const mxn_op *op)
+{
+    size_t bytes = (op->params_bytes + 7u) & ~7u;
+    for (uint32_t i = 0; i < op->state->field_count; i++) {
+        const mxn_field *field = &op->def->fields[i];
+        bytes += field->value == NULL || field->kind == MXN_FIELD_INPUT
+                     ? 0
+                     : mxn__field_extra(field, field->value);
+    }
+    return bytes;
 }
 
 static int fill_defaults(const mxn_op *op, void *values)
@@ -91,14 +105,15 @@ static int fill_defaults(const mxn_op *op, void *values)
     }
     void *defaults = __atomic_load_n(&op->state->defaults, __ATOMIC_ACQUIRE);
     if (defaults == NULL) {
-        char *made = mxp__alloc(op->params_bytes);
+        size_t bytes = defaults_bytes(op);
+        char *made = mxp__alloc(bytes);
         if (made == NULL) {
             return mxp__fail_memory("default parameters");
         }
         int error = make_defaults(op, made);
         defaults = error == 0 ? mxn__publish(&op->state->defaults, made) : NULL;
         if (defaults != made) {
-            mxp__free(made, op->params_bytes);
+            mxp__free(made, bytes);
         }
         if (error != 0) {
             return error;

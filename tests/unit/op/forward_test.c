@@ -12,7 +12,7 @@
 #define P(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define V(...) ((const double[]){__VA_ARGS__})
 #define D(...) ((const int64_t[]){__VA_ARGS__})
-enum { NUMBERS_MAX = 64 };
+enum { NUMBERS_MAX = 64, INPUTS_MAX = 6 };
 
 typedef struct array_case {
     int ndim;
@@ -24,7 +24,7 @@ typedef struct forward_case {
     const char *op;
     const char *const *parameters;
     uint32_t count;
-    array_case inputs[4];
+    array_case inputs[INPUTS_MAX];
     array_case output;
 } forward_case;
 
@@ -70,7 +70,7 @@ static void expect_values(const char *what, const mxn_array *array, const array_
 
 static void run_case(const forward_case *c, int dtype, double tolerance)
 {
-    mxn_array *inputs[4], *outputs[OP_RUN_MAX] = {NULL};
+    mxn_array *inputs[INPUTS_MAX], *outputs[OP_RUN_MAX] = {NULL};
     for (uint32_t i = 0; i < c->count; i++) {
         const array_case *in = &c->inputs[i];
         inputs[i] = op_array(dtype, in->ndim, in->dims, in->values, 0);
