@@ -123,7 +123,9 @@ int mxn__params_get(const mxn_op *op, int count, const char **keys, const char *
         at = append(at, text + TEXT_MAX, keys[i], &hash);
         at = at == NULL ? NULL : append(at, text + TEXT_MAX, values[i], &hash);
     }
-    entry *entries = at == NULL ? NULL : cache_get();
+    // A custom operator's parameters hold what the program has made for this one call.
+    bool keep = at != NULL && (op->flags & MXN_OP_CALLBACK) == 0;
+    entry *entries = keep ? cache_get() : NULL;
     if (entries == NULL) {
         return mxn_params_parse(op, (uint32_t)count, keys, values, inputs, params);
     }

@@ -14,7 +14,11 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "imperative/call_pool.h"
+#include "imperative/custom_call.h"
 #include "imperative/invoke_record.h"
+#include "imperative/thread_mode.h"
+
+_Thread_local mxn_thread_mode mxn__mode;
 
 typedef struct call {
     mxn_job job;
@@ -25,12 +29,14 @@ typedef struct call {
     uint32_t read_count, write_count;
     int32_t *types;
     mxn_context context;
+    mxn_custom_call *custom;  // null: the operator has a kernel
     mxn_operand operands[];
 } call;
 
 static void call_free(void *argument)
 {
     call *c = argument;
+    mxn__custom_call_free(c->custom);
     mxn_params_release((mxn_params *)c->job.params);
     mxn__call_give(c, c->bytes);
 }
@@ -65,6 +71,12 @@ static int execute(const mxn_run *run, void *argument)
 {
     call *c = argument;
     return mxn_job_execute(&c->job, run);
+}
+
+static void start_custom(const mxn_run *run, void *argument, mxn_completion *completion)
+{
+    (void)run;
+    mxn__custom_call_start(((call *)argument)->custom, completion);
 }
 
 // ---- arguments --------------------------------------------------------------------------------
@@ -229,13 +241,23 @@ static void describe(const call *c, mxn_work *work)
     }
 }
 
+static uint32_t phase_of(const mxn_invocation *in)
+{
+    return (in->params->op->flags & MXN_OP_UPDATE) != 0 ? (uint32_t)MXP_PHASE_UPDATE
+           : in->phase != MXP_PHASE_NONE                ? in->phase
+                                                        : mxn__mode.phase;
+}
+
 // Takes `c` over, whatever comes of it.
 static int push(call *c, const mxn_invocation *in)
 {
     const mxn_op *op = in->params->op;
     c->job.training = in->training;
     add_operands(c, in);
-    int error = add_resources(c);
+    const uint32_t phase = phase_of(in);
+    bool custom = (op->flags & MXN_OP_CALLBACK) != 0;
+    int error = custom ? mxn__custom_call_new(&c->job, in, c->context, phase, &c->custom)
+                       : add_resources(c);
     if (error != MXP_OK) {
         call_free(c);
         return error;
@@ -250,12 +272,18 @@ static int push(call *c, const mxn_invocation *in)
                      .read_count = c->read_count,
                      .write_count = c->write_count,
                      .device = mxn_context_engine_device(c->context),
-                     .flags = (op->flags & MXN_OP_UPDATE) != 0 ? MXP_PHASE_UPDATE : in->phase,
+                     .flags = phase,
                      .name = mxn_op_record_name(op),
                      .scope = in->scope,
                      .push_ticks = in->push_ticks};
     work.flags |= (op->flags & MXN_OP_PARALLEL) != 0 ? MXN_WORK_PARALLEL : 0;
-    describe(c, &work);
+    if (custom) {
+        work.function.async = start_custom;
+        work.form = MXN_ASYNC_FUNCTION;
+        work.property = MXN_ASYNC;
+    } else {
+        describe(c, &work);
+    }
     return mxn_push(&work);
 }
 
