@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "op/activation.h"
 #include "op/infer.h"
 #include "op/loops.h"
 
@@ -173,6 +174,11 @@ static int leaky_check(const mxn_op *op, void *values)
                          type == PRELU ? "prelu" : "rrelu");
     }
     return 0;
+}
+
+bool mxn__activation_is_relu(const mxn_params *params)
+{
+    return ((const activation_params *)(const void *)params->values)->act_type == RELU;
 }
 
 static uint32_t one_input(const void *values)
