@@ -10,9 +10,27 @@
 enum { PREPARED_MAX = 1024 };
 
 // ---- prepared calls ---------------------------------------------------------------------------
+// Making and freeing one may call back into Python, for a custom operator.
+static void free_prepared(MXPreparedHandle handle)
+{
+    Py_BEGIN_ALLOW_THREADS;
+    core_mx.MXPreparedFree(handle);
+    Py_END_ALLOW_THREADS;
+}
+
+static int create_prepared(const core_operator *op, int inputs, int count, const char **keys,
+                           const char **values, MXPreparedHandle *handle)
+{
+    int status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = core_mx.MXPreparedCreate(op->creator, inputs, count, keys, values, handle);
+    Py_END_ALLOW_THREADS;
+    return status;
+}
+
 static void prepared_dealloc(PyObject *self)
 {
-    core_mx.MXPreparedFree(((core_prepared *)self)->handle);
+    free_prepared(((core_prepared *)self)->handle);
     PyObject_Free(self);
 }
 
@@ -43,13 +61,13 @@ static core_prepared *prepare(core_operator *op, PyObject *texts)
     }
     MXPreparedHandle handle = NULL;
     int inputs = (int)PyLong_AsLong(PyTuple_GET_ITEM(texts, last));
-    if (core_mx.MXPreparedCreate(op->creator, inputs, count, keys, values, &handle) != 0) {
+    if (create_prepared(op, inputs, count, keys, values, &handle) != 0) {
         core_raise();
         return NULL;
     }
     core_prepared *prepared = PyObject_New(core_prepared, &core_prepared_type);
     if (prepared == NULL) {
-        core_mx.MXPreparedFree(handle);
+        free_prepared(handle);
         return NULL;
     }
     prepared->handle = handle;
