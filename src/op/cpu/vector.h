@@ -44,6 +44,9 @@ typedef struct mxn_vector {
     // `count` rows of `width` floats, `from_row` apart, one after the other.
     void (*gather_rows)(float *to, const float *from, int64_t count, int64_t from_row,
                         int64_t width);
+    // to[j * to_row + i] = from[i * from_row + j], i < rows, j < columns.
+    void (*transpose)(float *to, int64_t to_row, const float *from, int64_t from_row, int64_t rows,
+                      int64_t columns);
     float (*sum)(const float *x, int64_t count);
     void (*relu)(float *to, const float *x, int64_t count);
     void (*relu_back)(float *to, const float *g, const float *y, int64_t count);

@@ -172,6 +172,45 @@ static void gather_rows(float *to, const float *from, int64_t count, int64_t fro
     }
 }
 
+typedef float quad __attribute__((vector_size(16), aligned(4), may_alias));
+
+static inline quad load_quad(const float *from)
+{
+    return *(const quad *)(const void *)from;
+}
+
+static void transpose_4(float *to, int64_t to_row, const float *from, int64_t from_row)
+{
+    const quad a = load_quad(from), b = load_quad(from + from_row);
+    const quad c = load_quad(from + 2 * from_row), d = load_quad(from + 3 * from_row);
+    const quad ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    const quad ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    const quad cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+    const quad cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    *(quad *)(void *)to = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+    *(quad *)(void *)(to + to_row) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+    *(quad *)(void *)(to + 2 * to_row) = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
+    *(quad *)(void *)(to + 3 * to_row) = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
+}
+
+static void transpose(float *to, int64_t to_row, const float *from, int64_t from_row, int64_t rows,
+                      int64_t columns)
+{
+    for (int64_t j = 0; j < columns; j += 4) {
+        for (int64_t i = 0; i < rows; i += 4) {
+            if (i + 4 <= rows && j + 4 <= columns) {
+                transpose_4(to + j * to_row + i, to_row, from + i * from_row + j, from_row);
+                continue;
+            }
+            for (int64_t l = j; l < j + 4 && l < columns; l++) {
+                for (int64_t k = i; k < i + 4 && k < rows; k++) {
+                    to[l * to_row + k] = from[k * from_row + l];
+                }
+            }
+        }
+    }
+}
+
 // ---- along memory -----------------------------------------------------------------------------
 static float sum(const float *x, int64_t count)
 {
@@ -246,6 +285,7 @@ const mxn_vector TABLE = {
     .gather = gather,
     .scatter = scatter,
     .gather_rows = gather_rows,
+    .transpose = transpose,
     .sum = sum,
     .relu = relu,
     .relu_back = relu_back,
