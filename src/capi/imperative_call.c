@@ -195,7 +195,6 @@ static int prepared_check(MXPreparedHandle handle)
 int MXPreparedCreate(AtomicSymbolCreator creator, int num_inputs, int num_params,
                      const char **param_keys, const char **param_vals, MXPreparedHandle *out)
 {
-    MXN_API_CALL();
     mxn_params *params = NULL;
     int error = mxn__check_given(out, "out");
     if (error == MXP_OK) {
@@ -221,7 +220,7 @@ int MXPreparedCreate(AtomicSymbolCreator creator, int num_inputs, int num_params
     } else {
         mxn_params_release(params);
     }
-    return mxn__api_end(&call, error);
+    return error == MXP_OK ? 0 : -1;
 }
 
 int MXPreparedInvoke(MXPreparedHandle handle, NDArrayHandle *inputs, int *num_outputs,
@@ -242,7 +241,6 @@ int MXPreparedInvoke(MXPreparedHandle handle, NDArrayHandle *inputs, int *num_ou
 
 int MXPreparedFree(MXPreparedHandle handle)
 {
-    MXN_API_CALL();
     int error = prepared_check(handle);
     if (error == MXP_OK) {
         prepared *p = handle;
@@ -250,5 +248,5 @@ int MXPreparedFree(MXPreparedHandle handle)
         mxn_params_release(p->params);
         mxp__free(p, sizeof(prepared));
     }
-    return mxn__api_end(&call, error);
+    return error == MXP_OK ? 0 : -1;
 }
