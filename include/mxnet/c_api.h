@@ -12,6 +12,7 @@
 #include <mxnet/c_api_ndarray.h>
 #include <mxnet/c_api_operator.h>
 #include <mxnet/c_api_profile.h>
+#include <mxnet/c_api_registry.h>
 #include <mxnet/c_types.h>
 
 #endif

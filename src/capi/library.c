@@ -93,6 +93,14 @@ int MXGetGPUMemoryInformation64(int dev, uint64_t *free_mem, uint64_t *total_mem
     return mxn__api_end(&call, mxn_context_check((mxn_context){MXN_GPU, dev}));
 }
 
+int MXGetGPUMemoryInformation(int dev, int *free_mem, int *total_mem)
+{
+    MXN_API_CALL();
+    (void)free_mem;
+    (void)total_mem;
+    return mxn__api_end(&call, mxn_context_check((mxn_context){MXN_GPU, dev}));
+}
+
 int MXStorageEmptyCache(int dev_type, int dev_id)
 {
     MXN_API_CALL();

@@ -128,7 +128,7 @@ static int forward(int size, void **ptrs, int *tags, const int *reqs, const int 
                    void *state)
 {
     count(&add_one_forwards);
-    add_one_trained = is_train;
+    __atomic_store_n(&add_one_trained, is_train, __ATOMIC_RELAXED);
     const property *own = state;
     bool good = size == 2 + own->states && tags[0] == 0 && tags[1] == 1 && reqs[0] != 0;
     int status = good ? do_forward(own->mode, ptrs[0], ptrs[1]) : -1;
