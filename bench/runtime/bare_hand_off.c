@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What handing operations to a worker costs at least: one thread takes blocks from a pool, fills
-// them and publishes them in a ring, another calls what is in them and gives them back. No order,
-// no variables, no waiting for one. A batch is as long as that of empty operations.
+// What handing operations to a worker costs: one thread takes blocks from a pool, fills them and
+// publishes them in a ring, another calls what is in them and gives them back. No order, no
+// variables, no waiting for one. A batch is as long as that of empty operations.
+//
+// Each block goes over and comes back by itself. Given back 128 at a time, as the engine does, one
+// takes anything from 4 to 25 ns, by who is faster and how blocks lie in memory: no reference.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -9,7 +12,7 @@
 
 #include "runtime/runtime_side.h"
 
-enum { BATCH = 60000, RING = 4096, GIVE_BACK = 128 };
+enum { BATCH = 60000, RING = 4096 };
 
 typedef struct block {
     struct block *next;
@@ -34,19 +37,18 @@ static void nothing(void *context, void *argument)
     (void)argument;
 }
 
-static void give_back(block *first, block *last)
+static void give_back(block *op)
 {
-    block *head = atomic_load_explicit(&ring.returned, memory_order_relaxed);
-    do {
-        last->next = head;
-    } while (!atomic_compare_exchange_weak_explicit(&ring.returned, &head, first,
-                                                    memory_order_release, memory_order_relaxed));
+    op->next = atomic_load_explicit(&ring.returned, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&ring.returned, &op->next, op,
+                                                  memory_order_release, memory_order_relaxed)) {
+    }
 }
 
+// It lives for a batch only: it spins, and would disturb whoever is measured next.
 static void *work(void *unused)
 {
     (void)unused;
-    block *first = NULL, *last = NULL;
     uint64_t head = atomic_load_explicit(&ring.head, memory_order_relaxed), tail = head;
     for (const uint64_t end = head + BATCH; head != end; head++) {
         while (head == tail) {
@@ -54,19 +56,9 @@ static void *work(void *unused)
         }
         block *op = ring.slot[head % RING];
         op->function(op->word, op->argument);
-        op->next = first;
-        first = op;
-        last = last != NULL ? last : op;
-        if (head % GIVE_BACK == GIVE_BACK - 1) {
-            give_back(first, last);
-            first = last = NULL;
-            atomic_store_explicit(&ring.head, head + 1, memory_order_release);
-        }
+        give_back(op);
+        atomic_store_explicit(&ring.head, head + 1, memory_order_release);
     }
-    if (first != NULL) {
-        give_back(first, last);
-    }
-    atomic_store_explicit(&ring.head, head, memory_order_release);
     return NULL;
 }
 
@@ -119,7 +111,6 @@ static void push(uint64_t number)
     atomic_store_explicit(&ring.tail, number + 1, memory_order_release);
 }
 
-// The worker lives for a batch only: it spins, and would disturb whoever is measured next.
 static void batch(void)
 {
     pthread_t worker;
