@@ -60,9 +60,7 @@ static int extreme_shapes(const mxn_shapes *shapes)
             result.dims[result.ndim++] = goes ? 1 : data->dims[i];
         }
     }
-    if (result.ndim == 0 && (variant & NUMPY) == 0) {
-        result.dims[result.ndim++] = 1;
-    }
+    mxn__shape_settle(&result, (variant & NUMPY) != 0);
     return mxn__shape_output(shapes, 0, &result);
 }
 

@@ -370,9 +370,7 @@ static int pick_shapes(const mxn_shapes *shapes)
             picked.dims[picked.ndim++] = data->dims[i];
         }
     }
-    if (picked.ndim == 0) {
-        picked = (mxn_shape){.ndim = 1, .dims = {1}};
-    }
+    mxn__shape_settle(&picked, false);
     bool index_fits = mxn_shape_known(index) && mxn_shape_equal(index, &kept);
     error = index_fits ? 0 : mxn__shape_input(shapes, 1, &picked);
     if (error == 0 && place.count == 0 && place.outer * place.inner > 0) {

@@ -138,9 +138,7 @@ static int dot_shapes(const mxn_shapes *shapes)
             result.dims[result.ndim++] = b->dims[i];
         }
     }
-    if (result.ndim == 0 && !numpy) {
-        result.dims[result.ndim++] = 1;
-    }
+    mxn__shape_settle(&result, numpy);
     return mxn__shape_output(shapes, 0, &result);
 }
 

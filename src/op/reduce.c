@@ -98,9 +98,7 @@ static int reduce_shapes(const mxn_shapes *shapes)
             result.dims[result.ndim++] = reduced[i] ? 1 : in->dims[i];
         }
     }
-    if (result.ndim == 0 && (shapes->params->op->def->variant & NUMPY) == 0) {
-        result.dims[result.ndim++] = 1;
-    }
+    mxn__shape_settle(&result, (shapes->params->op->def->variant & NUMPY) != 0);
     int kind = shapes->params->op->def->variant & KIND_MASK;
     if ((kind == MAX || kind == MIN) && mxn_shape_size(in) == 0 && mxn_shape_size(&result) > 0 &&
         !params->initial.has) {

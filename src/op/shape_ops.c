@@ -281,9 +281,7 @@ static int squeeze_shapes(const mxn_shapes *shapes)
             result.dims[result.ndim++] = in->dims[i];
         }
     }
-    if (result.ndim == 0 && shapes->params->op->def->variant == 0) {
-        result.dims[result.ndim++] = 1;
-    }
+    mxn__shape_settle(&result, shapes->params->op->def->variant != 0);
     return mxn__shape_output(shapes, 0, &result);
 }
 
