@@ -227,7 +227,7 @@ class BaseArray(core.Array):
             raise ValueError(f"grad_req is '{grad_req}'; valid are: " + ", ".join(GRAD_REQ))
         if stype not in (None, "default"):
             raise ValueError(f"gradients of storage type '{stype}' do not exist; valid is: default")
-        gradient = invoke(type(self), "zeros_like", self.detach())
+        gradient = invoke(type(self), "zeros_like", self)
         check_call(_LIB.MXAutogradMarkVariables(
             1, c_handle_array([self]), (ctypes.c_uint * 1)(GRAD_REQ[grad_req]),
             c_handle_array([gradient])))

@@ -99,6 +99,8 @@ def _rows(array: Any, begin: int, end: int) -> Any:
 
 def view(array: Any, key: tuple) -> Any:
     """The view of leading whole numbers, then at most one slice; None if the key is another."""
+    if len(key) > len(array.shape):
+        return None
     for at, item in enumerate(key):
         shape = array.shape
         if isinstance(item, slice):

@@ -51,21 +51,21 @@ _Null = Default("<default>")
 
 
 # ---- the library -------------------------------------------------------------------------------
-def _refuse_another_mxnet() -> None:
+def _refuse_another_mxnet(ours: str) -> None:
     """Two libraries of this name in one process share symbols, and neither works."""
     try:
         with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
-            loaded = {line.split()[-1] for line in maps if line.rstrip().endswith("/libmxnet.so")}
+            loaded = {line.split(maxsplit=5)[-1].strip() for line in maps if "/libmxnet.so" in line}
     except OSError:
         return
-    for path in loaded:
+    for path in sorted(loaded - {os.path.realpath(ours)}):
         raise ImportError(f"another mxnet is loaded in this process already ({path}); only one "
-                          "can be. Import this one in a process of its own.")
+                          f"can be. Import this one ({ours}) in a process of its own.")
 
 
 def _load() -> ctypes.CDLL:
-    _refuse_another_mxnet()
     path, = libinfo.find_lib_path()
+    _refuse_another_mxnet(path)
     library = ctypes.CDLL(path, ctypes.RTLD_GLOBAL)
     library.MXGetLastError.restype = ctypes.c_char_p
     return library
