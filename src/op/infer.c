@@ -9,6 +9,22 @@
 
 #include "base/fail.h"
 
+enum { OPERAND_TEXT = 96 };
+
+// "input 1 'weight'", "output 0".
+static const char *operand_text(const mxn_params *params, const char *what, uint32_t index,
+                                char text[OPERAND_TEXT])
+{
+    char name[64];
+    if (strcmp(what, "input") == 0) {
+        snprintf(text, OPERAND_TEXT, "%s %u '%s'", what, index,
+                 mxn_params_input_name(params, index, name));
+    } else {
+        snprintf(text, OPERAND_TEXT, "%s %u", what, index);
+    }
+    return text;
+}
+
 int mxn__shape_merge(const mxn_params *params, const char *what, uint32_t index, mxn_shape *to,
                      const mxn_shape *from)
 {
@@ -20,10 +36,10 @@ int mxn__shape_merge(const mxn_params *params, const char *what, uint32_t index,
         fits = to->dims[i] < 0 || from->dims[i] < 0 || to->dims[i] == from->dims[i];
     }
     if (!fits) {
-        char is[MXN_SHAPE_TEXT], wanted[MXN_SHAPE_TEXT];
-        return mxp__fail(MXP_EINVAL, "Operator %s: %s %u has shape %s, it must be %s",
-                         params->op->name, what, index, mxn_shape_tuple(to, is),
-                         mxn_shape_tuple(from, wanted));
+        char operand[OPERAND_TEXT], is[MXN_SHAPE_TEXT], wanted[MXN_SHAPE_TEXT];
+        return mxp__fail(MXP_EINVAL, "Operator %s: %s has shape %s, it must be %s",
+                         params->op->name, operand_text(params, what, index, operand),
+                         mxn_shape_tuple(to, is), mxn_shape_tuple(from, wanted));
     }
     if (to->ndim < 0) {
         mxn_shape_copy(to, from);
@@ -45,8 +61,10 @@ int mxn__type_merge(const mxn_params *params, const char *what, uint32_t index, 
         *to = from;
         return 0;
     }
-    return mxp__fail(MXP_EINVAL, "Operator %s: %s %u has type %s, it must be %s", params->op->name,
-                     what, index, mxn_dtype_name(*to), mxn_dtype_name(from));
+    char operand[OPERAND_TEXT];
+    return mxp__fail(MXP_EINVAL, "Operator %s: %s has type %s, it must be %s", params->op->name,
+                     operand_text(params, what, index, operand), mxn_dtype_name(*to),
+                     mxn_dtype_name(from));
 }
 
 int mxn__shape_refused(const mxn_shapes *shapes, uint32_t index, const char *format, ...)
