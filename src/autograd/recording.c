@@ -20,6 +20,7 @@ bool mxn_autograd_recording_set(bool on)
 {
     bool before = mxn__mode.recording;
     mxn__mode.recording = on;
+    mxn_phase_set(on ? MXP_PHASE_FORWARD : MXP_PHASE_NONE);
     return before;
 }
 
@@ -223,9 +224,6 @@ int mxn_autograd_invoke(const mxn_invocation *invocation)
     int error = check_outputs(in.params, in.outputs);
     if (error != MXP_OK) {
         return error;
-    }
-    if (in.phase == MXP_PHASE_NONE) {
-        in.phase = MXP_PHASE_FORWARD;
     }
     return depends(in.params, in.inputs) ? invoke_recorded(&in) : mxn_invoke(&in);
 }

@@ -131,6 +131,12 @@ int mxn_wait_all(void);
 // The error of a write that has failed and is over, as mxn_var_wait gives it, without waiting.
 int mxn_var_error(mxn_var *var);
 
+// ---- phases -----------------------------------------------------------------------------------
+// What the thread is about: MXP_PHASE_*, of everything it pushes that says no phase itself. Returns
+// the phase before.
+uint32_t mxn_phase_set(uint32_t phase);
+uint32_t mxn_phase(void);
+
 // ---- callbacks --------------------------------------------------------------------------------
 // Around a function of the program that this thread runs on behalf of an operation that has not
 // ended. What the thread pushes meanwhile is recorded as "PREFIX::name", category "Custom

@@ -104,7 +104,8 @@ mxn_operation *mxn__operation_make(mxn_thread *self, const mxn_work *work, uint1
     if (__builtin_expect(op == NULL, 0)) {
         return NULL;
     }
-    op->flags = (uint16_t)(flags | (work->flags & MXN_WORK_PHASE_MASK) << MXN__OP_RECORD_SHIFT);
+    const uint32_t phase = work->flags & MXN_WORK_PHASE_MASK;
+    op->flags = (uint16_t)(flags | (phase != 0 ? phase : self->phase) << MXN__OP_RECORD_SHIFT);
     op->function = work->function;
     op->argument = work->argument;
     op->name = work->name;

@@ -24,7 +24,7 @@ struct mxn_custom_call {
     mxn_completion *completion;
     mxn_thread_mode mode;
     bool numpy;
-    uint32_t scope;
+    uint32_t scope, phase;
     int error;
     char *detail;  // of the error
     mxn_custom_arguments arguments;
@@ -112,13 +112,14 @@ static int add_aliases(mxn_custom_call *call, const mxn_invocation *in)
 }
 
 int mxn__custom_call_new(const mxn_job *job, const mxn_invocation *in, mxn_context context,
-                         uint32_t phase, mxn_custom_call **made)
+                         mxn_custom_call **made)
 {
     mxn_custom_call *call = call_take(job);
     if (call == NULL) {
         return MXP_ENOMEM;
     }
-    call->mode = (mxn_thread_mode){.training = in->training, .phase = phase};
+    call->mode = (mxn_thread_mode){.training = in->training};
+    call->phase = mxn_phase();
     call->numpy = mxn_numpy_shape_of_thread();
     call->arguments.training = in->training;
     call->scope = in->scope != 0 ? in->scope : mxp_scope_current();
@@ -280,9 +281,11 @@ static void call_in_mode(mxn_custom_call *call)
     const mxn_thread_mode before = mxn__mode;
     bool numpy = mxn_numpy_shape_set_of_thread(call->numpy);
     unsigned scopes = mxp_scope_current() == call->scope ? 0 : push_scopes(call->scope);
+    uint32_t phase = mxn_phase_set(call->phase);
     mxn__mode = call->mode;
     call_named(call);
     mxn__mode = before;
+    mxn_phase_set(phase);
     while (scopes-- > 0) {
         mxp_scope_pop();
     }

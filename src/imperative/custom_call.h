@@ -8,10 +8,9 @@
 
 typedef struct mxn_custom_call mxn_custom_call;
 
-// At the push, when the outputs are there; `job` outlives the call. `phase` and `scope` are those
-// of the operation.
+// At the push, when the outputs are there; `job` outlives the call.
 int mxn__custom_call_new(const mxn_job *job, const mxn_invocation *in, mxn_context context,
-                         uint32_t phase, mxn_custom_call **call);
+                         mxn_custom_call **call);
 void mxn__custom_call_free(mxn_custom_call *call);  // null does nothing
 
 // Inside the operation, which it completes when all the function has pushed on its arrays is over.

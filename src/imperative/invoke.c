@@ -241,23 +241,15 @@ static void describe(const call *c, mxn_work *work)
     }
 }
 
-static uint32_t phase_of(const mxn_invocation *in)
-{
-    return (in->params->op->flags & MXN_OP_UPDATE) != 0 ? (uint32_t)MXP_PHASE_UPDATE
-           : in->phase != MXP_PHASE_NONE                ? in->phase
-                                                        : mxn__mode.phase;
-}
-
 // Takes `c` over, whatever comes of it.
 static int push(call *c, const mxn_invocation *in)
 {
     const mxn_op *op = in->params->op;
     c->job.training = in->training;
     add_operands(c, in);
-    const uint32_t phase = phase_of(in);
     bool custom = (op->flags & MXN_OP_CALLBACK) != 0;
-    int error = custom ? mxn__custom_call_new(&c->job, in, c->context, phase, &c->custom)
-                       : add_resources(c);
+    int error =
+        custom ? mxn__custom_call_new(&c->job, in, c->context, &c->custom) : add_resources(c);
     if (error != MXP_OK) {
         call_free(c);
         return error;
@@ -272,7 +264,7 @@ static int push(call *c, const mxn_invocation *in)
                      .read_count = c->read_count,
                      .write_count = c->write_count,
                      .device = mxn_context_engine_device(c->context),
-                     .flags = phase,
+                     .flags = (op->flags & MXN_OP_UPDATE) != 0 ? MXP_PHASE_UPDATE : MXP_PHASE_NONE,
                      .name = mxn_op_record_name(op),
                      .scope = in->scope,
                      .push_ticks = in->push_ticks};

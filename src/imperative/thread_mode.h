@@ -5,11 +5,9 @@
 #define MXN_IMPERATIVE_THREAD_MODE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 typedef struct mxn_thread_mode {
     bool recording, training;
-    uint32_t phase;  // MXP_PHASE_* of operators for which nobody says another
 } mxn_thread_mode;
 
 extern _Thread_local mxn_thread_mode mxn__mode __attribute__((tls_model("initial-exec")));
