@@ -166,7 +166,7 @@ int mxn_engine_start(void);
 // Waits for everything and ends the workers; errors stay for the next wait. The next call starts
 // again and reads the environment anew. MXP_ESTATE on a worker thread.
 int mxn_engine_stop(void);
-// From now on operations complete without running, deletions excepted; then WaitForAll.
+// WaitForAll; from then on operations complete without running, deletions excepted.
 int mxn_engine_shutdown(void);
 bool mxn_engine_is_naive(void);
 
