@@ -7,7 +7,8 @@ import subprocess
 import sys
 from typing import NamedTuple
 
-from conftest import BUILD, SOURCE
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("MXPROF_BUILD", SOURCE / "build/release")).resolve()
 
 
 class Done(NamedTuple):
@@ -26,12 +27,22 @@ class Done(NamedTuple):
 
 def run_python(source, directory, timeout=60, **environment):
     """Runs source text; MXNET_PYTHON_CORE is this process's unless it is given."""
+    return run_file(["-c", source], directory, timeout, **environment)
+
+
+def run_example(name, directory, timeout=60, **environment):
+    """Runs a program of examples/python."""
+    return run_file([str(SOURCE / "examples/python" / name)], directory, timeout, **environment)
+
+
+def run_file(arguments, directory, timeout, **environment):
+    """Runs Python with these arguments."""
     variables = {key: value for key, value in os.environ.items()
                  if not key.startswith(("MXPROF_", "MXNET_PROFILER", "MXNET_ENGINE"))}
     variables.update(PYTHONPATH=str(SOURCE / "python"), PYTHONDONTWRITEBYTECODE="1",
                      MXNET_LIBRARY_PATH=str(BUILD / "libmxnet.so"))
     variables.update(environment)
-    done = subprocess.run([sys.executable, "-c", source], cwd=directory, env=variables,
+    done = subprocess.run([sys.executable, *arguments], cwd=directory, env=variables,
                           timeout=timeout, check=False, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True)
     return Done(done.returncode, done.stdout, done.stderr, pathlib.Path(directory))

@@ -9,8 +9,7 @@ import sys
 import pytest
 
 import mxnet as mx
-from conftest import BUILD, SOURCE
-from python_program import run_python
+from python_program import BUILD, SOURCE, run_python
 
 
 def test_features():
