@@ -61,7 +61,11 @@ static void expect_values(const char *what, const mxn_array *array, const array_
     }
     op_values(array, values);
     for (uint64_t i = 0; i < mxn_array_size(array); i++) {
-        if (!(fabs(values[i] - wanted->values[i]) <= tolerance * (1 + fabs(wanted->values[i])))) {
+        bool same =
+            isfinite(wanted->values[i])
+                ? fabs(values[i] - wanted->values[i]) <= tolerance * (1 + fabs(wanted->values[i]))
+                : values[i] == wanted->values[i] || (isnan(values[i]) && isnan(wanted->values[i]));
+        if (!same) {
             fail_msg("%s: element %llu is %.9g, it must be %.9g", what, (unsigned long long)i,
                      values[i], wanted->values[i]);
         }
