@@ -18,7 +18,7 @@ typedef struct entry {
     uint32_t inputs, text_bytes;
 } entry;
 
-static _Thread_local entry *cache;
+static _Thread_local entry *cache __attribute__((tls_model("initial-exec")));
 static pthread_key_t cache_key;
 static int cache_key_error;
 static pthread_once_t cache_once = PTHREAD_ONCE_INIT;

@@ -9,7 +9,6 @@
 #include "imperative/imperative.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
@@ -53,12 +52,9 @@ static call *call_new(mxn_params *params)
     if (c == NULL) {
         return NULL;
     }
-    memset(c, 0, sizeof(call) + operands * sizeof(mxn_operand));
-    c->bytes = bytes;
-    c->job.params = params;
     mxn_params_retain(params);
-    c->job.inputs = c->operands;
-    c->job.outputs = c->operands + inputs;
+    *c = (call){.bytes = bytes,
+                .job = {.params = params, .inputs = c->operands, .outputs = c->operands + inputs}};
     c->shapes = (mxn_shape *)(c->operands + operands);
     c->shape_pointers = (mxn_shape **)(c->shapes + operands);
     c->reads = (mxn_var **)(c->shape_pointers + operands);
@@ -185,13 +181,11 @@ static int make_outputs(call *c, const mxn_invocation *in, bool *made)
 // ---- the push ---------------------------------------------------------------------------------
 static void add_operand(call *c, uint32_t index, const mxn_array *array, uint32_t request)
 {
-    mxn_operand *operand = &c->operands[index];
-    operand->shape = &c->shapes[index];
-    operand->dtype = c->types[index];
-    operand->request = array == NULL ? (uint32_t)MXN_NULL : request;
-    if (operand->request != MXN_NULL) {
-        operand->place = mxn_array_place(array);
-    }
+    const bool used = array != NULL && request != MXN_NULL;
+    c->operands[index] = (mxn_operand){.place = used ? mxn_array_place(array) : (mxn_place){0},
+                                       .shape = &c->shapes[index],
+                                       .dtype = c->types[index],
+                                       .request = used ? request : (uint32_t)MXN_NULL};
 }
 
 static void add_operands(call *c, const mxn_invocation *in)
