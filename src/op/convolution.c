@@ -212,15 +212,16 @@ static void valid_range(const mxn_window *w, int axis, int64_t at, int64_t *begi
 }
 
 // Distances in memory, in elements: of neighbours in an image, of channels, of images.
-typedef struct steps {
+typedef struct distances {
     int64_t in, in_channel, in_image, out, out_channel, out_image, kernel, kernel_channel;
-} steps;
+} distances;
 
-static steps steps_of(const mxn_conv *c)
+static distances distances_of(const mxn_conv *c)
 {
     int64_t channels = c->channels * c->groups;
-    steps s = {1, c->in_size,    c->in_size * channels, 1, c->out_size, c->out_size * c->filters,
-               1, c->kernel_size};
+    distances s = {1, c->in_size,    c->in_size * channels,
+                   1, c->out_size,   c->out_size * c->filters,
+                   1, c->kernel_size};
     if (c->channels_last) {
         s.in = channels;
         s.out = c->filters;
@@ -257,7 +258,7 @@ static steps steps_of(const mxn_conv *c)
     }
 // One image of a channel, one of a filter, one kernel between them.
 #define CONV_PLANE(type)                                                                        \
-    static void conv_plane_##type(const mxn_window *w, const steps *s, int kind, type *out,     \
+    static void conv_plane_##type(const mxn_window *w, const distances *s, int kind, type *out, \
                                   type *in, type *kernel)                                       \
     {                                                                                           \
         int64_t begin[3], end[3], k[3];                                                         \
@@ -286,7 +287,7 @@ static steps steps_of(const mxn_conv *c)
 #define CONV_ALL(type)                                                                    \
     static void conv_all_##type(const mxn_conv *c, int kind)                              \
     {                                                                                     \
-        const steps s = steps_of(c);                                                      \
+        const distances s = distances_of(c);                                              \
         int64_t filters = c->filters / c->groups;                                         \
         for (int64_t n = 0; n < c->images; n++) {                                         \
             for (int64_t f = 0; f < c->filters; f++) {                                    \
@@ -418,66 +419,81 @@ int mxn__conv_describe(const mxn_job *job, mxn_conv *c)
     return 0;
 }
 
-static int run_forward(mxn_job *job, mxn_conv *c, mxn_convolver convolve)
+static bool is_wanted(const mxn_job *job, uint32_t output)
 {
-    bool turned = is_deconvolution(job->params);
-    void *bias = job->params->input_count == 3 ? job->inputs[2].data : NULL;
-    c->weight = job->inputs[1].data;
-    c->weight_place = job->inputs[1].place;
-    c->data = turned ? job->outputs[0].data : job->inputs[0].data;
-    c->result = turned ? job->inputs[0].data : job->outputs[0].data;
-    c->bias = turned ? NULL : bias;
-    int error = convolve(job, c, turned ? MXN_CONV_TO_DATA : MXN_CONV_FORWARD);
-    if (error == 0 && turned && bias != NULL) {
-        bias_of(c, BIAS_ADD, c->data, c->channels * c->groups, c->in_size, bias);
-    }
-    return error;
+    const mxn_operand *out = &job->outputs[output];
+    return output < job->params->output_count && out->request != MXN_NULL &&
+           out->place.chunk != NULL;
 }
 
-static int run_to_input(mxn_job *job, mxn_conv *c, mxn_convolver convolve)
+int mxn__conv_steps(const mxn_job *job, mxn_conv_step steps[2])
 {
     bool turned = is_deconvolution(job->params);
-    void *g = job->inputs[0].data, *to = job->outputs[0].data;
-    c->weight = job->inputs[2].data;
-    c->weight_place = job->inputs[2].place;
-    c->data = turned ? g : to;
-    c->result = turned ? to : g;
-    return convolve(job, c, turned ? MXN_CONV_FORWARD : MXN_CONV_TO_DATA);
+    int count = 0;
+    if (!is_backward(job)) {
+        bool bias = !turned && job->params->input_count == 3;
+        steps[count++] = (mxn_conv_step){turned ? MXN_CONV_TO_DATA : MXN_CONV_FORWARD, bias};
+        return count;
+    }
+    if (is_wanted(job, 0)) {
+        steps[count++] = (mxn_conv_step){turned ? MXN_CONV_FORWARD : MXN_CONV_TO_DATA, false};
+    }
+    if (is_wanted(job, 1)) {
+        steps[count++] = (mxn_conv_step){MXN_CONV_TO_WEIGHT, !turned && is_wanted(job, 2)};
+    }
+    return count;
 }
 
-static int run_to_weight(mxn_job *job, mxn_conv *c, mxn_convolver convolve)
+// Addresses of one step. Backward jobs take the gradient of the output, data and weight.
+static void place_step(const mxn_job *job, const mxn_conv_step *step, mxn_conv *c)
+{
+    bool back = is_backward(job), to_weight = step->kind == MXN_CONV_TO_WEIGHT;
+    const mxn_operand *in = job->inputs, *out = job->outputs;
+    const mxn_operand *weight = to_weight ? &out[1] : &in[back ? 2 : 1];
+    void *outer = back ? in[0].data : out[0].data;  // on the side of the operator's output
+    void *inner = to_weight ? in[1].data : back ? out[0].data : in[0].data;
+    bool turned = is_deconvolution(job->params);
+    c->weight = weight->data;
+    c->weight_place = weight->place;
+    c->data = turned ? outer : inner;
+    c->result = turned ? inner : outer;
+    c->bias = !step->with_bias ? NULL : to_weight ? out[2].data : in[2].data;
+}
+
+// What no step does: the bias of a deconvolution, and a bias whose weight is not wanted.
+static void finish_bias(const mxn_job *job, mxn_conv *c, bool with_weight)
 {
     bool turned = is_deconvolution(job->params);
-    void *g = job->inputs[0].data, *with = job->inputs[1].data;
-    void *bias = job->params->output_count == 3 ? job->outputs[2].data : NULL;
-    c->weight = job->outputs[1].data;
-    c->data = turned ? g : with;
-    c->result = turned ? with : g;
-    bool together = !turned && c->weight != NULL;
-    c->bias = together ? bias : NULL;
-    int error = c->weight != NULL ? convolve(job, c, MXN_CONV_TO_WEIGHT) : 0;
-    if (error == 0 && bias != NULL && !together) {
-        bias_of(c, BIAS_SUM, g, turned ? c->channels * c->groups : c->filters,
-                turned ? c->in_size : c->out_size, bias);
+    if (!is_backward(job)) {
+        if (turned && job->params->input_count == 3) {
+            bias_of(c, BIAS_ADD, job->outputs[0].data, c->channels * c->groups, c->in_size,
+                    job->inputs[2].data);
+        }
+    } else if (is_wanted(job, 2) && (turned || !with_weight)) {
+        bias_of(c, BIAS_SUM, job->inputs[0].data, turned ? c->channels * c->groups : c->filters,
+                turned ? c->in_size : c->out_size, job->outputs[2].data);
     }
-    return error;
 }
 
 int mxn__conv_run(mxn_job *job, mxn_convolver convolve)
 {
     mxn_conv c;
+    mxn_conv_step steps[2];
     int error = mxn__conv_describe(job, &c);
-    if (error != 0) {
-        return error;
+    int count = mxn__conv_steps(job, steps);
+    if (error == 0 && c.dtype != MXN_FLOAT32 && c.dtype != MXN_FLOAT64) {
+        error = mxn__type_refused(job, c.dtype);
     }
-    if (c.dtype != MXN_FLOAT32 && c.dtype != MXN_FLOAT64) {
-        return mxn__type_refused(job, c.dtype);
+    bool with_weight = false;
+    for (int i = 0; i < count && error == 0; i++) {
+        place_step(job, &steps[i], &c);
+        with_weight = with_weight || steps[i].kind == MXN_CONV_TO_WEIGHT;
+        error = convolve(job, &c, steps[i].kind);
     }
-    if (!is_backward(job)) {
-        return run_forward(job, &c, convolve);
+    if (error == 0) {
+        finish_bias(job, &c, with_weight);
     }
-    error = job->outputs[0].data != NULL ? run_to_input(job, &c, convolve) : 0;
-    return error != 0 ? error : run_to_weight(job, &c, convolve);
+    return error;
 }
 
 static int run_plainly(mxn_job *job)

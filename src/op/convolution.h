@@ -24,6 +24,13 @@ typedef struct mxn_conv {
     mxn_place weight_place;  // of a weight that is read
 } mxn_conv;
 
+// The products that a job asks for, in their order; also before its operands have addresses.
+typedef struct mxn_conv_step {
+    int kind;
+    bool with_bias;
+} mxn_conv_step;
+int mxn__conv_steps(const mxn_job *job, mxn_conv_step steps[2]);
+
 typedef int (*mxn_convolver)(mxn_job *job, const mxn_conv *conv, int kind);
 
 // The geometry of a job of one of the four operators, without addresses.

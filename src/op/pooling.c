@@ -3,6 +3,7 @@
 // The gradient of the largest goes to the first element that is it.
 #include "op/pooling.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -57,6 +58,12 @@ static int pool_check(const mxn_op *op, void *values)
     if (is_adaptive(p) && p->pool_type != MXN_POOL_AVG) {
         return mxp__fail(MXP_EINVAL, "Operator %s: output_size is for pool_type='avg'", op->name);
     }
+    bool padded = p->pad.count > 0 && p->pad.values[0] != 0;
+    if (p->pooling_convention == SAME && !p->global_pool && (p->kernel.count != 1 || padded)) {
+        return mxp__fail(MXP_EINVAL,
+                         "Operator %s: pooling_convention='same' is for one dimension without pad",
+                         op->name);
+    }
     for (int32_t i = 0; i < p->output_size.count; i++) {
         if (p->output_size.values[i] < 1) {
             return mxp__fail(MXP_EINVAL, "Operator %s: output_size has %lld, the least is 1",
@@ -88,16 +95,15 @@ static int pool_window(const mxn_params *params, const mxn_shape *data, mxn_wind
     return 0;
 }
 
-// Windows along one axis: those that fit, and with `full` one more if something is left. `same` is
-// known to the original in one dimension only; in more it is `full` there.
-static int64_t places(const pool_params *p, const mxn_window *w, int k, int64_t size, bool flat)
+// Windows along one axis: those that fit; with `full` one more if something is left; with `same` as
+// many as strides.
+static int64_t places(const pool_params *p, const mxn_window *w, int k, int64_t size)
 {
     int64_t room = size + 2 * w->pad[k] - w->kernel[k], stride = w->stride[k];
     if (p->global_pool || p->pooling_convention == VALID) {
         return room / stride + 1;
     }
-    return p->pooling_convention == SAME && flat ? (size + 2 * w->pad[k] + stride - 1) / stride
-                                                 : (room + stride - 1) / stride + 1;
+    return (p->pooling_convention == SAME ? size - 1 : room + stride - 1) / stride + 1;
 }
 
 static int adaptive_shapes(const mxn_shapes *shapes, mxn_shape *result)
@@ -138,11 +144,11 @@ static int pool_shapes(const mxn_shapes *shapes)
     }
     for (int32_t i = 0; i < data->ndim - 2; i++) {
         int32_t k = 5 - data->ndim + i, axis = image_axis(p) + i;
-        if (data->dims[axis] + 2 * w.pad[k] < w.kernel[k] || w.pad[k] >= w.kernel[k]) {
+        if (data->dims[axis] + 2 * w.pad[k] < w.kernel[k]) {
             return mxn__shape_refused(shapes, 0, "kernel %lld with pad %lld does not fit axis %d",
                                       (long long)w.kernel[k], (long long)w.pad[k], axis);
         }
-        result.dims[axis] = places(p, &w, k, data->dims[axis], data->ndim == 3);
+        result.dims[axis] = places(p, &w, k, data->dims[axis]);
     }
     return mxn__shape_output(shapes, 0, &result);
 }
@@ -175,6 +181,10 @@ static place place_at(const mxn_pool *pool, const int64_t at[3])
     return p;
 }
 
+// The largest in a window that sees nothing but pad.
+static const float lowest_float = -FLT_MAX;
+static const double lowest_double = -DBL_MAX;
+
 // Of one plane: neighbours lie `step` apart. Forward; or with `g` the gradient, which is added to
 // `back`.
 #define POOL_PLACE(type)                                                                        \
@@ -188,7 +198,7 @@ static place place_at(const mxn_pool *pool, const int64_t at[3])
         const mxn_window *w = &pool->window;                                                    \
         const int kind = pool->kind;                                                            \
         const type scale = kind == MXN_POOL_AVG && p->count > 0 ? (type)(1.0 / p->count) : 1;   \
-        type result = kind == MXN_POOL_MAX ? (type)-INFINITY : 0;                               \
+        type result = kind == MXN_POOL_MAX ? lowest_##type : 0;                                 \
         int64_t where = -1;                                                                     \
         for (int64_t z = p->begin[0]; z < p->end[0]; z++) {                                     \
             for (int64_t r = p->begin[1]; r < p->end[1]; r++) {                                 \

@@ -427,11 +427,12 @@ bool mxn__planar_convolution_takes(const mxn_job *job)
 uint64_t mxn__planar_convolution_workspace(const mxn_job *job)
 {
     mxn_conv c;
+    mxn_conv_step steps[2];
     uint64_t most = 0;
-    bool described = mxn__conv_describe(job, &c) == 0;
-    for (int kind = MXN_CONV_FORWARD; described && kind <= MXN_CONV_TO_WEIGHT; kind++) {
+    int count = mxn__conv_describe(job, &c) == 0 ? mxn__conv_steps(job, steps) : 0;
+    for (int i = 0; i < count; i++) {
         plan p;
-        make_plan(&p, &c, kind);
+        make_plan(&p, &c, steps[i].kind);
         uint64_t bytes = (uint64_t)(p.threads * thread_floats(&p)) * sizeof(float);
         most = bytes > most ? bytes : most;
     }
