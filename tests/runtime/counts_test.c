@@ -59,8 +59,8 @@ static mxn_array *older_array(void)
 
 static void record(fixture *f)
 {
-    program_options options = {.seed = 11, .steps = 50};
-    program_run(&options, &f->result);  // starts what starts once
+    program_options options = {.seed = 11, .steps = 1000};
+    program_run(&options, &f->result);  // starts what starts once: temporary space has its size
     free(f->result.steps);
     mxn_array *older = older_array();
     f->before = counts_now();
