@@ -127,14 +127,17 @@ class Comparison(typing.NamedTuple):
     name: str
     workload: str
     reference: tuple        # workload and runtime
-    unit: str = "M/s"       # a rate, or ns, us, ms an operation
+    unit: str = "M/s"       # a rate (GF/s: an operation is one in the numbers), or ns, us, ms
     commands: tuple = OFF
     pick: typing.Callable = statistics.median   # of a round's batches
     needs_peer: bool = True
 
     def figure(self, answers):
         ns = self.pick([answer["ns"] for answer in answers])
-        return 1e3 / ns if self.unit == "M/s" else ns / {"ns": 1, "us": 1e3, "ms": 1e6}[self.unit]
+        rates = {"M/s": 1e3, "GF/s": 1}
+        if self.unit in rates:
+            return rates[self.unit] / ns
+        return ns / {"ns": 1, "us": 1e3, "ms": 1e6}[self.unit]
 
     def measure(self, row, place, options):
         own_commands = {True: self.commands, False: OFF}
@@ -290,6 +293,10 @@ CLAIMS = [
                "ms", needs_peer=False),
     ProfiledStep("E7 LeNet step, full profile, upper bound"),
     StepRecords("E7 LeNet step, records times their cost"),
+    Comparison("E8 dot, 1024 x 1024, over direct calls of oneDNN", "product_square",
+               ("library_square", None), "GF/s", needs_peer=False),
+    Comparison("E8 FullyConnected, 256 x 2048 x 1024, over direct calls of oneDNN",
+               "product_layer", ("library_layer", None), "GF/s", needs_peer=False),
     Comparison("E9 push and wait, over MXNet", "wait", ("wait", "original"), "us"),
     QueuedBytes("E10 bytes per queued operation"),
 ]

@@ -11,8 +11,10 @@
 #include "runtime/mxnet_library.h"
 
 static const side_workload *const of_library[] = {side_empty_operations, side_held_worker,
-                                                  side_scalar_operator, side_lenet_step, NULL};
-static const side_workload *const of_floors[] = {side_bare_hand_off, side_multiply_add, NULL};
+                                                  side_scalar_operator,  side_lenet_step,
+                                                  side_matrix_product,   NULL};
+static const side_workload *const of_floors[] = {side_bare_hand_off, side_multiply_add,
+                                                 side_library_product, NULL};
 
 static char trace_path[64];
 static bool running, recorded;

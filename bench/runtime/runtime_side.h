@@ -25,7 +25,8 @@ typedef struct side_workload {
 
 // Lists that end with an empty name; those of the floors need no library.
 extern const side_workload side_empty_operations[], side_held_worker[], side_scalar_operator[],
-    side_lenet_step[], side_bare_hand_off[], side_multiply_add[];
+    side_lenet_step[], side_bare_hand_off[], side_multiply_add[], side_matrix_product[],
+    side_library_product[];
 
 // {"NAME": VALUE}, or {"NAME": VALUE, "OTHER": VALUE} if `other` is not null.
 void side_answer(const char *name, double value, const char *other, double other_value);
