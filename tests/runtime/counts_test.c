@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A random program of ten thousand operations: what the profile says of operators, API calls and
-// memory is what the engine counts, what the pool counts, and what the program itself counts.
+// Random programs of ten thousand operations, one thread's or several's: what the profile says of
+// operators, API calls and memory is what the engine counts, what the pool counts, and what the
+// programs themselves count.
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +16,7 @@
 #include "storage/storage.h"
 #include "tensor/tensor.h"
 
-enum { STEPS = 10000, DEVICE = 0, OWNERS = 64, OLDER_BYTES = 4000 };
+enum { STEPS = 10000, THREADS = 3, DEVICE = 0, OWNERS = 64, OLDER_BYTES = 4000 };
 
 typedef struct counts {
     mxn_engine_counts engine;
@@ -30,7 +32,8 @@ static counts counts_now(void)
 }
 
 typedef struct fixture {
-    program_result result;
+    program_result results[THREADS];
+    int threads;
     counts before, quiet, after;  // quiet: nothing pending, the arrays are still there
     mxn_owner owners[OWNERS];  // then
     int owner_count;
@@ -57,16 +60,47 @@ static mxn_array *older_array(void)
     return array;
 }
 
+typedef struct program_thread {
+    pthread_t thread;
+    program_options options;
+    program_result *result;
+} program_thread;
+
+static void *run_thread(void *argument)
+{
+    program_thread *t = argument;
+    program_run(&t->options, t->result);
+    return NULL;
+}
+
+static void run_programs(fixture *f)
+{
+    program_thread all[THREADS];
+    if (f->threads == 1) {
+        const program_options options = {.seed = 12, .steps = STEPS, .look = look, .context = f};
+        program_run(&options, &f->results[0]);
+        return;
+    }
+    for (int i = 0; i < f->threads; i++) {
+        all[i].options = (program_options){.seed = 31 + (uint64_t)i, .steps = STEPS / f->threads};
+        all[i].result = &f->results[i];
+        assert_int_equal(pthread_create(&all[i].thread, NULL, run_thread, &all[i]), 0);
+    }
+    for (int i = 0; i < f->threads; i++) {
+        pthread_join(all[i].thread, NULL);
+    }
+}
+
 static void record(fixture *f)
 {
-    program_options options = {.seed = 11, .steps = 1000};
-    program_run(&options, &f->result);  // starts what starts once: temporary space has its size
-    free(f->result.steps);
+    // Starts what starts once: temporary space has its size.
+    const program_options first = {.seed = 11, .steps = 1000};
+    program_run(&first, &f->results[0]);
+    free(f->results[0].steps);
     mxn_array *older = older_array();
     f->before = counts_now();
     mxp__recorder_start(MXP_CLASS_ALL, 0);
-    options = (program_options){.seed = 12, .steps = STEPS, .look = look, .context = f};
-    program_run(&options, &f->result);
+    run_programs(f);
     mxn_array_release(older);
     assert_int_equal(mxn_wait_all(), 0);
     mxp__recorder_stop(1);
@@ -78,7 +112,27 @@ static void record(fixture *f)
 static void finish(fixture *f)
 {
     live_events_free(&f->live);
-    free(f->result.steps);
+    for (int i = 0; i < f->threads; i++) {
+        free(f->results[i].steps);
+    }
+}
+
+static uint64_t steps_of(const fixture *f, const char *name)
+{
+    uint64_t count = 0;
+    for (int i = 0; i < f->threads; i++) {
+        count += program_steps_of(&f->results[i], name);
+    }
+    return count;
+}
+
+static uint64_t calls_of(const fixture *f, const char *name)
+{
+    uint64_t count = 0;
+    for (int i = 0; i < f->threads; i++) {
+        count += program_calls_of(&f->results[i], name);
+    }
+    return count;
 }
 
 // ---- operators --------------------------------------------------------------------------------
@@ -99,19 +153,29 @@ static void check_operator(const fixture *f, const char *name, uint64_t expected
     assert_int_equal(row_count(f, "operator", name), expected);
 }
 
-static void check_operators(const fixture *f)
+// Each name that any program has asked for; the same one more often does no harm.
+static uint64_t check_steps(const fixture *f, const program_result *result)
 {
-    const mxn_engine_counts *a = &f->after.engine, *b = &f->before.engine;
-    const program_result *result = &f->result;
-    for (size_t i = 0; i < result->step_count; i++) {
+    for (size_t i = 0; i < result->step_count && i < 500; i++) {
         const char *name = result->steps[i].name;
         size_t first = 0;
         while (strcmp(result->steps[first].name, name) != 0) {
             first++;
         }
         if (first == i) {
-            check_operator(f, name, program_steps_of(result, name));
+            check_operator(f, name, steps_of(f, name));
         }
+    }
+    assert_true(result->ran == result->pushed && result->deleted == result->pushed);
+    return result->step_count;
+}
+
+static void check_operators(const fixture *f)
+{
+    const mxn_engine_counts *a = &f->after.engine, *b = &f->before.engine;
+    uint64_t steps = 0;
+    for (int i = 0; i < f->threads; i++) {
+        steps += check_steps(f, &f->results[i]);
     }
     uint64_t waits = a->waits - b->waits, deletions = a->deletions - b->deletions;
     uint64_t bulks = a->bulks - b->bulks;
@@ -120,21 +184,21 @@ static void check_operators(const fixture *f)
     check_operator(f, "ImperativeBulk", bulks);
     size_t all = live_events_count(&f->live, MXP_KIND_OPERATOR, NULL);
     assert_int_equal(all, a->visible - b->visible + bulks);
-    assert_int_equal(all, result->step_count + waits + deletions + bulks);
+    assert_int_equal(all, steps + waits + deletions + bulks);
     assert_int_equal(a->pushed - b->pushed, a->completed - b->completed);
     assert_true(a->failed == b->failed && a->skipped == b->skipped);
-    assert_true(result->ran == result->pushed && result->deleted == result->pushed);
 }
 
 // ---- API calls --------------------------------------------------------------------------------
 static void check_calls(const fixture *f)
 {
     uint64_t all = 0;
-    for (size_t i = 0; i < f->result.call_count; i++) {
-        const program_count *call = &f->result.calls[i];
-        assert_int_equal(live_events_count(&f->live, MXP_KIND_SPAN, call->name), call->count);
-        assert_int_equal(row_count(f, "MXNET_C_API", call->name), call->count);
-        all += call->count;
+    for (size_t i = 0; i < f->results[0].call_count; i++) {
+        const char *name = f->results[0].calls[i].name;
+        uint64_t count = calls_of(f, name);
+        assert_int_equal(live_events_count(&f->live, MXP_KIND_SPAN, name), count);
+        assert_int_equal(row_count(f, "MXNET_C_API", name), count);
+        all += count;
     }
     assert_int_equal(live_events_count(&f->live, MXP_KIND_SPAN, NULL), all);
     assert_int_equal(row_count(f, "MXNET_C_API", "MXNet C API Calls"), all);
@@ -239,28 +303,49 @@ static void check_memory(const fixture *f)
     assert_int_equal(a->live_bytes, b->live_bytes - OLDER_BYTES);
     assert_int_equal(row_count(f, "Device Storage", "Memory: cpu/0"), count);
     free(events);
-    // The pool, its owners and the program, when all was quiet.
-    assert_int_equal(f->quiet.storage.live_bytes - b->live_bytes, f->result.live_bytes);
+}
+
+// The pool, its owners and the program, when all was quiet.
+static void check_owners(const fixture *f)
+{
+    const mxn_storage_counts *b = &f->before.storage;
+    assert_int_equal(f->quiet.storage.live_bytes - b->live_bytes, f->results[0].live_bytes);
     assert_in_range(f->owner_count, 1, OWNERS);
     assert_int_equal(sum_of(f->owners, f->owner_count), f->quiet.storage.live_bytes);
 }
 
 // ---- all of it --------------------------------------------------------------------------------
-static void all_figures_agree(void **state)
+static void check_figures(int threads)
 {
-    (void)state;
-    fixture f = {0};
+    fixture f = {.threads = threads};
     record(&f);
     check_operators(&f);
     check_calls(&f);
     check_memory(&f);
+    if (threads == 1) {
+        check_owners(&f);
+    }
     finish(&f);
+}
+
+static void all_figures_agree(void **state)
+{
+    (void)state;
+    check_figures(1);
+}
+
+static void all_figures_of_several_threads_agree(void **state)
+{
+    (void)state;
+    check_figures(THREADS);
 }
 
 static void all_figures_agree_with_naive_engine(void **state)
 {
+    (void)state;
     engine_use("NaiveEngine");
-    all_figures_agree(state);
+    check_figures(1);
+    check_figures(THREADS);
     engine_use(NULL);
 }
 
@@ -268,6 +353,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_figures_agree),
+        cmocka_unit_test(all_figures_of_several_threads_agree),
         cmocka_unit_test(all_figures_agree_with_naive_engine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
