@@ -36,13 +36,13 @@ static int clip_forward(mxn_job *job)
     }
 }
 
-#define CLIP_BACKWARD_CASE(NAME, type)                                         \
-    case MXN_##NAME:                                                           \
-        for (size_t i = 0; i < count; i++) {                                   \
-            type g = ((const type *)job->inputs[0].data)[i];                   \
-            double x = (double)((const type *)job->inputs[1].data)[i];         \
-            ((type *)job->outputs[0].data)[i] = x >= low && x <= high ? g : 0; \
-        }                                                                      \
+#define CLIP_BACKWARD_CASE(NAME, type)                                       \
+    case MXN_##NAME:                                                         \
+        for (size_t i = 0; i < count; i++) {                                 \
+            type g = ((const type *)job->inputs[0].data)[i];                 \
+            double x = (double)((const type *)job->inputs[1].data)[i];       \
+            ((type *)job->outputs[0].data)[i] = x < low || x > high ? 0 : g; \
+        }                                                                    \
         return 0;
 
 static int clip_backward(mxn_job *job)

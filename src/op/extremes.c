@@ -16,19 +16,19 @@ static const mxn_field fields[] = {
     {0},
 };
 
-enum { LARGEST = 0, SMALLEST = 1, NUMPY = 2, LAST_AXIS = 4 };
+enum { LARGEST = 0, SMALLEST = 1, NUMPY = 2, CHANNEL = 4 };
 
 // Without an axis all elements are one row.
 static int rows_of(const mxn_params *params, const mxn_shape *data, mxn_stretch *s, int32_t *axis)
 {
     const extreme_params *values = (const void *)params->values;
-    bool last = (params->op->def->variant & LAST_AXIS) != 0;
+    bool channel = (params->op->def->variant & CHANNEL) != 0;
     *s = (mxn_stretch){1, (int64_t)mxn_shape_size(data), 1};
     *axis = -1;
-    if (!last && !values->axis.has) {
+    if (!channel && !values->axis.has) {
         return 0;
     }
-    int error = mxn__axis(params, last ? -1 : values->axis.value, data->ndim, axis);
+    int error = mxn__axis(params, channel ? 1 : values->axis.value, data->ndim, axis);
     if (error == 0) {
         *s = mxn__stretch(data, *axis);
     }
@@ -39,7 +39,7 @@ static int extreme_shapes(const mxn_shapes *shapes)
 {
     const mxn_shape *data = shapes->inputs[0];
     int variant = shapes->params->op->def->variant;
-    bool keeps = (variant & LAST_AXIS) == 0 &&
+    bool keeps = (variant & CHANNEL) == 0 &&
                  ((const extreme_params *)(const void *)shapes->params->values)->keepdims;
     if (!mxn_shape_known(data)) {
         return 0;
@@ -147,7 +147,7 @@ static double extreme_flops(const mxn_job *job)
 static const mxn_op_def table[] = {
     EXTREME("argmax", LARGEST, fields, sizeof(extreme_params), NULL),
     EXTREME("argmin", SMALLEST, fields, sizeof(extreme_params), NULL),
-    EXTREME("argmax_channel", LARGEST | LAST_AXIS, NULL, 0, NULL),
+    EXTREME("argmax_channel", LARGEST | CHANNEL, NULL, 0, NULL),
     EXTREME("_npi_argmax", LARGEST | NUMPY, fields, sizeof(extreme_params), numpy_types),
     EXTREME("_npi_argmin", SMALLEST | NUMPY, fields, sizeof(extreme_params), numpy_types),
 };

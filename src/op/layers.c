@@ -117,7 +117,7 @@ static double activate_slope(int type, double x, double y, double slope)
         const type *from = job->inputs[0].data;                                                   \
         type *to = job->outputs[0].data;                                                          \
         for (size_t i = 0; p->act_type == RELU && i < count; i++) {                               \
-            to[i] = from[i] > 0 ? from[i] : from[i] * 0;                                          \
+            to[i] = from[i] < 0 ? 0 : from[i];                                                    \
         }                                                                                         \
         for (size_t i = 0; p->act_type != RELU && i < count; i++) {                               \
             to[i] = (type)activate(p->act_type, (double)from[i], (double)p->slope);               \

@@ -121,7 +121,8 @@ static void make_minus_two(void *values)
     }
 #define SCALAR(name, aliases, variant, gradient) \
     ENTRY(name, aliases, variant, result_types, gradient)
-#define COMPARE(name, aliases, variant) ENTRY(name, aliases, variant, NULL, MXN_GRADIENT_ZERO)
+#define COMPARE(name, aliases, variant) \
+    ENTRY(name, aliases, variant, result_types, MXN_GRADIENT_ZERO)
 #define NUMPY_COMPARE(name, variant) ENTRY(name, NULL, variant, mxn__types_bool, MXN_GRADIENT_ZERO)
 #define BACKWARD(name_, inputs_, function_, again_)                                             \
     {                                                                                           \

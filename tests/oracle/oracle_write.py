@@ -30,7 +30,8 @@ def _twice(library, tasks):
 
 def _ask(library, line, cases, found, reasons):
     """Fills in what is not found yet."""
-    asked = [case for case in cases if case.id not in found]
+    asked = [case for case in cases
+             if case.id not in found and case.options.get("by", line) == line]
     answers = _twice(library, [(case, case.make_inputs()) for case in asked])
     for case, answer in zip(asked, answers):
         if isinstance(answer, str):
@@ -60,8 +61,10 @@ def main(libraries, families):
         for case in members:
             if case.id not in known:
                 print(case.id, *reasons[case.id], sep="\n    ", file=sys.stderr)
-            elif "wronggrad" in case.options:
+                continue
+            if "wronggrad" in case.options:
                 del known[case.id]["gradients"]
+            known[case.id].get("after", {}).pop(int(case.options.get("keeps", -1)), None)
         failed += len(members) - len(known)
         oracle_fixture.save(family, known)
         print(f"{family}: {len(known)} cases")
