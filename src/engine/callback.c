@@ -42,6 +42,26 @@ int mxn_callback_end(const mxn_callback *callback)
     return error;
 }
 
+static bool operation_holds(const mxn_operation *op, const mxn_var *var, bool any)
+{
+    for (uint32_t i = 0; op != NULL && i < op->count; i++) {
+        if (mxn__use_var(&op->uses[i]) == var && (any || mxn__use_writes(&op->uses[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool mxn__callback_holds(const mxn_thread *self, const mxn_var *var, bool any)
+{
+    for (const mxn_callback *at = self->callback; at != NULL; at = at->outer) {
+        if (operation_holds((const mxn_operation *)at->operation, var, any)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // MXNet's arrays go with the last operation on them, on a worker: their ends are the callback's
 // only where everything runs inside the push.
 mxp_name mxn__callback_name(const mxn_callback *callback, const mxn_operation *op)

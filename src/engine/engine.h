@@ -140,10 +140,11 @@ uint32_t mxn_phase(void);
 // ---- callbacks --------------------------------------------------------------------------------
 // Around a function of the program that this thread runs on behalf of an operation that has not
 // ended. What the thread pushes meanwhile is recorded as "PREFIX::name", category "Custom
-// Operator". Waiting for everything, stopping and forking would wait for that operation: they are
-// refused. Callbacks nest.
+// Operator". Waiting for everything, or for a variable that the operation holds, stopping and
+// forking would wait for that operation: they are refused. Callbacks nest.
 typedef struct mxn_callback {
     const char *prefix;  // null: names stay as they are
+    const mxn_completion *operation;  // null: holds nothing
     const struct mxn_callback *outer;  // private
 } mxn_callback;
 

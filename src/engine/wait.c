@@ -2,6 +2,7 @@
 // Synchronisation points: where errors of operations surface.
 #include "base/fail.h"
 #include "engine/bulk.h"
+#include "engine/callback.h"
 #include "engine/naive.h"
 #include "engine/push.h"
 #include "engine/run.h"
@@ -68,7 +69,7 @@ int mxn_var_wait(mxn_var *var)
         return code;
     }
     if (mxn__var_write_pending(var)) {
-        if (self->running != NULL) {
+        if (self->running != NULL || mxn__callback_holds(self, var, false)) {
             return refuse_inside();
         }
         if (mxn__engine.naive != 0) {
@@ -93,7 +94,7 @@ int mxn_var_wait_write(mxn_var *var)
         return code;
     }
     if (mxn__var_pending(var)) {
-        if (self->running != NULL) {
+        if (self->running != NULL || mxn__callback_holds(self, var, true)) {
             return refuse_inside();
         }
         if (mxn__engine.naive != 0) {

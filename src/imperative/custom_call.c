@@ -261,7 +261,8 @@ static bool call_recorded(mxn_custom_call *call, const char *prefix)
 
 static void call_named(mxn_custom_call *call)
 {
-    mxn_callback callback = {.prefix = mxn_custom_prefix(call->job->params)};
+    mxn_callback callback = {.prefix = mxn_custom_prefix(call->job->params),
+                             .operation = call->completion};
     call->error = mxn_callback_begin(&callback);
     if (call->error == MXP_OK) {
         const char *detail = "";

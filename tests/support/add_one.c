@@ -9,6 +9,8 @@
 int add_one_properties, add_one_property_deletes, add_one_operators, add_one_operator_deletes,
     add_one_forwards, add_one_backwards, add_one_trained;
 
+NDArrayHandle add_one_output;
+
 typedef struct property {
     int mode, states;
     int needs[1];
@@ -111,6 +113,8 @@ static int do_forward(int mode, NDArrayHandle in, NDArrayHandle out)
         return read_back(in) == 0 ? add(mode, in, out) : -1;
     case ADD_ONE_WAITS_FOR_ALL:
         return MXNDArrayWaitAll() != 0 ? add(mode, in, out) : -1;
+    case ADD_ONE_WAITS_FOR_ITSELF:
+        return MXNDArrayWaitToRead(add_one_output) != 0 ? add(mode, in, out) : -1;
     default:
         return add(mode, in, out);
     }

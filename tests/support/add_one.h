@@ -15,6 +15,7 @@ enum {
     ADD_ONE_PUSH_FAILS,  // an operation it pushes on its output fails
     ADD_ONE_WAITS,  // reads its input back, and asks whether recording is off
     ADD_ONE_WAITS_FOR_ALL,  // tries to; must be refused
+    ADD_ONE_WAITS_FOR_ITSELF,  // tries to, by add_one_output; must be refused
     ADD_ONE_NESTS,  // lets another MyAddOne compute
     ADD_ONE_MODES
 };
@@ -22,6 +23,8 @@ enum {
 // How often each of its functions was called; atomic.
 extern int add_one_properties, add_one_property_deletes, add_one_operators,
     add_one_operator_deletes, add_one_forwards, add_one_backwards, add_one_trained;
+
+extern NDArrayHandle add_one_output;  // of the operator that waits for itself
 
 void add_one_register(void);
 

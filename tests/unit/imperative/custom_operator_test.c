@@ -180,6 +180,17 @@ static void waiting_for_all_is_refused(void **state)
     MXNDArrayFree(out);
 }
 
+static void waiting_for_itself_is_refused(void **state)
+{
+    (void)state;
+    NDArrayHandle in = make(1);
+    add_one_output = make(0);
+    assert_int_equal(add_one_invoke(ADD_ONE_WAITS_FOR_ITSELF, in, NULL, &add_one_output), 0);
+    assert_values(add_one_output, 2, 1);
+    MXNDArrayFree(in);
+    MXNDArrayFree(add_one_output);
+}
+
 static void backward_fails(void **state)
 {
     (void)state;
@@ -371,6 +382,7 @@ int main(void)
         TEST(failures_reach_the_waiter),
         TEST(failing_pushes_are_its_failure),
         TEST(waiting_for_all_is_refused),
+        TEST(waiting_for_itself_is_refused),
         TEST(backward_fails),
         TEST(wrong_calls_are_told),
         TEST(threads_do_not_wait_for_each_other),
@@ -379,6 +391,7 @@ int main(void)
         TEST(failures_close_what_they_opened),
     };
     add_one_register();
+    alarm(100);  // nothing hangs
     int failed = cmocka_run_group_tests_name("threaded", tests, NULL, NULL);
     setenv("MXNET_ENGINE_TYPE", "NaiveEngine", 1);
     mxn_engine_stop();
