@@ -10,7 +10,12 @@
 #include "op/product.h"
 #include "op/team.h"
 
-enum { DEPTH = 1024 };  // of a panel: 256 KiB
+enum {
+    DEPTH = 1024,  // of a panel: 256 KiB
+    FEW_ROWS = 4,  // are not worth a panel that must be turned
+    SOME_ROWS = 20,  // are not worth a panel that is only copied
+    TURNED_FOR = 256  // columns: a factor whose numbers lie apart is first turned for so many
+};
 
 typedef struct work {
     const mxn_vector *vector;
@@ -23,6 +28,7 @@ typedef struct work {
     bool b_transposed, c_turned, adds;
     bool by_columns;  // how threads share it
     float *panels;  // of each thread
+    float *turned_a;  // room for a, turned; or null
 } work;
 
 static int64_t least(int64_t a, int64_t b)
@@ -55,8 +61,9 @@ static void turn_tile(const work *w, const float *tile, int64_t row, int64_t row
     }
 }
 
-static void multiply_panel(const work *w, const float *panel, int64_t first, int64_t depth,
-                           int64_t column, int64_t columns, int64_t begin, int64_t end)
+static void multiply_panel(const work *w, const float *panel, int64_t panel_row, int64_t first,
+                           int64_t depth, int64_t column, int64_t columns, int64_t begin,
+                           int64_t end)
 {
     float aside[MXN_TILE_ROWS * MXN_TILE_COLUMNS_MAX];
     bool adds = w->adds || first > 0;
@@ -67,7 +74,7 @@ static void multiply_panel(const work *w, const float *panel, int64_t first, int
             .a_row = w->a_row,
             .a_step = w->a_step,
             .b = panel,
-            .b_row = MXN_TILE_COLUMNS_MAX,
+            .b_row = panel_row,
             .c = w->c_turned ? aside : w->c + row * w->c_row + column,
             .c_row = w->c_turned ? MXN_TILE_COLUMNS_MAX : w->c_row,
             .count = depth,
@@ -93,11 +100,57 @@ static void part(void *argument, int index, int threads)
         int64_t column = p * width, columns = least(width, w->columns - column);
         for (int64_t first = 0; first < w->depth; first += DEPTH) {
             int64_t depth = least(DEPTH, w->depth - first);
-            fill_panel(w, panel, first, depth, column, columns);
-            multiply_panel(w, panel, first, depth, column, columns, w->by_columns ? 0 : begin,
+            const float *from = panel;
+            int64_t row = MXN_TILE_COLUMNS_MAX;
+            if (w->b_transposed || columns < width || w->rows > SOME_ROWS) {
+                fill_panel(w, panel, first, depth, column, columns);
+            } else {
+                from = w->b + first * w->b_row + column;
+                row = w->b_row;
+            }
+            multiply_panel(w, from, row, first, depth, column, columns, w->by_columns ? 0 : begin,
                            w->by_columns ? w->rows : end);
         }
     }
+}
+
+// Few rows against rows: no tiles.
+static void dots_part(void *argument, int index, int threads)
+{
+    const work *w = argument;
+    int64_t end = mxn__team_begin(w->rows, index + 1, threads);
+    for (int64_t row = mxn__team_begin(w->rows, index, threads); row < end; row++) {
+        for (int64_t column = 0; column < w->columns; column++) {
+            float *to =
+                w->c_turned ? w->c + column * w->c_row + row : w->c + row * w->c_row + column;
+            float sum = w->vector->dot(w->a + row * w->a_row, w->b + column * w->b_row, w->depth);
+            *to = w->adds ? *to + sum : sum;
+        }
+    }
+}
+
+static void turn_part(void *argument, int index, int threads)
+{
+    const work *w = argument;
+    int64_t begin = mxn__team_begin(w->depth, index, threads);
+    int64_t end = mxn__team_begin(w->depth, index + 1, threads);
+    w->vector->transpose(w->turned_a + begin, w->depth, w->a + begin * w->a_step, w->a_step,
+                         end - begin, w->rows);
+}
+
+static void run(work *w, int threads)
+{
+    if (w->a_step == 1 && w->b_transposed && w->columns <= FEW_ROWS) {
+        mxn__team_run(threads, dots_part, w);
+        return;
+    }
+    if (w->a_step != 1 && w->columns >= TURNED_FOR && w->turned_a != NULL) {
+        mxn__team_run(threads, turn_part, w);
+        w->a = w->turned_a;
+        w->a_row = w->depth;
+        w->a_step = 1;
+    }
+    mxn__team_run(threads, part, w);
 }
 
 static work work_of(const mxn_product *p)
@@ -123,23 +176,36 @@ static work work_of(const mxn_product *p)
     return w;
 }
 
-static int threads_for(double m, double n, double k)
+static uint64_t panel_floats(void)
 {
-    return mxn__team_size(m * n * k / 8);
+    return (uint64_t)mxn__team_size(1e9) * DEPTH * MXN_TILE_COLUMNS_MAX;
+}
+
+static int multiply_in(float *panels, float *turned_a, const mxn_product *p)
+{
+    work w = work_of(p);
+    w.panels = panels;
+    w.turned_a = turned_a;
+    if (p->k == 0 && !p->adds) {
+        memset(p->c, 0, (size_t)(p->m * p->n) * sizeof(float));
+    }
+    if (p->m > 0 && p->n > 0 && p->k > 0) {
+        run(&w, mxn__team_size((double)p->m * (double)p->n * (double)p->k / 8));
+    }
+    return 0;
 }
 
 static int multiply(const mxn_job *job, int32_t dtype, const mxn_product *p)
 {
     (void)dtype;
-    work w = work_of(p);
-    w.panels = job->workspace;
-    if (p->k == 0 && !p->adds) {
-        memset(p->c, 0, (size_t)(p->m * p->n) * sizeof(float));
-    }
-    if (p->m > 0 && p->n > 0 && p->k > 0) {
-        mxn__team_run(threads_for((double)p->m, (double)p->n, (double)p->k), part, &w);
-    }
-    return 0;
+    return multiply_in(job->workspace, NULL, p);
+}
+
+static int multiply_turning(const mxn_job *job, int32_t dtype, const mxn_product *p)
+{
+    (void)dtype;
+    float *panels = job->workspace;
+    return multiply_in(panels, panels + panel_floats(), p);
 }
 
 bool mxn__product_takes(const mxn_job *job)
@@ -155,17 +221,28 @@ bool mxn__product_takes(const mxn_job *job)
 uint64_t mxn__product_workspace(const mxn_job *job)
 {
     (void)job;
-    return (uint64_t)mxn__team_size(1e9) * DEPTH * MXN_TILE_COLUMNS_MAX * sizeof(float);
+    return panel_floats() * sizeof(float);
+}
+
+// Any input may be the factor that is turned.
+uint64_t mxn__product_workspace_turning(const mxn_job *job)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < job->params->input_count; i++) {
+        uint64_t count = mxn_shape_size(job->inputs[i].shape);
+        most = count > most ? count : most;
+    }
+    return (panel_floats() + most) * sizeof(float);
 }
 
 int mxn__product_dot(mxn_job *job)
 {
-    return mxn__dot_run(job, multiply);
+    return mxn__dot_run(job, multiply_turning);
 }
 
 int mxn__product_dot_back(mxn_job *job)
 {
-    return mxn__dot_run_back(job, multiply);
+    return mxn__dot_run_back(job, multiply_turning);
 }
 
 int mxn__product_batch_dot(mxn_job *job)
@@ -180,5 +257,5 @@ int mxn__product_fully_connected(mxn_job *job)
 
 int mxn__product_fully_connected_back(mxn_job *job)
 {
-    return mxn__fully_connected_run_back(job, multiply);
+    return mxn__fully_connected_run_back(job, multiply_turning);
 }

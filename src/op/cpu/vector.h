@@ -48,6 +48,7 @@ typedef struct mxn_vector {
     void (*transpose)(float *to, int64_t to_row, const float *from, int64_t from_row, int64_t rows,
                       int64_t columns);
     float (*sum)(const float *x, int64_t count);
+    float (*dot)(const float *x, const float *y, int64_t count);
     void (*relu)(float *to, const float *x, int64_t count);
     void (*relu_back)(float *to, const float *g, const float *y, int64_t count);
     // w * keep - g * rate, where g is first cut to -limit .. limit (divided by what scales it).

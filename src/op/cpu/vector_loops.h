@@ -229,6 +229,27 @@ static float sum(const float *x, int64_t count)
     return total;
 }
 
+static float dot(const float *x, const float *y, int64_t count)
+{
+    vec sums[4] = {{0}, {0}, {0}, {0}};
+    int64_t i = 0;
+    for (; i + 4 * LANES <= count; i += 4 * LANES) {
+#pragma GCC unroll 4
+        for (int k = 0; k < 4; k++) {
+            sums[k] += load(x + i + k * LANES) * load(y + i + k * LANES);
+        }
+    }
+    sums[0] += sums[1] + sums[2] + sums[3];
+    float total = 0;
+    for (int k = 0; k < LANES; k++) {
+        total += sums[0][k];
+    }
+    for (; i < count; i++) {
+        total += x[i] * y[i];
+    }
+    return total;
+}
+
 // A number that is none stays none.
 static void relu(float *to, const float *x, int64_t count)
 {
@@ -287,6 +308,7 @@ const mxn_vector TABLE = {
     .gather_rows = gather_rows,
     .transpose = transpose,
     .sum = sum,
+    .dot = dot,
     .relu = relu,
     .relu_back = relu_back,
     .sgd = sgd,
