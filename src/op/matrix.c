@@ -38,7 +38,7 @@
 MULTIPLY(float)
 MULTIPLY(double)
 
-static int multiply_plainly(const mxn_job *job, int32_t dtype, const mxn_product *p)
+int mxn__multiply_plainly(const mxn_job *job, int32_t dtype, const mxn_product *p)
 {
     if (dtype == MXN_FLOAT32) {
         multiply_float(p);
@@ -50,157 +50,11 @@ static int multiply_plainly(const mxn_job *job, int32_t dtype, const mxn_product
     return 0;
 }
 
-static int64_t dims_product(const mxn_shape *shape, int32_t begin, int32_t end)
-{
-    int64_t size = 1;
-    for (int32_t i = begin; i < end; i++) {
-        size *= shape->dims[i];
-    }
-    return size;
-}
-
-// ---- dot
-// --------------------------------------------------------------------------------------------
-typedef struct dot_params {
-    bool transpose_a, transpose_b;
-    int32_t forward_stype;
-} dot_params;
-
-static const mxn_word storage_words[] = {
-    {MXN_NONE_WORD, -1}, {"csr", 2}, {"default", 0}, {"row_sparse", 1}, {0}};
-
-static const mxn_field dot_fields[] = {
-    {MXN_FIELD(dot_params, transpose_a, BOOL, "0")},
-    {MXN_FIELD(dot_params, transpose_b, BOOL, "0")},
-    {MXN_FIELD(dot_params, forward_stype, ENUM, "None"), .words = storage_words},
-    {0},
-};
-
-static dot_params dot_params_of(const mxn_params *params)
-{
-    return params->op->def->fields == NULL ? (dot_params){0}
-                                           : *(const dot_params *)(const void *)params->values;
-}
-
-// Both as matrices: the last dimension of a (the first, transposed) against the first of b (the
-// last). numpy's dot of more than two dimensions takes the last but one of b, which is refused.
-typedef struct dot_sizes {
-    int64_t m, n, k;
-} dot_sizes;
-
-static dot_sizes sizes_of(const mxn_shape *a, const mxn_shape *b, const dot_params *params)
-{
-    int64_t a_size = dims_product(a, 0, a->ndim), b_size = dims_product(b, 0, b->ndim);
-    int64_t k = a->ndim == 0 ? 1 : a->dims[params->transpose_a ? 0 : a->ndim - 1];
-    if (a->ndim == 1) {
-        k = a->dims[0];
-    }
-    return (dot_sizes){k == 0 ? dims_product(a, params->transpose_a ? 1 : 0,
-                                             params->transpose_a ? a->ndim : a->ndim - 1)
-                              : a_size / k,
-                       k == 0 ? dims_product(b, params->transpose_b ? 0 : 1,
-                                             params->transpose_b ? b->ndim - 1 : b->ndim)
-                              : b_size / k,
-                       k};
-}
-
-static int dot_shapes(const mxn_shapes *shapes)
-{
-    const dot_params params = dot_params_of(shapes->params);
-    const mxn_shape *a = shapes->inputs[0], *b = shapes->inputs[1];
-    bool numpy = shapes->params->op->def->variant != 0;
-    if (!mxn_shape_known(a) || !mxn_shape_known(b)) {
-        return 0;
-    }
-    if (a->ndim == 0 || b->ndim == 0 || (numpy && b->ndim > 2)) {
-        return mxn__shape_refused(shapes, a->ndim == 0 ? 0 : 1, "dot does not take %d dimensions",
-                                  a->ndim == 0 ? 0 : b->ndim);
-    }
-    int32_t a_axis = a->ndim == 1 || params.transpose_a ? 0 : a->ndim - 1;
-    int32_t b_axis = b->ndim > 1 && params.transpose_b ? b->ndim - 1 : 0;
-    if (a->dims[a_axis] != b->dims[b_axis]) {
-        char other[MXN_SHAPE_TEXT];
-        return mxn__shape_refused(shapes, 0, "dimension %d does not match dimension %d of %s",
-                                  a_axis, b_axis, mxn_shape_tuple(b, other));
-    }
-    mxn_shape result = {.ndim = 0};
-    if (a->ndim + b->ndim - 2 > MXN_DIMS_MAX) {
-        return mxn__shape_refused(shapes, 0, "the result would have more than %d dimensions",
-                                  MXN_DIMS_MAX);
-    }
-    for (int32_t i = 0; i < a->ndim; i++) {
-        if (i != a_axis) {
-            result.dims[result.ndim++] = a->dims[i];
-        }
-    }
-    for (int32_t i = 0; i < b->ndim; i++) {
-        if (i != b_axis) {
-            result.dims[result.ndim++] = b->dims[i];
-        }
-    }
-    mxn__shape_settle(&result, numpy);
-    return mxn__shape_output(shapes, 0, &result);
-}
-
-int mxn__dot_run(mxn_job *job, mxn_multiplier multiply)
-{
-    const dot_params params = dot_params_of(job->params);
-    const mxn_operand *a = &job->inputs[0], *b = &job->inputs[1];
-    const dot_sizes sizes = sizes_of(a->shape, b->shape, &params);
-    const mxn_product p = {a->data,
-                           b->data,
-                           job->outputs[0].data,
-                           sizes.m,
-                           sizes.n,
-                           sizes.k,
-                           params.transpose_a && a->shape->ndim > 1,
-                           params.transpose_b && b->shape->ndim > 1,
-                           false};
-    return multiply(job, a->dtype, &p);
-}
-
-// c = a b: da = g b', db = a' g; where a or b lies transposed, so does its gradient.
-int mxn__dot_run_back(mxn_job *job, mxn_multiplier multiply)
-{
-    const dot_params params = dot_params_of(job->params);
-    const mxn_operand *g = &job->inputs[0], *a = &job->inputs[1], *b = &job->inputs[2];
-    const dot_sizes s = sizes_of(a->shape, b->shape, &params);
-    bool ta = params.transpose_a && a->shape->ndim > 1;
-    bool tb = params.transpose_b && b->shape->ndim > 1;
-    int error = 0;
-    if (job->outputs[0].data != NULL) {
-        const mxn_product p =
-            ta ? (mxn_product){b->data, g->data, job->outputs[0].data, s.k, s.m, s.n, tb,
-                               true,    false}
-               : (mxn_product){g->data, b->data, job->outputs[0].data, s.m, s.k, s.n, false,
-                               !tb,     false};
-        error = multiply(job, g->dtype, &p);
-    }
-    if (error == 0 && job->outputs[1].data != NULL) {
-        const mxn_product p =
-            tb ? (mxn_product){g->data, a->data, job->outputs[1].data, s.n, s.k, s.m, true,
-                               ta,      false}
-               : (mxn_product){a->data, g->data, job->outputs[1].data, s.k, s.n, s.m, !ta,
-                               false,   false};
-        error = multiply(job, g->dtype, &p);
-    }
-    return error;
-}
-
-static double dot_flops(const mxn_job *job)
-{
-    const dot_params params = dot_params_of(job->params);
-    bool backward = (job->params->op->flags & MXN_OP_BACKWARD) != 0;
-    const mxn_operand *a = &job->inputs[backward ? 1 : 0];
-    const dot_sizes s = sizes_of(a->shape, a[1].shape, &params);
-    return (backward ? 4.0 : 2.0) * (double)s.m * (double)s.n * (double)s.k;
-}
-
 // ---- batch_dot
 // ----------------------------------------------------------------------------------------
 static int batch_shapes(const mxn_shapes *shapes)
 {
-    const dot_params params = dot_params_of(shapes->params);
+    const mxn_dot_params params = mxn__dot_params_of(shapes->params);
     const mxn_shape *a = shapes->inputs[0], *b = shapes->inputs[1];
     if (!mxn_shape_known(a) || !mxn_shape_known(b)) {
         return 0;
@@ -225,9 +79,9 @@ static int batch_shapes(const mxn_shapes *shapes)
 
 int mxn__batch_dot_run(mxn_job *job, mxn_multiplier multiply)
 {
-    const dot_params params = dot_params_of(job->params);
+    const mxn_dot_params params = mxn__dot_params_of(job->params);
     const mxn_shape *a = job->inputs[0].shape, *out = job->outputs[0].shape;
-    int64_t batches = dims_product(a, 0, a->ndim - 2);
+    int64_t batches = mxn__dims_product(a, 0, a->ndim - 2);
     int64_t m = out->dims[out->ndim - 2], n = out->dims[out->ndim - 1];
     int64_t k = a->dims[a->ndim - (params.transpose_a ? 2 : 1)];
     size_t size = mxn_dtype_size(job->outputs[0].dtype);
@@ -249,7 +103,7 @@ int mxn__batch_dot_run(mxn_job *job, mxn_multiplier multiply)
 
 static double batch_flops(const mxn_job *job)
 {
-    const dot_params params = dot_params_of(job->params);
+    const mxn_dot_params params = mxn__dot_params_of(job->params);
     const mxn_shape *a = job->inputs[0].shape;
     return 2.0 * (double)mxn_shape_size(job->outputs[0].shape) *
            (double)a->dims[a->ndim - (params.transpose_a ? 2 : 1)];
@@ -258,24 +112,24 @@ static double batch_flops(const mxn_job *job)
 // The gradients are products themselves.
 static void plain(void *values)
 {
-    *(dot_params *)values = (dot_params){.forward_stype = -1};
+    *(mxn_dot_params *)values = (mxn_dot_params){.forward_stype = -1};
 }
 static void first_transposed(void *values)
 {
-    *(dot_params *)values = (dot_params){.transpose_a = true, .forward_stype = -1};
+    *(mxn_dot_params *)values = (mxn_dot_params){.transpose_a = true, .forward_stype = -1};
 }
 static void second_transposed(void *values)
 {
-    *(dot_params *)values = (dot_params){.transpose_b = true, .forward_stype = -1};
+    *(mxn_dot_params *)values = (mxn_dot_params){.transpose_b = true, .forward_stype = -1};
 }
 static void both_transposed(void *values)
 {
-    *(dot_params *)values = (dot_params){true, true, -1};
+    *(mxn_dot_params *)values = (mxn_dot_params){true, true, -1};
 }
 
 static const mxn_gradient_step *batch_gradient(const void *values)
 {
-    const dot_params *params = values;
+    const mxn_dot_params *params = values;
     static const mxn_gradient_step steps[2][2][3] = {
         {{{.op = "batch_dot", .takes = "g0 i1", .gives = "0", .adjust = second_transposed},
           {.op = "batch_dot", .takes = "i0 g0", .gives = "1", .adjust = first_transposed}},
@@ -317,7 +171,7 @@ static uint32_t fc_backward_inputs(const void *values)
 // Of the data as a matrix.
 static int64_t fc_columns(const mxn_shape *data, const fc_params *params)
 {
-    return params->flatten ? dims_product(data, 1, data->ndim) : data->dims[data->ndim - 1];
+    return params->flatten ? mxn__dims_product(data, 1, data->ndim) : data->dims[data->ndim - 1];
 }
 
 static int fc_shapes(const mxn_shapes *shapes)
@@ -412,70 +266,25 @@ static double fc_flops(const mxn_job *job)
     return (backward ? 4.0 : 2.0) * (double)mxn_shape_size(out) * (double)weight->dims[1];
 }
 
-#define PLAINLY(name, run)                  \
-    static int name##_plainly(mxn_job *job) \
-    {                                       \
-        return run(job, multiply_plainly);  \
+#define PLAINLY(name, run)                      \
+    static int name##_plainly(mxn_job *job)     \
+    {                                           \
+        return run(job, mxn__multiply_plainly); \
     }
-PLAINLY(dot_forward, mxn__dot_run)
-PLAINLY(dot_backward, mxn__dot_run_back)
 PLAINLY(batch_forward, mxn__batch_dot_run)
 PLAINLY(fc_forward, mxn__fully_connected_run)
 PLAINLY(fc_backward, mxn__fully_connected_run_back)
 
 // ---- the table
 // ----------------------------------------------------------------------------------------
-#define DOT(name_, inputs_, variant_, gradient_)                                               \
-    {                                                                                          \
-        .name = (name_), .inputs = (inputs_), .variant = (variant_), .flags = MXN_OP_PARALLEL, \
-        .description = "The product of two matrices.", .shapes = dot_shapes,                   \
-        .gradient = MXN_GRADIENT({.op = (gradient_), .takes = "g0 i0 i1"}),                    \
-        .forward = dot_forward_plainly, .flops = dot_flops                                     \
-    }
-#define DOT_BACKWARD(name_)                                                          \
-    {                                                                                \
-        .name = (name_), .input_count = 3, .output_count = 2,                        \
-        .flags = MXN_OP_BACKWARD | MXN_OP_PARALLEL, .forward = dot_backward_plainly, \
-        .flops = dot_flops                                                           \
-    }
-
 static const mxn_op_def table[] = {
-    {
-        .name = "dot",
-        .aliases = "_sparse_dot",
-        .inputs = "lhs rhs",
-        .fields = dot_fields,
-        .description = "The product of two matrices.",
-        .params_bytes = sizeof(dot_params),
-        .flags = MXN_OP_PARALLEL,
-        .shapes = dot_shapes,
-        .gradient = MXN_GRADIENT({.op = "_backward_dot", .takes = "g0 i0 i1"}),
-        .forward = dot_forward_plainly,
-        .flops = dot_flops,
-    },
-    {
-        .name = "_backward_dot",
-        .input_count = 3,
-        .output_count = 2,
-        .fields = dot_fields,
-        .params_bytes = sizeof(dot_params),
-        .flags = MXN_OP_BACKWARD | MXN_OP_PARALLEL,
-        .forward = dot_backward_plainly,
-        .flops = dot_flops,
-    },
-    DOT("_npi_dot", "a b", 1, "_backward_npi_dot"),
-    DOT_BACKWARD("_backward_npi_dot"),
-    DOT("_np_dot", "a b", 1, "_backward_np_dot"),
-    DOT_BACKWARD("_backward_np_dot"),
-    DOT("_npi_matmul", "a b", 1, "_backward_np_matmul"),
-    DOT_BACKWARD("_backward_np_matmul"),
     {
         .name = "batch_dot",
         .aliases = "_npx_batch_dot",
         .inputs = "lhs rhs",
         .description = "Products of two lists of matrices.",
-        .fields = dot_fields,
-        .params_bytes = sizeof(dot_params),
+        .fields = mxn__dot_fields,
+        .params_bytes = sizeof(mxn_dot_params),
         .flags = MXN_OP_PARALLEL,
         .shapes = batch_shapes,
         .gradient_of = batch_gradient,
