@@ -45,7 +45,8 @@ void mxp_config_init(mxp_config *config);
 
 // Takes `config` over. Legal at any time, also while running: a changed file name finishes the old
 // file if anything was written to it. Keeps state and recorded data.
-// MXP_EVALUE: a member is out of range; nothing has changed.
+// MXP_EVALUE: a member is out of range; nothing has changed. MXP_EIO while running with store FILE: as
+// mxp_session_run.
 int mxp_session_configure(mxp_session *session, const mxp_config *config);
 
 // The same from MXNet's string pairs (docs/guide.md lists the keys); keys left out return to their

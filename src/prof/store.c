@@ -41,8 +41,8 @@ static uint64_t page_up(uint64_t size_bytes)
 
 static bool reserve(recording_file *store, uint64_t end)
 {
-    if (end <= store->file.reserved_bytes) {
-        return true;
+    if (end <= store->file.reserved_bytes || end > store->file.limit_bytes) {
+        return end <= store->file.reserved_bytes;
     }
     uint64_t step = end / 8;
     step = step < STEP_LEAST_BYTES ? STEP_LEAST_BYTES : step;

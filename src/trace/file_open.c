@@ -38,7 +38,7 @@ static uint64_t cursor_offset(const mxp_recorder_section *head, uint64_t offset,
                               const recorder_state *state)
 {
     uint64_t cursor = (uintptr_t)state->hot.cursor;
-    bool in_block = cursor - head->block < MXP_BLOCK_BYTES;
+    bool in_block = cursor - head->block <= MXP_BLOCK_BYTES;  // at its end when it is full
     return in_block ? offset + (cursor - head->block) : cursor - head->base;
 }
 
@@ -98,8 +98,11 @@ static int compare(const void *a, const void *b)
 static int sort_chunks(mxp_file_index *index)
 {
     size_t count = index->chunk_count;
+    if (count < 2) {
+        return MXP_OK;
+    }
     sorted_chunk *sorted = mxp__alloc(count * sizeof *sorted);
-    if (sorted == NULL && count > 0) {
+    if (sorted == NULL) {
         return mxp__fail_memory("the index of a native trace");
     }
     for (size_t i = 0; i < count; i++) {
