@@ -6,17 +6,14 @@ import contextlib
 import json
 import os
 import pathlib
-import resource
 import shutil
-import statistics
 import subprocess
 import tempfile
 import time
-import typing
+
+from side_rounds import Missing, Quiet, empty_row, summarise
 
 CPU_TOLERANCE = 1.10          # wall over CPU time of a single-threaded side
-OTHERS_SHARE_OF_CORE = 0.05
-ROUNDS = 9
 
 # name, mode of our side, peer, mode of the peer's side, threads, operations a round.
 # Modes dump and table take a file instead of a number of threads and are rates.
@@ -37,10 +34,6 @@ LOOPS = [
 ]
 NAMES = [loop[0] for loop in LOOPS]
 UNITS = {"off": "ns/span", "span": "ns/span", "counter": "ns/sample"}
-
-
-class Missing(Exception):
-    """The peer is not installed, or does not run here."""
 
 
 def run_side(command, environment=None):
@@ -141,30 +134,6 @@ PEERS = {"mxnet": Mxnet, "lttng": Lttng, "uftrace": Uftrace}
 
 
 # ---- rounds ------------------------------------------------------------------------------------
-def machine_busy_s():
-    fields = pathlib.Path("/proc/stat").read_text(encoding="ascii").splitlines()[0].split()[1:9]
-    user, nice, system, _idle, _wait, irq, softirq, steal = map(int, fields)
-    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
-
-
-def own_busy_s():
-    usages = [resource.getrusage(who)
-              for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
-
-
-class Quiet:
-    """Whether processes that are none of ours left the machine alone since this was made."""
-
-    def __init__(self):
-        self.start = (time.monotonic(), machine_busy_s(), own_busy_s())
-
-    def held(self):
-        wall, machine, own = (now - then for now, then in zip(
-            (time.monotonic(), machine_busy_s(), own_busy_s()), self.start))
-        return machine - own <= OTHERS_SHARE_OF_CORE * wall
-
-
 def was_on_cpu(side):
     return side["wall_ns"] <= side["cpu_ns"] * CPU_TOLERANCE
 
@@ -203,48 +172,18 @@ def measure_rounds(loop, peer, programs, scratch, options):
     return valid, run
 
 
-def summarise(row, valid, run, options):
-    row.update(rounds=len(valid), rounds_run=run)
-    notes = [row["note"]] if row["note"] else []
-    if not valid:
-        row["note"] = "; ".join(notes + ["no valid round: others used the machine"])
-        return row
-    ratios = [ours / peer for ours, peer in valid]
-    row.update(subject=statistics.median(ours for ours, _ in valid),
-               reference=statistics.median(peer for _, peer in valid),
-               ratio=statistics.median(ratios), min=min(ratios), max=max(ratios))
-    if options.disturbed:
-        notes.append("disturbed rounds counted")
-    elif row["must"] is not None:
-        higher = row["better"] == "higher"
-        row["ok"] = row["ratio"] >= row["must"] if higher else row["ratio"] <= row["must"]
-        if len(valid) < options.rounds:
-            notes.append(f"{len(valid)} of {options.rounds} rounds valid")
-    else:
-        notes.append("for comparison, no goal")
-    row["note"] = "; ".join(notes)
-    return row
+def unit_of(loop):
+    return "M spans/s" if loop[1] in ("dump", "table") else UNITS[loop[1]]
 
 
-def empty_row(goal, note=""):
-    unit = next(("M spans/s" if loop[1] in ("dump", "table") else UNITS[loop[1]]
-                 for loop in LOOPS if loop[0] == goal["name"]))
-    return {"name": goal["name"], "unit": unit, "value": None, "subject": None, "reference": None,
-            "ratio": None, "min": None, "max": None, "better": goal["better"],
-            "must": goal["must"], "aim": goal["aim"], "ok": None, "rounds": 0, "rounds_run": 0,
-            "note": note}
-
-
-class Options(typing.NamedTuple):
-    rounds: int        # valid ones wanted
-    seconds: float     # how long to wait for them
-    disturbed: bool    # count disturbed ones too
-
-
-def measure(goal, programs, peers, options):
+def measure(goal, build, peers, options, with_peers):
     """The row of one claim."""
     loop = next(loop for loop in LOOPS if loop[0] == goal["name"])
-    row = empty_row(goal)
+    row = empty_row(goal, unit_of(loop))
+    if not with_peers:
+        row["note"] = "measured by make bench PEERS=1"
+        return row
+    programs = build / "bench"
     tmpfs = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="mxprof-bench-", dir=tmpfs) as folder:
         scratch = pathlib.Path(folder)

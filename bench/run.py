@@ -16,7 +16,11 @@ import sys
 
 sys.dont_write_bytecode = True
 import peer_claims
+import runtime_claims
+from side_rounds import Options, ROUNDS
 
+# Claims that no C program measures alone. Each has NAMES and measure().
+MODULES = {"peers": peer_claims, "runtime": runtime_claims}
 BENCH = pathlib.Path(__file__).resolve().parent
 PROGRAM_SECONDS = 120
 ONE_SECONDS = 24.0  # for what --bench names; the whole run has CLAIM_SECONDS for each claim
@@ -58,7 +62,7 @@ def is_wanted(name, program, wanted):
 
 
 def listed(folder, wanted):
-    """(goal, program or None for a peer's claim) of every wanted claim, in the order of the file."""
+    """(goal, program or module) of every wanted claim, in the order of the file."""
     goals = json.loads((BENCH / "claims.json").read_text(encoding="utf-8"))
     place = {goal["name"]: number for number, goal in enumerate(goals)}
     claims = []
@@ -67,8 +71,8 @@ def listed(folder, wanted):
         if error:
             sys.exit(f"{program.name} --list: {error}")
         claims += [(row, program) for row in rows if is_wanted(row["name"], program.name, wanted)]
-    claims += [(goal, None) for goal in goals
-               if goal["name"] in peer_claims.NAMES and is_wanted(goal["name"], "peers", wanted)]
+    claims += [(goal, module) for called, module in MODULES.items() for goal in goals
+               if goal["name"] in module.NAMES and is_wanted(goal["name"], called, wanted)]
     return sorted(claims, key=lambda claim: place.get(claim[0]["name"], len(place)))
 
 
@@ -81,12 +85,9 @@ def failed_row(goal, error):
 
 def measure(goal, program, options):
     """The row of one claim."""
-    if program is None:
-        if not options.peers:
-            return peer_claims.empty_row(goal, "measured by make bench PEERS=1")
-        wish = peer_claims.Options(options.rounds or peer_claims.ROUNDS, options.seconds,
-                                   options.disturbed)
-        return peer_claims.measure(goal, options.build / "bench", options.peer_folder, wish)
+    if program in MODULES.values():
+        wish = Options(options.rounds or ROUNDS, options.seconds, options.disturbed)
+        return program.measure(goal, options.build, options.peer_folder, wish, options.peers)
     arguments = ["--only", goal["name"], "--seconds", str(options.seconds)]
     arguments += ["--rounds", str(options.rounds)] if options.rounds else []
     arguments += ["--disturbed"] if options.disturbed else []
@@ -174,7 +175,7 @@ def parse_arguments():
     parser.add_argument("--results", type=pathlib.Path,
                         help="where to write them with a description of this machine")
     parser.add_argument("--bench", help="only this claim or program")
-    parser.add_argument("--peers", action="store_true", help="measure other profilers too")
+    parser.add_argument("--peers", action="store_true", help="measure other profilers and runtimes too")
     parser.add_argument("--peer-folder", type=pathlib.Path, default=pathlib.Path("build/peers"))
     parser.add_argument("--rounds", type=int, help="valid rounds per claim")
     parser.add_argument("--disturbed", action="store_true",

@@ -298,7 +298,7 @@ static void update(const trainer *with)
     check(MXSetProfilerScope(""));
 }
 
-// The copy to the host waits for the probabilities, and for nothing else.
+// The copy to the host waits until the probabilities are there.
 static void add_score(score *to, NDArrayHandle probabilities, const float *answers)
 {
     float values[BATCH][CLASSES];

@@ -22,6 +22,20 @@ static void record_spans(void *context, int thread, uint64_t count)
     bench_loop_span_exported(count, name);
 }
 
+static void record_operators(void *context, int thread, uint64_t count)
+{
+    (void)context;
+    (void)thread;
+    bench_loop_operator(count, name);
+}
+
+static void read_clock(void *context, int thread, uint64_t count)
+{
+    (void)context;
+    (void)thread;
+    bench_loop_two_ticks(count, name);
+}
+
 static void record_counter(void *context, int thread, uint64_t count)
 {
     (void)context;
@@ -43,8 +57,8 @@ static const struct mode {
     bench_peer_work work;
     bool off;
 } modes[] = {
-    {"span", record_spans, false},
-    {"counter", record_counter, false},
+    {"span", record_spans, false},         {"counter", record_counter, false},
+    {"operator", record_operators, false}, {"two_ticks", read_clock, true},
     {"off", record_spans, true},
 };
 
@@ -99,8 +113,10 @@ static int run_output(bool table, const char *file, uint64_t count)
 int main(int argc, char **argv)
 {
     if (argc != 4) {
-        fprintf(stderr, "usage: %s span|counter|off THREADS COUNT | dump|table FILE COUNT\n",
-                argv[0]);
+        fprintf(
+            stderr,
+            "usage: %s span|counter|operator|two_ticks|off THREADS COUNT | dump|table FILE COUNT\n",
+            argv[0]);
         return 2;
     }
     uint64_t count = bench_peer_number(argv[3]);

@@ -6,11 +6,13 @@
 #ifndef MXNET_C_API_H_
 #define MXNET_C_API_H_
 
+#include <mxnet/c_api_custom.h>
 #include <mxnet/c_api_engine.h>
 #include <mxnet/c_api_library.h>
 #include <mxnet/c_api_ndarray.h>
 #include <mxnet/c_api_operator.h>
 #include <mxnet/c_api_profile.h>
+#include <mxnet/c_api_registry.h>
 #include <mxnet/c_types.h>
 
 #endif

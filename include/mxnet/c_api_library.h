@@ -35,6 +35,7 @@ MXNET_DLL int MXEngineSetBulkSize(int bulk_size, int *prev_bulk_size);
 
 MXNET_DLL int MXGetGPUCount(int *out);  // 0
 MXNET_DLL int MXGetGPUMemoryInformation64(int dev, uint64_t *free_mem, uint64_t *total_mem);
+MXNET_DLL int MXGetGPUMemoryInformation(int dev, int *free_mem, int *total_mem);  // 1.x
 
 // Gives what the device's pool keeps unused back to the system.
 MXNET_DLL int MXStorageEmptyCache(int dev_type, int dev_id);

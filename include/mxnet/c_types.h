@@ -23,6 +23,10 @@ typedef const void *FunctionHandle;
 typedef void *SymbolHandle;
 typedef void *CachedOpHandle;
 typedef void *KVStoreHandle;
+typedef void *DataIterCreator;
+typedef void *DatasetCreator;
+typedef void *BatchifyFunctionCreator;
+typedef void *MXNetFunctionHandle;
 typedef void *ProfileHandle;
 typedef void *EngineVarHandle;
 typedef const void *ContextHandle;  // a struct MXContext

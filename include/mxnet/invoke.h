@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prepared calls, beyond MXNet's C ABI: an operator whose parameters are parsed once and which is
-// then run any number of times, from any thread. Runs are recorded as MXImperativeInvoke. The rules
-// of mxnet/c_api.h hold.
+// then run any number of times, from any thread. Runs are recorded as MXImperativeInvoke, the other
+// two calls are not. The rules of mxnet/c_api.h hold.
 #ifndef MXNET_INVOKE_H_
 #define MXNET_INVOKE_H_
 

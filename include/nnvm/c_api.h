@@ -13,5 +13,10 @@ typedef void *OpHandle;
 MXNET_DLL int NNListAllOpNames(nn_uint *out_size, const char ***out_array);
 // By name or alias.
 MXNET_DLL int NNGetOpHandle(const char *op_name, OpHandle *op_out);
+// Static data. `return_type` may be null.
+MXNET_DLL int NNGetOpInfo(OpHandle op, const char **real_name, const char **description,
+                          nn_uint *num_doc_args, const char ***arg_names,
+                          const char ***arg_type_infos, const char ***arg_descriptions,
+                          const char **return_type);
 
 #endif

@@ -17,7 +17,7 @@
 // ---- switches: return the value before --------------------------------------------------------
 bool mxn_autograd_recording(void);
 bool mxn_autograd_training(void);
-bool mxn_autograd_recording_set(bool on);
+bool mxn_autograd_recording_set(bool on);  // the thread's phase is forward while it records
 bool mxn_autograd_training_set(bool on);
 
 // ---- variables --------------------------------------------------------------------------------

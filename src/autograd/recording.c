@@ -3,32 +3,31 @@
 #include "autograd/autograd.h"
 #include "autograd/tape.h"
 #include "base/fail.h"
-
-static _Thread_local bool recording;
-static _Thread_local bool training;
+#include "imperative/thread_mode.h"
 
 // ---- switches ---------------------------------------------------------------------------------
 bool mxn_autograd_recording(void)
 {
-    return recording;
+    return mxn__mode.recording;
 }
 
 bool mxn_autograd_training(void)
 {
-    return training;
+    return mxn__mode.training;
 }
 
 bool mxn_autograd_recording_set(bool on)
 {
-    bool before = recording;
-    recording = on;
+    bool before = mxn__mode.recording;
+    mxn__mode.recording = on;
+    mxn_phase_set(on ? MXP_PHASE_FORWARD : MXP_PHASE_NONE);
     return before;
 }
 
 bool mxn_autograd_training_set(bool on)
 {
-    bool before = training;
-    training = on;
+    bool before = mxn__mode.training;
+    mxn__mode.training = on;
     return before;
 }
 
@@ -175,7 +174,7 @@ static int note_outputs(mxn_node *node, mxn_array *const *inputs, mxn_array *con
 
 int mxn_autograd_record(mxn_params *params, mxn_array *const *inputs, mxn_array *const *outputs)
 {
-    if (!recording || !depends(params, inputs)) {
+    if (!mxn__mode.recording || !depends(params, inputs)) {
         return MXP_OK;
     }
     mxn_node *node = mxn__node_new(params);
@@ -218,16 +217,13 @@ static int invoke_recorded(const mxn_invocation *in)
 int mxn_autograd_invoke(const mxn_invocation *invocation)
 {
     mxn_invocation in = *invocation;
-    in.training = training;
-    if (!recording) {
+    in.training = mxn__mode.training;
+    if (!mxn__mode.recording) {
         return mxn_invoke(&in);
     }
     int error = check_outputs(in.params, in.outputs);
     if (error != MXP_OK) {
         return error;
-    }
-    if (in.phase == MXP_PHASE_NONE) {
-        in.phase = MXP_PHASE_FORWARD;
     }
     return depends(in.params, in.inputs) ? invoke_recorded(&in) : mxn_invoke(&in);
 }

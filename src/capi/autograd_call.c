@@ -185,3 +185,16 @@ int MXAutogradComputeGradient(mx_uint num_output, NDArrayHandle *output_handles)
 {
     return MXAutogradBackwardEx(num_output, output_handles, NULL, 0, NULL, 0, 0, 1, NULL, NULL);
 }
+
+int MXAutogradGetSymbol(NDArrayHandle handle, SymbolHandle *out)
+{
+    MXN_API_CALL();
+    int error = mxn__check_given(out, "out");
+    if (error == MXP_OK) {
+        error = mxn_array_check(handle, "handle");
+    }
+    if (error == MXP_OK) {
+        error = mxp__fail(MXP_ENOTSUP, "MXAutogradGetSymbol: this library has no symbols yet");
+    }
+    return mxn__api_end(&call, error);
+}

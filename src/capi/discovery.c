@@ -138,3 +138,12 @@ int MXSymbolGetAtomicSymbolInfo(AtomicSymbolCreator creator, const char **name,
     }
     return answer(MXP_OK);
 }
+
+int NNGetOpInfo(OpHandle op, const char **real_name, const char **description,
+                nn_uint *num_doc_args, const char ***arg_names, const char ***arg_type_infos,
+                const char ***arg_descriptions, const char **return_type)
+{
+    const char *key = NULL;
+    return MXSymbolGetAtomicSymbolInfo(op, real_name, description, num_doc_args, arg_names,
+                                       arg_type_infos, arg_descriptions, &key, return_type);
+}

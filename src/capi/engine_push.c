@@ -32,21 +32,10 @@ typedef struct program_call {
     struct MXContext context;
 } program_call;
 
-// What the push functions have in common.
-typedef struct push_arguments {
-    program_call function;
-    ContextHandle context;
-    mxn_var *const *reads, *const *writes;
-    int read_count, write_count;
-    EngineFnPropertyHandle property;
-    int priority;
-    const char *name;
-    uint64_t push_ticks;
-} push_arguments;
-
 // ---- names ------------------------------------------------------------------------------------
 // Interning takes a lock and a program pushes few names many times, so the ids met last are kept,
-// each where the hash of its text says. An entry is one number: what it stands for is compared.
+// each where the address of its text says. An entry is one number: what it stands for is compared,
+// because other texts may come to stand at that address.
 enum { NAMES_KEPT = 256 };
 
 static mxp_name operation_name(const char *text)
@@ -55,11 +44,8 @@ static mxp_name operation_name(const char *text)
     if (text == NULL || text[0] == '\0') {
         return MXP_NAME_NONE;
     }
-    uint32_t hash = 0;
-    for (const char *at = text; *at != '\0'; at++) {
-        hash = hash * 31 + (unsigned char)*at;
-    }
-    mxp_name *entry = &kept[(hash ^ hash >> 8) % NAMES_KEPT];
+    uintptr_t at = (uintptr_t)text;
+    mxp_name *entry = &kept[(at ^ at >> 8) % NAMES_KEPT];
     mxp_name name = __atomic_load_n(entry, __ATOMIC_RELAXED);
     if (name == MXP_NAME_NONE || strcmp(mxp_name_text(name), text) != 0) {
         name = mxp_span_name("operator", text);
@@ -125,23 +111,42 @@ static int check_count(int count, const void *list, const char *what)
     return MXP_OK;
 }
 
-static int check_function(bool given)
+static int property_of(EngineFnPropertyHandle handle)
 {
-    return given ? MXP_OK : mxp__fail(MXP_EINVAL, "Check  notnull: function");
+    return handle == NULL ? MXN_NORMAL : *(const int *)handle;
+}
+
+// What was given for either function; without one of them there is nothing to push.
+typedef struct given_function {
+    EngineSyncFunc sync;
+    EngineAsyncFunc async;
+} given_function;
+
+static int check_lists(const given_function *given, const mxn_work *work, const void *const_list,
+                       const void *mutable_list)
+{
+    if (given->sync == NULL && given->async == NULL) {
+        return mxp__fail(MXP_EINVAL, "Check  notnull: function");
+    }
+    int error = check_count((int)work->read_count, const_list, "const");
+    return error != MXP_OK ? error : check_count((int)work->write_count, mutable_list, "mutable");
 }
 
 // Keeps the function and its context in a block of their own, where the operation has no room.
-static int enclose(mxn_work *work, const program_call *function, mxn_context context)
+static int enclose(mxn_work *work, const given_function *given, mxn_context context)
 {
     program_call *c = mxp__alloc(sizeof(program_call));
     if (c == NULL) {
         return mxp__fail_memory("an operation");
     }
-    *c = *function;
-    c->context = (struct MXContext){context.type, context.id};
+    *c = (program_call){.sync = given->sync,
+                        .async = given->async,
+                        .deleter = work->deleter,
+                        .param = work->argument,
+                        .context = {context.type, context.id}};
     work->argument = c;
     work->deleter = call_delete;
-    if (c->sync != NULL) {
+    if (given->sync != NULL) {
         work->form = MXN_SYNC;
         work->function.sync = run_sync;
     } else {
@@ -151,53 +156,36 @@ static int enclose(mxn_work *work, const program_call *function, mxn_context con
     return MXP_OK;
 }
 
-static int push(const push_arguments *in)
+static int push(mxn_work *work, const given_function *given, ContextHandle context_handle)
 {
     mxn_context context = {MXN_CPU, 0};
-    if (in->context != NULL) {
-        const struct MXContext *given = in->context;
-        context = (mxn_context){given->dev_type, given->dev_id};
+    if (context_handle != NULL) {
+        const struct MXContext *in = context_handle;
+        context = (mxn_context){in->dev_type, in->dev_id};
     }
-    mxn_work work = {.function.plain = in->function.sync,
-                     .form = MXN_VOID,
-                     .property = in->property == NULL ? MXN_NORMAL : *(const int *)in->property,
-                     .argument = in->function.param,
-                     .deleter = in->function.deleter,
-                     .reads = in->reads,
-                     .writes = in->writes,
-                     .read_count = (uint32_t)in->read_count,
-                     .write_count = (uint32_t)in->write_count,
-                     .device = mxn_context_engine_device(context),
-                     .priority = in->priority,
-                     .name = operation_name(in->name),
-                     .push_ticks = in->push_ticks};
     int error = mxn_context_check(context);
-    if (error == MXP_OK && (in->function.sync == NULL || context.type != MXN_CPU)) {
-        error = enclose(&work, &in->function, context);
+    work->device = mxn_context_engine_device(context);
+    if (error == MXP_OK && (given->sync == NULL || context.type != MXN_CPU)) {
+        error = enclose(work, given, context);
     }
-    return error == MXP_OK ? mxn_push(&work) : error;
+    return error == MXP_OK ? mxn_push(work) : error;
 }
 
-static int push_vars(push_arguments *in, EngineVarHandle const_vars, EngineVarHandle mutable_vars)
+static int push_vars(mxn_work *work, given_function given, ContextHandle context,
+                     EngineVarHandle const_vars, EngineVarHandle mutable_vars)
 {
-    int error = check_function(in->function.sync != NULL || in->function.async != NULL);
-    if (error == MXP_OK) {
-        error = check_count(in->read_count, const_vars, "const");
-    }
-    if (error == MXP_OK) {
-        error = check_count(in->write_count, mutable_vars, "mutable");
-    }
-    in->reads = const_vars;
-    in->writes = mutable_vars;
-    return error != MXP_OK ? error : push(in);
+    work->reads = const_vars;
+    work->writes = mutable_vars;
+    int error = check_lists(&given, work, const_vars, mutable_vars);
+    return error != MXP_OK ? error : push(work, &given, context);
 }
 
-static int vars_of_arrays(mxn_var **vars, NDArrayHandle *arrays, int count, const char *what)
+static int vars_of_arrays(mxn_var **vars, NDArrayHandle *arrays, uint32_t count, const char *what)
 {
-    for (int i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         int error = mxn_array_check(arrays[i], what);
         if (error == MXP_OK && mxn_array_is_none(arrays[i])) {
-            error = mxp__fail(MXP_EINVAL, "%s[%d] has no shape and no memory yet", what, i);
+            error = mxp__fail(MXP_EINVAL, "%s[%u] has no shape and no memory yet", what, i);
         }
         if (error != MXP_OK) {
             return error;
@@ -207,36 +195,31 @@ static int vars_of_arrays(mxn_var **vars, NDArrayHandle *arrays, int count, cons
     return MXP_OK;
 }
 
-static int push_arrays(push_arguments *in, NDArrayHandle *const_nds, NDArrayHandle *mutable_nds)
+static int push_arrays(mxn_work *work, given_function given, ContextHandle context,
+                       NDArrayHandle *const_nds, NDArrayHandle *mutable_nds)
 {
     enum { ON_STACK = 32 };
     mxn_var *stack_vars[ON_STACK], **vars = stack_vars;
-    int error = check_function(in->function.sync != NULL || in->function.async != NULL);
-    if (error == MXP_OK) {
-        error = check_count(in->read_count, const_nds, "const");
-    }
-    if (error == MXP_OK) {
-        error = check_count(in->write_count, mutable_nds, "mutable");
-    }
+    int error = check_lists(&given, work, const_nds, mutable_nds);
     if (error != MXP_OK) {
         return error;
     }
-    size_t count = (size_t)in->read_count + (size_t)in->write_count;
+    size_t count = (size_t)work->read_count + work->write_count;
     if (count > ON_STACK) {
         vars = mxp__alloc(count * sizeof(mxn_var *));
         if (vars == NULL) {
             return mxp__fail_memory("an operation's variables");
         }
     }
-    error = vars_of_arrays(vars, const_nds, in->read_count, "const_nds_handle");
+    work->reads = vars;
+    work->writes = vars + work->read_count;
+    error = vars_of_arrays(vars, const_nds, work->read_count, "const_nds_handle");
     if (error == MXP_OK) {
-        error = vars_of_arrays(vars + in->read_count, mutable_nds, in->write_count,
+        error = vars_of_arrays(vars + work->read_count, mutable_nds, work->write_count,
                                "mutable_nds_handle");
     }
     if (error == MXP_OK) {
-        in->reads = vars;
-        in->writes = vars + in->read_count;
-        error = push(in);
+        error = push(work, &given, context);
     }
     if (vars != stack_vars) {
         mxp__free(vars, count * sizeof(mxn_var *));
@@ -253,15 +236,17 @@ int MXEnginePushAsync(EngineAsyncFunc async_func, void *func_param, EngineFuncPa
 {
     MXN_API_CALL();
     (void)wait;
-    push_arguments in = {.function = {NULL, async_func, deleter, func_param, {0, 0}},
-                         .context = ctx_handle,
-                         .read_count = num_const_vars,
-                         .write_count = num_mutable_vars,
-                         .property = prop_handle,
-                         .priority = priority,
-                         .name = opr_name,
-                         .push_ticks = call.begin_ticks};
-    return mxn__api_end(&call, push_vars(&in, const_vars_handle, mutable_vars_handle));
+    mxn_work work = {.property = property_of(prop_handle),
+                     .argument = func_param,
+                     .deleter = deleter,
+                     .read_count = (uint32_t)num_const_vars,
+                     .write_count = (uint32_t)num_mutable_vars,
+                     .priority = priority,
+                     .name = operation_name(opr_name),
+                     .push_ticks = call.begin_ticks};
+    const given_function given = {.async = async_func};
+    return mxn__api_end(
+        &call, push_vars(&work, given, ctx_handle, const_vars_handle, mutable_vars_handle));
 }
 
 int MXEnginePushSync(EngineSyncFunc sync_func, void *func_param, EngineFuncParamDeleter deleter,
@@ -270,15 +255,19 @@ int MXEnginePushSync(EngineSyncFunc sync_func, void *func_param, EngineFuncParam
                      EngineFnPropertyHandle prop_handle, int priority, const char *opr_name)
 {
     MXN_API_CALL();
-    push_arguments in = {.function = {sync_func, NULL, deleter, func_param, {0, 0}},
-                         .context = ctx_handle,
-                         .read_count = num_const_vars,
-                         .write_count = num_mutable_vars,
-                         .property = prop_handle,
-                         .priority = priority,
-                         .name = opr_name,
-                         .push_ticks = call.begin_ticks};
-    return mxn__api_end(&call, push_vars(&in, const_vars_handle, mutable_vars_handle));
+    mxn_work work = {.function.plain = sync_func,
+                     .form = MXN_VOID,
+                     .property = property_of(prop_handle),
+                     .argument = func_param,
+                     .deleter = deleter,
+                     .read_count = (uint32_t)num_const_vars,
+                     .write_count = (uint32_t)num_mutable_vars,
+                     .priority = priority,
+                     .name = operation_name(opr_name),
+                     .push_ticks = call.begin_ticks};
+    const given_function given = {.sync = sync_func};
+    return mxn__api_end(
+        &call, push_vars(&work, given, ctx_handle, const_vars_handle, mutable_vars_handle));
 }
 
 int MXEnginePushAsyncND(EngineAsyncFunc async_func, void *func_param,
@@ -290,15 +279,17 @@ int MXEnginePushAsyncND(EngineAsyncFunc async_func, void *func_param,
 {
     MXN_API_CALL();
     (void)wait;
-    push_arguments in = {.function = {NULL, async_func, deleter, func_param, {0, 0}},
-                         .context = ctx_handle,
-                         .read_count = num_const_nds,
-                         .write_count = num_mutable_nds,
-                         .property = prop_handle,
-                         .priority = priority,
-                         .name = opr_name,
-                         .push_ticks = call.begin_ticks};
-    return mxn__api_end(&call, push_arrays(&in, const_nds_handle, mutable_nds_handle));
+    mxn_work work = {.property = property_of(prop_handle),
+                     .argument = func_param,
+                     .deleter = deleter,
+                     .read_count = (uint32_t)num_const_nds,
+                     .write_count = (uint32_t)num_mutable_nds,
+                     .priority = priority,
+                     .name = operation_name(opr_name),
+                     .push_ticks = call.begin_ticks};
+    const given_function given = {.async = async_func};
+    return mxn__api_end(
+        &call, push_arrays(&work, given, ctx_handle, const_nds_handle, mutable_nds_handle));
 }
 
 int MXEnginePushSyncND(EngineSyncFunc sync_func, void *func_param, EngineFuncParamDeleter deleter,
@@ -307,13 +298,17 @@ int MXEnginePushSyncND(EngineSyncFunc sync_func, void *func_param, EngineFuncPar
                        EngineFnPropertyHandle prop_handle, int priority, const char *opr_name)
 {
     MXN_API_CALL();
-    push_arguments in = {.function = {sync_func, NULL, deleter, func_param, {0, 0}},
-                         .context = ctx_handle,
-                         .read_count = num_const_nds,
-                         .write_count = num_mutable_nds,
-                         .property = prop_handle,
-                         .priority = priority,
-                         .name = opr_name,
-                         .push_ticks = call.begin_ticks};
-    return mxn__api_end(&call, push_arrays(&in, const_nds_handle, mutable_nds_handle));
+    mxn_work work = {.function.plain = sync_func,
+                     .form = MXN_VOID,
+                     .property = property_of(prop_handle),
+                     .argument = func_param,
+                     .deleter = deleter,
+                     .read_count = (uint32_t)num_const_nds,
+                     .write_count = (uint32_t)num_mutable_nds,
+                     .priority = priority,
+                     .name = operation_name(opr_name),
+                     .push_ticks = call.begin_ticks};
+    const given_function given = {.sync = sync_func};
+    return mxn__api_end(
+        &call, push_arrays(&work, given, ctx_handle, const_nds_handle, mutable_nds_handle));
 }

@@ -48,14 +48,32 @@ static int give_storage_types(uint32_t count, const int **out_stypes)
     return MXP_OK;
 }
 
-// Invokes with the list of outputs in `all`, which has room for every one of them.
+// Hands out the visible ones of outputs that were made.
+static int give_made(const mxn_params *params, NDArrayHandle *all, int *num_outputs,
+                     NDArrayHandle **outputs)
+{
+    uint32_t count = params->visible_count;
+    NDArrayHandle *list = mxn__thread_buffer(MXN_BUFFER_OUTPUTS, count * sizeof(NDArrayHandle));
+    for (uint32_t i = list == NULL ? 0 : count; i < params->output_count; i++) {
+        mxn_array_release(all[i]);
+    }
+    if (list == NULL) {
+        return MXP_ENOMEM;
+    }
+    memcpy(list, all, count * sizeof(NDArrayHandle));
+    *num_outputs = (int)count;
+    *outputs = list;
+    return MXP_OK;
+}
+
+// With the list of outputs in `all`, which has room for every one of them: the thread's buffer may
+// be another call's by the time this one returns, because callbacks run inside of it.
 static int invoke(mxn_params *params, NDArrayHandle *inputs, int *num_outputs,
                   NDArrayHandle **outputs, uint64_t push_ticks, NDArrayHandle *all)
 {
-    bool given = *outputs != NULL;
-    uint32_t given_count = given ? (uint32_t)*num_outputs : 0;
+    uint32_t given = *outputs != NULL ? (uint32_t)*num_outputs : 0;
     for (uint32_t i = 0; i < params->output_count; i++) {
-        all[i] = i < given_count ? (*outputs)[i] : NULL;
+        all[i] = i < given ? (*outputs)[i] : NULL;
     }
     const mxn_invocation in = {.params = params,
                                .inputs = (mxn_array *const *)inputs,
@@ -66,13 +84,12 @@ static int invoke(mxn_params *params, NDArrayHandle *inputs, int *num_outputs,
     if (error != MXP_OK) {
         return error;
     }
-    // Outputs that nobody asked to see.
-    for (uint32_t i = given ? given_count : params->visible_count; i < params->output_count; i++) {
-        mxn_array_release(all[i]);
+    if (*outputs == NULL) {
+        return give_made(params, all, num_outputs, outputs);
     }
-    if (!given) {
-        *num_outputs = (int)params->visible_count;
-        *outputs = all;
+    // Outputs that nobody asked to see.
+    for (uint32_t i = given; i < params->output_count; i++) {
+        mxn_array_release(all[i]);
     }
     return MXP_OK;
 }
@@ -80,16 +97,23 @@ static int invoke(mxn_params *params, NDArrayHandle *inputs, int *num_outputs,
 static int run(mxn_params *params, int num_inputs, NDArrayHandle *inputs, int *num_outputs,
                NDArrayHandle **outputs, const int **out_stypes, uint64_t push_ticks)
 {
+    enum { ON_STACK = 16 };
     int error = mxn_invoke_check_inputs(params, (uint32_t)num_inputs, inputs);
     if (error == MXP_OK && *outputs != NULL) {
         error = check_given_outputs(params, *num_outputs, *outputs);
     }
-    NDArrayHandle *all = NULL;
-    if (error == MXP_OK) {
-        all = mxn__thread_buffer(MXN_BUFFER_OUTPUTS, params->output_count * sizeof(NDArrayHandle));
-        error = all == NULL ? MXP_ENOMEM : give_storage_types(params->output_count, out_stypes);
+    if (error != MXP_OK) {
+        return error;
     }
-    return error != MXP_OK ? error : invoke(params, inputs, num_outputs, outputs, push_ticks, all);
+    NDArrayHandle stack[ON_STACK];
+    size_t bytes = params->output_count * sizeof(NDArrayHandle);
+    NDArrayHandle *all = params->output_count <= ON_STACK ? stack : mxp__alloc(bytes);
+    error = all == NULL ? mxp__fail_memory("an operator's outputs")
+                        : invoke(params, inputs, num_outputs, outputs, push_ticks, all);
+    if (all != stack) {
+        mxp__free(all, bytes);
+    }
+    return error != MXP_OK ? error : give_storage_types(params->output_count, out_stypes);
 }
 
 static int check_lists(int num_inputs, const void *inputs, const int *num_outputs,
@@ -171,7 +195,6 @@ static int prepared_check(MXPreparedHandle handle)
 int MXPreparedCreate(AtomicSymbolCreator creator, int num_inputs, int num_params,
                      const char **param_keys, const char **param_vals, MXPreparedHandle *out)
 {
-    MXN_API_CALL();
     mxn_params *params = NULL;
     int error = mxn__check_given(out, "out");
     if (error == MXP_OK) {
@@ -197,7 +220,7 @@ int MXPreparedCreate(AtomicSymbolCreator creator, int num_inputs, int num_params
     } else {
         mxn_params_release(params);
     }
-    return mxn__api_end(&call, error);
+    return error == MXP_OK ? 0 : -1;
 }
 
 int MXPreparedInvoke(MXPreparedHandle handle, NDArrayHandle *inputs, int *num_outputs,
@@ -218,7 +241,6 @@ int MXPreparedInvoke(MXPreparedHandle handle, NDArrayHandle *inputs, int *num_ou
 
 int MXPreparedFree(MXPreparedHandle handle)
 {
-    MXN_API_CALL();
     int error = prepared_check(handle);
     if (error == MXP_OK) {
         prepared *p = handle;
@@ -226,5 +248,5 @@ int MXPreparedFree(MXPreparedHandle handle)
         mxn_params_release(p->params);
         mxp__free(p, sizeof(prepared));
     }
-    return mxn__api_end(&call, error);
+    return error == MXP_OK ? 0 : -1;
 }

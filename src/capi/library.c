@@ -4,6 +4,7 @@
 
 #include "capi/api_call.h"
 #include "engine/engine.h"
+#include "op/team.h"
 #include "storage/storage.h"
 #include "tensor/resource.h"
 #include "tensor/tensor.h"
@@ -93,6 +94,14 @@ int MXGetGPUMemoryInformation64(int dev, uint64_t *free_mem, uint64_t *total_mem
     return mxn__api_end(&call, mxn_context_check((mxn_context){MXN_GPU, dev}));
 }
 
+int MXGetGPUMemoryInformation(int dev, int *free_mem, int *total_mem)
+{
+    MXN_API_CALL();
+    (void)free_mem;
+    (void)total_mem;
+    return mxn__api_end(&call, mxn_context_check((mxn_context){MXN_GPU, dev}));
+}
+
 int MXStorageEmptyCache(int dev_type, int dev_id)
 {
     MXN_API_CALL();
@@ -106,17 +115,14 @@ int MXStorageEmptyCache(int dev_type, int dev_id)
     return mxn__api_end(&call, error);
 }
 
-// OpenMP's own setting, if the process has it: kernels that use it ask there.
-extern void omp_set_num_threads(int threads) __attribute__((weak));
-
 int MXSetNumOMPThreads(int thread_num)
 {
     MXN_API_CALL();
     int error = MXP_OK;
     if (thread_num < 1) {
         error = mxp__fail(MXP_EINVAL, "thread_num is %d: it must be at least 1", thread_num);
-    } else if (omp_set_num_threads != NULL) {
-        omp_set_num_threads(thread_num);
+    } else {
+        mxn_team_size_set(thread_num);
     }
     return mxn__api_end(&call, error);
 }

@@ -186,7 +186,7 @@ int MXNDArrayGetData(NDArrayHandle handle, void **out_pdata)
     if (error == MXP_OK && mxn_array_is_none(handle)) {
         *out_pdata = NULL;
     } else if (error == MXP_OK) {
-        error = mxn_array_data(handle, out_pdata);
+        error = mxn_array_data_exposed(handle, out_pdata);
     }
     return mxn__api_end(&call, error);
 }

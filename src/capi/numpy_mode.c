@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The switches of NumPy's conventions: one for the process and one for each thread.
+// MXNet's switches of NumPy's conventions.
 #include "capi/numpy_mode.h"
 
 #include <mxnet/c_api.h>
-#include <stdatomic.h>
 
 #include "capi/api_call.h"
+#include "tensor/shape.h"
 
 enum { OFF = 0, THREAD = 1, GLOBAL = 2 };
 
-static _Atomic bool shape_of_all;
-static _Thread_local bool shape_of_thread;
 static _Thread_local bool default_dtype;
 
 int mxn__numpy_shape(void)
 {
-    if (atomic_load_explicit(&shape_of_all, memory_order_relaxed)) {
-        return GLOBAL;
-    }
-    return shape_of_thread ? THREAD : OFF;
+    return mxn_numpy_shape_of_all() ? GLOBAL : mxn_numpy_shape_of_thread() ? THREAD : OFF;
 }
 
 int MXIsNumpyShape(int *curr)
@@ -45,9 +40,9 @@ int MXSetIsNumpyShape(int is_np_shape, int *prev)
         *prev = mxn__numpy_shape();
     }
     // Turning it on for one thread leaves the others as they are; off is off for all.
-    shape_of_thread = is_np_shape != OFF;
+    mxn_numpy_shape_set_of_thread(is_np_shape != OFF);
     if (is_np_shape != THREAD) {
-        atomic_store_explicit(&shape_of_all, is_np_shape == GLOBAL, memory_order_relaxed);
+        mxn_numpy_shape_set_of_all(is_np_shape == GLOBAL);
     }
     return mxn__api_end(&call, MXP_OK);
 }

@@ -18,7 +18,7 @@ typedef struct entry {
     uint32_t inputs, text_bytes;
 } entry;
 
-static _Thread_local entry *cache;
+static _Thread_local entry *cache __attribute__((tls_model("initial-exec")));
 static pthread_key_t cache_key;
 static int cache_key_error;
 static pthread_once_t cache_once = PTHREAD_ONCE_INIT;
@@ -123,7 +123,9 @@ int mxn__params_get(const mxn_op *op, int count, const char **keys, const char *
         at = append(at, text + TEXT_MAX, keys[i], &hash);
         at = at == NULL ? NULL : append(at, text + TEXT_MAX, values[i], &hash);
     }
-    entry *entries = at == NULL ? NULL : cache_get();
+    // A custom operator's parameters hold what the program has made for this one call.
+    bool keep = at != NULL && (op->flags & MXN_OP_CALLBACK) == 0;
+    entry *entries = keep ? cache_get() : NULL;
     if (entries == NULL) {
         return mxn_params_parse(op, (uint32_t)count, keys, values, inputs, params);
     }

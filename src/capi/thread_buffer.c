@@ -12,7 +12,7 @@ typedef struct buffers {
     size_t size_bytes[MXN_BUFFER_KINDS];
 } buffers;
 
-static _Thread_local buffers *of_thread;
+static _Thread_local buffers *of_thread __attribute__((tls_model("initial-exec")));
 static pthread_key_t buffers_key;
 static int buffers_key_error;
 static pthread_once_t buffers_once = PTHREAD_ONCE_INIT;

@@ -196,7 +196,8 @@ static mxn_operation *bulk_make(mxn_thread *self, const mxn_bulk *bulk)
 {
     mxn_operation *op = mxn__operation_take(self, bulk->uses, true);
     if (op != NULL) {
-        op->flags = MXN__OP_EXTRA | MXN__OP_BULK | MXN__OP_VISIBLE;
+        op->flags = (uint16_t)(MXN__OP_EXTRA | MXN__OP_BULK | MXN__OP_VISIBLE |
+                               self->phase << MXN__OP_RECORD_SHIFT);
         op->function = (mxn_function){0};
         op->argument = NULL;
         op->name = mxn__engine.name_bulk;

@@ -1,11 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callbacks of a program that run on behalf of an operation, outside of it. They nest where the
-// engine runs everything inside the push.
+// What a thread's pushes are about: its phase, and the callback of the program that it runs on
+// behalf of an operation, outside of it. Callbacks nest where the engine runs everything inside the
+// push.
 #include "engine/callback.h"
 
 #include <stdio.h>
 
 #include "engine/engine_state.h"
+
+uint32_t mxn_phase_set(uint32_t phase)
+{
+    mxn_thread *self = mxn__thread_self();
+    if (self == NULL) {
+        return MXP_PHASE_NONE;
+    }
+    uint32_t before = self->phase;
+    self->phase = phase & MXP_OP_PHASE_MASK;
+    return before;
+}
+
+uint32_t mxn_phase(void)
+{
+    return mxn__self == NULL ? (uint32_t)MXP_PHASE_NONE : mxn__self->phase;
+}
 
 int mxn_callback_begin(mxn_callback *callback)
 {

@@ -131,6 +131,12 @@ int mxn_wait_all(void);
 // The error of a write that has failed and is over, as mxn_var_wait gives it, without waiting.
 int mxn_var_error(mxn_var *var);
 
+// ---- phases -----------------------------------------------------------------------------------
+// What the thread is about: MXP_PHASE_*, of everything it pushes that says no phase itself. Returns
+// the phase before.
+uint32_t mxn_phase_set(uint32_t phase);
+uint32_t mxn_phase(void);
+
 // ---- callbacks --------------------------------------------------------------------------------
 // Around a function of the program that this thread runs on behalf of an operation that has not
 // ended. What the thread pushes meanwhile is recorded as "PREFIX::name", category "Custom
@@ -160,7 +166,7 @@ int mxn_engine_start(void);
 // Waits for everything and ends the workers; errors stay for the next wait. The next call starts
 // again and reads the environment anew. MXP_ESTATE on a worker thread.
 int mxn_engine_stop(void);
-// From now on operations complete without running, deletions excepted; then WaitForAll.
+// WaitForAll; from then on operations complete without running, deletions excepted.
 int mxn_engine_shutdown(void);
 bool mxn_engine_is_naive(void);
 

@@ -97,6 +97,7 @@ mxn_thread *mxn__thread_begin(void)
     self->running = NULL;
     self->naive_call = NULL;
     self->callback = NULL;
+    self->phase = MXP_PHASE_NONE;
     self->last_end = 0;
     mxn__self = self;
     // Without a key the state is not taken over after the thread: it stays, nothing breaks.

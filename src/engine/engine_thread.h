@@ -50,6 +50,7 @@ typedef struct mxn_thread {
     const mxn_callback *callback;  // innermost, null: none
     uint32_t var_id, var_id_end;  // unused variable ids
     uint32_t made[MXN__BLOCK_CLASSES];
+    uint32_t phase;  // MXP_PHASE_*
     uint16_t index;  // in the table
     uint16_t trace_index;  // mxp_thread_index(), MXN__TRACE_INDEX_UNKNOWN before it is needed
     bool is_worker;

@@ -160,8 +160,10 @@ int mxn_engine_shutdown(void)
     if (code != MXP_OK) {
         return code;
     }
+    code = mxn_wait_all();
     __atomic_fetch_or(&mxn__engine.trouble, MXN__TROUBLE_SHUTDOWN, __ATOMIC_SEQ_CST);
-    return mxn_wait_all();
+    int later_code = mxn_wait_all();  // what others have pushed meanwhile
+    return code != MXP_OK ? code : later_code;
 }
 
 // What is still queued completes without running. What runs is waited for, unless it is this

@@ -69,23 +69,27 @@ static void fill_uses(mxn_operation *op, const mxn_work *work)
     }
 }
 
-// Only what a record will want to know, if there will be one.
-static mxn_operation_extra extra_of(const mxn_work *work, bool record)
+// What a record will want to know is kept only if there will be one.
+static bool says_more(const mxn_work *work, uint32_t scope)
 {
-    mxn_operation_extra extra = {.deleter = work->deleter, .is.priority = work->priority};
-    if (record) {
-        extra.scope = work->scope != 0 ? work->scope : mxp_scope_current();
-        extra.shape = work->shape;
-        extra.flops = work->flops;
-        extra.bytes = work->bytes;
-    }
-    return extra;
+    return (scope | work->shape) != 0 || work->flops > 0 || work->bytes > 0;
 }
 
-static bool is_wanted(const mxn_operation_extra *extra, uint16_t flags, uint8_t queue)
+static bool needs_extra(const mxn_work *work, uint16_t flags, uint8_t queue)
 {
-    return extra->deleter != NULL || (flags & MXN__OP_ASYNC) != 0 || queue == MXN__QUEUE_PRIORITY ||
-           (extra->scope | extra->shape) != 0 || extra->flops > 0 || extra->bytes > 0;
+    return work->deleter != NULL || (flags & MXN__OP_ASYNC) != 0 || queue == MXN__QUEUE_PRIORITY;
+}
+
+static void fill_extra(mxn_operation_extra *extra, const mxn_work *work, bool record,
+                       uint32_t scope)
+{
+    *extra = (mxn_operation_extra){.deleter = work->deleter, .is.priority = work->priority};
+    if (record) {
+        extra->scope = scope;
+        extra->shape = work->shape;
+        extra->flops = work->flops;
+        extra->bytes = work->bytes;
+    }
 }
 
 mxn_operation *mxn__operation_make(mxn_thread *self, const mxn_work *work, uint16_t flags,
@@ -93,22 +97,23 @@ mxn_operation *mxn__operation_make(mxn_thread *self, const mxn_work *work, uint1
 {
     flags |= is_visible(work) ? MXN__OP_VISIBLE : 0;
     const bool record = mxn__push_is_recorded(flags);
-    const mxn_operation_extra extra = extra_of(work, record);
-    flags |= is_wanted(&extra, flags, queue) ? MXN__OP_EXTRA : 0;
-    mxn_operation *op = mxn__operation_take(self, work->read_count + work->write_count,
-                                            (flags & MXN__OP_EXTRA) != 0);
+    const uint32_t scope = !record ? 0 : work->scope != 0 ? work->scope : mxp_scope_current();
+    const bool extra = needs_extra(work, flags, queue) || (record && says_more(work, scope));
+    flags |= extra ? MXN__OP_EXTRA : 0;
+    mxn_operation *op = mxn__operation_take(self, work->read_count + work->write_count, extra);
     if (__builtin_expect(op == NULL, 0)) {
         return NULL;
     }
-    op->flags = (uint16_t)(flags | (work->flags & MXN_WORK_PHASE_MASK) << MXN__OP_RECORD_SHIFT);
+    const uint32_t phase = work->flags & MXN_WORK_PHASE_MASK;
+    op->flags = (uint16_t)(flags | (phase != 0 ? phase : self->phase) << MXN__OP_RECORD_SHIFT);
     op->function = work->function;
     op->argument = work->argument;
     op->name = work->name;
     op->device = (uint8_t)work->device;
     op->queue = queue & 0xf;
     fill_uses(op, work);
-    if ((flags & MXN__OP_EXTRA) != 0) {
-        *mxn__operation_extra(op) = extra;
+    if (extra) {
+        fill_extra(mxn__operation_extra(op), work, record, scope);
     }
     if (record) {
         mxn__push_stamp(self, op, work->push_ticks);

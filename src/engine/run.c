@@ -249,11 +249,13 @@ static void run_member(mxn_thread *self, mxn_operation *member, uint32_t parent)
 // The bulk ends when its last member does; its variables are completed all together.
 static void run_bulk(mxn_thread *self, mxn_operation *bulk, uint64_t start_ticks)
 {
-    mxn_ending ending = {.start_ticks = start_ticks};
+    mxn_ending ending = {0};
     if ((bulk->flags & MXN__OP_RECORD) != 0) {
+        // Members were pushed before the bulk was, and must not seem to begin before it.
         ending.binding = mxn__operation_binding(bulk, mxp_ticks());
+        start_ticks = start_ticks > ending.binding.ticks ? start_ticks : ending.binding.ticks;
     }
-    self->last_end = start_ticks;
+    ending.start_ticks = self->last_end = start_ticks;
     for (mxn_operation *member = mxn__operation_extra(bulk)->is.members, *next; member != NULL;
          member = next) {
         next = member->next;

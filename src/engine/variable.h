@@ -45,7 +45,6 @@ struct mxn_var {
     uint32_t mark_index;
     uint32_t held;  // members of bulks not yet pushed that use it
     uint64_t renewals;  // writes that only started counting again
-    uint32_t id;
     uint16_t owner;  // thread whose block it is
     uint8_t block_class;
     // By completions.
@@ -55,6 +54,7 @@ struct mxn_var {
     mxn_read_end read;
     mxn_error *error;  // under the lock of engine_error.c
     mxn_spinlock park_lock;
+    uint32_t id;  // constant; here because records ask for it, and only completions make records
 };
 _Static_assert(sizeof(struct mxn_var) == 128 && offsetof(struct mxn_var, done) == 64,
                "pushers and completers write different lines");

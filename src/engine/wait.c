@@ -38,6 +38,13 @@ static bool anything_pending(const void *var)
     return mxn__var_pending(var);
 }
 
+// Not through mxn_push: whether an operation is needed depends on time, and bulks must not.
+static int push_now(mxn_thread *self, const mxn_work *work, uint16_t flags)
+{
+    mxn_operation *op = mxn__operation_make(self, work, flags, MXN__QUEUE_COMPUTE);
+    return op != NULL ? mxn__operation_push(self, op, 0) : MXP_ENOMEM;
+}
+
 static int push_wait(mxn_thread *self, mxn_var *var)
 {
     mxn_waiter waiter = {0};
@@ -46,8 +53,7 @@ static int push_wait(mxn_thread *self, mxn_var *var)
                            .reads = &var,
                            .read_count = 1,
                            .name = mxn__engine.name_wait};
-    mxn_operation *op = mxn__operation_make(self, &work, MXN__OP_WAIT, MXN__QUEUE_COMPUTE);
-    int code = op != NULL ? mxn__operation_push(self, op, 0) : MXP_ENOMEM;
+    int code = push_now(self, &work, MXN__OP_WAIT);
     if (code == MXP_OK) {
         mxn__waiter_wait(&waiter);
     }
@@ -94,7 +100,7 @@ int mxn_var_wait_write(mxn_var *var)
             mxn__naive_wait(anything_pending, var);
         } else {
             const mxn_work work = {.function.sync = do_nothing, .writes = &var, .write_count = 1};
-            code = mxn_push(&work);
+            code = push_now(self, &work, 0);
             if (code != MXP_OK) {
                 return code;
             }

@@ -302,6 +302,7 @@ void mxp__aggregate_reset(mxp_aggregate *aggregate)
     mxp__counter_table_clear(&aggregate->counters);
     mxp__counter_table_clear(&aggregate->devices);
     mxp__counter_table_clear(&aggregate->api);
+    mxp__counter_table_clear(&aggregate->owners);
     aggregate->has_api = false;
     mxp__step_state_destroy(aggregate->steps);
     aggregate->steps = NULL;
@@ -314,6 +315,7 @@ void mxp__aggregate_destroy(mxp_aggregate *aggregate)
     }
     mxp__aggregate_reset(aggregate);
     mxp__scope_state_destroy(aggregate->scopes);
+    mxp__owner_state_destroy(aggregate->owner_state);
     mxp__aggregate_rows_free(aggregate);
     mxp__free(aggregate, sizeof *aggregate);
 }

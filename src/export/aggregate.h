@@ -11,7 +11,8 @@
 // names a scope, in its own) with its self time: its duration without that of the spans inside it.
 // So the totals of a thread's rows add up to the time it was inside any span. Operators of a phase
 // have a row of their own: "net/conv1 (forward)", "(backward)", "(update)", "(communication)".
-// Tasks and frames, which may overlap, are left out.
+// Tasks and frames, which may overlap, are left out. With records of memory there is a section
+// "Device Storage" with the bytes in use of each scope, over all devices, and "<not recorded>".
 //
 // MXP_GROUP_STEP: section "Steps" with a row "step N" for each step number: how often it was begun
 // and how long it lasted. Then sections as by name, in which one sample is what one step spent in

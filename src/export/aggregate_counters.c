@@ -63,8 +63,10 @@ static void make_double(mxp_counter_row *row)
     row->value_type = MXP_ARG_F64;
 }
 
-static void add_sample(mxp_counter_row *row, int64_t active_ns, mxp_number value, uint32_t type)
+void mxp__counter_sample(mxp_counter_row *row, const mxp_activity *activity, int64_t ns,
+                         mxp_number value, uint32_t type)
 {
+    int64_t active_ns = active_at(activity, ns);
     if (row->count == 0) {
         row->value_type = type;
         row->first = mxp__number_double(value, type);
@@ -116,7 +118,7 @@ void mxp__counter_table_clear(mxp_counter_table *table)
     *table = (mxp_counter_table){0};
 }
 
-static mxp_counter_row *find_or_add(mxp_counter_table *table, uint32_t id)
+mxp_counter_row *mxp__counter_find_or_add(mxp_counter_table *table, uint32_t id)
 {
     size_t needed = (size_t)id + 1;
     if (needed > table->count) {
@@ -138,7 +140,7 @@ static int add_counter(mxp_aggregate *aggregate, const mxp_source *source, const
         return MXP_OK;  // no number: it has no place in a mean
     }
     uint32_t id = mxp__known_name(source, event->name);
-    mxp_counter_row *row = find_or_add(&aggregate->counters, id);
+    mxp_counter_row *row = mxp__counter_find_or_add(&aggregate->counters, id);
     if (row == NULL) {
         return mxp__fail_memory("the aggregate statistics");
     }
@@ -151,8 +153,8 @@ static int add_counter(mxp_aggregate *aggregate, const mxp_source *source, const
     }
     uint32_t type =
         event->phase == MXP_ARG_F64 || event->phase == MXP_ARG_I64 ? event->phase : MXP_ARG_U64;
-    add_sample(row, active_at(&aggregate->activity, event->begin_ns),
-               (mxp_number){.u64 = event->value.u64}, type);
+    mxp__counter_sample(row, &aggregate->activity, event->begin_ns,
+                        (mxp_number){.u64 = event->value.u64}, type);
     return MXP_OK;
 }
 
@@ -161,7 +163,7 @@ static int add_memory(mxp_aggregate *aggregate, const mxp_event *event)
     static const char section[] = "Device Storage";
     mxp_memory_view memory;
     mxp__event_memory(event, &memory);
-    mxp_counter_row *row = find_or_add(&aggregate->devices, memory.device);
+    mxp_counter_row *row = mxp__counter_find_or_add(&aggregate->devices, memory.device);
     if (row == NULL) {
         return mxp__fail_memory("the aggregate statistics");
     }
@@ -174,8 +176,8 @@ static int add_memory(mxp_aggregate *aggregate, const mxp_event *event)
         }
         row->unit = MXP_UNIT_BYTES;
     }
-    add_sample(row, active_at(&aggregate->activity, event->begin_ns),
-               (mxp_number){.u64 = memory.live_bytes}, MXP_ARG_U64);
+    mxp__counter_sample(row, &aggregate->activity, event->begin_ns,
+                        (mxp_number){.u64 = memory.live_bytes}, MXP_ARG_U64);
     return MXP_OK;
 }
 
@@ -213,7 +215,7 @@ typedef struct api_state {
 static int add_api_sample(mxp_aggregate *aggregate, uint32_t id, int64_t ns, uint64_t value)
 {
     static const char *const names[API_ROWS] = {MXP__API_CALLS, MXP__API_CONCURRENCY};
-    mxp_counter_row *row = find_or_add(&aggregate->api, id);
+    mxp_counter_row *row = mxp__counter_find_or_add(&aggregate->api, id);
     if (row == NULL) {
         return mxp__fail_memory("the aggregate statistics");
     }
@@ -224,7 +226,7 @@ static int add_api_sample(mxp_aggregate *aggregate, uint32_t id, int64_t ns, uin
             return error;
         }
     }
-    add_sample(row, active_at(&aggregate->activity, ns), (mxp_number){.u64 = value}, MXP_ARG_U64);
+    mxp__counter_sample(row, &aggregate->activity, ns, (mxp_number){.u64 = value}, MXP_ARG_U64);
     return MXP_OK;
 }
 

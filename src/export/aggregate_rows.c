@@ -204,6 +204,7 @@ static int collect(row_list *list, int64_t now_ns)
     add_counters(list, &aggregate->counters, &aggregate->durations, now_ns);
     add_counters(list, &aggregate->devices, NULL, now_ns);
     add_counters(list, &aggregate->api, NULL, now_ns);
+    add_counters(list, &aggregate->owners, NULL, now_ns);
     return list->error;
 }
 

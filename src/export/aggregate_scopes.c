@@ -37,6 +37,7 @@ typedef struct scope_pass {
     mxp_aggregate *aggregate;
     mxp_source *source;
     uint8_t *styles;  // by name id, looked up once
+    bool has_memory;
 } scope_pass;
 
 void mxp__scope_state_destroy(mxp_scope_state *state)
@@ -104,20 +105,18 @@ static int claim_children(thread_scope *thread, const mxp_event *event, uint64_t
 }
 
 // ---- rows -------------------------------------------------------------------------------------
-static int make_label(const mxp_source *source, uint32_t scope, uint32_t phase, mxp_label *label)
+int mxp__label_of_scope(mxp_label *label, const mxp_source *source, const char *section,
+                        uint32_t scope, const char *suffix)
 {
-    static const char section[] = "Scopes";
-    static const char *const suffixes[MXP__PHASES] = {"", " (forward)", " (backward)", " (update)",
-                                                      " (communication)"};
     mxp_strbuf path = {0};
     if (scope == 0) {
         mxp__strbuf_puts(&path, "<no scope>");
     } else {
         mxp__scope_path(source, scope, &path);
     }
-    mxp__strbuf_puts(&path, suffixes[phase]);
+    mxp__strbuf_puts(&path, suffix);
     int error = path.failed ? mxp__fail_memory("the aggregate statistics")
-                            : mxp__label_make(label, section, sizeof section - 1,
+                            : mxp__label_make(label, section, strlen(section),
                                               mxp__strbuf_text(&path), path.length);
     mxp__strbuf_fini(&path);
     return error;
@@ -125,6 +124,8 @@ static int make_label(const mxp_source *source, uint32_t scope, uint32_t phase, 
 
 static mxp_duration_row *row_of_scope(scope_pass *pass, uint32_t scope, uint32_t phase)
 {
+    static const char *const suffixes[MXP__PHASES] = {"", " (forward)", " (backward)", " (update)",
+                                                      " (communication)"};
     mxp_aggregate *aggregate = pass->aggregate;
     phase = phase < MXP__PHASES ? phase : MXP_PHASE_NONE;
     mxp_duration_table *table =
@@ -132,7 +133,8 @@ static mxp_duration_row *row_of_scope(scope_pass *pass, uint32_t scope, uint32_t
     uint32_t known = mxp__known_name(pass->source, scope);
     mxp_duration_row *row = mxp__duration_find(table, known);
     mxp_label label;
-    if (row != NULL || make_label(pass->source, scope, phase, &label) != MXP_OK) {
+    if (row != NULL ||
+        mxp__label_of_scope(&label, pass->source, "Scopes", scope, suffixes[phase]) != MXP_OK) {
         return row;
     }
     return mxp__duration_add(table, known, &label);
@@ -207,9 +209,25 @@ static int add_record(void *context, const mxp_event *event)
             thread->scope = mxp__scope_parent(pass->source, event->name);
         }
         return MXP_OK;
+    case MXP_KIND_MEMORY:
+        pass->has_memory = true;
+        return MXP_OK;
     default:
         return MXP_OK;
     }
+}
+
+// Statistics without a trace know of no scopes.
+static int add_statistics(scope_pass *pass)
+{
+    for (size_t i = 0; i < pass->source->stats_count; i++) {
+        mxp_duration_row *row = row_of_scope(pass, 0, MXP_PHASE_NONE);
+        if (row == NULL) {
+            return MXP_ENOMEM;
+        }
+        mxp__histogram_merge(&row->histogram, pass->source->stats[i].histogram);
+    }
+    return MXP_OK;
 }
 
 int mxp__aggregate_scopes(mxp_aggregate *aggregate, mxp_source *source)
@@ -227,13 +245,13 @@ int mxp__aggregate_scopes(mxp_aggregate *aggregate, mxp_source *source)
     memset(pass.styles, STYLE_UNKNOWN, style_bytes);
     error = mxp__each_record(source, add_record, &pass);
     mxp__free(pass.styles, style_bytes);
-    // Statistics without a trace know of no scopes.
-    for (size_t i = 0; i < source->stats_count && (error == MXP_OK || error == MXP_EFORMAT); i++) {
-        mxp_duration_row *row = row_of_scope(&pass, 0, MXP_PHASE_NONE);
-        if (row == NULL) {
-            return MXP_ENOMEM;
-        }
-        mxp__histogram_merge(&row->histogram, source->stats[i].histogram);
+    int damage = error == MXP_EFORMAT ? error : MXP_OK;
+    error = damage != MXP_OK ? MXP_OK : error;
+    if (error == MXP_OK) {
+        error = add_statistics(&pass);
     }
-    return error;
+    if (error == MXP_OK && pass.has_memory) {
+        error = mxp__aggregate_owners(aggregate, source);
+    }
+    return error != MXP_OK ? error : damage;
 }

@@ -50,6 +50,7 @@ typedef struct mxp_activity {
 
 typedef struct mxp_scope_state mxp_scope_state;
 typedef struct mxp_step_state mxp_step_state;
+typedef struct mxp_owner_state mxp_owner_state;
 
 enum { MXP__PHASES = MXP_PHASE_COMMUNICATION + 1 };
 
@@ -60,6 +61,7 @@ struct mxp_aggregate {
     mxp_duration_table outside;  // MXP_GROUP_STEP: by name id, outside all steps
     mxp_counter_table counters;  // by name id
     mxp_counter_table devices;  // by device
+    mxp_counter_table owners;  // MXP_GROUP_SCOPE: of memory
     mxp_counter_table api;  // calls, and how many at once
     uint64_t api_calls;  // never goes back
     bool has_api;  // a row of API calls is there
@@ -67,6 +69,7 @@ struct mxp_aggregate {
     int64_t latest_ns;  // of the records in the counters' pass
     mxp_scope_state *scopes;
     mxp_step_state *steps;
+    mxp_owner_state *owner_state;
     struct mxp_sorted_row *sorted;  // scratch of mxp__aggregate_rows
     mxp_row *rows;
     size_t sorted_capacity, rows_capacity;
@@ -107,11 +110,21 @@ int mxp__aggregate_counters(mxp_aggregate *aggregate, mxp_source *source);
 void mxp__activity_change(mxp_activity *activity, int64_t ns, uint64_t state);
 double mxp__counter_mean(const mxp_counter_row *row, const mxp_activity *activity, int64_t now_ns);
 void mxp__counter_table_clear(mxp_counter_table *table);
+mxp_counter_row *mxp__counter_find_or_add(mxp_counter_table *table, uint32_t id);
+void mxp__counter_sample(mxp_counter_row *row, const mxp_activity *activity, int64_t ns,
+                         mxp_number value, uint32_t type);
 double mxp__number_double(mxp_number number, uint32_t type);
 
 // ---- aggregate_scopes.c -----------------------------------------------------------------------
 int mxp__aggregate_scopes(mxp_aggregate *aggregate, mxp_source *source);
 void mxp__scope_state_destroy(mxp_scope_state *state);  // null is fine
+// "net/conv1" and `suffix`; "<no scope>" for 0.
+int mxp__label_of_scope(mxp_label *label, const mxp_source *source, const char *section,
+                        uint32_t scope, const char *suffix);
+
+// ---- aggregate_owners.c -----------------------------------------------------------------------
+int mxp__aggregate_owners(mxp_aggregate *aggregate, mxp_source *source);
+void mxp__owner_state_destroy(mxp_owner_state *state);  // null is fine
 
 // ---- aggregate_steps.c ------------------------------------------------------------------------
 int mxp__aggregate_steps(mxp_aggregate *aggregate, mxp_source *source);

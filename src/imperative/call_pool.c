@@ -25,7 +25,7 @@ typedef struct own_blocks {
 } own_blocks;
 
 static block *returned[CLASSES];
-static _Thread_local own_blocks *mine;
+static _Thread_local own_blocks *mine __attribute__((tls_model("initial-exec")));
 static pthread_key_t mine_key;
 static int mine_key_error;
 static pthread_once_t mine_once = PTHREAD_ONCE_INIT;

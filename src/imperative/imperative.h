@@ -28,7 +28,6 @@ typedef struct mxn_invocation {
                                // output of MXN_NULL stays as it is, null too
     const mxn_like *likes;  // of outputs that are null; null: nothing known
     bool training;
-    uint32_t phase;  // MXP_PHASE_*; an operator that updates says so itself
     uint32_t scope;  // 0: the thread's current one
     uint32_t category;  // of memory made for outputs: MXN_MEMORY_*
     uint64_t push_ticks;  // 0, or the begin of the caller's API call

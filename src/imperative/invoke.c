@@ -9,12 +9,15 @@
 #include "imperative/imperative.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "imperative/call_pool.h"
+#include "imperative/custom_call.h"
 #include "imperative/invoke_record.h"
+#include "imperative/thread_mode.h"
+
+_Thread_local mxn_thread_mode mxn__mode;
 
 typedef struct call {
     mxn_job job;
@@ -25,12 +28,14 @@ typedef struct call {
     uint32_t read_count, write_count;
     int32_t *types;
     mxn_context context;
+    mxn_custom_call *custom;  // null: the operator has a kernel
     mxn_operand operands[];
 } call;
 
 static void call_free(void *argument)
 {
     call *c = argument;
+    mxn__custom_call_free(c->custom);
     mxn_params_release((mxn_params *)c->job.params);
     mxn__call_give(c, c->bytes);
 }
@@ -47,12 +52,9 @@ static call *call_new(mxn_params *params)
     if (c == NULL) {
         return NULL;
     }
-    memset(c, 0, sizeof(call) + operands * sizeof(mxn_operand));
-    c->bytes = bytes;
-    c->job.params = params;
     mxn_params_retain(params);
-    c->job.inputs = c->operands;
-    c->job.outputs = c->operands + inputs;
+    *c = (call){.bytes = bytes,
+                .job = {.params = params, .inputs = c->operands, .outputs = c->operands + inputs}};
     c->shapes = (mxn_shape *)(c->operands + operands);
     c->shape_pointers = (mxn_shape **)(c->shapes + operands);
     c->reads = (mxn_var **)(c->shape_pointers + operands);
@@ -65,6 +67,12 @@ static int execute(const mxn_run *run, void *argument)
 {
     call *c = argument;
     return mxn_job_execute(&c->job, run);
+}
+
+static void start_custom(const mxn_run *run, void *argument, mxn_completion *completion)
+{
+    (void)run;
+    mxn__custom_call_start(((call *)argument)->custom, completion);
 }
 
 // ---- arguments --------------------------------------------------------------------------------
@@ -173,13 +181,11 @@ static int make_outputs(call *c, const mxn_invocation *in, bool *made)
 // ---- the push ---------------------------------------------------------------------------------
 static void add_operand(call *c, uint32_t index, const mxn_array *array, uint32_t request)
 {
-    mxn_operand *operand = &c->operands[index];
-    operand->shape = &c->shapes[index];
-    operand->dtype = c->types[index];
-    operand->request = array == NULL ? (uint32_t)MXN_NULL : request;
-    if (operand->request != MXN_NULL) {
-        operand->place = mxn_array_place(array);
-    }
+    const bool used = array != NULL && request != MXN_NULL;
+    c->operands[index] = (mxn_operand){.place = used ? mxn_array_place(array) : (mxn_place){0},
+                                       .shape = &c->shapes[index],
+                                       .dtype = c->types[index],
+                                       .request = used ? request : (uint32_t)MXN_NULL};
 }
 
 static void add_operands(call *c, const mxn_invocation *in)
@@ -235,7 +241,9 @@ static int push(call *c, const mxn_invocation *in)
     const mxn_op *op = in->params->op;
     c->job.training = in->training;
     add_operands(c, in);
-    int error = add_resources(c);
+    bool custom = (op->flags & MXN_OP_CALLBACK) != 0;
+    int error =
+        custom ? mxn__custom_call_new(&c->job, in, c->context, &c->custom) : add_resources(c);
     if (error != MXP_OK) {
         call_free(c);
         return error;
@@ -250,12 +258,18 @@ static int push(call *c, const mxn_invocation *in)
                      .read_count = c->read_count,
                      .write_count = c->write_count,
                      .device = mxn_context_engine_device(c->context),
-                     .flags = (op->flags & MXN_OP_UPDATE) != 0 ? MXP_PHASE_UPDATE : in->phase,
+                     .flags = (op->flags & MXN_OP_UPDATE) != 0 ? MXP_PHASE_UPDATE : MXP_PHASE_NONE,
                      .name = mxn_op_record_name(op),
                      .scope = in->scope,
                      .push_ticks = in->push_ticks};
     work.flags |= (op->flags & MXN_OP_PARALLEL) != 0 ? MXN_WORK_PARALLEL : 0;
-    describe(c, &work);
+    if (custom) {
+        work.function.async = start_custom;
+        work.form = MXN_ASYNC_FUNCTION;
+        work.property = MXN_ASYNC;
+    } else {
+        describe(c, &work);
+    }
     return mxn_push(&work);
 }
 

@@ -49,7 +49,7 @@ typedef struct cached_shape {
     uint32_t name;
 } cached_shape;
 
-static _Thread_local cached_shape *cache;
+static _Thread_local cached_shape *cache __attribute__((tls_model("initial-exec")));
 static pthread_key_t cache_key;
 static int cache_key_error;
 static pthread_once_t cache_once = PTHREAD_ONCE_INIT;

@@ -10,40 +10,6 @@
 #include "op/loops.h"
 
 // ---- forward ------------------------------------------------------------------------------------
-static int broadcast_dim(const mxn_shapes *shapes, int64_t left, int64_t right, int64_t *dim)
-{
-    if (left == right || right == 1) {
-        *dim = left;
-    } else if (left == 1) {
-        *dim = right;
-    } else if (left < 0 || right < 0) {
-        *dim = left > right ? left : right;
-    } else {
-        char other[MXN_SHAPE_TEXT];
-        return mxn__shape_refused(shapes, 0, "cannot be broadcast with shape %s of input 1",
-                                  mxn_shape_tuple(shapes->inputs[1], other));
-    }
-    return 0;
-}
-
-static int broadcast_shapes(const mxn_shapes *shapes)
-{
-    const mxn_shape *a = shapes->inputs[0], *b = shapes->inputs[1];
-    if (a->ndim < 0 || b->ndim < 0) {
-        return 0;
-    }
-    mxn_shape result = {.ndim = a->ndim > b->ndim ? a->ndim : b->ndim};
-    for (int32_t i = 1; i <= result.ndim; i++) {
-        int64_t left = i <= a->ndim ? a->dims[a->ndim - i] : 1;
-        int64_t right = i <= b->ndim ? b->dims[b->ndim - i] : 1;
-        int error = broadcast_dim(shapes, left, right, &result.dims[result.ndim - i]);
-        if (error != 0) {
-            return error;
-        }
-    }
-    return mxn__shape_output(shapes, 0, &result);
-}
-
 // What numpy makes of two types: the wider float, else the wider whole number.
 static int32_t common_type(int32_t a, int32_t b)
 {
@@ -73,6 +39,28 @@ static int numpy_types(const mxn_types *types)
     return mxn__type_merge(types->params, "output", 0, &types->outputs[0], type);
 }
 
+// Functions that real numbers leave: whole ones become float32.
+static int numpy_float_types(const mxn_types *types)
+{
+    if (types->inputs[0] == MXN_DTYPE_NONE || types->inputs[1] == MXN_DTYPE_NONE) {
+        return mxn__types_alike(types);
+    }
+    int32_t type = common_type(types->inputs[0], types->inputs[1]);
+    return mxn__type_merge(types->params, "output", 0, &types->outputs[0],
+                           mxn_dtype_is_float(type) ? type : MXN_FLOAT32);
+}
+
+static int bitwise_types(const mxn_types *types)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        if (types->inputs[i] != MXN_DTYPE_NONE && mxn_dtype_is_float(types->inputs[i])) {
+            return mxp__fail(MXP_EINVAL, "Operator %s: input %u has type %s, it must be whole",
+                             types->params->op->name, i, mxn_dtype_name(types->inputs[i]));
+        }
+    }
+    return numpy_types(types);
+}
+
 static int numpy_compare_types(const mxn_types *types)
 {
     return mxn__type_merge(types->params, "output", 0, &types->outputs[0], MXN_BOOL);
@@ -100,61 +88,7 @@ static int binary_forward(mxn_job *job)
     return 0;
 }
 
-// ---- gradients
-// ------------------------------------------------------------------------------------ A row of g,
-// a and b, whose gradient goes to `to`, or is added to `sums` where the input was repeated.
-typedef struct gradient_row {
-    const void *g, *a, *b;
-    int64_t a_step, b_step, to_step;
-    void *to;
-    double *sums;
-    int64_t count;
-} gradient_row;
-
-#define GRADIENT_ROW(name, type, expression)                             \
-    static void name##_##type(const gradient_row *row)                   \
-    {                                                                    \
-        const type *gs = row->g, *as = row->a, *bs = row->b;             \
-        type *to = row->to;                                              \
-        for (int64_t i = 0; i < row->count; i++) {                       \
-            const type g = gs[i];                                        \
-            const type a = as[i * row->a_step], b = bs[i * row->b_step]; \
-            (void)a, (void)b;                                            \
-            if (row->sums == NULL) {                                     \
-                to[i] = (type)(expression);                              \
-            } else {                                                     \
-                row->sums[i * row->to_step] += (double)(expression);     \
-            }                                                            \
-        }                                                                \
-    }
-#define GRADIENT_ROWS(name, of_left, of_right)  \
-    GRADIENT_ROW(name##_left, float, of_left)   \
-    GRADIENT_ROW(name##_left, double, of_left)  \
-    GRADIENT_ROW(name##_right, float, of_right) \
-    GRADIENT_ROW(name##_right, double, of_right)
-
-// X(name, derivative by a, derivative by b)
-#define GRADIENTS(X)                                     \
-    X(add, g, g)                                         \
-    X(sub, g, -g)                                        \
-    X(mul, g *b, g *a)                                   \
-    X(div, g / b, -g * a / (b * b))                      \
-    X(mod, g, -g *floor(a / b))                          \
-    X(power, g *b *pow(a, b - 1), g *pow(a, b) * log(a)) \
-    X(maximum, a >= b ? g : 0, a >= b ? 0 : g)           \
-    X(minimum, a <= b ? g : 0, a <= b ? 0 : g)           \
-    X(hypot, g *a / hypot(a, b), g * b / hypot(a, b))
-GRADIENTS(GRADIENT_ROWS)
-
-typedef void (*gradient_function)(const gradient_row *row);
-
-static const gradient_function gradients[][2][2] = {
-#define ENTRY(name, of_left, of_right) \
-    {{name##_left_float, name##_left_double}, {name##_right_float, name##_right_double}},
-    GRADIENTS(ENTRY)
-#undef ENTRY
-};
-
+// ---- gradients ----------------------------------------------------------------------------------
 static bool repeats(const mxn_job *job, uint32_t side)
 {
     return job->outputs[side].data != NULL &&
@@ -198,7 +132,7 @@ static void backward_side(mxn_job *job, uint32_t side)
     const char *a = has_inputs ? job->inputs[1].data : &nothing;
     const char *b = has_inputs ? job->inputs[2].data : &nothing;
     for (bool more = walk.total > 0; more; more = mxn__walk_next(&walk)) {
-        const gradient_row row = {
+        const mxn_gradient_row row = {
             .g = g,
             .a = a + (size_t)walk.at[0] * size,
             .b = b + (size_t)walk.at[1] * size,
@@ -209,7 +143,7 @@ static void backward_side(mxn_job *job, uint32_t side)
             .sums = sums == NULL ? NULL : sums + walk.at[2],
             .count = walk.count,
         };
-        gradients[job->params->op->def->variant][side][out->dtype == MXN_FLOAT64](&row);
+        mxn__binary_gradient(job->params->op->def->variant, side, out->dtype, &row);
         g += (size_t)walk.count * size;
     }
     if (sums != NULL) {
@@ -232,8 +166,7 @@ static int binary_backward(mxn_job *job)
     return 0;
 }
 
-// ---- the table
-// --------------------------------------------------------------------------------------
+// ---- the table ----------------------------------------------------------------------------------
 #define ENTRY(name_, aliases_, function_, shapes_, types_, gradient_)                             \
     {                                                                                             \
         .name = (name_), .aliases = (aliases_), .inputs = "lhs rhs", .variant = (function_),      \
@@ -243,18 +176,36 @@ static int binary_backward(mxn_job *job)
 #define ELEMWISE(name, aliases, function, gradient) \
     ENTRY(name, aliases, function, NULL, NULL, gradient)
 #define BROADCAST(name, aliases, function, gradient) \
-    ENTRY(name, aliases, function, broadcast_shapes, NULL, gradient)
+    ENTRY(name, aliases, function, mxn__shapes_broadcast, NULL, gradient)
 #define NUMPY(name, aliases, function, gradient) \
-    ENTRY(name, aliases, function, broadcast_shapes, numpy_types, gradient)
+    ENTRY(name, aliases, function, mxn__shapes_broadcast, numpy_types, gradient)
+#define NUMPY_BITWISE(name, function) \
+    ENTRY(name, NULL, function, mxn__shapes_broadcast, bitwise_types, MXN_GRADIENT_ZERO)
+// These name their inputs otherwise.
+#define NUMPY_REAL(name_, function_, gradient_)                                              \
+    {                                                                                        \
+        .name = (name_), .inputs = "x1 x2", .variant = (function_), .flags = MXN_OP_INPLACE, \
+        .shapes = mxn__shapes_broadcast, .types = numpy_float_types,                         \
+        .gradient = MXN_USES_BOTH(gradient_), .forward = binary_forward                      \
+    }
 #define NUMPY_COMPARE(name, function) \
-    ENTRY(name, NULL, function, broadcast_shapes, numpy_compare_types, MXN_GRADIENT_ZERO)
+    ENTRY(name, NULL, function, mxn__shapes_broadcast, numpy_compare_types, MXN_GRADIENT_ZERO)
 // `count`: 1, or 3 with the inputs of the forward.
-#define BACKWARD(name_, function_, count_)                                                     \
+#define BACKWARD(name_, function_, count_, again_)                                             \
     {                                                                                          \
         .name = (name_), .input_count = (count_), .output_count = 2, .variant = (function_),   \
         .flags = MXN_OP_BACKWARD, .forward = binary_backward, .workspace = backward_workspace, \
-        .flops_each = 2                                                                        \
+        .gradient = (again_), .flops_each = 2                                                  \
     }
+// Gradients of gradients, with h0 and h1 for the gradients' own. Sums: to g goes h0 + h1. Products
+// (g b, g a): to g goes h0 b + h1 a, and to a and b what the gradient of a product makes of g, h0
+// and h1.
+#define AGAIN_ADD(add) MXN_GRADIENT({.op = (add), .takes = "g0 g1", .gives = "0"})
+#define AGAIN_MUL(name, mul, add)                               \
+    MXN_GRADIENT({.op = (mul), .takes = "g0 i2", .gives = "-"}, \
+                 {.op = (mul), .takes = "i1 g1", .gives = "-"}, \
+                 {.op = (add), .takes = "s0 s1", .gives = "0"}, \
+                 {.op = (name), .takes = "i0 g0 g1", .gives = "1 2"})
 
 static const mxn_op_def table[] = {
     ELEMWISE("elemwise_add", "_Plus _add _plus _sparse_elemwise_add", MXN_ADD_OF,
@@ -272,6 +223,14 @@ static const mxn_op_def table[] = {
     ELEMWISE("_minimum", "_Minimum", MXN_MINIMUM_OF, MXN_USES_BOTH("_backward_minimum")),
     ELEMWISE("_equal", "_Equal", MXN_EQUAL_OF, MXN_GRADIENT_ZERO),
     ELEMWISE("_greater", "_Greater", MXN_GREATER_OF, MXN_GRADIENT_ZERO),
+    ELEMWISE("_hypot", "_Hypot", MXN_HYPOT_OF, MXN_USES_BOTH("_backward_hypot")),
+    ELEMWISE("_not_equal", "_Not_Equal", MXN_NOT_EQUAL_OF, MXN_GRADIENT_ZERO),
+    ELEMWISE("_greater_equal", "_Greater_Equal", MXN_GREATER_EQUAL_OF, MXN_GRADIENT_ZERO),
+    ELEMWISE("_lesser", "_Lesser", MXN_LESSER_OF, MXN_GRADIENT_ZERO),
+    ELEMWISE("_lesser_equal", "_Lesser_Equal", MXN_LESSER_EQUAL_OF, MXN_GRADIENT_ZERO),
+    ELEMWISE("_logical_and", "_Logical_And", MXN_LOGICAL_AND_OF, MXN_GRADIENT_ZERO),
+    ELEMWISE("_logical_or", "_Logical_Or", MXN_LOGICAL_OR_OF, MXN_GRADIENT_ZERO),
+    ELEMWISE("_logical_xor", "_Logical_Xor", MXN_LOGICAL_XOR_OF, MXN_GRADIENT_ZERO),
     BROADCAST("broadcast_add", "_sparse_broadcast_add _sparse_broadcast_plus broadcast_plus",
               MXN_ADD_OF, MXN_USES_NONE("_backward_broadcast_add")),
     BROADCAST("broadcast_sub", "_sparse_broadcast_minus _sparse_broadcast_sub broadcast_minus",
@@ -302,35 +261,56 @@ static const mxn_op_def table[] = {
     NUMPY("_npi_true_divide", NULL, MXN_DIV_OF, MXN_USES_BOTH("_backward_npi_broadcast_div")),
     NUMPY("_npi_mod", NULL, MXN_MOD_OF, MXN_USES_BOTH("_backward_npi_broadcast_mod")),
     NUMPY("_npi_power", NULL, MXN_POWER_OF, MXN_USES_BOTH("_backward_npi_broadcast_power")),
+    NUMPY("_npi_floor_divide", NULL, MXN_FLOOR_DIVIDE_OF, MXN_GRADIENT_ZERO),
+    NUMPY("_npi_fmax", NULL, MXN_FMAX_OF, MXN_USES_BOTH("_backward_npi_fmax")),
+    NUMPY("_npi_fmin", NULL, MXN_FMIN_OF, MXN_USES_BOTH("_backward_npi_fmin")),
+    NUMPY_REAL("_npi_hypot", MXN_HYPOT_OF, "_backward_npi_hypot"),
+    NUMPY_REAL("_npi_arctan2", MXN_ARCTAN2_OF, "_backward_npi_arctan2"),
+    NUMPY_REAL("_npi_logaddexp", MXN_LOGADDEXP_OF, "_backward_npi_logaddexp"),
+    NUMPY_BITWISE("_npi_bitwise_and", MXN_BITWISE_AND_OF),
+    NUMPY_BITWISE("_npi_bitwise_or", MXN_BITWISE_OR_OF),
+    NUMPY_BITWISE("_npi_bitwise_xor", MXN_BITWISE_XOR_OF),
+    NUMPY_COMPARE("_npi_logical_and", MXN_LOGICAL_AND_OF),
+    NUMPY_COMPARE("_npi_logical_or", MXN_LOGICAL_OR_OF),
+    NUMPY_COMPARE("_npi_logical_xor", MXN_LOGICAL_XOR_OF),
     NUMPY_COMPARE("_npi_equal", MXN_EQUAL_OF),
     NUMPY_COMPARE("_npi_not_equal", MXN_NOT_EQUAL_OF),
     NUMPY_COMPARE("_npi_greater", MXN_GREATER_OF),
     NUMPY_COMPARE("_npi_greater_equal", MXN_GREATER_EQUAL_OF),
     NUMPY_COMPARE("_npi_less", MXN_LESSER_OF),
     NUMPY_COMPARE("_npi_less_equal", MXN_LESSER_EQUAL_OF),
-    BACKWARD("_backward_add", MXN_ADD_OF, 1),
-    BACKWARD("_backward_sub", MXN_SUB_OF, 1),
-    BACKWARD("_backward_mul", MXN_MUL_OF, 3),
-    BACKWARD("_backward_div", MXN_DIV_OF, 3),
-    BACKWARD("_backward_mod", MXN_MOD_OF, 3),
-    BACKWARD("_backward_power", MXN_POWER_OF, 3),
-    BACKWARD("_backward_maximum", MXN_MAXIMUM_OF, 3),
-    BACKWARD("_backward_minimum", MXN_MINIMUM_OF, 3),
-    BACKWARD("_backward_broadcast_add", MXN_ADD_OF, 1),
-    BACKWARD("_backward_broadcast_sub", MXN_SUB_OF, 1),
-    BACKWARD("_backward_broadcast_mul", MXN_MUL_OF, 3),
-    BACKWARD("_backward_broadcast_div", MXN_DIV_OF, 3),
-    BACKWARD("_backward_broadcast_mod", MXN_MOD_OF, 3),
-    BACKWARD("_backward_broadcast_power", MXN_POWER_OF, 3),
-    BACKWARD("_backward_broadcast_maximum", MXN_MAXIMUM_OF, 3),
-    BACKWARD("_backward_broadcast_minimum", MXN_MINIMUM_OF, 3),
-    BACKWARD("_backward_broadcast_hypot", MXN_HYPOT_OF, 3),
-    BACKWARD("_backward_npi_broadcast_add", MXN_ADD_OF, 3),
-    BACKWARD("_backward_npi_broadcast_sub", MXN_SUB_OF, 3),
-    BACKWARD("_backward_npi_broadcast_mul", MXN_MUL_OF, 3),
-    BACKWARD("_backward_npi_broadcast_div", MXN_DIV_OF, 3),
-    BACKWARD("_backward_npi_broadcast_mod", MXN_MOD_OF, 3),
-    BACKWARD("_backward_npi_broadcast_power", MXN_POWER_OF, 3),
+    BACKWARD("_backward_add", MXN_ADD_OF, 1, AGAIN_ADD("elemwise_add")),
+    BACKWARD("_backward_sub", MXN_SUB_OF, 1, AGAIN_ADD("elemwise_sub")),
+    BACKWARD("_backward_mul", MXN_MUL_OF, 3,
+             AGAIN_MUL("_backward_mul", "elemwise_mul", "elemwise_add")),
+    BACKWARD("_backward_div", MXN_DIV_OF, 3, NULL),
+    BACKWARD("_backward_mod", MXN_MOD_OF, 3, NULL),
+    BACKWARD("_backward_power", MXN_POWER_OF, 3, NULL),
+    BACKWARD("_backward_maximum", MXN_MAXIMUM_OF, 3, NULL),
+    BACKWARD("_backward_minimum", MXN_MINIMUM_OF, 3, NULL),
+    BACKWARD("_backward_broadcast_add", MXN_ADD_OF, 1, AGAIN_ADD("broadcast_add")),
+    BACKWARD("_backward_broadcast_sub", MXN_SUB_OF, 1, AGAIN_ADD("broadcast_sub")),
+    BACKWARD("_backward_broadcast_mul", MXN_MUL_OF, 3,
+             AGAIN_MUL("_backward_broadcast_mul", "broadcast_mul", "broadcast_add")),
+    BACKWARD("_backward_broadcast_div", MXN_DIV_OF, 3, NULL),
+    BACKWARD("_backward_broadcast_mod", MXN_MOD_OF, 3, NULL),
+    BACKWARD("_backward_broadcast_power", MXN_POWER_OF, 3, NULL),
+    BACKWARD("_backward_broadcast_maximum", MXN_MAXIMUM_OF, 3, NULL),
+    BACKWARD("_backward_broadcast_minimum", MXN_MINIMUM_OF, 3, NULL),
+    BACKWARD("_backward_broadcast_hypot", MXN_HYPOT_OF, 3, NULL),
+    BACKWARD("_backward_npi_broadcast_add", MXN_ADD_OF, 3, AGAIN_ADD("_npi_add")),
+    BACKWARD("_backward_npi_broadcast_sub", MXN_SUB_OF, 3, AGAIN_ADD("_npi_subtract")),
+    BACKWARD("_backward_npi_broadcast_mul", MXN_MUL_OF, 3,
+             AGAIN_MUL("_backward_npi_broadcast_mul", "_npi_multiply", "_npi_add")),
+    BACKWARD("_backward_npi_broadcast_div", MXN_DIV_OF, 3, NULL),
+    BACKWARD("_backward_npi_broadcast_mod", MXN_MOD_OF, 3, NULL),
+    BACKWARD("_backward_npi_broadcast_power", MXN_POWER_OF, 3, NULL),
+    BACKWARD("_backward_hypot", MXN_HYPOT_OF, 3, NULL),
+    BACKWARD("_backward_npi_hypot", MXN_HYPOT_OF, 3, NULL),
+    BACKWARD("_backward_npi_arctan2", MXN_ARCTAN2_OF, 3, NULL),
+    BACKWARD("_backward_npi_fmax", MXN_FMAX_OF, 3, NULL),
+    BACKWARD("_backward_npi_fmin", MXN_FMIN_OF, 3, NULL),
+    BACKWARD("_backward_npi_logaddexp", MXN_LOGADDEXP_OF, 3, NULL),
 };
 
 MXN_FAMILY(binary, table);

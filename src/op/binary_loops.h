@@ -16,6 +16,12 @@ enum {
     MXN_MAXIMUM_OF,
     MXN_MINIMUM_OF,
     MXN_HYPOT_OF,
+    MXN_ARCTAN2_OF,
+    MXN_FMAX_OF,
+    MXN_FMIN_OF,
+    MXN_LOGADDEXP_OF,
+    MXN_RPOWER_OF,  // only a gradient, from the output
+    MXN_FLOOR_DIVIDE_OF,
     MXN_EQUAL_OF,
     MXN_NOT_EQUAL_OF,
     MXN_GREATER_OF,
@@ -25,6 +31,9 @@ enum {
     MXN_LOGICAL_AND_OF,
     MXN_LOGICAL_OR_OF,
     MXN_LOGICAL_XOR_OF,
+    MXN_BITWISE_AND_OF,
+    MXN_BITWISE_OR_OF,
+    MXN_BITWISE_XOR_OF,
     MXN_BINARY_COUNT
 };
 
@@ -38,5 +47,18 @@ typedef struct mxn_row {
 // to[i] = function(a[i], b[i]), `to` dense.
 void mxn__binary_row(int function, const mxn_row *a, const mxn_row *b, void *to, int32_t to_dtype,
                      int64_t count);
+
+// ---- gradients ----------------------------------------------------------------------------------
+// A row of g, a and b of one type, float32 or float64. The gradient of a (side 0) or b (side 1)
+// goes to `to`, or is added to `sums` where that input was repeated.
+typedef struct mxn_gradient_row {
+    const void *g, *a, *b;
+    int64_t a_step, b_step, to_step;
+    void *to;
+    double *sums;
+    int64_t count;
+} mxn_gradient_row;
+
+void mxn__binary_gradient(int function, uint32_t side, int32_t dtype, const mxn_gradient_row *row);
 
 #endif

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution of images in 1, 2 and 3 dimensions. The plain C reference: for each pair of channels
-// and each place of the kernel, a multiple of a shifted image is added; the inner loop runs along a
-// row of the result.
+// Convolution and Deconvolution of images in 1, 2 and 3 dimensions. Deconvolution is convolution's
+// gradient: its data are the result there, its output is the data. The plain C reference: for each
+// pair of channels and each place of the kernel, a multiple of a shifted image is added; the inner
+// loop runs along a row of the result.
+#include "op/convolution.h"
+
 #include <string.h>
 
 #include "base/fail.h"
 #include "op/infer.h"
 #include "op/loops.h"
-#include "op/window.h"
 
 typedef struct conv_params {
-    mxn_tuple kernel, stride, dilate, pad;
+    mxn_tuple kernel, stride, dilate, pad, adj, target_shape;
     uint32_t num_filter, num_group;
     uint64_t workspace;
     bool no_bias;
@@ -19,43 +21,87 @@ typedef struct conv_params {
     int32_t layout;
 } conv_params;
 
+enum { CONVOLUTION, DECONVOLUTION };
+
 static const mxn_word tune_words[] = {
     {MXN_NONE_WORD, -1}, {"fastest", 2}, {"limited_workspace", 1}, {"off", 0}, {0}};
 
-static const mxn_field conv_fields[] = {
-    {MXN_FIELD(conv_params, kernel, TUPLE, NULL)},
-    {MXN_FIELD(conv_params, stride, TUPLE, "[]")},
-    {MXN_FIELD(conv_params, dilate, TUPLE, "[]")},
-    {MXN_FIELD(conv_params, pad, TUPLE, "[]")},
-    {MXN_FIELD(conv_params, num_filter, UINT, NULL), .min = 1, .max = 100000},
-    {MXN_FIELD(conv_params, num_group, UINT, "1"), .min = 1, .max = 100000},
-    {MXN_FIELD(conv_params, workspace, ULONG, "1024")},
-    {MXN_FIELD(conv_params, no_bias, BOOL, "0")},
-    {MXN_FIELD(conv_params, cudnn_tune, ENUM, "None"), .words = tune_words},
-    {MXN_FIELD(conv_params, cudnn_off, BOOL, "0")},
-    {MXN_FIELD(conv_params, layout, ENUM, "None"), .words = mxn__words_layouts},
-    {0},
+static const mxn_word deconv_layouts[] = {{MXN_NONE_WORD, MXN_LAYOUT_NONE},
+                                          {"NCDHW", MXN_LAYOUT_CHANNELS_FIRST},
+                                          {"NCHW", MXN_LAYOUT_CHANNELS_FIRST},
+                                          {"NCW", MXN_LAYOUT_CHANNELS_FIRST},
+                                          {"NDHWC", MXN_LAYOUT_CHANNELS_LAST},
+                                          {"NHWC", MXN_LAYOUT_CHANNELS_LAST},
+                                          {0}};
+
+#define WINDOW_FIELDS                                                                             \
+    {MXN_FIELD(conv_params, kernel, TUPLE, NULL)}, {MXN_FIELD(conv_params, stride, TUPLE, "[]")}, \
+        {MXN_FIELD(conv_params, dilate, TUPLE, "[]")},                                            \
+    {                                                                                             \
+        MXN_FIELD(conv_params, pad, TUPLE, "[]")                                                  \
+    }
+#define COUNT_FIELDS(workspace_, no_bias_, layouts_)                             \
+    {MXN_FIELD(conv_params, num_filter, UINT, NULL), .min = 1, .max = 100000},   \
+        {MXN_FIELD(conv_params, num_group, UINT, "1"), .min = 1, .max = 100000}, \
+        {MXN_FIELD(conv_params, workspace, ULONG, workspace_)},                  \
+        {MXN_FIELD(conv_params, no_bias, BOOL, no_bias_)},                       \
+        {MXN_FIELD(conv_params, cudnn_tune, ENUM, "None"), .words = tune_words}, \
+        {MXN_FIELD(conv_params, cudnn_off, BOOL, "0")},                          \
+        {MXN_FIELD(conv_params, layout, ENUM, "None"), .words = layouts_},       \
+    {                                                                            \
+        0                                                                        \
+    }
+
+static const mxn_field conv_fields[] = {WINDOW_FIELDS,
+                                        COUNT_FIELDS("1024", "0", mxn__words_layouts)};
+static const mxn_field deconv_fields[] = {
+    WINDOW_FIELDS,
+    {MXN_FIELD(conv_params, adj, TUPLE, "[]")},
+    {MXN_FIELD(conv_params, target_shape, TUPLE, "[]")},
+    COUNT_FIELDS("1024", "1", deconv_layouts),
 };
 
-static int conv_window(const mxn_params *params, mxn_window *window)
+static bool is_deconvolution(const mxn_params *params)
 {
-    const conv_params *p = (const void *)params->values;
-    return mxn__window_init(window, params->op, &p->kernel, &p->stride, &p->dilate, &p->pad);
+    return params->op->def->variant == DECONVOLUTION;
+}
+
+static int window_of(const mxn_op *op, const conv_params *p, mxn_window *window)
+{
+    return mxn__window_init(window, op, &p->kernel, &p->stride, &p->dilate, &p->pad);
+}
+
+static int check_adjustment(const mxn_op *op, const conv_params *p, const mxn_window *w)
+{
+    if ((p->adj.count > 0 && p->adj.count != p->kernel.count) ||
+        (p->target_shape.count > 0 && p->target_shape.count != p->kernel.count)) {
+        return mxp__fail(MXP_EINVAL, "Operator %s: adj and target_shape must be as long as kernel",
+                         op->name);
+    }
+    for (int32_t i = 0; i < p->adj.count && p->target_shape.count <= 0; i++) {
+        int64_t stride = w->stride[3 - p->kernel.count + i];
+        if (p->adj.values[i] < 0 || p->adj.values[i] >= stride) {
+            return mxp__fail(MXP_EINVAL, "Operator %s: adj has %lld, it must be below stride %lld",
+                             op->name, (long long)p->adj.values[i], (long long)stride);
+        }
+    }
+    return 0;
 }
 
 static int conv_check(const mxn_op *op, void *values)
 {
     const conv_params *p = values;
-    if (p->layout == MXN_LAYOUT_CHANNELS_LAST) {
-        return mxp__fail(MXP_ENOTSUP, "Operator %s: layouts with channels last are not supported",
-                         op->name);
-    }
     if (p->num_filter % p->num_group != 0) {
         return mxp__fail(MXP_EINVAL, "Operator %s: num_filter=%u is no multiple of num_group=%u",
                          op->name, p->num_filter, p->num_group);
     }
     mxn_window window;
-    return mxn__window_init(&window, op, &p->kernel, &p->stride, &p->dilate, &p->pad);
+    int error = window_of(op, p, &window);
+    if (error == 0 && p->layout == MXN_LAYOUT_CHANNELS_LAST && op->def->variant == DECONVOLUTION) {
+        error = mxp__fail(MXP_ENOTSUP, "Operator %s: layouts with channels last are not supported",
+                          op->name);
+    }
+    return error != 0 ? error : check_adjustment(op, p, &window);
 }
 
 static uint32_t conv_inputs(const void *values)
@@ -69,6 +115,54 @@ static uint32_t three_inputs(const void *values)
     return 3;
 }
 
+// ---- shapes -----------------------------------------------------------------------------------
+
+// The axis of channels, and the first one of the image.
+static int32_t channel_axis(const conv_params *p, int32_t ndim)
+{
+    return p->layout == MXN_LAYOUT_CHANNELS_LAST ? ndim - 1 : 1;
+}
+
+static int32_t image_axis(const conv_params *p)
+{
+    return p->layout == MXN_LAYOUT_CHANNELS_LAST ? 1 : 2;
+}
+
+static int64_t span_of(const mxn_window *w, int k)
+{
+    return w->dilate[k] * (w->kernel[k] - 1) + 1;
+}
+
+static int conv_result(const mxn_shapes *shapes, const mxn_window *w, int32_t i, int64_t size,
+                       int64_t *result)
+{
+    int64_t room = size + 2 * w->pad[i] - span_of(w, i);
+    if (room < 0) {
+        return mxn__shape_refused(shapes, 0, "the kernel exceeds its size %lld with pad %lld",
+                                  (long long)size, (long long)w->pad[i]);
+    }
+    *result = room / w->stride[i] + 1;
+    return 0;
+}
+
+// What a target shape asks for, it gets by a pad, the odd one by an adjustment.
+static int deconv_result(const mxn_shapes *shapes, const mxn_window *w, int32_t i, int64_t size,
+                         int64_t *result)
+{
+    const conv_params *p = (const void *)shapes->params->values;
+    int32_t at = i - 3 + p->kernel.count;
+    int64_t total = w->stride[i] * (size - 1) + span_of(w, i);
+    if (p->target_shape.count > 0) {
+        *result = p->target_shape.values[at];
+        return *result <= total && *result > 0
+                   ? 0
+                   : mxn__shape_refused(shapes, 0, "target_shape has %lld, the most is %lld",
+                                        (long long)*result, (long long)total);
+    }
+    *result = total - 2 * w->pad[i] + (p->adj.count > 0 ? p->adj.values[at] : 0);
+    return *result > 0 ? 0 : mxn__shape_refused(shapes, 0, "its pad leaves nothing");
+}
+
 static int conv_shapes(const mxn_shapes *shapes)
 {
     const conv_params *p = (const void *)shapes->params->values;
@@ -79,30 +173,32 @@ static int conv_shapes(const mxn_shapes *shapes)
         return error;
     }
     mxn_window window;
-    error = conv_window(shapes->params, &window);
+    error = window_of(shapes->params->op, p, &window);
     if (error != 0) {
         return error;
     }
-    if (data->ndim != p->kernel.count + 2 || data->dims[1] % p->num_group != 0) {
-        return mxn__shape_refused(shapes, 0,
-                                  "must have %d dimensions and a multiple of %u channels",
-                                  p->kernel.count + 2, p->num_group);
+    int32_t ndim = p->kernel.count + 2, axis = channel_axis(p, ndim), first = image_axis(p);
+    if (data->ndim != ndim || data->dims[axis] % p->num_group != 0) {
+        return mxn__shape_refused(
+            shapes, 0, "must have %d dimensions and a multiple of %u channels", ndim, p->num_group);
     }
-    mxn_shape weight = {.ndim = data->ndim, .dims = {p->num_filter, data->dims[1] / p->num_group}};
-    mxn_shape result = {.ndim = data->ndim, .dims = {data->dims[0], p->num_filter}};
-    for (int32_t i = 2; i < data->ndim; i++) {
-        int32_t k = 3 - data->ndim + i;
-        int64_t span = window.dilate[k] * (window.kernel[k] - 1) + 1;
-        int64_t room = data->dims[i] + 2 * window.pad[k] - span;
-        if (room < 0) {
-            return mxn__shape_refused(shapes, 0, "the kernel exceeds dimension %d with its pad", i);
-        }
-        weight.dims[i] = window.kernel[k];
-        result.dims[i] = room / window.stride[k] + 1;
+    bool turned = is_deconvolution(shapes->params);
+    int64_t channels = data->dims[axis];
+    mxn_shape weight = {.ndim = ndim, .dims = {turned ? channels : p->num_filter}};
+    weight.dims[axis] = (turned ? p->num_filter : channels) / p->num_group;
+    mxn_shape result = {.ndim = ndim, .dims = {data->dims[0]}};
+    result.dims[axis] = p->num_filter;
+    for (int32_t i = 0; i < p->kernel.count && error == 0; i++) {
+        int32_t k = 3 - p->kernel.count + i;
+        weight.dims[first + i] = window.kernel[k];
+        error = (turned ? deconv_result : conv_result)(shapes, &window, k, data->dims[first + i],
+                                                       &result.dims[first + i]);
     }
-    error = mxn__shape_input(shapes, 1, &weight);
+    error = error != 0 ? error : mxn__shape_input(shapes, 1, &weight);
     return error != 0 ? error : mxn__shape_output(shapes, 0, &result);
 }
+
+// ---- the reference ----------------------------------------------------------------------------
 
 // The places along one axis for which the window's element `at` lies on the image: begin .. end.
 static void valid_range(const mxn_window *w, int axis, int64_t at, int64_t *begin, int64_t *end)
@@ -115,225 +211,331 @@ static void valid_range(const mxn_window *w, int axis, int64_t at, int64_t *begi
     *end = *end < w->out[axis] ? *end : w->out[axis];
 }
 
-typedef struct conv {
-    mxn_window window;
-    int64_t images, filters, channels, groups;  // channels: of one group
-    int64_t in_size, out_size, kernel_size;
-    void *data, *weight, *result;  // any of them is what is computed
-} conv;
+// Distances in memory, in elements: of neighbours in an image, of channels, of images.
+typedef struct distances {
+    int64_t in, in_channel, in_image, out, out_channel, out_image, kernel, kernel_channel;
+} distances;
 
-enum { FORWARD, TO_DATA, TO_WEIGHT };
+static distances distances_of(const mxn_conv *c)
+{
+    int64_t channels = c->channels * c->groups;
+    distances s = {1, c->in_size,    c->in_size * channels,
+                   1, c->out_size,   c->out_size * c->filters,
+                   1, c->kernel_size};
+    if (c->channels_last) {
+        s.in = channels;
+        s.out = c->filters;
+        s.kernel = c->channels;
+        s.in_channel = s.out_channel = s.kernel_channel = 1;
+    }
+    return s;
+}
 
-// One row: the result's `out` against the data's `in`, `count` places, `step` apart in the data.
-#define CONV_ROW(type)                                                                     \
-    static void conv_row_##type(int kind, type *out, type *in, type *weight, int64_t step, \
-                                int64_t count)                                             \
-    {                                                                                      \
-        const type factor = *weight;                                                       \
-        type sum = 0;                                                                      \
-        switch (kind) {                                                                    \
-        case FORWARD:                                                                      \
-            for (int64_t x = 0; x < count; x++) {                                          \
-                out[x] += factor * in[x * step];                                           \
-            }                                                                              \
-            return;                                                                        \
-        case TO_DATA:                                                                      \
-            for (int64_t x = 0; x < count; x++) {                                          \
-                in[x * step] += factor * out[x];                                           \
-            }                                                                              \
-            return;                                                                        \
-        default:                                                                           \
-            for (int64_t x = 0; x < count; x++) {                                          \
-                sum += out[x] * in[x * step];                                              \
-            }                                                                              \
-            *weight += sum;                                                                \
-        }                                                                                  \
+// One row: `count` places of the result, `out_step` apart, against the data's, `in_step` apart.
+#define CONV_ROW(type)                                                                            \
+    static void conv_row_##type(int kind, type *out, int64_t out_step, type *in, int64_t in_step, \
+                                type *weight, int64_t count)                                      \
+    {                                                                                             \
+        const type factor = *weight;                                                              \
+        type sum = 0;                                                                             \
+        switch (kind) {                                                                           \
+        case MXN_CONV_FORWARD:                                                                    \
+            for (int64_t x = 0; x < count; x++) {                                                 \
+                out[x * out_step] += factor * in[x * in_step];                                    \
+            }                                                                                     \
+            return;                                                                               \
+        case MXN_CONV_TO_DATA:                                                                    \
+            for (int64_t x = 0; x < count; x++) {                                                 \
+                in[x * in_step] += factor * out[x * out_step];                                    \
+            }                                                                                     \
+            return;                                                                               \
+        default:                                                                                  \
+            for (int64_t x = 0; x < count; x++) {                                                 \
+                sum += out[x * out_step] * in[x * in_step];                                       \
+            }                                                                                     \
+            *weight += sum;                                                                       \
+        }                                                                                         \
     }
 // One image of a channel, one of a filter, one kernel between them.
-#define CONV_PLANE(type)                                                                      \
-    static void conv_plane_##type(const mxn_window *w, int kind, type *out, type *in,         \
-                                  type *kernel)                                               \
-    {                                                                                         \
-        int64_t begin[3], end[3], k[3];                                                       \
-        for (k[0] = 0; k[0] < w->kernel[0]; k[0]++) {                                         \
-            valid_range(w, 0, k[0], &begin[0], &end[0]);                                      \
-            for (k[1] = 0; k[1] < w->kernel[1]; k[1]++) {                                     \
-                valid_range(w, 1, k[1], &begin[1], &end[1]);                                  \
-                for (k[2] = 0; k[2] < w->kernel[2]; k[2]++, kernel++) {                       \
-                    valid_range(w, 2, k[2], &begin[2], &end[2]);                              \
-                    int64_t count = end[2] - begin[2];                                        \
-                    int64_t x = begin[2] * w->stride[2] + k[2] * w->dilate[2] - w->pad[2];    \
-                    for (int64_t z = begin[0]; z < end[0] && count > 0; z++) {                \
-                        int64_t iz = z * w->stride[0] + k[0] * w->dilate[0] - w->pad[0];      \
-                        for (int64_t y = begin[1]; y < end[1]; y++) {                         \
-                            int64_t iy = y * w->stride[1] + k[1] * w->dilate[1] - w->pad[1];  \
-                            conv_row_##type(kind,                                             \
-                                            out + (z * w->out[1] + y) * w->out[2] + begin[2], \
-                                            in + (iz * w->in[1] + iy) * w->in[2] + x, kernel, \
-                                            w->stride[2], count);                             \
-                        }                                                                     \
-                    }                                                                         \
-                }                                                                             \
-            }                                                                                 \
-        }                                                                                     \
-    }
-#define CONV_ALL(type)                                                                          \
-    static void conv_all_##type(const conv *c, int kind)                                        \
+#define CONV_PLANE(type)                                                                        \
+    static void conv_plane_##type(const mxn_window *w, const distances *s, int kind, type *out, \
+                                  type *in, type *kernel)                                       \
     {                                                                                           \
-        int64_t filters = c->filters / c->groups;                                               \
-        for (int64_t n = 0; n < c->images; n++) {                                               \
-            for (int64_t f = 0; f < c->filters; f++) {                                          \
-                type *out = (type *)c->result + (n * c->filters + f) * c->out_size;             \
-                for (int64_t i = 0; i < c->channels; i++) {                                     \
-                    int64_t channel = f / filters * c->channels + i;                            \
-                    type *in =                                                                  \
-                        (type *)c->data + (n * c->channels * c->groups + channel) * c->in_size; \
-                    type *kernel = (type *)c->weight + (f * c->channels + i) * c->kernel_size;  \
-                    conv_plane_##type(&c->window, kind, out, in, kernel);                       \
+        int64_t begin[3], end[3], k[3];                                                         \
+        for (k[0] = 0; k[0] < w->kernel[0]; k[0]++) {                                           \
+            valid_range(w, 0, k[0], &begin[0], &end[0]);                                        \
+            for (k[1] = 0; k[1] < w->kernel[1]; k[1]++) {                                       \
+                valid_range(w, 1, k[1], &begin[1], &end[1]);                                    \
+                for (k[2] = 0; k[2] < w->kernel[2]; k[2]++, kernel += s->kernel) {              \
+                    valid_range(w, 2, k[2], &begin[2], &end[2]);                                \
+                    int64_t count = end[2] - begin[2];                                          \
+                    int64_t x = begin[2] * w->stride[2] + k[2] * w->dilate[2] - w->pad[2];      \
+                    for (int64_t z = begin[0]; z < end[0] && count > 0; z++) {                  \
+                        int64_t iz = z * w->stride[0] + k[0] * w->dilate[0] - w->pad[0];        \
+                        for (int64_t y = begin[1]; y < end[1]; y++) {                           \
+                            int64_t iy = y * w->stride[1] + k[1] * w->dilate[1] - w->pad[1];    \
+                            int64_t to = (z * w->out[1] + y) * w->out[2] + begin[2];            \
+                            int64_t from = (iz * w->in[1] + iy) * w->in[2] + x;                 \
+                            conv_row_##type(kind, out + to * s->out, s->out, in + from * s->in, \
+                                            s->in * w->stride[2], kernel, count);               \
+                        }                                                                       \
+                    }                                                                           \
                 }                                                                               \
             }                                                                                   \
         }                                                                                       \
-    }                                                                                           \
-    static void conv_bias_##type(const conv *c, const type *bias)                               \
-    {                                                                                           \
-        type *out = c->result;                                                                  \
-        for (int64_t i = 0; i < c->images * c->filters; i++) {                                  \
-            for (int64_t k = 0; k < c->out_size; k++) {                                         \
-                *out++ = bias == NULL ? 0 : bias[i % c->filters];                               \
-            }                                                                                   \
-        }                                                                                       \
-    }                                                                                           \
-    static void conv_bias_sum_##type(const conv *c, type *sums)                                 \
-    {                                                                                           \
-        const type *g = c->result;                                                              \
-        memset(sums, 0, (size_t)c->filters * sizeof(type));                                     \
-        for (int64_t i = 0; i < c->images * c->filters; i++) {                                  \
-            type sum = 0;                                                                       \
-            for (int64_t k = 0; k < c->out_size; k++) {                                         \
-                sum += *g++;                                                                    \
-            }                                                                                   \
-            sums[i % c->filters] += sum;                                                        \
-        }                                                                                       \
     }
-#define CONV(type) CONV_ROW(type) CONV_PLANE(type) CONV_ALL(type)
+#define CONV_ALL(type)                                                                    \
+    static void conv_all_##type(const mxn_conv *c, int kind)                              \
+    {                                                                                     \
+        const distances s = distances_of(c);                                              \
+        int64_t filters = c->filters / c->groups;                                         \
+        for (int64_t n = 0; n < c->images; n++) {                                         \
+            for (int64_t f = 0; f < c->filters; f++) {                                    \
+                type *out = (type *)c->result + n * s.out_image + f * s.out_channel;      \
+                for (int64_t i = 0; i < c->channels; i++) {                               \
+                    int64_t channel = f / filters * c->channels + i;                      \
+                    type *in = (type *)c->data + n * s.in_image + channel * s.in_channel; \
+                    type *kernel = (type *)c->weight + f * c->channels * c->kernel_size + \
+                                   i * s.kernel_channel;                                  \
+                    conv_plane_##type(&c->window, &s, kind, out, in, kernel);             \
+                }                                                                         \
+            }                                                                             \
+        }                                                                                 \
+    }
+// Images of `channels` planes, and a number for each plane: it is stored all over it, added to it,
+// or becomes its sum.
+enum { BIAS_STORE, BIAS_ADD, BIAS_SUM };
+#define CONV_BIAS(type)                                                                            \
+    static void conv_bias_##type(const mxn_conv *c, int what, type *images, int64_t channels,      \
+                                 int64_t size, type *bias)                                         \
+    {                                                                                              \
+        int64_t step = c->channels_last ? channels : 1;                                            \
+        for (int64_t i = 0; i < c->images * channels; i++) {                                       \
+            int64_t channel = i % channels;                                                        \
+            type *at =                                                                             \
+                images + (c->channels_last ? i / channels * channels * size + channel : i * size); \
+            type sum = bias == NULL ? 0 : bias[channel];                                           \
+            for (int64_t k = 0; k < size; k++, at += step) {                                       \
+                if (what == BIAS_SUM) {                                                            \
+                    sum += *at;                                                                    \
+                } else {                                                                           \
+                    *at = sum + (what == BIAS_ADD ? *at : 0);                                      \
+                }                                                                                  \
+            }                                                                                      \
+            if (what == BIAS_SUM) {                                                                \
+                bias[channel] = sum;                                                               \
+            }                                                                                      \
+        }                                                                                          \
+    }
+#define CONV(type) CONV_ROW(type) CONV_PLANE(type) CONV_ALL(type) CONV_BIAS(type)
 CONV(float)
 CONV(double)
 
-static int conv_init(const mxn_job *job, conv *c, const mxn_shape *data, const mxn_shape *result)
+static void bias_of(const mxn_conv *c, int what, void *images, int64_t channels, int64_t size,
+                    void *bias)
 {
-    const conv_params *p = mxn__values(job);
-    int error = conv_window(job->params, &c->window);
-    if (error != 0) {
-        return error;
+    if (what == BIAS_SUM) {
+        memset(bias, 0, (size_t)channels * mxn_dtype_size(c->dtype));
     }
-    mxn__window_images(&c->window, data, result);
-    const mxn_window *w = &c->window;
-    c->images = data->dims[0];
-    c->filters = p->num_filter;
-    c->groups = p->num_group;
-    c->channels = data->dims[1] / p->num_group;
-    c->in_size = w->in[0] * w->in[1] * w->in[2];
-    c->out_size = w->out[0] * w->out[1] * w->out[2];
-    c->kernel_size = w->kernel[0] * w->kernel[1] * w->kernel[2];
-    return 0;
-}
-
-static int conv_forward(mxn_job *job)
-{
-    conv c = {
-        .data = job->inputs[0].data, .weight = job->inputs[1].data, .result = job->outputs[0].data};
-    int error = conv_init(job, &c, job->inputs[0].shape, job->outputs[0].shape);
-    const void *bias = job->params->input_count == 3 ? job->inputs[2].data : NULL;
-    if (error != 0) {
-        return error;
-    }
-    if (job->outputs[0].dtype == MXN_FLOAT32) {
-        conv_bias_float(&c, bias);
-        conv_all_float(&c, FORWARD);
-    } else if (job->outputs[0].dtype == MXN_FLOAT64) {
-        conv_bias_double(&c, bias);
-        conv_all_double(&c, FORWARD);
+    if (c->dtype == MXN_FLOAT32) {
+        conv_bias_float(c, what, images, channels, size, bias);
     } else {
-        return mxn__type_refused(job, job->outputs[0].dtype);
+        conv_bias_double(c, what, images, channels, size, bias);
     }
-    return 0;
 }
 
-static void conv_gradient(const mxn_job *job, conv *c, int kind)
+static int convolve_plainly(mxn_job *job, const mxn_conv *c, int kind)
 {
-    mxn_operand *out = &job->outputs[kind == TO_DATA ? 0 : 1];
-    if (out->data == NULL) {
-        return;
+    if (c->dtype != MXN_FLOAT32 && c->dtype != MXN_FLOAT64) {
+        return mxn__type_refused(job, c->dtype);
     }
-    c->data = kind == TO_DATA ? out->data : job->inputs[1].data;
-    c->weight = kind == TO_DATA ? job->inputs[2].data : out->data;
-    memset(out->data, 0, mxn_shape_size(out->shape) * mxn_dtype_size(out->dtype));
-    if (out->dtype == MXN_FLOAT32) {
+    int64_t weights = c->filters * c->channels * c->kernel_size;
+    if (kind == MXN_CONV_FORWARD) {
+        bias_of(c, BIAS_STORE, c->result, c->filters, c->out_size, c->bias);
+    } else if (kind == MXN_CONV_TO_DATA) {
+        memset(c->data, 0,
+               (size_t)(c->images * c->channels * c->groups * c->in_size) *
+                   mxn_dtype_size(c->dtype));
+    } else {
+        memset(c->weight, 0, (size_t)weights * mxn_dtype_size(c->dtype));
+        if (c->bias != NULL) {
+            bias_of(c, BIAS_SUM, c->result, c->filters, c->out_size, c->bias);
+        }
+    }
+    if (c->dtype == MXN_FLOAT32) {
         conv_all_float(c, kind);
     } else {
         conv_all_double(c, kind);
     }
+    return 0;
 }
 
-// Inputs: gradient, data, weight.
-static int conv_backward(mxn_job *job)
+// ---- operators --------------------------------------------------------------------------------
+
+static bool is_backward(const mxn_job *job)
 {
-    const mxn_operand *g = &job->inputs[0];
-    conv c = {.result = g->data};
-    if (g->dtype != MXN_FLOAT32 && g->dtype != MXN_FLOAT64) {
-        return mxn__type_refused(job, g->dtype);
+    return (job->params->op->flags & MXN_OP_BACKWARD) != 0;
+}
+
+// A deconvolution to a target shape pads what it has too much, the odd one at the end.
+static void pad_to_target(const conv_params *p, mxn_conv *c)
+{
+    for (int32_t i = 0; i < p->target_shape.count; i++) {
+        int32_t k = 3 - p->kernel.count + i;
+        mxn_window *w = &c->window;
+        w->pad[k] = (w->stride[k] * (w->out[k] - 1) + span_of(w, k) - w->in[k] + 1) / 2;
     }
-    int error = conv_init(job, &c, job->inputs[1].shape, g->shape);
+}
+
+int mxn__conv_describe(const mxn_job *job, mxn_conv *c)
+{
+    const conv_params *p = mxn__values(job);
+    bool turned = is_deconvolution(job->params);
+    const mxn_operand *given = &job->inputs[is_backward(job) ? 1 : 0];
+    const mxn_shape *made = is_backward(job) ? job->inputs[0].shape : job->outputs[0].shape;
+    const mxn_shape *data = turned ? made : given->shape;
+    const mxn_shape *result = turned ? given->shape : made;
+    int error = window_of(job->params->op, p, &c->window);
     if (error != 0) {
         return error;
     }
-    conv_gradient(job, &c, TO_DATA);
-    conv_gradient(job, &c, TO_WEIGHT);
-    void *bias = job->params->output_count == 3 ? job->outputs[2].data : NULL;
-    if (bias != NULL && g->dtype == MXN_FLOAT32) {
-        conv_bias_sum_float(&c, bias);
-    } else if (bias != NULL) {
-        conv_bias_sum_double(&c, bias);
+    mxn_window *w = &c->window;
+    mxn__window_images(w, data, result, image_axis(p));
+    int32_t axis = channel_axis(p, data->ndim);
+    c->images = data->dims[0];
+    c->filters = result->dims[axis];
+    c->groups = p->num_group;
+    c->channels = data->dims[axis] / p->num_group;
+    c->in_size = w->in[0] * w->in[1] * w->in[2];
+    c->out_size = w->out[0] * w->out[1] * w->out[2];
+    c->kernel_size = w->kernel[0] * w->kernel[1] * w->kernel[2];
+    c->channels_last = p->layout == MXN_LAYOUT_CHANNELS_LAST;
+    c->dtype = given->dtype;
+    c->data = c->weight = c->result = c->bias = NULL;
+    c->weight_place = (mxn_place){0};
+    if (turned && p->target_shape.count > 0) {
+        pad_to_target(p, c);
     }
     return 0;
 }
 
-static double conv_flops(const mxn_job *job)
+static bool is_wanted(const mxn_job *job, uint32_t output)
 {
-    bool backward = (job->params->op->flags & MXN_OP_BACKWARD) != 0;
-    const mxn_shape *result = backward ? job->inputs[0].shape : job->outputs[0].shape;
-    const mxn_shape *weight = job->inputs[backward ? 2 : 1].shape;
-    double each =
-        weight->dims[0] == 0 ? 0 : (double)mxn_shape_size(weight) / (double)weight->dims[0];
-    return (backward ? 4.0 : 2.0) * (double)mxn_shape_size(result) * each;
+    const mxn_operand *out = &job->outputs[output];
+    return output < job->params->output_count && out->request != MXN_NULL &&
+           out->place.chunk != NULL;
 }
 
+int mxn__conv_steps(const mxn_job *job, mxn_conv_step steps[2])
+{
+    bool turned = is_deconvolution(job->params);
+    int count = 0;
+    if (!is_backward(job)) {
+        bool bias = !turned && job->params->input_count == 3;
+        steps[count++] = (mxn_conv_step){turned ? MXN_CONV_TO_DATA : MXN_CONV_FORWARD, bias};
+        return count;
+    }
+    if (is_wanted(job, 0)) {
+        steps[count++] = (mxn_conv_step){turned ? MXN_CONV_FORWARD : MXN_CONV_TO_DATA, false};
+    }
+    if (is_wanted(job, 1)) {
+        steps[count++] = (mxn_conv_step){MXN_CONV_TO_WEIGHT, !turned && is_wanted(job, 2)};
+    }
+    return count;
+}
+
+// Addresses of one step. Backward jobs take the gradient of the output, data and weight.
+static void place_step(const mxn_job *job, const mxn_conv_step *step, mxn_conv *c)
+{
+    bool back = is_backward(job), to_weight = step->kind == MXN_CONV_TO_WEIGHT;
+    const mxn_operand *in = job->inputs, *out = job->outputs;
+    const mxn_operand *weight = to_weight ? &out[1] : &in[back ? 2 : 1];
+    void *outer = back ? in[0].data : out[0].data;  // on the side of the operator's output
+    void *inner = to_weight ? in[1].data : back ? out[0].data : in[0].data;
+    bool turned = is_deconvolution(job->params);
+    c->weight = weight->data;
+    c->weight_place = weight->place;
+    c->data = turned ? outer : inner;
+    c->result = turned ? inner : outer;
+    c->bias = !step->with_bias ? NULL : to_weight ? out[2].data : in[2].data;
+}
+
+// What no step does: the bias of a deconvolution, and a bias whose weight is not wanted.
+static void finish_bias(const mxn_job *job, mxn_conv *c, bool with_weight)
+{
+    bool turned = is_deconvolution(job->params);
+    if (!is_backward(job)) {
+        if (turned && job->params->input_count == 3) {
+            bias_of(c, BIAS_ADD, job->outputs[0].data, c->channels * c->groups, c->in_size,
+                    job->inputs[2].data);
+        }
+    } else if (is_wanted(job, 2) && (turned || !with_weight)) {
+        bias_of(c, BIAS_SUM, job->inputs[0].data, turned ? c->channels * c->groups : c->filters,
+                turned ? c->in_size : c->out_size, job->outputs[2].data);
+    }
+}
+
+int mxn__conv_run(mxn_job *job, mxn_convolver convolve)
+{
+    mxn_conv c;
+    mxn_conv_step steps[2];
+    int error = mxn__conv_describe(job, &c);
+    int count = mxn__conv_steps(job, steps);
+    if (error == 0 && c.dtype != MXN_FLOAT32 && c.dtype != MXN_FLOAT64) {
+        error = mxn__type_refused(job, c.dtype);
+    }
+    bool with_weight = false;
+    for (int i = 0; i < count && error == 0; i++) {
+        place_step(job, &steps[i], &c);
+        with_weight = with_weight || steps[i].kind == MXN_CONV_TO_WEIGHT;
+        error = convolve(job, &c, steps[i].kind);
+    }
+    if (error == 0) {
+        finish_bias(job, &c, with_weight);
+    }
+    return error;
+}
+
+static int run_plainly(mxn_job *job)
+{
+    return mxn__conv_run(job, convolve_plainly);
+}
+
+static double conv_flops(const mxn_job *job)
+{
+    mxn_conv c;
+    if (mxn__conv_describe(job, &c) != 0) {
+        return 0;
+    }
+    return (is_backward(job) ? 4.0 : 2.0) * (double)(c.images * c.filters * c.out_size) *
+           (double)(c.channels * c.kernel_size);
+}
+
+#define FORWARD(name_, aliases_, backward_, fields_, variant_, description_)                \
+    {                                                                                       \
+        .name = (name_), .aliases = (aliases_), .inputs = "data weight bias",               \
+        .description = (description_), .fields = (fields_), .variant = (variant_),          \
+        .params_bytes = sizeof(conv_params), .check = conv_check, .inputs_of = conv_inputs, \
+        .shapes = conv_shapes, .flags = MXN_OP_PARALLEL,                                    \
+        .gradient = MXN_GRADIENT({.op = (backward_), .takes = "g0 i0 i1"}),                 \
+        .forward = run_plainly, .flops = conv_flops                                         \
+    }
+// Inputs: gradient, data, weight.
+#define BACKWARD(name_, fields_, variant_)                                                  \
+    {                                                                                       \
+        .name = (name_), .inputs_of = three_inputs, .outputs_of = conv_inputs,              \
+        .fields = (fields_), .variant = (variant_), .params_bytes = sizeof(conv_params),    \
+        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_PARALLEL, .forward = run_plainly, \
+        .flops = conv_flops                                                                 \
+    }
+
 static const mxn_op_def table[] = {
-    {
-        .name = "Convolution",
-        .aliases = "_npx_convolution",
-        .inputs = "data weight bias",
-        .description = "Images through filters.",
-        .fields = conv_fields,
-        .params_bytes = sizeof(conv_params),
-        .check = conv_check,
-        .inputs_of = conv_inputs,
-        .shapes = conv_shapes,
-        .flags = MXN_OP_PARALLEL,
-        .gradient = MXN_GRADIENT({.op = "_backward_Convolution", .takes = "g0 i0 i1"}),
-        .forward = conv_forward,
-        .flops = conv_flops,
-    },
-    {
-        .name = "_backward_Convolution",
-        .inputs_of = three_inputs,
-        .outputs_of = conv_inputs,
-        .fields = conv_fields,
-        .params_bytes = sizeof(conv_params),
-        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_PARALLEL,
-        .forward = conv_backward,
-        .flops = conv_flops,
-    },
+    FORWARD("Convolution", "_npx_convolution", "_backward_Convolution", conv_fields, CONVOLUTION,
+            "Images through filters."),
+    BACKWARD("_backward_Convolution", conv_fields, CONVOLUTION),
+    FORWARD("Deconvolution", "_npx_deconvolution", "_backward_Deconvolution", deconv_fields,
+            DECONVOLUTION, "Images out of filters: the gradient of a convolution."),
+    BACKWARD("_backward_Deconvolution", deconv_fields, DECONVOLUTION),
 };
 
 MXN_FAMILY(convolution, table);

@@ -21,7 +21,7 @@ typedef struct fill_params {
 } fill_params;
 
 enum { FILL_ZERO, FILL_ONE, FILL_VALUE, FILL_TYPED };
-enum { VALUE_INT = 0, VALUE_DOUBLE = 1, VALUE_UINT = 2 };  // value_type
+enum { VALUE_INT = 0, VALUE_UINT = 1, VALUE_DOUBLE = 2 };  // value_type
 
 static const mxn_field fill_fields[] = {
     {MXN_FIELD(fill_params, shape, TUPLE, "[]")},

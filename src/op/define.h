@@ -150,6 +150,12 @@ typedef struct mxn_op_def {
     uint32_t (*outputs_of)(const void *params);
     uint32_t (*visible_of)(const void *params);  // null: all
     bool (*mutates_of)(const mxn_params *params, uint32_t index);
+    // Of operators whose struct holds more than its fields: fills in the rest from all pairs given,
+    // of which no name is unknown; takes a share for a copy; lets go (also where make has failed).
+    int (*make)(mxn_params *params, uint32_t count, const char *const *keys,
+                const char *const *values);
+    void (*share)(void *values);
+    void (*release)(void *values);
     mxn_infer_shapes shapes;  // null: all alike
     mxn_infer_types types;  // null: all alike
     const mxn_gradient_step *gradient;  // null: none, unless gradient_of tells

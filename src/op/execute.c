@@ -11,6 +11,7 @@
 #include "op/define.h"
 #include "op/kernels.h"
 #include "op/loops.h"
+#include "op/team.h"
 
 typedef struct scratch {  // hands out the temporary space; only counts while `base` is null
     char *base;
@@ -79,12 +80,10 @@ static uint64_t copy_bytes(const mxn_job *job, const mxn_operand *operand)
                                   : bytes_of(operand);
 }
 
-static uint64_t space_bytes(const mxn_job *job)
+static uint64_t space_bytes(const mxn_job *job, uint64_t workspace_bytes)
 {
     scratch space = {0};
-    if (job->params->op->def->workspace != NULL) {
-        take(&space, job->params->op->def->workspace(job));
-    }
+    take(&space, workspace_bytes);
     for (uint32_t i = 0; i < job->params->input_count; i++) {
         if (converts(job, &job->inputs[i])) {
             take(&space, copy_bytes(job, &job->inputs[i]));
@@ -101,7 +100,7 @@ static uint64_t space_bytes(const mxn_job *job)
 uint32_t mxn_job_needs(const mxn_job *job)
 {
     uint32_t needs = (job->params->op->flags & MXN_OP_RANDOM) != 0 ? MXN_NEEDS_RANDOM : 0;
-    bool space = job->params->op->def->workspace != NULL || space_bytes(job) != 0;
+    bool space = mxn__kernels_want_space(job->params->op) || space_bytes(job, 0) != 0;
     return space ? needs | MXN_NEEDS_SPACE : needs;
 }
 
@@ -141,9 +140,9 @@ static int find_addresses(mxn_job *job)
     return 0;
 }
 
-static int take_space(mxn_job *job, scratch *space)
+static int take_space(mxn_job *job, scratch *space, uint64_t workspace_bytes)
 {
-    uint64_t bytes = space_bytes(job);
+    uint64_t bytes = space_bytes(job, workspace_bytes);
     if (bytes == 0) {
         return 0;
     }
@@ -170,10 +169,9 @@ static void mark_copied(const mxn_job *job, mxn_operand *operand)
 }
 
 // Outputs first: whether one collides is asked of the inputs as they are.
-static void place_copies(mxn_job *job, scratch *space)
+static void place_copies(mxn_job *job, scratch *space, uint64_t workspace_bytes)
 {
-    const mxn_op_def *def = job->params->op->def;
-    job->workspace = def->workspace == NULL ? NULL : take(space, def->workspace(job));
+    job->workspace = take(space, workspace_bytes);
     for (uint32_t i = 0; i < job->params->output_count; i++) {
         mxn_operand *out = &job->outputs[i];
         if (wanted(out) && needs_copy(job, out)) {
@@ -313,14 +311,17 @@ int mxn_job_execute(mxn_job *job, const mxn_run *run)
         return 0;
     }
     job->parallel = run->parallel;
+    mxn__team_enter(run->parallel);
     scratch space = {0};
-    int error = find_addresses(job);
-    error = error != 0 ? error : take_space(job, &space);
+    mxn_kernel_choice choice;
+    int error = mxn__kernel_choose(job, &choice);
+    error = error != 0 ? error : find_addresses(job);
+    error = error != 0 ? error : take_space(job, &space, choice.workspace_bytes);
     if (error != 0) {
         return error;
     }
-    place_copies(job, &space);
-    return store_copies(job, mxn__kernel_run(job));
+    place_copies(job, &space, choice.workspace_bytes);
+    return store_copies(job, choice.run(job));
 }
 
 int mxn_op_direct(const mxn_params *params, mxn_array *const *inputs, mxn_array *const *outputs)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients: the steps of a declaration made into calls with parameters, sources and results. A
-// call has the forward's parameters if its operator has the same fields, else those of the step.
+// call has the forward's parameters if its operator has the same fields, or the step adjusts the
+// struct, which is then the same; else those of the step.
 #include "op/gradient.h"
 
 #include <stdlib.h>
@@ -68,7 +69,8 @@ static void read_gives(const builder *b, const char *text, mxn_gradient_call *ca
 static int step_params(const builder *b, const mxn_op *op, const mxn_gradient_step *step,
                        uint32_t inputs, mxn_params **params)
 {
-    if (op->def->fields != NULL && op->def->fields == b->forward->op->def->fields) {
+    const mxn_field *fields = b->forward->op->def->fields;
+    if (fields != NULL && (op->def->fields == fields || step->adjust != NULL)) {
         int error = mxn__params_share(b->forward, op, inputs, params);
         if (error == 0 && step->adjust != NULL) {
             step->adjust((*params)->values);

@@ -9,6 +9,22 @@
 
 #include "base/fail.h"
 
+enum { OPERAND_TEXT = 96 };
+
+// "input 1 'weight'", "output 0".
+static const char *operand_text(const mxn_params *params, const char *what, uint32_t index,
+                                char text[OPERAND_TEXT])
+{
+    char name[64];
+    if (strcmp(what, "input") == 0) {
+        snprintf(text, OPERAND_TEXT, "%s %u '%s'", what, index,
+                 mxn_params_input_name(params, index, name));
+    } else {
+        snprintf(text, OPERAND_TEXT, "%s %u", what, index);
+    }
+    return text;
+}
+
 int mxn__shape_merge(const mxn_params *params, const char *what, uint32_t index, mxn_shape *to,
                      const mxn_shape *from)
 {
@@ -20,10 +36,10 @@ int mxn__shape_merge(const mxn_params *params, const char *what, uint32_t index,
         fits = to->dims[i] < 0 || from->dims[i] < 0 || to->dims[i] == from->dims[i];
     }
     if (!fits) {
-        char is[MXN_SHAPE_TEXT], wanted[MXN_SHAPE_TEXT];
-        return mxp__fail(MXP_EINVAL, "Operator %s: %s %u has shape %s, it must be %s",
-                         params->op->name, what, index, mxn_shape_tuple(to, is),
-                         mxn_shape_tuple(from, wanted));
+        char operand[OPERAND_TEXT], is[MXN_SHAPE_TEXT], wanted[MXN_SHAPE_TEXT];
+        return mxp__fail(MXP_EINVAL, "Operator %s: %s has shape %s, it must be %s",
+                         params->op->name, operand_text(params, what, index, operand),
+                         mxn_shape_tuple(to, is), mxn_shape_tuple(from, wanted));
     }
     if (to->ndim < 0) {
         mxn_shape_copy(to, from);
@@ -45,8 +61,10 @@ int mxn__type_merge(const mxn_params *params, const char *what, uint32_t index, 
         *to = from;
         return 0;
     }
-    return mxp__fail(MXP_EINVAL, "Operator %s: %s %u has type %s, it must be %s", params->op->name,
-                     what, index, mxn_dtype_name(*to), mxn_dtype_name(from));
+    char operand[OPERAND_TEXT];
+    return mxp__fail(MXP_EINVAL, "Operator %s: %s has type %s, it must be %s", params->op->name,
+                     operand_text(params, what, index, operand), mxn_dtype_name(*to),
+                     mxn_dtype_name(from));
 }
 
 int mxn__shape_refused(const mxn_shapes *shapes, uint32_t index, const char *format, ...)
@@ -136,6 +154,43 @@ int mxn__types_of_first(const mxn_types *types)
     return error;
 }
 
+// Of a dimension that is not known yet the other one is all that can be said.
+static bool broadcast_dim(int64_t left, int64_t right, int64_t *dim)
+{
+    bool unknown = left < 0 || right < 0;
+    *dim = right == 1 || left == right ? left : left == 1 ? right : left > right ? left : right;
+    return left == right || left == 1 || right == 1 || unknown;
+}
+
+int mxn__broadcast_merge(const mxn_shapes *shapes, uint32_t index, mxn_shape *result)
+{
+    const mxn_shape *in = shapes->inputs[index];
+    const mxn_shape before = *result;
+    result->ndim = in->ndim > before.ndim ? in->ndim : before.ndim;
+    for (int32_t i = 1; i <= result->ndim; i++) {
+        int64_t left = i <= before.ndim ? before.dims[before.ndim - i] : 1;
+        int64_t right = i <= in->ndim ? in->dims[in->ndim - i] : 1;
+        if (!broadcast_dim(left, right, &result->dims[result->ndim - i])) {
+            char other[MXN_SHAPE_TEXT];
+            return mxn__shape_refused(shapes, index, "cannot be broadcast with shape %s",
+                                      mxn_shape_tuple(&before, other));
+        }
+    }
+    return 0;
+}
+
+int mxn__shapes_broadcast(const mxn_shapes *shapes)
+{
+    mxn_shape result = {.ndim = 0};
+    for (uint32_t i = 0; i < shapes->params->input_count; i++) {
+        int error = shapes->inputs[i]->ndim < 0 ? 0 : mxn__broadcast_merge(shapes, i, &result);
+        if (error != 0 || shapes->inputs[i]->ndim < 0) {
+            return error;
+        }
+    }
+    return mxn__shape_output(shapes, 0, &result);
+}
+
 int mxn__axis(const mxn_params *params, int64_t axis, int32_t ndim, int32_t *result)
 {
     if (axis < -(int64_t)ndim || axis >= ndim) {
@@ -144,6 +199,24 @@ int mxn__axis(const mxn_params *params, int64_t axis, int32_t ndim, int32_t *res
     }
     *result = (int32_t)(axis < 0 ? axis + ndim : axis);
     return 0;
+}
+
+uint32_t mxn__one(const void *values)
+{
+    (void)values;
+    return 1;
+}
+
+uint32_t mxn__two(const void *values)
+{
+    (void)values;
+    return 2;
+}
+
+uint32_t mxn__three(const void *values)
+{
+    (void)values;
+    return 3;
 }
 
 // Whether everything is known; without `complete` anything unknown is an error.

@@ -30,7 +30,26 @@ int mxn__types_given(const mxn_types *types);
 int mxn__types_bool(const mxn_types *types);  // inputs alike, outputs bool
 int mxn__types_of_first(const mxn_types *types);  // outputs as input 0, other inputs anything
 
+// `result` becomes what it and the input's shape are when both are broadcast; begin with a scalar.
+int mxn__broadcast_merge(const mxn_shapes *shapes, uint32_t index, mxn_shape *result);
+int mxn__shapes_broadcast(const mxn_shapes *shapes);  // output 0: all inputs broadcast
+
+// What is left where an operator takes all dimensions away: none in NumPy's operators and for
+// threads with NumPy's shapes, else one of size 1.
+static inline void mxn__shape_settle(mxn_shape *shape, bool numpy)
+{
+    if (shape->ndim == 0 && !numpy && !mxn_numpy_shape()) {
+        *shape = (mxn_shape){.ndim = 1, .dims = {1}};
+    }
+}
+
 // An axis counted from either end, made one from the front. MXP_EINVAL: it is none of `ndim`.
 int mxn__axis(const mxn_params *params, int64_t axis, int32_t ndim, int32_t *result);
+
+// Numbers of inputs or outputs that do not depend on parameters, where a declaration takes a
+// function.
+uint32_t mxn__one(const void *values);
+uint32_t mxn__two(const void *values);
+uint32_t mxn__three(const void *values);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "op/activation.h"
 #include "op/infer.h"
 #include "op/loops.h"
 
@@ -116,7 +117,7 @@ static double activate_slope(int type, double x, double y, double slope)
         const type *from = job->inputs[0].data;                                                   \
         type *to = job->outputs[0].data;                                                          \
         for (size_t i = 0; p->act_type == RELU && i < count; i++) {                               \
-            to[i] = from[i] > 0 ? from[i] : from[i] * 0;                                          \
+            to[i] = from[i] < 0 ? 0 : from[i];                                                    \
         }                                                                                         \
         for (size_t i = 0; p->act_type != RELU && i < count; i++) {                               \
             to[i] = (type)activate(p->act_type, (double)from[i], (double)p->slope);               \
@@ -173,6 +174,11 @@ static int leaky_check(const mxn_op *op, void *values)
                          type == PRELU ? "prelu" : "rrelu");
     }
     return 0;
+}
+
+bool mxn__activation_is_relu(const mxn_params *params)
+{
+    return ((const activation_params *)(const void *)params->values)->act_type == RELU;
 }
 
 static uint32_t one_input(const void *values)
@@ -364,9 +370,7 @@ static int pick_shapes(const mxn_shapes *shapes)
             picked.dims[picked.ndim++] = data->dims[i];
         }
     }
-    if (picked.ndim == 0) {
-        picked = (mxn_shape){.ndim = 1, .dims = {1}};
-    }
+    mxn__shape_settle(&picked, false);
     bool index_fits = mxn_shape_known(index) && mxn_shape_equal(index, &kept);
     error = index_fits ? 0 : mxn__shape_input(shapes, 1, &picked);
     if (error == 0 && place.count == 0 && place.outer * place.inner > 0) {

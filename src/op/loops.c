@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walking through shapes.
+// Walking through shapes, reading indices.
 #include "op/loops.h"
 
 #include <string.h>
@@ -91,4 +91,58 @@ void mxn__broadcast_steps(const mxn_shape *shape, const mxn_shape *big, int64_t 
     for (int32_t i = 0; i < big->ndim; i++) {
         steps[i] = i < lead || shape->dims[i - lead] == 1 ? 0 : own[i - lead];
     }
+}
+
+// A size that the compiler knows makes the copy one load and one store.
+#define COPY_LOOP(bytes)                                      \
+    for (int64_t i = 0; i < walk->count; i++) {               \
+        memcpy(target + i * write, source + i * read, bytes); \
+    }                                                         \
+    break;
+
+static void copy_row(const mxn_walk *walk, const char *source, char *target, size_t size)
+{
+    int64_t read = walk->step[0] * (int64_t)size, write = walk->step[1] * (int64_t)size;
+    switch (size) {
+    case 1:
+        COPY_LOOP(1)
+    case 2:
+        COPY_LOOP(2)
+    case 4:
+        COPY_LOOP(4)
+    default:
+        COPY_LOOP(8)
+    }
+}
+
+void mxn__walk_copy(mxn_walk *walk, const void *from, void *to, size_t size)
+{
+    for (bool more = walk->total > 0; more; more = mxn__walk_next(walk)) {
+        const char *source = (const char *)from + walk->at[0] * (int64_t)size;
+        char *target = (char *)to + walk->at[1] * (int64_t)size;
+        if (walk->step[0] == 1 && walk->step[1] == 1) {
+            memcpy(target, source, (size_t)walk->count * size);
+        } else {
+            copy_row(walk, source, target, size);
+        }
+    }
+}
+
+mxn_stretch mxn__stretch(const mxn_shape *shape, int32_t axis)
+{
+    mxn_stretch s = {1, shape->ndim == 0 ? 1 : shape->dims[axis], 1};
+    for (int32_t i = 0; i < shape->ndim; i++) {
+        s.outer *= i < axis ? shape->dims[i] : 1;
+        s.inner *= i > axis ? shape->dims[i] : 1;
+    }
+    return s;
+}
+
+int64_t mxn__whole_at(const mxn_operand *operand, int64_t i)
+{
+    int64_t value;
+    mxn_cast(&value, MXN_INT64,
+             (const char *)operand->data + (size_t)i * mxn_dtype_size(operand->dtype),
+             operand->dtype, 1);
+    return value;
 }

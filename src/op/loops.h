@@ -48,9 +48,28 @@ void mxn__walk_init(mxn_walk *walk, int32_t ndim, const int64_t *dims,
                     const int64_t *const steps[MXN_WALK_OPERANDS]);
 bool mxn__walk_next(mxn_walk *walk);
 
+// Copies elements of `size` bytes from where operand 0 of the walk is to where operand 1 is.
+void mxn__walk_copy(mxn_walk *walk, const void *from, void *to, size_t size);
+
 // Steps of `shape` seen as `big`, which it is broadcast to: aligned at the last dimension.
 void mxn__broadcast_steps(const mxn_shape *shape, const mxn_shape *big, int64_t *steps);
 // Steps of an array in memory.
 void mxn__row_steps(const mxn_shape *shape, int64_t *steps);
+
+// An array seen along one axis: `outer` times `count` times `inner` elements, those of one row
+// `inner` apart. A scalar is a row of one.
+typedef struct mxn_stretch {
+    int64_t outer, count, inner;
+} mxn_stretch;
+
+mxn_stretch mxn__stretch(const mxn_shape *shape, int32_t axis);
+// Where row i of outer * inner begins.
+static inline int64_t mxn__stretch_at(const mxn_stretch *s, int64_t i)
+{
+    return i / s->inner * s->count * s->inner + i % s->inner;
+}
+
+// An element as a whole number: indices come in every type.
+int64_t mxn__whole_at(const mxn_operand *operand, int64_t i);
 
 #endif

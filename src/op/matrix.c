@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of matrices. The plain C reference: rows of the result are sums of rows, so that the
 // inner loop runs along memory.
+#include "op/product.h"
+
 #include <string.h>
 
 #include "base/fail.h"
 #include "op/infer.h"
 #include "op/loops.h"
 
-// c (m x n) = or += a (m x k) b (k x n); a and b may lie transposed: then a is k x m, b is n x k.
-typedef struct product {
-    const void *a, *b;
-    void *c;
-    int64_t m, n, k;
-    bool a_transposed, b_transposed;
-    bool adds;
-} product;
-
 #define MULTIPLY(type)                                                                      \
-    static void multiply_##type(const product *p)                                           \
+    static void multiply_##type(const mxn_product *p)                                       \
     {                                                                                       \
         const type *a = p->a, *b = p->b;                                                    \
         for (int64_t i = 0; i < p->m; i++) {                                                \
@@ -45,7 +38,7 @@ typedef struct product {
 MULTIPLY(float)
 MULTIPLY(double)
 
-static int multiply(const mxn_job *job, int32_t dtype, const product *p)
+static int multiply_plainly(const mxn_job *job, int32_t dtype, const mxn_product *p)
 {
     if (dtype == MXN_FLOAT32) {
         multiply_float(p);
@@ -145,31 +138,29 @@ static int dot_shapes(const mxn_shapes *shapes)
             result.dims[result.ndim++] = b->dims[i];
         }
     }
-    if (result.ndim == 0 && !numpy) {
-        result.dims[result.ndim++] = 1;
-    }
+    mxn__shape_settle(&result, numpy);
     return mxn__shape_output(shapes, 0, &result);
 }
 
-static int dot_forward(mxn_job *job)
+int mxn__dot_run(mxn_job *job, mxn_multiplier multiply)
 {
     const dot_params params = dot_params_of(job->params);
     const mxn_operand *a = &job->inputs[0], *b = &job->inputs[1];
     const dot_sizes sizes = sizes_of(a->shape, b->shape, &params);
-    const product p = {a->data,
-                       b->data,
-                       job->outputs[0].data,
-                       sizes.m,
-                       sizes.n,
-                       sizes.k,
-                       params.transpose_a && a->shape->ndim > 1,
-                       params.transpose_b && b->shape->ndim > 1,
-                       false};
+    const mxn_product p = {a->data,
+                           b->data,
+                           job->outputs[0].data,
+                           sizes.m,
+                           sizes.n,
+                           sizes.k,
+                           params.transpose_a && a->shape->ndim > 1,
+                           params.transpose_b && b->shape->ndim > 1,
+                           false};
     return multiply(job, a->dtype, &p);
 }
 
 // c = a b: da = g b', db = a' g; where a or b lies transposed, so does its gradient.
-static int dot_backward(mxn_job *job)
+int mxn__dot_run_back(mxn_job *job, mxn_multiplier multiply)
 {
     const dot_params params = dot_params_of(job->params);
     const mxn_operand *g = &job->inputs[0], *a = &job->inputs[1], *b = &job->inputs[2];
@@ -178,17 +169,19 @@ static int dot_backward(mxn_job *job)
     bool tb = params.transpose_b && b->shape->ndim > 1;
     int error = 0;
     if (job->outputs[0].data != NULL) {
-        const product p =
-            ta ? (product){b->data, g->data, job->outputs[0].data, s.k, s.m, s.n, tb, true, false}
-               : (product){g->data, b->data, job->outputs[0].data, s.m, s.k, s.n, false,
-                           !tb,     false};
+        const mxn_product p =
+            ta ? (mxn_product){b->data, g->data, job->outputs[0].data, s.k, s.m, s.n, tb,
+                               true,    false}
+               : (mxn_product){g->data, b->data, job->outputs[0].data, s.m, s.k, s.n, false,
+                               !tb,     false};
         error = multiply(job, g->dtype, &p);
     }
     if (error == 0 && job->outputs[1].data != NULL) {
-        const product p =
-            tb ? (product){g->data, a->data, job->outputs[1].data, s.n, s.k, s.m, true, ta, false}
-               : (product){a->data, g->data, job->outputs[1].data, s.k, s.n, s.m, !ta,
-                           false,   false};
+        const mxn_product p =
+            tb ? (mxn_product){g->data, a->data, job->outputs[1].data, s.n, s.k, s.m, true,
+                               ta,      false}
+               : (mxn_product){a->data, g->data, job->outputs[1].data, s.k, s.n, s.m, !ta,
+                               false,   false};
         error = multiply(job, g->dtype, &p);
     }
     return error;
@@ -230,7 +223,7 @@ static int batch_shapes(const mxn_shapes *shapes)
     return mxn__shape_output(shapes, 0, &result);
 }
 
-static int batch_forward(mxn_job *job)
+int mxn__batch_dot_run(mxn_job *job, mxn_multiplier multiply)
 {
     const dot_params params = dot_params_of(job->params);
     const mxn_shape *a = job->inputs[0].shape, *out = job->outputs[0].shape;
@@ -240,15 +233,15 @@ static int batch_forward(mxn_job *job)
     size_t size = mxn_dtype_size(job->outputs[0].dtype);
     int error = 0;
     for (int64_t i = 0; error == 0 && i < batches; i++) {
-        const product p = {(const char *)job->inputs[0].data + (size_t)(i * m * k) * size,
-                           (const char *)job->inputs[1].data + (size_t)(i * k * n) * size,
-                           (char *)job->outputs[0].data + (size_t)(i * m * n) * size,
-                           m,
-                           n,
-                           k,
-                           params.transpose_a,
-                           params.transpose_b,
-                           false};
+        const mxn_product p = {(const char *)job->inputs[0].data + (size_t)(i * m * k) * size,
+                               (const char *)job->inputs[1].data + (size_t)(i * k * n) * size,
+                               (char *)job->outputs[0].data + (size_t)(i * m * n) * size,
+                               m,
+                               n,
+                               k,
+                               params.transpose_a,
+                               params.transpose_b,
+                               false};
         error = multiply(job, job->outputs[0].dtype, &p);
     }
     return error;
@@ -368,7 +361,7 @@ static int fc_shapes(const mxn_shapes *shapes)
 ADD_BIAS(float)
 ADD_BIAS(double)
 
-static int fc_forward(mxn_job *job)
+int mxn__fully_connected_run(mxn_job *job, mxn_multiplier multiply)
 {
     const fc_params *params = mxn__values(job);
     const mxn_operand *data = &job->inputs[0], *weight = &job->inputs[1];
@@ -380,11 +373,12 @@ static int fc_forward(mxn_job *job)
     } else if (!params->no_bias && out->dtype == MXN_FLOAT64) {
         add_bias_double(out->data, job->inputs[2].data, m, n);
     }
-    const product p = {data->data, weight->data, out->data, m, n, k, false, true, !params->no_bias};
+    const mxn_product p = {data->data, weight->data, out->data,       m, n, k,
+                           false,      true,         !params->no_bias};
     return multiply(job, out->dtype, &p);
 }
 
-static int fc_backward(mxn_job *job)
+int mxn__fully_connected_run_back(mxn_job *job, mxn_multiplier multiply)
 {
     const fc_params *params = mxn__values(job);
     const mxn_operand *g = &job->inputs[0], *data = &job->inputs[1], *weight = &job->inputs[2];
@@ -392,12 +386,13 @@ static int fc_backward(mxn_job *job)
     int64_t m = (int64_t)mxn_shape_size(g->shape) / n;
     int error = 0;
     if (job->outputs[0].data != NULL) {
-        const product p = {g->data, weight->data, job->outputs[0].data, m, k, n, false,
-                           false,   false};
+        const mxn_product p = {g->data, weight->data, job->outputs[0].data, m, k, n, false,
+                               false,   false};
         error = multiply(job, g->dtype, &p);
     }
     if (error == 0 && job->outputs[1].data != NULL) {
-        const product p = {g->data, data->data, job->outputs[1].data, n, k, m, true, false, false};
+        const mxn_product p = {g->data, data->data, job->outputs[1].data, n, k, m, true,
+                               false,   false};
         error = multiply(job, g->dtype, &p);
     }
     void *bias = params->no_bias ? NULL : job->outputs[2].data;
@@ -417,6 +412,17 @@ static double fc_flops(const mxn_job *job)
     return (backward ? 4.0 : 2.0) * (double)mxn_shape_size(out) * (double)weight->dims[1];
 }
 
+#define PLAINLY(name, run)                  \
+    static int name##_plainly(mxn_job *job) \
+    {                                       \
+        return run(job, multiply_plainly);  \
+    }
+PLAINLY(dot_forward, mxn__dot_run)
+PLAINLY(dot_backward, mxn__dot_run_back)
+PLAINLY(batch_forward, mxn__batch_dot_run)
+PLAINLY(fc_forward, mxn__fully_connected_run)
+PLAINLY(fc_backward, mxn__fully_connected_run_back)
+
 // ---- the table
 // ----------------------------------------------------------------------------------------
 #define DOT(name_, inputs_, variant_, gradient_)                                               \
@@ -424,12 +430,13 @@ static double fc_flops(const mxn_job *job)
         .name = (name_), .inputs = (inputs_), .variant = (variant_), .flags = MXN_OP_PARALLEL, \
         .description = "The product of two matrices.", .shapes = dot_shapes,                   \
         .gradient = MXN_GRADIENT({.op = (gradient_), .takes = "g0 i0 i1"}),                    \
-        .forward = dot_forward, .flops = dot_flops                                             \
+        .forward = dot_forward_plainly, .flops = dot_flops                                     \
     }
-#define DOT_BACKWARD(name_)                                                                     \
-    {                                                                                           \
-        .name = (name_), .input_count = 3, .output_count = 2,                                   \
-        .flags = MXN_OP_BACKWARD | MXN_OP_PARALLEL, .forward = dot_backward, .flops = dot_flops \
+#define DOT_BACKWARD(name_)                                                          \
+    {                                                                                \
+        .name = (name_), .input_count = 3, .output_count = 2,                        \
+        .flags = MXN_OP_BACKWARD | MXN_OP_PARALLEL, .forward = dot_backward_plainly, \
+        .flops = dot_flops                                                           \
     }
 
 static const mxn_op_def table[] = {
@@ -443,7 +450,7 @@ static const mxn_op_def table[] = {
         .flags = MXN_OP_PARALLEL,
         .shapes = dot_shapes,
         .gradient = MXN_GRADIENT({.op = "_backward_dot", .takes = "g0 i0 i1"}),
-        .forward = dot_forward,
+        .forward = dot_forward_plainly,
         .flops = dot_flops,
     },
     {
@@ -453,7 +460,7 @@ static const mxn_op_def table[] = {
         .fields = dot_fields,
         .params_bytes = sizeof(dot_params),
         .flags = MXN_OP_BACKWARD | MXN_OP_PARALLEL,
-        .forward = dot_backward,
+        .forward = dot_backward_plainly,
         .flops = dot_flops,
     },
     DOT("_npi_dot", "a b", 1, "_backward_npi_dot"),
@@ -472,7 +479,7 @@ static const mxn_op_def table[] = {
         .flags = MXN_OP_PARALLEL,
         .shapes = batch_shapes,
         .gradient_of = batch_gradient,
-        .forward = batch_forward,
+        .forward = batch_forward_plainly,
         .flops = batch_flops,
     },
     {
@@ -485,7 +492,7 @@ static const mxn_op_def table[] = {
         .inputs_of = fc_inputs,
         .flags = MXN_OP_PARALLEL,
         .shapes = fc_shapes,
-        .forward = fc_forward,
+        .forward = fc_forward_plainly,
         .flops = fc_flops,
         .gradient = MXN_GRADIENT({.op = "_backward_FullyConnected", .takes = "g0 i0 i1"}),
     },
@@ -496,7 +503,7 @@ static const mxn_op_def table[] = {
         .fields = fc_fields,
         .params_bytes = sizeof(fc_params),
         .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_PARALLEL,
-        .forward = fc_backward,
+        .forward = fc_backward_plainly,
         .flops = fc_flops,
     },
 };

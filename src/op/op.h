@@ -31,7 +31,8 @@ enum {
     MXN_OP_ADDS = 1 << 4,  // carries out MXN_ADD itself
     MXN_OP_DIRECT = 1 << 5,  // no operation of its own: mxn_op_direct
     MXN_OP_RANDOM = 1 << 6,  // draws random numbers
-    MXN_OP_NOT_EAGER = 1 << 7  // only the graph knows how to run it
+    MXN_OP_NOT_EAGER = 1 << 7,  // only the graph knows how to run it
+    MXN_OP_CALLBACK = 1 << 8  // a function of the program computes it: op/custom.h
 };
 
 // Read-only. Sorted by name, so pointers compare as names do.
@@ -170,10 +171,10 @@ typedef struct mxn_gradient {
 int mxn_params_gradient(mxn_params *params, const mxn_gradient **gradient);
 
 // ---- choice of kernels ------------------------------------------------------------------------
-// MXNET_CPU_KERNELS=auto|dnnl|own|ref, read at the first execution: auto takes the best kernel
-// built for the operator, the others that kind or, where an operator has none of it, the plain C
-// reference. MXP_EVALUE: unknown value, or a kind this build has not; every execution fails with
-// it.
+// MXNET_CPU_KERNELS=auto|dnnl|own|ref, read at the first execution, with MXNET_OMP_MAX_THREADS:
+// whose kernels are asked first. One that does not take a job leaves it to the next, and the plain C
+// reference takes what nobody else does. MXP_EVALUE: unknown value, or a kind this build has not;
+// every execution fails with it.
 enum { MXN_KERNEL_REF, MXN_KERNEL_OWN, MXN_KERNEL_DNNL, MXN_KERNEL_KINDS };
 int mxn_kernels_check(void);
 

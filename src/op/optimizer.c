@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Updates of parameters. The weight is the output, usually the same array; states are inputs that
 // are written.
+#include "op/optimizer.h"
+
 #include <math.h>
 
 #include "base/fail.h"
@@ -150,6 +152,15 @@ static int update_forward(mxn_job *job)
         .params = params,
     };
     return run_update(job, &u, job->outputs[0].dtype);
+}
+
+void mxn__sgd_rates(const mxn_params *params, mxn_sgd_rates *rates)
+{
+    const update_params *p = (const void *)params->values;
+    *rates = (mxn_sgd_rates){.lr = (double)p->lr,
+                             .wd = (double)p->wd,
+                             .scale = (double)p->rescale_grad,
+                             .clip = (double)p->clip_gradient};
 }
 
 // ---- many weights at once

@@ -64,9 +64,11 @@ static int fail_missing(const mxn_op *op, const mxn_field *field)
     return error;
 }
 
-// The struct with every default in it. Strings of defaults are those of the declaration.
+// The struct with every default in it, and behind it what does not fit there. Strings of defaults
+// are those of the declaration.
 static int make_defaults(const mxn_op *op, char *values)
 {
+    char *extra = values + ((op->params_bytes + 7u) & ~7u);
     for (uint32_t i = 0; i < op->state->field_count; i++) {
         const mxn_field *field = &op->def->fields[i];
         if (field->value == NULL || field->kind == MXN_FIELD_INPUT) {
@@ -76,12 +78,24 @@ static int make_defaults(const mxn_op *op, char *values)
             memcpy(values + field->offset, &field->value, sizeof field->value);
             continue;
         }
-        int error = mxn__field_parse(op, field, field->value, values, NULL);
+        int error = mxn__field_parse(op, field, field->value, values, &extra);
         if (error != 0) {
             return error;
         }
     }
     return 0;
+}
+
+static size_t defaults_bytes(const mxn_op *op)
+{
+    size_t bytes = (op->params_bytes + 7u) & ~7u;
+    for (uint32_t i = 0; i < op->state->field_count; i++) {
+        const mxn_field *field = &op->def->fields[i];
+        bytes += field->value == NULL || field->kind == MXN_FIELD_INPUT
+                     ? 0
+                     : mxn__field_extra(field, field->value);
+    }
+    return bytes;
 }
 
 static int fill_defaults(const mxn_op *op, void *values)
@@ -91,14 +105,15 @@ static int fill_defaults(const mxn_op *op, void *values)
     }
     void *defaults = __atomic_load_n(&op->state->defaults, __ATOMIC_ACQUIRE);
     if (defaults == NULL) {
-        char *made = mxp__alloc(op->params_bytes);
+        size_t bytes = defaults_bytes(op);
+        char *made = mxp__alloc(bytes);
         if (made == NULL) {
             return mxp__fail_memory("default parameters");
         }
         int error = make_defaults(op, made);
         defaults = error == 0 ? mxn__publish(&op->state->defaults, made) : NULL;
         if (defaults != made) {
-            mxp__free(made, op->params_bytes);
+            mxp__free(made, bytes);
         }
         if (error != 0) {
             return error;
@@ -149,7 +164,7 @@ static int fill_given(const mxn_op *op, const pairs *given, mxn_params *params, 
             error = mxn__field_parse(op, field, given->values[i], params->values, &extra);
         } else if (op->def->key != NULL && strcmp(key, op->def->key) == 0) {
             error = parse_key(op, given->values[i], &params->input_count);
-        } else if (!is_hidden(key)) {
+        } else if (op->def->make == NULL && !is_hidden(key)) {
             error = fail_unknown(op, key);
         }
         if (error != 0) {
@@ -265,8 +280,19 @@ static int fill(const mxn_op *op, const pairs *given, mxn_params *params)
     }
     error = error != 0 ? error : check_required(op, seen);
     error = error != 0 || op->def->check == NULL ? error : op->def->check(op, params->values);
+    if (error == 0 && op->def->make != NULL) {
+        error = op->def->make(params, given->count, given->keys, given->values);
+    }
     error = error != 0 ? error : fill_context(op, params);
     return error != 0 ? error : fill_counts(op, params);
+}
+
+static void params_free(mxn_params *params)
+{
+    if (params->op->def->release != NULL) {
+        params->op->def->release(params->values);
+    }
+    mxp__free(params, params->bytes);
 }
 
 static int make(const mxn_op *op, const pairs *given, uint32_t inputs, mxn_params **made)
@@ -282,7 +308,7 @@ static int make(const mxn_op *op, const pairs *given, uint32_t inputs, mxn_param
     params->input_count = inputs;
     int error = fill(op, given, params);
     if (error != 0) {
-        mxp__free(params, bytes);
+        params_free(params);
         return error;
     }
     *made = params;
@@ -349,6 +375,21 @@ static void move_pointers(const mxn_params *from, mxn_params *to)
     }
 }
 
+// What is shared with a copy, and what follows from its struct.
+static int finish_copy(mxn_params *copy, mxn_params **params)
+{
+    if (copy->op->def->share != NULL) {
+        copy->op->def->share(copy->values);
+    }
+    int error = fill_counts(copy->op, copy);
+    if (error != 0) {
+        params_free(copy);
+        return error;
+    }
+    *params = copy;
+    return 0;
+}
+
 int mxn__params_share(const mxn_params *forward, const mxn_op *op, uint32_t inputs,
                       mxn_params **params)
 {
@@ -364,13 +405,19 @@ int mxn__params_share(const mxn_params *forward, const mxn_op *op, uint32_t inpu
                          .bytes = forward->bytes};
     memcpy(copy->values, forward->values, forward->bytes - offsetof(mxn_params, values));
     move_pointers(forward, copy);
-    int error = fill_counts(op, copy);
-    if (error != 0) {
-        mxp__free(copy, copy->bytes);
-        return error;
+    return finish_copy(copy, params);
+}
+
+int mxn__params_of(const mxn_op *op, const void *values, uint32_t inputs, mxn_params **params)
+{
+    size_t bytes = sizeof(mxn_params) + ((op->params_bytes + 7u) & ~7u);
+    mxn_params *copy = mxp__alloc(bytes);
+    if (copy == NULL) {
+        return mxp__fail_memory("the parameters of an operator");
     }
-    *params = copy;
-    return 0;
+    *copy = (mxn_params){.op = op, .refs = 1, .input_count = inputs, .bytes = bytes};
+    memcpy(copy->values, values, op->params_bytes);
+    return finish_copy(copy, params);
 }
 
 void mxn_params_retain(mxn_params *params)
@@ -382,7 +429,7 @@ void mxn_params_release(mxn_params *params)
 {
     if (params != NULL && __atomic_sub_fetch(&params->refs, 1u, __ATOMIC_ACQ_REL) == 0) {
         mxn__gradient_free(params->gradient);
-        mxp__free(params, params->bytes);
+        params_free(params);
     }
 }
 

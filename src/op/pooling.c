@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling of images in 1, 2 and 3 dimensions: the largest, the mean or the sum of a window. The
-// gradient of the largest goes to the first element that is it.
+// Pooling of images in 1, 2 and 3 dimensions: the largest, the mean, the sum or a norm of a window.
+// The gradient of the largest goes to the first element that is it.
+#include "op/pooling.h"
+
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "op/infer.h"
 #include "op/loops.h"
-#include "op/window.h"
 
 typedef struct pool_params {
     mxn_tuple kernel;
@@ -20,9 +22,9 @@ typedef struct pool_params {
     mxn_tuple output_size;
 } pool_params;
 
-enum { MAX, AVG, SUM, LP };
 enum { VALID, FULL, SAME };
-static const mxn_word pool_types[] = {{"avg", AVG}, {"lp", LP}, {"max", MAX}, {"sum", SUM}, {0}};
+static const mxn_word pool_types[] = {
+    {"avg", MXN_POOL_AVG}, {"lp", MXN_POOL_LP}, {"max", MXN_POOL_MAX}, {"sum", MXN_POOL_SUM}, {0}};
 static const mxn_word conventions[] = {{"full", FULL}, {"same", SAME}, {"valid", VALID}, {0}};
 
 static const mxn_field pool_fields[] = {
@@ -40,35 +42,82 @@ static const mxn_field pool_fields[] = {
     {0},
 };
 
+static bool is_adaptive(const pool_params *p)
+{
+    return p->output_size.count > 0;
+}
+
 static int pool_check(const mxn_op *op, void *values)
 {
     const pool_params *p = values;
-    const char *what = p->layout == MXN_LAYOUT_CHANNELS_LAST ? "layouts with channels last"
-                       : p->pool_type == LP                  ? "pool_type='lp'"
-                       : p->pooling_convention == SAME       ? "pooling_convention='same'"
-                       : p->output_size.count > 0            ? "output_size"
-                                                             : NULL;
-    if (what != NULL) {
-        return mxp__fail(MXP_ENOTSUP, "Operator %s: %s: not supported", op->name, what);
+    bool power = p->p_value.has && p->p_value.value >= 1 && p->p_value.value <= 3;
+    if (p->pool_type == MXN_POOL_LP && !power) {
+        return mxp__fail(MXP_EINVAL, "Operator %s: pool_type='lp' needs p_value=1, 2 or 3",
+                         op->name);
+    }
+    if (is_adaptive(p) && p->pool_type != MXN_POOL_AVG) {
+        return mxp__fail(MXP_EINVAL, "Operator %s: output_size is for pool_type='avg'", op->name);
+    }
+    bool padded = p->pad.count > 0 && p->pad.values[0] != 0;
+    if (p->pooling_convention == SAME && !p->global_pool && (p->kernel.count != 1 || padded)) {
+        return mxp__fail(MXP_EINVAL,
+                         "Operator %s: pooling_convention='same' is for one dimension without pad",
+                         op->name);
+    }
+    for (int32_t i = 0; i < p->output_size.count; i++) {
+        if (p->output_size.values[i] < 1) {
+            return mxp__fail(MXP_EINVAL, "Operator %s: output_size has %lld, the least is 1",
+                             op->name, (long long)p->output_size.values[i]);
+        }
     }
     mxn_window window;
-    return p->global_pool ? 0
-                          : mxn__window_init(&window, op, &p->kernel, &p->stride, NULL, &p->pad);
+    return p->global_pool || is_adaptive(p)
+               ? 0
+               : mxn__window_init(&window, op, &p->kernel, &p->stride, NULL, &p->pad);
 }
 
-// Of a global pool the kernel is the image.
+static int32_t image_axis(const pool_params *p)
+{
+    return p->layout == MXN_LAYOUT_CHANNELS_LAST ? 1 : 2;
+}
+
+// Of a global pool the kernel is the image. Sizes of adaptive windows vary: they have none here.
 static int pool_window(const mxn_params *params, const mxn_shape *data, mxn_window *window)
 {
     const pool_params *p = (const void *)params->values;
-    if (!p->global_pool) {
+    if (!p->global_pool && !is_adaptive(p)) {
         return mxn__window_init(window, params->op, &p->kernel, &p->stride, NULL, &p->pad);
     }
-    static const mxn_tuple none = {0};
-    mxn_tuple kernel = {.count = data->ndim - 2};
-    for (int32_t i = 0; i < kernel.count && i < MXN_DIMS_MAX; i++) {
-        kernel.values[i] = data->dims[i + 2];
+    *window = (mxn_window){{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}};
+    for (int32_t i = 0; i < data->ndim - 2 && p->global_pool; i++) {
+        window->kernel[5 - data->ndim + i] = data->dims[image_axis(p) + i];
     }
-    return mxn__window_init(window, params->op, &kernel, &none, NULL, &none);
+    return 0;
+}
+
+// Windows along one axis: those that fit; with `full` one more if something is left; with `same` as
+// many as strides.
+static int64_t places(const pool_params *p, const mxn_window *w, int k, int64_t size)
+{
+    int64_t room = size + 2 * w->pad[k] - w->kernel[k], stride = w->stride[k];
+    if (p->global_pool || p->pooling_convention == VALID) {
+        return room / stride + 1;
+    }
+    return (p->pooling_convention == SAME ? size - 1 : room + stride - 1) / stride + 1;
+}
+
+static int adaptive_shapes(const mxn_shapes *shapes, mxn_shape *result)
+{
+    const pool_params *p = (const void *)shapes->params->values;
+    int32_t count = result->ndim - 2;
+    if (p->output_size.count != 1 && p->output_size.count != count) {
+        return mxn__shape_refused(shapes, 0, "does not match output_size of %d elements",
+                                  p->output_size.count);
+    }
+    for (int32_t i = 0; i < count; i++) {
+        result->dims[image_axis(p) + i] = p->output_size.values[p->output_size.count == 1 ? 0 : i];
+    }
+    return mxn__shape_output(shapes, 0, result);
 }
 
 static int pool_shapes(const mxn_shapes *shapes)
@@ -78,30 +127,33 @@ static int pool_shapes(const mxn_shapes *shapes)
     if (!mxn_shape_known(data)) {
         return 0;
     }
-    if (data->ndim < 3 || data->ndim > 5 ||
-        (!p->global_pool && data->ndim != p->kernel.count + 2)) {
+    bool any = p->global_pool || is_adaptive(p);
+    if (data->ndim < 3 || data->ndim > 5 || (!any && data->ndim != p->kernel.count + 2)) {
         return mxn__shape_refused(shapes, 0, "must have %d dimensions",
-                                  p->global_pool ? 4 : p->kernel.count + 2);
+                                  any ? 4 : p->kernel.count + 2);
     }
     mxn_window w;
+    mxn_shape result;
+    mxn_shape_copy(&result, data);
+    if (is_adaptive(p) && !p->global_pool) {
+        return adaptive_shapes(shapes, &result);
+    }
     int error = pool_window(shapes->params, data, &w);
     if (error != 0) {
         return error;
     }
-    mxn_shape result;
-    mxn_shape_copy(&result, data);
-    for (int32_t i = 2; i < data->ndim; i++) {
-        int32_t k = 3 - data->ndim + i;
-        int64_t room = data->dims[i] + 2 * w.pad[k] - w.kernel[k];
-        if (room < 0 || w.pad[k] >= w.kernel[k]) {
+    for (int32_t i = 0; i < data->ndim - 2; i++) {
+        int32_t k = 5 - data->ndim + i, axis = image_axis(p) + i;
+        if (data->dims[axis] + 2 * w.pad[k] < w.kernel[k]) {
             return mxn__shape_refused(shapes, 0, "kernel %lld with pad %lld does not fit axis %d",
-                                      (long long)w.kernel[k], (long long)w.pad[k], i);
+                                      (long long)w.kernel[k], (long long)w.pad[k], axis);
         }
-        bool up = p->pooling_convention == FULL && !p->global_pool;
-        result.dims[i] = (room + (up ? w.stride[k] - 1 : 0)) / w.stride[k] + 1;
+        result.dims[axis] = places(p, &w, k, data->dims[axis]);
     }
     return mxn__shape_output(shapes, 0, &result);
 }
+
+// ---- the reference ----------------------------------------------------------------------------
 
 // One place of the window: what of it lies on the image, and how many elements it counts.
 typedef struct place {
@@ -109,97 +161,151 @@ typedef struct place {
     double count;
 } place;
 
-static place place_at(const mxn_window *w, const int64_t at[3], bool include_pad)
+static place place_at(const mxn_pool *pool, const int64_t at[3])
 {
+    const mxn_window *w = &pool->window;
     place p = {.count = 1};
     for (int k = 0; k < 3; k++) {
         int64_t begin = at[k] * w->stride[k] - w->pad[k];
         int64_t end = begin + w->kernel[k];
+        if (pool->adaptive) {
+            begin = at[k] * w->in[k] / w->out[k];
+            end = ((at[k] + 1) * w->in[k] + w->out[k] - 1) / w->out[k];
+        }
         end = end < w->in[k] + w->pad[k] ? end : w->in[k] + w->pad[k];
         p.begin[k] = begin > 0 ? begin : 0;
         p.end[k] = end < w->in[k] ? end : w->in[k];
-        int64_t count = include_pad ? end - begin : p.end[k] - p.begin[k];
+        int64_t count = pool->counts_pad ? end - begin : p.end[k] - p.begin[k];
         p.count *= (double)(count > 0 ? count : 0);
     }
     return p;
 }
 
-// Forward, or with `g` the gradient, which is added to `back`.
-#define POOL_PLACE(type)                                                                         \
-    static type pool_place_##type(const mxn_window *w, const place *p, int kind, const type *in, \
-                                  const type *g, type *back)                                     \
-    {                                                                                            \
-        type result = kind == MAX ? (type)-INFINITY : 0;                                         \
-        int64_t where = -1;                                                                      \
-        const type scale = kind == AVG && p->count > 0 ? (type)(1.0 / p->count) : 1;             \
-        for (int64_t z = p->begin[0]; z < p->end[0]; z++) {                                      \
-            for (int64_t y = p->begin[1]; y < p->end[1]; y++) {                                  \
-                for (int64_t x = p->begin[2]; x < p->end[2]; x++) {                              \
-                    int64_t at = (z * w->in[1] + y) * w->in[2] + x;                              \
-                    if (kind != MAX) {                                                           \
-                        result += in[at] * scale;                                                \
-                    } else if (where < 0 || in[at] > result) {                                   \
-                        result = in[at];                                                         \
-                        where = at;                                                              \
-                    }                                                                            \
-                    if (kind != MAX && g != NULL) {                                              \
-                        back[at] += *g * scale;                                                  \
-                    }                                                                            \
-                }                                                                                \
-            }                                                                                    \
-        }                                                                                        \
-        if (kind == MAX && g != NULL && where >= 0) {                                            \
-            back[where] += *g;                                                                   \
-        }                                                                                        \
-        return result;                                                                           \
-    }                                                                                            \
-    static void pool_all_##type(const mxn_window *w, int kind, bool include_pad, int64_t images, \
-                                const type *in, const type *g, type *to)                         \
-    {                                                                                            \
-        int64_t in_size = w->in[0] * w->in[1] * w->in[2], at[3];                                 \
-        for (int64_t n = 0; n < images; n++, in += in_size) {                                    \
-            for (at[0] = 0; at[0] < w->out[0]; at[0]++) {                                        \
-                for (at[1] = 0; at[1] < w->out[1]; at[1]++) {                                    \
-                    for (at[2] = 0; at[2] < w->out[2]; at[2]++) {                                \
-                        const place p = place_at(w, at, include_pad);                            \
-                        if (g == NULL) {                                                         \
-                            *to++ = pool_place_##type(w, &p, kind, in, NULL, NULL);              \
-                        } else {                                                                 \
-                            pool_place_##type(w, &p, kind, in, g++, to + n * in_size);           \
-                        }                                                                        \
-                    }                                                                            \
-                }                                                                                \
-            }                                                                                    \
-        }                                                                                        \
+// The largest in a window that sees nothing but pad.
+static const float lowest_float = -FLT_MAX;
+static const double lowest_double = -DBL_MAX;
+
+// Of one plane: neighbours lie `step` apart. Forward; or with `g` the gradient, which is added to
+// `back`.
+#define POOL_PLACE(type)                                                                        \
+    static type power_##type(type x, int power)                                                 \
+    {                                                                                           \
+        return power == 1 ? x : power == 2 ? x * x : x * x * x;                                 \
+    }                                                                                           \
+    static type pool_place_##type(const mxn_pool *pool, const place *p, int64_t step,           \
+                                  const type *in, type y, const type *g, type *back)            \
+    {                                                                                           \
+        const mxn_window *w = &pool->window;                                                    \
+        const int kind = pool->kind;                                                            \
+        const type scale = kind == MXN_POOL_AVG && p->count > 0 ? (type)(1.0 / p->count) : 1;   \
+        type result = kind == MXN_POOL_MAX ? lowest_##type : 0;                                 \
+        int64_t where = -1;                                                                     \
+        for (int64_t z = p->begin[0]; z < p->end[0]; z++) {                                     \
+            for (int64_t r = p->begin[1]; r < p->end[1]; r++) {                                 \
+                for (int64_t x = p->begin[2]; x < p->end[2]; x++) {                             \
+                    int64_t at = ((z * w->in[1] + r) * w->in[2] + x) * step;                    \
+                    if (kind == MXN_POOL_MAX) {                                                 \
+                        if (where < 0 || in[at] > result) {                                     \
+                            result = in[at];                                                    \
+                            where = at;                                                         \
+                        }                                                                       \
+                    } else if (g == NULL) {                                                     \
+                        result += kind == MXN_POOL_LP ? power_##type(in[at], pool->power)       \
+                                                      : in[at] * scale;                         \
+                    } else if (kind == MXN_POOL_LP) {                                           \
+                        back[at] += pool->power == 1                                            \
+                                        ? *g                                                    \
+                                        : *g * power_##type(in[at] / y, pool->power - 1);       \
+                    } else {                                                                    \
+                        back[at] += *g * scale;                                                 \
+                    }                                                                           \
+                }                                                                               \
+            }                                                                                   \
+        }                                                                                       \
+        if (kind == MXN_POOL_MAX && g != NULL && where >= 0) {                                  \
+            back[where] += *g;                                                                  \
+        }                                                                                       \
+        return kind == MXN_POOL_LP ? (type)pow((double)result, 1.0 / pool->power) : result;     \
+    }                                                                                           \
+    static void pool_plane_##type(const mxn_pool *pool, int64_t step, const type *in,           \
+                                  const type *g, type *out, type *back)                         \
+    {                                                                                           \
+        const mxn_window *w = &pool->window;                                                    \
+        int64_t at[3];                                                                          \
+        for (at[0] = 0; at[0] < w->out[0]; at[0]++) {                                           \
+            for (at[1] = 0; at[1] < w->out[1]; at[1]++) {                                       \
+                for (at[2] = 0; at[2] < w->out[2]; at[2]++, out += step) {                      \
+                    const place p = place_at(pool, at);                                         \
+                    if (g == NULL) {                                                            \
+                        *out = pool_place_##type(pool, &p, step, in, 0, NULL, NULL);            \
+                    } else {                                                                    \
+                        pool_place_##type(pool, &p, step, in, *out, g, back);                   \
+                        g += step;                                                              \
+                    }                                                                           \
+                }                                                                               \
+            }                                                                                   \
+        }                                                                                       \
+    }                                                                                           \
+    static void pool_all_##type(const mxn_pool *pool, const type *in, const type *g, type *out, \
+                                type *back)                                                     \
+    {                                                                                           \
+        const mxn_window *w = &pool->window;                                                    \
+        int64_t in_size = w->in[0] * w->in[1] * w->in[2];                                       \
+        int64_t out_size = w->out[0] * w->out[1] * w->out[2];                                   \
+        int64_t step = pool->channels_last ? pool->channels : 1;                                \
+        for (int64_t i = 0; i < pool->images * pool->channels; i++) {                           \
+            int64_t plane = i % pool->channels, image = i / pool->channels * pool->channels;    \
+            int64_t from = pool->channels_last ? image * in_size + plane : i * in_size;         \
+            int64_t to = pool->channels_last ? image * out_size + plane : i * out_size;         \
+            pool_plane_##type(pool, step, in + from, g == NULL ? NULL : g + to, out + to,       \
+                              back == NULL ? NULL : back + from);                               \
+        }                                                                                       \
     }
 POOL_PLACE(float)
 POOL_PLACE(double)
 
-static int pool(mxn_job *job, const mxn_operand *in, const mxn_shape *result, const void *g)
+int mxn__pool_describe(const mxn_job *job, mxn_pool *pool)
 {
     const pool_params *p = mxn__values(job);
-    mxn_operand *out = &job->outputs[0];
-    bool include = !p->count_include_pad.has || p->count_include_pad.value != 0;
-    int64_t images = in->shape->dims[0] * in->shape->dims[1];
-    mxn_window w;
-    int error = pool_window(job->params, in->shape, &w);
+    bool backward = (job->params->op->flags & MXN_OP_BACKWARD) != 0;
+    const mxn_operand *data = &job->inputs[backward ? 1 : 0];
+    const mxn_shape *result = backward ? job->inputs[0].shape : job->outputs[0].shape;
+    int error = pool_window(job->params, data->shape, &pool->window);
     if (error != 0) {
         return error;
     }
-    mxn__window_images(&w, in->shape, result);
-    if (out->dtype == MXN_FLOAT32) {
-        pool_all_float(&w, p->pool_type, include, images, in->data, g, out->data);
-    } else if (out->dtype == MXN_FLOAT64) {
-        pool_all_double(&w, p->pool_type, include, images, in->data, g, out->data);
+    mxn__window_images(&pool->window, data->shape, result, image_axis(p));
+    pool->channels_last = p->layout == MXN_LAYOUT_CHANNELS_LAST;
+    pool->images = data->shape->dims[0];
+    pool->channels = data->shape->dims[pool->channels_last ? data->shape->ndim - 1 : 1];
+    pool->kind = p->pool_type;
+    pool->power = p->p_value.value;
+    pool->counts_pad = !p->count_include_pad.has || p->count_include_pad.value != 0;
+    pool->adaptive = is_adaptive(p) && !p->global_pool;
+    pool->dtype = data->dtype;
+    return 0;
+}
+
+static int pool(mxn_job *job, const void *in, const void *g, void *out, void *back)
+{
+    mxn_pool described;
+    int error = mxn__pool_describe(job, &described);
+    if (error != 0) {
+        return error;
+    }
+    if (described.dtype == MXN_FLOAT32) {
+        pool_all_float(&described, in, g, out, back);
+    } else if (described.dtype == MXN_FLOAT64) {
+        pool_all_double(&described, in, g, out, back);
     } else {
-        return mxn__type_refused(job, out->dtype);
+        return mxn__type_refused(job, described.dtype);
     }
     return 0;
 }
 
 static int pool_forward(mxn_job *job)
 {
-    return pool(job, &job->inputs[0], job->outputs[0].shape, NULL);
+    return pool(job, job->inputs[0].data, NULL, job->outputs[0].data, NULL);
 }
 
 // Inputs: gradient, data, result.
@@ -207,7 +313,7 @@ static int pool_backward(mxn_job *job)
 {
     mxn_operand *out = &job->outputs[0];
     memset(out->data, 0, mxn_shape_size(out->shape) * mxn_dtype_size(out->dtype));
-    return pool(job, &job->inputs[1], job->inputs[0].shape, job->inputs[0].data);
+    return pool(job, job->inputs[1].data, job->inputs[0].data, job->inputs[2].data, out->data);
 }
 
 static double pool_flops(const mxn_job *job)

@@ -98,9 +98,7 @@ static int reduce_shapes(const mxn_shapes *shapes)
             result.dims[result.ndim++] = reduced[i] ? 1 : in->dims[i];
         }
     }
-    if (result.ndim == 0 && (shapes->params->op->def->variant & NUMPY) == 0) {
-        result.dims[result.ndim++] = 1;
-    }
+    mxn__shape_settle(&result, (shapes->params->op->def->variant & NUMPY) != 0);
     int kind = shapes->params->op->def->variant & KIND_MASK;
     if ((kind == MAX || kind == MIN) && mxn_shape_size(in) == 0 && mxn_shape_size(&result) > 0 &&
         !params->initial.has) {
@@ -110,7 +108,8 @@ static int reduce_shapes(const mxn_shapes *shapes)
     return mxn__shape_output(shapes, 0, &result);
 }
 
-// numpy sums whole numbers as int64 and takes their mean as float32.
+// The sum of truth values is an int64, the mean of whole numbers a float32. Sums of whole numbers
+// keep their type, as in MXNet, where NumPy has int64.
 static int numpy_sum_types(const mxn_types *types)
 {
     const reduce_params *params = (const void *)types->params->values;
@@ -118,10 +117,10 @@ static int numpy_sum_types(const mxn_types *types)
     if (params->dtype != MXN_DTYPE_NONE) {
         return mxn__type_merge(types->params, "output", 0, &types->outputs[0], params->dtype);
     }
-    if (in == MXN_DTYPE_NONE || mxn_dtype_is_float(in)) {
+    bool mean = (types->params->op->def->variant & KIND_MASK) == MEAN;
+    if (in == MXN_DTYPE_NONE || mxn_dtype_is_float(in) || (!mean && in != MXN_BOOL)) {
         return mxn__types_alike(types);
     }
-    bool mean = (types->params->op->def->variant & KIND_MASK) == MEAN;
     return mxn__type_merge(types->params, "output", 0, &types->outputs[0],
                            mean ? MXN_FLOAT32 : MXN_INT64);
 }
@@ -280,30 +279,33 @@ static double reduce_flops(const mxn_job *job)
 // ---------------------------------------------------------------------------------------- Of sums
 // and means: the gradient of the result, repeated. Of the others it takes the input and the output
 // too: elements equal to the extreme one get the gradient, all of them where several are.
-#define SPREAD(type)                                                                      \
-    static void spread_##type(const mxn_job *job, int kind, double scale, mxn_walk *walk) \
-    {                                                                                     \
-        const type *g = job->inputs[0].data;                                              \
-        bool extreme = kind == MAX || kind == MIN;                                        \
-        const type *in = job->params->input_count == 3 ? job->inputs[1].data : NULL;      \
-        const type *out = in == NULL ? NULL : job->inputs[2].data;                        \
-        type *to = job->outputs[0].data;                                                  \
-        size_t done = 0;                                                                  \
-        for (bool more = walk->total > 0; more; more = mxn__walk_next(walk)) {            \
-            for (int64_t i = 0; i < walk->count; i++, done++) {                           \
-                int64_t at = walk->at[0] + i * walk->step[0];                             \
-                if (in == NULL) {                                                         \
-                    to[done] = (type)((double)g[at] * scale);                             \
-                } else if (extreme) {                                                     \
-                    to[done] = in[done] == out[at] ? g[at] : 0;                           \
-                } else {                                                                  \
-                    to[done] = g[at] * out[at] / in[done];                                \
-                }                                                                         \
-            }                                                                             \
-        }                                                                                 \
+#define SPREAD(type, g_type)                                                         \
+    static void spread_##type##_##g_type(const mxn_job *job, int kind, double scale, \
+                                         mxn_walk *walk)                             \
+    {                                                                                \
+        const g_type *g = job->inputs[0].data;                                       \
+        bool extreme = kind == MAX || kind == MIN;                                   \
+        const type *in = job->params->input_count == 3 ? job->inputs[1].data : NULL; \
+        const type *out = in == NULL ? NULL : job->inputs[2].data;                   \
+        type *to = job->outputs[0].data;                                             \
+        size_t done = 0;                                                             \
+        for (bool more = walk->total > 0; more; more = mxn__walk_next(walk)) {       \
+            for (int64_t i = 0; i < walk->count; i++, done++) {                      \
+                int64_t at = walk->at[0] + i * walk->step[0];                        \
+                if (in == NULL) {                                                    \
+                    to[done] = (type)((double)g[at] * scale);                        \
+                } else if (extreme) {                                                \
+                    to[done] = in[done] == out[at] ? (type)g[at] : 0;                \
+                } else {                                                             \
+                    to[done] = (type)g[at] * out[at] / in[done];                     \
+                }                                                                    \
+            }                                                                        \
+        }                                                                            \
     }
-SPREAD(float)
-SPREAD(double)
+SPREAD(float, float)
+SPREAD(float, double)
+SPREAD(double, float)
+SPREAD(double, double)
 
 static int reduce_backward(mxn_job *job)
 {
@@ -318,12 +320,15 @@ static int reduce_backward(mxn_job *job)
     mxn_walk walk;
     mxn__walk_init(&walk, out->shape->ndim, out->shape->dims,
                    (const int64_t *const[]){steps, NULL, NULL});
-    if (out->dtype == MXN_FLOAT32 && job->inputs[0].dtype == MXN_FLOAT32) {
-        spread_float(job, kind, scale, &walk);
-    } else if (out->dtype == MXN_FLOAT64 && job->inputs[0].dtype == MXN_FLOAT64) {
-        spread_double(job, kind, scale, &walk);
-    } else {
+    int32_t from = job->inputs[0].dtype;
+    if ((out->dtype != MXN_FLOAT32 && out->dtype != MXN_FLOAT64) ||
+        (from != MXN_FLOAT32 && from != MXN_FLOAT64)) {
         return mxn__type_refused(job, out->dtype);
+    }
+    if (out->dtype == MXN_FLOAT32) {
+        (from == MXN_FLOAT32 ? spread_float_float : spread_float_double)(job, kind, scale, &walk);
+    } else {
+        (from == MXN_FLOAT32 ? spread_double_float : spread_double_double)(job, kind, scale, &walk);
     }
     return 0;
 }

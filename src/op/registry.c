@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/lock.h"
 #include "op/define.h"
+#include "op/kernels.h"
 #include "op/op_state.h"
 
 #define FAMILY(name) MXN_FAMILY_DECLARE(name)
@@ -123,6 +124,9 @@ static int set_up_op(mxn_op *op, const mxn_op_def *def, uint32_t index)
     op->state = mxp__alloc(sizeof(mxn_op_state));
     if (op->state == NULL) {
         return mxp__fail_memory("the list of operators");
+    }
+    for (int kind = 0; kind < MXN_KERNEL_KINDS; kind++) {
+        op->state->kernels[kind] = mxn__kernel_find(kind, op->name);
     }
     set_up_fields(op);
     return set_up_inputs(op);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators on an array and a number. A number that is not whole makes float64 of whole arrays;
 // numpy's comparisons make truth values.
-#include <math.h>
-
 #include "op/binary_loops.h"
 #include "op/infer.h"
 #include "op/loops.h"
@@ -65,44 +63,54 @@ static int scalar_forward(mxn_job *job)
 }
 
 // ---- gradients ----------------------------------------------------------------------------------
-// g is the gradient, x the input (or for rpower the output), s the number.
-#define GRADIENT_LOOP(type, expression)                                  \
-    {                                                                    \
-        const type *gs = job->inputs[0].data;                            \
-        const type *xs = job->inputs[job->params->input_count - 1].data; \
-        type *to = job->outputs[0].data;                                 \
-        for (size_t i = 0; i < count; i++) {                             \
-            const type g = gs[i], x = xs[i];                             \
-            (void)x;                                                     \
-            to[i] = (type)(expression);                                  \
-        }                                                                \
-        return 0;                                                        \
+// That of the array's side, where the number is an array of one. Inputs: the gradient and, unless
+// the derivative is a constant, the input (of the number to a power: the output).
+static int scalar_backward(mxn_job *job)
+{
+    const mxn_operand *g = &job->inputs[0], *out = &job->outputs[0];
+    int variant = job->params->op->def->variant;
+    int32_t dtype = out->dtype;
+    if (dtype != MXN_FLOAT32 && dtype != MXN_FLOAT64) {
+        return mxn__type_refused(job, dtype);
     }
-#define GRADIENT(name, expression)                                          \
-    static int name##_backward(mxn_job *job)                                \
-    {                                                                       \
-        const double s = ((const scalar_params *)mxn__values(job))->scalar; \
-        (void)s;                                                            \
-        size_t count = mxn_shape_size(job->outputs[0].shape);               \
-        switch (job->outputs[0].dtype) {                                    \
-        case MXN_FLOAT32:                                                   \
-            GRADIENT_LOOP(float, expression)                                \
-        case MXN_FLOAT64:                                                   \
-            GRADIENT_LOOP(double, expression)                               \
-        default:                                                            \
-            return mxn__type_refused(job, job->outputs[0].dtype);           \
-        }                                                                   \
-    }
+    int64_t room;
+    mxn_cast(&room, dtype, &((const scalar_params *)mxn__values(job))->scalar, MXN_FLOAT64, 1);
+    bool reversed = (variant & REVERSED) != 0;
+    const void *array = job->inputs[job->params->input_count - 1].data;
+    const mxn_gradient_row row = {
+        .g = g->data,
+        .a = reversed ? (const void *)&room : array,
+        .b = reversed ? array : (const void *)&room,
+        .a_step = !reversed,
+        .b_step = reversed,
+        .to = out->data,
+        .count = (int64_t)mxn_shape_size(out->shape),
+    };
+    mxn__binary_gradient(variant & ~REVERSED, reversed, dtype, &row);
+    return 0;
+}
 
-GRADIENT(mul, g *s)
-GRADIENT(div, g / s)
-GRADIENT(rdiv, -g *s / (x * x))
-GRADIENT(power, g *s *pow(x, s - 1))
-GRADIENT(rpower, g *x *log(s))
-GRADIENT(mod, g)
-GRADIENT(rmod, -g *floor(s / x))
-GRADIENT(maximum, x >= s ? g : 0)
-GRADIENT(minimum, x <= s ? g : 0)
+// ---- gradients of gradients ---------------------------------------------------------------------
+// Linear in g: the same operator. Of powers, whose derivative is s x^(s-1): the second one is
+// s (s-1) x^(s-2), which is the first one's output times (s-1) / x.
+#define AGAIN_LINEAR(name) MXN_USES_NONE(name)
+#define STRAIGHT(name) MXN_GRADIENT({.op = (name), .takes = "g0 i1", .gives = "0"})
+#define AGAIN_POWER                                                                \
+    MXN_GRADIENT({.op = "_backward_power_scalar", .takes = "g0 i1", .gives = "0"}, \
+                 {.op = "elemwise_mul", .takes = "g0 o0", .gives = "-"},           \
+                 {.op = "elemwise_div", .takes = "s1 i1", .gives = "-"},           \
+                 {.op = "_backward_mul_scalar", .takes = "s2", .gives = "-"},      \
+                 {.op = "elemwise_sub", .takes = "s3 s2", .gives = "1"})
+#define AGAIN_RDIV                                                                \
+    MXN_GRADIENT({.op = "_backward_rdiv_scalar", .takes = "g0 i1", .gives = "0"}, \
+                 {.op = "elemwise_mul", .takes = "g0 o0", .gives = "-"},          \
+                 {.op = "elemwise_div", .takes = "s1 i1", .gives = "-"},          \
+                 {.op = "_mul_scalar", .takes = "s2", .gives = "1", .adjust = make_minus_two})
+
+static void make_minus_two(void *values)
+{
+    *(scalar_params *)values = (scalar_params){.scalar = -2, .is_int = true};
+}
 
 // ---- the table ----------------------------------------------------------------------------------
 #define ENTRY(name_, aliases_, variant_, types_, gradient_)                                    \
@@ -113,13 +121,14 @@ GRADIENT(minimum, x <= s ? g : 0)
     }
 #define SCALAR(name, aliases, variant, gradient) \
     ENTRY(name, aliases, variant, result_types, gradient)
-#define COMPARE(name, aliases, variant) ENTRY(name, aliases, variant, NULL, MXN_GRADIENT_ZERO)
+#define COMPARE(name, aliases, variant) \
+    ENTRY(name, aliases, variant, result_types, MXN_GRADIENT_ZERO)
 #define NUMPY_COMPARE(name, variant) ENTRY(name, NULL, variant, mxn__types_bool, MXN_GRADIENT_ZERO)
-#define BACKWARD(name_, inputs_, function_)                             \
-    {                                                                   \
-        .name = (name_), .inputs = (inputs_), .fields = fields,         \
-        .params_bytes = sizeof(scalar_params), .flags = MXN_OP_INPLACE, \
-        .forward = function_##_backward, .flops_each = 2                \
+#define BACKWARD(name_, inputs_, function_, again_)                                             \
+    {                                                                                           \
+        .name = (name_), .inputs = (inputs_), .fields = fields,                                 \
+        .params_bytes = sizeof(scalar_params), .flags = MXN_OP_INPLACE, .variant = (function_), \
+        .gradient = (again_), .forward = scalar_backward, .flops_each = 2                       \
     }
 
 static const mxn_op_def table[] = {
@@ -168,15 +177,38 @@ static const mxn_op_def table[] = {
     NUMPY_COMPARE("_npi_greater_equal_scalar", MXN_GREATER_EQUAL_OF),
     NUMPY_COMPARE("_npi_less_scalar", MXN_LESSER_OF),
     NUMPY_COMPARE("_npi_less_equal_scalar", MXN_LESSER_EQUAL_OF),
-    BACKWARD("_backward_mul_scalar", "data", mul),
-    BACKWARD("_backward_div_scalar", "data", div),
-    BACKWARD("_backward_rdiv_scalar", "lhs rhs", rdiv),
-    BACKWARD("_backward_mod_scalar", "lhs rhs", mod),
-    BACKWARD("_backward_rmod_scalar", "lhs rhs", rmod),
-    BACKWARD("_backward_power_scalar", "lhs rhs", power),
-    BACKWARD("_backward_rpower_scalar", "lhs rhs", rpower),
-    BACKWARD("_backward_maximum_scalar", "lhs rhs", maximum),
-    BACKWARD("_backward_minimum_scalar", "lhs rhs", minimum),
+    BACKWARD("_backward_mul_scalar", "data", MXN_MUL_OF, AGAIN_LINEAR("_backward_mul_scalar")),
+    BACKWARD("_backward_div_scalar", "data", MXN_DIV_OF, AGAIN_LINEAR("_backward_div_scalar")),
+    BACKWARD("_backward_rdiv_scalar", "lhs rhs", MXN_DIV_OF | REVERSED, AGAIN_RDIV),
+    BACKWARD("_backward_mod_scalar", "lhs rhs", MXN_MOD_OF, NULL),
+    BACKWARD("_backward_rmod_scalar", "lhs rhs", MXN_MOD_OF | REVERSED, NULL),
+    BACKWARD("_backward_power_scalar", "lhs rhs", MXN_POWER_OF, AGAIN_POWER),
+    BACKWARD("_backward_rpower_scalar", "lhs rhs", MXN_RPOWER_OF, NULL),
+    BACKWARD("_backward_maximum_scalar", "lhs rhs", MXN_MAXIMUM_OF,
+             STRAIGHT("_backward_maximum_scalar")),
+    BACKWARD("_backward_minimum_scalar", "lhs rhs", MXN_MINIMUM_OF,
+             STRAIGHT("_backward_minimum_scalar")),
+    SCALAR("_hypot_scalar", "_HypotScalar _npi_hypot_scalar", MXN_HYPOT_OF,
+           MXN_USES_IN("_backward_hypot_scalar")),
+    SCALAR("_npi_fmax_scalar", NULL, MXN_FMAX_OF, MXN_USES_IN("_backward_npi_fmax_scalar")),
+    SCALAR("_npi_fmin_scalar", NULL, MXN_FMIN_OF, MXN_USES_IN("_backward_npi_fmin_scalar")),
+    ENTRY("_npi_arctan2_scalar", NULL, MXN_ARCTAN2_OF, divided_types,
+          MXN_USES_IN("_backward_npi_arctan2_scalar")),
+    ENTRY("_npi_rarctan2_scalar", NULL, MXN_ARCTAN2_OF | REVERSED, divided_types,
+          MXN_USES_IN("_backward_npi_rarctan2_scalar")),
+    SCALAR("_npi_floor_divide_scalar", NULL, MXN_FLOOR_DIVIDE_OF, MXN_GRADIENT_ZERO),
+    SCALAR("_npi_rfloor_divide_scalar", NULL, MXN_FLOOR_DIVIDE_OF | REVERSED, MXN_GRADIENT_ZERO),
+    SCALAR("_npi_bitwise_and_scalar", NULL, MXN_BITWISE_AND_OF, MXN_GRADIENT_ZERO),
+    SCALAR("_npi_bitwise_or_scalar", NULL, MXN_BITWISE_OR_OF, MXN_GRADIENT_ZERO),
+    SCALAR("_npi_bitwise_xor_scalar", NULL, MXN_BITWISE_XOR_OF, MXN_GRADIENT_ZERO),
+    NUMPY_COMPARE("_npi_logical_and_scalar", MXN_LOGICAL_AND_OF),
+    NUMPY_COMPARE("_npi_logical_or_scalar", MXN_LOGICAL_OR_OF),
+    NUMPY_COMPARE("_npi_logical_xor_scalar", MXN_LOGICAL_XOR_OF),
+    BACKWARD("_backward_hypot_scalar", "lhs rhs", MXN_HYPOT_OF, NULL),
+    BACKWARD("_backward_npi_fmax_scalar", "lhs rhs", MXN_FMAX_OF, NULL),
+    BACKWARD("_backward_npi_fmin_scalar", "lhs rhs", MXN_FMIN_OF, NULL),
+    BACKWARD("_backward_npi_arctan2_scalar", "lhs rhs", MXN_ARCTAN2_OF, NULL),
+    BACKWARD("_backward_npi_rarctan2_scalar", "lhs rhs", MXN_ARCTAN2_OF | REVERSED, NULL),
 };
 
 MXN_FAMILY(scalar, table);

@@ -62,12 +62,15 @@ static int reshape_shapes(const mxn_shapes *shapes)
     mxn_shape result;
     int error = mxn_shape_infer_reshape(shapes->inputs[0], codes->count, codes->values,
                                         params->reverse, &result);
-    if (error == 0 && mxn_shape_size(&result) != mxn_shape_size(shapes->inputs[0])) {
+    if (error != 0) {
+        return mxn__shape_refused(shapes, 0, "%s", mxp_last_error());
+    }
+    if (mxn_shape_size(&result) != mxn_shape_size(shapes->inputs[0])) {
         char text[MXN_SHAPE_TEXT];
         return mxn__shape_refused(shapes, 0, "cannot become shape %s",
                                   mxn_shape_tuple(&result, text));
     }
-    return error != 0 ? error : mxn__shape_output(shapes, 0, &result);
+    return mxn__shape_output(shapes, 0, &result);
 }
 
 // numpy's codes: -1 is what is left over, -2 copies a dimension, -3 skips one of size 1, -4 copies
@@ -83,7 +86,7 @@ typedef struct numpy_reshape {
 
 static int bad_code(const numpy_reshape *walk, int32_t i)
 {
-    return mxn__shape_refused(walk->shapes, 0, "newshape element %d (%lld) does not fit", i,
+    return mxn__shape_refused(walk->shapes, 0, "newshape element %lld does not fit",
                               (long long)walk->codes->values[i]);
 }
 
@@ -151,14 +154,47 @@ static bool take_code(numpy_reshape *walk, int32_t *i)
     }
 }
 
+// Matching from the right is matching from the left with everything turned round.
+static void turn_shape(mxn_shape *shape)
+{
+    for (int32_t i = 0; i < shape->ndim / 2; i++) {
+        int64_t dim = shape->dims[i];
+        shape->dims[i] = shape->dims[shape->ndim - 1 - i];
+        shape->dims[shape->ndim - 1 - i] = dim;
+    }
+}
+
+static void turn_codes(mxn_tuple *to, const mxn_tuple *codes)
+{
+    int32_t at = to->count = codes->count;
+    for (int32_t i = 0; i < codes->count; i++) {
+        if (codes->values[i] == -6 && i + 2 < codes->count) {
+            at -= 3;
+            to->values[at] = -6;
+            to->values[at + 1] = codes->values[i + 2];
+            to->values[at + 2] = codes->values[i + 1];
+            i += 2;
+        } else {
+            to->values[--at] = codes->values[i];
+        }
+    }
+}
+
 static int npx_reshape_shapes(const mxn_shapes *shapes)
 {
     const reshape_params *params = (const void *)shapes->params->values;
     if (!mxn_shape_known(shapes->inputs[0])) {
         return 0;
     }
-    numpy_reshape walk = {shapes, shapes->inputs[0], &params->shape, {0}, 0, -1};
-    for (int32_t i = 0; i < params->shape.count; i++) {
+    mxn_shape in;
+    mxn_tuple codes = params->shape;
+    mxn_shape_copy(&in, shapes->inputs[0]);
+    if (params->reverse) {
+        turn_shape(&in);
+        turn_codes(&codes, &params->shape);
+    }
+    numpy_reshape walk = {shapes, &in, &codes, {0}, 0, -1};
+    for (int32_t i = 0; i < codes.count; i++) {
         int32_t code = i;
         if (!take_code(&walk, &i)) {
             return bad_code(&walk, code);
@@ -168,6 +204,9 @@ static int npx_reshape_shapes(const mxn_shapes *shapes)
     if (walk.unknown >= 0 && got > 0 && size % got == 0) {
         walk.result.dims[walk.unknown] = (int64_t)(size / got);
         got = size;
+    }
+    if (params->reverse) {
+        turn_shape(&walk.result);
     }
     if (got != size) {
         char text[MXN_SHAPE_TEXT];
@@ -281,9 +320,7 @@ static int squeeze_shapes(const mxn_shapes *shapes)
             result.dims[result.ndim++] = in->dims[i];
         }
     }
-    if (result.ndim == 0 && shapes->params->op->def->variant == 0) {
-        result.dims[result.ndim++] = 1;
-    }
+    mxn__shape_settle(&result, shapes->params->op->def->variant != 0);
     return mxn__shape_output(shapes, 0, &result);
 }
 

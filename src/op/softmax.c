@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // softmax and its kin. All work along one axis: the array is `outer` times `count` times `inner`
 // numbers, and numbers of one softmax lie `inner` apart.
+#include "op/softmax.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -169,23 +171,51 @@ static int softmax_forward(mxn_job *job)
     return 0;
 }
 
+bool mxn__softmax_describe(const mxn_job *job, int64_t sizes[3], bool *logarithm)
+{
+    const softmax_params *params = mxn__values(job);
+    const mxn_shape *shape = job->inputs[0].shape;
+    int32_t axis;
+    if (softmax_axis(job->params, shape, &axis) != 0 || params->temperature.has ||
+        job->params->input_count > 1 || mxn_shape_size(shape) == 0) {
+        return false;
+    }
+    const stretch s = stretch_of(shape, axis);
+    sizes[0] = s.outer;
+    sizes[1] = s.count;
+    sizes[2] = s.inner;
+    *logarithm = job->params->op->def->variant == LOG_SOFTMAX;
+    return true;
+}
+
 // From the gradient and the output: of softmax y (g - sum(g y)), of its logarithm g - exp(y)
 // sum(g).
-#define SOFTMAX_BACKWARD(type)                                                             \
-    static void softmax_back_##type(const type *g, const type *y, type *to, int64_t count, \
-                                    int64_t step, double scale, bool log_of_it)            \
-    {                                                                                      \
-        double sum = 0;                                                                    \
-        for (int64_t i = 0; i < count * step; i += step) {                                 \
-            sum += (double)g[i] * (log_of_it ? 1.0 : (double)y[i]);                        \
-        }                                                                                  \
-        for (int64_t i = 0; i < count * step; i += step) {                                 \
-            double gi = (double)g[i], yi = (double)y[i];                                   \
-            to[i] = (type)(scale * (log_of_it ? gi - exp(yi) * sum : yi * (gi - sum)));    \
-        }                                                                                  \
+typedef struct softmax_back {
+    const void *g, *y;
+    void *to;
+    int64_t count, step;
+    double scale;
+    bool log_of_it;
+} softmax_back;
+
+#define SOFTMAX_BACKWARD(type, to_type)                                                          \
+    static void softmax_back_##type##_##to_type(const softmax_back *b, int64_t at)               \
+    {                                                                                            \
+        const type *g = (const type *)b->g + at, *y = (const type *)b->y + at;                   \
+        to_type *to = (to_type *)b->to + at;                                                     \
+        double sum = 0;                                                                          \
+        for (int64_t i = 0; i < b->count * b->step; i += b->step) {                              \
+            sum += (double)g[i] * (b->log_of_it ? 1.0 : (double)y[i]);                           \
+        }                                                                                        \
+        for (int64_t i = 0; i < b->count * b->step; i += b->step) {                              \
+            double gi = (double)g[i], yi = (double)y[i];                                         \
+            to[i] = (to_type)(b->scale * (b->log_of_it ? gi - exp(yi) * sum : yi * (gi - sum))); \
+        }                                                                                        \
     }
-SOFTMAX_BACKWARD(float)
-SOFTMAX_BACKWARD(double)
+SOFTMAX_BACKWARD(float, float)
+SOFTMAX_BACKWARD(float, double)
+SOFTMAX_BACKWARD(double, float)
+SOFTMAX_BACKWARD(double, double)
 
 static int softmax_backward(mxn_job *job)
 {
@@ -196,21 +226,23 @@ static int softmax_backward(mxn_job *job)
     if (error != 0) {
         return error;
     }
-    if (out->dtype != g->dtype || (g->dtype != MXN_FLOAT32 && g->dtype != MXN_FLOAT64)) {
+    static void (*const backs[2][2])(const softmax_back *b, int64_t at) = {
+        {softmax_back_float_float, softmax_back_float_double},
+        {softmax_back_double_float, softmax_back_double_double}};
+    bool wide = g->dtype == MXN_FLOAT64, to_wide = out->dtype == MXN_FLOAT64;
+    if ((!wide && g->dtype != MXN_FLOAT32) || (!to_wide && out->dtype != MXN_FLOAT32)) {
         return mxn__type_refused(job, out->dtype);
     }
     const stretch s = stretch_of(g->shape, axis);
-    const double scale = params->temperature.has ? 1 / params->temperature.value : 1;
-    const bool log_of_it = job->params->op->def->variant == LOG_SOFTMAX;
+    const softmax_back b = {.g = g->data,
+                            .y = y->data,
+                            .to = out->data,
+                            .count = s.count,
+                            .step = s.inner,
+                            .scale = params->temperature.has ? 1 / params->temperature.value : 1,
+                            .log_of_it = job->params->op->def->variant == LOG_SOFTMAX};
     for (int64_t i = 0; i < s.outer * s.inner; i++) {
-        int64_t at = i / s.inner * s.count * s.inner + i % s.inner;
-        if (g->dtype == MXN_FLOAT32) {
-            softmax_back_float((const float *)g->data + at, (const float *)y->data + at,
-                               (float *)out->data + at, s.count, s.inner, scale, log_of_it);
-        } else {
-            softmax_back_double((const double *)g->data + at, (const double *)y->data + at,
-                                (double *)out->data + at, s.count, s.inner, scale, log_of_it);
-        }
+        backs[wide][to_wide](&b, i / s.inner * s.count * s.inner + i % s.inner);
     }
     return 0;
 }

@@ -45,10 +45,12 @@ int mxn__window_init(mxn_window *window, const mxn_op *op, const mxn_tuple *kern
     return error != 0 ? error : fill(op, "pad", pad, ndim, 0, window->pad);
 }
 
-void mxn__window_images(mxn_window *window, const mxn_shape *in, const mxn_shape *out)
+void mxn__window_images(mxn_window *window, const mxn_shape *in, const mxn_shape *out,
+                        int32_t first)
 {
-    for (int32_t i = 2; i < in->ndim; i++) {
-        window->in[3 - in->ndim + i] = in->dims[i];
-        window->out[3 - in->ndim + i] = out->dims[i];
+    int32_t count = in->ndim - 2;
+    for (int32_t i = 0; i < count; i++) {
+        window->in[3 - count + i] = in->dims[first + i];
+        window->out[3 - count + i] = out->dims[first + i];
     }
 }

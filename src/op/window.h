@@ -11,7 +11,7 @@ typedef struct mxn_window {
     int64_t kernel[3], stride[3], dilate[3], pad[3];
 } mxn_window;
 
-// The layouts of the parameter `layout`; only those with channels first are computed.
+// The layouts of the parameter `layout`.
 extern const mxn_word mxn__words_layouts[];
 enum { MXN_LAYOUT_NONE = -1, MXN_LAYOUT_CHANNELS_FIRST = 0, MXN_LAYOUT_CHANNELS_LAST = 1 };
 
@@ -19,6 +19,8 @@ enum { MXN_LAYOUT_NONE = -1, MXN_LAYOUT_CHANNELS_FIRST = 0, MXN_LAYOUT_CHANNELS_
 // that do not fit each other, zero or negative numbers, more than 3 dimensions.
 int mxn__window_init(mxn_window *window, const mxn_op *op, const mxn_tuple *kernel,
                      const mxn_tuple *stride, const mxn_tuple *dilate, const mxn_tuple *pad);
-void mxn__window_images(mxn_window *window, const mxn_shape *in, const mxn_shape *out);
+// The images lie along the dimensions from `first` on: 2, or 1 if channels are last.
+void mxn__window_images(mxn_window *window, const mxn_shape *in, const mxn_shape *out,
+                        int32_t first);
 
 #endif

@@ -97,6 +97,7 @@ static int make_chunk(mxn_array *array, const mxn_shape *shape, int dtype, mxn_c
     chunk->block = NULL;
     chunk->source = NULL;
     chunk->bytes = size * mxn_dtype_size(dtype);
+    __atomic_store_n(&chunk->host_writes, 0u, __ATOMIC_RELAXED);
     chunk->context = context;
     chunk->tag =
         tag != NULL ? *tag : (mxn_tag){.scope = mxp_scope_current(), .category = MXN_MEMORY_INPUT};
@@ -204,6 +205,15 @@ int mxn_array_data(const mxn_array *array, void **data)
     }
     mxn_place place = mxn_array_place(array);
     return mxn_place_data(&place, data);
+}
+
+int mxn_array_data_exposed(const mxn_array *array, void **data)
+{
+    int error = mxn_array_data(array, data);
+    if (error == MXP_OK) {
+        __atomic_store_n(&array->chunk->host_writes, MXN_HOST_WRITES_ANY, __ATOMIC_RELAXED);
+    }
+    return error;
 }
 
 int mxn_array_resize(mxn_array *array, const mxn_shape *shape)

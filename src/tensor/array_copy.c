@@ -37,6 +37,15 @@ static int check_host_copy(const mxn_array *array, const void *data, uint64_t co
     return MXP_OK;
 }
 
+// Counting must not arrive at "any".
+static void count_host_write(mxn_chunk *chunk)
+{
+    uint32_t writes = mxn_chunk_host_writes(chunk);
+    if (writes != MXN_HOST_WRITES_ANY) {
+        __atomic_store_n(&chunk->host_writes, (writes + 1) % MXN_HOST_WRITES_ANY, __ATOMIC_RELAXED);
+    }
+}
+
 int mxn_array_copy_in(mxn_array *array, const void *data, uint64_t count)
 {
     int error = check_host_copy(array, data, count);
@@ -50,6 +59,7 @@ int mxn_array_copy_in(mxn_array *array, const void *data, uint64_t count)
     }
     if (error == MXP_OK) {
         memcpy(to, data, count * mxn_dtype_size(array->dtype));
+        count_host_write(array->chunk);
     }
     return error;
 }

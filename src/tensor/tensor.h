@@ -51,6 +51,7 @@ typedef struct mxn_chunk {
     uint64_t bytes;  // to allocate
     uint32_t refs;  // atomic: arrays on it
     uint32_t state;  // atomic
+    uint32_t host_writes;  // atomic: see mxn_chunk_host_writes
     mxn_context context;
     mxn_tag tag;
 } mxn_chunk;
@@ -144,6 +145,16 @@ static inline int mxn_place_data(const mxn_place *place, void **data)
     return 0;
 }
 int mxn_array_data(const mxn_array *array, void **data);  // MXP_ESTATE of a none array
+
+// Writes that the variable's version does not count: how often the program has copied values in, or
+// MXN_HOST_WRITES_ANY once it has the address itself. For what is derived from values and kept.
+#define MXN_HOST_WRITES_ANY UINT32_MAX
+static inline uint32_t mxn_chunk_host_writes(const mxn_chunk *chunk)
+{
+    return __atomic_load_n(&chunk->host_writes, __ATOMIC_RELAXED);
+}
+// mxn_array_data for the program, which may write there whenever it likes.
+int mxn_array_data_exposed(const mxn_array *array, void **data);
 
 // Gives an array with no views a shape only its operation knows, growing the memory if need be.
 // What was in it is lost if it grows. Inside that operation, and nobody reads the shape before it

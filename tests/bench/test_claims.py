@@ -66,6 +66,48 @@ def test_a_peer_that_is_not_installed_is_a_row_without_a_verdict(tmp_path):
         assert "not installed" in row["note"]
 
 
+RUNTIME_ALONE = ["E1 empty operations, one variable, over a bare hand-off", "E3", "E10"]
+
+
+@pytest.mark.parametrize("claim", RUNTIME_ALONE)
+def test_claims_about_the_runtime_need_no_peer(claim, tmp_path):
+    output = tmp_path / "bench.json"
+    result = run("--bench", claim, "--rounds", "1", "--disturbed", "--output", output)
+    assert result.returncode == 0, result.stderr
+    rows = json.loads(output.read_text(encoding="utf-8"))
+    assert rows
+    for row in rows:
+        assert (row["value"] or row["ratio"]) is not None, row["note"]
+
+
+def side(workload, commands):
+    """What runtime_side answers, on our own library."""
+    result = subprocess.run([BUILD / "bench/runtime_side", workload, BUILD / "libmxnet.so"],
+                            input="".join(command + "\n" for command in commands),
+                            capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stderr
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("workload", ["in_turn", "chain", "three", "wait", "plus_scalar", "lenet"])
+def test_a_batch_is_recorded_only_when_it_is_told_so(workload):
+    first, off, after_off, on, after_on = side(workload, ["off", "off", "drain", "on", "drain"])
+    assert all(answer["ns"] > 0 for answer in (first, off, on))
+    assert after_off["records"] == 0 and after_on["records"] > 0
+
+
+def test_recorded_operations_are_all_there():
+    """60,000 operations, as many calls, and the call that waits."""
+    _, drained = side("chain", ["on", "drain"])
+    assert drained["records"] >= 120_001
+
+
+def test_an_unknown_command_ends_a_side():
+    result = subprocess.run([BUILD / "bench/runtime_side", "hand_off"], input="sleep\n",
+                            capture_output=True, text=True, timeout=20)
+    assert result.returncode != 0 and "unknown command" in result.stderr
+
+
 def test_an_unknown_claim_is_an_error():
     result = run("--bench", "R99")
     assert result.returncode != 0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions per span, operator record and site that is off, counted under callgrind: what fails
-when recording becomes more expensive. Times are for bench/; they flap, counts do not.
+"""Instructions per span, operator record and site that is off, and per operation of the runtime,
+counted under callgrind: what fails when they become more expensive. Times are for bench/; they flap,
+counts do not.
 
 Limits are in bench/instructions/limits.json, 10 % above what was reached. To set them anew, run this
 file as a program: it prints the counts.
@@ -22,32 +23,57 @@ FEW, MANY = 20_000, 60_000
 COLLECTED = re.compile(r"Collected : (\d+)")
 
 
-def instructions(site, count, output):
-    """Those of one run, inside the loop only: start and output of the library vary."""
+# Workload of runtime_side, how a batch is told to run, how many operations it has, and the function
+# of the library that is counted with all it calls.
+RUNTIME = {
+    "engine_push": ("held", "off", 100_000, "MXEnginePushSyncND"),
+    "engine_push_recorded": ("held", "on\ndrain", 100_000, "MXEnginePushSyncND"),
+    "engine_run": ("held", "off", 100_000, "mxn__operation_run"),
+    "engine_run_recorded": ("held", "on\ndrain", 100_000, "mxn__operation_run"),
+    "invoke": ("plus_scalar", "off", 5_000, "MXImperativeInvokeEx"),
+    "invoke_recorded": ("plus_scalar", "on\ndrain", 5_000, "MXImperativeInvokeEx"),
+}
+
+
+def instructions(command, counted, output, commands=""):
+    """Those of one run, inside `counted` only: start and output of the library vary."""
     command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={output}",
-               "--collect-atstart=no", "--toggle-collect=bench_loop_*",
-               BUILD / "bench/sites", site, str(count)]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=200,
+               "--collect-atstart=no", f"--toggle-collect={counted}", *command]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=200, input=commands,
                             env={**os.environ, "MXPROF_CLOCK": "tsc"})
     assert result.returncode == 0, result.stderr
     return int(COLLECTED.search(result.stderr).group(1))
 
 
-def per_operation(site, folder):
+def per_operation_of_loop(site, folder):
     """The difference of two counts: what is done once falls out. Loops run twice where they record
     (sites.c), first into new memory."""
     passes = 1 if site in ("nothing", "off_inline", "off_exported") else 2
-    many = instructions(site, MANY, folder / "many.out")
-    few = instructions(site, FEW, folder / "few.out")
+    few, many = (instructions([BUILD / "bench/sites", site, str(count)], "bench_loop_*",
+                              folder / f"{count}.out") for count in (FEW, MANY))
     return (many - few) / (MANY - FEW) / passes
+
+
+def per_operation_of_runtime(site, folder):
+    """Of the third batch: the first two meet new memory."""
+    workload, batch, operations, counted = RUNTIME[site]
+    command = [BUILD / "bench/runtime_side", workload, BUILD / "libmxnet.so"]
+    two, three = (instructions(command, counted, folder / f"{batches}.out",
+                               (batch + "\n") * batches) for batches in (2, 3))
+    return (three - two) / operations
+
+
+def per_operation(site, folder):
+    measure = per_operation_of_runtime if site in RUNTIME else per_operation_of_loop
+    return measure(site, folder)
 
 
 @pytest.fixture(scope="module")
 def built():
     if shutil.which("valgrind") is None:
         pytest.skip("valgrind is not installed: scripts/setup build")
-    subprocess.run(["cmake", "--build", BUILD, "--target", "bench_sites"], check=True,
-                   capture_output=True)
+    subprocess.run(["cmake", "--build", BUILD, "--target", "bench_sites",
+                    "bench_runtime_side", "mxnet_shared"], check=True, capture_output=True)
 
 
 @pytest.mark.parametrize("site", sorted(LIMITS))
@@ -56,5 +82,5 @@ def test_instructions_stay_below_the_limit(site, built, tmp_path):
 
 
 if __name__ == "__main__":
-    for name in sorted(LIMITS):
+    for name in sorted({*LIMITS, *RUNTIME}):
         print(name, per_operation(name, pathlib.Path(sys.argv[1])))

@@ -14,23 +14,32 @@ README = (SOURCE / "README.md").read_text()
 PAGES = ["README.md", "DESIGN.md"] + [f"docs/{page.name}" for page in (SOURCE / "docs").glob("*.md")]
 
 
-def block(language):
-    found, = re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
-    return found
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 
 
 def run(*command, **options):
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60, **options)
 
 
-def test_c_program_prints_a_table_and_leaves_a_trace(tmp_path):
-    (tmp_path / "hello.c").write_text(block("c"))
-    run("cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", f"-I{SOURCE}/include", "hello.c", f"-L{BUILD}",
-        "-lmxprof", f"-Wl,-rpath,{BUILD}", "-o", "hello", cwd=tmp_path)
-    printed = run(tmp_path / "hello", cwd=tmp_path).stdout
-    assert re.search(r"^work +100 ", printed, re.MULTILINE)
+# The program, its library, a name it records and how often.
+C_PROGRAMS = [("mxnet", "dot", 10), ("mxprof", "work", 100)]
+
+
+@pytest.mark.parametrize("number", range(len(C_PROGRAMS)))
+def test_c_program_prints_a_table_and_leaves_a_trace(number, tmp_path):
+    library, name, count = C_PROGRAMS[number]
+    (tmp_path / "program.c").write_text(blocks("c")[number])
+    run("cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", f"-I{SOURCE}/include", "program.c", f"-L{BUILD}",
+        f"-l{library}", f"-Wl,-rpath,{BUILD}", "-o", "program", cwd=tmp_path)
+    printed = run(tmp_path / "program", cwd=tmp_path).stdout
+    assert re.search(rf"^{name} +{count} ", printed, re.MULTILINE)
     trace = json.loads((tmp_path / "profile.json").read_text())
-    assert sum(event["name"] == "work" for event in trace["traceEvents"]) == 100
+    assert sum(event["name"] == name for event in trace["traceEvents"]) == count
+
+
+def test_every_c_program_is_tested():
+    assert len(blocks("c")) == len(C_PROGRAMS)
 
 
 def test_hello_example_prints_a_table_and_leaves_a_trace(tmp_path):
@@ -42,7 +51,7 @@ def test_hello_example_prints_a_table_and_leaves_a_trace(tmp_path):
 def test_python_program_prints_a_table_and_leaves_a_trace(tmp_path):
     (tmp_path / "build").mkdir()
     (tmp_path / "build/release").symlink_to(BUILD)
-    printed = run("python3", "-c", block("python"), cwd=tmp_path).stdout
+    printed = run("python3", "-c", blocks("python")[0], cwd=tmp_path).stdout
     assert re.search(r"^sleep +3 ", printed, re.MULTILINE)
     assert json.loads((tmp_path / "script.json").read_text())["traceEvents"]
 
@@ -81,3 +90,13 @@ def test_c_api_page_names_every_function():
     listed = page + "".join(f"mxp_counter{kind}" for kind in ("_i64", "_f64"))
     assert sorted(name for name in declared - internal if name not in listed) == []
     assert len(declared) > 40
+
+
+def test_c_api_page_names_every_function_of_the_runtime():
+    declared = set()
+    for header in [*(SOURCE / "include/mxnet").glob("*.h"), SOURCE / "include/nnvm/c_api.h"]:
+        text = re.sub(r"//[^\n]*", "", header.read_text())
+        declared |= set(re.findall(r"^MXNET_DLL[^(]*\b((?:MX|NN)\w+)\(", text, re.MULTILINE))
+    page = (SOURCE / "docs/c-api.md").read_text()
+    assert sorted(name for name in declared if f"`{name}`" not in page) == []
+    assert len(declared) > 90

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "describe_source.h"
+#include "seal_file.h"
 #include "trace/native.h"
 #include "trace/reader.h"
-#include "trace/section.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -61,35 +61,13 @@ static void read_bytes(const void *data, size_t size)
     mxp__source_close(source);
 }
 
-static void seal(uint8_t *data, size_t size)
-{
-    mxp_file_header *header = (mxp_file_header *)(void *)data;
-    if (size < sizeof *header) {
-        return;
-    }
-    header->checksum = mxp__file_header_checksum(header);
-    size_t offset = header->header_bytes;
-    while (offset % MXP__SECTION_ALIGN == 0 && offset <= size &&
-           size - offset >= sizeof(mxp_section)) {
-        mxp_section *section = (mxp_section *)(void *)(data + offset);
-        if (section->length_bytes < sizeof *section || section->length_bytes > size - offset) {
-            return;
-        }
-        mxp_checksum checksum;
-        mxp__section_checksum_begin(&checksum, section);
-        mxp__checksum_add(&checksum, section + 1, (size_t)section->length_bytes - sizeof *section);
-        section->checksum = mxp__checksum_end(&checksum);
-        offset += section->length_bytes;
-    }
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     read_bytes(data, size);
     uint8_t *copy = malloc(size > 0 ? size : 1);
     if (copy != NULL && size > 0) {
         memcpy(copy, data, size);
-        seal(copy, size);
+        seal_file(copy, size);
         read_bytes(copy, size);
     }
     free(copy);

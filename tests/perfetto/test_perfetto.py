@@ -1,45 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The demo's Chrome trace in the real Perfetto UI, in headless Chromium: no import error, and exactly the
-slices, counters, threads and names that were recorded, counted by `mxprof` from the native trace.
-`make browser` installs what this needs; without it the test is skipped and says so."""
+"""The Chrome trace of `make demo-embed` in the real Perfetto UI: no import error, and exactly the slices,
+counters, threads and names that were recorded, counted by `mxprof` from the native trace."""
 import json
-import os
-import pathlib
 import re
-import shutil
 import subprocess
 
 import pytest
 
-SOURCE = pathlib.Path(os.environ.get("MXPROF_SOURCE", ".")).resolve()
-BUILD = pathlib.Path(os.environ.get("MXPROF_BUILD", "build/release")).resolve()
-UI = SOURCE / "build/perfetto/web_dist"
-MODULES = SOURCE / "build/browser"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-NODE = shutil.which("node")
-PICTURE = SOURCE / "build/demo-perfetto.png"
+from viewer import BUILD, SOURCE, inspect, mxprof, needs_browser
 
-missing = [what for what, there in {
-    "chromium": CHROMIUM, "node": NODE, "the Perfetto UI": UI.is_dir(),
-    "playwright-core": (MODULES / "node_modules/playwright-core").is_dir()}.items() if not there]
-pytestmark = pytest.mark.skipif(bool(missing), reason=f"not here: {', '.join(missing)} (make browser)")
-
-QUERIES = {
-    "slices": "select category, name, count(*) as n from slice group by category, name",
-    "counters": """select track.name as name, count(*) as n, max(value) as largest
-                   from counter join counter_track track on counter.track_id = track.id
-                   group by track.name""",
-    "threads": "select tid, name from thread",
-    "processes": "select pid from process where pid != 0",
-    "nesting": """select count(*) as n from slice child join slice parent on child.parent_id = parent.id
-                  where child.ts < parent.ts or child.ts + child.dur > parent.ts + parent.dur""",
-    "unended": "select count(*) as n from slice where dur < 0",
-}
-
-
-def mxprof(*arguments):
-    return subprocess.run([BUILD / "mxprof", *arguments], check=True, capture_output=True, text=True,
-                          timeout=120).stdout
+pytestmark = needs_browser
+PICTURE = SOURCE / "build/embed-perfetto.png"
 
 
 @pytest.fixture(scope="module")
@@ -53,16 +24,8 @@ def demo(tmp_path_factory):
 def seen(demo, tmp_path_factory):
     """What the viewer says about the trace."""
     bounds = json.loads(mxprof("report", "--json", demo / "profile.mxp"))["Report"]["Seconds"] * 1e9
-    task = {"ui": str(UI), "modules": str(MODULES), "chromium": CHROMIUM,
-            "trace": str(demo / "profile.json"), "queries": QUERIES, "picture": str(PICTURE),
-            "picture_from": int(bounds * 0.5), "picture_to": int(bounds * 0.5 + 25e6),
-            "expand": [""], "width": 1400, "height": 640}
-    file = tmp_path_factory.mktemp("task") / "task.json"
-    file.write_text(json.dumps(task))
-    result = subprocess.run([NODE, pathlib.Path(__file__).with_name("check.mjs"), file],
-                            capture_output=True, text=True, timeout=240, check=False)
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)
+    return inspect(tmp_path_factory.mktemp("task"), demo / "profile.json", PICTURE, bounds * 0.5,
+                   bounds * 0.5 + 25e6)
 
 
 @pytest.fixture(scope="module")

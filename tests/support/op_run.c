@@ -253,6 +253,27 @@ static void check_input(check *c, uint32_t index, bool expected)
     free(found);
 }
 
+// Of operators whose outputs are there already. Takes over the parameters and the outputs.
+static void check_all(check *c, uint32_t count, uint32_t mask)
+{
+    for (uint32_t i = 0; i < c->params->output_count; i++) {
+        c->heads[i] = op_array(c->outputs[i]->dtype, c->outputs[i]->shape.ndim,
+                               c->outputs[i]->shape.dims, NULL, 40 + i);
+    }
+    run_gradient(c);
+    for (uint32_t i = 0; i < count; i++) {
+        check_input(c, i, (mask >> i & 1u) != 0);
+    }
+    for (uint32_t i = 0; i < 4 * OP_RUN_MAX; i++) {
+        mxn_array_release(c->results[i]);
+    }
+    for (uint32_t i = 0; i < c->params->output_count; i++) {
+        mxn_array_release(c->outputs[i]);
+        mxn_array_release(c->heads[i]);
+    }
+    mxn_params_release(c->params);
+}
+
 void op_check_gradient(const char *name, const char *const *parameters, uint32_t count,
                        mxn_array *const *inputs, uint32_t mask)
 {
@@ -261,20 +282,43 @@ void op_check_gradient(const char *name, const char *const *parameters, uint32_t
         op_run_params(c.params, inputs, c.outputs, MXN_WRITE, true) != 0) {
         fail_msg("%s: %s", name, mxp_last_error());
     }
-    for (uint32_t i = 0; i < c.params->output_count; i++) {
-        c.heads[i] = op_array(c.outputs[i]->dtype, c.outputs[i]->shape.ndim,
-                              c.outputs[i]->shape.dims, NULL, 40 + i);
+    check_all(&c, count, mask);
+}
+
+static mxn_array *like(const mxn_array *array, uint64_t seed)
+{
+    return op_array(array->dtype, array->shape.ndim, array->shape.dims, NULL, seed);
+}
+
+void op_check_second_gradient(const char *name, const char *const *parameters, uint32_t count,
+                              mxn_array *const *inputs)
+{
+    check first = {.inputs = inputs};
+    const mxn_gradient *gradient;
+    if (parse(name, parameters, count, &first.params) != 0 ||
+        op_run_params(first.params, inputs, first.outputs, MXN_WRITE, true) != 0) {
+        fail_msg("%s: %s", name, mxp_last_error());
     }
-    run_gradient(&c);
-    for (uint32_t i = 0; i < count; i++) {
-        check_input(&c, i, (mask >> i & 1u) != 0);
+    assert_int_equal(mxn_params_gradient(first.params, &gradient), 0);
+    assert_int_equal(gradient->count, 1);
+    const mxn_gradient_call *call = &gradient->calls[0];
+    for (uint32_t i = 0; i < first.params->output_count; i++) {
+        first.heads[i] = like(first.outputs[i], 70 + i);
     }
-    for (uint32_t i = 0; i < 4 * OP_RUN_MAX; i++) {
-        mxn_array_release(c.results[i]);
+    mxn_array *takes[OP_RUN_MAX];
+    for (uint32_t i = 0; i < call->params->input_count; i++) {
+        takes[i] = source_of(&first, &call->takes[i]);
     }
-    for (uint32_t i = 0; i < c.params->output_count; i++) {
-        mxn_array_release(c.outputs[i]);
-        mxn_array_release(c.heads[i]);
+    check second = {.params = call->params, .inputs = takes};
+    mxn_params_retain(call->params);
+    for (uint32_t i = 0; i < call->params->output_count; i++) {
+        second.outputs[i] = like(inputs[call->gives[i]], 80 + i);
     }
-    mxn_params_release(c.params);
+    assert_int_equal(op_run_params(second.params, takes, second.outputs, MXN_WRITE, true), 0);
+    check_all(&second, call->params->input_count, UINT32_MAX);
+    for (uint32_t i = 0; i < first.params->output_count; i++) {
+        mxn_array_release(first.outputs[i]);
+        mxn_array_release(first.heads[i]);
+    }
+    mxn_params_release(first.params);
 }

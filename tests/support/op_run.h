@@ -25,4 +25,9 @@ int op_run_params(mxn_params *params, mxn_array *const *inputs, mxn_array **outp
 void op_check_gradient(const char *name, const char *const *parameters, uint32_t count,
                        mxn_array *const *inputs, uint32_t mask);
 
+// The same of the gradient itself: that its own gradient, by all its inputs, is what differences
+// say. The gradient must be one call.
+void op_check_second_gradient(const char *name, const char *const *parameters, uint32_t count,
+                              mxn_array *const *inputs);
+
 #endif

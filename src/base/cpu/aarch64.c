@@ -36,6 +36,11 @@ void mxp__cpu_counter_fence(void)
     __asm__ volatile("isb" ::: "memory");
 }
 
+uint32_t mxp__cpu_vector_bytes(void)
+{
+    return 16;
+}
+
 void mxp__cpu_relax(void)
 {
     __asm__ volatile("yield" ::: "memory");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What differs between processors: the cycle counter and whether it can be a clock. One file per
+// What differs between processors: the cycle counter and whether it can be a clock, vectors. One file per
 // processor beside this one (x86_64.c, aarch64.c, generic.c); all compile everywhere.
 #ifndef MXP_BASE_CPU_H
 #define MXP_BASE_CPU_H
@@ -18,5 +18,7 @@ uint64_t mxp__cpu_counter_hz(void);
 // happened. Without it a stamp taken under a lock may be older than the lock's last release.
 void mxp__cpu_counter_fence(void);
 void mxp__cpu_relax(void);  // in a spin loop
+// The longest vectors worth using, in bytes: 64 (AVX-512 F, BW, DQ, VL), 32 (AVX2 and FMA), 16.
+uint32_t mxp__cpu_vector_bytes(void);
 
 #endif

@@ -29,6 +29,11 @@ void mxp__cpu_counter_fence(void)
     __asm__ volatile("" ::: "memory");
 }
 
+uint32_t mxp__cpu_vector_bytes(void)
+{
+    return 16;
+}
+
 void mxp__cpu_relax(void)
 {
     __asm__ volatile("" ::: "memory");

@@ -52,6 +52,17 @@ void mxp__cpu_counter_fence(void)
     __builtin_ia32_lfence();
 }
 
+// Asks the system too, which must keep the registers.
+uint32_t mxp__cpu_vector_bytes(void)
+{
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+        return 64;
+    }
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 32 : 16;
+}
+
 void mxp__cpu_relax(void)
 {
     __builtin_ia32_pause();

@@ -12,7 +12,6 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -44,13 +43,6 @@ void mxp__os_thread_name(char *buffer, size_t size)
         name[0] = '\0';
     }
     snprintf(buffer, size, "%s", name);
-}
-
-void mxp__os_release_pages(void *pages, size_t size_bytes)
-{
-    if (madvise(pages, size_bytes, MADV_DONTNEED) != 0) {
-        memset(pages, 0, size_bytes);  // locked memory cannot be given back
-    }
 }
 
 static long membarrier(int command)

@@ -23,8 +23,6 @@ uint64_t mxp__os_boottime_ns(void);
 // Zeroed pages, or null. Async-signal-safe.
 void *mxp__os_map_pages(size_t size_bytes);
 void mxp__os_unmap_pages(void *pages, size_t size_bytes);
-// Gives the memory of whole pages back while keeping the addresses; they read as zero again.
-void mxp__os_release_pages(void *pages, size_t size_bytes);
 size_t mxp__os_page_bytes(void);
 
 // Makes every running thread of the process execute a full barrier. False where that cannot be done

@@ -153,15 +153,6 @@ void mxp__os_thread_name(char *buffer, size_t size)
     snprintf(buffer, size, "%s", "");
 }
 
-void mxp__os_release_pages(void *pages, size_t size_bytes)
-{
-    void *fresh = mmap(pages, size_bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    if (fresh == MAP_FAILED) {
-        memset(pages, 0, size_bytes);
-    }
-}
-
 // Nothing to sleep on: looks again after a while.
 void mxp__os_word_wait(const uint32_t *word, uint32_t expected)
 {

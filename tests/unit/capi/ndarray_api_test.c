@@ -390,6 +390,8 @@ static void calls_are_recorded_by_name(void **state)
     assert_int_equal(row_count(table, "MXAutogradBackwardEx"), 1);
     assert_int_equal(row_count(table, "MXAutogradBackward"), 0);
     assert_int_equal(row_count(table, "NNGetOpHandle"), 0);
+    assert_int_equal(row_count(table, "MXPreparedCreate"), 0);  // no call of MXNet's
+    assert_int_equal(row_count(table, "MXPreparedFree"), 0);
     assert_int_equal(row_count(table, "_plus_scalar"), 2);  // whichever alias was called
     MXNDArrayFree(a);
     unlink("calls.json");

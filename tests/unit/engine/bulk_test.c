@@ -130,6 +130,32 @@ static void deletions_cut_no_bulk_off(void **state)
     assert_int_equal(counts().deletions - before.deletions, 2);
 }
 
+static void *open_later(void *gate)
+{
+    mxp__os_sleep_us(2000);
+    engine_gate_open(gate);
+    return NULL;
+}
+
+static void waits_are_in_no_bulk(void **state)
+{
+    (void)state;
+    engine_gate gate = {0};
+    mxn_var *var = mxn_var_new();
+    engine_gate_push(&gate, var);
+    mxn_bulk_flush();
+    engine_gate_wait_entered(&gate);
+    mxn_engine_counts before = counts();
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, open_later, &gate), 0);
+    assert_int_equal(mxn_var_wait_write(var), 0);
+    pthread_join(thread, NULL);
+    mxn_var_delete(var, NULL, NULL, 0);
+    assert_int_equal(mxn_wait_all(), 0);
+    // The bulk of the gate itself.
+    assert_int_equal(counts().bulks - before.bulks, 1);
+}
+
 static void *delete_it(void *var)
 {
     mxn_var_delete(var, NULL, NULL, 0);
@@ -242,6 +268,7 @@ int main(void)
         BULK_TEST(smaller_size_pushes_what_is_there),
         BULK_TEST(members_depend_on_each_other_only_where_they_do),
         BULK_TEST(deletions_cut_no_bulk_off),
+        BULK_TEST(waits_are_in_no_bulk),
         BULK_TEST(a_deletion_by_another_thread_waits_for_the_bulk),
         BULK_TEST(a_thread_that_ends_pushes_its_bulk),
         BULK_TEST(profiling_does_not_change_bulks),

@@ -159,8 +159,7 @@ static void trace_has_the_counters_of_the_table(void **state)
     char *text = export_text("chrome", source, NULL);
     static const char *const samples[] = {
         "Calls\",\"pid\":4711,\"tid\":4711,\"ts\":1.000,\"args\":{\"MXNet C API Calls\":1}}",
-        "Concurrency\",\"pid\":4711,\"tid\":4711,\"ts\":1.000,"
-        "\"args\":{\"MXNet C API Concurrency\":1}}",
+        "\"ts\":1.000,\"args\":{\"MXNet C API Concurrency\":1}}",
         "\"ts\":2.000,\"args\":{\"MXNet C API Calls\":2}}",
         "\"ts\":2.000,\"args\":{\"MXNet C API Concurrency\":2}}",
         "\"ts\":3.000,\"args\":{\"MXNet C API Concurrency\":1}}",

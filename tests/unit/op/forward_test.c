@@ -12,7 +12,7 @@
 #define P(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define V(...) ((const double[]){__VA_ARGS__})
 #define D(...) ((const int64_t[]){__VA_ARGS__})
-enum { NUMBERS_MAX = 64 };
+enum { NUMBERS_MAX = 64, INPUTS_MAX = 6 };
 
 typedef struct array_case {
     int ndim;
@@ -24,7 +24,7 @@ typedef struct forward_case {
     const char *op;
     const char *const *parameters;
     uint32_t count;
-    array_case inputs[4];
+    array_case inputs[INPUTS_MAX];
     array_case output;
 } forward_case;
 
@@ -61,7 +61,11 @@ static void expect_values(const char *what, const mxn_array *array, const array_
     }
     op_values(array, values);
     for (uint64_t i = 0; i < mxn_array_size(array); i++) {
-        if (!(fabs(values[i] - wanted->values[i]) <= tolerance * (1 + fabs(wanted->values[i])))) {
+        bool same =
+            isfinite(wanted->values[i])
+                ? fabs(values[i] - wanted->values[i]) <= tolerance * (1 + fabs(wanted->values[i]))
+                : values[i] == wanted->values[i] || (isnan(values[i]) && isnan(wanted->values[i]));
+        if (!same) {
             fail_msg("%s: element %llu is %.9g, it must be %.9g", what, (unsigned long long)i,
                      values[i], wanted->values[i]);
         }
@@ -70,7 +74,7 @@ static void expect_values(const char *what, const mxn_array *array, const array_
 
 static void run_case(const forward_case *c, int dtype, double tolerance)
 {
-    mxn_array *inputs[4], *outputs[OP_RUN_MAX] = {NULL};
+    mxn_array *inputs[INPUTS_MAX], *outputs[OP_RUN_MAX] = {NULL};
     for (uint32_t i = 0; i < c->count; i++) {
         const array_case *in = &c->inputs[i];
         inputs[i] = op_array(dtype, in->ndim, in->dims, in->values, 0);

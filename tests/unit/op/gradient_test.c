@@ -20,6 +20,10 @@ static const gradient_case cases[] = {
 #include "gradient_cases.def"
 };
 
+static const gradient_case second_cases[] = {
+#include "second_gradient_cases.def"
+};
+
 // "2x0x3" to dimensions; moves on behind the blank.
 static int read_shape(const char **text, int64_t *dims)
 {
@@ -50,22 +54,50 @@ static mxn_array *offset_view(int ndim, const int64_t *dims, uint64_t seed, mxn_
     return view;
 }
 
+typedef struct offset_inputs {
+    uint32_t count;
+    mxn_array *views[OP_RUN_MAX], *wholes[OP_RUN_MAX];
+} offset_inputs;
+
+static void make_inputs(const gradient_case *c, uint64_t seed, offset_inputs *in)
+{
+    in->count = 0;
+    for (const char *at = c->shapes; *at != '\0'; in->count++) {
+        int64_t dims[MXN_DIMS_MAX];
+        int ndim = read_shape(&at, dims);
+        in->views[in->count] = offset_view(ndim, dims, seed + in->count, &in->wholes[in->count]);
+    }
+}
+
+static void release_inputs(offset_inputs *in)
+{
+    for (uint32_t k = 0; k < in->count; k++) {
+        mxn_array_release(in->views[k]);
+        mxn_array_release(in->wholes[k]);
+    }
+}
+
 static void gradients_are_what_differences_say(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        mxn_array *inputs[OP_RUN_MAX], *wholes[OP_RUN_MAX];
-        uint32_t count = 0;
-        for (const char *at = cases[i].shapes; *at != '\0'; count++) {
-            int64_t dims[MXN_DIMS_MAX];
-            int ndim = read_shape(&at, dims);
-            inputs[count] = offset_view(ndim, dims, i * 3 + count, &wholes[count]);
-        }
-        op_check_gradient(cases[i].op, cases[i].parameters, count, inputs, (uint32_t)cases[i].mask);
-        for (uint32_t k = 0; k < count; k++) {
-            mxn_array_release(inputs[k]);
-            mxn_array_release(wholes[k]);
-        }
+        offset_inputs in;
+        make_inputs(&cases[i], i * 3, &in);
+        op_check_gradient(cases[i].op, cases[i].parameters, in.count, in.views,
+                          (uint32_t)cases[i].mask);
+        release_inputs(&in);
+    }
+}
+
+static void gradients_of_gradients_are_what_differences_say(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof second_cases / sizeof second_cases[0]; i++) {
+        offset_inputs in;
+        make_inputs(&second_cases[i], i * 3, &in);
+        op_check_second_gradient(second_cases[i].op, second_cases[i].parameters, in.count,
+                                 in.views);
+        release_inputs(&in);
     }
 }
 
@@ -94,6 +126,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_gradient_names_operators_that_exist),
         cmocka_unit_test(gradients_are_what_differences_say),
+        cmocka_unit_test(gradients_of_gradients_are_what_differences_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

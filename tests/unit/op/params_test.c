@@ -145,10 +145,10 @@ static void shapes_and_types_that_do_not_fit_are_named(void **state)
         uint32_t count;
         const char *text;
     } cases[] = {
-        {"broadcast_add", NULL, ab, 2, "Operator broadcast_add: input 0 'lhs' of shape (2,3)"},
-        {"broadcast_add", NULL, ab, 2, "(2,4)"},
-        {"elemwise_add", NULL, ab, 2, "Operator elemwise_add: input 1 has shape (2,4)"},
-        {"elemwise_add", NULL, ac, 2, "input 1 has type float64, it must be float32"},
+        {"broadcast_add", NULL, ab, 2, "Operator broadcast_add: input 1 'rhs' of shape (2,4)"},
+        {"broadcast_add", NULL, ab, 2, "(2,3)"},
+        {"elemwise_add", NULL, ab, 2, "Operator elemwise_add: input 1 'rhs' has shape (2,4)"},
+        {"elemwise_add", NULL, ac, 2, "input 1 'rhs' has type float64, it must be float32"},
         {"dot", NULL, ab, 2, "dimension 1 does not match dimension 0 of (2,4)"},
         {"FullyConnected", P("num_hidden", "2", "no_bias", "1"), ab, 2, "it must be (2,3)"},
         {"Concat", P("dim", "0"), ab, 2, "cannot be joined along axis 0"},

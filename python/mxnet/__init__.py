@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MXNet's Python interface on libmxnet: arrays, operators, gradients, and the profiler."""
+from . import base, context, device, libinfo, runtime, util
+from .base import MXNetError
+from .context import (Context, Device, cpu, cpu_pinned, current_context, current_device, gpu,
+                      gpu_memory_info, num_gpus)
+from . import ndarray
+from . import ndarray as nd
+from . import numpy
+from . import numpy as np
+from . import numpy_extension
+from . import numpy_extension as npx
+from . import autograd, engine, operator, profiler, random, test_utils
+from .ndarray import waitall
+
+__version__ = libinfo.__version__

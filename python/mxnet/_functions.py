@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions made from the registry, with real signatures and documentation.
+
+A module gets its functions when they are first asked for: making all of them at import would cost
+more than most programs ever call.
+"""
+import keyword
+import sys
+import textwrap
+from typing import Any, Callable, Iterable, List, Tuple
+
+from . import _registry
+
+
+def _valid(name: str) -> str:
+    return name + "_" if keyword.iskeyword(name) else name
+
+
+def _document(info: _registry.OperatorInfo, kind: type) -> str:
+    """The docstring, in NumPy's form."""
+    lines = [info.description or f"The operator {info.name}.", "", "Parameters", "----------"]
+    for item in (*info.inputs, *info.parameters):
+        lines.append(f"{_valid(item.name)} : {item.type_text.replace('NDArray-or-Symbol', 'array')}")
+        if item.description:
+            lines.append(textwrap.indent(textwrap.fill(item.description, 96), "    "))
+    lines += ["out : array or list of arrays, optional", "    Where the result is written.",
+              "name : str, optional", "    Ignored; for symbols.", "",
+              "Returns", "-------", f"{kind.__name__} or list of them", "",
+              "Raises", "------", "MXNetError",
+              "    If shapes, types or parameters do not fit; what goes wrong while the operator "
+              "runs is", "    raised by the next call that waits for it."]
+    return "\n".join(lines)
+
+
+def _listed(name: str, arrays: tuple) -> tuple:
+    """The inputs of a variadic operator: given one by one, or as one list."""
+    if len(arrays) == 1 and isinstance(arrays[0], (list, tuple)):
+        arrays = tuple(arrays[0])
+    if not arrays:
+        raise TypeError(f"{name} needs at least one array")
+    return arrays
+
+
+def _source(name: str, info: _registry.OperatorInfo) -> str:
+    """The function as text. Names with a leading underscore are the surroundings'."""
+    parameters = [_valid(item.name) for item in info.parameters]
+    signature: List[str] = []
+    if info.takes_list:
+        inputs = "*" + _valid(info.inputs[0].name)
+        call_inputs = f"_listed('{name}', {inputs[1:]})"
+        signature.append(inputs)
+    else:
+        inputs = [_valid(item.name) for item in info.inputs]
+        signature += [item if at == 0 else f"{item}=None" for at, item in enumerate(inputs)]
+        call_inputs = "(" + "".join(item + ", " for item in inputs) + ")"
+    counts = info.count_key if info.takes_list and info.count_key in parameters else ""
+    signature += [f"{item}=_defaults[{at}]" for at, item in enumerate(parameters)
+                  if item != counts]
+    signature += ["out=None", "name=None"]
+    values = "".join(("len(_inputs)" if item == counts else item) + ", " for item in parameters)
+    return (f"def {_valid(name)}({', '.join(signature)}):\n"
+            f"    _inputs = {call_inputs}\n"
+            f"    return _call(_kind, _inputs, ({values}), out)\n")
+
+
+def make(operator_name: str, name: str, kind: type, module: str) -> Callable[..., Any]:
+    """The function `name` of `module` that runs an operator and gives arrays of `kind`."""
+    info = _registry.operator(operator_name)
+    surroundings = {"_call": info.call, "_kind": kind, "_defaults": info.defaults,
+                    "_listed": _listed, "__name__": module}
+    exec(compile(_source(name, info), f"<operator {operator_name}>", "exec"), surroundings)
+    function = surroundings[_valid(name)]
+    function.__doc__ = _document(info, kind)
+    function.__qualname__ = name
+    return function
+
+
+def lazy(module: str, prefixes: Iterable[str], kind: type,
+         private: bool = False) -> Tuple[Callable, Callable]:
+    """`__getattr__` and `__dir__` of a module whose functions are the operators with one of the
+    prefixes. Names that begin with an underscore after the prefix are left out unless `private`.
+    """
+    prefixes = tuple(prefixes)
+
+    def operator_of(name: str) -> str:
+        if name.startswith("__") or (name.startswith("_") and not private):
+            return ""
+        return next((prefix + name for prefix in prefixes if _registry.exists(prefix + name)), "")
+
+    def get_attribute(name: str) -> Any:
+        found = operator_of(name)
+        if not found:
+            raise AttributeError(f"module '{module}' has no attribute '{name}'")
+        function = make(found, name, kind, module)
+        setattr(sys.modules[module], name, function)
+        return function
+
+    def list_names() -> List[str]:
+        listed = set(vars(sys.modules[module]))
+        for prefix in prefixes:
+            listed.update(name[len(prefix):] for name in _registry.names()
+                          if name.startswith(prefix) and operator_of(name[len(prefix):]))
+        return sorted(listed)
+
+    return get_attribute, list_names

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Element types: their numbers in the library, their names, and NumPy's types."""
+from typing import Any
+
+import numpy as onp
+
+NAMES = {0: "float32", 1: "float64", 2: "float16", 3: "uint8", 4: "int32", 5: "int8", 6: "int64",
+         7: "bool", 8: "int16", 9: "uint16", 10: "uint32", 11: "uint64", 12: "bfloat16"}
+CODES = {name: code for code, name in NAMES.items()}
+BFLOAT16 = CODES["bfloat16"]
+_NUMPY = {code: onp.dtype(name) for code, name in NAMES.items() if code != BFLOAT16}
+
+
+def numpy_type(code: int) -> Any:
+    """NumPy's dtype of a number; 'bfloat16' for the one that NumPy does not have."""
+    return _NUMPY.get(code, NAMES.get(code))
+
+
+def type_name(dtype: Any) -> str:
+    """The name of a dtype given as str, type or numpy.dtype; TypeError lists the valid ones."""
+    name = dtype if isinstance(dtype, str) and dtype in CODES else onp.dtype(dtype).name
+    if name not in CODES:
+        raise TypeError(f"arrays of {name} are not supported; the types are: " + ", ".join(CODES))
+    return name
+
+
+def type_code(dtype: Any) -> int:
+    """The number of a dtype."""
+    return CODES[type_name(dtype)]

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The library, errors, handles, and the texts of parameters.
+
+Calls that programs make often go through `core`: the C extension, or `_fallback`, which does the
+same through ctypes. MXNET_PYTHON_CORE=extension|ctypes chooses; without it the extension is taken
+where it was built.
+"""
+import atexit
+import ctypes
+import importlib.machinery
+import importlib.util
+import os
+import sys
+from typing import Any, Iterable, List, Sequence
+
+import numpy as onp
+
+from . import libinfo
+
+NDArrayHandle = ctypes.c_void_p
+OpHandle = ctypes.c_void_p
+ProfileHandle = ctypes.c_void_p
+KVStoreHandle = ctypes.c_void_p
+SymbolHandle = ctypes.c_void_p
+CachedOpHandle = ctypes.c_void_p
+mx_uint = ctypes.c_uint
+mx_float = ctypes.c_float
+mx_real_t = onp.float32
+
+
+class MXNetError(RuntimeError):
+    """What a call of the library that failed raises, with the library's reason."""
+
+
+class Default:
+    """Stands for a parameter that a call leaves out; shows as the default it takes."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str):
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def __bool__(self) -> bool:
+        return False
+
+
+_Null = Default("<default>")
+
+
+# ---- the library -------------------------------------------------------------------------------
+def _refuse_another_mxnet(ours: str) -> None:
+    """Two libraries of this name in one process share symbols, and neither works."""
+    try:
+        with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+            loaded = {line.split(maxsplit=5)[-1].strip() for line in maps if "/libmxnet.so" in line}
+    except OSError:
+        return
+    for path in sorted(loaded - {os.path.realpath(ours)}):
+        raise ImportError(f"another mxnet is loaded in this process already ({path}); only one "
+                          f"can be. Import this one ({ours}) in a process of its own.")
+
+
+def _load() -> ctypes.CDLL:
+    path, = libinfo.find_lib_path()
+    _refuse_another_mxnet(path)
+    library = ctypes.CDLL(path, ctypes.RTLD_GLOBAL)
+    library.MXGetLastError.restype = ctypes.c_char_p
+    return library
+
+
+_LIB = _load()
+
+
+def check_call(status: int) -> None:
+    """Raises MXNetError with the library's reason unless `status` is 0."""
+    if status != 0:
+        raise MXNetError(py_str(_LIB.MXGetLastError()))
+
+
+# ---- between Python and C ----------------------------------------------------------------------
+def c_str(text: str) -> ctypes.c_char_p:
+    """A C string of `text`; TypeError if it is no str."""
+    if not isinstance(text, str):
+        raise TypeError(f"a str is needed, not {type(text).__name__}: {text!r}")
+    return ctypes.c_char_p(text.encode("utf-8"))
+
+
+def c_str_array(texts: Iterable[str]) -> "ctypes.Array[ctypes.c_char_p]":
+    """A C array of strings."""
+    encoded = [text.encode("utf-8") for text in texts]
+    return (ctypes.c_char_p * max(len(encoded), 1))(*encoded)
+
+
+def c_handle_array(objects: Sequence[Any]) -> "ctypes.Array[ctypes.c_void_p]":
+    """A C array of the handles of arrays; None becomes null."""
+    return (ctypes.c_void_p * max(len(objects), 1))(
+        *[None if item is None else item._address for item in objects])
+
+
+def py_str(text: bytes) -> str:
+    """A C string as str."""
+    return text.decode("utf-8", "replace")
+
+
+def string_list(count: int, texts) -> List[str]:
+    """`count` C strings as a list."""
+    return [py_str(texts[i]) for i in range(count)]
+
+
+def value_text(value: Any) -> str:
+    """A parameter's value as the library parses it: (2, 3) -> "(2, 3)", numpy.float32 ->
+    "float32". TypeError for what has no such text."""
+    if isinstance(value, str):
+        return value
+    if value is None or isinstance(value, (bool, onp.bool_)):
+        return str(value)
+    if isinstance(value, (int, onp.integer)):
+        return str(int(value))
+    if isinstance(value, (float, onp.floating)):
+        return repr(float(value))
+    if isinstance(value, (tuple, list, onp.ndarray)):
+        items = [value_text(item) for item in value]
+        return "(" + ", ".join(items) + ("," if len(items) == 1 else "") + ")"
+    if isinstance(value, (type, onp.dtype)):
+        return onp.dtype(value).name
+    text = getattr(value, "_parameter_text", None)
+    if text is None:
+        raise TypeError(f"a {type(value).__name__} is no value of a parameter: {value!r}")
+    return text()
+
+
+# ---- the calls made most -----------------------------------------------------------------------
+def _load_extension():
+    """The module mxnet._core, or None if it was not built."""
+    path = libinfo.find_extension(_LIB._name)
+    if path is None:
+        return None
+    loader = importlib.machinery.ExtensionFileLoader("mxnet._core", path)
+    spec = importlib.util.spec_from_loader("mxnet._core", loader)
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    sys.modules["mxnet._core"] = module
+    return module
+
+
+def _choose_core():
+    wanted = os.environ.get("MXNET_PYTHON_CORE", "")
+    if wanted not in ("", "extension", "ctypes"):
+        raise ImportError(f"MXNET_PYTHON_CORE is '{wanted}'; valid are: extension, ctypes")
+    module = _load_extension() if wanted != "ctypes" else None
+    if module is None and wanted == "extension":
+        raise ImportError("MXNET_PYTHON_CORE=extension, but mxnet._core was not built for "
+                          f"Python {sys.version.split()[0]}")
+    if module is None:
+        from . import _fallback as module  # needs the library above
+    module.bind(_LIB._handle, MXNetError, Default, value_text)
+    return module
+
+
+core = _choose_core()
+
+
+@atexit.register
+def _shut_down() -> None:
+    """What is pending is finished while Python can still run what it calls back."""
+    _LIB.MXNotifyShutdown()

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""mx.nd.NDArray."""
+import ctypes
+from typing import Any, Tuple
+
+from .. import _methods, _types
+from .._array import BaseArray, convert_operand
+from .._registry import exists, invoke, operator
+from ..base import _LIB, check_call, core
+
+
+class NDArray(BaseArray):
+    """An array of MXNet's 1.x interface: at least one dimension, float32 unless told otherwise.
+
+    Attributes: shape, dtype (a NumPy type), size, ndim, context (also ctx, device), grad, T.
+    Operators between arrays repeat dimensions of size 1.
+    """
+
+    __slots__ = ()
+
+    @property
+    def dtype(self) -> Any:
+        """The type of an element: numpy.float32 and so on; 'bfloat16'."""
+        kind = _types.numpy_type(self._type_code)
+        return kind if isinstance(kind, str) else kind.type
+
+    @property
+    def T(self) -> "NDArray":
+        """The array with its axes reversed."""
+        return invoke(NDArray, "transpose", self)
+
+    def __repr__(self) -> str:
+        shape = "x".join(map(str, self.shape))
+        return f"\n{self.asnumpy()!s}\n<NDArray {shape} @{self.context}>"
+
+    def __neg__(self) -> "NDArray":
+        return self * -1.0
+
+    def __abs__(self) -> "NDArray":
+        return invoke(NDArray, "abs", self)
+
+    def _fill(self, value: Any) -> None:
+        invoke(NDArray, "_full", out=self, shape=self.shape, value=float(value),
+               dtype=_types.NAMES[self._type_code], ctx=self.context)
+
+    def reshape(self, *shape: Any, **keywords: Any) -> "NDArray":
+        """The same memory in another shape.
+
+        0 copies a dimension, -1 is what is left over, -2 the rest, -3 joins two, -4 splits one;
+        `reverse=True` matches from the right. ValueError or MXNetError if the sizes do not fit.
+        """
+        if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
+            shape = tuple(shape[0])
+        shape = keywords.pop("shape", shape)
+        reverse = keywords.pop("reverse", False)
+        if keywords:
+            raise TypeError("reshape has no argument " + ", ".join(keywords)
+                            + "; it has: shape, reverse")
+        sizes = (ctypes.c_int64 * max(len(shape), 1))(*shape)
+        out = ctypes.c_void_p()
+        check_call(_LIB.MXNDArrayReshape64(self.handle, len(shape), sizes,
+                                           ctypes.c_bool(reverse), ctypes.byref(out)))
+        return NDArray(out.value)
+
+    def reshape_like(self, other: BaseArray) -> "NDArray":
+        """The same memory in the shape of another array."""
+        return self.reshape(other.shape)
+
+    def broadcast_like(self, other: BaseArray) -> "NDArray":
+        """Repeated to the shape of another array."""
+        return self.broadcast_to(other.shape)
+
+    def as_np_ndarray(self) -> BaseArray:
+        """The same memory as an mx.np.ndarray."""
+        from ..numpy import ndarray
+        return self._as(ndarray)
+
+    def as_nd_ndarray(self) -> "NDArray":
+        """This array."""
+        return self
+
+    def tostype(self, stype: str) -> "NDArray":
+        """This array; ValueError for anything but 'default'."""
+        if stype != "default":
+            raise ValueError(f"storage type '{stype}' does not exist; valid is: default")
+        return self
+
+
+def _triples() -> dict:
+    names = {"add": ("broadcast_add", "_plus_scalar", "_plus_scalar"),
+             "subtract": ("broadcast_sub", "_minus_scalar", "_rminus_scalar"),
+             "multiply": ("broadcast_mul", "_mul_scalar", "_mul_scalar"),
+             "divide": ("broadcast_div", "_div_scalar", "_rdiv_scalar"),
+             "remainder": ("broadcast_mod", "_mod_scalar", "_rmod_scalar"),
+             "power": ("broadcast_power", "_power_scalar", "_rpower_scalar")}
+    for word, stem in {"less": "lesser", "less_equal": "lesser_equal", "equal": "equal",
+                       "not_equal": "not_equal", "greater": "greater",
+                       "greater_equal": "greater_equal"}.items():
+        names[word] = (f"broadcast_{stem}", f"_{stem}_scalar", "")
+    return names
+
+
+def operators_of(triples: dict) -> dict:
+    """Names of operators as operators; None for one that the library does not have."""
+    def found(name: str) -> Any:
+        return operator(name).call if name and exists(name) else None
+
+    return {word: tuple(found(name) for name in names) for word, names in triples.items()}
+
+
+def binary_functions(kind: type, triples: dict, words: Tuple[str, ...]) -> dict:
+    """Functions like nd.add(lhs, rhs), of arrays and numbers."""
+    def make(word: str, names: Tuple[str, str, str]) -> Any:
+        def function(lhs, rhs, out=None):
+            arrays, number, reverse = names
+            if isinstance(lhs, BaseArray) and isinstance(rhs, BaseArray):
+                return invoke(kind, arrays, lhs, rhs, out=out)
+            if isinstance(lhs, BaseArray):
+                return _with_number(kind, number, lhs, rhs, out)
+            return _with_number(kind, reverse, rhs, lhs, out)
+
+        function.__name__ = function.__qualname__ = word
+        function.__doc__ = f"{word} of two arrays, or of an array and a number, element by element."
+        return function
+
+    return {word: make(word, triples[word]) for word in words}
+
+
+def _with_number(kind: type, name: str, array: Any, number: Any, out: Any) -> Any:
+    if not isinstance(array, BaseArray):
+        raise TypeError("one of the operands must be an array")
+    number = number if isinstance(number, (int, float)) else convert_operand(array, number)
+    if isinstance(number, BaseArray):
+        raise TypeError("an operand that is no array must be a number")
+    typed = {"is_int": isinstance(number, int)} if name.startswith("_npi") else {}
+    return invoke(kind, name, array, out=out, scalar=number, **typed)
+
+
+TRIPLES = _triples()
+core.set_arithmetic(NDArray, operators_of(TRIPLES), False, convert_operand)
+TRIPLES.update(true_divide=TRIPLES["divide"], modulo=TRIPLES["remainder"],
+               lesser=("broadcast_lesser", "_lesser_scalar", "_greater_scalar"),
+               lesser_equal=("broadcast_lesser_equal", "_lesser_equal_scalar",
+                             "_greater_equal_scalar"),
+               greater=("broadcast_greater", "_greater_scalar", "_lesser_scalar"),
+               greater_equal=("broadcast_greater_equal", "_greater_equal_scalar",
+                              "_lesser_equal_scalar"),
+               equal=("broadcast_equal", "_equal_scalar", "_equal_scalar"),
+               not_equal=("broadcast_not_equal", "_not_equal_scalar", "_not_equal_scalar"),
+               maximum=("broadcast_maximum", "_maximum_scalar", "_maximum_scalar"),
+               minimum=("broadcast_minimum", "_minimum_scalar", "_minimum_scalar"))
+
+_methods.add(NDArray, "mxnet.ndarray", """
+    abs argmax argmax_channel argmin argsort broadcast_axes broadcast_to cbrt ceil clip cos
+    degrees depth_to_space diag dot erf exp expand_dims expm1 fix flatten flip floor log log10 log1p
+    log2 log_softmax max mean min nansum norm one_hot ones_like pad pick prod radians reciprocal relu
+    repeat rint round rsqrt shape_array sigmoid sign sin sinh size_array slice slice_axis slice_like
+    softmax sort split square squeeze sqrt sum swapaxes take tan tanh tile topk transpose trunc
+    zeros_like""".split())

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""mx.np: NumPy's interface on libmxnet.
+
+Operators of the library named _npi_NAME and _np_NAME are functions here, with gradients. Functions
+of NumPy that the library does not have are computed by NumPy itself: they wait for their arrays,
+and refuse to run while autograd records.
+"""
+from typing import Any, List
+
+import numpy as _onp
+from numpy import (bool_, dtype, e, float16, float32, float64, inf, int8, int16, int32, int64, nan,
+                   newaxis, pi, uint8, uint16, uint32, uint64)
+
+from .. import _files
+from .._functions import lazy
+from ..ndarray.ndarray import binary_functions
+from . import random
+from ._host import host_function
+from .creation import (arange, array, asarray, empty, eye, full, full_like, identity, linspace,
+                       ones, ones_like, zeros, zeros_like)
+from .functions import (clip, concatenate, copy, dot, ndim, ravel, reshape, shape, size, split,
+                        stack, where)
+from .multiarray import TRIPLES, ndarray
+
+bool = _onp.bool_  # pylint: disable=redefined-builtin
+globals().update(binary_functions(ndarray, TRIPLES, (
+    "add", "subtract", "multiply", "divide", "true_divide", "floor_divide", "mod", "remainder",
+    "power", "equal", "not_equal", "greater", "greater_equal", "less", "less_equal", "maximum",
+    "minimum")))
+
+save = _files.save
+
+
+def load(file: str) -> _files.Arrays:
+    """The list of arrays of a file, or the dict if they were saved with names."""
+    return _files.load(ndarray, file)
+
+
+_lazy_get, _lazy_dir = lazy(__name__, ("_npi_", "_np_"), ndarray)
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        return _lazy_get(name)
+    except AttributeError:
+        function = host_function(name)
+        if function is None:
+            raise
+        globals()[name] = function
+        return function
+
+
+def __dir__() -> List[str]:
+    return _lazy_dir()

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that make arrays of mx.np. `dtype`: float32 unless told otherwise; `ctx` and `device`
+are two names of one argument."""
+from typing import Any, Optional, Sequence, Union
+
+import numpy as onp
+
+from .. import _types
+from .._array import BaseArray
+from .._registry import invoke
+from ..context import Context, choose
+from ..util import is_np_default_dtype
+from .multiarray import fill, ndarray
+
+Shape = Union[int, Sequence[int]]
+
+
+def _shape(shape: Optional[Shape]) -> tuple:
+    if shape is None:
+        return ()
+    return (int(shape),) if isinstance(shape, (int, onp.integer)) else tuple(shape)
+
+
+def _float_type(dtype: Any) -> str:
+    if dtype is not None:
+        return _types.type_name(dtype)
+    return "float64" if is_np_default_dtype() else "float32"
+
+
+def _made(name: str, ctx: Optional[Context], device: Optional[Context], dtype: Any,
+          **parameters: Any) -> ndarray:
+    return invoke(ndarray, name, ctx=choose(ctx, device), dtype=_float_type(dtype), **parameters)
+
+
+def empty(shape: Shape, dtype: Any = None, order: str = "C", ctx: Optional[Context] = None,
+          device: Optional[Context] = None) -> ndarray:
+    """An array whose values are undefined."""
+    return ndarray._empty(_shape(shape), choose(ctx, device),
+                          _types.type_code(_float_type(dtype)))
+
+
+def zeros(shape: Shape, dtype: Any = None, order: str = "C", ctx: Optional[Context] = None,
+          device: Optional[Context] = None) -> ndarray:
+    """An array of zeros."""
+    return _made("_npi_zeros", ctx, device, dtype, shape=_shape(shape))
+
+
+def ones(shape: Shape, dtype: Any = None, order: str = "C", ctx: Optional[Context] = None,
+         device: Optional[Context] = None) -> ndarray:
+    """An array of ones."""
+    return _made("_npi_ones", ctx, device, dtype, shape=_shape(shape))
+
+
+def full(shape: Shape, fill_value: Any, dtype: Any = None, order: str = "C",
+         ctx: Optional[Context] = None, out: Optional[ndarray] = None,
+         device: Optional[Context] = None) -> ndarray:
+    """An array filled with a number; its type is that of the number if none is given."""
+    if dtype is None and isinstance(fill_value, (bool, onp.bool_)):
+        dtype = "bool"
+    elif dtype is None and isinstance(fill_value, (int, onp.integer)):
+        dtype = "int64"
+    made = empty(shape, dtype, ctx=ctx, device=device) if out is None else out
+    fill(made, fill_value)
+    return made
+
+
+def zeros_like(a: ndarray, dtype: Any = None) -> ndarray:
+    """Zeros of the shape, and if none is given the type, of another array."""
+    return zeros(a.shape, dtype or a.dtype, ctx=a.ctx)
+
+
+def ones_like(a: ndarray, dtype: Any = None) -> ndarray:
+    """Ones of the shape, and if none is given the type, of another array."""
+    return ones(a.shape, dtype or a.dtype, ctx=a.ctx)
+
+
+def full_like(a: ndarray, fill_value: Any, dtype: Any = None) -> ndarray:
+    """An array filled with a number, of the shape and type of another."""
+    return full(a.shape, fill_value, dtype or a.dtype, ctx=a.ctx)
+
+
+def arange(start: float, stop: Optional[float] = None, step: float = 1, dtype: Any = None,
+           ctx: Optional[Context] = None, device: Optional[Context] = None) -> ndarray:
+    """start, start + step ... below stop; with one number, from 0 below it."""
+    if stop is None:
+        start, stop = 0, start
+    return _made("_npi_arange", ctx, device, dtype, start=float(start), stop=float(stop),
+                 step=float(step))
+
+
+def eye(N: int, M: Optional[int] = None, k: int = 0, dtype: Any = None,
+        ctx: Optional[Context] = None, device: Optional[Context] = None) -> ndarray:
+    """N x M (or N x N) zeros with ones on the diagonal k."""
+    return _made("_npi_eye", ctx, device, dtype, N=N, M=M, k=k)
+
+
+def identity(n: int, dtype: Any = None, ctx: Optional[Context] = None,
+             device: Optional[Context] = None) -> ndarray:
+    """n x n zeros with ones on the diagonal."""
+    return eye(n, dtype=dtype, ctx=ctx, device=device)
+
+
+def linspace(start: float, stop: float, num: int = 50, endpoint: bool = True, dtype: Any = None,
+             ctx: Optional[Context] = None, device: Optional[Context] = None) -> ndarray:
+    """`num` numbers evenly spaced from start to stop."""
+    return array(onp.linspace(start, stop, num, endpoint), _float_type(dtype), ctx=ctx,
+                 device=device)
+
+
+def array(object: Any, dtype: Any = None,  # pylint: disable=redefined-builtin
+          ctx: Optional[Context] = None, device: Optional[Context] = None) -> ndarray:
+    """An array with the values of an array, a NumPy array, a number or nested lists.
+
+    `dtype`: that of an array, but float32 in place of NumPy's float64; float32 for the others.
+    """
+    target = choose(ctx, device)
+    has_type = hasattr(object, "dtype")
+    values = object.asnumpy() if isinstance(object, BaseArray) else onp.asarray(object)
+    if values.dtype.kind not in "fiub":
+        raise ValueError("an array cannot be made of values of unequal lengths or of no numbers")
+    if dtype is None and (not has_type or values.dtype == onp.float64):
+        dtype = "bool" if values.dtype == bool else _float_type(None)
+    made = ndarray._empty(values.shape, target, _types.type_code(dtype or values.dtype))
+    made[...] = values
+    return made
+
+
+def asarray(a: Any, dtype: Any = None) -> ndarray:
+    """`a` if it is an array of the type already, else array(a, dtype)."""
+    if isinstance(a, ndarray) and (dtype is None or a.dtype == onp.dtype(dtype)):
+        return a
+    return array(a, dtype)

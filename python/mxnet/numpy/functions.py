@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of mx.np whose arguments are NumPy's and not the operator's."""
+from typing import Any, List, Optional, Sequence, Union
+
+from .._array import BaseArray
+from .._registry import exists, invoke
+from .creation import full
+from .multiarray import ndarray
+
+
+def _first(*names: str) -> str:
+    """The first of these operators that the library has."""
+    return next((name for name in names if exists(name)), names[0])
+
+
+def concatenate(seq: Sequence[ndarray], axis: Optional[int] = 0, out: Any = None) -> ndarray:
+    """The arrays joined along an axis; None: flattened first."""
+    if axis is None:
+        seq, axis = [item.reshape((-1,)) for item in seq], 0
+    return invoke(ndarray, "Concat", *seq, out=out, dim=axis, num_args=len(seq))
+
+
+def stack(arrays: Sequence[ndarray], axis: int = 0, out: Any = None) -> ndarray:
+    """The arrays joined along a new axis."""
+    return invoke(ndarray, "stack", *arrays, out=out, axis=axis, num_args=len(arrays))
+
+
+def split(ary: ndarray, indices_or_sections: Union[int, Sequence[int]],
+          axis: int = 0) -> List[ndarray]:
+    """Parts of an array: so many equal ones, or those between the places given."""
+    length = ary.shape[axis]
+    if isinstance(indices_or_sections, int):
+        if length % indices_or_sections:
+            raise ValueError(f"{length} rows are no {indices_or_sections} equal parts")
+        part = length // indices_or_sections
+        places = list(range(part, length, part))
+    else:
+        places = list(indices_or_sections)
+    before = (slice(None),) * (axis % ary.ndim)
+    return [ary[before + (slice(begin, end),)]
+            for begin, end in zip([0, *places], [*places, length])]
+
+
+def where(condition: ndarray, x: Any = None, y: Any = None) -> ndarray:
+    """Elements of x where the condition holds, of y elsewhere. Numbers are repeated."""
+    def as_array(value: Any, other: Any) -> ndarray:
+        if isinstance(value, BaseArray):
+            return value
+        like = other if isinstance(other, BaseArray) else None
+        dtype = like.dtype if like is not None else "float32"
+        return full(condition.shape, value, dtype, ctx=condition.ctx)
+
+    return invoke(ndarray, _first("_npi_where", "where"), condition, as_array(x, y),
+                  as_array(y, x))
+
+
+def dot(a: Any, b: Any, out: Any = None) -> ndarray:
+    """The dot product of two arrays; with a number, the product."""
+    if not isinstance(a, BaseArray) or not isinstance(b, BaseArray):
+        return a * b
+    return invoke(ndarray, "_npi_dot", a, b, out=out)
+
+
+def reshape(a: ndarray, newshape: Any, order: str = "C") -> ndarray:
+    """The array in another shape; one size may be -1, what is left over."""
+    return a.reshape(newshape, order=order)
+
+
+def ravel(x: ndarray, order: str = "C") -> ndarray:
+    """All elements as a vector."""
+    return x.reshape((-1,), order=order)
+
+
+def copy(a: ndarray) -> ndarray:
+    """A new array with the same values."""
+    return invoke(ndarray, "_npi_copy", a)
+
+
+def clip(a: ndarray, a_min: Optional[float], a_max: Optional[float], out: Any = None) -> ndarray:
+    """Elements below a_min become a_min, above a_max a_max; None: no bound."""
+    return invoke(ndarray, "clip", a, out=out,
+                  a_min=float("-inf") if a_min is None else float(a_min),
+                  a_max=float("inf") if a_max is None else float(a_max))
+
+
+def shape(a: Any) -> tuple:
+    """The size of each dimension."""
+    return a.shape
+
+
+def ndim(a: Any) -> int:
+    """The number of dimensions."""
+    return a.ndim
+
+
+def size(a: Any) -> int:
+    """The number of elements."""
+    return a.size

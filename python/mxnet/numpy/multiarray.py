@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""mx.np.ndarray."""
+from typing import Any
+
+import numpy as onp
+
+from .. import _methods, _types
+from .._array import BaseArray, convert_operand
+from .._registry import invoke
+from ..base import core
+from ..ndarray.ndarray import operators_of
+
+
+class ndarray(BaseArray):  # pylint: disable=invalid-name
+    """An array with NumPy's interface: shapes may be (), operators give NumPy's types.
+
+    Attributes: shape, dtype (numpy.dtype), size, ndim, ctx (also device, context), grad, T.
+    """
+
+    __slots__ = ()
+    _has_scalars = True
+
+    @property
+    def dtype(self) -> Any:
+        """The type of an element, a numpy.dtype; 'bfloat16' as text."""
+        return _types.numpy_type(self._type_code)
+
+    @property
+    def T(self) -> "ndarray":
+        """The array with its axes reversed."""
+        return invoke(ndarray, "_npi_transpose", self)
+
+    def __repr__(self) -> str:
+        text = repr(self.asnumpy()).replace(", dtype=float32", "")
+        context = self.context
+        return text if str(context) == "cpu(0)" else f"{text[:-1]}, device={context})"
+
+    def __str__(self) -> str:
+        return str(self.asnumpy())
+
+    def __neg__(self) -> "ndarray":
+        return invoke(ndarray, "_npi_negative", self)
+
+    def __abs__(self) -> "ndarray":
+        return invoke(ndarray, "_npi_absolute", self)
+
+    def __format__(self, form: str) -> str:
+        return format(self.item() if not self.shape else self.asnumpy(), form)
+
+    def _fill(self, value: Any) -> None:
+        fill(self, value)
+
+    def reshape(self, *shape: Any, order: str = "C") -> "ndarray":
+        """The array in another shape; one size may be -1, what is left over."""
+        if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
+            shape = tuple(shape[0])
+        sizes = tuple(int(size) for size in shape)
+        if order != "C":
+            raise ValueError(f"order is '{order}'; valid is: 'C'")
+        return invoke(ndarray, "_npx_reshape" if 0 not in sizes else "_np_reshape", self,
+                      newshape=sizes)
+
+    def flatten(self, order: str = "C") -> "ndarray":
+        """All elements as a vector."""
+        return self.reshape((-1,), order=order)
+
+    ravel = flatten
+
+    def all(self) -> bool:
+        """Whether every element is true."""
+        return bool(self.asnumpy().all())
+
+    def any(self) -> bool:
+        """Whether an element is true."""
+        return bool(self.asnumpy().any())
+
+    def as_nd_ndarray(self) -> BaseArray:
+        """The same memory as an mx.nd.NDArray; one of shape () becomes one of (1,)."""
+        from ..ndarray import NDArray
+        return self._as(NDArray)
+
+    def as_np_ndarray(self) -> "ndarray":
+        """This array."""
+        return self
+
+
+def fill(array: ndarray, value: Any) -> None:
+    """Writes a number to every element."""
+    number = value.item() if isinstance(value, onp.generic) else value
+    invoke(ndarray, "_full", out=array, shape=array.shape, value=float(number),
+           dtype=_types.NAMES[array._type_code], ctx=array.context)
+
+
+def _triples() -> dict:
+    names = {"matmul": ("_npi_matmul", "", "")}
+    for word, stem, scalar, reverse in (
+            ("add", "add", "add", "add"), ("subtract", "subtract", "subtract", "rsubtract"),
+            ("multiply", "multiply", "multiply", "multiply"),
+            ("divide", "true_divide", "true_divide", "rtrue_divide"),
+            ("floor_divide", "floor_divide", "floor_divide", "rfloor_divide"),
+            ("remainder", "mod", "mod", "rmod"), ("power", "power", "power", "rpower"),
+            ("maximum", "maximum", "maximum", "maximum"),
+            ("minimum", "minimum", "minimum", "minimum"),
+            ("less", "less", "less", "greater"),
+            ("less_equal", "less_equal", "less_equal", "greater_equal"),
+            ("equal", "equal", "equal", "equal"),
+            ("not_equal", "not_equal", "not_equal", "not_equal"),
+            ("greater", "greater", "greater", "less"),
+            ("greater_equal", "greater_equal", "greater_equal", "less_equal")):
+        names[word] = (f"_npi_{stem}", f"_npi_{scalar}_scalar", f"_npi_{reverse}_scalar")
+    return names
+
+
+TRIPLES = _triples()
+core.set_arithmetic(ndarray, operators_of(TRIPLES), True, convert_operand)
+TRIPLES.update(true_divide=TRIPLES["divide"], mod=TRIPLES["remainder"])
+
+_methods.add(ndarray, "mxnet.numpy", """
+    argmax argmin argsort clip cumsum diag dot expand_dims max mean min nonzero prod repeat round
+    sort split squeeze std sum swapaxes take tile transpose var""".split())

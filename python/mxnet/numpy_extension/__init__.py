@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""mx.npx: what NumPy does not have, on arrays of mx.np: layers of networks, devices, switches.
+
+Operators of the library named _npx_NAME are functions here.
+"""
+from typing import Any
+
+from .. import _files
+from .._functions import lazy
+from ..context import (cpu, cpu_pinned, current_device, gpu, gpu_memory_info,  # noqa: F401
+                       num_gpus)
+from ..ndarray import waitall  # noqa: F401
+from ..numpy import ndarray
+from ..random import seed  # noqa: F401
+from ..util import (is_np_array, is_np_default_dtype, is_np_shape, reset_np, set_np,  # noqa: F401
+                    use_np, use_np_array, use_np_shape)
+from . import image, random  # noqa: F401
+
+savez = save = _files.save
+
+
+def load(file: str) -> _files.Arrays:
+    """The list of arrays of a file, or the dict if they were saved with names."""
+    return _files.load(ndarray, file)
+
+
+def custom(*data: Any, op_type: str, **parameters: Any) -> Any:
+    """Runs a custom operator of mx.operator.register; other arguments are its parameters."""
+    from ..operator import run_custom
+    return run_custom(ndarray, data, op_type, parameters)
+
+
+Custom = custom
+
+__getattr__, __dir__ = lazy(__name__, ("_npx_",), ndarray)

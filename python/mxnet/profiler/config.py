@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Configuration, state and output of the profiler."""
+import ctypes
+import json
+import warnings
+from typing import Any, Dict, Union
+
+from ..base import _LIB, KVStoreHandle, c_str_array, check_call, py_str
+
+profiler_kvstore_handle = KVStoreHandle()
+
+_STATES = {"stop": 0, "run": 1}
+_PROCESSES = {"worker": 0, "server": 1}
+_FORMATS = {"table": 0, "json": 1, "dict": 1}
+_SORT_KEYS = {"total": 0, "avg": 1, "min": 2, "max": 3, "count": 4}
+_SWITCH = {False: 0, True: 1}
+
+
+def set_kvstore_handle(handle: KVStoreHandle) -> None:
+    """Remembers the store whose servers `profile_process='server'` means; None for none."""
+    global profiler_kvstore_handle
+    profiler_kvstore_handle = KVStoreHandle() if handle is None else handle
+
+
+def _number_of(value: Any, numbers: Dict[str, int], option: str) -> int:
+    """KeyError that names the option and the valid values."""
+    try:
+        return numbers[value]
+    except (KeyError, TypeError):
+        raise KeyError(f"{option} is {value!r}; valid are: "
+                       + ", ".join(map(repr, numbers))) from None
+
+
+def set_config(**kwargs: Any) -> None:
+    """Configures the profiler; what is left out returns to its default.
+
+    Parameters
+    ----------
+    filename : str
+        The trace, 'profile.json'. Relative to the working directory at each opening.
+    gpu_memory_profile_filename_prefix : str
+        The table of allocations, written beside each dump as PREFIX-pid_PID.csv.
+    profile_all, profile_symbolic, profile_imperative, profile_memory, profile_api : bool
+        Classes of records; each is on unless it is turned off.
+    continuous_dump : bool
+        Write to the file while running, True.
+    dump_period : float
+        Seconds between such writes, 1.
+    aggregate_stats : bool
+        Keep the statistics that `dumps` shows, False.
+    profile_process : str
+        'worker', or 'server' for the servers of a distributed key-value store.
+    native_filename, store, full_policy, memory_limit_bytes, statistics_only
+        See docs/guide.md.
+
+    Raises
+    ------
+    MXNetError
+        For an unknown option or a value that does not fit; the message lists what is valid.
+    """
+    check_call(_LIB.MXSetProcessProfilerConfig(
+        len(kwargs), c_str_array(kwargs), c_str_array(str(value) for value in kwargs.values()),
+        profiler_kvstore_handle))
+
+
+def profiler_set_config(mode: str = "symbolic", filename: str = "profile.json") -> None:
+    """Deprecated: set_config(profile_MODE=True, filename=...). `mode`: 'symbolic' or 'all'."""
+    warnings.warn("profiler.profiler_set_config() is deprecated. "
+                  "Please use profiler.set_config() instead", stacklevel=2)
+    set_config(**{"profile_" + mode: True, "filename": filename})
+
+
+def set_state(state: str = "stop", profile_process: str = "worker") -> None:
+    """'run' records from now on and ends a pause; 'stop' ends recording.
+
+    KeyError for another state or process.
+    """
+    check_call(_LIB.MXSetProcessProfilerState(
+        _number_of(state, _STATES, "state"),
+        _number_of(profile_process, _PROCESSES, "profile_process"), profiler_kvstore_handle))
+
+
+def profiler_set_state(state: str = "stop") -> None:
+    """Deprecated: set_state."""
+    warnings.warn("profiler.profiler_set_state() is deprecated. "
+                  "Please use profiler.set_state() instead", stacklevel=2)
+    set_state(state)
+
+
+def dump(finished: bool = True, profile_process: str = "worker") -> None:
+    """Writes what was recorded to the file; `finished` (only True itself is) closes it.
+
+    MXNetError if the profiler has not run since it was closed, or the file cannot be written.
+    """
+    check_call(_LIB.MXDumpProcessProfile(
+        int(finished is True), _number_of(profile_process, _PROCESSES, "profile_process"),
+        profiler_kvstore_handle))
+
+
+def dump_profile() -> None:
+    """Deprecated: dump(True)."""
+    warnings.warn("profiler.dump_profile() is deprecated. "
+                  "Please use profiler.dump() instead", stacklevel=2)
+    dump(True)
+
+
+def pause(profile_process: str = "worker") -> None:
+    """Records nothing until resume() or set_state('run'). Does not nest."""
+    check_call(_LIB.MXProcessProfilePause(
+        1, _number_of(profile_process, _PROCESSES, "profile_process"), profiler_kvstore_handle))
+
+
+def resume(profile_process: str = "worker") -> None:
+    """Ends a pause, never a stop."""
+    check_call(_LIB.MXProcessProfilePause(
+        0, _number_of(profile_process, _PROCESSES, "profile_process"), profiler_kvstore_handle))
+
+
+def _check_valid(name: str, value: Any, valid: Dict[Any, int]) -> None:
+    try:
+        known = value in valid
+    except TypeError:
+        known = False
+    assert known, (f"Invalid value provided for {name}: {value}. Support: "
+                   + ", ".join(map(repr, valid)))
+
+
+def dumps(reset: bool = False, format: str = "table",  # pylint: disable=redefined-builtin
+          sort_by: str = "total", ascending: bool = False) -> Union[str, Dict[str, Any]]:
+    """The statistics since they were turned on (aggregate_stats) or last reset.
+
+    Parameters
+    ----------
+    reset : bool
+        Empty them afterwards.
+    format : str
+        'table', 'json' (text) or 'dict' (the JSON as Python's objects; {} if they are off).
+    sort_by : str
+        'total', 'avg', 'min', 'max' or 'count': what orders the rows of a section.
+    ascending : bool
+        The smallest first.
+
+    Raises
+    ------
+    AssertionError
+        For another value; the message lists the valid ones.
+    """
+    _check_valid("format", format, _FORMATS)
+    _check_valid("sort_by", sort_by, _SORT_KEYS)
+    _check_valid("ascending", ascending, _SWITCH)
+    _check_valid("reset", reset, _SWITCH)
+    text = ctypes.c_char_p()
+    check_call(_LIB.MXAggregateProfileStatsPrint(
+        ctypes.byref(text), _SWITCH[reset], _FORMATS[format], _SORT_KEYS[sort_by],
+        _SWITCH[ascending]))
+    shown = py_str(text.value)
+    return (json.loads(shown) if shown else {}) if format == "dict" else shown

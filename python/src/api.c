@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api.h"
+
+#include <dlfcn.h>
+
+core_api core_mx;
+
+static PyObject *mxnet_error;
+
+typedef struct entry {
+    const char *name;
+    size_t offset;
+} entry;
+
+static const entry functions[] = {
+#define CORE_ENTRY(name) {#name, offsetof(core_api, name)},
+    CORE_FUNCTIONS(CORE_ENTRY)
+#undef CORE_ENTRY
+};
+
+int core_api_bind(void *library, PyObject *error_class)
+{
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+        void *function = dlsym(library, functions[i].name);
+        if (function == NULL) {
+            PyErr_Format(PyExc_ImportError, "the library has no function %s", functions[i].name);
+            return -1;
+        }
+        memcpy((char *)&core_mx + functions[i].offset, &function, sizeof(function));
+    }
+    Py_XSETREF(mxnet_error, Py_NewRef(error_class));
+    return 0;
+}
+
+PyObject *core_raise(void)
+{
+    PyErr_SetString(mxnet_error != NULL ? mxnet_error : PyExc_RuntimeError,
+                    core_mx.MXGetLastError());
+    return NULL;
+}
+
+PyObject *core_answer(int status)
+{
+    if (status != 0) {
+        return core_raise();
+    }
+    Py_RETURN_NONE;
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of libmxnet that this extension calls. They are looked up in the library which the
+// package has loaded, so that there is one library however the extension was built.
+#ifndef MXNET_PYTHON_API_H_
+#define MXNET_PYTHON_API_H_
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <mxnet/c_api.h>
+#include <mxnet/invoke.h>
+
+#define CORE_FUNCTIONS(X)     \
+    X(MXGetLastError)         \
+    X(MXNDArrayFree)          \
+    X(MXNDArrayGetShape)      \
+    X(MXNDArrayGetShape64)    \
+    X(MXNDArrayGetDType)      \
+    X(MXPreparedCreate)       \
+    X(MXPreparedInvoke)       \
+    X(MXPreparedFree)         \
+    X(MXProfileDestroyHandle) \
+    X(MXProfileDurationStart) \
+    X(MXProfileDurationStop)  \
+    X(MXProfileSetCounter)    \
+    X(MXProfileAdjustCounter) \
+    X(MXSetProfilerScope)
+
+typedef struct core_api {
+#define CORE_MEMBER(name) __typeof__(&(name)) name;
+    CORE_FUNCTIONS(CORE_MEMBER)
+#undef CORE_MEMBER
+} core_api;
+
+extern core_api core_mx;
+
+// Fills core_mx from a dlopen handle; failures raise `error_class` from now on. Returns -1 with an
+// exception if a function is missing.
+int core_api_bind(void *library, PyObject *error_class);
+
+// Raises MXNetError with the library's reason. Always returns null.
+PyObject *core_raise(void);
+
+// None, or what core_raise returns.
+PyObject *core_answer(int status);
+
+#endif

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "array.h"
+
+#include <stddef.h>
+#include <structmember.h>
+
+#include "arithmetic.h"
+
+// ---- life -------------------------------------------------------------------------------------
+// The end of an array may run operations (with NaiveEngine its deletion), so others may go on.
+static void free_handle(NDArrayHandle handle)
+{
+    if (handle == NULL) {
+        return;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    core_mx.MXNDArrayFree(handle);
+    Py_END_ALLOW_THREADS;
+}
+
+PyObject *core_array_make(PyTypeObject *type, NDArrayHandle handle)
+{
+    core_array *array = (core_array *)type->tp_alloc(type, 0);
+    if (array == NULL) {
+        free_handle(handle);
+        return NULL;
+    }
+    array->handle = handle;
+    array->dtype = -1;
+    return (PyObject *)array;
+}
+
+static PyObject *array_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    static char *names[] = {"address", NULL};
+    PyObject *address = NULL;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O!", names, &PyLong_Type, &address)) {
+        return NULL;
+    }
+    void *handle = PyLong_AsVoidPtr(address);
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
+    return core_array_make(type, handle);
+}
+
+static void array_dealloc(PyObject *self)
+{
+    core_array *array = (core_array *)self;
+    if (array->weak_references != NULL) {
+        PyObject_ClearWeakRefs(self);
+    }
+    free_handle(array->handle);
+    Py_XDECREF(array->shape);
+    Py_TYPE(self)->tp_free(self);
+}
+
+// ---- what it is -------------------------------------------------------------------------------
+static PyObject *get_address(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromVoidPtr(((core_array *)self)->handle);
+}
+
+static PyObject *shape_of(NDArrayHandle handle)
+{
+    int rank = 0;
+    const int *narrow = NULL;
+    const int64_t *wide = NULL;
+    if (core_mx.MXNDArrayGetShape(handle, &rank, &narrow) != 0 &&
+        core_mx.MXNDArrayGetShape64(handle, &rank, &wide) != 0) {
+        return core_raise();
+    }
+    PyObject *shape = PyTuple_New(rank > 0 ? rank : 0);
+    for (int i = 0; shape != NULL && i < rank; i++) {
+        PyObject *size = PyLong_FromLongLong(wide != NULL ? wide[i] : narrow[i]);
+        if (size == NULL) {
+            Py_CLEAR(shape);
+            break;
+        }
+        PyTuple_SET_ITEM(shape, i, size);
+    }
+    return shape;
+}
+
+// An array never changes its shape, so it is asked for once.
+static PyObject *get_shape(PyObject *self, void *closure)
+{
+    (void)closure;
+    core_array *array = (core_array *)self;
+    if (array->shape == NULL) {
+        array->shape = shape_of(array->handle);
+    }
+    return Py_XNewRef(array->shape);
+}
+
+static PyObject *get_type_code(PyObject *self, void *closure)
+{
+    (void)closure;
+    core_array *array = (core_array *)self;
+    if (array->dtype < 0 && core_mx.MXNDArrayGetDType(array->handle, &array->dtype) != 0) {
+        return core_raise();
+    }
+    return PyLong_FromLong(array->dtype);
+}
+
+static PyGetSetDef array_members[] = {
+    {"_address", get_address, NULL, "the handle as a number", NULL},
+    {"shape", get_shape, NULL, "tuple of int: the size of each dimension", NULL},
+    {"_type_code", get_type_code, NULL, "the number of the element type", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+PyTypeObject core_array_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "mxnet._core.Array",
+    .tp_doc = "Array(address): owner of an array handle of libmxnet.",
+    .tp_basicsize = sizeof(core_array),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .tp_new = array_new,
+    .tp_dealloc = array_dealloc,
+    .tp_weaklistoffset = offsetof(core_array, weak_references),
+    .tp_getset = array_members,
+    .tp_as_number = &core_arithmetic,
+    .tp_richcompare = core_compare,
+    .tp_hash = PyObject_HashNotImplemented,
+};

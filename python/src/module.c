@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// mxnet._core: the calls that programs make most. mxnet/_fallback.py has the same names, through
+// ctypes.
+#include "api.h"
+#include "arithmetic.h"
+#include "array.h"
+#include "objects.h"
+#include "operator.h"
+#include "text.h"
+
+static PyObject *bind(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *library, *error, *left_out, *text;
+    if (!PyArg_ParseTuple(arguments, "O!OOO", &PyLong_Type, &library, &error, &left_out, &text)) {
+        return NULL;
+    }
+    void *handle = PyLong_AsVoidPtr(library);
+    if (handle == NULL || core_api_bind(handle, error) != 0) {
+        return NULL;
+    }
+    core_text_bind(left_out, text);
+    Py_RETURN_NONE;
+}
+
+static PyObject *set_scope(PyObject *module, PyObject *name)
+{
+    (void)module;
+    const char *text = PyUnicode_AsUTF8(name);
+    return text != NULL ? core_answer(core_mx.MXSetProfilerScope(text)) : NULL;
+}
+
+static PyMethodDef functions[] = {
+    {"bind", bind, METH_VARARGS,
+     "bind(library, error, left_out, text)\n--\n\nSays which library is called (a dlopen handle), "
+     "what failures raise,\nwhich type stands for a parameter's default, and what makes texts of "
+     "values."},
+    {"set_arithmetic", (PyCFunction)(void (*)(void))core_set_arithmetic, METH_FASTCALL,
+     "set_arithmetic(type, table, typed, convert)\n--\n\nThe operators behind +, < and the "
+     "others of a type."},
+    {"set_scope", set_scope, METH_O, "set_scope(name)\n--\n\nMXSetProfilerScope."},
+    {NULL, NULL, 0, NULL}};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "mxnet._core",
+    .m_doc = "The calls that programs make most, in C.",
+    .m_size = -1,
+    .m_methods = functions,
+};
+
+PyMODINIT_FUNC PyInit__core(void)
+{
+    PyObject *module = PyModule_Create(&definition);
+    if (module != NULL && (PyType_Ready(&core_prepared_type) != 0 ||
+                           PyModule_AddType(module, &core_array_type) != 0 ||
+                           PyModule_AddType(module, &core_operator_type) != 0 ||
+                           PyModule_AddType(module, &core_duration_type) != 0 ||
+                           PyModule_AddType(module, &core_counter_type) != 0)) {
+        Py_CLEAR(module);
+    }
+    return module;
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands behind the parameters of a custom operator. Private to op/.
+#ifndef MXN_OP_CUSTOM_PROPERTY_H
+#define MXN_OP_CUSTOM_PROPERTY_H
+
+#include "base/lock.h"
+#include "op/custom.h"
+#include "op/define.h"
+
+// Positions in MXNet's tables of callbacks.
+enum {
+    MXN__PROPERTY_DELETE = 0,
+    MXN__PROPERTY_ARGUMENTS = 1,
+    MXN__PROPERTY_OUTPUTS = 2,
+    MXN__PROPERTY_STATES = 3,
+    MXN__PROPERTY_SHAPES = 4,
+    MXN__PROPERTY_NEEDS = 5,
+    MXN__PROPERTY_OPERATOR = 6,
+    MXN__PROPERTY_TYPES = 7,
+    MXN__OPERATOR_DELETE = 0,
+    MXN__OPERATOR_FORWARD = 1,
+    MXN__OPERATOR_BACKWARD = 2,
+    MXN__FUNCTION_BACKWARD = 0,
+    MXN__FUNCTION_DELETE = 1
+};
+
+struct mxn_custom_operator {
+    uint32_t refs;  // atomic
+    mxn_callback_list callbacks;  // a copy
+};
+
+typedef struct mxn_custom {
+    uint32_t refs;  // atomic: structs of parameters
+    uint32_t arguments, outputs, states;
+    int delete_index;
+    mxn_callback_list callbacks;  // a copy; of a function its own
+    mxp_lock lock;
+    mxn_custom_operator *current;  // under the lock: of the latest forward
+    char *name, *backward_prefix;
+    int *needs;  // positions in (output gradients, arguments, outputs) that backward takes
+    uint32_t need_count;
+    char *takes;  // the same and the states, as a step of a gradient says it
+    mxn_gradient_step steps[2];
+} mxn_custom;
+
+// The struct of the family's parameters.
+typedef struct mxn_custom_params {
+    const char *op_type;
+    mxn_custom *custom;
+} mxn_custom_params;
+
+// Hooks of mxn_op_def.
+int mxn__custom_make(mxn_params *params, uint32_t count, const char *const *keys,
+                     const char *const *values);
+void mxn__custom_share(void *values);
+void mxn__custom_release(void *values);
+
+// One that stands for a function; owns `callbacks`, also on failure.
+int mxn__custom_of_function(uint32_t inputs, uint32_t outputs, const mxn_callback_list *callbacks,
+                            mxn_custom **custom);
+
+// With one reference; owns `callbacks`, also on failure.
+int mxn__custom_operator_new(const mxn_callback_list *callbacks, mxn_custom_operator **op);
+
+// A callback of the table by position, null if it has none, and its context.
+typedef void (*mxn_any_function)(void);
+mxn_any_function mxn__callback_at(const mxn_callback_list *list, int index, void **context);
+
+// MXP_ESTATE: "Custom operator NAME: its CALLBACK has failed".
+int mxn__custom_failed(const mxn_custom *custom, const char *callback);
+
+#endif

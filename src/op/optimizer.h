@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kernels elsewhere must know of updates. Private to op/ and its backends.
+#ifndef MXN_OP_OPTIMIZER_H
+#define MXN_OP_OPTIMIZER_H
+
+#include "op/define.h"
+
+// weight (1 - lr wd) - lr cut(scale gradient), where cut is to -clip .. clip unless clip is
+// negative.
+typedef struct mxn_sgd_rates {
+    double lr, wd, scale, clip;
+} mxn_sgd_rates;
+
+void mxn__sgd_rates(const mxn_params *params, mxn_sgd_rates *rates);
+
+#endif

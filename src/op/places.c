@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that take each dimension of the result from places of the same dimension of the input:
+// tile, repeat, reverse, roll, pad. They differ only in the list of places of each dimension;
+// NOWHERE is a constant. The gradient adds up what went to each place.
+#include <string.h>
+
+#include "base/fail.h"
+#include "op/infer.h"
+#include "op/loops.h"
+
+typedef struct places_params {
+    mxn_tuple reps, axes, shift, pad_width;
+    int32_t repeats, mode;
+    mxn_maybe_int axis;
+    double constant_value;
+} places_params;
+
+enum { TILE, REPEAT, REVERSE, ROLL, PAD };  // variants
+enum { CONSTANT, EDGE, REFLECT };  // modes of pad
+enum { NOWHERE = -1 };
+
+static const mxn_word pad_modes[] = {
+    {"constant", CONSTANT}, {"edge", EDGE}, {"reflect", REFLECT}, {0}};
+
+static const mxn_field tile_fields[] = {
+    {MXN_FIELD(places_params, reps, TUPLE, NULL)},
+    {0},
+};
+
+static const mxn_field repeat_fields[] = {
+    {MXN_FIELD(places_params, repeats, INT, NULL), .min = 0, .max = INT32_MAX},
+    {MXN_FIELD(places_params, axis, MAYBE_INT, "None")},
+    {0},
+};
+
+#define AXES_FIELD(kind_, value_)                                                       \
+    .name = "axis", .kind = MXN_FIELD_##kind_, .offset = offsetof(places_params, axes), \
+    .value = (value_)
+static const mxn_field reverse_fields[] = {
+    {AXES_FIELD(TUPLE, NULL)},
+    {0},
+};
+
+static const mxn_field roll_fields[] = {
+    {MXN_FIELD(places_params, shift, MAYBE_TUPLE, "None")},
+    {AXES_FIELD(MAYBE_TUPLE, "None")},
+    {0},
+};
+
+static const mxn_field pad_fields[] = {
+    {MXN_FIELD(places_params, mode, ENUM, NULL), .words = pad_modes},
+    {MXN_FIELD(places_params, pad_width, TUPLE, NULL)},
+    {MXN_FIELD(places_params, constant_value, DOUBLE, "0")},
+    {0},
+};
+
+static const places_params *params_of(const mxn_params *params)
+{
+    return (const void *)params->values;
+}
+
+// The input as the places are counted in it: with ones in front, or as one long row.
+typedef struct layout {
+    int32_t ndim;
+    int64_t in[MXN_DIMS_MAX], out[MXN_DIMS_MAX];
+    int64_t shift[MXN_DIMS_MAX];  // of roll
+    bool reversed[MXN_DIMS_MAX];
+    int64_t before[MXN_DIMS_MAX];  // of pad
+    int32_t repeated;  // axis of repeat
+} layout;
+
+static void as_row(layout *l, const mxn_shape *in)
+{
+    *l = (layout){.ndim = 1, .in = {(int64_t)mxn_shape_size(in)}};
+    l->out[0] = l->in[0];
+}
+
+static void as_it_is(layout *l, const mxn_shape *in, int32_t ndim)
+{
+    *l = (layout){.ndim = ndim};
+    for (int32_t i = 0; i < ndim; i++) {
+        l->in[i] = i < ndim - in->ndim ? 1 : in->dims[i - (ndim - in->ndim)];
+        l->out[i] = l->in[i];
+    }
+}
+
+static int lay_out_tile(const mxn_params *params, const mxn_shape *in, layout *l)
+{
+    const mxn_tuple *reps = &params_of(params)->reps;
+    as_it_is(l, in, reps->count > in->ndim ? reps->count : in->ndim);
+    for (int32_t i = 0; i < reps->count; i++) {
+        if (reps->values[i] < 0) {
+            return mxp__fail(MXP_EINVAL, "Operator %s: element %d of reps is %lld",
+                             params->op->name, i, (long long)reps->values[i]);
+        }
+        l->out[l->ndim - reps->count + i] *= reps->values[i];
+    }
+    return 0;
+}
+
+static int lay_out_repeat(const mxn_params *params, const mxn_shape *in, layout *l)
+{
+    const places_params *values = params_of(params);
+    int error = 0;
+    if (values->axis.has) {
+        as_it_is(l, in, in->ndim);
+        error = mxn__axis(params, values->axis.value, in->ndim, &l->repeated);
+    } else {
+        as_row(l, in);
+    }
+    if (error == 0) {
+        l->out[l->repeated] *= values->repeats;
+    }
+    return error;
+}
+
+static int lay_out_reverse(const mxn_params *params, const mxn_shape *in, layout *l)
+{
+    const mxn_tuple *axes = &params_of(params)->axes;
+    as_it_is(l, in, in->ndim);
+    for (int32_t i = 0; i < axes->count; i++) {
+        int32_t axis;
+        int error = mxn__axis(params, axes->values[i], in->ndim, &axis);
+        if (error != 0) {
+            return error;
+        }
+        l->reversed[axis] = true;
+    }
+    return 0;
+}
+
+// One shift serves all axes; without axes the array is one row.
+static int lay_out_roll(const mxn_params *params, const mxn_shape *in, layout *l)
+{
+    const mxn_tuple *shift = &params_of(params)->shift, *axes = &params_of(params)->axes;
+    bool row = axes->count < 0;
+    row ? as_row(l, in) : as_it_is(l, in, in->ndim);
+    if (shift->count < 1 || (shift->count != 1 && shift->count != (row ? 1 : axes->count))) {
+        return mxp__fail(MXP_EINVAL, "Operator %s: %d shifts for %d axes", params->op->name,
+                         shift->count < 0 ? 0 : shift->count, row ? 1 : axes->count);
+    }
+    for (int32_t i = 0; i < (row ? 1 : axes->count); i++) {
+        int32_t axis = 0;
+        int error = row ? 0 : mxn__axis(params, axes->values[i], in->ndim, &axis);
+        if (error != 0) {
+            return error;
+        }
+        l->shift[axis] += shift->values[shift->count == 1 ? 0 : i];
+    }
+    return 0;
+}
+
+static int lay_out_pad(const mxn_params *params, const mxn_shape *in, layout *l)
+{
+    const mxn_tuple *width = &params_of(params)->pad_width;
+    int32_t mode = params_of(params)->mode;
+    as_it_is(l, in, in->ndim);
+    if (width->count != 2 * in->ndim) {
+        return mxp__fail(MXP_EINVAL, "Operator %s: pad_width has %d numbers for %d dimensions",
+                         params->op->name, width->count, in->ndim);
+    }
+    for (int32_t i = 0; i < in->ndim; i++) {
+        int64_t before = width->values[2 * i], after = width->values[2 * i + 1];
+        int64_t most = mode == REFLECT                 ? l->in[i] - 1
+                       : mode == EDGE && l->in[i] == 0 ? 0
+                                                       : INT64_MAX;
+        if (before < 0 || after < 0 || before > most || after > most) {
+            return mxp__fail(
+                MXP_EINVAL, "Operator %s: pad_width (%lld,%lld) of axis %d of size %lld",
+                params->op->name, (long long)before, (long long)after, i, (long long)l->in[i]);
+        }
+        l->before[i] = before;
+        l->out[i] += before + after;
+    }
+    return 0;
+}
+
+static int lay_out(const mxn_params *params, const mxn_shape *in, layout *l)
+{
+    static int (*const functions[])(const mxn_params *params, const mxn_shape *in, layout *l) = {
+        [TILE] = lay_out_tile, [REPEAT] = lay_out_repeat, [REVERSE] = lay_out_reverse,
+        [ROLL] = lay_out_roll, [PAD] = lay_out_pad,
+    };
+    return functions[params->op->def->variant](params, in, l);
+}
+
+static int64_t padded_place(int64_t i, int64_t dim, int32_t mode)
+{
+    if (i >= 0 && i < dim) {
+        return i;
+    }
+    if (mode == EDGE) {
+        return i < 0 ? 0 : dim - 1;
+    }
+    return mode == CONSTANT ? NOWHERE : i < 0 ? -i : 2 * (dim - 1) - i;
+}
+
+// Where element i along an axis of the result comes from.
+static int64_t place_of(const mxn_params *params, const layout *l, int32_t axis, int64_t i)
+{
+    int64_t dim = l->in[axis], rolled;
+    switch (params->op->def->variant) {
+    case TILE:
+        return i % dim;
+    case REPEAT:
+        return axis == l->repeated ? i / params_of(params)->repeats : i;
+    case REVERSE:
+        return l->reversed[axis] ? dim - 1 - i : i;
+    case ROLL:
+        rolled = (i - l->shift[axis]) % dim;
+        return rolled < 0 ? rolled + dim : rolled;
+    default:
+        return padded_place(i - l->before[axis], dim, params_of(params)->mode);
+    }
+}
+
+static int places_shapes(const mxn_shapes *shapes)
+{
+    if (!mxn_shape_known(shapes->inputs[0])) {
+        return 0;
+    }
+    layout l;
+    int error = lay_out(shapes->params, shapes->inputs[0], &l);
+    if (error != 0) {
+        return error;
+    }
+    if (shapes->params->op->def->variant == ROLL) {
+        return mxn__shape_output(shapes, 0, shapes->inputs[0]);
+    }
+    mxn_shape result = {.ndim = l.ndim};
+    memcpy(result.dims, l.out, sizeof l.out);
+    return mxn__shape_output(shapes, 0, &result);
+}
+
+// ---- kernels ------------------------------------------------------------------------------------
+// The lists of places, one after the other, and where each begins; `steps` are the input's.
+typedef struct lists {
+    layout l;
+    const int64_t *of[MXN_DIMS_MAX];
+    int64_t steps[MXN_DIMS_MAX];
+    bool straight;  // the last one is a run: place i is the first one's place + i
+} lists;
+
+static const mxn_operand *small_of(const mxn_job *job)
+{
+    bool backward = (job->params->op->flags & MXN_OP_BACKWARD) != 0;
+    return backward ? &job->outputs[0] : &job->inputs[0];
+}
+
+static uint64_t lists_workspace(const mxn_job *job)
+{
+    layout l;
+    uint64_t count = 0;
+    if (lay_out(job->params, small_of(job)->shape, &l) != 0) {
+        return 0;
+    }
+    for (int32_t i = 0; i < l.ndim; i++) {
+        count += (uint64_t)l.out[i];
+    }
+    return count * sizeof(int64_t);
+}
+
+static int make_lists(const mxn_job *job, lists *to)
+{
+    int error = lay_out(job->params, small_of(job)->shape, &to->l);
+    int64_t *at = job->workspace, step = 1;
+    for (int32_t axis = 0; error == 0 && axis < to->l.ndim; axis++) {
+        to->of[axis] = at;
+        for (int64_t i = 0; i < to->l.out[axis]; i++) {
+            *at++ = place_of(job->params, &to->l, axis, i);
+        }
+    }
+    for (int32_t axis = to->l.ndim - 1; error == 0 && axis >= 0; axis--) {
+        to->steps[axis] = step;
+        step *= to->l.in[axis];
+    }
+    int32_t last = to->l.ndim - 1;
+    to->straight = true;
+    for (int64_t i = 1; error == 0 && last >= 0 && i < to->l.out[last]; i++) {
+        to->straight =
+            to->straight && to->of[last][i] == to->of[last][0] + i && to->of[last][0] != NOWHERE;
+    }
+    return error;
+}
+
+// The begin in the input of a row of the result, NOWHERE if all of it is constant. Moves `index` of
+// the outer dimensions on.
+static int64_t next_row(const lists *from, int64_t *index)
+{
+    int64_t at = 0;
+    int32_t outer = from->l.ndim - 1;
+    for (int32_t i = 0; i < outer; i++) {
+        int64_t place = from->of[i][index[i]];
+        at = place == NOWHERE || at == NOWHERE ? NOWHERE : at + place * from->steps[i];
+    }
+    for (int32_t i = outer - 1; i >= 0 && ++index[i] == from->l.out[i]; i--) {
+        index[i] = 0;
+    }
+    return at;
+}
+
+#define COPY_ROW(bytes)                                                            \
+    for (int64_t i = 0; i < count; i++) {                                          \
+        const char *source =                                                       \
+            places[i] == NOWHERE ? constant : from + places[i] * (int64_t)(bytes); \
+        memcpy(to + i * (int64_t)(bytes), source, (bytes));                        \
+    }                                                                              \
+    break;
+
+static void copy_row(const int64_t *places, int64_t count, const char *from, const char *constant,
+                     char *to, size_t size)
+{
+    switch (size) {
+    case 1:
+        COPY_ROW(1)
+    case 2:
+        COPY_ROW(2)
+    case 4:
+        COPY_ROW(4)
+    default:
+        COPY_ROW(8)
+    }
+}
+
+static int places_forward(mxn_job *job)
+{
+    const mxn_operand *in = &job->inputs[0], *out = &job->outputs[0];
+    lists all;
+    int error = make_lists(job, &all);
+    if (error != 0) {
+        return error;
+    }
+    size_t size = mxn_dtype_size(out->dtype);
+    int32_t last = all.l.ndim - 1;
+    int64_t count = last < 0 ? 1 : all.l.out[last], index[MXN_DIMS_MAX] = {0}, constant;
+    int64_t rows = (int64_t)mxn_shape_size(out->shape) / count;
+    const int64_t only = 0, *places = last < 0 ? &only : all.of[last];
+    const double value = params_of(job->params)->constant_value;
+    mxn_cast(&constant, out->dtype, &value, MXN_FLOAT64, 1);
+    for (int64_t row = 0; row < rows; row++) {
+        char *to = (char *)out->data + (size_t)(row * count) * size;
+        int64_t at = next_row(&all, index);
+        const char *from = (const char *)in->data + (at == NOWHERE ? 0 : at) * (int64_t)size;
+        if (at == NOWHERE) {
+            mxn_fill(to, out->dtype, value, (size_t)count);
+        } else if (all.straight) {
+            memcpy(to, from + places[0] * (int64_t)size, (size_t)count * size);
+        } else {
+            copy_row(places, count, from, (const char *)&constant, to, size);
+        }
+    }
+    return 0;
+}
+
+#define ADD_ROW(type)                                                                         \
+    static void add_row_##type(const type *g, const int64_t *places, int64_t count, type *to) \
+    {                                                                                         \
+        for (int64_t i = 0; i < count; i++) {                                                 \
+            if (places[i] != NOWHERE) {                                                       \
+                to[places[i]] += g[i];                                                        \
+            }                                                                                 \
+        }                                                                                     \
+    }
+ADD_ROW(float)
+ADD_ROW(double)
+
+static int places_backward(mxn_job *job)
+{
+    const mxn_operand *g = &job->inputs[0], *out = &job->outputs[0];
+    lists all;
+    int error = make_lists(job, &all);
+    if (error != 0) {
+        return error;
+    }
+    if (out->dtype != MXN_FLOAT32 && out->dtype != MXN_FLOAT64) {
+        return mxn__type_refused(job, out->dtype);
+    }
+    int32_t last = all.l.ndim - 1;
+    int64_t count = last < 0 ? 1 : all.l.out[last], index[MXN_DIMS_MAX] = {0};
+    int64_t rows = count == 0 ? 0 : (int64_t)mxn_shape_size(g->shape) / count;
+    const int64_t only = 0, *places = last < 0 ? &only : all.of[last];
+    memset(out->data, 0, mxn_shape_size(out->shape) * mxn_dtype_size(out->dtype));
+    for (int64_t row = 0; row < rows; row++) {
+        int64_t at = next_row(&all, index);
+        if (at != NOWHERE && out->dtype == MXN_FLOAT32) {
+            add_row_float((const float *)g->data + row * count, places, count,
+                          (float *)out->data + at);
+        } else if (at != NOWHERE) {
+            add_row_double((const double *)g->data + row * count, places, count,
+                           (double *)out->data + at);
+        }
+    }
+    return 0;
+}
+
+// ---- the table ----------------------------------------------------------------------------------
+static void roll_back(void *values)
+{
+    places_params *params = values;
+    for (int32_t i = 0; i < params->shift.count; i++) {
+        params->shift.values[i] = -params->shift.values[i];
+    }
+}
+
+#define PLACES(name_, aliases_, variant_, fields_, gradient_, text)                              \
+    {                                                                                            \
+        .name = (name_), .aliases = (aliases_), .inputs = "data", .description = (text),         \
+        .fields = (fields_), .params_bytes = sizeof(places_params), .variant = (variant_),       \
+        .shapes = places_shapes, .flags = MXN_OP_ANY_TYPE, .gradient = MXN_USES_NONE(gradient_), \
+        .forward = places_forward, .workspace = lists_workspace                                  \
+    }
+
+static void pad_with_zero(void *values)
+{
+    ((places_params *)values)->constant_value = 0;
+}
+
+#define BACKWARD(name_, variant_, fields_, again_)                                       \
+    {                                                                                    \
+        .name = (name_), .input_count = 1, .fields = (fields_), .variant = (variant_),   \
+        .params_bytes = sizeof(places_params), .flags = MXN_OP_BACKWARD | MXN_OP_SILENT, \
+        .gradient = (again_), .forward = places_backward, .workspace = lists_workspace   \
+    }
+static const mxn_op_def table[] = {
+    PLACES("tile", "_npi_tile", TILE, tile_fields, "_backward_tile", "The whole, repeated."),
+    PLACES("repeat", "_npi_repeat", REPEAT, repeat_fields, "_backward_repeat",
+           "Each element, repeated."),
+    PLACES("reverse", "flip", REVERSE, reverse_fields, "_backward_reverse",
+           "Axes the other way round."),
+    PLACES("_npi_flip", NULL, REVERSE, reverse_fields, "_backward_npi_flip",
+           "Axes the other way round."),
+    {
+        .name = "_npi_roll",
+        .inputs = "data",
+        .description = "What leaves at one end comes back at the other.",
+        .fields = roll_fields,
+        .params_bytes = sizeof(places_params),
+        .variant = ROLL,
+        .shapes = places_shapes,
+        .flags = MXN_OP_ANY_TYPE,
+        .gradient = MXN_GRADIENT({.op = "_npi_roll", .takes = "g0", .adjust = roll_back}),
+        .forward = places_forward,
+        .workspace = lists_workspace,
+    },
+    PLACES("Pad", "_npx_pad pad", PAD, pad_fields, "_backward_Pad", "More at the edges."),
+    BACKWARD("_backward_tile", TILE, tile_fields, MXN_USES_NONE("tile")),
+    BACKWARD("_backward_repeat", REPEAT, repeat_fields, MXN_USES_NONE("repeat")),
+    BACKWARD("_backward_reverse", REVERSE, reverse_fields, MXN_USES_NONE("reverse")),
+    BACKWARD("_backward_npi_flip", REVERSE, reverse_fields, MXN_USES_NONE("_npi_flip")),
+    BACKWARD("_backward_Pad", PAD, pad_fields,
+             MXN_GRADIENT({.op = "Pad", .takes = "g0", .adjust = pad_with_zero})),
+};
+
+MXN_FAMILY(places, table);

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Helpers wait for the next region: a short spin, so that one kernel after the other finds them
+// awake, then asleep, so that they take no core from anyone. Where the library's pool has been
+// entered, its threads spin on the cores by its own rules; regions of that thread then run there,
+// by the runtime's entry point: what a compiler makes of a pragma, said directly, because the
+// pragma of another compiler would bring a second runtime.
+#include "op/team.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/cpu/cpu.h"
+#include "base/lock.h"
+#include "base/os/os.h"
+#include "base/setting.h"
+
+enum { THREADS_MAX = 256, ALONE_BELOW = 16384, SPINS = 4000 };
+
+static int size;  // atomic; 0: not read yet
+static _Thread_local int current = 1;  // of the job that runs
+// A forked child inherits the forking thread's pool of the library without its threads.
+static _Thread_local bool in_library, lost_library;
+
+// One region at a time: whoever finds the team busy works alone.
+static struct {
+    mxp_lock busy;
+    int helpers;  // started; under `busy`
+    mxn_team_part part;  // the region's, published by `epoch`
+    void *argument;
+    int threads;
+    _Alignas(64) uint32_t epoch;  // atomic: counts regions; helpers wait for it to change
+    uint32_t sleepers;  // atomic
+    _Alignas(64) uint32_t left;  // atomic: helpers that have not finished
+} team = {.busy = MXP__LOCK_INIT};
+
+// ---- helpers ----------------------------------------------------------------------------------
+
+static bool spin_until_not(const uint32_t *word, uint32_t value)
+{
+    for (int i = 0; i < SPINS; i++) {
+        if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value) {
+            return true;
+        }
+        mxp__cpu_relax();
+    }
+    return false;
+}
+
+static uint32_t wait_for_region(uint32_t seen)
+{
+    if (!spin_until_not(&team.epoch, seen)) {
+        // Pairs with the look at `sleepers` in open_region: one of the two sees the other.
+        __atomic_fetch_add(&team.sleepers, 1u, __ATOMIC_SEQ_CST);
+        while (__atomic_load_n(&team.epoch, __ATOMIC_SEQ_CST) == seen) {
+            mxp__os_word_wait(&team.epoch, seen);
+        }
+        __atomic_fetch_sub(&team.sleepers, 1u, __ATOMIC_RELAXED);
+    }
+    return __atomic_load_n(&team.epoch, __ATOMIC_ACQUIRE);
+}
+
+typedef struct helper {
+    int index;
+    uint32_t seen;  // the last region before it began
+} helper;
+
+static helper helpers[THREADS_MAX];
+
+static void *help(void *argument)
+{
+    helper *self = argument;
+    for (uint32_t seen = self->seen;;) {
+        seen = wait_for_region(seen);
+        if (self->index < team.threads) {
+            team.part(team.argument, self->index, team.threads);
+        }
+        // Pairs with the acquire in close_region.
+        if (__atomic_sub_fetch(&team.left, 1u, __ATOMIC_ACQ_REL) == 0) {
+            mxp__os_word_wake(&team.left, true);
+        }
+    }
+    return NULL;
+}
+
+// Signals are for the program's own threads.
+static bool start_helper(int index)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_t thread;
+    helpers[index] = (helper){index, __atomic_load_n(&team.epoch, __ATOMIC_RELAXED)};
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&thread, NULL, help, &helpers[index]) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started) {
+        pthread_detach(thread);
+    }
+    return started;
+}
+
+static void after_fork(void)
+{
+    lost_library = lost_library || in_library;
+    mxp__lock_reset(&team.busy);
+    team.helpers = 0;
+    team.sleepers = team.left = 0;
+}
+
+static pthread_once_t forks_watched = PTHREAD_ONCE_INIT;
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, after_fork);
+}
+
+// ---- regions ----------------------------------------------------------------------------------
+
+static bool start_helpers_locked(int count)
+{
+    pthread_once(&forks_watched, watch_forks);
+    while (team.helpers < count && start_helper(team.helpers + 1)) {
+        team.helpers++;
+    }
+    return team.helpers >= count;
+}
+
+static void open_region(int threads, mxn_team_part part, void *argument)
+{
+    team.part = part;
+    team.argument = argument;
+    team.threads = threads;
+    __atomic_store_n(&team.left, (uint32_t)team.helpers, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&team.epoch, 1u, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&team.sleepers, __ATOMIC_SEQ_CST) != 0) {
+        mxp__os_word_wake(&team.epoch, true);
+    }
+}
+
+// Waits for those that take no part as well: they would see half of the next region and half of
+// this.
+static void close_region(void)
+{
+    uint32_t left;
+    while ((left = __atomic_load_n(&team.left, __ATOMIC_ACQUIRE)) != 0) {
+        if (!spin_until_not(&team.left, left)) {
+            mxp__os_word_wait(&team.left, left);
+        }
+    }
+}
+
+// ---- the library's pool -----------------------------------------------------------------------
+
+#ifdef MXN_WITH_GOMP
+extern void GOMP_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags);
+extern int omp_get_thread_num(void);
+extern int omp_get_num_threads(void);
+extern void omp_set_num_threads(int threads);
+
+typedef struct region {
+    mxn_team_part part;
+    void *argument;
+} region;
+
+static void run_part(void *data)
+{
+    const region *r = data;
+    r->part(r->argument, omp_get_thread_num(), omp_get_num_threads());
+}
+
+static void run_in_library(int threads, mxn_team_part part, void *argument)
+{
+    region r = {part, argument};
+    GOMP_parallel(run_part, &r, (unsigned)threads, 0);
+}
+#else
+static void omp_set_num_threads(int threads)
+{
+    (void)threads;
+}
+
+static void run_in_library(int threads, mxn_team_part part, void *argument)
+{
+    (void)threads;
+    part(argument, 0, 1);
+}
+#endif
+
+int mxn__team_size_library(void)
+{
+    pthread_once(&forks_watched, watch_forks);
+    int threads = lost_library ? 1 : current;
+    in_library = in_library || threads > 1;
+    omp_set_num_threads(threads);
+    return threads;
+}
+
+void mxn__team_run(int threads, mxn_team_part part, void *argument)
+{
+    if (threads <= 1) {
+        part(argument, 0, 1);
+    } else if (in_library && !lost_library) {
+        run_in_library(threads, part, argument);
+    } else if (pthread_mutex_trylock(&team.busy.mutex) != 0) {
+        part(argument, 0, 1);
+    } else {
+        if (start_helpers_locked(threads - 1)) {
+            open_region(threads, part, argument);
+            part(argument, 0, threads);
+            close_region();
+        } else {
+            part(argument, 0, 1);
+        }
+        mxp__unlock(&team.busy);
+    }
+}
+
+// ---- how many ---------------------------------------------------------------------------------
+
+int mxn_team_check(void)
+{
+    const char *text = getenv("OMP_NUM_THREADS");  // may be a list; its first number counts
+    int standard = text == NULL ? 0 : atoi(text);
+    if (standard < 1 || standard > THREADS_MAX) {
+        standard = (int)mxp__os_cpu_count();
+    }
+    uint64_t threads = 1;
+    int error =
+        mxp__setting_read("MXNET_OMP_MAX_THREADS", (uint64_t)standard, 1, THREADS_MAX, &threads);
+    int expected = 0, found = (int)threads;
+    __atomic_compare_exchange_n(&size, &expected, found, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return error;
+}
+
+void mxn_team_size_set(int threads)
+{
+    __atomic_store_n(&size, threads < THREADS_MAX ? threads : THREADS_MAX, __ATOMIC_RELAXED);
+}
+
+void mxn__team_enter(bool parallel)
+{
+    current = 1;
+    if (parallel) {
+        int threads = __atomic_load_n(&size, __ATOMIC_RELAXED);
+        if (threads == 0) {
+            mxn_team_check();
+            threads = __atomic_load_n(&size, __ATOMIC_RELAXED);
+        }
+        current = threads;
+    }
+}
+
+int mxn__team_size(double work)
+{
+    return work < ALONE_BELOW ? 1 : current;
+}

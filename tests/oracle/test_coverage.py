@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables leave no operator of operators.txt out: each has four parameter sets or more, among them
+an array without elements, one of one element, and one that is part of another; and the gradients of
+the tables run every backward operator."""
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import oracle_case
+import oracle_fixture
+
+SETS_MIN = 4
+NAMES = [line for line in (pathlib.Path(__file__).parent / "operators.txt").read_text().splitlines()
+         if not line.startswith("#")]
+RANDOM = "its results are random: test_random_operators.py looks at moments, bounds and seeds"
+# Operators that need not have cases of every kind, with the reason.
+EXEMPT = {
+    "_random_normal": ("all", RANDOM),
+    "_random_uniform": ("all", RANDOM),
+    "_random_randint": ("all", RANDOM),
+    "_npi_normal": ("all", RANDOM),
+    "_npi_uniform": ("all", RANDOM),
+    "_shuffle": ("all", RANDOM),
+    "_arange": ("empty", "an empty range is an error in the original"),
+}
+FIXTURE = oracle_fixture.load()
+CASES = collections.defaultdict(list)
+for _case in oracle_case.load():
+    CASES[_case.operator].append(_case)
+
+
+def sizes(case):
+    return {array.size for array in FIXTURE[case.id]["inputs"] + FIXTURE[case.id]["outputs"]}
+
+
+def lacking(cases, excused):
+    kinds = {"empty": any(0 in sizes(case) for case in cases),
+             "one": any(1 in sizes(case) for case in cases),
+             "view": any(case.view for case in cases),
+             "four": len(cases) >= SETS_MIN}
+    return [kind for kind, there in kinds.items() if not there and kind != excused]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("_backward_")])
+def test_operator_has_cases_of_every_kind(name):
+    excused, _ = EXEMPT.get(name, (None, None))
+    assert excused == "all" or lacking(CASES[name], excused) == []
+
+
+def executed(folder):
+    """Names in the profile of all gradients of the tables, of a process of its own."""
+    program = pathlib.Path(__file__).parent / "oracle_profile.py"
+    library = os.path.join(os.environ["MXPROF_BUILD"], "libmxnet.so")
+    text = subprocess.run([sys.executable, program, library], capture_output=True, text=True,
+                          check=True, cwd=folder).stdout
+    return json.loads(text)
+
+
+def test_gradients_run_every_backward_operator(tmp_path):
+    counts = executed(tmp_path)
+    backward = [name for name in NAMES if name.startswith("_backward_")]
+    assert len(backward) > 20
+    few = [name for name in backward if counts.get(name, 0) < SETS_MIN]
+    assert few == [], "backward operators that run less often than that"

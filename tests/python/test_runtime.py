@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loading the library, the two call paths, switches, the end of the process."""
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import mxnet as mx
+from python_program import BUILD, SOURCE, run_python
+
+
+def test_features():
+    features = mx.runtime.Features()
+    assert not features.is_enabled("CUDA") and features["CUDA"].name == "CUDA"
+    with pytest.raises(RuntimeError, match="no feature 'X'; the features are: CUDA"):
+        features.is_enabled("X")
+    assert mx.runtime.library_path().endswith("libmxnet.so")
+    assert mx.__version__ == "2.0.0"
+
+
+def extension_is_built():
+    return any((BUILD / "python").glob("_core*"))
+
+
+@pytest.mark.parametrize("core", ["extension", "ctypes"])
+def test_call_path_is_chosen_and_shown(tmp_path, core):
+    if core == "extension" and not extension_is_built():
+        pytest.skip("the extension is not built")
+    done = run_python("import mxnet as mx; print(mx.runtime.core_name())", tmp_path,
+                      MXNET_PYTHON_CORE=core)
+    assert (done.out, done.err) == (core + "\n", "")
+
+
+def test_wrong_choices_are_refused(tmp_path):
+    done = run_python("import mxnet", tmp_path, MXNET_PYTHON_CORE="fast")
+    assert "MXNET_PYTHON_CORE is 'fast'; valid are: extension, ctypes" in done.err
+    done = run_python("import mxnet", tmp_path, MXNET_LIBRARY_PATH="/nowhere/libmxnet.so")
+    assert "libmxnet.so was not found; looked for /nowhere/libmxnet.so" in done.err
+
+
+def test_a_second_library_is_refused(tmp_path):
+    for name in ("libmxnet.so", "libmxprof.so.0"):
+        shutil.copyfile((BUILD / name).resolve(), tmp_path / name)
+    done = run_python("import ctypes; ctypes.CDLL('./libmxnet.so'); import mxnet", tmp_path)
+    assert done.code != 0 and "another mxnet is loaded in this process already" in done.err
+
+
+def test_both_call_paths_pass_every_test(tmp_path):
+    """This folder once more, through the path that this process does not use."""
+    other = "ctypes" if mx.runtime.core_name() == "extension" else "extension"
+    if other == "extension" and not extension_is_built():
+        pytest.skip("the extension is not built")
+    done = run_python(
+        "import sys, pytest\n"
+        f"sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider', r'{SOURCE / 'tests/python'}', "
+        "'-k', 'not every_test and not wheel']))",
+        tmp_path, timeout=280, MXNET_PYTHON_CORE=other, MXPROF_BUILD=str(BUILD))
+    assert done.code == 0, done.out[-4000:]
+
+
+PROGRAM = """
+import mxnet as mx, numpy as onp
+from mxnet import profiler
+profiler.set_config(profile_all=True, continuous_dump=False, filename='trace.json')
+profiler.set_state('run')
+task = profiler.Domain('d').new_task('t')
+a = mx.nd.array(onp.ones((2, 3)))
+with task:
+    b = mx.nd.sum(a + 1, axis=0); a += b; c = a[0] * a[1]; del b
+x = mx.np.ones((2,)); x.attach_grad()
+with mx.autograd.record():
+    y = (2 * x).sum()
+y.backward()
+print(c.asnumpy(), x.grad.asnumpy())
+mx.nd.waitall()
+profiler.set_state('stop')
+profiler.dump()
+"""
+
+
+def test_call_paths_record_the_same_calls(tmp_path):
+    if not extension_is_built():
+        pytest.skip("the extension is not built")
+    found = {}
+    for core in ("extension", "ctypes"):
+        (tmp_path / core).mkdir()
+        done = run_python(PROGRAM, tmp_path / core, MXNET_PYTHON_CORE=core)
+        assert done.code == 0, done.err
+        items = [item for item in done.trace() if item["ph"] == "X"
+                 and item["cat"] == "MXNET_C_API"]
+        found[core] = [item["name"] for item in sorted(items, key=lambda item: item["ts"])]
+    assert found["extension"] == found["ctypes"]
+    assert {"MXImperativeInvoke", "MXNDArrayCreate", "MXAutogradBackwardEx",
+            "MXNDArrayFree"} <= set(found["ctypes"])
+
+
+def test_bulk_size_is_restored():
+    before = mx.engine.set_bulk_size(7)
+    with mx.engine.bulk(3):
+        assert mx.engine.set_bulk_size(3) == 3
+    assert mx.engine.set_bulk_size(before) == 7
+
+
+def test_switches_of_numpys_interface(tmp_path):
+    done = run_python("""
+import mxnet as mx
+util = mx.util
+print(util.is_np_array(), util.is_np_shape())
+mx.npx.set_np()
+print(util.is_np_array(), util.is_np_shape(), mx.np.zeros((1,)).dtype)
+mx.npx.set_np(dtype=True)
+print(mx.np.zeros((1,)).dtype)
+mx.npx.reset_np()
+print(util.is_np_array(), mx.np.zeros(()).shape, mx.np.array([1., 2])[1].shape)
+@mx.util.use_np
+def inside():
+    return util.is_np_array() and util.is_np_shape()
+print(inside(), util.is_np_array())
+try:
+    util.set_np(shape=False)
+except ValueError as error:
+    print(error)
+""", tmp_path)
+    assert done.out.splitlines() == [
+        "False False", "True True float32", "float64", "False () ()", "True False",
+        "NumPy's arrays need NumPy's shapes: set_np(array=True) goes with shape=True only"]
+
+
+def test_work_pending_at_the_end_is_finished(tmp_path):
+    done = run_python("""
+import mxnet as mx
+mx.profiler.set_config(profile_all=True, continuous_dump=False, filename='trace.json')
+mx.profiler.set_state('run')
+a = mx.nd.ones((200, 200))
+for _ in range(20):
+    a = mx.nd.dot(a, a) * 0
+""", tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert sum(item["name"] == "dot" for item in done.trace() if item["ph"] == "X") == 20
+
+
+def test_handles_can_be_given_to_c():
+    array, out = mx.nd.ones((3,)), ctypes.c_int()
+    mx.base.check_call(mx.base._LIB.MXNDArrayGetDType(array.handle, ctypes.byref(out)))
+    assert out.value == 0
+
+
+def test_an_installed_wheel_works_alone(tmp_path):
+    """pip install with the library of this build: nothing of the source tree is used."""
+    for folder in ("python", "include"):  # building leaves files beside the source
+        shutil.copytree(SOURCE / folder, tmp_path / "tree" / folder)
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index",
+         "--no-build-isolation", "--target", str(tmp_path / "site"),
+         str(tmp_path / "tree/python")],
+        env={**os.environ, "MXNET_LIBRARY_PATH": str(BUILD)}, check=False,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert done.returncode == 0, done.stdout
+    shutil.rmtree(tmp_path / "tree")
+    done = run_python("import mxnet as mx; print(mx.runtime.core_name(), (mx.nd.ones((1,)) + 1)"
+                      ".asscalar(), mx.__file__)", tmp_path, PYTHONPATH=str(tmp_path / "site"),
+                      MXNET_PYTHON_CORE="extension")
+    assert done.out.startswith("extension 2.0 " + str(tmp_path)), done.err
