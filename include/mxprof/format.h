@@ -161,13 +161,18 @@ typedef struct mxp_file_header {
     uint16_t version;  // MXP_FORMAT_VERSION of the writer
     uint16_t min_reader;  // readers below this must refuse
     uint32_t header_bytes;  // 64; sections begin there
-    uint32_t flags;  // 0
+    uint32_t flags;  // MXP_FILE_*
     uint64_t created_real_ns;  // CLOCK_REALTIME when the session's clock was first read
     uint32_t pid;
     uint32_t pointer_bytes;
     uint64_t checksum;  // of the 40 bytes before it
     uint64_t reserved[2];  // 0
 } mxp_file_header;
+
+// MAPPED: the recorder's own store, written through memory, and left as it stands when the process
+// dies. Until there is an END: zeros in place of a section end the file, of several CLOCK that with
+// the latest point counts, the chunk in which a thread has its cursor goes up to there (RECORDER).
+enum { MXP_FILE_MAPPED = 1 };
 
 #define MXP_SECTION_MAGIC 0x5350584du  // "MXPS"
 
@@ -179,7 +184,8 @@ enum {
     MXP_SECTION_LOSS = 5,
     MXP_SECTION_INFO = 6,
     MXP_SECTION_STATS = 7,
-    MXP_SECTION_END = 8
+    MXP_SECTION_END = 8,
+    MXP_SECTION_RECORDER = 9
 };
 
 typedef struct mxp_section {
@@ -202,6 +208,20 @@ typedef struct mxp_chunk_header {
     uint64_t lost_before;  // records of this thread lost between the chunk before and this one
     uint64_t next;  // in memory: address of the thread's next chunk; in a file 0
 } mxp_chunk_header;
+
+// RECORDER, in mapped files: a thread as its recorder left it. Behind these 64 bytes stand its
+// mxp_recorder (record_inline.h), records lost (u64) and a name id (u32). A cursor c is the byte
+// c - block + (offset of this section) of the file if it lies within the MXP_BLOCK_BYTES behind
+// `block`, else the byte c - base. Cursor 0: there is no such thread.
+typedef struct mxp_recorder_section {
+    mxp_section section;
+    uint32_t thread, tid;  // index, the operating system's number
+    uint64_t start_ticks;
+    uint64_t base;  // where the file's first byte was in memory
+    uint64_t block;  // where this section was a second time
+} mxp_recorder_section;
+
+#define MXP_BLOCK_BYTES 8192u
 
 // NAMES: first id (u32), count (u32), then per name: category id (u32), style (u8), unit (u8),
 // 0 (u16), length in bytes (u32), the bytes, one zero, zeros up to a multiple of 4. A category id

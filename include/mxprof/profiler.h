@@ -19,7 +19,9 @@ extern "C" {
 typedef struct mxp_session mxp_session;
 mxp_session *mxp_session_get(void);
 
-enum { MXP_STORE_MEMORY = 0, MXP_STORE_FILE = 1, MXP_STORE_RING = 2 };
+// Where records are kept. FILE: in native_filename itself, written through memory: whatever ends the
+// process, all records whose call had returned are in it.
+enum { MXP_STORE_MEMORY = 0, MXP_STORE_FILE = 1 };
 enum { MXP_FULL_GROW = 0, MXP_FULL_DROP = 1 };
 
 // The configuration. Fill it with mxp_config_init, change members, pass it on; it is copied.
@@ -27,22 +29,24 @@ typedef struct mxp_config {
     uint32_t size_bytes;  // sizeof(mxp_config), set by mxp_config_init
     uint32_t classes;  // MXP_CLASS_*; user objects always belong to it
     const char *filename;  // Chrome trace; default "profile.json"
-    const char *native_filename;  // native trace (*.mxp), written beside it; default none
+    const char *native_filename;  // native trace (*.mxp), written beside it; default none, or with
+                                  // store FILE filename with the ending .mxp
     const char *memory_csv_prefix;  // gpu_memory_profile_filename_prefix
     int continuous_dump;  // write every period_s in the background; default 1
     double dump_period_s;  // default 1.0, above 0 if continuous_dump
     int aggregate_stats;  // keep the table; default 0
     int statistics_only;  // keep the table and no trace, for unlimited time; default 0
-    int store;  // MXP_STORE_*; only MEMORY in this version
+    int store;  // MXP_STORE_MEMORY or MXP_STORE_FILE
     int full_policy;  // MXP_FULL_*
-    uint64_t memory_limit_bytes;  // of records in memory; default 1 GiB, at least 1 MiB
+    uint64_t memory_limit_bytes;  // of records, in memory or in the file; default 1 GiB, at least 1 MiB
 } mxp_config;
 
 void mxp_config_init(mxp_config *config);
 
 // Takes `config` over. Legal at any time, also while running: a changed file name finishes the old
 // file if anything was written to it. Keeps state and recorded data.
-// MXP_EVALUE: a member is out of range; nothing has changed.
+// MXP_EVALUE: a member is out of range; nothing has changed. MXP_EIO while running with store FILE: as
+// mxp_session_run.
 int mxp_session_configure(mxp_session *session, const mxp_config *config);
 
 // The same from MXNet's string pairs (docs/guide.md lists the keys); keys left out return to their
@@ -50,6 +54,8 @@ int mxp_session_configure(mxp_session *session, const mxp_config *config);
 int mxp_session_configure_pairs(mxp_session *session, int count, const char *const *keys,
                                 const char *const *values);
 
+// Begins to record, or goes on. MXP_EIO with store FILE: the file cannot be made; recording has
+// begun all the same, in memory.
 int mxp_session_run(mxp_session *session);
 int mxp_session_stop(mxp_session *session);
 

@@ -11,6 +11,7 @@
 #include "prof/emit.h"
 #include "prof/pool.h"
 #include "prof/state.h"
+#include "prof/store.h"
 
 mxp_control_block mxp_control = {.layout = MXP_LAYOUT};
 
@@ -126,7 +127,7 @@ static void ask_for_scopes(void)
 
 // Two points a millisecond apart give the rate of the CPU's counter to some 30 ppm, before anything
 // is converted with it; every later point makes it better.
-static void calibrate_once(void)
+void mxp__recorder_calibrate(void)
 {
     enum { INTERVAL_US = 1000 };
     if (mxp__rec.timebase_ready) {
@@ -146,8 +147,8 @@ uint64_t mxp__recorder_start(uint32_t classes, int resumed)
     bool was_on = mxp__recorder_is_on();
     uint64_t now = mxp_ticks();
     if (!was_on) {
-        calibrate_once();
-        if (mxp__rec.limits.full_policy == MXP_FULL_DROP) {
+        mxp__recorder_calibrate();
+        if (mxp__rec.limits.full_policy == MXP_FULL_DROP && !mxp__store_is_open()) {
             mxp__pool_prefill();
         }
         ask_for_scopes();

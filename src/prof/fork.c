@@ -6,6 +6,7 @@
 #include "prof/names.h"
 #include "prof/pool.h"
 #include "prof/state.h"
+#include "prof/store.h"
 
 static uint64_t saved_signals[16];
 
@@ -32,6 +33,7 @@ void mxp__recorder_fork_child(void)
     // Spans that were open here belong to the parent.
     mxp__rec.forked_ticks = mxp_ticks();
     mxp_control.closed_ticks = mxp__rec.forked_ticks;
+    mxp__store_fork_child();
     mxp__threads_fork_child();
     mxp__pool_fork_child();
     mxp__names_fork_done();

@@ -10,6 +10,7 @@
 #include "prof/pool.h"
 #include "prof/report.h"
 #include "prof/state.h"
+#include "prof/store.h"
 
 typedef struct cut {
     mxp_thread *thread;
@@ -367,9 +368,9 @@ static bool passed_by_all(const mxp_thread *thread, const mxp_chunk_header *chun
     return thread->counted.chunk != NULL && thread->counted.chunk != chunk;
 }
 
-static bool is_embedded(const mxp_thread *thread, const mxp_chunk_header *chunk)
+static bool is_embedded(mxp_thread *thread, const mxp_chunk_header *chunk)
 {
-    return (const char *)chunk == (const char *)thread + MXP__THREAD_PART_BYTES;
+    return chunk == mxp__thread_first_chunk(thread);
 }
 
 static void recycle_chunks(mxp_thread *thread)
@@ -379,7 +380,7 @@ static void recycle_chunks(mxp_thread *thread)
         mxp_chunk_header *chunk = thread->first;
         thread->first = next;
         if (!is_embedded(thread, chunk)) {
-            mxp__pool_give_chunk(chunk);
+            mxp__store_give_chunk(chunk);
         }
     }
 }
@@ -408,7 +409,7 @@ static void retire_threads(void)
             continue;
         }
         if (!is_embedded(thread, thread->first)) {
-            mxp__pool_give_chunk(thread->first);
+            mxp__store_give_chunk(thread->first);
         }
         mxp__thread_release(thread);
     }

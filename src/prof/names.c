@@ -28,11 +28,18 @@ static struct {
     char *block, *block_end;  // room for strings
     uint64_t bytes;
     uint64_t losses;  // atomic
+    void (*added)(uint32_t id, const mxp_name_view *name);  // told of every new name
 } table;
 
 static name_entry *entry_at(uint32_t id)
 {
     return &table.segments[id / SEGMENT][id % SEGMENT];
+}
+
+static mxp_name_view view_of(uint32_t id)
+{
+    const name_entry *entry = entry_at(id);
+    return (mxp_name_view){entry->text, entry->length, entry->category, entry->style, entry->unit};
 }
 
 static uint32_t hash_of(uint32_t category, const char *text, uint64_t length, int style)
@@ -137,6 +144,10 @@ static bool append(uint32_t category, const char *text, uint64_t length, uint32_
                                  .style = (uint8_t)style,
                                  .unit = (uint8_t)unit};
     slot_put(table.slots, table.slot_count, hash, id);
+    if (table.added != NULL) {
+        mxp_name_view view = view_of(id);
+        table.added(id, &view);
+    }
     __atomic_store_n(&table.count, id + 1, __ATOMIC_RELEASE);
     return true;
 }
@@ -206,8 +217,18 @@ mxp_name_view mxp__name_view(uint32_t id)
     if (id >= mxp__name_count()) {
         return (mxp_name_view){.text = "<bad name>", .length = 10};
     }
-    const name_entry *entry = entry_at(id);
-    return (mxp_name_view){entry->text, entry->length, entry->category, entry->style, entry->unit};
+    return view_of(id);
+}
+
+void mxp__names_each(void (*visit)(uint32_t id, const mxp_name_view *name))
+{
+    mxp__spin_lock(&table.lock);
+    table.added = visit;
+    for (uint32_t id = 0; id < table.count; id++) {
+        mxp_name_view view = view_of(id);
+        visit(id, &view);
+    }
+    mxp__spin_unlock(&table.lock);
 }
 
 const char *mxp_name_text(mxp_name id)

@@ -175,9 +175,10 @@ double mxp__measure_record_cost(void)
 {
     enum { ROUNDS = 9, SPANS = 200 };
     mxp_chunk_header *chunk = mxp__pool_take_chunk();
-    mxp_thread *scratch = mxp__pool_take_block();
+    mxp_recorder_section *block = mxp__pool_take_block();
     double cost_ticks = 0;
-    if (chunk != NULL && scratch != NULL) {
+    if (chunk != NULL && block != NULL) {
+        mxp_thread *scratch = (mxp_thread *)(block + 1);
         uint64_t saved[16];
         mxp__os_block_signals(saved);
         mxp_recorder *real = mxp_self;
@@ -199,8 +200,8 @@ double mxp__measure_record_cost(void)
         mxp__os_restore_signals(saved);
         cost_ticks = (double)best / SPANS;
     }
-    if (scratch != NULL) {
-        mxp__pool_give_block(scratch);
+    if (block != NULL) {
+        mxp__pool_give_block(block);
     }
     if (chunk != NULL) {
         mxp__pool_give_chunk(chunk);

@@ -8,6 +8,7 @@
 #include "base/os/os.h"
 #include "prof/names.h"
 #include "prof/pool.h"
+#include "prof/store.h"
 
 __thread mxp_recorder *mxp_self __attribute__((tls_model("initial-exec")));
 
@@ -35,6 +36,7 @@ static void thread_exit(void *block)
     __atomic_store_n(&self->hot.busy, 1u, __ATOMIC_RELAXED);
     mxp_self = NULL;
     self->end_ticks = mxp_ticks();
+    close_chunk(self);  // for who reads the store's file later
     __atomic_store_n(&self->exited, 1u, __ATOMIC_RELEASE);  // pairs with the drain
     __atomic_store_n(&self->hot.busy, 0u, __ATOMIC_RELEASE);
 }
@@ -48,7 +50,9 @@ static void start_chunk(mxp_thread *self, mxp_chunk_header *chunk, size_t size_b
 {
     uint32_t sequence = self->current == NULL ? 0 : self->current->sequence + 1;
     *chunk = (mxp_chunk_header){
-        .section = {.magic = MXP_SECTION_MAGIC, .type = MXP_SECTION_CHUNK},
+        .section = {.magic = MXP_SECTION_MAGIC,
+                    .type = MXP_SECTION_CHUNK,
+                    .length_bytes = size_bytes},
         .thread = self->index,
         .sequence = sequence,
         .base_ticks = now,
@@ -61,7 +65,7 @@ static void start_chunk(mxp_thread *self, mxp_chunk_header *chunk, size_t size_b
 
 bool mxp__thread_new_chunk(mxp_thread *self, uint64_t now)
 {
-    mxp_chunk_header *chunk = mxp__pool_take_chunk();
+    mxp_chunk_header *chunk = mxp__store_take_chunk();
     if (chunk == NULL) {
         return false;
     }
@@ -111,17 +115,19 @@ static mxp_thread *thread_register(void)
 {
     uint64_t now = mxp_ticks();
     uint32_t index = __atomic_load_n(&threads.next_index, __ATOMIC_RELAXED);
-    mxp_thread *self = index < MXP__THREADS_MAX ? mxp__pool_take_block() : NULL;
-    if (self == NULL) {
+    mxp_recorder_section *block = index < MXP__THREADS_MAX ? mxp__pool_take_block() : NULL;
+    if (block == NULL) {
         count_registration_loss(now);
         return NULL;
     }
+    mxp_thread *self = (mxp_thread *)(block + 1);
     pthread_once(&exit_once, make_exit_key);
     self->index = __atomic_fetch_add(&threads.next_index, 1, __ATOMIC_RELAXED);
     self->tid = mxp__os_thread_id();
     self->start_ticks = now;
     self->name = current_name();
-    mxp_chunk_header *chunk = (mxp_chunk_header *)((char *)self + MXP__THREAD_PART_BYTES);
+    mxp__store_home_new(self);
+    mxp_chunk_header *chunk = mxp__thread_first_chunk(self);
     start_chunk(self, chunk, MXP__THREAD_BLOCK_BYTES - MXP__THREAD_PART_BYTES, now);
     self->current = chunk;
     self->first = chunk;
@@ -129,7 +135,8 @@ static mxp_thread *thread_register(void)
     self->hot.limit = NULL;  // the first record asks how far it may go
     if (!link_thread(self)) {
         count_registration_loss(now);
-        mxp__pool_give_block(self);
+        mxp__store_leave(self, false);
+        mxp__pool_give_block(block);
         return NULL;
     }
     if (mxp_self != NULL) {  // a signal handler has registered this thread meanwhile
@@ -195,7 +202,8 @@ void mxp__thread_release(mxp_thread *thread)
     }
     __atomic_store_n(link, thread->next, __ATOMIC_RELEASE);
     mxp__spin_unlock(&mxp__pool_lock);
-    mxp__pool_give_block(thread);
+    mxp__store_leave(thread, false);
+    mxp__pool_give_block(mxp__thread_block(thread));
 }
 
 uint64_t mxp__thread_registration_losses(uint64_t *from, uint64_t *to)

@@ -2,10 +2,11 @@
 // A recording thread: its hot part (record_inline.h), its chunks, scopes, losses and statistics.
 //
 //   thread block (8 KiB, from the pool)
-//   | mxp_thread            | first chunk: header, records ... |
-//   0                       4096                           8192
+//   | section | mxp_thread  | first chunk: header, records ... |
+//   0         64            4096                           8192
 //
-// A short-lived thread thus costs two pages. Later chunks are 64 KiB each.
+// A short-lived thread thus costs two pages. Later chunks are 64 KiB each. With the file store both
+// pages are the file's as well (store.h): a RECORDER section and a CHUNK.
 //
 // Who writes: the owner (and handlers on it) everything but `next`, `position` and `first`, which
 // belong to the drain lock. Owner and drain meet in `hot.cursor` and the chunks' `next`.
@@ -19,7 +20,7 @@
 #include "prof/recorder.h"
 
 enum {
-    MXP__THREAD_BLOCK_BYTES = 8192,
+    MXP__THREAD_BLOCK_BYTES = MXP_BLOCK_BYTES,
     MXP__THREAD_PART_BYTES = 4096,
     MXP__SCOPES_MAX = 64,
     MXP__LOSS_WINDOWS = 8,
@@ -42,18 +43,18 @@ struct mxp_stats_table;
 
 typedef struct mxp_thread {
     mxp_recorder hot;  // must stay first: mxp_self points here
-    // written by the owner
+    // written by the owner; these two are read in files, see mxp_recorder_section
+    uint64_t lost;  // losses of all windows (atomic: read by reports)
+    uint32_t name;  // atomic: name id
+    uint32_t index, tid;
     mxp_chunk_header *current;  // the chunk `hot.cursor` is in
     uint64_t *chunk_end;  // what hot.limit is when nothing asks for attention
     uint64_t lost_before;  // losses since the last chunk was opened
-    uint64_t lost;  // losses of all windows (atomic: read by reports)
-    uint32_t index, tid;
     uint32_t scope_depth;
     uint32_t uses_scopes;  // has ever pushed one
     uint32_t scopes[MXP__SCOPES_MAX];
     uint32_t announce;  // set under the drain lock while nobody records: write the scope
                         // stack before the next record
-    uint32_t name;  // atomic: name id
     uint32_t exited;  // release at the end of the thread, pairs with the drain
     mxp_loss_window loss[MXP__LOSS_WINDOWS];
     struct mxp_stats_table *stats;
@@ -67,7 +68,19 @@ typedef struct mxp_thread {
     mxp_position counted;  // records up to here are in `records`
     uint64_t records, bytes;
     uint64_t start_ticks, end_ticks;
+    uint64_t home;  // offset of the block in the store's file; 0: not in it
 } mxp_thread;
+
+static inline mxp_recorder_section *mxp__thread_block(mxp_thread *thread)
+{
+    return (mxp_recorder_section *)thread - 1;
+}
+
+static inline mxp_chunk_header *mxp__thread_first_chunk(mxp_thread *thread)
+{
+    char *block = (char *)mxp__thread_block(thread);
+    return (mxp_chunk_header *)(block + MXP__THREAD_PART_BYTES);
+}
 
 static inline uint64_t *mxp__chunk_words(mxp_chunk_header *chunk)
 {

@@ -22,6 +22,16 @@ static void in_parent(void)
     mxp__unlock(&mxp__session_storage()->lock);
 }
 
+// With store "file" a child records like its parent, into a file of its own. Files of other kinds
+// and the thread that writes them are there when it asks for them.
+static void record_on(mxp_session *session)
+{
+    int continuous = session->config.continuous_dump;
+    session->config.continuous_dump = 0;
+    mxp__session_run_locked(session);
+    session->config.continuous_dump = continuous;
+}
+
 static void in_child(void)
 {
     mxp_session *session = mxp__session_storage();
@@ -31,6 +41,7 @@ static void in_child(void)
     if (!mxp__session_exists()) {
         return;
     }
+    bool recording = session->running && !session->paused;
     session->running = false;
     session->paused = false;
     session->output = false;
@@ -41,6 +52,9 @@ static void in_child(void)
     bool statistics = session->aggregate != NULL;
     mxp__aggregate_switch_locked(session, false);
     mxp__aggregate_switch_locked(session, statistics);
+    if (recording && session->config.store == MXP_STORE_FILE) {
+        record_on(session);
+    }
 }
 
 static void install(void)

@@ -151,7 +151,7 @@ static void fill_config(const mxp_key_value *values, mxp_config *config)
         .dump_period_s = values[KEY_dump_period].number,
         .aggregate_stats = values[KEY_aggregate_stats].flag,
         .statistics_only = values[KEY_statistics_only].flag,
-        .store = MXP_STORE_MEMORY,
+        .store = strcmp(values[KEY_store].text, "file") == 0 ? MXP_STORE_FILE : MXP_STORE_MEMORY,
         .full_policy =
             strcmp(values[KEY_full_policy].text, "drop") == 0 ? MXP_FULL_DROP : MXP_FULL_GROW,
         .memory_limit_bytes = values[KEY_memory_limit_bytes].size,
@@ -220,10 +220,10 @@ static int check_members(const mxp_config *config)
         return mxp__fail(MXP_EVALUE, "Invalid value for classes: 0x%x has bits that are no class",
                          (unsigned)config->classes);
     }
-    if (config->store != MXP_STORE_MEMORY) {
+    if (config->store != MXP_STORE_MEMORY && config->store != MXP_STORE_FILE) {
         return mxp__fail(MXP_EVALUE,
                          "Invalid Input: store %d is not built into this version, valid "
-                         "values are: {'memory'}",
+                         "values are: {'file', 'memory'}",
                          config->store);
     }
     if (config->full_policy != MXP_FULL_GROW && config->full_policy != MXP_FULL_DROP) {

@@ -8,7 +8,9 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "prof/recorder.h"
+#include "prof/store.h"
 #include "session/config.h"
+#include "session/record_file.h"
 #include "session/session.h"
 
 // The strings of a configuration are never written through, only freed.
@@ -69,6 +71,32 @@ static void finish_files_locked(mxp_session *session, const mxp_config *next)
     mxp__dump_close_files_locked(session);
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+// Whether the open recording file is also what `next` asks for.
+static bool keeps_file(const mxp_session *session, const mxp_config *next)
+{
+    const mxp_config *now = &session->config;
+    bool same_name = same_text(now->native_filename, next->native_filename) &&
+                     (next->native_filename != NULL || same_text(now->filename, next->filename));
+    return !session->inherited && next->store == MXP_STORE_FILE && next->statistics_only == 0 &&
+           same_name && now->memory_limit_bytes == next->memory_limit_bytes;
+}
+
+// What is recorded from now on belongs to the new configuration's file.
+static int change_file_locked(mxp_session *session, bool keep)
+{
+    const mxp_config *config = &session->config;
+    bool wanted = config->store == MXP_STORE_FILE && config->statistics_only == 0;
+    if (keep || !session->running || !wanted) {
+        return MXP_OK;
+    }
+    return mxp__record_file_begin_locked(session);
+}
+
 static void take_over_locked(mxp_session *session, const mxp_config *config)
 {
     if (session->owns_strings) {
@@ -88,14 +116,18 @@ static int configure_locked(mxp_session *session, const mxp_config *config)
         }
     }
     finish_files_locked(session, config);
+    bool keep = mxp__store_is_open() && keeps_file(session, config);
+    int error = keep ? MXP_OK : mxp__record_file_end();
     bool new_classes = session->config.classes != config->classes;
     take_over_locked(session, config);
-    int error = mxp__configure_recorder_locked(session);
+    int recorder_error = mxp__configure_recorder_locked(session);
+    int file_error = change_file_locked(session, keep);
     if (new_classes && session->running && !session->paused) {
         mxp__recorder_start(config->classes, 0);
     }
     mxp__writer_wake_locked(session);
-    return error;
+    error = error == MXP_OK ? recorder_error : error;
+    return error == MXP_OK ? file_error : error;
 }
 
 int mxp_session_configure(mxp_session *session, const mxp_config *config)

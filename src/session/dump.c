@@ -9,7 +9,9 @@
 #include "base/os/os.h"
 #include "base/strbuf.h"
 #include "prof/recorder.h"
+#include "prof/store.h"
 #include "session/observe.h"
+#include "session/record_file.h"
 #include "session/session.h"
 
 static const char not_run[] =
@@ -30,6 +32,35 @@ static void output_name(const mxp_session *session, const char *configured, mxp_
     mxp__strbuf_printf(name, ".%u%s", (unsigned)mxp__os_process_id(), configured + stem);
 }
 
+// native_filename, or filename with another ending.
+static void native_name(const mxp_session *session, mxp_strbuf *name)
+{
+    if (session->config.native_filename != NULL) {
+        output_name(session, session->config.native_filename, name);
+        return;
+    }
+    mxp_strbuf trace = {0};
+    output_name(session, session->config.filename, &trace);
+    const char *text = mxp__strbuf_text(&trace);
+    const char *file = strrchr(text, '/');
+    const char *dot = strrchr(file != NULL ? file : text, '.');
+    mxp__strbuf_append(name, text, dot != NULL ? (size_t)(dot - text) : trace.length);
+    mxp__strbuf_puts(name, ".mxp");
+    name->failed = name->failed || trace.failed;
+    mxp__strbuf_fini(&trace);
+}
+
+int mxp__record_file_begin_locked(mxp_session *session)
+{
+    mxp_strbuf name = {0};
+    native_name(session, &name);
+    int error = name.failed ? mxp__fail_memory("a file name")
+                            : mxp__record_file_begin(mxp__strbuf_text(&name),
+                                                     session->config.memory_limit_bytes);
+    mxp__strbuf_fini(&name);
+    return error;
+}
+
 static int append_chrome(mxp_session *session, mxp_source *source)
 {
     int error = MXP_OK;
@@ -48,7 +79,7 @@ static int append_native(mxp_session *session, mxp_source *source)
     int error = MXP_OK;
     if (session->native == NULL) {
         mxp_strbuf name = {0};
-        output_name(session, session->config.native_filename, &name);
+        native_name(session, &name);
         error = name.failed ? mxp__fail_memory("a file name")
                             : mxp__native_writer_open(mxp__strbuf_text(&name), &session->native);
         mxp__strbuf_fini(&name);
@@ -69,7 +100,8 @@ static int write_cut(mxp_session *session)
         error = append_chrome(session, cut->source);
         cut->in_chrome = error == MXP_OK;
     }
-    if (error == MXP_OK && session->config.native_filename != NULL && !cut->in_native) {
+    bool native = session->config.native_filename != NULL && !mxp__store_is_open();
+    if (error == MXP_OK && native && !cut->in_native) {
         error = append_native(session, cut->source);
         cut->in_native = error == MXP_OK;
     }
@@ -93,6 +125,7 @@ int mxp__dump_write_locked(mxp_session *session)
     if (error == MXP_OK && unfinished) {
         error = write_cut(session);
     }
+    mxp__record_file_sync();
     return error;
 }
 
@@ -125,10 +158,11 @@ int mxp__dump_locked(mxp_session *session, bool finished)
     session->writer.failed = false;
     if (finished || session->config.continuous_dump == 0) {
         mxp__dump_close_files_locked(session);
+        error = mxp__record_file_end();
         session->output = false;
         mxp__writer_wake_locked(session);
     }
-    return MXP_OK;
+    return error;
 }
 
 int mxp__dump_background_locked(mxp_session *session)

@@ -9,7 +9,9 @@
 #include "base/fail.h"
 #include "base/os/os.h"
 #include "prof/recorder.h"
+#include "prof/store.h"
 #include "session/durations.h"
+#include "session/record_file.h"
 
 static mxp_session the_session = {.lock = MXP__LOCK_INIT};
 static pthread_once_t create_once = PTHREAD_ONCE_INIT;
@@ -51,6 +53,11 @@ int mxp__session_check(const mxp_session *session)
     return MXP_OK;
 }
 
+static bool wants_file(const mxp_session *session)
+{
+    return session->config.store == MXP_STORE_FILE && session->config.statistics_only == 0;
+}
+
 static void start_recorder(mxp_session *session, bool resumed)
 {
     uint64_t on_ticks = mxp__recorder_start(session->config.classes | MXP_CLASS_USER, resumed);
@@ -69,6 +76,10 @@ int mxp__session_run_locked(mxp_session *session)
             return error;
         }
     }
+    int store_error = MXP_OK;
+    if (wants_file(session) && !mxp__store_is_open()) {
+        store_error = mxp__record_file_begin_locked(session);
+    }
     if (!session->output) {
         session->writer.last_dump_ns = mxp__os_monotonic_ns();
         session->output = true;
@@ -79,7 +90,7 @@ int mxp__session_run_locked(mxp_session *session)
     session->running = true;
     session->paused = false;
     mxp__writer_wake_locked(session);
-    return MXP_OK;
+    return store_error;
 }
 
 void mxp__session_stop_locked(mxp_session *session)
@@ -147,11 +158,15 @@ void mxp__session_finish(void)
     int error = MXP_OK;
     if (!session->exited && session->output) {
         mxp__session_stop_locked(session);
-        if (mxp__dump_needed_locked(session)) {
+        // A forked child leaves the file it has recorded into, and no more.
+        bool only_file = session->inherited && mxp__store_is_open();
+        if (!only_file && mxp__dump_needed_locked(session)) {
             error = mxp__dump_locked(session, true);
         }
     }
     mxp__dump_close_files_locked(session);
+    int store_error = mxp__record_file_end();
+    error = error == MXP_OK ? store_error : error;
     session->exited = true;
     mxp__unlock(&session->lock);
     if (error != MXP_OK) {

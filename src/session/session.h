@@ -64,6 +64,8 @@ int mxp__dump_background_locked(mxp_session *session);
 // Writes what is pending to the files that are open and leaves them open.
 int mxp__dump_write_locked(mxp_session *session);
 void mxp__dump_close_files_locked(mxp_session *session);
+// The file that store "file" records into, under the present configuration.
+int mxp__record_file_begin_locked(mxp_session *session);
 bool mxp__dump_needed_locked(const mxp_session *session);
 
 // dumps.c

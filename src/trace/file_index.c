@@ -114,6 +114,15 @@ static const char *content_fault(const mxp_section *section)
                : NULL;
 }
 
+static int add_offset(uint64_t **offsets, size_t *count, size_t *capacity, uint64_t offset)
+{
+    if (mxp__grow(offsets, capacity, *count + 1, sizeof **offsets) != MXP_OK) {
+        return mxp__fail_memory("the index of a native trace");
+    }
+    (*offsets)[(*count)++] = offset;
+    return MXP_OK;
+}
+
 static int add_chunk(mxp_file_index *index, uint64_t offset)
 {
     if (mxp__grow(&index->chunks, &index->chunk_capacity, index->chunk_count + 1,
@@ -123,19 +132,10 @@ static int add_chunk(mxp_file_index *index, uint64_t offset)
     const mxp_section *section = mxp__file_section(index, offset);
     index->chunks[index->chunk_count++] = (mxp_file_chunk){
         .offset = offset,
+        .payload_bytes = section->payload_bytes,
         .thread = ((const mxp_chunk_header *)(const void *)section)->thread,
         .checked = !index->lazy,
     };
-    return MXP_OK;
-}
-
-static int add_names(mxp_file_index *index, uint64_t offset)
-{
-    if (mxp__grow(&index->names, &index->names_capacity, index->names_count + 1,
-                  sizeof *index->names) != MXP_OK) {
-        return mxp__fail_memory("the index of a native trace");
-    }
-    index->names[index->names_count++] = offset;
     return MXP_OK;
 }
 
@@ -157,6 +157,30 @@ static void check_end(mxp_file_index *index, uint64_t offset)
     }
 }
 
+// Ticks of the newest point of a CLOCK section, 0 if it has none.
+static uint64_t newest_point(const mxp_file_index *index, uint64_t offset)
+{
+    const mxp_section *section = mxp__file_section(index, offset);
+    mxp_clock_header header;
+    if (section->payload_bytes < sizeof header) {
+        return 0;
+    }
+    memcpy(&header, section + 1, sizeof header);
+    const mxp_clock_point *points =
+        (const mxp_clock_point *)(const void *)((const char *)(section + 1) + sizeof header);
+    uint64_t room = (section->payload_bytes - sizeof header) / sizeof *points;
+    return header.points > 0 && header.points <= room ? points[header.points - 1].ticks : 0;
+}
+
+// A mapped file has two clocks that were written in turn; the one that its writer's death has cut
+// short has a wrong checksum.
+static bool is_older_clock(const mxp_file_index *index, uint64_t offset)
+{
+    uint64_t before = index->last[MXP_SECTION_CLOCK];
+    return index->mapped && before != 0 &&
+           newest_point(index, offset) < newest_point(index, before);
+}
+
 static int add_section(mxp_file_index *index, uint64_t offset)
 {
     const mxp_section *section = mxp__file_section(index, offset);
@@ -166,31 +190,52 @@ static int add_section(mxp_file_index *index, uint64_t offset)
         fault = "a section's checksum is wrong";
     }
     int error = MXP_OK;
+    if (fault != NULL && index->mapped && section->type == MXP_SECTION_CLOCK) {
+        index->sections++;
+        return MXP_OK;
+    }
     if (fault != NULL) {
         mxp__file_index_damage(index, offset, "%s", fault);
     } else if (section->type == MXP_SECTION_CHUNK) {
         error = add_chunk(index, offset);
         index->record_bytes += section->payload_bytes;
     } else if (section->type == MXP_SECTION_NAMES) {
-        error = add_names(index, offset);
+        error = add_offset(&index->names, &index->names_count, &index->names_capacity, offset);
+    } else if (section->type == MXP_SECTION_RECORDER) {
+        error = add_offset(&index->recorders, &index->recorder_count, &index->recorder_capacity,
+                           offset);
     } else if (section->type == MXP_SECTION_END) {
         check_end(index, offset);
     }
-    if (fault == NULL && section->type <= MXP_SECTION_END) {
+    bool older = section->type == MXP_SECTION_CLOCK && is_older_clock(index, offset);
+    if (fault == NULL && section->type <= MXP_SECTION_END && !older) {
         index->last[section->type] = offset;
     }
     index->sections++;
     return error;
 }
 
+// Where a mapped file that was not finished ends: there is room behind it.
+static bool ends_open(const mxp_file_index *index, uint64_t offset)
+{
+    return index->mapped && index->last[MXP_SECTION_END] == 0 &&
+           mxp__file_section(index, offset)->magic == 0;
+}
+
 int mxp__file_index_scan(mxp_file_index *index)
 {
     const uint64_t size = index->bytes.size_bytes;
+    const mxp_file_header *header = (const void *)index->bytes.data;
     index->lazy = size > eager_bytes;
-    uint64_t offset = ((const mxp_file_header *)(const void *)index->bytes.data)->header_bytes;
+    index->mapped = (header->flags & MXP_FILE_MAPPED) != 0;
+    uint64_t offset = header->header_bytes;
     uint64_t last = 0;
     while (size - offset >= sizeof(mxp_section)) {
         const mxp_section *section = mxp__file_section(index, offset);
+        if (ends_open(index, offset)) {
+            index->open = true;
+            return MXP_OK;
+        }
         const char *fault = section_fault(section, size - offset);
         if (fault != NULL) {
             mxp__file_index_damage(index, offset, "%s", fault);
@@ -205,7 +250,9 @@ int mxp__file_index_scan(mxp_file_index *index)
         // Also for chunks that are not checked: the system maps pages around those that are read.
         mxp__file_bytes_touch(&index->bytes, section->length_bytes);
     }
-    if (offset != size || last == 0 || last != index->last[MXP_SECTION_END]) {
+    index->open = index->mapped && offset == size && index->last[MXP_SECTION_END] == 0;
+    bool ended = last != 0 && last == index->last[MXP_SECTION_END];
+    if (!index->open && (offset != size || !ended)) {
         mxp__file_index_damage(index, offset,
                                "the file ends without an END section: its writer did not finish");
     }
@@ -228,6 +275,7 @@ bool mxp__file_chunk_check(mxp_file_index *index, size_t number)
 
 void mxp__file_index_fini(mxp_file_index *index)
 {
+    mxp__free(index->recorders, index->recorder_capacity * sizeof *index->recorders);
     mxp__free(index->names, index->names_capacity * sizeof *index->names);
     mxp__free(index->chunks, index->chunk_capacity * sizeof *index->chunks);
     mxp__file_bytes_close(&index->bytes);

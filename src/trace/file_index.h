@@ -11,6 +11,7 @@
 
 typedef struct mxp_file_chunk {
     uint64_t offset;
+    uint64_t payload_bytes;
     uint32_t thread;
     uint32_t checked;  // atomic: its checksum was found right
 } mxp_file_chunk;
@@ -22,6 +23,10 @@ typedef struct mxp_file_index {
     size_t chunk_count, chunk_capacity;
     uint64_t *names;  // offsets of NAMES sections, in the order of the file
     size_t names_count, names_capacity;
+    uint64_t *recorders;  // offsets of RECORDER sections
+    size_t recorder_count, recorder_capacity;
+    bool mapped;  // written by a recorder through memory ...
+    bool open;  // ... that has not finished it
     uint64_t last[MXP_SECTION_END + 1];  // offset of the last whole section of a type, 0: none
     uint64_t sections, record_bytes;  // seen so far
     bool damaged;

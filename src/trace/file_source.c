@@ -10,7 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "trace/file_tables.h"
+#include "trace/file_open.h"
 
 typedef struct file_source {
     mxp_source source;  // must stay first
@@ -33,30 +33,44 @@ static mxp_name_view view_name(const mxp_source *source, uint32_t id)
     return file->tables.names[id];
 }
 
+static int get_open_block(const file_source *file, size_t number, mxp_block *block)
+{
+    const mxp_open_block *open = file->tables.open;
+    while (open != NULL && number > 0) {
+        open = open->next;
+        number--;
+    }
+    if (open != NULL) {
+        *block = open->block;
+    }
+    return open != NULL;
+}
+
 static int get_block(mxp_source *source, size_t number, mxp_block *block)
 {
     file_source *file = of(source);
     if (number >= file->index.chunk_count) {
-        return 0;
+        return get_open_block(file, number - file->index.chunk_count, block);
     }
     uint64_t offset = file->index.chunks[number].offset;
     if (!mxp__file_chunk_check(&file->index, number)) {
         return mxp__fail(MXP_EFORMAT, "damaged at offset %" PRIu64 ": a chunk's checksum is wrong",
                          offset);
     }
-    const mxp_section *section = mxp__file_section(&file->index, offset);
-    const mxp_chunk_header *chunk = (const mxp_chunk_header *)(const void *)section;
+    uint64_t payload_bytes = file->index.chunks[number].payload_bytes;
+    const void *section = mxp__file_section(&file->index, offset);
+    const mxp_chunk_header *chunk = section;
     const uint64_t *words = (const uint64_t *)(const void *)(chunk + 1);
     *block = (mxp_block){
         .words = words,
-        .end = words + section->payload_bytes / sizeof *words,
+        .end = words + payload_bytes / sizeof *words,
         .base_ticks = chunk->base_ticks,
         .lost_before = chunk->lost_before,
         .thread = chunk->thread,
         .sequence = chunk->sequence,
         .offset = offset + sizeof *chunk,
     };
-    mxp__file_bytes_touch(&file->index.bytes, section->payload_bytes);
+    mxp__file_bytes_touch(&file->index.bytes, payload_bytes);
     return 1;
 }
 
@@ -64,7 +78,10 @@ static int get_block_thread(mxp_source *source, size_t number, uint32_t *thread)
 {
     const mxp_file_index *index = &of(source)->index;
     if (number >= index->chunk_count) {
-        return 0;
+        mxp_block open;
+        int found = get_open_block(of(source), number - index->chunk_count, &open);
+        *thread = found ? open.thread : 0;
+        return found;
     }
     *thread = index->chunks[number].thread;
     return 1;
@@ -129,6 +146,7 @@ static int open_bytes(mxp_file_bytes *bytes, mxp_source **source, mxp_damage *da
     error = mxp__file_index_scan(&file->index);
     error = error == MXP_OK ? mxp__file_tables_read(&file->tables, &file->index) : error;
     error = error == MXP_OK ? check_clock(file) : error;
+    error = error == MXP_OK ? mxp__file_open_complete(&file->index, &file->tables) : error;
     if (error != MXP_OK) {
         close_file(&file->source);
         return error;

@@ -105,7 +105,8 @@ static int read_names_section(mxp_file_tables *tables, mxp_file_index *index, ui
 {
     content from = content_of(index, offset);
     uint32_t first = 0, count = 0;
-    uint64_t first_max = index->damaged ? index->bytes.size_bytes / 16 : tables->name_count;
+    uint64_t first_max =
+        index->damaged || index->mapped ? index->bytes.size_bytes / 16 : tables->name_count;
     if (!take(&from, &first, sizeof first) || !take(&from, &count, sizeof count) ||
         first < tables->name_count || first > first_max) {
         mxp__file_index_damage(index, offset, "names that do not follow those before");
@@ -140,7 +141,7 @@ static int read_names(mxp_file_tables *tables, mxp_file_index *index)
 }
 
 // ---- threads -----------------------------------------------------------------------------------
-static int reserve_threads(mxp_file_tables *tables, size_t count)
+int mxp__file_tables_threads(mxp_file_tables *tables, size_t count)
 {
     if (mxp__grow(&tables->threads, &tables->thread_capacity, count, sizeof *tables->threads) !=
         MXP_OK) {
@@ -169,7 +170,7 @@ static int read_threads(mxp_file_tables *tables, mxp_file_index *index, size_t *
             mxp__file_index_damage(index, at, "a thread entry that makes no sense");
             return MXP_OK;
         }
-        int error = reserve_threads(tables, (size_t)entry.index + 1);
+        int error = mxp__file_tables_threads(tables, (size_t)entry.index + 1);
         if (error != MXP_OK) {
             return error;
         }
@@ -189,7 +190,7 @@ static int add_chunk_threads(mxp_file_tables *tables, mxp_file_index *index, siz
                                    chunk->thread);
             continue;
         }
-        int error = reserve_threads(tables, (size_t)chunk->thread + 1);
+        int error = mxp__file_tables_threads(tables, (size_t)chunk->thread + 1);
         if (error != MXP_OK) {
             return error;
         }
@@ -391,6 +392,12 @@ int mxp__file_tables_read(mxp_file_tables *tables, mxp_file_index *index)
 
 void mxp__file_tables_fini(mxp_file_tables *tables)
 {
+    while (tables->open != NULL) {
+        mxp_open_block *open = tables->open;
+        tables->open = open->next;
+        mxp__free(open, sizeof *open);
+    }
+    mxp__free(tables->own_losses, tables->own_loss_capacity * sizeof *tables->own_losses);
     mxp__free(tables->names, tables->name_capacity * sizeof *tables->names);
     mxp__free(tables->threads, tables->thread_capacity * sizeof *tables->threads);
     mxp__free(tables->info, tables->info_capacity * sizeof *tables->info);

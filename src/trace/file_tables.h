@@ -7,14 +7,25 @@
 #include "trace/file_index.h"
 #include "trace/source.h"
 
+// Spans that never ended, of one thread.
+typedef struct mxp_open_block {
+    struct mxp_open_block *next;
+    mxp_block block;
+    uint64_t words[31 * 6];
+} mxp_open_block;
+
 typedef struct mxp_file_tables {
     mxp_timebase timebase;
     mxp_name_view *names;
     size_t name_count, name_capacity;
     mxp_thread_entry *threads;  // by index, also those that only a chunk tells of
     size_t thread_count, thread_capacity;
-    const mxp_loss_entry *losses;  // in the file
+    const mxp_loss_entry *losses;  // in the file, or own_losses
     size_t loss_count;
+    mxp_loss_entry *own_losses;
+    size_t own_loss_capacity;
+    mxp_open_block *open;
+    size_t open_count;
     mxp_info_pair *info;
     size_t info_count, info_capacity;
     mxp_stats_view *stats;
@@ -26,6 +37,8 @@ typedef struct mxp_file_tables {
 // Reads what the index found. Content that makes no sense is noted as damage of the index and left
 // out, chunks of impossible threads too. MXP_ENOMEM.
 int mxp__file_tables_read(mxp_file_tables *tables, mxp_file_index *index);
+// Has entries for `count` threads. MXP_ENOMEM.
+int mxp__file_tables_threads(mxp_file_tables *tables, size_t count);
 void mxp__file_tables_fini(mxp_file_tables *tables);
 
 #endif

@@ -65,8 +65,10 @@ static void put_u32(mxp_strbuf *body, uint32_t value)
 
 static void put_zeros(mxp_strbuf *body, size_t count)
 {
-    static const char zeros[MXP__SECTION_ALIGN];
-    assert(count <= sizeof zeros);
+    static const char zeros[4096];
+    for (; count > sizeof zeros; count -= sizeof zeros) {
+        put(body, zeros, sizeof zeros);
+    }
     put(body, zeros, count);
 }
 
@@ -99,7 +101,7 @@ static int end_section(mxp_section_writer *writer, unsigned type)
         .flags = MXP_SECTION_HAS_CHECKSUM,
         .payload_bytes = body->length - sizeof section,
     };
-    put_padding(body, MXP__SECTION_ALIGN);
+    put_padding(body, writer->align_bytes != 0 ? writer->align_bytes : MXP__SECTION_ALIGN);
     if (body->failed) {
         return mxp__fail_memory("a section of a native trace");
     }
@@ -110,23 +112,30 @@ static int end_section(mxp_section_writer *writer, unsigned type)
     section.checksum = mxp__checksum_end(&checksum);
     memcpy(body->data, &section, sizeof section);
     writer->progress.sections++;
-    return write_bytes(writer, body->data, body->length);
+    return writer->fd < 0 ? MXP_OK : write_bytes(writer, body->data, body->length);
 }
 
-int mxp__write_file_header(mxp_section_writer *writer, const mxp_source *source)
+mxp_file_header mxp__file_header_of(const mxp_source *source, uint32_t header_bytes, uint32_t flags)
 {
     const mxp_timebase *timebase = source->timebase;
     mxp_file_header header = {
         .byte_order = MXP_BYTE_ORDER_MARK,
         .version = MXP_FORMAT_VERSION,
         .min_reader = MXP_FORMAT_MIN_READER,
-        .header_bytes = sizeof header,
+        .header_bytes = header_bytes,
+        .flags = flags,
         .created_real_ns = timebase->point_count > 0 ? timebase->points[0].realtime_ns : 0,
         .pid = source->pid,
         .pointer_bytes = sizeof(void *),
     };
     memcpy(header.magic, MXP_FILE_MAGIC, sizeof header.magic);
     header.checksum = mxp__file_header_checksum(&header);
+    return header;
+}
+
+int mxp__write_file_header(mxp_section_writer *writer, const mxp_source *source)
+{
+    mxp_file_header header = mxp__file_header_of(source, sizeof header, 0);
     return write_bytes(writer, &header, sizeof header);
 }
 

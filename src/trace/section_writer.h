@@ -14,7 +14,8 @@ typedef struct mxp_file_progress {
 } mxp_file_progress;
 
 typedef struct mxp_section_writer {
-    int fd;
+    int fd;  // -1: a section is only built, and stays in `body` until the next one
+    uint32_t align_bytes;  // of the lengths of built sections; 0: the format's own
     const char *path;  // for messages
     mxp_file_progress progress;
     uint32_t *sequences;  // of the next chunk, by thread; 0 beyond sequence_count
@@ -22,6 +23,9 @@ typedef struct mxp_section_writer {
     size_t sequence_capacity;
     mxp_strbuf body;  // of the section being built
 } mxp_section_writer;
+
+mxp_file_header mxp__file_header_of(const mxp_source *source, uint32_t header_bytes,
+                                    uint32_t flags);  // MXP_FILE_*
 
 // All of them: 0, MXP_ENOMEM, or MXP_EIO with path and reason. After an error `progress` is
 // meaningless and the file ends anywhere.

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// The POSIX way, with what Linux adds. A new file is made under a temporary name, locked, and moved
+// to its own: whoever finds it finds it locked by a living writer, or left by a dead one.
+#include "base/os/mapped_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <mxprof/error.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/strbuf.h"
+
+// ---- opening -----------------------------------------------------------------------------------
+// Whether a living process holds the lock of the file that has this name.
+static bool is_taken(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        return false;
+    }
+    bool taken = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    close(fd);
+    return taken;
+}
+
+static int fail(const char *path)
+{
+    return mxp__fail(MXP_EIO, "cannot record into '%s': %s", path, strerror(errno));
+}
+
+static int check_path(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        return mxp__fail(MXP_EIO, "cannot record into '%s': it is no regular file", path);
+    }
+    if (is_taken(path)) {
+        return mxp__fail(MXP_EIO,
+                         "cannot record into '%s': another recording is being written there; give "
+                         "each process a native_filename of its own",
+                         path);
+    }
+    return MXP_OK;
+}
+
+// The lock goes with the open file: children that inherit it hold it too, until they close it.
+static int create(mxp_mapped_file *file, const char *path)
+{
+    file->fd = open(file->temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file->fd < 0 || flock(file->fd, LOCK_EX | LOCK_NB) != 0) {
+        return fail(path);
+    }
+    void *base = mmap(NULL, file->limit_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                      file->fd, 0);
+    if (base == MAP_FAILED) {
+        return fail(path);
+    }
+    file->base = base;
+    return MXP_OK;
+}
+
+int mxp__mapped_file_open(mxp_mapped_file *file, const char *path, uint64_t limit_bytes)
+{
+    *file = (mxp_mapped_file){.fd = -1, .limit_bytes = limit_bytes};
+    int error = check_path(path);
+    if (error != MXP_OK) {
+        return error;
+    }
+    mxp_strbuf name = {0};
+    mxp__strbuf_printf(&name, "%s.%ld.part", path, (long)getpid());
+    file->temporary = name.failed ? NULL : mxp__strdup(mxp__strbuf_text(&name));
+    mxp__strbuf_fini(&name);
+    error = file->temporary == NULL ? mxp__fail_memory("a file name") : create(file, path);
+    if (error != MXP_OK) {
+        mxp__mapped_file_close(file);
+    }
+    return error;
+}
+
+int mxp__mapped_file_publish(mxp_mapped_file *file, const char *path)
+{
+    if (rename(file->temporary, path) != 0) {
+        return fail(path);
+    }
+    mxp__strfree(file->temporary);
+    file->temporary = NULL;
+    return MXP_OK;
+}
+
+void mxp__mapped_file_close(mxp_mapped_file *file)
+{
+    if (file->base != NULL) {
+        munmap(file->base, file->limit_bytes);
+    }
+    if (file->fd >= 0) {
+        close(file->fd);
+    }
+    if (file->temporary != NULL) {
+        unlink(file->temporary);
+        mxp__strfree(file->temporary);
+    }
+    *file = (mxp_mapped_file){.fd = -1};
+}
+
+// ---- room --------------------------------------------------------------------------------------
+// Growing beyond the process's limit would raise SIGXFSZ.
+static bool within_file_limit(uint64_t size_bytes)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+           size_bytes <= limit.rlim_cur;
+}
+
+// For file systems that cannot reserve: zeros take the room.
+static int write_zeros(int fd, uint64_t from, uint64_t to)
+{
+    static const char zeros[4096];
+    while (from < to) {
+        size_t size_bytes = to - from < sizeof zeros ? (size_t)(to - from) : sizeof zeros;
+        ssize_t written = pwrite(fd, zeros, size_bytes, (off_t)from);
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return written < 0 ? errno : ENOSPC;
+        }
+        from += (uint64_t)written;
+    }
+    return 0;
+}
+
+static int reserve(int fd, uint64_t from, uint64_t to)
+{
+    int error;
+    do {
+        error = posix_fallocate(fd, (off_t)from, (off_t)(to - from));
+    } while (error == EINTR);
+    return error == EOPNOTSUPP || error == EINVAL || error == ENOSYS ? write_zeros(fd, from, to)
+                                                                     : error;
+}
+
+bool mxp__mapped_file_reserve(mxp_mapped_file *file, uint64_t size_bytes)
+{
+    if (size_bytes <= file->reserved_bytes) {
+        return true;
+    }
+    int saved = errno;
+    bool reserved = size_bytes <= file->limit_bytes && within_file_limit(size_bytes) &&
+                    reserve(file->fd, file->reserved_bytes, size_bytes) == 0;
+    if (reserved) {
+        file->reserved_bytes = size_bytes;
+    }
+    errno = saved;
+    return reserved;
+}
+
+void mxp__mapped_file_populate(const mxp_mapped_file *file, uint64_t offset, uint64_t size_bytes)
+{
+#if defined(MADV_POPULATE_WRITE)
+    const int advice = MADV_POPULATE_WRITE;
+#else
+    const int advice = 23;  // Linux 5.14; others say EINVAL
+#endif
+    int saved = errno;
+    madvise(file->base + offset, size_bytes, advice);
+    errno = saved;
+}
+
+// ---- pages at given addresses ------------------------------------------------------------------
+bool mxp__mapped_file_place(const mxp_mapped_file *file, void *pages, uint64_t offset,
+                            uint64_t size_bytes)
+{
+    int saved = errno;
+    void *placed = mmap(pages, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file->fd,
+                        (off_t)offset);
+    errno = saved;
+    return placed == pages;
+}
+
+bool mxp__anonymous_place(void *pages, uint64_t size_bytes)
+{
+    int saved = errno;
+    void *placed = mmap(pages, size_bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    errno = saved;
+    return placed == pages;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file that is written through memory: what a process has stored in it stays when the process
+// dies, by whatever signal. Room is reserved before it is written to, so that a full disk is an
+// error here and not a signal there. All functions leave errno alone and are async-signal-safe,
+// except open, publish and close.
+#ifndef MXP_BASE_OS_MAPPED_FILE_H
+#define MXP_BASE_OS_MAPPED_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct mxp_mapped_file {
+    int fd;
+    char *temporary;  // its name until it is published, then null
+    char *base;  // address of the file's first byte
+    uint64_t limit_bytes;  // of the mapping: the file never grows beyond it
+    uint64_t reserved_bytes;  // the file's length; what lies beyond must not be touched
+} mxp_mapped_file;
+
+// Creates an empty file beside `path` that nobody sees yet, to be filled and published.
+// `limit_bytes`: a multiple of the page size. 0, MXP_ENOMEM, or MXP_EIO with path and reason, also
+// if a living process records into a file of that name.
+int mxp__mapped_file_open(mxp_mapped_file *file, const char *path, uint64_t limit_bytes);
+// Gives it its name, in place of a file that has it (whose content stays with those who have it
+// open). MXP_EIO.
+int mxp__mapped_file_publish(mxp_mapped_file *file, const char *path);
+// Unmaps and closes. The file stays as it is; one that was not published is removed.
+void mxp__mapped_file_close(mxp_mapped_file *file);
+// Makes room up to `size_bytes`, at most the limit. False: full disk, a limit of the process, or
+// the limit of the mapping; what was there before stays usable.
+bool mxp__mapped_file_reserve(mxp_mapped_file *file, uint64_t size_bytes);
+// Has pages present before they are needed, where the system can do that.
+void mxp__mapped_file_populate(const mxp_mapped_file *file, uint64_t offset, uint64_t size_bytes);
+
+// Puts pages of the file, and back anonymous memory, at an address where pages are already; what
+// stands there is replaced by what the file holds, or by zeros. False: as before.
+bool mxp__mapped_file_place(const mxp_mapped_file *file, void *pages, uint64_t offset,
+                            uint64_t size_bytes);
+bool mxp__anonymous_place(void *pages, uint64_t size_bytes);
+
+#endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where chunks come from: the pool (store "memory"), or a mapped native file (store "file") that
+// holds every committed record when the process dies.
+//
+// The file holds, in the order in which room was taken: what it is begun with, room for CLOCK
+// twice, then RECORDER, CHUNK and NAMES sections as they are needed, and at a proper end the tables
+// and END. Chunks are not reused: the file is the trace. Thread blocks keep their addresses, since
+// every thread knows its own; when a file begins or ends, the first page of each is put into it or
+// taken out of it there.
+//
+// Opening, finishing and leaving happen under the drain lock while nobody records (mxp__hold).
+// Taking room takes the pool lock for a few instructions, and now and then for the system to extend
+// the file.
+#ifndef MXP_PROF_STORE_H
+#define MXP_PROF_STORE_H
+
+#include "prof/thread.h"
+#include "trace/source.h"
+
+enum { MXP__STORE_HEADER_BYTES = 4096, MXP__STORE_CLOCK_BYTES = 65536 };
+
+// Begins a file: from now on everything recorded goes there, up to `limit_bytes`; beyond it records
+// are lost and counted. `header` says MXP__STORE_HEADER_BYTES; `sections`, whole pages, begin with
+// two CLOCK of MXP__STORE_CLOCK_BYTES each: whatever is found after a death can be read. MXP_EIO,
+// MXP_ENOMEM: recording goes on in memory.
+int mxp__store_open(const char *path, uint64_t limit_bytes, const mxp_file_header *header,
+                    const void *sections, size_t sections_bytes);
+bool mxp__store_is_open(void);
+// Whether records are the open file's: those of a live source that are not must be copied.
+bool mxp__store_holds(const void *words);
+int mxp__store_copy(const mxp_block *block);  // MXP_EIO: the file is full
+// A newer CLOCK section of MXP__STORE_CLOCK_BYTES; one of another length is not taken.
+void mxp__store_put_clock(const void *section, size_t size_bytes);
+
+// Ends the file; recording goes on in memory. What is left is to write the tables and END from
+// `offset` on, to cut the file behind them and to close `fd`. Until then it is as after a death.
+typedef struct mxp_store_end {
+    int fd;  // the caller's; -1 if there was no file
+    uint64_t offset, sections, record_bytes;
+} mxp_store_end;
+void mxp__store_finish(mxp_store_end *end);
+void mxp__store_fork_child(void);  // forgets the parent's file without touching it
+
+// ---- for recording threads ---------------------------------------------------------------------
+mxp_chunk_header *mxp__store_take_chunk(void);  // null: nothing to be had; the caller counts
+void mxp__store_give_chunk(mxp_chunk_header *chunk);  // nobody needs it in memory any more
+// Puts a new thread's block, whose index and tid are set, into the open file, if there is one and
+// it has room.
+void mxp__store_home_new(mxp_thread *thread);
+// Takes a block out of the file, which keeps what it holds. `keep`: with its content, for a thread
+// that goes on.
+void mxp__store_leave(mxp_thread *thread, bool keep);
+// Adds a name. Under the names' lock.
+void mxp__store_add_name(uint32_t id, const mxp_name_view *name);
+
+#endif

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// See record_file.h. What the recorder cannot know, the sections around its records, is built by
+// trace/section_writer.h from a live source.
+#include "session/record_file.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/strbuf.h"
+#include "prof/recorder.h"
+#include "prof/store.h"
+#include "trace/section_writer.h"
+
+// ---- begin -------------------------------------------------------------------------------------
+static int build_clock(mxp_section_writer *writer, const mxp_timebase *timebase)
+{
+    writer->align_bytes = MXP__STORE_CLOCK_BYTES;
+    return mxp__write_clock(writer, timebase);
+}
+
+static int append_built(mxp_strbuf *sections, const mxp_section_writer *writer)
+{
+    mxp__strbuf_append(sections, writer->body.data, writer->body.length);
+    return sections->failed ? mxp__fail_memory("the recording file") : MXP_OK;
+}
+
+// What a file begins with: the clock twice, and who records.
+static int build_first(mxp_section_writer *writer, const mxp_source *source, mxp_strbuf *sections)
+{
+    int error = build_clock(writer, source->timebase);
+    for (int i = 0; i < 2 && error == MXP_OK; i++) {
+        error = append_built(sections, writer);
+    }
+    if (error == MXP_OK) {
+        writer->align_bytes = MXP__STORE_HEADER_BYTES;
+        error = mxp__write_info(writer, source);
+    }
+    return error == MXP_OK ? append_built(sections, writer) : error;
+}
+
+static int open_store(const char *path, uint64_t limit_bytes)
+{
+    mxp__recorder_calibrate();  // a death must not leave ticks of unknown length
+    mxp_source *source = NULL;
+    int error = mxp__live_open(MXP__CONSUMER_FILE, &source);
+    if (error != MXP_OK) {
+        return error;
+    }
+    mxp_section_writer writer = {.fd = -1, .path = path};
+    mxp_strbuf sections = {0};
+    mxp_file_header header = mxp__file_header_of(source, MXP__STORE_HEADER_BYTES, MXP_FILE_MAPPED);
+    error = build_first(&writer, source, &sections);
+    if (error == MXP_OK) {
+        error = mxp__store_open(path, limit_bytes, &header, sections.data, sections.length);
+    }
+    mxp__strbuf_fini(&sections);
+    mxp__strbuf_fini(&writer.body);
+    mxp__source_close(source);
+    return error;
+}
+
+// What was recorded in memory and is in no file yet.
+static int copy_pending(void)
+{
+    mxp_source *source = NULL;
+    int error = mxp__live_open(MXP__CONSUMER_FILE, &source);
+    mxp_block block;
+    for (size_t i = 0; error == MXP_OK && source->block(source, i, &block) == 1; i++) {
+        if (block.words != block.end && !mxp__store_holds(block.words)) {
+            error = mxp__store_copy(&block);
+        }
+    }
+    mxp__source_close(source);
+    return error;
+}
+
+int mxp__record_file_begin(const char *path, uint64_t limit_bytes)
+{
+    int error = open_store(path, limit_bytes);
+    if (error != MXP_OK) {
+        return mxp__fail(error, "%s; recording goes on in memory", mxp_last_error());
+    }
+    return copy_pending();
+}
+
+void mxp__record_file_sync(void)
+{
+    if (!mxp__store_is_open()) {
+        return;
+    }
+    mxp_section_writer writer = {.fd = -1};
+    if (build_clock(&writer, mxp__recorder_timebase(0)) == MXP_OK) {
+        mxp__store_put_clock(writer.body.data, writer.body.length);
+    }
+    mxp__strbuf_fini(&writer.body);
+}
+
+// ---- end ---------------------------------------------------------------------------------------
+static int write_tables(mxp_section_writer *writer, mxp_source *source)
+{
+    int error = mxp__write_clock(writer, source->timebase);
+    error = error == MXP_OK ? mxp__write_threads(writer, source) : error;
+    error = error == MXP_OK && source->loss_count > 0 ? mxp__write_losses(writer, source) : error;
+    error = error == MXP_OK && source->stats_count > 0 ? mxp__write_stats(writer, source) : error;
+    error = error == MXP_OK ? mxp__write_info(writer, source) : error;
+    error = error == MXP_OK ? mxp__write_end(writer) : error;
+    if (error == MXP_OK && ftruncate(writer->fd, (off_t)writer->progress.bytes) != 0) {
+        error = mxp__fail(MXP_EIO, "cannot complete the recording file: %s", strerror(errno));
+    }
+    return error;
+}
+
+int mxp__record_file_end(void)
+{
+    if (!mxp__store_is_open()) {
+        return MXP_OK;
+    }
+    mxp_store_end end;
+    mxp__store_finish(&end);
+    mxp_source *source = NULL;
+    int error = mxp__live_open(MXP__CONSUMER_FILE, &source);
+    if (error == MXP_OK) {
+        mxp_section_writer writer = {
+            .fd = end.fd,
+            .path = "the recording file",
+            .progress = {.bytes = end.offset,
+                         .sections = end.sections,
+                         .record_bytes = end.record_bytes},
+        };
+        lseek(end.fd, (off_t)end.offset, SEEK_SET);
+        error = write_tables(&writer, source);
+        mxp__strbuf_fini(&writer.body);
+    }
+    mxp__source_close(source);
+    flock(end.fd, LOCK_UN);  // it may still be mapped, but nobody writes any more
+    close(end.fd);
+    return error;
+}

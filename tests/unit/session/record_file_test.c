@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+// Store "file": what is in the file while it is written, at its end, on a full disk, in a child.
+// posix_fallocate is ours here, with as much disk as a test gives it.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <mxprof/profiler.h>
+#include <mxprof/record.h>
+
+#include "trace/event.h"
+#include "trace/native.h"
+
+static const char path[] = "store.mxp";
+static mxp_session *session;
+static mxp_name name_a;
+
+// ---- a disk of our own -------------------------------------------------------------------------
+static uint64_t disk_bytes = UINT64_MAX;
+
+int posix_fallocate(int fd, off_t offset, off_t length)
+{
+    if ((uint64_t)(offset + length) > disk_bytes) {
+        return ENOSPC;
+    }
+    struct stat status;
+    if (fstat(fd, &status) == 0 && status.st_size < offset + length) {
+        return ftruncate(fd, offset + length) == 0 ? 0 : errno;
+    }
+    return 0;
+}
+
+// ---- reading -----------------------------------------------------------------------------------
+typedef struct content {
+    uint64_t spans, open, lost;
+    uint32_t threads;
+    bool finished;
+} content;
+
+static uint64_t count_spans(mxp_source *source, const char *wanted, content *found)
+{
+    mxp_block block;
+    for (size_t i = 0; source->block(source, i, &block) == 1; i++) {
+        mxp_decoder decoder;
+        mxp__decoder_begin(&decoder, source->timebase, &block);
+        mxp_event event;
+        int more;
+        while ((more = mxp__decoder_next(&decoder, &event)) == 1) {
+            bool ours = event.kind == MXP_KIND_SPAN &&
+                        strcmp(source->name(source, event.name).text, wanted) == 0;
+            found->spans += ours;
+            found->open += ours && (event.flags & MXP_SPAN_OPEN_AT_CRASH) != 0;
+        }
+        assert_int_equal(more, 0);
+    }
+    return found->spans;
+}
+
+static content read_file(const char *file, const char *name)
+{
+    mxp_source *source;
+    mxp_damage damage;
+    if (mxp__native_open(file, &source, &damage) != 0) {
+        fail_msg("%s", mxp_last_error());
+    }
+    assert_null(damage.text);
+    content found = {.threads = source->thread_count, .finished = true};
+    count_spans(source, name, &found);
+    for (size_t i = 0; i < source->loss_count; i++) {
+        found.lost += source->losses[i].count;
+    }
+    for (size_t i = 0; i < source->info_count; i++) {
+        found.finished = found.finished && strcmp(source->info[i].key, "unfinished") != 0;
+    }
+    mxp__source_close(source);
+    return found;
+}
+
+// Losses of before this test stay counted.
+static uint64_t lost_so_far(void)
+{
+    mxp_report report = {.size_bytes = sizeof report};
+    assert_int_equal(mxp_session_report(session, &report), 0);
+    return report.lost;
+}
+
+// ---- recording ---------------------------------------------------------------------------------
+static void spans(size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        mxp_span_end(name_a, mxp_span_begin(name_a));
+    }
+}
+
+static int configure(const char *file, int store, uint64_t limit_bytes)
+{
+    mxp_config config;
+    mxp_config_init(&config);
+    config.store = store;
+    config.filename = "store.json";
+    config.native_filename = file;
+    config.continuous_dump = 0;
+    config.memory_limit_bytes = limit_bytes;
+    return mxp_session_configure(session, &config);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    session = mxp_session_get();
+    name_a = mxp_span_name("test", "a");
+    disk_bytes = UINT64_MAX;
+    unlink(path);
+    return configure(path, MXP_STORE_FILE, UINT64_C(256) << 20);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    mxp_session_stop(session);
+    mxp_session_dump(session, 1);
+    return 0;
+}
+
+// ---- tests -------------------------------------------------------------------------------------
+static void records_are_in_the_file_before_any_dump(void **state)
+{
+    (void)state;
+    assert_int_equal(mxp_session_run(session), 0);
+    spans(10000);
+    uint64_t open = mxp_span_begin(name_a);
+    content found = read_file(path, "a");
+    assert_int_equal(found.spans, 10001);
+    assert_int_equal(found.open, 1);
+    assert_false(found.finished);
+    mxp_span_end(name_a, open);
+    found = read_file(path, "a");
+    assert_int_equal(found.spans, 10001);
+    assert_int_equal(found.open, 0);
+}
+
+static void a_finishing_dump_completes_the_file(void **state)
+{
+    (void)state;
+    assert_int_equal(mxp_session_run(session), 0);
+    spans(10000);
+    struct stat before, after;
+    assert_int_equal(stat(path, &before), 0);
+    assert_int_equal(mxp_session_dump(session, 1), 0);
+    assert_int_equal(stat(path, &after), 0);
+    content found = read_file(path, "a");
+    assert_int_equal(found.spans, 10000);
+    assert_true(found.finished);
+    assert_true(after.st_size < before.st_size);  // reserved room is given back
+}
+
+static void what_follows_a_finishing_dump_is_in_the_next_file(void **state)
+{
+    (void)state;
+    assert_int_equal(mxp_session_run(session), 0);
+    spans(10);
+    assert_int_equal(mxp_session_dump(session, 1), 0);
+    spans(20);  // still running: in memory
+    assert_int_equal(mxp_session_run(session), 0);
+    spans(12000);
+    assert_int_equal(read_file(path, "a").spans, 12020);
+}
+
+static void another_name_finishes_the_file_and_begins_the_next(void **state)
+{
+    (void)state;
+    assert_int_equal(mxp_session_run(session), 0);
+    spans(100);
+    assert_int_equal(configure("other.mxp", MXP_STORE_FILE, UINT64_C(256) << 20), 0);
+    spans(200);
+    content first = read_file(path, "a");
+    assert_int_equal(first.spans, 100);
+    assert_true(first.finished);
+    content second = read_file("other.mxp", "a");
+    assert_int_equal(second.spans % 200, 100);  // what no dump has taken yet is in it again
+}
+
+static void names_of_before_and_after_are_known(void **state)
+{
+    (void)state;
+    assert_int_equal(mxp_session_run(session), 0);
+    mxp_name late = mxp_span_name("test", "a name that did not exist when the file began");
+    mxp_span_end(late, mxp_span_begin(late));
+    char *huge = malloc(300001);
+    memset(huge, 'x', 300000);
+    huge[300000] = 0;
+    mxp_name long_one = mxp_span_name("test", huge);
+    mxp_span_end(long_one, mxp_span_begin(long_one));
+    mxp_name last = mxp_span_name("test", "and one behind it");
+    mxp_span_end(last, mxp_span_begin(last));
+    assert_int_equal(read_file(path, "a name that did not exist when the file began").spans, 1);
+    assert_int_equal(read_file(path, huge).spans, 1);
+    assert_int_equal(read_file(path, "and one behind it").spans, 1);
+    free(huge);
+}
+
+static void *three_spans(void *nothing)
+{
+    spans(3);
+    return nothing;
+}
+
+static void threads_that_come_and_go_leave_their_records(void **state)
+{
+    (void)state;
+    assert_int_equal(mxp_session_run(session), 0);
+    for (int i = 0; i < 200; i++) {
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, three_spans, NULL), 0);
+        pthread_join(thread, NULL);
+    }
+    assert_int_equal(read_file(path, "a").spans, 600);
+    assert_int_equal(mxp_session_dump(session, 1), 0);
+    assert_int_equal(read_file(path, "a").spans, 600);
+}
+
+// ---- disks -------------------------------------------------------------------------------------
+static void a_full_disk_is_counted(void **state)
+{
+    (void)state;
+    disk_bytes = 1 << 20;
+    uint64_t before = lost_so_far();
+    assert_int_equal(mxp_session_run(session), 0);
+    enum { COUNT = 200000 };
+    spans(COUNT);
+    content found = read_file(path, "a");
+    assert_true(found.spans > 1000 && found.spans < COUNT);
+    assert_int_equal(found.spans + found.lost - before, COUNT);
+}
+
+static void a_limit_on_files_is_no_signal(void **state)
+{
+    (void)state;
+    uint64_t before = lost_so_far();
+    struct rlimit limit, small = {.rlim_cur = 1 << 20};
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    small.rlim_max = limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    assert_int_equal(mxp_session_run(session), 0);
+    spans(200000);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    content found = read_file(path, "a");
+    assert_int_equal(found.spans + found.lost - before, 200000);
+}
+
+static void the_cap_is_kept(void **state)
+{
+    (void)state;
+    assert_int_equal(configure(path, MXP_STORE_FILE, 2 << 20), 0);
+    uint64_t before = lost_so_far();
+    assert_int_equal(mxp_session_run(session), 0);
+    spans(300000);
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    assert_true(status.st_size <= 2 << 20);
+    content found = read_file(path, "a");
+    assert_int_equal(found.spans + found.lost - before, 300000);
+}
+
+static void without_a_file_recording_goes_on_in_memory(void **state)
+{
+    (void)state;
+    disk_bytes = 0;
+    assert_int_equal(mxp_session_run(session), MXP_EIO);
+    assert_non_null(strstr(mxp_last_error(), "in memory"));
+    assert_int_equal(access(path, F_OK), -1);
+    spans(1000);
+    disk_bytes = UINT64_MAX;
+    assert_int_equal(mxp_session_dump(session, 1), 0);
+    assert_int_equal(read_file(path, "a").spans, 1000);
+    mxp_session_stop(session);
+    assert_int_equal(configure("missing/store.mxp", MXP_STORE_FILE, UINT64_C(256) << 20), 0);
+    assert_int_equal(mxp_session_run(session), MXP_EIO);
+    assert_non_null(strstr(mxp_last_error(), "missing/store.mxp"));
+    assert_int_equal(configure(path, MXP_STORE_FILE, UINT64_C(256) << 20), 0);
+}
+
+// ---- processes ---------------------------------------------------------------------------------
+static void a_child_records_into_its_own_file(void **state)
+{
+    (void)state;
+    assert_int_equal(mxp_session_run(session), 0);
+    spans(100);
+    uint64_t open = mxp_span_begin(name_a);
+    pid_t child = fork();
+    if (child == 0) {
+        spans(50);
+        _exit(0);
+    }
+    mxp_span_end(name_a, open);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    char own[64];
+    snprintf(own, sizeof own, "store.%d.mxp", (int)child);
+    content of_child = read_file(own, "a");
+    assert_int_equal(of_child.spans, 50);
+    assert_int_equal(of_child.open, 0);
+    assert_int_equal(read_file(path, "a").spans, 101);
+    unlink(own);
+}
+
+static void a_file_that_is_being_recorded_is_not_taken(void **state)
+{
+    (void)state;
+    assert_int_equal(mxp_session_run(session), 0);
+    spans(100);
+    pid_t child = fork();
+    if (child == 0) {
+        configure(path, MXP_STORE_FILE, UINT64_C(256) << 20);
+        mxp_session_stop(session);
+        bool refused = mxp_session_run(session) == MXP_EIO &&
+                       strstr(mxp_last_error(), "another recording") != NULL;
+        _exit(refused ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(read_file(path, "a").spans, 100);
+    char own[64];
+    snprintf(own, sizeof own, "store.%d.mxp", (int)child);
+    unlink(own);
+}
+
+int main(void)
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+    const struct CMUnitTest tests[] = {
+        TEST(records_are_in_the_file_before_any_dump),
+        TEST(a_finishing_dump_completes_the_file),
+        TEST(what_follows_a_finishing_dump_is_in_the_next_file),
+        TEST(another_name_finishes_the_file_and_begins_the_next),
+        TEST(names_of_before_and_after_are_known),
+        TEST(threads_that_come_and_go_leave_their_records),
+        TEST(a_full_disk_is_counted),
+        TEST(a_limit_on_files_is_no_signal),
+        TEST(the_cap_is_kept),
+        TEST(without_a_file_recording_goes_on_in_memory),
+        TEST(a_child_records_into_its_own_file),
+        TEST(a_file_that_is_being_recorded_is_not_taken),
+    };
+#undef TEST
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
