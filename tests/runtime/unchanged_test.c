@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Profiling changes nothing: whatever records, a program forms the same bulks, its functions run in
 // the same order for each variable, and its results are the same bit by bit.
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <mxnet/c_api.h>
 
@@ -59,12 +59,19 @@ static void check_same(const outcome *a, const outcome *b)
     assert_int_equal(a->shown, b->shown);
 }
 
+// 40 with MXPROF_TEST_LONG=1.
+static uint64_t seeds(void)
+{
+    const char *longer = getenv("MXPROF_TEST_LONG");
+    return longer != NULL && strcmp(longer, "1") == 0 ? 10 * SEEDS : SEEDS;
+}
+
 static void same_with(const char *engine)
 {
     static const char *const modes[][2] = {{"0", "0"}, {"1", "0"}, {"1", "1"}};
     engine_use(engine);
     run(0);  // what starts once has started
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+    for (uint64_t seed = 1; seed <= seeds(); seed++) {
         outcome off = run(seed);
         for (int i = 0; i < 3; i++) {
             outcome on = run_profiled(seed, modes[i][0], modes[i][1]);
