@@ -11,6 +11,10 @@ from . import numpy as np
 from . import numpy_extension
 from . import numpy_extension as npx
 from . import autograd, engine, operator, profiler, random, test_utils
+from . import initializer, lr_scheduler, optimizer
+from . import initializer as init
+from . import gluon
+from .gluon import metric
 from .ndarray import waitall
 
 __version__ = libinfo.__version__

@@ -9,6 +9,20 @@
 #include <mxnet/c_api.h>
 #include <mxnet/invoke.h>
 
+#if PY_VERSION_HEX < 0x030a0000
+static inline PyObject *Py_NewRef(PyObject *object)
+{
+    Py_INCREF(object);
+    return object;
+}
+
+static inline PyObject *Py_XNewRef(PyObject *object)
+{
+    Py_XINCREF(object);
+    return object;
+}
+#endif
+
 #define CORE_FUNCTIONS(X)     \
     X(MXGetLastError)         \
     X(MXNDArrayFree)          \

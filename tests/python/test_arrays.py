@@ -54,6 +54,15 @@ def test_creation_functions(kind):
     assert kind.empty((3, 0)).shape == (3, 0)
 
 
+def test_whole_numbers_keep_their_bits():
+    for number, dtype in ((2 ** 62 + 1, "int64"), (-2 ** 63, "int64"), (2 ** 64 - 1, "uint64")):
+        assert mx.np.full((2,), number, dtype=dtype).asnumpy().tolist() == [number] * 2
+    assert mx.np.full((1,), 3).dtype == onp.int64 and mx.np.full((1,), True).dtype == onp.bool_
+    array = mx.np.zeros((2,), dtype="int64")
+    array[:] = 2 ** 62 + 1
+    assert array.asnumpy().tolist() == [2 ** 62 + 1] * 2
+
+
 def test_scalars_are_numpys_only():
     assert mx.np.array(3.5).shape == () and mx.np.array(3.5).item() == 3.5
     assert mx.nd.array(3.5).shape == (1,) and mx.nd.array(3.5).asscalar() == 3.5

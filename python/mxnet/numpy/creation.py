@@ -10,7 +10,7 @@ from .._array import BaseArray
 from .._registry import invoke
 from ..context import Context, choose
 from ..util import is_np_default_dtype
-from .multiarray import fill, ndarray
+from .multiarray import filled, ndarray
 
 Shape = Union[int, Sequence[int]]
 
@@ -59,9 +59,7 @@ def full(shape: Shape, fill_value: Any, dtype: Any = None, order: str = "C",
         dtype = "bool"
     elif dtype is None and isinstance(fill_value, (int, onp.integer)):
         dtype = "int64"
-    made = empty(shape, dtype, ctx=ctx, device=device) if out is None else out
-    fill(made, fill_value)
-    return made
+    return filled(_shape(shape), fill_value, _float_type(dtype), choose(ctx, device), out)
 
 
 def zeros_like(a: ndarray, dtype: Any = None) -> ndarray:

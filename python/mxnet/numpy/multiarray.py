@@ -10,6 +10,8 @@ from .._registry import invoke
 from ..base import core
 from ..ndarray.ndarray import operators_of
 
+_SIGNED, _UNSIGNED, _DOUBLE = range(3)  # which value an operator takes
+
 
 class ndarray(BaseArray):  # pylint: disable=invalid-name
     """An array with NumPy's interface: shapes may be (), operators give NumPy's types.
@@ -48,7 +50,7 @@ class ndarray(BaseArray):  # pylint: disable=invalid-name
         return format(self.item() if not self.shape else self.asnumpy(), form)
 
     def _fill(self, value: Any) -> None:
-        fill(self, value)
+        filled(self.shape, value, _types.NAMES[self._type_code], self.context, self)
 
     def reshape(self, *shape: Any, order: str = "C") -> "ndarray":
         """The array in another shape; one size may be -1, what is left over."""
@@ -84,11 +86,15 @@ class ndarray(BaseArray):  # pylint: disable=invalid-name
         return self
 
 
-def fill(array: ndarray, value: Any) -> None:
-    """Writes a number to every element."""
+def filled(shape: Any, value: Any, dtype: str, context: Any, out: Any = None) -> ndarray:
+    """An array of one number; whole numbers keep all their bits."""
     number = value.item() if isinstance(value, onp.generic) else value
-    invoke(ndarray, "_full", out=array, shape=array.shape, value=float(number),
-           dtype=_types.NAMES[array._type_code], ctx=array.context)
+    whole = isinstance(number, int)
+    kind = _DOUBLE if not whole else _SIGNED if number < 2 ** 63 else _UNSIGNED
+    return invoke(ndarray, "_npi_full", out=out, shape=shape, dtype=dtype, ctx=context,
+                  value_type=kind, double_value=0.0 if whole else float(number),
+                  int_value=int(number) if kind == _SIGNED else 0,
+                  uint_value=int(number) if kind == _UNSIGNED else 0)
 
 
 def _triples() -> dict:

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gluon: networks as blocks, their losses, training and data."""
+from . import data, loss, metric, nn, utils
+from .block import Block, HybridBlock
+from .parameter import Constant, DeferredInitializationError, Parameter, ParameterDict
+from .trainer import Trainer
+
+__all__ = ["Block", "Constant", "DeferredInitializationError", "HybridBlock", "Parameter",
+           "ParameterDict", "Trainer", "data", "loss", "metric", "nn", "utils"]

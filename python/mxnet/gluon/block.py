@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Blocks: parts of networks, which own parameters and other blocks. A call enters the profiler scope of
+the block, so that operators and memory belong to layers."""
+from __future__ import annotations
+
+import re
+import threading
+import weakref
+from collections import OrderedDict
+from contextlib import contextmanager
+from typing import Any, Callable, Dict, Iterator, List, Optional
+
+from .. import ndarray as nd
+from .. import profiler
+from .parameter import DeferredInitializationError, Parameter, ParameterDict
+
+_roots: Dict[str, int] = {}  # how many blocks without a parent were named after a class
+_roots_lock = threading.Lock()
+
+
+class Block:
+    """The base of all blocks. A subclass makes its parameters and members attributes in `__init__`
+    and gives `forward`.
+
+    `prefix` (1.x) begins the names of its parameters; by default it is made of the class and a number.
+    """
+
+    def __init__(self, prefix: Optional[str] = None, params: Any = None) -> None:
+        self._children: "OrderedDict[str, Block]" = OrderedDict()
+        self._reg_params: Dict[str, Parameter] = {}
+        self._parent: Optional["weakref.ref[Block]"] = None
+        self._label = prefix.rstrip("_") if prefix else ""
+        self._given_prefix = prefix
+        self._counts: Dict[str, int] = {}  # members per class
+        self._scope: Optional[str] = None  # computed when first asked for
+        self._before: List[Callable] = []
+        self._after: List[Callable] = []
+        if params is not None:
+            self.share_parameters(params)
+
+    # ---- names -----------------------------------------------------------------------------------
+    def _hint(self) -> str:
+        return type(self).__name__.lower()
+
+    @property
+    def prefix(self) -> str:
+        """What the names of its parameters begin with: the parents' prefixes and its own."""
+        parent = self._parent() if self._parent is not None else None
+        if parent is not None:
+            own = self._given_prefix if self._given_prefix is not None else self._label + "_"
+            return parent.prefix + own
+        if self._given_prefix is None:
+            with _roots_lock:
+                number = _roots.get(self._hint(), 0)
+                _roots[self._hint()] = number + 1
+            self._given_prefix = f"{self._hint()}{number}_"
+        return self._given_prefix
+
+    @property
+    def name(self) -> str:
+        return self.prefix[:-1] if self.prefix.endswith("_") else self.prefix
+
+    @property
+    def scope(self) -> str:
+        """Its profiler scope: hybridsequential:dense0:."""
+        if self._scope is None:
+            parent = self._parent() if self._parent is not None else None
+            self._scope = (parent.scope if parent is not None else "") + f"{self._label or self._hint()}:"
+        return self._scope
+
+    @contextmanager
+    def name_scope(self) -> Iterator["Block"]:
+        """1.x: members made inside are named after this block; here they are named when added."""
+        yield self
+
+    def _adopt(self, child: "Block") -> None:
+        if child._parent is not None and child._parent() is not None:
+            return  # shared: it keeps its first name
+        child._parent = weakref.ref(self)
+        if not child._label:
+            number = self._counts.get(child._hint(), 0)
+            self._counts[child._hint()] = number + 1
+            child._label = f"{child._hint()}{number}"
+        child._forget_scope()
+
+    def _forget_scope(self) -> None:
+        self._scope = None
+        for member in self._children.values():
+            member._forget_scope()
+
+    # ---- members ---------------------------------------------------------------------------------
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, Block):
+            self.register_child(value, name)
+        elif isinstance(value, Parameter):
+            self._reg_params[name] = value
+            value.attach_to(self, name)
+        super().__setattr__(name, value)
+
+    def register_child(self, block: "Block", name: Optional[str] = None) -> None:
+        """Makes `block` a member; its name defaults to its number."""
+        if not isinstance(block, Block):
+            raise TypeError(f"a member of a block must be a block, not {type(block).__name__}")
+        self._children[name if name is not None else str(len(self._children))] = block
+        self._adopt(block)
+
+    def apply(self, function: Callable[["Block"], Any]) -> "Block":
+        """Calls `function` with every member and then with this block."""
+        for member in self._children.values():
+            member.apply(function)
+        function(self)
+        return self
+
+    # ---- parameters ------------------------------------------------------------------------------
+    @property
+    def params(self) -> ParameterDict:
+        """Its own parameters, without its members'."""
+        return ParameterDict(self._reg_params)
+
+    def _structure(self, path: str = "") -> Dict[str, Parameter]:
+        found = {path + name: parameter for name, parameter in self._reg_params.items()}
+        for name, member in self._children.items():
+            found.update(member._structure(f"{path}{name}."))
+        return found
+
+    def collect_params(self, select: Optional[str] = None) -> ParameterDict:
+        """All parameters by place, `0.weight`; `select`: a regular expression that place or name match."""
+        return ParameterDict((path, parameter) for path, parameter in self._structure().items()
+                             if select is None or re.match(select, path)
+                             or re.match(select, parameter.name))
+
+    def share_parameters(self, shared: Dict[str, Parameter]) -> "Block":
+        """Uses the parameters of another block of the same structure, by place."""
+        for path, parameter in shared.items():
+            *members, name = path.split(".")
+            block: Block = self
+            for member in members:
+                block = block._children[member]
+            setattr(block, name, parameter)
+        return self
+
+    def initialize(self, init: Any = None, ctx: Any = None, verbose: bool = False,
+                   force_reinit: bool = False, device: Any = None) -> None:
+        """Initialises all parameters on the device or devices `ctx` (or `device`)."""
+        self.collect_params().initialize(init, ctx, verbose, force_reinit, device)
+
+    def save_parameters(self, filename: str, deduplicate: bool = False) -> None:
+        self.collect_params().save(filename)
+
+    def load_parameters(self, filename: str, ctx: Any = None, allow_missing: bool = False,
+                        ignore_extra: bool = False, cast_dtype: bool = False,
+                        dtype_source: str = "current", device: Any = None) -> None:
+        self.collect_params().load(filename, ctx, allow_missing, ignore_extra, cast_dtype, device)
+
+    def zero_grad(self) -> None:
+        self.collect_params().zero_grad()
+
+    def setattr(self, name: str, value: Any) -> None:
+        """Sets an attribute of all parameters."""
+        self.collect_params().setattr(name, value)
+
+    def reset_ctx(self, ctx: Any) -> None:
+        self.collect_params().reset_ctx(ctx)
+
+    reset_device = reset_ctx
+
+    def cast(self, dtype: Any) -> None:
+        """Parameters and members to another type."""
+        for member in self._children.values():
+            member.cast(dtype)
+        for parameter in self._reg_params.values():
+            parameter.cast(dtype)
+
+    def hybridize(self, active: bool = True, **options: Any) -> None:
+        """Passes on to its members."""
+        for member in self._children.values():
+            member.hybridize(active, **options)
+
+    # ---- calls -----------------------------------------------------------------------------------
+    def register_forward_pre_hook(self, hook: Callable) -> Callable[[], None]:
+        """Before each call: hook(block, inputs). Returns a function that removes it."""
+        self._before.append(hook)
+        return lambda: self._before.remove(hook)
+
+    def register_forward_hook(self, hook: Callable) -> Callable[[], None]:
+        """After each call: hook(block, inputs, outputs). Returns a function that removes it."""
+        self._after.append(hook)
+        return lambda: self._after.remove(hook)
+
+    def __call__(self, *args: Any) -> Any:
+        with profiler.scope(self._label or self._hint()):
+            for hook in self._before:
+                hook(self, args)
+            outputs = self.forward(*args)
+            for hook in self._after:
+                hook(self, args, outputs)
+        return outputs
+
+    def forward(self, *args: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} has no forward")
+
+    def extra_repr(self) -> str:
+        """What its representation says between the parentheses."""
+        return ""
+
+    def __repr__(self) -> str:
+        lines = [f"({name}): {member!r}" for name, member in self._children.items()]
+        if not lines:
+            return f"{type(self).__name__}({self.extra_repr()})"
+        members = "\n".join(lines).replace("\n", "\n  ")
+        return f"{type(self).__name__}(\n  {members}\n)"
+
+
+_OPTIONS = ("static_alloc", "static_shape", "inline_limit", "forward_bulk_size", "backward_bulk_size",
+            "partial_shape", "backend", "backend_opts", "clear")
+
+
+class HybridBlock(Block):
+    """A block whose forward uses operators only, so that it can be turned into a graph.
+
+    2.0: give `forward(x, …)`. 1.x: give `hybrid_forward(F, x, …, **parameters)`, which gets its
+    parameters' arrays by name. For parameters of unknown shape give `infer_shape(x, …)`.
+    """
+
+    def __init__(self, prefix: Optional[str] = None, params: Any = None) -> None:
+        super().__init__(prefix, params)
+        self._active = False
+        self._options: Dict[str, Any] = {}
+
+    def hybridize(self, active: bool = True, **options: Any) -> None:
+        """Takes every option of MXNet's. Blocks run operator by operator until graphs exist."""
+        unknown = sorted(set(options) - set(_OPTIONS))
+        if unknown:
+            raise ValueError(f"hybridize: unknown option {', '.join(unknown)}; the options are "
+                             f"{', '.join(_OPTIONS)}")
+        if options.get("static_shape") and not options.get("static_alloc"):
+            raise ValueError("hybridize: static_shape needs static_alloc=True")
+        self._active, self._options = active, options
+        super().hybridize(active, **options)
+
+    def infer_shape(self, *args: Any) -> None:
+        """Sets the shapes of parameters that depend on the inputs."""
+        unknown = [parameter.name for parameter in self._reg_params.values()]
+        raise DeferredInitializationError(
+            f"{type(self).__name__} must give infer_shape, or the shapes of {', '.join(unknown)}")
+
+    def _finish_parameters(self, *args: Any) -> None:
+        if any(parameter._data is None for parameter in self._reg_params.values()):
+            self.infer_shape(*args)
+            for parameter in self._reg_params.values():
+                parameter.finish_initialization()
+
+    def __call__(self, *args: Any) -> Any:
+        try:
+            return super().__call__(*args)
+        except DeferredInitializationError:
+            if not self._reg_params:
+                raise
+            self._finish_parameters(*args)
+            return super().__call__(*args)
+
+    def forward(self, x: Any, *args: Any) -> Any:
+        arrays = {name: parameter.data(x.context) for name, parameter in self._reg_params.items()}
+        return self.hybrid_forward(nd, x, *args, **arrays)
+
+    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} has neither forward nor hybrid_forward")

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data sets, samplers and the loader that makes batches of them."""
+from .dataloader import DataLoader
+from .dataset import ArrayDataset, Dataset, SimpleDataset
+from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
+from . import vision
+
+__all__ = ["ArrayDataset", "BatchSampler", "DataLoader", "Dataset", "RandomSampler", "Sampler",
+           "SequentialSampler", "SimpleDataset", "vision"]

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Losses: (prediction, label) to one number a sample, shape (batch,)."""
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from .. import ndarray as nd
+from .. import numpy as np
+from .block import HybridBlock
+from .functions import functions_of, is_numpy
+
+
+class Loss(HybridBlock):
+    """The base of losses. `weight` scales all samples, `sample_weight` of a call each of them; results
+    are means over all axes but `batch_axis`."""
+
+    def __init__(self, weight: Optional[float] = 1.0, batch_axis: int = 0,
+                 prefix: Optional[str] = None) -> None:
+        super().__init__(prefix)
+        self._weight = weight
+        self._batch_axis = batch_axis
+
+    def _weigh(self, loss: Any, sample_weight: Any, scale: float = 1.0) -> Any:
+        if sample_weight is not None:
+            loss = loss * sample_weight if is_numpy(loss) else nd.broadcast_mul(loss, sample_weight)
+        factor = scale * (1.0 if self._weight is None else self._weight)
+        return loss if factor == 1.0 else loss * factor
+
+    def _mean(self, loss: Any) -> Any:
+        if not is_numpy(loss):
+            return nd.mean(loss, axis=self._batch_axis, exclude=True)
+        axes = tuple(i for i in range(loss.ndim) if i != self._batch_axis % loss.ndim)
+        return np.mean(loss, axis=axes)
+
+    def extra_repr(self) -> str:
+        return f"batch_axis={self._batch_axis}, w={self._weight}"
+
+
+class L2Loss(Loss):
+    """(prediction - label)² / 2."""
+
+    def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        difference = label.reshape(pred.shape) - pred
+        square = np.square(difference) if is_numpy(pred) else nd.square(difference)
+        return self._mean(self._weigh(square, sample_weight, 0.5))
+
+
+class L1Loss(Loss):
+    """|prediction - label|."""
+
+    def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        difference = label.reshape(pred.shape) - pred
+        return self._mean(self._weigh(_abs(difference), sample_weight))
+
+
+class HuberLoss(Loss):
+    """Half the square, over rho, where |prediction - label| is at most rho, else the distance less
+    rho / 2."""
+
+    def __init__(self, rho: float = 1.0, weight: Optional[float] = 1.0, batch_axis: int = 0,
+                 prefix: Optional[str] = None) -> None:
+        super().__init__(weight, batch_axis, prefix)
+        self._rho = rho
+
+    def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        distance = _abs(label.reshape(pred.shape) - pred)
+        rho, where = self._rho, np.where if is_numpy(pred) else nd.where
+        loss = where(distance > rho, distance - 0.5 * rho, (0.5 / rho) * distance * distance)
+        return self._mean(self._weigh(loss, sample_weight))
+
+
+class SigmoidBinaryCrossEntropyLoss(Loss):
+    """Cross entropy of labels 0 to 1 with sigmoid(prediction), or with the prediction itself if
+    `from_sigmoid`."""
+
+    def __init__(self, from_sigmoid: bool = False, weight: Optional[float] = 1.0, batch_axis: int = 0,
+                 prefix: Optional[str] = None) -> None:
+        super().__init__(weight, batch_axis, prefix)
+        self._from_sigmoid = from_sigmoid
+
+    def forward(self, pred: Any, label: Any, sample_weight: Any = None,
+                pos_weight: Any = None) -> Any:
+        label = label.reshape(pred.shape)
+        positive = label if pos_weight is None else label * pos_weight
+        if self._from_sigmoid:
+            log = np.log if is_numpy(pred) else nd.log
+            tiny = 1e-12
+            loss = -(log(pred + tiny) * positive + log(1.0 - pred + tiny) * (1.0 - label))
+        else:
+            # log(1 + exp(-|x|)) never overflows.
+            soft = functions_of(pred).activation(-_abs(pred), act_type="softrelu")
+            relu = functions_of(pred).relu
+            loss = (relu(pred) - pred * label + soft if pos_weight is None else
+                    pred - pred * label + (1.0 + positive - label) * (soft + relu(-pred)))
+        return self._mean(self._weigh(loss, sample_weight))
+
+
+SigmoidBCELoss = SigmoidBinaryCrossEntropyLoss
+
+
+class SoftmaxCrossEntropyLoss(Loss):
+    """-log of the softmax of the prediction at the label, along `axis`. `sparse_label`: labels are class
+    numbers; else they are probabilities like the prediction. `from_logits`: the prediction is already
+    the log of probabilities."""
+
+    def __init__(self, axis: int = -1, sparse_label: bool = True, from_logits: bool = False,
+                 weight: Optional[float] = 1.0, batch_axis: int = 0, prefix: Optional[str] = None) -> None:
+        super().__init__(weight, batch_axis, prefix)
+        self._axis = axis
+        self._sparse_label = sparse_label
+        self._from_logits = from_logits
+
+    def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        functions = functions_of(pred)
+        if not self._from_logits:
+            pred = functions.log_softmax(pred, axis=self._axis)
+        if self._sparse_label:
+            loss = -functions.pick(pred, label, axis=self._axis, keepdims=True)
+        else:
+            product = pred * label.reshape(pred.shape)
+            loss = -(np.sum(product, axis=self._axis, keepdims=True) if is_numpy(pred) else
+                     nd.sum(product, axis=self._axis, keepdims=True))
+        return self._mean(self._weigh(loss, sample_weight))
+
+
+SoftmaxCELoss = SoftmaxCrossEntropyLoss
+
+
+def _abs(array: Any) -> Any:
+    return np.abs(array) if is_numpy(array) else nd.abs(array)

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Initialisers: the values that parameters begin with. `init(name, array)` fills the array; the end of the
+name decides for biases and statistics, the initialiser for weights."""
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, Dict, Tuple, Type
+
+from . import ndarray as nd
+from . import numpy as np
+
+_registry: Dict[str, Type["Initializer"]] = {}
+
+
+def register(kind: Type["Initializer"], *names: str) -> Type["Initializer"]:
+    """Makes an initialiser's class known to `create` by its name in lower case."""
+    for name in names or (kind.__name__.lower(),):
+        _registry[name] = kind
+    return kind
+
+
+def create(init: Any, **settings: Any) -> "Initializer":
+    """An initialiser by name; one that is an initialiser, or callable, is returned."""
+    if callable(init):
+        return init
+    if str(init).lower() not in _registry:
+        raise ValueError(f"no initializer {init!r}; there are {', '.join(sorted(_registry))}")
+    return _registry[init.lower()](**settings)
+
+
+def fill(init: Any, default: Any, name: str, array: Any) -> None:
+    """Fills `array`: a parameter's own initialiser always, the default one by the name's end."""
+    if init is None:
+        (create(default) if default is not None else Uniform())(name, array)
+        return
+    chosen = create(init)
+    if isinstance(chosen, Initializer):
+        chosen.init_weight(name, array)
+    else:
+        chosen(name, array)
+
+
+class Initializer:
+    """The base of initialisers. A subclass gives `init_weight`."""
+
+    def __call__(self, name: str, array: Any) -> None:
+        for ending, fill_it in _BY_ENDING:
+            if str(name).endswith(ending):
+                fill_it(array)
+                return
+        self.init_weight(name, array)
+
+    def init_weight(self, name: str, array: Any) -> None:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{key}={value!r}" for key, value in vars(self).items())
+        return f"{type(self).__name__}({settings})"
+
+
+def _constant(value: float) -> Callable[[Any], None]:
+    def fill_it(array: Any) -> None:
+        array[:] = value
+    return fill_it
+
+
+_BY_ENDING: Tuple[Tuple[str, Callable[[Any], None]], ...] = (
+    ("bias", _constant(0)), ("beta", _constant(0)), ("gamma", _constant(1)),
+    ("running_mean", _constant(0)), ("moving_mean", _constant(0)),
+    ("running_var", _constant(1)), ("moving_var", _constant(1)))
+
+
+def _draw(kind: str, first: float, second: float, array: Any) -> None:
+    """uniform(low, high) or normal(mean, deviation) into the array."""
+    if isinstance(array, np.ndarray):
+        getattr(np.random, kind)(first, second, size=array.shape, dtype=array.dtype, out=array)
+    else:
+        getattr(nd.random, kind)(first, second, shape=array.shape, dtype=array.dtype, out=array)
+
+
+class Zero(Initializer):
+    def init_weight(self, name: str, array: Any) -> None:
+        array[:] = 0
+
+
+class One(Initializer):
+    def init_weight(self, name: str, array: Any) -> None:
+        array[:] = 1
+
+
+class Constant(Initializer):
+    """A number, or an array of the parameter's shape."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def init_weight(self, name: str, array: Any) -> None:
+        array[:] = self.value
+
+
+class Uniform(Initializer):
+    """Uniform in [-scale, scale)."""
+
+    def __init__(self, scale: float = 0.07) -> None:
+        self.scale = scale
+
+    def init_weight(self, name: str, array: Any) -> None:
+        _draw("uniform", -self.scale, self.scale, array)
+
+
+class Normal(Initializer):
+    """Normal with mean 0 and deviation sigma."""
+
+    def __init__(self, sigma: float = 0.01) -> None:
+        self.sigma = sigma
+
+    def init_weight(self, name: str, array: Any) -> None:
+        _draw("normal", 0, self.sigma, array)
+
+
+class Xavier(Initializer):
+    """Random with variance magnitude / factor (uniform: a third of its bound's square), the factor being the
+    number of inputs of a unit ("in"), of outputs ("out") or their mean ("avg")."""
+
+    def __init__(self, rnd_type: str = "uniform", factor_type: str = "avg", magnitude: float = 3) -> None:
+        if rnd_type not in ("uniform", "gaussian"):
+            raise ValueError(f"Xavier: rnd_type must be uniform or gaussian, not {rnd_type!r}")
+        if factor_type not in ("in", "out", "avg"):
+            raise ValueError(f"Xavier: factor_type must be in, out or avg, not {factor_type!r}")
+        self.rnd_type = rnd_type
+        self.factor_type = factor_type
+        self.magnitude = magnitude
+
+    def init_weight(self, name: str, array: Any) -> None:
+        shape = array.shape
+        if len(shape) < 2:
+            raise ValueError(f"Xavier: {name} has shape {tuple(shape)}; it needs at least two dimensions")
+        window = math.prod(shape[2:])
+        inputs, outputs = shape[1] * window, shape[0] * window
+        factor = {"in": inputs, "out": outputs, "avg": (inputs + outputs) / 2}[self.factor_type]
+        scale = math.sqrt(self.magnitude / factor)
+        if self.rnd_type == "uniform":
+            _draw("uniform", -scale, scale, array)
+        else:
+            _draw("normal", 0, scale, array)
+
+
+class MSRAPrelu(Xavier):
+    """He et al., 2015: Xavier for rectifiers of slope `slope`."""
+
+    def __init__(self, factor_type: str = "avg", slope: float = 0.25) -> None:
+        super().__init__("gaussian", factor_type, 2.0 / (1 + slope ** 2))
+
+
+class Orthogonal(Initializer):
+    """Rows or columns that are orthogonal, times `scale`."""
+
+    def __init__(self, scale: float = 1.414, rand_type: str = "uniform") -> None:
+        self.scale = scale
+        self.rand_type = rand_type
+
+    def init_weight(self, name: str, array: Any) -> None:
+        import numpy as onp
+        rows, columns = array.shape[0], math.prod(array.shape[1:])
+        if self.rand_type == "uniform":
+            drawn = onp.random.uniform(-1.0, 1.0, (rows, columns))
+        else:
+            drawn = onp.random.normal(0.0, 1.0, (rows, columns))
+        left, _, right = onp.linalg.svd(drawn, full_matrices=False)
+        basis = left if left.shape == drawn.shape else right
+        array[:] = (self.scale * basis.reshape(array.shape)).astype(array.dtype)
+
+
+class Mixed:
+    """Initialisers by regular expressions of names: the first pattern that matches decides."""
+
+    def __init__(self, patterns: Any, initializers: Any) -> None:
+        import re
+        if len(patterns) != len(initializers):
+            raise ValueError(f"Mixed: {len(patterns)} patterns and {len(initializers)} initializers")
+        self.map = [(re.compile(p), create(i)) for p, i in zip(patterns, initializers)]
+
+    def __call__(self, name: str, array: Any) -> None:
+        for pattern, init in self.map:
+            if pattern.match(name):
+                init(name, array)
+                return
+        raise ValueError(f"Mixed: no pattern matches {name}; '.*' as the last one catches all")
+
+
+register(Zero, "zero", "zeros")
+register(One, "one", "ones")
+for _kind in (Constant, Uniform, Normal, Xavier, MSRAPrelu, Orthogonal):
+    register(_kind)
+del _kind

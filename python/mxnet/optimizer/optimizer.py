@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What optimizers share: rates, decay, counts of updates, and finding one by name."""
+from __future__ import annotations
+
+from typing import Any, Dict, Optional, Tuple, Type
+
+from ..lr_scheduler import LRScheduler
+
+State = Tuple[Any, ...]  # arrays of the weight's shape
+
+_registry: Dict[str, Type["Optimizer"]] = {}
+
+
+def register(kind: Type["Optimizer"]) -> Type["Optimizer"]:
+    """Makes an optimizer's class known to `create` by its name."""
+    _registry[kind.__name__.lower()] = kind
+    return kind
+
+
+def create(name: Any, **settings: Any) -> "Optimizer":
+    """The optimizer called `name`, in any case; one that is an optimizer already is returned."""
+    if isinstance(name, Optimizer):
+        return name
+    if str(name).lower() not in _registry:
+        raise ValueError(f"no optimizer {name!r}; there are {', '.join(sorted(_registry))}")
+    return _registry[name.lower()](**settings)
+
+
+class Optimizer:
+    """The base of optimizers.
+
+    The gradient that is applied is rescale_grad * gradient, clipped to ±clip_gradient, plus
+    wd * weight. `lr_scheduler` gives the rate by the number of updates. `param_dict` maps indices to
+    parameters, whose lr_mult and wd_mult count. `update` runs inside the scope of the caller.
+    """
+
+    def __init__(self, learning_rate: Optional[float] = None, wd: float = 0.0,
+                 rescale_grad: float = 1.0, clip_gradient: Optional[float] = None,
+                 lr_scheduler: Optional[LRScheduler] = None, begin_num_update: int = 0,
+                 param_dict: Optional[Dict[int, Any]] = None, **unknown: Any) -> None:
+        if unknown:
+            raise TypeError(f"{type(self).__name__} has no option {', '.join(sorted(unknown))}")
+        self.rescale_grad = rescale_grad
+        self.wd = wd
+        self.clip_gradient = clip_gradient
+        self.lr_scheduler = lr_scheduler
+        self.lr = 0.01 if learning_rate is None else learning_rate
+        if lr_scheduler is not None and learning_rate is not None:
+            lr_scheduler.base_lr = learning_rate
+        self.param_dict = param_dict or {}
+        self.begin_num_update = self.num_update = begin_num_update
+        self._counts: Dict[int, int] = {}
+
+    # ---- for subclasses --------------------------------------------------------------------------
+    def create_state(self, index: int, weight: Any) -> State:
+        """The arrays that an update keeps beside a weight; here none."""
+        return ()
+
+    def update(self, index: int, weight: Any, grad: Any, state: State) -> None:
+        raise NotImplementedError
+
+    def _begin(self, index: int) -> Dict[str, float]:
+        """Counts an update of parameter `index`; what every update operator takes."""
+        count = self._counts.get(index, self.begin_num_update) + 1
+        self._counts[index] = count
+        self.num_update = max(self.num_update, count)
+        parameter = self.param_dict.get(index)
+        rate = self.learning_rate * (parameter.lr_mult if parameter is not None else 1.0)
+        decay = self.wd * (parameter.wd_mult if parameter is not None else 1.0)
+        common = {"lr": rate, "wd": decay, "rescale_grad": self.rescale_grad}
+        if self.clip_gradient is not None:
+            common["clip_gradient"] = self.clip_gradient
+        return common
+
+    # ---- for users -------------------------------------------------------------------------------
+    @property
+    def learning_rate(self) -> float:
+        """The rate of the next update."""
+        return self.lr if self.lr_scheduler is None else self.lr_scheduler(self.num_update)
+
+    def set_learning_rate(self, rate: float) -> None:
+        if self.lr_scheduler is not None:
+            raise UserWarning("the lr_scheduler sets the learning rate of this optimizer")
+        self.lr = rate
+
+    def update_count(self, index: int) -> int:
+        """How often parameter `index` was updated."""
+        return self._counts.get(index, self.begin_num_update)
+
+    def set_update_count(self, index: int, count: int) -> None:
+        self._counts[index] = count
+        self.num_update = max(self.num_update, count)

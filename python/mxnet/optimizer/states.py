@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""States of optimizers in files: the arrays of parameter 3 are called "3.0", "3.1" …, beside them how
+often each parameter was updated."""
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional, Sequence
+
+from .. import ndarray as nd
+from ..base import MXNetError
+from ..context import Context
+from .optimizer import Optimizer, State
+
+_COUNTS = "update_counts"
+
+
+def save_states(filename: str, optimizer: Optimizer, states: Sequence[Optional[State]]) -> None:
+    """Writes the states of parameters 0, 1, …; None where there is none yet."""
+    arrays: Dict[str, Any] = {
+        f"{index}.{place}": array
+        for index, state in enumerate(states) if state is not None
+        for place, array in enumerate(state)}
+    counts = [optimizer.update_count(index) for index in range(len(states))]
+    arrays[_COUNTS] = nd.array(counts, dtype="int64")
+    nd.save(filename, arrays)
+
+
+def load_states(filename: str, optimizer: Optimizer, parameters: int) -> List[Optional[State]]:
+    """Reads them back and sets the optimizer's counts. MXNetError: not such a file, or one of other
+    parameters."""
+    arrays = nd.load(filename)
+    if not isinstance(arrays, dict) or _COUNTS not in arrays:
+        raise MXNetError(f"{filename}: holds no states of an optimizer")
+    counts = arrays.pop(_COUNTS).asnumpy().tolist()
+    if len(counts) != parameters:
+        raise MXNetError(f"{filename}: states of {len(counts)} parameters, not of {parameters}")
+    states: List[Optional[State]] = []
+    for index, count in enumerate(counts):
+        if count > optimizer.begin_num_update:
+            optimizer.set_update_count(index, int(count))
+            states.append(_state_of(arrays, index))
+        else:
+            states.append(None)
+    return states
+
+
+def _state_of(arrays: Dict[str, Any], index: int) -> State:
+    state = []
+    while f"{index}.{len(state)}" in arrays:
+        state.append(arrays[f"{index}.{len(state)}"])
+    return tuple(state)
+
+
+def copy_state(state: State, ctx: Context) -> State:
+    """The state on another device, or a copy on its own."""
+    return tuple(array.copyto(ctx) for array in state)
