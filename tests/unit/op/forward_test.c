@@ -79,6 +79,10 @@ static void run_case(const forward_case *c, int dtype, double tolerance)
         const array_case *in = &c->inputs[i];
         inputs[i] = op_array(dtype, in->ndim, in->dims, in->values, 0);
     }
+    const mxn_op *op = mxn_op_find(c->op);
+    if (op != NULL && (op->flags & MXN_OP_BACKWARD) != 0) {
+        outputs[0] = op_array(dtype, c->output.ndim, c->output.dims, NULL, 1);
+    }
     if (op_run(c->op, c->parameters, c->count, inputs, outputs, MXN_WRITE) != 0) {
         fail_msg("%s: %s", c->op, mxp_last_error());
     }
