@@ -29,28 +29,34 @@ static inline void stamp_use(const mxn_use *use, uint64_t ticks, uint32_t id)
     }
 }
 
-// Takes the predecessor on one variable into account.
-static inline void bind_use(mxn_binding *latest, const mxn_use *use)
+// The later of `latest` and the predecessor on one variable.
+static inline mxn_binding bind_use(mxn_binding latest, const mxn_use *use)
 {
     const mxn_var *var = mxn__use_var(use);
-    if (var->written.ticks > latest->ticks) {
-        *latest = (mxn_binding){.ticks = var->written.ticks, .id = (uint32_t)var->written.id};
+    if (var->written.ticks > latest.ticks) {
+        latest.ticks = var->written.ticks;
+        latest.id = (uint32_t)var->written.id;
     }
     if (mxn__use_writes(use)) {
         uint64_t which = __atomic_load_n(&var->read.which, __ATOMIC_RELAXED);
+        if (which == 0) {
+            return latest;  // nobody has read it, or not while stamps were left
+        }
         uint64_t ticks = __atomic_load_n(&var->read.ticks, __ATOMIC_RELAXED);
         ticks += (uint64_t)(int64_t)(int32_t)((uint32_t)which - (uint32_t)ticks);
-        if (ticks > latest->ticks) {
-            *latest = (mxn_binding){.ticks = ticks, .id = (uint32_t)(which >> 32)};
+        if (ticks > latest.ticks) {
+            latest.ticks = ticks;
+            latest.id = (uint32_t)(which >> 32);
         }
     }
+    return latest;
 }
 
 mxn_binding mxn__operation_binding(const mxn_operation *op, uint64_t now_ticks)
 {
     mxn_binding latest = {.ticks = widen(op->push_stamp, now_ticks)};
     for (uint32_t i = 0; i < op->count; i++) {
-        bind_use(&latest, &op->uses[i]);
+        latest = bind_use(latest, &op->uses[i]);
     }
     return latest;
 }
@@ -176,17 +182,21 @@ static inline void write_operator(uint64_t *words, const mxn_operation *op,
 }
 
 // Reads the stamps its predecessors left, leaves its own, and lists the variables, in one pass.
-static inline void write_variables(uint64_t *words, const mxn_operation *op, moments *at)
+static inline mxn_binding write_variables(uint64_t *words, const mxn_operation *op,
+                                          mxn_binding latest, uint64_t end_ticks)
 {
-    words[0] = MXP_KIND_VARIABLES | MXP_VARIABLES_UNITS << 8 | (uint64_t)op->count << 16 |
-               (uint64_t)op->id << 32;
+    const uint32_t count = op->count, id = op->id;
+    words[0] =
+        MXP_KIND_VARIABLES | MXP_VARIABLES_UNITS << 8 | (uint64_t)count << 16 | (uint64_t)id << 32;
     memset(words + 1, 0, (2 * MXP_VARIABLES_UNITS - 1) * sizeof *words);
-    for (uint32_t i = 0; i < op->count; i++) {
-        const uint32_t id = id_of_use(&op->uses[i]);
-        bind_use(&at->latest, &op->uses[i]);
-        stamp_use(&op->uses[i], at->end, op->id);
-        memcpy((char *)(words + 1) + i * sizeof id, &id, sizeof id);
+    for (uint32_t i = 0; i < count; i++) {
+        const mxn_use use = op->uses[i];  // the stores below could change it, for all that is known
+        const uint32_t var_id = id_of_use(&use);
+        latest = bind_use(latest, &use);
+        stamp_use(&use, end_ticks, id);
+        memcpy((char *)(words + 1) + i * sizeof var_id, &var_id, sizeof var_id);
     }
+    return latest;
 }
 
 static bool emit_in_place(const mxn_operation *op, const mxn_ending *ending, uint64_t end_ticks)
@@ -199,11 +209,12 @@ static bool emit_in_place(const mxn_operation *op, const mxn_ending *ending, uin
     if (__builtin_expect(words == NULL, 0)) {
         return false;
     }
-    moments at = {.push = widen(op->push_stamp, end_ticks), .end = end_ticks};
-    at.latest.ticks = at.push;
+    const uint64_t push_ticks = widen(op->push_stamp, end_ticks);
+    mxn_binding latest = {.ticks = push_ticks};
     if (units != 0) {
-        write_variables(words + 8, op, &at);
+        latest = write_variables(words + 8, op, latest, end_ticks);
     }
+    moments at = {.latest = latest, .push = push_ticks, .end = end_ticks};
     moments_settle(&at, ending);
     write_operator(words, op, ending, &at);
     mxp_inline_close(words + 8 + 2 * units);
