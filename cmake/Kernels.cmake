@@ -17,16 +17,17 @@ elseif(MXNET_DNNL)
   message(STATUS "oneDNN not found: without its kernels")
 endif()
 
-# mxp_kernels(TARGET): the objects of src/op.
+# mxp_kernels(TARGET): the objects of src/op. Vectors longer than registers are only passed between
+# functions of one file, so how that is done need not be warned of (psabi).
 function(mxp_kernels target)
   set(folder ${PROJECT_SOURCE_DIR}/src/op/cpu)
   set_source_files_properties(${folder}/vector_16.c ${folder}/vector_32.c ${folder}/vector_64.c
-    PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=fast")
+    PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=fast;-Wno-psabi")
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     set_source_files_properties(${folder}/vector_32.c
-      PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=fast;-mavx2;-mfma")
+      PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=fast;-Wno-psabi;-mavx2;-mfma")
     set_source_files_properties(${folder}/vector_64.c PROPERTIES COMPILE_OPTIONS
-      "-O3;-ffp-contract=fast;-mfma;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mprefer-vector-width=512")
+      "-O3;-ffp-contract=fast;-Wno-psabi;-mfma;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mprefer-vector-width=512")
   endif()
   if(GOMP_LIBRARY)
     target_compile_definitions(${target} PRIVATE MXN_WITH_GOMP)

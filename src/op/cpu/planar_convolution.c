@@ -17,7 +17,7 @@
 #include "op/cpu/vector.h"
 #include "op/team.h"
 
-enum { ROWS_AT_ONCE = 512, FILTERS_LEAST = 4 };
+enum { ROWS_AT_ONCE = 512, FILTERS_LEAST = 4, BLOCK_ROW = MXN_TILE_COLUMNS_MAX + MXN_COPY_SLACK };
 
 typedef struct plan {
     const mxn_conv *conv;
@@ -31,6 +31,7 @@ typedef struct plan {
     int64_t blocks;  // of places of a result
     int64_t frame_floats, block_floats, sum_floats;  // of one thread
     float *space;
+    int64_t *offsets;  // of each row in a frame
     int threads;  // there is space for
     int summed;  // that have been there: set by the first of them
 } plan;
@@ -66,8 +67,7 @@ static void make_plan(plan *p, const mxn_conv *c, int kind)
     p->row_step = rounded(p->block_rows, MXN_TILE_COLUMNS_MAX);
     p->blocks = (c->out_size + p->vector->columns - 1) / p->vector->columns;
     p->frame_floats = rounded(p->frame * c->channels + MXN_COPY_SLACK, 16);
-    p->block_floats =
-        rounded((p->row_step + p->filters) * MXN_TILE_COLUMNS_MAX, 16) + MXN_COPY_SLACK;
+    p->block_floats = rounded((p->row_step + p->filters) * BLOCK_ROW, 16) + MXN_COPY_SLACK;
     p->sum_floats = kind == MXN_CONV_TO_WEIGHT
                         ? rounded(c->filters * rounded(p->rows, MXN_TILE_COLUMNS_MAX), 16)
                         : 0;
@@ -131,19 +131,21 @@ static int64_t stretches_of(const plan *p, int64_t begin, int64_t end, mxn_stret
     return count;
 }
 
-// Where the kernel's place number `row` (of a channel) stands in a frame.
-static int64_t kernel_place(const plan *p, int64_t row)
+// Where each row, a place of the kernel in a channel, looks at a frame.
+static void find_offsets(plan *p)
 {
     const mxn_window *w = &p->conv->window;
-    int64_t x = row % w->kernel[2], y = row / w->kernel[2] % w->kernel[1];
-    int64_t z = row / w->kernel[2] / w->kernel[1];
-    return (z * w->dilate[0] * p->size[1] + y * w->dilate[1]) * p->size[2] + x * w->dilate[2];
-}
-
-static const float *row_in_frame(const plan *p, const float *frame, int64_t row)
-{
-    int64_t kernel = p->conv->kernel_size;
-    return frame + row / kernel * p->frame + kernel_place(p, row % kernel);
+    int64_t *to = p->offsets, at[3];
+    for (int64_t channel = 0; channel < p->conv->channels; channel++) {
+        for (at[0] = 0; at[0] < w->kernel[0]; at[0]++) {
+            for (at[1] = 0; at[1] < w->kernel[1]; at[1]++) {
+                for (at[2] = 0; at[2] < w->kernel[2]; at[2]++) {
+                    int64_t line = at[0] * w->dilate[0] * p->size[1] + at[1] * w->dilate[1];
+                    *to++ = channel * p->frame + line * p->size[2] + at[2] * w->dilate[2];
+                }
+            }
+        }
+    }
 }
 
 typedef struct worker {  // what one thread works with
@@ -182,7 +184,7 @@ static void multiply_forward(worker *w, float *result, int64_t group, int64_t fi
             .a_row = p->rows,
             .a_step = 1,
             .b = w->block,
-            .b_row = MXN_TILE_COLUMNS_MAX,
+            .b_row = BLOCK_ROW,
             .c = result + f * p->conv->out_size + w->begin,
             .c_row = p->conv->out_size,
             .count = rows,
@@ -199,11 +201,8 @@ static void forward_block(worker *w, int64_t image, int64_t group)
     const plan *p = w->plan;
     for (int64_t first = 0; first < p->rows; first += p->block_rows) {
         int64_t rows = least(p->block_rows, p->rows - first);
-        for (int64_t row = 0; row < rows; row++) {
-            p->vector->gather(w->block + row * MXN_TILE_COLUMNS_MAX,
-                              row_in_frame(p, w->frame, first + row), w->stretches,
-                              w->stretch_count, p->conv->window.stride[2]);
-        }
+        p->vector->gather(w->block, BLOCK_ROW, w->frame, p->offsets + first, rows, w->stretches,
+                          w->stretch_count, p->conv->window.stride[2]);
         multiply_forward(w, result_of(p, image, group), group, first, rows);
     }
 }
@@ -238,8 +237,8 @@ static const float *result_block(worker *w, const float *result, int64_t *row)
     if (w->columns == p->vector->columns) {
         return result + w->begin;
     }
-    float *copy = w->block + p->row_step * MXN_TILE_COLUMNS_MAX;
-    *row = MXN_TILE_COLUMNS_MAX;
+    float *copy = w->block + p->row_step * BLOCK_ROW;
+    *row = BLOCK_ROW;
     for (int64_t f = 0; f < p->filters; f++) {
         memcpy(copy + f * *row, result + f * p->conv->out_size + w->begin,
                (size_t)w->columns * sizeof(float));
@@ -263,16 +262,13 @@ static void data_block(worker *w, int64_t image, int64_t group)
             .b = b,
             .b_row = b_row,
             .c = w->block,
-            .c_row = MXN_TILE_COLUMNS_MAX,
+            .c_row = BLOCK_ROW,
             .count = p->filters,
             .rows = rows,
             .columns = w->columns,
         });
-        for (int64_t i = 0; i < rows; i++) {
-            p->vector->scatter((float *)row_in_frame(p, w->frame, row + i),
-                               w->block + i * MXN_TILE_COLUMNS_MAX, w->stretches, w->stretch_count,
-                               p->conv->window.stride[2]);
-        }
+        p->vector->scatter(w->frame, p->offsets + row, w->block, BLOCK_ROW, rows, w->stretches,
+                           w->stretch_count, p->conv->window.stride[2]);
     }
 }
 
@@ -301,23 +297,17 @@ static void gather_places(worker *w, int64_t first, int64_t rows)
 {
     const plan *p = w->plan;
     const mxn_window *window = &p->conv->window;
-    int64_t width = window->kernel[2], lines = window->kernel[1], kernel = p->conv->kernel_size;
-    for (int64_t s = 0; s < w->stretch_count; s++) {
-        const mxn_stretch *stretch = &w->stretches[s];
-        for (int64_t k = 0; k < stretch->count; k++) {
-            float *to = w->block + (stretch->to + k) * p->row_step;
-            const float *from = w->frame + stretch->from + k * window->stride[2];
-            for (int64_t row = 0; row < rows; row += width * lines) {
-                const float *here = from + (first + row) / kernel * p->frame +
-                                    kernel_place(p, (first + row) % kernel);
-                if (window->dilate[2] == 1) {
-                    p->vector->gather_rows(to + row, here, lines, window->dilate[1] * p->size[2],
-                                           width);
-                    continue;
-                }
-                for (int64_t i = 0; i < width * lines; i++) {
-                    to[row + i] = here[kernel_place(p, i)];
-                }
+    const int64_t *offsets = p->offsets + first;
+    for (const mxn_stretch *s = w->stretches; s < w->stretches + w->stretch_count; s++) {
+        for (int64_t k = 0; k < s->count; k++) {
+            float *to = w->block + (s->to + k) * p->row_step;
+            const float *from = w->frame + s->from + k * window->stride[2];
+            if (window->dilate[2] == 1) {
+                p->vector->gather_lines(to, from, offsets, rows, window->kernel[2]);
+                continue;
+            }
+            for (int64_t row = 0; row < rows; row++) {
+                to[row] = from[offsets[row]];
             }
         }
     }
@@ -408,7 +398,9 @@ static int convolve(mxn_job *job, const mxn_conv *c, int kind)
                                           [MXN_CONV_TO_WEIGHT] = weight_part};
     plan p;
     make_plan(&p, c, kind);
-    p.space = job->workspace;
+    p.offsets = job->workspace;
+    p.space = (float *)(void *)(p.offsets + rounded(p.rows, 16));
+    find_offsets(&p);
     mxn__team_run(p.threads, parts[kind], &p);
     if (kind == MXN_CONV_TO_WEIGHT) {
         mxn__team_run(p.threads, reduce_part, &p);
@@ -433,7 +425,8 @@ uint64_t mxn__planar_convolution_workspace(const mxn_job *job)
     for (int i = 0; i < count; i++) {
         plan p;
         make_plan(&p, &c, steps[i].kind);
-        uint64_t bytes = (uint64_t)(p.threads * thread_floats(&p)) * sizeof(float);
+        uint64_t bytes = (uint64_t)rounded(p.rows, 16) * sizeof(int64_t) +
+                         (uint64_t)(p.threads * thread_floats(&p)) * sizeof(float);
         most = bytes > most ? bytes : most;
     }
     return most;

@@ -36,14 +36,15 @@ typedef struct mxn_stretch {
 typedef struct mxn_vector {
     int64_t columns;  // of a whole tile
     void (*tile)(const mxn_tile *tile);
-    // Stretches from an image to where they stand (`step` apart in the image), and back, added.
-    void (*gather)(float *to, const float *image, const mxn_stretch *stretches, int64_t count,
-                   int64_t step);
-    void (*scatter)(float *image, const float *from, const mxn_stretch *stretches, int64_t count,
-                    int64_t step);
-    // `count` rows of `width` floats, `from_row` apart, one after the other.
-    void (*gather_rows)(float *to, const float *from, int64_t count, int64_t from_row,
-                        int64_t width);
+    // For each of `rows` offsets into an image: stretches of it from there to where they stand in a
+    // row of `to`, `step` apart in the image; and back, added.
+    void (*gather)(float *to, int64_t to_row, const float *image, const int64_t *offsets,
+                   int64_t rows, const mxn_stretch *stretches, int64_t count, int64_t step);
+    void (*scatter)(float *image, const int64_t *offsets, const float *from, int64_t from_row,
+                    int64_t rows, const mxn_stretch *stretches, int64_t count, int64_t step);
+    // `width` floats at every `width`th of `count` offsets, one after the other.
+    void (*gather_lines)(float *to, const float *image, const int64_t *offsets, int64_t count,
+                         int64_t width);
     // to[j * to_row + i] = from[i * from_row + j], i < rows, j < columns.
     void (*transpose)(float *to, int64_t to_row, const float *from, int64_t from_row, int64_t rows,
                       int64_t columns);
