@@ -59,8 +59,8 @@ CASES = [
      "k = strings([b'profile_process']); v = strings([b'server'])\n"
      "show(L.MXSetProcessProfilerConfig(1, k, v, C.c_void_p(64))); say(last()[:28])",
      ["-> -1", "MXNetError: no such kvstore:"]),
-    ("store that is not built", one("store", "file"),
-     ["MXNetError: Invalid Input: 'file', valid values are: {'memory'}"]),
+    ("unknown store", one("store", "disk"),
+     ["MXNetError: Invalid Input: 'disk', valid values are: {'file', 'memory'}"]),
     ("empty filename", "say(outcome(config, filename=''))",
      ["MXNetError: Invalid value for filename: it must not be empty; leave the key out for "
       "'profile.json'"]),
