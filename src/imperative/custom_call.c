@@ -20,6 +20,7 @@
 struct mxn_custom_call {
     mxn_custom_task task;  // first: the task is the call
     const mxn_job *job;
+    mxn_params *params;  // the job's, with a reference of the call's own
     mxn_custom_operator *op;  // a reference; null: the parameters tell the function
     mxn_completion *completion;
     mxn_thread_mode mode;
@@ -37,7 +38,7 @@ struct mxn_custom_call {
 };
 
 // ---- making -----------------------------------------------------------------------------------
-static mxn_custom_call *call_take(const mxn_job *job)
+static mxn_custom_call *call_take(const mxn_job *job, const mxn_invocation *in)
 {
     uint32_t count = mxn_custom_slots(job->params, NULL);
     size_t each = sizeof(mxn_array *) + sizeof(void *) + sizeof(mxn_var *) +
@@ -50,6 +51,8 @@ static mxn_custom_call *call_take(const mxn_job *job)
     }
     call->bytes = bytes;
     call->job = job;
+    call->params = in->params;
+    mxn_params_retain(in->params);
     call->aliases = (mxn_array **)(call + 1);
     call->arguments.count = count;
     call->arguments.arrays = (void **)(call->aliases + count);
@@ -114,7 +117,7 @@ static int add_aliases(mxn_custom_call *call, const mxn_invocation *in)
 int mxn__custom_call_new(const mxn_job *job, const mxn_invocation *in, mxn_context context,
                          mxn_custom_call **made)
 {
-    mxn_custom_call *call = call_take(job);
+    mxn_custom_call *call = call_take(job, in);
     if (call == NULL) {
         return MXP_ENOMEM;
     }
@@ -135,6 +138,17 @@ int mxn__custom_call_new(const mxn_job *job, const mxn_invocation *in, mxn_conte
     return MXP_OK;
 }
 
+// Calls what the program has for deleting, which may take as long as it likes.
+static void release(mxn_custom_task *task)
+{
+    mxn_custom_call *call = (mxn_custom_call *)task;
+    mxn_custom_operator_release(call->op);
+    mxn_params_release(call->params);
+    mxp__strfree(call->detail);
+    mxp__free(call, call->bytes);
+}
+
+// A worker calls no function of the program here.
 void mxn__custom_call_free(mxn_custom_call *call)
 {
     if (call == NULL) {
@@ -143,15 +157,17 @@ void mxn__custom_call_free(mxn_custom_call *call)
     for (uint32_t i = 0; i < call->arguments.count; i++) {
         mxn_array_release(call->aliases[i]);
     }
-    mxn_custom_operator_release(call->op);
-    mxp__strfree(call->detail);
-    mxp__free(call, call->bytes);
+    call->task.run = release;
+    bool started = call->completion != NULL && !mxn_engine_is_naive();
+    if (!started || mxn__custom_thread_put(&call->task) != MXP_OK) {
+        release(&call->task);
+    }
 }
 
 // ---- the end ----------------------------------------------------------------------------------
 static const char *name_of(const mxn_custom_call *call)
 {
-    const char *prefix = mxn_custom_prefix(call->job->params);
+    const char *prefix = mxn_custom_prefix(call->params);
     return prefix != NULL ? prefix : "Function.backward";
 }
 
@@ -254,14 +270,14 @@ static bool call_recorded(mxn_custom_call *call, const char *prefix)
         name = span_name(prefix);
         token = mxp_span_begin_in(MXP_CLASS_IMPERATIVE, name);
     }
-    bool done = mxn_custom_run(call->job->params, call->op, &call->arguments);
+    bool done = mxn_custom_run(call->params, call->op, &call->arguments);
     mxp_span_end(name, token);
     return done;
 }
 
 static void call_named(mxn_custom_call *call)
 {
-    mxn_callback callback = {.prefix = mxn_custom_prefix(call->job->params),
+    mxn_callback callback = {.prefix = mxn_custom_prefix(call->params),
                              .operation = call->completion};
     call->error = mxn_callback_begin(&callback);
     if (call->error == MXP_OK) {

@@ -18,7 +18,7 @@ typedef struct property {
 
 static void count(int *counter)
 {
-    __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(counter, 1, __ATOMIC_RELEASE);
 }
 
 // ---- running operators ------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #include "cmocka_all.h"
 
 #include <mxnet/c_api.h>
+#include <mxnet/invoke.h>
 #include <nnvm/c_api.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -70,13 +71,22 @@ static int zero_counts(void **state)
     return 0;
 }
 
+static int read_count(const int *counter)
+{
+    return __atomic_load_n(counter, __ATOMIC_ACQUIRE);
+}
+
 // Everything that was made is gone, once.
 static int check_deletes(void **state)
 {
     (void)state;
     MXNDArrayWaitAll();
-    assert_int_equal(add_one_property_deletes, add_one_properties);
-    assert_int_equal(add_one_operator_deletes, add_one_operators);
+    // Deletes may come after the operation has ended.
+    for (int i = 0; i < 5000 && read_count(&add_one_property_deletes) < add_one_properties; i++) {
+        usleep(1000);
+    }
+    assert_int_equal(read_count(&add_one_property_deletes), add_one_properties);
+    assert_int_equal(read_count(&add_one_operator_deletes), add_one_operators);
     return 0;
 }
 
@@ -92,6 +102,30 @@ static void modes_that_compute(void **state)
         MXNDArrayFree(out);
     }
     assert_int_equal(add_one_forwards, 4);  // the nested one too
+}
+
+// One property for all runs of a prepared call, one operator for each.
+static void prepared_calls_keep_their_property(void **state)
+{
+    (void)state;
+    const char *key = "op_type", *value = "MyAddOne";
+    OpHandle op = NULL;
+    MXPreparedHandle prepared = NULL;
+    NDArrayHandle in = make(5);
+    assert_int_equal(NNGetOpHandle("Custom", &op), 0);
+    assert_int_equal(MXPreparedCreate(op, 1, 1, &key, &value, &prepared), 0);
+    for (int i = 0; i < 3; i++) {
+        NDArrayHandle *outputs = NULL;
+        int count = 0;
+        assert_int_equal(MXPreparedInvoke(prepared, &in, &count, &outputs), 0);
+        NDArrayHandle out = outputs[0];
+        assert_values(out, 6, 1);
+        MXNDArrayFree(out);
+    }
+    assert_int_equal(MXPreparedFree(prepared), 0);
+    MXNDArrayFree(in);
+    assert_int_equal(add_one_properties, 1);
+    assert_int_equal(add_one_operators, 3);
 }
 
 static void states_are_written(void **state)
@@ -377,6 +411,7 @@ int main(void)
 #define TEST(function) cmocka_unit_test_setup_teardown(function, zero_counts, check_deletes)
     const struct CMUnitTest tests[] = {
         TEST(modes_that_compute),
+        TEST(prepared_calls_keep_their_property),
         TEST(states_are_written),
         TEST(gradients_flow),
         TEST(failures_reach_the_waiter),
