@@ -150,6 +150,7 @@ typedef struct mxn_op_def {
     uint32_t (*outputs_of)(const void *params);
     uint32_t (*visible_of)(const void *params);  // null: all
     bool (*mutates_of)(const mxn_params *params, uint32_t index);
+    bool (*draws)(const void *params);  // random numbers; null: as MXN_OP_RANDOM says
     // Of operators whose struct holds more than its fields: fills in the rest from all pairs given,
     // of which no name is unknown; takes a share for a copy; lets go (also where make has failed).
     int (*make)(mxn_params *params, uint32_t count, const char *const *keys,

@@ -99,8 +99,11 @@ static uint64_t space_bytes(const mxn_job *job, uint64_t workspace_bytes)
 
 uint32_t mxn_job_needs(const mxn_job *job)
 {
-    uint32_t needs = (job->params->op->flags & MXN_OP_RANDOM) != 0 ? MXN_NEEDS_RANDOM : 0;
-    bool space = mxn__kernels_want_space(job->params->op) || space_bytes(job, 0) != 0;
+    const mxn_op *op = job->params->op;
+    bool draws = op->def->draws != NULL ? op->def->draws(job->params->values)
+                                        : (op->flags & MXN_OP_RANDOM) != 0;
+    uint32_t needs = draws ? MXN_NEEDS_RANDOM : 0;
+    bool space = mxn__kernels_want_space(op) || space_bytes(job, 0) != 0;
     return space ? needs | MXN_NEEDS_SPACE : needs;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small layers of networks: Activation, LeakyReLU, Dropout, pick.
+// Small layers of networks: Activation, Dropout, pick.
 #include <math.h>
 #include <string.h>
 
@@ -9,11 +9,10 @@
 #include "op/loops.h"
 
 // ---- Activation ---------------------------------------------------------------------------------
-enum { RELU, SIGMOID, TANH, SOFTRELU, SOFTSIGN, LOG_SIGMOID, MISH, LEAKY, ELU, SELU, GELU, PRELU };
+enum { RELU, SIGMOID, TANH, SOFTRELU, SOFTSIGN, LOG_SIGMOID, MISH };
 
 typedef struct activation_params {
     int32_t act_type;
-    float slope, lower_bound, upper_bound;
 } activation_params;
 
 static const mxn_word activations[] = {
@@ -25,35 +24,16 @@ static const mxn_field activation_fields[] = {
     {0},
 };
 
-enum { RRELU = -2 };
-static const mxn_word leaky_words[] = {{"elu", ELU},
-                                       {"gelu", GELU},
-                                       {"leaky", LEAKY},
-                                       {"prelu", PRELU},
-                                       {"rrelu", RRELU},
-                                       {"selu", SELU},
-                                       {0}};
-
-static const mxn_field leaky_fields[] = {
-    {MXN_FIELD(activation_params, act_type, ENUM, "leaky"), .words = leaky_words},
-    {MXN_FIELD(activation_params, slope, FLOAT, "0.25")},
-    {MXN_FIELD(activation_params, lower_bound, FLOAT, "0.125")},
-    {MXN_FIELD(activation_params, upper_bound, FLOAT, "0.333999991")},
-    {0},
-};
-
-static const double selu_scale = 1.0507009873554804934, selu_alpha = 1.6732632423543772848;
-
 static double softrelu(double x)
 {
     return fmax(x, 0) + log1p(exp(-fabs(x)));
 }
 
-static double activate(int type, double x, double slope)
+static double activate(int type, double x)
 {
     switch (type) {
     case RELU:
-        return x > 0 ? x : x * 0;
+        return x < 0 ? 0 : x;
     case SIGMOID:
         return 1 / (1 + exp(-x));
     case TANH:
@@ -64,21 +44,13 @@ static double activate(int type, double x, double slope)
         return x / (1 + fabs(x));
     case LOG_SIGMOID:
         return -softrelu(-x);
-    case MISH:
+    default:  // MISH
         return x * tanh(softrelu(x));
-    case ELU:
-        return x > 0 ? x : slope * expm1(x);
-    case SELU:
-        return selu_scale * (x > 0 ? x : selu_alpha * expm1(x));
-    case GELU:
-        return 0.5 * x * (1 + erf(x * 0.70710678118654752440));
-    default:  // LEAKY, PRELU
-        return x > 0 ? x : slope * x;
     }
 }
 
 // From the input x and the output y.
-static double activate_slope(int type, double x, double y, double slope)
+static double activate_slope(int type, double x, double y)
 {
     switch (type) {
     case RELU:
@@ -93,49 +65,40 @@ static double activate_slope(int type, double x, double y, double slope)
         return 1 / ((1 + fabs(x)) * (1 + fabs(x)));
     case LOG_SIGMOID:
         return -expm1(y);
-    case MISH: {
+    default: {  // MISH
         double t = tanh(softrelu(x));
         return t + x / (1 + exp(-x)) * (1 - t * t);
     }
-    case ELU:
-        return x > 0 ? 1 : y + slope;
-    case SELU:
-        return x > 0 ? selu_scale : y + selu_scale * selu_alpha;
-    case GELU:
-        return 0.5 * (1 + erf(x * 0.70710678118654752440)) +
-               x * 0.39894228040143267794 * exp(-0.5 * x * x);
-    default:
-        return x > 0 ? 1 : slope;
     }
 }
 
 // relu is by far the most used: a loop of its own.
-#define ACTIVATION(type)                                                                          \
-    static void activation_##type(const mxn_job *job, size_t count)                               \
-    {                                                                                             \
-        const activation_params *p = mxn__values(job);                                            \
-        const type *from = job->inputs[0].data;                                                   \
-        type *to = job->outputs[0].data;                                                          \
-        for (size_t i = 0; p->act_type == RELU && i < count; i++) {                               \
-            to[i] = from[i] < 0 ? 0 : from[i];                                                    \
-        }                                                                                         \
-        for (size_t i = 0; p->act_type != RELU && i < count; i++) {                               \
-            to[i] = (type)activate(p->act_type, (double)from[i], (double)p->slope);               \
-        }                                                                                         \
-    }                                                                                             \
-    static void activation_back_##type(const mxn_job *job, size_t count)                          \
-    {                                                                                             \
-        const activation_params *p = mxn__values(job);                                            \
-        const type *g = job->inputs[0].data, *y = job->inputs[1].data;                            \
-        const type *x = job->inputs[2].data;                                                      \
-        type *to = job->outputs[0].data;                                                          \
-        for (size_t i = 0; p->act_type == RELU && i < count; i++) {                               \
-            to[i] = y[i] > 0 ? g[i] : 0;                                                          \
-        }                                                                                         \
-        for (size_t i = 0; p->act_type != RELU && i < count; i++) {                               \
-            to[i] = (type)((double)g[i] * activate_slope(p->act_type, (double)x[i], (double)y[i], \
-                                                         (double)p->slope));                      \
-        }                                                                                         \
+#define ACTIVATION(type)                                                                        \
+    static void activation_##type(const mxn_job *job, size_t count)                             \
+    {                                                                                           \
+        const activation_params *p = mxn__values(job);                                          \
+        const type *from = job->inputs[0].data;                                                 \
+        type *to = job->outputs[0].data;                                                        \
+        for (size_t i = 0; p->act_type == RELU && i < count; i++) {                             \
+            to[i] = from[i] < 0 ? 0 : from[i];                                                  \
+        }                                                                                       \
+        for (size_t i = 0; p->act_type != RELU && i < count; i++) {                             \
+            to[i] = (type)activate(p->act_type, (double)from[i]);                               \
+        }                                                                                       \
+    }                                                                                           \
+    static void activation_back_##type(const mxn_job *job, size_t count)                        \
+    {                                                                                           \
+        const activation_params *p = mxn__values(job);                                          \
+        const type *g = job->inputs[0].data, *y = job->inputs[1].data;                          \
+        const type *x = job->inputs[2].data;                                                    \
+        type *to = job->outputs[0].data;                                                        \
+        for (size_t i = 0; p->act_type == RELU && i < count; i++) {                             \
+            to[i] = y[i] > 0 ? g[i] : 0;                                                        \
+        }                                                                                       \
+        for (size_t i = 0; p->act_type != RELU && i < count; i++) {                             \
+            to[i] =                                                                             \
+                (type)((double)g[i] * activate_slope(p->act_type, (double)x[i], (double)y[i])); \
+        }                                                                                       \
     }
 ACTIVATION(float)
 ACTIVATION(double)
@@ -166,25 +129,9 @@ static int activation_backward(mxn_job *job)
     return 0;
 }
 
-static int leaky_check(const mxn_op *op, void *values)
-{
-    int32_t type = ((const activation_params *)values)->act_type;
-    if (type == PRELU || type == RRELU) {
-        return mxp__fail(MXP_ENOTSUP, "Operator %s: act_type='%s' is not supported", op->name,
-                         type == PRELU ? "prelu" : "rrelu");
-    }
-    return 0;
-}
-
 bool mxn__activation_is_relu(const mxn_params *params)
 {
     return ((const activation_params *)(const void *)params->values)->act_type == RELU;
-}
-
-static uint32_t one_input(const void *values)
-{
-    (void)values;
-    return 1;
 }
 
 // ---- Dropout
@@ -438,29 +385,6 @@ static const mxn_op_def table[] = {
         .name = "_backward_Activation",
         .input_count = 3,
         .fields = activation_fields,
-        .params_bytes = sizeof(activation_params),
-        .forward = activation_backward,
-        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_INPLACE,
-        .flops_each = 10,
-    },
-    {
-        .name = "LeakyReLU",
-        .aliases = "_npx_leaky_relu",
-        .inputs = "data gamma",
-        .description = "A function of each element that does not end at 0.",
-        .fields = leaky_fields,
-        .params_bytes = sizeof(activation_params),
-        .check = leaky_check,
-        .inputs_of = one_input,
-        .flags = MXN_OP_INPLACE,
-        .gradient = MXN_GRADIENT({.op = "_backward_LeakyReLU", .takes = "g0 o0 i0"}),
-        .forward = activation_forward,
-        .flops_each = 10,
-    },
-    {
-        .name = "_backward_LeakyReLU",
-        .input_count = 3,
-        .fields = leaky_fields,
         .params_bytes = sizeof(activation_params),
         .forward = activation_backward,
         .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_INPLACE,

@@ -185,6 +185,12 @@ static place place_at(const mxn_pool *pool, const int64_t at[3])
 static const float lowest_float = -FLT_MAX;
 static const double lowest_double = -DBL_MAX;
 
+// Of sums that may be negative: the cube root is one of them too.
+static double root(double x, int power)
+{
+    return power == 1 ? x : power == 2 ? sqrt(x) : cbrt(x);
+}
+
 // Of one plane: neighbours lie `step` apart. Forward; or with `g` the gradient, which is added to
 // `back`.
 #define POOL_PLACE(type)                                                                        \
@@ -225,7 +231,7 @@ static const double lowest_double = -DBL_MAX;
         if (kind == MXN_POOL_MAX && g != NULL && where >= 0) {                                  \
             back[where] += *g;                                                                  \
         }                                                                                       \
-        return kind == MXN_POOL_LP ? (type)pow((double)result, 1.0 / pool->power) : result;     \
+        return kind == MXN_POOL_LP ? (type)root((double)result, pool->power) : result;          \
     }                                                                                           \
     static void pool_plane_##type(const mxn_pool *pool, int64_t step, const type *in,           \
                                   const type *g, type *out, type *back)                         \

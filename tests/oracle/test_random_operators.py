@@ -139,3 +139,35 @@ def test_dropout_changes_nothing_outside_of_training(runtime):
     values = numpy.arange(6, dtype="float32").reshape(2, 3)
     result, gradient = dropped(runtime, values, {"p": "0.5"}, False)
     assert (result == values).all() and (gradient == 1).all()
+
+
+def leaked(runtime, values, training):
+    """Of rrelu: the result, the slopes, and the gradient for a gradient of ones."""
+    variable, gradient = runtime.array(values), runtime.array(numpy.zeros_like(values))
+    runtime.train_mode(True, training)
+    runtime.mark([variable], [gradient])
+    outputs = runtime.invoke("LeakyReLU", [variable], {"act_type": "rrelu", "lower_bound": "0.25",
+                                                       "upper_bound": "0.75"})
+    runtime.train_mode(False, False)
+    heads = [runtime.array(head) for head in (numpy.ones_like(values), numpy.zeros_like(values))]
+    runtime.backward(outputs, heads, training)
+    return outputs[0].numpy(), outputs[1].numpy(), gradient.numpy()
+
+
+def test_rrelu_draws_slopes_in_training(runtime):
+    runtime.seed(13)
+    values = numpy.linspace(-1, 1, COUNT, dtype="float32")
+    result, slopes, gradient = leaked(runtime, values, True)
+    below = values < 0
+    assert slopes.min() >= 0.25 and slopes.max() <= 0.75
+    assert abs(slopes.mean() - 0.5) <= DEVIATIONS * (0.25 / 12 / COUNT) ** 0.5
+    assert abs(slopes.var() - 0.25 / 12) <= 0.05 * 0.25 / 12
+    numpy.testing.assert_allclose(result, numpy.where(below, values * slopes, values), 1e-6)
+    numpy.testing.assert_allclose(gradient, numpy.where(below, slopes, 1), 1e-6)
+
+
+def test_rrelu_has_the_mean_of_its_slopes_outside_of_training(runtime):
+    values = numpy.float32([-2, -1, 1, 2])
+    result, slopes, gradient = leaked(runtime, values, False)
+    assert result.tolist() == [-1, -0.5, 1, 2] and (slopes == 0.5).all()
+    assert gradient.tolist() == [0.5, 0.5, 1, 1]
