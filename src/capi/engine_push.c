@@ -99,7 +99,7 @@ static void run_async(const mxn_run *run, void *argument, mxn_completion *comple
 }
 
 // ---- arguments --------------------------------------------------------------------------------
-static int check_count(int count, const void *list, const char *what)
+static inline int check_count(int count, const void *list, const char *what)
 {
     if (count < 0) {
         return mxp__fail(MXP_EINVAL, "Non-negative number of %s vars expected.", what);
@@ -122,8 +122,8 @@ typedef struct given_function {
     EngineAsyncFunc async;
 } given_function;
 
-static int check_lists(const given_function *given, const mxn_work *work, const void *const_list,
-                       const void *mutable_list)
+static inline int check_lists(const given_function *given, const mxn_work *work,
+                              const void *const_list, const void *mutable_list)
 {
     if (given->sync == NULL && given->async == NULL) {
         return mxp__fail(MXP_EINVAL, "Check  notnull: function");
@@ -180,15 +180,20 @@ static int push_vars(mxn_work *work, given_function given, ContextHandle context
     return error != MXP_OK ? error : push(work, &given, context);
 }
 
-static int vars_of_arrays(mxn_var **vars, NDArrayHandle *arrays, uint32_t count, const char *what)
+static int refuse_array(const void *handle, const char *what, uint32_t index)
+{
+    int error = mxn_array_check(handle, what);
+    return error != MXP_OK
+               ? error
+               : mxp__fail(MXP_EINVAL, "%s[%u] has no shape and no memory yet", what, index);
+}
+
+static inline int vars_of_arrays(mxn_var **vars, NDArrayHandle *arrays, uint32_t count,
+                                 const char *what)
 {
     for (uint32_t i = 0; i < count; i++) {
-        int error = mxn_array_check(arrays[i], what);
-        if (error == MXP_OK && mxn_array_is_none(arrays[i])) {
-            error = mxp__fail(MXP_EINVAL, "%s[%u] has no shape and no memory yet", what, i);
-        }
-        if (error != MXP_OK) {
-            return error;
+        if (mxn_array_check(arrays[i], what) != MXP_OK || mxn_array_is_none(arrays[i])) {
+            return refuse_array(arrays[i], what, i);
         }
         vars[i] = mxn_array_var(arrays[i]);
     }
