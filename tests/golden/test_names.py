@@ -28,17 +28,19 @@ def golden(line, aggregate=False):
 
 @pytest.fixture(scope="module", name="runs")
 def runs_fixture(tmp_path_factory):
-    """(line, aggregate) -> call -> what was recorded; each program runs once."""
+    """(line, aggregate, engine) -> call -> what was recorded; each program runs once."""
     found = {}
 
-    def run(line, aggregate):
-        if (line, aggregate) not in found:
+    def run(line, aggregate, engine="ThreadedEnginePerDevice"):
+        key = line, aggregate, engine
+        if key not in found:
             path = EXPECTED / f"names{'_aggregate' if aggregate else ''}_{line}.jsonl"
             source = PROGRAM.format(line=line, aggregate=aggregate, expected=str(path))
-            done = run_program(source, tmp_path_factory.mktemp("names"))
-            found[line, aggregate] = {entry["call"]: entry for entry in map(json.loads, done.lines)}
-            found[line, aggregate]["stderr"] = done.stderr
-        return found[line, aggregate]
+            done = run_program(source, tmp_path_factory.mktemp("names"),
+                               {"MXNET_ENGINE_TYPE": engine})
+            found[key] = {entry["call"]: entry for entry in map(json.loads, done.lines)}
+            found[key]["stderr"] = done.stderr
+        return found[key]
     return run
 
 
@@ -83,6 +85,16 @@ def test_names_of_members(runs, line, call):
     assert call in run, run["stderr"]
     assert "error" not in run[call], run[call]["error"]
     assert counted(run[call]["members"]) == counted(golden(line, True)[call]["operators"])
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_naive_engine_has_the_same_names(runs, line):
+    """In the order of the calls, and nothing in bulks."""
+    naive, threaded = runs(line, False, "NaiveEngine"), runs(line, False)
+    for call in golden(line):
+        if call not in NOT_IN_C:
+            assert counted(naive[call]["operators"]) == counted(threaded[call]["members"]), call
+            assert naive[call]["api"] == threaded[call]["api"], call
 
 
 def test_every_call_is_made():

@@ -154,12 +154,36 @@ static void check_predecessor(const fixture *f, const seen *s)
     }
 }
 
+// It was ready when it was pushed and the last of all that it conflicts with had ended; of those
+// not long before it, that is.
+static void check_ready(const fixture *f, size_t at)
+{
+    enum { LONG_BEFORE = 150 };
+    const seen *s = &f->all[at], *last = NULL;
+    for (size_t i = at > LONG_BEFORE ? at - LONG_BEFORE : 0; i < at; i++) {
+        const seen *before = &f->all[i];
+        if ((last == NULL || before->event->end_ticks > last->event->end_ticks) &&
+            before->op.id != s->op.bulk_parent && conflict(before, s)) {
+            last = before;
+        }
+    }
+    if (last == NULL || last->event->end_ticks <= s->op.push_ticks) {
+        return;
+    }
+    assert_true(s->op.ready_ticks >= last->event->end_ticks);
+    assert_true(s->op.released_by != 0);
+    if (strcmp(s->name, "WaitForVar") != 0) {  // those follow operations without a name
+        assert_true(s->op.ready_ticks == last->event->end_ticks);
+    }
+}
+
 static void check_each(const fixture *f)
 {
     size_t members = 0, released = 0;
     for (size_t i = 0; i < f->count; i++) {
         const seen *s = &f->all[i];
         check_times(f, s);
+        check_ready(f, i);
         if (s->op.bulk_parent != 0) {
             check_member(f, s);
             members++;
