@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "op/infer.h"
 #include "op/loops.h"
+#include "op/reduced.h"
 #include "op/words.h"
 
 typedef struct reduce_params {
@@ -57,27 +58,8 @@ enum { SUM, MEAN, PROD, MAX, MIN, KIND_MASK = 0xff, NUMPY = 1 << 8 };
 static int mark_axes(const mxn_params *params, int32_t ndim, bool reduced[MXN_DIMS_MAX])
 {
     const reduce_params *values = (const void *)params->values;
-    bool all = values->axis.count == MXN_TUPLE_ABSENT ||
-               (values->axis.count == 0 && (params->op->def->variant & NUMPY) == 0);
-    for (int32_t i = 0; i < ndim; i++) {
-        reduced[i] = all;
-    }
-    for (int32_t i = 0; i < values->axis.count; i++) {
-        int32_t axis;
-        int error = mxn__axis(params, values->axis.values[i], ndim, &axis);
-        if (error != 0) {
-            return error;
-        }
-        if (reduced[axis]) {
-            return mxp__fail(MXP_EINVAL, "Operator %s: axis %d is named twice", params->op->name,
-                             axis);
-        }
-        reduced[axis] = true;
-    }
-    for (int32_t i = 0; values->exclude && !all && i < ndim; i++) {
-        reduced[i] = !reduced[i];
-    }
-    return 0;
+    bool numpy = (params->op->def->variant & NUMPY) != 0;
+    return mxn__reduced_axes(params, &values->axis, values->exclude, numpy, ndim, reduced);
 }
 
 static int reduce_shapes(const mxn_shapes *shapes)
@@ -88,16 +70,12 @@ static int reduce_shapes(const mxn_shapes *shapes)
         return 0;
     }
     bool reduced[MXN_DIMS_MAX];
+    mxn_shape result;
     int error = mark_axes(shapes->params, in->ndim, reduced);
     if (error != 0) {
         return error;
     }
-    mxn_shape result = {.ndim = 0};
-    for (int32_t i = 0; i < in->ndim; i++) {
-        if (!reduced[i] || params->keepdims) {
-            result.dims[result.ndim++] = reduced[i] ? 1 : in->dims[i];
-        }
-    }
+    mxn__reduced_shape(in, reduced, params->keepdims, &result);
     mxn__shape_settle(&result, (shapes->params->op->def->variant & NUMPY) != 0);
     int kind = shapes->params->op->def->variant & KIND_MASK;
     if ((kind == MAX || kind == MIN) && mxn_shape_size(in) == 0 && mxn_shape_size(&result) > 0 &&
@@ -125,20 +103,14 @@ static int numpy_sum_types(const mxn_types *types)
                            mean ? MXN_FLOAT32 : MXN_INT64);
 }
 
-// ---- forward
-// ---------------------------------------------------------------------------------------- The
-// input's dimensions, and the steps of the result along them: 0 where it is reduced.
+// ---- forward ------------------------------------------------------------------------------------
 static int result_steps(const mxn_params *params, const mxn_shape *big, int64_t *steps,
                         int64_t *reduced_count)
 {
     bool reduced[MXN_DIMS_MAX];
     int error = mark_axes(params, big->ndim, reduced);
-    int64_t step = 1;
-    *reduced_count = 1;
-    for (int32_t i = big->ndim - 1; error == 0 && i >= 0; i--) {
-        steps[i] = reduced[i] ? 0 : step;
-        step *= reduced[i] ? 1 : big->dims[i];
-        *reduced_count *= reduced[i] ? big->dims[i] : 1;
+    if (error == 0) {
+        mxn__reduced_steps(big, reduced, steps, reduced_count);
     }
     return error;
 }

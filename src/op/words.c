@@ -45,6 +45,15 @@ const mxn_word mxn__words_maybe_reduced[] = {{MXN_NONE_WORD, MXN_DTYPE_NONE},
                                              {"int8", MXN_INT8},
                                              {0}};
 
+const mxn_word mxn__words_maybe_numbers[] = {{MXN_NONE_WORD, MXN_DTYPE_NONE},
+                                             {"float16", MXN_FLOAT16},
+                                             {"float32", MXN_FLOAT32},
+                                             {"float64", MXN_FLOAT64},
+                                             {"int32", MXN_INT32},
+                                             {"int64", MXN_INT64},
+                                             {"int8", MXN_INT8},
+                                             {0}};
+
 const mxn_word mxn__words_maybe_types[] = {{MXN_NONE_WORD, MXN_DTYPE_NONE},
                                            {"bfloat16", MXN_BFLOAT16},
                                            {"bool", MXN_BOOL},
