@@ -265,11 +265,12 @@ static int update_forward(mxn_job *job)
     return run_update(job, &u, job->outputs[0].dtype);
 }
 
-void mxn__sgd_rates(const mxn_params *params, mxn_sgd_rates *rates)
+void mxn__sgd_rates(const mxn_params *params, uint32_t index, mxn_sgd_rates *rates)
 {
     const update_params *p = (const void *)params->values;
-    *rates = (mxn_sgd_rates){.lr = (double)p->lr,
-                             .wd = (double)p->wd,
+    bool many = p->lrs.count > 0;
+    *rates = (mxn_sgd_rates){.lr = (double)(many ? p->lrs.values[index] : p->lr),
+                             .wd = (double)(many ? p->wds.values[index] : p->wd),
                              .scale = (double)p->rescale_grad,
                              .clip = (double)p->clip_gradient};
 }

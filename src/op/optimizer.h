@@ -11,6 +11,7 @@ typedef struct mxn_sgd_rates {
     double lr, wd, scale, clip;
 } mxn_sgd_rates;
 
-void mxn__sgd_rates(const mxn_params *params, mxn_sgd_rates *rates);
+// Of sgd_update, and of weight number `index` of multi_sgd_update.
+void mxn__sgd_rates(const mxn_params *params, uint32_t index, mxn_sgd_rates *rates);
 
 #endif

@@ -33,10 +33,10 @@ static void part(void *argument, int index, int threads)
     }
 }
 
-static int run(mxn_job *job, walk *w)
+static int run(const mxn_operand *out, walk *w)
 {
-    w->to = job->outputs[0].data;
-    w->count = (int64_t)mxn_shape_size(job->outputs[0].shape);
+    w->to = out->data;
+    w->count = (int64_t)mxn_shape_size(out->shape);
     mxn__team_run(mxn__team_size((double)w->count), part, w);
     return 0;
 }
@@ -49,7 +49,7 @@ bool mxn__relu_takes(const mxn_job *job)
 int mxn__relu(mxn_job *job)
 {
     walk w = {.relu = mxn__vector()->relu, .a = job->inputs[0].data};
-    return run(job, &w);
+    return run(&job->outputs[0], &w);
 }
 
 // Inputs: gradient, result, data.
@@ -57,23 +57,35 @@ int mxn__relu_back(mxn_job *job)
 {
     walk w = {
         .relu_back = mxn__vector()->relu_back, .a = job->inputs[0].data, .b = job->inputs[1].data};
-    return run(job, &w);
+    return run(&job->outputs[0], &w);
 }
 
 bool mxn__sgd_takes(const mxn_job *job)
 {
-    return job->outputs[0].dtype == MXN_FLOAT32 && job->inputs[1].dtype == MXN_FLOAT32;
+    for (uint32_t i = 0; i < job->params->output_count; i++) {
+        if (job->outputs[i].dtype != MXN_FLOAT32 || job->inputs[2 * i + 1].dtype != MXN_FLOAT32) {
+            return false;
+        }
+    }
+    return true;
 }
 
-// The limit is of the gradient times its scale, the loop cuts before it scales.
+// Inputs: weight, gradient; of many: one pair after the other. The limit is of the gradient times
+// its scale, the loop cuts before it scales.
 int mxn__sgd(mxn_job *job)
 {
-    mxn_sgd_rates rates;
-    mxn__sgd_rates(job->params, &rates);
-    walk w = {.a = job->inputs[0].data,
-              .b = job->inputs[1].data,
-              .keep = (float)(1 - rates.lr * rates.wd),
-              .rate = (float)(rates.lr * rates.scale),
-              .limit = rates.clip < 0 ? INFINITY : (float)(rates.clip / fabs(rates.scale))};
-    return run(job, &w);
+    for (uint32_t i = 0; i < job->params->output_count; i++) {
+        if (job->outputs[i].data == NULL) {
+            continue;
+        }
+        mxn_sgd_rates rates;
+        mxn__sgd_rates(job->params, i, &rates);
+        walk w = {.a = job->inputs[2 * i].data,
+                  .b = job->inputs[2 * i + 1].data,
+                  .keep = (float)(1 - rates.lr * rates.wd),
+                  .rate = (float)(rates.lr * rates.scale),
+                  .limit = rates.clip < 0 ? INFINITY : (float)(rates.clip / fabs(rates.scale))};
+        run(&job->outputs[i], &w);
+    }
+    return 0;
 }
