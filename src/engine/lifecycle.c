@@ -7,6 +7,7 @@
 // their first call. A fork from inside an operation cannot do that: the engine of the child refuses
 // everything (such children call exec).
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -71,6 +72,18 @@ static void prepare_process(void)
     pthread_atfork(fork_prepare, fork_parent, fork_child);
 }
 
+static void tell(const mxn_engine_settings *settings)
+{
+    if (settings->naive) {
+        fprintf(stderr, "engine: NaiveEngine, every operation runs inside its push\n");
+    } else {
+        fprintf(stderr,
+                "engine: ThreadedEnginePerDevice, 1 compute thread, %u light, up to %u for "
+                "priorities\n",
+                settings->workers - 1, settings->priority_workers);
+    }
+}
+
 static int start_locked(void)
 {
     mxn_engine *engine = &mxn__engine;
@@ -99,6 +112,9 @@ static int start_locked(void)
     if (code == MXP_OK) {
         __atomic_fetch_and(&engine->trouble, ~(uint32_t)MXN__TROUBLE_SHUTDOWN, __ATOMIC_RELAXED);
         __atomic_store_n(&engine->started, 1, __ATOMIC_RELEASE);  // pairs with mxn__engine_ensure
+        if (settings.info) {
+            tell(&settings);
+        }
     }
     return code;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/setting.h"
 
 enum { WORKERS_MAX = 256 };
 
@@ -65,5 +66,10 @@ int mxn__engine_settings_read(mxn_engine_settings *settings, bool child)
     if (code == MXP_OK) {
         code = read_count("MXNET_CPU_PRIORITY_NTHREADS", 4, &settings->priority_workers);
     }
+    uint64_t info = 0;
+    if (code == MXP_OK) {
+        code = mxp__setting_read("MXNET_ENGINE_INFO", 0, 0, 1, &info);
+    }
+    settings->info = info != 0;
     return code;
 }

@@ -10,6 +10,7 @@ typedef struct mxn_engine_settings {
     bool naive;
     uint32_t workers;  // compute and light threads together, at least 1
     uint32_t priority_workers;  // at least 1
+    bool info;  // says on stderr what was started
 } mxn_engine_settings;
 
 // `child`: of a forked child, which takes MXNET_MP_WORKER_NTHREADS. MXP_EVALUE: names the variable

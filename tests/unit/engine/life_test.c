@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Environment, stop, shutdown, fork and exit.
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -48,6 +49,40 @@ static void the_type_is_read_at_each_start(void **state)
     assert_false(mxn_engine_is_naive());
     engine_use(NULL);
     assert_false(mxn_engine_is_naive());
+}
+
+// Starts the engine; what it says on stderr meanwhile is left in `text`.
+static void start_and_listen(const char *type, char *text, size_t size)
+{
+    FILE *heard = tmpfile();
+    assert_non_null(heard);
+    fflush(stderr);
+    int before = dup(STDERR_FILENO);
+    dup2(fileno(heard), STDERR_FILENO);
+    engine_use(type);
+    bool started = mxn_engine_start() == MXP_OK;
+    fflush(stderr);
+    dup2(before, STDERR_FILENO);
+    close(before);
+    rewind(heard);
+    text[fread(text, 1, size - 1, heard)] = '\0';
+    fclose(heard);
+    assert_true(started);
+}
+
+static void it_says_what_it_starts_if_asked(void **state)
+{
+    (void)state;
+    char text[256];
+    start_and_listen(NULL, text, sizeof(text));
+    assert_string_equal(text, "");
+    setenv("MXNET_ENGINE_INFO", "1", 1);
+    start_and_listen("NaiveEngine", text, sizeof(text));
+    assert_non_null(strstr(text, "engine: NaiveEngine"));
+    start_and_listen(NULL, text, sizeof(text));
+    assert_non_null(strstr(text, "ThreadedEnginePerDevice, 1 compute thread, 0 light"));
+    unsetenv("MXNET_ENGINE_INFO");
+    refuses_to_start("MXNET_ENGINE_INFO", "2", "MXNET_ENGINE_INFO");
 }
 
 static void stop_waits_and_the_next_push_starts_again(void **state)
@@ -293,6 +328,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_ill_formed_environment_is_an_error_until_corrected),
         cmocka_unit_test(the_type_is_read_at_each_start),
+        cmocka_unit_test(it_says_what_it_starts_if_asked),
         cmocka_unit_test(stop_waits_and_the_next_push_starts_again),
         cmocka_unit_test(after_shutdown_only_deletions_run),
         cmocka_unit_test(parent_and_child_go_on_after_a_fork),
