@@ -102,19 +102,21 @@ def _fields(line):
     return fields + [""] * (4 - len(fields))
 
 
-def load(family=None):
-    """All cases, in the order of the tables; or those of one table."""
+def read(path):
+    """The cases of one table."""
     cases = []
-    for path in sorted((FOLDER / "cases").glob("*.txt")):
-        if family not in (None, path.stem):
-            continue
-        for line in path.read_text().splitlines():
-            if not line.strip() or line.startswith("#"):
-                continue
+    for line in path.read_text().splitlines():
+        if line.strip() and not line.startswith("#"):
             operators, inputs, parameters, options = _fields(line)
             for operator in operators.split():
                 cases.append(Case(operator, inputs, parameters, options))
                 cases[-1].family = path.stem
+    return cases
+
+
+def load():
+    """All cases that the fixture has, in the order of the tables."""
+    cases = [case for path in sorted((FOLDER / "cases").glob("*.txt")) for case in read(path)]
     count = collections.Counter(case.id for case in cases)
     assert len(count) == len(cases), f"the same case twice: {count.most_common(3)}"
     return cases

@@ -5,6 +5,7 @@ of kernels once:  oracle_run.py LIBRARY TASKS ANSWERS
 TASKS is a pickled list of (case, inputs), or (case, inputs, gradients to begin with, whether results
 are to be written into views too). ANSWERS receives, one pickle after the
 other, the index of a case when it begins and its answer when it is done."""
+import os
 import pickle
 import subprocess
 import sys
@@ -92,6 +93,12 @@ def answers(library, tasks, environment=None):
             raise RuntimeError(child.stderr)
         waiting = [index for index in waiting if results[index] is None]
     return results
+
+
+def with_kernels(kernels):
+    """The environment for a choice of MXNET_CPU_KERNELS."""
+    environment = {key: value for key, value in os.environ.items() if key != "MXNET_CPU_KERNELS"}
+    return environment if kernels == "default" else {**environment, "MXNET_CPU_KERNELS": kernels}
 
 
 def main(library, wanted, given):

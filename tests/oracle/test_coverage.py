@@ -13,6 +13,7 @@ import pytest
 
 import oracle_case
 import oracle_fixture
+import test_differences
 
 SETS_MIN = 4
 NAMES = [line for line in (pathlib.Path(__file__).parent / "operators.txt").read_text().splitlines()
@@ -28,6 +29,10 @@ EXEMPT = {
     "_shuffle": ("all", RANDOM),
     "_arange": ("empty", "an empty range is an error in the original"),
 }
+# Operators whose gradient is not the derivative of what they compute.
+NO_DERIVATIVE = {"SoftmaxOutput", "BlockGrad"}
+# Steps: the derivative is 0, or lost where the type changes.
+STEPS = {"broadcast_equal", "broadcast_greater", "_greater_scalar", "Cast"}
 FIXTURE = oracle_fixture.load()
 CASES = collections.defaultdict(list)
 for _case in oracle_case.load():
@@ -50,6 +55,13 @@ def lacking(cases, excused):
 def test_operator_has_cases_of_every_kind(name):
     excused, _ = EXEMPT.get(name, (None, None))
     assert excused == "all" or lacking(CASES[name], excused) == []
+
+
+def test_gradients_are_compared_with_differences():
+    differentiated = collections.Counter(case.operator for case in test_differences.CASES)
+    few = [name for name in NAMES if any(case.variables for case in CASES[name])
+           and differentiated[name] < SETS_MIN]
+    assert set(few) - NO_DERIVATIVE - STEPS == set()
 
 
 def executed(folder):
