@@ -5,6 +5,7 @@
 
 #include "autograd/autograd.h"
 #include "capi/api_call.h"
+#include "capi/array_list.h"
 #include "capi/thread_buffer.h"
 
 // ---- switches ---------------------------------------------------------------------------------
@@ -49,29 +50,13 @@ int MXAutogradIsTraining(bool *curr)
 }
 
 // ---- variables --------------------------------------------------------------------------------
-// `may_be_null`: null handles in the list are fine.
-static int check_arrays(mx_uint count, NDArrayHandle *handles, const char *what, bool may_be_null)
-{
-    int error = count > 0 ? mxn__check_given(handles, what) : MXP_OK;
-    for (mx_uint i = 0; error == MXP_OK && i < count; i++) {
-        if (handles[i] == NULL && may_be_null) {
-            continue;
-        }
-        error = mxn_array_check(handles[i], what);
-        if (error == MXP_OK && mxn_array_is_none(handles[i])) {
-            error = mxp__fail(MXP_EINVAL, "%s[%u] has no shape yet", what, i);
-        }
-    }
-    return error;
-}
-
 int MXAutogradMarkVariables(mx_uint num_var, NDArrayHandle *var_handles, mx_uint *reqs_array,
                             NDArrayHandle *grad_handles)
 {
     MXN_API_CALL();
-    int error = check_arrays(num_var, var_handles, "var_handles", false);
+    int error = mxn__check_arrays(num_var, var_handles, "var_handles", false);
     if (error == MXP_OK) {
-        error = check_arrays(num_var, grad_handles, "grad_handles", false);
+        error = mxn__check_arrays(num_var, grad_handles, "grad_handles", false);
     }
     if (error == MXP_OK && num_var > 0) {
         error = mxn__check_given(reqs_array, "reqs_array");
@@ -153,12 +138,12 @@ int MXAutogradBackwardEx(mx_uint num_output, NDArrayHandle *output_handles,
                          int is_train, NDArrayHandle **grad_handles, int **grad_stypes)
 {
     MXN_API_CALL();
-    int error = check_arrays(num_output, output_handles, "output_handles", false);
+    int error = mxn__check_arrays(num_output, output_handles, "output_handles", false);
     if (error == MXP_OK && ograd_handles != NULL) {
-        error = check_arrays(num_output, ograd_handles, "ograd_handles", true);
+        error = mxn__check_arrays(num_output, ograd_handles, "ograd_handles", true);
     }
     if (error == MXP_OK) {
-        error = check_arrays(num_variables, var_handles, "var_handles", false);
+        error = mxn__check_arrays(num_variables, var_handles, "var_handles", false);
     }
     mxn_backward_request request = {.outputs = (mxn_array *const *)output_handles,
                                     .head_gradients = (mxn_array *const *)ograd_handles,

@@ -4,6 +4,7 @@
 
 #include "autograd/autograd.h"
 #include "capi/api_call.h"
+#include "capi/array_list.h"
 #include "op/custom.h"
 
 _Static_assert(sizeof(struct MXCallbackList) == sizeof(mxn_callback_list) &&
@@ -25,21 +26,10 @@ int MXCustomOpRegister(const char *op_type, CustomOpPropCreator creator)
     return mxn__api_end(&call, error);
 }
 
-static int check_arrays(int count, NDArrayHandle *handles, const char *what)
+static int check_list(int count, NDArrayHandle *handles, const char *what)
 {
-    int error = count < 0
-                    ? mxp__fail(MXP_EINVAL, "%d %s: the number cannot be negative", count, what)
-                    : MXP_OK;
-    if (error == MXP_OK && count > 0) {
-        error = mxn__check_given(handles, what);
-    }
-    for (int i = 0; error == MXP_OK && i < count; i++) {
-        error = mxn_array_check(handles[i], what);
-        if (error == MXP_OK && mxn_array_is_none(handles[i])) {
-            error = mxp__fail(MXP_EINVAL, "%s[%d] has no shape yet", what, i);
-        }
-    }
-    return error;
+    return count < 0 ? mxp__fail(MXP_EINVAL, "%d %s: the number cannot be negative", count, what)
+                     : mxn__check_arrays((uint32_t)count, handles, what, false);
 }
 
 int MXCustomFunctionRecord(int num_inputs, NDArrayHandle *inputs, int num_outputs,
@@ -47,9 +37,9 @@ int MXCustomFunctionRecord(int num_inputs, NDArrayHandle *inputs, int num_output
 {
     MXN_API_CALL();
     mxn_params *params = NULL;
-    int error = check_arrays(num_inputs, inputs, "inputs");
+    int error = check_list(num_inputs, inputs, "inputs");
     if (error == MXP_OK) {
-        error = check_arrays(num_outputs, outputs, "outputs");
+        error = check_list(num_outputs, outputs, "outputs");
     }
     if (error == MXP_OK) {
         error = mxn__check_given(callbacks, "callbacks");

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The family of custom operators: counts, inference and gradients as the property says, and the
-// calls of its functions. They have no kernels: who runs them looks at MXN_OP_CALLBACK.
+// The family of custom operators: counts and gradients as the property says, and the calls of its
+// functions. They have no kernels: who runs them looks at MXN_OP_CALLBACK.
 #include "op/custom.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/fail.h"
 #include "op/custom_property.h"
 #include "op/gradient.h"
-#include "op/infer.h"
 
 enum { FORWARD, BACKWARD, FUNCTION, FUNCTION_BACKWARD };  // variants
 enum { TAG_IN = 0, TAG_OUT = 1, TAG_IN_GRADIENT = 2, TAG_OUT_GRADIENT = 3, TAG_STATE = 4 };
 
-typedef int (*shapes_function)(int count, int *ndims, int **shapes, void *state);
-typedef int (*types_function)(int count, int *types, void *state);
 typedef int (*create_function)(const char *context, int count, unsigned **shapes, const int *ndims,
                                const int *dtypes, mxn_callback_list *op, void *state);
 typedef int (*run_function)(int count, void **arrays, int *tags, const int *requests, int training,
@@ -59,154 +52,6 @@ static uint32_t backward_outputs(const void *values)
 static bool is_state(const mxn_params *params, uint32_t index)
 {
     return index + custom_of(params)->states >= params->input_count;
-}
-
-// ---- inference --------------------------------------------------------------------------------
-// What an inference is about, in the order of the callbacks: arguments, outputs, states.
-static uint32_t input_at(const mxn_custom *custom, uint32_t position)
-{
-    return position < custom->arguments ? position : position - custom->outputs;
-}
-
-static bool is_output(const mxn_custom *custom, uint32_t position)
-{
-    return position >= custom->arguments && position < custom->arguments + custom->outputs;
-}
-
-static uint32_t total_of(const mxn_custom *custom)
-{
-    return custom->arguments + custom->outputs + custom->states;
-}
-
-typedef struct shape_lists {
-    int **shapes;  // may be replaced by the callback
-    int *ndims, *types, *dims;
-    size_t bytes;
-} shape_lists;
-
-static int shape_lists_init(shape_lists *lists, uint32_t count)
-{
-    lists->bytes = count * (sizeof(int *) + sizeof(int) * (2 + MXN_DIMS_MAX));
-    lists->shapes = mxp__alloc(lists->bytes);
-    if (lists->shapes == NULL) {
-        return mxp__fail_memory("the shapes of a custom operator");
-    }
-    lists->ndims = (int *)(lists->shapes + count);
-    lists->types = lists->ndims + count;
-    lists->dims = lists->types + count;
-    for (uint32_t i = 0; i < count; i++) {
-        lists->shapes[i] = lists->dims + (size_t)i * MXN_DIMS_MAX;
-    }
-    return 0;
-}
-
-static void put_shape(shape_lists *lists, uint32_t at, const mxn_shape *shape)
-{
-    lists->ndims[at] = shape->ndim;
-    for (int32_t i = 0; i < shape->ndim; i++) {
-        lists->shapes[at][i] = (int)shape->dims[i];
-    }
-}
-
-static int take_shape(const mxn_shapes *shapes, const mxn_custom *custom, const shape_lists *lists,
-                      uint32_t at)
-{
-    int64_t wide[MXN_DIMS_MAX];
-    mxn_shape shape;
-    for (int i = 0; i < lists->ndims[at] && i < MXN_DIMS_MAX; i++) {
-        wide[i] = lists->shapes[at][i];
-    }
-    int error = mxn_shape_set(&shape, lists->ndims[at], wide, custom->name);
-    if (error != 0) {
-        return error;
-    }
-    if (is_output(custom, at)) {
-        uint32_t output = at - custom->arguments;
-        return mxn__shape_merge(shapes->params, "output", output, shapes->outputs[output], &shape);
-    }
-    uint32_t input = input_at(custom, at);
-    return mxn__shape_merge(shapes->params, "input", input, shapes->inputs[input], &shape);
-}
-
-static int ask_shapes(const mxn_shapes *shapes, const mxn_custom *custom, shape_lists *lists)
-{
-    void *context;
-    uint32_t total = total_of(custom);
-    shapes_function function =
-        (shapes_function)mxn__callback_at(&custom->callbacks, MXN__PROPERTY_SHAPES, &context);
-    for (uint32_t i = 0; i < custom->arguments; i++) {
-        put_shape(lists, i, shapes->inputs[i]);
-    }
-    if (function == NULL || function((int)total, lists->ndims, lists->shapes, context) == 0) {
-        return mxn__custom_failed(custom, "inference of shapes");
-    }
-    int error = 0;
-    for (uint32_t i = 0; error == 0 && i < total; i++) {
-        error = take_shape(shapes, custom, lists, i);
-    }
-    return error;
-}
-
-static int infer_shapes(const mxn_shapes *shapes)
-{
-    const mxn_custom *custom = custom_of(shapes->params);
-    for (uint32_t i = 0; i < custom->arguments; i++) {
-        if (!mxn_shape_known(shapes->inputs[i])) {
-            return 0;
-        }
-    }
-    shape_lists lists = {0};
-    int error = shape_lists_init(&lists, total_of(custom));
-    if (error == 0) {
-        error = ask_shapes(shapes, custom, &lists);
-        mxp__free(lists.shapes, lists.bytes);
-    }
-    return error;
-}
-
-static int take_types(const mxn_types *types, const mxn_custom *custom, const int *list)
-{
-    int error = 0;
-    for (uint32_t i = 0; error == 0 && i < total_of(custom); i++) {
-        uint32_t output = i - custom->arguments, input = input_at(custom, i);
-        error = mxn_dtype_check(list[i]);
-        if (error == 0) {
-            error = is_output(custom, i) ? mxn__type_merge(types->params, "output", output,
-                                                           &types->outputs[output], list[i])
-                                         : mxn__type_merge(types->params, "input", input,
-                                                           &types->inputs[input], list[i]);
-        }
-    }
-    return error;
-}
-
-static int infer_types(const mxn_types *types)
-{
-    const mxn_custom *custom = custom_of(types->params);
-    void *context;
-    types_function function =
-        (types_function)mxn__callback_at(&custom->callbacks, MXN__PROPERTY_TYPES, &context);
-    if (function == NULL) {
-        return mxn__types_alike(types);
-    }
-    uint32_t total = total_of(custom);
-    for (uint32_t i = 0; i < custom->arguments; i++) {
-        if (types->inputs[i] == MXN_DTYPE_NONE) {
-            return 0;
-        }
-    }
-    int *list = mxp__alloc(total * sizeof(int));
-    if (list == NULL) {
-        return mxp__fail_memory("the types of a custom operator");
-    }
-    for (uint32_t i = 0; i < total; i++) {
-        list[i] = i < custom->arguments ? types->inputs[i] : MXN_DTYPE_NONE;
-    }
-    int error = function((int)total, list, context) == 0
-                    ? mxn__custom_failed(custom, "inference of types")
-                    : take_types(types, custom, list);
-    mxp__free(list, total * sizeof(int));
-    return error;
 }
 
 // ---- gradients --------------------------------------------------------------------------------
@@ -291,7 +136,7 @@ const char *mxn_custom_prefix(const mxn_params *params)
 }
 
 // ---- calls ------------------------------------------------------------------------------------
-static int ask_operator(const mxn_job *job, mxn_context context, const shape_lists *lists,
+static int ask_operator(const mxn_job *job, mxn_context context, const mxn_shape_lists *lists,
                         mxn_callback_list *made)
 {
     const mxn_custom *custom = custom_of(job->params);
@@ -312,14 +157,14 @@ static int operator_new(const mxn_job *job, mxn_context context, mxn_custom_oper
 {
     uint32_t inputs = job->params->input_count;
     mxn_callback_list made = {0};
-    shape_lists lists = {0};
-    int error = inputs == 0 ? 0 : shape_lists_init(&lists, inputs);
+    mxn_shape_lists lists = {0};
+    int error = inputs == 0 ? 0 : mxn__shape_lists_init(&lists, inputs);
     for (uint32_t i = 0; error == 0 && i < inputs; i++) {
-        put_shape(&lists, i, job->inputs[i].shape);
+        mxn__shape_lists_put(&lists, i, job->inputs[i].shape);
         lists.types[i] = job->inputs[i].dtype;
     }
     error = error != 0 ? error : ask_operator(job, context, &lists, &made);
-    mxp__free(lists.shapes, lists.bytes);
+    mxn__shape_lists_fini(&lists);
     return error != 0 ? error : mxn__custom_operator_new(&made, op);
 }
 
@@ -414,8 +259,8 @@ static const mxn_op_def table[] = {
         .inputs_of = forward_inputs,
         .outputs_of = forward_outputs,
         .mutates_of = is_state,
-        .shapes = infer_shapes,
-        .types = infer_types,
+        .shapes = mxn__custom_shapes,
+        .types = mxn__custom_types,
         .gradient_of = gradient_of,
         SHARED,
     },

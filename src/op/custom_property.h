@@ -69,4 +69,19 @@ mxn_any_function mxn__callback_at(const mxn_callback_list *list, int index, void
 // MXP_ESTATE: "Custom operator NAME: its CALLBACK has failed".
 int mxn__custom_failed(const mxn_custom *custom, const char *callback);
 
+// ---- inference --------------------------------------------------------------------------------
+// Shapes and types as callbacks take them.
+typedef struct mxn_shape_lists {
+    int **shapes;  // may be replaced by the callback
+    int *ndims, *types, *dims;
+    size_t bytes;
+} mxn_shape_lists;
+
+int mxn__shape_lists_init(mxn_shape_lists *lists, uint32_t count);
+void mxn__shape_lists_fini(mxn_shape_lists *lists);
+void mxn__shape_lists_put(mxn_shape_lists *lists, uint32_t at, const mxn_shape *shape);
+
+int mxn__custom_shapes(const mxn_shapes *shapes);
+int mxn__custom_types(const mxn_types *types);
+
 #endif
