@@ -70,6 +70,7 @@ static void everything_in_a_step_says_what_it_is_for(void **state)
     NDArrayHandle y = run("square", 1, &x, NULL, NULL, NULL);
     run("_copyto", 1, &y, other, NULL, NULL);
     run("_set_value", 0, NULL, filled, "src", "3");
+    MXNDArrayFree(make(0));
     MXSetProfilerScope("<unk>:");
     MXAutogradSetIsRecording(0, &before);
     assert_int_equal(MXNDArrayWaitAll(), 0);
@@ -77,6 +78,7 @@ static void everything_in_a_step_says_what_it_is_for(void **state)
     assert_all(&live, "square", MXP_PHASE_FORWARD, "layer:");
     assert_all(&live, "CopyCPU2CPU", MXP_PHASE_FORWARD, "layer:");
     assert_all(&live, "SetValueOp", MXP_PHASE_FORWARD, "layer:");
+    assert_all(&live, "DeleteVariable", MXP_PHASE_FORWARD, "layer:");
     live_events_free(&live);
 
     assert_int_equal(MXAutogradBackward(1, &y, NULL, 0), 0);
