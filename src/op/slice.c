@@ -143,49 +143,44 @@ static int slice_shapes(const mxn_shapes *shapes)
     return mxn__shape_output(shapes, 0, &result);
 }
 
-// A walk over the part of `whole` that the slice takes: operand 0, beginning at `*begin` elements.
-// Operand 1 is the part by itself.
-static int part_walk(const mxn_params *params, const mxn_shape *whole, mxn_walk *walk,
-                     int64_t *begin)
+// A walk over the part of `whole` that the slice takes, which begins at `*begin` elements, and over
+// the part by itself: the former is operand 0, or, into the whole, operand 1.
+static int part_walk(const mxn_params *params, const mxn_shape *whole, bool into_whole,
+                     mxn_walk *walk, int64_t *begin)
 {
     range ranges[MXN_DIMS_MAX];
     int error = ranges_of(params, whole, ranges);
     if (error != 0) {
         return error;
     }
-    int64_t own[MXN_DIMS_MAX], steps[2][MXN_DIMS_MAX];
+    int64_t own[MXN_DIMS_MAX], in_whole[MXN_DIMS_MAX], in_part[MXN_DIMS_MAX];
     mxn_shape part = {.ndim = whole->ndim};
     mxn__row_steps(whole, own);
     *begin = 0;
     for (int32_t i = 0; i < whole->ndim; i++) {
         part.dims[i] = ranges[i].count;
-        steps[0][i] = own[i] * ranges[i].step;
+        in_whole[i] = own[i] * ranges[i].step;
         *begin += own[i] * ranges[i].begin;
     }
-    mxn__row_steps(&part, steps[1]);
-    mxn__walk_init(walk, part.ndim, part.dims, (const int64_t *const[]){steps[0], steps[1], NULL});
+    mxn__row_steps(&part, in_part);
+    mxn__walk_init(walk, part.ndim, part.dims,
+                   (const int64_t *const[]){into_whole ? in_part : in_whole,
+                                            into_whole ? in_whole : in_part, NULL});
     return 0;
 }
 
-// Between the part of `whole` and `part`, in the direction asked for.
 static int copy_part(const mxn_params *params, const mxn_operand *whole, const mxn_operand *part,
                      bool into_whole)
 {
     size_t size = mxn_dtype_size(whole->dtype);
     mxn_walk walk;
     int64_t begin;
-    int error = part_walk(params, whole->shape, &walk, &begin);
-    if (error != 0) {
+    int error = part_walk(params, whole->shape, into_whole, &walk, &begin);
+    if (error != 0 || walk.total == 0) {
         return error;
     }
-    for (bool more = walk.total > 0; more; more = mxn__walk_next(&walk)) {
-        for (int64_t i = 0; i < walk.count; i++) {
-            char *in_whole =
-                (char *)whole->data + (begin + walk.at[0] + i * walk.step[0]) * (int64_t)size;
-            char *in_part = (char *)part->data + (walk.at[1] + i * walk.step[1]) * (int64_t)size;
-            memcpy(into_whole ? in_whole : in_part, into_whole ? in_part : in_whole, size);
-        }
-    }
+    char *there = (char *)whole->data + begin * (int64_t)size;
+    mxn__walk_copy(&walk, into_whole ? part->data : there, into_whole ? there : part->data, size);
     return 0;
 }
 
@@ -210,7 +205,7 @@ static int assign_scalar_forward(mxn_job *job)
     }
     mxn_walk walk;
     int64_t begin;
-    int error = part_walk(job->params, in->shape, &walk, &begin);
+    int error = part_walk(job->params, in->shape, false, &walk, &begin);
     if (error != 0) {
         return error;
     }
@@ -226,6 +221,98 @@ static int assign_scalar_forward(mxn_job *job)
     return 0;
 }
 
+// ---- assignment of an array ---------------------------------------------------------------------
+static int assign_shapes(const mxn_shapes *shapes)
+{
+    const mxn_shape *in = shapes->inputs[0];
+    if (!mxn_shape_known(in)) {
+        return 0;
+    }
+    range ranges[MXN_DIMS_MAX];
+    int error = ranges_of(shapes->params, in, ranges);
+    mxn_shape part = {.ndim = in->ndim};
+    for (int32_t i = 0; error == 0 && i < in->ndim; i++) {
+        part.dims[i] = ranges[i].count;
+    }
+    error = error != 0 ? error : mxn__shape_input(shapes, 1, &part);
+    return error != 0 ? error : mxn__shape_output(shapes, 0, in);
+}
+
+static int assign_forward(mxn_job *job)
+{
+    const mxn_operand *in = &job->inputs[0], *out = &job->outputs[0];
+    if (out->data != in->data) {
+        memcpy(out->data, in->data, mxn_shape_size(in->shape) * mxn_dtype_size(in->dtype));
+    }
+    return copy_part(job->params, out, &job->inputs[1], true);
+}
+
+// ---- slice_like ---------------------------------------------------------------------------------
+static const mxn_field like_fields[] = {
+    {.name = "axes",
+     .kind = MXN_FIELD_TUPLE,
+     .offset = offsetof(slice_params, begin),
+     .value = "[]"},
+    {0},
+};
+
+// As long as the other array along the axes, or along all of them.
+static int like_shapes(const mxn_shapes *shapes)
+{
+    const mxn_tuple *axes = &((const slice_params *)(const void *)shapes->params->values)->begin;
+    const mxn_shape *in = shapes->inputs[0], *other = shapes->inputs[1];
+    if (!mxn_shape_known(in) || !mxn_shape_known(other)) {
+        return 0;
+    }
+    mxn_shape result;
+    mxn_shape_copy(&result, in);
+    for (int32_t i = 0; i < (axes->count > 0 ? axes->count : in->ndim); i++) {
+        int32_t axis = i;
+        int error =
+            axes->count > 0 ? mxn__axis(shapes->params, axes->values[i], in->ndim, &axis) : 0;
+        if (error != 0) {
+            return error;
+        }
+        if (axis >= other->ndim || other->dims[axis] > in->dims[axis] ||
+            (axes->count <= 0 && other->ndim != in->ndim)) {
+            char text[MXN_SHAPE_TEXT];
+            return mxn__shape_refused(shapes, 0, "axis %d cannot be cut as in shape %s", axis,
+                                      mxn_shape_tuple(other, text));
+        }
+        result.dims[axis] = other->dims[axis];
+    }
+    return mxn__shape_output(shapes, 0, &result);
+}
+
+// The part begins where the whole does.
+static void copy_like(const mxn_operand *whole, const mxn_operand *part, bool into_whole)
+{
+    int64_t in_whole[MXN_DIMS_MAX], in_part[MXN_DIMS_MAX];
+    mxn__row_steps(whole->shape, in_whole);
+    mxn__row_steps(part->shape, in_part);
+    mxn_walk walk;
+    mxn__walk_init(&walk, part->shape->ndim, part->shape->dims,
+                   (const int64_t *const[]){into_whole ? in_part : in_whole,
+                                            into_whole ? in_whole : in_part, NULL});
+    mxn__walk_copy(&walk, into_whole ? part->data : whole->data,
+                   into_whole ? whole->data : part->data, mxn_dtype_size(whole->dtype));
+}
+
+static int like_forward(mxn_job *job)
+{
+    copy_like(&job->inputs[0], &job->outputs[0], false);
+    return 0;
+}
+
+static int like_backward(mxn_job *job)
+{
+    mxn_operand *out = &job->outputs[0];
+    memset(out->data, 0, mxn_shape_size(out->shape) * mxn_dtype_size(out->dtype));
+    copy_like(out, &job->inputs[0], true);
+    return 0;
+}
+
+// ---- the table ----------------------------------------------------------------------------------
 enum { SLICED_BACK = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_ANY_TYPE };
 
 static const mxn_op_def table[] = {
@@ -279,6 +366,38 @@ static const mxn_op_def table[] = {
         .params_bytes = sizeof(slice_params),
         .flags = MXN_OP_ANY_TYPE | MXN_OP_INPLACE,
         .forward = assign_scalar_forward,
+    },
+    {
+        .name = "_slice_assign",
+        .aliases = "_crop_assign _npi_slice_assign",
+        .description = "An array into a part of each dimension.",
+        .inputs = "lhs rhs",
+        .fields = slice_fields,
+        .params_bytes = sizeof(slice_params),
+        .shapes = assign_shapes,
+        .flags = MXN_OP_ANY_TYPE | MXN_OP_INPLACE,
+        .forward = assign_forward,
+    },
+    {
+        .name = "slice_like",
+        .aliases = "_npx_slice_like",
+        .description = "Cut to the sizes of another array.",
+        .inputs = "data shape_like",
+        .fields = like_fields,
+        .params_bytes = sizeof(slice_params),
+        .shapes = like_shapes,
+        .types = mxn__types_of_first,
+        .flags = MXN_OP_ANY_TYPE,
+        .gradient = MXN_GRADIENT({.op = "_backward_slice_like", .takes = "g0", .gives = "0"}),
+        .forward = like_forward,
+    },
+    {
+        .name = "_backward_slice_like",
+        .input_count = 1,
+        .fields = like_fields,
+        .params_bytes = sizeof(slice_params),
+        .flags = SLICED_BACK,
+        .forward = like_backward,
     },
 };
 
