@@ -109,7 +109,7 @@ browser:
 	@$(setup) browser
 
 # ---- the source --------------------------------------------------------------------------------
-sources = find include src tools bench examples tests -name '*.[ch]' -print0
+sources = find include src python tools bench examples tests -name '*.[ch]' -print0
 
 format:
 	@$(setup) check

@@ -49,6 +49,8 @@ static struct PyModuleDef definition = {
     .m_methods = functions,
 };
 
+PyMODINIT_FUNC PyInit__core(void);
+
 PyMODINIT_FUNC PyInit__core(void)
 {
     PyObject *module = PyModule_Create(&definition);

@@ -36,6 +36,12 @@ extern PyTypeObject core_prepared_type;
 PyObject *core_invoke(core_prepared *prepared, PyTypeObject *type, NDArrayHandle *inputs,
                       PyObject *out);
 
+// What a prepared call is known by: the texts of the parameters, all left out yet (None), and the
+// number of inputs.
+PyObject *core_texts_empty(const core_operator *op, Py_ssize_t inputs);
+// The call of these texts, made if it is new. Takes the reference to `texts`, which may be null
+// after a failure. A new reference.
+core_prepared *core_prepare_texts(core_operator *op, PyObject *texts);
 // The call with one input and the number `value` as `scalar` parameter; with `typed` also is_int. A
 // new reference.
 core_prepared *core_prepare_scalar(core_operator *op, PyObject *value, int typed);

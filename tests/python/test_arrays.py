@@ -29,7 +29,12 @@ def test_default_types():
     assert mx.np.array(onp.zeros(3)).dtype == onp.float32
     assert mx.np.array([1, 2]).dtype == onp.float32
     assert mx.np.array(onp.arange(3)).dtype == onp.int64
-    assert mx.nd.array(mx.nd.zeros((2,), dtype="int8")).dtype == onp.int8
+    for kind in KINDS:
+        for source in (mx.nd.array([1, 2], dtype="int8"), mx.np.array([1, 2], dtype="int8")):
+            array = kind.array(source)
+            assert array.dtype == onp.int8 and array.asnumpy().tolist() == [1, 2]
+            assert kind.array(source, dtype="float64").dtype == onp.float64
+    assert mx.nd.array(mx.np.array(2.0)).shape == (1,)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "uint8", "int8", "int32",

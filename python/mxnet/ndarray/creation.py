@@ -7,7 +7,7 @@ import numpy as onp
 from .. import _types
 from .._array import BaseArray
 from .._registry import invoke
-from ..base import mx_real_t
+from ..base import _LIB, check_call, mx_real_t
 from ..context import Context, choose
 from .ndarray import NDArray
 
@@ -82,8 +82,9 @@ def array(source_array: Any, ctx: Optional[Context] = None, dtype: Any = None,
     """
     target = choose(ctx, device)
     if isinstance(source_array, BaseArray):
-        dtype = source_array.dtype if dtype is None else dtype
-        source_array = source_array.asnumpy()
+        made = empty(source_array.shape or (1,), target, dtype or source_array.dtype)
+        made[:] = source_array.reshape(made.shape)
+        return made
     values = onp.asarray(source_array)
     if values.dtype == object:
         raise ValueError("an array cannot be made of values of unequal lengths or of no numbers")
@@ -111,5 +112,4 @@ def onehot_encode(indices: NDArray, out: NDArray) -> NDArray:
 
 def waitall() -> None:
     """Waits until every operation is done; raises what went wrong in one that nobody asked."""
-    from ..base import _LIB, check_call
     check_call(_LIB.MXNDArrayWaitAll())

@@ -112,8 +112,12 @@ def array(object: Any, dtype: Any = None,  # pylint: disable=redefined-builtin
     `dtype`: that of an array, but float32 in place of NumPy's float64; float32 for the others.
     """
     target = choose(ctx, device)
+    if isinstance(object, BaseArray):
+        made = empty(object.shape, dtype or object.dtype, ctx=target)
+        made[...] = object
+        return made
     has_type = hasattr(object, "dtype")
-    values = object.asnumpy() if isinstance(object, BaseArray) else onp.asarray(object)
+    values = onp.asarray(object)
     if values.dtype.kind not in "fiub":
         raise ValueError("an array cannot be made of values of unequal lengths or of no numbers")
     if dtype is None and (not has_type or values.dtype == onp.float64):
