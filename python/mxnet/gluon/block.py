@@ -200,13 +200,14 @@ class Block:
         raise NotImplementedError(f"{type(self).__name__} has no forward")
 
     def extra_repr(self) -> str:
-        """What its representation says between the parentheses."""
+        """What its representation says in place of its members."""
         return ""
 
     def __repr__(self) -> str:
+        own = self.extra_repr()
         lines = [f"({name}): {member!r}" for name, member in self._children.items()]
-        if not lines:
-            return f"{type(self).__name__}({self.extra_repr()})"
+        if own or not lines:
+            return f"{type(self).__name__}({own})"
         members = "\n".join(lines).replace("\n", "\n  ")
         return f"{type(self).__name__}(\n  {members}\n)"
 
