@@ -331,11 +331,18 @@ enum { BIAS_STORE, BIAS_ADD, BIAS_SUM };
 CONV(float)
 CONV(double)
 
+static void clear(void *data, int64_t count, int32_t dtype)
+{
+    if (count > 0) {
+        memset(data, 0, (size_t)count * mxn_dtype_size(dtype));
+    }
+}
+
 static void bias_of(const mxn_conv *c, int what, void *images, int64_t channels, int64_t size,
                     void *bias)
 {
     if (what == BIAS_SUM) {
-        memset(bias, 0, (size_t)channels * mxn_dtype_size(c->dtype));
+        clear(bias, channels, c->dtype);
     }
     if (c->dtype == MXN_FLOAT32) {
         conv_bias_float(c, what, images, channels, size, bias);
@@ -353,11 +360,9 @@ static int convolve_plainly(mxn_job *job, const mxn_conv *c, int kind)
     if (kind == MXN_CONV_FORWARD) {
         bias_of(c, BIAS_STORE, c->result, c->filters, c->out_size, c->bias);
     } else if (kind == MXN_CONV_TO_DATA) {
-        memset(c->data, 0,
-               (size_t)(c->images * c->channels * c->groups * c->in_size) *
-                   mxn_dtype_size(c->dtype));
+        clear(c->data, c->images * c->channels * c->groups * c->in_size, c->dtype);
     } else {
-        memset(c->weight, 0, (size_t)weights * mxn_dtype_size(c->dtype));
+        clear(c->weight, weights, c->dtype);
         if (c->bias != NULL) {
             bias_of(c, BIAS_SUM, c->result, c->filters, c->out_size, c->bias);
         }
