@@ -261,16 +261,16 @@ static const mxn_op_def table[] = {
           MXN_GRADIENT({.op = "_backward_where", .takes = "g0 i0", .gives = "1 2"})),
     WHERE("_npi_where", NULL, "condition x y", NULL, ARRAYS, mxn__shapes_broadcast,
           MXN_GRADIENT({.op = "_backward_np_where", .takes = "g0 i0", .gives = "1 2"})),
-    WHERE("_npi_where_lscalar", NULL, "condition x", scalar_fields, LEFT_ARRAY,
+    WHERE("_npi_where_lscalar", NULL, "condition x", scalar_fields, RIGHT_ARRAY,
           mxn__shapes_broadcast, SIDE_GRADIENT("_backward_np_where_lscalar")),
-    WHERE("_npi_where_rscalar", NULL, "condition y", scalar_fields, RIGHT_ARRAY,
+    WHERE("_npi_where_rscalar", NULL, "condition y", scalar_fields, LEFT_ARRAY,
           mxn__shapes_broadcast, SIDE_GRADIENT("_backward_np_where_rscalar")),
     WHERE("_npi_where_scalar2", NULL, "condition", two_fields, NUMBERS, mxn__shapes_broadcast,
           MXN_GRADIENT_ZERO),
     BACKWARD("_backward_where", 2, NULL, ARRAYS | OLD),
     BACKWARD("_backward_np_where", 2, NULL, ARRAYS),
-    BACKWARD("_backward_np_where_lscalar", 1, scalar_fields, LEFT_ARRAY),
-    BACKWARD("_backward_np_where_rscalar", 1, scalar_fields, RIGHT_ARRAY),
+    BACKWARD("_backward_np_where_lscalar", 1, scalar_fields, RIGHT_ARRAY),
+    BACKWARD("_backward_np_where_rscalar", 1, scalar_fields, LEFT_ARRAY),
 };
 
 MXN_FAMILY(choose, table);

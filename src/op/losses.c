@@ -42,7 +42,7 @@ static int regression_shapes(const mxn_shapes *shapes)
     {                                                                                           \
         for (size_t i = 0; i < count; i++) {                                                    \
             const double off = (double)y[i] - (double)label[i];                                 \
-            const double slope = variant == ABSOLUTE ? (double)((off > 0) - (off < 0)) : off;   \
+            const double slope = variant != ABSOLUTE ? off : off > 0 ? 1 : -1;                  \
             to[i] = (type)(slope * scale);                                                      \
         }                                                                                       \
     }
