@@ -320,9 +320,13 @@ static void run_call(mxn_custom_call *call)
     complete_later(call);
 }
 
+// What an earlier call has left behind on this thread is forgotten.
 static void run_task(mxn_custom_task *task)
 {
-    mxp_set_last_error(MXP_OK, "");  // of an earlier call on this thread
+    mxp_set_last_error(MXP_OK, "");
+    while (mxp_scope_current() != MXP_NAME_NONE) {
+        mxp_scope_pop();
+    }
     run_call((mxn_custom_call *)task);
 }
 
