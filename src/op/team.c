@@ -22,16 +22,17 @@ static _Thread_local int current = 1;  // of the job that runs
 // A forked child inherits the forking thread's pool of the library without its threads.
 static _Thread_local bool in_library, lost_library;
 
-// One region at a time: whoever finds the team busy works alone.
+// One region at a time: whoever finds the team busy works alone. Parts are claimed one by one, so a
+// helper that comes late, because others have the core, finds nothing left and nobody waits for it.
 static struct {
     mxp_lock busy;
     int helpers;  // started; under `busy`
-    mxn_team_part part;  // the region's, published by `epoch`
+    mxn_team_part part;  // the region's: read by whoever has claimed a part
     void *argument;
-    int threads;
     _Alignas(64) uint32_t epoch;  // atomic: counts regions; helpers wait for it to change
     uint32_t sleepers;  // atomic
-    _Alignas(64) uint32_t left;  // atomic: helpers that have not finished
+    _Alignas(64) uint64_t claims;  // atomic: epoch (32 bits) | parts (16) | claimed (16)
+    uint32_t left;  // atomic: parts that are not finished
 } team = {.busy = MXP__LOCK_INIT};
 
 // ---- helpers ----------------------------------------------------------------------------------
@@ -60,38 +61,47 @@ static uint32_t wait_for_region(uint32_t seen)
     return __atomic_load_n(&team.epoch, __ATOMIC_ACQUIRE);
 }
 
-typedef struct helper {
-    int index;
-    uint32_t seen;  // the last region before it began
-} helper;
-
-static helper helpers[THREADS_MAX];
-
-static void *help(void *argument)
+// Runs parts of this region as long as there are any.
+static void run_parts(uint32_t epoch)
 {
-    helper *self = argument;
-    for (uint32_t seen = self->seen;;) {
-        seen = wait_for_region(seen);
-        if (self->index < team.threads) {
-            team.part(team.argument, self->index, team.threads);
+    uint64_t claims = __atomic_load_n(&team.claims, __ATOMIC_RELAXED);
+    for (;;) {
+        int parts = (int)(claims >> 16 & 0xffff), next = (int)(claims & 0xffff);
+        if (claims >> 32 != epoch || next >= parts) {
+            return;
         }
+        // Pairs with the release in open_region; a region with a claimed part stays open.
+        if (!__atomic_compare_exchange_n(&team.claims, &claims, claims + 1, false, __ATOMIC_ACQUIRE,
+                                         __ATOMIC_RELAXED)) {
+            continue;
+        }
+        team.part(team.argument, next, parts);
         // Pairs with the acquire in close_region.
         if (__atomic_sub_fetch(&team.left, 1u, __ATOMIC_ACQ_REL) == 0) {
             mxp__os_word_wake(&team.left, true);
         }
+        claims = __atomic_load_n(&team.claims, __ATOMIC_RELAXED);
+    }
+}
+
+static void *help(void *seen_before)
+{
+    for (uint32_t seen = (uint32_t)(uintptr_t)seen_before;;) {
+        seen = wait_for_region(seen);
+        run_parts(seen);
     }
     return NULL;
 }
 
 // Signals are for the program's own threads.
-static bool start_helper(int index)
+static bool start_helper(void)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_t thread;
-    helpers[index] = (helper){index, __atomic_load_n(&team.epoch, __ATOMIC_RELAXED)};
+    uintptr_t seen = __atomic_load_n(&team.epoch, __ATOMIC_RELAXED);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&thread, NULL, help, &helpers[index]) == 0;
+    bool started = pthread_create(&thread, NULL, help, (void *)seen) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (started) {
         pthread_detach(thread);
@@ -116,29 +126,30 @@ static void watch_forks(void)
 
 // ---- regions ----------------------------------------------------------------------------------
 
-static bool start_helpers_locked(int count)
+static void start_helpers_locked(int count)
 {
     pthread_once(&forks_watched, watch_forks);
-    while (team.helpers < count && start_helper(team.helpers + 1)) {
+    while (team.helpers < count && start_helper()) {
         team.helpers++;
     }
-    return team.helpers >= count;
 }
 
-static void open_region(int threads, mxn_team_part part, void *argument)
+// Its number. Without helpers the one who opens it runs all parts.
+static uint32_t open_region(int threads, mxn_team_part part, void *argument)
 {
+    uint32_t epoch = __atomic_load_n(&team.epoch, __ATOMIC_RELAXED) + 1;
     team.part = part;
     team.argument = argument;
-    team.threads = threads;
-    __atomic_store_n(&team.left, (uint32_t)team.helpers, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&team.epoch, 1u, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&team.left, (uint32_t)threads, __ATOMIC_RELAXED);
+    __atomic_store_n(&team.claims, (uint64_t)epoch << 32 | (uint64_t)threads << 16,
+                     __ATOMIC_RELEASE);
+    __atomic_store_n(&team.epoch, epoch, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&team.sleepers, __ATOMIC_SEQ_CST) != 0) {
         mxp__os_word_wake(&team.epoch, true);
     }
+    return epoch;
 }
 
-// Waits for those that take no part as well: they would see half of the next region and half of
-// this.
 static void close_region(void)
 {
     uint32_t left;
@@ -204,13 +215,9 @@ void mxn__team_run(int threads, mxn_team_part part, void *argument)
     } else if (pthread_mutex_trylock(&team.busy.mutex) != 0) {
         part(argument, 0, 1);
     } else {
-        if (start_helpers_locked(threads - 1)) {
-            open_region(threads, part, argument);
-            part(argument, 0, threads);
-            close_region();
-        } else {
-            part(argument, 0, 1);
-        }
+        start_helpers_locked(threads - 1);
+        run_parts(open_region(threads, part, argument));
+        close_region();
         mxp__unlock(&team.busy);
     }
 }

@@ -25,8 +25,9 @@ int mxn__team_size(double work);
 // Before calling the library: tells it how many threads it may use.
 int mxn__team_size_library(void);
 
-// part(argument, 0 .. threads - 1, threads), at the same time; returns when all have. `threads` is
-// what mxn__team_size said, or less if there are not so many to be had.
+// part(argument, 0 .. threads - 1, threads), each once, by as many threads as are there in time;
+// returns when all are done. `threads` is what mxn__team_size said, or less if the library has
+// fewer.
 typedef void (*mxn_team_part)(void *argument, int index, int threads);
 void mxn__team_run(int threads, mxn_team_part part, void *argument);
 
