@@ -89,7 +89,7 @@ def test_environment_gives_defaults(tmp_path):
     assert result.lines == ["['env.mxp', 't.json']", "['env.mxp', 'own.mxp', 't.json']"]
     result = run_program("say(outcome(config))", tmp_path, {"MXPROF_STORE": "ring"})
     assert result.lines == ["MXNetError: environment variable MXPROF_STORE: Invalid Input: 'ring', "
-                            "valid values are: {'memory'}"]
+                            "valid values are: {'file', 'memory'}"]
 
 
 def test_statistics_only_keeps_the_table_and_no_trace(tmp_path):
