@@ -155,11 +155,11 @@ class Comparison(typing.NamedTuple):
 
 # ---- what recording adds -----------------------------------------------------------------------
 def run_loop(place, mode, count):
-    """ns an operation of a loop of ours (bench/peers/mxprof_loop.c)."""
+    """ns of CPU time an operation of a loop of ours takes (bench/peers/mxprof_loop.c)."""
     result = subprocess.run([place.build / "bench/mxprof_loop", mode, "1", str(count)], check=True,
                             capture_output=True, text=True)
     side = json.loads(result.stdout)
-    return side["wall_ns"] / side["operations"]
+    return side["cpu_ns"] / side["operations"]
 
 
 class Addition(typing.NamedTuple):
