@@ -92,8 +92,9 @@ def _scalar(array: Any) -> Any:
 
 def _rows(array: Any, begin: int, end: int) -> Any:
     out = ctypes.c_void_p()
-    check_call(_LIB.MXNDArraySlice64(array.handle, ctypes.c_int64(begin), ctypes.c_int64(end),
-                                     ctypes.byref(out)))
+    number, call = (ctypes.c_uint32, _LIB.MXNDArraySlice) if end < 2 ** 32 \
+        else (ctypes.c_int64, _LIB.MXNDArraySlice64)
+    check_call(call(array.handle, number(begin), number(end), ctypes.byref(out)))
     return type(array)(out.value)
 
 

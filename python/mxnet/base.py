@@ -63,8 +63,16 @@ def _refuse_another_mxnet(ours: str) -> None:
                           f"can be. Import this one ({ours}) in a process of its own.")
 
 
+def _let_idle_threads_sleep() -> None:
+    """OpenMP's idle threads spin for long: on a machine with other work they take the cores from
+    whoever has some. A thousand looks outlast the gap between two kernels."""
+    if not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"} & set(os.environ):
+        os.environ["GOMP_SPINCOUNT"] = "1000"
+
+
 def _load() -> ctypes.CDLL:
     path, = libinfo.find_lib_path()
+    _let_idle_threads_sleep()
     _refuse_another_mxnet(path)
     library = ctypes.CDLL(path, ctypes.RTLD_GLOBAL)
     library.MXGetLastError.restype = ctypes.c_char_p
@@ -165,5 +173,13 @@ core = _choose_core()
 
 @atexit.register
 def _shut_down() -> None:
-    """What is pending is finished while Python can still run what it calls back."""
+    """What is pending is finished while Python can still run what it calls back.
+
+    Python ends an interrupted program with a signal, so the library does not see the end of the
+    process: its profile is written here.
+    """
     _LIB.MXNotifyShutdown()
+    ended_by = getattr(sys, "last_type", None)
+    if ended_by is not None and issubclass(ended_by, KeyboardInterrupt):
+        _LIB.MXSetProfilerState(0)
+        _LIB.MXDumpProfile(1)  # fails, and does nothing, unless something was recorded

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loading the library, the two call paths, switches, the end of the process."""
 import ctypes
+import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -164,3 +167,25 @@ def test_an_installed_wheel_works_alone(tmp_path):
                       ".asscalar(), mx.__file__)", tmp_path, PYTHONPATH=str(tmp_path / "site"),
                       MXNET_PYTHON_CORE="extension")
     assert done.out.startswith("extension 2.0 " + str(tmp_path)), done.err
+
+
+def test_an_interrupt_leaves_a_complete_trace(tmp_path):
+    """Ctrl-C while the program waits for its operators."""
+    program = subprocess.Popen(
+        [sys.executable, "-c", """
+import mxnet as mx
+mx.profiler.set_config(profile_all=True, filename='trace.json', aggregate_stats=True)
+mx.profiler.set_state('run')
+a = mx.nd.ones((300, 300))
+print('running', flush=True)
+while True:
+    mx.nd.dot(a, a).wait_to_read()
+"""], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": str(SOURCE / "python")})
+    assert program.stdout.readline() == "running\n"
+    time.sleep(0.2)
+    program.send_signal(signal.SIGINT)
+    _, errors = program.communicate(timeout=60)
+    assert program.returncode != 0 and "KeyboardInterrupt" in errors
+    items = json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))["traceEvents"]
+    assert any(item["name"] == "dot" for item in items)
