@@ -30,8 +30,9 @@ class Optimizer:
     """The base of optimizers.
 
     The gradient that is applied is rescale_grad * gradient, clipped to ±clip_gradient, plus
-    wd * weight. `lr_scheduler` gives the rate by the number of updates. `param_dict` maps indices to
-    parameters, whose lr_mult and wd_mult count. `update` runs inside the scope of the caller.
+    wd * weight; Adam and RMSProp clip the sum. `lr_scheduler` gives the rate by the number of updates.
+    `param_dict` maps indices to parameters, whose lr_mult and wd_mult count. `update` runs inside the
+    scope of the caller.
     """
 
     def __init__(self, learning_rate: Optional[float] = None, wd: float = 0.0,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as onp
+
 from .. import ndarray as nd
 from .optimizer import Optimizer, State, register
 
@@ -21,7 +23,7 @@ class _Descent(Optimizer):
         self.multi_precision = multi_precision
 
     def _is_mixed(self, weight: Any) -> bool:
-        return self.multi_precision and weight.dtype == "float16"
+        return self.multi_precision and onp.dtype(weight.dtype) == onp.float16
 
     def create_state(self, index: int, weight: Any) -> State:
         exact = weight.astype("float32") if self._is_mixed(weight) else weight
