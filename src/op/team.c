@@ -162,7 +162,7 @@ static void close_region(void)
 
 // ---- the library's pool -----------------------------------------------------------------------
 
-#ifdef MXN_WITH_GOMP
+#ifdef MXN_WITH_DNNL
 extern void GOMP_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags);
 extern int omp_get_thread_num(void);
 extern int omp_get_num_threads(void);
