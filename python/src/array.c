@@ -7,15 +7,19 @@
 #include "arithmetic.h"
 
 // ---- life -------------------------------------------------------------------------------------
-// The end of an array may run operations (with NaiveEngine its deletion), so others may go on.
+// The end of an array may run operations (with NaiveEngine its deletion), so others may go on. It
+// may also end a graph and call back into Python, while an exception is on its way.
 static void free_handle(NDArrayHandle handle)
 {
     if (handle == NULL) {
         return;
     }
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
     Py_BEGIN_ALLOW_THREADS;
     core_mx.MXNDArrayFree(handle);
     Py_END_ALLOW_THREADS;
+    PyErr_Restore(type, value, traceback);
 }
 
 PyObject *core_array_make(PyTypeObject *type, NDArrayHandle handle)

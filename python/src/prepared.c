@@ -9,9 +9,12 @@ enum { PREPARED_MAX = 1024 };
 // Making and freeing one may call back into Python, for a custom operator.
 static void free_prepared(MXPreparedHandle handle)
 {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
     Py_BEGIN_ALLOW_THREADS;
     core_mx.MXPreparedFree(handle);
     Py_END_ALLOW_THREADS;
+    PyErr_Restore(type, value, traceback);
 }
 
 static int create_prepared(const core_operator *op, int inputs, int count, const char **keys,

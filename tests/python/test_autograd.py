@@ -173,6 +173,16 @@ def test_function():
     assert [item.asnumpy().tolist() for item in Doubled()(x, y)] == [[2, 4], [4, 6]]
 
 
+def test_a_graph_may_end_while_an_exception_is_on_its_way():
+    x = mx.nd.array([1, 2])
+    x.attach_grad()
+    kept = len(mx._callbacks._kept)
+    with autograd.record(), pytest.raises(ZeroDivisionError):
+        [Doubled()(x, x), 1 / 0]
+    mx.nd.waitall()
+    assert len(mx._callbacks._kept) == kept
+
+
 class Failing(autograd.Function):
     """A gradient that fails."""
 
