@@ -10,7 +10,8 @@ from . import numpy
 from . import numpy as np
 from . import numpy_extension
 from . import numpy_extension as npx
-from . import autograd, engine, operator, profiler, random, test_utils
+from . import autograd, engine, operator, profiler, random, symbol, test_utils
+from . import symbol as sym
 from . import initializer, lr_scheduler, optimizer
 from . import initializer as init
 from . import gluon

@@ -58,7 +58,7 @@ class Array(_arithmetic.Arithmetic):
     @property
     def shape(self) -> Tuple[int, ...]:
         """The size of each dimension."""
-        if self._shape is None:
+        if not self._shape:  # () may stand for an array that has no shape yet
             rank, sizes = ctypes.c_int(), ctypes.POINTER(ctypes.c_int)()
             handle = ctypes.c_void_p(self._address)
             if _lib.MXNDArrayGetShape(handle, ctypes.byref(rank), ctypes.byref(sizes)) != 0:

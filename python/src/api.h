@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of libmxnet that this extension calls. They are looked up in the library which the
-// package has loaded, so that there is one library however the extension was built.
+// The functions of libmxnet that this extension calls, and those of libmxprof behind them where a
+// call more would be felt. They are looked up in the library which the package has loaded, so that
+// there is one library however the extension was built.
 #ifndef MXNET_PYTHON_API_H_
 #define MXNET_PYTHON_API_H_
 
@@ -8,6 +9,7 @@
 #include <Python.h>
 #include <mxnet/c_api.h>
 #include <mxnet/invoke.h>
+#include <mxprof/profiler.h>
 
 #if PY_VERSION_HEX < 0x030a0000
 static inline PyObject *Py_NewRef(PyObject *object)
@@ -33,8 +35,8 @@ static inline PyObject *Py_XNewRef(PyObject *object)
     X(MXPreparedInvoke)       \
     X(MXPreparedFree)         \
     X(MXProfileDestroyHandle) \
-    X(MXProfileDurationStart) \
-    X(MXProfileDurationStop)  \
+    X(mxp_duration_start)     \
+    X(mxp_duration_stop)      \
     X(MXProfileSetCounter)    \
     X(MXProfileAdjustCounter) \
     X(MXSetProfilerScope)

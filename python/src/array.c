@@ -83,15 +83,20 @@ static PyObject *shape_of(NDArrayHandle handle)
     return shape;
 }
 
-// An array never changes its shape, so it is asked for once.
+// An array never changes its shape, so it is asked for once; but () may stand for one that has no
+// shape yet.
 static PyObject *get_shape(PyObject *self, void *closure)
 {
     (void)closure;
     core_array *array = (core_array *)self;
-    if (array->shape == NULL) {
-        array->shape = shape_of(array->handle);
+    if (array->shape != NULL) {
+        return Py_NewRef(array->shape);
     }
-    return Py_XNewRef(array->shape);
+    PyObject *shape = shape_of(array->handle);
+    if (shape != NULL && PyTuple_GET_SIZE(shape) > 0) {
+        array->shape = Py_NewRef(shape);
+    }
+    return shape;
 }
 
 static PyObject *get_type_code(PyObject *self, void *closure)

@@ -44,24 +44,47 @@ static PyGetSetDef object_members[] = {
     {"_address", get_address, set_address, "the handle as a number", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
+// Calls of a method are fast only if its descriptor is of the object's very type (in CPython 3.11):
+// every subclass gets descriptors of its own, except for what a class between overrides.
+static PyObject *own_methods(PyObject *type, PyMethodDef *methods)
+{
+    for (PyMethodDef *method = methods; method->ml_name != NULL; method++) {
+        PyObject *found = PyObject_GetAttrString(type, method->ml_name);
+        int is_ours = found != NULL && Py_TYPE(found) == &PyMethodDescr_Type &&
+                      ((PyMethodDescrObject *)found)->d_method == method;
+        Py_XDECREF(found);
+        if (!is_ours) {
+            PyErr_Clear();
+            continue;
+        }
+        PyObject *own = PyDescr_NewMethod((PyTypeObject *)type, method);
+        int failed = own == NULL || PyObject_SetAttrString(type, method->ml_name, own) != 0;
+        Py_XDECREF(own);
+        if (failed) {
+            return NULL;
+        }
+    }
+    Py_RETURN_NONE;
+}
+
 // ---- durations --------------------------------------------------------------------------------
 static PyObject *duration_start(PyObject *self, PyObject *none)
 {
     (void)none;
-    return core_answer(core_mx.MXProfileDurationStart(((object *)self)->handle));
+    return core_answer(core_mx.mxp_duration_start(((object *)self)->handle));
 }
 
 static PyObject *duration_stop(PyObject *self, PyObject *none)
 {
     (void)none;
-    return core_answer(core_mx.MXProfileDurationStop(((object *)self)->handle));
+    return core_answer(core_mx.mxp_duration_stop(((object *)self)->handle));
 }
 
 static PyObject *duration_enter(PyObject *self, PyObject *none)
 {
     (void)none;
-    return core_mx.MXProfileDurationStart(((object *)self)->handle) == 0 ? Py_NewRef(self)
-                                                                         : core_raise();
+    return core_mx.mxp_duration_start(((object *)self)->handle) == 0 ? Py_NewRef(self)
+                                                                     : core_raise();
 }
 
 static PyObject *duration_exit(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
@@ -71,13 +94,22 @@ static PyObject *duration_exit(PyObject *self, PyObject *const *arguments, Py_ss
     return duration_stop(self, NULL);
 }
 
+static PyObject *duration_subclass(PyObject *type, PyObject *none);
+
 static PyMethodDef duration_methods[] = {
     {"start", duration_start, METH_NOARGS, "start()\n--\n\nBegins the span on this thread."},
     {"stop", duration_stop, METH_NOARGS,
      "stop()\n--\n\nEnds the span that this thread began last; MXNetError if there is none."},
     {"__enter__", duration_enter, METH_NOARGS, "Begins the span."},
     {"__exit__", (PyCFunction)(void (*)(void))duration_exit, METH_FASTCALL, "Ends the span."},
+    {"__init_subclass__", duration_subclass, METH_NOARGS | METH_CLASS, "For fast calls."},
     {NULL, NULL, 0, NULL}};
+
+static PyObject *duration_subclass(PyObject *type, PyObject *none)
+{
+    (void)none;
+    return own_methods(type, duration_methods);
+}
 
 PyTypeObject core_duration_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "mxnet._core.Duration",

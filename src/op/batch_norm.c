@@ -78,64 +78,64 @@ static int stretch_of(const mxn_job *job, const mxn_shape *data, mxn_stretch *s)
 }
 
 // What one channel needs: sums over all its elements, which lie in `outer` rows of `inner`.
-#define CHANNEL(type)                                                                          \
-    static void moments_##type(const type *x, const mxn_stretch *s, double *mean, double *var) \
-    {                                                                                          \
-        const double count = (double)(s->outer * s->inner);                                    \
-        double sum = 0, squares = 0;                                                           \
-        for (int64_t row = 0; row < s->outer; row++) {                                         \
-            const type *from = x + row * s->count * s->inner;                                  \
-            for (int64_t i = 0; i < s->inner; i++) {                                           \
-                sum += (double)from[i];                                                        \
-            }                                                                                  \
-        }                                                                                      \
-        *mean = count > 0 ? sum / count : 0;                                                   \
-        for (int64_t row = 0; row < s->outer; row++) {                                         \
-            const type *from = x + row * s->count * s->inner;                                  \
-            for (int64_t i = 0; i < s->inner; i++) {                                           \
-                const double distance = (double)from[i] - *mean;                               \
-                squares += distance * distance;                                                \
-            }                                                                                  \
-        }                                                                                      \
-        *var = count > 0 ? squares / count : 0;                                                \
-    }                                                                                          \
-    static void scale_##type(const type *x, type *to, const mxn_stretch *s, double factor,     \
-                             double shift)                                                     \
-    {                                                                                          \
-        const type a = (type)factor, b = (type)shift;                                          \
-        for (int64_t row = 0; row < s->outer; row++) {                                         \
-            const int64_t at = row * s->count * s->inner;                                      \
-            for (int64_t i = 0; i < s->inner; i++) {                                           \
-                to[at + i] = x[at + i] * a + b;                                                \
-            }                                                                                  \
-        }                                                                                      \
-    }                                                                                          \
-    static void forward_##type(const mxn_job *job, const mxn_stretch *s)                       \
-    {                                                                                          \
-        const batch_params *p = mxn__values(job);                                              \
-        const type *x = job->inputs[DATA].data, *gamma = job->inputs[GAMMA].data;              \
-        const type *beta = job->inputs[BETA].data;                                             \
-        type *means = job->outputs[MEAN].data, *inverses = job->outputs[INVERSE].data;         \
-        type *to = job->outputs[OUT].data;                                                     \
-        for (int64_t c = 0; c < s->count; c++) {                                               \
-            double mean = (double)((const type *)job->inputs[MOVING_MEAN].data)[c];            \
-            double var = (double)((const type *)job->inputs[MOVING_VAR].data)[c];              \
-            if (uses_batch(job)) {                                                             \
-                moments_##type(x + c * s->inner, s, &mean, &var);                              \
-            }                                                                                  \
-            const double inverse = 1 / sqrt(var + p->eps);                                     \
-            const double factor = inverse * (p->fix_gamma ? 1.0 : (double)gamma[c]);           \
-            if (means != NULL) {                                                               \
-                means[c] = (type)mean;                                                         \
-            }                                                                                  \
-            if (inverses != NULL) {                                                            \
-                inverses[c] = (type)inverse;                                                   \
-            }                                                                                  \
-            if (to != NULL) {                                                                  \
-                scale_##type(x + c * s->inner, to + c * s->inner, s, factor,                   \
-                             (double)beta[c] - mean * factor);                                 \
-            }                                                                                  \
-        }                                                                                      \
+#define CHANNEL(type)                                                                            \
+    static void moments_##type(const type *x, int64_t first, const mxn_stretch *s, double *mean, \
+                               double *var)                                                      \
+    {                                                                                            \
+        const double count = (double)(s->outer * s->inner);                                      \
+        double sum = 0, squares = 0;                                                             \
+        for (int64_t row = 0; row < s->outer; row++) {                                           \
+            const int64_t at = first + row * s->count * s->inner;                                \
+            for (int64_t i = 0; i < s->inner; i++) {                                             \
+                sum += (double)x[at + i];                                                        \
+            }                                                                                    \
+        }                                                                                        \
+        *mean = count > 0 ? sum / count : 0;                                                     \
+        for (int64_t row = 0; row < s->outer; row++) {                                           \
+            const int64_t at = first + row * s->count * s->inner;                                \
+            for (int64_t i = 0; i < s->inner; i++) {                                             \
+                const double distance = (double)x[at + i] - *mean;                               \
+                squares += distance * distance;                                                  \
+            }                                                                                    \
+        }                                                                                        \
+        *var = count > 0 ? squares / count : 0;                                                  \
+    }                                                                                            \
+    static void scale_##type(const type *x, type *to, int64_t first, const mxn_stretch *s,       \
+                             double factor, double shift)                                        \
+    {                                                                                            \
+        const type a = (type)factor, b = (type)shift;                                            \
+        for (int64_t row = 0; row < s->outer; row++) {                                           \
+            const int64_t at = first + row * s->count * s->inner;                                \
+            for (int64_t i = 0; i < s->inner; i++) {                                             \
+                to[at + i] = x[at + i] * a + b;                                                  \
+            }                                                                                    \
+        }                                                                                        \
+    }                                                                                            \
+    static void forward_##type(const mxn_job *job, const mxn_stretch *s)                         \
+    {                                                                                            \
+        const batch_params *p = mxn__values(job);                                                \
+        const type *x = job->inputs[DATA].data, *gamma = job->inputs[GAMMA].data;                \
+        const type *beta = job->inputs[BETA].data;                                               \
+        type *means = job->outputs[MEAN].data, *inverses = job->outputs[INVERSE].data;           \
+        type *to = job->outputs[OUT].data;                                                       \
+        for (int64_t c = 0; c < s->count; c++) {                                                 \
+            double mean = (double)((const type *)job->inputs[MOVING_MEAN].data)[c];              \
+            double var = (double)((const type *)job->inputs[MOVING_VAR].data)[c];                \
+            if (uses_batch(job)) {                                                               \
+                moments_##type(x, c * s->inner, s, &mean, &var);                                 \
+            }                                                                                    \
+            const double inverse = 1 / sqrt(var + p->eps);                                       \
+            const double factor = inverse * (p->fix_gamma ? 1.0 : (double)gamma[c]);             \
+            if (means != NULL) {                                                                 \
+                means[c] = (type)mean;                                                           \
+            }                                                                                    \
+            if (inverses != NULL) {                                                              \
+                inverses[c] = (type)inverse;                                                     \
+            }                                                                                    \
+            if (to != NULL) {                                                                    \
+                scale_##type(x, to, c * s->inner, s, factor, (double)beta[c] - mean * factor);   \
+            }                                                                                    \
+        }                                                                                        \
     }
 CHANNEL(float)
 CHANNEL(double)
@@ -161,71 +161,72 @@ static int batch_forward(mxn_job *job)
 // With n the elements of a channel, y' the normalised input and s the scale:
 //   d beta = sum(g), d gamma = sum(g y'), dx = s / deviation (g - sum(g) / n - y' sum(g y') / n),
 // of which the last two terms are those of the batch's own statistics.
-#define BACKWARD(type)                                                                        \
-    static void gradient_sums_##type(const type *g, const type *x, const mxn_stretch *s,      \
-                                     double mean, double *sum, double *product)               \
-    {                                                                                         \
-        *sum = *product = 0;                                                                  \
-        for (int64_t row = 0; row < s->outer; row++) {                                        \
-            const int64_t at = row * s->count * s->inner;                                     \
-            for (int64_t i = 0; i < s->inner; i++) {                                          \
-                *sum += (double)g[at + i];                                                    \
-                *product += (double)g[at + i] * ((double)x[at + i] - mean);                   \
-            }                                                                                 \
-        }                                                                                     \
-    }                                                                                         \
-    static void spread_##type(const type *g, const type *x, type *to, const mxn_stretch *s,   \
-                              double of_g, double of_x, double constant)                      \
-    {                                                                                         \
-        const type a = (type)of_g, b = (type)of_x, c = (type)constant;                        \
-        for (int64_t row = 0; row < s->outer; row++) {                                        \
-            const int64_t at = row * s->count * s->inner;                                     \
-            for (int64_t i = 0; i < s->inner; i++) {                                          \
-                to[at + i] = g[at + i] * a + x[at + i] * b + c;                               \
-            }                                                                                 \
-        }                                                                                     \
-    }                                                                                         \
-    static void move_##type(const mxn_job *job, int64_t c, double mean, double inverse)       \
-    {                                                                                         \
-        const batch_params *p = mxn__values(job);                                             \
-        const double keep = (double)p->momentum;                                              \
-        type *moving_mean = (type *)job->inputs[B_MOVING_MEAN].data + c;                      \
-        type *moving_var = (type *)job->inputs[B_MOVING_VAR].data + c;                        \
-        const double var = 1 / (inverse * inverse) - p->eps;                                  \
-        *moving_mean = (type)(keep * (double)*moving_mean + (1 - keep) * mean);               \
-        *moving_var = (type)(keep * (double)*moving_var + (1 - keep) * var);                  \
-    }                                                                                         \
-    static void backward_##type(const mxn_job *job, const mxn_stretch *s)                     \
-    {                                                                                         \
-        const batch_params *p = mxn__values(job);                                             \
-        const type *g = job->inputs[B_GRADIENT].data, *x = job->inputs[B_DATA].data;          \
-        const type *gamma = job->inputs[B_GAMMA].data;                                        \
-        type *to = job->outputs[DATA].data;                                                   \
-        const double count = (double)(s->outer * s->inner);                                   \
-        for (int64_t c = 0; c < s->count; c++) {                                              \
-            const double mean = (double)((const type *)job->inputs[B_MEAN].data)[c];          \
-            const double inverse = (double)((const type *)job->inputs[B_INVERSE].data)[c];    \
-            double sum, product;                                                              \
-            const int64_t first = c * s->inner;                                               \
-            gradient_sums_##type(g + first, x + first, s, mean, &sum, &product);              \
-            const double scale = inverse * (p->fix_gamma ? 1.0 : (double)gamma[c]);           \
-            const double of_x =                                                               \
-                uses_batch(job) ? -scale * inverse * inverse * product / count : 0;           \
-            const double constant = uses_batch(job) ? -of_x * mean - scale * sum / count : 0; \
-            if (to != NULL) {                                                                 \
-                spread_##type(g + first, x + first, to + first, s, scale, of_x, constant);    \
-            }                                                                                 \
-            if (job->outputs[GAMMA].data != NULL) {                                           \
-                type *d = job->outputs[GAMMA].data;                                           \
-                d[c] = (type)(p->fix_gamma ? 0 : product * inverse);                          \
-            }                                                                                 \
-            if (job->outputs[BETA].data != NULL) {                                            \
-                ((type *)job->outputs[BETA].data)[c] = (type)sum;                             \
-            }                                                                                 \
-            if (uses_batch(job)) {                                                            \
-                move_##type(job, c, mean, inverse);                                           \
-            }                                                                                 \
-        }                                                                                     \
+#define BACKWARD(type)                                                                         \
+    static void gradient_sums_##type(const type *g, const type *x, int64_t first,              \
+                                     const mxn_stretch *s, double mean, double *sum,           \
+                                     double *product)                                          \
+    {                                                                                          \
+        *sum = *product = 0;                                                                   \
+        for (int64_t row = 0; row < s->outer; row++) {                                         \
+            const int64_t at = first + row * s->count * s->inner;                              \
+            for (int64_t i = 0; i < s->inner; i++) {                                           \
+                *sum += (double)g[at + i];                                                     \
+                *product += (double)g[at + i] * ((double)x[at + i] - mean);                    \
+            }                                                                                  \
+        }                                                                                      \
+    }                                                                                          \
+    static void spread_##type(const type *g, const type *x, type *to, int64_t first,           \
+                              const mxn_stretch *s, double of_g, double of_x, double constant) \
+    {                                                                                          \
+        const type a = (type)of_g, b = (type)of_x, c = (type)constant;                         \
+        for (int64_t row = 0; row < s->outer; row++) {                                         \
+            const int64_t at = first + row * s->count * s->inner;                              \
+            for (int64_t i = 0; i < s->inner; i++) {                                           \
+                to[at + i] = g[at + i] * a + x[at + i] * b + c;                                \
+            }                                                                                  \
+        }                                                                                      \
+    }                                                                                          \
+    static void move_##type(const mxn_job *job, int64_t c, double mean, double inverse)        \
+    {                                                                                          \
+        const batch_params *p = mxn__values(job);                                              \
+        const double keep = (double)p->momentum;                                               \
+        type *moving_mean = (type *)job->inputs[B_MOVING_MEAN].data + c;                       \
+        type *moving_var = (type *)job->inputs[B_MOVING_VAR].data + c;                         \
+        const double var = 1 / (inverse * inverse) - p->eps;                                   \
+        *moving_mean = (type)(keep * (double)*moving_mean + (1 - keep) * mean);                \
+        *moving_var = (type)(keep * (double)*moving_var + (1 - keep) * var);                   \
+    }                                                                                          \
+    static void backward_##type(const mxn_job *job, const mxn_stretch *s)                      \
+    {                                                                                          \
+        const batch_params *p = mxn__values(job);                                              \
+        const type *g = job->inputs[B_GRADIENT].data, *x = job->inputs[B_DATA].data;           \
+        const type *gamma = job->inputs[B_GAMMA].data;                                         \
+        type *to = job->outputs[DATA].data;                                                    \
+        const double count = (double)(s->outer * s->inner);                                    \
+        for (int64_t c = 0; c < s->count; c++) {                                               \
+            const double mean = (double)((const type *)job->inputs[B_MEAN].data)[c];           \
+            const double inverse = (double)((const type *)job->inputs[B_INVERSE].data)[c];     \
+            double sum, product;                                                               \
+            const int64_t first = c * s->inner;                                                \
+            gradient_sums_##type(g, x, first, s, mean, &sum, &product);                        \
+            const double scale = inverse * (p->fix_gamma ? 1.0 : (double)gamma[c]);            \
+            const double of_x =                                                                \
+                uses_batch(job) ? -scale * inverse * inverse * product / count : 0;            \
+            const double constant = uses_batch(job) ? -of_x * mean - scale * sum / count : 0;  \
+            if (to != NULL) {                                                                  \
+                spread_##type(g, x, to, first, s, scale, of_x, constant);                      \
+            }                                                                                  \
+            if (job->outputs[GAMMA].data != NULL) {                                            \
+                type *d = job->outputs[GAMMA].data;                                            \
+                d[c] = (type)(p->fix_gamma ? 0 : product * inverse);                           \
+            }                                                                                  \
+            if (job->outputs[BETA].data != NULL) {                                             \
+                ((type *)job->outputs[BETA].data)[c] = (type)sum;                              \
+            }                                                                                  \
+            if (uses_batch(job)) {                                                             \
+                move_##type(job, c, mean, inverse);                                            \
+            }                                                                                  \
+        }                                                                                      \
     }
 BACKWARD(float)
 BACKWARD(double)

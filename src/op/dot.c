@@ -220,9 +220,11 @@ static int for_each(const mxn_job *job, const products *p, each_product run,
     return error;
 }
 
+// An operand without elements has no address to add to.
 static void *element(const mxn_operand *operand, int64_t at)
 {
-    return (char *)operand->data + (size_t)at * mxn_dtype_size(operand->dtype);
+    return at == 0 ? operand->data
+                   : (char *)operand->data + (size_t)at * mxn_dtype_size(operand->dtype);
 }
 
 static int forward_one(const mxn_job *job, const products *p, const int64_t at[3],
@@ -314,10 +316,18 @@ static double dot_flops(const mxn_job *job)
         .gradient = MXN_GRADIENT({.op = (gradient_), .takes = "g0 i0 i1"}),                \
         .forward = dot_forward, .flops = dot_flops                                         \
     }
-#define NUMPY_BACKWARD(name_, variant_)                                                         \
-    {                                                                                           \
-        .name = (name_), .input_count = 3, .output_count = 2, .variant = (variant_),            \
-        .flags = MXN_OP_BACKWARD | MXN_OP_PARALLEL, .forward = dot_backward, .flops = dot_flops \
+// The gradient of the gradient, with h0 and h1 for its own: to g goes h0 b + a h1, and to a and b
+// what the gradient of the product makes of g, h0 and h1.
+#define AGAIN(name_, product_)                                           \
+    MXN_GRADIENT({.op = (product_), .takes = "g0 i2", .gives = "-"},     \
+                 {.op = (product_), .takes = "i1 g1", .gives = "-"},     \
+                 {.op = "elemwise_add", .takes = "s0 s1", .gives = "0"}, \
+                 {.op = (name_), .takes = "i0 g0 g1", .gives = "1 2"})
+#define NUMPY_BACKWARD(name_, variant_, again_)                                                  \
+    {                                                                                            \
+        .name = (name_), .input_count = 3, .output_count = 2, .variant = (variant_),             \
+        .flags = MXN_OP_BACKWARD | MXN_OP_PARALLEL, .forward = dot_backward, .flops = dot_flops, \
+        .gradient = AGAIN(name_, again_)                                                         \
     }
 
 static const mxn_op_def table[] = {
@@ -340,16 +350,17 @@ static const mxn_op_def table[] = {
         .output_count = 2,
         .fields = mxn__dot_fields,
         .params_bytes = sizeof(mxn_dot_params),
+        .gradient = AGAIN("_backward_dot", "dot"),
         .flags = MXN_OP_BACKWARD | MXN_OP_PARALLEL,
         .forward = dot_backward,
         .flops = dot_flops,
     },
     NUMPY("_npi_dot", NUMPY_DOT, dot_shapes, "_backward_npi_dot"),
-    NUMPY_BACKWARD("_backward_npi_dot", NUMPY_DOT),
+    NUMPY_BACKWARD("_backward_npi_dot", NUMPY_DOT, "_npi_dot"),
     NUMPY("_np_dot", NUMPY_DOT, dot_shapes, "_backward_np_dot"),
-    NUMPY_BACKWARD("_backward_np_dot", NUMPY_DOT),
+    NUMPY_BACKWARD("_backward_np_dot", NUMPY_DOT, "_np_dot"),
     NUMPY("_npi_matmul", NUMPY_MATMUL, matmul_shapes, "_backward_np_matmul"),
-    NUMPY_BACKWARD("_backward_np_matmul", NUMPY_MATMUL),
+    NUMPY_BACKWARD("_backward_np_matmul", NUMPY_MATMUL, "_npi_matmul"),
 };
 
 MXN_FAMILY(dot, table);

@@ -71,11 +71,7 @@ static int step_params(const builder *b, const mxn_op *op, const mxn_gradient_st
 {
     const mxn_field *fields = b->forward->op->def->fields;
     if (fields != NULL && (op->def->fields == fields || step->adjust != NULL)) {
-        int error = mxn__params_share(b->forward, op, inputs, params);
-        if (error == 0 && step->adjust != NULL) {
-            step->adjust((*params)->values);
-        }
-        return error;
+        return mxn__params_share(b->forward, op, inputs, step->adjust, params);
     }
     const char *keys[STEP_PAIRS_MAX];
     const char *values[STEP_PAIRS_MAX];

@@ -5,9 +5,10 @@
 
 #include "op/op.h"
 
-// The parameters of another operator with the same fields, which has `inputs` inputs.
+// The parameters of another operator with the same struct, which has `inputs` inputs; `adjust`, if
+// there, changes them before anything follows from them.
 int mxn__params_share(const mxn_params *forward, const mxn_op *op, uint32_t inputs,
-                      mxn_params **params);
+                      void (*adjust)(void *values), mxn_params **params);
 // The parameters whose struct is `values`.
 int mxn__params_of(const mxn_op *op, const void *values, uint32_t inputs, mxn_params **params);
 void mxn__gradient_free(mxn_gradient *gradient);  // null does nothing

@@ -275,6 +275,34 @@ PLAINLY(batch_forward, mxn__batch_dot_run)
 PLAINLY(fc_forward, mxn__fully_connected_run)
 PLAINLY(fc_backward, mxn__fully_connected_run_back)
 
+// The gradient of the gradient, with h0, h1, h2 for its own: to g goes h0 w' + x h1' + h2, and to x
+// and w what the gradient of the layer without a bias makes of g, h0 and h1.
+static void leave_bias(void *values)
+{
+    ((fc_params *)values)->no_bias = true;
+}
+
+#define FC_AGAIN(takes_, adjust_)                                                           \
+    {                                                                                       \
+        {.op = "FullyConnected", .takes = "g0 i2", .gives = "-", .adjust = leave_bias},     \
+            {.op = "FullyConnected", .takes = (takes_), .gives = "-", .adjust = (adjust_)}, \
+            {.op = "elemwise_add", .takes = "s0 s1", .gives = "0"},                         \
+            {.op = "_backward_FullyConnected",                                              \
+             .takes = "i0 g0 g1",                                                           \
+             .gives = "1 2",                                                                \
+             .adjust = leave_bias},                                                         \
+        {                                                                                   \
+            0                                                                               \
+        }                                                                                   \
+    }
+
+static const mxn_gradient_step *fc_gradient_again(const void *values)
+{
+    static const mxn_gradient_step with_bias[] = FC_AGAIN("i1 g1 g2", NULL);
+    static const mxn_gradient_step without[] = FC_AGAIN("i1 g1", leave_bias);
+    return ((const fc_params *)values)->no_bias ? without : with_bias;
+}
+
 // ---- the table
 // ----------------------------------------------------------------------------------------
 static const mxn_op_def table[] = {
@@ -312,6 +340,7 @@ static const mxn_op_def table[] = {
         .fields = fc_fields,
         .params_bytes = sizeof(fc_params),
         .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_PARALLEL,
+        .gradient_of = fc_gradient_again,
         .forward = fc_backward_plainly,
         .flops = fc_flops,
     },

@@ -391,7 +391,7 @@ static int finish_copy(mxn_params *copy, mxn_params **params)
 }
 
 int mxn__params_share(const mxn_params *forward, const mxn_op *op, uint32_t inputs,
-                      mxn_params **params)
+                      void (*adjust)(void *values), mxn_params **params)
 {
     mxn_params *copy = mxp__alloc(forward->bytes);
     if (copy == NULL) {
@@ -405,6 +405,9 @@ int mxn__params_share(const mxn_params *forward, const mxn_op *op, uint32_t inpu
                          .bytes = forward->bytes};
     memcpy(copy->values, forward->values, forward->bytes - offsetof(mxn_params, values));
     move_pointers(forward, copy);
+    if (adjust != NULL) {
+        adjust(copy->values);
+    }
     return finish_copy(copy, params);
 }
 

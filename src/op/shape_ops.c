@@ -154,7 +154,8 @@ static bool take_code(numpy_reshape *walk, int32_t *i)
     }
 }
 
-// Matching from the right is matching from the left with everything turned round.
+// Matching from the right is matching from the left with everything turned round: -6 then stands
+// behind its two numbers.
 static void turn_shape(mxn_shape *shape)
 {
     for (int32_t i = 0; i < shape->ndim / 2; i++) {
@@ -166,17 +167,9 @@ static void turn_shape(mxn_shape *shape)
 
 static void turn_codes(mxn_tuple *to, const mxn_tuple *codes)
 {
-    int32_t at = to->count = codes->count;
+    to->count = codes->count;
     for (int32_t i = 0; i < codes->count; i++) {
-        if (codes->values[i] == -6 && i + 2 < codes->count) {
-            at -= 3;
-            to->values[at] = -6;
-            to->values[at + 1] = codes->values[i + 2];
-            to->values[at + 2] = codes->values[i + 1];
-            i += 2;
-        } else {
-            to->values[--at] = codes->values[i];
-        }
+        to->values[i] = codes->values[codes->count - 1 - i];
     }
 }
 

@@ -162,7 +162,7 @@ static void close_region(void)
 
 // ---- the library's pool -----------------------------------------------------------------------
 
-#ifdef MXN_WITH_GOMP
+#ifdef MXN_WITH_DNNL
 extern void GOMP_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags);
 extern int omp_get_thread_num(void);
 extern int omp_get_num_threads(void);
@@ -234,7 +234,7 @@ int mxn_team_check(void)
     uint64_t threads = 1;
     int error =
         mxp__setting_read("MXNET_OMP_MAX_THREADS", (uint64_t)standard, 1, THREADS_MAX, &threads);
-    int expected = 0, found = (int)threads;
+    int expected = 0, found = threads < THREADS_MAX ? (int)threads : THREADS_MAX;
     __atomic_compare_exchange_n(&size, &expected, found, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     return error;
 }

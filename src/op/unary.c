@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of one number, element by element, and their gradients. A new one is a line in
 // unary_functions.def that says how it is computed and an entry in the table here. numpy's
-// functions make float32 of whole numbers, MXNet's own keep the type.
+// functions make floats of whole numbers, MXNet's own keep the type.
 #include <string.h>
 
 #include "op/infer.h"
 #include "op/loops.h"
 #include "op/unary_loops.h"
 
-// Whole numbers and truth values become float32, the rest stays.
+// Whole numbers become float32, those of 8 bits and truth values float16; the rest stays.
 static int types_float(const mxn_types *types)
 {
     int32_t in = types->inputs[0];
     if (in == MXN_DTYPE_NONE || mxn_dtype_is_float(in)) {
         return mxn__types_alike(types);
     }
-    return mxn__type_merge(types->params, "output", 0, &types->outputs[0], MXN_FLOAT32);
+    return mxn__type_merge(types->params, "output", 0, &types->outputs[0],
+                           mxn_dtype_size(in) == 1 ? MXN_FLOAT16 : MXN_FLOAT32);
 }
 
 // All bits the other way round; a truth value has one.

@@ -208,18 +208,20 @@ void mxp_span_end_slow(mxp_name name, uint64_t token, uint64_t end_ticks)
     }
 }
 
-static void emit_span(uint32_t classes, const mxp_span *given)
+static void emit_span(uint32_t classes, const mxp_span *span)
 {
     mxp_emit emit;
-    mxp_span span = *given;
-    if (span.end_ticks < span.begin_ticks) {
-        span.end_ticks = span.begin_ticks;
+    mxp_span empty;
+    if (span->end_ticks < span->begin_ticks) {
+        empty = *span;
+        empty.end_ticks = span->begin_ticks;
+        span = &empty;
     }
-    uint64_t now = span.clock == MXP_CLOCK_TRACE ? span.end_ticks : 0;
+    uint64_t now = span->clock == MXP_CLOCK_TRACE ? span->end_ticks : 0;
     if (!mxp__emit_enter(&emit, classes, now)) {
         return;
     }
-    emit_with_taps(&emit, &span);
+    emit_with_taps(&emit, span);
 }
 
 void mxp_span_emit(uint32_t classes, const mxp_span *span)

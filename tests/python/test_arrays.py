@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays against NumPy: making, operators, indexing, copies, files."""
 import copy
+import ctypes
 import operator
 import pickle
 
@@ -306,6 +307,15 @@ def test_scalars_in_files(tmp_path):
     name = str(tmp_path / "scalar")
     mx.np.save(name, {"s": mx.np.array(2.5)})
     assert mx.np.load(name)["s"].shape == ()
+
+
+def test_an_array_takes_the_shape_of_what_is_written_to_it():
+    out = ctypes.c_void_p()
+    mx.base.check_call(mx.base._LIB.MXNDArrayCreateNone(ctypes.byref(out)))
+    array = mx.nd.NDArray(out.value)
+    assert array.shape == ()
+    mx.nd.sqrt(mx.nd.array([4, 9]), out=array)
+    assert array.shape == (2,) and array.asnumpy().tolist() == [2, 3]
 
 
 def test_shown():

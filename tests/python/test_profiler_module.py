@@ -310,3 +310,23 @@ print(profiler.dumps(format='dict').get('Time'))
 """, tmp_path)
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines() == ["'' {}", "{}"]
+
+
+def test_methods_can_be_overridden(tmp_path):
+    done = run_python("""
+from mxnet import profiler
+class Told(profiler.Task):
+    def start(self):
+        print('start')
+        super().start()
+class More(Told):
+    pass
+task = More(profiler.Domain('d'), 't')
+task.start()
+task.stop()
+try:
+    profiler.Task.start(profiler.Event('e'))
+except TypeError as error:
+    print('TypeError')
+""", tmp_path, MXNET_PYTHON_CORE="extension")
+    assert (done.out, done.err) == ("start\nTypeError\n", "")

@@ -12,6 +12,8 @@ from typing import Any, Callable, Dict, Iterator, List, Optional
 
 from .. import ndarray as nd
 from .. import profiler
+from ..base import MXNetError
+from ..symbol import Symbol
 from .parameter import DeferredInitializationError, Parameter, ParameterDict
 
 _roots: Dict[str, int] = {}  # how many blocks without a parent were named after a class
@@ -188,13 +190,17 @@ class Block:
         return lambda: self._after.remove(hook)
 
     def __call__(self, *args: Any) -> Any:
+        _refuse_symbols(type(self).__name__, args)
         with profiler.scope(self._label or self._hint()):
-            for hook in self._before:
+            for hook in list(self._before):
                 hook(self, args)
-            outputs = self.forward(*args)
-            for hook in self._after:
+            outputs = self._run(*args)
+            for hook in list(self._after):
                 hook(self, args, outputs)
         return outputs
+
+    def _run(self, *args: Any) -> Any:
+        return self.forward(*args)
 
     def forward(self, *args: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no forward")
@@ -210,6 +216,11 @@ class Block:
             return f"{type(self).__name__}({own})"
         members = "\n".join(lines).replace("\n", "\n  ")
         return f"{type(self).__name__}(\n  {members}\n)"
+
+
+def _refuse_symbols(name: str, args: tuple) -> None:
+    if any(isinstance(argument, Symbol) for argument in args):
+        raise MXNetError(f"{name} was called with a symbol: there are no graphs yet, blocks take arrays")
 
 
 _OPTIONS = ("static_alloc", "static_shape", "inline_limit", "forward_bulk_size", "backward_bulk_size",
@@ -241,24 +252,23 @@ class HybridBlock(Block):
 
     def infer_shape(self, *args: Any) -> None:
         """Sets the shapes of parameters that depend on the inputs."""
-        unknown = [parameter.name for parameter in self._reg_params.values()]
-        raise DeferredInitializationError(
-            f"{type(self).__name__} must give infer_shape, or the shapes of {', '.join(unknown)}")
+        unknown = [parameter.name for parameter in self._reg_params.values() if parameter.is_deferred]
+        raise MXNetError(f"{type(self).__name__} must give infer_shape(x, …), or the shapes of "
+                         f"{', '.join(unknown)}")
 
     def _finish_parameters(self, *args: Any) -> None:
-        if any(parameter._data is None for parameter in self._reg_params.values()):
-            self.infer_shape(*args)
-            for parameter in self._reg_params.values():
-                parameter.finish_initialization()
+        self.infer_shape(*args)
+        for parameter in self._reg_params.values():
+            parameter.finish_initialization()
 
-    def __call__(self, *args: Any) -> Any:
+    def _run(self, *args: Any) -> Any:
         try:
-            return super().__call__(*args)
+            return self.forward(*args)
         except DeferredInitializationError:
-            if not self._reg_params:
+            if not any(parameter.is_deferred for parameter in self._reg_params.values()):
                 raise
             self._finish_parameters(*args)
-            return super().__call__(*args)
+            return self.forward(*args)
 
     def forward(self, x: Any, *args: Any) -> Any:
         arrays = {name: parameter.data(x.context) for name, parameter in self._reg_params.items()}

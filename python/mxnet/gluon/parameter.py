@@ -47,7 +47,7 @@ class Parameter:
     scale the optimizer's rate and decay.
     """
 
-    def __init__(self, name: str = "weight", grad_req: str = "write",
+    def __init__(self, name: Optional[str] = None, grad_req: str = "write",
                  shape: Union[None, int, Sequence[int]] = None, dtype: Any = "float32",
                  lr_mult: float = 1.0, wd_mult: float = 1.0, init: Any = None,
                  allow_deferred_init: bool = True, differentiable: bool = True,
@@ -55,7 +55,8 @@ class Parameter:
         for option, value in (("stype", stype), ("grad_stype", grad_stype)):
             if value != "default":
                 raise ValueError(f"parameter {name}: {option} {value!r}: only 'default' is supported")
-        self._short_name = name
+        self._short_name = name or "weight"
+        self._is_named = name is not None
         self._owner: Optional["weakref.ref[Any]"] = None  # the block, for the full name
         self._shape = (shape,) if isinstance(shape, int) else None if shape is None else tuple(shape)
         self.dtype = dtype
@@ -89,7 +90,13 @@ class Parameter:
         """Called by the block that takes it as attribute `name`."""
         if self._owner is None:
             self._owner = weakref.ref(block)
-            self._short_name = name
+            if not self._is_named:
+                self._short_name = name
+
+    @property
+    def is_deferred(self) -> bool:
+        """Whether it is to be initialised as soon as its shape is known."""
+        return self._deferred is not None
 
     @property
     def shape(self) -> Optional[Tuple[int, ...]]:
@@ -158,8 +165,10 @@ class Parameter:
             for ctx, array in self._data.items():
                 if self._grad_req == "null":
                     self._data[ctx] = array.detach()
-                else:
-                    array.attach_grad(self._grad_req)
+                    continue
+                module = np if isinstance(array, np.ndarray) else nd
+                gradient = module.zeros(array.shape, dtype=array.dtype, ctx=ctx)
+                autograd.mark_variables([array], [gradient], self._grad_req)
 
     # ---- values ----------------------------------------------------------------------------------
     def _arrays(self) -> Dict[Context, Any]:
@@ -261,6 +270,13 @@ class Constant(Parameter):
 
 class ParameterDict(Dict[str, Parameter]):
     """Parameters by name, as `collect_params` returns them."""
+
+    def get(self, name: str, default: Any = None, **settings: Any) -> Any:
+        """As of a dict. 1.x: with settings, a new parameter of this name, as blocks make theirs:
+        `self.weight = self.params.get("weight", shape=(3, 4))`."""
+        if settings and name not in self:
+            return Parameter(name, **settings)
+        return super().get(name, default)
 
     def initialize(self, init: Any = None, ctx: Any = None, verbose: bool = False,
                    force_reinit: bool = False, device: Any = None) -> None:

@@ -69,6 +69,8 @@ class Trainer:
 
     def update(self, batch_size: int, ignore_stale_grad: bool = False) -> None:
         """The update without summing gradients."""
+        if batch_size <= 0:
+            raise ValueError(f"Trainer: batch_size must be above 0, not {batch_size}")
         self._optimizer.rescale_grad = self._scale / batch_size
         for index, parameter in enumerate(self._params):
             if parameter.grad_req != "null":
@@ -79,7 +81,7 @@ class Trainer:
         states = self._states[index]
         if states is None:
             states = self._states[index] = {}
-        for ctx, weight in zip(parameter.list_ctx(), parameter.list_data()):
+        for copy, (ctx, weight) in enumerate(zip(parameter.list_ctx(), parameter.list_data())):
             if not weight._fresh_grad:
                 if ignore_stale_grad:
                     continue
@@ -88,6 +90,7 @@ class Trainer:
                     "since the last step; is it used in the loss? ignore_stale_grad=True skips it")
             if ctx not in states:
                 states[ctx] = self._optimizer.create_state(index, weight)
+            self._optimizer.use_copy(copy)
             self._optimizer.update(index, weight, weight.grad, states[ctx])
             weight._fresh_grad = False
 
@@ -97,6 +100,7 @@ class Trainer:
 
     def save_states(self, filename: str) -> None:
         """Writes the optimizer's states, on the first device, to a file."""
+        self._optimizer.use_copy(0)
         opt.save_states(filename, self._optimizer,
                         [None if states is None else next(iter(states.values()), None)
                          for states in self._states])
@@ -106,4 +110,7 @@ class Trainer:
         loaded = opt.load_states(filename, self._optimizer, len(self._params))
         for index, (parameter, state) in enumerate(zip(self._params, loaded)):
             if state is not None:
-                self._states[index] = {ctx: opt.copy_state(state, ctx) for ctx in parameter.list_ctx()}
+                contexts = parameter.list_ctx()
+                self._states[index] = {ctx: opt.copy_state(state, ctx) for ctx in contexts}
+                self._optimizer.set_update_count(index, self._optimizer.update_count(index),
+                                                 len(contexts))

@@ -37,7 +37,7 @@ def split_and_load(data: Any, ctx_list: Sequence[Context], batch_axis: int = 0,
 def clip_global_norm(arrays: Sequence[Any], max_norm: float, check_isfinite: bool = True) -> float:
     """Scales the arrays together so that the norm of them all is at most `max_norm`; returns what it
     was."""
-    norm = math.sqrt(sum(float((array * array).sum().asnumpy()) for array in arrays))
+    norm = math.sqrt(sum(float((array * array).sum()) for array in arrays))
     if check_isfinite and not math.isfinite(norm):
         raise ValueError(f"clip_global_norm: the norm is {norm}")
     if norm > max_norm:

@@ -30,8 +30,9 @@ class Optimizer:
     """The base of optimizers.
 
     The gradient that is applied is rescale_grad * gradient, clipped to ±clip_gradient, plus
-    wd * weight. `lr_scheduler` gives the rate by the number of updates. `param_dict` maps indices to
-    parameters, whose lr_mult and wd_mult count. `update` runs inside the scope of the caller.
+    wd * weight; Adam and RMSProp clip the sum. `lr_scheduler` gives the rate by the number of updates.
+    `param_dict` maps indices to parameters, whose lr_mult and wd_mult count. `update` runs inside the
+    scope of the caller.
     """
 
     def __init__(self, learning_rate: Optional[float] = None, wd: float = 0.0,
@@ -50,6 +51,7 @@ class Optimizer:
         self.param_dict = param_dict or {}
         self.begin_num_update = self.num_update = begin_num_update
         self._counts: Dict[int, int] = {}
+        self._counts_by_copy = {0: self._counts}
 
     # ---- for subclasses --------------------------------------------------------------------------
     def create_state(self, index: int, weight: Any) -> State:
@@ -83,10 +85,16 @@ class Optimizer:
             raise UserWarning("the lr_scheduler sets the learning rate of this optimizer")
         self.lr = rate
 
+    def use_copy(self, number: int) -> None:
+        """Updates that follow are of copy `number` of the parameters: each device's are counted by
+        themselves."""
+        self._counts = self._counts_by_copy.setdefault(number, {})
+
     def update_count(self, index: int) -> int:
         """How often parameter `index` was updated."""
         return self._counts.get(index, self.begin_num_update)
 
-    def set_update_count(self, index: int, count: int) -> None:
-        self._counts[index] = count
+    def set_update_count(self, index: int, count: int, copies: int = 1) -> None:
+        for number in range(copies):
+            self._counts_by_copy.setdefault(number, {})[index] = count
         self.num_update = max(self.num_update, count)

@@ -34,7 +34,7 @@ class RMSProp(Optimizer):
         if self.clip_weights is not None:
             common["clip_weights"] = self.clip_weights
         if self.centered:
-            nd.rmspropalex_update(weight, grad, *state, out=weight, gamma1=self.rho,
-                                  gamma2=self.momentum, **common)
+            nd.rmspropalex_update(weight, grad, *state, out=weight, rho=self.rho,
+                                  momentum=self.momentum, **common)
         else:
-            nd.rmsprop_update(weight, grad, *state, out=weight, gamma1=self.rho, **common)
+            nd.rmsprop_update(weight, grad, *state, out=weight, rho=self.rho, **common)

@@ -53,11 +53,8 @@ static void forward_part(void *argument, int index, int threads)
     const mxn_vector *vector = mxn__vector();
     int64_t end = mxn__team_begin(p->count, index + 1, threads);
     for (int64_t i = mxn__team_begin(p->count, index, threads); i < end; i++) {
-        const float *in = p->in + i * p->in_height * p->in_width;
-        float *out = p->out + i * p->height * p->width;
-        for (int64_t y = 0; y < p->height; y++, in += 2 * p->in_width, out += p->width) {
-            vector->pool2(out, in, in + p->in_width, p->width);
-        }
+        vector->pool2(p->out + i * p->height * p->width, p->in + i * p->in_height * p->in_width,
+                      p->in_width, p->height, p->width);
     }
 }
 
@@ -82,12 +79,8 @@ static void back_part(void *argument, int index, int threads)
         if (!covered) {
             memset(p->out + i * size, 0, (size_t)size * sizeof(float));
         }
-        for (int64_t y = 0; y < p->height; y++) {
-            int64_t at = i * size + 2 * y * p->in_width;
-            vector->pool2_back(p->out + at, p->out + at + p->in_width,
-                               p->g + (i * p->height + y) * p->width, p->in + at,
-                               p->in + at + p->in_width, p->width);
-        }
+        vector->pool2_back(p->out + i * size, p->g + i * p->height * p->width, p->in + i * size,
+                           p->in_width, p->height, p->width);
     }
 }
 

@@ -55,10 +55,11 @@ typedef struct mxn_vector {
     // w * keep - g * rate, where g is first cut to -limit .. limit (divided by what scales it).
     void (*sgd)(float *to, const float *w, const float *g, int64_t count, float keep, float rate,
                 float limit);
-    // Two rows of 2 `count` floats: the largest of each 2 x 2; the gradient to the first of them.
-    void (*pool2)(float *to, const float *top, const float *bottom, int64_t count);
-    void (*pool2_back)(float *to_top, float *to_bottom, const float *g, const float *top,
-                       const float *bottom, int64_t count);
+    // The largest of each 2 x 2 of a plane whose rows are `in_row` long: `rows` of `count`; and the
+    // gradient, to the first of them.
+    void (*pool2)(float *to, const float *in, int64_t in_row, int64_t rows, int64_t count);
+    void (*pool2_back)(float *to, const float *g, const float *in, int64_t in_row, int64_t rows,
+                       int64_t count);
 } mxn_vector;
 
 extern const mxn_vector mxn__vector_16, mxn__vector_32, mxn__vector_64;  // by bytes

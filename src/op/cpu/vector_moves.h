@@ -58,6 +58,10 @@ static void scatter(float *image, const int64_t *offsets, const float *from, int
         for (const mxn_stretch *s = stretches; s < stretches + count; s++) {
             float *to = image + offsets[row] + s->from;
             const float *here = from + s->to;
+            if (s->count == HALF && step == 1) {
+                *(half *)(void *)to += *(const half *)(const void *)here;
+                continue;
+            }
             int64_t k = 0;
             for (; step == 1 && k + HALF <= s->count; k += HALF) {
                 *(half *)(void *)(to + k) += *(const half *)(const void *)(here + k);

@@ -72,7 +72,7 @@ typedef int32_t quad_mask_loose __attribute__((vector_size(16), aligned(4), may_
 POOL_OF(8, half, half_mask)
 POOL_OF(4, quad, quad_mask)
 
-static void pool2(float *to, const float *top, const float *bottom, int64_t count)
+static inline void pool2_row(float *to, const float *top, const float *bottom, int64_t count)
 {
     int64_t i = 0;
     for (; i + 8 <= count; i += 8) {
@@ -89,8 +89,8 @@ static void pool2(float *to, const float *top, const float *bottom, int64_t coun
     }
 }
 
-static void pool2_back(float *to_top, float *to_bottom, const float *g, const float *top,
-                       const float *bottom, int64_t count)
+static inline void pool2_back_row(float *to_top, float *to_bottom, const float *g, const float *top,
+                                  const float *bottom, int64_t count)
 {
     int64_t i = 0;
     for (; i + 8 <= count; i += 8) {
@@ -110,6 +110,21 @@ static void pool2_back(float *to_top, float *to_bottom, const float *g, const fl
             *to[k] = 0;
         }
         *to[most] = g[i];
+    }
+}
+
+static void pool2(float *to, const float *in, int64_t in_row, int64_t rows, int64_t count)
+{
+    for (int64_t y = 0; y < rows; y++, to += count, in += 2 * in_row) {
+        pool2_row(to, in, in + in_row, count);
+    }
+}
+
+static void pool2_back(float *to, const float *g, const float *in, int64_t in_row, int64_t rows,
+                       int64_t count)
+{
+    for (int64_t y = 0; y < rows; y++, g += count, to += 2 * in_row, in += 2 * in_row) {
+        pool2_back_row(to, to + in_row, g, in, in + in_row, count);
     }
 }
 

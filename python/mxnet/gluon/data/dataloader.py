@@ -11,7 +11,7 @@ from ...base import MXNetError
 from . import batchify
 from .dataset import Dataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
-from .worker import make_process_pool, make_shared_batch, take_shared_batch
+from .worker import kill_workers, make_process_pool, make_shared_batch, take_shared_batch
 
 
 class DataLoader:
@@ -80,6 +80,9 @@ class DataLoader:
                     yield self._result(waiting.popleft())
             while waiting:
                 yield self._result(waiting.popleft())
+        except KeyboardInterrupt:
+            self._kill()
+            raise
         finally:
             self._drop(waiting)
 
@@ -102,10 +105,17 @@ class DataLoader:
         except FutureTimeout as error:
             if future.done():
                 raise  # the data set's own
+            self._kill()
             raise MXNetError(f"DataLoader: no batch from the {self._workers} workers within "
                              f"{self._timeout_s} s; raise `timeout` if the data set is that slow"
                              ) from error
         return result if self._threads else take_shared_batch(result)
+
+    def _kill(self) -> None:
+        """Whatever the workers are at: the end of the program must not wait for it."""
+        if self._pool is not None and not self._threads:
+            kill_workers(self._pool)
+        self._pool = None  # the next iteration starts new workers
 
     def _dead(self, error: BaseException) -> MXNetError:
         self._pool = None  # the next iteration starts new workers

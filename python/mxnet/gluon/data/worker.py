@@ -4,10 +4,12 @@ blocks of shared memory, which the parent copies into arrays and removes."""
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import threading
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import resource_tracker
+from multiprocessing import connection, resource_tracker
 from multiprocessing.shared_memory import SharedMemory
 from typing import Any, Callable, List, Optional, Tuple
 
@@ -42,6 +44,21 @@ def _begin(dataset: Any, batchify_fn: Optional[Callable]) -> None:
     global _dataset, _batchify
     _dataset, _batchify = dataset, batchify_fn
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, who ends the workers
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A killed parent sends nothing: its end of a pipe closes."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+
+def kill_workers(pool: ProcessPoolExecutor) -> None:
+    """Ends workers in the middle of their work, which nobody waits for any more."""
+    for process in list((pool._processes or {}).values()):
+        process.kill()
 
 
 def make_shared_batch(indices: List[int]) -> Any:

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Blocks: names, shapes found out at the first call, files, hooks, options, and what is refused."""
+import subprocess
+
+import numpy as onp
+import pytest
+
+import mxnet as mx
+from mxnet import gluon
+from mxnet.gluon import nn
+from python_program import BUILD, names, run_python
+
+KINDS = pytest.mark.parametrize("kind", [mx.nd, mx.np], ids=["nd", "np"])
+
+
+def small(**settings):
+    net = nn.HybridSequential(**settings)
+    with net.name_scope():
+        net.add(nn.Dense(3, activation="relu"), nn.Dense(2))
+    return net
+
+
+def test_names_of_both_spellings():
+    net = small(prefix="net_")
+    assert [p.name for p in net.collect_params().values()] == [
+        "net_dense0_weight", "net_dense0_bias", "net_dense1_weight", "net_dense1_bias"]
+    assert list(net.collect_params()) == ["0.weight", "0.bias", "1.weight", "1.bias"]
+    assert list(net.collect_params(".*weight")) == ["0.weight", "1.weight"]
+    assert list(net.collect_params("net_dense1")) == ["1.weight", "1.bias"]
+    assert (net.name, net[1].name, net[0].act.name) == ("net", "net_dense1", "net_dense0_relu0")
+    assert (net.scope, net[1].scope) == ("net:", "net:dense1:")
+    first, second = small(), small()
+    assert first.scope == second.scope == "hybridsequential:"
+    assert first.name != second.name and first.name.startswith("hybridsequential")
+
+
+@KINDS
+def test_a_first_call_finds_the_shapes(kind):
+    net = small()
+    weight = net[0].weight
+    assert weight.shape == (3, 0)
+    with pytest.raises(RuntimeError, match="has not been initialized; call initialize"):
+        net(kind.ones((4, 5)))
+    net.initialize(device=mx.cpu())
+    with pytest.raises(gluon.DeferredInitializationError, match="when its shape is known"):
+        weight.data()
+    assert weight.list_ctx() == [mx.cpu()]
+    assert net(kind.ones((4, 5))).shape == (4, 2)
+    assert weight.shape == weight.data().shape == weight.grad().shape == (3, 5)
+    with pytest.raises(mx.MXNetError):
+        net(kind.ones((4, 6))).wait_to_read()
+    assert repr(net[0]) == "Dense(5 -> 3, relu)"
+
+
+def test_arrays_of_both_kinds_pass_through_one_block():
+    net = small()
+    net.initialize()
+    values = onp.random.RandomState(0).rand(4, 5).astype("float32")
+    first, second = net(mx.nd.array(values)), net(mx.np.array(values))
+    assert (type(first), type(second)) == (mx.nd.NDArray, mx.np.ndarray)
+    assert (first.asnumpy() == second.asnumpy()).all()
+
+
+class Scaled(gluon.HybridBlock):
+    """1.x: parameters by params.get, forward with F."""
+
+    def __init__(self, **settings):
+        super().__init__(**settings)
+        with self.name_scope():
+            self.scale = self.params.get("weight", shape=(0,), init="ones", allow_deferred_init=True)
+
+    def infer_shape(self, x):
+        self.scale.shape = (x.shape[1],)
+
+    def hybrid_forward(self, F, x, scale):
+        return F.broadcast_mul(x, F.expand_dims(scale, axis=0)) * 2
+
+
+class Shifted(gluon.nn.HybridBlock):
+    """2.0: parameters by themselves, forward with arrays."""
+
+    def __init__(self):
+        super().__init__()
+        self.shift = gluon.Parameter(shape=(-1,), init="ones")
+        self.table = gluon.Constant([[1.0, 2.0, 3.0]])
+
+    def forward(self, x):
+        return x + self.shift.data() * self.table.data()
+
+
+def test_blocks_of_ones_own():
+    net = Scaled(prefix="mine_")
+    net.initialize(ctx=mx.cpu())
+    assert net(mx.nd.ones((2, 3))).asnumpy().tolist() == [[2, 2, 2]] * 2
+    assert net.scale.name == "mine_weight" and net.scale.grad_req == "write"
+    net = Shifted()
+    net.initialize()
+    with pytest.raises(mx.MXNetError, match="Shifted must give infer_shape.*shift"):
+        net(mx.nd.ones((2, 3)))
+    net.shift.shape = (3,)
+    net.initialize(force_reinit=True)
+    assert net(mx.nd.ones((2, 3))).asnumpy().tolist() == [[2, 3, 4]] * 2
+    assert net.table.grad_req == "null"
+    with pytest.raises(RuntimeError, match="has no gradient"):
+        net.table.grad()
+    with pytest.raises(NotImplementedError, match="Block has no forward"):
+        gluon.Block()(mx.nd.ones((1,)))
+
+
+def test_a_failing_infer_shape_is_not_tried_for_ever():
+    class Never(Scaled):
+        def infer_shape(self, x):
+            pass
+
+    net = Never()
+    net.initialize()
+    with pytest.raises(gluon.DeferredInitializationError, match="not known yet"):
+        net(mx.nd.ones((2, 3)))
+
+
+def test_hooks_run_once_and_can_be_removed():
+    net, seen = small(), []
+    net.initialize()
+    before = net.register_forward_pre_hook(lambda block, args: seen.append(args[0].shape))
+    after = net[0].register_forward_hook(lambda block, args, out: seen.append(out.shape))
+    net(mx.nd.ones((4, 5)))
+    assert seen == [(4, 5), (4, 3)]
+    before(), after()
+    net(mx.nd.ones((4, 5)))
+    assert len(seen) == 2
+
+
+def test_options_of_hybridize():
+    net = small()
+    net.initialize()
+    wanted = net(mx.nd.ones((4, 5))).asnumpy()
+    net.hybridize(static_alloc=True, static_shape=True, inline_limit=3, forward_bulk_size=2,
+                  backward_bulk_size=2)
+    assert (net(mx.nd.ones((4, 5))).asnumpy() == wanted).all()
+    net.hybridize(False)
+    with pytest.raises(ValueError, match="unknown option static_aloc; the options are static_alloc"):
+        net.hybridize(static_aloc=True)
+    with pytest.raises(ValueError, match="static_shape needs static_alloc"):
+        net.hybridize(static_shape=True)
+
+
+def test_symbols_are_variables_only():
+    x = mx.sym.var("data", shape=(2, 3))
+    assert x.name == "data" and x.list_arguments() == ["data"]
+    assert mx.symbol.Variable("y").attr("__shape__") is None and x.attr("__shape__") == "(2, 3)"
+    for use in (lambda: x + 1, lambda: mx.sym.exp(x), lambda: x.bind(mx.cpu(), {}),
+                lambda: small()(x)):
+        with pytest.raises(mx.MXNetError, match="there are no graphs yet"):
+            use()
+
+
+@KINDS
+def test_files_of_parameters(kind, tmp_path):
+    net, other, file = small(prefix="a_"), small(prefix="b_"), str(tmp_path / "net.params")
+    x = kind.array(onp.random.RandomState(0).rand(4, 5).astype("float32"))
+    net.initialize()
+    wanted = net(x).asnumpy()
+    net.save_parameters(file)
+    other.load_parameters(file, ctx=mx.cpu())  # without having been called
+    assert (other(x).asnumpy() == wanted).all()
+    other.initialize(force_reinit=True)
+    other.load_parameters(file, device=mx.cpu())
+    assert (other(x).asnumpy() == wanted).all()
+    bigger = nn.HybridSequential()
+    bigger.add(nn.Dense(3), nn.Dense(2), nn.Dense(1))
+    with pytest.raises(mx.MXNetError, match="has no 2.weight, 2.bias"):
+        bigger.load_parameters(file)
+    bigger.load_parameters(file, allow_missing=True)
+    lone = nn.HybridSequential()
+    lone.add(nn.Dense(3))
+    with pytest.raises(mx.MXNetError, match="has also 1.weight, 1.bias"):
+        lone.load_parameters(file)
+    lone.load_parameters(file, ignore_extra=True)
+    wrong = nn.HybridSequential()
+    wrong.add(nn.Dense(4), nn.Dense(2))
+    with pytest.raises(mx.MXNetError, match=r"shape is \(4, 0\), which does not fit \(3, 5\)"):
+        wrong.load_parameters(file)
+    mx.nd.save(file, [mx.nd.ones((1,))])
+    with pytest.raises(mx.MXNetError, match="have no names"):
+        net.load_parameters(file)
+    with pytest.raises(mx.MXNetError, match="nowhere.params"):
+        net.load_parameters(str(tmp_path / "nowhere.params"))
+
+
+def test_shared_parameters_and_types():
+    first, second = small(), small()
+    second.share_parameters(first.collect_params())
+    first.initialize()
+    x = mx.nd.ones((4, 5))
+    assert (first(x).asnumpy() == second(x).asnumpy()).all()
+    first.cast("float16")
+    assert second(x.astype("float16")).dtype == onp.float16
+    assert first[0].weight.grad().dtype == onp.float16
+
+
+def test_several_devices_have_copies():
+    net, devices = small(), [mx.cpu(0), mx.cpu(1)]
+    net.initialize(ctx=devices)
+    parts = gluon.utils.split_and_load(onp.ones((4, 5)), devices)
+    assert [part.context for part in parts] == devices
+    outputs = [net(part) for part in parts]
+    assert [out.context for out in outputs] == devices
+    assert (outputs[0].asnumpy() == outputs[1].asnumpy()).all()
+    with pytest.raises(RuntimeError, match=r"not on cpu\(2\); it was initialized on cpu\(0\), cpu\(1\)"):
+        net(mx.nd.ones((4, 5), ctx=mx.cpu(2)))
+    with pytest.raises(mx.MXNetError, match="there is no device gpu"):
+        small().initialize(ctx=mx.gpu()) or net.reset_ctx(mx.gpu())
+    with pytest.raises(ValueError, match="cannot be split into 3 parts"):
+        gluon.utils.split_data(mx.nd.ones((4, 5)), 3)
+
+
+@pytest.mark.parametrize("wrong,error,text", [
+    (lambda: nn.Dense(2, activation="rely")(mx.nd.ones((1, 1))), RuntimeError, "initialized"),
+    (lambda: nn.Activation("rely")(mx.nd.ones((1, 1))), mx.MXNetError, "relu"),
+    (lambda: nn.Conv2D(2, (3, 3, 3)), ValueError, "kernel_size must be one number or 2"),
+    (lambda: nn.Conv2D(2, 3, layout="NHW"), ValueError, "layout 'NHW' does not fit"),
+    (lambda: nn.LeakyReLU(-1), ValueError, "alpha must be at least 0"),
+    (lambda: nn.GELU("tanh"), ValueError, "must be 'erf'"),
+    (lambda: nn.Embedding(2, 2, sparse_grad=True), ValueError, "not supported"),
+    (lambda: nn.Sequential().add(3), TypeError, "must be a block, not int"),
+    (lambda: gluon.Parameter("w", grad_req="maybe"), ValueError, "write, add, null, not 'maybe'"),
+    (lambda: gluon.Parameter("w", stype="csr"), ValueError, "only 'default'"),
+    (lambda: gluon.Parameter("w", shape=(0, 2), allow_deferred_init=False).initialize(), ValueError,
+     "cannot be initialised"),
+    (lambda: setattr(gluon.Parameter("w", shape=(2, 3)), "shape", (2, 4)), mx.MXNetError,
+     r"\(2, 3\), which does not fit \(2, 4\)"),
+])
+def test_what_is_refused(wrong, error, text):
+    with pytest.raises(error, match=text):
+        wrong()
+
+
+def test_operators_and_memory_belong_to_layers(tmp_path):
+    """In the trace, and in the command's report by scope."""
+    done = run_python("""
+import mxnet as mx
+from mxnet import autograd, gluon, profiler
+profiler.set_config(continuous_dump=False, filename='trace.json', native_filename='trace.mxp')
+profiler.set_state('run')
+net = gluon.nn.HybridSequential(prefix='net_')
+net.add(gluon.nn.Dense(64, 'relu'), gluon.nn.Dense(8))
+net.initialize()
+trainer = gluon.Trainer(net.collect_params(), 'sgd', {'learning_rate': 0.1, 'momentum': 0.9})
+with autograd.record():
+    loss = gluon.loss.L2Loss()(net(mx.nd.ones((16, 100))), mx.nd.ones((16, 8)))
+loss.backward()
+trainer.step(16)
+mx.nd.waitall()
+profiler.set_state('stop')
+profiler.dump()
+""", tmp_path)
+    assert (done.code, done.err) == (0, "")
+    items = [item for item in done.trace() if item["ph"] == "X" and item.get("cat") == "operator"]
+    found = {(item["name"], item["args"].get("scope"), item["args"].get("phase")) for item in items}
+    for wanted in (("FullyConnected", "net:dense0:", "forward"),
+                   ("Activation", "net:dense0:relu0:", "forward"),
+                   ("_backward_FullyConnected", "net:dense1:", "backward"),
+                   ("sgd_mom_update", "net:dense0:", "update"), ("mean", "l2loss:", "forward"),
+                   ("_backward_mean", "l2loss:", "backward")):
+        assert wanted in found
+    assert not [item for item in items if item["args"].get("scope") is None
+                and item["name"].startswith(("Fully", "Act", "_backward", "sgd"))]
+    report = subprocess.run([BUILD / "mxprof", "report", "--by", "scope", "trace.mxp"], cwd=tmp_path,
+                            check=True, stdout=subprocess.PIPE, text=True).stdout
+    for phase in ("forward", "backward", "update"):
+        assert f"net:dense0: ({phase})" in report
+    # Weights, gradients, momenta: 3 * 64 * 100 * 4 bytes, and the activations beside them.
+    row = next(line.split() for line in report.splitlines() if line.startswith("net:dense0:  "))
+    assert float(row[3]) >= 3 * 64 * 100 * 4 / 1000
+    assert names(done.trace(), "operator").count("sgd_mom_update") == 4

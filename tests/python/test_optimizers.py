@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Optimizers, schedules and initialisers against their formulas in NumPy."""
+import math
+
+import numpy as onp
+import pytest
+
+import mxnet as mx
+from mxnet import lr_scheduler, optimizer
+
+START = onp.array([0.5, -1.0, 2.0, 0.0])
+GRADIENTS = [onp.array([0.1, -0.4, 3.0, 0.0]) * (1 + step) for step in range(4)]
+RATE, DECAY, SCALE, CLIP = 0.1, 0.01, 0.5, 0.9
+
+
+def sgd(w, g, s, t):
+    return w - RATE * g
+
+
+def momentum(w, g, s, t):
+    s["m"] = 0.9 * s.get("m", 0) - RATE * g
+    return w + s["m"]
+
+
+def nesterov(w, g, s, t):
+    s["m"] = 0.9 * s.get("m", 0) + g
+    return w - RATE * (g + 0.9 * s["m"])
+
+
+def adam(w, g, s, t):
+    s["m"] = 0.9 * s.get("m", 0) + 0.1 * g
+    s["v"] = 0.999 * s.get("v", 0) + 0.001 * g * g
+    rate = RATE * math.sqrt(1 - 0.999 ** t) / (1 - 0.9 ** t)
+    return w - rate * s["m"] / (onp.sqrt(s["v"]) + 1e-8)
+
+
+def rmsprop(w, g, s, t):
+    s["n"] = 0.8 * s.get("n", 0) + 0.2 * g * g
+    return w - RATE * g / onp.sqrt(s["n"] + 1e-8)
+
+
+def centered(w, g, s, t):
+    s["n"] = 0.8 * s.get("n", 0) + 0.2 * g * g
+    s["g"] = 0.8 * s.get("g", 0) + 0.2 * g
+    s["d"] = 0.7 * s.get("d", 0) - RATE * g / onp.sqrt(s["n"] - s["g"] ** 2 + 1e-8)
+    return w + s["d"]
+
+
+OPTIMIZERS = {
+    "sgd": ({}, sgd),
+    "SGD": ({"momentum": 0.9}, momentum),
+    "nag": ({"momentum": 0.9}, nesterov),
+    "adam": ({}, adam),
+    "rmsprop": ({"rho": 0.8}, rmsprop),
+    "RMSProp": ({"gamma1": 0.8, "gamma2": 0.7, "centered": True}, centered),
+}
+
+
+@pytest.mark.parametrize("kind", [mx.nd, mx.np], ids=["nd", "np"])
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_optimizers_follow_their_formulas(name, kind):
+    settings, reference = OPTIMIZERS[name]
+    chosen = optimizer.create(name, learning_rate=RATE, wd=DECAY, rescale_grad=SCALE,
+                              clip_gradient=CLIP, **settings)
+    weight = kind.array(START, dtype="float32")
+    state = chosen.create_state(0, weight)
+    wanted, kept = START.copy(), {}
+    for step, gradient in enumerate(GRADIENTS):
+        chosen.update(0, weight, kind.array(gradient, dtype="float32"), state)
+        if reference in (adam, rmsprop, centered):
+            applied = onp.clip(SCALE * gradient + DECAY * wanted, -CLIP, CLIP)
+        else:
+            applied = onp.clip(SCALE * gradient, -CLIP, CLIP) + DECAY * wanted
+        wanted = reference(wanted, applied, kept, step + 1)
+        # Where the gradient is 0 and so is its mean square, all that is left is rounding.
+        onp.testing.assert_allclose(weight.asnumpy(), wanted, rtol=2e-4, atol=2e-5)
+    assert chosen.update_count(0) == chosen.num_update == len(GRADIENTS)
+
+
+@pytest.mark.parametrize("kind", ["sgd", "nag"])
+@pytest.mark.parametrize("speed", [0, 0.9])
+def test_halves_keep_an_exact_copy(kind, speed):
+    """Steps that float16 is too coarse for add up in the copy."""
+    exact, coarse = [optimizer.create(kind, learning_rate=1e-4, momentum=speed, multi_precision=on)
+                     for on in (True, False)]
+    ones = mx.nd.ones((3,), dtype="float16")
+    ends = []
+    for chosen in (exact, coarse):
+        weight = mx.nd.ones((3,), dtype="float16")
+        state = chosen.create_state(0, weight)
+        for _ in range(3):
+            chosen.update(0, weight, ones, state)
+        ends.append(float(weight.asnumpy()[0]))
+    assert ends[0] < 1 and (speed or ends[1] == 1)
+    assert optimizer.SGD(multi_precision=True).create_state(0, mx.nd.ones((3,))) == ()
+
+
+def test_rates_and_decays_of_parameters():
+    class Multiplied:
+        lr_mult, wd_mult = 2.0, 0.0
+
+    chosen = optimizer.SGD(learning_rate=0.1, wd=0.5, param_dict={1: Multiplied()})
+    for index, wanted in ((0, 2 - 0.1 * (1 + 0.5 * 2)), (1, 2 - 0.2)):
+        weight = mx.nd.array([2.0])
+        chosen.update(index, weight, mx.nd.ones((1,)), chosen.create_state(index, weight))
+        assert weight.asscalar() == pytest.approx(wanted)
+
+
+def test_wrong_optimizers_are_refused():
+    with pytest.raises(ValueError, match="no optimizer 'sdg'; there are adam, nag, rmsprop, sgd"):
+        optimizer.create("sdg")
+    with pytest.raises(TypeError, match="SGD has no option momentun"):
+        optimizer.create("sgd", momentun=0.9)
+    scheduled = optimizer.SGD(lr_scheduler=lr_scheduler.FactorScheduler(1, 0.5))
+    with pytest.raises(UserWarning, match="lr_scheduler sets the learning rate"):
+        scheduled.set_learning_rate(1)
+
+
+SCHEDULES = {
+    "factor": (lr_scheduler.FactorScheduler(3, 0.5, base_lr=1),
+               {1: 1, 3: 1, 4: 0.5, 7: 0.25, 200: 1e-8}),
+    "factors": (lr_scheduler.MultiFactorScheduler([2, 5], 0.1, base_lr=1),
+                {2: 1, 3: 0.1, 5: 0.1, 6: 0.01}),
+    "polynomial": (lr_scheduler.PolyScheduler(10, base_lr=1, pwr=2, final_lr=0.2),
+                   {0: 1, 5: 0.2 + 0.8 * 0.25, 10: 0.2, 11: 0.2}),
+    "cosine": (lr_scheduler.CosineScheduler(10, base_lr=1),
+               {0: 1, 5: 0.5, 10: 0}),
+    "warm-up": (lr_scheduler.CosineScheduler(14, base_lr=1, warmup_steps=4, warmup_begin_lr=0.2),
+                {0: 0.2, 2: 0.6, 4: 1, 9: 0.5}),
+}
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_schedules(name):
+    schedule, rates = SCHEDULES[name]
+    assert {at: schedule(at) for at in rates} == pytest.approx(rates)
+
+
+def test_a_schedule_counts_updates():
+    chosen = optimizer.SGD(learning_rate=1.0, lr_scheduler=lr_scheduler.FactorScheduler(2, 0.5))
+    weight = mx.nd.zeros((1,))
+    for _ in range(5):
+        chosen.update(0, weight, mx.nd.ones((1,)), ())
+    assert weight.asscalar() == pytest.approx(-(1 + 1 + 0.5 + 0.5 + 0.25))
+
+
+def test_wrong_schedules_are_refused():
+    for make in (lambda: lr_scheduler.FactorScheduler(0), lambda: lr_scheduler.FactorScheduler(1, 2),
+                 lambda: lr_scheduler.MultiFactorScheduler([3, 2]),
+                 lambda: lr_scheduler.PolyScheduler(3, warmup_mode="steep")):
+        with pytest.raises(ValueError):
+            make()
+
+
+# ---- initialisers --------------------------------------------------------------------------------
+BOUNDS = {  # the largest value of an array (30, 40), or its deviation
+    "uniform": (mx.init.Uniform(0.2), "bound", 0.2),
+    "normal": (mx.init.Normal(0.3), "deviation", 0.3),
+    "xavier": (mx.init.Xavier(), "bound", math.sqrt(3 / 35)),
+    "xavier in": (mx.init.Xavier("gaussian", "in", 2), "deviation", math.sqrt(2 / 40)),
+    "xavier out": (mx.init.Xavier(factor_type="out", magnitude=6), "bound", math.sqrt(6 / 30)),
+    "msra": (mx.init.MSRAPrelu(), "deviation", math.sqrt(2 / (1 + 0.0625) / 35)),
+}
+
+
+@pytest.mark.parametrize("kind", [mx.nd, mx.np], ids=["nd", "np"])
+@pytest.mark.parametrize("name", BOUNDS)
+def test_random_initialisers(name, kind):
+    init, measure, wanted = BOUNDS[name]
+    array = kind.zeros((30, 40))
+    init("weight", array)
+    values = array.asnumpy()
+    assert abs(values.mean()) < 0.1 * wanted
+    found = abs(values).max() if measure == "bound" else values.std()
+    assert found == pytest.approx(wanted, rel=0.1)
+    if measure == "bound":
+        assert found <= wanted
+
+
+def test_other_initialisers():
+    array = mx.nd.zeros((3, 4))
+    mx.init.Orthogonal(2.0)("weight", array)
+    onp.testing.assert_allclose(array.asnumpy() @ array.asnumpy().T, 4 * onp.eye(3), atol=1e-5)
+    mx.init.create("ones")("weight", array)
+    assert array.asnumpy().min() == 1
+    mx.init.Constant(onp.arange(12).reshape(3, 4))("weight", array)
+    assert array.asnumpy()[2].tolist() == [8, 9, 10, 11]
+    mixed = mx.init.Mixed(["a.*", ".*"], [mx.init.Zero(), mx.init.Constant(3)])
+    mixed("b_weight", array)
+    assert array.asnumpy().max() == 3
+    mixed("a_weight", array)
+    assert array.asnumpy().max() == 0
+    with pytest.raises(ValueError, match="no initializer 'x'; there are constant, msraprelu"):
+        mx.init.create("x")
+    with pytest.raises(ValueError, match="at least two dimensions"):
+        mx.init.Xavier()("weight", mx.nd.zeros((3,)))
+
+
+def test_names_decide_for_biases_and_statistics():
+    array = mx.nd.ones((2,)) * 5
+    for name, wanted in (("dense0_bias", 0), ("bn_gamma", 1), ("bn_running_var", 1), ("x_beta", 0)):
+        mx.init.Normal()(name, array)
+        assert array.asnumpy().tolist() == [wanted] * 2
