@@ -8,6 +8,7 @@
 #include <glob.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,7 +242,7 @@ static void a_snapshot_reaches_back_as_far_as_it_says(void **state)
     assert_int_equal(read_file("all.mxp").count, 2010);
 }
 
-static volatile bool go_on;
+static atomic_bool go_on;
 
 static void *count_until_told(void *nothing)
 {
