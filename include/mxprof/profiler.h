@@ -19,10 +19,12 @@ extern "C" {
 typedef struct mxp_session mxp_session;
 mxp_session *mxp_session_get(void);
 
-// Where records are kept. FILE: in native_filename itself, written through memory: whatever ends the
-// process, all records whose call had returned are in it.
+// Where records are kept. FILE: in native_filename itself, written through memory: whatever ends
+// the process, all records whose call had returned are in it.
 enum { MXP_STORE_MEMORY = 0, MXP_STORE_FILE = 1 };
-enum { MXP_FULL_GROW = 0, MXP_FULL_DROP = 1 };
+// When there is no more room. RING: the oldest records make room for new ones (a flight recorder);
+// a dump then writes all that is held, and there is no table.
+enum { MXP_FULL_GROW = 0, MXP_FULL_DROP = 1, MXP_FULL_RING = 2 };
 
 // The configuration. Fill it with mxp_config_init, change members, pass it on; it is copied.
 typedef struct mxp_config {
@@ -38,15 +40,24 @@ typedef struct mxp_config {
     int statistics_only;  // keep the table and no trace, for unlimited time; default 0
     int store;  // MXP_STORE_MEMORY or MXP_STORE_FILE
     int full_policy;  // MXP_FULL_*
-    uint64_t memory_limit_bytes;  // of records, in memory or in the file; default 1 GiB, at least 1 MiB
+    uint64_t
+        memory_limit_bytes;  // of records, in memory or in the file; default 1 GiB, at least 1 MiB
+    const char *snapshot_filename;  // of snapshots nobody named; default "snapshot.mxp", which
+                                    // gives snapshot.1.mxp, snapshot.2.mxp ...
+    double snapshot_ms;  // how far back those reach; default 10000
+    int snapshot_signal;  // take one at SIGUSR2, which must not be in use; default 0
+    double
+        snapshot_step_factor;  // take one after a step this many times the median; default 0: never
+    const char
+        *snapshot_counter;  // take one when a counter rises: "domain:name>value"; default none
 } mxp_config;
 
 void mxp_config_init(mxp_config *config);
 
 // Takes `config` over. Legal at any time, also while running: a changed file name finishes the old
 // file if anything was written to it. Keeps state and recorded data.
-// MXP_EVALUE: a member is out of range; nothing has changed. MXP_EIO while running with store FILE: as
-// mxp_session_run.
+// MXP_EVALUE: a member is out of range; nothing has changed. MXP_EIO while running with store FILE:
+// as mxp_session_run.
 int mxp_session_configure(mxp_session *session, const mxp_config *config);
 
 // The same from MXNet's string pairs (docs/guide.md lists the keys); keys left out return to their
@@ -66,6 +77,11 @@ int mxp_session_pause(mxp_session *session, int paused);
 // continuous_dump every dump finishes. MXP_ESTATE: the session has not been run since it was last
 // finished. MXP_EIO: open, write or rename failed; the records are kept for the next dump.
 int mxp_session_dump(mxp_session *session, int finished);
+
+// Writes the last `last_ms` milliseconds of what is held to `path`, as a native trace, or as Chrome
+// JSON if it ends in .json; recording goes on meanwhile, and nothing is consumed. 0: all that is
+// held. Null `path`: the next name of snapshot_filename. MXP_EIO, MXP_ENOMEM. MXP_EVALUE: negative.
+int mxp_session_snapshot(mxp_session *session, const char *path, double last_ms);
 
 // Has `observer` called after every mxp_session_dump that worked (not at the process's end, not in
 // the background), on the dumping thread and outside of all locks of ours, perhaps by several

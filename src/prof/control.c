@@ -10,6 +10,7 @@
 #include "base/os/os.h"
 #include "prof/emit.h"
 #include "prof/pool.h"
+#include "prof/ring.h"
 #include "prof/state.h"
 #include "prof/store.h"
 
@@ -47,6 +48,18 @@ uint32_t mxp__clock_source(void)
 uint64_t mxp_clock_read(void)
 {
     return mxp__clock_read_source(mxp__clock_source());
+}
+
+void mxp__drain_lock(void)
+{
+    mxp__lock(&mxp__rec.drain);
+    mxp__ring_pin();
+}
+
+void mxp__drain_unlock(void)
+{
+    mxp__ring_unpin();
+    mxp__unlock(&mxp__rec.drain);
 }
 
 // ---- handshake --------------------------------------------------------------------------------
@@ -143,7 +156,7 @@ void mxp__recorder_calibrate(void)
 uint64_t mxp__recorder_start(uint32_t classes, int resumed)
 {
     mxp__clock_source();
-    mxp__lock(&mxp__rec.drain);
+    mxp__drain_lock();
     bool was_on = mxp__recorder_is_on();
     uint64_t now = mxp_ticks();
     if (!was_on) {
@@ -161,7 +174,7 @@ uint64_t mxp__recorder_start(uint32_t classes, int resumed)
     if (mxp__rec.record_cost_ticks == 0) {
         mxp__rec.record_cost_ticks = mxp__measure_record_cost();
     }
-    mxp__unlock(&mxp__rec.drain);
+    mxp__drain_unlock();
     return now;
 }
 
@@ -208,7 +221,7 @@ static void close_open_spans(mxp_thread *thread, uint64_t closed_before, uint64_
 
 uint64_t mxp__recorder_stop(int close_open)
 {
-    mxp__lock(&mxp__rec.drain);
+    mxp__drain_lock();
     uint32_t state = recorder_state();
     uint64_t now = mxp_ticks();
     if (state == MXP__STATE_ON) {
@@ -231,18 +244,38 @@ uint64_t mxp__recorder_stop(int close_open)
         __atomic_store_n(&mxp__rec.state, close_open ? MXP__STATE_STOPPED : MXP__STATE_PAUSED,
                          __ATOMIC_RELEASE);
     }
-    mxp__unlock(&mxp__rec.drain);
+    mxp__drain_unlock();
     return end;
+}
+
+// Consumers go on with what a ring has held: positions that are not in the oldest chunk may be in
+// one that was used again.
+static void check_positions(void)
+{
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        for (int i = 0; i < MXP__CONSUMERS; i++) {
+            if (thread->position[i].chunk != thread->first) {
+                thread->position[i] = (mxp_position){0};
+            }
+        }
+        thread->counted = (mxp_position){0};
+        thread->records = thread->bytes = 0;
+    }
 }
 
 int mxp__recorder_limits_set(const mxp_recorder_limits *limits)
 {
-    mxp__lock(&mxp__rec.drain);
+    mxp__drain_lock();
     mxp__pool_limit(limits->memory_limit_bytes);
     if (limits->statistics_only != mxp__rec.limits.statistics_only ||
+        (limits->full_policy == MXP_FULL_RING) != mxp__ring_is_on() ||
         limits->statistics_when_full != mxp__rec.limits.statistics_when_full) {
         mxp__hold();
         mxp__rec.limits = *limits;
+        if (mxp__ring_is_on() != (limits->full_policy == MXP_FULL_RING)) {
+            mxp__ring_set(!mxp__ring_is_on());
+            check_positions();
+        }
         mxp__stats_free(mxp__rec.statistics[MXP__CONSUMER_FILE]);
         mxp__rec.statistics[MXP__CONSUMER_FILE] = NULL;
         for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
@@ -253,6 +286,6 @@ int mxp__recorder_limits_set(const mxp_recorder_limits *limits)
         mxp__rec.limits.memory_limit_bytes = limits->memory_limit_bytes;
         mxp__rec.limits.full_policy = limits->full_policy;
     }
-    mxp__unlock(&mxp__rec.drain);
+    mxp__drain_unlock();
     return MXP_OK;
 }

@@ -5,6 +5,7 @@
 #include "base/os/os.h"
 #include "prof/names.h"
 #include "prof/pool.h"
+#include "prof/ring.h"
 #include "prof/state.h"
 #include "prof/store.h"
 
@@ -12,7 +13,7 @@ static uint64_t saved_signals[16];
 
 void mxp__recorder_fork_prepare(void)
 {
-    mxp__lock(&mxp__rec.drain);
+    mxp__drain_lock();
     mxp__os_block_signals(saved_signals);
     mxp__names_fork_prepare();
     mxp__spin_lock(&mxp__pool_lock);
@@ -23,7 +24,7 @@ void mxp__recorder_fork_parent(void)
     mxp__spin_unlock(&mxp__pool_lock);
     mxp__names_fork_done();
     mxp__os_restore_signals(saved_signals);
-    mxp__unlock(&mxp__rec.drain);
+    mxp__drain_unlock();
 }
 
 void mxp__recorder_fork_child(void)
@@ -36,6 +37,7 @@ void mxp__recorder_fork_child(void)
     mxp__store_fork_child();
     mxp__threads_fork_child();
     mxp__pool_fork_child();
+    mxp__ring_fork_child();
     mxp__names_fork_done();
     mxp__rec.state = MXP__STATE_STOPPED;
     for (int i = 0; i < MXP__CONSUMERS; i++) {
@@ -46,6 +48,6 @@ void mxp__recorder_fork_child(void)
         mxp__rec.old_threads[i] = (mxp_thread_entry){0};
     }
     mxp__rec.old_records = mxp__rec.old_bytes = mxp__rec.old_lost = 0;
-    mxp__unlock(&mxp__rec.drain);
+    mxp__drain_unlock();
     mxp__os_restore_signals(saved_signals);
 }

@@ -9,6 +9,7 @@
 #include "prof/names.h"
 #include "prof/pool.h"
 #include "prof/report.h"
+#include "prof/ring.h"
 #include "prof/state.h"
 #include "prof/store.h"
 
@@ -31,6 +32,7 @@ typedef struct live_source {
     mxp_stats_view *stats;
     size_t stats_count, stats_capacity;
     mxp_info_list info;
+    bool pins;  // the ring, so that its blocks stay
 } live_source;
 
 // ---- walking chunks ---------------------------------------------------------------------------
@@ -117,8 +119,13 @@ static int count_stretch(void *context, const mxp_chunk_header *chunk, const uin
     return MXP_OK;
 }
 
+// A ring knows only what it holds.
 void mxp__thread_count_records(mxp_thread *thread)
 {
+    if (mxp__ring_is_on()) {
+        thread->counted = (mxp_position){0};
+        thread->records = thread->bytes = 0;
+    }
     walk(thread, &thread->counted, count_stretch, thread);
 }
 
@@ -128,6 +135,16 @@ static void move_to_end(int consumer)
         mxp_position end = {0};
         walk(thread, &end, NULL, NULL);
         thread->position[consumer] = end;
+    }
+}
+
+// Of a ring: to the oldest record of each thread, or to where the ring was begun anew.
+static void move_to_begin(int consumer)
+{
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        if (thread->position[consumer].chunk != thread->first) {
+            thread->position[consumer] = (mxp_position){0};
+        }
     }
 }
 
@@ -292,6 +309,9 @@ static int live_block(mxp_source *source, size_t number, mxp_block *block)
 static void live_close(mxp_source *source)
 {
     live_source *live = (live_source *)source;
+    if (live->pins) {
+        mxp__ring_unpin();
+    }
     mxp__timebase_fini(&live->timebase);
     mxp__info_fini(&live->info);
     mxp__free(live->blocks, live->block_capacity * sizeof(mxp_block));
@@ -305,7 +325,11 @@ static void live_close(mxp_source *source)
 static int build(live_source *live, int consumer)
 {
     int error = MXP_OK;
-    if (!mxp__rec.consumer_active[consumer]) {
+    if (mxp__ring_is_on()) {
+        live->pins = true;
+        mxp__ring_pin();
+        move_to_begin(consumer);
+    } else if (!mxp__rec.consumer_active[consumer]) {
         move_to_end(consumer);  // nothing was held back for it
     }
     for (mxp_thread *thread = mxp__threads(); thread != NULL && error == MXP_OK;
@@ -342,12 +366,12 @@ int mxp__live_open(int consumer, mxp_source **source)
                                 .name = live_name,
                                 .block = live_block,
                                 .close = live_close};
-    mxp__lock(&mxp__rec.drain);
+    mxp__drain_lock();
     int error = build(live, consumer);
     live->source.name_count = mxp__name_count();  // last: every id in the records is below it
     live->source.info = live->info.pairs;
     live->source.info_count = live->info.count;
-    mxp__unlock(&mxp__rec.drain);
+    mxp__drain_unlock();
     if (error != MXP_OK) {
         live_close(&live->source);
         return mxp__fail_memory("reading the records");
@@ -376,7 +400,8 @@ static bool is_embedded(mxp_thread *thread, const mxp_chunk_header *chunk)
 static void recycle_chunks(mxp_thread *thread)
 {
     mxp_chunk_header *next;
-    while ((next = next_of(thread->first)) != NULL && passed_by_all(thread, thread->first)) {
+    while (!mxp__ring_is_on() && (next = next_of(thread->first)) != NULL &&
+           passed_by_all(thread, thread->first)) {
         mxp_chunk_header *chunk = thread->first;
         thread->first = next;
         if (!is_embedded(thread, chunk)) {
@@ -387,6 +412,9 @@ static void recycle_chunks(mxp_thread *thread)
 
 static bool is_drained(mxp_thread *thread)
 {
+    if (mxp__ring_is_on()) {
+        return mxp__ring_is_past(thread) && thread->stats == NULL;
+    }
     if (next_of(thread->first) != NULL || thread->stats != NULL) {
         return false;
     }
@@ -401,6 +429,7 @@ static bool is_drained(mxp_thread *thread)
 // Exited threads whose records everybody has seen go back to the pool, their totals are kept.
 static void retire_threads(void)
 {
+    mxp__ring_tidy();
     for (mxp_thread *thread = mxp__threads(), *next; thread != NULL; thread = next) {
         next = thread->next;
         recycle_chunks(thread);
@@ -418,8 +447,8 @@ static void retire_threads(void)
 void mxp__live_consume(int consumer, mxp_source *source)
 {
     live_source *live = (live_source *)source;
-    mxp__lock(&mxp__rec.drain);
-    for (size_t i = 0; i < live->cut_count; i++) {
+    mxp__drain_lock();
+    for (size_t i = 0; i < live->cut_count && !live->pins; i++) {
         live->cuts[i].thread->position[consumer] = live->cuts[i].to;
     }
     if (consumer == MXP__CONSUMER_STATS) {
@@ -427,12 +456,12 @@ void mxp__live_consume(int consumer, mxp_source *source)
         mxp__rec.statistics[consumer] = NULL;
     }
     retire_threads();
-    mxp__unlock(&mxp__rec.drain);
+    mxp__drain_unlock();
 }
 
 void mxp__consumer_set_active(int consumer, int active)
 {
-    mxp__lock(&mxp__rec.drain);
+    mxp__drain_lock();
     if (active && !mxp__rec.consumer_active[consumer]) {
         move_to_end(consumer);  // its old position may point into recycled chunks
     }
@@ -443,19 +472,29 @@ void mxp__consumer_set_active(int consumer, int active)
         }
         retire_threads();
     }
-    mxp__unlock(&mxp__rec.drain);
+    mxp__drain_unlock();
+}
+
+void mxp__live_tidy(void)
+{
+    mxp__drain_lock();
+    retire_threads();
+    mxp__drain_unlock();
 }
 
 int mxp__live_pending(int consumer)
 {
     int pending = 0;
-    mxp__lock(&mxp__rec.drain);
+    mxp__drain_lock();
     // An inactive consumer's position may point into recycled chunks.
+    if (mxp__ring_is_on()) {
+        move_to_begin(consumer);
+    }
     mxp_thread *thread = mxp__rec.consumer_active[consumer] ? mxp__threads() : NULL;
     for (; thread != NULL && !pending; thread = thread->next) {
         mxp_position from = start_of(thread, thread->position[consumer]);
         pending = next_of(from.chunk) != NULL || filled_to(thread, from.chunk) != from.at;
     }
-    mxp__unlock(&mxp__rec.drain);
+    mxp__drain_unlock();
     return pending;
 }

@@ -48,7 +48,7 @@ static void unmap_counted(void *pages, uint64_t size_bytes)
     __atomic_fetch_sub(&pool.held_bytes, size_bytes, __ATOMIC_RELAXED);
 }
 
-static mxp_chunk_header *take_chunk(uint64_t beyond_bytes)
+static mxp_chunk_header *take_spare(void)
 {
     if (!mxp__spin_lock(&mxp__pool_lock)) {
         return NULL;
@@ -59,7 +59,13 @@ static mxp_chunk_header *take_chunk(uint64_t beyond_bytes)
         pool.free_chunk_count--;
     }
     mxp__spin_unlock(&mxp__pool_lock);
-    return chunk != NULL ? chunk : map_counted(MXP_CHUNK_BYTES, beyond_bytes);
+    return chunk;
+}
+
+static mxp_chunk_header *take_chunk(uint64_t beyond_bytes)
+{
+    mxp_chunk_header *spare = take_spare();
+    return spare != NULL ? spare : map_counted(MXP_CHUNK_BYTES, beyond_bytes);
 }
 
 mxp_chunk_header *mxp__pool_take_chunk(void)
@@ -89,6 +95,11 @@ void mxp__pool_give_chunk(mxp_chunk_header *chunk)
     mxp__spin_unlock(&mxp__pool_lock);
 }
 
+void mxp__pool_drop_chunk(mxp_chunk_header *chunk)
+{
+    unmap_counted(chunk, MXP_CHUNK_BYTES);
+}
+
 bool mxp__pool_prefill(void)
 {
     while (mxp__pool_held_bytes() + MXP_CHUNK_BYTES <=
@@ -105,6 +116,18 @@ bool mxp__pool_prefill(void)
     return true;
 }
 
+// A spare chunk makes room for a block.
+static void *map_block(void)
+{
+    void *block = map_counted(MXP__THREAD_BLOCK_BYTES, 0);
+    mxp_chunk_header *spare = block == NULL ? take_spare() : NULL;
+    if (spare != NULL) {
+        unmap_counted(spare, MXP_CHUNK_BYTES);
+        block = map_counted(MXP__THREAD_BLOCK_BYTES, 0);
+    }
+    return block;
+}
+
 void *mxp__pool_take_block(void)
 {
     if (!mxp__spin_lock(&mxp__pool_lock)) {
@@ -116,7 +139,7 @@ void *mxp__pool_take_block(void)
     }
     mxp__spin_unlock(&mxp__pool_lock);
     if (block == NULL) {
-        return map_counted(MXP__THREAD_BLOCK_BYTES, 0);
+        return map_block();
     }
     memset(block, 0, MXP__THREAD_BLOCK_BYTES);
     return block;

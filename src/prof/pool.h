@@ -24,6 +24,7 @@ mxp_chunk_header *mxp__pool_take_chunk(void);  // null: cap, no memory, or the l
 // reached.
 mxp_chunk_header *mxp__pool_take_reserve(void);
 void mxp__pool_give_chunk(mxp_chunk_header *chunk);
+void mxp__pool_drop_chunk(mxp_chunk_header *chunk);  // to the system: room for something else
 void *mxp__pool_take_block(void);  // a zeroed thread block, or null
 void mxp__pool_give_block(void *block);
 uint64_t mxp__pool_held_bytes(void);

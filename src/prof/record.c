@@ -6,6 +6,7 @@
 
 #include "prof/emit.h"
 #include "prof/state.h"
+#include "prof/trigger.h"
 
 static void close_counter(const mxp_emit *emit, mxp_name name, unsigned type, uint64_t bits)
 {
@@ -16,11 +17,12 @@ static void close_counter(const mxp_emit *emit, mxp_name name, unsigned type, ui
     mxp__emit_close(emit, 2);
 }
 
-static void put_counter(uint32_t classes, mxp_name name, unsigned type, uint64_t bits)
+static void put_counter(uint32_t classes, mxp_name name, unsigned type, uint64_t bits, double value)
 {
     mxp_emit emit;
     if (mxp_enabled(classes) && mxp__emit_open(&emit, classes, 2)) {
         close_counter(&emit, name, type, bits);
+        mxp__trigger_counter(name, value);
     }
 }
 
@@ -31,24 +33,25 @@ void mxp__counter_emit(mxp_name name, uint64_t value, uint64_t *last_ticks)
         emit.now = emit.now > *last_ticks ? emit.now : *last_ticks + 1;
         *last_ticks = emit.now;
         close_counter(&emit, name, MXP_ARG_U64, value);
+        mxp__trigger_counter(name, (double)value);
     }
 }
 
 void mxp_counter_u64(uint32_t classes, mxp_name name, uint64_t value)
 {
-    put_counter(classes, name, MXP_ARG_U64, value);
+    put_counter(classes, name, MXP_ARG_U64, value, (double)value);
 }
 
 void mxp_counter_i64(uint32_t classes, mxp_name name, int64_t value)
 {
-    put_counter(classes, name, MXP_ARG_I64, (uint64_t)value);
+    put_counter(classes, name, MXP_ARG_I64, (uint64_t)value, (double)value);
 }
 
 void mxp_counter_f64(uint32_t classes, mxp_name name, double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
-    put_counter(classes, name, MXP_ARG_F64, bits);
+    put_counter(classes, name, MXP_ARG_F64, bits, value);
 }
 
 void mxp_instant(uint32_t classes, mxp_name name, int scope)
@@ -93,6 +96,7 @@ void mxp_step(uint64_t number)
 {
     if (mxp_enabled(MXP_CLASS_ALL)) {
         mxp__meta(MXP_META_STEP, MXP_NAME_NONE, number, 0, MXP_CLASS_ALL);
+        mxp__trigger_step(mxp_ticks());
     }
 }
 

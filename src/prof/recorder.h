@@ -46,6 +46,9 @@ void mxp__consumer_set_active(int consumer, int active);  // inactive ones hold 
 // it. Only one live source a consumer at a time.
 int mxp__live_open(int consumer, mxp_source **source);
 void mxp__live_consume(int consumer, mxp_source *source);
+// With a ring every cut is all that the ring holds, and consuming it changes nothing.
+// Gives back what threads that are gone have left, when it is older than the ring.
+void mxp__live_tidy(void);
 // Whether there is anything new for the consumer.
 int mxp__live_pending(int consumer);
 

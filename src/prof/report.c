@@ -146,10 +146,10 @@ void mxp__report_fill(mxp_report *report)
 
 void mxp__recorder_report(mxp_report *report)
 {
-    mxp__lock(&mxp__rec.drain);
+    mxp__drain_lock();
     mxp__recorder_timebase(1);
     mxp__report_fill(report);
-    mxp__unlock(&mxp__rec.drain);
+    mxp__drain_unlock();
 }
 
 const mxp_timebase *mxp__recorder_timebase(int add_point)

@@ -43,6 +43,10 @@ enum { MXP__STATE_STOPPED = 0, MXP__STATE_ON = 1, MXP__STATE_PAUSED = 2 };
 
 extern mxp_recorder_state mxp__rec;
 
+// The drain lock. Whoever holds it may walk chunks: a ring is pinned meanwhile.
+void mxp__drain_lock(void);
+void mxp__drain_unlock(void);
+
 // Picks the clock once and opens the inline counter in the gate.
 uint32_t mxp__clock_source(void);
 

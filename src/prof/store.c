@@ -12,6 +12,7 @@
 #include "base/os/mapped_file.h"
 #include "prof/names.h"
 #include "prof/pool.h"
+#include "prof/ring.h"
 #include "prof/state.h"
 
 enum {
@@ -84,12 +85,15 @@ static bool holds(const recording_file *store, const void *place)
 }
 
 // ---- chunks ------------------------------------------------------------------------------------
-mxp_chunk_header *mxp__store_take_chunk(void)
+// A ring in a file leaves a quarter of it for names, threads, and what is recorded while it is
+// pinned.
+static bool ring_is_full(const recording_file *store)
 {
-    recording_file *store = __atomic_load_n(&active, __ATOMIC_ACQUIRE);
-    if (store == NULL) {
-        return mxp__pool_take_chunk();
-    }
+    return mxp__ring_is_on() && store->chunks * MXP_CHUNK_BYTES >= store->file.limit_bytes / 4 * 3;
+}
+
+static mxp_chunk_header *take_from_file(recording_file *store)
+{
     mxp_section *section = take_room(store, MXP_SECTION_CHUNK, MXP_CHUNK_BYTES);
     if (section == NULL) {
         return NULL;
@@ -97,6 +101,23 @@ mxp_chunk_header *mxp__store_take_chunk(void)
     __atomic_fetch_add(&store->chunks, 1, __ATOMIC_RELAXED);
     mxp__mapped_file_populate(&store->file, offset_of(store, section), MXP_CHUNK_BYTES);
     return (mxp_chunk_header *)section;
+}
+
+mxp_chunk_header *mxp__store_take_chunk(void)
+{
+    recording_file *store = __atomic_load_n(&active, __ATOMIC_ACQUIRE);
+    bool full = store != NULL && ring_is_full(store);
+    mxp_chunk_header *chunk = NULL;
+    if (!full) {
+        chunk = store != NULL ? take_from_file(store) : mxp__pool_take_chunk();
+    }
+    if (chunk == NULL && mxp__ring_is_on()) {
+        chunk = mxp__ring_take();
+        if (chunk == NULL) {  // pinned
+            chunk = store != NULL ? take_from_file(store) : mxp__pool_take_reserve();
+        }
+    }
+    return chunk;
 }
 
 // Under the drain lock; `store` has ended.
@@ -134,6 +155,23 @@ void mxp__store_give_chunk(mxp_chunk_header *chunk)
 bool mxp__store_holds(const void *words)
 {
     return holds(active, words);
+}
+
+bool mxp__store_is_own(const mxp_chunk_header *chunk)
+{
+    const recording_file *store = __atomic_load_n(&active, __ATOMIC_ACQUIRE);
+    return store == NULL || holds(store, chunk);
+}
+
+void mxp__store_settle(void)
+{
+    mxp__drain_lock();
+    if (mxp__ring_is_on()) {
+        mxp__hold();
+        mxp__ring_forget();
+        mxp__release();
+    }
+    mxp__drain_unlock();
 }
 
 int mxp__store_copy(const mxp_block *block)
@@ -360,7 +398,7 @@ int mxp__store_open(const char *path, uint64_t limit_bytes, const mxp_file_heade
                     const void *sections, size_t sections_bytes)
 {
     recording_file *store = NULL;
-    mxp__lock(&mxp__rec.drain);
+    mxp__drain_lock();
     int error = create(&store, path, limit_bytes);
     if (error == MXP_OK) {
         error = fill(store, header, sections, sections_bytes);
@@ -371,7 +409,7 @@ int mxp__store_open(const char *path, uint64_t limit_bytes, const mxp_file_heade
             destroy(store);
         }
     }
-    mxp__unlock(&mxp__rec.drain);
+    mxp__drain_unlock();
     return error;
 }
 
@@ -387,6 +425,17 @@ static void close_chunk(mxp_thread *thread)
         (uint64_t)(thread->hot.cursor - mxp__chunk_words(chunk)) * sizeof(uint64_t);
 }
 
+// No chunk of an ended file may come into the ring's queue.
+static void leave_ring(const recording_file *store)
+{
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        if (holds(store, thread->current)) {
+            mxp__thread_new_chunk(thread, mxp_ticks());
+        }
+    }
+    mxp__ring_forget();
+}
+
 // All threads go back to memory. Nobody records meanwhile.
 static void leave(void)
 {
@@ -398,7 +447,13 @@ static void leave(void)
             leave_chunk(thread);
         }
     }
+    recording_file *store = active;
     __atomic_store_n(&active, NULL, __ATOMIC_RELEASE);
+    store->next = ended;
+    ended = store;
+    if (mxp__ring_is_on()) {
+        leave_ring(store);
+    }
     mxp__release();
 }
 
@@ -417,17 +472,15 @@ static void count_sections(const recording_file *store, mxp_store_end *end)
 void mxp__store_finish(mxp_store_end *end)
 {
     *end = (mxp_store_end){.fd = -1};
-    mxp__lock(&mxp__rec.drain);
+    mxp__drain_lock();
     recording_file *store = active;
     if (store != NULL) {
         leave();
         count_sections(store, end);
         end->fd = dup(store->file.fd);
-        store->next = ended;
-        ended = store;
         release(store);
     }
-    mxp__unlock(&mxp__rec.drain);
+    mxp__drain_unlock();
 }
 
 // Thread blocks and mappings of the parent are left alone but for their addresses: what the child

@@ -28,7 +28,10 @@ int mxp__store_open(const char *path, uint64_t limit_bytes, const mxp_file_heade
 bool mxp__store_is_open(void);
 // Whether records are the open file's: those of a live source that are not must be copied.
 bool mxp__store_holds(const void *words);
+bool mxp__store_is_own(const mxp_chunk_header *chunk);  // of where chunks now come from
 int mxp__store_copy(const mxp_block *block);  // MXP_EIO: the file is full
+// What a ring holds is written, or copied: it begins anew.
+void mxp__store_settle(void);
 // A newer CLOCK section of MXP__STORE_CLOCK_BYTES; one of another length is not taken.
 void mxp__store_put_clock(const void *section, size_t size_bytes);
 

@@ -24,7 +24,7 @@ int mxp_tap_add(mxp_tap tap, void *context)
     }
     int error =
         mxp__fail(MXP_ESTATE, "no more than %d taps at a time: remove one first", MXP__TAPS_MAX);
-    mxp__lock(&mxp__rec.drain);
+    mxp__drain_lock();
     for (int i = 0; i < MXP__TAPS_MAX && error != MXP_OK; i++) {
         if (mxp__rec.taps[i].tap == NULL) {
             __atomic_store_n(&mxp__rec.taps[i].context, context, __ATOMIC_RELAXED);
@@ -33,14 +33,14 @@ int mxp_tap_add(mxp_tap tap, void *context)
         }
     }
     update_gate();
-    mxp__unlock(&mxp__rec.drain);
+    mxp__drain_unlock();
     return error;
 }
 
 int mxp_tap_remove(mxp_tap tap, void *context)
 {
     int error = mxp__fail(MXP_EINVAL, "mxp_tap_remove: no such tap with this context");
-    mxp__lock(&mxp__rec.drain);
+    mxp__drain_lock();
     for (int i = 0; i < MXP__TAPS_MAX && error != MXP_OK; i++) {
         mxp_tap_slot *slot = &mxp__rec.taps[i];
         if (tap != NULL && slot->tap == tap && slot->context == context) {
@@ -49,7 +49,7 @@ int mxp_tap_remove(mxp_tap tap, void *context)
         }
     }
     update_gate();
-    mxp__unlock(&mxp__rec.drain);
+    mxp__drain_unlock();
     return error;
 }
 

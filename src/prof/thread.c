@@ -8,6 +8,7 @@
 #include "base/os/os.h"
 #include "prof/names.h"
 #include "prof/pool.h"
+#include "prof/ring.h"
 #include "prof/store.h"
 
 __thread mxp_recorder *mxp_self __attribute__((tls_model("initial-exec")));
@@ -37,6 +38,7 @@ static void thread_exit(void *block)
     mxp_self = NULL;
     self->end_ticks = mxp_ticks();
     close_chunk(self);  // for who reads the store's file later
+    mxp__ring_add(self, self->current);
     __atomic_store_n(&self->exited, 1u, __ATOMIC_RELEASE);  // pairs with the drain
     __atomic_store_n(&self->hot.busy, 0u, __ATOMIC_RELEASE);
 }
@@ -76,6 +78,7 @@ bool mxp__thread_new_chunk(mxp_thread *self, uint64_t now)
     // The reader that sees the chunk also sees how far the one before goes (pairs with next_of).
     __atomic_store_n(&last->next, (uint64_t)(uintptr_t)chunk, __ATOMIC_RELEASE);
     __atomic_store_n(&self->hot.cursor, mxp__chunk_words(chunk), __ATOMIC_RELEASE);
+    mxp__ring_add(self, last);
     for (size_t i = 0; i < MXP__LOSS_WINDOWS; i++) {
         self->loss[i].open = 0;
     }
@@ -111,11 +114,24 @@ static void count_registration_loss(uint64_t now)
     __atomic_store_n(&threads.lost_to, now, __ATOMIC_RELAXED);
 }
 
+// A ring holds all the memory there may be: its oldest chunk makes room for a thread.
+static mxp_recorder_section *take_block(void)
+{
+    mxp_recorder_section *block = mxp__pool_take_block();
+    bool full = block == NULL && !mxp__store_is_open();
+    mxp_chunk_header *oldest = full ? mxp__ring_take() : NULL;
+    if (oldest != NULL) {
+        mxp__pool_drop_chunk(oldest);
+        block = mxp__pool_take_block();
+    }
+    return block;
+}
+
 static mxp_thread *thread_register(void)
 {
     uint64_t now = mxp_ticks();
     uint32_t index = __atomic_load_n(&threads.next_index, __ATOMIC_RELAXED);
-    mxp_recorder_section *block = index < MXP__THREADS_MAX ? mxp__pool_take_block() : NULL;
+    mxp_recorder_section *block = index < MXP__THREADS_MAX ? take_block() : NULL;
     if (block == NULL) {
         count_registration_loss(now);
         return NULL;

@@ -138,6 +138,13 @@ static uint32_t classes_of(const mxp_key_value *values)
     return classes;
 }
 
+static int policy_of(const char *word)
+{
+    return strcmp(word, "ring") == 0   ? MXP_FULL_RING
+           : strcmp(word, "drop") == 0 ? MXP_FULL_DROP
+                                       : MXP_FULL_GROW;
+}
+
 static void fill_config(const mxp_key_value *values, mxp_config *config)
 {
     const char *native = values[KEY_native_filename].text;
@@ -152,9 +159,13 @@ static void fill_config(const mxp_key_value *values, mxp_config *config)
         .aggregate_stats = values[KEY_aggregate_stats].flag,
         .statistics_only = values[KEY_statistics_only].flag,
         .store = strcmp(values[KEY_store].text, "file") == 0 ? MXP_STORE_FILE : MXP_STORE_MEMORY,
-        .full_policy =
-            strcmp(values[KEY_full_policy].text, "drop") == 0 ? MXP_FULL_DROP : MXP_FULL_GROW,
+        .full_policy = policy_of(values[KEY_full_policy].text),
         .memory_limit_bytes = values[KEY_memory_limit_bytes].size,
+        .snapshot_filename = values[KEY_snapshot_filename].text,
+        .snapshot_ms = values[KEY_snapshot_ms].number,
+        .snapshot_signal = values[KEY_snapshot_signal].flag,
+        .snapshot_step_factor = values[KEY_snapshot_step_factor].number,
+        .snapshot_counter = values[KEY_snapshot_counter].text,
     };
 }
 
@@ -204,6 +215,29 @@ int mxp__config_parse(int count, const char *const *keys, const char *const *val
     return MXP_OK;
 }
 
+int mxp__config_counter_trigger(const char *text, mxp_counter_trigger *trigger)
+{
+    *trigger = (mxp_counter_trigger){0};
+    if (text[0] == '\0') {
+        return MXP_OK;
+    }
+    const char *above = strrchr(text, '>');
+    const char *colon = above != NULL ? memchr(text, ':', (size_t)(above - text)) : NULL;
+    char *end = NULL;
+    double value = above != NULL ? strtod(above + 1, &end) : 0;
+    if (colon == NULL || colon == text || colon + 1 == above || end == above + 1 || *end != '\0' ||
+        value != value) {
+        return mxp__fail(
+            MXP_EVALUE,
+            "Invalid value for snapshot_counter: '%.*s'; write domain:name>value, as in "
+            "'memory:in use>1e9'",
+            mxp__quote_length(text), text);
+    }
+    *trigger = (mxp_counter_trigger){text, (size_t)(colon - text), colon + 1,
+                                     (size_t)(above - colon - 1), value};
+    return MXP_OK;
+}
+
 static int check_members(const mxp_config *config)
 {
     if (config->filename == NULL || config->filename[0] == '\0') {
@@ -226,11 +260,17 @@ static int check_members(const mxp_config *config)
                          "values are: {'file', 'memory'}",
                          config->store);
     }
-    if (config->full_policy != MXP_FULL_GROW && config->full_policy != MXP_FULL_DROP) {
+    if (config->full_policy < MXP_FULL_GROW || config->full_policy > MXP_FULL_RING) {
         return mxp__fail(MXP_EVALUE,
                          "Invalid Input: full_policy %d, valid values are: {'drop', "
-                         "'grow'}",
+                         "'grow', 'ring'}",
                          config->full_policy);
+    }
+    if (config->full_policy == MXP_FULL_RING &&
+        (config->aggregate_stats != 0 || config->statistics_only != 0)) {
+        return mxp__fail(
+            MXP_EVALUE, "Invalid Input: full_policy ring keeps no table: leave aggregate_stats and "
+                        "statistics_only off, or take full_policy grow");
     }
     if (config->memory_limit_bytes < MEMORY_LIMIT_MIN) {
         return mxp__fail(MXP_EVALUE,
@@ -239,6 +279,20 @@ static int check_members(const mxp_config *config)
                          (unsigned long long)config->memory_limit_bytes, MEMORY_LIMIT_MIN);
     }
     return MXP_OK;
+}
+
+// Written so that a NaN fails.
+static int check_snapshots(const mxp_config *config)
+{
+    if (!(config->snapshot_ms > 0)) {
+        return mxp__fail(MXP_EVALUE, "Invalid value for snapshot_ms: give milliseconds above 0");
+    }
+    if (!(config->snapshot_step_factor == 0 || config->snapshot_step_factor > 1)) {
+        return mxp__fail(MXP_EVALUE, "Invalid value for snapshot_step_factor: give 0 for never, or "
+                                     "how many times the median, above 1");
+    }
+    mxp_counter_trigger ignored;
+    return mxp__config_counter_trigger(config->snapshot_counter, &ignored);
 }
 
 int mxp__config_check(const mxp_config *given, mxp_config *config)
@@ -262,7 +316,14 @@ int mxp__config_check(const mxp_config *given, mxp_config *config)
     if (config->memory_csv_prefix == NULL) {
         config->memory_csv_prefix = "";
     }
+    if (config->snapshot_filename == NULL || config->snapshot_filename[0] == '\0') {
+        config->snapshot_filename = "snapshot.mxp";
+    }
+    if (config->snapshot_counter == NULL) {
+        config->snapshot_counter = "";
+    }
     int error = check_members(config);
+    error = error == MXP_OK ? check_snapshots(config) : error;
     config->classes |= MXP_CLASS_USER;
     return error;
 }

@@ -5,11 +5,22 @@
 #define MXP_SESSION_CONFIG_H
 
 #include <mxprof/profiler.h>
+#include <stddef.h>
 
 // Fills *config from the pairs; keys left out take their defaults, or the environment's. The
 // strings of *config are the caller's. *server: profile_process=server was asked for.
 int mxp__config_parse(int count, const char *const *keys, const char *const *values,
                       mxp_config *config, int *server);
+
+// snapshot_counter, taken apart: domain and name are parts of the text, null if there is none.
+typedef struct mxp_counter_trigger {
+    const char *domain;
+    size_t domain_length;
+    const char *name;
+    size_t name_length;
+    double above;
+} mxp_counter_trigger;
+int mxp__config_counter_trigger(const char *text, mxp_counter_trigger *trigger);
 
 // Completes `given` (its size tells which members it has) and checks every member.
 int mxp__config_check(const mxp_config *given, mxp_config *config);

@@ -12,6 +12,7 @@
 #include "session/config.h"
 #include "session/record_file.h"
 #include "session/session.h"
+#include "session/snapshot.h"
 
 // The strings of a configuration are never written through, only freed.
 static void free_string(const char *text)
@@ -24,6 +25,8 @@ static void free_strings(mxp_config *config)
     free_string(config->filename);
     free_string(config->native_filename);
     free_string(config->memory_csv_prefix);
+    free_string(config->snapshot_filename);
+    free_string(config->snapshot_counter);
 }
 
 // Replaces the strings of *config by copies.
@@ -33,7 +36,10 @@ static int own_strings(mxp_config *config)
     copy.filename = mxp__strdup(config->filename);
     copy.memory_csv_prefix = mxp__strdup(config->memory_csv_prefix);
     copy.native_filename = mxp__strdup(config->native_filename);
+    copy.snapshot_filename = mxp__strdup(config->snapshot_filename);
+    copy.snapshot_counter = mxp__strdup(config->snapshot_counter);
     bool short_of_memory = copy.filename == NULL || copy.memory_csv_prefix == NULL ||
+                           copy.snapshot_filename == NULL || copy.snapshot_counter == NULL ||
                            (config->native_filename != NULL && copy.native_filename == NULL);
     if (short_of_memory) {
         free_strings(&copy);
@@ -52,12 +58,13 @@ int mxp__configure_recorder_locked(mxp_session *session)
         return error;
     }
     mxp__consumer_set_active(MXP__CONSUMER_FILE, config->statistics_only == 0);
-    return mxp__recorder_limits_set(&(mxp_recorder_limits){
+    error = mxp__recorder_limits_set(&(mxp_recorder_limits){
         .memory_limit_bytes = config->memory_limit_bytes,
         .full_policy = config->full_policy,
         .statistics_only = config->statistics_only,
         .statistics_when_full = statistics,
     });
+    return error == MXP_OK ? mxp__snapshot_configure_locked(session) : error;
 }
 
 // Ends the files of the configuration that is replaced.
@@ -109,8 +116,8 @@ static void take_over_locked(mxp_session *session, const mxp_config *config)
 
 static int configure_locked(mxp_session *session, const mxp_config *config)
 {
-    if (config->continuous_dump != 0 && session->output) {
-        int error = mxp__writer_ensure_locked(session);
+    if (session->output) {
+        int error = mxp__writer_ensure_locked(session, config);
         if (error != MXP_OK) {
             return error;
         }

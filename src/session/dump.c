@@ -159,6 +159,7 @@ int mxp__dump_locked(mxp_session *session, bool finished)
     if (finished || session->config.continuous_dump == 0) {
         mxp__dump_close_files_locked(session);
         error = mxp__record_file_end();
+        mxp__store_settle();
         session->output = false;
         mxp__writer_wake_locked(session);
     }

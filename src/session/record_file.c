@@ -83,7 +83,9 @@ int mxp__record_file_begin(const char *path, uint64_t limit_bytes)
     if (error != MXP_OK) {
         return mxp__fail(error, "%s; recording goes on in memory", mxp_last_error());
     }
-    return copy_pending();
+    error = copy_pending();
+    mxp__store_settle();
+    return error;
 }
 
 void mxp__record_file_sync(void)

@@ -70,15 +70,13 @@ int mxp__session_run_locked(mxp_session *session)
     if (error != MXP_OK) {
         return error;
     }
-    if (session->config.continuous_dump != 0) {
-        error = mxp__writer_ensure_locked(session);
-        if (error != MXP_OK) {
-            return error;
-        }
-    }
     int store_error = MXP_OK;
     if (wants_file(session) && !mxp__store_is_open()) {
         store_error = mxp__record_file_begin_locked(session);
+    }
+    error = mxp__writer_ensure_locked(session, &session->config);
+    if (error != MXP_OK) {
+        return error;
     }
     if (!session->output) {
         session->writer.last_dump_ns = mxp__os_monotonic_ns();

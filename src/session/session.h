@@ -28,6 +28,7 @@ typedef struct mxp_writer {
     bool started, quit;
     bool failed;  // since the last dump that worked
     uint64_t last_dump_ns;  // monotonic; the period counts from here
+    uint64_t last_care_ns, last_tidy_ns;
 } mxp_writer;
 
 struct mxp_session {
@@ -74,7 +75,8 @@ int mxp__aggregate_drain_locked(mxp_session *session);
 
 // writer.c
 void mxp__writer_init(mxp_session *session);
-int mxp__writer_ensure_locked(mxp_session *session);  // starts the thread if it is needed
+// Starts the thread if `config`, which is or will be in force, needs it.
+int mxp__writer_ensure_locked(mxp_session *session, const mxp_config *config);
 void mxp__writer_wake_locked(mxp_session *session);  // output or period changed
 void mxp__writer_end(mxp_session *session);  // without the lock: ends and joins it
 

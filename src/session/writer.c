@@ -1,29 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
-// The background thread of continuous_dump. It sleeps on a condition variable, so that a new period
-// holds at once and the end of the process never waits for it. While there is nothing to write
-// periodically it sleeps without a deadline.
+// The background thread of continuous_dump, recording files, rings and snapshots. It sleeps on a
+// condition variable, so that a new period holds at once and the end of the process never waits for
+// it. While there is nothing to write periodically it sleeps without a deadline.
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/os/os.h"
+#include "prof/recorder.h"
+#include "prof/store.h"
+#include "session/record_file.h"
 #include "session/session.h"
+#include "session/snapshot.h"
 
 static const uint64_t ns_per_s = 1000000000;
 static const uint64_t period_min_ns = 1000000;
 static const double period_max_s = 1e9;  // beyond it: never
 
 // When the next dump is due, UINT64_MAX if none is.
-static uint64_t due_ns(const mxp_session *session)
+static uint64_t dump_due_ns(const mxp_session *session)
 {
     const mxp_config *config = &session->config;
-    bool periodic = session->output && config->continuous_dump != 0;
+    bool periodic =
+        session->output && config->continuous_dump != 0 && config->full_policy != MXP_FULL_RING;
     if (!periodic || !(config->dump_period_s < period_max_s)) {
         return UINT64_MAX;
     }
     uint64_t period_ns = (uint64_t)(config->dump_period_s * (double)ns_per_s);
     return session->writer.last_dump_ns + (period_ns < period_min_ns ? period_min_ns : period_ns);
+}
+
+// Housekeeping of a ring and of the recording file, and a look at what triggers have asked for.
+static uint64_t care_due_ns(const mxp_session *session)
+{
+    if (!session->running) {
+        return UINT64_MAX;
+    }
+    if (mxp__snapshot_wanted()) {
+        return session->writer.last_care_ns + ns_per_s / 20;
+    }
+    bool ring = session->config.full_policy == MXP_FULL_RING;
+    return ring || mxp__store_is_open() ? session->writer.last_care_ns + ns_per_s : UINT64_MAX;
+}
+
+static void care(mxp_session *session, uint64_t now_ns)
+{
+    mxp__snapshot_serve_locked(session);
+    if (now_ns - session->writer.last_tidy_ns >= ns_per_s) {
+        session->writer.last_tidy_ns = now_ns;
+        if (session->config.full_policy == MXP_FULL_RING) {
+            mxp__live_tidy();
+        }
+        mxp__record_file_sync();
+    }
+    session->writer.last_care_ns = now_ns;
+}
+
+static uint64_t due_ns(const mxp_session *session)
+{
+    uint64_t dump = dump_due_ns(session), look = care_due_ns(session);
+    return dump < look ? dump : look;
 }
 
 static void wait_until(mxp_session *session, uint64_t until_ns)
@@ -51,6 +88,12 @@ static void *write_periodically(void *argument)
             wait_until(session, due);
             continue;
         }
+        if (mxp__os_monotonic_ns() >= care_due_ns(session)) {
+            care(session, mxp__os_monotonic_ns());
+        }
+        if (mxp__os_monotonic_ns() < dump_due_ns(session)) {
+            continue;
+        }
         // A failure keeps the records: the next dump that somebody calls meets and reports it.
         writer->failed = mxp__dump_background_locked(session) != MXP_OK;
         writer->last_dump_ns = mxp__os_monotonic_ns();
@@ -69,10 +112,18 @@ void mxp__writer_init(mxp_session *session)
     pthread_condattr_destroy(&attributes);
 }
 
-int mxp__writer_ensure_locked(mxp_session *session)
+// A forked child has no thread of ours unless it asks for files.
+static bool is_wanted(const mxp_session *session, const mxp_config *config)
+{
+    bool cares = mxp__snapshot_wanted() || config->full_policy == MXP_FULL_RING ||
+                 config->store == MXP_STORE_FILE;
+    return config->continuous_dump != 0 || (cares && !session->inherited);
+}
+
+int mxp__writer_ensure_locked(mxp_session *session, const mxp_config *config)
 {
     mxp_writer *writer = &session->writer;
-    if (writer->started || session->exited) {
+    if (writer->started || session->exited || !is_wanted(session, config)) {
         return MXP_OK;
     }
     writer->quit = false;
@@ -85,7 +136,7 @@ int mxp__writer_ensure_locked(mxp_session *session)
     if (error != 0) {
         return mxp__fail(
             MXP_ENOMEM,
-            "cannot start the thread for continuous_dump: %s; free some threads or set "
+            "cannot start the thread that writes in the background: %s; free some threads or set "
             "continuous_dump=False",
             strerror(error));
     }

@@ -178,8 +178,8 @@ static void enums_want_the_exact_word(void **state)
     assert_int_equal(parse("store", "file"), MXP_OK);
     assert_int_equal(config.store, MXP_STORE_FILE);
     assert_int_equal(parse("store", "memory"), MXP_OK);
-    assert_says(parse("full_policy", "ring"), MXP_EVALUE,
-                "Invalid Input: 'ring', valid values are: {'drop', 'grow'}");
+    assert_says(parse("full_policy", "rings"), MXP_EVALUE,
+                "Invalid Input: 'rings', valid values are: {'drop', 'grow', 'ring'}");
     assert_int_equal(parse("full_policy", "drop"), MXP_OK);
     assert_int_equal(config.full_policy, MXP_FULL_DROP);
 }

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// See ring.h. The queue is linked through the checksum of the chunks' headers, which nothing else
+// uses in memory.
+#include "prof/ring.h"
+
+#include "prof/pool.h"
+#include "prof/store.h"
+
+static struct {
+    bool on;  // atomic: changed while nobody records
+    uint32_t pins;  // under the pool lock, as everything below
+    mxp_chunk_header *oldest, *newest;
+    mxp_chunk_header *foreign;  // of a store that was left: to be given back under the drain lock
+} ring;
+
+static mxp_chunk_header *chunk_of(uint64_t link)
+{
+    return (mxp_chunk_header *)(uintptr_t)link;
+}
+
+bool mxp__ring_is_on(void)
+{
+    return __atomic_load_n(&ring.on, __ATOMIC_RELAXED);
+}
+
+// ---- pins --------------------------------------------------------------------------------------
+void mxp__ring_pin(void)
+{
+    if (mxp__spin_lock(&mxp__pool_lock)) {
+        ring.pins++;
+        mxp__spin_unlock(&mxp__pool_lock);
+    }
+}
+
+void mxp__ring_unpin(void)
+{
+    if (mxp__spin_lock(&mxp__pool_lock)) {
+        ring.pins--;
+        mxp__spin_unlock(&mxp__pool_lock);
+    }
+}
+
+// ---- the queue ---------------------------------------------------------------------------------
+void mxp__ring_add(mxp_thread *thread, mxp_chunk_header *chunk)
+{
+    if (!mxp__ring_is_on() || chunk == mxp__thread_first_chunk(thread) ||
+        !mxp__spin_lock(&mxp__pool_lock)) {
+        return;
+    }
+    chunk->section.checksum = 0;
+    if (ring.newest != NULL) {
+        ring.newest->section.checksum = (uintptr_t)chunk;
+    } else {
+        ring.oldest = chunk;
+    }
+    ring.newest = chunk;
+    mxp__spin_unlock(&mxp__pool_lock);
+}
+
+static mxp_chunk_header *next_of(mxp_chunk_header *chunk)
+{
+    return chunk_of(__atomic_load_n(&chunk->next, __ATOMIC_ACQUIRE));
+}
+
+// The embedded chunk, if it was before the one that goes: it is older still.
+static void empty_embedded(mxp_thread *thread)
+{
+    mxp_chunk_header *embedded = mxp__thread_first_chunk(thread);
+    __atomic_store_n(&embedded->section.payload_bytes, 0, __ATOMIC_RELEASE);
+    embedded->next = 0;
+}
+
+// The chunk is the oldest of its thread, but for an embedded one before it. An exited thread whose
+// last chunk goes has that one left, empty.
+static void unlink_chunk(mxp_thread *thread, mxp_chunk_header *chunk)
+{
+    mxp_chunk_header *next = next_of(chunk);
+    if (thread->first != chunk || next == NULL) {
+        empty_embedded(thread);
+    }
+    thread->first = next;
+    if (next == NULL) {
+        thread->first = thread->current = mxp__thread_first_chunk(thread);
+        thread->hot.cursor = mxp__chunk_words(thread->first);
+    }
+    for (int i = 0; i < MXP__CONSUMERS; i++) {
+        thread->position[i] = (mxp_position){0};  // may be in it
+    }
+}
+
+static mxp_chunk_header *pop(void)
+{
+    mxp_chunk_header *chunk = ring.oldest;
+    ring.oldest = chunk_of(chunk->section.checksum);
+    if (ring.oldest == NULL) {
+        ring.newest = NULL;
+    }
+    mxp_thread *thread = mxp__threads();
+    while (thread != NULL && thread->index != chunk->thread) {
+        thread = thread->next;
+    }
+    if (thread != NULL) {
+        unlink_chunk(thread, chunk);
+    }
+    return chunk;
+}
+
+static mxp_chunk_header *take_locked(void)
+{
+    while (ring.pins == 0 && ring.oldest != NULL) {
+        mxp_chunk_header *chunk = pop();
+        if (mxp__store_is_own(chunk)) {
+            // In a file the chunk is empty before anything else in it changes.
+            __atomic_store_n(&chunk->section.payload_bytes, 0, __ATOMIC_RELEASE);
+            return chunk;
+        }
+        chunk->next = (uintptr_t)ring.foreign;
+        ring.foreign = chunk;
+    }
+    return NULL;
+}
+
+void mxp__ring_tidy(void)
+{
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return;
+    }
+    mxp_chunk_header *chunk = ring.foreign;
+    ring.foreign = NULL;
+    mxp__spin_unlock(&mxp__pool_lock);
+    while (chunk != NULL) {
+        mxp_chunk_header *next = chunk_of(chunk->next);
+        mxp__store_give_chunk(chunk);
+        chunk = next;
+    }
+}
+
+mxp_chunk_header *mxp__ring_take(void)
+{
+    if (!mxp__ring_is_on() || !mxp__spin_lock(&mxp__pool_lock)) {
+        return NULL;
+    }
+    mxp_chunk_header *chunk = take_locked();
+    mxp__spin_unlock(&mxp__pool_lock);
+    return chunk;
+}
+
+bool mxp__ring_is_past(mxp_thread *thread)
+{
+    return ring.oldest != NULL && thread->first == mxp__thread_first_chunk(thread) &&
+           next_of(thread->first) == NULL && thread->end_ticks < ring.oldest->base_ticks;
+}
+
+// ---- on and off --------------------------------------------------------------------------------
+static void add_closed_chunks(mxp_thread *thread)
+{
+    mxp_chunk_header *next;
+    for (mxp_chunk_header *chunk = thread->first; (next = next_of(chunk)) != NULL; chunk = next) {
+        mxp__ring_add(thread, chunk);
+    }
+}
+
+void mxp__ring_set(bool on)
+{
+    if (on == mxp__ring_is_on()) {
+        return;
+    }
+    __atomic_store_n(&ring.on, on, __ATOMIC_RELAXED);
+    ring.oldest = ring.newest = NULL;
+    for (mxp_thread *thread = mxp__threads(); thread != NULL && on; thread = thread->next) {
+        add_closed_chunks(thread);
+    }
+}
+
+void mxp__ring_forget(void)
+{
+    ring.oldest = ring.newest = NULL;
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        mxp_chunk_header *next;
+        while ((next = next_of(thread->first)) != NULL) {
+            mxp_chunk_header *chunk = thread->first;
+            thread->first = next;
+            if (chunk != mxp__thread_first_chunk(thread)) {
+                mxp__store_give_chunk(chunk);
+            }
+        }
+        for (int i = 0; i < MXP__CONSUMERS; i++) {
+            thread->position[i] = (mxp_position){thread->first, thread->hot.cursor};
+        }
+    }
+}
+
+void mxp__ring_fork_child(void)
+{
+    ring.oldest = ring.newest = ring.foreign = NULL;
+    ring.pins = 1;
+}

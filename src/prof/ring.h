@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flight recorder: when no more chunks are to be had, the oldest full one is used again,
+// whatever thread it is of. Full chunks queue in the order in which they were closed, under the
+// pool lock.
+//
+// Readers. Whoever walks chunks pins the ring: nothing is taken from it meanwhile, and recording
+// goes on in spare room (the pool's reserve, or what the file has left). When that is full too,
+// records are lost and counted.
+#ifndef MXP_PROF_RING_H
+#define MXP_PROF_RING_H
+
+#include "prof/thread.h"
+
+bool mxp__ring_is_on(void);
+// While nobody records, under the drain lock. What was recorded before counts as full and old.
+void mxp__ring_set(bool on);
+// Nothing of what is in memory or in a file before now is of interest: frees it. The same.
+void mxp__ring_forget(void);
+
+void mxp__ring_pin(void);
+void mxp__ring_unpin(void);
+
+void mxp__ring_fork_child(void);  // empty, and pinned by the drain lock only
+
+// By the thread that has closed or left the chunk. An embedded chunk stays with its thread.
+void mxp__ring_add(mxp_thread *thread, mxp_chunk_header *chunk);
+// The oldest full chunk, empty. Null: there is none, or the ring is pinned.
+mxp_chunk_header *mxp__ring_take(void);
+// Gives back what is of no use to the ring any more. Under the drain lock.
+void mxp__ring_tidy(void);
+// Whether the thread, which has exited, holds nothing that is younger than the oldest full chunk.
+bool mxp__ring_is_past(mxp_thread *thread);
+
+#endif

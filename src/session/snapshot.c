@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// See snapshot.h. A trigger only asks; the background thread writes. Snapshots that nobody called
+// for keep a distance of what they reach back, and there are at most 100 of them in a process.
+#include "session/snapshot.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/os/os.h"
+#include "base/strbuf.h"
+#include "prof/names.h"
+#include "prof/recorder.h"
+#include "prof/trigger.h"
+#include "session/config.h"
+#include "trace/window.h"
+
+enum { TRIGGERED_MAX = 100 };
+
+static struct {
+    unsigned number;  // of the last snapshot with a name of ours
+    unsigned triggered;
+    uint64_t last_ns;  // monotonic: of the last one that a trigger took
+    bool has_signal;  // SIGUSR2 is ours
+} snapshots;
+
+// ---- writing -----------------------------------------------------------------------------------
+static bool is_json(const char *path)
+{
+    size_t length = strlen(path);
+    return length > 5 && strcmp(path + length - 5, ".json") == 0;
+}
+
+static int write_chrome(const char *path, mxp_source *source)
+{
+    mxp_chrome_file *file = NULL;
+    int error = mxp__chrome_file_create(path, &file);
+    error = error == MXP_OK ? mxp__chrome_file_append(file, source) : error;
+    mxp__chrome_file_close(file);
+    return error;
+}
+
+static int write_native(const char *path, mxp_source *source)
+{
+    mxp_native_writer *writer = NULL;
+    int error = mxp__native_writer_open(path, &writer);
+    error = error == MXP_OK ? mxp__native_append(writer, source) : error;
+    mxp__native_writer_close(writer);
+    return error;
+}
+
+static int64_t begin_of(const mxp_source *source, double last_ms)
+{
+    if (last_ms == 0) {
+        return INT64_MIN;
+    }
+    int64_t now_ns = mxp__timebase_ns(source->timebase, mxp_ticks());
+    return last_ms < 9e12 ? now_ns - (int64_t)(last_ms * 1e6) : INT64_MIN;
+}
+
+static int write_snapshot(const char *path, double last_ms)
+{
+    mxp_source *source = NULL;
+    int error = mxp__live_open(MXP__CONSUMER_FILE, &source);
+    if (error == MXP_OK && last_ms > 0) {
+        error = mxp__window_open(source, begin_of(source, last_ms), &source);
+    }
+    if (error == MXP_OK) {
+        error = is_json(path) ? write_chrome(path, source) : write_native(path, source);
+    }
+    mxp__source_close(source);
+    return error;
+}
+
+// snapshot.mxp gives snapshot.1.mxp; a forked child's has its number too.
+static void next_name(const mxp_session *session, mxp_strbuf *name)
+{
+    const char *pattern = session->config.snapshot_filename;
+    const char *file = strrchr(pattern, '/');
+    const char *dot = strrchr(file != NULL ? file : pattern, '.');
+    size_t stem = dot != NULL ? (size_t)(dot - pattern) : strlen(pattern);
+    mxp__strbuf_append(name, pattern, stem);
+    if (session->inherited) {
+        mxp__strbuf_printf(name, ".%u", (unsigned)mxp__os_process_id());
+    }
+    mxp__strbuf_printf(name, ".%u%s", ++snapshots.number, pattern + stem);
+}
+
+static int snapshot_locked(mxp_session *session, const char *path, double last_ms)
+{
+    if (path != NULL) {
+        return write_snapshot(path, last_ms);
+    }
+    mxp_strbuf name = {0};
+    next_name(session, &name);
+    int error = name.failed ? mxp__fail_memory("a file name")
+                            : write_snapshot(mxp__strbuf_text(&name), last_ms);
+    mxp__strbuf_fini(&name);
+    return error;
+}
+
+int mxp_session_snapshot(mxp_session *session, const char *path, double last_ms)
+{
+    int error = mxp__session_check(session);
+    if (error == MXP_OK && !(last_ms >= 0)) {
+        error =
+            mxp__fail(MXP_EVALUE, "a snapshot of the last %g ms: give 0 for all, or more", last_ms);
+    }
+    if (error != MXP_OK) {
+        return error;
+    }
+    mxp__lock(&session->lock);
+    error = snapshot_locked(session, path, last_ms);
+    mxp__unlock(&session->lock);
+    return error;
+}
+
+// ---- triggers ----------------------------------------------------------------------------------
+static void on_signal(int number)
+{
+    (void)number;
+    mxp__trigger_ask(MXP__TRIGGER_SIGNAL);
+}
+
+static int take_signal(void)
+{
+    struct sigaction before;
+    struct sigaction ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&ours.sa_mask);
+    if (sigaction(SIGUSR2, NULL, &before) != 0 || before.sa_handler != SIG_DFL) {
+        return mxp__fail(MXP_ESTATE, "snapshot_signal: the program handles SIGUSR2 itself; call "
+                                     "mxp_session_snapshot there instead");
+    }
+    if (sigaction(SIGUSR2, &ours, NULL) != 0) {
+        return mxp__fail(MXP_ESTATE, "snapshot_signal: %s", strerror(errno));
+    }
+    snapshots.has_signal = true;
+    return MXP_OK;
+}
+
+static void leave_signal(void)
+{
+    signal(SIGUSR2, SIG_DFL);
+    snapshots.has_signal = false;
+}
+
+static mxp_name counter_name(const mxp_counter_trigger *trigger)
+{
+    if (trigger->domain == NULL) {
+        return MXP_NAME_NONE;
+    }
+    uint32_t domain =
+        mxp__name_intern(0, trigger->domain, trigger->domain_length, MXP_STYLE_NONE, MXP_UNIT_NONE);
+    return mxp__name_intern(domain, trigger->name, trigger->name_length, MXP_STYLE_COUNTER,
+                            MXP_UNIT_NONE);
+}
+
+int mxp__snapshot_configure_locked(mxp_session *session)
+{
+    const mxp_config *config = &session->config;
+    mxp_counter_trigger counter = {0};
+    int error = mxp__config_counter_trigger(config->snapshot_counter, &counter);
+    mxp__triggers_set(&(mxp_triggers){.step_factor = config->snapshot_step_factor,
+                                      .counter = counter_name(&counter),
+                                      .counter_above = counter.above});
+    if (error == MXP_OK && config->snapshot_signal != 0 && !snapshots.has_signal) {
+        error = take_signal();
+    } else if (config->snapshot_signal == 0 && snapshots.has_signal) {
+        leave_signal();
+    }
+    return error;
+}
+
+bool mxp__snapshot_wanted(void)
+{
+    return mxp__triggers_armed() || snapshots.has_signal;
+}
+
+static bool is_too_soon(const mxp_session *session, uint64_t now_ns)
+{
+    return snapshots.last_ns != 0 &&
+           (double)(now_ns - snapshots.last_ns) < session->config.snapshot_ms * 1e6;
+}
+
+void mxp__snapshot_serve_locked(mxp_session *session)
+{
+    int reason = mxp__trigger_take();
+    uint64_t now_ns = mxp__os_monotonic_ns();
+    bool asked_by_hand = reason == MXP__TRIGGER_SIGNAL;
+    if (reason == MXP__TRIGGER_NONE || snapshots.triggered >= TRIGGERED_MAX ||
+        (!asked_by_hand && is_too_soon(session, now_ns))) {
+        return;
+    }
+    snapshots.last_ns = now_ns;
+    snapshots.triggered++;
+    if (snapshot_locked(session, NULL, session->config.snapshot_ms) != MXP_OK) {
+        fprintf(stderr, "mxprof: a snapshot could not be written: %s\n", mxp_last_error());
+    }
+}
