@@ -3,6 +3,7 @@
 // longest makes room. A problem the library cannot do is an entry too, without a primitive.
 #include "op/dnnl/dnnl_problem.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -108,7 +109,8 @@ static bool is_fast(const_dnnl_primitive_desc_t description)
     const char *name = NULL;
     bool known = dnnl_primitive_desc_query(description, dnnl_query_impl_info_str, 0,
                                            (void *)&name) == dnnl_success;
-    cache.counts.implementation = known ? name : NULL;
+    snprintf(cache.counts.implementation, sizeof cache.counts.implementation, "%s",
+             known ? name : "");
     return known && strncmp(name, "ref", 3) != 0 && strstr(name, ":ref") == NULL;
 }
 

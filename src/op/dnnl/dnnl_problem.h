@@ -62,7 +62,7 @@ typedef struct mxn_problem_counts {
     uint64_t made;  // primitives
     uint64_t executed;
     uint64_t weights_reordered, weights_kept;  // the latter: found in the library's layout
-    const char *implementation;  // the library's name of the last one made
+    char implementation[64];  // the library's name of the last one it proposed
 } mxn_problem_counts;
 void mxn__problem_counts_get(mxn_problem_counts *counts);
 
