@@ -65,7 +65,10 @@ def guarded(kind: Any) -> Callable[[Callable], Any]:
                 return 0
             return 1
 
-        return kind(guard)
+        made = kind(guard)
+        # The library may call it while Python takes its modules apart.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
+        return made
 
     return decorate
 
