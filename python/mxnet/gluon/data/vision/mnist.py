@@ -39,7 +39,8 @@ def find_files(root: Optional[str], train: bool) -> Optional[List[Path]]:
 
 
 class MNIST(Dataset):
-    """Handwritten digits: (image, label), the image uint8 of shape (28, 28, 1), the label int32.
+    """Handwritten digits: (image, label), the image uint8 of shape (28, 28, 1), the label int32: a NumPy
+    number, or with `set_np()` an array.
 
     Read from MNIST's IDX files, plain or .gz, in `root` (default: the folder `mnist` below
     $MXNET_HOME/datasets or ~/.mxnet/datasets). Where none are, and `root` was not given, a built-in set
@@ -57,7 +58,8 @@ class MNIST(Dataset):
         self.source: str = "built-in" if files is None else str(files[0].parent)
         module = np if is_np_array() else nd
         self._data = module.array(images[..., None], dtype=onp.uint8)
-        self._label = labels.astype(onp.int32)
+        labels = labels.astype(onp.int32)
+        self._label = np.array(labels, dtype=onp.int32) if module is np else labels
         self._transform = transform
 
     def __getitem__(self, index: int) -> Any:
