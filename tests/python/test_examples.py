@@ -27,11 +27,10 @@ def operators(items):
 
 
 def test_every_example_is_tried():
-    tried = pathlib.Path(__file__).read_text(encoding="utf-8")
     for path in (SOURCE / "examples/python").glob("*.py"):
         text = "".join(other.read_text(encoding="utf-8")
                        for other in pathlib.Path(__file__).parent.glob("test_*.py"))
-        assert path.name in tried + text, path.name
+        assert path.stem in text, path.name
 
 
 def test_trace_of_a_matrix(tmp_path):
