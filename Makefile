@@ -2,8 +2,10 @@
 # The front door: each command sets up what it needs, builds, and does one thing. CMake does the
 # building; everything built goes to build/, Python packages to .venv/.
 #
-#   make demo            build, and profile a walk-through and the training of a network
-#   make demo-embed      the same for a program that reads files with several threads
+#   make demo            build, train LeNet on digits from Python, and show where its time went
+#   make demo-trace      profile the walk-through of MXNet's guide, from C
+#   make demo-train      profile the training of a network, from C
+#   make demo-embed      profile a program that reads files with several threads
 #   make test            build and run every test                TESTS=regex   only some
 #   make check           sanitizers, clang, long tests, the browser, fuzzing, format
 #   make bench           every claim, measured; BENCH=name: one; PEERS=1: against other profilers
@@ -34,8 +36,12 @@ build:
 	@$(call configure_and_build,release)
 
 # ---- demo --------------------------------------------------------------------------------------
-# The walk-through, then the training of a network.
-demo: demo-trace demo-train
+# The main job, from Python: digits, training, the profile of its first steps.
+demo:
+	@$(setup) test
+	@$(call configure_and_build,release,--target mxnet_shared mxprof_command python_core)
+	MXNET_LIBRARY_PATH='$(CURDIR)/build/release' PYTHONPATH=python \
+		.venv/bin/python examples/python/train_lenet.py build/demo
 
 # The walk-through of MXNet's guide: an array, two operators, a wait.
 demo-trace:

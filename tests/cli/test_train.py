@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""examples/train.c as `make demo` runs it: the network learns, and what the profile tells agrees with what
+"""examples/train.c as `make demo-train` runs it: the network learns, and what the profile tells agrees with what
 the program is known to do, batch by batch and layer by layer. JSON is read by Python's parser."""
 import collections
 import csv
