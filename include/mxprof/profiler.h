@@ -33,7 +33,7 @@ typedef struct mxp_config {
     const char *filename;  // Chrome trace; default "profile.json"
     const char *native_filename;  // native trace (*.mxp), written beside it; default none, or with
                                   // store FILE filename with the ending .mxp
-    const char *memory_csv_prefix;  // gpu_memory_profile_filename_prefix
+    const char *memory_csv_prefix;  // gpu_memory_profile_filename_prefix; default none
     int continuous_dump;  // write every period_s in the background; default 1
     double dump_period_s;  // default 1.0, above 0 if continuous_dump
     int aggregate_stats;  // keep the table; default 0

@@ -151,16 +151,17 @@ int mxn_storage_csv_write(const char *path)
     return error;
 }
 
-// As MXNet, a dump does not fail for this file's sake.
+// Only for who asked for it: MXNet has this file where there are GPUs, other programs do not expect
+// one. As there, a dump does not fail for this file's sake.
 static void write_at_dump(void *context, const mxp_config *config)
 {
     (void)context;
-    if ((config->classes & MXP_CLASS_MEMORY) == 0 || config->memory_csv_prefix == NULL) {
+    const char *prefix = config->memory_csv_prefix;
+    if ((config->classes & MXP_CLASS_MEMORY) == 0 || prefix == NULL || prefix[0] == '\0') {
         return;
     }
     mxp_strbuf path = {0};
-    mxp__strbuf_printf(&path, "%s-pid_%u.csv", config->memory_csv_prefix,
-                       (unsigned)mxp__os_process_id());
+    mxp__strbuf_printf(&path, "%s-pid_%u.csv", prefix, (unsigned)mxp__os_process_id());
     if (!path.failed) {
         mxn_storage_csv_write(mxp__strbuf_text(&path));
     }

@@ -97,7 +97,7 @@ int mxn_storage_owners(uint32_t device, mxn_owner *owners, int size);
 
 // Writes the live blocks that were allocated while class MEMORY was on, one row each, sorted by
 // "scope + array name". This is also done by itself at each dump of the profiler, to
-// <gpu_memory_profile_filename_prefix>-pid_<pid>.csv.
+// <gpu_memory_profile_filename_prefix>-pid_<pid>.csv, if that prefix was given.
 int mxn_storage_csv_write(const char *path);
 
 #endif

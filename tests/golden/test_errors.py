@@ -242,8 +242,8 @@ profile_api : boolean, optional, default=1
     Profile C API.  Default is True.
 filename : string, optional, default='profile.json'
     File name to write profiling info.
-gpu_memory_profile_filename_prefix : string, optional, default='gpu_memory_profile'
-    File name prefix of the memory profile, written as CSV.
+gpu_memory_profile_filename_prefix : string, optional, default=''
+    File name prefix of the memory profile, written as CSV. Default is none.
 continuous_dump : boolean, optional, default=1
     Periodically dump (and append) profiling data to file while running. Default is True.
 dump_period : float, optional, default=1

@@ -39,7 +39,7 @@ def set_config(**kwargs: Any) -> None:
     filename : str
         The trace, 'profile.json'. Relative to the working directory at each opening.
     gpu_memory_profile_filename_prefix : str
-        The table of allocations, written beside each dump as PREFIX-pid_PID.csv.
+        The table of allocations, written beside each dump as PREFIX-pid_PID.csv; none by default.
     profile_all, profile_symbolic, profile_imperative, profile_memory, profile_api : bool
         Classes of records; each is on unless it is turned off.
     continuous_dump : bool

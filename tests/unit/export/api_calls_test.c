@@ -4,6 +4,7 @@
 #include <mxprof/profiler.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmocka_all.h"
 #include "export/api_calls.h"
@@ -208,6 +209,7 @@ static void growing_file_goes_on_counting(void **state)
     mxp__chrome_file_close(file);
     char *text = read_file("calls.json", NULL);
     assert_json_file("calls.json");
+    unlink("calls.json");
     assert_int_equal(count_text(text, "\"args\":{\"MXNet C API Calls\":"), CALLS * CUTS);
     assert_int_equal(count_text(text, "\"args\":{\"MXNet C API Calls\":1}"), 1);
     assert_int_equal(count_text(text, "\"args\":{\"MXNet C API Calls\":24000}"), 1);

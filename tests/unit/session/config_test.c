@@ -47,7 +47,7 @@ static void no_pairs_give_the_defaults(void **state)
     assert_int_equal(config.classes, MXP_CLASS_ALL);
     assert_string_equal(config.filename, "profile.json");
     assert_null(config.native_filename);
-    assert_string_equal(config.memory_csv_prefix, "gpu_memory_profile");
+    assert_string_equal(config.memory_csv_prefix, "");
     assert_int_equal(config.continuous_dump, 1);
     assert_true(config.dump_period_s == 1.0);
     assert_int_equal(config.aggregate_stats, 0);

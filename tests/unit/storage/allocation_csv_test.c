@@ -2,6 +2,7 @@
 // The table of allocations: its rows, its order, when it is written; names of arrays in it.
 #include "cmocka_all.h"
 
+#include <glob.h>
 #include <mxprof/error.h>
 #include <mxprof/format.h>
 #include <mxprof/profiler.h>
@@ -24,14 +25,19 @@ static mxn_block *take(uint32_t device, uint64_t bytes, const char *name, uint32
     return block;
 }
 
-static void run(void)
+static void configure(const char *prefix)
 {
     mxp_config config;
     mxp_config_init(&config);
     config.filename = "trace.json";
-    config.memory_csv_prefix = "memory";
+    config.memory_csv_prefix = prefix != NULL ? prefix : config.memory_csv_prefix;
     config.continuous_dump = 0;
     assert_int_equal(mxp_session_configure(mxp_session_get(), &config), MXP_OK);
+}
+
+static void run(void)
+{
+    configure("memory");
     assert_int_equal(mxp_session_run(mxp_session_get()), MXP_OK);
 }
 
@@ -100,14 +106,31 @@ static void a_directory_that_is_not_there_is_an_error_of_the_call_only(void **st
     assert_int_equal(mxn_storage_csv_write("no/such/place.csv"), MXP_EIO);
     assert_non_null(strstr(mxp_last_error(), "no/such/place.csv"));
     run();
-    mxp_config config;
-    mxp_config_init(&config);
-    config.filename = "trace.json";
-    config.memory_csv_prefix = "no/such/place";
-    config.continuous_dump = 0;
-    assert_int_equal(mxp_session_configure(mxp_session_get(), &config), MXP_OK);
+    configure("no/such/place");
     assert_int_equal(mxp_session_dump(mxp_session_get(), 1), MXP_OK);
     mxp_session_stop(mxp_session_get());
+    unlink("trace.json");
+}
+
+static int tables_here(void)
+{
+    glob_t found;
+    int error = glob("*-pid_*.csv", 0, NULL, &found);
+    int count = error == GLOB_NOMATCH ? 0 : (int)found.gl_pathc;
+    globfree(&found);
+    return count;
+}
+
+static void nobody_asked_nothing_is_written(void **state)
+{
+    (void)state;
+    int before = tables_here();
+    configure(NULL);
+    assert_int_equal(mxp_session_run(mxp_session_get()), MXP_OK);
+    mxn_storage_free(take(0, 50, "x", 0));
+    assert_int_equal(mxp_session_dump(mxp_session_get(), 1), MXP_OK);
+    mxp_session_stop(mxp_session_get());
+    assert_int_equal(tables_here(), before);
     unlink("trace.json");
 }
 
@@ -116,6 +139,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_dump_writes_live_blocks_that_were_profiled),
         cmocka_unit_test(a_directory_that_is_not_there_is_an_error_of_the_call_only),
+        cmocka_unit_test(nobody_asked_nothing_is_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
