@@ -3,6 +3,7 @@
 the three biggest owners of memory, and what the files are for."""
 import collections
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -60,7 +61,7 @@ def text_of_layers(trace, warm_up):
 def command():
     """The mxprof command: beside the library, or installed; None if it is neither."""
     beside = pathlib.Path(mx.runtime.library_path()).parent / "mxprof"
-    return str(beside) if beside.is_file() else shutil.which("mxprof")
+    return os.path.relpath(beside) if beside.is_file() else shutil.which("mxprof")
 
 
 def text_of_memory(native):
@@ -95,7 +96,7 @@ def show(files, warm_up, table):
     """Prints it all, and writes it with the whole table to profile.txt."""
     parts = [text_of_layers(files["json"], warm_up), text_of_memory(files["mxp"])]
     pathlib.Path(files["txt"]).write_text("\n\n".join([table, *parts]) + "\n", encoding="utf-8")
-    print("\n\n".join([shorten(table), *parts]))
+    print("\n\n".join([shorten(table.rstrip()), *parts]))
     print(f"\nAll of the table:                        {files['txt']}\n"
           f"The trace, for https://ui.perfetto.dev:  {files['json']}\n"
           f"For the mxprof command:                  {files['mxp']}\n"

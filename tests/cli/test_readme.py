@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 
 import pytest
 
@@ -49,11 +50,12 @@ def test_hello_example_prints_a_table_and_leaves_a_trace(tmp_path):
 
 
 def test_python_program_prints_a_table_and_leaves_a_trace(tmp_path):
-    (tmp_path / "build").mkdir()
-    (tmp_path / "build/release").symlink_to(BUILD)
-    printed = run("python3", "-c", blocks("python")[0], cwd=tmp_path).stdout
-    assert re.search(r"^sleep +3 ", printed, re.MULTILINE)
-    assert json.loads((tmp_path / "script.json").read_text())["traceEvents"]
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE / "python"), "MXNET_LIBRARY_PATH": str(BUILD)}
+    printed = run(sys.executable, "-c", blocks("python")[0], cwd=tmp_path, env=environment).stdout
+    assert re.search(r"^sgd_update +40 ", printed, re.MULTILINE)  # ten steps of four parameters
+    trace = json.loads((tmp_path / "steps.json").read_text())["traceEvents"]
+    assert {event["args"]["scope"] for event in trace if event["name"] == "FullyConnected"} == {
+        "net:dense0:", "net:dense1:"}
 
 
 @pytest.mark.parametrize("page", PAGES)
