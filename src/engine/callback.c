@@ -62,6 +62,13 @@ bool mxn__callback_holds(const mxn_thread *self, const mxn_var *var, bool any)
     return false;
 }
 
+void mxn__callback_waits(const mxn_thread *self, bool begins)
+{
+    if (self->callback != NULL && self->callback->waits != NULL) {
+        self->callback->waits(begins);
+    }
+}
+
 // MXNet's arrays go with the last operation on them, on a worker: their ends are the callback's
 // only where everything runs inside the push.
 mxp_name mxn__callback_name(const mxn_callback *callback, const mxn_operation *op)

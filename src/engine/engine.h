@@ -145,6 +145,7 @@ uint32_t mxn_phase(void);
 typedef struct mxn_callback {
     const char *prefix;  // null: names stay as they are
     const mxn_completion *operation;  // null: holds nothing
+    void (*waits)(bool begins);  // told when the thread blocks in a wait and after it; may be null
     const struct mxn_callback *outer;  // private
 } mxn_callback;
 

@@ -56,7 +56,9 @@ static int push_wait(mxn_thread *self, mxn_var *var)
                            .name = mxn__engine.name_wait};
     int code = push_now(self, &work, MXN__OP_WAIT);
     if (code == MXP_OK) {
+        mxn__callback_waits(self, true);
         mxn__waiter_wait(&waiter);
+        mxn__callback_waits(self, false);
     }
     return code;
 }

@@ -278,7 +278,8 @@ static bool call_recorded(mxn_custom_call *call, const char *prefix)
 static void call_named(mxn_custom_call *call)
 {
     mxn_callback callback = {.prefix = mxn_custom_prefix(call->params),
-                             .operation = call->completion};
+                             .operation = call->completion,
+                             .waits = mxn__custom_thread_waits};
     call->error = mxn_callback_begin(&callback);
     if (call->error == MXP_OK) {
         const char *detail = "";
@@ -309,8 +310,10 @@ static void call_in_mode(mxn_custom_call *call)
     mxn_numpy_shape_set_of_thread(numpy);
 }
 
+// An error from before is not this call's.
 static void run_call(mxn_custom_call *call)
 {
+    mxp_set_last_error(MXP_OK, "");
     call->error = open_aliases(call);
     if (call->error == MXP_OK) {
         call_in_mode(call);
@@ -323,7 +326,6 @@ static void run_call(mxn_custom_call *call)
 // What an earlier call has left behind on this thread is forgotten.
 static void run_task(mxn_custom_task *task)
 {
-    mxp_set_last_error(MXP_OK, "");
     while (mxp_scope_current() != MXP_NAME_NONE) {
         mxp_scope_pop();
     }

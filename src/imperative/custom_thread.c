@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue and as many threads as its longest backlog has asked for: whenever it is longer than the
-// number of threads that wait for work, more are started. They stay; idle ones sleep.
+// A queue and threads: whenever it is longer than the number of threads that wait for work, more
+// are started, until AT_WORK_MAX of them run functions that do not wait for the engine. What a
+// function waits for may need one of these threads too, so one that waits does not count. They
+// stay; idle ones sleep.
 //
 // Fork. The engine waits for all operations before a fork, so the queue is empty then; the child
 // begins without threads.
@@ -13,7 +15,7 @@
 #include "base/fail.h"
 #include "base/os/os.h"
 
-enum { SIGNAL_SET_BYTES = 128 };
+enum { SIGNAL_SET_BYTES = 128, AT_WORK_MAX = 64 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work_there = PTHREAD_COND_INITIALIZER;
@@ -21,13 +23,14 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 // Under the lock.
 static mxn_custom_task *first, *last;
 static unsigned queued, waiting, threads;
+static unsigned blocked;  // of the threads, in a wait of their function
 
 static void begin_anew(void)
 {
     pthread_mutex_init(&lock, NULL);
     pthread_cond_init(&work_there, NULL);
     first = last = NULL;
-    queued = waiting = threads = 0;
+    queued = waiting = threads = blocked = 0;
 }
 
 static void install_fork_handler(void)
@@ -80,24 +83,44 @@ static int start_locked(void)
     return MXP_OK;
 }
 
+static int start_if_needed_locked(void)
+{
+    return queued > waiting && threads - blocked < AT_WORK_MAX ? start_locked() : MXP_OK;
+}
+
 static void append_locked(mxn_custom_task *task)
 {
     task->next = NULL;
     *(first == NULL ? &first : &last->next) = task;
     last = task;
-    queued++;
 }
 
 int mxn__custom_thread_put(mxn_custom_task *task)
 {
     pthread_once(&once, install_fork_handler);
     pthread_mutex_lock(&lock);
-    int error = queued + 1 > waiting ? start_locked() : MXP_OK;
+    queued++;
+    int error = start_if_needed_locked();
     if (error == MXP_OK || threads > 0) {
         append_locked(task);
         pthread_cond_signal(&work_there);
         error = MXP_OK;
+    } else {
+        queued--;
     }
     pthread_mutex_unlock(&lock);
     return error;
+}
+
+// That no thread could be started for others is nobody's error here: they wait for the next.
+void mxn__custom_thread_waits(bool begins)
+{
+    pthread_mutex_lock(&lock);
+    if (begins) {
+        blocked++;
+        (void)start_if_needed_locked();
+    } else {
+        blocked--;
+    }
+    pthread_mutex_unlock(&lock);
 }
