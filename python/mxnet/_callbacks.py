@@ -12,6 +12,9 @@ import threading
 import traceback
 from typing import Any, Callable, Dict, Sequence
 
+from .base import _LIB
+
+_FAILED = -5  # MXP_ESTATE
 _keys = itertools.count(1)
 _kept: Dict[int, Any] = {}
 _lock = threading.Lock()
@@ -49,9 +52,15 @@ def forget(key: int) -> None:
     _kept.pop(key, None)
 
 
+def _tell(error: BaseException) -> None:
+    """Prints where it happened; what it says goes on in the library's message."""
+    traceback.print_exception(type(error), error, error.__traceback__)
+    text = "".join(traceback.format_exception_only(type(error), error)).strip()
+    _LIB.mxp_set_last_error(_FAILED, text.encode("utf-8", "replace"))
+
+
 def guarded(kind: Any) -> Callable[[Callable], Any]:
-    """Decorator: the function as a C function of `kind` that answers 1, or 0 after an exception,
-    which is printed: the library has no way to carry it."""
+    """Decorator: the function as a C function of `kind` that answers 1, or 0 after an exception."""
     running = _running
 
     def decorate(function: Callable) -> Any:
@@ -60,8 +69,8 @@ def guarded(kind: Any) -> Callable[[Callable], Any]:
                 return 0
             try:
                 function(*arguments)
-            except BaseException:  # pylint: disable=broad-except
-                traceback.print_exc()
+            except BaseException as error:  # pylint: disable=broad-except
+                _tell(error)
                 return 0
             return 1
 
