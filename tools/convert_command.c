@@ -21,6 +21,8 @@ static const char help[] =
     "  --to FORMAT        chrome  the trace as Chrome JSON, for ui.perfetto.dev, chrome://tracing "
     "and\n"
     "                             speedscope (default; for OUT ending in .json)\n"
+    "                     perfetto  the trace as Perfetto's protobuf, for ui.perfetto.dev and\n"
+    "                             trace_processor (for .pftrace)\n"
     "                     csv     the aggregate table as comma-separated values (for .csv)\n"
     "                     table   the aggregate table as text (for .txt)\n"
     "                     json    the aggregate table as JSON\n"
@@ -34,12 +36,12 @@ static const char help[] =
     "written),\n"
     "2 wrong call\n";
 
-static const char *const formats[] = {"chrome", "csv", "table", "json", NULL};
+static const char *const formats[] = {"chrome", "perfetto", "csv", "table", "json", NULL};
 
 static const char *format_of(const char *path)
 {
     static const char *const endings[][2] = {
-        {".json", "chrome"}, {".csv", "csv"}, {".txt", "table"}, {NULL, NULL}};
+        {".json", "chrome"}, {".pftrace", "perfetto"}, {".csv", "csv"}, {".txt", "table"}, {NULL, NULL}};
     size_t length = strlen(path);
     for (int i = 0; endings[i][0] != NULL; i++) {
         size_t ending = strlen(endings[i][0]);
@@ -66,7 +68,7 @@ static void note_losses(const mxp_command *self, const mxp_exporter *exporter,
         const mxp_loss_entry *loss = &input->source->losses[i];
         lost += loss->reason == MXP_LOSS_NAMES_FULL ? 0 : loss->count;
     }
-    if (lost > 0 && strcmp(exporter->name, "chrome") != 0) {
+    if (lost > 0 && exporter->extension[1] == 0) {
         fprintf(stderr,
                 "mxprof %s: note: %" PRIu64 " records were lost while recording and are in no "
                 "number of this table; 'mxprof report' shows it with the table\n",

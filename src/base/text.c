@@ -237,6 +237,23 @@ static int utf8_length(const char *text, size_t available)
     return length;
 }
 
+void mxp__utf8_string(mxp_strbuf *buffer, const char *text, size_t length)
+{
+    size_t run = 0;  // from here to i everything stays as it is
+    for (size_t i = 0; i < length;) {
+        int sequence = (unsigned char)text[i] < 0x80 ? 1 : utf8_length(text + i, length - i);
+        if (sequence > 0) {
+            i += (size_t)sequence;
+            continue;
+        }
+        mxp__strbuf_append(buffer, text + run, i - run);
+        mxp__strbuf_append(buffer, replacement, sizeof replacement - 1);
+        i += (size_t)-sequence;
+        run = i;
+    }
+    mxp__strbuf_append(buffer, text + run, length - run);
+}
+
 static void append_escape(mxp_strbuf *buffer, unsigned char c)
 {
     static const char letters[] = "\"\"\\\\\bb\ff\nn\rr\tt";  // pairs: the byte, its letter

@@ -29,6 +29,8 @@ char *mxp__write_us_near(mxp_us_writer *writer, char *at, int64_t ns);
 // Appends `text` as a JSON string with its quotes: quotes, backslashes and control characters
 // escaped, invalid UTF-8 replaced by U+FFFD, everything else as it is (never a surrogate escape).
 void mxp__json_string(mxp_strbuf *buffer, const char *text, size_t length);
+// Appends `text` with invalid UTF-8 replaced by U+FFFD.
+void mxp__utf8_string(mxp_strbuf *buffer, const char *text, size_t length);
 // A double as JSON: up to 17 significant digits, shortest that reads back; never NaN or infinity
 // (they become null).
 void mxp__json_double(mxp_strbuf *buffer, double value);

@@ -304,6 +304,8 @@ void mxp__aggregate_reset(mxp_aggregate *aggregate)
     mxp__counter_table_clear(&aggregate->api);
     mxp__counter_table_clear(&aggregate->owners);
     aggregate->has_api = false;
+    mxp__processes_destroy(aggregate->processes);
+    aggregate->processes = NULL;
     mxp__step_state_destroy(aggregate->steps);
     aggregate->steps = NULL;
 }
@@ -320,8 +322,9 @@ void mxp__aggregate_destroy(mxp_aggregate *aggregate)
     mxp__free(aggregate, sizeof *aggregate);
 }
 
-int mxp__aggregate_add(mxp_aggregate *aggregate, mxp_source *source)
+static int add_process(mxp_aggregate *aggregate, mxp_source *source)
 {
+    aggregate->pid = source->pid;
     switch (aggregate->group) {
     case MXP_GROUP_SCOPE:
         return mxp__aggregate_scopes(aggregate, source);
@@ -330,4 +333,14 @@ int mxp__aggregate_add(mxp_aggregate *aggregate, mxp_source *source)
     default:
         return add_by_name(aggregate, source);
     }
+}
+
+int mxp__aggregate_add(mxp_aggregate *aggregate, mxp_source *source)
+{
+    int error = add_process(aggregate, source);
+    if (source->part_count == 0 || (error != MXP_OK && error != MXP_EFORMAT)) {
+        return error;
+    }
+    int others = mxp__processes_add(aggregate, source);
+    return others != MXP_OK ? others : error;
 }

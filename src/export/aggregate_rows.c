@@ -10,14 +10,10 @@
 #include "export/aggregate_state.h"
 #include "export/export.h"
 
-struct mxp_sorted_row {
-    double key;  // rows with the smaller one come first
-    mxp_row row;
-};
-
 // Collects rows; the first lack of memory stops it.
 typedef struct row_list {
-    mxp_aggregate *aggregate;
+    mxp_aggregate *into;  // its scratch takes them
+    mxp_aggregate *aggregate;  // whose rows are being collected: the same, or another process's
     int sort_by, ascending;
     size_t count;
     int error;
@@ -49,16 +45,16 @@ static double key_of(const mxp_row *row, const row_list *list)
 
 static void add_row(row_list *list, const mxp_row *row)
 {
-    mxp_aggregate *aggregate = list->aggregate;
+    mxp_aggregate *into = list->into;
     if (list->error != MXP_OK) {
         return;
     }
-    if (mxp__grow(&aggregate->sorted, &aggregate->sorted_capacity, list->count + 1,
-                  sizeof *aggregate->sorted) != 0) {
+    if (mxp__grow(&into->sorted, &into->sorted_capacity, list->count + 1, sizeof *into->sorted) !=
+        0) {
         list->error = mxp__fail_memory("the rows of the table");
         return;
     }
-    aggregate->sorted[list->count++] = (struct mxp_sorted_row){key_of(row, list), *row};
+    into->sorted[list->count++] = (mxp_sorted_row){.row = *row, .pid = list->aggregate->pid};
 }
 
 static mxp_row labelled(const mxp_label *label)
@@ -144,7 +140,7 @@ static int compare_sections(const mxp_row *a, const mxp_row *b)
 
 static int compare_rows(const void *a, const void *b)
 {
-    const struct mxp_sorted_row *left = a, *right = b;
+    const mxp_sorted_row *left = a, *right = b;
     int order = compare_sections(&left->row, &right->row);
     if (order == 0 && left->key != right->key) {
         order = left->key < right->key ? -1 : 1;
@@ -154,6 +150,15 @@ static int compare_rows(const void *a, const void *b)
                               right->row.name_length);
     }
     return order != 0 ? order : left->row.is_counter - right->row.is_counter;
+}
+
+int mxp__compare_labels(const mxp_row *a, const mxp_row *b)
+{
+    int order = compare_sections(a, b);
+    if (order == 0) {
+        order = compare_bytes(a->name, a->name_length, b->name, b->name_length);
+    }
+    return order != 0 ? order : a->is_counter - b->is_counter;
 }
 
 static bool is_memory_section(const mxp_row *row)
@@ -181,7 +186,7 @@ static void mark_memory(mxp_row *rows, size_t count)
     }
 }
 
-static int collect(row_list *list, int64_t now_ns)
+static int collect_process(row_list *list, int64_t now_ns)
 {
     mxp_aggregate *aggregate = list->aggregate;
     now_ns = now_ns > aggregate->latest_ns ? now_ns : aggregate->latest_ns;
@@ -208,6 +213,21 @@ static int collect(row_list *list, int64_t now_ns)
     return list->error;
 }
 
+// A further process's counters run up to its own end.
+static int collect(row_list *list, int64_t now_ns)
+{
+    mxp_process_tables *processes = list->into->processes;
+    int error = collect_process(list, now_ns);
+    for (size_t i = 0; processes != NULL && error == MXP_OK; i++) {
+        list->aggregate = mxp__processes_get(processes, i);
+        if (list->aggregate == NULL) {
+            return mxp__processes_combine(processes, list->into->sorted, &list->count);
+        }
+        error = collect_process(list, INT64_MIN);
+    }
+    return error;
+}
+
 void mxp__aggregate_rows_free(mxp_aggregate *aggregate)
 {
     mxp__free(aggregate->sorted, aggregate->sorted_capacity * sizeof *aggregate->sorted);
@@ -217,7 +237,8 @@ void mxp__aggregate_rows_free(mxp_aggregate *aggregate)
 int mxp__aggregate_rows(mxp_aggregate *aggregate, int sort_by, int ascending, int64_t now_ns,
                         const mxp_row **rows, size_t *count)
 {
-    row_list list = {.aggregate = aggregate, .sort_by = sort_by, .ascending = ascending};
+    row_list list = {
+        .into = aggregate, .aggregate = aggregate, .sort_by = sort_by, .ascending = ascending};
     int error = collect(&list, now_ns);
     if (error == MXP_OK && mxp__grow(&aggregate->rows, &aggregate->rows_capacity, list.count,
                                      sizeof *aggregate->rows) != 0) {
@@ -225,6 +246,9 @@ int mxp__aggregate_rows(mxp_aggregate *aggregate, int sort_by, int ascending, in
     }
     if (error != MXP_OK) {
         return error;
+    }
+    for (size_t i = 0; i < list.count; i++) {
+        aggregate->sorted[i].key = key_of(&aggregate->sorted[i].row, &list);
     }
     if (list.count > 1) {
         qsort(aggregate->sorted, list.count, sizeof *aggregate->sorted, compare_rows);

@@ -52,6 +52,15 @@ typedef struct mxp_scope_state mxp_scope_state;
 typedef struct mxp_step_state mxp_step_state;
 typedef struct mxp_owner_state mxp_owner_state;
 
+typedef struct mxp_process_tables mxp_process_tables;
+
+// A row on its way to print order.
+typedef struct mxp_sorted_row {
+    double key;  // rows with the smaller one come first
+    mxp_row row;
+    uint32_t pid;
+} mxp_sorted_row;
+
 enum { MXP__PHASES = MXP_PHASE_COMMUNICATION + 1 };
 
 struct mxp_aggregate {
@@ -70,7 +79,9 @@ struct mxp_aggregate {
     mxp_scope_state *scopes;
     mxp_step_state *steps;
     mxp_owner_state *owner_state;
-    struct mxp_sorted_row *sorted;  // scratch of mxp__aggregate_rows
+    uint32_t pid;
+    mxp_process_tables *processes;  // the further ones, null if there is one
+    mxp_sorted_row *sorted;  // scratch of mxp__aggregate_rows
     mxp_row *rows;
     size_t sorted_capacity, rows_capacity;
 };
@@ -100,7 +111,18 @@ int mxp__each_record(mxp_source *source, mxp_record_visit visit, void *context);
 // Ids beyond the source's names share this one.
 uint32_t mxp__known_name(const mxp_source *source, uint32_t id);
 
+// ---- aggregate_processes.c --------------------------------------------------------------------
+// Each process has tables of its own: only its own records tell its counters, scopes and steps.
+int mxp__processes_add(mxp_aggregate *aggregate, const mxp_source *source);
+void mxp__processes_destroy(mxp_process_tables *processes);  // null is fine
+mxp_aggregate *mxp__processes_get(const mxp_process_tables *processes, size_t i);  // null: no more
+// Makes one row of the durations of one name, of which each process has one. A counter that several
+// processes have stays one for each, its process behind its name.
+int mxp__processes_combine(mxp_process_tables *processes, mxp_sorted_row *rows, size_t *count);
+
 // ---- aggregate_rows.c -------------------------------------------------------------------------
+// Sections and names by byte order, durations before counters.
+int mxp__compare_labels(const mxp_row *a, const mxp_row *b);
 void mxp__aggregate_rows_free(mxp_aggregate *aggregate);
 
 // ---- aggregate_counters.c ---------------------------------------------------------------------

@@ -271,7 +271,7 @@ static size_t workers_for(const mxp_export *run)
     return wanted > WORKERS_MAX ? WORKERS_MAX : wanted;
 }
 
-static int export_rest(mxp_export *run, mxp_sink *sink)
+int mxp__export_rest(mxp_export *run, mxp_sink *sink)
 {
     int more;
     do {
@@ -290,7 +290,7 @@ int mxp__export_blocks(mxp_export *run, mxp_sink *sink)
         error = run_pipeline(run, sink, workers);
     }
     if (run->exporter->rest != NULL && (error == MXP_OK || error == MXP_EFORMAT)) {
-        int rest_error = export_rest(run, sink);
+        int rest_error = mxp__export_rest(run, sink);
         error = error != MXP_OK && rest_error == MXP_OK ? error : rest_error;
     }
     return error;

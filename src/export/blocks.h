@@ -12,6 +12,9 @@
 // or could not be read; everything else has been written. Uses run->options->threads.
 int mxp__export_blocks(mxp_export *run, mxp_sink *sink);
 
+// Runs an exporter's rest callback to its end.
+int mxp__export_rest(mxp_export *run, mxp_sink *sink);
+
 // Writes what `buffer` holds and empties it.
 int mxp__export_flush(mxp_strbuf *buffer, mxp_sink *sink);
 

@@ -221,13 +221,10 @@ void mxp__chrome_closing(const mxp_source *source, const char *note, mxp_strbuf 
 }
 
 // ---- the exporter -----------------------------------------------------------------------------
-static int chrome_begin(mxp_export *run)
+// The rows of run->source, and what stands before its records.
+static int begin_process(mxp_export *run)
 {
-    mxp_chrome *chrome = mxp__alloc(sizeof *chrome);
-    if (chrome == NULL) {
-        return mxp__fail_memory("the Chrome export");
-    }
-    run->state = chrome;
+    mxp_chrome *chrome = run->state;
     mxp_chrome_rows *rows;
     int error = mxp__chrome_rows_create(&rows);
     if (error == MXP_OK) {
@@ -237,26 +234,47 @@ static int chrome_begin(mxp_export *run)
         error = mxp__chrome_rows_begin(rows, run->source);
     }
     if (error == MXP_OK) {
-        mxp__chrome_opening(run->out);
         mxp__chrome_rows_head(rows, run->source, run->out);
     }
     return error;
 }
 
-static int chrome_end(mxp_export *run)
+static void end_process(mxp_export *run)
 {
     mxp_chrome *chrome = run->state;
-    if (chrome == NULL) {
-        return MXP_OK;
-    }
     if (chrome->names != NULL) {
-        mxp__chrome_rows_tail(chrome->rows, run->source, run->out);
-        mxp__chrome_closing(run->source, NULL, run->out);
+        mxp__chrome_rows_tail(chrome->rows, chrome->source, run->out);
         mxp__chrome_fini(chrome);
     }
     mxp__chrome_rows_destroy(chrome->rows);
-    mxp__free(chrome, sizeof *chrome);
-    run->state = NULL;
+    *chrome = (mxp_chrome){0};
+}
+
+static int chrome_begin(mxp_export *run)
+{
+    run->state = mxp__alloc(sizeof(mxp_chrome));
+    if (run->state == NULL) {
+        return mxp__fail_memory("the Chrome export");
+    }
+    mxp__chrome_opening(run->out);
+    return begin_process(run);
+}
+
+static int chrome_process(mxp_export *run)
+{
+    end_process(run);
+    mxp__strbuf_puts(run->out, ",\n");
+    return begin_process(run);
+}
+
+static int chrome_end(mxp_export *run)
+{
+    if (run->state != NULL) {
+        end_process(run);
+        mxp__chrome_closing(run->source, NULL, run->out);
+        mxp__free(run->state, sizeof(mxp_chrome));
+        run->state = NULL;
+    }
     return MXP_OK;
 }
 
@@ -267,5 +285,6 @@ const mxp_exporter mxp__exporter_chrome = {
     .begin = chrome_begin,
     .block = mxp__chrome_block,
     .rest = mxp__chrome_api_counters,
+    .process = chrome_process,
     .end = chrome_end,
 };

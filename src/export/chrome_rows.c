@@ -261,7 +261,7 @@ static void put_row(mxp_strbuf *out, uint32_t pid, uint32_t tid, uint32_t sort_i
 
 // The program's file name. The whole command line would not do: viewers show what stands behind the
 // last slash, which may be in an argument.
-static const char *process_name(const mxp_source *source, size_t *length)
+const char *mxp__process_name(const mxp_source *source, size_t *length)
 {
     for (size_t i = 0; i < source->info_count; i++) {
         const char *command = source->info[i].value;
@@ -295,7 +295,7 @@ void mxp__chrome_rows_head(const mxp_chrome_rows *rows, const mxp_source *source
 {
     if (!rows->has_process) {
         size_t length;
-        const char *name = process_name(source, &length);
+        const char *name = mxp__process_name(source, &length);
         uint32_t pid = mxp__chrome_pid(source);
         put_metadata(out, "process_name", pid, pid, name, length);
     }

@@ -42,6 +42,9 @@ void mxp__chrome_rows_commit(mxp_chrome_rows *rows, const mxp_source *source);
 // "pid" of the source: never 0, which viewers treat as missing.
 uint32_t mxp__chrome_pid(const mxp_source *source);
 
+// The program's file name; not terminated behind *length.
+const char *mxp__process_name(const mxp_source *source, size_t *length);
+
 const char *mxp__loss_reason(uint32_t reason);
 
 #endif

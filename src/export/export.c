@@ -55,7 +55,27 @@ static int export_records(mxp_export *run, mxp_sink *sink)
     if (run->exporter->block != NULL) {
         return mxp__export_blocks(run, sink);
     }
-    return run->exporter->event != NULL ? export_events(run, sink) : MXP_OK;
+    if (run->exporter->event != NULL) {
+        return export_events(run, sink);
+    }
+    return run->exporter->rest != NULL ? mxp__export_rest(run, sink) : MXP_OK;
+}
+
+// The records of every process. Damage ends none but its block: it is returned at the end.
+static int export_processes(mxp_export *run, mxp_sink *sink)
+{
+    mxp_source *first = run->source;
+    size_t others = run->exporter->process != NULL ? first->part_count : 0;
+    int error = export_records(run, sink);
+    int damage = error == MXP_EFORMAT ? error : MXP_OK;
+    for (size_t i = 0; i < others && (error == MXP_OK || error == MXP_EFORMAT); i++) {
+        run->source = first->parts[i];
+        error = run->exporter->process(run);
+        error = error == MXP_OK ? export_records(run, sink) : error;
+        damage = error == MXP_EFORMAT ? error : damage;
+    }
+    run->source = first;
+    return error != MXP_OK ? error : damage;
 }
 
 int mxp__export(const mxp_exporter *exporter, mxp_source *source, const mxp_export_options *options,
@@ -71,7 +91,7 @@ int mxp__export(const mxp_exporter *exporter, mxp_source *source, const mxp_expo
     int error = exporter->begin != NULL ? exporter->begin(&run) : MXP_OK;
     int damage = MXP_OK;
     if (error == MXP_OK) {
-        error = export_records(&run, sink);
+        error = export_processes(&run, sink);
         if (error == MXP_EFORMAT) {
             damage = error;
             error = MXP_OK;

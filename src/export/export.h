@@ -17,7 +17,7 @@ enum { MXP_GROUP_NAME = 0, MXP_GROUP_SCOPE = 1, MXP_GROUP_STEP = 2 };
 
 typedef struct mxp_export mxp_export;
 typedef struct mxp_exporter {
-    const char *name;  // "chrome", "table", "json", "csv"
+    const char *name;  // "chrome", "perfetto", "table", "json", "csv"
     const char *extension;  // ".json"
     const char *help;  // one line for --help
     // begin: before any record; end: after the last, also after an error (it frees `state`).
@@ -27,13 +27,18 @@ typedef struct mxp_exporter {
     //   own `run->out`; the text of a block stays together and blocks keep their order. It returns
     //   0 when the block is done, or 1 with block->words at the first record left if `out` has
     //   reached run->flush_bytes: it is called again when that was written;
-    // - neither: the exporter reads the source itself in `end`.
+    // - neither: the exporter reads the source itself in `rest` or `end`.
     int (*begin)(mxp_export *run);
     int (*event)(mxp_export *run, const mxp_event *event);
     int (*block)(mxp_export *run, mxp_block *block);
     // May be null. What follows from the records of all blocks: after the last one, unless there
-    // was an error other than damage. It returns 0, or 1 to be called again when `out` was written.
+    // was an error other than damage; without a block callback, all there is. It returns 0, or 1 to
+    // be called again when `out` was written.
     int (*rest)(mxp_export *run);
+    // May be null: only the first process of a source is exported, or the exporter looks for the
+    // others itself. After the records of a process: run->source is the next one, whose records
+    // come now. `end` finds the first one there again.
+    int (*process)(mxp_export *run);
     int (*end)(mxp_export *run);
 } mxp_exporter;
 
