@@ -105,7 +105,7 @@ fuzz:
 
 # ---- measurements ------------------------------------------------------------------------------
 bench:
-	@$(setup) build $(if $(PEERS),peers)
+	@$(setup) test $(if $(PEERS),peers)
 	@$(if $(PEERS),cmake --preset release >build/configure-peers.log)
 	@$(call configure_and_build,release,--target bench)
 	python3 bench/run.py --build build/release --output build/bench.json \

@@ -131,6 +131,7 @@ class Comparison(typing.NamedTuple):
     commands: tuple = OFF
     pick: typing.Callable = statistics.median   # of a round's batches
     needs_peer: bool = True
+    runtime: str = "ours"
 
     def figure(self, answers):
         ns = self.pick([answer["ns"] for answer in answers])
@@ -141,7 +142,7 @@ class Comparison(typing.NamedTuple):
 
     def measure(self, row, place, options):
         own_commands = {True: self.commands, False: OFF}
-        with sides(place, (self.workload, "ours"), self.reference) as both:
+        with sides(place, (self.workload, self.runtime), self.reference) as both:
             def run_round(number):
                 got = {}
                 for which in (0, 1) if number % 2 == 0 else (1, 0):
@@ -305,13 +306,18 @@ NAMES = [claim.name for claim in CLAIMS]
 
 def measure(goal, build, peers, options, with_peers):
     """The row of one claim."""
-    claim = next(claim for claim in CLAIMS if claim.name == goal["name"])
+    return measure_claim(CLAIMS, goal, Place(build, peers), options, with_peers)
+
+
+def measure_claim(claims, goal, place, options, with_peers):
+    """The row of that one of `claims` which `goal` is of."""
+    claim = next(claim for claim in claims if claim.name == goal["name"])
     row = empty_row(goal, claim.unit)
     if claim.needs_peer and not with_peers:
         row["note"] = "measured by make bench PEERS=1"
         return row
     try:
-        return claim.measure(row, Place(build, peers), options)
+        return claim.measure(row, place, options)
     except Missing as missing:
         row["note"] = str(missing)
         if not claim.needs_peer:

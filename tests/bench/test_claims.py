@@ -102,6 +102,43 @@ def test_recorded_operations_are_all_there():
     assert drained["records"] >= 120_001
 
 
+def python_side(workload, commands, *options):
+    """What python_side.py answers."""
+    result = subprocess.run([sys.executable, TREE / "bench/python/python_side.py", workload, *options],
+                            input="".join(command + "\n" for command in commands),
+                            capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stderr
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+OURS = ["--library", BUILD / "libmxnet.so"]
+
+
+@pytest.mark.parametrize("workload, core, least",
+                         [("pair", "extension", 20_000), ("pair", "ctypes", 20_000),
+                          ("with", "extension", 20_000), ("plus_one", "extension", 10_000),
+                          ("lenet", "extension", 50)])
+def test_a_batch_in_python_is_recorded_only_when_it_is_told_so(workload, core, least):
+    first, off, after_off, on, after_on = python_side(
+        workload, ["off", "off", "drain", "on", "drain"], *OURS, "--core", core)
+    assert all(answer["ns"] > 0 for answer in (first, off, on))
+    assert after_off["records"] == 0 and after_on["records"] >= least
+
+
+@pytest.mark.parametrize("workload", ["pair", "with"])
+def test_the_floor_in_python_has_the_same_workloads(workload):
+    answer, = python_side(workload, ["off"], "--floor", BUILD / "bench")
+    assert answer["ns"] > 0
+
+
+def test_a_claim_about_python_needs_no_peer(tmp_path):
+    output = tmp_path / "bench.json"
+    result = run("--bench", "P1", "--rounds", "1", "--disturbed", "--output", output)
+    assert result.returncode == 0, result.stderr
+    row, = json.loads(output.read_text(encoding="utf-8"))
+    assert row["ratio"] > 0, row["note"]
+
+
 def test_an_unknown_command_ends_a_side():
     result = subprocess.run([BUILD / "bench/runtime_side", "hand_off"], input="sleep\n",
                             capture_output=True, text=True, timeout=20)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Claims about the Python package. Sides are bench/python/python_side.py, on our package, on MXNet's
+or on the floor, and PyTorch's programs; they take turns as those of the runtime do.
+"""
+import pathlib
+
+from runtime_claims import (Comparison, ON, Place, ProfiledStep, StepRecords, measure_claim, only)
+
+BENCH = pathlib.Path(__file__).resolve().parent
+SIDE = BENCH / "python/python_side.py"
+TORCH = {"plus_one": "plus_one_torch.py", "lenet": "lenet_torch.py"}
+
+
+class PythonPlace(Place):
+    """Where the sides come from: interpreters with their packages."""
+
+    def command(self, workload, runtime):
+        if runtime == "torch":
+            folder = self.peers.with_name(self.peers.name + "-torch")
+            return [only(folder.glob("bin/python"), "PyTorch"), BENCH / "peers" / TORCH[workload]]
+        if runtime == "original":
+            only(self.peers.glob("lib/python3*/site-packages/mxnet/libmxnet.so"), "MXNet")
+            return [self.peers / "bin/python", SIDE, workload]
+        own = only((BENCH.parent / ".venv").glob("bin/python"), "NumPy for the package")
+        if runtime == "floor":
+            return [own, SIDE, workload, "--floor", self.build / "bench"]
+        core = "ctypes" if runtime == "ctypes" else "extension"
+        return [own, SIDE, workload, "--library", self.build / "libmxnet.so", "--core", core]
+
+
+CLAIMS = [
+    Comparison("P1 Task start and stop in Python, over two bare clock reads", "pair",
+               ("pair", "floor"), "ns", ON, needs_peer=False),
+    Comparison("P2 with Task in Python, over two bare clock reads", "with", ("with", "floor"), "ns",
+               ON, needs_peer=False),
+    Comparison("P3 Task in Python, extension, over MXNet", "pair", ("pair", "original"), "ns", ON),
+    Comparison("P3 Task in Python, ctypes, over MXNet", "pair", ("pair", "original"), "ns", ON,
+               runtime="ctypes"),
+    Comparison("P4 Task in Python, off, over MXNet", "pair", ("pair", "original"), "ns"),
+    Comparison("E5 a + 1 in Python, over PyTorch", "plus_one", ("plus_one", "torch"), "ns"),
+    Comparison("E5 a + 1 in Python, over MXNet", "plus_one", ("plus_one", "original"), "ns"),
+    Comparison("E6 LeNet step in Python, median, over PyTorch", "lenet", ("lenet", "torch"), "ms"),
+    Comparison("E6 LeNet step in Python, minimum, over PyTorch", "lenet", ("lenet", "torch"), "ms",
+               pick=min),
+    ProfiledStep("E7 LeNet step in Python, full profile, upper bound"),
+    StepRecords("E7 LeNet step in Python, records times their cost"),
+]
+NAMES = [claim.name for claim in CLAIMS]
+
+
+def measure(goal, build, peers, options, with_peers):
+    """The row of one claim."""
+    return measure_claim(CLAIMS, goal, PythonPlace(build, peers), options, with_peers)
