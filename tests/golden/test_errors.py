@@ -264,5 +264,7 @@ def test_the_list_of_keys_is_the_originals_and_ours(tmp_path):
     assert text.startswith(begin + GOLDEN_KEYS)
     ours = text[len(begin + GOLDEN_KEYS):].split("\n")
     assert [line.split(" ")[0] for line in ours[:-1:2]] == [
-        "store", "full_policy", "memory_limit_bytes", "native_filename", "statistics_only"]
+        "store", "full_policy", "memory_limit_bytes", "native_filename", "snapshot_filename",
+        "snapshot_ms", "snapshot_signal", "snapshot_step_factor", "snapshot_counter",
+        "statistics_only"]
     assert ours[-1] == "Did you mean 'filename'?"
