@@ -36,15 +36,18 @@ target_link_libraries(mxp_runtime_flags INTERFACE mxp_flags)
 target_compile_options(mxp_runtime_flags INTERFACE -fno-semantic-interposition)
 add_library(mxp_profiler_flags INTERFACE)
 target_link_libraries(mxp_profiler_flags INTERFACE mxp_runtime_flags)
-target_compile_options(mxp_profiler_flags INTERFACE -ftls-model=initial-exec)
+target_compile_options(mxp_profiler_flags INTERFACE
+  -ftls-model=initial-exec -ffunction-sections -fdata-sections)
 
-# The link of a shared library of ours: `map` is the list of what it exports.
+# The link of a shared library of ours: `map` is the list of what it exports. What nothing in it
+# reaches stays out: exporters that only the command has, for example.
 function(mxp_link_shared library map)
   set(map_file ${PROJECT_SOURCE_DIR}/${map})
   set_target_properties(${library} PROPERTIES LINK_DEPENDS ${map_file})
   target_link_libraries(${library} PRIVATE $<BUILD_INTERFACE:mxp_flags>)
   target_link_options(${library} PRIVATE
-    -Wl,--version-script=${map_file} -Wl,-Bsymbolic-functions -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now)
+    -Wl,--version-script=${map_file} -Wl,--gc-sections -Wl,-Bsymbolic-functions
+    -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now)
   # A sanitizer's symbols come from the program, so only a plain build can insist on finding all.
   if(NOT MXPROF_SANITIZE AND NOT MXPROF_LIBFUZZER)
     target_link_options(${library} PRIVATE -Wl,-z,defs)
