@@ -98,6 +98,17 @@ static uint16_t starter_index(bool recording)
     return index < UNKNOWN_THREAD ? (uint16_t)index : UNKNOWN_THREAD;
 }
 
+// Member by member: a structure that is put together and copied waits for its own stores.
+static void note_start(mxp_start *start)
+{
+    start->recording = mxp_enabled(MXP_CLASS_USER);
+    start->begin_ticks = start->recording ? mxp_ticks() : mxp__recorder_on_ticks();
+    start->thread = (uintptr_t)&mxp_self;
+    start->thread_index = starter_index(start->recording);
+    start->closed = false;
+    start->flags = 0;
+}
+
 int mxp_duration_start(mxp_handle object)
 {
     mxp_slot *slot;
@@ -107,55 +118,47 @@ int mxp_duration_start(mxp_handle object)
     }
     error = reserve_start(slot);
     if (error == MXP_OK) {
-        bool recording = mxp_enabled(MXP_CLASS_USER);
-        slot->starts[slot->start_count++] = (mxp_start){
-            .thread = (uintptr_t)&mxp_self,
-            .thread_index = starter_index(recording),
-            .recording = recording,
-            .begin_ticks = mxp_ticks(),
-        };
+        note_start(&slot->starts[slot->start_count++]);
     }
     mxp__slot_unlock(slot);
     return error;
 }
 
 // ---- stops ------------------------------------------------------------------------------------
-// Takes this thread's newest start away, or, if it has none, the newest of all: what one thread
-// starts another may stop.
-static bool take_start(mxp_slot *slot, mxp_start *taken)
+// This thread's newest start, or, if it has none, the newest of all: what one thread starts another
+// may stop. Null: there is none.
+static mxp_start *find_start(const mxp_slot *slot)
 {
-    if (slot->start_count == 0) {
-        return false;
-    }
-    uint32_t found = slot->start_count - 1;
     for (uint32_t i = slot->start_count; i-- > 0;) {
         if (slot->starts[i].thread == (uintptr_t)&mxp_self) {
-            found = i;
-            break;
+            return &slot->starts[i];
         }
     }
-    *taken = slot->starts[found];
-    slot->start_count--;
-    memmove(&slot->starts[found], &slot->starts[found + 1],
-            (slot->start_count - found) * sizeof(mxp_start));
-    return true;
+    return slot->start_count > 0 ? &slot->starts[slot->start_count - 1] : NULL;
+}
+
+static void remove_start(mxp_slot *slot, mxp_start *start)
+{
+    mxp_start *last = &slot->starts[--slot->start_count];
+    if (start != last) {
+        memmove(start, start + 1, (size_t)(last - start) * sizeof(mxp_start));
+    }
 }
 
 static void record_stop(mxp_slot *slot, mxp_start *start)
 {
-    uint64_t now = mxp_ticks();
     if (start->closed) {
         return;
     }
-    bool recording = mxp_enabled(MXP_CLASS_USER);
-    uint64_t on_ticks = mxp__recorder_on_ticks();
-    if (!start->recording && on_ticks > start->begin_ticks) {
+    if (!start->recording) {
+        uint64_t on_ticks = mxp__recorder_on_ticks();
+        if (on_ticks <= start->begin_ticks) {
+            return;
+        }
         clip(start, on_ticks);
     }
-    if (!start->recording) {
-        return;
-    }
-    if (recording) {
+    uint64_t now = mxp_ticks();
+    if (mxp_enabled(MXP_CLASS_USER)) {
         emit(slot, start, now, 0, OWN_LANE);
     } else {
         emit(slot, start, mxp__recorder_off_ticks(), MXP_SPAN_CLOSED_BY_STOP, OWN_LANE);
@@ -165,13 +168,14 @@ static void record_stop(mxp_slot *slot, mxp_start *start)
 int mxp_duration_stop(mxp_handle object)
 {
     mxp_slot *slot;
-    mxp_start start;
     int error = mxp__slot_lock(object, DURATIONS, null_text, &slot);
     if (error != MXP_OK) {
         return error;
     }
-    if (take_start(slot, &start)) {
-        record_stop(slot, &start);
+    mxp_start *start = find_start(slot);
+    if (start != NULL) {
+        record_stop(slot, start);
+        remove_start(slot, start);
     } else {
         error = mxp__fail(MXP_ESTATE, "stop of %s without a start on this thread: call start first",
                           slot->label);

@@ -32,7 +32,7 @@ enum { MXP__START_INLINE = 2, MXP__LABEL_BYTES = 40 };
 // One start of a duration that has not been stopped.
 typedef struct mxp_start {
     uintptr_t thread;  // the starter: address of its mxp_self
-    uint64_t begin_ticks;
+    uint64_t begin_ticks;  // before `recording`: when recording had begun last by then
     uint16_t thread_index;  // 0xffff: unknown
     bool recording;  // recording was on, or has begun since (then begin is clipped to it)
     bool closed;  // a stop of the session has recorded it
