@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prepared calls, beyond MXNet's C ABI: an operator whose parameters are parsed once and which is
-// then run any number of times, from any thread. Runs are recorded as MXImperativeInvoke, the other
-// two calls are not. The rules of mxnet/c_api.h hold.
+// For front ends, beyond MXNet's C ABI. The rules of mxnet/c_api.h hold.
+//
+// Prepared calls: an operator whose parameters are parsed once and which is then run any number of
+// times, from any thread. Runs are recorded as MXImperativeInvoke, the other calls here are not.
 #ifndef MXNET_INVOKE_H_
 #define MXNET_INVOKE_H_
 
@@ -17,5 +18,10 @@ MXNET_DLL int MXPreparedCreate(AtomicSymbolCreator creator, int num_inputs, int 
 MXNET_DLL int MXPreparedInvoke(MXPreparedHandle prepared, NDArrayHandle *inputs, int *num_outputs,
                                NDArrayHandle **outputs);
 MXNET_DLL int MXPreparedFree(MXPreparedHandle prepared);
+
+// What the memory of an array is called in the table of allocations and among the owners, beside
+// the scope in which the array was made; "unknown" otherwise. -1 once it has memory, so the array
+// is made with `delay_alloc`.
+MXNET_DLL int MXNDArrayNameMemory(NDArrayHandle handle, const char *name);
 
 #endif

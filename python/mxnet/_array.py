@@ -13,16 +13,18 @@ from .context import Context, choose
 GRAD_REQ = {"null": 0, "write": 1, "add": 3}
 
 
-def make_empty(shape: Sequence[int], ctx: Context, code: int) -> int:
-    """The address of a new array with undefined values."""
+def make_empty(shape: Sequence[int], ctx: Context, code: int, name: str = "") -> int:
+    """The address of a new array with undefined values. `name`: what its memory is called."""
     out = ctypes.c_void_p()
     sizes = [int(size) for size in shape]
     if all(0 <= size < 2 ** 32 for size in sizes):
         create, listed = _LIB.MXNDArrayCreate, (ctypes.c_uint32 * len(sizes))(*sizes)
     else:
         create, listed = _LIB.MXNDArrayCreate64, (ctypes.c_int64 * len(sizes))(*sizes)
-    check_call(create(listed, len(sizes), ctx.device_typeid, ctx.device_id, 0, code,
-                      ctypes.byref(out)))
+    check_call(create(listed, len(sizes), ctx.device_typeid, ctx.device_id, int(bool(name)),
+                      code, ctypes.byref(out)))
+    if name:
+        check_call(_LIB.MXNDArrayNameMemory(out, name.encode()))
     return out.value
 
 
@@ -38,8 +40,8 @@ class BaseArray(core.Array):
 
     # ---- making -------------------------------------------------------------------------------
     @classmethod
-    def _empty(cls, shape: Sequence[int], ctx: Context, code: int) -> "BaseArray":
-        return cls(make_empty(shape, ctx, code))
+    def _empty(cls, shape: Sequence[int], ctx: Context, code: int, name: str = "") -> "BaseArray":
+        return cls(make_empty(shape, ctx, code, name))
 
     @classmethod
     def _from_numpy(cls, values: onp.ndarray, ctx: Context) -> "BaseArray":

@@ -3,6 +3,7 @@
 // to tensor/. A handle is an mxn_array with one reference of its own.
 #include <limits.h>
 #include <mxnet/c_api.h>
+#include <mxnet/invoke.h>
 
 #include "capi/api_call.h"
 #include "engine/engine.h"
@@ -92,6 +93,18 @@ int MXNDArrayCreateEx64(const int64_t *shape, int ndim, int dev_type, int dev_id
 {
     MXN_API_CALL();
     return mxn__api_end(&call, make64(shape, ndim, dev_type, dev_id, delay_alloc, dtype, out));
+}
+
+int MXNDArrayNameMemory(NDArrayHandle handle, const char *name)
+{
+    int error = mxn_array_check(handle, handle_name);
+    if (error == MXP_OK) {
+        error = mxn__check_given(name, "name");
+    }
+    if (error == MXP_OK) {
+        error = mxn_array_name_memory(handle, mxp_string(name));
+    }
+    return error == MXP_OK ? 0 : -1;
 }
 
 int MXNDArrayFree(NDArrayHandle handle)

@@ -148,6 +148,17 @@ int mxn_array_init(mxn_array *array, const mxn_shape *shape, int dtype, mxn_cont
     return error == MXP_OK ? make_chunk(array, shape, dtype, context, tag) : error;
 }
 
+int mxn_array_name_memory(mxn_array *array, mxp_name name)
+{
+    if (mxn_array_is_none(array) ||
+        __atomic_load_n(&array->chunk->state, __ATOMIC_ACQUIRE) != MXN__CHUNK_EMPTY) {
+        return mxp__fail(MXP_ESTATE, "only the memory of an array that has a shape and has none "
+                                     "yet can be named: make it with delay_alloc");
+    }
+    array->chunk->tag.name = name;
+    return MXP_OK;
+}
+
 static void release_notes(mxn_array *array)
 {
     for (int i = 0; i < MXN_NOTES; i++) {

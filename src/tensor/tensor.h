@@ -85,6 +85,10 @@ int mxn_array_new_none(mxn_array **array);
 int mxn_array_init(mxn_array *array, const mxn_shape *shape, int dtype, mxn_context context,
                    const mxn_tag *tag);
 
+// What its memory is called among the owners. MXP_ESTATE: it is a none array, or has memory
+// already.
+int mxn_array_name_memory(mxn_array *array, mxp_name name);
+
 static inline void mxn_array_retain(mxn_array *array)
 {
     __atomic_fetch_add(&array->refs, 1u, __ATOMIC_RELAXED);

@@ -273,3 +273,35 @@ profiler.dump()
     row = next(line.split() for line in report.splitlines() if line.startswith("net:dense0:  "))
     assert float(row[3]) >= 3 * 64 * 100 * 4 / 1000
     assert names(done.trace(), "operator").count("sgd_mom_update") == 4
+
+
+def test_every_parameter_is_in_the_table_of_allocations(tmp_path):
+    """As MXNet's own test asks for: by scope, kind and name, with its size; nothing is unknown."""
+    done = run_python("""
+import mxnet as mx
+from mxnet import autograd, gluon, profiler
+profiler.set_config(continuous_dump=False, gpu_memory_profile_filename_prefix='blocks')
+profiler.set_state('run')
+net = gluon.nn.HybridSequential()
+net.add(gluon.nn.Dense(64, 'relu'), gluon.nn.Dropout(0.5), gluon.nn.Dense(8))
+net.initialize()
+with autograd.record():
+    loss = gluon.loss.L2Loss()(net(mx.nd.ones((16, 100))), mx.nd.ones((16, 8)))
+loss.backward()
+mx.nd.waitall()
+profiler.set_state('stop')
+profiler.dump()
+for parameter in net.collect_params().values():
+    print(parameter.scope, parameter.name.split('_')[-1], parameter.data().size)
+""", tmp_path)
+    assert (done.code, done.err) == (0, "")
+    table, = tmp_path.glob("blocks-pid_*.csv")
+    rows = [tuple(line.replace('"', "").split(",")[:2])
+            for line in table.read_text(encoding="utf-8").splitlines()]
+    parameters = [line.split() for line in done.out.splitlines()]
+    assert len(parameters) == 4
+    for scope, name, size in parameters:
+        for kind in ("in_arg", "arg_grad"):
+            assert rows.count((f"{scope}{kind}:{name}", str(4 * int(size)))) == 1
+    assert ("hybridsequential:dense0:in_arg:weight", "25600") in rows
+    assert not [name for name, _ in rows if "unknown" in name or name == "<unk>:"]

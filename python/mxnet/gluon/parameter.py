@@ -9,8 +9,10 @@ from .. import autograd, initializer
 from .. import ndarray as nd
 from .. import numpy as np
 from .. import profiler
+from .._registry import invoke
+from .._types import type_name
 from ..base import MXNetError
-from ..context import Context, cpu, current_context
+from ..context import Context, choose, cpu, current_context
 from ..util import is_np_array
 
 _GRAD_REQS = ("write", "add", "null")
@@ -154,7 +156,10 @@ class Parameter:
             self._place(value, contexts)
 
     def _place(self, value: Any, contexts: List[Context]) -> None:
-        self._data = {ctx: value.copyto(ctx) for ctx in contexts}
+        code = value._type_code
+        self._data = {ctx: value.copyto(type(value)._empty(value.shape, choose(ctx), code,
+                                                           f"in_arg:{self._short_name}"))
+                      for ctx in contexts}
         self._mark()
 
     def _mark(self) -> None:
@@ -166,8 +171,11 @@ class Parameter:
                 if self._grad_req == "null":
                     self._data[ctx] = array.detach()
                     continue
-                module = np if isinstance(array, np.ndarray) else nd
-                gradient = module.zeros(array.shape, dtype=array.dtype, ctx=ctx)
+                kind = type(array)
+                gradient = kind._empty(array.shape, ctx, array._type_code,
+                                       f"arg_grad:{self._short_name}")
+                invoke(kind, "_npi_zeros" if kind is np.ndarray else "_zeros", shape=array.shape,
+                       ctx=ctx, dtype=type_name(array.dtype), out=gradient)
                 autograd.mark_variables([array], [gradient], self._grad_req)
 
     # ---- values ----------------------------------------------------------------------------------

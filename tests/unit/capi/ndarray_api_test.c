@@ -352,6 +352,24 @@ static void pushed_functions_learn_where_they_run(void **state)
 
 // ---- records ----------------------------------------------------------------------------------
 // The count in the row of this name.
+static void memory_is_named_before_there_is_any(void **state)
+{
+    (void)state;
+    uint32_t shape[] = {10};
+    NDArrayHandle array = NULL, none = NULL;
+    assert_int_equal(MXNDArrayCreate(shape, 1, 1, 0, 1, 0, &array), 0);
+    assert_error(MXNDArrayNameMemory(array, NULL), "name");
+    assert_int_equal(MXNDArrayNameMemory(array, "in_arg:weight"), 0);
+    float values[10] = {0};
+    assert_int_equal(MXNDArraySyncCopyFromCPU(array, values, 10), 0);
+    assert_error(MXNDArrayNameMemory(array, "late"), "make it with delay_alloc");
+    assert_int_equal(MXNDArrayCreateNone(&none), 0);
+    assert_error(MXNDArrayNameMemory(none, "early"), "has a shape");
+    assert_error(MXNDArrayNameMemory(NULL, "nothing"), "handle");
+    MXNDArrayFree(none);
+    MXNDArrayFree(array);
+}
+
 static int row_count(const char *table, const char *name)
 {
     char start[128];
@@ -411,6 +429,7 @@ int main(void)
         cmocka_unit_test(gradients_go_through_views),
         cmocka_unit_test(pushed_functions_run_in_order),
         cmocka_unit_test(pushed_functions_learn_where_they_run),
+        cmocka_unit_test(memory_is_named_before_there_is_any),
         cmocka_unit_test(calls_are_recorded_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
