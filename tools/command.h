@@ -15,7 +15,10 @@
 #define MXP_COMMANDS(X) \
     X(info)             \
     X(report)           \
-    X(convert)
+    X(convert)          \
+    X(merge)            \
+    X(recover)          \
+    X(snapshot)
 
 enum { MXP_EXIT_FINE = 0, MXP_EXIT_ERROR = 1, MXP_EXIT_USAGE = 2 };
 
@@ -46,21 +49,31 @@ typedef struct mxp_option {
 int mxp__options_parse(const mxp_command *command, const mxp_option *options, int count,
                        char **arguments, const char **file);
 
+// The same for any number of files, at least one: they stand at the front of `arguments` then.
+int mxp__options_parse_all(const mxp_command *command, const mxp_option *options, int count,
+                           char **arguments, int *file_count);
+
 // Error line on stderr, `mxprof COMMAND: ...`, and the exit code of a wrong call.
 int mxp__usage_error(const mxp_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 // ---- input (input.c) --------------------------------------------------------------------------
-// A native file with what a pass over it tells.
+// One or several native files as one source.
 typedef struct mxp_input {
-    const char *path;
+    const char *path;  // as given; of several the first
     uint64_t file_bytes;
     mxp_source *source;
-    bool damaged;
+    bool damaged;  // or left out
+    char **names;  // of the files in directories
+    size_t name_count, name_capacity;
 } mxp_input;
 
-// Opens `path`. A file that is damaged but partly readable is opened, and a warning with the offset
-// goes to stderr. 0, or a negative error with the line already printed.
+// Opens files, and all *.mxp of directories. In a directory one that cannot be read at all is said
+// and left out.
+int mxp__input_open_all(const mxp_command *command, char *const *paths, size_t count,
+                        mxp_input *input);
+// Opens `path`, a file or a directory. A file that is damaged but partly readable is opened, and a
+// warning with the offset goes to stderr. 0, or a negative error with the line already printed.
 int mxp__input_open(const mxp_command *command, const char *path, mxp_input *input);
 void mxp__input_close(mxp_input *input);
 // Says that the rest of the file cannot be read (the last error's detail tells why): a warning as

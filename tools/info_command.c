@@ -9,14 +9,16 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "summary.h"
+#include "trace/merge.h"
 
 static const char help[] =
     "mxprof info tells what a native trace holds, and whether anything is missing from it.\n"
     "\n"
-    "usage: mxprof info FILE\n"
+    "usage: mxprof info FILE|DIRECTORY\n"
     "\n"
     "  file     the file, its size, whether it is whole\n"
-    "  written  when recording began, and by which process\n"
+    "  written  when recording began, and by which process; whether that has finished the file,\n"
+    "           and if not, which spans were open\n"
     "  clock    what times were taken with; ns a tick; the residual is the largest distance of a\n"
     "           calibration point from the line through the others: how far a time may be off\n"
     "  time     of the first and the last record, counted from the first calibration point\n"
@@ -193,11 +195,23 @@ static void print_info(const mxp_source *source, mxp_strbuf *out)
     }
 }
 
-static void print_all(const mxp_input *input, const mxp_summary *summary, mxp_strbuf *out)
+static void print_file(const mxp_input *input, mxp_strbuf *out)
 {
-    mxp__strbuf_printf(out, "file     %s: mxprof native trace, %" PRIu64 " bytes, %s\n",
-                       input->path, input->file_bytes, input->damaged ? "damaged" : "whole");
+    mxp__strbuf_printf(out, "file     %s: mxprof native trace, %" PRIu64 " bytes, %s", input->path,
+                       input->file_bytes, input->damaged ? "damaged" : "whole");
+    if (input->source->process_count > 1) {
+        mxp__strbuf_printf(out, ", %zu processes", input->source->process_count);
+    }
+    mxp__strbuf_putc(out, '\n');
+}
+
+static void print_process(const mxp_input *input, const mxp_summary *summary, mxp_strbuf *out)
+{
     print_written(input->source, out);
+    if (mxp__is_unfinished(input->source)) {
+        mxp__strbuf_puts(out, "state    the process died (or is still recording)\n");
+        mxp__print_open(summary, input->source, out);
+    }
     print_clock(input->source, out);
     mxp__strbuf_printf(out, "time     from %.6f s to %.6f s\n", (double)summary->first_ns / 1e9,
                        (double)summary->last_ns / 1e9);
@@ -206,6 +220,34 @@ static void print_all(const mxp_input *input, const mxp_summary *summary, mxp_st
     print_threads(input->source, out);
     print_losses(input->source, summary, out);
     print_info(input->source, out);
+}
+
+// `text`: the processes one after the other.
+static int print_each(const mxp_command *self, mxp_input *input, mxp_strbuf *text)
+{
+    mxp_input one = *input;
+    for (size_t i = 0; (one.source = mxp__source_process(input->source, i)) != NULL; i++) {
+        mxp_summary summary;
+        int error = mxp__summary_make(self, &one, &summary);
+        if (error != MXP_OK) {
+            return error;
+        }
+        mxp__strbuf_puts(text, i == 0 ? "" : "\n");
+        print_process(&one, &summary, text);
+        mxp__summary_fini(&summary);
+    }
+    input->damaged = one.damaged;
+    return MXP_OK;
+}
+
+static int print_processes(const mxp_command *self, mxp_input *input, mxp_strbuf *out)
+{
+    mxp_strbuf text = {0};
+    int error = print_each(self, input, &text);
+    print_file(input, out);  // now it is known whether all of it can be read
+    mxp__strbuf_append(out, mxp__strbuf_text(&text), text.length);
+    mxp__strbuf_fini(&text);
+    return error;
 }
 
 static int run(const mxp_command *self, int count, char **arguments)
@@ -220,18 +262,13 @@ static int run(const mxp_command *self, int count, char **arguments)
     if (mxp__input_open(self, file, &input) != MXP_OK) {
         return MXP_EXIT_ERROR;
     }
-    mxp_summary summary;
     mxp_strbuf out = {0};
-    code = MXP_EXIT_ERROR;
-    if (mxp__summary_make(self, &input, &summary) != MXP_OK) {
-        mxp__command_failed(self);
-        goto out;
+    if (print_processes(self, &input, &out) != MXP_OK) {
+        code = mxp__command_failed(self);
+    } else {
+        code = mxp__output_print(self, &out);
+        code = code == MXP_EXIT_FINE ? mxp__input_exit_code(&input) : code;
     }
-    print_all(&input, &summary, &out);
-    mxp__summary_fini(&summary);
-    code = mxp__output_print(self, &out);
-    code = code == MXP_EXIT_FINE ? mxp__input_exit_code(&input) : code;
-out:
     mxp__strbuf_fini(&out);
     mxp__input_close(&input);
     return code;

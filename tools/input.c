@@ -1,48 +1,186 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening the trace a subcommand works on. Everything of a damaged file that can be read is worked
 // on; that it is damaged is always said on stderr and in the exit code.
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/alloc.h"
 #include "base/fail.h"
 #include "command.h"
+#include "trace/merge.h"
 
+// ---- one file ----------------------------------------------------------------------------------
 // What cannot be a native file is better said before the reader looks at its bytes.
-static int check_path(const char *path, uint64_t *file_bytes)
+static int check_path(const char *path, struct stat *status)
 {
-    struct stat status;
-    if (stat(path, &status) != 0) {
+    if (stat(path, status) != 0) {
         return mxp__fail(MXP_EIO, "cannot open '%s': %s", path, strerror(errno));
     }
-    if (S_ISDIR(status.st_mode)) {
-        return mxp__fail(MXP_EIO, "'%s' is a directory; name the native trace in it (*.mxp)", path);
-    }
-    *file_bytes = (uint64_t)status.st_size;
     return MXP_OK;
+}
+
+// The sources found so far.
+typedef struct found_sources {
+    const mxp_command *command;
+    mxp_input *input;
+    mxp_source **sources;
+    const char **paths;  // of each; the caller's
+    size_t count, capacity, path_capacity;
+} found_sources;
+
+static void warn_damage(found_sources *found, const char *path, const mxp_damage *damage)
+{
+    found->input->damaged = true;
+    fprintf(stderr,
+            "mxprof %s: warning: '%s' is damaged at offset %" PRIu64 ": %s\n"
+            "What could be read of it follows.\n",
+            found->command->name, path, damage->offset, damage->text);
+}
+
+static bool same_process(const mxp_source *a, const mxp_source *b)
+{
+    const mxp_timebase *x = a->timebase, *y = b->timebase;
+    return a->pid == b->pid && x->point_count > 0 && y->point_count > 0 &&
+           x->points[0].realtime_ns == y->points[0].realtime_ns;
+}
+
+static void note_same_process(const found_sources *found)
+{
+    size_t last = found->count - 1;
+    for (size_t i = 0; i < last; i++) {
+        if (same_process(found->sources[i], found->sources[last])) {
+            fprintf(stderr,
+                    "mxprof %s: note: '%s' and '%s' are of one process; what both hold counts "
+                    "twice\n",
+                    found->command->name, found->paths[i], found->paths[last]);
+            return;
+        }
+    }
+}
+
+static int open_file(found_sources *found, const char *path, uint64_t file_bytes)
+{
+    if (mxp__grow(&found->sources, &found->capacity, found->count + 1, sizeof(mxp_source *)) !=
+            MXP_OK ||
+        mxp__grow(&found->paths, &found->path_capacity, found->count + 1, sizeof(char *)) !=
+            MXP_OK) {
+        return mxp__fail_memory("the list of files");
+    }
+    mxp_damage damage = {0, NULL};
+    int error = mxp__native_open(path, &found->sources[found->count], &damage);
+    if (error != MXP_OK) {
+        return error;
+    }
+    if (damage.text != NULL) {
+        warn_damage(found, path, &damage);
+    }
+    found->paths[found->count++] = path;
+    found->input->file_bytes += file_bytes;
+    note_same_process(found);
+    return MXP_OK;
+}
+
+// ---- directories -------------------------------------------------------------------------------
+static int is_native(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return length > 4 && strcmp(entry->d_name + length - 4, ".mxp") == 0;
+}
+
+// One that cannot be read is said and left out.
+static int open_entry(found_sources *found, const char *folder, const char *name)
+{
+    mxp_strbuf path = {0};
+    mxp__strbuf_printf(&path, "%s/%s", folder, name);
+    char *kept = path.failed ? NULL : mxp__strdup(mxp__strbuf_text(&path));
+    mxp__strbuf_fini(&path);
+    if (kept == NULL) {
+        return mxp__fail_memory("a file name");
+    }
+    struct stat status;
+    int error = check_path(kept, &status);
+    error = error == MXP_OK ? open_file(found, kept, (uint64_t)status.st_size) : error;
+    if (error != MXP_OK) {
+        mxp__command_failed(found->command);
+        found->input->damaged = true;
+    }
+    if (error == MXP_OK && mxp__grow(&found->input->names, &found->input->name_capacity,
+                                     found->input->name_count + 1, sizeof(char *)) == MXP_OK) {
+        found->input->names[found->input->name_count++] = kept;
+    } else {
+        mxp__strfree(kept);
+    }
+    return error == MXP_ENOMEM ? error : MXP_OK;
+}
+
+static int open_folder(found_sources *found, const char *path)
+{
+    struct dirent **entries;
+    int count = scandir(path, &entries, is_native, alphasort);
+    if (count < 0) {
+        return mxp__fail(MXP_EIO, "cannot open '%s': %s", path, strerror(errno));
+    }
+    size_t before = found->count;
+    int error = MXP_OK;
+    for (int i = 0; i < count; i++) {
+        error = error == MXP_OK ? open_entry(found, path, entries[i]->d_name) : error;
+        free(entries[i]);
+    }
+    free(entries);
+    if (error == MXP_OK && found->count == before) {
+        return mxp__fail(MXP_EIO, "the directory '%s' has no native trace (*.mxp) %s", path,
+                         count > 0 ? "that can be read" : "in it");
+    }
+    return error;
+}
+
+// ---- all ---------------------------------------------------------------------------------------
+static int open_path(found_sources *found, const char *path)
+{
+    struct stat status;
+    int error = check_path(path, &status);
+    if (error != MXP_OK) {
+        return error;
+    }
+    return S_ISDIR(status.st_mode) ? open_folder(found, path)
+                                   : open_file(found, path, (uint64_t)status.st_size);
+}
+
+int mxp__input_open_all(const mxp_command *command, char *const *paths, size_t count,
+                        mxp_input *input)
+{
+    *input = (mxp_input){.path = paths[0]};
+    found_sources found = {.command = command, .input = input};
+    int error = MXP_OK;
+    for (size_t i = 0; i < count && error == MXP_OK; i++) {
+        error = open_path(&found, paths[i]);
+    }
+    if (error == MXP_OK && found.count == 1) {
+        input->source = found.sources[0];
+    } else if (error == MXP_OK) {
+        error = mxp__merge_open(found.sources, found.count, &input->source);
+    } else {
+        for (size_t i = 0; i < found.count; i++) {
+            mxp__source_close(found.sources[i]);
+        }
+    }
+    mxp__free(found.sources, found.capacity * sizeof(mxp_source *));
+    mxp__free(found.paths, found.path_capacity * sizeof(char *));
+    if (error != MXP_OK) {
+        mxp__command_failed(command);
+        mxp__input_close(input);
+    }
+    return error;
 }
 
 int mxp__input_open(const mxp_command *command, const char *path, mxp_input *input)
 {
-    *input = (mxp_input){.path = path};
-    mxp_damage damage = {0, NULL};
-    int error = check_path(path, &input->file_bytes);
-    if (error == MXP_OK) {
-        error = mxp__native_open(path, &input->source, &damage);
-    }
-    if (error != MXP_OK) {
-        mxp__command_failed(command);
-        return error;
-    }
-    if (damage.text != NULL) {
-        input->damaged = true;
-        fprintf(stderr,
-                "mxprof %s: warning: '%s' is damaged at offset %" PRIu64 ": %s\n"
-                "What could be read of it follows.\n",
-                command->name, path, damage.offset, damage.text);
-    }
-    return MXP_OK;
+    char *paths[1] = {(char *)(uintptr_t)path};
+    return mxp__input_open_all(command, paths, 1, input);
 }
 
 void mxp__input_cut_short(const mxp_command *command, mxp_input *input)
@@ -60,6 +198,12 @@ void mxp__input_close(mxp_input *input)
 {
     mxp__source_close(input->source);
     input->source = NULL;
+    while (input->name_count > 0) {
+        mxp__strfree(input->names[--input->name_count]);
+    }
+    mxp__free(input->names, input->name_capacity * sizeof(char *));
+    input->names = NULL;
+    input->name_capacity = 0;
 }
 
 int mxp__input_exit_code(const mxp_input *input)

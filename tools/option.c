@@ -135,13 +135,19 @@ static bool asks_for_help(const char *argument)
     return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
 }
 
-int mxp__options_parse(const mxp_command *command, const mxp_option *options, int count,
-                       char **arguments, const char **file)
+static int no_file(const mxp_command *command)
+{
+    return mxp__usage_error(command, "which file? For example: mxprof %s profile.mxp",
+                            command->name);
+}
+
+int mxp__options_parse_all(const mxp_command *command, const mxp_option *options, int count,
+                           char **arguments, int *file_count)
 {
     bool only_files = false;
-    *file = NULL;
+    *file_count = 0;
     for (int i = 0; i < count; i++) {
-        const char *argument = arguments[i];
+        char *argument = arguments[i];
         if (!only_files && asks_for_help(argument)) {
             fputs(command->help, stdout);
             return MXP_EXIT_FINE;
@@ -153,16 +159,23 @@ int mxp__options_parse(const mxp_command *command, const mxp_option *options, in
             if (code >= 0) {
                 return code;
             }
-        } else if (*file != NULL) {
-            return mxp__usage_error(command, "one file at a time, but there are '%s' and '%s'",
-                                    *file, argument);
         } else {
-            *file = argument;
+            arguments[(*file_count)++] = argument;
         }
     }
-    if (*file == NULL) {
-        return mxp__usage_error(command, "which file? For example: mxprof %s profile.mxp",
-                                command->name);
+    return *file_count == 0 ? no_file(command) : -1;
+}
+
+int mxp__options_parse(const mxp_command *command, const mxp_option *options, int count,
+                       char **arguments, const char **file)
+{
+    int files;
+    *file = NULL;
+    int code = mxp__options_parse_all(command, options, count, arguments, &files);
+    if (code < 0 && files > 1) {
+        return mxp__usage_error(command, "one file at a time, but there are '%s' and '%s'",
+                                arguments[0], arguments[1]);
     }
-    return -1;
+    *file = arguments[0];
+    return code;
 }

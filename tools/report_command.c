@@ -11,22 +11,29 @@
 #include "export/export.h"
 #include "percentiles.h"
 #include "summary.h"
+#include "trace/merge.h"
 
 static const char help[] =
     "mxprof report prints where the time of a profile went: one row for each name, with its count\n"
     "and times, in sections by category.\n"
     "\n"
-    "usage: mxprof report [OPTIONS] FILE\n"
+    "usage: mxprof report [OPTIONS] FILE|DIRECTORY\n"
     "\n"
     "  --sort KEY      order of the rows: total (default), avg, min, max or count\n"
     "  --ascending     smallest first\n"
     "  --by WHAT       one row for each name (default), scope or step\n"
     "  --percentiles   also the 50th, 90th and 99th percentile of each row's durations\n"
+    "  --per-process   a report for each process, where there are several, instead of one of all\n"
     "  --json          as JSON: members Time, Memory, Unit as MXNet prints them, and Report, "
     "Frames,\n"
     "                  Percentiles of ours\n"
     "  --csv           as comma-separated values, percentiles included; the last rows, of kind\n"
     "                  \"frame rate\" and \"report\", are what stands around the table\n"
+    "\n"
+    "Of a directory all native traces (*.mxp) in it are read as one, as 'mxprof merge' joins "
+    "them:\n"
+    "rows of one name are added up, and a counter that several processes have stays one for each,\n"
+    "its process behind its name.\n"
     "\n"
     "The lines above the table tell how far to trust it: what was lost is in no number below, and\n"
     "the cost is what recording itself added to the run. Times are in ms. A counter's row shows "
@@ -38,18 +45,20 @@ static const char help[] =
     "  mxprof report profile.mxp\n"
     "  mxprof report --sort avg --percentiles profile.mxp\n"
     "  mxprof report --by step --csv profile.mxp > steps.csv\n"
+    "  mxprof report --per-process traces/\n"
     "\n"
     "exit code: 0 fine, 1 cannot be read or is damaged (what could be read is shown), 2 wrong "
     "call\n";
 
 typedef struct report_options {
-    int sort_by, ascending, group, json, csv, percentiles;
+    int sort_by, ascending, group, json, csv, percentiles, per_process;
 } report_options;
 
-static void put_frames(const mxp_source *source, const mxp_summary *summary, mxp_strbuf *out)
+static void put_frames(const mxp_summary *summary, mxp_strbuf *out)
 {
     for (size_t i = 0; i < summary->frame_count; i++) {
         const mxp_frames *frames = &summary->frames[i];
+        const mxp_source *source = frames->source;
         mxp_name_view view = source->name(source, frames->name);
         mxp_name_view category = source->name(source, view.category);
         if (i == 0) {
@@ -64,11 +73,12 @@ static void put_frames(const mxp_source *source, const mxp_summary *summary, mxp
     }
 }
 
-static void put_frames_json(const mxp_source *source, const mxp_summary *summary, mxp_strbuf *out)
+static void put_frames_json(const mxp_summary *summary, mxp_strbuf *out)
 {
     mxp__strbuf_putc(out, '[');
     for (size_t i = 0; i < summary->frame_count; i++) {
         const mxp_frames *frames = &summary->frames[i];
+        const mxp_source *source = frames->source;
         mxp_name_view view = source->name(source, frames->name);
         mxp_name_view category = source->name(source, view.category);
         mxp__strbuf_printf(out, "%s\n        {\"Section\": ", i == 0 ? "" : ",");
@@ -82,10 +92,11 @@ static void put_frames_json(const mxp_source *source, const mxp_summary *summary
     mxp__strbuf_puts(out, summary->frame_count == 0 ? "]" : "\n    ]");
 }
 
-static void put_frames_csv(const mxp_source *source, const mxp_summary *summary, mxp_strbuf *out)
+static void put_frames_csv(const mxp_summary *summary, mxp_strbuf *out)
 {
     for (size_t i = 0; i < summary->frame_count; i++) {
         const mxp_frames *frames = &summary->frames[i];
+        const mxp_source *source = frames->source;
         mxp_name_view view = source->name(source, frames->name);
         mxp_name_view category = source->name(source, view.category);
         mxp__csv_string(out, category.text, category.length);
@@ -102,7 +113,7 @@ static int print_csv(const mxp_input *input, const mxp_summary *summary, const m
 {
     int error = mxp__print_csv(rows, count, out);
     if (error == MXP_OK) {
-        put_frames_csv(input->source, summary, out);
+        put_frames_csv(summary, out);
         mxp__summary_csv(input, summary, out);
     }
     return error;
@@ -139,7 +150,7 @@ static int print_json(const mxp_input *input, const mxp_summary *summary,
     mxp__strbuf_puts(out, ",\n    \"Report\": ");
     mxp__summary_json(input, summary, 4, out);
     mxp__strbuf_puts(out, ",\n    \"Frames\": ");
-    put_frames_json(input->source, summary, out);
+    put_frames_json(summary, out);
     if (options->percentiles) {
         mxp__strbuf_puts(out, ",\n    \"Percentiles\": ");
         mxp__percentiles_json(rows, count, 4, out);
@@ -158,7 +169,7 @@ static int print_table(const mxp_input *input, const mxp_summary *summary,
         mxp__percentiles_table(rows, count, out);
     }
     if (error == MXP_OK) {
-        put_frames(input->source, summary, out);
+        put_frames(summary, out);
     }
     return error;
 }
@@ -204,27 +215,53 @@ static int print_report(const mxp_command *self, mxp_input *input, const mxp_sum
     return error;
 }
 
+static int report_source(const mxp_command *self, mxp_input *input, const report_options *options,
+                         mxp_strbuf *out)
+{
+    mxp_summary summary = {0};
+    int error = mxp__summary_make(self, input, &summary);
+    if (error == MXP_OK) {
+        error = print_report(self, input, &summary, options, out);
+    }
+    mxp__summary_fini(&summary);
+    return error;
+}
+
+static int report_processes(const mxp_command *self, mxp_input *input,
+                            const report_options *options, mxp_strbuf *out)
+{
+    mxp_input one = *input;
+    int error = MXP_OK;
+    mxp__strbuf_puts(out, options->json ? "[\n" : "");
+    for (size_t i = 0; error == MXP_OK; i++) {
+        one.source = mxp__source_process(input->source, i);
+        if (one.source == NULL) {
+            break;
+        }
+        mxp__strbuf_puts(out, i == 0 ? "" : options->json ? ",\n" : "\n");
+        error = report_source(self, &one, options, out);
+    }
+    mxp__strbuf_puts(out, options->json ? "]\n" : "");
+    input->damaged = one.damaged;
+    return error;
+}
+
 static int report_file(const mxp_command *self, const char *file, const report_options *options)
 {
     mxp_input input;
-    mxp_summary summary = {0};
     mxp_strbuf out = {0};
     if (mxp__input_open(self, file, &input) != MXP_OK) {
         return MXP_EXIT_ERROR;
     }
     int code;
-    int error = mxp__summary_make(self, &input, &summary);
-    if (error == MXP_OK) {
-        error = print_report(self, &input, &summary, options, &out);
-    }
-    if (error != MXP_OK) {
+    if ((options->per_process ? report_processes : report_source)(self, &input, options, &out) !=
+        MXP_OK) {
         code = mxp__command_failed(self);
     } else {
         code = mxp__output_print(self, &out);
         code = code == MXP_EXIT_FINE ? mxp__input_exit_code(&input) : code;
     }
     mxp__strbuf_fini(&out);
-    mxp__summary_fini(&summary);
     mxp__input_close(&input);
     return code;
 }
@@ -242,6 +279,7 @@ static int run(const mxp_command *self, int count, char **arguments)
         {.name = "--ascending", .number = &chosen.ascending},
         {.name = "--by", .words = group_words, .number = &chosen.group},
         {.name = "--percentiles", .number = &chosen.percentiles},
+        {.name = "--per-process", .number = &chosen.per_process},
         {.name = "--json", .number = &chosen.json},
         {.name = "--csv", .number = &chosen.csv},
         {.name = NULL},
@@ -253,6 +291,10 @@ static int run(const mxp_command *self, int count, char **arguments)
     }
     if (chosen.json && chosen.csv) {
         return mxp__usage_error(self, "--json and --csv are two formats; give one of them");
+    }
+    if (chosen.per_process && chosen.csv) {
+        return mxp__usage_error(self, "--per-process prints several tables, which --csv cannot "
+                                      "hold; report the files one by one");
     }
     return report_file(self, file, &chosen);
 }

@@ -13,6 +13,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "trace/event.h"
+#include "trace/merge.h"
 
 const char *mxp__loss_reason_name(uint32_t reason)
 {
@@ -67,8 +68,10 @@ static int classify_name(summary_pass *pass, const mxp_event *event)
                           sizeof *summary->frames);
     if (error == MXP_OK) {
         pass->frame_of[event->name] = (uint32_t)summary->frame_count + FRAME_FIRST;
-        summary->frames[summary->frame_count++] = (mxp_frames){
-            .name = event->name, .first_ns = event->begin_ns, .last_ns = event->end_ns};
+        summary->frames[summary->frame_count++] = (mxp_frames){.source = pass->source,
+                                                               .name = event->name,
+                                                               .first_ns = event->begin_ns,
+                                                               .last_ns = event->end_ns};
     }
     return error;
 }
@@ -109,6 +112,21 @@ static void extend_time(mxp_summary *summary, const mxp_event *event)
     summary->has_time = true;
 }
 
+static int add_open(summary_pass *pass, const mxp_event *event)
+{
+    mxp_summary *summary = pass->summary;
+    int error = mxp__grow(&summary->open, &summary->open_capacity, summary->open_count + 1,
+                          sizeof *summary->open);
+    if (error == MXP_OK) {
+        summary->open[summary->open_count++] = (mxp_open_at_end){.source = pass->source,
+                                                                 .thread = event->thread,
+                                                                 .name = event->name,
+                                                                 .begin_ns = event->begin_ns,
+                                                                 .end_ns = event->end_ns};
+    }
+    return error;
+}
+
 static int add_event(summary_pass *pass, const mxp_event *event)
 {
     mxp_summary *summary = pass->summary;
@@ -119,6 +137,9 @@ static int add_event(summary_pass *pass, const mxp_event *event)
         return MXP_OK;
     }
     summary->long_spans += (event->words[0] & 0xff) == MXP_KIND_SPAN_LONG;
+    if (event->flags & MXP_SPAN_OPEN_AT_CRASH) {
+        return add_open(pass, event);
+    }
     summary->cut_spans += event->flags != 0;
     return add_frame(pass, event);
 }
@@ -153,23 +174,23 @@ static int add_block(summary_pass *pass, size_t number)
 // those between the chunks tell how many there were at least.
 static void add_losses(const mxp_source *source, uint64_t lost_before, mxp_summary *summary)
 {
-    uint64_t lost_by_threads = 0;
+    uint64_t lost = 0, lost_by_threads = 0;
     for (size_t i = 0; i < source->loss_count; i++) {
         const mxp_loss_entry *loss = &source->losses[i];
-        *(loss->reason == MXP_LOSS_NAMES_FULL ? &summary->unnamed : &summary->lost) += loss->count;
+        *(loss->reason == MXP_LOSS_NAMES_FULL ? &summary->unnamed : &lost) += loss->count;
     }
     for (uint32_t i = 0; i < source->thread_count; i++) {
         lost_by_threads += source->threads[i].lost;
     }
-    summary->lost = summary->lost > lost_before ? summary->lost : lost_before;
-    summary->lost = summary->lost > lost_by_threads ? summary->lost : lost_by_threads;
+    lost = lost > lost_before ? lost : lost_before;
+    summary->lost += lost > lost_by_threads ? lost : lost_by_threads;
 }
 
-int mxp__summary_make(const mxp_command *command, mxp_input *input, mxp_summary *summary)
+// 0, or MXP_ENOMEM; *damaged is set if something could not be read.
+static int add_process(mxp_source *source, mxp_summary *summary, bool *damaged)
 {
-    *summary = (mxp_summary){0};
-    size_t table_bytes = input->source->name_count * sizeof(uint32_t);
-    summary_pass pass = {.source = input->source, .summary = summary};
+    size_t table_bytes = source->name_count * sizeof(uint32_t);
+    summary_pass pass = {.source = source, .summary = summary};
     pass.frame_of = mxp__alloc(table_bytes);
     if (pass.frame_of == NULL && table_bytes > 0) {
         return mxp__fail_memory("a pass over the trace");
@@ -179,14 +200,27 @@ int mxp__summary_make(const mxp_command *command, mxp_input *input, mxp_summary 
         read = add_block(&pass, number);
     }
     mxp__free(pass.frame_of, table_bytes);
-    if (read == MXP_ENOMEM) {
-        mxp__summary_fini(summary);
-        return read;
+    *damaged = *damaged || (read < 0 && read != MXP_ENOMEM) || pass.damaged;
+    summary->threads += source->thread_count;
+    add_losses(source, pass.lost_before, summary);
+    return read == MXP_ENOMEM ? read : MXP_OK;
+}
+
+int mxp__summary_make(const mxp_command *command, mxp_input *input, mxp_summary *summary)
+{
+    *summary = (mxp_summary){0};
+    bool damaged = false;
+    mxp_source *process;
+    for (size_t i = 0; (process = mxp__source_process(input->source, i)) != NULL; i++) {
+        int error = add_process(process, summary, &damaged);
+        if (error != MXP_OK) {
+            mxp__summary_fini(summary);
+            return error;
+        }
     }
-    if (read < 0 || pass.damaged) {
+    if (damaged) {
         mxp__input_cut_short(command, input);
     }
-    add_losses(input->source, pass.lost_before, summary);
     const char *cost = mxp__input_info(input, "record_cost_ns");
     summary->record_cost_ns = cost == NULL ? 0 : strtod(cost, NULL);
     return MXP_OK;
@@ -194,6 +228,7 @@ int mxp__summary_make(const mxp_command *command, mxp_input *input, mxp_summary 
 
 void mxp__summary_fini(mxp_summary *summary)
 {
+    mxp__free(summary->open, summary->open_capacity * sizeof *summary->open);
     mxp__free(summary->frames, summary->frame_capacity * sizeof *summary->frames);
     *summary = (mxp_summary){0};
 }
@@ -236,6 +271,66 @@ static void print_lost(const mxp_summary *summary, mxp_strbuf *out)
     }
 }
 
+bool mxp__is_unfinished(const mxp_source *source)
+{
+    for (size_t i = 0; i < source->info_count; i++) {
+        if (strcmp(source->info[i].key, "unfinished") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The spans of a thread come innermost first.
+void mxp__print_open(const mxp_summary *summary, const mxp_source *source, mxp_strbuf *out)
+{
+    for (size_t end = summary->open_count, begin; end > 0; end = begin) {
+        const mxp_open_at_end *last = &summary->open[end - 1];
+        for (begin = end; begin > 0; begin--) {
+            const mxp_open_at_end *open = &summary->open[begin - 1];
+            if (open->source != last->source || open->thread != last->thread) {
+                break;
+            }
+        }
+        if (last->source != source) {
+            continue;
+        }
+        mxp_name_view name = source->name(source, source->threads[last->thread].name);
+        mxp__strbuf_printf(out, "  running    on thread %" PRIu32 " ", last->thread);
+        mxp__json_string(out, name.text, name.length);
+        mxp__strbuf_putc(out, ':');
+        for (size_t i = end; i-- > begin;) {
+            const mxp_open_at_end *open = &summary->open[i];
+            name = source->name(source, open->name);
+            mxp__strbuf_puts(out, i + 1 == end ? " " : ", in it ");
+            mxp__json_string(out, name.text, name.length);
+            mxp__strbuf_printf(out, " for %.6f s", (double)(open->end_ns - open->begin_ns) / 1e9);
+        }
+        mxp__strbuf_putc(out, '\n');
+    }
+}
+
+// One line a process, where there are several or one has not finished.
+static void print_processes(const mxp_input *input, const mxp_summary *summary, mxp_strbuf *out)
+{
+    mxp_source *process;
+    bool several = input->source->process_count > 1;
+    if (several) {
+        mxp__strbuf_printf(out, "  processes  %zu together\n", input->source->process_count);
+    }
+    for (size_t i = 0; (process = mxp__source_process(input->source, i)) != NULL; i++) {
+        bool unfinished = mxp__is_unfinished(process);
+        if (several || unfinished) {
+            mxp__strbuf_printf(out, "  process    %" PRIu32 "%s\n", process->pid,
+                               unfinished
+                                   ? ": it died (or is still recording); the file holds what "
+                                     "it recorded up to then"
+                                   : "");
+            mxp__print_open(summary, process, out);
+        }
+    }
+}
+
 static void print_cost(const mxp_summary *summary, mxp_strbuf *out)
 {
     if (summary->record_cost_ns <= 0) {
@@ -258,9 +353,10 @@ void mxp__summary_print(const mxp_input *input, const mxp_summary *summary, mxp_
     mxp__json_string(out, command, strlen(command));
     mxp__strbuf_putc(out, '\n');
     mxp__strbuf_printf(out,
-                       "  recorded   %" PRIu64 " records in %" PRIu64 " bytes by %" PRIu32
+                       "  recorded   %" PRIu64 " records in %" PRIu64 " bytes by %" PRIu64
                        " threads in %.3f s\n",
-                       summary->records, summary->bytes, source->thread_count, seconds(summary));
+                       summary->records, summary->bytes, summary->threads, seconds(summary));
+    print_processes(input, summary, out);
     print_lost(summary, out);
     mxp__strbuf_printf(out, "  clock      %s, %.6f ns a tick, residual %.1f ns\n",
                        mxp__clock_source_name(source->timebase->source),
@@ -281,11 +377,12 @@ void mxp__summary_csv(const mxp_input *input, const mxp_summary *summary, mxp_st
     csv_row(out, "damaged", "", input->damaged);
     csv_row(out, "records", "", (double)summary->records);
     csv_row(out, "record bytes", "bytes", (double)summary->bytes);
-    csv_row(out, "threads", "", input->source->thread_count);
+    csv_row(out, "threads", "", (double)summary->threads);
     csv_row(out, "time", "s", seconds(summary));
     csv_row(out, "lost records", "", (double)summary->lost);
     csv_row(out, "unnamed records", "", (double)summary->unnamed);
     csv_row(out, "cut spans", "", (double)summary->cut_spans);
+    csv_row(out, "open spans", "", (double)summary->open_count);
     csv_row(out, "clock tick", "ns", mxp__timebase_ns_per_tick(timebase));
     csv_row(out, "clock residual", "ns", timebase->residual_ns);
     csv_row(out, "record cost", "ns", summary->record_cost_ns);
@@ -317,15 +414,17 @@ void mxp__summary_json(const mxp_input *input, const mxp_summary *summary, int i
     mxp__strbuf_printf(out, "{\n%*s\"File\": ", inner, "");
     mxp__json_string(out, input->path, strlen(input->path));
     json_count(out, inner, "Process", source->pid);
+    json_count(out, inner, "Processes", source->process_count > 0 ? source->process_count : 1);
     json_member(out, inner, "Damaged");
     mxp__strbuf_puts(out, input->damaged ? "true" : "false");
     json_count(out, inner, "Records", summary->records);
     json_count(out, inner, "Bytes", summary->bytes);
-    json_count(out, inner, "Threads", source->thread_count);
+    json_count(out, inner, "Threads", summary->threads);
     json_number(out, inner, "Seconds", seconds(summary));
     json_count(out, inner, "Lost", summary->lost);
     json_count(out, inner, "Unnamed", summary->unnamed);
     json_count(out, inner, "Cut Spans", summary->cut_spans);
+    json_count(out, inner, "Open Spans", summary->open_count);
     const char *clock = mxp__clock_source_name(source->timebase->source);
     json_member(out, inner, "Clock");
     mxp__json_string(out, clock, strlen(clock));

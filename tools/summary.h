@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one pass over a trace tells about the whole of it: how much was recorded, when, what was
-// lost, what recording cost, how often frames came. The self-report of `info` and `report`.
+// What one pass over a trace, all its processes together, tells about the whole of it: how much was
+// recorded, when, what was lost, what recording cost, how often frames came. The self-report of
+// `info` and `report`.
 #ifndef MXP_TOOLS_SUMMARY_H
 #define MXP_TOOLS_SUMMARY_H
 
@@ -12,16 +13,27 @@ enum { MXP_SUMMARY_KINDS = 16 };  // a kind beyond is counted under 0
 
 // A frame row: how many ended, from when to when.
 typedef struct mxp_frames {
+    const mxp_source *source;  // of its process
     uint32_t name;
     uint64_t count;
     int64_t first_ns, last_ns;
 } mxp_frames;
+
+// A span that the end of its process left open, or the file while recording goes on.
+typedef struct mxp_open_at_end {
+    const mxp_source *source;
+    uint32_t thread, name;
+    int64_t begin_ns, end_ns;  // the end is the last moment known
+} mxp_open_at_end;
 
 typedef struct mxp_summary {
     uint64_t records, bytes, blocks;
     uint64_t by_kind[MXP_SUMMARY_KINDS];
     uint64_t long_spans;  // among by_kind[MXP_KIND_SPAN]
     uint64_t cut_spans;  // clipped at their begin, or closed by a stop
+    mxp_open_at_end *open;
+    size_t open_count, open_capacity;
+    uint64_t threads;
     uint64_t lost;  // records
     uint64_t unnamed;  // records made under <names full>
     int64_t first_ns, last_ns;  // of everything recorded; equal if there is nothing
@@ -37,6 +49,11 @@ int mxp__summary_make(const mxp_command *command, mxp_input *input, mxp_summary 
 void mxp__summary_fini(mxp_summary *summary);
 
 double mxp__frames_per_second(const mxp_frames *frames);  // 0 if they took no time
+
+// Whether the process had not finished its file: it died, or is still recording.
+bool mxp__is_unfinished(const mxp_source *source);
+// What was running then, a line for each thread.
+void mxp__print_open(const mxp_summary *summary, const mxp_source *source, mxp_strbuf *out);
 
 // Why a loss happened.
 const char *mxp__loss_reason_name(uint32_t reason);

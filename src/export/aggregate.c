@@ -338,7 +338,7 @@ static int add_process(mxp_aggregate *aggregate, mxp_source *source)
 int mxp__aggregate_add(mxp_aggregate *aggregate, mxp_source *source)
 {
     int error = add_process(aggregate, source);
-    if (source->part_count == 0 || (error != MXP_OK && error != MXP_EFORMAT)) {
+    if (source->process_count < 2 || (error != MXP_OK && error != MXP_EFORMAT)) {
         return error;
     }
     int others = mxp__processes_add(aggregate, source);

@@ -81,8 +81,8 @@ int mxp__processes_add(mxp_aggregate *aggregate, const mxp_source *source)
         return mxp__fail_memory(memory_for);
     }
     int damage = MXP_OK;
-    for (size_t i = 0; i < source->part_count; i++) {
-        int error = add_one(aggregate->processes, aggregate->group, source->parts[i]);
+    for (size_t i = 1; i < source->process_count; i++) {
+        int error = add_one(aggregate->processes, aggregate->group, source->processes[i]);
         if (error == MXP_EFORMAT) {
             damage = error;
         } else if (error != MXP_OK) {

@@ -65,11 +65,11 @@ static int export_records(mxp_export *run, mxp_sink *sink)
 static int export_processes(mxp_export *run, mxp_sink *sink)
 {
     mxp_source *first = run->source;
-    size_t others = run->exporter->process != NULL ? first->part_count : 0;
+    size_t count = run->exporter->process != NULL ? first->process_count : 1;
     int error = export_records(run, sink);
     int damage = error == MXP_EFORMAT ? error : MXP_OK;
-    for (size_t i = 0; i < others && (error == MXP_OK || error == MXP_EFORMAT); i++) {
-        run->source = first->parts[i];
+    for (size_t i = 1; i < count && (error == MXP_OK || error == MXP_EFORMAT); i++) {
+        run->source = first->processes[i];
         error = run->exporter->process(run);
         error = error == MXP_OK ? export_records(run, sink) : error;
         damage = error == MXP_EFORMAT ? error : damage;

@@ -222,16 +222,28 @@ static bool ends_open(const mxp_file_index *index, uint64_t offset)
            mxp__file_section(index, offset)->magic == 0;
 }
 
+// Whether another process's header stands here, behind a finished one.
+static bool ends_process(const mxp_file_index *index, uint64_t offset, uint64_t last)
+{
+    return last != 0 && last == index->last[MXP_SECTION_END] &&
+           memcmp(index->bytes.data + offset, MXP_FILE_MAGIC, strlen(MXP_FILE_MAGIC)) == 0;
+}
+
 int mxp__file_index_scan(mxp_file_index *index)
 {
     const uint64_t size = index->bytes.size_bytes;
-    const mxp_file_header *header = (const void *)index->bytes.data;
+    const mxp_file_header *header = (const void *)(index->bytes.data + index->begin);
     index->lazy = size > eager_bytes;
     index->mapped = (header->flags & MXP_FILE_MAPPED) != 0;
-    uint64_t offset = header->header_bytes;
+    index->end = size;
+    uint64_t offset = index->begin + header->header_bytes;
     uint64_t last = 0;
     while (size - offset >= sizeof(mxp_section)) {
         const mxp_section *section = mxp__file_section(index, offset);
+        if (ends_process(index, offset, last)) {
+            index->end = offset;
+            return MXP_OK;
+        }
         if (ends_open(index, offset)) {
             index->open = true;
             return MXP_OK;

@@ -18,6 +18,8 @@ typedef struct mxp_file_chunk {
 
 typedef struct mxp_file_index {
     mxp_file_bytes bytes;
+    uint64_t begin;  // where the process's header stands: a file may hold one process after another
+    uint64_t end;  // where its sections end: the size of the file, or the next header
     bool lazy;  // checksums of chunks are left to mxp__file_chunk_check
     mxp_file_chunk *chunks;  // in the order of the file
     size_t chunk_count, chunk_capacity;

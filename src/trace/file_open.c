@@ -293,7 +293,7 @@ static int add_recorder(mxp_file_tables *tables, const mxp_file_index *index, si
 
 int mxp__file_open_complete(mxp_file_index *index, mxp_file_tables *tables)
 {
-    if (!index->open) {
+    if (!index->open || index->begin != 0) {  // places in memory count from the file's first byte
         return index->mapped ? sort_chunks(index) : MXP_OK;
     }
     uint64_t last = find_last_moment(index, tables);

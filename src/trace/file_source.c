@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "trace/file_open.h"
+#include "trace/merge.h"
 
 typedef struct file_source {
     mxp_source source;  // must stay first
@@ -99,7 +100,7 @@ static void close_file(mxp_source *source)
 static void fill_source(file_source *file)
 {
     const mxp_file_tables *tables = &file->tables;
-    const void *header = file->index.bytes.data;
+    const void *header = file->index.bytes.data + file->index.begin;
     file->source = (mxp_source){
         .pid = ((const mxp_file_header *)header)->pid,
         .timebase = &tables->timebase,
@@ -133,17 +134,19 @@ static int check_clock(const file_source *file)
                      file->index.damaged ? file->index.damage_text : "the file is incomplete");
 }
 
-// Takes over the bytes, also if it fails.
-static int open_bytes(mxp_file_bytes *bytes, mxp_source **source, mxp_damage *damage)
+// The process whose header stands at `begin`. Takes over the bytes, also if it fails.
+static int open_process(const mxp_file_bytes *bytes, uint64_t begin, file_source **opened)
 {
-    int error = mxp__file_header_check(bytes->data, bytes->size_bytes);
-    file_source *file = error == MXP_OK ? mxp__alloc(sizeof *file) : NULL;
+    file_source *file = mxp__alloc(sizeof *file);
     if (file == NULL) {
-        mxp__file_bytes_close(bytes);
-        return error != MXP_OK ? error : mxp__fail_memory("reading a native trace");
+        mxp_file_bytes taken = *bytes;
+        mxp__file_bytes_close(&taken);
+        return mxp__fail_memory("reading a native trace");
     }
     file->index.bytes = *bytes;
-    error = mxp__file_index_scan(&file->index);
+    file->index.begin = begin;
+    int error = mxp__file_header_check(bytes->data + begin, bytes->size_bytes - begin);
+    error = error == MXP_OK ? mxp__file_index_scan(&file->index) : error;
     error = error == MXP_OK ? mxp__file_tables_read(&file->tables, &file->index) : error;
     error = error == MXP_OK ? check_clock(file) : error;
     error = error == MXP_OK ? mxp__file_open_complete(&file->index, &file->tables) : error;
@@ -152,11 +155,67 @@ static int open_bytes(mxp_file_bytes *bytes, mxp_source **source, mxp_damage *da
         return error;
     }
     fill_source(file);
+    *opened = file;
+    return MXP_OK;
+}
+
+// The processes that stand behind the first one. One that cannot be read at all is damage.
+static int open_further(file_source *first, mxp_source **source)
+{
+    mxp_source **found = NULL;
+    size_t count = 1, capacity = 0;
+    int error = mxp__grow(&found, &capacity, count, sizeof(mxp_source *));
+    uint64_t begin = first->index.end;
+    const mxp_file_bytes bytes = {.data = first->index.bytes.data,
+                                  .size_bytes = first->index.bytes.size_bytes};
+    while (error == MXP_OK && begin < bytes.size_bytes) {
+        file_source *file;
+        error = mxp__grow(&found, &capacity, count + 1, sizeof(mxp_source *));
+        error = error == MXP_OK ? open_process(&bytes, begin, &file) : MXP_ENOMEM;
+        if (error == MXP_EFORMAT || error == MXP_EVERSION) {
+            mxp__file_index_damage(&first->index, begin, "%s", mxp_last_error());
+            error = MXP_OK;
+            break;
+        }
+        if (error == MXP_OK) {
+            found[count++] = &file->source;
+            begin = file->index.end;
+            if (file->index.damaged) {
+                mxp__file_index_damage(&first->index, file->index.damage_offset, "%s",
+                                       file->index.damage_text);
+            }
+        }
+    }
+    if (error == MXP_OK) {
+        found[0] = &first->source;
+        error = mxp__merge_open(found, count, source);
+    } else {
+        for (size_t i = 1; i < count; i++) {
+            mxp__source_close(found[i]);
+        }
+        close_file(&first->source);
+        mxp__fail_memory("reading a native trace");
+    }
+    mxp__free(found, capacity * sizeof(mxp_source *));
+    return error;
+}
+
+// Takes over the bytes, also if it fails.
+static int open_bytes(const mxp_file_bytes *bytes, mxp_source **source, mxp_damage *damage)
+{
+    file_source *file;
+    int error = open_process(bytes, 0, &file);
+    if (error != MXP_OK) {
+        return error;
+    }
     *source = &file->source;
-    if (damage != NULL && file->index.damaged) {
+    if (file->index.end < bytes->size_bytes) {
+        error = open_further(file, source);
+    }
+    if (error == MXP_OK && damage != NULL && file->index.damaged) {
         *damage = (mxp_damage){file->index.damage_offset, file->index.damage_text};
     }
-    return MXP_OK;
+    return error;
 }
 
 int mxp__native_open_memory(const void *data, size_t size_bytes, mxp_source **source,

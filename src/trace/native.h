@@ -10,7 +10,8 @@
 // nothing but adds sections behind (END included). The first goes to a temporary name beside `path`
 // that is renamed when complete (what is no regular file is written in place). An append that fails
 // leaves the file as it was; if it was written in place, later ones are refused. If the file was
-// moved, deleted or changed since the last append, the next one begins a new file.
+// moved, deleted or changed since the last append, the next one begins a new file. A source of
+// several processes is appended once, and nothing behind it.
 typedef struct mxp_native_writer mxp_native_writer;
 int mxp__native_writer_open(const char *path, mxp_native_writer **writer);
 int mxp__native_append(mxp_native_writer *writer, mxp_source *source);

@@ -137,7 +137,7 @@ static int open_temporary(mxp_native_writer *writer, const char *temporary)
 // ---- appending ---------------------------------------------------------------------------------
 // What records need to be understood comes before them, so that a file cut short can be read up to
 // the cut.
-static int write_all(mxp_section_writer *sections, mxp_source *source)
+static int write_process(mxp_section_writer *sections, mxp_source *source)
 {
     int error = sections->progress.bytes == 0 ? mxp__write_file_header(sections, source) : MXP_OK;
     error = error == MXP_OK ? mxp__write_clock(sections, source->timebase) : error;
@@ -148,6 +148,21 @@ static int write_all(mxp_section_writer *sections, mxp_source *source)
     error = error == MXP_OK ? mxp__write_stats(sections, source) : error;
     error = error == MXP_OK ? mxp__write_info(sections, source) : error;
     return error == MXP_OK ? mxp__write_end(sections) : error;
+}
+
+// One process behind the other, each with its header, as if it had a file for itself.
+static int write_all(mxp_section_writer *sections, mxp_source *source)
+{
+    int error = write_process(sections, source);
+    uint64_t bytes = sections->progress.bytes;
+    for (size_t i = 1; i < source->process_count && error == MXP_OK; i++) {
+        sections->progress = (mxp_file_progress){0};
+        sections->sequence_count = 0;
+        error = write_process(sections, source->processes[i]);
+        bytes += sections->progress.bytes;
+    }
+    sections->progress.bytes = bytes;
+    return error;
 }
 
 static void forget_file(mxp_native_writer *writer)

@@ -53,6 +53,10 @@ struct mxp_source {
     const mxp_stats_view *stats;  // statistics gathered without a trace
     size_t info_count;
     const mxp_info_pair *info;  // what stands in INFO
+    // Where there are several processes: each as a source of its own, all in one trace time, closed
+    // with this one. Everything above and below is of the first of them. 0: there is one.
+    size_t process_count;
+    mxp_source *const *processes;
 
     // An id beyond name_count gives "<bad name>".
     mxp_name_view (*name)(const mxp_source *source, uint32_t id);

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// mxprof merge: the files of several processes as one, native or Chrome JSON. Nothing is added up:
+// each process keeps its names, threads and times, moved to one clock.
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fail.h"
+#include "command.h"
+#include "export/export.h"
+
+static const char help[] =
+    "mxprof merge joins the profiles of several processes, whose times then agree.\n"
+    "\n"
+    "usage: mxprof merge FILE|DIRECTORY ... -o OUT\n"
+    "\n"
+    "  -o, --output OUT   the file to write: a native trace, or the trace as Chrome JSON if its\n"
+    "                     name ends in .json. It appears under its name when it is complete.\n"
+    "\n"
+    "Of a directory all native traces (*.mxp) are taken; one that cannot be read is said and left\n"
+    "out. Each process keeps its own row. Clocks are aligned by CLOCK_MONOTONIC_RAW between\n"
+    "processes of one machine since it was started, else by CLOCK_REALTIME: as well as the\n"
+    "machines' clocks agree.\n"
+    "\n"
+    "examples\n"
+    "  mxprof merge profile.mxp profile.4711.mxp -o all.mxp\n"
+    "  mxprof merge traces/ -o all.json\n"
+    "\n"
+    "exit code: 0 fine, 1 cannot be read or written or is damaged (what could be read is "
+    "written),\n"
+    "2 wrong call\n";
+
+static bool is_json(const char *path)
+{
+    size_t length = strlen(path);
+    return length > 5 && strcmp(path + length - 5, ".json") == 0;
+}
+
+static int write_json(const mxp_command *self, mxp_input *input, const char *out_path)
+{
+    mxp_output output;
+    int error = mxp__output_open(out_path, &output);
+    if (error != MXP_OK) {
+        return error;
+    }
+    error = mxp__export(mxp__exporter_find("chrome"), input->source, NULL, &output.sink);
+    if (error == MXP_EFORMAT) {
+        mxp__input_cut_short(self, input);
+        error = MXP_OK;
+    }
+    int close_error = mxp__output_close(&output, error == MXP_OK);
+    return error != MXP_OK ? error : close_error;
+}
+
+static int write_native(const char *out_path, mxp_source *source)
+{
+    mxp_native_writer *writer;
+    int error = mxp__native_writer_open(out_path, &writer);
+    if (error == MXP_OK) {
+        error = mxp__native_append(writer, source);
+        mxp__native_writer_close(writer);
+    }
+    return error;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+static int merge(const mxp_command *self, char *const *paths, int count, const char *out_path)
+{
+    mxp_input input;
+    if (mxp__input_open_all(self, paths, (size_t)count, &input) != MXP_OK) {
+        return MXP_EXIT_ERROR;
+    }
+    int error = is_json(out_path) ? write_json(self, &input, out_path)
+                                  : write_native(out_path, input.source);
+    int code = error == MXP_OK ? mxp__input_exit_code(&input) : mxp__command_failed(self);
+    mxp__input_close(&input);
+    return code;
+}
+
+static int run(const mxp_command *self, int count, char **arguments)
+{
+    const char *out_path = NULL;
+    const mxp_option options[] = {
+        {.name = "--output", .letter = 'o', .text = &out_path},
+        {.name = NULL},
+    };
+    int files;
+    int code = mxp__options_parse_all(self, options, count, arguments, &files);
+    if (code >= 0) {
+        return code;
+    }
+    if (out_path == NULL || strcmp(out_path, "-") == 0) {
+        return mxp__usage_error(self, "where to? For example: mxprof merge %s -o all.mxp",
+                                arguments[0]);
+    }
+    for (int i = 0; i < files; i++) {
+        if (same_file(arguments[i], out_path)) {
+            return mxp__usage_error(self, "'%s' is an input; write the result to another file",
+                                    out_path);
+        }
+    }
+    return merge(self, arguments, files, out_path);
+}
+
+const mxp_command mxp__command_merge = {
+    .name = "merge",
+    .summary = "several processes in one file, their clocks aligned",
+    .help = help,
+    .run = run,
+};
