@@ -13,7 +13,7 @@
 static const char help[] =
     "mxprof convert writes a profile in another format.\n"
     "\n"
-    "usage: mxprof convert FILE -o OUT [--to FORMAT]\n"
+    "usage: mxprof convert FILE|DIRECTORY -o OUT [--to FORMAT]\n"
     "\n"
     "  -o, --output OUT   the file to write; - for standard output. It appears under its name "
     "when\n"
@@ -40,8 +40,11 @@ static const char *const formats[] = {"chrome", "perfetto", "csv", "table", "jso
 
 static const char *format_of(const char *path)
 {
-    static const char *const endings[][2] = {
-        {".json", "chrome"}, {".pftrace", "perfetto"}, {".csv", "csv"}, {".txt", "table"}, {NULL, NULL}};
+    static const char *const endings[][2] = {{".json", "chrome"},
+                                             {".pftrace", "perfetto"},
+                                             {".csv", "csv"},
+                                             {".txt", "table"},
+                                             {NULL, NULL}};
     size_t length = strlen(path);
     for (int i = 0; endings[i][0] != NULL; i++) {
         size_t ending = strlen(endings[i][0]);
