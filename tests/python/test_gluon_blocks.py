@@ -83,6 +83,8 @@ class Shifted(gluon.nn.HybridBlock):
         super().__init__()
         self.shift = gluon.Parameter(shape=(-1,), init="ones")
         self.table = gluon.Constant([[1.0, 2.0, 3.0]])
+        self.other = gluon.Constant("other", [1.0])  # 1.x
+        self.third = self.params.get_constant("third", [2.0])
 
     def forward(self, x):
         return x + self.shift.data() * self.table.data()
@@ -101,6 +103,7 @@ def test_blocks_of_ones_own():
     net.initialize(force_reinit=True)
     assert net(mx.nd.ones((2, 3))).asnumpy().tolist() == [[2, 3, 4]] * 2
     assert net.table.grad_req == "null"
+    assert (net.other.name.split("_")[-1], net.third.data().asscalar()) == ("other", 2)
     with pytest.raises(RuntimeError, match="has no gradient"):
         net.table.grad()
     with pytest.raises(NotImplementedError, match="Block has no forward"):

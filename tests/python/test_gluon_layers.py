@@ -237,6 +237,14 @@ def test_losses_and_their_gradients(name, kind):
 
 
 @KINDS
+@pytest.mark.parametrize("loss", [gluon.loss.L2Loss(), gluon.loss.L1Loss(), gluon.loss.SoftmaxCELoss(),
+                                  gluon.loss.HuberLoss(), gluon.loss.SigmoidBCELoss()], ids=repr)
+def test_labels_that_do_not_fit(loss, kind):
+    with pytest.raises((mx.MXNetError, ValueError)):
+        loss(kind.array(PRED), kind.ones((5,))).wait_to_read()
+
+
+@KINDS
 def test_weights_of_samples(kind):
     pred, label = kind.array(PRED), kind.array(LABEL)
     weights = onp.array([[1], [0], [2], [0.5]], "float32")

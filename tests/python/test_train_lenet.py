@@ -3,6 +3,7 @@
 agree with what it said."""
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -106,6 +107,26 @@ def test_an_interrupted_training_leaves_a_complete_trace(tmp_path):
     assert program.returncode != 0 and "KeyboardInterrupt" in errors
     items = json.loads((tmp_path / "out/profile.json").read_text(encoding="utf-8"))["traceEvents"]
     assert sum(item["name"] == "sgd_mom_update" for item in items) >= 8 * 10
+
+
+def test_a_terminal_gets_a_progress_bar(tmp_path):
+    data = write_digits(tmp_path / "mnist", 64 * BATCHES)
+    ours, terminal = pty.openpty()
+    program = subprocess.Popen([sys.executable, PROGRAM, "out", "--epochs", "1", "--steps", "6",
+                                "--data", data], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=terminal,
+                               env={**os.environ, "PYTHONPATH": str(SOURCE / "python")})
+    os.close(terminal)
+    shown = b""
+    try:
+        while part := os.read(ours, 65536):
+            shown += part
+    except OSError:  # how a terminal ends on Linux
+        pass
+    os.close(ours)
+    assert program.wait(60) == 0
+    bars = re.findall(r"epoch 1 \[(#*)(\.*)\] (\d+)/12  loss \d", shown.decode())
+    assert [int(step) for *_, step in bars] == list(range(1, BATCHES + 1))
+    assert bars[5][:2] == ("#" * 15, "." * 15)
 
 
 @pytest.mark.parametrize("arguments,text", [

@@ -266,9 +266,12 @@ class Parameter:
 
 
 class Constant(Parameter):
-    """A parameter that no training changes. `value`: an array or anything NumPy makes one of."""
+    """A parameter that no training changes. `value`: an array or anything NumPy makes one of. 1.x has
+    the name first: Constant("table", [[1, 2]])."""
 
-    def __init__(self, value: Any, name: str = "const") -> None:
+    def __init__(self, value: Any, name: Any = "const") -> None:
+        if isinstance(value, str):
+            value, name = name, value
         if not isinstance(value, nd.NDArray):
             value = (np if is_np_array() else nd).array(value)
         self.value = value
@@ -285,6 +288,10 @@ class ParameterDict(Dict[str, Parameter]):
         if settings and name not in self:
             return Parameter(name, **settings)
         return super().get(name, default)
+
+    def get_constant(self, name: str, value: Any = None) -> "Constant":
+        """1.x: the constant of this name, a new one if there is none."""
+        return self[name] if name in self else Constant(value, name)
 
     def initialize(self, init: Any = None, ctx: Any = None, verbose: bool = False,
                    force_reinit: bool = False, device: Any = None) -> None:

@@ -10,15 +10,22 @@ from ..context import Context
 from .parameter import Parameter, ParameterDict
 
 
+_KVSTORES = ("device", "local", None)
+
+
 class Trainer:
     """Updates `params` (what `collect_params` returned, or a list) with an optimizer, given by name with
-    its parameters or as an object. `kvstore` is accepted: one process needs none, gradients of several
-    devices are summed. The update of a parameter belongs to its layer's scope."""
+    its parameters or as an object. `kvstore` "device" and "local" are accepted: one process needs none,
+    gradients of several devices are summed. The update of a parameter belongs to its layer's scope."""
 
     def __init__(self, params: Union[ParameterDict, Dict[str, Parameter], Sequence[Parameter]],
                  optimizer: Union[str, opt.Optimizer], optimizer_params: Optional[Dict[str, Any]] = None,
                  kvstore: Any = "device", compression_params: Any = None,
                  update_on_kvstore: Optional[bool] = None) -> None:
+        if kvstore not in _KVSTORES or compression_params is not None:
+            raise ValueError(f"Trainer: kvstore {kvstore!r} with compression {compression_params!r}: "
+                             "gradients stay in this process; valid are 'device', 'local' and None, "
+                             "without compression")
         parameters = list(params.values()) if isinstance(params, dict) else list(params)
         for parameter in parameters:
             if not isinstance(parameter, Parameter):
