@@ -423,3 +423,55 @@ int mxp__chrome_file_append(mxp_chrome_file *file, mxp_source *source)
     }
     return error;
 }
+
+// ---- another process ---------------------------------------------------------------------------
+// The closing part stays what it is: it tells of the process whose file this is.
+static int append_process(mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_source *source, int fd)
+{
+    mxp_strbuf out = {0}, closing = {0};
+    place at;
+    place_init(&at, fd, file->path, file->items_end, false);
+    mxp__strbuf_puts(&out, ",\n");
+    int error = write_items(file, rows, source, &out, &at);
+    int damage = error == MXP_EFORMAT ? error : MXP_OK;
+    uint64_t items_bytes = at.sink.written_bytes;
+    mxp__strbuf_fini(&out);
+    if (is_written(error)) {
+        mxp__strbuf_append(&closing, file->closing.data, file->closing.length);
+        error = closing.failed ? mxp__fail_memory("the trace file")
+                               : at.sink.write(&at.sink, closing.data, closing.length);
+    }
+    if (error == MXP_OK) {
+        error = remember(file, fd, &at, file->items_end + items_bytes, &closing);
+    }
+    if (error != MXP_OK && at.sink.written_bytes > 0) {
+        undo(file, fd);
+    }
+    mxp__strbuf_fini(&closing);
+    return error != MXP_OK ? error : damage;
+}
+
+int mxp__chrome_file_add_process(mxp_chrome_file *file, mxp_source *source)
+{
+    mxp_chrome_rows *rows;
+    int fd;
+    if (file->rows == NULL) {
+        return MXP_OK;
+    }
+    int error = open_again(file, &fd);
+    if (error == MXP_OK && fd < 0) {
+        error = mxp__fail(MXP_EIO, "'%s' was removed or replaced", file->path);
+    }
+    if (error != MXP_OK) {
+        return error;
+    }
+    error = mxp__chrome_rows_create(&rows);
+    if (error == MXP_OK) {
+        error = append_process(file, rows, source, fd);
+        mxp__chrome_rows_destroy(rows);
+    }
+    if (close(fd) != 0 && is_written(error)) {
+        error = fail_path("write", file->path);
+    }
+    return error;
+}

@@ -18,6 +18,9 @@ int mxp__chrome_file_create(const char *path, mxp_chrome_file **file);
 // written that says so. What is no regular file (a pipe, a device) gets a complete text at each
 // append.
 int mxp__chrome_file_append(mxp_chrome_file *file, mxp_source *source);
+// Adds another process, whose times are in the trace time of the file: complete, for it can be
+// added only once. As an append else, but what is no regular file does not get it.
+int mxp__chrome_file_add_process(mxp_chrome_file *file, mxp_source *source);
 int mxp__chrome_file_started(const mxp_chrome_file *file);  // whether anything was written
 void mxp__chrome_file_close(mxp_chrome_file *file);  // null is fine
 

@@ -10,6 +10,7 @@
 #include "base/strbuf.h"
 #include "prof/recorder.h"
 #include "prof/store.h"
+#include "session/children.h"
 #include "session/observe.h"
 #include "session/record_file.h"
 #include "session/session.h"
@@ -33,7 +34,7 @@ static void output_name(const mxp_session *session, const char *configured, mxp_
 }
 
 // native_filename, or filename with another ending.
-static void native_name(const mxp_session *session, mxp_strbuf *name)
+void mxp__native_name(const mxp_session *session, mxp_strbuf *name)
 {
     if (session->config.native_filename != NULL) {
         output_name(session, session->config.native_filename, name);
@@ -53,7 +54,7 @@ static void native_name(const mxp_session *session, mxp_strbuf *name)
 int mxp__record_file_begin_locked(mxp_session *session)
 {
     mxp_strbuf name = {0};
-    native_name(session, &name);
+    mxp__native_name(session, &name);
     int error = name.failed ? mxp__fail_memory("a file name")
                             : mxp__record_file_begin(mxp__strbuf_text(&name),
                                                      session->config.memory_limit_bytes);
@@ -79,7 +80,7 @@ static int append_native(mxp_session *session, mxp_source *source)
     int error = MXP_OK;
     if (session->native == NULL) {
         mxp_strbuf name = {0};
-        native_name(session, &name);
+        mxp__native_name(session, &name);
         error = name.failed ? mxp__fail_memory("a file name")
                             : mxp__native_writer_open(mxp__strbuf_text(&name), &session->native);
         mxp__strbuf_fini(&name);
@@ -157,6 +158,7 @@ int mxp__dump_locked(mxp_session *session, bool finished)
     }
     session->writer.failed = false;
     if (finished || session->config.continuous_dump == 0) {
+        mxp__children_add_locked(session);
         mxp__dump_close_files_locked(session);
         error = mxp__record_file_end();
         mxp__store_settle();

@@ -10,6 +10,7 @@
 #include "base/os/os.h"
 #include "prof/recorder.h"
 #include "prof/store.h"
+#include "session/children.h"
 #include "session/durations.h"
 #include "session/record_file.h"
 
@@ -160,6 +161,8 @@ void mxp__session_finish(void)
         bool only_file = session->inherited && mxp__store_is_open();
         if (!only_file && mxp__dump_needed_locked(session)) {
             error = mxp__dump_locked(session, true);
+        } else {
+            mxp__children_add_locked(session);
         }
     }
     mxp__dump_close_files_locked(session);

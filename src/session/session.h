@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/lock.h"
+#include "base/strbuf.h"
 #include "export/aggregate.h"
 #include "export/chrome_file.h"
 #include "trace/native.h"
@@ -65,6 +66,8 @@ int mxp__dump_background_locked(mxp_session *session);
 // Writes what is pending to the files that are open and leaves them open.
 int mxp__dump_write_locked(mxp_session *session);
 void mxp__dump_close_files_locked(mxp_session *session);
+// The name of this process's native file.
+void mxp__native_name(const mxp_session *session, mxp_strbuf *name);
 // The file that store "file" records into, under the present configuration.
 int mxp__record_file_begin_locked(mxp_session *session);
 bool mxp__dump_needed_locked(const mxp_session *session);

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workers as data loaders fork them, which end by _exit or SIGKILL: their records are in the trace
+// that their parent finishes, under their own process.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <mxprof/profiler.h>
+#include <mxprof/record.h>
+
+static mxp_session *session;
+static mxp_name in_parent, in_child, unfinished;
+
+static void start(int continuous)
+{
+    mxp_config config;
+    session = mxp_session_get();
+    mxp_config_init(&config);
+    config.store = MXP_STORE_FILE;
+    config.filename = "run.json";
+    config.continuous_dump = continuous;
+    assert_int_equal(mxp_session_configure(session, &config), 0);
+    assert_int_equal(mxp_session_run(session), 0);
+    in_parent = mxp_span_name("test", "in parent");
+    in_child = mxp_span_name("test", "in child");
+    unfinished = mxp_span_name("test", "unfinished");
+}
+
+static void record(mxp_name name, int count)
+{
+    for (int i = 0; i < count; i++) {
+        mxp_span_end(name, mxp_span_begin(name));
+    }
+}
+
+// A child that has recorded `count` spans, and a span that it never ends, when this returns.
+static pid_t fork_worker(int count, bool is_killed)
+{
+    int ready[2];
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        mxp_span_begin(unfinished);
+        record(in_child, count);
+        (void)!write(ready[1], "", 1);
+        if (!is_killed) {
+            _exit(0);
+        }
+        for (;;) {
+            pause();
+        }
+    }
+    char byte;
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+    if (is_killed) {
+        kill(child, SIGKILL);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    return child;
+}
+
+static char *read_trace(void)
+{
+    enum { LARGEST = 4 << 20 };
+    char *text = calloc(LARGEST, 1);
+    FILE *file = fopen("run.json", "rb");
+    assert_non_null(file);
+    size_t length = fread(text, 1, LARGEST - 1, file);
+    assert_true(length > 0 && length < LARGEST - 1);
+    fclose(file);
+    return text;
+}
+
+static int count_spans(const char *text, const char *name, pid_t pid)
+{
+    char wanted[128];
+    snprintf(wanted, sizeof wanted, "\"name\":\"%s\",\"pid\":%d,", name, (int)pid);
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, wanted)) != NULL; at++) {
+        count++;
+    }
+    return count;
+}
+
+static char *file_of(pid_t pid)
+{
+    static char name[64];
+    snprintf(name, sizeof name, "run.%d.mxp", (int)pid);
+    return name;
+}
+
+static void workers_that_exit_or_are_killed_are_in_the_trace(void **state)
+{
+    (void)state;
+    start(0);
+    record(in_parent, 3);
+    pid_t exits = fork_worker(5, false), killed = fork_worker(7, true);
+    record(in_parent, 4);
+    assert_int_equal(mxp_session_dump(session, 1), 0);
+    char *text = read_trace();
+    assert_int_equal(count_spans(text, "in parent", getpid()), 7);
+    assert_int_equal(count_spans(text, "in child", exits), 5);
+    assert_int_equal(count_spans(text, "in child", killed), 7);
+    assert_int_equal(count_spans(text, "unfinished", killed), 1);
+    assert_int_equal(count_spans(text, "process_name", killed), 1);
+    const char *closing = strstr(text, "\"displayTimeUnit\"");
+    assert_non_null(closing);
+    assert_null(strstr(closing + 1, "\"displayTimeUnit\""));
+    free(text);
+    unlink(file_of(exits));
+    unlink(file_of(killed));
+}
+
+static void files_of_other_runs_and_damaged_ones_are_no_error(void **state)
+{
+    (void)state;
+    FILE *other = fopen("run.77.mxp", "wb");
+    fputs("no trace at all", other);
+    fclose(other);
+    start(0);
+    record(in_parent, 1);
+    pid_t cut = fork_worker(5, false), whole = fork_worker(6, false);
+    assert_int_equal(truncate(file_of(cut), 100), 0);
+    assert_int_equal(mxp_session_dump(session, 1), 0);
+    char *text = read_trace();
+    assert_int_equal(count_spans(text, "in parent", getpid()), 1);
+    assert_int_equal(count_spans(text, "in child", cut), 0);
+    assert_int_equal(count_spans(text, "in child", whole), 6);
+    assert_non_null(strstr(text, "\"displayTimeUnit\""));
+    free(text);
+    unlink("run.77.mxp");
+    unlink(file_of(cut));
+    unlink(file_of(whole));
+}
+
+static void dumps_that_go_on_leave_workers_to_the_last_one(void **state)
+{
+    (void)state;
+    start(1);
+    record(in_parent, 2);
+    pid_t child = fork_worker(5, false);
+    assert_int_equal(mxp_session_dump(session, 0), 0);
+    char *text = read_trace();
+    assert_int_equal(count_spans(text, "in child", child), 0);
+    free(text);
+    record(in_parent, 2);
+    assert_int_equal(mxp_session_dump(session, 1), 0);
+    text = read_trace();
+    assert_int_equal(count_spans(text, "in parent", getpid()), 4);
+    assert_int_equal(count_spans(text, "in child", child), 5);
+    free(text);
+    unlink(file_of(child));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(workers_that_exit_or_are_killed_are_in_the_trace),
+        cmocka_unit_test(files_of_other_runs_and_damaged_ones_are_no_error),
+        cmocka_unit_test(dumps_that_go_on_leave_workers_to_the_last_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
