@@ -8,6 +8,8 @@
 
 #include "base/fail.h"
 #include "command.h"
+#include "compression/gzip.h"
+#include "compression/packed_file.h"
 #include "export/export.h"
 
 static const char help[] =
@@ -17,38 +19,53 @@ static const char help[] =
     "\n"
     "  -o, --output OUT   the file to write; - for standard output. It appears under its name "
     "when\n"
-    "                     it is complete; a failure leaves what was there.\n"
-    "  --to FORMAT        chrome  the trace as Chrome JSON, for ui.perfetto.dev, chrome://tracing "
-    "and\n"
-    "                             speedscope (default; for OUT ending in .json)\n"
+    "                     it is complete; a failure leaves what was there. If it ends in .gz it "
+    "is\n"
+    "                     compressed as gzip does.\n"
+    "  --to FORMAT        chrome    the trace as Chrome JSON, for ui.perfetto.dev, "
+    "chrome://tracing\n"
+    "                               and speedscope (default; for OUT ending in .json)\n"
     "                     perfetto  the trace as Perfetto's protobuf, for ui.perfetto.dev and\n"
-    "                             trace_processor (for .pftrace)\n"
-    "                     csv     the aggregate table as comma-separated values (for .csv)\n"
-    "                     table   the aggregate table as text (for .txt)\n"
-    "                     json    the aggregate table as JSON\n"
+    "                               trace_processor (for .pftrace)\n"
+    "                     packed    the native trace of one process, compressed; all commands "
+    "read\n"
+    "                               it (for .mxpz)\n"
+    "                     csv       the aggregate table as comma-separated values (for .csv)\n"
+    "                     table     the aggregate table as text (for .txt)\n"
+    "                     json      the aggregate table as JSON\n"
     "\n"
     "examples\n"
     "  mxprof convert profile.mxp -o profile.json\n"
-    "  mxprof convert profile.mxp -o - | gzip > profile.json.gz\n"
+    "  mxprof convert profile.mxp -o profile.pftrace.gz\n"
+    "  mxprof convert profile.mxp -o profile.mxpz\n"
     "  mxprof convert profile.mxp -o table.json --to json\n"
     "\n"
     "exit code: 0 fine, 1 cannot be read or written or is damaged (what could be read is "
     "written),\n"
     "2 wrong call\n";
 
-static const char *const formats[] = {"chrome", "perfetto", "csv", "table", "json", NULL};
+static const char packed[] = "packed";
+static const char *const formats[] = {"chrome", "perfetto", packed, "csv", "table", "json", NULL};
+
+static bool ends_with(const char *path, size_t length, const char *ending)
+{
+    size_t bytes = strlen(ending);
+    return length >= bytes && memcmp(path + length - bytes, ending, bytes) == 0;
+}
+
+static bool is_gzip(const char *path)
+{
+    return ends_with(path, strlen(path), ".gz");
+}
 
 static const char *format_of(const char *path)
 {
-    static const char *const endings[][2] = {{".json", "chrome"},
-                                             {".pftrace", "perfetto"},
-                                             {".csv", "csv"},
-                                             {".txt", "table"},
-                                             {NULL, NULL}};
-    size_t length = strlen(path);
+    static const char *const endings[][2] = {{".json", "chrome"}, {".pftrace", "perfetto"},
+                                             {".mxpz", packed},   {".csv", "csv"},
+                                             {".txt", "table"},   {NULL, NULL}};
+    size_t length = strlen(path) - (is_gzip(path) ? strlen(".gz") : 0);
     for (int i = 0; endings[i][0] != NULL; i++) {
-        size_t ending = strlen(endings[i][0]);
-        if (length >= ending && strcmp(path + length - ending, endings[i][0]) == 0) {
+        if (ends_with(path, length, endings[i][0])) {
             return endings[i][1];
         }
     }
@@ -62,6 +79,12 @@ static bool same_file(const char *a, const char *b)
            first.st_ino == second.st_ino;
 }
 
+static bool is_table(const mxp_exporter *exporter)
+{
+    return exporter != NULL && strcmp(exporter->name, "chrome") != 0 &&
+           strcmp(exporter->name, "perfetto") != 0;
+}
+
 // The trace has its losses in it; the tables have no place for them.
 static void note_losses(const mxp_command *self, const mxp_exporter *exporter,
                         const mxp_input *input)
@@ -71,12 +94,36 @@ static void note_losses(const mxp_command *self, const mxp_exporter *exporter,
         const mxp_loss_entry *loss = &input->source->losses[i];
         lost += loss->reason == MXP_LOSS_NAMES_FULL ? 0 : loss->count;
     }
-    if (lost > 0 && exporter->extension[1] == 0) {
+    if (lost > 0 && is_table(exporter)) {
         fprintf(stderr,
                 "mxprof %s: note: %" PRIu64 " records were lost while recording and are in no "
                 "number of this table; 'mxprof report' shows it with the table\n",
                 self->name, lost);
     }
+}
+
+// What is written to `sink`, through gzip if the name says so. `exporter` null: a packed file.
+static int write_to(const mxp_exporter *exporter, mxp_input *input, mxp_sink *sink, bool compress)
+{
+    const mxp_export_options options = {.sort_by = MXP_SORT_TOTAL, .group = MXP_GROUP_NAME};
+    if (exporter == NULL) {
+        return mxp__pack(input->source, sink->fd, sink->path);
+    }
+    if (!compress) {
+        return mxp__export(exporter, input->source, &options, sink);
+    }
+    mxp_gzip *gzip;
+    int error = mxp__gzip_open(sink, &gzip);
+    if (error != MXP_OK) {
+        return error;
+    }
+    error = mxp__export(exporter, input->source, &options, mxp__gzip_sink(gzip));
+    if (error == MXP_OK || error == MXP_EFORMAT) {
+        int finish_error = mxp__gzip_finish(gzip);
+        error = finish_error != MXP_OK ? finish_error : error;
+    }
+    mxp__gzip_close(gzip);
+    return error;
 }
 
 // Returns the exit code; `input` is open.
@@ -87,8 +134,7 @@ static int convert_to(const mxp_command *self, const mxp_exporter *exporter, mxp
     if (mxp__output_open(out_path, &output) != MXP_OK) {
         return mxp__command_failed(self);
     }
-    const mxp_export_options options = {.sort_by = MXP_SORT_TOTAL, .group = MXP_GROUP_NAME};
-    int error = mxp__export(exporter, input->source, &options, &output.sink);
+    int error = write_to(exporter, input, &output.sink, is_gzip(out_path));
     if (error == MXP_EFORMAT) {
         mxp__input_cut_short(self, input);  // what came before the damage has been written
         error = MXP_OK;
@@ -106,15 +152,18 @@ static int convert_file(const mxp_command *self, const char *format, const char 
                         const char *out_path)
 {
     const mxp_exporter *exporter = mxp__exporter_find(format);
-    if (exporter == NULL) {
-        return mxp__usage_error(self, "this build cannot write the format '%s'", format);
-    }
     mxp_input input;
     if (mxp__input_open(self, in_path, &input) != MXP_OK) {
         return MXP_EXIT_ERROR;
     }
-    int code = convert_to(self, exporter, &input, out_path);
-    note_losses(self, exporter, &input);
+    int code;
+    if (exporter == NULL && input.source->process_count > 1) {
+        code = mxp__usage_error(self, "a compressed file holds one process, and here are %zu",
+                                input.source->process_count);
+    } else {
+        code = convert_to(self, exporter, &input, out_path);
+        note_losses(self, exporter, &input);
+    }
     mxp__input_close(&input);
     return code;
 }
@@ -144,10 +193,13 @@ static int run(const mxp_command *self, int count, char **arguments)
                                 out_path);
     }
     const char *format = to >= 0 ? formats[to] : format_of(out_path);
+    if (format == packed && is_gzip(out_path)) {
+        return mxp__usage_error(self, "a packed file is compressed already; leave out the .gz");
+    }
     if (format == NULL && strcmp(out_path, "-") != 0) {
         return mxp__usage_error(self,
-                                "the name '%s' does not tell the format; add --to chrome, csv, "
-                                "table or json",
+                                "the name '%s' does not tell the format; add --to chrome, "
+                                "perfetto, packed, csv, table or json",
                                 out_path);
     }
     return convert_file(self, format == NULL ? "chrome" : format, file, out_path);
@@ -155,7 +207,7 @@ static int run(const mxp_command *self, int count, char **arguments)
 
 const mxp_command mxp__command_convert = {
     .name = "convert",
-    .summary = "to Chrome JSON for ui.perfetto.dev, or the table as CSV, text or JSON",
+    .summary = "to Chrome JSON or Perfetto's format, compressed, or the table as CSV, text or JSON",
     .help = help,
     .run = run,
 };

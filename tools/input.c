@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "command.h"
+#include "compression/packed_file.h"
 #include "trace/merge.h"
 
 // ---- one file ----------------------------------------------------------------------------------
@@ -71,7 +72,7 @@ static int open_file(found_sources *found, const char *path, uint64_t file_bytes
         return mxp__fail_memory("the list of files");
     }
     mxp_damage damage = {0, NULL};
-    int error = mxp__native_open(path, &found->sources[found->count], &damage);
+    int error = mxp__packed_open(path, &found->sources[found->count], &damage);
     if (error != MXP_OK) {
         return error;
     }

@@ -172,7 +172,10 @@ typedef struct mxp_file_header {
 // MAPPED: the recorder's own store, written through memory, and left as it stands when the process
 // dies. Until there is an END: zeros in place of a section end the file, of several CLOCK that with
 // the latest point counts, the chunk in which a thread has its cursor goes up to there (RECORDER).
-enum { MXP_FILE_MAPPED = 1 };
+// PACKED: compressed by the command, which alone reads it (docs/format.md).
+enum { MXP_FILE_MAPPED = 1, MXP_FILE_PACKED = 2 };
+
+#define MXP_FORMAT_PACKED 2u  // version and oldest reader of packed files
 
 #define MXP_SECTION_MAGIC 0x5350584du  // "MXPS"
 
@@ -185,7 +188,8 @@ enum {
     MXP_SECTION_INFO = 6,
     MXP_SECTION_STATS = 7,
     MXP_SECTION_END = 8,
-    MXP_SECTION_RECORDER = 9
+    MXP_SECTION_RECORDER = 9,
+    MXP_SECTION_PACKED = 10  // chunks, compressed: in packed files only
 };
 
 typedef struct mxp_section {

@@ -19,6 +19,7 @@ typedef struct span_place {
 } span_place;
 
 typedef struct perfetto {
+    const mxp_source *first;  // process of the trace
     mxp_packets packets;
     mxp_chrome_rows *rows;
     mxp_span_order *order;
@@ -243,19 +244,25 @@ static int perfetto_rest(mxp_export *run)
     return state->damage;
 }
 
-static int perfetto_begin(mxp_export *run)
+static int begin_process(mxp_export *run, const mxp_source *first)
 {
     perfetto *state = mxp__alloc(sizeof *state);
     if (state == NULL) {
         return mxp__fail_memory("the Perfetto export");
     }
+    state->first = first;
     run->state = state;
     int error = mxp__chrome_rows_create(&state->rows);
     error = error == MXP_OK ? mxp__chrome_rows_begin(state->rows, run->source) : error;
     error = error == MXP_OK
-                ? mxp__packets_begin(&state->packets, run->source, state->rows, run->out)
+                ? mxp__packets_begin(&state->packets, run->source, first, state->rows, run->out)
                 : error;
     return error == MXP_OK ? mxp__span_order_create(&state->packets, &state->order) : error;
+}
+
+static int perfetto_begin(mxp_export *run)
+{
+    return begin_process(run, run->source);
 }
 
 static int perfetto_end(mxp_export *run)
@@ -277,11 +284,20 @@ static int perfetto_end(mxp_export *run)
     return MXP_OK;
 }
 
+static int perfetto_process(mxp_export *run)
+{
+    const perfetto *state = run->state;
+    const mxp_source *first = state->first;
+    perfetto_end(run);
+    return begin_process(run, first);
+}
+
 const mxp_exporter mxp__exporter_perfetto = {
     .name = "perfetto",
     .extension = ".pftrace",
     .help = "Perfetto's protobuf for ui.perfetto.dev and trace_processor",
     .begin = perfetto_begin,
     .rest = perfetto_rest,
+    .process = perfetto_process,
     .end = perfetto_end,
 };

@@ -38,6 +38,7 @@ typedef struct mxp_packets {
     uint32_t track_count, global_track;
     uint32_t sequence;
     uint64_t base;
+    bool is_first;  // process of the trace
     int64_t zero_ns;  // CLOCK_BOOTTIME at the trace's begin
 } mxp_packets;
 
@@ -58,9 +59,10 @@ typedef enum mxp_packet_key {
         MXP__KEYS
 } mxp_packet_key;
 
-// `out` gets the descriptors of process and threads. MXP_ENOMEM.
-int mxp__packets_begin(mxp_packets *packets, mxp_source *source, const mxp_chrome_rows *rows,
-                       mxp_strbuf *out);
+// `out` gets the descriptors of process and threads. `first`: the source of the trace's first
+// process, by whose begin all times are. MXP_ENOMEM.
+int mxp__packets_begin(mxp_packets *packets, mxp_source *source, const mxp_source *first,
+                       const mxp_chrome_rows *rows, mxp_strbuf *out);
 void mxp__packets_end(mxp_packets *packets);  // writes losses and metadata
 void mxp__packets_fini(mxp_packets *packets);
 

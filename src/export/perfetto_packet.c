@@ -251,7 +251,8 @@ static void put_clocks(mxp_packets *packets)
     const mxp_timebase *timebase = packets->source->timebase;
     const mxp_clock_point *point = timebase->points;
     size_t packet = begin_packet(packets, SEQUENCE_CLEARED);
-    if (timebase->point_count > 0 && point->boottime_ns == (uint64_t)packets->zero_ns) {
+    if (packets->is_first && timebase->point_count > 0 &&
+        point->boottime_ns == (uint64_t)packets->zero_ns) {
         size_t snapshot = mxp__wire_begin(packets->out, 6);
         put_clock(packets, CLOCK_ID_BOOTTIME, point->boottime_ns);
         put_clock(packets, CLOCK_ID_MONOTONIC, point->monotonic_ns);
@@ -292,29 +293,31 @@ static void put_thread(mxp_packets *packets, uint32_t index)
     end_descriptor(packets, made);
 }
 
+static int64_t zero_of(const mxp_timebase *timebase)
+{
+    bool makes_sense =
+        timebase->point_count > 0 && timebase->points[0].boottime_ns < (uint64_t)MXP__NS_MAX;
+    return makes_sense ? (int64_t)timebase->points[0].boottime_ns : 0;
+}
+
 static void choose_numbers(mxp_packets *packets)
 {
-    const mxp_source *source = packets->source;
-    const mxp_timebase *timebase = source->timebase;
-    uint64_t process[2] = {source->pid, 0};
-    if (timebase->point_count > 0) {
-        const mxp_clock_point *point = &timebase->points[0];
-        process[1] = point->realtime_ns;
-        bool makes_sense = point->boottime_ns < (uint64_t)MXP__NS_MAX;
-        packets->zero_ns = makes_sense ? (int64_t)point->boottime_ns : 0;
-    }
+    const mxp_timebase *timebase = packets->source->timebase;
+    uint64_t process[2] = {packets->source->pid, 0};
+    process[1] = timebase->point_count > 0 ? timebase->points[0].realtime_ns : 0;
     uint64_t hash = mxp__checksum(process, sizeof process);
     packets->base = (hash & ((UINT64_C(1) << BASE_BITS) - 1)) << TRACK_BITS;
     packets->sequence = (uint32_t)(hash >> 32 & 0x0fffffff) | 1;
 }
 
-int mxp__packets_begin(mxp_packets *packets, mxp_source *source, const mxp_chrome_rows *rows,
-                       mxp_strbuf *out)
+int mxp__packets_begin(mxp_packets *packets, mxp_source *source, const mxp_source *first,
+                       const mxp_chrome_rows *rows, mxp_strbuf *out)
 {
     *packets = (mxp_packets){.source = source,
                              .rows = rows,
                              .out = out,
                              .name_count = source->name_count,
+                             .is_first = source == first,
                              .track_count = FIRST_THREAD_TRACK + source->thread_count};
     size_t entries = (size_t)packets->name_count + 1;
     packets->told = mxp__alloc(entries);
@@ -326,6 +329,7 @@ int mxp__packets_begin(mxp_packets *packets, mxp_source *source, const mxp_chrom
         packets->told[id] = view_of(packets, id).style == MXP_STYLE_ASYNC ? IS_ASYNC : 0;
     }
     choose_numbers(packets);
+    packets->zero_ns = zero_of(first->timebase);
     put_clocks(packets);
     put_process(packets);
     for (uint32_t i = 0; i < source->thread_count; i++) {
@@ -357,12 +361,20 @@ static void put_loss(mxp_packets *packets, const mxp_loss_entry *loss)
     mxp__packet_end(packets, packet);
 }
 
+// Those of the first process have their plain names; "4711.command" is another process's.
 static void put_attribute(mxp_packets *packets, const char *key, const char *value)
 {
+    mxp_strbuf name = {0};
+    if (!packets->is_first) {
+        mxp__strbuf_printf(&name, "%" PRIu32 ".", packets->source->pid);
+    }
+    mxp__strbuf_puts(&name, key);
     size_t attribute = mxp__wire_begin(packets->out, 1);
-    mxp__wire_text(packets->out, 1, key, strlen(key));
+    mxp__wire_text(packets->out, 1, mxp__strbuf_text(&name), name.length);
     mxp__wire_text(packets->out, 3, value, strlen(value));
     mxp__wire_end(packets->out, attribute);
+    packets->out->failed = packets->out->failed || name.failed;
+    mxp__strbuf_fini(&name);
 }
 
 void mxp__packets_end(mxp_packets *packets)

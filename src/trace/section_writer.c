@@ -256,6 +256,14 @@ int mxp__write_info(mxp_section_writer *writer, const mxp_source *source)
     return end_section(writer, MXP_SECTION_INFO);
 }
 
+int mxp__write_section(mxp_section_writer *writer, unsigned type, const void *content,
+                       size_t size_bytes)
+{
+    begin_section(writer);
+    put(&writer->body, content, size_bytes);
+    return end_section(writer, type);
+}
+
 int mxp__write_end(mxp_section_writer *writer)
 {
     begin_section(writer);

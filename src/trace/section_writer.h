@@ -37,6 +37,9 @@ int mxp__write_chunks(mxp_section_writer *writer, mxp_source *source);
 int mxp__write_losses(mxp_section_writer *writer, const mxp_source *source);
 int mxp__write_stats(mxp_section_writer *writer, const mxp_source *source);
 int mxp__write_info(mxp_section_writer *writer, const mxp_source *source);
+// A section of any type with this content; the caller counts the records in it.
+int mxp__write_section(mxp_section_writer *writer, unsigned type, const void *content,
+                       size_t size_bytes);
 int mxp__write_end(mxp_section_writer *writer);
 
 #endif

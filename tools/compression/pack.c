@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// A source as a compressed file. The small sections are as in every native file; chunks come in
+// PACKED sections of about PIECE_BYTES of records each.
+#include <mxprof/error.h>
+#include <stdio.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "compression/packed_file.h"
+#include "compression/record_code.h"
+#include "trace/section.h"
+#include "trace/section_writer.h"
+
+enum { PIECE_BYTES = 1 << 20, LEVEL = 3 };
+
+typedef struct packer {
+    mxp_section_writer sections;
+    mxp_record_coder coder;
+    ZSTD_CCtx *zstd;
+    mxp_strbuf plain, content;
+} packer;
+
+// ---- a section --------------------------------------------------------------------------------
+static void put_u32(mxp_strbuf *out, uint32_t value)
+{
+    mxp__strbuf_append(out, (const char *)&value, sizeof value);
+}
+
+static bool join_columns(packer *pack)
+{
+    mxp__strbuf_clear(&pack->plain);
+    for (int i = 0; i < MXP__COLUMNS; i++) {
+        put_u32(&pack->plain, (uint32_t)pack->coder.columns[i].length);
+    }
+    bool failed = false;
+    for (int i = 0; i < MXP__COLUMNS; i++) {
+        const mxp_strbuf *column = &pack->coder.columns[i];
+        mxp__strbuf_append(&pack->plain, column->data, column->length);
+        failed = failed || column->failed;
+    }
+    return !failed && !pack->plain.failed && pack->plain.length <= UINT32_MAX;
+}
+
+static int write_piece(packer *pack)
+{
+    if (pack->coder.chunks == 0) {
+        return MXP_OK;
+    }
+    if (!join_columns(pack)) {
+        return mxp__fail_memory("compressing a native trace");
+    }
+    mxp__strbuf_clear(&pack->content);
+    put_u32(&pack->content, pack->coder.chunks);
+    put_u32(&pack->content, (uint32_t)pack->plain.length);
+    size_t bound = ZSTD_compressBound(pack->plain.length);
+    char *at = mxp__strbuf_reserve(&pack->content, bound);
+    if (at == NULL) {
+        return mxp__fail_memory("compressing a native trace");
+    }
+    size_t made = ZSTD_compress2(pack->zstd, at, bound, pack->plain.data, pack->plain.length);
+    if (ZSTD_isError(made)) {
+        return mxp__fail(MXP_ENOMEM, "cannot compress: %s", ZSTD_getErrorName(made));
+    }
+    pack->content.length += made;
+    pack->sections.progress.record_bytes += pack->coder.record_bytes;
+    mxp__record_coder_clear(&pack->coder);
+    return mxp__write_section(&pack->sections, MXP_SECTION_PACKED, pack->content.data,
+                              pack->content.length);
+}
+
+// ---- chunks -----------------------------------------------------------------------------------
+// At most PIECE_BYTES of whole records from the block's front; all of it if they are none.
+static mxp_block front_of(const mxp_block *block)
+{
+    mxp_block front = *block;
+    const uint64_t *at = block->words;
+    while (at < block->end && at - block->words < PIECE_BYTES / (ptrdiff_t)sizeof *at) {
+        uint32_t units = (uint32_t)(*at >> 8 & 0xff);
+        if (units == 0 || 2 * (ptrdiff_t)units > block->end - at) {
+            return front;
+        }
+        at += 2 * (size_t)units;
+    }
+    front.end = at;
+    return front;
+}
+
+static int pack_block(packer *pack, mxp_block block, uint32_t *sequences)
+{
+    int error = MXP_OK;
+    while (block.words < block.end && error == MXP_OK) {
+        mxp_block front = front_of(&block);
+        mxp__record_code(&pack->coder, &front, sequences[block.thread]++);
+        block.words = front.end;
+        block.lost_before = 0;
+        error = pack->coder.record_bytes >= PIECE_BYTES ? write_piece(pack) : MXP_OK;
+    }
+    return error;
+}
+
+// A block that cannot be read ends them: the source has no more then.
+static int pack_blocks(packer *pack, mxp_source *source, uint32_t *sequences)
+{
+    int damage = MXP_OK;
+    int error = MXP_OK;
+    mxp_block block;
+    for (size_t number = 0; error == MXP_OK; number++) {
+        int found = source->block(source, number, &block);
+        if (found != 1) {
+            damage = found == MXP_EFORMAT ? found : damage;
+            error = found == MXP_EFORMAT ? MXP_OK : found;
+            break;
+        }
+        error = pack_block(pack, block, sequences);
+    }
+    error = error == MXP_OK ? write_piece(pack) : error;
+    return error != MXP_OK ? error : damage;
+}
+
+static int pack_chunks(packer *pack, mxp_source *source)
+{
+    size_t bytes = ((size_t)source->thread_count + 1) * sizeof(uint32_t);
+    uint32_t *sequences = mxp__alloc(bytes);
+    pack->zstd = ZSTD_createCCtx();
+    if (sequences == NULL || pack->zstd == NULL) {
+        mxp__free(sequences, bytes);
+        return mxp__fail_memory("compressing a native trace");
+    }
+    ZSTD_CCtx_setParameter(pack->zstd, ZSTD_c_compressionLevel, LEVEL);
+    int error = pack_blocks(pack, source, sequences);
+    mxp__free(sequences, bytes);
+    return error;
+}
+
+// ---- the file ---------------------------------------------------------------------------------
+static int write_header(mxp_sink *sink, const mxp_source *source)
+{
+    mxp_file_header header = mxp__file_header_of(source, sizeof header, MXP_FILE_PACKED);
+    header.version = header.min_reader = MXP_FORMAT_PACKED;
+    header.checksum = mxp__file_header_checksum(&header);
+    return sink->write(sink, (const char *)&header, sizeof header);
+}
+
+static int pack_sections(packer *pack, mxp_source *source)
+{
+    mxp_section_writer *sections = &pack->sections;
+    int error = mxp__write_clock(sections, source->timebase);
+    error = error == MXP_OK ? mxp__write_names(sections, source) : error;
+    error = error == MXP_OK ? mxp__write_threads(sections, source) : error;
+    error = error == MXP_OK ? pack_chunks(pack, source) : error;
+    int damage = error == MXP_EFORMAT ? error : MXP_OK;
+    error = damage != MXP_OK ? MXP_OK : error;
+    error = error == MXP_OK ? mxp__write_losses(sections, source) : error;
+    error = error == MXP_OK ? mxp__write_stats(sections, source) : error;
+    error = error == MXP_OK ? mxp__write_info(sections, source) : error;
+    error = error == MXP_OK ? mxp__write_end(sections) : error;
+    return error != MXP_OK ? error : damage;
+}
+
+int mxp__pack(mxp_source *source, int fd, const char *path)
+{
+    packer pack = {.sections = {.fd = fd, .path = path}};
+    mxp_sink sink;
+    mxp__sink_fd(&sink, fd, path);
+    int error = write_header(&sink, source);
+    error = error == MXP_OK ? pack_sections(&pack, source) : error;
+    ZSTD_freeCCtx(pack.zstd);
+    mxp__record_coder_fini(&pack.coder);
+    mxp__strbuf_fini(&pack.plain);
+    mxp__strbuf_fini(&pack.content);
+    mxp__strbuf_fini(&pack.sections.body);
+    return error;
+}
