@@ -38,4 +38,13 @@ int mxn__conv_describe(const mxn_job *job, mxn_conv *conv);
 // Runs such a job: every product goes to `convolve`.
 int mxn__conv_run(mxn_job *job, mxn_convolver convolve);
 
+// The reference, of float32 and float64.
+int mxn__conv_plainly(mxn_job *job, const mxn_conv *conv, int kind);
+
+// Images of `channels` planes of `size`, and a number for each plane: it is stored all over the
+// plane, added to it, or becomes its sum. Null `bias`: zeros.
+enum { MXN_BIAS_STORE, MXN_BIAS_ADD, MXN_BIAS_SUM };
+void mxn__conv_bias(const mxn_conv *conv, int what, void *images, int64_t channels, int64_t size,
+                    void *bias);
+
 #endif

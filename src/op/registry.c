@@ -3,6 +3,7 @@
 // never changes, so readers take no lock.
 #include "op/op.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,6 +197,17 @@ static int make_registry(void)
     return error;
 }
 
+// A thread that made the list is not in the child, which begins anew.
+static void free_lock_in_child(void)
+{
+    mxp__lock_reset(&registry.lock);
+}
+
+static void install_fork_handler(void)
+{
+    pthread_atfork(NULL, NULL, free_lock_in_child);
+}
+
 // What a failed attempt has taken is not given back: it is little, and the next attempt needs it
 // again.
 static int ensure_ready(void)
@@ -203,6 +215,8 @@ static int ensure_ready(void)
     if (__atomic_load_n(&registry.ready, __ATOMIC_ACQUIRE)) {
         return 0;
     }
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, install_fork_handler);
     mxp__lock(&registry.lock);
     int error = 0;
     if (!registry.ready) {
