@@ -92,30 +92,39 @@ static int is_native(const struct dirent *entry)
     return length > 4 && strcmp(entry->d_name + length - 4, ".mxp") == 0;
 }
 
-// One that cannot be read is said and left out.
-static int open_entry(found_sources *found, const char *folder, const char *name)
+// The file's path, kept with the input; null without memory.
+static const char *keep_path(mxp_input *input, const char *folder, const char *name)
 {
     mxp_strbuf path = {0};
     mxp__strbuf_printf(&path, "%s/%s", folder, name);
     char *kept = path.failed ? NULL : mxp__strdup(mxp__strbuf_text(&path));
     mxp__strbuf_fini(&path);
-    if (kept == NULL) {
-        return mxp__fail_memory("a file name");
+    if (kept == NULL || mxp__grow(&input->names, &input->name_capacity, input->name_count + 1,
+                                  sizeof(char *)) != MXP_OK) {
+        mxp__strfree(kept);
+        mxp__fail_memory("a file name");
+        return NULL;
+    }
+    input->names[input->name_count++] = kept;
+    return kept;
+}
+
+// One that cannot be read is said and left out.
+static int open_entry(found_sources *found, const char *folder, const char *name)
+{
+    const char *path = keep_path(found->input, folder, name);
+    if (path == NULL) {
+        return MXP_ENOMEM;
     }
     struct stat status;
-    int error = check_path(kept, &status);
-    error = error == MXP_OK ? open_file(found, kept, (uint64_t)status.st_size) : error;
-    if (error != MXP_OK) {
+    int error = check_path(path, &status);
+    error = error == MXP_OK ? open_file(found, path, (uint64_t)status.st_size) : error;
+    if (error != MXP_OK && error != MXP_ENOMEM) {
         mxp__command_failed(found->command);
         found->input->damaged = true;
+        error = MXP_OK;
     }
-    if (error == MXP_OK && mxp__grow(&found->input->names, &found->input->name_capacity,
-                                     found->input->name_count + 1, sizeof(char *)) == MXP_OK) {
-        found->input->names[found->input->name_count++] = kept;
-    } else {
-        mxp__strfree(kept);
-    }
-    return error == MXP_ENOMEM ? error : MXP_OK;
+    return error;
 }
 
 static int open_folder(found_sources *found, const char *path)

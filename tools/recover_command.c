@@ -42,6 +42,24 @@ static void print_lost(const mxp_salvage_loss *lost, mxp_strbuf *out)
                        lost->chunks, lost->bytes, lost->text);
 }
 
+// Records that the threads have counted and that are not there. Only of a damaged file: a snapshot
+// holds a part of them by intent.
+static void print_missing(const mxp_input *input, const mxp_summary *summary, mxp_strbuf *out)
+{
+    uint64_t counted = 0;
+    const mxp_source *process;
+    for (size_t i = 0; (process = mxp__source_process(input->source, i)) != NULL; i++) {
+        for (uint32_t thread = 0; thread < process->thread_count; thread++) {
+            counted += process->threads[thread].records;
+        }
+    }
+    if (input->damaged && counted > summary->records) {
+        mxp__strbuf_printf(
+            out, "missing    %" PRIu64 " of %" PRIu64 " records that the threads counted\n",
+            counted - summary->records, counted);
+    }
+}
+
 static void print_account(const mxp_input *input, const mxp_summary *summary,
                           const mxp_salvage_loss *lost, const char *out_path, mxp_strbuf *out)
 {
@@ -49,17 +67,17 @@ static void print_account(const mxp_input *input, const mxp_summary *summary,
                        "recovered  %" PRIu64 " records in %" PRIu64 " bytes of %" PRIu64
                        " threads, written to %s\n",
                        summary->records, summary->bytes, summary->threads, out_path);
-    mxp_source *process;
+    const mxp_source *process;
     for (size_t i = 0; (process = mxp__source_process(input->source, i)) != NULL; i++) {
-        mxp__strbuf_printf(out, "process    %" PRIu32 ": %s\n", process->pid,
-                           mxp__is_unfinished(process) ? "it died (or is still recording)"
-                                                       : "its file was finished");
+        mxp__strbuf_printf(out, "process    %" PRIu32 "%s\n", process->pid,
+                           mxp__is_unfinished(process) ? ": it died (or is still recording)" : "");
         mxp__print_open(summary, process, out);
     }
     if (summary->lost > 0) {
         mxp__strbuf_printf(out, "lost       %" PRIu64 " records while recording\n", summary->lost);
     }
     print_lost(lost, out);
+    print_missing(input, summary, out);
 }
 
 static int write_recovered(mxp_source *readable, const char *out_path)
@@ -93,7 +111,7 @@ static int recover(const mxp_command *self, const char *file, const char *out_pa
         return MXP_EXIT_ERROR;
     }
     mxp_salvage_loss lost = {0};
-    mxp_input readable = {.path = file};
+    mxp_input readable = {.path = file, .damaged = input.damaged};
     int error = mxp__salvage_open(input.source, &readable.source, &lost);
     error = error == MXP_OK ? write_recovered(readable.source, out_path) : error;
     int code = error == MXP_OK ? print_summary(self, &readable, &lost, out_path)

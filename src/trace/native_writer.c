@@ -140,7 +140,9 @@ static int open_temporary(mxp_native_writer *writer, const char *temporary)
 static int write_process(mxp_section_writer *sections, mxp_source *source)
 {
     int error = sections->progress.bytes == 0 ? mxp__write_file_header(sections, source) : MXP_OK;
-    error = error == MXP_OK ? mxp__write_clock(sections, source->timebase) : error;
+    if (error == MXP_OK && source->timebase->segment_count > 0) {  // else there are no records
+        error = mxp__write_clock(sections, source->timebase);
+    }
     error = error == MXP_OK ? mxp__write_names(sections, source) : error;
     error = error == MXP_OK ? mxp__write_threads(sections, source) : error;
     error = error == MXP_OK ? mxp__write_chunks(sections, source) : error;

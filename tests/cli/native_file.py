@@ -46,6 +46,7 @@ class NativeFile:
         self.pid = pid
         self.origin = origin
         self.realtime_ns = realtime_ns
+        self.begun_ns = 0  # since the machine was started and some
         self.names = [(0, "none", 0, b""), (0, "none", 0, b"<names full>")]
         self.threads = []
         self.chunks = []
@@ -119,8 +120,9 @@ class NativeFile:
     def clock_payload(self):
         points = b""
         for ns in (0, 10_000_000_000):
-            points += words(self.origin + ns, 5_000 + ns, 5_000 + ns, 5_000 + ns,
-                            self.realtime_ns + ns, 20)
+            since = self.begun_ns + ns
+            points += words(self.origin + ns, 5_000 + since, 5_000 + since, 5_000 + since,
+                            self.realtime_ns + since, 20)
         segment = struct.pack("=QqQ", self.origin, 0, 1 << 32)
         return struct.pack("=IIIIdqQ", 1, 2, 1, 0, 3.5, 0, 0) + points + segment
 

@@ -59,11 +59,22 @@ def inputs():
     return files
 
 
+def several():
+    """Two processes of one machine, the second begun two seconds later."""
+    later = native_file.sample()
+    later.pid = 4712
+    later.begun_ns = 2_000_000_000
+    return {"first.mxp": native_file.sample().to_bytes(), "second.mxp": later.to_bytes()}
+
+
 @pytest.fixture
 def work(tmp_path):
     for name, content in inputs().items():
         (tmp_path / name).write_bytes(content)
     (tmp_path / "folder").mkdir()
+    (tmp_path / "several").mkdir()
+    for name, content in several().items():
+        (tmp_path / "several" / name).write_bytes(content)
     return tmp_path
 
 

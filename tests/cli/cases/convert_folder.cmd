@@ -1,0 +1,1 @@
+mxprof convert several -o table.txt && cat table.txt

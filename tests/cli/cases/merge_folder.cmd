@@ -1,0 +1,1 @@
+mxprof merge several -o all.mxp && mxprof info all.mxp

@@ -1,0 +1,1 @@
+mxprof merge several -o all.json && grep -c '"pid":4711' all.json && grep -c '"pid":4712' all.json && grep process_name all.json && python3 -c 'import json; print(len(json.load(open("all.json"))["traceEvents"]))'

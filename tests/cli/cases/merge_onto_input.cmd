@@ -1,0 +1,1 @@
+mxprof merge several/first.mxp sample.mxp -o sample.mxp

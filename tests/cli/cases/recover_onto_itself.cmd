@@ -1,0 +1,1 @@
+mxprof recover sample.mxp -o ./sample.mxp

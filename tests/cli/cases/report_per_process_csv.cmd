@@ -1,0 +1,1 @@
+mxprof report --per-process --csv several

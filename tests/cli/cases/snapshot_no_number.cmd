@@ -1,0 +1,1 @@
+mxprof snapshot sample.mxp

@@ -1,0 +1,1 @@
+mxprof snapshot 2147483646
