@@ -3,6 +3,7 @@
 // for a compressed trace of any size that is a mapped file, so it is written out as one first.
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <mxprof/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,9 @@ static int open_packed(const char *path, mxp_source **source, mxp_damage *damage
     error = error == MXP_OK ? mxp__native_open(name.data, source, &inner) : error;
     if (error == MXP_OK && damage->text == NULL) {
         *damage = inner;
+    } else if (error == MXP_EFORMAT && damage->text != NULL) {
+        error = mxp__fail(error, "cannot read '%s': damaged at offset %" PRIu64 ": %s", path,
+                          damage->offset, damage->text);
     }
     if (fd >= 0) {
         unlink(name.data);  // the mapping keeps it

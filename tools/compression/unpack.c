@@ -132,7 +132,7 @@ static bool checksum_is_right(const unpacker *pack, uint64_t offset, const mxp_s
     mxp__section_checksum_begin(&checksum, section);
     mxp__checksum_add(&checksum, pack->data + offset + sizeof *section,
                       (size_t)section->length_bytes - sizeof *section);
-    return (section->flags & MXP_SECTION_HAS_CHECKSUM) == 0 ||
+    return (section->flags & MXP_SECTION_HAS_CHECKSUM) != 0 &&
            mxp__checksum_end(&checksum) == section->checksum;
 }
 
