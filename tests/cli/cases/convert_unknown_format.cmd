@@ -1,1 +1,1 @@
-mxprof convert sample.mxp -o out.json --to perfetto
+mxprof convert sample.mxp -o out.json --to pdf
