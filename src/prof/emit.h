@@ -70,7 +70,8 @@ static inline bool mxp__emit_enter(mxp_emit *emit, uint32_t classes, uint64_t no
     uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_ACQUIRE);  // pairs with release
     emit->self = self;
     emit->now = now != 0 ? now : mxp_ticks_from(gate);
-    if (__builtin_expect((gate & classes) == 0 || (gate & MXP_GATE_HOLD) != 0, 0) &&
+    bool open = (gate & classes) != 0 || classes == MXP__FORCED;
+    if (__builtin_expect(!open || (gate & MXP_GATE_HOLD) != 0, 0) &&
         !mxp__emit_gate_slow(classes)) {
         mxp__emit_leave(self);
         return false;

@@ -15,25 +15,32 @@ typedef struct mxp_spin {
     uintptr_t owner;  // address of the owner's mxp_self, 0: free
 } mxp_spin;
 
-// False if this very thread holds it already (we are in a signal handler): the caller must give up.
-static inline bool mxp__spin_lock(mxp_spin *spin)
+// Waits for the lock, which `owner` had. Never inlined, so that taking a free lock is short.
+static __attribute__((cold, noinline, unused)) bool mxp__spin_wait(mxp_spin *spin, uintptr_t owner)
 {
     const uintptr_t me = (uintptr_t)&mxp_self;
-    for (unsigned tries = 1;; tries++) {
-        uintptr_t owner = 0;
-        if (__atomic_compare_exchange_n(&spin->owner, &owner, me, false, __ATOMIC_ACQUIRE,
-                                        __ATOMIC_RELAXED)) {
-            return true;
-        }
-        if (owner == me) {
-            return false;
-        }
+    for (unsigned tries = 1; owner != me; tries++) {
         if (tries % 64 == 0) {
             mxp__os_yield();
         } else {
             mxp__cpu_relax();
         }
+        owner = 0;
+        if (__atomic_compare_exchange_n(&spin->owner, &owner, me, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED)) {
+            return true;
+        }
     }
+    return false;
+}
+
+// False if this very thread holds it already (we are in a signal handler): the caller must give up.
+static inline bool mxp__spin_lock(mxp_spin *spin)
+{
+    uintptr_t owner = 0;
+    bool taken = __atomic_compare_exchange_n(&spin->owner, &owner, (uintptr_t)&mxp_self, false,
+                                             __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+    return __builtin_expect(taken, 1) || mxp__spin_wait(spin, owner);
 }
 
 static inline void mxp__spin_unlock(mxp_spin *spin)

@@ -19,6 +19,7 @@ enum {
     FIRST_SLOTS_BITS = 6,
     FIRST_SLOTS = 1 << FIRST_SLOTS_BITS,
     BLOCKS = INDEX_BITS - FIRST_SLOTS_BITS,
+    TYPES = (2 << MXP__OBJECT_COUNTER) - 2,  // bits of all that a handle may have
     DOMAIN_CHAINS = 64
 };
 
@@ -176,12 +177,13 @@ static int fail_type(uint32_t type, uint32_t types)
                      type_names[type]);
 }
 
-int mxp__slot_lock(mxp_handle handle, uint32_t types, const char *null_text, mxp_slot **slot)
+// Why `handle` is none of `types`.
+static __attribute__((cold, noinline)) int fail_handle(mxp_handle handle, uint32_t types,
+                                                       const char *null_text)
 {
     uint64_t bits = (uint64_t)(uintptr_t)handle;
     uint32_t index = (uint32_t)bits & INDEX_MAX;
     uint32_t type = (uint32_t)(bits >> INDEX_BITS) & 15;
-    uint32_t generation = (uint32_t)(bits >> 28) & GENERATION_MAX;
     if (handle == NULL) {
         return mxp__fail(MXP_EHANDLE, "%s", null_text);
     }
@@ -190,17 +192,33 @@ int mxp__slot_lock(mxp_handle handle, uint32_t types, const char *null_text, mxp
         return mxp__fail(MXP_EHANDLE, "%p is no handle: pass what a create function gave",
                          (void *)handle);
     }
-    if ((types >> type & 1) == 0) {
-        return fail_type(type, types);
+    return fail_type(type, types);
+}
+
+static __attribute__((cold, noinline)) int fail_destroyed(mxp_slot *slot, uint32_t type)
+{
+    mxp__spin_unlock(&slot->lock);
+    return mxp__fail(MXP_EHANDLE, "this %s was destroyed: its handle must not be used again",
+                     type_names[type]);
+}
+
+int mxp__slot_lock(mxp_handle handle, uint32_t types, const char *null_text, mxp_slot **slot)
+{
+    uint64_t bits = (uint64_t)(uintptr_t)handle;
+    uint32_t index = (uint32_t)bits & INDEX_MAX;
+    uint32_t type = (uint32_t)(bits >> INDEX_BITS) & 15;
+    uint32_t generation = (uint32_t)(bits >> 28) & GENERATION_MAX;
+    bool valid = bits >> 48 == MAGIC && (types & TYPES) >> type & 1 && index != 0 &&
+                 index < __atomic_load_n(&used, __ATOMIC_ACQUIRE);  // pairs with slot_new
+    if (__builtin_expect(!valid, 0)) {
+        return fail_handle(handle, types, null_text);
     }
     mxp_slot *found = slot_at(index);
-    if (!mxp__spin_lock(&found->lock)) {
+    if (__builtin_expect(!mxp__spin_lock(&found->lock), 0)) {
         return mxp__fail(MXP_ESTATE, "the object is in use by the code this signal interrupted");
     }
-    if (found->generation != generation || found->type != type) {
-        mxp__spin_unlock(&found->lock);
-        return mxp__fail(MXP_EHANDLE, "this %s was destroyed: its handle must not be used again",
-                         type_names[type]);
+    if (__builtin_expect(found->generation != generation || found->type != type, 0)) {
+        return fail_destroyed(found, type);
     }
     *slot = found;
     return MXP_OK;
