@@ -14,7 +14,7 @@
 #   make format          clang-format;  make install PREFIX=dir;  make clean
 .DEFAULT_GOAL := demo
 .PHONY: demo demo-trace demo-train demo-embed build test check check-asan check-tsan check-clang \
-	check-browser check-format bench fuzz browser format install clean
+	check-training check-browser check-format bench fuzz browser format install clean
 .SUFFIXES:
 
 JOBS ?= $(shell nproc)
@@ -79,7 +79,7 @@ pytest = MXPROF_BUILD='$(CURDIR)/build/release' MXPROF_SOURCE='$(CURDIR)' \
 
 # Where it costs minutes, a test asks for MXPROF_TEST_LONG=1 before it does its worst; how long the
 # stress tests go on under a sanitizer is MXPROF_TEST_SECONDS.
-check: check-format check-asan check-tsan check-clang check-browser
+check: check-format check-asan check-tsan check-clang check-browser check-training
 	@$(MAKE) --no-print-directory fuzz SECONDS=20
 	@echo "make check: all passed"
 
@@ -92,6 +92,13 @@ check-clang:
 	@$(setup) check
 	@$(call configure_and_build,clang)
 	MXPROF_TEST_LONG=1 $(ctest) --test-dir build/clang
+
+# LeNet and a linear classifier on all of the drawn digits.
+check-training:
+	@$(setup) test
+	@$(call configure_and_build,release,--target mxnet_shared python_core)
+	MXPROF_TEST_LONG=1 MXPROF_BUILD='$(CURDIR)/build/release' \
+		.venv/bin/python -m pytest tests/python/test_gluon_training.py
 
 # The demo's trace in the real viewer.
 check-browser:
