@@ -16,9 +16,11 @@ static const struct site {
     {"span_inline", bench_loop_span_inline, true},
     {"span_exported", bench_loop_span_exported, true},
     {"span_functions", bench_loop_span_functions, true},
+    {"task", bench_loop_task, true},
     {"operator", bench_loop_operator, true},
     {"off_inline", bench_loop_span_inline, false},
     {"off_exported", bench_loop_span_functions, false},
+    {"off_task", bench_loop_task, false},
 };
 
 // Records of an earlier batch leave chunks that this one fills again, as in a long run.

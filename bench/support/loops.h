@@ -21,6 +21,9 @@ void bench_loop_span_inline(uint64_t count, mxp_name name);
 void bench_loop_span_exported(uint64_t count, mxp_name name);
 void bench_loop_span_functions(uint64_t count, mxp_name name);
 
+// A task's start and stop, under the task's own name.
+void bench_loop_task(uint64_t count, mxp_name name);
+
 // Two clock reads and an operator with all its ids.
 void bench_loop_operator(uint64_t count, mxp_name name);
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loops over what is recorded through exported functions, and the references.
+#include <stdlib.h>
 #include <time.h>
 
+#include <mxprof/profiler.h>
 #include <mxprof/record.h>
 
 #include "empty/empty_functions.h"
@@ -66,6 +68,22 @@ void bench_loop_span_functions(uint64_t count, mxp_name name)
         uint64_t token = mxp_begin(MXP_CLASS_USER, name);
         BENCH_OPAQUE();
         mxp_end(name, token);
+        BENCH_OPAQUE();
+    }
+}
+
+void bench_loop_task(uint64_t count, mxp_name name)
+{
+    static mxp_handle domain, task;
+    (void)name;
+    if (task == NULL &&
+        (mxp_domain_create("bench", &domain) != 0 || mxp_task_create(domain, "task", &task) != 0)) {
+        abort();
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        mxp_duration_start(task);
+        BENCH_OPAQUE();
+        mxp_duration_stop(task);
         BENCH_OPAQUE();
     }
 }

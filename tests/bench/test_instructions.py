@@ -48,7 +48,7 @@ def instructions(command, counted, output, commands=""):
 def per_operation_of_loop(site, folder):
     """The difference of two counts: what is done once falls out. Loops run twice where they record
     (sites.c), first into new memory."""
-    passes = 1 if site in ("nothing", "off_inline", "off_exported") else 2
+    passes = 1 if site == "nothing" or site.startswith("off_") else 2
     few, many = (instructions([BUILD / "bench/sites", site, str(count)], "bench_loop_*",
                               folder / f"{count}.out") for count in (FEW, MANY))
     return (many - few) / (MANY - FEW) / passes
