@@ -108,7 +108,16 @@ static uint64_t backward_workspace(const mxn_job *job)
     return most * sizeof(double);
 }
 
-static void backward_side(mxn_job *job, uint32_t side)
+// The gradient of one side: what is walked through, and where it begins.
+typedef struct gradient_side {
+    mxn_walk walk;
+    const char *g, *a, *b;
+    char *to;
+    double *sums;  // null: the input was not repeated
+    size_t element_bytes;
+} gradient_side;
+
+static void begin_side(const mxn_job *job, uint32_t side, gradient_side *s)
 {
     static const double nothing = 0;  // stands for inputs the gradient does not take
     const mxn_shape *big = job->inputs[0].shape;
@@ -120,34 +129,48 @@ static void backward_side(mxn_job *job, uint32_t side)
         mxn__broadcast_steps(job->inputs[2].shape, big, steps[1]);
     }
     mxn__broadcast_steps(out->shape, big, steps[2]);
-    mxn_walk walk;
-    mxn__walk_init(&walk, big->ndim, big->dims,
+    mxn__walk_init(&s->walk, big->ndim, big->dims,
                    (const int64_t *const[]){steps[0], steps[1], steps[2]});
-    double *sums = repeats(job, side) ? job->workspace : NULL;
-    size_t size = mxn_dtype_size(out->dtype);
-    if (sums != NULL) {
-        memset(sums, 0, mxn_shape_size(out->shape) * sizeof(double));
+    s->g = job->inputs[0].data;
+    s->a = has_inputs ? job->inputs[1].data : &nothing;
+    s->b = has_inputs ? job->inputs[2].data : &nothing;
+    s->to = out->data;
+    s->sums = repeats(job, side) ? job->workspace : NULL;
+    s->element_bytes = mxn_dtype_size(out->dtype);
+}
+
+static mxn_gradient_row row_of(const gradient_side *s)
+{
+    const mxn_walk *walk = &s->walk;
+    return (mxn_gradient_row){
+        .g = s->g,
+        .a = s->a + (size_t)walk->at[0] * s->element_bytes,
+        .b = s->b + (size_t)walk->at[1] * s->element_bytes,
+        .a_step = walk->step[0],
+        .b_step = walk->step[1],
+        .to_step = walk->step[2],
+        .to = s->to + (size_t)walk->at[2] * s->element_bytes,
+        .sums = s->sums == NULL ? NULL : s->sums + walk->at[2],
+        .count = walk->count,
+    };
+}
+
+static void backward_side(mxn_job *job, uint32_t side)
+{
+    const mxn_operand *out = &job->outputs[side];
+    size_t count = mxn_shape_size(out->shape);
+    gradient_side s;
+    begin_side(job, side, &s);
+    if (s.sums != NULL) {
+        memset(s.sums, 0, count * sizeof(double));
     }
-    const char *g = job->inputs[0].data;
-    const char *a = has_inputs ? job->inputs[1].data : &nothing;
-    const char *b = has_inputs ? job->inputs[2].data : &nothing;
-    for (bool more = walk.total > 0; more; more = mxn__walk_next(&walk)) {
-        const mxn_gradient_row row = {
-            .g = g,
-            .a = a + (size_t)walk.at[0] * size,
-            .b = b + (size_t)walk.at[1] * size,
-            .a_step = walk.step[0],
-            .b_step = walk.step[1],
-            .to_step = walk.step[2],
-            .to = (char *)out->data + (size_t)walk.at[2] * size,
-            .sums = sums == NULL ? NULL : sums + walk.at[2],
-            .count = walk.count,
-        };
+    for (bool more = s.walk.total > 0; more; more = mxn__walk_next(&s.walk)) {
+        const mxn_gradient_row row = row_of(&s);
         mxn__binary_gradient(job->params->op->def->variant, side, out->dtype, &row);
-        g += (size_t)walk.count * size;
+        s.g += (size_t)s.walk.count * s.element_bytes;
     }
-    if (sums != NULL) {
-        mxn_cast(out->data, out->dtype, sums, MXN_FLOAT64, mxn_shape_size(out->shape));
+    if (s.sums != NULL) {
+        mxn_cast(out->data, out->dtype, s.sums, MXN_FLOAT64, count);
     }
 }
 

@@ -133,8 +133,7 @@ static int fill_forward(mxn_job *job)
         .forward = fill_forward                                                             \
     }
 
-// ---- like another
-// ---------------------------------------------------------------------------------
+// ---- like another -----------------------------------------------------------------------------
 typedef struct full_like_params {
     double fill_value;
     const char *ctx;
@@ -169,8 +168,7 @@ static int full_like_forward(mxn_job *job)
         .gradient = MXN_GRADIENT_ZERO, .forward = fill_forward                           \
     }
 
-// ---- arange
-// ---------------------------------------------------------------------------------------
+// ---- arange -----------------------------------------------------------------------------------
 typedef struct arange_params {
     double start;
     mxn_maybe_double stop;
@@ -248,8 +246,7 @@ static int arange_forward(mxn_job *job)
         .gradient = MXN_GRADIENT_ZERO, .forward = arange_forward                               \
     }
 
-// ---- eye
-// ------------------------------------------------------------------------------------------
+// ---- eye --------------------------------------------------------------------------------------
 typedef struct eye_params {
     int64_t N, M;
     mxn_tuple columns;  // of numpy's: None is N

@@ -50,8 +50,7 @@ int mxn__multiply_plainly(const mxn_job *job, int32_t dtype, const mxn_product *
     return 0;
 }
 
-// ---- batch_dot
-// ----------------------------------------------------------------------------------------
+// ---- batch_dot --------------------------------------------------------------------------------
 static int batch_shapes(const mxn_shapes *shapes)
 {
     const mxn_dot_params params = mxn__dot_params_of(shapes->params);
@@ -143,8 +142,7 @@ static const mxn_gradient_step *batch_gradient(const void *values)
     return steps[params->transpose_a][params->transpose_b];
 }
 
-// ---- FullyConnected
-// -----------------------------------------------------------------------------------
+// ---- FullyConnected ---------------------------------------------------------------------------
 typedef struct fc_params {
     int32_t num_hidden;
     bool no_bias, flatten;
@@ -303,8 +301,7 @@ static const mxn_gradient_step *fc_gradient_again(const void *values)
     return ((const fc_params *)values)->no_bias ? without : with_bias;
 }
 
-// ---- the table
-// ----------------------------------------------------------------------------------------
+// ---- the table --------------------------------------------------------------------------------
 static const mxn_op_def table[] = {
     {
         .name = "batch_dot",

@@ -311,8 +311,7 @@ static int master_forward(mxn_job *job)
     return error;
 }
 
-// ---- many weights at once
-// ---------------------------------------------------------------------------
+// ---- many weights at once ---------------------------------------------------------------------
 static int multi_check(const mxn_op *op, void *values)
 {
     const update_params *params = values;
@@ -380,8 +379,7 @@ static int multi_forward(mxn_job *job)
     return error;
 }
 
-// ---- the table
-// --------------------------------------------------------------------------------------
+// ---- the table --------------------------------------------------------------------------------
 #define UPDATE(name_, aliases_, inputs_, fields_, mutates_, variant_, flops_)             \
     {                                                                                     \
         .name = (name_), .aliases = (aliases_), .inputs = (inputs_), .fields = (fields_), \

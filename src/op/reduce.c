@@ -53,8 +53,7 @@ static const mxn_field numpy_max_fields[] = {
 // MXNet's names of the past leave one dimension where numpy's leave none.
 enum { SUM, MEAN, PROD, MAX, MIN, KIND_MASK = 0xff, NUMPY = 1 << 8 };
 
-// ---- inference
-// --------------------------------------------------------------------------------------
+// ---- inference --------------------------------------------------------------------------------
 static int mark_axes(const mxn_params *params, int32_t ndim, bool reduced[MXN_DIMS_MAX])
 {
     const reduce_params *values = (const void *)params->values;
@@ -305,8 +304,7 @@ static int reduce_backward(mxn_job *job)
     return 0;
 }
 
-// ---- the table
-// ------------------------------------------------------------------------------------
+// ---- the table --------------------------------------------------------------------------------
 #define ENTRY(name_, aliases_, input_, fields_, kind_, types_, gradient_)                   \
     {                                                                                       \
         .name = (name_), .aliases = (aliases_), .inputs = (input_), .fields = (fields_),    \

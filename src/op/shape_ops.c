@@ -18,8 +18,7 @@ static int copy_forward(mxn_job *job)
     return 0;
 }
 
-// ---- reshape
-// --------------------------------------------------------------------------------------
+// ---- reshape ----------------------------------------------------------------------------------
 typedef struct reshape_params {
     mxn_tuple shape;
     bool reverse;
@@ -232,8 +231,7 @@ static int flatten_shapes(const mxn_shapes *shapes)
     return mxn__shape_output(shapes, 0, &result);
 }
 
-// ---- expand_dims, squeeze
-// ---------------------------------------------------------------------------
+// ---- expand_dims, squeeze ---------------------------------------------------------------------
 typedef struct axis_params {
     int32_t axis;
     mxn_tuple axes;
@@ -317,8 +315,7 @@ static int squeeze_shapes(const mxn_shapes *shapes)
     return mxn__shape_output(shapes, 0, &result);
 }
 
-// ---- Cast
-// -----------------------------------------------------------------------------------------
+// ---- Cast -------------------------------------------------------------------------------------
 typedef struct cast_params {
     int32_t dtype;
 } cast_params;
@@ -334,8 +331,7 @@ static int cast_types(const mxn_types *types)
     return mxn__type_merge(types->params, "output", 0, &types->outputs[0], params->dtype);
 }
 
-// ---- the table
-// ------------------------------------------------------------------------------------
+// ---- the table --------------------------------------------------------------------------------
 enum { PASSES_ON = MXN_OP_ANY_TYPE | MXN_OP_INPLACE };
 #define BACKWARD(name_)                                                          \
     {                                                                            \

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels elsewhere must know of softmax and log_softmax. Private to op/ and its backends.
+// What kernels and operators elsewhere must know of softmax and log_softmax. Private to op/ and its
+// backends.
 #ifndef MXN_OP_SOFTMAX_H
 #define MXN_OP_SOFTMAX_H
 
-#include "op/define.h"
+#include "op/loops.h"
+
+// softmax of the first input, stored in the first output; both are float32 or float64.
+int mxn__softmax_along(const mxn_job *job, mxn_stretch stretch);
 
 // The sizes before, along and behind the axis. False: more than a plain softmax of a whole axis is
 // asked for, or there are no elements.
