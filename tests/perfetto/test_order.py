@@ -137,3 +137,47 @@ def test_text_that_is_no_utf_8_is_replaced(tmp_path):
     file.span(0, file.name(b"a\xffb\xe2\x82", "test", "span"), 1, 2)
     trace = convert(file, tmp_path)
     assert trace.slices[0].name == "a\ufffdb\ufffd"
+
+
+def process(pid, folder, chance):
+    """A native file of a process with a span, a task, a counter and a flow of its own."""
+    file = ChunkedFile()
+    file.pid = pid
+    file.thread("main")
+    for text, style in ((f"span {pid}", "span"), (f"task {pid}", "async")):
+        begin = chance.randint(0, 50)
+        file.span(0, file.name(text, "test", style), begin, begin + 100)
+    file.counter(0, file.name("size", "test", "counter"), 7, pid)
+    (folder / f"{pid}.mxp").write_bytes(file.to_bytes())
+
+
+def check_processes(trace, pids):
+    assert sorted(track["pid"] for track in trace.tracks.values() if track["kind"] == "process") == pids
+    for each in trace.slices:
+        track = trace.tracks[each.track]
+        of = track["pid"] if track["kind"] == "thread" else trace.tracks[track["parent"]]["pid"]
+        assert each.name.endswith(str(of)) and each.end - each.begin == 100
+    assert len(trace.slices) == 2 * len(pids)
+    assert sorted(sample.value for sample in trace.samples) == pids
+
+
+def test_processes_of_a_directory_are_in_one_trace(tmp_path):
+    folder = tmp_path / "files"
+    folder.mkdir()
+    chance = random.Random(1)
+    for pid in (4711, 4712, 4713):
+        process(pid, folder, chance)
+    mxprof("convert", folder, "-o", tmp_path / "out.pftrace")
+    trace = decoder.Trace((tmp_path / "out.pftrace").read_bytes())
+    check_processes(trace, [4711, 4712, 4713])
+    assert trace.attributes["lost_records"] == "0" and len(trace.sequences) == 3
+
+
+def test_traces_may_be_written_one_behind_the_other(tmp_path):
+    chance = random.Random(2)
+    data = b""
+    for pid in (4711, 4712):
+        process(pid, tmp_path, chance)
+        mxprof("convert", tmp_path / f"{pid}.mxp", "-o", tmp_path / "out.pftrace")
+        data += (tmp_path / "out.pftrace").read_bytes()
+    check_processes(decoder.Trace(data), [4711, 4712])
