@@ -288,7 +288,8 @@ static int add_recorder(mxp_file_tables *tables, const mxp_file_index *index, si
         error = add_loss(tables, head.thread, MXP_LOSS_IN_SIGNAL, state.hot.lost_busy,
                          head.start_ticks, last);
     }
-    return error == MXP_OK ? add_open_spans(tables, &head, &state, last) : error;
+    bool has_clock = tables->timebase.segment_count > 0;  // else nobody knows when they began
+    return error == MXP_OK && has_clock ? add_open_spans(tables, &head, &state, last) : error;
 }
 
 int mxp__file_open_complete(mxp_file_index *index, mxp_file_tables *tables)
