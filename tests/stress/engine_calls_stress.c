@@ -402,10 +402,17 @@ static uint64_t test_ms(void)
     return longer != NULL && strcmp(longer, "1") == 0 ? 60000 : 4000;
 }
 
+// Also on a machine that is busy with other things.
+static bool has_done_something(void)
+{
+    return __atomic_load_n(&jobs_pushed, __ATOMIC_RELAXED) > 500 &&
+           __atomic_load_n(&operators_run, __ATOMIC_RELAXED) > 100;
+}
+
 static void run_for(uint64_t ms)
 {
     uint64_t end_ns = mxp__os_monotonic_ns() + ms * 1000000;
-    for (int i = 0; mxp__os_monotonic_ns() < end_ns; i++) {
+    for (int i = 0; mxp__os_monotonic_ns() < end_ns || !has_done_something(); i++) {
         assert_int_equal(MXSetProfilerState(i % 2 == 0), 0);
         mxp__os_sleep_us(10000);
         if (i % 8 == 7) {
@@ -466,7 +473,7 @@ static void run_round(const char *type, bool with_order, uint64_t ms)
     assert_true(faults == 0);
     assert_true(jobs_freed == jobs_pushed);
     assert_true(after.pushed - before.pushed == after.completed - before.completed);
-    assert_true(jobs_pushed > 500 && operators_run > 100);
+    assert_true(has_done_something());
 }
 
 static void order_holds(const char *type)

@@ -355,11 +355,17 @@ static uint64_t test_ms(void)
     return longer != NULL && strcmp(longer, "1") == 0 ? 60000 : 3000;
 }
 
+// Also on a machine that is busy with other things.
+static bool has_done_something(void)
+{
+    return __atomic_load_n(&jobs_pushed, __ATOMIC_RELAXED) > 1000;
+}
+
 static void run_for(uint64_t ms)
 {
     mxp_session *session = mxp_session_get();
     uint64_t end_ns = mxp__os_monotonic_ns() + ms * 1000000;
-    for (int i = 0; mxp__os_monotonic_ns() < end_ns; i++) {
+    for (int i = 0; mxp__os_monotonic_ns() < end_ns || !has_done_something(); i++) {
         assert_int_equal(i % 2 == 0 ? mxp_session_run(session) : mxp_session_stop(session), 0);
         mxp__os_sleep_us(15000);
     }
@@ -409,7 +415,7 @@ static void run_round(const char *type, bool with_order, uint64_t ms)
     printf("  %s, %s: %llu operations\n", type != NULL ? type : "default",
            with_order ? "known order" : "free", (unsigned long long)jobs_pushed);
     assert_true(faults == 0);
-    assert_true(jobs_pushed > 1000);
+    assert_true(has_done_something());
 }
 
 static void order_holds(const char *type)
