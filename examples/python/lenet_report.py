@@ -54,7 +54,7 @@ def text_of_layers(trace, warm_up):
         lines.append(f"{layer:<26}" + "".join(f"{phases[phase] / steps:10.3f}" for phase in PHASES)
                      + f"{share:7.1f} %")
     lines.append(f"A step takes {clock / steps:.3f} ms: {total / steps:.3f} in layers, {outside / steps:.3f} "
-                 "in other operators, the rest waiting for Python")
+                 "in other operators, idle for the rest")
     return "\n".join(lines)
 
 
@@ -71,10 +71,9 @@ def text_of_memory(native):
         return "Memory by owner: mxprof report --by scope (the command is not here)"
     printed = subprocess.run([command(), "report", "--by", "scope", "--json", native], check=True,
                              stdout=subprocess.PIPE, text=True).stdout
-    owners = collections.Counter()
-    for scope, row in json.loads(printed)["Memory"]["Device Storage"].items():
-        if not scope.startswith("<"):
-            owners[layer_of(scope)] += row["Max"]
+    owners = collections.Counter({scope.rstrip(":"): row["Max"] for scope, row in
+                                  json.loads(printed)["Memory"]["Device Storage"].items()
+                                  if not scope.startswith("<")})
     lines = ["The three biggest owners of memory (largest use, kB)"]
     lines += [f"{owner:<26}{size:10.1f}" for owner, size in owners.most_common(3)]
     return "\n".join(lines)

@@ -71,11 +71,17 @@ def test_layers_are_told_with_their_phases(demo):
 
 def test_the_biggest_owners_of_memory_are_told(demo):
     owners = rows(demo.out, "The three biggest owners")
-    assert len(owners) == 3 and {owner for owner, _ in owners} <= LAYERS | {"resource"}
+    scopes = {f"lenet:{layer}" for layer in LAYERS} | {"resource"}
+    assert len(owners) == 3 and all(owner.removesuffix(":relu0") in scopes for owner, _ in owners)
     sizes = [float(size) for _, size in owners]
     assert sizes == sorted(sizes, reverse=True)
-    # dense0 keeps weight, gradient and momentum of 512 x 800 and its outputs.
-    assert dict(owners)["dense0"] and float(dict(owners)["dense0"]) >= 3 * 512 * 800 * 4 / 1000
+    # dense0 keeps weight, gradient and momentum of 512 x 800, and the output.
+    assert float(dict(owners)["lenet:dense0"]) >= 3 * 512 * 800 * 4 / 1000
+    report = json.loads(subprocess.run(
+        [BUILD / "mxprof", "report", "--by", "scope", "--json", demo.directory / "out/profile.mxp"],
+        check=True, stdout=subprocess.PIPE, text=True).stdout)["Memory"]["Device Storage"]
+    for owner, size in owners:
+        assert report[f"{owner}:"]["Max"] == pytest.approx(float(size), abs=0.06)
 
 
 def test_files_are_left_and_named(demo):
