@@ -63,25 +63,43 @@ void mxp__drain_unlock(void)
 }
 
 // ---- handshake --------------------------------------------------------------------------------
+// One try more of a wait: yields at first. A thread may be preempted inside a record, or wait there
+// for the system to extend a file; one that a handler has left by a jump stays busy for ever.
+static bool wait_more(unsigned *tries)
+{
+    enum { YIELDS = 1000, PATIENCE = YIELDS + 1000 };
+    *tries < YIELDS ? mxp__os_yield() : mxp__os_sleep_us(1000);
+    return ++*tries < PATIENCE;
+}
+
 void mxp__quiesce(void)
 {
-    enum { PATIENCE = 100000 };  // yields: a thread may be preempted inside a record
     if (!mxp__os_barrier_all_threads()) {
         mxp__os_sleep_us(1000);  // long enough for any store buffer
     }
+    unsigned tries = 0;
+    while (mxp__threads_settling() != 0 && wait_more(&tries)) {
+    }
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
-        for (unsigned tries = 0; &thread->hot != mxp_self && tries < PATIENCE &&
-                                 __atomic_load_n(&thread->hot.busy, __ATOMIC_ACQUIRE) != 0;
-             tries++) {
-            mxp__os_yield();
+        tries = 0;
+        while (&thread->hot != mxp_self &&
+               __atomic_load_n(&thread->hot.busy, __ATOMIC_ACQUIRE) != 0 && wait_more(&tries)) {
         }
     }
 }
 
 static uint32_t my_busy;
+static uintptr_t holder;  // atomic: address of the holder's mxp_self; 0: nobody holds
+
+bool mxp__hold_is_ours(void)
+{
+    return __atomic_load_n(&holder, __ATOMIC_RELAXED) == (uintptr_t)&mxp_self;
+}
 
 void mxp__hold(void)
 {
+    my_busy = 0;
+    __atomic_store_n(&holder, (uintptr_t)&mxp_self, __ATOMIC_RELAXED);
     if (mxp_self != NULL) {  // a handler on this thread must not wait for us
         my_busy = mxp_self->busy;
         __atomic_store_n(&mxp_self->busy, 1u, __ATOMIC_RELAXED);
@@ -93,6 +111,7 @@ void mxp__hold(void)
 void mxp__release(void)
 {
     __atomic_fetch_and(&mxp_control.gate, ~(uint32_t)MXP_GATE_HOLD, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&holder, 0, __ATOMIC_RELAXED);
     if (mxp_self != NULL) {
         __atomic_store_n(&mxp_self->busy, my_busy, __ATOMIC_RELEASE);
     }

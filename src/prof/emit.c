@@ -12,17 +12,25 @@ void mxp__emit_lose_busy(mxp_thread *self)
     __atomic_fetch_add(&self->hot.lost_busy, 1, __ATOMIC_RELAXED);
 }
 
-// The holder never records (its own busy is set), so a handler on its thread does not come here.
+static bool is_held(uint32_t *gate)
+{
+    *gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_ACQUIRE);
+    return (*gate & MXP_GATE_HOLD) != 0;
+}
+
+// The holder waits for busy threads: who waits for it steps out, or both wait for ever. It may
+// change the page that `busy` is in, so that what is stored there meanwhile is lost: `busy` is set
+// when the hold is over, and then the gate is read again.
 static uint32_t gate_after_hold(void)
 {
     uint32_t gate;
-    unsigned tries = 0;
-    while (((gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_ACQUIRE)) & MXP_GATE_HOLD) != 0) {
-        // The holder waits for busy threads: step out, or both wait for ever.
-        mxp_recorder *self = mxp_self;
+    mxp_recorder *self = mxp_self;
+    while (is_held(&gate)) {
         __atomic_store_n(&self->busy, 0u, __ATOMIC_RELEASE);
-        if (++tries % 64 == 0) {
-            mxp__os_yield();
+        for (unsigned tries = 1; is_held(&gate); tries++) {
+            if (tries % 64 == 0) {
+                mxp__os_yield();
+            }
         }
         __atomic_store_n(&self->busy, 1u, __ATOMIC_SEQ_CST);
     }
@@ -31,6 +39,10 @@ static uint32_t gate_after_hold(void)
 
 bool mxp__emit_gate_slow(uint32_t classes)
 {
+    if (mxp__hold_is_ours()) {
+        mxp__emit_lose_busy((mxp_thread *)mxp_self);
+        return false;
+    }
     uint32_t gate = gate_after_hold();
     return classes == MXP__FORCED || (gate & classes) != 0;
 }

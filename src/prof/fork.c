@@ -15,14 +15,14 @@ void mxp__recorder_fork_prepare(void)
 {
     mxp__drain_lock();
     mxp__os_block_signals(saved_signals);
-    mxp__names_fork_prepare();
+    mxp__names_lock();
     mxp__spin_lock(&mxp__pool_lock);
 }
 
 void mxp__recorder_fork_parent(void)
 {
     mxp__spin_unlock(&mxp__pool_lock);
-    mxp__names_fork_done();
+    mxp__names_unlock();
     mxp__os_restore_signals(saved_signals);
     mxp__drain_unlock();
 }
@@ -38,7 +38,7 @@ void mxp__recorder_fork_child(void)
     mxp__threads_fork_child();
     mxp__pool_fork_child();
     mxp__ring_fork_child();
-    mxp__names_fork_done();
+    mxp__names_unlock();
     mxp__rec.state = MXP__STATE_STOPPED;
     for (int i = 0; i < MXP__CONSUMERS; i++) {
         mxp__rec.statistics[i] = NULL;

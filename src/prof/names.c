@@ -222,13 +222,11 @@ mxp_name_view mxp__name_view(uint32_t id)
 
 void mxp__names_each(void (*visit)(uint32_t id, const mxp_name_view *name))
 {
-    mxp__spin_lock(&table.lock);
     table.added = visit;
     for (uint32_t id = 0; id < table.count; id++) {
         mxp_name_view view = view_of(id);
         visit(id, &view);
     }
-    mxp__spin_unlock(&table.lock);
 }
 
 const char *mxp_name_text(mxp_name id)
@@ -251,12 +249,12 @@ uint64_t mxp__name_losses(void)
     return __atomic_load_n(&table.losses, __ATOMIC_RELAXED);
 }
 
-void mxp__names_fork_prepare(void)
+void mxp__names_lock(void)
 {
     mxp__spin_lock(&table.lock);
 }
 
-void mxp__names_fork_done(void)
+void mxp__names_unlock(void)
 {
     mxp__spin_unlock(&table.lock);
 }

@@ -18,10 +18,11 @@ uint32_t mxp__name_count(void);  // acquire: all entries below it are complete
 mxp_name_view mxp__name_view(uint32_t id);
 uint64_t mxp__name_bytes(void);
 uint64_t mxp__name_losses(void);  // interns answered MXP_NAME_FULL
-// Calls `visit` for all names, under the lock, and again for each one that is added later.
+// Between the two no name is added: around a fork, so that the child finds the table in one piece
+// (the names stay in it), and around a change of who is told of new names.
+void mxp__names_lock(void);
+void mxp__names_unlock(void);
+// Calls `visit` for all names, and again for each one that is added later. Under the lock.
 void mxp__names_each(void (*visit)(uint32_t id, const mxp_name_view *name));
-// Around a fork, so that the child finds the table in one piece. The names stay in the child.
-void mxp__names_fork_prepare(void);
-void mxp__names_fork_done(void);
 
 #endif

@@ -172,6 +172,17 @@ void mxp__ring_set(bool on)
     }
 }
 
+void mxp__ring_empty(mxp_thread *thread)
+{
+    for (mxp_chunk_header *chunk = thread->first, *next; chunk != NULL; chunk = next) {
+        next = next_of(chunk);
+        if (chunk != mxp__thread_first_chunk(thread)) {
+            mxp__store_give_chunk(chunk);
+        }
+    }
+    mxp__thread_restart(thread, mxp_ticks());
+}
+
 void mxp__ring_forget(void)
 {
     ring.oldest = ring.newest = NULL;

@@ -16,6 +16,8 @@ bool mxp__ring_is_on(void);
 void mxp__ring_set(bool on);
 // Nothing of what is in memory or in a file before now is of interest: frees it. The same.
 void mxp__ring_forget(void);
+// Of one thread: gives all its chunks back, the current one as well. The same.
+void mxp__ring_empty(mxp_thread *thread);
 
 void mxp__ring_pin(void);
 void mxp__ring_unpin(void);

@@ -55,6 +55,7 @@ void mxp__quiesce(void);
 // Between the two no record is taken, and none is lost: recording threads wait.
 void mxp__hold(void);
 void mxp__release(void);
+bool mxp__hold_is_ours(void);  // a handler that interrupts the holder must not wait for it
 
 void mxp__meta(unsigned what, uint32_t name, uint64_t value, uint64_t second, uint32_t classes);
 void mxp__tap_call(int kind, uint32_t name, uint64_t begin_ticks, uint64_t end_ticks);

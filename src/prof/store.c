@@ -27,6 +27,7 @@ typedef struct recording_file {
     mxp_mapped_file file;
     uint64_t used_bytes;  // sections end here; under the pool lock
     uint64_t chunks;  // taken and not given back, and one while it is open (atomic)
+    uint64_t free_blocks;  // room of threads that are gone, for a ring; linked; under the pool lock
     unsigned clock_turn;  // which CLOCK section is written next
     mxp_section *names;  // the NAMES section that grows; under the names' lock
 } recording_file;
@@ -89,7 +90,8 @@ static bool holds(const recording_file *store, const void *place)
 // pinned.
 static bool ring_is_full(const recording_file *store)
 {
-    return mxp__ring_is_on() && store->chunks * MXP_CHUNK_BYTES >= store->file.limit_bytes / 4 * 3;
+    uint64_t chunks = __atomic_load_n(&store->chunks, __ATOMIC_RELAXED);
+    return mxp__ring_is_on() && chunks * MXP_CHUNK_BYTES >= store->file.limit_bytes / 4 * 3;
 }
 
 static mxp_chunk_header *take_from_file(recording_file *store)
@@ -201,14 +203,18 @@ static_assert(offsetof(mxp_thread, lost) == sizeof(mxp_recorder) &&
               "readers of files find them there");
 static_assert(offsetof(mxp_recorder, open) == 64, "readers of files find them there");
 
+// Member by member: a header that stands there already stays whole at every moment.
+static void put_section(mxp_section *section, unsigned type)
+{
+    section->magic = MXP_SECTION_MAGIC;
+    section->type = (uint16_t)type;
+    section->length_bytes = MXP__THREAD_PART_BYTES;
+}
+
 static void describe(const recording_file *store, mxp_thread *thread, mxp_recorder_section *block)
 {
-    block->section = (mxp_section){
-        .magic = MXP_SECTION_MAGIC,
-        .type = MXP_SECTION_RECORDER,
-        .length_bytes = MXP__THREAD_PART_BYTES,
-        .payload_bytes = MXP__THREAD_PART_BYTES - sizeof(mxp_section),
-    };
+    put_section(&block->section, MXP_SECTION_RECORDER);
+    block->section.payload_bytes = MXP__THREAD_PART_BYTES - sizeof(mxp_section);
     block->thread = thread->index;
     block->tid = thread->tid;
     block->start_ticks = thread->start_ticks;
@@ -216,28 +222,77 @@ static void describe(const recording_file *store, mxp_thread *thread, mxp_record
     block->block = (uintptr_t)mxp__thread_block(thread);
 }
 
-// A new thread has both pages of its block in the file: its first records go to the second one.
+// The next record of the thread opens a chunk where chunks now come from.
+static void leave_chunk(mxp_thread *thread)
+{
+    thread->chunk_end = thread->hot.cursor;
+    __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);
+}
+
+static mxp_recorder_section *block_at(const recording_file *store, uint64_t offset)
+{
+    return (mxp_recorder_section *)(store->file.base + offset);
+}
+
+static mxp_recorder_section *take_free_block(recording_file *store)
+{
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return NULL;
+    }
+    mxp_recorder_section *block = NULL;
+    if (store->free_blocks != 0) {
+        block = block_at(store, store->free_blocks);
+        store->free_blocks = block->section.checksum;
+    }
+    mxp__spin_unlock(&mxp__pool_lock);
+    return block;
+}
+
+// In the file the thread is gone, and its embedded chunk empty, before anything else changes there.
+static void give_free_block(recording_file *store, uint64_t offset)
+{
+    mxp_recorder_section *block = block_at(store, offset);
+    mxp_thread *thread = (mxp_thread *)(block + 1);
+    __atomic_store_n(&thread->hot.cursor, NULL, __ATOMIC_RELEASE);
+    mxp_section *chunk = &block_at(store, offset + MXP__THREAD_PART_BYTES)->section;
+    __atomic_store_n(&chunk->payload_bytes, 0, __ATOMIC_RELEASE);
+    if (mxp__spin_lock(&mxp__pool_lock)) {
+        block->section.checksum = store->free_blocks;
+        store->free_blocks = offset;
+        mxp__spin_unlock(&mxp__pool_lock);
+    }
+}
+
+// A new thread has both pages of its block in the file: its first records go to the second one. A
+// thread that finds no room there has no use for that page.
 void mxp__store_home_new(mxp_thread *thread)
 {
     recording_file *store = __atomic_load_n(&active, __ATOMIC_ACQUIRE);
-    mxp_recorder_section *room = NULL;
-    if (store != NULL) {
+    if (store == NULL || thread->home != 0) {
+        return;
+    }
+    mxp_recorder_section *room = take_free_block(store);
+    if (room == NULL) {
         room =
             (mxp_recorder_section *)take_room(store, MXP_SECTION_RECORDER, MXP__THREAD_BLOCK_BYTES);
     }
     if (room == NULL) {
+        leave_chunk(thread);
         return;
     }
-    mxp_recorder_section *block = mxp__thread_block(thread);
-    mxp_section *chunk = (mxp_section *)((char *)room + MXP__THREAD_PART_BYTES);
-    *chunk = (mxp_section){.magic = MXP_SECTION_MAGIC,
-                           .type = MXP_SECTION_CHUNK,
-                           .length_bytes = MXP__THREAD_BLOCK_BYTES - MXP__THREAD_PART_BYTES};
-    memcpy(room + 1, thread, sizeof *thread);  // cursor 0: not a thread yet
-    describe(store, thread, room);
     uint64_t offset = offset_of(store, room);
-    if (mxp__mapped_file_place(&store->file, block, offset, MXP__THREAD_BLOCK_BYTES)) {
+    mxp_chunk_header *chunk = (mxp_chunk_header *)block_at(store, offset + MXP__THREAD_PART_BYTES);
+    put_section(&chunk->section, MXP_SECTION_CHUNK);  // before the section in front gets shorter
+    describe(store, thread, room);
+    memcpy(&chunk->section + 1, &mxp__thread_first_chunk(thread)->section + 1,
+           sizeof *chunk - sizeof chunk->section);
+    memcpy(room + 1, thread, sizeof *thread);
+    if (mxp__mapped_file_place(&store->file, mxp__thread_block(thread), offset,
+                               MXP__THREAD_BLOCK_BYTES)) {
         thread->home = offset;
+        thread->home_whole = 1;
+    } else {
+        leave_chunk(thread);
     }
 }
 
@@ -260,27 +315,34 @@ static void home_running(recording_file *store, mxp_thread *thread)
     }
 }
 
-void mxp__store_leave(mxp_thread *thread, bool keep)
+// Room that is used again: of a ring, and only if no loss is to be told.
+static bool is_reusable(const mxp_thread *thread)
+{
+    return active != NULL && mxp__ring_is_on() && thread->home_whole && thread->lost == 0 &&
+           thread->hot.lost_busy == 0;
+}
+
+bool mxp__store_leave(mxp_thread *thread, bool keep)
 {
     if (thread->home == 0) {
-        return;
+        return true;
     }
     char *block = (char *)mxp__thread_block(thread);
     char content[MXP__THREAD_BLOCK_BYTES];
-    if (keep) {
-        memcpy(content, block, sizeof content);
+    memcpy(content, block, sizeof content);
+    uint64_t home = thread->home;
+    bool reusable = !keep && is_reusable(thread);
+    if (!mxp__anonymous_place(block, MXP__THREAD_BLOCK_BYTES)) {
+        return false;
     }
-    if (mxp__anonymous_place(block, MXP__THREAD_BLOCK_BYTES) && keep) {
+    if (keep) {
         memcpy(block, content, sizeof content);
         thread->home = 0;
+        thread->home_whole = 0;
+    } else if (reusable) {
+        give_free_block(active, home);
     }
-}
-
-// The next record of every thread opens a chunk where chunks now come from.
-static void leave_chunk(mxp_thread *thread)
-{
-    thread->chunk_end = thread->hot.cursor;
-    __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);
+    return true;
 }
 
 // ---- names -------------------------------------------------------------------------------------
@@ -383,8 +445,10 @@ static void destroy(recording_file *store)
 static void enter(recording_file *store)
 {
     mxp__hold();
+    mxp__names_lock();
     __atomic_store_n(&active, store, __ATOMIC_RELEASE);
     mxp__names_each(mxp__store_add_name);
+    mxp__names_unlock();
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         if (__atomic_load_n(&thread->exited, __ATOMIC_ACQUIRE) == 0) {
             home_running(store, thread);
@@ -430,7 +494,7 @@ static void leave_ring(const recording_file *store)
 {
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         if (holds(store, thread->current)) {
-            mxp__thread_new_chunk(thread, mxp_ticks());
+            mxp__ring_empty(thread);
         }
     }
     mxp__ring_forget();
@@ -448,7 +512,9 @@ static void leave(void)
         }
     }
     recording_file *store = active;
+    mxp__names_lock();  // nobody adds one to it any more
     __atomic_store_n(&active, NULL, __ATOMIC_RELEASE);
+    mxp__names_unlock();
     store->next = ended;
     ended = store;
     if (mxp__ring_is_on()) {
@@ -487,15 +553,15 @@ void mxp__store_finish(mxp_store_end *end)
 // does must not reach the file.
 void mxp__store_fork_child(void)
 {
-    for (mxp_thread *thread = mxp__threads(), *next; thread != NULL; thread = next) {
-        next = thread->next;  // is gone with the page
-        mxp__store_leave(thread, false);
-    }
     if (active != NULL) {
         mxp__mapped_file_close(&active->file);
         active = NULL;
     }
     for (; ended != NULL; ended = ended->next) {
         mxp__mapped_file_close(&ended->file);
+    }
+    for (mxp_thread *thread = mxp__threads(), *next; thread != NULL; thread = next) {
+        next = thread->next;  // is gone with the page
+        mxp__store_leave(thread, false);
     }
 }

@@ -47,12 +47,12 @@ void mxp__store_fork_child(void);  // forgets the parent's file without touching
 // ---- for recording threads ---------------------------------------------------------------------
 mxp_chunk_header *mxp__store_take_chunk(void);  // null: nothing to be had; the caller counts
 void mxp__store_give_chunk(mxp_chunk_header *chunk);  // nobody needs it in memory any more
-// Puts a new thread's block, whose index and tid are set, into the open file, if there is one and
-// it has room.
+// Puts a new thread's block, in which nothing is recorded yet, into the open file, if there is one
+// and it has room. The caller holds `busy`.
 void mxp__store_home_new(mxp_thread *thread);
-// Takes a block out of the file, which keeps what it holds. `keep`: with its content, for a thread
-// that goes on.
-void mxp__store_leave(mxp_thread *thread, bool keep);
+// Takes a block out of the file, which keeps what it holds; one of a ring may use the room again.
+// `keep`: with its content, for a thread that goes on. False: it could not be done.
+bool mxp__store_leave(mxp_thread *thread, bool keep);
 // Adds a name. Under the names' lock.
 void mxp__store_add_name(uint32_t id, const mxp_name_view *name);
 

@@ -6,9 +6,11 @@
 #include <pthread.h>
 
 #include "base/os/os.h"
+#include "prof/emit.h"
 #include "prof/names.h"
 #include "prof/pool.h"
 #include "prof/ring.h"
+#include "prof/state.h"
 #include "prof/store.h"
 
 __thread mxp_recorder *mxp_self __attribute__((tls_model("initial-exec")));
@@ -16,6 +18,7 @@ __thread mxp_recorder *mxp_self __attribute__((tls_model("initial-exec")));
 static struct {
     mxp_thread *list;  // pushed under the pool lock, unlinked under the drain lock
     uint32_t next_index;  // atomic
+    uint32_t settling;  // atomic: threads on their way into the list
     uint64_t lost;  // atomic: records of threads that could not register
     uint64_t lost_from, lost_to;
 } threads;
@@ -30,11 +33,21 @@ static void close_chunk(mxp_thread *self)
     self->current->section.payload_bytes = (uint64_t)(cursor - words) * sizeof(uint64_t);
 }
 
+// From here on a hold waits for this thread, which is in the list, or this thread has waited for
+// the end of the hold. False: it interrupts the holder.
+static bool enter_busy(mxp_thread *self)
+{
+    __atomic_store_n(&self->hot.busy, 1u, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return mxp__emit_gate_slow(MXP__FORCED);
+}
+
 // Runs when the thread ends. What it recorded stays until it is drained.
 static void thread_exit(void *block)
 {
     mxp_thread *self = block;
-    __atomic_store_n(&self->hot.busy, 1u, __ATOMIC_RELAXED);
+    mxp_self = &self->hot;
+    enter_busy(self);
     mxp_self = NULL;
     self->end_ticks = mxp_ticks();
     close_chunk(self);  // for who reads the store's file later
@@ -63,6 +76,15 @@ static void start_chunk(mxp_thread *self, mxp_chunk_header *chunk, size_t size_b
     self->lost_before = 0;
     self->hot.base_ticks = now;
     self->chunk_end = (uint64_t *)((char *)chunk + size_bytes);
+}
+
+void mxp__thread_restart(mxp_thread *thread, uint64_t now)
+{
+    mxp_chunk_header *chunk = mxp__thread_first_chunk(thread);
+    start_chunk(thread, chunk, MXP__THREAD_BLOCK_BYTES - MXP__THREAD_PART_BYTES, now);
+    thread->first = thread->current = chunk;
+    thread->hot.cursor = mxp__chunk_words(chunk);
+    __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);  // asks how far it may go
 }
 
 bool mxp__thread_new_chunk(mxp_thread *self, uint64_t now)
@@ -127,6 +149,49 @@ static mxp_recorder_section *take_block(void)
     return block;
 }
 
+// Into the list of threads, and into the open file before: from then on others write to the block
+// too. A hold waits until nobody is between begin and end.
+static bool begin_settling(void)
+{
+    for (;;) {
+        __atomic_fetch_add(&threads.settling, 1, __ATOMIC_SEQ_CST);
+        if ((__atomic_load_n(&mxp_control.gate, __ATOMIC_SEQ_CST) & MXP_GATE_HOLD) == 0) {
+            return true;
+        }
+        if (mxp__hold_is_ours()) {
+            return false;  // a handler that interrupts the holder
+        }
+        __atomic_fetch_sub(&threads.settling, 1, __ATOMIC_SEQ_CST);
+        mxp__os_yield();
+    }
+}
+
+// The thread's own: `self`, or the one that a handler has registered meanwhile; null: the handler
+// came at a wrong moment.
+static mxp_thread *settle_in(mxp_thread *self)
+{
+    if (mxp_self != NULL) {
+        return (mxp_thread *)mxp_self;
+    }
+    if (begin_settling()) {
+        mxp__store_home_new(self);
+    }
+    bool linked = link_thread(self);
+    if (linked) {
+        mxp_self = &self->hot;
+        pthread_setspecific(exit_key, self);
+    } else {
+        mxp__store_leave(self, false);
+    }
+    __atomic_fetch_sub(&threads.settling, 1, __ATOMIC_SEQ_CST);
+    return linked ? self : NULL;
+}
+
+uint32_t mxp__threads_settling(void)
+{
+    return __atomic_load_n(&threads.settling, __ATOMIC_SEQ_CST);
+}
+
 static mxp_thread *thread_register(void)
 {
     uint64_t now = mxp_ticks();
@@ -142,26 +207,18 @@ static mxp_thread *thread_register(void)
     self->tid = mxp__os_thread_id();
     self->start_ticks = now;
     self->name = current_name();
-    mxp__store_home_new(self);
-    mxp_chunk_header *chunk = mxp__thread_first_chunk(self);
-    start_chunk(self, chunk, MXP__THREAD_BLOCK_BYTES - MXP__THREAD_PART_BYTES, now);
-    self->current = chunk;
-    self->first = chunk;
-    self->hot.cursor = mxp__chunk_words(chunk);
-    self->hot.limit = NULL;  // the first record asks how far it may go
-    if (!link_thread(self)) {
-        count_registration_loss(now);
-        mxp__store_leave(self, false);
+    mxp__thread_restart(self, now);
+    uint64_t signals[16];
+    mxp__os_block_signals(signals);  // a handler here would wait for a hold that waits for us
+    mxp_thread *registered = settle_in(self);
+    mxp__os_restore_signals(signals);
+    if (registered != self) {
         mxp__pool_give_block(block);
-        return NULL;
     }
-    if (mxp_self != NULL) {  // a signal handler has registered this thread meanwhile
-        __atomic_store_n(&self->exited, 1u, __ATOMIC_RELEASE);
-        return (mxp_thread *)mxp_self;
+    if (registered == NULL) {
+        count_registration_loss(now);
     }
-    mxp_self = &self->hot;
-    pthread_setspecific(exit_key, self);
-    return self;
+    return registered;
 }
 
 mxp_thread *mxp__thread_self(void)
@@ -218,8 +275,9 @@ void mxp__thread_release(mxp_thread *thread)
     }
     __atomic_store_n(link, thread->next, __ATOMIC_RELEASE);
     mxp__spin_unlock(&mxp__pool_lock);
-    mxp__store_leave(thread, false);
-    mxp__pool_give_block(mxp__thread_block(thread));
+    if (mxp__store_leave(thread, false)) {
+        mxp__pool_give_block(mxp__thread_block(thread));
+    }
 }
 
 uint64_t mxp__thread_registration_losses(uint64_t *from, uint64_t *to)
@@ -233,6 +291,7 @@ void mxp__threads_fork_child(void)
 {
     threads.list = NULL;
     threads.next_index = 0;
+    threads.settling = 0;
     threads.lost = 0;
     if (mxp_self != NULL) {
         pthread_setspecific(exit_key, NULL);

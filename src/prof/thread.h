@@ -69,6 +69,7 @@ typedef struct mxp_thread {
     uint64_t records, bytes;
     uint64_t start_ticks, end_ticks;
     uint64_t home;  // offset of the block in the store's file; 0: not in it
+    uint32_t home_whole;  // with the embedded chunk
 } mxp_thread;
 
 static inline mxp_recorder_section *mxp__thread_block(mxp_thread *thread)
@@ -94,9 +95,14 @@ mxp_thread *mxp__thread_self(void);
 // counts the loss). The caller holds `busy`.
 bool mxp__thread_new_chunk(mxp_thread *self, uint64_t now);
 
+// Back to the empty embedded chunk: its other chunks are no longer its own. By the owner, or while
+// nobody records.
+void mxp__thread_restart(mxp_thread *thread, uint64_t now);
+
 void mxp__thread_lose(mxp_thread *self, uint32_t reason, uint64_t count, uint64_t now);
 
 mxp_thread *mxp__threads(void);  // newest first; under the drain lock
+uint32_t mxp__threads_settling(void);  // on their way into the list
 uint32_t mxp__thread_index_count(void);  // indices given out so far
 void mxp__thread_release(mxp_thread *thread);  // exited and drained: back to the pool
 uint64_t mxp__thread_registration_losses(uint64_t *from, uint64_t *to);

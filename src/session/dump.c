@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/os/file_signals.h"
 #include "base/os/os.h"
 #include "base/strbuf.h"
 #include "prof/recorder.h"
@@ -120,12 +121,15 @@ int mxp__dump_write_locked(mxp_session *session)
 {
     int error = mxp__aggregate_drain_locked(session);
     bool unfinished = session->cut.source != NULL;
+    mxp_file_signals held;
+    mxp__file_signals_hold(&held);
     if (error == MXP_OK) {
         error = write_cut(session);
     }
     if (error == MXP_OK && unfinished) {
         error = write_cut(session);
     }
+    mxp__file_signals_release(&held);
     mxp__record_file_sync();
     return error;
 }

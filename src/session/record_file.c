@@ -6,11 +6,14 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/os/file_signals.h"
 #include "base/strbuf.h"
 #include "prof/recorder.h"
+#include "prof/ring.h"
 #include "prof/store.h"
 #include "trace/section_writer.h"
 
@@ -63,13 +66,49 @@ static int open_store(const char *path, uint64_t limit_bytes)
 }
 
 // What was recorded in memory and is in no file yet.
-static int copy_pending(void)
+static bool is_pending(const mxp_block *block)
+{
+    return block->words != block->end && !mxp__store_holds(block->words);
+}
+
+static uint64_t pending_bytes(mxp_source *source, uint64_t since_ticks)
+{
+    uint64_t size_bytes = 0;
+    mxp_block block;
+    for (size_t i = 0; source->block(source, i, &block) == 1; i++) {
+        if (block.base_ticks >= since_ticks && is_pending(&block)) {
+            size_bytes += (uint64_t)(block.end - block.words) * sizeof *block.words;
+        }
+    }
+    return size_bytes;
+}
+
+// A ring never gets the room back that copies take: they get little of it, for the newest.
+static uint64_t first_to_copy(mxp_source *source, uint64_t limit_bytes)
+{
+    uint64_t from = 0, to = mxp_ticks();
+    if (!mxp__ring_is_on() || pending_bytes(source, 0) <= limit_bytes / 8) {
+        return 0;
+    }
+    while (to - from > 1) {
+        uint64_t middle = from + (to - from) / 2;
+        if (pending_bytes(source, middle) > limit_bytes / 8) {
+            from = middle;
+        } else {
+            to = middle;
+        }
+    }
+    return to;
+}
+
+static int copy_pending(uint64_t limit_bytes)
 {
     mxp_source *source = NULL;
     int error = mxp__live_open(MXP__CONSUMER_FILE, &source);
+    uint64_t first = error == MXP_OK ? first_to_copy(source, limit_bytes) : 0;
     mxp_block block;
     for (size_t i = 0; error == MXP_OK && source->block(source, i, &block) == 1; i++) {
-        if (block.words != block.end && !mxp__store_holds(block.words)) {
+        if (block.base_ticks >= first && is_pending(&block)) {
             error = mxp__store_copy(&block);
         }
     }
@@ -83,7 +122,7 @@ int mxp__record_file_begin(const char *path, uint64_t limit_bytes)
     if (error != MXP_OK) {
         return mxp__fail(error, "%s; recording goes on in memory", mxp_last_error());
     }
-    error = copy_pending();
+    error = copy_pending(limit_bytes);
     mxp__store_settle();
     return error;
 }
@@ -101,9 +140,21 @@ void mxp__record_file_sync(void)
 }
 
 // ---- end ---------------------------------------------------------------------------------------
+static int check_name(int fd)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0) {
+        return mxp__fail(MXP_EIO, "cannot complete the recording file: %s", strerror(errno));
+    }
+    return status.st_nlink > 0 ? MXP_OK
+                               : mxp__fail(MXP_EIO, "the recording file was removed or replaced "
+                                                    "while it was being written");
+}
+
 static int write_tables(mxp_section_writer *writer, mxp_source *source)
 {
-    int error = mxp__write_clock(writer, source->timebase);
+    int error = check_name(writer->fd);
+    error = error == MXP_OK ? mxp__write_clock(writer, source->timebase) : error;
     error = error == MXP_OK ? mxp__write_threads(writer, source) : error;
     error = error == MXP_OK && source->loss_count > 0 ? mxp__write_losses(writer, source) : error;
     error = error == MXP_OK && source->stats_count > 0 ? mxp__write_stats(writer, source) : error;
@@ -122,6 +173,8 @@ int mxp__record_file_end(void)
     }
     mxp_store_end end;
     mxp__store_finish(&end);
+    mxp_file_signals held;
+    mxp__file_signals_hold(&held);
     mxp_source *source = NULL;
     int error = mxp__live_open(MXP__CONSUMER_FILE, &source);
     if (error == MXP_OK) {
@@ -139,5 +192,6 @@ int mxp__record_file_end(void)
     mxp__source_close(source);
     flock(end.fd, LOCK_UN);  // it may still be mapped, but nobody writes any more
     close(end.fd);
+    mxp__file_signals_release(&held);
     return error;
 }

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/os/file_signals.h"
+#include "base/os/mapped_file.h"
 #include "base/os/os.h"
 #include "base/strbuf.h"
 #include "prof/names.h"
@@ -62,14 +64,21 @@ static int64_t begin_of(const mxp_source *source, double last_ms)
 
 static int write_snapshot(const char *path, double last_ms)
 {
+    if (mxp__mapped_file_is_taken(path)) {
+        return mxp__fail(
+            MXP_EIO, "cannot write a snapshot to '%s': a recording is being written there", path);
+    }
     mxp_source *source = NULL;
     int error = mxp__live_open(MXP__CONSUMER_FILE, &source);
     if (error == MXP_OK && last_ms > 0) {
         error = mxp__window_open(source, begin_of(source, last_ms), &source);
     }
+    mxp_file_signals held;
+    mxp__file_signals_hold(&held);
     if (error == MXP_OK) {
         error = is_json(path) ? write_chrome(path, source) : write_native(path, source);
     }
+    mxp__file_signals_release(&held);
     mxp__source_close(source);
     return error;
 }

@@ -19,8 +19,7 @@
 #include "base/strbuf.h"
 
 // ---- opening -----------------------------------------------------------------------------------
-// Whether a living process holds the lock of the file that has this name.
-static bool is_taken(const char *path)
+bool mxp__mapped_file_is_taken(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
@@ -42,7 +41,7 @@ static int check_path(const char *path)
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
         return mxp__fail(MXP_EIO, "cannot record into '%s': it is no regular file", path);
     }
-    if (is_taken(path)) {
+    if (mxp__mapped_file_is_taken(path)) {
         return mxp__fail(MXP_EIO,
                          "cannot record into '%s': another recording is being written there; give "
                          "each process a native_filename of its own",

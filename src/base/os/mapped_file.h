@@ -17,6 +17,8 @@ typedef struct mxp_mapped_file {
     uint64_t reserved_bytes;  // the file's length; what lies beyond must not be touched
 } mxp_mapped_file;
 
+// Whether a living process records into the file that has this name.
+bool mxp__mapped_file_is_taken(const char *path);
 // Creates an empty file beside `path` that nobody sees yet, to be filled and published.
 // `limit_bytes`: a multiple of the page size. 0, MXP_ENOMEM, or MXP_EIO with path and reason, also
 // if a living process records into a file of that name.
