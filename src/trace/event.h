@@ -10,6 +10,8 @@
 // differences of any two never overflow. What lies beyond is moved there. Ticks are in order too,
 // except those of a lane's own clock, which may be negative (mxp__event_clock).
 #define MXP__NS_MAX (INT64_C(1) << 61)
+// Segments of a clock begin within +- this; a file where one does not is damaged.
+#define MXP__CLOCK_NS_MAX (INT64_C(1) << 60)
 
 typedef struct mxp_event {
     uint8_t kind;  // MXP_KIND_*; SPAN also for long spans

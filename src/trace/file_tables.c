@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "trace/event.h"
 #include "trace/section.h"
 
 enum {
@@ -17,7 +18,6 @@ enum {
 };
 
 static const uint64_t mult_max = UINT64_C(1) << 52;  // 1 ms a tick
-static const int64_t start_max_ns = INT64_C(1) << 60;
 
 // The content of a section, taken from its front.
 typedef struct content {
@@ -206,8 +206,8 @@ static bool segments_make_sense(const mxp_clock_segment *segments, uint32_t coun
 {
     for (uint32_t i = 0; i < count; i++) {
         const mxp_clock_segment *segment = &segments[i];
-        if (segment->mult == 0 || segment->mult > mult_max || segment->ns0 > start_max_ns ||
-            segment->ns0 < -start_max_ns) {
+        if (segment->mult == 0 || segment->mult > mult_max || segment->ns0 > MXP__CLOCK_NS_MAX ||
+            segment->ns0 < -MXP__CLOCK_NS_MAX) {
             return false;
         }
         if (i > 0) {

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "trace/event.h"
 
 // One process. It owns `inner` only if it is opened alone.
 typedef struct aligned {
@@ -27,7 +28,6 @@ typedef struct merged {
 } merged;
 
 static const char memory_for[] = "a trace of several processes";
-static const int64_t farthest_ns = INT64_C(1) << 60;  // so that no moved time overflows
 static const int64_t same_start_ns = 1000000000;
 
 // ---- clocks ------------------------------------------------------------------------------------
@@ -49,12 +49,19 @@ static int64_t shift_between(const mxp_timebase *lead, const mxp_timebase *own)
     uint64_t shift = same_machine ? to->raw_ns - from->raw_ns : to->realtime_ns - from->realtime_ns;
     shift += (uint64_t)mxp__timebase_ns(lead, from->ticks);
     shift -= (uint64_t)mxp__timebase_ns(own, to->ticks);
-    int64_t ns = (int64_t)shift;
-    return ns > farthest_ns ? farthest_ns : ns < -farthest_ns ? -farthest_ns : ns;
+    return (int64_t)shift;
 }
 
+// As far as the clock's bounds allow: what lies further apart makes no sense.
 static void move_clock(mxp_timebase *timebase, int64_t shift_ns)
 {
+    if (timebase->segment_count == 0) {
+        return;
+    }
+    int64_t least = -MXP__CLOCK_NS_MAX - timebase->segments[0].ns0;
+    int64_t most = MXP__CLOCK_NS_MAX - timebase->segments[timebase->segment_count - 1].ns0;
+    shift_ns = shift_ns > most ? most : shift_ns;
+    shift_ns = shift_ns < least ? least : shift_ns;
     for (size_t i = 0; i < timebase->segment_count; i++) {
         timebase->segments[i].ns0 += shift_ns;
     }

@@ -4,6 +4,7 @@ its exit code. They run in a directory with the files that `inputs` writes; ever
 so nothing but the version is masked.
 
 MXPROF_UPDATE_EXPECTED=1 writes the .expected files anew: read the difference before you commit it."""
+import json
 import os
 import pathlib
 import re
@@ -166,3 +167,81 @@ def test_no_cut_or_changed_byte_crashes(work):
 
 def test_command_is_found():
     assert shutil.which(str(COMMAND)), f"{COMMAND} is not built"
+
+
+def other_order(whole):
+    """The sample as a machine of the other byte order begins it."""
+    return whole[:8] + whole[8:12][::-1] + whole[12:]
+
+
+def clock_backwards():
+    file = native_file.sample()
+    payload = file.clock_payload()
+    file.clock_payload = lambda: payload[:-8] + b"\0" * 8  # no time passes in its segment
+    return file.to_bytes()
+
+
+def far_away():
+    file = native_file.sample()
+    file.realtime_ns = 1 << 63
+    file.begun_ns = 1 << 61
+    return file.to_bytes()
+
+
+BAD = {
+    "zeros": lambda whole: b"\0" * 4096,
+    "other_order": other_order,
+    "clock_backwards": lambda whole: clock_backwards(),
+    "header_only": lambda whole: whole[:64],
+}
+
+
+@pytest.mark.parametrize("name", sorted(BAD))
+def test_bad_input_is_an_error_with_its_offset(name, work):
+    (work / "several" / "bad.mxp").write_bytes(BAD[name](native_file.sample().to_bytes()))
+    for command in ("info", "report", "convert -o out.json", "merge -o out.mxp", "recover -o out.mxp"):
+        printed = run_command(f"mxprof {command} several/bad.mxp", work)
+        assert "[exit 1]" in printed, command
+        assert "offset" in printed or "native trace" in printed or "byte order" in printed, printed
+
+
+def test_bad_file_in_a_directory_leaves_the_others(work):
+    (work / "several" / "bad.mxp").write_bytes(b"\0" * 4096)
+    printed = run_command("mxprof report several | head -4", work)
+    assert "processes  2 together" in printed and "bad.mxp" in printed
+
+
+def test_gigabyte_of_zeros_is_refused_at_once(work):
+    with open(work / "zeros.mxp", "wb") as file:
+        file.truncate(1 << 30)
+    for command in ("info", "report", "recover -o out.mxp", "merge -o out.mxp"):
+        assert "[exit 1]" in run_command(f"mxprof {command} zeros.mxp", work)
+    # Behind a header that is right, too.
+    with open(work / "zeros.mxp", "r+b") as file:
+        file.write(native_file.sample().to_bytes()[:64])
+    for command in ("info", "report", "recover -o out.mxp", "merge -o out.mxp"):
+        printed = run_command(f"mxprof {command} zeros.mxp", work)
+        assert "[exit 1]" in printed and "offset 64" in printed, printed
+
+
+def test_clocks_far_from_each_other_are_merged(work):
+    (work / "several" / "far.mxp").write_bytes(far_away())
+    assert "[exit 0]" in run_command("mxprof merge several -o all.json", work)
+    times = [event["ts"] for event in json.loads((work / "all.json").read_text())["traceEvents"]
+             if "ts" in event]
+    assert min(times) >= 0
+
+
+def test_every_cut_of_two_processes_is_read_as_far_as_it_goes(work):
+    first, second = several().values()
+    whole = first + second
+    target = work / "hurt.mxp"
+    for at in range(64, len(whole), 61):
+        target.write_bytes(whole[:at])
+        result = subprocess.run([COMMAND, "recover", target, "-o", work / "out.mxp"],
+                                capture_output=True, timeout=20, check=False)
+        complete = at == len(first)
+        assert result.returncode == (0 if complete else 1), (at, result.stderr)
+        if at > len(first):
+            printed = run_command("mxprof report --json out.mxp", work)
+            assert json.loads(printed.rsplit("[exit", 1)[0])["Report"]["Records"] >= 37, at

@@ -1,26 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "seal_file.h"
 
+#include <stdbool.h>
+#include <string.h>
+
 #include "trace/section.h"
+
+static bool is_header(const uint8_t *data, size_t size)
+{
+    return size >= sizeof(mxp_file_header) &&
+           memcmp(data, MXP_FILE_MAGIC, strlen(MXP_FILE_MAGIC)) == 0;
+}
+
+static void seal_header(uint8_t *data)
+{
+    mxp_file_header *header = (mxp_file_header *)(void *)data;
+    header->checksum = mxp__file_header_checksum(header);
+}
+
+// Returns its length, 0 if no section that lies within `size` begins here.
+static size_t seal_section(uint8_t *data, size_t size)
+{
+    mxp_section *section = (mxp_section *)(void *)data;
+    if (size < sizeof *section || section->length_bytes < sizeof *section ||
+        section->length_bytes > size) {
+        return 0;
+    }
+    mxp_checksum checksum;
+    mxp__section_checksum_begin(&checksum, section);
+    mxp__checksum_add(&checksum, section + 1, (size_t)section->length_bytes - sizeof *section);
+    section->checksum = mxp__checksum_end(&checksum);
+    return (size_t)section->length_bytes;
+}
 
 void seal_file(uint8_t *data, size_t size)
 {
-    mxp_file_header *header = (mxp_file_header *)(void *)data;
-    if (size < sizeof *header) {
-        return;
-    }
-    header->checksum = mxp__file_header_checksum(header);
-    size_t offset = header->header_bytes;
-    while (offset % MXP__SECTION_ALIGN == 0 && offset <= size &&
-           size - offset >= sizeof(mxp_section)) {
-        mxp_section *section = (mxp_section *)(void *)(data + offset);
-        if (section->length_bytes < sizeof *section || section->length_bytes > size - offset) {
-            return;
+    size_t offset = 0, length = size >= sizeof(mxp_file_header) ? 1 : 0;
+    while (offset < size && length > 0) {
+        // The first one whatever it says: its magic may be what is being fuzzed.
+        if (offset == 0 || is_header(data + offset, size - offset)) {
+            seal_header(data + offset);
+            length = ((const mxp_file_header *)(const void *)(data + offset))->header_bytes;
+        } else {
+            length = seal_section(data + offset, size - offset);
         }
-        mxp_checksum checksum;
-        mxp__section_checksum_begin(&checksum, section);
-        mxp__checksum_add(&checksum, section + 1, (size_t)section->length_bytes - sizeof *section);
-        section->checksum = mxp__checksum_end(&checksum);
-        offset += section->length_bytes;
+        length = length > size - offset || length % MXP__SECTION_ALIGN != 0 ? 0 : length;
+        offset += length;
     }
 }
