@@ -11,6 +11,7 @@
 
 #define MXP_FORMAT_VERSION 1u  // what this library writes
 #define MXP_FORMAT_MIN_READER 1u  // the oldest reader that understands it
+#define MXP_FORMAT_PACKED 2u  // both of packed files
 #define MXP_RECORD_UNIT 16u  // records are multiples of this, and aligned to it
 #define MXP_CHUNK_BYTES 65536u  // a thread's records come in chunks of this size
 
@@ -40,7 +41,6 @@ enum {
 
 #define MXP_STAMP_BITS 48
 #define MXP_STAMP_MASK ((UINT64_C(1) << MXP_STAMP_BITS) - 1)
-
 // SPAN_LONG:  w1 high = flags (16) | arguments (8) | clock (8)
 //             w2 duration, 64 bits   w3 begin, 64 bits   w4 lane (low 32) | scope id (high 32)
 //             w5 0    then per argument two words: key id (low 32) | type (8), value
@@ -175,10 +175,7 @@ typedef struct mxp_file_header {
 // PACKED: compressed by the command, which alone reads it (docs/format.md).
 enum { MXP_FILE_MAPPED = 1, MXP_FILE_PACKED = 2 };
 
-#define MXP_FORMAT_PACKED 2u  // version and oldest reader of packed files
-
 #define MXP_SECTION_MAGIC 0x5350584du  // "MXPS"
-
 enum {
     MXP_SECTION_CHUNK = 1,
     MXP_SECTION_NAMES = 2,
@@ -298,7 +295,6 @@ typedef struct mxp_stats_entry {
     uint64_t count;
     uint64_t total_ns, min_ns, max_ns;
 } mxp_stats_entry;
-
 // END: sections before this one (u64), bytes of records in them (u64).
 
 #endif
