@@ -47,10 +47,13 @@ typedef struct mxp_packet {
 } mxp_packet;
 
 // Texts that stand for themselves as keys of arguments.
-#define MXP_PERFETTO_KEYS(X)                                                                   \
-    X(op)                                                                                      \
-    X(queued_us) X(blocked_us) X(after) X(bulk) X(device) X(phase) X(scope) X(shape) X(failed) \
-        X(clock) X(begun) X(closed) X(ended) X(until_us)
+#define MXP_PERFETTO_KEYS(X) \
+    X(op)                    \
+    X(queued_us)             \
+    X(blocked_us)            \
+    X(after)                 \
+    X(bulk)                  \
+    X(device) X(phase) X(scope) X(shape) X(failed) X(clock) X(begun) X(closed) X(ended) X(until_us)
 
 typedef enum mxp_packet_key {
 #define MXP_PERFETTO_KEY(name) MXP__KEY_##name,

@@ -112,6 +112,7 @@ static void put_operator_args(mxp_packets *packets, const mxp_event *event)
         mxp_strbuf path = {0};
         mxp__scope_path(packets->source, op.scope, &path);
         put_text(packets, MXP__KEY_scope, mxp__strbuf_text(&path));
+        packets->out->failed = packets->out->failed || path.failed;
         mxp__strbuf_fini(&path);
     }
     if (op.shape != 0) {
