@@ -69,6 +69,8 @@ int mxp__timebase_copy(mxp_timebase *to, const mxp_timebase *from)
     }
     if (from->point_count != 0) {
         memcpy(to->points, from->points, from->point_count * sizeof *to->points);
+    }
+    if (from->segment_count != 0) {  // a file may have them without the points
         memcpy(to->segments, from->segments, from->segment_count * sizeof *to->segments);
     }
     to->point_count = from->point_count;

@@ -178,6 +178,17 @@ static void sources_without_a_clock_are_taken_as_they_are(void **state)
     mxp__source_close(merged);
 }
 
+static void a_clock_without_points_stays_as_it_is(void **state)
+{
+    (void)state;
+    process made[] = {make(1, 500, 1, 10 * second, 1000 * second),
+                      make(2, 500, 1, 11 * second, 1001 * second)};
+    made[1].timebase.point_count = 0;
+    mxp_source *merged = merge(made, 2);
+    assert_span(mxp__source_process(merged, 1), 100, 250);
+    finish(merged, made, 2);
+}
+
 static void one_can_be_aligned_alone(void **state)
 {
     (void)state;
@@ -222,6 +233,7 @@ int main(void)
         cmocka_unit_test(merged_sources_merge_again),
         cmocka_unit_test(clocks_that_make_no_sense_stay_within_bounds),
         cmocka_unit_test(sources_without_a_clock_are_taken_as_they_are),
+        cmocka_unit_test(a_clock_without_points_stays_as_it_is),
         cmocka_unit_test(one_can_be_aligned_alone),
         cmocka_unit_test(lack_of_memory_closes_all_of_them),
     };
