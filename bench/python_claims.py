@@ -29,14 +29,15 @@ class PythonPlace(Place):
 
 
 CLAIMS = [
-    Comparison("P1 Task start and stop in Python, over two bare clock reads", "pair",
+    Comparison("P1 Span start and stop in Python, over two bare clock reads", "pair",
                ("pair", "floor"), "ns", ON, needs_peer=False),
-    Comparison("P2 with Task in Python, over two bare clock reads", "with", ("with", "floor"), "ns",
+    Comparison("P2 with Span in Python, over two bare clock reads", "with", ("with", "floor"), "ns",
                ON, needs_peer=False),
-    Comparison("P3 Task in Python, extension, over MXNet", "pair", ("pair", "original"), "ns", ON),
-    Comparison("P3 Task in Python, ctypes, over MXNet", "pair", ("pair", "original"), "ns", ON,
-               runtime="ctypes"),
-    Comparison("P4 Task in Python, off, over MXNet", "pair", ("pair", "original"), "ns"),
+    Comparison("P3 Span in Python, over MXNet's Task", "pair", ("task", "original"), "ns", ON),
+    Comparison("P3 Span in Python, ctypes, over MXNet's Task", "pair", ("task", "original"), "ns",
+               ON, runtime="ctypes"),
+    Comparison("P3 Task in Python, over MXNet's", "task", ("task", "original"), "ns", ON),
+    Comparison("P4 Span in Python, off, over MXNet's Task", "pair", ("task", "original"), "ns"),
     Comparison("E5 a + 1 in Python, over PyTorch", "plus_one", ("plus_one", "torch"), "ns"),
     Comparison("E5 a + 1 in Python, over MXNet", "plus_one", ("plus_one", "original"), "ns"),
     Comparison("E6 LeNet step in Python, median, over PyTorch", "lenet", ("lenet", "torch"), "ms"),

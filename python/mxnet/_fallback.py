@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the extension `_core` does, through ctypes: same names, same behaviour, slower."""
 import ctypes
+from threading import get_ident
 from typing import Any, Callable, Dict, List, Tuple
 
 from . import _arithmetic
@@ -13,6 +14,7 @@ _default: Any = None
 _text: Callable[[Any], str] = str
 
 _PREPARED_MAX = 1024  # calls that an operator keeps
+_CLASS_USER, _STYLE_SPAN = 16, 1  # of mxprof/gate.h and format.h
 
 
 def bind(library: int, error: type, left_out: type, text: Callable[[Any], str]) -> None:
@@ -27,8 +29,13 @@ def bind(library: int, error: type, left_out: type, text: Callable[[Any], str]) 
                         "MXProfileDestroyHandle": [ctypes.c_void_p],
                         "MXProfileSetCounter": [ctypes.c_void_p, ctypes.c_uint64],
                         "MXProfileAdjustCounter": [ctypes.c_void_p, ctypes.c_int64],
-                        "MXSetProfilerScope": [ctypes.c_char_p]}.items():
+                        "MXSetProfilerScope": [ctypes.c_char_p],
+                        "mxp_intern": [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int,
+                                       ctypes.c_int],
+                        "mxp_begin": [ctypes.c_uint32, ctypes.c_uint32],
+                        "mxp_end": [ctypes.c_uint32, ctypes.c_uint64]}.items():
         getattr(_recorder, name).argtypes = types
+    _recorder.mxp_begin.restype = ctypes.c_uint64
     _lib.MXNDArrayFree.argtypes = [ctypes.c_void_p]
     _error, _left_out, _text = error, left_out, text
     _default = left_out("<default>")
@@ -197,6 +204,41 @@ class Duration(_Object):
     def stop(self) -> None:
         """Ends the span that this thread began last; MXNetError if there is none."""
         _check(_recorder.MXProfileDurationStop(self._address))
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self.stop()
+
+
+class Span:
+    """A span of one thread that is begun and ended any number of times."""
+
+    __slots__ = ("_id", "_begun")
+
+    def __init__(self) -> None:
+        self._id = 0
+        self._begun: list = []
+
+    def _identify(self, category: str, name: str) -> None:
+        """What it is called."""
+        self._begun = []
+        self._id = _recorder.mxp_intern(category.encode(), name.encode(), _STYLE_SPAN, 0)
+
+    def start(self) -> None:
+        """Begins the span on this thread."""
+        self._begun.append((get_ident(), _recorder.mxp_begin(_CLASS_USER, self._id)))
+
+    def stop(self) -> None:
+        """Ends what this thread began last; MXNetError if there is none."""
+        thread = get_ident()
+        for at in reversed(range(len(self._begun))):
+            if self._begun[at][0] == thread:
+                _recorder.mxp_end(self._id, self._begun.pop(at)[1])
+                return
+        raise _error("a span was stopped on a thread that has not started it")
 
     def __enter__(self):
         self.start()

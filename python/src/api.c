@@ -32,11 +32,15 @@ int core_api_bind(void *library, PyObject *error_class)
     return 0;
 }
 
+PyObject *core_fail(const char *text)
+{
+    PyErr_SetString(mxnet_error != NULL ? mxnet_error : PyExc_RuntimeError, text);
+    return NULL;
+}
+
 PyObject *core_raise(void)
 {
-    PyErr_SetString(mxnet_error != NULL ? mxnet_error : PyExc_RuntimeError,
-                    core_mx.MXGetLastError());
-    return NULL;
+    return core_fail(core_mx.MXGetLastError());
 }
 
 PyObject *core_answer(int status)

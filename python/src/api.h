@@ -10,6 +10,7 @@
 #include <mxnet/c_api.h>
 #include <mxnet/invoke.h>
 #include <mxprof/profiler.h>
+#include <mxprof/record.h>
 
 #if PY_VERSION_HEX < 0x030a0000
 static inline PyObject *Py_NewRef(PyObject *object)
@@ -39,7 +40,10 @@ static inline PyObject *Py_XNewRef(PyObject *object)
     X(mxp_duration_stop)      \
     X(MXProfileSetCounter)    \
     X(MXProfileAdjustCounter) \
-    X(MXSetProfilerScope)
+    X(MXSetProfilerScope)     \
+    X(mxp_intern)             \
+    X(mxp_begin)              \
+    X(mxp_end)
 
 typedef struct core_api {
 #define CORE_MEMBER(name) __typeof__(&(name)) name;
@@ -55,6 +59,9 @@ int core_api_bind(void *library, PyObject *error_class);
 
 // Raises MXNetError with the library's reason. Always returns null.
 PyObject *core_raise(void);
+
+// Raises MXNetError with a text of ours. Always returns null.
+PyObject *core_fail(const char *text);
 
 // None, or what core_raise returns.
 PyObject *core_answer(int status);

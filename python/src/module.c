@@ -6,6 +6,7 @@
 #include "array.h"
 #include "objects.h"
 #include "operator.h"
+#include "span.h"
 #include "text.h"
 
 static PyObject *bind(PyObject *module, PyObject *arguments)
@@ -58,7 +59,8 @@ PyMODINIT_FUNC PyInit__core(void)
                            PyModule_AddType(module, &core_array_type) != 0 ||
                            PyModule_AddType(module, &core_operator_type) != 0 ||
                            PyModule_AddType(module, &core_duration_type) != 0 ||
-                           PyModule_AddType(module, &core_counter_type) != 0)) {
+                           PyModule_AddType(module, &core_counter_type) != 0 ||
+                           PyModule_AddType(module, &core_span_type) != 0)) {
         Py_CLEAR(module);
     }
     return module;

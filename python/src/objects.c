@@ -46,7 +46,7 @@ static PyGetSetDef object_members[] = {
 
 // Calls of a method are fast only if its descriptor is of the object's very type (in CPython 3.11):
 // every subclass gets descriptors of its own, except for what a class between overrides.
-static PyObject *own_methods(PyObject *type, PyMethodDef *methods)
+PyObject *core_own_methods(PyObject *type, PyMethodDef *methods)
 {
     for (PyMethodDef *method = methods; method->ml_name != NULL; method++) {
         PyObject *found = PyObject_GetAttrString(type, method->ml_name);
@@ -108,7 +108,7 @@ static PyMethodDef duration_methods[] = {
 static PyObject *duration_subclass(PyObject *type, PyObject *none)
 {
     (void)none;
-    return own_methods(type, duration_methods);
+    return core_own_methods(type, duration_methods);
 }
 
 PyTypeObject core_duration_type = {
