@@ -11,6 +11,7 @@
 #include "compression/gzip.h"
 #include "compression/packed_file.h"
 #include "export/export.h"
+#include "trace/merge.h"
 
 static const char help[] =
     "mxprof convert writes a profile in another format.\n"
@@ -90,9 +91,12 @@ static void note_losses(const mxp_command *self, const mxp_exporter *exporter,
                         const mxp_input *input)
 {
     uint64_t lost = 0;
-    for (size_t i = 0; i < input->source->loss_count; i++) {
-        const mxp_loss_entry *loss = &input->source->losses[i];
-        lost += loss->reason == MXP_LOSS_NAMES_FULL ? 0 : loss->count;
+    const mxp_source *process;
+    for (size_t i = 0; (process = mxp__source_process(input->source, i)) != NULL; i++) {
+        for (size_t j = 0; j < process->loss_count; j++) {
+            const mxp_loss_entry *loss = &process->losses[j];
+            lost += loss->reason == MXP_LOSS_NAMES_FULL ? 0 : loss->count;
+        }
     }
     if (lost > 0 && is_table(exporter)) {
         fprintf(stderr,
