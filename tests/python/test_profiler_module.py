@@ -150,6 +150,42 @@ def test_deprecated_names_warn(tmp_path, monkeypatch):
         profiler.dump_profile()
 
 
+# ---- snapshots ---------------------------------------------------------------------------------
+def test_snapshots_consume_nothing(tmp_path):
+    done = run_python("""
+import json, os
+import mxnet as mx
+from mxnet import profiler
+def marks(name):
+    with open(name) as file:
+        return [e['name'] for e in json.load(file)['traceEvents'] if e.get('name') in ('a', 'b')]
+profiler.set_config(filename='p.json', full_policy='ring', snapshot_filename='last.json')
+profiler.set_state('run')
+domain = profiler.Domain('d')
+domain.new_marker('a').mark()
+profiler.snapshot('first.json')
+domain.new_marker('b').mark()
+profiler.snapshot()
+profiler.snapshot(last_ms=1e6)
+profiler.snapshot('native.mxp')
+print(marks('first.json'), marks('last.1.json'), marks('last.2.json'))
+print(os.path.getsize('native.mxp') > 0)
+for arguments in (('missing/x.mxp',), ('x.mxp', -1)):
+    try:
+        profiler.snapshot(*arguments)
+    except mx.MXNetError as error:
+        print(str(error).splitlines()[0].replace('MXNetError: ', ''))
+profiler.set_state('stop')
+profiler.dump()
+print(marks('p.json'))
+""", tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines() == [
+        "['a'] ['a', 'b'] ['a', 'b']", "True",
+        "cannot write 'missing/x.mxp': No such file or directory",
+        "a snapshot of the last -1 ms: give 0 for all, or more", "['a', 'b']"]
+
+
 # ---- scopes ------------------------------------------------------------------------------------
 def test_scopes_nest_and_are_restored(tmp_path):
     done = run_python("""

@@ -2,8 +2,9 @@
 """Configuration, state and output of the profiler."""
 import ctypes
 import json
+import os
 import warnings
-from typing import Any, Dict, Union
+from typing import Any, Dict, Optional, Union
 
 from ..base import _LIB, KVStoreHandle, c_str_array, check_call, py_str
 
@@ -50,7 +51,8 @@ def set_config(**kwargs: Any) -> None:
         Keep the statistics that `dumps` shows, False.
     profile_process : str
         'worker', or 'server' for the servers of a distributed key-value store.
-    native_filename, store, full_policy, memory_limit_bytes, statistics_only
+    native_filename, store, full_policy, memory_limit_bytes, statistics_only, snapshot_filename,
+    snapshot_ms, snapshot_signal, snapshot_step_factor, snapshot_counter
         See docs/guide.md.
 
     Raises
@@ -114,6 +116,28 @@ def resume(profile_process: str = "worker") -> None:
     """Ends a pause, never a stop."""
     check_call(_LIB.MXProcessProfilePause(
         0, _number_of(profile_process, _PROCESSES, "profile_process"), profiler_kvstore_handle))
+
+
+def snapshot(filename: Optional[str] = None, last_ms: float = 0) -> None:
+    """Writes the newest records to a file of their own; recording goes on, nothing is consumed.
+
+    Parameters
+    ----------
+    filename : str, optional
+        A native trace, or Chrome's if it ends in .json; by default the next name of the option
+        snapshot_filename: 'snapshot.1.mxp', 'snapshot.2.mxp' ...
+    last_ms : float
+        How far back it reaches, in milliseconds; 0 for everything that is held.
+
+    Raises
+    ------
+    MXNetError
+        If the file cannot be written, or last_ms is negative.
+    """
+    name = None if filename is None else os.fsencode(filename)
+    _LIB.mxp_session_get.restype = ctypes.c_void_p
+    check_call(_LIB.mxp_session_snapshot(ctypes.c_void_p(_LIB.mxp_session_get()),
+                                         ctypes.c_char_p(name), ctypes.c_double(last_ms)))
 
 
 def _check_valid(name: str, value: Any, valid: Dict[Any, int]) -> None:
