@@ -18,6 +18,7 @@
 enum {
     PAGE_BYTES = 4096,
     NAMES_BYTES = 65536,
+    POPULATE_BYTES = 960 << 10,
     STEP_LEAST_BYTES = 1 << 20,  // by which the file grows: an eighth of it within these bounds
     STEP_MOST_BYTES = 16 << 20
 };
@@ -26,6 +27,7 @@ typedef struct recording_file {
     struct recording_file *next;  // ended before, still mapped
     mxp_mapped_file file;
     uint64_t used_bytes;  // sections end here; under the pool lock
+    uint64_t present_bytes;  // pages up to here have been populated (atomic)
     uint64_t chunks;  // taken and not given back, and one while it is open (atomic)
     uint64_t free_blocks;  // room of threads that are gone, for a ring; linked; under the pool lock
     unsigned clock_turn;  // which CLOCK section is written next
@@ -94,6 +96,22 @@ static bool ring_is_full(const recording_file *store)
     return mxp__ring_is_on() && chunks * MXP_CHUNK_BYTES >= store->file.limit_bytes / 4 * 3;
 }
 
+// Pages come several chunks at a time: a call for each costs a tenth more.
+static void populate(recording_file *store, uint64_t begin, uint64_t end)
+{
+    uint64_t present = __atomic_load_n(&store->present_bytes, __ATOMIC_RELAXED);
+    if (end <= present) {
+        return;
+    }
+    uint64_t reserved = __atomic_load_n(&store->file.reserved_bytes, __ATOMIC_RELAXED);
+    uint64_t to = end + POPULATE_BYTES < reserved ? end + POPULATE_BYTES : reserved;
+    uint64_t from = present > begin ? present : begin;
+    if (__atomic_compare_exchange_n(&store->present_bytes, &present, to, false, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED)) {
+        mxp__mapped_file_populate(&store->file, from, to - from);
+    }
+}
+
 static mxp_chunk_header *take_from_file(recording_file *store)
 {
     mxp_section *section = take_room(store, MXP_SECTION_CHUNK, MXP_CHUNK_BYTES);
@@ -101,7 +119,7 @@ static mxp_chunk_header *take_from_file(recording_file *store)
         return NULL;
     }
     __atomic_fetch_add(&store->chunks, 1, __ATOMIC_RELAXED);
-    mxp__mapped_file_populate(&store->file, offset_of(store, section), MXP_CHUNK_BYTES);
+    populate(store, offset_of(store, section), offset_of(store, section) + MXP_CHUNK_BYTES);
     return (mxp_chunk_header *)section;
 }
 
