@@ -8,7 +8,8 @@ SECTION_MAGIC = 0x5350584D
 MASK64 = (1 << 64) - 1
 K0, K1 = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03
 TYPES = {1: "CHUNK", 2: "NAMES", 3: "THREADS", 4: "CLOCK", 5: "LOSS", 6: "INFO", 7: "STATS",
-         8: "END"}
+         8: "END", 9: "RECORDER"}
+MAPPED = 1
 VALUE_FORMATS = {1: "Q", 2: "q", 3: "d", 4: "Q"}
 
 
@@ -72,8 +73,11 @@ class Trace:
         self.data = data
         self.header()
         self.sections = list(self.scan())
-        if not self.sections or self.sections[-1][0] != "END":
+        self.finished = bool(self.sections) and self.sections[-1][0] == "END"
+        if not self.finished and not self.mapped:
             raise FormatError(len(data), "no END")
+        self.recorders = [self.recorder(offset) for kind, offset in self.sections
+                          if kind == "RECORDER" and not self.finished]
         self.names = []
         self.chunks = []
         self.threads, self.losses, self.info, self.stats = [], [], [], []
@@ -90,8 +94,9 @@ class Trace:
         self.order = "<" if self.data[8:12] == bytes((4, 3, 2, 1)) else ">"
         if struct.unpack_from(self.order + "I", self.data, 8) != (0x01020304,):
             raise FormatError(8, "no byte order")
-        self.version, min_reader, self.header_bytes, _, self.created_real_ns, self.pid, \
+        self.version, min_reader, self.header_bytes, flags, self.created_real_ns, self.pid, \
             self.pointer_bytes, found = struct.unpack_from(self.order + "HHIIQIIQ", self.data, 12)
+        self.mapped = bool(flags & MAPPED)
         if min_reader > 1:
             raise FormatError(14, "needs a newer reader")
         if found != checksum(self.data[:40]):
@@ -102,6 +107,8 @@ class Trace:
     def scan(self):
         at, count, record_bytes = self.header_bytes, 0, 0
         while at < len(self.data):
+            if self.mapped and not any(self.data[at:at + 32]):
+                return  # reserved room
             if len(self.data) - at < 32:
                 raise FormatError(at, "cut within a section's header")
             magic, number, flags, length, found, payload = struct.unpack_from(
@@ -112,11 +119,14 @@ class Trace:
                 raise FormatError(at, "no section")
             if length < first or length % 16 != 0 or length > len(self.data) - at:
                 raise FormatError(at, "impossible length")
-            if payload > length - first or any(self.data[at + first + payload:at + length]):
+            rest = not self.mapped and any(self.data[at + first + payload:at + length])
+            if payload > length - first or rest:
                 raise FormatError(at, "impossible payload")
             whole = self.data[at:at + length]
             if flags & 1 and found != checksum(whole[:16] + bytes(8) + whole[24:]):
-                raise FormatError(at, "wrong checksum")
+                if not (self.mapped and kind == "CLOCK"):
+                    raise FormatError(at, "wrong checksum")
+                kind = "a clock being written"
             if kind == "END":
                 totals = struct.unpack_from(self.order + "QQ", self.data, at + 32)
                 if payload != 16 or totals != (count, record_bytes):
@@ -126,9 +136,33 @@ class Trace:
             yield kind, at
             at += length
 
+    def recorder(self, offset):
+        """A thread of a mapped file that was not finished; its cursor as a place in the file."""
+        thread, tid, start, base, block, cursor = struct.unpack_from(
+            self.order + "IIQQQQ", self.data, offset + 32)
+        depth, lost_in_handlers = struct.unpack_from(self.order + "IQ", self.data, offset + 92)
+        lost, name = struct.unpack_from(self.order + "QI", self.data, offset + 640)
+        spans = [struct.unpack_from(self.order + "QI", self.data, offset + 128 + 16 * i)
+                 for i in range(min(depth, 31))]
+        at = cursor - block + offset if 0 <= cursor - block <= 8192 else cursor - base
+        return {"thread": thread, "tid": tid, "start_ticks": start, "cursor": at if cursor else 0,
+                "lost": lost + lost_in_handlers, "name": name,
+                "open": [(begin, span) for begin, span in spans if begin != 0]}
+
+    def filled(self, offset, payload):
+        """How far a chunk goes, of which its thread had been writing."""
+        length, = struct.unpack_from(self.order + "Q", self.data, offset + 8)
+        thread, = struct.unpack_from(self.order + "I", self.data, offset + 32)
+        for recorder in self.recorders:
+            if recorder["thread"] == thread and offset + 64 <= recorder["cursor"] <= offset + length:
+                return max(payload, recorder["cursor"] - offset - 64)
+        return payload
+
     def content(self, kind, offset):
         payload, = struct.unpack_from(self.order + "Q", self.data, offset + 24)
         first = offset + (64 if kind == "CHUNK" else 32)
+        if kind == "CHUNK":
+            payload = self.filled(offset, payload)
         return Content(self.data[first:first + payload], self.order, first)
 
     # ---- tables
@@ -156,10 +190,13 @@ class Trace:
         source, points, segments, _, residual, jump_ns, jump_ticks = content.take("IIIIdqQ")
         if segments == 0:
             raise FormatError(offset, "a clock without segments")
+        before = self.clock
         self.clock = {"source": source, "residual_ns": residual, "jump_ns": jump_ns,
                       "jump_ticks": jump_ticks,
                       "points": [content.take("QQQQQQ") for _ in range(points)],
                       "segments": [content.take("QqQ") for _ in range(segments)]}
+        if self.mapped and before is not None and before["points"][-1] > self.clock["points"][-1]:
+            self.clock = before
 
     def read_loss(self, content, offset):
         self.losses = []

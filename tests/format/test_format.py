@@ -36,6 +36,22 @@ def test_trace_holds_what_it_was_made_from(path):
         assert found[part] == expected[part], part
 
 
+def test_a_mapped_file_of_a_killed_process():
+    """mapped.mxp: a thread had begun "outer", made 400 spans "inner", each with a counter, and was
+    killed in it."""
+    trace = format_reader.Trace((HERE / "mapped.mxp").read_bytes())
+    assert trace.mapped and not trace.finished
+    records = [record for chunk in sorted(trace.chunks, key=lambda c: (c["base_ticks"], c["sequence"]))
+               for record in trace.records(chunk)]
+    assert [r["value"] for r in records if r["kind"] == "counter"] == list(range(400))
+    assert [r["name"] for r in records if r["kind"] == "span"] == ["inner"] * 400
+    recorder, = trace.recorders
+    assert recorder["lost"] == 0
+    (begin, name), = recorder["open"]
+    assert trace.text(name) == "outer"
+    assert all(begin <= r["begin_ticks"] <= r["end_ticks"] for r in records if r["kind"] == "span")
+
+
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
 def test_flipped_bytes_are_found(path):
     data = path.read_bytes()

@@ -155,7 +155,7 @@ bool mxp__mapped_file_reserve(mxp_mapped_file *file, uint64_t size_bytes)
     bool reserved = size_bytes <= file->limit_bytes && within_file_limit(size_bytes) &&
                     reserve(file->fd, file->reserved_bytes, size_bytes) == 0;
     if (reserved) {
-        file->reserved_bytes = size_bytes;
+        __atomic_store_n(&file->reserved_bytes, size_bytes, __ATOMIC_RELAXED);
     }
     errno = saved;
     return reserved;
