@@ -138,14 +138,20 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("name, source, printed, left", CASES, ids=[case[0] for case in CASES])
-def test_sequence(name, source, printed, left, tmp_path):
-    result = run_program(WORDS + source, tmp_path)
+# With store "file" a forked child records like its parent: other things are right then.
+STORED = [(store, *case) for store in ("memory", "file") for case in CASES
+          if store == "memory" or not case[0].startswith("fork")]
+
+
+@pytest.mark.parametrize("store, name, source, printed, left", STORED,
+                         ids=[f"{case[0]}-{case[1]}" for case in STORED])
+def test_sequence(store, name, source, printed, left, tmp_path):
+    result = run_program(WORDS + source, tmp_path, {"MXPROF_STORE": store})
     assert result.lines == printed, result.stderr
     assert result.code == (-9 if "killed" in name else 0), result.stderr
     assert result.stderr == ""
     files = {}
-    for path in sorted(tmp_path.iterdir()):
+    for path in sorted(tmp_path.glob("*.json")):
         assert strict_json(path.read_text())["traceEvents"]
         files[path.name] = sorted(int(item["name"].split()[1]) for item in trace_items(path)
                                   if item["ph"] in "bX" and item["name"].startswith("work "))
