@@ -518,29 +518,6 @@ static void leave_ring(const recording_file *store)
     mxp__ring_forget();
 }
 
-// All threads go back to memory. Nobody records meanwhile.
-static void leave(void)
-{
-    mxp__hold();
-    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
-        close_chunk(thread);
-        mxp__store_leave(thread, true);
-        if (holds(active, thread->current)) {
-            leave_chunk(thread);
-        }
-    }
-    recording_file *store = active;
-    mxp__names_lock();  // nobody adds one to it any more
-    __atomic_store_n(&active, NULL, __ATOMIC_RELEASE);
-    mxp__names_unlock();
-    store->next = ended;
-    ended = store;
-    if (mxp__ring_is_on()) {
-        leave_ring(store);
-    }
-    mxp__release();
-}
-
 // The sections are ours, so the chain is as we made it.
 static void count_sections(const recording_file *store, mxp_store_end *end)
 {
@@ -553,14 +530,37 @@ static void count_sections(const recording_file *store, mxp_store_end *end)
     }
 }
 
+// All threads go back to memory. Nobody records meanwhile.
+static void leave(mxp_store_end *end)
+{
+    mxp__hold();
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        close_chunk(thread);
+        mxp__store_leave(thread, true);
+        if (holds(active, thread->current)) {
+            leave_chunk(thread);
+        }
+    }
+    recording_file *store = active;
+    count_sections(store, end);
+    mxp__names_lock();  // nobody adds one to it any more
+    __atomic_store_n(&active, NULL, __ATOMIC_RELEASE);
+    mxp__names_unlock();
+    store->next = ended;
+    ended = store;
+    if (mxp__ring_is_on()) {
+        leave_ring(store);
+    }
+    mxp__release();
+}
+
 void mxp__store_finish(mxp_store_end *end)
 {
     *end = (mxp_store_end){.fd = -1};
     mxp__drain_lock();
     recording_file *store = active;
     if (store != NULL) {
-        leave();
-        count_sections(store, end);
+        leave(end);
         end->fd = dup(store->file.fd);
         release(store);
     }
