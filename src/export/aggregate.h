@@ -32,7 +32,8 @@ typedef struct mxp_aggregate mxp_aggregate;
 int mxp__aggregate_create(int group, mxp_aggregate **aggregate);
 void mxp__aggregate_destroy(mxp_aggregate *aggregate);
 // Adds everything of `source`, all its processes included (each record once: the caller
-// hands in disjoint sources of one process, oldest first, or one source of several processes). MXP_EFORMAT: some of it was damaged; the rest has been added.
+// hands in disjoint sources of one process, oldest first, or one source of several processes).
+// MXP_EFORMAT: some of it was damaged; the rest has been added.
 int mxp__aggregate_add(mxp_aggregate *aggregate, mxp_source *source);
 // Forgets all rows. A counter's row comes back with its next sample, from which its mean then runs.
 void mxp__aggregate_reset(mxp_aggregate *aggregate);

@@ -172,8 +172,8 @@ int mxn_params_gradient(mxn_params *params, const mxn_gradient **gradient);
 
 // ---- choice of kernels ------------------------------------------------------------------------
 // MXNET_CPU_KERNELS=auto|dnnl|own|ref, read at the first execution, with MXNET_OMP_MAX_THREADS:
-// whose kernels are asked first. One that does not take a job leaves it to the next, and the plain C
-// reference takes what nobody else does. MXP_EVALUE: unknown value, or a kind this build has not;
+// whose kernels are asked first. One that does not take a job leaves it to the next, and the plain
+// C reference takes what nobody else does. MXP_EVALUE: unknown value, or a kind this build has not;
 // every execution fails with it.
 enum { MXN_KERNEL_REF, MXN_KERNEL_OWN, MXN_KERNEL_DNNL, MXN_KERNEL_KINDS };
 int mxn_kernels_check(void);

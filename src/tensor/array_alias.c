@@ -7,8 +7,8 @@
 
 static int make_first(mxn_array *array, mxn_array **alias)
 {
-    int error = mxn_array_new(&array->shape, array->dtype, mxn_array_context(array), NULL, true,
-                              alias);
+    int error =
+        mxn_array_new(&array->shape, array->dtype, mxn_array_context(array), NULL, true, alias);
     if (error == MXP_OK) {
         mxn_array_retain(array);
         mxn_chunk *chunk = (*alias)->chunk;
