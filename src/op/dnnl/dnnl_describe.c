@@ -47,7 +47,7 @@ enum { AFTER_AXES = 1 + AXES * 6 };
 static dnnl_status_t plain_of(dnnl_memory_desc_t *plain, int ndim, const dnnl_dims_t dims,
                               int moved)
 {
-    dnnl_dims_t strides;
+    dnnl_dims_t strides = {0};
     dnnl_dim_t step = 1;
     if (moved >= 0) {
         strides[moved] = step;
