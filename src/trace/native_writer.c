@@ -7,16 +7,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <mxprof/error.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/os/file_signals.h"
 #include "base/os/os.h"
 #include "trace/section_writer.h"
 
@@ -28,43 +27,6 @@ struct mxp_native_writer {
     dev_t device;  // which file the descriptor is
     ino_t inode;
 };
-
-// ---- signals -----------------------------------------------------------------------------------
-// A reader that left a pipe and a limit on file sizes are errors here, not the end of the program.
-typedef struct held_signals {
-    sigset_t before, pending_before;
-} held_signals;
-
-static void fill_held(sigset_t *set)
-{
-    sigemptyset(set);
-    sigaddset(set, SIGPIPE);
-    sigaddset(set, SIGXFSZ);
-}
-
-static void hold_signals(held_signals *held)
-{
-    sigset_t set;
-    fill_held(&set);
-    sigpending(&held->pending_before);
-    pthread_sigmask(SIG_BLOCK, &set, &held->before);
-}
-
-static void release_signals(const held_signals *held)
-{
-    sigset_t set;
-    fill_held(&set);
-    static const int numbers[] = {SIGPIPE, SIGXFSZ};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        if (sigismember(&held->pending_before, numbers[i])) {
-            sigdelset(&set, numbers[i]);  // not ours to take
-        }
-    }
-    static const struct timespec at_once;
-    while (sigtimedwait(&set, NULL, &at_once) > 0) {
-    }
-    pthread_sigmask(SIG_SETMASK, &held->before, NULL);
-}
 
 // ---- opening -----------------------------------------------------------------------------------
 int mxp__native_writer_open(const char *path, mxp_native_writer **opened)
@@ -279,10 +241,10 @@ int mxp__native_append(mxp_native_writer *writer, mxp_source *source)
                          "choose another file name",
                          writer->path);
     }
-    held_signals held;
-    hold_signals(&held);
+    mxp_file_signals held;
+    mxp__file_signals_hold(&held);
     int error = append(writer, source);
-    release_signals(&held);
+    mxp__file_signals_release(&held);
     return error;
 }
 
