@@ -36,11 +36,6 @@ typedef struct live_source {
 } live_source;
 
 // ---- walking chunks ---------------------------------------------------------------------------
-static mxp_chunk_header *next_of(const mxp_chunk_header *chunk)
-{
-    return (mxp_chunk_header *)(uintptr_t)__atomic_load_n(&chunk->next, __ATOMIC_ACQUIRE);
-}
-
 static const uint64_t *words_of(const mxp_chunk_header *chunk)
 {
     return (const uint64_t *)(chunk + 1);
@@ -51,7 +46,7 @@ static const uint64_t *words_of(const mxp_chunk_header *chunk)
 static const uint64_t *filled_to(mxp_thread *thread, const mxp_chunk_header *chunk)
 {
     const uint64_t *cursor = __atomic_load_n(&thread->hot.cursor, __ATOMIC_ACQUIRE);
-    if (next_of(chunk) != NULL) {
+    if (mxp__chunk_next(chunk) != NULL) {
         return words_of(chunk) + chunk->section.payload_bytes / sizeof(uint64_t);
     }
     return cursor;
@@ -81,7 +76,7 @@ static int walk(mxp_thread *thread, mxp_position *position, stretch_visit visit,
             }
             position->at = to;
         }
-        mxp_chunk_header *next = next_of(position->chunk);
+        mxp_chunk_header *next = mxp__chunk_next(position->chunk);
         if (next == NULL) {
             return MXP_OK;
         }
@@ -400,7 +395,7 @@ static bool is_embedded(mxp_thread *thread, const mxp_chunk_header *chunk)
 static void recycle_chunks(mxp_thread *thread)
 {
     mxp_chunk_header *next;
-    while (!mxp__ring_is_on() && (next = next_of(thread->first)) != NULL &&
+    while (!mxp__ring_is_on() && (next = mxp__chunk_next(thread->first)) != NULL &&
            passed_by_all(thread, thread->first)) {
         mxp_chunk_header *chunk = thread->first;
         thread->first = next;
@@ -415,7 +410,7 @@ static bool is_drained(mxp_thread *thread)
     if (mxp__ring_is_on()) {
         return mxp__ring_is_past(thread) && thread->stats == NULL;
     }
-    if (next_of(thread->first) != NULL || thread->stats != NULL) {
+    if (mxp__chunk_next(thread->first) != NULL || thread->stats != NULL) {
         return false;
     }
     const uint64_t *end = filled_to(thread, thread->first);
@@ -493,7 +488,7 @@ int mxp__live_pending(int consumer)
     mxp_thread *thread = mxp__rec.consumer_active[consumer] ? mxp__threads() : NULL;
     for (; thread != NULL && !pending; thread = thread->next) {
         mxp_position from = start_of(thread, thread->position[consumer]);
-        pending = next_of(from.chunk) != NULL || filled_to(thread, from.chunk) != from.at;
+        pending = mxp__chunk_next(from.chunk) != NULL || filled_to(thread, from.chunk) != from.at;
     }
     mxp__drain_unlock();
     return pending;

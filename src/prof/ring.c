@@ -57,11 +57,6 @@ void mxp__ring_add(mxp_thread *thread, mxp_chunk_header *chunk)
     mxp__spin_unlock(&mxp__pool_lock);
 }
 
-static mxp_chunk_header *next_of(mxp_chunk_header *chunk)
-{
-    return chunk_of(__atomic_load_n(&chunk->next, __ATOMIC_ACQUIRE));
-}
-
 // The embedded chunk, if it was before the one that goes: it is older still.
 static void empty_embedded(mxp_thread *thread)
 {
@@ -74,7 +69,7 @@ static void empty_embedded(mxp_thread *thread)
 // last chunk goes has that one left, empty.
 static void unlink_chunk(mxp_thread *thread, mxp_chunk_header *chunk)
 {
-    mxp_chunk_header *next = next_of(chunk);
+    mxp_chunk_header *next = mxp__chunk_next(chunk);
     if (thread->first != chunk || next == NULL) {
         empty_embedded(thread);
     }
@@ -148,14 +143,15 @@ mxp_chunk_header *mxp__ring_take(void)
 bool mxp__ring_is_past(mxp_thread *thread)
 {
     return ring.oldest != NULL && thread->first == mxp__thread_first_chunk(thread) &&
-           next_of(thread->first) == NULL && thread->end_ticks < ring.oldest->base_ticks;
+           mxp__chunk_next(thread->first) == NULL && thread->end_ticks < ring.oldest->base_ticks;
 }
 
 // ---- on and off --------------------------------------------------------------------------------
 static void add_closed_chunks(mxp_thread *thread)
 {
     mxp_chunk_header *next;
-    for (mxp_chunk_header *chunk = thread->first; (next = next_of(chunk)) != NULL; chunk = next) {
+    for (mxp_chunk_header *chunk = thread->first; (next = mxp__chunk_next(chunk)) != NULL;
+         chunk = next) {
         mxp__ring_add(thread, chunk);
     }
 }
@@ -175,7 +171,7 @@ void mxp__ring_set(bool on)
 void mxp__ring_empty(mxp_thread *thread)
 {
     for (mxp_chunk_header *chunk = thread->first, *next; chunk != NULL; chunk = next) {
-        next = next_of(chunk);
+        next = mxp__chunk_next(chunk);
         if (chunk != mxp__thread_first_chunk(thread)) {
             mxp__store_give_chunk(chunk);
         }
@@ -188,7 +184,7 @@ void mxp__ring_forget(void)
     ring.oldest = ring.newest = NULL;
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         mxp_chunk_header *next;
-        while ((next = next_of(thread->first)) != NULL) {
+        while ((next = mxp__chunk_next(thread->first)) != NULL) {
             mxp_chunk_header *chunk = thread->first;
             thread->first = next;
             if (chunk != mxp__thread_first_chunk(thread)) {

@@ -500,13 +500,6 @@ bool mxp__store_is_open(void)
     return __atomic_load_n(&active, __ATOMIC_ACQUIRE) != NULL;
 }
 
-static void close_chunk(mxp_thread *thread)
-{
-    mxp_chunk_header *chunk = thread->current;
-    chunk->section.payload_bytes =
-        (uint64_t)(thread->hot.cursor - mxp__chunk_words(chunk)) * sizeof(uint64_t);
-}
-
 // No chunk of an ended file may come into the ring's queue.
 static void leave_ring(const recording_file *store)
 {
@@ -535,7 +528,7 @@ static void leave(mxp_store_end *end)
 {
     mxp__hold();
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
-        close_chunk(thread);
+        mxp__thread_close_chunk(thread);
         mxp__store_leave(thread, true);
         if (holds(active, thread->current)) {
             leave_chunk(thread);

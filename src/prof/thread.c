@@ -26,13 +26,6 @@ static struct {
 static pthread_key_t exit_key;
 static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
 
-static void close_chunk(mxp_thread *self)
-{
-    uint64_t *words = mxp__chunk_words(self->current);
-    uint64_t *cursor = self->hot.cursor;
-    self->current->section.payload_bytes = (uint64_t)(cursor - words) * sizeof(uint64_t);
-}
-
 // From here on a hold waits for this thread, which is in the list, or this thread has waited for
 // the end of the hold. False: it interrupts the holder.
 static bool enter_busy(mxp_thread *self)
@@ -50,7 +43,7 @@ static void thread_exit(void *block)
     enter_busy(self);
     mxp_self = NULL;
     self->end_ticks = mxp_ticks();
-    close_chunk(self);  // for who reads the store's file later
+    mxp__thread_close_chunk(self);  // for who reads the store's file later
     mxp__ring_add(self, self->current);
     __atomic_store_n(&self->exited, 1u, __ATOMIC_RELEASE);  // pairs with the drain
     __atomic_store_n(&self->hot.busy, 0u, __ATOMIC_RELEASE);
@@ -95,9 +88,10 @@ bool mxp__thread_new_chunk(mxp_thread *self, uint64_t now)
     }
     mxp_chunk_header *last = self->current;
     start_chunk(self, chunk, MXP_CHUNK_BYTES, now);
-    close_chunk(self);
+    mxp__thread_close_chunk(self);
     self->current = chunk;
-    // The reader that sees the chunk also sees how far the one before goes (pairs with next_of).
+    // The reader that sees the chunk also sees how far the one before goes (pairs with
+    // mxp__chunk_next).
     __atomic_store_n(&last->next, (uint64_t)(uintptr_t)chunk, __ATOMIC_RELEASE);
     __atomic_store_n(&self->hot.cursor, mxp__chunk_words(chunk), __ATOMIC_RELEASE);
     mxp__ring_add(self, last);

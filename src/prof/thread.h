@@ -88,6 +88,21 @@ static inline uint64_t *mxp__chunk_words(mxp_chunk_header *chunk)
     return (uint64_t *)(chunk + 1);
 }
 
+// The thread's next chunk. Who sees it also sees how far this one goes (pairs with
+// mxp__thread_new_chunk).
+static inline mxp_chunk_header *mxp__chunk_next(const mxp_chunk_header *chunk)
+{
+    return (mxp_chunk_header *)(uintptr_t)__atomic_load_n(&chunk->next, __ATOMIC_ACQUIRE);
+}
+
+// Writes how far the current chunk goes into its header. By the thread, or while nobody records.
+static inline void mxp__thread_close_chunk(mxp_thread *thread)
+{
+    const uint64_t *words = mxp__chunk_words(thread->current);
+    thread->current->section.payload_bytes =
+        (uint64_t)(thread->hot.cursor - words) * sizeof(uint64_t);
+}
+
 // The calling thread, registered on first use; null if there is no memory (a loss is counted).
 mxp_thread *mxp__thread_self(void);
 
