@@ -68,13 +68,8 @@ static bool uses_batch(const mxn_job *job)
 
 static int stretch_of(const mxn_job *job, const mxn_shape *data, mxn_stretch *s)
 {
-    int32_t axis;
-    int error =
-        mxn__axis(job->params, ((const batch_params *)mxn__values(job))->axis, data->ndim, &axis);
-    if (error == 0) {
-        *s = mxn__stretch(data, axis);
-    }
-    return error;
+    const batch_params *params = mxn__values(job);
+    return mxn__stretch_along(job->params, params->axis, data, s);
 }
 
 // What one channel needs: sums over all its elements, which lie in `outer` rows of `inner`.

@@ -22,12 +22,7 @@ static int rows_of(const mxn_params *params, const mxn_shape *data, mxn_stretch 
 {
     const cumulative_params *values = (const void *)params->values;
     int32_t axis;
-    *s = (mxn_stretch){1, (int64_t)mxn_shape_size(data), 1};
-    int error = values->axis.has ? mxn__axis(params, values->axis.value, data->ndim, &axis) : 0;
-    if (error == 0 && values->axis.has) {
-        *s = mxn__stretch(data, axis);
-    }
-    return error;
+    return mxn__stretch_or_row(params, &values->axis, data, s, &axis);
 }
 
 static int cumulative_shapes(const mxn_shapes *shapes)

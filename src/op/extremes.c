@@ -23,16 +23,8 @@ static int rows_of(const mxn_params *params, const mxn_shape *data, mxn_stretch 
 {
     const extreme_params *values = (const void *)params->values;
     bool channel = (params->op->def->variant & CHANNEL) != 0;
-    *s = (mxn_stretch){1, (int64_t)mxn_shape_size(data), 1};
-    *axis = -1;
-    if (!channel && !values->axis.has) {
-        return 0;
-    }
-    int error = mxn__axis(params, channel ? 1 : values->axis.value, data->ndim, axis);
-    if (error == 0) {
-        *s = mxn__stretch(data, *axis);
-    }
-    return error;
+    const mxn_maybe_int second = {.has = true, .value = 1};
+    return mxn__stretch_or_row(params, channel ? &second : &values->axis, data, s, axis);
 }
 
 static int extreme_shapes(const mxn_shapes *shapes)

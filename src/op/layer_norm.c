@@ -54,13 +54,8 @@ static int layer_shapes(const mxn_shapes *shapes)
 
 static int stretch_of(const mxn_job *job, const mxn_shape *data, mxn_stretch *s)
 {
-    int32_t axis;
-    int error =
-        mxn__axis(job->params, ((const layer_params *)mxn__values(job))->axis, data->ndim, &axis);
-    if (error == 0) {
-        *s = mxn__stretch(data, axis);
-    }
-    return error;
+    const layer_params *params = mxn__values(job);
+    return mxn__stretch_along(job->params, params->axis, data, s);
 }
 
 #define FORWARD(type)                                                                           \

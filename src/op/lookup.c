@@ -126,12 +126,7 @@ static int take_rows(const mxn_job *job, const mxn_operand *data, const mxn_oper
 
 static int take_stretch(const mxn_job *job, const mxn_shape *data, mxn_stretch *s)
 {
-    int32_t axis;
-    int error = mxn__axis(job->params, params_of(job->params)->axis, data->ndim, &axis);
-    if (error == 0) {
-        *s = mxn__stretch(data, axis);
-    }
-    return error;
+    return mxn__stretch_along(job->params, params_of(job->params)->axis, data, s);
 }
 
 static int take_forward(mxn_job *job)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "op/infer.h"
 
 int mxn__type_refused(const mxn_job *job, int32_t dtype)
 {
@@ -136,6 +137,29 @@ mxn_stretch mxn__stretch(const mxn_shape *shape, int32_t axis)
         s.inner *= i > axis ? shape->dims[i] : 1;
     }
     return s;
+}
+
+int mxn__stretch_or_row(const mxn_params *params, const mxn_maybe_int *axis, const mxn_shape *shape,
+                        mxn_stretch *s, int32_t *chosen)
+{
+    *s = (mxn_stretch){1, (int64_t)mxn_shape_size(shape), 1};
+    *chosen = -1;
+    if (!axis->has) {
+        return 0;
+    }
+    int error = mxn__axis(params, axis->value, shape->ndim, chosen);
+    if (error == 0) {
+        *s = mxn__stretch(shape, *chosen);
+    }
+    return error;
+}
+
+int mxn__stretch_along(const mxn_params *params, int32_t axis, const mxn_shape *shape,
+                       mxn_stretch *s)
+{
+    int32_t chosen;
+    return mxn__stretch_or_row(params, &(mxn_maybe_int){.has = true, .value = axis}, shape, s,
+                               &chosen);
 }
 
 int64_t mxn__whole_at(const mxn_operand *operand, int64_t i)

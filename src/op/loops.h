@@ -63,6 +63,12 @@ typedef struct mxn_stretch {
 } mxn_stretch;
 
 mxn_stretch mxn__stretch(const mxn_shape *shape, int32_t axis);
+// Along an axis as a parameter gives it, negative from the end. MXP_EINVAL: there is none such.
+int mxn__stretch_along(const mxn_params *params, int32_t axis, const mxn_shape *shape,
+                       mxn_stretch *s);
+// The same where an axis may be left out: then the array is one row, and *chosen is -1.
+int mxn__stretch_or_row(const mxn_params *params, const mxn_maybe_int *axis, const mxn_shape *shape,
+                        mxn_stretch *s, int32_t *chosen);
 // Where row i of outer * inner begins.
 static inline int64_t mxn__stretch_at(const mxn_stretch *s, int64_t i)
 {

@@ -83,17 +83,7 @@ static uint32_t order_visible(const void *values)
 // ---- shapes and types ---------------------------------------------------------------------------
 static int rows_of(const mxn_params *params, const mxn_shape *data, mxn_stretch *s, int32_t *axis)
 {
-    const order_params *values = params_of(params);
-    *s = (mxn_stretch){1, (int64_t)mxn_shape_size(data), 1};
-    *axis = -1;
-    if (!values->axis.has) {
-        return 0;
-    }
-    int error = mxn__axis(params, values->axis.value, data->ndim, axis);
-    if (error == 0) {
-        *s = mxn__stretch(data, *axis);
-    }
-    return error;
+    return mxn__stretch_or_row(params, &params_of(params)->axis, data, s, axis);
 }
 
 static int64_t kept_of(const order_params *params, int64_t count)
