@@ -116,6 +116,19 @@ static int property_of(EngineFnPropertyHandle handle)
     return handle == NULL ? MXN_NORMAL : *(const int *)handle;
 }
 
+// What all four give in the same words, before the function.
+static inline mxn_work work_of(void *param, EngineFuncParamDeleter deleter, int reads, int writes,
+                               EngineFnPropertyHandle property, int priority, const char *name)
+{
+    return (mxn_work){.property = property_of(property),
+                      .argument = param,
+                      .deleter = deleter,
+                      .read_count = (uint32_t)reads,
+                      .write_count = (uint32_t)writes,
+                      .priority = priority,
+                      .name = operation_name(name)};
+}
+
 // What was given for either function; without one of them there is nothing to push.
 typedef struct given_function {
     EngineSyncFunc sync;
@@ -241,14 +254,9 @@ int MXEnginePushAsync(EngineAsyncFunc async_func, void *func_param, EngineFuncPa
 {
     MXN_API_CALL();
     (void)wait;
-    mxn_work work = {.property = property_of(prop_handle),
-                     .argument = func_param,
-                     .deleter = deleter,
-                     .read_count = (uint32_t)num_const_vars,
-                     .write_count = (uint32_t)num_mutable_vars,
-                     .priority = priority,
-                     .name = operation_name(opr_name),
-                     .push_ticks = call.begin_ticks};
+    mxn_work work = work_of(func_param, deleter, num_const_vars, num_mutable_vars, prop_handle,
+                            priority, opr_name);
+    work.push_ticks = call.begin_ticks;
     const given_function given = {.async = async_func};
     return mxn__api_end(
         &call, push_vars(&work, given, ctx_handle, const_vars_handle, mutable_vars_handle));
@@ -260,16 +268,11 @@ int MXEnginePushSync(EngineSyncFunc sync_func, void *func_param, EngineFuncParam
                      EngineFnPropertyHandle prop_handle, int priority, const char *opr_name)
 {
     MXN_API_CALL();
-    mxn_work work = {.function.plain = sync_func,
-                     .form = MXN_VOID,
-                     .property = property_of(prop_handle),
-                     .argument = func_param,
-                     .deleter = deleter,
-                     .read_count = (uint32_t)num_const_vars,
-                     .write_count = (uint32_t)num_mutable_vars,
-                     .priority = priority,
-                     .name = operation_name(opr_name),
-                     .push_ticks = call.begin_ticks};
+    mxn_work work = work_of(func_param, deleter, num_const_vars, num_mutable_vars, prop_handle,
+                            priority, opr_name);
+    work.push_ticks = call.begin_ticks;
+    work.function.plain = sync_func;
+    work.form = MXN_VOID;
     const given_function given = {.sync = sync_func};
     return mxn__api_end(
         &call, push_vars(&work, given, ctx_handle, const_vars_handle, mutable_vars_handle));
@@ -284,14 +287,9 @@ int MXEnginePushAsyncND(EngineAsyncFunc async_func, void *func_param,
 {
     MXN_API_CALL();
     (void)wait;
-    mxn_work work = {.property = property_of(prop_handle),
-                     .argument = func_param,
-                     .deleter = deleter,
-                     .read_count = (uint32_t)num_const_nds,
-                     .write_count = (uint32_t)num_mutable_nds,
-                     .priority = priority,
-                     .name = operation_name(opr_name),
-                     .push_ticks = call.begin_ticks};
+    mxn_work work = work_of(func_param, deleter, num_const_nds, num_mutable_nds, prop_handle,
+                            priority, opr_name);
+    work.push_ticks = call.begin_ticks;
     const given_function given = {.async = async_func};
     return mxn__api_end(
         &call, push_arrays(&work, given, ctx_handle, const_nds_handle, mutable_nds_handle));
@@ -303,16 +301,11 @@ int MXEnginePushSyncND(EngineSyncFunc sync_func, void *func_param, EngineFuncPar
                        EngineFnPropertyHandle prop_handle, int priority, const char *opr_name)
 {
     MXN_API_CALL();
-    mxn_work work = {.function.plain = sync_func,
-                     .form = MXN_VOID,
-                     .property = property_of(prop_handle),
-                     .argument = func_param,
-                     .deleter = deleter,
-                     .read_count = (uint32_t)num_const_nds,
-                     .write_count = (uint32_t)num_mutable_nds,
-                     .priority = priority,
-                     .name = operation_name(opr_name),
-                     .push_ticks = call.begin_ticks};
+    mxn_work work = work_of(func_param, deleter, num_const_nds, num_mutable_nds, prop_handle,
+                            priority, opr_name);
+    work.push_ticks = call.begin_ticks;
+    work.function.plain = sync_func;
+    work.form = MXN_VOID;
     const given_function given = {.sync = sync_func};
     return mxn__api_end(
         &call, push_arrays(&work, given, ctx_handle, const_nds_handle, mutable_nds_handle));
