@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Room in a recording file: taken from its end under the pool lock, reserved with the system in
+// larger steps.
+#include "prof/store_room.h"
+
+#include "prof/pool.h"
+
+enum {
+    POPULATE_BYTES = 960 << 10,
+    STEP_LEAST_BYTES = 1 << 20,  // by which the file grows: an eighth of it within these bounds
+    STEP_MOST_BYTES = 16 << 20
+};
+
+static bool reserve(mxp_recording_file *store, uint64_t end)
+{
+    if (end <= store->file.reserved_bytes) {
+        return true;
+    }
+    if (end > store->file.limit_bytes) {
+        return false;
+    }
+    uint64_t step = end / 8;
+    step = step < STEP_LEAST_BYTES ? STEP_LEAST_BYTES : step;
+    step = step > STEP_MOST_BYTES ? STEP_MOST_BYTES : step;
+    uint64_t wanted = mxp__store_page_up(end + step);
+    wanted = wanted < store->file.limit_bytes ? wanted : store->file.limit_bytes;
+    return mxp__mapped_file_reserve(&store->file, wanted) ||
+           mxp__mapped_file_reserve(&store->file, end);  // the last bytes of a full disk
+}
+
+// The header stands before the room counts as used, so that the sections are a chain at every
+// moment.
+mxp_section *mxp__store_take_room(mxp_recording_file *store, unsigned type, uint64_t size_bytes)
+{
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return NULL;
+    }
+    mxp_section *section = NULL;
+    if (reserve(store, store->used_bytes + size_bytes)) {
+        section = (mxp_section *)(store->file.base + store->used_bytes);
+        section->length_bytes = size_bytes;
+        section->type = (uint16_t)type;
+        __atomic_store_n(&section->magic, MXP_SECTION_MAGIC, __ATOMIC_RELEASE);
+        store->used_bytes += size_bytes;
+    }
+    mxp__spin_unlock(&mxp__pool_lock);
+    return section;
+}
+
+// Pages come several chunks at a time: a call for each costs a tenth more.
+void mxp__store_populate(mxp_recording_file *store, uint64_t begin, uint64_t end)
+{
+    uint64_t present = __atomic_load_n(&store->present_bytes, __ATOMIC_RELAXED);
+    if (end <= present) {
+        return;
+    }
+    uint64_t reserved = __atomic_load_n(&store->file.reserved_bytes, __ATOMIC_RELAXED);
+    uint64_t to = end + POPULATE_BYTES < reserved ? end + POPULATE_BYTES : reserved;
+    uint64_t from = present > begin ? present : begin;
+    if (__atomic_compare_exchange_n(&store->present_bytes, &present, to, false, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED)) {
+        mxp__mapped_file_populate(&store->file, from, to - from);
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Thread blocks in a recording file: put into it and taken out of it at the addresses they have,
+// since every thread knows its own.
+#include <assert.h>
+#include <string.h>
+
+#include "prof/pool.h"
+#include "prof/ring.h"
+#include "prof/store.h"
+#include "prof/store_room.h"
+
+static_assert(sizeof(mxp_recorder_section) % 64 == 0, "a thread's part begins a cache line");
+static_assert(sizeof(mxp_recorder_section) + sizeof(mxp_thread) <= MXP__THREAD_PART_BYTES,
+              "a thread's part fits into its page");
+static_assert(offsetof(mxp_thread, lost) == sizeof(mxp_recorder) &&
+                  offsetof(mxp_thread, name) == sizeof(mxp_recorder) + 8,
+              "readers of files find them there");
+static_assert(offsetof(mxp_recorder, open) == 64, "readers of files find them there");
+
+// Member by member: a header that stands there already stays whole at every moment.
+static void put_section(mxp_section *section, unsigned type)
+{
+    section->magic = MXP_SECTION_MAGIC;
+    section->type = (uint16_t)type;
+    section->length_bytes = MXP__THREAD_PART_BYTES;
+}
+
+static void describe(const mxp_recording_file *store, mxp_thread *thread,
+                     mxp_recorder_section *block)
+{
+    put_section(&block->section, MXP_SECTION_RECORDER);
+    block->section.payload_bytes = MXP__THREAD_PART_BYTES - sizeof(mxp_section);
+    block->thread = thread->index;
+    block->tid = thread->tid;
+    block->start_ticks = thread->start_ticks;
+    block->base = (uintptr_t)store->file.base;
+    block->block = (uintptr_t)mxp__thread_block(thread);
+}
+
+void mxp__store_leave_chunk(mxp_thread *thread)
+{
+    thread->chunk_end = thread->hot.cursor;
+    __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);
+}
+
+static mxp_recorder_section *block_at(const mxp_recording_file *store, uint64_t offset)
+{
+    return (mxp_recorder_section *)(store->file.base + offset);
+}
+
+static mxp_recorder_section *take_free_block(mxp_recording_file *store)
+{
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return NULL;
+    }
+    mxp_recorder_section *block = NULL;
+    if (store->free_blocks != 0) {
+        block = block_at(store, store->free_blocks);
+        store->free_blocks = block->section.checksum;
+    }
+    mxp__spin_unlock(&mxp__pool_lock);
+    return block;
+}
+
+// In the file the thread is gone, and its embedded chunk empty, before anything else changes there.
+static void give_free_block(mxp_recording_file *store, uint64_t offset)
+{
+    mxp_recorder_section *block = block_at(store, offset);
+    mxp_thread *thread = (mxp_thread *)(block + 1);
+    __atomic_store_n(&thread->hot.cursor, NULL, __ATOMIC_RELEASE);
+    mxp_section *chunk = &block_at(store, offset + MXP__THREAD_PART_BYTES)->section;
+    __atomic_store_n(&chunk->payload_bytes, 0, __ATOMIC_RELEASE);
+    if (mxp__spin_lock(&mxp__pool_lock)) {
+        block->section.checksum = store->free_blocks;
+        store->free_blocks = offset;
+        mxp__spin_unlock(&mxp__pool_lock);
+    }
+}
+
+// A new thread has both pages of its block in the file: its first records go to the second one. A
+// thread that finds no room there has no use for that page.
+void mxp__store_home_new(mxp_thread *thread)
+{
+    mxp_recording_file *store = __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
+    if (store == NULL || thread->home != 0) {
+        return;
+    }
+    mxp_recorder_section *room = take_free_block(store);
+    if (room == NULL) {
+        room = (mxp_recorder_section *)mxp__store_take_room(store, MXP_SECTION_RECORDER,
+                                                            MXP__THREAD_BLOCK_BYTES);
+    }
+    if (room == NULL) {
+        mxp__store_leave_chunk(thread);
+        return;
+    }
+    uint64_t offset = mxp__store_offset(store, room);
+    mxp_chunk_header *chunk = (mxp_chunk_header *)block_at(store, offset + MXP__THREAD_PART_BYTES);
+    put_section(&chunk->section, MXP_SECTION_CHUNK);  // before the section in front gets shorter
+    describe(store, thread, room);
+    memcpy(&chunk->section + 1, &mxp__thread_first_chunk(thread)->section + 1,
+           sizeof *chunk - sizeof chunk->section);
+    memcpy(room + 1, thread, sizeof *thread);
+    if (mxp__mapped_file_place(&store->file, mxp__thread_block(thread), offset,
+                               MXP__THREAD_BLOCK_BYTES)) {
+        thread->home = offset;
+        thread->home_whole = 1;
+    } else {
+        mxp__store_leave_chunk(thread);
+    }
+}
+
+// Threads that do not record may begin a span meanwhile, which needs no `busy`: what they store
+// between the copy and the change of pages is lost, and with it at most that span's name among the
+// open ones.
+void mxp__store_home_running(mxp_recording_file *store, mxp_thread *thread)
+{
+    mxp_recorder_section *room = (mxp_recorder_section *)mxp__store_take_room(
+        store, MXP_SECTION_RECORDER, MXP__THREAD_PART_BYTES);
+    if (room == NULL) {
+        return;  // a full disk: its records are in chunks, only its open spans are not in the file
+    }
+    memcpy(room + 1, thread, sizeof *thread);
+    describe(store, thread, room);
+    uint64_t offset = mxp__store_offset(store, room);
+    if (mxp__mapped_file_place(&store->file, mxp__thread_block(thread), offset,
+                               MXP__THREAD_PART_BYTES)) {
+        thread->home = offset;
+    }
+}
+
+// Room that is used again: of a ring, and only if no loss is to be told.
+static bool is_reusable(const mxp_thread *thread)
+{
+    return mxp__store_active != NULL && mxp__ring_is_on() && thread->home_whole &&
+           thread->lost == 0 && thread->hot.lost_busy == 0;
+}
+
+bool mxp__store_leave(mxp_thread *thread, bool keep)
+{
+    if (thread->home == 0) {
+        return true;
+    }
+    char *block = (char *)mxp__thread_block(thread);
+    char content[MXP__THREAD_BLOCK_BYTES];
+    memcpy(content, block, sizeof content);
+    uint64_t home = thread->home;
+    bool reusable = !keep && is_reusable(thread);
+    if (!mxp__anonymous_place(block, MXP__THREAD_BLOCK_BYTES)) {
+        return false;
+    }
+    if (keep) {
+        memcpy(block, content, sizeof content);
+        thread->home = 0;
+        thread->home_whole = 0;
+    } else if (reusable) {
+        give_free_block(mxp__store_active, home);
+    }
+    return true;
+}
