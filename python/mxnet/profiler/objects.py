@@ -66,11 +66,10 @@ class _Shown:
         return self.name
 
 
-class _Duration(_Shown, core.Duration):
-    """start() and stop(), `with` and decorator; any number of times, on any thread, nested too.
-    The span is recorded when it ends."""
+class _Decorator:
+    """What can be used with `with` can decorate a function."""
 
-    __slots__ = ("name",)
+    __slots__ = ()
 
     def __call__(self, function: Callable) -> Callable:
         """Decorates a function: a span for each of its calls."""
@@ -80,6 +79,13 @@ class _Duration(_Shown, core.Duration):
                 return function(*arguments, **keywords)
 
         return spanned
+
+
+class _Duration(_Shown, _Decorator, core.Duration):
+    """start() and stop(), `with` and decorator; any number of times, on any thread, nested too.
+    The span is recorded when it ends."""
+
+    __slots__ = ("name",)
 
 
 class Task(_Duration):
@@ -112,7 +118,7 @@ class Event(_Duration):
         self._address = _create(_LIB.MXProfileCreateEvent, c_str(name))
 
 
-class Span(core.Span):
+class Span(_Decorator, core.Span):
     """Span(name, category='python'): start() and stop(), `with` and decorator; on any thread, nested
     too, and around itself. The cheapest way to mark a stretch of a program: no handle, no domain, and
     it nests with everything else of its thread."""
@@ -123,15 +129,6 @@ class Span(core.Span):
         self.name = name
         self.category = category
         self._identify(category, name)
-
-    def __call__(self, function: Callable) -> Callable:
-        """Decorates a function: a span for each of its calls."""
-        @functools.wraps(function)
-        def spanned(*arguments: Any, **keywords: Any) -> Any:
-            with self:
-                return function(*arguments, **keywords)
-
-        return spanned
 
 
 class Counter(_Shown, core.Counter):
