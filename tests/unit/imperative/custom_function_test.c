@@ -201,6 +201,7 @@ static void names_are_recorded(void **state)
     assert_int_equal(live_events_count(&live, MXP_KIND_OPERATOR, "_mul_scalar"), 2);
     live_events_free(&live);
     live_events_stop(state);
+    assert_deleted_once();
 }
 
 int main(void)
