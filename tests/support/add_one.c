@@ -56,7 +56,7 @@ int add_one_invoke(int mode, NDArrayHandle in, NDArrayHandle state, NDArrayHandl
         status = MXImperativeInvoke(op, state == NULL ? 1 : 2, inputs, &outputs, &list, 3, keys,
                                     values, NULL);
     }
-    if (status == 0) {
+    if (status == 0 && *out == NULL) {
         *out = list[0];
     }
     return status;
