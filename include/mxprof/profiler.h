@@ -133,9 +133,12 @@ int mxp_domain_create(const char *name, mxp_handle *domain);
 int mxp_task_create(mxp_handle domain, const char *name, mxp_handle *task);
 int mxp_frame_create(mxp_handle domain, const char *name, mxp_handle *frame);
 int mxp_event_create(const char *name, mxp_handle *event);
+// As an event, of any category, and ended only by the thread that began it: for bindings whose
+// calls are dear, which keep no token of mxp_begin. Category or name null: MXP_EINVAL.
+int mxp_span_create(const char *category, const char *name, mxp_handle *span);
 int mxp_counter_create(mxp_handle domain, const char *name, mxp_handle *counter);
 
-// Destroys a task, frame, event or counter; records made stay. A domain: nothing happens.
+// Destroys a task, frame, event, span or counter; records made stay. A domain: nothing happens.
 int mxp_object_destroy(mxp_handle object);
 
 // Task, frame or event. Start times are kept per thread and nesting level. A stop without a start

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the extension `_core` does, through ctypes: same names, same behaviour, slower."""
 import ctypes
-from threading import get_ident
 from typing import Any, Callable, Dict, List, Tuple
 
 from . import _arithmetic
 
 _lib: Any = None
 _recorder: Any = None
+_start: Any = None
+_stop: Any = None
 _error: Any = RuntimeError
 _left_out: Any = type(None)
 _default: Any = None
 _text: Callable[[Any], str] = str
 
 _PREPARED_MAX = 1024  # calls that an operator keeps
-_CLASS_USER, _STYLE_SPAN = 16, 1  # of mxprof/gate.h and format.h
 
 
 def bind(library: int, error: type, left_out: type, text: Callable[[Any], str]) -> None:
     """Says which library is called (a dlopen handle), what failures raise, which type stands for a
     parameter's default, and what makes texts of values."""
-    global _lib, _recorder, _error, _left_out, _default, _text
+    global _lib, _recorder, _start, _stop, _error, _left_out, _default, _text
     _lib = ctypes.CDLL(None, handle=library)
     _lib.MXGetLastError.restype = ctypes.c_char_p
     _recorder = ctypes.PyDLL(None, handle=library)  # keeps the interpreter's lock
@@ -30,12 +30,10 @@ def bind(library: int, error: type, left_out: type, text: Callable[[Any], str]) 
                         "MXProfileSetCounter": [ctypes.c_void_p, ctypes.c_uint64],
                         "MXProfileAdjustCounter": [ctypes.c_void_p, ctypes.c_int64],
                         "MXSetProfilerScope": [ctypes.c_char_p],
-                        "mxp_intern": [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int,
-                                       ctypes.c_int],
-                        "mxp_begin": [ctypes.c_uint32, ctypes.c_uint32],
-                        "mxp_end": [ctypes.c_uint32, ctypes.c_uint64]}.items():
+                        "mxp_span_create": [ctypes.c_char_p, ctypes.c_char_p,
+                                            ctypes.c_void_p]}.items():
         getattr(_recorder, name).argtypes = types
-    _recorder.mxp_begin.restype = ctypes.c_uint64
+    _start, _stop = _recorder.MXProfileDurationStart, _recorder.MXProfileDurationStop
     _lib.MXNDArrayFree.argtypes = [ctypes.c_void_p]
     _error, _left_out, _text = error, left_out, text
     _default = left_out("<default>")
@@ -199,53 +197,34 @@ class Duration(_Object):
 
     def start(self) -> None:
         """Begins the span on this thread."""
-        _check(_recorder.MXProfileDurationStart(self._address))
+        if _start(self._address) != 0:
+            _check(-1)
 
     def stop(self) -> None:
         """Ends the span that this thread began last; MXNetError if there is none."""
-        _check(_recorder.MXProfileDurationStop(self._address))
+        if _stop(self._address) != 0:
+            _check(-1)
 
     def __enter__(self):
-        self.start()
+        if _start(self._address) != 0:
+            _check(-1)
         return self
 
     def __exit__(self, *exception) -> None:
-        self.stop()
+        if _stop(self._address) != 0:
+            _check(-1)
 
 
-class Span:
+class Span(Duration):
     """A span of one thread that is begun and ended any number of times."""
 
-    __slots__ = ("_id", "_begun")
-
-    def __init__(self) -> None:
-        self._id = 0
-        self._begun: list = []
+    __slots__ = ()
 
     def _identify(self, category: str, name: str) -> None:
         """What it is called."""
-        self._begun = []
-        self._id = _recorder.mxp_intern(category.encode(), name.encode(), _STYLE_SPAN, 0)
-
-    def start(self) -> None:
-        """Begins the span on this thread."""
-        self._begun.append((get_ident(), _recorder.mxp_begin(_CLASS_USER, self._id)))
-
-    def stop(self) -> None:
-        """Ends what this thread began last; MXNetError if there is none."""
-        thread = get_ident()
-        for at in reversed(range(len(self._begun))):
-            if self._begun[at][0] == thread:
-                _recorder.mxp_end(self._id, self._begun.pop(at)[1])
-                return
-        raise _error("a span was stopped on a thread that has not started it")
-
-    def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, *exception) -> None:
-        self.stop()
+        handle = ctypes.c_void_p()
+        _check(_recorder.mxp_span_create(category.encode(), name.encode(), ctypes.byref(handle)))
+        self._address = handle.value
 
 
 class Counter(_Object):

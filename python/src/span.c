@@ -93,7 +93,7 @@ static PyObject *span_stop(PyObject *object, PyObject *const *arguments, Py_ssiz
         at--;
     }
     if (at == 0) {
-        return core_fail("a span was stopped on a thread that has not started it");
+        return core_fail("stop of a span without a start on this thread: call start first");
     }
     core_mx.mxp_end(self->name, self->stack[at - 1].token);
     for (self->count--; at <= self->count; at++) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting and stopping tasks, frames and events. Starts are kept per object, each with the thread
-// it was made on, so an object may be started by several threads and recursively. The gate is read
-// under the object's lock: a transition of the session, which visits every object after it changed
-// the gate, sees each start and stop either before or after it, never in between.
+// Starting and stopping tasks, frames, events and spans. Starts are kept per object, each with the
+// thread it was made on, so an object may be started by several threads and recursively. The gate
+// is read under the object's lock: a transition of the session, which visits every object after it
+// changed the gate, sees each start and stop either before or after it, never in between.
 #include "session/durations.h"
 
 #include <mxprof/record_inline.h>
@@ -14,7 +14,8 @@
 #include "session/handles.h"
 
 enum {
-    DURATIONS = 1 << MXP__OBJECT_TASK | 1 << MXP__OBJECT_FRAME | 1 << MXP__OBJECT_EVENT,
+    DURATIONS = 1 << MXP__OBJECT_TASK | 1 << MXP__OBJECT_FRAME | 1 << MXP__OBJECT_EVENT |
+                1 << MXP__OBJECT_SPAN,
     STARTS_MAX = 4096,  // of one object at a time: more is a program that never stops it
     UNKNOWN_THREAD = 0xffff,
     OWN_LANE = 0  // the thread that writes the record
@@ -145,7 +146,7 @@ int mxp_duration_start(mxp_handle object)
 
 // ---- stops ------------------------------------------------------------------------------------
 // This thread's newest start, or, if it has none, the newest of all: what one thread starts another
-// may stop. Null: there is none.
+// may stop, unless it is a span. Null: there is none.
 static mxp_start *find_start(const mxp_slot *slot)
 {
     for (uint32_t i = slot->start_count; i-- > 0;) {
@@ -153,7 +154,8 @@ static mxp_start *find_start(const mxp_slot *slot)
             return &slot->starts[i];
         }
     }
-    return slot->start_count > 0 ? &slot->starts[slot->start_count - 1] : NULL;
+    bool of_any = slot->type != MXP__OBJECT_SPAN && slot->start_count > 0;
+    return of_any ? &slot->starts[slot->start_count - 1] : NULL;
 }
 
 static void remove_start(mxp_slot *slot, mxp_start *start)

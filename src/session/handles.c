@@ -25,7 +25,8 @@ enum {
 
 static_assert(sizeof(void *) == sizeof(uint64_t), "a handle holds 64 bits");
 
-static const char *const type_names[] = {"nothing", "domain", "task", "frame", "event", "counter"};
+static const char *const type_names[] = {"nothing", "domain", "task",   "frame",
+                                         "event",   "span",   "counter"};
 
 // Protects everything below but the reading of `blocks` and `used`.
 static mxp_lock table_lock = MXP__LOCK_INIT;

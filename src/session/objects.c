@@ -11,7 +11,7 @@
 enum {
     DOMAIN = 1 << MXP__OBJECT_DOMAIN,
     ANY = DOMAIN | 1 << MXP__OBJECT_TASK | 1 << MXP__OBJECT_FRAME | 1 << MXP__OBJECT_EVENT |
-          1 << MXP__OBJECT_COUNTER
+          1 << MXP__OBJECT_COUNTER | 1 << MXP__OBJECT_SPAN
 };
 
 static const char null_destroy[] =
@@ -110,6 +110,13 @@ int mxp_event_create(const char *name, mxp_handle *event)
     int error = check_arguments(name, "event_name", event);
     return error == MXP_OK ? create(MXP__OBJECT_EVENT, "event", name, MXP_STYLE_SPAN, event)
                            : error;
+}
+
+int mxp_span_create(const char *category, const char *name, mxp_handle *span)
+{
+    int error = check_arguments(category, "category", span);
+    error = error == MXP_OK ? check_arguments(name, "span_name", span) : error;
+    return error == MXP_OK ? create(MXP__OBJECT_SPAN, category, name, MXP_STYLE_SPAN, span) : error;
 }
 
 int mxp_counter_create(mxp_handle domain, const char *name, mxp_handle *counter)

@@ -67,8 +67,9 @@ static void a_wrong_type_is_named(void **state)
     assert_int_equal(mxp_domain_create("d", &domain), MXP_OK);
     assert_int_equal(mxp_counter_create(domain, "c", &counter), MXP_OK);
     assert_int_equal(mxp_duration_start(counter), MXP_EHANDLE);
-    assert_string_equal(mxp_last_error(),
-                        "wrong type of handle: expected task or frame or event, got counter");
+    assert_string_equal(
+        mxp_last_error(),
+        "wrong type of handle: expected task or frame or event or span, got counter");
     assert_int_equal(mxp_task_create(event, "t", &counter), MXP_EHANDLE);
     assert_int_equal(mxp_marker_set(event, "m", "global"), MXP_EHANDLE);
 }

@@ -93,19 +93,22 @@ static void pair(mxp_handle object)
 static void every_kind_has_its_category(void **state)
 {
     (void)state;
-    mxp_handle frame, event, counter;
+    mxp_handle frame, event, own, counter;
     assert_int_equal(mxp_frame_create(domain, "f", &frame), MXP_OK);
     assert_int_equal(mxp_event_create("e", &event), MXP_OK);
+    assert_int_equal(mxp_span_create("mine", "s", &own), MXP_OK);
     assert_int_equal(mxp_counter_create(domain, "c", &counter), MXP_OK);
     pair(task("t"));
     pair(frame);
     pair(frame);
     pair(event);
+    pair(own);
     assert_int_equal(mxp_counter_set(counter, 7), MXP_OK);
     assert_int_equal(mxp_marker_set(domain, "m", "thread"), MXP_OK);
     take();
     assert_category(span("t", 0), "D", MXP_STYLE_ASYNC);
     assert_category(span("e", 0), "event", MXP_STYLE_SPAN);
+    assert_category(span("s", 0), "mine", MXP_STYLE_SPAN);
     for (uint64_t n = 0; n < 2; n++) {
         const mxp_event *found = span("f", n);
         assert_category(found, "D,frame", MXP_STYLE_ASYNC);
@@ -215,6 +218,16 @@ static void what_one_thread_starts_another_may_stop(void **state)
     on_a_thread(stop_here, t);
     take();
     assert_int_equal(spans("handed over"), 2);
+}
+
+static void a_span_is_ended_by_its_thread(void **state)
+{
+    (void)state;
+    mxp_handle own;
+    assert_int_equal(mxp_span_create("mine", "kept", &own), MXP_OK);
+    on_a_thread(start_here, own);
+    assert_int_equal(mxp_duration_stop(own), MXP_ESTATE);
+    assert_int_equal(mxp_object_destroy(own), MXP_OK);
 }
 
 // Each thread's own starts come first.
@@ -449,6 +462,9 @@ static void bad_arguments_are_refused(void **state)
     assert_int_equal(mxp_task_create(domain, NULL, &made), MXP_EINVAL);
     assert_int_equal(mxp_frame_create(domain, NULL, &made), MXP_EINVAL);
     assert_int_equal(mxp_event_create(NULL, &made), MXP_EINVAL);
+    assert_int_equal(mxp_span_create(NULL, "s", &made), MXP_EINVAL);
+    assert_int_equal(mxp_span_create("c", NULL, &made), MXP_EINVAL);
+    assert_int_equal(mxp_span_create("c", "s", NULL), MXP_EINVAL);
     assert_int_equal(mxp_counter_create(NULL, "c", &made), MXP_EHANDLE);
     assert_int_equal(mxp_duration_start(NULL), MXP_EHANDLE);
     assert_string_equal(mxp_last_error(), "Check  notnull: duration_handle");
@@ -499,6 +515,7 @@ int main(void)
         TEST(a_stop_without_a_start_is_refused),
         TEST(many_open_starts_are_kept_and_then_refused),
         TEST(what_one_thread_starts_another_may_stop),
+        TEST(a_span_is_ended_by_its_thread),
         TEST(threads_do_not_mix_their_starts_up),
         TEST(nothing_is_recorded_while_stopped_or_paused),
         TEST(a_span_across_a_pause_is_whole),
