@@ -151,18 +151,77 @@ static int check_name(int fd)
                                                     "while it was being written");
 }
 
-static int write_tables(mxp_section_writer *writer, mxp_source *source)
+static int write_clock(mxp_section_writer *writer, const mxp_source *source)
 {
-    int error = check_name(writer->fd);
-    error = error == MXP_OK ? mxp__write_clock(writer, source->timebase) : error;
-    error = error == MXP_OK ? mxp__write_threads(writer, source) : error;
-    error = error == MXP_OK && source->loss_count > 0 ? mxp__write_losses(writer, source) : error;
-    error = error == MXP_OK && source->stats_count > 0 ? mxp__write_stats(writer, source) : error;
-    error = error == MXP_OK ? mxp__write_info(writer, source) : error;
-    error = error == MXP_OK ? mxp__write_end(writer) : error;
-    if (error == MXP_OK && ftruncate(writer->fd, (off_t)writer->progress.bytes) != 0) {
-        error = mxp__fail(MXP_EIO, "cannot complete the recording file: %s", strerror(errno));
+    return mxp__write_clock(writer, source->timebase);
+}
+
+static int write_end(mxp_section_writer *writer, const mxp_source *source)
+{
+    (void)source;
+    return mxp__write_end(writer);
+}
+
+static int build_tables(mxp_section_writer *writer, const mxp_source *source, mxp_strbuf *tables)
+{
+    static int (*const writes[])(mxp_section_writer *, const mxp_source *) = {
+        write_clock,      mxp__write_threads, mxp__write_losses,
+        mxp__write_stats, mxp__write_info,    write_end};
+    int error = MXP_OK;
+    for (size_t i = 0; i < sizeof writes / sizeof writes[0] && error == MXP_OK; i++) {
+        error = writes[i](writer, source);
+        error = error == MXP_OK ? append_built(tables, writer) : error;
     }
+    return error;
+}
+
+static bool write_at(int fd, const void *data, size_t size_bytes, uint64_t offset)
+{
+    const char *at = data;
+    while (size_bytes > 0) {
+        ssize_t done = pwrite(fd, at, size_bytes, (off_t)offset);
+        if (done < 0 && errno == EINTR) {
+            continue;
+        }
+        if (done <= 0) {
+            errno = done < 0 ? errno : ENOSPC;
+            return false;
+        }
+        at += done;
+        offset += (uint64_t)done;
+        size_bytes -= (size_t)done;
+    }
+    return true;
+}
+
+// The magic of the first section comes last, in a write that is too short to be cut in two: until
+// then the file is as after a death, from then on it is finished.
+static int put_tables(int fd, uint64_t offset, mxp_strbuf *tables)
+{
+    mxp_section first;
+    memcpy(&first, tables->data, sizeof first);
+    memset(tables->data, 0, sizeof first.magic);
+    if (!write_at(fd, tables->data, tables->length, offset) ||
+        ftruncate(fd, (off_t)(offset + tables->length)) != 0 ||
+        !write_at(fd, &first.magic, sizeof first.magic, offset)) {
+        return mxp__fail(MXP_EIO, "cannot complete the recording file: %s", strerror(errno));
+    }
+    return MXP_OK;
+}
+
+static int complete(const mxp_store_end *end, mxp_source *source)
+{
+    mxp_section_writer writer = {
+        .fd = -1,
+        .path = "the recording file",
+        .progress = {.sections = end->sections, .record_bytes = end->record_bytes},
+    };
+    mxp_strbuf tables = {0};
+    int error = check_name(end->fd);
+    error = error == MXP_OK ? build_tables(&writer, source, &tables) : error;
+    error = error == MXP_OK ? put_tables(end->fd, end->offset, &tables) : error;
+    mxp__strbuf_fini(&tables);
+    mxp__strbuf_fini(&writer.body);
     return error;
 }
 
@@ -177,18 +236,7 @@ int mxp__record_file_end(void)
     mxp__file_signals_hold(&held);
     mxp_source *source = NULL;
     int error = mxp__live_open(MXP__CONSUMER_FILE, &source);
-    if (error == MXP_OK) {
-        mxp_section_writer writer = {
-            .fd = end.fd,
-            .path = "the recording file",
-            .progress = {.bytes = end.offset,
-                         .sections = end.sections,
-                         .record_bytes = end.record_bytes},
-        };
-        lseek(end.fd, (off_t)end.offset, SEEK_SET);
-        error = write_tables(&writer, source);
-        mxp__strbuf_fini(&writer.body);
-    }
+    error = error == MXP_OK ? complete(&end, source) : error;
     mxp__source_close(source);
     flock(end.fd, LOCK_UN);  // it may still be mapped, but nobody writes any more
     close(end.fd);
