@@ -34,8 +34,6 @@ static mxp_chunk_header *take_from_file(mxp_recording_file *store)
         return NULL;
     }
     __atomic_fetch_add(&store->chunks, 1, __ATOMIC_RELAXED);
-    mxp__store_populate(store, mxp__store_offset(store, section),
-                        mxp__store_offset(store, section) + MXP_CHUNK_BYTES);
     return (mxp_chunk_header *)section;
 }
 

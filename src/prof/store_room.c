@@ -6,7 +6,7 @@
 #include "prof/pool.h"
 
 enum {
-    POPULATE_BYTES = 960 << 10,
+    PREPARE_BYTES = 256 << 10,  // of it at a time: the lock is held for some tens of microseconds
     STEP_LEAST_BYTES = 1 << 20,  // by which the file grows: an eighth of it within these bounds
     STEP_MOST_BYTES = 16 << 20
 };
@@ -28,6 +28,19 @@ static bool reserve(mxp_recording_file *store, uint64_t end)
            mxp__mapped_file_reserve(&store->file, end);  // the last bytes of a full disk
 }
 
+static void prepare(mxp_recording_file *store, uint64_t end)
+{
+    uint64_t from =
+        store->prepared_bytes > store->used_bytes ? store->prepared_bytes : store->used_bytes;
+    if (end <= from) {
+        return;
+    }
+    uint64_t to = end + PREPARE_BYTES;
+    to = to < store->file.reserved_bytes ? to : store->file.reserved_bytes;
+    mxp__mapped_file_prepare(&store->file, from, to);
+    store->prepared_bytes = to;
+}
+
 // The header stands before the room counts as used, so that the sections are a chain at every
 // moment.
 mxp_section *mxp__store_take_room(mxp_recording_file *store, unsigned type, uint64_t size_bytes)
@@ -37,6 +50,7 @@ mxp_section *mxp__store_take_room(mxp_recording_file *store, unsigned type, uint
     }
     mxp_section *section = NULL;
     if (reserve(store, store->used_bytes + size_bytes)) {
+        prepare(store, store->used_bytes + size_bytes);
         section = (mxp_section *)(store->file.base + store->used_bytes);
         section->length_bytes = size_bytes;
         section->type = (uint16_t)type;
@@ -45,20 +59,4 @@ mxp_section *mxp__store_take_room(mxp_recording_file *store, unsigned type, uint
     }
     mxp__spin_unlock(&mxp__pool_lock);
     return section;
-}
-
-// Pages come several chunks at a time: a call for each costs a tenth more.
-void mxp__store_populate(mxp_recording_file *store, uint64_t begin, uint64_t end)
-{
-    uint64_t present = __atomic_load_n(&store->present_bytes, __ATOMIC_RELAXED);
-    if (end <= present) {
-        return;
-    }
-    uint64_t reserved = __atomic_load_n(&store->file.reserved_bytes, __ATOMIC_RELAXED);
-    uint64_t to = end + POPULATE_BYTES < reserved ? end + POPULATE_BYTES : reserved;
-    uint64_t from = present > begin ? present : begin;
-    if (__atomic_compare_exchange_n(&store->present_bytes, &present, to, false, __ATOMIC_RELAXED,
-                                    __ATOMIC_RELAXED)) {
-        mxp__mapped_file_populate(&store->file, from, to - from);
-    }
 }

@@ -13,7 +13,7 @@ typedef struct mxp_recording_file {
     struct mxp_recording_file *next;  // ended before, still mapped
     mxp_mapped_file file;
     uint64_t used_bytes;  // sections end here; under the pool lock
-    uint64_t present_bytes;  // pages up to here have been populated (atomic)
+    uint64_t prepared_bytes;  // of the file, for stores; under the pool lock
     uint64_t chunks;  // taken and not given back, and one while it is open (atomic)
     uint64_t free_blocks;  // room of threads that are gone, for a ring; linked; under the pool lock
     unsigned clock_turn;  // which CLOCK section is written next
@@ -40,8 +40,6 @@ static inline bool mxp__store_file_holds(const mxp_recording_file *store, const 
 
 // Room of whole pages, with the header of a section whose content is zeros. Null: there is none.
 mxp_section *mxp__store_take_room(mxp_recording_file *store, unsigned type, uint64_t size_bytes);
-// Has the pages of a chunk that was taken present before it is written to.
-void mxp__store_populate(mxp_recording_file *store, uint64_t begin, uint64_t end);
 
 // store_threads.c: a thread that goes over to the file; nobody records meanwhile.
 void mxp__store_home_running(mxp_recording_file *store, mxp_thread *thread);

@@ -118,10 +118,9 @@ static bool within_file_limit(uint64_t size_bytes)
            size_bytes <= limit.rlim_cur;
 }
 
-// For file systems that cannot reserve: zeros take the room.
 static int write_zeros(int fd, uint64_t from, uint64_t to)
 {
-    static const char zeros[4096];
+    static char zeros[1 << 16];  // not const: it would take as much of the library's file
     while (from < to) {
         size_t size_bytes = to - from < sizeof zeros ? (size_t)(to - from) : sizeof zeros;
         ssize_t written = pwrite(fd, zeros, size_bytes, (off_t)from);
@@ -136,6 +135,7 @@ static int write_zeros(int fd, uint64_t from, uint64_t to)
     return 0;
 }
 
+// File systems that cannot reserve have zeros take the room.
 static int reserve(int fd, uint64_t from, uint64_t to)
 {
     int error;
@@ -161,15 +161,10 @@ bool mxp__mapped_file_reserve(mxp_mapped_file *file, uint64_t size_bytes)
     return reserved;
 }
 
-void mxp__mapped_file_populate(const mxp_mapped_file *file, uint64_t offset, uint64_t size_bytes)
+void mxp__mapped_file_prepare(const mxp_mapped_file *file, uint64_t from, uint64_t to)
 {
-#if defined(MADV_POPULATE_WRITE)
-    const int advice = MADV_POPULATE_WRITE;
-#else
-    const int advice = 23;  // Linux 5.14; others say EINVAL
-#endif
     int saved = errno;
-    madvise(file->base + offset, size_bytes, advice);
+    (void)write_zeros(file->fd, from, to);
     errno = saved;
 }
 

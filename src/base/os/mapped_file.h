@@ -31,8 +31,10 @@ void mxp__mapped_file_close(mxp_mapped_file *file);
 // Makes room up to `size_bytes`, at most the limit. False: full disk, a limit of the process, or
 // the limit of the mapping; what was there before stays usable.
 bool mxp__mapped_file_reserve(mxp_mapped_file *file, uint64_t size_bytes);
-// Has pages present before they are needed, where the system can do that.
-void mxp__mapped_file_populate(const mxp_mapped_file *file, uint64_t offset, uint64_t size_bytes);
+// Writes zeros to room into which nobody has stored yet. Its pages then come in large pieces, and
+// the first store to one costs less than half of what it would. Without success: they come one by
+// one.
+void mxp__mapped_file_prepare(const mxp_mapped_file *file, uint64_t from, uint64_t to);
 
 // Puts pages of the file, and back anonymous memory, at an address where pages are already; what
 // stands there is replaced by what the file holds, or by zeros. False: as before.
