@@ -10,6 +10,7 @@
 #include "base/os/os.h"
 #include "base/strbuf.h"
 #include "prof/recorder.h"
+#include "prof/ring.h"
 #include "prof/store.h"
 #include "session/children.h"
 #include "session/observe.h"
@@ -89,12 +90,23 @@ static int append_native(mxp_session *session, mxp_source *source)
     return error == MXP_OK ? mxp__native_append(session->native, source) : error;
 }
 
+void mxp__dump_close_files_locked(mxp_session *session)
+{
+    mxp__chrome_file_close(session->chrome);
+    mxp__native_writer_close(session->native);
+    session->chrome = NULL;
+    session->native = NULL;
+}
+
 // Completes the cut at hand, or takes one.
 static int write_cut(mxp_session *session)
 {
     mxp_cut *cut = &session->cut;
     int error = MXP_OK;
     if (cut->source == NULL) {
+        if (mxp__ring_is_on()) {
+            mxp__dump_close_files_locked(session);  // it is all that is held, not what is new
+        }
         *cut = (mxp_cut){0};
         error = mxp__live_open(MXP__CONSUMER_FILE, &cut->source);
     }
@@ -132,14 +144,6 @@ int mxp__dump_write_locked(mxp_session *session)
     mxp__file_signals_release(&held);
     mxp__record_file_sync();
     return error;
-}
-
-void mxp__dump_close_files_locked(mxp_session *session)
-{
-    mxp__chrome_file_close(session->chrome);
-    mxp__native_writer_close(session->native);
-    session->chrome = NULL;
-    session->native = NULL;
 }
 
 bool mxp__dump_needed_locked(const mxp_session *session)

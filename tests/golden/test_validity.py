@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The original's 28 call sequences after which a trace file may be read: at every point the file is
-strictly valid JSON and holds exactly the works it should, or is not there yet; exit is prompt."""
+strictly valid JSON and holds exactly the works it should, or is not there yet; exit is prompt. So it is
+with each store, and with a ring, which keeps no table and is written only when it is asked for."""
 import pytest
 
 from harness import run_program, strict_json, trace_items
 
 WORDS = """
+ring = os.environ.get('MXPROF_FULL_POLICY') == 'ring'
 def cfg(cont, name='p.json', period=1.0):
-    set_config(profile_all=True, aggregate_stats=True, continuous_dump=bool(cont),
+    set_config(profile_all=True, aggregate_stats=not ring, continuous_dump=bool(cont),
                dump_period=period, filename=name)
 def on(): set_state('run')
 def off(): set_state('stop')
 def write(finished): say('dump', outcome(dump, finished))
 def check(name='p.json'): say(name, works(name) if os.path.exists(name) else 'no file')
 def soon(wanted, name='p.json'):
+    if ring: dump(False)
     wait_until(lambda: os.path.exists(name) and works(name) == wanted); check(name)
 """
 NOT_RUN = "dump MXNetError: Check failed: profiler->IsEnableOutput(): Profiler hasn't been run. " \
@@ -138,15 +141,33 @@ CASES = [
 ]
 
 
+STORES = {
+    "memory": {},
+    "file": {"MXPROF_STORE": "file"},
+    "ring": {"MXPROF_FULL_POLICY": "ring"},
+    "file ring": {"MXPROF_STORE": "file", "MXPROF_FULL_POLICY": "ring"},
+}
+# A ring still holds what it has written, so a file that a new configuration begins has it as well.
+# One in a file begins anew with its file.
+HELD = {
+    ("ring", "continuous: set_config again while running, same name"):
+        (["dump ok", "p.json [1]", "p.json [1]", "dump ok", "p.json [1, 2]"], {"p.json": [1, 2]}),
+    ("file ring", "continuous: set_config again while running, same name"):
+        (["dump ok", "p.json [1]", "p.json [1]", "dump ok", "p.json [1, 2]"], {"p.json": [1, 2]}),
+    ("ring", "continuous: set_config again while running, other name"):
+        (["dump ok", "dump ok", "p.json [1, 2]", "other.json [1, 2, 3]"],
+         {"p.json": [1, 2], "other.json": [1, 2, 3]}),
+}
 # With store "file" a forked child records like its parent: other things are right then.
-STORED = [(store, *case) for store in ("memory", "file") for case in CASES
-          if store == "memory" or not case[0].startswith("fork")]
+STORED = [(store, name, source, *HELD.get((store, name), (printed, left)))
+          for store in STORES for name, source, printed, left in CASES
+          if "file" not in store or not name.startswith("fork")]
 
 
 @pytest.mark.parametrize("store, name, source, printed, left", STORED,
                          ids=[f"{case[0]}-{case[1]}" for case in STORED])
 def test_sequence(store, name, source, printed, left, tmp_path):
-    result = run_program(WORDS + source, tmp_path, {"MXPROF_STORE": store})
+    result = run_program(WORDS + source, tmp_path, STORES[store])
     assert result.lines == printed, result.stderr
     assert result.code == (-9 if "killed" in name else 0), result.stderr
     assert result.stderr == ""

@@ -205,6 +205,23 @@ static void a_ring_has_no_table(void **state)
     assert_non_null(strstr(mxp_last_error(), "aggregate_stats"));
 }
 
+static void a_dump_of_a_ring_replaces_the_one_before(void **state)
+{
+    (void)state;
+    configure(MXP_STORE_MEMORY);
+    config.continuous_dump = 1;
+    config.dump_period_s = 1e9;
+    assert_int_equal(mxp_session_configure(session, &config), 0);
+    assert_int_equal(mxp_session_run(session), 0);
+    for (int i = 0; i < 3; i++) {
+        count_up(100);
+        assert_int_equal(mxp_session_dump(session, i == 2), 0);
+        content found = read_file("ring.mxp");
+        assert_false(found.gap);
+        assert_int_equal(found.count, counted);
+    }
+}
+
 static void a_ring_that_ends_leaves_what_it_holds(void **state)
 {
     (void)state;
@@ -389,6 +406,7 @@ int main(void)
         TEST(the_newest_records_are_kept_in_the_file),
         TEST(threads_that_are_gone_make_room),
         TEST(a_ring_has_no_table),
+        TEST(a_dump_of_a_ring_replaces_the_one_before),
         TEST(a_ring_that_ends_leaves_what_it_holds),
         TEST(a_snapshot_reaches_back_as_far_as_it_says),
         TEST(recording_goes_on_during_snapshots),
