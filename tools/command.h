@@ -68,8 +68,8 @@ typedef struct mxp_input {
     size_t name_count, name_capacity;
 } mxp_input;
 
-// Opens files, and all *.mxp of directories. In a directory one that cannot be read at all is said
-// and left out.
+// Opens files, and all *.mxp and *.mxpz of directories. In a directory one that cannot be read at
+// all is said and left out. Of x.mxp and x.mxpz of one process the first is used, which is said.
 int mxp__input_open_all(const mxp_command *command, char *const *paths, size_t count,
                         mxp_input *input);
 // Opens `path`, a file or a directory. A file that is damaged but partly readable is opened, and a

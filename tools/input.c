@@ -63,6 +63,32 @@ static void note_same_process(const found_sources *found)
     }
 }
 
+// Whether one name is the other's with a z behind it.
+static bool is_copy_name(const char *a, const char *b)
+{
+    size_t length_a = strlen(a), length_b = strlen(b);
+    size_t shorter = length_a < length_b ? length_a : length_b;
+    const char *longer = length_a < length_b ? b : a;
+    return length_a + length_b == 2 * shorter + 1 && memcmp(a, b, shorter) == 0 &&
+           longer[shorter] == 'z';
+}
+
+// Whether the last one is the compressed copy of one before it, or the other way round.
+static bool is_copy(const found_sources *found)
+{
+    size_t last = found->count - 1;
+    for (size_t i = 0; i < last; i++) {
+        if (is_copy_name(found->paths[i], found->paths[last]) &&
+            same_process(found->sources[i], found->sources[last])) {
+            fprintf(stderr,
+                    "mxprof %s: note: '%s' and '%s' are of one process; the first is used\n",
+                    found->command->name, found->paths[i], found->paths[last]);
+            return true;
+        }
+    }
+    return false;
+}
+
 static int open_file(found_sources *found, const char *path, uint64_t file_bytes)
 {
     if (mxp__grow(&found->sources, &found->capacity, found->count + 1, sizeof(mxp_source *)) !=
@@ -76,10 +102,14 @@ static int open_file(found_sources *found, const char *path, uint64_t file_bytes
     if (error != MXP_OK) {
         return error;
     }
+    found->paths[found->count++] = path;
+    if (is_copy(found)) {
+        mxp__source_close(found->sources[--found->count]);
+        return MXP_OK;
+    }
     if (damage.text != NULL) {
         warn_damage(found, path, &damage);
     }
-    found->paths[found->count++] = path;
     found->input->file_bytes += file_bytes;
     note_same_process(found);
     return MXP_OK;
@@ -88,8 +118,9 @@ static int open_file(found_sources *found, const char *path, uint64_t file_bytes
 // ---- directories -------------------------------------------------------------------------------
 static int is_native(const struct dirent *entry)
 {
-    size_t length = strlen(entry->d_name);
-    return length > 4 && strcmp(entry->d_name + length - 4, ".mxp") == 0;
+    const char *ending = strrchr(entry->d_name, '.');
+    return ending != NULL && ending != entry->d_name &&
+           (strcmp(ending, ".mxp") == 0 || strcmp(ending, ".mxpz") == 0);
 }
 
 // The file's path, kept with the input; null without memory.
@@ -142,7 +173,7 @@ static int open_folder(found_sources *found, const char *path)
     }
     free(entries);
     if (error == MXP_OK && found->count == before) {
-        return mxp__fail(MXP_EIO, "the directory '%s' has no native trace (*.mxp) %s", path,
+        return mxp__fail(MXP_EIO, "the directory '%s' has no native trace (*.mxp, *.mxpz) %s", path,
                          count > 0 ? "that can be read" : "in it");
     }
     return error;

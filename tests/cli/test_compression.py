@@ -2,6 +2,7 @@
 """Compressed output of the command: gzip that gzip reads, and compressed native files, which give what the
 originals give and say where they are damaged."""
 import gzip
+import json
 import os
 import pathlib
 import random
@@ -89,6 +90,64 @@ def test_large_chunks_come_in_pieces_and_are_small(tmp_path):
     seen = everything(tmp_path / "large.mxpz", tmp_path)
     del kept["info"], seen["info"]  # which counts chunks
     assert seen == kept
+
+
+def process_file(folder, number):
+    """A trace of process `number`, with as many spans of 1 ms."""
+    file = native_file.NativeFile(pid=number, realtime_ns=1_700_000_000_000_000_000 + number)
+    file.thread("main")
+    name = file.name("work", "app", "span")
+    for i in range(number):
+        file.span(0, name, 2_000_000 * i, 2_000_000 * i + 1_000_000)
+    path = folder / f"profile.{number}.mxp"
+    path.write_bytes(file.to_bytes())
+    return path
+
+
+def work_count(*arguments):
+    result = run("report", "--json", *arguments)
+    return json.loads(result.stdout)["Time"]["app"]["work"]["Count"], result.stderr.decode()
+
+
+def test_a_directory_has_compressed_files_too(tmp_path):
+    process_file(tmp_path, 3)
+    packed = process_file(tmp_path, 5)
+    run("convert", packed, "-o", packed.with_suffix(".mxpz"))
+    packed.unlink()
+    assert work_count(tmp_path) == (8, "")
+    run("merge", tmp_path, "-o", tmp_path / "all.json")
+    events = json.loads((tmp_path / "all.json").read_text())["traceEvents"]
+    assert {event["pid"] for event in events if event["name"] == "work"} == {3, 5}
+
+
+def test_a_file_and_its_compressed_copy_count_once(tmp_path):
+    original = process_file(tmp_path, 3)
+    copy = original.with_suffix(".mxpz")
+    run("convert", original, "-o", copy)
+    process_file(tmp_path, 5)
+    said = "mxprof {}: note: '{}' and '{}' are of one process; the first is used\n"
+    assert work_count(tmp_path) == (8, said.format("report", original, copy))
+    for inputs, count in ([tmp_path], 8), ([original, copy], 3), ([copy, original], 3):
+        told = run("merge", *inputs, "-o", tmp_path / "all").stderr.decode()
+        assert told == said.format("merge", *([original, copy] if count == 8 else inputs))
+        assert work_count(tmp_path / "all") == (count, "")
+
+
+def test_a_compressed_copy_stands_in_for_what_cannot_be_read(tmp_path):
+    original = process_file(tmp_path, 3)
+    run("convert", original, "-o", original.with_suffix(".mxpz"))
+    original.write_bytes(b"not this")
+    result = run("report", "--json", tmp_path, code=1)
+    assert json.loads(result.stdout)["Time"]["app"]["work"]["Count"] == 3
+    assert original.name in result.stderr.decode()
+
+
+def test_a_compressed_file_of_another_process_counts_whatever_its_name(tmp_path):
+    first, second = process_file(tmp_path, 3), process_file(tmp_path, 5)
+    run("convert", first, "-o", tmp_path / "profile.5.mxpz")
+    first.unlink()
+    assert work_count(tmp_path) == (8, "")
+    assert second.exists()
 
 
 def test_damage_is_an_error_with_its_offset(sample, tmp_path):
