@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a span costs by where it is kept. R6: in fresh memory and in memory that was taken
-// beforehand, over a ring in memory that goes round. The file store over the memory store, fresh
-// and as a ring. Each side of a round is a process of its own, so that none finds the pages of
-// another.
+// What a span costs by where it is kept. R6: 100 million of them in fresh memory and in memory that
+// was taken beforehand, over a ring in memory that goes round. The file store over the memory
+// store, fresh and as a ring. Each side of a round is a process of its own, so that none finds the
+// pages of another.
 #include <mxprof/record.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -10,7 +10,7 @@
 
 #include "support/recording.h"
 
-enum { SPANS = 10000000, RING_BYTES = 16 << 20, ALL_BYTES = 256 << 20 };
+enum { SPANS = 10000000, RING_BYTES = 16 << 20, ROUNDS = 15, LONG_FACTOR = 10, LONG_ROUNDS = 5 };
 
 typedef struct place {
     int store, policy;
@@ -18,12 +18,13 @@ typedef struct place {
 
 typedef struct places {
     place subject, reference;
+    long spans;
     bench_stretch *shared;  // written by the process that records
 } places;
 
 static const char file_name[] = "bench_store.mxp";
 
-static void configure(place where)
+static void configure(place where, long spans)
 {
     mxp_config config;
     mxp_config_init(&config);
@@ -32,21 +33,21 @@ static void configure(place where)
     config.continuous_dump = 0;
     config.store = where.store;
     config.full_policy = where.policy;
-    config.memory_limit_bytes = where.policy == MXP_FULL_RING ? RING_BYTES : ALL_BYTES;
+    config.memory_limit_bytes = where.policy == MXP_FULL_RING ? RING_BYTES : (uint64_t)spans * 20;
     bench_require(mxp_session_configure(mxp_session_get(), &config) == 0, "mxp_session_configure");
 }
 
-static void record(place where, bench_stretch *stretch)
+static void record(place where, long spans, bench_stretch *stretch)
 {
-    configure(where);
+    configure(where, spans);
     bench_session_run();
     mxp_name name = mxp_span_name("bench", "empty body");
     if (where.policy == MXP_FULL_RING) {  // once round
         bench_loop_span_inline(2 * RING_BYTES / 16, name);
     }
     bench_start(stretch);
-    bench_loop_span_inline(SPANS, name);
-    bench_stop(stretch, SPANS);
+    bench_loop_span_inline(spans, name);
+    bench_stop(stretch, spans);
     mxp_report report = {.size_bytes = sizeof report};
     bench_require(mxp_session_report(mxp_session_get(), &report) == 0 && report.lost == 0,
                   "spans were lost");
@@ -58,7 +59,7 @@ static void record_in_process(places *both, place where, bench_stretch *stretch)
     pid_t child = fork();
     bench_require(child >= 0, "fork");
     if (child == 0) {
-        record(where, both->shared);
+        record(where, both->spans, both->shared);
         _exit(0);
     }
     int status;
@@ -79,14 +80,16 @@ static void run_reference(void *context, bench_stretch *stretch)
     record_in_process(both, both->reference, stretch);
 }
 
-static void measure(const bench_claim *claim, place subject, place reference)
+static void measure(const bench_claim *claim, place subject, place reference, int factor)
 {
-    places both = {.subject = subject, .reference = reference};
+    places both = {.subject = subject, .reference = reference, .spans = (long)SPANS * factor};
     both.shared =
         mmap(NULL, sizeof *both.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     bench_require(both.shared != MAP_FAILED, "mmap");
-    bench_plan plan = {
-        .subject = run_subject, .reference = run_reference, .context = &both, .rounds = 15};
+    bench_plan plan = {.subject = run_subject,
+                       .reference = run_reference,
+                       .context = &both,
+                       .rounds = factor > 1 ? LONG_ROUNDS : ROUNDS};
     bench_pin(0);
     bench_compare(claim, &plan);
     bench_unpin();
@@ -101,22 +104,22 @@ static const place file_ring = {MXP_STORE_FILE, MXP_FULL_RING};
 
 static void measure_fresh(const bench_claim *claim)
 {
-    measure(claim, memory_fresh, memory_ring);
+    measure(claim, memory_fresh, memory_ring, LONG_FACTOR);
 }
 
 static void measure_taken(const bench_claim *claim)
 {
-    measure(claim, memory_taken, memory_ring);
+    measure(claim, memory_taken, memory_ring, LONG_FACTOR);
 }
 
 static void measure_file(const bench_claim *claim)
 {
-    measure(claim, file_fresh, memory_fresh);
+    measure(claim, file_fresh, memory_fresh, 1);
 }
 
 static void measure_file_ring(const bench_claim *claim)
 {
-    measure(claim, file_ring, memory_ring);
+    measure(claim, file_ring, memory_ring, 1);
 }
 
 int main(int argc, char **argv)
