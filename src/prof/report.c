@@ -10,6 +10,7 @@
 #include "prof/names.h"
 #include "prof/pool.h"
 #include "prof/state.h"
+#include "prof/walk.h"
 
 static uint64_t lost_busy(mxp_thread *thread)
 {

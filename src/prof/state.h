@@ -61,7 +61,5 @@ void mxp__meta(unsigned what, uint32_t name, uint64_t value, uint64_t second, ui
 void mxp__tap_call(int kind, uint32_t name, uint64_t begin_ticks, uint64_t end_ticks);
 // Measures the cost of a span on this thread; the gate must be open.
 double mxp__measure_record_cost(void);  // in ticks
-// Counts the records of `thread` up to now (under the drain lock).
-void mxp__thread_count_records(mxp_thread *thread);
 
 #endif

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prof/walk.h"
+
+#include "prof/ring.h"
+
+// The last chunk's end is the owner's cursor, unless the owner moves on while we look: then `next`
+// is there.
+const uint64_t *mxp__chunk_filled_to(mxp_thread *thread, const mxp_chunk_header *chunk)
+{
+    const uint64_t *cursor = __atomic_load_n(&thread->hot.cursor, __ATOMIC_ACQUIRE);
+    if (mxp__chunk_next(chunk) != NULL) {
+        return mxp__chunk_records(chunk) + chunk->section.payload_bytes / sizeof(uint64_t);
+    }
+    return cursor;
+}
+
+mxp_position mxp__walk_start(const mxp_thread *thread, mxp_position position)
+{
+    if (position.chunk == NULL) {
+        position = (mxp_position){thread->first, mxp__chunk_records(thread->first)};
+    }
+    return position;
+}
+
+int mxp__walk(mxp_thread *thread, mxp_position *position, mxp_stretch_visit visit, void *context)
+{
+    *position = mxp__walk_start(thread, *position);
+    for (;;) {
+        const uint64_t *to = mxp__chunk_filled_to(thread, position->chunk);
+        if (to > position->at) {
+            int error = visit != NULL ? visit(context, position->chunk, position->at, to) : 0;
+            if (error != 0) {
+                return error;
+            }
+            position->at = to;
+        }
+        mxp_chunk_header *next = mxp__chunk_next(position->chunk);
+        if (next == NULL) {
+            return MXP_OK;
+        }
+        if (position->at == mxp__chunk_records(position->chunk) +
+                                position->chunk->section.payload_bytes / sizeof(uint64_t)) {
+            *position = (mxp_position){next, mxp__chunk_records(next)};
+        }
+    }
+}
+
+// Most records are lean spans: four at a time, their loads do not wait for one another.
+static bool four_lean_spans(const uint64_t *from, const uint64_t *to)
+{
+    const uint64_t lean = MXP_KIND_SPAN | 1 << 8;
+    return to - from >= 8 &&
+           (((from[0] ^ lean) | (from[2] ^ lean) | (from[4] ^ lean) | (from[6] ^ lean)) & 0xffff) ==
+               0;
+}
+
+static int count_stretch(void *context, const mxp_chunk_header *chunk, const uint64_t *from,
+                         const uint64_t *to)
+{
+    (void)chunk;
+    mxp_thread *thread = context;
+    thread->bytes += (uint64_t)(to - from) * sizeof(uint64_t);
+    while (from < to) {
+        if (four_lean_spans(from, to)) {
+            thread->records += 4;
+            from += 8;
+            continue;
+        }
+        thread->records += (*from & 0xff) != MXP_KIND_VARIABLES;
+        from += 2 * (*from >> 8 & 0xff);
+    }
+    return MXP_OK;
+}
+
+// A ring knows only what it holds.
+void mxp__thread_count_records(mxp_thread *thread)
+{
+    if (mxp__ring_is_on()) {
+        thread->counted = (mxp_position){0};
+        thread->records = thread->bytes = 0;
+    }
+    mxp__walk(thread, &thread->counted, count_stretch, thread);
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walking the chunks of a thread, under the drain lock. Their owner appends meanwhile.
+#ifndef MXP_PROF_WALK_H
+#define MXP_PROF_WALK_H
+
+#include "prof/thread.h"
+
+// The words of a chunk that is only read.
+static inline const uint64_t *mxp__chunk_records(const mxp_chunk_header *chunk)
+{
+    return (const uint64_t *)(chunk + 1);
+}
+
+// How far a chunk is filled.
+const uint64_t *mxp__chunk_filled_to(mxp_thread *thread, const mxp_chunk_header *chunk);
+
+// `position`, or the oldest record of the thread if it is nowhere yet.
+mxp_position mxp__walk_start(const mxp_thread *thread, mxp_position position);
+
+// Calls `visit`, unless it is null, for each stretch of records from `position` on, until it
+// returns an error, which is returned. `position` is where that ended.
+typedef int (*mxp_stretch_visit)(void *context, const mxp_chunk_header *chunk, const uint64_t *from,
+                                 const uint64_t *to);
+int mxp__walk(mxp_thread *thread, mxp_position *position, mxp_stretch_visit visit, void *context);
+
+// Counts the records of `thread` up to now.
+void mxp__thread_count_records(mxp_thread *thread);
+
+#endif
