@@ -5,11 +5,8 @@
 // Then forks without end while threads record: 100 for each of four stores, 10,000 in
 // all with MXPROF_TEST_LONG=1. Not under ThreadSanitizer, whose forked children may have no
 // threads.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "cmocka_all.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +21,7 @@
 #include "base/os/os.h"
 #include "trace/event.h"
 #include "trace/native.h"
+#include "stress_time.h"
 
 enum { SPANS = 12000, THREAD_SPANS = 300, NOTHING_FAILED = 10, NOT_COUNTED = 11, SILENT = 12 };
 
@@ -247,7 +245,7 @@ static void fork_once(int number)
 static void forks_while_threads_record(void **state)
 {
     (void)state;
-    int forks = getenv("MXPROF_TEST_LONG") != NULL ? 2500 : 100;
+    int forks = stress_is_long() ? 2500 : 100;
     name_a = mxp_span_name("test", "a");
     pthread_t threads[2];
     for (int i = 0; i < 2; i++) {

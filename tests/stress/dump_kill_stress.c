@@ -5,11 +5,8 @@
 // said to be; it can be exported again. The JSON of a dump before stays or is replaced by a whole
 // one; only what is added to a file can be cut short in it. 20 deaths a case, or 200 with
 // MXPROF_TEST_LONG=1.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "cmocka_all.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

@@ -19,6 +19,7 @@
 #include "cmocka_all.h"
 #include "engine_work.h"
 #include "random.h"
+#include "stress_time.h"
 
 enum { CELLS = 24, THREADS = 3, TOUCHED_MAX = 6, OPERATIONS_A_BATCH = 200 };
 
@@ -346,15 +347,6 @@ static void *pusher(void *argument)
 
 // ---- rounds -----------------------------------------------------------------------------------
 
-static uint64_t test_ms(void)
-{
-    const char *seconds = getenv("MXPROF_TEST_SECONDS"), *longer = getenv("MXPROF_TEST_LONG");
-    if (seconds != NULL) {
-        return (uint64_t)strtoul(seconds, NULL, 10) * 1000;
-    }
-    return longer != NULL && strcmp(longer, "1") == 0 ? 60000 : 3000;
-}
-
 // Also on a machine that is busy with other things.
 static bool has_done_something(void)
 {
@@ -420,8 +412,9 @@ static void run_round(const char *type, bool with_order, uint64_t ms)
 
 static void order_holds(const char *type)
 {
-    run_round(type, true, test_ms() / 6);
-    run_round(type, false, test_ms() / 6);
+    const uint64_t round_ms = (uint64_t)(1000 * stress_seconds(3, 60)) / 6;
+    run_round(type, true, round_ms);
+    run_round(type, false, round_ms);
 }
 
 static void order_holds_with_one_compute_worker(void **state)

@@ -4,11 +4,8 @@
 // returned for, names are the ones that were interned, and what was open is shown. Every second
 // time the file is a ring: then the numbers begin anywhere. 100 kills, or 1,000 with
 // MXPROF_TEST_LONG=1.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "cmocka_all.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -21,6 +18,7 @@
 #include "base/os/os.h"
 #include "numbered.h"
 #include "random.h"
+#include "stress_time.h"
 
 static const char path[] = "killed.mxp";
 static numbered_page *page;
@@ -101,7 +99,7 @@ static void kill_once(uint64_t *seed, bool ring)
 static void killed_at_any_moment_everything_returned_is_there(void **state)
 {
     (void)state;
-    int kills = getenv("MXPROF_TEST_LONG") != NULL ? 1000 : 100;
+    int kills = stress_is_long() ? 1000 : 100;
     uint64_t seed = 20;
     uint64_t records = 0;
     for (int i = 0; i < kills; i++) {

@@ -2,11 +2,8 @@
 // Recording at full speed for as long as one likes stays under its cap, in every store: the
 // resident size of a process that does nothing else is looked at all the time. A second each, ten
 // seconds with MXPROF_TEST_LONG=1, and with MXPROF_TEST_SECONDS=600 the ten minutes it is about.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "cmocka_all.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +14,8 @@
 
 #include <mxprof/profiler.h>
 #include <mxprof/record.h>
+
+#include "stress_time.h"
 
 // What is beside the records: the program itself, names, what the threads of libc take.
 enum { LIMIT_BYTES = 32 << 20, SLACK_BYTES = 16 << 20, MANY_CAPS = 4 };
@@ -91,9 +90,7 @@ static void run(int store, int policy, int statistics)
     uint64_t before = resident_bytes();
     assert_int_equal(mxp_session_run(mxp_session_get()), 0);
     uint64_t records = statistics ? 0 : LIMIT_BYTES;
-    const char *seconds = getenv("MXPROF_TEST_SECONDS");
-    double usual = getenv("MXPROF_TEST_LONG") != NULL ? 10 : 1;
-    record_for(seconds != NULL ? atof(seconds) : usual, before + records + SLACK_BYTES);
+    record_for(stress_seconds(1, 10), before + records + SLACK_BYTES);
     assert_int_equal(mxp_session_stop(mxp_session_get()), 0);
 }
 

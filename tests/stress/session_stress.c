@@ -2,11 +2,8 @@
 // Everything at once: threads record, come and go, while others start, stop, pause, configure,
 // dump, print, reset and fork. Nothing may crash, hang or race, and at the end a whole file is
 // written. 3 s, 60 s with MXPROF_TEST_LONG=1; MXPROF_TEST_SECONDS overrides.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "cmocka_all.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +13,8 @@
 
 #include <mxprof/profiler.h>
 #include <mxprof/record.h>
+
+#include "stress_time.h"
 
 static int done;
 static mxp_handle domain, counter, shared_task;
@@ -163,15 +162,6 @@ static void *fork_loop(void *unused)
     return NULL;
 }
 
-static double seconds_wanted(void)
-{
-    const char *seconds = getenv("MXPROF_TEST_SECONDS");
-    if (seconds != NULL) {
-        return atof(seconds);
-    }
-    return getenv("MXPROF_TEST_LONG") != NULL ? 60 : 3;
-}
-
 static void everything_at_once(void **state)
 {
     (void)state;
@@ -186,7 +176,7 @@ static void everything_at_once(void **state)
     for (int i = 0; i < LOOPS; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, loops[i], NULL), 0);
     }
-    double seconds = seconds_wanted();
+    double seconds = stress_seconds(3, 60);
     nanosleep(
         &(struct timespec){(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)},
         NULL);

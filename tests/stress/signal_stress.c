@@ -2,11 +2,8 @@
 // A 10 kHz timer signal whose handler records, into a thread that records in a loop. Every record
 // is intact (right name, right nesting) or counted as lost. 10 s, or a million hits with
 // MXPROF_TEST_LONG=1; MXPROF_TEST_SECONDS overrides.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "cmocka_all.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -18,6 +15,7 @@
 
 #include "live_events.h"
 #include "prof/recorder.h"
+#include "stress_time.h"
 
 static mxp_name name_loop, name_handler, name_count;
 static volatile sig_atomic_t hits;
@@ -62,17 +60,6 @@ static void read_back(tally *sum)
     live_events_free(&live);
 }
 
-static double seconds_wanted(uint64_t *hits_wanted)
-{
-    const char *seconds = getenv("MXPROF_TEST_SECONDS");
-    *hits_wanted = getenv("MXPROF_TEST_LONG") != NULL ? 1000000 : 0;
-    if (seconds != NULL) {
-        *hits_wanted = 0;
-        return atof(seconds);
-    }
-    return *hits_wanted != 0 ? 240 : 10;
-}
-
 static double now_s(void)
 {
     struct timespec now;
@@ -94,11 +81,11 @@ static void every_record_is_intact_or_counted(void **state)
     assert_int_equal(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
     struct itimerspec every = {{0, 100000}, {0, 100000}};
     assert_int_equal(timer_settime(timer, 0, &every, NULL), 0);
-    uint64_t hits_wanted;
-    double until = now_s() + seconds_wanted(&hits_wanted);
+    const uint64_t hits_wanted = stress_is_long() ? 1000000 : UINT64_MAX;
+    double until = now_s() + stress_seconds(10, 240);
     uint64_t loops = 0;
     tally sum = {0};
-    while (now_s() < until && (hits_wanted == 0 || (uint64_t)hits < hits_wanted)) {
+    while (now_s() < until && (uint64_t)hits < hits_wanted) {
         for (int i = 0; i < 200000; i++) {
             mxp_span_end(name_loop, mxp_span_begin(name_loop));
         }

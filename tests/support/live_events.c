@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "live_events.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "cmocka_all.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A child of fork begins with nothing: no threads, no records, recording off; it can run its own.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "cmocka_all.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>

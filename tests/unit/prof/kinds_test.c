@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kind of record but spans goes in and comes out with all its fields.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "cmocka_all.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lexical spans: what is recorded, in which form, and what happens around stop and pause.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "cmocka_all.h"
+
 #include <pthread.h>
 
 #include <mxprof/record.h>

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory store: chunks, the cap, recycling, threads that come and go, loss counts, statistics.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "cmocka_all.h"
+
 #include <pthread.h>
 
 #include <mxprof/record.h>

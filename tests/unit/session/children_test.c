@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workers as data loaders fork them, which end by _exit or SIGKILL: their records are in the trace
 // that their parent finishes, under their own process.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "cmocka_all.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>

@@ -2,11 +2,8 @@
 // What goes wrong around a recording: disks, limits, removed directories, threads and forks at the
 // wrong moment. Nothing ends the process, and what is lost is counted, exactly. Each test is a
 // process of its own, so that it begins with a library that nobody has used.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "cmocka_all.h"
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Store "file": what is in the file while it is written, at its end, on a full disk, in a child.
 // posix_fallocate is ours here, with as much disk as a test gives it.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "cmocka_all.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

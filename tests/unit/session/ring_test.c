@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The flight recorder: full_policy ring in both stores, snapshots, and what asks for them.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "cmocka_all.h"
+
 #include <glob.h>
 #include <pthread.h>
 #include <signal.h>

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stress_time.h"
+
+#include <stdlib.h>
+
+bool stress_is_long(void)
+{
+    return getenv("MXPROF_TEST_LONG") != NULL;
+}
+
+double stress_seconds(double usual_s, double long_s)
+{
+    const char *seconds = getenv("MXPROF_TEST_SECONDS");
+    if (seconds != NULL) {
+        return atof(seconds);
+    }
+    return stress_is_long() ? long_s : usual_s;
+}

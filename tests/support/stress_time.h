@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a stress test goes on.
+#ifndef STRESS_TIME_H
+#define STRESS_TIME_H
+
+#include <stdbool.h>
+
+bool stress_is_long(void);  // MXPROF_TEST_LONG is set
+// MXPROF_TEST_SECONDS if that is set, else what belongs to the run.
+double stress_seconds(double usual_s, double long_s);
+
+#endif
