@@ -21,8 +21,10 @@ static const char help[] =
     "\n"
     "Everything that can be read is written, with checksums that are right. Spans that were open\n"
     "when the process died become records that are marked so; they end at the last moment known.\n"
-    "Chunks whose checksum is wrong are left out, of a chunk with a damaged record what stands\n"
-    "behind it.\n"
+    "Sections that cannot be read are left out, and told with their offsets; reading goes on at "
+    "the\n"
+    "next one that proves itself. Of a chunk with a damaged record what stands behind it is left\n"
+    "out.\n"
     "\n"
     "example\n"
     "  mxprof recover profile.mxp -o recovered.mxp\n"
@@ -72,6 +74,9 @@ static void print_account(const mxp_input *input, const mxp_summary *summary,
         mxp__strbuf_printf(out, "process    %" PRIu32 "%s\n", process->pid,
                            mxp__is_unfinished(process) ? ": it died (or is still recording)" : "");
         mxp__print_open(summary, process, out);
+        if (mxp__left_out(process) != NULL) {
+            mxp__strbuf_printf(out, "left out   %s\n", mxp__left_out(process));
+        }
     }
     if (summary->lost > 0) {
         mxp__strbuf_printf(out, "lost       %" PRIu64 " records while recording\n", summary->lost);

@@ -271,14 +271,24 @@ static void print_lost(const mxp_summary *summary, mxp_strbuf *out)
     }
 }
 
-bool mxp__is_unfinished(const mxp_source *source)
+static const char *info_of(const mxp_source *source, const char *key)
 {
     for (size_t i = 0; i < source->info_count; i++) {
-        if (strcmp(source->info[i].key, "unfinished") == 0) {
-            return true;
+        if (strcmp(source->info[i].key, key) == 0) {
+            return source->info[i].value;
         }
     }
-    return false;
+    return NULL;
+}
+
+bool mxp__is_unfinished(const mxp_source *source)
+{
+    return info_of(source, "unfinished") != NULL;
+}
+
+const char *mxp__left_out(const mxp_source *source)
+{
+    return info_of(source, "left_out");
 }
 
 // The spans of a thread come innermost first.
@@ -327,6 +337,10 @@ static void print_processes(const mxp_input *input, const mxp_summary *summary, 
                                      "it recorded up to then"
                                    : "");
             mxp__print_open(summary, process, out);
+        }
+        if (mxp__left_out(process) != NULL) {
+            mxp__strbuf_printf(out, "  left out   %s: they cannot be read\n",
+                               mxp__left_out(process));
         }
     }
 }

@@ -52,6 +52,9 @@ double mxp__frames_per_second(const mxp_frames *frames);  // 0 if they took no t
 
 // Whether the process had not finished its file: it died, or is still recording.
 bool mxp__is_unfinished(const mxp_source *source);
+// What of its file could not be read, or of the file it was recovered from: bytes and offsets.
+// Null: nothing.
+const char *mxp__left_out(const mxp_source *source);
 // What was running then, a line for each thread.
 void mxp__print_open(const mxp_summary *summary, const mxp_source *source, mxp_strbuf *out);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scans a native file section by section. Every length is compared with what is left before it is
-// used, so nothing overflows. A section whose checksum is wrong is left out; the scan goes on where
-// it should end if another section begins there, since what makes the rest readable (clock, names)
-// may stand behind it.
+// used, so nothing overflows. What is no section, or one whose checksum is wrong, is left out: the
+// scan goes on at the next section that proves itself.
 #include "trace/file_index.h"
 
 #include <inttypes.h>
@@ -13,10 +12,13 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "trace/file_resync.h"
 #include "trace/section.h"
+#include "trace/section_check.h"
 
 // Up to this size the checksums of all chunks are taken when the file is opened (about 10 ms).
 static const size_t eager_bytes = (size_t)64 << 20;
+static const char wrong_checksum[] = "a section's checksum is wrong";
 
 void mxp__file_index_damage(mxp_file_index *index, uint64_t offset, const char *format, ...)
 {
@@ -75,45 +77,6 @@ int mxp__file_header_check(const void *data, size_t size_bytes)
 }
 
 // ---- sections ----------------------------------------------------------------------------------
-static bool checksum_is_right(const mxp_section *section)
-{
-    if ((section->flags & MXP_SECTION_HAS_CHECKSUM) == 0) {
-        return true;
-    }
-    mxp_checksum checksum;
-    mxp__section_checksum_begin(&checksum, section);
-    mxp__checksum_add(&checksum, section + 1, (size_t)section->length_bytes - sizeof *section);
-    return mxp__checksum_end(&checksum) == section->checksum;
-}
-
-// What is wrong with the header of a section that has `left` bytes, or null. What every section
-// must keep to: the scan could not go on otherwise.
-static const char *section_fault(const mxp_section *section, uint64_t left)
-{
-    if (section->magic != MXP_SECTION_MAGIC) {
-        return "no section begins here";
-    }
-    if (section->length_bytes < sizeof *section ||
-        section->length_bytes % MXP__SECTION_ALIGN != 0) {
-        return "a section of an impossible length";
-    }
-    return section->length_bytes > left ? "the file ends within a section" : NULL;
-}
-
-// The same for what a section of a known type must keep to.
-static const char *content_fault(const mxp_section *section)
-{
-    bool is_chunk = section->type == MXP_SECTION_CHUNK;
-    uint64_t header_bytes = is_chunk ? sizeof(mxp_chunk_header) : sizeof *section;
-    if (section->length_bytes < header_bytes ||
-        section->payload_bytes > section->length_bytes - header_bytes) {
-        return "the content is longer than its section";
-    }
-    return is_chunk && section->payload_bytes % MXP_RECORD_UNIT != 0
-               ? "a chunk whose length is no multiple of 16"
-               : NULL;
-}
-
 static int add_offset(uint64_t **offsets, size_t *count, size_t *capacity, uint64_t offset)
 {
     if (mxp__grow(offsets, capacity, *count + 1, sizeof **offsets) != MXP_OK) {
@@ -181,22 +144,11 @@ static bool is_older_clock(const mxp_file_index *index, uint64_t offset)
            newest_point(index, offset) < newest_point(index, before);
 }
 
-static int add_section(mxp_file_index *index, uint64_t offset)
+static int keep_section(mxp_file_index *index, uint64_t offset)
 {
     const mxp_section *section = mxp__file_section(index, offset);
-    const char *fault = content_fault(section);
-    if (fault == NULL && !(index->lazy && section->type == MXP_SECTION_CHUNK) &&
-        !checksum_is_right(section)) {
-        fault = "a section's checksum is wrong";
-    }
     int error = MXP_OK;
-    if (fault != NULL && index->mapped && section->type == MXP_SECTION_CLOCK) {
-        index->sections++;
-        return MXP_OK;
-    }
-    if (fault != NULL) {
-        mxp__file_index_damage(index, offset, "%s", fault);
-    } else if (section->type == MXP_SECTION_CHUNK) {
+    if (section->type == MXP_SECTION_CHUNK) {
         error = add_chunk(index, offset);
         index->record_bytes += section->payload_bytes;
     } else if (section->type == MXP_SECTION_NAMES) {
@@ -208,11 +160,44 @@ static int add_section(mxp_file_index *index, uint64_t offset)
         check_end(index, offset);
     }
     bool older = section->type == MXP_SECTION_CLOCK && is_older_clock(index, offset);
-    if (fault == NULL && section->type <= MXP_SECTION_END && !older) {
+    if (section->type <= MXP_SECTION_END && !older) {
         index->last[section->type] = offset;
     }
-    index->sections++;
     return error;
+}
+
+// What keeps a section from being read, or null.
+static const char *fault_of(const mxp_file_index *index, uint64_t offset)
+{
+    const mxp_section *section = mxp__file_section(index, offset);
+    const char *fault = mxp__section_fault(section, index->bytes.size_bytes - offset);
+    fault = fault == NULL ? mxp__content_fault(section) : fault;
+    bool later = index->lazy && section->type == MXP_SECTION_CHUNK;
+    return fault == NULL && !later && !mxp__section_checksum_is_right(section) ? wrong_checksum
+                                                                               : fault;
+}
+
+// Whether it was written in turn with another, so that its writer's death may have cut it short.
+static bool may_be_torn(const mxp_file_index *index, uint64_t offset)
+{
+    const mxp_section *section = mxp__file_section(index, offset);
+    uint64_t left = index->bytes.size_bytes - offset;
+    return index->mapped && section->type == MXP_SECTION_CLOCK &&
+           mxp__section_fault(section, left) == NULL &&
+           mxp__file_goes_on(index, offset + section->length_bytes);
+}
+
+// Where the scan goes on behind a section that is kept. A length that nothing confirms may be what
+// is damaged.
+static uint64_t behind_section(mxp_file_index *index, uint64_t offset)
+{
+    const mxp_section *section = mxp__file_section(index, offset);
+    uint64_t next = offset + section->length_bytes;
+    if (mxp__file_proves_itself(index, offset)) {
+        return next;
+    }
+    uint64_t found = mxp__file_resync(index, offset + sizeof *section);
+    return found < next ? found : next;
 }
 
 // Where a mapped file that was not finished ends: there is room behind it.
@@ -222,11 +207,46 @@ static bool ends_open(const mxp_file_index *index, uint64_t offset)
            mxp__file_section(index, offset)->magic == 0;
 }
 
-// Whether another process's header stands here, behind a finished one.
-static bool ends_process(const mxp_file_index *index, uint64_t offset, uint64_t last)
+static void leave_out(mxp_file_index *index, uint64_t from, uint64_t to)
 {
-    return last != 0 && last == index->last[MXP_SECTION_END] &&
-           memcmp(index->bytes.data + offset, MXP_FILE_MAGIC, strlen(MXP_FILE_MAGIC)) == 0;
+    if (index->gap_count < MXP__GAPS_TOLD) {
+        index->gaps[index->gap_count] = (mxp_file_gap){from, to - from};
+    }
+    index->gap_count++;
+    index->gap_bytes += to - from;
+}
+
+// One section, or what stands in its place. Returns an error, or 0 with *offset behind it.
+static int scan_section(mxp_file_index *index, uint64_t *offset)
+{
+    const char *fault = fault_of(index, *offset);
+    uint64_t next = *offset;
+    int error = MXP_OK;
+    if (fault == NULL) {
+        error = keep_section(index, *offset);
+        next = behind_section(index, *offset);
+        index->sections++;
+    } else if (may_be_torn(index, *offset)) {
+        next += mxp__file_section(index, *offset)->length_bytes;
+        index->sections++;
+    } else {
+        mxp__file_index_damage(index, *offset, "%s", fault);
+        if (fault == wrong_checksum) {
+            index->searched_bytes += mxp__file_section(index, *offset)->length_bytes;
+        }
+        next = mxp__file_resync(index, *offset + MXP__SECTION_ALIGN);
+        leave_out(index, *offset, next);
+    }
+    // Also for chunks that are not checked: the system maps pages around those that are read.
+    mxp__file_bytes_touch(&index->bytes, next - *offset);
+    *offset = next;
+    return error;
+}
+
+// Another process's header ends this one's sections.
+static bool ends_process(const mxp_file_index *index, uint64_t offset)
+{
+    return mxp__is_file_header(index->bytes.data + offset, index->bytes.size_bytes - offset);
 }
 
 int mxp__file_index_scan(mxp_file_index *index)
@@ -235,36 +255,29 @@ int mxp__file_index_scan(mxp_file_index *index)
     const mxp_file_header *header = (const void *)(index->bytes.data + index->begin);
     index->lazy = size > eager_bytes;
     index->mapped = (header->flags & MXP_FILE_MAPPED) != 0;
-    index->end = size;
     uint64_t offset = index->begin + header->header_bytes;
-    uint64_t last = 0;
-    while (size - offset >= sizeof(mxp_section)) {
-        const mxp_section *section = mxp__file_section(index, offset);
-        if (ends_process(index, offset, last)) {
-            index->end = offset;
-            return MXP_OK;
+    uint64_t last = 0;  // where the section before stands
+    bool room = false;
+    while (size - offset >= sizeof(mxp_section) && !ends_process(index, offset)) {
+        room = ends_open(index, offset);
+        if (room) {
+            break;
         }
-        if (ends_open(index, offset)) {
-            index->open = true;
-            return MXP_OK;
-        }
-        const char *fault = section_fault(section, size - offset);
-        if (fault != NULL) {
-            mxp__file_index_damage(index, offset, "%s", fault);
-            return MXP_OK;
-        }
-        int error = add_section(index, offset);
+        last = offset;
+        int error = scan_section(index, &offset);
         if (error != MXP_OK) {
             return error;
         }
-        last = offset;
-        offset += section->length_bytes;
-        // Also for chunks that are not checked: the system maps pages around those that are read.
-        mxp__file_bytes_touch(&index->bytes, section->length_bytes);
     }
-    index->open = index->mapped && offset == size && index->last[MXP_SECTION_END] == 0;
     bool ended = last != 0 && last == index->last[MXP_SECTION_END];
-    if (!index->open && (offset != size || !ended)) {
+    bool whole = room || offset == size || ends_process(index, offset);
+    index->end = whole && !room ? offset : size;
+    index->open =
+        index->mapped && index->last[MXP_SECTION_END] == 0 && index->last[MXP_SECTION_THREADS] == 0;
+    if (!whole) {
+        leave_out(index, offset, size);
+    }
+    if (!whole || !(ended || index->open)) {
         mxp__file_index_damage(index, offset,
                                "the file ends without an END section: its writer did not finish");
     }
@@ -277,7 +290,7 @@ bool mxp__file_chunk_check(mxp_file_index *index, size_t number)
     if (__atomic_load_n(&chunk->checked, __ATOMIC_RELAXED) != 0) {
         return true;
     }
-    if (!checksum_is_right(mxp__file_section(index, chunk->offset))) {
+    if (!mxp__section_checksum_is_right(mxp__file_section(index, chunk->offset))) {
         return false;
     }
     // Relaxed: the bytes do not change, who does not see the mark only checks again.

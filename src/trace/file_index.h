@@ -16,6 +16,13 @@ typedef struct mxp_file_chunk {
     uint32_t checked;  // atomic: its checksum was found right
 } mxp_file_chunk;
 
+// Bytes that are left out because they cannot be read.
+typedef struct mxp_file_gap {
+    uint64_t offset, bytes;
+} mxp_file_gap;
+
+enum { MXP__GAPS_TOLD = 8 };
+
 typedef struct mxp_file_index {
     mxp_file_bytes bytes;
     uint64_t begin;  // where the process's header stands: a file may hold one process after another
@@ -31,6 +38,9 @@ typedef struct mxp_file_index {
     bool open;  // ... that has not finished it
     uint64_t last[MXP_SECTION_END + 1];  // offset of the last whole section of a type, 0: none
     uint64_t sections, record_bytes;  // seen so far
+    mxp_file_gap gaps[MXP__GAPS_TOLD];  // the first ones
+    uint64_t gap_count, gap_bytes;  // of all
+    uint64_t searched_bytes;  // of checksums taken in the search for sections
     bool damaged;
     uint64_t damage_offset;
     char damage_text[160];

@@ -299,6 +299,7 @@ int mxp__file_open_complete(mxp_file_index *index, mxp_file_tables *tables)
     }
     uint64_t last = find_last_moment(index, tables);
     int error = sort_chunks(index);
+    tables->loss_count = 0;  // RECORDERs tell of them
     for (size_t i = 0; i < index->recorder_count && error == MXP_OK; i++) {
         error = add_recorder(tables, index, i, last);
     }

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/strbuf.h"
 #include "trace/file_open.h"
 #include "trace/merge.h"
 
@@ -17,6 +18,7 @@ typedef struct file_source {
     mxp_source source;  // must stay first
     mxp_file_index index;
     mxp_file_tables tables;
+    char left_out[512];  // what INFO tells of gaps
 } file_source;
 
 static file_source *of(mxp_source *source)
@@ -134,6 +136,55 @@ static int check_clock(const file_source *file)
                      file->index.damaged ? file->index.damage_text : "the file is incomplete");
 }
 
+// An INFO pair of the file itself may tell of what was left out when it was recovered.
+static mxp_info_pair *find_left_out(const mxp_file_tables *tables)
+{
+    for (size_t i = 0; i < tables->info_count; i++) {
+        if (strcmp(tables->info[i].key, "left_out") == 0) {
+            return &tables->info[i];
+        }
+    }
+    return NULL;
+}
+
+static void describe_gaps(const mxp_file_index *index, const char *before, mxp_strbuf *out)
+{
+    for (size_t i = 0; i < index->gap_count && i < MXP__GAPS_TOLD; i++) {
+        mxp__strbuf_printf(out, "%s%" PRIu64 " bytes at offset %" PRIu64, i > 0 ? ", " : "",
+                           index->gaps[i].bytes, index->gaps[i].offset);
+    }
+    if (index->gap_count > 1) {
+        mxp__strbuf_printf(out, "; %" PRIu64 " bytes in %" PRIu64 " places", index->gap_bytes,
+                           index->gap_count);
+    }
+    if (before != NULL) {
+        mxp__strbuf_printf(out, "; before: %s", before);
+    }
+}
+
+// Bytes that could not be read stay a loss in whatever is made of the file.
+static int note_left_out(file_source *file)
+{
+    mxp_file_tables *tables = &file->tables;
+    if (file->index.gap_count == 0) {
+        return MXP_OK;
+    }
+    mxp_info_pair *pair = find_left_out(tables);
+    mxp_strbuf text = {0};
+    describe_gaps(&file->index, pair != NULL ? pair->value : NULL, &text);
+    strncat(file->left_out, mxp__strbuf_text(&text), sizeof file->left_out - 1);
+    mxp__strbuf_fini(&text);
+    if (pair == NULL) {
+        if (mxp__grow(&tables->info, &tables->info_capacity, tables->info_count + 1,
+                      sizeof *tables->info) != MXP_OK) {
+            return mxp__fail_memory("the info of a native trace");
+        }
+        pair = &tables->info[tables->info_count++];
+    }
+    *pair = (mxp_info_pair){"left_out", file->left_out};
+    return MXP_OK;
+}
+
 // The process whose header stands at `begin`. Takes over the bytes, also if it fails.
 static int open_process(const mxp_file_bytes *bytes, uint64_t begin, file_source **opened)
 {
@@ -150,6 +201,7 @@ static int open_process(const mxp_file_bytes *bytes, uint64_t begin, file_source
     error = error == MXP_OK ? mxp__file_tables_read(&file->tables, &file->index) : error;
     error = error == MXP_OK ? check_clock(file) : error;
     error = error == MXP_OK ? mxp__file_open_complete(&file->index, &file->tables) : error;
+    error = error == MXP_OK ? note_left_out(file) : error;
     if (error != MXP_OK) {
         close_file(&file->source);
         return error;
