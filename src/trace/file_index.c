@@ -209,11 +209,17 @@ static bool ends_open(const mxp_file_index *index, uint64_t offset)
 
 static void leave_out(mxp_file_index *index, uint64_t from, uint64_t to)
 {
-    if (index->gap_count < MXP__GAPS_TOLD) {
-        index->gaps[index->gap_count] = (mxp_file_gap){from, to - from};
+    uint64_t count = index->gap_count;
+    mxp_file_gap *before = count > 0 && count <= MXP__GAPS_TOLD ? &index->gaps[count - 1] : NULL;
+    index->gap_bytes += to - from;
+    if (before != NULL && before->offset + before->bytes == from) {
+        before->bytes += to - from;
+        return;
+    }
+    if (count < MXP__GAPS_TOLD) {
+        index->gaps[count] = (mxp_file_gap){from, to - from};
     }
     index->gap_count++;
-    index->gap_bytes += to - from;
 }
 
 // One section, or what stands in its place. Returns an error, or 0 with *offset behind it.

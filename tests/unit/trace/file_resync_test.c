@@ -137,14 +137,17 @@ static void all_that_is_skipped_is_told(void **state)
     (void)state;
     changed = sample;
     size_t first = find_type(&sample, MXP_SECTION_CHUNK, 0);
-    size_t second = find_type(&sample, MXP_SECTION_CHUNK, 2);
+    size_t second = find_type(&sample, MXP_SECTION_CHUNK, 3);
+    size_t beside = find_type(&sample, MXP_SECTION_CHUNK, 1);
     memset(changed.bytes + first, 0xa5, HEADER_BYTES);
+    changed.bytes[beside + 16] ^= 1;  // one place with the one before
     memset(changed.bytes + second, 0xa5, HEADER_BYTES);
     mxp_source *source;
     mxp_damage damage;
     assert_int_equal(mxp__native_open_memory(changed.bytes, changed.size, &source, &damage), 0);
     assert_int_equal(damage.offset, first);
-    size_t bytes[] = {section_at(&sample, first)->length_bytes,
+    size_t bytes[] = {section_at(&sample, first)->length_bytes +
+                          section_at(&sample, beside)->length_bytes,
                       section_at(&sample, second)->length_bytes};
     char expected[160];
     snprintf(expected, sizeof expected,
