@@ -7,6 +7,7 @@ import os
 import pathlib
 import random
 import re
+import struct
 import subprocess
 
 import pytest
@@ -176,6 +177,31 @@ def test_what_is_whole_of_a_damaged_file_is_read(tmp_path):
     said = run("info", tmp_path / "large.mxpz", code=1)
     records = int(re.search(r"records +(\d+)", said.stdout.decode()).group(1))
     assert 100000 < records < 200000
+
+
+def test_damaged_headers_cost_their_sections_only(tmp_path):
+    (tmp_path / "large.mxp").write_bytes(many_spans(200000))
+    run("convert", tmp_path / "large.mxp", "-o", tmp_path / "large.mxpz")
+    whole = (tmp_path / "large.mxpz").read_bytes()
+    heads, at = [], 64
+    while at < len(whole):
+        kind, length = struct.unpack_from("<HxxQ", whole, at + 4)
+        heads += [at] if kind == 10 else []
+        at += length
+    assert len(heads) > 2
+    lost = 0
+    for head in heads:
+        left = set()
+        for byte in 0, 4, 8, 9, 10, 16, 24:
+            damaged = bytearray(whole)
+            damaged[head + byte] ^= 0x20
+            (tmp_path / "damaged.mxpz").write_bytes(damaged)
+            said = run("info", tmp_path / "damaged.mxpz", code=1)
+            assert f"damaged at offset {head}:" in said.stderr.decode()
+            left.add(int(re.search(r"records +(\d+)", said.stdout.decode()).group(1)))
+        assert len(left) == 1
+        lost += 200000 - left.pop()
+    assert lost == 200000, "each has lost its own"
 
 
 def test_a_place_that_cannot_be_written_is_an_error(sample, tmp_path):

@@ -12,15 +12,19 @@
 #include "compression/packed_file.h"
 #include "compression/record_code.h"
 #include "trace/section.h"
+#include "trace/section_check.h"
 
-enum { PLAIN_BYTES_MAX = 64 << 20 };  // of a section; ours have about 1 MiB
+enum {
+    PLAIN_BYTES_MAX = 64 << 20,  // of a section; ours have about 1 MiB
+    SEARCHED_TIMES_SIZE = 4  // in checksums of what only looks like a section
+};
 
 typedef struct unpacker {
     const uint8_t *data;
     uint64_t size_bytes;
     mxp_sink *sink;
     mxp_damage *damage;
-    uint64_t sections_read, sections_written, record_bytes;
+    uint64_t sections_read, sections_written, record_bytes, searched_bytes;
     bool ended;
     mxp_strbuf plain, chunks;
 } unpacker;
@@ -126,25 +130,30 @@ static void check_end(unpacker *pack, uint64_t offset, const mxp_section *sectio
     }
 }
 
-static bool checksum_is_right(const unpacker *pack, uint64_t offset, const mxp_section *section)
+// What keeps the section from being read, or null. All of these files have a checksum.
+static const char *fault_of(const unpacker *pack, uint64_t offset, mxp_section *section)
 {
+    memcpy(section, pack->data + offset, sizeof *section);
+    const char *fault = mxp__section_fault(section, pack->size_bytes - offset);
+    if (fault != NULL) {
+        return fault;
+    }
+    if (section->payload_bytes > section->length_bytes - sizeof *section) {
+        return "the content is longer than its section";
+    }
     mxp_checksum checksum;
     mxp__section_checksum_begin(&checksum, section);
     mxp__checksum_add(&checksum, pack->data + offset + sizeof *section,
                       (size_t)section->length_bytes - sizeof *section);
-    return (section->flags & MXP_SECTION_HAS_CHECKSUM) != 0 &&
-           mxp__checksum_end(&checksum) == section->checksum;
+    bool right = (section->flags & MXP_SECTION_HAS_CHECKSUM) != 0 &&
+                 mxp__checksum_end(&checksum) == section->checksum;
+    return right ? NULL : "a section's checksum is wrong";
 }
 
 static int unpack_section(unpacker *pack, uint64_t offset, const mxp_section *section)
 {
     int error = MXP_OK;
-    pack->ended = false;
-    if (section->payload_bytes > section->length_bytes - sizeof *section) {
-        note_damage(pack, offset, "the content is longer than its section");
-    } else if (!checksum_is_right(pack, offset, section)) {
-        note_damage(pack, offset, "a section's checksum is wrong");
-    } else if (section->type == MXP_SECTION_PACKED) {
+    if (section->type == MXP_SECTION_PACKED) {
         error = unpack_chunks(pack, offset, section);
     } else if (section->type == MXP_SECTION_END) {
         check_end(pack, offset, section);
@@ -156,20 +165,42 @@ static int unpack_section(unpacker *pack, uint64_t offset, const mxp_section *se
     return error;
 }
 
+// The next section whose checksum is right, or the end of the file. Behind END, or the header of
+// another file, nothing is this file's. Checksums are taken up to a bound, or a file made for it
+// would cost the square of its size.
+static uint64_t resync(unpacker *pack, uint64_t from)
+{
+    uint64_t offset = from;
+    for (; !pack->ended && pack->size_bytes - offset >= sizeof(mxp_section) &&
+           pack->searched_bytes / SEARCHED_TIMES_SIZE <= pack->size_bytes;
+         offset += MXP__SECTION_ALIGN) {
+        mxp_section section;
+        if (mxp__is_file_header(pack->data + offset, pack->size_bytes - offset)) {
+            break;
+        }
+        memcpy(&section, pack->data + offset, sizeof section);
+        if (mxp__section_fault(&section, pack->size_bytes - offset) != NULL) {
+            continue;
+        }
+        if (fault_of(pack, offset, &section) == NULL) {
+            return offset;
+        }
+        pack->searched_bytes += section.length_bytes;
+    }
+    return pack->size_bytes;
+}
+
 static int unpack_sections(unpacker *pack, uint64_t offset)
 {
-    mxp_section section;
-    while (pack->size_bytes - offset >= sizeof section) {
-        memcpy(&section, pack->data + offset, sizeof section);
-        if (section.magic != MXP_SECTION_MAGIC || section.length_bytes < sizeof section ||
-            section.length_bytes % MXP__SECTION_ALIGN != 0) {
-            note_damage(pack, offset, "no section begins here");
-            return MXP_OK;
+    while (pack->size_bytes - offset >= sizeof(mxp_section)) {
+        mxp_section section;
+        const char *fault = fault_of(pack, offset, &section);
+        if (fault != NULL) {
+            note_damage(pack, offset, "%s", fault);
+            offset = resync(pack, offset + MXP__SECTION_ALIGN);
+            continue;
         }
-        if (section.length_bytes > pack->size_bytes - offset) {
-            note_damage(pack, offset, "the file ends within a section");
-            return MXP_OK;
-        }
+        pack->ended = false;
         int error = unpack_section(pack, offset, &section);
         if (error != MXP_OK) {
             return error;
