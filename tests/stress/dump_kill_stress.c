@@ -23,6 +23,7 @@
 #include "export_text.h"
 #include "numbered.h"
 #include "random.h"
+#include "stress_time.h"
 
 enum { QUOTA = 1000 };  // numbers a thread before each dump, and again while the last one goes on
 
@@ -269,7 +270,7 @@ static void die_often(const dump_case *how)
     unlink(json_path);
     assert_int_equal(die_once(how, UINT64_MAX, 0, &good, true), STAGE_NONE);
     uint64_t steps = page->steps, seed = 21;
-    size_t deaths = getenv("MXPROF_TEST_LONG") != NULL ? 200 : 20;
+    size_t deaths = stress_is_long() ? 200 : 20;
     size_t died[STAGE_COUNT] = {0};
     for (size_t i = 0; i < deaths; i++) {
         uint64_t step = 1 + random_below(&seed, steps);
