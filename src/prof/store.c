@@ -119,7 +119,10 @@ int mxp__store_copy(const mxp_block *block)
     size_t size_bytes = mxp__store_page_up(sizeof(mxp_chunk_header) + payload_bytes);
     mxp_section *section = mxp__store_take_room(mxp__store_active, MXP_SECTION_CHUNK, size_bytes);
     if (section == NULL) {
-        return mxp__fail(MXP_EIO, "the recording file has no room for what was recorded before");
+        return mxp__fail(
+            MXP_EIO,
+            "the recording file has no room for what was recorded before; the next dump to "
+            "the Chrome trace still has it");
     }
     mxp_chunk_header *chunk = (mxp_chunk_header *)section;
     chunk->thread = block->thread;

@@ -242,6 +242,16 @@ static void fork_once(int number)
     assert_int_equal(status, 0);
 }
 
+// What was recorded under the configuration before may be as much as the new file holds, while
+// threads take room in it: that is told, and no other error.
+static void configure_while_recording(const variant *how)
+{
+    if (configure(how) != 0) {
+        assert_int_equal(how->store, MXP_STORE_FILE);
+        assert_non_null(strstr(mxp_last_error(), "no room for what was recorded before"));
+    }
+}
+
 static void forks_while_threads_record(void **state)
 {
     (void)state;
@@ -252,7 +262,7 @@ static void forks_while_threads_record(void **state)
         assert_int_equal(pthread_create(&threads[i], NULL, record_on, NULL), 0);
     }
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(configure(&variants[i]), 0);
+        configure_while_recording(&variants[i]);
         assert_int_equal(mxp_session_run(mxp_session_get()), 0);
         for (int k = 0; k < forks; k++) {
             fork_once(k);

@@ -242,6 +242,34 @@ static void a_full_disk_is_counted(void **state)
     assert_int_equal(found.spans + found.lost - before, COUNT);
 }
 
+static uint64_t lines_with(const char *file, const char *text)
+{
+    FILE *stream = fopen(file, "r");
+    assert_non_null(stream);
+    uint64_t count = 0;
+    char line[512];
+    while (fgets(line, sizeof line, stream) != NULL) {
+        count += strstr(line, text) != NULL;
+    }
+    fclose(stream);
+    return count;
+}
+
+static void what_the_file_has_no_room_for_is_in_the_trace(void **state)
+{
+    (void)state;
+    enum { LIMIT_BYTES = 16 << 20, COUNT = 200000 };
+    uint64_t lost = lost_so_far();
+    assert_int_equal(configure(path, MXP_STORE_MEMORY, LIMIT_BYTES), 0);
+    assert_int_equal(mxp_session_run(session), 0);
+    spans(COUNT);
+    assert_int_equal(configure(path, MXP_STORE_FILE, LIMIT_BYTES / 8), MXP_EIO);
+    assert_non_null(strstr(mxp_last_error(), "no room for what was recorded before"));
+    assert_int_equal(lost_so_far(), lost);
+    assert_int_equal(mxp_session_dump(session, 1), 0);
+    assert_int_equal(lines_with("store.json", "\"name\":\"a\""), COUNT);
+}
+
 static void a_limit_on_files_is_no_signal(void **state)
 {
     (void)state;
@@ -347,6 +375,7 @@ int main(void)
         TEST(names_of_before_and_after_are_known),
         TEST(threads_that_come_and_go_leave_their_records),
         TEST(a_full_disk_is_counted),
+        TEST(what_the_file_has_no_room_for_is_in_the_trace),
         TEST(a_limit_on_files_is_no_signal),
         TEST(the_cap_is_kept),
         TEST(without_a_file_recording_goes_on_in_memory),
