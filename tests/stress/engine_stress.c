@@ -6,7 +6,7 @@
 //
 // Twice for each kind of engine: once under a lock around each push, which makes the total order
 // known and every expectation exact, once without, where each thread's own order must hold.
-// 3 s, 60 s with MXPROF_TEST_LONG=1; MXPROF_TEST_SECONDS overrides.
+// 3 s, 30 s with MXPROF_TEST_LONG=1; MXPROF_TEST_SECONDS overrides.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -412,7 +412,7 @@ static void run_round(const char *type, bool with_order, uint64_t ms)
 
 static void order_holds(const char *type)
 {
-    const uint64_t round_ms = (uint64_t)(1000 * stress_seconds(3, 60)) / 6;
+    const uint64_t round_ms = (uint64_t)(1000 * stress_seconds(3, 30)) / 6;
     run_round(type, true, round_ms);
     run_round(type, false, round_ms);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything at once: threads record, come and go, while others start, stop, pause, configure,
 // dump, print, reset and fork. Nothing may crash, hang or race, and at the end a whole file is
-// written. 3 s, 60 s with MXPROF_TEST_LONG=1; MXPROF_TEST_SECONDS overrides.
+// written. 3 s, 30 s with MXPROF_TEST_LONG=1; MXPROF_TEST_SECONDS overrides.
 #include "cmocka_all.h"
 
 #include <pthread.h>
@@ -176,7 +176,7 @@ static void everything_at_once(void **state)
     for (int i = 0; i < LOOPS; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, loops[i], NULL), 0);
     }
-    double seconds = stress_seconds(3, 60);
+    double seconds = stress_seconds(3, 30);
     nanosleep(
         &(struct timespec){(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)},
         NULL);
