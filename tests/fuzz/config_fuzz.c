@@ -48,7 +48,13 @@ static void check_accepted(const mxp_config *config)
     require(!config->continuous_dump || config->dump_period_s > 0);
     require((config->classes & MXP_CLASS_USER) != 0 && config->classes <= MXP_CLASS_ALL);
     require(config->memory_limit_bytes >= 1 << 20);
-    require(config->store == MXP_STORE_MEMORY);
+    require(config->store == MXP_STORE_MEMORY || config->store == MXP_STORE_FILE);
+    require(config->full_policy >= MXP_FULL_GROW && config->full_policy <= MXP_FULL_RING);
+    require(config->full_policy != MXP_FULL_RING ||
+            (config->aggregate_stats == 0 && config->statistics_only == 0));
+    require(config->snapshot_filename != NULL && config->snapshot_filename[0] != '\0');
+    require(config->snapshot_ms > 0 && config->snapshot_counter != NULL);
+    require(config->snapshot_step_factor == 0 || config->snapshot_step_factor > 1);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
