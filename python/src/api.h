@@ -51,7 +51,7 @@ typedef struct core_api {
 #undef CORE_MEMBER
 } core_api;
 
-extern core_api core_mx;
+extern core_api core_mx __attribute__((visibility("hidden")));  // its address needs no look-up
 
 // Fills core_mx from a dlopen handle; failures raise `error_class` from now on. Returns -1 with an
 // exception if a function is missing.

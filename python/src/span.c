@@ -46,7 +46,7 @@ static void span_dealloc(PyObject *object)
     Py_TYPE(object)->tp_free(object);
 }
 
-static int grow(span *self)
+static __attribute__((noinline)) int grow(span *self)
 {
     unsigned capacity = 2 * self->capacity;
     begun *stack = PyMem_New(begun, capacity);
@@ -63,12 +63,14 @@ static int grow(span *self)
     return 0;
 }
 
-static int begin(span *self)
+static inline int begin(span *self)
 {
-    if (self->count == self->capacity && grow(self) != 0) {
+    if (__builtin_expect(self->count == self->capacity, 0) && grow(self) != 0) {
         return -1;
     }
-    self->stack[self->count++] = (begun){&here, core_mx.mxp_begin(MXP_CLASS_USER, self->name)};
+    begun *start = &self->stack[self->count++];
+    start->thread = &here;
+    start->token = core_mx.mxp_begin(MXP_CLASS_USER, self->name);
     return 0;
 }
 
@@ -83,11 +85,9 @@ static PyObject *span_start(PyObject *self, PyObject *const *arguments, Py_ssize
     Py_RETURN_NONE;
 }
 
-static PyObject *span_stop(PyObject *object, PyObject *const *arguments, Py_ssize_t count)
+// Other threads have begun it since.
+static __attribute__((noinline)) PyObject *stop_below(span *self)
 {
-    (void)arguments;
-    (void)count;
-    span *self = (span *)object;
     unsigned at = self->count;
     while (at > 0 && self->stack[at - 1].thread != &here) {
         at--;
@@ -99,6 +99,20 @@ static PyObject *span_stop(PyObject *object, PyObject *const *arguments, Py_ssiz
     for (self->count--; at <= self->count; at++) {
         self->stack[at - 1] = self->stack[at];
     }
+    Py_RETURN_NONE;
+}
+
+static PyObject *span_stop(PyObject *object, PyObject *const *arguments, Py_ssize_t count)
+{
+    (void)arguments;
+    (void)count;
+    span *self = (span *)object;
+    unsigned last = self->count - 1;
+    if (__builtin_expect(self->count == 0 || self->stack[last].thread != &here, 0)) {
+        return stop_below(self);
+    }
+    self->count = last;
+    core_mx.mxp_end(self->name, self->stack[last].token);
     Py_RETURN_NONE;
 }
 
