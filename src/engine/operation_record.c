@@ -17,15 +17,44 @@ static inline uint64_t widen(uint64_t stamp, uint64_t end_ticks)
     return ticks <= end_ticks ? ticks : ticks - (MXP_STAMP_MASK + 1);
 }
 
+// The end of the read that `which` tells.
+static inline uint64_t read_end(const mxn_var *var, uint64_t which)
+{
+    uint64_t near = __atomic_load_n(&var->read.ticks, __ATOMIC_RELAXED);
+    return near + (uint64_t)(int64_t)(int32_t)((uint32_t)which - (uint32_t)near);
+}
+
+// Reads end side by side, and whoever comes late may have ended first: the last end is kept.
+static inline void stamp_read(mxn_var *var, uint64_t ticks, uint32_t id)
+{
+    const uint64_t own = (uint64_t)id << 32 | (uint32_t)ticks;
+    uint64_t which = __atomic_load_n(&var->read.which, __ATOMIC_RELAXED);
+    do {
+        if (which != 0 && read_end(var, which) >= ticks) {
+            return;
+        }
+        __atomic_store_n(&var->read.ticks, ticks, __ATOMIC_RELAXED);
+    } while (!__atomic_compare_exchange_n(&var->read.which, &which, own, true, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+}
+
 static inline void stamp_use(const mxn_use *use, uint64_t ticks, uint32_t id)
 {
     mxn_var *var = mxn__use_var(use);
     if (mxn__use_writes(use)) {
         var->written = (mxn_write_end){.ticks = ticks, .id = id};
     } else {
-        uint64_t which = (uint64_t)id << 32 | (uint32_t)ticks;
-        __atomic_store_n(&var->read.ticks, ticks, __ATOMIC_RELAXED);
-        __atomic_store_n(&var->read.which, which, __ATOMIC_RELAXED);
+        stamp_read(var, ticks, id);
+    }
+}
+
+static inline void wipe_use(const mxn_use *use)
+{
+    mxn_var *var = mxn__use_var(use);
+    if (mxn__use_writes(use)) {
+        var->written = (mxn_write_end){0};
+    } else {
+        __atomic_store_n(&var->read.which, 0, __ATOMIC_RELAXED);
     }
 }
 
@@ -42,8 +71,7 @@ static inline mxn_binding bind_use(mxn_binding latest, const mxn_use *use)
         if (which == 0) {
             return latest;  // nobody has read it, or not while stamps were left
         }
-        uint64_t ticks = __atomic_load_n(&var->read.ticks, __ATOMIC_RELAXED);
-        ticks += (uint64_t)(int64_t)(int32_t)((uint32_t)which - (uint32_t)ticks);
+        uint64_t ticks = read_end(var, which);
         if (ticks > latest.ticks) {
             latest.ticks = ticks;
             latest.id = (uint32_t)(which >> 32);
@@ -240,7 +268,7 @@ void mxn__operation_record(mxn_thread *self, const mxn_operation *op, const mxn_
 void mxn__operation_record_none(mxn_thread *self, const mxn_operation *op)
 {
     for (uint32_t i = 0; i < op->count; i++) {
-        stamp_use(&op->uses[i], 0, 0);
+        wipe_use(&op->uses[i]);
     }
     self->last_end = 0;
 }

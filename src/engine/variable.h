@@ -30,8 +30,8 @@ typedef struct mxn_write_end {
     uint64_t id;
 } mxn_write_end;
 
-// The same of a read. Several readers may write it at once: `which` holds the id and the low half
-// of the ticks and is the truth; `ticks` (of any of them) only widens it.
+// The same of the read that ended last. Several readers may write it at once: `which` holds the id
+// and the low half of the ticks and is the truth; `ticks` (of any of them) only widens it.
 typedef struct mxn_read_end {
     uint64_t ticks;
     uint64_t which;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the profiler learns about operations: every field, true predecessors, as many records as the
 // engine counts.
+#include <stdlib.h>
 #include <string.h>
 
 #include <mxprof/record.h>
 
 #include "base/os/os.h"
 #include "cmocka_all.h"
+#include "engine/operation_record.h"
 #include "engine_work.h"
 #include "live_events.h"
 #include "prof/recorder.h"
@@ -304,6 +306,32 @@ static void the_engine_counts_what_the_profile_holds(void **state)
     live_events_free(&live);
 }
 
+// Two reads that ended side by side leave their stamps in the wrong order.
+static void the_last_read_counts_whoever_comes_late(void **state)
+{
+    (void)state;
+    enum { EARLY = 1000, LATE = 1005, NOW = 2000 };
+    mxn_operation *reader = calloc(1, mxn__operation_bytes(1, false));
+    mxn_operation *writer = calloc(1, mxn__operation_bytes(1, false));
+    assert_true(reader != NULL && writer != NULL);
+    reader->count = writer->count = 1;
+    reader->uses[0].var = (uintptr_t)a;
+    writer->uses[0].var = (uintptr_t)a | 1;
+    mxn_thread *self = mxn__thread_self();
+    reader->id = 7;
+    mxn__operation_record(self, reader, &(mxn_ending){.end_ticks = LATE});
+    reader->id = 8;
+    mxn__operation_record(self, reader, &(mxn_ending){.end_ticks = EARLY});
+    mxn_binding latest = mxn__operation_binding(writer, NOW);
+    assert_int_equal(latest.ticks, LATE);
+    assert_int_equal(latest.id, 7);
+    mxn__operation_record_none(self, reader);
+    latest = mxn__operation_binding(writer, NOW);
+    assert_int_equal(latest.id, 0);
+    free(reader);
+    free(writer);
+}
+
 #define RECORD_TEST(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 int main(void)
@@ -311,6 +339,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RECORD_TEST(every_field_arrives),
         RECORD_TEST(predecessors_are_the_ones_that_ended_last),
+        RECORD_TEST(the_last_read_counts_whoever_comes_late),
         RECORD_TEST(a_later_push_has_no_binding_predecessor),
         RECORD_TEST(a_bulk_is_shown_with_its_members),
         RECORD_TEST(hidden_and_unnamed_operations_leave_no_record),
