@@ -4,8 +4,25 @@
 #include <mxprof/record.h>
 #include <string.h>
 
+#include "prof/emit.h"
 #include "prof/names.h"
 #include "prof/state.h"
+
+// The page of a thread's block may be exchanged under it (store_threads.c), but not while the
+// thread is busy: what it changes there outside of a record, it changes like one. False: it is busy
+// already, in a handler.
+static bool keep_page(mxp_thread *self)
+{
+    mxp_emit ignored;
+    return self->hot.busy == 0 && mxp__emit_enter(&ignored, MXP__FORCED, 1);
+}
+
+static void release_page(mxp_thread *self, bool kept)
+{
+    if (kept) {
+        mxp__emit_leave(self);
+    }
+}
 
 uint32_t mxp_scope_push(const char *name)
 {
@@ -20,11 +37,13 @@ uint32_t mxp_scope_push(const char *name)
     if (mxp_enabled(MXP_CLASS_ALL) && self->scope_depth < MXP__SCOPES_MAX) {
         mxp__meta(MXP_META_SCOPE_PUSH, scope, 0, 0, MXP_CLASS_ALL);
     }
+    bool kept = keep_page(self);
     if (self->scope_depth < MXP__SCOPES_MAX) {
         self->scopes[self->scope_depth] = scope;
     }
     self->scope_depth++;
     self->uses_scopes = 1;
+    release_page(self, kept);
     return scope;
 }
 
@@ -37,7 +56,9 @@ void mxp_scope_pop(void)
     if (mxp_enabled(MXP_CLASS_ALL) && self->scope_depth <= MXP__SCOPES_MAX) {
         mxp__meta(MXP_META_SCOPE_POP, mxp_scope_current(), 0, 0, MXP_CLASS_ALL);
     }
+    bool kept = keep_page(self);
     self->scope_depth--;
+    release_page(self, kept);
 }
 
 // Scopes deeper than the stack keeps count as the deepest one kept.
@@ -58,7 +79,9 @@ void mxp_thread_name(const char *name)
         return;
     }
     uint32_t id = mxp_string(name);
+    bool kept = keep_page(self);
     __atomic_store_n(&self->name, id, __ATOMIC_RELAXED);
+    release_page(self, kept);
     if (mxp_enabled(MXP_CLASS_ALL)) {
         mxp__meta(MXP_META_THREAD_NAME, id, 0, 0, MXP_CLASS_ALL);
     }

@@ -110,6 +110,16 @@ void mxp__store_home_new(mxp_thread *thread)
     }
 }
 
+// Of what the thread may be storing to.
+static void copy_words(void *to, const void *from, size_t size_bytes)
+{
+    const uint64_t *words = from;
+    for (size_t i = 0; i < size_bytes / sizeof *words; i++) {
+        uint64_t word = __atomic_load_n(&words[i], __ATOMIC_RELAXED);
+        memcpy((char *)to + i * sizeof word, &word, sizeof word);
+    }
+}
+
 // Threads that do not record may begin a span meanwhile, which needs no `busy`: what they store
 // between the copy and the change of pages is lost, and with it at most that span's name among the
 // open ones.
@@ -120,7 +130,7 @@ void mxp__store_home_running(mxp_recording_file *store, mxp_thread *thread)
     if (room == NULL) {
         return;  // a full disk: its records are in chunks, only its open spans are not in the file
     }
-    memcpy(room + 1, thread, sizeof *thread);
+    copy_words(room + 1, thread, sizeof *thread);
     describe(store, thread, room);
     uint64_t offset = mxp__store_offset(store, room);
     if (mxp__mapped_file_place(&store->file, mxp__thread_block(thread), offset,
@@ -143,14 +153,13 @@ bool mxp__store_leave(mxp_thread *thread, bool keep)
     }
     char *block = (char *)mxp__thread_block(thread);
     char content[MXP__THREAD_BLOCK_BYTES];
-    memcpy(content, block, sizeof content);
+    copy_words(content, block, sizeof content);
     uint64_t home = thread->home;
     bool reusable = !keep && is_reusable(thread);
-    if (!mxp__anonymous_place(block, MXP__THREAD_BLOCK_BYTES)) {
+    if (!mxp__anonymous_place(block, MXP__THREAD_BLOCK_BYTES, content)) {
         return false;
     }
     if (keep) {
-        memcpy(block, content, sizeof content);
         thread->home = 0;
         thread->home_whole = 0;
     } else if (reusable) {

@@ -169,21 +169,39 @@ void mxp__mapped_file_prepare(const mxp_mapped_file *file, uint64_t from, uint64
 }
 
 // ---- pages at given addresses ------------------------------------------------------------------
+// Moved there whole: whoever uses the address finds the old pages or the new ones, never none.
+static bool move(void *made, uint64_t size_bytes, void *pages)
+{
+    if (made == MAP_FAILED) {
+        return false;
+    }
+    bool moved =
+        mremap(made, size_bytes, size_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, pages) == pages;
+    if (!moved) {
+        munmap(made, size_bytes);
+    }
+    return moved;
+}
+
 bool mxp__mapped_file_place(const mxp_mapped_file *file, void *pages, uint64_t offset,
                             uint64_t size_bytes)
 {
     int saved = errno;
-    void *placed = mmap(pages, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file->fd,
-                        (off_t)offset);
+    bool placed =
+        move(mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, (off_t)offset),
+             size_bytes, pages);
     errno = saved;
-    return placed == pages;
+    return placed;
 }
 
-bool mxp__anonymous_place(void *pages, uint64_t size_bytes)
+bool mxp__anonymous_place(void *pages, uint64_t size_bytes, const void *content)
 {
     int saved = errno;
-    void *placed = mmap(pages, size_bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    void *made = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (made != MAP_FAILED) {
+        memcpy(made, content, size_bytes);
+    }
+    bool placed = move(made, size_bytes, pages);
     errno = saved;
-    return placed == pages;
+    return placed;
 }

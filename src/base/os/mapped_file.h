@@ -36,10 +36,11 @@ bool mxp__mapped_file_reserve(mxp_mapped_file *file, uint64_t size_bytes);
 // one.
 void mxp__mapped_file_prepare(const mxp_mapped_file *file, uint64_t from, uint64_t to);
 
-// Puts pages of the file, and back anonymous memory, at an address where pages are already; what
-// stands there is replaced by what the file holds, or by zeros. False: as before.
+// Puts pages of the file at an address where pages are already; what stands there is replaced by
+// what the file holds. False: as before.
 bool mxp__mapped_file_place(const mxp_mapped_file *file, void *pages, uint64_t offset,
                             uint64_t size_bytes);
-bool mxp__anonymous_place(void *pages, uint64_t size_bytes);
+// Puts anonymous memory that holds `content` there, from one moment to the next.
+bool mxp__anonymous_place(void *pages, uint64_t size_bytes, const void *content);
 
 #endif
