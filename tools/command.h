@@ -81,8 +81,6 @@ void mxp__input_close(mxp_input *input);
 void mxp__input_cut_short(const mxp_command *command, mxp_input *input);
 // The exit code of a command whose work went well: a damaged file makes it MXP_EXIT_ERROR.
 int mxp__input_exit_code(const mxp_input *input);
-// The value of a key of the file's INFO section, or null.
-const char *mxp__input_info(const mxp_input *input, const char *key);
 
 // Error line on stderr from the last error's detail; returns MXP_EXIT_ERROR.
 int mxp__command_failed(const mxp_command *command);

@@ -251,13 +251,3 @@ int mxp__input_exit_code(const mxp_input *input)
 {
     return input->damaged ? MXP_EXIT_ERROR : MXP_EXIT_FINE;
 }
-
-const char *mxp__input_info(const mxp_input *input, const char *key)
-{
-    for (size_t i = 0; i < input->source->info_count; i++) {
-        if (strcmp(input->source->info[i].key, key) == 0) {
-            return input->source->info[i].value;
-        }
-    }
-    return NULL;
-}

@@ -221,7 +221,7 @@ int mxp__summary_make(const mxp_command *command, mxp_input *input, mxp_summary 
     if (damaged) {
         mxp__input_cut_short(command, input);
     }
-    const char *cost = mxp__input_info(input, "record_cost_ns");
+    const char *cost = mxp__source_info(input->source, "record_cost_ns");
     summary->record_cost_ns = cost == NULL ? 0 : strtod(cost, NULL);
     return MXP_OK;
 }
@@ -271,24 +271,14 @@ static void print_lost(const mxp_summary *summary, mxp_strbuf *out)
     }
 }
 
-static const char *info_of(const mxp_source *source, const char *key)
-{
-    for (size_t i = 0; i < source->info_count; i++) {
-        if (strcmp(source->info[i].key, key) == 0) {
-            return source->info[i].value;
-        }
-    }
-    return NULL;
-}
-
 bool mxp__is_unfinished(const mxp_source *source)
 {
-    return info_of(source, "unfinished") != NULL;
+    return mxp__source_info(source, "unfinished") != NULL;
 }
 
 const char *mxp__left_out(const mxp_source *source)
 {
-    return info_of(source, "left_out");
+    return mxp__source_info(source, "left_out");
 }
 
 // The spans of a thread come innermost first.
@@ -362,7 +352,7 @@ void mxp__summary_print(const mxp_input *input, const mxp_summary *summary, mxp_
     mxp__strbuf_printf(out, "Profile %s%s\n", input->path,
                        input->damaged ? " (damaged; this is what could be read)" : "");
     mxp__strbuf_printf(out, "  program    process %" PRIu32 ", ", source->pid);
-    const char *command = mxp__input_info(input, "command");
+    const char *command = mxp__source_info(input->source, "command");
     command = command == NULL ? "" : command;
     mxp__json_string(out, command, strlen(command));
     mxp__strbuf_putc(out, '\n');

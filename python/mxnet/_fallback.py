@@ -39,9 +39,13 @@ def bind(library: int, error: type, left_out: type, text: Callable[[Any], str]) 
     _default = left_out("<default>")
 
 
+def _fail() -> None:
+    raise _error(_lib.MXGetLastError().decode("utf-8", "replace"))
+
+
 def _check(status: int) -> None:
     if status != 0:
-        raise _error(_lib.MXGetLastError().decode("utf-8", "replace"))
+        _fail()
 
 
 # ---- arrays ------------------------------------------------------------------------------------
@@ -198,21 +202,21 @@ class Duration(_Object):
     def start(self) -> None:
         """Begins the span on this thread."""
         if _start(self._address) != 0:
-            _check(-1)
+            _fail()
 
     def stop(self) -> None:
         """Ends the span that this thread began last; MXNetError if there is none."""
         if _stop(self._address) != 0:
-            _check(-1)
+            _fail()
 
     def __enter__(self):
         if _start(self._address) != 0:
-            _check(-1)
+            _fail()
         return self
 
     def __exit__(self, *exception) -> None:
         if _stop(self._address) != 0:
-            _check(-1)
+            _fail()
 
 
 class Span(Duration):

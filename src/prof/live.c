@@ -56,10 +56,10 @@ static int add_block(void *context, const mxp_chunk_header *chunk, const uint64_
         .words = from,
         .end = to,
         .base_ticks = chunk->base_ticks,
-        .lost_before = from == mxp__chunk_records(chunk) ? chunk->lost_before : 0,
+        .lost_before = from == mxp__chunk_words(chunk) ? chunk->lost_before : 0,
         .thread = add->thread,
         .sequence = chunk->sequence,
-        .first_unit = (uint32_t)(from - mxp__chunk_records(chunk)) / 2,
+        .first_unit = (uint32_t)(from - mxp__chunk_words(chunk)) / 2,
     };
     return MXP_OK;
 }

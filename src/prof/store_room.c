@@ -30,15 +30,12 @@ static bool reserve(mxp_recording_file *store, uint64_t end)
 
 static void prepare(mxp_recording_file *store, uint64_t end)
 {
-    uint64_t from =
-        store->prepared_bytes > store->used_bytes ? store->prepared_bytes : store->used_bytes;
-    if (end <= from) {
+    if (end <= store->file.prepared_bytes) {
         return;
     }
     uint64_t to = end + PREPARE_BYTES;
     to = to < store->file.reserved_bytes ? to : store->file.reserved_bytes;
-    mxp__mapped_file_prepare(&store->file, from, to);
-    store->prepared_bytes = to;
+    mxp__mapped_file_prepare(&store->file, store->used_bytes, to);
 }
 
 // The header stands before the room counts as used, so that the sections are a chain at every

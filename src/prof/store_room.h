@@ -13,7 +13,6 @@ typedef struct mxp_recording_file {
     struct mxp_recording_file *next;  // ended before, still mapped
     mxp_mapped_file file;
     uint64_t used_bytes;  // sections end here; under the pool lock
-    uint64_t prepared_bytes;  // of the file, for stores; under the pool lock
     uint64_t chunks;  // taken and not given back, and one while it is open (atomic)
     uint64_t free_blocks;  // room of threads that are gone, for a ring; linked; under the pool lock
     unsigned clock_turn;  // which CLOCK section is written next

@@ -83,9 +83,9 @@ static inline mxp_chunk_header *mxp__thread_first_chunk(mxp_thread *thread)
     return (mxp_chunk_header *)(block + MXP__THREAD_PART_BYTES);
 }
 
-static inline uint64_t *mxp__chunk_words(mxp_chunk_header *chunk)
+static inline uint64_t *mxp__chunk_words(const mxp_chunk_header *chunk)
 {
-    return (uint64_t *)(chunk + 1);
+    return (uint64_t *)(uintptr_t)(chunk + 1);
 }
 
 // The thread's next chunk. Who sees it also sees how far this one goes (pairs with

@@ -3,13 +3,19 @@
 
 #include "prof/ring.h"
 
+// Of one that is closed.
+static const uint64_t *end_of(const mxp_chunk_header *chunk)
+{
+    return mxp__chunk_words(chunk) + chunk->section.payload_bytes / sizeof(uint64_t);
+}
+
 // The last chunk's end is the owner's cursor, unless the owner moves on while we look: then `next`
 // is there.
 const uint64_t *mxp__chunk_filled_to(mxp_thread *thread, const mxp_chunk_header *chunk)
 {
     const uint64_t *cursor = __atomic_load_n(&thread->hot.cursor, __ATOMIC_ACQUIRE);
     if (mxp__chunk_next(chunk) != NULL) {
-        return mxp__chunk_records(chunk) + chunk->section.payload_bytes / sizeof(uint64_t);
+        return end_of(chunk);
     }
     return cursor;
 }
@@ -17,7 +23,7 @@ const uint64_t *mxp__chunk_filled_to(mxp_thread *thread, const mxp_chunk_header 
 mxp_position mxp__walk_start(const mxp_thread *thread, mxp_position position)
 {
     if (position.chunk == NULL) {
-        position = (mxp_position){thread->first, mxp__chunk_records(thread->first)};
+        position = (mxp_position){thread->first, mxp__chunk_words(thread->first)};
     }
     return position;
 }
@@ -38,9 +44,8 @@ int mxp__walk(mxp_thread *thread, mxp_position *position, mxp_stretch_visit visi
         if (next == NULL) {
             return MXP_OK;
         }
-        if (position->at == mxp__chunk_records(position->chunk) +
-                                position->chunk->section.payload_bytes / sizeof(uint64_t)) {
-            *position = (mxp_position){next, mxp__chunk_records(next)};
+        if (position->at == end_of(position->chunk)) {
+            *position = (mxp_position){next, mxp__chunk_words(next)};
         }
     }
 }

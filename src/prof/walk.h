@@ -5,12 +5,6 @@
 
 #include "prof/thread.h"
 
-// The words of a chunk that is only read.
-static inline const uint64_t *mxp__chunk_records(const mxp_chunk_header *chunk)
-{
-    return (const uint64_t *)(chunk + 1);
-}
-
 // How far a chunk is filled.
 const uint64_t *mxp__chunk_filled_to(mxp_thread *thread, const mxp_chunk_header *chunk);
 

@@ -173,8 +173,9 @@ static const char *fault_of(const mxp_file_index *index, uint64_t offset)
     const char *fault = mxp__section_fault(section, index->bytes.size_bytes - offset);
     fault = fault == NULL ? mxp__content_fault(section) : fault;
     bool later = index->lazy && section->type == MXP_SECTION_CHUNK;
-    return fault == NULL && !later && !mxp__section_checksum_is_right(section) ? wrong_checksum
-                                                                               : fault;
+    return fault == NULL && !later && !mxp__section_checksum_is_right(section, section + 1)
+               ? wrong_checksum
+               : fault;
 }
 
 // Whether it was written in turn with another, so that its writer's death may have cut it short.
@@ -296,7 +297,8 @@ bool mxp__file_chunk_check(mxp_file_index *index, size_t number)
     if (__atomic_load_n(&chunk->checked, __ATOMIC_RELAXED) != 0) {
         return true;
     }
-    if (!mxp__section_checksum_is_right(mxp__file_section(index, chunk->offset))) {
+    const mxp_section *section = mxp__file_section(index, chunk->offset);
+    if (!mxp__section_checksum_is_right(section, section + 1)) {
         return false;
     }
     // Relaxed: the bytes do not change, who does not see the mark only checks again.

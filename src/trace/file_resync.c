@@ -52,7 +52,7 @@ bool mxp__file_proves_itself(mxp_file_index *index, uint64_t offset)
     }
     index->searched_bytes += section->length_bytes;
     return (section->flags & MXP_SECTION_HAS_CHECKSUM) != 0 && may_search(index) &&
-           mxp__section_checksum_is_right(section);
+           mxp__section_checksum_is_right(section, section + 1);
 }
 
 // Whether the sections from `offset` on are of a process whose header is damaged.

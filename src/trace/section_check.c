@@ -31,14 +31,14 @@ const char *mxp__content_fault(const mxp_section *section)
                : NULL;
 }
 
-bool mxp__section_checksum_is_right(const mxp_section *section)
+bool mxp__section_checksum_is_right(const mxp_section *section, const void *body)
 {
     if ((section->flags & MXP_SECTION_HAS_CHECKSUM) == 0) {
         return true;
     }
     mxp_checksum checksum;
     mxp__section_checksum_begin(&checksum, section);
-    mxp__checksum_add(&checksum, section + 1, (size_t)section->length_bytes - sizeof *section);
+    mxp__checksum_add(&checksum, body, (size_t)section->length_bytes - sizeof *section);
     return mxp__checksum_end(&checksum) == section->checksum;
 }
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/histogram.h"
 #include "base/timebase.h"
@@ -69,6 +70,17 @@ struct mxp_source {
     // `block`. May be null: then `block` is asked.
     int (*block_thread)(mxp_source *source, size_t number, uint32_t *thread);
 };
+
+// What INFO says of `key`, or null.
+static inline const char *mxp__source_info(const mxp_source *source, const char *key)
+{
+    for (size_t i = 0; i < source->info_count; i++) {
+        if (strcmp(source->info[i].key, key) == 0) {
+            return source->info[i].value;
+        }
+    }
+    return NULL;
+}
 
 static inline void mxp__source_close(mxp_source *source)
 {

@@ -141,12 +141,9 @@ static const char *fault_of(const unpacker *pack, uint64_t offset, mxp_section *
     if (section->payload_bytes > section->length_bytes - sizeof *section) {
         return "the content is longer than its section";
     }
-    mxp_checksum checksum;
-    mxp__section_checksum_begin(&checksum, section);
-    mxp__checksum_add(&checksum, pack->data + offset + sizeof *section,
-                      (size_t)section->length_bytes - sizeof *section);
+    const void *body = pack->data + offset + sizeof *section;
     bool right = (section->flags & MXP_SECTION_HAS_CHECKSUM) != 0 &&
-                 mxp__checksum_end(&checksum) == section->checksum;
+                 mxp__section_checksum_is_right(section, body);
     return right ? NULL : "a section's checksum is wrong";
 }
 

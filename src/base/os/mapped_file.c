@@ -136,14 +136,18 @@ static int write_zeros(int fd, uint64_t from, uint64_t to)
 }
 
 // File systems that cannot reserve have zeros take the room.
-static int reserve(int fd, uint64_t from, uint64_t to)
+static int reserve(mxp_mapped_file *file, uint64_t to)
 {
+    uint64_t from = file->reserved_bytes;
     int error;
     do {
-        error = posix_fallocate(fd, (off_t)from, (off_t)(to - from));
+        error = posix_fallocate(file->fd, (off_t)from, (off_t)(to - from));
     } while (error == EINTR);
-    return error == EOPNOTSUPP || error == EINVAL || error == ENOSYS ? write_zeros(fd, from, to)
-                                                                     : error;
+    if (error == EOPNOTSUPP || error == EINVAL || error == ENOSYS) {
+        error = write_zeros(file->fd, from, to);
+        file->prepared_bytes = error == 0 ? to : file->prepared_bytes;
+    }
+    return error;
 }
 
 bool mxp__mapped_file_reserve(mxp_mapped_file *file, uint64_t size_bytes)
@@ -153,7 +157,7 @@ bool mxp__mapped_file_reserve(mxp_mapped_file *file, uint64_t size_bytes)
     }
     int saved = errno;
     bool reserved = size_bytes <= file->limit_bytes && within_file_limit(size_bytes) &&
-                    reserve(file->fd, file->reserved_bytes, size_bytes) == 0;
+                    reserve(file, size_bytes) == 0;
     if (reserved) {
         __atomic_store_n(&file->reserved_bytes, size_bytes, __ATOMIC_RELAXED);
     }
@@ -161,10 +165,14 @@ bool mxp__mapped_file_reserve(mxp_mapped_file *file, uint64_t size_bytes)
     return reserved;
 }
 
-void mxp__mapped_file_prepare(const mxp_mapped_file *file, uint64_t from, uint64_t to)
+void mxp__mapped_file_prepare(mxp_mapped_file *file, uint64_t from, uint64_t to)
 {
     int saved = errno;
-    (void)write_zeros(file->fd, from, to);
+    from = from > file->prepared_bytes ? from : file->prepared_bytes;
+    if (from < to) {
+        (void)write_zeros(file->fd, from, to);
+        file->prepared_bytes = to;
+    }
     errno = saved;
 }
 

@@ -15,6 +15,7 @@ typedef struct mxp_mapped_file {
     char *base;  // address of the file's first byte
     uint64_t limit_bytes;  // of the mapping: the file never grows beyond it
     uint64_t reserved_bytes;  // the file's length; what lies beyond must not be touched
+    uint64_t prepared_bytes;  // zeros were written up to here
 } mxp_mapped_file;
 
 // Whether a living process records into the file that has this name.
@@ -33,8 +34,8 @@ void mxp__mapped_file_close(mxp_mapped_file *file);
 bool mxp__mapped_file_reserve(mxp_mapped_file *file, uint64_t size_bytes);
 // Writes zeros to room into which nobody has stored yet. Its pages then come in large pieces, and
 // the first store to one costs less than half of what it would. Without success: they come one by
-// one.
-void mxp__mapped_file_prepare(const mxp_mapped_file *file, uint64_t from, uint64_t to);
+// one. What was prepared before is left alone.
+void mxp__mapped_file_prepare(mxp_mapped_file *file, uint64_t from, uint64_t to);
 
 // Puts pages of the file at an address where pages are already; what stands there is replaced by
 // what the file holds. False: as before.

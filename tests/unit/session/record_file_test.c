@@ -26,9 +26,13 @@ static mxp_name name_a;
 
 // ---- a disk of our own -------------------------------------------------------------------------
 static uint64_t disk_bytes = UINT64_MAX;
+static bool reserves_nothing;
 
 int posix_fallocate(int fd, off_t offset, off_t length)
 {
+    if (reserves_nothing) {
+        return EOPNOTSUPP;
+    }
     if ((uint64_t)(offset + length) > disk_bytes) {
         return ENOSPC;
     }
@@ -270,6 +274,18 @@ static void what_the_file_has_no_room_for_is_in_the_trace(void **state)
     assert_int_equal(lines_with("store.json", "\"name\":\"a\""), COUNT);
 }
 
+static void file_systems_that_reserve_nothing_get_zeros(void **state)
+{
+    (void)state;
+    reserves_nothing = true;
+    assert_int_equal(mxp_session_run(session), 0);
+    spans(200000);  // several steps of room
+    assert_int_equal(read_file(path, "a").spans, 200000);
+    assert_int_equal(mxp_session_dump(session, 1), 0);
+    assert_int_equal(read_file(path, "a").spans, 200000);
+    reserves_nothing = false;
+}
+
 static void a_limit_on_files_is_no_signal(void **state)
 {
     (void)state;
@@ -376,6 +392,7 @@ int main(void)
         TEST(threads_that_come_and_go_leave_their_records),
         TEST(a_full_disk_is_counted),
         TEST(what_the_file_has_no_room_for_is_in_the_trace),
+        TEST(file_systems_that_reserve_nothing_get_zeros),
         TEST(a_limit_on_files_is_no_signal),
         TEST(the_cap_is_kept),
         TEST(without_a_file_recording_goes_on_in_memory),
