@@ -48,17 +48,26 @@ static inline int mxp_enabled(uint32_t classes)
 // Now, in ticks of the trace's clock. Unserialised.
 uint64_t mxp_clock_read(void);
 
-static inline uint64_t mxp_ticks_from(uint32_t gate)
+#if defined(__x86_64__) || defined(__aarch64__)
+#define MXP_CPU_COUNTER 1
+// The CPU's own counter: the trace's clock where the gate says MXP_GATE_TSC.
+static inline uint64_t mxp_cpu_counter(void)
 {
 #if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#else
+    uint64_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#endif
+}
+#endif
+
+static inline uint64_t mxp_ticks_from(uint32_t gate)
+{
+#ifdef MXP_CPU_COUNTER
     if (__builtin_expect((gate & MXP_GATE_TSC) != 0, 1)) {
-        return __builtin_ia32_rdtsc();
-    }
-#elif defined(__aarch64__)
-    if (__builtin_expect((gate & MXP_GATE_TSC) != 0, 1)) {
-        uint64_t ticks;
-        __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-        return ticks;
+        return mxp_cpu_counter();
     }
 #endif
     (void)gate;

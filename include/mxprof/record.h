@@ -54,6 +54,12 @@ void mxp_span_end_call(mxp_name name, uint64_t token);
 uint64_t mxp_begin(uint32_t classes, mxp_name name);
 void mxp_end(mxp_name name, uint64_t token);
 
+// The same with moments this thread has read from mxp_ticks just before; 0 means now. On most CPUs
+// reading the clock waits for everything before it: who has more to do than this call reads first.
+// A begin that a stop came after counts from now, an end before its begin as the begin.
+uint64_t mxp_begin_at(uint32_t classes, mxp_name name, uint64_t begin_ticks);
+void mxp_end_at(mxp_name name, uint64_t token, uint64_t end_ticks);
+
 static inline uint64_t mxp_span_begin_in(uint32_t classes, mxp_name name)
 {
     uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED);
@@ -78,7 +84,7 @@ static inline void mxp_span_end(mxp_name name, uint64_t token)
         return;
     }
 #ifdef MXP_INLINE
-    mxp_inline_end(name, token);
+    mxp_inline_end(name, token, mxp_ticks());
 #else
     mxp_span_end_call(name, token);
 #endif

@@ -57,23 +57,31 @@ static inline mxp_open_span *mxp_open_slot(mxp_recorder *self, uint32_t depth)
     return &self->open[depth < MXP_OPEN_MAX ? depth : MXP_OPEN_MAX];
 }
 
+// Takes a slot for a span that begins now; the moment is stored next.
+static inline mxp_open_span *mxp_inline_push(mxp_recorder *self, mxp_name name)
+{
+    uint32_t depth = self->depth;
+    __atomic_store_n(&self->depth, depth + 1, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    mxp_open_span *slot = mxp_open_slot(self, depth);
+    __atomic_store_n(&slot->name, name, __ATOMIC_RELAXED);
+    return slot;
+}
+
 static inline uint64_t mxp_inline_begin(uint32_t gate, mxp_name name)
 {
     mxp_recorder *self = mxp_self;
     if (__builtin_expect(self == NULL, 0)) {
         return mxp_span_begin_slow(MXP_LAYOUT, name);
     }
-    uint32_t depth = self->depth;
-    __atomic_store_n(&self->depth, depth + 1, __ATOMIC_RELAXED);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    mxp_open_span *slot = mxp_open_slot(self, depth);
-    __atomic_store_n(&slot->name, name, __ATOMIC_RELAXED);
+    mxp_open_span *slot = mxp_inline_push(self, name);
     uint64_t now = mxp_ticks_from(gate);
     __atomic_store_n(&slot->begin, now, __ATOMIC_RELEASE);  // pairs with close_open_spans
     return now;
 }
 
-static inline void mxp_inline_end(mxp_name name, uint64_t token)
+// `now` is read first of all: what else an end does then runs beside what comes after it.
+static inline void mxp_inline_end(mxp_name name, uint64_t token, uint64_t now)
 {
     mxp_recorder *self = mxp_self;
     if (__builtin_expect(self == NULL || self->busy != 0, 0)) {
@@ -84,7 +92,6 @@ static inline void mxp_inline_end(mxp_name name, uint64_t token)
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED);
     uint64_t closed = __atomic_load_n(&mxp_control.closed_ticks, __ATOMIC_RELAXED);
-    uint64_t now = mxp_ticks_from(gate);
     uint64_t *cursor = self->cursor;
     uint64_t duration = now - token;
     uint32_t depth = self->depth - 1;

@@ -12,21 +12,21 @@ typedef struct entry {
     size_t offset;
 } entry;
 
-static const entry functions[] = {
+static const entry symbols[] = {
 #define CORE_ENTRY(name) {#name, offsetof(core_api, name)},
-    CORE_FUNCTIONS(CORE_ENTRY)
+    CORE_SYMBOLS(CORE_ENTRY)
 #undef CORE_ENTRY
 };
 
 int core_api_bind(void *library, PyObject *error_class)
 {
-    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-        void *function = dlsym(library, functions[i].name);
-        if (function == NULL) {
-            PyErr_Format(PyExc_ImportError, "the library has no function %s", functions[i].name);
+    for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
+        void *symbol = dlsym(library, symbols[i].name);
+        if (symbol == NULL) {
+            PyErr_Format(PyExc_ImportError, "the library has no %s", symbols[i].name);
             return -1;
         }
-        memcpy((char *)&core_mx + functions[i].offset, &function, sizeof(function));
+        memcpy((char *)&core_mx + symbols[i].offset, &symbol, sizeof(symbol));
     }
     Py_XSETREF(mxnet_error, Py_NewRef(error_class));
     return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of libmxnet that this extension calls, and those of libmxprof behind them where a
-// call more would be felt. They are looked up in the library which the package has loaded, so that
-// there is one library however the extension was built.
+// What this extension uses of libmxnet, and of libmxprof behind it where a call more would be felt:
+// functions, and the block that says what is recorded. All is looked up in the library which the
+// package has loaded, so that there is one library however the extension was built.
 #ifndef MXNET_PYTHON_API_H_
 #define MXNET_PYTHON_API_H_
 
@@ -26,7 +26,7 @@ static inline PyObject *Py_XNewRef(PyObject *object)
 }
 #endif
 
-#define CORE_FUNCTIONS(X)     \
+#define CORE_SYMBOLS(X)       \
     X(MXGetLastError)         \
     X(MXNDArrayFree)          \
     X(MXNDArrayGetShape)      \
@@ -42,19 +42,21 @@ static inline PyObject *Py_XNewRef(PyObject *object)
     X(MXProfileAdjustCounter) \
     X(MXSetProfilerScope)     \
     X(mxp_intern)             \
-    X(mxp_begin)              \
-    X(mxp_end)
+    X(mxp_begin_at)           \
+    X(mxp_end_at)             \
+    X(mxp_clock_read)         \
+    X(mxp_control)
 
 typedef struct core_api {
 #define CORE_MEMBER(name) __typeof__(&(name)) name;
-    CORE_FUNCTIONS(CORE_MEMBER)
+    CORE_SYMBOLS(CORE_MEMBER)
 #undef CORE_MEMBER
 } core_api;
 
 extern core_api core_mx __attribute__((visibility("hidden")));  // its address needs no look-up
 
 // Fills core_mx from a dlopen handle; failures raise `error_class` from now on. Returns -1 with an
-// exception if a function is missing.
+// exception if one is missing.
 int core_api_bind(void *library, PyObject *error_class);
 
 // Raises MXNetError with the library's reason. Always returns null.

@@ -63,14 +63,32 @@ static __attribute__((noinline)) int grow(span *self)
     return 0;
 }
 
+// Now if recording is on, else 0. Reading the clock waits for all that stands before it; so it
+// comes first, and the rest goes on beside the interpreter's own work. That halves what a span
+// costs.
+static inline uint64_t clock_read(void)
+{
+    uint32_t gate = __atomic_load_n(&core_mx.mxp_control->gate, __ATOMIC_RELAXED);
+    if ((gate & MXP_CLASS_USER) == 0) {
+        return 0;
+    }
+#ifdef MXP_CPU_COUNTER
+    if (__builtin_expect((gate & MXP_GATE_TSC) != 0, 1)) {
+        return mxp_cpu_counter();
+    }
+#endif
+    return core_mx.mxp_clock_read();
+}
+
 static inline int begin(span *self)
 {
+    uint64_t now = clock_read();
     if (__builtin_expect(self->count == self->capacity, 0) && grow(self) != 0) {
         return -1;
     }
     begun *start = &self->stack[self->count++];
     start->thread = &here;
-    start->token = core_mx.mxp_begin(MXP_CLASS_USER, self->name);
+    start->token = now == 0 ? 0 : core_mx.mxp_begin_at(MXP_CLASS_USER, self->name, now);
     return 0;
 }
 
@@ -86,7 +104,7 @@ static PyObject *span_start(PyObject *self, PyObject *const *arguments, Py_ssize
 }
 
 // Other threads have begun it since.
-static __attribute__((noinline)) PyObject *stop_below(span *self)
+static __attribute__((noinline)) PyObject *stop_below(span *self, uint64_t now)
 {
     unsigned at = self->count;
     while (at > 0 && self->stack[at - 1].thread != &here) {
@@ -95,7 +113,7 @@ static __attribute__((noinline)) PyObject *stop_below(span *self)
     if (at == 0) {
         return core_fail("stop of a span without a start on this thread: call start first");
     }
-    core_mx.mxp_end(self->name, self->stack[at - 1].token);
+    core_mx.mxp_end_at(self->name, self->stack[at - 1].token, now);
     for (self->count--; at <= self->count; at++) {
         self->stack[at - 1] = self->stack[at];
     }
@@ -106,13 +124,14 @@ static PyObject *span_stop(PyObject *object, PyObject *const *arguments, Py_ssiz
 {
     (void)arguments;
     (void)count;
+    uint64_t now = clock_read();
     span *self = (span *)object;
     unsigned last = self->count - 1;
     if (__builtin_expect(self->count == 0 || self->stack[last].thread != &here, 0)) {
-        return stop_below(self);
+        return stop_below(self, now);
     }
     self->count = last;
-    core_mx.mxp_end(self->name, self->stack[last].token);
+    core_mx.mxp_end_at(self->name, self->stack[last].token, now);
     Py_RETURN_NONE;
 }
 

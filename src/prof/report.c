@@ -192,7 +192,8 @@ double mxp__measure_record_cost(void)
             scratch->hot.base_ticks = begin;
             for (int i = 0; i < SPANS; i++) {
                 uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED);
-                mxp_inline_end(MXP_NAME_NONE, mxp_inline_begin(gate, MXP_NAME_NONE));
+                uint64_t token = mxp_inline_begin(gate, MXP_NAME_NONE);
+                mxp_inline_end(MXP_NAME_NONE, token, mxp_ticks());
             }
             uint64_t took = mxp_ticks() - begin;
             best = took < best ? took : best;

@@ -15,7 +15,7 @@ uint64_t mxp_span_begin_call(uint32_t classes, mxp_name name)
 
 void mxp_span_end_call(mxp_name name, uint64_t token)
 {
-    mxp_inline_end(name, token);
+    mxp_inline_end(name, token, mxp_ticks());
 }
 
 uint64_t mxp_begin(uint32_t classes, mxp_name name)
@@ -27,11 +27,33 @@ uint64_t mxp_begin(uint32_t classes, mxp_name name)
 void mxp_end(mxp_name name, uint64_t token)
 {
     if (token != 0) {
-        mxp_inline_end(name, token);
+        mxp_inline_end(name, token, mxp_ticks());
     }
 }
 
-uint64_t mxp_span_begin_slow(uint32_t layout, mxp_name name)
+uint64_t mxp_begin_at(uint32_t classes, mxp_name name, uint64_t begin_ticks)
+{
+    if (!mxp_enabled(classes)) {
+        return 0;
+    }
+    mxp_recorder *self = mxp_self;
+    // A token from before the last stop would be one of a span that the stop has closed.
+    uint64_t closed = __atomic_load_n(&mxp_control.closed_ticks, __ATOMIC_RELAXED);
+    if (__builtin_expect(self == NULL || begin_ticks <= closed, 0)) {
+        return mxp_span_begin_slow(MXP_LAYOUT, name);
+    }
+    __atomic_store_n(&mxp_inline_push(self, name)->begin, begin_ticks, __ATOMIC_RELEASE);
+    return begin_ticks;
+}
+
+void mxp_end_at(mxp_name name, uint64_t token, uint64_t end_ticks)
+{
+    if (token != 0) {
+        mxp_inline_end(name, token, end_ticks != 0 ? end_ticks : mxp_ticks());
+    }
+}
+
+__attribute__((noinline)) uint64_t mxp_span_begin_slow(uint32_t layout, mxp_name name)
 {
     if (layout != MXP_LAYOUT || mxp__thread_self() == NULL) {
         return 0;
@@ -169,6 +191,7 @@ static void emit_with_taps(const mxp_emit *emit, const mxp_span *span)
 static void end_unusual(mxp_thread *self, mxp_name name, uint64_t token, uint64_t end)
 {
     bool on = mxp__emit_gate_slow(MXP_CLASS_ALL);  // waits out a hold
+    end = end > token ? end : token;
     mxp_span span = {.name = name, .begin_ticks = token, .end_ticks = end};
     open_pop(&self->hot, token);
     if (token <= __atomic_load_n(&mxp_control.closed_ticks, __ATOMIC_RELAXED)) {
@@ -185,8 +208,10 @@ static void end_unusual(mxp_thread *self, mxp_name name, uint64_t token, uint64_
             mxp__emit_leave(self);
             return;
         }
-        span.end_ticks = off;
-        span.flags = MXP_SPAN_CLOSED_BY_STOP;
+        if (end > off) {
+            span.end_ticks = off;
+            span.flags = MXP_SPAN_CLOSED_BY_STOP;
+        }
     }
     emit_with_taps(&(mxp_emit){.self = self, .now = end}, &span);
 }

@@ -227,11 +227,80 @@ static void scope_macro_records_its_block(void **state)
     live_events_free(&live);
 }
 
+static void moments_that_the_caller_has_read_are_kept(void **state)
+{
+    (void)state;
+    uint64_t outer = mxp_ticks();
+    assert_int_equal(mxp_begin_at(MXP_CLASS_USER, name_a, outer), outer);
+    uint64_t inner = mxp_begin_at(MXP_CLASS_USER, name_b, 0);
+    assert_true(inner >= outer);
+    mxp_end_at(name_b, inner, 0);
+    uint64_t end = mxp_ticks();
+    mxp_end_at(name_a, outer, end);
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    const mxp_event *a = live_events_find(&live, MXP_KIND_SPAN, "a", 0);
+    const mxp_event *b = live_events_find(&live, MXP_KIND_SPAN, "b", 0);
+    assert_int_equal(a->begin_ticks, outer);
+    assert_int_equal(a->end_ticks, end);
+    assert_int_equal(b->begin_ticks, inner);
+    assert_true(b->end_ticks >= inner && b->end_ticks <= end);
+    live_events_free(&live);
+}
+
+static void end_before_its_begin_counts_as_the_begin(void **state)
+{
+    (void)state;
+    uint64_t token = mxp_begin_at(MXP_CLASS_USER, name_a, mxp_ticks());
+    mxp_end_at(name_a, token, token - 1000);
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    const mxp_event *a = live_events_find(&live, MXP_KIND_SPAN, "a", 0);
+    assert_int_equal(a->begin_ticks, token);
+    assert_int_equal(a->end_ticks, token);
+    live_events_free(&live);
+}
+
+// The thread was held up between its look at the clock and the begin, and a stop went by.
+static void begin_read_before_a_stop_is_a_span_of_the_next_start(void **state)
+{
+    (void)state;
+    uint64_t before = mxp_ticks();
+    uint64_t off = mxp__recorder_stop(1);
+    assert_int_equal(mxp_begin_at(MXP_CLASS_USER, name_a, before), 0);
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    uint64_t token = mxp_begin_at(MXP_CLASS_USER, name_a, before);
+    assert_true(token > off);
+    mxp_end_at(name_a, token, mxp_ticks());
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    const mxp_event *a = live_events_find(&live, MXP_KIND_SPAN, "a", 0);
+    assert_int_equal(a->flags, 0);
+    assert_int_equal(a->begin_ticks, token);
+    live_events_free(&live);
+}
+
+// It ended before the pause and was noticed after it.
+static void end_read_before_a_pause_is_kept(void **state)
+{
+    (void)state;
+    uint64_t token = mxp_begin_at(MXP_CLASS_USER, name_a, mxp_ticks());
+    uint64_t end = mxp_ticks();
+    mxp__recorder_stop(0);
+    mxp_end_at(name_a, token, end);
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    const mxp_event *a = live_events_find(&live, MXP_KIND_SPAN, "a", 0);
+    assert_int_equal(a->end_ticks, end);
+    assert_int_equal(a->flags, 0);
+    live_events_free(&live);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, start, live_events_stop)
     const struct CMUnitTest tests[] = {
         TEST(nested_spans_keep_order_and_times),
+        TEST(moments_that_the_caller_has_read_are_kept),
+        TEST(end_before_its_begin_counts_as_the_begin),
+        TEST(begin_read_before_a_stop_is_a_span_of_the_next_start),
+        TEST(end_read_before_a_pause_is_kept),
         TEST(nothing_is_recorded_while_off),
         TEST(span_open_at_stop_is_closed_once_and_flagged),
         TEST(span_ended_while_paused_is_clipped_at_the_pause),
