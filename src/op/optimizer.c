@@ -3,11 +3,10 @@
 // are written.
 #include "op/optimizer.h"
 
-#include <math.h>
-
 #include "base/fail.h"
 #include "op/infer.h"
 #include "op/loops.h"
+#include "op/update_loops.h"
 
 typedef struct update_params {
     float lr, momentum, beta1, beta2, rho, epsilon, wd, rescale_grad, clip_gradient, clip_weights;
@@ -102,167 +101,46 @@ static const mxn_field multi_sgd_mom_fields[] = {
     {0},
 };
 
-// One weight's update: what all of them read and write.
-typedef struct update {
-    const void *weight, *gradient;
-    void *state, *second_state, *third_state, *to;
-    size_t count;
-    double lr, wd;
-    const update_params *params;
-} update;
-
-// To -limit .. limit, unless that is negative.
-static inline double cut(double value, double limit)
+// Of a weight, with its gradient and states behind it among the `count` inputs, into `to`.
+static mxn_update update_of(const update_params *params, const mxn_operand *in, uint32_t count,
+                            const mxn_operand *to)
 {
-    return limit < 0 ? value : value > limit ? limit : value < -limit ? -limit : value;
+    return (mxn_update){
+        .weight = in[0].data,
+        .gradient = in[1].data,
+        .state = count > 2 ? in[2].data : NULL,
+        .second_state = count > 3 ? in[3].data : NULL,
+        .third_state = count > 4 ? in[4].data : NULL,
+        .to = to->data,
+        .count = mxn_shape_size(to->shape),
+        .lr = (double)params->lr,
+        .wd = (double)params->wd,
+        .momentum = (double)params->momentum,
+        .beta1 = (double)params->beta1,
+        .beta2 = (double)params->beta2,
+        .rho = (double)params->rho,
+        .epsilon = (double)params->epsilon,
+        .scale = (double)params->rescale_grad,
+        .clip = (double)params->clip_gradient,
+        .weight_clip = (double)params->clip_weights,
+    };
 }
 
-#define CLIPPED_GRADIENT(type)                                                               \
-    static inline double gradient_##type(const update *u, size_t i)                          \
-    {                                                                                        \
-        double g = (double)((const type *)u->gradient)[i] * (double)u->params->rescale_grad; \
-        return cut(g, (double)u->params->clip_gradient);                                     \
-    }
-// w - lr (g + wd w)
-#define SGD(type)                                                                               \
-    static void sgd_##type(const update *u)                                                     \
-    {                                                                                           \
-        const type *w = u->weight;                                                              \
-        type *to = u->to;                                                                       \
-        for (size_t i = 0; i < u->count; i++) {                                                 \
-            to[i] = (type)((1 - u->lr * u->wd) * (double)w[i] - u->lr * gradient_##type(u, i)); \
-        }                                                                                       \
-    }
-// m = momentum m - lr (g + wd w); w + m
-#define SGD_MOM(type)                                                              \
-    static void sgd_mom_##type(const update *u)                                    \
-    {                                                                              \
-        const type *w = u->weight;                                                 \
-        type *m = u->state, *to = u->to;                                           \
-        for (size_t i = 0; i < u->count; i++) {                                    \
-            m[i] = (type)((double)u->params->momentum * (double)m[i] -             \
-                          u->lr * (u->wd * (double)w[i] + gradient_##type(u, i))); \
-            to[i] = w[i] + m[i];                                                   \
-        }                                                                          \
-    }
-// The clip is of g + wd w, as the original does it.
-#define ADAM(type)                                                                                 \
-    static void adam_##type(const update *u)                                                       \
-    {                                                                                              \
-        const update_params *p = u->params;                                                        \
-        const type *w = u->weight, *raw = u->gradient;                                             \
-        type *mean = u->state, *var = u->second_state, *to = u->to;                                \
-        const double b1 = (double)p->beta1, b2 = (double)p->beta2;                                 \
-        for (size_t i = 0; i < u->count; i++) {                                                    \
-            double g = (double)raw[i] * (double)p->rescale_grad + u->wd * (double)w[i];            \
-            g = cut(g, (double)p->clip_gradient);                                                  \
-            mean[i] = (type)(b1 * (double)mean[i] + (1 - b1) * g);                                 \
-            var[i] = (type)(b2 * (double)var[i] + (1 - b2) * g * g);                               \
-            to[i] = (type)((double)w[i] -                                                          \
-                           u->lr * (double)mean[i] / (sqrt((double)var[i]) + (double)p->epsilon)); \
-        }                                                                                          \
-    }
-// Nesterov's: m = momentum m - lr (g + wd w); w + momentum m - lr (g + wd w)
-#define NAG(type)                                                                       \
-    static void nag_##type(const update *u)                                             \
-    {                                                                                   \
-        const type *w = u->weight;                                                      \
-        type *m = u->state, *to = u->to;                                                \
-        const double momentum = (double)u->params->momentum;                            \
-        for (size_t i = 0; i < u->count; i++) {                                         \
-            const double step = u->lr * (u->wd * (double)w[i] + gradient_##type(u, i)); \
-            const double next = momentum * (double)m[i] - step;                         \
-            m[i] = (type)next;                                                          \
-            to[i] = (type)((double)w[i] + momentum * next - step);                      \
-        }                                                                               \
-    }
-#define SIGNSGD(type)                                                          \
-    static void signsgd_##type(const update *u)                                \
-    {                                                                          \
-        const type *w = u->weight, *raw = u->gradient;                         \
-        type *to = u->to;                                                      \
-        for (size_t i = 0; i < u->count; i++) {                                \
-            const double sign = (double)((raw[i] > 0) - (raw[i] < 0));         \
-            to[i] = (type)((1 - u->lr * u->wd) * (double)w[i] - u->lr * sign); \
-        }                                                                      \
-    }
-// The clip is of g + wd w, as the original does it; a second one, of the weight, comes last.
-#define RMSPROP(type)                                                                              \
-    static inline double decayed_##type(const update *u, size_t i)                                 \
-    {                                                                                              \
-        const double g = (double)((const type *)u->gradient)[i] * (double)u->params->rescale_grad; \
-        return cut(g + u->wd * (double)((const type *)u->weight)[i],                               \
-                   (double)u->params->clip_gradient);                                              \
-    }                                                                                              \
-    static void rmsprop_##type(const update *u)                                                    \
-    {                                                                                              \
-        const update_params *p = u->params;                                                        \
-        const double rho = (double)p->rho;                                                         \
-        type *n = u->state, *to = u->to;                                                           \
-        for (size_t i = 0; i < u->count; i++) {                                                    \
-            const double g = decayed_##type(u, i);                                                 \
-            n[i] = (type)(rho * (double)n[i] + (1 - rho) * g * g);                                 \
-            const double w = (double)((const type *)u->weight)[i];                                 \
-            to[i] = (type)cut(w - u->lr * g / sqrt((double)n[i] + (double)p->epsilon),             \
-                              (double)p->clip_weights);                                            \
-        }                                                                                          \
-    }                                                                                              \
-    static void rmspropalex_##type(const update *u)                                                \
-    {                                                                                              \
-        const update_params *p = u->params;                                                        \
-        const double rho = (double)p->rho;                                                         \
-        type *n = u->state, *mean = u->second_state, *delta = u->third_state, *to = u->to;         \
-        for (size_t i = 0; i < u->count; i++) {                                                    \
-            const double g = decayed_##type(u, i);                                                 \
-            n[i] = (type)(rho * (double)n[i] + (1 - rho) * g * g);                                 \
-            mean[i] = (type)(rho * (double)mean[i] + (1 - rho) * g);                               \
-            const double spread =                                                                  \
-                (double)n[i] - (double)mean[i] * (double)mean[i] + (double)p->epsilon;             \
-            delta[i] = (type)((double)p->momentum * (double)delta[i] - u->lr * g / sqrt(spread));  \
-            const double w = (double)((const type *)u->weight)[i];                                 \
-            to[i] = (type)cut(w + (double)delta[i], (double)p->clip_weights);                      \
-        }                                                                                          \
-    }
-#define ALL_OF(type) \
-    CLIPPED_GRADIENT(type) SGD(type) SGD_MOM(type) ADAM(type) NAG(type) SIGNSGD(type) RMSPROP(type)
-ALL_OF(float)
-ALL_OF(double)
-
-enum { OF_SGD, OF_SGD_MOM, OF_ADAM, OF_NAG, OF_SIGNSGD, OF_RMSPROP, OF_RMSPROPALEX };
-static void (*const updates[][2])(const update *u) = {{sgd_float, sgd_double},
-                                                      {sgd_mom_float, sgd_mom_double},
-                                                      {adam_float, adam_double},
-                                                      {nag_float, nag_double},
-                                                      {signsgd_float, signsgd_double},
-                                                      {rmsprop_float, rmsprop_double},
-                                                      {rmspropalex_float, rmspropalex_double}};
-
-static int run_update(const mxn_job *job, const update *u, int32_t dtype)
+static int run_update(const mxn_job *job, const mxn_update *update, int32_t dtype)
 {
     if (dtype != MXN_FLOAT32 && dtype != MXN_FLOAT64) {
         return mxn__type_refused(job, dtype);
     }
-    updates[job->params->op->def->variant][dtype == MXN_FLOAT64](u);
+    mxn__update_run(job->params->op->def->variant, dtype, update);
     return 0;
 }
 
 static int update_forward(mxn_job *job)
 {
-    const update_params *params = mxn__values(job);
-    const mxn_operand *in = job->inputs;
-    const update u = {
-        .weight = in[0].data,
-        .gradient = in[1].data,
-        .state = job->params->input_count > 2 ? in[2].data : NULL,
-        .second_state = job->params->input_count > 3 ? in[3].data : NULL,
-        .third_state = job->params->input_count > 4 ? in[4].data : NULL,
-        .to = job->outputs[0].data,
-        .count = mxn_shape_size(job->outputs[0].shape),
-        .lr = (double)params->lr,
-        .wd = (double)params->wd,
-        .params = params,
-    };
-    return run_update(job, &u, job->outputs[0].dtype);
+    const mxn_operand *out = &job->outputs[0];
+    const mxn_update update =
+        update_of(mxn__values(job), job->inputs, job->params->input_count, out);
+    return run_update(job, &update, out->dtype);
 }
 
 void mxn__sgd_rates(const mxn_params *params, uint32_t index, mxn_sgd_rates *rates)
@@ -290,23 +168,14 @@ static int master_types(const mxn_types *types)
 
 static int master_forward(mxn_job *job)
 {
-    const update_params *params = mxn__values(job);
-    const mxn_operand *in = job->inputs, *master = &in[job->params->input_count - 1];
-    size_t count = mxn_shape_size(master->shape);
-    const update u = {
-        .weight = master->data,
-        .gradient = in[1].data,
-        .state = in[2].data,
-        .to = master->data,
-        .count = count,
-        .lr = (double)params->lr,
-        .wd = (double)params->wd,
-        .params = params,
-    };
-    int error = in[1].dtype == MXN_FLOAT32 ? run_update(job, &u, MXN_FLOAT32)
+    uint32_t last = job->params->input_count - 1;
+    const mxn_operand *in = job->inputs, *master = &in[last], *out = &job->outputs[0];
+    mxn_update update = update_of(mxn__values(job), in, last, master);
+    update.weight = master->data;
+    int error = in[1].dtype == MXN_FLOAT32 ? run_update(job, &update, MXN_FLOAT32)
                                            : mxn__type_refused(job, in[1].dtype);
-    if (error == 0 && job->outputs[0].data != NULL) {
-        mxn_cast(job->outputs[0].data, job->outputs[0].dtype, master->data, MXN_FLOAT32, count);
+    if (error == 0 && out->data != NULL) {
+        mxn_cast(out->data, out->dtype, master->data, MXN_FLOAT32, update.count);
     }
     return error;
 }
@@ -363,18 +232,11 @@ static int multi_forward(mxn_job *job)
     uint32_t each = job->params->input_count / job->params->output_count;
     int error = 0;
     for (uint32_t i = 0; error == 0 && i < job->params->output_count; i++) {
-        const mxn_operand *in = job->inputs + (size_t)i * each;
-        const update u = {
-            .weight = in[0].data,
-            .gradient = in[1].data,
-            .state = each > 2 ? in[2].data : NULL,
-            .to = job->outputs[i].data,
-            .count = mxn_shape_size(job->outputs[i].shape),
-            .lr = (double)params->lrs.values[i],
-            .wd = (double)params->wds.values[i],
-            .params = params,
-        };
-        error = run_update(job, &u, job->outputs[i].dtype);
+        const mxn_operand *out = &job->outputs[i];
+        mxn_update update = update_of(params, job->inputs + (size_t)i * each, each, out);
+        update.lr = (double)params->lrs.values[i];
+        update.wd = (double)params->wds.values[i];
+        error = run_update(job, &update, out->dtype);
     }
     return error;
 }
@@ -402,22 +264,24 @@ static int multi_forward(mxn_job *job)
     }
 
 static const mxn_op_def table[] = {
-    UPDATE("sgd_update", "_sparse_sgd_update", "weight grad", sgd_fields, 0, OF_SGD, 4),
+    UPDATE("sgd_update", "_sparse_sgd_update", "weight grad", sgd_fields, 0, MXN_RULE_SGD, 4),
     UPDATE("sgd_mom_update", "_sparse_sgd_mom_update", "weight grad mom", sgd_mom_fields, 1 << 2,
-           OF_SGD_MOM, 6),
+           MXN_RULE_SGD_MOM, 6),
     UPDATE("adam_update", "_sparse_adam_update", "weight grad mean var", adam_fields,
-           1 << 2 | 1 << 3, OF_ADAM, 15),
-    UPDATE("nag_mom_update", NULL, "weight grad mom", nag_fields, 1 << 2, OF_NAG, 7),
-    UPDATE("signsgd_update", NULL, "weight grad", signsgd_fields, 0, OF_SIGNSGD, 4),
-    UPDATE("rmsprop_update", NULL, "weight grad n", rmsprop_fields, 1 << 2, OF_RMSPROP, 12),
+           1 << 2 | 1 << 3, MXN_RULE_ADAM, 15),
+    UPDATE("nag_mom_update", NULL, "weight grad mom", nag_fields, 1 << 2, MXN_RULE_NAG, 7),
+    UPDATE("signsgd_update", NULL, "weight grad", signsgd_fields, 0, MXN_RULE_SIGNSGD, 4),
+    UPDATE("rmsprop_update", NULL, "weight grad n", rmsprop_fields, 1 << 2, MXN_RULE_RMSPROP, 12),
     UPDATE("rmspropalex_update", NULL, "weight grad n g delta", rmspropalex_fields,
-           1 << 2 | 1 << 3 | 1 << 4, OF_RMSPROPALEX, 18),
-    MASTER("mp_sgd_update", "weight grad weight32", sgd_fields, 1 << 2, OF_SGD),
+           1 << 2 | 1 << 3 | 1 << 4, MXN_RULE_RMSPROPALEX, 18),
+    MASTER("mp_sgd_update", "weight grad weight32", sgd_fields, 1 << 2, MXN_RULE_SGD),
     MASTER("mp_sgd_mom_update", "weight grad mom weight32", sgd_mom_fields, 1 << 2 | 1 << 3,
-           OF_SGD_MOM),
-    MASTER("mp_nag_mom_update", "weight grad mom weight32", nag_fields, 1 << 2 | 1 << 3, OF_NAG),
-    MULTI("multi_sgd_update", multi_sgd_fields, two_each, NULL, OF_SGD),
-    MULTI("multi_sgd_mom_update", multi_sgd_mom_fields, three_each, third_of_each, OF_SGD_MOM),
+           MXN_RULE_SGD_MOM),
+    MASTER("mp_nag_mom_update", "weight grad mom weight32", nag_fields, 1 << 2 | 1 << 3,
+           MXN_RULE_NAG),
+    MULTI("multi_sgd_update", multi_sgd_fields, two_each, NULL, MXN_RULE_SGD),
+    MULTI("multi_sgd_mom_update", multi_sgd_mom_fields, three_each, third_of_each,
+          MXN_RULE_SGD_MOM),
 };
 
 MXN_FAMILY(optimizer, table);
