@@ -5,7 +5,7 @@
 
 #include "base/fail.h"
 #include "op/infer.h"
-#include "op/loops.h"
+#include "op/numpy_reshape.h"
 #include "op/words.h"
 
 static int copy_forward(mxn_job *job)
@@ -48,6 +48,17 @@ static const mxn_field np_reshape_fields[] = {
     {0},
 };
 
+// `result` is what the parameter made of the input: it must hold as many elements.
+static int output_of_size(const mxn_shapes *shapes, const char *parameter, const mxn_shape *result)
+{
+    if (mxn_shape_size(result) != mxn_shape_size(shapes->inputs[0])) {
+        char text[MXN_SHAPE_TEXT];
+        return mxn__shape_refused(shapes, 0, "cannot become %s %s", parameter,
+                                  mxn_shape_tuple(result, text));
+    }
+    return mxn__shape_output(shapes, 0, result);
+}
+
 static int reshape_shapes(const mxn_shapes *shapes)
 {
     const reshape_params *params = (const void *)shapes->params->values;
@@ -64,148 +75,18 @@ static int reshape_shapes(const mxn_shapes *shapes)
     if (error != 0) {
         return mxn__shape_refused(shapes, 0, "%s", mxp_last_error());
     }
-    if (mxn_shape_size(&result) != mxn_shape_size(shapes->inputs[0])) {
-        char text[MXN_SHAPE_TEXT];
-        return mxn__shape_refused(shapes, 0, "cannot become shape %s",
-                                  mxn_shape_tuple(&result, text));
-    }
-    return mxn__shape_output(shapes, 0, &result);
-}
-
-// numpy's codes: -1 is what is left over, -2 copies a dimension, -3 skips one of size 1, -4 copies
-// all that remain, -5 joins two, -6 splits one into the two numbers that follow.
-typedef struct numpy_reshape {
-    const mxn_shapes *shapes;
-    const mxn_shape *in;
-    const mxn_tuple *codes;
-    mxn_shape result;
-    int32_t at;  // of the input
-    int32_t unknown;  // where the -1 went, -1 none
-} numpy_reshape;
-
-static int bad_code(const numpy_reshape *walk, int32_t i)
-{
-    return mxn__shape_refused(walk->shapes, 0, "newshape element %lld does not fit",
-                              (long long)walk->codes->values[i]);
-}
-
-static bool put_dim(numpy_reshape *walk, int64_t dim)
-{
-    if (walk->result.ndim == MXN_DIMS_MAX) {
-        return false;
-    }
-    if (dim < 0) {
-        if (walk->unknown >= 0) {
-            return false;
-        }
-        walk->unknown = walk->result.ndim;
-        dim = 1;
-    }
-    walk->result.dims[walk->result.ndim++] = dim;
-    return true;
-}
-
-// -6 and its two numbers, of which one may be -1.
-static bool split_dim(numpy_reshape *walk, int32_t i)
-{
-    if (i + 2 >= walk->codes->count || walk->at >= walk->in->ndim) {
-        return false;
-    }
-    int64_t whole = walk->in->dims[walk->at++];
-    int64_t first = walk->codes->values[i + 1], second = walk->codes->values[i + 2];
-    if (first == -1 && second > 0) {
-        first = whole / second;
-    } else if (second == -1 && first > 0) {
-        second = whole / first;
-    }
-    return first >= 0 && second >= 0 && first * second == whole && put_dim(walk, first) &&
-           put_dim(walk, second);
-}
-
-static bool take_code(numpy_reshape *walk, int32_t *i)
-{
-    const mxn_shape *in = walk->in;
-    switch (walk->codes->values[*i]) {
-    case -1:
-        walk->at++;
-        return put_dim(walk, -1);
-    case -2:
-        return walk->at < in->ndim && put_dim(walk, in->dims[walk->at++]);
-    case -3:
-        return walk->at < in->ndim && in->dims[walk->at++] == 1;
-    case -4:
-        while (walk->at < in->ndim) {
-            if (!put_dim(walk, in->dims[walk->at++])) {
-                return false;
-            }
-        }
-        return true;
-    case -5:
-        walk->at += 2;
-        return walk->at <= in->ndim &&
-               put_dim(walk, in->dims[walk->at - 2] * in->dims[walk->at - 1]);
-    case -6:
-        *i += 2;
-        return split_dim(walk, *i - 2);
-    default:
-        walk->at++;
-        return walk->codes->values[*i] >= 0 && put_dim(walk, walk->codes->values[*i]);
-    }
-}
-
-// Matching from the right is matching from the left with everything turned round: -6 then stands
-// behind its two numbers.
-static void turn_shape(mxn_shape *shape)
-{
-    for (int32_t i = 0; i < shape->ndim / 2; i++) {
-        int64_t dim = shape->dims[i];
-        shape->dims[i] = shape->dims[shape->ndim - 1 - i];
-        shape->dims[shape->ndim - 1 - i] = dim;
-    }
-}
-
-static void turn_codes(mxn_tuple *to, const mxn_tuple *codes)
-{
-    to->count = codes->count;
-    for (int32_t i = 0; i < codes->count; i++) {
-        to->values[i] = codes->values[codes->count - 1 - i];
-    }
+    return output_of_size(shapes, "shape", &result);
 }
 
 static int npx_reshape_shapes(const mxn_shapes *shapes)
 {
     const reshape_params *params = (const void *)shapes->params->values;
+    mxn_shape result;
     if (!mxn_shape_known(shapes->inputs[0])) {
         return 0;
     }
-    mxn_shape in;
-    mxn_tuple codes = params->shape;
-    mxn_shape_copy(&in, shapes->inputs[0]);
-    if (params->reverse) {
-        turn_shape(&in);
-        turn_codes(&codes, &params->shape);
-    }
-    numpy_reshape walk = {shapes, &in, &codes, {0}, 0, -1};
-    for (int32_t i = 0; i < codes.count; i++) {
-        int32_t code = i;
-        if (!take_code(&walk, &i)) {
-            return bad_code(&walk, code);
-        }
-    }
-    uint64_t size = mxn_shape_size(shapes->inputs[0]), got = mxn_shape_size(&walk.result);
-    if (walk.unknown >= 0 && got > 0 && size % got == 0) {
-        walk.result.dims[walk.unknown] = (int64_t)(size / got);
-        got = size;
-    }
-    if (params->reverse) {
-        turn_shape(&walk.result);
-    }
-    if (got != size) {
-        char text[MXN_SHAPE_TEXT];
-        return mxn__shape_refused(shapes, 0, "cannot become newshape %s",
-                                  mxn_shape_tuple(&walk.result, text));
-    }
-    return mxn__shape_output(shapes, 0, &walk.result);
+    int error = mxn__numpy_reshape(shapes, &params->shape, params->reverse, &result);
+    return error != 0 ? error : output_of_size(shapes, "newshape", &result);
 }
 
 static int npx_reshape_check(const mxn_op *op, void *values)
