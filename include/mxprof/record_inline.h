@@ -81,7 +81,9 @@ static inline uint64_t mxp_inline_begin(uint32_t gate, mxp_name name)
 }
 
 // `now` is read first of all: what else an end does then runs beside what comes after it.
-static inline void mxp_inline_end(mxp_name name, uint64_t token, uint64_t now)
+// `control` is mxp_control, except where the library measures what a record costs.
+static inline void mxp_inline_end_under(const mxp_control_block *control, mxp_name name,
+                                        uint64_t token, uint64_t now)
 {
     mxp_recorder *self = mxp_self;
     if (__builtin_expect(self == NULL || self->busy != 0, 0)) {
@@ -90,8 +92,8 @@ static inline void mxp_inline_end(mxp_name name, uint64_t token, uint64_t now)
     }
     __atomic_store_n(&self->busy, 1u, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED);
-    uint64_t closed = __atomic_load_n(&mxp_control.closed_ticks, __ATOMIC_RELAXED);
+    uint32_t gate = __atomic_load_n(&control->gate, __ATOMIC_RELAXED);
+    uint64_t closed = __atomic_load_n(&control->closed_ticks, __ATOMIC_RELAXED);
     uint64_t *cursor = self->cursor;
     uint64_t duration = now - token;
     uint32_t depth = self->depth - 1;
@@ -114,6 +116,11 @@ static inline void mxp_inline_end(mxp_name name, uint64_t token, uint64_t now)
     __atomic_store_n(&self->cursor, cursor + 2, __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     __atomic_store_n(&self->busy, 0u, __ATOMIC_RELEASE);
+}
+
+static inline void mxp_inline_end(mxp_name name, uint64_t token, uint64_t now)
+{
+    mxp_inline_end_under(&mxp_control, name, token, now);
 }
 
 // Records that a library built together with this one writes in place (operators): room for `units`

@@ -159,16 +159,23 @@ static void ask_for_scopes(void)
 
 // Two points a millisecond apart give the rate of the CPU's counter to some 30 ppm, before anything
 // is converted with it; every later point makes it better.
-void mxp__recorder_calibrate(void)
+static void calibrate_clock(void)
 {
     enum { INTERVAL_US = 1000 };
-    if (mxp__rec.timebase_ready) {
-        return;
-    }
     mxp__recorder_timebase(1);
     if ((mxp_control.gate & MXP_GATE_TSC) != 0) {
         mxp__os_sleep_us(INTERVAL_US);
         mxp__recorder_timebase(1);
+    }
+}
+
+void mxp__recorder_calibrate(void)
+{
+    if (!mxp__rec.timebase_ready) {
+        calibrate_clock();
+    }
+    if (mxp__rec.record_cost_ticks == 0) {
+        mxp__rec.record_cost_ticks = mxp__measure_record_cost();
     }
 }
 
@@ -190,9 +197,6 @@ uint64_t mxp__recorder_start(uint32_t classes, int resumed)
         __atomic_store_n(&mxp__rec.state, MXP__STATE_ON, __ATOMIC_RELEASE);
     }
     gate_classes(classes & MXP_CLASS_ALL);
-    if (mxp__rec.record_cost_ticks == 0) {
-        mxp__rec.record_cost_ticks = mxp__measure_record_cost();
-    }
     mxp__drain_unlock();
     return now;
 }

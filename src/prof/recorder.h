@@ -59,8 +59,8 @@ int mxp__live_pending(int consumer);
 // Adds a calibration point and returns the timebase; valid until the next call. Under the session's
 // lock.
 const mxp_timebase *mxp__recorder_timebase(int add_point);
-// Makes the rate of the clock known before anything is converted; takes a millisecond the first
-// time. Under the session's lock.
+// Makes known what stands in every output: the rate of the clock, before anything is converted, and
+// what a record costs. Takes a millisecond the first time. Under the session's lock.
 void mxp__recorder_calibrate(void);
 
 void mxp__recorder_report(mxp_report *report);

@@ -170,8 +170,23 @@ const mxp_timebase *mxp__recorder_timebase(int add_point)
     return &mxp__rec.timebase;
 }
 
-// Times spans on a recorder of its own, so that nothing of it is seen. Signals are blocked: a
-// handler's records would go the same way.
+// The ticks that `count` spans take on `scratch`, whose only chunk is `chunk`.
+static uint64_t time_spans(mxp_thread *scratch, mxp_chunk_header *chunk,
+                           const mxp_control_block *control, int count)
+{
+    scratch->hot.cursor = mxp__chunk_words(chunk);
+    uint64_t begin = mxp_ticks();
+    scratch->hot.base_ticks = begin;
+    for (int i = 0; i < count; i++) {
+        uint32_t gate = __atomic_load_n(&control->gate, __ATOMIC_RELAXED);
+        uint64_t token = mxp_inline_begin(gate, MXP_NAME_NONE);
+        mxp_inline_end_under(control, MXP_NAME_NONE, token, mxp_ticks());
+    }
+    return mxp_ticks() - begin;
+}
+
+// On a recorder and under a gate of their own, so that nothing of it is seen, and that it can be
+// done while recording is off. Signals are blocked: a handler's records would go the same way.
 double mxp__measure_record_cost(void)
 {
     enum { ROUNDS = 9, SPANS = 200 };
@@ -180,22 +195,15 @@ double mxp__measure_record_cost(void)
     double cost_ticks = 0;
     if (chunk != NULL && block != NULL) {
         mxp_thread *scratch = (mxp_thread *)(block + 1);
-        uint64_t saved[16];
+        uint32_t clock = __atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED) & MXP_GATE_TSC;
+        mxp_control_block control = {.gate = MXP_CLASS_USER | clock};
+        uint64_t saved[16], best = UINT64_MAX;
         mxp__os_block_signals(saved);
         mxp_recorder *real = mxp_self;
         mxp_self = &scratch->hot;
         scratch->hot.limit = (uint64_t *)((char *)chunk + MXP_CHUNK_BYTES);
-        uint64_t best = UINT64_MAX;
         for (int round = 0; round < ROUNDS; round++) {
-            scratch->hot.cursor = mxp__chunk_words(chunk);
-            uint64_t begin = mxp_ticks();
-            scratch->hot.base_ticks = begin;
-            for (int i = 0; i < SPANS; i++) {
-                uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED);
-                uint64_t token = mxp_inline_begin(gate, MXP_NAME_NONE);
-                mxp_inline_end(MXP_NAME_NONE, token, mxp_ticks());
-            }
-            uint64_t took = mxp_ticks() - begin;
+            uint64_t took = time_spans(scratch, chunk, &control, SPANS);
             best = took < best ? took : best;
         }
         mxp_self = real;

@@ -59,7 +59,6 @@ bool mxp__hold_is_ours(void);  // a handler that interrupts the holder must not 
 
 void mxp__meta(unsigned what, uint32_t name, uint64_t value, uint64_t second, uint32_t classes);
 void mxp__tap_call(int kind, uint32_t name, uint64_t begin_ticks, uint64_t end_ticks);
-// Measures the cost of a span on this thread; the gate must be open.
-double mxp__measure_record_cost(void);  // in ticks
+double mxp__measure_record_cost(void);  // of a span, in ticks; 0: there was no memory for it
 
 #endif

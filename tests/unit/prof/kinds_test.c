@@ -257,6 +257,20 @@ static void taps_see_spans_and_instants(void **state)
     assert_int_equal(mxp_tap_add(NULL, NULL), MXP_EINVAL);
 }
 
+// Must be the first test: what a record costs is measured once in a process.
+static void a_tap_sees_nothing_of_the_measurement(void **state)
+{
+    (void)state;
+    assert_int_equal(mxp_tap_add(count_tap, &tap_calls), 0);
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    mxp__recorder_stop(1);
+    assert_int_equal(mxp_tap_remove(count_tap, &tap_calls), 0);
+    assert_int_equal(tap_calls, 0);
+    mxp_report report = {.size_bytes = sizeof report};
+    mxp__recorder_report(&report);
+    assert_true(report.record_cost_ns > 0);
+}
+
 static void operators_keep_any_number_of_variables(void **state)
 {
     (void)state;
@@ -293,6 +307,7 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, live_events_start, live_events_stop)
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_tap_sees_nothing_of_the_measurement),
         TEST(counters_keep_type_and_value),
         TEST(operator_keeps_every_field),
         TEST(operators_keep_any_number_of_variables),

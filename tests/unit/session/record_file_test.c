@@ -136,6 +136,24 @@ static int end(void **state)
 }
 
 // ---- tests -------------------------------------------------------------------------------------
+// Must be the first test: both are found out once in a process.
+static void cost_and_program_are_in_the_file_from_its_begin(void **state)
+{
+    (void)state;
+    assert_int_equal(mxp_session_run(session), 0);
+    mxp_source *source;
+    assert_int_equal(mxp__native_open(path, &source, NULL), 0);
+    const char *cost = mxp__source_info(source, "record_cost_ns");
+    const char *command = mxp__source_info(source, "command");
+    mxp_report report = {.size_bytes = sizeof report};
+    assert_int_equal(mxp_session_report(session, &report), 0);
+    assert_true(report.record_cost_ns > 0);
+    double ratio = strtod(cost, NULL) / report.record_cost_ns;
+    assert_true(ratio > 0.9 && ratio < 1.1);  // the clock's rate is known better by now
+    assert_non_null(strstr(command, "record_file_test"));
+    mxp__source_close(source);
+}
+
 static void records_are_in_the_file_before_any_dump(void **state)
 {
     (void)state;
@@ -384,6 +402,7 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
     const struct CMUnitTest tests[] = {
+        TEST(cost_and_program_are_in_the_file_from_its_begin),
         TEST(records_are_in_the_file_before_any_dump),
         TEST(a_finishing_dump_completes_the_file),
         TEST(what_follows_a_finishing_dump_is_in_the_next_file),
