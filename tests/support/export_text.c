@@ -4,6 +4,7 @@
 
 #include <mxprof/error.h>
 #include <stdio.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,9 +88,11 @@ size_t count_text(const char *text, const char *part)
 {
     size_t count = 0, length = strlen(part);
     const char *end = text + strlen(text);
-    for (const char *at = text; (at = memmem(at, (size_t)(end - at), part, length)) != NULL;) {
-        count++;
-        at += length;
+    // Not memmem: ThreadSanitizer looks at all the rest of the text for each call of it.
+    for (const char *at = text; (at = memchr(at, *part, (size_t)(end - at))) != NULL;) {
+        bool here = (size_t)(end - at) >= length && memcmp(at, part, length) == 0;
+        count += here;
+        at += here ? length : 1;
     }
     return count;
 }

@@ -170,6 +170,7 @@ static void gradients_flow(void **state)
     MXAutogradSetIsTraining(0, &before);
     assert_int_equal(MXAutogradBackward(1, &y, NULL, 0), 0);
     assert_values(gradient, 102, 1);
+    assert_int_equal(MXNDArrayWaitToRead(y), 0);  // a gradient does not wait for forward
     assert_int_equal(add_one_backwards, 2);
     assert_int_equal(add_one_trained, 1);
     NDArrayHandle all[] = {x, gradient, a, b, y};
