@@ -3,8 +3,8 @@
 #include "export_text.h"
 
 #include <mxprof/error.h>
-#include <stdio.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
