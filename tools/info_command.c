@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "summary.h"
+#include "overview.h"
 #include "trace/merge.h"
 
 static const char help[] =
@@ -146,6 +146,22 @@ static void print_threads(const mxp_source *source, mxp_strbuf *out)
     }
 }
 
+static const char *loss_reason(uint32_t reason)
+{
+    switch (reason) {
+    case MXP_LOSS_MEMORY_FULL:
+        return "the memory limit was reached";
+    case MXP_LOSS_IN_SIGNAL:
+        return "a signal handler interrupted a record";
+    case MXP_LOSS_NAMES_FULL:
+        return "the name table was full (recorded as <names full>)";
+    case MXP_LOSS_THREAD:
+        return "no memory for one more thread";
+    default:
+        return "for a reason this version does not know";
+    }
+}
+
 static void print_losses(const mxp_source *source, const mxp_summary *summary, mxp_strbuf *out)
 {
     if (summary->lost + summary->unnamed == 0) {
@@ -161,7 +177,7 @@ static void print_losses(const mxp_source *source, const mxp_summary *summary, m
         } else {
             mxp__strbuf_printf(out, "thread %" PRIu32 ": ", loss->thread);
         }
-        mxp__strbuf_printf(out, "%s, from %.6f s to %.6f s\n", mxp__loss_reason_name(loss->reason),
+        mxp__strbuf_printf(out, "%s, from %.6f s to %.6f s\n", loss_reason(loss->reason),
                            seconds_at(source, loss->from_ticks),
                            seconds_at(source, loss->to_ticks));
     }
@@ -210,7 +226,7 @@ static void print_process(const mxp_input *input, const mxp_summary *summary, mx
     print_written(input->source, out);
     if (mxp__is_unfinished(input->source)) {
         mxp__strbuf_puts(out, "state    the process died (or is still recording)\n");
-        mxp__print_open(summary, input->source, out);
+        mxp__overview_open(summary, input->source, out);
     }
     print_clock(input->source, out);
     mxp__strbuf_printf(out, "time     from %.6f s to %.6f s\n", (double)summary->first_ns / 1e9,

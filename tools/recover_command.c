@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
-#include "summary.h"
+#include "overview.h"
 #include "trace/merge.h"
 #include "trace/salvage.h"
 
@@ -73,7 +73,7 @@ static void print_account(const mxp_input *input, const mxp_summary *summary,
     for (size_t i = 0; (process = mxp__source_process(input->source, i)) != NULL; i++) {
         mxp__strbuf_printf(out, "process    %" PRIu32 "%s\n", process->pid,
                            mxp__is_unfinished(process) ? ": it died (or is still recording)" : "");
-        mxp__print_open(summary, process, out);
+        mxp__overview_open(summary, process, out);
         if (mxp__left_out(process) != NULL) {
             mxp__strbuf_printf(out, "left out   %s\n", mxp__left_out(process));
         }

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "export/export.h"
 #include "percentiles.h"
-#include "summary.h"
+#include "overview.h"
 #include "trace/merge.h"
 
 static const char help[] =
@@ -113,7 +113,7 @@ static int print_csv(const mxp_input *input, const mxp_summary *summary, const m
     int error = mxp__print_csv(rows, count, out);
     if (error == MXP_OK) {
         put_frames_csv(summary, out);
-        mxp__summary_csv(input, summary, out);
+        mxp__overview_csv(input, summary, out);
     }
     return error;
 }
@@ -147,7 +147,7 @@ static int print_json(const mxp_input *input, const mxp_summary *summary,
         return error;
     }
     mxp__strbuf_puts(out, ",\n    \"Report\": ");
-    mxp__summary_json(input, summary, 4, out);
+    mxp__overview_json(input, summary, 4, out);
     mxp__strbuf_puts(out, ",\n    \"Frames\": ");
     put_frames_json(summary, out);
     if (options->percentiles) {
@@ -162,7 +162,7 @@ static int print_table(const mxp_input *input, const mxp_summary *summary,
                        const report_options *options, const mxp_row *rows, size_t count,
                        mxp_strbuf *out)
 {
-    mxp__summary_print(input, summary, out);
+    mxp__overview_print(input, summary, out);
     int error = mxp__print_table(rows, count, out);
     if (error == MXP_OK && options->percentiles) {
         mxp__percentiles_table(rows, count, out);

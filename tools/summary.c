@@ -1,35 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass over all records of a file, block by block (order does not matter here), and the words
-// for what it found. Times are in ns of trace time; nothing here interprets names but ",frame",
-// the end of a frame's category.
+// One pass over all records of a file, block by block: order does not matter here. Times are in ns
+// of trace time; nothing here interprets names but ",frame", the end of a frame's category.
 #include "summary.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/fail.h"
-#include "base/text.h"
 #include "trace/event.h"
 #include "trace/merge.h"
-
-const char *mxp__loss_reason_name(uint32_t reason)
-{
-    switch (reason) {
-    case MXP_LOSS_MEMORY_FULL:
-        return "the memory limit was reached";
-    case MXP_LOSS_IN_SIGNAL:
-        return "a signal handler interrupted a record";
-    case MXP_LOSS_NAMES_FULL:
-        return "the name table was full (recorded as <names full>)";
-    case MXP_LOSS_THREAD:
-        return "no memory for one more thread";
-    default:
-        return "for a reason this version does not know";
-    }
-}
 
 // What a pass keeps beside the summary. `frame_of` tells for each name id whether it is a frame
 // row's: asking the names for each span would take longer than all the rest.
@@ -239,38 +219,6 @@ double mxp__frames_per_second(const mxp_frames *frames)
     return ns > 0 ? (double)frames->count * 1e9 / (double)ns : 0;
 }
 
-static double seconds(const mxp_summary *summary)
-{
-    return (double)(summary->last_ns - summary->first_ns) / 1e9;
-}
-
-static double overhead_ns(const mxp_summary *summary)
-{
-    return (double)summary->records * summary->record_cost_ns;
-}
-
-static void print_lost(const mxp_summary *summary, mxp_strbuf *out)
-{
-    if (summary->lost == 0) {
-        mxp__strbuf_puts(out, "  lost       nothing\n");
-    } else {
-        mxp__strbuf_printf(out,
-                           "  lost       %" PRIu64 " records, which are in no number below "
-                           "('mxprof info' tells when and why)\n",
-                           summary->lost);
-    }
-    if (summary->unnamed > 0) {
-        mxp__strbuf_printf(out,
-                           "  unnamed    %" PRIu64 " records under <names full>: the name table "
-                           "was full\n",
-                           summary->unnamed);
-    }
-    if (summary->cut_spans > 0) {
-        mxp__strbuf_printf(out, "  cut        %" PRIu64 " %s cut short by a start, pause or stop\n",
-                           summary->cut_spans, summary->cut_spans == 1 ? "span was" : "spans were");
-    }
-}
-
 bool mxp__is_unfinished(const mxp_source *source)
 {
     return mxp__source_info(source, "unfinished") != NULL;
@@ -279,162 +227,4 @@ bool mxp__is_unfinished(const mxp_source *source)
 const char *mxp__left_out(const mxp_source *source)
 {
     return mxp__source_info(source, "left_out");
-}
-
-// The spans of a thread come innermost first.
-void mxp__print_open(const mxp_summary *summary, const mxp_source *source, mxp_strbuf *out)
-{
-    for (size_t end = summary->open_count, begin; end > 0; end = begin) {
-        const mxp_open_at_end *last = &summary->open[end - 1];
-        for (begin = end; begin > 0; begin--) {
-            const mxp_open_at_end *open = &summary->open[begin - 1];
-            if (open->source != last->source || open->thread != last->thread) {
-                break;
-            }
-        }
-        if (last->source != source) {
-            continue;
-        }
-        mxp_name_view name = source->name(source, source->threads[last->thread].name);
-        mxp__strbuf_printf(out, "  running    on thread %" PRIu32 " ", last->thread);
-        mxp__json_string(out, name.text, name.length);
-        mxp__strbuf_putc(out, ':');
-        for (size_t i = end; i-- > begin;) {
-            const mxp_open_at_end *open = &summary->open[i];
-            name = source->name(source, open->name);
-            mxp__strbuf_puts(out, i + 1 == end ? " " : ", in it ");
-            mxp__json_string(out, name.text, name.length);
-            mxp__strbuf_printf(out, " for %.6f s", (double)(open->end_ns - open->begin_ns) / 1e9);
-        }
-        mxp__strbuf_putc(out, '\n');
-    }
-}
-
-// One line a process, where there are several or one has not finished.
-static void print_processes(const mxp_input *input, const mxp_summary *summary, mxp_strbuf *out)
-{
-    mxp_source *process;
-    bool several = input->source->process_count > 1;
-    if (several) {
-        mxp__strbuf_printf(out, "  processes  %zu together\n", input->source->process_count);
-    }
-    for (size_t i = 0; (process = mxp__source_process(input->source, i)) != NULL; i++) {
-        bool unfinished = mxp__is_unfinished(process);
-        if (several || unfinished) {
-            mxp__strbuf_printf(out, "  process    %" PRIu32 "%s\n", process->pid,
-                               unfinished
-                                   ? ": it died (or is still recording); the file holds what "
-                                     "it recorded up to then"
-                                   : "");
-            mxp__print_open(summary, process, out);
-        }
-        if (mxp__left_out(process) != NULL) {
-            mxp__strbuf_printf(out, "  left out   %s: they cannot be read\n",
-                               mxp__left_out(process));
-        }
-    }
-}
-
-static void print_cost(const mxp_summary *summary, mxp_strbuf *out)
-{
-    if (summary->record_cost_ns <= 0) {
-        mxp__strbuf_puts(out, "  cost       not measured by the program\n");
-        return;
-    }
-    mxp__strbuf_printf(out, "  cost       %.1f ns a record as measured, so about %.3g ms",
-                       summary->record_cost_ns, overhead_ns(summary) / 1e6);
-    mxp__strbuf_printf(out, " of %.3f s on all threads together\n", seconds(summary));
-}
-
-void mxp__summary_print(const mxp_input *input, const mxp_summary *summary, mxp_strbuf *out)
-{
-    const mxp_source *source = input->source;
-    mxp__strbuf_printf(out, "Profile %s%s\n", input->path,
-                       input->damaged ? " (damaged; this is what could be read)" : "");
-    mxp__strbuf_printf(out, "  program    process %" PRIu32 ", ", source->pid);
-    const char *command = mxp__source_info(input->source, "command");
-    command = command == NULL ? "" : command;
-    mxp__json_string(out, command, strlen(command));
-    mxp__strbuf_putc(out, '\n');
-    mxp__strbuf_printf(out,
-                       "  recorded   %" PRIu64 " records in %" PRIu64 " bytes by %" PRIu64
-                       " threads in %.3f s\n",
-                       summary->records, summary->bytes, summary->threads, seconds(summary));
-    print_processes(input, summary, out);
-    print_lost(summary, out);
-    mxp__strbuf_printf(out, "  clock      %s, %.6f ns a tick, residual %.1f ns\n",
-                       mxp__clock_source_name(source->timebase->source),
-                       mxp__timebase_ns_per_tick(source->timebase), source->timebase->residual_ns);
-    print_cost(summary, out);
-}
-
-static void csv_row(mxp_strbuf *out, const char *name, const char *unit, double value)
-{
-    mxp__strbuf_printf(out, "\"mxprof\",\"%s\",report,%s,,", name, unit);
-    mxp__json_double(out, value);
-    mxp__strbuf_puts(out, ",,,,,,\n");
-}
-
-void mxp__summary_csv(const mxp_input *input, const mxp_summary *summary, mxp_strbuf *out)
-{
-    const mxp_timebase *timebase = input->source->timebase;
-    csv_row(out, "damaged", "", input->damaged);
-    csv_row(out, "records", "", (double)summary->records);
-    csv_row(out, "record bytes", "bytes", (double)summary->bytes);
-    csv_row(out, "threads", "", (double)summary->threads);
-    csv_row(out, "time", "s", seconds(summary));
-    csv_row(out, "lost records", "", (double)summary->lost);
-    csv_row(out, "unnamed records", "", (double)summary->unnamed);
-    csv_row(out, "cut spans", "", (double)summary->cut_spans);
-    csv_row(out, "open spans", "", (double)summary->open_count);
-    csv_row(out, "clock tick", "ns", mxp__timebase_ns_per_tick(timebase));
-    csv_row(out, "clock residual", "ns", timebase->residual_ns);
-    csv_row(out, "record cost", "ns", summary->record_cost_ns);
-    csv_row(out, "estimated overhead", "ms", overhead_ns(summary) / 1e6);
-}
-
-static void json_member(mxp_strbuf *out, int indent, const char *key)
-{
-    mxp__strbuf_printf(out, ",\n%*s\"%s\": ", indent, "", key);
-}
-
-static void json_count(mxp_strbuf *out, int indent, const char *key, uint64_t value)
-{
-    json_member(out, indent, key);
-    mxp__strbuf_printf(out, "%" PRIu64, value);
-}
-
-static void json_number(mxp_strbuf *out, int indent, const char *key, double value)
-{
-    json_member(out, indent, key);
-    mxp__json_double(out, value);
-}
-
-void mxp__summary_json(const mxp_input *input, const mxp_summary *summary, int indent,
-                       mxp_strbuf *out)
-{
-    const mxp_source *source = input->source;
-    int inner = indent + 4;
-    mxp__strbuf_printf(out, "{\n%*s\"File\": ", inner, "");
-    mxp__json_string(out, input->path, strlen(input->path));
-    json_count(out, inner, "Process", source->pid);
-    json_count(out, inner, "Processes", source->process_count > 0 ? source->process_count : 1);
-    json_member(out, inner, "Damaged");
-    mxp__strbuf_puts(out, input->damaged ? "true" : "false");
-    json_count(out, inner, "Records", summary->records);
-    json_count(out, inner, "Bytes", summary->bytes);
-    json_count(out, inner, "Threads", summary->threads);
-    json_number(out, inner, "Seconds", seconds(summary));
-    json_count(out, inner, "Lost", summary->lost);
-    json_count(out, inner, "Unnamed", summary->unnamed);
-    json_count(out, inner, "Cut Spans", summary->cut_spans);
-    json_count(out, inner, "Open Spans", summary->open_count);
-    const char *clock = mxp__clock_source_name(source->timebase->source);
-    json_member(out, inner, "Clock");
-    mxp__json_string(out, clock, strlen(clock));
-    json_number(out, inner, "Clock ns per Tick", mxp__timebase_ns_per_tick(source->timebase));
-    json_number(out, inner, "Clock Residual ns", source->timebase->residual_ns);
-    json_number(out, inner, "Record Cost ns", summary->record_cost_ns);
-    json_number(out, inner, "Estimated Overhead ms", overhead_ns(summary) / 1e6);
-    mxp__strbuf_printf(out, "\n%*s}", indent, "");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one pass over a trace, all its processes together, tells about the whole of it: how much was
-// recorded, when, what was lost, what recording cost, how often frames came. The self-report of
-// `info` and `report`.
+// recorded, when, what was lost, what recording cost, how often frames came. What is printed of it
+// is in overview.h.
 #ifndef MXP_TOOLS_SUMMARY_H
 #define MXP_TOOLS_SUMMARY_H
 
@@ -55,18 +55,5 @@ bool mxp__is_unfinished(const mxp_source *source);
 // What of its file could not be read, or of the file it was recovered from: bytes and offsets.
 // Null: nothing.
 const char *mxp__left_out(const mxp_source *source);
-// What was running then, a line for each thread.
-void mxp__print_open(const mxp_summary *summary, const mxp_source *source, mxp_strbuf *out);
-
-// Why a loss happened.
-const char *mxp__loss_reason_name(uint32_t reason);
-
-// The lines above a table.
-void mxp__summary_print(const mxp_input *input, const mxp_summary *summary, mxp_strbuf *out);
-// The same as rows of the CSV table: section "mxprof", kind "report", the figure under total.
-void mxp__summary_csv(const mxp_input *input, const mxp_summary *summary, mxp_strbuf *out);
-// The same as a JSON object, each line indented by `indent` blanks.
-void mxp__summary_json(const mxp_input *input, const mxp_summary *summary, int indent,
-                       mxp_strbuf *out);
 
 #endif
