@@ -113,8 +113,11 @@ void mxp__overview_print(const mxp_input *input, const mxp_summary *summary, mxp
                        input->damaged ? " (damaged; this is what could be read)" : "");
     mxp__strbuf_printf(out, "  program    process %" PRIu32 ", ", source->pid);
     const char *command = mxp__source_info(input->source, "command");
-    command = command == NULL ? "" : command;
-    mxp__json_string(out, command, strlen(command));
+    if (command == NULL || command[0] == '\0') {
+        mxp__strbuf_puts(out, "unknown");
+    } else {
+        mxp__json_string(out, command, strlen(command));
+    }
     mxp__strbuf_putc(out, '\n');
     mxp__strbuf_printf(out,
                        "  recorded   %" PRIu64 " records in %" PRIu64 " bytes by %" PRIu64

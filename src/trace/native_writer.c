@@ -98,7 +98,7 @@ static int open_temporary(mxp_native_writer *writer, const char *temporary)
 
 // ---- appending ---------------------------------------------------------------------------------
 // What records need to be understood comes before them, so that a file cut short can be read up to
-// the cut.
+// the cut; and what else there is to tell, so that it is known of whom and of how much it tells.
 static int write_process(mxp_section_writer *sections, mxp_source *source)
 {
     int error = sections->progress.bytes == 0 ? mxp__write_file_header(sections, source) : MXP_OK;
@@ -107,10 +107,10 @@ static int write_process(mxp_section_writer *sections, mxp_source *source)
     }
     error = error == MXP_OK ? mxp__write_names(sections, source) : error;
     error = error == MXP_OK ? mxp__write_threads(sections, source) : error;
-    error = error == MXP_OK ? mxp__write_chunks(sections, source) : error;
     error = error == MXP_OK ? mxp__write_losses(sections, source) : error;
     error = error == MXP_OK ? mxp__write_stats(sections, source) : error;
     error = error == MXP_OK ? mxp__write_info(sections, source) : error;
+    error = error == MXP_OK ? mxp__write_chunks(sections, source) : error;
     return error == MXP_OK ? mxp__write_end(sections) : error;
 }
 

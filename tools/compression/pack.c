@@ -149,12 +149,12 @@ static int pack_sections(packer *pack, mxp_source *source)
     int error = mxp__write_clock(sections, source->timebase);
     error = error == MXP_OK ? mxp__write_names(sections, source) : error;
     error = error == MXP_OK ? mxp__write_threads(sections, source) : error;
-    error = error == MXP_OK ? pack_chunks(pack, source) : error;
-    int damage = error == MXP_EFORMAT ? error : MXP_OK;
-    error = damage != MXP_OK ? MXP_OK : error;
     error = error == MXP_OK ? mxp__write_losses(sections, source) : error;
     error = error == MXP_OK ? mxp__write_stats(sections, source) : error;
     error = error == MXP_OK ? mxp__write_info(sections, source) : error;
+    error = error == MXP_OK ? pack_chunks(pack, source) : error;
+    int damage = error == MXP_EFORMAT ? error : MXP_OK;
+    error = damage != MXP_OK ? MXP_OK : error;
     error = error == MXP_OK ? mxp__write_end(sections) : error;
     return error != MXP_OK ? error : damage;
 }

@@ -134,6 +134,36 @@ static void empty_source_gives_a_whole_file(void **state)
     mxp__source_close(source);
 }
 
+// Cut before the first records: everything else is known.
+static void file_without_its_records_tells_all_the_rest(void **state)
+{
+    (void)state;
+    mxp_source *sample = trace_sample_create();
+    mxp_native_writer *writer = open_writer("a.mxp");
+    assert_int_equal(mxp__native_append(writer, sample), 0);
+    mxp__native_writer_close(writer);
+    _Alignas(16) static char bytes[65536];
+    FILE *file = fopen("a.mxp", "rb");
+    assert_true(fread(bytes, 1, sizeof bytes, file) > 0);
+    fclose(file);
+    size_t at = sizeof(mxp_file_header);
+    const mxp_section *section;
+    while ((section = (const void *)(bytes + at))->type != MXP_SECTION_CHUNK) {
+        at += section->length_bytes;
+    }
+    assert_int_equal(truncate("a.mxp", (off_t)at), 0);
+    mxp_source *cut;
+    mxp_damage damage;
+    assert_int_equal(mxp__native_open("a.mxp", &cut, &damage), 0);
+    assert_int_equal(damage.offset, at);
+    mxp_strbuf expected = {0}, found = {0};
+    describe_tables(sample, &expected);
+    describe_tables(cut, &found);
+    assert_same_text(&expected, &found);
+    mxp__source_close(cut);
+    mxp__source_close(sample);
+}
+
 static void second_append_adds_to_the_first(void **state)
 {
     (void)state;
@@ -495,6 +525,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_DIRECTORY(what_was_written_comes_back),
         IN_DIRECTORY(empty_source_gives_a_whole_file),
+        IN_DIRECTORY(file_without_its_records_tells_all_the_rest),
         IN_DIRECTORY(second_append_adds_to_the_first),
         IN_DIRECTORY(large_trace_comes_back),
         IN_DIRECTORY(links_are_followed),
