@@ -4,7 +4,8 @@
 // will ask for. Backward walks the nodes from the newest to the oldest.
 //
 // Recording and training are switches of the calling thread. A graph belongs to one thread at a
-// time: backward, and recording on top of its arrays, must not run at once for one graph.
+// time: backward, and recording on top of its arrays, must not run at once for one graph. Graphs of
+// several threads may have variables in common.
 #ifndef MXN_AUTOGRAD_AUTOGRAD_H
 #define MXN_AUTOGRAD_AUTOGRAD_H
 

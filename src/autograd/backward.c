@@ -27,7 +27,7 @@ static int finish_variable(mxn_visit *visit)
         return error;
     }
     mxn_array *target = node->gradient;
-    node->fresh = true;
+    __atomic_store_n(&node->fresh, true, __ATOMIC_RELAXED);
     if (pending->count == 0) {
         return node->request == MXN_ADD ? MXP_OK : mxn__plan_zeros(&node->outputs[0], 0, &target);
     }
@@ -181,24 +181,10 @@ static int run_heads(mxn_plan *plan)
 static void forget_graph(const mxn_plan *plan)
 {
     for (size_t at = 0; at < plan->count; at++) {
-        mxn__node_retain(plan->visits[at].node);
-    }
-    for (size_t at = 0; at < plan->count; at++) {
         if (plan->visits[at].node->params != NULL) {
             mxn__node_clear(plan->visits[at].node);
         }
     }
-}
-
-// Lets go of the nodes that forget_graph has kept alive.
-static void release_nodes(mxn_plan *plan)
-{
-    for (size_t at = 0; at < plan->count; at++) {
-        mxn_node *node = plan->visits[at].node;
-        node->mark = 0;
-        mxn__node_release(node);
-    }
-    plan->count = 0;
 }
 
 static void release_results(const mxn_backward_request *request)
@@ -233,10 +219,8 @@ int mxn_autograd_backward(const mxn_backward_request *request)
     mxn_autograd_recording_set(recording);
     mxn_autograd_training_set(training);
     mxn_phase_set(phase);
-    bool forget = error == MXP_OK && !request->retain_graph && !request->create_graph;
-    if (forget) {
+    if (error == MXP_OK && !request->retain_graph && !request->create_graph) {
         forget_graph(&plan);
-        release_nodes(&plan);
     }
     mxn__plan_fini(&plan);
     if (error != MXP_OK) {

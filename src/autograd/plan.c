@@ -1,25 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making the plan: collect the nodes behind the outputs, newest first; mark from the oldest on what
+// Making the plan: collect the nodes behind the outputs, newest first; find from the oldest on what
 // leads to a wanted variable; then count, from the newest on, what each gradient is summed from.
 #include "autograd/plan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
 
 // ---- collecting -------------------------------------------------------------------------------
+// Nodes of one graph were numbered one after the other, so their places hardly collide.
+static void set_place(mxn_plan *plan, size_t position)
+{
+    size_t mask = plan->place_count - 1, at = plan->visits[position].node->number & mask;
+    while (plan->places[at] != 0) {
+        at = (at + 1) & mask;
+    }
+    plan->places[at] = (uint32_t)position + 1;
+}
+
+static void set_places(mxn_plan *plan)
+{
+    memset(plan->places, 0, plan->place_count * sizeof *plan->places);
+    for (size_t at = 0; at < plan->count; at++) {
+        set_place(plan, at);
+    }
+}
+
+static int grow_places(mxn_plan *plan)
+{
+    enum { FIRST_PLACES = 64 };
+    size_t wanted = plan->place_count == 0 ? FIRST_PLACES : 2 * plan->place_count;
+    uint32_t *places = mxp__alloc(wanted * sizeof *places);
+    if (places == NULL) {
+        return mxp__fail_memory("the plan of backward");
+    }
+    mxp__free(plan->places, plan->place_count * sizeof *places);
+    plan->places = places;
+    plan->place_count = wanted;
+    set_places(plan);
+    return MXP_OK;
+}
+
 static int add_visit(mxn_plan *plan, mxn_node *node)
 {
-    if (node == NULL || node->mark != 0) {
+    if (mxn__plan_visit(plan, node) != NULL) {
         return MXP_OK;
     }
     if (mxp__grow(&plan->visits, &plan->capacity, plan->count + 1, sizeof(mxn_visit)) != MXP_OK) {
         return mxp__fail_memory("the plan of backward");
     }
-    plan->visits[plan->count++] = (mxn_visit){.node = node};
-    node->mark = (uint32_t)plan->count;
-    return MXP_OK;
+    int error = 2 * (plan->count + 1) > plan->place_count ? grow_places(plan) : MXP_OK;
+    if (error == MXP_OK) {
+        mxn__node_retain(node);
+        plan->visits[plan->count] = (mxn_visit){.node = node};
+        set_place(plan, plan->count++);
+    }
+    return error;
 }
 
 static uint32_t input_count(const mxn_node *node)
@@ -70,9 +108,7 @@ static int collect(mxn_plan *plan)
         }
     }
     qsort(plan->visits, plan->count, sizeof(mxn_visit), newest_first);
-    for (size_t at = 0; at < plan->count; at++) {
-        plan->visits[at].node->mark = (uint32_t)at + 1;
-    }
+    set_places(plan);
     return MXP_OK;
 }
 
@@ -82,13 +118,13 @@ static int want_variables(mxn_plan *plan)
     const mxn_backward_request *request = plan->request;
     for (uint32_t i = 0; i < request->variable_count; i++) {
         mxn_entry entry = mxn__entry_of(request->variables[i]);
-        if (entry.node == NULL || entry.node->params != NULL || entry.node->mark == 0) {
+        mxn_visit *visit = entry.node == NULL ? NULL : mxn__plan_visit(plan, entry.node);
+        if (visit == NULL || entry.node->params != NULL) {
             return mxp__fail(MXP_EINVAL,
                              "Cannot differentiate with respect to the %u-th variable because it "
                              "does not require gradient.",
                              i + 1);
         }
-        mxn_visit *visit = mxn__plan_visit(plan, entry.node);
         if (visit->result != NULL) {
             return mxp__fail(MXP_EINVAL, "variables %u and %u are the same",
                              (unsigned)(visit->result - request->gradients) + 1, i + 1);
@@ -264,11 +300,12 @@ void mxn__plan_fini(mxn_plan *plan)
         mxn_array_release(plan->items[i]);
     }
     for (size_t at = 0; at < plan->count; at++) {
-        plan->visits[at].node->mark = 0;
+        mxn__node_release(plan->visits[at].node);
     }
     mxp__free(plan->items, plan->item_count * sizeof(mxn_array *));
     mxp__free(plan->pending, plan->pending_count * sizeof(mxn_pending));
     mxp__free(plan->needed, plan->needed_count * sizeof(bool));
+    mxp__free(plan->places, plan->place_count * sizeof(uint32_t));
     mxp__free(plan->visits, plan->capacity * sizeof(mxn_visit));
     *plan = (mxn_plan){0};
 }

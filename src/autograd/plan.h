@@ -25,8 +25,10 @@ typedef struct mxn_visit {
 
 typedef struct mxn_plan {
     const mxn_backward_request *request;
-    mxn_visit *visits;  // newest first
+    mxn_visit *visits;  // newest first; each holds a reference on its node
     size_t count, capacity;
+    uint32_t *places;  // by number of the node: position among the visits, counted from 1
+    size_t place_count;  // a power of two, at least twice as many as visits
     mxn_pending *pending;
     size_t pending_count;
     mxn_array **items;
@@ -39,14 +41,25 @@ typedef struct mxn_plan {
 int mxn__plan_make(const mxn_backward_request *request, mxn_plan *plan);
 void mxn__plan_fini(mxn_plan *plan);
 
+// Null: the plan does not visit the node. Plans of several threads, or one inside of another, may
+// have nodes in common, so nothing of this is kept in a node.
 static inline mxn_visit *mxn__plan_visit(const mxn_plan *plan, const mxn_node *node)
 {
-    return &plan->visits[node->mark - 1];
+    size_t mask = plan->place_count - 1;
+    for (size_t at = node->number & mask; plan->place_count > 0 && plan->places[at] != 0;
+         at = (at + 1) & mask) {
+        mxn_visit *visit = &plan->visits[plan->places[at] - 1];
+        if (visit->node == node) {
+            return visit;
+        }
+    }
+    return NULL;
 }
 // Whether a contribution to this input is wanted.
 static inline bool mxn__plan_wants(const mxn_plan *plan, mxn_entry from)
 {
-    return from.node != NULL && from.node->mark != 0 && mxn__plan_visit(plan, from.node)->wanted;
+    const mxn_visit *visit = from.node == NULL ? NULL : mxn__plan_visit(plan, from.node);
+    return visit != NULL && visit->wanted;
 }
 
 // ---- results of a call within a node ----------------------------------------------------------

@@ -77,7 +77,7 @@ mxn_array *mxn_autograd_gradient(const mxn_array *array)
 bool mxn_autograd_fresh(const mxn_array *array)
 {
     const mxn_node *variable = variable_of(array);
-    return variable != NULL && variable->fresh;
+    return variable != NULL && __atomic_load_n(&variable->fresh, __ATOMIC_RELAXED);
 }
 
 int mxn_autograd_fresh_set(mxn_array *array, bool fresh)
@@ -88,7 +88,7 @@ int mxn_autograd_fresh_set(mxn_array *array, bool fresh)
                          "the array is no variable: attach a gradient with MXAutogradMarkVariables "
                          "first");
     }
-    variable->fresh = fresh;
+    __atomic_store_n(&variable->fresh, fresh, __ATOMIC_RELAXED);
     return MXP_OK;
 }
 

@@ -36,11 +36,11 @@ typedef struct mxn_kept {
 
 struct mxn_node {
     uint32_t refs;  // atomic
-    uint32_t mark;  // of backward: position in its plan, counted from 1
     uint64_t number;  // larger than those of the nodes before it
     uint32_t scope;
     uint32_t request;  // of a variable
-    bool fresh, cleared;
+    bool fresh;  // atomic
+    bool cleared;
     mxn_params *params;  // null: a variable, with one output
     mxn_array *gradient;  // of a variable
     mxn_node *next;  // on the way to being freed

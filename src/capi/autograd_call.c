@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "autograd/autograd.h"
+#include "base/alloc.h"
 #include "capi/api_call.h"
 #include "capi/array_list.h"
 #include "capi/thread_buffer.h"
@@ -106,30 +107,54 @@ int MXNDArrayGetGradState(NDArrayHandle handle, int *out)
 }
 
 // ---- backward ---------------------------------------------------------------------------------
-// Room for what backward hands out when it was given variables.
-static int prepare_results(mxn_backward_request *request, NDArrayHandle **grad_handles,
-                           int **grad_stypes)
+// Room for what backward hands out when it was given variables: behind it nothing may fail.
+static int prepare_results(size_t count, NDArrayHandle **grad_handles)
 {
-    size_t count = request->variable_count;
-    if (count == 0) {
-        return MXP_OK;
+    int error = count > 0 ? mxn__check_given(grad_handles, "grad_handles") : MXP_OK;
+    if (error == MXP_OK && count > 0 &&
+        (mxn__thread_buffer(MXN_BUFFER_GRADIENTS, count * sizeof(NDArrayHandle)) == NULL ||
+         mxn__thread_buffer(MXN_BUFFER_GRADIENT_STYPES, count * sizeof(int)) == NULL)) {
+        error = MXP_ENOMEM;
     }
-    int error = mxn__check_given(grad_handles, "grad_handles");
+    return error;
+}
+
+static void give_results(size_t count, const NDArrayHandle *made, NDArrayHandle **grad_handles,
+                         int **grad_stypes)
+{
+    *grad_handles = mxn__thread_buffer(MXN_BUFFER_GRADIENTS, count * sizeof(*made));
+    memcpy(*grad_handles, made, count * sizeof(*made));
+    if (grad_stypes != NULL) {
+        *grad_stypes = mxn__thread_buffer(MXN_BUFFER_GRADIENT_STYPES, count * sizeof(int));
+        memset(*grad_stypes, 0, count * sizeof(int));
+    }
+}
+
+// The thread's buffers may be another call's meanwhile: with NaiveEngine a function of the program
+// runs inside of backward, and may ask for gradients itself.
+static int run_backward(mxn_backward_request *request, NDArrayHandle **grad_handles,
+                        int **grad_stypes)
+{
+    enum { ON_STACK = 32 };
+    size_t count = request->variable_count;
+    int error = prepare_results(count, grad_handles);
     if (error != MXP_OK) {
         return error;
     }
-    NDArrayHandle *handles = mxn__thread_buffer(MXN_BUFFER_GRADIENTS, count * sizeof(*handles));
-    int *types = mxn__thread_buffer(MXN_BUFFER_GRADIENT_STYPES, count * sizeof(int));
-    if (handles == NULL || types == NULL) {
-        return MXP_ENOMEM;
+    NDArrayHandle stack[ON_STACK];
+    NDArrayHandle *made = count <= ON_STACK ? stack : mxp__alloc(count * sizeof(*made));
+    if (made == NULL) {
+        return mxp__fail_memory("the gradients of variables");
     }
-    memset(types, 0, count * sizeof(int));
-    request->gradients = (mxn_array **)handles;
-    *grad_handles = handles;
-    if (grad_stypes != NULL) {
-        *grad_stypes = types;
+    request->gradients = (mxn_array **)made;
+    error = mxn_autograd_backward(request);
+    if (error == MXP_OK && count > 0) {
+        give_results(count, made, grad_handles, grad_stypes);
     }
-    return MXP_OK;
+    if (made != stack) {
+        mxp__free(made, count * sizeof(*made));
+    }
+    return error;
 }
 
 int MXAutogradBackwardEx(mx_uint num_output, NDArrayHandle *output_handles,
@@ -154,9 +179,9 @@ int MXAutogradBackwardEx(mx_uint num_output, NDArrayHandle *output_handles,
                                     .create_graph = create_graph != 0,
                                     .training = is_train != 0};
     if (error == MXP_OK) {
-        error = prepare_results(&request, grad_handles, grad_stypes);
+        error = run_backward(&request, grad_handles, grad_stypes);
     }
-    return mxn__api_end(&call, error != MXP_OK ? error : mxn_autograd_backward(&request));
+    return mxn__api_end(&call, error);
 }
 
 int MXAutogradBackward(mx_uint num_output, NDArrayHandle *output_handles,
