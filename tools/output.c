@@ -10,23 +10,17 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/os/os.h"
 #include "command.h"
 
 static int write_all(mxp_sink *sink, const char *data, size_t size_bytes)
 {
     mxp_output *output = sink->target;
-    while (size_bytes > 0) {
-        ssize_t written = write(sink->fd, data, size_bytes);
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written < 0) {
-            output->reader_gone = errno == EPIPE;
-            return mxp__fail(MXP_EIO, "cannot write to %s: %s", sink->path, strerror(errno));
-        }
-        sink->written_bytes += (uint64_t)written;
-        data += written;
-        size_bytes -= (size_t)written;
+    size_t written = mxp__os_write(sink->fd, data, size_bytes);
+    sink->written_bytes += written;
+    if (written < size_bytes) {
+        output->reader_gone = errno == EPIPE;
+        return mxp__fail(MXP_EIO, "cannot write to %s: %s", sink->path, strerror(errno));
     }
     return MXP_OK;
 }

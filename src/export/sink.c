@@ -5,26 +5,17 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/fail.h"
+#include "base/os/os.h"
 
 static int write_fd(mxp_sink *sink, const char *data, size_t size_bytes)
 {
-    while (size_bytes > 0) {
-        ssize_t done = write(sink->fd, data, size_bytes);
-        if (done < 0 && errno == EINTR) {
-            continue;
-        }
-        if (done <= 0) {
-            return mxp__fail(MXP_EIO, "cannot write '%s': %s", sink->path,
-                             strerror(done < 0 ? errno : ENOSPC));
-        }
-        data += done;
-        size_bytes -= (size_t)done;
-        sink->written_bytes += (uint64_t)done;
-    }
-    return MXP_OK;
+    size_t written = mxp__os_write(sink->fd, data, size_bytes);
+    sink->written_bytes += written;
+    return written == size_bytes
+               ? MXP_OK
+               : mxp__fail(MXP_EIO, "cannot write '%s': %s", sink->path, strerror(errno));
 }
 
 static int write_string(mxp_sink *sink, const char *data, size_t size_bytes)

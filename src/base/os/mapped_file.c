@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/os/os.h"
 #include "base/strbuf.h"
 
 // ---- opening -----------------------------------------------------------------------------------
@@ -123,14 +124,11 @@ static int write_zeros(int fd, uint64_t from, uint64_t to)
     static char zeros[1 << 16];  // not const: it would take as much of the library's file
     while (from < to) {
         size_t size_bytes = to - from < sizeof zeros ? (size_t)(to - from) : sizeof zeros;
-        ssize_t written = pwrite(fd, zeros, size_bytes, (off_t)from);
-        if (written < 0 && errno == EINTR) {
-            continue;
+        size_t written = mxp__os_write_at(fd, zeros, size_bytes, from);
+        if (written < size_bytes) {
+            return errno;
         }
-        if (written <= 0) {
-            return written < 0 ? errno : ENOSPC;
-        }
-        from += (uint64_t)written;
+        from += written;
     }
     return 0;
 }

@@ -42,6 +42,12 @@ void mxp__os_word_wake(const uint32_t *word, bool all);
 void mxp__os_sleep_us(uint64_t us);
 void mxp__os_yield(void);
 
+// Writes all of it, however many calls that takes. What is returned is how much arrived: less than
+// `size_bytes` if a call failed, with the reason in errno.
+size_t mxp__os_write(int fd, const void *data, size_t size_bytes);
+// The same from an offset on; where the file stands does not change.
+size_t mxp__os_write_at(int fd, const void *data, size_t size_bytes, uint64_t offset);
+
 // Whether the system's own timekeeping trusts the CPU's counter.
 bool mxp__os_trusts_cpu_counter(void);
 

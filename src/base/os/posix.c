@@ -66,6 +66,38 @@ void mxp__os_yield(void)
     sched_yield();
 }
 
+// ---- files ------------------------------------------------------------------------------------
+
+// From `offset` on, or, without one, from where the file stands.
+static size_t write_from(int fd, const char *data, size_t size_bytes, const uint64_t *offset)
+{
+    size_t done = 0;
+    while (done < size_bytes) {
+        size_t left = size_bytes - done;
+        ssize_t written = offset == NULL ? write(fd, data + done, left)
+                                         : pwrite(fd, data + done, left, (off_t)(*offset + done));
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            errno = written < 0 ? errno : ENOSPC;
+            break;
+        }
+        done += (size_t)written;
+    }
+    return done;
+}
+
+size_t mxp__os_write(int fd, const void *data, size_t size_bytes)
+{
+    return write_from(fd, data, size_bytes, NULL);
+}
+
+size_t mxp__os_write_at(int fd, const void *data, size_t size_bytes, uint64_t offset)
+{
+    return write_from(fd, data, size_bytes, &offset);
+}
+
 // ---- memory -----------------------------------------------------------------------------------
 
 void *mxp__os_map_pages(size_t size_bytes)

@@ -5,7 +5,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -205,6 +207,44 @@ static void a_word_wakes_who_sleeps_on_it(void **state)
     assert_int_equal(errno, 5);
 }
 
+static void writing_tells_how_much_arrived(void **state)
+{
+    (void)state;
+    char text[8] = {0};
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    int fd = fileno(file);
+    assert_int_equal(mxp__os_write(fd, "abcdef", 6), 6);
+    assert_int_equal(mxp__os_write_at(fd, "XY", 2, 1), 2);
+    assert_int_equal(mxp__os_write(fd, "g", 1), 1);  // not behind "XY"
+    assert_int_equal(pread(fd, text, sizeof text, 0), 7);
+    assert_string_equal(text, "aXYdefg");
+    fclose(file);
+    errno = 0;
+    assert_int_equal(mxp__os_write(-1, "a", 1), 0);
+    assert_int_equal(errno, EBADF);
+}
+
+static void a_file_at_its_limit_takes_what_there_is_room_for(void **state)
+{
+    (void)state;
+    struct rlimit before;
+    char text[8] = {0};
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){6, before.rlim_max}), 0);
+    size_t written = mxp__os_write_at(fileno(file), "abcdef", 6, 2);
+    int reason = errno;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(written, 4);
+    assert_int_equal(reason, EFBIG);
+    assert_int_equal(pread(fileno(file), text, sizeof text, 2), 4);
+    assert_string_equal(text, "abcd");
+    fclose(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +256,8 @@ int main(void)
         cmocka_unit_test(blocked_signals_wait),
         cmocka_unit_test(a_word_wakes_who_sleeps_on_it),
         cmocka_unit_test(sleep_lasts_through_signals),
+        cmocka_unit_test(writing_tells_how_much_arrived),
+        cmocka_unit_test(a_file_at_its_limit_takes_what_there_is_room_for),
         cmocka_unit_test(descriptions_are_filled_in),
         cmocka_unit_test(descriptions_fit_into_any_buffer),
         cmocka_unit_test(a_thread_finds_its_name),
