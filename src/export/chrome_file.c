@@ -18,11 +18,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/os/os.h"
-#include "export/blocks.h"
-#include "export/chrome.h"
-
-static const char replaced_note[] =
-    "the file was removed or replaced between two dumps; earlier records went with it";
+#include "export/chrome_text.h"
 
 struct mxp_chrome_file {
     char *path;
@@ -82,23 +78,14 @@ void mxp__chrome_file_close(mxp_chrome_file *file)
 static int write_place(mxp_sink *sink, const char *data, size_t size_bytes)
 {
     place *at = sink->target;
-    while (size_bytes > 0) {
-        ssize_t done = at->is_stream ? write(sink->fd, data, size_bytes)
-                                     : pwrite(sink->fd, data, size_bytes,
-                                              (off_t)(at->start + sink->written_bytes));
-        if (done < 0 && errno == EINTR) {
-            continue;
-        }
-        if (done <= 0) {
-            return mxp__fail(MXP_EIO,
-                             "cannot write '%s': %s; the records are kept for the next dump",
-                             sink->path, strerror(done < 0 ? errno : ENOSPC));
-        }
-        data += done;
-        size_bytes -= (size_t)done;
-        sink->written_bytes += (uint64_t)done;
-    }
-    return MXP_OK;
+    size_t done = at->is_stream ? mxp__os_write(sink->fd, data, size_bytes)
+                                : mxp__os_write_at(sink->fd, data, size_bytes,
+                                                   at->start + sink->written_bytes);
+    sink->written_bytes += done;
+    return done == size_bytes
+               ? MXP_OK
+               : mxp__fail(MXP_EIO, "cannot write '%s': %s; the records are kept for the next dump",
+                           sink->path, strerror(errno));
 }
 
 static void place_init(place *at, int fd, const char *path, uint64_t start, bool is_stream)
@@ -108,78 +95,11 @@ static void place_init(place *at, int fd, const char *path, uint64_t start, bool
                   .is_stream = is_stream};
 }
 
-// The items of `source` that the file does not have; `out` holds what comes before them. Damage in
-// the source is reported after everything readable has been written.
-static int write_items(const mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_source *source,
-                       mxp_strbuf *out, place *at)
+static const char *note_of(const mxp_chrome_file *file)
 {
-    const mxp_export_options options = {.threads = file->threads};
-    mxp_chrome chrome;
-    mxp_export run = {.exporter = &mxp__exporter_chrome,
-                      .source = source,
-                      .options = &options,
-                      .out = out,
-                      .flush_bytes = MXP__FLUSH_BYTES,
-                      .state = &chrome};
-    int error = mxp__chrome_rows_begin(rows, source);
-    if (error != MXP_OK) {
-        return error;
-    }
-    error = mxp__chrome_init(&chrome, source, rows);
-    if (error == MXP_OK) {
-        mxp__chrome_rows_head(rows, source, out);
-        error = mxp__export_blocks(&run, &at->sink);
-    }
-    if (error == MXP_OK || error == MXP_EFORMAT) {
-        mxp__chrome_rows_tail(rows, source, out);
-        int flush_error = mxp__export_flush(out, &at->sink);
-        error = flush_error != MXP_OK ? flush_error : error;
-    }
-    mxp__chrome_fini(&chrome);
-    return error;
-}
-
-static void pad(mxp_strbuf *closing, uint64_t room)
-{
-    if (closing->failed || closing->length >= room) {
-        return;
-    }
-    size_t blanks = (size_t)(room - closing->length);
-    char *at = mxp__strbuf_reserve(closing, blanks);
-    if (at != NULL) {
-        memset(at, ' ', blanks);
-        at[-1] = ' ';  // the newline moves to the end
-        at[blanks - 1] = '\n';
-        closing->length += blanks;
-    }
-}
-
-// Everything after the items: the closing part, at least `room` bytes of it.
-static int write_closing(const mxp_source *source, const char *note, uint64_t room, place *at,
-                         mxp_strbuf *closing)
-{
-    mxp__chrome_closing(source, note, closing);
-    pad(closing, room);
-    if (closing->failed) {
-        return mxp__fail_memory("the trace file");
-    }
-    return at->sink.write(&at->sink, closing->data, closing->length);
-}
-
-// A complete text from its beginning. *items_end: where a later append begins.
-static int write_all(const mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_source *source,
-                     place *at, mxp_strbuf *closing, uint64_t *items_end)
-{
-    mxp_strbuf out = {0};
-    mxp__chrome_opening(&out);
-    int error = write_items(file, rows, source, &out, at);
-    mxp__strbuf_fini(&out);
-    int damage = error == MXP_EFORMAT ? error : MXP_OK;
-    if (error == MXP_OK || damage != MXP_OK) {
-        *items_end = at->sink.written_bytes;
-        error = write_closing(source, file->replaced ? replaced_note : NULL, 0, at, closing);
-    }
-    return error != MXP_OK ? error : damage;
+    return file->replaced ? "the file was removed or replaced between two dumps; earlier records "
+                            "went with it"
+                          : NULL;
 }
 
 static bool is_written(int error)
@@ -225,6 +145,12 @@ static int open_temporary(const char *path, mxp_strbuf *name)
     return fd >= 0 ? fd : fail_path("create a file beside", path);
 }
 
+// `error`, or that of closing what was written without one.
+static int close_written(int fd, const char *path, int error)
+{
+    return close(fd) != 0 && is_written(error) ? fail_path("write", path) : error;
+}
+
 static int close_and_rename(int fd, const char *from, const char *to)
 {
     if (close(fd) != 0) {
@@ -247,7 +173,8 @@ static int write_renamed(mxp_chrome_file *file, const char *path, const struct s
             (void)fchmod(fd, old->st_mode & 07777);  // best effort: it is a new file
         }
         place_init(&at, fd, file->path, 0, false);
-        error = write_all(file, rows, source, &at, &closing, &items_end);
+        error = mxp__chrome_text_all(file->threads, rows, source, note_of(file), &at.sink, &closing,
+                                     &items_end);
         int damage = error == MXP_EFORMAT ? error : MXP_OK;
         if (is_written(error)) {
             error = remember(file, fd, &at, items_end, &closing);
@@ -276,12 +203,10 @@ static int write_stream(const mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_
         return fail_path("open", file->path);
     }
     place_init(&at, fd, file->path, 0, true);
-    int error = write_all(file, rows, source, &at, &closing, &items_end);
-    if (close(fd) != 0 && is_written(error)) {
-        error = fail_path("write", file->path);
-    }
+    int error = mxp__chrome_text_all(file->threads, rows, source, note_of(file), &at.sink, &closing,
+                                     &items_end);
     mxp__strbuf_fini(&closing);
-    return error;
+    return close_written(fd, file->path, error);
 }
 
 static int write_new(mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_source *source,
@@ -370,14 +295,14 @@ static int append_items(mxp_chrome_file *file, mxp_source *source, int fd)
     mxp_strbuf out = {0}, closing = {0};
     place at;
     place_init(&at, fd, file->path, file->items_end, false);
-    int error = write_items(file, file->rows, source, &out, &at);
+    int error = mxp__chrome_text_items(file->threads, file->rows, source, &out, &at.sink);
     int damage = error == MXP_EFORMAT ? error : MXP_OK;
     uint64_t items_bytes = at.sink.written_bytes;
     mxp__strbuf_fini(&out);
     if (is_written(error) && items_bytes > 0) {
         uint64_t room = file->size_bytes - file->items_end;
         room = room > items_bytes ? room - items_bytes : 0;
-        error = write_closing(source, file->replaced ? replaced_note : NULL, room, &at, &closing);
+        error = mxp__chrome_text_closing(source, note_of(file), room, &at.sink, &closing);
         if (error == MXP_OK) {
             error = remember(file, fd, &at, file->items_end + items_bytes, &closing);
         }
@@ -417,11 +342,7 @@ int mxp__chrome_file_append(mxp_chrome_file *file, mxp_source *source)
     if (fd < 0) {
         return replace_file(file, source);
     }
-    error = append_items(file, source, fd);
-    if (close(fd) != 0 && is_written(error)) {
-        error = fail_path("write", file->path);
-    }
-    return error;
+    return close_written(fd, file->path, append_items(file, source, fd));
 }
 
 // ---- another process ---------------------------------------------------------------------------
@@ -432,7 +353,7 @@ static int append_process(mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_sour
     place at;
     place_init(&at, fd, file->path, file->items_end, false);
     mxp__strbuf_puts(&out, ",\n");
-    int error = write_items(file, rows, source, &out, &at);
+    int error = mxp__chrome_text_items(file->threads, rows, source, &out, &at.sink);
     int damage = error == MXP_EFORMAT ? error : MXP_OK;
     uint64_t items_bytes = at.sink.written_bytes;
     mxp__strbuf_fini(&out);
@@ -470,8 +391,5 @@ int mxp__chrome_file_add_process(mxp_chrome_file *file, mxp_source *source)
         error = append_process(file, rows, source, fd);
         mxp__chrome_rows_destroy(rows);
     }
-    if (close(fd) != 0 && is_written(error)) {
-        error = fail_path("write", file->path);
-    }
-    return error;
+    return close_written(fd, file->path, error);
 }
