@@ -168,14 +168,28 @@ def register(name: str, prop: type) -> None:
 _operators: Dict[tuple, Any] = {}  # (kind, op_type, names of parameters) -> core.Operator
 
 
+def _named_inputs(op_type: str, parameters: Dict[str, Any]) -> List[Any]:
+    """Takes arrays that were given by name out of the parameters, in the operator's order."""
+    arrays = {key: value for key, value in parameters.items() if hasattr(value, "_address")}
+    if not arrays:
+        return []
+    for key in arrays:
+        del parameters[key]
+    prop = registered[op_type](**{key: str(value) for key, value in parameters.items()})
+    names = [*prop.list_arguments(), *prop.list_auxiliary_states()]
+    unknown = [key for key in arrays if key not in names]
+    if unknown:
+        raise TypeError(f"custom operator '{op_type}' has no input {', '.join(unknown)}; its inputs are: "
+                        + ", ".join(names))
+    return [arrays[name] for name in names if name in arrays]
+
+
 def run(kind: type, data: Sequence[Any], op_type: str, parameters: Dict[str, Any]) -> Any:
     """Runs a custom operator whose functions get arrays of `kind`."""
     parameters = dict(parameters)
     out = parameters.pop("out", None)
-    names = registered[op_type]().list_arguments() if any(
-        hasattr(value, "_address") for value in parameters.values()) else []
-    inputs = (*data, *[parameters.pop(name) for name in names if name in parameters])
     parameters.pop("name", None)
+    inputs = (*data, *_named_inputs(op_type, parameters))
     keys = ("op_type", *parameters)
     operator = _operators.get((kind, op_type, keys))
     if operator is None:

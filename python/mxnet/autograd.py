@@ -125,8 +125,8 @@ def backward(heads: Any, head_grads: Any = None, retain_graph: bool = False,
 
 def grad(heads: Any, variables: Any, head_grads: Any = None, retain_graph: Optional[bool] = None,
          create_graph: bool = False,
-         train_mode: bool = True) -> Any:  # pylint: disable=redefined-outer-name
-    """The gradients of `heads` for `variables` as new arrays: one, or a list for a list.
+         train_mode: bool = True) -> List[Any]:  # pylint: disable=redefined-outer-name
+    """The gradients of `heads` for `variables` as new arrays: a list, also for a single variable.
 
     With `create_graph` they are recorded too.
     """
@@ -140,8 +140,7 @@ def grad(heads: Any, variables: Any, head_grads: Any = None, retain_graph: Optio
         c_handle_array(wanted), int(retain), int(create_graph), int(train_mode),
         ctypes.byref(handles), ctypes.byref(types)))
     addresses = [handles[i] for i in range(len(wanted))]
-    results = [type(item)(address) for item, address in zip(wanted, addresses)]
-    return results if isinstance(variables, (list, tuple)) else results[0]
+    return [type(item)(address) for item, address in zip(wanted, addresses)]
 
 
 def __getattr__(name: str) -> Any:

@@ -14,6 +14,9 @@ class LRScheduler:
                  warmup_mode: str = "linear") -> None:
         if warmup_mode not in ("linear", "constant"):
             raise ValueError(f"warmup_mode must be linear or constant, not {warmup_mode!r}")
+        if warmup_steps < 0 or warmup_begin_lr > base_lr:
+            raise ValueError(f"a warm-up of {warmup_steps} steps from {warmup_begin_lr} to {base_lr}: "
+                             "steps must not be negative, and the rate must rise")
         self.base_lr = base_lr
         self.warmup_steps = warmup_steps
         self.warmup_begin_lr = warmup_begin_lr
@@ -55,8 +58,9 @@ class MultiFactorScheduler(LRScheduler):
     def __init__(self, step: Sequence[int], factor: float = 1.0, base_lr: float = 0.01,
                  **warmup: float) -> None:
         super().__init__(base_lr, **warmup)  # type: ignore[arg-type]
-        if not step or any(a >= b for a, b in zip(step, step[1:])):
-            raise ValueError(f"MultiFactorScheduler: step must be growing numbers, not {list(step)}")
+        if not isinstance(step, (list, tuple)) or not step or step[0] < 1 or any(
+                a >= b for a, b in zip(step, step[1:])):
+            raise ValueError(f"MultiFactorScheduler: step must be growing numbers from 1, not {step}")
         self.step = list(step)
         self.factor = factor
 
@@ -70,6 +74,8 @@ class PolyScheduler(LRScheduler):
     def __init__(self, max_update: int, base_lr: float = 0.01, pwr: int = 2, final_lr: float = 0.0,
                  **warmup: float) -> None:
         super().__init__(base_lr, **warmup)  # type: ignore[arg-type]
+        if max_update < 1:
+            raise ValueError(f"{type(self).__name__}: max_update must be at least 1, not {max_update}")
         self.max_update = max_update
         self.power = pwr
         self.final_lr = final_lr
@@ -85,6 +91,10 @@ class PolyScheduler(LRScheduler):
 
 class CosineScheduler(PolyScheduler):
     """From base_lr to `final_lr` by half a cosine over `max_update` updates."""
+
+    def __init__(self, max_update: int, base_lr: float = 0.01, final_lr: float = 0.0,
+                 **warmup: float) -> None:
+        super().__init__(max_update, base_lr, final_lr=final_lr, **warmup)
 
     def rate(self, num_update: int) -> float:
         height = (1 + math.cos(math.pi * self._part(num_update))) / 2

@@ -108,7 +108,7 @@ def test_grad_gives_new_arrays_and_gradients_of_gradients():
     x.attach_grad()
     with autograd.record():
         y = x * x * x
-        first = autograd.grad(y, x, create_graph=True)
+        [first] = autograd.grad(y, x, create_graph=True)
         assert first.asnumpy().tolist() == [3, 12, 27]
         z = first.sum()
     z.backward()
@@ -116,7 +116,7 @@ def test_grad_gives_new_arrays_and_gradients_of_gradients():
     with autograd.record():
         y = x * 2
     gradients = autograd.grad(y, [x])
-    assert isinstance(gradients, list) and gradients[0].asnumpy().tolist() == [2, 2, 2]
+    assert len(gradients) == 1 and gradients[0].asnumpy().tolist() == [2, 2, 2]
 
 
 def test_marked_variables():

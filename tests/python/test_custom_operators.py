@@ -116,6 +116,45 @@ print((nd.Custom(nd.ones((2, 2)), nd.ones((2, 2)), op_type='Scaled') + 1).asnump
     assert "ValueError: no result today" in done.err
 
 
+def test_inputs_by_name(tmp_path):
+    done = run("""
+class Counting(mx.operator.CustomOp):
+    def forward(self, is_train, req, in_data, out_data, aux):
+        self.assign(out_data[0], req[0], in_data[0] - in_data[1])
+        aux[0][:] += 1
+
+@mx.operator.register('Counting')
+class CountingProp(mx.operator.CustomOpProp):
+    def __init__(self, note):  # without a default
+        super().__init__()
+
+    def list_arguments(self):
+        return ['left', 'right']
+
+    def list_auxiliary_states(self):
+        return ['calls']
+
+    def infer_shape(self, in_shape):
+        return in_shape, [in_shape[0]], [[1]]
+
+    def create_operator(self, ctx, shapes, dtypes):
+        return Counting()
+
+left, right, calls = nd.array([5, 7]), nd.array([1, 2]), nd.zeros((1,))
+for arguments, named in (((), dict(right=right, calls=calls, left=left)),
+                         ((left,), dict(calls=calls, right=right)),
+                         ((left, right), dict(calls=calls)), ((left, right, calls), {})):
+    out = nd.Custom(*arguments, op_type='Counting', note='x', **named)
+    assert out.asnumpy().tolist() == [4, 5]
+assert calls.asnumpy().tolist() == [4]
+try:
+    nd.Custom(left, op_type='Counting', note='x', wrong=right)
+except TypeError as error:
+    print(error)
+""", tmp_path)
+    assert "has no input wrong; its inputs are: left, right, calls" in done.out, done.err
+
+
 def test_wrong_descriptions(tmp_path):
     done = run("""
 @mx.operator.register('Short')

@@ -45,6 +45,17 @@ def test_data_sets():
         numbers.take(3)[5]
 
 
+def test_items_of_vectors_are_numbers_as_labels_have_to_be():
+    for kind in (mx.nd, mx.np):
+        data = ArrayDataset(kind.arange(6).reshape((3, 2)), kind.arange(3))
+        for workers in (0, 1):
+            batches = list(DataLoader(data, 2, num_workers=workers))
+            assert [[part.shape for part in batch] for batch in batches] == [
+                [(2, 2), (2,)], [(1, 2), (1,)]]
+            assert [batch[1].asnumpy().tolist() for batch in batches] == [[0, 1], [2]]
+
+
+
 def test_samplers():
     assert list(BatchSampler(SequentialSampler(5), 2)) == [[0, 1], [2, 3], [4]]
     assert list(BatchSampler(SequentialSampler(5), 2, "discard")) == [[0, 1], [2, 3]]

@@ -190,6 +190,29 @@ def test_files_of_parameters(kind, tmp_path):
         net.load_parameters(str(tmp_path / "nowhere.params"))
 
 
+@pytest.mark.parametrize("kinds", [("", ""), ("arg:", "aux:")])
+def test_files_of_1x_name_parameters_with_prefixes(tmp_path, kinds):
+    def network():
+        net = nn.HybridSequential(prefix="net_")
+        with net.name_scope():
+            net.add(nn.Dense(2), nn.BatchNorm())
+        return net
+
+    file = str(tmp_path / "net-0000.params")
+    arrays = {"arg": {"net_dense0_weight": 3 * mx.nd.ones((2, 4)), "net_dense0_bias": mx.nd.ones(2),
+                      "net_batchnorm0_gamma": mx.nd.ones(2), "net_batchnorm0_beta": mx.nd.ones(2)},
+              "aux": {"net_batchnorm0_running_mean": mx.nd.zeros(2),
+                      "net_batchnorm0_running_var": mx.nd.ones(2)}}
+    mx.nd.save(file, {kind + name: array for kind, group in zip(kinds, arrays.values())
+                      for name, array in group.items()})
+    for load in (lambda net: net.load_parameters(file),
+                 lambda net: net.collect_params().load(file, ctx=mx.cpu())):
+        net = network()
+        load(net)
+        assert net[0].weight.shape == (2, 4)
+        assert net(mx.nd.ones((1, 4))).asnumpy() == pytest.approx(14, rel=1e-4)
+
+
 def test_shared_parameters_and_types():
     first, second = small(), small()
     second.share_parameters(first.collect_params())

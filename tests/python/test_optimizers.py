@@ -125,6 +125,7 @@ SCHEDULES = {
                    {0: 1, 5: 0.2 + 0.8 * 0.25, 10: 0.2, 11: 0.2}),
     "cosine": (lr_scheduler.CosineScheduler(10, base_lr=1),
                {0: 1, 5: 0.5, 10: 0}),
+    "cosine by place": (lr_scheduler.CosineScheduler(10, 1, 0.2), {0: 1, 5: 0.6, 10: 0.2}),
     "warm-up": (lr_scheduler.CosineScheduler(14, base_lr=1, warmup_steps=4, warmup_begin_lr=0.2),
                 {0: 0.2, 2: 0.6, 4: 1, 9: 0.5}),
 }
@@ -144,9 +145,27 @@ def test_a_schedule_counts_updates():
     assert weight.asscalar() == pytest.approx(-(1 + 1 + 0.5 + 0.5 + 0.25))
 
 
+@pytest.mark.parametrize("name", ["sgd", "nag", "adam", "rmsprop"])
+def test_the_rate_of_a_schedule_counts_unless_another_is_given(name):
+    schedule = lr_scheduler.MultiFactorScheduler([2], 0.5, base_lr=0.7)
+    assert optimizer.create(name, lr_scheduler=schedule).learning_rate == 0.7
+    assert optimizer.create(name, learning_rate=0.3, lr_scheduler=schedule).learning_rate == 0.3
+
+
+def test_rates_that_nobody_gave():
+    rates = {name: optimizer.create(name).learning_rate for name in ("sgd", "nag", "adam", "rmsprop")}
+    assert rates == {"sgd": 0.1, "nag": 0.1, "adam": 0.001, "rmsprop": 0.001}
+
+
 def test_wrong_schedules_are_refused():
     for make in (lambda: lr_scheduler.FactorScheduler(0), lambda: lr_scheduler.FactorScheduler(1, 2),
                  lambda: lr_scheduler.MultiFactorScheduler([3, 2]),
+                 lambda: lr_scheduler.MultiFactorScheduler([]),
+                 lambda: lr_scheduler.MultiFactorScheduler(3),
+                 lambda: lr_scheduler.MultiFactorScheduler([0, 1]),
+                 lambda: lr_scheduler.PolyScheduler(0), lambda: lr_scheduler.CosineScheduler(-1),
+                 lambda: lr_scheduler.FactorScheduler(2, warmup_steps=-2),
+                 lambda: lr_scheduler.FactorScheduler(2, warmup_steps=2, warmup_begin_lr=5.0),
                  lambda: lr_scheduler.PolyScheduler(3, warmup_mode="steep")):
         with pytest.raises(ValueError):
             make()

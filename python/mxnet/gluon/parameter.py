@@ -320,12 +320,20 @@ class ParameterDict(Dict[str, Parameter]):
         nd.save(filename, {name: parameter.data() if len(parameter.list_ctx()) == 1
                            else parameter.list_data()[0] for name, parameter in self.items()})
 
+    def _by_place(self, arrays: Dict[str, Any]) -> Dict[str, Any]:
+        """Files of 1.x name parameters with prefixes; those of exported models also say what they are."""
+        places = {parameter.name: place for place, parameter in self.items()}
+        places.update({kind + name: place for name, place in places.items() for kind in ("arg:", "aux:")})
+        return {name if name in self else places.get(name, name): array for name, array in arrays.items()}
+
     def load(self, filename: str, ctx: Any = None, allow_missing: bool = False,
              ignore_extra: bool = False, cast_dtype: bool = False, device: Any = None) -> None:
-        """Reads values from a file that `save` wrote, initialising what is not."""
+        """Reads values from a file that `save` wrote, or with the names that 1.x gives parameters,
+        initialising what is not."""
         loaded = nd.load(filename)
         if not isinstance(loaded, dict):
             raise MXNetError(f"{filename}: its arrays have no names; it is no file of parameters")
+        loaded = self._by_place(loaded)
         missing = [name for name in self if name not in loaded]
         extra = [name for name in loaded if name not in self]
         for names, allowed, what in ((missing, allow_missing, "has no"), (extra, ignore_extra, "has also")):

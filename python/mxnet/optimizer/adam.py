@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Optional
 
 from .. import ndarray as nd
 from .optimizer import Optimizer, State, register
@@ -12,9 +12,11 @@ from .optimizer import Optimizer, State, register
 @register
 class Adam(Optimizer):
     """weight -= lr * mean / (sqrt(variance) + epsilon), mean and variance of the gradient running with
-    beta1 and beta2; the rate of update t is corrected by sqrt(1 - beta2^t) / (1 - beta1^t)."""
+    beta1 and beta2; the rate of update t is corrected by sqrt(1 - beta2^t) / (1 - beta1^t). lr: 0.001."""
 
-    def __init__(self, learning_rate: float = 0.001, beta1: float = 0.9, beta2: float = 0.999,
+    _RATE = 0.001
+
+    def __init__(self, learning_rate: Optional[float] = None, beta1: float = 0.9, beta2: float = 0.999,
                  epsilon: float = 1e-8, lazy_update: bool = False, **settings: Any) -> None:
         super().__init__(learning_rate, **settings)
         self.beta1 = beta1

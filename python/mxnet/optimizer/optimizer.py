@@ -32,8 +32,10 @@ class Optimizer:
     The gradient that is applied is rescale_grad * gradient, clipped to ±clip_gradient, plus
     wd * weight; Adam and RMSProp clip the sum. `lr_scheduler` gives the rate by the number of updates.
     `param_dict` maps indices to parameters, whose lr_mult and wd_mult count. `update` runs inside the
-    scope of the caller.
+    scope of the caller. Without a `learning_rate` it is that of the schedule, or of the class.
     """
+
+    _RATE = 0.01
 
     def __init__(self, learning_rate: Optional[float] = None, wd: float = 0.0,
                  rescale_grad: float = 1.0, clip_gradient: Optional[float] = None,
@@ -45,7 +47,7 @@ class Optimizer:
         self.wd = wd
         self.clip_gradient = clip_gradient
         self.lr_scheduler = lr_scheduler
-        self.lr = 0.01 if learning_rate is None else learning_rate
+        self.lr = self._RATE if learning_rate is None else learning_rate
         if lr_scheduler is not None and learning_rate is not None:
             lr_scheduler.base_lr = learning_rate
         self.param_dict = param_dict or {}

@@ -12,9 +12,11 @@ from .optimizer import Optimizer, State, register
 class RMSProp(Optimizer):
     """weight -= lr * gradient / sqrt(mean square of the gradient + epsilon), the mean running with `rho`;
     `centered` subtracts the square of the mean and adds momentum. 1.x calls rho gamma1 and momentum
-    gamma2. `clip_weights` bounds the weights."""
+    gamma2. `clip_weights` bounds the weights. lr: 0.001."""
 
-    def __init__(self, learning_rate: float = 0.001, rho: float = 0.9, momentum: float = 0.9,
+    _RATE = 0.001
+
+    def __init__(self, learning_rate: Optional[float] = None, rho: float = 0.9, momentum: float = 0.9,
                  epsilon: float = 1e-8, centered: bool = False, clip_weights: Optional[float] = None,
                  gamma1: Optional[float] = None, gamma2: Optional[float] = None,
                  **settings: Any) -> None:

@@ -2,7 +2,7 @@
 """Gradient descent, with momentum or Nesterov's."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Optional
 
 import numpy as onp
 
@@ -14,9 +14,10 @@ class _Descent(Optimizer):
     """State: the momentum, if there is any, and with `multi_precision` a float32 copy of a float16
     weight, which is what is updated."""
 
+    _RATE = 0.1
     _WITH_MOMENTUM = ""
 
-    def __init__(self, learning_rate: float, momentum: float, multi_precision: bool,
+    def __init__(self, learning_rate: Optional[float], momentum: float, multi_precision: bool,
                  **settings: Any) -> None:
         super().__init__(learning_rate, **settings)
         self.momentum = momentum
@@ -42,21 +43,21 @@ class _Descent(Optimizer):
 
 @register
 class SGD(_Descent):
-    """weight -= lr * gradient; with momentum: m = momentum * m - lr * gradient, weight += m."""
+    """weight -= lr * gradient; with momentum: m = momentum * m - lr * gradient, weight += m. lr: 0.1."""
 
     _WITH_MOMENTUM = "sgd_mom_update"
 
-    def __init__(self, learning_rate: float = 0.1, momentum: float = 0.0, lazy_update: bool = False,
-                 multi_precision: bool = False, **settings: Any) -> None:
+    def __init__(self, learning_rate: Optional[float] = None, momentum: float = 0.0,
+                 lazy_update: bool = False, multi_precision: bool = False, **settings: Any) -> None:
         super().__init__(learning_rate, momentum, multi_precision, **settings)
 
 
 @register
 class NAG(_Descent):
-    """Nesterov: m = momentum * m + gradient, weight -= lr * (gradient + momentum * m)."""
+    """Nesterov: m = momentum * m + gradient, weight -= lr * (gradient + momentum * m). lr: 0.1."""
 
     _WITH_MOMENTUM = "nag_mom_update"
 
-    def __init__(self, learning_rate: float = 0.1, momentum: float = 0.9, multi_precision: bool = False,
-                 **settings: Any) -> None:
+    def __init__(self, learning_rate: Optional[float] = None, momentum: float = 0.9,
+                 multi_precision: bool = False, **settings: Any) -> None:
         super().__init__(learning_rate, momentum, multi_precision, **settings)

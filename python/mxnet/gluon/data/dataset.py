@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Callable, Sequence
 
+from ...ndarray import NDArray
+
 
 class Dataset:
     """The base of data sets. A subclass gives `__getitem__` and `__len__`."""
@@ -61,9 +63,14 @@ class SimpleDataset(Dataset):
         return len(self._data)
 
 
+def _column(array: Any) -> Any:
+    """A vector's items are numbers; those of an NDArray would be arrays of shape (1,)."""
+    return array.asnumpy() if isinstance(array, NDArray) and array.ndim == 1 else array
+
+
 class ArrayDataset(Dataset):
     """Arrays or lists of equal length side by side: item i is (first[i], second[i], …), or first[i]
-    where there is only one."""
+    where there is only one. Items of vectors are numbers."""
 
     def __init__(self, *arrays: Sequence[Any]) -> None:
         if not arrays:
@@ -71,7 +78,7 @@ class ArrayDataset(Dataset):
         lengths = [len(array) for array in arrays]
         if len(set(lengths)) != 1:
             raise ValueError(f"the arrays of an ArrayDataset must be equally long, not {lengths}")
-        self._arrays = arrays
+        self._arrays = tuple(map(_column, arrays))
 
     def __getitem__(self, index: int) -> Any:
         if len(self._arrays) == 1:
