@@ -68,8 +68,12 @@ int mxp__packets_begin(mxp_packets *packets, mxp_source *source, const mxp_sourc
                        const mxp_chrome_rows *rows, mxp_strbuf *out);
 void mxp__packets_end(mxp_packets *packets);  // writes losses and metadata
 void mxp__packets_fini(mxp_packets *packets);
+// Whether spans of this name may overlap.
+bool mxp__span_is_async(const mxp_packets *packets, uint32_t name);
 
-// ---- tracks -----------------------------------------------------------------------------------
+// ---- tracks (perfetto_track.c) ----------------------------------------------------------------
+void mxp__tracks_begin(mxp_packets *packets);  // describes process and threads
+// The process's for a thread it does not have.
 uint32_t mxp__thread_track(const mxp_packets *packets, uint32_t thread);
 uint32_t mxp__process_track(void);
 uint32_t mxp__global_track(mxp_packets *packets);
@@ -78,7 +82,9 @@ uint32_t mxp__lane_track(mxp_packets *packets, uint32_t parent, uint32_t name);
 // A new counter of the process. `unit`: MXP_UNIT_*.
 uint32_t mxp__counter_track(mxp_packets *packets, const char *text, size_t length, uint8_t unit);
 
-// ---- events -----------------------------------------------------------------------------------
+// ---- packets ----------------------------------------------------------------------------------
+// Of any kind; mxp__wire_end ends it. `sequence_flags`: TracePacket's, 0 for none.
+size_t mxp__packet_begin(mxp_packets *packets, unsigned sequence_flags);
 // An event at a moment of the trace (a negative one counts as 0) ...
 mxp_packet mxp__packet_event(mxp_packets *packets, int type, uint32_t track, int64_t ns);
 // ... what it is called: an entry of the name table, or texts that are told each time ...
@@ -114,6 +120,5 @@ int mxp__span_order_take(mxp_span_order *order, const mxp_event *event);
 // keep to the order of ends.
 int mxp__span_order_add(mxp_span_order *order, const mxp_event *event, bool late);
 int mxp__span_order_finish(mxp_span_order *order);  // after the last one
-bool mxp__span_is_async(const mxp_packets *packets, uint32_t name);
 
 #endif

@@ -14,7 +14,7 @@
 // What was told of a name id.
 enum { TOLD_NAME = 1, TOLD_CATEGORY = 2, TOLD_KEY = 4, TOLD_TEXT = 8, IS_ASYNC = 128 };
 
-enum { PROCESS_TRACK = 1, FIRST_THREAD_TRACK = 2, BASE_BITS = 28, TRACK_BITS = 24 };
+enum { BASE_BITS = 28, TRACK_BITS = 24 };
 
 enum { SEQUENCE_CLEARED = 1, SEQUENCE_NEEDS_STATE = 2 };
 
@@ -27,7 +27,7 @@ static const char *const keys[] = {
 };
 
 // ---- packets ----------------------------------------------------------------------------------
-static size_t begin_packet(mxp_packets *packets, unsigned sequence_flags)
+size_t mxp__packet_begin(mxp_packets *packets, unsigned sequence_flags)
 {
     size_t packet = mxp__wire_begin(packets->out, 1);  // Trace.packet
     mxp__wire_u64(packets->out, 10, packets->sequence);  // trusted_packet_sequence_id
@@ -40,7 +40,7 @@ static size_t begin_packet(mxp_packets *packets, unsigned sequence_flags)
 mxp_packet mxp__packet_event(mxp_packets *packets, int type, uint32_t track, int64_t ns)
 {
     mxp_strbuf *out = packets->out;
-    mxp_packet packet = {.packet = begin_packet(packets, SEQUENCE_NEEDS_STATE)};
+    mxp_packet packet = {.packet = mxp__packet_begin(packets, SEQUENCE_NEEDS_STATE)};
     mxp__wire_u64(out, 8, (uint64_t)(packets->zero_ns + (ns < 0 ? 0 : ns)));  // timestamp
     packet.event = mxp__wire_begin(out, 11);  // track_event
     mxp__wire_u64(out, 9, (uint64_t)type);
@@ -160,81 +160,6 @@ void mxp__packet_arg_name(mxp_packets *packets, size_t arg, uint32_t name)
     mxp__wire_end(packets->out, arg);
 }
 
-// ---- tracks -----------------------------------------------------------------------------------
-typedef struct descriptor {
-    size_t packet, track;
-} descriptor;
-
-static descriptor begin_descriptor(mxp_packets *packets, uint32_t track, uint32_t parent)
-{
-    descriptor made = {.packet = begin_packet(packets, 0)};
-    made.track = mxp__wire_begin(packets->out, 60);  // track_descriptor
-    mxp__wire_u64(packets->out, 1, packets->base + track);
-    if (parent != 0) {
-        mxp__wire_u64(packets->out, 5, packets->base + parent);
-    }
-    return made;
-}
-
-static void end_descriptor(mxp_packets *packets, descriptor made)
-{
-    mxp__wire_end(packets->out, made.track);
-    mxp__wire_end(packets->out, made.packet);
-}
-
-uint32_t mxp__process_track(void)
-{
-    return PROCESS_TRACK;
-}
-
-uint32_t mxp__thread_track(const mxp_packets *packets, uint32_t thread)
-{
-    return thread < packets->source->thread_count ? FIRST_THREAD_TRACK + thread : PROCESS_TRACK;
-}
-
-uint32_t mxp__global_track(mxp_packets *packets)
-{
-    if (packets->global_track == 0) {
-        packets->global_track = ++packets->track_count;
-        descriptor made = begin_descriptor(packets, packets->global_track, 0);
-        mxp__wire_string(packets->out, 2, "steps and global marks");
-        end_descriptor(packets, made);
-    }
-    return packets->global_track;
-}
-
-uint32_t mxp__lane_track(mxp_packets *packets, uint32_t parent, uint32_t name)
-{
-    uint32_t track = ++packets->track_count;
-    mxp_name_view view = view_of(packets, name);
-    descriptor made = begin_descriptor(packets, track, parent);
-    if (view.length == 0) {
-        mxp__wire_string(packets->out, 2, "overlapping");
-    } else {
-        mxp__wire_text(packets->out, 2, view.text, view.length);
-    }
-    end_descriptor(packets, made);
-    return track;
-}
-
-uint32_t mxp__counter_track(mxp_packets *packets, const char *text, size_t length, uint8_t unit)
-{
-    static const uint8_t units[] = {[MXP_UNIT_NS] = 1, [MXP_UNIT_BYTES] = 3};
-    uint32_t track = ++packets->track_count;
-    descriptor made = begin_descriptor(packets, track, PROCESS_TRACK);
-    mxp__wire_text(packets->out, 2, text, length);
-    size_t counter = mxp__wire_begin(packets->out, 8);
-    if (unit < sizeof units && units[unit] != 0) {
-        mxp__wire_u64(packets->out, 3, units[unit]);
-    } else if (unit == MXP_UNIT_PERCENT) {
-        mxp__wire_string(packets->out, 6, "%");
-    }
-    mxp__wire_end(packets->out, counter);
-    mxp__wire_u64(packets->out, 15, 2);  // not merged with another of the same name
-    end_descriptor(packets, made);
-    return track;
-}
-
 // ---- begin ------------------------------------------------------------------------------------
 static void put_clock(mxp_packets *packets, uint32_t id, uint64_t ns)
 {
@@ -250,7 +175,7 @@ static void put_clocks(mxp_packets *packets)
 {
     const mxp_timebase *timebase = packets->source->timebase;
     const mxp_clock_point *point = timebase->points;
-    size_t packet = begin_packet(packets, SEQUENCE_CLEARED);
+    size_t packet = mxp__packet_begin(packets, SEQUENCE_CLEARED);
     if (packets->is_first && timebase->point_count > 0 &&
         point->boottime_ns == (uint64_t)packets->zero_ns) {
         size_t snapshot = mxp__wire_begin(packets->out, 6);
@@ -260,37 +185,6 @@ static void put_clocks(mxp_packets *packets)
         mxp__wire_end(packets->out, snapshot);
     }
     mxp__wire_end(packets->out, packet);
-}
-
-static void put_process(mxp_packets *packets)
-{
-    size_t length;
-    const char *name = mxp__process_name(packets->source, &length);
-    descriptor made = begin_descriptor(packets, PROCESS_TRACK, 0);
-    size_t process = mxp__wire_begin(packets->out, 3);
-    mxp__wire_u64(packets->out, 1, mxp__chrome_pid(packets->source));
-    mxp__wire_text(packets->out, 6, name, length);
-    mxp__wire_end(packets->out, process);
-    end_descriptor(packets, made);
-}
-
-static void put_thread(mxp_packets *packets, uint32_t index)
-{
-    const mxp_source *source = packets->source;
-    mxp_name_view name = view_of(packets, source->threads[index].name);
-    char number[32];
-    if (name.length == 0) {
-        name.length = (uint32_t)snprintf(number, sizeof number, "thread %" PRIu32, index);
-        name.text = number;
-    }
-    descriptor made = begin_descriptor(packets, FIRST_THREAD_TRACK + index, PROCESS_TRACK);
-    size_t thread = mxp__wire_begin(packets->out, 4);
-    mxp__wire_u64(packets->out, 1, mxp__chrome_pid(source));
-    mxp__wire_u64(packets->out, 2, mxp__chrome_thread_row(packets->rows, index));
-    mxp__wire_u64(packets->out, 3, index);
-    mxp__wire_text(packets->out, 5, name.text, name.length);
-    mxp__wire_end(packets->out, thread);
-    end_descriptor(packets, made);
 }
 
 static int64_t zero_of(const mxp_timebase *timebase)
@@ -317,8 +211,7 @@ int mxp__packets_begin(mxp_packets *packets, mxp_source *source, const mxp_sourc
                              .rows = rows,
                              .out = out,
                              .name_count = source->name_count,
-                             .is_first = source == first,
-                             .track_count = FIRST_THREAD_TRACK + source->thread_count};
+                             .is_first = source == first};
     size_t entries = (size_t)packets->name_count + 1;
     packets->told = mxp__alloc(entries);
     packets->counters = mxp__alloc(entries * sizeof *packets->counters);
@@ -331,10 +224,7 @@ int mxp__packets_begin(mxp_packets *packets, mxp_source *source, const mxp_sourc
     choose_numbers(packets);
     packets->zero_ns = zero_of(first->timebase);
     put_clocks(packets);
-    put_process(packets);
-    for (uint32_t i = 0; i < source->thread_count; i++) {
-        put_thread(packets, i);
-    }
+    mxp__tracks_begin(packets);
     return MXP_OK;
 }
 
@@ -347,12 +237,11 @@ bool mxp__span_is_async(const mxp_packets *packets, uint32_t name)
 static void put_loss(mxp_packets *packets, const mxp_loss_entry *loss)
 {
     char text[96];
-    bool of_process = loss->thread == UINT32_MAX;
     const mxp_timebase *timebase = packets->source->timebase;
     snprintf(text, sizeof text, "%" PRIu64 " records %s (%s)", loss->count,
              loss->reason == MXP_LOSS_NAMES_FULL ? "without a name" : "lost",
              mxp__loss_reason(loss->reason));
-    uint32_t track = of_process ? PROCESS_TRACK : mxp__thread_track(packets, loss->thread);
+    uint32_t track = mxp__thread_track(packets, loss->thread);
     mxp_packet packet = mxp__packet_event(packets, MXP__EVENT_INSTANT, track,
                                           mxp__timebase_ns(timebase, loss->from_ticks));
     mxp__packet_texts(packets, "mxprof", text);
@@ -387,7 +276,7 @@ void mxp__packets_end(mxp_packets *packets)
             put_loss(packets, &source->losses[i]);
         }
     }
-    size_t packet = begin_packet(packets, 0);
+    size_t packet = mxp__packet_begin(packets, 0);
     size_t attributes = mxp__wire_begin(packets->out, 126);  // trace_attributes
     for (size_t i = 0; i < source->info_count; i++) {
         put_attribute(packets, source->info[i].key, source->info[i].value);
