@@ -55,9 +55,11 @@ static int fail_missing(const mxn_op *op, const mxn_field *field)
 {
     mxp_strbuf type = {0};
     mxn__field_type(field, &type);
-    int error =
-        mxp__fail(MXP_EINVAL, "Required parameter %s of %s is not presented, in operator %s",
-                  field->name, mxp__strbuf_text(&type), op->name);
+    const char *text = mxp__strbuf_text(&type);
+    const char *end = strstr(text, ", required");
+    int error = mxp__fail(
+        MXP_EINVAL, "Required parameter %s of %.*s is not presented, in operator %s", field->name,
+        (int)(end == NULL ? strlen(text) : (size_t)(end - text)), text, op->name);
     mxp__strbuf_fini(&type);
     return error;
 }

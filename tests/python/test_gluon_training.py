@@ -115,6 +115,7 @@ def test_states_in_files(tmp_path, devices):
 def test_wrong_trainers():
     net = one_weight()
     for make, text in ((lambda: gluon.Trainer([net], "sgd"), "not Dense"),
+                       (lambda: gluon.Trainer(3, "sgd"), "parameters, or a dict of them, not int"),
                        (lambda: gluon.Trainer(net.collect_params(), "sdg"), "no optimizer 'sdg'"),
                        (lambda: gluon.Trainer(net.collect_params(), mx.optimizer.SGD(), {"wd": 1}),
                         "go with the name"),

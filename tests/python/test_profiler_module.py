@@ -312,6 +312,25 @@ with profiler.profile('trace.json', warmup=1, active=2, repeat=1, on_round=tell)
     assert (done.code, done.err, done.out) == (0, "", "1 2\n2 2\n")
 
 
+def test_the_table_is_of_one_profile(tmp_path):
+    done = run_python("""
+import mxnet as mx
+from mxnet import profiler
+for name in 'ab':
+    with profiler.profile(name + '.json') as p:
+        mx.nd.ones((10,)) + 1
+    print(p.table(format='dict')['Time']['operator']['_plus_scalar']['Count'])
+""", tmp_path)
+    assert (done.code, done.err, done.out) == (0, "", "1\n1\n")
+
+
+def test_a_wrong_option_of_a_profile_lists_those_of_the_schedule(tmp_path):
+    with pytest.raises(mx.MXNetError, match="(?s)argument 'activ', .*aggregate_stats.* itself takes "
+                                            "filename, skip, warmup, active, repeat"):
+        with profiler.profile(str(tmp_path / "trace.json"), activ=3):
+            pass
+
+
 def test_an_exception_leaves_a_complete_trace(tmp_path):
     done = run_python("""
 import mxnet as mx

@@ -2,7 +2,7 @@
 """The trainer: applies an optimizer to parameters after each backward pass."""
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Sequence, Union
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Union
 
 from .. import optimizer as opt
 from .. import profiler
@@ -26,7 +26,8 @@ class Trainer:
             raise ValueError(f"Trainer: kvstore {kvstore!r} with compression {compression_params!r}: "
                              "gradients stay in this process; valid are 'device', 'local' and None, "
                              "without compression")
-        parameters = list(params.values()) if isinstance(params, dict) else list(params)
+        values = params.values() if isinstance(params, dict) else params
+        parameters = list(values) if isinstance(values, Iterable) else [values]
         for parameter in parameters:
             if not isinstance(parameter, Parameter):
                 raise ValueError("Trainer: params must be parameters, or a dict of them, not "

@@ -2,7 +2,8 @@
 """What optimizers share: rates, decay, counts of updates, and finding one by name."""
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Tuple, Type
+import inspect
+from typing import Any, Dict, List, Optional, Tuple, Type
 
 from ..lr_scheduler import LRScheduler
 
@@ -26,6 +27,14 @@ def create(name: Any, **settings: Any) -> "Optimizer":
     return _registry[name.lower()](**settings)
 
 
+def _options(kind: type) -> List[str]:
+    """The names that the initialisers of a class and its bases take."""
+    parameters = [parameter for base in kind.__mro__ if "__init__" in vars(base) and base is not object
+                  for parameter in inspect.signature(base).parameters.values()]
+    return sorted({parameter.name for parameter in parameters
+                   if parameter.kind is not parameter.VAR_KEYWORD})
+
+
 class Optimizer:
     """The base of optimizers.
 
@@ -42,7 +51,8 @@ class Optimizer:
                  lr_scheduler: Optional[LRScheduler] = None, begin_num_update: int = 0,
                  param_dict: Optional[Dict[int, Any]] = None, **unknown: Any) -> None:
         if unknown:
-            raise TypeError(f"{type(self).__name__} has no option {', '.join(sorted(unknown))}")
+            raise TypeError(f"{type(self).__name__} has no option {', '.join(sorted(unknown))}; "
+                            f"there are {', '.join(_options(type(self)))}")
         self.rescale_grad = rescale_grad
         self.wd = wd
         self.clip_gradient = clip_gradient

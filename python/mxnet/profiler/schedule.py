@@ -4,7 +4,7 @@ import ctypes
 import itertools
 from typing import Any, Callable, Optional, Union
 
-from ..base import _LIB, check_call
+from ..base import _LIB, MXNetError, check_call
 from .config import dump, dumps, set_config, set_state
 from .objects import Domain, Frame
 
@@ -20,9 +20,10 @@ class profile:  # pylint: disable=invalid-name
         Steps to leave out, steps to run with the profiler paused, steps to record. `active` 0
         records all that follow.
     repeat : int
-        Rounds of warm-up and active steps after the first; -1 until the end.
+        Rounds of warm-up and active steps after the first, so 1 records two; -1 until the end.
     on_round : function of this object, optional
-        Called after each round, when its records are complete: there `table()` shows them.
+        Called after each round, when its records are complete: there `table()` shows them with
+        those of the rounds before, `table(reset=True)` each round alone.
     wait : bool
         Let pending operations end before recording begins and ends, True: else operators of other
         steps are recorded too.
@@ -92,9 +93,19 @@ class profile:  # pylint: disable=invalid-name
         if self._recording:
             self._frame.stop()
 
+    def _configure(self) -> None:
+        try:
+            set_config(**self._config)
+        except MXNetError as error:
+            if "Cannot find argument" not in str(error):
+                raise
+            raise MXNetError(f"{error}\nprofile() itself takes filename, skip, warmup, active, "
+                             "repeat, on_round, wait") from None
+
     # ---- use ----------------------------------------------------------------------------------
     def __enter__(self) -> "profile":
-        set_config(**self._config)
+        self._configure()
+        dumps(reset=True)  # the table is of what runs inside
         self._frame = Domain("profile").new_frame("step")
         self._enter_step()
         return self

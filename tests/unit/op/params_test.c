@@ -88,7 +88,7 @@ static void missing_parameter_is_named(void **state)
 {
     (void)state;
     assert_int_equal(run_one("expand_dims", NULL), MXP_EINVAL);
-    expect_text("Required parameter axis of int, required is not presented");
+    expect_text("Required parameter axis of int is not presented, in operator");
     expect_text("expand_dims");
 }
 
