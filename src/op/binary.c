@@ -95,8 +95,21 @@ static bool repeats(const mxn_job *job, uint32_t side)
            mxn_shape_size(job->outputs[side].shape) != mxn_shape_size(job->inputs[0].shape);
 }
 
-// Sums of a repeated input are made as doubles.
-static uint64_t backward_workspace(const mxn_job *job)
+// Whether the operands differ in type, as numpy's may.
+static bool is_mixed(const mxn_job *job)
+{
+    int32_t type = job->inputs[0].dtype;
+    for (uint32_t i = 1; i < job->params->input_count; i++) {
+        if (job->inputs[i].dtype != type) {
+            return true;
+        }
+    }
+    return (job->outputs[0].place.chunk != NULL && job->outputs[0].dtype != type) ||
+           (job->outputs[1].place.chunk != NULL && job->outputs[1].dtype != type);
+}
+
+// Doubles for the sums of a repeated input.
+static uint64_t sums_size(const mxn_job *job)
 {
     uint64_t most = 0;
     for (uint32_t side = 0; side < 2; side++) {
@@ -105,7 +118,20 @@ static uint64_t backward_workspace(const mxn_job *job)
             most = size;
         }
     }
-    return most * sizeof(double);
+    return most;
+}
+
+// What mixed operands are computed as: doubles for each input, and for one output.
+static uint64_t backward_workspace(const mxn_job *job)
+{
+    uint64_t count = sums_size(job);
+    for (uint32_t i = 0; is_mixed(job) && i < job->params->input_count; i++) {
+        count += mxn_shape_size(job->inputs[i].shape);
+    }
+    if (is_mixed(job)) {
+        count += mxn_shape_size(job->inputs[0].shape);
+    }
+    return count * sizeof(double);
 }
 
 // The gradient of one side: what is walked through, and where it begins.
@@ -174,17 +200,45 @@ static void backward_side(mxn_job *job, uint32_t side)
     }
 }
 
+// One side of mixed operands, as doubles: the kernels take a single type.
+static void backward_mixed(mxn_job *job, uint32_t side)
+{
+    mxn_operand inputs[3], outputs[2] = {job->outputs[0], job->outputs[1]};
+    double *at = (double *)job->workspace + sums_size(job);
+    for (uint32_t i = 0; i < job->params->input_count; i++) {
+        size_t count = mxn_shape_size(job->inputs[i].shape);
+        inputs[i] = job->inputs[i];
+        inputs[i].data = at;
+        inputs[i].dtype = MXN_FLOAT64;
+        mxn_cast(at, MXN_FLOAT64, job->inputs[i].data, job->inputs[i].dtype, count);
+        at += count;
+    }
+    outputs[side].data = at;
+    outputs[side].dtype = MXN_FLOAT64;
+    mxn_job doubles = *job;
+    doubles.inputs = inputs;
+    doubles.outputs = outputs;
+    backward_side(&doubles, side);
+    mxn_cast(job->outputs[side].data, job->outputs[side].dtype, at, MXN_FLOAT64,
+             mxn_shape_size(job->outputs[side].shape));
+}
+
 static int binary_backward(mxn_job *job)
 {
+    bool mixed = is_mixed(job);
     for (uint32_t side = 0; side < 2; side++) {
         if (job->outputs[side].data == NULL) {
             continue;
         }
         int32_t dtype = job->outputs[side].dtype;
-        if ((dtype != MXN_FLOAT32 && dtype != MXN_FLOAT64) || dtype != job->inputs[0].dtype) {
+        if (dtype != MXN_FLOAT32 && dtype != MXN_FLOAT64) {
             return mxn__type_refused(job, dtype);
         }
-        backward_side(job, side);
+        if (mixed) {
+            backward_mixed(job, side);
+        } else {
+            backward_side(job, side);
+        }
     }
     return 0;
 }

@@ -3,6 +3,8 @@
 import ctypes
 from typing import Any, Tuple
 
+import numpy as onp
+
 from .. import _methods, _types
 from .._array import BaseArray, convert_operand
 from .._registry import exists, invoke, operator
@@ -117,13 +119,19 @@ def binary_functions(kind: type, triples: dict, words: Tuple[str, ...]) -> dict:
                 return invoke(kind, arrays, lhs, rhs, out=out)
             if isinstance(lhs, BaseArray):
                 return _with_number(kind, number, lhs, rhs, out)
+            if out is None and onp.isscalar(lhs) and onp.isscalar(rhs):
+                return getattr(onp, _NUMPY_WORDS.get(word, word))(lhs, rhs)
             return _with_number(kind, reverse, rhs, lhs, out)
 
         function.__name__ = function.__qualname__ = word
-        function.__doc__ = f"{word} of two arrays, or of an array and a number, element by element."
+        function.__doc__ = (f"{word} of two arrays, or of an array and a number, element by element; of "
+                            "two numbers NumPy's.")
         return function
 
     return {word: make(word, triples[word]) for word in words}
+
+
+_NUMPY_WORDS = {"modulo": "mod", "lesser": "less", "lesser_equal": "less_equal"}
 
 
 def _with_number(kind: type, name: str, array: Any, number: Any, out: Any) -> Any:

@@ -18,15 +18,18 @@ from . import random
 from ._host import host_function
 from .creation import (arange, array, asarray, empty, eye, full, full_like, identity, linspace,
                        ones, ones_like, zeros, zeros_like)
-from .functions import (clip, concatenate, copy, dot, ndim, ravel, reshape, shape, size, split,
-                        stack, where)
+from .averages import average, std, var
+from .functions import (argsort, array_split, clip, concatenate, copy, ndim, ravel, reshape, shape,
+                        size, split, stack, take, transpose, where)
 from .multiarray import TRIPLES, ndarray
+from .products import dot, inner, outer, tensordot
 
 bool = _onp.bool_  # pylint: disable=redefined-builtin
 globals().update(binary_functions(ndarray, TRIPLES, (
     "add", "subtract", "multiply", "divide", "true_divide", "floor_divide", "mod", "remainder",
     "power", "equal", "not_equal", "greater", "greater_equal", "less", "less_equal", "maximum",
-    "minimum")))
+    "minimum", "fmax", "fmin", "hypot", "arctan2", "bitwise_and", "bitwise_or", "bitwise_xor",
+    "logical_and", "logical_or", "logical_xor")))
 
 save = _files.save
 
@@ -35,6 +38,8 @@ def load(file: str) -> _files.Arrays:
     """The list of arrays of a file, or the dict if they were saved with names."""
     return _files.load(ndarray, file)
 
+
+from . import linalg  # uses functions from above
 
 _lazy_get, _lazy_dir = lazy(__name__, ("_npi_", "_np_"), ndarray)
 

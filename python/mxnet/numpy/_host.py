@@ -11,35 +11,40 @@ from .creation import array
 _NOT_OFFERED = frozenset(("save", "savez", "load", "test", "show_config"))
 
 
-def _to_host(value: Any) -> Any:
+def to_host(value: Any) -> Any:
+    """Our arrays as NumPy's, also in lists and tuples."""
     if hasattr(value, "asnumpy"):
         return value.asnumpy()
     if isinstance(value, (list, tuple)):
-        return type(value)(_to_host(item) for item in value)
+        return type(value)(to_host(item) for item in value)
     return value
 
 
-def _from_host(value: Any) -> Any:
+def from_host(value: Any) -> Any:
+    """NumPy's arrays and numbers as our arrays, also in lists and tuples."""
     if isinstance(value, (onp.ndarray, onp.generic)) and value.dtype.kind in "fiub":
         return array(value)
     if isinstance(value, (list, tuple)):
-        return type(value)(_from_host(item) for item in value)
+        items = [from_host(item) for item in value]
+        return items if isinstance(value, list) else tuple(items)
     return value
 
 
-def host_function(name: str) -> Optional[Callable[..., Any]]:
-    """mx.np's function `name`, computed by NumPy's; None if NumPy has no such function."""
-    function = getattr(onp, name, None)
+def host_function(name: str, module: Any = onp) -> Optional[Callable[..., Any]]:
+    """The function `name` of NumPy or a module of it, on our arrays; None if there is no such one."""
+    function = getattr(module, name, None)
     if name.startswith("_") or name in _NOT_OFFERED or isinstance(function, type) \
             or not callable(function):
         return None
 
+    shown = module.__name__.replace("numpy", "np")
+
     @functools.wraps(function)
     def through_numpy(*arguments: Any, **keywords: Any) -> Any:
         if autograd.is_recording():
-            raise NotImplementedError(f"mx.np.{name} is computed by NumPy and has no gradient: "
+            raise NotImplementedError(f"mx.{shown}.{name} is computed by NumPy and has no gradient: "
                                       "call it under autograd.pause()")
-        return _from_host(function(*[_to_host(item) for item in arguments],
-                                   **{key: _to_host(item) for key, item in keywords.items()}))
+        return from_host(function(*[to_host(item) for item in arguments],
+                                   **{key: to_host(item) for key, item in keywords.items()}))
 
     return through_numpy

@@ -4,7 +4,7 @@ from typing import Any, List, Optional, Sequence, Union
 
 from .._array import BaseArray
 from .._registry import exists, invoke
-from .creation import full
+from .creation import array, full
 from .multiarray import ndarray
 
 
@@ -41,8 +41,36 @@ def split(ary: ndarray, indices_or_sections: Union[int, Sequence[int]],
             for begin, end in zip([0, *places], [*places, length])]
 
 
-def where(condition: ndarray, x: Any = None, y: Any = None) -> ndarray:
-    """Elements of x where the condition holds, of y elsewhere. Numbers are repeated."""
+def array_split(ary: ndarray, indices_or_sections: Union[int, Sequence[int]],
+                axis: int = 0) -> List[ndarray]:
+    """As split, but parts may differ by one: the first ones are longer."""
+    if isinstance(indices_or_sections, int):
+        part, longer = divmod(ary.shape[axis], indices_or_sections)
+        indices_or_sections = [at * part + min(at, longer) for at in range(1, indices_or_sections)]
+    return split(ary, indices_or_sections, axis)
+
+
+def take(a: ndarray, indices: Any, axis: Optional[int] = None, mode: str = "raise",
+         out: Any = None) -> ndarray:
+    """Parts by place along an axis; None: elements of the array as a vector. `mode` says what a place
+    outside is: 'raise' an error, 'clip' the nearest, 'wrap' counted around."""
+    if axis is None:
+        a, axis = a.reshape((-1,)), 0
+    places = indices if isinstance(indices, BaseArray) else array(indices, dtype="int64")
+    return invoke(ndarray, "take", a, places, out=out, axis=axis, mode=mode)
+
+
+def argsort(a: ndarray, axis: Optional[int] = -1) -> ndarray:
+    """Where the sorted elements are, as int64."""
+    return invoke(ndarray, "argsort", a, axis=axis, dtype="int64")
+
+
+def where(condition: ndarray, x: Any = None, y: Any = None) -> Any:
+    """Elements of x where the condition holds, of y elsewhere. Numbers are repeated. Without x and y
+    the places where it holds, an array for each axis."""
+    if x is None and y is None:
+        return condition.nonzero()
+
     def as_array(value: Any, other: Any) -> ndarray:
         if isinstance(value, BaseArray):
             return value
@@ -54,11 +82,9 @@ def where(condition: ndarray, x: Any = None, y: Any = None) -> ndarray:
                   as_array(y, x))
 
 
-def dot(a: Any, b: Any, out: Any = None) -> ndarray:
-    """The dot product of two arrays; with a number, the product."""
-    if not isinstance(a, BaseArray) or not isinstance(b, BaseArray):
-        return a * b
-    return invoke(ndarray, "_npi_dot", a, b, out=out)
+def transpose(a: ndarray, axes: Optional[Sequence[int]] = None) -> ndarray:
+    """The array with its axes in another order, by default reversed."""
+    return invoke(ndarray, "_npi_transpose", a, axes=axes)
 
 
 def reshape(a: ndarray, newshape: Any, order: str = "C") -> ndarray:

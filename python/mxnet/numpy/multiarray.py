@@ -34,6 +34,8 @@ class ndarray(BaseArray):  # pylint: disable=invalid-name
 
     def __repr__(self) -> str:
         text = repr(self.asnumpy()).replace(", dtype=float32", "")
+        if self.dtype in (onp.float64, onp.int64):  # what NumPy leaves out
+            text = f"{text[:-1]}, dtype={self.dtype})" if "dtype=" not in text else text
         context = self.context
         return text if str(context) == "cpu(0)" else f"{text[:-1]}, device={context})"
 
@@ -48,6 +50,9 @@ class ndarray(BaseArray):  # pylint: disable=invalid-name
 
     def __format__(self, form: str) -> str:
         return format(self.item() if not self.shape else self.asnumpy(), form)
+
+    def __invert__(self) -> "ndarray":
+        return invoke(ndarray, "_npi_bitwise_not", self)
 
     def _fill(self, value: Any) -> None:
         filled(self.shape, value, _types.NAMES[self._type_code], self.context, self)
@@ -68,13 +73,10 @@ class ndarray(BaseArray):  # pylint: disable=invalid-name
 
     ravel = flatten
 
-    def all(self) -> bool:
-        """Whether every element is true."""
-        return bool(self.asnumpy().all())
-
-    def any(self) -> bool:
-        """Whether an element is true."""
-        return bool(self.asnumpy().any())
+    def transpose(self, *axes: Any) -> "ndarray":
+        """The array with its axes in another order, by default reversed."""
+        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
+        return invoke(ndarray, "_npi_transpose", self, axes=order)
 
     def as_nd_ndarray(self) -> BaseArray:
         """The same memory as an mx.nd.NDArray; one of shape () becomes one of (1,)."""
@@ -112,7 +114,11 @@ def _triples() -> dict:
             ("equal", "equal", "equal", "equal"),
             ("not_equal", "not_equal", "not_equal", "not_equal"),
             ("greater", "greater", "greater", "less"),
-            ("greater_equal", "greater_equal", "greater_equal", "less_equal")):
+            ("greater_equal", "greater_equal", "greater_equal", "less_equal"),
+            ("arctan2", "arctan2", "arctan2", "rarctan2"),
+            *[(word, word, word, word) for word in (
+                "fmax", "fmin", "hypot", "bitwise_and", "bitwise_or", "bitwise_xor", "logical_and",
+                "logical_or", "logical_xor")]):
         names[word] = (f"_npi_{stem}", f"_npi_{scalar}_scalar", f"_npi_{reverse}_scalar")
     return names
 
@@ -121,6 +127,7 @@ TRIPLES = _triples()
 core.set_arithmetic(ndarray, operators_of(TRIPLES), True, convert_operand)
 TRIPLES.update(true_divide=TRIPLES["divide"], mod=TRIPLES["remainder"])
 
+_methods.add_bitwise(ndarray, "mxnet.numpy")
 _methods.add(ndarray, "mxnet.numpy", """
-    argmax argmin argsort clip cumsum diag dot expand_dims max mean min nonzero prod repeat round
-    sort split squeeze std sum swapaxes take tile transpose var""".split())
+    all any argmax argmin argsort clip cumsum diag dot expand_dims max mean min nonzero prod repeat round
+    sort split squeeze std sum swapaxes take tile var""".split())

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """mx.np.random: random numbers as arrays of mx.np. `size`: the shape, () for one number."""
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 import numpy as onp
 
 from .. import _types
+from .._array import BaseArray
 from .._registry import exists, invoke
 from ..context import Context, choose
 from ..random import seed  # noqa: F401
+from ._host import from_host, to_host
 from .creation import Shape, _float_type, _shape, array
 from .multiarray import ndarray
 
@@ -31,7 +33,10 @@ _SHAPED = ("_npi_random_randint",)  # takes `shape`, as mx.nd's
 def uniform(low: float = 0.0, high: float = 1.0, size: Optional[Shape] = None, dtype: Any = None,
             ctx: Optional[Context] = None, device: Optional[Context] = None,
             out: Any = None) -> ndarray:
-    """Numbers of [low, high)."""
+    """Numbers of [low, high); bounds may be arrays."""
+    if isinstance(low, BaseArray) or isinstance(high, BaseArray):
+        shape = (low + high).shape if size is None else size
+        return low + (high - low) * uniform(size=shape, dtype=dtype, ctx=ctx, device=device)
     return _draw(("_npi_uniform", "_random_uniform"), size, _float_type(dtype), ctx, device, out,
                  low=float(low), high=float(high))
 
@@ -39,7 +44,10 @@ def uniform(low: float = 0.0, high: float = 1.0, size: Optional[Shape] = None, d
 def normal(loc: float = 0.0, scale: float = 1.0, size: Optional[Shape] = None, dtype: Any = None,
            ctx: Optional[Context] = None, device: Optional[Context] = None,
            out: Any = None) -> ndarray:
-    """Normally distributed numbers of mean `loc` and standard deviation `scale`."""
+    """Normally distributed numbers of mean `loc` and standard deviation `scale`, which may be arrays."""
+    if isinstance(loc, BaseArray) or isinstance(scale, BaseArray):
+        shape = (loc + scale).shape if size is None else size
+        return loc + scale * normal(size=shape, dtype=dtype, ctx=ctx, device=device)
     return _draw(("_npi_normal", "_random_normal"), size, _float_type(dtype), ctx, device, out,
                  loc=float(loc), scale=float(scale))
 
@@ -77,3 +85,29 @@ def permutation(x: Any, ctx: Optional[Context] = None,
 def shuffle(x: ndarray) -> None:
     """Puts the rows of an array into random order, in place."""
     x[:] = permutation(x)
+
+
+_DRAWN_BY_NUMPY = frozenset("""
+    beta binomial chisquare choice exponential gamma geometric gumbel laplace logistic lognormal
+    multinomial multivariate_normal pareto poisson power rayleigh weibull""".split())
+
+
+def _by_numpy(name: str) -> Callable[..., ndarray]:
+    """NumPy's distribution, by a generator that mx.random.seed reaches."""
+    def draw(*arguments: Any, dtype: Any = None, ctx: Any = None, device: Any = None,
+             **keywords: Any) -> ndarray:
+        state = onp.random.RandomState(int(randint(2 ** 31 - 1).item()))
+        drawn = getattr(state, name)(*map(to_host, arguments),
+                                     **{key: to_host(value) for key, value in keywords.items()})
+        return array(from_host(onp.asarray(drawn)), dtype, ctx=ctx, device=device)
+
+    draw.__name__ = draw.__qualname__ = name
+    draw.__doc__ = getattr(onp.random.RandomState, name).__doc__
+    return draw
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _DRAWN_BY_NUMPY:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    globals()[name] = _by_numpy(name)
+    return globals()[name]

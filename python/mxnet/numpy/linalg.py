@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""mx.np.linalg: `norm` with gradients; NumPy computes everything else, as in mx.np."""
+from typing import Any
+
+import numpy as onp
+
+from .. import numpy as np
+from ._host import host_function
+from .averages import Axis
+from .multiarray import ndarray
+
+
+def norm(x: ndarray, ord: Any = None,  # pylint: disable=redefined-builtin
+         axis: Axis = None, keepdims: bool = False) -> ndarray:
+    """The root of the sum of squares; of vectors (1-D, or one axis) also ord 1, inf and -inf."""
+    is_vector = isinstance(axis, int) or (axis is None and x.ndim == 1)
+    if ord is None or ord == ("fro" if not is_vector else 2):
+        return np.sqrt(np.sum(np.square(x), axis=axis, keepdims=keepdims))
+    reduce = {1: np.sum, onp.inf: np.max, -onp.inf: np.min}.get(ord) if is_vector else None
+    if reduce is not None:
+        return reduce(np.abs(x), axis=axis, keepdims=keepdims)
+    return host_function("norm", onp.linalg)(x, ord, axis, keepdims)
+
+
+def __getattr__(name: str) -> Any:
+    function = host_function(name, onp.linalg)
+    if function is None:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    globals()[name] = function
+    return function

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of mx.np against NumPy's: values, types, gradients."""
+import numpy as onp
+import pytest
+
+import mxnet as mx
+from mxnet import autograd, np
+
+VALUES = onp.array([[1.5, -2, 3], [0.5, 5, -6]], dtype="float32")
+NUMBERS = onp.array([12, 7, 9], dtype="int32")
+
+
+def same(found, wanted, typed=True):
+    """Compares arrays, lists and tuples of them, and numbers."""
+    if isinstance(wanted, (list, tuple)):
+        assert len(found) == len(wanted)
+        for pair in zip(found, wanted):
+            same(*pair, typed)
+        return
+    assert found.shape == onp.shape(wanted)
+    onp.testing.assert_allclose(found.asnumpy(), wanted, rtol=1e-5, atol=1e-6)
+    if typed:
+        assert found.dtype == wanted.dtype
+
+
+# Functions of (module, an array of float32, one of int32).
+CALLS = {
+    "and, or, xor of conditions": lambda m, a, i: [(a > 1) & (a < 4), (a > 1) | (a < 0), (a > 1) ^ (a < 4)],
+    "bits": lambda m, a, i: [i & i[::-1], i | 3, 3 ^ i, 6 & i],
+    "not": lambda m, a, i: [~(a > 1), ~i],
+    "all, any": lambda m, a, i: [(a > -9).all(), (a > 4).any(axis=0), m.all(a > 0, axis=1, keepdims=True)],
+    "argsort": lambda m, a, i: [m.argsort(a), i.argsort(), m.argsort(a, axis=0)],
+    "array_split": lambda m, a, i: m.array_split(a, 2, axis=1) + m.array_split(i, [1]) + m.array_split(i, 4),
+    "take": lambda m, a, i: [m.take(a, m.array([4, 0], dtype="int64")), m.take(a, [1, 0], axis=1),
+                             a.take([7], mode="wrap"), m.take(a, [9], mode="clip")],
+    "transpose": lambda m, a, i: [a.transpose(1, 0), a.transpose((1, 0)), a.transpose(), m.transpose(a),
+                                  a[None].transpose(1, 2, 0), m.transpose(a[None], (2, 0, 1))],
+    "where": lambda m, a, i: list(m.where(a > 1)),
+    "of numbers": lambda m, a, i: [m.hypot(a, 2), m.hypot(2, a), m.arctan2(a, 2), m.arctan2(2, a),
+                                   m.fmax(a, 1), m.fmin(1, a), m.logical_and(a, 0), m.logical_or(0, a),
+                                   m.bitwise_and(i, 3), m.bitwise_or(3, i), m.bitwise_xor(i, i)],
+    "products": lambda m, a, i: [m.tensordot(a, a), m.tensordot(a, a, axes=([1], [1])), m.inner(a, a),
+                                 m.tensordot(a, a[0], (-1, 0)), m.outer(a[0], a[1]), m.tensordot(a, a, 0)],
+    "averages": lambda m, a, i: [m.average(a), m.average(a, axis=0), m.average(a, weights=a * a),
+                                 m.average(a, axis=1, weights=a[0]), m.var(a), m.std(a, axis=0, ddof=1)],
+    "norms": lambda m, a, i: [m.linalg.norm(a), m.linalg.norm(a, axis=1), m.linalg.norm(a, 1, 0),
+                              m.linalg.norm(a[0], onp.inf), m.linalg.norm(a, -onp.inf, 1, True),
+                              m.linalg.norm(a, 2), m.linalg.norm(a, "fro"), m.linalg.norm(a[0], 2)],
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_values_and_types(name):
+    call = CALLS[name]
+    same(call(np, np.array(VALUES), np.array(NUMBERS)), call(onp, VALUES, NUMBERS))
+
+
+def test_functions_of_numbers_alone():
+    for word in ("add", "subtract", "multiply", "power", "maximum", "hypot", "less"):
+        assert getattr(np, word)(2, 3) == getattr(onp, word)(2, 3)
+    assert mx.nd.modulo(7, 4) == 3 and mx.nd.lesser(2, 3) and mx.nd.maximum(2, 3.5) == 3.5
+    with pytest.raises(TypeError, match="must be an array"):
+        np.add(None, 2)
+
+
+def test_linear_algebra():
+    square = np.array([[2.0, 1.0], [1.0, 4.0]])
+    same(np.linalg.inv(square), onp.linalg.inv(square.asnumpy()))
+    same(np.linalg.solve(square, np.array([1.0, 2.0])), onp.linalg.solve(square.asnumpy(), [1, 2]), False)
+    same(np.linalg.svd(square), tuple(onp.linalg.svd(square.asnumpy())))
+    assert float(np.linalg.det(square)) == pytest.approx(7)
+    with autograd.record(), pytest.raises(NotImplementedError, match=r"mx\.np\.linalg\.inv"):
+        np.linalg.inv(square)
+    assert not hasattr(np.linalg, "nothing")
+
+
+# What NumPy computes when nothing is recorded, or has several operators behind it.
+GRADIENTS = {
+    "var": lambda a: np.var(a, axis=1, ddof=1),
+    "std": lambda a: a.std(axis=0, keepdims=True),
+    "norm": np.linalg.norm,
+    "tensordot": lambda a: np.tensordot(a, a * a, axes=([0], [0])),
+    "outer": lambda a: np.outer(a, a),
+    "inner": lambda a: np.inner(a, a),
+    "average": lambda a: np.average(a, axis=0, weights=np.array([1.0, 3.0])),
+    "take": lambda a: np.take(a, np.array([0, 0, 4])),
+    "transpose": lambda a: a.transpose(1, 0) * np.array([1.0, 2.0]),
+    "array_split": lambda a: np.array_split(a, 2, axis=1)[1],
+}
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_gradients(name):
+    function, values = GRADIENTS[name], VALUES.astype("float64")
+    a = np.array(values, dtype="float64")
+    a.attach_grad()
+    with autograd.record():
+        y = (function(a) ** 2).sum()
+    y.backward()
+    step = 1e-5
+    wanted = onp.empty_like(values)
+    for place in onp.ndindex(values.shape):
+        ends = []
+        for sign in (1, -1):
+            moved = values.copy()
+            moved[place] += sign * step
+            ends.append(float((function(np.array(moved, dtype="float64")) ** 2).sum()))
+        wanted[place] = (ends[0] - ends[1]) / (2 * step)
+    onp.testing.assert_allclose(a.grad.asnumpy(), wanted, rtol=1e-5, atol=1e-7)
+
+
+MIXED = {
+    "add": lambda a, b: a + b, "subtract": lambda a, b: b - a, "multiply": lambda a, b: a * b,
+    "divide": lambda a, b: b / a, "power": lambda a, b: a ** b, "remainder": lambda a, b: a % (b + 2),
+    "hypot": np.hypot, "arctan2": np.arctan2,
+}
+
+
+@pytest.mark.parametrize("other", ["float16", "float32", "float64", "int32", "bool"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("name", MIXED)
+def test_gradients_of_mixed_types(name, dtype, other):
+    def gradient(kind, other_kind):
+        a = np.array([[1, 2, 3], [4, 5, 6]], dtype=kind)
+        b = np.array([[1], [0]], dtype=other_kind)
+        a.attach_grad()
+        if "float" in other_kind:
+            b.attach_grad()
+        with autograd.record():
+            y = MIXED[name](a, b) * 1
+        y.backward()
+        assert a.grad.dtype == kind and (b.grad is None or b.grad.dtype == other_kind)
+        return [item.grad.astype("float64").asnumpy() for item in (a, b) if item.grad is not None]
+
+    wanted = gradient("float64", "float64")
+    for found, expected in zip(gradient(dtype, other), wanted):
+        onp.testing.assert_allclose(found, expected, rtol=4e-3, atol=1e-3)
+
+
+def test_wrong_arguments():
+    with pytest.raises(ValueError, match=r"axes \[1\] of \(2, 3\) and \[0\] of \(2, 3\)"):
+        np.tensordot(np.array(VALUES), np.array(VALUES), axes=1)
+    with pytest.raises(mx.MXNetError):
+        np.take(np.array(VALUES), [6]).wait_to_read()
+
+
+def test_shown_types():
+    shown = {dtype: repr(np.array([1, 2], dtype=dtype)) for dtype in
+             ("float32", "float64", "int64", "int32", "bool")}
+    assert shown == {"float32": "array([1., 2.])", "float64": "array([1., 2.], dtype=float64)",
+                     "int64": "array([1, 2], dtype=int64)", "int32": "array([1, 2], dtype=int32)",
+                     "bool": "array([ True,  True])"}
+
+
+def test_distributions_of_numpy_are_seeded_by_ours():
+    def draws():
+        mx.random.seed(5)
+        return [np.random.choice(9, 4), np.random.multinomial(20, [0.25, 0.75]),
+                np.random.gamma(2.0, size=(2, 3)), np.random.choice(np.array([1.5, 2.5]), size=3)]
+
+    first, second = draws(), draws()
+    assert [array.asnumpy().tolist() for array in first] == [array.asnumpy().tolist() for array in second]
+    assert [array.shape for array in first] == [(4,), (2,), (2, 3), (3,)]
+    assert int(first[1].sum()) == 20 and set(first[3].tolist()) <= {1.5, 2.5}
+    assert first[2].asnumpy().tolist() != np.random.gamma(2.0, size=(2, 3)).asnumpy().tolist()
+    assert not hasattr(np.random, "nothing")
+
+
+def test_bounds_of_random_numbers_may_be_arrays():
+    low, high = np.array([0.0, 10.0]), np.array([1.0, 20.0])
+    drawn = np.random.uniform(low, high, size=(500, 2)).asnumpy()
+    assert (drawn >= [0, 10]).all() and (drawn < [1, 20]).all()
+    assert drawn.mean(axis=0) == pytest.approx([0.5, 15], rel=0.1)
+    assert np.random.normal(low, 1).shape == (2,)
+    assert np.random.normal(np.array([100.0]), 0.001, size=(3,)).asnumpy() == pytest.approx(100, rel=1e-3)
