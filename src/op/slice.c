@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of arrays: slice, slice_axis, slice_like, and assignment to a part. Values are copied as
-// bytes, so every type goes.
+// Parts of arrays: slice, slice_axis, and assignment to a part. Values are copied as bytes, so
+// every type goes.
 #include <string.h>
 
 #include "base/fail.h"
@@ -125,22 +125,26 @@ static int ranges_of(const mxn_params *params, const mxn_shape *in, range *range
                                                         : slice_ranges(params, in, ranges);
 }
 
+static int part_shape(const mxn_params *params, const mxn_shape *in, mxn_shape *part)
+{
+    range ranges[MXN_DIMS_MAX];
+    int error = ranges_of(params, in, ranges);
+    *part = (mxn_shape){.ndim = in->ndim};
+    for (int32_t i = 0; error == 0 && i < in->ndim; i++) {
+        part->dims[i] = ranges[i].count;
+    }
+    return error;
+}
+
 static int slice_shapes(const mxn_shapes *shapes)
 {
     const mxn_shape *in = shapes->inputs[0];
     if (!mxn_shape_known(in)) {
         return 0;
     }
-    range ranges[MXN_DIMS_MAX];
-    int error = ranges_of(shapes->params, in, ranges);
-    if (error != 0) {
-        return error;
-    }
-    mxn_shape result = {.ndim = in->ndim};
-    for (int32_t i = 0; i < in->ndim; i++) {
-        result.dims[i] = ranges[i].count;
-    }
-    return mxn__shape_output(shapes, 0, &result);
+    mxn_shape part;
+    int error = part_shape(shapes->params, in, &part);
+    return error != 0 ? error : mxn__shape_output(shapes, 0, &part);
 }
 
 // A walk over the part of `whole` that the slice takes, which begins at `*begin` elements, and over
@@ -228,12 +232,8 @@ static int assign_shapes(const mxn_shapes *shapes)
     if (!mxn_shape_known(in)) {
         return 0;
     }
-    range ranges[MXN_DIMS_MAX];
-    int error = ranges_of(shapes->params, in, ranges);
-    mxn_shape part = {.ndim = in->ndim};
-    for (int32_t i = 0; error == 0 && i < in->ndim; i++) {
-        part.dims[i] = ranges[i].count;
-    }
+    mxn_shape part;
+    int error = part_shape(shapes->params, in, &part);
     error = error != 0 ? error : mxn__shape_input(shapes, 1, &part);
     return error != 0 ? error : mxn__shape_output(shapes, 0, in);
 }
@@ -245,71 +245,6 @@ static int assign_forward(mxn_job *job)
         memcpy(out->data, in->data, mxn_shape_size(in->shape) * mxn_dtype_size(in->dtype));
     }
     return copy_part(job->params, out, &job->inputs[1], true);
-}
-
-// ---- slice_like ---------------------------------------------------------------------------------
-static const mxn_field like_fields[] = {
-    {.name = "axes",
-     .kind = MXN_FIELD_TUPLE,
-     .offset = offsetof(slice_params, begin),
-     .value = "[]"},
-    {0},
-};
-
-// As long as the other array along the axes, or along all of them.
-static int like_shapes(const mxn_shapes *shapes)
-{
-    const mxn_tuple *axes = &((const slice_params *)(const void *)shapes->params->values)->begin;
-    const mxn_shape *in = shapes->inputs[0], *other = shapes->inputs[1];
-    if (!mxn_shape_known(in) || !mxn_shape_known(other)) {
-        return 0;
-    }
-    mxn_shape result;
-    mxn_shape_copy(&result, in);
-    for (int32_t i = 0; i < (axes->count > 0 ? axes->count : in->ndim); i++) {
-        int32_t axis = i;
-        int error =
-            axes->count > 0 ? mxn__axis(shapes->params, axes->values[i], in->ndim, &axis) : 0;
-        if (error != 0) {
-            return error;
-        }
-        if (axis >= other->ndim || other->dims[axis] > in->dims[axis] ||
-            (axes->count <= 0 && other->ndim != in->ndim)) {
-            char text[MXN_SHAPE_TEXT];
-            return mxn__shape_refused(shapes, 0, "axis %d cannot be cut as in shape %s", axis,
-                                      mxn_shape_tuple(other, text));
-        }
-        result.dims[axis] = other->dims[axis];
-    }
-    return mxn__shape_output(shapes, 0, &result);
-}
-
-// The part begins where the whole does.
-static void copy_like(const mxn_operand *whole, const mxn_operand *part, bool into_whole)
-{
-    int64_t in_whole[MXN_DIMS_MAX], in_part[MXN_DIMS_MAX];
-    mxn__row_steps(whole->shape, in_whole);
-    mxn__row_steps(part->shape, in_part);
-    mxn_walk walk;
-    mxn__walk_init(&walk, part->shape->ndim, part->shape->dims,
-                   (const int64_t *const[]){into_whole ? in_part : in_whole,
-                                            into_whole ? in_whole : in_part, NULL});
-    mxn__walk_copy(&walk, into_whole ? part->data : whole->data,
-                   into_whole ? whole->data : part->data, mxn_dtype_size(whole->dtype));
-}
-
-static int like_forward(mxn_job *job)
-{
-    copy_like(&job->inputs[0], &job->outputs[0], false);
-    return 0;
-}
-
-static int like_backward(mxn_job *job)
-{
-    mxn_operand *out = &job->outputs[0];
-    memset(out->data, 0, mxn_shape_size(out->shape) * mxn_dtype_size(out->dtype));
-    copy_like(out, &job->inputs[0], true);
-    return 0;
 }
 
 // ---- the table ----------------------------------------------------------------------------------
@@ -377,27 +312,6 @@ static const mxn_op_def table[] = {
         .shapes = assign_shapes,
         .flags = MXN_OP_ANY_TYPE | MXN_OP_INPLACE,
         .forward = assign_forward,
-    },
-    {
-        .name = "slice_like",
-        .aliases = "_npx_slice_like",
-        .description = "Cut to the sizes of another array.",
-        .inputs = "data shape_like",
-        .fields = like_fields,
-        .params_bytes = sizeof(slice_params),
-        .shapes = like_shapes,
-        .types = mxn__types_of_first,
-        .flags = MXN_OP_ANY_TYPE,
-        .gradient = MXN_GRADIENT({.op = "_backward_slice_like", .takes = "g0", .gives = "0"}),
-        .forward = like_forward,
-    },
-    {
-        .name = "_backward_slice_like",
-        .input_count = 1,
-        .fields = like_fields,
-        .params_bytes = sizeof(slice_params),
-        .flags = SLICED_BACK,
-        .forward = like_backward,
     },
 };
 
