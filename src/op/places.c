@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that take each dimension of the result from places of the same dimension of the input:
 // tile, repeat, reverse, roll, pad. They differ only in the list of places of each dimension;
-// NOWHERE is a constant. The gradient adds up what went to each place.
+// MXN_NOWHERE is a constant. The gradient adds up what went to each place.
 #include <string.h>
 
 #include "base/fail.h"
+#include "op/axis_lists.h"
 #include "op/infer.h"
 #include "op/loops.h"
 
@@ -17,7 +18,6 @@ typedef struct places_params {
 
 enum { TILE, REPEAT, REVERSE, ROLL, PAD };  // variants
 enum { CONSTANT, EDGE, REFLECT };  // modes of pad
-enum { NOWHERE = -1 };
 
 static const mxn_word pad_modes[] = {
     {"constant", CONSTANT}, {"edge", EDGE}, {"reflect", REFLECT}, {0}};
@@ -192,7 +192,7 @@ static int64_t padded_place(int64_t i, int64_t dim, int32_t mode)
     if (mode == EDGE) {
         return i < 0 ? 0 : dim - 1;
     }
-    return mode == CONSTANT ? NOWHERE : i < 0 ? -i : 2 * (dim - 1) - i;
+    return mode == CONSTANT ? MXN_NOWHERE : i < 0 ? -i : 2 * (dim - 1) - i;
 }
 
 // Where element i along an axis of the result comes from.
@@ -233,14 +233,6 @@ static int places_shapes(const mxn_shapes *shapes)
 }
 
 // ---- kernels ------------------------------------------------------------------------------------
-// The lists of places, one after the other, and where each begins; `steps` are the input's.
-typedef struct lists {
-    layout l;
-    const int64_t *of[MXN_DIMS_MAX];
-    int64_t steps[MXN_DIMS_MAX];
-    bool straight;  // the last one is a run: place i is the first one's place + i
-} lists;
-
 static const mxn_operand *small_of(const mxn_job *job)
 {
     bool backward = (job->params->op->flags & MXN_OP_BACKWARD) != 0;
@@ -260,136 +252,50 @@ static uint64_t lists_workspace(const mxn_job *job)
     return count * sizeof(int64_t);
 }
 
-static int make_lists(const mxn_job *job, lists *to)
+// The lists lie one after the other in the workspace.
+static int make_lists(const mxn_job *job, mxn_axis_lists *lists)
 {
-    int error = lay_out(job->params, small_of(job)->shape, &to->l);
-    int64_t *at = job->workspace, step = 1;
-    for (int32_t axis = 0; error == 0 && axis < to->l.ndim; axis++) {
-        to->of[axis] = at;
-        for (int64_t i = 0; i < to->l.out[axis]; i++) {
-            *at++ = place_of(job->params, &to->l, axis, i);
-        }
-    }
-    for (int32_t axis = to->l.ndim - 1; error == 0 && axis >= 0; axis--) {
-        to->steps[axis] = step;
-        step *= to->l.in[axis];
-    }
-    int32_t last = to->l.ndim - 1;
-    to->straight = true;
-    for (int64_t i = 1; error == 0 && last >= 0 && i < to->l.out[last]; i++) {
-        to->straight =
-            to->straight && to->of[last][i] == to->of[last][0] + i && to->of[last][0] != NOWHERE;
-    }
-    return error;
-}
-
-// The begin in the input of a row of the result, NOWHERE if all of it is constant. Moves `index` of
-// the outer dimensions on.
-static int64_t next_row(const lists *from, int64_t *index)
-{
-    int64_t at = 0;
-    int32_t outer = from->l.ndim - 1;
-    for (int32_t i = 0; i < outer; i++) {
-        int64_t place = from->of[i][index[i]];
-        at = place == NOWHERE || at == NOWHERE ? NOWHERE : at + place * from->steps[i];
-    }
-    for (int32_t i = outer - 1; i >= 0 && ++index[i] == from->l.out[i]; i--) {
-        index[i] = 0;
-    }
-    return at;
-}
-
-#define COPY_ROW(bytes)                                                            \
-    for (int64_t i = 0; i < count; i++) {                                          \
-        const char *source =                                                       \
-            places[i] == NOWHERE ? constant : from + places[i] * (int64_t)(bytes); \
-        memcpy(to + i * (int64_t)(bytes), source, (bytes));                        \
-    }                                                                              \
-    break;
-
-static void copy_row(const int64_t *places, int64_t count, const char *from, const char *constant,
-                     char *to, size_t size)
-{
-    switch (size) {
-    case 1:
-        COPY_ROW(1)
-    case 2:
-        COPY_ROW(2)
-    case 4:
-        COPY_ROW(4)
-    default:
-        COPY_ROW(8)
-    }
-}
-
-static int places_forward(mxn_job *job)
-{
-    const mxn_operand *in = &job->inputs[0], *out = &job->outputs[0];
-    lists all;
-    int error = make_lists(job, &all);
+    layout l;
+    int error = lay_out(job->params, small_of(job)->shape, &l);
     if (error != 0) {
         return error;
     }
-    size_t size = mxn_dtype_size(out->dtype);
-    int32_t last = all.l.ndim - 1;
-    int64_t count = last < 0 ? 1 : all.l.out[last], index[MXN_DIMS_MAX] = {0}, constant;
-    int64_t rows = (int64_t)mxn_shape_size(out->shape) / count;
-    const int64_t only = 0, *places = last < 0 ? &only : all.of[last];
-    const double value = params_of(job->params)->constant_value;
-    mxn_cast(&constant, out->dtype, &value, MXN_FLOAT64, 1);
-    for (int64_t row = 0; row < rows; row++) {
-        char *to = (char *)out->data + (size_t)(row * count) * size;
-        int64_t at = next_row(&all, index);
-        const char *from = (const char *)in->data + (at == NOWHERE ? 0 : at) * (int64_t)size;
-        if (at == NOWHERE) {
-            mxn_fill(to, out->dtype, value, (size_t)count);
-        } else if (all.straight) {
-            memcpy(to, from + places[0] * (int64_t)size, (size_t)count * size);
-        } else {
-            copy_row(places, count, from, (const char *)&constant, to, size);
+    int64_t *at = job->workspace;
+    lists->ndim = l.ndim;
+    for (int32_t axis = 0; axis < l.ndim; axis++) {
+        lists->small[axis] = l.in[axis];
+        lists->count[axis] = l.out[axis];
+        lists->places[axis] = at;
+        for (int64_t i = 0; i < l.out[axis]; i++) {
+            *at++ = place_of(job->params, &l, axis, i);
         }
     }
     return 0;
 }
 
-#define ADD_ROW(type)                                                                         \
-    static void add_row_##type(const type *g, const int64_t *places, int64_t count, type *to) \
-    {                                                                                         \
-        for (int64_t i = 0; i < count; i++) {                                                 \
-            if (places[i] != NOWHERE) {                                                       \
-                to[places[i]] += g[i];                                                        \
-            }                                                                                 \
-        }                                                                                     \
+static int places_forward(mxn_job *job)
+{
+    mxn_axis_lists lists;
+    int error = make_lists(job, &lists);
+    if (error == 0) {
+        mxn__lists_copy(&lists, &job->inputs[0], &job->outputs[0],
+                        params_of(job->params)->constant_value);
     }
-ADD_ROW(float)
-ADD_ROW(double)
+    return error;
+}
 
 static int places_backward(mxn_job *job)
 {
-    const mxn_operand *g = &job->inputs[0], *out = &job->outputs[0];
-    lists all;
-    int error = make_lists(job, &all);
+    const mxn_operand *out = &job->outputs[0];
+    mxn_axis_lists lists;
+    int error = make_lists(job, &lists);
     if (error != 0) {
         return error;
     }
     if (out->dtype != MXN_FLOAT32 && out->dtype != MXN_FLOAT64) {
         return mxn__type_refused(job, out->dtype);
     }
-    int32_t last = all.l.ndim - 1;
-    int64_t count = last < 0 ? 1 : all.l.out[last], index[MXN_DIMS_MAX] = {0};
-    int64_t rows = count == 0 ? 0 : (int64_t)mxn_shape_size(g->shape) / count;
-    const int64_t only = 0, *places = last < 0 ? &only : all.of[last];
-    memset(out->data, 0, mxn_shape_size(out->shape) * mxn_dtype_size(out->dtype));
-    for (int64_t row = 0; row < rows; row++) {
-        int64_t at = next_row(&all, index);
-        if (at != NOWHERE && out->dtype == MXN_FLOAT32) {
-            add_row_float((const float *)g->data + row * count, places, count,
-                          (float *)out->data + at);
-        } else if (at != NOWHERE) {
-            add_row_double((const double *)g->data + row * count, places, count,
-                           (double *)out->data + at);
-        }
-    }
+    mxn__lists_add(&lists, &job->inputs[0], out);
     return 0;
 }
 
