@@ -31,11 +31,6 @@ typedef struct work {
     float *turned_a;  // room for a, turned; or null
 } work;
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static void fill_panel(const work *w, float *panel, int64_t first, int64_t depth, int64_t column,
                        int64_t columns)
 {
@@ -68,7 +63,7 @@ static void multiply_panel(const work *w, const float *panel, int64_t panel_row,
     float aside[MXN_TILE_ROWS * MXN_TILE_COLUMNS_MAX];
     bool adds = w->adds || first > 0;
     for (int64_t row = begin; row < end; row += MXN_TILE_ROWS) {
-        int64_t rows = least(MXN_TILE_ROWS, end - row);
+        int64_t rows = mxn__least(MXN_TILE_ROWS, end - row);
         w->vector->tile(&(mxn_tile){
             .a = w->a + row * w->a_row + first * w->a_step,
             .a_row = w->a_row,
@@ -97,9 +92,9 @@ static void part(void *argument, int index, int threads)
     int64_t end = mxn__team_begin(count, index + 1, threads);
     float *panel = w->panels + (int64_t)index * DEPTH * MXN_TILE_COLUMNS_MAX;
     for (int64_t p = w->by_columns ? begin : 0; p < (w->by_columns ? end : panels); p++) {
-        int64_t column = p * width, columns = least(width, w->columns - column);
+        int64_t column = p * width, columns = mxn__least(width, w->columns - column);
         for (int64_t first = 0; first < w->depth; first += DEPTH) {
-            int64_t depth = least(DEPTH, w->depth - first);
+            int64_t depth = mxn__least(DEPTH, w->depth - first);
             const float *from = panel;
             int64_t row = MXN_TILE_COLUMNS_MAX;
             if (w->b_transposed || columns < width || w->rows > SOME_ROWS) {
