@@ -32,7 +32,7 @@ enum {
 typedef struct mxp_control_block {
     uint32_t gate;  // classes that record now, and MXP_GATE_* bits
     uint32_t layout;  // MXP_LAYOUT of the library
-    uint64_t closed_ticks;  // spans begun up to here were closed by a stop
+    uint64_t closed_ticks;  // spans begun up to here are none of now: a stop has closed them
     uint64_t reserved[6];
 } mxp_control_block;
 

@@ -7,11 +7,13 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/cpu/cpu.h"
 #include "base/os/os.h"
 #include "prof/emit.h"
 #include "prof/pool.h"
 #include "prof/ring.h"
 #include "prof/state.h"
+#include "prof/stops.h"
 #include "prof/store.h"
 
 mxp_control_block mxp_control = {.layout = MXP_LAYOUT};
@@ -186,6 +188,12 @@ uint64_t mxp__recorder_start(uint32_t classes, int resumed)
     bool was_on = mxp__recorder_is_on();
     uint64_t now = mxp_ticks();
     if (!was_on) {
+        if (recorder_state() == MXP__STATE_STOPPED) {
+            // A thread may have been on its way into a span when the stop came. Not the moment when
+            // the gate opens: a clock is read up to 100 ns before what stands before it.
+            mxp__stops_end(now);
+            __atomic_store_n(&mxp_control.closed_ticks, now, __ATOMIC_SEQ_CST);
+        }
         mxp__recorder_calibrate();
         if (mxp__rec.limits.full_policy == MXP_FULL_DROP && !mxp__store_is_open()) {
             mxp__pool_prefill();
@@ -208,58 +216,75 @@ static bool open_span_read(mxp_thread *thread, uint32_t i, uint64_t *begin, uint
     return *begin != 0 && *begin == __atomic_load_n(&thread->hot.open[i].begin, __ATOMIC_RELAXED);
 }
 
-// Remembers that this span is written here, not at its end. False: no room, its owner will.
-static bool add_closed_token(mxp_thread *thread, uint64_t token)
+static bool is_closed(const mxp_thread *thread, uint64_t token)
 {
-    bool added = false;
+    for (uint32_t i = 0; i < thread->closed_count; i++) {
+        if (thread->closed_tokens[i] == token) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// An open span of before `end`, if it is there: from now on it is written here and not at its end.
+// False also if there is no room to remember it; its owner then writes it. What the owner takes off
+// its stack it looks for afterwards, under the same lock (take_closed_token).
+static bool claim_open_span(mxp_thread *thread, uint32_t i, uint64_t end, mxp_span *span)
+{
     if (!mxp__spin_lock(&mxp__pool_lock)) {
         return false;
     }
-    if (thread->closed_count < MXP_OPEN_MAX) {
-        thread->closed_tokens[thread->closed_count++] = token;
-        added = true;
+    bool claimed = open_span_read(thread, i, &span->begin_ticks, &span->name) &&
+                   span->begin_ticks <= end && thread->closed_count < MXP_OPEN_MAX &&
+                   !is_closed(thread, span->begin_ticks);
+    if (claimed) {
+        thread->closed_tokens[thread->closed_count++] = span->begin_ticks;
     }
     mxp__spin_unlock(&mxp__pool_lock);
-    return added;
+    return claimed;
 }
 
-static void close_open_spans(mxp_thread *thread, uint64_t closed_before, uint64_t end)
+// One that a stop before this one has missed, because it was just being begun, ends with that one.
+static void close_open_spans(mxp_thread *thread, uint64_t end)
 {
     uint32_t depth = __atomic_load_n(&thread->hot.depth, __ATOMIC_RELAXED);
+    mxp_span span = {.flags = MXP_SPAN_CLOSED_BY_STOP,
+                     .lane = &thread->hot == mxp_self ? 0 : MXP_LANE_THREAD | thread->index};
     for (uint32_t i = 0; i < depth && i < MXP_OPEN_MAX; i++) {
-        uint64_t begin;
-        uint32_t name;
-        if (!open_span_read(thread, i, &begin, &name) || begin <= closed_before || begin > end ||
-            !add_closed_token(thread, begin)) {
-            continue;
+        if (claim_open_span(thread, i, end, &span) &&
+            mxp__stops_behind(span.begin_ticks, &span.end_ticks)) {
+            mxp__span_emit_closed(&span);
         }
-        uint32_t lane = &thread->hot == mxp_self ? 0 : MXP_LANE_THREAD | thread->index;
-        mxp__span_emit_closed(&(mxp_span){.name = name,
-                                          .flags = MXP_SPAN_CLOSED_BY_STOP,
-                                          .begin_ticks = begin,
-                                          .end_ticks = end,
-                                          .lane = lane});
     }
+}
+
+// The moment is read while everybody is held: no record that was taken before is later than it, and
+// who ends a span from then on knows it.
+static uint64_t close_gate(uint32_t state, int close_open)
+{
+    mxp__hold();
+    mxp__cpu_counter_fence();
+    if (state == MXP__STATE_ON) {
+        __atomic_store_n(&mxp__rec.off_ticks, mxp_ticks(), __ATOMIC_RELEASE);
+    }
+    uint64_t end = mxp__recorder_off_ticks();  // of a pause, if we are in one
+    if (close_open && state != MXP__STATE_STOPPED) {
+        mxp__stops_begin(end);
+        __atomic_store_n(&mxp_control.closed_ticks, end, __ATOMIC_SEQ_CST);
+    }
+    gate_classes(0);
+    mxp__release();
+    return end;
 }
 
 uint64_t mxp__recorder_stop(int close_open)
 {
     mxp__drain_lock();
     uint32_t state = recorder_state();
-    uint64_t now = mxp_ticks();
-    if (state == MXP__STATE_ON) {
-        __atomic_store_n(&mxp__rec.off_ticks, now, __ATOMIC_RELEASE);
-    }
-    uint64_t end = mxp__recorder_off_ticks();  // of a pause, if we are in one
-    uint64_t closed_before = mxp_control.closed_ticks;
-    if (close_open && state != MXP__STATE_STOPPED) {
-        __atomic_store_n(&mxp_control.closed_ticks, end, __ATOMIC_SEQ_CST);
-    }
-    gate_classes(0);
-    mxp__quiesce();
+    uint64_t end = close_gate(state, close_open);
     if (close_open && state != MXP__STATE_STOPPED) {
         for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
-            close_open_spans(thread, closed_before, end);
+            close_open_spans(thread, end);
         }
     }
     if (state == MXP__STATE_ON || (close_open && state == MXP__STATE_PAUSED)) {

@@ -5,6 +5,7 @@
 #include "prof/emit.h"
 #include "prof/pool.h"
 #include "prof/state.h"
+#include "prof/stops.h"
 
 // ---- the inline path, exported ----------------------------------------------------------------
 uint64_t mxp_span_begin_call(uint32_t classes, mxp_name name)
@@ -81,7 +82,9 @@ static void open_pop(mxp_recorder *self, uint64_t token)
         }
         for (; at != 0 && at < kept; at++) {
             mxp_open_span above = self->open[at];
-            __atomic_store_n(&self->open[at - 1].name, above.name, __ATOMIC_RELAXED);
+            // Nobody sees the one span's begin with the other's name (pairs with open_span_read).
+            __atomic_store_n(&self->open[at - 1].begin, 0, __ATOMIC_RELAXED);
+            __atomic_store_n(&self->open[at - 1].name, above.name, __ATOMIC_RELEASE);
             __atomic_store_n(&self->open[at - 1].begin, above.begin, __ATOMIC_RELEASE);
         }
     }
@@ -91,7 +94,8 @@ static void open_pop(mxp_recorder *self, uint64_t token)
     __atomic_store_n(&self->depth, depth - 1, __ATOMIC_RELAXED);
 }
 
-// Whether a stop has written this span already; forgets it.
+// Whether a stop has written this span already; forgets it. It is off the stack by now: so either
+// the stop has found it there, and it is found here, or the stop does not write it.
 static bool take_closed_token(mxp_thread *self, uint64_t token)
 {
     bool found = false;
@@ -195,12 +199,13 @@ static void end_unusual(mxp_thread *self, mxp_name name, uint64_t token, uint64_
     mxp_span span = {.name = name, .begin_ticks = token, .end_ticks = end};
     open_pop(&self->hot, token);
     if (token <= __atomic_load_n(&mxp_control.closed_ticks, __ATOMIC_RELAXED)) {
-        // Closed by a stop, which wrote it if it stood on the stack; else it is ours to write.
-        if (take_closed_token(self, token) || token <= mxp__rec.forked_ticks) {
+        // Closed by a stop, which wrote it if it stood on the stack; else it is ours to write,
+        // unless it was begun while recording was off.
+        if (take_closed_token(self, token) || token <= mxp__rec.forked_ticks ||
+            !mxp__stops_behind(token, &span.end_ticks)) {
             mxp__emit_leave(self);
             return;
         }
-        span.end_ticks = __atomic_load_n(&mxp_control.closed_ticks, __ATOMIC_RELAXED);
         span.flags = MXP_SPAN_CLOSED_BY_STOP;
     } else if (!on) {
         uint64_t off = mxp__recorder_off_ticks();

@@ -277,6 +277,65 @@ static void begin_read_before_a_stop_is_a_span_of_the_next_start(void **state)
     live_events_free(&live);
 }
 
+static void begin_read_while_stopped_is_a_span_of_the_next_start(void **state)
+{
+    (void)state;
+    mxp__recorder_stop(1);
+    uint64_t before = mxp_ticks();
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    uint64_t token = mxp_begin_at(MXP_CLASS_USER, name_a, before);
+    assert_true(token > before);
+    mxp_end_at(name_a, token, 0);
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    assert_int_equal(live_events_find(&live, MXP_KIND_SPAN, "a", 0)->begin_ticks, token);
+    live_events_free(&live);
+}
+
+// The thread had passed the gate when the stop came, and read the clock after it.
+static void span_begun_while_stopped_is_none(void **state)
+{
+    (void)state;
+    uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED);
+    mxp__recorder_stop(1);
+    uint64_t token = mxp_inline_begin(gate, name_a);
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    uint64_t inner = mxp_inline_begin(gate, name_b);
+    mxp__recorder_stop(1);
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    mxp_span_end(name_b, inner);
+    mxp_span_end(name_a, token);
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "a"), 0);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "b"), 1);
+    live_events_free(&live);
+}
+
+// Deeper than the stack keeps spans by name, so that no stop can close them.
+static void deep_spans_end_with_the_first_stop_they_met(void **state)
+{
+    (void)state;
+    enum { DEPTH = 40, STOPS = 3 };
+    uint64_t tokens[DEPTH], off[STOPS];
+    for (int i = 0; i < DEPTH; i++) {
+        tokens[i] = mxp_span_begin(name_a);
+    }
+    for (int i = 0; i < STOPS; i++) {
+        off[i] = mxp__recorder_stop(1);
+        mxp__recorder_start(MXP_CLASS_ALL, 0);
+    }
+    for (int i = DEPTH - 1; i >= 0; i--) {
+        mxp_span_end(name_a, tokens[i]);
+    }
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "a"), DEPTH);
+    for (size_t i = 0; i < DEPTH; i++) {
+        const mxp_event *span = live_events_find(&live, MXP_KIND_SPAN, "a", i);
+        assert_int_equal(span->flags, MXP_SPAN_CLOSED_BY_STOP);
+        assert_int_equal(span->end_ticks, off[0]);
+    }
+    live_events_free(&live);
+}
+
 // It ended before the pause and was noticed after it.
 static void end_read_before_a_pause_is_kept(void **state)
 {
@@ -300,6 +359,9 @@ int main(void)
         TEST(moments_that_the_caller_has_read_are_kept),
         TEST(end_before_its_begin_counts_as_the_begin),
         TEST(begin_read_before_a_stop_is_a_span_of_the_next_start),
+        TEST(begin_read_while_stopped_is_a_span_of_the_next_start),
+        TEST(span_begun_while_stopped_is_none),
+        TEST(deep_spans_end_with_the_first_stop_they_met),
         TEST(end_read_before_a_pause_is_kept),
         TEST(nothing_is_recorded_while_off),
         TEST(span_open_at_stop_is_closed_once_and_flagged),
