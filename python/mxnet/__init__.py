@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """MXNet's Python interface on libmxnet: arrays, operators, gradients, and the profiler."""
 from . import base, context, device, libinfo, runtime, util
+from ._absent import refusing
 from .base import MXNetError
 from .context import (Context, Device, cpu, cpu_pinned, current_context, current_device, gpu,
                       gpu_memory_info, num_gpus)
@@ -19,3 +20,7 @@ from .gluon import metric
 from .ndarray import waitall
 
 __version__ = libinfo.__version__
+
+__getattr__ = refusing(__name__, """
+    AttrScope attribute callback contrib executor image img io kv kvstore library mod model module mon
+    monitor name onnx recordio rnn rtc th viz visualization""")

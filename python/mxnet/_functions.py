@@ -90,7 +90,8 @@ def lazy(module: str, prefixes: Iterable[str], kind: type,
     def get_attribute(name: str) -> Any:
         found = operator_of(name)
         if not found:
-            raise AttributeError(f"module '{module}' has no attribute '{name}'")
+            raise AttributeError(f"module '{module}' has no attribute '{name}': the library has no such "
+                                 f"operator; dir({module.replace('mxnet', 'mx')}) lists those it has")
         function = make(found, name, kind, module)
         setattr(sys.modules[module], name, function)
         return function

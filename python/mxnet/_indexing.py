@@ -153,15 +153,23 @@ def get(array: Any, key: Any) -> Any:
 
 
 # ---- writing -----------------------------------------------------------------------------------
+def _repeated(array: Any, value: Any, shape: tuple) -> Any:
+    """An array repeated to a shape; ValueError, as NumPy's, if it does not fit."""
+    if value.shape == shape:
+        return value
+    if value.ndim > len(shape) or any(size not in (1, to) for size, to in
+                                      zip(value.shape[::-1], shape[::-1])):
+        raise ValueError(f"values of shape {value.shape} do not fit the shape {shape} they are written to")
+    value = value.reshape((1,) * (len(shape) - value.ndim) + value.shape)
+    return invoke(type(array), "broadcast_to", value, shape=shape)
+
+
 def _set_all(array: Any, value: Any) -> None:
     """array[:] = value."""
     if isinstance(value, (int, float, onp.number, onp.bool_)):
         array._fill(value)
     elif hasattr(value, "_address"):
-        if value.shape != array.shape:
-            value = invoke(type(array), "broadcast_to",
-                           value.reshape((1,) * (array.ndim - value.ndim) + value.shape),
-                           shape=array.shape)
+        value = _repeated(array, value, array.shape)
         if value._address != array._address:
             invoke(type(array), "_copyto", value, out=array)
     else:
@@ -200,9 +208,7 @@ def _set_part(array: Any, keys: tuple, cut: Basic, value: Any) -> None:
     elif hasattr(value, "_address") and exists("_slice_assign"):
         lengths = tuple(len(range(*slice(*bounds).indices(size)))
                         for *bounds, size in zip(cut.begin, cut.end, cut.step, array.shape))
-        value = invoke(type(array), "broadcast_to",
-                       value.reshape((1,) * (len(cut.shape) - value.ndim) + value.shape),
-                       shape=cut.shape) if value.shape != cut.shape else value
+        value = _repeated(array, value, cut.shape)
         invoke(type(array), "_slice_assign", array, value.reshape(lengths), out=array,
                begin=cut.begin, end=cut.end, step=cut.step)
     else:

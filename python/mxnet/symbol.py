@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, NoReturn, Optional
 
+from ._absent import AbsentError
 from .base import MXNetError
 
 
@@ -60,4 +61,4 @@ Variable = var
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    raise MXNetError(f"mx.sym.{name}: there are no graphs yet; mx.nd.{name} computes at once")
+    raise AbsentError(f"mx.sym.{name}: there are no graphs yet; mx.nd.{name} computes at once")

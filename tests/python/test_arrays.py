@@ -322,3 +322,12 @@ def test_shown():
     assert repr(mx.nd.array([1, 2])) == "\n[1. 2.]\n<NDArray 2 @cpu(0)>"
     assert repr(mx.np.array([1, 2])) == "array([1., 2.])"
     assert repr(mx.np.array([1], device=mx.cpu(1))) == "array([1.], device=cpu(1))"
+
+
+def test_values_that_do_not_fit_are_refused_as_by_numpy(kind):
+    array = kind.array(VALUES)
+    for key, shape in ((0, (5,)), (slice(None), (3, 3)), ((slice(None), slice(None, None, 2)), (3, 4)),
+                       (0, (1, 1, 3, 4))):
+        with pytest.raises(ValueError, match="do not fit"):
+            array[key] = kind.ones(shape)
+    onp.testing.assert_array_equal(array.asnumpy(), VALUES)

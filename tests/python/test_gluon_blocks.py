@@ -213,6 +213,35 @@ def test_files_of_1x_name_parameters_with_prefixes(tmp_path, kinds):
         assert net(mx.nd.ones((1, 4))).asnumpy() == pytest.approx(14, rel=1e-4)
 
 
+def test_summary(capsys):
+    net = nn.HybridSequential()
+    shared = nn.Dense(5, in_units=5)
+    net.add(nn.Dense(5), nn.BatchNorm(), shared, shared)
+    net.initialize()
+    mean = mx.nd.zeros((5,))
+    net.summary(mx.nd.ones((2, 4)))
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [row for row in rows if len(row) == 4 and row[-1].isdigit()] == [
+        ["Input", "(2,", "4)", "0"], ["Dense-1", "(2,", "5)", "25"], ["BatchNorm-1", "(2,", "5)", "20"],
+        ["Dense-2", "(2,", "5)", "30"], ["Dense-3", "(2,", "5)", "30"],
+        ["HybridSequential", "(2,", "5)", "0"]]
+    assert [int(row[-1]) for row in rows if "params:" in row or row[0] == "Unique"] == [105, 95, 10, 75]
+    assert (net[1].running_mean.data() == mean).asnumpy().all()  # not trained
+    net(mx.nd.ones((2, 4)))
+    assert capsys.readouterr().out == ""
+
+
+def test_calls_without_an_array():
+    net = nn.HybridSequential()
+    net.add(nn.Dense(2))
+    net.initialize()
+    for wrong, kind in ((onp.ones((2, 3)), "numpy.ndarray"), ("a", "str"), (None, "NoneType")):
+        with pytest.raises(ValueError, match=f"was called with {kind}; blocks take arrays"):
+            net(wrong)
+    with pytest.raises(mx.MXNetError, match="no graphs yet that could be exported"):
+        net.export("net")
+
+
 def test_shared_parameters_and_types():
     first, second = small(), small()
     second.share_parameters(first.collect_params())

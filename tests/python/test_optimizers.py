@@ -158,6 +158,16 @@ def test_rates_that_nobody_gave():
     assert rates == {"sgd": 0.1, "nag": 0.1, "adam": 0.001, "rmsprop": 0.001}
 
 
+def test_an_updater_keeps_the_states_of_each_weight():
+    updater = optimizer.get_updater(optimizer.SGD(learning_rate=0.1, momentum=0.9))
+    weights = [mx.nd.zeros((1,)), mx.nd.zeros((1,))]
+    for _ in range(2):
+        updater(0, mx.nd.ones((1,)), weights[0])
+        updater([1], [3 * mx.nd.ones((1,))], [weights[1]])
+    assert [weight.asscalar() for weight in weights] == pytest.approx([-0.29, -0.87])
+    assert [updater.states[i][0].asscalar() for i in (0, 1)] == pytest.approx([-0.19, -0.57])
+
+
 def test_wrong_schedules_are_refused():
     for make in (lambda: lr_scheduler.FactorScheduler(0), lambda: lr_scheduler.FactorScheduler(1, 2),
                  lambda: lr_scheduler.MultiFactorScheduler([3, 2]),

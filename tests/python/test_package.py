@@ -190,3 +190,23 @@ while True:
     assert program.returncode != 0 and "KeyboardInterrupt" in errors
     items = json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))["traceEvents"]
     assert any(item["name"] == "dot" for item in items)
+
+
+@pytest.mark.parametrize("place, name", [
+    (mx, "kv"), (mx, "mod"), (mx, "io"), (mx, "image"), (mx.gluon, "rnn"), (mx.gluon, "model_zoo"),
+    (mx.gluon.nn, "GroupNorm"), (mx.gluon.loss, "KLDivLoss"), (mx.metric, "F1"),
+    (mx.optimizer, "AdaGrad"), (mx.gluon.data.vision, "CIFAR10"),
+    (mx.gluon.data.vision.transforms, "Resize")])
+def test_what_mxnet_has_beyond_this_says_that_it_is_not_there(place, name):
+    with pytest.raises(mx.MXNetError, match=rf"mx\..*{name} is not there yet"):
+        getattr(place, name)
+    assert not hasattr(place, name)
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'$"):
+        getattr(place, "nonsense")
+
+
+@pytest.mark.parametrize("place", [mx.nd, mx.np, mx.npx, mx.nd.contrib])
+def test_a_missing_operator_says_where_the_others_are(place):
+    with pytest.raises(AttributeError, match=r"no such operator; dir\(mx\..*\) lists those it has"):
+        getattr(place, "nonsense")
+    assert not hasattr(mx.sym, "FullyConnected")

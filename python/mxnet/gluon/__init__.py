@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gluon: networks as blocks, their losses, training and data."""
+from .._absent import refusing
 from . import data, loss, metric, nn, utils
 from .block import Block, HybridBlock
 from .parameter import Constant, DeferredInitializationError, Parameter, ParameterDict
@@ -7,3 +8,6 @@ from .trainer import Trainer
 
 __all__ = ["Block", "Constant", "DeferredInitializationError", "HybridBlock", "Parameter",
            "ParameterDict", "Trainer", "data", "loss", "metric", "nn", "utils"]
+
+__getattr__ = refusing(__name__, """
+    SymbolBlock contrib model_zoo probability rnn""")

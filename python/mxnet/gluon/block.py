@@ -8,12 +8,15 @@ import threading
 import weakref
 from collections import OrderedDict
 from contextlib import contextmanager
-from typing import Any, Callable, Dict, Iterator, List, Optional
+from typing import Any, Callable, Dict, Iterator, List, NoReturn, Optional
 
 from .. import ndarray as nd
 from .. import profiler
+from .._absent import AbsentError
+from .._array import BaseArray
 from ..base import MXNetError
 from ..symbol import Symbol
+from . import summary
 from .parameter import DeferredInitializationError, Parameter, ParameterDict
 
 _roots: Dict[str, int] = {}  # how many blocks without a parent were named after a class
@@ -205,6 +208,10 @@ class Block:
     def forward(self, *args: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no forward")
 
+    def summary(self, *inputs: Any) -> None:
+        """Prints the outputs and the parameters of each member, of one call with `inputs`."""
+        summary.show(self, *inputs)
+
     def extra_repr(self) -> str:
         """What its representation says in place of its members."""
         return ""
@@ -221,6 +228,18 @@ class Block:
 def _refuse_symbols(name: str, args: tuple) -> None:
     if any(isinstance(argument, Symbol) for argument in args):
         raise MXNetError(f"{name} was called with a symbol: there are no graphs yet, blocks take arrays")
+
+
+def _has_array(item: Any) -> bool:
+    return any(map(_has_array, item)) if isinstance(item, (list, tuple)) else isinstance(item, BaseArray)
+
+
+def _require_array(name: str, args: tuple) -> None:
+    if not _has_array(args):
+        kinds = ", ".join(f"{type(argument).__module__}.{type(argument).__name__}".replace("builtins.", "")
+                          for argument in args)
+        raise ValueError(f"{name} was called with {kinds}; blocks take arrays: mx.nd.array(…) or "
+                         "mx.np.array(…) makes one")
 
 
 _OPTIONS = ("static_alloc", "static_shape", "inline_limit", "forward_bulk_size", "backward_bulk_size",
@@ -261,9 +280,19 @@ class HybridBlock(Block):
         for parameter in self._reg_params.values():
             parameter.finish_initialization()
 
+    def export(self, *_: Any, **__: Any) -> NoReturn:
+        """Graphs do not exist yet: AbsentError."""
+        raise AbsentError(f"{type(self).__name__}: there are no graphs yet that could be exported or "
+                          "optimized; save_parameters writes the values")
+
+    optimize_for = export
+
     def _run(self, *args: Any) -> Any:
         try:
             return self.forward(*args)
+        except AttributeError:
+            _require_array(type(self).__name__, args)
+            raise
         except DeferredInitializationError:
             if not any(parameter.is_deferred for parameter in self._reg_params.values()):
                 raise

@@ -6,6 +6,7 @@ from typing import Any, Optional
 
 from .. import ndarray as nd
 from .. import numpy as np
+from .._absent import refusing
 from .block import HybridBlock
 from .functions import functions_of, is_numpy
 
@@ -128,3 +129,7 @@ SoftmaxCELoss = SoftmaxCrossEntropyLoss
 
 def _abs(array: Any) -> Any:
     return np.abs(array) if is_numpy(array) else nd.abs(array)
+
+__getattr__ = refusing(__name__, """
+    CTCLoss CosineEmbeddingLoss HingeLoss KLDivLoss LogisticLoss PoissonNLLLoss SDMLLoss SquaredHingeLoss
+    TripletLoss""")

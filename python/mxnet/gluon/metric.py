@@ -7,6 +7,8 @@ from typing import Any, Callable, Dict, Iterable, List, Tuple, Type
 
 import numpy as onp
 
+from .._absent import refusing
+
 _registry: Dict[str, Type["EvalMetric"]] = {}
 
 
@@ -204,3 +206,7 @@ class CompositeEvalMetric(EvalMetric):
 
 
 np = CustomMetric  # 1.x: mx.metric.np(function)
+
+__getattr__ = refusing(__name__, """
+    BinaryAccuracy Caffe F1 Fbeta MCC MeanCosineSimilarity MeanPairwiseDistance NegativeLogLikelihood
+    PCC PearsonCorrelation Perplexity Torch""")

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Optimizers: how gradients change parameters. One operator updates one parameter."""
+from .._absent import refusing
 from .adam import Adam
 from .optimizer import Optimizer, create, register
 from .rmsprop import RMSProp
 from .sgd import NAG, SGD
 from .states import copy_state, load_states, save_states
+from .updater import Updater, get_updater
 
-__all__ = ["Adam", "NAG", "Optimizer", "RMSProp", "SGD", "copy_state", "create", "load_states",
-           "register", "save_states"]
+__all__ = ["Adam", "NAG", "Optimizer", "RMSProp", "SGD", "Updater", "copy_state", "create",
+           "get_updater", "load_states", "register", "save_states"]
+
+__getattr__ = refusing(__name__, """
+    AdaBelief AdaDelta AdaGrad Adamax DCASGD FTML Ftrl GroupAdaGrad LAMB LANS LARS LBSGD Nadam SGLD
+    Signum""")

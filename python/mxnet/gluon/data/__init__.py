@@ -2,8 +2,8 @@
 """Data sets, samplers and the loader that makes batches of them."""
 from .dataloader import DataLoader
 from .dataset import ArrayDataset, Dataset, SimpleDataset
-from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
+from .sampler import BatchSampler, FilterSampler, RandomSampler, Sampler, SequentialSampler
 from . import vision
 
-__all__ = ["ArrayDataset", "BatchSampler", "DataLoader", "Dataset", "RandomSampler", "Sampler",
-           "SequentialSampler", "SimpleDataset", "vision"]
+__all__ = ["ArrayDataset", "BatchSampler", "DataLoader", "Dataset", "FilterSampler", "RandomSampler",
+           "Sampler", "SequentialSampler", "SimpleDataset", "vision"]

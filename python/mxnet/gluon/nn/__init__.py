@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Layers."""
+from ..._absent import refusing
 from ..block import Block, HybridBlock
 from .activations import ELU, GELU, SELU, Activation, LeakyReLU, PReLU, SiLU, Swish
 from .basic import (Dense, Dropout, Embedding, Flatten, HybridLambda, HybridSequential, Identity, Lambda,
@@ -15,3 +16,8 @@ __all__ = ["Activation", "AvgPool1D", "AvgPool2D", "AvgPool3D", "BatchNorm", "Bl
            "GlobalMaxPool3D", "HybridBlock", "HybridLambda", "HybridSequential", "Identity", "Lambda",
            "LayerNorm", "LeakyReLU", "MaxPool1D", "MaxPool2D", "MaxPool3D", "PReLU", "SELU",
            "Sequential", "SiLU", "Swish"]
+
+__getattr__ = refusing(__name__, """
+    BatchNormReLU Concatenate Conv1DTranspose Conv2DTranspose Conv3DTranspose DeformableConvolution
+    GroupNorm HybridConcatenate InstanceNorm PixelShuffle1D PixelShuffle2D PixelShuffle3D ReflectionPad2D
+    SymbolBlock SyncBatchNorm""")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Sequence, Union
 
+from ...._absent import refusing
 from ...block import Block, HybridBlock
 from ...functions import functions_of
 from ...nn import HybridSequential, Sequential
@@ -54,3 +55,8 @@ class Normalize(HybridBlock):
 
     def forward(self, x: Any) -> Any:
         return functions_of(x).image_normalize(x, mean=self._mean, std=self._std)
+
+__getattr__ = refusing(__name__, """
+    CenterCrop CropResize RandomApply RandomBrightness RandomColorJitter RandomContrast RandomCrop
+    RandomFlipLeftRight RandomFlipTopBottom RandomGray RandomHue RandomLighting RandomResizedCrop
+    RandomSaturation Resize Rotate""")

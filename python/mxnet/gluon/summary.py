@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table that Block.summary prints: each block's outputs and parameters."""
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any, Callable, List, Tuple
+
+from .. import autograd
+from .parameter import Parameter
+
+_ROW = "{:>20}  {:>42} {:>15}"
+Row = Tuple[str, Any, List[Parameter]]
+
+
+def _shapes(outputs: Any) -> Any:
+    if isinstance(outputs, (list, tuple)):
+        return [_shapes(item) for item in outputs]
+    return getattr(outputs, "shape", None)
+
+
+def _size(parameters: Any) -> int:
+    return sum(math.prod(parameter.shape) for parameter in parameters)
+
+
+def _observe(root: Any, rows: List[Row]) -> List[Callable[[], None]]:
+    """Has each call of a block add a row; returns what ends that."""
+    numbers: Counter = Counter()
+
+    def hook(called: Any, _: Any, outputs: Any) -> None:
+        kind = type(called).__name__
+        numbers[kind] += 1
+        name = kind if called is root else f"{kind}-{numbers[kind]}"
+        rows.append((name, _shapes(outputs), list(called._reg_params.values())))
+
+    blocks: List[Any] = []
+    root.apply(blocks.append)
+    return [block.register_forward_hook(hook) for block in set(blocks)]
+
+
+def show(block: Any, *inputs: Any) -> None:
+    """Calls the block without training it, and prints what each member made, in order of calls."""
+    rows: List[Row] = [("Input", _shapes(inputs if len(inputs) != 1 else inputs[0]), [])]
+    removers = _observe(block, rows)
+    try:
+        with autograd.pause(train_mode=False):
+            block(*inputs)
+    finally:
+        for remove in removers:
+            remove()
+    used = [parameter for _, _, parameters in rows for parameter in parameters]
+    trained = [parameter for parameter in used if parameter.grad_req != "null"]
+    lines = ["-" * 80, _ROW.format("Layer (type)", "Output Shape", "Param #"), "=" * 80]
+    lines += [_ROW.format(name, str(shape), _size(own)) for name, shape, own in rows]
+    lines += ["=" * 80, "Parameters of all calls, shared ones as often as they are used",
+              f"   Total params: {_size(used)}", f"   Trainable params: {_size(trained)}",
+              f"   Non-trainable params: {_size(used) - _size(trained)}",
+              f"Unique parameters: {_size(set(used))}", "-" * 80]
+    print("\n".join(lines))
