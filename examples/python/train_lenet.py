@@ -103,16 +103,26 @@ def held_out_accuracy(net, batches):
 
 
 class FirstSteps:
-    """Ends the profile after so many steps."""
+    """Marks so many steps, for reports and as spans on a row of the trace; then the profile ends."""
 
     def __init__(self, steps):
         self.left = steps
+        self.frame = profiler.Domain("training").new_frame("step")
+        self.begin()
+
+    def begin(self):
+        profiler.step()
+        self.frame.start()
 
     def __call__(self):
+        """A step has ended."""
+        if self.left == 0:
+            return
         self.left -= 1
+        self.frame.stop()
         if self.left > 0:
-            profiler.step()  # what follows is the next one
-        elif self.left == 0:
+            self.begin()
+        else:
             mx.nd.waitall()
             profiler.set_state("stop")
 
@@ -128,10 +138,9 @@ def main():
     profiler.set_config(filename=files["json"], native_filename=files["mxp"], aggregate_stats=True,
                         continuous_dump=False)
     profiler.set_state("run")
-    profiler.step()
+    after_step = FirstSteps(chosen.steps)
     net = make_network()
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.05, "momentum": 0.9})
-    after_step = FirstSteps(chosen.steps)
     for epoch in range(1, chosen.epochs + 1):
         begin = time.perf_counter()
         loss, accuracy = train_epoch(epoch, net, trained, trainer, after_step)

@@ -312,7 +312,7 @@ static void put_meta(mxp_chrome *chrome, const mxp_event *event, mxp_strbuf *out
         char name[32] = "step ";
         *mxp__write_u64(name + 5, event->value.u64) = '\0';
         put_begin_own(chrome, out, 'i', "step", name, event);
-        mxp__strbuf_puts(out, ",\"s\":\"g\"}");
+        mxp__strbuf_puts(out, ",\"s\":\"p\"}");  // "g" is on a row without a name
     } else if (event->phase == MXP_META_STATE &&
                event->value.u64 < sizeof states / sizeof states[0]) {
         put_begin_own(chrome, out, 'i', "mxprof", states[event->value.u64], event);

@@ -98,6 +98,14 @@ def test_files_are_left_and_named(demo):
     assert re.search(r"lost +nothing", printed)
 
 
+def test_steps_are_spans_on_a_row(demo):
+    items = [item for item in demo.trace("out/profile.json") if item["name"] == "step"]
+    begins, ends = ([item["ts"] for item in items if item["ph"] == phase] for phase in "be")
+    assert len(begins) == len(ends) == STEPS
+    assert all(end <= begin for end, begin in zip(ends, begins[1:]))
+    assert re.search(rf"^training,frame\n=+\n.*\n.*\nstep +{STEPS} ", demo.out, re.MULTILINE)
+
+
 def test_an_interrupted_training_leaves_a_complete_trace(tmp_path):
     data = write_digits(tmp_path / "mnist", 640)
     program = subprocess.Popen(

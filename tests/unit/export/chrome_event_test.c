@@ -282,7 +282,7 @@ static void steps_and_states_are_marked(void **state)
     expect(&fix, "{\"ph\":\"i\",\"cat\":\"mxprof\",\"name\":\"profiler run\",\"pid\":4711,"
                  "\"tid\":1000,\"ts\":1.000,\"s\":\"p\"}");
     expect(&fix, "{\"ph\":\"i\",\"cat\":\"step\",\"name\":\"step 17\",\"pid\":4711,\"tid\":1000,"
-                 "\"ts\":2.000,\"s\":\"g\"}");
+                 "\"ts\":2.000,\"s\":\"p\"}");
     expect(&fix, "\"name\":\"profiler pause\"");
     assert_null(strstr(fix.text, "\"ts\":4.000"));
     finish(&fix);
