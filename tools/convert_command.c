@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <mxprof/profiler.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/fail.h"
 #include "command.h"
@@ -71,13 +70,6 @@ static const char *format_of(const char *path)
         }
     }
     return NULL;
-}
-
-static bool same_file(const char *a, const char *b)
-{
-    struct stat first, second;
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
 }
 
 static bool is_table(const mxp_exporter *exporter)
@@ -192,7 +184,7 @@ static int run(const mxp_command *self, int count, char **arguments)
                                 "(or -o - for standard output)",
                                 file);
     }
-    if (same_file(file, out_path)) {
+    if (mxp__same_file(file, out_path)) {
         return mxp__usage_error(self, "'%s' is the input; write the result to another file",
                                 out_path);
     }

@@ -2,7 +2,6 @@
 // mxprof merge: the files of several processes as one, native or Chrome JSON. Nothing is added up:
 // each process keeps its names, threads and times, moved to one clock.
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/fail.h"
 #include "command.h"
@@ -63,13 +62,6 @@ static int write_native(const char *out_path, mxp_source *source)
     return error;
 }
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat first, second;
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
-}
-
 static int merge(const mxp_command *self, char *const *paths, int count, const char *out_path)
 {
     mxp_input input;
@@ -100,7 +92,7 @@ static int run(const mxp_command *self, int count, char **arguments)
                                 arguments[0]);
     }
     for (int i = 0; i < files; i++) {
-        if (same_file(arguments[i], out_path)) {
+        if (mxp__same_file(arguments[i], out_path)) {
             return mxp__usage_error(self, "'%s' is an input; write the result to another file",
                                     out_path);
         }

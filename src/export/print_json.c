@@ -10,13 +10,7 @@ static void put_figure(const mxp_row *row, const char *key, double value, const 
                        mxp_strbuf *out)
 {
     mxp__strbuf_printf(out, ",\n                \"%s\": ", key);
-    if (exact == NULL || !mxp__row_is_plain(row) || row->value_type == MXP_ARG_F64) {
-        mxp__json_double(out, value / mxp__row_scale(row));
-    } else if (row->value_type == MXP_ARG_I64) {
-        mxp__strbuf_printf(out, "%" PRId64, exact->i64);
-    } else {
-        mxp__strbuf_printf(out, "%" PRIu64, exact->u64);
-    }
+    mxp__put_figure(out, row, value, exact);
 }
 
 static void put_row(const mxp_row *row, mxp_strbuf *out)

@@ -73,6 +73,17 @@ int mxp__row_is_plain(const mxp_row *row)
     return row->is_counter && !row->is_memory && row->unit != MXP_UNIT_NS;
 }
 
+void mxp__put_figure(mxp_strbuf *out, const mxp_row *row, double value, const mxp_number *exact)
+{
+    if (exact == NULL || !mxp__row_is_plain(row) || row->value_type == MXP_ARG_F64) {
+        mxp__json_double(out, value / mxp__row_scale(row));
+    } else if (row->value_type == MXP_ARG_I64) {
+        mxp__strbuf_printf(out, "%" PRId64, exact->i64);
+    } else {
+        mxp__strbuf_printf(out, "%" PRIu64, exact->u64);
+    }
+}
+
 int mxp__same_section(const mxp_row *a, const mxp_row *b)
 {
     return a->section_length == b->section_length &&

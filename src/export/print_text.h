@@ -19,6 +19,10 @@ double mxp__row_scale(const mxp_row *row);
 // Whether the figures are printed as they were recorded, exactly and in their own type.
 int mxp__row_is_plain(const mxp_row *row);
 
+// A figure of the row for programs, in its unit, as JSON writes numbers; `exact` is the same as it
+// was recorded, or null.
+void mxp__put_figure(mxp_strbuf *out, const mxp_row *row, double value, const mxp_number *exact);
+
 int mxp__same_section(const mxp_row *a, const mxp_row *b);
 
 #endif

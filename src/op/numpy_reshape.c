@@ -78,15 +78,6 @@ static bool take_code(matching *m, int32_t *i)
 
 // Matching from the right is matching from the left with everything turned round: -6 then stands
 // behind its two numbers.
-static void turn_shape(mxn_shape *shape)
-{
-    for (int32_t i = 0; i < shape->ndim / 2; i++) {
-        int64_t dim = shape->dims[i];
-        shape->dims[i] = shape->dims[shape->ndim - 1 - i];
-        shape->dims[shape->ndim - 1 - i] = dim;
-    }
-}
-
 static void turn_codes(mxn_tuple *to, const mxn_tuple *codes)
 {
     to->count = codes->count;
@@ -114,7 +105,7 @@ int mxn__numpy_reshape(const mxn_shapes *shapes, const mxn_tuple *codes, bool re
     mxn_tuple turned;
     mxn_shape_copy(&in, shapes->inputs[0]);
     if (reverse) {
-        turn_shape(&in);
+        mxn_shape_turn(&in);
         turn_codes(&turned, codes);
     }
     matching m = {shapes, &in, reverse ? &turned : codes, {0}, 0, -1};
@@ -127,7 +118,7 @@ int mxn__numpy_reshape(const mxn_shapes *shapes, const mxn_tuple *codes, bool re
         m.result.dims[m.unknown] = (int64_t)(size / got);
     }
     if (reverse) {
-        turn_shape(&m.result);
+        mxn_shape_turn(&m.result);
     }
     *result = m.result;
     return 0;

@@ -174,7 +174,7 @@ static int infer_rest(reshape *at)
     return MXP_OK;
 }
 
-static void turn_round(mxn_shape *shape)
+void mxn_shape_turn(mxn_shape *shape)
 {
     for (int32_t i = 0; i < shape->ndim / 2; i++) {
         int64_t dim = shape->dims[i];
@@ -202,7 +202,7 @@ int mxn_shape_infer_reshape(const mxn_shape *shape, int count, const int64_t *co
         error = infer_rest(&at);
     }
     if (error == MXP_OK && reverse) {
-        turn_round(&at.result);
+        mxn_shape_turn(&at.result);
     }
     if (error == MXP_OK) {
         mxn_shape_copy(result, &at.result);
