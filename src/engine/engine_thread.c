@@ -17,7 +17,7 @@ __thread mxn_thread *mxn__self __attribute__((tls_model("initial-exec")));
 
 mxn_thread *mxn__thread_table[MXN__THREADS_MAX];
 static uint32_t table_count;  // atomic: readers of the table take no lock
-static mxn_thread *left;  // under the lock, as the next three
+static mxn_thread *left, *left_last;  // under the lock, as the next three
 static mxp_lock lock = MXP__LOCK_INIT;
 static pthread_key_t end_key;
 static int end_key_error;
@@ -28,6 +28,21 @@ uint32_t mxn__thread_count(void)
     return __atomic_load_n(&table_count, __ATOMIC_ACQUIRE);  // pairs with add_state_locked
 }
 
+// The state that was left last is the warmest.
+static void leave_first_locked(mxn_thread *state)
+{
+    state->next_left = left;
+    left = state;
+    left_last = left_last == NULL ? state : left_last;
+}
+
+static void leave_last_locked(mxn_thread *state)
+{
+    state->next_left = NULL;
+    *(left_last == NULL ? &left : &left_last->next_left) = state;
+    left_last = state;
+}
+
 static void thread_end(void *state)
 {
     mxn_thread *self = state;
@@ -36,8 +51,7 @@ static void thread_end(void *state)
     mxn__blocks_flush(self);
     mxn__self = NULL;
     mxp__lock(&lock);
-    self->next_left = left;
-    left = self;
+    leave_first_locked(self);
     mxp__unlock(&lock);
 }
 
@@ -46,16 +60,17 @@ static void make_key(void)
     end_key_error = pthread_key_create(&end_key, thread_end);
 }
 
+// What cannot be taken over yet goes to the end, so that everyone's turn comes again.
 static mxn_thread *take_left_locked(void)
 {
-    mxn_thread **link = &left;
-    for (unsigned i = 0; i < LEFT_LOOKED_AT && *link != NULL; i++) {
-        mxn_thread *state = *link;
+    for (unsigned i = 0; i < LEFT_LOOKED_AT && left != NULL; i++) {
+        mxn_thread *state = left;
+        left = state->next_left;
+        left_last = left == NULL ? NULL : left_last;
         if (mxn__blocks_all_home(state)) {
-            *link = state->next_left;
             return state;
         }
-        link = &state->next_left;
+        leave_last_locked(state);
     }
     return NULL;
 }
@@ -132,15 +147,14 @@ void mxn__threads_fork_parent(void)
 // What other threads had collected for bulks is left alone: they are not here to push it.
 void mxn__threads_fork_child(bool prepared)
 {
-    left = NULL;
+    left = left_last = NULL;
     for (uint32_t i = 0; i < table_count; i++) {
         mxn_thread *state = mxn__thread_table[i];
         state->trace_index = MXN__TRACE_INDEX_UNKNOWN;
         state->tally = (mxn_tally){0};
         if (state != mxn__self) {
             state->bulk = (mxn_bulk){0};
-            state->next_left = left;
-            left = state;
+            leave_first_locked(state);
         }
     }
     if (prepared) {

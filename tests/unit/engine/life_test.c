@@ -11,6 +11,7 @@
 
 #include "base/os/os.h"
 #include "cmocka_all.h"
+#include "engine/engine_thread.h"
 #include "engine_work.h"
 
 static void refuses_to_start(const char *variable, const char *value, const char *word)
@@ -281,6 +282,37 @@ static void a_naive_engine_forks_too(void **state)
     engine_use(NULL);
 }
 
+// ---- threads ----------------------------------------------------------------------------------
+
+static void *make_variable(void *unused)
+{
+    (void)unused;
+    return mxn_var_new();
+}
+
+// Each thread leaves something that lives for as long as a few more threads do.
+static void threads_that_come_and_go_need_no_more_and_more_memory(void **state)
+{
+    enum { THREADS = 400, LIVING = 20 };
+    (void)state;
+    mxn_var *living[LIVING] = {NULL};
+    uint32_t before = mxn__thread_count();
+    for (int i = 0; i < THREADS; i++) {
+        pthread_t thread;
+        void *made = NULL;
+        mxn_var_delete(living[i % LIVING], NULL, NULL, 0);
+        assert_int_equal(pthread_create(&thread, NULL, make_variable, NULL), 0);
+        pthread_join(thread, &made);
+        assert_non_null(made);
+        living[i % LIVING] = made;
+    }
+    assert_in_range(mxn__thread_count() - before, 1, 3 * LIVING);
+    for (int i = 0; i < LIVING; i++) {
+        mxn_var_delete(living[i], NULL, NULL, 0);
+    }
+    assert_int_equal(mxn_wait_all(), 0);
+}
+
 // ---- exit -------------------------------------------------------------------------------------
 
 static int sleep_a_little(const mxn_run *run, void *argument)
@@ -335,6 +367,7 @@ int main(void)
         cmocka_unit_test(a_fork_while_others_push_loses_nothing),
         cmocka_unit_test(a_fork_inside_an_operation_leaves_the_child_without_engine),
         cmocka_unit_test(a_naive_engine_forks_too),
+        cmocka_unit_test(threads_that_come_and_go_need_no_more_and_more_memory),
         cmocka_unit_test(exit_does_not_wait_for_what_is_queued),
         cmocka_unit_test(exit_inside_an_operation_ends_the_process),
     };
