@@ -297,14 +297,15 @@ print(p.rounds, p.step_number, 'step' in str(p.table()))
     assert names(items, "operator").count("_plus_scalar") == len(steps)
 
 
-def test_rounds_are_told(tmp_path):
-    done = run_python("""
+@pytest.mark.parametrize("warmup", [0, 1])
+def test_rounds_are_told(tmp_path, warmup):
+    done = run_python(f"""
 import mxnet as mx
 from mxnet import profiler
 def tell(p):
     rows = p.table(format='dict', reset=True)['Time']['operator']
     print(p.rounds, rows['_plus_scalar']['Count'])
-with profiler.profile('trace.json', warmup=1, active=2, repeat=1, on_round=tell) as p:
+with profiler.profile('trace.json', warmup={warmup}, active=2, repeat=1, on_round=tell) as p:
     for step in range(6):
         a = mx.nd.ones((10,)) + step
         p.step()

@@ -15,7 +15,7 @@ class profile:  # pylint: disable=invalid-name
     Parameters
     ----------
     filename : str
-        The trace; written at the end, or after each round of a repeating schedule.
+        The trace, written at the end.
     skip, warmup, active : int
         Steps to leave out, steps to run with the profiler paused, steps to record. `active` 0
         records all that follow.
@@ -64,6 +64,11 @@ class profile:  # pylint: disable=invalid-name
             return False
         return step % (self._warmup + self._active) >= self._warmup
 
+    def _begins_round(self, step: int) -> bool:
+        """Whether it is the first recorded step of a round; without warm-up rounds follow at once."""
+        return (self._active > 0
+                and (step - self._skip) % (self._warmup + self._active) == self._warmup)
+
     def _begin(self) -> None:
         if self._wait:
             check_call(_LIB.MXNDArrayWaitAll())
@@ -81,10 +86,10 @@ class profile:  # pylint: disable=invalid-name
 
     def _enter_step(self) -> None:
         active = self._is_active(self.step_number)
+        if self._recording and (not active or self._begins_round(self.step_number)):
+            self._end()
         if active and not self._recording:
             self._begin()
-        elif self._recording and not active:
-            self._end()
         if active:
             step()
             self._frame.start()
