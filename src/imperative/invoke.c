@@ -135,12 +135,29 @@ static void take_shapes(call *c, const mxn_invocation *in)
     }
 }
 
+static int check_sizes(const mxn_op *op, const mxn_shape *outputs, uint32_t count)
+{
+    char text[MXN_SHAPE_TEXT];
+    for (uint32_t i = 0; i < count; i++) {
+        if (!mxn_shape_countable(&outputs[i])) {
+            return mxp__fail(MXP_EINVAL,
+                             "Operator %s: output %u would be of shape %s, which has too many "
+                             "elements",
+                             op->name, i, mxn_shape_tuple(&outputs[i], text));
+        }
+    }
+    return MXP_OK;
+}
+
 static int infer(call *c, const mxn_invocation *in)
 {
-    uint32_t inputs = in->params->input_count;
+    const mxn_params *params = in->params;
+    uint32_t inputs = params->input_count;
     take_shapes(c, in);
-    return mxn_op_infer(in->params, c->shape_pointers, c->types, c->shape_pointers + inputs,
-                        c->types + inputs, NULL);
+    int error = mxn_op_infer(params, c->shape_pointers, c->types, c->shape_pointers + inputs,
+                             c->types + inputs, NULL);
+    return error == MXP_OK ? check_sizes(params->op, c->shapes + inputs, params->output_count)
+                           : error;
 }
 
 // ---- outputs ----------------------------------------------------------------------------------

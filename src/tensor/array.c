@@ -71,9 +71,12 @@ static int check_new(const mxn_shape *shape, int dtype, mxn_context context)
     if (error == MXP_OK) {
         error = mxn_dtype_check(dtype);
     }
-    if (error == MXP_OK && !mxn_shape_known(shape)) {
+    if (error == MXP_OK && (!mxn_shape_known(shape) || !mxn_shape_countable(shape))) {
         char text[MXN_SHAPE_TEXT];
-        error = mxp__fail(MXP_EINVAL, "an array cannot be made with the unknown shape %s",
+        error = mxp__fail(MXP_EINVAL,
+                          mxn_shape_known(shape) ? "an array of shape %s has too many elements"
+                                                 : "an array cannot be made with the unknown shape "
+                                                   "%s",
                           mxn_shape_tuple(shape, text));
     }
     return error;

@@ -94,7 +94,8 @@ int mxn_array_view(mxn_array *array, const mxn_shape *shape, int dtype, mxn_arra
     }
     uint64_t have = mxn_array_size(array) * mxn_dtype_size(array->dtype);
     uint64_t size = mxn_shape_size(shape);
-    if (!mxn_shape_known(shape) || size > have / mxn_dtype_size(dtype)) {
+    if (!mxn_shape_known(shape) || !mxn_shape_countable(shape) ||
+        size > have / mxn_dtype_size(dtype)) {
         char from[MXN_SHAPE_TEXT], to[MXN_SHAPE_TEXT];
         return mxp__fail(MXP_EINVAL,
                          "NDArray.Reshape: target shape %s of %s is larger than the array of shape "

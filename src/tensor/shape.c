@@ -7,24 +7,28 @@
 
 #include "base/fail.h"
 
-static const int64_t elements_max = INT64_C(1) << 62;
+static const uint64_t elements_max = UINT64_C(1) << 62;
+
+bool mxn_shape_countable(const mxn_shape *shape)
+{
+    uint64_t size = 1;
+    bool wrapped = false;
+    for (int32_t i = 0; i < shape->ndim; i++) {
+        uint64_t dim = shape->dims[i] < 0 ? 1 : (uint64_t)shape->dims[i];
+        if (dim == 0) {
+            return true;
+        }
+        wrapped = __builtin_mul_overflow(size, dim, &size) || wrapped;
+    }
+    return !wrapped && size <= elements_max;
+}
 
 static int check_size(const mxn_shape *shape, const char *what)
 {
-    int64_t size = 1;
-    bool empty = false;
-    for (int32_t i = 0; i < shape->ndim; i++) {
-        empty = empty || shape->dims[i] == 0;
-    }
-    for (int32_t i = 0; i < shape->ndim && !empty; i++) {
-        if (shape->dims[i] > 0 && size > elements_max / shape->dims[i]) {
-            char text[MXN_SHAPE_TEXT];
-            return mxp__fail(MXP_EINVAL, "%s %s has too many elements", what,
-                             mxn_shape_tuple(shape, text));
-        }
-        size *= shape->dims[i] > 0 ? shape->dims[i] : 1;
-    }
-    return MXP_OK;
+    char text[MXN_SHAPE_TEXT];
+    return mxn_shape_countable(shape) ? MXP_OK
+                                      : mxp__fail(MXP_EINVAL, "%s %s has too many elements", what,
+                                                  mxn_shape_tuple(shape, text));
 }
 
 static int check_rank(int ndim, const void *dims, const char *what)

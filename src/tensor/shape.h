@@ -37,6 +37,8 @@ bool mxn_numpy_shape_of_thread(void);
 bool mxn_numpy_shape_set_of_thread(bool on);  // the value before
 
 bool mxn_shape_known(const mxn_shape *shape);
+// Whether it has at most 2^62 elements, unknown dimensions counted as 1: a size beyond would wrap.
+bool mxn_shape_countable(const mxn_shape *shape);
 // Number of elements, 1 for a scalar; 0 if anything is unknown.
 uint64_t mxn_shape_size(const mxn_shape *shape);
 bool mxn_shape_equal(const mxn_shape *a, const mxn_shape *b);

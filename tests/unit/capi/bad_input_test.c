@@ -88,6 +88,8 @@ static const bad_call bad_calls[] = {
     {"sum", "axis", "5", 1, "sum|5"},
     {"Reshape", "shape", "(5,)", 1, "Reshape|(2,3)|5"},
     {"transpose", "axes", "(0,0)", 1, "transpose|axis 0|twice"},
+    {"tile", "reps", "(2147483647,2147483647,2,2)", 1,
+     "tile|output 0|(2147483647,2147483647,4,6)|too many elements"},
     {"_zeros", "ctx", "gpu(0)", 0, "gpu(0)"},
     {"_zeros", "ctx", "cup(0)", 0, "_zeros|'cup(0)'|cpu(0)"},
     {"_zeros", "shape", "(2,-7)", 0, "_zeros|-7"},

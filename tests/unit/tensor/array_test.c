@@ -131,6 +131,9 @@ static void bad_arrays_are_refused(void **state)
     assert_non_null(strstr(mxp_last_error(), "unknown shape (-1,)"));
     assert_int_equal(mxn_array_new(&shape, 0, (mxn_context){MXN_GPU, 1}, NULL, true, &array),
                      MXP_EINVAL);
+    mxn_shape wraps = {.ndim = 2, .dims = {INT64_C(1) << 32, INT64_C(1) << 32}};
+    assert_int_equal(mxn_array_new(&wraps, 0, cpu, NULL, true, &array), MXP_EINVAL);
+    assert_non_null(strstr(mxp_last_error(), "(4294967296,4294967296) has too many elements"));
     shape.dims[0] = INT64_C(1) << 50;
     assert_int_equal(mxn_array_new(&shape, 0, cpu, NULL, false, &array), MXP_ENOMEM);
     assert_null(array);
@@ -231,6 +234,8 @@ static void views_outside_are_refused(void **state)
     assert_int_equal(mxn_array_view(base, &shape, MXN_FLOAT16, &view), MXP_OK);
     mxn_array_release(view);
     assert_int_equal(mxn_array_view(base, &shape, MXN_FLOAT64, &view), MXP_EINVAL);
+    mxn_shape wraps = {.ndim = 2, .dims = {INT64_C(1) << 32, INT64_C(1) << 32}};
+    assert_int_equal(mxn_array_view(base, &wraps, MXN_FLOAT32, &view), MXP_EINVAL);
     mxn_array_release(scalar);
     mxn_array_release(base);
     assert_nothing_is_left();
