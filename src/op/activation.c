@@ -104,27 +104,22 @@ ACTIVATION(double)
 static int activation_forward(mxn_job *job)
 {
     size_t count = mxn_shape_size(job->outputs[0].shape);
-    if (job->outputs[0].dtype == MXN_FLOAT32) {
-        activation_float(job, count);
-    } else if (job->outputs[0].dtype == MXN_FLOAT64) {
-        activation_double(job, count);
-    } else {
-        return mxn__type_refused(job, job->outputs[0].dtype);
+    int error = mxn__real_type(job, job->outputs[0].dtype);
+    if (error == 0) {
+        (job->outputs[0].dtype == MXN_FLOAT32 ? activation_float : activation_double)(job, count);
     }
-    return 0;
+    return error;
 }
 
 static int activation_backward(mxn_job *job)
 {
     size_t count = mxn_shape_size(job->outputs[0].shape);
-    if (job->outputs[0].dtype == MXN_FLOAT32) {
-        activation_back_float(job, count);
-    } else if (job->outputs[0].dtype == MXN_FLOAT64) {
-        activation_back_double(job, count);
-    } else {
-        return mxn__type_refused(job, job->outputs[0].dtype);
+    int error = mxn__real_type(job, job->outputs[0].dtype);
+    if (error == 0) {
+        (job->outputs[0].dtype == MXN_FLOAT32 ? activation_back_float
+                                              : activation_back_double)(job, count);
     }
-    return 0;
+    return error;
 }
 
 bool mxn__activation_is_relu(const mxn_params *params)

@@ -139,17 +139,11 @@ static int batch_forward(mxn_job *job)
 {
     mxn_stretch s;
     int error = stretch_of(job, job->inputs[DATA].shape, &s);
-    if (error != 0) {
-        return error;
+    error = error != 0 ? error : mxn__real_type(job, job->inputs[DATA].dtype);
+    if (error == 0) {
+        (job->inputs[DATA].dtype == MXN_FLOAT32 ? forward_float : forward_double)(job, &s);
     }
-    if (job->inputs[DATA].dtype == MXN_FLOAT32) {
-        forward_float(job, &s);
-    } else if (job->inputs[DATA].dtype == MXN_FLOAT64) {
-        forward_double(job, &s);
-    } else {
-        return mxn__type_refused(job, job->inputs[DATA].dtype);
-    }
-    return 0;
+    return error;
 }
 
 // ---- gradient -----------------------------------------------------------------------------------
@@ -230,17 +224,11 @@ static int batch_backward(mxn_job *job)
 {
     mxn_stretch s;
     int error = stretch_of(job, job->inputs[B_DATA].shape, &s);
-    if (error != 0) {
-        return error;
+    error = error != 0 ? error : mxn__real_type(job, job->inputs[B_DATA].dtype);
+    if (error == 0) {
+        (job->inputs[B_DATA].dtype == MXN_FLOAT32 ? backward_float : backward_double)(job, &s);
     }
-    if (job->inputs[B_DATA].dtype == MXN_FLOAT32) {
-        backward_float(job, &s);
-    } else if (job->inputs[B_DATA].dtype == MXN_FLOAT64) {
-        backward_double(job, &s);
-    } else {
-        return mxn__type_refused(job, job->inputs[B_DATA].dtype);
-    }
-    return 0;
+    return error;
 }
 
 static const mxn_op_def table[] = {

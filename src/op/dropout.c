@@ -91,14 +91,12 @@ static int times_mask(const mxn_job *job, const mxn_operand *from, const mxn_ope
     mxn_walk walk;
     mxn__walk_init(&walk, to->shape->ndim, to->shape->dims,
                    (const int64_t *const[]){steps, NULL, NULL});
-    if (to->dtype == MXN_FLOAT32) {
-        times_mask_float(from->data, mask->data, to->data, &walk);
-    } else if (to->dtype == MXN_FLOAT64) {
-        times_mask_double(from->data, mask->data, to->data, &walk);
-    } else {
-        return mxn__type_refused(job, to->dtype);
+    int error = mxn__real_type(job, to->dtype);
+    if (error == 0) {
+        (to->dtype == MXN_FLOAT32 ? times_mask_float : times_mask_double)(from->data, mask->data,
+                                                                          to->data, &walk);
     }
-    return 0;
+    return error;
 }
 
 // Not dropping is a mask of ones, so that the gradient need not know.

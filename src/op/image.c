@@ -132,14 +132,12 @@ static int normalize(mxn_job *job, bool backward)
     const mxn_operand *out = &job->outputs[0];
     const int64_t *dims = out->shape->dims + out->shape->ndim - 3;
     int64_t batches = out->shape->ndim == 4 ? out->shape->dims[0] : 1;
-    if (out->dtype == MXN_FLOAT32) {
-        normalize_float(job, backward, batches * dims[0], dims[0], dims[1] * dims[2]);
-    } else if (out->dtype == MXN_FLOAT64) {
-        normalize_double(job, backward, batches * dims[0], dims[0], dims[1] * dims[2]);
-    } else {
-        return mxn__type_refused(job, out->dtype);
+    int error = mxn__real_type(job, out->dtype);
+    if (error == 0) {
+        (out->dtype == MXN_FLOAT32 ? normalize_float : normalize_double)(
+            job, backward, batches * dims[0], dims[0], dims[1] * dims[2]);
     }
-    return 0;
+    return error;
 }
 
 static int normalize_forward(mxn_job *job)

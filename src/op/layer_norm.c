@@ -97,17 +97,11 @@ static int layer_forward(mxn_job *job)
 {
     mxn_stretch s;
     int error = stretch_of(job, job->inputs[DATA].shape, &s);
-    if (error != 0) {
-        return error;
+    error = error != 0 ? error : mxn__real_type(job, job->inputs[DATA].dtype);
+    if (error == 0) {
+        (job->inputs[DATA].dtype == MXN_FLOAT32 ? forward_float : forward_double)(job, &s);
     }
-    if (job->inputs[DATA].dtype == MXN_FLOAT32) {
-        forward_float(job, &s);
-    } else if (job->inputs[DATA].dtype == MXN_FLOAT64) {
-        forward_double(job, &s);
-    } else {
-        return mxn__type_refused(job, job->inputs[DATA].dtype);
-    }
-    return 0;
+    return error;
 }
 
 // ---- gradient -----------------------------------------------------------------------------------

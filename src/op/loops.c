@@ -13,6 +13,11 @@ int mxn__type_refused(const mxn_job *job, int32_t dtype)
                      mxn_dtype_name(dtype));
 }
 
+int mxn__real_type(const mxn_job *job, int32_t dtype)
+{
+    return dtype == MXN_FLOAT32 || dtype == MXN_FLOAT64 ? 0 : mxn__type_refused(job, dtype);
+}
+
 // Whether the dimension outside `inner` and that one are one dimension for every operand.
 static bool joins(const mxn_walk *walk, int32_t outer, const int64_t *steps, int64_t inner_count)
 {

@@ -23,6 +23,10 @@
 
 // "Operator X does not take type int8".
 int mxn__type_refused(const mxn_job *job, int32_t dtype);
+// That, unless it is float32 or float64; 0 then. Kernels of these two are
+//
+//     (dtype == MXN_FLOAT32 ? name_float : name_double)(...)
+int mxn__real_type(const mxn_job *job, int32_t dtype);
 
 enum { MXN_WALK_OPERANDS = 3 };
 

@@ -40,14 +40,11 @@ MULTIPLY(double)
 
 int mxn__multiply_plainly(const mxn_job *job, int32_t dtype, const mxn_product *p)
 {
-    if (dtype == MXN_FLOAT32) {
-        multiply_float(p);
-    } else if (dtype == MXN_FLOAT64) {
-        multiply_double(p);
-    } else {
-        return mxn__type_refused(job, dtype);
+    int error = mxn__real_type(job, dtype);
+    if (error == 0) {
+        (dtype == MXN_FLOAT32 ? multiply_float : multiply_double)(p);
     }
-    return 0;
+    return error;
 }
 
 // ---- batch_dot --------------------------------------------------------------------------------

@@ -128,11 +128,11 @@ static mxn_update update_of(const update_params *params, const mxn_operand *in, 
 
 static int run_update(const mxn_job *job, const mxn_update *update, int32_t dtype)
 {
-    if (dtype != MXN_FLOAT32 && dtype != MXN_FLOAT64) {
-        return mxn__type_refused(job, dtype);
+    int error = mxn__real_type(job, dtype);
+    if (error == 0) {
+        mxn__update_run(job->params->op->def->variant, dtype, update);
     }
-    mxn__update_run(job->params->op->def->variant, dtype, update);
-    return 0;
+    return error;
 }
 
 static int update_forward(mxn_job *job)

@@ -289,14 +289,11 @@ static int places_backward(mxn_job *job)
     const mxn_operand *out = &job->outputs[0];
     mxn_axis_lists lists;
     int error = make_lists(job, &lists);
-    if (error != 0) {
-        return error;
+    error = error != 0 ? error : mxn__real_type(job, out->dtype);
+    if (error == 0) {
+        mxn__lists_add(&lists, &job->inputs[0], out);
     }
-    if (out->dtype != MXN_FLOAT32 && out->dtype != MXN_FLOAT64) {
-        return mxn__type_refused(job, out->dtype);
-    }
-    mxn__lists_add(&lists, &job->inputs[0], out);
-    return 0;
+    return error;
 }
 
 // ---- the table ----------------------------------------------------------------------------------
