@@ -331,3 +331,23 @@ def test_values_that_do_not_fit_are_refused_as_by_numpy(kind):
         with pytest.raises(ValueError, match="do not fit"):
             array[key] = kind.ones(shape)
     onp.testing.assert_array_equal(array.asnumpy(), VALUES)
+
+
+def test_a_reshape_takes_all_elements():
+    array = mx.nd.array(VALUES)
+    for wrong in ((4,), (2, 3, 2), (0, 0, 2)):
+        with pytest.raises(ValueError, match="cannot have the shape"):
+            array.reshape(wrong)
+    for source, destination in ((0, 2), ([0, 1], [2, 0]), (-1, 0)):
+        onp.testing.assert_array_equal(mx.nd.moveaxis(array, source, destination).asnumpy(),
+                                       onp.moveaxis(VALUES, source, destination))
+
+
+def test_random_numbers_of_several_distributions():
+    low, high = mx.nd.array([0, 10]), mx.nd.array([1, 20])
+    drawn = mx.nd.random.uniform(low, high, shape=(200, 3)).asnumpy()
+    assert drawn.shape == (2, 200, 3) and mx.nd.random.uniform(low, high).shape == (2,)
+    assert (drawn[0] >= 0).all() and (drawn[0] < 1).all() and (drawn[1] >= 10).all()
+    drawn = mx.nd.random.normal(low, mx.nd.array([1, 0.001]), shape=5000).asnumpy()
+    assert drawn.shape == (2, 5000) and drawn[0].std() == pytest.approx(1, rel=0.1)
+    assert drawn[1] == pytest.approx(10, abs=0.01)

@@ -42,6 +42,19 @@ def test_steps_divide_by_the_batch(kind):
     assert net.weight.data().asnumpy().tolist() == [[-0.25, -1.0]]
 
 
+def test_a_refused_step_changes_nothing():
+    used, unused = one_weight(), one_weight()
+    trainer = gluon.Trainer([used.weight, unused.weight], "sgd", {"learning_rate": 0.5})
+    before = used.weight.data().asnumpy().tolist()
+    backward(used, mx.nd.array([[1.0, 2.0]]))
+    with pytest.raises(UserWarning):
+        trainer.step(1)
+    assert used.weight.data().asnumpy().tolist() == before
+    trainer.step(1, ignore_stale_grad=True)
+    assert used.weight.data().asnumpy().tolist() != before
+    assert unused.weight.data().asnumpy().tolist() == before
+
+
 def test_gradients_that_no_backward_wrote():
     net = one_weight()
     trainer = gluon.Trainer(net.collect_params(), "sgd")

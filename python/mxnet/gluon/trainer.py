@@ -79,23 +79,31 @@ class Trainer:
         """The update without summing gradients."""
         if batch_size <= 0:
             raise ValueError(f"Trainer: batch_size must be above 0, not {batch_size}")
+        if not ignore_stale_grad:
+            self._refuse_stale()  # before anything is changed
         self._optimizer.rescale_grad = self._scale / batch_size
         for index, parameter in enumerate(self._params):
             if parameter.grad_req != "null":
                 with profiler.scope(parameter.scope, append_mode=False):
                     self._update_one(index, parameter, ignore_stale_grad)
 
+    def _refuse_stale(self) -> None:
+        for parameter in self._params:
+            if parameter.grad_req == "null":
+                continue
+            for ctx, weight in zip(parameter.list_ctx(), parameter.list_data()):
+                if not weight._fresh_grad:
+                    raise UserWarning(
+                        f"the gradient of {parameter.name} on {ctx} has not been written by a backward "
+                        "pass since the last step; is it used in the loss? ignore_stale_grad=True skips it")
+
     def _update_one(self, index: int, parameter: Parameter, ignore_stale_grad: bool) -> None:
         states = self._states[index]
         if states is None:
             states = self._states[index] = {}
         for copy, (ctx, weight) in enumerate(zip(parameter.list_ctx(), parameter.list_data())):
-            if not weight._fresh_grad:
-                if ignore_stale_grad:
-                    continue
-                raise UserWarning(
-                    f"the gradient of {parameter.name} on {ctx} has not been written by a backward pass "
-                    "since the last step; is it used in the loss? ignore_stale_grad=True skips it")
+            if ignore_stale_grad and not weight._fresh_grad:
+                continue
             if ctx not in states:
                 states[ctx] = self._optimizer.create_state(index, weight)
             self._optimizer.use_copy(copy)

@@ -9,8 +9,8 @@ from typing import Any
 from .. import _files
 from .._functions import lazy
 from . import _internal, contrib, image, linalg, random, sparse
-from .creation import (arange, array, concatenate, empty, eye, from_numpy, full, linspace, ones,
-                       onehot_encode, waitall, zeros)
+from .creation import (arange, array, concatenate, empty, eye, from_numpy, full, linspace, moveaxis,
+                       ones, onehot_encode, waitall, zeros)
 from .ndarray import TRIPLES, NDArray, binary_functions
 
 globals().update(binary_functions(NDArray, TRIPLES, (

@@ -105,6 +105,15 @@ def concatenate(arrays: List[NDArray], axis: int = 0, always_copy: bool = True) 
     return invoke(NDArray, "Concat", *arrays, dim=axis, num_args=len(arrays))
 
 
+def moveaxis(tensor: NDArray, source: Any, destination: Any) -> NDArray:
+    """The array with some of its axes at other places."""
+    def listed(axes: Any) -> tuple:
+        return (axes,) if isinstance(axes, int) else tuple(axes)
+
+    return invoke(NDArray, "_npi_moveaxis", tensor, source=listed(source),
+                  destination=listed(destination))
+
+
 def onehot_encode(indices: NDArray, out: NDArray) -> NDArray:
     """Writes a row of zeros and a one for each index."""
     return invoke(NDArray, "one_hot", indices, out=out, depth=out.shape[1])

@@ -62,7 +62,10 @@ class NDArray(BaseArray):
         out = ctypes.c_void_p()
         check_call(_LIB.MXNDArrayReshape64(self.handle, len(shape), sizes,
                                            ctypes.c_bool(reverse), ctypes.byref(out)))
-        return NDArray(out.value)
+        reshaped = NDArray(out.value)
+        if reshaped.size != self.size:  # the library lets an array of fewer elements be a part
+            raise ValueError(f"an array of shape {self.shape} cannot have the shape {reshaped.shape}")
+        return reshaped
 
     def reshape_like(self, other: BaseArray) -> "NDArray":
         """The same memory in the shape of another array."""

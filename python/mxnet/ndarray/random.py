@@ -20,10 +20,21 @@ def _draw(name: str, shape: Optional[Shape], dtype: Any, ctx: Optional[Context],
                   **parameters)
 
 
+def _of_each(draw: Any, like: NDArray, shape: Optional[Shape], dtype: Any, ctx: Optional[Context],
+             scale: NDArray, offset: NDArray) -> NDArray:
+    """offset + scale * standard numbers, of shape like.shape + shape."""
+    more = () if shape is None else _shape(shape)
+    standard = draw(shape=like.shape + more, dtype=dtype or like.dtype, ctx=ctx)
+    spread = like.shape + (1,) * len(more)
+    return standard * scale.reshape(spread) + offset.reshape(spread)
+
+
 def uniform(low: float = 0, high: float = 1, shape: Optional[Shape] = None, dtype: Any = None,
             ctx: Optional[Context] = None, out: Any = None,
             device: Optional[Context] = None) -> NDArray:
-    """Numbers of [low, high)."""
+    """Numbers of [low, high); for arrays of bounds, `shape` numbers for each."""
+    if isinstance(low, NDArray) and isinstance(high, NDArray):
+        return _of_each(uniform, low, shape, dtype, ctx or device, high - low, low)
     return _draw("_random_uniform", shape, dtype, ctx, device, out, low=float(low),
                  high=float(high))
 
@@ -31,7 +42,10 @@ def uniform(low: float = 0, high: float = 1, shape: Optional[Shape] = None, dtyp
 def normal(loc: float = 0, scale: float = 1, shape: Optional[Shape] = None, dtype: Any = None,
            ctx: Optional[Context] = None, out: Any = None,
            device: Optional[Context] = None) -> NDArray:
-    """Normally distributed numbers of mean `loc` and standard deviation `scale`."""
+    """Normally distributed numbers of mean `loc` and standard deviation `scale`; for arrays of these,
+    `shape` numbers for each."""
+    if isinstance(loc, NDArray) and isinstance(scale, NDArray):
+        return _of_each(normal, loc, shape, dtype, ctx or device, scale, loc)
     return _draw("_random_normal", shape, dtype, ctx, device, out, loc=float(loc),
                  scale=float(scale))
 
