@@ -172,6 +172,7 @@ static const char *fault_of(const mxp_file_index *index, uint64_t offset)
     const mxp_section *section = mxp__file_section(index, offset);
     const char *fault = mxp__section_fault(section, index->bytes.size_bytes - offset);
     fault = fault == NULL ? mxp__content_fault(section) : fault;
+    fault = fault == NULL && index->mapped ? mxp__mapped_fault(section) : fault;
     bool later = index->lazy && section->type == MXP_SECTION_CHUNK;
     return fault == NULL && !later && !mxp__section_checksum_is_right(section, section + 1)
                ? wrong_checksum
@@ -185,7 +186,27 @@ static bool may_be_torn(const mxp_file_index *index, uint64_t offset)
     uint64_t left = index->bytes.size_bytes - offset;
     return index->mapped && section->type == MXP_SECTION_CLOCK &&
            mxp__section_fault(section, left) == NULL &&
+           section->length_bytes % MXP__MAPPED_ALIGN == 0 &&
            mxp__file_goes_on(index, offset + section->length_bytes);
+}
+
+// Of a section without a checksum: what it seems to reach to, or the section that it reaches over.
+// In large files chunks are not looked into: all of the file would be read.
+static uint64_t end_without_checksum(mxp_file_index *index, uint64_t offset)
+{
+    const mxp_section *section = mxp__file_section(index, offset);
+    uint64_t next = offset + section->length_bytes;
+    if ((section->flags & MXP_SECTION_HAS_CHECKSUM) != 0 ||
+        (index->lazy && section->type == MXP_SECTION_CHUNK)) {
+        return next;
+    }
+    uint64_t step = index->mapped ? MXP__MAPPED_ALIGN : sizeof *section;
+    uint64_t hidden = mxp__file_hidden(index, offset + step, next);
+    // A RECORDER covers the thread's first chunk until that has a header of its own.
+    if (hidden < next && section->type != MXP_SECTION_RECORDER) {
+        mxp__file_index_damage(index, offset, "a section that reaches over the next one");
+    }
+    return hidden;
 }
 
 // Where the scan goes on behind a section that is kept. A length that nothing confirms may be what
@@ -194,6 +215,10 @@ static uint64_t behind_section(mxp_file_index *index, uint64_t offset)
 {
     const mxp_section *section = mxp__file_section(index, offset);
     uint64_t next = offset + section->length_bytes;
+    uint64_t end = end_without_checksum(index, offset);
+    if (end < next) {
+        return end;
+    }
     if (mxp__file_proves_itself(index, offset)) {
         return next;
     }
@@ -201,11 +226,13 @@ static uint64_t behind_section(mxp_file_index *index, uint64_t offset)
     return found < next ? found : next;
 }
 
-// Where a mapped file that was not finished ends: there is room behind it.
-static bool ends_open(const mxp_file_index *index, uint64_t offset)
+// Where a mapped file that was not finished ends: there is room behind it, and nothing else.
+static bool ends_open(mxp_file_index *index, uint64_t offset)
 {
+    const uint64_t size = index->bytes.size_bytes;
     return index->mapped && index->last[MXP_SECTION_END] == 0 &&
-           mxp__file_section(index, offset)->magic == 0;
+           mxp__file_section(index, offset)->magic == 0 &&
+           mxp__file_hidden(index, offset, size) == size;
 }
 
 static void leave_out(mxp_file_index *index, uint64_t from, uint64_t to)
@@ -235,6 +262,7 @@ static int scan_section(mxp_file_index *index, uint64_t *offset)
         index->sections++;
     } else if (may_be_torn(index, *offset)) {
         next += mxp__file_section(index, *offset)->length_bytes;
+        next = mxp__file_hidden(index, *offset + MXP__MAPPED_ALIGN, next);
         index->sections++;
     } else {
         mxp__file_index_damage(index, *offset, "%s", fault);

@@ -15,6 +15,7 @@
 enum {
     SEARCHED_TIMES_SIZE = 4,
     TOUCH_BYTES = 1 << 16,
+    PROBE_BYTES = 64,  // what a look at a page costs, in bytes of checksums
     LOOK_AHEAD_SECTIONS = 16  // names come before chunks, behind a few tables
 };
 
@@ -53,6 +54,31 @@ bool mxp__file_proves_itself(mxp_file_index *index, uint64_t offset)
     index->searched_bytes += section->length_bytes;
     return (section->flags & MXP_SECTION_HAS_CHECKSUM) != 0 && may_search(index) &&
            mxp__section_checksum_is_right(section, section + 1);
+}
+
+// Of what a recorder writes into its file: its sections, which have no checksum, or the first of
+// the tables that end it.
+static bool is_recorders(const mxp_section *section)
+{
+    return (section->flags & MXP_SECTION_HAS_CHECKSUM) != 0 ? section->type == MXP_SECTION_CLOCK
+                                                            : section->type <= MXP_SECTION_PACKED;
+}
+
+uint64_t mxp__file_hidden(mxp_file_index *index, uint64_t from, uint64_t to)
+{
+    const uint64_t step = index->mapped ? MXP__MAPPED_ALIGN : MXP__SECTION_ALIGN;
+    uint64_t offset = index->begin + mxp__align_up(from - index->begin, step);
+    for (; offset < to && may_search(index); offset += step) {
+        if (is_section(index, offset) && is_recorders(mxp__file_section(index, offset)) &&
+            mxp__file_proves_itself(index, offset)) {
+            return offset;
+        }
+        index->searched_bytes += index->mapped ? PROBE_BYTES : MXP__SECTION_ALIGN;
+        if (offset % TOUCH_BYTES == 0) {
+            mxp__file_bytes_touch(&index->bytes, TOUCH_BYTES);
+        }
+    }
+    return to;
 }
 
 // Whether the sections from `offset` on are of a process whose header is damaged.

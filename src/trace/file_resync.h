@@ -12,6 +12,11 @@ bool mxp__file_goes_on(const mxp_file_index *index, uint64_t offset);
 // by its checksum.
 bool mxp__file_proves_itself(mxp_file_index *index, uint64_t offset);
 
+// Where, between the two offsets, a section begins that proves itself and that a wrong length in
+// front of it has hidden; `to` if none does. Looks where the writers of sections without checksums
+// put them; a search that has become too long finds none.
+uint64_t mxp__file_hidden(mxp_file_index *index, uint64_t from, uint64_t to);
+
 // The offset, from `from` on, of the next section of this process that proves itself, of the next
 // process's header, or of the end of the file.
 uint64_t mxp__file_resync(mxp_file_index *index, uint64_t from);

@@ -8,7 +8,10 @@
 
 #include "base/checksum.h"
 
-enum { MXP__SECTION_ALIGN = 16 };
+enum {
+    MXP__SECTION_ALIGN = 16,
+    MXP__MAPPED_ALIGN = 4096  // of the sections that a recorder writes into its file
+};
 
 static inline uint64_t mxp__align_up(uint64_t size_bytes, uint64_t align)
 {

@@ -31,6 +31,19 @@ const char *mxp__content_fault(const mxp_section *section)
                : NULL;
 }
 
+const char *mxp__mapped_fault(const mxp_section *section)
+{
+    if ((section->flags & MXP_SECTION_HAS_CHECKSUM) != 0) {
+        return NULL;
+    }
+    uint64_t most = section->type == MXP_SECTION_CHUNK      ? MXP_CHUNK_BYTES
+                    : section->type == MXP_SECTION_RECORDER ? MXP_BLOCK_BYTES
+                                                            : UINT64_MAX;
+    return section->length_bytes % MXP__MAPPED_ALIGN != 0 || section->length_bytes > most
+               ? "a section of a length that no recorder gives it"
+               : NULL;
+}
+
 bool mxp__section_checksum_is_right(const mxp_section *section, const void *body)
 {
     if ((section->flags & MXP_SECTION_HAS_CHECKSUM) == 0) {

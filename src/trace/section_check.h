@@ -12,6 +12,9 @@
 const char *mxp__section_fault(const mxp_section *section, uint64_t left);
 // The same for what a section of a known type must keep to.
 const char *mxp__content_fault(const mxp_section *section);
+// The same for what a recorder writes into its file, without a checksum: what it can be wrong in is
+// little.
+const char *mxp__mapped_fault(const mxp_section *section);
 // True also if it has none. `body`: what stands behind its header.
 bool mxp__section_checksum_is_right(const mxp_section *section, const void *body);
 // Whether the header of a file begins with these bytes, its checksum right.
