@@ -129,10 +129,10 @@ static int keep(mxn_kept *kept, mxn_array *array)
 static int keep_values(mxn_node *node, mxn_array *const *inputs, mxn_array *const *outputs)
 {
     const mxn_gradient *gradient = NULL;
-    if (mxn_params_gradient(node->params, &gradient) != MXP_OK) {
-        return MXP_OK;
+    int error = mxn_params_gradient(node->params, &gradient);
+    if (error != MXP_OK) {
+        return error == MXP_ENOMEM ? error : MXP_OK;
     }
-    int error = MXP_OK;
     for (uint32_t i = 0; i < gradient->count; i++) {
         const mxn_gradient_call *call = &gradient->calls[i];
         for (uint32_t j = 0; error == MXP_OK && j < call->params->input_count; j++) {

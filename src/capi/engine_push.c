@@ -145,11 +145,15 @@ static inline int check_lists(const given_function *given, const mxn_work *work,
     return error != MXP_OK ? error : check_count((int)work->write_count, mutable_list, "mutable");
 }
 
-// Keeps the function and its context in a block of their own, where the operation has no room.
+// Keeps the function and its context in a block of their own, where the operation has no room. As
+// in a push, the argument is consumed in any case.
 static int enclose(mxn_work *work, const given_function *given, mxn_context context)
 {
     program_call *c = mxp__alloc(sizeof(program_call));
     if (c == NULL) {
+        if (work->deleter != NULL) {
+            work->deleter(work->argument);
+        }
         return mxp__fail_memory("an operation");
     }
     *c = (program_call){.sync = given->sync,

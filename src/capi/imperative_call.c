@@ -34,6 +34,7 @@ static int check_given_outputs(const mxn_params *params, int count, NDArrayHandl
     return error;
 }
 
+// Called before the operator too: once it has run and its outputs are handed out, nothing may fail.
 static int give_storage_types(uint32_t count, const int **out_stypes)
 {
     if (out_stypes == NULL) {
@@ -101,6 +102,9 @@ static int run(mxn_params *params, int num_inputs, NDArrayHandle *inputs, int *n
     int error = mxn_invoke_check_inputs(params, (uint32_t)num_inputs, inputs);
     if (error == MXP_OK && *outputs != NULL) {
         error = check_given_outputs(params, *num_outputs, *outputs);
+    }
+    if (error == MXP_OK) {
+        error = give_storage_types(params->output_count, out_stypes);
     }
     if (error != MXP_OK) {
         return error;

@@ -93,7 +93,7 @@ static int add_call(builder *b, const mxn_gradient_step *step, const char *gives
     error = mxp__grow(&b->gradient->calls, &b->capacity, b->gradient->count + 1u,
                       sizeof(mxn_gradient_call));
     if (error != 0) {
-        return error;
+        return mxp__fail_memory("the gradient of an operator");
     }
     b->gradient->bytes = b->capacity * sizeof(mxn_gradient_call);
     uint32_t inputs = read_sources(b, step->takes, NULL);
