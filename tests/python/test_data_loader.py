@@ -21,9 +21,9 @@ HOW = pytest.mark.parametrize("how", [{}, {"num_workers": 2},
                               ids=["here", "processes", "threads"])
 
 
-def blocks():
-    """The blocks of shared memory there are."""
-    return {path.name for path in pathlib.Path("/dev/shm").glob("psm_*")}
+def blocks(process=os.getpid()):
+    """The blocks of shared memory that there are of a process's batches."""
+    return list(pathlib.Path("/dev/shm").glob(f"mxnet-{process}-*"))
 
 
 # ---- data sets and samplers ------------------------------------------------------------------------
@@ -83,7 +83,6 @@ def test_wrong_options_are_refused(settings, text):
 # ---- batches -------------------------------------------------------------------------------------
 @HOW
 def test_batches_come_in_order(how):
-    before = blocks()
     loader = DataLoader(ArrayDataset(onp.arange(40).reshape(20, 2).astype("float32"),
                                      onp.arange(20)), 6, **how)
     assert len(loader) == 4
@@ -93,7 +92,7 @@ def test_batches_come_in_order(how):
         assert onp.concatenate([y for _, y in found]).tolist() == list(range(20))
         assert onp.concatenate([x for x, _ in found])[:, 1].tolist() == list(range(1, 40, 2))
         assert found[0][0].dtype == onp.float32 and found[0][1].dtype == onp.int64
-    assert blocks() == before
+    assert not blocks()
 
 
 @HOW
@@ -140,13 +139,12 @@ def fail():
 
 @HOW
 def test_an_exception_in_the_data_set_reaches_the_loop(how):
-    before = blocks()
     seen = []
     with pytest.raises(LookupError, match="item 13 is bad"):
         for batch in DataLoader(Failing(fail), 4, **how):
             seen.append(batch.shape)
     assert seen == [(4,)] * 3
-    assert wait_for(lambda: blocks() == before)
+    assert wait_for(lambda: not blocks())
 
 
 def wait_for(condition, seconds=20):
@@ -178,12 +176,27 @@ def test_a_slow_worker_is_an_error():
         list(loader)
 
 
+def test_an_interrupted_batch_leaves_no_shared_memory(monkeypatch):
+    """Of three arrays the second is being copied."""
+    copied = []
+
+    def copy(view):
+        copied.append(view.shape)
+        if len(copied) == 2:
+            raise KeyboardInterrupt
+        return mx.nd.array(view)
+    monkeypatch.setattr("mxnet.gluon.data.batchify.to_arrays", copy)
+    with pytest.raises(KeyboardInterrupt):
+        list(DataLoader(ArrayDataset(*[onp.zeros((8, 3))] * 3), 4, num_workers=2))
+    assert len(copied) == 2
+    assert wait_for(lambda: not blocks())
+
+
 def test_leaving_a_loop_leaves_no_shared_memory():
-    before = blocks()
     loader = DataLoader(onp.zeros((64, 1000)), 4, num_workers=2)
     for _ in loader:
         break
-    assert wait_for(lambda: blocks() == before)
+    assert wait_for(lambda: not blocks())
 
 
 PROGRAM = """
@@ -191,13 +204,13 @@ import os, sys, time
 import numpy as onp
 from mxnet.gluon.data import DataLoader
 class Slow:
-    def __len__(self): return 8
+    def __len__(self): return 64
     def __getitem__(self, index):
         if index == 2:
             print(os.getpid(), flush=True)
             time.sleep(600)
-        return onp.zeros(1000)
-for batch in DataLoader(Slow(), 1, num_workers=2): pass
+        return onp.zeros(100_000)
+for batch in DataLoader(Slow(), 1, num_workers=2, prefetch=50): pass
 """
 
 
@@ -207,11 +220,14 @@ def test_workers_end_with_an_interrupted_or_killed_program(tmp_path, number):
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                env={**os.environ, "PYTHONPATH": str(SOURCE / "python")})
     worker = int(program.stdout.readline())
+    assert wait_for(lambda: blocks(program.pid))  # those behind the slow one
     program.send_signal(number)
     _, errors = program.communicate(timeout=60)
     assert program.returncode != 0
     assert ("KeyboardInterrupt" in errors) == (number == signal.SIGINT)
+    assert number == signal.SIGKILL or "leaked" not in errors
     assert wait_for(lambda: not pathlib.Path(f"/proc/{worker}").exists())
+    assert wait_for(lambda: not blocks(program.pid))
 
 
 def test_workers_do_not_write_the_profile(tmp_path):

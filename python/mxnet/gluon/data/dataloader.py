@@ -2,16 +2,28 @@
 """The loader: batches of a data set, made by the caller, by threads or by worker processes."""
 from __future__ import annotations
 
+import itertools
+import os
+import secrets
 from collections import deque
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
-from typing import Any, Callable, Deque, Iterator, List, Optional, Sequence, Union
+from typing import (Any, Callable, Deque, Iterator, List, NamedTuple, Optional, Sequence,
+                    Union)
 
 from ...base import MXNetError
 from . import batchify
 from .dataset import Dataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
-from .worker import kill_workers, make_process_pool, make_shared_batch, take_shared_batch
+from .worker import (kill_workers, make_process_pool, make_shared_batch, remove_shared_batch,
+                     take_shared_batch)
+
+
+class _Batch(NamedTuple):
+    """On its way; `name` is its blocks of shared memory's."""
+
+    name: str
+    future: Future
 
 
 class DataLoader:
@@ -51,6 +63,8 @@ class DataLoader:
         self._timeout_s = timeout
         self._prefetch = max(1, prefetch if prefetch is not None else 2 * num_workers)
         self._pool: Optional[Executor] = None
+        self._name = f"mxnet-{os.getpid()}-{secrets.token_hex(3)}"  # of shared memory
+        self._numbers = itertools.count()
 
     def __len__(self) -> int:
         return len(self._batches)
@@ -72,30 +86,37 @@ class DataLoader:
             yield self._make(indices)
 
     def _read_ahead(self) -> Iterator[Any]:
-        waiting: Deque[Future] = deque()
+        waiting: Deque[_Batch] = deque()
         try:
             for indices in self._batches:
                 waiting.append(self._submit(indices))
                 if len(waiting) > self._prefetch:
-                    yield self._result(waiting.popleft())
+                    yield self._next(waiting)
             while waiting:
-                yield self._result(waiting.popleft())
+                yield self._next(waiting)
         except KeyboardInterrupt:
             self._kill()
             raise
         finally:
             self._drop(waiting)
 
-    def _submit(self, indices: List[int]) -> Future:
+    def _submit(self, indices: List[int]) -> _Batch:
         if self._pool is None:
             self._pool = (ThreadPoolExecutor(self._workers) if self._threads else
                           make_process_pool(self._workers, self._dataset, self._batchify))
         try:
             if self._threads:
-                return self._pool.submit(self._make, indices)
-            return self._pool.submit(make_shared_batch, indices)
+                return _Batch("", self._pool.submit(self._make, indices))
+            name = f"{self._name}-{next(self._numbers)}"
+            return _Batch(name, self._pool.submit(make_shared_batch, indices, name))
         except BrokenExecutor as error:
             raise self._dead(error) from error
+
+    def _next(self, waiting: Deque[_Batch]) -> Any:
+        """Whatever interrupts this, the batch still counts as waiting."""
+        result = self._result(waiting[0].future)
+        waiting.popleft()
+        return result
 
     def _result(self, future: Future) -> Any:
         try:
@@ -122,16 +143,11 @@ class DataLoader:
         return MXNetError("DataLoader: a worker process died; it was killed, or out of memory, or "
                           f"crashed in the data set ({error})")
 
-    def _drop(self, waiting: Deque[Future]) -> None:
+    def _drop(self, waiting: Deque[_Batch]) -> None:
         """What was made and not asked for: shared memory must not stay behind."""
-        for future in waiting:
-            if not future.cancel() and not self._threads:
-                future.add_done_callback(_discard)
-
-
-def _discard(future: Future) -> None:
-    if not future.cancelled() and future.exception() is None:
-        take_shared_batch(future.result(), discard=True)
+        for batch in waiting:
+            if not batch.future.cancel() and not self._threads:
+                batch.future.add_done_callback(lambda _, name=batch.name: remove_shared_batch(name))
 
 
 def _batch_sampler(length: int, batch_size: Optional[int], shuffle: bool,

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Worker processes of the loader. Each is forked with the data set; a batch comes back as the names of
-blocks of shared memory, which the parent copies into arrays and removes."""
+blocks of shared memory, which the parent copies into arrays and removes. The parent has named the
+batch, so it can also remove what a worker left that was killed before it could tell."""
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import signal
@@ -11,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import connection, resource_tracker
 from multiprocessing.shared_memory import SharedMemory
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Any, Callable, Iterator, List, Optional, Tuple
 
 import numpy as onp
 
@@ -20,6 +22,7 @@ from . import batchify
 
 _dataset: Any = None  # in a worker
 _batchify: Optional[Callable] = None
+_making = threading.Lock()  # a block, which the resource tracker does not know of yet
 
 
 @dataclass(frozen=True)
@@ -52,49 +55,70 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])
+        _making.acquire()  # the resource tracker outlives us and removes what it knows of
         os._exit(1)
 
 
 def kill_workers(pool: ProcessPoolExecutor) -> None:
     """Ends workers in the middle of their work, which nobody waits for any more."""
-    for process in list((pool._processes or {}).values()):
+    processes = list((pool._processes or {}).values())
+    for process in processes:
         process.kill()
+    for process in processes:
+        process.join()
 
 
-def make_shared_batch(indices: List[int]) -> Any:
-    """In a worker: the batch of these items."""
+def make_shared_batch(indices: List[int], name: str) -> Any:
+    """In a worker: the batch of these items, in blocks `name`-0, -1, ..."""
     samples = [_dataset[i] for i in indices]
     batch = _batchify(samples) if _batchify is not None else batchify.stack_on_host(samples)
-    return _share(batch)
+    return _share(batch, (f"{name}-{i}" for i in itertools.count()))
 
 
-def _share(batch: Any) -> Any:
+def _share(batch: Any, names: Iterator[str]) -> Any:
     if isinstance(batch, nd.NDArray):
         batch = batch.asnumpy()
     if isinstance(batch, (list, tuple)):
-        return [_share(member) for member in batch]
+        return [_share(member, names) for member in batch]
     if not isinstance(batch, onp.ndarray) or batch.dtype.hasobject:
         return batch
-    block = SharedMemory(create=True, size=max(1, batch.nbytes))
+    with _making:
+        block = SharedMemory(next(names), create=True, size=max(1, batch.nbytes))
     onp.ndarray(batch.shape, batch.dtype, buffer=block.buf)[...] = batch
     block.close()
     return _Shared(block.name, batch.shape, batch.dtype.str)
 
 
-def take_shared_batch(shared: Any, discard: bool = False) -> Any:
-    """In the parent: the batch as arrays; its shared memory is gone afterwards."""
+def take_shared_batch(shared: Any) -> Any:
+    """In the parent: the batch as arrays; its shared memory is gone afterwards. Whatever interrupts
+    this leaves the blocks from 0 to some number, as `remove_shared_batch` wants them."""
+    blocks: List[SharedMemory] = []
+    batch = _copy(shared, blocks)
+    _remove(blocks)
+    return batch
+
+
+def _copy(shared: Any, blocks: List[SharedMemory]) -> Any:
     if isinstance(shared, list):
-        return [take_shared_batch(member, discard) for member in shared]
+        return [_copy(member, blocks) for member in shared]
     if not isinstance(shared, _Shared):
         return shared
-    block = SharedMemory(shared.block)
+    blocks.append(SharedMemory(shared.block))
+    view = onp.ndarray(shared.shape, onp.dtype(shared.dtype), buffer=blocks[-1].buf)
+    return batchify.to_arrays(view)
+
+
+def remove_shared_batch(name: str) -> None:
+    """In the parent: what is there of the batch, which nobody writes any more."""
+    blocks: List[SharedMemory] = []
     try:
-        if discard:
-            return None
-        view = onp.ndarray(shared.shape, onp.dtype(shared.dtype), buffer=block.buf)
-        batch = batchify.to_arrays(view)
-        del view
-        return batch
-    finally:
+        for i in itertools.count():
+            blocks.append(SharedMemory(f"{name}-{i}"))
+    except FileNotFoundError:
+        _remove(blocks)
+
+
+def _remove(blocks: List[SharedMemory]) -> None:
+    for block in reversed(blocks):
         block.close()
         block.unlink()
