@@ -4,6 +4,7 @@
 A module gets its functions when they are first asked for: making all of them at import would cost
 more than most programs ever call.
 """
+import inspect
 import keyword
 import sys
 import textwrap
@@ -27,8 +28,8 @@ def _document(info: _registry.OperatorInfo, kind: type) -> str:
               "name : str, optional", "    Ignored; for symbols.", "",
               "Returns", "-------", f"{kind.__name__} or list of them", "",
               "Raises", "------", "MXNetError",
-              "    If shapes, types or parameters do not fit; what goes wrong while the operator "
-              "runs is", "    raised by the next call that waits for it."]
+              "    If shapes, types or parameters do not fit, or there is no such parameter; what goes "
+              "wrong", "    while the operator runs is raised by the next call that waits for it."]
     return "\n".join(lines)
 
 
@@ -56,9 +57,11 @@ def _source(name: str, info: _registry.OperatorInfo) -> str:
     counts = info.count_key if info.takes_list and info.count_key in parameters else ""
     signature += [f"{item}=_defaults[{at}]" for at, item in enumerate(parameters)
                   if item != counts]
-    signature += ["out=None", "name=None"]
+    signature += ["out=None", "name=None", "**_others"]
     values = "".join(("len(_inputs)" if item == counts else item) + ", " for item in parameters)
     return (f"def {_valid(name)}({', '.join(signature)}):\n"
+            "    if _others:\n"
+            "        _refuse(_info, next(iter(_others)))\n"
             f"    _inputs = {call_inputs}\n"
             f"    return _call(_kind, _inputs, ({values}), out)\n")
 
@@ -67,11 +70,14 @@ def make(operator_name: str, name: str, kind: type, module: str) -> Callable[...
     """The function `name` of `module` that runs an operator and gives arrays of `kind`."""
     info = _registry.operator(operator_name)
     surroundings = {"_call": info.call, "_kind": kind, "_defaults": info.defaults,
-                    "_listed": _listed, "__name__": module}
+                    "_listed": _listed, "_refuse": _registry.refuse, "_info": info,
+                    "__name__": module}
     exec(compile(_source(name, info), f"<operator {operator_name}>", "exec"), surroundings)
     function = surroundings[_valid(name)]
     function.__doc__ = _document(info, kind)
     function.__qualname__ = name
+    shown = inspect.signature(function)
+    function.__signature__ = shown.replace(parameters=list(shown.parameters.values())[:-1])
     return function
 
 

@@ -2,7 +2,7 @@
 """What the library says of its operators: names, arguments, documentation."""
 import ctypes
 import functools
-from typing import Any, List, NamedTuple, Tuple
+from typing import Any, List, NamedTuple, NoReturn, Tuple
 
 from .base import _LIB, Default, check_call, core, py_str, string_list
 
@@ -87,10 +87,19 @@ def operator(name: str) -> OperatorInfo:
                         tuple(_default_of(item.type_text) for item in parameters))
 
 
+def refuse(info: OperatorInfo, key: str) -> NoReturn:
+    """Raises MXNetError, with the library's list, for a parameter the operator does not have."""
+    creator, prepared = ctypes.c_void_p(), ctypes.c_void_p()
+    check_call(_LIB.NNGetOpHandle(info.name.encode(), ctypes.byref(creator)))
+    check_call(_LIB.MXPreparedCreate(creator, len(info.inputs), 1, (ctypes.c_char_p * 1)(key.encode()),
+                                     (ctypes.c_char_p * 1)(b""), ctypes.byref(prepared)))
+    raise AssertionError(f"{info.name} takes {key}, but the registry does not say so")
+
+
 def invoke(kind: type, name: str, *inputs: Any, out: Any = None, **parameters: Any) -> Any:
     """Runs an operator by name; results are arrays of `kind`, one or a list.
 
-    TypeError for a parameter that it does not have.
+    MXNetError for a parameter that it does not have.
     """
     info = operator(name)
     values = list(info.defaults)
@@ -100,6 +109,5 @@ def invoke(kind: type, name: str, *inputs: Any, out: Any = None, **parameters: A
                 values[at] = value
                 break
         else:
-            raise TypeError(f"{name} has no parameter '{key}'; it has: "
-                            + (", ".join(item.name for item in info.parameters) or "none"))
+            refuse(info, key)
     return info.call(kind, inputs, tuple(values), out)

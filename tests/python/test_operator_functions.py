@@ -25,6 +25,7 @@ def test_help_is_complete():
         assert word in text
     signature = inspect.signature(mx.nd.Convolution)
     assert list(signature.parameters)[:4] == ["data", "weight", "bias", "kernel"]
+    assert list(signature.parameters)[-2:] == ["out", "name"]
 
 
 def test_arguments_by_place_and_by_name():
@@ -80,8 +81,10 @@ def test_errors_say_what_is_valid():
         mx.nd.Activation(a, act_type="rleu")
     with pytest.raises(mx.MXNetError, match="num_hidden"):
         mx.nd.FullyConnected(a, a)
-    with pytest.raises(TypeError, match="unexpected keyword"):
+    with pytest.raises(mx.MXNetError, match=r"argument 'axes', Possible(.|\n)*keepdims : (.|\n)*'axis'\?"):
         mx.nd.sum(a, axes=1)
+    with pytest.raises(mx.MXNetError, match="argument 'shape', Possible"):
+        mx.nd.relu(a, shape=(2,))
     with pytest.raises(TypeError, match="item 0 must be an array, not list"):
         mx.nd.relu([1, 2])
     with pytest.raises(AttributeError, match="no attribute 'no_such_operator'"):
