@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Running a program on the package in a process and a directory of its own."""
+import contextlib
 import json
 import os
 import pathlib
@@ -37,15 +38,30 @@ def run_example(name, directory, timeout=60, **environment):
 
 def run_file(arguments, directory, timeout, **environment):
     """Runs Python with these arguments."""
+    done = subprocess.run([sys.executable, *arguments], cwd=directory, env=_variables(environment),
+                          timeout=timeout, check=False, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True)
+    return Done(done.returncode, done.stdout, done.stderr, pathlib.Path(directory))
+
+
+@contextlib.contextmanager
+def running_python(arguments, directory, **environment):
+    """Python with these arguments, beside the test; it does not outlive the block."""
+    with subprocess.Popen([sys.executable, *arguments], cwd=directory, env=_variables(environment),
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
+        try:
+            yield program
+        finally:
+            program.kill()
+
+
+def _variables(environment):
     variables = {key: value for key, value in os.environ.items()
                  if not key.startswith(("MXPROF_", "MXNET_PROFILER", "MXNET_ENGINE"))}
     variables.update(PYTHONPATH=str(SOURCE / "python"), PYTHONDONTWRITEBYTECODE="1",
                      MXNET_LIBRARY_PATH=str(BUILD / "libmxnet.so"))
     variables.update(environment)
-    done = subprocess.run([sys.executable, *arguments], cwd=directory, env=variables,
-                          timeout=timeout, check=False, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True)
-    return Done(done.returncode, done.stdout, done.stderr, pathlib.Path(directory))
+    return variables
 
 
 def names(items, category):

@@ -3,8 +3,6 @@
 import os
 import pathlib
 import signal
-import subprocess
-import sys
 import time
 
 import numpy as onp
@@ -14,7 +12,7 @@ import mxnet as mx
 from mxnet.gluon.data import (ArrayDataset, BatchSampler, DataLoader, Dataset, RandomSampler,
                               SequentialSampler, SimpleDataset)
 from mxnet.gluon.data.vision import transforms
-from python_program import SOURCE, run_python
+from python_program import run_python, running_python
 
 HOW = pytest.mark.parametrize("how", [{}, {"num_workers": 2},
                                       {"num_workers": 2, "thread_pool": True}],
@@ -216,13 +214,11 @@ for batch in DataLoader(Slow(), 1, num_workers=2, prefetch=50): pass
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_workers_end_with_an_interrupted_or_killed_program(tmp_path, number):
-    program = subprocess.Popen([sys.executable, "-c", PROGRAM], cwd=tmp_path, text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               env={**os.environ, "PYTHONPATH": str(SOURCE / "python")})
-    worker = int(program.stdout.readline())
-    assert wait_for(lambda: blocks(program.pid))  # those behind the slow one
-    program.send_signal(number)
-    _, errors = program.communicate(timeout=60)
+    with running_python(["-c", PROGRAM], tmp_path) as program:
+        worker = int(program.stdout.readline())
+        assert wait_for(lambda: blocks(program.pid))  # those behind the slow one
+        program.send_signal(number)
+        _, errors = program.communicate(timeout=60)
     assert program.returncode != 0
     assert ("KeyboardInterrupt" in errors) == (number == signal.SIGINT)
     assert number == signal.SIGKILL or "leaked" not in errors

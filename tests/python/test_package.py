@@ -12,7 +12,7 @@ import time
 import pytest
 
 import mxnet as mx
-from python_program import BUILD, SOURCE, run_python
+from python_program import BUILD, SOURCE, run_python, running_python
 
 
 def test_features():
@@ -172,8 +172,7 @@ def test_an_installed_wheel_works_alone(tmp_path):
 
 def test_an_interrupt_leaves_a_complete_trace(tmp_path):
     """Ctrl-C while the program waits for its operators."""
-    program = subprocess.Popen(
-        [sys.executable, "-c", """
+    with running_python(["-c", """
 import mxnet as mx
 mx.profiler.set_config(profile_all=True, filename='trace.json', aggregate_stats=True)
 mx.profiler.set_state('run')
@@ -181,12 +180,11 @@ a = mx.nd.ones((300, 300))
 print('running', flush=True)
 while True:
     mx.nd.dot(a, a).wait_to_read()
-"""], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": str(SOURCE / "python")})
-    assert program.stdout.readline() == "running\n"
-    time.sleep(0.2)
-    program.send_signal(signal.SIGINT)
-    _, errors = program.communicate(timeout=60)
+"""], tmp_path) as program:
+        assert program.stdout.readline() == "running\n"
+        time.sleep(0.2)
+        program.send_signal(signal.SIGINT)
+        _, errors = program.communicate(timeout=60)
     assert program.returncode != 0 and "KeyboardInterrupt" in errors
     items = json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))["traceEvents"]
     assert any(item["name"] == "dot" for item in items)

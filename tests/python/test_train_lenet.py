@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from mxnet.gluon.data.vision import digits, idx
-from python_program import BUILD, SOURCE, run_file
+from python_program import BUILD, SOURCE, run_file, running_python
 
 PROGRAM = str(SOURCE / "examples/python/train_lenet.py")  # with lenet_report.py
 LAYERS = {"conv2d0", "maxpool2d0", "conv2d1", "maxpool2d1", "flatten0", "dense0", "dense1",
@@ -108,20 +108,18 @@ def test_steps_are_spans_on_a_row(demo):
 
 def test_an_interrupted_training_leaves_a_complete_trace(tmp_path):
     data = write_digits(tmp_path / "mnist", 640)
-    program = subprocess.Popen(
-        [sys.executable, PROGRAM, "out", "--epochs", "100", "--steps", "1000", "--data", data],
-        cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(SOURCE / "python"), "PYTHONUNBUFFERED": "1"})
-    while not program.stdout.readline().startswith("epoch 1"):
-        assert program.poll() is None
-    for _ in range(5):  # one that arrives while Python frees an object is ignored there
-        program.send_signal(signal.SIGINT)
-        try:
-            program.wait(10)
-            break
-        except subprocess.TimeoutExpired:
-            pass
-    errors = program.communicate(timeout=10)[1]
+    with running_python([PROGRAM, "out", "--epochs", "100", "--steps", "1000", "--data", data],
+                        tmp_path, PYTHONUNBUFFERED="1") as program:
+        while not program.stdout.readline().startswith("epoch 1"):
+            assert program.poll() is None
+        for _ in range(5):  # one that arrives while Python frees an object is ignored there
+            program.send_signal(signal.SIGINT)
+            try:
+                program.wait(10)
+                break
+            except subprocess.TimeoutExpired:
+                pass
+        errors = program.communicate(timeout=10)[1]
     assert program.returncode != 0 and "KeyboardInterrupt" in errors
     items = json.loads((tmp_path / "out/profile.json").read_text(encoding="utf-8"))["traceEvents"]
     assert sum(item["name"] == "sgd_mom_update" for item in items) >= 8 * 10
