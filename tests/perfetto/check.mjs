@@ -74,7 +74,7 @@ async function inspect(task, page) {
   page.on('pageerror', error => pageErrors.push(String(error)));
   const { server, page: address } = await serve(resolve(task.ui), resolve(task.trace));
   try {
-    await page.goto(address);
+    await page.goto(address, { timeout: LOAD_TIMEOUT_MS });
     await page.waitForFunction(() => self.app?.trace?.engine !== undefined, null,
                                { timeout: LOAD_TIMEOUT_MS });
     const answers = {};
