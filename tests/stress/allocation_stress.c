@@ -19,9 +19,9 @@
 #include <mxprof/record.h>
 
 #include "base/os/os.h"
-#include "trace/event.h"
-#include "trace/native.h"
+#include "each_event.h"
 #include "stress_time.h"
+#include "trace/native.h"
 
 enum { SPANS = 12000, THREAD_SPANS = 300, NOTHING_FAILED = 10, NOT_COUNTED = 11, SILENT = 12 };
 
@@ -109,16 +109,7 @@ static uint64_t spans_in_file(void)
     if (mxp__native_open("no_memory.mxp", &source, &damage) != 0 || damage.text != NULL) {
         return 0;
     }
-    uint64_t found = 0;
-    mxp_block block;
-    for (size_t i = 0; source->block(source, i, &block) == 1; i++) {
-        mxp_decoder decoder;
-        mxp__decoder_begin(&decoder, source->timebase, &block);
-        mxp_event event;
-        while (mxp__decoder_next(&decoder, &event) == 1) {
-            found += event.kind == MXP_KIND_SPAN;
-        }
-    }
+    uint64_t found = count_source_spans(source);
     mxp__source_close(source);
     return found;
 }

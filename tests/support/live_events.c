@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "each_event.h"
 #include "prof/recorder.h"
 
-static void append(live_events *live, const mxp_event *event)
+static void append(void *context, const mxp_event *event)
 {
+    live_events *live = context;
     if (live->count == live->capacity) {
         live->capacity = live->capacity == 0 ? 1024 : live->capacity * 2;
         live->events = realloc(live->events, live->capacity * sizeof *live->events);
@@ -22,17 +24,7 @@ live_events live_events_take(int consumer)
 {
     live_events live = {0};
     assert_int_equal(mxp__live_open(consumer, &live.source), 0);
-    mxp_block block;
-    for (size_t i = 0; live.source->block(live.source, i, &block) == 1; i++) {
-        mxp_decoder decoder;
-        mxp_event event;
-        mxp__decoder_begin(&decoder, live.source->timebase, &block);
-        int got;
-        while ((got = mxp__decoder_next(&decoder, &event)) == 1) {
-            append(&live, &event);
-        }
-        assert_int_equal(got, 0);
-    }
+    each_event(live.source, append, &live);
     mxp__live_consume(consumer, live.source);
     return live;
 }

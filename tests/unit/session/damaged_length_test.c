@@ -12,7 +12,7 @@
 #include <mxprof/profiler.h>
 #include <mxprof/record.h>
 
-#include "trace/event.h"
+#include "each_event.h"
 #include "trace/native.h"
 
 enum { THREADS = 3, FILE_MOST = 4 << 20, LENGTH_BITS = 40 };
@@ -85,22 +85,13 @@ static mxp_section *section_at(uint8_t *bytes, size_t offset)
     return (mxp_section *)(void *)(bytes + offset);
 }
 
-static size_t count_spans(bool *told)
+static uint64_t spans_left(bool *told)
 {
     mxp_source *source;
     mxp_damage damage;
     assert_int_equal(mxp__native_open_memory(changed, whole_size, &source, &damage), 0);
     *told = damage.text != NULL;
-    size_t spans = 0;
-    mxp_block block;
-    for (size_t i = 0; source->block(source, i, &block) == 1; i++) {
-        mxp_decoder decoder;
-        mxp__decoder_begin(&decoder, source->timebase, &block);
-        mxp_event event;
-        while (mxp__decoder_next(&decoder, &event) == 1) {
-            spans += event.kind == MXP_KIND_SPAN;
-        }
-    }
+    uint64_t spans = count_source_spans(source);
     mxp__source_close(source);
     return spans;
 }
@@ -109,18 +100,18 @@ static void damage_each_length(void)
 {
     bool told;
     memcpy(changed, whole, whole_size);
-    size_t all = count_spans(&told), sections = 0;
+    size_t all = spans_left(&told), sections = 0;
     assert_false(told);
     assert_int_equal(all, 14020);
     size_t at = ((const mxp_file_header *)(const void *)whole)->header_bytes;
     for (; at < whole_size && section_at(whole, at)->magic == MXP_SECTION_MAGIC;
          at += section_at(whole, at)->length_bytes, sections++) {
         section_at(changed, at)->magic ^= 1;
-        size_t others = count_spans(&told);  // of the sections beside this one
+        size_t others = spans_left(&told);  // of the sections beside this one
         section_at(changed, at)->magic ^= 1;
         for (unsigned bit = 0; bit < LENGTH_BITS; bit++) {
             section_at(changed, at)->length_bytes ^= UINT64_C(1) << bit;
-            size_t left = count_spans(&told);
+            size_t left = spans_left(&told);
             if (left < others || (left < all && !told)) {
                 fail_msg("type %u at %zu, bit %u: %zu of %zu spans, %zu in other sections",
                          section_at(whole, at)->type, at, bit, left, all, others);

@@ -16,6 +16,7 @@
 #include <mxprof/record.h>
 
 #include "base/os/os.h"
+#include "each_event.h"
 #include "trace/event.h"
 #include "trace/native.h"
 
@@ -33,8 +34,9 @@ typedef struct content {
     bool gap;
 } content;
 
-static void take_in(content *found, const mxp_event *event)
+static void take_in(void *context, const mxp_event *event)
 {
+    content *found = context;
     if (event->kind != MXP_KIND_COUNTER) {
         return;
     }
@@ -58,15 +60,7 @@ static content read_file(const char *path)
     }
     assert_null(damage.text);
     content found = {0};
-    mxp_block block;
-    for (size_t i = 0; source->block(source, i, &block) == 1; i++) {
-        mxp_decoder decoder;
-        mxp__decoder_begin(&decoder, source->timebase, &block);
-        mxp_event event;
-        while (mxp__decoder_next(&decoder, &event) == 1) {
-            take_in(&found, &event);
-        }
-    }
+    each_event(source, take_in, &found);
     for (size_t i = 0; i < source->loss_count; i++) {
         found.lost += source->losses[i].count;
     }
