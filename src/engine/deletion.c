@@ -10,21 +10,10 @@
 #include "engine/run.h"
 #include "engine/variable.h"
 
-static bool var_pending(const void *var)
-{
-    return mxn__var_pending(var);
-}
+enum { BREAK_US = 50 };
 
-static void wait_until_unused(mxn_var *var)
+static void delete_unused(mxn_thread *self, mxn_var *var, void (*release)(void *), void *argument)
 {
-    if (__atomic_load_n(&mxn__engine.started, __ATOMIC_ACQUIRE) != 0) {
-        mxn__naive_wait(var_pending, var);
-    }
-}
-
-static void delete_at_once(mxn_thread *self, mxn_var *var, void (*release)(void *), void *argument)
-{
-    wait_until_unused(var);
     if (release != NULL) {
         release(argument);
     }
@@ -46,15 +35,34 @@ void mxn__deletion_push(mxn_thread *self, mxn_operation *op)
     if (self->naive_call != NULL && mxn__naive_postpone(self, op)) {
         return;
     }
-    int code = mxn__operation_push(self, op, MXN__PUSH_INLINE | MXN__PUSH_KEPT);
+    int code;
+    while ((code = mxn__operation_push(self, op, MXN__PUSH_INLINE | MXN__PUSH_KEPT)) ==
+               MXP_ENOMEM &&
+           mxn__var_pending(var)) {
+        mxp__os_sleep_us(BREAK_US);
+    }
     if (code == MXP_ENOMEM) {
-        wait_until_unused(var);
         mxn__deletion_run(op);
         mxn__var_free(self, var);
     }
     if (code != MXP_OK) {
         mxn__operation_drop(self, op);
     }
+}
+
+// For lack of memory until there is some or nothing uses the variable any more: then null. To wait
+// for the second alone is not possible in an operation, which may be what uses it or what those
+// that do are waiting for.
+static mxn_operation *make_or_outlast(mxn_thread *self, const mxn_work *work)
+{
+    mxn_operation *op = NULL;
+    while ((op = mxn__operation_make(self, work, MXN__OP_DELETE | MXN__OP_VAR_ENDS,
+                                     MXN__QUEUE_COMPUTE)) == NULL &&
+           mxn__var_pending(work->writes[0])) {
+        mxn__bulk_push(self);
+        mxp__os_sleep_us(BREAK_US);
+    }
+    return op;
 }
 
 // Whether the deletion must wait for bulks that use the variable and were not pushed yet. It pushes
@@ -79,8 +87,8 @@ void mxn_var_delete(mxn_var *var, void (*release)(void *argument), void *argumen
     while ((self = mxn__thread_self()) == NULL) {
         mxp__os_sleep_us(1000);
     }
-    if (mxn__engine_ensure() != MXP_OK) {
-        delete_at_once(self, var, release, argument);
+    if (mxn__engine_ensure() != MXP_OK) {  // so nothing was ever pushed
+        delete_unused(self, var, release, argument);
         return;
     }
     const mxn_work work = {.argument = argument,
@@ -89,11 +97,9 @@ void mxn_var_delete(mxn_var *var, void (*release)(void *argument), void *argumen
                            .write_count = 1,
                            .device = device,
                            .name = mxn__engine.name_delete};
-    mxn_operation *op =
-        mxn__operation_make(self, &work, MXN__OP_DELETE | MXN__OP_VAR_ENDS, MXN__QUEUE_COMPUTE);
+    mxn_operation *op = make_or_outlast(self, &work);
     if (op == NULL) {
-        mxn__bulk_push(self);
-        delete_at_once(self, var, release, argument);
+        delete_unused(self, var, release, argument);
     } else if (!deferred(var, op)) {
         mxn__deletion_push(self, op);
     }

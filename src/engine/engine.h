@@ -113,7 +113,8 @@ uint64_t mxn_var_version(const mxn_var *var);  // writes completed so far
 
 // Schedules `release(argument)` (may be null) and the end of the variable behind everything pushed
 // so far, as operation "DeleteVariable". The variable must not be used afterwards. Never fails: if
-// there is no memory for the operation it waits and deletes at once. Null does nothing.
+// there is no memory for the operation it waits until there is, or deletes the variable itself once
+// nothing uses it. Null does nothing.
 void mxn_var_delete(mxn_var *var, void (*release)(void *argument), void *argument, uint32_t device);
 
 // ---- waiting ----------------------------------------------------------------------------------
