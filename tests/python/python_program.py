@@ -26,12 +26,12 @@ class Done(NamedTuple):
         return [item for item in items if item["ph"] != "M" and item.get("cat") != "mxprof"]
 
 
-def run_python(source, directory, timeout=60, **environment):
+def run_python(source, directory, timeout=180, **environment):
     """Runs source text; MXNET_PYTHON_CORE is this process's unless it is given."""
     return run_file(["-c", source], directory, timeout, **environment)
 
 
-def run_example(name, directory, timeout=60, **environment):
+def run_example(name, directory, timeout=180, **environment):
     """Runs a program of examples/python."""
     return run_file([str(SOURCE / "examples/python" / name)], directory, timeout, **environment)
 
