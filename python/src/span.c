@@ -64,8 +64,8 @@ static __attribute__((noinline)) int grow(span *self)
 }
 
 // Now if recording is on, else 0. Reading the clock waits for all that stands before it; so it
-// comes first, and the rest goes on beside the interpreter's own work. That halves what a span
-// costs.
+// comes first, and the rest goes on beside the interpreter's own work. That halves what a span adds
+// to its two calls.
 static inline uint64_t clock_read(void)
 {
     uint32_t gate = __atomic_load_n(&core_mx.mxp_control->gate, __ATOMIC_RELAXED);

@@ -87,7 +87,7 @@ void mxn_var_delete(mxn_var *var, void (*release)(void *argument), void *argumen
     while ((self = mxn__thread_self()) == NULL) {
         mxp__os_sleep_us(1000);
     }
-    if (mxn__engine_ensure() != MXP_OK) {  // so nothing was ever pushed
+    if (mxn__engine_ensure() != MXP_OK) {  // so nothing can be under way
         delete_unused(self, var, release, argument);
         return;
     }

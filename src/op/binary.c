@@ -122,16 +122,18 @@ static uint64_t sums_size(const mxn_job *job)
 }
 
 // What mixed operands are computed as: doubles for each input, and for one output.
-static uint64_t backward_workspace(const mxn_job *job)
+static uint64_t mixed_size(const mxn_job *job)
 {
-    uint64_t count = sums_size(job);
-    for (uint32_t i = 0; is_mixed(job) && i < job->params->input_count; i++) {
+    uint64_t count = mxn_shape_size(job->inputs[0].shape);
+    for (uint32_t i = 0; i < job->params->input_count; i++) {
         count += mxn_shape_size(job->inputs[i].shape);
     }
-    if (is_mixed(job)) {
-        count += mxn_shape_size(job->inputs[0].shape);
-    }
-    return count * sizeof(double);
+    return count;
+}
+
+static uint64_t backward_workspace(const mxn_job *job)
+{
+    return (sums_size(job) + (is_mixed(job) ? mixed_size(job) : 0)) * sizeof(double);
 }
 
 // The gradient of one side: what is walked through, and where it begins.
@@ -200,10 +202,9 @@ static void backward_side(mxn_job *job, uint32_t side)
     }
 }
 
-// One side of mixed operands, as doubles: the kernels take a single type.
-static void backward_mixed(mxn_job *job, uint32_t side)
+// The inputs as doubles: the kernels take a single type. Returns the room behind them.
+static double *widen_inputs(const mxn_job *job, mxn_operand *inputs)
 {
-    mxn_operand inputs[3], outputs[2] = {job->outputs[0], job->outputs[1]};
     double *at = (double *)job->workspace + sums_size(job);
     for (uint32_t i = 0; i < job->params->input_count; i++) {
         size_t count = mxn_shape_size(job->inputs[i].shape);
@@ -213,6 +214,13 @@ static void backward_mixed(mxn_job *job, uint32_t side)
         mxn_cast(at, MXN_FLOAT64, job->inputs[i].data, job->inputs[i].dtype, count);
         at += count;
     }
+    return at;
+}
+
+// One side of widened inputs, by way of `at`.
+static void backward_widened(mxn_job *job, mxn_operand *inputs, double *at, uint32_t side)
+{
+    mxn_operand outputs[2] = {job->outputs[0], job->outputs[1]};
     outputs[side].data = at;
     outputs[side].dtype = MXN_FLOAT64;
     mxn_job doubles = *job;
@@ -225,7 +233,8 @@ static void backward_mixed(mxn_job *job, uint32_t side)
 
 static int binary_backward(mxn_job *job)
 {
-    bool mixed = is_mixed(job);
+    mxn_operand inputs[3];
+    double *room = is_mixed(job) ? widen_inputs(job, inputs) : NULL;
     for (uint32_t side = 0; side < 2; side++) {
         if (job->outputs[side].data == NULL) {
             continue;
@@ -234,8 +243,8 @@ static int binary_backward(mxn_job *job)
         if (dtype != MXN_FLOAT32 && dtype != MXN_FLOAT64) {
             return mxn__type_refused(job, dtype);
         }
-        if (mixed) {
-            backward_mixed(job, side);
+        if (room != NULL) {
+            backward_widened(job, inputs, room, side);
         } else {
             backward_side(job, side);
         }

@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "base/os/file_signals.h"
+#include "base/os/os.h"
 #include "base/strbuf.h"
 #include "prof/recorder.h"
 #include "prof/ring.h"
@@ -175,25 +176,6 @@ static int build_tables(mxp_section_writer *writer, const mxp_source *source, mx
     return error;
 }
 
-static bool write_at(int fd, const void *data, size_t size_bytes, uint64_t offset)
-{
-    const char *at = data;
-    while (size_bytes > 0) {
-        ssize_t done = pwrite(fd, at, size_bytes, (off_t)offset);
-        if (done < 0 && errno == EINTR) {
-            continue;
-        }
-        if (done <= 0) {
-            errno = done < 0 ? errno : ENOSPC;
-            return false;
-        }
-        at += done;
-        offset += (uint64_t)done;
-        size_bytes -= (size_t)done;
-    }
-    return true;
-}
-
 // The magic of the first section comes last, in a write that is too short to be cut in two: until
 // then the file is as after a death, from then on it is finished.
 static int put_tables(int fd, uint64_t offset, mxp_strbuf *tables)
@@ -201,9 +183,9 @@ static int put_tables(int fd, uint64_t offset, mxp_strbuf *tables)
     mxp_section first;
     memcpy(&first, tables->data, sizeof first);
     memset(tables->data, 0, sizeof first.magic);
-    if (!write_at(fd, tables->data, tables->length, offset) ||
+    if (mxp__os_write_at(fd, tables->data, tables->length, offset) < tables->length ||
         ftruncate(fd, (off_t)(offset + tables->length)) != 0 ||
-        !write_at(fd, &first.magic, sizeof first.magic, offset)) {
+        mxp__os_write_at(fd, &first.magic, sizeof first.magic, offset) < sizeof first.magic) {
         return mxp__fail(MXP_EIO, "cannot complete the recording file: %s", strerror(errno));
     }
     return MXP_OK;

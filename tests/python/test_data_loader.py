@@ -53,7 +53,6 @@ def test_items_of_vectors_are_numbers_as_labels_have_to_be():
             assert [batch[1].asnumpy().tolist() for batch in batches] == [[0, 1], [2]]
 
 
-
 def test_samplers():
     assert list(BatchSampler(SequentialSampler(5), 2)) == [[0, 1], [2, 3], [4]]
     assert list(BatchSampler(SequentialSampler(5), 2, "discard")) == [[0, 1], [2, 3]]

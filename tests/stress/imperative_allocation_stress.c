@@ -207,8 +207,7 @@ static void step(float *outcome)
     }
 }
 
-// ---- processes
-// --------------------------------------------------------------------------------
+// ---- processes ---------------------------------------------------------------------------------
 static float *usual;  // shared by all processes: what the step gives
 
 static void nothing_is_left(void)

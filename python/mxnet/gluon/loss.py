@@ -130,6 +130,7 @@ SoftmaxCELoss = SoftmaxCrossEntropyLoss
 def _abs(array: Any) -> Any:
     return np.abs(array) if is_numpy(array) else nd.abs(array)
 
+
 __getattr__ = refusing(__name__, """
     CTCLoss CosineEmbeddingLoss HingeLoss KLDivLoss LogisticLoss PoissonNLLLoss SDMLLoss SquaredHingeLoss
     TripletLoss""")

@@ -56,6 +56,7 @@ class Normalize(HybridBlock):
     def forward(self, x: Any) -> Any:
         return functions_of(x).image_normalize(x, mean=self._mean, std=self._std)
 
+
 __getattr__ = refusing(__name__, """
     CenterCrop CropResize RandomApply RandomBrightness RandomColorJitter RandomContrast RandomCrop
     RandomFlipLeftRight RandomFlipTopBottom RandomGray RandomHue RandomLighting RandomResizedCrop
