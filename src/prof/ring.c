@@ -8,7 +8,8 @@
 
 static struct {
     bool on;  // atomic: changed while nobody records
-    uint32_t pins;  // under the pool lock, as everything below
+    // Under the pool lock, or while nobody records.
+    uint32_t pins;
     mxp_chunk_header *oldest, *newest;
     mxp_chunk_header *foreign;  // of a store that was left: to be given back under the drain lock
 } ring;
@@ -142,8 +143,13 @@ mxp_chunk_header *mxp__ring_take(void)
 
 bool mxp__ring_is_past(mxp_thread *thread)
 {
-    return ring.oldest != NULL && thread->first == mxp__thread_first_chunk(thread) &&
-           mxp__chunk_next(thread->first) == NULL && thread->end_ticks < ring.oldest->base_ticks;
+    if (thread->first != mxp__thread_first_chunk(thread) ||
+        mxp__chunk_next(thread->first) != NULL || !mxp__spin_lock(&mxp__pool_lock)) {
+        return false;
+    }
+    bool past = ring.oldest != NULL && thread->end_ticks < ring.oldest->base_ticks;
+    mxp__spin_unlock(&mxp__pool_lock);
+    return past;
 }
 
 // ---- on and off --------------------------------------------------------------------------------

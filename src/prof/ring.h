@@ -31,6 +31,7 @@ mxp_chunk_header *mxp__ring_take(void);
 // Gives back what is of no use to the ring any more. Under the drain lock.
 void mxp__ring_tidy(void);
 // Whether the thread, which has exited, holds nothing that is younger than the oldest full chunk.
+// Under the drain lock.
 bool mxp__ring_is_past(mxp_thread *thread);
 
 #endif

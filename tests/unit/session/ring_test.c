@@ -17,6 +17,7 @@
 
 #include "base/os/os.h"
 #include "each_event.h"
+#include "prof/recorder.h"
 #include "trace/event.h"
 #include "trace/native.h"
 
@@ -185,6 +186,29 @@ static void threads_that_are_gone_make_room(void **state)
         assert_int_equal(mxp_session_dump(session, 1), 0);
         mxp_session_stop(session);
     }
+}
+
+static void *end_threads(void *nothing)
+{
+    for (int i = 0; i < 200; i++) {
+        in_thread(3000);
+    }
+    return nothing;
+}
+
+// For the sanitizers: a thread that ends adds to what the tidying looks at.
+static void threads_end_while_the_ring_is_tidied(void **state)
+{
+    (void)state;
+    configure(MXP_STORE_MEMORY);
+    assert_int_equal(mxp_session_run(session), 0);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, end_threads, NULL), 0);
+    while (pthread_tryjoin_np(thread, NULL) != 0) {
+        mxp__live_tidy();
+    }
+    assert_int_equal(mxp_session_dump(session, 1), 0);
+    assert_int_equal(read_file("ring.mxp").newest, counted);
 }
 
 static void a_ring_has_no_table(void **state)
@@ -396,6 +420,7 @@ int main(void)
         TEST(the_newest_records_are_kept_in_memory),
         TEST(the_newest_records_are_kept_in_the_file),
         TEST(threads_that_are_gone_make_room),
+        TEST(threads_end_while_the_ring_is_tidied),
         TEST(a_ring_has_no_table),
         TEST(a_dump_of_a_ring_replaces_the_one_before),
         TEST(a_ring_that_ends_leaves_what_it_holds),
