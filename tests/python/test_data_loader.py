@@ -3,6 +3,7 @@
 import os
 import pathlib
 import signal
+import threading
 import time
 
 import numpy as onp
@@ -194,6 +195,16 @@ def test_leaving_a_loop_leaves_no_shared_memory():
     for _ in loader:
         break
     assert wait_for(lambda: not blocks())
+
+
+def test_nothing_goes_on_once_a_loader_is_gone():
+    """Else it might meet the end of the program."""
+    before = set(threading.enumerate())
+    loader = DataLoader(onp.zeros((8, 3)), 4, num_workers=2)
+    assert len(list(loader)) == 2
+    assert set(threading.enumerate()) > before
+    del loader
+    assert set(threading.enumerate()) == before
 
 
 PROGRAM = """

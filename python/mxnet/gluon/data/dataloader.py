@@ -73,9 +73,8 @@ class DataLoader:
         return self._read_ahead() if self._workers > 0 else self._read()
 
     def __del__(self) -> None:
-        pool = getattr(self, "_pool", None)
-        if pool is not None:
-            pool.shutdown(wait=False)
+        if getattr(self, "_pool", None) is not None:
+            self._end_pool()
 
     def _make(self, indices: List[int]) -> Any:
         make = self._batchify if self._batchify is not None else batchify.stack
@@ -95,7 +94,7 @@ class DataLoader:
             while waiting:
                 yield self._next(waiting)
         except KeyboardInterrupt:
-            self._kill()
+            self._end_pool()
             raise
         finally:
             self._drop(waiting)
@@ -126,20 +125,22 @@ class DataLoader:
         except FutureTimeout as error:
             if future.done():
                 raise  # the data set's own
-            self._kill()
+            self._end_pool()
             raise MXNetError(f"DataLoader: no batch from the {self._workers} workers within "
                              f"{self._timeout_s} s; raise `timeout` if the data set is that slow"
                              ) from error
         return result if self._threads else take_shared_batch(result)
 
-    def _kill(self) -> None:
-        """Whatever the workers are at: the end of the program must not wait for it."""
-        if self._pool is not None and not self._threads:
-            kill_workers(self._pool)
-        self._pool = None  # the next iteration starts new workers
+    def _end_pool(self) -> None:
+        """Whatever the workers are at: nobody waits for it. The next iteration starts new ones."""
+        pool, self._pool = self._pool, None
+        if pool is not None and self._threads:
+            pool.shutdown(wait=False)
+        elif pool is not None:
+            kill_workers(pool)
 
     def _dead(self, error: BaseException) -> MXNetError:
-        self._pool = None  # the next iteration starts new workers
+        self._end_pool()
         return MXNetError("DataLoader: a worker process died; it was killed, or out of memory, or "
                           f"crashed in the data set ({error})")
 

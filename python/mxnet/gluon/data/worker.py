@@ -60,12 +60,12 @@ def _end_with_parent() -> None:
 
 
 def kill_workers(pool: ProcessPoolExecutor) -> None:
-    """Ends workers in the middle of their work, which nobody waits for any more."""
-    processes = list((pool._processes or {}).values())
-    for process in processes:
+    """Ends workers in the middle of their work, which nobody waits for any more. The thread that
+    looks after them has ended as well: at the program's end Python would write to a pipe that it
+    closes. It may be the thread that collects the loader: it cannot wait for itself."""
+    for process in list((pool._processes or {}).values()):
         process.kill()
-    for process in processes:
-        process.join()
+    pool.shutdown(wait=pool._executor_manager_thread is not threading.current_thread())
 
 
 def make_shared_batch(indices: List[int], name: str) -> Any:
