@@ -4,7 +4,7 @@ name decides for biases and statistics, the initialiser for weights."""
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Dict, Tuple, Type
+from typing import Any, Dict, Type
 
 from . import ndarray as nd
 from . import numpy as np
@@ -35,39 +35,43 @@ def fill(init: Any, default: Any, name: str, array: Any) -> None:
         return
     chosen = create(init)
     if isinstance(chosen, Initializer):
-        chosen.init_weight(name, array)
+        chosen._init_weight(name, array)
     else:
         chosen(name, array)
 
 
 class Initializer:
-    """The base of initialisers. A subclass gives `init_weight`."""
+    """The base of initialisers. A subclass gives `_init_weight`, and may give `_init_bias`, `_init_beta`,
+    `_init_gamma`, `_init_zero` (running means) and `_init_one` (running variances), which fill what is
+    called so."""
 
     def __call__(self, name: str, array: Any) -> None:
-        for ending, fill_it in _BY_ENDING:
+        for ending, method in _BY_ENDING:
             if str(name).endswith(ending):
-                fill_it(array)
+                getattr(self, method)(name, array)
                 return
-        self.init_weight(name, array)
+        self._init_weight(name, array)
 
-    def init_weight(self, name: str, array: Any) -> None:
-        raise NotImplementedError
+    def _init_weight(self, name: str, array: Any) -> None:
+        raise NotImplementedError(f"{type(self).__name__} must give _init_weight(name, array)")
+
+    def _init_zero(self, name: str, array: Any) -> None:
+        array[:] = 0
+
+    def _init_one(self, name: str, array: Any) -> None:
+        array[:] = 1
+
+    _init_bias = _init_beta = _init_zero
+    _init_gamma = _init_one
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{key}={value!r}" for key, value in vars(self).items())
         return f"{type(self).__name__}({settings})"
 
 
-def _constant(value: float) -> Callable[[Any], None]:
-    def fill_it(array: Any) -> None:
-        array[:] = value
-    return fill_it
-
-
-_BY_ENDING: Tuple[Tuple[str, Callable[[Any], None]], ...] = (
-    ("bias", _constant(0)), ("beta", _constant(0)), ("gamma", _constant(1)),
-    ("running_mean", _constant(0)), ("moving_mean", _constant(0)),
-    ("running_var", _constant(1)), ("moving_var", _constant(1)))
+_BY_ENDING = (("bias", "_init_bias"), ("beta", "_init_beta"), ("gamma", "_init_gamma"),
+              ("running_mean", "_init_zero"), ("moving_mean", "_init_zero"),
+              ("running_var", "_init_one"), ("moving_var", "_init_one"))
 
 
 def _draw(kind: str, first: float, second: float, array: Any) -> None:
@@ -79,12 +83,12 @@ def _draw(kind: str, first: float, second: float, array: Any) -> None:
 
 
 class Zero(Initializer):
-    def init_weight(self, name: str, array: Any) -> None:
+    def _init_weight(self, name: str, array: Any) -> None:
         array[:] = 0
 
 
 class One(Initializer):
-    def init_weight(self, name: str, array: Any) -> None:
+    def _init_weight(self, name: str, array: Any) -> None:
         array[:] = 1
 
 
@@ -94,7 +98,7 @@ class Constant(Initializer):
     def __init__(self, value: Any) -> None:
         self.value = value
 
-    def init_weight(self, name: str, array: Any) -> None:
+    def _init_weight(self, name: str, array: Any) -> None:
         array[:] = self.value
 
 
@@ -104,7 +108,7 @@ class Uniform(Initializer):
     def __init__(self, scale: float = 0.07) -> None:
         self.scale = scale
 
-    def init_weight(self, name: str, array: Any) -> None:
+    def _init_weight(self, name: str, array: Any) -> None:
         _draw("uniform", -self.scale, self.scale, array)
 
 
@@ -114,7 +118,7 @@ class Normal(Initializer):
     def __init__(self, sigma: float = 0.01) -> None:
         self.sigma = sigma
 
-    def init_weight(self, name: str, array: Any) -> None:
+    def _init_weight(self, name: str, array: Any) -> None:
         _draw("normal", 0, self.sigma, array)
 
 
@@ -131,7 +135,7 @@ class Xavier(Initializer):
         self.factor_type = factor_type
         self.magnitude = magnitude
 
-    def init_weight(self, name: str, array: Any) -> None:
+    def _init_weight(self, name: str, array: Any) -> None:
         shape = array.shape
         if len(shape) < 2:
             raise ValueError(f"Xavier: {name} has shape {tuple(shape)}; it needs at least two dimensions")
@@ -159,7 +163,7 @@ class Orthogonal(Initializer):
         self.scale = scale
         self.rand_type = rand_type
 
-    def init_weight(self, name: str, array: Any) -> None:
+    def _init_weight(self, name: str, array: Any) -> None:
         import numpy as onp
         rows, columns = array.shape[0], math.prod(array.shape[1:])
         if self.rand_type == "uniform":

@@ -197,6 +197,7 @@ BOUNDS = {  # the largest value of an array (30, 40), or its deviation
 @pytest.mark.parametrize("name", BOUNDS)
 def test_random_initialisers(name, kind):
     init, measure, wanted = BOUNDS[name]
+    mx.random.seed(5)
     array = kind.zeros((30, 40))
     init("weight", array)
     values = array.asnumpy()
@@ -231,3 +232,39 @@ def test_names_decide_for_biases_and_statistics():
     for name, wanted in (("dense0_bias", 0), ("bn_gamma", 1), ("bn_running_var", 1), ("x_beta", 0)):
         mx.init.Normal()(name, array)
         assert array.asnumpy().tolist() == [wanted] * 2
+
+
+class Marked(mx.init.Initializer):
+    """As a program's own: the values say which method filled the array, and the names are kept."""
+
+    def __init__(self):
+        self.names = []
+
+    def _init_weight(self, name, data):
+        self.names.append(name)
+        data[:] = 7
+
+    def _init_bias(self, name, data):
+        data[:] = 8
+
+
+def test_ones_own_initialiser():
+    net = mx.gluon.nn.Sequential()
+    net.add(mx.gluon.nn.Dense(2, in_units=3, bias_initializer=None), mx.gluon.nn.BatchNorm(in_channels=2))
+    init = Marked()
+    net.initialize(init)
+    found = {name: parameter.data().asnumpy().max() for name, parameter in net.collect_params().items()}
+    assert found == {"0.weight": 7, "0.bias": 8, "1.gamma": 1, "1.beta": 0, "1.running_mean": 0,
+                     "1.running_var": 1}
+    assert init.names == ["weight"]
+    own = mx.gluon.Parameter("the_bias", shape=(2,), init=Marked())
+    own.initialize()
+    assert own.data().asnumpy().max() == 7  # a parameter's own initialiser is asked whatever the name
+
+
+def test_an_initialiser_without_values_says_what_it_lacks():
+    class Empty(mx.init.Initializer):
+        pass
+
+    with pytest.raises(NotImplementedError, match=r"Empty must give _init_weight\(name, array\)"):
+        mx.gluon.nn.Dense(2, in_units=3).initialize(Empty())
