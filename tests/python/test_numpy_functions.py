@@ -43,6 +43,14 @@ CALLS = {
                                  m.tensordot(a, a[0], (-1, 0)), m.outer(a[0], a[1]), m.tensordot(a, a, 0)],
     "averages": lambda m, a, i: [m.average(a), m.average(a, axis=0), m.average(a, weights=a * a),
                                  m.average(a, axis=1, weights=a[0]), m.var(a), m.std(a, axis=0, ddof=1)],
+    "pad": lambda m, a, i: [
+        m.pad(a, 1), m.pad(a, ((1, 0), (0, 2))), m.pad(a, (1, 2), "constant", constant_values=(7, -1)), m.pad(i, (0, 2)),
+        m.pad(a, ((0, 0), (3, 2)), "edge"), m.pad(a, 1, mode="reflect"), m.pad(a, (1, 4), "wrap"),
+        m.pad(a, ((2, 2), (1, 1)), "symmetric"), m.pad(a, 1, "mean"), m.pad(a, 1, "reflect", reflect_type="odd")],
+    "diagonals": lambda m, a, i: [m.diagonal(a), m.diagonal(a, 1), m.trace(a), m.trace(a, -1), m.trace(a[None], 0, 1, 2),
+                                  m.diagonal(a[:, :, None], 0, 0, 2)],
+    "meshgrid": lambda m, a, i: [*m.meshgrid(a[0], i), *m.meshgrid(a[0], i, a[1], indexing="ij"),
+                                 *m.meshgrid(a[0], i[:2], sparse=True), *m.meshgrid(i), *m.meshgrid(i, i, a[1])],
     "norms": lambda m, a, i: [m.linalg.norm(a), m.linalg.norm(a, axis=1), m.linalg.norm(a, 1, 0),
                               m.linalg.norm(a[0], onp.inf), m.linalg.norm(a, -onp.inf, 1, True),
                               m.linalg.norm(a, 2), m.linalg.norm(a, "fro"), m.linalg.norm(a[0], 2)],
@@ -86,6 +94,9 @@ GRADIENTS = {
     "take": lambda a: np.take(a, np.array([0, 0, 4])),
     "transpose": lambda a: a.transpose(1, 0) * np.array([1.0, 2.0]),
     "array_split": lambda a: np.array_split(a, 2, axis=1)[1],
+    "pad": lambda a: np.pad(a, ((1, 0), (2, 1))) + np.pad(a, ((1, 0), (2, 1)), "reflect"),
+    "trace": lambda a: np.trace(a, 1),
+    "meshgrid": lambda a: np.meshgrid(a[0], a[1])[0] * np.meshgrid(a[0], a[1])[1],
 }
 
 
@@ -142,6 +153,18 @@ def test_wrong_arguments():
         np.tensordot(np.array(VALUES), np.array(VALUES), axes=1)
     with pytest.raises(mx.MXNetError):
         np.take(np.array(VALUES), [6]).wait_to_read()
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda a: np.pad(a, -1), "pad_width is -1; it cannot be negative"),
+    (lambda a: np.pad(a, 1, value=3), "pad has no value in mode 'constant'; it has constant_values"),
+    (lambda a: np.pad(a, 1, "around"), "mode 'around' is not supported"),
+    (lambda a: np.trace(a[0]), r"an array of shape \(3,\) has no diagonal"),
+    (lambda a: np.meshgrid(a[0], a[1], indexing="yx"), "indexing is 'yx'; valid are: 'xy', 'ij'"),
+])
+def test_wrong_places(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(np.array(VALUES))
 
 
 def test_shown_types():

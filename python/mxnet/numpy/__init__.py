@@ -19,10 +19,12 @@ from ._host import host_function
 from .creation import (arange, array, asarray, empty, eye, full, full_like, identity, linspace,
                        ones, ones_like, zeros, zeros_like)
 from .averages import average, std, var
+from .einsum import einsum
 from .functions import (argsort, array_split, clip, concatenate, copy, ndim, ravel, reshape, shape,
                         size, split, stack, take, transpose, where)
 from .multiarray import TRIPLES, ndarray
 from .products import dot, inner, outer, tensordot
+from .shapes import diagonal, meshgrid, pad, trace
 
 bool = _onp.bool_  # pylint: disable=redefined-builtin
 globals().update(binary_functions(ndarray, TRIPLES, (

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of mx.np about places in arrays that are made of operators, and so have gradients."""
+from typing import Any, List, Sequence, Tuple, Union
+
+import numpy as onp
+
+from .._registry import invoke
+from ._host import host_function
+from .creation import array, full
+from .functions import concatenate, take
+from .multiarray import ndarray
+
+Widths = Union[int, Sequence[int], Sequence[Sequence[int]]]
+_BY_PLACE = ("edge", "reflect", "symmetric", "wrap")
+
+
+def _per_axis(values: Any, rank: int) -> List[Tuple[Any, Any]]:
+    """NumPy's ways to say two values for each axis."""
+    return [(pair[0], pair[1]) for pair in onp.broadcast_to(onp.asarray(values), (rank, 2)).tolist()]
+
+
+def _with_constants(a: ndarray, axis: int, widths: Tuple[int, int], values: Tuple[Any, Any]) -> ndarray:
+    def block(length: int, value: Any) -> List[ndarray]:
+        shape = a.shape[:axis] + (length,) + a.shape[axis + 1:]
+        return [full(shape, value, a.dtype, ctx=a.ctx)] if length else []
+
+    return concatenate([*block(widths[0], values[0]), a, *block(widths[1], values[1])], axis)
+
+
+def pad(x: ndarray, pad_width: Widths, mode: str = "constant", **settings: Any) -> ndarray:
+    """More at the edges. `pad_width`: how much before and after, of each axis or of all; `settings`:
+    NumPy's, `constant_values` for one. Without gradients: modes that compute what they add.
+
+    ValueError for negative widths.
+    """
+    widths = _per_axis(pad_width, x.ndim)
+    if any(width < 0 for pair in widths for width in pair):
+        raise ValueError(f"pad_width is {pad_width}; it cannot be negative")
+    if mode != "constant" and (mode not in _BY_PLACE or settings):
+        return host_function("pad")(x, pad_width, mode, **settings)
+    constants = _per_axis(settings.pop("constant_values", 0), x.ndim)
+    if settings:
+        raise ValueError(f"pad has no {', '.join(settings)} in mode 'constant'; it has constant_values")
+    for axis, pair in enumerate(widths):
+        if not any(pair):
+            continue
+        if mode == "constant":
+            x = _with_constants(x, axis, pair, constants[axis])
+        else:
+            places = onp.pad(onp.arange(x.shape[axis]), pair, mode)  # type: ignore[call-overload]
+            x = take(x, array(places, ctx=x.ctx), axis)
+    return x
+
+
+def diagonal(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
+    """The elements whose places on both axes differ by `offset`, along a new last axis.
+
+    ValueError for vectors and numbers.
+    """
+    if a.ndim < 2:
+        raise ValueError(f"an array of shape {a.shape} has no diagonal: it takes two dimensions")
+    return invoke(ndarray, "diag", a, k=offset, axis1=axis1, axis2=axis2)
+
+
+def trace(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
+    """The sum of a diagonal. ValueError for vectors and numbers."""
+    return diagonal(a, offset, axis1, axis2).sum(axis=-1)
+
+
+def meshgrid(*xi: ndarray, indexing: str = "xy", sparse: bool = False) -> List[ndarray]:
+    """Vectors repeated along each other's axes; 'xy' exchanges the first two axes, 'ij' does not.
+    `sparse`: the axes of others have size 1."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"indexing is '{indexing}'; valid are: 'xy', 'ij'")
+    places = list(range(len(xi)))
+    if indexing == "xy":
+        places[:2] = places[:2][::-1]
+    lengths = [xi[places.index(axis)].size for axis in range(len(xi))]
+    spread = [x.reshape([-1 if axis == place else 1 for axis in range(len(xi))])
+              for x, place in zip(xi, places)]
+    return spread if sparse else [invoke(ndarray, "broadcast_to", x, shape=tuple(lengths))
+                                  for x in spread]
