@@ -15,7 +15,7 @@ ROWS = 12  # of a section of the table
 
 
 def layer_of(scope):
-    """lenet:conv2d0:relu0: belongs to conv2d0."""
+    """lenet:conv0:relu0: belongs to conv0."""
     parts = scope.rstrip(":").split(":")
     return parts[1] if len(parts) > 1 else parts[0]
 

@@ -49,7 +49,7 @@ def test_a_first_call_finds_the_shapes(kind):
     assert weight.shape == weight.data().shape == weight.grad().shape == (3, 5)
     with pytest.raises(mx.MXNetError):
         net(kind.ones((4, 6))).wait_to_read()
-    assert repr(net[0]) == "Dense(5 -> 3, relu)"
+    assert repr(net[0]) == "Dense(5 -> 3, Activation(relu))"
 
 
 def test_arrays_of_both_kinds_pass_through_one_block():
@@ -128,9 +128,13 @@ def test_hooks_run_once_and_can_be_removed():
     after = net[0].register_forward_hook(lambda block, args, out: seen.append(out.shape))
     net(mx.nd.ones((4, 5)))
     assert seen == [(4, 5), (4, 3)]
-    before(), after()
+    before.detach(), after.detach(), after.detach()
     net(mx.nd.ones((4, 5)))
     assert len(seen) == 2
+    with net.register_forward_hook(lambda block, args, out: seen.append("inside")):
+        net(mx.nd.ones((4, 5)))
+    net(mx.nd.ones((4, 5)))
+    assert seen[2:] == ["inside"]
 
 
 def test_options_of_hybridize():

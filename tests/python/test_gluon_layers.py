@@ -58,6 +58,37 @@ def elu(x, p):
     return onp.where(x > 0, x, onp.expm1(x))
 
 
+# What makes the layer, its name as MXNet makes it, and what it shows.
+SHOWN = [
+    (lambda: nn.Dense(3, in_units=2), "dense0", "Dense(2 -> 3, linear)"),
+    (lambda: nn.Dense(4, "relu"), "dense0", "Dense(None -> 4, Activation(relu))"),
+    (lambda: nn.Conv1D(3, 2), "conv0", "Conv1D(None -> 3, kernel_size=(2,), stride=(1,))"),
+    (lambda: nn.Conv2D(4, (3, 2), 2, 1, 2, 2, activation="tanh", use_bias=False, in_channels=4), "conv0",
+     "Conv2D(4 -> 4, kernel_size=(3, 2), stride=(2, 2), padding=(1, 1), dilation=(2, 2), groups=2, "
+     "bias=False, Activation(tanh))"),
+    (lambda: nn.Conv2D(4, 3, layout="NHWC", in_channels=2), "conv0",
+     "Conv2D(2 -> 4, kernel_size=(3, 3), stride=(1, 1))"),
+    (lambda: nn.MaxPool2D(2), "pool0", "MaxPool2D(size=(2, 2), stride=(2, 2), padding=(0, 0), ceil_mode=False, "
+     "global_pool=False, pool_type=max, layout=NCHW)"),
+    (nn.GlobalAvgPool1D, "pool0", "GlobalAvgPool1D(size=(1,), stride=(1,), padding=(0,), ceil_mode=True, "
+     "global_pool=True, pool_type=avg, layout=NCW)"),
+    (nn.BatchNorm, "batchnorm0", "BatchNorm(axis=1, eps=1e-05, momentum=0.9, fix_gamma=False, "
+     "use_global_stats=False, in_channels=None)"),
+    (lambda: nn.LayerNorm(in_channels=3), "layernorm0", "LayerNorm(axis=-1, eps=1e-05, in_channels=3)"),
+    (lambda: nn.Dropout(0.5), "dropout0", "Dropout(p = 0.5, axes=())"),
+    (lambda: nn.Embedding(5, 3), "embedding0", "Embedding(5 -> 3, float32)"),
+    (lambda: nn.Activation("relu"), "relu0", "Activation(relu)"),
+    (lambda: nn.Lambda("relu"), "lambda0", "Lambda(relu)"),
+    (lambda: nn.HybridLambda(windows), "hybridlambda0", "HybridLambda(windows)"),
+]
+
+
+@pytest.mark.parametrize("make, name, shown", SHOWN)
+def test_names_and_representations(make, name, shown):
+    net = nn.Sequential(make(), prefix="net_")
+    assert net[0].name == "net_" + name and repr(net[0]) == shown
+
+
 # What makes the layer, its input, what it computes of the input and its parameters.
 LAYERS = {
     "dense": (lambda: nn.Dense(5), X2, lambda x, p: x @ p["weight"].T + p["bias"]),

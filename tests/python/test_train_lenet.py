@@ -15,7 +15,7 @@ from mxnet.gluon.data.vision import digits, idx
 from python_program import BUILD, SOURCE, run_file, running_python
 
 PROGRAM = str(SOURCE / "examples/python/train_lenet.py")  # with lenet_report.py
-LAYERS = {"conv2d0", "maxpool2d0", "conv2d1", "maxpool2d1", "flatten0", "dense0", "dense1",
+LAYERS = {"conv0", "pool0", "conv1", "pool1", "flatten0", "dense0", "dense1",
           "softmaxcrossentropyloss"}
 BATCHES, STEPS, WARM_UP = 12, 8, 5
 
@@ -57,16 +57,16 @@ def test_layers_are_told_with_their_phases(demo):
     marks = [item for item in items if item.get("cat") == "step"]
     assert len(marks) == STEPS and f"mean of {STEPS - WARM_UP} steps" in demo.out
     begin = sorted(item["ts"] for item in marks)[WARM_UP]
-    for name, scope, phase, column in (("Convolution", "lenet:conv2d1:", "forward", 0),
-                                       ("_backward_Convolution", "lenet:conv2d1:", "backward", 1),
-                                       ("sgd_mom_update", "lenet:conv2d1:", "update", 2)):
+    for name, scope, phase, column in (("Convolution", "lenet:conv1:", "forward", 0),
+                                       ("_backward_Convolution", "lenet:conv1:", "backward", 1),
+                                       ("sgd_mom_update", "lenet:conv1:", "update", 2)):
         spans = [item for item in items if item["name"] == name and item["ts"] >= begin
                  and item["args"]["scope"] == scope and item["args"]["phase"] == phase]
         assert len(spans) == (2 if column == 2 else 1) * (STEPS - WARM_UP)
         mean = sum(item["dur"] for item in spans) / 1000 / (STEPS - WARM_UP)
-        assert 0 < mean <= found["conv2d1"][column] + 0.0006
-    assert all(found[layer][2] > 0 for layer in ("conv2d0", "conv2d1", "dense0", "dense1"))
-    assert found["maxpool2d0"][2] == 0 < found["maxpool2d0"][1]
+        assert 0 < mean <= found["conv1"][column] + 0.0006
+    assert all(found[layer][2] > 0 for layer in ("conv0", "conv1", "dense0", "dense1"))
+    assert found["pool0"][2] == 0 < found["pool0"][1]
 
 
 def test_the_biggest_owners_of_memory_are_told(demo):

@@ -17,6 +17,7 @@ from .._array import BaseArray
 from ..base import MXNetError
 from ..symbol import Symbol
 from . import summary
+from .hooks import HookHandle
 from .parameter import DeferredInitializationError, Parameter, ParameterDict
 
 _roots: Dict[str, int] = {}  # how many blocks without a parent were named after a class
@@ -44,7 +45,8 @@ class Block:
             self.share_parameters(params)
 
     # ---- names -----------------------------------------------------------------------------------
-    def _hint(self) -> str:
+    def _alias(self) -> str:
+        """What names of blocks of this class are made of."""
         return type(self).__name__.lower()
 
     @property
@@ -56,9 +58,9 @@ class Block:
             return parent.prefix + own
         if self._given_prefix is None:
             with _roots_lock:
-                number = _roots.get(self._hint(), 0)
-                _roots[self._hint()] = number + 1
-            self._given_prefix = f"{self._hint()}{number}_"
+                number = _roots.get(self._alias(), 0)
+                _roots[self._alias()] = number + 1
+            self._given_prefix = f"{self._alias()}{number}_"
         return self._given_prefix
 
     @property
@@ -70,7 +72,7 @@ class Block:
         """Its profiler scope: hybridsequential:dense0:."""
         if self._scope is None:
             parent = self._parent() if self._parent is not None else None
-            self._scope = (parent.scope if parent is not None else "") + f"{self._label or self._hint()}:"
+            self._scope = (parent.scope if parent is not None else "") + f"{self._label or self._alias()}:"
         return self._scope
 
     @contextmanager
@@ -83,9 +85,9 @@ class Block:
             return  # shared: it keeps its first name
         child._parent = weakref.ref(self)
         if not child._label:
-            number = self._counts.get(child._hint(), 0)
-            self._counts[child._hint()] = number + 1
-            child._label = f"{child._hint()}{number}"
+            number = self._counts.get(child._alias(), 0)
+            self._counts[child._alias()] = number + 1
+            child._label = f"{child._alias()}{number}"
         child._forget_scope()
 
     def _forget_scope(self) -> None:
@@ -182,19 +184,17 @@ class Block:
             member.hybridize(active, **options)
 
     # ---- calls -----------------------------------------------------------------------------------
-    def register_forward_pre_hook(self, hook: Callable) -> Callable[[], None]:
-        """Before each call: hook(block, inputs). Returns a function that removes it."""
-        self._before.append(hook)
-        return lambda: self._before.remove(hook)
+    def register_forward_pre_hook(self, hook: Callable) -> HookHandle:
+        """Before each call: hook(block, inputs). `detach()` of what it returns removes it."""
+        return HookHandle(self._before, hook)
 
-    def register_forward_hook(self, hook: Callable) -> Callable[[], None]:
-        """After each call: hook(block, inputs, outputs). Returns a function that removes it."""
-        self._after.append(hook)
-        return lambda: self._after.remove(hook)
+    def register_forward_hook(self, hook: Callable) -> HookHandle:
+        """After each call: hook(block, inputs, outputs). `detach()` of what it returns removes it."""
+        return HookHandle(self._after, hook)
 
     def __call__(self, *args: Any) -> Any:
         _refuse_symbols(type(self).__name__, args)
-        with profiler.scope(self._label or self._hint()):
+        with profiler.scope(self._label or self._alias()):
             for hook in list(self._before):
                 hook(self, args)
             outputs = self._run(*args)

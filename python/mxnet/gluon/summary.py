@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import Any, Callable, List, Tuple
+from typing import Any, List, Tuple
 
 from .. import autograd
+from .hooks import HookHandle
 from .parameter import Parameter
 
 _ROW = "{:>20}  {:>42} {:>15}"
@@ -23,8 +24,8 @@ def _size(parameters: Any) -> int:
     return sum(math.prod(parameter.shape) for parameter in parameters)
 
 
-def _observe(root: Any, rows: List[Row]) -> List[Callable[[], None]]:
-    """Has each call of a block add a row; returns what ends that."""
+def _observe(root: Any, rows: List[Row]) -> List[HookHandle]:
+    """Has each call of a block add a row; returns the handles that end that."""
     numbers: Counter = Counter()
 
     def hook(called: Any, _: Any, outputs: Any) -> None:
@@ -41,13 +42,13 @@ def _observe(root: Any, rows: List[Row]) -> List[Callable[[], None]]:
 def show(block: Any, *inputs: Any) -> None:
     """Calls the block without training it, and prints what each member made, in order of calls."""
     rows: List[Row] = [("Input", _shapes(inputs if len(inputs) != 1 else inputs[0]), [])]
-    removers = _observe(block, rows)
+    handles = _observe(block, rows)
     try:
         with autograd.pause(train_mode=False):
             block(*inputs)
     finally:
-        for remove in removers:
-            remove()
+        for handle in handles:
+            handle.detach()
     used = [parameter for _, _, parameters in rows for parameter in parameters]
     trained = [parameter for parameter in used if parameter.grad_req != "null"]
     lines = ["-" * 80, _ROW.format("Layer (type)", "Output Shape", "Param #"), "=" * 80]

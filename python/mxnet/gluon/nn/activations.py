@@ -17,7 +17,7 @@ class Activation(HybridBlock):
         self._kind = activation
         super().__init__(prefix)
 
-    def _hint(self) -> str:
+    def _alias(self) -> str:
         return self._kind
 
     def forward(self, x: Any) -> Any:
@@ -65,6 +65,9 @@ class ELU(HybridBlock):
 
     def forward(self, x: Any) -> Any:
         return functions_of(x).leaky_relu(x, act_type="elu", slope=self._alpha)
+
+    def extra_repr(self) -> str:
+        return str(self._alpha)
 
 
 class SELU(HybridBlock):

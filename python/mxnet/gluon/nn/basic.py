@@ -94,8 +94,7 @@ class Dense(HybridBlock):
 
     def extra_repr(self) -> str:
         units, inputs = self.weight.shape or (self._units, 0)
-        activation = f", {self.act.extra_repr()}" if self.act is not None else ""
-        return f"{inputs if inputs > 0 else None} -> {units}{activation}"
+        return f"{inputs if inputs > 0 else None} -> {units}, {self.act or 'linear'}"
 
 
 class Dropout(HybridBlock):
@@ -111,7 +110,7 @@ class Dropout(HybridBlock):
         return functions_of(x).dropout(x, p=self._rate, axes=self._axes) if self._rate > 0 else x
 
     def extra_repr(self) -> str:
-        return f"p = {self._rate}"
+        return f"p = {self._rate}, axes={self._axes}"
 
 
 class Embedding(HybridBlock):
@@ -131,7 +130,8 @@ class Embedding(HybridBlock):
         return functions_of(x).embedding(x, self.weight.data(x.context), **self._sizes)
 
     def extra_repr(self) -> str:
-        return f"{self._sizes['input_dim']} -> {self._sizes['output_dim']}"
+        sizes = self._sizes
+        return f"{sizes['input_dim']} -> {sizes['output_dim']}, {sizes['dtype']}"
 
 
 class Flatten(HybridBlock):
@@ -144,6 +144,10 @@ class Flatten(HybridBlock):
 class Identity(HybridBlock):
     def forward(self, x: Any) -> Any:
         return x
+
+
+def _name(function: Union[str, Callable]) -> str:
+    return function if isinstance(function, str) else getattr(function, "__name__", repr(function))
 
 
 def _function(function: Union[str, Callable]) -> Callable:
@@ -164,10 +168,13 @@ class Lambda(Block):
 
     def __init__(self, function: Union[str, Callable], prefix: Optional[str] = None) -> None:
         super().__init__(prefix)
-        self._call = _function(function)
+        self._name, self._call = _name(function), _function(function)
 
     def forward(self, *args: Any) -> Any:
         return self._call(*args)
+
+    def extra_repr(self) -> str:
+        return self._name
 
 
 class HybridLambda(HybridBlock):
@@ -175,11 +182,14 @@ class HybridLambda(HybridBlock):
 
     def __init__(self, function: Union[str, Callable], prefix: Optional[str] = None) -> None:
         super().__init__(prefix)
-        self._call = _function(function)
+        self._name, self._call = _name(function), _function(function)
         self._takes_module = not isinstance(function, str) and _first_argument(function) == "F"
 
     def forward(self, *args: Any) -> Any:
         return self._call(nd, *args) if self._takes_module else self._call(*args)
+
+    def extra_repr(self) -> str:
+        return self._name
 
 
 def _first_argument(function: Callable) -> str:

@@ -48,6 +48,9 @@ class _Convolution(HybridBlock):
         if params is not None:
             self.share_parameters(params)
 
+    def _alias(self) -> str:
+        return "conv"
+
     def _weight_shape(self, outputs: int, inputs: int) -> Tuple[int, ...]:
         if self._layout.endswith("C"):
             return (outputs,) + self._kernel + (inputs,)
@@ -64,10 +67,15 @@ class _Convolution(HybridBlock):
         return y if self.act is None else self.act(y)
 
     def extra_repr(self) -> str:
-        inputs = (self.weight.shape or (0, 0))[1] * self._groups
-        activation = f", {self.act.extra_repr()}" if self.act is not None else ""
-        return (f"{inputs if inputs > 0 else None} -> {self._window['num_filter']}, kernel_size="
-                f"{self._kernel}, stride={self._window['stride']}{activation}")
+        window, ones = self._window, (1,) * self._RANK
+        inputs = (self.weight.shape or (0, 0))[self._layout.index("C")] * self._groups
+        told = [f"{inputs if inputs > 0 else None} -> {window['num_filter']}",
+                f"kernel_size={self._kernel}", f"stride={window['stride']}"]
+        told += [f"padding={window['pad']}"] if any(window["pad"]) else []
+        told += [f"dilation={window['dilate']}"] if window["dilate"] != ones else []
+        told += [f"groups={self._groups}"] if self._groups != 1 else []
+        told += ["bias=False"] if self.bias is None else []
+        return ", ".join(told + ([repr(self.act)] if self.act is not None else []))
 
 
 class Conv1D(_Convolution):

@@ -2,11 +2,17 @@
 """Normalisations."""
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Dict, Optional
 
 from ..block import HybridBlock
 from ..functions import functions_of
 from ..parameter import Parameter
+
+
+def _settings(settings: Dict[str, Any], gamma: Parameter) -> str:
+    channels = (gamma.shape or (0,))[0]
+    return ", ".join(f"{key}={value!r}" for key, value in
+                     {**settings, "in_channels": channels if channels > 0 else None}.items())
 
 
 class BatchNorm(HybridBlock):
@@ -33,6 +39,9 @@ class BatchNorm(HybridBlock):
                                      differentiable=False)
         if params is not None:
             self.share_parameters(params)
+
+    def extra_repr(self) -> str:
+        return _settings(self._norm, self.gamma)
 
     def _all(self) -> tuple:
         return self.gamma, self.beta, self.running_mean, self.running_var
@@ -63,6 +72,9 @@ class LayerNorm(HybridBlock):
 
     def infer_shape(self, x: Any, *args: Any) -> None:
         self.gamma.shape = self.beta.shape = (x.shape[self._axis],)
+
+    def extra_repr(self) -> str:
+        return _settings({"axis": self._axis, "eps": self._epsilon}, self.gamma)
 
     def forward(self, x: Any) -> Any:
         ctx = x.context

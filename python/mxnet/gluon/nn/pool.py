@@ -27,13 +27,17 @@ class _Pooling(HybridBlock):
         if layout is not None:
             self._window["layout"] = layout
 
+    def _alias(self) -> str:
+        return "pool"
+
     def forward(self, x: Any) -> Any:
         return functions_of(x).pooling(x, **self._window)
 
     def extra_repr(self) -> str:
         window = self._window
         return (f"size={window['kernel']}, stride={window['stride']}, padding={window['pad']}, ceil_mode="
-                f"{window['pooling_convention'] == 'full'}")
+                f"{window['pooling_convention'] == 'full'}, global_pool={window.get('global_pool', False)}, "
+                f"pool_type={self._KIND}, layout={window.get('layout', 'NC' + 'DHW'[3 - self._RANK:])}")
 
 
 class _MaxPooling(_Pooling):
@@ -76,20 +80,11 @@ class AvgPool3D(_AvgPooling):
     _RANK = 3
 
 
-class _GlobalPooling(HybridBlock):
+class _GlobalPooling(_Pooling):
     """(N, C, …) to (N, C, 1, …): one window over all."""
 
-    _RANK = 0
-    _KIND = ""
-
     def __init__(self, layout: Optional[str] = None, prefix: Optional[str] = None) -> None:
-        super().__init__(prefix)
-        self._window = {"kernel": (1,) * self._RANK, "global_pool": True, "pool_type": self._KIND}
-        if layout is not None:
-            self._window["layout"] = layout
-
-    def forward(self, x: Any) -> Any:
-        return functions_of(x).pooling(x, **self._window)
+        super().__init__(1, layout=layout, ceil_mode=True, prefix=prefix, global_pool=True)
 
 
 class GlobalMaxPool1D(_GlobalPooling):
