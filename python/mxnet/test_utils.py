@@ -4,7 +4,7 @@ from typing import Any, Optional, Tuple
 
 import numpy as onp
 
-from .context import Context, current_context
+from .context import Context, current_context, num_gpus
 from .ndarray import NDArray, array
 
 _TOLERANCES = {"float16": (1e-2, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-7, 1e-9)}
@@ -16,6 +16,11 @@ def default_context() -> Context:
 
 
 default_device = default_context
+
+
+def list_gpus() -> range:
+    """The numbers of the GPUs: none."""
+    return range(num_gpus())
 
 
 def _values(item: Any) -> onp.ndarray:

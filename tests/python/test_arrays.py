@@ -85,7 +85,7 @@ def test_devices_by_either_name(kind):
 
 
 def test_no_gpu_is_said(kind):
-    assert mx.num_gpus() == mx.device.num_gpus() == 0
+    assert mx.num_gpus() == mx.device.num_gpus() == len(mx.test_utils.list_gpus()) == 0
     with pytest.raises(mx.MXNetError, match=r"no device gpu\(0\)"):
         kind.zeros((2,), ctx=mx.gpu())
     with pytest.raises(ValueError, match="valid are: cpu, gpu"):
@@ -351,3 +351,38 @@ def test_random_numbers_of_several_distributions():
     drawn = mx.nd.random.normal(low, mx.nd.array([1, 0.001]), shape=5000).asnumpy()
     assert drawn.shape == (2, 5000) and drawn[0].std() == pytest.approx(1, rel=0.1)
     assert drawn[1] == pytest.approx(10, abs=0.01)
+
+
+DISTRIBUTIONS = {  # name -> parameters, mean, variance
+    "exponential": ((2.0,), 2, 4), "gamma": ((2.0, 3.0), 6, 18), "poisson": ((4.0,), 4, 4),
+    "negative_binomial": ((3, 0.4), 4.5, 11.25),
+}
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_distributions_that_numpy_draws(name):
+    parameters, mean, variance = DISTRIBUTIONS[name]
+    draw = getattr(mx.nd.random, name)
+    mx.random.seed(3)
+    drawn = draw(*parameters, shape=(100, 80))
+    assert drawn.shape == (100, 80) and drawn.dtype == onp.float32
+    assert drawn.asnumpy().mean() == pytest.approx(mean, abs=5 * (variance / 8000) ** 0.5)
+    assert drawn.asnumpy().var() == pytest.approx(variance, rel=0.1)
+    mx.random.seed(3)
+    assert (draw(*parameters, shape=(100, 80)) == drawn).asnumpy().all()
+    assert draw(*parameters).shape == (1,)
+    out = mx.nd.zeros((5,))
+    assert draw(*parameters, out=out) is out and out.asnumpy().any()
+    arrays = [mx.nd.array([parameter, parameter]) for parameter in parameters]
+    assert draw(*arrays, shape=(4, 3), dtype="float64").shape == (2, 4, 3)
+
+
+def test_places_by_probability():
+    mx.random.seed(3)
+    rows = mx.nd.array([[0.2, 0.0, 0.8], [0.0, 1.0, 0.0]])
+    places = mx.nd.random.multinomial(rows, shape=(40, 50))
+    assert places.shape == (2, 40, 50) and places.dtype == onp.int32
+    first, second = places.asnumpy()
+    assert set(first.ravel()) == {0, 2} and (first == 2).mean() == pytest.approx(0.8, abs=0.045)
+    assert (second == 1).all()
+    assert mx.nd.random.multinomial(rows).shape == (2,) and mx.nd.random.multinomial(rows[0]).shape == (1,)

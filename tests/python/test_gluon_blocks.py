@@ -194,6 +194,16 @@ def test_files_of_parameters(kind, tmp_path):
         net.load_parameters(str(tmp_path / "nowhere.params"))
 
 
+def test_parameters_are_found_by_place_and_by_name():
+    net = nn.HybridSequential(prefix="net_")
+    net.add(nn.Conv2D(2, 3, in_channels=1), nn.Dense(2))
+    found = net.collect_params()
+    assert found["net_conv0_weight"] is found["0.weight"] is net[0].params["net_conv0_weight"]
+    with pytest.raises(KeyError, match="no parameter conv0_weight; there are 0.weight, 0.bias, 1.weight"):
+        found["conv0_weight"]
+    assert "net_conv0_weight" not in found and found.get("nothing") is None
+
+
 @pytest.mark.parametrize("kinds", [("", ""), ("arg:", "aux:")])
 def test_files_of_1x_name_parameters_with_prefixes(tmp_path, kinds):
     def network():

@@ -280,7 +280,14 @@ class Constant(Parameter):
 
 
 class ParameterDict(Dict[str, Parameter]):
-    """Parameters by name, as `collect_params` returns them."""
+    """Parameters by place, as `collect_params` returns them; 1.x looks them up by name, which is an answer
+    too: params["net_dense0_weight"]."""
+
+    def __missing__(self, name: str) -> Parameter:
+        for parameter in self.values():
+            if parameter.name == name:
+                return parameter
+        raise KeyError(f"no parameter {name}; there are {', '.join(self) or 'none'}")
 
     def get(self, name: str, default: Any = None, **settings: Any) -> Any:
         """As of a dict. 1.x: with settings, a new parameter of this name, as blocks make theirs:

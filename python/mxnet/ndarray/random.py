@@ -2,12 +2,14 @@
 """mx.nd.random: random numbers as NDArrays. mx.random.seed seeds them."""
 from typing import Any, Optional
 
+import numpy as onp
+
 from .. import _types
 from .._functions import lazy
 from .._registry import invoke
 from ..base import mx_real_t
 from ..context import Context, choose
-from .creation import Shape, _shape
+from .creation import Shape, _shape, array
 from .ndarray import NDArray
 
 
@@ -63,6 +65,55 @@ def randint(low: int, high: int, shape: Optional[Shape] = None, dtype: Any = Non
     """Whole numbers of [low, high), int32 unless told otherwise."""
     return _draw("_random_randint", shape, dtype or "int32", ctx, device, out, low=int(low),
                  high=int(high))
+
+
+def _by_numpy(name: str, parameters: tuple, shape: Optional[Shape], dtype: Any, ctx: Optional[Context],
+              out: Any) -> NDArray:
+    """Numbers of NumPy's distribution, by a generator that mx.random.seed reaches. For arrays of
+    parameters `shape` numbers for each."""
+    state = onp.random.RandomState(int(randint(0, 2 ** 31 - 1).asscalar()))
+    values = onp.broadcast_arrays(*[onp.asarray(value) for value in parameters])
+    more = () if shape is None else _shape(shape)
+    size = values[0].shape + more if out is None else out.shape
+    spread = [value.reshape(value.shape + (1,) * (len(size) - value.ndim)) for value in values]
+    made = array(getattr(state, name)(*spread, size=size or (1,)), ctx=ctx, dtype=dtype)
+    return made if out is None else made.copyto(out)
+
+
+def exponential(scale: float = 1, shape: Optional[Shape] = None, dtype: Any = None,
+                ctx: Optional[Context] = None, out: Any = None) -> NDArray:
+    """Exponentially distributed numbers of mean `scale`."""
+    return _by_numpy("exponential", (scale,), shape, dtype, ctx, out)
+
+
+def gamma(alpha: float = 1, beta: float = 1, shape: Optional[Shape] = None, dtype: Any = None,
+          ctx: Optional[Context] = None, out: Any = None) -> NDArray:
+    """Numbers of a gamma distribution of shape `alpha` and scale `beta`: the mean is their product."""
+    return _by_numpy("gamma", (alpha, beta), shape, dtype, ctx, out)
+
+
+def poisson(lam: float = 1, shape: Optional[Shape] = None, dtype: Any = None,
+            ctx: Optional[Context] = None, out: Any = None) -> NDArray:
+    """Numbers of events where `lam` are expected."""
+    return _by_numpy("poisson", (lam,), shape, dtype, ctx, out)
+
+
+def negative_binomial(k: int = 1, p: float = 1, shape: Optional[Shape] = None, dtype: Any = None,
+                      ctx: Optional[Context] = None, out: Any = None) -> NDArray:
+    """Numbers of failures before `k` successes of probability `p` each."""
+    return _by_numpy("negative_binomial", (k, p), shape, dtype, ctx, out)
+
+
+def multinomial(data: NDArray, shape: Optional[Shape] = None, dtype: Any = "int32",
+                out: Any = None) -> NDArray:
+    """Places drawn by probability: of each row of `data`, whose last axis sums to 1, `shape` places."""
+    bounds = data.asnumpy().astype("float64").cumsum(axis=-1)
+    more = () if shape is None else _shape(shape)
+    draws = uniform(shape=(*data.shape[:-1], *more) or (1,), dtype="float64", ctx=data.ctx).asnumpy()
+    below = bounds.reshape(data.shape[:-1] + (1,) * len(more) + data.shape[-1:])
+    places = (draws[..., None] * below[..., -1:] >= below).sum(axis=-1)
+    made = array(places, ctx=data.ctx, dtype=dtype)
+    return made if out is None else made.copyto(out)
 
 
 def shuffle(data: NDArray, out: Any = None) -> NDArray:
