@@ -72,6 +72,14 @@ typedef struct mxp_thread {
     uint32_t home_whole;  // with the embedded chunk
 } mxp_thread;
 
+// Whether the thread has ended and does not touch its block any more: that it is not busy is the
+// last that it says.
+static inline bool mxp__thread_is_gone(const mxp_thread *thread)
+{
+    return __atomic_load_n(&thread->exited, __ATOMIC_ACQUIRE) != 0 &&
+           __atomic_load_n(&thread->hot.busy, __ATOMIC_ACQUIRE) == 0;
+}
+
 static inline mxp_recorder_section *mxp__thread_block(mxp_thread *thread)
 {
     return (mxp_recorder_section *)thread - 1;

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks of threads: when one that has ended gives its own away.
+#include "cmocka_all.h"
+
+#include <pthread.h>
+
+#include "base/os/os.h"
+#include "prof/pool.h"
+#include "prof/recorder.h"
+#include "prof/thread.h"
+#include "relay.h"
+
+static int turn, tid;
+static mxp_thread *ended, *next;
+
+static void *register_and_end(void *nothing)
+{
+    ended = mxp__thread_self();
+    __atomic_store_n(&tid, (int)mxp__os_thread_id(), __ATOMIC_RELAXED);
+    relay_pass(&turn, 1);
+    relay_wait(&turn, 2);
+    return nothing;
+}
+
+static void *register_late(void *nothing)
+{
+    relay_wait(&turn, 3);
+    mxp_scope_push("scope");  // looks whether it is busy
+    next = mxp__thread_self();
+    return nothing;
+}
+
+// For the sanitizers: whoever gets the block of a thread that has ended is not written to by it.
+static void a_block_is_given_back_when_its_thread_is_done_with_it(void **state)
+{
+    (void)state;
+    pthread_t first, second;
+    assert_int_equal(pthread_create(&first, NULL, register_and_end, NULL), 0);
+    assert_int_equal(pthread_create(&second, NULL, register_late, NULL), 0);
+    relay_wait(&turn, 1);
+    mxp_source *source;
+    assert_int_equal(mxp__live_open(MXP__CONSUMER_FILE, &source), MXP_OK);
+    relay_pass(&turn, 2);
+    relay_wait_gone(&tid);
+    mxp__live_consume(MXP__CONSUMER_FILE, source);
+    mxp__source_close(source);
+    relay_pass(&turn, 3);
+    pthread_join(second, NULL);
+    pthread_join(first, NULL);
+    assert_non_null(next);
+    assert_ptr_equal(next, ended);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_block_is_given_back_when_its_thread_is_done_with_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
