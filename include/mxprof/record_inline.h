@@ -92,7 +92,8 @@ static inline void mxp_inline_end_under(const mxp_control_block *control, mxp_na
     }
     __atomic_store_n(&self->busy, 1u, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    uint32_t gate = __atomic_load_n(&control->gate, __ATOMIC_RELAXED);
+    // Pairs with mxp__release: what was changed here during a hold is seen with the gate after it.
+    uint32_t gate = __atomic_load_n(&control->gate, __ATOMIC_ACQUIRE);
     uint64_t closed = __atomic_load_n(&control->closed_ticks, __ATOMIC_RELAXED);
     uint64_t *cursor = self->cursor;
     uint64_t duration = now - token;

@@ -165,7 +165,7 @@ static void calibrate_clock(void)
 {
     enum { INTERVAL_US = 1000 };
     mxp__recorder_timebase(1);
-    if ((mxp_control.gate & MXP_GATE_TSC) != 0) {
+    if ((__atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED) & MXP_GATE_TSC) != 0) {
         mxp__os_sleep_us(INTERVAL_US);
         mxp__recorder_timebase(1);
     }

@@ -17,6 +17,7 @@
 #include <mxprof/profiler.h>
 #include <mxprof/record.h>
 
+#include "relay.h"
 #include "trace/event.h"
 #include "trace/native.h"
 
@@ -398,6 +399,40 @@ static void a_file_that_is_being_recorded_is_not_taken(void **state)
     unlink(own);
 }
 
+// ---- threads, for the sanitizers ---------------------------------------------------------------
+static int turn;
+
+static void *record_in_turns(void *nothing)
+{
+    spans(10000);  // into chunks of the file
+    relay_pass(&turn, 1);
+    relay_wait(&turn, 2);
+    spans(1);
+    return nothing;
+}
+
+static void a_thread_goes_on_when_the_file_of_a_ring_has_ended(void **state)
+{
+    (void)state;
+    mxp_config config;
+    mxp_config_init(&config);
+    config.store = MXP_STORE_FILE;
+    config.full_policy = MXP_FULL_RING;
+    config.native_filename = path;
+    config.continuous_dump = 0;
+    config.memory_limit_bytes = 4 << 20;
+    assert_int_equal(mxp_session_configure(session, &config), 0);
+    assert_int_equal(mxp_session_run(session), 0);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, record_in_turns, NULL), 0);
+    relay_wait(&turn, 1);
+    assert_int_equal(mxp_session_dump(session, 1), 0);
+    relay_pass(&turn, 2);
+    pthread_join(thread, NULL);
+    assert_int_equal(mxp_session_run(session), 0);  // with a file that takes over what is in memory
+    assert_int_equal(read_file(path, "a").spans, 1);
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
@@ -417,6 +452,7 @@ int main(void)
         TEST(without_a_file_recording_goes_on_in_memory),
         TEST(a_child_records_into_its_own_file),
         TEST(a_file_that_is_being_recorded_is_not_taken),
+        TEST(a_thread_goes_on_when_the_file_of_a_ring_has_ended),
     };
 #undef TEST
     return cmocka_run_group_tests(tests, NULL, NULL);
