@@ -20,7 +20,7 @@ static void free_string(const char *text)
     mxp__strfree((char *)(uintptr_t)text);
 }
 
-static void free_strings(mxp_config *config)
+void mxp__config_free_strings(mxp_config *config)
 {
     free_string(config->filename);
     free_string(config->native_filename);
@@ -29,8 +29,7 @@ static void free_strings(mxp_config *config)
     free_string(config->snapshot_counter);
 }
 
-// Replaces the strings of *config by copies.
-static int own_strings(mxp_config *config)
+int mxp__config_own_strings(mxp_config *config)
 {
     mxp_config copy = *config;
     copy.filename = mxp__strdup(config->filename);
@@ -42,7 +41,7 @@ static int own_strings(mxp_config *config)
                            copy.snapshot_filename == NULL || copy.snapshot_counter == NULL ||
                            (config->native_filename != NULL && copy.native_filename == NULL);
     if (short_of_memory) {
-        free_strings(&copy);
+        mxp__config_free_strings(&copy);
         return mxp__fail_memory("the configuration");
     }
     *config = copy;
@@ -107,7 +106,7 @@ static int change_file_locked(mxp_session *session, bool keep)
 static void take_over_locked(mxp_session *session, const mxp_config *config)
 {
     if (session->owns_strings) {
-        free_strings(&session->config);
+        mxp__config_free_strings(&session->config);
     }
     session->config = *config;
     session->owns_strings = true;
@@ -145,7 +144,7 @@ int mxp_session_configure(mxp_session *session, const mxp_config *config)
         error = mxp__config_check(config, &owned);
     }
     if (error == MXP_OK) {
-        error = own_strings(&owned);
+        error = mxp__config_own_strings(&owned);
     }
     if (error != MXP_OK) {
         return error;
@@ -155,7 +154,7 @@ int mxp_session_configure(mxp_session *session, const mxp_config *config)
     bool taken = session->config.filename == owned.filename;
     mxp__unlock(&session->lock);
     if (!taken) {
-        free_strings(&owned);
+        mxp__config_free_strings(&owned);
     }
     return error;
 }

@@ -3,7 +3,6 @@
 // so that they may lock what they like.
 #include "session/observe.h"
 
-#include "base/alloc.h"
 #include "base/fail.h"
 #include "session/session.h"
 
@@ -57,17 +56,13 @@ void mxp__observers_call(mxp_session *session)
     }
     mxp__lock(&session->lock);
     mxp_config config = session->config;
-    char *filename = mxp__strdup(config.filename);
-    char *native = mxp__strdup(config.native_filename);
-    char *prefix = mxp__strdup(config.memory_csv_prefix);
+    if (mxp__config_own_strings(&config) != MXP_OK) {
+        config.filename = config.native_filename = config.memory_csv_prefix = NULL;
+        config.snapshot_filename = config.snapshot_counter = NULL;
+    }
     mxp__unlock(&session->lock);
-    config.filename = filename;
-    config.native_filename = native;
-    config.memory_csv_prefix = prefix;
     for (uint32_t i = 0; i < count; i++) {
         observers[i].call(observers[i].context, &config);
     }
-    mxp__strfree(filename);
-    mxp__strfree(native);
-    mxp__strfree(prefix);
+    mxp__config_free_strings(&config);
 }

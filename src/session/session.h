@@ -56,7 +56,10 @@ int mxp__session_check(const mxp_session *session);
 int mxp__session_run_locked(mxp_session *session);
 void mxp__session_stop_locked(mxp_session *session);
 
-// configure.c: hands the parts of the configuration to the recorder.
+// configure.c: replaces the strings of *config by copies, and frees such copies.
+int mxp__config_own_strings(mxp_config *config);
+void mxp__config_free_strings(mxp_config *config);
+// Hands the parts of the configuration to the recorder.
 int mxp__configure_recorder_locked(mxp_session *session);
 
 // dump.c
