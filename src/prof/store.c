@@ -252,8 +252,8 @@ static void leave(mxp_store_end *end)
         }
     }
     mxp_recording_file *store = mxp__store_active;
-    count_sections(store, end);
     mxp__names_lock();  // nobody adds one to it any more
+    count_sections(store, end);
     __atomic_store_n(&mxp__store_active, NULL, __ATOMIC_RELEASE);
     mxp__names_unlock();
     store->next = ended;
