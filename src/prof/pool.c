@@ -18,11 +18,6 @@ static struct {
     uint64_t limit_bytes;  // atomic
 } pool = {.limit_bytes = UINT64_C(1) << 30};
 
-void mxp__pool_limit(uint64_t limit_bytes)
-{
-    __atomic_store_n(&pool.limit_bytes, limit_bytes, __ATOMIC_RELAXED);
-}
-
 uint64_t mxp__pool_held_bytes(void)
 {
     return __atomic_load_n(&pool.held_bytes, __ATOMIC_RELAXED);
@@ -60,6 +55,44 @@ static mxp_chunk_header *take_spare(void)
     }
     mxp__spin_unlock(&mxp__pool_lock);
     return chunk;
+}
+
+static void *take_free_block(void)
+{
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return NULL;
+    }
+    void *block = pool.free_blocks;
+    if (block != NULL) {
+        pool.free_blocks = *(void **)block;
+    }
+    mxp__spin_unlock(&mxp__pool_lock);
+    return block;
+}
+
+static bool drop_free_block(void)
+{
+    void *block = take_free_block();
+    if (block != NULL) {
+        unmap_counted(block, MXP__THREAD_BLOCK_BYTES);
+    }
+    return block != NULL;
+}
+
+static bool drop_spare(void)
+{
+    mxp_chunk_header *spare = take_spare();
+    if (spare != NULL) {
+        unmap_counted(spare, MXP_CHUNK_BYTES);
+    }
+    return spare != NULL;
+}
+
+void mxp__pool_limit(uint64_t limit_bytes)
+{
+    __atomic_store_n(&pool.limit_bytes, limit_bytes, __ATOMIC_RELAXED);
+    while (mxp__pool_held_bytes() > limit_bytes && (drop_spare() || drop_free_block())) {
+    }
 }
 
 static mxp_chunk_header *take_chunk(uint64_t beyond_bytes)
@@ -117,32 +150,31 @@ bool mxp__pool_prefill(void)
 }
 
 // A spare chunk makes room for a block.
-static void *map_block(void)
+static void *map_block(uint64_t beyond_bytes)
 {
-    void *block = map_counted(MXP__THREAD_BLOCK_BYTES, 0);
-    mxp_chunk_header *spare = block == NULL ? take_spare() : NULL;
-    if (spare != NULL) {
-        unmap_counted(spare, MXP_CHUNK_BYTES);
-        block = map_counted(MXP__THREAD_BLOCK_BYTES, 0);
+    void *block = map_counted(MXP__THREAD_BLOCK_BYTES, beyond_bytes);
+    return block != NULL || !drop_spare() ? block
+                                          : map_counted(MXP__THREAD_BLOCK_BYTES, beyond_bytes);
+}
+
+static void *take_block(uint64_t beyond_bytes)
+{
+    void *block = take_free_block();
+    if (block == NULL) {
+        return map_block(beyond_bytes);
     }
+    memset(block, 0, MXP__THREAD_BLOCK_BYTES);
     return block;
 }
 
 void *mxp__pool_take_block(void)
 {
-    if (!mxp__spin_lock(&mxp__pool_lock)) {
-        return NULL;
-    }
-    void *block = pool.free_blocks;
-    if (block != NULL) {
-        pool.free_blocks = *(void **)block;
-    }
-    mxp__spin_unlock(&mxp__pool_lock);
-    if (block == NULL) {
-        return map_block();
-    }
-    memset(block, 0, MXP__THREAD_BLOCK_BYTES);
-    return block;
+    return take_block(0);
+}
+
+void *mxp__pool_take_reserve_block(void)
+{
+    return take_block(MXP__POOL_RESERVE_BYTES);
 }
 
 void mxp__pool_give_block(void *block)
@@ -156,23 +188,21 @@ void mxp__pool_give_block(void *block)
     mxp__spin_unlock(&mxp__pool_lock);
 }
 
-void mxp__pool_trim(uint64_t keep_free_bytes)
+static uint64_t spare_bytes(void)
 {
-    for (;;) {
-        mxp_chunk_header *chunk = NULL;
-        if (!mxp__spin_lock(&mxp__pool_lock)) {
-            return;
-        }
-        if (pool.free_chunk_count * MXP_CHUNK_BYTES > keep_free_bytes) {
-            chunk = pool.free_chunks;
-            pool.free_chunks = (mxp_chunk_header *)(uintptr_t)chunk->next;
-            pool.free_chunk_count--;
-        }
+    uint64_t chunks = 0;
+    if (mxp__spin_lock(&mxp__pool_lock)) {
+        chunks = pool.free_chunk_count;
         mxp__spin_unlock(&mxp__pool_lock);
-        if (chunk == NULL) {
-            return;
-        }
-        unmap_counted(chunk, MXP_CHUNK_BYTES);
+    }
+    return chunks * MXP_CHUNK_BYTES;
+}
+
+void mxp__pool_trim(uint64_t keep_bytes)
+{
+    while (drop_free_block()) {
+    }
+    while (spare_bytes() > keep_bytes && drop_spare()) {
     }
 }
 

@@ -10,12 +10,15 @@
 
 #include "prof/spin.h"
 
-enum { MXP__POOL_RESERVE_BYTES = 16 << 20 };
+enum {
+    MXP__POOL_RESERVE_BYTES = 16 << 20,
+    MXP__POOL_WARM_BYTES = 4 << 20,  // kept for the next run when a profile is finished
+};
 
 // The lock also guards short lists that owners and drains share (thread list, closed tokens).
 extern mxp_spin mxp__pool_lock;
 
-void mxp__pool_limit(uint64_t limit_bytes);
+void mxp__pool_limit(uint64_t limit_bytes);  // unmaps spare chunks beyond it
 // Takes chunks from the system until all of the limit is held, and touches them.
 bool mxp__pool_prefill(void);
 
@@ -26,9 +29,10 @@ mxp_chunk_header *mxp__pool_take_reserve(void);
 void mxp__pool_give_chunk(mxp_chunk_header *chunk);
 void mxp__pool_drop_chunk(mxp_chunk_header *chunk);  // to the system: room for something else
 void *mxp__pool_take_block(void);  // a zeroed thread block, or null
+void *mxp__pool_take_reserve_block(void);
 void mxp__pool_give_block(void *block);
 uint64_t mxp__pool_held_bytes(void);
-void mxp__pool_trim(uint64_t keep_free_bytes);  // unmaps spare chunks beyond it
+void mxp__pool_trim(uint64_t keep_bytes);  // unmaps spare blocks, and spare chunks beyond it
 void mxp__pool_fork_child(void);  // forgets all: the memory stays the parent's copy
 
 #endif

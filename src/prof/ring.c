@@ -144,7 +144,13 @@ mxp_chunk_header *mxp__ring_take(void)
 bool mxp__ring_is_past(mxp_thread *thread)
 {
     if (thread->first != mxp__thread_first_chunk(thread) ||
-        mxp__chunk_next(thread->first) != NULL || !mxp__spin_lock(&mxp__pool_lock)) {
+        mxp__chunk_next(thread->first) != NULL) {
+        return false;
+    }
+    if (thread->hot.cursor == mxp__chunk_words(thread->first)) {
+        return true;
+    }
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
         return false;
     }
     bool past = ring.oldest != NULL && thread->end_ticks < ring.oldest->base_ticks;
@@ -196,6 +202,9 @@ void mxp__ring_forget(void)
             if (chunk != mxp__thread_first_chunk(thread)) {
                 mxp__store_give_chunk(chunk);
             }
+        }
+        if (mxp__thread_is_gone(thread)) {
+            mxp__ring_empty(thread);
         }
         for (int i = 0; i < MXP__CONSUMERS; i++) {
             thread->position[i] = (mxp_position){thread->first, thread->hot.cursor};

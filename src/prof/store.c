@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "prof/names.h"
 #include "prof/pool.h"
+#include "prof/recorder.h"
 #include "prof/ring.h"
 #include "prof/state.h"
 #include "prof/store_room.h"
@@ -110,7 +111,12 @@ void mxp__store_settle(void)
         mxp__ring_forget();
         mxp__release();
     }
+    bool recording = mxp__recorder_is_on() != 0;
     mxp__drain_unlock();
+    mxp__live_tidy();
+    if (!recording) {
+        mxp__pool_trim(MXP__POOL_WARM_BYTES);
+    }
 }
 
 int mxp__store_copy(const mxp_block *block)

@@ -130,17 +130,20 @@ static void count_registration_loss(uint64_t now)
     __atomic_store_n(&threads.lost_to, now, __ATOMIC_RELAXED);
 }
 
-// A ring holds all the memory there may be: its oldest chunk makes room for a thread.
+// A ring holds all the memory there may be: its oldest chunk makes room for a thread, or, while it
+// is pinned, the reserve does.
 static mxp_recorder_section *take_block(void)
 {
     mxp_recorder_section *block = mxp__pool_take_block();
-    bool full = block == NULL && !mxp__store_is_open();
-    mxp_chunk_header *oldest = full ? mxp__ring_take() : NULL;
-    if (oldest != NULL) {
-        mxp__pool_drop_chunk(oldest);
-        block = mxp__pool_take_block();
+    if (block != NULL || mxp__store_is_open() || !mxp__ring_is_on()) {
+        return block;
     }
-    return block;
+    mxp_chunk_header *oldest = mxp__ring_take();
+    if (oldest == NULL) {
+        return mxp__pool_take_reserve_block();
+    }
+    mxp__pool_drop_chunk(oldest);
+    return mxp__pool_take_block();
 }
 
 // Into the list of threads, and into the open file before: from then on others write to the block

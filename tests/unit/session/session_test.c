@@ -316,6 +316,29 @@ static void what_cannot_go_to_the_old_file_goes_to_the_new(void **state)
     assert_int_equal(file_holds("session_test.json", "\"pending\""), 1);
 }
 
+static uint64_t held_bytes(void)
+{
+    mxp_report report = {.size_bytes = sizeof report};
+    assert_int_equal(mxp_session_report(session, &report), MXP_OK);
+    return report.memory_bytes;
+}
+
+static void what_a_finished_profile_took_is_given_back(void **state)
+{
+    (void)state;
+    const uint64_t kept = 5 << 20;  // what stays warm, and the blocks of threads
+    config.filename = "/dev/null";
+    assert_int_equal(mxp_session_configure(session, &config), MXP_OK);
+    assert_int_equal(mxp_session_run(session), MXP_OK);
+    for (int i = 0; i < 1000000; i++) {
+        span("span");
+    }
+    assert_true(held_bytes() > 2 * kept);
+    mxp_session_stop(session);
+    assert_int_equal(mxp_session_dump(session, 1), MXP_OK);
+    assert_true(held_bytes() <= kept);
+}
+
 static void the_timer_recycles_memory_without_end(void **state)
 {
     (void)state;
@@ -360,6 +383,7 @@ int main(void)
         TEST(a_full_memory_counts_what_it_could_not_take),
         TEST(a_new_file_begins_with_a_new_name_only),
         TEST(what_cannot_go_to_the_old_file_goes_to_the_new),
+        TEST(what_a_finished_profile_took_is_given_back),
         TEST(the_timer_recycles_memory_without_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
