@@ -215,6 +215,9 @@ class BaseArray(core.Array):
     def __reduce__(self) -> Tuple[Any, tuple]:
         return _from_pickle, (type(self), self.asnumpy(), self.context)
 
+    def __pos__(self) -> "BaseArray":
+        return self
+
     # ---- parts --------------------------------------------------------------------------------
     def __getitem__(self, key: Any) -> "BaseArray":
         return _indexing.get(self, key)

@@ -51,6 +51,13 @@ CALLS = {
                                   m.diagonal(a[:, :, None], 0, 0, 2)],
     "meshgrid": lambda m, a, i: [*m.meshgrid(a[0], i), *m.meshgrid(a[0], i, a[1], indexing="ij"),
                                  *m.meshgrid(a[0], i[:2], sparse=True), *m.meshgrid(i), *m.meshgrid(i, i, a[1])],
+    "moved": lambda m, a, i: [
+        m.flipud(a), m.fliplr(i[None]), m.rot90(a), m.rot90(a, 2), *m.hsplit(a, 3), *m.vsplit(a, [1]),
+        *m.dsplit(a[None], [1]), m.delete(a, 1, axis=1), m.delete(i, [0, 2]),
+        m.take_along_axis(a, m.argsort(-a, axis=1), axis=1), *m.broadcast_arrays(a, a[0], i),
+        m.append(a, a[:1], axis=0), m.append(a, a[0]), m.diff(a), m.diff(a, 2), m.diff(i), m.diff(a, axis=0)],
+    "other names": lambda m, a, i: [m.concat([a, a]), m.permute_dims(a, (1, 0)), m.pow(a, 2), m.atan2(a, 2),
+                                    m.acos(a / 9), m.fabs(a), +a, a.trace(), a.diagonal(1)],
     "norms": lambda m, a, i: [m.linalg.norm(a), m.linalg.norm(a, axis=1), m.linalg.norm(a, 1, 0),
                               m.linalg.norm(a[0], onp.inf), m.linalg.norm(a, -onp.inf, 1, True),
                               m.linalg.norm(a, 2), m.linalg.norm(a, "fro"), m.linalg.norm(a[0], 2)],
@@ -96,6 +103,13 @@ GRADIENTS = {
     "array_split": lambda a: np.array_split(a, 2, axis=1)[1],
     "pad": lambda a: np.pad(a, ((1, 0), (2, 1))) + np.pad(a, ((1, 0), (2, 1)), "reflect"),
     "trace": lambda a: np.trace(a, 1),
+    "rot90": lambda a: np.rot90(a) * np.array([1.0, 2.0]),
+    "take_along_axis": lambda a: np.take_along_axis(a, np.argsort(a, axis=0), axis=0),
+    "vsplit": lambda a: np.vsplit(a, 2)[1],
+    "diff": np.diff,
+    "append": lambda a: np.append(a, a * a),
+    "broadcast_arrays": lambda a: np.broadcast_arrays(a[0], a)[0],
+    "concat": lambda a: np.concat([a, np.atan(a)]),
     "meshgrid": lambda a: np.meshgrid(a[0], a[1])[0] * np.meshgrid(a[0], a[1])[1],
 }
 
@@ -153,6 +167,20 @@ def test_wrong_arguments():
         np.tensordot(np.array(VALUES), np.array(VALUES), axes=1)
     with pytest.raises(mx.MXNetError):
         np.take(np.array(VALUES), [6]).wait_to_read()
+
+
+def test_only_what_would_have_gradients_is_refused_while_recording():
+    a, i = np.array(VALUES), np.array(NUMBERS)
+    with autograd.record():
+        same(np.tri(3), onp.tri(3, dtype="float32"))
+        same(np.argwhere(a > 1), onp.argwhere(VALUES > 1))
+        same(np.nonzero(a), onp.nonzero(VALUES))
+        same(np.median(i), onp.median(NUMBERS).astype("float32"))
+        assert np.array_equal(a, a) and not np.isin(a, [7]).asnumpy().any()
+        for refused in (lambda: np.median(a), lambda: np.percentile(a, q=50), lambda: np.kron(i, [a[0], a[1]])):
+            with pytest.raises(NotImplementedError, match=r"mx\.np\.\w+ is computed by NumPy and has no gradient"):
+                refused()
+    same(np.median(a), onp.median(VALUES))
 
 
 @pytest.mark.parametrize("call, message", [

@@ -14,7 +14,7 @@ from numpy import (bool_, dtype, e, float16, float32, float64, inf, int8, int16,
 from .. import _files
 from .._functions import lazy
 from ..ndarray.ndarray import binary_functions
-from . import random
+from . import random, shapes
 from ._host import host_function
 from .creation import (arange, array, asarray, empty, eye, full, full_like, identity, linspace,
                        ones, ones_like, zeros, zeros_like)
@@ -24,8 +24,9 @@ from .functions import (argsort, array_split, clip, concatenate, copy, ndim, rav
                         size, split, stack, take, transpose, where)
 from .multiarray import TRIPLES, ndarray
 from .products import dot, inner, outer, tensordot
-from .shapes import diagonal, meshgrid, pad, trace
+from .shapes import append, broadcast_arrays, diagonal, diff, meshgrid, pad, trace
 
+globals().update({name: getattr(shapes, name) for name in shapes.MOVING})
 bool = _onp.bool_  # pylint: disable=redefined-builtin
 globals().update(binary_functions(ndarray, TRIPLES, (
     "add", "subtract", "multiply", "divide", "true_divide", "floor_divide", "mod", "remainder",
@@ -46,7 +47,16 @@ from . import linalg  # uses functions from above
 _lazy_get, _lazy_dir = lazy(__name__, ("_npi_", "_np_"), ndarray)
 
 
+_OTHER_NAMES = {  # of functions with gradients
+    "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan",
+    "atan2": "arctan2", "atanh": "arctanh", "bitwise_invert": "bitwise_not", "concat": "concatenate",
+    "fabs": "abs", "permute_dims": "transpose", "pow": "power"}
+
+
 def __getattr__(name: str) -> Any:
+    name = _OTHER_NAMES.get(name, name)
+    if name in globals():
+        return globals()[name]
     try:
         return _lazy_get(name)
     except AttributeError:

@@ -5,9 +5,11 @@ from typing import Any, Callable, Optional
 
 import numpy as onp
 
-from .. import autograd
+from .. import _types, autograd
+from .._array import BaseArray
 from .creation import array
 
+_FLOATS = frozenset(code for name, code in _types.CODES.items() if "float" in name)
 _NOT_OFFERED = frozenset(("save", "savez", "load", "test", "show_config"))
 
 
@@ -30,6 +32,13 @@ def from_host(value: Any) -> Any:
     return value
 
 
+def _has_floats(value: Any) -> bool:
+    """Whether there is an array of floats of ours, also in lists and tuples."""
+    if isinstance(value, (list, tuple)):
+        return any(map(_has_floats, value))
+    return isinstance(value, BaseArray) and value._type_code in _FLOATS
+
+
 def host_function(name: str, module: Any = onp) -> Optional[Callable[..., Any]]:
     """The function `name` of NumPy or a module of it, on our arrays; None if there is no such one."""
     function = getattr(module, name, None)
@@ -41,10 +50,13 @@ def host_function(name: str, module: Any = onp) -> Optional[Callable[..., Any]]:
 
     @functools.wraps(function)
     def through_numpy(*arguments: Any, **keywords: Any) -> Any:
-        if autograd.is_recording():
+        result = from_host(function(*[to_host(item) for item in arguments],
+                                    **{key: to_host(item) for key, item in keywords.items()}))
+        # Where one of the two is whole numbers, there would be no gradient anyway.
+        if autograd.is_recording() and _has_floats((*arguments, *keywords.values())) \
+                and _has_floats(result):
             raise NotImplementedError(f"mx.{shown}.{name} is computed by NumPy and has no gradient: "
                                       "call it under autograd.pause()")
-        return from_host(function(*[to_host(item) for item in arguments],
-                                   **{key: to_host(item) for key, item in keywords.items()}))
+        return result
 
     return through_numpy

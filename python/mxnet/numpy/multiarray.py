@@ -129,5 +129,5 @@ TRIPLES.update(true_divide=TRIPLES["divide"], mod=TRIPLES["remainder"])
 
 _methods.add_bitwise(ndarray, "mxnet.numpy")
 _methods.add(ndarray, "mxnet.numpy", """
-    all any argmax argmin argsort clip cumsum diag dot expand_dims max mean min nonzero prod repeat round
-    sort split squeeze std sum swapaxes take tile var""".split())
+    all any argmax argmin argsort clip cumsum diag diagonal dot expand_dims max mean min nonzero prod repeat round
+    sort split squeeze std sum swapaxes take tile trace var""".split())

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of mx.np about places in arrays that are made of operators, and so have gradients."""
-from typing import Any, List, Sequence, Tuple, Union
+import functools
+from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
 
 import numpy as onp
 
 from .._registry import invoke
-from ._host import host_function
-from .creation import array, full
+from ._host import host_function, to_host
+from .creation import array, asarray, full
 from .functions import concatenate, take
 from .multiarray import ndarray
 
 Widths = Union[int, Sequence[int], Sequence[Sequence[int]]]
+MOVING = ("delete", "dsplit", "fliplr", "flipud", "hsplit", "rot90", "take_along_axis", "vsplit")
 _BY_PLACE = ("edge", "reflect", "symmetric", "wrap")
 
 
@@ -50,6 +52,46 @@ def pad(x: ndarray, pad_width: Widths, mode: str = "constant", **settings: Any) 
             places = onp.pad(onp.arange(x.shape[axis]), pair, mode)  # type: ignore[call-overload]
             x = take(x, array(places, ctx=x.ctx), axis)
     return x
+
+
+def _moving(name: str) -> Callable[..., Any]:
+    """NumPy's function that moves or leaves out elements of its first argument: where they go is what
+    it does with their places."""
+    function = getattr(onp, name)
+
+    @functools.wraps(function)
+    def moved(a: ndarray, *arguments: Any, **keywords: Any) -> Any:
+        flat, places = a.reshape((-1,)), onp.arange(a.size).reshape(a.shape)
+        found = function(places, *map(to_host, arguments),
+                         **{key: to_host(value) for key, value in keywords.items()})
+        parts = [take(flat, array(part.reshape(-1), ctx=a.ctx)).reshape(part.shape)
+                 for part in (found if isinstance(found, list) else [found])]
+        return parts if isinstance(found, list) else parts[0]
+
+    return moved
+
+
+globals().update({name: _moving(name) for name in MOVING})
+
+
+def append(arr: ndarray, values: Any, axis: Optional[int] = None) -> ndarray:
+    """The arrays joined along an axis; None: flattened first."""
+    return concatenate([arr, asarray(values, arr.dtype)], axis)
+
+
+def diff(a: ndarray, n: int = 1, axis: int = -1) -> ndarray:
+    """The differences of neighbours along an axis, `n` times."""
+    before = (slice(None),) * (axis % a.ndim)
+    for _ in range(n):
+        a = a[before + (slice(1, None),)] - a[before + (slice(None, -1),)]
+    return a
+
+
+def broadcast_arrays(*args: ndarray) -> List[ndarray]:
+    """The arrays repeated to one shape."""
+    shape = onp.broadcast_shapes(*[item.shape for item in args])
+    return [invoke(ndarray, "broadcast_to", item.reshape((1,) * (len(shape) - item.ndim) + item.shape),
+                   shape=shape) for item in args]
 
 
 def diagonal(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
