@@ -142,3 +142,20 @@ def test_random_numbers():
     assert sorted(mx.np.random.permutation(50).asnumpy()) == list(range(50))
     with pytest.raises(ValueError, match="32 bits"):
         mx.random.seed(2 ** 40)
+
+
+def test_the_masked_softmax_of_attention():
+    scores = onp.random.RandomState(0).normal(size=(2, 3, 4)).astype("float32")
+    lengths = onp.array([2, 3])
+    kept = onp.arange(4) < lengths[:, None, None]
+    wanted = onp.exp(scores) * kept
+    wanted /= wanted.sum(-1, keepdims=True)
+    x = mx.np.array(scores)
+    x.attach_grad()
+    with mx.autograd.record():
+        masked = mx.npx.sequence_mask(x.reshape(-1, 4), mx.np.array(lengths).repeat(3), True, value=-1e6, axis=1)
+        y = mx.npx.softmax(masked).reshape(scores.shape)
+    y.backward(mx.np.array(scores))
+    onp.testing.assert_allclose(y.asnumpy(), wanted, rtol=1e-5, atol=1e-7)
+    back = wanted * (scores - (wanted * scores).sum(-1, keepdims=True))
+    onp.testing.assert_allclose(x.grad.asnumpy(), back, rtol=1e-4, atol=1e-6)
