@@ -100,12 +100,11 @@ static uint32_t slot_take(void)
     return index;
 }
 
-int mxp__slot_create(uint32_t type, const mxp_slot *content, mxp_handle *handle)
+// Under the table's lock.
+static int create(uint32_t type, const mxp_slot *content, mxp_handle *handle)
 {
-    mxp__lock(&table_lock);
     uint32_t index = slot_take();
     if (index == 0) {
-        mxp__unlock(&table_lock);
         return mxp__fail(MXP_ENOMEM, "no room for another %s: destroy objects that are done with",
                          type_names[type]);
     }
@@ -129,16 +128,23 @@ int mxp__slot_create(uint32_t type, const mxp_slot *content, mxp_handle *handle)
     }
     slot->type = type;
     mxp__spin_unlock(&slot->lock);
-    mxp__unlock(&table_lock);
     *handle = pack(index, generation, type);
     return MXP_OK;
 }
 
-mxp_handle mxp__domain_find(mxp_name name)
+int mxp__slot_create(uint32_t type, const mxp_slot *content, mxp_handle *handle)
+{
+    mxp__lock(&table_lock);
+    int error = create(type, content, handle);
+    mxp__unlock(&table_lock);
+    return error;
+}
+
+// Under the table's lock. Domains that there was no name for are all different.
+static mxp_handle domain_of(mxp_name name)
 {
     mxp_handle found = NULL;
-    mxp__lock(&table_lock);
-    uint32_t index = domain_chains[name % DOMAIN_CHAINS];
+    uint32_t index = name != MXP_NAME_FULL ? domain_chains[name % DOMAIN_CHAINS] : 0;
     while (index != 0 && found == NULL) {
         const mxp_slot *slot = slot_at(index);
         if (slot->name == name) {
@@ -146,8 +152,25 @@ mxp_handle mxp__domain_find(mxp_name name)
         }
         index = slot->next;
     }
+    return found;
+}
+
+mxp_handle mxp__domain_find(mxp_name name)
+{
+    mxp__lock(&table_lock);
+    mxp_handle found = domain_of(name);
     mxp__unlock(&table_lock);
     return found;
+}
+
+int mxp__domain_create(const mxp_slot *content, mxp_handle *domain, bool *made)
+{
+    mxp__lock(&table_lock);
+    *domain = domain_of(content->name);
+    *made = *domain == NULL;
+    int error = *made ? create(MXP__OBJECT_DOMAIN, content, domain) : MXP_OK;
+    mxp__unlock(&table_lock);
+    return error;
 }
 
 void mxp__slot_set_label(mxp_slot *slot, const char *name)

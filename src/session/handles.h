@@ -58,8 +58,10 @@ typedef struct mxp_slot {
     char label[MXP__LABEL_BYTES];  // the name for messages, cut
 } mxp_slot;
 
-// Makes an object; it is unlocked and complete when *handle is set.
+// Makes an object other than a domain; it is unlocked and complete when *handle is set.
 int mxp__slot_create(uint32_t type, const mxp_slot *content, mxp_handle *handle);
+// The domain of this name, which is made (*made) if there is none.
+int mxp__domain_create(const mxp_slot *content, mxp_handle *domain, bool *made);
 
 // The slot of `handle`, locked. `types`: bits 1 << MXP__OBJECT_*; `null_text`: the message for
 // null.
@@ -74,7 +76,7 @@ void mxp__slot_destroy(mxp_slot *slot);
 
 void mxp__slot_set_label(mxp_slot *slot, const char *name);
 
-// The domain whose interned name is `name`, or null.
+// The domain whose interned name is `name`, or null; always null for MXP_NAME_FULL.
 mxp_handle mxp__domain_find(mxp_name name);
 
 // Calls `visit` for every live object, locked. For the session's transitions.

@@ -27,12 +27,16 @@ static int check_arguments(const char *name, const char *what, const mxp_handle 
 }
 
 // ---- domains ----------------------------------------------------------------------------------
-// "NAME\0NAME,frame\0NAME,instant_marker\0" in one block that is never freed.
+// "NAME\0NAME,frame\0NAME,instant_marker\0" in one block, which a domain never frees.
+static size_t strings_bytes(size_t length)
+{
+    return 3 * length + sizeof("") + sizeof(",frame") + sizeof(",instant_marker");
+}
+
 static int domain_strings(const char *name, mxp_slot *content)
 {
     size_t length = strlen(name);
-    char *block =
-        mxp__alloc(3 * length + sizeof("") + sizeof(",frame") + sizeof(",instant_marker"));
+    char *block = mxp__alloc(strings_bytes(length));
     if (block == NULL) {
         return mxp__fail_memory("a domain");
     }
@@ -56,7 +60,7 @@ int mxp_domain_create(const char *name, mxp_handle *domain)
         return mxp__fail(MXP_EINVAL, "Check failed: name[0] != '\\0': a domain needs a name");
     }
     mxp_slot content = {.name = mxp_string(name)};
-    *domain = content.name != MXP_NAME_FULL ? mxp__domain_find(content.name) : NULL;
+    *domain = mxp__domain_find(content.name);
     if (*domain != NULL) {
         return MXP_OK;
     }
@@ -65,7 +69,12 @@ int mxp_domain_create(const char *name, mxp_handle *domain)
         return error;
     }
     mxp__slot_set_label(&content, name);
-    return mxp__slot_create(MXP__OBJECT_DOMAIN, &content, domain);
+    bool made;
+    error = mxp__domain_create(&content, domain, &made);
+    if (error != MXP_OK || !made) {  // another thread was faster
+        mxp__free((char *)(uintptr_t)content.text, strings_bytes(strlen(name)));
+    }
+    return error;
 }
 
 // ---- the others -------------------------------------------------------------------------------

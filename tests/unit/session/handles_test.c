@@ -3,8 +3,10 @@
 #include "cmocka_all.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "relay.h"
 #include "session/handles.h"
 
 enum { EVENT = 1 << MXP__OBJECT_EVENT, COUNTER = 1 << MXP__OBJECT_COUNTER };
@@ -182,6 +184,36 @@ static void threads_share_the_table(void **state)
     }
 }
 
+enum { DOMAINS = 3000 };
+static mxp_handle domains[2][DOMAINS];
+static int arrived[DOMAINS];
+
+static void *make_domains(void *places)
+{
+    mxp_handle *made = places;
+    for (int i = 0; i < DOMAINS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "shared %d", i);
+        __atomic_fetch_add(&arrived[i], 1, __ATOMIC_RELAXED);
+        relay_wait(&arrived[i], 2);
+        mxp_domain_create(name, &made[i]);
+    }
+    return NULL;
+}
+
+static void a_domain_that_two_threads_make_is_one(void **state)
+{
+    (void)state;
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, make_domains, domains[i]), 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    assert_memory_equal(domains[0], domains[1], sizeof domains[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +226,7 @@ int main(void)
         cmocka_unit_test(domains_of_one_name_are_one),
         cmocka_unit_test(labels_are_cut_between_characters),
         cmocka_unit_test(threads_share_the_table),
+        cmocka_unit_test(a_domain_that_two_threads_make_is_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
