@@ -91,7 +91,7 @@ static void retire_threads(void)
     for (mxp_thread *thread = mxp__threads(), *next; thread != NULL; thread = next) {
         next = thread->next;
         recycle_chunks(thread);
-        if (!mxp__thread_is_gone(thread) || !is_drained(thread) ||
+        if (!mxp__thread_is_gone(thread) || thread->cuts != 0 || !is_drained(thread) ||
             mxp__thread_remember(thread) != MXP_OK) {
             continue;
         }

@@ -73,6 +73,7 @@ static int add_thread(live_source *live, mxp_thread *thread, int consumer)
     }
     cut *added = &live->cuts[live->cut_count++];
     *added = (cut){thread, thread->position[consumer]};
+    thread->cuts++;
     block_context context = {live, thread->index};
     return mxp__walk(thread, &added->to, add_block, &context);
 }
@@ -194,9 +195,23 @@ static int live_block(mxp_source *source, size_t number, mxp_block *block)
     return 1;
 }
 
+// Under the drain lock.
+static void leave_threads(live_source *live)
+{
+    for (size_t i = 0; i < live->cut_count; i++) {
+        live->cuts[i].thread->cuts--;
+    }
+    live->cut_count = 0;
+}
+
 static void live_close(mxp_source *source)
 {
     live_source *live = (live_source *)source;
+    if (live->cut_count > 0) {
+        mxp__drain_lock();
+        leave_threads(live);
+        mxp__drain_unlock();
+    }
     if (live->pins) {
         mxp__ring_unpin();
     }
@@ -273,6 +288,7 @@ void mxp__live_consume(int consumer, mxp_source *source)
     for (size_t i = 0; i < live->cut_count && !live->pins; i++) {
         live->cuts[i].thread->position[consumer] = live->cuts[i].to;
     }
+    leave_threads(live);
     mxp__consumer_passed(consumer);
     mxp__drain_unlock();
 }

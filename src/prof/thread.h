@@ -65,6 +65,7 @@ typedef struct mxp_thread {
     struct mxp_thread *next;  // list of all, newest first (pushed under the pool lock)
     mxp_chunk_header *first;  // oldest chunk not recycled
     mxp_position position[MXP__CONSUMERS];
+    uint32_t cuts;  // open ones that stand in it: it is not released
     mxp_position counted;  // records up to here are in `records`
     uint64_t records, bytes;
     uint64_t start_ticks, end_ticks;

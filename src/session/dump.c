@@ -90,8 +90,11 @@ static int append_native(mxp_session *session, mxp_source *source)
     return error == MXP_OK ? mxp__native_append(session->native, source) : error;
 }
 
+// A cut that only one of them has is not consumed: its records are the next files' again.
 void mxp__dump_close_files_locked(mxp_session *session)
 {
+    mxp__source_close(session->cut.source);
+    session->cut = (mxp_cut){0};
     mxp__chrome_file_close(session->chrome);
     mxp__native_writer_close(session->native);
     session->chrome = NULL;
