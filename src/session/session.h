@@ -26,7 +26,8 @@ typedef struct mxp_cut {
 typedef struct mxp_writer {
     pthread_t thread;
     pthread_cond_t wake;  // with the session's lock, on CLOCK_MONOTONIC
-    bool started, quit;
+    bool started;  // and joined, once quit is set
+    bool quit;  // the process is ending: no thread is started any more
     bool failed;  // since the last dump that worked
     uint64_t last_dump_ns;  // monotonic; the period counts from here
     uint64_t last_care_ns, last_tidy_ns;
@@ -84,7 +85,7 @@ void mxp__writer_init(mxp_session *session);
 // Starts the thread if `config`, which is or will be in force, needs it.
 int mxp__writer_ensure_locked(mxp_session *session, const mxp_config *config);
 void mxp__writer_wake_locked(mxp_session *session);  // output or period changed
-void mxp__writer_end(mxp_session *session);  // without the lock: ends and joins it
+void mxp__writer_end(mxp_session *session);  // for good; without the lock: ends and joins it
 
 // atfork.c
 void mxp__fork_install(void);

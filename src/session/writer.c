@@ -123,10 +123,9 @@ static bool is_wanted(const mxp_session *session, const mxp_config *config)
 int mxp__writer_ensure_locked(mxp_session *session, const mxp_config *config)
 {
     mxp_writer *writer = &session->writer;
-    if (writer->started || session->exited || !is_wanted(session, config)) {
+    if (writer->started || writer->quit || !is_wanted(session, config)) {
         return MXP_OK;
     }
-    writer->quit = false;
     writer->last_dump_ns = mxp__os_monotonic_ns();
     sigset_t all, saved;
     sigfillset(&all);
@@ -154,12 +153,11 @@ void mxp__writer_wake_locked(mxp_session *session)
 void mxp__writer_end(mxp_session *session)
 {
     mxp__lock(&session->lock);
-    bool started = session->writer.started;
+    bool runs = session->writer.started && !session->writer.quit;
     session->writer.quit = true;
     mxp__writer_wake_locked(session);
     mxp__unlock(&session->lock);
-    if (started) {
+    if (runs) {
         pthread_join(session->writer.thread, NULL);
-        session->writer.started = false;
     }
 }

@@ -21,6 +21,8 @@
 
 #include "base/os/os.h"
 #include "prof/recorder.h"
+#include "relay.h"
+#include "session/session.h"
 #include "stress_time.h"
 #include "trace/event.h"
 #include "trace/native.h"
@@ -367,18 +369,45 @@ static void body_files_begin_and_end(void)
     assert_int_equal(missing, lost_so_far());
 }
 
+static int turn;
+
+static void *run_on(void *nothing)
+{
+    while (!__atomic_load_n(&done, __ATOMIC_RELAXED)) {
+        mxp_session_run(session);
+        relay_pass(&turn, 1);
+    }
+    return nothing;
+}
+
+// For the sanitizers: other threads go on when the process ends; the one that writes does not.
+static void body_end_of_the_process(void)
+{
+    assert_int_equal(configure(NULL, MXP_STORE_MEMORY, MXP_FULL_RING, 4 * MIB), 0);
+    assert_int_equal(mxp_session_run(session), 0);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, run_on, NULL), 0);
+    relay_wait(&turn, 1);
+    mxp__session_finish();
+    __atomic_store_n(&done, 1, __ATOMIC_RELAXED);
+    pthread_join(thread, NULL);
+    assert_int_equal(mxp_session_run(session), 0);
+    mxp__session_finish();
+}
+
 // ---- tests -------------------------------------------------------------------------------------
-#define TESTS(TEST)                                              \
-    TEST(new_threads_of_a_full_file_are_counted, full_file)      \
-    TEST(a_limit_on_files_at_the_end, limit_at_the_end)          \
-    TEST(a_directory_that_is_removed, removed_directory)         \
-    TEST(a_snapshot_is_not_written_over_the_recording, own_file) \
-    TEST(a_small_medium_is_counted, small_medium)                \
-    TEST(a_read_only_medium, read_only_medium)                   \
-    TEST(a_ring_follows_on_memory, ring_after_memory)            \
-    TEST(a_ring_outlives_many_threads, ring_with_many_threads)   \
-    TEST(a_thousand_short_threads, thousand_threads)             \
-    TEST(files_begin_and_end_while_threads_come_and_go, files_begin_and_end)
+#define TESTS(TEST)                                                          \
+    TEST(new_threads_of_a_full_file_are_counted, full_file)                  \
+    TEST(a_limit_on_files_at_the_end, limit_at_the_end)                      \
+    TEST(a_directory_that_is_removed, removed_directory)                     \
+    TEST(a_snapshot_is_not_written_over_the_recording, own_file)             \
+    TEST(a_small_medium_is_counted, small_medium)                            \
+    TEST(a_read_only_medium, read_only_medium)                               \
+    TEST(a_ring_follows_on_memory, ring_after_memory)                        \
+    TEST(a_ring_outlives_many_threads, ring_with_many_threads)               \
+    TEST(a_thousand_short_threads, thousand_threads)                         \
+    TEST(files_begin_and_end_while_threads_come_and_go, files_begin_and_end) \
+    TEST(a_process_ends_while_a_thread_runs_the_session, end_of_the_process)
 
 #define DEFINE(name, body)         \
     static void name(void **state) \
