@@ -171,7 +171,8 @@ uint32_t mxp_thread_index(void);
 
 // ---- taps -------------------------------------------------------------------------------------
 // A tap is called after each span or instant was stored, on the recording thread, with the same
-// restrictions as the recording itself (no mxprof calls, no blocking). At most 4 at a time.
+// restrictions as the recording itself (no mxprof calls, no blocking). At most 4 at a time. When
+// mxp_tap_remove returns, another thread may still be in a last call of it.
 typedef void (*mxp_tap)(void *context, int kind, mxp_name name, uint64_t begin_ticks,
                         uint64_t end_ticks);
 int mxp_tap_add(mxp_tap tap, void *context);

@@ -13,7 +13,8 @@
 enum { MXP__TAPS_MAX = 4 };
 
 typedef struct mxp_tap_slot {
-    mxp_tap tap;  // atomic
+    uint32_t version;  // odd while the others change; all atomic, written under the drain lock
+    mxp_tap tap;  // null: the slot is free
     void *context;
 } mxp_tap_slot;
 
@@ -49,6 +50,7 @@ void mxp__drain_unlock(void);
 
 // Picks the clock once and opens the inline counter in the gate.
 uint32_t mxp__clock_source(void);
+const char *mxp__clock_warning(void);  // what is wrong with the clock that was asked for, or null
 
 // Waits until no other thread is inside a record. Everything recorded before is then readable.
 void mxp__quiesce(void);

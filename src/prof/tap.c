@@ -1,8 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Taps: other tools that want each span as it is recorded. A slot's function is read after its
-// context, so that a tap never runs with another's context.
+// Taps: other tools that want each span as it is recorded. Whoever calls them takes no lock: a slot
+// that changes while it is read counts as free, which it was in between.
 #include "base/fail.h"
 #include "prof/state.h"
+
+// Null takes the tap out of the slot.
+static void change(mxp_tap_slot *slot, mxp_tap tap, void *context)
+{
+    __atomic_fetch_add(&slot->version, 1, __ATOMIC_ACQUIRE);
+    __atomic_store_n(&slot->tap, tap, __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->context, context, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&slot->version, 1, __ATOMIC_RELEASE);
+}
+
+// Acquire throughout: the version is read again after the others. Pairs with `change`.
+static bool read_slot(const mxp_tap_slot *slot, mxp_tap *tap, void **context)
+{
+    uint32_t version = __atomic_load_n(&slot->version, __ATOMIC_ACQUIRE);
+    *tap = __atomic_load_n(&slot->tap, __ATOMIC_ACQUIRE);
+    *context = __atomic_load_n(&slot->context, __ATOMIC_ACQUIRE);
+    return *tap != NULL && version % 2 == 0 &&
+           version == __atomic_load_n(&slot->version, __ATOMIC_RELAXED);
+}
 
 static void update_gate(void)
 {
@@ -27,8 +46,7 @@ int mxp_tap_add(mxp_tap tap, void *context)
     mxp__drain_lock();
     for (int i = 0; i < MXP__TAPS_MAX && error != MXP_OK; i++) {
         if (mxp__rec.taps[i].tap == NULL) {
-            __atomic_store_n(&mxp__rec.taps[i].context, context, __ATOMIC_RELAXED);
-            __atomic_store_n(&mxp__rec.taps[i].tap, tap, __ATOMIC_RELEASE);
+            change(&mxp__rec.taps[i], tap, context);
             error = MXP_OK;
         }
     }
@@ -44,7 +62,7 @@ int mxp_tap_remove(mxp_tap tap, void *context)
     for (int i = 0; i < MXP__TAPS_MAX && error != MXP_OK; i++) {
         mxp_tap_slot *slot = &mxp__rec.taps[i];
         if (tap != NULL && slot->tap == tap && slot->context == context) {
-            __atomic_store_n(&slot->tap, NULL, __ATOMIC_RELEASE);
+            change(slot, NULL, NULL);
             error = MXP_OK;
         }
     }
@@ -56,10 +74,10 @@ int mxp_tap_remove(mxp_tap tap, void *context)
 void mxp__tap_call(int kind, uint32_t name, uint64_t begin_ticks, uint64_t end_ticks)
 {
     for (int i = 0; i < MXP__TAPS_MAX; i++) {
-        mxp_tap tap = __atomic_load_n(&mxp__rec.taps[i].tap, __ATOMIC_ACQUIRE);
-        if (tap != NULL) {
-            tap(__atomic_load_n(&mxp__rec.taps[i].context, __ATOMIC_RELAXED), kind, name,
-                begin_ticks, end_ticks);
+        mxp_tap tap;
+        void *context;
+        if (read_slot(&mxp__rec.taps[i], &tap, &context)) {
+            tap(context, kind, name, begin_ticks, end_ticks);
         }
     }
 }
