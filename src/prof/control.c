@@ -27,15 +27,12 @@ mxp_recorder_state mxp__rec = {
 
 // ---- clock ------------------------------------------------------------------------------------
 static uint32_t chosen_source;
+static const char *clock_warning;
 static pthread_once_t clock_once = PTHREAD_ONCE_INIT;
 
 static void clock_pick(void)
 {
-    const char *warning = NULL;
-    chosen_source = mxp__clock_choose(getenv("MXPROF_CLOCK"), &warning);
-    if (warning != NULL) {
-        mxp__recorder_info_set("clock_warning", warning);
-    }
+    chosen_source = mxp__clock_choose(getenv("MXPROF_CLOCK"), &clock_warning);
     if (chosen_source == MXP_CLOCK_SOURCE_TSC || chosen_source == MXP_CLOCK_SOURCE_ARM) {
         __atomic_fetch_or(&mxp_control.gate, MXP_GATE_TSC, __ATOMIC_RELEASE);
     }
@@ -45,6 +42,12 @@ uint32_t mxp__clock_source(void)
 {
     pthread_once(&clock_once, clock_pick);
     return chosen_source;
+}
+
+const char *mxp__clock_warning(void)
+{
+    pthread_once(&clock_once, clock_pick);
+    return clock_warning;
 }
 
 uint64_t mxp_clock_read(void)
@@ -201,10 +204,13 @@ uint64_t mxp__recorder_start(uint32_t classes, int resumed)
         ask_for_scopes();
         mxp__meta(MXP_META_STATE, 0, resumed ? 3 : 1, 0, MXP__FORCED);
         now = mxp_ticks();
-        __atomic_store_n(&mxp__rec.on_ticks, now, __ATOMIC_RELEASE);
         __atomic_store_n(&mxp__rec.state, MXP__STATE_ON, __ATOMIC_RELEASE);
     }
     gate_classes(classes & MXP_CLASS_ALL);
+    if (!was_on) {
+        // Last: who knows the moment and then finds the gate closed has met a stop (note_start).
+        __atomic_store_n(&mxp__rec.on_ticks, now, __ATOMIC_RELEASE);
+    }
     mxp__drain_unlock();
     return now;
 }

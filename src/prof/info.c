@@ -3,55 +3,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <mxprof/version.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/os/os.h"
 #include "prof/report.h"
 #include "prof/state.h"
-
-// Lines added by mxp__recorder_info_set; they outlive the source.
-static struct {
-    mxp_lock lock;
-    char **keys, **values;
-    size_t count, capacity_keys, capacity_values;
-} extra = {.lock = MXP__LOCK_INIT};
-
-static int set_extra(const char *key, char *copy)
-{
-    for (size_t i = 0; i < extra.count; i++) {
-        if (strcmp(extra.keys[i], key) == 0) {
-            mxp__strfree(extra.values[i]);
-            extra.values[i] = copy;
-            return MXP_OK;
-        }
-    }
-    char *key_copy = mxp__strdup(key);
-    if (key_copy == NULL ||
-        mxp__grow(&extra.keys, &extra.capacity_keys, extra.count + 1, sizeof(char *)) != MXP_OK ||
-        mxp__grow(&extra.values, &extra.capacity_values, extra.count + 1, sizeof(char *)) !=
-            MXP_OK) {
-        mxp__strfree(key_copy);
-        mxp__strfree(copy);
-        return MXP_ENOMEM;
-    }
-    extra.keys[extra.count] = key_copy;
-    extra.values[extra.count++] = copy;
-    return MXP_OK;
-}
-
-int mxp__recorder_info_set(const char *key, const char *value)
-{
-    char *copy = mxp__strdup(value);
-    if (copy == NULL) {
-        return MXP_ENOMEM;
-    }
-    mxp__lock(&extra.lock);
-    int error = set_extra(key, copy);
-    mxp__unlock(&extra.lock);
-    return error;
-}
 
 void mxp__info_fini(mxp_info_list *list)
 {
@@ -148,10 +105,8 @@ int mxp__info_build(mxp_info_list *list)
     if (error == MXP_OK) {
         error = add_report(list);
     }
-    mxp__lock(&extra.lock);
-    for (size_t i = 0; i < extra.count && error == MXP_OK; i++) {
-        error = add(list, extra.keys[i], extra.values[i]);
+    if (error == MXP_OK && mxp__clock_warning() != NULL) {
+        error = add(list, "clock_warning", mxp__clock_warning());
     }
-    mxp__unlock(&extra.lock);
     return error;
 }

@@ -65,9 +65,6 @@ void mxp__recorder_calibrate(void);
 
 void mxp__recorder_report(mxp_report *report);
 
-// Extra lines for the INFO section of live sources. Copied; an existing key is replaced.
-int mxp__recorder_info_set(const char *key, const char *value);
-
 // Fork. prepare/parent in the forking process, child in the child: forgets all threads and records,
 // recording is off.
 void mxp__recorder_fork_prepare(void);

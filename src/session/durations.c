@@ -118,11 +118,14 @@ static uint16_t starter_index(bool recording)
     return index < UNKNOWN_THREAD ? (uint16_t)index : UNKNOWN_THREAD;
 }
 
-// Member by member: a structure that is put together and copied waits for its own stores.
+// Member by member: a structure that is put together and copied waits for its own stores. A start
+// that finds the gate closed just before it opens is clipped to that: so it must not know that
+// moment yet.
 static void note_start(mxp_start *start)
 {
+    uint64_t on_ticks = mxp__recorder_on_ticks();  // before the gate, see mxp__recorder_start
     start->recording = mxp_enabled(MXP_CLASS_USER);
-    start->begin_ticks = start->recording ? mxp_ticks() : mxp__recorder_on_ticks();
+    start->begin_ticks = start->recording ? mxp_ticks() : on_ticks;
     start->thread = (uintptr_t)&mxp_self;
     start->thread_index = starter_index(start->recording);
     start->closed = false;
