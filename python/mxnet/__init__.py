@@ -18,6 +18,8 @@ from . import initializer as init
 from . import gluon
 from .gluon import metric
 from .ndarray import waitall
+from .util import (is_np_array, is_np_shape, np_array, np_shape, set_np_shape, use_np, use_np_array,
+                   use_np_shape)
 
 __version__ = libinfo.__version__
 

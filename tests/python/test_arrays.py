@@ -343,6 +343,18 @@ def test_a_reshape_takes_all_elements():
                                        onp.moveaxis(VALUES, source, destination))
 
 
+def test_words_of_truths():
+    a, b = mx.nd.array([0, 2, 0, 3]), mx.nd.array([0, 0, 4, 5])
+    for word in ("and", "or", "xor"):
+        function, wanted = getattr(mx.nd, "logical_" + word), getattr(onp, "logical_" + word)
+        assert function(a, b).asnumpy().tolist() == wanted(a.asnumpy(), b.asnumpy()).tolist()
+        assert function(a, 1).asnumpy().tolist() == function(1, a).asnumpy().tolist() \
+            == wanted(a.asnumpy(), 1).tolist()
+    onp.testing.assert_allclose((a / 5).arcsin().asnumpy(), onp.arcsin(a.asnumpy() / 5), rtol=1e-6)
+    with mx.np_shape(True):
+        assert mx.is_np_shape()
+
+
 def test_random_numbers_of_several_distributions():
     low, high = mx.nd.array([0, 10]), mx.nd.array([1, 20])
     drawn = mx.nd.random.uniform(low, high, shape=(200, 3)).asnumpy()

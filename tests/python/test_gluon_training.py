@@ -166,6 +166,42 @@ def test_metrics_of_classes(name):
     assert math.isnan(metric.get()[1])
 
 
+class Distance(mx.metric.EvalMetric):
+    """As programs for 1.x write one."""
+
+    def __init__(self, name="distance", output_names=None, label_names=None):
+        super().__init__(name, output_names=output_names, label_names=label_names)
+
+    def update(self, labels, preds):
+        mx.metric.check_label_shapes(labels, preds)
+        for label, pred in zip(labels, preds):
+            mx.metric.check_label_shapes(label, pred, shape=True)
+            self.sum_metric += (label - pred).abs().sum().asscalar()
+            self.num_inst += label.size
+
+
+def test_ones_own_metric():
+    metric = Distance()
+    metric.update([mx.nd.array([1, 2])], [mx.nd.array([1, 5])])
+    assert metric.get() == ("distance", 1.5) and metric.label_names is None
+    with pytest.raises(ValueError, match="labels of 1 do not fit predictions of 2"):
+        metric.update([mx.nd.ones(2)], [mx.nd.ones(2), mx.nd.ones(2)])
+    with pytest.raises(ValueError, match=r"labels of \(2,\) do not fit predictions of \(3,\)"):
+        metric.update([mx.nd.ones(2)], [mx.nd.ones(3)])
+
+
+def test_arguments_have_the_names_of_mxnet():
+    numbers = gluon.data.SimpleDataset([1, 2, 3])
+    assert list(numbers.transform(fn=lambda x: -x)) == list(numbers.transform_first(fn=lambda x: -x)) == [-1, -2, -3]
+    assert list(numbers.filter(fn=lambda x: x > 1)) == [2, 3]
+    assert list(gluon.data.FilterSampler(fn=lambda x: x > 1, dataset=numbers)) == [1, 2]
+    net, seen = nn.Dense(1, in_units=1), []
+    net.apply(fn=seen.append)
+    trainer = gluon.Trainer(net.collect_params(), "sgd")
+    trainer.set_learning_rate(lr=0.25)
+    assert seen == [net] and trainer.learning_rate == 0.25
+
+
 def test_other_metrics():
     pred, label = mx.nd.array([1.0, 4.0]), mx.nd.array([2.0, 2.0])
     for name, wanted in (("mae", 1.5), ("mse", 2.5), ("rmse", math.sqrt(2.5)), ("loss", 2.5)):

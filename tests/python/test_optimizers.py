@@ -268,3 +268,55 @@ def test_an_initialiser_without_values_says_what_it_lacks():
 
     with pytest.raises(NotImplementedError, match=r"Empty must give _init_weight\(name, array\)"):
         mx.gluon.nn.Dense(2, in_units=3).initialize(Empty())
+
+
+@mx.optimizer.Optimizer.register
+class SumOfSquares(mx.optimizer.Optimizer):
+    """As programs for MXNet write one: the state is a single array."""
+
+    def create_state(self, index, weight):
+        return mx.nd.zeros(weight.shape, weight.context)
+
+    def update(self, index, weight, grad, state):
+        self._update_count(index)
+        rate, decay = self._get_lr(index), self._get_wd(index)
+        grad = grad * self.rescale_grad
+        state[:] += grad * grad
+        weight[:] = weight - rate * (grad / (state.sqrt() + 1e-7) + decay * weight)
+
+
+def stepped(trainer, net, steps=1):
+    x = mx.nd.array([[1.0, -2.0, 3.0], [0.5, 4.0, 1.0]])
+    for _ in range(steps):
+        with mx.autograd.record():
+            y = (net(x) ** 2).sum()
+        y.backward()
+        trainer.step(2)
+    return net.weight.data().asnumpy()
+
+
+def test_ones_own_optimizer(tmp_path):
+    def made():
+        net = mx.gluon.nn.Dense(1, in_units=3, use_bias=False)
+        net.initialize(mx.init.One())
+        net.weight.lr_mult = 0.5
+        schedule = mx.lr_scheduler.FactorScheduler(1, 0.5)
+        return net, mx.gluon.Trainer(net.collect_params(), "sumofsquares", {
+            "learning_rate": 0.2, "wd": 0.1, "lr_scheduler": schedule})
+
+    net, trainer = made()
+    x, weight, state = onp.array([[1, -2, 3], [0.5, 4, 1]]), onp.ones((1, 3)), 0
+    for step in range(3):
+        gradient = 2 * (x @ weight.T).T @ x / 2
+        state = state + gradient ** 2
+        rate = 0.5 * 0.2 * 0.5 ** step
+        weight = weight - rate * (gradient / (onp.sqrt(state) + 1e-7) + 0.1 * weight)
+        onp.testing.assert_allclose(stepped(trainer, net), weight, rtol=1e-4)
+        if step == 1:
+            trainer.save_states(fname=str(tmp_path / "states"))
+            net.save_parameters(str(tmp_path / "net"))
+    other, again = made()
+    other.load_parameters(str(tmp_path / "net"))
+    again.load_states(fname=str(tmp_path / "states"))
+    onp.testing.assert_allclose(stepped(again, other), weight, rtol=1e-4)
+    assert isinstance(mx.optimizer.Optimizer.create_optimizer("sumofsquares"), SumOfSquares)

@@ -111,11 +111,11 @@ class Block:
         self._children[name if name is not None else str(len(self._children))] = block
         self._adopt(block)
 
-    def apply(self, function: Callable[["Block"], Any]) -> "Block":
-        """Calls `function` with every member and then with this block."""
+    def apply(self, fn: Callable[["Block"], Any]) -> "Block":
+        """Calls `fn` with every member and then with this block."""
         for member in self._children.values():
-            member.apply(function)
-        function(self)
+            member.apply(fn)
+        fn(self)
         return self
 
     # ---- parameters ------------------------------------------------------------------------------

@@ -45,11 +45,21 @@ def _pairs(labels: Any, preds: Any) -> Iterable[Tuple[onp.ndarray, onp.ndarray]]
     return zip(map(_host, labels), map(_host, preds))
 
 
-class EvalMetric:
-    """The base of metrics that are means: `sum_metric` over `num_inst`."""
+def check_label_shapes(labels: Any, preds: Any, shape: bool = False) -> None:
+    """ValueError if there are not as many labels as predictions or, with `shape`, not of one shape."""
+    sizes = [item.shape if shape else len(item) for item in (labels, preds)]
+    if sizes[0] != sizes[1]:
+        raise ValueError(f"labels of {sizes[0]} do not fit predictions of {sizes[1]}")
 
-    def __init__(self, name: str) -> None:
+
+class EvalMetric:
+    """The base of metrics that are means: `sum_metric` over `num_inst`. A subclass gives `update`, or
+    `measure` of NumPy arrays. 1.x: `output_names` and `label_names` are kept."""
+
+    def __init__(self, name: str, output_names: Any = None, label_names: Any = None) -> None:
         self.name = name
+        self.output_names = output_names
+        self.label_names = label_names
         self.reset()
 
     def reset(self) -> None:

@@ -54,8 +54,8 @@ class Trainer:
     def learning_rate(self) -> float:
         return self._optimizer.learning_rate
 
-    def set_learning_rate(self, rate: float) -> None:
-        self._optimizer.set_learning_rate(rate)
+    def set_learning_rate(self, lr: float) -> None:
+        self._optimizer.set_learning_rate(lr)
 
     def step(self, batch_size: int, ignore_stale_grad: bool = False) -> None:
         """One update: gradients are divided by `batch_size`. A gradient that no backward pass has
@@ -114,16 +114,16 @@ class Trainer:
         for parameter in self._params:
             parameter.zero_grad()
 
-    def save_states(self, filename: str) -> None:
+    def save_states(self, fname: str) -> None:
         """Writes the optimizer's states, on the first device, to a file."""
         self._optimizer.use_copy(0)
-        opt.save_states(filename, self._optimizer,
+        opt.save_states(fname, self._optimizer,
                         [None if states is None else next(iter(states.values()), None)
                          for states in self._states])
 
-    def load_states(self, filename: str) -> None:
+    def load_states(self, fname: str) -> None:
         """Reads what `save_states` wrote, for the same parameters."""
-        loaded = opt.load_states(filename, self._optimizer, len(self._params))
+        loaded = opt.load_states(fname, self._optimizer, len(self._params))
         for index, (parameter, state) in enumerate(zip(self._params, loaded)):
             if state is not None:
                 contexts = parameter.list_ctx()

@@ -15,7 +15,8 @@ from .ndarray import TRIPLES, NDArray, binary_functions
 
 globals().update(binary_functions(NDArray, TRIPLES, (
     "add", "subtract", "multiply", "divide", "true_divide", "modulo", "power", "equal",
-    "not_equal", "greater", "greater_equal", "lesser", "lesser_equal", "maximum", "minimum")))
+    "not_equal", "greater", "greater_equal", "lesser", "lesser_equal", "maximum", "minimum",
+    "logical_and", "logical_or", "logical_xor")))
 
 save = _files.save
 

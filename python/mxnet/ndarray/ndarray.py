@@ -159,12 +159,14 @@ TRIPLES.update(true_divide=TRIPLES["divide"], modulo=TRIPLES["remainder"],
                equal=("broadcast_equal", "_equal_scalar", "_equal_scalar"),
                not_equal=("broadcast_not_equal", "_not_equal_scalar", "_not_equal_scalar"),
                maximum=("broadcast_maximum", "_maximum_scalar", "_maximum_scalar"),
-               minimum=("broadcast_minimum", "_minimum_scalar", "_minimum_scalar"))
+               minimum=("broadcast_minimum", "_minimum_scalar", "_minimum_scalar"),
+               **{f"logical_{word}": (f"broadcast_logical_{word}",) + (f"_logical_{word}_scalar",) * 2
+                  for word in ("and", "or", "xor")})
 
 _methods.add(NDArray, "mxnet.ndarray", """
-    abs argmax argmax_channel argmin argsort broadcast_axes broadcast_to cbrt ceil clip cos
-    degrees depth_to_space diag dot erf exp expand_dims expm1 fix flatten flip floor log log10 log1p
-    log2 log_softmax max mean min nansum norm one_hot ones_like pad pick prod radians reciprocal relu
+    abs arccos arccosh arcsin arcsinh arctan arctanh argmax argmax_channel argmin argsort broadcast_axes
+    broadcast_to cbrt ceil clip cos cosh degrees depth_to_space diag dot erf exp expand_dims expm1 fix flatten flip floor log log10 log1p
+    log2 log_softmax max mean min nansum norm one_hot ones_like pad pick prod radians rcbrt reciprocal relu
     repeat rint round rsqrt shape_array sigmoid sign sin sinh size_array slice slice_axis slice_like
     softmax sort split square squeeze sqrt sum swapaxes take tan tanh tile topk transpose trunc
     zeros_like""".split())

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, Dict, List, Optional, Tuple, Type
+from typing import Any, Dict, List, Optional, Type
 
 from ..lr_scheduler import LRScheduler
 
-State = Tuple[Any, ...]  # arrays of the weight's shape
+State = Any  # arrays of the weight's shape: a tuple of them; of one's own optimizers also one, or None
 
 _registry: Dict[str, Type["Optimizer"]] = {}
 
@@ -65,6 +65,9 @@ class Optimizer:
         self._counts: Dict[int, int] = {}
         self._counts_by_copy = {0: self._counts}
 
+    register = staticmethod(register)
+    create_optimizer = staticmethod(create)
+
     # ---- for subclasses --------------------------------------------------------------------------
     def create_state(self, index: int, weight: Any) -> State:
         """The arrays that an update keeps beside a weight; here none."""
@@ -73,15 +76,27 @@ class Optimizer:
     def update(self, index: int, weight: Any, grad: Any, state: State) -> None:
         raise NotImplementedError
 
-    def _begin(self, index: int) -> Dict[str, float]:
-        """Counts an update of parameter `index`; what every update operator takes."""
+    def _update_count(self, index: int) -> None:
+        """Counts an update of parameter `index`: what an update begins with."""
         count = self._counts.get(index, self.begin_num_update) + 1
         self._counts[index] = count
         self.num_update = max(self.num_update, count)
+
+    def _get_lr(self, index: int) -> float:
+        """The rate of parameter `index` now."""
         parameter = self.param_dict.get(index)
-        rate = self.learning_rate * (parameter.lr_mult if parameter is not None else 1.0)
-        decay = self.wd * (parameter.wd_mult if parameter is not None else 1.0)
-        common = {"lr": rate, "wd": decay, "rescale_grad": self.rescale_grad}
+        return self.learning_rate * (parameter.lr_mult if parameter is not None else 1.0)
+
+    def _get_wd(self, index: int) -> float:
+        """The decay of parameter `index`."""
+        parameter = self.param_dict.get(index)
+        return self.wd * (parameter.wd_mult if parameter is not None else 1.0)
+
+    def _begin(self, index: int) -> Dict[str, float]:
+        """Counts an update of parameter `index`; what every update operator takes."""
+        self._update_count(index)
+        common = {"lr": self._get_lr(index), "wd": self._get_wd(index),
+                  "rescale_grad": self.rescale_grad}
         if self.clip_gradient is not None:
             common["clip_gradient"] = self.clip_gradient
         return common
@@ -92,10 +107,10 @@ class Optimizer:
         """The rate of the next update."""
         return self.lr if self.lr_scheduler is None else self.lr_scheduler(self.num_update)
 
-    def set_learning_rate(self, rate: float) -> None:
+    def set_learning_rate(self, lr: float) -> None:
         if self.lr_scheduler is not None:
             raise UserWarning("the lr_scheduler sets the learning rate of this optimizer")
-        self.lr = rate
+        self.lr = lr
 
     def use_copy(self, number: int) -> None:
         """Updates that follow are of copy `number` of the parameters: each device's are counted by

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""States of optimizers in files: the arrays of parameter 3 are called "3.0", "3.1" …, beside them how
-often each parameter was updated."""
+"""States of optimizers in files: the arrays of parameter 3 are called "3.0", "3.1" …, or "3" if its state
+is a single array; beside them how often each parameter was updated."""
 from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Sequence
@@ -13,12 +13,17 @@ from .optimizer import Optimizer, State
 _COUNTS = "update_counts"
 
 
+def _named(index: int, state: State) -> Dict[str, Any]:
+    if isinstance(state, (tuple, list)):
+        return {f"{index}.{place}": array for place, array in enumerate(state)}
+    return {} if state is None else {str(index): state}
+
+
 def save_states(filename: str, optimizer: Optimizer, states: Sequence[Optional[State]]) -> None:
     """Writes the states of parameters 0, 1, …; None where there is none yet."""
-    arrays: Dict[str, Any] = {
-        f"{index}.{place}": array
-        for index, state in enumerate(states) if state is not None
-        for place, array in enumerate(state)}
+    arrays: Dict[str, Any] = {}
+    for index, state in enumerate(states):
+        arrays.update(_named(index, state))
     counts = [optimizer.update_count(index) for index in range(len(states))]
     arrays[_COUNTS] = nd.array(counts, dtype="int64")
     nd.save(filename, arrays)
@@ -44,7 +49,9 @@ def load_states(filename: str, optimizer: Optimizer, parameters: int) -> List[Op
 
 
 def _state_of(arrays: Dict[str, Any], index: int) -> State:
-    state = []
+    if str(index) in arrays:
+        return arrays[str(index)]
+    state: List[Any] = []
     while f"{index}.{len(state)}" in arrays:
         state.append(arrays[f"{index}.{len(state)}"])
     return tuple(state)
@@ -52,4 +59,4 @@ def _state_of(arrays: Dict[str, Any], index: int) -> State:
 
 def copy_state(state: State, ctx: Context) -> State:
     """The state on another device, or a copy on its own."""
-    return tuple(array.copyto(ctx) for array in state)
+    return tuple(array.copyto(ctx) for array in state) if isinstance(state, tuple) else state.copyto(ctx)

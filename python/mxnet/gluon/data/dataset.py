@@ -16,18 +16,18 @@ class Dataset:
     def __len__(self) -> int:
         raise NotImplementedError
 
-    def transform(self, function: Callable, lazy: bool = True) -> "Dataset":
-        """The data set of `function(*item)`, computed at each access or, not lazy, once now."""
-        transformed = _Transformed(self, function)
+    def transform(self, fn: Callable, lazy: bool = True) -> "Dataset":
+        """The data set of `fn(*item)`, computed at each access or, not lazy, once now."""
+        transformed = _Transformed(self, fn)
         return transformed if lazy else SimpleDataset([item for item in _items(transformed)])
 
-    def transform_first(self, function: Callable, lazy: bool = True) -> "Dataset":
-        """As `transform`, but only the first member of each item goes through `function`."""
-        return self.transform(_First(function), lazy)
+    def transform_first(self, fn: Callable, lazy: bool = True) -> "Dataset":
+        """As `transform`, but only the first member of each item goes through `fn`."""
+        return self.transform(_First(fn), lazy)
 
-    def filter(self, keep: Callable[[Any], bool]) -> "Dataset":
-        """The items for which `keep(item)` is true; all are looked at now."""
-        return _Selected(self, [i for i in range(len(self)) if keep(self[i])])
+    def filter(self, fn: Callable[[Any], bool]) -> "Dataset":
+        """The items for which `fn(item)` is true; all are looked at now."""
+        return _Selected(self, [i for i in range(len(self)) if fn(self[i])])
 
     def shard(self, num_shards: int, index: int) -> "Dataset":
         """Part `index` of `num_shards` parts that differ by at most one in length."""

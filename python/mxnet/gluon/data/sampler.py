@@ -44,10 +44,10 @@ class RandomSampler(Sampler):
 
 
 class FilterSampler(Sampler):
-    """The indices of the items for which `keep(item)` is true."""
+    """The indices of the items for which `fn(item)` is true."""
 
-    def __init__(self, keep, dataset) -> None:
-        self._indices = [i for i in range(len(dataset)) if keep(dataset[i])]
+    def __init__(self, fn, dataset) -> None:
+        self._indices = [i for i in range(len(dataset)) if fn(dataset[i])]
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._indices)
