@@ -18,7 +18,10 @@ def numpy_type(code: int) -> Any:
 
 def type_name(dtype: Any) -> str:
     """The name of a dtype given as str, type or numpy.dtype; TypeError lists the valid ones."""
-    name = dtype if isinstance(dtype, str) and dtype in CODES else onp.dtype(dtype).name
+    try:
+        name = dtype if isinstance(dtype, str) and dtype in CODES else onp.dtype(dtype).name
+    except TypeError:
+        name = str(dtype)
     if name not in CODES:
         raise TypeError(f"arrays of {name} are not supported; the types are: " + ", ".join(CODES))
     return name

@@ -8,6 +8,7 @@ from typing import Any, Dict, Type
 
 from . import ndarray as nd
 from . import numpy as np
+from ._absent import refusing
 
 _registry: Dict[str, Type["Initializer"]] = {}
 
@@ -194,6 +195,8 @@ class Mixed:
 
 register(Zero, "zero", "zeros")
 register(One, "one", "ones")
+__getattr__ = refusing(__name__, "Bilinear FusedRNN InitDesc LSTMBias Load")
+
 for _kind in (Constant, Uniform, Normal, Xavier, MSRAPrelu, Orthogonal):
     register(_kind)
 del _kind

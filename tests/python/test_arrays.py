@@ -343,6 +343,12 @@ def test_a_reshape_takes_all_elements():
                                        onp.moveaxis(VALUES, source, destination))
 
 
+def test_types_that_do_not_exist(kind):
+    for wrong, name in (("float31", "float31"), (onp.complex64, "complex64"), (3, "3")):
+        with pytest.raises(TypeError, match=f"arrays of {name} are not supported; the types are: float32, float64"):
+            kind.zeros((2,), dtype=wrong)
+
+
 def test_words_of_truths():
     a, b = mx.nd.array([0, 2, 0, 3]), mx.nd.array([0, 0, 4, 5])
     for word in ("and", "or", "xor"):

@@ -193,7 +193,7 @@ while True:
 @pytest.mark.parametrize("place, name", [
     (mx, "kv"), (mx, "mod"), (mx, "io"), (mx, "image"), (mx.gluon, "rnn"), (mx.gluon, "model_zoo"),
     (mx.gluon.nn, "GroupNorm"), (mx.gluon.loss, "KLDivLoss"), (mx.metric, "F1"),
-    (mx.optimizer, "AdaGrad"), (mx.gluon.data.vision, "CIFAR10"),
+    (mx.optimizer, "AdaGrad"), (mx.gluon.data.vision, "CIFAR10"), (mx.init, "Bilinear"),
     (mx.gluon.data.vision.transforms, "Resize")])
 def test_what_mxnet_has_beyond_this_says_that_it_is_not_there(place, name):
     with pytest.raises(mx.MXNetError, match=rf"mx\..*{name} is not there yet"):
