@@ -135,6 +135,18 @@ static int want_variables(mxn_plan *plan)
     return MXP_OK;
 }
 
+// Whole numbers and truths made of real numbers, by a comparison or a cast: they do not change with
+// them, nothing goes back to them.
+static bool is_step(const mxn_node *node, uint32_t input)
+{
+    for (uint32_t i = 0; i < output_count(node); i++) {
+        if (mxn_dtype_is_float(node->outputs[i].dtype)) {
+            return false;
+        }
+    }
+    return mxn_dtype_is_float(node->inputs[input].dtype);
+}
+
 static int want(mxn_plan *plan)
 {
     bool any = false;
@@ -146,7 +158,7 @@ static int want(mxn_plan *plan)
             visit->wanted = node->request != MXN_NULL;
         }
         for (uint32_t i = 0; i < input_count(node) && !visit->wanted; i++) {
-            visit->wanted = mxn__plan_wants(plan, node->inputs[i].from);
+            visit->wanted = mxn__plan_wants(plan, node->inputs[i].from) && !is_step(node, i);
         }
         any = any || visit->wanted;
     }

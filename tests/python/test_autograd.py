@@ -207,3 +207,38 @@ def test_failing_function(capfd):
         y.backward()
         x.grad.wait_to_read()
     assert "no gradient today" in capfd.readouterr().err
+
+
+STEPS = {  # what is made of truths and whole numbers, and its gradient
+    "mask first": (lambda m, x: (x > 0) * x, lambda v: v > 0),
+    "mask second": (lambda m, x: x * (x > 0), lambda v: v > 0),
+    "masks joined": (lambda m, x: (x > 0) * (x < 1) * x, lambda v: (v > 0) & (v < 1)),
+    "not": (lambda m, x: ~(x > 0) * x, lambda v: v <= 0),
+    "sums of truths": (lambda m, x: (x > 0).sum(axis=0) * x, lambda v: (v > 0).sum(axis=0)),
+    "quotient": (lambda m, x: x / ((x > 0) + 1), lambda v: 1 / ((v > 0) + 1)),
+    "whole part": (lambda m, x: x.astype("int32") * x, lambda v: v.astype("int32")),
+    "place": (lambda m, x: m.argmax(x) * x, lambda v: v.argmax()),
+    "infinite?": (lambda m, x: m.isnan(x) * x + x, lambda v: 1),
+    "only truths": (lambda m, x: (x > 0) * 1.0, lambda v: 0),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", STEPS)
+def test_nothing_goes_back_through_truths_and_whole_numbers(name, dtype):
+    function, gradient = STEPS[name]
+    x = mx.np.array(VALUES, dtype=dtype)
+    x.attach_grad()
+    with autograd.record():
+        y = function(mx.np, x)
+    y.backward()
+    onp.testing.assert_allclose(x.grad.asnumpy(), onp.broadcast_to(gradient(x.asnumpy()), VALUES.shape), rtol=1e-6)
+
+
+def test_whole_numbers_of_whole_numbers_have_gradients():
+    x = mx.np.array([1, 2, 3], dtype="int32")
+    x.attach_grad()
+    with autograd.record():
+        y = x.reshape(3, 1).astype("float32") * 2
+    y.backward()
+    assert x.grad.dtype == "int32" and x.grad.asnumpy().tolist() == [2, 2, 2]
