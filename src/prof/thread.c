@@ -124,26 +124,12 @@ static bool link_thread(mxp_thread *self)
 
 static void count_registration_loss(uint64_t now)
 {
-    if (__atomic_fetch_add(&threads.lost, 1, __ATOMIC_RELAXED) == 0) {
-        __atomic_store_n(&threads.lost_from, now, __ATOMIC_RELAXED);
-    }
+    uint64_t none = 0;
+    __atomic_compare_exchange_n(&threads.lost_from, &none, now, false, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
     __atomic_store_n(&threads.lost_to, now, __ATOMIC_RELAXED);
-}
-
-// A ring holds all the memory there may be: its oldest chunk makes room for a thread, or, while it
-// is pinned, the reserve does.
-static mxp_recorder_section *take_block(void)
-{
-    mxp_recorder_section *block = mxp__pool_take_block();
-    if (block != NULL || mxp__store_is_open() || !mxp__ring_is_on()) {
-        return block;
-    }
-    mxp_chunk_header *oldest = mxp__ring_take();
-    if (oldest == NULL) {
-        return mxp__pool_take_reserve_block();
-    }
-    mxp__pool_drop_chunk(oldest);
-    return mxp__pool_take_block();
+    // Pairs with mxp__thread_registration_losses: who sees a loss sees from when to when.
+    __atomic_fetch_add(&threads.lost, 1, __ATOMIC_RELEASE);
 }
 
 // Into the list of threads, and into the open file before: from then on others write to the block
@@ -163,6 +149,39 @@ static bool begin_settling(void)
     }
 }
 
+static void end_settling(void)
+{
+    __atomic_fetch_sub(&threads.settling, 1, __ATOMIC_SEQ_CST);
+}
+
+// The oldest chunk of a ring, if that is in memory; no file begins or ends in between.
+static mxp_chunk_header *take_oldest(void)
+{
+    uint64_t signals[16];
+    mxp__os_block_signals(signals);  // as in thread_register
+    bool settled = begin_settling();
+    mxp_chunk_header *oldest = settled && !mxp__store_is_open() ? mxp__ring_take() : NULL;
+    end_settling();
+    mxp__os_restore_signals(signals);
+    return oldest;
+}
+
+// A ring holds all the memory there may be: its oldest chunk makes room for a thread, or, while it
+// is pinned, the reserve does.
+static mxp_recorder_section *take_block(void)
+{
+    mxp_recorder_section *block = mxp__pool_take_block();
+    if (block != NULL || mxp__store_is_open() || !mxp__ring_is_on()) {
+        return block;
+    }
+    mxp_chunk_header *oldest = take_oldest();
+    if (oldest == NULL) {
+        return mxp__pool_take_reserve_block();
+    }
+    mxp__pool_drop_chunk(oldest);
+    return mxp__pool_take_block();
+}
+
 // The thread's own: `self`, or the one that a handler has registered meanwhile; null: the handler
 // came at a wrong moment.
 static mxp_thread *settle_in(mxp_thread *self)
@@ -180,7 +199,7 @@ static mxp_thread *settle_in(mxp_thread *self)
     } else {
         mxp__store_leave(self, false);
     }
-    __atomic_fetch_sub(&threads.settling, 1, __ATOMIC_SEQ_CST);
+    end_settling();
     return linked ? self : NULL;
 }
 
@@ -279,9 +298,10 @@ void mxp__thread_release(mxp_thread *thread)
 
 uint64_t mxp__thread_registration_losses(uint64_t *from, uint64_t *to)
 {
+    uint64_t lost = __atomic_load_n(&threads.lost, __ATOMIC_ACQUIRE);
     *from = __atomic_load_n(&threads.lost_from, __ATOMIC_RELAXED);
     *to = __atomic_load_n(&threads.lost_to, __ATOMIC_RELAXED);
-    return __atomic_load_n(&threads.lost, __ATOMIC_RELAXED);
+    return lost;
 }
 
 void mxp__threads_fork_child(void)
@@ -289,7 +309,7 @@ void mxp__threads_fork_child(void)
     threads.list = NULL;
     threads.next_index = 0;
     threads.settling = 0;
-    threads.lost = 0;
+    threads.lost = threads.lost_from = 0;
     if (mxp_self != NULL) {
         pthread_setspecific(exit_key, NULL);
         mxp_self = NULL;
