@@ -323,10 +323,18 @@ static void *three_numbers(void *nothing)
     return nothing;
 }
 
+// Files list all threads that there were: on a slow machine more of them for each file would make
+// each file slower still.
+enum { THREADS_PER_FILE = 50 };
+static uint64_t files_ended;
+
 static void *come_and_go(void *which)
 {
     char text[32];
     for (uint64_t i = 0; !__atomic_load_n(&done, __ATOMIC_RELAXED); i++) {
+        while (i / THREADS_PER_FILE > __atomic_load_n(&files_ended, __ATOMIC_RELAXED)) {
+            mxp__os_sleep_us(100);
+        }
         pthread_t thread;
         if (pthread_create(&thread, NULL, three_numbers, NULL) == 0) {
             pthread_join(thread, NULL);
@@ -354,8 +362,10 @@ static void body_files_begin_and_end(void)
         assert_int_equal(mxp_session_dump(session, 1), 0);
         spans_in(path);
         assert_int_equal(mxp_session_run(session), 0);
+        __atomic_fetch_add(&files_ended, 1, __ATOMIC_RELAXED);
     }
     __atomic_store_n(&done, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&files_ended, UINT64_MAX, __ATOMIC_RELAXED);
     for (int i = 0; i < 3; i++) {
         pthread_join(threads[i], NULL);
     }
