@@ -78,7 +78,7 @@ void *mxn__block_take_slow(mxn_thread *self, uint8_t block_class)
 }
 
 // Its size stands in front of it.
-void *mxn__block_take_large(size_t size_bytes)
+void *mxn__block_take_large(mxn_thread *self, size_t size_bytes)
 {
     size_t whole_bytes = LARGE_HEAD_BYTES + size_bytes;
     char *memory = mxp__alloc(whole_bytes);
@@ -86,15 +86,18 @@ void *mxn__block_take_large(size_t size_bytes)
         return NULL;
     }
     memcpy(memory, &whole_bytes, sizeof whole_bytes);
+    self->made_large++;
     return memory + LARGE_HEAD_BYTES;
 }
 
-void mxn__block_give_large(void *block)
+void mxn__block_give_large(uint16_t owner, void *block)
 {
     char *memory = (char *)block - LARGE_HEAD_BYTES;
     size_t whole_bytes;
     memcpy(&whole_bytes, memory, sizeof whole_bytes);
     mxp__free(memory, whole_bytes);
+    // Pairs with mxn__blocks_all_home.
+    __atomic_fetch_add(&mxn__thread_at(owner)->freed_large, 1, __ATOMIC_RELEASE);
 }
 
 void mxn__block_send_home(mxn_block_batch *batch, uint8_t block_class)
@@ -119,6 +122,9 @@ void mxn__blocks_flush(mxn_thread *self)
 
 bool mxn__blocks_all_home(mxn_thread *thread)
 {
+    if (__atomic_load_n(&thread->freed_large, __ATOMIC_ACQUIRE) != thread->made_large) {
+        return false;
+    }
     for (uint8_t i = 0; i < MXN__BLOCK_CLASSES; i++) {
         take_in(thread, i);
         uint32_t home = 0;

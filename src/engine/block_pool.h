@@ -25,9 +25,9 @@ static inline void *mxn__block_take(mxn_thread *self, uint8_t block_class)
     return block;
 }
 
-// For MXN__BLOCK_LARGE. Any thread frees it.
-void *mxn__block_take_large(size_t size_bytes);
-void mxn__block_give_large(void *block);
+// For MXN__BLOCK_LARGE. Any thread frees it; `owner` took it.
+void *mxn__block_take_large(mxn_thread *self, size_t size_bytes);
+void mxn__block_give_large(uint16_t owner, void *block);
 
 void mxn__block_send_home(mxn_block_batch *batch, uint8_t block_class);
 
@@ -57,7 +57,8 @@ static inline void mxn__block_give(mxn_thread *self, uint16_t owner, uint8_t blo
 // Sends every batch home: when the thread goes idle or ends.
 void mxn__blocks_flush(mxn_thread *self);
 
-// Whether all blocks this state ever made are in its own lists. Takes in what came back.
+// Whether all blocks this state ever made are in its own lists, and the large ones freed: then
+// nobody asks for its owner any more. Takes in what came back.
 bool mxn__blocks_all_home(mxn_thread *thread);
 
 #endif

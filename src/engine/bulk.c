@@ -118,44 +118,50 @@ static void push_deferred(mxn_thread *self, mxn_operation *deferred)
     }
 }
 
-static void publish_locked(mxn_operation *bulk_op, mxn_operation *members, mxn_operation **deferred)
+// A bulk, or a member alone: then it is `members`, which ends with it.
+static void publish_locked(mxn_operation *op, mxn_operation *members, mxn_operation **deferred)
 {
-    *mxn__operation_extra(bulk_op) = (mxn_operation_extra){.is.members = members};
-    mxn__operation_publish_locked(bulk_op);
+    if (op != members) {
+        *mxn__operation_extra(op) = (mxn_operation_extra){.is.members = members};
+    }
+    mxn__operation_publish_locked(op);
     for (mxn_operation *member = members; member != NULL; member = member->next) {
-        member->id = mxn__operation_id_locked();
+        if (member != op) {
+            member->id = mxn__operation_id_locked();
+        }
         *deferred = unhold_locked(member, *deferred);
     }
-    if (bulk_op->queue == MXN__QUEUE_COMPUTE) {
-        mxn__compute_put_locked(bulk_op);
+    if (op->queue == MXN__QUEUE_COMPUTE) {
+        mxn__compute_put_locked(op);
     }
 }
 
-// MXP_OK, MXN__CHECK_RENEW or an error.
-static int try_push(mxn_operation *bulk_op, mxn_operation *members, mxn_operation **deferred)
+// MXP_OK, MXN__CHECK_RENEW or an error. What is held stays usable, also if its deletion waits: so
+// variables are let go of in the same hold of the lock that takes the tickets.
+static int try_push(mxn_operation *op, mxn_operation *members, mxn_operation **deferred)
 {
     mxn__spin_lock(&mxn__engine.push_lock);
-    int code = unite_locked(bulk_op, members) ? MXN__CHECK_RENEW : MXP_OK;
-    if (code == MXP_OK && bulk_op->queue == MXN__QUEUE_COMPUTE) {
+    int code = op != members && unite_locked(op, members) ? MXN__CHECK_RENEW : MXP_OK;
+    if (code == MXP_OK && op->queue == MXN__QUEUE_COMPUTE) {
         code = mxn__compute_reserve_locked();
     }
     if (code == MXP_OK) {
-        publish_locked(bulk_op, members, deferred);
+        publish_locked(op, members, deferred);
     }
     mxn__spin_unlock(&mxn__engine.push_lock);
     return code;
 }
 
-static int push_as_one(mxn_thread *self, mxn_operation *bulk_op, mxn_operation *members)
+static int push_held(mxn_thread *self, mxn_operation *op, mxn_operation *members)
 {
-    const uint8_t queue = bulk_op->queue;
+    const uint8_t queue = op->queue;
     mxn_operation *deferred = NULL;
     int code = queue != MXN__QUEUE_COMPUTE ? mxn__worker_pool_reserve(queue) : MXP_OK;
     if (code != MXP_OK) {
         return code;
     }
-    while ((code = try_push(bulk_op, members, &deferred)) == MXN__CHECK_RENEW) {
-        code = mxn__uses_renew(self, bulk_op);
+    while ((code = try_push(op, members, &deferred)) == MXN__CHECK_RENEW) {
+        code = mxn__uses_renew(self, op);
         if (code != MXP_OK) {
             break;
         }
@@ -169,10 +175,20 @@ static int push_as_one(mxn_thread *self, mxn_operation *bulk_op, mxn_operation *
     if (queue == MXN__QUEUE_COMPUTE) {
         mxn__compute_wake();
     } else {
-        mxn__worker_pool_put(bulk_op);
+        mxn__worker_pool_put(op);
     }
     push_deferred(self, deferred);
     return MXP_OK;
+}
+
+static void drop_member(mxn_thread *self, mxn_operation *member)
+{
+    mxn__spin_lock(&mxn__engine.push_lock);
+    mxn_operation *deferred = unhold_locked(member, NULL);
+    mxn__engine.pushed--;
+    mxn__spin_unlock(&mxn__engine.push_lock);
+    mxn__operation_drop(self, member);
+    push_deferred(self, deferred);
 }
 
 // There was no memory for the bulk.
@@ -182,12 +198,12 @@ static int push_one_by_one(mxn_thread *self, mxn_operation *members)
     while (members != NULL) {
         mxn_operation *member = members;
         members = member->next;
-        mxn__spin_lock(&mxn__engine.push_lock);
-        mxn_operation *deferred = unhold_locked(member, NULL);
-        mxn__spin_unlock(&mxn__engine.push_lock);
-        int failed = mxn__operation_push(self, member, MXN__PUSH_UNCOUNTED);
-        code = code != MXP_OK ? code : failed;
-        push_deferred(self, deferred);
+        member->next = NULL;
+        int failed = push_held(self, member, member);
+        if (failed != MXP_OK) {
+            drop_member(self, member);
+            code = code != MXP_OK ? code : failed;
+        }
     }
     return code;
 }
@@ -219,7 +235,7 @@ int mxn__bulk_push(mxn_thread *self)
     self->bulk = (mxn_bulk){.size = taken.size};
     mxn_operation *op = bulk_make(self, &taken);
     if (op != NULL) {
-        int code = push_as_one(self, op, taken.first);
+        int code = push_held(self, op, taken.first);
         if (code == MXP_OK) {
             return MXP_OK;
         }
@@ -232,7 +248,7 @@ int mxn__bulk_push(mxn_thread *self)
 int mxn_bulk_size_set(int size)
 {
     mxn_thread *self = mxn__thread_self();
-    if (self == NULL || mxn__engine_ensure() != MXP_OK || mxn__engine.naive != 0) {
+    if (self == NULL || mxn__engine_ensure() != MXP_OK || mxn__engine_naive()) {
         return 0;
     }
     int before = self->bulk.size;

@@ -74,7 +74,7 @@ void mxn__callback_waits(const mxn_thread *self, bool begins)
 mxp_name mxn__callback_name(const mxn_callback *callback, const mxn_operation *op)
 {
     enum { TEXT_MAX = 256 };
-    bool ends_variable = (op->flags & MXN__OP_VAR_ENDS) != 0 && mxn__engine.naive == 0;
+    bool ends_variable = (op->flags & MXN__OP_VAR_ENDS) != 0 && !mxn__engine_naive();
     if (callback->prefix == NULL || ends_variable) {
         return op->name;
     }

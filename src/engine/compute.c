@@ -328,5 +328,6 @@ void mxn__compute_stop(void)
 void mxn__compute_fork_child(void)
 {
     has_thread = false;
+    out.published_head = out.head;
     __atomic_store_n(&shared.state, ABSENT, __ATOMIC_RELAXED);
 }

@@ -50,6 +50,14 @@ void mxn__deletion_push(mxn_thread *self, mxn_operation *op)
     }
 }
 
+static bool is_used(mxn_var *var)
+{
+    mxn__spin_lock(&mxn__engine.push_lock);
+    bool held = var->held != 0;
+    mxn__spin_unlock(&mxn__engine.push_lock);
+    return held || mxn__var_pending(var);
+}
+
 // For lack of memory until there is some or nothing uses the variable any more: then null. To wait
 // for the second alone is not possible in an operation, which may be what uses it or what those
 // that do are waiting for.
@@ -58,7 +66,7 @@ static mxn_operation *make_or_outlast(mxn_thread *self, const mxn_work *work)
     mxn_operation *op = NULL;
     while ((op = mxn__operation_make(self, work, MXN__OP_DELETE | MXN__OP_VAR_ENDS,
                                      MXN__QUEUE_COMPUTE)) == NULL &&
-           mxn__var_pending(work->writes[0])) {
+           is_used(work->writes[0])) {
         mxn__bulk_push(self);
         mxp__os_sleep_us(BREAK_US);
     }
@@ -87,8 +95,11 @@ void mxn_var_delete(mxn_var *var, void (*release)(void *argument), void *argumen
     while ((self = mxn__thread_self()) == NULL) {
         mxp__os_sleep_us(1000);
     }
-    if (mxn__engine_ensure() != MXP_OK) {  // so nothing can be under way
-        delete_unused(self, var, release, argument);
+    if (mxn__engine_ensure() != MXP_OK) {
+        // At the end of the process something may be under way all the same: it keeps its memory.
+        if (!mxn__var_pending(var)) {
+            delete_unused(self, var, release, argument);
+        }
         return;
     }
     const mxn_work work = {.argument = argument,

@@ -167,7 +167,8 @@ int mxn_bulk_flush(void);
 // valid values); every push fails with the same until it is corrected.
 int mxn_engine_start(void);
 // Waits for everything and ends the workers; errors stay for the next wait. The next call starts
-// again and reads the environment anew. MXP_ESTATE on a worker thread.
+// again and reads the environment anew; a change of the kind of engine must not meet pushes of
+// other threads. MXP_ESTATE on a worker thread.
 int mxn_engine_stop(void);
 // WaitForAll; from then on operations complete without running, deletions excepted.
 int mxn_engine_shutdown(void);

@@ -228,7 +228,16 @@ void mxn__errors_fork_prepare(void)
     mxp__lock(&lock);
 }
 
-void mxn__errors_fork_after(void)
+void mxn__errors_fork_parent(void)
 {
     mxp__unlock(&lock);
+}
+
+void mxn__errors_fork_child(bool prepared)
+{
+    if (prepared) {
+        mxp__unlock(&lock);
+    } else {
+        mxp__lock_reset(&lock);
+    }
 }

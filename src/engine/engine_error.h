@@ -30,6 +30,7 @@ int mxn__error_deliver_this(mxn_error *error);
 void mxn__error_forget(mxn_var *var);
 
 void mxn__errors_fork_prepare(void);
-void mxn__errors_fork_after(void);  // in parent and child
+void mxn__errors_fork_parent(void);
+void mxn__errors_fork_child(bool prepared);
 
 #endif

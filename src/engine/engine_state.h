@@ -20,13 +20,14 @@ typedef struct mxn_engine {
     uint64_t sequence;  // of marks
     uint64_t queued;  // queue entries ever made (atomic: waiters read it)
     uint64_t pushed;  // operations ever pushed
-    // Written rarely, read at every push and run.
+    // Written rarely, read at every push and run: the first five are atomic, the others are set
+    // once, before the first start.
     _Alignas(64) uint32_t started;  // 1: a push may go ahead
     uint32_t naive;
     uint32_t has_light;  // there are light workers
-    uint32_t needs_fence;  // the system has no barrier over all threads
     uint32_t trouble;  // MXN__TROUBLE_*
     uint32_t stamped;  // variables may hold stamps
+    uint32_t needs_fence;  // the system has no barrier over all threads
     uint32_t spins;  // how often to look again before sleeping: about 20 us
     mxp_name name_wait, name_delete, name_bulk;
     mxp_name hidden[MXN__HIDDEN_NAMES];
@@ -46,6 +47,12 @@ static inline int mxn__engine_ensure(void)
         return MXP_OK;
     }
     return mxn__engine_start_slow();
+}
+
+// A start may change it beside a push whose thread has looked at `started` before.
+static inline bool mxn__engine_naive(void)
+{
+    return __builtin_expect(__atomic_load_n(&mxn__engine.naive, __ATOMIC_RELAXED) != 0, 0);
 }
 
 // Between a store and a load of another's word, where the other side has the barrier below. It

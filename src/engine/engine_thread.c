@@ -144,7 +144,8 @@ void mxn__threads_fork_parent(void)
     mxp__unlock(&lock);
 }
 
-// What other threads had collected for bulks is left alone: they are not here to push it.
+// What other threads had collected for bulks is left alone: they are not here to push it. So are
+// blocks that they were about to send home.
 void mxn__threads_fork_child(bool prepared)
 {
     left = left_last = NULL;
@@ -154,6 +155,7 @@ void mxn__threads_fork_child(bool prepared)
         state->tally = (mxn_tally){0};
         if (state != mxn__self) {
             state->bulk = (mxn_bulk){0};
+            memset(state->batches, 0, sizeof state->batches);
             leave_first_locked(state);
         }
     }

@@ -49,7 +49,7 @@ typedef struct mxn_thread {
     struct mxn_naive_call *naive_call;  // innermost, null: none
     const mxn_callback *callback;  // innermost, null: none
     uint32_t var_id, var_id_end;  // unused variable ids
-    uint32_t made[MXN__BLOCK_CLASSES];
+    uint32_t made[MXN__BLOCK_CLASSES], made_large;
     uint32_t phase;  // MXP_PHASE_*
     uint16_t index;  // in the table
     uint16_t trace_index;  // mxp_thread_index(), MXN__TRACE_INDEX_UNKNOWN before it is needed
@@ -61,6 +61,7 @@ typedef struct mxn_thread {
     _Alignas(64) mxn_tally tally;
     // Written by others.
     _Alignas(64) mxn_block *returned[MXN__BLOCK_CLASSES];
+    uint32_t freed_large;
 } mxn_thread;
 
 extern __thread mxn_thread *mxn__self __attribute__((tls_model("initial-exec")));

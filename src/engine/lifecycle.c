@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Start, stop, shutdown, fork, exit, and the counts, under one lock. An operation takes it only to
-// start what is not there; the workers are never joined under it while anything is pending.
+// start what is not there, and a worker never, because it may be waited for under it.
 //
-// Fork. The forking thread waits until nothing is pending and ends the workers, holding the push
-// lock so that nothing new comes; it then takes the other locks. Parent and child start again with
-// their first call. A fork from inside an operation cannot do that: the engine of the child refuses
+// Fork. The forking thread ends the workers, waits until nothing is pending, holding the push lock
+// so that nothing new comes, and takes the other locks. Parent and child start again with their
+// first call. A fork from inside an operation cannot do that: the engine of the child refuses
 // everything (such children call exec).
 #include <pthread.h>
 #include <stdio.h>
@@ -26,7 +26,8 @@ mxn_engine mxn__engine = {.next_id = 1};
 
 static mxp_lock lock = MXP__LOCK_INIT;
 static bool is_child;  // of a fork
-static bool prepared;  // for the fork under way
+// This thread is between the handlers of its fork: another may be in one of its own.
+static __thread bool prepared __attribute__((tls_model("initial-exec")));
 static const char *closed;  // why the engine does not start any more, null: it does
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -84,6 +85,20 @@ static void tell(const mxn_engine_settings *settings)
     }
 }
 
+// What is pending was pushed as the settings before say, and ends like that.
+static void settle_locked(mxn_engine_settings *settings)
+{
+    mxn_engine *engine = &mxn__engine;
+    if (mxn__engine_pending() != 0) {
+        settings->naive = mxn__engine_naive();
+        return;
+    }
+    mxn__worker_pool_size(MXN__QUEUE_LIGHT, settings->workers - 1);
+    mxn__worker_pool_size(MXN__QUEUE_PRIORITY, settings->priority_workers);
+    __atomic_store_n(&engine->naive, settings->naive, __ATOMIC_RELAXED);
+    __atomic_store_n(&engine->has_light, settings->workers > 1, __ATOMIC_RELAXED);
+}
+
 static int start_locked(void)
 {
     mxn_engine *engine = &mxn__engine;
@@ -99,10 +114,7 @@ static int start_locked(void)
         return code;
     }
     pthread_once(&once, prepare_process);
-    mxn__worker_pool_size(MXN__QUEUE_LIGHT, settings.workers - 1);
-    mxn__worker_pool_size(MXN__QUEUE_PRIORITY, settings.priority_workers);
-    engine->naive = settings.naive;  // before there are workers that read it
-    engine->has_light = settings.workers > 1;
+    settle_locked(&settings);
     if (!settings.naive) {
         code = mxn__compute_start();
         if (code == MXP_OK) {
@@ -134,7 +146,7 @@ int mxn_engine_start(void)
 
 bool mxn_engine_is_naive(void)
 {
-    return mxn__engine_ensure() == MXP_OK && mxn__engine.naive != 0;
+    return mxn__engine_ensure() == MXP_OK && mxn__engine_naive();
 }
 
 // ---- stop -------------------------------------------------------------------------------------
@@ -144,6 +156,12 @@ static void stop_workers(void)
     mxn__worker_pools_stop();
     mxn__compute_stop();
     __atomic_store_n(&mxn__engine.started, 0, __ATOMIC_RELEASE);
+}
+
+// Under the lock. At the end of the process only that stops them.
+static bool may_stop_locked(void)
+{
+    return is_started() && closed == NULL;
 }
 
 static bool is_inside(void)
@@ -159,7 +177,7 @@ int mxn_engine_stop(void)
     }
     int code = mxn_bulk_flush();
     mxp__lock(&lock);
-    if (is_started()) {
+    if (may_stop_locked()) {
         mxn__idle_wait();
         stop_workers();
         if (mxn__engine_pending() != 0) {
@@ -204,11 +222,13 @@ __attribute__((destructor)) static void end_process(void)
 static void become_idle(void)
 {
     for (;;) {
-        if (is_started()) {
+        // A push comes before the start it brings about.
+        const bool runs = mxn__engine_pending() == 0 || start_locked() == MXP_OK;
+        if (runs) {
             mxn__idle_wait();
         }
         mxn__spin_lock(&mxn__engine.push_lock);
-        if (!is_started() || mxn__engine_pending() == 0) {
+        if (!runs || mxn__engine_pending() == 0) {
             return;
         }
         mxn__spin_unlock(&mxn__engine.push_lock);
@@ -222,8 +242,14 @@ static void fork_prepare(void)
     }
     mxn_bulk_flush();
     mxp__lock(&lock);
+    // The destructors of a worker's own data may push, so workers end before the push lock is held.
+    // Those that are started for what is left have none.
+    if (may_stop_locked()) {
+        mxn__idle_wait();
+        stop_workers();
+    }
     become_idle();
-    if (is_started()) {
+    if (may_stop_locked()) {
         stop_workers();
     }
     mxn__worker_pools_fork_prepare();
@@ -232,20 +258,15 @@ static void fork_prepare(void)
     prepared = true;
 }
 
-static void release_locks(void)
-{
-    mxn__errors_fork_after();
-    mxn__worker_pools_fork_after();
-    mxn__spin_unlock(&mxn__engine.push_lock);
-    mxp__unlock(&lock);
-}
-
 static void fork_parent(void)
 {
     if (prepared) {
         prepared = false;
+        mxn__errors_fork_parent();
         mxn__threads_fork_parent();
-        release_locks();
+        mxn__worker_pools_fork_parent();
+        mxn__spin_unlock(&mxn__engine.push_lock);
+        mxp__unlock(&lock);
     }
 }
 
@@ -257,15 +278,18 @@ static void fork_child(void)
     engine->queued = engine->pushed = 0;
     engine->idle_waiters = 0;
     mxn__compute_fork_child();
+    mxn__errors_fork_child(prepared);
     mxn__threads_fork_child(prepared);
+    mxn__worker_pools_fork_child(prepared);
+    mxn__spin_unlock(&mxn__engine.push_lock);  // this thread's, or one's that is not here
     if (prepared) {
-        prepared = false;
-        release_locks();
+        mxp__unlock(&lock);
     } else {
+        mxp__lock_reset(&lock);
         closed = "this process was forked from inside an operation, which leaves it without an "
                  "engine: call exec, or fork from another thread";
-        mxp__lock_reset(&lock);
     }
+    prepared = false;
 }
 
 // ---- counts -----------------------------------------------------------------------------------

@@ -29,8 +29,12 @@ static bool not_ready(const void *op)
     return !mxn__operation_ready(op);
 }
 
-static bool holds(const mxn_operation *op, const mxn_use *needed)
+static bool holds(const mxn_naive_call *call, const mxn_use *needed)
 {
+    const mxn_operation *op = call->op;
+    if (mxn__waiter_is_signalled(&call->over)) {  // an asynchronous one, and its function goes on
+        return false;
+    }
     for (uint32_t i = 0; i < op->count; i++) {
         if (mxn__use_var(&op->uses[i]) == mxn__use_var(needed) &&
             (mxn__use_writes(&op->uses[i]) || mxn__use_writes(needed))) {
@@ -45,7 +49,7 @@ static bool holds_needed(const mxn_thread *self, const mxn_operation *op)
 {
     for (const mxn_naive_call *call = self->naive_call; call != NULL; call = call->outer) {
         for (uint32_t i = 0; i < op->count; i++) {
-            if (holds(call->op, &op->uses[i])) {
+            if (holds(call, &op->uses[i])) {
                 return true;
             }
         }
@@ -57,7 +61,7 @@ bool mxn__naive_postpone(mxn_thread *self, mxn_operation *deletion)
 {
     mxn_naive_call *holder = NULL;
     for (mxn_naive_call *call = self->naive_call; call != NULL; call = call->outer) {
-        holder = holds(call->op, &deletion->uses[0]) ? call : holder;
+        holder = holds(call, &deletion->uses[0]) ? call : holder;
     }
     if (holder == NULL) {
         return false;
@@ -118,6 +122,8 @@ int mxn__naive_push(mxn_thread *self, mxn_operation *op, unsigned how)
     mxn__operation_run(self, op, 0);
     mxn__waiter_wait(&call.over);
     self->naive_call = call.outer;
+    op->flags = 0;  // its deleter was called
+    mxn__operation_drop(self, op);
     while (call.deletions != NULL) {
         mxn_operation *deletion = call.deletions;
         call.deletions = deletion->next;

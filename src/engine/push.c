@@ -21,7 +21,7 @@ mxn_operation *mxn__operation_take(mxn_thread *self, uint32_t uses, bool extra)
 {
     size_t size_bytes = mxn__operation_bytes(uses, extra);
     uint8_t block_class = mxn__block_class(size_bytes);
-    mxn_operation *op = block_class == MXN__BLOCK_LARGE ? mxn__block_take_large(size_bytes)
+    mxn_operation *op = block_class == MXN__BLOCK_LARGE ? mxn__block_take_large(self, size_bytes)
                                                         : mxn__block_take(self, block_class);
     if (__builtin_expect(op == NULL, 0)) {
         mxp__fail_memory("an operation");
@@ -207,7 +207,7 @@ int mxn__uses_renew(mxn_thread *self, const mxn_operation *op)
 static bool publish_locked(mxn_operation *op, unsigned how)
 {
     mxn__operation_publish_locked(op);
-    mxn__engine.pushed += (how & MXN__PUSH_UNCOUNTED) == 0;
+    mxn__engine.pushed++;
     if ((how & MXN__PUSH_INLINE) != 0 && mxn__operation_ready(op)) {
         return false;
     }
@@ -290,8 +290,7 @@ static int push_queued(mxn_thread *self, mxn_operation *op, unsigned how)
 
 int mxn__operation_push(mxn_thread *self, mxn_operation *op, unsigned how)
 {
-    return __builtin_expect(mxn__engine.naive != 0, 0) ? mxn__naive_push(self, op, how)
-                                                       : push_queued(self, op, how);
+    return mxn__engine_naive() ? mxn__naive_push(self, op, how) : push_queued(self, op, how);
 }
 
 // ---- mxn_push ---------------------------------------------------------------------------------
@@ -351,7 +350,8 @@ static uint8_t queue_of(const mxn_work *work)
     if (work->property == MXN_CPU_PRIORITIZED) {
         return MXN__QUEUE_PRIORITY;
     }
-    return mxn__engine.has_light != 0 && (work->flags & MXN_WORK_PARALLEL) == 0
+    return __atomic_load_n(&mxn__engine.has_light, __ATOMIC_RELAXED) != 0 &&
+                   (work->flags & MXN_WORK_PARALLEL) == 0
                ? MXN__QUEUE_LIGHT
                : MXN__QUEUE_COMPUTE;
 }

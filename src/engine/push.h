@@ -14,8 +14,7 @@ mxn_operation *mxn__operation_take(mxn_thread *self, uint32_t uses, bool extra);
 
 enum {
     MXN__PUSH_INLINE = 1,  // runs it here if it is ready
-    MXN__PUSH_UNCOUNTED = 2,  // it was counted as pushed before, as a member
-    MXN__PUSH_KEPT = 4  // what could not be queued stays the caller's
+    MXN__PUSH_KEPT = 2  // what could not be queued stays the caller's
 };
 // Queues `op`, or, with NaiveEngine, runs it. On failure it is dropped, unless KEPT.
 int mxn__operation_push(mxn_thread *self, mxn_operation *op, unsigned how);

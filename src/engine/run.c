@@ -10,8 +10,6 @@
 #include "engine/variable.h"
 #include "engine/worker_pool.h"
 
-enum { WAITING = 0, SLEEPING = 2, SIGNALLED = 1 };
-
 // How an operation ended.
 typedef struct outcome {
     mxn_error *error;  // a reference, or null
@@ -22,8 +20,8 @@ typedef struct outcome {
 
 void mxn__waiter_signal(mxn_waiter *waiter)
 {
-    uint32_t before = __atomic_exchange_n(&waiter->word, SIGNALLED, __ATOMIC_ACQ_REL);
-    if (before == SLEEPING) {
+    uint32_t before = __atomic_exchange_n(&waiter->word, MXN__WAITER_SIGNALLED, __ATOMIC_ACQ_REL);
+    if (before == MXN__WAITER_SLEEPING) {
         mxp__os_word_wake(&waiter->word, false);
     }
 }
@@ -31,16 +29,16 @@ void mxn__waiter_signal(mxn_waiter *waiter)
 void mxn__waiter_wait(mxn_waiter *waiter)
 {
     for (uint32_t i = 0; i < mxn__engine.spins; i++) {
-        if (__atomic_load_n(&waiter->word, __ATOMIC_ACQUIRE) == SIGNALLED) {
+        if (mxn__waiter_is_signalled(waiter)) {
             return;
         }
         mxp__cpu_relax();
     }
-    uint32_t expected = WAITING;
-    __atomic_compare_exchange_n(&waiter->word, &expected, SLEEPING, false, __ATOMIC_ACQ_REL,
-                                __ATOMIC_ACQUIRE);
-    while (__atomic_load_n(&waiter->word, __ATOMIC_ACQUIRE) != SIGNALLED) {
-        mxp__os_word_wait(&waiter->word, SLEEPING);
+    uint32_t expected = MXN__WAITER_WAITING;
+    __atomic_compare_exchange_n(&waiter->word, &expected, MXN__WAITER_SLEEPING, false,
+                                __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    while (!mxn__waiter_is_signalled(waiter)) {
+        mxp__os_word_wait(&waiter->word, MXN__WAITER_SLEEPING);
     }
 }
 
@@ -71,7 +69,7 @@ void mxn__idle_check(void)
 static void operation_free(mxn_thread *self, mxn_operation *op)
 {
     if (op->block_class == MXN__BLOCK_LARGE) {
-        mxn__block_give_large(op);
+        mxn__block_give_large(mxn__operation_owner(op), op);
     } else {
         mxn__block_give(self, mxn__operation_owner(op), op->block_class, op);
     }
@@ -114,7 +112,7 @@ static void count_end(mxn_thread *self, const mxn_operation *op, const outcome *
 
 static void keep_error(mxn_operation *op, mxn_error *error)
 {
-    if (mxn__engine.naive != 0) {
+    if (mxn__engine_naive()) {
         ((mxn_naive_call *)(void *)op->next)->error = error;
     } else {
         mxn__error_spread(error, op);
@@ -154,8 +152,10 @@ static void operation_end(mxn_thread *self, mxn_operation *op, const outcome *en
     end_body(self, op, end, ending);
     complete_uses(self, op);
     mxn_waiter *waiter = (op->flags & MXN__OP_WAIT) != 0 ? op->argument : NULL;
-    mxn_naive_call *call = mxn__engine.naive != 0 ? (void *)op->next : NULL;
-    operation_free(self, op);
+    mxn_naive_call *call = mxn__engine_naive() ? (void *)op->next : NULL;
+    if (__builtin_expect(call == NULL, 1)) {  // else the call's: it may be asked what it holds
+        operation_free(self, op);
+    }
     // Pairs with mxn__engine_pending.
     __atomic_store_n(&self->tally.retired, self->tally.retired + 1, __ATOMIC_RELEASE);
     if (__builtin_expect(!self->is_worker, 0)) {
@@ -189,9 +189,8 @@ static bool runs_in_trouble(const mxn_operation *op, uint32_t trouble, outcome *
 
 static mxn_run run_of(const mxn_thread *self, const mxn_operation *op)
 {
-    return (mxn_run){.device_type = 1,
-                     .device = op->device,
-                     .parallel = self->parallel || mxn__engine.naive != 0};
+    return (mxn_run){
+        .device_type = 1, .device = op->device, .parallel = self->parallel || mxn__engine_naive()};
 }
 
 static int call_function(mxn_thread *self, mxn_operation *op)
@@ -305,7 +304,8 @@ void mxn_complete(mxn_completion *completion, int error)
         end.error = mxn__error_new(error);
     }
     mxn_thread *self = self_at_last();
-    if (end.error == NULL && (op->flags & MXN__OP_NO_SKIP) != 0 && mxn__engine.trouble != 0) {
+    if (end.error == NULL && (op->flags & MXN__OP_NO_SKIP) != 0 &&
+        __atomic_load_n(&mxn__engine.trouble, __ATOMIC_RELAXED) != 0) {
         end.error = mxn__error_inherited(op);
     }
     operation_end(self, op, &end,

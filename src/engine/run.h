@@ -8,17 +8,22 @@
 
 // One thread waits for one event, on its stack. The one who signals does not touch it afterwards.
 typedef struct mxn_waiter {
-    uint32_t word;
+    uint32_t word;  // atomic: MXN__WAITER_*
 } mxn_waiter;
+enum { MXN__WAITER_WAITING = 0, MXN__WAITER_SIGNALLED = 1, MXN__WAITER_SLEEPING = 2 };
 
 void mxn__waiter_signal(mxn_waiter *waiter);
 void mxn__waiter_wait(mxn_waiter *waiter);
+static inline bool mxn__waiter_is_signalled(const mxn_waiter *waiter)
+{
+    return __atomic_load_n(&waiter->word, __ATOMIC_ACQUIRE) == MXN__WAITER_SIGNALLED;
+}
 
 // A push under NaiveEngine, on the pusher's stack.
 typedef struct mxn_naive_call {
     mxn_waiter over;
     mxn_error *error;
-    const mxn_operation *op;  // valid while it is not over
+    const mxn_operation *op;  // holds its variables until it is over
     struct mxn_naive_call *outer;  // of the operation that pushed this one
     mxn_operation *deletions;  // of variables it holds: pushed when it is over
 } mxn_naive_call;

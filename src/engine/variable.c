@@ -157,6 +157,12 @@ mxn_operation *mxn__use_complete_slow(const mxn_use *use)
     mxn_var *var = mxn__use_var(use);
     mxn_operation *released = NULL, **link = &released;
     mxn__spin_lock(&var->park_lock);
+    if (var->parked == NULL) {
+        // Who wanted to park has found the variable ready. Nobody keeps it once this use is
+        // complete: not under the lock, which is a part of it.
+        mxn__spin_unlock(&var->park_lock);
+        return mxn__use_complete(use);
+    }
     uint64_t done = __atomic_add_fetch(&var->done, mxn__use_delta(use), __ATOMIC_ACQ_REL);
     while (var->parked != NULL && mxn__use_ready(use_parked_for(var->parked->next), done)) {
         mxn_operation *op = var->parked->next;

@@ -9,8 +9,9 @@
 // completing a write adds one write and takes the reads away.
 //
 // Who completes last may not look at the variable again, because its deletion may be next. So a
-// completion is one compare-and-swap while WAIT is not set, and with WAIT set it happens under the
-// parking lock, with the operations it releases queued after the lock is free.
+// completion is one compare-and-swap while nothing is parked. Else it happens under the parking
+// lock, with the operations it releases queued after the lock is free: what is parked there is not
+// complete, so it keeps the variable.
 #ifndef MXN_ENGINE_VARIABLE_H
 #define MXN_ENGINE_VARIABLE_H
 

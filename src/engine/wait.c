@@ -74,7 +74,7 @@ int mxn_var_wait(mxn_var *var)
         if (self->running != NULL || mxn__callback_holds(self, var, false)) {
             return refuse_inside();
         }
-        if (mxn__engine.naive != 0) {
+        if (mxn__engine_naive()) {
             mxn__naive_wait(write_pending, var);
         } else if ((code = push_wait(self, var)) != MXP_OK) {
             return code;
@@ -99,7 +99,7 @@ int mxn_var_wait_write(mxn_var *var)
         if (self->running != NULL || mxn__callback_holds(self, var, true)) {
             return refuse_inside();
         }
-        if (mxn__engine.naive != 0) {
+        if (mxn__engine_naive()) {
             mxn__naive_wait(anything_pending, var);
         } else {
             const mxn_work work = {.function.sync = do_nothing, .writes = &var, .write_count = 1};
@@ -118,7 +118,7 @@ static uint64_t depth_of(const mxn_thread *self)
 {
     uint64_t depth = 0;
     for (const mxn_naive_call *call = self->naive_call; call != NULL; call = call->outer) {
-        depth++;
+        depth += !mxn__waiter_is_signalled(&call->over);
     }
     return depth;
 }

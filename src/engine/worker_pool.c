@@ -175,8 +175,9 @@ void mxn__worker_pool_put(mxn_operation *op)
     pthread_cond_signal(&pool->wake);
     bool absent = pool->running == 0;
     pthread_mutex_unlock(&pool->mutex);
-    // Stopped since the reservation. During shutdown it stays so.
-    if (absent &&
+    // Stopped since the reservation. During shutdown it stays so. A worker must not wait for who
+    // may be waiting for its end: that one looks for what is pending afterwards.
+    if (absent && !mxn__self->is_worker &&
         (__atomic_load_n(&mxn__engine.trouble, __ATOMIC_RELAXED) & MXN__TROUBLE_SHUTDOWN) == 0 &&
         mxn__engine_start_slow() == MXP_OK) {
         mxn__worker_pools_start_pending();
@@ -217,7 +218,7 @@ void mxn__worker_pools_stop(void)
             pthread_join(pool->threads[j], NULL);
         }
         pthread_mutex_lock(&pool->mutex);
-        pool->running = 0;
+        pool->running -= running;  // where there was none, a push may have started some
         pthread_mutex_unlock(&pool->mutex);
     }
 }
@@ -229,9 +230,25 @@ void mxn__worker_pools_fork_prepare(void)
     }
 }
 
-void mxn__worker_pools_fork_after(void)
+void mxn__worker_pools_fork_parent(void)
 {
     for (int i = 0; i < POOLS; i++) {
         pthread_mutex_unlock(&pools[i].mutex);
+    }
+}
+
+// Between the end of the workers and the fork another thread may have started some, for a push that
+// has not come to the push lock.
+void mxn__worker_pools_fork_child(bool prepared)
+{
+    for (int i = 0; i < POOLS; i++) {
+        if (prepared) {
+            pthread_mutex_unlock(&pools[i].mutex);
+        } else {
+            pthread_mutex_init(&pools[i].mutex, NULL);
+        }
+        pthread_cond_init(&pools[i].wake, NULL);
+        pools[i].count = pools[i].assigned = 0;
+        pools[i].running = 0;
     }
 }

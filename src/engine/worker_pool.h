@@ -20,6 +20,7 @@ int mxn__worker_pools_start_pending(void);
 void mxn__worker_pools_stop(void);
 
 void mxn__worker_pools_fork_prepare(void);
-void mxn__worker_pools_fork_after(void);  // in parent and child
+void mxn__worker_pools_fork_parent(void);
+void mxn__worker_pools_fork_child(bool prepared);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/os/os.h"
 #include "cmocka_all.h"
 #include "engine_work.h"
+#include "fake_alloc.h"
 
 static mxn_engine_counts counts(void)
 {
@@ -246,6 +247,31 @@ static void profiling_does_not_change_bulks(void **state)
     assert_int_equal(ran, 600);
 }
 
+// So many uses that the bulk's own operation needs memory, and there is none.
+static void without_memory_its_members_are_pushed_alone(void **state)
+{
+    enum { MEMBERS = 70 };
+    (void)state;
+    assert_int_equal(mxn_bulk_size_set(MEMBERS + 1), 0);
+    mxn_var *var = mxn_var_new();
+    uint32_t ran = 0;
+    for (int i = 0; i < MEMBERS; i++) {
+        engine_push(engine_add_one, &ran, NULL, var);
+    }
+    mxn_engine_counts before = counts();
+    mxn_var_delete(var, NULL, NULL, 0);
+    fake_alloc_fail_after(0);
+    int error = mxn_bulk_flush();
+    fake_alloc_fail_never();
+    assert_int_equal(error, 0);
+    assert_int_not_equal(fake_alloc_failed(), 0);
+    assert_int_equal(mxn_wait_all(), 0);
+    assert_int_equal(ran, MEMBERS);
+    assert_int_equal(counts().bulks, before.bulks);
+    assert_int_equal(counts().deletions - before.deletions, 1);
+    assert_int_equal(mxn_bulk_size_set(0), MEMBERS + 1);
+}
+
 static void naive_engine_never_collects(void **state)
 {
     (void)state;
@@ -262,6 +288,7 @@ static void naive_engine_never_collects(void **state)
 
 int main(void)
 {
+    fake_alloc_install();
     const struct CMUnitTest tests[] = {
         BULK_TEST(a_full_bulk_is_pushed),
         BULK_TEST(what_does_not_fit_pushes_first),
@@ -272,6 +299,7 @@ int main(void)
         BULK_TEST(a_deletion_by_another_thread_waits_for_the_bulk),
         BULK_TEST(a_thread_that_ends_pushes_its_bulk),
         BULK_TEST(profiling_does_not_change_bulks),
+        cmocka_unit_test(without_memory_its_members_are_pushed_alone),
         cmocka_unit_test(naive_engine_never_collects),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

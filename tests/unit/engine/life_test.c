@@ -282,6 +282,107 @@ static void a_naive_engine_forks_too(void **state)
     engine_use(NULL);
 }
 
+// ---- a worker with data of its own ------------------------------------------------------------
+
+static pthread_key_t workers_own;
+static void delete_own(void *var)
+{
+    mxn_var_delete(var, release, NULL, 0);
+}
+
+static int keep_own(const mxn_run *run, void *var)
+{
+    (void)run;
+    return pthread_setspecific(workers_own, var) == 0 ? 0 : MXP_ENOMEM;
+}
+
+static void a_worker_that_ends_may_push_what_its_destructors_do(void **state)
+{
+    (void)state;
+    assert_int_equal(pthread_key_create(&workers_own, delete_own), 0);
+    released = 0;
+    engine_push(keep_own, mxn_var_new(), NULL, NULL);
+    assert_int_equal(mxn_wait_all(), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        _exit(THREADS_IN_CHILD ? child_uses_engine(mxn_var_new()) : 0);
+    }
+    assert_int_equal(child_status(child), 0);
+    assert_int_equal(mxn_engine_stop(), 0);
+    assert_int_equal(mxn_wait_all(), 0);
+    assert_int_equal(released, 1);
+    pthread_key_delete(workers_own);
+}
+
+// ---- two forks at once ------------------------------------------------------------------------
+
+// The first fork stands between the engine's handlers and the rest; the second comes from inside a
+// callback, so it takes no locks, and has none to give back.
+static uint32_t second_is_inside, first_stands, second_is_over;
+static __thread bool is_first;
+static int second_child;
+
+static void stand_still(void)
+{
+    if (is_first) {
+        __atomic_store_n(&first_stands, 1, __ATOMIC_RELEASE);
+        while (__atomic_load_n(&second_is_over, __ATOMIC_ACQUIRE) == 0) {
+            mxp__os_sleep_us(20);
+        }
+    }
+}
+
+static void *fork_second(void *unused)
+{
+    mxn_callback callback = {0};
+    assert_int_equal(mxn_callback_begin(&callback), 0);
+    __atomic_store_n(&second_is_inside, 1, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&first_stands, __ATOMIC_ACQUIRE) == 0) {
+        mxp__os_sleep_us(20);
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        mxn_work work = {.function.sync = engine_do_nothing};
+        mxn_engine_counts counts;
+        mxn_engine_counts_get(&counts);
+        _exit(mxn_push(&work) == MXP_ESTATE ? 0 : 1);
+    }
+    second_child = child_status(child);
+    __atomic_store_n(&second_is_over, 1, __ATOMIC_RELEASE);
+    assert_int_equal(mxn_callback_end(&callback), 0);
+    return unused;
+}
+
+static void two_forks_at_once_know_their_own_locks(void **state)
+{
+    (void)state;
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 36)  // before, one fork waits for the other
+    mxn_var *var = mxn_var_new();
+    assert_int_equal(mxn_engine_start(), 0);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, fork_second, NULL), 0);
+    while (__atomic_load_n(&second_is_inside, __ATOMIC_ACQUIRE) == 0) {
+        mxp__os_sleep_us(20);
+    }
+    is_first = true;
+    pid_t child = fork();
+    if (child == 0) {
+        _exit(THREADS_IN_CHILD ? child_uses_engine(var) : 0);
+    }
+    is_first = false;
+    pthread_join(thread, NULL);
+    assert_int_equal(child_status(child), 0);
+    assert_int_equal(second_child, 0);
+    uint32_t ran = 0;
+    engine_push(engine_add_one, &ran, NULL, var);
+    assert_int_equal(mxn_wait_all(), 0);
+    assert_int_equal(ran, 1);
+    mxn_var_delete(var, NULL, NULL, 0);
+#else
+    skip();
+#endif
+}
+
 // ---- threads ----------------------------------------------------------------------------------
 
 static void *make_variable(void *unused)
@@ -355,8 +456,43 @@ static void exit_inside_an_operation_ends_the_process(void **state)
     assert_int_equal(child_status(child), 7);
 }
 
+static mxn_var *left_behind;
+static void never_complete(const mxn_run *run, void *gate, mxn_completion *completion)
+{
+    (void)completion;
+    engine_gate_function(run, gate);
+}
+
+// After the engine's own end.
+__attribute__((destructor(101))) static void delete_what_is_left(void)
+{
+    if (left_behind != NULL) {
+        mxn_var_delete(left_behind, release, NULL, 0);
+        _exit(released == 0 ? 9 : 8);
+    }
+}
+
+static void what_still_runs_after_the_end_keeps_its_memory(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        released = 0;
+        mxn_var *var = mxn_var_new();
+        engine_gate gate = {.open = 1};
+        mxn_work work = {
+            .function.async = never_complete, .form = MXN_ASYNC_FUNCTION, .argument = &gate};
+        engine_push_work(work, NULL, var);
+        engine_gate_wait_entered(&gate);
+        left_behind = var;
+        exit(3);
+    }
+    assert_int_equal(child_status(child), 9);
+}
+
 int main(void)
 {
+    pthread_atfork(stand_still, NULL, NULL);  // before the engine's, so it runs after them
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_ill_formed_environment_is_an_error_until_corrected),
         cmocka_unit_test(the_type_is_read_at_each_start),
@@ -367,9 +503,12 @@ int main(void)
         cmocka_unit_test(a_fork_while_others_push_loses_nothing),
         cmocka_unit_test(a_fork_inside_an_operation_leaves_the_child_without_engine),
         cmocka_unit_test(a_naive_engine_forks_too),
+        cmocka_unit_test(a_worker_that_ends_may_push_what_its_destructors_do),
+        cmocka_unit_test(two_forks_at_once_know_their_own_locks),
         cmocka_unit_test(threads_that_come_and_go_need_no_more_and_more_memory),
         cmocka_unit_test(exit_does_not_wait_for_what_is_queued),
         cmocka_unit_test(exit_inside_an_operation_ends_the_process),
+        cmocka_unit_test(what_still_runs_after_the_end_keeps_its_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

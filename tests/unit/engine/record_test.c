@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the profiler learns about operations: every field, true predecessors, as many records as the
 // engine counts.
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -334,6 +335,56 @@ static void the_last_read_counts_whoever_comes_late(void **state)
 
 #define RECORD_TEST(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
+// ---- who pushed it ----------------------------------------------------------------------------
+
+enum { LARGE_READS = 80 };
+static mxn_var *large_reads[LARGE_READS];
+
+static void *push_large_and_end(void *trace_index)
+{
+    mxn_work work = {.function.sync = engine_do_nothing,
+                     .name = mxp_span_name("operator", "large"),
+                     .reads = large_reads,
+                     .read_count = LARGE_READS,
+                     .writes = &a,
+                     .write_count = 1};
+    *(uint32_t *)trace_index = mxp_thread_index();
+    return mxn_push(&work) == 0 ? trace_index : NULL;
+}
+
+static void *touch_engine(void *gate)
+{
+    mxn_var_delete(mxn_var_new(), NULL, NULL, 0);  // now the thread has a state of its own
+    engine_gate_open(gate);
+    return (void *)(uintptr_t)mxn_wait_all();
+}
+
+// The next thread must not be taken for it.
+static void a_thread_may_end_before_its_large_operation(void **state)
+{
+    (void)state;
+    engine_gate gate;
+    uint32_t pushed_by = 0;
+    void *result;
+    pthread_t thread;
+    for (int i = 0; i < LARGE_READS; i++) {
+        large_reads[i] = mxn_var_new();
+    }
+    engine_gate_push(&gate, a);
+    assert_int_equal(pthread_create(&thread, NULL, push_large_and_end, &pushed_by), 0);
+    pthread_join(thread, &result);
+    assert_non_null(result);
+    assert_int_equal(pthread_create(&thread, NULL, touch_engine, &gate), 0);
+    pthread_join(thread, &result);
+    assert_null(result);
+    live_events live = take();
+    assert_int_equal(operator_named(&live, "large").op.push_thread, pushed_by);
+    live_events_free(&live);
+    for (int i = 0; i < LARGE_READS; i++) {
+        mxn_var_delete(large_reads[i], NULL, NULL, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -348,6 +399,7 @@ int main(void)
         RECORD_TEST(skipped_operations_leave_a_flagged_record),
         RECORD_TEST(deletions_and_waits_are_operators),
         RECORD_TEST(the_engine_counts_what_the_profile_holds),
+        RECORD_TEST(a_thread_may_end_before_its_large_operation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

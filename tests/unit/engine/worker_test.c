@@ -274,6 +274,31 @@ static void naive_never_waits_for_itself(void **state)
     engine_use(NULL);
 }
 
+// Its operation is over, and its memory is the next one's, but the function goes on.
+static void complete_and_push(const mxn_run *run, void *var, mxn_completion *completion)
+{
+    (void)run;
+    mxn_complete(completion, 0);
+    uint32_t ran = 0;
+    engine_push(engine_add_one, &ran, NULL, var);
+    assert_int_equal(ran, 1);
+    mxn_var_delete(var, count_release, NULL, 0);
+    assert_int_equal(naive_released, 1);
+    assert_int_equal(mxn_wait_all(), 0);
+}
+
+static void naive_knows_when_an_operation_is_over(void **state)
+{
+    (void)state;
+    engine_use("NaiveEngine");
+    mxn_var *var = mxn_var_new();
+    naive_released = 0;
+    mxn_work work = {
+        .function.async = complete_and_push, .form = MXN_ASYNC_FUNCTION, .argument = var};
+    assert_int_equal(engine_push_work(work, NULL, var), 0);
+    engine_use(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +311,7 @@ int main(void)
         cmocka_unit_test(many_threads_wait_for_one_variable),
         cmocka_unit_test(naive_runs_inside_the_push_and_fails_there),
         cmocka_unit_test(naive_never_waits_for_itself),
+        cmocka_unit_test(naive_knows_when_an_operation_is_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
