@@ -151,14 +151,18 @@ int mxn_array_init(mxn_array *array, const mxn_shape *shape, int dtype, mxn_cont
     return error == MXP_OK ? make_chunk(array, shape, dtype, context, tag) : error;
 }
 
+// Nobody allocates meanwhile: an operation may be about to.
 int mxn_array_name_memory(mxn_array *array, mxp_name name)
 {
+    uint32_t state = MXN__CHUNK_EMPTY;
     if (mxn_array_is_none(array) ||
-        __atomic_load_n(&array->chunk->state, __ATOMIC_ACQUIRE) != MXN__CHUNK_EMPTY) {
+        !__atomic_compare_exchange_n(&array->chunk->state, &state, (uint32_t)MXN__CHUNK_ALLOCATING,
+                                     false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
         return mxp__fail(MXP_ESTATE, "only the memory of an array that has a shape and has none "
                                      "yet can be named: make it with delay_alloc");
     }
     array->chunk->tag.name = name;
+    __atomic_store_n(&array->chunk->state, (uint32_t)MXN__CHUNK_EMPTY, __ATOMIC_RELEASE);
     return MXP_OK;
 }
 

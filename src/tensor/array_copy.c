@@ -41,8 +41,10 @@ static int check_host_copy(const mxn_array *array, const void *data, uint64_t co
 static void count_host_write(mxn_chunk *chunk)
 {
     uint32_t writes = mxn_chunk_host_writes(chunk);
-    if (writes != MXN_HOST_WRITES_ANY) {
-        __atomic_store_n(&chunk->host_writes, (writes + 1) % MXN_HOST_WRITES_ANY, __ATOMIC_RELAXED);
+    while (writes != MXN_HOST_WRITES_ANY &&
+           !__atomic_compare_exchange_n(&chunk->host_writes, &writes,
+                                        (writes + 1) % MXN_HOST_WRITES_ANY, true, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) {
     }
 }
 

@@ -29,6 +29,7 @@ typedef struct space_set {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
+static int key_error;
 static mxp_name resource_scope;
 static _Thread_local space_set *sets;
 
@@ -60,7 +61,7 @@ static void end_thread(void *argument)
 
 static void prepare(void)
 {
-    pthread_key_create(&key, end_thread);
+    key_error = pthread_key_create(&key, end_thread);
     resource_scope = mxp_intern("", "resource:", MXP_STYLE_SCOPE, MXP_UNIT_NONE);
 }
 
@@ -83,7 +84,9 @@ static int add_set(mxn_context context, space_set **set)
     made->count = (uint32_t)copies;
     made->next = sets;
     sets = made;
-    pthread_setspecific(key, made);
+    if (key_error == 0) {  // else they stay after the thread
+        pthread_setspecific(key, made);
+    }
     *set = made;
     return MXP_OK;
 }
