@@ -3,7 +3,6 @@
 // the others go to its graph library, which knows no profiler.
 #include <mxnet/c_api.h>
 #include <nnvm/c_api.h>
-#include <pthread.h>
 
 #include "base/alloc.h"
 #include "capi/api_call.h"
@@ -15,17 +14,25 @@ static int answer(int error)
 }
 
 // ---- lists ------------------------------------------------------------------------------------
-static AtomicSymbolCreator *creators;  // null without memory
-static pthread_once_t creators_once = PTHREAD_ONCE_INIT;
+static AtomicSymbolCreator *creators;  // atomic; null: not made yet
 
-static void creators_make(void)
+// Null without memory. Whoever is first publishes his.
+static AtomicSymbolCreator *creators_of(const mxn_op *ops, uint32_t count)
 {
-    const mxn_op *ops = NULL;
-    uint32_t count = mxn_op_list(&ops);
-    creators = mxp__alloc(count * sizeof(AtomicSymbolCreator));
-    for (uint32_t i = 0; creators != NULL && i < count; i++) {
-        creators[i] = (AtomicSymbolCreator)&ops[i];
+    AtomicSymbolCreator *list = __atomic_load_n(&creators, __ATOMIC_ACQUIRE);
+    AtomicSymbolCreator *made = list != NULL ? NULL : mxp__alloc(count * sizeof *made);
+    if (made == NULL) {
+        return list;
     }
+    for (uint32_t i = 0; i < count; i++) {
+        made[i] = (AtomicSymbolCreator)&ops[i];
+    }
+    if (__atomic_compare_exchange_n(&creators, &list, made, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE)) {
+        return made;
+    }
+    mxp__free(made, count * sizeof *made);
+    return list;
 }
 
 static int list_names(uint32_t *out_size, const char ***out_array)
@@ -38,6 +45,7 @@ static int list_names(uint32_t *out_size, const char ***out_array)
         const char *const *names = NULL;
         *out_size = mxn_op_names(&names);
         *out_array = (const char **)names;
+        error = names != NULL ? MXP_OK : MXP_ENOMEM;
     }
     return error;
 }
@@ -59,13 +67,12 @@ int MXSymbolListAtomicSymbolCreators(mx_uint *out_size, AtomicSymbolCreator **ou
         error = mxn__check_given(out_array, "out_array");
     }
     if (error == MXP_OK) {
-        pthread_once(&creators_once, creators_make);
-        error = creators == NULL ? mxp__fail_memory("the list of operators") : MXP_OK;
-    }
-    if (error == MXP_OK) {
         const mxn_op *ops = NULL;
         *out_size = mxn_op_list(&ops);
-        *out_array = creators;
+        *out_array = ops != NULL ? creators_of(ops, *out_size) : NULL;
+        error = ops == NULL          ? MXP_ENOMEM
+                : *out_array == NULL ? mxp__fail_memory("the list of operators")
+                                     : MXP_OK;
     }
     return answer(error);
 }

@@ -141,6 +141,9 @@ static int add_names(const mxn_op *op, size_t *capacity)
     if (error == 0) {
         error =
             mxp__grow(&registry.aliases, capacity, registry.name_count + count + 1, sizeof(alias));
+        if (error != 0) {
+            mxp__fail_memory("the list of operators");
+        }
     }
     if (error != 0) {
         return error;
@@ -264,10 +267,12 @@ int mxn_op_require(const char *name, const mxn_op **op)
 
 int mxn_op_check(const void *handle)
 {
-    const char *at = handle;
-    const char *first = (const char *)registry.ops;
-    if (handle != NULL && ensure_ready() == 0 && at >= (first = (const char *)registry.ops) &&
-        at < first + registry.count * sizeof(mxn_op) &&
+    int error = ensure_ready();
+    if (error != 0) {
+        return error;
+    }
+    const char *at = handle, *first = (const char *)registry.ops;
+    if (at >= first && at < first + registry.count * sizeof(mxn_op) &&
         (size_t)(at - first) % sizeof(mxn_op) == 0) {
         return 0;
     }

@@ -30,7 +30,7 @@ static bool conv_takes(const mxn_job *job)
     int count = job->inputs[0].dtype == MXN_FLOAT32 ? conv_keys(job, keys) : 0;
     bool takes = count > 0;
     for (int i = 0; i < count && takes; i++) {
-        takes = mxn__problem_find(&keys[i], mxn__make_convolution) != NULL;
+        takes = mxn__problem_find(&keys[i], mxn__make_convolution, NULL);
     }
     return takes;
 }
@@ -41,8 +41,8 @@ static uint64_t conv_workspace(const mxn_job *job)
     uint64_t most = 0;
     int count = conv_keys(job, keys);
     for (int i = 0; i < count; i++) {
-        const mxn_problem *problem = mxn__problem_find(&keys[i], mxn__make_convolution);
-        uint64_t bytes = problem != NULL ? mxn__problem_workspace(problem) : 0;
+        uint64_t bytes = 0;
+        mxn__problem_find(&keys[i], mxn__make_convolution, &bytes);
         most = bytes > most ? bytes : most;
     }
     return most;
@@ -135,26 +135,28 @@ static bool softmax_key(const mxn_job *job, mxn_problem_key *key)
     return true;
 }
 
-#define ONE_PROBLEM(name)                                                                  \
-    static bool name##_takes(const mxn_job *job)                                           \
-    {                                                                                      \
-        mxn_problem_key key;                                                               \
-        return name##_key(job, &key) && mxn__problem_find(&key, mxn__make_##name) != NULL; \
-    }                                                                                      \
-    static uint64_t name##_workspace(const mxn_job *job)                                   \
-    {                                                                                      \
-        mxn_problem_key key;                                                               \
-        const mxn_problem *problem =                                                       \
-            name##_key(job, &key) ? mxn__problem_find(&key, mxn__make_##name) : NULL;      \
-        return problem != NULL ? mxn__problem_workspace(problem) : 0;                      \
-    }                                                                                      \
-    static int name##_run(mxn_job *job)                                                    \
-    {                                                                                      \
-        mxn_problem_key key;                                                               \
-        name##_key(job, &key);                                                             \
-        const mxn_problem_run run = {.data = {job->inputs[0].data, job->outputs[0].data},  \
-                                     .workspace = job->workspace};                         \
-        return mxn__problem_run(&key, mxn__make_##name, &run);                             \
+#define ONE_PROBLEM(name)                                                                 \
+    static bool name##_takes(const mxn_job *job)                                          \
+    {                                                                                     \
+        mxn_problem_key key;                                                              \
+        return name##_key(job, &key) && mxn__problem_find(&key, mxn__make_##name, NULL);  \
+    }                                                                                     \
+    static uint64_t name##_workspace(const mxn_job *job)                                  \
+    {                                                                                     \
+        mxn_problem_key key;                                                              \
+        uint64_t bytes = 0;                                                               \
+        if (name##_key(job, &key)) {                                                      \
+            mxn__problem_find(&key, mxn__make_##name, &bytes);                            \
+        }                                                                                 \
+        return bytes;                                                                     \
+    }                                                                                     \
+    static int name##_run(mxn_job *job)                                                   \
+    {                                                                                     \
+        mxn_problem_key key;                                                              \
+        name##_key(job, &key);                                                            \
+        const mxn_problem_run run = {.data = {job->inputs[0].data, job->outputs[0].data}, \
+                                     .workspace = job->workspace};                        \
+        return mxn__problem_run(&key, mxn__make_##name, &run);                            \
     }
 ONE_PROBLEM(pool)
 ONE_PROBLEM(relu)

@@ -19,7 +19,7 @@ typedef struct passage {  // of one argument to the library and back
     uint64_t inner_bytes;
 } passage;
 
-struct mxn_problem {
+typedef struct mxn_problem {
     mxn_problem_key key;
     dnnl_primitive_t primitive;  // null: the library cannot do it
     dnnl_memory_t scratch;
@@ -27,7 +27,7 @@ struct mxn_problem {
     passage passages[MXN_PROBLEM_ARGUMENTS];
     int count;
     uint64_t serial;  // never the same twice
-};
+} mxn_problem;
 
 static struct {
     mxp_lock lock;
@@ -201,21 +201,25 @@ static mxn_problem *find_locked(mxn_problem_key *key, mxn_problem_maker make)
     return add_locked(key, hash, make);
 }
 
-mxn_problem *mxn__problem_find(mxn_problem_key *key, mxn_problem_maker make)
-{
-    mxp__lock(&cache.lock);
-    mxn_problem *found = find_locked(key, make);
-    mxp__unlock(&cache.lock);
-    return found != NULL && found->primitive != NULL ? found : NULL;
-}
-
-uint64_t mxn__problem_workspace(const mxn_problem *problem)
+static uint64_t workspace_locked(const mxn_problem *problem)
 {
     uint64_t bytes = rounded(problem->scratch_bytes);
     for (int i = 0; i < problem->count; i++) {
         bytes += rounded(problem->passages[i].inner_bytes);
     }
     return bytes;
+}
+
+bool mxn__problem_find(mxn_problem_key *key, mxn_problem_maker make, uint64_t *bytes)
+{
+    mxp__lock(&cache.lock);
+    const mxn_problem *found = find_locked(key, make);
+    const bool able = found != NULL && found->primitive != NULL;
+    if (able && bytes != NULL) {
+        *bytes = workspace_locked(found);
+    }
+    mxp__unlock(&cache.lock);
+    return able;
 }
 
 // ---- running ----------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ enum { MXN_PROBLEM_NUMBERS = 24, MXN_PROBLEM_ARGUMENTS = 4, MXN_PROBLEMS_MAX = 5
 // What makes two problems the same; unused numbers are 0.
 typedef struct mxn_problem_key {
     int64_t kind;  // whatever tells makers apart
-    int64_t threads;  // the library plans for a number of them: set by mxn__problem_find
+    int64_t threads;  // the library plans for a number of them: set by a search
     int64_t numbers[MXN_PROBLEM_NUMBERS];
 } mxn_problem_key;
 
@@ -39,12 +39,10 @@ typedef dnnl_status_t (*mxn_problem_maker)(const mxn_problem_key *key, dnnl_engi
                                            const_dnnl_primitive_attr_t attributes,
                                            mxn_problem_plan *plan);
 
-typedef struct mxn_problem mxn_problem;
-
-// Null, without a detail: the library cannot do it, or only by its reference code. Valid until the
-// next search.
-mxn_problem *mxn__problem_find(mxn_problem_key *key, mxn_problem_maker make);
-uint64_t mxn__problem_workspace(const mxn_problem *problem);  // bytes
+// False, without a detail: the library cannot do it, or only by its reference code. `bytes`, which
+// may be null: of the workspace it takes. Another thread's search may throw the problem out again,
+// so nobody is given it.
+bool mxn__problem_find(mxn_problem_key *key, mxn_problem_maker make, uint64_t *bytes);
 
 // An array for each argument, in the maker's order. `kept` is null or the place of the weight,
 // which stands at `kept_index`.
