@@ -43,7 +43,8 @@ typedef struct mxn_backward_request {
     mxn_array *const *outputs;
     mxn_array *const *head_gradients;  // null, or null ones: all ones
     uint32_t output_count;
-    mxn_array *const *variables;  // null: gradients go where the variables were marked to
+    // Null: gradients go where the variables were marked to, as values without a graph.
+    mxn_array *const *variables;
     uint32_t variable_count;
     bool retain_graph;
     bool create_graph;  // what backward runs is recorded too

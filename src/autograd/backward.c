@@ -9,23 +9,27 @@
 #include "autograd/bulk_limit.h"
 #include "autograd/plan_run.h"
 #include "base/fail.h"
+#include "imperative/thread_mode.h"
 
 // ---- variables --------------------------------------------------------------------------------
-static int finish_variable(mxn_visit *visit)
+static int give_result(mxn_visit *visit)
+{
+    mxn_pending *pending = &visit->pending[0];
+    int error = mxn__plan_settle(pending, 0);
+    if (error == MXP_OK && pending->count == 0) {
+        return mxn__plan_zeros(&visit->node->outputs[0], 0, visit->result);
+    }
+    if (error == MXP_OK) {
+        *visit->result = pending->items[0];
+        pending->items[0] = NULL;
+    }
+    return error;
+}
+
+static int write_gradient(mxn_visit *visit)
 {
     mxn_node *node = visit->node;
     mxn_pending *pending = &visit->pending[0];
-    if (visit->result != NULL) {
-        int error = mxn__plan_settle(pending, 0);
-        if (error == MXP_OK && pending->count == 0) {
-            return mxn__plan_zeros(&node->outputs[0], 0, visit->result);
-        }
-        if (error == MXP_OK) {
-            *visit->result = pending->items[0];
-            pending->items[0] = NULL;
-        }
-        return error;
-    }
     mxn_array *target = node->gradient;
     __atomic_store_n(&node->fresh, true, __ATOMIC_RELAXED);
     if (pending->count == 0) {
@@ -38,6 +42,20 @@ static int finish_variable(mxn_visit *visit)
     return pending->items[0] == target ? MXP_OK
                                        : mxn__plan_run("_copy", 0, NULL, NULL, pending->items, 1,
                                                        node->request, 0, &target);
+}
+
+// The variable holds the array of its gradient, which therefore must not hold a graph: it would be
+// one of the variable's.
+static int finish_variable(mxn_visit *visit)
+{
+    if (visit->result != NULL) {
+        return give_result(visit);
+    }
+    const bool recording = mxn__mode.recording;
+    mxn__mode.recording = false;
+    int error = write_gradient(visit);
+    mxn__mode.recording = recording;
+    return error;
 }
 
 // ---- nodes ------------------------------------------------------------------------------------

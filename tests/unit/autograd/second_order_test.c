@@ -234,6 +234,41 @@ static void what_has_no_second_gradient_is_named(void **state)
     release((mxn_array *[]){x, gradient, y, first}, 4);
 }
 
+// Gradients that go where variables were marked to are values, no part of the graph: a variable
+// that held its own graph by its gradient would never go.
+static void a_recorded_backward_into_gradients_keeps_nothing(void **state)
+{
+    (void)state;
+    uint64_t arrays_before, chunks_before, arrays, chunks;
+    assert_int_equal(mxn_wait_all(), MXP_OK);
+    mxn_array_counts(&arrays_before, &chunks_before);
+    for (int twice = 0; twice < 2; twice++) {
+        mxn_array *gradient = NULL, *x = make_variable(&gradient, MXN_WRITE);
+        mxn_array *squared = run("square", x, NULL, NULL);
+        mxn_array *y =
+            twice ? run("elemwise_mul", squared, x, NULL) : run("exp", squared, NULL, NULL);
+        for (int i = 0; i < 2; i++) {
+            const mxn_backward_request request = {.outputs = &y,
+                                                  .output_count = 1,
+                                                  .retain_graph = true,
+                                                  .create_graph = true,
+                                                  .training = true};
+            assert_int_equal(mxn_autograd_backward(&request), MXP_OK);
+        }
+        double wanted[SIZE];
+        for (int i = 0; i < SIZE; i++) {
+            double v = start[i];
+            wanted[i] = twice ? 3 * v * v : 2 * v * exp(v * v);
+        }
+        assert_values(gradient, wanted);
+        release((mxn_array *[]){y, squared, x, gradient}, 4);
+    }
+    assert_int_equal(mxn_wait_all(), MXP_OK);
+    mxn_array_counts(&arrays, &chunks);
+    assert_int_equal(arrays, arrays_before);
+    assert_int_equal(chunks, chunks_before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +276,7 @@ int main(void)
         cmocka_unit_test(third_derivatives),
         cmocka_unit_test(second_gradients_are_added_to_variables),
         cmocka_unit_test(what_has_no_second_gradient_is_named),
+        cmocka_unit_test(a_recorded_backward_into_gradients_keeps_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
