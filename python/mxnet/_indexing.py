@@ -9,7 +9,7 @@ from typing import Any, List, NamedTuple, Optional, Tuple
 
 import numpy as onp
 
-from ._registry import exists, invoke
+from ._registry import invoke
 from .base import _LIB, check_call
 
 _WHOLE = (int, onp.integer)
@@ -164,6 +164,23 @@ def _repeated(array: Any, value: Any, shape: tuple) -> Any:
     return invoke(type(array), "broadcast_to", value, shape=shape)
 
 
+def _is_recording() -> bool:
+    current = ctypes.c_bool()
+    check_call(_LIB.MXAutogradIsRecording(ctypes.byref(current)))
+    return current.value
+
+
+def _write(array: Any, values: onp.ndarray) -> None:
+    """Copies NumPy's values in. While autograd records an operator does it, which refuses to change an
+    array that a gradient depends on."""
+    if not _is_recording():
+        array._copy_from(values)
+        return
+    made = type(array)._empty(array.shape, array.ctx, array._type_code)
+    made._copy_from(values)
+    invoke(type(array), "_copyto", made, out=array)
+
+
 def _set_all(array: Any, value: Any) -> None:
     """array[:] = value."""
     if isinstance(value, (int, float, onp.number, onp.bool_)):
@@ -173,14 +190,25 @@ def _set_all(array: Any, value: Any) -> None:
         if value._address != array._address:
             invoke(type(array), "_copyto", value, out=array)
     else:
-        array._copy_from(onp.broadcast_to(onp.asarray(value), array.shape))
+        _write(array, onp.broadcast_to(onp.asarray(value), array.shape))
+
+
+def _scatter(array: Any, key: tuple, value: Any) -> None:
+    """array[key] = value of an array, by an operator."""
+    places = onp.arange(array.size).reshape(array.shape)[key]
+    where = onp.stack(onp.unravel_index(places.reshape(-1), array.shape)).astype("int64")
+    invoke(type(array), "_scatter_set_nd", array, _repeated(array, value, places.shape).reshape((-1,)),
+           type(array)._from_numpy(where, array.ctx), shape=array.shape, out=array)
 
 
 def _set_through_host(array: Any, keys: tuple, value: Any) -> None:
+    key = tuple(_host_key(item) for item in keys)
+    if hasattr(value, "_address") and _is_recording():
+        _scatter(array, key, value)  # recorded: the host would lose where the value came from
+        return
     values = array.asnumpy()
-    values[tuple(_host_key(item) for item in keys)] = \
-        value.asnumpy() if hasattr(value, "asnumpy") else value
-    array._copy_from(values)
+    values[key] = value.asnumpy() if hasattr(value, "asnumpy") else value
+    _write(array, values)
 
 
 def set_item(array: Any, key: Any, value: Any) -> None:
@@ -202,13 +230,16 @@ def set_item(array: Any, key: Any, value: Any) -> None:
 
 
 def _set_part(array: Any, keys: tuple, cut: Basic, value: Any) -> None:
-    target = view(array, keys)
+    is_array = hasattr(value, "_address")
+    # What is recorded of a view says nothing of the array.
+    target = None if is_array and _is_recording() else view(array, keys)
     if target is not None:
         _set_all(target, value)
-    elif hasattr(value, "_address") and exists("_slice_assign"):
+    elif is_array:
         lengths = tuple(len(range(*slice(*bounds).indices(size)))
                         for *bounds, size in zip(cut.begin, cut.end, cut.step, array.shape))
-        value = _repeated(array, value, cut.shape)
+        shape = cut.shape if cut.shape or array._has_scalars else (1,)
+        value = _repeated(array, value, shape)
         invoke(type(array), "_slice_assign", array, value.reshape(lengths), out=array,
                begin=cut.begin, end=cut.end, step=cut.step)
     else:

@@ -209,6 +209,58 @@ def test_failing_function(capfd):
     assert "no gradient today" in capfd.readouterr().err
 
 
+WRITES = {
+    "mask": lambda y, m: y.__setitem__(y > 1, 0), "list": lambda y, m: y.__setitem__([0], 0),
+    "places": lambda y, m: y.__setitem__(m.array([0], dtype="int32"), 5),
+    "numbers": lambda y, m: y.__setitem__(slice(None), onp.ones(2)),
+    "number": lambda y, m: y.__setitem__(slice(0, 1), [3]),
+    "every second": lambda y, m: y.__setitem__(slice(None, None, 2), onp.ones(1)),
+    "one": lambda y, m: y.__setitem__(0, 1), "array": lambda y, m: y.__setitem__(slice(None), m.ones(2)),
+}
+
+
+@pytest.mark.parametrize("kind", [mx.nd, mx.np], ids=["nd", "np"])
+@pytest.mark.parametrize("name", WRITES)
+def test_what_a_gradient_depends_on_is_not_changed(name, kind):
+    x = kind.array([1.0, 2.0])
+    x.attach_grad()
+    with autograd.record():
+        y, other = x * 2, kind.array([1.0, 2.0])
+        with pytest.raises(mx.MXNetError, match="already in a computational graph"):
+            WRITES[name](y, kind)
+        WRITES[name](other, kind)  # no gradient depends on it
+        WRITES[name](other, kind)
+        z = (y * y * other).sum()
+    z.backward()
+    assert x.grad.asnumpy().tolist() == (8 * other.asnumpy() * [1, 2]).tolist()
+
+
+PARTS = {
+    "one": lambda y, v: y.__setitem__((1, 2), v[0]), "row": lambda y, v: y.__setitem__(1, v),
+    "rows": lambda y, v: y.__setitem__(slice(0, 2), v), "column": lambda y, v: y.__setitem__((slice(None), 1), v[:2]),
+    "places": lambda y, v: y.__setitem__((slice(None), [0, 2]), v[:2]), "mask": lambda y, v: y.__setitem__(onp.arange(6).reshape(2, 3) < 2, v[:1]),
+}
+
+
+@pytest.mark.parametrize("kind", [mx.nd, mx.np], ids=["nd", "np"])
+@pytest.mark.parametrize("name", PARTS)
+def test_parts_written_while_recording(name, kind):
+    values, new = onp.arange(6.0).reshape(2, 3), onp.array([7.0, 8.0, 9.0])
+    PARTS[name](values, new)
+    x, given = kind.array(new), kind.array(new)
+    x.attach_grad()
+    with autograd.record():
+        y = kind.array(onp.arange(6.0).reshape(2, 3))
+        PARTS[name](y, given)  # no gradient depends on it
+        assert y.asnumpy().tolist() == values.tolist()
+        z = kind.array(onp.arange(6.0).reshape(2, 3))
+        PARTS[name](z, x * 1)
+        loss = (x * x).sum() + z.sum()
+    assert z.asnumpy().tolist() == values.tolist()
+    with pytest.raises(mx.MXNetError, match="_nd is non-differentiable|_assign is non-differentiable"):
+        loss.backward()  # and not a gradient without the part
+
+
 STEPS = {  # what is made of truths and whole numbers, and its gradient
     "mask first": (lambda m, x: (x > 0) * x, lambda v: v > 0),
     "mask second": (lambda m, x: x * (x > 0), lambda v: v > 0),

@@ -89,7 +89,7 @@ def array(source_array: Any, ctx: Optional[Context] = None, dtype: Any = None,
     if values.dtype == object:
         raise ValueError("an array cannot be made of values of unequal lengths or of no numbers")
     made = empty(values.shape or (1,), target, dtype)
-    made[:] = values
+    made._copy_from(values)
     return made
 
 

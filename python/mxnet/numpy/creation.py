@@ -123,7 +123,7 @@ def array(object: Any, dtype: Any = None,  # pylint: disable=redefined-builtin
     if dtype is None and (not has_type or values.dtype == onp.float64):
         dtype = "bool" if values.dtype == bool else _float_type(None)
     made = ndarray._empty(values.shape, target, _types.type_code(dtype or values.dtype))
-    made[...] = values
+    made._copy_from(values)
     return made
 
 
