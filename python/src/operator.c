@@ -96,14 +96,17 @@ static PyObject *invoke_into(core_prepared *prepared, NDArrayHandle *inputs, PyO
         return PyErr_Format(PyExc_TypeError, "out must be an array or a list of arrays, not %s",
                             Py_TYPE(out)->tp_name);
     }
-    if (list_begin(&given, one ? 1 : PySequence_Fast_GET_SIZE(out)) != 0) {
+    // Another thread may change a list while this one has let go of the interpreter's lock.
+    PyObject *arrays = one ? Py_NewRef(out) : PySequence_Tuple(out);
+    if (arrays == NULL || list_begin(&given, one ? 1 : PyTuple_GET_SIZE(arrays)) != 0) {
+        Py_XDECREF(arrays);
         return NULL;
     }
     int status = 0;
     if (one) {
         given.at[given.count++] = ((core_array *)out)->handle;
     } else {
-        status = list_arrays(&given, "out", out);
+        status = list_arrays(&given, "out", arrays);
     }
     if (status == 0) {
         int count = (int)given.count;
@@ -111,6 +114,7 @@ static PyObject *invoke_into(core_prepared *prepared, NDArrayHandle *inputs, PyO
         status = run(prepared, inputs, &count, &outputs);
     }
     list_end(&given);
+    Py_DECREF(arrays);
     return status == 0 ? Py_NewRef(out) : NULL;
 }
 
