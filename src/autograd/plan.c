@@ -135,16 +135,13 @@ static int want_variables(mxn_plan *plan)
     return MXP_OK;
 }
 
-// Whole numbers and truths made of real numbers, by a comparison or a cast: they do not change with
-// them, nothing goes back to them.
-static bool is_step(const mxn_node *node, uint32_t input)
+// Nothing goes back through an operator whose gradients are all zero, such as a comparison: what
+// takes its truths is not asked for gradients of them.
+static bool is_flat(const mxn_node *node)
 {
-    for (uint32_t i = 0; i < output_count(node); i++) {
-        if (mxn_dtype_is_float(node->outputs[i].dtype)) {
-            return false;
-        }
-    }
-    return mxn_dtype_is_float(node->inputs[input].dtype);
+    const mxn_gradient *gradient;
+    return node->params != NULL && mxn_params_gradient(node->params, &gradient) == MXP_OK &&
+           gradient->count == 0;
 }
 
 static int want(mxn_plan *plan)
@@ -158,8 +155,9 @@ static int want(mxn_plan *plan)
             visit->wanted = node->request != MXN_NULL;
         }
         for (uint32_t i = 0; i < input_count(node) && !visit->wanted; i++) {
-            visit->wanted = mxn__plan_wants(plan, node->inputs[i].from) && !is_step(node, i);
+            visit->wanted = mxn__plan_wants(plan, node->inputs[i].from);
         }
+        visit->wanted = visit->wanted && !is_flat(node);
         any = any || visit->wanted;
     }
     if (error == MXP_OK && !any) {

@@ -212,6 +212,14 @@ static int cast_types(const mxn_types *types)
     return mxn__type_merge(types->params, "output", 0, &types->outputs[0], params->dtype);
 }
 
+// A gradient goes on through whole numbers, as if the cast did not round. Truths have none.
+static const mxn_gradient_step *cast_gradient(const void *values)
+{
+    static const mxn_gradient_step back[] = {{.op = "_backward_cast", .takes = "g0"}, {0}};
+    static const mxn_gradient_step none[] = {{0}};
+    return ((const cast_params *)values)->dtype == MXN_BOOL ? none : back;
+}
+
 // ---- the table --------------------------------------------------------------------------------
 enum { PASSES_ON = MXN_OP_ANY_TYPE | MXN_OP_INPLACE };
 #define BACKWARD(name_)                                                          \
@@ -303,7 +311,7 @@ static const mxn_op_def table[] = {
         .params_bytes = sizeof(cast_params),
         .types = cast_types,
         .flags = PASSES_ON,
-        .gradient = MXN_USES_NONE("_backward_cast"),
+        .gradient_of = cast_gradient,
         .forward = copy_forward,
     },
     COPY("_copy", "identity", "data", MXN_USES_NONE("_copy")),

@@ -268,7 +268,8 @@ STEPS = {  # what is made of truths and whole numbers, and its gradient
     "not": (lambda m, x: ~(x > 0) * x, lambda v: v <= 0),
     "sums of truths": (lambda m, x: (x > 0).sum(axis=0) * x, lambda v: (v > 0).sum(axis=0)),
     "quotient": (lambda m, x: x / ((x > 0) + 1), lambda v: 1 / ((v > 0) + 1)),
-    "whole part": (lambda m, x: x.astype("int32") * x, lambda v: v.astype("int32")),
+    "whole part": (lambda m, x: m.floor(x).astype("int32") * x, onp.floor),
+    "truths by a cast": (lambda m, x: m.floor(abs(x)).astype("bool") * x + x.astype("bool") * x, lambda v: 1 + (abs(v) >= 1)),
     "place": (lambda m, x: m.argmax(x) * x, lambda v: v.argmax()),
     "infinite?": (lambda m, x: m.isnan(x) * x + x, lambda v: 1),
     "only truths": (lambda m, x: (x > 0) * 1.0, lambda v: 0),
@@ -277,7 +278,7 @@ STEPS = {  # what is made of truths and whole numbers, and its gradient
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", STEPS)
-def test_nothing_goes_back_through_truths_and_whole_numbers(name, dtype):
+def test_nothing_goes_back_through_truths_and_places(name, dtype):
     function, gradient = STEPS[name]
     x = mx.np.array(VALUES, dtype=dtype)
     x.attach_grad()
@@ -285,6 +286,15 @@ def test_nothing_goes_back_through_truths_and_whole_numbers(name, dtype):
         y = function(mx.np, x)
     y.backward()
     onp.testing.assert_allclose(x.grad.asnumpy(), onp.broadcast_to(gradient(x.asnumpy()), VALUES.shape), rtol=1e-6)
+
+
+def test_a_cast_hands_gradients_on():
+    x = mx.nd.array([0.2, 2.7])
+    x.attach_grad()
+    with autograd.record():
+        y = x.astype("int32").astype("float32") * 3
+    y.backward()
+    assert x.grad.asnumpy().tolist() == [3, 3]
 
 
 def test_whole_numbers_of_whole_numbers_have_gradients():

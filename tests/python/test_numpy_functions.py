@@ -71,6 +71,7 @@ def test_values_and_types(name):
 
 
 def test_functions_of_numbers_alone():
+    assert np.finfo(np.float32).eps == onp.finfo("float32").eps and np.iinfo("int8").max == 127
     for word in ("add", "subtract", "multiply", "power", "maximum", "hypot", "less"):
         assert getattr(np, word)(2, 3) == getattr(onp, word)(2, 3)
     assert mx.nd.modulo(7, 4) == 3 and mx.nd.lesser(2, 3) and mx.nd.maximum(2, 3.5) == 3.5

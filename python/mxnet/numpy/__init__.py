@@ -8,8 +8,8 @@ and refuse to run while autograd records.
 from typing import Any, List
 
 import numpy as _onp
-from numpy import (bool_, dtype, e, float16, float32, float64, inf, int8, int16, int32, int64, nan,
-                   newaxis, pi, uint8, uint16, uint32, uint64)
+from numpy import (bool_, dtype, e, finfo, float16, float32, float64, iinfo, inf, int8, int16, int32, int64,
+                   nan, newaxis, pi, uint8, uint16, uint32, uint64)
 
 from .. import _files
 from .._functions import lazy
