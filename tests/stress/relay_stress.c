@@ -2,7 +2,7 @@
 // One call at a time, each on a thread that knows of the calls before it only what the library lets
 // it know (relay.h). For ThreadSanitizer: two calls that touch the same without an order of the
 // library's own are found whenever one follows the other, not only when they meet. Threads that
-// come to an end are never joined. 2000 calls, 40000 with MXPROF_TEST_LONG=1; the same in every
+// come to an end are never joined. 2000 calls, 20000 with MXPROF_TEST_LONG=1; the same in every
 // run.
 #define MXP_INLINE
 #include "cmocka_all.h"
@@ -318,7 +318,7 @@ static void calls_of_threads_that_only_the_library_orders(void **state)
         assert_int_equal(pthread_create(&threads[i], NULL, take_turns, which), 0);
     }
     uint64_t random = 1;
-    for (int steps = stress_is_long() ? 40000 : 2000; steps > 0; steps--) {
+    for (int steps = stress_is_long() ? 20000 : 2000; steps > 0; steps--) {
         take_turn((int)random_below(&random, THREADS), (unsigned)random_below(&random, CALLS),
                   (unsigned)random_below(&random, 1 << 20));
         relay_wait(&turn, NOBODY);
