@@ -312,6 +312,11 @@ int mxn__compute_start(void)
     return MXP_OK;
 }
 
+bool mxn__compute_is_there(void)
+{
+    return __atomic_load_n(&shared.state, __ATOMIC_ACQUIRE) != ABSENT;
+}
+
 void mxn__compute_stop(void)
 {
     if (!has_thread) {

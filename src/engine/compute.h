@@ -20,6 +20,8 @@ void mxn__compute_back_pressure(void);
 
 // 0, or MXP_ENOMEM if there is no thread to be had. Starting twice does nothing.
 int mxn__compute_start(void);
+// Whether there is a worker that has not ended.
+bool mxn__compute_is_there(void);
 // Ends the worker after the last queued operation.
 void mxn__compute_stop(void);
 // In a forked child: the worker is not here.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Start, stop, shutdown, fork, exit, and the counts, under one lock. An operation takes it only to
-// start what is not there, and a worker never, because it may be waited for under it.
+// start what is not there, and does not wait for it once that is there: whoever has the lock may be
+// waiting for the operation.
 //
 // Fork. The forking thread ends the workers, waits until nothing is pending, holding the push lock
 // so that nothing new comes, and takes the other locks. Parent and child start again with their
@@ -131,9 +132,25 @@ static int start_locked(void)
     return code;
 }
 
+// False: whoever has the lock has started meanwhile. Before a fork that one goes on to wait, for
+// operations that may need the caller to push others.
+static bool lock_or_started(void)
+{
+    enum { BREAK_US = 20 };
+    while (pthread_mutex_trylock(&lock.mutex) != 0) {
+        if (is_started() && (mxn__engine_naive() || mxn__compute_is_there())) {
+            return false;
+        }
+        mxp__os_sleep_us(BREAK_US);
+    }
+    return true;
+}
+
 int mxn__engine_start_slow(void)
 {
-    mxp__lock(&lock);
+    if (!lock_or_started()) {
+        return MXP_OK;
+    }
     int code = start_locked();
     mxp__unlock(&lock);
     return code;

@@ -247,6 +247,50 @@ static void a_fork_while_others_push_loses_nothing(void **state)
     mxn_wait_all();
 }
 
+static mxn_completion *handed_over;
+static void hand_over(const mxn_run *run, void *argument, mxn_completion *completion)
+{
+    (void)run;
+    (void)argument;
+    __atomic_store_n(&handed_over, completion, __ATOMIC_RELEASE);
+}
+
+static void *push_before_completing(void *ran)
+{
+    const mxn_work work = {.function.async = hand_over, .form = MXN_ASYNC_FUNCTION};
+    while (__atomic_load_n(&pushing, __ATOMIC_ACQUIRE)) {
+        mxn_completion *completion;
+        __atomic_store_n(&handed_over, NULL, __ATOMIC_RELAXED);
+        assert_int_equal(engine_push_work(work, NULL, NULL), 0);
+        while ((completion = __atomic_load_n(&handed_over, __ATOMIC_ACQUIRE)) == NULL) {
+            mxp__os_yield();
+        }
+        engine_push(engine_add_one, ran, NULL, NULL);
+        mxn_complete(completion, 0);
+    }
+    return NULL;
+}
+
+// The fork waits for the operation, so the push must not wait for the fork.
+static void a_fork_waits_for_what_needs_another_push(void **state)
+{
+    (void)state;
+    uint32_t ran = 0;
+    __atomic_store_n(&pushing, true, __ATOMIC_RELEASE);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, push_before_completing, &ran), 0);
+    for (int round = 0; round < 100; round++) {
+        pid_t child = fork();
+        if (child == 0) {
+            _exit(0);
+        }
+        assert_int_equal(child_status(child), 0);
+    }
+    __atomic_store_n(&pushing, false, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+    assert_int_equal(mxn_wait_all(), 0);
+}
+
 static int fork_inside(const mxn_run *run, void *status)
 {
     (void)run;
@@ -501,6 +545,7 @@ int main(void)
         cmocka_unit_test(after_shutdown_only_deletions_run),
         cmocka_unit_test(parent_and_child_go_on_after_a_fork),
         cmocka_unit_test(a_fork_while_others_push_loses_nothing),
+        cmocka_unit_test(a_fork_waits_for_what_needs_another_push),
         cmocka_unit_test(a_fork_inside_an_operation_leaves_the_child_without_engine),
         cmocka_unit_test(a_naive_engine_forks_too),
         cmocka_unit_test(a_worker_that_ends_may_push_what_its_destructors_do),
