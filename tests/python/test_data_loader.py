@@ -197,6 +197,17 @@ def test_leaving_a_loop_leaves_no_shared_memory():
     assert wait_for(lambda: not blocks())
 
 
+def test_leaving_loops_is_quiet(monkeypatch):
+    failed = []
+    monkeypatch.setattr(threading, "excepthook", lambda failure: failed.append(failure.exc_value))
+    for _ in range(10):
+        loader = DataLoader(onp.zeros((64, 1000)), 4, num_workers=2)
+        for _ in loader:
+            break
+        del loader
+    assert failed == []
+
+
 def test_nothing_goes_on_once_a_loader_is_gone():
     """Else it might meet the end of the program."""
     before = set(threading.enumerate())

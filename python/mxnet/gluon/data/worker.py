@@ -63,9 +63,12 @@ def kill_workers(pool: ProcessPoolExecutor) -> None:
     """Ends workers in the middle of their work, which nobody waits for any more. The thread that
     looks after them has ended as well: at the program's end Python would write to a pipe that it
     closes. It may be the thread that collects the loader: it cannot wait for itself."""
-    for process in list((pool._processes or {}).values()):
+    processes, keeper = list((pool._processes or {}).values()), pool._executor_manager_thread
+    pool.shutdown(wait=False, cancel_futures=True)  # first: it fails on cancelled work of dead workers
+    for process in processes:
         process.kill()
-    pool.shutdown(wait=pool._executor_manager_thread is not threading.current_thread())
+    if keeper is not None and keeper is not threading.current_thread():
+        keeper.join()
 
 
 def make_shared_batch(indices: List[int], name: str) -> Any:
