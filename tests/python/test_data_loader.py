@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data sets, samplers, and the loader: in the process, with threads, with worker processes."""
+import _posixshmem
 import os
 import pathlib
 import signal
 import threading
 import time
+from multiprocessing.shared_memory import SharedMemory
 
 import numpy as onp
 import pytest
@@ -13,6 +15,7 @@ import mxnet as mx
 from mxnet.gluon.data import (ArrayDataset, BatchSampler, DataLoader, Dataset, RandomSampler,
                               SequentialSampler, SimpleDataset)
 from mxnet.gluon.data.vision import transforms
+from mxnet.gluon.data.worker import remove_shared_batch
 from python_program import run_python, running_python
 
 HOW = pytest.mark.parametrize("how", [{}, {"num_workers": 2},
@@ -195,6 +198,15 @@ def test_leaving_a_loop_leaves_no_shared_memory():
     for _ in loader:
         break
     assert wait_for(lambda: not blocks())
+
+
+def test_a_block_that_has_no_size_yet_is_removed():
+    name = f"mxnet-{os.getpid()}-test"
+    SharedMemory(f"{name}-0", create=True, size=8).close()
+    os.close(_posixshmem.shm_open(f"/{name}-1", os.O_CREAT | os.O_RDWR, mode=0o600))
+    assert len(blocks()) == 2
+    remove_shared_batch(name)
+    assert not blocks()
 
 
 def test_leaving_loops_is_quiet(monkeypatch):

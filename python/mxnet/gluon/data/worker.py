@@ -118,7 +118,11 @@ def remove_shared_batch(name: str) -> None:
         for i in itertools.count():
             blocks.append(SharedMemory(f"{name}-{i}"))
     except FileNotFoundError:
-        _remove(blocks)
+        pass
+    except ValueError:  # the last one is empty: its worker was killed before it gave it a size
+        from _posixshmem import shm_unlink  # SharedMemory cannot remove what it cannot open
+        shm_unlink(f"/{name}-{len(blocks)}")
+    _remove(blocks)
 
 
 def _remove(blocks: List[SharedMemory]) -> None:
