@@ -99,6 +99,7 @@ typedef struct error_line {
 static __thread error_line *line __attribute__((tls_model("initial-exec")));
 static __thread const char *fixed_line __attribute__((tls_model("initial-exec")));
 static pthread_key_t line_key;
+static int line_key_error;  // 0: made
 static pthread_once_t line_once = PTHREAD_ONCE_INIT;
 
 static void line_free(void *block)
@@ -110,13 +111,17 @@ static void line_free(void *block)
 
 static void line_make_key(void)
 {
-    pthread_key_create(&line_key, line_free);
+    line_key_error = pthread_key_create(&line_key, line_free);
 }
 
 static error_line *line_with_room(size_t length)
 {
     if (line != NULL && line->capacity > length) {
         return line;
+    }
+    pthread_once(&line_once, line_make_key);
+    if (line_key_error != 0) {
+        return NULL;  // nobody would free it
     }
     size_t capacity = length < 256 ? 256 : length + 1;
     error_line *grown = realloc(line, sizeof(error_line) + capacity);
@@ -125,7 +130,6 @@ static error_line *line_with_room(size_t length)
     }
     grown->capacity = capacity;
     line = grown;
-    pthread_once(&line_once, line_make_key);
     pthread_setspecific(line_key, grown);
     return grown;
 }

@@ -24,6 +24,7 @@ static struct {
 } threads;
 
 static pthread_key_t exit_key;
+static int exit_key_error;  // 0: made; else nobody learns that a thread has ended
 static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
 
 // From here on a hold waits for this thread, which is in the list, or this thread has waited for
@@ -51,7 +52,7 @@ static void thread_exit(void *block)
 
 static void make_exit_key(void)
 {
-    pthread_key_create(&exit_key, thread_exit);
+    exit_key_error = pthread_key_create(&exit_key, thread_exit);
 }
 
 static void start_chunk(mxp_thread *self, mxp_chunk_header *chunk, size_t size_bytes, uint64_t now)
@@ -109,6 +110,13 @@ static uint32_t current_name(void)
         return MXP_NAME_NONE;
     }
     return mxp_intern(NULL, name, MXP_STYLE_NONE, MXP_UNIT_NONE);
+}
+
+static void call_at_exit(void *self)
+{
+    if (exit_key_error == 0) {
+        pthread_setspecific(exit_key, self);
+    }
 }
 
 static bool link_thread(mxp_thread *self)
@@ -195,7 +203,7 @@ static mxp_thread *settle_in(mxp_thread *self)
     bool linked = link_thread(self);
     if (linked) {
         mxp_self = &self->hot;
-        pthread_setspecific(exit_key, self);
+        call_at_exit(self);
     } else {
         mxp__store_leave(self, false);
     }
@@ -311,7 +319,7 @@ void mxp__threads_fork_child(void)
     threads.settling = 0;
     threads.lost = threads.lost_from = 0;
     if (mxp_self != NULL) {
-        pthread_setspecific(exit_key, NULL);
+        call_at_exit(NULL);
         mxp_self = NULL;
     }
 }
