@@ -36,20 +36,36 @@ mxp_thread_entry mxp__thread_entry_of(mxp_thread *thread)
     };
 }
 
-size_t mxp__thread_losses(mxp_thread *thread, mxp_loss_entry *entries)
+static size_t copy_windows(const mxp_thread *thread, mxp_loss_entry *entries)
 {
     size_t count = 0;
-    if (__atomic_load_n(&thread->lost, __ATOMIC_RELAXED) != 0) {
-        mxp__hold();  // the owner writes its windows
-        for (size_t i = 0; i < MXP__LOSS_WINDOWS; i++) {
-            const mxp_loss_window *window = &thread->loss[i];
-            if (window->reason != 0) {
-                entries[count++] = (mxp_loss_entry){thread->index, window->reason, window->count,
-                                                    window->from_ticks, window->to_ticks};
-            }
+    for (size_t i = 0; i < MXP__LOSS_WINDOWS; i++) {
+        const mxp_loss_window *window = &thread->loss[i];
+        if (window->reason != 0) {
+            entries[count++] = (mxp_loss_entry){thread->index, window->reason, window->count,
+                                                window->from_ticks, window->to_ticks};
         }
-        mxp__release();
     }
+    return count;
+}
+
+// The owner writes its windows, unless it is gone: a hold waits for every busy thread, which would
+// take long for each of thousands.
+static size_t windows_of(mxp_thread *thread, mxp_loss_entry *entries)
+{
+    if (mxp__thread_is_gone(thread)) {
+        return copy_windows(thread, entries);
+    }
+    mxp__hold();
+    size_t count = copy_windows(thread, entries);
+    mxp__release();
+    return count;
+}
+
+size_t mxp__thread_losses(mxp_thread *thread, mxp_loss_entry *entries)
+{
+    bool has_lost = __atomic_load_n(&thread->lost, __ATOMIC_RELAXED) != 0;
+    size_t count = has_lost ? windows_of(thread, entries) : 0;
     if (lost_busy(thread) != 0) {
         entries[count++] = (mxp_loss_entry){.thread = thread->index,
                                             .reason = MXP_LOSS_IN_SIGNAL,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of threads: when one that has ended gives its own away.
+// Threads that have ended: when one gives its block away, and what it has lost.
 #include "cmocka_all.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include "base/os/os.h"
 #include "prof/pool.h"
@@ -51,10 +52,49 @@ static void a_block_is_given_back_when_its_thread_is_done_with_it(void **state)
     assert_ptr_equal(next, ended);
 }
 
+static void *lose_one(void *nothing)
+{
+    mxp__thread_lose(mxp__thread_self(), MXP_LOSS_MEMORY_FULL, 1, mxp_ticks());
+    return nothing;
+}
+
+static void *be_busy(void *nothing)
+{
+    mxp_thread *self = mxp__thread_self();
+    __atomic_store_n(&self->hot.busy, 1u, __ATOMIC_RELEASE);
+    relay_pass(&turn, 4);
+    relay_wait(&turn, 5);
+    __atomic_store_n(&self->hot.busy, 0u, __ATOMIC_RELEASE);
+    return nothing;
+}
+
+// A hold has patience for a second with a thread that stays busy.
+static void losses_of_threads_that_are_gone_need_no_hold(void **state)
+{
+    (void)state;
+    enum { THREADS = 200 };
+    pthread_t thread;
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&thread, NULL, lose_one, NULL), 0);
+        pthread_join(thread, NULL);
+    }
+    assert_int_equal(pthread_create(&thread, NULL, be_busy, NULL), 0);
+    relay_wait(&turn, 4);
+    alarm(100);
+    mxp_source *source;
+    assert_int_equal(mxp__live_open(MXP__CONSUMER_FILE, &source), MXP_OK);
+    alarm(0);
+    relay_pass(&turn, 5);
+    pthread_join(thread, NULL);
+    assert_int_equal(source->loss_count, THREADS);
+    mxp__source_close(source);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_is_given_back_when_its_thread_is_done_with_it),
+        cmocka_unit_test(losses_of_threads_that_are_gone_need_no_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
