@@ -12,7 +12,7 @@
 
 enum {
     MXP__POOL_RESERVE_BYTES = 16 << 20,
-    MXP__POOL_WARM_BYTES = 4 << 20,  // kept for the next run when a profile is finished
+    MXP__POOL_WARM_BYTES = 64 << 20,  // kept for the next run when a profile is finished
 };
 
 // The lock also guards short lists that owners and drains share (thread list, closed tokens).
