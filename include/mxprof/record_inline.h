@@ -93,9 +93,11 @@ static inline void mxp_inline_end_under(const mxp_control_block *control, mxp_na
     __atomic_store_n(&self->busy, 1u, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     // Pairs with mxp__release: what was changed here during a hold is seen with the gate after it.
+    // Cursor and base are read before it is known whether there is a hold, which may change them.
     uint32_t gate = __atomic_load_n(&control->gate, __ATOMIC_ACQUIRE);
     uint64_t closed = __atomic_load_n(&control->closed_ticks, __ATOMIC_RELAXED);
-    uint64_t *cursor = self->cursor;
+    uint64_t *cursor = __atomic_load_n(&self->cursor, __ATOMIC_RELAXED);
+    uint64_t base = __atomic_load_n(&self->base_ticks, __ATOMIC_RELAXED);
     uint64_t duration = now - token;
     uint32_t depth = self->depth - 1;
     mxp_open_span *slot = mxp_open_slot(self, depth);
@@ -104,7 +106,7 @@ static inline void mxp_inline_end_under(const mxp_control_block *control, mxp_na
     if (__builtin_expect(((gate & (MXP_CLASS_ALL | MXP_GATE_TAP | MXP_GATE_HOLD)) - 1u) >=
                                  MXP_CLASS_ALL ||
                              token <= closed || slot->begin != token ||
-                             (duration >> 32 | (now - self->base_ticks) >> 47) != 0 ||
+                             (duration >> 32 | (now - base) >> 47) != 0 ||
                              cursor >= __atomic_load_n(&self->limit, __ATOMIC_RELAXED),
                          0)) {
         mxp_span_end_slow(name, token, now);
@@ -137,9 +139,10 @@ static inline uint64_t *mxp_inline_open(uint32_t classes, unsigned units, uint64
     __atomic_store_n(&self->busy, 1u, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_ACQUIRE);
-    uint64_t *words = self->cursor;
+    uint64_t *words = __atomic_load_n(&self->cursor, __ATOMIC_RELAXED);
     // The moment may lie a little before the chunk's base.
-    uint64_t distance = now - self->base_ticks + (UINT64_C(1) << 46);
+    uint64_t base = __atomic_load_n(&self->base_ticks, __ATOMIC_RELAXED);
+    uint64_t distance = now - base + (UINT64_C(1) << 46);
     if (__builtin_expect((gate & classes) == 0 || (gate & MXP_GATE_HOLD) != 0 ||
                              distance >> 47 != 0 ||
                              words + 2 * units > __atomic_load_n(&self->limit, __ATOMIC_RELAXED),

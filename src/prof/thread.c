@@ -68,7 +68,7 @@ static void start_chunk(mxp_thread *self, mxp_chunk_header *chunk, size_t size_b
         .lost_before = self->lost_before,
     };
     self->lost_before = 0;
-    self->hot.base_ticks = now;
+    __atomic_store_n(&self->hot.base_ticks, now, __ATOMIC_RELAXED);
     self->chunk_end = (uint64_t *)((char *)chunk + size_bytes);
 }
 
@@ -77,7 +77,7 @@ void mxp__thread_restart(mxp_thread *thread, uint64_t now)
     mxp_chunk_header *chunk = mxp__thread_first_chunk(thread);
     start_chunk(thread, chunk, MXP__THREAD_BLOCK_BYTES - MXP__THREAD_PART_BYTES, now);
     thread->first = thread->current = chunk;
-    thread->hot.cursor = mxp__chunk_words(chunk);
+    __atomic_store_n(&thread->hot.cursor, mxp__chunk_words(chunk), __ATOMIC_RELAXED);
     __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);  // asks how far it may go
 }
 

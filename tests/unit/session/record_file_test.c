@@ -17,6 +17,7 @@
 #include <mxprof/profiler.h>
 #include <mxprof/record.h>
 
+#include "base/os/os.h"
 #include "relay.h"
 #include "trace/event.h"
 #include "trace/native.h"
@@ -433,6 +434,43 @@ static void a_thread_goes_on_when_the_file_of_a_ring_has_ended(void **state)
     assert_int_equal(read_file(path, "a").spans, 1);
 }
 
+static void *record_until_told(void *task)
+{
+    while (!__atomic_load_n(&turn, __ATOMIC_RELAXED)) {
+        spans(10);
+        mxp_duration_start(task);
+        mxp_duration_stop(task);
+    }
+    return NULL;
+}
+
+static void files_of_rings_come_and_go_beside_recording(void **state)
+{
+    (void)state;
+    mxp_handle domain, task;
+    assert_int_equal(mxp_domain_create("test", &domain), 0);
+    assert_int_equal(mxp_task_create(domain, "task", &task), 0);
+    mxp_config config;
+    mxp_config_init(&config);
+    config.store = MXP_STORE_FILE;
+    config.full_policy = MXP_FULL_RING;
+    config.native_filename = path;
+    config.continuous_dump = 0;
+    config.memory_limit_bytes = 4 << 20;
+    assert_int_equal(mxp_session_configure(session, &config), 0);
+    turn = 0;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, record_until_told, task), 0);
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(mxp_session_run(session), 0);
+        mxp__os_sleep_us(1000);
+        assert_int_equal(mxp_session_dump(session, 1), 0);
+    }
+    __atomic_store_n(&turn, 1, __ATOMIC_RELAXED);
+    pthread_join(thread, NULL);
+    assert_int_equal(mxp_object_destroy(task), 0);
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
@@ -453,6 +491,7 @@ int main(void)
         TEST(a_child_records_into_its_own_file),
         TEST(a_file_that_is_being_recorded_is_not_taken),
         TEST(a_thread_goes_on_when_the_file_of_a_ring_has_ended),
+        TEST(files_of_rings_come_and_go_beside_recording),
     };
 #undef TEST
     return cmocka_run_group_tests(tests, NULL, NULL);
