@@ -462,7 +462,10 @@ static void files_of_rings_come_and_go_beside_recording(void **state)
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, record_until_told, task), 0);
     for (int i = 0; i < 100; i++) {
-        assert_int_equal(mxp_session_run(session), 0);
+        // A file that begins may be too small for all that was recorded since the last one ended.
+        if (mxp_session_run(session) != 0) {
+            assert_non_null(strstr(mxp_last_error(), "no room"));
+        }
         mxp__os_sleep_us(1000);
         assert_int_equal(mxp_session_dump(session, 1), 0);
     }
