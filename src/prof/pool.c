@@ -91,8 +91,6 @@ static bool drop_spare(void)
 void mxp__pool_limit(uint64_t limit_bytes)
 {
     __atomic_store_n(&pool.limit_bytes, limit_bytes, __ATOMIC_RELAXED);
-    while (mxp__pool_held_bytes() > limit_bytes && (drop_spare() || drop_free_block())) {
-    }
 }
 
 static mxp_chunk_header *take_chunk(uint64_t beyond_bytes)

@@ -10,15 +10,12 @@
 
 #include "prof/spin.h"
 
-enum {
-    MXP__POOL_RESERVE_BYTES = 16 << 20,
-    MXP__POOL_WARM_BYTES = 64 << 20,  // kept for the next run when a profile is finished
-};
+enum { MXP__POOL_RESERVE_BYTES = 16 << 20 };
 
 // The lock also guards short lists that owners and drains share (thread list, closed tokens).
 extern mxp_spin mxp__pool_lock;
 
-void mxp__pool_limit(uint64_t limit_bytes);  // unmaps spare chunks beyond it
+void mxp__pool_limit(uint64_t limit_bytes);
 // Takes chunks from the system until all of the limit is held, and touches them.
 bool mxp__pool_prefill(void);
 

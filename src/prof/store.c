@@ -111,12 +111,8 @@ void mxp__store_settle(void)
         mxp__ring_forget();
         mxp__release();
     }
-    bool recording = mxp__recorder_is_on() != 0;
     mxp__drain_unlock();
     mxp__live_tidy();
-    if (!recording) {
-        mxp__pool_trim(MXP__POOL_WARM_BYTES);
-    }
 }
 
 int mxp__store_copy(const mxp_block *block)

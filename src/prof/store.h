@@ -30,8 +30,7 @@ bool mxp__store_is_open(void);
 bool mxp__store_holds(const void *words);
 bool mxp__store_is_own(const mxp_chunk_header *chunk);  // of where chunks now come from
 int mxp__store_copy(const mxp_block *block);  // MXP_EIO: the file is full
-// What was recorded is written, or copied: a ring begins anew, and while nothing is recorded memory
-// beyond MXP__POOL_WARM_BYTES goes back to the system.
+// What was recorded is written, or copied: a ring begins anew.
 void mxp__store_settle(void);
 // A newer CLOCK section of MXP__STORE_CLOCK_BYTES; one of another length is not taken.
 void mxp__store_put_clock(const void *section, size_t size_bytes);

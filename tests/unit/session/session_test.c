@@ -316,30 +316,6 @@ static void what_cannot_go_to_the_old_file_goes_to_the_new(void **state)
     assert_int_equal(file_holds("session_test.json", "\"pending\""), 1);
 }
 
-static uint64_t held_bytes(void)
-{
-    mxp_report report = {.size_bytes = sizeof report};
-    assert_int_equal(mxp_session_report(session, &report), MXP_OK);
-    return report.memory_bytes;
-}
-
-static void what_a_finished_profile_took_is_given_back(void **state)
-{
-    (void)state;
-    const uint64_t kept = 65 << 20;  // what stays warm, and the blocks of threads
-    config.filename = "/dev/null";
-    assert_int_equal(mxp_session_configure(session, &config), MXP_OK);
-    assert_int_equal(mxp_session_run(session), MXP_OK);
-    mxp_name name = mxp_span_name("test", "span");
-    for (int i = 0; i < 5000000; i++) {
-        mxp_span_end(name, mxp_span_begin(name));
-    }
-    assert_true(held_bytes() > kept);
-    mxp_session_stop(session);
-    assert_int_equal(mxp_session_dump(session, 1), MXP_OK);
-    assert_true(held_bytes() <= kept);
-}
-
 static void the_timer_recycles_memory_without_end(void **state)
 {
     (void)state;
@@ -384,7 +360,6 @@ int main(void)
         TEST(a_full_memory_counts_what_it_could_not_take),
         TEST(a_new_file_begins_with_a_new_name_only),
         TEST(what_cannot_go_to_the_old_file_goes_to_the_new),
-        TEST(what_a_finished_profile_took_is_given_back),
         TEST(the_timer_recycles_memory_without_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
