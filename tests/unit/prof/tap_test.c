@@ -33,7 +33,8 @@ static void second(void *context, int kind, mxp_name name, uint64_t begin, uint6
 
 static void *change_taps(void *nothing)
 {
-    for (int i = 0; i < CHANGES; i++) {
+    // On a busy machine the other thread may come late.
+    for (int i = 0; i < CHANGES || __atomic_load_n(&calls, __ATOMIC_RELAXED) == 0; i++) {
         mxp_tap tap = i % 2 == 0 ? first : second;
         mxp_tap_add(tap, &contexts[i % 2]);
         mxp_tap_remove(tap, &contexts[i % 2]);
@@ -54,7 +55,6 @@ static void no_tap_is_called_with_the_context_of_another(void **state)
     }
     pthread_join(thread, NULL);
     mxp__recorder_stop(1);
-    assert_true(calls > 0);
     assert_int_equal(wrong, 0);
 }
 
