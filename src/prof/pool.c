@@ -18,6 +18,11 @@ static struct {
     uint64_t limit_bytes;  // atomic
 } pool = {.limit_bytes = UINT64_C(1) << 30};
 
+void mxp__pool_limit(uint64_t limit_bytes)
+{
+    __atomic_store_n(&pool.limit_bytes, limit_bytes, __ATOMIC_RELAXED);
+}
+
 uint64_t mxp__pool_held_bytes(void)
 {
     return __atomic_load_n(&pool.held_bytes, __ATOMIC_RELAXED);
@@ -55,42 +60,6 @@ static mxp_chunk_header *take_spare(void)
     }
     mxp__spin_unlock(&mxp__pool_lock);
     return chunk;
-}
-
-static void *take_free_block(void)
-{
-    if (!mxp__spin_lock(&mxp__pool_lock)) {
-        return NULL;
-    }
-    void *block = pool.free_blocks;
-    if (block != NULL) {
-        pool.free_blocks = *(void **)block;
-    }
-    mxp__spin_unlock(&mxp__pool_lock);
-    return block;
-}
-
-static bool drop_free_block(void)
-{
-    void *block = take_free_block();
-    if (block != NULL) {
-        unmap_counted(block, MXP__THREAD_BLOCK_BYTES);
-    }
-    return block != NULL;
-}
-
-static bool drop_spare(void)
-{
-    mxp_chunk_header *spare = take_spare();
-    if (spare != NULL) {
-        unmap_counted(spare, MXP_CHUNK_BYTES);
-    }
-    return spare != NULL;
-}
-
-void mxp__pool_limit(uint64_t limit_bytes)
-{
-    __atomic_store_n(&pool.limit_bytes, limit_bytes, __ATOMIC_RELAXED);
 }
 
 static mxp_chunk_header *take_chunk(uint64_t beyond_bytes)
@@ -151,13 +120,24 @@ bool mxp__pool_prefill(void)
 static void *map_block(uint64_t beyond_bytes)
 {
     void *block = map_counted(MXP__THREAD_BLOCK_BYTES, beyond_bytes);
-    return block != NULL || !drop_spare() ? block
-                                          : map_counted(MXP__THREAD_BLOCK_BYTES, beyond_bytes);
+    mxp_chunk_header *spare = block == NULL ? take_spare() : NULL;
+    if (spare != NULL) {
+        unmap_counted(spare, MXP_CHUNK_BYTES);
+        block = map_counted(MXP__THREAD_BLOCK_BYTES, beyond_bytes);
+    }
+    return block;
 }
 
 static void *take_block(uint64_t beyond_bytes)
 {
-    void *block = take_free_block();
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return NULL;
+    }
+    void *block = pool.free_blocks;
+    if (block != NULL) {
+        pool.free_blocks = *(void **)block;
+    }
+    mxp__spin_unlock(&mxp__pool_lock);
     if (block == NULL) {
         return map_block(beyond_bytes);
     }
@@ -186,21 +166,23 @@ void mxp__pool_give_block(void *block)
     mxp__spin_unlock(&mxp__pool_lock);
 }
 
-static uint64_t spare_bytes(void)
+void mxp__pool_trim(uint64_t keep_free_bytes)
 {
-    uint64_t chunks = 0;
-    if (mxp__spin_lock(&mxp__pool_lock)) {
-        chunks = pool.free_chunk_count;
+    for (;;) {
+        mxp_chunk_header *chunk = NULL;
+        if (!mxp__spin_lock(&mxp__pool_lock)) {
+            return;
+        }
+        if (pool.free_chunk_count * MXP_CHUNK_BYTES > keep_free_bytes) {
+            chunk = pool.free_chunks;
+            pool.free_chunks = (mxp_chunk_header *)(uintptr_t)chunk->next;
+            pool.free_chunk_count--;
+        }
         mxp__spin_unlock(&mxp__pool_lock);
-    }
-    return chunks * MXP_CHUNK_BYTES;
-}
-
-void mxp__pool_trim(uint64_t keep_bytes)
-{
-    while (drop_free_block()) {
-    }
-    while (spare_bytes() > keep_bytes && drop_spare()) {
+        if (chunk == NULL) {
+            return;
+        }
+        unmap_counted(chunk, MXP_CHUNK_BYTES);
     }
 }
 

@@ -26,10 +26,10 @@ mxp_chunk_header *mxp__pool_take_reserve(void);
 void mxp__pool_give_chunk(mxp_chunk_header *chunk);
 void mxp__pool_drop_chunk(mxp_chunk_header *chunk);  // to the system: room for something else
 void *mxp__pool_take_block(void);  // a zeroed thread block, or null
-void *mxp__pool_take_reserve_block(void);
+void *mxp__pool_take_reserve_block(void);  // the same, as mxp__pool_take_reserve
 void mxp__pool_give_block(void *block);
 uint64_t mxp__pool_held_bytes(void);
-void mxp__pool_trim(uint64_t keep_bytes);  // unmaps spare blocks, and spare chunks beyond it
+void mxp__pool_trim(uint64_t keep_free_bytes);  // unmaps spare chunks beyond it
 void mxp__pool_fork_child(void);  // forgets all: the memory stays the parent's copy
 
 #endif
