@@ -403,6 +403,18 @@ static void a_file_that_is_being_recorded_is_not_taken(void **state)
 // ---- threads, for the sanitizers ---------------------------------------------------------------
 static int turn;
 
+static void configure_ring(void)
+{
+    mxp_config config;
+    mxp_config_init(&config);
+    config.store = MXP_STORE_FILE;
+    config.full_policy = MXP_FULL_RING;
+    config.native_filename = path;
+    config.continuous_dump = 0;
+    config.memory_limit_bytes = 4 << 20;
+    assert_int_equal(mxp_session_configure(session, &config), 0);
+}
+
 static void *record_in_turns(void *nothing)
 {
     spans(10000);  // into chunks of the file
@@ -415,14 +427,7 @@ static void *record_in_turns(void *nothing)
 static void a_thread_goes_on_when_the_file_of_a_ring_has_ended(void **state)
 {
     (void)state;
-    mxp_config config;
-    mxp_config_init(&config);
-    config.store = MXP_STORE_FILE;
-    config.full_policy = MXP_FULL_RING;
-    config.native_filename = path;
-    config.continuous_dump = 0;
-    config.memory_limit_bytes = 4 << 20;
-    assert_int_equal(mxp_session_configure(session, &config), 0);
+    configure_ring();
     assert_int_equal(mxp_session_run(session), 0);
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, record_in_turns, NULL), 0);
@@ -450,14 +455,7 @@ static void files_of_rings_come_and_go_beside_recording(void **state)
     mxp_handle domain, task;
     assert_int_equal(mxp_domain_create("test", &domain), 0);
     assert_int_equal(mxp_task_create(domain, "task", &task), 0);
-    mxp_config config;
-    mxp_config_init(&config);
-    config.store = MXP_STORE_FILE;
-    config.full_policy = MXP_FULL_RING;
-    config.native_filename = path;
-    config.continuous_dump = 0;
-    config.memory_limit_bytes = 4 << 20;
-    assert_int_equal(mxp_session_configure(session, &config), 0);
+    configure_ring();
     turn = 0;
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, record_until_told, task), 0);
