@@ -112,7 +112,7 @@ void mxp__store_settle(void)
         mxp__release();
     }
     mxp__drain_unlock();
-    mxp__live_tidy();
+    mxp__live_tidy();  // threads that are gone hold nothing any more
 }
 
 int mxp__store_copy(const mxp_block *block)
