@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 typedef struct mxp_lock {
     pthread_mutex_t mutex;
@@ -18,6 +19,10 @@ typedef struct mxp_lock {
 static inline void mxp__lock(mxp_lock *lock)
 {
     pthread_mutex_lock(&lock->mutex);
+}
+static inline bool mxp__try_lock(mxp_lock *lock)
+{
+    return pthread_mutex_trylock(&lock->mutex) == 0;
 }
 static inline void mxp__unlock(mxp_lock *lock)
 {

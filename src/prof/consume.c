@@ -102,12 +102,8 @@ static void retire_threads(void)
     }
 }
 
-void mxp__consumer_passed(int consumer)
+void mxp__consumer_passed(void)
 {
-    if (consumer == MXP__CONSUMER_STATS) {
-        mxp__stats_free(mxp__rec.statistics[consumer]);
-        mxp__rec.statistics[consumer] = NULL;
-    }
     retire_threads();
 }
 

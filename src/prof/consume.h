@@ -7,6 +7,6 @@
 // Before a cut is made: to where the consumer's records begin. A ring must be pinned.
 void mxp__consumer_come(int consumer);
 // After its positions have been moved: what nobody needs any more goes back to where it came from.
-void mxp__consumer_passed(int consumer);
+void mxp__consumer_passed(void);
 
 #endif

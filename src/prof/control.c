@@ -57,7 +57,11 @@ uint64_t mxp_clock_read(void)
 
 void mxp__drain_lock(void)
 {
-    mxp__lock(&mxp__rec.drain);
+    if (!mxp__try_lock(&mxp__rec.drain)) {
+        __atomic_fetch_add(&mxp__rec.drain_waiters, 1, __ATOMIC_RELAXED);
+        mxp__lock(&mxp__rec.drain);
+        __atomic_fetch_sub(&mxp__rec.drain_waiters, 1, __ATOMIC_RELAXED);
+    }
     mxp__ring_pin();
 }
 
@@ -65,6 +69,11 @@ void mxp__drain_unlock(void)
 {
     mxp__ring_unpin();
     mxp__unlock(&mxp__rec.drain);
+}
+
+bool mxp__drain_is_wanted(void)
+{
+    return __atomic_load_n(&mxp__rec.drain_waiters, __ATOMIC_RELAXED) != 0;
 }
 
 // ---- handshake --------------------------------------------------------------------------------

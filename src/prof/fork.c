@@ -5,6 +5,7 @@
 #include "base/os/os.h"
 #include "prof/names.h"
 #include "prof/pool.h"
+#include "prof/readers.h"
 #include "prof/ring.h"
 #include "prof/state.h"
 #include "prof/store.h"
@@ -38,8 +39,10 @@ void mxp__recorder_fork_child(void)
     mxp__threads_fork_child();
     mxp__pool_fork_child();
     mxp__ring_fork_child();
+    mxp__readers_fork_child();
     mxp__names_unlock();
     mxp__rec.state = MXP__STATE_STOPPED;
+    mxp__rec.drain_waiters = 0;
     for (int i = 0; i < MXP__CONSUMERS; i++) {
         mxp__rec.statistics[i] = NULL;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The live source: a cut through the chunks of all threads, from where a consumer stands to now.
-// Reading it takes no lock: recording threads only append behind the cut, and what a consumer has
-// not passed is not recycled.
+// Reading it takes no lock and may last: recording threads only append behind the cut, and whatever
+// is given back meanwhile stays until nobody reads (readers.h). What others may change is copied.
 #include <string.h>
 
 #include "base/alloc.h"
@@ -9,6 +9,7 @@
 #include "base/os/os.h"
 #include "prof/consume.h"
 #include "prof/names.h"
+#include "prof/readers.h"
 #include "prof/report.h"
 #include "prof/ring.h"
 #include "prof/state.h"
@@ -16,7 +17,7 @@
 
 typedef struct cut {
     mxp_thread *thread;
-    mxp_position to;
+    mxp_position from, to;
 } cut;
 
 typedef struct live_source {
@@ -32,8 +33,11 @@ typedef struct live_source {
     size_t loss_count, loss_capacity;
     mxp_stats_view *stats;
     size_t stats_count, stats_capacity;
+    mxp_stats_table *table;  // what the views are of, our own
+    int consumer;
     mxp_info_list info;
-    bool pins;  // the ring, so that its blocks stay
+    bool ring;  // the cut is all that a ring held
+    bool reads;
 } live_source;
 
 // ---- building a cut ---------------------------------------------------------------------------
@@ -72,7 +76,7 @@ static int add_thread(live_source *live, mxp_thread *thread, int consumer)
         return error;
     }
     cut *added = &live->cuts[live->cut_count++];
-    *added = (cut){thread, thread->position[consumer]};
+    *added = (cut){thread, thread->position[consumer], thread->position[consumer]};
     thread->cuts++;
     block_context context = {live, thread->index};
     return mxp__walk(thread, &added->to, add_block, &context);
@@ -164,14 +168,28 @@ static void add_statistic(void *context, uint32_t name, const mxp_histogram *his
     live->stats[live->stats_count++] = (mxp_stats_view){name, histogram};
 }
 
+// STATS takes its table; that of FILE goes on growing, so it is copied.
+static int take_table(live_source *live, int consumer)
+{
+    if (consumer == MXP__CONSUMER_STATS) {
+        live->table = mxp__rec.statistics[consumer];
+        mxp__rec.statistics[consumer] = NULL;
+        return MXP_OK;
+    }
+    uint64_t lost = mxp__stats_merge(&live->table, mxp__rec.statistics[consumer]);
+    return lost == 0 ? MXP_OK : MXP_ENOMEM;
+}
+
 static int add_statistics(live_source *live, int consumer)
 {
     detach_statistics();
-    const mxp_stats_table *table = mxp__rec.statistics[consumer];
-    uint32_t count = mxp__stats_count(table);
-    int error = mxp__grow(&live->stats, &live->stats_capacity, count, sizeof(mxp_stats_view));
+    int error = take_table(live, consumer);
+    uint32_t count = mxp__stats_count(live->table);
     if (error == MXP_OK) {
-        mxp__stats_each(table, add_statistic, live);
+        error = mxp__grow(&live->stats, &live->stats_capacity, count, sizeof(mxp_stats_view));
+    }
+    if (error == MXP_OK) {
+        mxp__stats_each(live->table, add_statistic, live);
         live->source.stats = live->stats;
         live->source.stats_count = live->stats_count;
     }
@@ -195,7 +213,6 @@ static int live_block(mxp_source *source, size_t number, mxp_block *block)
     return 1;
 }
 
-// Under the drain lock.
 static void leave_threads(live_source *live)
 {
     for (size_t i = 0; i < live->cut_count; i++) {
@@ -204,17 +221,29 @@ static void leave_threads(live_source *live)
     live->cut_count = 0;
 }
 
+// What STATS has not consumed comes with its next cut.
+static void put_table_back(live_source *live)
+{
+    if (live->consumer == MXP__CONSUMER_STATS && live->table != NULL) {
+        mxp_stats_table *newer = mxp__rec.statistics[MXP__CONSUMER_STATS];
+        mxp__stats_merge(&live->table, newer);
+        mxp__stats_free(newer);
+        mxp__rec.statistics[MXP__CONSUMER_STATS] = live->table;
+        live->table = NULL;
+    }
+}
+
 static void live_close(mxp_source *source)
 {
     live_source *live = (live_source *)source;
-    if (live->cut_count > 0) {
+    if (live->reads) {
         mxp__drain_lock();
         leave_threads(live);
+        put_table_back(live);
+        mxp__readers_go();
         mxp__drain_unlock();
     }
-    if (live->pins) {
-        mxp__ring_unpin();
-    }
+    mxp__stats_free(live->table);
     mxp__timebase_fini(&live->timebase);
     mxp__info_fini(&live->info);
     mxp__free(live->blocks, live->block_capacity * sizeof(mxp_block));
@@ -228,10 +257,10 @@ static void live_close(mxp_source *source)
 static int build(live_source *live, int consumer)
 {
     int error = MXP_OK;
-    live->pins = mxp__ring_is_on();
-    if (live->pins) {
-        mxp__ring_pin();
-    }
+    live->consumer = consumer;
+    live->ring = mxp__ring_is_on();
+    live->reads = true;
+    mxp__readers_come();
     mxp__consumer_come(consumer);
     for (mxp_thread *thread = mxp__threads(); thread != NULL && error == MXP_OK;
          thread = thread->next) {
@@ -255,6 +284,21 @@ static int build(live_source *live, int consumer)
     return error;
 }
 
+// Most of the work of a cut, done before it in portions: who needs the drain lock, as a fork does,
+// gets it in between.
+static void count_ahead(void)
+{
+    bool more = true;
+    while (more) {
+        mxp__drain_lock();
+        more = !mxp__ring_is_on() && mxp__count_portion();
+        mxp__drain_unlock();
+        while (more && mxp__drain_is_wanted()) {
+            mxp__os_sleep_us(50);
+        }
+    }
+}
+
 int mxp__live_open(int consumer, mxp_source **source)
 {
     *source = NULL;
@@ -267,6 +311,7 @@ int mxp__live_open(int consumer, mxp_source **source)
                                 .name = live_name,
                                 .block = live_block,
                                 .close = live_close};
+    count_ahead();
     mxp__drain_lock();
     int error = build(live, consumer);
     live->source.name_count = mxp__name_count();  // last: every id in the records is below it
@@ -281,14 +326,26 @@ int mxp__live_open(int consumer, mxp_source **source)
     return MXP_OK;
 }
 
+// Unless the consumer was moved meanwhile: a ring began anew, or it was switched off.
+static void pass(const cut *passed, int consumer)
+{
+    mxp_position *position = &passed->thread->position[consumer];
+    if (position->chunk == passed->from.chunk && position->at == passed->from.at) {
+        *position = passed->to;
+    }
+}
+
 void mxp__live_consume(int consumer, mxp_source *source)
 {
     live_source *live = (live_source *)source;
     mxp__drain_lock();
-    for (size_t i = 0; i < live->cut_count && !live->pins; i++) {
-        live->cuts[i].thread->position[consumer] = live->cuts[i].to;
+    mxp_stats_table *table = live->table;
+    live->table = NULL;
+    for (size_t i = 0; i < live->cut_count && !live->ring; i++) {
+        pass(&live->cuts[i], consumer);
     }
     leave_threads(live);
-    mxp__consumer_passed(consumer);
+    mxp__consumer_passed();
     mxp__drain_unlock();
+    mxp__stats_free(table);
 }

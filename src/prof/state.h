@@ -20,6 +20,7 @@ typedef struct mxp_tap_slot {
 
 typedef struct mxp_recorder_state {
     mxp_lock drain;
+    uint32_t drain_waiters;  // atomic
     mxp_recorder_limits limits;  // changed only while nobody records
     uint32_t state;  // atomic: MXP__STATE_*
     uint64_t on_ticks, off_ticks;  // atomic: last begin or resume, last stop or pause
@@ -47,6 +48,7 @@ extern mxp_recorder_state mxp__rec;
 // The drain lock. Whoever holds it may walk chunks: a ring is pinned meanwhile.
 void mxp__drain_lock(void);
 void mxp__drain_unlock(void);
+bool mxp__drain_is_wanted(void);  // somebody waits for it
 
 // Picks the clock once and opens the inline counter in the gate.
 uint32_t mxp__clock_source(void);

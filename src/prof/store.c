@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "prof/names.h"
 #include "prof/pool.h"
+#include "prof/readers.h"
 #include "prof/recorder.h"
 #include "prof/ring.h"
 #include "prof/state.h"
@@ -77,6 +78,9 @@ static void release(mxp_recording_file *store)
 
 void mxp__store_give_chunk(mxp_chunk_header *chunk)
 {
+    if (mxp__readers_keep(chunk)) {
+        return;
+    }
     if (mxp__store_file_holds(mxp__store_active, chunk)) {
         __atomic_fetch_sub(&mxp__store_active->chunks, 1, __ATOMIC_RELAXED);
         return;

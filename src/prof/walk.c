@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "prof/walk.h"
 
+#include <mxprof/error.h>
+
 #include "prof/ring.h"
 
 // Of one that is closed.
@@ -75,6 +77,36 @@ static int count_stretch(void *context, const mxp_chunk_header *chunk, const uin
         from += 2 * (*from >> 8 & 0xff);
     }
     return MXP_OK;
+}
+
+typedef struct portion {
+    mxp_thread *thread;
+    uint64_t words;  // that may still be counted
+} portion;
+
+static int count_portion(void *context, const mxp_chunk_header *chunk, const uint64_t *from,
+                         const uint64_t *to)
+{
+    portion *left = context;
+    uint64_t words = (uint64_t)(to - from);
+    if (left->words < words) {
+        return MXP_ESTATE;  // the position stays before the stretch
+    }
+    left->words -= words;
+    return count_stretch(left->thread, chunk, from, to);
+}
+
+bool mxp__count_portion(void)
+{
+    enum { PORTION_WORDS = 1 << 17 };
+    portion left = {.words = PORTION_WORDS};
+    int error = MXP_OK;
+    for (mxp_thread *thread = mxp__threads(); thread != NULL && error == MXP_OK;
+         thread = thread->next) {
+        left.thread = thread;
+        error = mxp__walk(thread, &thread->counted, count_portion, &left);
+    }
+    return error != MXP_OK;
 }
 
 // A ring knows only what it holds.

@@ -3,6 +3,8 @@
 #ifndef MXP_PROF_WALK_H
 #define MXP_PROF_WALK_H
 
+#include <stdbool.h>
+
 #include "prof/thread.h"
 
 // How far a chunk is filled.
@@ -19,5 +21,9 @@ int mxp__walk(mxp_thread *thread, mxp_position *position, mxp_stretch_visit visi
 
 // Counts the records of `thread` up to now.
 void mxp__thread_count_records(mxp_thread *thread);
+
+// Counts a part of what no thread has counted yet, some hundreds of microseconds' worth. False:
+// there was no more.
+bool mxp__count_portion(void);
 
 #endif
