@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/os/new_file.h"
 #include "export/sink.h"
 #include "trace/native.h"
 
@@ -91,7 +92,7 @@ int mxp__command_failed(const mxp_command *command);
 typedef struct mxp_output {
     mxp_sink sink;
     char *path;  // where it ends up; null for standard output
-    char *part_path;  // where it is being written; null if in place
+    mxp_new_file file;  // where it is being written; without a temporary name: in place
     bool reader_gone;  // a pipe was closed by its reader: not an error, and nothing more to do
 } mxp_output;
 

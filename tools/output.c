@@ -35,16 +35,7 @@ static char *final_path(const char *path)
     return copy;
 }
 
-static char *path_with_suffix(const char *path)
-{
-    mxp_strbuf name = {0};
-    mxp__strbuf_printf(&name, "%s.part-%ld", path, (long)getpid());
-    char *copy = name.failed ? NULL : mxp__strdup(mxp__strbuf_text(&name));
-    mxp__strbuf_fini(&name);
-    return copy;
-}
-
-static int open_file(mxp_output *output, const char *path)
+static int open_new(mxp_output *output, const char *path)
 {
     struct stat status;
     bool exists = stat(path, &status) == 0;
@@ -52,20 +43,16 @@ static int open_file(mxp_output *output, const char *path)
     if (output->path == NULL) {
         return mxp__fail_memory("the name of the output file");
     }
-    if (exists && !S_ISREG(status.st_mode)) {
-        output->sink.fd = open(path, O_WRONLY | O_CLOEXEC);
-    } else {
-        output->part_path = path_with_suffix(output->path);
-        if (output->part_path == NULL) {
-            return mxp__fail_memory("the name of the output file");
-        }
-        output->sink.fd = open(output->part_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-                               exists ? status.st_mode & 0777 : 0666);
-    }
-    if (output->sink.fd < 0) {
+    bool in_place = exists && !S_ISREG(status.st_mode);
+    bool opened =
+        in_place ? mxp__descriptor_take(&output->file.descriptor, open(path, O_WRONLY | O_CLOEXEC))
+                 : mxp__new_file_open(&output->file, output->path,
+                                      exists ? status.st_mode & 0777 : 0666);
+    if (!opened) {
         return mxp__fail(MXP_EIO, "cannot write '%s': %s; choose another place with -o", path,
                          strerror(errno));
     }
+    output->sink.fd = output->file.descriptor.fd;
     return MXP_OK;
 }
 
@@ -78,43 +65,31 @@ bool mxp__same_file(const char *a, const char *b)
 
 int mxp__output_open(const char *path, mxp_output *output)
 {
-    *output = (mxp_output){.sink = {.write = write_all, .target = output, .path = path, .fd = -1}};
+    *output = (mxp_output){.sink = {.write = write_all, .target = output, .path = path, .fd = -1},
+                           .file = MXP__NEW_FILE_NONE};
     if (strcmp(path, "-") == 0) {
         output->sink.fd = STDOUT_FILENO;
         output->sink.path = "standard output";
         return MXP_OK;
     }
-    int error = open_file(output, path);
+    int error = open_new(output, path);
     if (error != MXP_OK) {
         mxp__output_close(output, false);
     }
     return error;
 }
 
-static int put_in_place(mxp_output *output, bool keep)
+static int put_in_place(mxp_output *output)
 {
-    bool opened = output->sink.fd >= 0;
-    if (opened && close(output->sink.fd) != 0 && keep) {
-        int number = errno;  // a full disk may show only here
-        if (output->part_path != NULL) {
-            unlink(output->part_path);
-        }
-        return mxp__fail(MXP_EIO, "cannot write '%s': %s", output->path, strerror(number));
+    if (output->file.temporary == NULL) {
+        return mxp__descriptor_close(&output->file.descriptor)  // a full disk may show only here
+                   ? MXP_OK
+                   : mxp__fail(MXP_EIO, "cannot write '%s': %s", output->path, strerror(errno));
     }
-    if (output->part_path == NULL || !opened) {
-        return MXP_OK;
-    }
-    if (!keep) {
-        unlink(output->part_path);
-        return MXP_OK;
-    }
-    if (rename(output->part_path, output->path) != 0) {
-        int number = errno;
-        unlink(output->part_path);
-        return mxp__fail(MXP_EIO, "cannot put the result at '%s': %s", output->path,
-                         strerror(number));
-    }
-    return MXP_OK;
+    return mxp__new_file_finish(&output->file, output->path, MXP__PUBLISH_REPLACE) == MXP__PUBLISHED
+               ? MXP_OK
+               : mxp__fail(MXP_EIO, "cannot put the result at '%s': %s", output->path,
+                           strerror(errno));
 }
 
 int mxp__output_close(mxp_output *output, bool keep)
@@ -122,10 +97,10 @@ int mxp__output_close(mxp_output *output, bool keep)
     if (output->path == NULL) {
         return MXP_OK;  // standard output stays open
     }
-    int error = put_in_place(output, keep);
-    mxp__strfree(output->part_path);
+    int error = keep ? put_in_place(output) : MXP_OK;
+    mxp__new_file_discard(&output->file);
     mxp__strfree(output->path);
-    output->part_path = output->path = NULL;
+    output->path = NULL;
     output->sink.fd = -1;
     return error;
 }

@@ -17,6 +17,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/os/new_file.h"
 #include "base/os/os.h"
 #include "export/chrome_text.h"
 
@@ -35,6 +36,7 @@ struct mxp_chrome_file {
 // A sink that writes at an offset; `written_bytes` counts from there.
 typedef struct place {
     mxp_sink sink;
+    const mxp_descriptor *to;
     uint64_t start;
     bool is_stream;  // no regular file: offsets mean nothing
 } place;
@@ -78,19 +80,21 @@ void mxp__chrome_file_close(mxp_chrome_file *file)
 static int write_place(mxp_sink *sink, const char *data, size_t size_bytes)
 {
     place *at = sink->target;
-    size_t done = at->is_stream ? mxp__os_write(sink->fd, data, size_bytes)
-                                : mxp__os_write_at(sink->fd, data, size_bytes,
-                                                   at->start + sink->written_bytes);
+    uint64_t offset = at->start + sink->written_bytes;
+    size_t done = at->is_stream ? mxp__descriptor_write(at->to, data, size_bytes)
+                                : mxp__descriptor_write_at(at->to, data, size_bytes, offset);
     sink->written_bytes += done;
     return done == size_bytes
                ? MXP_OK
                : mxp__fail(MXP_EIO, "cannot write '%s': %s; the records are kept for the next dump",
-                           sink->path, strerror(errno));
+                           sink->path, mxp__descriptor_reason());
 }
 
-static void place_init(place *at, int fd, const char *path, uint64_t start, bool is_stream)
+static void place_init(place *at, const mxp_descriptor *to, const char *path, uint64_t start,
+                       bool is_stream)
 {
-    *at = (place){.sink = {.write = write_place, .target = at, .fd = fd, .path = path},
+    *at = (place){.sink = {.write = write_place, .target = at, .fd = to->fd, .path = path},
+                  .to = to,
                   .start = start,
                   .is_stream = is_stream};
 }
@@ -110,85 +114,62 @@ static bool is_written(int error)
 // ---- a new file -------------------------------------------------------------------------------
 static int fail_path(const char *what, const char *path)
 {
-    return mxp__fail(MXP_EIO, "cannot %s '%s': %s", what, path, strerror(errno));
+    return mxp__fail(MXP_EIO, "cannot %s '%s': %s", what, path, mxp__descriptor_reason());
 }
 
-// Remembers the file as it now stands under `fd`.
-static int remember(mxp_chrome_file *file, int fd, const place *at, uint64_t items_end,
-                    mxp_strbuf *closing)
+// Remembers the file as it now stands.
+static void remember(mxp_chrome_file *file, const place *at, uint64_t items_end,
+                     mxp_strbuf *closing)
 {
-    struct stat status;
-    if (fstat(fd, &status) != 0) {
-        return fail_path("look at", file->path);
-    }
-    file->device = status.st_dev;
-    file->inode = status.st_ino;
+    file->device = at->to->device;
+    file->inode = at->to->inode;
     file->items_end = items_end;
     file->size_bytes = at->start + at->sink.written_bytes;
     mxp_strbuf old = file->closing;
     file->closing = *closing;
     *closing = old;
-    return MXP_OK;
-}
-
-// The temporary file beside `path`; the name is short, so that any name that fits has room for it.
-static int open_temporary(const char *path, mxp_strbuf *name)
-{
-    const char *slash = strrchr(path, '/');
-    mxp__strbuf_append(name, path, slash == NULL ? 0 : (size_t)(slash + 1 - path));
-    mxp__strbuf_printf(name, ".mxprof-%u.tmp", (unsigned)mxp__os_process_id());
-    if (name->failed) {
-        return mxp__fail_memory("the trace file");
-    }
-    unlink(name->data);  // of a process that died with our id
-    int fd = open(name->data, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return fd >= 0 ? fd : fail_path("create a file beside", path);
 }
 
 // `error`, or that of closing what was written without one.
-static int close_written(int fd, const char *path, int error)
+static int close_written(mxp_descriptor *descriptor, const char *path, int error)
 {
-    return close(fd) != 0 && is_written(error) ? fail_path("write", path) : error;
+    bool closed = mxp__descriptor_close(descriptor);
+    return !closed && is_written(error) ? fail_path("write", path) : error;
 }
 
-static int close_and_rename(int fd, const char *from, const char *to)
+static int write_temporary(mxp_chrome_file *file, const mxp_new_file *made, mxp_chrome_rows *rows,
+                           mxp_source *source)
 {
-    if (close(fd) != 0) {
-        return fail_path("write", to);
+    mxp_strbuf closing = {0};
+    place at;
+    uint64_t items_end = 0;
+    place_init(&at, &made->descriptor, file->path, 0, false);
+    int error = mxp__chrome_text_all(file->threads, rows, source, note_of(file), &at.sink, &closing,
+                                     &items_end);
+    if (is_written(error)) {
+        remember(file, &at, items_end, &closing);
     }
-    return rename(from, to) == 0 ? MXP_OK : fail_path("replace", to);
+    mxp__strbuf_fini(&closing);
+    return error;
 }
 
 // `path` is the real one (a link has been followed); `old` its status, null if there is nothing.
 static int write_renamed(mxp_chrome_file *file, const char *path, const struct stat *old,
                          mxp_chrome_rows *rows, mxp_source *source)
 {
-    mxp_strbuf name = {0}, closing = {0};
-    place at;
-    uint64_t items_end = 0;
-    int fd = open_temporary(path, &name);
-    int error = fd < 0 ? fd : MXP_OK;
-    if (error == MXP_OK) {
-        if (old != NULL) {
-            (void)fchmod(fd, old->st_mode & 07777);  // best effort: it is a new file
-        }
-        place_init(&at, fd, file->path, 0, false);
-        error = mxp__chrome_text_all(file->threads, rows, source, note_of(file), &at.sink, &closing,
-                                     &items_end);
-        int damage = error == MXP_EFORMAT ? error : MXP_OK;
-        if (is_written(error)) {
-            error = remember(file, fd, &at, items_end, &closing);
-        }
-        int close_error =
-            error == MXP_OK ? close_and_rename(fd, name.data, path) : (close(fd), MXP_OK);
-        error = error != MXP_OK ? error : close_error;
-        if (error != MXP_OK) {
-            unlink(name.data);
-        }
-        error = error != MXP_OK ? error : damage;
+    mxp_new_file made;
+    if (!mxp__new_file_open(&made, path, 0666)) {
+        return fail_path("create a file beside", path);
     }
-    mxp__strbuf_fini(&closing);
-    mxp__strbuf_fini(&name);
+    if (old != NULL) {
+        (void)fchmod(made.descriptor.fd, old->st_mode & 07777);  // best effort: it is a new file
+    }
+    int error = write_temporary(file, &made, rows, source);
+    if (is_written(error) &&
+        mxp__new_file_finish(&made, path, MXP__PUBLISH_REPLACE) != MXP__PUBLISHED) {
+        error = fail_path("write", path);
+    }
+    mxp__new_file_discard(&made);
     return error;
 }
 
@@ -198,15 +179,15 @@ static int write_stream(const mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_
     mxp_strbuf closing = {0};
     place at;
     uint64_t items_end;
-    int fd = open(file->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0) {
-        return fail_path("open", file->path);
+    mxp_descriptor stream;
+    if (!mxp__descriptor_take_stream(&stream, file->path)) {
+        return fail_path("write", file->path);
     }
-    place_init(&at, fd, file->path, 0, true);
+    place_init(&at, &stream, file->path, 0, true);
     int error = mxp__chrome_text_all(file->threads, rows, source, note_of(file), &at.sink, &closing,
                                      &items_end);
     mxp__strbuf_fini(&closing);
-    return close_written(fd, file->path, error);
+    return close_written(&stream, file->path, error);
 }
 
 static int write_new(mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_source *source,
@@ -259,42 +240,43 @@ static int start_file(mxp_chrome_file *file, mxp_source *source)
 }
 
 // ---- appending --------------------------------------------------------------------------------
-// Opens the file for appending. *fd is -1 if it is gone, or not the one that was written.
-static int open_again(const mxp_chrome_file *file, int *fd)
+// Opens the file for appending. It is none if the file is gone, or not the one that was written.
+static int open_again(const mxp_chrome_file *file, mxp_descriptor *opened)
 {
     struct stat status;
-    *fd = open(file->path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (*fd < 0) {
+    int fd = open(file->path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    *opened = MXP__DESCRIPTOR_NONE;
+    if (fd < 0) {
         return errno == ENOENT || errno == EISDIR ? MXP_OK : fail_path("open", file->path);
     }
-    if (fstat(*fd, &status) != 0 || status.st_dev != file->device || status.st_ino != file->inode ||
+    if (!mxp__descriptor_take(opened, fd) || opened->device != file->device ||
+        opened->inode != file->inode || fstat(fd, &status) != 0 ||
         (uint64_t)status.st_size != file->size_bytes) {
-        close(*fd);
-        *fd = -1;
+        mxp__descriptor_close(opened);
     }
     return MXP_OK;
 }
 
 // Puts the old closing part back; what stands behind it is cut off.
-static void undo(const mxp_chrome_file *file, int fd)
+static void undo(const mxp_chrome_file *file, const mxp_descriptor *to)
 {
     place at;
     mxp_strbuf message = {0};
     mxp__strbuf_puts(&message, mxp_last_error());
-    place_init(&at, fd, file->path, file->items_end, false);
+    place_init(&at, to, file->path, file->items_end, false);
     if (write_place(&at.sink, file->closing.data, file->closing.length) != MXP_OK ||
-        ftruncate(fd, (off_t)file->size_bytes) != 0) {
+        !mxp__descriptor_cut(to, file->size_bytes)) {
         mxp__strbuf_puts(&message, " (and the file could not be put back as it was)");
     }
     mxp_set_last_error(MXP_EIO, mxp__strbuf_text(&message));
     mxp__strbuf_fini(&message);
 }
 
-static int append_items(mxp_chrome_file *file, mxp_source *source, int fd)
+static int append_items(mxp_chrome_file *file, mxp_source *source, const mxp_descriptor *to)
 {
     mxp_strbuf out = {0}, closing = {0};
     place at;
-    place_init(&at, fd, file->path, file->items_end, false);
+    place_init(&at, to, file->path, file->items_end, false);
     int error = mxp__chrome_text_items(file->threads, file->rows, source, &out, &at.sink);
     int damage = error == MXP_EFORMAT ? error : MXP_OK;
     uint64_t items_bytes = at.sink.written_bytes;
@@ -304,11 +286,11 @@ static int append_items(mxp_chrome_file *file, mxp_source *source, int fd)
         room = room > items_bytes ? room - items_bytes : 0;
         error = mxp__chrome_text_closing(source, note_of(file), room, &at.sink, &closing);
         if (error == MXP_OK) {
-            error = remember(file, fd, &at, file->items_end + items_bytes, &closing);
+            remember(file, &at, file->items_end + items_bytes, &closing);
         }
     }
     if (!is_written(error) && at.sink.written_bytes > 0) {
-        undo(file, fd);
+        undo(file, to);
     }
     mxp__strbuf_fini(&closing);
     if (is_written(error)) {
@@ -334,24 +316,25 @@ int mxp__chrome_file_append(mxp_chrome_file *file, mxp_source *source)
         bool has_news = !file->started || source->block(source, 0, &block) != 0;
         return has_news ? start_file(file, source) : MXP_OK;
     }
-    int fd;
-    int error = open_again(file, &fd);
+    mxp_descriptor opened;
+    int error = open_again(file, &opened);
     if (error != MXP_OK) {
         return error;
     }
-    if (fd < 0) {
+    if (opened.fd < 0) {
         return replace_file(file, source);
     }
-    return close_written(fd, file->path, append_items(file, source, fd));
+    return close_written(&opened, file->path, append_items(file, source, &opened));
 }
 
 // ---- another process ---------------------------------------------------------------------------
 // The closing part stays what it is: it tells of the process whose file this is.
-static int append_process(mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_source *source, int fd)
+static int append_process(mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_source *source,
+                          const mxp_descriptor *to)
 {
     mxp_strbuf out = {0}, closing = {0};
     place at;
-    place_init(&at, fd, file->path, file->items_end, false);
+    place_init(&at, to, file->path, file->items_end, false);
     mxp__strbuf_puts(&out, ",\n");
     int error = mxp__chrome_text_items(file->threads, rows, source, &out, &at.sink);
     int damage = error == MXP_EFORMAT ? error : MXP_OK;
@@ -363,10 +346,9 @@ static int append_process(mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_sour
                                : at.sink.write(&at.sink, closing.data, closing.length);
     }
     if (error == MXP_OK) {
-        error = remember(file, fd, &at, file->items_end + items_bytes, &closing);
-    }
-    if (error != MXP_OK && at.sink.written_bytes > 0) {
-        undo(file, fd);
+        remember(file, &at, file->items_end + items_bytes, &closing);
+    } else if (at.sink.written_bytes > 0) {
+        undo(file, to);
     }
     mxp__strbuf_fini(&closing);
     return error != MXP_OK ? error : damage;
@@ -375,12 +357,12 @@ static int append_process(mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_sour
 int mxp__chrome_file_add_process(mxp_chrome_file *file, mxp_source *source)
 {
     mxp_chrome_rows *rows;
-    int fd;
+    mxp_descriptor opened;
     if (file->rows == NULL) {
         return MXP_OK;
     }
-    int error = open_again(file, &fd);
-    if (error == MXP_OK && fd < 0) {
+    int error = open_again(file, &opened);
+    if (error == MXP_OK && opened.fd < 0) {
         error = mxp__fail(MXP_EIO, "'%s' was removed or replaced", file->path);
     }
     if (error != MXP_OK) {
@@ -388,8 +370,8 @@ int mxp__chrome_file_add_process(mxp_chrome_file *file, mxp_source *source)
     }
     error = mxp__chrome_rows_create(&rows);
     if (error == MXP_OK) {
-        error = append_process(file, rows, source, fd);
+        error = append_process(file, rows, source, &opened);
         mxp__chrome_rows_destroy(rows);
     }
-    return close_written(fd, file->path, error);
+    return close_written(&opened, file->path, error);
 }

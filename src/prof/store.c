@@ -4,7 +4,6 @@
 #include "prof/store.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
@@ -207,7 +206,7 @@ int mxp__store_open(const char *path, uint64_t limit_bytes, const mxp_file_heade
     int error = create(&store, path, limit_bytes);
     if (error == MXP_OK) {
         error = fill(store, header, sections, sections_bytes);
-        error = error == MXP_OK ? mxp__mapped_file_publish(&store->file, path) : error;
+        error = error == MXP_OK ? mxp__mapped_file_publish(&store->file) : error;
         if (error == MXP_OK) {
             enter(store);
         } else {
@@ -272,12 +271,12 @@ static void leave(mxp_store_end *end)
 
 void mxp__store_finish(mxp_store_end *end)
 {
-    *end = (mxp_store_end){.fd = -1};
+    *end = (mxp_store_end){.descriptor = MXP__DESCRIPTOR_NONE};
     mxp__drain_lock();
     mxp_recording_file *store = mxp__store_active;
     if (store != NULL) {
         leave(end);
-        end->fd = dup(store->file.fd);
+        end->descriptor = mxp__mapped_file_give_descriptor(&store->file);
         release(store);
     }
     mxp__drain_unlock();

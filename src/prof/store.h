@@ -14,6 +14,7 @@
 #ifndef MXP_PROF_STORE_H
 #define MXP_PROF_STORE_H
 
+#include "base/os/descriptor.h"
 #include "prof/thread.h"
 #include "trace/source.h"
 
@@ -36,9 +37,10 @@ void mxp__store_settle(void);
 void mxp__store_put_clock(const void *section, size_t size_bytes);
 
 // Ends the file; recording goes on in memory. What is left is to write the tables and END from
-// `offset` on, to cut the file behind them and to close `fd`. Until then it is as after a death.
+// `offset` on, to cut the file behind them and to close the descriptor. Until then it is as after a
+// death.
 typedef struct mxp_store_end {
-    int fd;  // the caller's; -1 if there was no file
+    mxp_descriptor descriptor;  // the caller's; none if the program has taken it away for good
     uint64_t offset, sections, record_bytes;
 } mxp_store_end;
 void mxp__store_finish(mxp_store_end *end);

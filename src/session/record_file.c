@@ -3,15 +3,12 @@
 // trace/section_writer.h from a live source.
 #include "session/record_file.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/os/file_signals.h"
-#include "base/os/os.h"
+#include "base/os/mapped_file.h"
 #include "base/strbuf.h"
 #include "prof/recorder.h"
 #include "prof/ring.h"
@@ -141,11 +138,21 @@ void mxp__record_file_sync(void)
 }
 
 // ---- end ---------------------------------------------------------------------------------------
-static int check_name(int fd)
+static int fail_complete(void)
+{
+    return mxp__fail(MXP_EIO, "cannot complete the recording file: %s", mxp__descriptor_reason());
+}
+
+static int check_name(const mxp_descriptor *descriptor)
 {
     struct stat status;
-    if (fstat(fd, &status) != 0) {
-        return mxp__fail(MXP_EIO, "cannot complete the recording file: %s", strerror(errno));
+    if (!mxp__descriptor_is_ours(descriptor)) {
+        return mxp__fail(MXP_EIO, "cannot complete the recording file: the descriptor of the "
+                                  "recording file was closed by the program, and its name is not "
+                                  "the file's any more; what it holds can be read all the same");
+    }
+    if (fstat(descriptor->fd, &status) != 0) {
+        return fail_complete();
     }
     return status.st_nlink > 0 ? MXP_OK
                                : mxp__fail(MXP_EIO, "the recording file was removed or replaced "
@@ -178,17 +185,17 @@ static int build_tables(mxp_section_writer *writer, const mxp_source *source, mx
 
 // The magic of the first section comes last, in a write that is too short to be cut in two: until
 // then the file is as after a death, from then on it is finished.
-static int put_tables(int fd, uint64_t offset, mxp_strbuf *tables)
+static int put_tables(const mxp_descriptor *to, uint64_t offset, mxp_strbuf *tables)
 {
     mxp_section first;
     memcpy(&first, tables->data, sizeof first);
     memset(tables->data, 0, sizeof first.magic);
-    if (mxp__os_write_at(fd, tables->data, tables->length, offset) < tables->length ||
-        ftruncate(fd, (off_t)(offset + tables->length)) != 0 ||
-        mxp__os_write_at(fd, &first.magic, sizeof first.magic, offset) < sizeof first.magic) {
-        return mxp__fail(MXP_EIO, "cannot complete the recording file: %s", strerror(errno));
-    }
-    return MXP_OK;
+    bool put =
+        mxp__descriptor_write_at(to, tables->data, tables->length, offset) == tables->length &&
+        mxp__descriptor_cut(to, offset + tables->length) &&
+        mxp__descriptor_write_at(to, &first.magic, sizeof first.magic, offset) ==
+            sizeof first.magic;
+    return put ? MXP_OK : fail_complete();
 }
 
 static int complete(const mxp_store_end *end, mxp_source *source)
@@ -199,9 +206,9 @@ static int complete(const mxp_store_end *end, mxp_source *source)
         .progress = {.sections = end->sections, .record_bytes = end->record_bytes},
     };
     mxp_strbuf tables = {0};
-    int error = check_name(end->fd);
+    int error = check_name(&end->descriptor);
     error = error == MXP_OK ? build_tables(&writer, source, &tables) : error;
-    error = error == MXP_OK ? put_tables(end->fd, end->offset, &tables) : error;
+    error = error == MXP_OK ? put_tables(&end->descriptor, end->offset, &tables) : error;
     mxp__strbuf_fini(&tables);
     mxp__strbuf_fini(&writer.body);
     return error;
@@ -220,8 +227,7 @@ int mxp__record_file_end(void)
     int error = mxp__live_open(MXP__CONSUMER_FILE, &source);
     error = error == MXP_OK ? complete(&end, source) : error;
     mxp__source_close(source);
-    flock(end.fd, LOCK_UN);  // it may still be mapped, but nobody writes any more
-    close(end.fd);
+    mxp__mapped_file_unlock(&end.descriptor);
     mxp__file_signals_release(&held);
     return error;
 }

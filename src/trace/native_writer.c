@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a native file stands and how it stays whole. An append either completes or leaves the file
-// as it was: the first one works on a temporary name, a later one is cut off again. What is no
-// regular file (a pipe, /dev/null) cannot be undone: after a failure in it nothing more is written.
+// as it was: the first one works on a temporary name, a later one is cut off again. No descriptor
+// is kept in between, since the program may close it. What is no regular file (a pipe, /dev/null)
+// stays open, for its reader waits for the end; it cannot be undone: after a failure in it nothing
+// more is written.
 #include "trace/native.h"
 
 #include <errno.h>
@@ -16,16 +18,17 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/os/file_signals.h"
-#include "base/os/os.h"
+#include "base/os/new_file.h"
 #include "trace/section_writer.h"
 
 struct mxp_native_writer {
-    mxp_section_writer sections;  // its fd is -1 until something was written
+    mxp_section_writer sections;
     char *path;  // with symbolic links resolved
+    mxp_descriptor descriptor;  // none between appends, but for what is no regular file
     bool in_place;  // no regular file
-    bool broken;  // written in place, and failed in the middle
-    dev_t device;  // which file the descriptor is
-    ino_t inode;
+    bool broken;  // failed in the middle, and not undone
+    bool begun;  // device and inode are those of a file that is ours
+    uint64_t device, inode;
 };
 
 // ---- opening -----------------------------------------------------------------------------------
@@ -49,6 +52,7 @@ int mxp__native_writer_open(const char *path, mxp_native_writer **opened)
     writer->path = mxp__strdup(resolved != NULL ? resolved : path);
     free(resolved);
     writer->in_place = exists && !S_ISREG(status.st_mode);
+    writer->descriptor = MXP__DESCRIPTOR_NONE;
     writer->sections.fd = -1;
     writer->sections.path = writer->path;
     if (writer->path == NULL) {
@@ -61,38 +65,30 @@ int mxp__native_writer_open(const char *path, mxp_native_writer **opened)
 
 static int fail_open(const char *path)
 {
-    return mxp__fail(MXP_EIO, "cannot write '%s': %s", path, strerror(errno));
+    int error = errno == ENOMEM ? MXP_ENOMEM : MXP_EIO;
+    return mxp__fail(error, "cannot write '%s': %s", path, mxp__descriptor_reason());
 }
 
-// Without O_NONBLOCK, opening a pipe that nobody reads would wait for a reader.
+static void attach(mxp_native_writer *writer, const mxp_descriptor *descriptor)
+{
+    writer->sections.fd = descriptor->fd;
+    writer->sections.checked = descriptor;
+}
+
+// One that was lost can be had again: for a reader of a pipe, nothing has happened.
 static int open_in_place(mxp_native_writer *writer)
 {
-    int fd = open(writer->path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0) {
+    mxp_descriptor *descriptor = &writer->descriptor;
+    if (mxp__descriptor_is_ours(descriptor)) {
+        return MXP_OK;
+    }
+    bool opened = descriptor->fd < 0 ? mxp__descriptor_take_stream(descriptor, writer->path)
+                                     : mxp__descriptor_open_again(descriptor, writer->path);
+    if (!opened) {
         return fail_open(writer->path);
     }
-    int flags = fcntl(fd, F_GETFL);
-    if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) < 0) {
-        int error = fail_open(writer->path);
-        close(fd);
-        return error;
-    }
-    writer->sections.fd = fd;
-    return MXP_OK;
-}
-
-static int open_temporary(mxp_native_writer *writer, const char *temporary)
-{
-    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
-    int fd = open(temporary, flags, 0666);
-    if (fd < 0 && errno == EEXIST) {  // of a process of the same number that was killed
-        unlink(temporary);
-        fd = open(temporary, flags, 0666);
-    }
-    if (fd < 0) {
-        return fail_open(writer->path);
-    }
-    writer->sections.fd = fd;
+    mxp__descriptor_put_away(descriptor);
+    attach(writer, descriptor);
     return MXP_OK;
 }
 
@@ -131,57 +127,38 @@ static int write_all(mxp_section_writer *sections, mxp_source *source)
 
 static void forget_file(mxp_native_writer *writer)
 {
-    mxp_section_writer *sections = &writer->sections;
-    if (sections->fd >= 0) {
-        close(sections->fd);
-    }
-    sections->fd = -1;
-    sections->progress = (mxp_file_progress){0};
-    sections->sequence_count = 0;
-}
-
-static char *temporary_name(const char *path)
-{
-    mxp_strbuf name = {0};
-    mxp__strbuf_printf(&name, "%s.tmp.%u", path, mxp__os_process_id());
-    char *copy = name.failed ? NULL : mxp__strdup(mxp__strbuf_text(&name));
-    mxp__strbuf_fini(&name);
-    return copy;
+    writer->begun = false;
+    writer->sections.progress = (mxp_file_progress){0};
+    writer->sections.sequence_count = 0;
 }
 
 static int write_first(mxp_native_writer *writer, mxp_source *source)
 {
-    char *temporary = temporary_name(writer->path);
-    if (temporary == NULL) {
-        return mxp__fail_memory("the name of a temporary file");
+    mxp_new_file made;
+    if (!mxp__new_file_open(&made, writer->path, 0666)) {
+        return fail_open(writer->path);
     }
-    int error = open_temporary(writer, temporary);
-    if (error != MXP_OK) {
-        goto out;
-    }
-    struct stat status;
-    error = write_all(&writer->sections, source);
+    writer->device = made.descriptor.device;
+    writer->inode = made.descriptor.inode;
+    attach(writer, &made.descriptor);
+    int error = write_all(&writer->sections, source);
     if (error == MXP_OK &&
-        (fstat(writer->sections.fd, &status) != 0 || rename(temporary, writer->path) != 0)) {
+        mxp__new_file_finish(&made, writer->path, MXP__PUBLISH_REPLACE) != MXP__PUBLISHED) {
         error = fail_open(writer->path);
     }
-    if (error != MXP_OK) {
+    mxp__new_file_discard(&made);
+    attach(writer, &writer->descriptor);  // none
+    if (error == MXP_OK) {
+        writer->begun = true;
+    } else {
         forget_file(writer);
-        unlink(temporary);
-        goto out;
     }
-    writer->device = status.st_dev;
-    writer->inode = status.st_ino;
-out:
-    mxp__strfree(temporary);
     return error;
 }
 
 static void cut_off(mxp_native_writer *writer, uint64_t size_bytes)
 {
-    int fd = writer->sections.fd;
-    off_t end = (off_t)size_bytes;
-    if (writer->in_place || ftruncate(fd, end) != 0 || lseek(fd, end, SEEK_SET) != end) {
+    if (writer->in_place || !mxp__descriptor_cut(&writer->descriptor, size_bytes)) {
         writer->broken = true;
     }
 }
@@ -212,25 +189,45 @@ static int write_more(mxp_native_writer *writer, mxp_source *source)
     return error;
 }
 
-// Whether the file at `path` is still as it was left: it may have been moved, deleted or emptied.
-static bool still_there(const mxp_native_writer *writer)
+// Opens the file at `path` behind what it holds, if it is as it was left: it may have been moved,
+// deleted or emptied.
+static bool open_behind(mxp_native_writer *writer)
 {
     struct stat status;
-    return stat(writer->path, &status) == 0 && status.st_dev == writer->device &&
-           status.st_ino == writer->inode &&
-           (uint64_t)status.st_size == writer->sections.progress.bytes;
+    mxp_descriptor *opened = &writer->descriptor;
+    off_t end = (off_t)writer->sections.progress.bytes;
+    int fd = open(writer->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+    if (!mxp__descriptor_take(opened, fd) || opened->device != writer->device ||
+        opened->inode != writer->inode || fstat(fd, &status) != 0 || status.st_size != end ||
+        lseek(fd, end, SEEK_SET) != end) {
+        mxp__descriptor_close(opened);
+        return false;
+    }
+    attach(writer, opened);
+    return true;
+}
+
+static int append_behind(mxp_native_writer *writer, mxp_source *source)
+{
+    int error = write_more(writer, source);
+    if (!mxp__descriptor_close(&writer->descriptor) && error == MXP_OK) {
+        writer->broken = true;
+        error = fail_open(writer->path);
+    }
+    return error;
 }
 
 static int append(mxp_native_writer *writer, mxp_source *source)
 {
     if (writer->in_place) {
-        int error = writer->sections.fd < 0 ? open_in_place(writer) : MXP_OK;
+        int error = open_in_place(writer);
         return error == MXP_OK ? write_more(writer, source) : error;
     }
-    if (writer->sections.fd >= 0 && !still_there(writer)) {
-        forget_file(writer);
+    if (writer->begun && open_behind(writer)) {
+        return append_behind(writer, source);
     }
-    return writer->sections.fd < 0 ? write_first(writer, source) : write_more(writer, source);
+    forget_file(writer);
+    return write_first(writer, source);
 }
 
 int mxp__native_append(mxp_native_writer *writer, mxp_source *source)
@@ -258,9 +255,7 @@ void mxp__native_writer_close(mxp_native_writer *writer)
     if (writer == NULL) {
         return;
     }
-    if (writer->sections.fd >= 0) {
-        close(writer->sections.fd);
-    }
+    (void)mxp__descriptor_close(&writer->descriptor);
     mxp__strbuf_fini(&writer->sections.body);
     mxp__free(writer->sections.sequences,
               writer->sections.sequence_capacity * sizeof *writer->sections.sequences);

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/os/os.h"
 #include "trace/section.h"
 
 enum {
@@ -21,16 +22,28 @@ enum {
 };
 
 // ---- bytes -------------------------------------------------------------------------------------
+static ssize_t write_once(const mxp_section_writer *writer, const struct iovec *vectors, int count)
+{
+    ssize_t written;
+    do {
+        if (writer->checked != NULL && !mxp__descriptor_is_ours(writer->checked)) {
+            errno = EBADF;
+            return -1;
+        }
+        written = writev(writer->fd, vectors, count);
+    } while (written < 0 &&
+             (errno == EINTR || (errno == EAGAIN && mxp__os_wait_to_write(writer->fd))));
+    errno = written == 0 ? ENOSPC : errno;
+    return written;
+}
+
 static int write_vectors(mxp_section_writer *writer, struct iovec *vectors, int count)
 {
     while (count > 0) {
-        ssize_t written = writev(writer->fd, vectors, count);
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
+        ssize_t written = write_once(writer, vectors, count);
         if (written <= 0) {
             return mxp__fail(MXP_EIO, "cannot write '%s': %s", writer->path,
-                             strerror(written < 0 ? errno : ENOSPC));
+                             mxp__descriptor_reason());
         }
         writer->progress.bytes += (uint64_t)written;
         size_t left = (size_t)written;

@@ -4,6 +4,7 @@
 #ifndef MXP_TRACE_SECTION_WRITER_H
 #define MXP_TRACE_SECTION_WRITER_H
 
+#include "base/os/descriptor.h"
 #include "base/strbuf.h"
 #include "trace/source.h"
 
@@ -15,6 +16,7 @@ typedef struct mxp_file_progress {
 
 typedef struct mxp_section_writer {
     int fd;  // -1: a section is only built, and stays in `body` until the next one
+    const mxp_descriptor *checked;  // of `fd`, if the program may close it; null: nobody does
     uint32_t align_bytes;  // of the lengths of built sections; 0: the format's own
     const char *path;  // for messages
     mxp_file_progress progress;

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <mxprof/error.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -16,17 +16,17 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "base/os/os.h"
 #include "base/strbuf.h"
 
 // ---- opening -----------------------------------------------------------------------------------
+// A shared lock is enough to ask: two that ask at once do not take each other for a writer.
 bool mxp__mapped_file_is_taken(const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {
         return false;
     }
-    bool taken = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    bool taken = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     close(fd);
     return taken;
 }
@@ -54,12 +54,16 @@ static int check_path(const char *path)
 // The lock goes with the open file: children that inherit it hold it too, until they close it.
 static int create(mxp_mapped_file *file, const char *path)
 {
-    file->fd = open(file->temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file->fd < 0 || flock(file->fd, LOCK_EX | LOCK_NB) != 0) {
+    if (!mxp__new_file_open(&file->made, path, 0666)) {
         return fail(path);
     }
-    void *base = mmap(NULL, file->limit_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                      file->fd, 0);
+    mxp__descriptor_put_away(&file->made.descriptor);
+    int fd = file->made.descriptor.fd;
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        return fail(path);
+    }
+    void *base =
+        mmap(NULL, file->limit_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (base == MAP_FAILED) {
         return fail(path);
     }
@@ -67,32 +71,39 @@ static int create(mxp_mapped_file *file, const char *path)
     return MXP_OK;
 }
 
+// The program may change its working directory.
+static char *absolute_path(const char *path)
+{
+    char *folder = path[0] == '/' ? NULL : getcwd(NULL, 0);
+    mxp_strbuf name = {0};
+    mxp__strbuf_printf(&name, "%s%s%s", folder != NULL ? folder : "", folder != NULL ? "/" : "",
+                       path);
+    char *copy = name.failed ? NULL : mxp__strdup(mxp__strbuf_text(&name));
+    mxp__strbuf_fini(&name);
+    free(folder);
+    return copy;
+}
+
 int mxp__mapped_file_open(mxp_mapped_file *file, const char *path, uint64_t limit_bytes)
 {
-    *file = (mxp_mapped_file){.fd = -1, .limit_bytes = limit_bytes};
+    *file = (mxp_mapped_file){.made = MXP__NEW_FILE_NONE, .limit_bytes = limit_bytes};
     int error = check_path(path);
     if (error != MXP_OK) {
         return error;
     }
-    mxp_strbuf name = {0};
-    mxp__strbuf_printf(&name, "%s.%ld.part", path, (long)getpid());
-    file->temporary = name.failed ? NULL : mxp__strdup(mxp__strbuf_text(&name));
-    mxp__strbuf_fini(&name);
-    error = file->temporary == NULL ? mxp__fail_memory("a file name") : create(file, path);
+    file->path = absolute_path(path);
+    error = file->path == NULL ? mxp__fail_memory("a file name") : create(file, path);
     if (error != MXP_OK) {
         mxp__mapped_file_close(file);
     }
     return error;
 }
 
-int mxp__mapped_file_publish(mxp_mapped_file *file, const char *path)
+int mxp__mapped_file_publish(mxp_mapped_file *file)
 {
-    if (rename(file->temporary, path) != 0) {
-        return fail(path);
-    }
-    mxp__strfree(file->temporary);
-    file->temporary = NULL;
-    return MXP_OK;
+    return mxp__new_file_publish(&file->made, file->path, MXP__PUBLISH_REPLACE) == MXP__PUBLISHED
+               ? MXP_OK
+               : fail(file->path);
 }
 
 void mxp__mapped_file_close(mxp_mapped_file *file)
@@ -100,14 +111,48 @@ void mxp__mapped_file_close(mxp_mapped_file *file)
     if (file->base != NULL) {
         munmap(file->base, file->limit_bytes);
     }
-    if (file->fd >= 0) {
-        close(file->fd);
+    mxp__new_file_discard(&file->made);
+    mxp__strfree(file->path);
+    *file = (mxp_mapped_file){.made = MXP__NEW_FILE_NONE};
+}
+
+// The lock has gone with the number, unless a mapping keeps the open file; a reader that holds it
+// for a moment is met again at the next use.
+static bool open_again(mxp_mapped_file *file)
+{
+    if (!mxp__descriptor_open_again(&file->made.descriptor, file->path)) {
+        return false;
     }
-    if (file->temporary != NULL) {
-        unlink(file->temporary);
-        mxp__strfree(file->temporary);
+    file->unlocked = true;
+    return true;
+}
+
+bool mxp__mapped_file_has_descriptor(mxp_mapped_file *file)
+{
+    int saved = errno;
+    const mxp_descriptor *descriptor = &file->made.descriptor;
+    bool has = file->path != NULL && (mxp__descriptor_is_ours(descriptor) || open_again(file));
+    if (has && file->unlocked) {
+        file->unlocked = flock(descriptor->fd, LOCK_EX | LOCK_NB) != 0;
     }
-    *file = (mxp_mapped_file){.fd = -1};
+    errno = saved;
+    return has;
+}
+
+mxp_descriptor mxp__mapped_file_give_descriptor(mxp_mapped_file *file)
+{
+    mxp_descriptor given =
+        mxp__mapped_file_has_descriptor(file) ? file->made.descriptor : MXP__DESCRIPTOR_NONE;
+    file->made.descriptor = MXP__DESCRIPTOR_NONE;
+    return given;
+}
+
+void mxp__mapped_file_unlock(mxp_descriptor *given)
+{
+    if (mxp__descriptor_is_ours(given)) {
+        flock(given->fd, LOCK_UN);
+    }
+    (void)mxp__descriptor_close(given);
 }
 
 // ---- room --------------------------------------------------------------------------------------
@@ -119,12 +164,12 @@ static bool within_file_limit(uint64_t size_bytes)
            size_bytes <= limit.rlim_cur;
 }
 
-static int write_zeros(int fd, uint64_t from, uint64_t to)
+static int write_zeros(const mxp_descriptor *to_file, uint64_t from, uint64_t to)
 {
     static char zeros[1 << 16];  // not const: it would take as much of the library's file
     while (from < to) {
         size_t size_bytes = to - from < sizeof zeros ? (size_t)(to - from) : sizeof zeros;
-        size_t written = mxp__os_write_at(fd, zeros, size_bytes, from);
+        size_t written = mxp__descriptor_write_at(to_file, zeros, size_bytes, from);
         if (written < size_bytes) {
             return errno;
         }
@@ -139,10 +184,13 @@ static int reserve(mxp_mapped_file *file, uint64_t to)
     uint64_t from = file->reserved_bytes;
     int error;
     do {
-        error = posix_fallocate(file->fd, (off_t)from, (off_t)(to - from));
+        if (!mxp__mapped_file_has_descriptor(file)) {
+            return EBADF;
+        }
+        error = posix_fallocate(file->made.descriptor.fd, (off_t)from, (off_t)(to - from));
     } while (error == EINTR);
     if (error == EOPNOTSUPP || error == EINVAL || error == ENOSYS) {
-        error = write_zeros(file->fd, from, to);
+        error = write_zeros(&file->made.descriptor, from, to);
         file->prepared_bytes = error == 0 ? to : file->prepared_bytes;
     }
     return error;
@@ -167,8 +215,8 @@ void mxp__mapped_file_prepare(mxp_mapped_file *file, uint64_t from, uint64_t to)
 {
     int saved = errno;
     from = from > file->prepared_bytes ? from : file->prepared_bytes;
-    if (from < to) {
-        (void)write_zeros(file->fd, from, to);
+    if (from < to && mxp__mapped_file_has_descriptor(file)) {
+        (void)write_zeros(&file->made.descriptor, from, to);
         file->prepared_bytes = to;
     }
     errno = saved;
@@ -189,13 +237,25 @@ static bool move(void *made, uint64_t size_bytes, void *pages)
     return moved;
 }
 
+// Linux maps pages of a mapping a second time without a descriptor, if their old length is said to
+// be none. Checkers that run programs on a CPU of their own may not.
+static bool map_again(const mxp_mapped_file *file, void *pages, uint64_t offset,
+                      uint64_t size_bytes)
+{
+    const int flags = MREMAP_MAYMOVE | MREMAP_FIXED;
+    return mremap(file->base + offset, 0, size_bytes, flags, pages) == pages;
+}
+
 bool mxp__mapped_file_place(const mxp_mapped_file *file, void *pages, uint64_t offset,
                             uint64_t size_bytes)
 {
     int saved = errno;
-    bool placed =
-        move(mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, (off_t)offset),
-             size_bytes, pages);
+    const mxp_descriptor *descriptor = &file->made.descriptor;
+    bool placed = map_again(file, pages, offset, size_bytes) ||
+                  (mxp__descriptor_is_ours(descriptor) &&
+                   move(mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor->fd,
+                             (off_t)offset),
+                        size_bytes, pages));
     errno = saved;
     return placed;
 }

@@ -2,20 +2,24 @@
 // A file that is written through memory: what a process has stored in it stays when the process
 // dies, by whatever signal. Room is reserved before it is written to, so that a full disk is an
 // error here and not a signal there. All functions leave errno alone and are async-signal-safe,
-// except open, publish and close.
+// except is_taken, open, publish and close.
 #ifndef MXP_BASE_OS_MAPPED_FILE_H
 #define MXP_BASE_OS_MAPPED_FILE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/os/new_file.h"
 
+// The program may close the descriptor at any time, and get its number for a file of its own. So
+// it is used only for what a mapping cannot do, after a look at whose it is, and opened again
+// through the path if it was lost. A file that was renamed meanwhile goes on as long as the number
+// is ours.
 typedef struct mxp_mapped_file {
-    int fd;
-    char *temporary;  // its name until it is published, then null
+    mxp_new_file made;
+    char *path;  // absolute
     char *base;  // address of the file's first byte
     uint64_t limit_bytes;  // of the mapping: the file never grows beyond it
     uint64_t reserved_bytes;  // the file's length; what lies beyond must not be touched
     uint64_t prepared_bytes;  // zeros were written up to here
+    bool unlocked;  // opened again, and the lock is not had again yet
 } mxp_mapped_file;
 
 // Whether a living process records into the file that has this name.
@@ -26,9 +30,15 @@ bool mxp__mapped_file_is_taken(const char *path);
 int mxp__mapped_file_open(mxp_mapped_file *file, const char *path, uint64_t limit_bytes);
 // Gives it its name, in place of a file that has it (whose content stays with those who have it
 // open). MXP_EIO.
-int mxp__mapped_file_publish(mxp_mapped_file *file, const char *path);
+int mxp__mapped_file_publish(mxp_mapped_file *file);
 // Unmaps and closes. The file stays as it is; one that was not published is removed.
 void mxp__mapped_file_close(mxp_mapped_file *file);
+// Whether there is a descriptor of the file, after an attempt to get a lost one again.
+bool mxp__mapped_file_has_descriptor(mxp_mapped_file *file);
+// From now on it is the caller's; the file does not grow any more. None: it was lost.
+mxp_descriptor mxp__mapped_file_give_descriptor(mxp_mapped_file *file);
+// Unlocks and closes what was given: the file may still be mapped, but nobody writes any more.
+void mxp__mapped_file_unlock(mxp_descriptor *given);
 // Makes room up to `size_bytes`, at most the limit. False: full disk, a limit of the process, or
 // the limit of the mapping; what was there before stays usable.
 bool mxp__mapped_file_reserve(mxp_mapped_file *file, uint64_t size_bytes);

@@ -48,6 +48,10 @@ size_t mxp__os_write(int fd, const void *data, size_t size_bytes);
 // The same from an offset on; where the file stands does not change.
 size_t mxp__os_write_at(int fd, const void *data, size_t size_bytes, uint64_t offset);
 
+// Waits, at a descriptor that does not block, until it takes more. False: it took nothing for two
+// seconds (ETIMEDOUT), or errno says why.
+bool mxp__os_wait_to_write(int fd);
+
 // Whether the system's own timekeeping trusts the CPU's counter.
 bool mxp__os_trusts_cpu_counter(void);
 

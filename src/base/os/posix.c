@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -68,6 +69,18 @@ void mxp__os_yield(void)
 
 // ---- files ------------------------------------------------------------------------------------
 
+bool mxp__os_wait_to_write(int fd)
+{
+    enum { PATIENCE_MS = 2000 };
+    struct pollfd ask = {.fd = fd, .events = POLLOUT};
+    int ready;
+    do {
+        ready = poll(&ask, 1, PATIENCE_MS);
+    } while (ready < 0 && errno == EINTR);
+    errno = ready == 0 ? ETIMEDOUT : errno;
+    return ready > 0;
+}
+
 // From `offset` on, or, without one, from where the file stands.
 static size_t write_from(int fd, const char *data, size_t size_bytes, const uint64_t *offset)
 {
@@ -76,7 +89,7 @@ static size_t write_from(int fd, const char *data, size_t size_bytes, const uint
         size_t left = size_bytes - done;
         ssize_t written = offset == NULL ? write(fd, data + done, left)
                                          : pwrite(fd, data + done, left, (off_t)(*offset + done));
-        if (written < 0 && errno == EINTR) {
+        if (written < 0 && (errno == EINTR || (errno == EAGAIN && mxp__os_wait_to_write(fd)))) {
             continue;
         }
         if (written <= 0) {

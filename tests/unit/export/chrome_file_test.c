@@ -287,6 +287,33 @@ static void *copy_pipe(void *context)
     return read_pipe(NULL);
 }
 
+// The reader may come later.
+static void append_when_somebody_reads(mxp_chrome_file *file, mxp_source *news)
+{
+    int error;
+    while ((error = mxp__chrome_file_append(file, news)) == MXP_EIO &&
+           strstr(mxp_last_error(), "nobody reads") != NULL) {
+        usleep(1000);
+    }
+    assert_int_equal(error, MXP_OK);
+    mxp__source_close(news);
+}
+
+static void a_pipe_that_nobody_reads_is_an_error(void **state)
+{
+    (void)state;
+    unlink("pipe");
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    mxp_chrome_file *file = create("pipe");
+    assert_int_equal(append(file, cut(0, 5)), MXP_EIO);
+    assert_non_null(strstr(mxp_last_error(), "nobody reads"));
+    int reader = open("pipe", O_RDONLY | O_NONBLOCK);
+    assert_int_equal(append(file, cut(0, 20000)), MXP_EIO);
+    assert_non_null(strstr(mxp_last_error(), "its reader reads no more"));
+    close(reader);
+    mxp__chrome_file_close(file);
+}
+
 static void a_pipe_takes_a_complete_text(void **state)
 {
     (void)state;
@@ -297,7 +324,7 @@ static void a_pipe_takes_a_complete_text(void **state)
         pthread_t reader;
         void *text;
         assert_int_equal(pthread_create(&reader, NULL, copy_pipe, NULL), 0);
-        assert_int_equal(append(file, cut(i, 5)), MXP_OK);
+        append_when_somebody_reads(file, cut(i, 5));
         assert_int_equal(pthread_join(reader, &text), 0);
         assert_json(text, strlen(text));
         assert_int_equal(count_text(text, "process_name"), 1);
@@ -432,6 +459,7 @@ int main(void)
         cmocka_unit_test(a_link_stays_a_link),
         cmocka_unit_test(places_that_cannot_be_written_are_named),
         cmocka_unit_test(devices_take_a_complete_text_each_time),
+        cmocka_unit_test(a_pipe_that_nobody_reads_is_an_error),
         cmocka_unit_test(a_pipe_takes_a_complete_text),
         cmocka_unit_test(a_full_disk_leaves_the_file_as_it_was),
         cmocka_unit_test(a_failed_first_append_leaves_the_old_file),

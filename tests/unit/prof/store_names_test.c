@@ -9,6 +9,7 @@
 
 #include <mxprof/record.h>
 
+#include "base/os/mapped_file.h"
 #include "prof/store.h"
 #include "relay.h"
 
@@ -56,7 +57,7 @@ static void *add_names(void *nothing)
 static void check_nothing_behind(const mxp_store_end *end)
 {
     uint64_t found = 0;
-    assert_true(pread(end->fd, &found, sizeof found, (off_t)end->offset) >= 0);
+    assert_true(pread(end->descriptor.fd, &found, sizeof found, (off_t)end->offset) >= 0);
     assert_int_equal(found, 0);
 }
 
@@ -73,7 +74,7 @@ static void a_file_ends_while_names_are_added(void **state)
         mxp__store_finish(&end);
         relay_pass(&ended, round);
         check_nothing_behind(&end);
-        close(end.fd);
+        mxp__mapped_file_unlock(&end.descriptor);
     }
     pthread_join(thread, NULL);
     unlink(path);

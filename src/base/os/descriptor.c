@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/os/descriptor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/os/os.h"
+
+// Loops over small numbers and programs that wait for the lowest free one do not meet it.
+enum { PUT_AWAY_FROM = 200 };
+
+static bool look(int fd, mxp_descriptor *seen)
+{
+    struct stat status;
+    int flags = fd >= 0 ? fcntl(fd, F_GETFL) : -1;
+    if (flags < 0 || fstat(fd, &status) != 0) {
+        return false;
+    }
+    *seen = (mxp_descriptor){fd, flags & O_ACCMODE, status.st_dev, status.st_ino};
+    return true;
+}
+
+bool mxp__descriptor_take(mxp_descriptor *descriptor, int fd)
+{
+    *descriptor = MXP__DESCRIPTOR_NONE;
+    if (look(fd, descriptor)) {
+        return true;
+    }
+    int reason = errno;
+    if (fd >= 0) {
+        close(fd);
+    }
+    errno = reason;
+    return false;
+}
+
+void mxp__descriptor_put_away(mxp_descriptor *descriptor)
+{
+    int saved = errno;
+    int away = fcntl(descriptor->fd, F_DUPFD_CLOEXEC, PUT_AWAY_FROM);
+    if (away >= 0) {
+        close(descriptor->fd);
+        descriptor->fd = away;
+    }
+    errno = saved;
+}
+
+static bool is_same(const mxp_descriptor *a, const mxp_descriptor *b)
+{
+    return a->device == b->device && a->inode == b->inode && a->access == b->access;
+}
+
+bool mxp__descriptor_is_ours(const mxp_descriptor *descriptor)
+{
+    int saved = errno;
+    mxp_descriptor seen;
+    bool ours = look(descriptor->fd, &seen) && is_same(descriptor, &seen);
+    errno = saved;
+    return ours;
+}
+
+bool mxp__descriptor_open_again(mxp_descriptor *descriptor, const char *path)
+{
+    int saved = errno;
+    int fd = open(path, descriptor->access | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+    mxp_descriptor again = MXP__DESCRIPTOR_NONE;
+    bool opened = look(fd, &again) && is_same(descriptor, &again);
+    if (opened) {
+        mxp__descriptor_put_away(&again);
+        *descriptor = again;
+    } else if (fd >= 0) {
+        close(fd);
+    }
+    errno = saved;
+    return opened;
+}
+
+bool mxp__descriptor_take_stream(mxp_descriptor *descriptor, const char *path)
+{
+    return mxp__descriptor_take(descriptor,
+                                open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+}
+
+// ---- writing -----------------------------------------------------------------------------------
+// A lost number is an error like that of a closed one.
+static bool check(const mxp_descriptor *to)
+{
+    bool ours = mxp__descriptor_is_ours(to);
+    errno = ours ? errno : EBADF;
+    return ours;
+}
+
+size_t mxp__descriptor_write(const mxp_descriptor *to, const void *data, size_t size_bytes)
+{
+    return check(to) ? mxp__os_write(to->fd, data, size_bytes) : 0;
+}
+
+size_t mxp__descriptor_write_at(const mxp_descriptor *to, const void *data, size_t size_bytes,
+                                uint64_t offset)
+{
+    return check(to) ? mxp__os_write_at(to->fd, data, size_bytes, offset) : 0;
+}
+
+bool mxp__descriptor_cut(const mxp_descriptor *to, uint64_t size_bytes)
+{
+    return check(to) && ftruncate(to->fd, (off_t)size_bytes) == 0;
+}
+
+const char *mxp__descriptor_reason(void)
+{
+    switch (errno) {
+    case EBADF:
+        return "its descriptor was closed by the program";
+    case ENXIO:
+        return "nobody reads";
+    case ETIMEDOUT:
+        return "its reader reads no more";
+    default:
+        return strerror(errno);
+    }
+}
+
+bool mxp__descriptor_close(mxp_descriptor *descriptor)
+{
+    bool closed = !mxp__descriptor_is_ours(descriptor) || close(descriptor->fd) == 0;
+    *descriptor = MXP__DESCRIPTOR_NONE;
+    return closed;
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A descriptor's number and the file that it was opened for. A program may close numbers it does
+// not know; its next file then gets them. So whoever keeps a number asks before each use whether it
+// is still the file's, and never closes one that is not. All functions but
+// mxp__descriptor_reason are async-signal-safe.
+#ifndef MXP_BASE_OS_DESCRIPTOR_H
+#define MXP_BASE_OS_DESCRIPTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct mxp_descriptor {
+    int fd;  // -1: none
+    int access;  // O_RDONLY, O_WRONLY or O_RDWR
+    uint64_t device, inode;
+} mxp_descriptor;
+
+#define MXP__DESCRIPTOR_NONE ((mxp_descriptor){.fd = -1})
+
+// Remembers which file `fd` is. One that cannot be looked at is closed. False: errno says why.
+bool mxp__descriptor_take(mxp_descriptor *descriptor, int fd);
+// Gives it a number that a program is not likely to get for its next file, nor to expect there.
+void mxp__descriptor_put_away(mxp_descriptor *descriptor);
+// Whether the number is still this file, opened the same way. Leaves errno alone.
+bool mxp__descriptor_is_ours(const mxp_descriptor *descriptor);
+// Opens the file again through `path`, for a number that was lost. False: that name is no longer
+// this file, or cannot be opened; `descriptor` is as before.
+bool mxp__descriptor_open_again(mxp_descriptor *descriptor, const char *path);
+// What is no regular file: a pipe that nobody reads is an error, and so is a reader that takes
+// nothing for two seconds while something is written. False: errno says why.
+bool mxp__descriptor_take_stream(mxp_descriptor *descriptor, const char *path);
+
+// As mxp__os_write and mxp__os_write_at, and ftruncate, as long as the number is ours.
+size_t mxp__descriptor_write(const mxp_descriptor *to, const void *data, size_t size_bytes);
+size_t mxp__descriptor_write_at(const mxp_descriptor *to, const void *data, size_t size_bytes,
+                                uint64_t offset);
+bool mxp__descriptor_cut(const mxp_descriptor *to, uint64_t size_bytes);
+// errno in words that say what happened to a descriptor. Until the next call of the thread.
+const char *mxp__descriptor_reason(void);
+
+// Closes it if it is ours; then it is none. False: what was written did not arrive, see errno.
+bool mxp__descriptor_close(mxp_descriptor *descriptor);
+
+#endif
