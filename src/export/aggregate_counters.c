@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counters and memory: last, smallest and largest value, and the time-weighted mean over the time
 // in which recording was on. They are read in time order, because a mean over the values of several
-// threads is nothing without it. A sample that comes late (a cut was taken in between) weighs from
-// the moment it is known.
+// threads is nothing without it. A cut has one moment, so this order goes on from cut to cut. A
+// sample that is older all the same (its thread did not answer when the cut was made) is counted
+// and may be the smallest or the largest, but is neither the last nor does it weigh.
 #include <math.h>
 #include <string.h>
 
@@ -77,15 +78,25 @@ void mxp__counter_sample(mxp_counter_row *row, const mxp_activity *activity, int
         make_double(row);
         type = MXP_ARG_F64;
     }
+    row->least = is_less(value, row->least, type) ? value : row->least;
+    row->most = is_less(row->most, value, type) ? value : row->most;
+    if (row->count++ > 0 && ns < row->last_ns) {
+        return;
+    }
     if (active_ns > row->last_active_ns) {
         double last = mxp__number_double(row->last, row->value_type);
         row->integral += (last - row->first) * (double)(active_ns - row->last_active_ns);
         row->last_active_ns = active_ns;
     }
-    row->least = is_less(value, row->least, type) ? value : row->least;
-    row->most = is_less(row->most, value, type) ? value : row->most;
     row->last = value;
-    row->count++;
+    row->last_ns = ns;
+}
+
+void mxp__counter_follow(mxp_counter_row *row, const mxp_activity *activity, int64_t ns,
+                         mxp_number value, uint32_t type)
+{
+    bool is_late = row->count > 0 && ns < row->last_ns;
+    mxp__counter_sample(row, activity, is_late ? row->last_ns : ns, value, type);
 }
 
 double mxp__counter_mean(const mxp_counter_row *row, const mxp_activity *activity, int64_t now_ns)
@@ -226,7 +237,7 @@ static int add_api_sample(mxp_aggregate *aggregate, uint32_t id, int64_t ns, uin
             return error;
         }
     }
-    mxp__counter_sample(row, &aggregate->activity, ns, (mxp_number){.u64 = value}, MXP_ARG_U64);
+    mxp__counter_follow(row, &aggregate->activity, ns, (mxp_number){.u64 = value}, MXP_ARG_U64);
     return MXP_OK;
 }
 

@@ -111,7 +111,7 @@ static int put_sample(mxp_aggregate *aggregate, const mxp_source *source, uint32
         }
         row->unit = MXP_UNIT_BYTES;
     }
-    mxp__counter_sample(row, &aggregate->activity, ns, (mxp_number){.u64 = bytes}, MXP_ARG_U64);
+    mxp__counter_follow(row, &aggregate->activity, ns, (mxp_number){.u64 = bytes}, MXP_ARG_U64);
     return MXP_OK;
 }
 

@@ -28,6 +28,7 @@ typedef struct mxp_counter_row {
     uint64_t count;
     mxp_number last, least, most;
     double first, integral;
+    int64_t last_ns;  // when `last` was
     int64_t first_active_ns, last_active_ns;
 } mxp_counter_row;
 
@@ -134,6 +135,10 @@ double mxp__counter_mean(const mxp_counter_row *row, const mxp_activity *activit
 void mxp__counter_table_clear(mxp_counter_table *table);
 mxp_counter_row *mxp__counter_find_or_add(mxp_counter_table *table, uint32_t id);
 void mxp__counter_sample(mxp_counter_row *row, const mxp_activity *activity, int64_t ns,
+                         mxp_number value, uint32_t type);
+// The same where each value is made from the one before it: one that is known late (the begin of an
+// API call that was open at the cut before) holds from that one on.
+void mxp__counter_follow(mxp_counter_row *row, const mxp_activity *activity, int64_t ns,
                          mxp_number value, uint32_t type);
 double mxp__number_double(mxp_number number, uint32_t type);
 

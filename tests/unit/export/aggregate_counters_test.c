@@ -50,6 +50,38 @@ static void the_mean_is_weighted_by_time(void **state)
     assert_int_equal(row.most.u64, 40);
 }
 
+// Samples of one counter as they come in parts, each (time, value), and the counter after them.
+static mxp_row row_of_parts(const uint64_t (*samples)[2], size_t sample_count, int64_t now_ns)
+{
+    mxp_aggregate *aggregate;
+    const mxp_row *rows;
+    size_t count;
+    assert_int_equal(mxp__aggregate_create(MXP_GROUP_NAME, &aggregate), MXP_OK);
+    for (size_t i = 0; i < sample_count; i++) {
+        mxp_source *source = fake_source_create();
+        fake_counter_u64(source, fake_thread(source, "a"), counter(source), samples[i][0],
+                         samples[i][1]);
+        assert_int_equal(mxp__aggregate_add(aggregate, source), MXP_OK);
+        mxp__source_close(source);
+    }
+    assert_int_equal(mxp__aggregate_rows(aggregate, MXP_SORT_TOTAL, 0, now_ns, &rows, &count), 0);
+    assert_int_equal(count, 1);
+    mxp_row row = rows[0];
+    row.section = row.name = NULL;
+    mxp__aggregate_destroy(aggregate);
+    return row;
+}
+
+static void a_sample_that_comes_late_is_not_the_last(void **state)
+{
+    (void)state;
+    static const uint64_t samples[][2] = {{1000, 10}, {3000, 600}, {2000, 300}, {2500, 5}};
+    mxp_row row = row_of_parts(samples, 4, 4000);
+    assert_true(row.count == 4 && row.last.u64 == 600 && row.total == 600);
+    assert_true(row.least.u64 == 5 && row.most.u64 == 600);
+    assert_float_equal(row.avg, (10 * 2000 + 600 * 1000) / 3000.0, 1e-9);
+}
+
 static void one_sample_and_no_time_give_the_value(void **state)
 {
     (void)state;
@@ -204,6 +236,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_mean_is_weighted_by_time),
+        cmocka_unit_test(a_sample_that_comes_late_is_not_the_last),
         cmocka_unit_test(one_sample_and_no_time_give_the_value),
         cmocka_unit_test(pauses_and_stops_do_not_weigh),
         cmocka_unit_test(the_mean_goes_on_over_several_sources),
