@@ -14,7 +14,7 @@ static void move_to_end(int consumer)
 {
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         mxp_position end = {0};
-        mxp__walk(thread, &end, NULL, NULL);
+        mxp__walk(thread, &end, NULL, NULL, NULL);
         thread->position[consumer] = end;
     }
 }

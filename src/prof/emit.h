@@ -71,10 +71,13 @@ static inline bool mxp__emit_enter(mxp_emit *emit, uint32_t classes, uint64_t no
     emit->self = self;
     emit->now = now != 0 ? now : mxp_ticks_from(gate);
     bool open = (gate & classes) != 0 || classes == MXP__FORCED;
-    if (__builtin_expect(!open || (gate & MXP_GATE_HOLD) != 0, 0) &&
-        !mxp__emit_gate_slow(classes)) {
-        mxp__emit_leave(self);
-        return false;
+    if (__builtin_expect(!open || (gate & MXP_GATE_HOLD) != 0, 0)) {
+        if (!mxp__emit_gate_slow(classes)) {
+            mxp__emit_leave(self);
+            return false;
+        }
+        // A cut may have been made meanwhile: what comes after it is not older than it.
+        emit->now = now != 0 ? now : mxp_ticks();
     }
     return true;
 }

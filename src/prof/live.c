@@ -40,6 +40,36 @@ typedef struct live_source {
     bool reads;
 } live_source;
 
+// ---- the moment of a cut ----------------------------------------------------------------------
+// Into those of the consumers, while nobody records.
+static void take_statistics(mxp_thread *thread)
+{
+    uint64_t lost = 0;
+    for (int i = 0; i < MXP__CONSUMERS; i++) {
+        uint64_t lost_here = mxp__stats_merge(&mxp__rec.statistics[i], thread->stats);
+        lost = lost_here > lost ? lost_here : lost;
+    }
+    if (lost != 0) {
+        mxp__thread_lose(thread, MXP_LOSS_MEMORY_FULL, lost, mxp_ticks());
+    }
+    mxp__stats_free(thread->stats);
+    thread->stats = NULL;
+}
+
+// All threads are cut at one moment, while nobody records: what the cut leaves for the next one is
+// later than what it takes. It costs no hold of its own; the tables of statistics need one.
+static void take_moment(void)
+{
+    mxp__hold();
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        thread->moment = __atomic_load_n(&thread->hot.cursor, __ATOMIC_ACQUIRE);
+    }
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        take_statistics(thread);
+    }
+    mxp__release();
+}
+
 // ---- building a cut ---------------------------------------------------------------------------
 typedef struct block_context {
     live_source *live;
@@ -79,7 +109,21 @@ static int add_thread(live_source *live, mxp_thread *thread, int consumer)
     *added = (cut){thread, thread->position[consumer], thread->position[consumer]};
     thread->cuts++;
     block_context context = {live, thread->index};
-    return mxp__walk(thread, &added->to, add_block, &context);
+    return mxp__walk(thread, &added->to, thread->moment, add_block, &context);
+}
+
+// A thread without a moment has come after it.
+static int add_threads(live_source *live, int consumer)
+{
+    int error = MXP_OK;
+    take_moment();
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        if (thread->moment != NULL && error == MXP_OK) {
+            error = add_thread(live, thread, consumer);
+        }
+        thread->moment = NULL;
+    }
+    return error;
 }
 
 static int add_thread_entries(live_source *live)
@@ -143,25 +187,6 @@ static int add_losses(live_source *live)
 }
 
 // ---- statistics -------------------------------------------------------------------------------
-// Takes the tables of all threads into those of the consumers, while nobody records.
-static void detach_statistics(void)
-{
-    mxp__hold();
-    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
-        uint64_t lost = 0;
-        for (int i = 0; i < MXP__CONSUMERS; i++) {
-            uint64_t lost_here = mxp__stats_merge(&mxp__rec.statistics[i], thread->stats);
-            lost = lost_here > lost ? lost_here : lost;
-        }
-        if (lost != 0) {
-            mxp__thread_lose(thread, MXP_LOSS_MEMORY_FULL, lost, mxp_ticks());
-        }
-        mxp__stats_free(thread->stats);
-        thread->stats = NULL;
-    }
-    mxp__release();
-}
-
 static void add_statistic(void *context, uint32_t name, const mxp_histogram *histogram)
 {
     live_source *live = context;
@@ -182,7 +207,6 @@ static int take_table(live_source *live, int consumer)
 
 static int add_statistics(live_source *live, int consumer)
 {
-    detach_statistics();
     int error = take_table(live, consumer);
     uint32_t count = mxp__stats_count(live->table);
     if (error == MXP_OK) {
@@ -256,16 +280,12 @@ static void live_close(mxp_source *source)
 
 static int build(live_source *live, int consumer)
 {
-    int error = MXP_OK;
     live->consumer = consumer;
     live->ring = mxp__ring_is_on();
     live->reads = true;
     mxp__readers_come();
     mxp__consumer_come(consumer);
-    for (mxp_thread *thread = mxp__threads(); thread != NULL && error == MXP_OK;
-         thread = thread->next) {
-        error = add_thread(live, thread, consumer);
-    }
+    int error = add_threads(live, consumer);
     if (error == MXP_OK) {
         error = mxp__timebase_copy(&live->timebase, mxp__recorder_timebase(1));
     }

@@ -66,6 +66,7 @@ typedef struct mxp_thread {
     mxp_chunk_header *first;  // oldest chunk not recycled
     mxp_position position[MXP__CONSUMERS];
     uint32_t cuts;  // open ones that stand in it: it is not released
+    const uint64_t *moment;  // its cursor at the moment of the cut that is being made; else null
     mxp_position counted;  // records up to here are in `records`
     uint64_t records, bytes;
     uint64_t start_ticks, end_ticks;

@@ -30,11 +30,20 @@ mxp_position mxp__walk_start(const mxp_thread *thread, mxp_position position)
     return position;
 }
 
-int mxp__walk(mxp_thread *thread, mxp_position *position, mxp_stretch_visit visit, void *context)
+// Whether the moment is in the chunk, which is filled to `to`.
+static bool is_in(const uint64_t *moment, const mxp_chunk_header *chunk, const uint64_t *to)
+{
+    return moment != NULL && moment >= mxp__chunk_words(chunk) && moment <= to;
+}
+
+int mxp__walk(mxp_thread *thread, mxp_position *position, const uint64_t *until,
+              mxp_stretch_visit visit, void *context)
 {
     *position = mxp__walk_start(thread, *position);
     for (;;) {
         const uint64_t *to = mxp__chunk_filled_to(thread, position->chunk);
+        bool is_last = is_in(until, position->chunk, to);
+        to = is_last ? until : to;
         if (to > position->at) {
             int error = visit != NULL ? visit(context, position->chunk, position->at, to) : 0;
             if (error != 0) {
@@ -43,7 +52,7 @@ int mxp__walk(mxp_thread *thread, mxp_position *position, mxp_stretch_visit visi
             position->at = to;
         }
         mxp_chunk_header *next = mxp__chunk_next(position->chunk);
-        if (next == NULL) {
+        if (next == NULL || is_last) {
             return MXP_OK;
         }
         if (position->at == end_of(position->chunk)) {
@@ -104,7 +113,7 @@ bool mxp__count_portion(void)
     for (mxp_thread *thread = mxp__threads(); thread != NULL && error == MXP_OK;
          thread = thread->next) {
         left.thread = thread;
-        error = mxp__walk(thread, &thread->counted, count_portion, &left);
+        error = mxp__walk(thread, &thread->counted, NULL, count_portion, &left);
     }
     return error != MXP_OK;
 }
@@ -116,5 +125,5 @@ void mxp__thread_count_records(mxp_thread *thread)
         thread->counted = (mxp_position){0};
         thread->records = thread->bytes = 0;
     }
-    mxp__walk(thread, &thread->counted, count_stretch, thread);
+    mxp__walk(thread, &thread->counted, NULL, count_stretch, thread);
 }

@@ -14,10 +14,12 @@ const uint64_t *mxp__chunk_filled_to(mxp_thread *thread, const mxp_chunk_header 
 mxp_position mxp__walk_start(const mxp_thread *thread, mxp_position position);
 
 // Calls `visit`, unless it is null, for each stretch of records from `position` on, until it
-// returns an error, which is returned. `position` is where that ended.
+// returns an error, which is returned. `until`: where the walk ends, which was the thread's cursor
+// once; null: at its cursor now. `position` is where that ended.
 typedef int (*mxp_stretch_visit)(void *context, const mxp_chunk_header *chunk, const uint64_t *from,
                                  const uint64_t *to);
-int mxp__walk(mxp_thread *thread, mxp_position *position, mxp_stretch_visit visit, void *context);
+int mxp__walk(mxp_thread *thread, mxp_position *position, const uint64_t *until,
+              mxp_stretch_visit visit, void *context);
 
 // Counts the records of `thread` up to now.
 void mxp__thread_count_records(mxp_thread *thread);
