@@ -11,15 +11,17 @@ static const uint64_t *end_of(const mxp_chunk_header *chunk)
     return mxp__chunk_words(chunk) + chunk->section.payload_bytes / sizeof(uint64_t);
 }
 
-// The last chunk's end is the owner's cursor, unless the owner moves on while we look: then `next`
-// is there.
+// The last chunk's end is the owner's cursor, unless the owner moves on while we look. Then `next`
+// is there, and the cursor follows: until it does, nothing is in the chunk that it will be in.
 const uint64_t *mxp__chunk_filled_to(mxp_thread *thread, const mxp_chunk_header *chunk)
 {
     const uint64_t *cursor = __atomic_load_n(&thread->hot.cursor, __ATOMIC_ACQUIRE);
     if (mxp__chunk_next(chunk) != NULL) {
         return end_of(chunk);
     }
-    return cursor;
+    const uint64_t *words = mxp__chunk_words(chunk);
+    const char *end = (const char *)chunk + chunk->section.length_bytes;
+    return cursor >= words && (const char *)cursor <= end ? cursor : words;
 }
 
 mxp_position mxp__walk_start(const mxp_thread *thread, mxp_position position)
