@@ -23,6 +23,11 @@
 extern "C" {
 #endif
 
+// Moments at which tests of the library stop a thread; empty wherever else this is compiled.
+#ifndef MXP_INLINE_POINT
+#define MXP_INLINE_POINT(name)
+#endif
+
 #define MXP_LAYOUT 1u  // of mxp_recorder and mxp_control_block
 #define MXP_OPEN_MAX 31u  // open spans kept by name; deeper ones are recorded all the same
 
@@ -92,10 +97,12 @@ static inline void mxp_inline_end_under(const mxp_control_block *control, mxp_na
     }
     __atomic_store_n(&self->busy, 1u, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    MXP_INLINE_POINT(BUSY);
     // Pairs with mxp__release: what was changed here during a hold is seen with the gate after it.
     // Cursor and base are read before it is known whether there is a hold, which may change them.
     uint32_t gate = __atomic_load_n(&control->gate, __ATOMIC_ACQUIRE);
     uint64_t closed = __atomic_load_n(&control->closed_ticks, __ATOMIC_RELAXED);
+    MXP_INLINE_POINT(GATE);
     uint64_t *cursor = __atomic_load_n(&self->cursor, __ATOMIC_RELAXED);
     uint64_t base = __atomic_load_n(&self->base_ticks, __ATOMIC_RELAXED);
     uint64_t duration = now - token;
@@ -116,6 +123,7 @@ static inline void mxp_inline_end_under(const mxp_control_block *control, mxp_na
     __atomic_store_n(&self->depth, depth, __ATOMIC_RELAXED);
     cursor[0] = MXP_KIND_SPAN | 1u << 8 | token << 16;
     cursor[1] = name | duration << 32;
+    MXP_INLINE_POINT(WORDS);
     __atomic_store_n(&self->cursor, cursor + 2, __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     __atomic_store_n(&self->busy, 0u, __ATOMIC_RELEASE);
@@ -138,7 +146,9 @@ static inline uint64_t *mxp_inline_open(uint32_t classes, unsigned units, uint64
     }
     __atomic_store_n(&self->busy, 1u, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    MXP_INLINE_POINT(BUSY);
     uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_ACQUIRE);
+    MXP_INLINE_POINT(GATE);
     uint64_t *words = __atomic_load_n(&self->cursor, __ATOMIC_RELAXED);
     // The moment may lie a little before the chunk's base.
     uint64_t base = __atomic_load_n(&self->base_ticks, __ATOMIC_RELAXED);
@@ -157,6 +167,7 @@ static inline uint64_t *mxp_inline_open(uint32_t classes, unsigned units, uint64
 static inline void mxp_inline_close(uint64_t *end)
 {
     mxp_recorder *self = mxp_self;
+    MXP_INLINE_POINT(WORDS);
     __atomic_store_n(&self->cursor, end, __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     __atomic_store_n(&self->busy, 0u, __ATOMIC_RELEASE);

@@ -82,6 +82,7 @@ bool mxp__drain_is_wanted(void)
 static bool wait_more(unsigned *tries)
 {
     enum { YIELDS = 1000, PATIENCE = YIELDS + 1000 };
+    MXP_TEST_POINT(WAIT);
     *tries < YIELDS ? mxp__os_yield() : mxp__os_sleep_us(1000);
     return ++*tries < PATIENCE;
 }

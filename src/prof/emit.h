@@ -67,7 +67,9 @@ static inline bool mxp__emit_enter(mxp_emit *emit, uint32_t classes, uint64_t no
     }
     __atomic_store_n(&self->hot.busy, 1u, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    MXP_TEST_POINT(BUSY);
     uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_ACQUIRE);  // pairs with release
+    MXP_TEST_POINT(GATE);
     emit->self = self;
     emit->now = now != 0 ? now : mxp_ticks_from(gate);
     bool open = (gate & classes) != 0 || classes == MXP__FORCED;
@@ -104,7 +106,8 @@ static inline bool mxp__emit_open(mxp_emit *emit, uint32_t classes, unsigned uni
 
 static inline void mxp__emit_close(const mxp_emit *emit, unsigned units)
 {
-    // Pairs with the acquire in cut_of: a reader that sees the cursor sees the words.
+    MXP_TEST_POINT(WORDS);
+    // Pairs with the acquire in mxp__chunk_filled_to: a reader that sees the cursor sees the words.
     __atomic_store_n(&emit->self->hot.cursor, emit->words + 2 * units, __ATOMIC_RELEASE);
     mxp__emit_leave(emit->self);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spans: the exported forms of the inline path, its slow half, and spans with both ends given.
-#include <mxprof/record_inline.h>
+#include "prof/test_point.h"
 
 #include "prof/emit.h"
 #include "prof/pool.h"
@@ -179,6 +179,7 @@ static void write_span(mxp_thread *self, const mxp_span *span, uint64_t now)
     } else {
         end = write_long(span, words);
     }
+    MXP_TEST_POINT(WORDS);
     __atomic_store_n(&self->hot.cursor, end, __ATOMIC_RELEASE);
 }
 

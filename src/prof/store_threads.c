@@ -101,6 +101,7 @@ void mxp__store_home_new(mxp_thread *thread)
     memcpy(&chunk->section + 1, &mxp__thread_first_chunk(thread)->section + 1,
            sizeof *chunk - sizeof chunk->section);
     memcpy(room + 1, thread, sizeof *thread);
+    MXP_TEST_POINT(PAGES);
     if (mxp__mapped_file_place(&store->file, mxp__thread_block(thread), offset,
                                MXP__THREAD_BLOCK_BYTES)) {
         thread->home = offset;
@@ -133,6 +134,7 @@ void mxp__store_home_running(mxp_recording_file *store, mxp_thread *thread)
     copy_words(room + 1, thread, sizeof *thread);
     describe(store, thread, room);
     uint64_t offset = mxp__store_offset(store, room);
+    MXP_TEST_POINT(PAGES);
     if (mxp__mapped_file_place(&store->file, mxp__thread_block(thread), offset,
                                MXP__THREAD_PART_BYTES)) {
         thread->home = offset;
@@ -156,6 +158,7 @@ bool mxp__store_leave(mxp_thread *thread, bool keep)
     copy_words(content, block, sizeof content);
     uint64_t home = thread->home;
     bool reusable = !keep && is_reusable(thread);
+    MXP_TEST_POINT(PAGES);
     if (!mxp__anonymous_place(block, MXP__THREAD_BLOCK_BYTES, content)) {
         return false;
     }

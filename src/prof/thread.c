@@ -94,6 +94,7 @@ bool mxp__thread_new_chunk(mxp_thread *self, uint64_t now)
     // The reader that sees the chunk also sees how far the one before goes (pairs with
     // mxp__chunk_next).
     __atomic_store_n(&last->next, (uint64_t)(uintptr_t)chunk, __ATOMIC_RELEASE);
+    MXP_TEST_POINT(NEXT);
     __atomic_store_n(&self->hot.cursor, mxp__chunk_words(chunk), __ATOMIC_RELEASE);
     mxp__ring_add(self, last);
     for (size_t i = 0; i < MXP__LOSS_WINDOWS; i++) {

@@ -13,10 +13,10 @@
 #ifndef MXP_PROF_THREAD_H
 #define MXP_PROF_THREAD_H
 
-#include <mxprof/record_inline.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "prof/test_point.h"
 #include "prof/recorder.h"
 
 enum {

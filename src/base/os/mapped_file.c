@@ -116,16 +116,13 @@ void mxp__mapped_file_close(mxp_mapped_file *file)
     *file = (mxp_mapped_file){.made = MXP__NEW_FILE_NONE};
 }
 
-// A mapping keeps the open file that it was made from, and with it the lock, which nobody could
-// take back any more: so all is mapped from the new one. Until blocks of threads have left their
-// pages, or a reader its shared lock, the lock is not to be had; it is tried again at each use.
+// The lock has gone with the number, unless a mapping keeps the open file; a reader that holds it
+// for a moment is met again at the next use.
 static bool open_again(mxp_mapped_file *file)
 {
     if (!mxp__descriptor_open_again(&file->made.descriptor, file->path)) {
         return false;
     }
-    (void)mmap(file->base, file->limit_bytes, PROT_READ | PROT_WRITE,
-               MAP_SHARED | MAP_NORESERVE | MAP_FIXED, file->made.descriptor.fd, 0);
     file->unlocked = true;
     return true;
 }
