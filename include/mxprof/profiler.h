@@ -73,6 +73,11 @@ int mxp_session_stop(mxp_session *session);
 // Pauses (non-zero) or resumes. Does not nest; resume undoes a pause only, never a stop.
 int mxp_session_pause(mxp_session *session, int paused);
 
+// 1 between run and stop, paused or not, else 0; also where autostart or another library has begun
+// it. The trace's configured name goes into `filename`, cut to `size` bytes with its end; null: not
+// wanted.
+int mxp_session_is_running(mxp_session *session, char *filename, size_t size);
+
 // Writes out what was recorded. `finished` closes the file: the next run begins a new one. Without
 // continuous_dump every dump finishes. MXP_ESTATE: the session has not been run since it was last
 // finished. MXP_EIO: open, write or rename failed; the records are kept for the next dump.

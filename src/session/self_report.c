@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the session tells about its own cost and losses.
+// What the session tells about itself: whether it runs, its own cost and losses.
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -25,4 +26,20 @@ int mxp_session_report(mxp_session *session, mxp_report *report)
     memcpy(report, &full, size < sizeof(full) ? size : sizeof(full));
     report->size_bytes = size;
     return MXP_OK;
+}
+
+int mxp_session_is_running(mxp_session *session, char *filename, size_t size)
+{
+    int error = mxp__session_check(session);
+    if (error != MXP_OK) {
+        return error;
+    }
+    mxp__lock(&session->lock);
+    int running = session->running ? 1 : 0;
+    if (filename != NULL && size > 0) {
+        const char *configured = session->config.filename;
+        snprintf(filename, size, "%s", configured == NULL ? "" : configured);
+    }
+    mxp__unlock(&session->lock);
+    return running;
 }
