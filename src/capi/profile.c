@@ -11,7 +11,8 @@
 enum { WORKER = 0, SERVER = 1 };
 
 static const char null_kvstore[] =
-    "Check failed: kvStoreHandle: Kvstore Handle passed to profiler is null";
+    "Check failed: kvStoreHandle: Kvstore Handle passed to profiler is null: profile_process "
+    "'server' means the servers of a key-value store, and there is none; 'worker' is this process";
 
 static int answer(int error)
 {

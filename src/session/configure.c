@@ -169,8 +169,11 @@ int mxp_session_configure_pairs(mxp_session *session, int count, const char *con
         error = mxp__config_parse(count, keys, values, &config, &server);
     }
     if (error == MXP_OK && server) {
-        return mxp__fail(MXP_ENOTSUP,
-                         "Check failed: kvstoreHandle: KVStoreHandle passed to profiler is null");
+        return mxp__fail(
+            MXP_ENOTSUP,
+            "Check failed: kvstoreHandle: KVStoreHandle passed to profiler is null: "
+            "profile_process 'server' means the servers of a key-value store, and there "
+            "is none; leave profile_process out to profile this process");
     }
     return error == MXP_OK ? mxp_session_configure(session, &config) : error;
 }

@@ -12,7 +12,9 @@ PERIOD = "MXNetError: Check failed: !continuous_dump || dump_period > 0: give a 
     "or continuous_dump=False"
 NOT_RUN = "MXNetError: Check failed: profiler->IsEnableOutput(): Profiler hasn't been run. Config " \
     "and start profiler first"
-NULL_KVSTORE = "MXNetError: Check failed: kvStoreHandle: Kvstore Handle passed to profiler is null"
+NULL_KVSTORE = "MXNetError: Check failed: kvStoreHandle: Kvstore Handle passed to profiler is null" \
+    ": profile_process 'server' means the servers of a key-value store, and there is none; 'worker' is " \
+    "this process"
 EMPTY_TABLE = "'\\nProfile Statistics:\\n\\tNote the difference in units for different entries.\\n'"
 
 
@@ -54,7 +56,9 @@ CASES = [
     ("process foo", one("profile_process", "foo"),
      ["MXNetError: Invalid Input: 'foo', valid values are: {'server', 'worker'}"]),
     ("process server without kvstore", one("profile_process", "server"),
-     ["MXNetError: Check failed: kvstoreHandle: KVStoreHandle passed to profiler is null"]),
+     ["MXNetError: Check failed: kvstoreHandle: KVStoreHandle passed to profiler is null: "
+      "profile_process 'server' means the servers of a key-value store, and there is none; leave "
+      "profile_process out to profile this process"]),
     ("process server with a handle that is none",
      "k = strings([b'profile_process']); v = strings([b'server'])\n"
      "show(L.MXSetProcessProfilerConfig(1, k, v, C.c_void_p(64))); say(last()[:28])",
