@@ -43,6 +43,12 @@ def _fail() -> None:
     raise _error(_lib.MXGetLastError().decode("utf-8", "replace"))
 
 
+def _encoded(text: str) -> bytes:
+    if "\0" in text:
+        raise ValueError(f"a text must not have a null character: {text!r}")
+    return text.encode("utf-8")
+
+
 def _check(status: int) -> None:
     if status != 0:
         _fail()
@@ -227,7 +233,7 @@ class Span(Duration):
     def _identify(self, category: str, name: str) -> None:
         """What it is called."""
         handle = ctypes.c_void_p()
-        _check(_recorder.mxp_span_create(category.encode(), name.encode(), ctypes.byref(handle)))
+        _check(_recorder.mxp_span_create(_encoded(category), _encoded(name), ctypes.byref(handle)))
         self._address = handle.value
 
 
@@ -268,4 +274,4 @@ class Counter(_Object):
 
 def set_scope(name: str) -> None:
     """MXSetProfilerScope."""
-    _check(_recorder.MXSetProfilerScope(name.encode("utf-8")))
+    _check(_recorder.MXSetProfilerScope(_encoded(name)))

@@ -89,16 +89,33 @@ def check_call(status: int) -> None:
 
 
 # ---- between Python and C ----------------------------------------------------------------------
+def _encoded(text: str) -> bytes:
+    """ValueError for a null character, at which C would take the text to end."""
+    if "\0" in text:
+        raise ValueError(f"a text must not have a null character: {text!r}")
+    return text.encode("utf-8", "surrogateescape")  # names of files need not be UTF-8
+
+
 def c_str(text: str) -> ctypes.c_char_p:
     """A C string of `text`; TypeError if it is no str."""
     if not isinstance(text, str):
         raise TypeError(f"a str is needed, not {type(text).__name__}: {text!r}")
-    return ctypes.c_char_p(text.encode("utf-8"))
+    return ctypes.c_char_p(_encoded(text))
+
+
+def file_name_str(name: Any) -> str:
+    """A file's name, given as str, bytes or path, as str."""
+    return os.fsdecode(name) if isinstance(name, (bytes, os.PathLike)) else str(name)
+
+
+def c_file_name(name: Any) -> ctypes.c_char_p:
+    """A C string of a file's name."""
+    return c_str(file_name_str(name))
 
 
 def c_str_array(texts: Iterable[str]) -> "ctypes.Array[ctypes.c_char_p]":
     """A C array of strings."""
-    encoded = [text.encode("utf-8") for text in texts]
+    encoded = [_encoded(text) for text in texts]
     return (ctypes.c_char_p * max(len(encoded), 1))(*encoded)
 
 

@@ -27,8 +27,15 @@ static PyObject *bind(PyObject *module, PyObject *arguments)
 static PyObject *set_scope(PyObject *module, PyObject *name)
 {
     (void)module;
-    const char *text = PyUnicode_AsUTF8(name);
-    return text != NULL ? core_answer(core_mx.MXSetProfilerScope(text)) : NULL;
+    Py_ssize_t length;
+    const char *text = PyUnicode_AsUTF8AndSize(name, &length);
+    if (text == NULL) {
+        return NULL;
+    }
+    if (strlen(text) != (size_t)length) {
+        return PyErr_Format(PyExc_ValueError, "a text must not have a null character: %R", name);
+    }
+    return core_answer(core_mx.MXSetProfilerScope(text));
 }
 
 static PyMethodDef functions[] = {

@@ -6,7 +6,7 @@ import os
 import warnings
 from typing import Any, Dict, Optional, Union
 
-from ..base import _LIB, KVStoreHandle, c_str_array, check_call, py_str
+from ..base import (_LIB, KVStoreHandle, c_file_name, c_str_array, check_call, file_name_str, py_str)
 
 profiler_kvstore_handle = KVStoreHandle()
 
@@ -15,6 +15,10 @@ _PROCESSES = {"worker": 0, "server": 1}
 _FORMATS = {"table": 0, "json": 1, "dict": 1}
 _SORT_KEYS = {"total": 0, "avg": 1, "min": 2, "max": 3, "count": 4}
 _SWITCH = {False: 0, True: 1}
+# Options whose value may be any text; None leaves them out.
+_TEXTS = {"filename", "native_filename", "snapshot_filename", "snapshot_counter",
+          "gpu_memory_profile_filename_prefix"}
+_told: set = set()  # warnings that come once a process
 
 
 def set_kvstore_handle(handle: KVStoreHandle) -> None:
@@ -33,11 +37,11 @@ def _number_of(value: Any, numbers: Dict[str, int], option: str) -> int:
 
 
 def set_config(**kwargs: Any) -> None:
-    """Configures the profiler; what is left out returns to its default.
+    """Configures the profiler; what is left out, and a file name of None, returns to its default.
 
     Parameters
     ----------
-    filename : str
+    filename : str or path
         The trace, 'profile.json'. Relative to the working directory at each opening.
     gpu_memory_profile_filename_prefix : str
         The table of allocations, written beside each dump as PREFIX-pid_PID.csv; none by default.
@@ -60,9 +64,10 @@ def set_config(**kwargs: Any) -> None:
     MXNetError
         For an unknown option or a value that does not fit; the message lists what is valid.
     """
+    options = {key: file_name_str(value) if key in _TEXTS else str(value)
+               for key, value in kwargs.items() if value is not None or key not in _TEXTS}
     check_call(_LIB.MXSetProcessProfilerConfig(
-        len(kwargs), c_str_array(kwargs), c_str_array(str(value) for value in kwargs.values()),
-        profiler_kvstore_handle))
+        len(options), c_str_array(options), c_str_array(options.values()), profiler_kvstore_handle))
 
 
 def profiler_set_config(mode: str = "symbolic", filename: str = "profile.json") -> None:
@@ -118,6 +123,18 @@ def resume(profile_process: str = "worker") -> None:
         0, _number_of(profile_process, _PROCESSES, "profile_process"), profiler_kvstore_handle))
 
 
+def _session() -> ctypes.c_void_p:
+    _LIB.mxp_session_get.restype = ctypes.c_void_p
+    return ctypes.c_void_p(_LIB.mxp_session_get())
+
+
+def running_filename() -> Optional[str]:
+    """The trace that is being recorded, whoever began it; None between stop and run."""
+    name = ctypes.create_string_buffer(4096)
+    running = _LIB.mxp_session_is_running(_session(), name, ctypes.c_size_t(len(name)))
+    return os.fsdecode(name.value) if running == 1 else None
+
+
 def snapshot(filename: Optional[str] = None, last_ms: float = 0) -> None:
     """Writes the newest records to a file of their own; recording goes on, nothing is consumed.
 
@@ -134,10 +151,8 @@ def snapshot(filename: Optional[str] = None, last_ms: float = 0) -> None:
     MXNetError
         If the file cannot be written, or last_ms is negative.
     """
-    name = None if filename is None else os.fsencode(filename)
-    _LIB.mxp_session_get.restype = ctypes.c_void_p
-    check_call(_LIB.mxp_session_snapshot(ctypes.c_void_p(_LIB.mxp_session_get()),
-                                         ctypes.c_char_p(name), ctypes.c_double(last_ms)))
+    name = None if filename is None else c_file_name(filename)
+    check_call(_LIB.mxp_session_snapshot(_session(), name, ctypes.c_double(last_ms)))
 
 
 def _check_valid(name: str, value: Any, valid: Dict[Any, int]) -> None:
@@ -164,6 +179,8 @@ def dumps(reset: bool = False, format: str = "table",  # pylint: disable=redefin
     ascending : bool
         The smallest first.
 
+    Without a row to show it warns, once a process, and says why.
+
     Raises
     ------
     AssertionError
@@ -173,9 +190,30 @@ def dumps(reset: bool = False, format: str = "table",  # pylint: disable=redefin
     _check_valid("sort_by", sort_by, _SORT_KEYS)
     _check_valid("ascending", ascending, _SWITCH)
     _check_valid("reset", reset, _SWITCH)
-    text = ctypes.c_char_p()
-    check_call(_LIB.MXAggregateProfileStatsPrint(
-        ctypes.byref(text), _SWITCH[reset], _FORMATS[format], _SORT_KEYS[sort_by],
-        _SWITCH[ascending]))
-    shown = py_str(text.value)
+    shown = _statistics(_SWITCH[reset], _FORMATS[format], _SORT_KEYS[sort_by], _SWITCH[ascending])
+    if ("Total Count" if format == "table" else '"Count"') not in shown:
+        _tell_of_no_rows(shown)
     return (json.loads(shown) if shown else {}) if format == "dict" else shown
+
+
+def _statistics(reset: int, form: int, key: int, ascending: int) -> str:
+    text = ctypes.c_char_p()
+    check_call(_LIB.MXAggregateProfileStatsPrint(ctypes.byref(text), reset, form, key, ascending))
+    return py_str(text.value)
+
+
+def reset_statistics() -> None:
+    """Empties what dumps() shows."""
+    _statistics(1, 0, 0, 0)
+
+
+def _tell_of_no_rows(shown: str) -> None:
+    """To whoever called dumps(): an empty table looks like a broken profiler."""
+    told = bool(shown)
+    if told in _told:
+        return
+    _told.add(told)
+    warnings.warn("dumps() has no rows: nothing was recorded since the statistics were turned on or "
+                  "reset; set_state('run') begins to record" if shown else
+                  "dumps() is empty: set_config(aggregate_stats=True) before the run; a ring has no "
+                  "table, `mxprof report` makes one of its file", stacklevel=3)

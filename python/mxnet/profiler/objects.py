@@ -132,7 +132,8 @@ class Span(_Decorator, core.Span):
 
 
 class Counter(_Shown, core.Counter):
-    """A value of 0 to 2**64 - 1, recorded whenever it changes; also with += and -=."""
+    """A value of 0 to 2**64 - 1, recorded whenever it changes; also with += and -=. What is no whole
+    number is cut to one, as the original does: 1.9 sets 1."""
 
     __slots__ = ("name",)
 

@@ -2,11 +2,33 @@
 """Profiling of chosen steps: `with profiler.profile(...) as p:` and p.step() after each."""
 import ctypes
 import itertools
-from typing import Any, Callable, Optional, Union
+import operator
+import warnings
+from typing import Any, Callable, Dict, Optional, Union
 
-from ..base import _LIB, MXNetError, check_call
-from .config import dump, dumps, set_config, set_state
+from ..base import _LIB, MXNetError, check_call, file_name_str
+from .config import dump, dumps, reset_statistics, running_filename, set_config, set_state
 from .objects import Domain, Frame
+
+_LEAST = {"skip": 0, "warmup": 0, "active": 1, "repeat": -1}
+# The profile that a `with` is in, of any thread, below the key None: dict.setdefault needs no lock,
+# which a fork could find taken.
+_entered: Dict[None, tuple] = {}
+
+
+def _whole(name: str, value: Any) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = _LEAST[name] - 1
+    if number < _LEAST[name]:
+        raise ValueError(f"{name} is {value!r}; valid are whole numbers from {_LEAST[name]}"
+                         + (", or None for all steps that follow" if name == "active" else ""))
+    return number
+
+
+def _times(count: int) -> str:
+    return f"{count} time" if count == 1 else f"{count} times"
 
 
 class profile:  # pylint: disable=invalid-name
@@ -17,8 +39,8 @@ class profile:  # pylint: disable=invalid-name
     filename : str
         The trace, written at the end.
     skip, warmup, active : int
-        Steps to leave out, steps to run with the profiler paused, steps to record. `active` 0
-        records all that follow.
+        Steps to leave out, steps to run with the profiler paused, steps to record; `active` None
+        records all that follow. A warning tells if fewer were recorded.
     repeat : int
         Rounds of warm-up and active steps after the first, so 1 records two; -1 until the end.
     on_round : function of this object, optional
@@ -30,20 +52,19 @@ class profile:  # pylint: disable=invalid-name
     config
         Further options of set_config; aggregate_stats is on unless it is turned off.
 
-    Each recorded step is a frame named 'step' of the domain 'profile'.
+    Each recorded step is a frame named 'step' of the domain 'profile'. MXNetError, from the `with`,
+    if a profile is running already: there is one at a time, of all threads.
     """
 
     def __init__(self, filename: str = "profile.json", skip: int = 0, warmup: int = 0,
-                 active: int = 0, repeat: int = 0,
+                 active: Optional[int] = None, repeat: int = 0,
                  on_round: Optional[Callable[["profile"], None]] = None, wait: bool = True,
                  **config: Any):
-        for name, value, least in (("skip", skip, 0), ("warmup", warmup, 0),
-                                   ("active", active, 0), ("repeat", repeat, -1)):
-            if not isinstance(value, int) or value < least:
-                raise ValueError(f"{name} is {value!r}; valid are whole numbers from {least}")
-        if repeat and not active:
-            raise ValueError("repeat needs active steps: with active=0 the first round never ends")
-        self._skip, self._warmup, self._active, self._repeat = skip, warmup, active, repeat
+        self._skip, self._warmup = _whole("skip", skip), _whole("warmup", warmup)
+        self._active = 0 if active is None else _whole("active", active)  # 0: all
+        self._repeat = _whole("repeat", repeat)
+        if self._repeat and not self._active:
+            raise ValueError("repeat needs active steps: with active=None the first round never ends")
         self._on_round, self._wait = on_round, wait
         self._config = {"continuous_dump": False, "aggregate_stats": True, **config,
                         "filename": filename}
@@ -51,6 +72,7 @@ class profile:  # pylint: disable=invalid-name
         self._recording = False
         self.step_number = 0  # steps done
         self.rounds = 0  # rounds recorded
+        self._done = 0  # recorded steps that step() ended
 
     # ---- which steps --------------------------------------------------------------------------
     def _is_active(self, step: int) -> bool:
@@ -107,26 +129,84 @@ class profile:  # pylint: disable=invalid-name
             raise MXNetError(f"{error}\nprofile() itself takes filename, skip, warmup, active, "
                              "repeat, on_round, wait") from None
 
+    def _claim(self) -> None:
+        """The one profile there may be; what runs already stays as it is."""
+        entry = (self,)
+        found = _entered.setdefault(None, entry)
+        if found is not entry:
+            raise MXNetError(f"a profile to {found[0].filename!r} is running, and there is one at a "
+                             "time: leave its `with` before another begins")
+        running = running_filename()
+        if running is not None:
+            del _entered[None]
+            raise MXNetError(f"a profile to {running!r} is running, and there is one at a time: "
+                             "set_state('stop') and dump() end it before another begins")
+
+    def _release(self) -> None:
+        _entered.pop(None, None)
+
+    def _give_up(self) -> None:
+        """After a begin that failed."""
+        try:
+            if running_filename() is not None:
+                set_state("stop")
+        finally:
+            self._release()
+
+    @property
+    def filename(self) -> str:
+        """The trace's name, as it was given."""
+        name = self._config["filename"]
+        return "profile.json" if name is None else file_name_str(name)
+
+    # ---- what was missed ----------------------------------------------------------------------
+    def _missed(self, in_step: bool) -> Optional[str]:
+        """What the end of the block warns of, if fewer steps were recorded than asked for."""
+        called = (f"step() was called {_times(self.step_number)}, skip={self._skip}"
+                  + (f", warmup={self._warmup}" if self._warmup else ""))
+        if not self.rounds:
+            return "no step was profiled: " + called
+        wanted = self._active * (self._repeat + 1 if self._repeat > 0 else 1)
+        if self._done + in_step >= wanted:
+            return None
+        return (f"{self._done} of {wanted} active steps {'was' if self._done == 1 else 'were'} recorded"
+                + (", and one that step() did not end" if in_step else "") + ": " + called)
+
     # ---- use ----------------------------------------------------------------------------------
     def __enter__(self) -> "profile":
-        self._configure()
-        dumps(reset=True)  # the table is of what runs inside
-        self._frame = Domain("profile").new_frame("step")
-        self._enter_step()
+        self._claim()
+        try:
+            self._configure()
+            reset_statistics()  # the table is of what runs inside
+            self._frame = Domain("profile").new_frame("step")
+            self._enter_step()
+        except BaseException:
+            self._give_up()
+            raise
         return self
 
     def step(self) -> None:
         """Ends a step and begins the next."""
+        self._done += self._recording
         self._leave_step()
         self.step_number += 1
         self._enter_step()
 
-    def __exit__(self, *exception: Any) -> None:
-        self._leave_step()
-        if self._recording:
-            self._end()
-        if self.rounds:
-            dump(True)
+    def __exit__(self, error: Any, *details: Any) -> None:
+        in_step = self._recording
+        try:
+            self._leave_step()
+            if in_step:
+                self._end()
+        finally:
+            try:
+                if self.rounds:
+                    dump(True)
+            finally:
+                self._release()
+        missed = self._missed(in_step) if error is None else None
+        if missed is not None:
+            warnings.warn(missed, stacklevel=2)
 
     def table(self, format: str = "table",  # pylint: disable=redefined-builtin
               **options: Any) -> Union[str, dict]:
