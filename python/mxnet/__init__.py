@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """MXNet's Python interface on libmxnet: arrays, operators, gradients, and the profiler."""
-from . import base, context, device, libinfo, runtime, util
+from . import _threads, base, context, device, libinfo, runtime, util
 from ._absent import refusing
 from .base import MXNetError
 from .context import (Context, Device, cpu, cpu_pinned, current_context, current_device, gpu,

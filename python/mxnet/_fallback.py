@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the extension `_core` does, through ctypes: same names, same behaviour, slower."""
 import ctypes
-from typing import Any, Callable, Dict, List, Tuple
+import threading
+from typing import Any, Callable, Dict, List, Set, Tuple
 
 from . import _arithmetic
 
@@ -9,18 +10,20 @@ _lib: Any = None
 _recorder: Any = None
 _start: Any = None
 _stop: Any = None
+_gate: Any = None
 _error: Any = RuntimeError
 _left_out: Any = type(None)
 _default: Any = None
 _text: Callable[[Any], str] = str
 
+_NAMES_MAX = 4096  # of threads; the library keeps each for as long as the process lives
 _PREPARED_MAX = 1024  # calls that an operator keeps
 
 
 def bind(library: int, error: type, left_out: type, text: Callable[[Any], str]) -> None:
     """Says which library is called (a dlopen handle), what failures raise, which type stands for a
     parameter's default, and what makes texts of values."""
-    global _lib, _recorder, _start, _stop, _error, _left_out, _default, _text
+    global _lib, _recorder, _start, _stop, _gate, _error, _left_out, _default, _text
     _lib = ctypes.CDLL(None, handle=library)
     _lib.MXGetLastError.restype = ctypes.c_char_p
     _recorder = ctypes.PyDLL(None, handle=library)  # keeps the interpreter's lock
@@ -30,11 +33,13 @@ def bind(library: int, error: type, left_out: type, text: Callable[[Any], str]) 
                         "MXProfileSetCounter": [ctypes.c_void_p, ctypes.c_uint64],
                         "MXProfileAdjustCounter": [ctypes.c_void_p, ctypes.c_int64],
                         "MXSetProfilerScope": [ctypes.c_char_p],
+                        "mxp_thread_name": [ctypes.c_char_p],
                         "mxp_span_create": [ctypes.c_char_p, ctypes.c_char_p,
                                             ctypes.c_void_p]}.items():
         getattr(_recorder, name).argtypes = types
     _start, _stop = _recorder.MXProfileDurationStart, _recorder.MXProfileDurationStop
     _lib.MXNDArrayFree.argtypes = [ctypes.c_void_p]
+    _gate = ctypes.c_uint32.in_dll(_recorder, "mxp_control")  # its first member
     _error, _left_out, _text = error, left_out, text
     _default = left_out("<default>")
 
@@ -52,6 +57,44 @@ def _encoded(text: str) -> bytes:
 def _check(status: int) -> None:
     if status != 0:
         _fail()
+
+
+# ---- the names of threads ----------------------------------------------------------------------
+class _Seen(threading.local):
+    names = 0  # how often threads had been renamed when this one's name was handed over; 0: never
+
+
+_seen = _Seen()
+_names = [1]  # how often threads were renamed
+_threads: Dict[int, Any] = {}
+_foreign: type = type(None)
+_handed_over: Set[str] = set()
+
+
+def thread_bind(threads: Dict[int, Any], foreign: type) -> None:
+    """Where threading keeps its threads, and the type of those it did not start."""
+    global _threads, _foreign
+    _threads, _foreign = threads, foreign
+
+
+def thread_seen() -> None:
+    """Hands the calling thread's name over, if that is to be done."""
+    if _seen.names != _names[0] and _gate.value & 31:  # MXP_CLASS_ALL
+        _seen.names = _names[0]
+        thread = _threads.get(threading.get_ident())
+        name = getattr(thread, "_name", None)
+        if name is None or name == "MainThread" or isinstance(thread, _foreign):
+            return
+        if name in _handed_over or len(_handed_over) < _NAMES_MAX:
+            _handed_over.add(name)
+            _recorder.mxp_thread_name(name.encode("utf-8", "surrogateescape"))
+
+
+def thread_renamed() -> None:
+    """A thread has another name; each hands its own over again."""
+    _names[0] += 1
+    if _seen.names:
+        thread_seen()
 
 
 # ---- arrays ------------------------------------------------------------------------------------
@@ -171,6 +214,7 @@ class Operator:
 def _run(prepared: _Prepared, inputs, outputs, count: int):
     number = ctypes.c_int(count)
     listed = ctypes.cast(outputs, ctypes.POINTER(ctypes.c_void_p))
+    thread_seen()
     _check(_lib.MXPreparedInvoke(prepared.handle, inputs, ctypes.byref(number),
                                  ctypes.byref(listed)))
     return [listed[i] for i in range(number.value)]
@@ -207,6 +251,7 @@ class Duration(_Object):
 
     def start(self) -> None:
         """Begins the span on this thread."""
+        thread_seen()
         if _start(self._address) != 0:
             _fail()
 
@@ -216,6 +261,7 @@ class Duration(_Object):
             _fail()
 
     def __enter__(self):
+        thread_seen()
         if _start(self._address) != 0:
             _fail()
         return self
@@ -247,12 +293,14 @@ class Counter(_Object):
         number = int(value)
         if not 0 <= number < 2 ** 64:
             raise ValueError(f"a counter's value is 0 to 2**64 - 1, not {value}")
+        thread_seen()
         _check(_recorder.MXProfileSetCounter(self._address, number))
 
     def _adjust(self, delta: int, given: Any) -> None:
         if not -2 ** 63 <= delta < 2 ** 63:
             raise ValueError("a counter is changed by -2**63 to 2**63 - 1 at a time, not by "
                              f"{given}")
+        thread_seen()
         _check(_recorder.MXProfileAdjustCounter(self._address, delta))
 
     def increment(self, delta: int = 1) -> None:
@@ -274,4 +322,5 @@ class Counter(_Object):
 
 def set_scope(name: str) -> None:
     """MXSetProfilerScope."""
+    thread_seen()
     _check(_recorder.MXSetProfilerScope(_encoded(name)))

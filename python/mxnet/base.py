@@ -86,6 +86,7 @@ def check_call(status: int) -> None:
     """Raises MXNetError with the library's reason unless `status` is 0."""
     if status != 0:
         raise MXNetError(py_str(_LIB.MXGetLastError()))
+    core.thread_seen()
 
 
 # ---- between Python and C ----------------------------------------------------------------------

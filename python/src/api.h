@@ -42,6 +42,7 @@ static inline PyObject *Py_XNewRef(PyObject *object)
     X(MXProfileAdjustCounter) \
     X(MXSetProfilerScope)     \
     X(mxp_intern)             \
+    X(mxp_thread_name)        \
     X(mxp_begin_at)           \
     X(mxp_end_at)             \
     X(mxp_clock_read)         \

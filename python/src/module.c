@@ -8,6 +8,7 @@
 #include "operator.h"
 #include "span.h"
 #include "text.h"
+#include "thread.h"
 
 static PyObject *bind(PyObject *module, PyObject *arguments)
 {
@@ -35,6 +36,7 @@ static PyObject *set_scope(PyObject *module, PyObject *name)
     if (strlen(text) != (size_t)length) {
         return PyErr_Format(PyExc_ValueError, "a text must not have a null character: %R", name);
     }
+    core_thread_seen();
     return core_answer(core_mx.MXSetProfilerScope(text));
 }
 
@@ -47,6 +49,14 @@ static PyMethodDef functions[] = {
      "set_arithmetic(type, table, typed, convert)\n--\n\nThe operators behind +, < and the "
      "others of a type."},
     {"set_scope", set_scope, METH_O, "set_scope(name)\n--\n\nMXSetProfilerScope."},
+    {"thread_bind", core_thread_bind, METH_VARARGS,
+     "thread_bind(threads, foreign)\n--\n\nWhere threading keeps its threads, and the type of "
+     "those it "
+     "did not start."},
+    {"thread_seen", core_thread_seen_call, METH_NOARGS,
+     "thread_seen()\n--\n\nHands the calling thread's name over, if that is to be done."},
+    {"thread_renamed", core_thread_renamed, METH_NOARGS,
+     "thread_renamed()\n--\n\nA thread has another name; each hands its own over again."},
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef definition = {

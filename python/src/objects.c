@@ -2,6 +2,8 @@
 // Recording keeps the interpreter's lock: a record takes less time than giving it away.
 #include "objects.h"
 
+#include "thread.h"
+
 typedef struct object {
     PyObject_HEAD ProfileHandle handle;
 } object;
@@ -71,6 +73,7 @@ PyObject *core_own_methods(PyObject *type, PyMethodDef *methods)
 static PyObject *duration_start(PyObject *self, PyObject *none)
 {
     (void)none;
+    core_thread_seen();
     return core_answer(core_mx.mxp_duration_start(((object *)self)->handle));
 }
 
@@ -83,6 +86,7 @@ static PyObject *duration_stop(PyObject *self, PyObject *none)
 static PyObject *duration_enter(PyObject *self, PyObject *none)
 {
     (void)none;
+    core_thread_seen();
     return core_mx.mxp_duration_start(((object *)self)->handle) == 0 ? Py_NewRef(self)
                                                                      : core_raise();
 }
@@ -135,6 +139,7 @@ static PyObject *counter_set(PyObject *self, PyObject *value)
         PyErr_Clear();
         return PyErr_Format(PyExc_ValueError, "a counter's value is 0 to 2**64 - 1, not %S", value);
     }
+    core_thread_seen();
     return core_answer(core_mx.MXProfileSetCounter(((object *)self)->handle, number));
 }
 
@@ -155,6 +160,7 @@ static PyObject *adjust(PyObject *self, PyObject *delta, int sign)
                             "a counter is changed by -2**63 to 2**63 - 1 at a time, not by %S",
                             delta);
     }
+    core_thread_seen();
     return core_answer(core_mx.MXProfileAdjustCounter(((object *)self)->handle, number));
 }
 

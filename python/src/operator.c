@@ -5,6 +5,7 @@
 
 #include "array.h"
 #include "text.h"
+#include "thread.h"
 
 // ---- lists of handles -------------------------------------------------------------------------
 // Short ones need no memory from the heap.
@@ -79,6 +80,7 @@ static PyObject *results(PyTypeObject *type, NDArrayHandle *outputs, int count)
 static int run(core_prepared *prepared, NDArrayHandle *inputs, int *count, NDArrayHandle **outputs)
 {
     int status;
+    core_thread_seen();
     Py_BEGIN_ALLOW_THREADS;
     status = core_mx.MXPreparedInvoke(prepared->handle, inputs, count, outputs);
     Py_END_ALLOW_THREADS;

@@ -7,14 +7,12 @@
 #include <mxprof/gate.h>
 
 #include "objects.h"
+#include "thread.h"
 
 enum { CORE_SPANS_INLINE = 4 };
 
-// Its address tells threads apart, for less than asking for the thread's number.
-static __thread char here __attribute__((tls_model("initial-exec")));
-
 typedef struct begun {
-    const char *thread;  // the address of its `here`
+    const uint32_t *thread;  // the address of its `core_thread_named`
     uint64_t token;
 } begun;
 
@@ -87,8 +85,13 @@ static inline int begin(span *self)
         return -1;
     }
     begun *start = &self->stack[self->count++];
-    start->thread = &here;
-    start->token = now == 0 ? 0 : core_mx.mxp_begin_at(MXP_CLASS_USER, self->name, now);
+    start->thread = &core_thread_named;
+    if (now == 0) {
+        start->token = 0;
+        return 0;
+    }
+    core_thread_seen();
+    start->token = core_mx.mxp_begin_at(MXP_CLASS_USER, self->name, now);
     return 0;
 }
 
@@ -107,7 +110,7 @@ static PyObject *span_start(PyObject *self, PyObject *const *arguments, Py_ssize
 static __attribute__((noinline)) PyObject *stop_below(span *self, uint64_t now)
 {
     unsigned at = self->count;
-    while (at > 0 && self->stack[at - 1].thread != &here) {
+    while (at > 0 && self->stack[at - 1].thread != &core_thread_named) {
         at--;
     }
     if (at == 0) {
@@ -127,7 +130,7 @@ static PyObject *span_stop(PyObject *object, PyObject *const *arguments, Py_ssiz
     uint64_t now = clock_read();
     span *self = (span *)object;
     unsigned last = self->count - 1;
-    if (__builtin_expect(self->count == 0 || self->stack[last].thread != &here, 0)) {
+    if (__builtin_expect(self->count == 0 || self->stack[last].thread != &core_thread_named, 0)) {
         return stop_below(self, now);
     }
     self->count = last;

@@ -241,6 +241,8 @@ profiler.set_state('run')
 profiler.Domain('d').new_counter('c', 1)
 profiler.set_state('stop')
 for form in ('table', 'json', 'dict'): profiler.dumps(format=form)
+profiler.dumps(reset=True)
+profiler.dumps(reset=True)
 """, tmp_path)
     assert (done.code, done.err) == (0, "")
 

@@ -191,7 +191,8 @@ def dumps(reset: bool = False, format: str = "table",  # pylint: disable=redefin
     _check_valid("ascending", ascending, _SWITCH)
     _check_valid("reset", reset, _SWITCH)
     shown = _statistics(_SWITCH[reset], _FORMATS[format], _SORT_KEYS[sort_by], _SWITCH[ascending])
-    if ("Total Count" if format == "table" else '"Count"') not in shown:
+    has_rows = ("Total Count" if format == "table" else '"Count"') in shown
+    if not (has_rows or shown and reset):  # who empties an empty table does not look at it
         _tell_of_no_rows(shown)
     return (json.loads(shown) if shown else {}) if format == "dict" else shown
 

@@ -6,7 +6,7 @@ import operator
 import warnings
 from typing import Any, Callable, Dict, Optional, Union
 
-from ..base import _LIB, MXNetError, check_call, file_name_str
+from ..base import _LIB, MXNetError, check_call, core, file_name_str
 from .config import dump, dumps, reset_statistics, running_filename, set_config, set_state
 from .objects import Domain, Frame
 
@@ -219,4 +219,5 @@ _steps = itertools.count(1)
 
 def step() -> None:
     """Marks the beginning of a step: what follows belongs to it in the trace and in reports."""
+    core.thread_seen()
     _LIB.mxp_step(ctypes.c_uint64(next(_steps)))
