@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Percentiles come from log-linear histograms, so each is at most 12.5 % off; the headings say so.
+// Percentiles are exact where a row's durations are all in records. Else they come from log-linear
+// histograms, which the headings, a mark at the row and a member of JSON say.
 #include "percentiles.h"
 
 #include <inttypes.h>
@@ -7,16 +8,27 @@
 #include "base/text.h"
 #include "export/print_text.h"
 
-static const struct {
-    const char *name;
-    double fraction;
-} percentiles[] = {{"P50", 0.50}, {"P90", 0.90}, {"P99", 0.99}};
-
-enum { PERCENTILES = sizeof percentiles / sizeof percentiles[0] };
-
 static double percentile_ms(const mxp_row *row, int i)
 {
-    return (double)mxp__histogram_quantile(row->histogram, percentiles[i].fraction) / 1e6;
+    return (double)mxp__row_percentile(row, i) / 1e6;
+}
+
+// P99 is the shortest duration that 99 % of the row's do not exceed.
+static void put_heading(const mxp_row *rows, size_t count, mxp_strbuf *out)
+{
+    size_t exact = 0, others = 0;
+    for (size_t i = 0; i < count; i++) {
+        exact += rows[i].exact != NULL;
+        others += rows[i].exact == NULL && rows[i].histogram != NULL;
+    }
+    mxp__strbuf_puts(out, "\nPercentiles:\n");
+    if (exact > 0) {
+        mxp__strbuf_puts(out, "\tExact: P99 is the shortest time that 99 % of the row do not "
+                              "exceed.\n");
+    }
+    if (others > 0) {
+        mxp__strbuf_puts(out, "\t*: not all is in records; from histograms, less than 25 % off.\n");
+    }
 }
 
 static void put_section_heading(const mxp_row *row, mxp_strbuf *out)
@@ -24,11 +36,11 @@ static void put_section_heading(const mxp_row *row, mxp_strbuf *out)
     mxp__put_name(out, row->section, row->section_length, 0);
     mxp__strbuf_puts(out, "\n=================\n");
     mxp__strbuf_printf(out, "%-25s%16s", "Name", "Total Count");
-    for (int i = 0; i < PERCENTILES; i++) {
-        mxp__strbuf_printf(out, " %11s (ms)", percentiles[i].name);
+    for (int i = 0; i < MXP__PERCENTILES; i++) {
+        mxp__strbuf_printf(out, " %11s (ms)", mxp__percentile_name(i));
     }
     mxp__strbuf_printf(out, "\n%-25s%16s", "----", "-----------");
-    for (int i = 0; i < PERCENTILES; i++) {
+    for (int i = 0; i < MXP__PERCENTILES; i++) {
         mxp__strbuf_printf(out, " %16s", "--------");
     }
     mxp__strbuf_putc(out, '\n');
@@ -42,8 +54,7 @@ void mxp__percentiles_table(const mxp_row *rows, size_t count, mxp_strbuf *out)
             continue;
         }
         if (section == NULL) {
-            mxp__strbuf_puts(out, "\nPercentiles:\n"
-                                  "\tFrom histograms: at most 12.5 % off.\n");
+            put_heading(rows, count, out);
         }
         if (section == NULL || !mxp__same_section(section, &rows[r])) {
             mxp__strbuf_puts(out, section == NULL ? "" : "\n");
@@ -52,10 +63,10 @@ void mxp__percentiles_table(const mxp_row *rows, size_t count, mxp_strbuf *out)
         }
         mxp__put_name(out, rows[r].name, rows[r].name_length, 25);
         mxp__strbuf_printf(out, "%16" PRIu64, rows[r].count);
-        for (int i = 0; i < PERCENTILES; i++) {
+        for (int i = 0; i < MXP__PERCENTILES; i++) {
             mxp__strbuf_printf(out, " %16.4f", percentile_ms(&rows[r], i));
         }
-        mxp__strbuf_putc(out, '\n');
+        mxp__strbuf_puts(out, rows[r].exact != NULL ? "\n" : " *\n");
     }
 }
 
@@ -64,11 +75,11 @@ static void put_json_row(const mxp_row *row, int indent, mxp_strbuf *out)
     mxp__strbuf_printf(out, "\n%*s", indent, "");
     mxp__json_string(out, row->name, row->name_length);
     mxp__strbuf_puts(out, ": {");
-    for (int i = 0; i < PERCENTILES; i++) {
-        mxp__strbuf_printf(out, "%s\"%s\": ", i == 0 ? "" : ", ", percentiles[i].name);
+    for (int i = 0; i < MXP__PERCENTILES; i++) {
+        mxp__strbuf_printf(out, "%s\"%s\": ", i == 0 ? "" : ", ", mxp__percentile_name(i));
         mxp__json_double(out, percentile_ms(row, i));
     }
-    mxp__strbuf_putc(out, '}');
+    mxp__strbuf_printf(out, ", \"Exact\": %s}", row->exact != NULL ? "true" : "false");
 }
 
 void mxp__percentiles_json(const mxp_row *rows, size_t count, int indent, mxp_strbuf *out)

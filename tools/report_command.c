@@ -205,6 +205,9 @@ static int print_report(const mxp_command *self, mxp_input *input, const mxp_sum
         error = mxp__aggregate_rows(aggregate, options->sort_by, options->ascending,
                                     end_of_trace(input->source, summary), &rows, &count);
     }
+    if (error == MXP_OK && (options->percentiles || options->csv)) {
+        error = mxp__aggregate_exact(aggregate, input->source);
+    }
     if (error == MXP_OK) {
         error = options->json  ? print_json(input, summary, options, rows, count, out)
                 : options->csv ? print_csv(input, summary, rows, count, out)

@@ -40,31 +40,58 @@ static uint64_t bucket_last(uint32_t index)
     return index + 1 < MXP__HISTOGRAM_BUCKETS ? next - 1 : UINT64_MAX;
 }
 
-uint64_t mxp__histogram_quantile(const mxp_histogram *histogram, double fraction)
+uint64_t mxp__histogram_samples(const mxp_histogram *histogram)
 {
-    // Not `count`: a bucket that is full counts no further.
     uint64_t samples = 0;
     for (uint32_t i = 0; i < MXP__HISTOGRAM_BUCKETS; i++) {
         samples += histogram->bucket[i];
     }
+    return samples;
+}
+
+// 1..samples. A product that rounding has put just above a whole number is that number.
+static uint64_t rank_of(double fraction, uint64_t samples)
+{
+    double exact = fraction * (double)samples * (1 - 1e-14);
+    if (!(exact > 1)) {
+        return 1;
+    }
+    if (exact >= (double)samples) {
+        return samples;
+    }
+    uint64_t below = (uint64_t)exact;
+    return (double)below < exact ? below + 1 : below;
+}
+
+mxp_histogram_range mxp__histogram_locate(const mxp_histogram *histogram, double fraction)
+{
+    // Not `count`: a bucket that is full counts no further.
+    uint64_t samples = mxp__histogram_samples(histogram);
+    uint64_t least = histogram->min, most = histogram->max;
+    uint64_t rank = rank_of(fraction, samples);
     if (samples == 0) {
-        return 0;
+        return (mxp_histogram_range){0};
     }
-    if (!(fraction > 0)) {
-        return histogram->min;
+    if (rank == 1 || rank == samples) {
+        uint64_t known = rank == 1 ? least : most;
+        return (mxp_histogram_range){known, known, 1, 1};
     }
-    double rank = fraction * (double)samples;
-    for (uint32_t i = 0; i < MXP__HISTOGRAM_BUCKETS; i++) {
-        double in_bucket = histogram->bucket[i];
-        if (in_bucket > 0 && rank <= in_bucket) {
-            uint64_t lower = mxp__histogram_lower(i);
-            uint64_t last = bucket_last(i);
-            lower = lower < histogram->min ? histogram->min : lower;
-            last = last > histogram->max ? histogram->max : last;
-            double within = rank / in_bucket * (double)(last - lower);
-            return within >= (double)(last - lower) ? last : lower + (uint64_t)within;
-        }
-        rank -= in_bucket;
+    uint32_t at = 0;
+    while (at + 1 < MXP__HISTOGRAM_BUCKETS && rank > histogram->bucket[at]) {
+        rank -= histogram->bucket[at++];
     }
-    return histogram->max;
+    uint64_t first = mxp__histogram_lower(at), last = bucket_last(at);
+    return (mxp_histogram_range){.first = first < least ? least : first,
+                                 .last = last > most ? most : last,
+                                 .rank = rank,
+                                 .count = histogram->bucket[at]};
+}
+
+// By rank within the bucket, as if its samples were spread evenly: the middle of the sample's
+// share.
+uint64_t mxp__histogram_quantile(const mxp_histogram *histogram, double fraction)
+{
+    mxp_histogram_range range = mxp__histogram_locate(histogram, fraction);
+    double share = range.count == 0 ? 0 : ((double)range.rank - 0.5) / (double)range.count;
+    return range.first + (uint64_t)(share * (double)(range.last - range.first) + 0.5);
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mergeable log-linear histogram of 64-bit values: 4 buckets an octave, so a quantile is off by
-// less than a bucket's width, 14 to 25 % (values below 8 are exact). Adding is a few instructions;
-// merging is a sum. A bucket that is full stays full. The bounds are part of the file format
-// (docs/format.md).
+// Mergeable log-linear histogram of 64-bit values: 4 buckets an octave, each 14 to 25 % wide
+// (values below 8 are exact). Adding is a few instructions; merging is a sum. A bucket that is full
+// stays full. The buckets' bounds are part of the file format (docs/format.md).
+//
+// A quantile is the value of a sample: the smallest one that at least the fraction of all samples
+// do not exceed. The histogram knows that sample's bucket, so what it gives is less than 25 % off.
 #ifndef MXP_BASE_HISTOGRAM_H
 #define MXP_BASE_HISTOGRAM_H
 
@@ -37,8 +39,16 @@ static inline void mxp__histogram_add(mxp_histogram *histogram, uint64_t value)
 void mxp__histogram_init(mxp_histogram *histogram);
 void mxp__histogram_merge(mxp_histogram *into, const mxp_histogram *from);
 uint64_t mxp__histogram_lower(uint32_t index);  // smallest value of a bucket
-// The value below which `fraction` (0..1) of the samples lie, interpolated in its bucket and never
-// outside min..max; 0 while empty.
+uint64_t mxp__histogram_samples(const mxp_histogram *histogram);  // in the buckets
+
+// Where a quantile lies: between first and last, which are of one bucket and of min..max, as the
+// rank-th (from 1) of the bucket's `count` samples. The smallest and the largest sample are known.
+typedef struct mxp_histogram_range {
+    uint64_t first, last, rank, count;
+} mxp_histogram_range;
+
+// `fraction`: 0..1. All 0 while empty.
+mxp_histogram_range mxp__histogram_locate(const mxp_histogram *histogram, double fraction);
 uint64_t mxp__histogram_quantile(const mxp_histogram *histogram, double fraction);
 
 #endif

@@ -51,7 +51,8 @@ int mxp__label_of_name(mxp_label *label, const mxp_source *source, uint32_t id, 
     return error;
 }
 
-mxp_duration_row *mxp__duration_add(mxp_duration_table *table, uint32_t id, mxp_label *label)
+mxp_duration_row *mxp__duration_add(const mxp_aggregate *aggregate, mxp_duration_table *table,
+                                    uint32_t id, mxp_label *label)
 {
     size_t needed = (size_t)id + 1;
     mxp_duration_row *row = mxp__alloc(sizeof *row);
@@ -68,6 +69,10 @@ mxp_duration_row *mxp__duration_add(mxp_duration_table *table, uint32_t id, mxp_
     }
     mxp__histogram_init(&row->histogram);
     row->label = *label;
+    if (aggregate->selects != NULL) {
+        mxp_row labels = mxp__row_labelled(label);
+        row->selected = mxp__selection_find(aggregate->selects, &labels);
+    }
     table->rows[id] = row;
     return row;
 }
@@ -132,7 +137,7 @@ static mxp_duration_row *row_of_name(name_pass *pass, uint32_t id)
     if (mxp__is_api_name(pass->source, id)) {
         pass->aggregate->has_api = true;
     }
-    return mxp__duration_add(table, known, &label);
+    return mxp__duration_add(pass->aggregate, table, known, &label);
 }
 
 static void note_other(name_pass *pass, const mxp_event *event)
@@ -207,7 +212,7 @@ static int add_block(name_pass *pass, const mxp_block *block)
     mxp__decoder_begin(&decoder, pass->source->timebase, block);
     for (;;) {
         lean_clock clock = lean_clock_of(&decoder);
-        if (clock.usable) {
+        if (clock.usable && pass->aggregate->selects == NULL) {
             decoder.at = add_lean_spans(table, &clock, decoder.at, decoder.block.end);
         }
         if ((found = mxp__decoder_next(&decoder, &event)) != 1) {
@@ -221,7 +226,7 @@ static int add_block(name_pass *pass, const mxp_block *block)
         if (row == NULL) {
             return MXP_ENOMEM;
         }
-        mxp__histogram_add(&row->histogram, (uint64_t)(event.end_ns - event.begin_ns));
+        mxp__duration_note(row, (uint64_t)(event.end_ns - event.begin_ns));
     }
 }
 
@@ -269,7 +274,7 @@ static int add_by_name(mxp_aggregate *aggregate, mxp_source *source)
     if (error == MXP_OK || damage != MXP_OK) {
         error = add_statistics(&pass);
     }
-    if (error == MXP_OK) {
+    if (error == MXP_OK && aggregate->selects == NULL) {
         bool counters_run = has_rows(&aggregate->counters) || has_rows(&aggregate->devices);
         if (pass.has_counters || aggregate->has_api || (pass.has_state && counters_run)) {
             error = mxp__aggregate_counters(aggregate, source);
@@ -319,6 +324,7 @@ void mxp__aggregate_destroy(mxp_aggregate *aggregate)
     mxp__scope_state_destroy(aggregate->scopes);
     mxp__owner_state_destroy(aggregate->owner_state);
     mxp__aggregate_rows_free(aggregate);
+    mxp__selection_destroy(aggregate->exact);
     mxp__free(aggregate, sizeof *aggregate);
 }
 

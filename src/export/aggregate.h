@@ -57,7 +57,15 @@ typedef struct mxp_row {
     uint32_t unit;  // MXP_UNIT_* of the counter
     mxp_number last, least, most;
     const mxp_histogram *histogram;  // durations only, null where only the sums are known
+    const uint64_t *exact;  // MXP__PERCENTILES, ns; null unless mxp__aggregate_exact found them
 } mxp_row;
+
+// Percentiles that are printed: of durations, each the smallest one that at least this share of the
+// row's durations do not exceed. From records they are exact, from histograms less than 25 % off.
+enum { MXP__P50, MXP__P90, MXP__P99, MXP__PERCENTILES };
+const char *mxp__percentile_name(int percentile);
+double mxp__percentile_fraction(int percentile);
+uint64_t mxp__row_percentile(const mxp_row *row, int percentile);  // ns; has a histogram
 
 // Rows in print order: sections by byte order, rows by sort key (MXP_SORT_*), ties by name
 // ascending. Durations are compared in microseconds with the plain values of counters. *rows is
@@ -65,6 +73,11 @@ typedef struct mxp_row {
 // still run; below their last sample counts as it.
 int mxp__aggregate_rows(mxp_aggregate *aggregate, int sort_by, int ascending, int64_t now_ns,
                         const mxp_row **rows, size_t *count);
+
+// Finds the percentiles of the rows that mxp__aggregate_rows gave out last in the records of
+// `source`, which is all that was added, by reading it some times more: memory stays bounded. Rows
+// that have durations without records keep their histograms.
+int mxp__aggregate_exact(mxp_aggregate *aggregate, mxp_source *source);
 
 // The printers (MXNet's layout, spec in docs/guide.md).
 int mxp__print_table(const mxp_row *rows, size_t count, mxp_strbuf *out);

@@ -5,7 +5,7 @@
 #include "export/aggregate.h"
 #include "export/export.h"
 
-static int print_aggregate(mxp_export *run,
+static int print_aggregate(mxp_export *run, bool has_percentiles,
                            int (*print)(const mxp_row *rows, size_t count, mxp_strbuf *out))
 {
     mxp_aggregate *aggregate;
@@ -22,6 +22,9 @@ static int print_aggregate(mxp_export *run,
         error = mxp__aggregate_rows(aggregate, run->options->sort_by, run->options->ascending,
                                     INT64_MIN, &rows, &count);
     }
+    if (error == MXP_OK && has_percentiles) {
+        error = mxp__aggregate_exact(aggregate, run->source);
+    }
     if (error == MXP_OK) {
         error = print(rows, count, run->out);
     }
@@ -31,17 +34,17 @@ static int print_aggregate(mxp_export *run,
 
 static int end_table(mxp_export *run)
 {
-    return print_aggregate(run, mxp__print_table);
+    return print_aggregate(run, false, mxp__print_table);
 }
 
 static int end_json(mxp_export *run)
 {
-    return print_aggregate(run, mxp__print_json);
+    return print_aggregate(run, false, mxp__print_json);
 }
 
 static int end_csv(mxp_export *run)
 {
-    return print_aggregate(run, mxp__print_csv);
+    return print_aggregate(run, true, mxp__print_csv);
 }
 
 const mxp_exporter mxp__exporter_table = {

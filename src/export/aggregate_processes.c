@@ -50,17 +50,18 @@ mxp_aggregate *mxp__processes_get(const mxp_process_tables *processes, size_t i)
     return i < processes->count ? processes->tables[i] : NULL;
 }
 
-static int add_one(mxp_process_tables *processes, int group, mxp_source *source)
+static int add_one(mxp_process_tables *processes, const mxp_aggregate *first, mxp_source *source)
 {
     if (mxp__grow(&processes->tables, &processes->capacity, processes->count + 1,
                   sizeof(mxp_aggregate *)) != MXP_OK) {
         return mxp__fail_memory(memory_for);
     }
     mxp_aggregate *made;
-    int error = mxp__aggregate_create(group, &made);
+    int error = mxp__aggregate_create(first->group, &made);
     if (error != MXP_OK) {
         return error;
     }
+    made->selects = first->selects;
     processes->tables[processes->count++] = made;
     error = mxp__aggregate_add(made, source);
     const mxp_timebase *timebase = source->timebase;
@@ -82,7 +83,7 @@ int mxp__processes_add(mxp_aggregate *aggregate, const mxp_source *source)
     }
     int damage = MXP_OK;
     for (size_t i = 1; i < source->process_count; i++) {
-        int error = add_one(aggregate->processes, aggregate->group, source->processes[i]);
+        int error = add_one(aggregate->processes, aggregate, source->processes[i]);
         if (error == MXP_EFORMAT) {
             damage = error;
         } else if (error != MXP_OK) {

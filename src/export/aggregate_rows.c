@@ -57,7 +57,7 @@ static void add_row(row_list *list, const mxp_row *row)
     into->sorted[list->count++] = (mxp_sorted_row){.row = *row, .pid = list->aggregate->pid};
 }
 
-static mxp_row labelled(const mxp_label *label)
+mxp_row mxp__row_labelled(const mxp_label *label)
 {
     return (mxp_row){.section = label->text,
                      .section_length = label->section_length,
@@ -72,7 +72,7 @@ static void add_durations(row_list *list, const mxp_duration_table *table)
             continue;
         }
         const mxp_histogram *histogram = &table->rows[id]->histogram;
-        mxp_row row = labelled(&table->rows[id]->label);
+        mxp_row row = mxp__row_labelled(&table->rows[id]->label);
         row.count = histogram->count;
         row.total = (double)histogram->total;
         row.min = (double)histogram->min;
@@ -110,7 +110,7 @@ static void add_counters(row_list *list, const mxp_counter_table *table,
             continue;
         }
         bool is_shared = durations != NULL && mxp__duration_find(durations, (uint32_t)id) != NULL;
-        mxp_row row = labelled(is_shared ? other_label(list, counter) : &counter->label);
+        mxp_row row = mxp__row_labelled(is_shared ? other_label(list, counter) : &counter->label);
         row.is_counter = 1;
         row.count = counter->count;
         row.total = mxp__number_double(counter->last, counter->value_type);
@@ -257,7 +257,68 @@ int mxp__aggregate_rows(mxp_aggregate *aggregate, int sort_by, int ascending, in
         aggregate->rows[i] = aggregate->sorted[i].row;
     }
     mark_memory(aggregate->rows, list.count);
+    aggregate->row_count = list.count;
     *rows = aggregate->rows;
     *count = list.count;
     return MXP_OK;
+}
+
+// ---- percentiles ------------------------------------------------------------------------------
+static const struct {
+    const char *name;
+    double fraction;
+} percentiles[MXP__PERCENTILES] = {{"P50", 0.50}, {"P90", 0.90}, {"P99", 0.99}};
+
+const char *mxp__percentile_name(int percentile)
+{
+    return percentiles[percentile].name;
+}
+
+double mxp__percentile_fraction(int percentile)
+{
+    return percentiles[percentile].fraction;
+}
+
+uint64_t mxp__row_percentile(const mxp_row *row, int percentile)
+{
+    return row->exact != NULL
+               ? row->exact[percentile]
+               : mxp__histogram_quantile(row->histogram, percentiles[percentile].fraction);
+}
+
+// All rows anew, for the selection's sake. Printing them makes the samples of steps.
+static int select_once(int group, mxp_source *source, mxp_selection *selection)
+{
+    mxp_aggregate *aggregate;
+    const mxp_row *rows;
+    size_t count;
+    int error = mxp__aggregate_create(group, &aggregate);
+    if (error != MXP_OK) {
+        return error;
+    }
+    aggregate->selects = selection;
+    error = mxp__aggregate_add(aggregate, source);
+    if (error == MXP_OK || error == MXP_EFORMAT) {  // damage: as when the rows were made
+        error = mxp__aggregate_rows(aggregate, MXP_SORT_TOTAL, 0, INT64_MIN, &rows, &count);
+    }
+    mxp__aggregate_destroy(aggregate);
+    return error;
+}
+
+int mxp__aggregate_exact(mxp_aggregate *aggregate, mxp_source *source)
+{
+    mxp__selection_destroy(aggregate->exact);
+    mxp_selection *selection = mxp__selection_create(aggregate->rows, aggregate->row_count);
+    aggregate->exact = selection;
+    int error = selection != NULL ? MXP_OK : MXP_ENOMEM;
+    int more = 1;
+    while (error == MXP_OK && (more = mxp__selection_begin(selection)) == 1) {
+        error = select_once(aggregate->group, source, selection);
+        mxp__selection_end(selection);
+    }
+    error = more < 0 ? more : error;
+    for (size_t i = 0; i < aggregate->row_count && error == MXP_OK; i++) {
+        aggregate->rows[i].exact = mxp__selection_result(selection, i);
+    }
+    return error;
 }

@@ -137,7 +137,7 @@ static mxp_duration_row *row_of_scope(scope_pass *pass, uint32_t scope, uint32_t
         mxp__label_of_scope(&label, pass->source, "Scopes", scope, suffixes[phase]) != MXP_OK) {
         return row;
     }
-    return mxp__duration_add(table, known, &label);
+    return mxp__duration_add(aggregate, table, known, &label);
 }
 
 static int add_time(scope_pass *pass, uint32_t scope, uint32_t phase, uint64_t ns)
@@ -146,7 +146,7 @@ static int add_time(scope_pass *pass, uint32_t scope, uint32_t phase, uint64_t n
     if (row == NULL) {
         return MXP_ENOMEM;
     }
-    mxp__histogram_add(&row->histogram, ns);
+    mxp__duration_note(row, ns);
     return MXP_OK;
 }
 
@@ -250,7 +250,7 @@ int mxp__aggregate_scopes(mxp_aggregate *aggregate, mxp_source *source)
     if (error == MXP_OK) {
         error = add_statistics(&pass);
     }
-    if (error == MXP_OK && pass.has_memory) {
+    if (error == MXP_OK && pass.has_memory && aggregate->selects == NULL) {
         error = mxp__aggregate_owners(aggregate, source);
     }
     return error != MXP_OK ? error : damage;

@@ -6,6 +6,7 @@
 #define MXP_EXPORT_AGGREGATE_STATE_H
 
 #include "export/aggregate.h"
+#include "export/selection.h"
 #include "trace/event.h"
 
 // Section and name in one allocation, each terminated.
@@ -17,6 +18,7 @@ typedef struct mxp_label {
 typedef struct mxp_duration_row {
     mxp_histogram histogram;  // first: the inner loop reaches it without an offset
     mxp_label label;
+    mxp_selected *selected;  // null, but in a pass for exact percentiles
 } mxp_duration_row;
 
 // `first`, `integral`: the mean is first + integral / active time since the first sample, where
@@ -84,7 +86,9 @@ struct mxp_aggregate {
     mxp_process_tables *processes;  // the further ones, null if there is one
     mxp_sorted_row *sorted;  // scratch of mxp__aggregate_rows
     mxp_row *rows;
-    size_t sorted_capacity, rows_capacity;
+    size_t row_count, sorted_capacity, rows_capacity;
+    mxp_selection *exact;  // of rows
+    mxp_selection *selects;  // what this pass is for; null: for the rows themselves
 };
 
 // ---- aggregate.c ------------------------------------------------------------------------------
@@ -100,9 +104,18 @@ static inline mxp_duration_row *mxp__duration_find(const mxp_duration_table *tab
     return id < table->count ? table->rows[id] : NULL;
 }
 
-// A new row, which takes `label` over (freed on failure). Null without memory, with the detail
-// line.
-mxp_duration_row *mxp__duration_add(mxp_duration_table *table, uint32_t id, mxp_label *label);
+// A new row of one of the aggregate's tables; it takes `label` over (freed on failure). Null
+// without memory, with the detail line.
+mxp_duration_row *mxp__duration_add(const mxp_aggregate *aggregate, mxp_duration_table *table,
+                                    uint32_t id, mxp_label *label);
+
+static inline void mxp__duration_note(mxp_duration_row *row, uint64_t ns)
+{
+    mxp__histogram_add(&row->histogram, ns);
+    if (__builtin_expect(row->selected != NULL, 0)) {
+        mxp__selected_add(row->selected, ns);
+    }
+}
 void mxp__duration_table_clear(mxp_duration_table *table);
 
 // Calls `visit` for each record of each block. Damage ends a block and is returned at the end.
@@ -122,6 +135,7 @@ mxp_aggregate *mxp__processes_get(const mxp_process_tables *processes, size_t i)
 int mxp__processes_combine(mxp_process_tables *processes, mxp_sorted_row *rows, size_t *count);
 
 // ---- aggregate_rows.c -------------------------------------------------------------------------
+mxp_row mxp__row_labelled(const mxp_label *label);
 // Sections and names by byte order, durations before counters.
 int mxp__compare_labels(const mxp_row *a, const mxp_row *b);
 void mxp__aggregate_rows_free(mxp_aggregate *aggregate);

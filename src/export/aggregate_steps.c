@@ -178,7 +178,7 @@ static mxp_duration_row *row_of_name(step_pass *pass, mxp_duration_table *table,
     if (row != NULL || mxp__label_of_name(&label, pass->source, id, suffix) != MXP_OK) {
         return row;
     }
-    return mxp__duration_add(table, known, &label);
+    return mxp__duration_add(pass->aggregate, table, known, &label);
 }
 
 static mxp_duration_row *row_outside(step_pass *pass, uint32_t id)
@@ -198,7 +198,7 @@ static int add_record(void *context, const mxp_event *event)
     if (step == 0) {
         mxp_duration_row *row = row_outside(pass, event->name);
         if (row != NULL) {
-            mxp__histogram_add(&row->histogram, duration_ns);
+            mxp__duration_note(row, duration_ns);
         }
         return row != NULL ? MXP_OK : MXP_ENOMEM;
     }
@@ -247,7 +247,7 @@ static void fill_samples(const mxp_aggregate *aggregate)
     for (size_t i = 0; i < state->sum_capacity; i++) {
         if (state->sums[i].key != 0) {
             mxp_duration_row *row = aggregate->durations.rows[(uint32_t)state->sums[i].key];
-            mxp__histogram_add(&row->histogram, state->sums[i].total_ns);
+            mxp__duration_note(row, state->sums[i].total_ns);
         }
     }
 }
