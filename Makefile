@@ -6,7 +6,7 @@
 #   make demo-trace      profile the walk-through of MXNet's guide, from C
 #   make demo-train      profile the training of a network, from C
 #   make demo-embed      profile a program that reads files with several threads
-#   make test            build and run every test                TESTS=regex   only some
+#   make test            build and run every test                TESTS=word    only some
 #   make check           sanitizers, clang, long tests, the browser, fuzzing, format
 #   make bench           every claim, measured; BENCH=name: one; PEERS=1: against other profilers
 #   make fuzz SECONDS=n  every fuzz target for n seconds

@@ -39,6 +39,16 @@ def test_c_program_prints_a_table_and_leaves_a_trace(number, tmp_path):
     assert sum(event["name"] == name for event in trace["traceEvents"]) == count
 
 
+def test_the_sentence_under_the_table_has_the_tables_numbers():
+    calls, longest = map(float, re.search(r"^MXImperativeInvoke +11 +([\d.]+) +[\d.]+ +([\d.]+) ", README,
+                                          re.MULTILINE).groups())
+    work = float(re.search(r"^dot +10 +([\d.]+) ", README, re.MULTILINE)[1])
+    said = re.search(r"^The calls took ([\d.]+) ms, nearly all of it the first one; the multiplications took "
+                     r"([\d.]+) ms", README, re.MULTILINE)
+    assert [float(number) for number in said.groups()] == [round(calls, 1), round(work, 1)]
+    assert longest > .9 * calls
+
+
 def test_every_c_program_is_tested():
     assert len(blocks("c")) == len(C_PROGRAMS)
 
