@@ -306,7 +306,7 @@ static int build(live_source *live, int consumer)
 
 // Most of the work of a cut, done before it in portions: who needs the drain lock, as a fork does,
 // gets it in between.
-static void count_ahead(void)
+void mxp__live_prepare(void)
 {
     bool more = true;
     while (more) {
@@ -331,7 +331,6 @@ int mxp__live_open(int consumer, mxp_source **source)
                                 .name = live_name,
                                 .block = live_block,
                                 .close = live_close};
-    count_ahead();
     mxp__drain_lock();
     int error = build(live, consumer);
     live->source.name_count = mxp__name_count();  // last: every id in the records is below it

@@ -43,7 +43,10 @@ uint64_t mxp__recorder_off_ticks(void);
 enum { MXP__CONSUMER_FILE = 0, MXP__CONSUMER_STATS = 1, MXP__CONSUMERS = 2 };
 void mxp__consumer_set_active(int consumer, int active);  // inactive ones hold nothing back
 // The source of the cut. Closing it consumes nothing; mxp__live_consume moves the consumer behind
-// it. Only one live source a consumer at a time.
+// it; where several are open, those of one consumer must be consumed one after the other.
+// Reading one may last: see live.c. Preparing does most of the work of opening it, and needs no
+// lock of the caller's: a fork would wait for it.
+void mxp__live_prepare(void);
 int mxp__live_open(int consumer, mxp_source **source);
 void mxp__live_consume(int consumer, mxp_source *source);
 // With a ring every cut is all that the ring holds, and consuming it changes nothing.

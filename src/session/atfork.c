@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "prof/recorder.h"
+#include "session/dump.h"
 #include "session/handles.h"
 #include "session/session.h"
 
@@ -32,6 +33,21 @@ static void record_on(mxp_session *session)
     session->config.continuous_dump = continuous;
 }
 
+// What a thread of the parent is writing is left as it is; else the child's copies are closed. A
+// cut's chunks are the parent's.
+static void forget_files(mxp_session *session)
+{
+    session->cut = (mxp_cut){0};
+    if (session->files_turn.taken) {
+        session->chrome = NULL;
+        session->native = NULL;
+    }
+    mxp__turn_init(&session->files_turn);
+    mxp__files_close_in_turn(session);
+    session->close_files = session->begin_file = false;
+    session->snapshots = 0;
+}
+
 static void in_child(void)
 {
     mxp_session *session = mxp__session_storage();
@@ -46,12 +62,9 @@ static void in_child(void)
     session->paused = false;
     session->output = false;
     session->inherited = true;
-    session->cut = (mxp_cut){0};
-    mxp__dump_close_files_locked(session);
+    forget_files(session);
     mxp__writer_init(session);
-    bool statistics = session->aggregate != NULL;
-    mxp__aggregate_switch_locked(session, false);
-    mxp__aggregate_switch_locked(session, statistics);
+    mxp__aggregate_fork_child(session);
     if (recording && session->config.store == MXP_STORE_FILE) {
         record_on(session);
     }

@@ -14,6 +14,7 @@
 #include "base/os/os.h"
 #include "base/strbuf.h"
 #include "prof/recorder.h"
+#include "session/dump.h"
 #include "trace/merge.h"
 
 enum { CHILDREN_MAX = 4096 };  // files that are looked at
@@ -43,9 +44,9 @@ static void report(const char *path, const char *what)
     fprintf(stderr, "mxprof: the child's file '%s' %s: %s\n", path, what, mxp_last_error());
 }
 
-static void add_file(mxp_session *session, const char *path, unsigned long pid)
+static void add_file(mxp_chrome_file *chrome, const mxp_timebase *ours, const char *path,
+                     unsigned long pid)
 {
-    const mxp_timebase *ours = mxp__recorder_timebase(0);
     mxp_source *source;
     mxp_damage damage;
     int error = mxp__native_open(path, &source, &damage);
@@ -62,7 +63,7 @@ static void add_file(mxp_session *session, const char *path, unsigned long pid)
         report(path, "is in the trace as far as it can be read");
     }
     error = mxp__aligned_open(source, ours, &source);
-    error = error == MXP_OK ? mxp__chrome_file_add_process(session->chrome, source) : error;
+    error = error == MXP_OK ? mxp__chrome_file_add_process(chrome, source) : error;
     if (error != MXP_OK) {
         report(path, error == MXP_EFORMAT ? "is in the trace as far as it can be read"
                                           : "is left out of the trace");
@@ -71,7 +72,7 @@ static void add_file(mxp_session *session, const char *path, unsigned long pid)
 }
 
 // `path` is the native file's of this process.
-static void add_files(mxp_session *session, const char *path)
+static void add_files(mxp_chrome_file *chrome, const mxp_timebase *ours, const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *file = slash != NULL ? slash + 1 : path;
@@ -89,7 +90,7 @@ static void add_files(mxp_session *session, const char *path)
             mxp__strbuf_clear(&name);
             mxp__strbuf_append(&name, path, folder_length);
             mxp__strbuf_puts(&name, entry->d_name);
-            add_file(session, mxp__strbuf_text(&name), pid);
+            add_file(chrome, ours, mxp__strbuf_text(&name), pid);
             i++;
         }
     }
@@ -99,15 +100,20 @@ static void add_files(mxp_session *session, const char *path)
     mxp__strbuf_fini(&name);
 }
 
-void mxp__children_add_locked(mxp_session *session)
+void mxp__children_add_in_turn(mxp_session *session)
 {
     if (session->inherited || session->chrome == NULL) {
         return;
     }
     mxp_strbuf path = {0};
+    mxp_timebase ours = {0};
     mxp__native_name(session, &path);
-    if (!path.failed) {
-        add_files(session, mxp__strbuf_text(&path));
+    int error = mxp__timebase_copy(&ours, mxp__recorder_timebase(0));
+    if (!path.failed && error == MXP_OK) {
+        mxp__unlock(&session->lock);
+        add_files(session->chrome, &ours, mxp__strbuf_text(&path));
+        mxp__lock(&session->lock);
     }
+    mxp__timebase_fini(&ours);
     mxp__strbuf_fini(&path);
 }

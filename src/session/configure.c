@@ -10,8 +10,8 @@
 #include "prof/recorder.h"
 #include "prof/store.h"
 #include "session/config.h"
+#include "session/dump.h"
 #include "session/record_file.h"
-#include "session/session.h"
 #include "session/snapshot.h"
 
 // The strings of a configuration are never written through, only freed.
@@ -66,17 +66,6 @@ int mxp__configure_recorder_locked(mxp_session *session)
     return error == MXP_OK ? mxp__snapshot_configure_locked(session) : error;
 }
 
-// Ends the files of the configuration that is replaced.
-static void finish_files_locked(mxp_session *session, const mxp_config *next)
-{
-    bool other_file = session->inherited || strcmp(session->config.filename, next->filename) != 0;
-    if (other_file && session->chrome != NULL && mxp__chrome_file_started(session->chrome)) {
-        // Where this fails, what is pending goes to the new file instead: nothing is lost.
-        mxp__dump_write_locked(session);
-    }
-    mxp__dump_close_files_locked(session);
-}
-
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
@@ -92,12 +81,48 @@ static bool keeps_file(const mxp_session *session, const mxp_config *next)
            same_name && now->memory_limit_bytes == next->memory_limit_bytes;
 }
 
-// What is recorded from now on belongs to the new configuration's file.
-static int change_file_locked(mxp_session *session, bool keep)
+static bool other_trace(const mxp_session *session, const mxp_config *next)
 {
-    const mxp_config *config = &session->config;
-    bool wanted = config->store == MXP_STORE_FILE && config->statistics_only == 0;
-    if (keep || !session->running || !wanted) {
+    return session->inherited || strcmp(session->config.filename, next->filename) != 0;
+}
+
+// Who goes on with the same names need not wait for what is being written to them.
+static bool ends_files(const mxp_session *session, const mxp_config *next)
+{
+    return other_trace(session, next) ||
+           !same_text(session->config.native_filename, next->native_filename) ||
+           (mxp__store_is_open() && !keeps_file(session, next));
+}
+
+// Ends the files of the configuration that is replaced.
+static int end_files_in_turn(mxp_session *session, const mxp_config *next)
+{
+    bool started = session->chrome != NULL && mxp__chrome_file_started(session->chrome);
+    if (other_trace(session, next) && started) {
+        // Where this fails, what is pending goes to the new file instead: nothing is lost.
+        mxp__dump_write_in_turn(session);
+    }
+    mxp__files_close_in_turn(session);
+    bool ends = mxp__store_is_open() && !keeps_file(session, next);
+    return ends ? mxp__record_file_end_in_turn(session) : MXP_OK;
+}
+
+static int end_files_locked(mxp_session *session, const mxp_config *next)
+{
+    if (!ends_files(session, next)) {
+        mxp__files_close_locked(session);
+        return MXP_OK;
+    }
+    mxp__files_take_locked(session);
+    int error = end_files_in_turn(session, next);
+    mxp__files_give_locked(session);
+    return error;
+}
+
+// What is recorded from now on belongs to the new configuration's file.
+static int change_file_locked(mxp_session *session)
+{
+    if (mxp__store_is_open() || !session->running || !mxp__session_wants_file(session)) {
         return MXP_OK;
     }
     return mxp__record_file_begin_locked(session);
@@ -121,13 +146,11 @@ static int configure_locked(mxp_session *session, const mxp_config *config)
             return error;
         }
     }
-    finish_files_locked(session, config);
-    bool keep = mxp__store_is_open() && keeps_file(session, config);
-    int error = keep ? MXP_OK : mxp__record_file_end();
+    int error = end_files_locked(session, config);
     bool new_classes = session->config.classes != config->classes;
     take_over_locked(session, config);
     int recorder_error = mxp__configure_recorder_locked(session);
-    int file_error = change_file_locked(session, keep);
+    int file_error = change_file_locked(session);
     if (new_classes && session->running && !session->paused) {
         mxp__recorder_start(config->classes, 0);
     }

@@ -2,6 +2,19 @@
 // Writing files. A cut of the recorder goes to the trace file and, if asked for, to the native
 // file; it is consumed only when both have it, so a failing dump loses nothing and a later one
 // repeats nothing.
+//
+// Nobody but who asked for it waits for formatting or a disk:
+//   1. Whoever writes takes the turn of the files (files_turn), and waits for it: dumps, a
+//      configuration that ends a file, the end of the process. Files and cut belong to the turn.
+//   2. The cut is taken under the session's lock.
+//   3. It is formatted and written with the lock given up. Meanwhile others run, stop, pause,
+//      record, fork, take snapshots and tables: the cut stays readable (prof/readers.h).
+//   4. What was written is consumed and counted under the lock again, and the turn is given.
+// Who wants the files closed and does not wait for them leaves a note (close_files, begin_file),
+// which is seen to when the turn is given. A child that is forked meanwhile forgets the files: who
+// writes them is not there. The table (dumps.c) has a turn of its own in the same way.
+#include "session/dump.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +34,7 @@ static const char not_run[] =
     "Check failed: profiler->IsEnableOutput(): Profiler hasn't been run. Config and start profiler "
     "first";
 
+// ---- names -------------------------------------------------------------------------------------
 // Under a configuration inherited through fork the name is the parent's: NAME.PID.EXT is ours.
 static void output_name(const mxp_session *session, const char *configured, mxp_strbuf *name)
 {
@@ -53,7 +67,33 @@ void mxp__native_name(const mxp_session *session, mxp_strbuf *name)
     mxp__strbuf_fini(&trace);
 }
 
-int mxp__record_file_begin_locked(mxp_session *session)
+// ---- the turn ----------------------------------------------------------------------------------
+void mxp__files_take_locked(mxp_session *session)
+{
+    mxp__turn_take_locked(&session->files_turn, &session->lock);
+}
+
+// A cut that only one of them has is not consumed: its records are the next files' again.
+void mxp__files_close_in_turn(mxp_session *session)
+{
+    mxp__source_close(session->cut.source);
+    session->cut = (mxp_cut){0};
+    mxp__chrome_file_close(session->chrome);
+    mxp__native_writer_close(session->native);
+    session->chrome = NULL;
+    session->native = NULL;
+}
+
+void mxp__files_close_locked(mxp_session *session)
+{
+    if (session->files_turn.taken) {
+        session->close_files = true;
+    } else {
+        mxp__files_close_in_turn(session);
+    }
+}
+
+static int begin_file(mxp_session *session)
 {
     mxp_strbuf name = {0};
     mxp__native_name(session, &name);
@@ -64,103 +104,176 @@ int mxp__record_file_begin_locked(mxp_session *session)
     return error;
 }
 
-static int append_chrome(mxp_session *session, mxp_source *source)
+int mxp__record_file_begin_locked(mxp_session *session)
+{
+    session->begin_file = session->files_turn.taken;
+    return session->begin_file ? MXP_OK : begin_file(session);
+}
+
+// The threads of a ring go back to pages that a snapshot may be reading.
+int mxp__record_file_end_in_turn(mxp_session *session)
+{
+    while (session->snapshots != 0 && mxp__ring_is_on() && mxp__store_is_open()) {
+        pthread_cond_wait(&session->files_turn.given, &session->lock.mutex);
+    }
+    return mxp__record_file_end(&session->lock);
+}
+
+void mxp__files_give_locked(mxp_session *session)
+{
+    if (session->close_files) {
+        mxp__files_close_in_turn(session);
+        session->close_files = false;
+    }
+    bool begin = session->begin_file && session->running && mxp__session_wants_file(session) &&
+                 !mxp__store_is_open();
+    session->begin_file = false;
+    if (begin && begin_file(session) != MXP_OK) {
+        fprintf(stderr, "mxprof: %s\n", mxp_last_error());
+    }
+    mxp__turn_give_locked(&session->files_turn);
+}
+
+// ---- writing -----------------------------------------------------------------------------------
+// What a writer needs to know while others may change the configuration.
+typedef struct output {
+    mxp_strbuf chrome, native;  // names
+    bool wants_native;
+} output;
+
+static int output_init(const mxp_session *session, output *out)
+{
+    *out = (output){
+        .wants_native = session->config.native_filename != NULL && !mxp__store_is_open(),
+    };
+    output_name(session, session->config.filename, &out->chrome);
+    mxp__native_name(session, &out->native);
+    return out->chrome.failed || out->native.failed ? mxp__fail_memory("a file name") : MXP_OK;
+}
+
+static void output_fini(output *out)
+{
+    mxp__strbuf_fini(&out->chrome);
+    mxp__strbuf_fini(&out->native);
+}
+
+static int append_chrome(mxp_session *session, const output *out)
 {
     int error = MXP_OK;
     if (session->chrome == NULL) {
-        mxp_strbuf name = {0};
-        output_name(session, session->config.filename, &name);
-        error = name.failed ? mxp__fail_memory("a file name")
-                            : mxp__chrome_file_create(mxp__strbuf_text(&name), &session->chrome);
-        mxp__strbuf_fini(&name);
+        error = mxp__chrome_file_create(mxp__strbuf_text(&out->chrome), &session->chrome);
     }
-    return error == MXP_OK ? mxp__chrome_file_append(session->chrome, source) : error;
+    return error == MXP_OK ? mxp__chrome_file_append(session->chrome, session->cut.source) : error;
 }
 
-static int append_native(mxp_session *session, mxp_source *source)
+static int append_native(mxp_session *session, const output *out)
 {
     int error = MXP_OK;
     if (session->native == NULL) {
-        mxp_strbuf name = {0};
-        mxp__native_name(session, &name);
-        error = name.failed ? mxp__fail_memory("a file name")
-                            : mxp__native_writer_open(mxp__strbuf_text(&name), &session->native);
-        mxp__strbuf_fini(&name);
+        error = mxp__native_writer_open(mxp__strbuf_text(&out->native), &session->native);
     }
-    return error == MXP_OK ? mxp__native_append(session->native, source) : error;
+    return error == MXP_OK ? mxp__native_append(session->native, session->cut.source) : error;
 }
 
-// A cut that only one of them has is not consumed: its records are the next files' again.
-void mxp__dump_close_files_locked(mxp_session *session)
+// The part that may last. Without the lock, in turn.
+static int write_files(mxp_session *session, const output *out)
 {
-    mxp__source_close(session->cut.source);
-    session->cut = (mxp_cut){0};
-    mxp__chrome_file_close(session->chrome);
-    mxp__native_writer_close(session->native);
-    session->chrome = NULL;
-    session->native = NULL;
+    mxp_cut *cut = &session->cut;
+    int error = MXP_OK;
+    if (!cut->in_chrome) {
+        error = append_chrome(session, out);
+        cut->in_chrome = error == MXP_OK;
+    }
+    if (error == MXP_OK && out->wants_native && !cut->in_native) {
+        error = append_native(session, out);
+        cut->in_native = error == MXP_OK;
+    }
+    return error;
+}
+
+static int write_given_up(mxp_session *session, const output *out)
+{
+    mxp_file_signals held;
+    mxp__unlock(&session->lock);
+    mxp__file_signals_hold(&held);
+    int error = write_files(session, out);
+    if (error == MXP_OK) {
+        mxp__live_consume(MXP__CONSUMER_FILE, session->cut.source);
+    }
+    // What is in no file yet the next dump takes as a part of a larger cut. A ring's is taken anew
+    // in any case: kept, it would keep the ring from going round.
+    if (error == MXP_OK || !session->cut.in_chrome || session->cut.ring) {
+        mxp__source_close(session->cut.source);
+        session->cut.source = NULL;
+    }
+    mxp__file_signals_release(&held);
+    mxp__lock(&session->lock);
+    return error;
 }
 
 // Completes the cut at hand, or takes one.
 static int write_cut(mxp_session *session)
 {
     mxp_cut *cut = &session->cut;
-    int error = MXP_OK;
-    if (cut->source == NULL) {
+    output out;
+    int error = output_init(session, &out);
+    if (error == MXP_OK && cut->source == NULL) {
         if (mxp__ring_is_on()) {
-            mxp__dump_close_files_locked(session);  // it is all that is held, not what is new
+            mxp__files_close_in_turn(session);  // it is all that is held, not what is new
         }
-        *cut = (mxp_cut){0};
+        *cut = (mxp_cut){.ring = mxp__ring_is_on()};
         error = mxp__live_open(MXP__CONSUMER_FILE, &cut->source);
     }
-    if (error == MXP_OK && !cut->in_chrome) {
-        error = append_chrome(session, cut->source);
-        cut->in_chrome = error == MXP_OK;
-    }
-    bool native = session->config.native_filename != NULL && !mxp__store_is_open();
-    if (error == MXP_OK && native && !cut->in_native) {
-        error = append_native(session, cut->source);
-        cut->in_native = error == MXP_OK;
-    }
     if (error == MXP_OK) {
-        mxp__live_consume(MXP__CONSUMER_FILE, cut->source);
+        error = write_given_up(session, &out);
     }
-    if (error == MXP_OK || !cut->in_chrome) {
-        mxp__source_close(cut->source);  // in no file yet: the next dump takes a larger cut
-        cut->source = NULL;
-    }
+    output_fini(&out);
     return error;
 }
 
-int mxp__dump_write_locked(mxp_session *session)
+int mxp__dump_write_in_turn(mxp_session *session)
 {
+    mxp__unlock(&session->lock);
+    mxp__live_prepare();
+    mxp__lock(&session->lock);
     int error = mxp__aggregate_drain_locked(session);
     bool unfinished = session->cut.source != NULL;
-    mxp_file_signals held;
-    mxp__file_signals_hold(&held);
     if (error == MXP_OK) {
         error = write_cut(session);
     }
     if (error == MXP_OK && unfinished) {
         error = write_cut(session);
     }
-    mxp__file_signals_release(&held);
     mxp__record_file_sync();
     return error;
 }
 
-bool mxp__dump_needed_locked(const mxp_session *session)
+// ---- dumps -------------------------------------------------------------------------------------
+static bool is_needed(const mxp_session *session)
 {
     return session->chrome == NULL || session->cut.source != NULL ||
            mxp__live_pending(MXP__CONSUMER_FILE) != 0;
 }
 
-int mxp__dump_locked(mxp_session *session, bool finished)
+// A run that came after the cut wants a dump of its own.
+static int finish_in_turn(mxp_session *session, uint32_t runs)
+{
+    mxp__children_add_in_turn(session);
+    mxp__files_close_in_turn(session);
+    int error = mxp__record_file_end_in_turn(session);
+    mxp__store_settle();
+    session->output = session->runs != runs;
+    mxp__writer_wake_locked(session);
+    return error;
+}
+
+static int dump_in_turn(mxp_session *session, bool finished)
 {
     if (!session->output) {
         return mxp__fail(MXP_ESTATE, "%s", not_run);
     }
-    int error = mxp__dump_write_locked(session);
+    uint32_t runs = session->runs;
+    int error = mxp__dump_write_in_turn(session);
     session->writer.last_dump_ns = mxp__os_monotonic_ns();
     if (error != MXP_OK) {
         return session->writer.failed
@@ -168,23 +281,46 @@ int mxp__dump_locked(mxp_session *session, bool finished)
                    : error;
     }
     session->writer.failed = false;
-    if (finished || session->config.continuous_dump == 0) {
-        mxp__children_add_locked(session);
-        mxp__dump_close_files_locked(session);
-        error = mxp__record_file_end();
-        mxp__store_settle();
-        session->output = false;
-        mxp__writer_wake_locked(session);
-    }
+    return finished || session->config.continuous_dump == 0 ? finish_in_turn(session, runs)
+                                                            : MXP_OK;
+}
+
+static int dump_locked(mxp_session *session, bool finished)
+{
+    mxp__files_take_locked(session);
+    int error = dump_in_turn(session, finished);
+    mxp__files_give_locked(session);
     return error;
 }
 
 int mxp__dump_background_locked(mxp_session *session)
 {
-    if (session->cut.source == NULL && mxp__live_pending(MXP__CONSUMER_FILE) == 0) {
-        return mxp__aggregate_drain_locked(session);
+    mxp__files_take_locked(session);
+    bool news = session->cut.source != NULL || mxp__live_pending(MXP__CONSUMER_FILE) != 0;
+    int error = news ? mxp__dump_write_in_turn(session) : mxp__aggregate_drain_locked(session);
+    mxp__files_give_locked(session);
+    return error;
+}
+
+int mxp__dump_last_locked(mxp_session *session)
+{
+    int error = MXP_OK;
+    mxp__files_take_locked(session);
+    if (!session->exited && session->output) {
+        mxp__session_stop_locked(session);
+        // A forked child leaves the file it has recorded into, and no more.
+        bool only_file = session->inherited && mxp__store_is_open();
+        if (!only_file && is_needed(session)) {
+            error = dump_in_turn(session, true);
+        } else {
+            mxp__children_add_in_turn(session);
+        }
     }
-    return mxp__dump_write_locked(session);
+    mxp__files_close_in_turn(session);
+    int store_error = mxp__record_file_end_in_turn(session);
+    session->exited = true;
+    mxp__files_give_locked(session);
+    return error == MXP_OK ? store_error : error;
 }
 
 int mxp_session_dump(mxp_session *session, int finished)
@@ -194,7 +330,7 @@ int mxp_session_dump(mxp_session *session, int finished)
         return error;
     }
     mxp__lock(&session->lock);
-    error = mxp__dump_locked(session, finished != 0);
+    error = dump_locked(session, finished != 0);
     mxp__unlock(&session->lock);
     if (error == MXP_OK) {
         mxp__observers_call(session);

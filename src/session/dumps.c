@@ -11,20 +11,43 @@
 #include "session/session.h"
 
 // ---- the table --------------------------------------------------------------------------------
-int mxp__aggregate_drain_locked(mxp_session *session)
+// It stays as long as one has the turn, even if it is switched off meanwhile.
+static mxp_aggregate *take_table(mxp_session *session)
 {
-    if (session->aggregate == NULL) {
-        return MXP_OK;
+    mxp__turn_take_locked(&session->table_turn, &session->lock);
+    return session->aggregate;
+}
+
+static void give_table(mxp_session *session, mxp_aggregate *aggregate)
+{
+    if (aggregate != session->aggregate) {
+        mxp__aggregate_destroy(aggregate);
     }
+    mxp__turn_give_locked(&session->table_turn);
+}
+
+// In turn; gives the lock up.
+static int drain(mxp_session *session, mxp_aggregate *aggregate)
+{
     mxp_source *source = NULL;
     int error = mxp__live_open(MXP__CONSUMER_STATS, &source);
     if (error != MXP_OK) {
         return error;
     }
-    error = mxp__aggregate_add(session->aggregate, source);
+    mxp__unlock(&session->lock);
+    error = mxp__aggregate_add(aggregate, source);
     // Also after an error: counting a record twice would be worse than missing it.
     mxp__live_consume(MXP__CONSUMER_STATS, source);
     mxp__source_close(source);
+    mxp__lock(&session->lock);
+    return error;
+}
+
+int mxp__aggregate_drain_locked(mxp_session *session)
+{
+    mxp_aggregate *aggregate = take_table(session);
+    int error = aggregate != NULL ? drain(session, aggregate) : MXP_OK;
+    give_table(session, aggregate);
     return error;
 }
 
@@ -49,10 +72,23 @@ int mxp__aggregate_switch_locked(mxp_session *session, bool on)
         skip_to_now();
     } else if (!on && session->aggregate != NULL) {
         mxp__consumer_set_active(MXP__CONSUMER_STATS, 0);
-        mxp__aggregate_destroy(session->aggregate);
+        if (!session->table_turn.taken) {
+            mxp__aggregate_destroy(session->aggregate);
+        }
         session->aggregate = NULL;
     }
     return MXP_OK;
+}
+
+// One that somebody was adding to is left as it is: he is not there.
+void mxp__aggregate_fork_child(mxp_session *session)
+{
+    if (session->aggregate != NULL) {
+        mxp__aggregate_switch_locked(session, false);
+        mxp__turn_init(&session->table_turn);
+        mxp__aggregate_switch_locked(session, true);
+    }
+    mxp__turn_init(&session->table_turn);
 }
 
 // ---- this thread's text -----------------------------------------------------------------------
@@ -102,28 +138,40 @@ static int64_t end_ns(void)
     return mxp__timebase_ns(mxp__recorder_timebase(1), ticks);
 }
 
-static int print_locked(mxp_session *session, int format, int sort_by, int ascending, bool reset,
-                        mxp_strbuf *out)
+typedef struct request {
+    int format, sort_by, ascending;
+    bool reset;
+} request;
+
+static int print(mxp_aggregate *aggregate, const request *wanted, int64_t now_ns, mxp_strbuf *out)
 {
-    if (session->aggregate == NULL) {
-        return MXP_OK;
-    }
     const mxp_row *rows = NULL;
     size_t count = 0;
-    int error = mxp__aggregate_drain_locked(session);
+    int error =
+        mxp__aggregate_rows(aggregate, wanted->sort_by, wanted->ascending, now_ns, &rows, &count);
     if (error == MXP_OK) {
-        error =
-            mxp__aggregate_rows(session->aggregate, sort_by, ascending, end_ns(), &rows, &count);
-    }
-    if (error == MXP_OK) {
-        error = printers[format](rows, count, out);
+        error = printers[wanted->format](rows, count, out);
     }
     if (error == MXP_OK && out->failed) {
         error = mxp__fail_memory("the table's text");
     }
-    if (error == MXP_OK && reset) {
-        mxp__aggregate_reset(session->aggregate);
+    if (error == MXP_OK && wanted->reset) {
+        mxp__aggregate_reset(aggregate);
     }
+    return error;
+}
+
+static int print_locked(mxp_session *session, const request *wanted, mxp_strbuf *out)
+{
+    mxp_aggregate *aggregate = take_table(session);
+    int error = aggregate != NULL ? drain(session, aggregate) : MXP_OK;
+    if (aggregate != NULL && error == MXP_OK) {
+        int64_t now_ns = end_ns();
+        mxp__unlock(&session->lock);
+        error = print(aggregate, wanted, now_ns, out);
+        mxp__lock(&session->lock);
+    }
+    give_table(session, aggregate);
     return error;
 }
 
@@ -154,8 +202,10 @@ int mxp_session_dumps(mxp_session *session, int format, int sort_by, int ascendi
         return mxp__fail_memory("the table's text");
     }
     mxp__strbuf_clear(out);
+    const request wanted = {format, sort_by, ascending, reset != 0};
+    mxp__live_prepare();
     mxp__lock(&session->lock);
-    error = print_locked(session, format, sort_by, ascending, reset != 0, out);
+    error = print_locked(session, &wanted, out);
     mxp__unlock(&session->lock);
     if (error == MXP_OK) {
         *text = mxp__strbuf_text(out);

@@ -214,20 +214,22 @@ static int complete(const mxp_store_end *end, mxp_source *source)
     return error;
 }
 
-int mxp__record_file_end(void)
+int mxp__record_file_end(mxp_lock *lock)
 {
     if (!mxp__store_is_open()) {
         return MXP_OK;
     }
     mxp_store_end end;
     mxp__store_finish(&end);
-    mxp_file_signals held;
-    mxp__file_signals_hold(&held);
     mxp_source *source = NULL;
     int error = mxp__live_open(MXP__CONSUMER_FILE, &source);
+    mxp__unlock(lock);
+    mxp_file_signals held;
+    mxp__file_signals_hold(&held);
     error = error == MXP_OK ? complete(&end, source) : error;
     mxp__source_close(source);
     mxp__mapped_file_unlock(&end.descriptor);
     mxp__file_signals_release(&held);
+    mxp__lock(lock);
     return error;
 }

@@ -10,9 +10,8 @@
 #include "base/os/os.h"
 #include "prof/recorder.h"
 #include "prof/store.h"
-#include "session/children.h"
+#include "session/dump.h"
 #include "session/durations.h"
-#include "session/record_file.h"
 
 static mxp_session the_session = {.lock = MXP__LOCK_INIT};
 static pthread_once_t create_once = PTHREAD_ONCE_INIT;
@@ -26,6 +25,8 @@ static void create(void)
     // As long as nobody has configured, nothing is written in the background.
     the_session.config.continuous_dump = 0;
     the_session.config.classes = mxp__autostart_classes();
+    mxp__turn_init(&the_session.files_turn);
+    mxp__turn_init(&the_session.table_turn);
     mxp__writer_init(&the_session);
     __atomic_store_n(&created, true, __ATOMIC_RELEASE);  // pairs with mxp__session_exists
 }
@@ -54,7 +55,7 @@ int mxp__session_check(const mxp_session *session)
     return MXP_OK;
 }
 
-static bool wants_file(const mxp_session *session)
+bool mxp__session_wants_file(const mxp_session *session)
 {
     return session->config.store == MXP_STORE_FILE && session->config.statistics_only == 0;
 }
@@ -72,7 +73,7 @@ int mxp__session_run_locked(mxp_session *session)
         return error;
     }
     int store_error = MXP_OK;
-    if (wants_file(session) && !mxp__store_is_open()) {
+    if (mxp__session_wants_file(session) && !mxp__store_is_open()) {
         store_error = mxp__record_file_begin_locked(session);
     }
     error = mxp__writer_ensure_locked(session, &session->config);
@@ -88,6 +89,7 @@ int mxp__session_run_locked(mxp_session *session)
     }
     session->running = true;
     session->paused = false;
+    session->runs++;
     mxp__writer_wake_locked(session);
     return store_error;
 }
@@ -154,21 +156,7 @@ void mxp__session_finish(void)
     }
     mxp__writer_end(session);
     mxp__lock(&session->lock);
-    int error = MXP_OK;
-    if (!session->exited && session->output) {
-        mxp__session_stop_locked(session);
-        // A forked child leaves the file it has recorded into, and no more.
-        bool only_file = session->inherited && mxp__store_is_open();
-        if (!only_file && mxp__dump_needed_locked(session)) {
-            error = mxp__dump_locked(session, true);
-        } else {
-            mxp__children_add_locked(session);
-        }
-    }
-    mxp__dump_close_files_locked(session);
-    int store_error = mxp__record_file_end();
-    error = error == MXP_OK ? store_error : error;
-    session->exited = true;
+    int error = mxp__dump_last_locked(session);
     mxp__unlock(&session->lock);
     if (error != MXP_OK) {
         fprintf(stderr, "mxprof: the profile could not be written at exit: %s\n", mxp_last_error());

@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 #include "base/lock.h"
-#include "base/strbuf.h"
 #include "export/aggregate.h"
 #include "export/chrome_file.h"
+#include "session/turn.h"
 #include "trace/native.h"
 
 // What is being written. The source outlives a dump only if one of two files took it and the other
@@ -21,6 +21,7 @@
 typedef struct mxp_cut {
     mxp_source *source;
     bool in_chrome, in_native;
+    bool ring;  // all that a ring held
 } mxp_cut;
 
 typedef struct mxp_writer {
@@ -38,13 +39,18 @@ struct mxp_session {
     mxp_config config;  // its strings are ours once owns_strings is set
     bool owns_strings;
     bool running;  // between run and stop
+    uint32_t runs;  // how often it was asked to run
     bool paused;  // only while running
     bool output;  // a dump is possible: set by run, cleared by a finishing dump
     bool exited;  // the process is past its last dump
     bool inherited;  // a forked child under its parent's configuration
+    mxp_turn files_turn;  // to use these three
     mxp_chrome_file *chrome;  // null until the first dump of a file
     mxp_native_writer *native;
     mxp_cut cut;
+    bool close_files, begin_file;  // when the turn is given
+    uint32_t snapshots;  // being written
+    mxp_turn table_turn;  // to use what this points to
     mxp_aggregate *aggregate;  // null while aggregates are off
     mxp_writer writer;
 };
@@ -54,6 +60,7 @@ mxp_session *mxp__session_storage(void);
 bool mxp__session_exists(void);
 // MXP_OK, or MXP_EHANDLE if `session` is not what mxp_session_get returns.
 int mxp__session_check(const mxp_session *session);
+bool mxp__session_wants_file(const mxp_session *session);  // store "file"
 int mxp__session_run_locked(mxp_session *session);
 void mxp__session_stop_locked(mxp_session *session);
 
@@ -63,22 +70,11 @@ void mxp__config_free_strings(mxp_config *config);
 // Hands the parts of the configuration to the recorder.
 int mxp__configure_recorder_locked(mxp_session *session);
 
-// dump.c
-int mxp__dump_locked(mxp_session *session, bool finished);
-// As the timer does it: writes what is new, keeps the files open.
-int mxp__dump_background_locked(mxp_session *session);
-// Writes what is pending to the files that are open and leaves them open.
-int mxp__dump_write_locked(mxp_session *session);
-void mxp__dump_close_files_locked(mxp_session *session);
-// The name of this process's native file.
-void mxp__native_name(const mxp_session *session, mxp_strbuf *name);
-// The file that store "file" records into, under the present configuration.
-int mxp__record_file_begin_locked(mxp_session *session);
-bool mxp__dump_needed_locked(const mxp_session *session);
-
 // dumps.c
 int mxp__aggregate_switch_locked(mxp_session *session, bool on);
+// Adds what is new to the table, with the lock given up.
 int mxp__aggregate_drain_locked(mxp_session *session);
+void mxp__aggregate_fork_child(mxp_session *session);  // an empty one, if there was one
 
 // writer.c
 void mxp__writer_init(mxp_session *session);

@@ -62,24 +62,40 @@ static int64_t begin_of(const mxp_source *source, double last_ms)
     return last_ms < 9e12 ? now_ns - (int64_t)(last_ms * 1e6) : INT64_MIN;
 }
 
-static int write_snapshot(const char *path, double last_ms)
+// The part that may last.
+static int write_source(const char *path, mxp_source **source, double last_ms)
 {
     if (mxp__mapped_file_is_taken(path)) {
         return mxp__fail(
             MXP_EIO, "cannot write a snapshot to '%s': a recording is being written there", path);
     }
+    int error = MXP_OK;
+    if (last_ms > 0) {
+        error = mxp__window_open(*source, begin_of(*source, last_ms), source);
+    }
+    if (error == MXP_OK) {
+        error = is_json(path) ? write_chrome(path, *source) : write_native(path, *source);
+    }
+    return error;
+}
+
+static int write_snapshot(mxp_session *session, const char *path, double last_ms)
+{
     mxp_source *source = NULL;
     int error = mxp__live_open(MXP__CONSUMER_FILE, &source);
-    if (error == MXP_OK && last_ms > 0) {
-        error = mxp__window_open(source, begin_of(source, last_ms), &source);
+    if (error != MXP_OK) {
+        return error;
     }
+    session->snapshots++;
+    mxp__unlock(&session->lock);
     mxp_file_signals held;
     mxp__file_signals_hold(&held);
-    if (error == MXP_OK) {
-        error = is_json(path) ? write_chrome(path, source) : write_native(path, source);
-    }
+    error = write_source(path, &source, last_ms);
     mxp__file_signals_release(&held);
     mxp__source_close(source);
+    mxp__lock(&session->lock);
+    session->snapshots--;
+    pthread_cond_broadcast(&session->files_turn.given);
     return error;
 }
 
@@ -100,12 +116,12 @@ static void next_name(const mxp_session *session, mxp_strbuf *name)
 static int snapshot_locked(mxp_session *session, const char *path, double last_ms)
 {
     if (path != NULL) {
-        return write_snapshot(path, last_ms);
+        return write_snapshot(session, path, last_ms);
     }
     mxp_strbuf name = {0};
     next_name(session, &name);
     int error = name.failed ? mxp__fail_memory("a file name")
-                            : write_snapshot(mxp__strbuf_text(&name), last_ms);
+                            : write_snapshot(session, mxp__strbuf_text(&name), last_ms);
     mxp__strbuf_fini(&name);
     return error;
 }
@@ -120,6 +136,7 @@ int mxp_session_snapshot(mxp_session *session, const char *path, double last_ms)
     if (error != MXP_OK) {
         return error;
     }
+    mxp__live_prepare();
     mxp__lock(&session->lock);
     error = snapshot_locked(session, path, last_ms);
     mxp__unlock(&session->lock);

@@ -10,8 +10,8 @@
 #include "base/os/os.h"
 #include "prof/recorder.h"
 #include "prof/store.h"
+#include "session/dump.h"
 #include "session/record_file.h"
-#include "session/session.h"
 #include "session/snapshot.h"
 
 static const uint64_t ns_per_s = 1000000000;
@@ -94,8 +94,11 @@ static void *write_periodically(void *argument)
         if (mxp__os_monotonic_ns() < dump_due_ns(session)) {
             continue;
         }
-        // A failure keeps the records: the next dump that somebody calls meets and reports it.
-        writer->failed = mxp__dump_background_locked(session) != MXP_OK;
+        // A failure keeps the records: the next dump that somebody calls meets and reports it. What
+        // somebody writes just now needs no other dump beside it.
+        if (!session->files_turn.taken) {
+            writer->failed = mxp__dump_background_locked(session) != MXP_OK;
+        }
         writer->last_dump_ns = mxp__os_monotonic_ns();
     }
     mxp__unlock(&session->lock);

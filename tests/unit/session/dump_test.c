@@ -130,12 +130,36 @@ static void what_is_completed_later_is_of_the_same_configuration(void **state)
     assert_int_equal(spans_in(native, "new"), 20000);
 }
 
+// The cut that the failed dump has taken must not keep the ring from going round.
+static void a_ring_goes_round_after_a_dump_that_failed(void **state)
+{
+    (void)state;
+    enum { LIMIT_BYTES = 1 << 20, OLD = 1000, NEW = LIMIT_BYTES / 4 };
+    config.aggregate_stats = 0;
+    config.full_policy = MXP_FULL_RING;
+    config.memory_limit_bytes = LIMIT_BYTES;
+    configure(native, 0);
+    spans("old", OLD);
+    assert_int_equal(mxp_session_dump(session, 0), MXP_EIO);
+    for (int i = 0; i < 8; i++) {
+        spans("new", NEW);
+    }
+    mxp_report report = {.size_bytes = sizeof report};
+    assert_int_equal(mxp_session_report(session, &report), MXP_OK);
+    assert_int_equal(report.lost, 0);
+    assert_int_equal(mkdir(folder, 0777), 0);
+    assert_int_equal(mxp_session_dump(session, 0), MXP_OK);
+    assert_int_equal(spans_in(native, "old"), 0);
+    assert_true(spans_in(native, "new") > 0);
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
     static const struct CMUnitTest tests[] = {
         TEST(what_is_completed_later_may_be_of_threads_that_are_gone),
         TEST(what_is_completed_later_is_of_the_same_configuration),
+        TEST(a_ring_goes_round_after_a_dump_that_failed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
