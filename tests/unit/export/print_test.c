@@ -158,7 +158,7 @@ static void csv_has_a_line_for_each_row(void **state)
                         "\"Device Storage\",\"Memory: cpu/0\",memory,kB,2,96.076,96.06,96.076,"
                         "96.076,,,\n"
                         "\"Dom\",\"task1\",duration,ms,2,5.583001,1.104001,4.479,2.7915005,"
-                        "1.310719,4.42206,4.473306\n"
+                        "1.104001,4.479,4.479\n"
                         "\"Dom\",\"counter1\",counter,,3,7,5,112,58.5,,,\n"
                         "\"event\",\"a name that is longer than twenty-five characters\",duration,"
                         "ms,1,0.002,0.002,0.002,0.002,0.002,0.002,0.002\n");
