@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "export/export.h"
+#include "mixed_steps.h"
 #include "percentiles.h"
 #include "overview.h"
 #include "trace/merge.h"
@@ -107,13 +108,15 @@ static void put_frames_csv(const mxp_summary *summary, mxp_strbuf *out)
     }
 }
 
-static int print_csv(const mxp_input *input, const mxp_summary *summary, const mxp_row *rows,
-                     size_t count, mxp_strbuf *out)
+static int print_csv(const mxp_input *input, const mxp_summary *summary,
+                     const mxp_aggregate *aggregate, const mxp_row *rows, size_t count,
+                     mxp_strbuf *out)
 {
     int error = mxp__print_csv(rows, count, out);
     if (error == MXP_OK) {
         put_frames_csv(summary, out);
         mxp__overview_csv(input, summary, out);
+        mxp__mixed_steps_csv(aggregate, input->source->process_count, out);
     }
     return error;
 }
@@ -136,8 +139,8 @@ static int reopen_object(mxp_strbuf *out)
 }
 
 static int print_json(const mxp_input *input, const mxp_summary *summary,
-                      const report_options *options, const mxp_row *rows, size_t count,
-                      mxp_strbuf *out)
+                      const report_options *options, const mxp_aggregate *aggregate,
+                      const mxp_row *rows, size_t count, mxp_strbuf *out)
 {
     int error = mxp__print_json(rows, count, out);
     if (error == MXP_OK) {
@@ -148,6 +151,7 @@ static int print_json(const mxp_input *input, const mxp_summary *summary,
     }
     mxp__strbuf_puts(out, ",\n    \"Report\": ");
     mxp__overview_json(input, summary, 4, out);
+    mxp__mixed_steps_json(aggregate, input->source->process_count, out);
     mxp__strbuf_puts(out, ",\n    \"Frames\": ");
     put_frames_json(summary, out);
     if (options->percentiles) {
@@ -159,9 +163,10 @@ static int print_json(const mxp_input *input, const mxp_summary *summary,
 }
 
 static int print_table(const mxp_input *input, const mxp_summary *summary,
-                       const report_options *options, const mxp_row *rows, size_t count,
-                       mxp_strbuf *out)
+                       const report_options *options, const mxp_aggregate *aggregate,
+                       const mxp_row *rows, size_t count, mxp_strbuf *out)
 {
+    mxp__mixed_steps_line(aggregate, input->source->process_count, out);
     mxp__overview_print(input, summary, out);
     int error = mxp__print_table(rows, count, out);
     if (error == MXP_OK && options->percentiles) {
@@ -209,9 +214,9 @@ static int print_report(const mxp_command *self, mxp_input *input, const mxp_sum
         error = mxp__aggregate_exact(aggregate, input->source);
     }
     if (error == MXP_OK) {
-        error = options->json  ? print_json(input, summary, options, rows, count, out)
-                : options->csv ? print_csv(input, summary, rows, count, out)
-                               : print_table(input, summary, options, rows, count, out);
+        error = options->json  ? print_json(input, summary, options, aggregate, rows, count, out)
+                : options->csv ? print_csv(input, summary, aggregate, rows, count, out)
+                               : print_table(input, summary, options, aggregate, rows, count, out);
     }
     mxp__aggregate_destroy(aggregate);
     return error;

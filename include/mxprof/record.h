@@ -160,7 +160,10 @@ uint32_t mxp_scope_push(const char *name);
 void mxp_scope_pop(void);
 uint32_t mxp_scope_current(void);
 
-// Marks the beginning of step `number` of the program (an iteration, a frame, a request).
+// Marks the beginning of step `number` of the program: an iteration or a frame, in which the whole
+// process is until the next one begins. What overlaps (the work of several threads, each for
+// somebody else) is no step: reports give no table by step of a process whose steps several threads
+// have marked, and say so.
 void mxp_step(uint64_t number);
 
 // Names the calling thread in every output. Copied.

@@ -350,3 +350,16 @@ int mxp__aggregate_add(mxp_aggregate *aggregate, mxp_source *source)
     int others = mxp__processes_add(aggregate, source);
     return others != MXP_OK ? others : error;
 }
+
+bool mxp__aggregate_mixed_steps(const mxp_aggregate *aggregate, size_t n, uint32_t *pid)
+{
+    if (n > 0) {
+        aggregate =
+            aggregate->processes == NULL ? NULL : mxp__processes_get(aggregate->processes, n - 1);
+    }
+    if (aggregate == NULL || !mxp__steps_are_mixed(aggregate)) {
+        return false;
+    }
+    *pid = aggregate->pid;
+    return true;
+}

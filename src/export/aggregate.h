@@ -74,6 +74,10 @@ uint64_t mxp__row_percentile(const mxp_row *row, int percentile);  // ns; has a 
 int mxp__aggregate_rows(mxp_aggregate *aggregate, int sort_by, int ascending, int64_t now_ns,
                         const mxp_row **rows, size_t *count);
 
+// Whether the n-th process (from 0) has steps that several threads have marked: it has no rows by
+// step then. *pid is its number. False also if there is no such process.
+bool mxp__aggregate_mixed_steps(const mxp_aggregate *aggregate, size_t n, uint32_t *pid);
+
 // Finds the percentiles of the rows that mxp__aggregate_rows gave out last in the records of
 // `source`, which is all that was added, by reading it some times more: memory stays bounded. Rows
 // that have durations without records keep their histograms.

@@ -190,6 +190,9 @@ static int collect_process(row_list *list, int64_t now_ns)
 {
     mxp_aggregate *aggregate = list->aggregate;
     now_ns = now_ns > aggregate->latest_ns ? now_ns : aggregate->latest_ns;
+    if (mxp__steps_are_mixed(aggregate)) {
+        return MXP_OK;
+    }
     if (aggregate->group == MXP_GROUP_STEP) {
         const mxp_row *steps;
         size_t step_count;

@@ -170,6 +170,7 @@ void mxp__owner_state_destroy(mxp_owner_state *state);  // null is fine
 // ---- aggregate_steps.c ------------------------------------------------------------------------
 int mxp__aggregate_steps(mxp_aggregate *aggregate, mxp_source *source);
 void mxp__step_state_destroy(mxp_step_state *state);  // null is fine
+bool mxp__steps_are_mixed(const mxp_aggregate *aggregate);  // of this process
 // Fills the tables and the rows of section "Steps" for printing. *rows belongs to the state.
 int mxp__step_rows(mxp_aggregate *aggregate, const mxp_row **rows, size_t *count);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The aggregate by step. First the steps' begins are collected and sorted, then each span's
-// duration is added to the sum of its (step, name); printing makes one sample of each sum.
+// duration is added to the sum of its (step, name); printing makes one sample of each sum. Steps
+// are the process's: one ends where the next begins. Of those that several threads have marked,
+// each its own, nobody knows the ends, so there are no rows then.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +33,8 @@ typedef struct step_total {
 struct mxp_step_state {
     step_mark *marks;  // ascending begin
     size_t mark_count, mark_capacity;
+    uint32_t thread;  // of the first mark
+    bool is_mixed;  // other threads have marked some
     int64_t end_ns;  // of all records: where the last step ends
     step_sum *sums;  // open addressing
     size_t sum_count, sum_capacity;
@@ -72,6 +76,10 @@ static int note_mark(void *context, const mxp_event *event)
                   sizeof *state->marks) != 0) {
         return mxp__fail_memory(memory_for);
     }
+    if (state->mark_count == 0) {
+        state->thread = event->thread;
+    }
+    state->is_mixed = state->is_mixed || event->thread != state->thread;
     state->marks[state->mark_count++] = (step_mark){event->begin_ns, event->value.u64};
     return MXP_OK;
 }
@@ -288,6 +296,11 @@ static int make_totals(mxp_step_state *state)
         last->max_ns = more->max_ns > last->max_ns ? more->max_ns : last->max_ns;
     }
     return MXP_OK;
+}
+
+bool mxp__steps_are_mixed(const mxp_aggregate *aggregate)
+{
+    return aggregate->steps != NULL && aggregate->steps->is_mixed;
 }
 
 int mxp__step_rows(mxp_aggregate *aggregate, const mxp_row **rows, size_t *count)

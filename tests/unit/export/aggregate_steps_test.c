@@ -45,6 +45,32 @@ static void names_are_summed_per_step(void **state)
     mxp__source_close(source);
 }
 
+static void steps_of_several_threads_have_no_rows(void **state)
+{
+    (void)state;
+    mxp_source *source = fake_source_create();
+    uint32_t name = fake_span_name(source, "c", "n");
+    for (uint32_t worker = 0; worker < 2; worker++) {
+        uint32_t thread = fake_thread(source, "worker");
+        step(source, thread, 1000 + 10 * worker, worker);
+        fake_span(source, thread, name, 1100, 1200);
+    }
+    const mxp_row *rows;
+    size_t count;
+    uint32_t pid;
+    mxp_aggregate *aggregate = rows_of(source, MXP_GROUP_STEP, &rows, &count);
+    assert_int_equal(count, 0);
+    assert_true(mxp__aggregate_mixed_steps(aggregate, 0, &pid));
+    assert_int_equal(pid, source->pid);
+    assert_false(mxp__aggregate_mixed_steps(aggregate, 1, &pid));
+    mxp__aggregate_destroy(aggregate);
+    aggregate = rows_of(source, MXP_GROUP_NAME, &rows, &count);
+    assert_int_equal(count, 1);
+    assert_false(mxp__aggregate_mixed_steps(aggregate, 0, &pid));
+    mxp__aggregate_destroy(aggregate);
+    mxp__source_close(source);
+}
+
 static void steps_of_one_number_are_one_row(void **state)
 {
     (void)state;
@@ -112,6 +138,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_summed_per_step),
+        cmocka_unit_test(steps_of_several_threads_have_no_rows),
         cmocka_unit_test(steps_of_one_number_are_one_row),
         cmocka_unit_test(without_steps_everything_is_outside),
         cmocka_unit_test(printing_twice_and_adding_between_is_right),
