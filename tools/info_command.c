@@ -186,9 +186,10 @@ static void print_losses(const mxp_source *source, const mxp_summary *summary, m
 // Keys whose matter stands further up, as the file itself tells it.
 static bool is_shown_already(const char *key)
 {
-    static const char *const keys[] = {"pid",         "clock",  "ns_per_tick", "clock_residual_ns",
-                                       "records",     "bytes",  "lost",        "names",
-                                       "names_bytes", "threads"};
+    static const char *const keys[] = {
+        "pid",         "clock",   "ns_per_tick", "clock_residual_ns",
+        "records",     "bytes",   "lost",        "names",
+        "names_bytes", "threads", "unfinished",  "overwritten_while_reading"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         if (strcmp(key, keys[i]) == 0) {
             return true;
@@ -224,8 +225,13 @@ static void print_file(const mxp_input *input, mxp_strbuf *out)
 static void print_process(const mxp_input *input, const mxp_summary *summary, mxp_strbuf *out)
 {
     print_written(input->source, out);
-    if (mxp__is_unfinished(input->source)) {
-        mxp__strbuf_puts(out, "state    the process died (or is still recording)\n");
+    const char *became = mxp__what_became(input->source);
+    if (became != NULL) {
+        mxp__strbuf_printf(out, "state    the process %s\n", became);
+        if (mxp__overwritten(input->source) != NULL) {
+            mxp__strbuf_printf(out, "         left out: %s, overwritten while reading\n",
+                               mxp__overwritten(input->source));
+        }
         mxp__overview_open(summary, input->source, out);
     }
     print_clock(input->source, out);

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/os/lost_pages.h"
 #include "command.h"
+#include "trace/file_bytes.h"
 
 static const mxp_command *const commands[] = {
 #define MXP_COMMAND_ENTRY(name) &mxp__command_##name,
@@ -93,6 +95,8 @@ int main(int count, char **arguments)
     // A reader that has seen enough (`| head`) is no error: writes then fail with EPIPE, which
     // output.c takes as the end.
     signal(SIGPIPE, SIG_IGN);
+    mxp__lost_pages_replace();
+    mxp__file_bytes_may_map = true;
     if (count < 2) {
         print_help(stderr);
         return MXP_EXIT_USAGE;

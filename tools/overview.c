@@ -79,14 +79,19 @@ static void print_processes(const mxp_input *input, const mxp_summary *summary, 
         mxp__strbuf_printf(out, "  processes  %zu together\n", input->source->process_count);
     }
     for (size_t i = 0; (process = mxp__source_process(input->source, i)) != NULL; i++) {
-        bool unfinished = mxp__is_unfinished(process);
-        if (several || unfinished) {
-            mxp__strbuf_printf(out, "  process    %" PRIu32 "%s\n", process->pid,
-                               unfinished
-                                   ? ": it died (or is still recording); the file holds what "
-                                     "it recorded up to then"
-                                   : "");
+        const char *became = mxp__what_became(process);
+        if (several || became != NULL) {
+            mxp__strbuf_printf(out, "  process    %" PRIu32, process->pid);
+            if (became != NULL) {
+                mxp__strbuf_printf(out, ": it %s; the file holds what it recorded up to then",
+                                   became);
+            }
+            mxp__strbuf_putc(out, '\n');
             mxp__overview_open(summary, process, out);
+        }
+        if (mxp__overwritten(process) != NULL) {
+            mxp__strbuf_printf(out, "  left out   %s: overwritten while reading\n",
+                               mxp__overwritten(process));
         }
         if (mxp__left_out(process) != NULL) {
             mxp__strbuf_printf(out, "  left out   %s: they cannot be read\n",

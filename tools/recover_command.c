@@ -71,8 +71,9 @@ static void print_account(const mxp_input *input, const mxp_summary *summary,
                        summary->records, summary->bytes, summary->threads, out_path);
     const mxp_source *process;
     for (size_t i = 0; (process = mxp__source_process(input->source, i)) != NULL; i++) {
-        mxp__strbuf_printf(out, "process    %" PRIu32 "%s\n", process->pid,
-                           mxp__is_unfinished(process) ? ": it died (or is still recording)" : "");
+        const char *became = mxp__what_became(process);
+        mxp__strbuf_printf(out, "process    %" PRIu32 "%s%s\n", process->pid,
+                           became != NULL ? ": it " : "", became != NULL ? became : "");
         mxp__overview_open(summary, process, out);
         if (mxp__left_out(process) != NULL) {
             mxp__strbuf_printf(out, "left out   %s\n", mxp__left_out(process));

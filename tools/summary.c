@@ -219,9 +219,23 @@ double mxp__frames_per_second(const mxp_frames *frames)
     return ns > 0 ? (double)frames->count * 1e9 / (double)ns : 0;
 }
 
-bool mxp__is_unfinished(const mxp_source *source)
+const char *mxp__what_became(const mxp_source *source)
 {
-    return mxp__source_info(source, "unfinished") != NULL;
+    static const char subject[] = "the process ";
+    const char *noted = mxp__source_info(source, "unfinished");
+    if (source->state == MXP__STATE_RECORDING) {
+        return "is recording now";
+    }
+    if (noted == NULL) {
+        return NULL;
+    }
+    return strncmp(noted, subject, strlen(subject)) == 0 ? noted + strlen(subject)
+                                                         : "did not finish the file";
+}
+
+const char *mxp__overwritten(const mxp_source *source)
+{
+    return mxp__source_info(source, "overwritten_while_reading");
 }
 
 const char *mxp__left_out(const mxp_source *source)

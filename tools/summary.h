@@ -50,8 +50,11 @@ void mxp__summary_fini(mxp_summary *summary);
 
 double mxp__frames_per_second(const mxp_frames *frames);  // 0 if they took no time
 
-// Whether the process had not finished its file: it died, or is still recording.
-bool mxp__is_unfinished(const mxp_source *source);
+// What has become of a process that has not finished its file, as "died" behind its number. Null:
+// it has finished it.
+const char *mxp__what_became(const mxp_source *source);
+// What of a ring was used again while it was read: bytes and chunks. Null: nothing.
+const char *mxp__overwritten(const mxp_source *source);
 // What of its file could not be read, or of the file it was recovered from: bytes and offsets.
 // Null: nothing.
 const char *mxp__left_out(const mxp_source *source);

@@ -92,11 +92,15 @@ static int add_chunk(mxp_file_index *index, uint64_t offset)
                   sizeof *index->chunks) != MXP_OK) {
         return mxp__fail_memory("the index of a native trace");
     }
-    const mxp_section *section = mxp__file_section(index, offset);
+    mxp_chunk_header header;
+    memcpy(&header, mxp__file_section(index, offset), sizeof header);
     index->chunks[index->chunk_count++] = (mxp_file_chunk){
         .offset = offset,
-        .payload_bytes = section->payload_bytes,
-        .thread = ((const mxp_chunk_header *)(const void *)section)->thread,
+        .payload_bytes = header.section.payload_bytes,
+        .base_ticks = header.base_ticks,
+        .lost_before = header.lost_before,
+        .thread = header.thread,
+        .sequence = header.sequence,
         .checked = !index->lazy,
     };
     return MXP_OK;

@@ -12,7 +12,8 @@
 typedef struct mxp_file_chunk {
     uint64_t offset;
     uint64_t payload_bytes;
-    uint32_t thread;
+    uint64_t base_ticks, lost_before;
+    uint32_t thread, sequence;
     uint32_t checked;  // atomic: its checksum was found right
 } mxp_file_chunk;
 

@@ -3,13 +3,16 @@
 // of its own thread, an open span only if it begins before the last moment that is known.
 #include "trace/file_open.h"
 
+#include <inttypes.h>
 #include <mxprof/record_inline.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "trace/event.h"
+#include "trace/file_state.h"
 
 // What stands behind the head of a RECORDER section.
 typedef struct recorder_state {
@@ -73,21 +76,9 @@ static void extend_chunk(mxp_file_index *index, const mxp_recorder_section *head
     chunk->payload_bytes = cursor - begin;
 }
 
-static uint64_t base_of(const void *data, uint64_t offset)
-{
-    const void *chunk = (const char *)data + offset;
-    return ((const mxp_chunk_header *)chunk)->base_ticks;
-}
-
-typedef struct sorted_chunk {
-    uint64_t base_ticks;
-    uint32_t sequence;
-    mxp_file_chunk chunk;
-} sorted_chunk;
-
 static int compare(const void *a, const void *b)
 {
-    const sorted_chunk *x = a, *y = b;
+    const mxp_file_chunk *x = a, *y = b;
     if (x->base_ticks != y->base_ticks) {
         return x->base_ticks < y->base_ticks ? -1 : 1;
     }
@@ -95,47 +86,27 @@ static int compare(const void *a, const void *b)
 }
 
 // What was copied into the file when it was begun stands behind what threads have recorded since.
-static int sort_chunks(mxp_file_index *index)
+static void sort_chunks(mxp_file_index *index)
 {
-    size_t count = index->chunk_count;
-    if (count < 2) {
-        return MXP_OK;
+    if (index->chunk_count > 1) {
+        qsort(index->chunks, index->chunk_count, sizeof *index->chunks, compare);
     }
-    sorted_chunk *sorted = mxp__alloc(count * sizeof *sorted);
-    if (sorted == NULL) {
-        return mxp__fail_memory("the index of a native trace");
-    }
-    for (size_t i = 0; i < count; i++) {
-        const void *header = mxp__file_section(index, index->chunks[i].offset);
-        sorted[i] = (sorted_chunk){
-            .base_ticks = base_of(index->bytes.data, index->chunks[i].offset),
-            .sequence = ((const mxp_chunk_header *)header)->sequence,
-            .chunk = index->chunks[i],
-        };
-    }
-    qsort(sorted, count, sizeof *sorted, compare);
-    for (size_t i = 0; i < count; i++) {
-        index->chunks[i] = sorted[i].chunk;
-    }
-    mxp__free(sorted, count * sizeof *sorted);
-    return MXP_OK;
 }
 
 // ---- the last moment ---------------------------------------------------------------------------
 static uint64_t last_ticks_of(const mxp_file_index *index, const mxp_file_tables *tables,
                               const mxp_file_chunk *chunk)
 {
-    const void *place = mxp__file_section(index, chunk->offset);
-    const mxp_chunk_header *header = place;
-    const uint64_t *words = (const uint64_t *)(const void *)(header + 1);
+    const uint64_t *words =
+        (const void *)(index->bytes.data + chunk->offset + sizeof(mxp_chunk_header));
     mxp_block block = {.words = words,
                        .end = words + chunk->payload_bytes / sizeof *words,
-                       .base_ticks = header->base_ticks,
-                       .thread = header->thread};
+                       .base_ticks = chunk->base_ticks,
+                       .thread = chunk->thread};
     mxp_decoder decoder;
     mxp__decoder_begin(&decoder, &tables->timebase, &block);
     mxp_event event;
-    uint64_t last = header->base_ticks;
+    uint64_t last = chunk->base_ticks;
     while (mxp__decoder_next(&decoder, &event) == 1) {
         bool ours = event.kind != MXP_KIND_SPAN || mxp__event_clock(&event) == MXP_CLOCK_TRACE;
         last = ours && event.end_ticks > last ? event.end_ticks : last;
@@ -235,8 +206,19 @@ static bool is_outdated(const char *key)
     return false;
 }
 
-static int note_unfinished(mxp_file_tables *tables)
+static int add_pair(mxp_file_tables *tables, const char *key, const char *value)
 {
+    if (mxp__grow(&tables->info, &tables->info_capacity, tables->info_count + 1,
+                  sizeof *tables->info) != MXP_OK) {
+        return mxp__fail_memory("the info of a native trace");
+    }
+    tables->info[tables->info_count++] = (mxp_info_pair){key, value};
+    return MXP_OK;
+}
+
+static int note_unfinished(const mxp_file_index *index, mxp_file_tables *tables)
+{
+    const mxp_file_bytes *bytes = &index->bytes;
     size_t kept = 0;
     for (size_t i = 0; i < tables->info_count; i++) {
         if (!is_outdated(tables->info[i].key)) {
@@ -244,13 +226,15 @@ static int note_unfinished(mxp_file_tables *tables)
         }
     }
     tables->info_count = kept;
-    if (mxp__grow(&tables->info, &tables->info_capacity, kept + 1, sizeof *tables->info) !=
-        MXP_OK) {
-        return mxp__fail_memory("the info of a native trace");
+    int error =
+        add_pair(tables, "unfinished", mxp__file_state_text(mxp__file_state(index, tables)));
+    if (error == MXP_OK && bytes->overwritten_chunks > 0) {
+        snprintf(tables->overwritten, sizeof tables->overwritten,
+                 "%" PRIu64 " bytes of records in %" PRIu64 " chunks", bytes->overwritten_bytes,
+                 bytes->overwritten_chunks);
+        error = add_pair(tables, "overwritten_while_reading", tables->overwritten);
     }
-    tables->info[tables->info_count++] =
-        (mxp_info_pair){"unfinished", "the process ended, or goes on, without finishing the file"};
-    return MXP_OK;
+    return error;
 }
 
 static uint64_t find_last_moment(mxp_file_index *index, const mxp_file_tables *tables)
@@ -295,13 +279,17 @@ static int add_recorder(mxp_file_tables *tables, const mxp_file_index *index, si
 int mxp__file_open_complete(mxp_file_index *index, mxp_file_tables *tables)
 {
     if (!index->open || index->begin != 0) {  // places in memory count from the file's first byte
-        return index->mapped ? sort_chunks(index) : MXP_OK;
+        if (index->mapped) {
+            sort_chunks(index);
+        }
+        return MXP_OK;
     }
     uint64_t last = find_last_moment(index, tables);
-    int error = sort_chunks(index);
+    int error = MXP_OK;
+    sort_chunks(index);
     tables->loss_count = 0;  // RECORDERs tell of them
     for (size_t i = 0; i < index->recorder_count && error == MXP_OK; i++) {
         error = add_recorder(tables, index, i, last);
     }
-    return error == MXP_OK ? note_unfinished(tables) : error;
+    return error == MXP_OK ? note_unfinished(index, tables) : error;
 }

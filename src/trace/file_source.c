@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "base/strbuf.h"
 #include "trace/file_open.h"
+#include "trace/file_state.h"
 #include "trace/merge.h"
 
 typedef struct file_source {
@@ -55,25 +56,24 @@ static int get_block(mxp_source *source, size_t number, mxp_block *block)
     if (number >= file->index.chunk_count) {
         return get_open_block(file, number - file->index.chunk_count, block);
     }
-    uint64_t offset = file->index.chunks[number].offset;
+    const mxp_file_chunk *chunk = &file->index.chunks[number];
+    uint64_t offset = chunk->offset;
     if (!mxp__file_chunk_check(&file->index, number)) {
         return mxp__fail(MXP_EFORMAT, "damaged at offset %" PRIu64 ": a chunk's checksum is wrong",
                          offset);
     }
-    uint64_t payload_bytes = file->index.chunks[number].payload_bytes;
-    const void *section = mxp__file_section(&file->index, offset);
-    const mxp_chunk_header *chunk = section;
-    const uint64_t *words = (const uint64_t *)(const void *)(chunk + 1);
+    const uint64_t *words =
+        (const void *)(file->index.bytes.data + offset + sizeof(mxp_chunk_header));
     *block = (mxp_block){
         .words = words,
-        .end = words + payload_bytes / sizeof *words,
+        .end = words + chunk->payload_bytes / sizeof *words,
         .base_ticks = chunk->base_ticks,
         .lost_before = chunk->lost_before,
         .thread = chunk->thread,
         .sequence = chunk->sequence,
-        .offset = offset + sizeof *chunk,
+        .offset = offset + sizeof(mxp_chunk_header),
     };
-    mxp__file_bytes_touch(&file->index.bytes, payload_bytes);
+    mxp__file_bytes_touch(&file->index.bytes, chunk->payload_bytes);
     return 1;
 }
 
@@ -105,6 +105,7 @@ static void fill_source(file_source *file)
     const void *header = file->index.bytes.data + file->index.begin;
     file->source = (mxp_source){
         .pid = ((const mxp_file_header *)header)->pid,
+        .state = mxp__file_state(&file->index, tables),
         .timebase = &tables->timebase,
         .name_count = (uint32_t)tables->name_count,
         .thread_count = (uint32_t)tables->thread_count,

@@ -78,7 +78,7 @@ def report_of(*arguments, code=0):
 
 def test_report_says_that_the_process_died_and_what_was_running(killed):
     printed = run("report", killed / "profile.mxp")
-    assert "it died (or is still recording)" in printed
+    assert "it died; the file holds" in printed
     lines = [line for line in printed.splitlines() if line.startswith("  running")]
     assert len(lines) == 1
     assert '"main": "outer" for' in lines[0] and ', in it "inner" for' in lines[0]
