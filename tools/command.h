@@ -64,7 +64,9 @@ typedef struct mxp_input {
     const char *path;  // as given; of several the first
     uint64_t file_bytes;
     mxp_source *source;
-    bool damaged;  // or left out
+    bool damaged;
+    bool told_unread;  // how much of its records cannot be read
+    size_t left_out;  // files of directories
     char **names;  // of the files in directories
     size_t name_count, name_capacity;
 } mxp_input;
@@ -77,9 +79,12 @@ int mxp__input_open_all(const mxp_command *command, char *const *paths, size_t c
 // warning with the offset goes to stderr. 0, or a negative error with the line already printed.
 int mxp__input_open(const mxp_command *command, const char *path, mxp_input *input);
 void mxp__input_close(mxp_input *input);
-// Says that the rest of the file cannot be read (the last error's detail tells why): a warning as
-// above, once a file.
+// Says how much of the records cannot be read, and why not the first: a warning as above, once.
 void mxp__input_cut_short(const mxp_command *command, mxp_input *input);
+// The same for what a reading has left out.
+struct mxp_salvage_loss;
+void mxp__input_unread(const mxp_command *command, mxp_input *input,
+                       const struct mxp_salvage_loss *lost);
 // The exit code of a command whose work went well: a damaged file makes it MXP_EXIT_ERROR.
 int mxp__input_exit_code(const mxp_input *input);
 

@@ -11,6 +11,7 @@
 #include "compression/packed_file.h"
 #include "export/export.h"
 #include "trace/merge.h"
+#include "trace/salvage.h"
 
 static const char help[] =
     "mxprof convert writes a profile in another format.\n"
@@ -30,6 +31,7 @@ static const char help[] =
     "                     packed    the native trace of one process, compressed; all commands "
     "read\n"
     "                               it (for .mxpz)\n"
+    "                     native    the native trace, not compressed (for .mxp)\n"
     "                     csv       the aggregate table as comma-separated values (for .csv)\n"
     "                     table     the aggregate table as text (for .txt)\n"
     "                     json      the aggregate table as JSON\n"
@@ -38,14 +40,16 @@ static const char help[] =
     "  mxprof convert profile.mxp -o profile.json\n"
     "  mxprof convert profile.mxp -o profile.pftrace.gz\n"
     "  mxprof convert profile.mxp -o profile.mxpz\n"
+    "  mxprof convert profile.mxpz -o profile.mxp\n"
     "  mxprof convert profile.mxp -o table.json --to json\n"
     "\n"
     "exit code: 0 fine, 1 cannot be read or written or is damaged (what could be read is "
     "written),\n"
     "2 wrong call\n";
 
-static const char packed[] = "packed";
-static const char *const formats[] = {"chrome", "perfetto", packed, "csv", "table", "json", NULL};
+static const char packed[] = "packed", native[] = "native";
+static const char *const formats[] = {"chrome", "perfetto", packed, native,
+                                      "csv",    "table",    "json", NULL};
 
 static bool ends_with(const char *path, size_t length, const char *ending)
 {
@@ -60,9 +64,9 @@ static bool is_gzip(const char *path)
 
 static const char *format_of(const char *path)
 {
-    static const char *const endings[][2] = {{".json", "chrome"}, {".pftrace", "perfetto"},
-                                             {".mxpz", packed},   {".csv", "csv"},
-                                             {".txt", "table"},   {NULL, NULL}};
+    static const char *const endings[][2] = {
+        {".json", "chrome"}, {".pftrace", "perfetto"}, {".mxpz", packed}, {".mxp", native},
+        {".csv", "csv"},     {".txt", "table"},        {NULL, NULL}};
     size_t length = strlen(path) - (is_gzip(path) ? strlen(".gz") : 0);
     for (int i = 0; endings[i][0] != NULL; i++) {
         if (ends_with(path, length, endings[i][0])) {
@@ -144,6 +148,17 @@ static int convert_to(const mxp_command *self, const mxp_exporter *exporter, mxp
     return mxp__input_exit_code(input);
 }
 
+static int convert_native(const mxp_command *self, mxp_input *input, const char *out_path)
+{
+    mxp_salvage_loss lost = {0};
+    mxp_source *readable = NULL;
+    int error = mxp__salvage_open(input->source, &readable, &lost);
+    mxp__input_unread(self, input, &lost);
+    error = error == MXP_OK ? mxp__native_write(out_path, readable) : error;
+    mxp__source_close(readable);
+    return error == MXP_OK ? mxp__input_exit_code(input) : mxp__command_failed(self);
+}
+
 static int convert_file(const mxp_command *self, const char *format, const char *in_path,
                         const char *out_path)
 {
@@ -153,7 +168,9 @@ static int convert_file(const mxp_command *self, const char *format, const char 
         return MXP_EXIT_ERROR;
     }
     int code;
-    if (exporter == NULL && input.source->process_count > 1) {
+    if (format == native) {
+        code = convert_native(self, &input, out_path);
+    } else if (exporter == NULL && input.source->process_count > 1) {
         code = mxp__usage_error(self, "a compressed file holds one process, and here are %zu",
                                 input.source->process_count);
     } else {
@@ -192,10 +209,14 @@ static int run(const mxp_command *self, int count, char **arguments)
     if (format == packed && is_gzip(out_path)) {
         return mxp__usage_error(self, "a packed file is compressed already; leave out the .gz");
     }
+    if (format == native && (is_gzip(out_path) || strcmp(out_path, "-") == 0)) {
+        return mxp__usage_error(self, "a native trace is written into a file of its own; give a "
+                                      "name like profile.mxp");
+    }
     if (format == NULL && strcmp(out_path, "-") != 0) {
         return mxp__usage_error(self,
                                 "the name '%s' does not tell the format; add --to chrome, "
-                                "perfetto, packed, csv, table or json",
+                                "perfetto, packed, native, csv, table or json",
                                 out_path);
     }
     return convert_file(self, format == NULL ? "chrome" : format, file, out_path);
@@ -203,7 +224,7 @@ static int run(const mxp_command *self, int count, char **arguments)
 
 const mxp_command mxp__command_convert = {
     .name = "convert",
-    .summary = "to Chrome JSON or Perfetto's format, compressed, or the table as CSV, text or JSON",
+    .summary = "to Chrome JSON or Perfetto's format, compressed or not, or the table in a file",
     .help = help,
     .run = run,
 };

@@ -108,6 +108,16 @@ static void print_records(const mxp_summary *summary, mxp_strbuf *out)
     }
 }
 
+static void print_unread(const mxp_summary *summary, mxp_strbuf *out)
+{
+    if (summary->unread_chunks > 0) {
+        mxp__strbuf_printf(out,
+                           "         %12" PRIu64 "  bytes in %" PRIu64 " %s that cannot be read\n",
+                           summary->unread_bytes, summary->unread_chunks,
+                           summary->unread_chunks == 1 ? "chunk" : "chunks");
+    }
+}
+
 static void print_names(const mxp_source *source, mxp_strbuf *out)
 {
     uint64_t bytes = 0;
@@ -238,6 +248,7 @@ static void print_process(const mxp_input *input, const mxp_summary *summary, mx
     mxp__strbuf_printf(out, "time     from %.6f s to %.6f s\n", (double)summary->first_ns / 1e9,
                        (double)summary->last_ns / 1e9);
     print_records(summary, out);
+    print_unread(summary, out);
     print_names(input->source, out);
     print_threads(input->source, out);
     print_losses(input->source, summary, out);
@@ -259,6 +270,7 @@ static int print_each(const mxp_command *self, mxp_input *input, mxp_strbuf *tex
         mxp__summary_fini(&summary);
     }
     input->damaged = one.damaged;
+    input->told_unread = one.told_unread;
     return MXP_OK;
 }
 

@@ -10,9 +10,12 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/os/lost_pages.h"
 #include "command.h"
 #include "compression/packed_file.h"
 #include "trace/merge.h"
+#include "trace/salvage.h"
+#include "trace/same_records.h"
 
 // ---- one file ----------------------------------------------------------------------------------
 // What cannot be a native file is better said before the reader looks at its bytes.
@@ -42,18 +45,11 @@ static void warn_damage(found_sources *found, const char *path, const mxp_damage
             found->command->name, path, damage->offset, damage->text);
 }
 
-static bool same_process(const mxp_source *a, const mxp_source *b)
-{
-    const mxp_timebase *x = a->timebase, *y = b->timebase;
-    return a->pid == b->pid && x->point_count > 0 && y->point_count > 0 &&
-           x->points[0].realtime_ns == y->points[0].realtime_ns;
-}
-
 static void note_same_process(const found_sources *found)
 {
     size_t last = found->count - 1;
     for (size_t i = 0; i < last; i++) {
-        if (same_process(found->sources[i], found->sources[last])) {
+        if (mxp__same_process(found->sources[i], found->sources[last])) {
             fprintf(stderr,
                     "mxprof %s: note: '%s' and '%s' are of one process; what both hold counts "
                     "twice\n",
@@ -73,13 +69,20 @@ static bool is_copy_name(const char *a, const char *b)
            longer[shorter] == 'z';
 }
 
-// Whether the last one is the compressed copy of one before it, or the other way round.
+static bool is_alone(const mxp_source *source)
+{
+    return source->process_count == 0;
+}
+
+// Whether the last one is a copy of one before it, compressed or not.
 static bool is_copy(const found_sources *found)
 {
     size_t last = found->count - 1;
     for (size_t i = 0; i < last; i++) {
-        if (is_copy_name(found->paths[i], found->paths[last]) &&
-            same_process(found->sources[i], found->sources[last])) {
+        mxp_source *before = found->sources[i], *now = found->sources[last];
+        if (mxp__same_process(before, now) &&
+            (is_copy_name(found->paths[i], found->paths[last]) ||
+             (is_alone(before) && is_alone(now) && mxp__same_records(before, now)))) {
             fprintf(stderr,
                     "mxprof %s: note: '%s' and '%s' are of one process; the first is used\n",
                     found->command->name, found->paths[i], found->paths[last]);
@@ -152,7 +155,7 @@ static int open_entry(found_sources *found, const char *folder, const char *name
     error = error == MXP_OK ? open_file(found, path, (uint64_t)status.st_size) : error;
     if (error != MXP_OK && error != MXP_ENOMEM) {
         mxp__command_failed(found->command);
-        found->input->damaged = true;
+        found->input->left_out++;
         error = MXP_OK;
     }
     return error;
@@ -209,6 +212,13 @@ int mxp__input_open_all(const mxp_command *command, char *const *paths, size_t c
             mxp__source_close(found.sources[i]);
         }
     }
+    if (error == MXP_OK && input->source->repeated > 0) {
+        fprintf(stderr,
+                "mxprof %s: note: '%s' holds %zu %s twice, with the same records; each is used "
+                "once\n",
+                command->name, input->path, input->source->repeated,
+                input->source->repeated == 1 ? "process" : "processes");
+    }
     mxp__free(found.sources, found.capacity * sizeof(mxp_source *));
     mxp__free(found.paths, found.path_capacity * sizeof(char *));
     if (error != MXP_OK) {
@@ -224,13 +234,27 @@ int mxp__input_open(const mxp_command *command, const char *path, mxp_input *inp
     return mxp__input_open_all(command, paths, 1, input);
 }
 
-void mxp__input_cut_short(const mxp_command *command, mxp_input *input)
+void mxp__input_unread(const mxp_command *command, mxp_input *input, const mxp_salvage_loss *lost)
 {
-    if (!input->damaged) {
+    if (lost->chunks > 0 && !input->told_unread) {
         fprintf(stderr,
                 "mxprof %s: warning: '%s' is damaged: %s\n"
-                "What could be read of it follows.\n",
-                command->name, input->path, mxp_last_error());
+                "%" PRIu64 " bytes of records in %" PRIu64 " %s cannot be read. What could be read "
+                "of it follows.\n",
+                command->name, input->path, lost->text, lost->bytes, lost->chunks,
+                lost->chunks == 1 ? "chunk" : "chunks");
+        input->told_unread = true;
+    }
+    input->damaged = input->damaged || lost->chunks > 0;
+}
+
+void mxp__input_cut_short(const mxp_command *command, mxp_input *input)
+{
+    mxp_salvage_loss lost = {0};
+    mxp_source *readable = NULL;
+    if (!input->told_unread && mxp__salvage_open(input->source, &readable, &lost) == MXP_OK) {
+        mxp__input_unread(command, input, &lost);
+        mxp__source_close(readable);
     }
     input->damaged = true;
 }
@@ -249,5 +273,6 @@ void mxp__input_close(mxp_input *input)
 
 int mxp__input_exit_code(const mxp_input *input)
 {
-    return input->damaged ? MXP_EXIT_ERROR : MXP_EXIT_FINE;
+    bool is_whole = !input->damaged && input->left_out == 0 && !mxp__lost_pages_any();
+    return is_whole ? MXP_EXIT_FINE : MXP_EXIT_ERROR;
 }

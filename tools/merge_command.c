@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "command.h"
 #include "export/export.h"
+#include "trace/salvage.h"
 
 static const char help[] =
     "mxprof merge joins the profiles of several processes, whose times then agree.\n"
@@ -35,31 +36,16 @@ static bool is_json(const char *path)
     return length > 5 && strcmp(path + length - 5, ".json") == 0;
 }
 
-static int write_json(const mxp_command *self, mxp_input *input, const char *out_path)
+static int write_json(mxp_source *source, const char *out_path)
 {
     mxp_output output;
     int error = mxp__output_open(out_path, &output);
     if (error != MXP_OK) {
         return error;
     }
-    error = mxp__export(mxp__exporter_find("chrome"), input->source, NULL, &output.sink);
-    if (error == MXP_EFORMAT) {
-        mxp__input_cut_short(self, input);
-        error = MXP_OK;
-    }
+    error = mxp__export(mxp__exporter_find("chrome"), source, NULL, &output.sink);
     int close_error = mxp__output_close(&output, error == MXP_OK);
     return error != MXP_OK ? error : close_error;
-}
-
-static int write_native(const char *out_path, mxp_source *source)
-{
-    mxp_native_writer *writer;
-    int error = mxp__native_writer_open(out_path, &writer);
-    if (error == MXP_OK) {
-        error = mxp__native_append(writer, source);
-        mxp__native_writer_close(writer);
-    }
-    return error;
 }
 
 static int merge(const mxp_command *self, char *const *paths, int count, const char *out_path)
@@ -68,9 +54,16 @@ static int merge(const mxp_command *self, char *const *paths, int count, const c
     if (mxp__input_open_all(self, paths, (size_t)count, &input) != MXP_OK) {
         return MXP_EXIT_ERROR;
     }
-    int error = is_json(out_path) ? write_json(self, &input, out_path)
-                                  : write_native(out_path, input.source);
+    mxp_salvage_loss lost = {0};
+    mxp_source *readable = NULL;
+    int error = mxp__salvage_open(input.source, &readable, &lost);
+    mxp__input_unread(self, &input, &lost);
+    if (error == MXP_OK) {
+        error = is_json(out_path) ? write_json(readable, out_path)
+                                  : mxp__native_write(out_path, readable);
+    }
     int code = error == MXP_OK ? mxp__input_exit_code(&input) : mxp__command_failed(self);
+    mxp__source_close(readable);
     mxp__input_close(&input);
     return code;
 }

@@ -100,6 +100,29 @@ static void print_processes(const mxp_input *input, const mxp_summary *summary, 
     }
 }
 
+static void print_unread(const mxp_summary *summary, mxp_strbuf *out)
+{
+    if (summary->unread_chunks > 0) {
+        mxp__strbuf_printf(out,
+                           "  damaged    %" PRIu64 " bytes of records in %" PRIu64
+                           " %s cannot be read and are in no number below\n",
+                           summary->unread_bytes, summary->unread_chunks,
+                           summary->unread_chunks == 1 ? "chunk" : "chunks");
+    }
+}
+
+// Of a directory. Each was named when it was met.
+static void print_title(const mxp_input *input, mxp_strbuf *out)
+{
+    mxp__strbuf_printf(out, "Profile %s%s", input->path,
+                       input->damaged ? " (damaged; this is what could be read)" : "");
+    if (input->left_out > 0) {
+        mxp__strbuf_printf(out, " (without %zu %s that cannot be read)", input->left_out,
+                           input->left_out == 1 ? "file" : "files");
+    }
+    mxp__strbuf_putc(out, '\n');
+}
+
 static void print_cost(const mxp_summary *summary, mxp_strbuf *out)
 {
     if (summary->record_cost_ns <= 0) {
@@ -114,8 +137,7 @@ static void print_cost(const mxp_summary *summary, mxp_strbuf *out)
 void mxp__overview_print(const mxp_input *input, const mxp_summary *summary, mxp_strbuf *out)
 {
     const mxp_source *source = input->source;
-    mxp__strbuf_printf(out, "Profile %s%s\n", input->path,
-                       input->damaged ? " (damaged; this is what could be read)" : "");
+    print_title(input, out);
     mxp__strbuf_printf(out, "  program    process %" PRIu32 ", ", source->pid);
     const char *command = mxp__source_info(input->source, "command");
     if (command == NULL || command[0] == '\0') {
@@ -129,6 +151,7 @@ void mxp__overview_print(const mxp_input *input, const mxp_summary *summary, mxp
                        " threads in %.3f s\n",
                        summary->records, summary->bytes, summary->threads, seconds(summary));
     print_processes(input, summary, out);
+    print_unread(summary, out);
     print_lost(summary, out);
     mxp__strbuf_printf(out, "  clock      %s, %.6f ns a tick, residual %.1f ns\n",
                        mxp__clock_source_name(source->timebase->source),
@@ -147,6 +170,7 @@ void mxp__overview_csv(const mxp_input *input, const mxp_summary *summary, mxp_s
 {
     const mxp_timebase *timebase = input->source->timebase;
     csv_row(out, "damaged", "", input->damaged);
+    csv_row(out, "unread", "B", (double)summary->unread_bytes);
     csv_row(out, "records", "", (double)summary->records);
     csv_row(out, "record bytes", "bytes", (double)summary->bytes);
     csv_row(out, "threads", "", (double)summary->threads);
@@ -189,6 +213,7 @@ void mxp__overview_json(const mxp_input *input, const mxp_summary *summary, int 
     json_count(out, inner, "Processes", source->process_count > 0 ? source->process_count : 1);
     json_member(out, inner, "Damaged");
     mxp__strbuf_puts(out, input->damaged ? "true" : "false");
+    json_count(out, inner, "Unread Bytes", summary->unread_bytes);
     json_count(out, inner, "Records", summary->records);
     json_count(out, inner, "Bytes", summary->bytes);
     json_count(out, inner, "Threads", summary->threads);

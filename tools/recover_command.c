@@ -86,15 +86,6 @@ static void print_account(const mxp_input *input, const mxp_summary *summary,
     print_missing(input, summary, out);
 }
 
-static int write_recovered(mxp_source *readable, const char *out_path)
-{
-    mxp_native_writer *writer = NULL;
-    int error = mxp__native_writer_open(out_path, &writer);
-    error = error == MXP_OK ? mxp__native_append(writer, readable) : error;
-    mxp__native_writer_close(writer);
-    return error;
-}
-
 static int print_summary(const mxp_command *self, mxp_input *readable, const mxp_salvage_loss *lost,
                          const char *out_path)
 {
@@ -119,7 +110,7 @@ static int recover(const mxp_command *self, const char *file, const char *out_pa
     mxp_salvage_loss lost = {0};
     mxp_input readable = {.path = file, .damaged = input.damaged};
     int error = mxp__salvage_open(input.source, &readable.source, &lost);
-    error = error == MXP_OK ? write_recovered(readable.source, out_path) : error;
+    error = error == MXP_OK ? mxp__native_write(out_path, readable.source) : error;
     int code = error == MXP_OK ? print_summary(self, &readable, &lost, out_path)
                                : mxp__command_failed(self);
     input.damaged = input.damaged || lost.chunks > 0;

@@ -20,7 +20,6 @@ typedef struct summary_pass {
     mxp_summary *summary;
     uint32_t *frame_of;  // FRAME_*, or the place in summary->frames + FRAME_FIRST
     uint64_t lost_before;
-    bool damaged;  // a block could not be read to its end
 } summary_pass;
 
 static bool is_frame(const mxp_source *source, uint32_t name)
@@ -124,30 +123,51 @@ static int add_event(summary_pass *pass, const mxp_event *event)
     return add_frame(pass, event);
 }
 
-// 1: the block was read; 0: there is none; a negative error.
+static void add_unread(summary_pass *pass, uint64_t bytes)
+{
+    pass->summary->unread_chunks++;
+    pass->summary->unread_bytes += bytes;
+}
+
+// The records of a block up to its end, or to the first that is damaged.
+static int add_records(summary_pass *pass, const mxp_block *block)
+{
+    mxp_decoder decoder;
+    mxp_event event;
+    const uint64_t *at = block->words;
+    int more;
+    mxp__decoder_begin(&decoder, pass->source->timebase, block);
+    while ((more = mxp__decoder_next(&decoder, &event)) == 1) {
+        int error = add_event(pass, &event);
+        if (error != MXP_OK) {
+            return error;
+        }
+        at = decoder.at;
+    }
+    at = more < 0 ? at : block->end;
+    pass->summary->bytes += (uint64_t)(at - block->words) * sizeof *at;
+    if (more < 0) {
+        add_unread(pass, (uint64_t)(block->end - at) * sizeof *at);
+    }
+    return MXP_OK;
+}
+
+// 1: there may be more; 0: there is none of that number; a negative error.
 static int add_block(summary_pass *pass, size_t number)
 {
     mxp_block block;
     int found = pass->source->block(pass->source, number, &block);
+    if (found == MXP_EFORMAT) {
+        add_unread(pass, block.unread_bytes);
+        return 1;
+    }
     if (found != 1) {
         return found;
     }
     pass->summary->blocks++;
     pass->lost_before += block.lost_before;
-    pass->summary->bytes += (uint64_t)(block.end - block.words) * sizeof *block.words;
-    mxp_decoder decoder;
-    mxp_event event;
-    mxp__decoder_begin(&decoder, pass->source->timebase, &block);
-    int more = mxp__decoder_next(&decoder, &event);
-    while (more == 1) {
-        int error = add_event(pass, &event);
-        if (error != MXP_OK) {
-            return error;
-        }
-        more = mxp__decoder_next(&decoder, &event);
-    }
-    pass->damaged = pass->damaged || more < 0;  // other blocks may be whole
-    return 1;
+    int error = add_records(pass, &block);
+    return error == MXP_OK ? 1 : error;
 }
 
 // Losses stand in the LOSS section. Where it is missing or damaged, the threads' own counts and
@@ -166,8 +186,7 @@ static void add_losses(const mxp_source *source, uint64_t lost_before, mxp_summa
     summary->lost += lost > lost_by_threads ? lost : lost_by_threads;
 }
 
-// 0, or MXP_ENOMEM; *damaged is set if something could not be read.
-static int add_process(mxp_source *source, mxp_summary *summary, bool *damaged)
+static int add_process(mxp_source *source, mxp_summary *summary)
 {
     size_t table_bytes = source->name_count * sizeof(uint32_t);
     summary_pass pass = {.source = source, .summary = summary};
@@ -180,25 +199,23 @@ static int add_process(mxp_source *source, mxp_summary *summary, bool *damaged)
         read = add_block(&pass, number);
     }
     mxp__free(pass.frame_of, table_bytes);
-    *damaged = *damaged || (read < 0 && read != MXP_ENOMEM) || pass.damaged;
     summary->threads += source->thread_count;
     add_losses(source, pass.lost_before, summary);
-    return read == MXP_ENOMEM ? read : MXP_OK;
+    return read;
 }
 
 int mxp__summary_make(const mxp_command *command, mxp_input *input, mxp_summary *summary)
 {
     *summary = (mxp_summary){0};
-    bool damaged = false;
     mxp_source *process;
     for (size_t i = 0; (process = mxp__source_process(input->source, i)) != NULL; i++) {
-        int error = add_process(process, summary, &damaged);
+        int error = add_process(process, summary);
         if (error != MXP_OK) {
             mxp__summary_fini(summary);
             return error;
         }
     }
-    if (damaged) {
+    if (summary->unread_chunks > 0) {
         mxp__input_cut_short(command, input);
     }
     const char *cost = mxp__source_info(input->source, "record_cost_ns");

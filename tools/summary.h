@@ -36,6 +36,7 @@ typedef struct mxp_summary {
     uint64_t threads;
     uint64_t lost;  // records
     uint64_t unnamed;  // records made under <names full>
+    uint64_t unread_chunks, unread_bytes;  // damaged: which cannot be read, or not to their end
     int64_t first_ns, last_ns;  // of everything recorded; equal if there is nothing
     bool has_time;  // first_ns and last_ns are set
     double record_cost_ns;  // as measured by the program, 0 if it did not say
@@ -43,8 +44,7 @@ typedef struct mxp_summary {
     size_t frame_count, frame_capacity;
 } mxp_summary;
 
-// 0, or MXP_ENOMEM. A file that cannot be read to its end is reported and summed up as far as it
-// goes.
+// 0, or MXP_ENOMEM. Records that cannot be read are reported; all others are summed up.
 int mxp__summary_make(const mxp_command *command, mxp_input *input, mxp_summary *summary);
 void mxp__summary_fini(mxp_summary *summary);
 

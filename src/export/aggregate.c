@@ -99,7 +99,14 @@ int mxp__each_record(mxp_source *source, mxp_record_visit visit, void *context)
     int damage = MXP_OK;
     mxp_block block;
     int found;
-    for (size_t number = 0; (found = source->block(source, number, &block)) == 1; number++) {
+    for (size_t number = 0; (found = source->block(source, number, &block)) != 0; number++) {
+        if (found == MXP_EFORMAT) {
+            damage = found;
+            continue;
+        }
+        if (found < 0) {
+            return found;
+        }
         mxp_decoder decoder;
         mxp_event event;
         int next;
@@ -112,7 +119,7 @@ int mxp__each_record(mxp_source *source, mxp_record_visit visit, void *context)
         }
         damage = next < 0 ? next : damage;
     }
-    return found < 0 ? found : damage;
+    return damage;
 }
 
 // ---- by name ----------------------------------------------------------------------------------
@@ -235,16 +242,16 @@ static int add_blocks(name_pass *pass)
     int damage = MXP_OK;
     mxp_block block;
     int found;
-    for (size_t number = 0; (found = pass->source->block(pass->source, number, &block)) == 1;
+    for (size_t number = 0; (found = pass->source->block(pass->source, number, &block)) != 0;
          number++) {
-        int error = add_block(pass, &block);
+        int error = found == 1 ? add_block(pass, &block) : found;
         if (error == MXP_EFORMAT) {
             damage = error;
         } else if (error != MXP_OK) {
             return error;
         }
     }
-    return found < 0 ? found : damage;
+    return damage;
 }
 
 // Statistics that the recorder gathered without a trace.

@@ -83,10 +83,10 @@ static int run_alone(mxp_export *run, mxp_sink *sink)
     for (size_t number = 0;; number++) {
         mxp_block block;
         int found = run->source->block(run->source, number, &block);
-        if (found <= 0) {
-            return found == 0 ? damage : found;
+        if (found == 0) {
+            return damage;
         }
-        int error = format_block(run, &block, sink);
+        int error = found == 1 ? format_block(run, &block, sink) : found;
         if (error == MXP_EFORMAT) {
             damage = error;
         } else if (error != MXP_OK) {
@@ -149,7 +149,7 @@ static int write_overflow(worker *self, size_t number, mxp_strbuf *text)
     return error;
 }
 
-// Formats block `number` into `text`. *ended: there is none, or it cannot be got at.
+// Formats block `number` into `text`. *ended: there is none, or none behind it can be got at.
 static int format_kept(worker *self, size_t number, mxp_strbuf *text, bool *ended)
 {
     mxp_export run = *self->line->run;
@@ -157,8 +157,8 @@ static int format_kept(worker *self, size_t number, mxp_strbuf *text, bool *ende
     run.flush_bytes = text_flush_bytes;
     mxp_block block;
     int found = run.source->block(run.source, number, &block);
-    if (found <= 0) {
-        *ended = true;
+    if (found != 1) {
+        *ended = found != MXP_EFORMAT;
         return found;
     }
     int more;
@@ -262,7 +262,7 @@ static size_t workers_for(const mxp_export *run)
 {
     size_t wanted = run->options->threads;
     mxp_block block;
-    if (wanted == 1 || run->source->block(run->source, BLOCKS_WORTH_A_THREAD, &block) != 1) {
+    if (wanted == 1 || run->source->block(run->source, BLOCKS_WORTH_A_THREAD, &block) == 0) {
         return 1;
     }
     if (wanted == 0) {

@@ -86,10 +86,7 @@ static int survey(perfetto *state)
     int found;
     int error = MXP_OK;
     while (error == MXP_OK && (found = source->block(source, state->blocks, &block)) != 0) {
-        if (found < 0) {
-            return note_damage(state, found);  // the rest cannot be read
-        }
-        error = survey_block(state, &block);
+        error = found == 1 ? survey_block(state, &block) : note_damage(state, found);
         state->blocks++;
     }
     return error;

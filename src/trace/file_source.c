@@ -59,6 +59,9 @@ static int get_block(mxp_source *source, size_t number, mxp_block *block)
     const mxp_file_chunk *chunk = &file->index.chunks[number];
     uint64_t offset = chunk->offset;
     if (!mxp__file_chunk_check(&file->index, number)) {
+        *block = (mxp_block){.thread = chunk->thread,
+                             .sequence = chunk->sequence,
+                             .unread_bytes = chunk->payload_bytes};
         return mxp__fail(MXP_EFORMAT, "damaged at offset %" PRIu64 ": a chunk's checksum is wrong",
                          offset);
     }

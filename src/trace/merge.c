@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "trace/event.h"
+#include "trace/same_records.h"
 
 // One process. It owns `inner` only if it is opened alone.
 typedef struct aligned {
@@ -24,7 +25,7 @@ typedef struct merged {
     size_t given_count;
     aligned *processes;
     mxp_source **found;  // while opening as they come, then those of `processes`
-    size_t count;
+    size_t count, kept;
 } merged;
 
 static const char memory_for[] = "a trace of several processes";
@@ -192,10 +193,28 @@ static int collect(merged *self, mxp_source *const *sources, size_t count)
     return MXP_OK;
 }
 
+// A file and its copy are one process. Those of one begin at one moment: they are neighbours.
+static void drop_repeated(merged *self)
+{
+    self->kept = 0;
+    for (size_t i = 0; i < self->count; i++) {
+        mxp_source *process = self->found[i];
+        bool repeated = false;
+        for (size_t j = self->kept; j-- > 0 && begin_of(self->found[j]) == begin_of(process);) {
+            repeated = repeated || (mxp__same_process(self->found[j], process) &&
+                                    mxp__same_records(self->found[j], process));
+        }
+        if (!repeated) {
+            self->found[self->kept++] = process;
+        }
+    }
+}
+
 static int align_all(merged *self)
 {
+    drop_repeated(self);
     const mxp_timebase *lead = self->found[0]->timebase;
-    for (size_t i = 0; i < self->count; i++) {
+    for (size_t i = 0; i < self->kept; i++) {
         int error = align(&self->processes[i], self->found[i], lead);
         if (error != MXP_OK) {
             return error;
@@ -204,7 +223,11 @@ static int align_all(merged *self)
     }
     self->first.source = self->processes[0].source;
     self->first.inner = self->processes[0].inner;
-    self->first.source.process_count = self->count;
+    self->first.source.process_count = self->kept;
+    self->first.source.repeated = self->count - self->kept;
+    for (size_t i = 0; i < self->given_count; i++) {
+        self->first.source.repeated += self->given[i]->repeated;
+    }
     self->first.source.processes = self->found;
     self->first.source.close = close_merged;
     return MXP_OK;

@@ -11,8 +11,8 @@
 // One source, its times in the trace time of `lead`. Takes `inner` over, also if it fails.
 int mxp__aligned_open(mxp_source *inner, const mxp_timebase *lead, mxp_source **source);
 
-// The processes of all of them (at least one), in the order in which they began. Takes all sources
-// over, also if it fails. MXP_ENOMEM.
+// The processes of all of them (at least one), in the order in which they began; one that is there
+// twice, with the same records, once. Takes all sources over, also if it fails. MXP_ENOMEM.
 int mxp__merge_open(mxp_source *const *sources, size_t count, mxp_source **source);
 
 // Process `i` of a source, alone. Null beyond the last.

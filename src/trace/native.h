@@ -17,6 +17,8 @@ int mxp__native_writer_open(const char *path, mxp_native_writer **writer);
 int mxp__native_append(mxp_native_writer *writer, mxp_source *source);
 uint64_t mxp__native_written_bytes(const mxp_native_writer *writer);
 void mxp__native_writer_close(mxp_native_writer *writer);  // null is fine
+// A file of one source.
+int mxp__native_write(const char *path, mxp_source *source);
 
 // Opens a native file. A damaged or cut file is an error only if nothing can be read; otherwise
 // what precedes the damage is offered, and *damage (if not null) tells: `offset` of the first bad

@@ -262,3 +262,12 @@ void mxp__native_writer_close(mxp_native_writer *writer)
     mxp__strfree(writer->path);
     mxp__free(writer, sizeof *writer);
 }
+
+int mxp__native_write(const char *path, mxp_source *source)
+{
+    mxp_native_writer *writer = NULL;
+    int error = mxp__native_writer_open(path, &writer);
+    error = error == MXP_OK ? mxp__native_append(writer, source) : error;
+    mxp__native_writer_close(writer);
+    return error;
+}

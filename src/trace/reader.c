@@ -59,8 +59,9 @@ static int thread_of_block(mxp_source *source, size_t number, uint32_t *thread)
     }
     mxp_block block;
     int found = source->block(source, number, &block);
-    if (found == 1) {
-        *thread = block.thread;
+    if (found == 1 || found == MXP_EFORMAT) {
+        *thread = block.thread;  // what cannot be read is met again in its turn
+        return 1;
     }
     return found;
 }

@@ -83,13 +83,6 @@ static int add_block(salvage *self, const mxp_block *block)
     return MXP_OK;
 }
 
-// Whether there is a block of that number, readable or not.
-static bool exists(mxp_source *inner, size_t number)
-{
-    uint32_t thread;
-    return inner->block_thread != NULL && inner->block_thread(inner, number, &thread) == 1;
-}
-
 static int add_blocks(salvage *self, mxp_salvage_loss *lost)
 {
     for (size_t number = 0;; number++) {
@@ -101,10 +94,10 @@ static int add_blocks(salvage *self, mxp_salvage_loss *lost)
             if (error != MXP_OK) {
                 return error;
             }
-        } else if (found == 0 || !exists(self->inner, number)) {
-            return MXP_OK;
+        } else if (found == MXP_EFORMAT) {
+            note_loss(lost, block.unread_bytes);
         } else {
-            note_loss(lost, 0);
+            return found;
         }
     }
 }

@@ -30,6 +30,7 @@ typedef struct mxp_block {
     uint32_t sequence;  // of its chunk, ascending per thread
     uint32_t first_unit;  // units of its chunk that stand before `words` (what earlier cuts took)
     uint64_t offset;  // where `words` stand in the file, for messages; 0: in no file
+    uint64_t unread_bytes;  // of one that cannot be read: its records
 } mxp_block;
 
 typedef struct mxp_stats_view {
@@ -67,12 +68,14 @@ struct mxp_source {
     // with this one. Everything above and below is of the first of them. 0: there is one.
     size_t process_count;
     mxp_source *const *processes;
+    size_t repeated;  // processes that were there twice, with the same records: used once
 
     // An id beyond name_count gives "<bad name>".
     mxp_name_view (*name)(const mxp_source *source, uint32_t id);
     // Blocks are numbered 0.. in an order that keeps each thread's sequence. 1: *block is set; 0:
-    // there is none; a negative error, with the detail line, if the rest cannot be read.
-    // Thread-safe.
+    // there is none; MXP_EFORMAT, with the detail line: this one cannot be read, the next ones may
+    // (of *block only thread, sequence and unread_bytes are set); any other negative error: nothing
+    // more can be. Thread-safe.
     int (*block)(mxp_source *source, size_t number, mxp_block *block);
     void (*close)(mxp_source *source);  // frees the source; null members are fine
     // The thread of a block without touching its records, for sources where that is dear. 1, 0 as

@@ -77,10 +77,12 @@ static int add_blocks(window *self, int64_t from_ns)
     mxp_block block;
     for (size_t i = 0;; i++) {
         int found = self->inner->block(self->inner, i, &block);
-        if (found <= 0) {
-            return found;
+        if (found == 0) {
+            return MXP_OK;
         }
-        int error = add_block(self, &block, from_ns);
+        int error = found == 1             ? add_block(self, &block, from_ns)
+                    : found == MXP_EFORMAT ? MXP_OK
+                                           : found;
         if (error != MXP_OK) {
             return error;
         }

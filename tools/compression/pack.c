@@ -100,20 +100,20 @@ static int pack_block(packer *pack, mxp_block block, uint32_t *sequences)
     return error;
 }
 
-// A block that cannot be read ends them: the source has no more then.
+// A block that cannot be read is left out.
 static int pack_blocks(packer *pack, mxp_source *source, uint32_t *sequences)
 {
     int damage = MXP_OK;
     int error = MXP_OK;
     mxp_block block;
-    for (size_t number = 0; error == MXP_OK; number++) {
-        int found = source->block(source, number, &block);
-        if (found != 1) {
-            damage = found == MXP_EFORMAT ? found : damage;
-            error = found == MXP_EFORMAT ? MXP_OK : found;
-            break;
+    int found;
+    for (size_t number = 0; error == MXP_OK && (found = source->block(source, number, &block)) != 0;
+         number++) {
+        if (found == MXP_EFORMAT) {
+            damage = found;
+        } else {
+            error = found == 1 ? pack_block(pack, block, sequences) : found;
         }
-        error = pack_block(pack, block, sequences);
     }
     error = error == MXP_OK ? write_piece(pack) : error;
     return error != MXP_OK ? error : damage;
