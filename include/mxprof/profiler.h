@@ -146,10 +146,19 @@ int mxp_counter_create(mxp_handle domain, const char *name, mxp_handle *counter)
 // Destroys a task, frame, event, span or counter; records made stay. A domain: nothing happens.
 int mxp_object_destroy(mxp_handle object);
 
-// Task, frame or event. Start times are kept per thread and nesting level. A stop without a start
-// is MXP_ESTATE and records nothing.
+// Task, frame, event or span. One object may be started several times before it is stopped. A stop
+// ends the newest start of its own thread; if that has none, the newest of all threads (of a span:
+// none). So starts that overlap, each stopped wherever its work ends, are not told apart: their sum
+// is right, their single durations are not. For those there are tokens. A stop without a start is
+// MXP_ESTATE and records nothing. MXP_ESTATE also: 4096 starts without a stop.
 int mxp_duration_start(mxp_handle object);
 int mxp_duration_stop(mxp_handle object);
+
+// Task, frame or event: a start with an identity of its own. Only the stop with its token ends it,
+// on any thread; *token is never 0, but after a failure. A token that is not open on this object is
+// MXP_ESTATE and records nothing. Null `token`: MXP_EINVAL.
+int mxp_duration_start_token(mxp_handle object, uint64_t *token);
+int mxp_duration_stop_token(mxp_handle object, uint64_t token);
 
 // Values are 64-bit unsigned; below zero the counter stays at 0, above the maximum at the maximum,
 // with MXP_EVALUE. The value changes also while nothing is recorded.

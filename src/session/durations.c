@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starting and stopping tasks, frames, events and spans. Starts are kept per object, each with the
-// thread it was made on, so an object may be started by several threads and recursively. The gate
+// thread it was made on, so an object may be started by several threads and recursively; a start
+// with a token is ended by that token alone. The gate
 // is read under the object's lock: a transition of the session, which visits every object after it
 // changed the gate, sees each start and stop either before or after it, never in between.
 #include "session/durations.h"
@@ -16,6 +17,7 @@
 enum {
     DURATIONS = 1 << MXP__OBJECT_TASK | 1 << MXP__OBJECT_FRAME | 1 << MXP__OBJECT_EVENT |
                 1 << MXP__OBJECT_SPAN,
+    TOKENS = DURATIONS & ~(1 << MXP__OBJECT_SPAN),
     STARTS_MAX = 4096,  // of one object at a time: more is a program that never stops it
     UNKNOWN_THREAD = 0xffff,
     OWN_LANE = 0  // the thread that writes the record
@@ -130,6 +132,7 @@ static void note_start(mxp_start *start)
     start->thread_index = starter_index(start->recording);
     start->closed = false;
     start->flags = 0;
+    start->token = 0;
 }
 
 int mxp_duration_start(mxp_handle object)
@@ -147,18 +150,54 @@ int mxp_duration_start(mxp_handle object)
     return error;
 }
 
+int mxp_duration_start_token(mxp_handle object, uint64_t *token)
+{
+    mxp_slot *slot;
+    if (token == NULL) {
+        return mxp__fail(MXP_EINVAL, "start of a duration: the place for its token is null");
+    }
+    *token = 0;
+    int error = mxp__slot_lock(object, TOKENS, null_text, &slot);
+    if (error != MXP_OK) {
+        return error;
+    }
+    error = reserve_start(slot);
+    if (error == MXP_OK) {
+        mxp_start *start = &slot->starts[slot->start_count++];
+        note_start(start);
+        *token = start->token = ++slot->tokens;
+    }
+    mxp__slot_unlock(slot);
+    return error;
+}
+
 // ---- stops ------------------------------------------------------------------------------------
-// This thread's newest start, or, if it has none, the newest of all: what one thread starts another
-// may stop, unless it is a span. Null: there is none.
+// This thread's newest start without a token, or, if it has none, the newest such of all: what one
+// thread starts another may stop, unless it is a span. Null: there is none.
 static mxp_start *find_start(const mxp_slot *slot)
 {
+    mxp_start *of_any = NULL;
     for (uint32_t i = slot->start_count; i-- > 0;) {
-        if (slot->starts[i].thread == (uintptr_t)&mxp_self) {
+        mxp_start *start = &slot->starts[i];
+        if (start->token != 0) {
+            continue;
+        }
+        if (start->thread == (uintptr_t)&mxp_self) {
+            return start;
+        }
+        of_any = of_any == NULL ? start : of_any;
+    }
+    return slot->type != MXP__OBJECT_SPAN ? of_any : NULL;
+}
+
+static mxp_start *find_token(const mxp_slot *slot, uint64_t token)
+{
+    for (uint32_t i = slot->start_count; i-- > 0 && token != 0;) {
+        if (slot->starts[i].token == token) {
             return &slot->starts[i];
         }
     }
-    bool of_any = slot->type != MXP__OBJECT_SPAN && slot->start_count > 0;
-    return of_any ? &slot->starts[slot->start_count - 1] : NULL;
+    return NULL;
 }
 
 static void remove_start(mxp_slot *slot, mxp_start *start)
@@ -205,6 +244,25 @@ int mxp_duration_stop(mxp_handle object)
         remove_start(slot, start);
     } else {
         error = mxp__fail(MXP_ESTATE, "stop of %s without a start on this thread: call start first",
+                          slot->label);
+    }
+    mxp__slot_unlock(slot);
+    return error;
+}
+
+int mxp_duration_stop_token(mxp_handle object, uint64_t token)
+{
+    mxp_slot *slot;
+    int error = mxp__slot_lock(object, TOKENS, null_text, &slot);
+    if (error != MXP_OK) {
+        return error;
+    }
+    mxp_start *start = find_token(slot, token);
+    if (start != NULL) {
+        record_stop(slot, start);
+        remove_start(slot, start);
+    } else {
+        error = mxp__fail(MXP_ESTATE, "stop of %s: no start of it has this token, or no more",
                           slot->label);
     }
     mxp__slot_unlock(slot);

@@ -38,6 +38,7 @@ typedef struct mxp_start {
     bool recording;  // recording was on, or has begun since (then begin is clipped to it)
     bool closed;  // a stop of the session has recorded it
     uint16_t flags;  // MXP_SPAN_*
+    uint64_t token;  // that its stop must give; 0: a plain start
 } mxp_start;
 
 // An object. Everything but `lock` is protected by it; `next` by the table's lock.
@@ -51,6 +52,7 @@ typedef struct mxp_slot {
     mxp_start *starts;  // oldest first; start_inline until that is full
     mxp_start start_inline[MXP__START_INLINE];
     uint64_t value;  // of a counter; records made of a frame
+    uint64_t tokens;  // given out for starts
     uint64_t last_ticks;  // of a counter: its newest sample
     const char *frames;  // domain: category of its frames; never freed
     const char *markers;  // domain: category of its markers; never freed
