@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layout of records in memory and of sections in a native file (*.mxp). docs/format.md
 // describes the same byte by byte. All integers are in the byte order of the machine that wrote
-// them; the file header tells which. Nothing here is ever reordered: new kinds and new sections are
-// added, and a reader skips what it does not know by the length that every record and section
-// begins with.
+// them; the file header tells which. Nothing is ever reordered: new kinds and sections are added,
+// and a reader skips what it does not know by the length that each record and section begins with.
 #ifndef MXPROF_FORMAT_H
 #define MXPROF_FORMAT_H
 
@@ -44,8 +43,7 @@ enum {
 // SPAN_LONG:  w1 high = flags (16) | arguments (8) | clock (8)
 //             w2 duration, 64 bits   w3 begin, 64 bits   w4 lane (low 32) | scope id (high 32)
 //             w5 0    then per argument two words: key id (low 32) | type (8), value
-// Lane 0 is the thread that wrote the record; MXP_LANE_THREAD | n is thread n; any other value is
-// the name id of a lane (a device, a stream).
+// Lane 0: the thread that wrote it; MXP_LANE_THREAD | n: thread n; else a name id (a stream).
 #define MXP_LANE_THREAD 0x80000000u
 
 enum {
@@ -83,15 +81,17 @@ enum {
     MXP_OP_FAILED = 64  // skipped, or ended in an error
 };
 
-// VARIABLES:  w0 instead of a stamp: count (8) | 0 (8) | operator id (32)
-//             w1 ... w7: 14 ids of 32 bits, the first in the low half of w1; top bit: written; 0
-//             where there is none. A reader takes shorter records too.
+// VARIABLES:  w0 instead of a stamp: count (8) | 0 (8) | operator id (32)   w1 ... w7: 14 ids, the
+//             first in the low half of w1; top bit: written; 0: none. A reader takes shorter ones.
 #define MXP_VARIABLES_PER_RECORD 14u
 #define MXP_VARIABLES_UNITS 4u
 #define MXP_VARIABLES_RECORDS_MAX 16u
 #define MXP_VARIABLE_WRITTEN 0x80000000u
 
 // COUNTER:    w1 high = type (8: MXP_ARG_U64, I64 or F64) | flags (8)     w2 value   w3 0
+//             STANDING: the value stood already; its sample, of w3, is not held any more
+enum { MXP_COUNTER_STANDING = 1 };
+
 // MEMORY:     w0 stamp, w1 low = array name id, high = scope id
 //             w2 block id (48) | device (8) | flags (4: MXP_MEM_*) | category (4)
 //             w3 requested bytes   w4 rounded bytes   w5 live bytes of the device after it
@@ -100,8 +100,7 @@ enum {
     MXP_MEM_REUSED = 2  // served from the pool
 };
 
-// Devices of OPERATOR and MEMORY records: cpu/N is N, from 0 to 127; gpu/N is 128 + N, from 0
-// to 63. Memory of the host that is no cpu device's own has numbers beyond them.
+// Devices of OPERATOR and MEMORY: cpu/N is N, from 0 to 127; gpu/N is 128 + N, N from 0 to 63.
 enum {
     MXP_DEVICE_GPU = 128,
     MXP_DEVICE_CPU_PINNED = 254,  // "cpu pinned/"
@@ -126,11 +125,12 @@ enum {
     MXP_META_SCOPE_POP = 2,  // name: the scope that is left; 0: outside of all
     MXP_META_STEP = 3,  // value: number of the step that begins here
     MXP_META_STATE = 4,  // value: 0 stop, 1 run, 2 pause, 3 resume
-    MXP_META_THREAD_NAME = 5  // name: new name of the writing thread
+    MXP_META_THREAD_NAME = 5,  // name: new name of the writing thread
+    // value: the step that is going on, second: its begin; above `what` (24): who began it
+    MXP_META_STEP_STANDING = 9
 };
 
 // ---- names ------------------------------------------------------------------------------------
-// A name id stands for a (category, name) entry and for how spans of it are shown.
 enum {
     MXP_STYLE_NONE = 0,  // a plain string: category, argument key, lane, shape
     MXP_STYLE_SPAN = 1,  // properly nested on its thread (scopes, events, API calls, operators)
@@ -192,23 +192,25 @@ enum {
 typedef struct mxp_section {
     uint32_t magic;  // MXP_SECTION_MAGIC
     uint16_t type;  // MXP_SECTION_*
-    uint16_t flags;  // bit 0: checksum is valid
+    uint16_t flags;  // MXP_SECTION_HAS_*
     uint64_t length_bytes;  // whole section, this header included, a multiple of 16
     uint64_t checksum;  // of the whole section with this field 0 (docs/format.md)
     uint64_t payload_bytes;  // bytes of content after the section's own header; the rest is padding
 } mxp_section;
 
-enum { MXP_SECTION_HAS_CHECKSUM = 1 };
+enum { MXP_SECTION_HAS_CHECKSUM = 1, MXP_SECTION_HAS_COUNTERS = 2 };  // the recorder's own: 2
 
 // A chunk of one thread's records: the same 64 bytes stand at the head of the chunk in memory.
 typedef struct mxp_chunk_header {
     mxp_section section;  // payload_bytes: bytes of records (the commit mark of a closed chunk)
     uint32_t thread;  // index into THREADS
-    uint32_t sequence;  // 0, 1, 2 ... per thread
+    uint32_t sequence;  // 0, 1, 2 ... per thread; MXP_SEQUENCE_STANDING: values of counters
     uint64_t base_ticks;  // widens the stamps of this chunk
     uint64_t lost_before;  // records of this thread lost between the chunk before and this one
     uint64_t next;  // in memory: address of the thread's next chunk; in a file 0
 } mxp_chunk_header;
+
+#define MXP_SEQUENCE_STANDING 0xffffffffu
 
 // RECORDER, in mapped files: a thread as its recorder left it. Behind these 64 bytes stand its
 // mxp_recorder (record_inline.h), records lost (u64) and a name id (u32). A cursor c is the byte
@@ -224,9 +226,8 @@ typedef struct mxp_recorder_section {
 
 #define MXP_BLOCK_BYTES 8192u
 
-// NAMES: first id (u32), count (u32), then per name: category id (u32), style (u8), unit (u8),
-// 0 (u16), length in bytes (u32), the bytes, one zero, zeros up to a multiple of 4. A category id
-// is below the id of the entry it stands in.
+// NAMES: first id (u32), count (u32), then per name: category id (u32, below its own), style (u8),
+// unit (u8), 0 (u16), length in bytes (u32), the bytes, one zero, zeros up to a multiple of 4.
 
 // THREADS: an array of these.
 typedef struct mxp_thread_entry {
@@ -240,9 +241,8 @@ typedef struct mxp_thread_entry {
     uint32_t flags;  // 0
 } mxp_thread_entry;
 
-// CLOCK: mxp_clock_header, then the points, then the segments. Trace time in ns = segment.ns0 +
-// ((ticks - segment.ticks0) * segment.mult >> 32), in the last segment whose ticks0 is not above
-// ticks (the first one for earlier ticks).
+// CLOCK: header, points, segments. Trace time in ns = ns0 + ((ticks - ticks0) * mult >> 32) of the
+// last segment whose ticks0 is not above ticks (the first one for earlier ticks).
 enum {
     MXP_CLOCK_SOURCE_TSC = 1,
     MXP_CLOCK_SOURCE_ARM = 2,

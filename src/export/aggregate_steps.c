@@ -63,27 +63,6 @@ void mxp__step_state_destroy(mxp_step_state *state)
 }
 
 // ---- steps ------------------------------------------------------------------------------------
-static int note_mark(void *context, const mxp_event *event)
-{
-    mxp_step_state *state = ((step_pass *)context)->state;
-    if (mxp__event_clock(event) == MXP_CLOCK_TRACE && event->end_ns > state->end_ns) {
-        state->end_ns = event->end_ns;
-    }
-    if (event->kind != MXP_KIND_META || event->phase != MXP_META_STEP) {
-        return MXP_OK;
-    }
-    if (mxp__grow(&state->marks, &state->mark_capacity, state->mark_count + 1,
-                  sizeof *state->marks) != 0) {
-        return mxp__fail_memory(memory_for);
-    }
-    if (state->mark_count == 0) {
-        state->thread = event->thread;
-    }
-    state->is_mixed = state->is_mixed || event->thread != state->thread;
-    state->marks[state->mark_count++] = (step_mark){event->begin_ns, event->value.u64};
-    return MXP_OK;
-}
-
 static int compare_marks(const void *a, const void *b)
 {
     const step_mark *left = a, *right = b;
@@ -91,6 +70,56 @@ static int compare_marks(const void *a, const void *b)
         return left->begin_ns < right->begin_ns ? -1 : 1;
     }
     return (left->number > right->number) - (left->number < right->number);
+}
+
+// That a step is going on is said at many places, also where its own mark is not held any more.
+static int note_mark(void *context, const mxp_event *event)
+{
+    step_pass *pass = context;
+    mxp_step_state *state = pass->state;
+    if (mxp__event_clock(event) == MXP_CLOCK_TRACE && event->end_ns > state->end_ns) {
+        state->end_ns = event->end_ns;
+    }
+    if (event->kind != MXP_KIND_META ||
+        (event->phase != MXP_META_STEP && event->phase != MXP_META_STEP_STANDING)) {
+        return MXP_OK;
+    }
+    step_mark mark = {event->begin_ns, event->value.u64};
+    uint32_t thread = event->thread;
+    if (event->phase == MXP_META_STEP_STANDING) {
+        int64_t ns = mxp__timebase_ns(pass->source->timebase, event->words[3]);
+        mark.begin_ns = ns < -MXP__NS_MAX ? -MXP__NS_MAX : ns > MXP__NS_MAX ? MXP__NS_MAX : ns;
+        thread = (uint32_t)(event->words[1] >> 40);
+    }
+    if (state->mark_count > 0 && compare_marks(&state->marks[state->mark_count - 1], &mark) == 0) {
+        return MXP_OK;
+    }
+    if (mxp__grow(&state->marks, &state->mark_capacity, state->mark_count + 1,
+                  sizeof *state->marks) != 0) {
+        return mxp__fail_memory(memory_for);
+    }
+    if (state->mark_count == 0) {
+        state->thread = thread;
+    }
+    state->is_mixed = state->is_mixed || thread != state->thread;
+    state->marks[state->mark_count++] = mark;
+    return MXP_OK;
+}
+
+// One mark is kept of those that say the same; earlier sources may have said it, too.
+static void drop_known_marks(mxp_step_state *state, size_t old_count)
+{
+    size_t kept = old_count;
+    for (size_t i = old_count; i < state->mark_count; i++) {
+        const step_mark *mark = &state->marks[i];
+        bool known = kept > old_count && compare_marks(&state->marks[kept - 1], mark) == 0;
+        known = known || (old_count > 0 && bsearch(mark, state->marks, old_count, sizeof *mark,
+                                                   compare_marks) != NULL);
+        if (!known) {
+            state->marks[kept++] = *mark;
+        }
+    }
+    state->mark_count = kept;
 }
 
 // Sums refer to marks by index, so marks of earlier sources keep their places.
@@ -101,6 +130,7 @@ static void sort_new_marks(mxp_step_state *state, size_t old_count)
     }
     qsort(state->marks + old_count, state->mark_count - old_count, sizeof *state->marks,
           compare_marks);
+    drop_known_marks(state, old_count);
     for (size_t i = old_count > 0 ? old_count : 1; i < state->mark_count; i++) {
         if (state->marks[i].begin_ns < state->marks[i - 1].begin_ns) {
             state->marks[i].begin_ns = state->marks[i - 1].begin_ns;

@@ -95,6 +95,9 @@ static void retire_threads(void)
             mxp__thread_remember(thread) != MXP_OK) {
             continue;
         }
+        if (mxp__ring_is_on()) {
+            mxp__ring_fold_last(thread, mxp__store_is_reusable(thread));
+        }
         if (!is_embedded(thread, thread->first)) {
             mxp__store_give_chunk(thread->first);
         }

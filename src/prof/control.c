@@ -12,6 +12,7 @@
 #include "prof/emit.h"
 #include "prof/pool.h"
 #include "prof/ring.h"
+#include "prof/standing.h"
 #include "prof/state.h"
 #include "prof/stops.h"
 #include "prof/store.h"
@@ -160,8 +161,8 @@ static void gate_classes(uint32_t classes)
                      __ATOMIC_SEQ_CST);
 }
 
-// Every thread says before its next record which scope it is in, so that a reader of this run
-// knows.
+// Every thread says before its next record in which scope and step it is, so that a reader of this
+// run knows.
 static void ask_for_scopes(void)
 {
     mxp__hold();
@@ -223,6 +224,15 @@ uint64_t mxp__recorder_start(uint32_t classes, int resumed)
     }
     mxp__drain_unlock();
     return now;
+}
+
+void mxp__recorder_begin_profile(void)
+{
+    mxp__drain_lock();
+    mxp__hold();
+    mxp__standing_forget();
+    mxp__release();
+    mxp__drain_unlock();
 }
 
 static bool open_span_read(mxp_thread *thread, uint32_t i, uint64_t *begin, uint32_t *name)
@@ -338,6 +348,7 @@ int mxp__recorder_limits_set(const mxp_recorder_limits *limits)
         mxp__rec.limits = *limits;
         if (mxp__ring_is_on() != (limits->full_policy == MXP_FULL_RING)) {
             mxp__ring_set(!mxp__ring_is_on());
+            mxp__store_home_standing();
             check_positions();
         }
         mxp__stats_free(mxp__rec.statistics[MXP__CONSUMER_FILE]);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slow half of emit.h: holds, new chunks, scope announcements.
+// The slow half of emit.h: holds, new chunks and what stands when they begin.
 #include "prof/emit.h"
 
 #include <errno.h>
 
 #include "base/os/os.h"
+#include "prof/standing.h"
 #include "prof/state.h"
 
 void mxp__emit_lose_busy(mxp_thread *self)
@@ -47,46 +48,59 @@ bool mxp__emit_gate_slow(uint32_t classes)
     return classes == MXP__FORCED || (gate & classes) != 0;
 }
 
-static bool announce_one(mxp_thread *self, unsigned what, uint32_t scope, uint64_t now)
+// Room that mxp__announce may take.
+enum { ANNOUNCED_UNITS = 4 };
+
+static void announce_one(mxp_thread *self, unsigned what, uint32_t name, uint64_t value,
+                         uint64_t second, uint64_t now)
 {
-    uint64_t *words = mxp__emit_room_slow(self, 2, now);
-    if (words == NULL) {
-        return false;
-    }
-    words[0] = mxp__word0(MXP_KIND_META, 2, now);
-    words[1] = scope | (uint64_t)what << 32;
-    words[2] = words[3] = 0;
+    uint64_t *words = self->hot.cursor;
+    mxp__emit_meta(words, what, name, value, second, now);
     __atomic_store_n(&self->hot.cursor, words + 4, __ATOMIC_RELEASE);
-    return true;
 }
 
-// The whole stack anew, or that the thread is in no scope. A thread that never was says nothing.
-static void announce_scopes(mxp_thread *self, uint64_t now)
+// The scope that the thread is in, which names those around it, and the step: a reader that has
+// nothing older of this thread knows both. What is written about a stop needs neither, and
+// statistics have no use for them.
+static void announce(mxp_thread *self, uint64_t now)
 {
+    mxp_standing_step step;
+    if (!mxp_enabled(MXP_CLASS_ALL)) {
+        return;
+    }
     self->announce = 0;
-    if (self->uses_scopes && self->scope_depth == 0) {
-        announce_one(self, MXP_META_SCOPE_POP, MXP_NAME_NONE, now);
+    if (mxp__rec.limits.statistics_only) {
+        return;
     }
-    for (uint32_t i = 0; i < self->scope_depth && i < MXP__SCOPES_MAX; i++) {
-        if (!announce_one(self, MXP_META_SCOPE_PUSH, self->scopes[i], now)) {
-            return;
-        }
+    if (self->uses_scopes) {
+        uint32_t scope = mxp_scope_current();
+        announce_one(self, scope != 0 ? MXP_META_SCOPE_PUSH : MXP_META_SCOPE_POP, scope, 0, 0, now);
     }
+    if (mxp__step_standing(&step)) {
+        announce_one(self, MXP_META_STEP_STANDING | step.thread << 8, MXP_NAME_NONE, step.number,
+                     step.ticks, now);
+    }
+}
+
+static bool fits(const mxp_thread *self, unsigned units, uint64_t now)
+{
+    unsigned all = units + (self->announce != 0 ? ANNOUNCED_UNITS : 0);
+    return self->hot.cursor + 2 * (uint64_t)all <= self->chunk_end &&
+           (now - self->hot.base_ticks) >> 47 == 0;
 }
 
 uint64_t *mxp__emit_room_slow(mxp_thread *self, unsigned units, uint64_t now)
 {
     int saved = errno;
-    if (self->announce != 0) {
-        announce_scopes(self, now);
-    }
     uint64_t *words = NULL;
-    bool fits =
-        self->hot.cursor + 2 * units <= self->chunk_end && (now - self->hot.base_ticks) >> 47 == 0;
-    if (fits || mxp__thread_new_chunk(self, now)) {
+    if (fits(self, units, now) || mxp__thread_new_chunk(self, now)) {
+        if (self->announce != 0) {
+            announce(self, now);
+        }
         words = self->hot.cursor;
         // In statistics-only mode every span must come the slow way.
-        uint64_t *limit = mxp__rec.limits.statistics_only ? NULL : self->chunk_end;
+        bool slow = mxp__rec.limits.statistics_only || self->announce != 0;
+        uint64_t *limit = slow ? NULL : self->chunk_end;
         __atomic_store_n(&self->hot.limit, limit, __ATOMIC_RELAXED);
     }
     errno = saved;

@@ -16,7 +16,8 @@ typedef struct mxp_emit {
 
 // Waits out a hold, then says whether `classes` record. The caller holds busy.
 bool mxp__emit_gate_slow(uint32_t classes);
-// Room for `units`, with everything the fast path leaves out: a new chunk, scopes to announce.
+// Room for `units`, with everything the fast path leaves out: a new chunk, and what stands when it
+// begins.
 // Null: none; the caller counts the loss or goes on with statistics. The caller holds busy.
 uint64_t *mxp__emit_room_slow(mxp_thread *self, unsigned units, uint64_t now);
 // Counts a record that a handler could not make because it interrupted another.
@@ -28,6 +29,15 @@ void mxp__emit_statistics(mxp_thread *self, uint32_t name, uint64_t duration, ui
 static inline uint64_t mxp__word0(unsigned kind, unsigned units, uint64_t stamp)
 {
     return kind | (uint64_t)units << 8 | stamp << 16;
+}
+
+static inline void mxp__emit_meta(uint64_t *words, unsigned what, uint32_t name, uint64_t value,
+                                  uint64_t second, uint64_t stamp)
+{
+    words[0] = mxp__word0(MXP_KIND_META, 2, stamp);
+    words[1] = name | (uint64_t)what << 32;
+    words[2] = value;
+    words[3] = second;
 }
 
 // Whether a moment can be widened with this chunk's base: less than 2^46 before it (a record may be

@@ -12,6 +12,7 @@
 #include "prof/readers.h"
 #include "prof/report.h"
 #include "prof/ring.h"
+#include "prof/standing.h"
 #include "prof/state.h"
 #include "prof/walk.h"
 
@@ -38,6 +39,7 @@ typedef struct live_source {
     mxp_info_list info;
     bool ring;  // the cut is all that a ring held
     bool reads;
+    mxp_standing_cut *standing;  // what the ring had dropped
 } live_source;
 
 // ---- the moment of a cut ----------------------------------------------------------------------
@@ -122,6 +124,25 @@ static int add_threads(live_source *live, int consumer)
             error = add_thread(live, thread, consumer);
         }
         thread->moment = NULL;
+    }
+    return error;
+}
+
+static int add_standing(live_source *live)
+{
+    if (!live->ring) {
+        return MXP_OK;
+    }
+    int error = mxp__standing_cut(live->blocks, live->block_count, &live->standing);
+    size_t count = live->standing != NULL ? live->standing->values.count : 0;
+    if (error == MXP_OK && count > 0) {
+        error = mxp__grow(&live->blocks, &live->block_capacity, live->block_count + count,
+                          sizeof(mxp_block));
+    }
+    if (error == MXP_OK && count > 0) {
+        memmove(live->blocks + count, live->blocks, live->block_count * sizeof(mxp_block));
+        memcpy(live->blocks, live->standing->blocks, count * sizeof(mxp_block));
+        live->block_count += count;
     }
     return error;
 }
@@ -270,6 +291,7 @@ static void live_close(mxp_source *source)
     mxp__stats_free(live->table);
     mxp__timebase_fini(&live->timebase);
     mxp__info_fini(&live->info);
+    mxp__free(live->standing, sizeof *live->standing);
     mxp__free(live->blocks, live->block_capacity * sizeof(mxp_block));
     mxp__free(live->cuts, live->cut_capacity * sizeof(cut));
     mxp__free(live->threads, live->thread_capacity * sizeof(mxp_thread_entry));
@@ -286,6 +308,9 @@ static int build(live_source *live, int consumer)
     mxp__readers_come();
     mxp__consumer_come(consumer);
     int error = add_threads(live, consumer);
+    if (error == MXP_OK) {
+        error = add_standing(live);
+    }
     if (error == MXP_OK) {
         error = mxp__timebase_copy(&live->timebase, mxp__recorder_timebase(1));
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "prof/emit.h"
+#include "prof/standing.h"
 #include "prof/state.h"
 #include "prof/trigger.h"
 
@@ -14,6 +15,7 @@ static void close_counter(const mxp_emit *emit, mxp_name name, unsigned type, ui
     emit->words[1] = name | (uint64_t)type << 32;
     emit->words[2] = bits;
     emit->words[3] = 0;
+    emit->self->counts = 1;
     mxp__emit_close(emit, 2);
 }
 
@@ -80,22 +82,25 @@ void mxp_flow(uint32_t classes, mxp_name name, int phase, uint64_t id)
     }
 }
 
-void mxp__meta(unsigned what, uint32_t name, uint64_t value, uint64_t second, uint32_t classes)
+uint64_t mxp__meta(unsigned what, uint32_t name, uint64_t value, uint64_t second, uint32_t classes)
 {
     mxp_emit emit;
-    if (mxp__emit_open(&emit, classes, 2)) {
-        emit.words[0] = mxp__word0(MXP_KIND_META, 2, emit.now);
-        emit.words[1] = name | (uint64_t)what << 32;
-        emit.words[2] = value;
-        emit.words[3] = second;
-        mxp__emit_close(&emit, 2);
+    if (!mxp__emit_open(&emit, classes, 2)) {
+        return 0;
     }
+    mxp__emit_meta(emit.words, what, name, value, second, emit.now);
+    mxp__emit_close(&emit, 2);
+    return emit.now;
 }
 
 void mxp_step(uint64_t number)
 {
     if (mxp_enabled(MXP_CLASS_ALL)) {
-        mxp__meta(MXP_META_STEP, MXP_NAME_NONE, number, 0, MXP_CLASS_ALL);
+        uint64_t ticks = mxp__meta(MXP_META_STEP, MXP_NAME_NONE, number, 0, MXP_CLASS_ALL);
+        if (ticks != 0) {
+            const mxp_thread *self = (const mxp_thread *)mxp_self;
+            mxp__step_began(&(mxp_standing_step){number, ticks, self->index});
+        }
         mxp__trigger_step(mxp_ticks());
     }
 }

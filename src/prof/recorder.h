@@ -25,6 +25,8 @@ int mxp__recorder_limits_set(const mxp_recorder_limits *limits);
 uint64_t mxp__recorder_start(uint32_t classes, int resumed);
 uint64_t mxp__recorder_stop(int close_open);
 int mxp__recorder_is_on(void);
+// A new profile begins, while recording is off: no step goes on, no counter has a value.
+void mxp__recorder_begin_profile(void);
 
 // mxp_span_emit for a span that began while recording was on and ends while it is paused: taken
 // although the gate is off.

@@ -4,6 +4,7 @@
 #include "prof/ring.h"
 
 #include "prof/pool.h"
+#include "prof/standing.h"
 #include "prof/store.h"
 
 static struct {
@@ -58,10 +59,38 @@ void mxp__ring_add(mxp_thread *thread, mxp_chunk_header *chunk)
     mxp__spin_unlock(&mxp__pool_lock);
 }
 
+// The first record of the chunk that is this ring's: what stands before it was folded when the ring
+// began anew.
+static const uint64_t *begin_in(const mxp_thread *thread, const mxp_chunk_header *chunk)
+{
+    const mxp_position *position = &thread->position[MXP__CONSUMER_FILE];
+    return position->chunk == chunk ? position->at : mxp__chunk_words(chunk);
+}
+
+// What a closed chunk holds is dropped; the last values of counters go on standing.
+static void fold(const mxp_thread *thread, const mxp_chunk_header *chunk, bool in_file)
+{
+    if ((chunk->section.flags & MXP_SECTION_HAS_COUNTERS) != 0) {
+        const uint64_t *words = mxp__chunk_words(chunk);
+        mxp__standing_fold(chunk, begin_in(thread, chunk),
+                           words + chunk->section.payload_bytes / sizeof *words, in_file);
+    }
+}
+
+void mxp__ring_fold_last(mxp_thread *thread, bool in_file)
+{
+    const mxp_chunk_header *chunk = thread->current;
+    if (thread->counts != 0 && mxp__spin_lock(&mxp__pool_lock)) {
+        mxp__standing_fold(chunk, begin_in(thread, chunk), thread->hot.cursor, in_file);
+        mxp__spin_unlock(&mxp__pool_lock);
+    }
+}
+
 // The embedded chunk, if it was before the one that goes: it is older still.
 static void empty_embedded(mxp_thread *thread)
 {
     mxp_chunk_header *embedded = mxp__thread_first_chunk(thread);
+    fold(thread, embedded, true);
     __atomic_store_n(&embedded->section.payload_bytes, 0, __ATOMIC_RELEASE);
     embedded->next = 0;
 }
@@ -84,6 +113,17 @@ static void unlink_chunk(mxp_thread *thread, mxp_chunk_header *chunk)
     }
 }
 
+// From when on anything is held: also what threads hold that record little.
+static uint64_t oldest_base(void)
+{
+    uint64_t oldest = UINT64_MAX;
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        uint64_t base = __atomic_load_n(&thread->first->base_ticks, __ATOMIC_RELAXED);
+        oldest = base < oldest ? base : oldest;
+    }
+    return oldest;
+}
+
 static mxp_chunk_header *pop(void)
 {
     mxp_chunk_header *chunk = ring.oldest;
@@ -96,7 +136,11 @@ static mxp_chunk_header *pop(void)
         thread = thread->next;
     }
     if (thread != NULL) {
+        fold(thread, chunk, true);
         unlink_chunk(thread, chunk);
+    }
+    if (mxp__standing_is_in_file()) {
+        mxp__standing_since(oldest_base());
     }
     return chunk;
 }
@@ -184,6 +228,11 @@ void mxp__ring_empty(mxp_thread *thread)
 {
     for (mxp_chunk_header *chunk = thread->first, *next; chunk != NULL; chunk = next) {
         next = mxp__chunk_next(chunk);
+        if (next != NULL) {
+            fold(thread, chunk, false);
+        } else {
+            mxp__ring_fold_last(thread, false);
+        }
         if (chunk != mxp__thread_first_chunk(thread)) {
             mxp__store_give_chunk(chunk);
         }
@@ -191,9 +240,24 @@ void mxp__ring_empty(mxp_thread *thread)
     mxp__thread_restart(thread, mxp_ticks());
 }
 
+// What is recorded from now on begins with what stands.
+static void fold_all(void)
+{
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        for (mxp_chunk_header *chunk = thread->first, *next;
+             (next = mxp__chunk_next(chunk)) != NULL; chunk = next) {
+            fold(thread, chunk, false);
+        }
+        mxp__ring_fold_last(thread, false);
+        thread->announce = 1;
+        __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);
+    }
+}
+
 void mxp__ring_forget(void)
 {
     ring.oldest = ring.newest = NULL;
+    fold_all();
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         mxp_chunk_header *next;
         while ((next = mxp__chunk_next(thread->first)) != NULL) {
@@ -216,4 +280,6 @@ void mxp__ring_fork_child(void)
 {
     ring.oldest = ring.newest = ring.foreign = NULL;
     ring.pins = 1;
+    mxp__standing_home(NULL);
+    mxp__standing_forget();
 }

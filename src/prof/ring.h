@@ -26,6 +26,9 @@ void mxp__ring_fork_child(void);  // empty, and pinned by the drain lock only
 
 // By the thread that has closed or left the chunk. An embedded chunk stays with its thread.
 void mxp__ring_add(mxp_thread *thread, mxp_chunk_header *chunk);
+// The thread's last chunk is about to be dropped; only its counters' values go on standing.
+// `in_file`: it is dropped from the open file as well. Under the drain lock.
+void mxp__ring_fold_last(mxp_thread *thread, bool in_file);
 // The oldest full chunk, empty. Null: there is none, or the ring is pinned.
 mxp_chunk_header *mxp__ring_take(void);
 // Gives back what is of no use to the ring any more. Under the drain lock.

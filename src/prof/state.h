@@ -61,7 +61,8 @@ void mxp__hold(void);
 void mxp__release(void);
 bool mxp__hold_is_ours(void);  // a handler that interrupts the holder must not wait for it
 
-void mxp__meta(unsigned what, uint32_t name, uint64_t value, uint64_t second, uint32_t classes);
+// The moment of the record; 0: it was not taken.
+uint64_t mxp__meta(unsigned what, uint32_t name, uint64_t value, uint64_t second, uint32_t classes);
 void mxp__tap_call(int kind, uint32_t name, uint64_t begin_ticks, uint64_t end_ticks);
 double mxp__measure_record_cost(void);  // of a span, in ticks; 0: there was no memory for it
 

@@ -12,6 +12,7 @@
 #include "prof/readers.h"
 #include "prof/recorder.h"
 #include "prof/ring.h"
+#include "prof/standing.h"
 #include "prof/state.h"
 #include "prof/store_room.h"
 
@@ -181,6 +182,15 @@ static int create(mxp_recording_file **created, const char *path, uint64_t limit
     return MXP_OK;
 }
 
+void mxp__store_home_standing(void)
+{
+    mxp_section *room =
+        mxp__store_active != NULL && mxp__ring_is_on()
+            ? mxp__store_take_room(mxp__store_active, MXP_SECTION_CHUNK, MXP__STANDING_BYTES)
+            : NULL;
+    mxp__standing_home((mxp_chunk_header *)room);
+}
+
 // All threads go over to the file. Nobody records meanwhile.
 static void enter(mxp_recording_file *store)
 {
@@ -189,6 +199,7 @@ static void enter(mxp_recording_file *store)
     __atomic_store_n(&mxp__store_active, store, __ATOMIC_RELEASE);
     mxp__names_each(mxp__store_add_name);
     mxp__names_unlock();
+    mxp__store_home_standing();
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         if (__atomic_load_n(&thread->exited, __ATOMIC_ACQUIRE) == 0) {
             mxp__store_home_running(store, thread);
@@ -257,6 +268,7 @@ static void leave(mxp_store_end *end)
         }
     }
     mxp_recording_file *store = mxp__store_active;
+    mxp__standing_home(NULL);
     mxp__names_lock();  // nobody adds one to it any more
     count_sections(store, end);
     __atomic_store_n(&mxp__store_active, NULL, __ATOMIC_RELEASE);

@@ -33,6 +33,8 @@ bool mxp__store_is_own(const mxp_chunk_header *chunk);  // of where chunks now c
 int mxp__store_copy(const mxp_block *block);  // MXP_EIO: the file is full
 // What was recorded is written, or copied: a ring begins anew.
 void mxp__store_settle(void);
+// A ring in a file has room there for what stands: for when either begins. While nobody records.
+void mxp__store_home_standing(void);
 // A newer CLOCK section of MXP__STORE_CLOCK_BYTES; one of another length is not taken.
 void mxp__store_put_clock(const void *section, size_t size_bytes);
 
@@ -52,6 +54,8 @@ void mxp__store_give_chunk(mxp_chunk_header *chunk);  // nobody needs it in memo
 // Puts a new thread's block, in which nothing is recorded yet, into the open file, if there is one
 // and it has room. The caller holds `busy`.
 void mxp__store_home_new(mxp_thread *thread);
+// Whether the room of the thread's block in the open file is used again when the thread is gone.
+bool mxp__store_is_reusable(const mxp_thread *thread);
 // Takes a block out of the file, which keeps what it holds; one of a ring may use the room again.
 // `keep`: with its content, for a thread that goes on. False: it could not be done.
 bool mxp__store_leave(mxp_thread *thread, bool keep);

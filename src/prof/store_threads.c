@@ -141,8 +141,8 @@ void mxp__store_home_running(mxp_recording_file *store, mxp_thread *thread)
     }
 }
 
-// Room that is used again: of a ring, and only if no loss is to be told.
-static bool is_reusable(const mxp_thread *thread)
+// Of a ring, and only if no loss is to be told.
+bool mxp__store_is_reusable(const mxp_thread *thread)
 {
     return mxp__store_active != NULL && mxp__ring_is_on() && thread->home_whole &&
            thread->lost == 0 && thread->hot.lost_busy == 0;
@@ -157,7 +157,7 @@ bool mxp__store_leave(mxp_thread *thread, bool keep)
     char content[MXP__THREAD_BLOCK_BYTES];
     copy_words(content, block, sizeof content);
     uint64_t home = thread->home;
-    bool reusable = !keep && is_reusable(thread);
+    bool reusable = !keep && mxp__store_is_reusable(thread);
     MXP_TEST_POINT(PAGES);
     if (!mxp__anonymous_place(block, MXP__THREAD_BLOCK_BYTES, content)) {
         return false;

@@ -68,6 +68,8 @@ static void start_chunk(mxp_thread *self, mxp_chunk_header *chunk, size_t size_b
         .lost_before = self->lost_before,
     };
     self->lost_before = 0;
+    self->announce = 1;
+    self->counts = 0;
     __atomic_store_n(&self->hot.base_ticks, now, __ATOMIC_RELAXED);
     self->chunk_end = (uint64_t *)((char *)chunk + size_bytes);
 }
@@ -88,8 +90,8 @@ bool mxp__thread_new_chunk(mxp_thread *self, uint64_t now)
         return false;
     }
     mxp_chunk_header *last = self->current;
-    start_chunk(self, chunk, MXP_CHUNK_BYTES, now);
     mxp__thread_close_chunk(self);
+    start_chunk(self, chunk, MXP_CHUNK_BYTES, now);
     self->current = chunk;
     // The reader that sees the chunk also sees how far the one before goes (pairs with
     // mxp__chunk_next).

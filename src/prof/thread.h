@@ -53,8 +53,9 @@ typedef struct mxp_thread {
     uint32_t scope_depth;
     uint32_t uses_scopes;  // has ever pushed one
     uint32_t scopes[MXP__SCOPES_MAX];
-    uint32_t announce;  // set under the drain lock while nobody records: write the scope
-                        // stack before the next record
+    uint32_t announce;  // by the owner or while nobody records: write scope and step before the
+                        // next record
+    uint32_t counts;  // the current chunk holds samples of counters
     uint32_t exited;  // release at the end of the thread, pairs with the drain
     mxp_loss_window loss[MXP__LOSS_WINDOWS];
     struct mxp_stats_table *stats;
@@ -109,6 +110,9 @@ static inline mxp_chunk_header *mxp__chunk_next(const mxp_chunk_header *chunk)
 static inline void mxp__thread_close_chunk(mxp_thread *thread)
 {
     const uint64_t *words = mxp__chunk_words(thread->current);
+    if (thread->counts != 0) {
+        thread->current->section.flags |= MXP_SECTION_HAS_COUNTERS;
+    }
     thread->current->section.payload_bytes =
         (uint64_t)(thread->hot.cursor - words) * sizeof(uint64_t);
 }

@@ -72,6 +72,9 @@ int mxp__session_run_locked(mxp_session *session)
     if (error != MXP_OK) {
         return error;
     }
+    if (!session->output && !session->running) {
+        mxp__recorder_begin_profile();
+    }
     int store_error = MXP_OK;
     if (mxp__session_wants_file(session) && !mxp__store_is_open()) {
         store_error = mxp__record_file_begin_locked(session);

@@ -23,11 +23,20 @@ static uint64_t closed_bytes(const mxp_live_chunk *chunk, const mxp_chunk_header
     return makes_sense ? payload_bytes : 0;
 }
 
+// Values that stand are changed in place. A record of them has nothing to do with the one before.
+static bool is_standing(const mxp_live_chunk *chunk)
+{
+    return chunk->before.sequence == MXP_SEQUENCE_STANDING;
+}
+
 // How much of a chunk was there at the moment of its thread. One that has no RECORDER came later,
 // or was gone before the file was begun: then its chunks were there before that moment.
 static uint64_t payload_of(const mxp_live_chunk *chunk, const mxp_live_thread *thread)
 {
     const mxp_chunk_header *header = &chunk->before;
+    if (is_standing(chunk)) {
+        return closed_bytes(chunk, header);
+    }
     if (thread == NULL) {
         return is_same_chunk(&chunk->found, header) ? closed_bytes(chunk, &chunk->found) : 0;
     }
@@ -103,7 +112,7 @@ static void check_headers(mxp_live_sections *found, mxp_file_bytes *bytes)
         mxp_live_chunk *chunk = &found->chunks[i];
         mxp_chunk_header after;
         bool stays =
-            chunk->payload_bytes == 0 ||
+            chunk->payload_bytes == 0 || is_standing(chunk) ||
             (mxp__file_read_at(found->fd, &after, sizeof after, chunk->offset) == sizeof after &&
              is_same_chunk(&after, &chunk->before));
         mxp_live_thread *thread = mxp__live_thread(found, chunk->before.thread);
@@ -116,8 +125,8 @@ static void check_headers(mxp_live_sections *found, mxp_file_bytes *bytes)
     for (size_t i = 0; i < found->chunk_count; i++) {
         mxp_live_chunk *chunk = &found->chunks[i];
         const mxp_live_thread *thread = mxp__live_thread(found, chunk->before.thread);
-        if (chunk->payload_bytes > 0 && thread != NULL && thread->overwritten &&
-            chunk->before.sequence <= thread->overwritten_to) {
+        if (chunk->payload_bytes > 0 && !is_standing(chunk) && thread != NULL &&
+            thread->overwritten && chunk->before.sequence <= thread->overwritten_to) {
             leave_out(chunk, bytes);
         }
     }

@@ -174,7 +174,7 @@ static void scopes_nest_and_are_announced_at_start(void **state)
     mxp__recorder_start(MXP_CLASS_ALL, 0);
     mxp_step(41);
     live = live_events_take(MXP__CONSUMER_FILE);
-    assert_int_equal(meta(&live, MXP_META_SCOPE_PUSH), 2);
+    assert_int_equal(meta(&live, MXP_META_SCOPE_PUSH), 1);  // the inner one names the outer
     assert_int_equal(meta(&live, MXP_META_STEP), 1);
     live_events_free(&live);
     mxp_scope_pop();

@@ -38,7 +38,7 @@ typedef struct content {
 static void take_in(void *context, const mxp_event *event)
 {
     content *found = context;
-    if (event->kind != MXP_KIND_COUNTER) {
+    if (event->kind != MXP_KIND_COUNTER || (event->flags & MXP_COUNTER_STANDING) != 0) {
         return;
     }
     if (found->count++ == 0) {
