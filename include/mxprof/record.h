@@ -186,8 +186,18 @@ int mxp_tap_remove(mxp_tap tap, void *context);
 #endif
 
 // ---- scope macros -----------------------------------------------------------------------------
-// MXP_SPAN_SCOPE("category", "name"): a span from here to the end of the enclosing block, in C
-// (GCC, Clang) and C++. The name is interned once; both strings must be constant at that site.
+// A span from here to the end of the enclosing block, in C (GCC, Clang) and C++:
+//
+//   MXP_SPAN_SCOPE("category", "name")    the name is interned once at this site, so only literals
+//                                         compile: anything else would keep the first call's text
+//   MXP_SPAN_FUNCTION("category")         the same, called after the function (__func__)
+//   MXP_SPAN_SCOPE_ID(id)                 an id of mxp_span_name that the program keeps
+//   MXP_SPAN_SCOPE_TEXT(category, text)   any texts, made at run time: interned at every call that
+//                                         records, which costs about as much as the span itself.
+//                                         For few different texts: each stays for the process's
+//                                         life
+//
+// Each is one declaration: several may stand on a line; C takes none as the whole body of an `if`.
 #define MXP_CONCAT_(a, b) a##b
 #define MXP_CONCAT(a, b) MXP_CONCAT_(a, b)
 
@@ -211,6 +221,21 @@ static inline mxp_scoped mxp_scoped_begin(mxp_name *cache, const char *category,
     return scoped;
 }
 
+static inline mxp_scoped mxp_scoped_begin_id(mxp_name id)
+{
+    mxp_scoped scoped = {id, mxp_span_begin(id)};
+    return scoped;
+}
+
+static inline mxp_scoped mxp_scoped_begin_text(const char *category, const char *text)
+{
+    mxp_scoped scoped = {0, 0};
+    if (__builtin_expect(!mxp_enabled(MXP_CLASS_USER), 1)) {
+        return scoped;
+    }
+    return mxp_scoped_begin_id(mxp_span_name(category, text));
+}
+
 static inline void mxp_scoped_end(const mxp_scoped *scoped)
 {
     mxp_span_end(scoped->name, scoped->token);
@@ -229,16 +254,30 @@ struct mxp_scoped_guard {
     mxp_scoped_guard &operator=(const mxp_scoped_guard &) = delete;
     mxp_scoped scoped;
 };
-#define MXP_SPAN_SCOPE(category, text)                 \
-    static mxp_name MXP_CONCAT(mxp_cache_, __LINE__);  \
-    mxp_scoped_guard MXP_CONCAT(mxp_guard_, __LINE__)( \
-        mxp_scoped_begin(&MXP_CONCAT(mxp_cache_, __LINE__), (category), (text)))
+#define MXP_SCOPED_(number, begun) const mxp_scoped_guard MXP_CONCAT(mxp_guard_, number)(begun)
+// Within a lambda __func__ would be the lambda's, so it is handed in.
+#define MXP_SCOPED_CACHED_(category, text)                          \
+    [](const char *mxp_text) -> mxp_scoped {                        \
+        static mxp_name mxp_cache;                                  \
+        return mxp_scoped_begin(&mxp_cache, "" category, mxp_text); \
+    }(text)
 #else
-#define MXP_SPAN_SCOPE(category, text)                     \
-    static mxp_name MXP_CONCAT(mxp_cache_, __LINE__);      \
-    const mxp_scoped MXP_CONCAT(mxp_scoped_, __LINE__)     \
-        __attribute__((cleanup(mxp_scoped_end), unused)) = \
-            mxp_scoped_begin(&MXP_CONCAT(mxp_cache_, __LINE__), (category), (text))
+#define MXP_SCOPED_(number, begun)                   \
+    const mxp_scoped MXP_CONCAT(mxp_scoped_, number) \
+        __attribute__((cleanup(mxp_scoped_end), unused)) = begun
+#define MXP_SCOPED_CACHED_(category, text)                 \
+    __extension__({                                        \
+        static mxp_name mxp_cache;                         \
+        mxp_scoped_begin(&mxp_cache, "" category, (text)); \
+    })
 #endif
+
+#define MXP_SPAN_SCOPE(category, text) \
+    MXP_SCOPED_(__COUNTER__, MXP_SCOPED_CACHED_(category "", "" text ""))
+#define MXP_SPAN_FUNCTION(category) \
+    MXP_SCOPED_(__COUNTER__, MXP_SCOPED_CACHED_(category "", __func__))
+#define MXP_SPAN_SCOPE_ID(id) MXP_SCOPED_(__COUNTER__, mxp_scoped_begin_id(id))
+#define MXP_SPAN_SCOPE_TEXT(category, text) \
+    MXP_SCOPED_(__COUNTER__, mxp_scoped_begin_text((category), (text)))
 
 #endif
