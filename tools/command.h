@@ -27,6 +27,7 @@ typedef struct mxp_command {
     const char *name;
     const char *summary;  // one line for `mxprof --help`
     const char *help;  // all of `mxprof NAME --help`
+    const char *wants, *example;  // what it works on, and as it is typed; null: a file
     int (*run)(const struct mxp_command *self, int count, char **arguments);
 } mxp_command;
 

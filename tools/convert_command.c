@@ -226,5 +226,6 @@ const mxp_command mxp__command_convert = {
     .name = "convert",
     .summary = "to Chrome JSON or Perfetto's format, compressed or not, or the table in a file",
     .help = help,
+    .example = "profile.mxp -o profile.json",
     .run = run,
 };

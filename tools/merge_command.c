@@ -97,5 +97,7 @@ const mxp_command mxp__command_merge = {
     .name = "merge",
     .summary = "several processes in one file, their clocks aligned",
     .help = help,
+    .wants = "files",
+    .example = "profile.mxp profile.4711.mxp -o all.mxp",
     .run = run,
 };

@@ -137,8 +137,9 @@ static bool asks_for_help(const char *argument)
 
 static int no_file(const mxp_command *command)
 {
-    return mxp__usage_error(command, "which file? For example: mxprof %s profile.mxp",
-                            command->name);
+    return mxp__usage_error(command, "which %s? For example: mxprof %s %s",
+                            command->wants != NULL ? command->wants : "file", command->name,
+                            command->example != NULL ? command->example : "profile.mxp");
 }
 
 int mxp__options_parse_all(const mxp_command *command, const mxp_option *options, int count,

@@ -149,5 +149,6 @@ const mxp_command mxp__command_recover = {
     .name = "recover",
     .summary = "a finished file of what a dead process left, or of a damaged one",
     .help = help,
+    .example = "profile.mxp -o recovered.mxp",
     .run = run,
 };

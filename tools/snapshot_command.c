@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // mxprof snapshot: asks a process for its last seconds by SIGUSR2. The signal would end a process
-// that does not handle it, so that is looked at first. What its snapshots are called stands in the
-// file that it records into, in its environment, or is the default.
+// that does not handle it, and make another do what it pleases, so it goes only to one that shows
+// the sign (session/snapshot_mark.h). What its snapshots are called stands there, else in its
+// environment, or is the default.
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -17,18 +18,22 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "command.h"
+#include "trace/section_check.h"
 
 static const char help[] =
     "mxprof snapshot makes a running process write its last seconds into a file.\n"
     "\n"
     "usage: mxprof snapshot [OPTIONS] PID\n"
     "\n"
-    "  --name NAME      what the process calls its snapshots (snapshot_filename), if it has set\n"
-    "                   that by a call and not by MXPROF_SNAPSHOT_FILENAME\n"
+    "  --name NAME      what the process calls its snapshots (snapshot_filename); as a rule it "
+    "says\n"
+    "                   so itself\n"
     "  --timeout S      how many seconds to wait for the file (default 10)\n"
     "\n"
     "The process must record with snapshot_signal on (MXPROF_SNAPSHOT_SIGNAL=1) and be yours; it\n"
-    "gets SIGUSR2. The name of the new file is printed when it is complete.\n"
+    "gets SIGUSR2; a process that would take that for something else gets none. The name of the "
+    "new\n"
+    "file is printed when it is complete.\n"
     "\n"
     "example\n"
     "  mxprof report $(mxprof snapshot 4711)\n"
@@ -36,11 +41,20 @@ static const char help[] =
     "exit code: 0 fine, 1 there is no such process, it does not take snapshots, or none came,\n"
     "2 wrong call\n";
 
-enum { POLL_MS = 20 };
+enum { POLL_MS = 20, SIGN_TRIES = 15 };
+
+typedef struct process {
+    bool handles_signal;  // SIGUSR2
+    bool is_stopped;  // by a signal or a debugger
+    bool has_library, takes_snapshots;
+    uint32_t own_pid;
+    mxp_strbuf pattern;  // what it makes names of snapshots from; empty: unknown
+} process;
 
 typedef struct snapshot_place {
     mxp_strbuf folder, stem;  // snapshots are FOLDER/STEM[.PID].N + ending
     mxp_strbuf ending;
+    uint32_t own_pid;
 } snapshot_place;
 
 // ---- /proc -------------------------------------------------------------------------------------
@@ -64,20 +78,90 @@ static int read_proc(long pid, const char *what, mxp_strbuf *text)
                    : MXP_OK;
 }
 
-static int check_handles_signal(long pid)
+// ---- what it says of itself --------------------------------------------------------------------
+// A field of /proc/PID/status: what stands behind `name`, on its line. Null: there is none.
+static const char *field_of(const mxp_strbuf *status, const char *name)
+{
+    const char *line = strstr(mxp__strbuf_text(status), name);
+    return line != NULL ? line + strlen(name) : NULL;
+}
+
+// The number that the process has in its own namespace: its files are named after it.
+static uint32_t own_number(const mxp_strbuf *status, long pid)
+{
+    const char *at = field_of(status, "\nNSpid:");
+    char *end = NULL;
+    unsigned long number = (unsigned long)pid;
+    while (at != NULL && *at != '\n' && *at != '\0') {
+        unsigned long next = strtoul(at, &end, 10);
+        if (end == at) {
+            break;
+        }
+        number = next;
+        at = end;
+    }
+    return (uint32_t)number;
+}
+
+static int read_status(long pid, process *of)
 {
     mxp_strbuf status = {0};
     int error = read_proc(pid, "status", &status);
-    const char *line = error == MXP_OK ? strstr(mxp__strbuf_text(&status), "\nSigCgt:") : NULL;
-    uint64_t caught = line == NULL ? 0 : strtoull(line + strlen("\nSigCgt:"), NULL, 16);
+    const char *caught = field_of(&status, "\nSigCgt:");
+    const char *state = field_of(&status, "\nState:\t");
+    of->handles_signal = caught != NULL && (strtoull(caught, NULL, 16) >> (SIGUSR2 - 1) & 1) != 0;
+    of->is_stopped = state != NULL && (*state == 'T' || *state == 't');
+    of->own_pid = own_number(&status, pid);
     mxp__strbuf_fini(&status);
-    if (error == MXP_OK && (caught >> (SIGUSR2 - 1) & 1) == 0) {
-        error = mxp__fail(MXP_EIO,
-                          "process %ld does not handle SIGUSR2, which would end it; it must record "
-                          "with snapshot_signal on (MXPROF_SNAPSHOT_SIGNAL=1)",
-                          pid);
-    }
     return error;
+}
+
+// The sign of a process that takes a snapshot at SIGUSR2, and the name it makes them from.
+static int read_maps(long pid, process *of)
+{
+    static const char sign[] = "/memfd:mxprof-snapshot", behind[] = " (deleted)";
+    mxp_strbuf maps = {0};
+    int error = read_proc(pid, "maps", &maps);
+    const char *text = mxp__strbuf_text(&maps);
+    const char *at = strstr(text, sign);
+    of->has_library = strstr(text, "/libmxprof.so") != NULL || strstr(text, "/libmxnet.so") != NULL;
+    of->takes_snapshots = at != NULL;
+    mxp__strbuf_clear(&of->pattern);
+    if (at != NULL && at[strlen(sign)] == ':') {
+        at += strlen(sign) + 1;
+        size_t length = strcspn(at, "\n");
+        size_t rest = strlen(behind);
+        bool is_deleted = length > rest && strncmp(at + length - rest, behind, rest) == 0;
+        mxp__strbuf_append(&of->pattern, at, is_deleted ? length - rest : length);
+    }
+    mxp__strbuf_fini(&maps);
+    return error;
+}
+
+// A process that has just begun to record may not have put up its sign yet.
+static int check_process(long pid, process *of)
+{
+    int error = read_status(pid, of);
+    error = error == MXP_OK ? read_maps(pid, of) : error;
+    for (int i = 0; i < SIGN_TRIES && error == MXP_OK && of->handles_signal &&
+                    !of->takes_snapshots && !of->is_stopped;
+         i++) {
+        nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000000L}, NULL);
+        error = read_maps(pid, of);
+    }
+    if (error != MXP_OK || (of->takes_snapshots && of->handles_signal)) {
+        return error;
+    }
+    if (of->has_library) {
+        return mxp__fail(MXP_EIO,
+                         "process %ld does not take snapshots by a signal; it must record, with "
+                         "snapshot_signal on (MXPROF_SNAPSHOT_SIGNAL=1)",
+                         pid);
+    }
+    return mxp__fail(MXP_EIO,
+                     "process %ld does not record with mxprof and snapshot_signal on "
+                     "(MXPROF_SNAPSHOT_SIGNAL=1); no signal was sent to it",
+                     pid);
 }
 
 // The value of a variable in the environment the process was started with, copied; else *value is
@@ -99,39 +183,53 @@ static void read_variable(long pid, const char *name, mxp_strbuf *value)
 }
 
 // ---- where they come ---------------------------------------------------------------------------
-static int find_place(long pid, const char *name, snapshot_place *place)
+// The folder as it is called here, if it can be: the process may have another root.
+static void name_folder(mxp_strbuf *folder)
 {
-    mxp_strbuf pattern = {0};
-    mxp__strbuf_puts(&pattern, name != NULL ? name : "snapshot.mxp");
-    if (name == NULL) {
-        read_variable(pid, "MXPROF_SNAPSHOT_FILENAME", &pattern);
+    struct stat by_name, by_process;
+    char *real = realpath(mxp__strbuf_text(folder), NULL);
+    if (real != NULL && stat(real, &by_name) == 0 &&
+        stat(mxp__strbuf_text(folder), &by_process) == 0 && by_name.st_dev == by_process.st_dev &&
+        by_name.st_ino == by_process.st_ino) {
+        mxp__strbuf_clear(folder);
+        mxp__strbuf_puts(folder, real);
     }
-    const char *text = mxp__strbuf_text(&pattern);
+    free(real);
+}
+
+static void find_pattern(long pid, const char *name, process *of)
+{
+    if (name != NULL || of->pattern.length == 0) {
+        mxp__strbuf_clear(&of->pattern);
+        mxp__strbuf_puts(&of->pattern, name != NULL ? name : "snapshot.mxp");
+        if (name == NULL) {
+            read_variable(pid, "MXPROF_SNAPSHOT_FILENAME", &of->pattern);
+        }
+    }
+}
+
+static int find_place(long pid, const process *of, snapshot_place *place)
+{
+    struct stat status;
+    const char *text = mxp__strbuf_text(&of->pattern);
     const char *slash = strrchr(text, '/');
     const char *file = slash != NULL ? slash + 1 : text;
     const char *dot = strrchr(file, '.');
     size_t stem = dot != NULL ? (size_t)(dot - file) : strlen(file);
+    place->own_pid = of->own_pid;
     mxp__strbuf_append(&place->stem, file, stem);
     mxp__strbuf_puts(&place->ending, file + stem);
-    if (text[0] != '/') {
-        mxp__strbuf_printf(&place->folder, "/proc/%ld/cwd/", pid);
-    }
+    mxp__strbuf_printf(&place->folder, "/proc/%ld/%s/", pid, text[0] == '/' ? "root" : "cwd");
     mxp__strbuf_append(&place->folder, text, slash != NULL ? (size_t)(slash - text) : 0);
-    mxp__strbuf_putc(&place->folder, '/');
-    char *real = realpath(mxp__strbuf_text(&place->folder), NULL);
-    if (real != NULL) {
-        mxp__strbuf_clear(&place->folder);
-        mxp__strbuf_puts(&place->folder, real);
+    if (place->folder.failed || place->stem.failed || place->ending.failed) {
+        return mxp__fail_memory("a file name");
     }
-    mxp__strbuf_fini(&pattern);
-    bool failed = place->folder.failed || place->stem.failed || place->ending.failed;
-    int error = failed ? mxp__fail_memory("a file name") : MXP_OK;
-    if (real == NULL && !failed) {
-        error = mxp__fail(MXP_EIO, "cannot open the directory of process %ld's snapshots, '%s': %s",
-                          pid, mxp__strbuf_text(&place->folder), strerror(errno));
+    if (stat(mxp__strbuf_text(&place->folder), &status) != 0) {
+        return mxp__fail(MXP_EIO, "cannot open the directory of process %ld's snapshots, '%s': %s",
+                         pid, mxp__strbuf_text(&place->folder), strerror(errno));
     }
-    free(real);
-    return error;
+    name_folder(&place->folder);
+    return MXP_OK;
 }
 
 static void free_place(snapshot_place *place)
@@ -141,28 +239,41 @@ static void free_place(snapshot_place *place)
     mxp__strbuf_fini(&place->ending);
 }
 
-// The number of a snapshot of this process: STEM.N or STEM.PID.N and the ending; 0: another file.
-static unsigned long number_of(const snapshot_place *place, long pid, const char *name)
+// Whether this is the name of one of its snapshots: STEM.PID.N, or STEM.N, and the ending.
+static bool is_its_name(const snapshot_place *place, const char *name)
 {
-    char inherited[32];
-    size_t pid_length = (size_t)snprintf(inherited, sizeof inherited, ".%ld", pid);
+    char pid[32];
+    size_t pid_length = (size_t)snprintf(pid, sizeof pid, ".%" PRIu32, place->own_pid);
     if (strncmp(name, mxp__strbuf_text(&place->stem), place->stem.length) != 0) {
-        return 0;
+        return false;
     }
     name += place->stem.length;
-    if (strncmp(name, inherited, pid_length) == 0 && name[pid_length] == '.') {
+    if (strncmp(name, pid, pid_length) == 0 && name[pid_length] == '.') {
         name += pid_length;
     }
     if (name[0] != '.' || !isdigit((unsigned char)name[1])) {
-        return 0;
+        return false;
     }
     char *end;
     unsigned long number = strtoul(name + 1, &end, 10);
-    return strcmp(end, mxp__strbuf_text(&place->ending)) == 0 ? number : 0;
+    return number > 0 && strcmp(end, mxp__strbuf_text(&place->ending)) == 0;
+}
+
+// What tells of its process has to tell of this one.
+static bool is_its_file(const snapshot_place *place, int folder, const char *name)
+{
+    mxp_file_header header;
+    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool is_native = fd >= 0 && pread(fd, &header, sizeof header, 0) == sizeof header &&
+                     mxp__is_file_header(&header, sizeof header);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return !is_native || header.pid == place->own_pid;
 }
 
 // The newest snapshot in the folder: *name is its name, empty if there is none.
-static struct timespec newest(const snapshot_place *place, long pid, mxp_strbuf *name)
+static struct timespec newest(const snapshot_place *place, mxp_strbuf *name)
 {
     struct timespec latest = {0, 0};
     mxp__strbuf_clear(name);
@@ -170,8 +281,9 @@ static struct timespec newest(const snapshot_place *place, long pid, mxp_strbuf 
     const struct dirent *entry;
     while (folder != NULL && (entry = readdir(folder)) != NULL) {
         struct stat status;
-        if (number_of(place, pid, entry->d_name) == 0 ||
-            fstatat(dirfd(folder), entry->d_name, &status, 0) != 0) {
+        if (!is_its_name(place, entry->d_name) ||
+            fstatat(dirfd(folder), entry->d_name, &status, 0) != 0 ||
+            !is_its_file(place, dirfd(folder), entry->d_name)) {
             continue;
         }
         const struct timespec *at = &status.st_mtim;
@@ -194,7 +306,7 @@ static int wait_for(const snapshot_place *place, long pid, const struct timespec
 {
     for (double waited_s = 0; waited_s < timeout_s; waited_s += POLL_MS / 1e3) {
         nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000000L}, NULL);
-        struct timespec now = newest(place, pid, name);
+        struct timespec now = newest(place, name);
         if (name->length > 0 && (now.tv_sec != before->tv_sec || now.tv_nsec != before->tv_nsec)) {
             return MXP_OK;
         }
@@ -203,29 +315,43 @@ static int wait_for(const snapshot_place *place, long pid, const struct timespec
         }
     }
     return mxp__fail(MXP_EIO,
-                     "process %ld wrote no snapshot into '%s' within %g s: is it recording, with "
-                     "snapshot_signal on? If it names its snapshots by a call, add --name",
+                     "process %ld wrote no snapshot into '%s' within %g s; its stderr says if one "
+                     "could not be written",
                      pid, mxp__strbuf_text(&place->folder), timeout_s);
+}
+
+static int ask(long pid, const process *of, const snapshot_place *place, double timeout_s,
+               mxp_strbuf *file)
+{
+    struct timespec before = newest(place, file);
+    if (kill((pid_t)pid, SIGUSR2) != 0) {
+        return mxp__fail(MXP_EIO, "cannot signal process %ld: %s", pid, strerror(errno));
+    }
+    if (of->is_stopped) {
+        return mxp__fail(MXP_EIO,
+                         "process %ld is stopped; it will write a snapshot into '%s' when it goes "
+                         "on (kill -CONT %ld)",
+                         pid, mxp__strbuf_text(&place->folder), pid);
+    }
+    return wait_for(place, pid, &before, timeout_s, file);
 }
 
 static int take_snapshot(long pid, const char *name, double timeout_s, mxp_strbuf *out)
 {
+    process of = {0};
     snapshot_place place = {0};
     mxp_strbuf file = {0};
-    int error = check_handles_signal(pid);
-    error = error == MXP_OK ? find_place(pid, name, &place) : error;
+    int error = check_process(pid, &of);
     if (error == MXP_OK) {
-        struct timespec before = newest(&place, pid, &file);
-        if (kill((pid_t)pid, SIGUSR2) != 0) {
-            error = mxp__fail(MXP_EIO, "cannot signal process %ld: %s", pid, strerror(errno));
-        } else {
-            error = wait_for(&place, pid, &before, timeout_s, &file);
-        }
+        find_pattern(pid, name, &of);
+        error = find_place(pid, &of, &place);
+        error = error == MXP_OK ? ask(pid, &of, &place, timeout_s, &file) : error;
     }
     if (error == MXP_OK) {
         mxp__strbuf_printf(out, "%s/%s\n", mxp__strbuf_text(&place.folder),
                            mxp__strbuf_text(&file));
     }
+    mxp__strbuf_fini(&of.pattern);
     mxp__strbuf_fini(&file);
     free_place(&place);
     return error;
@@ -263,5 +389,7 @@ const mxp_command mxp__command_snapshot = {
     .name = "snapshot",
     .summary = "make a running process write its last seconds",
     .help = help,
+    .wants = "process",
+    .example = "4711",
     .run = run,
 };

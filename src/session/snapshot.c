@@ -17,6 +17,7 @@
 #include "prof/recorder.h"
 #include "prof/trigger.h"
 #include "session/config.h"
+#include "session/snapshot_mark.h"
 #include "trace/window.h"
 
 enum { TRIGGERED_MAX = 100 };
@@ -170,6 +171,7 @@ static void leave_signal(void)
 {
     signal(SIGUSR2, SIG_DFL);
     snapshots.has_signal = false;
+    mxp__snapshot_mark(NULL);
 }
 
 static mxp_name counter_name(const mxp_counter_trigger *trigger)
@@ -202,6 +204,14 @@ int mxp__snapshot_configure_locked(mxp_session *session)
 bool mxp__snapshot_wanted(void)
 {
     return mxp__triggers_armed() || snapshots.has_signal;
+}
+
+void mxp__snapshot_show_locked(const mxp_session *session)
+{
+    struct sigaction now;
+    bool is_ours = session->running && snapshots.has_signal &&
+                   sigaction(SIGUSR2, NULL, &now) == 0 && now.sa_handler == on_signal;
+    mxp__snapshot_mark(is_ours ? session->config.snapshot_filename : NULL);
 }
 
 static bool is_too_soon(const mxp_session *session, uint64_t now_ns)

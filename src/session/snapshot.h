@@ -11,5 +11,7 @@ int mxp__snapshot_configure_locked(mxp_session *session);
 // By the background thread: writes the snapshot that a trigger has asked for, if one has.
 void mxp__snapshot_serve_locked(mxp_session *session);
 bool mxp__snapshot_wanted(void);
+// By the background thread: shows `mxprof snapshot` whether SIGUSR2 is for it now.
+void mxp__snapshot_show_locked(const mxp_session *session);
 
 #endif

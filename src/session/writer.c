@@ -13,6 +13,7 @@
 #include "session/dump.h"
 #include "session/record_file.h"
 #include "session/snapshot.h"
+#include "session/snapshot_mark.h"
 
 static const uint64_t ns_per_s = 1000000000;
 static const uint64_t period_min_ns = 1000000;
@@ -83,6 +84,7 @@ static void *write_periodically(void *argument)
     mxp_writer *writer = &session->writer;
     mxp__lock(&session->lock);
     while (!writer->quit) {
+        mxp__snapshot_show_locked(session);
         uint64_t due = due_ns(session);
         if (mxp__os_monotonic_ns() < due) {
             wait_until(session, due);
@@ -101,6 +103,7 @@ static void *write_periodically(void *argument)
         }
         writer->last_dump_ns = mxp__os_monotonic_ns();
     }
+    mxp__snapshot_mark(NULL);
     mxp__unlock(&session->lock);
     return NULL;
 }
