@@ -60,9 +60,45 @@ int mxp_set_allocator(const mxp_allocator *hook)
     return MXP_OK;
 }
 
+// Who allocates without a lock that a fork takes counts as guarded, and reads this one.
+static pthread_rwlock_t fork_lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+static uint32_t guarded;  // atomic
+
+void mxp__realloc_guard(bool on)
+{
+    __atomic_fetch_add(&guarded, on ? 1 : UINT32_MAX, __ATOMIC_RELAXED);
+}
+
+void mxp__realloc_fork_prepare(void)
+{
+    pthread_rwlock_wrlock(&fork_lock);
+}
+
+void mxp__realloc_fork_parent(void)
+{
+    pthread_rwlock_unlock(&fork_lock);
+}
+
+void mxp__realloc_fork_child(void)
+{
+    fork_lock = (pthread_rwlock_t)PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+    guarded = 0;
+}
+
+static void *reallocate(void *pointer, size_t old_size_bytes, size_t size_bytes)
+{
+    if (__atomic_load_n(&guarded, __ATOMIC_RELAXED) == 0) {
+        return allocator.reallocate(allocator.context, pointer, old_size_bytes, size_bytes);
+    }
+    pthread_rwlock_rdlock(&fork_lock);
+    void *moved = allocator.reallocate(allocator.context, pointer, old_size_bytes, size_bytes);
+    pthread_rwlock_unlock(&fork_lock);
+    return moved;
+}
+
 void *mxp_realloc(void *pointer, size_t old_size_bytes, size_t size_bytes)
 {
-    void *moved = allocator.reallocate(allocator.context, pointer, old_size_bytes, size_bytes);
+    void *moved = reallocate(pointer, old_size_bytes, size_bytes);
     if (pointer == NULL && moved != NULL) {
         __atomic_fetch_add(&held_allocations, 1, __ATOMIC_RELAXED);
     } else if (pointer != NULL && size_bytes == 0) {

@@ -4,6 +4,7 @@
 // stay valid, with nothing started.
 #include <pthread.h>
 
+#include "prof/pages.h"
 #include "prof/recorder.h"
 #include "session/dump.h"
 #include "session/handles.h"
@@ -14,10 +15,12 @@ static void prepare(void)
     mxp__lock(&mxp__session_storage()->lock);
     mxp__slots_fork_prepare();
     mxp__recorder_fork_prepare();
+    mxp__realloc_fork_prepare();
 }
 
 static void in_parent(void)
 {
+    mxp__realloc_fork_parent();
     mxp__recorder_fork_parent();
     mxp__slots_fork_parent();
     mxp__unlock(&mxp__session_storage()->lock);
@@ -51,6 +54,7 @@ static void forget_files(mxp_session *session)
 static void in_child(void)
 {
     mxp_session *session = mxp__session_storage();
+    mxp__realloc_fork_child();
     mxp__recorder_fork_child();
     mxp__slots_fork_child();
     mxp__unlock(&session->lock);

@@ -110,9 +110,9 @@ void mxp__children_add_in_turn(mxp_session *session)
     mxp__native_name(session, &path);
     int error = mxp__timebase_copy(&ours, mxp__recorder_timebase(0));
     if (!path.failed && error == MXP_OK) {
-        mxp__unlock(&session->lock);
+        mxp__lock_give_up(&session->lock);
         add_files(session->chrome, &ours, mxp__strbuf_text(&path));
-        mxp__lock(&session->lock);
+        mxp__lock_take_back(&session->lock);
     }
     mxp__timebase_fini(&ours);
     mxp__strbuf_fini(&path);

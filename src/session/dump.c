@@ -194,7 +194,7 @@ static int write_files(mxp_session *session, const output *out)
 static int write_given_up(mxp_session *session, const output *out)
 {
     mxp_file_signals held;
-    mxp__unlock(&session->lock);
+    mxp__lock_give_up(&session->lock);
     mxp__file_signals_hold(&held);
     int error = write_files(session, out);
     if (error == MXP_OK) {
@@ -207,7 +207,7 @@ static int write_given_up(mxp_session *session, const output *out)
         session->cut.source = NULL;
     }
     mxp__file_signals_release(&held);
-    mxp__lock(&session->lock);
+    mxp__lock_take_back(&session->lock);
     return error;
 }
 
@@ -233,9 +233,9 @@ static int write_cut(mxp_session *session)
 
 int mxp__dump_write_in_turn(mxp_session *session)
 {
-    mxp__unlock(&session->lock);
+    mxp__lock_give_up(&session->lock);
     mxp__live_prepare();
-    mxp__lock(&session->lock);
+    mxp__lock_take_back(&session->lock);
     int error = mxp__aggregate_drain_locked(session);
     bool unfinished = session->cut.source != NULL;
     if (error == MXP_OK) {

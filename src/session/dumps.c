@@ -34,12 +34,12 @@ static int drain(mxp_session *session, mxp_aggregate *aggregate)
     if (error != MXP_OK) {
         return error;
     }
-    mxp__unlock(&session->lock);
+    mxp__lock_give_up(&session->lock);
     error = mxp__aggregate_add(aggregate, source);
     // Also after an error: counting a record twice would be worse than missing it.
     mxp__live_consume(MXP__CONSUMER_STATS, source);
     mxp__source_close(source);
-    mxp__lock(&session->lock);
+    mxp__lock_take_back(&session->lock);
     return error;
 }
 
@@ -167,9 +167,9 @@ static int print_locked(mxp_session *session, const request *wanted, mxp_strbuf 
     int error = aggregate != NULL ? drain(session, aggregate) : MXP_OK;
     if (aggregate != NULL && error == MXP_OK) {
         int64_t now_ns = end_ns();
-        mxp__unlock(&session->lock);
+        mxp__lock_give_up(&session->lock);
         error = print(aggregate, wanted, now_ns, out);
-        mxp__lock(&session->lock);
+        mxp__lock_take_back(&session->lock);
     }
     give_table(session, aggregate);
     return error;

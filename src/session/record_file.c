@@ -13,6 +13,7 @@
 #include "prof/recorder.h"
 #include "prof/ring.h"
 #include "prof/store.h"
+#include "session/turn.h"
 #include "trace/section_writer.h"
 
 // ---- begin -------------------------------------------------------------------------------------
@@ -223,13 +224,13 @@ int mxp__record_file_end(mxp_lock *lock)
     mxp__store_finish(&end);
     mxp_source *source = NULL;
     int error = mxp__live_open(MXP__CONSUMER_FILE, &source);
-    mxp__unlock(lock);
+    mxp__lock_give_up(lock);
     mxp_file_signals held;
     mxp__file_signals_hold(&held);
     error = error == MXP_OK ? complete(&end, source) : error;
     mxp__source_close(source);
     mxp__mapped_file_unlock(&end.descriptor);
     mxp__file_signals_release(&held);
-    mxp__lock(lock);
+    mxp__lock_take_back(lock);
     return error;
 }

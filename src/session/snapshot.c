@@ -88,13 +88,13 @@ static int write_snapshot(mxp_session *session, const char *path, double last_ms
         return error;
     }
     session->snapshots++;
-    mxp__unlock(&session->lock);
+    mxp__lock_give_up(&session->lock);
     mxp_file_signals held;
     mxp__file_signals_hold(&held);
     error = write_source(path, &source, last_ms);
     mxp__file_signals_release(&held);
     mxp__source_close(source);
-    mxp__lock(&session->lock);
+    mxp__lock_take_back(&session->lock);
     session->snapshots--;
     pthread_cond_broadcast(&session->files_turn.given);
     return error;

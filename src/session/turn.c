@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/turn.h"
 
+#include "prof/pages.h"
+
+void mxp__lock_give_up(mxp_lock *lock)
+{
+    mxp__realloc_guard(true);
+    mxp__unlock(lock);
+}
+
+void mxp__lock_take_back(mxp_lock *lock)
+{
+    mxp__lock(lock);
+    mxp__realloc_guard(false);
+}
+
 void mxp__turn_init(mxp_turn *turn)
 {
     turn->taken = false;

@@ -15,6 +15,10 @@ typedef struct mxp_turn {
     int cancel_state;  // of the thread that has it: it is not cancelled before it gives it
 } mxp_turn;
 
+// The session's lock while something that lasts is done without it.
+void mxp__lock_give_up(mxp_lock *lock);
+void mxp__lock_take_back(mxp_lock *lock);
+
 void mxp__turn_init(mxp_turn *turn);  // also in a forked child, whose parent may have taken it
 void mxp__turn_take_locked(mxp_turn *turn, mxp_lock *lock);  // waits with the lock given up
 void mxp__turn_give_locked(mxp_turn *turn);
