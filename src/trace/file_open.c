@@ -164,15 +164,30 @@ static void write_open(uint64_t *words, const mxp_open_span *span, uint64_t last
     words[4] = words[5] = 0;
 }
 
+static uint32_t count_open(const recorder_state *state, uint64_t last)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < state->hot.depth && i < MXP_OPEN_MAX; i++) {
+        count += is_open(&state->hot.open[i], last);
+    }
+    return count;
+}
+
 // As a block behind all others, the innermost span first: it would have ended first.
 static int add_open_spans(mxp_file_tables *tables, const mxp_recorder_section *head,
                           const recorder_state *state, uint64_t last)
 {
-    mxp_open_block *open = mxp__alloc(sizeof *open);
-    if (open == NULL) {
+    uint32_t count = count_open(state, last);
+    if (count == 0) {
+        return MXP_OK;
+    }
+    uint64_t *words = mxp__alloc(count * OPEN_WORDS * sizeof *words);
+    if (words == NULL || mxp__grow(&tables->open, &tables->open_capacity, tables->open_count + 1,
+                                   sizeof *tables->open) != MXP_OK) {
+        mxp__free(words, count * OPEN_WORDS * sizeof *words);
         return mxp__fail_memory("the open spans of a native trace");
     }
-    uint64_t *at = open->words;
+    uint64_t *at = words;
     uint32_t depth = state->hot.depth < MXP_OPEN_MAX ? state->hot.depth : MXP_OPEN_MAX;
     for (uint32_t i = depth; i-- > 0;) {
         if (is_open(&state->hot.open[i], last)) {
@@ -180,14 +195,11 @@ static int add_open_spans(mxp_file_tables *tables, const mxp_recorder_section *h
             at += OPEN_WORDS;
         }
     }
-    open->block = (mxp_block){.words = open->words,
-                              .end = at,
-                              .base_ticks = last,
-                              .thread = head->thread,
-                              .sequence = UINT32_MAX};
-    open->next = tables->open;
-    tables->open = open;
-    tables->open_count++;
+    tables->open[tables->open_count++] = (mxp_block){.words = words,
+                                                     .end = at,
+                                                     .base_ticks = last,
+                                                     .thread = head->thread,
+                                                     .sequence = UINT32_MAX};
     return MXP_OK;
 }
 

@@ -39,15 +39,11 @@ static mxp_name_view view_name(const mxp_source *source, uint32_t id)
 
 static int get_open_block(const file_source *file, size_t number, mxp_block *block)
 {
-    const mxp_open_block *open = file->tables.open;
-    while (open != NULL && number > 0) {
-        open = open->next;
-        number--;
+    if (number >= file->tables.open_count) {
+        return 0;
     }
-    if (open != NULL) {
-        *block = open->block;
-    }
-    return open != NULL;
+    *block = file->tables.open[number];
+    return 1;
 }
 
 static int get_block(mxp_source *source, size_t number, mxp_block *block)

@@ -392,11 +392,12 @@ int mxp__file_tables_read(mxp_file_tables *tables, mxp_file_index *index)
 
 void mxp__file_tables_fini(mxp_file_tables *tables)
 {
-    while (tables->open != NULL) {
-        mxp_open_block *open = tables->open;
-        tables->open = open->next;
-        mxp__free(open, sizeof *open);
+    for (size_t i = 0; i < tables->open_count; i++) {
+        const mxp_block *open = &tables->open[i];
+        mxp__free((void *)(uintptr_t)open->words,
+                  (size_t)(open->end - open->words) * sizeof *open->words);
     }
+    mxp__free(tables->open, tables->open_capacity * sizeof *tables->open);
     mxp__free(tables->own_losses, tables->own_loss_capacity * sizeof *tables->own_losses);
     mxp__free(tables->names, tables->name_capacity * sizeof *tables->names);
     mxp__free(tables->threads, tables->thread_capacity * sizeof *tables->threads);

@@ -7,13 +7,6 @@
 #include "trace/file_index.h"
 #include "trace/source.h"
 
-// Spans that never ended, of one thread.
-typedef struct mxp_open_block {
-    struct mxp_open_block *next;
-    mxp_block block;
-    uint64_t words[31 * 6];
-} mxp_open_block;
-
 typedef struct mxp_file_tables {
     mxp_timebase timebase;
     mxp_name_view *names;
@@ -24,8 +17,8 @@ typedef struct mxp_file_tables {
     size_t loss_count;
     mxp_loss_entry *own_losses;
     size_t own_loss_capacity;
-    mxp_open_block *open;
-    size_t open_count;
+    mxp_block *open;  // spans that never ended, a block for each thread that has any
+    size_t open_count, open_capacity;
     mxp_info_pair *info;
     size_t info_count, info_capacity;
     char overwritten[96];  // value of a pair

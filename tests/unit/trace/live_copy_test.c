@@ -127,7 +127,7 @@ typedef struct content {
 static void follow(void *context, const mxp_event *event)
 {
     content *found = context;
-    if (event->kind == MXP_KIND_COUNTER) {
+    if (event->kind == MXP_KIND_COUNTER && (event->flags & MXP_COUNTER_STANDING) == 0) {
         assert_true(found->count == 0 || event->value.u64 == found->last + 1);
         found->last = event->value.u64;
         found->count++;
@@ -239,6 +239,50 @@ static void a_file_that_its_process_finishes_is_read_meanwhile(void **state)
     remove(path);
 }
 
+// ---- many threads ------------------------------------------------------------------------------
+enum { MANY_THREADS = 300 };
+
+static void *record_one(void *context)
+{
+    mxp_name name = mxp_span_name("test", "span");
+    mxp_span_end(name, mxp_span_begin(name));
+    return context;
+}
+
+static void end_among_many_threads(void)
+{
+    for (int i = 0; i < MANY_THREADS; i++) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, record_one, NULL);
+        pthread_join(thread, NULL);
+    }
+    mxp_span_begin(mxp_span_name("test", "never ends"));
+    record_one(NULL);
+    _exit(0);
+}
+
+static void only_threads_with_an_open_span_have_a_block_of_them(void **state)
+{
+    (void)state;
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        start_ring(64 << 20);
+        end_among_many_threads();
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    mxp_source *source = open_whole();
+    mxp_block block;
+    size_t open_blocks = 0;
+    for (size_t i = 0; source->block(source, i, &block) == 1; i++) {
+        open_blocks += block.offset == 0;  // it stands nowhere in the file
+    }
+    assert_int_equal(open_blocks, 1);
+    assert_int_equal(count_source_spans(source), MANY_THREADS + 2);
+    mxp__source_close(source);
+    remove(path);
+}
+
 // ---- locks -------------------------------------------------------------------------------------
 static void a_file_that_is_read_keeps_nobody_from_recording(void **state)
 {
@@ -261,6 +305,7 @@ int main(void)
         cmocka_unit_test(a_ring_of_threads_that_come_and_go_is_read_without_damage),
         cmocka_unit_test(what_came_over_while_reading_is_no_damage_and_is_told),
         cmocka_unit_test(a_file_that_its_process_finishes_is_read_meanwhile),
+        cmocka_unit_test(only_threads_with_an_open_span_have_a_block_of_them),
         cmocka_unit_test(a_file_that_is_read_keeps_nobody_from_recording),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
