@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """mx.profiler.profile: one at a time, and what it says when steps are missing."""
+import sys
+
 import pytest
 
 from mxnet import profiler
@@ -175,7 +177,8 @@ with profiler.profile('t.json', {options}) as p:
 def test_fewer_steps_than_asked_for_are_told(tmp_path, options, calls, said):
     done = run_python(STEPS.format(options=options, calls=calls), tmp_path)
     assert done.code == 0
-    assert f"UserWarning: {said}\n" in done.err and "<string>:3:" in done.err
+    line = 3 if sys.version_info >= (3, 10) else 4  # where a `with` ends
+    assert f"<string>:{line}: UserWarning: {said}\n" in done.err
     assert (tmp_path / "t.json").exists() == ("of" in said.split())
 
 
