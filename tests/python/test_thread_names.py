@@ -179,7 +179,7 @@ def work():
 begin(store='file', native_filename='t.mxp')
 run(work, 'my forker')
 finish()
-""", tmp_path, **core)
+""", tmp_path, PYTHONWARNINGS="ignore", **core)  # 3.12 warns of forks beside threads
     assert (done.code, done.err) == (0, "")
     items = json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))["traceEvents"]
     rows = {(item["pid"], item["tid"]): item["args"]["name"] for item in items
