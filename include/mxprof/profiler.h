@@ -43,7 +43,7 @@ typedef struct mxp_config {
     uint64_t
         memory_limit_bytes;  // of records, in memory or in the file; default 1 GiB, at least 1 MiB
     const char *snapshot_filename;  // of snapshots nobody named; default "snapshot.mxp", which
-                                    // gives snapshot.1.mxp, snapshot.2.mxp ...
+                                    // gives snapshot.PID.1.mxp, snapshot.PID.2.mxp ...
     double snapshot_ms;  // how far back those reach; default 10000
     int snapshot_signal;  // take one at SIGUSR2, which must not be in use; default 0
     double

@@ -7,10 +7,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/alloc.h"
 #include "base/fail.h"
 #include "base/os/file_signals.h"
 #include "base/os/mapped_file.h"
+#include "base/os/new_file.h"
 #include "base/os/os.h"
 #include "base/strbuf.h"
 #include "prof/names.h"
@@ -23,10 +26,11 @@
 enum { TRIGGERED_MAX = 100 };
 
 static struct {
-    unsigned number;  // of the last snapshot with a name of ours
+    unsigned number;  // atomic: of the last snapshot with a name of ours
     unsigned triggered;
     uint64_t last_ns;  // monotonic: of the last one that a trigger took
     bool has_signal;  // SIGUSR2 is ours
+    struct sigaction before;  // what SIGUSR2 did
 } snapshots;
 
 // ---- writing -----------------------------------------------------------------------------------
@@ -63,24 +67,99 @@ static int64_t begin_of(const mxp_source *source, double last_ms)
     return last_ms < 9e12 ? now_ns - (int64_t)(last_ms * 1e6) : INT64_MIN;
 }
 
-// The part that may last.
-static int write_source(const char *path, mxp_source **source, double last_ms)
+static int write_file(const char *path, bool json, mxp_source *source)
+{
+    return json ? write_chrome(path, source) : write_native(path, source);
+}
+
+// A name that the caller has given: what stands there is replaced.
+static int write_to(const char *path, mxp_source *source)
 {
     if (mxp__mapped_file_is_taken(path)) {
         return mxp__fail(
             MXP_EIO, "cannot write a snapshot to '%s': a recording is being written there", path);
     }
+    return write_file(path, is_json(path), source);
+}
+
+// snapshot.mxp gives snapshot.PID.1.mxp.
+static void next_name(const char *pattern, mxp_strbuf *name)
+{
+    const char *file = strrchr(pattern, '/');
+    const char *dot = strrchr(file != NULL ? file : pattern, '.');
+    size_t stem = dot != NULL ? (size_t)(dot - pattern) : strlen(pattern);
+    mxp__strbuf_clear(name);
+    mxp__strbuf_append(name, pattern, stem);
+    mxp__strbuf_printf(name, ".%u.%u%s", (unsigned)mxp__os_process_id(),
+                       __atomic_add_fetch(&snapshots.number, 1, __ATOMIC_RELAXED), pattern + stem);
+}
+
+// Under the next number that nobody has, a process of the same number in another container
+// included.
+static mxp_published publish(mxp_new_file *made, const char *pattern)
+{
+    enum { TRIES = 100000 };
+    mxp_strbuf name = {0};
+    mxp_published published = MXP__PUBLISHED_TAKEN;
+    errno = EEXIST;
+    for (int i = 0; i < TRIES && published == MXP__PUBLISHED_TAKEN; i++) {
+        next_name(pattern, &name);
+        published = name.failed
+                        ? MXP__PUBLISHED_FAILED
+                        : mxp__new_file_publish(made, mxp__strbuf_text(&name), MXP__PUBLISH_KEEP);
+    }
+    mxp__strbuf_fini(&name);
+    return published;
+}
+
+// The writer puts a file of its own in place of the one that was made: it is that one from then on.
+static bool is_written(mxp_new_file *made)
+{
+    struct stat status;
+    bool written = stat(made->temporary, &status) == 0;
+    if (written) {
+        made->descriptor.device = status.st_dev;
+        made->descriptor.inode = status.st_ino;
+    }
+    return written;
+}
+
+static int write_numbered(const char *pattern, mxp_source *source)
+{
+    mxp_new_file made;
+    if (!mxp__new_file_open(&made, pattern, 0666)) {
+        return mxp__fail(MXP_EIO, "cannot write a snapshot beside '%s': %s", pattern,
+                         strerror(errno));
+    }
+    mxp__descriptor_close(&made.descriptor);
+    int error = write_file(made.temporary, is_json(pattern), source);
+    if (error == MXP_OK && (!is_written(&made) || publish(&made, pattern) != MXP__PUBLISHED)) {
+        error =
+            mxp__fail(MXP_EIO, "cannot write a snapshot beside '%s': %s", pattern, strerror(errno));
+    }
+    mxp__new_file_discard(&made);
+    return error;
+}
+
+// Where a snapshot goes: `path`, or beside `pattern` under a name of ours.
+typedef struct destination {
+    const char *path, *pattern;
+} destination;
+
+// The part that may last.
+static int write_source(const destination *to, mxp_source **source, double last_ms)
+{
     int error = MXP_OK;
     if (last_ms > 0) {
         error = mxp__window_open(*source, begin_of(*source, last_ms), source);
     }
-    if (error == MXP_OK) {
-        error = is_json(path) ? write_chrome(path, *source) : write_native(path, *source);
+    if (error != MXP_OK) {
+        return error;
     }
-    return error;
+    return to->path != NULL ? write_to(to->path, *source) : write_numbered(to->pattern, *source);
 }
 
-static int write_snapshot(mxp_session *session, const char *path, double last_ms)
+static int write_snapshot(mxp_session *session, const destination *to, double last_ms)
 {
     mxp_source *source = NULL;
     int error = mxp__live_open(MXP__CONSUMER_FILE, &source);
@@ -91,7 +170,7 @@ static int write_snapshot(mxp_session *session, const char *path, double last_ms
     mxp__lock_give_up(&session->lock);
     mxp_file_signals held;
     mxp__file_signals_hold(&held);
-    error = write_source(path, &source, last_ms);
+    error = write_source(to, &source, last_ms);
     mxp__file_signals_release(&held);
     mxp__source_close(source);
     mxp__lock_take_back(&session->lock);
@@ -100,30 +179,13 @@ static int write_snapshot(mxp_session *session, const char *path, double last_ms
     return error;
 }
 
-// snapshot.mxp gives snapshot.1.mxp; a forked child's has its number too.
-static void next_name(const mxp_session *session, mxp_strbuf *name)
-{
-    const char *pattern = session->config.snapshot_filename;
-    const char *file = strrchr(pattern, '/');
-    const char *dot = strrchr(file != NULL ? file : pattern, '.');
-    size_t stem = dot != NULL ? (size_t)(dot - pattern) : strlen(pattern);
-    mxp__strbuf_append(name, pattern, stem);
-    if (session->inherited) {
-        mxp__strbuf_printf(name, ".%u", (unsigned)mxp__os_process_id());
-    }
-    mxp__strbuf_printf(name, ".%u%s", ++snapshots.number, pattern + stem);
-}
-
 static int snapshot_locked(mxp_session *session, const char *path, double last_ms)
 {
-    if (path != NULL) {
-        return write_snapshot(session, path, last_ms);
-    }
-    mxp_strbuf name = {0};
-    next_name(session, &name);
-    int error = name.failed ? mxp__fail_memory("a file name")
-                            : write_snapshot(session, mxp__strbuf_text(&name), last_ms);
-    mxp__strbuf_fini(&name);
+    char *pattern = mxp__strdup(session->config.snapshot_filename);
+    const destination to = {path, pattern};
+    int error =
+        pattern == NULL ? mxp__fail_memory("a file name") : write_snapshot(session, &to, last_ms);
+    mxp__strfree(pattern);
     return error;
 }
 
@@ -153,10 +215,10 @@ static void on_signal(int number)
 
 static int take_signal(void)
 {
-    struct sigaction before;
+    struct sigaction *before = &snapshots.before;
     struct sigaction ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigemptyset(&ours.sa_mask);
-    if (sigaction(SIGUSR2, NULL, &before) != 0 || before.sa_handler != SIG_DFL) {
+    if (sigaction(SIGUSR2, NULL, before) != 0 || before->sa_handler != SIG_DFL) {
         return mxp__fail(MXP_ESTATE, "snapshot_signal: the program handles SIGUSR2 itself; call "
                                      "mxp_session_snapshot there instead");
     }
@@ -167,9 +229,18 @@ static int take_signal(void)
     return MXP_OK;
 }
 
+static bool signal_is_ours(void)
+{
+    struct sigaction now;
+    return sigaction(SIGUSR2, NULL, &now) == 0 && now.sa_handler == on_signal;
+}
+
+// A handler that the program has put there meanwhile stays.
 static void leave_signal(void)
 {
-    signal(SIGUSR2, SIG_DFL);
+    if (signal_is_ours()) {
+        sigaction(SIGUSR2, &snapshots.before, NULL);
+    }
     snapshots.has_signal = false;
     mxp__snapshot_mark(NULL);
 }
@@ -208,9 +279,7 @@ bool mxp__snapshot_wanted(void)
 
 void mxp__snapshot_show_locked(const mxp_session *session)
 {
-    struct sigaction now;
-    bool is_ours = session->running && snapshots.has_signal &&
-                   sigaction(SIGUSR2, NULL, &now) == 0 && now.sa_handler == on_signal;
+    bool is_ours = session->running && snapshots.has_signal && signal_is_ours();
     mxp__snapshot_mark(is_ours ? session->config.snapshot_filename : NULL);
 }
 

@@ -125,9 +125,9 @@ def test_snapshot_is_taken_and_named(tmp_path):
     process = start(RECORDS, tmp_path, MXPROF_SNAPSHOT_SIGNAL="1")
     try:
         first = run("snapshot", process.pid).strip()
-        assert first == str(tmp_path / "snapshot.1.mxp")
+        assert first == str(tmp_path / f"snapshot.{process.pid}.1.mxp")
         assert report_of(first)["Time"]["app"]["work"]["Count"] >= 5
-        assert run("snapshot", process.pid).strip() == str(tmp_path / "snapshot.2.mxp")
+        assert run("snapshot", process.pid).strip() == str(tmp_path / f"snapshot.{process.pid}.2.mxp")
         assert process.poll() is None
     finally:
         process.kill()
@@ -139,7 +139,7 @@ def test_snapshot_goes_where_the_environment_says(tmp_path):
     process = start(RECORDS, tmp_path, MXPROF_SNAPSHOT_SIGNAL="1",
                     MXPROF_SNAPSHOT_FILENAME="kept/last.mxp")
     try:
-        assert run("snapshot", process.pid).strip() == str(tmp_path / "kept" / "last.1.mxp")
+        assert run("snapshot", process.pid).strip() == str(tmp_path / "kept" / f"last.{process.pid}.1.mxp")
     finally:
         process.kill()
         process.wait()

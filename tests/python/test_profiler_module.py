@@ -168,7 +168,8 @@ domain.new_marker('b').mark()
 profiler.snapshot()
 profiler.snapshot(last_ms=1e6)
 profiler.snapshot('native.mxp')
-print(marks('first.json'), marks('last.1.json'), marks('last.2.json'))
+print(marks('first.json'), marks(f'last.{os.getpid()}.1.json'),
+      marks(f'last.{os.getpid()}.2.json'))
 print(os.path.getsize('native.mxp') > 0)
 for arguments in (('missing/x.mxp',), ('x.mxp', -1)):
     try:

@@ -142,7 +142,7 @@ def snapshot(filename: Optional[str] = None, last_ms: float = 0) -> None:
     ----------
     filename : str, optional
         A native trace, or Chrome's if it ends in .json; by default the next name of the option
-        snapshot_filename: 'snapshot.1.mxp', 'snapshot.2.mxp' ...
+        snapshot_filename: 'snapshot.PID.1.mxp', 'snapshot.PID.2.mxp' ...
     last_ms : float
         How far back it reaches, in milliseconds; 0 for everything that is held.
 

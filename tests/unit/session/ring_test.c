@@ -339,7 +339,7 @@ static bool appears(const char *path)
 static const char *numbered(unsigned number)
 {
     static char path[64];
-    snprintf(path, sizeof path, "snapshot.%u.mxp", number);
+    snprintf(path, sizeof path, "snapshot.%d.%u.mxp", (int)getpid(), number);
     return path;
 }
 
@@ -365,6 +365,41 @@ static void a_signal_takes_a_snapshot(void **state)
 static void ignore(int number)
 {
     (void)number;
+}
+
+static void a_snapshot_replaces_none(void **state)
+{
+    (void)state;
+    configure(MXP_STORE_MEMORY);
+    assert_int_equal(mxp_session_run(session), 0);
+    count_up(100);
+    const char *in_the_way = numbered(taken + 1);
+    FILE *file = fopen(in_the_way, "wb");
+    fputs("evidence", file);
+    fclose(file);
+    assert_int_equal(mxp_session_snapshot(session, NULL, 0), 0);
+    char text[16] = {0};
+    file = fopen(in_the_way, "rb");
+    assert_int_equal(fread(text, 1, sizeof text, file), 8);
+    fclose(file);
+    assert_string_equal(text, "evidence");
+    taken += 2;
+    assert_int_equal(read_file(numbered(taken)).count, 100);
+}
+
+static void a_handler_that_came_later_stays(void **state)
+{
+    (void)state;
+    configure(MXP_STORE_MEMORY);
+    config.snapshot_signal = 1;
+    assert_int_equal(mxp_session_configure(session, &config), 0);
+    signal(SIGUSR2, ignore);
+    config.snapshot_signal = 0;
+    assert_int_equal(mxp_session_configure(session, &config), 0);
+    struct sigaction now;
+    sigaction(SIGUSR2, NULL, &now);
+    assert_ptr_equal(now.sa_handler, ignore);
+    signal(SIGUSR2, SIG_DFL);
 }
 
 static void a_signal_in_use_is_left_alone(void **state)
@@ -428,6 +463,8 @@ int main(void)
         TEST(a_snapshot_reaches_back_as_far_as_it_says),
         TEST(recording_goes_on_during_snapshots),
         TEST(bad_snapshots_are_errors),
+        TEST(a_snapshot_replaces_none),
+        TEST(a_handler_that_came_later_stays),
         TEST(a_signal_takes_a_snapshot),
         TEST(a_signal_in_use_is_left_alone),
         TEST(a_slow_step_takes_a_snapshot),
