@@ -151,6 +151,30 @@ begin()
     assert names(done.trace("a.json"), "mine") == ["seen"]
 
 
+def test_a_dump_inside_has_finished_the_trace(tmp_path):
+    done = run_python(WORK + """
+with profiler.profile('a.json'):
+    work('before')
+    profiler.dump()
+    work('after')
+begin()
+""", tmp_path)
+    assert done.code == 0 and "UserWarning: dump() inside the block has finished 'a.json'" in done.err
+    assert names(done.trace("a.json"), "mine") == ["before"]
+    assert names(done.trace("b.json"), "mine")[-1:] == ["inner"]
+
+
+def test_a_profile_may_be_a_ring(tmp_path):
+    done = run_python(WORK + """
+with profiler.profile('a.json', full_policy='ring', native_filename='a.mxp') as p:
+    work('kept')
+print(repr(p.table()))
+""", tmp_path)
+    assert (done.code, done.out) == (0, "''\n")
+    assert "<string>:20: UserWarning: dumps() is empty" in done.err and "a ring has no table" in done.err
+    assert names(done.trace("a.json"), "mine") == ["kept"] and (tmp_path / "a.mxp").exists()
+
+
 # ---- steps that are missing --------------------------------------------------------------------
 MISSED = [
     ("skip=2, active=10", 0, "no step was profiled: step() was called 0 times, skip=2"),

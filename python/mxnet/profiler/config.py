@@ -3,6 +3,7 @@
 import ctypes
 import json
 import os
+import sys
 import warnings
 from typing import Any, Dict, Optional, Union
 
@@ -208,13 +209,21 @@ def reset_statistics() -> None:
     _statistics(1, 0, 0, 0)
 
 
+def tell(text: str) -> None:
+    """A warning at the line of the program from which the package was called."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("mxnet."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, stacklevel=level)
+
+
 def _tell_of_no_rows(shown: str) -> None:
     """To whoever called dumps(): an empty table looks like a broken profiler."""
     told = bool(shown)
     if told in _told:
         return
     _told.add(told)
-    warnings.warn("dumps() has no rows: nothing was recorded since the statistics were turned on or "
+    tell("dumps() has no rows: nothing was recorded since the statistics were turned on or "
                   "reset; set_state('run') begins to record" if shown else
                   "dumps() is empty: set_config(aggregate_stats=True) before the run; a ring has no "
-                  "table, `mxprof report` makes one of its file", stacklevel=3)
+                  "table, `mxprof report` makes one of its file")
