@@ -68,6 +68,7 @@ typedef struct mxp_input {
     bool damaged;
     bool told_unread;  // how much of its records cannot be read
     size_t left_out;  // files of directories
+    char ring[192];  // of a ring: what it holds, and from when on it is counted
     char **names;  // of the files in directories
     size_t name_count, name_capacity;
 } mxp_input;

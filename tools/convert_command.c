@@ -9,6 +9,7 @@
 #include "command.h"
 #include "compression/gzip.h"
 #include "compression/packed_file.h"
+#include "coverage.h"
 #include "export/export.h"
 #include "trace/merge.h"
 #include "trace/salvage.h"
@@ -82,9 +83,9 @@ static bool is_table(const mxp_exporter *exporter)
            strcmp(exporter->name, "perfetto") != 0;
 }
 
-// The trace has its losses in it; the tables have no place for them.
-static void note_losses(const mxp_command *self, const mxp_exporter *exporter,
-                        const mxp_input *input)
+// The trace has in it what the tables have no place for.
+static void note_what_is_missing(const mxp_command *self, const mxp_exporter *exporter,
+                                 const mxp_input *input)
 {
     uint64_t lost = 0;
     const mxp_source *process;
@@ -93,6 +94,12 @@ static void note_losses(const mxp_command *self, const mxp_exporter *exporter,
             const mxp_loss_entry *loss = &process->losses[j];
             lost += loss->reason == MXP_LOSS_NAMES_FULL ? 0 : loss->count;
         }
+    }
+    if (mxp__is_ring(input->source) && is_table(exporter)) {
+        fprintf(stderr,
+                "mxprof %s: note: the threads of a ring may cover different times; 'mxprof report' "
+                "counts from where all are covered\n",
+                self->name);
     }
     if (lost > 0 && is_table(exporter)) {
         fprintf(stderr,
@@ -175,7 +182,7 @@ static int convert_file(const mxp_command *self, const char *format, const char 
                                 input.source->process_count);
     } else {
         code = convert_to(self, exporter, &input, out_path);
-        note_losses(self, exporter, &input);
+        note_what_is_missing(self, exporter, &input);
     }
     mxp__input_close(&input);
     return code;

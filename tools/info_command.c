@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "coverage.h"
 #include "overview.h"
 #include "trace/merge.h"
 
@@ -132,27 +133,44 @@ static void print_names(const mxp_source *source, mxp_strbuf *out)
     }
 }
 
-static void print_threads(const mxp_source *source, mxp_strbuf *out)
+// Counted while reading: what a thread has made and what a ring, a part or a damaged file holds of
+// it are different things.
+static void print_thread(const mxp_source *source, const mxp_summary *summary,
+                         const mxp_coverage *coverage, uint32_t i, mxp_strbuf *out)
+{
+    const mxp_thread_entry *thread = &source->threads[i];
+    mxp__strbuf_printf(out, "         %5" PRIu32 " %8" PRIu32 " %12.6f ", thread->index,
+                       thread->tid, seconds_at(source, thread->start_ticks));
+    if (thread->end_ticks == 0) {
+        mxp__strbuf_printf(out, "%12s", "running");
+    } else {
+        mxp__strbuf_printf(out, "%12.6f", seconds_at(source, thread->end_ticks));
+    }
+    if (coverage->is_ring && coverage->since_ns[i] == INT64_MAX) {
+        mxp__strbuf_printf(out, " %12s", "no more");
+    } else if (coverage->is_ring) {
+        mxp__strbuf_printf(out, " %12.6f", (double)coverage->since_ns[i] / 1e9);
+    }
+    mxp__strbuf_printf(out, " %12" PRIu64 " %8" PRIu64 "  ", summary->thread_records[i],
+                       thread->lost);
+    mxp_name_view name = source->name(source, thread->name);
+    mxp__json_string(out, name.text, name.length);
+    mxp__strbuf_putc(out, '\n');
+}
+
+static void print_threads(const mxp_source *source, const mxp_summary *summary,
+                          const mxp_coverage *coverage, mxp_strbuf *out)
 {
     mxp__strbuf_printf(out, "threads  %" PRIu32 "\n", source->thread_count);
     if (source->thread_count == 0) {
         return;
     }
-    mxp__strbuf_printf(out, "         %5s %8s %12s %12s %12s %8s  %s\n", "index", "tid", "from (s)",
-                       "to (s)", "records", "lost", "name");
+    mxp__strbuf_printf(out, "         %5s %8s %12s %12s ", "index", "tid", "from (s)", "to (s)");
+    mxp__strbuf_printf(out, coverage->is_ring ? "%12s " : "%s",
+                       coverage->is_ring ? "held since" : "");
+    mxp__strbuf_printf(out, "%12s %8s  %s\n", "records", "lost", "name");
     for (uint32_t i = 0; i < source->thread_count; i++) {
-        const mxp_thread_entry *thread = &source->threads[i];
-        mxp__strbuf_printf(out, "         %5" PRIu32 " %8" PRIu32 " %12.6f ", thread->index,
-                           thread->tid, seconds_at(source, thread->start_ticks));
-        if (thread->end_ticks == 0) {
-            mxp__strbuf_printf(out, "%12s", "running");
-        } else {
-            mxp__strbuf_printf(out, "%12.6f", seconds_at(source, thread->end_ticks));
-        }
-        mxp__strbuf_printf(out, " %12" PRIu64 " %8" PRIu64 "  ", thread->records, thread->lost);
-        mxp_name_view name = source->name(source, thread->name);
-        mxp__json_string(out, name.text, name.length);
-        mxp__strbuf_putc(out, '\n');
+        print_thread(source, summary, coverage, i, out);
     }
 }
 
@@ -232,8 +250,13 @@ static void print_file(const mxp_input *input, mxp_strbuf *out)
     mxp__strbuf_putc(out, '\n');
 }
 
-static void print_process(const mxp_input *input, const mxp_summary *summary, mxp_strbuf *out)
+static int print_process(const mxp_input *input, const mxp_summary *summary, mxp_strbuf *out)
 {
+    mxp_coverage coverage;
+    int error = mxp__coverage_make(input->source, &coverage);
+    if (error != MXP_OK) {
+        return error;
+    }
     print_written(input->source, out);
     const char *became = mxp__what_became(input->source);
     if (became != NULL) {
@@ -250,9 +273,16 @@ static void print_process(const mxp_input *input, const mxp_summary *summary, mx
     print_records(summary, out);
     print_unread(summary, out);
     print_names(input->source, out);
-    print_threads(input->source, out);
+    if (coverage.is_ring) {
+        mxp__strbuf_puts(out, "ring     ");
+        mxp__coverage_print(&coverage, summary->last_ns, out);
+        mxp__strbuf_putc(out, '\n');
+    }
+    print_threads(input->source, summary, &coverage, out);
     print_losses(input->source, summary, out);
     print_info(input->source, out);
+    mxp__coverage_fini(&coverage);
+    return MXP_OK;
 }
 
 // `text`: the processes one after the other.
@@ -266,8 +296,11 @@ static int print_each(const mxp_command *self, mxp_input *input, mxp_strbuf *tex
             return error;
         }
         mxp__strbuf_puts(text, i == 0 ? "" : "\n");
-        print_process(&one, &summary, text);
+        error = print_process(&one, &summary, text);
         mxp__summary_fini(&summary);
+        if (error != MXP_OK) {
+            return error;
+        }
     }
     input->damaged = one.damaged;
     input->told_unread = one.told_unread;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "coverage.h"
 #include "trace/merge.h"
 
 static double seconds(const mxp_summary *summary)
@@ -89,6 +90,12 @@ static void print_processes(const mxp_input *input, const mxp_summary *summary, 
             mxp__strbuf_putc(out, '\n');
             mxp__overview_open(summary, process, out);
         }
+        if (input->ring[0] == '\0' && mxp__is_ring(process)) {
+            mxp__strbuf_printf(out,
+                               "  ring       of process %" PRIu32 "; its threads may cover "
+                               "different times ('mxprof info' tells which)\n",
+                               process->pid);
+        }
         if (mxp__overwritten(process) != NULL) {
             mxp__strbuf_printf(out, "  left out   %s: overwritten while reading\n",
                                mxp__overwritten(process));
@@ -151,6 +158,9 @@ void mxp__overview_print(const mxp_input *input, const mxp_summary *summary, mxp
                        " threads in %.3f s\n",
                        summary->records, summary->bytes, summary->threads, seconds(summary));
     print_processes(input, summary, out);
+    if (input->ring[0] != '\0') {
+        mxp__strbuf_printf(out, "  ring       %s\n", input->ring);
+    }
     print_unread(summary, out);
     print_lost(summary, out);
     mxp__strbuf_printf(out, "  clock      %s, %.6f ns a tick, residual %.1f ns\n",
@@ -214,6 +224,10 @@ void mxp__overview_json(const mxp_input *input, const mxp_summary *summary, int 
     json_member(out, inner, "Damaged");
     mxp__strbuf_puts(out, input->damaged ? "true" : "false");
     json_count(out, inner, "Unread Bytes", summary->unread_bytes);
+    if (input->ring[0] != '\0') {
+        json_member(out, inner, "Ring");
+        mxp__json_string(out, input->ring, strlen(input->ring));
+    }
     json_count(out, inner, "Records", summary->records);
     json_count(out, inner, "Bytes", summary->bytes);
     json_count(out, inner, "Threads", summary->threads);

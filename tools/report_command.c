@@ -10,9 +10,11 @@
 #include "base/text.h"
 #include "export/export.h"
 #include "mixed_steps.h"
+#include "coverage.h"
 #include "percentiles.h"
 #include "overview.h"
 #include "trace/merge.h"
+#include "trace/window.h"
 
 static const char help[] =
     "mxprof report prints where the time of a profile went: one row for each name, with its count\n"
@@ -253,6 +255,52 @@ static int report_processes(const mxp_command *self, mxp_input *input,
     return error;
 }
 
+// The threads of a ring cover different times: busy ones the last moments, idle ones all of the
+// run. Its table counts from the moment on that all of them cover.
+static int count_from_where_all_are(mxp_input *input, const mxp_summary *summary)
+{
+    mxp_coverage coverage;
+    mxp_strbuf text = {0};
+    int error = mxp__coverage_make(input->source, &coverage);
+    if (error == MXP_OK && coverage.is_ring) {
+        mxp__coverage_print(&coverage, summary->last_ns, &text);
+        if (coverage.overwritten) {
+            mxp__strbuf_printf(&text, "; counted from %.3f s on",
+                               (double)coverage.complete_ns / 1e9);
+            mxp_source *whole = input->source;
+            input->source = NULL;
+            error = mxp__window_open(whole, coverage.complete_ns, &input->source);
+        }
+        snprintf(input->ring, sizeof input->ring, "%s", mxp__strbuf_text(&text));
+    }
+    mxp__strbuf_fini(&text);
+    mxp__coverage_fini(&coverage);
+    return error;
+}
+
+// What of it cannot be read is told of the whole.
+static int report_alone(const mxp_command *self, mxp_input *input, const report_options *options,
+                        mxp_strbuf *out)
+{
+    mxp_summary whole = {0}, summary = {0};
+    int error = mxp__summary_make(self, input, &whole);
+    error = error == MXP_OK ? count_from_where_all_are(input, &whole) : error;
+    error = error == MXP_OK ? mxp__summary_make(self, input, &summary) : error;
+    if (error == MXP_OK) {
+        summary.unread_chunks = whole.unread_chunks;
+        summary.unread_bytes = whole.unread_bytes;
+        error = print_report(self, input, &summary, options, out);
+    }
+    mxp__summary_fini(&whole);
+    mxp__summary_fini(&summary);
+    return error;
+}
+
+static bool is_ring_alone(const mxp_source *source)
+{
+    return source->process_count == 0 && mxp__is_ring(source);
+}
+
 static int report_file(const mxp_command *self, const char *file, const report_options *options)
 {
     mxp_input input;
@@ -261,8 +309,10 @@ static int report_file(const mxp_command *self, const char *file, const report_o
         return MXP_EXIT_ERROR;
     }
     int code;
-    if ((options->per_process ? report_processes : report_source)(self, &input, options, &out) !=
-        MXP_OK) {
+    int error = options->per_process          ? report_processes(self, &input, options, &out)
+                : is_ring_alone(input.source) ? report_alone(self, &input, options, &out)
+                                              : report_source(self, &input, options, &out);
+    if (error != MXP_OK) {
         code = mxp__command_failed(self);
     } else {
         code = mxp__output_print(self, &out);

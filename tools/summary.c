@@ -3,6 +3,8 @@
 // of trace time; nothing here interprets names but ",frame", the end of a frame's category.
 #include "summary.h"
 
+#include <inttypes.h>
+#include <mxprof/error.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,6 +137,7 @@ static int add_records(summary_pass *pass, const mxp_block *block)
     mxp_decoder decoder;
     mxp_event event;
     const uint64_t *at = block->words;
+    uint64_t before = pass->summary->records;
     int more;
     mxp__decoder_begin(&decoder, pass->source->timebase, block);
     while ((more = mxp__decoder_next(&decoder, &event)) == 1) {
@@ -144,6 +147,7 @@ static int add_records(summary_pass *pass, const mxp_block *block)
         }
         at = decoder.at;
     }
+    pass->summary->thread_records[block->thread] += pass->summary->records - before;
     at = more < 0 ? at : block->end;
     pass->summary->bytes += (uint64_t)(at - block->words) * sizeof *at;
     if (more < 0) {
@@ -163,6 +167,10 @@ static int add_block(summary_pass *pass, size_t number)
     }
     if (found != 1) {
         return found;
+    }
+    if (block.thread >= pass->summary->thread_count) {
+        return mxp__fail(MXP_EFORMAT, "a block of thread %" PRIu32 ", which is not there",
+                         block.thread);
     }
     pass->summary->blocks++;
     pass->lost_before += block.lost_before;
@@ -186,9 +194,23 @@ static void add_losses(const mxp_source *source, uint64_t lost_before, mxp_summa
     summary->lost += lost > lost_by_threads ? lost : lost_by_threads;
 }
 
+static void free_threads(mxp_summary *summary)
+{
+    mxp__free(summary->thread_records, summary->thread_count * sizeof *summary->thread_records);
+    summary->thread_records = NULL;
+    summary->thread_count = 0;
+}
+
 static int add_process(mxp_source *source, mxp_summary *summary)
 {
     size_t table_bytes = source->name_count * sizeof(uint32_t);
+    free_threads(summary);
+    summary->thread_records =
+        mxp__alloc((size_t)source->thread_count * sizeof *summary->thread_records);
+    if (summary->thread_records == NULL && source->thread_count > 0) {
+        return mxp__fail_memory("a pass over the trace");
+    }
+    summary->thread_count = source->thread_count;
     summary_pass pass = {.source = source, .summary = summary};
     pass.frame_of = mxp__alloc(table_bytes);
     if (pass.frame_of == NULL && table_bytes > 0) {
@@ -225,6 +247,7 @@ int mxp__summary_make(const mxp_command *command, mxp_input *input, mxp_summary 
 
 void mxp__summary_fini(mxp_summary *summary)
 {
+    free_threads(summary);
     mxp__free(summary->open, summary->open_capacity * sizeof *summary->open);
     mxp__free(summary->frames, summary->frame_capacity * sizeof *summary->frames);
     *summary = (mxp_summary){0};

@@ -34,6 +34,8 @@ typedef struct mxp_summary {
     mxp_open_at_end *open;
     size_t open_count, open_capacity;
     uint64_t threads;
+    uint64_t *thread_records;  // of each thread of the last process
+    size_t thread_count;
     uint64_t lost;  // records
     uint64_t unnamed;  // records made under <names full>
     uint64_t unread_chunks, unread_bytes;  // damaged: which cannot be read, or not to their end

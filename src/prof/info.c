@@ -68,6 +68,17 @@ static int add_host(mxp_info_list *list)
     return error;
 }
 
+// What the file cannot tell of itself.
+static int add_limits(mxp_info_list *list)
+{
+    static const char *const policies[] = {
+        [MXP_FULL_GROW] = "grow", [MXP_FULL_DROP] = "drop", [MXP_FULL_RING] = "ring"};
+    int error = add(list, "full_policy", policies[mxp__rec.limits.full_policy]);
+    return error == MXP_OK ? addf(list, "memory_limit_bytes", "%llu",
+                                  (unsigned long long)mxp__rec.limits.memory_limit_bytes)
+                           : error;
+}
+
 static int add_report(mxp_info_list *list)
 {
     mxp_report report;
@@ -104,6 +115,9 @@ int mxp__info_build(mxp_info_list *list)
     int error = add_host(list);
     if (error == MXP_OK) {
         error = add_report(list);
+    }
+    if (error == MXP_OK) {
+        error = add_limits(list);
     }
     if (error == MXP_OK && mxp__clock_warning() != NULL) {
         error = add(list, "clock_warning", mxp__clock_warning());

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the command says of a ring: since when it holds each thread's records, how much made room, and
+from which moment on a table counts."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+BUILD = pathlib.Path(os.environ.get("MXPROF_BUILD", "build/release")).resolve()
+
+PROGRAM = r"""
+import ctypes, os, signal, sys, threading
+lib = ctypes.CDLL(sys.argv[1])
+lib.mxp_begin.restype = ctypes.c_uint64
+lib.mxp_begin.argtypes = ctypes.c_uint32, ctypes.c_uint32
+lib.mxp_end.argtypes = ctypes.c_uint32, ctypes.c_uint64
+early, late = (lib.mxp_intern(b"app", name, 1, 0) for name in (b"early", b"late"))
+def spans(name, count):
+    for _ in range(count):
+        lib.mxp_end(name, lib.mxp_begin(16, name))
+for _ in range(5):
+    thread = threading.Thread(target=spans, args=(early, 100))
+    thread.start()
+    thread.join()
+spans(late, 200000)
+if sys.argv[2] == "dies":
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def mxprof(*arguments):
+    result = subprocess.run([BUILD / "mxprof", *arguments], capture_output=True, text=True,
+                            timeout=60, check=False)
+    assert result.returncode == 0, result.stderr
+    return result
+
+
+@pytest.fixture(name="ring", params=["file dies", "file ends", "memory ends"])
+def ring_of_a_process(request, tmp_path):
+    store, how = request.param.split()
+    environment = {key: value for key, value in os.environ.items()
+                   if not key.startswith(("MXPROF_", "MXNET_PROFILER_"))}
+    environment.update(MXNET_PROFILER_AUTOSTART="1", MXPROF_STORE=store, MXPROF_FULL_POLICY="ring",
+                       MXPROF_MEMORY_LIMIT_BYTES=str(1 << 20), MXPROF_NATIVE_FILENAME="ring.mxp")
+    subprocess.run([sys.executable, "-c", PROGRAM, BUILD / "libmxprof.so", how], cwd=tmp_path,
+                   env=environment, check=False, timeout=60)
+    return tmp_path / "ring.mxp"
+
+
+def threads_of(info):
+    lines = info.splitlines()
+    first = next(i for i, line in enumerate(lines) if line.split()[:2] == ["index", "tid"])
+    assert "held since" in lines[first]
+    rows = []
+    for line in lines[first + 1:]:
+        match = re.match(r" +(\d+) +\d+ +[\d.]+ +(?:running|[\d.]+) +(no more|[\d.]+) +(\d+) +\d+ ", line)
+        if match is None:
+            return rows
+        rows.append((match[2], int(match[3])))
+    return rows
+
+
+def test_info_tells_what_a_ring_holds(ring):
+    info = mxprof("info", ring).stdout
+    assert re.search(r"^ring     1 MiB; holds the last \d+\.\d{3} s of all threads; .*older records "
+                     "made room", info, re.MULTILINE)
+    total = int(re.search(r"^records  (\d+) in", info, re.MULTILINE)[1])
+    threads = threads_of(info)
+    assert len(threads) == 6
+    assert sum(records for _, records in threads) == total
+    assert threads[0][1] > 10000, "the main thread's are nearly all"
+    for since, records in threads[1:]:
+        assert (since == "no more") == (records == 0)
+        assert since == "no more" or float(since) < float(threads[0][0])
+
+
+def test_a_table_counts_from_where_all_threads_are_covered(ring):
+    held = threads_of(mxprof("info", ring).stdout)[0][1]
+    report = mxprof("report", ring).stdout
+    assert "counted from" in report
+    rows = {line.split()[0]: int(line.split()[1]) for line in report.splitlines()
+            if line.startswith(("early", "late"))}
+    assert "early" not in rows
+    assert held - 50 <= rows["late"] <= held  # scopes, states and values that stand are no spans
+
+
+def test_a_table_in_a_file_says_that_threads_cover_different_times(ring, tmp_path):
+    result = mxprof("convert", ring, "-o", tmp_path / "table.csv")
+    assert "may cover different times" in result.stderr
+
+
+def test_a_trace_that_is_no_ring_says_nothing_of_one(tmp_path):
+    import native_file  # pylint: disable=import-outside-toplevel
+    (tmp_path / "sample.mxp").write_bytes(native_file.sample().to_bytes())
+    for command in ("info", "report"):
+        assert "ring " not in mxprof(command, tmp_path / "sample.mxp").stdout
