@@ -4,7 +4,7 @@ or on the floor, and PyTorch's programs; they take turns as those of the runtime
 """
 import pathlib
 
-from runtime_claims import (Comparison, ON, Place, ProfiledStep, StepRecords, measure_claim, only)
+from runtime_claims import (AfterProfile, Comparison, ON, Place, ProfiledStep, StepRecords, measure_claim, only)
 
 BENCH = pathlib.Path(__file__).resolve().parent
 SIDE = BENCH / "python/python_side.py"
@@ -43,6 +43,7 @@ CLAIMS = [
     Comparison("E6 LeNet step in Python, median, over PyTorch", "lenet", ("lenet", "torch"), "ms"),
     Comparison("E6 LeNet step in Python, minimum, over PyTorch", "lenet", ("lenet", "torch"), "ms",
                pick=min),
+    AfterProfile("R11 a + 1 in Python after a profile, over before", "plus_one"),
     ProfiledStep("E7 LeNet step in Python, full profile, upper bound"),
     StepRecords("E7 LeNet step in Python, records times their cost"),
 ]

@@ -263,6 +263,39 @@ class StepRecords(typing.NamedTuple):
         return row
 
 
+# ---- what a profile leaves behind --------------------------------------------------------------
+class AfterProfile(typing.NamedTuple):
+    """An operation with the profiler off after a profile of the same work, over the same before it. A
+    process has one before, so each round is a process of its own. The least batch counts: what differs
+    by a few ns is lost in what a busy machine adds."""
+    name: str
+    workload: str
+    unit: str = "ns"
+    needs_peer: bool = False
+
+    def measure(self, row, place, options):
+        once = options._replace(rounds=1, seconds=0)
+        deadline = time.monotonic() + options.seconds
+        valid, run = [], 0
+        while len(valid) < options.rounds and (run == 0 or time.monotonic() < deadline):
+            with sides(place, (self.workload, "ours")) as (side,):
+                def run_round(number):
+                    took = self.turns(side)
+                    if number == 0:     # warm: this one is not counted
+                        return took, took
+                    side.turn(ON)
+                    self.turns(side)    # memory that the profile took goes, others come back
+                    return self.turns(side), took
+
+                valid += rounds(once, [side.process.pid], run_round)[0]
+            run += 1
+        return summarise(row, valid, run, options)
+
+    @staticmethod
+    def turns(side):
+        return min(answer["ns"] for _ in range(3) for answer in side.turn(OFF))
+
+
 # ---- memory ------------------------------------------------------------------------------------
 class QueuedBytes(typing.NamedTuple):
     name: str
@@ -308,6 +341,8 @@ CLAIMS = [
     Comparison("E8 FullyConnected, 256 x 2048 x 1024, over direct calls of oneDNN",
                "product_layer", ("library_layer", None), "GF/s", needs_peer=False),
     Comparison("E9 push and wait, over MXNet", "wait", ("wait", "original"), "us"),
+    AfterProfile("R11 empty operations after a profile, over before", "in_turn"),
+    AfterProfile("R11 a + 1 after a profile, over before", "plus_scalar"),
     QueuedBytes("E10 bytes per queued operation"),
 ]
 NAMES = [claim.name for claim in CLAIMS]
