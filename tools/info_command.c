@@ -185,6 +185,12 @@ static const char *loss_reason(uint32_t reason)
         return "the name table was full (recorded as <names full>)";
     case MXP_LOSS_THREAD:
         return "no memory for one more thread";
+    case MXP_LOSS_MISUSE:
+        return "spans were ended twice, or never begun";
+    case MXP_LOSS_DEEPER:
+        return "spans were open at a stop, deeper than the 31 that are kept";
+    case MXP_LOSS_NO_NUMBER:
+        return "samples of counters were no numbers";
     default:
         return "for a reason this version does not know";
     }

@@ -149,9 +149,8 @@ enum {
 };
 
 // ---- native file ------------------------------------------------------------------------------
-// header (64 B), then sections one after the other, each 16-byte aligned. Sections may repeat: a
-// later CLOCK, THREADS, LOSS, STATS or INFO replaces the earlier one, NAMES and CHUNK add. A file
-// that was closed properly ends with an END section.
+// header (64 B), then sections, each 16-byte aligned. A later CLOCK, THREADS, LOSS, STATS or INFO
+// replaces the earlier one, NAMES and CHUNK add. A file that was closed properly ends with END.
 #define MXP_FILE_MAGIC "\x89MXP\r\n\x1a\n"  // 8 bytes
 #define MXP_BYTE_ORDER_MARK 0x01020304u
 
@@ -168,11 +167,10 @@ typedef struct mxp_file_header {
     uint64_t checksum;  // of the 40 bytes before it
     uint64_t reserved[2];  // 0
 } mxp_file_header;
-
-// MAPPED: the recorder's own store, written through memory, and left as it stands when the process
-// dies. Until there is an END: zeros in place of a section end the file, of several CLOCK that with
-// the latest point counts, the chunk in which a thread has its cursor goes up to there (RECORDER).
-// PACKED: compressed by the command, which alone reads it (docs/format.md).
+// MAPPED: the recorder's store, left as it stands when the process dies. Until there is an END:
+// zeros in place of a section end the file, of several CLOCK that with the latest point counts, the
+// chunk in which a thread has its cursor goes up to there (RECORDER). PACKED: compressed by the
+// command.
 enum { MXP_FILE_MAPPED = 1, MXP_FILE_PACKED = 2 };
 
 #define MXP_SECTION_MAGIC 0x5350584du  // "MXPS"
@@ -211,11 +209,10 @@ typedef struct mxp_chunk_header {
 } mxp_chunk_header;
 
 #define MXP_SEQUENCE_STANDING 0xffffffffu
-
-// RECORDER, in mapped files: a thread as its recorder left it. Behind these 64 bytes stand its
-// mxp_recorder (record_inline.h), records lost (u64) and a name id (u32). A cursor c is the byte
-// c - block + (offset of this section) of the file if it lies within the MXP_BLOCK_BYTES behind
-// `block`, else the byte c - base. Cursor 0: there is no such thread.
+// RECORDER, in mapped files: a thread as its recorder left it. Behind it stand its mxp_recorder
+// (record_inline.h), records lost (u64) and a name id (u32). A cursor c is the byte c - block +
+// (offset of this section) if it lies within the MXP_BLOCK_BYTES behind `block`, else c - base. 0:
+// there is no such thread.
 typedef struct mxp_recorder_section {
     mxp_section section;
     uint32_t thread, tid;  // index, the operating system's number
@@ -276,7 +273,10 @@ enum {
     MXP_LOSS_MEMORY_FULL = 1,  // the cap was reached, policy drop, or no memory
     MXP_LOSS_IN_SIGNAL = 2,  // a handler interrupted a record
     MXP_LOSS_NAMES_FULL = 3,  // recorded under <names full>
-    MXP_LOSS_THREAD = 4  // no memory to register the thread
+    MXP_LOSS_THREAD = 4,  // no memory to register the thread
+    MXP_LOSS_MISUSE = 5,  // ends of spans that were ended before, or never begun
+    MXP_LOSS_DEEPER = 6,  // spans open at a stop, deeper than those that are kept by name
+    MXP_LOSS_NO_NUMBER = 7  // samples of counters that are not finite
 };
 
 typedef struct mxp_loss_entry {

@@ -29,6 +29,7 @@ extern "C" {
 #endif
 
 #define MXP_LAYOUT 1u  // of mxp_recorder and mxp_control_block
+#define MXP_REASON_BITS 21u  // of each of the last losses in a RECORDER's reserved[2]
 #define MXP_OPEN_MAX 31u  // open spans kept by name; deeper ones are recorded all the same
 
 typedef struct mxp_open_span {

@@ -318,6 +318,12 @@ const char *mxp__loss_reason(uint32_t reason)
         return "name table full";
     case MXP_LOSS_THREAD:
         return "no memory for the thread";
+    case MXP_LOSS_MISUSE:
+        return "ended twice, or never begun";
+    case MXP_LOSS_DEEPER:
+        return "open at a stop, deeper than the 31 that are kept";
+    case MXP_LOSS_NO_NUMBER:
+        return "samples that are no numbers";
     default:
         return "unknown reason";
     }

@@ -242,14 +242,17 @@ static bool open_span_read(mxp_thread *thread, uint32_t i, uint64_t *begin, uint
     return *begin != 0 && *begin == __atomic_load_n(&thread->hot.open[i].begin, __ATOMIC_RELAXED);
 }
 
-static bool is_closed(const mxp_thread *thread, uint64_t token)
+// Several spans may have begun in one tick: of `n` that stand up to slot `i`, `n` must be closed.
+static bool is_closed(const mxp_thread *thread, uint32_t i, uint64_t token)
 {
-    for (uint32_t i = 0; i < thread->closed_count; i++) {
-        if (thread->closed_tokens[i] == token) {
-            return true;
-        }
+    uint32_t open = 0, closed = 0;
+    for (uint32_t k = 0; k <= i; k++) {
+        open += __atomic_load_n(&thread->hot.open[k].begin, __ATOMIC_RELAXED) == token;
     }
-    return false;
+    for (uint32_t k = 0; k < thread->closed_count; k++) {
+        closed += thread->closed_tokens[k] == token;
+    }
+    return closed >= open;
 }
 
 // An open span of before `end`, if it is there: from now on it is written here and not at its end.
@@ -262,7 +265,7 @@ static bool claim_open_span(mxp_thread *thread, uint32_t i, uint64_t end, mxp_sp
     }
     bool claimed = open_span_read(thread, i, &span->begin_ticks, &span->name) &&
                    span->begin_ticks <= end && thread->closed_count < MXP_OPEN_MAX &&
-                   !is_closed(thread, span->begin_ticks);
+                   !is_closed(thread, i, span->begin_ticks);
     if (claimed) {
         thread->closed_tokens[thread->closed_count++] = span->begin_ticks;
     }
@@ -284,6 +287,20 @@ static void close_open_spans(mxp_thread *thread, uint64_t end)
     }
 }
 
+// Open spans that are deeper than the stack keeps have no name: a stop cannot write them. Each is
+// counted once, at the first stop, and not written at its end. While nobody records.
+static void count_deeper(uint64_t now)
+{
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        uint32_t depth = __atomic_load_n(&thread->hot.depth, __ATOMIC_RELAXED);
+        uint32_t deeper = depth > MXP_OPEN_MAX ? depth - MXP_OPEN_MAX : 0;
+        if (deeper > thread->deeper_counted) {
+            mxp__thread_lose(thread, MXP_LOSS_DEEPER, deeper - thread->deeper_counted, now);
+        }
+        thread->deeper_counted = deeper;
+    }
+}
+
 // The moment is read while everybody is held: no record that was taken before is later than it, and
 // who ends a span from then on knows it.
 static uint64_t close_gate(uint32_t state, int close_open)
@@ -297,6 +314,7 @@ static uint64_t close_gate(uint32_t state, int close_open)
     if (close_open && state != MXP__STATE_STOPPED) {
         mxp__stops_begin(end);
         __atomic_store_n(&mxp_control.closed_ticks, end, __ATOMIC_SEQ_CST);
+        count_deeper(end);
     }
     gate_classes(0);
     mxp__release();

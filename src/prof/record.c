@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counters, instants, flows, memory, operators and metadata, one function a kind. All of them are
 // "open, fill, close" of emit.h.
+#include <math.h>
 #include <mxprof/record.h>
 #include <string.h>
 
@@ -49,8 +50,21 @@ void mxp_counter_i64(uint32_t classes, mxp_name name, int64_t value)
     put_counter(classes, name, MXP_ARG_I64, (uint64_t)value, (double)value);
 }
 
+static void lose_sample(uint32_t classes)
+{
+    mxp_emit emit;
+    if (mxp_enabled(classes) && mxp__emit_enter(&emit, classes, 0)) {
+        mxp__thread_lose(emit.self, MXP_LOSS_NO_NUMBER, 1, emit.now);
+        mxp__emit_leave(emit.self);
+    }
+}
+
 void mxp_counter_f64(uint32_t classes, mxp_name name, double value)
 {
+    if (!isfinite(value)) {
+        lose_sample(classes);
+        return;
+    }
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     put_counter(classes, name, MXP_ARG_F64, bits, value);

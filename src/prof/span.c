@@ -63,14 +63,17 @@ __attribute__((noinline)) uint64_t mxp_span_begin_slow(uint32_t layout, mxp_name
 }
 
 // ---- open spans -------------------------------------------------------------------------------
+enum { ABSENT, KEPT, DEEPER };
+
 // Takes `token` off the stack. It is the innermost span unless begin and end were misused; spans
-// deeper than the stack keeps are only counted.
-static void open_pop(mxp_recorder *self, uint64_t token)
+// deeper than the stack keeps are only counted. ABSENT: it is not there.
+static int open_pop(mxp_recorder *self, uint64_t token)
 {
     uint32_t depth = self->depth;
     if (depth == 0) {
-        return;
+        return ABSENT;
     }
+    int where = depth > MXP_OPEN_MAX ? DEEPER : KEPT;
     uint32_t kept = depth < MXP_OPEN_MAX ? depth : MXP_OPEN_MAX;
     uint32_t at = kept;
     if (depth <= MXP_OPEN_MAX || self->open[MXP_OPEN_MAX].begin != token) {
@@ -78,8 +81,9 @@ static void open_pop(mxp_recorder *self, uint64_t token)
             at--;
         }
         if (at == 0 && depth <= MXP_OPEN_MAX) {
-            return;  // begun on another thread
+            return ABSENT;
         }
+        where = at != 0 ? KEPT : where;
         for (; at != 0 && at < kept; at++) {
             mxp_open_span above = self->open[at];
             // Nobody sees the one span's begin with the other's name (pairs with open_span_read).
@@ -92,6 +96,7 @@ static void open_pop(mxp_recorder *self, uint64_t token)
         __atomic_store_n(&self->open[depth - 1].begin, 0, __ATOMIC_RELAXED);
     }
     __atomic_store_n(&self->depth, depth - 1, __ATOMIC_RELAXED);
+    return where;
 }
 
 // Whether a stop has written this span already; forgets it. It is off the stack by now: so either
@@ -110,6 +115,37 @@ static bool take_closed_token(mxp_thread *self, uint64_t token)
     }
     mxp__spin_unlock(&mxp__pool_lock);
     return found;
+}
+
+// Whether one that is deeper than the stack keeps was open at the last stop, which counted it.
+static bool take_counted(mxp_thread *self, uint64_t token)
+{
+    uint32_t depth = self->hot.depth;
+    uint32_t deeper = depth > MXP_OPEN_MAX ? depth - MXP_OPEN_MAX : 0;
+    bool counted = token <= __atomic_load_n(&mxp_control.closed_ticks, __ATOMIC_RELAXED);
+    if (counted && self->deeper_counted > deeper) {
+        self->deeper_counted = deeper;
+    }
+    return counted;
+}
+
+// Of a token that is not on the stack: whether another thread has begun it. One that is on none was
+// given back before; what cannot be known counts as begun.
+static bool is_begun_elsewhere(mxp_thread *self, uint64_t token)
+{
+    bool begun = false;
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return true;
+    }
+    for (mxp_thread *thread = mxp__threads(); thread != NULL && !begun; thread = thread->next) {
+        uint32_t depth = __atomic_load_n(&thread->hot.depth, __ATOMIC_RELAXED);
+        begun = thread != self && depth > MXP_OPEN_MAX;
+        for (uint32_t i = 0; i < depth && i < MXP_OPEN_MAX && !begun && thread != self; i++) {
+            begun = __atomic_load_n(&thread->hot.open[i].begin, __ATOMIC_RELAXED) == token;
+        }
+    }
+    mxp__spin_unlock(&mxp__pool_lock);
+    return begun || mxp__thread_take_orphan();
 }
 
 // ---- writing ----------------------------------------------------------------------------------
@@ -192,25 +228,39 @@ static void emit_with_taps(const mxp_emit *emit, const mxp_span *span)
     }
 }
 
+// A token that was given back before, or never given out, makes no span; it is counted.
+static bool is_misuse(mxp_thread *self, int where, uint64_t token, uint64_t now)
+{
+    bool misuse = where == ABSENT && !is_begun_elsewhere(self, token);
+    if (misuse) {
+        mxp__thread_lose(self, MXP_LOSS_MISUSE, 1, now);
+    }
+    return misuse;
+}
+
 // The end of a lexical span that is not the usual case. busy is set by mxp_inline_end.
 static void end_unusual(mxp_thread *self, mxp_name name, uint64_t token, uint64_t end)
 {
     bool on = mxp__emit_gate_slow(MXP_CLASS_ALL);  // waits out a hold
     end = end > token ? end : token;
     mxp_span span = {.name = name, .begin_ticks = token, .end_ticks = end};
-    open_pop(&self->hot, token);
+    int where = open_pop(&self->hot, token);
+    if (where == DEEPER && take_counted(self, token)) {
+        mxp__emit_leave(self);
+        return;
+    }
     if (token <= __atomic_load_n(&mxp_control.closed_ticks, __ATOMIC_RELAXED)) {
         // Closed by a stop, which wrote it if it stood on the stack; else it is ours to write,
         // unless it was begun while recording was off.
         if (take_closed_token(self, token) || token <= mxp__rec.forked_ticks ||
-            !mxp__stops_behind(token, &span.end_ticks)) {
+            !mxp__stops_behind(token, &span.end_ticks) || is_misuse(self, where, token, end)) {
             mxp__emit_leave(self);
             return;
         }
         span.flags = MXP_SPAN_CLOSED_BY_STOP;
     } else if (!on) {
         uint64_t off = mxp__recorder_off_ticks();
-        if (token > off) {  // begun while recording went off
+        if (token > off || is_misuse(self, where, token, end)) {  // begun while recording went off
             mxp__emit_leave(self);
             return;
         }
@@ -218,6 +268,9 @@ static void end_unusual(mxp_thread *self, mxp_name name, uint64_t token, uint64_
             span.end_ticks = off;
             span.flags = MXP_SPAN_CLOSED_BY_STOP;
         }
+    } else if (is_misuse(self, where, token, end)) {
+        mxp__emit_leave(self);
+        return;
     }
     emit_with_taps(&(mxp_emit){.self = self, .now = end}, &span);
 }

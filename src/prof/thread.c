@@ -19,6 +19,7 @@ static struct {
     mxp_thread *list;  // pushed under the pool lock, unlinked under the drain lock
     uint32_t next_index;  // atomic
     uint32_t settling;  // atomic: threads on their way into the list
+    uint64_t orphans;  // atomic: spans that released threads have left open
     uint64_t lost;  // atomic: records of threads that could not register
     uint64_t lost_from, lost_to;
 } threads;
@@ -259,10 +260,33 @@ mxp_thread *mxp__thread_self(void)
     return self;
 }
 
+bool mxp__thread_take_orphan(void)
+{
+    uint64_t left = __atomic_load_n(&threads.orphans, __ATOMIC_RELAXED);
+    while (left > 0 && !__atomic_compare_exchange_n(&threads.orphans, &left, left - 1, false,
+                                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+    return left > 0;
+}
+
+// For who reads the file after a death: `lost` counts them, too.
+static void note_reason(mxp_thread *self, uint32_t reason, uint64_t count)
+{
+    if (reason < MXP_LOSS_MISUSE || reason > MXP_LOSS_NO_NUMBER) {
+        return;
+    }
+    unsigned shift = (reason - MXP_LOSS_MISUSE) * MXP_REASON_BITS;
+    uint64_t most = (UINT64_C(1) << MXP_REASON_BITS) - 1;
+    uint64_t counted = self->hot.reserved[2] >> shift & most;
+    uint64_t now = count > most - counted ? most : counted + count;
+    self->hot.reserved[2] += (now - counted) << shift;
+}
+
 void mxp__thread_lose(mxp_thread *self, uint32_t reason, uint64_t count, uint64_t now)
 {
     __atomic_fetch_add(&self->lost, count, __ATOMIC_RELAXED);
     self->lost_before += count;
+    note_reason(self, reason, count);
     mxp_loss_window *window = NULL;
     for (size_t i = 0; i < MXP__LOSS_WINDOWS && window == NULL; i++) {
         mxp_loss_window *each = &self->loss[i];
@@ -301,6 +325,7 @@ void mxp__thread_release(mxp_thread *thread)
         link = &(*link)->next;
     }
     __atomic_store_n(link, thread->next, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&threads.orphans, thread->hot.depth, __ATOMIC_RELAXED);
     mxp__spin_unlock(&mxp__pool_lock);
     if (mxp__store_leave(thread, false)) {
         mxp__pool_give_block(mxp__thread_block(thread));
@@ -320,7 +345,7 @@ void mxp__threads_fork_child(void)
     threads.list = NULL;
     threads.next_index = 0;
     threads.settling = 0;
-    threads.lost = threads.lost_from = 0;
+    threads.lost = threads.lost_from = threads.orphans = 0;
     if (mxp_self != NULL) {
         call_at_exit(NULL);
         mxp_self = NULL;

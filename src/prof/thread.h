@@ -60,6 +60,7 @@ typedef struct mxp_thread {
     mxp_loss_window loss[MXP__LOSS_WINDOWS];
     struct mxp_stats_table *stats;
     // spans a stop has closed in the owner's place; under the pool lock
+    uint32_t deeper_counted;  // spans deeper than the stack that stops have counted and not closed
     uint32_t closed_count;
     uint64_t closed_tokens[MXP_OPEN_MAX];
     // under the drain lock
@@ -127,6 +128,10 @@ bool mxp__thread_new_chunk(mxp_thread *self, uint64_t now);
 // Back to the empty embedded chunk: its other chunks are no longer its own. By the owner, or while
 // nobody records.
 void mxp__thread_restart(mxp_thread *thread, uint64_t now);
+
+// Whether a thread that was released has left open spans of which none has been ended elsewhere
+// yet; takes one.
+bool mxp__thread_take_orphan(void);
 
 void mxp__thread_lose(mxp_thread *self, uint32_t reason, uint64_t count, uint64_t now);
 

@@ -266,6 +266,24 @@ static uint64_t find_last_moment(mxp_file_index *index, const mxp_file_tables *t
     return last;
 }
 
+// What is not counted under another reason had no room.
+static int add_counted_losses(mxp_file_tables *tables, const mxp_recorder_section *head,
+                              const recorder_state *state, uint64_t last)
+{
+    uint64_t rest = state->lost, packed = state->hot.reserved[2];
+    int error = MXP_OK;
+    for (uint32_t reason = MXP_LOSS_MISUSE; reason <= MXP_LOSS_NO_NUMBER && error == MXP_OK;
+         reason++, packed >>= MXP_REASON_BITS) {
+        uint64_t count = packed & ((1u << MXP_REASON_BITS) - 1);
+        count = count < rest ? count : rest;
+        rest -= count;
+        error = add_loss(tables, head->thread, reason, count, head->start_ticks, last);
+    }
+    return error == MXP_OK
+               ? add_loss(tables, head->thread, MXP_LOSS_MEMORY_FULL, rest, head->start_ticks, last)
+               : error;
+}
+
 static int add_recorder(mxp_file_tables *tables, const mxp_file_index *index, size_t number,
                         uint64_t last)
 {
@@ -277,8 +295,7 @@ static int add_recorder(mxp_file_tables *tables, const mxp_file_index *index, si
     }
     int error = add_thread(tables, &head, &state);
     if (error == MXP_OK) {
-        error =
-            add_loss(tables, head.thread, MXP_LOSS_MEMORY_FULL, state.lost, head.start_ticks, last);
+        error = add_counted_losses(tables, &head, &state, last);
     }
     if (error == MXP_OK) {
         error = add_loss(tables, head.thread, MXP_LOSS_IN_SIGNAL, state.hot.lost_busy,

@@ -2,6 +2,7 @@
 // Lexical spans: what is recorded, in which form, and what happens around stop and pause.
 #include "cmocka_all.h"
 
+#include <math.h>
 #include <pthread.h>
 
 #include <mxprof/record.h>
@@ -17,6 +18,24 @@ static int start(void **state)
     name_a = mxp_span_name("test", "a");
     name_b = mxp_span_name("test", "b");
     return live_events_start(state);
+}
+
+static uint64_t lost_for(const live_events *live, uint32_t reason)
+{
+    uint64_t lost = 0;
+    for (size_t i = 0; i < live->source->loss_count; i++) {
+        const mxp_loss_entry *loss = &live->source->losses[i];
+        lost += loss->reason == reason ? loss->count : 0;
+    }
+    return lost;
+}
+
+static uint64_t lost_so_far(uint32_t reason)
+{
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    uint64_t lost = lost_for(&live, reason);
+    live_events_free(&live);
+    return lost;
 }
 
 static void nested_spans_keep_order_and_times(void **state)
@@ -206,6 +225,120 @@ static void span_ended_on_another_thread_is_recorded_there(void **state)
     mxp_span_end(name_a, token);  // takes it off this thread's stack
 }
 
+static void a_token_that_is_given_back_twice_makes_one_span(void **state)
+{
+    (void)state;
+    uint64_t token = mxp_span_begin(name_a);
+    mxp_span_end(name_a, token);
+    mxp_span_end(name_a, token);
+    uint64_t outer = mxp_span_begin(name_b);
+    mxp_span_end(name_a, token);
+    mxp_span_end(name_a, outer + 1);  // never given out
+    mxp_span_end(name_b, outer);
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "a"), 1);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "b"), 1);
+    assert_int_equal(lost_for(&live, MXP_LOSS_MISUSE), 3);
+    live_events_free(&live);
+    mxp__recorder_stop(1);
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    mxp_span_end(name_a, token);  // after the stop it is no span of then either
+    live = live_events_take(MXP__CONSUMER_FILE);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "a"), 0);
+    assert_int_equal(lost_for(&live, MXP_LOSS_MISUSE), 4);
+    live_events_free(&live);
+}
+
+static void *begin_and_leave(void *token)
+{
+    *(uint64_t *)token = mxp_span_begin(name_a);
+    return NULL;
+}
+
+static void a_span_of_a_thread_that_is_gone_can_be_ended_elsewhere(void **state)
+{
+    (void)state;
+    uint64_t token;
+    pthread_t thread;
+    pthread_create(&thread, NULL, begin_and_leave, &token);
+    pthread_join(thread, NULL);
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    live_events_free(&live);
+    mxp__live_tidy();
+    mxp_span_end(name_a, token);
+    live = live_events_take(MXP__CONSUMER_FILE);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "a"), 1);
+    live_events_free(&live);
+}
+
+// Beyond the outermost 31 a stop knows no names. What it counts its end does not record.
+static void open_spans_deeper_than_the_stack_are_counted_once(void **state)
+{
+    (void)state;
+    enum { DEPTH = 100 };
+    uint64_t tokens[DEPTH], before = lost_so_far(MXP_LOSS_DEEPER);
+    for (int i = 0; i < DEPTH; i++) {
+        tokens[i] = mxp_span_begin(name_a);
+    }
+    mxp__recorder_stop(1);
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "a"), MXP_OPEN_MAX);
+    assert_int_equal(lost_for(&live, MXP_LOSS_DEEPER) - before, DEPTH - MXP_OPEN_MAX);
+    live_events_free(&live);
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    for (int i = DEPTH; i-- > DEPTH / 2;) {
+        mxp_span_end(name_a, tokens[i]);
+    }
+    for (int i = DEPTH / 2; i < DEPTH; i++) {
+        tokens[i] = mxp_span_begin(name_b);
+    }
+    mxp__recorder_stop(1);
+    live = live_events_take(MXP__CONSUMER_FILE);
+    assert_int_equal(lost_for(&live, MXP_LOSS_DEEPER) - before, DEPTH - MXP_OPEN_MAX + DEPTH / 2);
+    live_events_free(&live);
+    for (int i = DEPTH; i-- > 0;) {
+        mxp_span_end(i < DEPTH / 2 ? name_a : name_b, tokens[i]);
+    }
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    live = live_events_take(MXP__CONSUMER_FILE);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, NULL), 0);
+    live_events_free(&live);
+}
+
+static void open_spans_that_began_in_one_tick_are_told_apart(void **state)
+{
+    (void)state;
+    for (int when = 0; when < 2; when++) {
+        uint64_t now = mxp_ticks();
+        uint64_t outer = mxp_begin_at(MXP_CLASS_USER, name_a, now);
+        uint64_t inner = mxp_begin_at(MXP_CLASS_USER, name_b, now);
+        assert_int_equal(outer, inner);
+        if (when == 0) {
+            mxp__recorder_stop(1);
+            mxp__recorder_start(MXP_CLASS_ALL, 0);
+        }
+        mxp_end_at(name_b, inner, 0);
+        mxp_end_at(name_a, outer, 0);
+        live_events live = live_events_take(MXP__CONSUMER_FILE);
+        assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "a"), 1);
+        assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "b"), 1);
+        live_events_free(&live);
+    }
+}
+
+static void samples_that_are_no_numbers_are_counted(void **state)
+{
+    (void)state;
+    mxp_name level = mxp_intern("test", "level", MXP_STYLE_COUNTER, MXP_UNIT_NONE);
+    mxp_counter_f64(MXP_CLASS_USER, level, (double)NAN);
+    mxp_counter_f64(MXP_CLASS_USER, level, (double)-INFINITY);
+    mxp_counter_f64(MXP_CLASS_USER, level, 2.5);
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    assert_int_equal(live_events_count(&live, MXP_KIND_COUNTER, "level"), 1);
+    assert_int_equal(lost_for(&live, MXP_LOSS_NO_NUMBER), 2);
+    live_events_free(&live);
+}
+
 static void wrong_layout_records_nothing(void **state)
 {
     (void)state;
@@ -310,12 +443,13 @@ static void span_begun_while_stopped_is_none(void **state)
     live_events_free(&live);
 }
 
-// Deeper than the stack keeps spans by name, so that no stop can close them.
-static void deep_spans_end_with_the_first_stop_they_met(void **state)
+// Deeper than the stack keeps spans by name, so that no stop can close them: the first one counts
+// them.
+static void spans_end_with_the_first_stop_they_met_or_are_counted_by_it(void **state)
 {
     (void)state;
     enum { DEPTH = 40, STOPS = 3 };
-    uint64_t tokens[DEPTH], off[STOPS];
+    uint64_t tokens[DEPTH], off[STOPS], lost_before = lost_so_far(MXP_LOSS_DEEPER);
     for (int i = 0; i < DEPTH; i++) {
         tokens[i] = mxp_span_begin(name_a);
     }
@@ -327,8 +461,9 @@ static void deep_spans_end_with_the_first_stop_they_met(void **state)
         mxp_span_end(name_a, tokens[i]);
     }
     live_events live = live_events_take(MXP__CONSUMER_FILE);
-    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "a"), DEPTH);
-    for (size_t i = 0; i < DEPTH; i++) {
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "a"), MXP_OPEN_MAX);
+    assert_int_equal(lost_for(&live, MXP_LOSS_DEEPER) - lost_before, DEPTH - MXP_OPEN_MAX);
+    for (size_t i = 0; i < MXP_OPEN_MAX; i++) {
         const mxp_event *span = live_events_find(&live, MXP_KIND_SPAN, "a", i);
         assert_int_equal(span->flags, MXP_SPAN_CLOSED_BY_STOP);
         assert_int_equal(span->end_ticks, off[0]);
@@ -361,7 +496,7 @@ int main(void)
         TEST(begin_read_before_a_stop_is_a_span_of_the_next_start),
         TEST(begin_read_while_stopped_is_a_span_of_the_next_start),
         TEST(span_begun_while_stopped_is_none),
-        TEST(deep_spans_end_with_the_first_stop_they_met),
+        TEST(spans_end_with_the_first_stop_they_met_or_are_counted_by_it),
         TEST(end_read_before_a_pause_is_kept),
         TEST(nothing_is_recorded_while_off),
         TEST(span_open_at_stop_is_closed_once_and_flagged),
@@ -372,6 +507,11 @@ int main(void)
         TEST(span_longer_than_32_bits_is_a_long_span),
         TEST(long_span_keeps_arguments_lane_and_flags),
         TEST(span_ended_on_another_thread_is_recorded_there),
+        TEST(a_token_that_is_given_back_twice_makes_one_span),
+        TEST(a_span_of_a_thread_that_is_gone_can_be_ended_elsewhere),
+        TEST(open_spans_deeper_than_the_stack_are_counted_once),
+        TEST(open_spans_that_began_in_one_tick_are_told_apart),
+        TEST(samples_that_are_no_numbers_are_counted),
         TEST(wrong_layout_records_nothing),
         TEST(scope_macro_records_its_block),
     };
