@@ -308,6 +308,9 @@ uint32_t mxp__event_variable(const mxp_event *event, uint32_t i)
     assert(event->kind == MXP_KIND_OPERATOR && i < event->value.u64);
     const uint64_t *words = event->words + 2 * units_of(event->words);
     while (i >= variables_in(words)) {
+        if (units_of(words) == 0) {
+            return 0;  // pages of a file that was shortened since
+        }
         i -= variables_in(words);
         words += 2 * units_of(words);
     }

@@ -29,8 +29,9 @@ enum { READ_BYTES = 1 << 16, ALIGN_BYTES = 16 };
 // the system maps whole neighbourhoods of the pages that are read.
 static const uint64_t resident_bytes = (uint64_t)16 << 20;
 
-// Up to this size a file is copied: as fast as mapping it.
-static const size_t copied_bytes = (size_t)64 << 20;
+// Up to this size a file is always copied. Of larger ones that takes as long as a quarter of
+// converting them.
+static const size_t copied_bytes = (size_t)1 << 20;
 
 bool mxp__file_bytes_may_map;
 

@@ -6,6 +6,8 @@ import os
 import pathlib
 import struct
 import subprocess
+import threading
+import time
 
 import pytest
 
@@ -120,6 +122,39 @@ def test_recover_says_how_much_is_left_out(large):
     assert result.returncode == 1
     assert f"damaged    1 chunks: {lost_bytes} bytes of records are left out" in result.stdout
     assert "recovered  202 records" in result.stdout
+
+
+@pytest.mark.parametrize("command", [("info",), ("report",), ("convert", "-o", "/dev/null", "--to", "chrome"),
+                                     ("convert", "-o", "/dev/null", "--to", "perfetto"),
+                                     ("merge", "-o", "merged.mxp")])
+def test_a_file_that_is_shortened_while_it_is_read_ends_no_command(command, tmp_path):
+    file = three_threads()
+    room = struct.pack("=IHHQQQ", 0x5350584D, 1, 0, 8 << 20, 0, (8 << 20) - 64)
+    record = native_file.words(native_file.word0("span", 1, 2000), file.name("work", "app", "span"))
+    chunk = room + struct.pack("=IIQQQ", 0, 1, 1000, 0, 0) + record * (((8 << 20) - 64) // 16)
+    sections = [data for _, data in file.sections()]
+    path = tmp_path / "shrinks.mxp"
+    whole = file.header() + b"".join(sections[:-1]) + chunk
+    path.write_bytes(whole)
+    stop = threading.Event()
+
+    def shrink():
+        while not stop.is_set():
+            os.truncate(path, 2 << 20)
+            time.sleep(0.002)
+            with path.open("r+b") as out:
+                out.write(whole)
+            time.sleep(0.002)
+
+    thread = threading.Thread(target=shrink)
+    thread.start()
+    try:
+        for _ in range(25):
+            result = mxprof(command[0], path, *command[1:], folder=tmp_path)
+            assert result.returncode in (0, 1), (result.returncode, result.stderr)
+    finally:
+        stop.set()
+        thread.join()
 
 
 def test_a_foreign_file_in_a_directory_is_named_and_the_rest_is_not_called_damaged(tmp_path):
