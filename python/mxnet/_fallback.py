@@ -87,7 +87,7 @@ def thread_seen() -> None:
             return
         if name in _handed_over or len(_handed_over) < _NAMES_MAX:
             _handed_over.add(name)
-            _recorder.mxp_thread_name(name.encode("utf-8", "surrogateescape"))
+            _recorder.mxp_thread_name(name.encode("utf-8", "replace"))
 
 
 def thread_renamed() -> None:

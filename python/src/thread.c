@@ -45,7 +45,7 @@ static void hand_over(PyObject *name)
     if (PyUnicode_CompareWithASCIIString(name, "MainThread") == 0 || !may_be_kept(name)) {
         return;
     }
-    PyObject *text = PyUnicode_AsEncodedString(name, "utf-8", "surrogateescape");
+    PyObject *text = PyUnicode_AsEncodedString(name, "utf-8", "replace");
     if (text != NULL) {
         core_mx.mxp_thread_name(PyBytes_AS_STRING(text));
         Py_DECREF(text);

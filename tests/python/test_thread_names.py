@@ -117,7 +117,7 @@ begin()
 with concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix='my pool') as pool:
     list(pool.map(work, range(3)))
 run(lambda: work(0), 'my \\u00fcnic\\u00f6de thread with a name that is longer than fifteen bytes')
-run(lambda: work(0), 'my lone \\udc80')
+run(lambda: work(0), 'my lone \\ud800')
 finish()
 """, tmp_path, **core)
     assert (done.code, done.err) == (0, "")
