@@ -68,6 +68,33 @@ def test_python_program_prints_a_table_and_leaves_a_trace(tmp_path):
         "net:dense0:", "net:dense1:"}
 
 
+KILLED = """
+import os
+from mxnet import profiler
+span, counter = profiler.Span("step"), profiler.Domain("train").new_counter("number")
+for number in range(200_000):
+    with span: counter.set_value(number)
+with span: os.kill(os.getpid(), 9)
+"""
+
+
+def test_what_is_known_of_a_killed_process_stands_there_as_the_command_prints_it(tmp_path):
+    console = re.search(r"^\$ (MXNET_PROFILER_AUTOSTART=1 .*?)^```", README, re.MULTILINE | re.DOTALL)[1]
+    command, shown = re.split(r"^\$ mxprof info run\.mxp\n", console, flags=re.MULTILINE)
+    variables = dict(re.findall(r"(\w+)=(\S+)", command))
+    variables.update(PYTHONPATH=str(SOURCE / "python"), MXNET_LIBRARY_PATH=str(BUILD),
+                     MXPROF_MEMORY_LIMIT_BYTES=str(2 << 20))
+    ended = subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, env={**os.environ, **variables},
+                           check=False, timeout=60)
+    assert ended.returncode == -9
+    printed = run(BUILD / "mxprof", "info", "run.mxp", cwd=tmp_path).stdout
+    assert '"step" for' in printed
+
+    def form(line):
+        return re.sub(r'"\w+" for', "NAME for", re.sub(r"[\d.]+", "N", line))
+    assert {form(line) for line in shown.splitlines()} <= {form(line) for line in printed.splitlines()}
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page):
     folder = (SOURCE / page).parent
