@@ -16,6 +16,7 @@
 #include "prof/state.h"
 #include "prof/stops.h"
 #include "prof/store.h"
+#include "prof/store_due.h"
 
 mxp_control_block mxp_control = {.layout = MXP_LAYOUT};
 
@@ -195,6 +196,14 @@ void mxp__recorder_calibrate(void)
     }
 }
 
+// Where a file is due, the first record says it (thread.c): until then there is nothing to be told.
+static void say_state(uint64_t state)
+{
+    if (!mxp__store_is_due()) {
+        mxp__meta(MXP_META_STATE, 0, state, 0, MXP__FORCED);
+    }
+}
+
 uint64_t mxp__recorder_start(uint32_t classes, int resumed)
 {
     mxp__clock_source();
@@ -213,7 +222,7 @@ uint64_t mxp__recorder_start(uint32_t classes, int resumed)
             mxp__pool_prefill();
         }
         ask_for_scopes();
-        mxp__meta(MXP_META_STATE, 0, resumed ? 3 : 1, 0, MXP__FORCED);
+        say_state(resumed ? 3 : 1);
         now = mxp_ticks();
         __atomic_store_n(&mxp__rec.state, MXP__STATE_ON, __ATOMIC_RELEASE);
     }
@@ -332,7 +341,7 @@ uint64_t mxp__recorder_stop(int close_open)
         }
     }
     if (state == MXP__STATE_ON || (close_open && state == MXP__STATE_PAUSED)) {
-        mxp__meta(MXP_META_STATE, 0, close_open ? 0 : 2, 0, MXP__FORCED);
+        say_state(close_open ? 0 : 2);
         __atomic_store_n(&mxp__rec.state, close_open ? MXP__STATE_STOPPED : MXP__STATE_PAUSED,
                          __ATOMIC_RELEASE);
     }

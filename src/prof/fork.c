@@ -9,6 +9,7 @@
 #include "prof/ring.h"
 #include "prof/state.h"
 #include "prof/store.h"
+#include "prof/store_due.h"
 
 static uint64_t saved_signals[16];
 
@@ -16,6 +17,7 @@ void mxp__recorder_fork_prepare(void)
 {
     mxp__drain_lock();
     mxp__os_block_signals(saved_signals);
+    mxp__store_due_fork_prepare();
     mxp__names_lock();
     mxp__spin_lock(&mxp__pool_lock);
 }
@@ -24,6 +26,7 @@ void mxp__recorder_fork_parent(void)
 {
     mxp__spin_unlock(&mxp__pool_lock);
     mxp__names_unlock();
+    mxp__store_due_fork_parent();
     mxp__os_restore_signals(saved_signals);
     mxp__drain_unlock();
 }
@@ -35,6 +38,7 @@ void mxp__recorder_fork_child(void)
     // Spans that were open here belong to the parent.
     mxp__rec.forked_ticks = mxp_ticks();
     mxp_control.closed_ticks = mxp__rec.forked_ticks;
+    mxp__store_due_fork_child();
     mxp__store_fork_child();
     mxp__threads_fork_child();
     mxp__pool_fork_child();

@@ -254,6 +254,11 @@ void mxp__names_lock(void)
     mxp__spin_lock(&table.lock);
 }
 
+bool mxp__names_try_lock(void)
+{
+    return mxp__spin_lock(&table.lock);
+}
+
 void mxp__names_unlock(void)
 {
     mxp__spin_unlock(&table.lock);

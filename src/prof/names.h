@@ -4,6 +4,7 @@
 #ifndef MXP_PROF_NAMES_H
 #define MXP_PROF_NAMES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "trace/source.h"
@@ -21,6 +22,7 @@ uint64_t mxp__name_losses(void);  // interns answered MXP_NAME_FULL
 // Between the two no name is added: around a fork, so that the child finds the table in one piece
 // (the names stay in it), and around a change of who is told of new names.
 void mxp__names_lock(void);
+bool mxp__names_try_lock(void);  // false: a handler has interrupted who holds it on this thread
 void mxp__names_unlock(void);
 // Calls `visit` for all names, and again for each one that is added later. Under the lock.
 void mxp__names_each(void (*visit)(uint32_t id, const mxp_name_view *name));

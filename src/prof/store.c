@@ -154,16 +154,25 @@ void mxp__store_put_clock(const void *section, size_t size_bytes)
 }
 
 // ---- begin and end -----------------------------------------------------------------------------
-static int fill(mxp_recording_file *store, const mxp_file_header *header, const void *sections,
-                size_t sections_bytes)
+bool mxp__store_fill(mxp_recording_file *store, const mxp_file_header *header, const void *sections,
+                     size_t sections_bytes)
 {
     store->used_bytes = MXP__STORE_HEADER_BYTES + sections_bytes;
     if (!mxp__mapped_file_reserve(&store->file, store->used_bytes)) {
-        return mxp__fail(MXP_EIO, "cannot record into a file: there is no room for it on the disk");
+        return false;
     }
     memcpy(store->file.base, header, sizeof *header);
     memcpy(store->file.base + MXP__STORE_HEADER_BYTES, sections, sections_bytes);
-    return MXP_OK;
+    return true;
+}
+
+static int fill(mxp_recording_file *store, const mxp_file_header *header, const void *sections,
+                size_t sections_bytes)
+{
+    return mxp__store_fill(store, header, sections, sections_bytes)
+               ? MXP_OK
+               : mxp__fail(MXP_EIO,
+                           "cannot record into a file: there is no room for it on the disk");
 }
 
 static int create(mxp_recording_file **created, const char *path, uint64_t limit_bytes)

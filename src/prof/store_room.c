@@ -7,7 +7,7 @@
 
 enum {
     PREPARE_BYTES = 256 << 10,  // of it at a time: the lock is held for some tens of microseconds
-    STEP_LEAST_BYTES = 1 << 20,  // by which the file grows: an eighth of it within these bounds
+    STEP_LEAST_BYTES = 256 << 10,  // by which the file grows: an eighth of it within these bounds
     STEP_MOST_BYTES = 16 << 20
 };
 

@@ -40,6 +40,10 @@ static inline bool mxp__store_file_holds(const mxp_recording_file *store, const 
 // Room of whole pages, with the header of a section whose content is zeros. Null: there is none.
 mxp_section *mxp__store_take_room(mxp_recording_file *store, unsigned type, uint64_t size_bytes);
 
+// What a file begins with. False: no room for it.
+bool mxp__store_fill(mxp_recording_file *store, const mxp_file_header *header, const void *sections,
+                     size_t sections_bytes);
+
 // store_threads.c: a thread that goes over to the file; nobody records meanwhile.
 void mxp__store_home_running(mxp_recording_file *store, mxp_thread *thread);
 // The next record of the thread opens a chunk where chunks now come from.

@@ -12,6 +12,7 @@
 #include "prof/ring.h"
 #include "prof/state.h"
 #include "prof/store.h"
+#include "prof/store_due.h"
 
 __thread mxp_recorder *mxp_self __attribute__((tls_model("initial-exec")));
 
@@ -238,15 +239,38 @@ static mxp_thread *thread_register(void)
     mxp__thread_restart(self, now);
     uint64_t signals[16];
     mxp__os_block_signals(signals);  // a handler here would wait for a hold that waits for us
-    mxp_thread *registered = settle_in(self);
+    bool made;
+    mxp_thread *registered = mxp__store_make_due(&made) ? settle_in(self) : NULL;
     mxp__os_restore_signals(signals);
     if (registered != self) {
         mxp__pool_give_block(block);
     }
     if (registered == NULL) {
         count_registration_loss(now);
+    } else if (made && mxp__recorder_is_on()) {
+        mxp__meta(MXP_META_STATE, 0, 1, 0, MXP__FORCED);
     }
     return registered;
+}
+
+// ---- the first record of a process -------------------------------------------------------------
+static bool (*first_call)(void);  // atomic
+
+void mxp__thread_at_first(bool (*call)(void))
+{
+    __atomic_store_n(&first_call, call, __ATOMIC_RELEASE);
+}
+
+// A blocked signal may be that of the handler we are in.
+static void call_first(void)
+{
+    bool (*call)(void) = __atomic_load_n(&first_call, __ATOMIC_ACQUIRE);
+    if (call != NULL && !mxp__os_blocks_signals() &&
+        __atomic_compare_exchange_n(&first_call, &call, NULL, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_RELAXED) &&
+        !call()) {
+        mxp__thread_at_first(call);
+    }
 }
 
 mxp_thread *mxp__thread_self(void)
@@ -256,6 +280,7 @@ mxp_thread *mxp__thread_self(void)
     }
     int saved = errno;
     mxp_thread *self = thread_register();
+    call_first();
     errno = saved;
     return self;
 }

@@ -6,9 +6,11 @@
 
 #include "prof/pages.h"
 #include "prof/recorder.h"
+#include "prof/thread.h"
 #include "session/dump.h"
 #include "session/handles.h"
 #include "session/session.h"
+#include "session/snapshot.h"
 
 static void prepare(void)
 {
@@ -26,14 +28,18 @@ static void in_parent(void)
     mxp__unlock(&mxp__session_storage()->lock);
 }
 
-// With store "file" a child records like its parent, into a file of its own. Files of other kinds
-// and the thread that writes them are there when it asks for them.
+// With store "file" a child records like its parent, into a file of its own, which is made at its
+// first record; then, too, the thread that takes snapshots begins. Files of other kinds and the
+// thread that writes them are there when it asks for them.
 static void record_on(mxp_session *session)
 {
     int continuous = session->config.continuous_dump;
     session->config.continuous_dump = 0;
+    session->in_fork = true;
     mxp__session_run_locked(session);
+    session->in_fork = false;
     session->config.continuous_dump = continuous;
+    mxp__thread_at_first(mxp__snapshot_wanted() ? mxp__writer_start : NULL);
 }
 
 // What a thread of the parent is writing is left as it is; else the child's copies are closed. A
@@ -55,6 +61,7 @@ static void in_child(void)
 {
     mxp_session *session = mxp__session_storage();
     mxp__realloc_fork_child();
+    mxp__thread_at_first(NULL);
     mxp__recorder_fork_child();
     mxp__slots_fork_child();
     mxp__unlock(&session->lock);

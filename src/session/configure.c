@@ -103,7 +103,7 @@ static int end_files_in_turn(mxp_session *session, const mxp_config *next)
         mxp__dump_write_in_turn(session);
     }
     mxp__files_close_in_turn(session);
-    bool ends = mxp__store_is_open() && !keeps_file(session, next);
+    bool ends = mxp__session_has_file() && !keeps_file(session, next);
     return ends ? mxp__record_file_end_in_turn(session) : MXP_OK;
 }
 

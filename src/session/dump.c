@@ -97,9 +97,10 @@ static int begin_file(mxp_session *session)
 {
     mxp_strbuf name = {0};
     mxp__native_name(session, &name);
+    int (*begin)(const char *, uint64_t) =
+        session->in_fork ? mxp__record_file_plan : mxp__record_file_begin;
     int error = name.failed ? mxp__fail_memory("a file name")
-                            : mxp__record_file_begin(mxp__strbuf_text(&name),
-                                                     session->config.memory_limit_bytes);
+                            : begin(mxp__strbuf_text(&name), session->config.memory_limit_bytes);
     mxp__strbuf_fini(&name);
     return error;
 }
@@ -126,7 +127,7 @@ void mxp__files_give_locked(mxp_session *session)
         session->close_files = false;
     }
     bool begin = session->begin_file && session->running && mxp__session_wants_file(session) &&
-                 !mxp__store_is_open();
+                 !mxp__session_has_file();
     session->begin_file = false;
     if (begin && begin_file(session) != MXP_OK) {
         fprintf(stderr, "mxprof: %s\n", mxp_last_error());
@@ -144,7 +145,7 @@ typedef struct output {
 static int output_init(const mxp_session *session, output *out)
 {
     *out = (output){
-        .wants_native = session->config.native_filename != NULL && !mxp__store_is_open(),
+        .wants_native = session->config.native_filename != NULL && !mxp__session_has_file(),
     };
     output_name(session, session->config.filename, &out->chrome);
     mxp__native_name(session, &out->native);
@@ -307,9 +308,9 @@ int mxp__dump_last_locked(mxp_session *session)
     int error = MXP_OK;
     mxp__files_take_locked(session);
     if (!session->exited && session->output) {
-        mxp__session_stop_locked(session);
         // A forked child leaves the file it has recorded into, and no more.
-        bool only_file = session->inherited && mxp__store_is_open();
+        bool only_file = session->inherited && mxp__session_has_file();
+        mxp__session_stop_locked(session);
         if (!only_file && is_needed(session)) {
             error = dump_in_turn(session, true);
         } else {

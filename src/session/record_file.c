@@ -13,6 +13,7 @@
 #include "prof/recorder.h"
 #include "prof/ring.h"
 #include "prof/store.h"
+#include "prof/store_due.h"
 #include "session/turn.h"
 #include "trace/section_writer.h"
 
@@ -43,7 +44,10 @@ static int build_first(mxp_section_writer *writer, const mxp_source *source, mxp
     return error == MXP_OK ? append_built(sections, writer) : error;
 }
 
-static int open_store(const char *path, uint64_t limit_bytes)
+typedef int (*store_opener)(const char *path, uint64_t limit_bytes, const mxp_file_header *header,
+                            const void *sections, size_t sections_bytes);
+
+static int open_store(const char *path, uint64_t limit_bytes, store_opener open)
 {
     mxp__recorder_calibrate();  // a death must not leave ticks of unknown length
     mxp_source *source = NULL;
@@ -56,7 +60,7 @@ static int open_store(const char *path, uint64_t limit_bytes)
     mxp_file_header header = mxp__file_header_of(source, MXP__STORE_HEADER_BYTES, MXP_FILE_MAPPED);
     error = build_first(&writer, source, &sections);
     if (error == MXP_OK) {
-        error = mxp__store_open(path, limit_bytes, &header, sections.data, sections.length);
+        error = open(path, limit_bytes, &header, sections.data, sections.length);
     }
     mxp__strbuf_fini(&sections);
     mxp__strbuf_fini(&writer.body);
@@ -117,13 +121,18 @@ static int copy_pending(uint64_t limit_bytes)
 
 int mxp__record_file_begin(const char *path, uint64_t limit_bytes)
 {
-    int error = open_store(path, limit_bytes);
+    int error = open_store(path, limit_bytes, mxp__store_open);
     if (error != MXP_OK) {
         return mxp__fail(error, "%s; recording goes on in memory", mxp_last_error());
     }
     error = copy_pending(limit_bytes);
     mxp__store_settle();
     return error;
+}
+
+int mxp__record_file_plan(const char *path, uint64_t limit_bytes)
+{
+    return open_store(path, limit_bytes, mxp__store_plan);
 }
 
 void mxp__record_file_sync(void)
@@ -217,6 +226,7 @@ static int complete(const mxp_store_end *end, mxp_source *source)
 
 int mxp__record_file_end(mxp_lock *lock)
 {
+    mxp__store_forget_due();
     if (!mxp__store_is_open()) {
         return MXP_OK;
     }

@@ -10,6 +10,7 @@
 #include "base/os/os.h"
 #include "prof/recorder.h"
 #include "prof/store.h"
+#include "prof/store_due.h"
 #include "session/dump.h"
 #include "session/durations.h"
 
@@ -60,6 +61,11 @@ bool mxp__session_wants_file(const mxp_session *session)
     return session->config.store == MXP_STORE_FILE && session->config.statistics_only == 0;
 }
 
+bool mxp__session_has_file(void)
+{
+    return mxp__store_is_due() || mxp__store_is_open();
+}
+
 static void start_recorder(mxp_session *session, bool resumed)
 {
     uint64_t on_ticks = mxp__recorder_start(session->config.classes | MXP_CLASS_USER, resumed);
@@ -76,7 +82,7 @@ int mxp__session_run_locked(mxp_session *session)
         mxp__recorder_begin_profile();
     }
     int store_error = MXP_OK;
-    if (mxp__session_wants_file(session) && !mxp__store_is_open()) {
+    if (mxp__session_wants_file(session) && !mxp__session_has_file()) {
         store_error = mxp__record_file_begin_locked(session);
     }
     error = mxp__writer_ensure_locked(session, &session->config);

@@ -44,6 +44,7 @@ struct mxp_session {
     bool output;  // a dump is possible: set by run, cleared by a finishing dump
     bool exited;  // the process is past its last dump
     bool inherited;  // a forked child under its parent's configuration
+    bool in_fork;  // in the handler of a fork: what is begun is begun at the first record
     mxp_turn files_turn;  // to use these three
     mxp_chrome_file *chrome;  // null until the first dump of a file
     mxp_native_writer *native;
@@ -61,6 +62,7 @@ bool mxp__session_exists(void);
 // MXP_OK, or MXP_EHANDLE if `session` is not what mxp_session_get returns.
 int mxp__session_check(const mxp_session *session);
 bool mxp__session_wants_file(const mxp_session *session);  // store "file"
+bool mxp__session_has_file(void);  // there is one, or will be at the first record
 int mxp__session_run_locked(mxp_session *session);
 void mxp__session_stop_locked(mxp_session *session);
 
@@ -80,6 +82,8 @@ void mxp__aggregate_fork_child(mxp_session *session);  // an empty one, if there
 void mxp__writer_init(mxp_session *session);
 // Starts the thread if `config`, which is or will be in force, needs it.
 int mxp__writer_ensure_locked(mxp_session *session, const mxp_config *config);
+// The same, at the first record of a child. False: the lock is taken, perhaps by the caller.
+bool mxp__writer_start(void);
 void mxp__writer_wake_locked(mxp_session *session);  // output or period changed
 void mxp__writer_end(mxp_session *session);  // for good; without the lock: ends and joins it
 

@@ -118,12 +118,17 @@ void mxp__writer_init(mxp_session *session)
     pthread_condattr_destroy(&attributes);
 }
 
-// A forked child has no thread of ours unless it asks for files.
+// A forked child has no thread of ours unless it asks for files, or records and is to take
+// snapshots; and none before its first record, for it may only execute another program.
 static bool is_wanted(const mxp_session *session, const mxp_config *config)
 {
+    if (session->in_fork) {
+        return false;
+    }
     bool cares = mxp__snapshot_wanted() || config->full_policy == MXP_FULL_RING ||
                  config->store == MXP_STORE_FILE;
-    return config->continuous_dump != 0 || (cares && !session->inherited);
+    return config->continuous_dump != 0 ||
+           (cares && (!session->inherited || mxp__snapshot_wanted()));
 }
 
 int mxp__writer_ensure_locked(mxp_session *session, const mxp_config *config)
@@ -147,6 +152,17 @@ int mxp__writer_ensure_locked(mxp_session *session, const mxp_config *config)
     }
     writer->started = true;
     return MXP_OK;
+}
+
+bool mxp__writer_start(void)
+{
+    mxp_session *session = mxp__session_storage();
+    if (!mxp__try_lock(&session->lock)) {
+        return false;
+    }
+    mxp__writer_ensure_locked(session, &session->config);
+    mxp__unlock(&session->lock);
+    return true;
 }
 
 void mxp__writer_wake_locked(mxp_session *session)

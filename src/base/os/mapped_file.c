@@ -52,23 +52,22 @@ static int check_path(const char *path)
 }
 
 // The lock goes with the open file: children that inherit it hold it too, until they close it.
-static int create(mxp_mapped_file *file, const char *path)
+static bool map(mxp_mapped_file *file)
 {
-    if (!mxp__new_file_open(&file->made, path, 0666)) {
-        return fail(path);
-    }
     mxp__descriptor_put_away(&file->made.descriptor);
     int fd = file->made.descriptor.fd;
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        return fail(path);
+        return false;
     }
     void *base =
         mmap(NULL, file->limit_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-    if (base == MAP_FAILED) {
-        return fail(path);
-    }
-    file->base = base;
-    return MXP_OK;
+    file->base = base != MAP_FAILED ? base : NULL;
+    return file->base != NULL;
+}
+
+static int create(mxp_mapped_file *file, const char *path)
+{
+    return mxp__new_file_open(&file->made, path, 0666) && map(file) ? MXP_OK : fail(path);
 }
 
 // The program may change its working directory.
@@ -97,6 +96,23 @@ int mxp__mapped_file_open(mxp_mapped_file *file, const char *path, uint64_t limi
         mxp__mapped_file_close(file);
     }
     return error;
+}
+
+bool mxp__mapped_file_plan(mxp_mapped_file *file, const char *path, uint64_t limit_bytes)
+{
+    *file = (mxp_mapped_file){.made = MXP__NEW_FILE_NONE, .limit_bytes = limit_bytes};
+    file->path = absolute_path(path);
+    return file->path != NULL && mxp__new_file_plan(&file->made, file->path);
+}
+
+bool mxp__mapped_file_make(mxp_mapped_file *file)
+{
+    return mxp__new_file_make(&file->made, 0666) && map(file);
+}
+
+bool mxp__mapped_file_publish_made(mxp_mapped_file *file)
+{
+    return mxp__new_file_rename(&file->made, file->path);
 }
 
 int mxp__mapped_file_publish(mxp_mapped_file *file)

@@ -38,13 +38,15 @@ static char *temporary_name(const char *path)
     return copy;
 }
 
-static bool make(mxp_new_file *file, const char *path, unsigned mode)
+bool mxp__new_file_plan(mxp_new_file *file, const char *path)
 {
+    *file = MXP__NEW_FILE_NONE;
     file->temporary = temporary_name(path);
-    if (file->temporary == NULL) {
-        errno = ENOMEM;
-        return false;
-    }
+    return file->temporary != NULL;
+}
+
+bool mxp__new_file_make(mxp_new_file *file, unsigned mode)
+{
     int fd = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY,
                   (mode_t)mode);
     if (fd >= 0 && mxp__descriptor_take(&file->descriptor, fd)) {
@@ -54,6 +56,25 @@ static bool make(mxp_new_file *file, const char *path, unsigned mode)
     if (fd >= 0) {
         unlink(file->temporary);
     }
+    errno = reason;
+    return false;
+}
+
+bool mxp__new_file_rename(const mxp_new_file *file, const char *path)
+{
+    return rename(file->temporary, path) == 0;
+}
+
+static bool make(mxp_new_file *file, const char *path, unsigned mode)
+{
+    if (!mxp__new_file_plan(file, path)) {
+        errno = ENOMEM;
+        return false;
+    }
+    if (mxp__new_file_make(file, mode)) {
+        return true;
+    }
+    int reason = errno;
     mxp__strfree(file->temporary);
     *file = MXP__NEW_FILE_NONE;
     errno = reason;

@@ -29,6 +29,11 @@ typedef enum mxp_published {
 // Makes an empty file in the folder of `path`; `mode` is cut by the process's mask. False: errno
 // says why, and nothing was made.
 bool mxp__new_file_open(mxp_new_file *file, const char *path, unsigned mode);
+// The two halves of opening: planning takes memory and makes nothing, making is async-signal-safe.
+bool mxp__new_file_plan(mxp_new_file *file, const char *path);
+bool mxp__new_file_make(mxp_new_file *file, unsigned mode);
+// Publishing in place of a file that has the name, async-signal-safe: frees nothing.
+bool mxp__new_file_rename(const mxp_new_file *file, const char *path);
 // Gives it its name. The descriptor stays as it is, open or closed.
 mxp_published mxp__new_file_publish(mxp_new_file *file, const char *path, mxp_publish how);
 // Closes the descriptor, then publishes: an error that shows only at closing leaves what was there.

@@ -31,6 +31,7 @@ bool mxp__os_barrier_all_threads(void);
 
 // Blocks all signals on this thread, keeping the old mask in `saved` (at least 128 bytes).
 void mxp__os_block_signals(void *saved);
+bool mxp__os_blocks_signals(void);  // whether this thread has any signal blocked
 void mxp__os_restore_signals(const void *saved);
 
 // Sleeps while *word is `expected`, until woken; may also return early. The word lives in this

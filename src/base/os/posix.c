@@ -151,6 +151,19 @@ void mxp__os_block_signals(void *saved)
     memcpy(saved, &old, sizeof old);
 }
 
+bool mxp__os_blocks_signals(void)
+{
+    sigset_t none, now;
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, NULL, &now);
+    for (int number = 1; number < NSIG; number++) {
+        if (sigismember(&now, number) == 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void mxp__os_restore_signals(const void *saved)
 {
     sigset_t old;

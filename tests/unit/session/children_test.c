@@ -4,6 +4,8 @@
 #include "cmocka_all.h"
 
 #include <fcntl.h>
+#include <glob.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -161,12 +163,177 @@ static void dumps_that_go_on_leave_workers_to_the_last_one(void **state)
     unlink(file_of(child));
 }
 
+// ---- files are made at the first record --------------------------------------------------------
+typedef void (*child_work)(void);
+
+static pid_t fork_and_wait(child_work work)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        work();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    return child;
+}
+
+static void only_execute(void)
+{
+    execl("/bin/true", "true", (char *)NULL);
+}
+
+static void only_end(void)
+{
+}
+
+static void only_stop(void)
+{
+    mxp_session_pause(session, 1);
+    mxp_session_pause(session, 0);
+    mxp_session_stop(session);
+}
+
+static void fork_another(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+}
+
+static size_t files_like(const char *pattern)
+{
+    glob_t names;
+    size_t count = glob(pattern, 0, NULL, &names) == 0 ? names.gl_pathc : 0;
+    globfree(&names);
+    return count;
+}
+
+static void children_that_record_nothing_leave_nothing(void **state)
+{
+    (void)state;
+    static const child_work works[] = {only_execute, only_end, only_stop, fork_another};
+    start(0);
+    record(in_parent, 1);
+    size_t before = files_like("run*.mxp") + files_like(".mxprof*");
+    for (size_t i = 0; i < sizeof works / sizeof works[0]; i++) {
+        fork_and_wait(works[i]);
+    }
+    assert_int_equal(files_like("run*.mxp") + files_like(".mxprof*"), before);
+    assert_int_equal(mxp_session_dump(session, 1), 0);
+    char *text = read_trace();
+    assert_int_equal(count_spans(text, "process_name", getpid()), 1);
+    char *second = strstr(strstr(text, "process_name") + 1, "process_name");
+    assert_null(second);
+    free(text);
+}
+
+static void on_signal(int number)
+{
+    (void)number;
+    record(in_child, 1);
+}
+
+static void record_in_a_handler(void)
+{
+    signal(SIGUSR1, on_signal);
+    raise(SIGUSR1);
+    raise(SIGKILL);
+}
+
+enum { THREADS = 4, EACH = 100 };
+
+static void *record_on_a_thread(void *barrier)
+{
+    pthread_barrier_wait(barrier);
+    record(in_child, EACH);
+    return NULL;
+}
+
+static void record_on_threads(void)
+{
+    pthread_t threads[THREADS];
+    pthread_barrier_t barrier;
+    pthread_barrier_init(&barrier, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_create(&threads[i], NULL, record_on_a_thread, &barrier);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    raise(SIGKILL);
+}
+
+static void the_first_record_of_a_child_is_in_its_file(void **state)
+{
+    (void)state;
+    start(0);
+    record(in_parent, 1);
+    pid_t in_handler = fork_and_wait(record_in_a_handler);
+    pid_t on_threads = fork_and_wait(record_on_threads);
+    assert_int_equal(mxp_session_dump(session, 1), 0);
+    char *text = read_trace();
+    assert_int_equal(count_spans(text, "in child", in_handler), 1);
+    assert_int_equal(count_spans(text, "in child", on_threads), THREADS * EACH);
+    assert_int_equal(count_spans(text, "profiler run", on_threads), 1);
+    free(text);
+    unlink(file_of(in_handler));
+    unlink(file_of(on_threads));
+}
+
+// As daemon(1, 1) does, and once more.
+static void take_a_snapshot_as_a_daemon(void)
+{
+    if (fork() != 0) {
+        _exit(0);
+    }
+    setsid();
+    record(in_child, 5);
+    raise(SIGUSR2);
+    for (;;) {
+        pause();
+    }
+}
+
+static void a_daemon_takes_snapshots(void **state)
+{
+    (void)state;
+    mxp_config config;
+    session = mxp_session_get();
+    mxp_config_init(&config);
+    config.store = MXP_STORE_FILE;
+    config.filename = "run.json";
+    config.continuous_dump = 0;
+    config.snapshot_signal = 1;
+    config.snapshot_filename = "daemon.mxp";
+    assert_int_equal(mxp_session_configure(session, &config), 0);
+    assert_int_equal(mxp_session_run(session), 0);
+    assert_int_equal(files_like("daemon.*.mxp"), 0);
+    fork_and_wait(take_a_snapshot_as_a_daemon);
+    glob_t names;
+    while (glob("daemon.*.1.mxp", 0, NULL, &names) != 0) {
+        usleep(10000);
+    }
+    int pid = 0;
+    assert_int_equal(sscanf(names.gl_pathv[0], "daemon.%d.1.mxp", &pid), 1);
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    unlink(names.gl_pathv[0]);
+    globfree(&names);
+    assert_int_equal(mxp_session_dump(session, 1), 0);
+    unlink(file_of(pid));
+}
+
 int main(void)
 {
+    alarm(200);  // a snapshot that never comes
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(workers_that_exit_or_are_killed_are_in_the_trace),
         cmocka_unit_test(files_of_other_runs_and_damaged_ones_are_no_error),
         cmocka_unit_test(dumps_that_go_on_leave_workers_to_the_last_one),
+        cmocka_unit_test(children_that_record_nothing_leave_nothing),
+        cmocka_unit_test(the_first_record_of_a_child_is_in_its_file),
+        cmocka_unit_test(a_daemon_takes_snapshots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
