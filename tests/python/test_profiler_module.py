@@ -259,6 +259,33 @@ profiler.dump()
     assert names(done.trace(), "d,frame") == ["fails"]
 
 
+def test_runs_that_overlap_on_a_thread_take_an_object_each(tmp_path):
+    done = run_python("""
+from mxnet import profiler
+profiler.set_config(continuous_dump=False, aggregate_stats=True, filename='trace.json')
+profiler.set_state('run')
+domain, marks = profiler.Domain('d'), profiler.Domain('marks')
+first, second = domain.new_task('request'), domain.new_task('request')
+first.start()
+marks.new_marker('second begins').mark()
+second.start()
+first.stop()
+marks.new_marker('first ended').mark()
+second.stop()
+profiler.set_state('stop')
+print(profiler.dumps(format='dict')['Time']['d']['request']['Count'])
+profiler.dump()
+""", tmp_path)
+    assert (done.code, done.err, done.out) == (0, "", "2\n")
+    items = done.trace()
+    moments = {item["name"]: item["ts"] for item in items if item["ph"] == "i"}
+    begins = sorted((item["ts"], item["id2"]["local"]) for item in items if item["ph"] == "b")
+    ends = {item["id2"]["local"]: item["ts"] for item in items if item["ph"] == "e"}
+    (first, first_id), (second, second_id) = begins
+    assert first <= moments["second begins"] <= second <= ends[first_id]
+    assert ends[first_id] <= moments["first ended"] <= ends[second_id]
+
+
 SCHEDULES = {
     "all": ({}, range(6)),
     "skip": ({"skip": 2}, [2, 3, 4, 5]),

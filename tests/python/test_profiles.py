@@ -105,6 +105,25 @@ begin()
     assert names(done.trace("b.json"), "mine") == ["inner"]
 
 
+def test_a_forked_child_may_profile_itself(tmp_path):
+    done = run_python(WORK + """
+import os
+with profiler.profile('a.json'):
+    work('before')
+    child = os.fork()
+    if child == 0:
+        begin('child.json')
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    work('after')
+    refused(begin)
+""", tmp_path, PYTHONWARNINGS="ignore")
+    assert (done.code, done.err) == (0, "")
+    assert "'a.json' is running" in done.out
+    assert names(done.trace("a.json"), "mine") == ["before", "after"]
+    assert names(done.trace("child.json"), "mine") == ["inner"]
+
+
 @pytest.mark.parametrize("failure", ["raise KeyError", "raise KeyboardInterrupt"])
 def test_after_a_block_that_raised_another_profile_begins(tmp_path, failure):
     done = run_python(WORK + f"""

@@ -3,6 +3,7 @@
 import ctypes
 import itertools
 import operator
+import os
 from typing import Any, Callable, Dict, Optional, Union
 
 from ..base import _LIB, MXNetError, check_call, core, file_name_str
@@ -13,6 +14,7 @@ _LEAST = {"skip": 0, "warmup": 0, "active": 1, "repeat": -1}
 # The profile that a `with` is in, of any thread, below the key None: dict.setdefault needs no lock,
 # which a fork could find taken.
 _entered: Dict[None, tuple] = {}
+os.register_at_fork(after_in_child=_entered.clear)  # the profile is the parent's
 
 
 def _whole(name: str, value: Any) -> int:
@@ -136,17 +138,18 @@ class profile:  # pylint: disable=invalid-name
         """The one profile there may be; what runs already stays as it is."""
         entry = (self,)
         found = _entered.setdefault(None, entry)
-        if found is not entry:
+        if found is not entry:  # of this object too
             raise MXNetError(f"a profile to {found[0].filename!r} is running, and there is one at a "
                              "time: leave its `with` before another begins")
         running = running_filename()
         if running is not None:
-            del _entered[None]
+            self._release()
             raise MXNetError(f"a profile to {running!r} is running, and there is one at a time: "
                              "set_state('stop') and dump() end it before another begins")
 
     def _release(self) -> None:
-        _entered.pop(None, None)
+        if _entered.get(None, (None,))[0] is self:
+            del _entered[None]
 
     def _give_up(self) -> None:
         """After a begin that failed."""
