@@ -263,7 +263,7 @@ const char *mxp__what_became(const mxp_source *source)
 {
     static const char subject[] = "the process ";
     const char *noted = mxp__source_info(source, "unfinished");
-    if (source->state == MXP__STATE_RECORDING) {
+    if (source->state == MXP__PROCESS_RECORDING) {
         return "is recording now";
     }
     if (noted == NULL) {

@@ -198,6 +198,13 @@ int mxp__file_bytes_given(const void *data, size_t size_bytes, mxp_file_bytes *b
     return MXP_OK;
 }
 
+void mxp__file_bytes_give_back(const mxp_file_bytes *bytes)
+{
+    if (bytes->in_file) {
+        madvise((void *)(uintptr_t)bytes->data, bytes->page_bytes, MADV_DONTNEED);
+    }
+}
+
 void mxp__file_bytes_touch(mxp_file_bytes *bytes, uint64_t size_bytes)
 {
     if (!bytes->in_file || bytes->size_bytes <= resident_bytes) {
@@ -206,7 +213,7 @@ void mxp__file_bytes_touch(mxp_file_bytes *bytes, uint64_t size_bytes)
     uint64_t sum = __atomic_add_fetch(&bytes->touched_bytes, size_bytes, __ATOMIC_RELAXED);
     if (sum >= resident_bytes && __atomic_compare_exchange_n(&bytes->touched_bytes, &sum, 0, false,
                                                              __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-        madvise((void *)(uintptr_t)bytes->data, bytes->size_bytes, MADV_DONTNEED);
+        mxp__file_bytes_give_back(bytes);
     }
 }
 

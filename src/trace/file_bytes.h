@@ -31,6 +31,8 @@ int mxp__file_bytes_given(const void *data, size_t size_bytes, mxp_file_bytes *b
 // Tells that about so many bytes are being read. Now and then this lets the system take back the
 // memory behind large files; all bytes stay readable. Thread-safe.
 void mxp__file_bytes_touch(mxp_file_bytes *bytes, uint64_t size_bytes);
+// At once.
+void mxp__file_bytes_give_back(const mxp_file_bytes *bytes);
 void mxp__file_bytes_close(mxp_file_bytes *bytes);
 
 // Reads from an offset on. Less than `size_bytes`: the file ends there, or cannot be read.

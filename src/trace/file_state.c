@@ -67,18 +67,18 @@ static bool may_live(const mxp_file_index *index, const mxp_file_tables *tables)
 int mxp__file_state(const mxp_file_index *index, const mxp_file_tables *tables)
 {
     if (!index->open) {
-        return MXP__STATE_FINISHED;
+        return MXP__PROCESS_FINISHED;
     }
     if (index->bytes.is_recording) {
-        return MXP__STATE_RECORDING;
+        return MXP__PROCESS_RECORDING;
     }
-    return is_of_this_machine(tables) && !may_live(index, tables) ? MXP__STATE_DIED
-                                                                  : MXP__STATE_UNFINISHED;
+    return is_of_this_machine(tables) && !may_live(index, tables) ? MXP__PROCESS_DIED
+                                                                  : MXP__PROCESS_UNFINISHED;
 }
 
 const char *mxp__file_state_text(int state)
 {
-    return state == MXP__STATE_RECORDING ? "the process was still recording"
-           : state == MXP__STATE_DIED    ? "the process died"
-                                         : "the process did not finish the file";
+    return state == MXP__PROCESS_RECORDING ? "the process was still recording"
+           : state == MXP__PROCESS_DIED    ? "the process died"
+                                           : "the process did not finish the file";
 }

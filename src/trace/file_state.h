@@ -5,7 +5,7 @@
 
 #include "trace/file_tables.h"
 
-// MXP__STATE_*. A recorder that lives holds the file's lock; without it, its process died if that
+// MXP__PROCESS_*. A recorder that lives holds the file's lock; without it, its process died if that
 // was on this machine.
 int mxp__file_state(const mxp_file_index *index, const mxp_file_tables *tables);
 

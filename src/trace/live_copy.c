@@ -166,7 +166,8 @@ static void put_threads(const mxp_live_sections *found, char *data)
     }
 }
 
-static void put_moment(const mxp_live_sections *found, char *data)
+// Now and then the memory is given back: to put one header of a large file brings all around it.
+static void put_moment(const mxp_live_sections *found, const mxp_file_bytes *bytes, char *data)
 {
     for (size_t i = 0; i < found->chunk_count; i++) {
         const mxp_live_chunk *chunk = &found->chunks[i];
@@ -176,6 +177,9 @@ static void put_moment(const mxp_live_sections *found, char *data)
             header.section.length_bytes = chunk->length_bytes;
             header.section.payload_bytes = chunk->payload_bytes;
             memcpy(data + chunk->offset, &header, sizeof header);
+        }
+        if (i % 64 == 63) {
+            mxp__file_bytes_give_back(bytes);
         }
     }
     for (size_t i = 0; i < found->names_count; i++) {
@@ -211,8 +215,9 @@ static int copy(mxp_live_sections *found, mxp_file_bytes *bytes)
     bytes->is_recording = !found->is_finished;
     if (!found->is_finished) {
         check_headers(found, bytes);
-        put_moment(found, data);
+        put_moment(found, bytes, data);
     }
+    mxp__file_bytes_give_back(bytes);
     return MXP_OK;
 }
 

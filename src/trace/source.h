@@ -44,16 +44,16 @@ typedef struct mxp_info_pair {
 
 // What is known of the process whose file a source is, and which has not finished that file.
 enum {
-    MXP__STATE_FINISHED = 0,  // it has
-    MXP__STATE_RECORDING,  // it is recording now
-    MXP__STATE_DIED,
-    MXP__STATE_UNFINISHED  // one or the other: the file is from another machine, or a copy
+    MXP__PROCESS_FINISHED = 0,  // it has
+    MXP__PROCESS_RECORDING,  // it is recording now
+    MXP__PROCESS_DIED,
+    MXP__PROCESS_UNFINISHED  // one or the other: the file is from another machine, or a copy
 };
 
 typedef struct mxp_source mxp_source;
 struct mxp_source {
     uint32_t pid;
-    int state;  // MXP__STATE_*
+    int state;  // MXP__PROCESS_*
     const mxp_timebase *timebase;
     uint32_t name_count;  // ids are 0 .. name_count - 1
     uint32_t thread_count;

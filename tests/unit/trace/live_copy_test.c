@@ -189,16 +189,43 @@ static void what_came_over_while_reading_is_no_damage_and_is_told(void **state)
     bool recording = true;
     for (int i = 0; i < READINGS; i++) {
         mxp_source *source = open_whole();
-        recording = recording && source->state == MXP__STATE_RECORDING;
+        recording = recording && source->state == MXP__PROCESS_RECORDING;
         mxp__source_close(source);
     }
     assert_true(recording);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     mxp_source *source = open_whole();
-    assert_int_equal(source->state, MXP__STATE_DIED);
+    assert_int_equal(source->state, MXP__PROCESS_DIED);
     assert_null(mxp__source_info(source, "overwritten_while_reading"));
     mxp__source_close(source);
+    remove(path);
+}
+
+static int state_of(const char *file)
+{
+    mxp_source *source;
+    if (mxp__native_open(file, &source, NULL) != 0) {
+        fail_msg("%s", mxp_last_error());
+    }
+    int state = source->state;
+    mxp__source_close(source);
+    return state;
+}
+
+// Nobody holds the lock of a copy.
+static void who_lives_is_not_said_to_have_died(void **state)
+{
+    (void)state;
+    pid_t child = start(1 << 20, count_for_ever);
+    assert_int_equal(system("cp live.mxp copy.mxp"), 0);
+    assert_int_equal(state_of(path), MXP__PROCESS_RECORDING);
+    assert_int_equal(state_of("copy.mxp"), MXP__PROCESS_UNFINISHED);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    assert_int_equal(state_of(path), MXP__PROCESS_DIED);
+    assert_int_equal(state_of("copy.mxp"), MXP__PROCESS_DIED);
+    remove("copy.mxp");
     remove(path);
 }
 
@@ -304,6 +331,7 @@ int main(void)
         cmocka_unit_test(a_ring_that_is_read_while_it_is_recorded_has_no_hole),
         cmocka_unit_test(a_ring_of_threads_that_come_and_go_is_read_without_damage),
         cmocka_unit_test(what_came_over_while_reading_is_no_damage_and_is_told),
+        cmocka_unit_test(who_lives_is_not_said_to_have_died),
         cmocka_unit_test(a_file_that_its_process_finishes_is_read_meanwhile),
         cmocka_unit_test(only_threads_with_an_open_span_have_a_block_of_them),
         cmocka_unit_test(a_file_that_is_read_keeps_nobody_from_recording),
