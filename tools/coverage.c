@@ -20,7 +20,12 @@ static uint64_t number_of(const mxp_source *source, const char *key)
 
 static bool is_of_a_chunk(const mxp_block *block)
 {
-    return block->sequence != MXP_SEQUENCE_STANDING && block->words != block->end;
+    if (block->sequence == MXP_SEQUENCE_STANDING || block->end - block->words < 2) {
+        return false;
+    }
+    bool stands = (block->words[0] & 0xff) == MXP_KIND_COUNTER &&
+                  (block->words[1] >> 40 & MXP_COUNTER_STANDING) != 0;
+    return !stands;
 }
 
 typedef struct first_chunk {

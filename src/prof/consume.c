@@ -91,12 +91,15 @@ static void retire_threads(void)
     for (mxp_thread *thread = mxp__threads(), *next; thread != NULL; thread = next) {
         next = thread->next;
         recycle_chunks(thread);
+        if (mxp__ring_is_on() && mxp__thread_is_gone(thread)) {
+            mxp__thread_count_records(thread);
+        }
         if (!mxp__thread_is_gone(thread) || thread->cuts != 0 || !is_drained(thread) ||
             mxp__thread_remember(thread) != MXP_OK) {
             continue;
         }
         if (mxp__ring_is_on()) {
-            mxp__ring_fold_last(thread, mxp__store_is_reusable(thread));
+            mxp__ring_drop_last(thread, mxp__store_is_reusable(thread));
         }
         if (!is_embedded(thread, thread->first)) {
             mxp__store_give_chunk(thread->first);

@@ -240,6 +240,7 @@ void mxp__recorder_begin_profile(void)
     mxp__drain_lock();
     mxp__hold();
     mxp__standing_forget();
+    mxp__ring_begin_profile();
     mxp__release();
     mxp__drain_unlock();
 }
@@ -359,8 +360,6 @@ static void check_positions(void)
                 thread->position[i] = (mxp_position){0};
             }
         }
-        thread->counted = (mxp_position){0};
-        thread->records = thread->bytes = 0;
     }
 }
 

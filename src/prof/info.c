@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/os/os.h"
 #include "prof/report.h"
+#include "prof/ring.h"
 #include "prof/state.h"
 
 void mxp__info_fini(mxp_info_list *list)
@@ -74,9 +75,14 @@ static int add_limits(mxp_info_list *list)
     static const char *const policies[] = {
         [MXP_FULL_GROW] = "grow", [MXP_FULL_DROP] = "drop", [MXP_FULL_RING] = "ring"};
     int error = add(list, "full_policy", policies[mxp__rec.limits.full_policy]);
-    return error == MXP_OK ? addf(list, "memory_limit_bytes", "%llu",
-                                  (unsigned long long)mxp__rec.limits.memory_limit_bytes)
-                           : error;
+    if (error == MXP_OK) {
+        error = addf(list, "memory_limit_bytes", "%llu",
+                     (unsigned long long)mxp__rec.limits.memory_limit_bytes);
+    }
+    uint64_t overwritten = mxp__ring_overwritten();
+    return error == MXP_OK && overwritten > 0
+               ? addf(list, "overwritten_records", "%llu", (unsigned long long)overwritten)
+               : error;
 }
 
 static int add_report(mxp_info_list *list)

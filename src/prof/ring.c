@@ -6,12 +6,14 @@
 #include "prof/pool.h"
 #include "prof/standing.h"
 #include "prof/store.h"
+#include "prof/walk.h"
 
 static struct {
     bool on;  // atomic: changed while nobody records
     // Under the pool lock, or while nobody records.
     uint32_t pins;
     mxp_chunk_header *oldest, *newest;
+    uint64_t overwritten;  // records that made room since the profile began
     mxp_chunk_header *foreign;  // of a store that was left: to be given back under the drain lock
 } ring;
 
@@ -77,7 +79,7 @@ static void fold(const mxp_thread *thread, const mxp_chunk_header *chunk, bool i
     }
 }
 
-void mxp__ring_fold_last(mxp_thread *thread, bool in_file)
+static void fold_last(mxp_thread *thread, bool in_file)
 {
     const mxp_chunk_header *chunk = thread->current;
     if (thread->counts != 0 && mxp__spin_lock(&mxp__pool_lock)) {
@@ -86,10 +88,55 @@ void mxp__ring_fold_last(mxp_thread *thread, bool in_file)
     }
 }
 
+// A closed chunk is dropped for newer records: those of it that nobody has counted yet are counted.
+// The drain lock, under which that is done else, is free: it pins the ring.
+static void count_dropped(mxp_thread *thread, const mxp_chunk_header *chunk)
+{
+    const uint64_t *begin = begin_in(thread, chunk);
+    const uint64_t *end = mxp__chunk_words(chunk) + chunk->section.payload_bytes / sizeof *begin;
+    uint64_t records = mxp__count_stretch(begin, end);
+    mxp_position counted = thread->counted;
+    if (counted.chunk == NULL || counted.chunk == chunk) {
+        const uint64_t *from = counted.chunk != NULL ? counted.at : begin;
+        thread->records += from == begin ? records : mxp__count_stretch(from, end);
+        thread->bytes += (uint64_t)(end - from) * sizeof *end;
+        mxp_chunk_header *next = mxp__chunk_next(chunk);
+        thread->counted = (mxp_position){next, next != NULL ? mxp__chunk_words(next) : NULL};
+    }
+    __atomic_fetch_add(&thread->hot.reserved[0], records, __ATOMIC_RELAXED);
+    ring.overwritten += records;
+}
+
+void mxp__ring_drop_last(mxp_thread *thread, bool in_file)
+{
+    fold_last(thread, in_file);
+    if (mxp__spin_lock(&mxp__pool_lock)) {
+        ring.overwritten +=
+            mxp__count_stretch(begin_in(thread, thread->current), thread->hot.cursor);
+        mxp__spin_unlock(&mxp__pool_lock);
+    }
+}
+
+uint64_t mxp__ring_overwritten(void)
+{
+    return ring.overwritten;
+}
+
+void mxp__ring_begin_profile(void)
+{
+    ring.overwritten = 0;
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        thread->hot.reserved[0] = thread->hot.reserved[1] = 0;
+    }
+}
+
 // The embedded chunk, if it was before the one that goes: it is older still.
 static void empty_embedded(mxp_thread *thread)
 {
     mxp_chunk_header *embedded = mxp__thread_first_chunk(thread);
+    if (thread->first == embedded) {
+        count_dropped(thread, embedded);
+    }
     fold(thread, embedded, true);
     __atomic_store_n(&embedded->section.payload_bytes, 0, __ATOMIC_RELEASE);
     embedded->next = 0;
@@ -103,10 +150,12 @@ static void unlink_chunk(mxp_thread *thread, mxp_chunk_header *chunk)
     if (thread->first != chunk || next == NULL) {
         empty_embedded(thread);
     }
+    count_dropped(thread, chunk);
     thread->first = next;
     if (next == NULL) {
         thread->first = thread->current = mxp__thread_first_chunk(thread);
         thread->hot.cursor = mxp__chunk_words(thread->first);
+        thread->counted = (mxp_position){0};
     }
     for (int i = 0; i < MXP__CONSUMERS; i++) {
         thread->position[i] = (mxp_position){0};  // may be in it
@@ -138,6 +187,9 @@ static mxp_chunk_header *pop(void)
     if (thread != NULL) {
         fold(thread, chunk, true);
         unlink_chunk(thread, chunk);
+    }
+    if (mxp_self != NULL) {
+        mxp_self->reserved[1] = ring.overwritten;  // for who reads the file after a death
     }
     if (mxp__standing_is_in_file()) {
         mxp__standing_since(oldest_base());
@@ -226,18 +278,20 @@ void mxp__ring_set(bool on)
 
 void mxp__ring_empty(mxp_thread *thread)
 {
+    mxp__thread_count_records(thread);
     for (mxp_chunk_header *chunk = thread->first, *next; chunk != NULL; chunk = next) {
         next = mxp__chunk_next(chunk);
         if (next != NULL) {
             fold(thread, chunk, false);
         } else {
-            mxp__ring_fold_last(thread, false);
+            fold_last(thread, false);
         }
         if (chunk != mxp__thread_first_chunk(thread)) {
             mxp__store_give_chunk(chunk);
         }
     }
     mxp__thread_restart(thread, mxp_ticks());
+    thread->counted = (mxp_position){0};
 }
 
 // What is recorded from now on begins with what stands.
@@ -248,7 +302,8 @@ static void fold_all(void)
              (next = mxp__chunk_next(chunk)) != NULL; chunk = next) {
             fold(thread, chunk, false);
         }
-        mxp__ring_fold_last(thread, false);
+        fold_last(thread, false);
+        mxp__thread_count_records(thread);
         thread->announce = 1;
         __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);
     }
@@ -280,6 +335,7 @@ void mxp__ring_fork_child(void)
 {
     ring.oldest = ring.newest = ring.foreign = NULL;
     ring.pins = 1;
+    ring.overwritten = 0;
     mxp__standing_home(NULL);
     mxp__standing_forget();
 }

@@ -22,13 +22,17 @@ void mxp__ring_empty(mxp_thread *thread);
 void mxp__ring_pin(void);
 void mxp__ring_unpin(void);
 
+// Records that made room for newer ones since the profile began. Under the drain lock.
+uint64_t mxp__ring_overwritten(void);
+void mxp__ring_begin_profile(void);  // while nobody records
+
 void mxp__ring_fork_child(void);  // empty, and pinned by the drain lock only
 
 // By the thread that has closed or left the chunk. An embedded chunk stays with its thread.
 void mxp__ring_add(mxp_thread *thread, mxp_chunk_header *chunk);
-// The thread's last chunk is about to be dropped; only its counters' values go on standing.
-// `in_file`: it is dropped from the open file as well. Under the drain lock.
-void mxp__ring_fold_last(mxp_thread *thread, bool in_file);
+// The last chunk of a thread that is gone is about to be dropped, `in_file`: from the open file as
+// well. Its counters' values go on standing. Under the drain lock.
+void mxp__ring_drop_last(mxp_thread *thread, bool in_file);
 // The oldest full chunk, empty. Null: there is none, or the ring is pinned.
 mxp_chunk_header *mxp__ring_take(void);
 // Gives back what is of no use to the ring any more. Under the drain lock.

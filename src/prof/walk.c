@@ -72,21 +72,28 @@ static bool four_lean_spans(const uint64_t *from, const uint64_t *to)
                0;
 }
 
+uint64_t mxp__count_stretch(const uint64_t *from, const uint64_t *to)
+{
+    uint64_t records = 0;
+    while (from < to) {
+        if (four_lean_spans(from, to)) {
+            records += 4;
+            from += 8;
+            continue;
+        }
+        records += (*from & 0xff) != MXP_KIND_VARIABLES;
+        from += 2 * (*from >> 8 & 0xff);
+    }
+    return records;
+}
+
 static int count_stretch(void *context, const mxp_chunk_header *chunk, const uint64_t *from,
                          const uint64_t *to)
 {
     (void)chunk;
     mxp_thread *thread = context;
     thread->bytes += (uint64_t)(to - from) * sizeof(uint64_t);
-    while (from < to) {
-        if (four_lean_spans(from, to)) {
-            thread->records += 4;
-            from += 8;
-            continue;
-        }
-        thread->records += (*from & 0xff) != MXP_KIND_VARIABLES;
-        from += 2 * (*from >> 8 & 0xff);
-    }
+    thread->records += mxp__count_stretch(from, to);
     return MXP_OK;
 }
 
@@ -120,12 +127,7 @@ bool mxp__count_portion(void)
     return error != MXP_OK;
 }
 
-// A ring knows only what it holds.
 void mxp__thread_count_records(mxp_thread *thread)
 {
-    if (mxp__ring_is_on()) {
-        thread->counted = (mxp_position){0};
-        thread->records = thread->bytes = 0;
-    }
     mxp__walk(thread, &thread->counted, NULL, count_stretch, thread);
 }

@@ -21,6 +21,9 @@ typedef int (*mxp_stretch_visit)(void *context, const mxp_chunk_header *chunk, c
 int mxp__walk(mxp_thread *thread, mxp_position *position, const uint64_t *until,
               mxp_stretch_visit visit, void *context);
 
+// The records of a stretch.
+uint64_t mxp__count_stretch(const uint64_t *from, const uint64_t *to);
+
 // Counts the records of `thread` up to now.
 void mxp__thread_count_records(mxp_thread *thread);
 

@@ -228,6 +228,24 @@ static int add_pair(mxp_file_tables *tables, const char *key, const char *value)
     return MXP_OK;
 }
 
+// Of a ring: what made room for newer records, as the thread knew that did it last.
+static int add_overwritten(mxp_file_tables *tables, const mxp_file_index *index)
+{
+    uint64_t records = 0;
+    for (size_t i = 0; i < index->recorder_count; i++) {
+        mxp_recorder_section head;
+        recorder_state state;
+        if (read_recorder(index, index->recorders[i], &head, &state)) {
+            records = state.hot.reserved[1] > records ? state.hot.reserved[1] : records;
+        }
+    }
+    if (records == 0) {
+        return MXP_OK;
+    }
+    snprintf(tables->made_room, sizeof tables->made_room, "%" PRIu64, records);
+    return add_pair(tables, "overwritten_records", tables->made_room);
+}
+
 static int note_unfinished(const mxp_file_index *index, mxp_file_tables *tables)
 {
     const mxp_file_bytes *bytes = &index->bytes;
@@ -240,6 +258,9 @@ static int note_unfinished(const mxp_file_index *index, mxp_file_tables *tables)
     tables->info_count = kept;
     int error =
         add_pair(tables, "unfinished", mxp__file_state_text(mxp__file_state(index, tables)));
+    if (error == MXP_OK) {
+        error = add_overwritten(tables, index);
+    }
     if (error == MXP_OK && bytes->overwritten_chunks > 0) {
         snprintf(tables->overwritten, sizeof tables->overwritten,
                  "%" PRIu64 " bytes of records in %" PRIu64 " chunks", bytes->overwritten_bytes,

@@ -212,6 +212,51 @@ static void threads_end_while_the_ring_is_tidied(void **state)
     assert_int_equal(read_file("ring.mxp").newest, counted);
 }
 
+// Made, by all threads since the session began; what made room, as the file says.
+static void check_account(const char *path)
+{
+    mxp_source *source;
+    mxp_damage damage;
+    assert_int_equal(mxp__native_open(path, &source, &damage), 0);
+    content found = {0};
+    each_event(source, take_in, &found);
+    const char *made_room = mxp__source_info(source, "overwritten_records");
+    assert_non_null(made_room);
+    assert_in_range(strtoull(made_room, NULL, 10), counted - found.count,
+                    counted - found.count + 4096);
+    assert_string_equal(mxp__source_info(source, "full_policy"), "ring");
+    mxp__source_close(source);
+}
+
+static void a_ring_accounts_for_what_made_room(void **state)
+{
+    (void)state;
+    for (int store = MXP_STORE_MEMORY; store <= MXP_STORE_FILE; store++) {
+        mxp_report before = {.size_bytes = sizeof before}, after = before;
+        counted = 0;
+        assert_int_equal(mxp_session_report(session, &before), 0);
+        configure(store);
+        assert_int_equal(mxp_session_run(session), 0);
+        for (int i = 0; i < 40; i++) {
+            in_thread(10000);
+        }
+        in_thread(10);
+        if (store == MXP_STORE_FILE) {
+            check_account("ring.mxp");  // as after a death
+        }
+        mxp__live_tidy();
+        assert_int_equal(mxp_session_report(session, &after), 0);
+        assert_in_range(after.records - before.records, counted, counted + 100);
+        assert_int_equal(mxp_session_snapshot(session, "threads.mxp", 0), 0);
+        check_account("threads.mxp");
+        assert_int_equal(mxp_session_dump(session, 1), 0);
+        check_account("ring.mxp");
+        mxp_session_stop(session);
+        assert_int_equal(mxp_session_report(session, &after), 0);
+        assert_in_range(after.records - before.records, counted, counted + 100);
+    }
+}
+
 static void a_ring_has_no_table(void **state)
 {
     (void)state;
@@ -457,6 +502,7 @@ int main(void)
         TEST(the_newest_records_are_kept_in_the_file),
         TEST(threads_that_are_gone_make_room),
         TEST(threads_end_while_the_ring_is_tidied),
+        TEST(a_ring_accounts_for_what_made_room),
         TEST(a_ring_has_no_table),
         TEST(a_dump_of_a_ring_replaces_the_one_before),
         TEST(a_ring_that_ends_leaves_what_it_holds),
