@@ -32,6 +32,8 @@ void mxp__chrome_fini(mxp_chrome *chrome)
     }
     mxp__free(chrome->names, ((size_t)chrome->name_count + 1) * sizeof *chrome->names);
     chrome->names = NULL;
+    mxp__reader_close(chrome->samples);
+    chrome->samples = NULL;
     mxp__api_stream_close(chrome->api);
     chrome->api = NULL;
 }
@@ -143,6 +145,16 @@ static inline bool is_lean(const mxp_event *event)
     return (event->words[0] & 0xff) == MXP_KIND_SPAN;
 }
 
+static void put_other(mxp_chrome *chrome, const mxp_chrome_name *name, const mxp_event *event,
+                      mxp_strbuf *out)
+{
+    if (mxp__chrome_is_sample(event)) {
+        __atomic_store_n(&chrome->has_samples, true, __ATOMIC_RELAXED);
+    } else {
+        mxp__chrome_event(chrome, name, event, out);
+    }
+}
+
 // Leaves the rest of the block for the next call.
 static int leave_rest(const mxp_decoder *decoder, mxp_block *block)
 {
@@ -168,7 +180,7 @@ int mxp__chrome_block(mxp_export *run, mxp_block *block)
             return MXP_ENOMEM;
         }
         if (__builtin_expect(!is_lean(&event) || name->is_async, 0)) {
-            mxp__chrome_event(chrome, name, &event, out);
+            put_other(chrome, name, &event, out);
         } else if (!put_lean_span(name, &tail, &event, out)) {
             break;
         }
@@ -284,7 +296,7 @@ const mxp_exporter mxp__exporter_chrome = {
     .help = "Chrome JSON for ui.perfetto.dev and chrome://tracing",
     .begin = chrome_begin,
     .block = mxp__chrome_block,
-    .rest = mxp__chrome_api_counters,
+    .rest = mxp__chrome_rest,
     .process = chrome_process,
     .end = chrome_end,
 };

@@ -5,7 +5,7 @@
 //   {                              mxp__chrome_opening
 //       "traceEvents": [
 //   item,                          mxp__chrome_rows_head, mxp__chrome_block for each block,
-//   item,                          mxp__chrome_api_counters
+//   item,                          mxp__chrome_rest
 //   item                           mxp__chrome_rows_tail
 //
 //       ],                         mxp__chrome_closing
@@ -21,6 +21,7 @@
 #include "export/api_calls.h"
 #include "export/chrome_rows.h"
 #include "export/export.h"
+#include "trace/reader.h"
 
 // What is constant in the items of a name: everything from ",\n{" up to "tid":, with phase X.
 typedef struct mxp_chrome_name {
@@ -40,6 +41,8 @@ typedef struct mxp_chrome {
     mxp_chrome_rows *rows;  // borrowed
     mxp_chrome_name **names;  // by name id, made on first use; the last one is for bad ids
     uint32_t name_count;
+    bool has_samples;  // atomic: samples that mxp__chrome_rest has to write
+    mxp_reader *samples;
     mxp_api_stream *api;  // what mxp__chrome_api_counters has not written yet
 } mxp_chrome;
 
@@ -61,7 +64,15 @@ static inline const mxp_chrome_name *mxp__chrome_name(mxp_chrome *chrome, uint32
 // The exporter's block callback (export.h); run->state is a mxp_chrome.
 int mxp__chrome_block(mxp_export *run, mxp_block *block);
 
-// The exporter's rest callback: the counters of the API calls that were formatted.
+// Samples stand behind all blocks.
+static inline bool mxp__chrome_is_sample(const mxp_event *event)
+{
+    return event->kind == MXP_KIND_COUNTER || event->kind == MXP_KIND_MEMORY;
+}
+
+// The exporter's rest callback: samples of the blocks that were formatted, then the counters of
+// their API calls.
+int mxp__chrome_rest(mxp_export *run);
 int mxp__chrome_api_counters(mxp_export *run);
 
 // Any one record, `name` being its entry; kinds that are not drawn write nothing.

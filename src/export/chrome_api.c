@@ -57,6 +57,7 @@ static int put_samples(mxp_export *run, const counter_text texts[COUNTERS])
     mxp_api_change change;
     int found;
     while ((found = mxp__api_stream_next(chrome->api, &change)) == 1) {
+        change.ns = mxp__chrome_api_time(chrome->rows, change.ns);
         if (!change.is_end) {
             put_sample(run->out, &texts[CALLS], change.ns, before + change.calls);
             mxp__chrome_add_api_calls(chrome->rows, change.calls);

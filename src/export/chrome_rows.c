@@ -44,6 +44,7 @@ struct mxp_chrome_rows {
     mxp_loss_entry *losses;  // as the file has them
     size_t loss_count, loss_capacity;
     uint64_t api_calls, new_api_calls;  // in the file; in the source that is written now
+    int64_t api_ns, new_api_ns;  // when their counters changed last
 };
 
 // ---- set --------------------------------------------------------------------------------------
@@ -180,6 +181,7 @@ static int take_names(mxp_chrome_rows *rows, const mxp_source *source)
 int mxp__chrome_rows_begin(mxp_chrome_rows *rows, const mxp_source *source)
 {
     rows->new_api_calls = 0;
+    rows->new_api_ns = rows->api_ns;
     int error = take_threads(rows, source);
     if (error == MXP_OK) {
         error = take_names(rows, source);
@@ -228,6 +230,12 @@ uint64_t mxp__chrome_api_calls(const mxp_chrome_rows *rows)
 void mxp__chrome_add_api_calls(mxp_chrome_rows *rows, uint64_t count)
 {
     rows->new_api_calls = count;
+}
+
+int64_t mxp__chrome_api_time(mxp_chrome_rows *rows, int64_t ns)
+{
+    rows->new_api_ns = ns > rows->new_api_ns ? ns : rows->new_api_ns;
+    return rows->new_api_ns;
 }
 
 uint32_t mxp__chrome_pid(const mxp_source *source)
@@ -388,6 +396,7 @@ void mxp__chrome_rows_commit(mxp_chrome_rows *rows, const mxp_source *source)
 {
     rows->has_process = true;
     rows->api_calls += rows->new_api_calls;
+    rows->api_ns = rows->new_api_ns;
     rows->new_api_calls = 0;
     for (size_t i = 0; i < rows->thread_count; i++) {
         thread_row *row = &rows->threads[i];

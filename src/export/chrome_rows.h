@@ -35,6 +35,9 @@ void mxp__chrome_rows_tail(const mxp_chrome_rows *rows, const mxp_source *source
 // How many API calls the file counts; `count` of a source come with what is written now.
 uint64_t mxp__chrome_api_calls(const mxp_chrome_rows *rows);
 void mxp__chrome_add_api_calls(mxp_chrome_rows *rows, uint64_t count);
+// When a change of their counters is shown: `ns`, but not before the changes that the file has. A
+// call that an earlier part could not know, because it lasted, counts from the end of that part on.
+int64_t mxp__chrome_api_time(mxp_chrome_rows *rows, int64_t ns);
 
 // All that the last head and tail wrote is in the file.
 void mxp__chrome_rows_commit(mxp_chrome_rows *rows, const mxp_source *source);

@@ -225,6 +225,12 @@ def test_the_trace_holds_what_was_recorded(run):
         assert recorded == pytest.approx([float(value) for value in values], rel=1e-12)
 
 
+def test_counters_stand_in_the_order_of_time(run):
+    """Also over the parts of a file that grew: who reads it from its begin sees the values as they came."""
+    times = [at for _, at in run.sample_order]
+    assert times == sorted(times)
+
+
 def test_spans_nest_on_their_threads(run):
     for events in run.by_thread():
         for i, (inner, _) in enumerate(events):
