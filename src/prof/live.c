@@ -14,6 +14,7 @@
 #include "prof/ring.h"
 #include "prof/standing.h"
 #include "prof/state.h"
+#include "prof/store.h"
 #include "prof/walk.h"
 
 typedef struct cut {
@@ -76,6 +77,7 @@ static void take_moment(void)
 typedef struct block_context {
     live_source *live;
     uint32_t thread;
+    const mxp_thread *from;
 } block_context;
 
 static int add_block(void *context, const mxp_chunk_header *chunk, const uint64_t *from,
@@ -96,6 +98,7 @@ static int add_block(void *context, const mxp_chunk_header *chunk, const uint64_
         .thread = add->thread,
         .sequence = chunk->sequence,
         .first_unit = (uint32_t)(from - mxp__chunk_words(chunk)) / 2,
+        .filed = mxp__store_has_filed(add->from, chunk),
     };
     return MXP_OK;
 }
@@ -110,7 +113,7 @@ static int add_thread(live_source *live, mxp_thread *thread, int consumer)
     cut *added = &live->cuts[live->cut_count++];
     *added = (cut){thread, thread->position[consumer], thread->position[consumer]};
     thread->cuts++;
-    block_context context = {live, thread->index};
+    block_context context = {live, thread->index, thread};
     return mxp__walk(thread, &added->to, thread->moment, add_block, &context);
 }
 

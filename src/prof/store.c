@@ -96,9 +96,10 @@ void mxp__store_give_chunk(mxp_chunk_header *chunk)
     }
 }
 
-bool mxp__store_holds(const void *words)
+bool mxp__store_has_filed(const mxp_thread *thread, const mxp_chunk_header *chunk)
 {
-    return mxp__store_file_holds(mxp__store_active, words);
+    return chunk->sequence < thread->filed_to ||
+           (mxp__store_active != NULL && chunk->sequence >= thread->entered_at);
 }
 
 bool mxp__store_is_own(const mxp_chunk_header *chunk)
@@ -210,6 +211,7 @@ static void enter(mxp_recording_file *store)
     mxp__names_unlock();
     mxp__store_home_standing();
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        thread->entered_at = thread->current->sequence + 1;
         if (__atomic_load_n(&thread->exited, __ATOMIC_ACQUIRE) == 0) {
             mxp__store_home_running(store, thread);
             mxp__store_leave_chunk(thread);
@@ -272,9 +274,8 @@ static void leave(mxp_store_end *end)
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         mxp__thread_close_chunk(thread);
         mxp__store_leave(thread, true);
-        if (mxp__store_file_holds(mxp__store_active, thread->current)) {
-            mxp__store_leave_chunk(thread);
-        }
+        mxp__store_leave_chunk(thread);
+        thread->filed_to = thread->current->sequence + 1;
     }
     mxp_recording_file *store = mxp__store_active;
     mxp__standing_home(NULL);

@@ -27,8 +27,9 @@ enum { MXP__STORE_HEADER_BYTES = 4096, MXP__STORE_CLOCK_BYTES = 65536 };
 int mxp__store_open(const char *path, uint64_t limit_bytes, const mxp_file_header *header,
                     const void *sections, size_t sections_bytes);
 bool mxp__store_is_open(void);
-// Whether records are the open file's: those of a live source that are not must be copied.
-bool mxp__store_holds(const void *words);
+// Whether the chunk's records are in a file, the open one or one that has ended: a file that begins
+// gets copies of the others. Under the drain lock.
+bool mxp__store_has_filed(const mxp_thread *thread, const mxp_chunk_header *chunk);
 bool mxp__store_is_own(const mxp_chunk_header *chunk);  // of where chunks now come from
 int mxp__store_copy(const mxp_block *block);  // MXP_EIO: the file is full
 // What was recorded is written, or copied: a ring begins anew.

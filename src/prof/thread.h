@@ -72,6 +72,8 @@ typedef struct mxp_thread {
     mxp_position counted;  // records up to here are in `records`
     uint64_t records, bytes;
     uint64_t start_ticks, end_ticks;
+    // chunks below the one are in files that have ended; from the other on in the open one
+    uint32_t filed_to, entered_at;
     uint64_t home;  // offset of the block in the store's file; 0: not in it
     uint32_t home_whole;  // with the embedded chunk
 } mxp_thread;

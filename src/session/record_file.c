@@ -71,7 +71,7 @@ static int open_store(const char *path, uint64_t limit_bytes, store_opener open)
 // What was recorded in memory and is in no file yet.
 static bool is_pending(const mxp_block *block)
 {
-    return block->words != block->end && !mxp__store_holds(block->words);
+    return block->words != block->end && !block->filed;
 }
 
 static uint64_t pending_bytes(mxp_source *source, uint64_t since_ticks)

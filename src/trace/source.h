@@ -29,6 +29,7 @@ typedef struct mxp_block {
     uint32_t thread;  // index into threads
     uint32_t sequence;  // of its chunk, ascending per thread
     uint32_t first_unit;  // units of its chunk that stand before `words` (what earlier cuts took)
+    bool filed;  // of a live source: in a recording file already
     uint64_t offset;  // where `words` stand in the file, for messages; 0: in no file
     uint64_t unread_bytes;  // of one that cannot be read: its records
 } mxp_block;

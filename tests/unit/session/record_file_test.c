@@ -210,7 +210,38 @@ static void another_name_finishes_the_file_and_begins_the_next(void **state)
     assert_int_equal(first.spans, 100);
     assert_true(first.finished);
     content second = read_file("other.mxp", "a");
-    assert_int_equal(second.spans % 200, 100);  // what no dump has taken yet is in it again
+    assert_int_equal(second.spans, 200);
+}
+
+static void *spans_of_a_thread(void *nothing)
+{
+    spans(5);
+    return nothing;
+}
+
+// Also what was recorded in memory before the first, on threads that stay and on threads that go.
+static void each_record_is_in_one_of_the_files(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"one.mxp", "two.mxp", "three.mxp"};
+    assert_int_equal(configure("none.mxp", MXP_STORE_MEMORY, 1 << 30), 0);
+    assert_int_equal(mxp_session_run(session), 0);
+    spans(10);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(configure(files[i], MXP_STORE_FILE, 1 << 30), 0);
+        assert_int_equal(mxp_session_run(session), 0);
+        spans(100);
+        pthread_t thread;
+        pthread_create(&thread, NULL, spans_of_a_thread, NULL);
+        pthread_join(thread, NULL);
+    }
+    assert_int_equal(configure("last.mxp", MXP_STORE_MEMORY, 1 << 30), 0);
+    assert_int_equal(read_file(files[0], "a").spans, 115);
+    assert_int_equal(read_file(files[1], "a").spans, 105);
+    assert_int_equal(read_file(files[2], "a").spans, 105);
+    for (size_t i = 0; i < 3; i++) {
+        unlink(files[i]);
+    }
 }
 
 static void names_of_before_and_after_are_known(void **state)
@@ -481,6 +512,7 @@ int main(void)
         TEST(a_finishing_dump_completes_the_file),
         TEST(what_follows_a_finishing_dump_is_in_the_next_file),
         TEST(another_name_finishes_the_file_and_begins_the_next),
+        TEST(each_record_is_in_one_of_the_files),
         TEST(names_of_before_and_after_are_known),
         TEST(threads_that_come_and_go_leave_their_records),
         TEST(a_full_disk_is_counted),
