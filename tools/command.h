@@ -111,7 +111,4 @@ int mxp__output_close(mxp_output *output, bool keep);
 // error.
 int mxp__output_print(const mxp_command *command, const mxp_strbuf *text);
 
-// Whether both names are of one file, which a result would then replace while it is read.
-bool mxp__same_file(const char *a, const char *b);
-
 #endif

@@ -5,6 +5,7 @@
 #include <mxprof/profiler.h>
 #include <string.h>
 
+#include "base/os/same_file.h"
 #include "base/fail.h"
 #include "command.h"
 #include "compression/gzip.h"
@@ -208,7 +209,7 @@ static int run(const mxp_command *self, int count, char **arguments)
                                 "(or -o - for standard output)",
                                 file);
     }
-    if (mxp__same_file(file, out_path)) {
+    if (mxp__os_same_file(file, out_path)) {
         return mxp__usage_error(self, "'%s' is the input; write the result to another file",
                                 out_path);
     }

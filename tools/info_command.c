@@ -191,6 +191,8 @@ static const char *loss_reason(uint32_t reason)
         return "spans were open at a stop, deeper than the 31 that are kept";
     case MXP_LOSS_NO_NUMBER:
         return "samples of counters were no numbers";
+    case MXP_LOSS_FILE_EMPTIED:
+        return "another program emptied the recording file; at least so many";
     default:
         return "for a reason this version does not know";
     }

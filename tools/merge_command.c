@@ -3,6 +3,7 @@
 // each process keeps its names, threads and times, moved to one clock.
 #include <string.h>
 
+#include "base/os/same_file.h"
 #include "base/fail.h"
 #include "command.h"
 #include "export/export.h"
@@ -85,7 +86,7 @@ static int run(const mxp_command *self, int count, char **arguments)
                                 arguments[0]);
     }
     for (int i = 0; i < files; i++) {
-        if (mxp__same_file(arguments[i], out_path)) {
+        if (mxp__os_same_file(arguments[i], out_path)) {
             return mxp__usage_error(self, "'%s' is an input; write the result to another file",
                                     out_path);
         }

@@ -56,13 +56,6 @@ static int open_new(mxp_output *output, const char *path)
     return MXP_OK;
 }
 
-bool mxp__same_file(const char *a, const char *b)
-{
-    struct stat first, second;
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
-}
-
 int mxp__output_open(const char *path, mxp_output *output)
 {
     *output = (mxp_output){.sink = {.write = write_all, .target = output, .path = path, .fd = -1},

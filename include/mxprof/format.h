@@ -276,7 +276,8 @@ enum {
     MXP_LOSS_THREAD = 4,  // no memory to register the thread
     MXP_LOSS_MISUSE = 5,  // ends of spans that were ended before, or never begun
     MXP_LOSS_DEEPER = 6,  // spans open at a stop, deeper than those that are kept by name
-    MXP_LOSS_NO_NUMBER = 7  // samples of counters that are not finite
+    MXP_LOSS_NO_NUMBER = 7,  // samples of counters that are not finite
+    MXP_LOSS_FILE_EMPTIED = 8  // another program emptied the recording file: at least so many
 };
 
 typedef struct mxp_loss_entry {

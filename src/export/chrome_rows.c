@@ -332,6 +332,8 @@ const char *mxp__loss_reason(uint32_t reason)
         return "open at a stop, deeper than the 31 that are kept";
     case MXP_LOSS_NO_NUMBER:
         return "samples that are no numbers";
+    case MXP_LOSS_FILE_EMPTIED:
+        return "recording file emptied by another program, at least";
     default:
         return "unknown reason";
     }

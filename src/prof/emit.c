@@ -7,6 +7,8 @@
 #include "base/os/os.h"
 #include "prof/standing.h"
 #include "prof/state.h"
+#include "prof/store.h"
+#include "prof/store_rescue.h"
 
 void mxp__emit_lose_busy(mxp_thread *self)
 {
@@ -89,9 +91,25 @@ static bool fits(const mxp_thread *self, unsigned units, uint64_t now)
            (now - self->hot.base_ticks) >> 47 == 0;
 }
 
+// Its pages went with a file that another program has emptied.
+static void begin_anew(mxp_thread *self, uint64_t now)
+{
+    if (self->current == NULL) {
+        mxp__rescue_page(self);
+    }
+    mxp__thread_restart(self, now);
+    __atomic_store_n(&self->begins_anew, 0, __ATOMIC_RELAXED);
+    if (mxp__store_is_open() && !mxp__store_was_emptied()) {
+        self->chunk_end = self->hot.cursor;  // its page is in memory: the next chunk is not
+    }
+}
+
 uint64_t *mxp__emit_room_slow(mxp_thread *self, unsigned units, uint64_t now)
 {
     int saved = errno;
+    if (self->current == NULL || mxp__thread_begins_anew(self)) {
+        begin_anew(self, now);
+    }
     uint64_t *words = NULL;
     if (fits(self, units, now) || mxp__thread_new_chunk(self, now)) {
         if (self->announce != 0) {

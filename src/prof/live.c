@@ -200,7 +200,7 @@ static int add_losses(live_source *live)
             error = add_loss(live, &entries[i]);
         }
     }
-    mxp_loss_entry process[2];
+    mxp_loss_entry process[MXP__PROCESS_LOSSES];
     size_t count = mxp__process_losses(process);
     for (size_t i = 0; i < count && error == MXP_OK; i++) {
         error = add_loss(live, &process[i]);

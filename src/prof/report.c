@@ -10,6 +10,7 @@
 #include "prof/names.h"
 #include "prof/pool.h"
 #include "prof/state.h"
+#include "prof/store_rescue.h"
 #include "prof/walk.h"
 
 static uint64_t lost_busy(mxp_thread *thread)
@@ -88,6 +89,11 @@ size_t mxp__process_losses(mxp_loss_entry *entries)
         entries[count++] = (mxp_loss_entry){UINT32_MAX, MXP_LOSS_NAMES_FULL, mxp__name_losses(),
                                             mxp__recorder_on_ticks(), mxp_ticks()};
     }
+    if (mxp__rescue_lost_records() != 0) {
+        entries[count++] =
+            (mxp_loss_entry){UINT32_MAX, MXP_LOSS_FILE_EMPTIED, mxp__rescue_lost_records(),
+                             mxp__recorder_on_ticks(), mxp_ticks()};
+    }
     return count;
 }
 
@@ -137,7 +143,7 @@ void mxp__report_fill(mxp_report *report)
         bytes += thread->bytes;
         lost += lost_of(thread);
     }
-    mxp_loss_entry process[2];
+    mxp_loss_entry process[MXP__PROCESS_LOSSES];
     size_t count = mxp__process_losses(process);
     for (size_t i = 0; i < count; i++) {
         // A record under <names full> is there, only its name is not.

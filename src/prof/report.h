@@ -10,7 +10,8 @@
 mxp_thread_entry mxp__thread_entry_of(mxp_thread *thread);
 // Fills at most MXP__LOSS_WINDOWS + 1 entries; the number filled.
 size_t mxp__thread_losses(mxp_thread *thread, mxp_loss_entry *entries);
-size_t mxp__process_losses(mxp_loss_entry *entries);  // at most 2
+enum { MXP__PROCESS_LOSSES = 3 };
+size_t mxp__process_losses(mxp_loss_entry *entries);  // at most MXP__PROCESS_LOSSES
 // Keeps entry, losses and totals of a thread that is about to be released.
 int mxp__thread_remember(mxp_thread *thread);
 

@@ -6,6 +6,7 @@
 #include "prof/pool.h"
 #include "prof/standing.h"
 #include "prof/store.h"
+#include "prof/store_rescue.h"
 #include "prof/walk.h"
 
 static struct {
@@ -81,6 +82,9 @@ static void fold(const mxp_thread *thread, const mxp_chunk_header *chunk, bool i
 
 static void fold_last(mxp_thread *thread, bool in_file)
 {
+    if (mxp__thread_begins_anew(thread)) {
+        return;
+    }
     const mxp_chunk_header *chunk = thread->current;
     if (thread->counts != 0 && mxp__spin_lock(&mxp__pool_lock)) {
         mxp__standing_fold(chunk, begin_in(thread, chunk), thread->hot.cursor, in_file);
@@ -109,6 +113,9 @@ static void count_dropped(mxp_thread *thread, const mxp_chunk_header *chunk)
 
 void mxp__ring_drop_last(mxp_thread *thread, bool in_file)
 {
+    if (mxp__thread_begins_anew(thread)) {
+        return;
+    }
     fold_last(thread, in_file);
     if (mxp__spin_lock(&mxp__pool_lock)) {
         ring.overwritten +=
@@ -180,7 +187,7 @@ static mxp_chunk_header *pop(void)
     if (ring.oldest == NULL) {
         ring.newest = NULL;
     }
-    mxp_thread *thread = mxp__threads();
+    mxp_thread *thread = mxp__rescue_is_lost(chunk) ? NULL : mxp__threads();
     while (thread != NULL && thread->index != chunk->thread) {
         thread = thread->next;
     }
@@ -201,6 +208,9 @@ static mxp_chunk_header *take_locked(void)
 {
     while (ring.pins == 0 && ring.oldest != NULL) {
         mxp_chunk_header *chunk = pop();
+        if (mxp__rescue_is_lost(chunk)) {
+            continue;
+        }
         if (mxp__store_is_own(chunk)) {
             // In a file the chunk is empty before anything else in it changes.
             __atomic_store_n(&chunk->section.payload_bytes, 0, __ATOMIC_RELEASE);

@@ -14,7 +14,7 @@
 #include "prof/ring.h"
 #include "prof/standing.h"
 #include "prof/state.h"
-#include "prof/store_room.h"
+#include "prof/store_rescue.h"
 
 mxp_recording_file *mxp__store_active;
 
@@ -29,6 +29,13 @@ static bool ring_is_full(const mxp_recording_file *store)
     return mxp__ring_is_on() && chunks * MXP_CHUNK_BYTES >= store->file.limit_bytes / 4 * 3;
 }
 
+// One that is damaged takes nothing more.
+static mxp_recording_file *usable(void)
+{
+    mxp_recording_file *store = __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
+    return mxp__store_is_damaged(store) ? NULL : store;
+}
+
 static mxp_chunk_header *take_from_file(mxp_recording_file *store)
 {
     mxp_section *section = mxp__store_take_room(store, MXP_SECTION_CHUNK, MXP_CHUNK_BYTES);
@@ -41,7 +48,7 @@ static mxp_chunk_header *take_from_file(mxp_recording_file *store)
 
 mxp_chunk_header *mxp__store_take_chunk(void)
 {
-    mxp_recording_file *store = __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
+    mxp_recording_file *store = usable();
     bool full = store != NULL && ring_is_full(store);
     mxp_chunk_header *chunk = NULL;
     if (!full) {
@@ -56,16 +63,23 @@ mxp_chunk_header *mxp__store_take_chunk(void)
     return chunk;
 }
 
-static void destroy(mxp_recording_file *store)
+static void forget(mxp_recording_file *store)
 {
     mxp__mapped_file_close(&store->file);
     mxp__free(store, sizeof *store);
 }
 
+static void destroy(mxp_recording_file *store)
+{
+    mxp__rescue_unguard(store);
+    forget(store);
+}
+
 // Under the drain lock; `store` has ended.
 static void release(mxp_recording_file *store)
 {
-    if (__atomic_sub_fetch(&store->chunks, 1, __ATOMIC_RELAXED) != 0) {
+    uint64_t chunks = __atomic_sub_fetch(&store->chunks, 1, __ATOMIC_RELAXED);
+    if (chunks != 0 || mxp__store_is_damaged(store)) {  // then somebody may still point into it
         return;
     }
     mxp_recording_file **link = &ended;
@@ -78,6 +92,9 @@ static void release(mxp_recording_file *store)
 
 void mxp__store_give_chunk(mxp_chunk_header *chunk)
 {
+    if (mxp__rescue_is_lost(chunk)) {
+        return;
+    }
     if (mxp__readers_keep(chunk)) {
         return;
     }
@@ -145,7 +162,7 @@ int mxp__store_copy(const mxp_block *block)
 // In turn, so that one of them is whole at every moment.
 void mxp__store_put_clock(const void *section, size_t size_bytes)
 {
-    if (mxp__store_active == NULL || size_bytes != MXP__STORE_CLOCK_BYTES) {
+    if (usable() == NULL || size_bytes != MXP__STORE_CLOCK_BYTES) {
         return;
     }
     memcpy(mxp__store_active->file.base + MXP__STORE_HEADER_BYTES +
@@ -188,6 +205,7 @@ static int create(mxp_recording_file **created, const char *path, uint64_t limit
         return error;
     }
     store->chunks = 1;
+    mxp__rescue_guard(store);
     *created = store;
     return MXP_OK;
 }
@@ -244,6 +262,11 @@ bool mxp__store_is_open(void)
     return __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE) != NULL;
 }
 
+bool mxp__store_was_emptied(void)
+{
+    return mxp__store_is_damaged(__atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE));
+}
+
 // No chunk of an ended file may come into the ring's queue.
 static void leave_ring(const mxp_recording_file *store)
 {
@@ -259,8 +282,11 @@ static void leave_ring(const mxp_recording_file *store)
 static void count_sections(const mxp_recording_file *store, mxp_store_end *end)
 {
     end->offset = MXP__STORE_HEADER_BYTES;
-    while (end->offset < store->used_bytes) {
+    while (end->offset < store->used_bytes && !mxp__store_is_damaged(store)) {
         const mxp_section *section = (const mxp_section *)(store->file.base + end->offset);
+        if (section->length_bytes == 0) {
+            return;  // gone
+        }
         end->sections++;
         end->record_bytes += section->type == MXP_SECTION_CHUNK ? section->payload_bytes : 0;
         end->offset += section->length_bytes;
@@ -298,6 +324,7 @@ void mxp__store_finish(mxp_store_end *end)
     mxp_recording_file *store = mxp__store_active;
     if (store != NULL) {
         leave(end);
+        end->damaged = mxp__store_is_damaged(store);
         end->descriptor = mxp__mapped_file_give_descriptor(&store->file);
         release(store);
     }
@@ -308,12 +335,14 @@ void mxp__store_finish(mxp_store_end *end)
 // does must not reach the file.
 void mxp__store_fork_child(void)
 {
+    mxp__rescue_fork_child();
     if (mxp__store_active != NULL) {
-        mxp__mapped_file_close(&mxp__store_active->file);
+        forget(mxp__store_active);
         mxp__store_active = NULL;
     }
-    for (; ended != NULL; ended = ended->next) {
-        mxp__mapped_file_close(&ended->file);
+    for (mxp_recording_file *next; ended != NULL; ended = next) {
+        next = ended->next;
+        forget(ended);
     }
     for (mxp_thread *thread = mxp__threads(), *next; thread != NULL; thread = next) {
         next = thread->next;  // is gone with the page

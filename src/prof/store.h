@@ -27,6 +27,8 @@ enum { MXP__STORE_HEADER_BYTES = 4096, MXP__STORE_CLOCK_BYTES = 65536 };
 int mxp__store_open(const char *path, uint64_t limit_bytes, const mxp_file_header *header,
                     const void *sections, size_t sections_bytes);
 bool mxp__store_is_open(void);
+// Another program has emptied the file: what it held is lost, and it is to be ended.
+bool mxp__store_was_emptied(void);
 // Whether the chunk's records are in a file, the open one or one that has ended: a file that begins
 // gets copies of the others. Under the drain lock.
 bool mxp__store_has_filed(const mxp_thread *thread, const mxp_chunk_header *chunk);
@@ -45,6 +47,7 @@ void mxp__store_put_clock(const void *section, size_t size_bytes);
 typedef struct mxp_store_end {
     mxp_descriptor descriptor;  // the caller's; none if the program has taken it away for good
     uint64_t offset, sections, record_bytes;
+    bool damaged;  // another program has emptied the file: there is nothing to complete
 } mxp_store_end;
 void mxp__store_finish(mxp_store_end *end);
 void mxp__store_fork_child(void);  // forgets the parent's file without touching it

@@ -10,7 +10,7 @@
 #include "prof/names.h"
 #include "prof/spin.h"
 #include "prof/store.h"
-#include "prof/store_room.h"
+#include "prof/store_rescue.h"
 
 static struct {
     mxp_spin lock;
@@ -73,6 +73,7 @@ static bool make(mxp_recording_file *store)
         !mxp__mapped_file_publish_made(&store->file)) {
         return false;
     }
+    mxp__rescue_guard(store);
     __atomic_store_n(&mxp__store_active, store, __ATOMIC_RELEASE);
     mxp__names_each(mxp__store_add_name);
     mxp__store_home_standing();

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "prof/store.h"
-#include "prof/store_room.h"
+#include "prof/store_rescue.h"
 
 enum { NAMES_BYTES = 65536 };  // of a section, if no single name needs more
 
@@ -36,7 +36,7 @@ static uint64_t put_name(char *to, const mxp_name_view *name)
 void mxp__store_add_name(uint32_t id, const mxp_name_view *name)
 {
     mxp_recording_file *store = __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
-    if (store == NULL) {
+    if (store == NULL || mxp__store_is_damaged(store)) {
         return;
     }
     mxp_section *before = store->names;

@@ -4,6 +4,7 @@
 #include "prof/store_room.h"
 
 #include "prof/pool.h"
+#include "prof/store_rescue.h"
 
 enum {
     PREPARE_BYTES = 256 << 10,  // of it at a time: the lock is held for some tens of microseconds
@@ -28,14 +29,16 @@ static bool reserve(mxp_recording_file *store, uint64_t end)
            mxp__mapped_file_reserve(&store->file, end);  // the last bytes of a full disk
 }
 
-static void prepare(mxp_recording_file *store, uint64_t end)
+// False: the file was emptied meanwhile.
+static bool prepare(mxp_recording_file *store, uint64_t end)
 {
     if (end <= store->file.prepared_bytes) {
-        return;
+        return true;
     }
     uint64_t to = end + PREPARE_BYTES;
     to = to < store->file.reserved_bytes ? to : store->file.reserved_bytes;
     mxp__mapped_file_prepare(&store->file, store->used_bytes, to);
+    return mxp__rescue_check(store);
 }
 
 // The header stands before the room counts as used, so that the sections are a chain at every
@@ -46,8 +49,8 @@ mxp_section *mxp__store_take_room(mxp_recording_file *store, unsigned type, uint
         return NULL;
     }
     mxp_section *section = NULL;
-    if (reserve(store, store->used_bytes + size_bytes)) {
-        prepare(store, store->used_bytes + size_bytes);
+    if (!mxp__store_is_damaged(store) && reserve(store, store->used_bytes + size_bytes) &&
+        prepare(store, store->used_bytes + size_bytes)) {
         section = (mxp_section *)(store->file.base + store->used_bytes);
         section->length_bytes = size_bytes;
         section->type = (uint16_t)type;

@@ -17,6 +17,8 @@ typedef struct mxp_recording_file {
     uint64_t free_blocks;  // room of threads that are gone, for a ring; linked; under the pool lock
     unsigned clock_turn;  // which CLOCK section is written next
     mxp_section *names;  // the NAMES section that grows; under the names' lock
+    uint32_t damaged;  // atomic: see store_rescue.c; 0: no
+    bool guarded;
 } mxp_recording_file;
 
 extern mxp_recording_file *mxp__store_active;  // atomic: changed while nobody records; null: none

@@ -7,7 +7,7 @@
 #include "prof/pool.h"
 #include "prof/ring.h"
 #include "prof/store.h"
-#include "prof/store_room.h"
+#include "prof/store_rescue.h"
 
 static_assert(sizeof(mxp_recorder_section) % 64 == 0, "a thread's part begins a cache line");
 static_assert(sizeof(mxp_recorder_section) + sizeof(mxp_thread) <= MXP__THREAD_PART_BYTES,
@@ -82,7 +82,7 @@ static void give_free_block(mxp_recording_file *store, uint64_t offset)
 void mxp__store_home_new(mxp_thread *thread)
 {
     mxp_recording_file *store = __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
-    if (store == NULL || thread->home != 0) {
+    if (store == NULL || mxp__store_is_damaged(store) || thread->home != 0) {
         return;
     }
     mxp_recorder_section *room = take_free_block(store);
@@ -100,10 +100,13 @@ void mxp__store_home_new(mxp_thread *thread)
     describe(store, thread, room);
     memcpy(&chunk->section + 1, &mxp__thread_first_chunk(thread)->section + 1,
            sizeof *chunk - sizeof chunk->section);
+    uint32_t note = mxp__rescue_note_home(thread, true);
     memcpy(room + 1, thread, sizeof *thread);
     MXP_TEST_POINT(PAGES);
-    if (mxp__mapped_file_place(&store->file, mxp__thread_block(thread), offset,
+    if (!mxp__store_is_damaged(store) &&
+        mxp__mapped_file_place(&store->file, mxp__thread_block(thread), offset,
                                MXP__THREAD_BLOCK_BYTES)) {
+        mxp__rescue_placed(store, note);
         thread->home = offset;
         thread->home_whole = 1;
     } else {
@@ -131,12 +134,15 @@ void mxp__store_home_running(mxp_recording_file *store, mxp_thread *thread)
     if (room == NULL) {
         return;  // a full disk: its records are in chunks, only its open spans are not in the file
     }
+    uint32_t note = mxp__rescue_note_home(thread, false);
     copy_words(room + 1, thread, sizeof *thread);
     describe(store, thread, room);
     uint64_t offset = mxp__store_offset(store, room);
     MXP_TEST_POINT(PAGES);
-    if (mxp__mapped_file_place(&store->file, mxp__thread_block(thread), offset,
+    if (!mxp__store_is_damaged(store) &&
+        mxp__mapped_file_place(&store->file, mxp__thread_block(thread), offset,
                                MXP__THREAD_PART_BYTES)) {
+        mxp__rescue_placed(store, note);
         thread->home = offset;
     }
 }
@@ -151,17 +157,23 @@ bool mxp__store_is_reusable(const mxp_thread *thread)
 bool mxp__store_leave(mxp_thread *thread, bool keep)
 {
     if (thread->home == 0) {
+        mxp__rescue_forget_home(thread);
         return true;
     }
     char *block = (char *)mxp__thread_block(thread);
     char content[MXP__THREAD_BLOCK_BYTES];
-    copy_words(content, block, sizeof content);
+    bool was_damaged;
+    do {  // what was there at one moment
+        was_damaged = mxp__store_is_damaged(mxp__store_active);
+        copy_words(content, block, sizeof content);
+    } while (mxp__store_is_damaged(mxp__store_active) != was_damaged);
     uint64_t home = thread->home;
     bool reusable = !keep && mxp__store_is_reusable(thread);
     MXP_TEST_POINT(PAGES);
     if (!mxp__anonymous_place(block, MXP__THREAD_BLOCK_BYTES, content)) {
         return false;
     }
+    mxp__rescue_forget_home(thread);
     if (keep) {
         thread->home = 0;
         thread->home_whole = 0;

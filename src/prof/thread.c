@@ -13,6 +13,7 @@
 #include "prof/state.h"
 #include "prof/store.h"
 #include "prof/store_due.h"
+#include "prof/store_rescue.h"
 
 __thread mxp_recorder *mxp_self __attribute__((tls_model("initial-exec")));
 
@@ -130,6 +131,7 @@ static bool link_thread(mxp_thread *self)
         return false;
     }
     self->next = threads.list;
+    mxp__rescue_note_next(self);
     __atomic_store_n(&threads.list, self, __ATOMIC_RELEASE);  // pairs with mxp__threads
     mxp__spin_unlock(&mxp__pool_lock);
     return true;
@@ -345,12 +347,16 @@ void mxp__thread_release(mxp_thread *thread)
     if (!mxp__spin_lock(&mxp__pool_lock)) {
         return;
     }
-    mxp_thread **link = &threads.list;
+    mxp_thread **link = &threads.list, *before = NULL;
     while (*link != thread) {
-        link = &(*link)->next;
+        before = *link;
+        link = &before->next;
     }
     __atomic_store_n(link, thread->next, __ATOMIC_RELEASE);
     __atomic_fetch_add(&threads.orphans, thread->hot.depth, __ATOMIC_RELAXED);
+    if (before != NULL) {
+        mxp__rescue_note_next(before);
+    }
     mxp__spin_unlock(&mxp__pool_lock);
     if (mxp__store_leave(thread, false)) {
         mxp__pool_give_block(mxp__thread_block(thread));

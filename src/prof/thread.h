@@ -76,6 +76,8 @@ typedef struct mxp_thread {
     uint32_t filed_to, entered_at;
     uint64_t home;  // offset of the block in the store's file; 0: not in it
     uint32_t home_whole;  // with the embedded chunk
+    uint32_t home_note;  // store_rescue.c: where it is noted; 0: nowhere
+    uint32_t begins_anew;  // atomic: its pages were lost; until its next record it has no records
 } mxp_thread;
 
 // Whether the thread has ended and does not touch its block any more: that it is not busy is the
@@ -109,15 +111,20 @@ static inline mxp_chunk_header *mxp__chunk_next(const mxp_chunk_header *chunk)
     return (mxp_chunk_header *)(uintptr_t)__atomic_load_n(&chunk->next, __ATOMIC_ACQUIRE);
 }
 
+static inline bool mxp__thread_begins_anew(const mxp_thread *thread)
+{
+    return __atomic_load_n(&thread->begins_anew, __ATOMIC_RELAXED) != 0;
+}
+
 // Writes how far the current chunk goes into its header. By the thread, or while nobody records.
 static inline void mxp__thread_close_chunk(mxp_thread *thread)
 {
     const uint64_t *words = mxp__chunk_words(thread->current);
+    const uint64_t *end = mxp__thread_begins_anew(thread) ? words : thread->hot.cursor;
     if (thread->counts != 0) {
         thread->current->section.flags |= MXP_SECTION_HAS_COUNTERS;
     }
-    thread->current->section.payload_bytes =
-        (uint64_t)(thread->hot.cursor - words) * sizeof(uint64_t);
+    thread->current->section.payload_bytes = (uint64_t)(end - words) * sizeof(uint64_t);
 }
 
 // The calling thread, registered on first use; null if there is no memory (a loss is counted).

@@ -4,6 +4,7 @@
 #include <mxprof/error.h>
 
 #include "prof/ring.h"
+#include "prof/store_rescue.h"
 
 // Of one that is closed.
 static const uint64_t *end_of(const mxp_chunk_header *chunk)
@@ -21,12 +22,13 @@ const uint64_t *mxp__chunk_filled_to(mxp_thread *thread, const mxp_chunk_header 
     }
     const uint64_t *words = mxp__chunk_words(chunk);
     const char *end = (const char *)chunk + chunk->section.length_bytes;
-    return cursor >= words && (const char *)cursor <= end ? cursor : words;
+    bool is_here = cursor >= words && (const char *)cursor <= end;
+    return is_here && !mxp__thread_begins_anew(thread) ? cursor : words;
 }
 
 mxp_position mxp__walk_start(const mxp_thread *thread, mxp_position position)
 {
-    if (position.chunk == NULL) {
+    if (position.chunk == NULL || mxp__rescue_is_lost(position.chunk)) {
         position = (mxp_position){thread->first, mxp__chunk_words(thread->first)};
     }
     return position;
@@ -81,8 +83,12 @@ uint64_t mxp__count_stretch(const uint64_t *from, const uint64_t *to)
             from += 8;
             continue;
         }
+        uint64_t units = *from >> 8 & 0xff;
+        if (units == 0) {
+            break;  // zeros: lost with its file
+        }
         records += (*from & 0xff) != MXP_KIND_VARIABLES;
-        from += 2 * (*from >> 8 & 0xff);
+        from += 2 * units;
     }
     return records;
 }
@@ -130,4 +136,5 @@ bool mxp__count_portion(void)
 void mxp__thread_count_records(mxp_thread *thread)
 {
     mxp__walk(thread, &thread->counted, NULL, count_stretch, thread);
+    mxp__rescue_note_records(thread);
 }

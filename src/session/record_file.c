@@ -3,6 +3,7 @@
 // trace/section_writer.h from a live source.
 #include "session/record_file.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -147,6 +148,25 @@ void mxp__record_file_sync(void)
     mxp__strbuf_fini(&writer.body);
 }
 
+// There is nothing to complete.
+static int give_up(mxp_store_end *end)
+{
+    mxp__mapped_file_unlock(&end->descriptor);
+    return mxp__fail(MXP_EIO, "the recording file was emptied by another program; what it held is "
+                              "lost, recording goes on in memory");
+}
+
+void mxp__record_file_look(void)
+{
+    if (!mxp__store_was_emptied()) {
+        return;
+    }
+    mxp_store_end end;
+    mxp__store_finish(&end);
+    (void)give_up(&end);
+    fprintf(stderr, "mxprof: %s\n", mxp_last_error());
+}
+
 // ---- end ---------------------------------------------------------------------------------------
 static int fail_complete(void)
 {
@@ -232,6 +252,9 @@ int mxp__record_file_end(mxp_lock *lock)
     }
     mxp_store_end end;
     mxp__store_finish(&end);
+    if (end.damaged) {
+        return give_up(&end);
+    }
     mxp_source *source = NULL;
     int error = mxp__live_open(MXP__CONSUMER_FILE, &source);
     mxp__lock_give_up(lock);

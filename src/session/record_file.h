@@ -14,6 +14,8 @@ int mxp__record_file_begin(const char *path, uint64_t limit_bytes);
 int mxp__record_file_plan(const char *path, uint64_t limit_bytes);
 // Brings its clock up to date, so that a death after it loses no more precision.
 void mxp__record_file_sync(void);
+// Leaves it, and says so, if another program has emptied it.
+void mxp__record_file_look(void);
 // Completes it, if there is one, and drops a plan, with `lock`, the session's, given up while it
 // writes. MXP_EIO: all records are in it, but not the tables.
 int mxp__record_file_end(mxp_lock *lock);

@@ -53,6 +53,7 @@ static void care(mxp_session *session, uint64_t now_ns)
         if (session->config.full_policy == MXP_FULL_RING) {
             mxp__live_tidy();
         }
+        mxp__record_file_look();
         mxp__record_file_sync();
     }
     session->writer.last_care_ns = now_ns;
@@ -140,6 +141,7 @@ int mxp__writer_ensure_locked(mxp_session *session, const mxp_config *config)
     writer->last_dump_ns = mxp__os_monotonic_ns();
     sigset_t all, saved;
     sigfillset(&all);
+    sigdelset(&all, SIGBUS);  // of our own mapping: blocked, it would end the process
     pthread_sigmask(SIG_SETMASK, &all, &saved);  // the program's signals are not for this thread
     int error = pthread_create(&writer->thread, NULL, write_periodically, session);
     pthread_sigmask(SIG_SETMASK, &saved, NULL);

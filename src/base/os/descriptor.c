@@ -4,13 +4,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/os/os.h"
 
 // Loops over small numbers and programs that wait for the lowest free one do not meet it.
-enum { PUT_AWAY_FROM = 200 };
+enum {
+    PUT_AWAY_FROM = 200,
+    CUT_TRIES = 1000,
+    CUT_WAIT_US = 1000,
+};
 
 static bool look(int fd, mxp_descriptor *seen)
 {
@@ -104,9 +109,23 @@ size_t mxp__descriptor_write_at(const mxp_descriptor *to, const void *data, size
     return check(to) ? mxp__os_write_at(to->fd, data, size_bytes, offset) : 0;
 }
 
+// Where there are no locks, nobody has one.
+static bool lock_alone(int fd)
+{
+    for (int i = 0; i < CUT_TRIES; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
+            return true;
+        }
+        mxp__os_sleep_us(CUT_WAIT_US);
+    }
+    errno = EWOULDBLOCK;
+    return false;
+}
+
 bool mxp__descriptor_cut(const mxp_descriptor *to, uint64_t size_bytes)
 {
-    return check(to) && ftruncate(to->fd, (off_t)size_bytes) == 0;
+    return check(to) && lock_alone(to->fd) && check(to) &&
+           ftruncate(to->fd, (off_t)size_bytes) == 0;
 }
 
 const char *mxp__descriptor_reason(void)
@@ -116,6 +135,8 @@ const char *mxp__descriptor_reason(void)
         return "its descriptor was closed by the program";
     case ENXIO:
         return "nobody reads";
+    case EWOULDBLOCK:
+        return "somebody reads it and would be cut off";
     case ETIMEDOUT:
         return "its reader reads no more";
     default:

@@ -31,10 +31,12 @@ bool mxp__descriptor_open_again(mxp_descriptor *descriptor, const char *path);
 // nothing for two seconds while something is written. False: errno says why.
 bool mxp__descriptor_take_stream(mxp_descriptor *descriptor, const char *path);
 
-// As mxp__os_write and mxp__os_write_at, and ftruncate, as long as the number is ours.
+// As mxp__os_write and mxp__os_write_at, as long as the number is ours.
 size_t mxp__descriptor_write(const mxp_descriptor *to, const void *data, size_t size_bytes);
 size_t mxp__descriptor_write_at(const mxp_descriptor *to, const void *data, size_t size_bytes,
                                 uint64_t offset);
+// Shortens the file, which it locks for itself: what somebody reads under a shared lock, mapped as
+// it may be, is not taken away. One that does not let go within a second is EWOULDBLOCK.
 bool mxp__descriptor_cut(const mxp_descriptor *to, uint64_t size_bytes);
 // errno in words that say what happened to a descriptor. Until the next call of the thread.
 const char *mxp__descriptor_reason(void);

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cpu/cpu.h"
@@ -69,6 +70,18 @@ void mxp__os_word_wait(const uint32_t *word, uint32_t expected)
     int saved_errno = errno;
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, NULL, NULL, 0);
     errno = saved_errno;
+}
+
+// A wait that is over at once: the system reads the word, or says that it cannot.
+bool mxp__os_is_readable(const void *place)
+{
+    int saved_errno = errno;
+    static const struct timespec at_once;
+    const void *word = (const void *)((uintptr_t)place & ~(uintptr_t)3);
+    long woken = syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 0, &at_once, NULL, 0);
+    bool readable = woken == 0 || errno == ETIMEDOUT || errno == EAGAIN || errno == EINTR;
+    errno = saved_errno;
+    return readable;
 }
 
 void mxp__os_word_wake(const uint32_t *word, bool all)

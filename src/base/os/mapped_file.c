@@ -132,13 +132,16 @@ void mxp__mapped_file_close(mxp_mapped_file *file)
     *file = (mxp_mapped_file){.made = MXP__NEW_FILE_NONE};
 }
 
-// The lock has gone with the number, unless a mapping keeps the open file; a reader that holds it
-// for a moment is met again at the next use.
+// A mapping keeps the open file that it was made from, and with it the lock, which nobody could
+// take back any more: so all is mapped from the new one. Until blocks of threads have left their
+// pages, or a reader its shared lock, the lock is not to be had; it is tried again at each use.
 static bool open_again(mxp_mapped_file *file)
 {
     if (!mxp__descriptor_open_again(&file->made.descriptor, file->path)) {
         return false;
     }
+    (void)mmap(file->base, file->limit_bytes, PROT_READ | PROT_WRITE,
+               MAP_SHARED | MAP_NORESERVE | MAP_FIXED, file->made.descriptor.fd, 0);
     file->unlocked = true;
     return true;
 }
@@ -180,16 +183,26 @@ static bool within_file_limit(uint64_t size_bytes)
            size_bytes <= limit.rlim_cur;
 }
 
-static int write_zeros(const mxp_descriptor *to_file, uint64_t from, uint64_t to)
+// To write to it, or to make it longer. A file that another program has shortened stays as it is:
+// with its length its pages would come back, as zeros, and nobody would be told.
+static bool may_write(mxp_mapped_file *file)
+{
+    struct stat status;
+    return mxp__mapped_file_has_descriptor(file) && fstat(file->made.descriptor.fd, &status) == 0 &&
+           (uint64_t)status.st_size >= file->reserved_bytes;
+}
+
+static int write_zeros(mxp_mapped_file *file, uint64_t from, uint64_t to)
 {
     static char zeros[1 << 16];  // not const: it would take as much of the library's file
     while (from < to) {
         size_t size_bytes = to - from < sizeof zeros ? (size_t)(to - from) : sizeof zeros;
-        size_t written = mxp__descriptor_write_at(to_file, zeros, size_bytes, from);
-        if (written < size_bytes) {
+        errno = EBADF;
+        if (!may_write(file) || mxp__descriptor_write_at(&file->made.descriptor, zeros, size_bytes,
+                                                         from) < size_bytes) {
             return errno;
         }
-        from += written;
+        from += size_bytes;
     }
     return 0;
 }
@@ -200,13 +213,13 @@ static int reserve(mxp_mapped_file *file, uint64_t to)
     uint64_t from = file->reserved_bytes;
     int error;
     do {
-        if (!mxp__mapped_file_has_descriptor(file)) {
+        if (!may_write(file)) {
             return EBADF;
         }
         error = posix_fallocate(file->made.descriptor.fd, (off_t)from, (off_t)(to - from));
     } while (error == EINTR);
     if (error == EOPNOTSUPP || error == EINVAL || error == ENOSYS) {
-        error = write_zeros(&file->made.descriptor, from, to);
+        error = write_zeros(file, from, to);
         file->prepared_bytes = error == 0 ? to : file->prepared_bytes;
     }
     return error;
@@ -231,22 +244,20 @@ void mxp__mapped_file_prepare(mxp_mapped_file *file, uint64_t from, uint64_t to)
 {
     int saved = errno;
     from = from > file->prepared_bytes ? from : file->prepared_bytes;
-    if (from < to && mxp__mapped_file_has_descriptor(file)) {
-        (void)write_zeros(&file->made.descriptor, from, to);
+    if (from < to) {
+        (void)write_zeros(file, from, to);
         file->prepared_bytes = to;
     }
     errno = saved;
 }
 
 // ---- pages at given addresses ------------------------------------------------------------------
-// Moved there whole: whoever uses the address finds the old pages or the new ones, never none.
-static bool move(void *made, uint64_t size_bytes, void *pages)
+bool mxp__pages_move(void *made, uint64_t size_bytes, void *to)
 {
     if (made == MAP_FAILED) {
         return false;
     }
-    bool moved =
-        mremap(made, size_bytes, size_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, pages) == pages;
+    bool moved = mremap(made, size_bytes, size_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == to;
     if (!moved) {
         munmap(made, size_bytes);
     }
@@ -269,9 +280,9 @@ bool mxp__mapped_file_place(const mxp_mapped_file *file, void *pages, uint64_t o
     const mxp_descriptor *descriptor = &file->made.descriptor;
     bool placed = map_again(file, pages, offset, size_bytes) ||
                   (mxp__descriptor_is_ours(descriptor) &&
-                   move(mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor->fd,
-                             (off_t)offset),
-                        size_bytes, pages));
+                   mxp__pages_move(mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+                                        descriptor->fd, (off_t)offset),
+                                   size_bytes, pages));
     errno = saved;
     return placed;
 }
@@ -283,7 +294,7 @@ bool mxp__anonymous_place(void *pages, uint64_t size_bytes, const void *content)
     if (made != MAP_FAILED) {
         memcpy(made, content, size_bytes);
     }
-    bool placed = move(made, size_bytes, pages);
+    bool placed = mxp__pages_move(made, size_bytes, pages);
     errno = saved;
     return placed;
 }

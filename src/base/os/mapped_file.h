@@ -56,6 +56,9 @@ void mxp__mapped_file_prepare(mxp_mapped_file *file, uint64_t from, uint64_t to)
 // what the file holds. False: as before.
 bool mxp__mapped_file_place(const mxp_mapped_file *file, void *pages, uint64_t offset,
                             uint64_t size_bytes);
+// Moves pages to an address where pages are already: whoever uses it finds the old ones or the new
+// ones. False: as before, and the pages are given back.
+bool mxp__pages_move(void *made, uint64_t size_bytes, void *to);
 // Puts anonymous memory that holds `content` there, from one moment to the next.
 bool mxp__anonymous_place(void *pages, uint64_t size_bytes, const void *content);
 

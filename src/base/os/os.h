@@ -29,7 +29,8 @@ size_t mxp__os_page_bytes(void);
 // (then the caller must wait instead).
 bool mxp__os_barrier_all_threads(void);
 
-// Blocks all signals on this thread, keeping the old mask in `saved` (at least 128 bytes).
+// Blocks all signals but SIGBUS, which would end the process, on this thread, keeping the old mask
+// in `saved` (at least 128 bytes).
 void mxp__os_block_signals(void *saved);
 bool mxp__os_blocks_signals(void);  // whether this thread has any signal blocked
 void mxp__os_restore_signals(const void *saved);
@@ -39,6 +40,9 @@ void mxp__os_restore_signals(const void *saved);
 void mxp__os_word_wait(const uint32_t *word, uint32_t expected);
 // Wakes one or all that sleep on `word`. Only the address counts: nothing is read there.
 void mxp__os_word_wake(const uint32_t *word, bool all);
+
+// Whether the memory can be read; false also where nobody can tell. Async-signal-safe.
+bool mxp__os_is_readable(const void *place);
 
 void mxp__os_sleep_us(uint64_t us);
 void mxp__os_yield(void);

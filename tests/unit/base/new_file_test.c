@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -197,6 +198,22 @@ static void a_lost_number_is_had_again_through_the_path(void **state)
     count_files(true);
 }
 
+static void a_file_is_not_shortened_under_who_reads_it(void **state)
+{
+    (void)state;
+    mxp_new_file file = make("a", "new");
+    assert_int_equal(mxp__new_file_publish(&file, "a", MXP__PUBLISH_REPLACE), MXP__PUBLISHED);
+    int reader = open("a", O_RDONLY);
+    assert_int_equal(flock(reader, LOCK_SH | LOCK_NB), 0);
+    assert_false(mxp__descriptor_cut(&file.descriptor, 1));
+    assert_holds("a", "new");
+    close(reader);
+    assert_true(mxp__descriptor_cut(&file.descriptor, 1));
+    assert_holds("a", "n");
+    mxp__new_file_discard(&file);
+    count_files(true);
+}
+
 static void a_pipe_needs_a_reader_that_reads(void **state)
 {
     (void)state;
@@ -225,6 +242,7 @@ int main(void)
         cmocka_unit_test(a_folder_that_is_missing_is_an_error),
         cmocka_unit_test(a_number_that_is_anothers_is_neither_written_nor_closed),
         cmocka_unit_test(a_lost_number_is_had_again_through_the_path),
+        cmocka_unit_test(a_file_is_not_shortened_under_who_reads_it),
         cmocka_unit_test(a_pipe_needs_a_reader_that_reads),
     };
     return cmocka_run_group_tests(tests, enter_directory, leave_directory);

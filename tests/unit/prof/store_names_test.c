@@ -25,7 +25,7 @@ static int open_file(void)
                                    .length_bytes = MXP__STORE_CLOCK_BYTES};
         memcpy(sections + at, &clock, sizeof clock);
     }
-    const mxp_file_header header = {0};
+    const mxp_file_header header = {.magic = MXP_FILE_MAGIC};
     return mxp__store_open(path, UINT64_C(1) << 30, &header, sections, sizeof sections);
 }
 
