@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layout of records in memory and of sections in a native file (*.mxp). docs/format.md
-// describes the same byte by byte. All integers are in the byte order of the machine that wrote
-// them; the file header tells which. Nothing is ever reordered: new kinds and sections are added,
-// and a reader skips what it does not know by the length that each record and section begins with.
+// The layout of records in memory and of sections in a native file (*.mxp), which docs/format.md
+// describes byte by byte. Integers are in the byte order that the file header tells. Nothing is ever
+// reordered: new kinds and sections are added; a reader skips what it does not know by its length.
 #ifndef MXPROF_FORMAT_H
 #define MXPROF_FORMAT_H
 
