@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layout of records in memory and of sections in a native file (*.mxp), which docs/format.md
-// describes byte by byte. Integers are in the byte order that the file header tells. Nothing is
-// ever reordered: new kinds and sections are added; a reader skips what it does not know by its
-// length.
+// describes byte by byte. Integers are in the byte order that the file header tells. New kinds and
+// sections are only added; a reader skips what it does not know by its length.
 #ifndef MXPROF_FORMAT_H
 #define MXPROF_FORMAT_H
 
