@@ -28,7 +28,7 @@ def run_program(source, directory, environment=None, timeout=60):
     """Runs Python source with the tools in scope; `lines` is what it printed."""
     variables = {k: v for k, v in os.environ.items()
                  if not k.startswith(("MXPROF_", "MXNET_PROFILER"))}
-    variables.update(MXPROF_BUILD=str(BUILD), PYTHONDONTWRITEBYTECODE="1", **(environment or {}))
+    variables.update(GOLDEN_BUILD=str(BUILD), PYTHONDONTWRITEBYTECODE="1", **(environment or {}))
     begin = time.monotonic()
     done = subprocess.run([sys.executable, "-c", PRELUDE.format(here=str(HERE)) + source],
                           cwd=directory, env=variables, timeout=timeout, check=False,

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The MX* profiler functions through ctypes, shaped as MXNet's Python module, for the programs of
-these tests. MXPROF_BUILD says where libmxnet.so is. Failures raise MXNetError with the C text."""
+these tests. GOLDEN_BUILD says where libmxnet.so is. Failures raise MXNetError with the C text."""
 import ctypes
 import os
 
-L = ctypes.CDLL(os.path.join(os.environ["MXPROF_BUILD"], "libmxnet.so"))
+L = ctypes.CDLL(os.path.join(os.environ["GOLDEN_BUILD"], "libmxnet.so"))
 L.MXGetLastError.restype = ctypes.c_char_p
 _HANDLE = ctypes.c_void_p
 for _name, _types in {
