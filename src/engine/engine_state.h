@@ -26,7 +26,7 @@ typedef struct mxn_engine {
     uint32_t naive;
     uint32_t has_light;  // there are light workers
     uint32_t trouble;  // MXN__TROUBLE_*
-    uint32_t stamped;  // variables may hold stamps
+    uint32_t stamped;  // MXN__STAMPED_*; atomic
     uint32_t needs_fence;  // the system has no barrier over all threads
     uint32_t spins;  // how often to look again before sleeping: about 20 us
     mxp_name name_wait, name_delete, name_bulk;

@@ -253,8 +253,9 @@ void mxn__operation_record(mxn_thread *self, const mxn_operation *op, const mxn_
 {
     uint64_t end_ticks = ending->end_ticks != 0 ? ending->end_ticks : mxp_ticks();
     self->last_end = end_ticks;
-    if (__builtin_expect(__atomic_load_n(&mxn__engine.stamped, __ATOMIC_RELAXED) == 0, 0)) {
-        __atomic_store_n(&mxn__engine.stamped, 1, __ATOMIC_RELAXED);
+    if (__builtin_expect(
+            __atomic_load_n(&mxn__engine.stamped, __ATOMIC_RELAXED) != MXN__STAMPED_YES, 0)) {
+        __atomic_store_n(&mxn__engine.stamped, MXN__STAMPED_YES, __ATOMIC_RELAXED);
     }
     if ((op->flags & MXN__OP_RECORD) != 0) {
         if (__builtin_expect(emit_in_place(op, ending, end_ticks), 1)) {
@@ -271,4 +272,23 @@ void mxn__operation_record_none(mxn_thread *self, const mxn_operation *op)
         wipe_use(&op->uses[i]);
     }
     self->last_end = 0;
+}
+
+static void change_stamped(uint32_t from, uint32_t to)
+{
+    if (!mxp_enabled(MXN__RECORD_CLASSES)) {
+        __atomic_compare_exchange_n(&mxn__engine.stamped, &from, to, false, __ATOMIC_SEQ_CST,
+                                    __ATOMIC_RELAXED);
+    }
+}
+
+void mxn__stamps_begin_leaving(void)
+{
+    change_stamped(MXN__STAMPED_YES, MXN__STAMPED_LEAVING);
+}
+
+// Whatever was recorded since the begin has set it to YES again.
+void mxn__stamps_leave(void)
+{
+    change_stamped(MXN__STAMPED_LEAVING, MXN__STAMPED_NO);
 }

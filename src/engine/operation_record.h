@@ -23,6 +23,17 @@ typedef struct mxn_ending {
         binding;  // of a bulk: taken before its members leave their stamps; ticks 0: not yet
 } mxn_ending;
 
+// Whether variables may hold stamps that an operation could take for its predecessor's although
+// others have ended since, unrecorded. Only one that was pushed before the stamp can: so they are
+// of no account once there was a moment without operations. LEAVING: somebody waits for such a
+// moment.
+enum { MXN__STAMPED_NO = 0, MXN__STAMPED_YES = 1, MXN__STAMPED_LEAVING = 2 };
+
+// Before and after a wait for all operations, so that after a profile they cost what they cost
+// before it. Nothing happens while there are records.
+void mxn__stamps_begin_leaving(void);
+void mxn__stamps_leave(void);
+
 // `now_ticks`: not before the push.
 mxn_binding mxn__operation_binding(const mxn_operation *op, uint64_t now_ticks);
 
@@ -36,7 +47,8 @@ static inline void mxn__operation_ended(mxn_thread *self, const mxn_operation *o
 {
     if (__builtin_expect(mxp_enabled(MXN__RECORD_CLASSES), 0)) {
         mxn__operation_record(self, op, ending);
-    } else if (__builtin_expect(__atomic_load_n(&mxn__engine.stamped, __ATOMIC_RELAXED) != 0, 0)) {
+    } else if (__builtin_expect(
+                   __atomic_load_n(&mxn__engine.stamped, __ATOMIC_RELAXED) != MXN__STAMPED_NO, 0)) {
         mxn__operation_record_none(self, op);
     }
 }

@@ -4,6 +4,7 @@
 #include "engine/bulk.h"
 #include "engine/callback.h"
 #include "engine/naive.h"
+#include "engine/operation_record.h"
 #include "engine/push.h"
 #include "engine/run.h"
 #include "engine/variable.h"
@@ -151,7 +152,9 @@ int mxn_wait_all(void)
         return code;
     }
     if (self->running == NULL && self->callback == NULL) {
+        mxn__stamps_begin_leaving();
         mxn__idle_wait();
+        mxn__stamps_leave();
     } else if (mxn__engine_pending() > depth_of(self)) {
         return refuse_inside();
     }

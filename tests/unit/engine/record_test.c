@@ -159,6 +159,27 @@ static void a_later_push_has_no_binding_predecessor(void **state)
     live_events_free(&live);
 }
 
+// Every operation would have to clean up after the profile otherwise.
+static void a_wait_for_all_ends_what_a_profile_leaves_behind(void **state)
+{
+    (void)state;
+    push_named("recorded", NULL, a);
+    live_events live = take();
+    live_events_free(&live);
+    assert_int_equal(mxn__engine.stamped, MXN__STAMPED_YES);
+    push_named("off", NULL, a);
+    assert_int_equal(mxn_wait_all(), 0);
+    assert_int_equal(mxn__engine.stamped, MXN__STAMPED_NO);
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    push_named("again", NULL, a);  // long after the writer that left its stamp
+    assert_int_equal(mxn_wait_all(), 0);
+    assert_int_equal(mxn__engine.stamped, MXN__STAMPED_YES);
+    live = take();
+    seen again = operator_named(&live, "again");
+    assert_int_equal(again.op.released_by, 0);
+    live_events_free(&live);
+}
+
 static void a_bulk_is_shown_with_its_members(void **state)
 {
     (void)state;
@@ -392,6 +413,7 @@ int main(void)
         RECORD_TEST(predecessors_are_the_ones_that_ended_last),
         RECORD_TEST(the_last_read_counts_whoever_comes_late),
         RECORD_TEST(a_later_push_has_no_binding_predecessor),
+        RECORD_TEST(a_wait_for_all_ends_what_a_profile_leaves_behind),
         RECORD_TEST(a_bulk_is_shown_with_its_members),
         RECORD_TEST(hidden_and_unnamed_operations_leave_no_record),
         RECORD_TEST(an_operation_pushed_while_off_is_not_recorded),
