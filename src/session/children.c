@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See children.h. One file at a time, mapped: memory does not grow with them. A child goes on with
-// its parent's clock, so that clock's first point tells its files from those of earlier runs.
+// its parent's clock, so that clock's first point tells its files from those of earlier runs. A
+// file that is in one trace of this process is in no later one.
 #include "session/children.h"
 
 #include <dirent.h>
@@ -9,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/alloc.h"
 #include "base/fail.h"
 #include "base/os/os.h"
 #include "base/strbuf.h"
@@ -17,7 +20,47 @@
 #include "session/dump.h"
 #include "trace/merge.h"
 
-enum { CHILDREN_MAX = 4096 };  // files that are looked at
+enum {
+    CHILDREN_MAX = 4096,  // files that are looked at
+    TAKEN_MAX = 65536  // files that are remembered
+};
+
+// ---- files that are in a trace already ---------------------------------------------------------
+typedef struct child_file {
+    dev_t device;
+    ino_t inode;
+    unsigned long pid;
+} child_file;
+
+// Used in turn.
+static struct {
+    child_file *files;
+    size_t count, capacity;
+    size_t oldest;  // once there are TAKEN_MAX
+} taken;
+
+static bool is_taken(const child_file *file)
+{
+    for (size_t i = 0; i < taken.count; i++) {
+        const child_file *each = &taken.files[i];
+        if (each->pid == file->pid && each->inode == file->inode && each->device == file->device) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void remember(const child_file *file)
+{
+    if (taken.count == TAKEN_MAX) {
+        taken.files[taken.oldest] = *file;
+        taken.oldest = (taken.oldest + 1) % TAKEN_MAX;
+    } else if (mxp__grow(&taken.files, &taken.capacity, taken.count + 1, sizeof *file) == MXP_OK) {
+        taken.files[taken.count++] = *file;
+    }
+}
+
+// ---- one file ----------------------------------------------------------------------------------
 
 // STEM.PID + ending: the PID, or 0 if the name is none of a child's file.
 static unsigned long child_of(const char *name, const char *file, size_t stem)
@@ -45,7 +88,7 @@ static void report(const char *path, const char *what)
 }
 
 static void add_file(mxp_chrome_file *chrome, const mxp_timebase *ours, const char *path,
-                     unsigned long pid)
+                     const child_file *file)
 {
     mxp_source *source;
     mxp_damage damage;
@@ -54,7 +97,7 @@ static void add_file(mxp_chrome_file *chrome, const mxp_timebase *ours, const ch
         report(path, "is left out of the trace");
         return;
     }
-    if (!is_of_this_run(source, ours, pid)) {
+    if (!is_of_this_run(source, ours, file->pid)) {
         mxp__source_close(source);
         return;
     }
@@ -64,6 +107,9 @@ static void add_file(mxp_chrome_file *chrome, const mxp_timebase *ours, const ch
     }
     error = mxp__aligned_open(source, ours, &source);
     error = error == MXP_OK ? mxp__chrome_file_add_process(chrome, source) : error;
+    if (error == MXP_OK || error == MXP_EFORMAT) {
+        remember(file);
+    }
     if (error != MXP_OK) {
         report(path, error == MXP_EFORMAT ? "is in the trace as far as it can be read"
                                           : "is left out of the trace");
@@ -71,8 +117,34 @@ static void add_file(mxp_chrome_file *chrome, const mxp_timebase *ours, const ch
     mxp__source_close(source);
 }
 
+// ---- all of them -------------------------------------------------------------------------------
+typedef struct children {
+    mxp_chrome_file *chrome;
+    const mxp_timebase *ours;
+    size_t looked_at, left_out;
+} children;
+
+static void add_child(children *all, const char *path, unsigned long pid)
+{
+    struct stat status;
+    child_file file = {.pid = pid};
+    if (stat(path, &status) == 0) {
+        file.device = status.st_dev;
+        file.inode = status.st_ino;
+    }
+    if (is_taken(&file)) {
+        return;
+    }
+    if (all->looked_at == CHILDREN_MAX) {
+        all->left_out++;
+        return;
+    }
+    all->looked_at++;
+    add_file(all->chrome, all->ours, path, &file);
+}
+
 // `path` is the native file's of this process.
-static void add_files(mxp_chrome_file *chrome, const mxp_timebase *ours, const char *path)
+static void add_files(children *all, const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *file = slash != NULL ? slash + 1 : path;
@@ -84,14 +156,13 @@ static void add_files(mxp_chrome_file *chrome, const mxp_timebase *ours, const c
     mxp__strbuf_puts(&name, folder_length == 0 ? "." : "");
     DIR *folder = opendir(mxp__strbuf_text(&name));
     const struct dirent *entry;
-    for (int i = 0; folder != NULL && i < CHILDREN_MAX && (entry = readdir(folder)) != NULL;) {
+    while (folder != NULL && (entry = readdir(folder)) != NULL) {
         unsigned long pid = child_of(entry->d_name, file, stem);
         if (pid != 0) {
             mxp__strbuf_clear(&name);
             mxp__strbuf_append(&name, path, folder_length);
             mxp__strbuf_puts(&name, entry->d_name);
-            add_file(chrome, ours, mxp__strbuf_text(&name), pid);
-            i++;
+            add_child(all, mxp__strbuf_text(&name), pid);
         }
     }
     if (folder != NULL) {
@@ -111,7 +182,14 @@ void mxp__children_add_in_turn(mxp_session *session)
     int error = mxp__timebase_copy(&ours, mxp__recorder_timebase(0));
     if (!path.failed && error == MXP_OK) {
         mxp__lock_give_up(&session->lock);
-        add_files(session->chrome, &ours, mxp__strbuf_text(&path));
+        children all = {.chrome = session->chrome, .ours = &ours};
+        add_files(&all, mxp__strbuf_text(&path));
+        if (all.left_out != 0) {
+            fprintf(stderr,
+                    "mxprof: %zu files of children are left out of the trace, which takes %d; "
+                    "mxprof merge takes all\n",
+                    all.left_out, CHILDREN_MAX);
+        }
         mxp__lock_take_back(&session->lock);
     }
     mxp__timebase_fini(&ours);

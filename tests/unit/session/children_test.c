@@ -163,6 +163,58 @@ static void dumps_that_go_on_leave_workers_to_the_last_one(void **state)
     unlink(file_of(child));
 }
 
+static void a_child_is_in_one_trace_only(void **state)
+{
+    (void)state;
+    start(0);
+    record(in_parent, 1);
+    pid_t child = fork_worker(5, false);
+    assert_int_equal(mxp_session_dump(session, 1), 0);
+    char *text = read_trace();
+    assert_int_equal(count_spans(text, "in child", child), 5);
+    free(text);
+    assert_int_equal(mxp_session_run(session), 0);
+    pid_t later = fork_worker(3, false);
+    assert_int_equal(mxp_session_dump(session, 1), 0);
+    text = read_trace();
+    assert_int_equal(count_spans(text, "in child", child), 0);
+    assert_int_equal(count_spans(text, "in child", later), 3);
+    free(text);
+    unlink(file_of(child));
+    unlink(file_of(later));
+}
+
+// Under the names of processes that never were.
+static void children_beyond_the_most_are_counted(void **state)
+{
+    (void)state;
+    enum { MOST = 4096, MORE = 7, FIRST_PID = 5000000 };
+    start(0);
+    pid_t child = fork_worker(1, false);
+    char name[64];
+    snprintf(name, sizeof name, "%s", file_of(child));
+    for (int i = 0; i < MOST + MORE - 1; i++) {
+        assert_int_equal(link(name, file_of(FIRST_PID + i)), 0);
+    }
+    fflush(stderr);
+    int saved = dup(2), said = open("said", O_RDWR | O_CREAT | O_TRUNC, 0666);
+    dup2(said, 2);
+    int error = mxp_session_dump(session, 1);
+    dup2(saved, 2);
+    close(saved);
+    char text[256] = {0};
+    assert_true(pread(said, text, sizeof text - 1, 0) > 0);
+    close(said);
+    assert_int_equal(error, 0);
+    assert_string_equal(text, "mxprof: 7 files of children are left out of the trace, which takes "
+                              "4096; mxprof merge takes all\n");
+    for (int i = 0; i < MOST + MORE - 1; i++) {
+        unlink(file_of(FIRST_PID + i));
+    }
+    unlink(name);
+    unlink("said");
+}
+
 // ---- files are made at the first record --------------------------------------------------------
 typedef void (*child_work)(void);
 
@@ -331,6 +383,8 @@ int main(void)
         cmocka_unit_test(workers_that_exit_or_are_killed_are_in_the_trace),
         cmocka_unit_test(files_of_other_runs_and_damaged_ones_are_no_error),
         cmocka_unit_test(dumps_that_go_on_leave_workers_to_the_last_one),
+        cmocka_unit_test(a_child_is_in_one_trace_only),
+        cmocka_unit_test(children_beyond_the_most_are_counted),
         cmocka_unit_test(children_that_record_nothing_leave_nothing),
         cmocka_unit_test(the_first_record_of_a_child_is_in_its_file),
         cmocka_unit_test(a_daemon_takes_snapshots),
