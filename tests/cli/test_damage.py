@@ -15,6 +15,9 @@ import native_file
 
 BUILD = pathlib.Path(os.environ.get("MXPROF_BUILD", "build/release")).resolve()
 MS = 1_000_000
+THREADS = 24  # so many chunks are converted by several threads
+WHOLE = (THREADS - 1) * 100  # spans
+RECORDS = WHOLE + THREADS - 1
 LARGE = 65 << 20  # above 64 MiB checksums of chunks are looked at when they are read
 
 
@@ -23,11 +26,11 @@ def mxprof(*arguments, folder):
                           timeout=120, check=False)
 
 
-def three_threads():
+def some_threads(count=3):
     file = native_file.NativeFile()
     work = file.name("work", "app", "span")
     layer = file.name("layer", 0, "scope")
-    for number in range(3):
+    for number in range(count):
         thread = file.thread(f"thread {number}")
         file.meta(thread, "scope_push", 5 * MS, name=layer)
         for i in range(100):
@@ -36,8 +39,8 @@ def three_threads():
 
 
 def with_a_damaged_chunk(folder):
-    """The second of three chunks, in a file that is large by a section which readers skip."""
-    file = three_threads()
+    """The second of many chunks, in a file that is large by a section which readers skip."""
+    file = some_threads(THREADS)
     sections = [data for _, data in file.sections()]
     room = struct.pack("=IHHQQQ", 0x5350584D, 99, 0, LARGE, 0, LARGE - 32)
     end = file.section("end", struct.pack("=QQ", len(sections), sum(
@@ -71,14 +74,14 @@ def test_report_leaves_out_the_damaged_chunk_alone(options, large):
     assert f"{lost_bytes} bytes of records in 1 chunk cannot be read" in result.stdout
     name = "layer" if options[:1] == ("--by",) else "work"
     row = next(line for line in result.stdout.splitlines() if line.startswith(name))
-    assert row.split()[1] == "200"
+    assert row.split()[1] == str(WHOLE)
 
 
 def test_info_counts_what_it_can_read(large):
     path, lost_bytes = large
     result = mxprof("info", path, folder=path.parent)
     assert_told(result, lost_bytes)
-    assert "records  202 in" in result.stdout
+    assert f"records  {RECORDS} in" in result.stdout
     assert f"{lost_bytes}  bytes in 1 chunk that cannot be read" in result.stdout
 
 
@@ -91,14 +94,14 @@ def test_convert_writes_all_the_rest(name, large):
     out = path.parent / name
     if name == "out.json":
         events = json.loads(out.read_text())["traceEvents"]
-        assert sum(event.get("name") == "work" for event in events) == 200
+        assert sum(event.get("name") == "work" for event in events) == WHOLE
     elif name == "out.pftrace":
-        assert out.read_bytes().count(b"\x48\x02") >= 200  # ends of slices
+        assert out.read_bytes().count(b"\x48\x02") >= WHOLE  # ends of slices
     elif name.startswith("out.mxpz") or name == "again.mxp":
         again = mxprof("info", name, folder=path.parent)
-        assert "records  202 in" in again.stdout
+        assert f"records  {RECORDS} in" in again.stdout
     else:
-        assert "200" in out.read_text()
+        assert str(WHOLE) in out.read_text()
 
 
 @pytest.mark.parametrize("name", ["all.mxp", "all.json"])
@@ -109,11 +112,11 @@ def test_merge_writes_what_can_be_read(name, large):
     out = path.parent / name
     if name == "all.json":
         events = json.loads(out.read_text())["traceEvents"]
-        assert sum(event.get("name") == "work" for event in events) == 200
+        assert sum(event.get("name") == "work" for event in events) == WHOLE
     else:
         again = mxprof("info", name, folder=path.parent)
         assert again.returncode == 0, again.stderr
-        assert "records  202 in" in again.stdout
+        assert f"records  {RECORDS} in" in again.stdout
 
 
 def test_recover_says_how_much_is_left_out(large):
@@ -121,14 +124,14 @@ def test_recover_says_how_much_is_left_out(large):
     result = mxprof("recover", path, "-o", "recovered.mxp", folder=path.parent)
     assert result.returncode == 1
     assert f"damaged    1 chunks: {lost_bytes} bytes of records are left out" in result.stdout
-    assert "recovered  202 records" in result.stdout
+    assert f"recovered  {RECORDS} records" in result.stdout
 
 
 @pytest.mark.parametrize("command", [("info",), ("report",), ("convert", "-o", "/dev/null", "--to", "chrome"),
                                      ("convert", "-o", "/dev/null", "--to", "perfetto"),
                                      ("merge", "-o", "merged.mxp")])
 def test_a_file_that_is_shortened_while_it_is_read_ends_no_command(command, tmp_path):
-    file = three_threads()
+    file = some_threads()
     room = struct.pack("=IHHQQQ", 0x5350584D, 1, 0, 8 << 20, 0, (8 << 20) - 64)
     record = native_file.words(native_file.word0("span", 1, 2000), file.name("work", "app", "span"))
     chunk = room + struct.pack("=IIQQQ", 0, 1, 1000, 0, 0) + record * (((8 << 20) - 64) // 16)
@@ -158,7 +161,7 @@ def test_a_file_that_is_shortened_while_it_is_read_ends_no_command(command, tmp_
 
 
 def test_a_foreign_file_in_a_directory_is_named_and_the_rest_is_not_called_damaged(tmp_path):
-    (tmp_path / "good.mxp").write_bytes(three_threads().to_bytes())
+    (tmp_path / "good.mxp").write_bytes(some_threads().to_bytes())
     (tmp_path / "junk.mxp").write_bytes(b"this is no trace\n" * 20)
     result = mxprof("report", tmp_path, folder=tmp_path)
     assert result.returncode == 1
@@ -174,8 +177,8 @@ def spans_in(path, folder):
 
 
 def test_one_trace_given_twice_counts_once(tmp_path):
-    (tmp_path / "one.mxp").write_bytes(three_threads().to_bytes())
-    (tmp_path / "copy.mxp").write_bytes(three_threads().to_bytes())
+    (tmp_path / "one.mxp").write_bytes(some_threads().to_bytes())
+    (tmp_path / "copy.mxp").write_bytes(some_threads().to_bytes())
     result = mxprof("merge", "one.mxp", "copy.mxp", "one.mxp", "-o", "all.mxp", folder=tmp_path)
     assert result.returncode == 0
     assert result.stderr.count("the first is used") == 2
@@ -183,7 +186,7 @@ def test_one_trace_given_twice_counts_once(tmp_path):
 
 
 def test_a_file_behind_itself_counts_once(tmp_path):
-    whole = three_threads().to_bytes()
+    whole = some_threads().to_bytes()
     (tmp_path / "twice.mxp").write_bytes(whole + whole)
     result = mxprof("report", "twice.mxp", folder=tmp_path)
     assert "1 process twice, with the same records" in result.stderr
@@ -192,16 +195,16 @@ def test_a_file_behind_itself_counts_once(tmp_path):
 
 
 def test_two_parts_of_one_process_are_no_copies(tmp_path):
-    more = three_threads()
+    more = some_threads()
     more.span(0, more.name("work", "app", "span"), 900 * MS, 901 * MS)
-    (tmp_path / "one.mxp").write_bytes(three_threads().to_bytes())
+    (tmp_path / "one.mxp").write_bytes(some_threads().to_bytes())
     (tmp_path / "more.mxp").write_bytes(more.to_bytes())
     result = mxprof("merge", "one.mxp", "more.mxp", "-o", "all.mxp", folder=tmp_path)
     assert "what both hold counts twice" in result.stderr
 
 
 def test_a_compressed_trace_becomes_an_ordinary_one_again(tmp_path):
-    (tmp_path / "one.mxp").write_bytes(three_threads().to_bytes())
+    (tmp_path / "one.mxp").write_bytes(some_threads().to_bytes())
     assert mxprof("convert", "one.mxp", "-o", "one.mxpz", folder=tmp_path).returncode == 0
     for arguments in (("-o", "back.mxp"), ("-o", "other", "--to", "native")):
         result = mxprof("convert", "one.mxpz", *arguments, folder=tmp_path)
