@@ -41,7 +41,7 @@ static const char help[] =
     "exit code: 0 fine, 1 there is no such process, it does not take snapshots, or none came,\n"
     "2 wrong call\n";
 
-enum { POLL_MS = 20, SIGN_TRIES = 15 };
+enum { POLL_MS = 20, SIGN_TRIES = 100 };
 
 typedef struct process {
     bool handles_signal;  // SIGUSR2
@@ -143,7 +143,7 @@ static int check_process(long pid, process *of)
 {
     int error = read_status(pid, of);
     error = error == MXP_OK ? read_maps(pid, of) : error;
-    for (int i = 0; i < SIGN_TRIES && error == MXP_OK && of->handles_signal &&
+    for (int i = 0; i < SIGN_TRIES && error == MXP_OK && of->handles_signal && of->has_library &&
                     !of->takes_snapshots && !of->is_stopped;
          i++) {
         nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000000L}, NULL);

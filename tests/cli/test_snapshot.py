@@ -25,6 +25,11 @@ def spans(count):
         lib.mxp_end(work, lib.mxp_begin(16, work))
 spans(5)
 """
+WAIT = r"""
+def wait_for_sign(text, there=True):
+    while (text in open("/proc/self/maps").read()) != there:
+        time.sleep(0.01)
+"""
 GOES_ON = r"""
 print("ready", flush=True)
 while True:
@@ -76,7 +81,8 @@ def test_a_program_with_the_library_and_a_handler_of_its_own_gets_no_signal(tmp_
 
 
 def test_a_program_that_has_taken_the_signal_over_since_gets_none(tmp_path):
-    process = start(PROGRAM + "time.sleep(0.3)\n" + OWN_HANDLER + "time.sleep(0.5)\n" + GOES_ON,
+    process = start(PROGRAM + WAIT + "wait_for_sign('mxprof-snapshot')\n" + OWN_HANDLER +
+                    "wait_for_sign('mxprof-snapshot', False)\n" + GOES_ON,
                     tmp_path, MXPROF_SNAPSHOT_SIGNAL="1")
     result = snapshot(process.pid)
     time.sleep(0.2)
@@ -145,7 +151,7 @@ def test_a_name_that_is_set_by_a_call_is_known(tmp_path):
             "keys = (ctypes.c_char_p * 1)(b'snapshot_filename')\n"
             f"values = (ctypes.c_char_p * 1)({name.encode()!r})\n"
             "assert lib.mxp_session_configure_pairs(lib.mxp_session_get(), 1, keys, values) == 0\n")
-    process = start(PROGRAM + call + "time.sleep(0.3)\n" + GOES_ON, tmp_path,
+    process = start(PROGRAM + WAIT + call + "wait_for_sign('/called/')\n" + GOES_ON, tmp_path,
                     MXPROF_SNAPSHOT_SIGNAL="1")
     try:
         result = snapshot(process.pid)
