@@ -289,6 +289,9 @@ static int add_by_name(mxp_aggregate *aggregate, mxp_source *source)
             mxp__activity_change(&aggregate->activity, pass.state_ns, pass.state);
         }
     }
+    if (error == MXP_OK && aggregate->selects == NULL) {
+        error = mxp__aggregate_counter_views(aggregate, source);
+    }
     return error != MXP_OK ? error : damage;
 }
 

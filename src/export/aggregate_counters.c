@@ -145,22 +145,30 @@ mxp_counter_row *mxp__counter_find_or_add(mxp_counter_table *table, uint32_t id)
     return table->rows[id];
 }
 
+static int row_of_name(mxp_aggregate *aggregate, const mxp_source *source, uint32_t name,
+                       mxp_counter_row **found)
+{
+    uint32_t id = mxp__known_name(source, name);
+    mxp_counter_row *row = *found = mxp__counter_find_or_add(&aggregate->counters, id);
+    if (row == NULL) {
+        return mxp__fail_memory("the aggregate statistics");
+    }
+    if (row->label.text == NULL) {
+        row->unit = source->name(source, name).unit;
+        return mxp__label_of_name(&row->label, source, name, "");
+    }
+    return MXP_OK;
+}
+
 static int add_counter(mxp_aggregate *aggregate, const mxp_source *source, const mxp_event *event)
 {
     if (event->phase == MXP_ARG_F64 && !isfinite(event->value.f64)) {
         return MXP_OK;  // no number: it has no place in a mean
     }
-    uint32_t id = mxp__known_name(source, event->name);
-    mxp_counter_row *row = mxp__counter_find_or_add(&aggregate->counters, id);
-    if (row == NULL) {
-        return mxp__fail_memory("the aggregate statistics");
-    }
-    if (row->label.text == NULL) {
-        int error = mxp__label_of_name(&row->label, source, event->name, "");
-        if (error != MXP_OK) {
-            return error;
-        }
-        row->unit = source->name(source, event->name).unit;
+    mxp_counter_row *row;
+    int error = row_of_name(aggregate, source, event->name, &row);
+    if (error != MXP_OK) {
+        return error;
     }
     uint32_t type =
         event->phase == MXP_ARG_F64 || event->phase == MXP_ARG_I64 ? event->phase : MXP_ARG_U64;
@@ -169,26 +177,81 @@ static int add_counter(mxp_aggregate *aggregate, const mxp_source *source, const
     return MXP_OK;
 }
 
-static int add_memory(mxp_aggregate *aggregate, const mxp_event *event)
+static int device_row(mxp_aggregate *aggregate, uint32_t device, mxp_counter_row **found)
 {
     static const char section[] = "Device Storage";
-    mxp_memory_view memory;
-    mxp__event_memory(event, &memory);
-    mxp_counter_row *row = mxp__counter_find_or_add(&aggregate->devices, memory.device);
+    mxp_counter_row *row = *found = mxp__counter_find_or_add(&aggregate->devices, device);
     if (row == NULL) {
         return mxp__fail_memory("the aggregate statistics");
     }
     if (row->label.text == NULL) {
         char name[32] = "Memory: ";
-        mxp__device_name(memory.device, name + strlen(name), MXP__DEVICE_NAME_CHARS);
-        int error = mxp__label_make(&row->label, section, sizeof section - 1, name, strlen(name));
-        if (error != MXP_OK) {
-            return error;
-        }
+        mxp__device_name(device, name + strlen(name), MXP__DEVICE_NAME_CHARS);
         row->unit = MXP_UNIT_BYTES;
+        return mxp__label_make(&row->label, section, sizeof section - 1, name, strlen(name));
+    }
+    return MXP_OK;
+}
+
+static int add_memory(mxp_aggregate *aggregate, const mxp_event *event)
+{
+    mxp_memory_view memory;
+    mxp__event_memory(event, &memory);
+    mxp_counter_row *row;
+    int error = device_row(aggregate, memory.device, &row);
+    if (error != MXP_OK) {
+        return error;
     }
     mxp__counter_sample(row, &aggregate->activity, event->begin_ns,
                         (mxp_number){.u64 = memory.live_bytes}, MXP_ARG_U64);
+    return MXP_OK;
+}
+
+// Samples that were summed where they were made go on where the row has ended.
+static void append(mxp_counter_row *row, const mxp_counter_view *view, int64_t cut_active_ns,
+                   int64_t cut_ns)
+{
+    mxp_counter_row more = {.value_type = view->type,
+                            .last.u64 = view->last,
+                            .least.u64 = view->least,
+                            .most.u64 = view->most};
+    int64_t from_ns = cut_active_ns - view->first_age_ns;
+    int64_t to_ns = cut_active_ns - view->last_age_ns;
+    if (row->count == 0) {
+        row->value_type = view->type;
+        row->first = view->first;
+        row->least = more.least;
+        row->most = more.most;
+        row->first_active_ns = row->last_active_ns = from_ns;
+    } else if (row->value_type != view->type) {
+        make_double(row);
+        make_double(&more);
+    }
+    double last = row->count > 0 ? mxp__number_double(row->last, row->value_type) : row->first;
+    row->integral += (last - row->first) * (double)(from_ns - row->last_active_ns) +
+                     view->integral + (view->first - row->first) * (double)(to_ns - from_ns);
+    row->least = is_less(more.least, row->least, row->value_type) ? more.least : row->least;
+    row->most = is_less(row->most, more.most, row->value_type) ? more.most : row->most;
+    row->last = more.last;
+    row->last_active_ns = to_ns;
+    row->last_ns = cut_ns - view->last_age_ns;
+    row->count += view->count;
+}
+
+int mxp__aggregate_counter_views(mxp_aggregate *aggregate, const mxp_source *source)
+{
+    int64_t active_ns = active_at(&aggregate->activity, source->cut_ns);
+    for (size_t i = 0; i < source->counter_count; i++) {
+        const mxp_counter_view *view = &source->counters[i];
+        mxp_counter_row *row;
+        int error = (view->name & MXP_COUNTER_OF_DEVICE) != 0
+                        ? device_row(aggregate, view->name & 0xff, &row)
+                        : row_of_name(aggregate, source, view->name, &row);
+        if (error != MXP_OK) {
+            return error;
+        }
+        append(row, view, active_ns, source->cut_ns);
+    }
     return MXP_OK;
 }
 

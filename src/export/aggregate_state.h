@@ -143,6 +143,8 @@ void mxp__aggregate_rows_free(mxp_aggregate *aggregate);
 // ---- aggregate_counters.c ---------------------------------------------------------------------
 // Counters, memory, API calls and state changes, in time order.
 int mxp__aggregate_counters(mxp_aggregate *aggregate, mxp_source *source);
+// Those that were summed without a trace, behind its records.
+int mxp__aggregate_counter_views(mxp_aggregate *aggregate, const mxp_source *source);
 // Only the state: what a source without counters needs.
 void mxp__activity_change(mxp_activity *activity, int64_t ns, uint64_t state);
 double mxp__counter_mean(const mxp_counter_row *row, const mxp_activity *activity, int64_t now_ns);

@@ -221,6 +221,8 @@ uint64_t mxp__recorder_start(uint32_t classes, int resumed)
         if (mxp__rec.limits.full_policy == MXP_FULL_DROP && !mxp__store_is_open()) {
             mxp__pool_prefill();
         }
+        uint64_t off = mxp__recorder_off_ticks();
+        __atomic_fetch_add(&mxp__rec.inactive_ticks, off != 0 ? now - off : 0, __ATOMIC_RELAXED);
         ask_for_scopes();
         say_state(resumed ? 3 : 1);
         now = mxp_ticks();

@@ -3,6 +3,7 @@
 // everything in one piece. The child then forgets all threads and records: their memory is a copy
 // it never touches again, and recording is off until it is started.
 #include "base/os/os.h"
+#include "prof/counter_stats.h"
 #include "prof/names.h"
 #include "prof/pool.h"
 #include "prof/readers.h"
@@ -44,6 +45,7 @@ void mxp__recorder_fork_child(void)
     mxp__pool_fork_child();
     mxp__ring_fork_child();
     mxp__readers_fork_child();
+    mxp__counter_stats_forget();
     mxp__names_unlock();
     mxp__rec.state = MXP__STATE_STOPPED;
     mxp__rec.drain_waiters = 0;

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/os/os.h"
+#include "prof/counter_stats.h"
 #include "prof/report.h"
 #include "prof/ring.h"
 #include "prof/state.h"
@@ -79,10 +80,17 @@ static int add_limits(mxp_info_list *list)
         error = addf(list, "memory_limit_bytes", "%llu",
                      (unsigned long long)mxp__rec.limits.memory_limit_bytes);
     }
-    uint64_t overwritten = mxp__ring_overwritten();
-    return error == MXP_OK && overwritten > 0
-               ? addf(list, "overwritten_records", "%llu", (unsigned long long)overwritten)
-               : error;
+    const struct {
+        const char *key;
+        uint64_t value;
+    } counts[] = {{"overwritten_records", mxp__ring_overwritten()},
+                  {"left_out_of_statistics", mxp__statistics_left_out()}};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0] && error == MXP_OK; i++) {
+        if (counts[i].value > 0) {
+            error = addf(list, counts[i].key, "%llu", (unsigned long long)counts[i].value);
+        }
+    }
+    return error;
 }
 
 static int add_report(mxp_info_list *list)

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/os/os.h"
 #include "prof/consume.h"
+#include "prof/counter_stats.h"
 #include "prof/names.h"
 #include "prof/readers.h"
 #include "prof/report.h"
@@ -36,6 +37,8 @@ typedef struct live_source {
     mxp_stats_view *stats;
     size_t stats_count, stats_capacity;
     mxp_stats_table *table;  // what the views are of, our own
+    mxp_counter_view *counters;
+    size_t counter_bytes;
     int consumer;
     mxp_info_list info;
     bool ring;  // the cut is all that a ring held
@@ -127,25 +130,6 @@ static int add_threads(live_source *live, int consumer)
             error = add_thread(live, thread, consumer);
         }
         thread->moment = NULL;
-    }
-    return error;
-}
-
-static int add_standing(live_source *live)
-{
-    if (!live->ring) {
-        return MXP_OK;
-    }
-    int error = mxp__standing_cut(live->blocks, live->block_count, &live->standing);
-    size_t count = live->standing != NULL ? live->standing->values.count : 0;
-    if (error == MXP_OK && count > 0) {
-        error = mxp__grow(&live->blocks, &live->block_capacity, live->block_count + count,
-                          sizeof(mxp_block));
-    }
-    if (error == MXP_OK && count > 0) {
-        memmove(live->blocks + count, live->blocks, live->block_count * sizeof(mxp_block));
-        memcpy(live->blocks, live->standing->blocks, count * sizeof(mxp_block));
-        live->block_count += count;
     }
     return error;
 }
@@ -244,6 +228,16 @@ static int add_statistics(live_source *live, int consumer)
     return error;
 }
 
+static int add_counters(live_source *live)
+{
+    int error =
+        mxp__counter_stats_take(&live->counters, &live->source.counter_count, &live->counter_bytes);
+    live->source.counters = live->counters;
+    uint64_t now = mxp__recorder_is_on() ? mxp_ticks() : mxp__recorder_off_ticks();
+    live->source.cut_ns = mxp__timebase_ns(&live->timebase, now);
+    return error;
+}
+
 // ---- the source -------------------------------------------------------------------------------
 static mxp_name_view live_name(const mxp_source *source, uint32_t id)
 {
@@ -294,6 +288,7 @@ static void live_close(mxp_source *source)
     mxp__stats_free(live->table);
     mxp__timebase_fini(&live->timebase);
     mxp__info_fini(&live->info);
+    mxp__free(live->counters, live->counter_bytes);
     mxp__free(live->standing, sizeof *live->standing);
     mxp__free(live->blocks, live->block_capacity * sizeof(mxp_block));
     mxp__free(live->cuts, live->cut_capacity * sizeof(cut));
@@ -311,14 +306,18 @@ static int build(live_source *live, int consumer)
     mxp__readers_come();
     mxp__consumer_come(consumer);
     int error = add_threads(live, consumer);
-    if (error == MXP_OK) {
-        error = add_standing(live);
+    if (error == MXP_OK && live->ring) {
+        error = mxp__standing_prepend(&live->blocks, &live->block_count, &live->block_capacity,
+                                      &live->standing);
     }
     if (error == MXP_OK) {
         error = mxp__timebase_copy(&live->timebase, mxp__recorder_timebase(1));
     }
     if (error == MXP_OK) {
         error = add_statistics(live, consumer);
+    }
+    if (error == MXP_OK && consumer == MXP__CONSUMER_STATS) {
+        error = add_counters(live);
     }
     if (error == MXP_OK) {
         error = add_thread_entries(live);

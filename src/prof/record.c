@@ -5,13 +5,36 @@
 #include <mxprof/record.h>
 #include <string.h>
 
+#include "prof/counter_stats.h"
 #include "prof/emit.h"
 #include "prof/standing.h"
 #include "prof/state.h"
 #include "prof/trigger.h"
 
+// As mxp__emit_open; statistics need no room.
+static bool open_sample(mxp_emit *emit, uint32_t classes, unsigned units)
+{
+    if (!mxp__rec.limits.statistics_only) {
+        return mxp__emit_open(emit, classes, units);
+    }
+    emit->words = NULL;
+    return mxp__emit_enter(emit, classes, 0);
+}
+
+static void close_statistics(const mxp_emit *emit, uint32_t name, unsigned type, uint64_t bits)
+{
+    if (!mxp__counter_stats_add(name, type, bits, emit->now)) {
+        mxp__thread_lose(emit->self, MXP_LOSS_MEMORY_FULL, 1, emit->now);
+    }
+    mxp__emit_leave(emit->self);
+}
+
 static void close_counter(const mxp_emit *emit, mxp_name name, unsigned type, uint64_t bits)
 {
+    if (emit->words == NULL) {
+        close_statistics(emit, name, type, bits);
+        return;
+    }
     emit->words[0] = mxp__word0(MXP_KIND_COUNTER, 2, emit->now);
     emit->words[1] = name | (uint64_t)type << 32;
     emit->words[2] = bits;
@@ -23,7 +46,7 @@ static void close_counter(const mxp_emit *emit, mxp_name name, unsigned type, ui
 static void put_counter(uint32_t classes, mxp_name name, unsigned type, uint64_t bits, double value)
 {
     mxp_emit emit;
-    if (mxp_enabled(classes) && mxp__emit_open(&emit, classes, 2)) {
+    if (mxp_enabled(classes) && open_sample(&emit, classes, 2)) {
         close_counter(&emit, name, type, bits);
         mxp__trigger_counter(name, value);
     }
@@ -32,7 +55,7 @@ static void put_counter(uint32_t classes, mxp_name name, unsigned type, uint64_t
 void mxp__counter_emit(mxp_name name, uint64_t value, uint64_t *last_ticks)
 {
     mxp_emit emit;
-    if (mxp__emit_open(&emit, MXP_CLASS_USER, 2)) {
+    if (open_sample(&emit, MXP_CLASS_USER, 2)) {
         emit.now = emit.now > *last_ticks ? emit.now : *last_ticks + 1;
         *last_ticks = emit.now;
         close_counter(&emit, name, MXP_ARG_U64, value);
@@ -70,15 +93,31 @@ void mxp_counter_f64(uint32_t classes, mxp_name name, double value)
     put_counter(classes, name, MXP_ARG_F64, bits, value);
 }
 
+// Statistics have no place for it.
+static void leave_out(const mxp_emit *emit)
+{
+    mxp__statistics_leave_out();
+    mxp__emit_leave(emit->self);
+}
+
+static void close_instant(const mxp_emit *emit, mxp_name name, int scope)
+{
+    emit->words[0] = mxp__word0(MXP_KIND_INSTANT, 1, emit->now);
+    emit->words[1] = name | (uint64_t)(scope & 0xff) << 32;
+    mxp__emit_close(emit, 1);
+}
+
 void mxp_instant(uint32_t classes, mxp_name name, int scope)
 {
     mxp_emit emit;
-    if (!mxp_enabled(classes) || !mxp__emit_open(&emit, classes, 1)) {
+    if (!mxp_enabled(classes) || !open_sample(&emit, classes, 1)) {
         return;
     }
-    emit.words[0] = mxp__word0(MXP_KIND_INSTANT, 1, emit.now);
-    emit.words[1] = name | (uint64_t)(scope & 0xff) << 32;
-    mxp__emit_close(&emit, 1);
+    if (emit.words == NULL) {
+        leave_out(&emit);
+    } else {
+        close_instant(&emit, name, scope);
+    }
     if ((__atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED) & MXP_GATE_TAP) != 0) {
         mxp__tap_call(MXP_KIND_INSTANT, name, emit.now, emit.now);
     }
@@ -87,7 +126,12 @@ void mxp_instant(uint32_t classes, mxp_name name, int scope)
 void mxp_flow(uint32_t classes, mxp_name name, int phase, uint64_t id)
 {
     mxp_emit emit;
-    if (mxp_enabled(classes) && mxp__emit_open(&emit, classes, 2)) {
+    if (!mxp_enabled(classes) || !open_sample(&emit, classes, 2)) {
+        return;
+    }
+    if (emit.words == NULL) {
+        leave_out(&emit);
+    } else {
         emit.words[0] = mxp__word0(MXP_KIND_FLOW, 2, emit.now);
         emit.words[1] = name | (uint64_t)(phase & 0xff) << 32;
         emit.words[2] = id;
@@ -99,7 +143,8 @@ void mxp_flow(uint32_t classes, mxp_name name, int phase, uint64_t id)
 uint64_t mxp__meta(unsigned what, uint32_t name, uint64_t value, uint64_t second, uint32_t classes)
 {
     mxp_emit emit;
-    if (!mxp__emit_open(&emit, classes, 2)) {
+    bool counts = what == MXP_META_STATE || what == MXP_META_THREAD_NAME;
+    if ((mxp__rec.limits.statistics_only && !counts) || !mxp__emit_open(&emit, classes, 2)) {
         return 0;
     }
     mxp__emit_meta(emit.words, what, name, value, second, emit.now);
@@ -122,7 +167,13 @@ void mxp_step(uint64_t number)
 void mxp_memory_emit(const mxp_memory *memory)
 {
     mxp_emit emit;
-    if (mxp_enabled(MXP_CLASS_MEMORY) && mxp__emit_open(&emit, MXP_CLASS_MEMORY, 3)) {
+    if (!mxp_enabled(MXP_CLASS_MEMORY) || !open_sample(&emit, MXP_CLASS_MEMORY, 3)) {
+        return;
+    }
+    if (emit.words == NULL) {
+        close_statistics(&emit, MXP_COUNTER_OF_DEVICE | (memory->device & 0xff), MXP_ARG_U64,
+                         memory->live_bytes);
+    } else {
         emit.words[0] = mxp__word0(MXP_KIND_MEMORY, 3, emit.now);
         emit.words[1] = memory->name | (uint64_t)memory->scope << 32;
         emit.words[2] = (memory->block & MXP_STAMP_MASK) | (uint64_t)(memory->device & 0xff) << 48 |

@@ -107,7 +107,7 @@ static uint64_t begin_of(const mxp_block *blocks, size_t count)
     return begin;
 }
 
-int mxp__standing_cut(const mxp_block *blocks, size_t count, mxp_standing_cut **made)
+static int make_cut(const mxp_block *blocks, size_t count, mxp_standing_cut **made)
 {
     *made = NULL;
     if (standing.count == 0) {
@@ -131,6 +131,23 @@ int mxp__standing_cut(const mxp_block *blocks, size_t count, mxp_standing_cut **
     }
     *made = cut;
     return MXP_OK;
+}
+
+int mxp__standing_prepend(mxp_block **blocks, size_t *count, size_t *capacity,
+                          mxp_standing_cut **cut)
+{
+    int error = make_cut(*blocks, *count, cut);
+    if (error != MXP_OK || *cut == NULL) {
+        return error;
+    }
+    size_t more = (*cut)->values.count;
+    error = mxp__grow(blocks, capacity, *count + more, sizeof **blocks);
+    if (error == MXP_OK) {
+        memmove(*blocks + more, *blocks, *count * sizeof **blocks);
+        memcpy(*blocks, (*cut)->blocks, more * sizeof **blocks);
+        *count += more;
+    }
+    return error;
 }
 
 void mxp__standing_home(mxp_chunk_header *chunk)

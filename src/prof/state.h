@@ -24,6 +24,7 @@ typedef struct mxp_recorder_state {
     mxp_recorder_limits limits;  // changed only while nobody records
     uint32_t state;  // atomic: MXP__STATE_*
     uint64_t on_ticks, off_ticks;  // atomic: last begin or resume, last stop or pause
+    uint64_t inactive_ticks;  // atomic: in which recording was off, up to the last begin or resume
     uint64_t forked_ticks;  // when this process came into being by fork, else 0
     uint64_t ns_mult;  // atomic: ns per tick, 32.32, the best known
     mxp_tap_slot taps[MXP__TAPS_MAX];

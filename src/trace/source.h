@@ -39,6 +39,17 @@ typedef struct mxp_stats_view {
     const mxp_histogram *histogram;  // ns
 } mxp_stats_view;
 
+#define MXP_COUNTER_OF_DEVICE 0x80000000u  // in a name: the rest is a device
+
+// A counter that was summed without a trace. Ages: time with recording on from then to the cut.
+typedef struct mxp_counter_view {
+    uint32_t name, type;  // MXP_ARG_*
+    uint64_t count;
+    uint64_t last, least, most;  // as in records
+    double first, integral;  // of what the value was above `first`, over ns
+    int64_t first_age_ns, last_age_ns;
+} mxp_counter_view;
+
 typedef struct mxp_info_pair {
     const char *key, *value;
 } mxp_info_pair;
@@ -63,6 +74,9 @@ struct mxp_source {
     const mxp_loss_entry *losses;
     size_t stats_count;
     const mxp_stats_view *stats;  // statistics gathered without a trace
+    size_t counter_count;
+    const mxp_counter_view *counters;  // gathered without a trace
+    int64_t cut_ns;  // the moment up to which they count
     size_t info_count;
     const mxp_info_pair *info;  // what stands in INFO
     // Where there are several processes: each as a source of its own, all in one trace time, closed
