@@ -65,6 +65,11 @@ int mxp__chrome_file_started(const mxp_chrome_file *file)
     return file->started;
 }
 
+int mxp__chrome_file_grows(const mxp_chrome_file *file)
+{
+    return file->rows != NULL;
+}
+
 void mxp__chrome_file_close(mxp_chrome_file *file)
 {
     if (file == NULL) {

@@ -22,6 +22,7 @@ int mxp__chrome_file_append(mxp_chrome_file *file, mxp_source *source);
 // added only once. As an append else, but what is no regular file does not get it.
 int mxp__chrome_file_add_process(mxp_chrome_file *file, mxp_source *source);
 int mxp__chrome_file_started(const mxp_chrome_file *file);  // whether anything was written
+int mxp__chrome_file_grows(const mxp_chrome_file *file);  // written, and a regular file
 void mxp__chrome_file_close(mxp_chrome_file *file);  // null is fine
 
 #endif

@@ -173,7 +173,7 @@ static void add_files(children *all, const char *path)
 
 void mxp__children_add_in_turn(mxp_session *session)
 {
-    if (session->inherited || session->chrome == NULL) {
+    if (session->inherited || session->chrome == NULL || !mxp__chrome_file_grows(session->chrome)) {
         return;
     }
     mxp_strbuf path = {0};

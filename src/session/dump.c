@@ -17,6 +17,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fail.h"
 #include "base/os/file_signals.h"
@@ -29,6 +30,7 @@
 #include "session/observe.h"
 #include "session/record_file.h"
 #include "session/session.h"
+#include "trace/idle.h"
 
 static const char not_run[] =
     "Check failed: profiler->IsEnableOutput(): Profiler hasn't been run. Config and start profiler "
@@ -140,6 +142,8 @@ void mxp__files_give_locked(mxp_session *session)
 typedef struct output {
     mxp_strbuf chrome, native;  // names
     bool wants_native;
+    bool is_idle;  // the cut tells nothing
+    bool is_written;  // a file has it, or should
 } output;
 
 static int output_init(const mxp_session *session, output *out)
@@ -158,8 +162,23 @@ static void output_fini(output *out)
     mxp__strbuf_fini(&out->native);
 }
 
-static int append_chrome(mxp_session *session, const output *out)
+// A cut that tells nothing begins no file where one with records may stand. A recording file's
+// trace is begun: children may have something to tell.
+static bool keeps_old(const output *out, mxp_strbuf *name)
 {
+    struct stat status;
+    return out->is_idle && stat(mxp__strbuf_text(name), &status) == 0 && S_ISREG(status.st_mode) &&
+           status.st_size > 0;
+}
+
+static int append_chrome(mxp_session *session, output *out)
+{
+    bool started = session->chrome != NULL && mxp__chrome_file_started(session->chrome);
+    if (!started && keeps_old(out, &out->chrome)) {
+        return MXP_OK;
+    }
+    out->is_written = true;
+
     int error = MXP_OK;
     if (session->chrome == NULL) {
         error = mxp__chrome_file_create(mxp__strbuf_text(&out->chrome), &session->chrome);
@@ -167,8 +186,12 @@ static int append_chrome(mxp_session *session, const output *out)
     return error == MXP_OK ? mxp__chrome_file_append(session->chrome, session->cut.source) : error;
 }
 
-static int append_native(mxp_session *session, const output *out)
+static int append_native(mxp_session *session, output *out)
 {
+    if (session->native == NULL && keeps_old(out, &out->native)) {
+        return MXP_OK;
+    }
+    out->is_written = true;
     int error = MXP_OK;
     if (session->native == NULL) {
         error = mxp__native_writer_open(mxp__strbuf_text(&out->native), &session->native);
@@ -177,10 +200,12 @@ static int append_native(mxp_session *session, const output *out)
 }
 
 // The part that may last. Without the lock, in turn.
-static int write_files(mxp_session *session, const output *out)
+static int write_files(mxp_session *session, output *out)
 {
     mxp_cut *cut = &session->cut;
     int error = MXP_OK;
+    out->is_idle = !mxp__session_has_file() && mxp__source_is_idle(cut->source);
+    out->is_written = cut->in_chrome;
     if (!cut->in_chrome) {
         error = append_chrome(session, out);
         cut->in_chrome = error == MXP_OK;
@@ -192,13 +217,13 @@ static int write_files(mxp_session *session, const output *out)
     return error;
 }
 
-static int write_given_up(mxp_session *session, const output *out)
+static int write_given_up(mxp_session *session, output *out)
 {
     mxp_file_signals held;
     mxp__lock_give_up(&session->lock);
     mxp__file_signals_hold(&held);
     int error = write_files(session, out);
-    if (error == MXP_OK) {
+    if (error == MXP_OK && out->is_written) {
         mxp__live_consume(MXP__CONSUMER_FILE, session->cut.source);
     }
     // What is in no file yet the next dump takes as a part of a larger cut. A ring's is taken anew

@@ -52,6 +52,13 @@ static uint64_t spans_in(const char *file, const char *name)
     return of.found;
 }
 
+static off_t size_of(const char *file)
+{
+    struct stat status;
+    assert_int_equal(stat(file, &status), 0);
+    return status.st_size;
+}
+
 static void configure(const char *native_filename, int statistics_only)
 {
     config.native_filename = native_filename;
@@ -153,6 +160,45 @@ static void a_ring_goes_round_after_a_dump_that_failed(void **state)
     assert_true(spans_in(native, "new") > 0);
 }
 
+// As who looks at the table once more does: the trace that was finished stays.
+static void a_run_without_a_record_keeps_the_file(void **state)
+{
+    (void)state;
+    const char *table;
+    configure("kept.mxp", 0);
+    spans("first", 100);
+    mxp_session_stop(session);
+    assert_int_equal(mxp_session_dump(session, 1), MXP_OK);
+    off_t size = size_of("dump.json");
+    assert_int_equal(mxp_session_run(session), MXP_OK);
+    assert_int_equal(mxp_session_stop(session), MXP_OK);
+    assert_int_equal(mxp_session_dumps(session, 0, 0, 0, 0, &table), MXP_OK);
+    assert_int_equal(mxp_session_dump(session, 0), MXP_OK);
+    assert_int_equal(size_of("dump.json"), size);
+    assert_int_equal(spans_in("kept.mxp", "first"), 100);
+    assert_int_equal(mxp_session_run(session), MXP_OK);
+    spans("second", 10);
+    assert_int_equal(mxp_session_dump(session, 1), MXP_OK);
+    assert_true(size_of("dump.json") < size);
+    assert_int_equal(spans_in("kept.mxp", "first"), 0);
+    assert_int_equal(spans_in("kept.mxp", "second"), 10);
+    unlink("kept.mxp");
+    assert_int_equal(mxp_session_run(session), MXP_OK);
+}
+
+static void where_nothing_stands_an_empty_trace_is_written(void **state)
+{
+    (void)state;
+    unlink("dump.json");
+    assert_int_equal(mxp_session_dump(session, 1), MXP_OK);
+    assert_true(size_of("dump.json") > 0);
+    assert_int_equal(truncate("dump.json", 0), 0);
+    assert_int_equal(mxp_session_run(session), MXP_OK);
+    assert_int_equal(mxp_session_dump(session, 1), MXP_OK);
+    assert_true(size_of("dump.json") > 0);
+    assert_int_equal(mxp_session_run(session), MXP_OK);
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
@@ -160,6 +206,8 @@ int main(void)
         TEST(what_is_completed_later_may_be_of_threads_that_are_gone),
         TEST(what_is_completed_later_is_of_the_same_configuration),
         TEST(a_ring_goes_round_after_a_dump_that_failed),
+        TEST(a_run_without_a_record_keeps_the_file),
+        TEST(where_nothing_stands_an_empty_trace_is_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
