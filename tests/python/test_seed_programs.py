@@ -130,6 +130,7 @@ def test_hybrid_network(program, tmp_path):
 
 
 @pytest.mark.parametrize("program", ["lenet_iteration", "lenet_iteration np"])
+# The cells of the guide in its own order: after dump() an empty run, the table, and one more dump.
 def test_lenet_iteration(program, tmp_path, digits):
     done = run(program, tmp_path, **digits)
     assert (done.code, done.err) == (0, "")
