@@ -12,7 +12,6 @@
 #define MXP_FORMAT_PACKED 2u  // both of packed files
 #define MXP_RECORD_UNIT 16u  // records are multiples of this, and aligned to it
 #define MXP_CHUNK_BYTES 65536u  // a thread's records come in chunks of this size
-
 // ---- records ----------------------------------------------------------------------------------
 // Word 0 of every record:  kind (8 bits) | length in units (8) | stamp: low 48 bits of ticks (48)
 // Word 1 of every record:  name id (low 32) | what the kind says (high 32)
@@ -44,11 +43,12 @@ enum {
 //             w5 0    then per argument two words: key id (low 32) | type (8), value
 // Lane 0: the thread that wrote it; MXP_LANE_THREAD | n: thread n; else a name id (a stream).
 #define MXP_LANE_THREAD 0x80000000u
-
+#define MXP_SPAN_ARGS_MAX 120u
 enum {
     MXP_SPAN_BEGIN_CLIPPED = 1,  // began before recording did; begin is when recording began
     MXP_SPAN_CLOSED_BY_STOP = 2,  // still open at stop or pause; end is that moment
-    MXP_SPAN_OPEN_AT_CRASH = 4  // never ended; end is the last moment known
+    MXP_SPAN_OPEN_AT_CRASH = 4,  // never ended; end is the last moment known
+    MXP_SPAN_ARGS_CUT = 8  // had more than MXP_SPAN_ARGS_MAX arguments
 };
 
 enum { MXP_CLOCK_TRACE = 0 };  // clock of a long span: the trace's own ticks; others are lanes' own
@@ -91,7 +91,7 @@ enum {
 //             STANDING: the value stood already; its sample, of w3, is not held any more
 enum { MXP_COUNTER_STANDING = 1 };
 
-// MEMORY:     w0 stamp, w1 low = array name id, high = scope id
+// MEMORY:     w1 low = array name id, high = scope id
 //             w2 block id (48) | device (8) | flags (4: MXP_MEM_*) | category (4)
 //             w3 requested bytes   w4 rounded bytes   w5 live bytes of the device after it
 enum {

@@ -112,7 +112,7 @@ typedef struct mxp_span {
     uint32_t lane;  // 0: this thread; MXP_LANE_THREAD | n; or a name id
     uint32_t scope;  // 0: the thread's current one
     uint32_t clock;  // MXP_CLOCK_TRACE or a lane's own
-    uint32_t arg_count;  // at most 128; more are left out
+    uint32_t arg_count;  // beyond MXP_SPAN_ARGS_MAX they are left out, and the span is flagged
     const mxp_arg *args;
 } mxp_span;
 

@@ -154,6 +154,9 @@ static void put_span_args(mxp_chrome *chrome, const mxp_event *event, mxp_strbuf
     if (event->flags & MXP_SPAN_OPEN_AT_CRASH) {
         mxp__strbuf_puts(args_next(&args), "\"ended\":\"never\"");
     }
+    if (event->flags & MXP_SPAN_ARGS_CUT) {
+        mxp__strbuf_puts(args_next(&args), "\"arguments\":\"cut\"");
+    }
     args_end(&args);
 }
 

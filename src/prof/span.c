@@ -163,12 +163,18 @@ void mxp__emit_statistics(mxp_thread *self, uint32_t name, uint64_t duration, ui
     }
 }
 
+static uint32_t args_of(const mxp_span *span)
+{
+    return span->arg_count < MXP_SPAN_ARGS_MAX ? span->arg_count : MXP_SPAN_ARGS_MAX;
+}
+
 static uint64_t *write_long(const mxp_span *span, uint64_t *words)
 {
-    uint32_t count = span->arg_count < 120 ? span->arg_count : 120;
+    uint32_t count = args_of(span);
+    uint32_t flags = span->flags | (count < span->arg_count ? MXP_SPAN_ARGS_CUT : 0);
     uint32_t scope = span->scope != 0 ? span->scope : mxp_scope_current();
     words[0] = mxp__word0(MXP_KIND_SPAN_LONG, 3 + count, span->begin_ticks);
-    words[1] = span->name | (uint64_t)(span->flags & 0xffff) << 32 | (uint64_t)count << 48 |
+    words[1] = span->name | (uint64_t)(flags & 0xffff) << 32 | (uint64_t)count << 48 |
                (uint64_t)(span->clock & 0xff) << 56;
     words[2] = span->end_ticks - span->begin_ticks;
     words[3] = span->begin_ticks;
@@ -198,7 +204,7 @@ static void write_span(mxp_thread *self, const mxp_span *span, uint64_t now)
         return;
     }
     bool lean = fits_lean(self, span);
-    uint32_t args = span->arg_count < 120 ? span->arg_count : 120;
+    uint32_t args = args_of(span);
     uint64_t *words = mxp__emit_room(self, lean ? 1 : 3 + args, now);
     if (words == NULL) {
         bool counted =

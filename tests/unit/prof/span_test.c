@@ -179,6 +179,27 @@ static void span_longer_than_32_bits_is_a_long_span(void **state)
     live_events_free(&live);
 }
 
+static void arguments_that_do_not_fit_are_flagged(void **state)
+{
+    (void)state;
+    mxp_arg args[MXP_SPAN_ARGS_MAX + 1];
+    for (uint32_t i = 0; i <= MXP_SPAN_ARGS_MAX; i++) {
+        args[i] = (mxp_arg){mxp_string("count"), MXP_ARG_U64, {.u64 = i}};
+    }
+    for (uint32_t more = 0; more < 2; more++) {
+        mxp_span_emit(MXP_CLASS_USER, &(mxp_span){.name = name_a,
+                                                  .args = args,
+                                                  .arg_count = MXP_SPAN_ARGS_MAX + more,
+                                                  .begin_ticks = mxp_ticks(),
+                                                  .end_ticks = mxp_ticks()});
+        live_events live = live_events_take(MXP__CONSUMER_FILE);
+        const mxp_event *span = live_events_find(&live, MXP_KIND_SPAN, "a", 0);
+        assert_int_equal(mxp__event_arg_count(span), MXP_SPAN_ARGS_MAX);
+        assert_int_equal(span->flags, more == 0 ? 0 : MXP_SPAN_ARGS_CUT);
+        live_events_free(&live);
+    }
+}
+
 static void long_span_keeps_arguments_lane_and_flags(void **state)
 {
     (void)state;
@@ -506,6 +527,7 @@ int main(void)
         TEST(recursion_deeper_than_the_stack_is_recorded),
         TEST(span_longer_than_32_bits_is_a_long_span),
         TEST(long_span_keeps_arguments_lane_and_flags),
+        TEST(arguments_that_do_not_fit_are_flagged),
         TEST(span_ended_on_another_thread_is_recorded_there),
         TEST(a_token_that_is_given_back_twice_makes_one_span),
         TEST(a_span_of_a_thread_that_is_gone_can_be_ended_elsewhere),
