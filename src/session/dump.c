@@ -22,6 +22,7 @@
 #include "base/fail.h"
 #include "base/os/file_signals.h"
 #include "base/os/os.h"
+#include "base/os/same_file.h"
 #include "base/strbuf.h"
 #include "prof/recorder.h"
 #include "prof/ring.h"
@@ -67,6 +68,19 @@ void mxp__native_name(const mxp_session *session, mxp_strbuf *name)
     mxp__strbuf_puts(name, ".mxp");
     name->failed = name->failed || trace.failed;
     mxp__strbuf_fini(&trace);
+}
+
+bool mxp__session_writes_to(const mxp_session *session, const char *path)
+{
+    mxp_strbuf trace = {0}, native = {0};
+    output_name(session, session->config.filename, &trace);
+    mxp__native_name(session, &native);
+    bool wants_native = session->config.native_filename != NULL || mxp__session_has_file();
+    bool writes = mxp__os_same_file(path, mxp__strbuf_text(&trace)) ||
+                  (wants_native && mxp__os_same_file(path, mxp__strbuf_text(&native)));
+    mxp__strbuf_fini(&trace);
+    mxp__strbuf_fini(&native);
+    return writes;
 }
 
 // ---- the turn ----------------------------------------------------------------------------------

@@ -22,6 +22,8 @@ int mxp__dump_last_locked(mxp_session *session);  // when the process ends
 
 // The name of this process's native file.
 void mxp__native_name(const mxp_session *session, mxp_strbuf *name);
+// Whether `path` is its trace's or its native file's.
+bool mxp__session_writes_to(const mxp_session *session, const char *path);
 // The file that store "file" records into, under the present configuration: now, or when the turn
 // is given.
 int mxp__record_file_begin_locked(mxp_session *session);

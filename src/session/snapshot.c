@@ -20,6 +20,7 @@
 #include "prof/recorder.h"
 #include "prof/trigger.h"
 #include "session/config.h"
+#include "session/dump.h"
 #include "session/snapshot_mark.h"
 #include "trace/window.h"
 
@@ -181,6 +182,12 @@ static int write_snapshot(mxp_session *session, const destination *to, double la
 
 static int snapshot_locked(mxp_session *session, const char *path, double last_ms)
 {
+    if (path != NULL && mxp__session_writes_to(session, path)) {
+        return mxp__fail(MXP_EVALUE,
+                         "cannot write a snapshot to '%s': the trace itself is written there; give "
+                         "it another name",
+                         path);
+    }
     char *pattern = mxp__strdup(session->config.snapshot_filename);
     const destination to = {path, pattern};
     int error =

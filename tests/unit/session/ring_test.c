@@ -349,6 +349,19 @@ static void recording_goes_on_during_snapshots(void **state)
     pthread_join(thread, NULL);
 }
 
+static void a_snapshot_never_replaces_the_trace(void **state)
+{
+    (void)state;
+    configure(MXP_STORE_MEMORY);
+    assert_int_equal(mxp_session_run(session), 0);
+    count_up(10);
+    assert_int_equal(mxp_session_snapshot(session, "ring.json", 0), MXP_EVALUE);
+    assert_int_equal(mxp_session_snapshot(session, "./ring.mxp", 0), MXP_EVALUE);
+    assert_int_equal(mxp_session_dump(session, 0), 0);
+    assert_int_equal(mxp_session_snapshot(session, "ring.json", 0), MXP_EVALUE);
+    assert_int_equal(read_file("ring.mxp").count, 10);
+}
+
 static void bad_snapshots_are_errors(void **state)
 {
     (void)state;
@@ -508,6 +521,7 @@ int main(void)
         TEST(a_ring_that_ends_leaves_what_it_holds),
         TEST(a_snapshot_reaches_back_as_far_as_it_says),
         TEST(recording_goes_on_during_snapshots),
+        TEST(a_snapshot_never_replaces_the_trace),
         TEST(bad_snapshots_are_errors),
         TEST(a_snapshot_replaces_none),
         TEST(a_handler_that_came_later_stays),
