@@ -237,7 +237,7 @@ static void emit_with_taps(const mxp_emit *emit, const mxp_span *span)
 // A token that was given back before, or never given out, makes no span; it is counted.
 static bool is_misuse(mxp_thread *self, int where, uint64_t token, uint64_t now)
 {
-    bool misuse = where == ABSENT && !is_begun_elsewhere(self, token);
+    bool misuse = where == ABSENT && token > self->page_ticks && !is_begun_elsewhere(self, token);
     if (misuse) {
         mxp__thread_lose(self, MXP_LOSS_MISUSE, 1, now);
     }

@@ -60,6 +60,8 @@ typedef struct mxp_thread {
     mxp_loss_window loss[MXP__LOSS_WINDOWS];
     struct mxp_stats_table *stats;
     // spans a stop has closed in the owner's place; under the pool lock
+    uint64_t
+        page_ticks;  // when its page was last exchanged: spans begun before may be off the stack
     uint32_t deeper_counted;  // spans deeper than the stack that stops have counted and not closed
     uint32_t closed_count;
     uint64_t closed_tokens[MXP_OPEN_MAX];
