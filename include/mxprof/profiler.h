@@ -26,7 +26,9 @@ enum { MXP_STORE_MEMORY = 0, MXP_STORE_FILE = 1 };
 // a dump then writes all that is held, and there is no table.
 enum { MXP_FULL_GROW = 0, MXP_FULL_DROP = 1, MXP_FULL_RING = 2 };
 
-// The configuration. Fill it with mxp_config_init, change members, pass it on; it is copied.
+// The configuration. Fill it with mxp_config_init, change members, pass it on; it is copied. Names
+// of files may have %p (process), %t (start), %n (program), %h (host) and %%, and are made absolute
+// when they are passed on.
 typedef struct mxp_config {
     uint32_t size_bytes;  // sizeof(mxp_config), set by mxp_config_init
     uint32_t classes;  // MXP_CLASS_*; user objects always belong to it

@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <mxprof/error.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -17,7 +16,7 @@
 #include "base/os/os.h"
 #include "base/strbuf.h"
 #include "prof/recorder.h"
-#include "session/dump.h"
+#include "session/output_name.h"
 #include "trace/merge.h"
 
 enum {
@@ -61,18 +60,6 @@ static void remember(const child_file *file)
 }
 
 // ---- one file ----------------------------------------------------------------------------------
-
-// STEM.PID + ending: the PID, or 0 if the name is none of a child's file.
-static unsigned long child_of(const char *name, const char *file, size_t stem)
-{
-    if (strncmp(name, file, stem) != 0 || name[stem] != '.' || name[stem + 1] < '1' ||
-        name[stem + 1] > '9') {
-        return 0;
-    }
-    char *end;
-    unsigned long pid = strtoul(name + stem + 1, &end, 10);
-    return strcmp(end, file + stem) == 0 && pid <= UINT32_MAX ? pid : 0;
-}
 
 static bool is_of_this_run(const mxp_source *source, const mxp_timebase *ours, unsigned long pid)
 {
@@ -143,13 +130,11 @@ static void add_child(children *all, const char *path, unsigned long pid)
     add_file(all->chrome, all->ours, path, &file);
 }
 
-// `path` is the native file's of this process.
-static void add_files(children *all, const char *path)
+// `path` is the native file's of this process, `pattern` of children's.
+static void add_files(children *all, const char *path, const char *pattern)
 {
     const char *slash = strrchr(path, '/');
     const char *file = slash != NULL ? slash + 1 : path;
-    const char *dot = strrchr(file, '.');
-    size_t stem = dot != NULL ? (size_t)(dot - file) : strlen(file);
     mxp_strbuf name = {0};
     mxp__strbuf_append(&name, path, (size_t)(file - path));
     size_t folder_length = name.length;
@@ -157,7 +142,7 @@ static void add_files(children *all, const char *path)
     DIR *folder = opendir(mxp__strbuf_text(&name));
     const struct dirent *entry;
     while (folder != NULL && (entry = readdir(folder)) != NULL) {
-        unsigned long pid = child_of(entry->d_name, file, stem);
+        unsigned long pid = mxp__output_child(pattern, entry->d_name);
         if (pid != 0) {
             mxp__strbuf_clear(&name);
             mxp__strbuf_append(&name, path, folder_length);
@@ -176,14 +161,15 @@ void mxp__children_add_in_turn(mxp_session *session)
     if (session->inherited || session->chrome == NULL || !mxp__chrome_file_grows(session->chrome)) {
         return;
     }
-    mxp_strbuf path = {0};
+    mxp_strbuf path = {0}, pattern = {0};
     mxp_timebase ours = {0};
     mxp__native_name(session, &path);
+    mxp__child_pattern(session, &pattern);
     int error = mxp__timebase_copy(&ours, mxp__recorder_timebase(0));
-    if (!path.failed && error == MXP_OK) {
+    if (!path.failed && !pattern.failed && error == MXP_OK) {
         mxp__lock_give_up(&session->lock);
         children all = {.chrome = session->chrome, .ours = &ours};
-        add_files(&all, mxp__strbuf_text(&path));
+        add_files(&all, mxp__strbuf_text(&path), mxp__strbuf_text(&pattern));
         if (all.left_out != 0) {
             fprintf(stderr,
                     "mxprof: %zu files of children are left out of the trace, which takes %d; "
@@ -194,4 +180,5 @@ void mxp__children_add_in_turn(mxp_session *session)
     }
     mxp__timebase_fini(&ours);
     mxp__strbuf_fini(&path);
+    mxp__strbuf_fini(&pattern);
 }

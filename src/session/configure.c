@@ -11,6 +11,7 @@
 #include "prof/store.h"
 #include "session/config.h"
 #include "session/dump.h"
+#include "session/output_name.h"
 #include "session/record_file.h"
 #include "session/snapshot.h"
 
@@ -29,13 +30,13 @@ void mxp__config_free_strings(mxp_config *config)
     free_string(config->snapshot_counter);
 }
 
-int mxp__config_own_strings(mxp_config *config)
+int mxp__config_own_strings(mxp_config *config, char *(*name)(const char *configured))
 {
     mxp_config copy = *config;
-    copy.filename = mxp__strdup(config->filename);
-    copy.memory_csv_prefix = mxp__strdup(config->memory_csv_prefix);
-    copy.native_filename = mxp__strdup(config->native_filename);
-    copy.snapshot_filename = mxp__strdup(config->snapshot_filename);
+    copy.filename = name(config->filename);
+    copy.memory_csv_prefix = name(config->memory_csv_prefix);
+    copy.native_filename = name(config->native_filename);
+    copy.snapshot_filename = name(config->snapshot_filename);
     copy.snapshot_counter = mxp__strdup(config->snapshot_counter);
     bool short_of_memory = copy.filename == NULL || copy.memory_csv_prefix == NULL ||
                            copy.snapshot_filename == NULL || copy.snapshot_counter == NULL ||
@@ -167,7 +168,7 @@ int mxp_session_configure(mxp_session *session, const mxp_config *config)
         error = mxp__config_check(config, &owned);
     }
     if (error == MXP_OK) {
-        error = mxp__config_own_strings(&owned);
+        error = mxp__config_own_strings(&owned, mxp__output_absolute);
     }
     if (error != MXP_OK) {
         return error;

@@ -29,6 +29,7 @@
 #include "prof/store.h"
 #include "session/children.h"
 #include "session/observe.h"
+#include "session/output_name.h"
 #include "session/record_file.h"
 #include "session/session.h"
 #include "trace/idle.h"
@@ -37,43 +38,10 @@ static const char not_run[] =
     "Check failed: profiler->IsEnableOutput(): Profiler hasn't been run. Config and start profiler "
     "first";
 
-// ---- names -------------------------------------------------------------------------------------
-// Under a configuration inherited through fork the name is the parent's: NAME.PID.EXT is ours.
-static void output_name(const mxp_session *session, const char *configured, mxp_strbuf *name)
-{
-    if (!session->inherited) {
-        mxp__strbuf_puts(name, configured);
-        return;
-    }
-    const char *file = strrchr(configured, '/');
-    const char *dot = strrchr(file != NULL ? file : configured, '.');
-    size_t stem = dot != NULL ? (size_t)(dot - configured) : strlen(configured);
-    mxp__strbuf_append(name, configured, stem);
-    mxp__strbuf_printf(name, ".%u%s", (unsigned)mxp__os_process_id(), configured + stem);
-}
-
-// native_filename, or filename with another ending.
-void mxp__native_name(const mxp_session *session, mxp_strbuf *name)
-{
-    if (session->config.native_filename != NULL) {
-        output_name(session, session->config.native_filename, name);
-        return;
-    }
-    mxp_strbuf trace = {0};
-    output_name(session, session->config.filename, &trace);
-    const char *text = mxp__strbuf_text(&trace);
-    const char *file = strrchr(text, '/');
-    const char *dot = strrchr(file != NULL ? file : text, '.');
-    mxp__strbuf_append(name, text, dot != NULL ? (size_t)(dot - text) : trace.length);
-    mxp__strbuf_puts(name, ".mxp");
-    name->failed = name->failed || trace.failed;
-    mxp__strbuf_fini(&trace);
-}
-
 bool mxp__session_writes_to(const mxp_session *session, const char *path)
 {
     mxp_strbuf trace = {0}, native = {0};
-    output_name(session, session->config.filename, &trace);
+    mxp__chrome_name(session, &trace);
     mxp__native_name(session, &native);
     bool wants_native = session->config.native_filename != NULL || mxp__session_has_file();
     bool writes = mxp__os_same_file(path, mxp__strbuf_text(&trace)) ||
@@ -165,7 +133,7 @@ static int output_init(const mxp_session *session, output *out)
     *out = (output){
         .wants_native = session->config.native_filename != NULL && !mxp__session_has_file(),
     };
-    output_name(session, session->config.filename, &out->chrome);
+    mxp__chrome_name(session, &out->chrome);
     mxp__native_name(session, &out->native);
     return out->chrome.failed || out->native.failed ? mxp__fail_memory("a file name") : MXP_OK;
 }

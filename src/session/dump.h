@@ -5,7 +5,6 @@
 #ifndef MXP_SESSION_DUMP_H
 #define MXP_SESSION_DUMP_H
 
-#include "base/strbuf.h"
 #include "session/session.h"
 
 void mxp__files_take_locked(mxp_session *session);
@@ -20,8 +19,6 @@ int mxp__dump_write_in_turn(mxp_session *session);
 int mxp__dump_background_locked(mxp_session *session);
 int mxp__dump_last_locked(mxp_session *session);  // when the process ends
 
-// The name of this process's native file.
-void mxp__native_name(const mxp_session *session, mxp_strbuf *name);
 // Whether `path` is its trace's or its native file's.
 bool mxp__session_writes_to(const mxp_session *session, const char *path);
 // The file that store "file" records into, under the present configuration: now, or when the turn

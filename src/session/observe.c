@@ -4,6 +4,7 @@
 #include "session/observe.h"
 
 #include "base/fail.h"
+#include "session/output_name.h"
 #include "session/session.h"
 
 enum { OBSERVERS_MAX = 8 };
@@ -46,8 +47,8 @@ int mxp_session_observe(mxp_session *session, mxp_observer observer, void *conte
     return error;
 }
 
-// The configuration may be replaced while observers read it, so they get a copy. Without memory for
-// its strings they see none.
+// The configuration may be replaced while observers read it, so they get a copy, with names in the
+// place of patterns. Without memory for its strings they see none.
 void mxp__observers_call(mxp_session *session)
 {
     uint32_t count = __atomic_load_n(&observer_count, __ATOMIC_ACQUIRE);
@@ -56,7 +57,7 @@ void mxp__observers_call(mxp_session *session)
     }
     mxp__lock(&session->lock);
     mxp_config config = session->config;
-    if (mxp__config_own_strings(&config) != MXP_OK) {
+    if (mxp__config_own_strings(&config, mxp__output_expanded) != MXP_OK) {
         config.filename = config.native_filename = config.memory_csv_prefix = NULL;
         config.snapshot_filename = config.snapshot_counter = NULL;
     }

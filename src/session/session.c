@@ -13,6 +13,7 @@
 #include "prof/store_due.h"
 #include "session/dump.h"
 #include "session/durations.h"
+#include "session/output_name.h"
 
 static mxp_session the_session = {.lock = MXP__LOCK_INIT};
 static pthread_once_t create_once = PTHREAD_ONCE_INIT;
@@ -22,7 +23,10 @@ static void create(void)
 {
     mxp__fork_install();
     mxp__autostart_link();
+    mxp__output_names_init();
     mxp_config_init(&the_session.config);
+    the_session.owns_strings =
+        mxp__config_own_strings(&the_session.config, mxp__output_absolute) == MXP_OK;
     // As long as nobody has configured, nothing is written in the background.
     the_session.config.continuous_dump = 0;
     the_session.config.classes = mxp__autostart_classes();

@@ -66,8 +66,9 @@ bool mxp__session_has_file(void);  // there is one, or will be at the first reco
 int mxp__session_run_locked(mxp_session *session);
 void mxp__session_stop_locked(mxp_session *session);
 
-// configure.c: replaces the strings of *config by copies, and frees such copies.
-int mxp__config_own_strings(mxp_config *config);
+// configure.c: replaces the strings of *config by copies, those that are names by what `name` makes
+// of them, and frees such copies.
+int mxp__config_own_strings(mxp_config *config, char *(*name)(const char *configured));
 void mxp__config_free_strings(mxp_config *config);
 // Hands the parts of the configuration to the recorder.
 int mxp__configure_recorder_locked(mxp_session *session);

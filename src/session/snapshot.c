@@ -21,6 +21,7 @@
 #include "prof/trigger.h"
 #include "session/config.h"
 #include "session/dump.h"
+#include "session/output_name.h"
 #include "session/snapshot_mark.h"
 #include "trace/window.h"
 
@@ -83,28 +84,28 @@ static int write_to(const char *path, mxp_source *source)
     return write_file(path, is_json(path), source);
 }
 
-// snapshot.mxp gives snapshot.PID.1.mxp.
-static void next_name(const char *pattern, mxp_strbuf *name)
+// Where a snapshot goes: `path`, or STEM.N + ending, with the process's number in the stem.
+typedef struct destination {
+    const char *path, *stem, *ending;
+} destination;
+
+static void next_name(const destination *to, mxp_strbuf *name)
 {
-    const char *file = strrchr(pattern, '/');
-    const char *dot = strrchr(file != NULL ? file : pattern, '.');
-    size_t stem = dot != NULL ? (size_t)(dot - pattern) : strlen(pattern);
+    unsigned number = __atomic_add_fetch(&snapshots.number, 1, __ATOMIC_RELAXED);
     mxp__strbuf_clear(name);
-    mxp__strbuf_append(name, pattern, stem);
-    mxp__strbuf_printf(name, ".%u.%u%s", (unsigned)mxp__os_process_id(),
-                       __atomic_add_fetch(&snapshots.number, 1, __ATOMIC_RELAXED), pattern + stem);
+    mxp__strbuf_printf(name, "%s.%u%s", to->stem, number, to->ending);
 }
 
 // Under the next number that nobody has, a process of the same number in another container
 // included.
-static mxp_published publish(mxp_new_file *made, const char *pattern)
+static mxp_published publish(mxp_new_file *made, const destination *to)
 {
     enum { TRIES = 100000 };
     mxp_strbuf name = {0};
     mxp_published published = MXP__PUBLISHED_TAKEN;
     errno = EEXIST;
     for (int i = 0; i < TRIES && published == MXP__PUBLISHED_TAKEN; i++) {
-        next_name(pattern, &name);
+        next_name(to, &name);
         published = name.failed
                         ? MXP__PUBLISHED_FAILED
                         : mxp__new_file_publish(made, mxp__strbuf_text(&name), MXP__PUBLISH_KEEP);
@@ -125,27 +126,22 @@ static bool is_written(mxp_new_file *made)
     return written;
 }
 
-static int write_numbered(const char *pattern, mxp_source *source)
+static int write_numbered(const destination *to, mxp_source *source)
 {
     mxp_new_file made;
-    if (!mxp__new_file_open(&made, pattern, 0666)) {
-        return mxp__fail(MXP_EIO, "cannot write a snapshot beside '%s': %s", pattern,
+    if (!mxp__new_file_open(&made, to->stem, 0666)) {
+        return mxp__fail(MXP_EIO, "cannot write a snapshot beside '%s': %s", to->stem,
                          strerror(errno));
     }
     mxp__descriptor_close(&made.descriptor);
-    int error = write_file(made.temporary, is_json(pattern), source);
-    if (error == MXP_OK && (!is_written(&made) || publish(&made, pattern) != MXP__PUBLISHED)) {
-        error =
-            mxp__fail(MXP_EIO, "cannot write a snapshot beside '%s': %s", pattern, strerror(errno));
+    int error = write_file(made.temporary, strcmp(to->ending, ".json") == 0, source);
+    if (error == MXP_OK && (!is_written(&made) || publish(&made, to) != MXP__PUBLISHED)) {
+        error = mxp__fail(MXP_EIO, "cannot write a snapshot beside '%s': %s", to->stem,
+                          strerror(errno));
     }
     mxp__new_file_discard(&made);
     return error;
 }
-
-// Where a snapshot goes: `path`, or beside `pattern` under a name of ours.
-typedef struct destination {
-    const char *path, *pattern;
-} destination;
 
 // The part that may last.
 static int write_source(const destination *to, mxp_source **source, double last_ms)
@@ -157,7 +153,7 @@ static int write_source(const destination *to, mxp_source **source, double last_
     if (error != MXP_OK) {
         return error;
     }
-    return to->path != NULL ? write_to(to->path, *source) : write_numbered(to->pattern, *source);
+    return to->path != NULL ? write_to(to->path, *source) : write_numbered(to, *source);
 }
 
 static int write_snapshot(mxp_session *session, const destination *to, double last_ms)
@@ -188,11 +184,13 @@ static int snapshot_locked(mxp_session *session, const char *path, double last_m
                          "it another name",
                          path);
     }
-    char *pattern = mxp__strdup(session->config.snapshot_filename);
-    const destination to = {path, pattern};
-    int error =
-        pattern == NULL ? mxp__fail_memory("a file name") : write_snapshot(session, &to, last_ms);
-    mxp__strfree(pattern);
+    mxp_strbuf stem = {0};
+    char *ending = mxp__snapshot_name(session, &stem);
+    const destination to = {path, mxp__strbuf_text(&stem), ending};
+    int error = stem.failed || ending == NULL ? mxp__fail_memory("a file name")
+                                              : write_snapshot(session, &to, last_ms);
+    mxp__strfree(ending);
+    mxp__strbuf_fini(&stem);
     return error;
 }
 
