@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading of environment variables that are numbers.
+// Reading of environment variables.
 #include "base/setting.h"
 
 #include <ctype.h>
@@ -9,12 +9,18 @@
 
 #include "base/fail.h"
 
+const char *mxp__setting_text(const char *variable)
+{
+    const char *text = secure_getenv(variable);
+    return text != NULL && text[0] != '\0' ? text : NULL;
+}
+
 int mxp__setting_read(const char *variable, uint64_t normal, uint64_t min, uint64_t max,
                       uint64_t *value)
 {
-    const char *text = getenv(variable);
+    const char *text = mxp__setting_text(variable);
     *value = normal;
-    if (text == NULL || text[0] == '\0') {
+    if (text == NULL) {
         return MXP_OK;
     }
     char *end = NULL;

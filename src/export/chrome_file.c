@@ -19,6 +19,7 @@
 #include "base/fail.h"
 #include "base/os/new_file.h"
 #include "base/os/os.h"
+#include "base/setting.h"
 #include "export/chrome_text.h"
 
 struct mxp_chrome_file {
@@ -43,7 +44,7 @@ typedef struct place {
 
 static unsigned threads_wanted(void)
 {
-    const char *text = getenv("MXPROF_EXPORT_THREADS");
+    const char *text = mxp__setting_text("MXPROF_EXPORT_THREADS");
     return text == NULL ? 0 : (unsigned)strtoul(text, NULL, 10);
 }
 

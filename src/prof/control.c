@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/cpu/cpu.h"
 #include "base/os/os.h"
+#include "base/setting.h"
 #include "prof/emit.h"
 #include "prof/pool.h"
 #include "prof/ring.h"
@@ -34,7 +35,7 @@ static pthread_once_t clock_once = PTHREAD_ONCE_INIT;
 
 static void clock_pick(void)
 {
-    chosen_source = mxp__clock_choose(getenv("MXPROF_CLOCK"), &clock_warning);
+    chosen_source = mxp__clock_choose(mxp__setting_text("MXPROF_CLOCK"), &clock_warning);
     if (chosen_source == MXP_CLOCK_SOURCE_TSC || chosen_source == MXP_CLOCK_SOURCE_ARM) {
         __atomic_fetch_or(&mxp_control.gate, MXP_GATE_TSC, __ATOMIC_RELEASE);
     }

@@ -8,15 +8,15 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/setting.h"
 #include "session/session.h"
 
 enum { MODE_ALL = MXP_CLASS_SYMBOLIC | MXP_CLASS_IMPERATIVE | MXP_CLASS_API | MXP_CLASS_MEMORY };
 
 static bool autostart_wanted(void)
 {
-    const char *text = getenv("MXNET_PROFILER_AUTOSTART");
-    if (text == NULL || text[0] == '\0' || strcmp(text, "0") == 0 ||
-        strcasecmp(text, "false") == 0) {
+    const char *text = mxp__setting_text("MXNET_PROFILER_AUTOSTART");
+    if (text == NULL || strcmp(text, "0") == 0 || strcasecmp(text, "false") == 0) {
         return false;
     }
     if (strcmp(text, "1") == 0 || strcasecmp(text, "true") == 0) {
@@ -31,8 +31,8 @@ static bool autostart_wanted(void)
 
 uint32_t mxp__autostart_classes(void)
 {
-    const char *text = getenv("MXNET_PROFILER_MODE");
-    if (text == NULL || text[0] == '\0') {
+    const char *text = mxp__setting_text("MXNET_PROFILER_MODE");
+    if (text == NULL) {
         return MODE_ALL | MXP_CLASS_USER;
     }
     char *end;

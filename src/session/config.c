@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/setting.h"
 #include "base/strbuf.h"
 #include "session/config_value.h"
 #include "session/quote.h"
@@ -111,8 +112,8 @@ static int default_values(mxp_key_value *values, bool strict)
     for (int i = 0; i < KEY_COUNT; i++) {
         const mxp_config_key *key = &keys_table[i];
         mxp__config_value(key, key->fallback, &values[i]);
-        const char *text = key->environment[0] != '\0' ? getenv(key->environment) : NULL;
-        if (text == NULL || text[0] == '\0') {
+        const char *text = key->environment[0] != '\0' ? mxp__setting_text(key->environment) : NULL;
+        if (text == NULL) {
             continue;
         }
         int error = mxp__config_value(key, text, &values[i]);
