@@ -43,7 +43,7 @@ def set_config(**kwargs: Any) -> None:
     Parameters
     ----------
     filename : str or path
-        The trace, 'profile.json'. Relative to the working directory at each opening.
+        The trace, 'profile.json'. Made absolute when it is set; %p is the process (docs/guide.md).
     gpu_memory_profile_filename_prefix : str
         The table of allocations, written beside each dump as PREFIX-pid_PID.csv; none by default.
     profile_all, profile_symbolic, profile_imperative, profile_memory, profile_api : bool
