@@ -52,6 +52,8 @@ typedef struct mxp_config {
         snapshot_step_factor;  // take one after a step this many times the median; default 0: never
     const char
         *snapshot_counter;  // take one when a counter rises: "domain:name>value"; default none
+    uint64_t keep_crashed;  // recording files of processes that died: how many a begin under their
+                            // name keeps, as NAME.died.TIME.EXT; default 5, 0: it replaces them
 } mxp_config;
 
 void mxp_config_init(mxp_config *config);

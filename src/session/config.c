@@ -44,6 +44,7 @@ static void append_key(mxp_strbuf *out, const mxp_config_key *key)
         mxp__strbuf_printf(out, "float, optional, default=%s", key->fallback);
         break;
     case MXP__KEY_SIZE:
+    case MXP__KEY_COUNT:
         mxp__strbuf_printf(out, "long (non-negative), optional, default=%s", key->fallback);
         break;
     case MXP__KEY_STRING:
@@ -167,6 +168,7 @@ static void fill_config(const mxp_key_value *values, mxp_config *config)
         .snapshot_signal = values[KEY_snapshot_signal].flag,
         .snapshot_step_factor = values[KEY_snapshot_step_factor].number,
         .snapshot_counter = values[KEY_snapshot_counter].text,
+        .keep_crashed = values[KEY_keep_crashed].size,
     };
 }
 

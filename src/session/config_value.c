@@ -92,14 +92,15 @@ static int parse_float(const char *key, const char *text, mxp_key_value *value)
     return MXP_OK;
 }
 
-static int parse_size(const char *key, const char *text, mxp_key_value *value)
+// `of`: what is counted, for the message.
+static int parse_whole(const char *key, const char *of, const char *text, mxp_key_value *value)
 {
     size_t digits = strspn(text, "0123456789");
     if (digits == 0 || text[digits] != '\0') {
         return mxp__fail(MXP_EVALUE,
-                         "Invalid Parameter format for %s expect a whole number of bytes but "
+                         "Invalid Parameter format for %s expect a whole number%s but "
                          "value='%.*s'",
-                         key, mxp__quote_length(text), text);
+                         key, of, mxp__quote_length(text), text);
     }
     uint64_t size = 0;
     for (const char *digit = text; *digit != '\0'; digit++) {
@@ -152,7 +153,9 @@ int mxp__config_value(const mxp_config_key *key, const char *text, mxp_key_value
     case MXP__KEY_FLOAT:
         return parse_float(key->name, text, value);
     case MXP__KEY_SIZE:
-        return parse_size(key->name, text, value);
+        return parse_whole(key->name, " of bytes", text, value);
+    case MXP__KEY_COUNT:
+        return parse_whole(key->name, "", text, value);
     case MXP__KEY_ENUM:
         return parse_enum(key, text, value);
     case MXP__KEY_STRING:

@@ -13,7 +13,8 @@ typedef enum mxp_key_type {
     MXP__KEY_STRING,
     MXP__KEY_FLOAT,
     MXP__KEY_ENUM,
-    MXP__KEY_SIZE
+    MXP__KEY_SIZE,
+    MXP__KEY_COUNT
 } mxp_key_type;
 
 typedef struct mxp_config_key {
@@ -28,7 +29,7 @@ typedef struct mxp_config_key {
 typedef struct mxp_key_value {
     bool flag;
     double number;
-    uint64_t size;
+    uint64_t size;  // also a count
     const char *text;
 } mxp_key_value;
 

@@ -28,6 +28,7 @@
 #include "prof/ring.h"
 #include "prof/store.h"
 #include "session/children.h"
+#include "session/crashed.h"
 #include "session/observe.h"
 #include "session/output_name.h"
 #include "session/record_file.h"
@@ -83,8 +84,11 @@ static int begin_file(mxp_session *session)
     mxp__native_name(session, &name);
     int (*begin)(const char *, uint64_t) =
         session->in_fork ? mxp__record_file_plan : mxp__record_file_begin;
+    const char *path = mxp__strbuf_text(&name);
     int error = name.failed ? mxp__fail_memory("a file name")
-                            : begin(mxp__strbuf_text(&name), session->config.memory_limit_bytes);
+                            : mxp__crashed_keep(path, session->config.keep_crashed);
+    error = error == MXP_OK ? begin(path, session->config.memory_limit_bytes)
+                            : mxp__fail(error, "%s; recording goes on in memory", mxp_last_error());
     mxp__strbuf_fini(&name);
     return error;
 }
