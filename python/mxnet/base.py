@@ -70,12 +70,23 @@ def _let_idle_threads_sleep() -> None:
         os.environ["GOMP_SPINCOUNT"] = "1000"
 
 
+def _share_the_mark_of_the_profile() -> None:
+    """Autostart leaves its mark in C's environment, which os.environ is a copy of: programs that
+    are started with that one must find it too (docs/guide.md, State)."""
+    library = ctypes.CDLL(None)
+    library.getenv.restype = ctypes.c_char_p
+    mark = library.getenv(b"MXPROF_ROOT_PID")
+    if mark is not None:
+        os.environ["MXPROF_ROOT_PID"] = os.fsdecode(mark)
+
+
 def _load() -> ctypes.CDLL:
     path, = libinfo.find_lib_path()
     _let_idle_threads_sleep()
     _refuse_another_mxnet(path)
     library = ctypes.CDLL(path, ctypes.RTLD_GLOBAL)
     library.MXGetLastError.restype = ctypes.c_char_p
+    _share_the_mark_of_the_profile()
     return library
 
 

@@ -124,9 +124,19 @@ static int add_report(mxp_info_list *list)
     return error;
 }
 
+static const char *root;
+
+void mxp__info_root_set(const char *mark)
+{
+    root = mark;
+}
+
 int mxp__info_build(mxp_info_list *list)
 {
     int error = add_host(list);
+    if (error == MXP_OK && root != NULL) {
+        error = add(list, "root", root);
+    }
     if (error == MXP_OK) {
         error = add_report(list);
     }

@@ -68,6 +68,8 @@ const mxp_timebase *mxp__recorder_timebase(int add_point);
 // what a record costs. Takes a millisecond the first time. Under the session's lock.
 void mxp__recorder_calibrate(void);
 
+// INFO key `root`: whose profile this process belongs to, if another began it. `mark` stays valid.
+void mxp__info_root_set(const char *mark);
 void mxp__recorder_report(mxp_report *report);
 
 // Fork. prepare/parent in the forking process, child in the child: forgets all threads and records,

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/setting.h"
+#include "session/root.h"
 #include "session/session.h"
 
 enum { MODE_ALL = MXP_CLASS_SYMBOLIC | MXP_CLASS_IMPERATIVE | MXP_CLASS_API | MXP_CLASS_MEMORY };
@@ -57,7 +58,9 @@ __attribute__((constructor)) static void begin_process(void)
     if (!autostart_wanted()) {
         return;
     }
-    if (mxp_session_run(mxp_session_get()) != MXP_OK) {
+    mxp_session *session = mxp_session_get();
+    mxp__root_leave();
+    if (mxp_session_run(session) != MXP_OK) {
         fprintf(stderr, "mxprof: MXNET_PROFILER_AUTOSTART: %s\n", mxp_last_error());
     }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// See children.h. One file at a time, mapped: memory does not grow with them. A child goes on with
-// its parent's clock, so that clock's first point tells its files from those of earlier runs. A
-// file that is in one trace of this process is in no later one.
+// See children.h. One file at a time, mapped: memory does not grow with them. A forked child goes
+// on with its parent's clock, so that clock's first point tells its files from those of earlier
+// runs; a program that was started has a clock of its own, and its file says whose profile it
+// belongs to. A file that is in one trace of this process is in no later one.
 #include "session/children.h"
 
 #include <dirent.h>
@@ -17,6 +18,7 @@
 #include "base/strbuf.h"
 #include "prof/recorder.h"
 #include "session/output_name.h"
+#include "session/root.h"
 #include "trace/merge.h"
 
 enum {
@@ -61,9 +63,19 @@ static void remember(const child_file *file)
 
 // ---- one file ----------------------------------------------------------------------------------
 
+// A program that this process has started, or one that such a program has forked or started.
+static bool was_started_by_us(const mxp_source *source)
+{
+    const char *root = mxp__source_info(source, "root");
+    return root != NULL && strcmp(root, mxp__root_mark()) == 0;
+}
+
 static bool is_of_this_run(const mxp_source *source, const mxp_timebase *ours, unsigned long pid)
 {
     const mxp_timebase *timebase = source->timebase;
+    if (source->pid == pid && was_started_by_us(source)) {
+        return true;
+    }
     return source->pid == pid && timebase->point_count > 0 && ours->point_count > 0 &&
            timebase->points[0].ticks == ours->points[0].ticks &&
            timebase->points[0].realtime_ns == ours->points[0].realtime_ns;

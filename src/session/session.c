@@ -14,6 +14,7 @@
 #include "session/dump.h"
 #include "session/durations.h"
 #include "session/output_name.h"
+#include "session/root.h"
 
 static mxp_session the_session = {.lock = MXP__LOCK_INIT};
 static pthread_once_t create_once = PTHREAD_ONCE_INIT;
@@ -24,6 +25,8 @@ static void create(void)
     mxp__fork_install();
     mxp__autostart_link();
     mxp__output_names_init();
+    mxp__root_init();
+    the_session.inherited = mxp__root_is_other();
     mxp_config_init(&the_session.config);
     the_session.owns_strings =
         mxp__config_own_strings(&the_session.config, mxp__output_absolute) == MXP_OK;

@@ -43,7 +43,7 @@ struct mxp_session {
     bool paused;  // only while running
     bool output;  // a dump is possible: set by run, cleared by a finishing dump
     bool exited;  // the process is past its last dump
-    bool inherited;  // a forked child under its parent's configuration
+    bool inherited;  // the configuration is that of the process that forked or started this one
     bool in_fork;  // in the handler of a fork: what is begun is begun at the first record
     mxp_turn files_turn;  // to use these three
     mxp_chrome_file *chrome;  // null until the first dump of a file

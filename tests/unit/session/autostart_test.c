@@ -2,6 +2,7 @@
 // Programs that are profiled by their environment alone: this program, copied and started anew.
 #include "cmocka_all.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
@@ -37,12 +38,14 @@ static void copy_program(mode_t mode)
     assert_int_equal(chmod(program, mode), 0);
 }
 
-// The exit status of the copy, run as `user` with `environment`.
-static int run_as(uid_t user, char *const *environment)
+// The exit status of the copy, run as `user` with `environment` in the role `role`.
+static int run_role(const char *role, uid_t user, char *const *environment)
 {
     pid_t child = fork();
     if (child == 0) {
-        char *const arguments[] = {program, (char[]){"record"}, NULL};
+        char word[16];
+        snprintf(word, sizeof word, "%s", role);
+        char *const arguments[] = {program, word, NULL};
         if (setgid(user) != 0 || setuid(user) != 0 || chdir(out) != 0) {
             _exit(SKIPPED);
         }
@@ -52,6 +55,11 @@ static int run_as(uid_t user, char *const *environment)
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int run_as(uid_t user, char *const *environment)
+{
+    return run_role("record", user, environment);
 }
 
 static char *in_out(const char *file)
@@ -106,16 +114,134 @@ static void a_program_with_other_rights_reads_nothing_from_the_environment(void 
     assert_true(exists("named.mxp"));  // so the environment would have done it
 }
 
+// ---- programs that start programs
+// ---------------------------------------------------------------- A copy of a file in `out`, to be
+// freed; null if there is none.
+static char *read_out(const char *file)
+{
+    enum { LARGEST = 1 << 22 };
+    FILE *stream = fopen(in_out(file), "rb");
+    if (stream == NULL) {
+        return NULL;
+    }
+    char *text = calloc(LARGEST, 1);
+    assert_true(fread(text, 1, LARGEST - 1, stream) < LARGEST - 1);
+    fclose(stream);
+    return text;
+}
+
+static void assert_has(const char *file, const char *part, bool expected)
+{
+    char *text = read_out(file);
+    assert_non_null(text);
+    if ((strstr(text, part) != NULL) != expected) {
+        fail_msg("'%s' is%s in %s", part, expected ? " not" : "", file);
+    }
+    free(text);
+}
+
+// The only file in `out` called profile.NUMBER and this ending.
+static const char *child_file(const char *ending)
+{
+    static char found[256];
+    int count = 0;
+    DIR *listing = opendir(out);
+    const struct dirent *entry;
+    while ((entry = readdir(listing)) != NULL) {
+        unsigned number;
+        int length = 0;
+        if (sscanf(entry->d_name, "profile.%u%n", &number, &length) == 1 &&
+            strcmp(entry->d_name + length, ending) == 0) {
+            snprintf(found, sizeof found, "%s", entry->d_name);
+            count++;
+        }
+    }
+    closedir(listing);
+    assert_int_equal(count, 1);
+    return found;
+}
+
+static void begin_anew(void)
+{
+    char command[256];
+    snprintf(command, sizeof command, "rm -rf '%s'", out);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(mkdir(out, 0755), 0);
+    copy_program(0755);
+}
+
+static void a_started_program_never_replaces_the_profile_of_its_starter(void **state)
+{
+    (void)state;
+    char *const environment[] = {"MXNET_PROFILER_AUTOSTART=1", NULL};
+    begin_anew();
+    assert_int_equal(run_role("start", getuid(), environment), 0);
+    assert_has("profile.json", "started", true);
+    assert_has("profile.json", "span of record", false);
+    assert_has(child_file(".json"), "span of record", true);
+}
+
+static void the_starters_trace_takes_in_what_started_programs_recorded_into_files(void **state)
+{
+    (void)state;
+    char *const environment[] = {"MXNET_PROFILER_AUTOSTART=1", "MXPROF_STORE=file",
+                                 "MXPROF_FILENAME=profile.json", NULL};
+    begin_anew();
+    assert_int_equal(run_role("start", getuid(), environment), 0);
+    assert_true(exists("profile.mxp"));
+    assert_true(exists(child_file(".mxp")));
+    assert_has("profile.json", "started", true);
+    assert_has("profile.json", "span of record", true);
+}
+
+static void a_mark_that_is_none_or_our_own_from_before_an_exec_does_not_count(void **state)
+{
+    (void)state;
+    char *const foreign[] = {"MXNET_PROFILER_AUTOSTART=1", "MXPROF_ROOT_PID=12", NULL};
+    begin_anew();
+    assert_int_equal(run_as(getuid(), foreign), 0);
+    assert_has("profile.json", "span of record", true);
+    char *const environment[] = {"MXNET_PROFILER_AUTOSTART=1", NULL};
+    begin_anew();
+    assert_int_equal(run_role("exec", getuid(), environment), 0);
+    assert_has("profile.json", "span of record", true);
+    char *const of_another[] = {"MXNET_PROFILER_AUTOSTART=1", "MXPROF_ROOT_PID=12-34", NULL};
+    begin_anew();
+    assert_int_equal(run_as(getuid(), of_another), 0);
+    assert_has(child_file(".json"), "span of record", true);
+}
+
+static void record(const char *text)
+{
+    mxp_session_get();  // a static link takes the constructor along
+    mxp_name name = mxp_span_name("test", text);
+    mxp_span_end(name, mxp_span_begin(name));
+}
+
+// What the copies do.
+static int play(char *self, const char *role)
+{
+    char *const arguments[] = {self, (char[]){"record"}, NULL};
+    bool starts = strcmp(role, "start") == 0;
+    record(starts ? "started" : "span of record");
+    if (strcmp(role, "exec") == 0 || (starts && fork() == 0)) {
+        execv(self, arguments);
+        _exit(1);
+    }
+    int status = 0;
+    return starts && wait(&status) < 0 ? 1 : status;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc > 1 && strcmp(argv[1], "record") == 0) {
-        mxp_session_get();  // a static link takes the constructor along
-        mxp_name name = mxp_span_name("test", "span");
-        mxp_span_end(name, mxp_span_begin(name));
-        return 0;
+    if (argc > 1) {
+        return play(argv[0], argv[1]);
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program_with_other_rights_reads_nothing_from_the_environment),
+        cmocka_unit_test(a_started_program_never_replaces_the_profile_of_its_starter),
+        cmocka_unit_test(the_starters_trace_takes_in_what_started_programs_recorded_into_files),
+        cmocka_unit_test(a_mark_that_is_none_or_our_own_from_before_an_exec_does_not_count),
     };
     return cmocka_run_group_tests(tests, make_folders, remove_folders);
 }
