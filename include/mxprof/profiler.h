@@ -32,7 +32,8 @@ enum { MXP_FULL_GROW = 0, MXP_FULL_DROP = 1, MXP_FULL_RING = 2 };
 typedef struct mxp_config {
     uint32_t size_bytes;  // sizeof(mxp_config), set by mxp_config_init
     uint32_t classes;  // MXP_CLASS_*; user objects always belong to it
-    const char *filename;  // Chrome trace; default "profile.json"
+    const char *filename;  // Chrome trace; "none": none; default "profile.json", or none where
+                           // there is a native trace or a ring
     const char *native_filename;  // native trace (*.mxp), written beside it; default none, or with
                                   // store FILE filename with the ending .mxp
     const char *memory_csv_prefix;  // gpu_memory_profile_filename_prefix; default none
@@ -54,6 +55,8 @@ typedef struct mxp_config {
         *snapshot_counter;  // take one when a counter rises: "domain:name>value"; default none
     uint64_t keep_crashed;  // recording files of processes that died: how many a begin under their
                             // name keeps, as NAME.died.TIME.EXT; default 5, 0: it replaces them
+    uint64_t trace_limit_bytes;  // most bytes of filename; what comes after is left out of it and
+                                 // told there; default 1 GiB, 0: no limit
 } mxp_config;
 
 void mxp_config_init(mxp_config *config);

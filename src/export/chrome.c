@@ -208,7 +208,8 @@ static uint64_t count_lost(const mxp_source *source)
     return lost;
 }
 
-void mxp__chrome_closing(const mxp_source *source, const char *note, mxp_strbuf *out)
+void mxp__chrome_closing(const mxp_source *source, const char *note, uint64_t left_out,
+                         mxp_strbuf *out)
 {
     mxp__strbuf_puts(out, "\n\n    ],\n    \"otherData\": {\n");
     for (size_t i = 0; i < source->info_count; i++) {
@@ -223,12 +224,18 @@ void mxp__chrome_closing(const mxp_source *source, const char *note, mxp_strbuf 
         mxp__json_string(out, note, strlen(note));
         mxp__strbuf_puts(out, ",\n");
     }
+    if (left_out > 0) {
+        mxp__strbuf_printf(out,
+                           "        \"left_out\": \"%" PRIu64
+                           " events: the file has reached trace_limit_bytes\",\n",
+                           left_out);
+    }
     if (source->timebase->point_count > 0) {
         mxp__strbuf_printf(out, "        \"start_realtime_ns\": \"%" PRIu64 "\",\n",
                            source->timebase->points[0].realtime_ns);
     }
     mxp__strbuf_printf(out, "        \"lost_records\": \"%" PRIu64 "\"\n    },\n",
-                       count_lost(source));
+                       count_lost(source) + left_out);
     mxp__strbuf_puts(out, "    \"displayTimeUnit\": \"ms\"\n}\n");
 }
 
@@ -283,7 +290,7 @@ static int chrome_end(mxp_export *run)
 {
     if (run->state != NULL) {
         end_process(run);
-        mxp__chrome_closing(run->source, NULL, run->out);
+        mxp__chrome_closing(run->source, NULL, 0, run->out);
         mxp__free(run->state, sizeof(mxp_chrome));
         run->state = NULL;
     }

@@ -80,7 +80,9 @@ void mxp__chrome_event(mxp_chrome *chrome, const mxp_chrome_name *name, const mx
                        mxp_strbuf *out);
 
 void mxp__chrome_opening(mxp_strbuf *out);
-// `note` (may be null) tells what a reader of this file must know.
-void mxp__chrome_closing(const mxp_source *source, const char *note, mxp_strbuf *out);
+// `note` (may be null) tells what a reader of this file must know; `left_out`: how many events had
+// no room in it.
+void mxp__chrome_closing(const mxp_source *source, const char *note, uint64_t left_out,
+                         mxp_strbuf *out);
 
 #endif

@@ -31,6 +31,8 @@ struct mxp_chrome_file {
     dev_t device;  // with inode and size: whether the file is still ours
     ino_t inode;
     uint64_t items_end, size_bytes;
+    uint64_t limit_bytes;
+    uint64_t left_out;  // events that had no room
     mxp_strbuf closing;  // as it stands in the file, blanks included
 };
 
@@ -57,8 +59,24 @@ int mxp__chrome_file_create(const char *path, mxp_chrome_file **file)
         return mxp__fail_memory("the trace file");
     }
     made->threads = threads_wanted();
+    made->limit_bytes = UINT64_MAX;
     *file = made;
     return MXP_OK;
+}
+
+void mxp__chrome_file_limit(mxp_chrome_file *file, uint64_t limit_bytes)
+{
+    file->limit_bytes = limit_bytes;
+}
+
+uint64_t mxp__chrome_file_bytes(const mxp_chrome_file *file)
+{
+    return file->size_bytes;
+}
+
+uint64_t mxp__chrome_file_left_out(const mxp_chrome_file *file)
+{
+    return file->left_out;
 }
 
 int mxp__chrome_file_started(const mxp_chrome_file *file)
@@ -105,6 +123,14 @@ static void place_init(place *at, const mxp_descriptor *to, const char *path, ui
                   .is_stream = is_stream};
 }
 
+// For items behind the first `items_end` bytes; 0: of a file that begins anew.
+static void limit_init(mxp_chrome_limit *limit, const mxp_chrome_file *file, uint64_t items_end,
+                       mxp_sink *sink)
+{
+    uint64_t room_bytes = file->limit_bytes > items_end ? file->limit_bytes - items_end : 0;
+    mxp__chrome_limit_init(limit, room_bytes, items_end > 0 ? file->left_out : 0, sink);
+}
+
 static const char *note_of(const mxp_chrome_file *file)
 {
     return file->replaced ? "the file was removed or replaced between two dumps; earlier records "
@@ -148,12 +174,15 @@ static int write_temporary(mxp_chrome_file *file, const mxp_new_file *made, mxp_
 {
     mxp_strbuf closing = {0};
     place at;
+    mxp_chrome_limit limit;
     uint64_t items_end = 0;
     place_init(&at, &made->descriptor, file->path, 0, false);
-    int error = mxp__chrome_text_all(file->threads, rows, source, note_of(file), &at.sink, &closing,
+    limit_init(&limit, file, 0, &at.sink);
+    int error = mxp__chrome_text_all(file->threads, rows, source, note_of(file), &limit, &closing,
                                      &items_end);
     if (is_written(error)) {
         remember(file, &at, items_end, &closing);
+        file->left_out = limit.left_out;
     }
     mxp__strbuf_fini(&closing);
     return error;
@@ -180,18 +209,21 @@ static int write_renamed(mxp_chrome_file *file, const char *path, const struct s
 }
 
 // A device or a pipe takes a complete text at each append.
-static int write_stream(const mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_source *source)
+static int write_stream(mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_source *source)
 {
     mxp_strbuf closing = {0};
     place at;
+    mxp_chrome_limit limit;
     uint64_t items_end;
     mxp_descriptor stream;
     if (!mxp__descriptor_take_stream(&stream, file->path)) {
         return fail_path("write", file->path);
     }
     place_init(&at, &stream, file->path, 0, true);
-    int error = mxp__chrome_text_all(file->threads, rows, source, note_of(file), &at.sink, &closing,
+    limit_init(&limit, file, 0, &at.sink);
+    int error = mxp__chrome_text_all(file->threads, rows, source, note_of(file), &limit, &closing,
                                      &items_end);
+    file->left_out = limit.left_out;
     mxp__strbuf_fini(&closing);
     return close_written(&stream, file->path, error);
 }
@@ -282,17 +314,24 @@ static int append_items(mxp_chrome_file *file, mxp_source *source, const mxp_des
 {
     mxp_strbuf out = {0}, closing = {0};
     place at;
+    mxp_chrome_limit limit;
     place_init(&at, to, file->path, file->items_end, false);
-    int error = mxp__chrome_text_items(file->threads, file->rows, source, &out, &at.sink);
+    limit_init(&limit, file, file->items_end, &at.sink);
+    int error = mxp__chrome_text_items(file->threads, file->rows, source, &out, &limit);
     int damage = error == MXP_EFORMAT ? error : MXP_OK;
     uint64_t items_bytes = at.sink.written_bytes;
     mxp__strbuf_fini(&out);
-    if (is_written(error) && items_bytes > 0) {
+    if (is_written(error) && (items_bytes > 0 || limit.left_out > file->left_out)) {
         uint64_t room = file->size_bytes - file->items_end;
-        room = room > items_bytes ? room - items_bytes : 0;
-        error = mxp__chrome_text_closing(source, note_of(file), room, &at.sink, &closing);
+        const mxp_chrome_remarks remarks = {
+            .note = note_of(file),
+            .left_out = limit.left_out,
+            .room_bytes = room > items_bytes ? room - items_bytes : 0,
+        };
+        error = mxp__chrome_text_closing(source, &remarks, &at.sink, &closing);
         if (error == MXP_OK) {
             remember(file, &at, file->items_end + items_bytes, &closing);
+            file->left_out = limit.left_out;
         }
     }
     if (!is_written(error) && at.sink.written_bytes > 0) {
@@ -340,9 +379,11 @@ static int append_process(mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_sour
 {
     mxp_strbuf out = {0}, closing = {0};
     place at;
+    mxp_chrome_limit limit;
     place_init(&at, to, file->path, file->items_end, false);
+    limit_init(&limit, file, file->items_end, &at.sink);
     mxp__strbuf_puts(&out, ",\n");
-    int error = mxp__chrome_text_items(file->threads, rows, source, &out, &at.sink);
+    int error = mxp__chrome_text_items(file->threads, rows, source, &out, &limit);
     int damage = error == MXP_EFORMAT ? error : MXP_OK;
     uint64_t items_bytes = at.sink.written_bytes;
     mxp__strbuf_fini(&out);
@@ -353,6 +394,7 @@ static int append_process(mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_sour
     }
     if (error == MXP_OK) {
         remember(file, &at, file->items_end + items_bytes, &closing);
+        file->left_out = limit.left_out;
     } else if (at.sink.written_bytes > 0) {
         undo(file, to);
     }

@@ -21,6 +21,11 @@ int mxp__chrome_file_append(mxp_chrome_file *file, mxp_source *source);
 // Adds another process, whose times are in the trace time of the file: complete, for it can be
 // added only once. As an append else, but what is no regular file does not get it.
 int mxp__chrome_file_add_process(mxp_chrome_file *file, mxp_source *source);
+// The most bytes of it, but for names of rows and the closing part. What goes beyond is left out,
+// counted, and told in the closing part. None: as large as it gets.
+void mxp__chrome_file_limit(mxp_chrome_file *file, uint64_t limit_bytes);
+uint64_t mxp__chrome_file_bytes(const mxp_chrome_file *file);
+uint64_t mxp__chrome_file_left_out(const mxp_chrome_file *file);  // events
 int mxp__chrome_file_started(const mxp_chrome_file *file);  // whether anything was written
 int mxp__chrome_file_grows(const mxp_chrome_file *file);  // written, and a regular file
 void mxp__chrome_file_close(mxp_chrome_file *file);  // null is fine

@@ -8,7 +8,7 @@
 #include "export/chrome.h"
 
 int mxp__chrome_text_items(unsigned threads, mxp_chrome_rows *rows, mxp_source *source,
-                           mxp_strbuf *out, mxp_sink *sink)
+                           mxp_strbuf *out, mxp_chrome_limit *limit)
 {
     const mxp_export_options options = {.threads = threads};
     mxp_chrome chrome;
@@ -25,11 +25,16 @@ int mxp__chrome_text_items(unsigned threads, mxp_chrome_rows *rows, mxp_source *
     error = mxp__chrome_init(&chrome, source, rows);
     if (error == MXP_OK) {
         mxp__chrome_rows_head(rows, source, out);
-        error = mxp__export_blocks(&run, sink);
+        error = mxp__export_flush(out, limit->to);
+    }
+    if (error == MXP_OK) {
+        error = mxp__export_blocks(&run, &limit->sink);
+        int flush_error = mxp__export_flush(out, &limit->sink);
+        error = flush_error != MXP_OK ? flush_error : error;
     }
     if (error == MXP_OK || error == MXP_EFORMAT) {
         mxp__chrome_rows_tail(rows, source, out);
-        int flush_error = mxp__export_flush(out, sink);
+        int flush_error = mxp__export_flush(out, limit->to);
         error = flush_error != MXP_OK ? flush_error : error;
     }
     mxp__chrome_fini(&chrome);
@@ -51,11 +56,11 @@ static void pad(mxp_strbuf *closing, uint64_t room)
     }
 }
 
-int mxp__chrome_text_closing(const mxp_source *source, const char *note, uint64_t room,
+int mxp__chrome_text_closing(const mxp_source *source, const mxp_chrome_remarks *remarks,
                              mxp_sink *sink, mxp_strbuf *closing)
 {
-    mxp__chrome_closing(source, note, closing);
-    pad(closing, room);
+    mxp__chrome_closing(source, remarks->note, remarks->left_out, closing);
+    pad(closing, remarks->room_bytes);
     if (closing->failed) {
         return mxp__fail_memory("the trace file");
     }
@@ -63,16 +68,18 @@ int mxp__chrome_text_closing(const mxp_source *source, const char *note, uint64_
 }
 
 int mxp__chrome_text_all(unsigned threads, mxp_chrome_rows *rows, mxp_source *source,
-                         const char *note, mxp_sink *sink, mxp_strbuf *closing, uint64_t *items_end)
+                         const char *note, mxp_chrome_limit *limit, mxp_strbuf *closing,
+                         uint64_t *items_end)
 {
     mxp_strbuf out = {0};
     mxp__chrome_opening(&out);
-    int error = mxp__chrome_text_items(threads, rows, source, &out, sink);
+    int error = mxp__chrome_text_items(threads, rows, source, &out, limit);
     mxp__strbuf_fini(&out);
     int damage = error == MXP_EFORMAT ? error : MXP_OK;
     if (error == MXP_OK || damage != MXP_OK) {
-        *items_end = sink->written_bytes;
-        error = mxp__chrome_text_closing(source, note, 0, sink, closing);
+        const mxp_chrome_remarks remarks = {.note = note, .left_out = limit->left_out};
+        *items_end = limit->to->written_bytes;
+        error = mxp__chrome_text_closing(source, &remarks, limit->to, closing);
     }
     return error != MXP_OK ? error : damage;
 }

@@ -90,10 +90,29 @@ static int parse_pair(const char *name, const char *text, mxp_key_value *values)
 {
     for (int i = 0; i < KEY_COUNT; i++) {
         if (strcmp(name, keys_table[i].name) == 0) {
+            values[i].given = true;
             return mxp__config_value(&keys_table[i], text, &values[i]);
         }
     }
     return is_hidden(name) ? MXP_OK : fail_unknown_key(name);
+}
+
+// ---- the Chrome trace --------------------------------------------------------------------------
+// A filename that nobody gave is known by its address: the same text may be somebody's wish.
+static const char *default_filename(void)
+{
+    static char name[] = "profile.json";
+    return name;
+}
+
+bool mxp__config_take_trace(mxp_config *config)
+{
+    bool elsewhere = config->native_filename != NULL || config->store == MXP_STORE_FILE ||
+                     config->full_policy == MXP_FULL_RING;
+    bool none = strcmp(config->filename, "none") == 0;
+    bool given = config->filename != default_filename();
+    config->filename = none ? default_filename() : config->filename;
+    return given ? !none : !elsewhere;
 }
 
 // ---- defaults ---------------------------------------------------------------------------------
@@ -118,6 +137,7 @@ static int default_values(mxp_key_value *values, bool strict)
             continue;
         }
         int error = mxp__config_value(key, text, &values[i]);
+        values[i].given = error == MXP_OK;
         if (error != MXP_OK && strict) {
             return mxp__fail(error, "environment variable %s: %s", key->environment,
                              mxp_last_error());
@@ -150,10 +170,11 @@ static int policy_of(const char *word)
 static void fill_config(const mxp_key_value *values, mxp_config *config)
 {
     const char *native = values[KEY_native_filename].text;
+    const mxp_key_value *trace = &values[KEY_filename];
     *config = (mxp_config){
         .size_bytes = sizeof(mxp_config),
         .classes = classes_of(values),
-        .filename = values[KEY_filename].text,
+        .filename = trace->given ? trace->text : default_filename(),
         .native_filename = native[0] != '\0' ? native : NULL,
         .memory_csv_prefix = values[KEY_gpu_memory_profile_filename_prefix].text,
         .continuous_dump = values[KEY_continuous_dump].flag,
@@ -169,6 +190,7 @@ static void fill_config(const mxp_key_value *values, mxp_config *config)
         .snapshot_step_factor = values[KEY_snapshot_step_factor].number,
         .snapshot_counter = values[KEY_snapshot_counter].text,
         .keep_crashed = values[KEY_keep_crashed].size,
+        .trace_limit_bytes = values[KEY_trace_limit_bytes].size,
     };
 }
 

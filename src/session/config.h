@@ -5,6 +5,7 @@
 #define MXP_SESSION_CONFIG_H
 
 #include <mxprof/profiler.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 // Fills *config from the pairs; keys left out take their defaults, or the environment's. The
@@ -21,6 +22,11 @@ typedef struct mxp_counter_trigger {
     double above;
 } mxp_counter_trigger;
 int mxp__config_counter_trigger(const char *text, mxp_counter_trigger *trigger);
+
+// Whether dumps write a Chrome trace: unless it is "none", or nobody gave a name and records go to
+// a native trace or a ring. Of a configuration as it was given: filename may be the default's own.
+// "none" becomes the default's name, which others are made from.
+bool mxp__config_take_trace(mxp_config *config);
 
 // Completes `given` (its size tells which members it has) and checks every member.
 int mxp__config_check(const mxp_config *given, mxp_config *config);

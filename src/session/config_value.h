@@ -31,6 +31,7 @@ typedef struct mxp_key_value {
     double number;
     uint64_t size;  // also a count
     const char *text;
+    bool given;  // not the default
 } mxp_key_value;
 
 // Fills the member of *value that belongs to the key's type; strings are pointed to, not copied.

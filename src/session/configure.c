@@ -87,11 +87,15 @@ static bool other_trace(const mxp_session *session, const mxp_config *next)
     return session->inherited || strcmp(session->config.filename, next->filename) != 0;
 }
 
+static bool other_native(const mxp_session *session, const mxp_config *next)
+{
+    return session->inherited || !same_text(session->config.native_filename, next->native_filename);
+}
+
 // Who goes on with the same names need not wait for what is being written to them.
 static bool ends_files(const mxp_session *session, const mxp_config *next)
 {
-    return other_trace(session, next) ||
-           !same_text(session->config.native_filename, next->native_filename) ||
+    return other_trace(session, next) || other_native(session, next) ||
            (mxp__store_is_open() && !keeps_file(session, next));
 }
 
@@ -99,7 +103,8 @@ static bool ends_files(const mxp_session *session, const mxp_config *next)
 static int end_files_in_turn(mxp_session *session, const mxp_config *next)
 {
     bool started = session->chrome != NULL && mxp__chrome_file_started(session->chrome);
-    if (other_trace(session, next) && started) {
+    bool native_alone = session->native != NULL && !session->wants_trace;
+    if ((other_trace(session, next) && started) || (other_native(session, next) && native_alone)) {
         // Where this fails, what is pending goes to the new file instead: nothing is lost.
         mxp__dump_write_in_turn(session);
     }
@@ -129,17 +134,18 @@ static int change_file_locked(mxp_session *session)
     return mxp__record_file_begin_locked(session);
 }
 
-static void take_over_locked(mxp_session *session, const mxp_config *config)
+static void take_over_locked(mxp_session *session, const mxp_config *config, bool trace)
 {
     if (session->owns_strings) {
         mxp__config_free_strings(&session->config);
     }
     session->config = *config;
     session->owns_strings = true;
+    session->wants_trace = trace;
     session->inherited = false;
 }
 
-static int configure_locked(mxp_session *session, const mxp_config *config)
+static int configure_locked(mxp_session *session, const mxp_config *config, bool trace)
 {
     if (session->output) {
         int error = mxp__writer_ensure_locked(session, config);
@@ -149,7 +155,7 @@ static int configure_locked(mxp_session *session, const mxp_config *config)
     }
     int error = end_files_locked(session, config);
     bool new_classes = session->config.classes != config->classes;
-    take_over_locked(session, config);
+    take_over_locked(session, config, trace);
     int recorder_error = mxp__configure_recorder_locked(session);
     int file_error = change_file_locked(session);
     if (new_classes && session->running && !session->paused) {
@@ -167,6 +173,7 @@ int mxp_session_configure(mxp_session *session, const mxp_config *config)
     if (error == MXP_OK) {
         error = mxp__config_check(config, &owned);
     }
+    bool trace = error == MXP_OK && mxp__config_take_trace(&owned);
     if (error == MXP_OK) {
         error = mxp__config_own_strings(&owned, mxp__output_absolute);
     }
@@ -174,7 +181,7 @@ int mxp_session_configure(mxp_session *session, const mxp_config *config)
         return error;
     }
     mxp__lock(&session->lock);
-    error = configure_locked(session, &owned);
+    error = configure_locked(session, &owned, trace);
     bool taken = session->config.filename == owned.filename;
     mxp__unlock(&session->lock);
     if (!taken) {

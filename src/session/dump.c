@@ -15,6 +15,7 @@
 // writes them is not there. The table (dumps.c) has a turn of its own in the same way.
 #include "session/dump.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -127,7 +128,8 @@ void mxp__files_give_locked(mxp_session *session)
 // What a writer needs to know while others may change the configuration.
 typedef struct output {
     mxp_strbuf chrome, native;  // names
-    bool wants_native;
+    bool wants_chrome, wants_native;
+    uint64_t limit_bytes;  // of the Chrome trace, 0: none
     bool is_idle;  // the cut tells nothing
     bool is_written;  // a file has it, or should
 } output;
@@ -135,7 +137,9 @@ typedef struct output {
 static int output_init(const mxp_session *session, output *out)
 {
     *out = (output){
+        .wants_chrome = session->wants_trace,
         .wants_native = session->config.native_filename != NULL && !mxp__session_has_file(),
+        .limit_bytes = session->config.trace_limit_bytes,
     };
     mxp__chrome_name(session, &out->chrome);
     mxp__native_name(session, &out->native);
@@ -146,6 +150,23 @@ static void output_fini(output *out)
 {
     mxp__strbuf_fini(&out->chrome);
     mxp__strbuf_fini(&out->native);
+}
+
+// Once half of what the file may become is there: it may go on for hours.
+static void warn_of_limit(mxp_session *session, uint64_t limit_bytes)
+{
+    const mxp_chrome_file *file = session->chrome;
+    uint64_t left_out = mxp__chrome_file_left_out(file);
+    if (session->limit_told || limit_bytes == 0 ||
+        (left_out == 0 && mxp__chrome_file_bytes(file) < limit_bytes / 2)) {
+        return;
+    }
+    session->limit_told = true;
+    fprintf(stderr,
+            "mxprof: the Chrome trace has %" PRIu64 " MB, %" PRIu64 " events are left out of it; "
+            "trace_limit_bytes is %" PRIu64 ". Record less (profile(skip=, active=) in Python), "
+            "or write native_filename= or keep a ring (full_policy=ring)\n",
+            mxp__chrome_file_bytes(file) / 1000000, left_out, limit_bytes);
 }
 
 // A cut that tells nothing begins no file where one with records may stand. A recording file's
@@ -168,8 +189,17 @@ static int append_chrome(mxp_session *session, output *out)
     int error = MXP_OK;
     if (session->chrome == NULL) {
         error = mxp__chrome_file_create(mxp__strbuf_text(&out->chrome), &session->chrome);
+        if (error == MXP_OK && out->limit_bytes > 0) {
+            mxp__chrome_file_limit(session->chrome, out->limit_bytes);
+        }
     }
-    return error == MXP_OK ? mxp__chrome_file_append(session->chrome, session->cut.source) : error;
+    if (error == MXP_OK) {
+        error = mxp__chrome_file_append(session->chrome, session->cut.source);
+    }
+    if (error == MXP_OK) {
+        warn_of_limit(session, out->limit_bytes);
+    }
+    return error;
 }
 
 static int append_native(mxp_session *session, output *out)
@@ -192,7 +222,7 @@ static int write_files(mxp_session *session, output *out)
     int error = MXP_OK;
     out->is_idle = !mxp__session_has_file() && mxp__source_is_idle(cut->source);
     out->is_written = cut->in_chrome;
-    if (!cut->in_chrome) {
+    if (out->wants_chrome && !cut->in_chrome) {
         error = append_chrome(session, out);
         cut->in_chrome = error == MXP_OK;
     }
@@ -263,8 +293,8 @@ int mxp__dump_write_in_turn(mxp_session *session)
 // ---- dumps -------------------------------------------------------------------------------------
 static bool is_needed(const mxp_session *session)
 {
-    return session->chrome == NULL || session->cut.source != NULL ||
-           mxp__live_pending(MXP__CONSUMER_FILE) != 0;
+    bool begun = session->wants_trace ? session->chrome != NULL : session->native != NULL;
+    return !begun || session->cut.source != NULL || mxp__live_pending(MXP__CONSUMER_FILE) != 0;
 }
 
 // A run that came after the cut wants a dump of its own.

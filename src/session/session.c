@@ -11,6 +11,7 @@
 #include "prof/recorder.h"
 #include "prof/store.h"
 #include "prof/store_due.h"
+#include "session/config.h"
 #include "session/dump.h"
 #include "session/durations.h"
 #include "session/output_name.h"
@@ -28,10 +29,9 @@ static void create(void)
     mxp__root_init();
     the_session.inherited = mxp__root_is_other();
     mxp_config_init(&the_session.config);
+    the_session.wants_trace = mxp__config_take_trace(&the_session.config);
     the_session.owns_strings =
         mxp__config_own_strings(&the_session.config, mxp__output_absolute) == MXP_OK;
-    // As long as nobody has configured, nothing is written in the background.
-    the_session.config.continuous_dump = 0;
     the_session.config.classes = mxp__autostart_classes();
     mxp__turn_init(&the_session.files_turn);
     mxp__turn_init(&the_session.table_turn);

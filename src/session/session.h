@@ -38,6 +38,7 @@ struct mxp_session {
     mxp_lock lock;
     mxp_config config;  // its strings are ours once owns_strings is set
     bool owns_strings;
+    bool wants_trace;  // dumps write the Chrome trace
     bool running;  // between run and stop
     uint32_t runs;  // how often it was asked to run
     bool paused;  // only while running
@@ -45,7 +46,8 @@ struct mxp_session {
     bool exited;  // the process is past its last dump
     bool inherited;  // the configuration is that of the process that forked or started this one
     bool in_fork;  // in the handler of a fork: what is begun is begun at the first record
-    mxp_turn files_turn;  // to use these three
+    mxp_turn files_turn;  // to use these four
+    bool limit_told;  // that the trace grows towards its limit
     mxp_chrome_file *chrome;  // null until the first dump of a file
     mxp_native_writer *native;
     mxp_cut cut;

@@ -56,7 +56,7 @@ def set_config(**kwargs: Any) -> None:
         Keep the statistics that `dumps` shows, False.
     profile_process : str
         'worker', or 'server' for the servers of a distributed key-value store.
-    native_filename, store, full_policy, memory_limit_bytes, statistics_only, snapshot_filename,
+    trace_limit_bytes, keep_crashed, native_filename, store, full_policy, memory_limit_bytes, statistics_only, snapshot_filename,
     snapshot_ms, snapshot_signal, snapshot_step_factor, snapshot_counter
         See docs/guide.md.
 

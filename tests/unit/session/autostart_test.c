@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -211,6 +212,41 @@ static void a_mark_that_is_none_or_our_own_from_before_an_exec_does_not_count(vo
     assert_has(child_file(".json"), "span of record", true);
 }
 
+// ---- what is written
+// ------------------------------------------------------------------------------
+static void a_killed_program_has_written_what_is_older_than_a_period(void **state)
+{
+    (void)state;
+    char *const environment[] = {"MXNET_PROFILER_AUTOSTART=1", "MXPROF_DUMP_PERIOD=0.02", NULL};
+    begin_anew();
+    assert_int_equal(run_role("die", getuid(), environment), -1);
+    assert_has("profile.json", "span of die", true);
+}
+
+static void with_continuous_dump_off_nothing_is_written_before_the_end(void **state)
+{
+    (void)state;
+    char *const environment[] = {"MXNET_PROFILER_AUTOSTART=1", "MXPROF_DUMP_PERIOD=0.02",
+                                 "MXPROF_CONTINUOUS_DUMP=0", NULL};
+    begin_anew();
+    assert_int_equal(run_role("look", getuid(), environment), 0);
+    assert_has("profile.json", "span of look", true);
+}
+
+static void beside_a_native_trace_no_other_is_written_unasked(void **state)
+{
+    (void)state;
+    char *const native[] = {"MXNET_PROFILER_AUTOSTART=1", "MXPROF_NATIVE_FILENAME=n.mxp", NULL};
+    begin_anew();
+    assert_int_equal(run_as(getuid(), native), 0);
+    assert_true(exists("n.mxp"));
+    assert_false(exists("profile.json"));
+    char *const both[] = {"MXNET_PROFILER_AUTOSTART=1", "MXPROF_NATIVE_FILENAME=n.mxp",
+                          "MXPROF_FILENAME=profile.json", NULL};
+    assert_int_equal(run_as(getuid(), both), 0);
+    assert_true(exists("profile.json"));
+}
+
 static void record(const char *text)
 {
     mxp_session_get();  // a static link takes the constructor along
@@ -222,8 +258,20 @@ static void record(const char *text)
 static int play(char *self, const char *role)
 {
     char *const arguments[] = {self, (char[]){"record"}, NULL};
-    bool starts = strcmp(role, "start") == 0;
-    record(starts ? "started" : "span of record");
+    bool starts = strcmp(role, "start") == 0, dies = strcmp(role, "die") == 0;
+    char name[32];
+    snprintf(name, sizeof name, "span of %s", strcmp(role, "exec") == 0 ? "record" : role);
+    record(starts ? "started" : name);
+    for (int i = 0; dies && i < 1000 && access("profile.json", F_OK) != 0; i++) {
+        usleep(20000);
+    }
+    if (dies) {
+        raise(SIGKILL);
+    }
+    if (strcmp(role, "look") == 0) {
+        usleep(200000);
+        return access("profile.json", F_OK) == 0;
+    }
     if (strcmp(role, "exec") == 0 || (starts && fork() == 0)) {
         execv(self, arguments);
         _exit(1);
@@ -241,6 +289,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_program_with_other_rights_reads_nothing_from_the_environment),
         cmocka_unit_test(a_started_program_never_replaces_the_profile_of_its_starter),
         cmocka_unit_test(the_starters_trace_takes_in_what_started_programs_recorded_into_files),
+        cmocka_unit_test(a_killed_program_has_written_what_is_older_than_a_period),
+        cmocka_unit_test(with_continuous_dump_off_nothing_is_written_before_the_end),
+        cmocka_unit_test(beside_a_native_trace_no_other_is_written_unasked),
         cmocka_unit_test(a_mark_that_is_none_or_our_own_from_before_an_exec_does_not_count),
     };
     return cmocka_run_group_tests(tests, make_folders, remove_folders);
