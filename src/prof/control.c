@@ -11,6 +11,7 @@
 #include "base/os/os.h"
 #include "base/setting.h"
 #include "prof/emit.h"
+#include "prof/names.h"
 #include "prof/pool.h"
 #include "prof/ring.h"
 #include "prof/standing.h"
@@ -370,6 +371,7 @@ int mxp__recorder_limits_set(const mxp_recorder_limits *limits)
 {
     mxp__drain_lock();
     mxp__pool_limit(limits->memory_limit_bytes);
+    mxp__names_limit(limits->memory_limit_bytes);
     if (limits->statistics_only != mxp__rec.limits.statistics_only ||
         (limits->full_policy == MXP_FULL_RING) != mxp__ring_is_on() ||
         limits->statistics_when_full != mxp__rec.limits.statistics_when_full) {

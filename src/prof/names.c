@@ -27,9 +27,18 @@ static struct {
     uint32_t slot_count;
     char *block, *block_end;  // room for strings
     uint64_t bytes;
+    uint64_t cap_bytes;  // atomic
     uint64_t losses;  // atomic
     void (*added)(uint32_t id, const mxp_name_view *name);  // told of every new name
-} table;
+} table = {.cap_bytes = MXP__NAMES_CAP_BYTES};
+
+void mxp__names_limit(uint64_t memory_limit_bytes)
+{
+    uint64_t cap_bytes = memory_limit_bytes / 16;
+    cap_bytes = cap_bytes < MXP__NAMES_CAP_BYTES ? cap_bytes : MXP__NAMES_CAP_BYTES;
+    cap_bytes = cap_bytes > MXP__NAMES_CAP_LEAST_BYTES ? cap_bytes : MXP__NAMES_CAP_LEAST_BYTES;
+    __atomic_store_n(&table.cap_bytes, cap_bytes, __ATOMIC_RELAXED);
+}
 
 static name_entry *entry_at(uint32_t id)
 {
@@ -53,7 +62,7 @@ static uint32_t hash_of(uint32_t category, const char *text, uint64_t length, in
 
 static void *take_pages(uint64_t size_bytes)
 {
-    if (table.bytes + size_bytes > MXP__NAMES_CAP_BYTES) {
+    if (table.bytes + size_bytes > __atomic_load_n(&table.cap_bytes, __ATOMIC_RELAXED)) {
         return NULL;
     }
     void *pages = mxp__pages_map(size_bytes);

@@ -3,7 +3,9 @@
 // Every pair is parsed before anything takes effect.
 #include "session/config.h"
 
+#include <inttypes.h>
 #include <mxprof/gate.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,6 +13,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/os/memory.h"
 #include "base/setting.h"
 #include "base/strbuf.h"
 #include "session/config_value.h"
@@ -115,6 +118,38 @@ bool mxp__config_take_trace(mxp_config *config)
     return given ? !none : !elsewhere;
 }
 
+// ---- memory ------------------------------------------------------------------------------------
+// What the machine or its container lets the process have is the program's: we take a quarter.
+static uint64_t share_bytes;
+static pthread_once_t share_once = PTHREAD_ONCE_INIT;
+
+static void find_share(void)
+{
+    uint64_t limit_bytes = mxp__os_memory_limit("");
+    share_bytes = limit_bytes == UINT64_MAX ? limit_bytes : limit_bytes / 4;
+    share_bytes = share_bytes < MEMORY_LIMIT_MIN ? MEMORY_LIMIT_MIN : share_bytes;
+}
+
+static uint64_t default_memory_limit(uint64_t normal_bytes)
+{
+    pthread_once(&share_once, find_share);
+    return normal_bytes < share_bytes ? normal_bytes : share_bytes;
+}
+
+void mxp__config_warn_of_memory(const mxp_config *config)
+{
+    static uint64_t told;  // atomic
+    uint64_t asked_bytes = config->memory_limit_bytes;
+    pthread_once(&share_once, find_share);
+    if (asked_bytes > share_bytes &&
+        __atomic_exchange_n(&told, asked_bytes, __ATOMIC_RELAXED) != asked_bytes) {
+        fprintf(stderr,
+                "mxprof: memory_limit_bytes is %" PRIu64 ", more than a quarter of what this "
+                "process may take (%" PRIu64 ", by its memory cgroup or RLIMIT_AS)\n",
+                asked_bytes, share_bytes * 4);
+    }
+}
+
 // ---- defaults ---------------------------------------------------------------------------------
 static void warn_about_environment(const mxp_config_key *key, const char *text)
 {
@@ -171,6 +206,7 @@ static void fill_config(const mxp_key_value *values, mxp_config *config)
 {
     const char *native = values[KEY_native_filename].text;
     const mxp_key_value *trace = &values[KEY_filename];
+    const mxp_key_value *limit = &values[KEY_memory_limit_bytes];
     *config = (mxp_config){
         .size_bytes = sizeof(mxp_config),
         .classes = classes_of(values),
@@ -183,7 +219,7 @@ static void fill_config(const mxp_key_value *values, mxp_config *config)
         .statistics_only = values[KEY_statistics_only].flag,
         .store = strcmp(values[KEY_store].text, "file") == 0 ? MXP_STORE_FILE : MXP_STORE_MEMORY,
         .full_policy = policy_of(values[KEY_full_policy].text),
-        .memory_limit_bytes = values[KEY_memory_limit_bytes].size,
+        .memory_limit_bytes = limit->given ? limit->size : default_memory_limit(limit->size),
         .snapshot_filename = values[KEY_snapshot_filename].text,
         .snapshot_ms = values[KEY_snapshot_ms].number,
         .snapshot_signal = values[KEY_snapshot_signal].flag,

@@ -28,6 +28,9 @@ int mxp__config_counter_trigger(const char *text, mxp_counter_trigger *trigger);
 // "none" becomes the default's name, which others are made from.
 bool mxp__config_take_trace(mxp_config *config);
 
+// Says on stderr, once, that more memory is asked for than the process has a quarter of.
+void mxp__config_warn_of_memory(const mxp_config *config);
+
 // Completes `given` (its size tells which members it has) and checks every member.
 int mxp__config_check(const mxp_config *given, mxp_config *config);
 

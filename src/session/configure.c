@@ -57,6 +57,7 @@ int mxp__configure_recorder_locked(mxp_session *session)
     if (error != MXP_OK) {
         return error;
     }
+    mxp__config_warn_of_memory(config);
     mxp__consumer_set_active(MXP__CONSUMER_FILE, config->statistics_only == 0);
     error = mxp__recorder_limits_set(&(mxp_recorder_limits){
         .memory_limit_bytes = config->memory_limit_bytes,
