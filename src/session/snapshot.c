@@ -285,7 +285,9 @@ bool mxp__snapshot_wanted(void)
 void mxp__snapshot_show_locked(const mxp_session *session)
 {
     bool is_ours = session->running && snapshots.has_signal && signal_is_ours();
-    mxp__snapshot_mark(is_ours ? session->config.snapshot_filename : NULL);
+    char *name = is_ours ? mxp__output_expanded(session->config.snapshot_filename) : NULL;
+    mxp__snapshot_mark(name);
+    mxp__strfree(name);
 }
 
 static bool is_too_soon(const mxp_session *session, uint64_t now_ns)
