@@ -22,6 +22,8 @@
 #include "base/setting.h"
 #include "export/chrome_text.h"
 
+enum { THREADS_MAX = 64 };
+
 struct mxp_chrome_file {
     char *path;
     mxp_chrome_rows *rows;  // what the file tells, null before the first append
@@ -46,8 +48,13 @@ typedef struct place {
 
 static unsigned threads_wanted(void)
 {
-    const char *text = mxp__setting_text("MXPROF_EXPORT_THREADS");
-    return text == NULL ? 0 : (unsigned)strtoul(text, NULL, 10);
+    static bool told;  // atomic
+    uint64_t threads;
+    if (mxp__setting_read("MXPROF_EXPORT_THREADS", 0, 1, THREADS_MAX, &threads) != MXP_OK &&
+        !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED)) {
+        fprintf(stderr, "mxprof: %s\n", mxp_last_error());
+    }
+    return (unsigned)threads;
 }
 
 int mxp__chrome_file_create(const char *path, mxp_chrome_file **file)

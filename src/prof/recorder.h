@@ -68,6 +68,7 @@ const mxp_timebase *mxp__recorder_timebase(int add_point);
 // what a record costs. Takes a millisecond the first time. Under the session's lock.
 void mxp__recorder_calibrate(void);
 
+const char *mxp__clock_warning(void);  // what is wrong with the clock that was asked for, or null
 // INFO key `root`: whose profile this process belongs to, if another began it. `mark` stays valid.
 void mxp__info_root_set(const char *mark);
 void mxp__recorder_report(mxp_report *report);

@@ -53,7 +53,6 @@ bool mxp__drain_is_wanted(void);  // somebody waits for it
 
 // Picks the clock once and opens the inline counter in the gate.
 uint32_t mxp__clock_source(void);
-const char *mxp__clock_warning(void);  // what is wrong with the clock that was asked for, or null
 
 // Waits until no other thread is inside a record. Everything recorded before is then readable.
 void mxp__quiesce(void);

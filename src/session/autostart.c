@@ -7,45 +7,134 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
+#include "base/fail.h"
 #include "base/setting.h"
+#include "session/config.h"
 #include "session/root.h"
 #include "session/session.h"
 
 enum { MODE_ALL = MXP_CLASS_SYMBOLIC | MXP_CLASS_IMPERATIVE | MXP_CLASS_API | MXP_CLASS_MEMORY };
 
-static bool autostart_wanted(void)
+static bool is_on(const char *variable)
 {
-    const char *text = mxp__setting_text("MXNET_PROFILER_AUTOSTART");
+    const char *text = mxp__setting_text(variable);
     if (text == NULL || strcmp(text, "0") == 0 || strcasecmp(text, "false") == 0) {
         return false;
     }
     if (strcmp(text, "1") == 0 || strcasecmp(text, "true") == 0) {
         return true;
     }
-    fprintf(stderr,
-            "mxprof: MXNET_PROFILER_AUTOSTART='%.40s' is ignored: set it to 0, 1, true or "
-            "false\n",
+    fprintf(stderr, "mxprof: %s='%.40s' is ignored: set it to 0, 1, true or false\n", variable,
             text);
     return false;
 }
 
+// ---- classes ------------------------------------------------------------------------------------
+// -1: not a sum of classes.
+static long read_sum(const char *text)
+{
+    char *end;
+    long sum = strtol(text, &end, 10);
+    return end != text && *end == '\0' && sum >= 0 && sum <= MODE_ALL ? sum : -1;
+}
+
+// Words with commas between them; -1: one that is none.
+static long read_words(const char *text)
+{
+    static const struct {
+        const char *word;
+        long classes;
+    } words[] = {{"symbolic", MXP_CLASS_SYMBOLIC},
+                 {"imperative", MXP_CLASS_IMPERATIVE},
+                 {"api", MXP_CLASS_API},
+                 {"memory", MXP_CLASS_MEMORY},
+                 {"all", MODE_ALL},
+                 {"user", 0}};
+    enum { WORDS = sizeof words / sizeof words[0] };
+    long classes = 0;
+    for (;;) {
+        size_t length = strcspn(text, ","), i = 0;
+        while (i < WORDS &&
+               (strlen(words[i].word) != length || strncasecmp(words[i].word, text, length) != 0)) {
+            i++;
+        }
+        if (i == WORDS) {
+            return -1;
+        }
+        classes |= words[i].classes;
+        if (text[length] == '\0') {
+            return classes;
+        }
+        text += length + 1;
+    }
+}
+
 uint32_t mxp__autostart_classes(void)
 {
-    const char *text = mxp__setting_text("MXNET_PROFILER_MODE");
-    if (text == NULL) {
-        return MODE_ALL | MXP_CLASS_USER;
+    const char *words = mxp__setting_text("MXPROF_CLASSES");
+    const char *sum = mxp__setting_text("MXNET_PROFILER_MODE");
+    long classes = words != NULL ? read_words(words) : -1;
+    if (words != NULL && classes < 0) {
+        fprintf(stderr,
+                "mxprof: MXPROF_CLASSES='%.80s' is ignored: give words of symbolic, imperative, "
+                "api, memory, user and all, with commas between them\n",
+                words);
     }
-    char *end;
-    long mode = strtol(text, &end, 10);
-    if (*end != '\0' || mode < 0 || mode > MODE_ALL) {
+    if (classes < 0 && sum != NULL && (classes = read_sum(sum)) < 0) {
         fprintf(stderr,
                 "mxprof: MXNET_PROFILER_MODE='%.40s' is ignored: set it to a sum of 1 "
                 "(symbolic), 2 (imperative), 4 (API) and 8 (memory)\n",
-                text);
-        mode = MODE_ALL;
+                sum);
     }
-    return (uint32_t)mode | MXP_CLASS_USER;
+    return (uint32_t)(classes < 0 ? MODE_ALL : classes) | MXP_CLASS_USER;
+}
+
+// ---- variables that nobody reads ----------------------------------------------------------------
+static const char *const variables[] = {
+#define KEY(name, type, fallback, words, environment, help) environment,
+#include "session/config_keys.def"
+#undef KEY
+    "MXPROF_AUTOSTART",
+    "MXPROF_CLASSES",
+    "MXPROF_CLOCK",
+    "MXPROF_EXPORT_THREADS",
+    "MXPROF_ROOT_PID",
+    "MXNET_PROFILER_MODE",
+    "MXNET_PROFILER_AUTOSTART",
+    NULL};
+
+static bool is_ours(const char *variable)
+{
+    return strncmp(variable, "MXPROF_", 7) == 0 || strncmp(variable, "MXNET_PROFILER_", 15) == 0;
+}
+
+static bool is_known(const char *name)
+{
+    size_t i = 0;
+    while (variables[i] != NULL && strcmp(variables[i], name) != 0) {
+        i++;
+    }
+    return variables[i] != NULL;
+}
+
+// A misspelt name would be silently without effect.
+static void tell_unknown_variables(void)
+{
+    for (char **each = environ; each != NULL && *each != NULL; each++) {
+        char name[64];
+        size_t length = strcspn(*each, "=");
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name),
+                 *each);
+        if (!is_ours(name) || is_known(name)) {
+            continue;
+        }
+        const char *closest = mxp__closest(name, variables);
+        fprintf(stderr, "mxprof: the variable %s is not known%s%s%s\n", name,
+                closest != NULL ? "; did you mean " : "", closest != NULL ? closest : "",
+                closest != NULL ? "?" : "");
+    }
 }
 
 void mxp__autostart_link(void)
@@ -55,13 +144,17 @@ void mxp__autostart_link(void)
 __attribute__((constructor)) static void begin_process(void)
 {
     mxp__fork_install();
-    if (!autostart_wanted()) {
+    if (!is_on("MXPROF_AUTOSTART") && !is_on("MXNET_PROFILER_AUTOSTART")) {
         return;
     }
+    mxp_config config;
+    tell_unknown_variables();
+    mxp_config_init(&config);
+    mxp__config_warn_of_outputs(&config);
     mxp_session *session = mxp_session_get();
     mxp__root_leave();
     if (mxp_session_run(session) != MXP_OK) {
-        fprintf(stderr, "mxprof: MXNET_PROFILER_AUTOSTART: %s\n", mxp_last_error());
+        fprintf(stderr, "mxprof: MXPROF_AUTOSTART: %s\n", mxp_last_error());
     }
 }
 

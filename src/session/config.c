@@ -151,39 +151,6 @@ void mxp__config_warn_of_memory(const mxp_config *config)
 }
 
 // ---- defaults ---------------------------------------------------------------------------------
-static void warn_about_environment(const mxp_config_key *key, const char *text)
-{
-    static bool warned[KEY_COUNT];
-    if (!__atomic_exchange_n(&warned[key - keys_table], true, __ATOMIC_RELAXED)) {
-        fprintf(stderr, "mxprof: %s='%.*s' is ignored: no valid value of %s\n", key->environment,
-                mxp__quote_length(text), text, key->name);
-    }
-}
-
-// Fills in the defaults. With `strict` an ill-formed variable is an error, else it is ignored with
-// a warning.
-static int default_values(mxp_key_value *values, bool strict)
-{
-    for (int i = 0; i < KEY_COUNT; i++) {
-        const mxp_config_key *key = &keys_table[i];
-        mxp__config_value(key, key->fallback, &values[i]);
-        const char *text = key->environment[0] != '\0' ? mxp__setting_text(key->environment) : NULL;
-        if (text == NULL) {
-            continue;
-        }
-        int error = mxp__config_value(key, text, &values[i]);
-        values[i].given = error == MXP_OK;
-        if (error != MXP_OK && strict) {
-            return mxp__fail(error, "environment variable %s: %s", key->environment,
-                             mxp_last_error());
-        }
-        if (error != MXP_OK) {
-            warn_about_environment(key, text);
-        }
-    }
-    return MXP_OK;
-}
-
 static uint32_t classes_of(const mxp_key_value *values)
 {
     bool all = values[KEY_profile_all].flag;
@@ -230,11 +197,53 @@ static void fill_config(const mxp_key_value *values, mxp_config *config)
     };
 }
 
+static void warn_about_environment(const mxp_config_key *key, const char *text)
+{
+    static bool warned[KEY_COUNT];
+    if (!__atomic_exchange_n(&warned[key - keys_table], true, __ATOMIC_RELAXED)) {
+        fprintf(stderr, "mxprof: %s='%.*s' is ignored: %s\n", key->environment,
+                mxp__quote_length(text), text, mxp_last_error());
+    }
+}
+
+// A variable counts if it could be a key of a call with all variables before it.
+static void read_environment(int i, mxp_key_value *values)
+{
+    const mxp_config_key *key = &keys_table[i];
+    const char *text = key->environment[0] != '\0' ? mxp__setting_text(key->environment) : NULL;
+    if (text == NULL) {
+        return;
+    }
+    mxp_key_value before = values[i];
+    mxp_config config;
+    values[i].given = true;
+    int error = mxp__config_value(key, text, &values[i]);
+    if (error == MXP_OK) {
+        fill_config(values, &config);
+        error = mxp__config_check_members(&config);
+        error = error == MXP_OK ? mxp__config_check_outputs(&config) : error;
+    }
+    if (error != MXP_OK) {
+        warn_about_environment(key, text);
+        values[i] = before;
+    }
+}
+
+static void default_values(mxp_key_value *values)
+{
+    for (int i = 0; i < KEY_COUNT; i++) {
+        mxp__config_value(&keys_table[i], keys_table[i].fallback, &values[i]);
+    }
+    for (int i = 0; i < KEY_COUNT; i++) {
+        read_environment(i, values);
+    }
+}
+
 void mxp_config_init(mxp_config *config)
 {
     if (config != NULL) {
         mxp_key_value values[KEY_COUNT] = {0};
-        default_values(values, false);
+        default_values(values);
         fill_config(values, config);
     }
 }
@@ -262,9 +271,7 @@ int mxp__config_parse(int count, const char *const *keys, const char *const *val
 {
     mxp_key_value parsed[KEY_COUNT] = {0};
     int error = check_pointers(count, keys, values);
-    if (error == MXP_OK) {
-        error = default_values(parsed, true);
-    }
+    default_values(parsed);
     for (int i = 0; i < count && error == MXP_OK; i++) {
         error = parse_pair(keys[i], values[i], parsed);
     }
@@ -274,117 +281,4 @@ int mxp__config_parse(int count, const char *const *keys, const char *const *val
     fill_config(parsed, config);
     *server = strcmp(parsed[KEY_profile_process].text, "server") == 0;
     return MXP_OK;
-}
-
-int mxp__config_counter_trigger(const char *text, mxp_counter_trigger *trigger)
-{
-    *trigger = (mxp_counter_trigger){0};
-    if (text[0] == '\0') {
-        return MXP_OK;
-    }
-    const char *above = strrchr(text, '>');
-    const char *colon = above != NULL ? memchr(text, ':', (size_t)(above - text)) : NULL;
-    char *end = NULL;
-    double value = above != NULL ? strtod(above + 1, &end) : 0;
-    if (colon == NULL || colon == text || colon + 1 == above || end == above + 1 || *end != '\0' ||
-        value != value) {
-        return mxp__fail(
-            MXP_EVALUE,
-            "Invalid value for snapshot_counter: '%.*s'; write domain:name>value, as in "
-            "'memory:in use>1e9'",
-            mxp__quote_length(text), text);
-    }
-    *trigger = (mxp_counter_trigger){text, (size_t)(colon - text), colon + 1,
-                                     (size_t)(above - colon - 1), value};
-    return MXP_OK;
-}
-
-static int check_members(const mxp_config *config)
-{
-    if (config->filename == NULL || config->filename[0] == '\0') {
-        return mxp__fail(MXP_EVALUE,
-                         "Invalid value for filename: it must not be empty; leave the key "
-                         "out for 'profile.json'");
-    }
-    // Written so that a NaN fails.
-    if (config->continuous_dump != 0 && !(config->dump_period_s > 0)) {
-        return mxp__fail(MXP_EVALUE, "Check failed: !continuous_dump || dump_period > 0: give a "
-                                     "dump_period above 0, or continuous_dump=False");
-    }
-    if ((config->classes & ~(uint32_t)MXP_CLASS_ALL) != 0) {
-        return mxp__fail(MXP_EVALUE, "Invalid value for classes: 0x%x has bits that are no class",
-                         (unsigned)config->classes);
-    }
-    if (config->store != MXP_STORE_MEMORY && config->store != MXP_STORE_FILE) {
-        return mxp__fail(MXP_EVALUE,
-                         "Invalid Input: store %d is not built into this version, valid "
-                         "values are: {'file', 'memory'}",
-                         config->store);
-    }
-    if (config->full_policy < MXP_FULL_GROW || config->full_policy > MXP_FULL_RING) {
-        return mxp__fail(MXP_EVALUE,
-                         "Invalid Input: full_policy %d, valid values are: {'drop', "
-                         "'grow', 'ring'}",
-                         config->full_policy);
-    }
-    if (config->full_policy == MXP_FULL_RING &&
-        (config->aggregate_stats != 0 || config->statistics_only != 0)) {
-        return mxp__fail(
-            MXP_EVALUE, "Invalid Input: full_policy ring keeps no table: leave aggregate_stats and "
-                        "statistics_only off, or take full_policy grow");
-    }
-    if (config->memory_limit_bytes < MEMORY_LIMIT_MIN) {
-        return mxp__fail(MXP_EVALUE,
-                         "value %llu for Parameter memory_limit_bytes should be greater "
-                         "equal to %d",
-                         (unsigned long long)config->memory_limit_bytes, MEMORY_LIMIT_MIN);
-    }
-    return MXP_OK;
-}
-
-// Written so that a NaN fails.
-static int check_snapshots(const mxp_config *config)
-{
-    if (!(config->snapshot_ms > 0)) {
-        return mxp__fail(MXP_EVALUE, "Invalid value for snapshot_ms: give milliseconds above 0");
-    }
-    if (!(config->snapshot_step_factor == 0 || config->snapshot_step_factor > 1)) {
-        return mxp__fail(MXP_EVALUE, "Invalid value for snapshot_step_factor: give 0 for never, or "
-                                     "how many times the median, above 1");
-    }
-    mxp_counter_trigger ignored;
-    return mxp__config_counter_trigger(config->snapshot_counter, &ignored);
-}
-
-int mxp__config_check(const mxp_config *given, mxp_config *config)
-{
-    if (given == NULL) {
-        return mxp__fail(MXP_EINVAL, "Check  notnull: config");
-    }
-    if (given->size_bytes < 2 * sizeof(uint32_t) || given->size_bytes > 4096) {
-        return mxp__fail(MXP_EINVAL,
-                         "mxp_config.size_bytes is %u: fill the structure with "
-                         "mxp_config_init",
-                         (unsigned)given->size_bytes);
-    }
-    mxp_config_init(config);
-    size_t known = given->size_bytes < sizeof(mxp_config) ? given->size_bytes : sizeof(mxp_config);
-    memcpy(config, given, known);
-    config->size_bytes = sizeof(mxp_config);
-    if (config->native_filename != NULL && config->native_filename[0] == '\0') {
-        config->native_filename = NULL;
-    }
-    if (config->memory_csv_prefix == NULL) {
-        config->memory_csv_prefix = "";
-    }
-    if (config->snapshot_filename == NULL || config->snapshot_filename[0] == '\0') {
-        config->snapshot_filename = "snapshot.mxp";
-    }
-    if (config->snapshot_counter == NULL) {
-        config->snapshot_counter = "";
-    }
-    int error = check_members(config);
-    error = error == MXP_OK ? check_snapshots(config) : error;
-    config->classes |= MXP_CLASS_USER;
-    return error;
 }

@@ -31,7 +31,15 @@ bool mxp__config_take_trace(mxp_config *config);
 // Says on stderr, once, that more memory is asked for than the process has a quarter of.
 void mxp__config_warn_of_memory(const mxp_config *config);
 
-// Completes `given` (its size tells which members it has) and checks every member.
+// Whether every member is in its range, and they go together.
+int mxp__config_check_members(const mxp_config *config);
+// Whether no two outputs have one name.
+int mxp__config_check_outputs(const mxp_config *config);
+// Says on stderr, once each, what stands in the way of an output now.
+void mxp__config_warn_of_outputs(const mxp_config *config);
+
+// Completes `given` (its size tells which members it has) and checks every member, and that no two
+// outputs have one name.
 int mxp__config_check(const mxp_config *given, mxp_config *config);
 
 #endif

@@ -2,6 +2,7 @@
 // Parsing one value. Independent of the program's locale.
 #include "session/config_value.h"
 
+#include <ctype.h>
 #include <float.h>
 #include <locale.h>
 #include <math.h>
@@ -92,23 +93,39 @@ static int parse_float(const char *key, const char *text, mxp_key_value *value)
     return MXP_OK;
 }
 
-// `of`: what is counted, for the message.
-static int parse_whole(const char *key, const char *of, const char *text, mxp_key_value *value)
+// How many times 1024 the word behind a size multiplies it: K, M, G, or with iB; -1: no such word.
+static int unit_of(const char *text)
+{
+    static const char letters[] = "KMG";
+    const char *letter = text[0] != '\0' ? strchr(letters, toupper((unsigned char)text[0])) : NULL;
+    if (text[0] == '\0') {
+        return 0;
+    }
+    bool ends = letter != NULL && (text[1] == '\0' || strcasecmp(text + 1, "iB") == 0);
+    return ends ? (int)(letter - letters) + 1 : -1;
+}
+
+// A number, of bytes if it may have a unit.
+static int parse_whole(const char *key, bool bytes, const char *text, mxp_key_value *value)
 {
     size_t digits = strspn(text, "0123456789");
-    if (digits == 0 || text[digits] != '\0') {
+    int unit = bytes || text[digits] == '\0' ? unit_of(text + digits) : -1;
+    if (digits == 0 || unit < 0) {
         return mxp__fail(MXP_EVALUE,
                          "Invalid Parameter format for %s expect a whole number%s but "
                          "value='%.*s'",
-                         key, of, mxp__quote_length(text), text);
+                         key, bytes ? " of bytes (or K, M, G of them)" : "",
+                         mxp__quote_length(text), text);
     }
     uint64_t size = 0;
-    for (const char *digit = text; *digit != '\0'; digit++) {
-        if (__builtin_mul_overflow(size, UINT64_C(10), &size) ||
-            __builtin_add_overflow(size, (uint64_t)(*digit - '0'), &size)) {
-            return mxp__fail(MXP_EVALUE, "Out of range value for %s, value='%.*s'", key,
-                             mxp__quote_length(text), text);
-        }
+    bool fits = true;
+    for (size_t i = 0; i < digits; i++) {
+        fits = fits && !__builtin_mul_overflow(size, UINT64_C(10), &size) &&
+               !__builtin_add_overflow(size, (uint64_t)(text[i] - '0'), &size);
+    }
+    if (!fits || __builtin_mul_overflow(size, UINT64_C(1) << (10 * unit), &size)) {
+        return mxp__fail(MXP_EVALUE, "Out of range value for %s, value='%.*s'", key,
+                         mxp__quote_length(text), text);
     }
     value->size = size;
     return MXP_OK;
@@ -153,9 +170,9 @@ int mxp__config_value(const mxp_config_key *key, const char *text, mxp_key_value
     case MXP__KEY_FLOAT:
         return parse_float(key->name, text, value);
     case MXP__KEY_SIZE:
-        return parse_whole(key->name, " of bytes", text, value);
+        return parse_whole(key->name, true, text, value);
     case MXP__KEY_COUNT:
-        return parse_whole(key->name, "", text, value);
+        return parse_whole(key->name, false, text, value);
     case MXP__KEY_ENUM:
         return parse_enum(key, text, value);
     case MXP__KEY_STRING:

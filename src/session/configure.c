@@ -174,6 +174,9 @@ int mxp_session_configure(mxp_session *session, const mxp_config *config)
     if (error == MXP_OK) {
         error = mxp__config_check(config, &owned);
     }
+    if (error == MXP_OK) {
+        mxp__config_warn_of_outputs(&owned);
+    }
     bool trace = error == MXP_OK && mxp__config_take_trace(&owned);
     if (error == MXP_OK) {
         error = mxp__config_own_strings(&owned, mxp__output_absolute);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -175,6 +176,25 @@ char *mxp__snapshot_name(const mxp_session *session, mxp_strbuf *stem)
     stem->failed = stem->failed || pattern.failed;
     mxp__strbuf_fini(&pattern);
     return mxp__strdup(ending);
+}
+
+// ---- obstacles ----------------------------------------------------------------------------------
+const char *mxp__output_obstacle(const char *path)
+{
+    char folder[PATH_MAX];
+    struct stat status;
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL || slash - path >= PATH_MAX) {
+        return NULL;
+    }
+    if (slash[1] == '\0' || (stat(path, &status) == 0 && S_ISDIR(status.st_mode))) {
+        return "it is a directory; give a file name";
+    }
+    snprintf(folder, sizeof folder, "%.*s/", (int)(slash - path), path);
+    if (stat(folder, &status) != 0) {
+        return "there is no such folder";
+    }
+    return access(folder, W_OK | X_OK) == 0 ? NULL : "its folder may not be written to";
 }
 
 // ---- children -----------------------------------------------------------------------------------

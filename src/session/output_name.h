@@ -27,6 +27,9 @@ void mxp__native_name(const mxp_session *session, mxp_strbuf *name);
 // .mxp; null without memory.
 char *mxp__snapshot_name(const mxp_session *session, mxp_strbuf *stem);
 
+// What would keep a file from being made under this name now, in words; null if nothing is seen.
+const char *mxp__output_obstacle(const char *path);
+
 // What native files of this process's children are called, without folders.
 void mxp__child_pattern(const mxp_session *session, mxp_strbuf *pattern);
 // The child whose native file is called `file`, by such a pattern; 0: none, or this process itself.

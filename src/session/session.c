@@ -33,6 +33,9 @@ static void create(void)
     the_session.owns_strings =
         mxp__config_own_strings(&the_session.config, mxp__output_absolute) == MXP_OK;
     the_session.config.classes = mxp__autostart_classes();
+    if (mxp__clock_warning() != NULL) {
+        fprintf(stderr, "mxprof: %s\n", mxp__clock_warning());
+    }
     mxp__turn_init(&the_session.files_turn);
     mxp__turn_init(&the_session.table_turn);
     mxp__writer_init(&the_session);

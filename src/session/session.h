@@ -98,7 +98,7 @@ void mxp__autostart_link(void);
 // The last dump, when the process ends.
 void mxp__session_finish(void);
 
-// The classes MXNET_PROFILER_MODE asks for; MXP_CLASS_USER included.
+// The classes that MXPROF_CLASSES or MXNET_PROFILER_MODE asks for; MXP_CLASS_USER included.
 uint32_t mxp__autostart_classes(void);
 
 #endif

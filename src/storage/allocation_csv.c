@@ -162,8 +162,8 @@ static void write_at_dump(void *context, const mxp_config *config)
     }
     mxp_strbuf path = {0};
     mxp__strbuf_printf(&path, "%s-pid_%u.csv", prefix, (unsigned)mxp__os_process_id());
-    if (!path.failed) {
-        mxn_storage_csv_write(mxp__strbuf_text(&path));
+    if (!path.failed && mxn_storage_csv_write(mxp__strbuf_text(&path)) != MXP_OK) {
+        fprintf(stderr, "mxprof: gpu_memory_profile_filename_prefix: %s\n", mxp_last_error());
     }
     mxp__strbuf_fini(&path);
 }

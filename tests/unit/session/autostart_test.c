@@ -47,6 +47,10 @@ static int run_role(const char *role, uid_t user, char *const *environment)
         char word[16];
         snprintf(word, sizeof word, "%s", role);
         char *const arguments[] = {program, word, NULL};
+        char path[256];
+        snprintf(path, sizeof path, "%s/errors", folder);
+        int errors = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+        dup2(errors, STDERR_FILENO);
         if (setgid(user) != 0 || setuid(user) != 0 || chdir(out) != 0) {
             _exit(SKIPPED);
         }
@@ -247,6 +251,53 @@ static void beside_a_native_trace_no_other_is_written_unasked(void **state)
     assert_true(exists("profile.json"));
 }
 
+// ---- what is told -------------------------------------------------------------------------------
+static void assert_told(const char *part, bool expected)
+{
+    assert_has("../errors", part, expected);
+}
+
+static void variables_that_are_misspelt_are_told_and_wrong_values_too(void **state)
+{
+    (void)state;
+    char *const wrong[] = {"MXPROF_AUTOSTART=1",        "MXPROF_NATIVE_FILENAM=x",
+                           "MXNET_PROFILER_MOD=1",      "MXPROF_CLASSES=api,nothing",
+                           "MXPROF_CLOCK=sundial",      "MXPROF_EXPORT_THREADS=-3",
+                           "MXPROF_SNAPSHOT_COUNTER=x", "MXPROF_FILENAME=own.json",
+                           "OTHER_VARIABLE=1",          NULL};
+    begin_anew();
+    assert_int_equal(run_as(getuid(), wrong), 0);
+    assert_has("own.json", "span of record", true);  // none of it keeps the profile from being
+    assert_told("MXPROF_NATIVE_FILENAM is not known; did you mean MXPROF_NATIVE_FILENAME?", true);
+    assert_told("MXNET_PROFILER_MOD is not known; did you mean MXNET_PROFILER_MODE?", true);
+    assert_told("MXPROF_CLASSES='api,nothing' is ignored", true);
+    assert_told("MXPROF_CLOCK is none of", true);
+    assert_told("MXPROF_EXPORT_THREADS='-3'", true);
+    assert_told("MXPROF_SNAPSHOT_COUNTER='x' is ignored", true);
+    assert_told("OTHER_VARIABLE", false);
+}
+
+static void right_values_are_told_by_nothing(void **state)
+{
+    (void)state;
+    char *const right[] = {"MXPROF_AUTOSTART=true",   "MXPROF_CLASSES=api,memory",
+                           "MXPROF_CLOCK=raw",        "MXPROF_EXPORT_THREADS=2",
+                           "MXPROF_FILENAME=%n.json", NULL};
+    begin_anew();
+    assert_int_equal(run_as(getuid(), right), 0);
+    assert_true(exists("program.json"));
+    assert_told("mxprof", false);
+}
+
+static void a_folder_that_is_missing_is_told_at_the_begin(void **state)
+{
+    (void)state;
+    char *const missing[] = {"MXPROF_AUTOSTART=1", "MXPROF_FILENAME=nodir/x.json", NULL};
+    begin_anew();
+    assert_int_equal(run_as(getuid(), missing), 0);
+    assert_told("nodir/x.json': there is no such folder", true);
+}
+
 static void record(const char *text)
 {
     mxp_session_get();  // a static link takes the constructor along
@@ -289,6 +340,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_program_with_other_rights_reads_nothing_from_the_environment),
         cmocka_unit_test(a_started_program_never_replaces_the_profile_of_its_starter),
         cmocka_unit_test(the_starters_trace_takes_in_what_started_programs_recorded_into_files),
+        cmocka_unit_test(variables_that_are_misspelt_are_told_and_wrong_values_too),
+        cmocka_unit_test(right_values_are_told_by_nothing),
+        cmocka_unit_test(a_folder_that_is_missing_is_told_at_the_begin),
         cmocka_unit_test(a_killed_program_has_written_what_is_older_than_a_period),
         cmocka_unit_test(with_continuous_dump_off_nothing_is_written_before_the_end),
         cmocka_unit_test(beside_a_native_trace_no_other_is_written_unasked),

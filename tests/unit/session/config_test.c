@@ -190,7 +190,7 @@ static void sizes_are_whole_numbers_in_range(void **state)
     assert_int_equal(checked("memory_limit_bytes", "1048576"), MXP_OK);
     assert_int_equal(config.memory_limit_bytes, 1 << 20);
     assert_int_equal(checked("memory_limit_bytes", "18446744073709551615"), MXP_OK);
-    const char *const bad[] = {"", "1.5", "-1", "1k", " 2000000", "+2000000"};
+    const char *const bad[] = {"", "1.5", "-1", "1T", "1KB", "1Kib ", "K", " 2000000", "+2000000"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(checked("memory_limit_bytes", bad[i]), MXP_EVALUE);
         assert_mentions("Invalid Parameter format for memory_limit_bytes expect");
@@ -200,6 +200,25 @@ static void sizes_are_whole_numbers_in_range(void **state)
     assert_says(
         checked("memory_limit_bytes", "1048575"), MXP_EVALUE,
         "value 1048575 for Parameter memory_limit_bytes should be greater equal to 1048576");
+}
+
+static void sizes_take_units_and_counts_do_not(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } good[] = {{"2048K", 2 << 20},   {"64M", 64 << 20},   {"3g", UINT64_C(3) << 30},
+                {"1024KiB", 1 << 20}, {"16mib", 16 << 20}, {"1GiB", 1 << 30}};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        assert_int_equal(checked("memory_limit_bytes", good[i].text), MXP_OK);
+        assert_true(config.memory_limit_bytes == good[i].bytes);
+    }
+    assert_int_equal(checked("memory_limit_bytes", "18446744073709551615K"), MXP_EVALUE);
+    assert_mentions("Out of range");
+    assert_int_equal(parse("keep_crashed", "7"), MXP_OK);
+    assert_int_equal(config.keep_crashed, 7);
+    assert_int_equal(parse("keep_crashed", "7K"), MXP_EVALUE);
 }
 
 static void strings_are_taken_as_they_are(void **state)
@@ -305,16 +324,80 @@ static void the_environment_gives_defaults_that_keys_override(void **state)
     mxp_config_init(&config);
     assert_int_equal(config.memory_limit_bytes, 2 << 20);
     setenv("MXPROF_STORE", "disk", 1);
-    assert_says(parse("filename", "a"), MXP_EVALUE,
-                "environment variable MXPROF_STORE: Invalid Input: 'disk', valid values are: "
-                "{'file', 'memory'}");
-    mxp_config_init(&config);  // warns and goes on
+    assert_int_equal(parse("filename", "a"), MXP_OK);  // warns and goes on
     assert_int_equal(config.store, MXP_STORE_MEMORY);
+    assert_string_equal(config.native_filename, "env.mxp");
     unsetenv("MXPROF_NATIVE_FILENAME");
     unsetenv("MXPROF_MEMORY_LIMIT_BYTES");
     unsetenv("MXPROF_FULL_POLICY");
     unsetenv("MXPROF_STATISTICS_ONLY");
     unsetenv("MXPROF_STORE");
+}
+
+// What a call would refuse is told, and the default used; the rest counts.
+static void the_environment_is_checked_as_a_call_is(void **state)
+{
+    (void)state;
+    static const char *const wrong[][2] = {
+        {"MXPROF_MEMORY_LIMIT_BYTES", "10"}, {"MXPROF_SNAPSHOT_MS", "-5"},
+        {"MXPROF_STATISTICS_ONLY", "1"},     {"MXPROF_SNAPSHOT_COUNTER", "nothing"},
+        {"MXPROF_DUMP_PERIOD", "0"},         {"MXPROF_FILENAME", ""}};
+    setenv("MXPROF_FULL_POLICY", "ring", 1);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        setenv(wrong[i][0], wrong[i][1], 1);
+    }
+    mxp_config full;
+    mxp_config_init(&config);
+    assert_int_equal(config.full_policy, MXP_FULL_RING);
+    assert_true(config.memory_limit_bytes >= 1 << 20);
+    assert_true(config.snapshot_ms == 10000 && config.dump_period_s == 1);
+    assert_int_equal(config.statistics_only, 0);
+    assert_string_equal(config.snapshot_counter, "");
+    assert_int_equal(mxp__config_check(&config, &full), MXP_OK);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        unsetenv(wrong[i][0]);
+    }
+    unsetenv("MXPROF_FULL_POLICY");
+}
+
+static void two_outputs_of_one_name_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *trace, *native;
+        int store, error;
+    } cases[] = {{"same.json", "same.json", MXP_STORE_MEMORY, MXP_EVALUE},
+                 {"same.json", "./same.json", MXP_STORE_MEMORY, MXP_EVALUE},
+                 {"same.json", "/proc/self/cwd/same.json", MXP_STORE_MEMORY, MXP_EVALUE},
+                 {"x.mxp", NULL, MXP_STORE_FILE, MXP_EVALUE},
+                 {"x.mxp", NULL, MXP_STORE_MEMORY, MXP_OK},
+                 {"a.%p.json", "a.%p.%%.json", MXP_STORE_MEMORY, MXP_OK},
+                 {"a.%%.json", "a.%.json", MXP_STORE_MEMORY, MXP_EVALUE},
+                 {"none", "none.mxp", MXP_STORE_FILE, MXP_OK}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        mxp_config full;
+        mxp_config_init(&config);
+        config.filename = cases[i].trace;
+        config.native_filename = cases[i].native;
+        config.store = cases[i].store;
+        assert_int_equal(mxp__config_check(&config, &full), cases[i].error);
+    }
+}
+
+static void a_structure_that_ends_inside_of_a_member_is_refused(void **state)
+{
+    (void)state;
+    mxp_config full;
+    mxp_config_init(&config);
+    const uint32_t inside[] = {
+        0, 4, 9, 12, 15, 20, offsetof(mxp_config, dump_period_s) + 4, sizeof(mxp_config) - 1, 5000};
+    for (size_t i = 0; i < sizeof inside / sizeof inside[0]; i++) {
+        config.size_bytes = inside[i];
+        assert_int_equal(mxp__config_check(&config, &full), MXP_EINVAL);
+        assert_mentions("mxp_config_init");
+    }
+    config.size_bytes = offsetof(mxp_config, native_filename);
+    assert_int_equal(mxp__config_check(&config, &full), MXP_OK);
 }
 
 static void members_out_of_range_are_rejected(void **state)
@@ -351,7 +434,7 @@ static void an_older_and_shorter_structure_is_completed(void **state)
     config.size_bytes = offsetof(mxp_config, memory_limit_bytes);
     assert_int_equal(mxp__config_check(&config, &full), MXP_OK);
     assert_string_equal(full.filename, "old.json");
-    assert_int_equal(full.memory_limit_bytes, 1 << 30);
+    assert_true(full.memory_limit_bytes >= 1 << 20);
     assert_int_equal(full.size_bytes, sizeof full);
     config.classes = 0;
     assert_int_equal(mxp__config_check(&config, &full), MXP_OK);
@@ -370,6 +453,7 @@ int main(void)
         cmocka_unit_test(a_period_must_be_positive_if_it_counts),
         cmocka_unit_test(enums_want_the_exact_word),
         cmocka_unit_test(sizes_are_whole_numbers_in_range),
+        cmocka_unit_test(sizes_take_units_and_counts_do_not),
         cmocka_unit_test(strings_are_taken_as_they_are),
         cmocka_unit_test(an_unknown_key_shows_the_list_and_the_closest),
         cmocka_unit_test(hidden_keys_are_ignored),
@@ -377,6 +461,9 @@ int main(void)
         cmocka_unit_test(null_pointers_and_negative_counts),
         cmocka_unit_test(long_values_are_quoted_in_part_between_characters),
         cmocka_unit_test(the_environment_gives_defaults_that_keys_override),
+        cmocka_unit_test(the_environment_is_checked_as_a_call_is),
+        cmocka_unit_test(two_outputs_of_one_name_are_refused),
+        cmocka_unit_test(a_structure_that_ends_inside_of_a_member_is_refused),
         cmocka_unit_test(members_out_of_range_are_rejected),
         cmocka_unit_test(an_older_and_shorter_structure_is_completed),
     };

@@ -209,6 +209,33 @@ static void a_change_of_the_folder_changes_no_name(void **state)
     assert_int_equal(rmdir("sub"), 0);  // nothing is in it
 }
 
+static void what_stands_in_the_way_of_a_file_is_seen(void **state)
+{
+    (void)state;
+    assert_null(mxp__output_obstacle("/tmp/x.json"));
+    assert_string_equal(mxp__output_obstacle("/no such folder/x"), "there is no such folder");
+    assert_non_null(strstr(mxp__output_obstacle("/tmp"), "directory"));
+    assert_non_null(strstr(mxp__output_obstacle("/tmp/"), "directory"));
+    assert_non_null(mxp__output_obstacle("/dev/null/x"));
+}
+
+static void a_snapshot_never_replaces_the_trace(void **state)
+{
+    (void)state;
+    mxp_session *session = mxp_session_get();
+    mxp_config config;
+    mxp_config_init(&config);
+    config.filename = "own.json";
+    config.native_filename = "own.mxp";
+    assert_int_equal(mxp_session_configure(session, &config), 0);
+    assert_int_equal(mxp_session_run(session), 0);
+    assert_int_equal(mxp_session_snapshot(session, "./own.json", 0), MXP_EVALUE);
+    assert_int_equal(mxp_session_snapshot(session, "/proc/self/cwd/own.mxp", 0), MXP_EVALUE);
+    assert_int_equal(mxp_session_snapshot(session, "another.mxp", 0), 0);
+    mxp_session_stop(session);
+    assert_int_equal(mxp_session_dump(session, 1), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +245,8 @@ int main(void)
         cmocka_unit_test(native_files_are_called_like_the_trace),
         cmocka_unit_test(a_child_has_its_number_in_every_name_once),
         cmocka_unit_test(children_are_known_by_their_names),
+        cmocka_unit_test(what_stands_in_the_way_of_a_file_is_seen),
+        cmocka_unit_test(a_snapshot_never_replaces_the_trace),
         cmocka_unit_test(a_change_of_the_folder_changes_no_name),
     };
     mxp_session_get();
