@@ -26,6 +26,10 @@ enum { MXP_STORE_MEMORY = 0, MXP_STORE_FILE = 1 };
 // a dump then writes all that is held, and there is no table.
 enum { MXP_FULL_GROW = 0, MXP_FULL_DROP = 1, MXP_FULL_RING = 2 };
 
+// How much outputs tell of the command line, in which secrets may stand. DEFAULT: NAME (of the
+// program) with store FILE and for programs with other rights than their caller's, ALL otherwise.
+enum { MXP_COMMAND_DEFAULT = 0, MXP_COMMAND_NO = 1, MXP_COMMAND_NAME = 2, MXP_COMMAND_ALL = 3 };
+
 // The configuration. Fill it with mxp_config_init, change members, pass it on; it is copied. Names
 // of files may have %p (process), %t (start), %n (program), %h (host) and %%, and are made absolute
 // when they are passed on.
@@ -57,6 +61,7 @@ typedef struct mxp_config {
                             // name keeps, as NAME.died.TIME.EXT; default 5, 0: it replaces them
     uint64_t trace_limit_bytes;  // most bytes of filename; what comes after is left out of it and
                                  // told there; default 1 GiB, 0: no limit
+    int info_command;  // MXP_COMMAND_*: how much outputs tell of the command line
 } mxp_config;
 
 void mxp_config_init(mxp_config *config);

@@ -6,8 +6,14 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 
 #include "base/fail.h"
+
+bool mxp__setting_is_distrusted(void)
+{
+    return getauxval(AT_SECURE) != 0;
+}
 
 const char *mxp__setting_text(const char *variable)
 {

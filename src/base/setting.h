@@ -5,8 +5,11 @@
 #ifndef MXP_BASE_SETTING_H
 #define MXP_BASE_SETTING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+// Whether this is such a program.
+bool mxp__setting_is_distrusted(void);
 // What the variable is set to, null if it is not set, empty, or not to be trusted.
 const char *mxp__setting_text(const char *variable);
 // A number; one that is ill-formed is an error, never a default. *value is `normal` if the variable

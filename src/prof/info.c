@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/os/os.h"
+#include "base/os/process.h"
 #include "prof/counter_stats.h"
 #include "prof/report.h"
 #include "prof/ring.h"
@@ -49,6 +50,24 @@ __attribute__((format(printf, 3, 4))) static int addf(mxp_info_list *list, const
     return add(list, key, text);
 }
 
+static int command_told = MXP_COMMAND_ALL;  // atomic
+
+void mxp__info_command_set(int told)
+{
+    __atomic_store_n(&command_told, told, __ATOMIC_RELAXED);
+}
+
+static void read_command(char *buffer, size_t size)
+{
+    int told = __atomic_load_n(&command_told, __ATOMIC_RELAXED);
+    buffer[0] = '\0';
+    if (told == MXP_COMMAND_ALL) {
+        mxp__os_command_line(buffer, size);
+    } else if (told == MXP_COMMAND_NAME) {
+        mxp__os_program_name(buffer, size);
+    }
+}
+
 static int add_host(mxp_info_list *list)
 {
     static const struct {
@@ -57,7 +76,7 @@ static int add_host(mxp_info_list *list)
     } lines[] = {{"host", mxp__os_host_name},
                  {"system", mxp__os_system_name},
                  {"cpu", mxp__os_cpu_name},
-                 {"command", mxp__os_command_line}};
+                 {"command", read_command}};
     int error = add(list, "mxprof_version", MXP_VERSION_STRING);
     for (size_t i = 0; i < sizeof lines / sizeof lines[0] && error == MXP_OK; i++) {
         char text[512];

@@ -69,6 +69,8 @@ const mxp_timebase *mxp__recorder_timebase(int add_point);
 void mxp__recorder_calibrate(void);
 
 const char *mxp__clock_warning(void);  // what is wrong with the clock that was asked for, or null
+// INFO key `command`: MXP_COMMAND_NO, _NAME or _ALL.
+void mxp__info_command_set(int told);
 // INFO key `root`: whose profile this process belongs to, if another began it. `mark` stays valid.
 void mxp__info_root_set(const char *mark);
 void mxp__recorder_report(mxp_report *report);

@@ -169,6 +169,14 @@ static int policy_of(const char *word)
                                        : MXP_FULL_GROW;
 }
 
+static int command_of(const char *word)
+{
+    return strcmp(word, "no") == 0     ? MXP_COMMAND_NO
+           : strcmp(word, "name") == 0 ? MXP_COMMAND_NAME
+           : strcmp(word, "all") == 0  ? MXP_COMMAND_ALL
+                                       : MXP_COMMAND_DEFAULT;
+}
+
 static void fill_config(const mxp_key_value *values, mxp_config *config)
 {
     const char *native = values[KEY_native_filename].text;
@@ -194,6 +202,7 @@ static void fill_config(const mxp_key_value *values, mxp_config *config)
         .snapshot_counter = values[KEY_snapshot_counter].text,
         .keep_crashed = values[KEY_keep_crashed].size,
         .trace_limit_bytes = values[KEY_trace_limit_bytes].size,
+        .info_command = command_of(values[KEY_info_command].text),
     };
 }
 

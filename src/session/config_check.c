@@ -74,6 +74,10 @@ static int check_ranges(const mxp_config *config)
             MXP_EVALUE, "Invalid Input: full_policy ring keeps no table: leave aggregate_stats and "
                         "statistics_only off, or take full_policy grow");
     }
+    if (config->info_command < MXP_COMMAND_DEFAULT || config->info_command > MXP_COMMAND_ALL) {
+        return mxp__fail(MXP_EVALUE, "Invalid value for info_command: %d is no MXP_COMMAND_*",
+                         config->info_command);
+    }
     if (config->memory_limit_bytes < MEMORY_LIMIT_MIN) {
         return mxp__fail(MXP_EVALUE,
                          "value %llu for Parameter memory_limit_bytes should be greater "
@@ -189,7 +193,8 @@ static bool is_size(uint32_t size_bytes)
         END(aggregate_stats),   END(statistics_only),    END(store),
         END(full_policy),       END(memory_limit_bytes), END(snapshot_filename),
         END(snapshot_ms),       END(snapshot_signal),    END(snapshot_step_factor),
-        END(snapshot_counter),  END(keep_crashed),       END(trace_limit_bytes)};
+        END(snapshot_counter),  END(keep_crashed),       END(trace_limit_bytes),
+        END(info_command)};
 #undef END
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         if (size_bytes == ends[i] || size_bytes == ((ends[i] + 7) & ~(size_t)7)) {

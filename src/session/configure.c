@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/setting.h"
 #include "prof/recorder.h"
 #include "prof/store.h"
 #include "session/config.h"
@@ -49,6 +50,13 @@ int mxp__config_own_strings(mxp_config *config, char *(*name)(const char *config
     return MXP_OK;
 }
 
+static int command_of(const mxp_config *config)
+{
+    bool narrow = config->store == MXP_STORE_FILE || mxp__setting_is_distrusted();
+    int normal = narrow ? MXP_COMMAND_NAME : MXP_COMMAND_ALL;
+    return config->info_command == MXP_COMMAND_DEFAULT ? normal : config->info_command;
+}
+
 int mxp__configure_recorder_locked(mxp_session *session)
 {
     const mxp_config *config = &session->config;
@@ -58,6 +66,7 @@ int mxp__configure_recorder_locked(mxp_session *session)
         return error;
     }
     mxp__config_warn_of_memory(config);
+    mxp__info_command_set(command_of(config));
     mxp__consumer_set_active(MXP__CONSUMER_FILE, config->statistics_only == 0);
     error = mxp__recorder_limits_set(&(mxp_recorder_limits){
         .memory_limit_bytes = config->memory_limit_bytes,

@@ -251,6 +251,31 @@ static void beside_a_native_trace_no_other_is_written_unasked(void **state)
     assert_true(exists("profile.json"));
 }
 
+static void of_the_command_line_no_more_is_told_than_was_asked_for(void **state)
+{
+    (void)state;
+    static const struct {
+        char *key, *store;
+        bool name, arguments;
+    } cases[] = {{"MXPROF_INFO_COMMAND=", "", true, true},
+                 {"MXPROF_INFO_COMMAND=", "MXPROF_STORE=file", true, false},
+                 {"MXPROF_INFO_COMMAND=all", "MXPROF_STORE=file", true, true},
+                 {"MXPROF_INFO_COMMAND=name", "", true, false},
+                 {"MXPROF_INFO_COMMAND=no", "", false, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *const environment[] = {"MXPROF_AUTOSTART=1", "MXPROF_FILENAME=t.json",
+                                     cases[i].key,         "MXPROF_NATIVE_FILENAME=t.mxp",
+                                     cases[i].store,       NULL};
+        begin_anew();
+        assert_int_equal(run_role("secret", getuid(), environment), 0);
+        assert_has("t.json", "\"command\": \"program\"", cases[i].name && !cases[i].arguments);
+        assert_has("t.json", "program secret\"", cases[i].arguments);
+        char command[512];
+        snprintf(command, sizeof command, "grep -q 'program secret' '%s'", in_out("t.mxp"));
+        assert_int_equal(system(command) == 0, cases[i].arguments);
+    }
+}
+
 // ---- what is told -------------------------------------------------------------------------------
 static void assert_told(const char *part, bool expected)
 {
@@ -343,6 +368,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(variables_that_are_misspelt_are_told_and_wrong_values_too),
         cmocka_unit_test(right_values_are_told_by_nothing),
         cmocka_unit_test(a_folder_that_is_missing_is_told_at_the_begin),
+        cmocka_unit_test(of_the_command_line_no_more_is_told_than_was_asked_for),
         cmocka_unit_test(a_killed_program_has_written_what_is_older_than_a_period),
         cmocka_unit_test(with_continuous_dump_off_nothing_is_written_before_the_end),
         cmocka_unit_test(beside_a_native_trace_no_other_is_written_unasked),
