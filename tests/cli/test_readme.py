@@ -113,7 +113,9 @@ def test_guide_lists_the_environment_variables_that_are_read():
     guide = (SOURCE / "docs/guide.md").read_text()
     sources = "".join(file.read_text() for file in (SOURCE / "src").rglob("*.[ch]"))
     names = set(re.findall(r'(?:getenv|setting_text)\("(\w+)"\)', sources))
-    names |= set(re.findall(r'"(MXPROF_\w+)"', (SOURCE / "src/session/config_keys.def").read_text()))
+    for file in ("config_keys.def", "autostart.c", "root.c"):
+        text = (SOURCE / "src/session" / file).read_text()
+        names |= set(re.findall(r'"((?:MXPROF|MXNET_PROFILER)_[A-Z_]*[A-Z])"', text))
     assert {"MXPROF_CLOCK", "MXPROF_STORE", "MXNET_PROFILER_AUTOSTART"} <= names
     assert sorted(name for name in names if f"`{name}`" not in guide) == []
 
