@@ -221,7 +221,7 @@ static int write_files(mxp_session *session, output *out)
     mxp_cut *cut = &session->cut;
     int error = MXP_OK;
     out->is_idle = !mxp__session_has_file() && mxp__source_is_idle(cut->source);
-    out->is_written = cut->in_chrome;
+    out->is_written = cut->in_chrome || (!out->wants_chrome && !out->wants_native);
     if (out->wants_chrome && !cut->in_chrome) {
         error = append_chrome(session, out);
         cut->in_chrome = error == MXP_OK;
