@@ -144,6 +144,7 @@ void mxp__store_home_running(mxp_recording_file *store, mxp_thread *thread)
                                MXP__THREAD_PART_BYTES)) {
         mxp__rescue_placed(store, note);
         thread->home = offset;
+        thread->page_ticks = mxp_ticks();
     }
 }
 
@@ -175,6 +176,7 @@ bool mxp__store_leave(mxp_thread *thread, bool keep)
     }
     mxp__rescue_forget_home(thread);
     if (keep) {
+        thread->page_ticks = mxp_ticks();
         thread->home = 0;
         thread->home_whole = 0;
     } else if (reusable) {
