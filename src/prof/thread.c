@@ -86,10 +86,21 @@ void mxp__thread_restart(mxp_thread *thread, uint64_t now)
     __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);  // asks how far it may go
 }
 
+// The file was emptied while a chunk was being taken: the thread's page is not what it was. Its
+// next record begins anew, and what is taken of the file is nobody's.
+static bool is_cut_off(const mxp_thread *self, mxp_chunk_header *taken)
+{
+    bool cut_off = self->current == NULL || mxp__thread_begins_anew(self);
+    if (cut_off && mxp__store_was_emptied() && !mxp__rescue_is_lost(taken)) {
+        mxp__pool_give_chunk(taken);
+    }
+    return cut_off;
+}
+
 bool mxp__thread_new_chunk(mxp_thread *self, uint64_t now)
 {
     mxp_chunk_header *chunk = mxp__store_take_chunk();
-    if (chunk == NULL) {
+    if (chunk == NULL || is_cut_off(self, chunk)) {
         return false;
     }
     mxp_chunk_header *last = self->current;
