@@ -78,8 +78,9 @@ def test_a_forked_child_leaves_the_file_to_its_parent(tmp_path):
 def test_an_unwritable_place_is_reported_at_exit(tmp_path):
     result = run_program("run(filename='no/such/dir.json')", tmp_path)
     assert result.code == 0
-    assert result.stderr.startswith("mxprof: the profile could not be written at exit: ")
-    assert "no/such/dir.json" in result.stderr
+    first, last = result.stderr.splitlines()
+    assert first.endswith("no/such/dir.json': there is no such folder")
+    assert last.startswith("mxprof: the profile could not be written at exit: ") and "dir.json" in last
 
 
 def test_environment_gives_defaults(tmp_path):
@@ -88,8 +89,8 @@ def test_environment_gives_defaults(tmp_path):
     result = run_program(source, tmp_path, {"MXPROF_NATIVE_FILENAME": "env.mxp"})
     assert result.lines == ["['env.mxp', 't.json']", "['env.mxp', 'own.mxp', 't.json']"]
     result = run_program("say(outcome(config))", tmp_path, {"MXPROF_STORE": "ring"})
-    assert result.lines == ["MXNetError: environment variable MXPROF_STORE: Invalid Input: 'ring', "
-                            "valid values are: {'file', 'memory'}"]
+    assert result.lines == ["ok"]  # a wrong value is told, and its default taken
+    assert "MXPROF_STORE" in result.stderr and "valid values are: {'file', 'memory'}" in result.stderr
 
 
 def test_statistics_only_keeps_the_table_and_no_trace(tmp_path):
