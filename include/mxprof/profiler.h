@@ -97,7 +97,8 @@ int mxp_session_dump(mxp_session *session, int finished);
 
 // Writes the last `last_ms` milliseconds of what is held to `path`, as a native trace, or as Chrome
 // JSON if it ends in .json; recording goes on meanwhile, and nothing is consumed. 0: all that is
-// held. Null `path`: the next name of snapshot_filename. MXP_EIO, MXP_ENOMEM. MXP_EVALUE: negative.
+// held. Null `path`: the next name of snapshot_filename. MXP_EIO, MXP_ENOMEM. MXP_EVALUE: negative,
+// or the session writes its trace there.
 int mxp_session_snapshot(mxp_session *session, const char *path, double last_ms);
 
 // Has `observer` called after every mxp_session_dump that worked (not at the process's end, not in

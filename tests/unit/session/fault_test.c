@@ -195,7 +195,7 @@ static void body_own_file(void)
     assert_int_equal(configure(path, MXP_STORE_FILE, MXP_FULL_RING, 4 * MIB), 0);
     assert_int_equal(mxp_session_run(session), 0);
     spans(1000);
-    assert_int_equal(mxp_session_snapshot(session, path, 0), MXP_EIO);
+    assert_int_equal(mxp_session_snapshot(session, path, 0), MXP_EVALUE);
     spans(1000);
     assert_int_equal(spans_in(path), 2000);
 }
