@@ -193,6 +193,12 @@ static const char *loss_reason(uint32_t reason)
         return "samples of counters were no numbers";
     case MXP_LOSS_FILE_EMPTIED:
         return "another program emptied the recording file; at least so many";
+    case MXP_LOSS_LATE:
+        return "the thread did not answer a stop or a dump, and wrote it later";
+    case MXP_LOSS_JUMP:
+        return "a signal handler left the record by a jump";
+    case MXP_LOSS_SEVERAL:
+        return "for several reasons";
     default:
         return "for a reason this version does not know";
     }

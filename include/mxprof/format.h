@@ -231,8 +231,7 @@ typedef struct mxp_thread_entry {
     uint32_t tid;  // the operating system's
     uint64_t start_ticks;
     uint64_t end_ticks;  // 0: still running when written
-    uint64_t records;
-    uint64_t lost;
+    uint64_t records, lost;
     uint32_t name;  // name id, 0 if it has none
     uint32_t flags;  // 0
 } mxp_thread_entry;
@@ -276,14 +275,16 @@ enum {
     MXP_LOSS_MISUSE = 5,  // ends of spans that were ended before, or never begun
     MXP_LOSS_DEEPER = 6,  // spans open at a stop, deeper than those that are kept by name
     MXP_LOSS_NO_NUMBER = 7,  // samples of counters that are not finite
-    MXP_LOSS_FILE_EMPTIED = 8  // another program emptied the recording file: at least so many
+    MXP_LOSS_FILE_EMPTIED = 8,  // another program emptied the recording file: at least so many
+    MXP_LOSS_LATE = 9,  // written when a stop or a dump had waited for the thread in vain
+    MXP_LOSS_JUMP = 10,  // a signal handler left the record by a jump
+    MXP_LOSS_SEVERAL = 11  // of more than one reason
 };
 
 typedef struct mxp_loss_entry {
     uint32_t thread;  // index, or 0xffffffff for the process
     uint32_t reason;  // MXP_LOSS_*
-    uint64_t count;
-    uint64_t from_ticks, to_ticks;  // first and last loss
+    uint64_t count, from_ticks, to_ticks;  // first and last loss
 } mxp_loss_entry;
 
 // INFO: pairs of key length (u32), value length (u32), key, one zero, value, one zero, zeros up to
@@ -292,8 +293,7 @@ typedef struct mxp_loss_entry {
 typedef struct mxp_stats_entry {
     uint32_t name;
     uint32_t buckets;  // how many pairs follow
-    uint64_t count;
-    uint64_t total_ns, min_ns, max_ns;
+    uint64_t count, total_ns, min_ns, max_ns;
 } mxp_stats_entry;
 // END: sections before this one (u64), bytes of records in them (u64).
 

@@ -137,6 +137,7 @@ typedef struct mxp_report {
     uint64_t threads;
     uint64_t memory_bytes;  // held by the recorder now
     double estimated_overhead_ns;  // records * record_cost_ns
+    uint64_t unanswered;  // how often a stop or a dump has waited in vain for a thread in a record
 } mxp_report;
 
 int mxp_session_report(mxp_session *session, mxp_report *report);

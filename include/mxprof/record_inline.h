@@ -44,12 +44,27 @@ typedef struct mxp_recorder {
     uint64_t *cursor;  // where the next record goes; release, pairs with the reader's acquire
     uint64_t *limit;  // records must end at or before this
     uint64_t base_ticks;  // of the current chunk
-    uint32_t busy;  // inside a record
+    uint32_t busy;  // inside a record: where on the stack (MXP_BUSY_ANYWHERE), or 0
     uint32_t depth;  // open spans, also those beyond open[]
     uint64_t lost_busy;  // records a handler could not make because busy was set
     uint64_t reserved[3];
     mxp_open_span open[MXP_OPEN_MAX + 1];  // the last one stands for all deeper ones
 } mxp_recorder;
+
+#define MXP_BUSY_ANYWHERE 1u  // a record that does not say where it is
+
+// From here on a hold waits for the thread, and a handler on it does not record. The low half of the
+// stack's address tells the library whether it still is inside of this record, or a handler has left
+// it by a jump. As many instructions as for any other mark.
+static inline void mxp_inline_be_busy(mxp_recorder *self)
+{
+#if defined(__x86_64__) && !defined(__ILP32__)
+    __asm__ volatile("movl %%esp, %0" : "=m"(self->busy));
+#else
+    __atomic_store_n(&self->busy, MXP_BUSY_ANYWHERE, __ATOMIC_RELAXED);
+#endif
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
 
 // The calling thread's recorder, null before its first record. In the library's initial-exec TLS.
 extern __thread mxp_recorder *mxp_self __attribute__((tls_model("initial-exec")));
@@ -96,8 +111,7 @@ static inline void mxp_inline_end_under(const mxp_control_block *control, mxp_na
         mxp_span_end_slow(name, token, 0);
         return;
     }
-    __atomic_store_n(&self->busy, 1u, __ATOMIC_RELAXED);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    mxp_inline_be_busy(self);
     MXP_INLINE_POINT(BUSY);
     // Pairs with mxp__release: what was changed here during a hold is seen with the gate after it.
     // Cursor and base are read before it is known whether there is a hold, which may change them.
@@ -145,8 +159,7 @@ static inline uint64_t *mxp_inline_open(uint32_t classes, unsigned units, uint64
     if (__builtin_expect(self == NULL || self->busy != 0, 0)) {
         return NULL;
     }
-    __atomic_store_n(&self->busy, 1u, __ATOMIC_RELAXED);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    mxp_inline_be_busy(self);
     MXP_INLINE_POINT(BUSY);
     uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_ACQUIRE);
     MXP_INLINE_POINT(GATE);

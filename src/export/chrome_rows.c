@@ -334,6 +334,12 @@ const char *mxp__loss_reason(uint32_t reason)
         return "samples that are no numbers";
     case MXP_LOSS_FILE_EMPTIED:
         return "recording file emptied by another program, at least";
+    case MXP_LOSS_LATE:
+        return "written after a stop";
+    case MXP_LOSS_JUMP:
+        return "left by a jump";
+    case MXP_LOSS_SEVERAL:
+        return "several reasons";
     default:
         return "unknown reason";
     }

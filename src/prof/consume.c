@@ -5,6 +5,7 @@
 
 #include "prof/ring.h"
 #include "prof/report.h"
+#include "prof/silent.h"
 #include "prof/state.h"
 #include "prof/store.h"
 #include "prof/walk.h"
@@ -147,7 +148,7 @@ int mxp__live_pending(int consumer)
     mxp_thread *thread = mxp__rec.consumer_active[consumer] ? mxp__threads() : NULL;
     for (; thread != NULL && !pending; thread = thread->next) {
         mxp_position from = mxp__walk_start(thread, thread->position[consumer]);
-        pending = mxp__chunk_next(from.chunk) != NULL ||
+        pending = mxp__thread_chunk_after(thread, from.chunk) != NULL ||
                   mxp__chunk_filled_to(thread, from.chunk) != from.at;
     }
     mxp__drain_unlock();

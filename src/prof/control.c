@@ -14,6 +14,7 @@
 #include "prof/names.h"
 #include "prof/pool.h"
 #include "prof/ring.h"
+#include "prof/silent.h"
 #include "prof/standing.h"
 #include "prof/state.h"
 #include "prof/stops.h"
@@ -81,33 +82,80 @@ bool mxp__drain_is_wanted(void)
 }
 
 // ---- handshake --------------------------------------------------------------------------------
-// One try more of a wait: yields at first. A thread may be preempted inside a record, or wait there
-// for the system to extend a file; one that a handler has left by a jump stays busy for ever.
-static bool wait_more(unsigned *tries)
+// One try more of a wait: yields at first. A thread may be preempted inside a record. Who is there
+// for longer than this is silent from then on, and not waited for again (silent.h).
+enum { YIELDS = 1000 };
+static unsigned patience = YIELDS + 1000;
+
+void mxp__hold_patience(unsigned tries)
 {
-    enum { YIELDS = 1000, PATIENCE = YIELDS + 1000 };
-    MXP_TEST_POINT(WAIT);
-    *tries < YIELDS ? mxp__os_yield() : mxp__os_sleep_us(1000);
-    return ++*tries < PATIENCE;
+    patience = tries;
 }
 
-void mxp__quiesce(void)
+static bool wait_more(unsigned *tries)
+{
+    MXP_TEST_POINT(WAIT);
+    *tries < YIELDS ? mxp__os_yield() : mxp__os_sleep_us(1000);
+    return ++*tries < patience;
+}
+
+static bool barrier_refused;  // atomic
+
+bool mxp__barrier_is_refused(void)
+{
+    return __atomic_load_n(&barrier_refused, __ATOMIC_RELAXED);
+}
+
+static uint32_t my_busy;
+
+// The holder is busy for handlers on its thread.
+static bool is_inside(const mxp_thread *thread)
+{
+    const uint32_t *busy = &thread->hot == mxp_self ? &my_busy : &thread->hot.busy;
+    return __atomic_load_n(busy, __ATOMIC_ACQUIRE) != 0;
+}
+
+static void wait_for_thread(mxp_thread *thread)
+{
+    unsigned tries = 0;
+    bool silent = mxp__thread_is_silent(thread);
+    while (!silent && &thread->hot != mxp_self && is_inside(thread) && wait_more(&tries)) {
+    }
+    if (!is_inside(thread)) {
+        if (silent) {
+            mxp__thread_answer(thread);
+            mxp__thread_queue_late(thread);
+        }
+        if (thread->stranded != 0) {
+            mxp__store_leave(thread, true);
+        }
+        return;
+    }
+    if (!silent && &thread->hot != mxp_self) {
+        mxp__thread_silence(thread);
+    }
+    thread->left_out = mxp__thread_is_silent(thread);
+}
+
+// Waits until no other thread is inside a record but those that are silent. Everything recorded
+// before is then readable.
+static void quiesce(void)
 {
     if (!mxp__os_barrier_all_threads()) {
-        mxp__os_sleep_us(1000);  // long enough for any store buffer
+        __atomic_store_n(&barrier_refused, true, __ATOMIC_RELAXED);
+        mxp__os_sleep_us(1000);  // long enough for nearly any store buffer
     }
     unsigned tries = 0;
     while (mxp__threads_settling() != 0 && wait_more(&tries)) {
     }
+    if (mxp__threads_settling() != 0) {
+        mxp__threads_give_up_settling();
+    }
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
-        tries = 0;
-        while (&thread->hot != mxp_self &&
-               __atomic_load_n(&thread->hot.busy, __ATOMIC_ACQUIRE) != 0 && wait_more(&tries)) {
-        }
+        wait_for_thread(thread);
     }
 }
 
-static uint32_t my_busy;
 static uintptr_t holder;  // atomic: address of the holder's mxp_self; 0: nobody holds
 
 bool mxp__hold_is_ours(void)
@@ -120,16 +168,20 @@ void mxp__hold(void)
     my_busy = 0;
     __atomic_store_n(&holder, (uintptr_t)&mxp_self, __ATOMIC_RELAXED);
     if (mxp_self != NULL) {  // a handler on this thread must not wait for us
-        my_busy = mxp_self->busy;
+        my_busy = mxp__emit_is_inside((mxp_thread *)mxp_self) ? mxp_self->busy : 0;
         __atomic_store_n(&mxp_self->busy, 1u, __ATOMIC_RELAXED);
     }
     __atomic_fetch_or(&mxp_control.gate, MXP_GATE_HOLD, __ATOMIC_SEQ_CST);
-    mxp__quiesce();
+    quiesce();
 }
 
 void mxp__release(void)
 {
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        thread->left_out = 0;
+    }
     __atomic_fetch_and(&mxp_control.gate, ~(uint32_t)MXP_GATE_HOLD, __ATOMIC_SEQ_CST);
+    mxp__os_word_wake(&mxp_control.gate, true);
     __atomic_store_n(&holder, 0, __ATOMIC_RELAXED);
     if (mxp_self != NULL) {
         __atomic_store_n(&mxp_self->busy, my_busy, __ATOMIC_RELEASE);
@@ -170,6 +222,9 @@ static void ask_for_scopes(void)
 {
     mxp__hold();
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        if (mxp__thread_is_left_out(thread)) {
+            continue;  // does so when it answers
+        }
         thread->announce = 1;
         __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);
     }

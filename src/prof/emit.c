@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/os/os.h"
+#include "prof/silent.h"
 #include "prof/standing.h"
 #include "prof/state.h"
 #include "prof/store.h"
@@ -15,10 +16,50 @@ void mxp__emit_lose_busy(mxp_thread *self)
     __atomic_fetch_add(&self->hot.lost_busy, 1, __ATOMIC_RELAXED);
 }
 
+#ifdef __SANITIZE_THREAD__
+enum { HAS_SIGNAL_FRAMES = 0 };  // it calls handlers itself, where it finds it convenient
+#else
+enum { HAS_SIGNAL_FRAMES = 1 };
+#endif
+
+// A handler runs below what it has interrupted, with at least the frame of the signal in between
+// (1.1 KiB on x86-64, more elsewhere), unless it has a stack of its own. Who finds the thread busy
+// at a place that is not so far below the record's is no handler: the record was left.
+bool mxp__emit_is_inside(mxp_thread *self)
+{
+    enum { SIGNAL_FRAME_LEAST = 1024 };
+    uint32_t at = self->hot.busy;
+    uint32_t here = (uint32_t)(uintptr_t)__builtin_frame_address(0);
+    if (at == 0) {
+        return false;
+    }
+    if (!HAS_SIGNAL_FRAMES || at == MXP_BUSY_ANYWHERE ||
+        (int32_t)(here - at) < -SIGNAL_FRAME_LEAST || mxp__os_is_on_signal_stack()) {
+        return true;
+    }
+    mxp__thread_lose(self, MXP_LOSS_JUMP, 1, mxp_ticks());
+    mxp__emit_leave(self);
+    return false;
+}
+
 static bool is_held(uint32_t *gate)
 {
-    *gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_ACQUIRE);
+    *gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_SEQ_CST);
     return (*gate & MXP_GATE_HOLD) != 0;
+}
+
+// Sleeps after some tries: a thread of real-time priority would never let the holder run.
+void mxp__wait_for_release(void)
+{
+    enum { TRIES = 1024 };
+    uint32_t gate;
+    for (unsigned tries = 1; is_held(&gate); tries++) {
+        if (tries > TRIES) {
+            mxp__os_word_wait(&mxp_control.gate, gate);  // woken by mxp__release
+        } else if (tries % 64 == 0) {
+            mxp__os_yield();
+        }
+    }
 }
 
 // The holder waits for busy threads: who waits for it steps out, or both wait for ever. It may
@@ -29,13 +70,10 @@ static uint32_t gate_after_hold(void)
     uint32_t gate;
     mxp_recorder *self = mxp_self;
     while (is_held(&gate)) {
+        uint32_t busy = self->busy;
         __atomic_store_n(&self->busy, 0u, __ATOMIC_RELEASE);
-        for (unsigned tries = 1; is_held(&gate); tries++) {
-            if (tries % 64 == 0) {
-                mxp__os_yield();
-            }
-        }
-        __atomic_store_n(&self->busy, 1u, __ATOMIC_SEQ_CST);
+        mxp__wait_for_release();
+        __atomic_store_n(&self->busy, busy, __ATOMIC_SEQ_CST);
     }
     return gate;
 }
@@ -99,9 +137,21 @@ static void begin_anew(mxp_thread *self, uint64_t now)
     }
     mxp__thread_restart(self, now);
     __atomic_store_n(&self->begins_anew, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&self->silent, 0, __ATOMIC_SEQ_CST);  // nothing is left to be taken back
     if (mxp__store_is_open() && !mxp__store_was_emptied()) {
         self->chunk_end = self->hot.cursor;  // its page is in memory: the next chunk is not
     }
+}
+
+// A silent thread answers. There may be a hold by now that has not waited for it. False: recording
+// is off since then.
+static bool answer(mxp_thread *self)
+{
+    mxp__thread_answer(self);
+    uint32_t gate;
+    bool on = !is_held(&gate) || (gate_after_hold() & MXP_CLASS_ALL) != 0;
+    mxp__thread_queue_late(self);
+    return on;
 }
 
 uint64_t *mxp__emit_room_slow(mxp_thread *self, unsigned units, uint64_t now)
@@ -109,6 +159,9 @@ uint64_t *mxp__emit_room_slow(mxp_thread *self, unsigned units, uint64_t now)
     int saved = errno;
     if (self->current == NULL || mxp__thread_begins_anew(self)) {
         begin_anew(self, now);
+    } else if (mxp__thread_is_silent(self) && !answer(self)) {
+        errno = saved;
+        return NULL;
     }
     uint64_t *words = NULL;
     if (fits(self, units, now) || mxp__thread_new_chunk(self, now)) {
@@ -119,7 +172,10 @@ uint64_t *mxp__emit_room_slow(mxp_thread *self, unsigned units, uint64_t now)
         // In statistics-only mode every span must come the slow way.
         bool slow = mxp__rec.limits.statistics_only || self->announce != 0;
         uint64_t *limit = slow ? NULL : self->chunk_end;
-        __atomic_store_n(&self->hot.limit, limit, __ATOMIC_RELAXED);
+        __atomic_store_n(&self->hot.limit, limit, __ATOMIC_SEQ_CST);
+        if (mxp__thread_is_silent(self)) {  // pairs with mxp__thread_silence
+            __atomic_store_n(&self->hot.limit, NULL, __ATOMIC_RELAXED);
+        }
     }
     errno = saved;
     return words;

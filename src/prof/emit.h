@@ -22,6 +22,9 @@ bool mxp__emit_gate_slow(uint32_t classes);
 uint64_t *mxp__emit_room_slow(mxp_thread *self, unsigned units, uint64_t now);
 // Counts a record that a handler could not make because it interrupted another.
 void mxp__emit_lose_busy(mxp_thread *self);
+// Of the calling thread, which is busy or not: whether this interrupts a record. One that was left
+// by a jump is over: it is counted as lost, and the thread is not busy any more.
+bool mxp__emit_is_inside(mxp_thread *self);
 
 // Adds a duration in ticks to the statistics of `self`, or counts a loss. The caller holds busy.
 void mxp__emit_statistics(mxp_thread *self, uint32_t name, uint64_t duration, uint64_t now);
@@ -71,12 +74,11 @@ static inline bool mxp__emit_enter(mxp_emit *emit, uint32_t classes, uint64_t no
     if (__builtin_expect(self == NULL, 0)) {
         return false;
     }
-    if (__builtin_expect(self->hot.busy != 0, 0)) {
+    if (__builtin_expect(self->hot.busy != 0, 0) && mxp__emit_is_inside(self)) {
         mxp__emit_lose_busy(self);
         return false;
     }
-    __atomic_store_n(&self->hot.busy, 1u, __ATOMIC_RELAXED);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    mxp_inline_be_busy(&self->hot);
     MXP_TEST_POINT(BUSY);
     uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_ACQUIRE);  // pairs with release
     MXP_TEST_POINT(GATE);

@@ -8,6 +8,7 @@
 #include "prof/pool.h"
 #include "prof/readers.h"
 #include "prof/ring.h"
+#include "prof/silent.h"
 #include "prof/state.h"
 #include "prof/store.h"
 #include "prof/store_due.h"
@@ -46,6 +47,7 @@ void mxp__recorder_fork_child(void)
     mxp__ring_fork_child();
     mxp__readers_fork_child();
     mxp__counter_stats_forget();
+    mxp__silent_fork_child();
     mxp__names_unlock();
     mxp__rec.state = MXP__STATE_STOPPED;
     mxp__rec.drain_waiters = 0;

@@ -11,6 +11,7 @@
 #include "prof/counter_stats.h"
 #include "prof/report.h"
 #include "prof/ring.h"
+#include "prof/silent.h"
 #include "prof/state.h"
 
 void mxp__info_fini(mxp_info_list *list)
@@ -150,6 +151,21 @@ void mxp__info_root_set(const char *mark)
     root = mark;
 }
 
+// What has gone wrong between this process and its sessions; mostly nothing.
+static int add_warnings(mxp_info_list *list)
+{
+    int error = MXP_OK;
+    if (mxp__threads_unanswered() != 0) {
+        error = addf(list, "unanswered", "%llu", (unsigned long long)mxp__threads_unanswered());
+    }
+    if (error == MXP_OK && mxp__barrier_is_refused()) {
+        error = add(list, "barrier_warning",
+                    "the system refuses membarrier: a stop waits for a millisecond in its place, "
+                    "which is no guarantee that no record comes after it");
+    }
+    return error;
+}
+
 int mxp__info_build(mxp_info_list *list)
 {
     int error = add_host(list);
@@ -161,6 +177,9 @@ int mxp__info_build(mxp_info_list *list)
     }
     if (error == MXP_OK) {
         error = add_limits(list);
+    }
+    if (error == MXP_OK) {
+        error = add_warnings(list);
     }
     if (error == MXP_OK && mxp__clock_warning() != NULL) {
         error = add(list, "clock_warning", mxp__clock_warning());

@@ -13,6 +13,7 @@
 #include "prof/readers.h"
 #include "prof/report.h"
 #include "prof/ring.h"
+#include "prof/silent.h"
 #include "prof/standing.h"
 #include "prof/state.h"
 #include "prof/store.h"
@@ -68,10 +69,14 @@ static void take_moment(void)
 {
     mxp__hold();
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
-        thread->moment = __atomic_load_n(&thread->hot.cursor, __ATOMIC_ACQUIRE);
+        bool silent = mxp__thread_is_left_out(thread);
+        thread->moment =
+            silent ? thread->answered.at : __atomic_load_n(&thread->hot.cursor, __ATOMIC_ACQUIRE);
     }
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
-        take_statistics(thread);
+        if (!mxp__thread_is_left_out(thread)) {
+            take_statistics(thread);
+        }
     }
     mxp__release();
 }

@@ -9,6 +9,7 @@
 #include "base/os/os.h"
 #include "prof/names.h"
 #include "prof/pool.h"
+#include "prof/silent.h"
 #include "prof/state.h"
 #include "prof/store_rescue.h"
 #include "prof/walk.h"
@@ -50,6 +51,17 @@ static size_t copy_windows(const mxp_thread *thread, mxp_loss_entry *entries)
     return count;
 }
 
+// Of a thread that may be writing its own.
+static size_t one_window(const mxp_thread *thread, mxp_loss_entry *entry)
+{
+    *entry = (mxp_loss_entry){.thread = thread->index,
+                              .reason = MXP_LOSS_SEVERAL,
+                              .count = __atomic_load_n(&thread->lost, __ATOMIC_RELAXED),
+                              .from_ticks = thread->start_ticks,
+                              .to_ticks = mxp_ticks()};
+    return 1;
+}
+
 // The owner writes its windows, unless it is gone: a hold waits for every busy thread, which would
 // take long for each of thousands.
 static size_t windows_of(mxp_thread *thread, mxp_loss_entry *entries)
@@ -58,7 +70,8 @@ static size_t windows_of(mxp_thread *thread, mxp_loss_entry *entries)
         return copy_windows(thread, entries);
     }
     mxp__hold();
-    size_t count = copy_windows(thread, entries);
+    size_t count = mxp__thread_is_left_out(thread) ? one_window(thread, entries)
+                                                   : copy_windows(thread, entries);
     mxp__release();
     return count;
 }
@@ -164,6 +177,7 @@ void mxp__report_fill(mxp_report *report)
         .threads = mxp__thread_index_count(),
         .memory_bytes = mxp__pool_held_bytes(),
         .estimated_overhead_ns = (double)records * mxp__rec.record_cost_ticks * ns_per_tick,
+        .unanswered = mxp__threads_unanswered(),
     };
 }
 

@@ -4,6 +4,7 @@
 #include "prof/ring.h"
 
 #include "prof/pool.h"
+#include "prof/silent.h"
 #include "prof/standing.h"
 #include "prof/store.h"
 #include "prof/store_rescue.h"
@@ -46,12 +47,8 @@ void mxp__ring_unpin(void)
 }
 
 // ---- the queue ---------------------------------------------------------------------------------
-void mxp__ring_add(mxp_thread *thread, mxp_chunk_header *chunk)
+static void append(mxp_chunk_header *chunk)
 {
-    if (!mxp__ring_is_on() || chunk == mxp__thread_first_chunk(thread) ||
-        !mxp__spin_lock(&mxp__pool_lock)) {
-        return;
-    }
     chunk->section.checksum = 0;
     if (ring.newest != NULL) {
         ring.newest->section.checksum = (uintptr_t)chunk;
@@ -59,6 +56,34 @@ void mxp__ring_add(mxp_thread *thread, mxp_chunk_header *chunk)
         ring.oldest = chunk;
     }
     ring.newest = chunk;
+}
+
+// A silent thread queues what it has closed when it answers. The one before those that are kept for
+// it may be gone by now.
+static void append_later(mxp_thread *thread, mxp_chunk_header *chunk)
+{
+    if (thread->unqueued == NULL && mxp__chunk_next(chunk) != thread->answered.chunk) {
+        thread->unqueued = chunk;
+    }
+}
+
+// Of a file that ended while the thread did not answer.
+static bool was_left_behind(const mxp_thread *thread, const mxp_chunk_header *chunk)
+{
+    return chunk == thread->answered.chunk && thread->answered_in != mxp__store_current();
+}
+
+void mxp__ring_add(mxp_thread *thread, mxp_chunk_header *chunk)
+{
+    if (!mxp__ring_is_on() || chunk == mxp__thread_first_chunk(thread) ||
+        !mxp__spin_lock(&mxp__pool_lock)) {
+        return;
+    }
+    if (mxp__thread_is_silent(thread)) {
+        append_later(thread, chunk);
+    } else if (!was_left_behind(thread, chunk)) {
+        append(chunk);
+    }
     mxp__spin_unlock(&mxp__pool_lock);
 }
 
@@ -265,13 +290,25 @@ bool mxp__ring_is_past(mxp_thread *thread)
 }
 
 // ---- on and off --------------------------------------------------------------------------------
+// A silent thread may be about to queue the last one itself.
+static bool may_be_queued(const mxp_thread *thread, const mxp_chunk_header *chunk)
+{
+    return !mxp__thread_is_left_out(thread) ||
+           (chunk != thread->answered.chunk && mxp__chunk_next(chunk) != thread->answered.chunk);
+}
+
 static void add_closed_chunks(mxp_thread *thread)
 {
-    mxp_chunk_header *next;
-    for (mxp_chunk_header *chunk = thread->first; (next = mxp__chunk_next(chunk)) != NULL;
-         chunk = next) {
-        mxp__ring_add(thread, chunk);
+    mxp_chunk_header *next, *chunk = thread->first;
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return;
     }
+    for (; (next = mxp__chunk_next(chunk)) != NULL && may_be_queued(thread, chunk); chunk = next) {
+        if (chunk != mxp__thread_first_chunk(thread)) {
+            append(chunk);
+        }
+    }
+    mxp__spin_unlock(&mxp__pool_lock);
 }
 
 void mxp__ring_set(bool on)
@@ -309,11 +346,14 @@ static void fold_all(void)
 {
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         for (mxp_chunk_header *chunk = thread->first, *next;
-             (next = mxp__chunk_next(chunk)) != NULL; chunk = next) {
+             (next = mxp__thread_chunk_after(thread, chunk)) != NULL; chunk = next) {
             fold(thread, chunk, false);
         }
-        fold_last(thread, false);
         mxp__thread_count_records(thread);
+        if (mxp__thread_is_left_out(thread)) {
+            continue;
+        }
+        fold_last(thread, false);
         thread->announce = 1;
         __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);
     }
@@ -325,7 +365,7 @@ void mxp__ring_forget(void)
     fold_all();
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         mxp_chunk_header *next;
-        while ((next = mxp__chunk_next(thread->first)) != NULL) {
+        while ((next = mxp__thread_chunk_after(thread, thread->first)) != NULL) {
             mxp_chunk_header *chunk = thread->first;
             thread->first = next;
             if (chunk != mxp__thread_first_chunk(thread)) {
@@ -335,8 +375,10 @@ void mxp__ring_forget(void)
         if (mxp__thread_is_gone(thread)) {
             mxp__ring_empty(thread);
         }
+        mxp_position end = {0};
+        mxp__walk(thread, &end, NULL, NULL, NULL);
         for (int i = 0; i < MXP__CONSUMERS; i++) {
-            thread->position[i] = (mxp_position){thread->first, thread->hot.cursor};
+            thread->position[i] = end;
         }
     }
 }

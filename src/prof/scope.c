@@ -14,7 +14,7 @@
 static bool keep_page(mxp_thread *self)
 {
     mxp_emit ignored;
-    return self->hot.busy == 0 && mxp__emit_enter(&ignored, MXP__FORCED, 1);
+    return !mxp__emit_is_inside(self) && mxp__emit_enter(&ignored, MXP__FORCED, 1);
 }
 
 static void release_page(mxp_thread *self, bool kept)

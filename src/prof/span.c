@@ -153,7 +153,11 @@ static bool add_statistics(mxp_thread *self, uint32_t name, uint64_t duration)
 {
     uint64_t mult = __atomic_load_n(&mxp__rec.ns_mult, __ATOMIC_RELAXED);
     uint64_t ns = (uint64_t)((mxp_uint128)duration * mult >> 32);
-    return mxp__stats_add(&self->stats, name, ns);
+    uint32_t busy = self->hot.busy;  // as in mxp__thread_new_chunk
+    __atomic_store_n(&self->hot.busy, MXP_BUSY_ANYWHERE, __ATOMIC_RELAXED);
+    bool added = mxp__stats_add(&self->stats, name, ns);
+    __atomic_store_n(&self->hot.busy, busy, __ATOMIC_RELAXED);
+    return added;
 }
 
 void mxp__emit_statistics(mxp_thread *self, uint32_t name, uint64_t duration, uint64_t now)
@@ -290,9 +294,12 @@ void mxp_span_end_slow(mxp_name name, uint64_t token, uint64_t end_ticks)
     if (self == NULL) {  // begun on another thread
         mxp_span_emit(MXP_CLASS_ALL,
                       &(mxp_span){.name = name, .begin_ticks = token, .end_ticks = mxp_ticks()});
-    } else if (end_ticks == 0) {  // this handler has interrupted a record
+    } else if (end_ticks == 0 && mxp__emit_is_inside(self)) {
         open_pop(&self->hot, token);
         mxp__emit_lose_busy(self);
+    } else if (end_ticks == 0) {  // the record before was left by a jump
+        mxp_inline_be_busy(&self->hot);
+        end_unusual(self, name, token, mxp_ticks());
     } else {
         end_unusual(self, name, token, end_ticks);
     }

@@ -12,6 +12,7 @@
 #include "prof/readers.h"
 #include "prof/recorder.h"
 #include "prof/ring.h"
+#include "prof/silent.h"
 #include "prof/standing.h"
 #include "prof/state.h"
 #include "prof/store_rescue.h"
@@ -79,8 +80,8 @@ static void destroy(mxp_recording_file *store)
 static void release(mxp_recording_file *store)
 {
     uint64_t chunks = __atomic_sub_fetch(&store->chunks, 1, __ATOMIC_RELAXED);
-    if (chunks != 0 || mxp__store_is_damaged(store)) {  // then somebody may still point into it
-        return;
+    if (chunks != 0 || mxp__store_is_damaged(store) || mxp__threads_settle_late()) {
+        return;  // somebody may still point into it
     }
     mxp_recording_file **link = &ended;
     while (*link != store) {
@@ -229,8 +230,10 @@ static void enter(mxp_recording_file *store)
     mxp__names_unlock();
     mxp__store_home_standing();
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
-        thread->entered_at = thread->current->sequence + 1;
-        if (__atomic_load_n(&thread->exited, __ATOMIC_ACQUIRE) == 0) {
+        bool left_out = mxp__thread_is_left_out(thread);
+        const mxp_chunk_header *last = left_out ? thread->answered.chunk : thread->current;
+        thread->entered_at = last->sequence + 1;
+        if (__atomic_load_n(&thread->exited, __ATOMIC_ACQUIRE) == 0 && !left_out) {
             mxp__store_home_running(store, thread);
             mxp__store_leave_chunk(thread);
         }
@@ -257,6 +260,11 @@ int mxp__store_open(const char *path, uint64_t limit_bytes, const mxp_file_heade
     return error;
 }
 
+const void *mxp__store_current(void)
+{
+    return __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
+}
+
 bool mxp__store_is_open(void)
 {
     return __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE) != NULL;
@@ -271,7 +279,7 @@ bool mxp__store_was_emptied(void)
 static void leave_ring(const mxp_recording_file *store)
 {
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
-        if (mxp__store_file_holds(store, thread->current)) {
+        if (!mxp__thread_is_left_out(thread) && mxp__store_file_holds(store, thread->current)) {
             mxp__ring_empty(thread);
         }
     }
@@ -293,15 +301,25 @@ static void count_sections(const mxp_recording_file *store, mxp_store_end *end)
     }
 }
 
+static void leave_thread(mxp_thread *thread)
+{
+    if (mxp__thread_is_left_out(thread)) {
+        mxp__store_strand(thread);
+        thread->filed_to = thread->answered.chunk->sequence + 1;
+        return;
+    }
+    mxp__thread_close_chunk(thread);
+    mxp__store_leave(thread, true);
+    mxp__store_leave_chunk(thread);
+    thread->filed_to = thread->current->sequence + 1;
+}
+
 // All threads go back to memory. Nobody records meanwhile.
 static void leave(mxp_store_end *end)
 {
     mxp__hold();
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
-        mxp__thread_close_chunk(thread);
-        mxp__store_leave(thread, true);
-        mxp__store_leave_chunk(thread);
-        thread->filed_to = thread->current->sequence + 1;
+        leave_thread(thread);
     }
     mxp_recording_file *store = mxp__store_active;
     mxp__standing_home(NULL);

@@ -32,6 +32,7 @@ bool mxp__store_was_emptied(void);
 // Whether the chunk's records are in a file, the open one or one that has ended: a file that begins
 // gets copies of the others. Under the drain lock.
 bool mxp__store_has_filed(const mxp_thread *thread, const mxp_chunk_header *chunk);
+const void *mxp__store_current(void);  // the open file, to be compared only; null: none
 bool mxp__store_is_own(const mxp_chunk_header *chunk);  // of where chunks now come from
 int mxp__store_copy(const mxp_block *block);  // MXP_EIO: the file is full
 // What was recorded is written, or copied: a ring begins anew.
@@ -63,6 +64,9 @@ bool mxp__store_is_reusable(const mxp_thread *thread);
 // Takes a block out of the file, which keeps what it holds; one of a ring may use the room again.
 // `keep`: with its content, for a thread that goes on. False: it could not be done.
 bool mxp__store_leave(mxp_thread *thread, bool keep);
+// The file ends, and the thread does not answer: it keeps the page until it does
+// (mxp__store_leave).
+void mxp__store_strand(mxp_thread *thread);
 // Adds a name. Under the names' lock.
 void mxp__store_add_name(uint32_t id, const mxp_name_view *name);
 

@@ -49,7 +49,8 @@ mxp_section *mxp__store_take_room(mxp_recording_file *store, unsigned type, uint
         return NULL;
     }
     mxp_section *section = NULL;
-    if (!mxp__store_is_damaged(store) && reserve(store, store->used_bytes + size_bytes) &&
+    if (store == mxp__store_active && !mxp__store_is_damaged(store) &&
+        reserve(store, store->used_bytes + size_bytes) &&
         prepare(store, store->used_bytes + size_bytes)) {
         section = (mxp_section *)(store->file.base + store->used_bytes);
         section->length_bytes = size_bytes;

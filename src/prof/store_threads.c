@@ -145,7 +145,18 @@ void mxp__store_home_running(mxp_recording_file *store, mxp_thread *thread)
         mxp__rescue_placed(store, note);
         thread->home = offset;
         thread->page_ticks = mxp_ticks();
+        thread->stranded = 0;
     }
+}
+
+void mxp__store_strand(mxp_thread *thread)
+{
+    const mxp_position *answered = &thread->answered;
+    answered->chunk->section.payload_bytes =
+        (uint64_t)(answered->at - mxp__chunk_words(answered->chunk)) * sizeof(uint64_t);
+    thread->stranded = thread->stranded != 0 || thread->home != 0;
+    thread->home = 0;
+    thread->home_whole = 0;
 }
 
 // Of a ring, and only if no loss is to be told.
@@ -157,7 +168,7 @@ bool mxp__store_is_reusable(const mxp_thread *thread)
 
 bool mxp__store_leave(mxp_thread *thread, bool keep)
 {
-    if (thread->home == 0) {
+    if (thread->home == 0 && thread->stranded == 0) {
         mxp__rescue_forget_home(thread);
         return true;
     }
@@ -169,12 +180,13 @@ bool mxp__store_leave(mxp_thread *thread, bool keep)
         copy_words(content, block, sizeof content);
     } while (mxp__store_is_damaged(mxp__store_active) != was_damaged);
     uint64_t home = thread->home;
-    bool reusable = !keep && mxp__store_is_reusable(thread);
+    bool reusable = !keep && home != 0 && mxp__store_is_reusable(thread);
     MXP_TEST_POINT(PAGES);
     if (!mxp__anonymous_place(block, MXP__THREAD_BLOCK_BYTES, content)) {
         return false;
     }
     mxp__rescue_forget_home(thread);
+    thread->stranded = 0;
     if (keep) {
         thread->page_ticks = mxp_ticks();
         thread->home = 0;

@@ -10,6 +10,7 @@
 #include "prof/names.h"
 #include "prof/pool.h"
 #include "prof/ring.h"
+#include "prof/silent.h"
 #include "prof/state.h"
 #include "prof/store.h"
 #include "prof/store_due.h"
@@ -17,10 +18,15 @@
 
 __thread mxp_recorder *mxp_self __attribute__((tls_model("initial-exec")));
 
+enum { SETTLING_PLACES = 64 };
+
 static struct {
     mxp_thread *list;  // pushed under the pool lock, unlinked under the drain lock
     uint32_t next_index;  // atomic
-    uint32_t settling;  // atomic: threads on their way into the list
+    // Atomic: threads on their way into the list. A hold that has waited for them in vain has later
+    // ones counted in the next place.
+    uint32_t settling[SETTLING_PLACES];
+    uint32_t settling_at;
     uint64_t orphans;  // atomic: spans that released threads have left open
     uint64_t lost;  // atomic: records of threads that could not register
     uint64_t lost_from, lost_to;
@@ -34,8 +40,7 @@ static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
 // the end of the hold. False: it interrupts the holder.
 static bool enter_busy(mxp_thread *self)
 {
-    __atomic_store_n(&self->hot.busy, 1u, __ATOMIC_RELAXED);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    mxp_inline_be_busy(&self->hot);
     return mxp__emit_gate_slow(MXP__FORCED);
 }
 
@@ -45,6 +50,11 @@ static void thread_exit(void *block)
     mxp_thread *self = block;
     mxp_self = &self->hot;
     enter_busy(self);
+    while (mxp__thread_is_silent(self)) {
+        mxp__thread_answer(self);
+        enter_busy(self);  // a hold may not have waited for it
+        mxp__thread_queue_late(self);
+    }
     mxp_self = NULL;
     self->end_ticks = mxp_ticks();
     mxp__thread_close_chunk(self);  // for who reads the store's file later
@@ -97,7 +107,7 @@ static bool is_cut_off(const mxp_thread *self, mxp_chunk_header *taken)
     return cut_off;
 }
 
-bool mxp__thread_new_chunk(mxp_thread *self, uint64_t now)
+static bool new_chunk(mxp_thread *self, uint64_t now)
 {
     mxp_chunk_header *chunk = mxp__store_take_chunk();
     if (chunk == NULL || is_cut_off(self, chunk)) {
@@ -117,6 +127,21 @@ bool mxp__thread_new_chunk(mxp_thread *self, uint64_t now)
         self->loss[i].open = 0;
     }
     return true;
+}
+
+// A handler that leaves a record by a jump leaves chunks and locks whole. Where memory comes from
+// may be the program's own function (mxp_set_allocator), which records: it is inside of this record
+// like a handler, but not below a signal's frame.
+bool mxp__thread_new_chunk(mxp_thread *self, uint64_t now)
+{
+    uint64_t signals[16];
+    uint32_t busy = self->hot.busy;
+    __atomic_store_n(&self->hot.busy, MXP_BUSY_ANYWHERE, __ATOMIC_RELAXED);
+    mxp__os_block_signals(signals);
+    bool taken = new_chunk(self, now);
+    mxp__os_restore_signals(signals);
+    __atomic_store_n(&self->hot.busy, busy, __ATOMIC_RELAXED);
+    return taken;
 }
 
 static uint32_t current_name(void)
@@ -158,26 +183,30 @@ static void count_registration_loss(uint64_t now)
     __atomic_fetch_add(&threads.lost, 1, __ATOMIC_RELEASE);
 }
 
+static uint32_t settling_at(void)
+{
+    return __atomic_load_n(&threads.settling_at, __ATOMIC_SEQ_CST);
+}
+
 // Into the list of threads, and into the open file before: from then on others write to the block
-// too. A hold waits until nobody is between begin and end.
-static bool begin_settling(void)
+// too. A hold waits until nobody is between begin and end. False: a handler interrupts the holder.
+static bool begin_settling(uint32_t *place)
 {
     for (;;) {
-        __atomic_fetch_add(&threads.settling, 1, __ATOMIC_SEQ_CST);
-        if ((__atomic_load_n(&mxp_control.gate, __ATOMIC_SEQ_CST) & MXP_GATE_HOLD) == 0) {
-            return true;
+        *place = settling_at();
+        __atomic_fetch_add(&threads.settling[*place], 1, __ATOMIC_SEQ_CST);
+        bool held = (__atomic_load_n(&mxp_control.gate, __ATOMIC_SEQ_CST) & MXP_GATE_HOLD) != 0;
+        if ((!held && *place == settling_at()) || mxp__hold_is_ours()) {
+            return !held;
         }
-        if (mxp__hold_is_ours()) {
-            return false;  // a handler that interrupts the holder
-        }
-        __atomic_fetch_sub(&threads.settling, 1, __ATOMIC_SEQ_CST);
-        mxp__os_yield();
+        __atomic_fetch_sub(&threads.settling[*place], 1, __ATOMIC_SEQ_CST);
+        mxp__wait_for_release();
     }
 }
 
-static void end_settling(void)
+static void end_settling(uint32_t place)
 {
-    __atomic_fetch_sub(&threads.settling, 1, __ATOMIC_SEQ_CST);
+    __atomic_fetch_sub(&threads.settling[place], 1, __ATOMIC_SEQ_CST);
 }
 
 // The oldest chunk of a ring, if that is in memory; no file begins or ends in between.
@@ -185,9 +214,10 @@ static mxp_chunk_header *take_oldest(void)
 {
     uint64_t signals[16];
     mxp__os_block_signals(signals);  // as in thread_register
-    bool settled = begin_settling();
+    uint32_t place;
+    bool settled = begin_settling(&place);
     mxp_chunk_header *oldest = settled && !mxp__store_is_open() ? mxp__ring_take() : NULL;
-    end_settling();
+    end_settling(place);
     mxp__os_restore_signals(signals);
     return oldest;
 }
@@ -215,23 +245,44 @@ static mxp_thread *settle_in(mxp_thread *self)
     if (mxp_self != NULL) {
         return (mxp_thread *)mxp_self;
     }
-    if (begin_settling()) {
+    uint32_t place;
+    if (begin_settling(&place)) {
         mxp__store_home_new(self);
     }
-    bool linked = link_thread(self);
+    bool linked = place == settling_at() && link_thread(self);
     if (linked) {
         mxp_self = &self->hot;
         call_at_exit(self);
-    } else {
+    } else {  // the file may have ended
+        self->stranded = self->home != 0;
+        self->home = 0;
         mxp__store_leave(self, false);
     }
-    end_settling();
+    end_settling(place);
     return linked ? self : NULL;
 }
 
 uint32_t mxp__threads_settling(void)
 {
-    return __atomic_load_n(&threads.settling, __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&threads.settling[settling_at()], __ATOMIC_SEQ_CST);
+}
+
+void mxp__threads_give_up_settling(void)
+{
+    uint32_t next = (settling_at() + 1) % SETTLING_PLACES;
+    if (__atomic_load_n(&threads.settling[next], __ATOMIC_SEQ_CST) == 0) {
+        __atomic_store_n(&threads.settling_at, next, __ATOMIC_SEQ_CST);
+    }
+}
+
+bool mxp__threads_settle_late(void)
+{
+    bool late = false;
+    for (uint32_t i = 0; i < SETTLING_PLACES; i++) {
+        late = late ||
+               (i != settling_at() && __atomic_load_n(&threads.settling[i], __ATOMIC_SEQ_CST) != 0);
+    }
+    return late;
 }
 
 static mxp_thread *thread_register(void)
@@ -335,7 +386,7 @@ void mxp__thread_lose(mxp_thread *self, uint32_t reason, uint64_t count, uint64_
         if (each->reason == reason && (each->open || last)) {
             window = each;
         } else if (last) {
-            each->reason = reason;  // out of windows: the last one takes everything
+            each->reason = MXP_LOSS_SEVERAL;  // out of windows: the last one takes everything
             window = each;
         }
     }
@@ -386,7 +437,9 @@ void mxp__threads_fork_child(void)
 {
     threads.list = NULL;
     threads.next_index = 0;
-    threads.settling = 0;
+    for (uint32_t i = 0; i < SETTLING_PLACES; i++) {
+        threads.settling[i] = 0;
+    }
     threads.lost = threads.lost_from = threads.orphans = 0;
     if (mxp_self != NULL) {
         call_at_exit(NULL);

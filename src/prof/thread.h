@@ -56,6 +56,10 @@ typedef struct mxp_thread {
     uint32_t announce;  // by the owner or while nobody records: write scope and step before the
                         // next record
     uint32_t counts;  // the current chunk holds samples of counters
+    uint32_t silent;  // atomic; this and the next three: silent.h
+    mxp_chunk_header *unqueued;  // the first that it has closed since then, of a ring
+    mxp_position answered;
+    const void *answered_in;  // the recording file of that moment, or null
     uint32_t exited;  // release at the end of the thread, pairs with the drain
     mxp_loss_window loss[MXP__LOSS_WINDOWS];
     struct mxp_stats_table *stats;
@@ -69,6 +73,7 @@ typedef struct mxp_thread {
     struct mxp_thread *next;  // list of all, newest first (pushed under the pool lock)
     mxp_chunk_header *first;  // oldest chunk not recycled
     mxp_position position[MXP__CONSUMERS];
+    uint32_t left_out;  // of the hold that there is: it goes on without the thread
     uint32_t cuts;  // open ones that stand in it: it is not released
     const uint64_t *moment;  // its cursor at the moment of the cut that is being made; else null
     mxp_position counted;  // records up to here are in `records`
@@ -80,6 +85,7 @@ typedef struct mxp_thread {
     uint32_t home_whole;  // with the embedded chunk
     uint32_t home_note;  // store_rescue.c: where it is noted; 0: nowhere
     uint32_t begins_anew;  // atomic: its pages were lost; until its next record it has no records
+    uint32_t stranded;  // its page is one of a file that has ended
 } mxp_thread;
 
 // Whether the thread has ended and does not touch its block any more: that it is not busy is the
@@ -148,6 +154,8 @@ void mxp__thread_lose(mxp_thread *self, uint32_t reason, uint64_t count, uint64_
 
 mxp_thread *mxp__threads(void);  // newest first; under the drain lock
 uint32_t mxp__threads_settling(void);  // on their way into the list
+void mxp__threads_give_up_settling(void);  // those that are there are not waited for any more
+bool mxp__threads_settle_late(void);  // some of those are still there
 uint32_t mxp__thread_index_count(void);  // indices given out so far
 void mxp__thread_release(mxp_thread *thread);  // exited and drained: back to the pool
 uint64_t mxp__thread_registration_losses(uint64_t *from, uint64_t *to);

@@ -4,6 +4,7 @@
 #include <mxprof/error.h>
 
 #include "prof/ring.h"
+#include "prof/silent.h"
 #include "prof/store_rescue.h"
 
 // Of one that is closed.
@@ -16,6 +17,9 @@ static const uint64_t *end_of(const mxp_chunk_header *chunk)
 // is there, and the cursor follows: until it does, nothing is in the chunk that it will be in.
 const uint64_t *mxp__chunk_filled_to(mxp_thread *thread, const mxp_chunk_header *chunk)
 {
+    if (mxp__thread_is_silent(thread) && chunk == thread->answered.chunk) {
+        return thread->answered.at;
+    }
     const uint64_t *cursor = __atomic_load_n(&thread->hot.cursor, __ATOMIC_ACQUIRE);
     if (mxp__chunk_next(chunk) != NULL) {
         return end_of(chunk);
@@ -55,7 +59,7 @@ int mxp__walk(mxp_thread *thread, mxp_position *position, const uint64_t *until,
             }
             position->at = to;
         }
-        mxp_chunk_header *next = mxp__chunk_next(position->chunk);
+        mxp_chunk_header *next = mxp__thread_chunk_after(thread, position->chunk);
         if (next == NULL || is_last) {
             return MXP_OK;
         }

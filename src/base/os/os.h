@@ -35,6 +35,9 @@ void mxp__os_block_signals(void *saved);
 bool mxp__os_blocks_signals(void);  // whether this thread has any signal blocked
 void mxp__os_restore_signals(const void *saved);
 
+// Whether this is a signal handler on a stack of its own (sigaltstack).
+bool mxp__os_is_on_signal_stack(void);
+
 // Sleeps while *word is `expected`, until woken; may also return early. The word lives in this
 // process only.
 void mxp__os_word_wait(const uint32_t *word, uint32_t expected);

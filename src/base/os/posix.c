@@ -172,6 +172,12 @@ void mxp__os_restore_signals(const void *saved)
     pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
+bool mxp__os_is_on_signal_stack(void)
+{
+    stack_t stack;
+    return sigaltstack(NULL, &stack) != 0 || (stack.ss_flags & SS_ONSTACK) != 0;
+}
+
 void mxp__os_host_name(char *buffer, size_t size)
 {
     struct utsname system;

@@ -90,11 +90,51 @@ static void losses_of_threads_that_are_gone_need_no_hold(void **state)
     mxp__source_close(source);
 }
 
+static uint32_t index_of_loser;
+
+static void *lose_for_reasons(void *nothing)
+{
+    mxp_thread *self = mxp__thread_self();
+    index_of_loser = self->index;
+    for (unsigned i = 0; i < 3 * MXP__LOSS_WINDOWS; i++) {
+        mxp__thread_lose(self, i % 2 != 0 ? MXP_LOSS_MEMORY_FULL : MXP_LOSS_LATE, 1, mxp_ticks());
+        for (size_t w = 0; w < MXP__LOSS_WINDOWS; w++) {
+            self->loss[w].open = 0;  // as by a new chunk
+        }
+    }
+    return nothing;
+}
+
+static void losses_keep_their_reasons(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, lose_for_reasons, NULL), 0);
+    pthread_join(thread, NULL);
+    mxp_source *source;
+    assert_int_equal(mxp__live_open(MXP__CONSUMER_FILE, &source), MXP_OK);
+    uint64_t late = 0, full = 0, several = 0;
+    for (size_t i = 0; i < source->loss_count; i++) {
+        const mxp_loss_entry *loss = &source->losses[i];
+        if (loss->thread != index_of_loser) {
+            continue;
+        }
+        late += loss->reason == MXP_LOSS_LATE ? loss->count : 0;
+        full += loss->reason == MXP_LOSS_MEMORY_FULL ? loss->count : 0;
+        several += loss->reason == MXP_LOSS_SEVERAL ? loss->count : 0;
+    }
+    mxp__source_close(source);
+    assert_int_equal(late, 4);
+    assert_int_equal(full, 3);
+    assert_int_equal(several, 3 * MXP__LOSS_WINDOWS - 7);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_is_given_back_when_its_thread_is_done_with_it),
         cmocka_unit_test(losses_of_threads_that_are_gone_need_no_hold),
+        cmocka_unit_test(losses_keep_their_reasons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
