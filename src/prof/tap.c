@@ -41,34 +41,36 @@ int mxp_tap_add(mxp_tap tap, void *context)
     if (tap == NULL) {
         return mxp__fail(MXP_EINVAL, "mxp_tap_add: the tap is null");
     }
-    int error =
-        mxp__fail(MXP_ESTATE, "no more than %d taps at a time: remove one first", MXP__TAPS_MAX);
+    bool added = false;
     mxp__drain_lock();
-    for (int i = 0; i < MXP__TAPS_MAX && error != MXP_OK; i++) {
+    for (int i = 0; i < MXP__TAPS_MAX && !added; i++) {
         if (mxp__rec.taps[i].tap == NULL) {
             change(&mxp__rec.taps[i], tap, context);
-            error = MXP_OK;
+            added = true;
         }
     }
     update_gate();
     mxp__drain_unlock();
-    return error;
+    return added ? MXP_OK
+                 : mxp__fail(MXP_ESTATE, "no more than %d taps at a time: remove one first",
+                             MXP__TAPS_MAX);
 }
 
 int mxp_tap_remove(mxp_tap tap, void *context)
 {
-    int error = mxp__fail(MXP_EINVAL, "mxp_tap_remove: no such tap with this context");
+    bool removed = false;
     mxp__drain_lock();
-    for (int i = 0; i < MXP__TAPS_MAX && error != MXP_OK; i++) {
+    for (int i = 0; i < MXP__TAPS_MAX && !removed; i++) {
         mxp_tap_slot *slot = &mxp__rec.taps[i];
         if (tap != NULL && slot->tap == tap && slot->context == context) {
             change(slot, NULL, NULL);
-            error = MXP_OK;
+            removed = true;
         }
     }
     update_gate();
     mxp__drain_unlock();
-    return error;
+    return removed ? MXP_OK
+                   : mxp__fail(MXP_EINVAL, "mxp_tap_remove: no such tap with this context");
 }
 
 void mxp__tap_call(int kind, uint32_t name, uint64_t begin_ticks, uint64_t end_ticks)

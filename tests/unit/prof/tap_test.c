@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include <mxprof/error.h>
 #include <mxprof/record.h>
 
 #include "prof/recorder.h"
@@ -58,9 +59,26 @@ static void no_tap_is_called_with_the_context_of_another(void **state)
     assert_int_equal(wrong, 0);
 }
 
+static void none(void *context, int kind, mxp_name name, uint64_t begin, uint64_t end)
+{
+    (void)context, (void)kind, (void)name, (void)begin, (void)end;
+}
+
+static void the_error_line_stays_when_a_tap_is_added_and_removed(void **state)
+{
+    (void)state;
+    mxp_set_last_error(MXP_EINVAL, "before");
+    assert_int_equal(mxp_tap_add(none, NULL), MXP_OK);
+    assert_int_equal(mxp_tap_remove(none, NULL), MXP_OK);
+    assert_string_equal(mxp_last_error(), "before");
+    assert_int_equal(mxp_tap_remove(none, NULL), MXP_EINVAL);
+    assert_string_not_equal(mxp_last_error(), "before");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_error_line_stays_when_a_tap_is_added_and_removed),
         cmocka_unit_test(no_tap_is_called_with_the_context_of_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
