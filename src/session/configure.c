@@ -7,9 +7,11 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/os/same_file.h"
 #include "base/setting.h"
 #include "prof/recorder.h"
 #include "prof/store.h"
+#include "session/children.h"
 #include "session/config.h"
 #include "session/dump.h"
 #include "session/output_name.h"
@@ -77,29 +79,30 @@ int mxp__configure_recorder_locked(mxp_session *session)
     return error == MXP_OK ? mxp__snapshot_configure_locked(session) : error;
 }
 
-static bool same_text(const char *a, const char *b)
+// "folder/../x.json" is x.json.
+static bool same_name(const char *a, const char *b)
 {
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+    return a == b || (a != NULL && b != NULL && (strcmp(a, b) == 0 || mxp__os_same_file(a, b)));
 }
 
 // Whether the open recording file is also what `next` asks for.
 static bool keeps_file(const mxp_session *session, const mxp_config *next)
 {
     const mxp_config *now = &session->config;
-    bool same_name = same_text(now->native_filename, next->native_filename) &&
-                     (next->native_filename != NULL || same_text(now->filename, next->filename));
+    bool same = same_name(now->native_filename, next->native_filename) &&
+                (next->native_filename != NULL || same_name(now->filename, next->filename));
     return !session->inherited && next->store == MXP_STORE_FILE && next->statistics_only == 0 &&
-           same_name && now->memory_limit_bytes == next->memory_limit_bytes;
+           same && now->memory_limit_bytes == next->memory_limit_bytes;
 }
 
 static bool other_trace(const mxp_session *session, const mxp_config *next)
 {
-    return session->inherited || strcmp(session->config.filename, next->filename) != 0;
+    return session->inherited || !same_name(session->config.filename, next->filename);
 }
 
 static bool other_native(const mxp_session *session, const mxp_config *next)
 {
-    return session->inherited || !same_text(session->config.native_filename, next->native_filename);
+    return session->inherited || !same_name(session->config.native_filename, next->native_filename);
 }
 
 // Who goes on with the same names need not wait for what is being written to them.
@@ -109,16 +112,26 @@ static bool ends_files(const mxp_session *session, const mxp_config *next)
            (mxp__store_is_open() && !keeps_file(session, next));
 }
 
-// Ends the files of the configuration that is replaced.
+static bool is_begun(const mxp_session *session)
+{
+    bool trace = session->chrome != NULL && mxp__chrome_file_started(session->chrome);
+    return trace || (session->native != NULL && !session->wants_trace);
+}
+
+// Ends those files of the configuration that is replaced which the next one gives another name; the
+// others go on. Where the writing fails, what is pending goes to the next file: nothing is lost.
 static int end_files_in_turn(mxp_session *session, const mxp_config *next)
 {
-    bool started = session->chrome != NULL && mxp__chrome_file_started(session->chrome);
-    bool native_alone = session->native != NULL && !session->wants_trace;
-    if ((other_trace(session, next) && started) || (other_native(session, next) && native_alone)) {
-        // Where this fails, what is pending goes to the new file instead: nothing is lost.
+    if (is_begun(session) && (other_trace(session, next) || other_native(session, next))) {
         mxp__dump_write_in_turn(session);
     }
-    mxp__files_close_in_turn(session);
+    if (other_trace(session, next)) {
+        mxp__children_add_in_turn(session);
+        mxp__files_close_in_turn(session);
+    } else if (other_native(session, next)) {
+        mxp__native_writer_close(session->native);
+        session->native = NULL;
+    }
     bool ends = mxp__session_has_file() && !keeps_file(session, next);
     return ends ? mxp__record_file_end_in_turn(session) : MXP_OK;
 }
@@ -126,7 +139,6 @@ static int end_files_in_turn(mxp_session *session, const mxp_config *next)
 static int end_files_locked(mxp_session *session, const mxp_config *next)
 {
     if (!ends_files(session, next)) {
-        mxp__files_close_locked(session);
         return MXP_OK;
     }
     mxp__files_take_locked(session);

@@ -376,6 +376,25 @@ static void a_daemon_takes_snapshots(void **state)
     unlink(file_of(pid));
 }
 
+static void a_changed_name_takes_the_children_so_far(void **state)
+{
+    (void)state;
+    start(1);
+    record(in_parent, 1);
+    pid_t child = fork_worker(5, false);
+    assert_int_equal(mxp_session_dump(session, 0), 0);
+    mxp_config config;
+    mxp_config_init(&config);
+    config.store = MXP_STORE_FILE;
+    config.filename = "next.json";
+    assert_int_equal(mxp_session_configure(session, &config), 0);
+    char *text = read_trace();
+    assert_int_equal(count_spans(text, "in child", child), 5);
+    free(text);
+    assert_int_equal(mxp_session_dump(session, 1), 0);
+    unlink(file_of(child));
+}
+
 int main(void)
 {
     alarm(200);  // a snapshot that never comes
@@ -388,6 +407,7 @@ int main(void)
         cmocka_unit_test(children_that_record_nothing_leave_nothing),
         cmocka_unit_test(the_first_record_of_a_child_is_in_its_file),
         cmocka_unit_test(a_daemon_takes_snapshots),
+        cmocka_unit_test(a_changed_name_takes_the_children_so_far),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
