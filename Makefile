@@ -14,7 +14,7 @@
 #   make format          clang-format;  make install PREFIX=dir;  make clean
 .DEFAULT_GOAL := demo
 .PHONY: demo demo-trace demo-train demo-embed build test check check-asan check-tsan check-clang \
-	check-training check-browser check-format bench fuzz browser format install clean
+	check-model check-training check-browser check-format bench fuzz browser format install clean
 .SUFFIXES:
 
 JOBS ?= $(shell nproc)
@@ -79,7 +79,7 @@ pytest = MXPROF_BUILD='$(CURDIR)/build/release' MXPROF_SOURCE='$(CURDIR)' \
 
 # Where it costs minutes, a test asks for MXPROF_TEST_LONG=1 before it does its worst; how long the
 # stress tests go on under a sanitizer is MXPROF_TEST_SECONDS.
-check: check-format check-asan check-tsan check-clang check-browser check-training
+check: check-format check-asan check-tsan check-clang check-model check-browser check-training
 	@$(MAKE) --no-print-directory fuzz SECONDS=20
 	@echo "make check: all passed"
 
@@ -92,6 +92,15 @@ check-clang:
 	@$(setup) check
 	@$(call configure_and_build,clang)
 	MXPROF_TEST_LONG=1 $(ctest) --test-dir build/clang
+
+# Random programs of the session, many of them; under the sanitizers some.
+model = MXPROF_SOURCE='$(CURDIR)' .venv/bin/python -m pytest tests/model
+check-model:
+	@$(setup) check
+	@$(foreach preset,release asan tsan,$(call configure_and_build,$(preset),--target session_model mxprof_command) && ) true
+	MXPROF_TEST_LONG=1 MXPROF_BUILD='$(CURDIR)/build/release' $(model)
+	MXPROF_MODEL_SEEDS=60 MXPROF_BUILD='$(CURDIR)/build/asan' $(model)
+	MXPROF_MODEL_SEEDS=60 MXPROF_BUILD='$(CURDIR)/build/tsan' $(shell setarch -R true 2>/dev/null && echo setarch -R) $(model)
 
 # LeNet and a linear classifier on all of the drawn digits.
 check-training:

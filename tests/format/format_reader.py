@@ -348,6 +348,8 @@ class Record:
     def read_counter(self, fields):
         self.moment(fields)
         fields["value"] = self.value(2, self.bits(1, 32, 8))
+        if self.bits(1, 40, 8) & 1:
+            fields["standing"] = self.words[3]
 
     def read_memory(self, fields):
         self.moment(fields)
