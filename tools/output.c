@@ -44,10 +44,10 @@ static int open_new(mxp_output *output, const char *path)
         return mxp__fail_memory("the name of the output file");
     }
     bool in_place = exists && !S_ISREG(status.st_mode);
-    bool opened =
-        in_place ? mxp__descriptor_take(&output->file.descriptor, open(path, O_WRONLY | O_CLOEXEC))
-                 : mxp__new_file_open(&output->file, output->path,
-                                      exists ? status.st_mode & 0777 : 0666);
+    bool opened = in_place ? mxp__descriptor_take(&output->file.descriptor,
+                                                  open(path, O_WRONLY | O_CLOEXEC), path)
+                           : mxp__new_file_open(&output->file, output->path,
+                                                exists ? status.st_mode & 0777 : 0666);
     if (!opened) {
         return mxp__fail(MXP_EIO, "cannot write '%s': %s; choose another place with -o", path,
                          strerror(errno));

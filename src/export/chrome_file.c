@@ -294,7 +294,7 @@ static int open_again(const mxp_chrome_file *file, mxp_descriptor *opened)
     if (fd < 0) {
         return errno == ENOENT || errno == EISDIR ? MXP_OK : fail_path("open", file->path);
     }
-    if (!mxp__descriptor_take(opened, fd) || opened->device != file->device ||
+    if (!mxp__descriptor_take(opened, fd, file->path) || opened->device != file->device ||
         opened->inode != file->inode || fstat(fd, &status) != 0 ||
         (uint64_t)status.st_size != file->size_bytes) {
         mxp__descriptor_close(opened);

@@ -197,7 +197,7 @@ static bool open_behind(mxp_native_writer *writer)
     mxp_descriptor *opened = &writer->descriptor;
     off_t end = (off_t)writer->sections.progress.bytes;
     int fd = open(writer->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
-    if (!mxp__descriptor_take(opened, fd) || opened->device != writer->device ||
+    if (!mxp__descriptor_take(opened, fd, writer->path) || opened->device != writer->device ||
         opened->inode != writer->inode || fstat(fd, &status) != 0 || status.st_size != end ||
         lseek(fd, end, SEEK_SET) != end) {
         mxp__descriptor_close(opened);

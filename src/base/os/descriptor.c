@@ -28,34 +28,46 @@ static bool look(int fd, mxp_descriptor *seen)
     return true;
 }
 
-bool mxp__descriptor_take(mxp_descriptor *descriptor, int fd)
+static bool is_same(const mxp_descriptor *a, const mxp_descriptor *b)
 {
+    return a->device == b->device && a->inode == b->inode && a->access == b->access;
+}
+
+static bool is_at(const mxp_descriptor *descriptor, const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && descriptor->device == status.st_dev &&
+           descriptor->inode == status.st_ino;
+}
+
+// A number that is another file's is left to it.
+bool mxp__descriptor_take(mxp_descriptor *descriptor, int fd, const char *path)
+{
+    mxp_descriptor seen;
     *descriptor = MXP__DESCRIPTOR_NONE;
-    if (look(fd, descriptor)) {
-        return true;
+    if (!look(fd, &seen)) {
+        return false;
     }
-    int reason = errno;
-    if (fd >= 0) {
-        close(fd);
+    if (!is_at(&seen, path)) {
+        errno = EBADF;
+        return false;
     }
-    errno = reason;
-    return false;
+    *descriptor = seen;
+    return true;
 }
 
 void mxp__descriptor_put_away(mxp_descriptor *descriptor)
 {
     int saved = errno;
-    int away = fcntl(descriptor->fd, F_DUPFD_CLOEXEC, PUT_AWAY_FROM);
-    if (away >= 0) {
-        close(descriptor->fd);
-        descriptor->fd = away;
+    mxp_descriptor away = *descriptor;
+    away.fd = fcntl(descriptor->fd, F_DUPFD_CLOEXEC, PUT_AWAY_FROM);
+    if (away.fd >= 0 && mxp__descriptor_is_ours(&away)) {
+        (void)mxp__descriptor_close(descriptor);
+        *descriptor = away;
+    } else if (away.fd >= 0) {
+        close(away.fd);
     }
     errno = saved;
-}
-
-static bool is_same(const mxp_descriptor *a, const mxp_descriptor *b)
-{
-    return a->device == b->device && a->inode == b->inode && a->access == b->access;
 }
 
 bool mxp__descriptor_is_ours(const mxp_descriptor *descriptor)
@@ -72,12 +84,12 @@ bool mxp__descriptor_open_again(mxp_descriptor *descriptor, const char *path)
     int saved = errno;
     int fd = open(path, descriptor->access | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
     mxp_descriptor again = MXP__DESCRIPTOR_NONE;
-    bool opened = look(fd, &again) && is_same(descriptor, &again);
+    bool opened = mxp__descriptor_take(&again, fd, path) && is_same(descriptor, &again);
     if (opened) {
         mxp__descriptor_put_away(&again);
         *descriptor = again;
-    } else if (fd >= 0) {
-        close(fd);
+    } else {
+        (void)mxp__descriptor_close(&again);
     }
     errno = saved;
     return opened;
@@ -86,7 +98,7 @@ bool mxp__descriptor_open_again(mxp_descriptor *descriptor, const char *path)
 bool mxp__descriptor_take_stream(mxp_descriptor *descriptor, const char *path)
 {
     return mxp__descriptor_take(descriptor,
-                                open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+                                open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), path);
 }
 
 // ---- writing -----------------------------------------------------------------------------------

@@ -18,8 +18,10 @@ typedef struct mxp_descriptor {
 
 #define MXP__DESCRIPTOR_NONE ((mxp_descriptor){.fd = -1})
 
-// Remembers which file `fd` is. One that cannot be looked at is closed. False: errno says why.
-bool mxp__descriptor_take(mxp_descriptor *descriptor, int fd);
+// Remembers which file `fd` is, that `path` has just been opened with. False: errno says why;
+// EBADF: the program has closed it, and perhaps opened another file of that number, which is left
+// alone.
+bool mxp__descriptor_take(mxp_descriptor *descriptor, int fd, const char *path);
 // Gives it a number that a program is not likely to get for its next file, nor to expect there.
 void mxp__descriptor_put_away(mxp_descriptor *descriptor);
 // Whether the number is still this file, opened the same way. Leaves errno alone.

@@ -49,7 +49,7 @@ bool mxp__new_file_make(mxp_new_file *file, unsigned mode)
 {
     int fd = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY,
                   (mode_t)mode);
-    if (fd >= 0 && mxp__descriptor_take(&file->descriptor, fd)) {
+    if (fd >= 0 && mxp__descriptor_take(&file->descriptor, fd, file->temporary)) {
         return true;
     }
     int reason = errno;

@@ -231,9 +231,35 @@ static void a_pipe_needs_a_reader_that_reads(void **state)
     count_files(true);
 }
 
+// As when another thread closes all descriptors between an open and what comes after it.
+static void a_number_that_was_taken_away_at_once_is_left_to_its_new_owner(void **state)
+{
+    (void)state;
+    put("program", "theirs");
+    put("ours", "ours");
+    mxp_descriptor taken;
+    int theirs = open("program", O_RDWR);
+    assert_false(mxp__descriptor_take(&taken, theirs, "ours"));
+    assert_int_equal(errno, EBADF);
+    assert_int_equal(taken.fd, -1);
+    assert_true(mxp__descriptor_take(&taken, open("ours", O_RDWR), "ours"));
+    int number = taken.fd;
+    assert_int_equal(dup2(theirs, number), number);
+    mxp__descriptor_put_away(&taken);
+    assert_int_equal(taken.fd, number);
+    assert_true(fcntl(number, F_GETFD) >= 0);
+    mxp__descriptor_close(&taken);
+    assert_true(fcntl(number, F_GETFD) >= 0);
+    assert_true(fcntl(theirs, F_GETFD) >= 0);
+    close(number);
+    close(theirs);
+    count_files(true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_number_that_was_taken_away_at_once_is_left_to_its_new_owner),
         cmocka_unit_test(a_file_appears_under_its_name_when_it_is_complete),
         cmocka_unit_test(what_is_not_published_is_removed),
         cmocka_unit_test(a_name_that_is_taken_stays_if_that_is_asked_for),
