@@ -342,6 +342,7 @@ void mxp__store_finish(mxp_store_end *end)
     mxp_recording_file *store = mxp__store_active;
     if (store != NULL) {
         leave(end);
+        mxp__store_wait_ahead();
         end->damaged = mxp__store_is_damaged(store);
         end->descriptor = mxp__mapped_file_give_descriptor(&store->file);
         release(store);
@@ -354,6 +355,7 @@ void mxp__store_finish(mxp_store_end *end)
 void mxp__store_fork_child(void)
 {
     mxp__rescue_fork_child();
+    mxp__store_room_fork_child();
     if (mxp__store_active != NULL) {
         forget(mxp__store_active);
         mxp__store_active = NULL;

@@ -9,8 +9,9 @@
 // taken out of it there.
 //
 // Opening, finishing and leaving happen under the drain lock while nobody records (mxp__hold).
-// Taking room takes the pool lock for a few instructions, and now and then for the system to extend
-// the file.
+// Taking room takes the pool lock for a few instructions. That the system extends the file is
+// asked for beside it, by one thread at a time, ahead of time where the session has a background
+// thread.
 #ifndef MXP_PROF_STORE_H
 #define MXP_PROF_STORE_H
 
@@ -41,6 +42,9 @@ void mxp__store_settle(void);
 void mxp__store_home_standing(void);
 // A newer CLOCK section of MXP__STORE_CLOCK_BYTES; one of another length is not taken.
 void mxp__store_put_clock(const void *section, size_t size_bytes);
+// Has the system extend the open file, so that no recording thread needs to: as much as was used
+// since the last call, within bounds. For the background thread, with no lock held.
+void mxp__store_keep_ahead(void);
 
 // Ends the file; recording goes on in memory. What is left is to write the tables and END from
 // `offset` on, to cut the file behind them and to close the descriptor. Until then it is as after a

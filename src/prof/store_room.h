@@ -13,6 +13,7 @@ typedef struct mxp_recording_file {
     struct mxp_recording_file *next;  // ended before, still mapped
     mxp_mapped_file file;
     uint64_t used_bytes;  // sections end here; under the pool lock
+    uint64_t looked_at_bytes;  // what was used when the file was last made longer ahead of time
     uint64_t chunks;  // taken and not given back, and one while it is open (atomic)
     uint64_t free_blocks;  // room of threads that are gone, for a ring; linked; under the pool lock
     unsigned clock_turn;  // which CLOCK section is written next
@@ -41,6 +42,10 @@ static inline bool mxp__store_file_holds(const mxp_recording_file *store, const 
 
 // Room of whole pages, with the header of a section whose content is zeros. Null: there is none.
 mxp_section *mxp__store_take_room(mxp_recording_file *store, unsigned type, uint64_t size_bytes);
+
+// Who makes the open file longer ahead of time does so no more: once none is open.
+void mxp__store_wait_ahead(void);
+void mxp__store_room_fork_child(void);
 
 // What a file begins with. False: no room for it.
 bool mxp__store_fill(mxp_recording_file *store, const mxp_file_header *header, const void *sections,

@@ -57,6 +57,9 @@ static void care(mxp_session *session, uint64_t now_ns)
         mxp__record_file_sync();
     }
     session->writer.last_care_ns = now_ns;
+    mxp__unlock(&session->lock);  // nobody waits for a disk
+    mxp__store_keep_ahead();
+    mxp__lock(&session->lock);
 }
 
 static uint64_t due_ns(const mxp_session *session)

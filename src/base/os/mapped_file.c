@@ -220,7 +220,9 @@ static int reserve(mxp_mapped_file *file, uint64_t to)
     } while (error == EINTR);
     if (error == EOPNOTSUPP || error == EINVAL || error == ENOSYS) {
         error = write_zeros(file, from, to);
-        file->prepared_bytes = error == 0 ? to : file->prepared_bytes;
+        if (error == 0) {
+            __atomic_store_n(&file->prepared_bytes, to, __ATOMIC_RELEASE);
+        }
     }
     return error;
 }
@@ -234,7 +236,7 @@ bool mxp__mapped_file_reserve(mxp_mapped_file *file, uint64_t size_bytes)
     bool reserved = size_bytes <= file->limit_bytes && within_file_limit(size_bytes) &&
                     reserve(file, size_bytes) == 0;
     if (reserved) {
-        __atomic_store_n(&file->reserved_bytes, size_bytes, __ATOMIC_RELAXED);
+        __atomic_store_n(&file->reserved_bytes, size_bytes, __ATOMIC_RELEASE);
     }
     errno = saved;
     return reserved;
@@ -246,7 +248,7 @@ void mxp__mapped_file_prepare(mxp_mapped_file *file, uint64_t from, uint64_t to)
     from = from > file->prepared_bytes ? from : file->prepared_bytes;
     if (from < to) {
         (void)write_zeros(file, from, to);
-        file->prepared_bytes = to;
+        __atomic_store_n(&file->prepared_bytes, to, __ATOMIC_RELEASE);
     }
     errno = saved;
 }

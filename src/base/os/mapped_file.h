@@ -17,8 +17,8 @@ typedef struct mxp_mapped_file {
     char *path;  // absolute
     char *base;  // address of the file's first byte
     uint64_t limit_bytes;  // of the mapping: the file never grows beyond it
-    uint64_t reserved_bytes;  // the file's length; what lies beyond must not be touched
-    uint64_t prepared_bytes;  // zeros were written up to here
+    uint64_t reserved_bytes;  // atomic: the file's length; what lies beyond must not be touched
+    uint64_t prepared_bytes;  // atomic: zeros were written up to here
     bool unlocked;  // opened again, and the lock is not had again yet
 } mxp_mapped_file;
 
