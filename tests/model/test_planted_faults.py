@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the model finds what it is for: the profiler is built with a fault in it, and random programs must then
+disagree. MXPROF_TEST_LONG=1, because each fault is a build of its own."""
+import os
+
+import pytest
+
+import planted
+import test_session_model
+
+FAULTS = {
+    "what is pending at a rename is dropped": (
+        "src/session/configure.c",
+        "        mxp__dump_write_in_turn(session);\n",
+        """        mxp_source *dropped = NULL;
+        if (mxp__live_open(MXP__CONSUMER_FILE, &dropped) == MXP_OK) {
+            mxp__live_consume(MXP__CONSUMER_FILE, dropped);
+            mxp__source_close(dropped);
+        }
+"""),
+    "a counter keeps the value before the last one": (
+        "src/export/aggregate_counters.c", "    row->last = value;\n",
+        "    row->last = row->count % 2 == 0 ? row->last : value;\n"),
+    "a ring forgets what made room": (
+        "src/prof/ring.c", "    ring.overwritten += records;\n", "    ring.overwritten += records / 2;\n"),
+}
+
+pytestmark = pytest.mark.skipif(os.environ.get("MXPROF_TEST_LONG") != "1", reason="MXPROF_TEST_LONG=1")
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_model_finds(fault, tmp_path, monkeypatch):
+    (tmp_path / "tree").mkdir()
+    made = planted.build(tmp_path / "tree", *FAULTS[fault])
+    monkeypatch.setenv("LD_PRELOAD", str(made / "libmxprof.so"))
+    failed = []
+    for first in range(1, 101, 10):
+        failed = failed or test_session_model.failures(range(first, first + 10), tmp_path)
+    assert failed, "100 programs found nothing"
+    assert all("Mismatch" in each for each in failed), "\n".join(failed)
