@@ -79,8 +79,10 @@ void mxp__realloc_fork_parent(void)
     pthread_rwlock_unlock(&fork_lock);
 }
 
+// This thread has the lock and gives it; those who waited for it are not there, but counted in it.
 void mxp__realloc_fork_child(void)
 {
+    pthread_rwlock_unlock(&fork_lock);
     fork_lock = (pthread_rwlock_t)PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
     guarded = 0;
 }
