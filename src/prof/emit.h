@@ -96,12 +96,9 @@ static inline bool mxp__emit_enter(mxp_emit *emit, uint32_t classes, uint64_t no
     return true;
 }
 
-// mxp__emit_enter and room for a record of `units`.
-static inline bool mxp__emit_open_at(mxp_emit *emit, uint32_t classes, unsigned units, uint64_t now)
+// Room for a record of `units`, after mxp__emit_enter. False: that is left again, the loss counted.
+static inline bool mxp__emit_take_room(mxp_emit *emit, unsigned units)
 {
-    if (!mxp__emit_enter(emit, classes, now)) {
-        return false;
-    }
     emit->words = mxp__emit_room(emit->self, units, emit->now);
     if (__builtin_expect(emit->words == NULL, 0)) {
         mxp__thread_lose(emit->self, MXP_LOSS_MEMORY_FULL, 1, emit->now);
@@ -109,6 +106,12 @@ static inline bool mxp__emit_open_at(mxp_emit *emit, uint32_t classes, unsigned 
         return false;
     }
     return true;
+}
+
+// mxp__emit_enter and mxp__emit_take_room.
+static inline bool mxp__emit_open_at(mxp_emit *emit, uint32_t classes, unsigned units, uint64_t now)
+{
+    return mxp__emit_enter(emit, classes, now) && mxp__emit_take_room(emit, units);
 }
 
 static inline bool mxp__emit_open(mxp_emit *emit, uint32_t classes, unsigned units)

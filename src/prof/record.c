@@ -14,11 +14,11 @@
 // As mxp__emit_open; statistics need no room.
 static bool open_sample(mxp_emit *emit, uint32_t classes, unsigned units)
 {
-    if (!mxp__rec.limits.statistics_only) {
-        return mxp__emit_open(emit, classes, units);
+    if (!mxp__emit_enter(emit, classes, 0)) {
+        return false;
     }
-    emit->words = NULL;
-    return mxp__emit_enter(emit, classes, 0);
+    emit->words = NULL;  // what is asked for may change in a hold, which waits for us from here on
+    return mxp__rec.limits.statistics_only || mxp__emit_take_room(emit, units);
 }
 
 static void close_statistics(const mxp_emit *emit, uint32_t name, unsigned type, uint64_t bits)
