@@ -318,9 +318,22 @@ static void record_on_threads(void)
     raise(SIGKILL);
 }
 
+// In a child of several threads ThreadSanitizer keeps a signal for later, which never comes.
+static bool handles_signals_in_children(void)
+{
+#if defined(__SANITIZE_THREAD__)
+    return false;
+#else
+    return true;
+#endif
+}
+
 static void the_first_record_of_a_child_is_in_its_file(void **state)
 {
     (void)state;
+    if (!handles_signals_in_children()) {
+        skip();
+    }
     start(0);
     record(in_parent, 1);
     pid_t in_handler = fork_and_wait(record_in_a_handler);
@@ -352,6 +365,9 @@ static void take_a_snapshot_as_a_daemon(void)
 static void a_daemon_takes_snapshots(void **state)
 {
     (void)state;
+    if (!handles_signals_in_children()) {
+        skip();
+    }
     mxp_config config;
     session = mxp_session_get();
     mxp_config_init(&config);
