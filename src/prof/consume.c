@@ -59,9 +59,10 @@ static bool is_embedded(mxp_thread *thread, const mxp_chunk_header *chunk)
 static void recycle_chunks(mxp_thread *thread)
 {
     mxp_chunk_header *next;
-    while (!mxp__ring_is_on() && (next = mxp__chunk_next(thread->first)) != NULL &&
-           passed_by_all(thread, thread->first)) {
-        mxp_chunk_header *chunk = thread->first;
+    mxp_chunk_header *chunk = mxp__thread_oldest(thread);
+    for (; !mxp__ring_is_on() && (next = mxp__chunk_next(chunk)) != NULL &&
+           passed_by_all(thread, chunk);
+         chunk = next) {
         thread->first = next;
         if (!is_embedded(thread, chunk)) {
             mxp__store_give_chunk(chunk);
@@ -74,10 +75,11 @@ static bool is_drained(mxp_thread *thread)
     if (mxp__ring_is_on()) {
         return mxp__ring_is_past(thread) && thread->stats == NULL;
     }
-    if (mxp__chunk_next(thread->first) != NULL || thread->stats != NULL) {
+    const mxp_chunk_header *oldest = mxp__thread_oldest(thread);
+    if (mxp__chunk_next(oldest) != NULL || thread->stats != NULL) {
         return false;
     }
-    const uint64_t *end = mxp__chunk_filled_to(thread, thread->first);
+    const uint64_t *end = mxp__chunk_filled_to(thread, oldest);
     bool drained = thread->counted.at == end;
     for (int i = 0; i < MXP__CONSUMERS; i++) {
         drained = drained && (!mxp__rec.consumer_active[i] || thread->position[i].at == end);

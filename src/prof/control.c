@@ -11,6 +11,7 @@
 #include "base/os/os.h"
 #include "base/setting.h"
 #include "prof/emit.h"
+#include "prof/mend.h"
 #include "prof/names.h"
 #include "prof/pool.h"
 #include "prof/ring.h"
@@ -173,6 +174,7 @@ void mxp__hold(void)
     }
     __atomic_fetch_or(&mxp_control.gate, MXP_GATE_HOLD, __ATOMIC_SEQ_CST);
     quiesce();
+    mxp__mend_threads();
 }
 
 void mxp__release(void)

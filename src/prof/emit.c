@@ -173,7 +173,9 @@ uint64_t *mxp__emit_room_slow(mxp_thread *self, unsigned units, uint64_t now)
         bool slow = mxp__rec.limits.statistics_only || self->announce != 0;
         uint64_t *limit = slow ? NULL : self->chunk_end;
         __atomic_store_n(&self->hot.limit, limit, __ATOMIC_SEQ_CST);
-        if (mxp__thread_is_silent(self)) {  // pairs with mxp__thread_silence
+        // Pairs with mxp__thread_silence. One whose page was saved meanwhile knows how far its old
+        // chunk went, and not where the new one is.
+        if (mxp__thread_is_silent(self) || mxp__thread_begins_anew(self)) {
             __atomic_store_n(&self->hot.limit, NULL, __ATOMIC_RELAXED);
         }
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// See ring.h. The queue is linked through the checksum of the chunks' headers, which nothing else
-// uses in memory.
+// See ring.h.
 #include "prof/ring.h"
 
 #include "prof/pool.h"
+#include "prof/ring_queue.h"
 #include "prof/silent.h"
 #include "prof/standing.h"
 #include "prof/store.h"
@@ -14,15 +14,9 @@ static struct {
     bool on;  // atomic: changed while nobody records
     // Under the pool lock, or while nobody records.
     uint32_t pins;
-    mxp_chunk_header *oldest, *newest;
     uint64_t overwritten;  // records that made room since the profile began
     mxp_chunk_header *foreign;  // of a store that was left: to be given back under the drain lock
 } ring;
-
-static mxp_chunk_header *chunk_of(uint64_t link)
-{
-    return (mxp_chunk_header *)(uintptr_t)link;
-}
 
 bool mxp__ring_is_on(void)
 {
@@ -47,17 +41,6 @@ void mxp__ring_unpin(void)
 }
 
 // ---- the queue ---------------------------------------------------------------------------------
-static void append(mxp_chunk_header *chunk)
-{
-    chunk->section.checksum = 0;
-    if (ring.newest != NULL) {
-        ring.newest->section.checksum = (uintptr_t)chunk;
-    } else {
-        ring.oldest = chunk;
-    }
-    ring.newest = chunk;
-}
-
 // A silent thread queues what it has closed when it answers. The one before those that are kept for
 // it may be gone by now.
 static void append_later(mxp_thread *thread, mxp_chunk_header *chunk)
@@ -76,13 +59,13 @@ static bool was_left_behind(const mxp_thread *thread, const mxp_chunk_header *ch
 void mxp__ring_add(mxp_thread *thread, mxp_chunk_header *chunk)
 {
     if (!mxp__ring_is_on() || chunk == mxp__thread_first_chunk(thread) ||
-        !mxp__spin_lock(&mxp__pool_lock)) {
+        mxp__rescue_is_lost(chunk) || !mxp__spin_lock(&mxp__pool_lock)) {
         return;
     }
     if (mxp__thread_is_silent(thread)) {
         append_later(thread, chunk);
     } else if (!was_left_behind(thread, chunk)) {
-        append(chunk);
+        mxp__queue_add(chunk);
     }
     mxp__spin_unlock(&mxp__pool_lock);
 }
@@ -175,7 +158,8 @@ static void empty_embedded(mxp_thread *thread)
 }
 
 // The chunk is the oldest of its thread, but for an embedded one before it. An exited thread whose
-// last chunk goes has that one left, empty.
+// last chunk goes has that one left, empty. If the file is emptied just now, what we know of the
+// thread is of before.
 static void unlink_chunk(mxp_thread *thread, mxp_chunk_header *chunk)
 {
     mxp_chunk_header *next = mxp__chunk_next(chunk);
@@ -183,6 +167,9 @@ static void unlink_chunk(mxp_thread *thread, mxp_chunk_header *chunk)
         empty_embedded(thread);
     }
     count_dropped(thread, chunk);
+    if (mxp__rescue_is_lost(chunk)) {
+        return;
+    }
     thread->first = next;
     if (next == NULL) {
         thread->first = thread->current = mxp__thread_first_chunk(thread);
@@ -199,23 +186,30 @@ static uint64_t oldest_base(void)
 {
     uint64_t oldest = UINT64_MAX;
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
-        uint64_t base = __atomic_load_n(&thread->first->base_ticks, __ATOMIC_RELAXED);
+        uint64_t base = __atomic_load_n(&mxp__thread_oldest(thread)->base_ticks, __ATOMIC_RELAXED);
         oldest = base < oldest ? base : oldest;
     }
     return oldest;
 }
 
-static mxp_chunk_header *pop(void)
+// A thread that has begun anew does not have its older chunks any more.
+static mxp_thread *owner_of(const mxp_chunk_header *chunk)
 {
-    mxp_chunk_header *chunk = ring.oldest;
-    ring.oldest = chunk_of(chunk->section.checksum);
-    if (ring.oldest == NULL) {
-        ring.newest = NULL;
-    }
     mxp_thread *thread = mxp__rescue_is_lost(chunk) ? NULL : mxp__threads();
     while (thread != NULL && thread->index != chunk->thread) {
         thread = thread->next;
     }
+    const mxp_chunk_header *each = thread != NULL ? mxp__thread_oldest(thread) : NULL;
+    while (each != NULL && each != chunk) {
+        each = mxp__chunk_next(each);
+    }
+    return each != NULL ? thread : NULL;
+}
+
+static mxp_chunk_header *pop(void)
+{
+    mxp_chunk_header *chunk = mxp__queue_take();
+    mxp_thread *thread = chunk != NULL ? owner_of(chunk) : NULL;
     if (thread != NULL) {
         fold(thread, chunk, true);
         unlink_chunk(thread, chunk);
@@ -231,8 +225,8 @@ static mxp_chunk_header *pop(void)
 
 static mxp_chunk_header *take_locked(void)
 {
-    while (ring.pins == 0 && ring.oldest != NULL) {
-        mxp_chunk_header *chunk = pop();
+    mxp_chunk_header *chunk;
+    while (ring.pins == 0 && (chunk = pop()) != NULL) {
         if (mxp__rescue_is_lost(chunk)) {
             continue;
         }
@@ -256,7 +250,7 @@ void mxp__ring_tidy(void)
     ring.foreign = NULL;
     mxp__spin_unlock(&mxp__pool_lock);
     while (chunk != NULL) {
-        mxp_chunk_header *next = chunk_of(chunk->next);
+        mxp_chunk_header *next = mxp__chunk_next(chunk);
         mxp__store_give_chunk(chunk);
         chunk = next;
     }
@@ -274,17 +268,18 @@ mxp_chunk_header *mxp__ring_take(void)
 
 bool mxp__ring_is_past(mxp_thread *thread)
 {
-    if (thread->first != mxp__thread_first_chunk(thread) ||
-        mxp__chunk_next(thread->first) != NULL) {
+    const mxp_chunk_header *oldest = mxp__thread_oldest(thread);
+    if (oldest != mxp__thread_first_chunk(thread) || mxp__chunk_next(oldest) != NULL) {
         return false;
     }
-    if (thread->hot.cursor == mxp__chunk_words(thread->first)) {
+    if (thread->hot.cursor == mxp__chunk_words(oldest)) {
         return true;
     }
     if (!mxp__spin_lock(&mxp__pool_lock)) {
         return false;
     }
-    bool past = ring.oldest != NULL && thread->end_ticks < ring.oldest->base_ticks;
+    const mxp_chunk_header *queued = mxp__queue_oldest();
+    bool past = queued != NULL && thread->end_ticks < queued->base_ticks;
     mxp__spin_unlock(&mxp__pool_lock);
     return past;
 }
@@ -299,13 +294,13 @@ static bool may_be_queued(const mxp_thread *thread, const mxp_chunk_header *chun
 
 static void add_closed_chunks(mxp_thread *thread)
 {
-    mxp_chunk_header *next, *chunk = thread->first;
+    mxp_chunk_header *next, *chunk = mxp__thread_oldest(thread);
     if (!mxp__spin_lock(&mxp__pool_lock)) {
         return;
     }
     for (; (next = mxp__chunk_next(chunk)) != NULL && may_be_queued(thread, chunk); chunk = next) {
         if (chunk != mxp__thread_first_chunk(thread)) {
-            append(chunk);
+            mxp__queue_add(chunk);
         }
     }
     mxp__spin_unlock(&mxp__pool_lock);
@@ -317,7 +312,7 @@ void mxp__ring_set(bool on)
         return;
     }
     __atomic_store_n(&ring.on, on, __ATOMIC_RELAXED);
-    ring.oldest = ring.newest = NULL;
+    mxp__queue_clear();
     for (mxp_thread *thread = mxp__threads(); thread != NULL && on; thread = thread->next) {
         add_closed_chunks(thread);
     }
@@ -326,7 +321,7 @@ void mxp__ring_set(bool on)
 void mxp__ring_empty(mxp_thread *thread)
 {
     mxp__thread_count_records(thread);
-    for (mxp_chunk_header *chunk = thread->first, *next; chunk != NULL; chunk = next) {
+    for (mxp_chunk_header *chunk = mxp__thread_oldest(thread), *next; chunk != NULL; chunk = next) {
         next = mxp__chunk_next(chunk);
         if (next != NULL) {
             fold(thread, chunk, false);
@@ -345,7 +340,7 @@ void mxp__ring_empty(mxp_thread *thread)
 static void fold_all(void)
 {
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
-        for (mxp_chunk_header *chunk = thread->first, *next;
+        for (mxp_chunk_header *chunk = mxp__thread_oldest(thread), *next;
              (next = mxp__thread_chunk_after(thread, chunk)) != NULL; chunk = next) {
             fold(thread, chunk, false);
         }
@@ -361,12 +356,11 @@ static void fold_all(void)
 
 void mxp__ring_forget(void)
 {
-    ring.oldest = ring.newest = NULL;
+    mxp__queue_clear();
     fold_all();
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
-        mxp_chunk_header *next;
-        while ((next = mxp__thread_chunk_after(thread, thread->first)) != NULL) {
-            mxp_chunk_header *chunk = thread->first;
+        mxp_chunk_header *next, *chunk = mxp__thread_oldest(thread);
+        for (; (next = mxp__thread_chunk_after(thread, chunk)) != NULL; chunk = next) {
             thread->first = next;
             if (chunk != mxp__thread_first_chunk(thread)) {
                 mxp__store_give_chunk(chunk);
@@ -385,7 +379,8 @@ void mxp__ring_forget(void)
 
 void mxp__ring_fork_child(void)
 {
-    ring.oldest = ring.newest = ring.foreign = NULL;
+    mxp__queue_clear();
+    ring.foreign = NULL;
     ring.pins = 1;
     ring.overwritten = 0;
     mxp__standing_home(NULL);

@@ -4,6 +4,7 @@
 #include "prof/pool.h"
 #include "prof/ring.h"
 #include "prof/store.h"
+#include "prof/store_rescue.h"
 #include "prof/walk.h"
 
 static uint64_t unanswered;  // atomic
@@ -53,7 +54,8 @@ static bool take_closed(mxp_thread *thread, uint64_t word)
 static uint64_t count_late(mxp_thread *thread, const uint64_t *from, const uint64_t *to)
 {
     uint64_t count = 0;
-    for (; from < to; from += 2 * (*from >> 8 & 0xff)) {
+    uint64_t units;
+    for (; from < to && (units = *from >> 8 & 0xff) != 0; from += 2 * units) {  // 0: lost
         unsigned kind = *from & 0xff;
         count += kind != MXP_KIND_VARIABLES && kind != MXP_KIND_META && !take_closed(thread, *from);
     }
@@ -67,12 +69,14 @@ static const uint64_t *end_of(const mxp_thread *thread, const mxp_chunk_header *
                                     : words + chunk->section.payload_bytes / sizeof *words;
 }
 
-// Its records end at `answered` again; later chunks are empty. How many they were.
+// Its records end at `answered` again; later chunks are empty. How many they were. Those of a file
+// that was emptied end in zeros: then the thread begins anew.
 static uint64_t take_back(mxp_thread *thread)
 {
     uint64_t count = 0;
     const uint64_t *from = thread->answered.at;
-    for (mxp_chunk_header *chunk = thread->answered.chunk;; chunk = mxp__chunk_next(chunk)) {
+    for (mxp_chunk_header *chunk = thread->answered.chunk;
+         chunk != NULL && !mxp__rescue_is_lost(chunk);) {
         count += count_late(thread, from, end_of(thread, chunk));
         uint64_t kept = (uint64_t)(from - mxp__chunk_words(chunk));
         if (chunk == thread->current) {
@@ -81,8 +85,10 @@ static uint64_t take_back(mxp_thread *thread)
             return count;
         }
         __atomic_store_n(&chunk->section.payload_bytes, kept * sizeof *from, __ATOMIC_RELEASE);
-        from = mxp__chunk_words(mxp__chunk_next(chunk));
+        chunk = mxp__chunk_next(chunk);
+        from = chunk != NULL ? mxp__chunk_words(chunk) : NULL;
     }
+    return count;
 }
 
 // The chunk is left, since it may be in a file that has ended.

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "prof/mend.h"
 #include "prof/names.h"
 #include "prof/pool.h"
 #include "prof/readers.h"
@@ -118,6 +119,11 @@ bool mxp__store_has_filed(const mxp_thread *thread, const mxp_chunk_header *chun
 {
     return chunk->sequence < thread->filed_to ||
            (mxp__store_active != NULL && chunk->sequence >= thread->entered_at);
+}
+
+bool mxp__store_is_in_file(const mxp_chunk_header *chunk)
+{
+    return mxp__store_file_holds(__atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE), chunk);
 }
 
 bool mxp__store_is_own(const mxp_chunk_header *chunk)
@@ -232,7 +238,7 @@ static void enter(mxp_recording_file *store)
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         bool left_out = mxp__thread_is_left_out(thread);
         const mxp_chunk_header *last = left_out ? thread->answered.chunk : thread->current;
-        thread->entered_at = last->sequence + 1;
+        thread->entered_at = last != NULL ? last->sequence + 1 : 0;
         if (__atomic_load_n(&thread->exited, __ATOMIC_ACQUIRE) == 0 && !left_out) {
             mxp__store_home_running(store, thread);
             mxp__store_leave_chunk(thread);
@@ -305,7 +311,8 @@ static void leave_thread(mxp_thread *thread)
 {
     if (mxp__thread_is_left_out(thread)) {
         mxp__store_strand(thread);
-        thread->filed_to = thread->answered.chunk->sequence + 1;
+        const mxp_chunk_header *last = thread->answered.chunk;
+        thread->filed_to = last != NULL ? last->sequence + 1 : 0;
         return;
     }
     mxp__thread_close_chunk(thread);
@@ -322,6 +329,7 @@ static void leave(mxp_store_end *end)
         leave_thread(thread);
     }
     mxp_recording_file *store = mxp__store_active;
+    mxp__mend_threads();  // it may have been emptied while they left
     mxp__standing_home(NULL);
     mxp__names_lock();  // nobody adds one to it any more
     count_sections(store, end);

@@ -35,6 +35,7 @@ bool mxp__store_was_emptied(void);
 bool mxp__store_has_filed(const mxp_thread *thread, const mxp_chunk_header *chunk);
 const void *mxp__store_current(void);  // the open file, to be compared only; null: none
 bool mxp__store_is_own(const mxp_chunk_header *chunk);  // of where chunks now come from
+bool mxp__store_is_in_file(const mxp_chunk_header *chunk);  // the open one
 int mxp__store_copy(const mxp_block *block);  // MXP_EIO: the file is full
 // What was recorded is written, or copied: a ring begins anew.
 void mxp__store_settle(void);

@@ -29,7 +29,7 @@ static mxp_recording_file *files[FILES];  // atomic; one that is damaged stays
 static int file_count;  // atomic: places that were ever used
 static home *parts[PARTS];  // atomic
 static uint32_t part_count, homes_used, turn;  // atomic
-static uint32_t any_lost;  // atomic
+static uint32_t turns;  // atomic; of rescues: begun and ended
 static uint64_t lost_records;  // atomic
 
 // ---- files -------------------------------------------------------------------------------------
@@ -45,10 +45,14 @@ static mxp_recording_file *file_at(const void *place)
     return NULL;
 }
 
+uint32_t mxp__rescue_turns(void)
+{
+    return __atomic_load_n(&turns, __ATOMIC_ACQUIRE);
+}
+
 bool mxp__rescue_is_lost(const void *chunk)
 {
-    return __atomic_load_n(&any_lost, __ATOMIC_ACQUIRE) != 0 &&
-           mxp__store_is_damaged(file_at(chunk));
+    return mxp__rescue_turns() != 0 && mxp__store_is_damaged(file_at(chunk));
 }
 
 uint64_t mxp__rescue_lost_records(void)
@@ -63,6 +67,14 @@ static bool wait_for(const uint32_t *state)
         mxp__os_yield();
     }
     return now == SAVED;
+}
+
+bool mxp__rescue_is_over(const mxp_recording_file *store)
+{
+    if (store != NULL) {
+        wait_for(&store->damaged);
+    }
+    return mxp__store_is_damaged(store);
 }
 
 // ---- threads -----------------------------------------------------------------------------------
@@ -250,9 +262,10 @@ static bool save_file(mxp_recording_file *store)
     uint32_t whole = WHOLE;
     if (__atomic_compare_exchange_n(&store->damaged, &whole, BEING_SAVED, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_RELAXED)) {
-        __atomic_store_n(&any_lost, 1, __ATOMIC_RELEASE);
+        __atomic_fetch_add(&turns, 1, __ATOMIC_RELEASE);
         bool saved = save_all(store);
         __atomic_store_n(&store->damaged, saved ? SAVED : LOST, __ATOMIC_RELEASE);
+        __atomic_fetch_add(&turns, 1, __ATOMIC_RELEASE);
     }
     return wait_for(&store->damaged);
 }
@@ -268,8 +281,7 @@ static bool rescue(void *place)
     store = __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
     bool saved = noted != NULL && store != NULL && save_file(store) && save_home(noted) &&
                  wait_for(&noted->state);
-    return saved ||
-           (__atomic_load_n(&any_lost, __ATOMIC_ACQUIRE) != 0 && mxp__os_is_readable(place));
+    return saved || (mxp__rescue_turns() != 0 && mxp__os_is_readable(place));
 }
 
 // ---- without a signal --------------------------------------------------------------------------

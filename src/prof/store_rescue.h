@@ -32,6 +32,10 @@ static inline bool mxp__store_is_damaged(const mxp_recording_file *store)
 bool mxp__rescue_check(mxp_recording_file *store);
 void mxp__rescue_page(mxp_thread *thread);
 
+// Waits for the end of a rescue that another thread is at. Whether there was one.
+bool mxp__rescue_is_over(const mxp_recording_file *store);
+uint32_t mxp__rescue_turns(void);  // another number after each beginning and end of a rescue
+
 // Whether the chunk was in a file that is damaged: it is zeros, and nobody's.
 bool mxp__rescue_is_lost(const void *chunk);
 uint64_t mxp__rescue_lost_records(void);  // those that had been counted, of all such files

@@ -151,9 +151,11 @@ void mxp__store_home_running(mxp_recording_file *store, mxp_thread *thread)
 
 void mxp__store_strand(mxp_thread *thread)
 {
-    const mxp_position *answered = &thread->answered;
-    answered->chunk->section.payload_bytes =
-        (uint64_t)(answered->at - mxp__chunk_words(answered->chunk)) * sizeof(uint64_t);
+    const mxp_position answered = thread->answered;
+    if (answered.chunk != NULL) {
+        answered.chunk->section.payload_bytes =
+            (uint64_t)(answered.at - mxp__chunk_words(answered.chunk)) * sizeof(uint64_t);
+    }
     thread->stranded = thread->stranded != 0 || thread->home != 0;
     thread->home = 0;
     thread->home_whole = 0;
@@ -176,7 +178,7 @@ bool mxp__store_leave(mxp_thread *thread, bool keep)
     char content[MXP__THREAD_BLOCK_BYTES];
     bool was_damaged;
     do {  // what was there at one moment
-        was_damaged = mxp__store_is_damaged(mxp__store_active);
+        was_damaged = mxp__rescue_is_over(mxp__store_active);
         copy_words(content, block, sizeof content);
     } while (mxp__store_is_damaged(mxp__store_active) != was_damaged);
     uint64_t home = thread->home;

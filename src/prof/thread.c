@@ -410,9 +410,13 @@ void mxp__thread_release(mxp_thread *thread)
         return;
     }
     mxp_thread **link = &threads.list, *before = NULL;
-    while (*link != thread) {
+    while (*link != NULL && *link != thread) {
         before = *link;
         link = &before->next;
+    }
+    if (*link == NULL) {  // a page before it has just come back as zeros
+        mxp__spin_unlock(&mxp__pool_lock);
+        return;
     }
     __atomic_store_n(link, thread->next, __ATOMIC_RELEASE);
     __atomic_fetch_add(&threads.orphans, thread->hot.depth, __ATOMIC_RELAXED);

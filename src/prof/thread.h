@@ -112,6 +112,14 @@ static inline uint64_t *mxp__chunk_words(const mxp_chunk_header *chunk)
     return (uint64_t *)(uintptr_t)(chunk + 1);
 }
 
+// The oldest chunk of the thread; the embedded one if its page has just come back as zeros, in a
+// file that another program has emptied.
+static inline mxp_chunk_header *mxp__thread_oldest(mxp_thread *thread)
+{
+    mxp_chunk_header *first = thread->first;
+    return first != NULL ? first : mxp__thread_first_chunk(thread);
+}
+
 // The thread's next chunk. Who sees it also sees how far this one goes (pairs with
 // mxp__thread_new_chunk).
 static inline mxp_chunk_header *mxp__chunk_next(const mxp_chunk_header *chunk)

@@ -30,10 +30,11 @@ const uint64_t *mxp__chunk_filled_to(mxp_thread *thread, const mxp_chunk_header 
     return is_here && !mxp__thread_begins_anew(thread) ? cursor : words;
 }
 
-mxp_position mxp__walk_start(const mxp_thread *thread, mxp_position position)
+mxp_position mxp__walk_start(mxp_thread *thread, mxp_position position)
 {
     if (position.chunk == NULL || mxp__rescue_is_lost(position.chunk)) {
-        position = (mxp_position){thread->first, mxp__chunk_words(thread->first)};
+        mxp_chunk_header *oldest = mxp__thread_oldest(thread);
+        position = (mxp_position){oldest, mxp__chunk_words(oldest)};
     }
     return position;
 }
@@ -60,7 +61,7 @@ int mxp__walk(mxp_thread *thread, mxp_position *position, const uint64_t *until,
             position->at = to;
         }
         mxp_chunk_header *next = mxp__thread_chunk_after(thread, position->chunk);
-        if (next == NULL || is_last) {
+        if (next == NULL || is_last || mxp__rescue_is_lost(position->chunk)) {
             return MXP_OK;
         }
         if (position->at == end_of(position->chunk)) {

@@ -11,7 +11,7 @@
 const uint64_t *mxp__chunk_filled_to(mxp_thread *thread, const mxp_chunk_header *chunk);
 
 // `position`, or the oldest record of the thread if it is nowhere yet.
-mxp_position mxp__walk_start(const mxp_thread *thread, mxp_position position);
+mxp_position mxp__walk_start(mxp_thread *thread, mxp_position position);
 
 // Calls `visit`, unless it is null, for each stretch of records from `position` on, until it
 // returns an error, which is returned. `until`: where the walk ends, which was the thread's cursor
