@@ -30,8 +30,6 @@ static void create(void)
     the_session.inherited = mxp__root_is_other();
     mxp_config_init(&the_session.config);
     the_session.wants_trace = mxp__config_take_trace(&the_session.config);
-    the_session.owns_strings =
-        mxp__config_own_strings(&the_session.config, mxp__output_absolute) == MXP_OK;
     the_session.config.classes = mxp__autostart_classes();
     if (mxp__clock_warning() != NULL) {
         fprintf(stderr, "mxprof: %s\n", mxp__clock_warning());
@@ -82,9 +80,24 @@ static void start_recorder(mxp_session *session, bool resumed)
     mxp__durations_resumed(on_ticks);
 }
 
+// The names of a session that nobody has configured. Not when it is created: that takes no memory,
+// because who sets an allocator does it before any is taken.
+static int own_names_locked(mxp_session *session)
+{
+    if (session->owns_strings) {
+        return MXP_OK;
+    }
+    int error = mxp__config_own_strings(&session->config, mxp__output_absolute);
+    session->owns_strings = error == MXP_OK;
+    return error;
+}
+
 int mxp__session_run_locked(mxp_session *session)
 {
-    int error = session->running ? MXP_OK : mxp__configure_recorder_locked(session);
+    int error = own_names_locked(session);
+    if (error == MXP_OK && !session->running) {
+        error = mxp__configure_recorder_locked(session);
+    }
     if (error != MXP_OK) {
         return error;
     }
