@@ -144,7 +144,14 @@ uint64_t mxp__meta(unsigned what, uint32_t name, uint64_t value, uint64_t second
 {
     mxp_emit emit;
     bool counts = what == MXP_META_STATE || what == MXP_META_THREAD_NAME;
-    if ((mxp__rec.limits.statistics_only && !counts) || !mxp__emit_open(&emit, classes, 2)) {
+    if (!mxp__emit_enter(&emit, classes, 0)) {
+        return 0;
+    }
+    if (mxp__rec.limits.statistics_only && !counts) {
+        mxp__emit_leave(emit.self);
+        return 0;
+    }
+    if (!mxp__emit_take_room(&emit, 2)) {
         return 0;
     }
     mxp__emit_meta(emit.words, what, name, value, second, emit.now);
