@@ -67,7 +67,8 @@ typedef struct mxp_config {
 void mxp_config_init(mxp_config *config);
 
 // Takes `config` over. Legal at any time, also while running: a changed file name finishes the old
-// file if anything was written to it, a file whose name stays goes on. Keeps state and recorded data.
+// file if anything was written to it, one whose name stays begins afresh with the next dump (a
+// recording file goes on). Keeps state and recorded data.
 // MXP_EVALUE: a member is out of range; nothing has changed. MXP_EIO while running with store FILE:
 // as mxp_session_run.
 int mxp_session_configure(mxp_session *session, const mxp_config *config);

@@ -112,26 +112,20 @@ static bool ends_files(const mxp_session *session, const mxp_config *next)
            (mxp__store_is_open() && !keeps_file(session, next));
 }
 
-static bool is_begun(const mxp_session *session)
-{
-    bool trace = session->chrome != NULL && mxp__chrome_file_started(session->chrome);
-    return trace || (session->native != NULL && !session->wants_trace);
-}
-
-// Ends those files of the configuration that is replaced which the next one gives another name; the
-// others go on. Where the writing fails, what is pending goes to the next file: nothing is lost.
+// Ends the files of the configuration that is replaced. Those of the same names begin afresh, as
+// MXNet's do; a recording file goes on.
 static int end_files_in_turn(mxp_session *session, const mxp_config *next)
 {
-    if (is_begun(session) && (other_trace(session, next) || other_native(session, next))) {
+    bool started = session->chrome != NULL && mxp__chrome_file_started(session->chrome);
+    bool native_alone = session->native != NULL && !session->wants_trace;
+    if ((other_trace(session, next) && started) || (other_native(session, next) && native_alone)) {
+        // Where this fails, what is pending goes to the new file instead: nothing is lost.
         mxp__dump_write_in_turn(session);
     }
     if (other_trace(session, next)) {
         mxp__children_add_in_turn(session);
-        mxp__files_close_in_turn(session);
-    } else if (other_native(session, next)) {
-        mxp__native_writer_close(session->native);
-        session->native = NULL;
     }
+    mxp__files_close_in_turn(session);
     bool ends = mxp__session_has_file() && !keeps_file(session, next);
     return ends ? mxp__record_file_end_in_turn(session) : MXP_OK;
 }
@@ -139,6 +133,7 @@ static int end_files_in_turn(mxp_session *session, const mxp_config *next)
 static int end_files_locked(mxp_session *session, const mxp_config *next)
 {
     if (!ends_files(session, next)) {
+        mxp__files_close_locked(session);
         return MXP_OK;
     }
     mxp__files_take_locked(session);

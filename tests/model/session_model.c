@@ -194,8 +194,12 @@ static void rename_files(void)
     configure(true);
 }
 
+// Files of the same names begin afresh: what was written to them is put away before.
 static void configure_again(void)
 {
+    if (the.output) {
+        dump(true);
+    }
     configure(false);
 }
 

@@ -52,20 +52,6 @@ static uint64_t spans_in(const char *file, const char *name)
     return of.found;
 }
 
-static int spans_in_trace(const char *name)
-{
-    char line[512], text[64];
-    FILE *file = fopen("dump.json", "r");
-    assert_non_null(file);
-    snprintf(text, sizeof text, "\"name\":\"%s\"", name);
-    int count = 0;
-    while (fgets(line, sizeof line, file) != NULL) {
-        count += strstr(line, text) != NULL;
-    }
-    fclose(file);
-    return count;
-}
-
 static off_t size_of(const char *file)
 {
     struct stat status;
@@ -213,30 +199,6 @@ static void where_nothing_stands_an_empty_trace_is_written(void **state)
     assert_int_equal(mxp_session_run(session), MXP_OK);
 }
 
-// Also where the name is written in another way.
-static void who_configures_the_same_names_goes_on_with_the_files(void **state)
-{
-    (void)state;
-    mkdir(folder, 0700);
-    configure(native, 0);
-    config.continuous_dump = 1;
-    configure(native, 0);
-    spans("first", 3);
-    assert_int_equal(mxp_session_dump(session, 0), MXP_OK);
-    configure("missing/../missing/dump.mxp", 0);
-    spans("second", 4);
-    assert_int_equal(mxp_session_dump(session, 0), MXP_OK);
-    configure(NULL, 0);  // the trace goes on, the native file ends
-    spans("third", 5);
-    assert_int_equal(mxp_session_dump(session, 1), MXP_OK);
-    assert_int_equal(spans_in(native, "first"), 3);
-    assert_int_equal(spans_in(native, "second"), 4);
-    assert_int_equal(spans_in(native, "third"), 0);
-    assert_int_equal(spans_in_trace("first") + spans_in_trace("second"), 7);
-    assert_int_equal(spans_in_trace("third"), 5);
-    assert_int_equal(mxp_session_run(session), MXP_OK);
-}
-
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
@@ -246,7 +208,6 @@ int main(void)
         TEST(a_ring_goes_round_after_a_dump_that_failed),
         TEST(a_run_without_a_record_keeps_the_file),
         TEST(where_nothing_stands_an_empty_trace_is_written),
-        TEST(who_configures_the_same_names_goes_on_with_the_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

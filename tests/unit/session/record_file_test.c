@@ -213,6 +213,19 @@ static void another_name_finishes_the_file_and_begins_the_next(void **state)
     assert_int_equal(second.spans, 200);
 }
 
+// "folder/../x" is x: the file goes on.
+static void another_spelling_of_the_name_is_the_same_file(void **state)
+{
+    (void)state;
+    mkdir("spelling", 0700);
+    assert_int_equal(mxp_session_run(session), 0);
+    spans(100);
+    assert_int_equal(configure("spelling/../store.mxp", MXP_STORE_FILE, UINT64_C(256) << 20), 0);
+    spans(200);
+    assert_int_equal(read_file(path, "a").spans, 300);
+    rmdir("spelling");
+}
+
 static void *spans_of_a_thread(void *nothing)
 {
     spans(5);
@@ -512,6 +525,7 @@ int main(void)
         TEST(a_finishing_dump_completes_the_file),
         TEST(what_follows_a_finishing_dump_is_in_the_next_file),
         TEST(another_name_finishes_the_file_and_begins_the_next),
+        TEST(another_spelling_of_the_name_is_the_same_file),
         TEST(each_record_is_in_one_of_the_files),
         TEST(names_of_before_and_after_are_known),
         TEST(threads_that_come_and_go_leave_their_records),
