@@ -16,6 +16,7 @@ import format_reader  # noqa: E402  pylint: disable=wrong-import-position
 import perfetto_decoder  # noqa: E402  pylint: disable=wrong-import-position
 
 CATEGORIES = {"model,frame": "frame", "event": "event", "model,instant_marker": "marker"}
+LARGE_BYTES = 1 << 20
 MARKS = ("marker", "instant")
 
 
@@ -188,8 +189,11 @@ class Run:
         converted = self.folder / "converted"
         mxprof("convert", path, "--to", "chrome", "-o", converted)
         chrome, _ = of_chrome(converted, self.pid)
-        mxprof("convert", path, "--to", "perfetto", "-o", converted)
-        for name, other in ("Perfetto", of_perfetto(converted)), ("format", of_native(path)), ("report", found):
+        others = {"report": found}
+        if path.stat().st_size < LARGE_BYTES:  # reading takes long in Python
+            mxprof("convert", path, "--to", "perfetto", "-o", converted)
+            others |= {"Perfetto": of_perfetto(converted), "format": of_native(path)}
+        for name, other in others.items():
             for key in set(chrome.count) | set(other.count):
                 if key[0] in self.table_kinds:
                     seen, wanted = other.count[key], chrome.count[key]

@@ -72,7 +72,7 @@ static void configure(bool new_names)
     the.config.native_filename = up[1];
     the.config.continuous_dump = the.ring || model_below(2) != 0;
     the.config.dump_period_s = 0.002;
-    the.config.memory_limit_bytes = the.ring ? 2 << 20 : 64 << 20;
+    the.config.memory_limit_bytes = the.ring ? 1 << 20 : 64 << 20;
     the.config.full_policy = the.ring ? MXP_FULL_RING : MXP_FULL_GROW;
     // Under one name there is one kind of file.
     bool other = new_names && (the.switches || the.index == 1) && model_below(2) != 0;
@@ -313,7 +313,7 @@ int main(int argc, char **argv)
     the.statistics_only = seed % 16 == 5;
     the.switches = seed % 8 == 6;
     the.crew.size = 1 + (int)model_below(CREW_MAX);
-    the.crew.most = model_below(16) == 0 || seed % 8 == 7 ? 2000 : 60;
+    the.crew.most = model_below(16) == 0 || seed % 16 == 7 ? 1000 : 60;
     the.crew.leaves_open = true;
     configure(true);
     crew_start(&the.crew, seed << 8);
