@@ -53,9 +53,9 @@ typedef struct mxp_recorder {
 
 #define MXP_BUSY_ANYWHERE 1u  // a record that does not say where it is
 
-// From here on a hold waits for the thread, and a handler on it does not record. The low half of the
-// stack's address tells the library whether it still is inside of this record, or a handler has left
-// it by a jump. As many instructions as for any other mark.
+// From here on a hold waits for the thread, and a handler on it does not record. The low half of
+// the stack's address tells the library whether it still is inside of this record, or a handler has
+// left it by a jump. As many instructions as for any other mark.
 static inline void mxp_inline_be_busy(mxp_recorder *self)
 {
 #if defined(__x86_64__) && !defined(__ILP32__)

@@ -19,12 +19,12 @@ char *mxp__output_absolute(const char *configured);
 // What a pattern stands for in this process, for mxp__strfree.
 char *mxp__output_expanded(const char *pattern);
 
-// The name of the Chrome trace of this process, and of its native file (native_filename, or filename
-// with the ending .mxp).
+// The name of the Chrome trace of this process, and of its native file (native_filename, or
+// filename with the ending .mxp).
 void mxp__chrome_name(const mxp_session *session, mxp_strbuf *name);
 void mxp__native_name(const mxp_session *session, mxp_strbuf *name);
-// What the name of a snapshot has before and behind its number: snapshot.PID, and, for mxp__strfree,
-// .mxp; null without memory.
+// What the name of a snapshot has before and behind its number: snapshot.PID, and, for
+// mxp__strfree, .mxp; null without memory.
 char *mxp__snapshot_name(const mxp_session *session, mxp_strbuf *stem);
 
 // What would keep a file from being made under this name now, in words; null if nothing is seen.
