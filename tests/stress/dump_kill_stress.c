@@ -272,8 +272,9 @@ static void die_often(const dump_case *how)
     uint64_t steps = page->steps, seed = 21;
     size_t deaths = stress_is_long() ? 200 : 20;
     size_t died[STAGE_COUNT] = {0};
+    uint64_t width = steps > deaths ? steps / deaths : 1;  // every part of the dump has its death
     for (size_t i = 0; i < deaths; i++) {
-        uint64_t step = 1 + random_below(&seed, steps);
+        uint64_t step = 1 + i * steps / deaths + random_below(&seed, width);
         died[die_once(how, step, random_next(&seed), &good, i % 5 == 0)]++;
     }
     print_message("%s: %d steps, %zu deaths in the JSON, %zu in the native file\n", how->name,
