@@ -93,13 +93,14 @@ check-clang:
 	@$(call configure_and_build,clang)
 	MXPROF_TEST_LONG=1 $(ctest) --test-dir build/clang
 
-# Random programs of the session, many of them; under the sanitizers some.
+# Random programs of the session, many of them; under the sanitizers some. A forked child that ends
+# would look for leaks with a lock of the sanitizer's own that another thread held at the fork.
 model = MXPROF_SOURCE='$(CURDIR)' .venv/bin/python -m pytest tests/model
 check-model:
 	@$(setup) check
 	@$(foreach preset,release asan tsan,$(call configure_and_build,$(preset),--target session_model mxprof_command) && ) true
 	MXPROF_TEST_LONG=1 MXPROF_BUILD='$(CURDIR)/build/release' $(model)
-	MXPROF_MODEL_SEEDS=60 MXPROF_BUILD='$(CURDIR)/build/asan' $(model)
+	ASAN_OPTIONS=detect_leaks=0 MXPROF_MODEL_SEEDS=60 MXPROF_BUILD='$(CURDIR)/build/asan' $(model)
 	MXPROF_MODEL_SEEDS=60 MXPROF_BUILD='$(CURDIR)/build/tsan' $(shell setarch -R true 2>/dev/null && echo setarch -R) $(model)
 
 # LeNet and a linear classifier on all of the drawn digits.
