@@ -9,9 +9,12 @@
 #define MXN_OP_DEFINE_H
 
 #include "op/op.h"
+#include "tensor/number.h"
 
 // ---- parameters -------------------------------------------------------------------------------
-// What a field is in the operator's struct, and how its type is called in the documentation.
+// What a field is in the operator's struct, and how its type is called in the documentation. A
+// NUMBER keeps all digits of a whole number; a WIDE_FLOAT is what MXNet calls a float, kept as a
+// double, so that arrays of float64 are not computed with seven digits.
 // X(NAME, text, C type, whether the default is printed in quotes)
 #define MXN_FIELD_KINDS(X)                                 \
     X(BOOL, "boolean", bool, 0)                            \
@@ -29,6 +32,9 @@
     X(MAYBE_BOOL, "boolean or None", mxn_maybe_int, 0)     \
     X(MAYBE_FLOAT, "float or None", mxn_maybe_double, 0)   \
     X(MAYBE_DOUBLE, "double or None", mxn_maybe_double, 0) \
+    X(NUMBER, "double", mxn_number, 0)                     \
+    X(MAYBE_NUMBER, "double or None", mxn_maybe_number, 0) \
+    X(WIDE_FLOAT, "float", double, 0)                      \
     X(FLOATS, "tuple of <float>", mxn_floats, 0)           \
     X(ANY_TUPLE, "", mxn_tuple, 0)                         \
     X(INPUT, "NDArray-or-Symbol", char, 0)
@@ -57,6 +63,11 @@ typedef struct mxn_maybe_double {
     bool has;
     double value;
 } mxn_maybe_double;
+
+typedef struct mxn_maybe_number {
+    bool has;
+    mxn_number number;
+} mxn_maybe_number;
 
 typedef struct mxn_floats {
     uint32_t count;

@@ -13,6 +13,8 @@
 
 #include "base/fail.h"
 
+#define FLOAT_MOST 3.4028235677973366e38  // what still rounds to a float
+
 static const char *const kind_texts[] = {
 #define KIND_TEXT(name, text, type, quoted) text,
     MXN_FIELD_KINDS(KIND_TEXT)
@@ -121,19 +123,27 @@ static int parse_unsigned_long(const target *to, uint64_t *value)
     return errno == ERANGE || strchr(to->text, '-') != NULL ? out_of_range(to) : 0;
 }
 
-static int parse_number(const target *to, double most, double *value)
+static int parse_exactly(const target *to, double most, mxn_number *number)
 {
-    char *end;
-    *value = strtod(to->text, &end);
+    const char *end;
+    *number = mxn_number_read(to->text, &end);
     int error = check_end(to, end);
     if (error != 0) {
         return error;
     }
     bool named = strpbrk(to->text, "nN") != NULL;  // inf or nan, said in words
-    if (!named && fabs(*value) > most) {
+    if (!named && fabs(number->real) > most) {
         return out_of_range(to);
     }
-    return check_limits(to, *value);
+    return check_limits(to, number->real);
+}
+
+static int parse_number(const target *to, double most, double *value)
+{
+    mxn_number number;
+    int error = parse_exactly(to, most, &number);
+    *value = number.real;
+    return error;
 }
 
 static int parse_word(const target *to, int32_t *value)
@@ -252,6 +262,13 @@ static int parse_maybe_number(const target *to, double most)
     return value->has ? parse_number(to, most, &value->value) : 0;
 }
 
+static int parse_maybe_exactly(const target *to)
+{
+    mxn_maybe_number *value = (mxn_maybe_number *)(void *)to->at;
+    *value = (mxn_maybe_number){.has = !is_none(to)};
+    return value->has ? parse_exactly(to, HUGE_VAL / 2, &value->number) : 0;
+}
+
 static int parse_maybe_int(const target *to)
 {
     mxn_maybe_int *value = (mxn_maybe_int *)(void *)to->at;
@@ -293,7 +310,7 @@ static int parse_int(const target *to, int64_t least, int64_t most)
 static int parse_float(const target *to)
 {
     double number = 0;
-    int error = parse_number(to, 3.4028235677973366e38, &number);
+    int error = parse_number(to, FLOAT_MOST, &number);
     float narrow = strtof(to->text, NULL);
     memcpy(to->at, &narrow, sizeof narrow);
     return error;
@@ -335,9 +352,15 @@ int mxn__field_parse(const mxn_op *op, const mxn_field *field, const char *text,
     case MXN_FIELD_MAYBE_BOOL:
         return parse_maybe_bool(&to);
     case MXN_FIELD_MAYBE_FLOAT:
-        return parse_maybe_number(&to, 3.4028235677973366e38);
+        return parse_maybe_number(&to, FLOAT_MOST);
     case MXN_FIELD_MAYBE_DOUBLE:
         return parse_maybe_number(&to, HUGE_VAL / 2);
+    case MXN_FIELD_NUMBER:
+        return parse_exactly(&to, HUGE_VAL / 2, (mxn_number *)(void *)to.at);
+    case MXN_FIELD_MAYBE_NUMBER:
+        return parse_maybe_exactly(&to);
+    case MXN_FIELD_WIDE_FLOAT:
+        return parse_number(&to, FLOAT_MOST, (double *)(void *)to.at);
     case MXN_FIELD_FLOATS:
         return parse_floats(&to, (mxn_floats *)(void *)to.at, extra);
     case MXN_FIELD_TUPLE:
