@@ -43,6 +43,7 @@ uint64_t mxp_begin_at(uint32_t classes, mxp_name name, uint64_t begin_ticks)
     if (__builtin_expect(self == NULL || begin_ticks <= closed, 0)) {
         return mxp_span_begin_slow(MXP_LAYOUT, name);
     }
+    MXP_TEST_POINT(BEGIN);
     __atomic_store_n(&mxp_inline_push(self, name)->begin, begin_ticks, __ATOMIC_RELEASE);
     return begin_ticks;
 }
@@ -117,13 +118,15 @@ static bool take_closed_token(mxp_thread *self, uint64_t token)
     return found;
 }
 
-// Whether one that is deeper than the stack keeps was open at the last stop, which counted it.
-static bool take_counted(mxp_thread *self, uint64_t token)
+// Whether the last stop has counted the span that was just taken off, which was deeper than the
+// stack keeps. It goes by place, not by moment: one whose moment was read before that stop may have
+// come onto the stack after it.
+static bool take_counted(mxp_thread *self)
 {
     uint32_t depth = self->hot.depth;
     uint32_t deeper = depth > MXP_OPEN_MAX ? depth - MXP_OPEN_MAX : 0;
-    bool counted = token <= __atomic_load_n(&mxp_control.closed_ticks, __ATOMIC_RELAXED);
-    if (counted && self->deeper_counted > deeper) {
+    bool counted = self->deeper_counted > deeper;
+    if (counted) {
         self->deeper_counted = deeper;
     }
     return counted;
@@ -255,7 +258,7 @@ static void end_unusual(mxp_thread *self, mxp_name name, uint64_t token, uint64_
     end = end > token ? end : token;
     mxp_span span = {.name = name, .begin_ticks = token, .end_ticks = end};
     int where = open_pop(&self->hot, token);
-    if (where == DEEPER && take_counted(self, token)) {
+    if (where == DEEPER && take_counted(self)) {
         mxp__emit_leave(self);
         return;
     }

@@ -15,6 +15,7 @@ typedef enum mxp_test_point {
     MXP_POINT_GATE,  // has read the gate
     MXP_POINT_WORDS,  // has written the words, and not yet moved the cursor behind them
     MXP_POINT_NEXT,  // its chunk says which one is next, the cursor is not yet there
+    MXP_POINT_BEGIN,  // not busy: a span's moment is later than the last stop, and not yet kept
     // On a thread that acts on others.
     MXP_POINT_PAGES,  // a thread's page is copied, and not yet exchanged for the copy
     MXP_POINT_WAIT,  // a hold is about to look again whether a thread is still busy

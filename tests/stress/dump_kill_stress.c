@@ -35,8 +35,9 @@ typedef enum stage { STAGE_NONE, STAGE_JSON, STAGE_NATIVE, STAGE_COUNT } stage;
 typedef struct dump_page {
     numbered_page numbered;  // must stay first
     uint64_t asked[NUMBERED_THREADS];  // had returned when the last dump was begun
-    uint64_t steps;  // changes of files in it so far
-    uint64_t fatal_step, fatal_bytes;  // where it dies, and how much of that write is done
+    uint64_t steps[STAGE_COUNT];  // changes of files in it so far
+    uint64_t fatal_stage, fatal_step;  // where it dies
+    uint64_t fatal_bytes;  // how much of that write is done
     uint64_t done;  // it has returned
     uint64_t stage;  // where it has died
 } dump_page;
@@ -58,9 +59,9 @@ static __thread bool in_dump;  // what recording threads do to a file is no step
 
 // ---- dying at a step ---------------------------------------------------------------------------
 // These stand before the C library's: what the dump writes passes here.
-static bool is_fatal(void)
+static bool is_fatal(stage where)
 {
-    return in_dump && ++page->steps == page->fatal_step;
+    return in_dump && ++page->steps[where] == page->fatal_step && where == page->fatal_stage;
 }
 
 static void die(stage where)
@@ -72,28 +73,34 @@ static void die(stage where)
     }
 }
 
+static stage stage_of_path(const char *path)
+{
+    return strstr(path, native_path) != NULL ? STAGE_NATIVE : STAGE_JSON;
+}
+
 static stage stage_of(int fd)
 {
     char link[64], path[4096] = "";
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t length = readlink(link, path, sizeof path - 1);
-    return length > 0 && strstr(path, native_path) != NULL ? STAGE_NATIVE : STAGE_JSON;
+    return readlink(link, path, sizeof path - 1) > 0 ? stage_of_path(path) : STAGE_JSON;
 }
 
 // What lies in one page is written as a whole or not at all.
 ssize_t pwrite(int fd, const void *data, size_t size, off_t offset)
 {
-    if (is_fatal()) {
+    stage where = stage_of(fd);
+    if (is_fatal(where)) {
         size_t part = size > sizeof(uint32_t) ? page->fatal_bytes % (size + 1) : 0;
         syscall(SYS_pwrite64, fd, data, part, offset);
-        die(stage_of(fd));
+        die(where);
     }
     return syscall(SYS_pwrite64, fd, data, size, offset);
 }
 
 ssize_t writev(int fd, const struct iovec *vectors, int count)
 {
-    if (is_fatal()) {
+    stage where = stage_of(fd);
+    if (is_fatal(where)) {
         size_t size = 0;
         for (int i = 0; i < count; i++) {
             size += vectors[i].iov_len;
@@ -104,23 +111,25 @@ ssize_t writev(int fd, const struct iovec *vectors, int count)
             syscall(SYS_write, fd, vectors[i].iov_base, part);
             left -= part;
         }
-        die(stage_of(fd));
+        die(where);
     }
     return syscall(SYS_writev, fd, vectors, count);
 }
 
 int ftruncate(int fd, off_t size)
 {
-    if (is_fatal()) {
-        die(stage_of(fd));
+    stage where = stage_of(fd);
+    if (is_fatal(where)) {
+        die(where);
     }
     return (int)syscall(SYS_ftruncate, fd, size);
 }
 
 int rename(const char *from, const char *to)
 {
-    if (is_fatal()) {
-        die(strstr(to, native_path) != NULL ? STAGE_NATIVE : STAGE_JSON);
+    stage where = stage_of_path(to);
+    if (is_fatal(where)) {
+        die(where);
     }
     return (int)syscall(SYS_renameat2, -100, from, -100, to, 0);
 }
@@ -237,10 +246,10 @@ static void check_numbers(const dump_case *how, const numbered_file *found, bool
     }
 }
 
-static stage die_once(const dump_case *how, uint64_t fatal_step, uint64_t fatal_bytes,
-                      good_files *good, bool parse)
+// `at` says where: its fatal_stage, fatal_step and fatal_bytes.
+static stage die_once(const dump_case *how, const dump_page *at, good_files *good, bool parse)
 {
-    *page = (dump_page){.fatal_step = fatal_step, .fatal_bytes = fatal_bytes};
+    *page = *at;
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
@@ -268,17 +277,21 @@ static void die_often(const dump_case *how)
     good_files good = {0};
     unlink(native_path);
     unlink(json_path);
-    assert_int_equal(die_once(how, UINT64_MAX, 0, &good, true), STAGE_NONE);
-    uint64_t steps = page->steps, seed = 21;
+    assert_int_equal(die_once(how, &(dump_page){0}, &good, true), STAGE_NONE);
+    uint64_t seed = 21, steps[STAGE_COUNT];
+    memcpy(steps, page->steps, sizeof steps);
     size_t deaths = stress_is_long() ? 200 : 20;
     size_t died[STAGE_COUNT] = {0};
-    uint64_t width = steps > deaths ? steps / deaths : 1;  // every part of the dump has its death
-    for (size_t i = 0; i < deaths; i++) {
-        uint64_t step = 1 + i * steps / deaths + random_below(&seed, width);
-        died[die_once(how, step, random_next(&seed), &good, i % 5 == 0)]++;
+    for (size_t i = 0; i < deaths; i++) {  // both files in turn, and every part of each
+        uint64_t where = i % 2 == 0 ? STAGE_NATIVE : STAGE_JSON, all = steps[where];
+        uint64_t step = 1 + i * all / deaths + random_below(&seed, 1 + all / deaths);
+        dump_page at = {
+            .fatal_stage = where, .fatal_step = step, .fatal_bytes = random_next(&seed)};
+        died[die_once(how, &at, &good, i % 5 == 0)]++;
     }
-    print_message("%s: %d steps, %zu deaths in the JSON, %zu in the native file\n", how->name,
-                  (int)steps, died[STAGE_JSON], died[STAGE_NATIVE]);
+    print_message("%s: %d steps of the JSON and %d of the native file, %zu and %zu deaths\n",
+                  how->name, (int)steps[STAGE_JSON], (int)steps[STAGE_NATIVE], died[STAGE_JSON],
+                  died[STAGE_NATIVE]);
     assert_true(died[STAGE_JSON] > 0 && died[STAGE_NATIVE] > 0);
 }
 

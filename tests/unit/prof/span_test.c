@@ -6,10 +6,10 @@
 #include <pthread.h>
 
 #include <mxprof/record.h>
-#include <mxprof/record_inline.h>
 
 #include "live_events.h"
 #include "prof/recorder.h"
+#include "prof/test_point.h"
 
 static mxp_name name_a, name_b;
 
@@ -492,6 +492,45 @@ static void spans_end_with_the_first_stop_they_met_or_are_counted_by_it(void **s
     live_events_free(&live);
 }
 
+#ifdef MXP_TEST_POINTS
+static uint64_t off_ticks;
+
+static void stop_and_start_once(mxp_test_point point)
+{
+    if (point == MXP_POINT_BEGIN) {
+        mxp__test_point_hook = NULL;
+        off_ticks = mxp__recorder_stop(1);
+        mxp__recorder_start(MXP_CLASS_ALL, 0);
+    }
+}
+
+// A stop counts those that are deeper than the stack keeps and stand there: not one whose moment is
+// read and which comes there after it. That one is written at its end.
+static void deep_span_that_a_stop_came_into_the_begin_of_is_recorded(void **state)
+{
+    (void)state;
+    enum { DEPTH = MXP_OPEN_MAX + 2 };
+    uint64_t tokens[DEPTH], lost_before = lost_so_far(MXP_LOSS_DEEPER);
+    for (int i = 0; i < DEPTH - 1; i++) {
+        tokens[i] = mxp_span_begin(name_a);
+    }
+    mxp__test_point_hook = stop_and_start_once;
+    tokens[DEPTH - 1] = mxp_begin_at(MXP_CLASS_USER, name_b, mxp_ticks());
+    for (int i = DEPTH; i-- > 0;) {
+        mxp_span_end(i == DEPTH - 1 ? name_b : name_a, tokens[i]);
+    }
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    assert_int_equal(lost_for(&live, MXP_LOSS_DEEPER) - lost_before, 1);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "a"), MXP_OPEN_MAX);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "b"), 1);
+    const mxp_event *span = live_events_find(&live, MXP_KIND_SPAN, "b", 0);
+    assert_int_equal(span->begin_ticks, tokens[DEPTH - 1]);
+    assert_int_equal(span->end_ticks, off_ticks);
+    assert_int_equal(span->flags, MXP_SPAN_CLOSED_BY_STOP);
+    live_events_free(&live);
+}
+#endif
+
 // It ended before the pause and was noticed after it.
 static void end_read_before_a_pause_is_kept(void **state)
 {
@@ -532,6 +571,9 @@ int main(void)
         TEST(a_token_that_is_given_back_twice_makes_one_span),
         TEST(a_span_of_a_thread_that_is_gone_can_be_ended_elsewhere),
         TEST(open_spans_deeper_than_the_stack_are_counted_once),
+#ifdef MXP_TEST_POINTS
+        TEST(deep_span_that_a_stop_came_into_the_begin_of_is_recorded),
+#endif
         TEST(open_spans_that_began_in_one_tick_are_told_apart),
         TEST(samples_that_are_no_numbers_are_counted),
         TEST(wrong_layout_records_nothing),
