@@ -52,6 +52,9 @@ class BaseArray(core.Array):
 
     def _copy_from(self, values: onp.ndarray) -> None:
         """Copies a NumPy array of the same shape in, after what is pending on this array."""
+        if self._type_code == _types.BFLOAT16:  # which NumPy does not have
+            self._from_numpy(onp.asarray(values, "float32"), self.context).copyto(self)
+            return
         values = onp.ascontiguousarray(values, _types.numpy_type(self._type_code))
         if values.size != self.size:
             raise ValueError(f"values of shape {values.shape} do not fit shape {self.shape}")

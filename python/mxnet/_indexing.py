@@ -170,7 +170,7 @@ def _is_recording() -> bool:
     return current.value
 
 
-def _write(array: Any, values: onp.ndarray) -> None:
+def write(array: Any, values: onp.ndarray) -> None:
     """Copies NumPy's values in. While autograd records an operator does it, which refuses to change an
     array that a gradient depends on."""
     if not _is_recording():
@@ -190,7 +190,7 @@ def _set_all(array: Any, value: Any) -> None:
         if value._address != array._address:
             invoke(type(array), "_copyto", value, out=array)
     else:
-        _write(array, onp.broadcast_to(onp.asarray(value), array.shape))
+        write(array, onp.broadcast_to(onp.asarray(value), array.shape))
 
 
 def _scatter(array: Any, key: tuple, value: Any) -> None:
@@ -208,7 +208,7 @@ def _set_through_host(array: Any, keys: tuple, value: Any) -> None:
         return
     values = array.asnumpy()
     values[key] = value.asnumpy() if hasattr(value, "asnumpy") else value
-    _write(array, values)
+    write(array, values)
 
 
 def set_item(array: Any, key: Any, value: Any) -> None:

@@ -3,7 +3,7 @@
 
 Operators of the library named _npi_NAME and _np_NAME are functions here, with gradients. Functions
 of NumPy that the library does not have are computed by NumPy itself: they wait for their arrays,
-and refuse to run while autograd records.
+write to `out=` and to what they change, and refuse to run while autograd records.
 """
 from typing import Any, List
 
@@ -15,12 +15,12 @@ from .. import _files
 from .._functions import lazy
 from ..ndarray.ndarray import binary_functions
 from . import random, shapes
-from ._host import host_function
+from ._host import host_function, may_share_memory, share_memory, shares_memory
 from .creation import (arange, array, asarray, empty, eye, full, full_like, identity, linspace,
                        ones, ones_like, zeros, zeros_like)
 from .averages import average, std, var
 from .einsum import einsum
-from .functions import (argsort, array_split, clip, concatenate, copy, ndim, ravel, reshape, shape,
+from .functions import (argsort, array_split, clip, concatenate, copy, copyto, ndim, ravel, reshape, shape,
                         size, split, stack, take, transpose, where)
 from .multiarray import TRIPLES, ndarray
 from .products import dot, inner, outer, tensordot

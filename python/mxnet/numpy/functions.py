@@ -2,8 +2,11 @@
 """Functions of mx.np whose arguments are NumPy's and not the operator's."""
 from typing import Any, List, Optional, Sequence, Union
 
+import numpy as onp
+
 from .._array import BaseArray
 from .._registry import exists, invoke
+from ._host import host_function
 from .creation import array, full
 from .multiarray import ndarray
 
@@ -122,3 +125,15 @@ def ndim(a: Any) -> int:
 def size(a: Any) -> int:
     """The number of elements."""
     return a.size
+
+
+def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    """Writes an array, a NumPy array or a number to another array, repeated to its shape; with `where`,
+    where that holds. TypeError, as NumPy's, for a type that is not to be cast."""
+    kind = src.dtype if hasattr(src, "dtype") else None
+    if where is not True or not isinstance(dst, BaseArray):
+        return host_function("copyto")(dst, src, casting, where)  # type: ignore[misc]
+    if kind is not None and not onp.can_cast(kind, dst.dtype, casting):  # type: ignore[arg-type]
+        raise TypeError(f"Cannot cast array data from {kind} to {dst.dtype} according to the rule '{casting}'")
+    dst[...] = src
+    return None
