@@ -1,69 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions over axes, and their gradients. Sums and products are made as doubles (of whole
-// numbers as 64-bit numbers) whatever the type of the array.
+// Reductions over axes, and their gradients. Values become those of the result's type first. Whole
+// numbers and truths are combined in that type, floats as doubles, means as doubles too.
 #include <math.h>
-#include <string.h>
 
 #include "base/fail.h"
 #include "op/infer.h"
 #include "op/loops.h"
+#include "op/reduce.h"
 #include "op/reduced.h"
 #include "op/words.h"
 
-typedef struct reduce_params {
-    mxn_tuple axis;
-    bool keepdims;
-    bool exclude;
-    int32_t dtype;
-    mxn_maybe_double initial;
-} reduce_params;
-
 static const mxn_field reduce_fields[] = {
-    {MXN_FIELD(reduce_params, axis, MAYBE_TUPLE, "None")},
-    {MXN_FIELD(reduce_params, keepdims, BOOL, "0")},
-    {MXN_FIELD(reduce_params, exclude, BOOL, "0")},
+    {MXN_FIELD(mxn_reduce_params, axis, MAYBE_TUPLE, "None")},
+    {MXN_FIELD(mxn_reduce_params, keepdims, BOOL, "0")},
+    {MXN_FIELD(mxn_reduce_params, exclude, BOOL, "0")},
     {0},
 };
 
 static const mxn_field numpy_sum_fields[] = {
-    {MXN_FIELD(reduce_params, axis, MAYBE_TUPLE, "None")},
-    {MXN_FIELD(reduce_params, dtype, ENUM, "None"), .words = mxn__words_maybe_reduced},
-    {MXN_FIELD(reduce_params, keepdims, BOOL, "0")},
-    {MXN_FIELD(reduce_params, initial, MAYBE_DOUBLE, "None")},
+    {MXN_FIELD(mxn_reduce_params, axis, MAYBE_TUPLE, "None")},
+    {MXN_FIELD(mxn_reduce_params, dtype, ENUM, "None"), .words = mxn__words_maybe_reduced},
+    {MXN_FIELD(mxn_reduce_params, keepdims, BOOL, "0")},
+    {MXN_FIELD(mxn_reduce_params, initial, MAYBE_NUMBER, "None")},
     {0},
 };
 
 // The original names the input of this one last.
 static const mxn_field numpy_prod_fields[] = {
-    {MXN_FIELD(reduce_params, axis, MAYBE_TUPLE, "None")},
-    {MXN_FIELD(reduce_params, dtype, ENUM, "None"), .words = mxn__words_maybe_reduced},
-    {MXN_FIELD(reduce_params, keepdims, BOOL, "0")},
-    {MXN_FIELD(reduce_params, initial, MAYBE_DOUBLE, "None")},
+    {MXN_FIELD(mxn_reduce_params, axis, MAYBE_TUPLE, "None")},
+    {MXN_FIELD(mxn_reduce_params, dtype, ENUM, "None"), .words = mxn__words_maybe_reduced},
+    {MXN_FIELD(mxn_reduce_params, keepdims, BOOL, "0")},
+    {MXN_FIELD(mxn_reduce_params, initial, MAYBE_NUMBER, "None")},
     {.name = "a", .kind = MXN_FIELD_INPUT},
     {0},
 };
 
 static const mxn_field numpy_max_fields[] = {
-    {MXN_FIELD(reduce_params, axis, MAYBE_TUPLE, "None")},
-    {MXN_FIELD(reduce_params, keepdims, BOOL, "0")},
-    {MXN_FIELD(reduce_params, initial, MAYBE_DOUBLE, "None")},
+    {MXN_FIELD(mxn_reduce_params, axis, MAYBE_TUPLE, "None")},
+    {MXN_FIELD(mxn_reduce_params, keepdims, BOOL, "0")},
+    {MXN_FIELD(mxn_reduce_params, initial, MAYBE_NUMBER, "None")},
     {0},
 };
 
-// MXNet's names of the past leave one dimension where numpy's leave none.
-enum { SUM, MEAN, PROD, MAX, MIN, KIND_MASK = 0xff, NUMPY = 1 << 8 };
+enum {
+    SUM = MXN_REDUCE_SUM,
+    MEAN = MXN_REDUCE_MEAN,
+    PROD = MXN_REDUCE_PROD,
+    MAX = MXN_REDUCE_MAX,
+    MIN = MXN_REDUCE_MIN,
+    KIND_MASK = MXN_REDUCE_KIND,
+    NUMPY = MXN_REDUCE_NUMPY
+};
 
 // ---- inference --------------------------------------------------------------------------------
 static int mark_axes(const mxn_params *params, int32_t ndim, bool reduced[MXN_DIMS_MAX])
 {
-    const reduce_params *values = (const void *)params->values;
+    const mxn_reduce_params *values = (const void *)params->values;
     bool numpy = (params->op->def->variant & NUMPY) != 0;
     return mxn__reduced_axes(params, &values->axis, values->exclude, numpy, ndim, reduced);
 }
 
+int mxn__reduce_steps(const mxn_params *params, const mxn_shape *big, int64_t *steps,
+                      int64_t *reduced_count)
+{
+    bool reduced[MXN_DIMS_MAX];
+    int error = mark_axes(params, big->ndim, reduced);
+    if (error == 0) {
+        mxn__reduced_steps(big, reduced, steps, reduced_count);
+    }
+    return error;
+}
+
 static int reduce_shapes(const mxn_shapes *shapes)
 {
-    const reduce_params *params = (const void *)shapes->params->values;
+    const mxn_reduce_params *params = (const void *)shapes->params->values;
     const mxn_shape *in = shapes->inputs[0];
     if (!mxn_shape_known(in)) {
         return 0;
@@ -89,7 +99,7 @@ static int reduce_shapes(const mxn_shapes *shapes)
 // keep their type, as in MXNet, where NumPy has int64.
 static int numpy_sum_types(const mxn_types *types)
 {
-    const reduce_params *params = (const void *)types->params->values;
+    const mxn_reduce_params *params = (const void *)types->params->values;
     int32_t in = types->inputs[0];
     if (params->dtype != MXN_DTYPE_NONE) {
         return mxn__type_merge(types->params, "output", 0, &types->outputs[0], params->dtype);
@@ -103,22 +113,11 @@ static int numpy_sum_types(const mxn_types *types)
 }
 
 // ---- forward ------------------------------------------------------------------------------------
-static int result_steps(const mxn_params *params, const mxn_shape *big, int64_t *steps,
-                        int64_t *reduced_count)
-{
-    bool reduced[MXN_DIMS_MAX];
-    int error = mark_axes(params, big->ndim, reduced);
-    if (error == 0) {
-        mxn__reduced_steps(big, reduced, steps, reduced_count);
-    }
-    return error;
-}
-
 static double start_of(const mxn_job *job, int kind)
 {
-    const reduce_params *params = mxn__values(job);
+    const mxn_reduce_params *params = mxn__values(job);
     if (params->initial.has) {
-        return params->initial.value;
+        return params->initial.number.real;
     }
     return kind == PROD ? 1 : kind == MAX ? -INFINITY : kind == MIN ? INFINITY : 0;
 }
@@ -168,69 +167,110 @@ SUM_ROW(double)
 
 enum { CHUNK = 256, FEW_RESULTS = 64 };
 
-static void reduce_row(int kind, const mxn_operand *in, uint64_t at, double *sums, int64_t step,
-                       int64_t count)
+// `dtype`: of the result; to a whole one, floats are cut before they are added.
+static void reduce_row(int kind, const mxn_operand *in, int32_t dtype, uint64_t at, double *sums,
+                       int64_t step, int64_t count)
 {
     const char *from = (const char *)in->data + at * mxn_dtype_size(in->dtype);
-    if ((kind == SUM || kind == MEAN) && step == 0 && in->dtype == MXN_FLOAT32) {
+    bool cut = mxn_dtype_is_float(in->dtype) && !mxn_dtype_is_float(dtype);
+    bool adds = (kind == SUM || kind == MEAN) && step == 0 && !cut;
+    if (adds && in->dtype == MXN_FLOAT32) {
         *sums += sum_row_float((const float *)(const void *)from, count);
         return;
     }
-    if ((kind == SUM || kind == MEAN) && step == 0 && in->dtype == MXN_FLOAT64) {
+    if (adds && in->dtype == MXN_FLOAT64) {
         *sums += sum_row_double((const double *)(const void *)from, count);
         return;
     }
-    double buffer[CHUNK];
+    double buffer[CHUNK], whole[CHUNK];
     size_t size = mxn_dtype_size(in->dtype);
     for (int64_t done = 0; done < count; done += CHUNK) {
         int64_t n = count - done < CHUNK ? count - done : CHUNK;
-        mxn_cast(buffer, MXN_FLOAT64, from + (size_t)done * size, in->dtype, (size_t)n);
+        mxn_cast(cut ? whole : buffer, cut ? dtype : MXN_FLOAT64, from + (size_t)done * size,
+                 in->dtype, (size_t)n);
+        if (cut) {
+            mxn_cast(buffer, MXN_FLOAT64, whole, dtype, (size_t)n);
+        }
         combine(kind, buffer, sums + done * step, step, n);
     }
 }
 
-// Whole numbers of 64 bits do not fit a double.
-static void sum_whole(const mxn_operand *in, mxn_operand *out, mxn_walk *walk)
+// Calls `row` with what `in` holds from element `at` on, as numbers of type `dtype`.
+static void reduce_whole_row(int kind, const mxn_operand *in, uint64_t at, int32_t dtype, char *to,
+                             int64_t step, int64_t count)
 {
-    uint64_t *sums = out->data;
-    const uint64_t *from = in->data;
-    memset(sums, 0, mxn_shape_size(out->shape) * sizeof *sums);
-    for (bool more = walk->total > 0; more; more = mxn__walk_next(walk)) {
-        for (int64_t i = 0; i < walk->count; i++) {
-            sums[walk->at[0] + i * walk->step[0]] += *from++;
-        }
+    size_t size = mxn_dtype_size(in->dtype), result_size = mxn_dtype_size(dtype);
+    const char *from = (const char *)in->data + at * size;
+    if (in->dtype == dtype) {
+        mxn__reduce_row(kind, dtype, from, to, step, count);
+        return;
     }
+    uint64_t buffer[CHUNK];
+    for (int64_t done = 0; done < count; done += CHUNK) {
+        int64_t n = count - done < CHUNK ? count - done : CHUNK;
+        mxn_cast(buffer, dtype, from + (size_t)done * size, in->dtype, (size_t)n);
+        mxn__reduce_row(kind, dtype, buffer, to + (size_t)(done * step) * result_size, step, n);
+    }
+}
+
+static void reduce_whole(const mxn_job *job, int kind, mxn_walk *walk)
+{
+    const mxn_reduce_params *params = mxn__values(job);
+    const mxn_operand *in = &job->inputs[0], *out = &job->outputs[0];
+    size_t count = mxn_shape_size(out->shape);
+    if (params->initial.has) {
+        mxn_number_fill(out->data, out->dtype, &params->initial.number, count);
+    } else {
+        mxn__reduce_begin(kind, out->dtype, out->data, count);
+    }
+    uint64_t at = 0;
+    for (bool more = walk->total > 0; more; more = mxn__walk_next(walk)) {
+        char *to = (char *)out->data + (size_t)walk->at[0] * mxn_dtype_size(out->dtype);
+        reduce_whole_row(kind, in, at, out->dtype, to, walk->step[0], walk->count);
+        at += (uint64_t)walk->count;
+    }
+}
+
+static void reduce_real(const mxn_job *job, int kind, mxn_walk *walk, int64_t reduced_count)
+{
+    const mxn_operand *in = &job->inputs[0], *out = &job->outputs[0];
+    size_t size = mxn_shape_size(out->shape);
+    double few[FEW_RESULTS], *sums = size <= FEW_RESULTS ? few : job->workspace;
+    mxn_fill(sums, MXN_FLOAT64, start_of(job, kind), size);
+    uint64_t at = 0;
+    for (bool more = walk->total > 0; more; more = mxn__walk_next(walk)) {
+        reduce_row(kind, in, out->dtype, at, sums + walk->at[0], walk->step[0], walk->count);
+        at += (uint64_t)walk->count;
+    }
+    for (size_t i = 0; kind == MEAN && i < size; i++) {
+        sums[i] /= (double)reduced_count;
+    }
+    mxn_cast(out->data, out->dtype, sums, MXN_FLOAT64, size);
+}
+
+// Whether the result is made in its own type.
+static bool in_whole(int32_t dtype, int kind)
+{
+    return kind != MEAN && !mxn_dtype_is_float(dtype);
 }
 
 static int reduce_forward(mxn_job *job)
 {
-    const mxn_operand *in = &job->inputs[0];
-    mxn_operand *out = &job->outputs[0];
+    const mxn_operand *in = &job->inputs[0], *out = &job->outputs[0];
     int kind = job->params->op->def->variant & KIND_MASK;
     int64_t steps[MXN_DIMS_MAX], reduced_count;
-    int error = result_steps(job->params, in->shape, steps, &reduced_count);
+    int error = mxn__reduce_steps(job->params, in->shape, steps, &reduced_count);
     if (error != 0) {
         return error;
     }
     mxn_walk walk;
     mxn__walk_init(&walk, in->shape->ndim, in->shape->dims,
                    (const int64_t *const[]){steps, NULL, NULL});
-    if (kind == SUM && in->dtype == MXN_INT64 && out->dtype == MXN_INT64) {
-        sum_whole(in, out, &walk);
-        return 0;
+    if (in_whole(out->dtype, kind)) {
+        reduce_whole(job, kind, &walk);
+    } else {
+        reduce_real(job, kind, &walk, reduced_count);
     }
-    size_t size = mxn_shape_size(out->shape);
-    double few[FEW_RESULTS], *sums = size <= FEW_RESULTS ? few : job->workspace;
-    mxn_fill(sums, MXN_FLOAT64, start_of(job, kind), size);
-    uint64_t at = 0;
-    for (bool more = walk.total > 0; more; more = mxn__walk_next(&walk)) {
-        reduce_row(kind, in, at, sums + walk.at[0], walk.step[0], walk.count);
-        at += (uint64_t)walk.count;
-    }
-    for (size_t i = 0; kind == MEAN && i < size; i++) {
-        sums[i] /= (double)reduced_count;
-    }
-    mxn_cast(out->data, out->dtype, sums, MXN_FLOAT64, size);
     return 0;
 }
 
@@ -238,7 +278,8 @@ static int reduce_forward(mxn_job *job)
 static uint64_t reduce_workspace(const mxn_job *job)
 {
     uint64_t size = mxn_shape_size(job->outputs[0].shape);
-    return size <= FEW_RESULTS ? 0 : size * sizeof(double);
+    bool whole = in_whole(job->outputs[0].dtype, job->params->op->def->variant & KIND_MASK);
+    return size <= FEW_RESULTS || whole ? 0 : size * sizeof(double);
 }
 
 static double reduce_flops(const mxn_job *job)
@@ -246,79 +287,22 @@ static double reduce_flops(const mxn_job *job)
     return (double)mxn_shape_size(job->inputs[0].shape);
 }
 
-// ---- gradients
-// ---------------------------------------------------------------------------------------- Of sums
-// and means: the gradient of the result, repeated. Of the others it takes the input and the output
-// too: elements equal to the extreme one get the gradient, all of them where several are.
-#define SPREAD(type, g_type)                                                         \
-    static void spread_##type##_##g_type(const mxn_job *job, int kind, double scale, \
-                                         mxn_walk *walk)                             \
-    {                                                                                \
-        const g_type *g = job->inputs[0].data;                                       \
-        bool extreme = kind == MAX || kind == MIN;                                   \
-        const type *in = job->params->input_count == 3 ? job->inputs[1].data : NULL; \
-        const type *out = in == NULL ? NULL : job->inputs[2].data;                   \
-        type *to = job->outputs[0].data;                                             \
-        size_t done = 0;                                                             \
-        for (bool more = walk->total > 0; more; more = mxn__walk_next(walk)) {       \
-            for (int64_t i = 0; i < walk->count; i++, done++) {                      \
-                int64_t at = walk->at[0] + i * walk->step[0];                        \
-                if (in == NULL) {                                                    \
-                    to[done] = (type)((double)g[at] * scale);                        \
-                } else if (extreme) {                                                \
-                    to[done] = in[done] == out[at] ? (type)g[at] : 0;                \
-                } else {                                                             \
-                    to[done] = (type)g[at] * out[at] / in[done];                     \
-                }                                                                    \
-            }                                                                        \
-        }                                                                            \
-    }
-SPREAD(float, float)
-SPREAD(float, double)
-SPREAD(double, float)
-SPREAD(double, double)
-
-static int reduce_backward(mxn_job *job)
-{
-    const mxn_operand *out = &job->outputs[0];
-    int kind = job->params->op->def->variant & KIND_MASK;
-    int64_t steps[MXN_DIMS_MAX], reduced_count;
-    int error = result_steps(job->params, out->shape, steps, &reduced_count);
-    if (error != 0) {
-        return error;
-    }
-    double scale = kind == MEAN ? 1.0 / (double)reduced_count : 1.0;
-    mxn_walk walk;
-    mxn__walk_init(&walk, out->shape->ndim, out->shape->dims,
-                   (const int64_t *const[]){steps, NULL, NULL});
-    int32_t from = job->inputs[0].dtype;
-    if ((out->dtype != MXN_FLOAT32 && out->dtype != MXN_FLOAT64) ||
-        (from != MXN_FLOAT32 && from != MXN_FLOAT64)) {
-        return mxn__type_refused(job, out->dtype);
-    }
-    if (out->dtype == MXN_FLOAT32) {
-        (from == MXN_FLOAT32 ? spread_float_float : spread_float_double)(job, kind, scale, &walk);
-    } else {
-        (from == MXN_FLOAT32 ? spread_double_float : spread_double_double)(job, kind, scale, &walk);
-    }
-    return 0;
-}
-
 // ---- the table --------------------------------------------------------------------------------
-#define ENTRY(name_, aliases_, input_, fields_, kind_, types_, gradient_)                   \
-    {                                                                                       \
-        .name = (name_), .aliases = (aliases_), .inputs = (input_), .fields = (fields_),    \
-        .params_bytes = sizeof(reduce_params), .variant = (kind_), .shapes = reduce_shapes, \
-        .types = (types_), .gradient = (gradient_), .forward = reduce_forward,              \
-        .workspace = reduce_workspace, .flops = reduce_flops                                \
+#define ENTRY(name_, aliases_, input_, fields_, kind_, types_, gradient_)                       \
+    {                                                                                           \
+        .name = (name_), .aliases = (aliases_), .inputs = (input_), .fields = (fields_),        \
+        .params_bytes = sizeof(mxn_reduce_params), .variant = (kind_), .shapes = reduce_shapes, \
+        .types = (types_), .gradient = (gradient_), .forward = reduce_forward,                  \
+        .workspace = reduce_workspace, .flops = reduce_flops                                    \
     }
 #define OLD(name, aliases, kind, gradient) \
     ENTRY(name, aliases, "data", reduce_fields, kind, NULL, gradient)
-#define BACKWARD(name_, fields_, kind_, inputs_, again_)                                           \
-    {                                                                                              \
-        .name = (name_), .input_count = (inputs_), .fields = (fields_),                            \
-        .params_bytes = sizeof(reduce_params), .variant = (kind_),                                 \
-        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT, .gradient = (again_), .forward = reduce_backward \
+#define BACKWARD(name_, fields_, kind_, inputs_, again_)                         \
+    {                                                                            \
+        .name = (name_), .input_count = (inputs_), .fields = (fields_),          \
+        .params_bytes = sizeof(mxn_reduce_params), .variant = (kind_),           \
+        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT, .gradient = (again_),          \
+        .forward = mxn__reduce_backward, .workspace = mxn__reduce_backward_space \
     }
 
 static const mxn_op_def table[] = {

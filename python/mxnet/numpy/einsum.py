@@ -68,12 +68,17 @@ def _diagonals(a: ndarray, labels: Labels) -> Tuple[ndarray, Labels]:
     return a, labels
 
 
+def _summed(a: ndarray, axis: Any) -> ndarray:
+    """The sum, of truths whether one is true."""
+    return a.sum(axis=axis, dtype="bool" if a.dtype == bool else None)
+
+
 def _kept(a: ndarray, labels: Labels, needed: Set[str],
           sizes: Dict[str, int]) -> Tuple[ndarray, Labels]:
     """Summed over axes that nothing needs, and those of size 1 that others repeat."""
     gone = tuple(at for at, label in enumerate(labels)
                  if label not in needed or a.shape[at] != sizes[label])
-    return a.sum(axis=gone) if gone else a, [label for at, label in enumerate(labels)
+    return _summed(a, gone) if gone else a, [label for at, label in enumerate(labels)
                                              if at not in gone]
 
 
@@ -101,7 +106,7 @@ def _product(a: ndarray, left: Labels, b: ndarray, right: Labels,
     elif x.dtype == y.dtype and x.dtype.kind == "f":
         product = x @ y
     else:  # which matmul does not take
-        product = (x[:, :, :, None] * y[:, None]).sum(axis=2)
+        product = _summed(x[:, :, :, None] * y[:, None], 2)
     return product.reshape([lengths[label] for label in labels]), labels
 
 

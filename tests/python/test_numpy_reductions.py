@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions of mx.np and mx.nd: exact in every whole type, and their gradients."""
+import numpy as onp
+import pytest
+
+from mxnet import autograd, nd, np
+
+WHOLE = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+SHAPES = ((3,), (4, 5), (2, 300, 3), (700,), (3, 1, 500), (0, 3), (2, 0))
+
+
+def same(found, wanted):
+    assert found.dtype == wanted.dtype and found.shape == wanted.shape
+    onp.testing.assert_array_equal(found.asnumpy(), wanted)
+
+
+@pytest.mark.parametrize("dtype", WHOLE)
+def test_whole_numbers_are_reduced_exactly_and_wrap_in_their_type(dtype):
+    limits, random = onp.iinfo(dtype), onp.random.default_rng(7)
+    for shape in SHAPES:
+        values = random.integers(limits.min, limits.max, shape, dtype=dtype, endpoint=True)
+        array = np.array(values, dtype=dtype)
+        for axis in (None, 0, -1, tuple(range(len(shape)))[:2]):
+            for name in ("sum", "prod", "max", "min"):
+                if name in ("max", "min") and 0 in shape:
+                    continue
+                typed = {"dtype": dtype} if name in ("sum", "prod") else {}
+                wanted = onp.asarray(getattr(onp, name)(values, axis=axis, **typed))
+                same(getattr(np, name)(array, axis=axis), wanted)
+
+
+def test_numbers_beyond_53_bits_keep_their_digits():
+    assert nd.array([2**53 + 1, 5], dtype="int64").max().asscalar() == 2**53 + 1
+    assert nd.array([2**53 + 1], dtype="int64").prod().asscalar() == 2**53 + 1
+    values = np.array([6, -3], dtype="int64")
+    assert int(values.sum(initial=1)) == 4
+    assert int(np.sum(values, initial=2**53 + 1)) == 2**53 + 4
+    assert int(np.max(values, initial=2**53 + 1)) == 2**53 + 1
+    assert int(np.min(values, initial=-2**63)) == -2**63
+    assert int(np.array([1], dtype="uint64").max(initial=2**64 - 1)) == 2**64 - 1
+    assert float(np.sum(np.array([0.5]), initial=2)) == 2.5
+
+
+def test_values_become_the_type_of_the_result_before_they_are_combined():
+    values = onp.array([1.5, 1.5, 2.5])
+    for dtype in ("int8", "int32", "int64", "bool"):
+        for name in ("sum", "prod"):
+            same(getattr(np, name)(np.array(values), dtype=dtype), onp.asarray(getattr(onp, name)(values, dtype=dtype)))
+    same(np.mean(np.array(values), dtype="int32"), onp.asarray(onp.mean(values, dtype="int32")))
+    wide = np.array([300, 300], dtype="int64")
+    same(np.sum(wide, dtype="int8"), onp.asarray(onp.sum(wide.asnumpy(), dtype="int8")))
+    assert nd.array([2**31 - 1, 2**31 - 1], dtype="int32").mean().asscalar() == 2**31 - 1
+
+
+def test_truths():
+    values = onp.array([[True, False], [True, True], [False, False]])
+    array = np.array(values)
+    for dtype in (None, "bool"):
+        for axis in (None, 0, 1):
+            for name in ("sum", "prod"):
+                wanted = getattr(onp, name)(values, axis=axis, dtype=dtype)
+                same(getattr(np, name)(array, axis=axis, dtype=dtype), onp.asarray(wanted))
+    for axis in (None, 0, 1):
+        same(array.max(axis=axis), onp.asarray(values.max(axis=axis)))
+        same(array.min(axis=axis), onp.asarray(values.min(axis=axis)))
+
+
+def test_einsum_of_truths_is_one():
+    values = onp.array([[True, False], [True, True]])
+    for subscripts in ("ij,ij->", "ij,jk->ik", "ij,kj->k", "ij,ij->ij"):
+        same(np.einsum(subscripts, np.array(values), np.array(values)), onp.asarray(onp.einsum(subscripts, values, values)))
+    same(np.einsum("ij->i", np.array(values)), onp.einsum("ij->i", values))
+    large = onp.array([2**31 - 1, 2], dtype="int32")
+    same(np.einsum("i,i->", np.array(large), np.array(large)), onp.asarray(onp.einsum("i,i->", large, large)))
+
+
+def gradient(function, values, dtype="float32", head=None):
+    x = np.array(values, dtype=dtype)
+    x.attach_grad()
+    with autograd.record():
+        y = function(x)
+    y.backward(None if head is None else np.array(head, dtype=y.dtype))
+    assert x.grad.dtype == x.dtype
+    return x.grad.asnumpy().tolist()
+
+
+def test_the_gradient_of_a_product_is_the_product_of_the_others():
+    assert gradient(np.prod, [2, 0, 3]) == [0, 6, 0]
+    assert gradient(np.prod, [2, 0, 0]) == [0, 0, 0]
+    assert gradient(np.prod, [2, -4, 5]) == [-20, 10, -8]
+    rows = [[2, 0, 3], [1, 4, 5], [0, 7, 0]]
+    assert gradient(lambda x: np.prod(x, axis=1), rows, head=[1, 2, 3]) == [[0, 6, 0], [40, 10, 8], [0, 0, 0]]
+    assert gradient(lambda x: np.prod(x, axis=0), rows, "float64") == [[0, 28, 0], [0, 0, 0], [2, 0, 15]]
+    many = onp.ones((3, 100), "float32")
+    many[1, :70] = 0
+    assert gradient(lambda x: np.prod(x, axis=0), many) == onp.where(many.min(0) == 0, many == 0, 1).tolist()
+    x = nd.array([2, 0, 3])
+    x.attach_grad()
+    with autograd.record():
+        y = nd.prod(x)
+    y.backward()
+    assert x.grad.asnumpy().tolist() == [0, 6, 0]
+
+
+def test_gradients_of_whole_numbers_and_of_mixed_types():
+    for dtype in ("int32", "int64", "uint8", "float16"):
+        assert gradient(np.sum, [[1, 2], [3, 4]], dtype) == [[1, 1], [1, 1]]
+        assert gradient(lambda x: np.max(x, axis=0), [[1, 5], [3, 4]], dtype) == [[0, 1], [1, 0]]
+        assert gradient(np.prod, [2, 3], dtype) == [3, 2]
+    for dtype in ("float16", "float64", "int32"):
+        assert gradient(lambda x: np.sum(x, dtype=dtype), [1, 2], "float32") == [1, 1]
+        assert gradient(lambda x: np.prod(x, dtype=dtype), [2, 3], "float32") == [3, 2]
+    assert gradient(lambda x: np.sum(x, dtype="float16"), [1, 2], "int8") == [1, 1]
+    assert gradient(lambda x: np.mean(x, dtype="float64"), [1, 2], "float32") == [0.5, 0.5]
+    long = [[1.0] * 200] * 3
+    assert gradient(lambda x: np.mean(x, axis=0, dtype="float64"), [[1.0] * 200] * 4) == [[0.25] * 200] * 4
+    assert gradient(lambda x: np.sum(x, axis=0), long) == long
