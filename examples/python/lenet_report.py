@@ -20,12 +20,17 @@ def layer_of(scope):
     return parts[1] if len(parts) > 1 else parts[0]
 
 
+def pushed(operator):
+    """When the program asked for it, us. A worker may come to it in a later step; it is of this one."""
+    return operator["ts"] - operator["args"].get("queued_us", 0) - operator["args"].get("blocked_us", 0)
+
+
 def operators_of_steps(trace, warm_up):
-    """The operators after the first steps; how many steps that is of, and their time by the clock, ms."""
+    """The operators of all steps but the first; how many steps that is of, and their time by the clock, ms."""
     items = json.loads(pathlib.Path(trace).read_text(encoding="utf-8"))["traceEvents"]
     marks = sorted(item["ts"] for item in items if item.get("cat") == "step")
     begin, steps = marks[warm_up], len(marks) - warm_up
-    found = [item for item in items if item.get("cat") == "operator" and item["ts"] >= begin
+    found = [item for item in items if item.get("cat") == "operator" and pushed(item) >= begin
              and item["name"] != "ImperativeBulk"]  # its members are there too
     end = max(item["ts"] + item["dur"] for item in found)
     return found, steps, (end - begin) / 1000

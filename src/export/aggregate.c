@@ -311,6 +311,7 @@ void mxp__aggregate_reset(mxp_aggregate *aggregate)
 {
     mxp__duration_table_clear(&aggregate->durations);
     mxp__duration_table_clear(&aggregate->outside);
+    mxp__duration_table_clear(&aggregate->uncovered);
     for (size_t phase = 0; phase < MXP__PHASES; phase++) {
         mxp__duration_table_clear(&aggregate->phases[phase]);
     }

@@ -17,8 +17,10 @@
 // MXP_GROUP_STEP: section "Steps" with a row "step N" for each step number: how often it was begun
 // and how long it lasted. Then sections as by name, in which one sample is what one step spent in
 // that name: count is the number of steps with it, min, max and avg are per step. A span belongs to
-// the step in which it began; what began before the first step stands in sections "CATEGORY
-// (outside steps)", by span.
+// the step in which it began, an operator to the one in which it was pushed; what is of none stands
+// in sections "CATEGORY (outside steps)", by span. The last row, "in none of the above" of section
+// "In no record", is the time of steps in which no span (but tasks and frames) and no operator of
+// any thread was running.
 #ifndef MXP_EXPORT_AGGREGATE_H
 #define MXP_EXPORT_AGGREGATE_H
 
@@ -68,7 +70,8 @@ double mxp__percentile_fraction(int percentile);
 uint64_t mxp__row_percentile(const mxp_row *row, int percentile);  // ns; has a histogram
 
 // Rows in print order: sections by byte order, rows by sort key (MXP_SORT_*), ties by name
-// ascending. Durations are compared in microseconds with the plain values of counters. *rows is
+// ascending, section "In no record" last. Values are compared as they are printed: durations in
+// milliseconds with the plain values of counters. *rows is
 // owned by the aggregate and valid until its next call. `now_ns`: trace time for counters that
 // still run; below their last sample counts as it.
 int mxp__aggregate_rows(mxp_aggregate *aggregate, int sort_by, int ascending, int64_t now_ns,

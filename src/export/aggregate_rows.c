@@ -22,7 +22,7 @@ typedef struct row_list {
 // ---- collecting -------------------------------------------------------------------------------
 static double key_of(const mxp_row *row, const row_list *list)
 {
-    const double time_scale = row->is_counter ? 1 : 1e-3;
+    const double time_scale = row->is_counter ? 1 : 1e-6;  // as it is printed
     double key;
     switch (list->sort_by) {
     case MXP_SORT_AVG:
@@ -133,9 +133,17 @@ static int compare_bytes(const char *a, size_t a_length, const char *b, size_t b
     return order != 0 ? order : (a_length > b_length) - (a_length < b_length);
 }
 
+static int is_uncovered(const mxp_row *row)
+{
+    return row->section_length == strlen(MXP__UNCOVERED) &&
+           memcmp(row->section, MXP__UNCOVERED, strlen(MXP__UNCOVERED)) == 0;
+}
+
 static int compare_sections(const mxp_row *a, const mxp_row *b)
 {
-    return compare_bytes(a->section, a->section_length, b->section, b->section_length);
+    int order = is_uncovered(a) - is_uncovered(b);
+    return order != 0 ? order
+                      : compare_bytes(a->section, a->section_length, b->section, b->section_length);
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -206,6 +214,7 @@ static int collect_process(row_list *list, int64_t now_ns)
     }
     add_durations(list, &aggregate->durations);
     add_durations(list, &aggregate->outside);
+    add_durations(list, &aggregate->uncovered);
     for (size_t phase = 0; phase < MXP__PHASES; phase++) {
         add_durations(list, &aggregate->phases[phase]);
     }

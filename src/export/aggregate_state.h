@@ -64,6 +64,9 @@ typedef struct mxp_sorted_row {
     uint32_t pid;
 } mxp_sorted_row;
 
+// The section of that row, which stands behind all others.
+#define MXP__UNCOVERED "In no record"
+
 enum { MXP__PHASES = MXP_PHASE_COMMUNICATION + 1 };
 
 struct mxp_aggregate {
@@ -71,6 +74,7 @@ struct mxp_aggregate {
     mxp_duration_table durations;  // by name id; MXP_GROUP_SCOPE: by scope id, of no phase
     mxp_duration_table phases[MXP__PHASES];  // MXP_GROUP_SCOPE: by scope id; the first is unused
     mxp_duration_table outside;  // MXP_GROUP_STEP: by name id, outside all steps
+    mxp_duration_table uncovered;  // MXP_GROUP_STEP: one row, the time of steps without a record
     mxp_counter_table counters;  // by name id
     mxp_counter_table devices;  // by device
     mxp_counter_table owners;  // MXP_GROUP_SCOPE: of memory

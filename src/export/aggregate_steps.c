@@ -2,7 +2,8 @@
 // The aggregate by step. First the steps' begins are collected and sorted, then each span's
 // duration is added to the sum of its (step, name); printing makes one sample of each sum. Steps
 // are the process's: one ends where the next begins. Of those that several threads have marked,
-// each its own, nobody knows the ends, so there are no rows then.
+// each its own, nobody knows the ends, so there are no rows then. An operator is of the step that
+// asked for it, whenever a worker came to it.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "export/aggregate_state.h"
+#include "export/cover.h"
 
 static const char memory_for[] = "the aggregate statistics";
 
@@ -38,6 +40,7 @@ struct mxp_step_state {
     int64_t end_ns;  // of all records: where the last step ends
     step_sum *sums;  // open addressing
     size_t sum_count, sum_capacity;
+    mxp_cover cover;  // by spans and operators, of any thread
     step_total *totals;  // made for printing
     mxp_row *rows;
     size_t total_count, total_capacity, row_capacity;
@@ -48,6 +51,8 @@ typedef struct step_pass {
     mxp_source *source;
     mxp_step_state *state;
     size_t hint;  // the step of the record before
+    uint32_t last_name;
+    bool last_is_async;  // whether the span before, of last_name, was one of a task or frame
 } step_pass;
 
 void mxp__step_state_destroy(mxp_step_state *state)
@@ -57,6 +62,7 @@ void mxp__step_state_destroy(mxp_step_state *state)
     }
     mxp__free(state->marks, state->mark_capacity * sizeof *state->marks);
     mxp__free(state->sums, state->sum_capacity * sizeof *state->sums);
+    mxp__cover_fini(&state->cover);
     mxp__free(state->totals, state->total_capacity * sizeof *state->totals);
     mxp__free(state->rows, state->row_capacity * sizeof *state->rows);
     mxp__free(state, sizeof *state);
@@ -224,6 +230,30 @@ static mxp_duration_row *row_outside(step_pass *pass, uint32_t id)
     return row_of_name(pass, &pass->aggregate->outside, id, " (outside steps)");
 }
 
+static int64_t asked_ns(const step_pass *pass, const mxp_event *event)
+{
+    if (event->kind != MXP_KIND_OPERATOR) {
+        return event->begin_ns;
+    }
+    mxp_operator_view op;
+    mxp__event_operator(event, &op);
+    int64_t push_ns = mxp__timebase_ns(pass->source->timebase, op.push_ticks);
+    return push_ns < event->begin_ns ? push_ns : event->begin_ns;
+}
+
+// Tasks and frames may last for a whole step without saying what it was spent on.
+static int cover_time(step_pass *pass, const mxp_event *event)
+{
+    if (pass->last_name != event->name) {
+        pass->last_name = event->name;
+        pass->last_is_async =
+            pass->source->name(pass->source, event->name).style == MXP_STYLE_ASYNC;
+    }
+    return pass->last_is_async
+               ? MXP_OK
+               : mxp__cover_add(&pass->state->cover, event->begin_ns, event->end_ns);
+}
+
 static int add_record(void *context, const mxp_event *event)
 {
     step_pass *pass = context;
@@ -232,7 +262,10 @@ static int add_record(void *context, const mxp_event *event)
     }
     uint64_t duration_ns = (uint64_t)(event->end_ns - event->begin_ns);
     bool is_timed = mxp__event_clock(event) == MXP_CLOCK_TRACE;
-    size_t step = is_timed ? step_at(pass->state, event->begin_ns, pass->hint) : 0;
+    if (is_timed && cover_time(pass, event) != MXP_OK) {
+        return MXP_ENOMEM;
+    }
+    size_t step = is_timed ? step_at(pass->state, asked_ns(pass, event), pass->hint) : 0;
     if (step == 0) {
         mxp_duration_row *row = row_outside(pass, event->name);
         if (row != NULL) {
@@ -256,7 +289,10 @@ int mxp__aggregate_steps(mxp_aggregate *aggregate, mxp_source *source)
     if (aggregate->steps == NULL) {
         return mxp__fail_memory(memory_for);
     }
-    step_pass pass = {.aggregate = aggregate, .source = source, .state = aggregate->steps};
+    step_pass pass = {.aggregate = aggregate,
+                      .source = source,
+                      .state = aggregate->steps,
+                      .last_name = UINT32_MAX};
     size_t old_count = pass.state->mark_count;
     int error = mxp__each_record(source, note_mark, &pass);
     if (error == MXP_OK || error == MXP_EFORMAT) {
@@ -274,6 +310,41 @@ int mxp__aggregate_steps(mxp_aggregate *aggregate, mxp_source *source)
 }
 
 // ---- printing ---------------------------------------------------------------------------------
+static int64_t end_of(const mxp_step_state *state, size_t mark)
+{
+    return mark + 1 < state->mark_count ? state->marks[mark + 1].begin_ns : state->end_ns;
+}
+
+// One sample for each step that has such time.
+static int fill_uncovered(mxp_aggregate *aggregate)
+{
+    mxp_step_state *state = aggregate->steps;
+    mxp_duration_row *row = mxp__duration_find(&aggregate->uncovered, 0);
+    mxp_label label;
+    if (row == NULL && state->mark_count > 0) {
+        int error = mxp__label_make(&label, MXP__UNCOVERED, strlen(MXP__UNCOVERED),
+                                    "in none of the above", strlen("in none of the above"));
+        row =
+            error == MXP_OK ? mxp__duration_add(aggregate, &aggregate->uncovered, 0, &label) : NULL;
+        if (row == NULL) {
+            return MXP_ENOMEM;
+        }
+    }
+    if (row != NULL) {
+        mxp__histogram_init(&row->histogram);
+    }
+    mxp__cover_join(&state->cover);
+    for (size_t i = 0, from = 0; i < state->mark_count; i++) {
+        int64_t begin_ns = state->marks[i].begin_ns, end_ns = end_of(state, i);
+        uint64_t ns = (uint64_t)(end_ns - begin_ns) -
+                      mxp__cover_within(&state->cover, &from, begin_ns, end_ns);
+        if (ns > 0) {
+            mxp__duration_note(row, ns);
+        }
+    }
+    return MXP_OK;
+}
+
 static void fill_samples(const mxp_aggregate *aggregate)
 {
     const mxp_step_state *state = aggregate->steps;
@@ -304,8 +375,7 @@ static int make_totals(mxp_step_state *state)
         return mxp__fail_memory(memory_for);
     }
     for (size_t i = 0; i < state->mark_count; i++) {
-        int64_t end_ns = i + 1 < state->mark_count ? state->marks[i + 1].begin_ns : state->end_ns;
-        uint64_t ns = (uint64_t)(end_ns - state->marks[i].begin_ns);
+        uint64_t ns = (uint64_t)(end_of(state, i) - state->marks[i].begin_ns);
         state->totals[i] = (step_total){"", state->marks[i].number, 1, ns, ns, ns};
     }
     state->total_count = 0;
@@ -342,7 +412,8 @@ int mxp__step_rows(mxp_aggregate *aggregate, const mxp_row **rows, size_t *count
         return MXP_OK;
     }
     fill_samples(aggregate);
-    int error = make_totals(state);
+    int error = fill_uncovered(aggregate);
+    error = error == MXP_OK ? make_totals(state) : error;
     if (error == MXP_OK && mxp__grow(&state->rows, &state->row_capacity, state->total_count,
                                      sizeof *state->rows) != 0) {
         error = mxp__fail_memory(memory_for);

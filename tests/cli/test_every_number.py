@@ -125,6 +125,17 @@ class Run:
                 sums[event.category, event.name, step] += duration
         for (category, name, _), total in sums.items():
             rows[category, name].append(total)
+        for (at, _), end in zip(steps, ends):
+            spans = sorted((max(at, event.begin), min(end, event.end)) for event in self.spans)
+            for begin, until in spans:  # what is left of the step moves to the end of each span
+                if begin <= at < until:
+                    at = until
+                elif at < begin < until:
+                    uncovered, at = begin - at, until
+                    sums["rest", end] += uncovered
+            sums["rest", end] += end - at
+            if sums["rest", end]:
+                rows["In no record", "in none of the above"].append(sums["rest", end])
         return rows
 
     def mean(self, samples):

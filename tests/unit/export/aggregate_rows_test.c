@@ -64,6 +64,25 @@ static void rows_are_sorted_by_each_key_and_ties_by_name(void **state)
     mxp__aggregate_destroy(aggregate);
 }
 
+// 1.78 and 0.15 ms are printed beside 37.
+static void spans_and_counters_of_a_section_are_sorted_by_what_is_printed(void **state)
+{
+    (void)state;
+    mxp_source *source = fake_source_create();
+    uint32_t thread = fake_thread(source, "a");
+    fake_span(source, thread, fake_span_name(source, "d", "long"), 0, 1780000);
+    fake_span(source, thread, fake_span_name(source, "d", "short"), 0, 150000);
+    uint32_t counter = fake_name(source, "d", "37", MXP_STYLE_COUNTER, MXP_UNIT_NONE);
+    fake_counter_u64(source, thread, counter, 2000000, 37);
+    const mxp_row *rows;
+    size_t count;
+    mxp_aggregate *aggregate = rows_of(source, MXP_GROUP_NAME, &rows, &count);
+    expect_order(aggregate, MXP_SORT_MAX, 0, "d/37 d/long d/short");
+    expect_order(aggregate, MXP_SORT_MAX, 1, "d/short d/long d/37");
+    mxp__aggregate_destroy(aggregate);
+    mxp__source_close(source);
+}
+
 static void sections_stand_in_byte_order(void **state)
 {
     (void)state;
@@ -108,6 +127,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_sorted_by_each_key_and_ties_by_name),
+        cmocka_unit_test(spans_and_counters_of_a_section_are_sorted_by_what_is_printed),
         cmocka_unit_test(sections_stand_in_byte_order),
         cmocka_unit_test(memory_sections_have_the_name_and_only_counters),
     };

@@ -40,7 +40,72 @@ static void names_are_summed_per_step(void **state)
     assert_true(row->count == 1 && row->total == 1000 && row->histogram == NULL);
     row = row_get(rows, count, "Steps", "step 1");
     assert_true(row->count == 1 && row->total == 601);  // up to the last record
-    assert_int_equal(count, 5);
+    assert_int_equal(count, 6);
+    mxp__aggregate_destroy(aggregate);
+    mxp__source_close(source);
+}
+
+static void operators_belong_to_the_step_that_pushed_them(void **state)
+{
+    (void)state;
+    mxp_source *source = fake_source_create();
+    uint32_t main_thread = fake_thread(source, "main"), worker = fake_thread(source, "worker");
+    uint32_t name = fake_span_name(source, "operator", "Convolution");
+    const struct {
+        uint64_t push, start, end;
+    } pushed[] = {{900, 950, 1100},  // before the first
+                  {1100, 1200, 1500}, {1900, 2050, 2060},  // runs in the next
+                  {1950, 2990, 3100},  // and in the one after that
+                  {2000, 3100, 3101}, {0, 3200, 3300}};  // not known
+    for (uint64_t number = 0; number < 3; number++) {
+        step(source, main_thread, 1000 * (number + 1), number);
+    }
+    for (size_t i = 0; i < sizeof pushed / sizeof pushed[0]; i++) {
+        fake_operator(source, worker,
+                      &(mxp_operator){.name = name,
+                                      .push_ticks = pushed[i].push,
+                                      .start_ticks = pushed[i].start,
+                                      .end_ticks = pushed[i].end});
+    }
+    const mxp_row *rows;
+    size_t count;
+    mxp_aggregate *aggregate = rows_of(source, MXP_GROUP_STEP, &rows, &count);
+    const mxp_row *row = row_get(rows, count, "operator", "Convolution");
+    assert_true(row->count == 3 && row->total == 521 && row->min == 1 && row->max == 420);
+    row = row_get(rows, count, "operator (outside steps)", "Convolution");
+    assert_true(row->count == 1 && row->total == 150);
+    mxp__aggregate_destroy(aggregate);
+    mxp__source_close(source);
+}
+
+// What a thread does between its spans while no other thread does anything that is recorded.
+static void time_that_no_record_covers_is_the_last_row(void **state)
+{
+    (void)state;
+    mxp_source *source = fake_source_create();
+    uint32_t main_thread = fake_thread(source, "main"), worker = fake_thread(source, "worker");
+    uint32_t name = fake_span_name(source, "z", "n"), inner = fake_span_name(source, "z", "inner");
+    uint32_t frame = fake_name(source, "z", "frame", MXP_STYLE_ASYNC, MXP_UNIT_NONE);
+    for (uint64_t number = 0; number < 3; number++) {
+        step(source, main_thread, 1000 * (number + 1), number);
+    }
+    fake_span(source, main_thread, inner, 1110, 1120);
+    fake_span(source, main_thread, name, 1100, 1200);
+    fake_span(source, main_thread, frame, 1000, 2000);  // says nothing of what was done
+    fake_span(source, main_thread, name, 2000, 3000);
+    fake_span(source, main_thread, name, 3500, 4000);
+    fake_span(source, worker, name, 900, 1050);
+    fake_operator(source, worker,
+                  &(mxp_operator){.name = fake_span_name(source, "operator", "dot"),
+                                  .start_ticks = 1150,
+                                  .end_ticks = 1300});
+    const mxp_row *rows;
+    size_t count;
+    mxp_aggregate *aggregate = rows_of(source, MXP_GROUP_STEP, &rows, &count);
+    const mxp_row *row = row_get(rows, count, "In no record", "in none of the above");
+    assert_ptr_equal(row, &rows[count - 1]);
+    assert_true(row->count == 2 && row->total == 750 + 500);  // the second step is covered
+    assert_true(row->min == 500 && row->max == 750);
     mxp__aggregate_destroy(aggregate);
     mxp__source_close(source);
 }
@@ -84,7 +149,7 @@ static void steps_of_one_number_are_one_row(void **state)
     const mxp_row *rows;
     size_t count;
     mxp_aggregate *aggregate = rows_of(source, MXP_GROUP_STEP, &rows, &count);
-    assert_int_equal(count, 4);
+    assert_int_equal(count, 5);
     const mxp_row *row = row_get(rows, count, "Steps", "step 3");
     assert_true(row->count == 3 && row->total == 2020 && row->min == 0 && row->max == 1010);
     mxp__aggregate_destroy(aggregate);
@@ -138,6 +203,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_summed_per_step),
+        cmocka_unit_test(operators_belong_to_the_step_that_pushed_them),
+        cmocka_unit_test(time_that_no_record_covers_is_the_last_row),
         cmocka_unit_test(steps_of_several_threads_have_no_rows),
         cmocka_unit_test(steps_of_one_number_are_one_row),
         cmocka_unit_test(without_steps_everything_is_outside),
