@@ -152,10 +152,17 @@ def test_handles_can_be_given_to_c():
     assert out.value == 0
 
 
+def files_of(folder):
+    return sorted(path for path in folder.rglob("*") if "__pycache__" not in path.parts)
+
+
 def test_an_installed_wheel_works_alone(tmp_path):
-    """pip install with the library of this build: nothing of the source tree is used."""
-    for folder in ("python", "include"):  # building leaves files beside the source
-        shutil.copytree(SOURCE / folder, tmp_path / "tree" / folder)
+    """pip install with the library of this build: nothing of the source tree is used, nothing is left
+    beside the sources, and the library is found without the variable."""
+    for folder in ("python", "include"):
+        shutil.copytree(SOURCE / folder, tmp_path / "tree" / folder,
+                        ignore=shutil.ignore_patterns("build", "*.egg-info"))
+    before = files_of(tmp_path / "tree/python")
     done = subprocess.run(
         [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index",
          "--no-build-isolation", "--target", str(tmp_path / "site"),
@@ -163,11 +170,44 @@ def test_an_installed_wheel_works_alone(tmp_path):
         env={**os.environ, "MXNET_LIBRARY_PATH": str(BUILD)}, check=False,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 0, done.stdout
+    assert files_of(tmp_path / "tree/python") == before
     shutil.rmtree(tmp_path / "tree")
-    done = run_python("import mxnet as mx; print(mx.runtime.core_name(), (mx.nd.ones((1,)) + 1)"
-                      ".asscalar(), mx.__file__)", tmp_path, PYTHONPATH=str(tmp_path / "site"),
-                      MXNET_PYTHON_CORE="extension")
-    assert done.out.startswith("extension 2.0 " + str(tmp_path)), done.err
+    for library in (str(BUILD), ""):
+        done = run_python("import mxnet as mx; print(mx.runtime.core_name(), (mx.nd.ones((1,)) + 1)"
+                          ".asscalar(), mx.__file__, mx.libinfo.find_lib_path())", tmp_path,
+                          PYTHONPATH=str(tmp_path / "site"), MXNET_PYTHON_CORE="extension",
+                          MXNET_LIBRARY_PATH=library)
+        assert done.out.startswith("extension 2.0 " + str(tmp_path)), done.err
+        assert str(BUILD.resolve()) in done.out
+
+
+@pytest.mark.parametrize("tools,text", [
+    (["gcc"], "cmake, make or ninja missing"), (["cmake", "ninja"], "a C compiler ("),
+    (["gcc", "cmake"], ": make or ninja missing")])
+def test_missing_tools_are_told_first_wheel(tmp_path, tools, text):
+    """Not after the extension was compiled, and not in the compiler's own words."""
+    (tmp_path / "bin").mkdir()
+    for tool in tools:
+        (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
+    shutil.copytree(SOURCE / "python", tmp_path / "tree/python")
+    done = subprocess.run([sys.executable, "setup.py", "build_ext"], cwd=tmp_path / "tree/python",
+                          env={"PATH": str(tmp_path / "bin"), "CC": "gcc"}, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert done.returncode == 1 and text in done.stdout
+    assert done.stdout.splitlines()[-1].endswith("apt-get install cmake gcc ninja-build python3-dev")
+    assert not list((tmp_path / "tree").rglob("*.o"))
+
+
+def test_the_loaders_folders_are_the_last_resort(tmp_path):
+    code = ("import ctypes.util, runpy, sys\n"
+            "ctypes.util.find_library = lambda name: f'lib{name}.so.of.the.loader'\n"
+            f"info = runpy.run_path({str(tmp_path / 'mxnet/libinfo.py')!r})\n"
+            "info['_places'].__globals__['_places'] = lambda: []\n"
+            "print(info['find_lib_path']())")
+    (tmp_path / "mxnet").mkdir()
+    shutil.copy(SOURCE / "python/mxnet/libinfo.py", tmp_path / "mxnet")
+    assert run_python(code, tmp_path, MXNET_LIBRARY_PATH="").out == "['libmxnet.so.of.the.loader']\n"
+    assert run_python(code, tmp_path, MXNET_LIBRARY_PATH="/nowhere").out == ""
 
 
 def test_an_interrupt_leaves_a_complete_trace(tmp_path):
