@@ -65,17 +65,16 @@ demo-embed:
 	build/release/embed build/demo
 
 # ---- tests -------------------------------------------------------------------------------------
-# The optimised build takes every test, the debug build those that run the library's asserts.
+# The optimised build takes every test, the debug build those that run the library's asserts. All
+# groups run, whatever fails, and the end is one list.
 test: build
 	@$(setup) test
 	@$(call configure_and_build,debug)
-	$(ctest) --test-dir build/release
-	$(ctest) --test-dir build/debug -L 'unit|stress|replay'
-	$(if $(shell find tests -name 'test_*.py'),$(pytest))
-
-# Status 5 says that none of the tests was asked for.
-pytest = MXPROF_BUILD='$(CURDIR)/build/release' MXPROF_SOURCE='$(CURDIR)' \
-	.venv/bin/python -m pytest $(if $(TESTS),-k '$(TESTS)' tests || test $$? -eq 5,tests)
+	@scripts/run-tests build/tests \
+		"release: $(ctest) --test-dir build/release --output-junit '$(CURDIR)/{report}'" \
+		"debug: $(ctest) --test-dir build/debug -L 'unit|stress|replay' --output-junit '$(CURDIR)/{report}'" \
+		"python: MXPROF_BUILD='$(CURDIR)/build/release' MXPROF_SOURCE='$(CURDIR)' .venv/bin/python \
+			-m pytest $(if $(TESTS),-k '$(TESTS)') tests --junit-xml '{report}'"
 
 # Where it costs minutes, a test asks for MXPROF_TEST_LONG=1 before it does its worst; how long the
 # stress tests go on under a sanitizer is MXPROF_TEST_SECONDS.
@@ -132,7 +131,7 @@ browser:
 	@$(setup) browser
 
 # ---- the source --------------------------------------------------------------------------------
-sources = find include src python tools bench examples tests -name '*.[ch]' -print0
+sources = python3 scripts/known_files.py .c .h
 
 format:
 	@$(setup) check
@@ -147,4 +146,4 @@ install: build
 	cmake --install build/release --prefix '$(PREFIX)'
 
 clean:
-	rm -rf build
+	rm -rf build python/build python/*.egg-info

@@ -65,8 +65,24 @@ def run_case(check, path, content):
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+# What builds and installers leave in ignored places breaks every rule, and is nobody's.
+def ignored_files_are_looked_at(check):
+    with tempfile.TemporaryDirectory() as folder:
+        tree = pathlib.Path(folder)
+        for path, content in ((".gitignore", "build/\n"), ("src/base/kept.c", LICENCE),
+                              ("src/build/a.c", '#include "no_such.h"\n' * 900)):
+            (tree / path).parent.mkdir(parents=True, exist_ok=True)
+            (tree / path).write_text(content)
+        subprocess.run(["git", "init", "-q", tree], check=True)
+        result = subprocess.run([sys.executable, SOURCE / f"scripts/check-{check}", tree],
+                                capture_output=True, text=True, check=False)
+        if result.returncode != 0:
+            print(f"check-{check} looks at a file that git ignores:\n{result.stdout}{result.stderr}")
+        return result.returncode != 0
+
+
 def main():
-    failures = 0
+    failures = sum(map(ignored_files_are_looked_at, ("deps", "sizes", "text")))
     for check, path, content, expected in CASES:
         result = run_case(check, path, content)
         found = result.returncode == 1 and expected is not None and expected in result.stdout
@@ -75,7 +91,7 @@ def main():
             failures += 1
             print(f"check-{check} on {path}, expected {expected!r}, got {result.returncode}:")
             print(result.stdout + result.stderr)
-    print(f"{len(CASES)} cases, {failures} failures")
+    print(f"{len(CASES) + 3} cases, {failures} failures")
     return 1 if failures else 0
 
 
