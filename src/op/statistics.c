@@ -159,7 +159,8 @@ static void finish(const mxn_job *job, double *sums, size_t size, int64_t count)
     const statistic_params *params = mxn__values(job);
     int kind = kind_of(job->params);
     bool roots = kind == DEVIATION || (kind == NORM && params->ord == 2);
-    double divisor = kind == VARIANCE || kind == DEVIATION ? (double)(count - params->ddof) : 1;
+    int64_t freedom = count > params->ddof ? count - params->ddof : 0;  // as NumPy counts it
+    double divisor = kind == VARIANCE || kind == DEVIATION ? (double)freedom : 1;
     for (size_t i = 0; i < size; i++) {
         sums[i] = roots ? sqrt(sums[i] / divisor) : sums[i] / divisor;
     }
@@ -203,21 +204,24 @@ static int statistic_forward(mxn_job *job)
 
 // ---- gradient -----------------------------------------------------------------------------------
 // Inputs: gradient, input, and for norms the output. Of |x| it is the sign, of the root of squares
-// x over the norm.
-#define BACKWARD(type)                                                                            \
-    static void backward_##type(const mxn_job *job, bool one, mxn_walk *walk)                     \
-    {                                                                                             \
-        const bool norm = kind_of(job->params) == NORM;                                           \
-        const type *g = job->inputs[0].data, *x = job->inputs[1].data;                            \
-        const type *y = norm ? job->inputs[2].data : NULL;                                        \
-        type *to = job->outputs[0].data;                                                          \
-        for (bool more = walk->total > 0; more; more = mxn__walk_next(walk)) {                    \
-            for (int64_t i = 0; i < walk->count; i++, x++) {                                      \
-                const int64_t at = walk->at[0] + i * walk->step[0];                               \
-                const type sign = (type)((*x > 0) - (*x < 0));                                    \
-                *to++ = !norm ? (*x != *x ? 0 : g[at]) : one ? g[at] * sign : g[at] * *x / y[at]; \
-            }                                                                                     \
-        }                                                                                         \
+// x over the norm, 0 where that is 0.
+#define BACKWARD(type)                                                         \
+    static void backward_##type(const mxn_job *job, bool one, mxn_walk *walk)  \
+    {                                                                          \
+        const bool norm = kind_of(job->params) == NORM;                        \
+        const type *g = job->inputs[0].data, *x = job->inputs[1].data;         \
+        const type *y = norm ? job->inputs[2].data : NULL;                     \
+        type *to = job->outputs[0].data;                                       \
+        for (bool more = walk->total > 0; more; more = mxn__walk_next(walk)) { \
+            for (int64_t i = 0; i < walk->count; i++, x++) {                   \
+                const int64_t at = walk->at[0] + i * walk->step[0];            \
+                const type sign = (type)((*x > 0) - (*x < 0));                 \
+                *to++ = !norm        ? (*x != *x ? 0 : g[at])                  \
+                        : one        ? g[at] * sign                            \
+                        : y[at] == 0 ? 0                                       \
+                                     : g[at] * *x / y[at];                     \
+            }                                                                  \
+        }                                                                      \
     }
 BACKWARD(float)
 BACKWARD(double)

@@ -115,3 +115,35 @@ def test_gradients_of_whole_numbers_and_of_mixed_types():
     long = [[1.0] * 200] * 3
     assert gradient(lambda x: np.mean(x, axis=0, dtype="float64"), [[1.0] * 200] * 4) == [[0.25] * 200] * 4
     assert gradient(lambda x: np.sum(x, axis=0), long) == long
+
+
+@pytest.mark.filterwarnings("ignore:Degrees of freedom")
+@pytest.mark.parametrize("name", ("var", "std"))
+@pytest.mark.parametrize("recorded", (False, True))
+def test_deviations_divide_by_the_count_less_ddof_and_never_below_0(name, recorded):
+    ours, theirs = getattr(np, name), getattr(onp, name)
+    with onp.errstate(all="ignore"):
+        for values, ddof in (([1.0, 3.0], 1), ([1.0, 3.0], 2), ([1.0, 3.0], 3), ([5.0], 2), ([5.0], -1)):
+            with autograd.record() if recorded else autograd.pause():
+                found = ours(np.array(values), ddof=ddof)
+            onp.testing.assert_allclose(found.asnumpy(), theirs(onp.array(values, "float32"), ddof=ddof), rtol=1e-6)
+    assert onp.isnan(ours(np.array([5], dtype="uint8"), ddof=2).asnumpy())
+
+
+@pytest.mark.parametrize("recorded", (False, True))
+def test_deviations_are_written_to_out(recorded):
+    x, values = np.array([[1.0, 2, 6], [4, 4, 4]]), onp.array([[1.0, 2, 6], [4, 4, 4]], "float32")
+    for name in ("var", "std"):
+        out = np.zeros(2)
+        with autograd.record() if recorded else autograd.pause():
+            found = getattr(np, name)(x, axis=1, out=out)
+        assert found is out
+        onp.testing.assert_allclose(out.asnumpy(), getattr(onp, name)(values, axis=1), rtol=1e-6)
+
+
+def test_gradients_of_norms_and_deviations_at_zero_are_zero():
+    assert gradient(np.std, [3, 3]) == [0, 0]
+    assert gradient(np.linalg.norm, [0, 0]) == [0, 0]
+    assert gradient(lambda x: np.linalg.norm(x, axis=1), [[0, 0], [3, 4]], head=[1, 5]) == [[0, 0], [3, 4]]
+    onp.testing.assert_allclose(gradient(np.std, [1, 3]), [-0.5, 0.5])
+    onp.testing.assert_allclose(gradient(lambda x: np.std(x, ddof=1), [1, 3]), [-0.5**0.5, 0.5**0.5], rtol=1e-6)

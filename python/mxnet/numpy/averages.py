@@ -11,27 +11,44 @@ from .multiarray import ndarray
 Axis = Union[None, int, Sequence[int]]
 
 
-def var(a: ndarray, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: int = 0,
-        keepdims: bool = False) -> ndarray:
-    """The mean of the squares of distances from the mean; the divisor is the number less `ddof`."""
-    if not autograd.is_recording():
-        return invoke(ndarray, "_npi_var", a, out=out, axis=axis, dtype=dtype, ddof=ddof,
-                      keepdims=keepdims)
-    # The operator has no gradient; what it is made of has.
+def _spread(a: ndarray, axis: Axis, dtype: Any, ddof: int, keepdims: bool) -> ndarray:
+    """The variance, made of functions that have gradients, which the operator has not."""
     values = a if dtype is None else a.astype(dtype)
     squares = (values - values.mean(axis=axis, keepdims=True)) ** 2
     spread = squares.mean(axis=axis, keepdims=keepdims)
+    if ddof == 0:
+        return spread
     count = values.size // max(math.prod(spread.shape), 1)
-    return spread if ddof == 0 else spread * (count / (count - ddof))
+    return spread * count / max(count - ddof, 0)
+
+
+def root(squares: ndarray) -> ndarray:
+    """The square root, whose gradient is 0 and not NaN where a sum of squares is 0."""
+    if not autograd.is_recording():
+        return invoke(ndarray, "_npi_sqrt", squares)
+    none = (squares == 0).astype(squares.dtype)
+    return invoke(ndarray, "_npi_sqrt", squares + none) - none
+
+
+def var(a: ndarray, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: int = 0,
+        keepdims: bool = False) -> ndarray:
+    """The mean of the squares of distances from the mean; the divisor is the number less `ddof`, but
+    not below 0."""
+    if not autograd.is_recording():
+        return invoke(ndarray, "_npi_var", a, out=out, axis=axis, dtype=dtype, ddof=ddof,
+                      keepdims=keepdims)
+    spread = _spread(a, axis, dtype, ddof, keepdims)
+    return spread if out is None else invoke(ndarray, "_copy", spread, out=out)
 
 
 def std(a: ndarray, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: int = 0,
         keepdims: bool = False) -> ndarray:
-    """The root of the variance."""
-    if autograd.is_recording():
-        return var(a, axis, dtype, None, ddof, keepdims) ** 0.5
-    return invoke(ndarray, "_npi_std", a, out=out, axis=axis, dtype=dtype, ddof=ddof,
-                  keepdims=keepdims)
+    """The root of the variance. Its gradient is 0 where that is 0."""
+    if not autograd.is_recording():
+        return invoke(ndarray, "_npi_std", a, out=out, axis=axis, dtype=dtype, ddof=ddof,
+                      keepdims=keepdims)
+    deviation = root(_spread(a, axis, dtype, ddof, keepdims))
+    return deviation if out is None else invoke(ndarray, "_copy", deviation, out=out)
 
 
 def average(a: ndarray, axis: Axis = None, weights: Optional[ndarray] = None) -> ndarray:

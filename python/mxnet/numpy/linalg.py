@@ -6,7 +6,7 @@ import numpy as onp
 
 from .. import numpy as np
 from ._host import host_function
-from .averages import Axis
+from .averages import Axis, root
 from .multiarray import ndarray
 
 
@@ -15,7 +15,7 @@ def norm(x: ndarray, ord: Any = None,  # pylint: disable=redefined-builtin
     """The root of the sum of squares; of vectors (1-D, or one axis) also ord 1, inf and -inf."""
     is_vector = isinstance(axis, int) or (axis is None and x.ndim == 1)
     if ord is None or ord == ("fro" if not is_vector else 2):
-        return np.sqrt(np.sum(np.square(x), axis=axis, keepdims=keepdims))
+        return root(np.sum(np.square(x), axis=axis, keepdims=keepdims))
     reduce = {1: np.sum, onp.inf: np.max, -onp.inf: np.min}.get(ord) if is_vector else None
     if reduce is not None:
         return reduce(np.abs(x), axis=axis, keepdims=keepdims)
