@@ -13,6 +13,15 @@ extern "C" {
 // The id of a (category, name) entry of the name table.
 typedef uint32_t mxp_name;
 
+// ---- layout -----------------------------------------------------------------------------------
+// Of mxp_control_block, mxp_recorder and what inline code does with them. It stands in the names of
+// the symbols that inline code refers to: a program that was compiled with another layout than the
+// library's finds none of that name, and neither links nor starts.
+#define MXP_LAYOUT 1
+#define MXP_LAYOUT_TEXT_(number) #number
+#define MXP_LAYOUT_TEXT(number) MXP_LAYOUT_TEXT_(number)
+#define MXP_LAYOUT_NAME(name) name "_" MXP_LAYOUT_TEXT(MXP_LAYOUT)
+
 // ---- gate -------------------------------------------------------------------------------------
 // Classes of records; the first four are MXNET_PROFILER_MODE's bits.
 enum {
@@ -36,7 +45,7 @@ typedef struct mxp_control_block {
     uint64_t reserved[6];
 } mxp_control_block;
 
-extern mxp_control_block mxp_control;
+extern mxp_control_block mxp_control __asm__(MXP_LAYOUT_NAME("mxp_control"));
 
 // Whether records of any of `classes` are taken now.
 static inline int mxp_enabled(uint32_t classes)

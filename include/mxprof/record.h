@@ -5,7 +5,8 @@
 //
 // The gate is always inline: one relaxed load and a predicted branch when recording is off. Behind
 // it stands a call of an exported function, or, if MXP_INLINE is defined before this header is
-// included, the record itself (record_inline.h; its layout is checked when a thread registers).
+// included, the record itself (record_inline.h; its layout stands in the names of the symbols it
+// needs, so that a program of another layout does not start).
 #ifndef MXPROF_RECORD_H
 #define MXPROF_RECORD_H
 

@@ -28,7 +28,6 @@ extern "C" {
 #define MXP_INLINE_POINT(name)
 #endif
 
-#define MXP_LAYOUT 1u  // of mxp_recorder and mxp_control_block
 #define MXP_REASON_BITS 21u  // of each of the last losses in a RECORDER's reserved[2]
 #define MXP_OPEN_MAX 31u  // open spans kept by name; deeper ones are recorded all the same
 
@@ -67,11 +66,12 @@ static inline void mxp_inline_be_busy(mxp_recorder *self)
 }
 
 // The calling thread's recorder, null before its first record. In the library's initial-exec TLS.
-extern __thread mxp_recorder *mxp_self __attribute__((tls_model("initial-exec")));
+extern __thread mxp_recorder *mxp_self __asm__(MXP_LAYOUT_NAME("mxp_self"))
+    __attribute__((tls_model("initial-exec")));
 
-// `layout` is the caller's MXP_LAYOUT: a program compiled against another one records nothing.
-uint64_t mxp_span_begin_slow(uint32_t layout, mxp_name name);
-void mxp_span_end_slow(mxp_name name, uint64_t token, uint64_t end_ticks);
+uint64_t mxp_span_begin_slow(mxp_name name) __asm__(MXP_LAYOUT_NAME("mxp_span_begin_slow"));
+void mxp_span_end_slow(mxp_name name, uint64_t token,
+                       uint64_t end_ticks) __asm__(MXP_LAYOUT_NAME("mxp_span_end_slow"));
 
 static inline mxp_open_span *mxp_open_slot(mxp_recorder *self, uint32_t depth)
 {
@@ -93,7 +93,7 @@ static inline uint64_t mxp_inline_begin(uint32_t gate, mxp_name name)
 {
     mxp_recorder *self = mxp_self;
     if (__builtin_expect(self == NULL, 0)) {
-        return mxp_span_begin_slow(MXP_LAYOUT, name);
+        return mxp_span_begin_slow(name);
     }
     mxp_open_span *slot = mxp_inline_push(self, name);
     uint64_t now = mxp_ticks_from(gate);

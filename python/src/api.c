@@ -16,6 +16,7 @@ static const entry symbols[] = {
 #define CORE_ENTRY(name) {#name, offsetof(core_api, name)},
     CORE_SYMBOLS(CORE_ENTRY)
 #undef CORE_ENTRY
+        {MXP_LAYOUT_NAME("mxp_control"), offsetof(core_api, mxp_control)},
 };
 
 int core_api_bind(void *library, PyObject *error_class)

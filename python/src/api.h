@@ -45,13 +45,13 @@ static inline PyObject *Py_XNewRef(PyObject *object)
     X(mxp_thread_name)        \
     X(mxp_begin_at)           \
     X(mxp_end_at)             \
-    X(mxp_clock_read)         \
-    X(mxp_control)
+    X(mxp_clock_read)
 
 typedef struct core_api {
 #define CORE_MEMBER(name) __typeof__(&(name)) name;
     CORE_SYMBOLS(CORE_MEMBER)
 #undef CORE_MEMBER
+    mxp_control_block *mxp_control;  // its symbol's name says how it is laid out
 } core_api;
 
 extern core_api core_mx __attribute__((visibility("hidden")));  // its address needs no look-up

@@ -41,7 +41,7 @@ uint64_t mxp_begin_at(uint32_t classes, mxp_name name, uint64_t begin_ticks)
     // A token from before the last stop would be one of a span that the stop has closed.
     uint64_t closed = __atomic_load_n(&mxp_control.closed_ticks, __ATOMIC_RELAXED);
     if (__builtin_expect(self == NULL || begin_ticks <= closed, 0)) {
-        return mxp_span_begin_slow(MXP_LAYOUT, name);
+        return mxp_span_begin_slow(name);
     }
     MXP_TEST_POINT(BEGIN);
     __atomic_store_n(&mxp_inline_push(self, name)->begin, begin_ticks, __ATOMIC_RELEASE);
@@ -55,9 +55,9 @@ void mxp_end_at(mxp_name name, uint64_t token, uint64_t end_ticks)
     }
 }
 
-__attribute__((noinline)) uint64_t mxp_span_begin_slow(uint32_t layout, mxp_name name)
+__attribute__((noinline)) uint64_t mxp_span_begin_slow(mxp_name name)
 {
-    if (layout != MXP_LAYOUT || mxp__thread_self() == NULL) {
+    if (mxp__thread_self() == NULL) {
         return 0;
     }
     return mxp_inline_begin(__atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED), name);
