@@ -83,7 +83,8 @@ class BuildNative(build_ext):
 setup(
     ext_modules=[Extension(
         "mxnet._core", sorted(str(path.relative_to(HERE)) for path in HERE.glob("src/*.c")),
-        depends=sorted(str(path.relative_to(HERE)) for path in HERE.glob("src/*.h")),
+        depends=sorted(str(path.relative_to(HERE)) for path in HERE.glob("src/*.h"))
+        + ["mxnet/_operators.def"],
         include_dirs=[str(TREE / "include")], extra_compile_args=["-std=c11", "-D_GNU_SOURCE"])],
     options={"build": {"build_base": str(BUILD)}, "egg_info": {"egg_base": str(BUILD / "egg")}},
     cmdclass={"build_ext": BuildNative, "build_py": BuildPackage})

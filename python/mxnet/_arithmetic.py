@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators of arrays for `_fallback`, as the extension has them in C."""
+"""The operators of arrays for `_fallback`, as the extension has them in C: those of _operators.def."""
+import pathlib
+import re
 from typing import Any, Callable, Dict, NamedTuple
 
 _OF_ARRAYS, _OF_NUMBER, _OF_REVERSED = range(3)
@@ -48,7 +50,7 @@ class Arithmetic:
     __slots__ = ()
 
 
-def _add_operator(word: str, name: str, in_place: bool) -> None:
+def _add_operator(word: str, name: str) -> None:
     def forward(self, other):
         return _apply(word, self, other, False, None)
 
@@ -60,19 +62,13 @@ def _add_operator(word: str, name: str, in_place: bool) -> None:
 
     setattr(Arithmetic, f"__{name}__", forward)
     setattr(Arithmetic, f"__r{name}__", backward)
-    if in_place:
-        setattr(Arithmetic, f"__i{name}__", into)
+    setattr(Arithmetic, f"__i{name}__", into)
 
 
 def _add_comparison(word: str, name: str) -> None:
     setattr(Arithmetic, f"__{name}__", lambda self, other: _apply(word, self, other, False, None))
 
 
-for _word, _name in {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv",
-                     "remainder": "mod"}.items():
-    _add_operator(_word, _name, True)
-for _word, _name in {"floor_divide": "floordiv", "power": "pow", "matmul": "matmul"}.items():
-    _add_operator(_word, _name, False)
-for _word, _name in {"less": "lt", "less_equal": "le", "equal": "eq", "not_equal": "ne",
-                     "greater": "gt", "greater_equal": "ge"}.items():
-    _add_comparison(_word, _name)
+for _kind, _word, _name in re.findall(r"^([A-Z]+)\((\w+), (\w+), \w+\)$", pathlib.Path(__file__).with_name(
+        "_operators.def").read_text("utf-8"), re.MULTILINE):
+    (_add_comparison if _kind == "COMPARISON" else _add_operator)(_word, _name)

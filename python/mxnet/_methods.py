@@ -18,12 +18,3 @@ def add(kind: type, module: str, names: Iterable[str]) -> None:
     for name in names:
         setattr(kind, name, _method(module, name))
 
-
-def add_bitwise(kind: type, module: str) -> None:
-    """Gives a type of arrays &, | and ^, also with a number before them."""
-    for word in ("and", "or", "xor"):
-        def operate(self, other, name="bitwise_" + word):
-            return getattr(sys.modules[module], name)(self, other)
-
-        setattr(kind, f"__{word}__", operate)
-        setattr(kind, f"__r{word}__", operate)

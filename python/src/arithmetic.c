@@ -4,28 +4,13 @@
 #include "array.h"
 #include "operator.h"
 
-// X(NAME, word of the table)
-#define WORDS(X)                    \
-    X(ADD, "add")                   \
-    X(SUBTRACT, "subtract")         \
-    X(MULTIPLY, "multiply")         \
-    X(DIVIDE, "divide")             \
-    X(FLOOR_DIVIDE, "floor_divide") \
-    X(REMAINDER, "remainder")       \
-    X(POWER, "power")               \
-    X(MATMUL, "matmul")             \
-    X(LESS, "less")                 \
-    X(LESS_EQUAL, "less_equal")     \
-    X(EQUAL, "equal")               \
-    X(NOT_EQUAL, "not_equal")       \
-    X(GREATER, "greater")           \
-    X(GREATER_EQUAL, "greater_equal")
-
+// What an operator is called in the table of operators; WORD_COUNT is how many there are.
 enum {
-#define WORD_ENUM(name, word) name,
-    WORDS(WORD_ENUM)
-#undef WORD_ENUM
-        WORD_COUNT
+#define BINARY(word, name, slot) WORD_##word,
+#define POWER BINARY
+#define COMPARISON BINARY
+#include "../mxnet/_operators.def"
+    WORD_COUNT
 };
 
 enum { OF_ARRAYS, OF_NUMBER, OF_REVERSED, FORMS };
@@ -131,60 +116,46 @@ static PyObject *binary(int word, PyObject *left, PyObject *right, PyObject *out
 }
 
 // ---- Python's operators -----------------------------------------------------------------------
-#define BINARY(function, word)                                        \
-    static PyObject *function(PyObject *left, PyObject *right)        \
-    {                                                                 \
-        return binary(word, left, right, NULL);                       \
-    }                                                                 \
-    static PyObject *function##_into(PyObject *left, PyObject *right) \
-    {                                                                 \
-        return binary(word, left, right, left);                       \
+#define BINARY(word, name, slot)                                  \
+    static PyObject *word##_of(PyObject *left, PyObject *right)   \
+    {                                                             \
+        return binary(WORD_##word, left, right, NULL);            \
+    }                                                             \
+    static PyObject *word##_into(PyObject *left, PyObject *right) \
+    {                                                             \
+        return binary(WORD_##word, left, right, left);            \
     }
-
-BINARY(add, ADD)
-BINARY(subtract, SUBTRACT)
-BINARY(multiply, MULTIPLY)
-BINARY(divide, DIVIDE)
-BINARY(remain, REMAINDER)
-
-static PyObject *floor_divide(PyObject *left, PyObject *right)
-{
-    return binary(FLOOR_DIVIDE, left, right, NULL);
-}
-
-static PyObject *matrix_multiply(PyObject *left, PyObject *right)
-{
-    return binary(MATMUL, left, right, NULL);
-}
-
-static PyObject *power(PyObject *left, PyObject *right, PyObject *modulo)
-{
-    if (modulo != Py_None) {
-        Py_RETURN_NOTIMPLEMENTED;
+#define POWER(word, name, slot)                                                     \
+    static PyObject *word##_of(PyObject *left, PyObject *right, PyObject *modulo)   \
+    {                                                                               \
+        if (modulo != Py_None) {                                                    \
+            Py_RETURN_NOTIMPLEMENTED;                                               \
+        }                                                                           \
+        return binary(WORD_##word, left, right, NULL);                              \
+    }                                                                               \
+    static PyObject *word##_into(PyObject *left, PyObject *right, PyObject *modulo) \
+    {                                                                               \
+        (void)modulo;                                                               \
+        return binary(WORD_##word, left, right, left);                              \
     }
-    return binary(POWER, left, right, NULL);
-}
+#define COMPARISON(word, name, comparison)
+#include "../mxnet/_operators.def"
 
 PyNumberMethods core_arithmetic = {
-    .nb_add = add,
-    .nb_inplace_add = add_into,
-    .nb_subtract = subtract,
-    .nb_inplace_subtract = subtract_into,
-    .nb_multiply = multiply,
-    .nb_inplace_multiply = multiply_into,
-    .nb_true_divide = divide,
-    .nb_inplace_true_divide = divide_into,
-    .nb_remainder = remain,
-    .nb_inplace_remainder = remain_into,
-    .nb_floor_divide = floor_divide,
-    .nb_power = power,
-    .nb_matrix_multiply = matrix_multiply,
+#define BINARY(word, name, slot) .nb_##slot = word##_of, .nb_inplace_##slot = word##_into,
+#define POWER BINARY
+#define COMPARISON(word, name, comparison)
+#include "../mxnet/_operators.def"
 };
 
 PyObject *core_compare(PyObject *left, PyObject *right, int comparison)
 {
-    static const int words[] = {[Py_LT] = LESS,      [Py_LE] = LESS_EQUAL, [Py_EQ] = EQUAL,
-                                [Py_NE] = NOT_EQUAL, [Py_GT] = GREATER,    [Py_GE] = GREATER_EQUAL};
+    static const int words[] = {
+#define BINARY(word, name, slot)
+#define POWER BINARY
+#define COMPARISON(word, name, comparison) [Py_##comparison] = WORD_##word,
+#include "../mxnet/_operators.def"
+    };
     return binary(words[comparison], left, right, NULL);
 }
 
@@ -202,9 +173,10 @@ static int set_form(family *kind, int word, int form, PyObject *given)
 static int set_words(family *kind, PyObject *table)
 {
     static const char *const words[] = {
-#define WORD_TEXT(name, word) word,
-        WORDS(WORD_TEXT)
-#undef WORD_TEXT
+#define BINARY(word, name, slot) #word,
+#define POWER BINARY
+#define COMPARISON BINARY
+#include "../mxnet/_operators.def"
     };
     for (int word = 0; word < WORD_COUNT; word++) {
         PyObject *forms = PyDict_GetItemString(table, words[word]);

@@ -41,6 +41,9 @@ class NDArray(BaseArray):
     def __abs__(self) -> "NDArray":
         return invoke(NDArray, "abs", self)
 
+    def __ipow__(self, other: Any) -> "NDArray":
+        return self ** other  # a new array, as in MXNet 1.x, which has no power in place
+
     def _fill(self, value: Any) -> None:
         invoke(NDArray, "_full", out=self, shape=self.shape, value=float(value),
                dtype=_types.NAMES[self._type_code], ctx=self.context)
