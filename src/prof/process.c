@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/os/os.h"
+#include "prof/fork_memory.h"
 #include "prof/pages.h"
 
 // ---- allocator --------------------------------------------------------------------------------
@@ -87,20 +88,44 @@ void mxp__realloc_fork_child(void)
     guarded = 0;
 }
 
+// A block that a child took in its fork is copied and never given back.
+static void *move_from_fork(void *pointer, size_t old_size_bytes, size_t size_bytes)
+{
+    if (size_bytes == 0) {
+        return NULL;
+    }
+    void *moved = allocator.reallocate(allocator.context, NULL, 0, size_bytes);
+    if (moved != NULL) {
+        memcpy(moved, pointer, old_size_bytes < size_bytes ? old_size_bytes : size_bytes);
+    }
+    return moved;
+}
+
 static void *reallocate(void *pointer, size_t old_size_bytes, size_t size_bytes)
 {
+    if (mxp__fork_memory_is_used()) {
+        return mxp__fork_memory_realloc(pointer, old_size_bytes, size_bytes);
+    }
+    if (mxp__fork_memory_has(pointer)) {
+        return move_from_fork(pointer, old_size_bytes, size_bytes);
+    }
+    return allocator.reallocate(allocator.context, pointer, old_size_bytes, size_bytes);
+}
+
+static void *reallocate_guarded(void *pointer, size_t old_size_bytes, size_t size_bytes)
+{
     if (__atomic_load_n(&guarded, __ATOMIC_RELAXED) == 0) {
-        return allocator.reallocate(allocator.context, pointer, old_size_bytes, size_bytes);
+        return reallocate(pointer, old_size_bytes, size_bytes);
     }
     pthread_rwlock_rdlock(&fork_lock);
-    void *moved = allocator.reallocate(allocator.context, pointer, old_size_bytes, size_bytes);
+    void *moved = reallocate(pointer, old_size_bytes, size_bytes);
     pthread_rwlock_unlock(&fork_lock);
     return moved;
 }
 
 void *mxp_realloc(void *pointer, size_t old_size_bytes, size_t size_bytes)
 {
-    void *moved = reallocate(pointer, old_size_bytes, size_bytes);
+    void *moved = reallocate_guarded(pointer, old_size_bytes, size_bytes);
     if (pointer == NULL && moved != NULL) {
         __atomic_fetch_add(&held_allocations, 1, __ATOMIC_RELAXED);
     } else if (pointer != NULL && size_bytes == 0) {
@@ -156,6 +181,9 @@ static error_line *line_with_room(size_t length)
 {
     if (line != NULL && line->capacity > length) {
         return line;
+    }
+    if (mxp__fork_memory_is_used()) {
+        return NULL;
     }
     pthread_once(&line_once, line_make_key);
     if (line_key_error != 0) {

@@ -4,6 +4,7 @@
 // stay valid, with nothing started.
 #include <pthread.h>
 
+#include "prof/fork_memory.h"
 #include "prof/pages.h"
 #include "prof/recorder.h"
 #include "prof/thread.h"
@@ -57,10 +58,9 @@ static void forget_files(mxp_session *session)
     session->snapshots = 0;
 }
 
-static void in_child(void)
+static void begin_anew(void)
 {
     mxp_session *session = mxp__session_storage();
-    mxp__realloc_fork_child();
     mxp__thread_at_first(NULL);
     mxp__recorder_fork_child();
     mxp__slots_fork_child();
@@ -79,6 +79,14 @@ static void in_child(void)
     if (recording && session->config.store == MXP_STORE_FILE) {
         record_on(session);
     }
+}
+
+static void in_child(void)
+{
+    mxp__realloc_fork_child();
+    mxp__fork_memory_begin();
+    begin_anew();
+    mxp__fork_memory_end();
 }
 
 static void install(void)
