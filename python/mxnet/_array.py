@@ -219,7 +219,7 @@ class BaseArray(core.Array):
         return _from_pickle, (type(self), self.asnumpy(), self.context)
 
     def __pos__(self) -> "BaseArray":
-        return self
+        return self.copy()
 
     # ---- parts --------------------------------------------------------------------------------
     def __getitem__(self, key: Any) -> "BaseArray":

@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """a[key] and a[key] = value.
 
-Leading whole numbers and a slice of the first axis are views of the same memory. Other basic keys
-are one `slice`; anything else NumPy understands is one `take` with places that NumPy computes.
+A basic key whose elements lie side by side is a view of the same memory (`view`), to read, to write
+and as `out=`. Other basic keys are one `slice`; anything else NumPy understands is one `take` with
+places that NumPy computes.
 """
 import ctypes
+import math
 from typing import Any, List, NamedTuple, Optional, Tuple
 
 import numpy as onp
 
+from . import _types
 from ._registry import invoke
 from .base import _LIB, check_call
 
 _WHOLE = (int, onp.integer)
+_NUMBERS = (int, float, onp.number, onp.bool_)
 
 
 class Basic(NamedTuple):
@@ -21,6 +25,7 @@ class Basic(NamedTuple):
     begin: Tuple[Optional[int], ...]  # of each axis
     end: Tuple[Optional[int], ...]
     step: Tuple[Optional[int], ...]
+    lengths: Tuple[int, ...]
     shape: Tuple[int, ...]  # of the result
 
 
@@ -52,7 +57,7 @@ def _expanded(key: tuple, rank: int) -> List[Any]:
 
 def basic(key: tuple, shape: Tuple[int, ...]) -> Basic:
     """A basic key as begin, end and step of each axis; IndexError if it does not fit."""
-    begin, end, step, result = [], [], [], []
+    begin, end, step, lengths, result = [], [], [], [], []
     axis = 0
     for item in _expanded(key, len(shape)):
         if item is None:
@@ -60,8 +65,8 @@ def basic(key: tuple, shape: Tuple[int, ...]) -> Basic:
             continue
         if isinstance(item, slice):
             start, stop, stride = item.indices(shape[axis])
-            length = len(range(start, stop, stride))
-            result.append(length)
+            lengths.append(len(range(start, stop, stride)))
+            result.append(lengths[-1])
             begin.append(start)
             end.append(None if stride < 0 and stop < 0 else stop)
             step.append(stride)
@@ -70,8 +75,9 @@ def basic(key: tuple, shape: Tuple[int, ...]) -> Basic:
             begin.append(place)
             end.append(place + 1)
             step.append(1)
+            lengths.append(1)
         axis += 1
-    return Basic(tuple(begin), tuple(end), tuple(step), tuple(result))
+    return Basic(tuple(begin), tuple(end), tuple(step), tuple(lengths), tuple(result))
 
 
 # ---- views -------------------------------------------------------------------------------------
@@ -84,8 +90,12 @@ def _at(array: Any, index: int) -> Any:
 
 
 def _scalar(array: Any) -> Any:
+    return _reshaped(array, ())
+
+
+def _reshaped(array: Any, shape: Tuple[int, ...]) -> Any:
     out = ctypes.c_void_p()
-    check_call(_LIB.MXNDArrayReshape64(array.handle, 0, (ctypes.c_int64 * 1)(),
+    check_call(_LIB.MXNDArrayReshape64(array.handle, len(shape), (ctypes.c_int64 * max(len(shape), 1))(*shape),
                                        ctypes.c_bool(False), ctypes.byref(out)))
     return type(array)(out.value)
 
@@ -98,8 +108,9 @@ def _rows(array: Any, begin: int, end: int) -> Any:
     return type(array)(out.value)
 
 
-def view(array: Any, key: tuple) -> Any:
-    """The view of leading whole numbers, then at most one slice; None if the key is another."""
+def _leading(array: Any, key: tuple) -> Any:
+    """The view of leading whole numbers, then at most one slice, as MXNet makes it; None if the key is
+    another."""
     if len(key) > len(array.shape):
         return None
     for at, item in enumerate(key):
@@ -108,13 +119,42 @@ def view(array: Any, key: tuple) -> Any:
             start, stop, stride = item.indices(shape[0]) if shape else (0, 0, 0)
             if at + 1 < len(key) or stride != 1 or start >= stop:
                 return None
-            return array if (start, stop) == (0, shape[0]) else _rows(array, start, stop)
+            whole = (start, stop) == (0, shape[0])
+            return array if whole and (at or not array._has_scalars) \
+                else _reshaped(array, shape) if whole else _rows(array, start, stop)
         if not isinstance(item, _WHOLE) or not shape:
             return None
         place = _place(int(item), shape[0], at)
         array = _at(array, place) if len(shape) > 1 or array._has_scalars \
             else _rows(array, place, place + 1)
-    return array
+    return array if key else None
+
+
+def _run(array: Any, cut: Basic) -> Optional[Tuple[int, int]]:
+    """Where the elements of a key begin and end in memory, if they lie side by side."""
+    first = next((axis for axis, length in enumerate(cut.lengths) if length > 1), len(cut.lengths))
+    if 0 in cut.lengths or cut.lengths[first + 1:] != array.shape[first + 1:] \
+            or any(step != 1 and length > 1 for step, length in zip(cut.step, cut.lengths)):
+        return None
+    begin, size = 0, 1
+    for place, length in zip(cut.begin[::-1], array.shape[::-1]):
+        begin, size = begin + place * size, size * length
+    return begin, begin + math.prod(cut.lengths)
+
+
+def view(array: Any, key: tuple, cut: Optional[Basic] = None) -> Any:
+    """The view that a basic key is; None if its elements do not lie side by side."""
+    found = _leading(array, key)
+    if found is not None:
+        return found
+    cut = cut or basic(key, array.shape)
+    run = _run(array, cut)
+    if run is None:
+        return None
+    if run != (0, array.size):
+        array = _rows(array if len(array.shape) == 1 else _reshaped(array, (array.size,)), *run)
+    # The whole array is a view too: an array of its own, which a gradient can be attached to.
+    return _reshaped(array, cut.shape if cut.shape or array._has_scalars else (1,))
 
 
 # ---- reading -----------------------------------------------------------------------------------
@@ -140,28 +180,42 @@ def get(array: Any, key: Any) -> Any:
     keys = key if isinstance(key, tuple) else (key,)
     if not is_basic(keys):
         return _take_places(array, tuple(_host_key(item) for item in keys))
-    found = view(array, keys)
+    found = _leading(array, keys)
     if found is not None:
         return found
     cut = basic(keys, array.shape)
     if 0 in cut.shape:
         return type(array)._empty(cut.shape, array.ctx, array._type_code)
-    whole = tuple(zip(cut.begin, cut.end)) == tuple((0, size) for size in array.shape)
-    if not whole or any(step != 1 for step in cut.step):
-        array = invoke(type(array), "slice", array, begin=cut.begin, end=cut.end, step=cut.step)
+    found = view(array, keys, cut)
+    if found is not None:
+        return found
+    array = invoke(type(array), "slice", array, begin=cut.begin, end=cut.end, step=cut.step)
     return array if array.shape == cut.shape else array.reshape(cut.shape)
 
 
 # ---- writing -----------------------------------------------------------------------------------
+def _fitting(given: tuple, shape: tuple) -> tuple:
+    """The shape of values without leading ones that the shape they are written to does not have;
+    ValueError, as NumPy's, if they do not fit."""
+    more = max(len(given) - len(shape), 0)
+    if given[:more] != (1,) * more or any(size not in (1, to) for size, to in zip(given[::-1], shape[::-1])):
+        raise ValueError(f"values of shape {given} do not fit the shape {shape} they are written to")
+    return given[more:]
+
+
 def _repeated(array: Any, value: Any, shape: tuple) -> Any:
-    """An array repeated to a shape; ValueError, as NumPy's, if it does not fit."""
+    """An array repeated to a shape."""
     if value.shape == shape:
         return value
-    if value.ndim > len(shape) or any(size not in (1, to) for size, to in
-                                      zip(value.shape[::-1], shape[::-1])):
-        raise ValueError(f"values of shape {value.shape} do not fit the shape {shape} they are written to")
-    value = value.reshape((1,) * (len(shape) - value.ndim) + value.shape)
+    fitting = _fitting(value.shape, shape)
+    value = value.reshape((1,) * (len(shape) - len(fitting)) + fitting)
     return invoke(type(array), "broadcast_to", value, shape=shape)
+
+
+def _typed(array: Any, value: Any) -> Any:
+    """An array of the type of another."""
+    same = value._type_code == array._type_code
+    return value if same else value.astype(_types.NAMES[array._type_code])
 
 
 def _is_recording() -> bool:
@@ -183,21 +237,22 @@ def write(array: Any, values: onp.ndarray) -> None:
 
 def _set_all(array: Any, value: Any) -> None:
     """array[:] = value."""
-    if isinstance(value, (int, float, onp.number, onp.bool_)):
-        array._fill(value)
+    if isinstance(value, _NUMBERS):
+        array._fill(value.item() if isinstance(value, onp.generic) else value)
     elif hasattr(value, "_address"):
         value = _repeated(array, value, array.shape)
         if value._address != array._address:
             invoke(type(array), "_copyto", value, out=array)
     else:
-        write(array, onp.broadcast_to(onp.asarray(value), array.shape))
+        values = onp.asarray(value)
+        write(array, onp.broadcast_to(values.reshape(_fitting(values.shape, array.shape)), array.shape))
 
 
 def _scatter(array: Any, key: tuple, value: Any) -> None:
     """array[key] = value of an array, by an operator."""
     places = onp.arange(array.size).reshape(array.shape)[key]
     where = onp.stack(onp.unravel_index(places.reshape(-1), array.shape)).astype("int64")
-    invoke(type(array), "_scatter_set_nd", array, _repeated(array, value, places.shape).reshape((-1,)),
+    invoke(type(array), "_scatter_set_nd", array, _repeated(array, _typed(array, value), places.shape).reshape((-1,)),
            type(array)._from_numpy(where, array.ctx), shape=array.shape, out=array)
 
 
@@ -219,12 +274,13 @@ def set_item(array: Any, key: Any, value: Any) -> None:
         return
     cut = basic(keys, array.shape)
     if 0 in cut.shape:
-        return
-    if all(item is Ellipsis or item == slice(None) for item in keys if item is not None):
+        _fitting(onp.shape(value) if not hasattr(value, "_address") else value.shape, cut.shape)
+    elif all(item is Ellipsis or item == slice(None) for item in keys):
         _set_all(array, value)
-    elif isinstance(value, (int, float, onp.number, onp.bool_)):
-        invoke(type(array), "_slice_assign_scalar", array, out=array, scalar=float(value),
-               begin=cut.begin, end=cut.end, step=cut.step)
+    elif isinstance(value, _NUMBERS):
+        number = value.item() if isinstance(value, onp.generic) else value
+        invoke(type(array), "_slice_assign_scalar", array, out=array, begin=cut.begin, end=cut.end, step=cut.step,
+               scalar=int(number) if isinstance(number, int) else float(number))
     else:
         _set_part(array, keys, cut, value)
 
@@ -232,15 +288,13 @@ def set_item(array: Any, key: Any, value: Any) -> None:
 def _set_part(array: Any, keys: tuple, cut: Basic, value: Any) -> None:
     is_array = hasattr(value, "_address")
     # What is recorded of a view says nothing of the array.
-    target = None if is_array and _is_recording() else view(array, keys)
+    target = None if is_array and _is_recording() else view(array, keys, cut)
     if target is not None:
         _set_all(target, value)
     elif is_array:
-        lengths = tuple(len(range(*slice(*bounds).indices(size)))
-                        for *bounds, size in zip(cut.begin, cut.end, cut.step, array.shape))
         shape = cut.shape if cut.shape or array._has_scalars else (1,)
-        value = _repeated(array, value, shape)
-        invoke(type(array), "_slice_assign", array, value.reshape(lengths), out=array,
+        value = _repeated(array, _typed(array, value), shape)
+        invoke(type(array), "_slice_assign", array, value.reshape(cut.lengths), out=array,
                begin=cut.begin, end=cut.end, step=cut.step)
     else:
         _set_through_host(array, keys, value)

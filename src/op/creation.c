@@ -13,7 +13,7 @@ typedef struct fill_params {
     mxn_tuple shape;
     const char *ctx;
     int32_t dtype;
-    double value;
+    mxn_number value;
     double double_value;
     int64_t int_value;
     uint64_t uint_value;
@@ -34,7 +34,7 @@ static const mxn_field full_fields[] = {
     {MXN_FIELD(fill_params, shape, TUPLE, "None")},
     {MXN_FIELD(fill_params, ctx, STRING, "")},
     {MXN_FIELD(fill_params, dtype, ENUM, "None"), .words = mxn__words_none_or_types},
-    {MXN_FIELD(fill_params, value, DOUBLE, NULL)},
+    {MXN_FIELD(fill_params, value, NUMBER, NULL)},
     {0},
 };
 
@@ -86,10 +86,29 @@ static int fill_types(const mxn_types *types)
     return made_type(types, ((const fill_params *)(const void *)types->params->values)->dtype);
 }
 
-static void fill_output(mxn_job *job, double value)
+static void fill_number(mxn_job *job, const mxn_number *number)
 {
     mxn_operand *out = &job->outputs[0];
-    mxn_fill(out->data, out->dtype, value, mxn_shape_size(out->shape));
+    mxn_number_fill(out->data, out->dtype, number, mxn_shape_size(out->shape));
+}
+
+static void fill_output(mxn_job *job, double value)
+{
+    const mxn_number number = mxn_number_of_double(value);
+    fill_number(job, &number);
+}
+
+static mxn_number typed_number(const fill_params *params)
+{
+    switch (params->value_type) {
+    case VALUE_INT:
+        return mxn_number_of_whole(params->int_value);
+    case VALUE_UINT:
+        return (mxn_number){
+            .real = (double)params->uint_value, .bits = params->uint_value, .dtype = MXN_UINT64};
+    default:
+        return mxn_number_of_double(params->double_value);
+    }
 }
 
 static int fill_forward(mxn_job *job)
@@ -104,25 +123,14 @@ static int fill_forward(mxn_job *job)
         fill_output(job, 1);
         return 0;
     case FILL_VALUE:
-        fill_output(job, params->value);
+        fill_number(job, &params->value);
         return 0;
-    default:
-        break;
-    }
-    // Whole numbers of 64 bits do not fit a double: one is converted, the others copied from it.
-    size_t count = mxn_shape_size(out->shape), size = mxn_dtype_size(out->dtype);
-    if (params->value_type == VALUE_DOUBLE) {
-        fill_output(job, params->double_value);
+    default: {
+        const mxn_number number = typed_number(params);
+        fill_number(job, &number);
         return 0;
     }
-    bool is_signed = params->value_type == VALUE_INT;
-    mxn_cast(out->data, out->dtype,
-             is_signed ? (const void *)&params->int_value : (const void *)&params->uint_value,
-             is_signed ? MXN_INT64 : MXN_UINT64, 1);
-    for (size_t i = 1; i < count; i++) {
-        memcpy((char *)out->data + i * size, out->data, size);
     }
-    return 0;
 }
 
 #define FILL(name_, aliases_, fields_, variant_, text)                                      \
@@ -135,13 +143,13 @@ static int fill_forward(mxn_job *job)
 
 // ---- like another -----------------------------------------------------------------------------
 typedef struct full_like_params {
-    double fill_value;
+    mxn_number fill_value;
     const char *ctx;
     int32_t dtype;
 } full_like_params;
 
 static const mxn_field full_like_fields[] = {
-    {MXN_FIELD(full_like_params, fill_value, DOUBLE, NULL)},
+    {MXN_FIELD(full_like_params, fill_value, NUMBER, NULL)},
     {MXN_FIELD(full_like_params, ctx, STRING, "")},
     {MXN_FIELD(full_like_params, dtype, ENUM, "None"), .words = mxn__words_maybe_types},
     {0},
@@ -157,7 +165,7 @@ static int full_like_types(const mxn_types *types)
 
 static int full_like_forward(mxn_job *job)
 {
-    fill_output(job, ((const full_like_params *)mxn__values(job))->fill_value);
+    fill_number(job, &((const full_like_params *)mxn__values(job))->fill_value);
     return 0;
 }
 

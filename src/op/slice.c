@@ -9,7 +9,7 @@
 
 typedef struct slice_params {
     mxn_tuple begin, end, step;
-    double scalar;
+    mxn_number scalar;
     int32_t axis;
     int64_t from;
     mxn_maybe_int to;
@@ -29,7 +29,7 @@ static const mxn_field slice_fields[] = {
 };
 
 static const mxn_field assign_fields[] = {
-    {MXN_FIELD(slice_params, scalar, DOUBLE, "0")},
+    {MXN_FIELD(slice_params, scalar, NUMBER, "0")},
     RANGE_FIELDS,
 };
 
@@ -214,8 +214,7 @@ static int assign_scalar_forward(mxn_job *job)
         return error;
     }
     int64_t value;
-    const double scalar = ((const slice_params *)mxn__values(job))->scalar;
-    mxn_cast(&value, out->dtype, &scalar, MXN_FLOAT64, 1);
+    mxn_number_fill(&value, out->dtype, &((const slice_params *)mxn__values(job))->scalar, 1);
     for (bool more = walk.total > 0; more; more = mxn__walk_next(&walk)) {
         for (int64_t i = 0; i < walk.count; i++) {
             int64_t at = begin + walk.at[0] + i * walk.step[0];

@@ -327,7 +327,7 @@ def test_shown():
 def test_values_that_do_not_fit_are_refused_as_by_numpy(kind):
     array = kind.array(VALUES)
     for key, shape in ((0, (5,)), (slice(None), (3, 3)), ((slice(None), slice(None, None, 2)), (3, 4)),
-                       (0, (1, 1, 3, 4))):
+                       (0, (2, 1, 3, 4)), (slice(5, 9), (7, 1, 1))):
         with pytest.raises(ValueError, match="do not fit"):
             array[key] = kind.ones(shape)
     onp.testing.assert_array_equal(array.asnumpy(), VALUES)

@@ -46,7 +46,7 @@ def ones(shape: Shape, ctx: Optional[Context] = None, dtype: Any = None, out: An
 def full(shape: Shape, val: float, ctx: Optional[Context] = None, dtype: Any = None,
          out: Any = None, device: Optional[Context] = None) -> NDArray:
     """An array filled with a number."""
-    return _made("_full", ctx, device, dtype, out, shape=_shape(shape), value=float(val))
+    return _made("_full", ctx, device, dtype, out, shape=_shape(shape), value=val if isinstance(val, (int, onp.integer)) else float(val))
 
 
 def arange(start: float, stop: Optional[float] = None, step: float = 1.0, repeat: int = 1,

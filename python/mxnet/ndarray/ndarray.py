@@ -45,7 +45,7 @@ class NDArray(BaseArray):
         return self ** other  # a new array, as in MXNet 1.x, which has no power in place
 
     def _fill(self, value: Any) -> None:
-        invoke(NDArray, "_full", out=self, shape=self.shape, value=float(value),
+        invoke(NDArray, "_full", out=self, shape=self.shape, value=value,
                dtype=_types.NAMES[self._type_code], ctx=self.context)
 
     def reshape(self, *shape: Any, **keywords: Any) -> "NDArray":

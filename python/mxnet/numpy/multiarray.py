@@ -91,7 +91,7 @@ class ndarray(BaseArray):  # pylint: disable=invalid-name
 def filled(shape: Any, value: Any, dtype: str, context: Any, out: Any = None) -> ndarray:
     """An array of one number; whole numbers keep all their bits."""
     number = value.item() if isinstance(value, onp.generic) else value
-    whole = isinstance(number, int)
+    whole = isinstance(number, int) and -2 ** 63 <= number < 2 ** 64
     kind = _DOUBLE if not whole else _SIGNED if number < 2 ** 63 else _UNSIGNED
     return invoke(ndarray, "_npi_full", out=out, shape=shape, dtype=dtype, ctx=context,
                   value_type=kind, double_value=0.0 if whole else float(number),

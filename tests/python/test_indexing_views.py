@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which parts of an array are views of it, and what is written to parts."""
+import itertools
+
+import numpy as onp
+import pytest
+
+import mxnet as mx
+from mxnet import autograd, np
+
+KINDS = [mx.nd, mx.np]
+ITEMS = [0, -1, slice(None), slice(0, 1), slice(1, None), slice(None, None, 2), slice(None, None, -1), slice(1, 1), None, Ellipsis]
+SHAPES = [(5,), (2, 3), (1, 4), (3, 1), (2, 3, 4), (1, 1, 5), (2, 1, 3)]
+
+
+@pytest.fixture(name="kind", params=KINDS, ids=["nd", "np"])
+def kind_fixture(request):
+    return request.param
+
+
+def keys(shape):
+    """Keys of up to three items that fit a shape, and what NumPy makes of them."""
+    host = onp.arange(onp.prod(shape), dtype="float32").reshape(shape)
+    for count in range(1, min(len(shape) + 1, 3) + 1):
+        for key in itertools.product(ITEMS, repeat=count):
+            if sum(item is Ellipsis for item in key) < 2 and sum(item is not None and item is not Ellipsis for item in key) <= len(shape):
+                yield key, host, host[key]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_a_key_of_elements_side_by_side_is_a_view(kind, shape):
+    for key, host, part in keys(shape):
+        array = kind.array(host)
+        found = array[key]
+        assert found.shape == (part.shape or (() if kind is mx.np else (1,))), key
+        onp.testing.assert_array_equal(found.asnumpy().reshape(part.shape), part, err_msg=str(key))
+        found += 100
+        is_view = part.size > 0 and (not part.shape or part.flags.c_contiguous)
+        changed = host.copy()
+        if is_view:
+            changed[key] += 100
+        onp.testing.assert_array_equal(array.asnumpy(), changed, err_msg=str(key))
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_parts_take_what_numpys_take(kind, shape):
+    for key, host, part in keys(shape):
+        values = onp.asarray(50 - onp.arange(part.size, dtype="float32").reshape(part.shape))
+        row = onp.float32([7]) if part.ndim == 0 else values[:1]
+        for value, given in ((values, values), (values, kind.array(values) if part.size else values), (9, 9), (row, row),
+                             (values, values.reshape((1, 1) + part.shape))):
+            array, wanted = kind.array(host), host.copy()
+            wanted[key] = value if part.ndim or onp.ndim(value) == 0 else value.reshape(())
+            array[key] = given
+            onp.testing.assert_array_equal(array.asnumpy(), wanted, err_msg=str(key))
+
+
+def test_outputs_may_be_parts(kind):
+    ones, array = kind.ones((1, 3)), kind.zeros((3, 3))
+    kind.add(ones, 1, out=array[1:2, 0:3])
+    kind.exp(ones * 0, out=array[2, None])
+    assert array.asnumpy().tolist() == [[0] * 3, [2] * 3, [1] * 3]
+
+
+def test_the_whole_is_a_view_of_its_own():
+    array = np.ones(3)
+    for key in (slice(None), Ellipsis, ()):
+        whole = array[key]
+        whole.attach_grad()
+        assert array.grad is None
+        whole += 1
+    assert array.asnumpy().tolist() == [4, 4, 4]
+
+
+def test_a_plus_before_an_array_makes_a_copy(kind):
+    array = kind.ones((4,))
+    copy = +array
+    copy += 1
+    assert array.asnumpy().tolist() == [1] * 4 and copy.asnumpy().tolist() == [2] * 4
+
+
+VIEWS = [(slice(0, 1), slice(0, 3)), (None,), (1, None), (slice(1, 2), 0), (Ellipsis, slice(None)), (1, slice(1, 2)), (0, 0, None)]
+
+
+@pytest.mark.parametrize("key", VIEWS, ids=str)
+def test_gradients_of_views(kind, key):
+    x = kind.array(onp.arange(6.0).reshape(2, 3))
+    x.attach_grad()
+    with autograd.record():
+        y = x * 2
+        z = (x[key] * y[key]).sum()
+    z.backward()
+    wanted = onp.zeros((2, 3))
+    wanted[key] = 4 * onp.arange(6.0).reshape(2, 3)[key]
+    assert x.grad.asnumpy().tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("dtype, number", [("int64", 2 ** 53 + 1), ("int64", -2 ** 63), ("int64", 2 ** 63 - 1), ("uint64", 2 ** 64 - 1),
+                                           ("uint64", onp.uint64(2 ** 63 + 1)), ("int64", onp.int64(-2 ** 53 - 1))])
+def test_numbers_written_to_parts_keep_their_bits(kind, dtype, number):
+    for key in (0, slice(0, 2), slice(None), slice(None, None, 2), (slice(None), 1), [0, 1], (slice(0, 1), slice(0, 1))):
+        array, wanted = kind.zeros((3, 3), dtype=dtype), onp.zeros((3, 3), dtype)
+        array[key] = number
+        wanted[key] = number
+        assert array.asnumpy().tolist() == wanted.tolist()
+    assert kind.full((2,), number, dtype=dtype).asnumpy().tolist() == [number, number]
+    assert kind.full((0,), number, dtype=dtype).shape == (0,)
+
+
+def test_parts_take_values_of_other_types(kind):
+    for key in ((slice(None), 1), 1, slice(None), (slice(None), slice(None, None, 2)), [0, 2]):
+        for dtype, given in (("float32", "int32"), ("int8", "float64"), ("float16", "int64")):
+            array, wanted = kind.zeros((3, 3), dtype=dtype), onp.zeros((3, 3), dtype)
+            values = onp.arange(1, 1 + wanted[key].size).reshape(wanted[key].shape)
+            array[key] = kind.array(values, dtype=given)
+            wanted[key] = values
+            assert onp.dtype(array.dtype) == dtype and array.asnumpy().tolist() == wanted.tolist()
+
+
+def test_what_does_not_fit_an_empty_part_is_refused(kind):
+    array = kind.zeros((3, 2))
+    for value in (onp.ones(7), kind.ones((7,)), onp.ones((2, 2)), [1, 2, 3]):
+        with pytest.raises(ValueError, match="do not fit"):
+            array[10:20] = value
+    array[10:20] = onp.ones(2)
+    array[10:20] = kind.ones((1, 1, 2))
+    array[10:20] = 4
+    assert not array.asnumpy().any()
+
+
+OVERLAPS = {"up": (slice(1, None), slice(None, -1)), "down": (slice(None, -1), slice(1, None)), "reversed": (slice(None), slice(None, None, -1))}
+
+
+@pytest.mark.parametrize("name", OVERLAPS)
+def test_parts_written_from_parts_that_overlap(kind, name):
+    to, of = OVERLAPS[name]
+    for size in (5, 1001, 300007):
+        values = onp.arange(size, dtype="float32")
+        array, wanted = kind.array(values), values.copy()
+        array[to] = array[of]
+        wanted[to] = values[of]
+        onp.testing.assert_array_equal(array.asnumpy(), wanted)
