@@ -147,7 +147,12 @@ static int deconv_result(const mxn_shapes *shapes, const mxn_window *w, int32_t 
 {
     const conv_params *p = (const void *)shapes->params->values;
     int32_t at = i - 3 + p->kernel.count;
-    int64_t total = w->stride[i] * (size - 1) + span_of(w, i);
+    int64_t total;
+    int error = mxn__dim_mul(shapes->params, w->stride[i], size - 1, &total);
+    error = error != 0 ? error : mxn__dim_add(shapes->params, total, span_of(w, i), &total);
+    if (error != 0) {
+        return error;
+    }
     if (p->target_shape.count > 0) {
         *result = p->target_shape.values[at];
         return *result <= total && *result > 0

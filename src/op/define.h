@@ -36,6 +36,7 @@
     X(MAYBE_NUMBER, "double or None", mxn_maybe_number, 0) \
     X(WIDE_FLOAT, "float", double, 0)                      \
     X(FLOATS, "tuple of <float>", mxn_floats, 0)           \
+    X(OPEN_TUPLE, "tuple of <>", mxn_tuple, 0)             \
     X(ANY_TUPLE, "", mxn_tuple, 0)                         \
     X(INPUT, "NDArray-or-Symbol", char, 0)
 
@@ -47,7 +48,9 @@ enum {
 };
 
 enum { MXN_TUPLE_ABSENT = -1 };  // the count of a tuple that is None
-#define MXN_NONE_ELEMENT INT64_MIN  // an element that is None, as in begin=(None, 2)
+// An element that is None, as in begin=(None, 2): of an OPEN_TUPLE or ANY_TUPLE. No other element
+// is this number.
+#define MXN_NONE_ELEMENT INT64_MIN
 
 typedef struct mxn_tuple {
     int32_t count;

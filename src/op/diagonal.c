@@ -92,7 +92,11 @@ static int diag_shapes(const mxn_shapes *shapes)
             result.dims[result.ndim++] = in->dims[i];
         }
     }
-    result.dims[result.ndim++] = diagonal_length(in->dims[axes[0]], in->dims[axes[1]], params->k);
+    int64_t length = diagonal_length(in->dims[axes[0]], in->dims[axes[1]], params->k);
+    if (length == 0 && params->k != 0 && shapes->params->op->def->fields == diag_fields) {
+        return mxn__shape_refused(shapes, 0, "the diagonal k=%d does not exist", params->k);
+    }
+    result.dims[result.ndim++] = length;
     return mxn__shape_output(shapes, 0, &result);
 }
 

@@ -176,16 +176,16 @@ static const char *skip_blanks(const char *at)
 }
 
 // One element of a tuple; null if there is none at `at`.
-static const char *parse_element(const char *at, int64_t *value)
+static const char *parse_element(const char *at, bool open, int64_t *value)
 {
-    if (strncmp(at, "None", 4) == 0) {
+    if (open && strncmp(at, "None", 4) == 0) {
         *value = MXN_NONE_ELEMENT;
         return at + 4;
     }
     char *end;
     errno = 0;
     *value = strtoll(at, &end, 10);
-    if (end == at || errno == ERANGE) {
+    if (end == at || errno == ERANGE || *value == MXN_NONE_ELEMENT) {
         return NULL;
     }
     return *end == 'L' ? end + 1 : end;
@@ -199,6 +199,7 @@ static int parse_tuple(const target *to, mxn_tuple *tuple)
         tuple->count = MXN_TUPLE_ABSENT;
         return 0;
     }
+    bool open = to->field->kind == MXN_FIELD_OPEN_TUPLE || to->field->kind == MXN_FIELD_ANY_TUPLE;
     char close = *at == '(' ? ')' : *at == '[' ? ']' : '\0';
     at = skip_blanks(close == '\0' ? at : at + 1);
     while (*at != close) {
@@ -206,7 +207,7 @@ static int parse_tuple(const target *to, mxn_tuple *tuple)
             return mxp__fail(MXP_EINVAL, "%s='%s' has more than %d elements, in operator %s",
                              to->field->name, to->text, MXN_DIMS_MAX, to->op->name);
         }
-        at = parse_element(at, &tuple->values[tuple->count]);
+        at = parse_element(at, open, &tuple->values[tuple->count]);
         if (at == NULL) {
             return ill_typed(to);
         }
@@ -365,6 +366,7 @@ int mxn__field_parse(const mxn_op *op, const mxn_field *field, const char *text,
         return parse_floats(&to, (mxn_floats *)(void *)to.at, extra);
     case MXN_FIELD_TUPLE:
     case MXN_FIELD_MAYBE_TUPLE:
+    case MXN_FIELD_OPEN_TUPLE:
     case MXN_FIELD_ANY_TUPLE:
         return parse_tuple(&to, (mxn_tuple *)(void *)to.at);
     default:

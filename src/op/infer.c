@@ -80,6 +80,24 @@ int mxn__shape_refused(const mxn_shapes *shapes, uint32_t index, const char *for
                      mxn_shape_tuple(shapes->inputs[index], shape), why);
 }
 
+static int size_refused(const mxn_params *params, int64_t a, const char *sign, int64_t b)
+{
+    return mxp__fail(MXP_EINVAL, "Operator %s: a size of %lld %s %lld is too large",
+                     params->op->name, (long long)a, sign, (long long)b);
+}
+
+int mxn__dim_mul(const mxn_params *params, int64_t a, int64_t b, int64_t *result)
+{
+    bool wraps = __builtin_mul_overflow(a, b, result);
+    return wraps || *result > MXN_SIZE_LIMIT ? size_refused(params, a, "times", b) : 0;
+}
+
+int mxn__dim_add(const mxn_params *params, int64_t a, int64_t b, int64_t *result)
+{
+    bool wraps = __builtin_add_overflow(a, b, result);
+    return wraps || *result > MXN_SIZE_LIMIT ? size_refused(params, a, "and", b) : 0;
+}
+
 int mxn__shapes_alike(const mxn_shapes *shapes)
 {
     const mxn_params *params = shapes->params;

@@ -23,6 +23,12 @@ int mxn__type_merge(const mxn_params *params, const char *what, uint32_t index, 
 int mxn__shape_refused(const mxn_shapes *shapes, uint32_t index, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+// A size made of sizes or of numbers of the program's: the one place where they are multiplied or
+// added. MXP_EINVAL: it is beyond MXN_SIZE_LIMIT. Sizes of an array's shape multiply to no more
+// than that, those of 0 left out, and so need no check.
+int mxn__dim_mul(const mxn_params *params, int64_t a, int64_t b, int64_t *result);
+int mxn__dim_add(const mxn_params *params, int64_t a, int64_t b, int64_t *result);
+
 int mxn__shapes_alike(const mxn_shapes *shapes);  // all inputs and outputs
 int mxn__types_alike(const mxn_types *types);
 int mxn__shapes_given(const mxn_shapes *shapes);  // nothing to infer

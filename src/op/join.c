@@ -150,8 +150,7 @@ static int join_one(const mxn_shapes *shapes, uint32_t index, int32_t axis, mxn_
         return mxn__shape_refused(shapes, index, "cannot be joined along axis %d with shape %s",
                                   axis, mxn_shape_tuple(shapes->inputs[0], text));
     }
-    result->dims[axis] += view.dims[axis];
-    return 0;
+    return mxn__dim_add(shapes->params, result->dims[axis], view.dims[axis], &result->dims[axis]);
 }
 
 static int join_shapes(const mxn_shapes *shapes)

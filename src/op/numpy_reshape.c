@@ -42,8 +42,9 @@ static bool split_dim(matching *m, int32_t i)
     } else if (second == -1 && first > 0) {
         second = whole / first;
     }
-    return first >= 0 && second >= 0 && first * second == whole && put_dim(m, first) &&
-           put_dim(m, second);
+    int64_t product;
+    return first >= 0 && second >= 0 && !__builtin_mul_overflow(first, second, &product) &&
+           product == whole && put_dim(m, first) && put_dim(m, second);
 }
 
 static bool take_code(matching *m, int32_t *i)

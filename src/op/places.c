@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that take each dimension of the result from places of the same dimension of the input:
-// tile, repeat, reverse, roll, pad. They differ only in the list of places of each dimension;
-// MXN_NOWHERE is a constant. The gradient adds up what went to each place.
+// Operators that take each dimension of the result from pieces of the same dimension of the input:
+// tile, repeat, reverse, roll, pad. They differ only in what the pieces are. The gradient adds up
+// what went to each place.
 #include <string.h>
 
 #include "base/fail.h"
-#include "op/axis_lists.h"
+#include "op/axis_pieces.h"
 #include "op/infer.h"
 #include "op/loops.h"
 
@@ -13,7 +13,7 @@ typedef struct places_params {
     mxn_tuple reps, axes, shift, pad_width;
     int32_t repeats, mode;
     mxn_maybe_int axis;
-    double constant_value;
+    mxn_number constant_value;
 } places_params;
 
 enum { TILE, REPEAT, REVERSE, ROLL, PAD };  // variants
@@ -50,7 +50,7 @@ static const mxn_field roll_fields[] = {
 static const mxn_field pad_fields[] = {
     {MXN_FIELD(places_params, mode, ENUM, NULL), .words = pad_modes},
     {MXN_FIELD(places_params, pad_width, TUPLE, NULL)},
-    {MXN_FIELD(places_params, constant_value, DOUBLE, "0")},
+    {MXN_FIELD(places_params, constant_value, NUMBER, "0")},
     {0},
 };
 
@@ -61,6 +61,7 @@ static const places_params *params_of(const mxn_params *params)
 
 // The input as the places are counted in it: with ones in front, or as one long row.
 typedef struct layout {
+    const mxn_params *params;
     int32_t ndim;
     int64_t in[MXN_DIMS_MAX], out[MXN_DIMS_MAX];
     int64_t shift[MXN_DIMS_MAX];  // of roll
@@ -93,7 +94,11 @@ static int lay_out_tile(const mxn_params *params, const mxn_shape *in, layout *l
             return mxp__fail(MXP_EINVAL, "Operator %s: element %d of reps is %lld",
                              params->op->name, i, (long long)reps->values[i]);
         }
-        l->out[l->ndim - reps->count + i] *= reps->values[i];
+        int64_t *out = &l->out[l->ndim - reps->count + i];
+        int error = mxn__dim_mul(params, *out, reps->values[i], out);
+        if (error != 0) {
+            return error;
+        }
     }
     return 0;
 }
@@ -108,10 +113,8 @@ static int lay_out_repeat(const mxn_params *params, const mxn_shape *in, layout 
     } else {
         as_row(l, in);
     }
-    if (error == 0) {
-        l->out[l->repeated] *= values->repeats;
-    }
-    return error;
+    int64_t *out = &l->out[l->repeated];
+    return error != 0 ? error : mxn__dim_mul(params, *out, values->repeats, out);
 }
 
 static int lay_out_reverse(const mxn_params *params, const mxn_shape *in, layout *l)
@@ -145,7 +148,8 @@ static int lay_out_roll(const mxn_params *params, const mxn_shape *in, layout *l
         if (error != 0) {
             return error;
         }
-        l->shift[axis] += shift->values[shift->count == 1 ? 0 : i];
+        int64_t by = shift->values[shift->count == 1 ? 0 : i];
+        l->shift[axis] = l->in[axis] == 0 ? 0 : (l->shift[axis] + by % l->in[axis]) % l->in[axis];
     }
     return 0;
 }
@@ -170,7 +174,11 @@ static int lay_out_pad(const mxn_params *params, const mxn_shape *in, layout *l)
                 params->op->name, (long long)before, (long long)after, i, (long long)l->in[i]);
         }
         l->before[i] = before;
-        l->out[i] += before + after;
+        int error = mxn__dim_add(params, l->out[i], before, &l->out[i]);
+        error = error != 0 ? error : mxn__dim_add(params, l->out[i], after, &l->out[i]);
+        if (error != 0) {
+            return error;
+        }
     }
     return 0;
 }
@@ -181,36 +189,55 @@ static int lay_out(const mxn_params *params, const mxn_shape *in, layout *l)
         [TILE] = lay_out_tile, [REPEAT] = lay_out_repeat, [REVERSE] = lay_out_reverse,
         [ROLL] = lay_out_roll, [PAD] = lay_out_pad,
     };
-    return functions[params->op->def->variant](params, in, l);
+    int error = functions[params->op->def->variant](params, in, l);
+    l->params = params;
+    return error;
 }
 
-static int64_t padded_place(int64_t i, int64_t dim, int32_t mode)
+static mxn_piece padded_piece(const layout *l, int32_t axis, int64_t i)
 {
-    if (i >= 0 && i < dim) {
-        return i;
+    int32_t mode = params_of(l->params)->mode;
+    int64_t dim = l->in[axis], place = i - l->before[axis];
+    if (place >= 0 && place < dim) {
+        return (mxn_piece){place, 1, dim - place};
     }
-    if (mode == EDGE) {
-        return i < 0 ? 0 : dim - 1;
-    }
-    return mode == CONSTANT ? MXN_NOWHERE : i < 0 ? -i : 2 * (dim - 1) - i;
-}
-
-// Where element i along an axis of the result comes from.
-static int64_t place_of(const mxn_params *params, const layout *l, int32_t axis, int64_t i)
-{
-    int64_t dim = l->in[axis], rolled;
-    switch (params->op->def->variant) {
-    case TILE:
-        return i % dim;
-    case REPEAT:
-        return axis == l->repeated ? i / params_of(params)->repeats : i;
-    case REVERSE:
-        return l->reversed[axis] ? dim - 1 - i : i;
-    case ROLL:
-        rolled = (i - l->shift[axis]) % dim;
-        return rolled < 0 ? rolled + dim : rolled;
+    int64_t count = place < 0 ? -place : l->out[axis] - i;
+    switch (mode) {
+    case CONSTANT:
+        return (mxn_piece){MXN_NOWHERE, 0, count};
+    case EDGE:
+        return (mxn_piece){place < 0 ? 0 : dim - 1, 0, count};
     default:
-        return padded_place(i - l->before[axis], dim, params_of(params)->mode);
+        return (mxn_piece){place < 0 ? -place : 2 * (dim - 1) - place, -1, count};
+    }
+}
+
+// Of a repeated element the place is counted on, which is cheaper than a division.
+static mxn_piece repeated_piece(const layout *l, int64_t i, const mxn_piece *before)
+{
+    int64_t times = params_of(l->params)->repeats;
+    return before != NULL ? (mxn_piece){before->place + 1, 0, times}
+                          : (mxn_piece){i / times, 0, times - i % times};
+}
+
+static mxn_piece piece_of(const void *data, int32_t axis, int64_t i, const mxn_piece *before)
+{
+    const layout *l = data;
+    int64_t dim = l->in[axis], left = l->out[axis] - i, place;
+    switch (l->params->op->def->variant) {
+    case TILE:
+        place = before != NULL ? 0 : i % dim;
+        return dim == 1 ? (mxn_piece){0, 0, left} : (mxn_piece){place, 1, dim - place};
+    case REPEAT:
+        return axis == l->repeated ? repeated_piece(l, i, before) : (mxn_piece){i, 1, left};
+    case REVERSE:
+        return l->reversed[axis] ? (mxn_piece){dim - 1 - i, -1, left} : (mxn_piece){i, 1, left};
+    case ROLL:
+        place = (i - l->shift[axis]) % dim;
+        place += place < 0 ? dim : 0;
+        return (mxn_piece){place, 1, dim - place < left ? dim - place : left};
+    default:
+        return padded_piece(l, axis, i);
     }
 }
 
@@ -239,61 +266,33 @@ static const mxn_operand *small_of(const mxn_job *job)
     return backward ? &job->outputs[0] : &job->inputs[0];
 }
 
-static uint64_t lists_workspace(const mxn_job *job)
+static int find_pieces(const mxn_job *job, layout *l, mxn_axis_pieces *pieces)
 {
-    layout l;
-    uint64_t count = 0;
-    if (lay_out(job->params, small_of(job)->shape, &l) != 0) {
-        return 0;
-    }
-    for (int32_t i = 0; i < l.ndim; i++) {
-        count += (uint64_t)l.out[i];
-    }
-    return count * sizeof(int64_t);
-}
-
-// The lists lie one after the other in the workspace.
-static int make_lists(const mxn_job *job, mxn_axis_lists *lists)
-{
-    layout l;
-    int error = lay_out(job->params, small_of(job)->shape, &l);
-    if (error != 0) {
-        return error;
-    }
-    int64_t *at = job->workspace;
-    lists->ndim = l.ndim;
-    for (int32_t axis = 0; axis < l.ndim; axis++) {
-        lists->small[axis] = l.in[axis];
-        lists->count[axis] = l.out[axis];
-        lists->places[axis] = at;
-        for (int64_t i = 0; i < l.out[axis]; i++) {
-            *at++ = place_of(job->params, &l, axis, i);
-        }
-    }
-    return 0;
+    int error = lay_out(job->params, small_of(job)->shape, l);
+    *pieces = (mxn_axis_pieces){.ndim = l->ndim, .layout = l, .piece = piece_of};
+    memcpy(pieces->small, l->in, sizeof l->in);
+    memcpy(pieces->count, l->out, sizeof l->out);
+    return error;
 }
 
 static int places_forward(mxn_job *job)
 {
-    mxn_axis_lists lists;
-    int error = make_lists(job, &lists);
+    layout l;
+    mxn_axis_pieces pieces;
+    int error = find_pieces(job, &l, &pieces);
     if (error == 0) {
-        mxn__lists_copy(&lists, &job->inputs[0], &job->outputs[0],
-                        params_of(job->params)->constant_value);
+        mxn__pieces_copy(&pieces, &job->inputs[0], &job->outputs[0],
+                         &params_of(job->params)->constant_value);
     }
     return error;
 }
 
 static int places_backward(mxn_job *job)
 {
-    const mxn_operand *out = &job->outputs[0];
-    mxn_axis_lists lists;
-    int error = make_lists(job, &lists);
-    error = error != 0 ? error : mxn__real_type(job, out->dtype);
-    if (error == 0) {
-        mxn__lists_add(&lists, &job->inputs[0], out);
-    }
-    return error;
+    layout l;
+    mxn_axis_pieces pieces;
+    int error = find_pieces(job, &l, &pieces);
+    return error != 0 ? error : mxn__pieces_add(job, &pieces, &job->inputs[0], &job->outputs[0]);
 }
 
 // ---- the table ----------------------------------------------------------------------------------
@@ -310,19 +309,19 @@ static void roll_back(void *values)
         .name = (name_), .aliases = (aliases_), .inputs = "data", .description = (text),         \
         .fields = (fields_), .params_bytes = sizeof(places_params), .variant = (variant_),       \
         .shapes = places_shapes, .flags = MXN_OP_ANY_TYPE, .gradient = MXN_USES_NONE(gradient_), \
-        .forward = places_forward, .workspace = lists_workspace                                  \
+        .forward = places_forward                                                                \
     }
 
 static void pad_with_zero(void *values)
 {
-    ((places_params *)values)->constant_value = 0;
+    ((places_params *)values)->constant_value = mxn_number_of_whole(0);
 }
 
 #define BACKWARD(name_, variant_, fields_, again_)                                       \
     {                                                                                    \
         .name = (name_), .input_count = 1, .fields = (fields_), .variant = (variant_),   \
         .params_bytes = sizeof(places_params), .flags = MXN_OP_BACKWARD | MXN_OP_SILENT, \
-        .gradient = (again_), .forward = places_backward, .workspace = lists_workspace   \
+        .gradient = (again_), .forward = places_backward                                 \
     }
 static const mxn_op_def table[] = {
     PLACES("tile", "_npi_tile", TILE, tile_fields, "_backward_tile", "The whole, repeated."),
@@ -343,7 +342,6 @@ static const mxn_op_def table[] = {
         .flags = MXN_OP_ANY_TYPE,
         .gradient = MXN_GRADIENT({.op = "_npi_roll", .takes = "g0", .adjust = roll_back}),
         .forward = places_forward,
-        .workspace = lists_workspace,
     },
     PLACES("Pad", "_npx_pad pad", PAD, pad_fields, "_backward_Pad", "More at the edges."),
     BACKWARD("_backward_tile", TILE, tile_fields, MXN_USES_NONE("tile")),

@@ -15,13 +15,12 @@ typedef struct slice_params {
     mxn_maybe_int to;
 } slice_params;
 
-#define RANGE_FIELDS                                                                       \
-    {MXN_FIELD(slice_params, begin, TUPLE, NULL), .type_text = "tuple of <>, required"},   \
-        {MXN_FIELD(slice_params, end, TUPLE, NULL), .type_text = "tuple of <>, required"}, \
-        {MXN_FIELD(slice_params, step, TUPLE, "[]"),                                       \
-         .type_text = "tuple of <>, optional, default=[]"},                                \
-    {                                                                                      \
-        0                                                                                  \
+#define RANGE_FIELDS                                       \
+    {MXN_FIELD(slice_params, begin, OPEN_TUPLE, NULL)},    \
+        {MXN_FIELD(slice_params, end, OPEN_TUPLE, NULL)},  \
+        {MXN_FIELD(slice_params, step, OPEN_TUPLE, "[]")}, \
+    {                                                      \
+        0                                                  \
     }
 
 static const mxn_field slice_fields[] = {
@@ -67,8 +66,9 @@ static range range_of(int64_t dim, int64_t begin, int64_t end, int64_t step)
     } else {
         end = clamp(end < 0 ? end + dim : end, up ? 0 : -1, up ? dim : dim - 1);
     }
-    int64_t count = up ? (end - begin + step - 1) / step : (begin - end - step - 1) / -step;
-    return (range){begin, step, count > 0 ? count : 0};
+    int64_t span = up ? end - begin : begin - end, size = up ? step : -step;
+    int64_t count = span > 0 ? (span - 1) / size + 1 : 0;
+    return (range){begin, count > 1 ? step : 1, count};
 }
 
 static int64_t element_or(const mxn_tuple *tuple, int32_t i, int64_t other)

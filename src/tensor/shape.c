@@ -7,20 +7,15 @@
 
 #include "base/fail.h"
 
-static const uint64_t elements_max = UINT64_C(1) << 62;
-
 bool mxn_shape_countable(const mxn_shape *shape)
 {
     uint64_t size = 1;
     bool wrapped = false;
     for (int32_t i = 0; i < shape->ndim; i++) {
-        uint64_t dim = shape->dims[i] < 0 ? 1 : (uint64_t)shape->dims[i];
-        if (dim == 0) {
-            return true;
-        }
+        uint64_t dim = shape->dims[i] <= 0 ? 1 : (uint64_t)shape->dims[i];
         wrapped = __builtin_mul_overflow(size, dim, &size) || wrapped;
     }
-    return !wrapped && size <= elements_max;
+    return !wrapped && size <= (uint64_t)MXN_SIZE_LIMIT;
 }
 
 static int check_size(const mxn_shape *shape, const char *what)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 enum { MXN_DIMS_MAX = 16, MXN_SHAPE_TEXT = 384 };
+#define MXN_SIZE_LIMIT (INT64_C(1) << 62)
 
 typedef struct mxn_shape {
     int32_t ndim;
@@ -15,7 +16,7 @@ typedef struct mxn_shape {
 } mxn_shape;
 
 // `what` names the shape in the error. MXP_EINVAL: rank above 16, a dimension below -1, or more
-// elements than 2^62.
+// elements than MXN_SIZE_LIMIT.
 int mxn_shape_set(mxn_shape *shape, int ndim, const int64_t *dims, const char *what);
 int mxn_shape_set32(mxn_shape *shape, int ndim, const uint32_t *dims, const char *what);
 
@@ -37,7 +38,8 @@ bool mxn_numpy_shape_of_thread(void);
 bool mxn_numpy_shape_set_of_thread(bool on);  // the value before
 
 bool mxn_shape_known(const mxn_shape *shape);
-// Whether it has at most 2^62 elements, unknown dimensions counted as 1: a size beyond would wrap.
+// Whether its dimensions multiply to at most MXN_SIZE_LIMIT: beyond, sizes would wrap. Those that
+// are unknown or 0 count as 1, as in NumPy, so that the product of any of them is safe.
 bool mxn_shape_countable(const mxn_shape *shape);
 // Number of elements, 1 for a scalar; 0 if anything is unknown.
 uint64_t mxn_shape_size(const mxn_shape *shape);

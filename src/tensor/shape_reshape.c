@@ -140,28 +140,27 @@ static int add_code(reshape *at, int *index)
     }
 }
 
+// Whether it is a size that a shape may have; see mxn_shape_countable.
 static bool product_of(const mxn_shape *shape, int64_t *product)
 {
+    bool empty = false;
     *product = 1;
     for (int32_t i = 0; i < shape->ndim; i++) {
-        if (shape->dims[i] == 0) {
-            *product = 0;
-            return true;
-        }
-    }
-    for (int32_t i = 0; i < shape->ndim; i++) {
-        if (__builtin_mul_overflow(*product, shape->dims[i], product)) {
+        empty = empty || shape->dims[i] == 0;
+        if (shape->dims[i] != 0 && __builtin_mul_overflow(*product, shape->dims[i], product)) {
             return false;
         }
     }
-    return true;
+    bool fits = *product <= MXN_SIZE_LIMIT;
+    *product = empty ? 0 : *product;
+    return fits;
 }
 
 static int infer_rest(reshape *at)
 {
     int64_t have = (int64_t)mxn_shape_size(at->shape);
     int64_t others;
-    if (!product_of(&at->result, &others) || others > INT64_C(1) << 62) {
+    if (!product_of(&at->result, &others)) {
         return refuse(at, "the result has too many elements");
     }
     if (at->inferred < 0) {

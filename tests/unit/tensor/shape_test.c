@@ -68,8 +68,10 @@ static void bad_shapes_are_refused(void **state)
     assert_int_equal(mxn_shape_set(&shape, 2, (int64_t[]){INT64_C(1) << 40, 1 << 30}, "s"),
                      MXP_EINVAL);
     assert_non_null(strstr(mxp_last_error(), "too many elements"));
+    // A dimension of 0 hides no product that wraps: NumPy refuses this too.
     assert_int_equal(mxn_shape_set(&shape, 3, (int64_t[]){INT64_C(1) << 40, 1 << 30, 0}, "s"),
-                     MXP_OK);
+                     MXP_EINVAL);
+    assert_int_equal(mxn_shape_set(&shape, 2, (int64_t[]){INT64_C(1) << 62, 0}, "s"), MXP_OK);
     assert_int_equal(mxn_shape_set32(&shape, 2, (uint32_t[]){UINT32_MAX, 2}, "s"), MXP_OK);
     assert_int_equal(mxn_shape_size(&shape), UINT64_C(2) * UINT32_MAX);
 }
