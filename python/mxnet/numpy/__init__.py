@@ -24,7 +24,7 @@ from .functions import (argsort, array_split, clip, concatenate, copy, copyto, n
                         size, split, stack, take, transpose, where)
 from .multiarray import TRIPLES, ndarray
 from .products import dot, inner, outer, tensordot
-from .shapes import append, broadcast_arrays, diagonal, diff, meshgrid, pad, trace
+from .shapes import append, broadcast_arrays, diagonal, diff, flip, meshgrid, pad, trace
 
 globals().update({name: getattr(shapes, name) for name in shapes.MOVING})
 bool = _onp.bool_  # pylint: disable=redefined-builtin

@@ -101,7 +101,15 @@ def diagonal(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> nda
     """
     if a.ndim < 2:
         raise ValueError(f"an array of shape {a.shape} has no diagonal: it takes two dimensions")
+    if not -a.shape[axis1] < offset < a.shape[axis2]:  # beyond: a diagonal of no elements
+        a, offset = invoke(ndarray, "slice_axis", a, axis=axis1, begin=0, end=0), 0
     return invoke(ndarray, "diag", a, k=offset, axis1=axis1, axis2=axis2)
+
+
+def flip(m: ndarray, axis: Union[None, int, Sequence[int]] = None) -> ndarray:
+    """The elements of some axes, or of all, in the opposite order."""
+    axes = range(m.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+    return invoke(ndarray, "_npi_flip", m, axis=tuple(axes))
 
 
 def trace(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that repeat, turn and shift parts of arrays, against NumPy's, in every type and with
+rows of few and of many pieces."""
+import numpy as onp
+import pytest
+
+from mxnet import autograd, np
+from mxnet.base import MXNetError
+
+SHAPES = ((), (5,), (3, 4), (2, 3, 4), (70,), (2, 1, 3), (2, 40), (0, 3))
+
+
+def calls(shape):
+    for reps in ((2,), (3, 2), (1, 2, 3), (40,), (0,)):
+        yield lambda m, a, reps=reps: m.tile(a, reps)
+    for axis in [None, *range(len(shape))]:
+        for count in (0, 1, 2, 3, 50):
+            yield lambda m, a, count=count, axis=axis: m.repeat(a, count, axis=axis)
+        for shift in (0, 1, -1, 7, -100):
+            yield lambda m, a, shift=shift, axis=axis: m.roll(a, shift, axis=axis)
+        yield lambda m, a, axis=axis: m.flip(a, axis)
+
+
+@pytest.mark.parametrize("dtype", ("float32", "int8", "float64", "int16"))
+def test_places(dtype):
+    for shape in SHAPES:
+        values = onp.random.default_rng(3).integers(0, 100, shape).astype(dtype)
+        array = np.array(values, dtype=dtype)
+        for call in calls(shape):
+            found, wanted = call(np, array), call(onp, values)
+            assert found.dtype == wanted.dtype and found.shape == wanted.shape
+            onp.testing.assert_array_equal(found.asnumpy(), wanted)
+
+
+@pytest.mark.parametrize("dtype", ("float32", "float16", "int32", "uint8"))
+def test_gradients_add_up_what_went_to_each_place(dtype):
+    for shape in SHAPES:
+        for call in calls(shape):
+            x = np.ones(shape, dtype=dtype)
+            x.attach_grad()
+            with autograd.record():
+                y = call(np, x)
+            head = onp.arange(y.size).reshape(y.shape) % 3
+            y.backward(np.array(head, dtype=dtype))
+            places = call(onp, onp.arange(x.size).reshape(shape)).reshape(-1)
+            wanted = onp.bincount(places, head.reshape(-1), max(x.size, 1))[:x.size].reshape(shape)
+            assert x.grad.shape == shape and x.grad.dtype == x.dtype
+            onp.testing.assert_array_equal(x.grad.asnumpy(), wanted)
+
+
+def test_sizes_beyond_what_an_array_can_have_are_refused():
+    for call in (lambda: np.tile(np.ones(4), 2**62), lambda: np.zeros((0, 2**62, 2**62)),
+                 lambda: np.tile(np.ones((2, 2)), (2**31, 2**31))):
+        with pytest.raises(MXNetError, match="too large|too many elements"):
+            call()
+    assert np.arange(5)[::2**63 - 1].asnumpy().tolist() == [0]
+    assert np.roll(np.arange(5), -2**63 + 1).asnumpy().tolist() == [2, 3, 4, 0, 1]
