@@ -359,7 +359,8 @@ static void close_open_spans(mxp_thread *thread, uint64_t end)
 }
 
 // Open spans that are deeper than the stack keeps have no name: a stop cannot write them. Each is
-// counted once, at the first stop, and not written at its end. While nobody records.
+// counted once, at the first stop, and not written at its end. While nobody records, and before the
+// stop's moment is read: spans go on beginning, and those of after that moment are not the stop's.
 static void count_deeper(uint64_t now)
 {
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
@@ -376,16 +377,20 @@ static void count_deeper(uint64_t now)
 // who ends a span from then on knows it.
 static uint64_t close_gate(uint32_t state, int close_open)
 {
+    const bool closes = close_open && state != MXP__STATE_STOPPED;
     mxp__hold();
+    if (closes) {
+        count_deeper(mxp_ticks());
+    }
     mxp__cpu_counter_fence();
     if (state == MXP__STATE_ON) {
         __atomic_store_n(&mxp__rec.off_ticks, mxp_ticks(), __ATOMIC_RELEASE);
     }
+    MXP_TEST_POINT(OFF);
     uint64_t end = mxp__recorder_off_ticks();  // of a pause, if we are in one
-    if (close_open && state != MXP__STATE_STOPPED) {
+    if (closes) {
         mxp__stops_begin(end);
         __atomic_store_n(&mxp_control.closed_ticks, end, __ATOMIC_SEQ_CST);
-        count_deeper(end);
     }
     gate_classes(0);
     mxp__release();

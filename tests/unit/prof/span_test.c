@@ -523,6 +523,37 @@ static void deep_span_that_a_stop_came_into_the_begin_of_is_recorded(void **stat
     assert_int_equal(span->flags, MXP_SPAN_CLOSED_BY_STOP);
     live_events_free(&live);
 }
+
+enum { MANY = MXP_OPEN_MAX + 9 };
+static uint64_t late_tokens[MANY];
+
+static void begin_many_once(mxp_test_point point)
+{
+    if (point == MXP_POINT_OFF) {
+        mxp__test_point_hook = NULL;
+        for (int i = 0; i < MANY; i++) {
+            late_tokens[i] = mxp_begin_at(MXP_CLASS_USER, name_a, mxp_ticks());
+        }
+    }
+}
+
+// They are not in the profile that ends there, so that nothing is lost of them.
+static void deep_spans_that_begin_after_a_stops_moment_are_not_counted(void **state)
+{
+    (void)state;
+    uint64_t lost_before = lost_so_far(MXP_LOSS_DEEPER);
+    mxp__test_point_hook = begin_many_once;
+    mxp__recorder_stop(1);
+    assert_true(late_tokens[MANY - 1] > mxp__recorder_off_ticks());
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    for (int i = MANY; i-- > 0;) {
+        mxp_span_end(name_a, late_tokens[i]);
+    }
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    assert_int_equal(lost_for(&live, MXP_LOSS_DEEPER), lost_before);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "a"), 0);
+    live_events_free(&live);
+}
 #endif
 
 // It ended before the pause and was noticed after it.
@@ -567,6 +598,7 @@ int main(void)
         TEST(open_spans_deeper_than_the_stack_are_counted_once),
 #ifdef MXP_TEST_POINTS
         TEST(deep_span_that_a_stop_came_into_the_begin_of_is_recorded),
+        TEST(deep_spans_that_begin_after_a_stops_moment_are_not_counted),
 #endif
         TEST(open_spans_that_began_in_one_tick_are_told_apart),
         TEST(samples_that_are_no_numbers_are_counted),
