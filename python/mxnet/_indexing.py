@@ -119,9 +119,8 @@ def _leading(array: Any, key: tuple) -> Any:
             start, stop, stride = item.indices(shape[0]) if shape else (0, 0, 0)
             if at + 1 < len(key) or stride != 1 or start >= stop:
                 return None
-            whole = (start, stop) == (0, shape[0])
-            return array if whole and (at or not array._has_scalars) \
-                else _reshaped(array, shape) if whole else _rows(array, start, stop)
+            is_array = at > 0 or (item == slice(None) and not array._has_scalars)
+            return array if is_array and (start, stop) == (0, shape[0]) else _rows(array, start, stop)
         if not isinstance(item, _WHOLE) or not shape:
             return None
         place = _place(int(item), shape[0], at)
@@ -294,7 +293,9 @@ def _set_part(array: Any, keys: tuple, cut: Basic, value: Any) -> None:
     elif is_array:
         shape = cut.shape if cut.shape or array._has_scalars else (1,)
         value = _repeated(array, _typed(array, value), shape)
-        invoke(type(array), "_slice_assign", array, value.reshape(cut.lengths), out=array,
+        if value.shape != cut.lengths:
+            value = _reshaped(value, cut.lengths)
+        invoke(type(array), "_slice_assign", array, value, out=array,
                begin=cut.begin, end=cut.end, step=cut.step)
     else:
         _set_through_host(array, keys, value)

@@ -7,6 +7,7 @@
 
 #include "autograd/autograd.h"
 #include "autograd/bulk_limit.h"
+#include "autograd/other_arrays.h"
 #include "autograd/plan_run.h"
 #include "base/fail.h"
 #include "imperative/thread_mode.h"
@@ -198,6 +199,7 @@ static int run_heads(mxn_plan *plan)
 // ---- all of it --------------------------------------------------------------------------------
 static void forget_graph(const mxn_plan *plan)
 {
+    mxn__others_forget();
     for (size_t at = 0; at < plan->count; at++) {
         if (plan->visits[at].node->params != NULL) {
             mxn__node_clear(plan->visits[at].node);

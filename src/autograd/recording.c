@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The switches of a thread, variables, and what an invocation leaves behind while recording.
 #include "autograd/autograd.h"
+#include "autograd/other_arrays.h"
 #include "autograd/tape.h"
 #include "base/fail.h"
 #include "imperative/thread_mode.h"
@@ -167,6 +168,9 @@ static int note_outputs(mxn_node *node, mxn_array *const *inputs, mxn_array *con
         if (outputs[i] != NULL) {
             mxn__kept_describe(&node->outputs[i], outputs[i]);
             mxn__entry_note(outputs[i], node, i);
+            if (node->outputs[i].given) {
+                mxn__others_note(outputs[i], node);
+            }
         }
     }
     return error;
@@ -174,8 +178,9 @@ static int note_outputs(mxn_node *node, mxn_array *const *inputs, mxn_array *con
 
 int mxn_autograd_record(mxn_params *params, mxn_array *const *inputs, mxn_array *const *outputs)
 {
-    if (!mxn__mode.recording || !depends(params, inputs)) {
-        return MXP_OK;
+    int error = mxn__mode.recording ? mxn__others_check(params, inputs) : MXP_OK;
+    if (error != MXP_OK || !mxn__mode.recording || !depends(params, inputs)) {
+        return error;
     }
     mxn_node *node = mxn__node_new(params);
     if (node == NULL) {
@@ -183,7 +188,7 @@ int mxn_autograd_record(mxn_params *params, mxn_array *const *inputs, mxn_array 
     }
     node->scope = mxp_scope_current();
     note_inputs(node, inputs);
-    int error = note_outputs(node, inputs, outputs);
+    error = note_outputs(node, inputs, outputs);
     mxn__node_release(node);
     return error;
 }
@@ -222,6 +227,9 @@ int mxn_autograd_invoke(const mxn_invocation *invocation)
         return mxn_invoke(&in);
     }
     int error = check_outputs(in.params, in.outputs);
+    if (error == MXP_OK) {
+        error = mxn__others_check(in.params, in.inputs);
+    }
     if (error != MXP_OK) {
         return error;
     }

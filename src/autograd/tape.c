@@ -6,9 +6,15 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 
+static uint64_t numbers;
+
+uint64_t mxn__node_newest(void)
+{
+    return __atomic_load_n(&numbers, __ATOMIC_RELAXED);
+}
+
 mxn_node *mxn__node_new(mxn_params *params)
 {
-    static uint64_t numbers;
     uint32_t inputs = params == NULL ? 0 : params->input_count;
     uint32_t outputs = params == NULL ? 1 : params->output_count;
     size_t bytes = sizeof(mxn_node) + ((size_t)inputs + outputs) * sizeof(mxn_kept);

@@ -52,6 +52,7 @@ struct mxn_node {
 // A node with one reference and empty operands; null with the detail set. `params` null: a
 // variable.
 mxn_node *mxn__node_new(mxn_params *params);
+uint64_t mxn__node_newest(void);  // the largest number so far
 static inline void mxn__node_retain(mxn_node *node)
 {
     __atomic_fetch_add(&node->refs, 1u, __ATOMIC_RELAXED);

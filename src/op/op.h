@@ -32,7 +32,8 @@ enum {
     MXN_OP_DIRECT = 1 << 5,  // no operation of its own: mxn_op_direct
     MXN_OP_RANDOM = 1 << 6,  // draws random numbers
     MXN_OP_NOT_EAGER = 1 << 7,  // only the graph knows how to run it
-    MXN_OP_CALLBACK = 1 << 8  // a function of the program computes it: op/custom.h
+    MXN_OP_CALLBACK = 1 << 8,  // a function of the program computes it: op/custom.h
+    MXN_OP_ASSIGNS = 1 << 9  // the others go to a part of input 0
 };
 
 // Read-only. Sorted by name, so pointers compare as names do.

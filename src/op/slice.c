@@ -309,7 +309,7 @@ static const mxn_op_def table[] = {
         .fields = slice_fields,
         .params_bytes = sizeof(slice_params),
         .shapes = assign_shapes,
-        .flags = MXN_OP_ANY_TYPE | MXN_OP_INPLACE,
+        .flags = MXN_OP_ANY_TYPE | MXN_OP_INPLACE | MXN_OP_ASSIGNS,
         .forward = assign_forward,
     },
 };

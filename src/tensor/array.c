@@ -101,6 +101,7 @@ static int make_chunk(mxn_array *array, const mxn_shape *shape, int dtype, mxn_c
     chunk->source = NULL;
     chunk->bytes = size * mxn_dtype_size(dtype);
     __atomic_store_n(&chunk->host_writes, 0u, __ATOMIC_RELAXED);
+    __atomic_store_n(&chunk->recorded, 0u, __ATOMIC_RELAXED);
     chunk->context = context;
     chunk->tag =
         tag != NULL ? *tag : (mxn_tag){.scope = mxp_scope_current(), .category = MXN_MEMORY_INPUT};

@@ -52,6 +52,7 @@ typedef struct mxn_chunk {
     uint32_t refs;  // atomic: arrays on it
     uint32_t state;  // atomic
     uint32_t host_writes;  // atomic: see mxn_chunk_host_writes
+    uint64_t recorded;  // atomic; autograd's: see autograd/other_arrays.h
     mxn_context context;
     mxn_tag tag;
 } mxn_chunk;

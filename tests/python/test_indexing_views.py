@@ -140,3 +140,64 @@ def test_parts_written_from_parts_that_overlap(kind, name):
         array[to] = array[of]
         wanted[to] = values[of]
         onp.testing.assert_array_equal(array.asnumpy(), wanted)
+
+
+# ---- views written to while autograd records ----------------------------------------------------
+def _add_to(view, values):
+    view += values
+
+
+LOST = {  # (array, a view of it made before, what a gradient depends on) -> what to use afterwards
+    "the array": lambda m, a, v, y: v.__setitem__(slice(None), y) or a * 2,
+    "the array, added to": lambda m, a, v, y: _add_to(v, y) or a * 2,
+    "through a view without a name": lambda m, a, v, y: a[0].__setitem__(slice(None), y) or a * 2,
+    "as out": lambda m, a, v, y: m.add(y, 1, out=a[0]) is None or a.sum(),
+    "another view": lambda m, a, v, y: a.__setitem__(0, y) or v * 2,
+    "a view of it made later": lambda m, a, v, y: v.__setitem__(slice(None), y) or a[0] * 2,
+    "written again": lambda m, a, v, y: v.__setitem__(slice(None), y) or a.__setitem__(1, y) or a * 2,
+}
+
+
+@pytest.mark.parametrize("name", LOST)
+def test_values_whose_gradient_would_be_lost_are_refused(kind, name):
+    x, array = kind.array([1, 2, 3]), kind.zeros((2, 3))
+    x.attach_grad()
+    view = array[0]
+    with autograd.record():
+        with pytest.raises(mx.MXNetError, match="shares its memory with another one"):
+            LOST[name](kind, array, view, x * 2)
+    (x * 1).wait_to_read()
+
+
+def test_what_a_view_was_given_is_differentiated(kind):
+    x, array = kind.array([1, 2, 3]), kind.zeros((2, 3))
+    x.attach_grad()
+    for _ in range(2):  # the graph is forgotten in between
+        view = array[1:2, 0:3]
+        with autograd.record():
+            view[:] = x * 2
+            loss = (view * view).sum()
+        loss.backward()
+        assert array.asnumpy().tolist() == [[0, 0, 0], [2, 4, 6]]
+        assert x.grad.asnumpy().tolist() == [8, 16, 24]
+    with autograd.record():
+        loss = (array * x).sum()  # values without a past now
+    loss.backward()
+    assert x.grad.asnumpy().tolist() == [2, 4, 6]
+
+
+def test_adding_to_a_part_is_no_write_to_another_array(kind):
+    x = kind.array([1, 2, 3])
+    x.attach_grad()
+    for key in (0, slice(0, 1), slice(None)):
+        array = kind.ones((1, 3))
+        with autograd.record():
+            array[key] += x * 2
+            loss = (array * array).sum()
+        assert array.asnumpy().tolist() == [[3, 5, 7]]
+        try:
+            loss.backward()
+        except mx.MXNetError as error:
+            assert "non-differentiable" in str(error)
+        else:
+            assert x.grad.asnumpy().tolist() == [12, 20, 28]
