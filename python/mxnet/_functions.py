@@ -42,37 +42,73 @@ def _listed(name: str, arrays: tuple) -> tuple:
     return arrays
 
 
-def _source(name: str, info: _registry.OperatorInfo) -> str:
-    """The function as text. Names with a leading underscore are the surroundings'."""
-    parameters = [_valid(item.name) for item in info.parameters]
-    signature: List[str] = []
+class _Unset:
+    """The default of an argument of NumPy's that the operator does not have."""
+
+    def __repr__(self) -> str:
+        return "<default>"
+
+
+_UNSET = _Unset()
+_OTHER_NAMES = {"dim1": "axis1", "dim2": "axis2", "data": "a"}  # what NumPy calls a parameter
+_NEUTRAL = {"where": True}  # what an argument may say although only NumPy has it, beside its default
+
+
+def _unsupported(like: Any, key: str, value: Any) -> None:
+    """Raises NotImplementedError for an argument that only NumPy has, unless it says what holds anyway."""
+    default = inspect.signature(like).parameters[key].default
+    if value is not None and key != "subok" and not any(
+            value is item or (isinstance(value, (bool, int, str)) and value == item) for item in (default, _NEUTRAL.get(key))):
+        raise NotImplementedError(f"mx.np.{like.__name__} does not take NumPy's argument '{key}'")
+
+
+def _names_of(function: Any) -> List[str]:
+    """The arguments of a function of NumPy, in its order; none if NumPy does not say."""
+    try:
+        shown = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [item.name for item in shown if item.kind in (item.POSITIONAL_OR_KEYWORD, item.KEYWORD_ONLY)]
+
+
+def _source(name: str, info: _registry.OperatorInfo, like: Any = None) -> str:
+    """The function as text, its arguments in the order and with the names of `like`, a function of
+    NumPy. Names with a leading underscore are the surroundings'."""
+    theirs = [] if info.takes_list else _names_of(like)
+    parameters = [_OTHER_NAMES[item.name] if _OTHER_NAMES.get(item.name) in theirs else _valid(item.name)
+                  for item in info.parameters]
+    arguments = {item: f"{item}=_defaults[{at}]" for at, item in enumerate(parameters)}
     if info.takes_list:
-        inputs = "*" + _valid(info.inputs[0].name)
-        call_inputs = f"_listed('{name}', {inputs[1:]})"
-        signature.append(inputs)
+        inputs = ["*" + _valid(info.inputs[0].name)]
+        call_inputs = f"_listed('{name}', {inputs[0][1:]})"
+        if info.count_key in parameters:
+            del arguments[info.count_key]
     else:
-        inputs = [_valid(item.name) for item in info.inputs]
-        signature += [item if at == 0 else f"{item}=None" for at, item in enumerate(inputs)]
+        inputs = [theirs[at] if at < len(theirs) and theirs[at] not in arguments else _valid(item.name)
+                  for at, item in enumerate(info.inputs)]
         call_inputs = "(" + "".join(item + ", " for item in inputs) + ")"
-    counts = info.count_key if info.takes_list and info.count_key in parameters else ""
-    signature += [f"{item}=_defaults[{at}]" for at, item in enumerate(parameters)
-                  if item != counts]
-    signature += ["out=None", "name=None", "**_others"]
-    values = "".join(("len(_inputs)" if item == counts else item) + ", " for item in parameters)
-    return (f"def {_valid(name)}({', '.join(signature)}):\n"
+    absent = [item for item in theirs if item not in (*arguments, *inputs, "out")]
+    arguments = {**{item: item if at == 0 or info.takes_list else f"{item}=None" for at, item in enumerate(inputs)},
+                 **arguments, "out": "out=None", "name": "name=None", **{item: f"{item}=_unset" for item in absent}}
+    order = [*theirs, *[item for item in arguments if item not in theirs]]
+    values = "".join(("len(_inputs)" if info.takes_list and item == info.count_key else item) + ", " for item in parameters)
+    return (f"def {_valid(name)}({', '.join(arguments[item] for item in order)}, **_others):\n"
             "    if _others:\n"
             "        _refuse(_info, next(iter(_others)))\n"
-            f"    _inputs = {call_inputs}\n"
+            + "".join(f"    if {item} is not _unset:\n        _unsupported(_like, '{item}', {item})\n" for item in absent)
+            + f"    _inputs = {call_inputs}\n"
             f"    return _call(_kind, _inputs, ({values}), out)\n")
 
 
-def make(operator_name: str, name: str, kind: type, module: str) -> Callable[..., Any]:
-    """The function `name` of `module` that runs an operator and gives arrays of `kind`."""
+def make(operator_name: str, name: str, kind: type, module: str, like: Any = None) -> Callable[..., Any]:
+    """The function `name` of `module` that runs an operator and gives arrays of `kind`. `like`: a
+    function of NumPy, whose order of arguments it has."""
     info = _registry.operator(operator_name)
     surroundings = {"_call": info.call, "_kind": kind, "_defaults": info.defaults,
                     "_listed": _listed, "_refuse": _registry.refuse, "_info": info,
+                    "_like": like, "_unset": _UNSET, "_unsupported": _unsupported,
                     "__name__": module}
-    exec(compile(_source(name, info), f"<operator {operator_name}>", "exec"), surroundings)
+    exec(compile(_source(name, info, like), f"<operator {operator_name}>", "exec"), surroundings)
     function = surroundings[_valid(name)]
     function.__doc__ = _document(info, kind)
     function.__qualname__ = name
@@ -82,9 +118,10 @@ def make(operator_name: str, name: str, kind: type, module: str) -> Callable[...
 
 
 def lazy(module: str, prefixes: Iterable[str], kind: type,
-         private: bool = False) -> Tuple[Callable, Callable]:
+         private: bool = False, like: Any = None) -> Tuple[Callable, Callable]:
     """`__getattr__` and `__dir__` of a module whose functions are the operators with one of the
     prefixes. Names that begin with an underscore after the prefix are left out unless `private`.
+    `like`: NumPy's module, whose functions say in which order arguments are.
     """
     prefixes = tuple(prefixes)
 
@@ -98,7 +135,7 @@ def lazy(module: str, prefixes: Iterable[str], kind: type,
         if not found:
             raise AttributeError(f"module '{module}' has no attribute '{name}': the library has no such "
                                  f"operator; dir({module.replace('mxnet', 'mx')}) lists those it has")
-        function = make(found, name, kind, module)
+        function = make(found, name, kind, module, getattr(like, name, None))
         setattr(sys.modules[module], name, function)
         return function
 

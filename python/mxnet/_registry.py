@@ -7,6 +7,7 @@ from typing import Any, List, NamedTuple, NoReturn, Tuple
 from .base import _LIB, Default, check_call, core, py_str, string_list
 
 _INPUTS = ("NDArray-or-Symbol", "NDArray-or-Symbol[]", "NDArray", "Symbol")
+_NUMPYS_OWN = ("where", "casting", "order", "subok", "signature")
 
 
 class Argument(NamedTuple):
@@ -88,7 +89,10 @@ def operator(name: str) -> OperatorInfo:
 
 
 def refuse(info: OperatorInfo, key: str) -> NoReturn:
-    """Raises MXNetError, with the library's list, for a parameter the operator does not have."""
+    """Raises MXNetError, with the library's list, for a parameter the operator does not have;
+    NotImplementedError for one that only NumPy's function has."""
+    if key in _NUMPYS_OWN and info.name.startswith("_np"):
+        raise NotImplementedError(f"{info.name} does not take NumPy's argument '{key}'")
     creator, prepared = ctypes.c_void_p(), ctypes.c_void_p()
     check_call(_LIB.NNGetOpHandle(info.name.encode(), ctypes.byref(creator)))
     check_call(_LIB.MXPreparedCreate(creator, len(info.inputs), 1, (ctypes.c_char_p * 1)(key.encode()),

@@ -20,11 +20,12 @@ from .creation import (arange, array, asarray, empty, eye, full, full_like, iden
                        ones, ones_like, zeros, zeros_like)
 from .averages import average, std, var
 from .einsum import einsum
-from .functions import (argsort, array_split, clip, concatenate, copy, copyto, ndim, ravel, reshape, shape,
+from .functions import (array_split, clip, concatenate, copy, copyto, ndim, ravel, reshape, shape,
                         size, split, stack, take, transpose, where)
 from .multiarray import TRIPLES, ndarray
 from .products import dot, inner, outer, tensordot
 from .shapes import append, broadcast_arrays, diagonal, diff, flip, meshgrid, pad, trace
+from .sorting import argsort, repeat, sort
 
 globals().update({name: getattr(shapes, name) for name in shapes.MOVING})
 bool = _onp.bool_  # pylint: disable=redefined-builtin
@@ -44,7 +45,7 @@ def load(file: str) -> _files.Arrays:
 
 from . import linalg  # uses functions from above
 
-_lazy_get, _lazy_dir = lazy(__name__, ("_npi_", "_np_"), ndarray)
+_lazy_get, _lazy_dir = lazy(__name__, ("_npi_", "_np_"), ndarray, like=_onp)
 
 
 _OTHER_NAMES = {  # of functions with gradients

@@ -51,10 +51,15 @@ def std(a: ndarray, axis: Axis = None, dtype: Any = None, out: Any = None, ddof:
     return deviation if out is None else invoke(ndarray, "_copy", deviation, out=out)
 
 
-def average(a: ndarray, axis: Axis = None, weights: Optional[ndarray] = None) -> ndarray:
-    """The mean; with `weights`, of a's shape or of that of the axis, each element counts as much."""
+def average(a: ndarray, axis: Axis = None, weights: Optional[ndarray] = None, returned: bool = False, *,
+            keepdims: bool = False) -> Any:
+    """The mean; with `weights`, of a's shape or of that of the axis, each element counts as much.
+    `returned`: also the sums of the weights."""
     if weights is None:
-        return a.mean(axis=axis)
+        mean = a.mean(axis=axis, keepdims=keepdims)
+        return (mean, ones_like(mean) * (a.size / max(mean.size, 1))) if returned else mean
     if weights.shape != a.shape and isinstance(axis, int):
         weights = weights.reshape((-1,) + (1,) * (a.ndim - 1 - axis % a.ndim))
-    return (a * weights).sum(axis=axis) / (ones_like(a) * weights).sum(axis=axis)
+    sums = (ones_like(a) * weights).sum(axis=axis, keepdims=keepdims)
+    mean = (a * weights).sum(axis=axis, keepdims=keepdims) / sums
+    return (mean, sums) if returned else mean

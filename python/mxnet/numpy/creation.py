@@ -54,7 +54,12 @@ def ones(shape: Shape, dtype: Any = None, order: str = "C", ctx: Optional[Contex
 def full(shape: Shape, fill_value: Any, dtype: Any = None, order: str = "C",
          ctx: Optional[Context] = None, out: Optional[ndarray] = None,
          device: Optional[Context] = None) -> ndarray:
-    """An array filled with a number; its type is that of the number if none is given."""
+    """An array filled with a number, or with the values of an array repeated to the shape; its type is
+    that of the number or the array if none is given."""
+    if isinstance(fill_value, (BaseArray, onp.ndarray, list, tuple)):
+        made = empty(shape, dtype or getattr(fill_value, "dtype", None), ctx=ctx, device=device) if out is None else out
+        made[...] = fill_value
+        return made
     if dtype is None and isinstance(fill_value, (bool, onp.bool_)):
         dtype = "bool"
     elif dtype is None and isinstance(fill_value, (int, onp.integer)):
@@ -62,19 +67,22 @@ def full(shape: Shape, fill_value: Any, dtype: Any = None, order: str = "C",
     return filled(_shape(shape), fill_value, _float_type(dtype), choose(ctx, device), out)
 
 
-def zeros_like(a: ndarray, dtype: Any = None) -> ndarray:
-    """Zeros of the shape, and if none is given the type, of another array."""
-    return zeros(a.shape, dtype or a.dtype, ctx=a.ctx)
+def zeros_like(a: ndarray, dtype: Any = None, order: str = "C", subok: bool = True, shape: Optional[Shape] = None,
+               ctx: Optional[Context] = None, device: Optional[Context] = None) -> ndarray:
+    """Zeros of the shape, and if none is given the type and the device, of another array."""
+    return zeros(a.shape if shape is None else shape, dtype or a.dtype, ctx=ctx or device or a.ctx)
 
 
-def ones_like(a: ndarray, dtype: Any = None) -> ndarray:
-    """Ones of the shape, and if none is given the type, of another array."""
-    return ones(a.shape, dtype or a.dtype, ctx=a.ctx)
+def ones_like(a: ndarray, dtype: Any = None, order: str = "C", subok: bool = True, shape: Optional[Shape] = None,
+              ctx: Optional[Context] = None, device: Optional[Context] = None) -> ndarray:
+    """Ones of the shape, and if none is given the type and the device, of another array."""
+    return ones(a.shape if shape is None else shape, dtype or a.dtype, ctx=ctx or device or a.ctx)
 
 
-def full_like(a: ndarray, fill_value: Any, dtype: Any = None) -> ndarray:
-    """An array filled with a number, of the shape and type of another."""
-    return full(a.shape, fill_value, dtype or a.dtype, ctx=a.ctx)
+def full_like(a: ndarray, fill_value: Any, dtype: Any = None, order: str = "C", subok: bool = True,
+              shape: Optional[Shape] = None, ctx: Optional[Context] = None, device: Optional[Context] = None) -> ndarray:
+    """An array filled with a number, of the shape and type of another unless they are given."""
+    return full(a.shape if shape is None else shape, fill_value, dtype or a.dtype, ctx=ctx or device or a.ctx)
 
 
 def arange(start: float, stop: Optional[float] = None, step: float = 1, dtype: Any = None,
@@ -86,7 +94,7 @@ def arange(start: float, stop: Optional[float] = None, step: float = 1, dtype: A
                  step=float(step))
 
 
-def eye(N: int, M: Optional[int] = None, k: int = 0, dtype: Any = None,
+def eye(N: int, M: Optional[int] = None, k: int = 0, dtype: Any = None, order: str = "C",
         ctx: Optional[Context] = None, device: Optional[Context] = None) -> ndarray:
     """N x M (or N x N) zeros with ones on the diagonal k."""
     return _made("_npi_eye", ctx, device, dtype, N=N, M=M, k=k)
@@ -106,12 +114,19 @@ def linspace(start: float, stop: float, num: int = 50, endpoint: bool = True, dt
 
 
 def array(object: Any, dtype: Any = None,  # pylint: disable=redefined-builtin
-          ctx: Optional[Context] = None, device: Optional[Context] = None) -> ndarray:
+          ctx: Optional[Context] = None, device: Optional[Context] = None, *, copy: bool = True,
+          ndmin: int = 0) -> ndarray:
     """An array with the values of an array, a NumPy array, a number or nested lists.
 
-    `dtype`: that of an array, but float32 in place of NumPy's float64; float32 for the others.
+    `dtype`: that of an array, but float32 in place of NumPy's float64; float32 for the others. `copy`:
+    False gives an array of ours back that is as it is asked for. `ndmin`: at least so many dimensions.
     """
+    if ndmin > 0:
+        made = array(object, dtype, ctx, device, copy=copy)
+        return made.reshape((1,) * max(ndmin - made.ndim, 0) + made.shape)
     target = choose(ctx, device)
+    if not copy and isinstance(object, ndarray) and dtype in (None, object.dtype) and target == object.ctx:
+        return object
     if isinstance(object, BaseArray):
         made = empty(object.shape, dtype or object.dtype, ctx=target)
         made[...] = object

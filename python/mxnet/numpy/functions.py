@@ -63,11 +63,6 @@ def take(a: ndarray, indices: Any, axis: Optional[int] = None, mode: str = "rais
     return invoke(ndarray, "take", a, places, out=out, axis=axis, mode=mode)
 
 
-def argsort(a: ndarray, axis: Optional[int] = -1) -> ndarray:
-    """Where the sorted elements are, as int64."""
-    return invoke(ndarray, "argsort", a, axis=axis, dtype="int64")
-
-
 def where(condition: ndarray, x: Any = None, y: Any = None) -> Any:
     """Elements of x where the condition holds, of y elsewhere. Numbers are repeated. Without x and y
     the places where it holds, an array for each axis."""
@@ -86,7 +81,9 @@ def where(condition: ndarray, x: Any = None, y: Any = None) -> Any:
 
 
 def transpose(a: ndarray, axes: Optional[Sequence[int]] = None) -> ndarray:
-    """The array with its axes in another order, by default reversed."""
+    """The array with its axes in another order, by default reversed. ValueError if an axis is there twice."""
+    if axes is not None and len(set(axis % a.ndim for axis in axes)) != len(axes):
+        raise ValueError(f"axes is {tuple(axes)}: an axis is there twice")
     return invoke(ndarray, "_npi_transpose", a, axes=axes)
 
 
@@ -95,13 +92,13 @@ def reshape(a: ndarray, newshape: Any, order: str = "C") -> ndarray:
     return a.reshape(newshape, order=order)
 
 
-def ravel(x: ndarray, order: str = "C") -> ndarray:
+def ravel(a: ndarray, order: str = "C") -> ndarray:
     """All elements as a vector."""
-    return x.reshape((-1,), order=order)
+    return a.reshape((-1,), order=order)
 
 
-def copy(a: ndarray) -> ndarray:
-    """A new array with the same values."""
+def copy(a: ndarray, order: str = "C", subok: bool = False) -> ndarray:
+    """A new array with the same values. `order` is NumPy's; arrays here have 'C'."""
     return invoke(ndarray, "_npi_copy", a)
 
 
@@ -122,9 +119,9 @@ def ndim(a: Any) -> int:
     return a.ndim
 
 
-def size(a: Any) -> int:
-    """The number of elements."""
-    return a.size
+def size(a: Any, axis: Optional[int] = None) -> int:
+    """The number of elements, or of places on an axis."""
+    return a.size if axis is None else a.shape[axis]
 
 
 def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True) -> None:

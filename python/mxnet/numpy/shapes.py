@@ -79,8 +79,16 @@ def append(arr: ndarray, values: Any, axis: Optional[int] = None) -> ndarray:
     return concatenate([arr, asarray(values, arr.dtype)], axis)
 
 
-def diff(a: ndarray, n: int = 1, axis: int = -1) -> ndarray:
-    """The differences of neighbours along an axis, `n` times."""
+def diff(a: ndarray, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> ndarray:
+    """The differences of neighbours along an axis, `n` times; `prepend` and `append` are put around first."""
+    ends = [None if end is None else end if isinstance(end, ndarray) else array(end, a.dtype, ctx=a.ctx)
+            for end in (prepend, append)]
+    for at, end in enumerate(ends):
+        if end is not None and end.ndim == 0:
+            ends[at] = invoke(ndarray, "broadcast_to", end.reshape((1,) * a.ndim),
+                              shape=tuple(1 if place == axis % a.ndim else size for place, size in enumerate(a.shape)))
+    around = [item for item in (ends[0], a, ends[1]) if item is not None]
+    a = concatenate(around, axis) if len(around) > 1 else a
     before = (slice(None),) * (axis % a.ndim)
     for _ in range(n):
         a = a[before + (slice(1, None),)] - a[before + (slice(None, -1),)]
@@ -112,9 +120,10 @@ def flip(m: ndarray, axis: Union[None, int, Sequence[int]] = None) -> ndarray:
     return invoke(ndarray, "_npi_flip", m, axis=tuple(axes))
 
 
-def trace(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
+def trace(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None,
+          out: Any = None) -> ndarray:
     """The sum of a diagonal. ValueError for vectors and numbers."""
-    return diagonal(a, offset, axis1, axis2).sum(axis=-1)
+    return invoke(ndarray, "_np_sum", diagonal(a, offset, axis1, axis2), out=out, axis=-1, dtype=dtype)
 
 
 def meshgrid(*xi: ndarray, indexing: str = "xy", sparse: bool = False) -> List[ndarray]:
