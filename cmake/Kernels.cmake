@@ -35,9 +35,9 @@ function(mxp_kernels target)
     COMPILE_OPTIONS "${flags};${flags_32}")
   set_source_files_properties(${folder}/vector_64.c PROPERTIES
     COMPILE_OPTIONS "${flags};${flags_64}")
-  # Loops over whole numbers, which the compiler makes vectors of.
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/op/reduce_loops.c PROPERTIES
-    COMPILE_OPTIONS -O3)
+  # Plain loops that the compiler makes vectors of.
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/op/exp_sum.c
+    ${PROJECT_SOURCE_DIR}/src/op/reduce_loops.c PROPERTIES COMPILE_OPTIONS -O3)
   if(with_dnnl)
     target_compile_definitions(${target} PRIVATE MXN_WITH_DNNL)
     target_include_directories(${target} SYSTEM PRIVATE ${DNNL_INCLUDE_DIR})

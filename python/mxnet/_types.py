@@ -30,3 +30,8 @@ def type_name(dtype: Any) -> str:
 def type_code(dtype: Any) -> int:
     """The number of a dtype."""
     return CODES[type_name(dtype)]
+
+
+def number(value: Any) -> Any:
+    """Python's number for one of any kind: an int keeps all its digits."""
+    return int(value) if isinstance(value, (int, onp.integer, onp.bool_)) else float(value)

@@ -11,7 +11,7 @@
 
 typedef struct batch_params {
     double eps;
-    float momentum;
+    double momentum;
     bool fix_gamma, use_global_stats, output_mean_var, cudnn_off;
     int32_t axis;
     mxn_maybe_double min_calib_range, max_calib_range;
@@ -19,7 +19,7 @@ typedef struct batch_params {
 
 static const mxn_field fields[] = {
     {MXN_FIELD(batch_params, eps, DOUBLE, "0.0010000000474974513"), .min = 0, .max = 1e30},
-    {MXN_FIELD(batch_params, momentum, FLOAT, "0.899999976")},
+    {MXN_FIELD(batch_params, momentum, WIDE_FLOAT, "0.899999976")},
     {MXN_FIELD(batch_params, fix_gamma, BOOL, "1")},
     {MXN_FIELD(batch_params, use_global_stats, BOOL, "0")},
     {MXN_FIELD(batch_params, output_mean_var, BOOL, "0")},
@@ -178,7 +178,7 @@ static int batch_forward(mxn_job *job)
     static void move_##type(const mxn_job *job, int64_t c, double mean, double inverse)        \
     {                                                                                          \
         const batch_params *p = mxn__values(job);                                              \
-        const double keep = (double)p->momentum;                                               \
+        const double keep = p->momentum;                                                       \
         type *moving_mean = (type *)job->inputs[B_MOVING_MEAN].data + c;                       \
         type *moving_var = (type *)job->inputs[B_MOVING_VAR].data + c;                         \
         const double var = 1 / (inverse * inverse) - p->eps;                                   \

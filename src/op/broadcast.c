@@ -119,6 +119,9 @@ static int broadcast_like_shapes(const mxn_shapes *shapes)
         return mxn__shape_refused(shapes, 0, "%d lhs_axes, but %d rhs_axes", params->lhs_axes.count,
                                   params->rhs_axes.count);
     }
+    if (params->lhs_axes.count == 0) {
+        return mxn__shape_refused(shapes, 0, "lhs_axes and rhs_axes are empty");
+    }
     mxn_shape result;
     mxn_shape_copy(&result, in);
     for (int32_t i = 0; i < params->lhs_axes.count; i++) {

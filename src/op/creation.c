@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that make arrays from nothing, or like others. Without a `dtype` they make float32.
-#include <math.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -176,84 +175,6 @@ static int full_like_forward(mxn_job *job)
         .gradient = MXN_GRADIENT_ZERO, .forward = fill_forward                           \
     }
 
-// ---- arange -----------------------------------------------------------------------------------
-typedef struct arange_params {
-    double start;
-    mxn_maybe_double stop;
-    double step;
-    int32_t repeat;
-    bool infer_range;
-    const char *ctx;
-    int32_t dtype;
-} arange_params;
-
-static const mxn_field arange_fields[] = {
-    {MXN_FIELD(arange_params, start, DOUBLE, NULL)},
-    {MXN_FIELD(arange_params, stop, MAYBE_DOUBLE, "None")},
-    {MXN_FIELD(arange_params, step, DOUBLE, "1")},
-    {MXN_FIELD(arange_params, repeat, INT, "1"), .min = 1, .max = INT32_MAX},
-    {MXN_FIELD(arange_params, infer_range, BOOL, "0")},
-    {MXN_FIELD(arange_params, ctx, STRING, "")},
-    {MXN_FIELD(arange_params, dtype, ENUM, "None"), .words = mxn__words_none_or_older},
-    {0},
-};
-
-// With one number only, that is the stop and the start is 0.
-static int arange_check(const mxn_op *op, void *values)
-{
-    arange_params *params = values;
-    if (params->step == 0 || !isfinite(params->step) || !isfinite(params->start)) {
-        return mxp__fail(MXP_EINVAL, "Operator %s: step=%g from start=%g never arrives", op->name,
-                         params->step, params->start);
-    }
-    if (!params->stop.has && !params->infer_range) {
-        params->stop = (mxn_maybe_double){true, params->start};
-        params->start = 0;
-    }
-    return 0;
-}
-
-static int arange_shapes(const mxn_shapes *shapes)
-{
-    const arange_params *params = (const void *)shapes->params->values;
-    if (!params->stop.has) {
-        return 0;  // as long as the output is
-    }
-    double count = ceil((params->stop.value - params->start) / params->step);
-    count = count > 0 ? count : 0;
-    if (!(count * params->repeat < 4.6e18)) {
-        return mxp__fail(MXP_EINVAL, "Operator %s: %g elements from start=%g to stop=%g",
-                         shapes->params->op->name, count, params->start, params->stop.value);
-    }
-    mxn_shape shape = {.ndim = 1, .dims = {(int64_t)count * params->repeat}};
-    return mxn__shape_output(shapes, 0, &shape);
-}
-
-static int arange_types(const mxn_types *types)
-{
-    return made_type(types, ((const arange_params *)(const void *)types->params->values)->dtype);
-}
-
-static int arange_forward(mxn_job *job)
-{
-    const arange_params *params = mxn__values(job);
-    mxn_operand *out = &job->outputs[0];
-    size_t count = mxn_shape_size(out->shape), size = mxn_dtype_size(out->dtype);
-    for (size_t i = 0; i < count; i++) {
-        double value = params->start + (double)(i / (size_t)params->repeat) * params->step;
-        mxn_fill((char *)out->data + i * size, out->dtype, value, 1);
-    }
-    return 0;
-}
-
-#define ARANGE(name_)                                                                          \
-    {                                                                                          \
-        .name = (name_), .description = "Numbers from start to stop, step apart.",             \
-        .fields = arange_fields, .params_bytes = sizeof(arange_params), .check = arange_check, \
-        .shapes = arange_shapes, .types = arange_types, .flags = MXN_OP_ANY_TYPE,              \
-        .gradient = MXN_GRADIENT_ZERO, .forward = arange_forward                               \
-    }
-
 // ---- eye --------------------------------------------------------------------------------------
 typedef struct eye_params {
     int64_t N, M;
@@ -357,8 +278,6 @@ static const mxn_op_def table[] = {
         .gradient = MXN_GRADIENT_ZERO,
         .forward = full_like_forward,
     },
-    ARANGE("_arange"),
-    ARANGE("_npi_arange"),
     EYE("_eye", eye_fields),
     EYE("_npi_eye", npi_eye_fields),
 };

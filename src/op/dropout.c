@@ -4,7 +4,7 @@
 #include "op/loops.h"
 
 typedef struct dropout_params {
-    float p;
+    double p;
     int32_t mode;
     mxn_tuple axes;
     mxn_maybe_int cudnn_off;
@@ -14,7 +14,7 @@ enum { WHEN_TRAINING, ALWAYS };
 static const mxn_word dropout_modes[] = {{"always", ALWAYS}, {"training", WHEN_TRAINING}, {0}};
 
 static const mxn_field dropout_fields[] = {
-    {MXN_FIELD(dropout_params, p, FLOAT, "0.5"), .min = 0, .max = 1},
+    {MXN_FIELD(dropout_params, p, WIDE_FLOAT, "0.5"), .min = 0, .max = 1},
     {MXN_FIELD(dropout_params, mode, ENUM, "training"), .words = dropout_modes},
     {MXN_FIELD(dropout_params, axes, TUPLE, "[]")},
     {MXN_FIELD(dropout_params, cudnn_off, MAYBE_BOOL, "0")},
@@ -110,7 +110,7 @@ static int dropout_forward(mxn_job *job)
                  job->inputs[0].dtype, mxn_shape_size(job->outputs[0].shape));
         return 0;
     }
-    fill_mask(job, 1 - (double)params->p);
+    fill_mask(job, 1 - params->p);
     return times_mask(job, &job->inputs[0], mask, &job->outputs[0]);
 }
 

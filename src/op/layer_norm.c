@@ -9,13 +9,13 @@
 
 typedef struct layer_params {
     int32_t axis;
-    float eps;
+    double eps;
     bool output_mean_var;
 } layer_params;
 
 static const mxn_field fields[] = {
     {MXN_FIELD(layer_params, axis, INT, "-1")},
-    {MXN_FIELD(layer_params, eps, FLOAT, "9.99999975e-06")},
+    {MXN_FIELD(layer_params, eps, WIDE_FLOAT, "9.99999975e-06")},
     {MXN_FIELD(layer_params, output_mean_var, BOOL, "0")},
     {0},
 };
@@ -61,7 +61,7 @@ static int stretch_of(const mxn_job *job, const mxn_shape *data, mxn_stretch *s)
 #define FORWARD(type)                                                                           \
     static void forward_##type(const mxn_job *job, const mxn_stretch *s)                        \
     {                                                                                           \
-        const double eps = (double)((const layer_params *)mxn__values(job))->eps;               \
+        const double eps = ((const layer_params *)mxn__values(job))->eps;                       \
         const type *gamma = job->inputs[GAMMA].data, *beta = job->inputs[BETA].data;            \
         type *means = job->outputs[MEAN].data, *deviations = job->outputs[DEVIATION].data;      \
         for (int64_t row = 0; row < s->outer * s->inner; row++) {                               \

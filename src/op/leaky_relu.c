@@ -9,7 +9,7 @@
 
 typedef struct leaky_params {
     int32_t act_type;
-    float slope, lower_bound, upper_bound;
+    double slope, lower_bound, upper_bound;
 } leaky_params;
 
 enum { ELU, GELU, LEAKY, PRELU, RRELU, SELU };
@@ -23,9 +23,9 @@ static const mxn_word words[] = {{"elu", ELU},
 
 static const mxn_field fields[] = {
     {MXN_FIELD(leaky_params, act_type, ENUM, "leaky"), .words = words},
-    {MXN_FIELD(leaky_params, slope, FLOAT, "0.25")},
-    {MXN_FIELD(leaky_params, lower_bound, FLOAT, "0.125")},
-    {MXN_FIELD(leaky_params, upper_bound, FLOAT, "0.333999991")},
+    {MXN_FIELD(leaky_params, slope, WIDE_FLOAT, "0.25")},
+    {MXN_FIELD(leaky_params, lower_bound, WIDE_FLOAT, "0.125")},
+    {MXN_FIELD(leaky_params, upper_bound, WIDE_FLOAT, "0.333999991")},
     {0},
 };
 
@@ -187,7 +187,7 @@ static void take_slopes(mxn_job *job)
 {
     const leaky_params *params = mxn__values(job);
     const mxn_operand *mask = &job->outputs[1];
-    const double low = (double)params->lower_bound, high = (double)params->upper_bound;
+    const double low = params->lower_bound, high = params->upper_bound;
     if (!job->training) {
         mxn_fill(mask->data, mask->dtype, (low + high) / 2, mxn_shape_size(mask->shape));
     } else if (mask->dtype == MXN_FLOAT32) {
@@ -215,9 +215,9 @@ static int leaky_forward(mxn_job *job)
     start_walk(&walk, out->shape, slopes == NULL ? NULL : slopes->shape);
     const void *data = slopes == NULL ? NULL : slopes->data;
     if (out->dtype == MXN_FLOAT32) {
-        leaky_float(job, (double)params->slope, data, &walk);
+        leaky_float(job, params->slope, data, &walk);
     } else {
-        leaky_double(job, (double)params->slope, data, &walk);
+        leaky_double(job, params->slope, data, &walk);
     }
     return 0;
 }
@@ -238,9 +238,9 @@ static int leaky_backward(mxn_job *job)
     start_walk(&walk, g->shape, slopes == NULL ? NULL : slopes->shape);
     const void *data = slopes == NULL ? NULL : slopes->data;
     if (g->dtype == MXN_FLOAT32) {
-        leaky_back_float(job, (double)params->slope, data, &walk);
+        leaky_back_float(job, params->slope, data, &walk);
     } else {
-        leaky_back_double(job, (double)params->slope, data, &walk);
+        leaky_back_double(job, params->slope, data, &walk);
     }
     return 0;
 }

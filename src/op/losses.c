@@ -9,14 +9,15 @@
 
 // ---- regression: linear, logistic, mean absolute error ------------------------------------------
 typedef struct loss_params {
-    float grad_scale, valid_thresh, scalar;
+    double grad_scale, scalar;
+    float valid_thresh;
     int32_t normalization;
 } loss_params;
 
 enum { LINEAR, LOGISTIC, ABSOLUTE };
 
 static const mxn_field regression_fields[] = {
-    {MXN_FIELD(loss_params, grad_scale, FLOAT, "1")},
+    {MXN_FIELD(loss_params, grad_scale, WIDE_FLOAT, "1")},
     {0},
 };
 
@@ -70,7 +71,7 @@ static int regression_backward(mxn_job *job)
     const mxn_operand *label = &job->inputs[0], *y = &job->inputs[1], *out = &job->outputs[0];
     size_t count = mxn_shape_size(out->shape);
     int64_t rows = out->shape->ndim == 0 ? 1 : out->shape->dims[0];
-    double scale = (double)params->grad_scale * (double)rows / (double)count;
+    double scale = params->grad_scale * (double)rows / (double)count;
     int variant = job->params->op->def->variant;
     if (out->dtype == MXN_FLOAT32) {
         regression_back_float(y->data, label->data, out->data, variant, scale, count);
@@ -88,7 +89,7 @@ static const mxn_word normalizations[] = {
     {"batch", PER_BATCH}, {"null", PER_NOTHING}, {"valid", PER_VALID}, {0}};
 
 static const mxn_field make_loss_fields[] = {
-    {MXN_FIELD(loss_params, grad_scale, FLOAT, "1")},
+    {MXN_FIELD(loss_params, grad_scale, WIDE_FLOAT, "1")},
     {MXN_FIELD(loss_params, valid_thresh, FLOAT, "0")},
     {MXN_FIELD(loss_params, normalization, ENUM, "null"), .words = normalizations},
     {0},
@@ -121,7 +122,7 @@ static int make_loss_backward(mxn_job *job)
     const loss_params *params = mxn__values(job);
     const mxn_operand *data = &job->inputs[0];
     mxn_operand *out = &job->outputs[0];
-    double value = (double)params->grad_scale;
+    double value = params->grad_scale;
     if (params->normalization == PER_BATCH && data->shape->ndim > 0) {
         value /= (double)data->shape->dims[0];
     } else if (params->normalization == PER_VALID) {
@@ -134,7 +135,7 @@ static int make_loss_backward(mxn_job *job)
 // ---- smooth_l1 ----------------------------------------------------------------------------------
 // With s the parameter: (s x)^2 / 2 within 1 / s^2 of 0, beyond it |x| - 1 / (2 s^2).
 static const mxn_field smooth_fields[] = {
-    {MXN_FIELD(loss_params, scalar, FLOAT, "1"), .type_text = "float"},
+    {MXN_FIELD(loss_params, scalar, WIDE_FLOAT, "1"), .type_text = "float"},
     {0},
 };
 
@@ -163,7 +164,7 @@ static int smooth_forward(mxn_job *job)
 {
     const mxn_operand *out = &job->outputs[0];
     size_t count = mxn_shape_size(out->shape);
-    const double s = (double)((const loss_params *)mxn__values(job))->scalar;
+    const double s = ((const loss_params *)mxn__values(job))->scalar;
     if (out->dtype == MXN_FLOAT32) {
         smooth_float(job->inputs[0].data, out->data, s, count);
     } else if (out->dtype == MXN_FLOAT64) {
@@ -178,7 +179,7 @@ static int smooth_backward(mxn_job *job)
 {
     const mxn_operand *out = &job->outputs[0];
     size_t count = mxn_shape_size(out->shape);
-    const double s = (double)((const loss_params *)mxn__values(job))->scalar;
+    const double s = ((const loss_params *)mxn__values(job))->scalar;
     const void *g = job->inputs[0].data, *x = job->inputs[1].data;
     if (out->dtype == MXN_FLOAT32) {
         smooth_back_float(g, x, out->data, s, count);

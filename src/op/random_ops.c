@@ -9,7 +9,7 @@
 #include "op/words.h"
 
 typedef struct draw_params {
-    float low, high, loc, scale;
+    double low, high, loc, scale;
     int64_t least, below;
     mxn_maybe_double first, second;  // numpy's: low and high, or loc and scale
     mxn_tuple shape;
@@ -42,13 +42,13 @@ static const mxn_word whole_words[] = {
     }
 
 static const mxn_field uniform_fields[] = {
-    {MXN_FIELD(draw_params, low, FLOAT, "0")},
-    {MXN_FIELD(draw_params, high, FLOAT, "1")},
+    {MXN_FIELD(draw_params, low, WIDE_FLOAT, "0")},
+    {MXN_FIELD(draw_params, high, WIDE_FLOAT, "1")},
     OLD_REST,
 };
 static const mxn_field normal_fields[] = {
-    {MXN_FIELD(draw_params, loc, FLOAT, "0")},
-    {MXN_FIELD(draw_params, scale, FLOAT, "1")},
+    {MXN_FIELD(draw_params, loc, WIDE_FLOAT, "0")},
+    {MXN_FIELD(draw_params, scale, WIDE_FLOAT, "1")},
     OLD_REST,
 };
 static const mxn_field npi_uniform_fields[] = {
@@ -82,16 +82,15 @@ static int draw_check(const mxn_op *op, void *values)
                              "Operator %s: arrays as parameters are not supported; give numbers",
                              op->name);
         }
-        p->low = p->loc = (float)p->first.value;
-        p->high = p->scale = (float)p->second.value;
+        p->low = p->loc = p->first.value;
+        p->high = p->scale = p->second.value;
     }
     if (kind == UNIFORM && !(p->low <= p->high)) {
-        return mxp__fail(MXP_EINVAL, "Operator %s: low=%g is above high=%g", op->name,
-                         (double)p->low, (double)p->high);
+        return mxp__fail(MXP_EINVAL, "Operator %s: low=%g is above high=%g", op->name, p->low,
+                         p->high);
     }
     if (kind == NORMAL && !(p->scale >= 0)) {
-        return mxp__fail(MXP_EINVAL, "Operator %s: scale=%g is below 0", op->name,
-                         (double)p->scale);
+        return mxp__fail(MXP_EINVAL, "Operator %s: scale=%g is below 0", op->name, p->scale);
     }
     if (kind == RANDINT && p->least >= p->below) {
         return mxp__fail(MXP_EINVAL, "Operator %s: low=%lld must be below high=%lld", op->name,
@@ -136,20 +135,39 @@ static double fraction(uint32_t high, uint32_t low, int32_t dtype)
     return ldexp((double)(((uint64_t)high << 32 | low) >> (64 - bits)), -bits);
 }
 
-// Two numbers from one block.
-static void draw_pair(const mxn_job *job, const uint32_t n[4], double pair[2])
+// The largest number of a type below `high`: a sum below it may be rounded to it. `low`, if no
+// number lies between.
+static double largest_below(double high, double low, int32_t dtype)
+{
+    double most = nextafter(high, -INFINITY);
+    if (dtype == MXN_FLOAT32) {
+        float near = (float)high;
+        most = (double)near < high ? (double)near : (double)nextafterf(near, -INFINITY);
+    } else if (dtype == MXN_FLOAT16) {
+        mxn_half near = mxn_half_from_double(high);
+        uint16_t next = (near.bits & 0x7fff) == 0 ? 0x8001
+                        : near.bits > 0x8000      ? near.bits + 1
+                                                  : near.bits - 1;
+        bool below = (double)mxn_half_to_float(near) < high;
+        most = (double)mxn_half_to_float(below ? near : (mxn_half){next});
+    }
+    return most > low ? most : low;
+}
+
+// Two numbers from one block, even ones at most `most`.
+static void draw_pair(const mxn_job *job, const uint32_t n[4], double most, double pair[2])
 {
     const draw_params *p = mxn__values(job);
     int32_t dtype = job->outputs[0].dtype;
     double a = fraction(n[0], n[1], dtype), b = fraction(n[2], n[3], dtype);
     if (job->params->op->def->variant == NORMAL) {
         double radius = sqrt(-2 * log(1 - a)), angle = 6.28318530717958647692 * b;
-        pair[0] = (double)p->loc + (double)p->scale * radius * cos(angle);
-        pair[1] = (double)p->loc + (double)p->scale * radius * sin(angle);
+        pair[0] = p->loc + p->scale * radius * cos(angle);
+        pair[1] = p->loc + p->scale * radius * sin(angle);
         return;
     }
-    pair[0] = (double)p->low + ((double)p->high - (double)p->low) * a;
-    pair[1] = (double)p->low + ((double)p->high - (double)p->low) * b;
+    pair[0] = fmin(p->low + (p->high - p->low) * a, most);
+    pair[1] = fmin(p->low + (p->high - p->low) * b, most);
 }
 
 // Multiplying maps 64 bits evenly onto the range; what is uneven is below 2^-32 of it for ranges of
@@ -172,6 +190,7 @@ static int draw_forward(mxn_job *job)
     int kind = job->params->op->def->variant;
     uint64_t count = mxn_shape_size(out->shape), key, first;
     size_t size = mxn_dtype_size(out->dtype);
+    const double most = largest_below(params->high, params->low, out->dtype);
     mxn_random_reserve(job->random, (count + 1) / 2, &key, &first);
     for (uint64_t i = 0; i < count; i += 2) {
         uint32_t numbers[4];
@@ -184,7 +203,7 @@ static int draw_forward(mxn_job *job)
                                       draw_whole(params, numbers[2], numbers[3])};
             mxn_cast(to, out->dtype, whole, MXN_INT64, n);
         } else {
-            draw_pair(job, numbers, pair);
+            draw_pair(job, numbers, most, pair);
             mxn_cast(to, out->dtype, pair, MXN_FLOAT64, n);
         }
     }

@@ -1,11 +1,139 @@
 // SPDX-License-Identifier: Apache-2.0
-// So many numbers from start to stop, evenly apart, and powers with such exponents.
+// Numbers from start to stop: a step apart, or so many of them evenly apart, and powers with such
+// exponents.
 #include <math.h>
 
+#include "base/fail.h"
 #include "op/infer.h"
 #include "op/loops.h"
 #include "op/words.h"
 
+// The type asked for, else that of the output, else float32.
+static int made_type(const mxn_types *types, int32_t dtype)
+{
+    if (dtype == MXN_DTYPE_NONE && types->outputs[0] != MXN_DTYPE_NONE) {
+        return 0;
+    }
+    return mxn__type_merge(types->params, "output", 0, &types->outputs[0],
+                           dtype == MXN_DTYPE_NONE ? MXN_FLOAT32 : dtype);
+}
+
+// ---- arange -----------------------------------------------------------------------------------
+typedef struct arange_params {
+    mxn_number start;
+    mxn_maybe_number stop;
+    mxn_number step;
+    int32_t repeat;
+    bool infer_range;
+    const char *ctx;
+    int32_t dtype;
+} arange_params;
+
+static const mxn_field arange_fields[] = {
+    {MXN_FIELD(arange_params, start, NUMBER, NULL)},
+    {MXN_FIELD(arange_params, stop, MAYBE_NUMBER, "None")},
+    {MXN_FIELD(arange_params, step, NUMBER, "1")},
+    {MXN_FIELD(arange_params, repeat, INT, "1"), .min = 1, .max = INT32_MAX},
+    {MXN_FIELD(arange_params, infer_range, BOOL, "0")},
+    {MXN_FIELD(arange_params, ctx, STRING, "")},
+    {MXN_FIELD(arange_params, dtype, ENUM, "None"), .words = mxn__words_none_or_older},
+    {0},
+};
+
+// With one number only, that is the stop and the start is 0.
+static int arange_check(const mxn_op *op, void *values)
+{
+    arange_params *params = values;
+    const double start = params->start.real, step = params->step.real;
+    if (step == 0 || !isfinite(step) || !isfinite(start)) {
+        return mxp__fail(MXP_EINVAL, "Operator %s: step=%g from start=%g never arrives", op->name,
+                         step, start);
+    }
+    if (!params->stop.has && !params->infer_range) {
+        params->stop = (mxn_maybe_number){true, params->start};
+        params->start = mxn_number_of_whole(0);
+    }
+    return 0;
+}
+
+// Of whole numbers a double may miss the last ones: their distance is counted as it is, in units of
+// the step's size.
+static double arange_count(const arange_params *params)
+{
+    const mxn_number *start = &params->start, *stop = &params->stop.number, *step = &params->step;
+    bool up = step->real > 0;
+    if (start->dtype == MXN_FLOAT64 || stop->dtype == MXN_FLOAT64 || step->dtype == MXN_FLOAT64) {
+        return ceil((stop->real - start->real) / step->real);
+    }
+    if (up ? stop->real < start->real : stop->real > start->real) {
+        return 0;
+    }
+    uint64_t distance = up ? stop->bits - start->bits : start->bits - stop->bits;
+    uint64_t size = up ? step->bits : 0 - step->bits;
+    return (double)(distance / size) + (distance % size != 0);
+}
+
+static int arange_shapes(const mxn_shapes *shapes)
+{
+    const arange_params *params = (const void *)shapes->params->values;
+    if (!params->stop.has) {
+        return 0;  // as long as the output is
+    }
+    double count = arange_count(params);
+    count = count > 0 ? count : 0;
+    if (!(count * params->repeat < 4.6e18)) {
+        return mxp__fail(MXP_EINVAL, "Operator %s: %g elements from start=%g to stop=%g",
+                         shapes->params->op->name, count, params->start.real,
+                         params->stop.number.real);
+    }
+    mxn_shape shape = {.ndim = 1, .dims = {(int64_t)count * params->repeat}};
+    return mxn__shape_output(shapes, 0, &shape);
+}
+
+static int arange_types(const mxn_types *types)
+{
+    return made_type(types, ((const arange_params *)(const void *)types->params->values)->dtype);
+}
+
+// Whole numbers begin with the whole part of start and are that of step apart, as in MXNet.
+static void arange_whole(const arange_params *params, mxn_operand *out)
+{
+    size_t count = mxn_shape_size(out->shape), size = mxn_dtype_size(out->dtype);
+    uint64_t start, step;
+    mxn_number_fill(&start, MXN_INT64, &params->start, 1);
+    mxn_number_fill(&step, MXN_INT64, &params->step, 1);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t value = start + i / (size_t)params->repeat * step;
+        mxn_cast((char *)out->data + i * size, out->dtype, &value, MXN_INT64, 1);
+    }
+}
+
+static int arange_forward(mxn_job *job)
+{
+    const arange_params *params = mxn__values(job);
+    mxn_operand *out = &job->outputs[0];
+    size_t count = mxn_shape_size(out->shape), size = mxn_dtype_size(out->dtype);
+    if (!mxn_dtype_is_float(out->dtype)) {
+        arange_whole(params, out);
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        double turn = (double)(i / (size_t)params->repeat);
+        double value = params->start.real + turn * params->step.real;
+        mxn_fill((char *)out->data + i * size, out->dtype, value, 1);
+    }
+    return 0;
+}
+
+#define ARANGE(name_)                                                                          \
+    {                                                                                          \
+        .name = (name_), .description = "Numbers from start to stop, step apart.",             \
+        .fields = arange_fields, .params_bytes = sizeof(arange_params), .check = arange_check, \
+        .shapes = arange_shapes, .types = arange_types, .flags = MXN_OP_ANY_TYPE,              \
+        .gradient = MXN_GRADIENT_ZERO, .forward = arange_forward                               \
+    }
+
+// ---- linspace, logspace ------------------------------------------------------------------------
 typedef struct sequence_params {
     double start_double, stop_double, start, stop, base;
     int64_t start_int, stop_int, num;
@@ -69,12 +197,7 @@ static int sequence_shapes(const mxn_shapes *shapes)
 
 static int sequence_types(const mxn_types *types)
 {
-    int32_t dtype = ((const sequence_params *)(const void *)types->params->values)->dtype;
-    if (dtype == MXN_DTYPE_NONE && types->outputs[0] != MXN_DTYPE_NONE) {
-        return 0;
-    }
-    return mxn__type_merge(types->params, "output", 0, &types->outputs[0],
-                           dtype == MXN_DTYPE_NONE ? MXN_FLOAT32 : dtype);
+    return made_type(types, ((const sequence_params *)(const void *)types->params->values)->dtype);
 }
 
 static int sequence_forward(mxn_job *job)
@@ -102,6 +225,8 @@ static int sequence_forward(mxn_job *job)
     }
 
 static const mxn_op_def table[] = {
+    ARANGE("_arange"),
+    ARANGE("_npi_arange"),
     SEQUENCE("_npi_linspace", linear_fields, LINEAR, "Numbers from start to stop."),
     SEQUENCE("_npi_logspace", power_fields, POWERS, "Powers with exponents from start to stop."),
 };

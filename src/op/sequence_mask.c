@@ -8,7 +8,7 @@
 
 typedef struct mask_params {
     bool use_sequence_length;
-    float value;
+    double value;
     int32_t axis;  // of time; the other one of the first two is that of the batch
 } mask_params;
 
@@ -16,7 +16,7 @@ enum { FORWARD, BACKWARD };  // nothing comes back from what was replaced
 
 static const mxn_field mask_fields[] = {
     {MXN_FIELD(mask_params, use_sequence_length, BOOL, "0")},
-    {MXN_FIELD(mask_params, value, FLOAT, "0")},
+    {MXN_FIELD(mask_params, value, WIDE_FLOAT, "0")},
     {MXN_FIELD(mask_params, axis, INT, "0"), .min = 0, .max = 1},
     {0},
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "op/exp_sum.h"
 #include "op/infer.h"
 #include "op/loops.h"
 #include "op/words.h"
@@ -87,30 +88,49 @@ static int softmax_types(const mxn_types *types)
 }
 
 // One softmax of `valid` numbers, in place; the rest of `count` becomes 0.
-#define SOFTMAX_ONE(type)                                                                       \
-    static void softmax_one_##type(type *at, int64_t count, int64_t valid, int64_t step,        \
-                                   double scale, bool log_of_it)                                \
-    {                                                                                           \
-        type most = valid > 0 ? at[0] : 0;                                                      \
-        double sum = 0;                                                                         \
-        for (int64_t i = 1; i < valid; i++) {                                                   \
-            most = at[i * step] > most ? at[i * step] : most;                                   \
-        }                                                                                       \
-        for (int64_t i = 0; i < valid; i++) {                                                   \
-            double power = exp((double)(at[i * step] - most) * scale);                          \
-            sum += power;                                                                       \
-            at[i * step] = log_of_it ? at[i * step] : (type)power;                              \
-        }                                                                                       \
-        for (int64_t i = 0; i < valid; i++) {                                                   \
-            double x = (double)at[i * step];                                                    \
-            at[i * step] = (type)(log_of_it ? (x - (double)most) * scale - log(sum) : x / sum); \
-        }                                                                                       \
-        for (int64_t i = valid; i < count; i++) {                                               \
-            at[i * step] = 0;                                                                   \
-        }                                                                                       \
+#define SOFTMAX_ONE(type)                                                                \
+    static void softmax_one_##type(type *at, int64_t count, int64_t valid, int64_t step, \
+                                   double scale, bool log_of_it)                         \
+    {                                                                                    \
+        type most = valid > 0 ? at[0] : 0;                                               \
+        double sum = 0;                                                                  \
+        for (int64_t i = 1; i < valid; i++) {                                            \
+            most = at[i * step] > most ? at[i * step] : most;                            \
+        }                                                                                \
+        for (int64_t i = 0; i < valid; i++) {                                            \
+            double power = exp(((double)at[i * step] - (double)most) * scale);           \
+            sum += power;                                                                \
+            at[i * step] = log_of_it ? at[i * step] : (type)power;                       \
+        }                                                                                \
+        if (log_of_it) {                                                                 \
+            shift_##type(at, valid, step, most, scale, sum);                             \
+            return;                                                                      \
+        }                                                                                \
+        for (int64_t i = 0; i < count; i++) {                                            \
+            at[i * step] = i < valid ? (type)((double)at[i * step] / sum) : 0;           \
+        }                                                                                \
     }
+// Of its logarithm the end: what is less than the largest, and the logarithm of the sum.
+#define SHIFT(type)                                                                          \
+    static void shift_##type(type *at, int64_t count, int64_t step, type most, double scale, \
+                             double sum)                                                     \
+    {                                                                                        \
+        const double base = log(sum);                                                        \
+        for (int64_t i = 0; i < count; i++) {                                                \
+            at[i * step] = (type)(((double)at[i * step] - (double)most) * scale - base);     \
+        }                                                                                    \
+    }
+SHIFT(float)
+SHIFT(double)
 SOFTMAX_ONE(float)
 SOFTMAX_ONE(double)
+
+// The logarithm of a row without gaps.
+static void log_row(float *at, int64_t count, double scale)
+{
+    const float most = mxn__largest(at, count);
+    shift_float(at, count, 1, most, scale, mxn__exp_sum(at, count, most, scale));
+}
 
 static int64_t length_at(const mxn_job *job, int64_t index, int64_t count)
 {
@@ -146,7 +166,9 @@ static int softmax_forward(mxn_job *job)
     for (int64_t i = 0; i < s.outer * s.inner; i++) {
         int64_t at = i / s.inner * s.count * s.inner + i % s.inner;
         int64_t valid = length_at(job, i, s.count);
-        if (out->dtype == MXN_FLOAT32) {
+        if (out->dtype == MXN_FLOAT32 && log_of_it && s.inner == 1 && valid == s.count) {
+            log_row((float *)out->data + at, s.count, scale);
+        } else if (out->dtype == MXN_FLOAT32) {
             softmax_one_float((float *)out->data + at, s.count, valid, s.inner, scale, log_of_it);
         } else {
             softmax_one_double((double *)out->data + at, s.count, valid, s.inner, scale, log_of_it);
@@ -172,7 +194,7 @@ int mxn__softmax_along(const mxn_job *job, mxn_stretch s)
     return 0;
 }
 
-bool mxn__softmax_describe(const mxn_job *job, int64_t sizes[3], bool *logarithm)
+bool mxn__softmax_describe(const mxn_job *job, int64_t sizes[3])
 {
     const softmax_params *params = mxn__values(job);
     const mxn_shape *shape = job->inputs[0].shape;
@@ -185,7 +207,6 @@ bool mxn__softmax_describe(const mxn_job *job, int64_t sizes[3], bool *logarithm
     sizes[0] = s.outer;
     sizes[1] = s.count;
     sizes[2] = s.inner;
-    *logarithm = job->params->op->def->variant == LOG_SOFTMAX;
     return true;
 }
 

@@ -10,7 +10,8 @@
 int mxn__softmax_along(const mxn_job *job, mxn_stretch stretch);
 
 // The sizes before, along and behind the axis. False: more than a plain softmax of a whole axis is
-// asked for, or there are no elements.
-bool mxn__softmax_describe(const mxn_job *job, int64_t sizes[3], bool *logarithm);
+// asked for, or there are no elements. There is none for the logarithm: what oneDNN makes of it has
+// five right digits.
+bool mxn__softmax_describe(const mxn_job *job, int64_t sizes[3]);
 
 #endif

@@ -5,11 +5,11 @@
 #include "op/softmax.h"
 
 typedef struct output_params {
-    float grad_scale, ignore_label;
+    double grad_scale, smooth_alpha;
+    float ignore_label;
     bool multi_output, use_ignore, preserve_shape;
     int32_t normalization;
     bool out_grad;
-    float smooth_alpha;
 } output_params;
 
 enum { PER_NOTHING, PER_BATCH, PER_VALID };
@@ -17,14 +17,14 @@ static const mxn_word normalizations[] = {
     {"batch", PER_BATCH}, {"null", PER_NOTHING}, {"valid", PER_VALID}, {0}};
 
 static const mxn_field output_fields[] = {
-    {MXN_FIELD(output_params, grad_scale, FLOAT, "1")},
+    {MXN_FIELD(output_params, grad_scale, WIDE_FLOAT, "1")},
     {MXN_FIELD(output_params, ignore_label, FLOAT, "-1")},
     {MXN_FIELD(output_params, multi_output, BOOL, "0")},
     {MXN_FIELD(output_params, use_ignore, BOOL, "0")},
     {MXN_FIELD(output_params, preserve_shape, BOOL, "0")},
     {MXN_FIELD(output_params, normalization, ENUM, "null"), .words = normalizations},
     {MXN_FIELD(output_params, out_grad, BOOL, "0")},
-    {MXN_FIELD(output_params, smooth_alpha, FLOAT, "0"), .min = 0, .max = 1},
+    {MXN_FIELD(output_params, smooth_alpha, WIDE_FLOAT, "0"), .min = 0, .max = 1},
     {0},
 };
 
@@ -84,14 +84,14 @@ static int output_forward(mxn_job *job)
     {                                                                                            \
         const type *y = job->inputs[0].data, *labels = job->inputs[1].data;                      \
         type *to = job->outputs[0].data;                                                         \
-        const double rest = s.count > 1 ? (double)p->smooth_alpha / (double)(s.count - 1) : 0;   \
+        const double rest = s.count > 1 ? p->smooth_alpha / (double)(s.count - 1) : 0;           \
         int64_t valid = 0;                                                                       \
         for (int64_t i = 0; i < s.outer * s.inner; i++) {                                        \
             int64_t at = i / s.inner * s.count * s.inner + i % s.inner;                          \
             bool ignored = p->use_ignore && (float)labels[i] == p->ignore_label;                 \
             valid += !ignored;                                                                   \
             for (int64_t k = 0; k < s.count; k++) {                                              \
-                double wanted = (int64_t)labels[i] == k ? 1.0 - (double)p->smooth_alpha : rest;  \
+                double wanted = (int64_t)labels[i] == k ? 1.0 - p->smooth_alpha : rest;          \
                 type *here = &to[at + k * s.inner];                                              \
                 *here = ignored ? 0 : (type)((double)y[at + k * s.inner] - wanted);              \
             }                                                                                    \
@@ -129,7 +129,7 @@ static int output_backward(mxn_job *job)
         return mxn__type_refused(job, out->dtype);
     }
     int64_t valid = s.outer * s.inner;
-    double scale = (double)params->grad_scale;
+    double scale = params->grad_scale;
     if (mxn_shape_equal(job->inputs[1].shape, out->shape)) {
         wide ? output_difference_double(job) : output_difference_float(job);
     } else {

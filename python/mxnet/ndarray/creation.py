@@ -55,9 +55,9 @@ def arange(start: float, stop: Optional[float] = None, step: float = 1.0, repeat
     """start, start + step ... below stop; with one number, from 0 below it."""
     if stop is None and not infer_range:
         start, stop = 0, start
-    return _made("_arange", ctx, device, dtype, start=float(start),
-                 stop=None if stop is None else float(stop), step=float(step), repeat=repeat,
-                 infer_range=infer_range)
+    return _made("_arange", ctx, device, dtype, start=_types.number(start),
+                 stop=None if stop is None else _types.number(stop), step=_types.number(step),
+                 repeat=repeat, infer_range=infer_range)
 
 
 def eye(N: int, M: int = 0, k: int = 0, ctx: Optional[Context] = None, dtype: Any = None,

@@ -24,7 +24,7 @@ from .functions import (array_split, clip, concatenate, copy, copyto, ndim, rave
                         size, split, stack, take, transpose, where)
 from .multiarray import TRIPLES, ndarray
 from .products import dot, inner, outer, tensordot
-from .shapes import append, broadcast_arrays, diagonal, diff, flip, meshgrid, pad, trace
+from .shapes import append, broadcast_arrays, broadcast_to, diagonal, diff, flip, meshgrid, pad, trace
 from .sorting import argsort, repeat, sort
 
 globals().update({name: getattr(shapes, name) for name in shapes.MOVING})

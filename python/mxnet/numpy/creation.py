@@ -87,11 +87,12 @@ def full_like(a: ndarray, fill_value: Any, dtype: Any = None, order: str = "C", 
 
 def arange(start: float, stop: Optional[float] = None, step: float = 1, dtype: Any = None,
            ctx: Optional[Context] = None, device: Optional[Context] = None) -> ndarray:
-    """start, start + step ... below stop; with one number, from 0 below it."""
+    """start, start + step ... below stop; with one number, from 0 below it. Of a whole `dtype` the
+    whole parts of start and step count."""
     if stop is None:
         start, stop = 0, start
-    return _made("_npi_arange", ctx, device, dtype, start=float(start), stop=float(stop),
-                 step=float(step))
+    return _made("_npi_arange", ctx, device, dtype, start=_types.number(start), stop=_types.number(stop),
+                 step=_types.number(step))
 
 
 def eye(N: int, M: Optional[int] = None, k: int = 0, dtype: Any = None, order: str = "C",
@@ -106,11 +107,13 @@ def identity(n: int, dtype: Any = None, ctx: Optional[Context] = None,
     return eye(n, dtype=dtype, ctx=ctx, device=device)
 
 
-def linspace(start: float, stop: float, num: int = 50, endpoint: bool = True, dtype: Any = None,
-             ctx: Optional[Context] = None, device: Optional[Context] = None) -> ndarray:
-    """`num` numbers evenly spaced from start to stop."""
-    return array(onp.linspace(start, stop, num, endpoint), _float_type(dtype), ctx=ctx,
-                 device=device)
+def linspace(start: float, stop: float, num: int = 50, endpoint: bool = True, retstep: bool = False,
+             dtype: Any = None, axis: int = 0, ctx: Optional[Context] = None,
+             device: Optional[Context] = None) -> Any:
+    """`num` numbers evenly spaced from start to stop; with `retstep` their distance too."""
+    values, step = onp.linspace(start, stop, num, endpoint, True, None, axis)
+    made = array(values, _float_type(dtype), ctx=ctx, device=device)
+    return (made, step) if retstep else made
 
 
 def array(object: Any, dtype: Any = None,  # pylint: disable=redefined-builtin

@@ -95,11 +95,15 @@ def diff(a: ndarray, n: int = 1, axis: int = -1, prepend: Any = None, append: An
     return a
 
 
+def broadcast_to(array: Any, shape: Union[int, Sequence[int]]) -> ndarray:  # pylint: disable=redefined-outer-name
+    """An array or a number, repeated to a shape."""
+    return invoke(ndarray, "_npi_broadcast_to", asarray(array), shape=shape)
+
+
 def broadcast_arrays(*args: ndarray) -> List[ndarray]:
     """The arrays repeated to one shape."""
     shape = onp.broadcast_shapes(*[item.shape for item in args])
-    return [invoke(ndarray, "broadcast_to", item.reshape((1,) * (len(shape) - item.ndim) + item.shape),
-                   shape=shape) for item in args]
+    return [broadcast_to(item, shape) for item in args]
 
 
 def diagonal(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
@@ -135,7 +139,6 @@ def meshgrid(*xi: ndarray, indexing: str = "xy", sparse: bool = False) -> List[n
     if indexing == "xy":
         places[:2] = places[:2][::-1]
     lengths = [xi[places.index(axis)].size for axis in range(len(xi))]
-    spread = [x.reshape([-1 if axis == place else 1 for axis in range(len(xi))])
+    spread = [x.reshape([x.size if axis == place else 1 for axis in range(len(xi))])
               for x, place in zip(xi, places)]
-    return spread if sparse else [invoke(ndarray, "broadcast_to", x, shape=tuple(lengths))
-                                  for x in spread]
+    return spread if sparse else [broadcast_to(x, tuple(lengths)) for x in spread]

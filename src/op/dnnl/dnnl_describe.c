@@ -328,9 +328,9 @@ MXN_DESCRIBER(relu)
     return status;
 }
 
-void mxn__describe_softmax(mxn_problem_key *key, const int64_t sizes[3], bool logarithm)
+void mxn__describe_softmax(mxn_problem_key *key, const int64_t sizes[3])
 {
-    *key = (mxn_problem_key){.kind = SOFTMAX, .numbers = {sizes[0], sizes[1], sizes[2], logarithm}};
+    *key = (mxn_problem_key){.kind = SOFTMAX, .numbers = {sizes[0], sizes[1], sizes[2]}};
 }
 
 MXN_DESCRIBER(softmax)
@@ -347,9 +347,8 @@ MXN_DESCRIBER(softmax)
     dnnl_softmax_v2_desc_t softmax;
     status = status ? status
                     : dnnl_softmax_v2_forward_desc_init(&softmax, dnnl_forward_inference,
-                                                        n[3] != 0 ? dnnl_softmax_log
-                                                                  : dnnl_softmax_accurate,
-                                                        &a[0].plain, &a[1].plain, 1);
+                                                        dnnl_softmax_accurate, &a[0].plain,
+                                                        &a[1].plain, 1);
     return status
                ? status
                : dnnl_primitive_desc_create(&plan->primitive, &softmax, attributes, engine, NULL);

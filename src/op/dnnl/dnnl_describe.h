@@ -14,7 +14,7 @@ void mxn__describe_convolution(mxn_problem_key *key, const mxn_conv *conv, int k
 void mxn__describe_product(mxn_problem_key *key, const mxn_product *product);
 void mxn__describe_pooling(mxn_problem_key *key, const mxn_pool *pool);
 void mxn__describe_relu(mxn_problem_key *key, int64_t count, bool backward);
-void mxn__describe_softmax(mxn_problem_key *key, const int64_t sizes[3], bool logarithm);
+void mxn__describe_softmax(mxn_problem_key *key, const int64_t sizes[3]);
 
 #define MXN_DESCRIBER(name)                                                          \
     dnnl_status_t mxn__make_##name(const mxn_problem_key *key, dnnl_engine_t engine, \

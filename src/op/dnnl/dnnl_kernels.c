@@ -126,12 +126,11 @@ static bool relu_key(const mxn_job *job, mxn_problem_key *key)
 static bool softmax_key(const mxn_job *job, mxn_problem_key *key)
 {
     int64_t sizes[3];
-    bool logarithm;
-    if (!mxn__softmax_describe(job, sizes, &logarithm) || job->outputs[0].dtype != MXN_FLOAT32 ||
+    if (!mxn__softmax_describe(job, sizes) || job->outputs[0].dtype != MXN_FLOAT32 ||
         job->inputs[0].dtype != MXN_FLOAT32) {
         return false;
     }
-    mxn__describe_softmax(key, sizes, logarithm);
+    mxn__describe_softmax(key, sizes);
     return true;
 }
 
@@ -203,7 +202,6 @@ static const mxn_kernel_entry entries[] = {
     PRODUCT("_backward_np_matmul", dot_back),
     {"Pooling", pool_takes, pool_workspace, pool_run},
     {"softmax", softmax_takes, softmax_workspace, softmax_run},
-    {"log_softmax", softmax_takes, softmax_workspace, softmax_run},
 };
 
 const mxn_kernel_table mxn__kernels_dnnl = {entries, sizeof entries / sizeof *entries};

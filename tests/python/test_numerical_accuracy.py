@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of networks against the same computed by NumPy with doubles: float64 arrays are computed
+with parameters of float64, float32 ones to its last digits."""
+import numpy as onp
+import pytest
+
+from mxnet import autograd, nd, np, npx
+
+
+def log_softmax(values):
+    less = values - values.max(axis=-1, keepdims=True)
+    return less - onp.log(onp.exp(less).sum(axis=-1, keepdims=True))
+
+
+@pytest.mark.parametrize("dtype, tolerance", (("float32", 2e-7), ("float64", 1e-14)))
+def test_log_softmax_has_the_digits_of_its_type(dtype, tolerance):
+    random = onp.random.default_rng(2)
+    for values in (onp.array([[1.0291268, -1.3734132]]), random.normal(0, 3, (50, 10)), random.normal(0, 30, (5, 1000))):
+        array = np.array(values.astype(dtype), dtype=dtype)
+        wanted = log_softmax(array.asnumpy().astype("float64"))
+        onp.testing.assert_allclose(npx.log_softmax(array).asnumpy(), wanted, rtol=tolerance, atol=1e-15)
+    assert nd.log_softmax(nd.array([[1e30, 0]])).asnumpy().tolist() == [[0, onp.float32(-1e30)]]
+
+
+def test_parameters_of_float64_arrays_keep_their_digits():
+    values = onp.array([[1.0, 2, 4], [0.5, -3, 7]])
+    x = np.array(values, dtype="float64")
+    ones, zeros = np.ones(3, dtype="float64"), np.zeros(3, dtype="float64")
+    mean, variance = values.mean(1, keepdims=True), values.var(1, keepdims=True)
+    exactly = {"rtol": 1e-14, "atol": 1e-14}
+    onp.testing.assert_allclose(npx.layer_norm(x, ones, zeros, eps=0.1).asnumpy(), (values - mean) / (variance + 0.1)**0.5, **exactly)
+    onp.testing.assert_allclose(npx.leaky_relu(x, slope=0.1).asnumpy(), onp.where(values > 0, values, 0.1 * values), **exactly)
+    wanted = onp.where(abs(values) < 1 / 1.1**2, (1.1 * values)**2 / 2, abs(values) - 0.5 / 1.1**2)
+    onp.testing.assert_allclose(npx.smooth_l1(x, scalar=1.1).asnumpy(), wanted, **exactly)
+    with autograd.record():
+        dropped = npx.dropout(np.ones(100, dtype="float64"), p=0.1).asnumpy()
+    onp.testing.assert_allclose(dropped[dropped != 0], 1 / 0.9, **exactly)
+
+
+def test_running_statistics_move_by_the_whole_momentum():
+    x = nd.array(onp.arange(12).reshape(3, 4), dtype="float64")
+    ones, moving = [nd.ones(4, dtype="float64") for _ in range(2)], nd.zeros(4, dtype="float64")
+    variance = nd.ones(4, dtype="float64")
+    x.attach_grad()
+    with autograd.record():
+        y = nd.BatchNorm(x, ones[0], ones[1], moving, variance, momentum=0.9, fix_gamma=False)
+    y.backward()
+    onp.testing.assert_allclose(moving.asnumpy(), 0.1 * x.asnumpy().mean(0), rtol=1e-14)
