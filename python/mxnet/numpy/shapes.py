@@ -95,7 +95,8 @@ def diff(a: ndarray, n: int = 1, axis: int = -1, prepend: Any = None, append: An
     return a
 
 
-def broadcast_to(array: Any, shape: Union[int, Sequence[int]]) -> ndarray:  # pylint: disable=redefined-outer-name
+def broadcast_to(array: Any, shape: Union[int, Sequence[int]],  # pylint: disable=redefined-outer-name
+                 subok: bool = False) -> ndarray:
     """An array or a number, repeated to a shape."""
     return invoke(ndarray, "_npi_broadcast_to", asarray(array), shape=shape)
 
