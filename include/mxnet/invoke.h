@@ -19,6 +19,13 @@ MXNET_DLL int MXPreparedInvoke(MXPreparedHandle prepared, NDArrayHandle *inputs,
                                NDArrayHandle **outputs);
 MXNET_DLL int MXPreparedFree(MXPreparedHandle prepared);
 
+// Waits of the thread with this number (pthread_self) call `wanted` some twenty times a second, and
+// fail once it answers other than 0; what they waited for goes on. It may run code of the program.
+// Null: no wait does.
+MXNET_DLL int MXEngineSetInterrupt(int (*wanted)(void), uintptr_t thread);
+// Operations that have not begun complete without running from now on, as after MXNotifyShutdown.
+MXNET_DLL int MXEngineDropPending(void);
+
 // What the memory of an array is called in the table of allocations and among the owners, beside
 // the scope in which the array was made; "unknown" otherwise. -1 once it has memory, so the array
 // is made with `delay_alloc`.

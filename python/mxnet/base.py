@@ -15,7 +15,7 @@ from typing import Any, Iterable, List, Sequence
 
 import numpy as onp
 
-from . import libinfo
+from . import _interrupt, libinfo
 
 NDArrayHandle = ctypes.c_void_p
 OpHandle = ctypes.c_void_p
@@ -96,7 +96,7 @@ _LIB = _load()
 def check_call(status: int) -> None:
     """Raises MXNetError with the library's reason unless `status` is 0."""
     if status != 0:
-        raise MXNetError(py_str(_LIB.MXGetLastError()))
+        raise _interrupt.taken() or MXNetError(py_str(_LIB.MXGetLastError()))
     core.thread_seen()
 
 
@@ -200,15 +200,5 @@ def _choose_core():
 core = _choose_core()
 
 
-@atexit.register
-def _shut_down() -> None:
-    """What is pending is finished while Python can still run what it calls back.
-
-    Python ends an interrupted program with a signal, so the library does not see the end of the
-    process: its profile is written here.
-    """
-    _LIB.MXNotifyShutdown()
-    ended_by = getattr(sys, "last_type", None)
-    if ended_by is not None and issubclass(ended_by, KeyboardInterrupt):
-        _LIB.MXSetProfilerState(0)
-        _LIB.MXDumpProfile(1)  # fails, and does nothing, unless something was recorded
+_interrupt.bind(_LIB)
+atexit.register(_interrupt.shut_down, _LIB)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MXNet's functions about the library as a whole: version, features, seeds, shutdown, threads.
 #include <mxnet/c_api.h>
+#include <mxnet/invoke.h>
 
 #include "capi/api_call.h"
 #include "engine/engine.h"
@@ -59,6 +60,27 @@ int MXNotifyShutdown(void)
 {
     MXN_API_CALL();
     return mxn__api_end(&call, mxn_engine_shutdown());
+}
+
+static int (*interrupt_wanted)(void);  // atomic
+
+static bool is_interrupt_wanted(void)
+{
+    int (*wanted)(void) = __atomic_load_n(&interrupt_wanted, __ATOMIC_ACQUIRE);
+    return wanted != NULL && wanted() != 0;
+}
+
+int MXEngineSetInterrupt(int (*wanted)(void), uintptr_t thread)
+{
+    __atomic_store_n(&interrupt_wanted, wanted, __ATOMIC_RELEASE);
+    mxn_interrupt_set(wanted != NULL ? is_interrupt_wanted : NULL, thread);
+    return MXP_OK;
+}
+
+int MXEngineDropPending(void)
+{
+    mxn_engine_drop_pending();
+    return MXP_OK;
 }
 
 int MXEngineSetBulkSize(int bulk_size, int *prev_bulk_size)

@@ -129,6 +129,12 @@ int mxn_var_wait_write(mxn_var *var);
 // WaitForAll: returns when no operation is pending. The first error since the last one; clears all.
 int mxn_wait_all(void);
 
+// From now on waits of the thread with this number (pthread_self) call `wanted` some twenty times a
+// second, and end with MXP_ESTATE once it answers true; what was waited for goes on. It may run
+// code of the program, whose waits do not end early. Null: no wait does. While no other thread
+// calls this.
+void mxn_interrupt_set(bool (*wanted)(void), uintptr_t thread);
+
 // The error of a write that has failed and is over, as mxn_var_wait gives it, without waiting.
 int mxn_var_error(mxn_var *var);
 
@@ -172,6 +178,8 @@ int mxn_engine_start(void);
 int mxn_engine_stop(void);
 // WaitForAll; from then on operations complete without running, deletions excepted.
 int mxn_engine_shutdown(void);
+// The latter at once, also for what was pushed and has not begun.
+void mxn_engine_drop_pending(void);
 bool mxn_engine_is_naive(void);
 
 // Whether this thread is executing an operation right now.

@@ -205,6 +205,11 @@ int mxn_engine_stop(void)
     return code;
 }
 
+void mxn_engine_drop_pending(void)
+{
+    __atomic_fetch_or(&mxn__engine.trouble, MXN__TROUBLE_SHUTDOWN, __ATOMIC_SEQ_CST);
+}
+
 int mxn_engine_shutdown(void)
 {
     int code = mxn__engine_ensure();
@@ -212,7 +217,7 @@ int mxn_engine_shutdown(void)
         return code;
     }
     code = mxn_wait_all();
-    __atomic_fetch_or(&mxn__engine.trouble, MXN__TROUBLE_SHUTDOWN, __ATOMIC_SEQ_CST);
+    mxn_engine_drop_pending();
     int later_code = mxn_wait_all();  // what others have pushed meanwhile
     return code != MXP_OK ? code : later_code;
 }
@@ -228,7 +233,7 @@ __attribute__((destructor)) static void end_process(void)
     closed = "the process is ending";
     mxp__unlock(&lock);
     if (is_started()) {
-        __atomic_fetch_or(&mxn__engine.trouble, MXN__TROUBLE_SHUTDOWN, __ATOMIC_SEQ_CST);
+        mxn_engine_drop_pending();
         stop_workers();
     }
 }

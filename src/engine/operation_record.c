@@ -287,6 +287,11 @@ void mxn__stamps_begin_leaving(void)
     change_stamped(MXN__STAMPED_YES, MXN__STAMPED_LEAVING);
 }
 
+void mxn__stamps_stay(void)
+{
+    change_stamped(MXN__STAMPED_LEAVING, MXN__STAMPED_YES);
+}
+
 // Whatever was recorded since the begin has set it to YES again.
 void mxn__stamps_leave(void)
 {

@@ -33,6 +33,7 @@ enum { MXN__STAMPED_NO = 0, MXN__STAMPED_YES = 1, MXN__STAMPED_LEAVING = 2 };
 // before it. Nothing happens while there are records.
 void mxn__stamps_begin_leaving(void);
 void mxn__stamps_leave(void);
+void mxn__stamps_stay(void);  // there was no such moment
 
 // `now_ticks`: not before the push.
 mxn_binding mxn__operation_binding(const mxn_operation *op, uint64_t now_ticks);

@@ -4,6 +4,7 @@
 // whoever is woken by an operation may end the process or fork.
 #include "engine/run.h"
 
+#include "base/alloc.h"
 #include "engine/compute.h"
 #include "engine/deletion.h"
 #include "engine/operation_record.h"
@@ -23,20 +24,27 @@ void mxn__waiter_signal(mxn_waiter *waiter)
     uint32_t before = __atomic_exchange_n(&waiter->word, MXN__WAITER_SIGNALLED, __ATOMIC_ACQ_REL);
     if (before == MXN__WAITER_SLEEPING) {
         mxp__os_word_wake(&waiter->word, false);
+    } else if (before == MXN__WAITER_LEFT) {
+        mxp__free(waiter, sizeof *waiter);
     }
 }
 
-void mxn__waiter_wait(mxn_waiter *waiter)
+bool mxn__waiter_begin_sleep(mxn_waiter *waiter)
 {
     for (uint32_t i = 0; i < mxn__engine.spins; i++) {
         if (mxn__waiter_is_signalled(waiter)) {
-            return;
+            return false;
         }
         mxp__cpu_relax();
     }
     uint32_t expected = MXN__WAITER_WAITING;
-    __atomic_compare_exchange_n(&waiter->word, &expected, MXN__WAITER_SLEEPING, false,
-                                __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    return __atomic_compare_exchange_n(&waiter->word, &expected, MXN__WAITER_SLEEPING, false,
+                                       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+void mxn__waiter_wait(mxn_waiter *waiter)
+{
+    mxn__waiter_begin_sleep(waiter);
     while (!mxn__waiter_is_signalled(waiter)) {
         mxp__os_word_wait(&waiter->word, MXN__WAITER_SLEEPING);
     }

@@ -10,10 +10,17 @@
 typedef struct mxn_waiter {
     uint32_t word;  // atomic: MXN__WAITER_*
 } mxn_waiter;
-enum { MXN__WAITER_WAITING = 0, MXN__WAITER_SIGNALLED = 1, MXN__WAITER_SLEEPING = 2 };
+enum {
+    MXN__WAITER_WAITING = 0,
+    MXN__WAITER_SIGNALLED = 1,
+    MXN__WAITER_SLEEPING = 2,
+    MXN__WAITER_LEFT = 3  // by who waited: it is on the heap, and the one who signals frees it
+};
 
 void mxn__waiter_signal(mxn_waiter *waiter);
 void mxn__waiter_wait(mxn_waiter *waiter);
+// The part of a wait that burns time: false if it was signalled meanwhile.
+bool mxn__waiter_begin_sleep(mxn_waiter *waiter);
 static inline bool mxn__waiter_is_signalled(const mxn_waiter *waiter)
 {
     return __atomic_load_n(&waiter->word, __ATOMIC_ACQUIRE) == MXN__WAITER_SIGNALLED;
@@ -42,6 +49,8 @@ void mxn__released_queue(mxn_operation *chain);
 uint64_t mxn__engine_pending(void);
 // Returns when there is none.
 void mxn__idle_wait(void);
+// The same, or false once this thread is interrupted.
+bool mxn__idle_wait_or_leave(void);
 // Wakes those who wait for that, if it is so. Workers call it before they rest.
 void mxn__idle_check(void);
 

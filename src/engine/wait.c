@@ -3,6 +3,7 @@
 #include "base/fail.h"
 #include "engine/bulk.h"
 #include "engine/callback.h"
+#include "engine/interrupt.h"
 #include "engine/naive.h"
 #include "engine/operation_record.h"
 #include "engine/push.h"
@@ -47,19 +48,32 @@ static int push_now(mxn_thread *self, const mxn_work *work, uint16_t flags)
     return op != NULL ? mxn__operation_push(self, op, 0) : MXP_ENOMEM;
 }
 
+// The one that was taken, if there is one.
+static int wait_for(mxn_waiter *taken, mxn_waiter *own)
+{
+    if (taken == NULL) {
+        mxn__waiter_wait(own);
+        return MXP_OK;
+    }
+    return mxn__waiter_wait_or_leave(taken) ? MXP_OK : mxn__fail_interrupted();
+}
+
 static int push_wait(mxn_thread *self, mxn_var *var)
 {
-    mxn_waiter waiter = {0};
+    mxn_waiter own = {0};
+    mxn_waiter *taken = mxn__waiter_take();
     const mxn_work work = {.function.sync = do_nothing,
-                           .argument = &waiter,
+                           .argument = taken != NULL ? taken : &own,
                            .reads = &var,
                            .read_count = 1,
                            .name = mxn__engine.name_wait};
     int code = push_now(self, &work, MXN__OP_WAIT);
     if (code == MXP_OK) {
         mxn__callback_waits(self, true);
-        mxn__waiter_wait(&waiter);
+        code = wait_for(taken, &own);
         mxn__callback_waits(self, false);
+    } else if (taken != NULL) {
+        mxn__waiter_give(taken);
     }
     return code;
 }
@@ -124,24 +138,42 @@ static uint64_t depth_of(const mxn_thread *self)
     return depth;
 }
 
-void mxn__idle_wait(void)
+// False: `may_leave`, and this thread was interrupted.
+static bool wait_until_idle(bool may_leave)
 {
     for (uint32_t i = 0; i < mxn__engine.spins; i++) {
         if (mxn__engine_pending() == 0) {
-            return;
+            return true;
         }
         mxp__cpu_relax();
     }
+    bool leaves = false;
     __atomic_fetch_add(&mxn__engine.idle_waiters, 1, __ATOMIC_SEQ_CST);
     mxn__engine_barrier();  // pairs with the fence in mxn__idle_check
-    for (;;) {
+    while (!leaves) {
         uint32_t word = __atomic_load_n(&mxn__engine.idle_word, __ATOMIC_ACQUIRE);
         if (mxn__engine_pending() == 0) {
             break;
         }
-        mxp__os_word_wait(&mxn__engine.idle_word, word);
+        if (may_leave) {
+            mxn__word_wait_a_while(&mxn__engine.idle_word, word);
+            leaves = mxn__engine_pending() != 0 && mxn__is_interrupted();
+        } else {
+            mxp__os_word_wait(&mxn__engine.idle_word, word);
+        }
     }
     __atomic_fetch_sub(&mxn__engine.idle_waiters, 1, __ATOMIC_SEQ_CST);
+    return !leaves;
+}
+
+void mxn__idle_wait(void)
+{
+    wait_until_idle(false);
+}
+
+bool mxn__idle_wait_or_leave(void)
+{
+    return wait_until_idle(mxn__may_interrupt());
 }
 
 int mxn_wait_all(void)
@@ -153,7 +185,10 @@ int mxn_wait_all(void)
     }
     if (self->running == NULL && self->callback == NULL) {
         mxn__stamps_begin_leaving();
-        mxn__idle_wait();
+        if (!mxn__idle_wait_or_leave()) {
+            mxn__stamps_stay();
+            return mxn__fail_interrupted();
+        }
         mxn__stamps_leave();
     } else if (mxn__engine_pending() > depth_of(self)) {
         return refuse_inside();

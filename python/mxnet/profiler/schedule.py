@@ -102,8 +102,8 @@ class profile:  # pylint: disable=invalid-name
         set_state("run")
         self._recording = True
 
-    def _end(self) -> None:
-        if self._wait:
+    def _end(self, wait: bool = True) -> None:
+        if self._wait and wait:
             check_call(_LIB.MXNDArrayWaitAll())
         set_state("stop")
         self._recording = False
@@ -211,8 +211,8 @@ class profile:  # pylint: disable=invalid-name
         in_step = self._recording
         try:
             self._leave_step()
-            if in_step:
-                self._end()
+            if in_step:  # who has interrupted the program waits for no more
+                self._end(wait=error is None or not issubclass(error, KeyboardInterrupt))
         finally:
             try:
                 if self.rounds:

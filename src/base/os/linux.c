@@ -72,6 +72,15 @@ void mxp__os_word_wait(const uint32_t *word, uint32_t expected)
     errno = saved_errno;
 }
 
+void mxp__os_word_wait_ms(const uint32_t *word, uint32_t expected, uint32_t timeout_ms)
+{
+    int saved_errno = errno;
+    const struct timespec timeout = {.tv_sec = timeout_ms / 1000,
+                                     .tv_nsec = (long)(timeout_ms % 1000) * 1000000};
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, &timeout, NULL, 0);
+    errno = saved_errno;
+}
+
 // A wait that is over at once: the system reads the word, or says that it cannot.
 bool mxp__os_is_readable(const void *place)
 {

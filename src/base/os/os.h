@@ -41,6 +41,8 @@ bool mxp__os_is_on_signal_stack(void);
 // Sleeps while *word is `expected`, until woken; may also return early. The word lives in this
 // process only.
 void mxp__os_word_wait(const uint32_t *word, uint32_t expected);
+// The same for at most so many ms.
+void mxp__os_word_wait_ms(const uint32_t *word, uint32_t expected, uint32_t timeout_ms);
 // Wakes one or all that sleep on `word`. Only the address counts: nothing is read there.
 void mxp__os_word_wake(const uint32_t *word, bool all);
 

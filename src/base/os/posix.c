@@ -226,6 +226,13 @@ void mxp__os_word_wait(const uint32_t *word, uint32_t expected)
     }
 }
 
+void mxp__os_word_wait_ms(const uint32_t *word, uint32_t expected, uint32_t timeout_ms)
+{
+    if (timeout_ms > 0) {
+        mxp__os_word_wait(word, expected);
+    }
+}
+
 void mxp__os_word_wake(const uint32_t *word, bool all)
 {
     (void)word;
