@@ -3,7 +3,9 @@
 import _posixshmem
 import os
 import pathlib
+import re
 import signal
+import subprocess
 import threading
 import time
 from multiprocessing.shared_memory import SharedMemory
@@ -16,7 +18,7 @@ from mxnet.gluon.data import (ArrayDataset, BatchSampler, DataLoader, Dataset, R
                               SequentialSampler, SimpleDataset)
 from mxnet.gluon.data.vision import transforms
 from mxnet.gluon.data.worker import remove_shared_batch
-from python_program import run_python, running_python
+from python_program import BUILD, run_python, running_python
 
 HOW = pytest.mark.parametrize("how", [{}, {"num_workers": 2},
                                       {"num_workers": 2, "thread_pool": True}],
@@ -293,3 +295,41 @@ def test_transforms(kind):
     batch = transforms.ToTensor()(kind.array(pixels[None], dtype="uint8"))
     assert batch.shape == (1, 3, 4, 5)
     assert transforms.Cast("float16")(found).dtype == onp.float16
+
+
+@HOW
+def test_each_next_is_a_span_of_input_and_the_step_shows_it(tmp_path, how):
+    """What a slow data set costs a step stands in the trace, and in the table by step."""
+    done = run_python(f"""
+import time
+import mxnet as mx
+class Slow:
+    def __len__(self):
+        return 8
+    def __getitem__(self, index):
+        time.sleep(0.01)
+        return float(index)
+with mx.profiler.profile('trace.json', native_filename='trace.mxp') as profile:
+    for batch in mx.gluon.data.DataLoader(Slow(), 2, **{how}):
+        batch.wait_to_read()
+        profile.step()
+""", tmp_path)
+    assert (done.code, done.err) == (0, "")
+    spans = [item for item in done.trace() if item["name"] == "DataLoader"]
+    assert len(spans) == 5 and all(item["cat"] == "input" and item["ph"] == "X" for item in spans)
+    table = subprocess.run([BUILD / "mxprof", "report", "--by", "step", tmp_path / "trace.mxp"],
+                           check=True, stdout=subprocess.PIPE, text=True).stdout
+    assert re.search(r"^input\n=+\n.*\n.*\nDataLoader +5 ", table, re.MULTILINE)
+    assert re.search(r"^In no record\n=+\n.*\n.*\nin none of the above +\d", table, re.MULTILINE)
+
+
+def test_a_loop_that_ends_early_ends_the_readers_too(tmp_path):
+    loader = DataLoader(SimpleDataset(list(range(100))), 2, num_workers=2)
+    for batch in loader:
+        if batch[0].asscalar() >= 4:
+            break
+    assert [batch.shape for batch in loader] == [(2,)] * 50
+    deadline = time.monotonic() + 30
+    while blocks() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not blocks()
