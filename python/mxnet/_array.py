@@ -182,8 +182,9 @@ class BaseArray(core.Array):
             return other
         return invoke(type(self), "_copyto", self, out=other)
 
-    def copy(self) -> "BaseArray":
-        """A new array with the same values."""
+    def copy(self, order: str = "C") -> "BaseArray":
+        """A new array with the same values. `order`: 'C', or what asks for no other."""
+        _types.check_order(order)
         return invoke(type(self), "_copyto", self)
 
     def as_in_context(self, context: Context) -> "BaseArray":

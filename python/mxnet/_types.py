@@ -35,3 +35,9 @@ def type_code(dtype: Any) -> int:
 def number(value: Any) -> Any:
     """Python's number for one of any kind: an int keeps all its digits."""
     return int(value) if isinstance(value, (int, onp.integer, onp.bool_)) else float(value)
+
+
+def check_order(order: Any) -> None:
+    """NotImplementedError for orders of memory that are not NumPy's 'C', which all arrays have."""
+    if order not in ("C", "K", "A", None):
+        raise NotImplementedError(f"order='{order}' is not supported: arrays are in the order 'C'")

@@ -19,7 +19,7 @@ typedef struct fill_params {
     int32_t value_type;
 } fill_params;
 
-enum { FILL_ZERO, FILL_ONE, FILL_VALUE, FILL_TYPED };
+enum { FILL_ZERO, FILL_ONE, FILL_VALUE, FILL_TYPED, FILL_MASK = 0xff, NUMPY = 1 << 8 };
 enum { VALUE_INT = 0, VALUE_UINT = 1, VALUE_DOUBLE = 2 };  // value_type
 
 static const mxn_field fill_fields[] = {
@@ -55,9 +55,11 @@ static const mxn_field without_dtype_fields[] = {
     {0},
 };
 
-static int shape_of_tuple(const mxn_shapes *shapes, const mxn_tuple *tuple)
+// Of no sizes: a scalar for NumPy's operators and where shapes are NumPy's, else not known.
+static int shape_of_tuple(const mxn_shapes *shapes, const mxn_tuple *tuple, bool numpy)
 {
-    if (tuple->count == MXN_TUPLE_ABSENT) {
+    bool unknown = tuple->count == 0 && !numpy && !mxn_numpy_shape();
+    if (tuple->count == MXN_TUPLE_ABSENT || unknown) {
         return 0;
     }
     mxn_shape shape;
@@ -68,7 +70,7 @@ static int shape_of_tuple(const mxn_shapes *shapes, const mxn_tuple *tuple)
 static int fill_shapes(const mxn_shapes *shapes)
 {
     const fill_params *params = (const void *)shapes->params->values;
-    return shape_of_tuple(shapes, &params->shape);
+    return shape_of_tuple(shapes, &params->shape, (shapes->params->op->def->variant & NUMPY) != 0);
 }
 
 static int made_type(const mxn_types *types, int32_t dtype)
@@ -114,7 +116,7 @@ static int fill_forward(mxn_job *job)
 {
     const fill_params *params = mxn__values(job);
     mxn_operand *out = &job->outputs[0];
-    switch (job->params->op->def->variant) {
+    switch (job->params->op->def->variant & FILL_MASK) {
     case FILL_ZERO:
         memset(out->data, 0, mxn_shape_size(out->shape) * mxn_dtype_size(out->dtype));
         return 0;
@@ -259,12 +261,13 @@ static int eye_forward(mxn_job *job)
 
 static const mxn_op_def table[] = {
     FILL("_zeros", NULL, fill_fields, FILL_ZERO, "Zeros."),
-    FILL("_npi_zeros", NULL, fill_fields, FILL_ZERO, "Zeros."),
-    FILL("_zeros_without_dtype", NULL, without_dtype_fields, FILL_ZERO, "Zeros of any type."),
+    FILL("_npi_zeros", NULL, fill_fields, FILL_ZERO | NUMPY, "Zeros."),
+    FILL("_zeros_without_dtype", NULL, without_dtype_fields, FILL_ZERO | NUMPY,
+         "Zeros of any type."),
     FILL("_ones", NULL, fill_fields, FILL_ONE, "Ones."),
-    FILL("_npi_ones", NULL, fill_fields, FILL_ONE, "Ones."),
+    FILL("_npi_ones", NULL, fill_fields, FILL_ONE | NUMPY, "Ones."),
     FILL("_full", NULL, full_fields, FILL_VALUE, "One value everywhere."),
-    FILL("_npi_full", NULL, npi_full_fields, FILL_TYPED, "One value everywhere."),
+    FILL("_npi_full", NULL, npi_full_fields, FILL_TYPED | NUMPY, "One value everywhere."),
     LIKE("zeros_like", "_sparse_zeros_like", FILL_ZERO, "Zeros, as many as the input has."),
     LIKE("ones_like", NULL, FILL_ONE, "Ones, as many as the input has."),
     {

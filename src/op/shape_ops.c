@@ -59,19 +59,46 @@ static int output_of_size(const mxn_shapes *shapes, const char *parameter, const
     return mxn__shape_output(shapes, 0, result);
 }
 
+// The form of the past: sizes, of which one may be 0 and is what is left over; with `keep_highest`
+// the first one is the input's.
+static int target_shape(const mxn_shapes *shapes, const reshape_params *params, mxn_shape *result)
+{
+    const mxn_shape *in = shapes->inputs[0];
+    int32_t left_over = -1;
+    if (params->target_shape.count <= 0) {
+        return mxn__shape_refused(shapes, 0, "parameter shape is empty");
+    }
+    int error = mxn_shape_set(result, params->target_shape.count, params->target_shape.values,
+                              "target_shape");
+    if (error != 0) {
+        return error;
+    }
+    if (params->keep_highest) {
+        result->dims[0] = in->ndim > 0 ? in->dims[0] : 1;
+    }
+    for (int32_t i = params->keep_highest; i < result->ndim && left_over < 0; i++) {
+        left_over = result->dims[i] == 0 ? i : -1;
+    }
+    if (left_over >= 0) {
+        result->dims[left_over] = 1;
+        uint64_t others = mxn_shape_size(result);
+        result->dims[left_over] = others == 0 ? 0 : (int64_t)(mxn_shape_size(in) / others);
+    }
+    return output_of_size(shapes, "target_shape", result);
+}
+
 static int reshape_shapes(const mxn_shapes *shapes)
 {
     const reshape_params *params = (const void *)shapes->params->values;
     if (!mxn_shape_known(shapes->inputs[0])) {
         return 0;
     }
-    const mxn_tuple *codes = params->shape.count > 0 ? &params->shape : &params->target_shape;
-    if (codes->count <= 0) {
-        return mxn__shape_refused(shapes, 0, "parameter shape is empty");
-    }
     mxn_shape result;
-    int error = mxn_shape_infer_reshape(shapes->inputs[0], codes->count, codes->values,
-                                        params->reverse, &result);
+    if (params->shape.count <= 0) {
+        return target_shape(shapes, params, &result);
+    }
+    int error = mxn_shape_infer_reshape(shapes->inputs[0], params->shape.count,
+                                        params->shape.values, params->reverse, &result);
     if (error != 0) {
         return mxn__shape_refused(shapes, 0, "%s", mxp_last_error());
     }

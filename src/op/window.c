@@ -10,6 +10,15 @@ const mxn_word mxn__words_layouts[] = {
     {"NDHWC", MXN_LAYOUT_CHANNELS_LAST}, {"NHWC", MXN_LAYOUT_CHANNELS_LAST},
     {"NWC", MXN_LAYOUT_CHANNELS_LAST},   {0}};
 
+static bool is_zero(const mxn_tuple *tuple)
+{
+    bool zero = true;
+    for (int32_t i = 0; i < tuple->count; i++) {
+        zero = zero && tuple->values[i] == 0;
+    }
+    return zero;
+}
+
 static int fill(const mxn_op *op, const char *what, const mxn_tuple *tuple, int32_t ndim,
                 int64_t least, int64_t *numbers)
 {
@@ -42,7 +51,8 @@ int mxn__window_init(mxn_window *window, const mxn_op *op, const mxn_tuple *kern
     error = error != 0
                 ? error
                 : fill(op, "dilate", dilate == NULL ? &none : dilate, ndim, 1, window->dilate);
-    return error != 0 ? error : fill(op, "pad", pad, ndim, 0, window->pad);
+    // No pad may be said with zeros for any number of dimensions, as in MXNet.
+    return error != 0 || is_zero(pad) ? error : fill(op, "pad", pad, ndim, 0, window->pad);
 }
 
 void mxn__window_images(mxn_window *window, const mxn_shape *in, const mxn_shape *out,

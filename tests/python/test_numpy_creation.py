@@ -60,3 +60,19 @@ def test_draws_are_never_the_upper_bound(dtype):
         assert drawn.min() >= low and drawn.max() < high and drawn.max() - drawn.min() > 0.99
     assert (np.random.uniform(2, 2, (3,), dtype=dtype).asnumpy() == 2).all()
     assert np.random.uniform(0.1, 0.2, (1000,), dtype="float64").asnumpy().max() < 0.2
+
+
+def test_other_orders_of_memory_are_refused():
+    for call in (lambda order: np.empty((2,), order=order), lambda order: np.zeros((2,), order=order), lambda order: np.eye(2, order=order),
+                 lambda order: np.full((2,), 1, order=order), lambda order: np.ones((2,)).copy(order=order), lambda order: np.copy(np.ones(2), order)):
+        assert call("C").shape[0] == 2
+        with pytest.raises(NotImplementedError, match="order='F'"):
+            call("F")
+
+
+def test_no_sizes_are_an_unknown_shape_unless_shapes_are_those_of_numpy():
+    with pytest.raises(MXNetError, match="shape of output 0 cannot be inferred"):
+        nd.zeros(())
+    assert np.zeros(()).shape == ()
+    with mx.util.np_shape(True):
+        assert nd.zeros(()).shape == nd.ones(()).shape == ()

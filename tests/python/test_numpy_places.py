@@ -55,3 +55,30 @@ def test_sizes_beyond_what_an_array_can_have_are_refused():
             call()
     assert np.arange(5)[::2**63 - 1].asnumpy().tolist() == [0]
     assert np.roll(np.arange(5), -2**63 + 1).asnumpy().tolist() == [2, 3, 4, 0, 1]
+
+
+def test_parts_of_what_is_empty():
+    for shape, parts in (((2, 0), 1), ((2, 0), 2), ((0, 4), 2), ((0, 4), [1, 3, 9]), ((2, 0), [1])):
+        found, wanted = np.split(np.zeros(shape), parts, axis=1), onp.split(onp.zeros(shape), parts, axis=1)
+        assert [a.shape for a in found] == [a.shape for a in wanted]
+    assert [a.shape for a in np.array_split(np.zeros((2, 0)), 3, axis=1)] == [(2, 0)] * 3
+    for function in (np.split, np.array_split):
+        with pytest.raises(ValueError):
+            function(np.zeros((2, 4)), 0, axis=1)
+
+
+def test_parts_of_what_is_empty_have_gradients():
+    x = np.ones((0, 4))
+    x.attach_grad()
+    with autograd.record():
+        parts = np.split(x, 2, axis=1)
+    autograd.backward(parts)
+    assert x.grad.shape == (0, 4)
+
+
+def test_the_place_of_the_extreme_of_a_scalar_is_0():
+    for name in ("argmax", "argmin"):
+        for axis in (None, 0, -1):
+            assert int(getattr(np, name)(np.array(5.0), axis=axis)) == 0
+        with pytest.raises(MXNetError, match="axis 1"):
+            getattr(np, name)(np.array(5.0), axis=1)

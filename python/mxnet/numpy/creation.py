@@ -35,6 +35,7 @@ def _made(name: str, ctx: Optional[Context], device: Optional[Context], dtype: A
 def empty(shape: Shape, dtype: Any = None, order: str = "C", ctx: Optional[Context] = None,
           device: Optional[Context] = None) -> ndarray:
     """An array whose values are undefined."""
+    _types.check_order(order)
     return ndarray._empty(_shape(shape), choose(ctx, device),
                           _types.type_code(_float_type(dtype)))
 
@@ -42,12 +43,14 @@ def empty(shape: Shape, dtype: Any = None, order: str = "C", ctx: Optional[Conte
 def zeros(shape: Shape, dtype: Any = None, order: str = "C", ctx: Optional[Context] = None,
           device: Optional[Context] = None) -> ndarray:
     """An array of zeros."""
+    _types.check_order(order)
     return _made("_npi_zeros", ctx, device, dtype, shape=_shape(shape))
 
 
 def ones(shape: Shape, dtype: Any = None, order: str = "C", ctx: Optional[Context] = None,
          device: Optional[Context] = None) -> ndarray:
     """An array of ones."""
+    _types.check_order(order)
     return _made("_npi_ones", ctx, device, dtype, shape=_shape(shape))
 
 
@@ -56,6 +59,7 @@ def full(shape: Shape, fill_value: Any, dtype: Any = None, order: str = "C",
          device: Optional[Context] = None) -> ndarray:
     """An array filled with a number, or with the values of an array repeated to the shape; its type is
     that of the number or the array if none is given."""
+    _types.check_order(order)
     if isinstance(fill_value, (BaseArray, onp.ndarray, list, tuple)):
         made = empty(shape, dtype or getattr(fill_value, "dtype", None), ctx=ctx, device=device) if out is None else out
         made[...] = fill_value
@@ -70,19 +74,19 @@ def full(shape: Shape, fill_value: Any, dtype: Any = None, order: str = "C",
 def zeros_like(a: ndarray, dtype: Any = None, order: str = "C", subok: bool = True, shape: Optional[Shape] = None,
                ctx: Optional[Context] = None, device: Optional[Context] = None) -> ndarray:
     """Zeros of the shape, and if none is given the type and the device, of another array."""
-    return zeros(a.shape if shape is None else shape, dtype or a.dtype, ctx=ctx or device or a.ctx)
+    return zeros(a.shape if shape is None else shape, dtype or a.dtype, order, ctx=ctx or device or a.ctx)
 
 
 def ones_like(a: ndarray, dtype: Any = None, order: str = "C", subok: bool = True, shape: Optional[Shape] = None,
               ctx: Optional[Context] = None, device: Optional[Context] = None) -> ndarray:
     """Ones of the shape, and if none is given the type and the device, of another array."""
-    return ones(a.shape if shape is None else shape, dtype or a.dtype, ctx=ctx or device or a.ctx)
+    return ones(a.shape if shape is None else shape, dtype or a.dtype, order, ctx=ctx or device or a.ctx)
 
 
 def full_like(a: ndarray, fill_value: Any, dtype: Any = None, order: str = "C", subok: bool = True,
               shape: Optional[Shape] = None, ctx: Optional[Context] = None, device: Optional[Context] = None) -> ndarray:
     """An array filled with a number, of the shape and type of another unless they are given."""
-    return full(a.shape if shape is None else shape, fill_value, dtype or a.dtype, ctx=ctx or device or a.ctx)
+    return full(a.shape if shape is None else shape, fill_value, dtype or a.dtype, order, ctx=ctx or device or a.ctx)
 
 
 def arange(start: float, stop: Optional[float] = None, step: float = 1, dtype: Any = None,
@@ -98,6 +102,7 @@ def arange(start: float, stop: Optional[float] = None, step: float = 1, dtype: A
 def eye(N: int, M: Optional[int] = None, k: int = 0, dtype: Any = None, order: str = "C",
         ctx: Optional[Context] = None, device: Optional[Context] = None) -> ndarray:
     """N x M (or N x N) zeros with ones on the diagonal k."""
+    _types.check_order(order)
     return _made("_npi_eye", ctx, device, dtype, N=N, M=M, k=k)
 
 

@@ -4,6 +4,7 @@ from typing import Any, List, Optional, Sequence, Union
 
 import numpy as onp
 
+from .. import _types
 from .._array import BaseArray
 from .._registry import exists, invoke
 from ._host import host_function
@@ -33,21 +34,27 @@ def split(ary: ndarray, indices_or_sections: Union[int, Sequence[int]],
     """Parts of an array: so many equal ones, or those between the places given."""
     length = ary.shape[axis]
     if isinstance(indices_or_sections, int):
-        if length % indices_or_sections:
+        if indices_or_sections < 1 or length % indices_or_sections:
             raise ValueError(f"{length} rows are no {indices_or_sections} equal parts")
         part = length // indices_or_sections
-        places = list(range(part, length, part))
+        places = [part * at for at in range(1, indices_or_sections)]
     else:
         places = list(indices_or_sections)
+    parts = [slice(*pair) for pair in zip([0, *places], [*places, length])]
+    if ary.size == 0:  # the parts are made by an operator, so that they are recorded
+        bounds = [range(length)[part] for part in parts]
+        return [invoke(ndarray, "slice_axis", ary, axis=axis, begin=at.start if at else 0, end=at.stop if at else 0)
+                for at in bounds]
     before = (slice(None),) * (axis % ary.ndim)
-    return [ary[before + (slice(begin, end),)]
-            for begin, end in zip([0, *places], [*places, length])]
+    return [ary[before + (part,)] for part in parts]
 
 
 def array_split(ary: ndarray, indices_or_sections: Union[int, Sequence[int]],
                 axis: int = 0) -> List[ndarray]:
     """As split, but parts may differ by one: the first ones are longer."""
     if isinstance(indices_or_sections, int):
+        if indices_or_sections < 1:
+            raise ValueError(f"{indices_or_sections} parts are none")
         part, longer = divmod(ary.shape[axis], indices_or_sections)
         indices_or_sections = [at * part + min(at, longer) for at in range(1, indices_or_sections)]
     return split(ary, indices_or_sections, axis)
@@ -98,7 +105,8 @@ def ravel(a: ndarray, order: str = "C") -> ndarray:
 
 
 def copy(a: ndarray, order: str = "C", subok: bool = False) -> ndarray:
-    """A new array with the same values. `order` is NumPy's; arrays here have 'C'."""
+    """A new array with the same values. `order`: 'C', or what asks for no other."""
+    _types.check_order(order)
     return invoke(ndarray, "_npi_copy", a)
 
 
