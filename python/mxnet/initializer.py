@@ -6,6 +6,8 @@ from __future__ import annotations
 import math
 from typing import Any, Dict, Type
 
+import numpy as onp
+
 from . import ndarray as nd
 from . import numpy as np
 from ._absent import refusing
@@ -41,6 +43,11 @@ def fill(init: Any, default: Any, name: str, array: Any) -> None:
         chosen(name, array)
 
 
+def _same(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and bool(onp.array_equal(
+        *(value.asnumpy() if isinstance(value, nd.NDArray) else value for value in (one, other))))
+
+
 class Initializer:
     """The base of initialisers. A subclass gives `_init_weight`, and may give `_init_bias`, `_init_beta`,
     `_init_gamma`, `_init_zero` (running means) and `_init_one` (running variances), which fill what is
@@ -64,6 +71,16 @@ class Initializer:
 
     _init_bias = _init_beta = _init_zero
     _init_gamma = _init_one
+
+    def __eq__(self, other: Any) -> bool:
+        """Whether they draw alike: of one class, with equal settings."""
+        if type(other) is not type(self):
+            return NotImplemented
+        mine, others = vars(self), vars(other)
+        return mine.keys() == others.keys() and all(_same(mine[key], others[key]) for key in mine)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{key}={value!r}" for key, value in vars(self).items())

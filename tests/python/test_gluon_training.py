@@ -143,8 +143,14 @@ def test_norms_are_clipped_together():
     arrays = [mx.nd.array([3.0]), mx.nd.array([4.0])]
     assert gluon.utils.clip_global_norm(arrays, 1.0) == pytest.approx(5)
     assert [array.asscalar() for array in arrays] == pytest.approx([0.6, 0.8])
-    with pytest.raises(ValueError, match="the norm is nan"):
-        gluon.utils.clip_global_norm([mx.nd.array([math.nan])], 1.0)
+
+
+@pytest.mark.parametrize("values", [[1, math.nan], [1, math.inf]])
+def test_a_norm_that_is_not_finite_is_warned_of_and_returned(values):
+    with pytest.warns(UserWarning, match="nan or inf is detected. Clipping results will be undefined."):
+        norm = gluon.utils.clip_global_norm([mx.np.array(values)], 2.0)
+    assert not math.isfinite(norm)
+    assert gluon.utils.clip_global_norm([mx.np.array([3.0, 4.0])], 9.0) == 5
 
 
 # ---- metrics -------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import Any, Callable, Dict, Iterator, List, NoReturn, Optional
 
 from .. import ndarray as nd
 from .. import profiler
+from ..profiler.config import tell
 from .._absent import AbsentError
 from .._array import BaseArray
 from ..base import MXNetError
@@ -41,8 +42,7 @@ class Block:
         self._scope: Optional[str] = None  # computed when first asked for
         self._before: List[Callable] = []
         self._after: List[Callable] = []
-        if params is not None:
-            self.share_parameters(params)
+        self._shared: Dict[str, Parameter] = dict(params or {})  # for members that are still to come
 
     # ---- names -----------------------------------------------------------------------------------
     def _alias(self) -> str:
@@ -97,9 +97,14 @@ class Block:
 
     # ---- members ---------------------------------------------------------------------------------
     def __setattr__(self, name: str, value: Any) -> None:
+        before = self.__dict__.get(name)
+        if isinstance(before, (Block, Parameter)) and not isinstance(value, type(before)):
+            raise TypeError(f"Changing attribute type for {name} from {type(before)} to {type(value)} is "
+                            "not allowed.")
         if isinstance(value, Block):
             self.register_child(value, name)
         elif isinstance(value, Parameter):
+            value = self._shared.pop(name, value)
             self._reg_params[name] = value
             value.attach_to(self, name)
         super().__setattr__(name, value)
@@ -108,8 +113,21 @@ class Block:
         """Makes `block` a member; its name defaults to its number."""
         if not isinstance(block, Block):
             raise TypeError(f"a member of a block must be a block, not {type(block).__name__}")
-        self._children[name if name is not None else str(len(self._children))] = block
+        name = name if name is not None else str(len(self._children))
+        self._children[name] = block
         self._adopt(block)
+        for path in [path for path in self._shared if path.startswith(name + ".")]:
+            block._share(path[len(name) + 1:], self._shared.pop(path))
+
+    def _share(self, path: str, parameter: Parameter) -> None:
+        """Uses a parameter of another block, now or when what the path names is made."""
+        member, _, rest = path.partition(".")
+        if rest and member in self._children:
+            self._children[member]._share(rest, parameter)
+        elif not rest and member in self._reg_params:
+            setattr(self, member, parameter)
+        else:
+            self._shared[path] = parameter
 
     def apply(self, fn: Callable[["Block"], Any]) -> "Block":
         """Calls `fn` with every member and then with this block."""
@@ -132,9 +150,22 @@ class Block:
 
     def collect_params(self, select: Optional[str] = None) -> ParameterDict:
         """All parameters by place, `0.weight`; `select`: a regular expression that place or name match."""
+        self._tell_of_containers()
         return ParameterDict((path, parameter) for path, parameter in self._structure().items()
                              if select is None or re.match(select, path)
                              or re.match(select, parameter.name))
+
+    def _tell_of_containers(self) -> None:
+        for name, value in vars(self).items():
+            items = value.values() if isinstance(value, dict) else value
+            if (not name.startswith("_") and isinstance(value, (list, tuple, dict))
+                    and any(isinstance(item, Block) and item not in self._children.values()
+                            for item in items)):
+                tell(f'"{type(self).__name__}.{name}" is an unregistered container with Blocks: their '
+                     "parameters are not this block's. Use nn.Sequential or nn.HybridSequential, or "
+                     "register_child() for each")
+        for member in self._children.values():
+            member._tell_of_containers()
 
     def share_parameters(self, shared: Dict[str, Parameter]) -> "Block":
         """Uses the parameters of another block of the same structure, by place."""
@@ -152,7 +183,13 @@ class Block:
         self.collect_params().initialize(init, ctx, verbose, force_reinit, device)
 
     def save_parameters(self, filename: str, deduplicate: bool = False) -> None:
-        self.collect_params().save(filename)
+        """Writes all values to a file. With `deduplicate` a parameter that several members share is
+        written once, at its first place; `load_parameters` takes either."""
+        params, known = self.collect_params(), set()
+        if deduplicate:
+            params = ParameterDict((path, parameter) for path, parameter in params.items()
+                                   if not (id(parameter) in known or known.add(id(parameter))))
+        params.save(filename)
 
     def load_parameters(self, filename: str, ctx: Any = None, allow_missing: bool = False,
                         ignore_extra: bool = False, cast_dtype: bool = False,

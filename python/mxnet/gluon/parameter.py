@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
-from .. import autograd, initializer
+from .. import autograd, initializer, symbol
 from .. import ndarray as nd
 from .. import numpy as np
 from .. import profiler
@@ -13,6 +13,8 @@ from .._registry import invoke
 from .._types import type_name
 from ..base import MXNetError
 from ..context import Context, choose, cpu, current_context
+from ..profiler.config import tell
+from ..symbol import Symbol
 from ..util import is_np_array
 
 _GRAD_REQS = ("write", "add", "null")
@@ -39,6 +41,14 @@ def _merge(old: Optional[Tuple[int, ...]], new: Tuple[int, ...], name: str) -> T
             a > 0 and b > 0 and a != b for a, b in zip(old, new))):
         raise MXNetError(f"parameter {name}: its shape is {old}, which does not fit {new}")
     return new if old is None else tuple(a if a > 0 else b for a, b in zip(old, new))
+
+
+def _tell_of_values(parameters: List["Parameter"]) -> None:
+    """That these are not initialised again."""
+    names = ", ".join(parameter.name for parameter in parameters[:3])
+    if parameters:
+        tell(f"Parameter {names}{' …' if len(parameters) > 3 else ''} is already initialized, ignoring. "
+             "Set force_reinit=True to re-initialize.")
 
 
 class Parameter:
@@ -96,6 +106,11 @@ class Parameter:
                 self._short_name = name
 
     @property
+    def has_values(self) -> bool:
+        """Whether it is initialised."""
+        return self._data is not None
+
+    @property
     def is_deferred(self) -> bool:
         """Whether it is to be initialised as soon as its shape is known."""
         return self._deferred is not None
@@ -127,8 +142,10 @@ class Parameter:
     def initialize(self, init: Any = None, ctx: Any = None, default_init: Any = None,
                    force_reinit: bool = False, device: Any = None) -> None:
         """Gives it values on the device or devices `ctx`, drawn by `init`, else by its own `init`,
-        else by `default_init`, else uniformly. Deferred while its shape is not known."""
+        else by `default_init`, else uniformly. Deferred while its shape is not known. One that has
+        values keeps them, with a warning, unless `force_reinit`."""
         if self._data is not None and not force_reinit:
+            _tell_of_values([self])
             return
         chosen = init if init is not None else self.init
         contexts = as_contexts(ctx if ctx is not None else device)
@@ -238,6 +255,11 @@ class Parameter:
         for array in self._data.values():
             array[:] = data
 
+    def var(self) -> Symbol:
+        """1.x: the variable that stands for it in a graph."""
+        return symbol.var(self.name, shape=self.shape, dtype=self.dtype, lr_mult=self.lr_mult,
+                          wd_mult=self.wd_mult)
+
     def zero_grad(self) -> None:
         """Sets its gradients to zero; one without does nothing."""
         if self._grad_req != "null" and self._data is not None:
@@ -281,7 +303,24 @@ class Constant(Parameter):
 
 class ParameterDict(Dict[str, Parameter]):
     """Parameters by place, as `collect_params` returns them; 1.x looks them up by name, which is an answer
-    too: params["net_dense0_weight"]."""
+    too: params["net_dense0_weight"]. 1.x also makes them by hand: ParameterDict("net_") keeps what
+    `get` makes under names with that prefix, after `shared`'s."""
+
+    def __init__(self, items: Any = (), shared: Optional[Dict[str, Parameter]] = None) -> None:
+        is_prefix = isinstance(items, str)
+        super().__init__(() if is_prefix else items)
+        self._prefix: Optional[str] = items if is_prefix else None
+        self._shared = shared if shared is not None else {}
+
+    @property
+    def prefix(self) -> str:
+        return self._prefix or ""
+
+    def __repr__(self) -> str:
+        if self._prefix is None:
+            return super().__repr__()
+        lines = "".join(f"  {parameter!r}\n" for parameter in self.values())
+        return f"{self._prefix + ' ' if self._prefix else ''}(\n{lines})"
 
     def __missing__(self, name: str) -> Parameter:
         for parameter in self.values():
@@ -292,9 +331,19 @@ class ParameterDict(Dict[str, Parameter]):
     def get(self, name: str, default: Any = None, **settings: Any) -> Any:
         """As of a dict. 1.x: with settings, a new parameter of this name, as blocks make theirs:
         `self.weight = self.params.get("weight", shape=(3, 4))`."""
+        if self._prefix is not None:
+            return self._get_named(self._prefix + name, settings)
         if settings and name not in self:
             return Parameter(name, **settings)
         return super().get(name, default)
+
+    def _get_named(self, name: str, settings: Dict[str, Any]) -> Parameter:
+        if name not in self:
+            self[name] = self._shared[name] if name in self._shared else Parameter(name, **settings)
+        elif settings.get("shape") is not None:
+            shape = settings["shape"]
+            self[name].shape = (shape,) if isinstance(shape, int) else shape
+        return self[name]
 
     def get_constant(self, name: str, value: Any = None) -> "Constant":
         """1.x: the constant of this name, a new one if there is none."""
@@ -304,8 +353,11 @@ class ParameterDict(Dict[str, Parameter]):
                    force_reinit: bool = False, device: Any = None) -> None:
         """Initialises all; `init` (default Uniform()) where a parameter has none of its own."""
         default = init if init is not None else initializer.Uniform()
-        for parameter in self.values():
-            parameter.initialize(None, ctx, default, force_reinit, device)
+        kept = [] if force_reinit else [parameter for parameter in self.values() if parameter.has_values]
+        _tell_of_values(kept)
+        for parameter in dict.fromkeys(self.values()):
+            if parameter not in kept:
+                parameter.initialize(None, ctx, default, force_reinit, device)
 
     def zero_grad(self) -> None:
         for parameter in self.values():
@@ -341,7 +393,8 @@ class ParameterDict(Dict[str, Parameter]):
         if not isinstance(loaded, dict):
             raise MXNetError(f"{filename}: its arrays have no names; it is no file of parameters")
         loaded = self._by_place(loaded)
-        missing = [name for name in self if name not in loaded]
+        there = {id(self[name]) for name in loaded if name in self}  # shared ones need but one place
+        missing = [name for name, parameter in self.items() if id(parameter) not in there]
         extra = [name for name in loaded if name not in self]
         for names, allowed, what in ((missing, allow_missing, "has no"), (extra, ignore_extra, "has also")):
             if names and not allowed:
@@ -352,5 +405,6 @@ class ParameterDict(Dict[str, Parameter]):
                 parameter.shape = loaded[name].shape
                 if cast_dtype:
                     parameter.cast(loaded[name].dtype)
-                parameter.initialize(initializer.Zero(), ctx=ctx, device=device)
+                if not parameter.has_values:
+                    parameter.initialize(initializer.Zero(), ctx=ctx, device=device)
                 parameter.set_data(loaded[name])

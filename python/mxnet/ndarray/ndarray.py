@@ -35,6 +35,9 @@ class NDArray(BaseArray):
         shape = "x".join(map(str, self.shape))
         return f"\n{self.asnumpy()!s}\n<NDArray {shape} @{self.context}>"
 
+    def __bool__(self) -> bool:
+        return self.size > 0 and super().__bool__()  # without elements: False, as in 1.9.1
+
     def __neg__(self) -> "NDArray":
         return self * -1.0
 

@@ -12,7 +12,8 @@ from .optimizer import Optimizer, State, register
 class RMSProp(Optimizer):
     """weight -= lr * gradient / sqrt(mean square of the gradient + epsilon), the mean running with `rho`;
     `centered` subtracts the square of the mean and adds momentum. 1.x calls rho gamma1 and momentum
-    gamma2. `clip_weights` bounds the weights. lr: 0.001."""
+    gamma2. `clip_weights` bounds the weights. The decay is added to the gradient before it is clipped, as in
+    1.9.1; 2.0 does it afterwards. lr: 0.001."""
 
     _RATE = 0.001
 

@@ -7,6 +7,7 @@ from typing import Any, Callable, Iterator, Optional, Sequence, Union
 from ... import ndarray as nd
 from ... import numpy as np
 from ... import numpy_extension as npx
+from ...profiler.config import tell
 from ..block import Block, HybridBlock
 from ..functions import functions_of, is_numpy
 from ..parameter import Parameter
@@ -49,6 +50,13 @@ class Sequential(_Members, Block):
     def __init__(self, *blocks: Block, prefix: Optional[str] = None, params: Any = None) -> None:
         super().__init__(prefix, params)
         self.add(*blocks)
+
+    def hybridize(self, active: bool = True, **options: Any) -> None:
+        """Passes on to its members; a container of hybrid blocks alone had better be hybrid itself."""
+        if self._children and all(isinstance(member, HybridBlock) for member in self):
+            tell(f"All children of this Sequential layer '{self.name}' are HybridBlocks. Consider using "
+                 "HybridSequential for the best performance.")
+        super().hybridize(active, **options)
 
 
 class HybridSequential(_Members, HybridBlock):

@@ -17,7 +17,9 @@ def _settings(settings: Dict[str, Any], gamma: Parameter) -> str:
 
 class BatchNorm(HybridBlock):
     """Normalises each channel over the batch in training, by running statistics otherwise; then scales
-    by gamma and shifts by beta. `momentum` is the part of the old statistics that stays."""
+    by gamma and shifts by beta. `momentum` is the part of the old statistics that stays. They move in
+    the backward pass, once for each, as in MXNet: a forward pass without one leaves them. Without
+    `scale` gamma is 1, whatever `gamma_initializer` says."""
 
     def __init__(self, axis: int = 1, momentum: float = 0.9, epsilon: float = 1e-5, center: bool = True,
                  scale: bool = True, use_global_stats: bool = False, beta_initializer: Any = "zeros",
@@ -29,8 +31,8 @@ class BatchNorm(HybridBlock):
         self._norm = {"axis": axis, "eps": epsilon, "momentum": momentum, "fix_gamma": not scale,
                       "use_global_stats": use_global_stats}
         shape = (in_channels,)
-        self.gamma = Parameter("gamma", "write" if scale else "null", shape, init=gamma_initializer,
-                               differentiable=scale)
+        self.gamma = Parameter("gamma", "write" if scale else "null", shape,
+                               init=gamma_initializer if scale else "ones", differentiable=scale)
         self.beta = Parameter("beta", "write" if center else "null", shape, init=beta_initializer,
                               differentiable=center)
         self.running_mean = Parameter("running_mean", "null", shape, init=running_mean_initializer,

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What programs of MXNet's expect of blocks and parameters beside numbers: warnings before something is lost,
+sharing, and parameters made by hand."""
+import warnings
+
+import numpy as onp
+import pytest
+
+import mxnet as mx
+from mxnet import gluon
+from mxnet.gluon import nn
+
+
+@pytest.mark.parametrize("size,parts,wanted", [(33, 4, [9, 8, 8, 8]), (7, 3, [3, 2, 2]), (8, 4, [2] * 4)])
+def test_the_first_parts_of_an_uneven_split_are_longer(size, parts, wanted):
+    data = mx.np.arange(size)
+    split = gluon.utils.split_data(data, parts, even_split=False)
+    assert [part.shape[0] for part in split] == wanted
+    for part, expected in zip(split, onp.array_split(onp.arange(size), parts)):
+        assert part.asnumpy().tolist() == expected.tolist()
+    loaded = gluon.utils.split_and_load(onp.arange(size), [mx.cpu(0)] * parts, even_split=False)
+    assert [part.shape[0] for part in loaded] == wanted
+
+
+class Pair(nn.HybridSequential):
+    """Two layers that share their parameters."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Dense(3, in_units=3)
+        self.b = nn.Dense(3, in_units=3).share_parameters(self.a.params)
+
+
+def test_shared_parameters_are_saved_once_and_either_file_is_loaded(tmp_path):
+    first = Pair()
+    first.initialize(mx.init.Normal(1))
+    for deduplicate, keys in ((True, ["a.weight", "a.bias"]),
+                              (False, ["a.weight", "a.bias", "b.weight", "b.bias"])):
+        file = str(tmp_path / f"{deduplicate}.params")
+        first.save_parameters(file, deduplicate=deduplicate)
+        assert list(mx.nd.load(file)) == keys
+        second = Pair()
+        second.load_parameters(file)
+        assert (second.b.weight.data() == first.a.weight.data()).asnumpy().all()
+    separate = nn.HybridSequential()
+    separate.a, separate.b = nn.Dense(3, in_units=3), nn.Dense(3, in_units=3)
+    with pytest.raises(mx.MXNetError, match="has no b.weight, b.bias"):
+        separate.load_parameters(str(tmp_path / "True.params"))
+
+
+@pytest.mark.parametrize("first,second,allowed", [
+    (lambda: nn.Dense(3), lambda: 3, False), (lambda: nn.Dense(3), lambda: None, False),
+    (lambda: gluon.Parameter("w", shape=1), lambda: 1.0, False),
+    (lambda: gluon.Parameter("w", shape=1), lambda: nn.Dense(3), False),
+    (lambda: nn.Dense(3), lambda: nn.Dense(4), True), (lambda: 3, lambda: nn.Dense(3), True)])
+def test_an_attribute_keeps_its_kind(first, second, allowed):
+    block = nn.Dense(2)
+    block.x = first()
+    if allowed:
+        block.x = second()
+        assert block._children["x"] is block.x
+        return
+    with pytest.raises(TypeError, match="Changing attribute type for x from .* to .* is not allowed"):
+        block.x = second()
+    assert "x" in block._children or "x" in block._reg_params
+
+
+@pytest.mark.parametrize("container", [lambda block: [block], lambda block: {"a": block},
+                                       lambda block: (1, block)])
+def test_blocks_in_plain_containers_are_warned_of(container):
+    class Net(gluon.Block):
+        def __init__(self):
+            super().__init__()
+            self.layers = container(nn.Dense(2))
+
+    outer = nn.Sequential()
+    outer.add(Net())
+    for net in (Net(), outer):
+        with pytest.warns(UserWarning, match=r'"Net.layers" is an unregistered container with Blocks'):
+            assert not net.collect_params()
+
+
+def test_registered_blocks_in_containers_are_no_warning():
+    class Net(gluon.Block):
+        def __init__(self):
+            super().__init__()
+            self.layers = [nn.Dense(2), nn.Dense(3)]
+            for layer in self.layers:
+                self.register_child(layer)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(Net().collect_params()) == 4
+
+
+def test_a_sequential_of_hybrid_blocks_names_the_hybrid_one():
+    net = nn.Sequential()
+    net.add(nn.Dense(2), nn.Dense(3))
+    with pytest.warns(UserWarning, match="Consider using HybridSequential"):
+        net.hybridize()
+    net.add(nn.Lambda(lambda x: x))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        net.hybridize()
+
+
+def test_a_second_initialisation_is_warned_of_and_changes_nothing():
+    net = nn.Dense(2, in_units=2)
+    net.initialize(mx.init.One())
+    for again in (net.initialize, net.weight.initialize, net.collect_params().initialize):
+        with pytest.warns(UserWarning, match="already initialized, ignoring. Set force_reinit=True") as told:
+            again(mx.init.Zero())
+        assert len(told) == 1 and told[0].filename == __file__
+        assert net.weight.data().asnumpy().all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        net.initialize(mx.init.Constant(3), force_reinit=True)
+    assert (net.weight.data().asnumpy() == 3).all()
+
+
+def test_loading_into_initialised_parameters_is_no_warning(tmp_path):
+    net = nn.Dense(2, in_units=2)
+    net.initialize(mx.init.One())
+    net.save_parameters(str(tmp_path / "file"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        net.load_parameters(str(tmp_path / "file"))
+
+
+def test_initialisers_are_equal_if_they_draw_alike():
+    assert mx.init.Constant(-10) == mx.init.Constant(-10) != mx.init.Constant(3)
+    assert mx.init.Normal(2) == mx.init.Normal(2) != mx.init.Uniform(2)
+    assert mx.init.Xavier(magnitude=2) != mx.init.Xavier(magnitude=3)
+    assert mx.init.Constant(mx.nd.array([1, 2])) == mx.init.Constant(mx.nd.array([1, 2]))
+    assert mx.init.Constant(mx.nd.array([1, 2])) != mx.init.Constant(mx.nd.array([1, 3]))
+    assert mx.init.Constant(mx.nd.array([1, 2])) != mx.init.Constant(1)
+    assert len({mx.init.Zero(), mx.init.Zero(), mx.init.One()}) == 2
+
+
+def test_truth_of_arrays_without_elements():
+    assert bool(mx.nd.array([])) is False and bool(mx.nd.array([2])) is True
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(mx.nd.array([1, 2]))
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(mx.np.array([1, 2]))
+
+
+def test_parameters_made_by_hand_have_their_prefix():
+    params = gluon.ParameterDict("net_")
+    weight = params.get("weight", shape=(2, 0), init="ones")
+    assert params.prefix == "net_" and weight.name == "net_weight"
+    assert params.get("weight", shape=(2, 3)) is weight and weight.shape == (2, 3)
+    assert repr(params) == "net_ (\n  Parameter net_weight (shape=(2, 3), dtype=float32)\n)"
+    params.initialize()
+    assert params["net_weight"].data().asnumpy().tolist() == [[1] * 3] * 2
+    other = gluon.ParameterDict("net_", shared=params)
+    assert other.get("weight") is weight
+
+
+class Net(nn.HybridBlock):
+    def __init__(self, **settings):
+        super().__init__(**settings)
+        with self.name_scope():
+            self.first = nn.HybridSequential()
+            self.first.add(nn.Dense(4, in_units=3), nn.Dense(4, in_units=4))
+            self.last = nn.Dense(2, in_units=4)
+
+    def forward(self, x):
+        return self.last(self.first(x))
+
+
+def test_a_block_takes_all_parameters_of_another():
+    one = Net()
+    one.initialize()
+    two = Net(params=one.collect_params())
+    assert list(two.collect_params().values()) == list(one.collect_params().values())
+    x = mx.nd.ones((2, 3))
+    assert (one(x).asnumpy() == two(x).asnumpy()).all()
+
+
+def test_a_parameter_has_a_variable():
+    variable = gluon.Parameter("weight", shape=(2, 3)).var()
+    assert variable.name == "weight" and variable.attr("__shape__") == "(2, 3)"
+
+
+def test_batch_normalisation_without_scale_has_ones():
+    layer = nn.BatchNorm(scale=False, gamma_initializer="zeros", in_channels=2)
+    layer.initialize()
+    assert layer.gamma.data().asnumpy().tolist() == [1, 1]
+
+
+def test_running_statistics_move_once_for_each_backward_pass():
+    layer, x = nn.BatchNorm(momentum=0.5, in_channels=1), mx.nd.array([[2.0], [4.0]])
+    layer.initialize()
+    with mx.autograd.record():
+        y = layer(x)
+    means = [layer.running_mean.data().asscalar()]
+    for _ in range(2):
+        y.backward(retain_graph=True)
+        means.append(layer.running_mean.data().asscalar())
+    assert means == [0, 1.5, 2.25]
+
+
+def test_rmsprop_clips_the_gradient_with_its_decay():
+    weight, gradient = mx.nd.array([2.0]), mx.nd.array([0.3])
+    optimizer = mx.optimizer.RMSProp(learning_rate=1, rho=0.0, epsilon=0, clip_gradient=0.4, wd=0.1,
+                                     rescale_grad=1)
+    state = optimizer.create_state(0, weight)
+    optimizer.update(0, weight, gradient, state)
+    assert state[0].asscalar() == pytest.approx(0.4 ** 2)  # of min(0.3 + 0.1 * 2, 0.4)
