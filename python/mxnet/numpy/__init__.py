@@ -35,11 +35,12 @@ globals().update(binary_functions(ndarray, TRIPLES, (
     "minimum", "fmax", "fmin", "hypot", "arctan2", "bitwise_and", "bitwise_or", "bitwise_xor",
     "logical_and", "logical_or", "logical_xor")))
 
-save = _files.save
+save, savez = _files.save_numpy, _files.savez
 
 
-def load(file: str) -> _files.Arrays:
-    """The list of arrays of a file, or the dict if they were saved with names."""
+def load(file: str) -> Any:
+    """The array of a file of NumPy's, the list of arrays of MXNet's, or the dict if they were saved with
+    names; MXNetError if it is missing or damaged."""
     return _files.load(ndarray, file)
 
 

@@ -16,11 +16,12 @@ from ..util import (is_np_array, is_np_default_dtype, is_np_shape, reset_np, set
                     use_np, use_np_array, use_np_shape)
 from . import image, random  # noqa: F401
 
-savez = save = _files.save
+save, savez = _files.save_numpy, _files.savez
 
 
-def load(file: str) -> _files.Arrays:
-    """The list of arrays of a file, or the dict if they were saved with names."""
+def load(file: str) -> Any:
+    """The array of a file of NumPy's, the list of arrays of MXNet's, or the dict if they were saved with
+    names; MXNetError if it is missing or damaged."""
     return _files.load(ndarray, file)
 
 
