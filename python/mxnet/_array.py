@@ -284,6 +284,36 @@ def _from_pickle(kind: type, values: onp.ndarray, context: Context) -> BaseArray
     return kind._from_numpy(values, context)
 
 
+_CONVERTED = (int, float, onp.ndarray, onp.number, onp.bool_, list, tuple)
+
+
+def _has_arrays(value: Any) -> bool:
+    return isinstance(value, BaseArray) or (isinstance(value, (list, tuple)) and any(map(_has_arrays, value)))
+
+
+def convert_inputs(kind: type, inputs: tuple) -> Any:
+    """What an operator takes in place of inputs that are numbers, lists and NumPy arrays: arrays of
+    the type and on the device that `array` would make them. None if one is something else, or a list
+    that has arrays of ours in it: what is recorded of them would be lost."""
+    context = next((item.context for item in inputs if isinstance(item, BaseArray)), None)
+
+    def convert(item: Any) -> Any:
+        if item is None or isinstance(item, BaseArray):
+            return item
+        values = onp.asarray(item)
+        if values.dtype == onp.float64 or (values.dtype != bool and not isinstance(item, (onp.ndarray, onp.generic))):
+            values = values.astype("float32")
+        return kind._from_numpy(values if values.shape or kind._has_scalars else values.reshape(1), choose(context))
+
+    if any(item is not None and not isinstance(item, BaseArray) and (
+            not isinstance(item, _CONVERTED) or _has_arrays(item)) for item in inputs):
+        return None
+    return tuple(map(convert, inputs))
+
+
+core.set_conversion(convert_inputs)
+
+
 def convert_operand(array: BaseArray, other: Any) -> Any:
     """What an operator takes in place of an operand that is neither array nor Python number."""
     if isinstance(other, (onp.bool_, onp.number)):

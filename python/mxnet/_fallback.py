@@ -15,6 +15,7 @@ _error: Any = RuntimeError
 _left_out: Any = type(None)
 _default: Any = None
 _text: Callable[[Any], str] = str
+_conversion: Any = None  # what makes arrays of inputs that are none
 
 _NAMES_MAX = 4096  # of threads; the library keeps each for as long as the process lives
 _PREPARED_MAX = 1024  # calls that an operator keeps
@@ -175,7 +176,13 @@ class Operator:
         if len(values) != len(self._keys):
             raise TypeError(f"{self._name}: {len(self._keys)} parameters expected, "
                             f"{len(values)} given")
-        handles, count = _addresses(self._name, inputs)
+        try:
+            handles, count = _addresses(self._name, inputs)
+        except TypeError:
+            inputs = _conversion(kind, inputs) if _conversion else None
+            if inputs is None:
+                raise
+            handles, count = _addresses(self._name, inputs)
         texts = [None if isinstance(value, _left_out) else _text(value) for value in values]
         prepared = self._prepare((*texts, count))
         if out is None:
@@ -223,6 +230,13 @@ def _run(prepared: _Prepared, inputs, outputs, count: int):
 def _results(kind: type, addresses: List[int]):
     arrays = [kind(address) for address in addresses]
     return arrays[0] if len(arrays) == 1 else arrays
+
+
+def set_conversion(function: Callable[[type, tuple], Any]) -> None:
+    """What makes arrays of inputs that are none: called with the type of arrays and the tuple of inputs,
+    it gives another tuple, or None if it cannot."""
+    global _conversion
+    _conversion = function
 
 
 def set_arithmetic(kind: type, table: Dict[str, tuple], typed: bool,

@@ -48,6 +48,9 @@ static PyMethodDef functions[] = {
     {"set_arithmetic", (PyCFunction)(void (*)(void))core_set_arithmetic, METH_FASTCALL,
      "set_arithmetic(type, table, typed, convert)\n--\n\nThe operators behind +, < and the "
      "others of a type."},
+    {"set_conversion", core_set_conversion, METH_O,
+     "set_conversion(function)\n--\n\nWhat makes arrays of inputs that are none: called with the "
+     "type of\narrays and the tuple of inputs, it gives another tuple, or None if it cannot."},
     {"set_scope", set_scope, METH_O, "set_scope(name)\n--\n\nMXSetProfilerScope."},
     {"thread_bind", core_thread_bind, METH_VARARGS,
      "thread_bind(threads, foreign)\n--\n\nWhere threading keeps its threads, and the type of "

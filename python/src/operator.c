@@ -150,18 +150,60 @@ static PyObject *texts_of(const core_operator *op, PyObject *values, Py_ssize_t 
     return texts;
 }
 
+// What makes arrays of inputs that are none: called with the type and the tuple, it gives another
+// tuple, or None if it cannot. Null: not set yet.
+static PyObject *conversion;
+
+PyObject *core_set_conversion(PyObject *module, PyObject *function)
+{
+    (void)module;
+    Py_XSETREF(conversion, Py_NewRef(function));
+    Py_RETURN_NONE;
+}
+
+// Lists inputs of which list_arrays has refused one, with its error set. The tuple that keeps them
+// alive, or null.
+static PyObject *list_converted(handle_list *inputs, const char *what, PyTypeObject *type,
+                                PyObject *arrays)
+{
+    PyObject *error, *value, *traceback;
+    if (conversion == NULL) {
+        return NULL;
+    }
+    PyErr_Fetch(&error, &value, &traceback);
+    PyObject *pair[] = {(PyObject *)type, arrays};
+    PyObject *made = PyObject_Vectorcall(conversion, pair, 2, NULL);
+    if (made == Py_None) {
+        Py_CLEAR(made);
+        PyErr_Restore(error, value, traceback);
+        return NULL;
+    }
+    Py_XDECREF(error);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    inputs->count = 0;
+    if (made != NULL && list_arrays(inputs, what, made) != 0) {
+        Py_CLEAR(made);
+    }
+    return made;
+}
+
 static PyObject *call_listed(core_operator *op, PyTypeObject *type, handle_list *inputs,
                              PyObject *const *arguments)
 {
-    if (list_arrays(inputs, PyUnicode_AsUTF8(op->name), arguments[1]) != 0) {
-        return NULL;
+    const char *name = PyUnicode_AsUTF8(op->name);
+    PyObject *made = NULL;
+    if (list_arrays(inputs, name, arguments[1]) != 0) {
+        made = list_converted(inputs, name, type, arguments[1]);
+        if (made == NULL) {
+            return NULL;
+        }
     }
     core_prepared *prepared = core_prepare_texts(op, texts_of(op, arguments[2], inputs->count));
-    if (prepared == NULL) {
-        return NULL;
-    }
-    PyObject *result = core_invoke(prepared, type, inputs->at, arguments[3]);
-    Py_DECREF((PyObject *)prepared);
+    PyObject *result =
+        prepared != NULL ? core_invoke(prepared, type, inputs->at, arguments[3]) : NULL;
+    Py_XDECREF((PyObject *)prepared);
+    Py_XDECREF(made);
     return result;
 }
 

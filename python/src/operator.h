@@ -36,6 +36,9 @@ extern PyTypeObject core_prepared_type;
 PyObject *core_invoke(core_prepared *prepared, PyTypeObject *type, NDArrayHandle *inputs,
                       PyObject *out);
 
+// set_conversion(function): what makes arrays of inputs that are none.
+PyObject *core_set_conversion(PyObject *module, PyObject *function);
+
 // What a prepared call is known by: the texts of the parameters, all left out yet (None), and the
 // number of inputs.
 PyObject *core_texts_empty(const core_operator *op, Py_ssize_t inputs);

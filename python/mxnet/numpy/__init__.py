@@ -14,7 +14,7 @@ from numpy import (bool_, dtype, e, finfo, float16, float32, float64, iinfo, inf
 from .. import _files
 from .._functions import lazy
 from ..ndarray.ndarray import binary_functions
-from . import random, shapes
+from . import _inputs, random, shapes
 from ._host import host_function, may_share_memory, share_memory, shares_memory
 from .creation import (arange, array, asarray, empty, eye, full, full_like, identity, linspace,
                        ones, ones_like, zeros, zeros_like)
@@ -28,6 +28,7 @@ from .shapes import append, broadcast_arrays, broadcast_to, diagonal, diff, flip
 from .sorting import argsort, repeat, sort
 
 globals().update({name: getattr(shapes, name) for name in shapes.MOVING})
+globals().update({name: _inputs.taking_arrays(globals()[name], count) for name, count in _inputs.COUNTS.items()})
 bool = _onp.bool_  # pylint: disable=redefined-builtin
 globals().update(binary_functions(ndarray, TRIPLES, (
     "add", "subtract", "multiply", "divide", "true_divide", "floor_divide", "mod", "remainder",

@@ -20,7 +20,7 @@ def _first(*names: str) -> str:
 def concatenate(seq: Sequence[ndarray], axis: Optional[int] = 0, out: Any = None) -> ndarray:
     """The arrays joined along an axis; None: flattened first."""
     if axis is None:
-        seq, axis = [item.reshape((-1,)) for item in seq], 0
+        seq, axis = [ravel(item if isinstance(item, BaseArray) else array(item)) for item in seq], 0
     return invoke(ndarray, "Concat", *seq, out=out, dim=axis, num_args=len(seq))
 
 

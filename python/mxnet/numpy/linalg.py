@@ -6,6 +6,7 @@ import numpy as onp
 
 from .. import numpy as np
 from ._host import host_function
+from ._inputs import taking_arrays
 from .averages import Axis, root
 from .multiarray import ndarray
 
@@ -20,6 +21,9 @@ def norm(x: ndarray, ord: Any = None,  # pylint: disable=redefined-builtin
     if reduce is not None:
         return reduce(np.abs(x), axis=axis, keepdims=keepdims)
     return host_function("norm", onp.linalg)(x, ord, axis, keepdims)
+
+
+norm = taking_arrays(norm, 1)
 
 
 def __getattr__(name: str) -> Any:
