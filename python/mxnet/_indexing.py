@@ -167,7 +167,8 @@ def _take_places(array: Any, key: Any) -> Any:
 def _host_key(item: Any) -> Any:
     """A part of a key with arrays as NumPy's."""
     if isinstance(item, (list, tuple)):
-        return onp.asarray(item)
+        values = onp.asarray(item)
+        return values if values.size else values.astype("int64")  # NumPy's [] are floats
     if hasattr(item, "asnumpy"):
         values = item.asnumpy()
         return values.astype("int64") if values.dtype.kind == "f" else values

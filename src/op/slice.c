@@ -237,13 +237,31 @@ static int assign_shapes(const mxn_shapes *shapes)
     return error != 0 ? error : mxn__shape_output(shapes, 0, in);
 }
 
+static size_t operand_bytes(const mxn_operand *operand)
+{
+    return mxn_shape_size(operand->shape) * mxn_dtype_size(operand->dtype);
+}
+
+// Values of the memory that they are written to, as in a[::-1] = a, are read before anything is
+// written.
+static uint64_t assign_workspace(const mxn_job *job)
+{
+    const mxn_operand *values = &job->inputs[1];
+    bool is_own = values->place.chunk != NULL && values->place.chunk == job->outputs[0].place.chunk;
+    return is_own ? operand_bytes(values) : 0;
+}
+
 static int assign_forward(mxn_job *job)
 {
     const mxn_operand *in = &job->inputs[0], *out = &job->outputs[0];
-    if (out->data != in->data) {
-        memcpy(out->data, in->data, mxn_shape_size(in->shape) * mxn_dtype_size(in->dtype));
+    mxn_operand values = job->inputs[1];
+    if (job->workspace != NULL) {
+        values.data = memcpy(job->workspace, values.data, operand_bytes(&values));
     }
-    return copy_part(job->params, out, &job->inputs[1], true);
+    if (out->data != in->data) {
+        memcpy(out->data, in->data, operand_bytes(in));
+    }
+    return copy_part(job->params, out, &values, true);
 }
 
 // ---- the table ----------------------------------------------------------------------------------
@@ -310,6 +328,7 @@ static const mxn_op_def table[] = {
         .params_bytes = sizeof(slice_params),
         .shapes = assign_shapes,
         .flags = MXN_OP_ANY_TYPE | MXN_OP_INPLACE | MXN_OP_ASSIGNS,
+        .workspace = assign_workspace,
         .forward = assign_forward,
     },
 };

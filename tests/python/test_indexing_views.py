@@ -201,3 +201,25 @@ def test_adding_to_a_part_is_no_write_to_another_array(kind):
             assert "non-differentiable" in str(error)
         else:
             assert x.grad.asnumpy().tolist() == [12, 20, 28]
+
+
+@pytest.mark.parametrize("length", [2, 5, 257])
+def test_values_of_the_memory_that_they_are_written_to_are_read_first(length):
+    values = onp.arange(3 * length).reshape(3, length)
+    a, wanted = np.array(values, dtype="int32"), values.copy()
+    a[:, ::-1] = a
+    assert (a.asnumpy() == values[:, ::-1]).all()
+    a[:, 1:] = a[:, :-1]
+    wanted = values[:, ::-1].copy()
+    wanted[:, 1:] = wanted[:, :-1].copy()
+    assert (a.asnumpy() == wanted).all()
+    b = mx.nd.array(values[0], dtype="int32")
+    b[::-1] = b
+    assert (b.asnumpy() == values[0, ::-1]).all()
+
+
+def test_a_key_of_no_places():
+    a = np.array([1.0, 2.0])
+    assert a[[]].shape == (0,)
+    a[[]] = 7
+    assert a.tolist() == [1.0, 2.0]
