@@ -8,6 +8,7 @@ NAMES = {0: "float32", 1: "float64", 2: "float16", 3: "uint8", 4: "int32", 5: "i
          7: "bool", 8: "int16", 9: "uint16", 10: "uint32", 11: "uint64", 12: "bfloat16"}
 CODES = {name: code for code, name in NAMES.items()}
 BFLOAT16 = CODES["bfloat16"]
+FLOATS = frozenset(code for code, name in NAMES.items() if "float" in name)
 _NUMPY = {code: onp.dtype(name) for code, name in NAMES.items() if code != BFLOAT16}
 
 

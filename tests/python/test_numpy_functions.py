@@ -227,3 +227,18 @@ def test_bounds_of_random_numbers_may_be_arrays():
     assert drawn.mean(axis=0) == pytest.approx([0.5, 15], rel=0.1)
     assert np.random.normal(low, 1).shape == (2,)
     assert np.random.normal(np.array([100.0]), 0.001, size=(3,)).asnumpy() == pytest.approx(100, rel=1e-3)
+
+
+def test_averages_and_norms_of_small_whole_numbers_do_not_wrap():
+    a = np.array([200, 250], dtype="uint8")
+    same(np.linalg.norm(a), onp.linalg.norm(a.asnumpy().astype("float32")))
+    same(np.average(a, weights=np.array([200, 3], dtype="uint8")),
+         onp.average(a.asnumpy(), weights=[200, 3]).astype("float32"))
+    same(np.average(np.array([-6], dtype="int32"), weights=np.array([1], dtype="uint64")), onp.float32(-6))
+
+
+def test_an_axis_that_is_not_there_is_an_error():
+    a = np.array(VALUES)
+    for call in (lambda: np.diff(a, axis=2), lambda: np.diff(a, axis=-3), lambda: np.tensordot(a, a, axes=([2], [0]))):
+        with pytest.raises(ValueError, match="out of range for 2 dimensions"):
+            call()

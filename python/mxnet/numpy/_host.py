@@ -14,7 +14,6 @@ from .._array import BaseArray
 from ..base import _LIB, check_call
 from .creation import array
 
-_FLOATS = frozenset(code for name, code in _types.CODES.items() if "float" in name)
 _NOT_OFFERED = frozenset(("save", "savez", "load", "test", "show_config"))
 # Functions that change their first argument, and how they call it.
 _CHANGED = {"copyto": "dst", "fill_diagonal": "a", "nan_to_num": "x", "place": "arr", "put": "a",
@@ -49,7 +48,7 @@ def _arrays(value: Any) -> list:
 
 
 def _has_floats(value: Any) -> bool:
-    return any(item._type_code in _FLOATS for item in _arrays(value))
+    return any(item._type_code in _types.FLOATS for item in _arrays(value))
 
 
 def _is_wide(arguments: tuple, keywords: Dict[str, Any]) -> bool:

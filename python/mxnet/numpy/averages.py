@@ -3,7 +3,7 @@
 import math
 from typing import Any, Optional, Sequence, Union
 
-from .. import autograd
+from .. import _types, autograd
 from .._registry import invoke
 from .creation import ones_like
 from .multiarray import ndarray
@@ -51,6 +51,11 @@ def std(a: ndarray, axis: Axis = None, dtype: Any = None, out: Any = None, ddof:
     return deviation if out is None else invoke(ndarray, "_copy", deviation, out=out)
 
 
+def real(a: ndarray) -> ndarray:
+    """The array; of whole numbers and truths float32, in which sums and squares do not wrap."""
+    return a if a._type_code in _types.FLOATS else a.astype("float32")
+
+
 def average(a: ndarray, axis: Axis = None, weights: Optional[ndarray] = None, returned: bool = False, *,
             keepdims: bool = False) -> Any:
     """The mean; with `weights`, of a's shape or of that of the axis, each element counts as much.
@@ -60,6 +65,7 @@ def average(a: ndarray, axis: Axis = None, weights: Optional[ndarray] = None, re
         return (mean, ones_like(mean) * (a.size / max(mean.size, 1))) if returned else mean
     if weights.shape != a.shape and isinstance(axis, int):
         weights = weights.reshape((-1,) + (1,) * (a.ndim - 1 - axis % a.ndim))
+    a, weights = real(a), real(weights)
     sums = (ones_like(a) * weights).sum(axis=axis, keepdims=keepdims)
     mean = (a * weights).sum(axis=axis, keepdims=keepdims) / sums
     return (mean, sums) if returned else mean

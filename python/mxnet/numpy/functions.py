@@ -117,6 +117,13 @@ def clip(a: ndarray, a_min: Optional[float], a_max: Optional[float], out: Any = 
                   a_max=float("inf") if a_max is None else float(a_max))
 
 
+def place_of(axis: int, rank: int) -> int:
+    """An axis counted from the first; ValueError if there is no such one."""
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis {axis} is out of range for {rank} dimensions")
+    return axis % rank
+
+
 def shape(a: Any) -> tuple:
     """The size of each dimension."""
     return a.shape

@@ -7,13 +7,14 @@ import numpy as onp
 from .. import numpy as np
 from ._host import host_function
 from ._inputs import taking_arrays
-from .averages import Axis, root
+from .averages import Axis, real, root
 from .multiarray import ndarray
 
 
 def norm(x: ndarray, ord: Any = None,  # pylint: disable=redefined-builtin
          axis: Axis = None, keepdims: bool = False) -> ndarray:
     """The root of the sum of squares; of vectors (1-D, or one axis) also ord 1, inf and -inf."""
+    x = real(x)
     is_vector = isinstance(axis, int) or (axis is None and x.ndim == 1)
     if ord is None or ord == ("fro" if not is_vector else 2):
         return root(np.sum(np.square(x), axis=axis, keepdims=keepdims))

@@ -5,6 +5,7 @@ from typing import Any, Sequence, Tuple, Union
 
 from .._array import BaseArray
 from .._registry import invoke
+from .functions import place_of
 from .multiarray import ndarray
 
 Axes = Union[int, Tuple[Any, Any]]
@@ -18,7 +19,7 @@ def dot(a: Any, b: Any, out: Any = None) -> ndarray:
 
 
 def _summed(axes: Any, rank: int) -> list:
-    return [axis % rank for axis in (axes if isinstance(axes, (list, tuple)) else (axes,))]
+    return [place_of(axis, rank) for axis in (axes if isinstance(axes, (list, tuple)) else (axes,))]
 
 
 def _lengths(array: ndarray, axes: Sequence[int]) -> tuple:

@@ -8,7 +8,7 @@ import numpy as onp
 from .._registry import invoke
 from ._host import host_function, to_host
 from .creation import array, asarray, full
-from .functions import concatenate, take
+from .functions import concatenate, place_of, take
 from .multiarray import ndarray
 
 Widths = Union[int, Sequence[int], Sequence[Sequence[int]]]
@@ -81,15 +81,16 @@ def append(arr: ndarray, values: Any, axis: Optional[int] = None) -> ndarray:
 
 def diff(a: ndarray, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> ndarray:
     """The differences of neighbours along an axis, `n` times; `prepend` and `append` are put around first."""
+    axis = place_of(axis, a.ndim)
     ends = [None if end is None else end if isinstance(end, ndarray) else array(end, a.dtype, ctx=a.ctx)
             for end in (prepend, append)]
     for at, end in enumerate(ends):
         if end is not None and end.ndim == 0:
             ends[at] = invoke(ndarray, "broadcast_to", end.reshape((1,) * a.ndim),
-                              shape=tuple(1 if place == axis % a.ndim else size for place, size in enumerate(a.shape)))
+                              shape=tuple(1 if place == axis else size for place, size in enumerate(a.shape)))
     around = [item for item in (ends[0], a, ends[1]) if item is not None]
     a = concatenate(around, axis) if len(around) > 1 else a
-    before = (slice(None),) * (axis % a.ndim)
+    before = (slice(None),) * axis
     for _ in range(n):
         a = a[before + (slice(1, None),)] - a[before + (slice(None, -1),)]
     return a
