@@ -150,11 +150,13 @@ static int run_call(node_run *run, uint32_t index, uint32_t first_result)
     for (uint32_t i = 0; i < call->params->output_count; i++) {
         prepare_output(run, index, first_result, i);
     }
+    mxn_call_state *state = run->visit->node->state;
     const mxn_invocation in = {.params = call->params,
                                .inputs = run->inputs,
                                .outputs = run->outputs,
                                .requests = run->requests,
                                .likes = run->likes,
+                               .state = state == NULL ? NULL : &state,
                                .scope = run->visit->node->scope,
                                .category = MXN_MEMORY_GRADIENT};
     error = mxn_autograd_invoke(&in);

@@ -193,6 +193,18 @@ int mxn_autograd_record(mxn_params *params, mxn_array *const *inputs, mxn_array 
     return error;
 }
 
+// The node keeps the state of the run, also one it was given.
+static int invoke_keeping_state(const mxn_invocation *invocation, mxn_node *node)
+{
+    mxn_invocation in = *invocation;
+    if (in.state != NULL && *in.state != NULL) {
+        mxn_call_state_retain(*in.state);
+        node->state = *in.state;
+    }
+    in.state = &node->state;
+    return mxn_invoke(&in);
+}
+
 static int invoke_recorded(const mxn_invocation *in)
 {
     mxn_node *node = mxn__node_new(in->params);
@@ -205,7 +217,7 @@ static int invoke_recorded(const mxn_invocation *in)
     for (uint32_t i = 0; i < outputs; i++) {
         node->outputs[i].given = in->outputs[i] != NULL;
     }
-    int error = mxn_invoke(in);
+    int error = invoke_keeping_state(in, node);
     if (error == MXP_OK) {
         error = note_outputs(node, in->inputs, in->outputs);
         for (uint32_t i = 0; error != MXP_OK && i < outputs; i++) {

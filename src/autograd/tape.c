@@ -64,6 +64,8 @@ static mxn_node *let_go(mxn_node *node, mxn_node *dead)
     }
     mxn_array_release(node->gradient);
     node->gradient = NULL;
+    mxn_call_state_release(node->state);
+    node->state = NULL;
     return dead;
 }
 

@@ -43,6 +43,7 @@ struct mxn_node {
     bool cleared;
     mxn_params *params;  // null: a variable, with one output
     mxn_array *gradient;  // of a variable
+    mxn_call_state *state;  // of the run, for the calls of its gradient; a reference, or null
     mxn_node *next;  // on the way to being freed
     size_t bytes;
     mxn_kept *inputs, *outputs;  // params->input_count, params->output_count

@@ -21,7 +21,7 @@ struct mxn_custom_call {
     mxn_custom_task task;  // first: the task is the call
     const mxn_job *job;
     mxn_params *params;  // the job's, with a reference of the call's own
-    mxn_custom_operator *op;  // a reference; null: the parameters tell the function
+    mxn_call_state *state;  // a reference; null: the parameters tell the function
     mxn_completion *completion;
     mxn_thread_mode mode;
     bool numpy;
@@ -38,7 +38,8 @@ struct mxn_custom_call {
 };
 
 // ---- making -----------------------------------------------------------------------------------
-static mxn_custom_call *call_take(const mxn_job *job, const mxn_invocation *in)
+// The job's state goes over: a worker that lets go of it last would call the program.
+static mxn_custom_call *call_take(mxn_job *job, const mxn_invocation *in)
 {
     uint32_t count = mxn_custom_slots(job->params, NULL);
     size_t each = sizeof(mxn_array *) + sizeof(void *) + sizeof(mxn_var *) +
@@ -51,6 +52,8 @@ static mxn_custom_call *call_take(const mxn_job *job, const mxn_invocation *in)
     }
     call->bytes = bytes;
     call->job = job;
+    call->state = job->state;
+    job->state = NULL;
     call->params = in->params;
     mxn_params_retain(in->params);
     call->aliases = (mxn_array **)(call + 1);
@@ -114,8 +117,7 @@ static int add_aliases(mxn_custom_call *call, const mxn_invocation *in)
     return error;
 }
 
-int mxn__custom_call_new(const mxn_job *job, const mxn_invocation *in, mxn_context context,
-                         mxn_custom_call **made)
+int mxn__custom_call_new(mxn_job *job, const mxn_invocation *in, mxn_custom_call **made)
 {
     mxn_custom_call *call = call_take(job, in);
     if (call == NULL) {
@@ -126,10 +128,7 @@ int mxn__custom_call_new(const mxn_job *job, const mxn_invocation *in, mxn_conte
     call->numpy = mxn_numpy_shape_of_thread();
     call->arguments.training = in->training;
     call->scope = in->scope != 0 ? in->scope : mxp_scope_current();
-    int error = mxn_custom_operator_get(job, context, &call->op);
-    if (error == MXP_OK) {
-        error = add_aliases(call, in);
-    }
+    int error = add_aliases(call, in);
     if (error != MXP_OK) {
         mxn__custom_call_free(call);
         return error;
@@ -142,7 +141,7 @@ int mxn__custom_call_new(const mxn_job *job, const mxn_invocation *in, mxn_conte
 static void release(mxn_custom_task *task)
 {
     mxn_custom_call *call = (mxn_custom_call *)task;
-    mxn_custom_operator_release(call->op);
+    mxn_call_state_release(call->state);
     mxn_params_release(call->params);
     mxp__strfree(call->detail);
     mxp__free(call, call->bytes);
@@ -270,7 +269,7 @@ static bool call_recorded(mxn_custom_call *call, const char *prefix)
         name = span_name(prefix);
         token = mxp_span_begin_in(MXP_CLASS_IMPERATIVE, name);
     }
-    bool done = mxn_custom_run(call->params, call->op, &call->arguments);
+    bool done = mxn_custom_run(call->params, call->state, &call->arguments);
     mxp_span_end(name, token);
     return done;
 }

@@ -8,9 +8,8 @@
 
 typedef struct mxn_custom_call mxn_custom_call;
 
-// At the push, when the outputs are there; `job` outlives the call.
-int mxn__custom_call_new(const mxn_job *job, const mxn_invocation *in, mxn_context context,
-                         mxn_custom_call **call);
+// At the push, when the outputs are there; `job` outlives the call, which takes its state over.
+int mxn__custom_call_new(mxn_job *job, const mxn_invocation *in, mxn_custom_call **call);
 void mxn__custom_call_free(mxn_custom_call *call);  // null does nothing
 
 // Inside the operation, which it completes when all the function has pushed on its arrays is over.

@@ -36,6 +36,7 @@ static void call_free(void *argument)
 {
     call *c = argument;
     mxn__custom_call_free(c->custom);
+    mxn_call_state_release(c->job.state);
     mxn_params_release((mxn_params *)c->job.params);
     mxn__call_give(c, c->bytes);
 }
@@ -244,6 +245,34 @@ static int add_resources(call *c)
     return error;
 }
 
+// The state that is given, or a new one, which whoever has asked for it shares.
+static int take_state(call *c, const mxn_invocation *in)
+{
+    mxn_call_state *given = in->state == NULL ? NULL : *in->state;
+    if (given != NULL) {
+        mxn_call_state_retain(given);
+        c->job.state = given;
+        return MXP_OK;
+    }
+    int error = mxn_job_state(&c->job, c->context, &c->job.state);
+    if (error == MXP_OK && in->state != NULL) {
+        mxn_call_state_retain(c->job.state);
+        *in->state = c->job.state;
+    }
+    return error;
+}
+
+static int add_needs(call *c, const mxn_invocation *in)
+{
+    uint32_t flags = in->params->op->flags;
+    int error = (flags & MXN_OP_STATE) != 0 ? take_state(c, in) : MXP_OK;
+    if (error != MXP_OK) {
+        return error;
+    }
+    return (flags & MXN_OP_CALLBACK) != 0 ? mxn__custom_call_new(&c->job, in, &c->custom)
+                                          : add_resources(c);
+}
+
 static void describe(const call *c, mxn_work *work)
 {
     if (mxp_enabled(MXP_CLASS_IMPERATIVE)) {
@@ -258,9 +287,7 @@ static int push(call *c, const mxn_invocation *in)
     const mxn_op *op = in->params->op;
     c->job.training = in->training;
     add_operands(c, in);
-    bool custom = (op->flags & MXN_OP_CALLBACK) != 0;
-    int error =
-        custom ? mxn__custom_call_new(&c->job, in, c->context, &c->custom) : add_resources(c);
+    int error = add_needs(c, in);
     if (error != MXP_OK) {
         call_free(c);
         return error;
@@ -280,7 +307,7 @@ static int push(call *c, const mxn_invocation *in)
                      .scope = in->scope,
                      .push_ticks = in->push_ticks};
     work.flags |= (op->flags & MXN_OP_PARALLEL) != 0 ? MXN_WORK_PARALLEL : 0;
-    if (custom) {
+    if (c->custom != NULL) {
         work.function.async = start_custom;
         work.form = MXN_ASYNC_FUNCTION;
         work.property = MXN_ASYNC;

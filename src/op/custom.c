@@ -153,7 +153,7 @@ static int ask_operator(const mxn_job *job, mxn_context context, const mxn_shape
     return 0;
 }
 
-static int operator_new(const mxn_job *job, mxn_context context, mxn_custom_operator **op)
+static int make_operator(const mxn_job *job, mxn_context context, mxn_call_state **state)
 {
     uint32_t inputs = job->params->input_count;
     mxn_callback_list made = {0};
@@ -165,40 +165,7 @@ static int operator_new(const mxn_job *job, mxn_context context, mxn_custom_oper
     }
     error = error != 0 ? error : ask_operator(job, context, &lists, &made);
     mxn__shape_lists_fini(&lists);
-    return error != 0 ? error : mxn__custom_operator_new(&made, op);
-}
-
-static int next_operator(const mxn_job *job, mxn_context context, mxn_custom_operator **op)
-{
-    mxn_custom *custom = custom_of(job->params);
-    int error = operator_new(job, context, op);
-    if (error != 0) {
-        return error;
-    }
-    __atomic_fetch_add(&(*op)->refs, 1u, __ATOMIC_RELAXED);
-    mxp__lock(&custom->lock);
-    mxn_custom_operator *before = custom->current;
-    custom->current = *op;
-    mxp__unlock(&custom->lock);
-    mxn_custom_operator_release(before);
-    return 0;
-}
-
-int mxn_custom_operator_get(const mxn_job *job, mxn_context context, mxn_custom_operator **op)
-{
-    *op = NULL;
-    mxn_custom *custom = custom_of(job->params);
-    int variant = job->params->op->def->variant;
-    if (variant == FORWARD) {
-        return next_operator(job, context, op);
-    }
-    if (variant == BACKWARD) {
-        mxp__lock(&custom->lock);
-        *op = custom->current;
-        __atomic_fetch_add(&(*op)->refs, 1u, __ATOMIC_RELAXED);
-        mxp__unlock(&custom->lock);
-    }
-    return 0;
+    return error != 0 ? error : mxn__custom_operator_new(&made, state);
 }
 
 static bool call_operator(const mxn_custom_operator *op, bool backward,
@@ -220,11 +187,13 @@ static bool call_function(const mxn_custom *custom, const mxn_custom_arguments *
                                         in->requests, in->training, state) != 0;
 }
 
-bool mxn_custom_run(const mxn_params *params, mxn_custom_operator *op,
+bool mxn_custom_run(const mxn_params *params, const mxn_call_state *state,
                     const mxn_custom_arguments *arguments)
 {
-    return op == NULL ? call_function(custom_of(params), arguments)
-                      : call_operator(op, params->op->def->variant == BACKWARD, arguments);
+    int variant = params->op->def->variant;
+    return variant == FUNCTION_BACKWARD
+               ? call_function(custom_of(params), arguments)
+               : call_operator((const mxn_custom_operator *)state, variant == BACKWARD, arguments);
 }
 
 // ---- the family -------------------------------------------------------------------------------
@@ -253,12 +222,13 @@ static const mxn_op_def table[] = {
         .aliases = "_npi_Custom",
         .description = "Runs an operator registered by the program.",
         .inputs = "data[]",
-        .flags = MXN_OP_CALLBACK | MXN_OP_ADDS,
+        .flags = MXN_OP_CALLBACK | MXN_OP_STATE | MXN_OP_ADDS,
         .variant = FORWARD,
         .make = mxn__custom_make,
         .inputs_of = forward_inputs,
         .outputs_of = forward_outputs,
         .mutates_of = is_state,
+        .make_state = make_operator,
         .shapes = mxn__custom_shapes,
         .types = mxn__custom_types,
         .gradient_of = gradient_of,
@@ -267,7 +237,7 @@ static const mxn_op_def table[] = {
     {
         .name = "_backward_Custom",
         .description = "Runs the backward of an operator registered by the program.",
-        .flags = MXN_OP_CALLBACK | MXN_OP_ADDS | MXN_OP_BACKWARD | MXN_OP_SILENT,
+        .flags = MXN_OP_CALLBACK | MXN_OP_STATE | MXN_OP_ADDS | MXN_OP_BACKWARD | MXN_OP_SILENT,
         .variant = BACKWARD,
         .make = refuse,
         .inputs_of = backward_inputs,

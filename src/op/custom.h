@@ -6,7 +6,7 @@
 //
 //   a creator     registered under a name; makes, from parameters, a
 //   property      lists, inference; one for each mxn_params; makes, from shapes and types, an
-//   operator      forward and backward; one for each forward, which its backward takes over
+//   operator      forward and backward; the state of one forward, which its backward is given
 //
 // All of them are tables of callbacks that return 0 for failure. Each table's delete is called
 // once, by whoever lets go of it last.
@@ -33,8 +33,6 @@ int mxn_custom_function(uint32_t inputs, uint32_t outputs, const mxn_callback_li
                         mxn_params **params);
 
 // ---- running one ------------------------------------------------------------------------------
-typedef struct mxn_custom_operator mxn_custom_operator;
-
 // One array the function is given.
 typedef struct mxn_custom_slot {
     int32_t operand;  // among inputs and, behind them, outputs; -1: an empty array
@@ -48,10 +46,6 @@ uint32_t mxn_custom_slots(const mxn_params *params, mxn_custom_slot *slots);
 // Lives as long as `params`.
 const char *mxn_custom_prefix(const mxn_params *params);
 
-// The operator to call, with a reference: a forward has a new one made.
-int mxn_custom_operator_get(const mxn_job *job, mxn_context context, mxn_custom_operator **op);
-void mxn_custom_operator_release(mxn_custom_operator *op);  // null does nothing
-
 // What the function is given, in the order of the slots. The arrays are the function's from then
 // on.
 typedef struct mxn_custom_arguments {
@@ -62,8 +56,9 @@ typedef struct mxn_custom_arguments {
     bool training;
 } mxn_custom_arguments;
 
-// Calls the function. False: it has failed, and said nothing about it here.
-bool mxn_custom_run(const mxn_params *params, mxn_custom_operator *op,
+// Calls the function. `state`: the run's, null of a function. False: it has failed, and said
+// nothing about it here.
+bool mxn_custom_run(const mxn_params *params, const mxn_call_state *state,
                     const mxn_custom_arguments *arguments);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/lock.h"
 #include "base/strbuf.h"
 
 // ---- tables of callbacks ----------------------------------------------------------------------
@@ -270,7 +271,6 @@ static int custom_new(const char *name, const mxn_callback_list *callbacks, int 
     *custom = (mxn_custom){.refs = 1,
                            .delete_index = delete_index,
                            .callbacks = copy,
-                           .lock = MXP__LOCK_INIT,
                            .name = mxp__strdup(name),
                            .backward_prefix = joined("_backward_", name)};
     *made = custom;
@@ -284,7 +284,6 @@ static void custom_drop(mxn_custom *custom)
     if (custom == NULL || __atomic_sub_fetch(&custom->refs, 1u, __ATOMIC_ACQ_REL) != 0) {
         return;
     }
-    mxn_custom_operator_release(custom->current);
     call_delete(&custom->callbacks, custom->delete_index);
     free_callbacks(&custom->callbacks);
     mxp__free(custom->needs, custom->need_count * sizeof(int));
@@ -358,7 +357,15 @@ void mxn__custom_release(void *values)
 }
 
 // ---- operators --------------------------------------------------------------------------------
-int mxn__custom_operator_new(const mxn_callback_list *callbacks, mxn_custom_operator **op)
+static void operator_destroy(mxn_call_state *state)
+{
+    mxn_custom_operator *op = (mxn_custom_operator *)state;
+    call_delete(&op->callbacks, MXN__OPERATOR_DELETE);
+    free_callbacks(&op->callbacks);
+    mxp__free(op, sizeof *op);
+}
+
+int mxn__custom_operator_new(const mxn_callback_list *callbacks, mxn_call_state **state)
 {
     mxn_custom_operator *made = mxp__alloc(sizeof *made);
     int error = made == NULL ? mxp__fail_memory("a custom operator")
@@ -368,16 +375,7 @@ int mxn__custom_operator_new(const mxn_callback_list *callbacks, mxn_custom_oper
         call_delete(callbacks, MXN__OPERATOR_DELETE);
         return error;
     }
-    made->refs = 1;
-    *op = made;
+    made->state = (mxn_call_state){.refs = 1, .destroy = operator_destroy};
+    *state = &made->state;
     return 0;
-}
-
-void mxn_custom_operator_release(mxn_custom_operator *op)
-{
-    if (op != NULL && __atomic_sub_fetch(&op->refs, 1u, __ATOMIC_ACQ_REL) == 0) {
-        call_delete(&op->callbacks, MXN__OPERATOR_DELETE);
-        free_callbacks(&op->callbacks);
-        mxp__free(op, sizeof *op);
-    }
 }

@@ -3,7 +3,6 @@
 #ifndef MXN_OP_CUSTOM_PROPERTY_H
 #define MXN_OP_CUSTOM_PROPERTY_H
 
-#include "base/lock.h"
 #include "op/custom.h"
 #include "op/define.h"
 
@@ -24,18 +23,17 @@ enum {
     MXN__FUNCTION_DELETE = 1
 };
 
-struct mxn_custom_operator {
-    uint32_t refs;  // atomic
+// The state of a run: the program's operator.
+typedef struct mxn_custom_operator {
+    mxn_call_state state;  // first: the state is the operator
     mxn_callback_list callbacks;  // a copy
-};
+} mxn_custom_operator;
 
 typedef struct mxn_custom {
     uint32_t refs;  // atomic: structs of parameters
     uint32_t arguments, outputs, states;
     int delete_index;
     mxn_callback_list callbacks;  // a copy; of a function its own
-    mxp_lock lock;
-    mxn_custom_operator *current;  // under the lock: of the latest forward
     char *name, *backward_prefix;
     int *needs;  // positions in (output gradients, arguments, outputs) that backward takes
     uint32_t need_count;
@@ -60,7 +58,7 @@ int mxn__custom_of_function(uint32_t inputs, uint32_t outputs, const mxn_callbac
                             mxn_custom **custom);
 
 // With one reference; owns `callbacks`, also on failure.
-int mxn__custom_operator_new(const mxn_callback_list *callbacks, mxn_custom_operator **op);
+int mxn__custom_operator_new(const mxn_callback_list *callbacks, mxn_call_state **state);
 
 // A callback of the table by position, null if it has none, and its context.
 typedef void (*mxn_any_function)(void);

@@ -171,6 +171,8 @@ typedef struct mxn_op_def {
                 const char *const *values);
     void (*share)(void *values);
     void (*release)(void *values);
+    // With MXN_OP_STATE: makes the state of a run; null: it is that of the forward.
+    int (*make_state)(const mxn_job *job, mxn_context context, mxn_call_state **state);
     mxn_infer_shapes shapes;  // null: all alike
     mxn_infer_types types;  // null: all alike
     const mxn_gradient_step *gradient;  // null: none, unless gradient_of tells

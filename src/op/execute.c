@@ -97,6 +97,14 @@ static uint64_t space_bytes(const mxn_job *job, uint64_t workspace_bytes)
     return space.used;
 }
 
+int mxn_job_state(const mxn_job *job, mxn_context context, mxn_call_state **state)
+{
+    const mxn_op *op = job->params->op;
+    return op->def->make_state != NULL
+               ? op->def->make_state(job, context, state)
+               : mxp__fail(MXP_ENOTSUP, "Operator %s needs the state of a forward", op->name);
+}
+
 uint32_t mxn_job_needs(const mxn_job *job)
 {
     const mxn_op *op = job->params->op;

@@ -33,7 +33,8 @@ enum {
     MXN_OP_RANDOM = 1 << 6,  // draws random numbers
     MXN_OP_NOT_EAGER = 1 << 7,  // only the graph knows how to run it
     MXN_OP_CALLBACK = 1 << 8,  // a function of the program computes it: op/custom.h
-    MXN_OP_ASSIGNS = 1 << 9  // the others go to a part of input 0
+    MXN_OP_ASSIGNS = 1 << 9,  // the others go to a part of input 0
+    MXN_OP_STATE = 1 << 10  // its runs have a state: mxn_call_state
 };
 
 // Read-only. Sorted by name, so pointers compare as names do.
@@ -120,6 +121,25 @@ typedef struct mxn_operand {
     uint32_t request;  // of an output
 } mxn_operand;
 
+// What one run of an operator leaves for its backward beside arrays. The invocation of a forward
+// makes it, the recorded graph keeps it with the run's node, and the calls of the run's gradient
+// are given it: two runs never share one, whatever they have in common.
+typedef struct mxn_call_state {
+    uint32_t refs;  // atomic
+    void (*destroy)(struct mxn_call_state *state);  // once, by whoever lets go of it last
+} mxn_call_state;
+
+static inline void mxn_call_state_retain(mxn_call_state *state)
+{
+    __atomic_fetch_add(&state->refs, 1u, __ATOMIC_RELAXED);
+}
+static inline void mxn_call_state_release(mxn_call_state *state)  // null does nothing
+{
+    if (state != NULL && __atomic_sub_fetch(&state->refs, 1u, __ATOMIC_ACQ_REL) == 0) {
+        state->destroy(state);
+    }
+}
+
 enum { MXN_NEEDS_SPACE = 1, MXN_NEEDS_RANDOM = 2 };
 
 // The caller owns everything, keeps it until the operation is over and holds a reference on params.
@@ -128,6 +148,7 @@ typedef struct mxn_job {
     mxn_operand *inputs, *outputs;  // params->input_count, params->output_count
     mxn_space *space;  // as mxn_job_needs says
     mxn_random *random;  // from mxn_random_get_parallel
+    mxn_call_state *state;  // of an operator with MXN_OP_STATE
     bool training;
     bool parallel;  // from here on set by mxn_job_execute
     void *workspace;  // null if the operator wants none
@@ -138,6 +159,8 @@ typedef struct mxn_job {
 // space.
 uint32_t mxn_job_needs(const mxn_job *job);
 void mxn_job_cost(const mxn_job *job, float *flops, float *bytes);  // estimates
+// Makes the state of a run whose operands are there, with one reference.
+int mxn_job_state(const mxn_job *job, mxn_context context, mxn_call_state **state);
 // Inside the operation.
 int mxn_job_execute(mxn_job *job, const mxn_run *run);
 
