@@ -72,6 +72,12 @@ static int gradient_of_output(const node_run *run, uint32_t index, mxn_array **a
     return error;
 }
 
+static int take_kept(const mxn_node *node, const mxn_kept *kept, mxn_array **array)
+{
+    *array = kept->array;
+    return mxn__kept_check(node, kept);
+}
+
 static int take_inputs(node_run *run, const mxn_gradient_call *call)
 {
     const mxn_node *node = run->visit->node;
@@ -83,10 +89,10 @@ static int take_inputs(node_run *run, const mxn_gradient_call *call)
             error = gradient_of_output(run, index, &run->inputs[i]);
             break;
         case MXN_FROM_INPUT:
-            run->inputs[i] = node->inputs[index].array;
+            error = take_kept(node, &node->inputs[index], &run->inputs[i]);
             break;
         case MXN_FROM_OUTPUT:
-            run->inputs[i] = node->outputs[index].array;
+            error = take_kept(node, &node->outputs[index], &run->inputs[i]);
             break;
         default:
             run->inputs[i] = run->results[index];

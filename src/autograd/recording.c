@@ -121,13 +121,9 @@ static bool depends(const mxn_params *params, mxn_array *const *inputs)
     return false;
 }
 
-static int keep(mxn_kept *kept, mxn_array *array)
-{
-    return kept->array != NULL ? MXP_OK : mxn_array_detach(array, &kept->array);
-}
-
-// Keeps the values that the gradient takes. An operator without one is found out by backward.
-static int keep_values(mxn_node *node, mxn_array *const *inputs, mxn_array *const *outputs)
+// Keeps those operands of one kind that the gradient takes. An operator without one is found out by
+// backward.
+static int keep_operands(mxn_node *node, uint32_t kind, mxn_kept *kept, mxn_array *const *arrays)
 {
     const mxn_gradient *gradient = NULL;
     int error = mxn_params_gradient(node->params, &gradient);
@@ -138,32 +134,32 @@ static int keep_values(mxn_node *node, mxn_array *const *inputs, mxn_array *cons
         const mxn_gradient_call *call = &gradient->calls[i];
         for (uint32_t j = 0; error == MXP_OK && j < call->params->input_count; j++) {
             uint32_t index = call->takes[j].index;
-            if (call->takes[j].kind == MXN_FROM_INPUT) {
-                error = keep(&node->inputs[index], inputs[index]);
-            } else if (call->takes[j].kind == MXN_FROM_OUTPUT) {
-                error = keep(&node->outputs[index], outputs[index]);
+            if (call->takes[j].kind == kind && kept[index].array == NULL) {
+                error = mxn__kept_values(&kept[index], arrays[index]);
             }
         }
     }
     return error;
 }
 
-// What the node must know before the operator runs: it may write over its inputs' notes.
-static void note_inputs(mxn_node *node, mxn_array *const *inputs)
+// What the node must know before the operator runs: it may write over its inputs, and their notes.
+static int note_inputs(mxn_node *node, mxn_array *const *inputs)
 {
     for (uint32_t i = 0; i < node->params->input_count; i++) {
         mxn__kept_describe(&node->inputs[i], inputs[i]);
+        node->inputs[i].written = mxn_params_mutates(node->params, i);
         mxn_entry from = mxn__entry_of(inputs[i]);
         if (from.node != NULL) {
             mxn__node_retain(from.node);
             node->inputs[i].from = from;
         }
     }
+    return keep_operands(node, MXN_FROM_INPUT, node->inputs, inputs);
 }
 
-static int note_outputs(mxn_node *node, mxn_array *const *inputs, mxn_array *const *outputs)
+static int note_outputs(mxn_node *node, mxn_array *const *outputs)
 {
-    int error = keep_values(node, inputs, outputs);
+    int error = keep_operands(node, MXN_FROM_OUTPUT, node->outputs, outputs);
     for (uint32_t i = 0; error == MXP_OK && i < node->params->output_count; i++) {
         if (outputs[i] != NULL) {
             mxn__kept_describe(&node->outputs[i], outputs[i]);
@@ -187,8 +183,10 @@ int mxn_autograd_record(mxn_params *params, mxn_array *const *inputs, mxn_array 
         return MXP_ENOMEM;
     }
     node->scope = mxp_scope_current();
-    note_inputs(node, inputs);
-    error = note_outputs(node, inputs, outputs);
+    error = note_inputs(node, inputs);
+    if (error == MXP_OK) {
+        error = note_outputs(node, outputs);
+    }
     mxn__node_release(node);
     return error;
 }
@@ -213,13 +211,15 @@ static int invoke_recorded(const mxn_invocation *in)
     }
     uint32_t outputs = in->params->output_count;
     node->scope = in->scope != 0 ? in->scope : mxp_scope_current();
-    note_inputs(node, in->inputs);
+    int error = note_inputs(node, in->inputs);
     for (uint32_t i = 0; i < outputs; i++) {
         node->outputs[i].given = in->outputs[i] != NULL;
     }
-    int error = invoke_keeping_state(in, node);
     if (error == MXP_OK) {
-        error = note_outputs(node, in->inputs, in->outputs);
+        error = invoke_keeping_state(in, node);
+    }
+    if (error == MXP_OK) {
+        error = note_outputs(node, in->outputs);
         for (uint32_t i = 0; error != MXP_OK && i < outputs; i++) {
             if (!node->outputs[i].given) {
                 mxn_array_release(in->outputs[i]);

@@ -32,6 +32,8 @@ typedef struct mxn_kept {
     mxn_context context;
     int32_t dtype;
     bool given;  // of an output, while the operator is invoked: by the caller
+    bool written;  // of an input that the operator writes: its values are meant to move on
+    mxn_values values;  // of `array` when they were kept
 } mxn_kept;
 
 struct mxn_node {
@@ -64,6 +66,11 @@ void mxn__node_clear(mxn_node *node);
 
 // Fills in an operand but for the array.
 void mxn__kept_describe(mxn_kept *kept, const mxn_array *array);
+
+// Keeps an operand's values.
+int mxn__kept_values(mxn_kept *kept, mxn_array *array);
+// Whether the values that were kept are still there. MXP_ESTATE names operator and operand.
+int mxn__kept_check(const mxn_node *node, const mxn_kept *kept);
 
 // Where an array comes from; node null if from no graph, or from one that was cleared.
 mxn_entry mxn__entry_of(const mxn_array *array);

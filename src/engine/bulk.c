@@ -19,6 +19,16 @@ bool mxn__bulk_takes(const mxn_work *work)
 
 // ---- collecting -------------------------------------------------------------------------------
 
+// A write of a member counts as pushed at once; when the bulk takes its tickets, those count.
+static void count_writes(const mxn_operation *op, int32_t change)
+{
+    for (uint32_t i = 0; i < op->count; i++) {
+        if (mxn__use_writes(&op->uses[i])) {
+            mxn__var_count_write(mxn__use_var(&op->uses[i]), change);
+        }
+    }
+}
+
 static int hold_uses(const mxn_operation *op)
 {
     mxn__spin_lock(&mxn__engine.push_lock);
@@ -27,6 +37,7 @@ static int hold_uses(const mxn_operation *op)
         for (uint32_t i = 0; i < op->count; i++) {
             mxn__use_var(&op->uses[i])->held++;
         }
+        count_writes(op, 1);
         mxn__engine.pushed++;
     }
     mxn__spin_unlock(&mxn__engine.push_lock);
@@ -125,6 +136,7 @@ static void publish_locked(mxn_operation *op, mxn_operation *members, mxn_operat
         *mxn__operation_extra(op) = (mxn_operation_extra){.is.members = members};
     }
     mxn__operation_publish_locked(op);
+    count_writes(op, -1);
     for (mxn_operation *member = members; member != NULL; member = member->next) {
         if (member != op) {
             member->id = mxn__operation_id_locked();
@@ -185,6 +197,7 @@ static void drop_member(mxn_thread *self, mxn_operation *member)
 {
     mxn__spin_lock(&mxn__engine.push_lock);
     mxn_operation *deferred = unhold_locked(member, NULL);
+    count_writes(member, -1);
     mxn__engine.pushed--;
     mxn__spin_unlock(&mxn__engine.push_lock);
     mxn__operation_drop(self, member);

@@ -110,6 +110,8 @@ void mxn_vars_dedupe(mxn_var **reads, uint32_t *read_count, mxn_var **writes,
 mxn_var *mxn_var_new(void);  // null with the detail set
 uint32_t mxn_var_id(const mxn_var *var);  // what records call it: 31 bits, never 0
 uint64_t mxn_var_version(const mxn_var *var);  // writes completed so far
+// Writes pushed so far, those in the calling thread's bulk too; counted from anywhere, modulo 2^32.
+uint32_t mxn_var_pushed_version(const mxn_var *var);
 
 // Schedules `release(argument)` (may be null) and the end of the variable behind everything pushed
 // so far, as operation "DeleteVariable". The variable must not be used afterwards. Never fails: if

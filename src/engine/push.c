@@ -198,6 +198,7 @@ int mxn__uses_renew(mxn_thread *self, const mxn_operation *op)
                 .function.sync = add_renewal, .argument = var, .writes = &var, .write_count = 1};
             mxn_operation *renewal = mxn__operation_make(self, &work, MXN__OP_DELETE, op->queue);
             code = renewal != NULL ? mxn__operation_push(self, renewal, 0) : MXP_ENOMEM;
+            mxn__var_count_write(var, code == MXP_OK ? -1 : 0);
         }
     }
     return code;

@@ -59,6 +59,12 @@ uint64_t mxn_var_version(const mxn_var *var)
     return writes - __atomic_load_n(&var->renewals, __ATOMIC_RELAXED);
 }
 
+uint32_t mxn_var_pushed_version(const mxn_var *var)
+{
+    uint64_t writes = __atomic_load_n(&var->issued, __ATOMIC_RELAXED) >> 32;
+    return (uint32_t)writes + __atomic_load_n(&var->uncounted, __ATOMIC_RELAXED);
+}
+
 void mxn_vars_dedupe(mxn_var **reads, uint32_t *read_count, mxn_var **writes, uint32_t *write_count)
 {
     uint32_t kept_writes = 0, kept_reads = 0;

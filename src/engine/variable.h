@@ -45,6 +45,7 @@ struct mxn_var {
     mxn_operation *deferred;  // its deletion, while bulks not yet pushed hold it
     uint32_t mark_index;
     uint32_t held;  // members of bulks not yet pushed that use it
+    uint32_t uncounted;  // atomic: see mxn__var_count_write
     uint64_t renewals;  // writes that only started counting again
     uint16_t owner;  // thread whose block it is
     uint8_t block_class;
@@ -120,6 +121,13 @@ static inline bool mxn__var_pending(const mxn_var *var)
 {
     uint64_t issued = __atomic_load_n(&var->issued, __ATOMIC_RELAXED);
     return issued != (__atomic_load_n(&var->done, __ATOMIC_ACQUIRE) & ~MXN__DONE_WAIT);
+}
+
+// Corrects what mxn_var_pushed_version takes from the tickets: by +1 for a write whose ticket comes
+// later, by -1 when it comes and for a write that changes nothing.
+static inline void mxn__var_count_write(mxn_var *var, int32_t change)
+{
+    __atomic_fetch_add(&var->uncounted, (uint32_t)change, __ATOMIC_RELAXED);
 }
 
 // Gives the memory back. Nothing uses it any more.

@@ -122,6 +122,7 @@ int mxn_var_wait_write(mxn_var *var)
             if (code != MXP_OK) {
                 return code;
             }
+            mxn__var_count_write(var, -1);
         }
     }
     return mxn_var_wait(var);

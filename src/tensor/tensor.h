@@ -158,6 +158,23 @@ static inline uint32_t mxn_chunk_host_writes(const mxn_chunk *chunk)
 {
     return __atomic_load_n(&chunk->host_writes, __ATOMIC_RELAXED);
 }
+// Which values an array has once everything pushed so far is over. Any write to its memory changes
+// it, also of another part; what the program writes to an address it has does not.
+typedef struct mxn_values {
+    uint32_t writes, host_writes;
+} mxn_values;
+
+static inline mxn_values mxn_array_values(const mxn_array *array)  // of an array that is not none
+{
+    return (mxn_values){mxn_var_pushed_version(array->chunk->var),
+                        mxn_chunk_host_writes(array->chunk)};
+}
+static inline bool mxn_array_has_values(const mxn_array *array, mxn_values values)
+{
+    mxn_values now = mxn_array_values(array);
+    bool exposed = now.host_writes == MXN_HOST_WRITES_ANY;
+    return now.writes == values.writes && (exposed || now.host_writes == values.host_writes);
+}
 // mxn_array_data for the program, which may write there whenever it likes.
 int mxn_array_data_exposed(const mxn_array *array, void **data);
 

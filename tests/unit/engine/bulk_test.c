@@ -57,6 +57,21 @@ static void a_full_bulk_is_pushed(void **state)
     mxn_wait_all();
 }
 
+static void a_pushed_version_counts_the_writes_of_members(void **state)
+{
+    (void)state;
+    mxn_var *var = mxn_var_new();
+    for (uint32_t i = 1; i <= 6; i++) {  // the fourth pushes a bulk: one write of the variable
+        engine_push(engine_do_nothing, NULL, NULL, var);
+        engine_push(engine_do_nothing, NULL, var, NULL);
+        assert_int_equal(mxn_var_pushed_version(var), i);
+    }
+    assert_int_equal(mxn_var_wait(var), 0);
+    assert_int_equal(mxn_var_pushed_version(var), 6);
+    mxn_var_delete(var, NULL, NULL, 0);
+    mxn_wait_all();
+}
+
 static void what_does_not_fit_pushes_first(void **state)
 {
     (void)state;
@@ -291,6 +306,7 @@ int main(void)
     fake_alloc_install();
     const struct CMUnitTest tests[] = {
         BULK_TEST(a_full_bulk_is_pushed),
+        BULK_TEST(a_pushed_version_counts_the_writes_of_members),
         BULK_TEST(what_does_not_fit_pushes_first),
         BULK_TEST(smaller_size_pushes_what_is_there),
         BULK_TEST(members_depend_on_each_other_only_where_they_do),

@@ -45,6 +45,21 @@ static void a_version_counts_completed_writes(void **state)
     mxn_var_delete(var, NULL, NULL, 0);
 }
 
+static void a_pushed_version_counts_writes_and_not_waits(void **state)
+{
+    (void)state;
+    mxn_var *var = mxn_var_new();
+    engine_gate gate = {.open = mxn_engine_is_naive()};
+    engine_push(engine_gate_function, &gate, NULL, var);
+    engine_push(engine_do_nothing, NULL, var, NULL);
+    assert_int_equal(mxn_var_pushed_version(var), 1);
+    engine_gate_open(&gate);
+    assert_int_equal(mxn_var_wait_write(var), 0);
+    assert_int_equal(mxn_var_wait(var), 0);
+    assert_int_equal(mxn_var_pushed_version(var), 1);
+    mxn_var_delete(var, NULL, NULL, 0);
+}
+
 static int pool_gate(const mxn_run *run, void *argument)
 {
     return engine_gate_function(run, argument);
@@ -347,6 +362,7 @@ static int use_naive(void **state)
 #define PUSH_TESTS(setup)                                                              \
     cmocka_unit_test_setup(write_then_read_in_order, setup),                           \
         cmocka_unit_test_setup(a_version_counts_completed_writes, setup),              \
+        cmocka_unit_test_setup(a_pushed_version_counts_writes_and_not_waits, setup),   \
         cmocka_unit_test_setup(the_deleter_runs_once_in_every_case, setup),            \
         cmocka_unit_test_setup(bad_work_is_refused_with_words, setup),                 \
         cmocka_unit_test_setup(a_deleted_variable_is_refused, setup),                  \
