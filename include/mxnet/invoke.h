@@ -26,6 +26,11 @@ MXNET_DLL int MXEngineSetInterrupt(int (*wanted)(void), uintptr_t thread);
 // Operations that have not begun complete without running from now on, as after MXNotifyShutdown.
 MXNET_DLL int MXEngineDropPending(void);
 
+// MXAutogradMarkVariables of one array, but an array that recorded operators have made stays in
+// their graph: backward writes its gradient and goes on to what it was made of. Recorded as
+// MXAutogradMarkVariables.
+MXNET_DLL int MXAutogradAttachGradient(NDArrayHandle handle, mx_uint req, NDArrayHandle gradient);
+
 // What the memory of an array is called in the table of allocations and among the owners, beside
 // the scope in which the array was made; "unknown" otherwise. -1 once it has memory, so the array
 // is made with `delay_alloc`.

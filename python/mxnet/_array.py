@@ -237,9 +237,12 @@ class BaseArray(core.Array):
         if stype not in (None, "default"):
             raise ValueError(f"gradients of storage type '{stype}' do not exist; valid is: default")
         gradient = invoke(type(self), "zeros_like", self)
+        self._mark(GRAD_REQ[grad_req], gradient)
+
+    def _mark(self, request: int, gradient: "BaseArray") -> None:
+        """Makes it a variable, whatever it was made of."""
         check_call(_LIB.MXAutogradMarkVariables(
-            1, c_handle_array([self]), (ctypes.c_uint * 1)(GRAD_REQ[grad_req]),
-            c_handle_array([gradient])))
+            1, c_handle_array([self]), (ctypes.c_uint * 1)(request), c_handle_array([gradient])))
 
     def drop_grad(self) -> None:
         """Takes the gradient away again."""

@@ -25,8 +25,11 @@ bool mxn_autograd_training_set(bool on);
 // Makes `array` a variable whose gradient goes to `gradient` as `request` says (MXN_NULL,
 // MXN_WRITE, MXN_ADD), whatever it was before. MXP_EINVAL: shapes or types differ.
 int mxn_autograd_mark(mxn_array *array, uint32_t request, mxn_array *gradient);
-// The gradient's array without a reference of its own; null if there is none.
-mxn_array *mxn_autograd_gradient(const mxn_array *array);
+// The same, but an array of a graph stays what it is: its gradient is written on the way of a
+// backward. When that graph is forgotten, the array is a variable.
+int mxn_autograd_attach(mxn_array *array, uint32_t request, mxn_array *gradient);
+// A new view of the gradient's memory, in no graph; null if there is none.
+int mxn_autograd_gradient(const mxn_array *array, mxn_array **gradient);
 // Whether backward has written the variable's gradient since the mark was last set.
 bool mxn_autograd_fresh(const mxn_array *array);
 int mxn_autograd_fresh_set(mxn_array *array, bool fresh);  // MXP_EINVAL: it is no variable

@@ -13,49 +13,79 @@
 #include "imperative/thread_mode.h"
 
 // ---- variables --------------------------------------------------------------------------------
-static int give_result(mxn_visit *visit)
+// What the request asks for: a reference on the gradient, or zeros.
+static int give_result(mxn_visit *visit, uint32_t index, mxn_array **result)
 {
-    mxn_pending *pending = &visit->pending[0];
+    mxn_pending *pending = &visit->pending[index];
     int error = mxn__plan_settle(pending, 0);
     if (error == MXP_OK && pending->count == 0) {
-        return mxn__plan_zeros(&visit->node->outputs[0], 0, visit->result);
+        return mxn__plan_zeros(&visit->node->outputs[index], 0, result);
     }
     if (error == MXP_OK) {
-        *visit->result = pending->items[0];
-        pending->items[0] = NULL;
+        *result = pending->items[0];
+        mxn_array_retain(*result);
     }
     return error;
 }
 
-static int write_gradient(mxn_visit *visit)
+static int give_results(const mxn_plan *plan, mxn_visit *visit)
 {
-    mxn_node *node = visit->node;
-    mxn_pending *pending = &visit->pending[0];
-    mxn_array *target = node->gradient;
-    __atomic_store_n(&node->fresh, true, __ATOMIC_RELAXED);
+    const mxn_backward_request *request = plan->request;
+    const uint32_t outputs = visit->node->params == NULL ? 1 : visit->node->params->output_count;
+    int error = MXP_OK;
+    for (uint32_t i = visit->asked - 1, given = 0;
+         error == MXP_OK && i < request->variable_count && given < outputs; i++) {
+        mxn_entry entry = mxn__entry_of(request->variables[i]);
+        if (entry.node == visit->node) {
+            error = give_result(visit, entry.index, &request->gradients[i]);
+            given++;
+        }
+    }
+    return error;
+}
+
+static int write_gradient(mxn_node *variable, mxn_pending *pending)
+{
+    mxn_array *target = variable->gradient;
+    __atomic_store_n(&variable->fresh, true, __ATOMIC_RELAXED);
     if (pending->count == 0) {
-        return node->request == MXN_ADD ? MXP_OK : mxn__plan_zeros(&node->outputs[0], 0, &target);
+        return variable->request == MXN_ADD ? MXP_OK
+                                            : mxn__plan_zeros(&variable->outputs[0], 0, &target);
     }
     if (pending->count > 1) {
-        return mxn__plan_add_up(pending, 0, node->request, &target);
+        return mxn__plan_add_up(pending, 0, variable->request, &target);
     }
     // It may be there already.
     return pending->items[0] == target ? MXP_OK
                                        : mxn__plan_run("_copy", 0, NULL, NULL, pending->items, 1,
-                                                       node->request, 0, &target);
+                                                       variable->request, 0, &target);
 }
 
-// The variable holds the array of its gradient, which therefore must not hold a graph: it would be
-// one of the variable's.
-static int finish_variable(mxn_visit *visit)
+// The array of a gradient holds values without a graph.
+static int write_unrecorded(mxn_node *variable, mxn_pending *pending)
 {
-    if (visit->result != NULL) {
-        return give_result(visit);
-    }
     const bool recording = mxn__mode.recording;
     mxn__mode.recording = false;
-    int error = write_gradient(visit);
+    int error = write_gradient(variable, pending);
     mxn__mode.recording = recording;
+    return error;
+}
+
+// Gradients that are wanted here, of a variable or of outputs that have variables beside them.
+static int finish_outputs(const mxn_plan *plan, mxn_visit *visit)
+{
+    if (plan->request->variable_count > 0) {
+        return visit->asked != 0 ? give_results(plan, visit) : MXP_OK;
+    }
+    mxn_node *node = visit->node;
+    if (node->params == NULL) {
+        return write_unrecorded(node, &visit->pending[0]);
+    }
+    int error = MXP_OK;
+    for (mxn_node *at = node->beside; error == MXP_OK && at != NULL; at = at->beside) {
+        error = at->request == MXN_NULL ? MXP_OK
+                                        : write_unrecorded(at, &visit->pending[at->beside_index]);
+    }
     return error;
 }
 
@@ -94,6 +124,9 @@ static int run_operator(mxn_plan *plan, mxn_visit *visit)
         error = mxn__plan_settle(&visit->pending[i], node->scope);
     }
     if (error == MXP_OK) {
+        error = finish_outputs(plan, visit);
+    }
+    if (error == MXP_OK && visit->passes && visit->live && visit->gradient->count > 0) {
         if (plan->request->create_graph) {
             note_values(node);
         }
@@ -120,11 +153,8 @@ static int run_plan(mxn_plan *plan)
         if (!visit->wanted) {
             continue;
         }
-        if (visit->node->params == NULL) {
-            error = finish_variable(visit);
-        } else if (visit->live && visit->gradient->count > 0) {
-            error = run_operator(plan, visit);
-        }
+        error =
+            visit->node->params == NULL ? finish_outputs(plan, visit) : run_operator(plan, visit);
     }
     return error;
 }

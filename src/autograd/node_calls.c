@@ -9,7 +9,7 @@
 static bool written_directly(const mxn_plan *plan, mxn_entry to)
 {
     const mxn_visit *visit = mxn__plan_visit(plan, to.node);
-    return to.node->params == NULL && visit->result == NULL && visit->pending[0].expected == 1 &&
+    return to.node->params == NULL && visit->asked == 0 && visit->pending[0].expected == 1 &&
            !plan->request->create_graph;
 }
 

@@ -113,26 +113,39 @@ static int collect(mxn_plan *plan)
 }
 
 // ---- what is wanted ---------------------------------------------------------------------------
+static bool same_entry(mxn_entry a, mxn_entry b)
+{
+    return a.node == b.node && a.index == b.index;
+}
+
+static int want_variable(mxn_plan *plan, uint32_t index)
+{
+    mxn_array *const *variables = plan->request->variables;
+    mxn_entry entry = mxn__entry_of(variables[index]);
+    mxn_visit *visit = entry.node == NULL ? NULL : mxn__plan_visit(plan, entry.node);
+    if (visit == NULL || mxn__variable_of(variables[index]) == NULL) {
+        return mxp__fail(MXP_EINVAL,
+                         "Cannot differentiate with respect to the %u-th variable because it "
+                         "does not require gradient.",
+                         index + 1);
+    }
+    for (uint32_t i = visit->asked; i > 0 && i <= index; i++) {
+        if (same_entry(mxn__entry_of(variables[i - 1]), entry)) {
+            return mxp__fail(MXP_EINVAL, "variables %u and %u are the same", i, index + 1);
+        }
+    }
+    visit->wanted = true;
+    visit->asked = visit->asked == 0 ? index + 1 : visit->asked;
+    return MXP_OK;
+}
+
 static int want_variables(mxn_plan *plan)
 {
-    const mxn_backward_request *request = plan->request;
-    for (uint32_t i = 0; i < request->variable_count; i++) {
-        mxn_entry entry = mxn__entry_of(request->variables[i]);
-        mxn_visit *visit = entry.node == NULL ? NULL : mxn__plan_visit(plan, entry.node);
-        if (visit == NULL || entry.node->params != NULL) {
-            return mxp__fail(MXP_EINVAL,
-                             "Cannot differentiate with respect to the %u-th variable because it "
-                             "does not require gradient.",
-                             i + 1);
-        }
-        if (visit->result != NULL) {
-            return mxp__fail(MXP_EINVAL, "variables %u and %u are the same",
-                             (unsigned)(visit->result - request->gradients) + 1, i + 1);
-        }
-        visit->wanted = true;
-        visit->result = &request->gradients[i];
+    int error = MXP_OK;
+    for (uint32_t i = 0; error == MXP_OK && i < plan->request->variable_count; i++) {
+        error = want_variable(plan, i);
     }
-    return MXP_OK;
+    return error;
 }
 
 // Nothing goes back through an operator whose gradients are all zero, such as a comparison: what
@@ -144,6 +157,17 @@ static bool is_flat(const mxn_node *node)
            gradient->count == 0;
 }
 
+// Whether its gradient, or that of a variable beside it, has an array to go to.
+static bool has_target(const mxn_node *node)
+{
+    bool has = node->params == NULL && node->request != MXN_NULL;
+    for (const mxn_node *at = node->params == NULL ? NULL : node->beside; at != NULL && !has;
+         at = at->beside) {
+        has = at->request != MXN_NULL;
+    }
+    return has;
+}
+
 static int want(mxn_plan *plan)
 {
     bool any = false;
@@ -151,13 +175,12 @@ static int want(mxn_plan *plan)
     for (size_t at = plan->count; error == MXP_OK && at-- > 0;) {
         mxn_visit *visit = &plan->visits[at];
         const mxn_node *node = visit->node;
-        if (node->params == NULL && plan->request->variable_count == 0) {
-            visit->wanted = node->request != MXN_NULL;
+        for (uint32_t i = 0; i < input_count(node) && !visit->passes; i++) {
+            visit->passes = mxn__plan_wants(plan, node->inputs[i].from);
         }
-        for (uint32_t i = 0; i < input_count(node) && !visit->wanted; i++) {
-            visit->wanted = mxn__plan_wants(plan, node->inputs[i].from);
-        }
-        visit->wanted = visit->wanted && !is_flat(node);
+        visit->passes = visit->passes && !is_flat(node);
+        visit->wanted = visit->wanted || visit->passes ||
+                        (plan->request->variable_count == 0 && has_target(node));
         any = any || visit->wanted;
     }
     if (error == MXP_OK && !any) {
@@ -244,7 +267,7 @@ static int take_gradients(mxn_plan *plan)
 {
     for (size_t at = 0; at < plan->count; at++) {
         mxn_visit *visit = &plan->visits[at];
-        if (visit->wanted && visit->node->params != NULL) {
+        if (visit->passes) {
             int error = mxn_params_gradient(visit->node->params, &visit->gradient);
             if (error != MXP_OK) {
                 return error;

@@ -15,12 +15,13 @@ typedef struct mxn_pending {
 
 typedef struct mxn_visit {
     mxn_node *node;
-    bool wanted;  // a wanted variable lies behind it
+    bool wanted;  // it or what lies behind it has a wanted gradient
+    bool passes;  // of an operator: what lies behind it has
     bool live;  // some gradient reaches it
     const mxn_gradient *gradient;  // of a wanted and live operator
     bool *needed;  // of each of its calls
     mxn_pending *pending;  // of each output
-    mxn_array **result;  // of a wanted variable: where its gradient is handed out, or null
+    uint32_t asked;  // position in the request, from 1, of the first variable that it makes, or 0
 } mxn_visit;
 
 typedef struct mxn_plan {

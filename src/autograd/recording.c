@@ -33,7 +33,7 @@ bool mxn_autograd_training_set(bool on)
 }
 
 // ---- variables --------------------------------------------------------------------------------
-int mxn_autograd_mark(mxn_array *array, uint32_t request, mxn_array *gradient)
+static int check_mark(const mxn_array *array, uint32_t request, const mxn_array *gradient)
 {
     if (request != MXN_NULL && request != MXN_WRITE && request != MXN_ADD) {
         return mxp__fail(MXP_EINVAL,
@@ -47,43 +47,74 @@ int mxn_autograd_mark(mxn_array *array, uint32_t request, mxn_array *gradient)
                          mxn_dtype_name(gradient->dtype), mxn_shape_tuple(&gradient->shape, first),
                          mxn_dtype_name(array->dtype), mxn_shape_tuple(&array->shape, second));
     }
-    mxn_node *node = mxn__node_new(NULL);
-    if (node == NULL) {
-        return MXP_ENOMEM;
-    }
-    node->request = request;
-    if (request != MXN_NULL) {
-        mxn_array_retain(gradient);
-        node->gradient = gradient;
-    }
-    mxn__kept_describe(&node->outputs[0], array);
-    mxn__entry_note(array, node, 0);
-    mxn__node_release(node);
     return MXP_OK;
 }
 
-// The variable that an array is; null if it is none.
-static mxn_node *variable_of(const mxn_array *array)
+// The gradient is a view: the program may record what it writes to its own array.
+static int make_variable(const mxn_array *array, uint32_t request, mxn_array *gradient,
+                         mxn_node **variable)
 {
-    mxn_entry entry = mxn__entry_of(array);
-    return entry.node != NULL && entry.node->params == NULL ? entry.node : NULL;
+    int error = check_mark(array, request, gradient);
+    mxn_node *node = error == MXP_OK ? mxn__node_new(NULL) : NULL;
+    if (node == NULL) {
+        return error != MXP_OK ? error : MXP_ENOMEM;
+    }
+    node->request = request;
+    mxn__kept_describe(&node->outputs[0], array);
+    if (request != MXN_NULL) {
+        error = mxn_array_detach(gradient, &node->gradient);
+    }
+    if (error != MXP_OK) {
+        mxn__node_release(node);
+        return error;
+    }
+    *variable = node;
+    return MXP_OK;
 }
 
-mxn_array *mxn_autograd_gradient(const mxn_array *array)
+int mxn_autograd_mark(mxn_array *array, uint32_t request, mxn_array *gradient)
 {
-    const mxn_node *variable = variable_of(array);
-    return variable == NULL ? NULL : variable->gradient;
+    mxn_node *variable = NULL;
+    int error = make_variable(array, request, gradient, &variable);
+    if (error == MXP_OK) {
+        mxn__entry_note(array, variable, 0);
+        mxn__node_release(variable);
+    }
+    return error;
+}
+
+int mxn_autograd_attach(mxn_array *array, uint32_t request, mxn_array *gradient)
+{
+    mxn_entry entry = mxn__entry_of(array);
+    if (entry.node == NULL || entry.node->params == NULL) {
+        return mxn_autograd_mark(array, request, gradient);
+    }
+    mxn_node *variable = NULL;
+    int error = make_variable(array, request, gradient, &variable);
+    if (error == MXP_OK) {
+        mxn__node_set_beside(entry.node, entry.index, variable);
+    }
+    return error;
+}
+
+int mxn_autograd_gradient(const mxn_array *array, mxn_array **gradient)
+{
+    const mxn_node *variable = mxn__variable_of(array);
+    *gradient = NULL;
+    return variable == NULL || variable->gradient == NULL
+               ? MXP_OK
+               : mxn_array_detach(variable->gradient, gradient);
 }
 
 bool mxn_autograd_fresh(const mxn_array *array)
 {
-    const mxn_node *variable = variable_of(array);
+    const mxn_node *variable = mxn__variable_of(array);
     return variable != NULL && __atomic_load_n(&variable->fresh, __ATOMIC_RELAXED);
 }
 
 int mxn_autograd_fresh_set(mxn_array *array, bool fresh)
 {
-    mxn_node *variable = variable_of(array);
+    mxn_node *variable = mxn__variable_of(array);
     if (variable == NULL) {
         return mxp__fail(MXP_EINVAL,
                          "the array is no variable: attach a gradient with MXAutogradMarkVariables "

@@ -62,8 +62,6 @@ static mxn_node *let_go(mxn_node *node, mxn_node *dead)
         mxn_array_release(node->outputs[i].array);
         node->outputs[i].array = NULL;
     }
-    mxn_array_release(node->gradient);
-    node->gradient = NULL;
     mxn_call_state_release(node->state);
     node->state = NULL;
     return dead;
@@ -74,6 +72,11 @@ static void free_dead(mxn_node *dead)
     while (dead != NULL) {
         mxn_node *node = dead;
         dead = let_go(node, node->next);
+        if (drop_reference(node->beside)) {
+            node->beside->next = dead;
+            dead = node->beside;
+        }
+        mxn_array_release(node->gradient);
         mxn_params_release(node->params);
         mxp__free(node, node->bytes);
     }
@@ -93,6 +96,35 @@ void mxn__node_clear(mxn_node *node)
     free_dead(let_go(node, NULL));
 }
 
+mxn_node *mxn__node_beside(const mxn_node *node, uint32_t index)
+{
+    mxn_node *at = node->params == NULL ? NULL : node->beside;
+    while (at != NULL && at->beside_index != index) {
+        at = at->beside;
+    }
+    return at;
+}
+
+void mxn__node_set_beside(mxn_node *node, uint32_t index, mxn_node *variable)
+{
+    mxn_node **link = &node->beside;
+    while (*link != NULL && (*link)->beside_index != index) {
+        link = &(*link)->beside;
+    }
+    mxn_node *before = *link;
+    mxn_node *rest = before == NULL ? NULL : before->beside;
+    if (variable != NULL) {
+        variable->beside_index = index;
+        variable->beside = rest;
+        rest = variable;
+    }
+    *link = rest;
+    if (before != NULL) {
+        before->beside = NULL;
+        mxn__node_release(before);
+    }
+}
+
 void mxn__kept_describe(mxn_kept *kept, const mxn_array *array)
 {
     mxn_shape_copy(&kept->shape, &array->shape);
@@ -109,7 +141,19 @@ static void note_release(void *data)
 mxn_entry mxn__entry_of(const mxn_array *array)
 {
     const mxn_entry *entry = array->notes[MXN_NOTE_AUTOGRAD].data;
-    return entry == NULL || entry->node->cleared ? (mxn_entry){NULL, 0} : *entry;
+    if (entry == NULL || !entry->node->cleared) {
+        return entry == NULL ? (mxn_entry){NULL, 0} : *entry;
+    }
+    return (mxn_entry){mxn__node_beside(entry->node, entry->index), 0};
+}
+
+mxn_node *mxn__variable_of(const mxn_array *array)
+{
+    const mxn_entry *entry = array->notes[MXN_NOTE_AUTOGRAD].data;
+    if (entry == NULL) {
+        return NULL;
+    }
+    return entry->node->params == NULL ? entry->node : mxn__node_beside(entry->node, entry->index);
 }
 
 void mxn__entry_forget(mxn_array *array)

@@ -5,7 +5,11 @@
 //                                         |----inputs[i].array: values its gradient asks for
 //
 // References: an array's note holds its node, a node holds the nodes before it. A node never holds
-// an array that carries a note, so there are no cycles.
+// an array that may carry a note, but views of their own of what it keeps and of where gradients
+// go, so there are no cycles.
+//
+// A variable may stand beside an operator's output: an array in a graph that was given a gradient.
+// Its gradient is written on the way; when the node is cleared, the array is that variable.
 #ifndef MXN_AUTOGRAD_TAPE_H
 #define MXN_AUTOGRAD_TAPE_H
 
@@ -45,6 +49,8 @@ struct mxn_node {
     bool cleared;
     mxn_params *params;  // null: a variable, with one output
     mxn_array *gradient;  // of a variable
+    mxn_node *beside;  // variables beside the outputs; of such a variable the next one; references
+    uint32_t beside_index;  // of such a variable: the output
     mxn_call_state *state;  // of the run, for the calls of its gradient; a reference, or null
     mxn_node *next;  // on the way to being freed
     size_t bytes;
@@ -64,6 +70,11 @@ void mxn__node_release(mxn_node *node);  // null does nothing
 // Forgets what the node holds: nothing can be differentiated through it any more.
 void mxn__node_clear(mxn_node *node);
 
+// The variable beside an output, or null.
+mxn_node *mxn__node_beside(const mxn_node *node, uint32_t index);
+// Takes the place of the one before; null: none is there any more. Takes the reference over.
+void mxn__node_set_beside(mxn_node *node, uint32_t index, mxn_node *variable);
+
 // Fills in an operand but for the array.
 void mxn__kept_describe(mxn_kept *kept, const mxn_array *array);
 
@@ -74,6 +85,8 @@ int mxn__kept_check(const mxn_node *node, const mxn_kept *kept);
 
 // Where an array comes from; node null if from no graph, or from one that was cleared.
 mxn_entry mxn__entry_of(const mxn_array *array);
+// The variable that an array is, or that stands beside it; null if there is none.
+mxn_node *mxn__variable_of(const mxn_array *array);
 // The array is output `index` of `node` from now on; takes a reference. Replaces what was noted.
 void mxn__entry_note(mxn_array *array, mxn_node *node, uint32_t index);
 void mxn__entry_forget(mxn_array *array);

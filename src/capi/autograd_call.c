@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MXNet's functions of recording and gradients.
 #include <mxnet/c_api.h>
+#include <mxnet/invoke.h>
 #include <string.h>
 
 #include "autograd/autograd.h"
@@ -68,6 +69,19 @@ int MXAutogradMarkVariables(mx_uint num_var, NDArrayHandle *var_handles, mx_uint
     return mxn__api_end(&call, error);
 }
 
+// Recorded under the name of the call of MXNet 2.0 that does the same.
+int MXAutogradAttachGradient(NDArrayHandle handle, mx_uint req, NDArrayHandle gradient)
+{
+    static mxp_name name;
+    const mxn_api_call call = mxn__api_begin(&name, "MXAutogradMarkVariables");
+    int error = mxn_array_check(handle, "handle");
+    if (error == MXP_OK) {
+        error = mxn_array_check(gradient, "gradient");
+    }
+    return mxn__api_end(&call,
+                        error != MXP_OK ? error : mxn_autograd_attach(handle, req, gradient));
+}
+
 int MXNDArrayGetGrad(NDArrayHandle handle, NDArrayHandle *out)
 {
     MXN_API_CALL();
@@ -76,11 +90,7 @@ int MXNDArrayGetGrad(NDArrayHandle handle, NDArrayHandle *out)
         error = mxn_array_check(handle, "handle");
     }
     if (error == MXP_OK) {
-        mxn_array *gradient = mxn_autograd_gradient(handle);
-        if (gradient != NULL) {
-            mxn_array_retain(gradient);
-        }
-        *out = gradient;
+        error = mxn_autograd_gradient(handle, (mxn_array **)out);
     }
     return mxn__api_end(&call, error);
 }

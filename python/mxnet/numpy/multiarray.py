@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """mx.np.ndarray."""
+import ctypes
 from typing import Any
 
 import numpy as onp
@@ -7,7 +8,7 @@ import numpy as onp
 from .. import _methods, _types
 from .._array import BaseArray, convert_operand
 from .._registry import invoke
-from ..base import core
+from ..base import _LIB, check_call, core
 from ..ndarray.ndarray import operators_of
 
 _SIGNED, _UNSIGNED, _DOUBLE = range(3)  # which value an operator takes
@@ -31,6 +32,11 @@ class ndarray(BaseArray):  # pylint: disable=invalid-name
     def T(self) -> "ndarray":
         """The array with its axes reversed."""
         return invoke(ndarray, "_npi_transpose", self)
+
+    def _mark(self, request: int, gradient: BaseArray) -> None:
+        """Made by recorded operators, it stays in their graph."""
+        check_call(_LIB.MXAutogradAttachGradient(self.handle, ctypes.c_uint(request),
+                                                 gradient.handle))
 
     def __repr__(self) -> str:
         text = repr(self.asnumpy()).replace(", dtype=float32", "")
