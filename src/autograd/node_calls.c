@@ -72,12 +72,6 @@ static int gradient_of_output(const node_run *run, uint32_t index, mxn_array **a
     return error;
 }
 
-static int take_kept(const mxn_node *node, const mxn_kept *kept, mxn_array **array)
-{
-    *array = kept->array;
-    return mxn__kept_check(node, kept);
-}
-
 static int take_inputs(node_run *run, const mxn_gradient_call *call)
 {
     const mxn_node *node = run->visit->node;
@@ -89,10 +83,10 @@ static int take_inputs(node_run *run, const mxn_gradient_call *call)
             error = gradient_of_output(run, index, &run->inputs[i]);
             break;
         case MXN_FROM_INPUT:
-            error = take_kept(node, &node->inputs[index], &run->inputs[i]);
+            run->inputs[i] = node->inputs[index].array;
             break;
         case MXN_FROM_OUTPUT:
-            error = take_kept(node, &node->outputs[index], &run->inputs[i]);
+            run->inputs[i] = node->outputs[index].array;
             break;
         default:
             run->inputs[i] = run->results[index];
@@ -149,7 +143,10 @@ static void give_outputs(node_run *run, const mxn_gradient_call *call, uint32_t 
 static int run_call(node_run *run, uint32_t index, uint32_t first_result)
 {
     const mxn_gradient_call *call = &run->visit->gradient->calls[index];
-    int error = take_inputs(run, call);
+    int error = mxn__plan_check_values(run->plan, run->visit, index, first_result);
+    if (error == MXP_OK) {
+        error = take_inputs(run, call);
+    }
     if (error != MXP_OK) {
         return error;
     }

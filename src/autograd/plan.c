@@ -327,19 +327,6 @@ static int count(mxn_plan *plan)
 }
 
 // ---- values -----------------------------------------------------------------------------------
-static int check_call(const mxn_node *node, const mxn_gradient_call *call)
-{
-    int error = MXP_OK;
-    for (uint32_t i = 0; error == MXP_OK && i < call->params->input_count; i++) {
-        const mxn_source *from = &call->takes[i];
-        if (from->kind == MXN_FROM_INPUT || from->kind == MXN_FROM_OUTPUT) {
-            const mxn_kept *all = from->kind == MXN_FROM_INPUT ? node->inputs : node->outputs;
-            error = mxn__kept_check(node, &all[from->index]);
-        }
-    }
-    return error;
-}
-
 // Before anything is pushed, so that a backward that is refused has written no gradient.
 static int check_values(const mxn_plan *plan)
 {
@@ -347,8 +334,9 @@ static int check_values(const mxn_plan *plan)
     for (size_t at = 0; at < plan->count; at++) {
         const mxn_visit *visit = &plan->visits[at];
         uint32_t calls = visit->live && visit->needed != NULL ? visit->gradient->count : 0;
-        for (uint32_t i = 0; error == MXP_OK && i < calls; i++) {
-            error = visit->needed[i] ? check_call(visit->node, &visit->gradient->calls[i]) : MXP_OK;
+        for (uint32_t i = 0, first = 0; error == MXP_OK && i < calls; i++) {
+            error = visit->needed[i] ? mxn__plan_check_values(plan, visit, i, first) : MXP_OK;
+            first += visit->gradient->calls[i].params->output_count;
         }
     }
     return error;

@@ -63,6 +63,11 @@ static inline bool mxn__plan_wants(const mxn_plan *plan, mxn_entry from)
     return visit != NULL && visit->wanted;
 }
 
+// Whether the values that needed results of a call are computed from are those that were recorded.
+// MXP_ESTATE names operator and operand. `first_result` counts the results of the calls before.
+int mxn__plan_check_values(const mxn_plan *plan, const mxn_visit *visit, uint32_t call,
+                           uint32_t first_result);
+
 // ---- results of a call within a node ----------------------------------------------------------
 // Whether a needed call after number `call` takes the result of this number, counted over all
 // calls.

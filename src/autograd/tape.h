@@ -78,10 +78,7 @@ void mxn__node_set_beside(mxn_node *node, uint32_t index, mxn_node *variable);
 // Fills in an operand but for the array.
 void mxn__kept_describe(mxn_kept *kept, const mxn_array *array);
 
-// Keeps an operand's values.
-int mxn__kept_values(mxn_kept *kept, mxn_array *array);
-// Whether the values that were kept are still there. MXP_ESTATE names operator and operand.
-int mxn__kept_check(const mxn_node *node, const mxn_kept *kept);
+int mxn__kept_values(mxn_kept *kept, mxn_array *array);  // keeps an operand's values
 
 // Where an array comes from; node null if from no graph, or from one that was cleared.
 mxn_entry mxn__entry_of(const mxn_array *array);

@@ -276,12 +276,16 @@ static int binary_backward(mxn_job *job)
     }
 #define NUMPY_COMPARE(name, function) \
     ENTRY(name, NULL, function, mxn__shapes_broadcast, numpy_compare_types, MXN_GRADIENT_ZERO)
+#define READS(function)                                                     \
+    ((function) == MXN_ADD_OF || (function) == MXN_SUB_OF ? MXN_READS_FIRST \
+     : (function) == MXN_MUL_OF                           ? MXN_READS_OTHER \
+                                                          : MXN_READS_ALL)
 // `count`: 1, or 3 with the inputs of the forward.
 #define BACKWARD(name_, function_, count_, again_)                                             \
     {                                                                                          \
         .name = (name_), .input_count = (count_), .output_count = 2, .variant = (function_),   \
         .flags = MXN_OP_BACKWARD, .forward = binary_backward, .workspace = backward_workspace, \
-        .gradient = (again_), .flops_each = 2                                                  \
+        .gradient = (again_), .flops_each = 2, .reads = READS(function_)                       \
     }
 // Gradients of gradients, with h0 and h1 for the gradients' own. Sums: to g goes h0 + h1. Products
 // (g b, g a): to g goes h0 b + h1 a, and to a and b what the gradient of a product makes of g, h0

@@ -205,7 +205,7 @@ static int broadcast_backward(mxn_job *job)
         .params_bytes = sizeof(broadcast_params), .shapes = (shapes_),                    \
         .types = mxn__types_of_first, .flags = MXN_OP_ANY_TYPE,                           \
         .gradient = MXN_GRADIENT({.op = (gradient_), .takes = "g0", .gives = "0"}),       \
-        .forward = broadcast_forward                                                      \
+        .reads = MXN_READS_FIRST, .forward = broadcast_forward                            \
     }
 #define BACKWARD(name_)                                                                     \
     {                                                                                       \

@@ -356,7 +356,7 @@ static double conv_flops(const mxn_job *job)
         .name = (name_), .inputs_of = three_inputs, .outputs_of = conv_inputs,              \
         .fields = (fields_), .variant = (variant_), .params_bytes = sizeof(conv_params),    \
         .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_PARALLEL, .forward = run_plainly, \
-        .flops = conv_flops                                                                 \
+        .flops = conv_flops, .reads = MXN_READS_OTHER                                       \
     }
 
 static const mxn_op_def table[] = {

@@ -120,6 +120,14 @@ typedef struct mxn_gradient_step {
 #define MXN_USES_ALL(name_) MXN_GRADIENT({.op = (name_), .takes = "g0 i0 o0"})
 #define MXN_GRADIENT_ZERO ((const mxn_gradient_step[]){{0}})
 
+// Of which inputs an operator reads values: it may ask for others to know their shapes.
+enum {
+    MXN_READS_ALL,
+    MXN_READS_FIRST,  // a sum's gradient: only the gradient that comes in
+    MXN_READS_OTHER,  // a product's: that, and for each factor's gradient the other factor
+    MXN_READS_NONE
+};
+
 // ---- inference --------------------------------------------------------------------------------
 typedef struct mxn_shapes {
     const mxn_params *params;
@@ -157,6 +165,7 @@ typedef struct mxn_op_def {
     uint32_t flags;  // MXN_OP_*
     uint32_t mutates;  // bits of the inputs it writes
     float flops_each;  // per element of its first output; 0: 1
+    int reads;  // MXN_READS_*
     int variant;  // whatever the family wants to tell its members apart
 
     int (*check)(const mxn_op *op, void *params);  // of what single fields cannot say; may complete

@@ -327,7 +327,7 @@ static double dot_flops(const mxn_job *job)
     {                                                                                            \
         .name = (name_), .input_count = 3, .output_count = 2, .variant = (variant_),             \
         .flags = MXN_OP_BACKWARD | MXN_OP_PARALLEL, .forward = dot_backward, .flops = dot_flops, \
-        .gradient = AGAIN(name_, again_)                                                         \
+        .reads = MXN_READS_OTHER, .gradient = AGAIN(name_, again_)                               \
     }
 
 static const mxn_op_def table[] = {
@@ -350,6 +350,7 @@ static const mxn_op_def table[] = {
         .output_count = 2,
         .fields = mxn__dot_fields,
         .params_bytes = sizeof(mxn_dot_params),
+        .reads = MXN_READS_OTHER,
         .gradient = AGAIN("_backward_dot", "dot"),
         .flags = MXN_OP_BACKWARD | MXN_OP_PARALLEL,
         .forward = dot_backward,

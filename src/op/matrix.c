@@ -334,6 +334,7 @@ static const mxn_op_def table[] = {
         .fields = fc_fields,
         .params_bytes = sizeof(fc_params),
         .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_PARALLEL,
+        .reads = MXN_READS_OTHER,
         .gradient_of = fc_gradient_again,
         .forward = fc_backward_plainly,
         .flops = fc_flops,

@@ -102,6 +102,9 @@ const char *mxn_params_input_name(const mxn_params *params, uint32_t index, char
 // writes.
 bool mxn_params_mutates(const mxn_params *params, uint32_t index);
 
+// Whether the values of an input make any difference to an output.
+bool mxn_params_reads(const mxn_params *params, uint32_t output, uint32_t input);
+
 // ---- inference --------------------------------------------------------------------------------
 // In both directions: fills in what is not known (rank -1, dimension -1, type MXN_DTYPE_NONE) and
 // leaves alone what is. Outputs whose shape is known beforehand must agree. `complete` receives

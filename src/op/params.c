@@ -182,6 +182,18 @@ const char *mxn_params_input_name(const mxn_params *params, uint32_t index, char
     return buffer;
 }
 
+bool mxn_params_reads(const mxn_params *params, uint32_t output, uint32_t input)
+{
+    switch (params->op->def->reads) {
+    case MXN_READS_ALL:
+        return true;
+    case MXN_READS_OTHER:
+        return input == 0 || (output < 2 && input == 2 - output);
+    default:
+        return input == 0 && params->op->def->reads == MXN_READS_FIRST;
+    }
+}
+
 bool mxn_params_mutates(const mxn_params *params, uint32_t index)
 {
     const mxn_op_def *def = params->op->def;

@@ -83,6 +83,29 @@ for _ in range(3):
 
 
 @ENGINES
+def test_what_only_says_a_shape_or_belongs_to_no_wanted_gradient_may_change(tmp_path, engine):
+    assert run("""
+with autograd.record():
+    y = x + x
+x += 1
+y.backward()
+print(x.grad.asnumpy().tolist())
+data, weight = np.ones((2, 3)), np.ones((1, 3))
+data.attach_grad()
+with autograd.record():
+    y = np.dot(data, weight.T) * np.array([2.]) + mx.npx.fully_connected(
+        data, weight, num_hidden=1, no_bias=True)
+data[:] = 7
+y.backward()
+print(data.grad.asnumpy().tolist())
+with autograd.record():
+    y = mx.npx.fully_connected(data, weight, num_hidden=1, no_bias=True)
+weight += 1
+print(refused(y, 'FullyConnected', 'input 1 (weight)'))
+""", tmp_path, engine) == "[2.0, 2.0, 2.0]\n[[3.0, 3.0, 3.0], [3.0, 3.0, 3.0]]\nTrue\n"
+
+
+@ENGINES
 def test_waits_copies_and_reads_change_nothing(tmp_path, engine):
     assert run("""
 with autograd.record():
