@@ -223,3 +223,26 @@ def test_a_key_of_no_places():
     assert a[[]].shape == (0,)
     a[[]] = 7
     assert a.tolist() == [1.0, 2.0]
+
+
+def test_shapes_of_the_same_memory():
+    array = mx.nd.array(onp.arange(6.0).reshape(2, 1, 3))
+    for view, shape in ((array.flatten(inplace=True), (2, 3)), (array.squeeze(inplace=True), (2, 3)), (array.squeeze(1, inplace=True), (2, 3)),
+                        (array.expand_dims(0, inplace=True), (1, 2, 1, 3)), (array.reshape((3, 2), inplace=True), (3, 2)),
+                        (mx.nd.ones((4,)).flatten(inplace=True), mx.nd.ones((4,)).flatten().shape), (mx.nd.ones((1, 1)).squeeze(inplace=True), (1,))):
+        assert view.shape == shape
+    array.flatten(inplace=True)[:] = 7
+    array.squeeze(inplace=True)[1] += 1
+    array.expand_dims(3, inplace=True)[0, 0, 0] = 9
+    assert array.asnumpy().tolist() == [[[9, 7, 7]], [[8, 8, 8]]]
+    for copy in (array.flatten(), array.squeeze(), array.expand_dims(0)):
+        copy[:] = 0
+    assert array.asnumpy().all()
+    with pytest.raises(ValueError):
+        array.squeeze(0, inplace=True)
+
+
+def test_numbers_made_arrays_of_1x_have_numpys_shapes_if_asked():
+    with mx.util.np_shape(True):
+        assert mx.nd.array(3).shape == mx.nd.array(onp.array(3.0)).shape == mx.nd.array(np.array(3.0)).shape == ()
+    assert mx.nd.array(3).shape == mx.nd.array(onp.array(3.0)).shape == mx.nd.array(np.array(3.0)).shape == (1,)

@@ -94,3 +94,12 @@ def test_places_from_the_end_have_gradients():
     assert x.grad.asnumpy().tolist() == [10, 2, 101]
     with pytest.raises(mx.MXNetError, match="index -4 at place 1"):
         np.take(x, np.array([0, -4], dtype="int64")).wait_to_read()
+
+
+@pytest.mark.parametrize("name", ["eigvalsh", "eigh"])
+def test_either_triangle_counts(name):
+    values = onp.array([[2.0, 5.0], [1.0, 3.0]])
+    for ours, theirs in (({"upper": True}, "U"), ({"upper": False}, "L"), ({"UPLO": "U"}, "U"), ({}, "L")):
+        found, wanted = getattr(np.linalg, name)(np.array(values), **ours), getattr(onp.linalg, name)(values, theirs)
+        found, wanted = (found[0], wanted[0]) if name == "eigh" else (found, wanted)
+        onp.testing.assert_allclose(found.asnumpy(), wanted, rtol=1e-5)

@@ -91,3 +91,13 @@ def test_arrays_of_1x_have_no_power_in_place():
 def test_power_takes_no_third_argument():
     with pytest.raises(TypeError):
         pow(np.array([2.0]), 2, 3)
+
+
+def test_shifts():
+    values = onp.array([1, 5, -3], "int32")
+    array = same = np.array(values)
+    assert (array << 2).asnumpy().tolist() == (values << 2).tolist() and (array >> 1).asnumpy().tolist() == (values >> 1).tolist()
+    assert (1 << np.array([1, 2], dtype="int64")).asnumpy().tolist() == [2, 4]
+    array <<= 3
+    array >>= np.array([1, 1, 2], dtype="int32")
+    assert array is same and same.asnumpy().tolist() == [4, 20, -6]

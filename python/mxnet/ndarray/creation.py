@@ -9,6 +9,7 @@ from .._array import BaseArray
 from .._registry import invoke
 from ..base import _LIB, check_call, mx_real_t
 from ..context import Context, choose
+from ..util import is_np_shape
 from .ndarray import NDArray
 
 Shape = Union[int, Sequence[int]]
@@ -74,6 +75,11 @@ def linspace(start: float, stop: float, num: int, endpoint: bool = True,
     return array(values, ctx=ctx, dtype=dtype, device=device)
 
 
+def _scalar_shape() -> tuple:
+    """Of the array of a number: () with NumPy's shapes."""
+    return () if is_np_shape() else (1,)
+
+
 def array(source_array: Any, ctx: Optional[Context] = None, dtype: Any = None,
           device: Optional[Context] = None) -> NDArray:
     """An array with the values of an array, a NumPy array, a number or nested lists.
@@ -82,13 +88,13 @@ def array(source_array: Any, ctx: Optional[Context] = None, dtype: Any = None,
     """
     target = choose(ctx, device)
     if isinstance(source_array, BaseArray):
-        made = empty(source_array.shape or (1,), target, dtype or source_array.dtype)
-        made[:] = source_array.reshape(made.shape)
+        made = empty(source_array.shape or _scalar_shape(), target, dtype or source_array.dtype)
+        made[...] = source_array.reshape(made.shape)
         return made
     values = onp.asarray(source_array)
     if values.dtype == object:
         raise ValueError("an array cannot be made of values of unequal lengths or of no numbers")
-    made = empty(values.shape or (1,), target, dtype)
+    made = empty(values.shape or _scalar_shape(), target, dtype)
     made._copy_from(values)
     return made
 

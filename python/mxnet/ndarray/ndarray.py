@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """mx.nd.NDArray."""
 import ctypes
+import math
 from typing import Any, Tuple
 
 import numpy as onp
@@ -61,9 +62,10 @@ class NDArray(BaseArray):
             shape = tuple(shape[0])
         shape = keywords.pop("shape", shape)
         reverse = keywords.pop("reverse", False)
+        keywords.pop("inplace", None)  # it always is
         if keywords:
             raise TypeError("reshape has no argument " + ", ".join(keywords)
-                            + "; it has: shape, reverse")
+                            + "; it has: shape, reverse, inplace")
         sizes = (ctypes.c_int64 * max(len(shape), 1))(*shape)
         out = ctypes.c_void_p()
         check_call(_LIB.MXNDArrayReshape64(self.handle, len(shape), sizes,
@@ -72,6 +74,24 @@ class NDArray(BaseArray):
         if reshaped.size != self.size:  # the library lets an array of fewer elements be a part
             raise ValueError(f"an array of shape {self.shape} cannot have the shape {reshaped.shape}")
         return reshaped
+
+    def flatten(self, inplace: bool = False) -> "NDArray":
+        """The array as a matrix of its rows; `inplace`: the same memory."""
+        if not inplace:
+            return invoke(NDArray, "Flatten", self)
+        return self.reshape((self.shape[0], math.prod(self.shape[1:])))
+
+    def squeeze(self, axis: Any = None, inplace: bool = False) -> "NDArray":
+        """Without axes of size 1; `inplace`: the same memory."""
+        if not inplace:
+            return invoke(NDArray, "squeeze", self, axis=axis)
+        return self.reshape(onp.squeeze(onp.broadcast_to(0, self.shape), axis).shape or (1,))
+
+    def expand_dims(self, axis: int, inplace: bool = False) -> "NDArray":
+        """With one more axis, of size 1; `inplace`: the same memory."""
+        if not inplace:
+            return invoke(NDArray, "expand_dims", self, axis=axis)
+        return self.reshape(onp.expand_dims(onp.broadcast_to(0, self.shape), axis).shape)
 
     def reshape_like(self, other: BaseArray) -> "NDArray":
         """The same memory in the shape of another array."""
@@ -171,8 +191,8 @@ TRIPLES.update(true_divide=TRIPLES["divide"], modulo=TRIPLES["remainder"],
 
 _methods.add(NDArray, "mxnet.ndarray", """
     abs arccos arccosh arcsin arcsinh arctan arctanh argmax argmax_channel argmin argsort broadcast_axes
-    broadcast_to cbrt ceil clip cos cosh degrees depth_to_space diag dot erf exp expand_dims expm1 fix flatten flip floor log log10 log1p
+    broadcast_to cbrt ceil clip cos cosh degrees depth_to_space diag dot erf exp expm1 fix flip floor log log10 log1p
     log2 log_softmax max mean min nansum norm one_hot ones_like pad pick prod radians rcbrt reciprocal relu
     repeat rint round rsqrt shape_array sigmoid sign sin sinh size_array slice slice_axis slice_like
-    softmax sort split square squeeze sqrt sum swapaxes take tan tanh tile topk transpose trunc
+    softmax sort split square sqrt sum swapaxes take tan tanh tile topk transpose trunc
     zeros_like""".split())

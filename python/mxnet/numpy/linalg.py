@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """mx.np.linalg: `norm` with gradients; NumPy computes everything else, as in mx.np."""
-from typing import Any
+import functools
+from typing import Any, Optional
 
 import numpy as onp
 
@@ -25,6 +26,20 @@ def norm(x: ndarray, ord: Any = None,  # pylint: disable=redefined-builtin
 
 
 norm = taking_arrays(norm, 1)
+
+
+def _of_triangle(name: str) -> Any:
+    """NumPy's function with MXNet's way to say which triangle counts."""
+    function = host_function(name, onp.linalg)
+
+    @functools.wraps(getattr(onp.linalg, name))
+    def of_triangle(a: ndarray, UPLO: str = "L", *, upper: Optional[bool] = None) -> Any:
+        return function(a, UPLO if upper is None else "U" if upper else "L")
+
+    return of_triangle
+
+
+eigh, eigvalsh = _of_triangle("eigh"), _of_triangle("eigvalsh")
 
 
 def __getattr__(name: str) -> Any:

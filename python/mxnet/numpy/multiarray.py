@@ -133,6 +133,7 @@ TRIPLES = _triples()
 core.set_arithmetic(ndarray, operators_of(TRIPLES), True, convert_operand)
 TRIPLES.update(true_divide=TRIPLES["divide"], mod=TRIPLES["remainder"])
 
+_methods.add_operators(ndarray, "mxnet.numpy", {"lshift": "left_shift", "rshift": "right_shift"})
 _methods.add(ndarray, "mxnet.numpy", """
     all any argmax argmin argsort clip cumsum diag diagonal dot expand_dims max mean min nonzero prod repeat round
     sort split squeeze std sum swapaxes take tile trace var""".split())
