@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """MXNet's Python interface on libmxnet: arrays, operators, gradients, and the profiler."""
 from . import _threads, base, context, device, libinfo, runtime, util
+from . import _names
 from ._absent import refusing
 from .base import MXNetError
 from .context import (Context, Device, cpu, cpu_pinned, current_context, current_device, gpu,
@@ -23,6 +24,5 @@ from .util import (is_np_array, is_np_shape, np_array, np_shape, set_np_shape, u
 
 __version__ = libinfo.__version__
 
-__getattr__ = refusing(__name__, """
-    AttrScope attribute callback contrib executor image img io kv kvstore library mod model module mon
-    monitor name onnx recordio rnn rtc th viz visualization""")
+__getattr__ = refusing(__name__)
+_names.tidy(__name__)

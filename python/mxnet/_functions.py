@@ -4,6 +4,7 @@
 A module gets its functions when they are first asked for: making all of them at import would cost
 more than most programs ever call.
 """
+import difflib
 import inspect
 import keyword
 import sys
@@ -11,6 +12,7 @@ import textwrap
 from typing import Any, Callable, Iterable, List, Tuple
 
 from . import _registry
+from ._names import offered
 
 
 def _valid(name: str) -> str:
@@ -133,14 +135,24 @@ def lazy(module: str, prefixes: Iterable[str], kind: type,
     def get_attribute(name: str) -> Any:
         found = operator_of(name)
         if not found:
-            raise AttributeError(f"module '{module}' has no attribute '{name}': the library has no such "
-                                 f"operator; dir({module.replace('mxnet', 'mx')}) lists those it has")
+            raise AttributeError(f"module '{module}' has no attribute '{name}'" + _advice(name))
         function = make(found, name, kind, module, getattr(like, name, None))
         setattr(sys.modules[module], name, function)
         return function
 
+    def _advice(name: str) -> str:
+        if name.startswith("_"):
+            return ""
+        close = difflib.get_close_matches(name, list_names(), 1, 0.75)
+        if close:
+            return f"; did you mean '{close[0]}'?"
+        return "; NumPy's own takes x.asnumpy()" if hasattr(like, name) else (
+            f"; dir({module.replace('mxnet', 'mx')}) lists what there is")
+
     def list_names() -> List[str]:
-        listed = set(vars(sys.modules[module]))
+        listed = set(offered(module))
+        listed.update(name for name in vars(sys.modules[module])
+                      if not name.startswith("_") and hasattr(like, name))
         for prefix in prefixes:
             listed.update(name[len(prefix):] for name in _registry.names()
                           if name.startswith(prefix) and operator_of(name[len(prefix):]))

@@ -212,7 +212,7 @@ class Mixed:
 
 register(Zero, "zero", "zeros")
 register(One, "one", "ones")
-__getattr__ = refusing(__name__, "Bilinear FusedRNN InitDesc LSTMBias Load")
+__getattr__ = refusing(__name__)
 
 for _kind in (Constant, Uniform, Normal, Xavier, MSRAPrelu, Orthogonal):
     register(_kind)

@@ -17,9 +17,9 @@
 
 The profiler shows the functions as AddOne::pure_python and what they call as AddOne::NAME.
 """
-from typing import Any, Callable, Dict, List, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
 
-from . import _custom_operator
+from . import _custom_operator, _registry
 
 _REQUESTS = ("null", "write", "inplace", "add")
 
@@ -107,9 +107,25 @@ def register(reg_name: str) -> Callable[[type], type]:
     return decorate
 
 
+class OperatorArguments(NamedTuple):
+    """What an operator takes: inputs first, then parameters."""
+
+    narg: int
+    names: List[str]
+    types: List[str]
+
+
 def get_all_registered_operators() -> List[str]:
-    """The names of all registered custom operators."""
-    return list(_custom_operator.registered)
+    """The names of all operators: the library's, aliases among them, and the program's own."""
+    return sorted({*_registry.names(), *_custom_operator.registered})
+
+
+def get_operator_arguments(op_name: str) -> OperatorArguments:
+    """Names and types of an operator's arguments; MXNetError if the library has no such one."""
+    info = _registry.operator(op_name)
+    arguments = (*info.inputs, *info.parameters)
+    return OperatorArguments(len(arguments), [item.name for item in arguments],
+                             [item.type_text for item in arguments])
 
 
 def run_custom(kind: type, data: Sequence[Any], op_type: str, parameters: Dict[str, Any]) -> Any:

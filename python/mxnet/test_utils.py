@@ -4,6 +4,7 @@ from typing import Any, Optional, Tuple
 
 import numpy as onp
 
+from ._absent import refusing
 from .context import Context, current_context, num_gpus
 from .ndarray import NDArray, array
 
@@ -65,3 +66,6 @@ def rand_ndarray(shape: Tuple[int, ...], dtype: Any = "float32",
 def rand_shape_nd(num_dim: int, dim: int = 10) -> Tuple[int, ...]:
     """A shape of sizes from 1 to `dim`."""
     return tuple(int(size) for size in onp.random.randint(1, dim + 1, num_dim))
+
+
+__getattr__ = refusing(__name__)

@@ -159,3 +159,17 @@ def test_the_masked_softmax_of_attention():
     onp.testing.assert_allclose(y.asnumpy(), wanted, rtol=1e-5, atol=1e-7)
     back = wanted * (scores - (wanted * scores).sum(-1, keepdims=True))
     onp.testing.assert_allclose(x.grad.asnumpy(), back, rtol=1e-4, atol=1e-6)
+
+
+def test_all_operators_are_listed_with_their_arguments():
+    class Own(mx.operator.CustomOpProp):
+        pass
+
+    mx.operator.register("listed_own")(Own)
+    names = mx.operator.get_all_registered_operators()
+    assert {"Convolution", "Activation", "_npi_add", "listed_own"} <= set(names) and len(names) > 300
+    narg, names, types = mx.operator.get_operator_arguments("Activation")
+    assert (narg, names[:2]) == (2, ["data", "act_type"])
+    assert types[0] == "NDArray-or-Symbol" and "'relu'" in types[1] and "required" in types[1]
+    with pytest.raises(mx.MXNetError, match="Activatoin"):
+        mx.operator.get_operator_arguments("Activatoin")

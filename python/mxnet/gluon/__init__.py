@@ -9,5 +9,4 @@ from .trainer import Trainer
 __all__ = ["Block", "Constant", "DeferredInitializationError", "HybridBlock", "Parameter",
            "ParameterDict", "Trainer", "data", "loss", "metric", "nn", "utils"]
 
-__getattr__ = refusing(__name__, """
-    SymbolBlock contrib model_zoo probability rnn""")
+__getattr__ = refusing(__name__)

@@ -217,6 +217,4 @@ class CompositeEvalMetric(EvalMetric):
 
 np = CustomMetric  # 1.x: mx.metric.np(function)
 
-__getattr__ = refusing(__name__, """
-    BinaryAccuracy Caffe F1 Fbeta MCC MeanCosineSimilarity MeanPairwiseDistance NegativeLogLikelihood
-    PCC PearsonCorrelation Perplexity Torch""")
+__getattr__ = refusing(__name__)

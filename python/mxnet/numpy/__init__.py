@@ -15,7 +15,7 @@ from .. import _files
 from .._functions import lazy
 from ..ndarray.ndarray import binary_functions
 from . import _inputs, random, shapes
-from ._host import host_function, may_share_memory, share_memory, shares_memory
+from ._host import host_function, host_names, may_share_memory, share_memory, shares_memory
 from .creation import (arange, array, asarray, empty, eye, full, full_like, identity, linspace,
                        ones, ones_like, zeros, zeros_like)
 from .averages import average, std, var
@@ -71,4 +71,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> List[str]:
-    return _lazy_dir()
+    return sorted({*_lazy_dir(), *host_names(), *_OTHER_NAMES})

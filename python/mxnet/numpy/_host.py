@@ -5,7 +5,7 @@ lost in silence."""
 import ctypes
 import functools
 import inspect
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as onp
 
@@ -142,16 +142,25 @@ def _computed(name: str, function: Any, arguments: tuple, keywords: Dict[str, An
     return result
 
 
+def _is_host_function(name: str, module: Any) -> bool:
+    function = getattr(module, name, None)
+    return not (name.startswith("_") or name in _NOT_OFFERED or isinstance(function, type)
+                or not callable(function))
+
+
+def host_names(module: Any = onp) -> List[str]:
+    """The names that `host_function` knows."""
+    return [name for name in dir(module) if _is_host_function(name, module)]
+
+
 def host_function(name: str, module: Any = onp) -> Optional[Callable[..., Any]]:
     """The function `name` of NumPy or a module of it, on our arrays; None if there is no such one.
 
     Results of float64 are float32 unless an argument, or the type that is asked for, is float64.
     """
-    function = getattr(module, name, None)
-    if name.startswith("_") or name in _NOT_OFFERED or isinstance(function, type) \
-            or not callable(function):
+    if not _is_host_function(name, module):
         return None
-
+    function = getattr(module, name)
     shown = module.__name__.replace("numpy", "np")
 
     @functools.wraps(function)

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """mx.np.linalg: `norm` with gradients; NumPy computes everything else, as in mx.np."""
 import functools
-from typing import Any, Optional
+from typing import Any, List, Optional
 
 import numpy as onp
 
 from .. import numpy as np
-from ._host import host_function
+from .._names import offered
+from ._host import host_function, host_names
 from ._inputs import taking_arrays
 from .averages import Axis, real, root
 from .multiarray import ndarray
@@ -48,3 +49,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     globals()[name] = function
     return function
+
+
+def __dir__() -> List[str]:
+    return sorted({*offered(__name__), *host_names(onp.linalg)})

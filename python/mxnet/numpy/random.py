@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """mx.np.random: random numbers as arrays of mx.np. `size`: the shape, () for one number."""
-from typing import Any, Callable, Optional
+from typing import Any, Callable, List, Optional
 
 import numpy as onp
 
 from .. import _types
 from .._array import BaseArray
+from .._names import offered
 from .._registry import exists, invoke
 from ..context import Context, choose
 from ..random import seed  # noqa: F401
@@ -111,3 +112,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     globals()[name] = _by_numpy(name)
     return globals()[name]
+
+
+def __dir__() -> List[str]:
+    return sorted({*offered(__name__), *_DRAWN_BY_NUMPY, "seed"})

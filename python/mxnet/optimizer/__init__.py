@@ -11,6 +11,4 @@ from .updater import Updater, get_updater
 __all__ = ["Adam", "NAG", "Optimizer", "RMSProp", "SGD", "Updater", "copy_state", "create",
            "get_updater", "load_states", "register", "save_states"]
 
-__getattr__ = refusing(__name__, """
-    AdaBelief AdaDelta AdaGrad Adamax DCASGD FTML Ftrl GroupAdaGrad LAMB LANS LARS LBSGD Nadam SGLD
-    Signum""")
+__getattr__ = refusing(__name__)

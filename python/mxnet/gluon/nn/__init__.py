@@ -17,7 +17,4 @@ __all__ = ["Activation", "AvgPool1D", "AvgPool2D", "AvgPool3D", "BatchNorm", "Bl
            "LayerNorm", "LeakyReLU", "MaxPool1D", "MaxPool2D", "MaxPool3D", "PReLU", "SELU",
            "Sequential", "SiLU", "Swish"]
 
-__getattr__ = refusing(__name__, """
-    BatchNormReLU Concatenate Conv1DTranspose Conv2DTranspose Conv3DTranspose DeformableConvolution
-    GroupNorm HybridConcatenate InstanceNorm PixelShuffle1D PixelShuffle2D PixelShuffle3D ReflectionPad2D
-    SymbolBlock SyncBatchNorm""")
+__getattr__ = refusing(__name__)

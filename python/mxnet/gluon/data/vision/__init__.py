@@ -6,5 +6,4 @@ from .mnist import MNIST
 
 __all__ = ["MNIST", "transforms"]
 
-__getattr__ = refusing(__name__, """
-    CIFAR10 CIFAR100 FashionMNIST ImageFolderDataset ImageListDataset ImageRecordDataset""")
+__getattr__ = refusing(__name__)
