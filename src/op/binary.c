@@ -8,62 +8,40 @@
 #include "op/binary_loops.h"
 #include "op/infer.h"
 #include "op/loops.h"
+#include "op/type_of_two.h"
 
 // ---- forward ------------------------------------------------------------------------------------
-// What numpy makes of two types: the wider float, else the wider whole number.
-static int32_t common_type(int32_t a, int32_t b)
+static int has_negative(const mxn_operand *in)
 {
-    if (a == b) {
-        return a;
+    uint64_t count = mxn_shape_size(in->shape);
+    switch (in->dtype) {
+#define NEGATIVE_CASE(NAME, type)                     \
+    case MXN_##NAME: {                                \
+        int found = 0;                                \
+        for (uint64_t i = 0; i < count; i++) {        \
+            found |= ((const type *)in->data)[i] < 0; \
+        }                                             \
+        return found;                                 \
     }
-    if (mxn_dtype_is_float(a) != mxn_dtype_is_float(b)) {
-        return mxn_dtype_is_float(a) ? a : b;
+        NEGATIVE_CASE(INT8, int8_t)
+        NEGATIVE_CASE(INT16, int16_t)
+        NEGATIVE_CASE(INT32, int32_t)
+        NEGATIVE_CASE(INT64, int64_t)
+#undef NEGATIVE_CASE
+    default:
+        return 0;
     }
-    if (a == MXN_BOOL || b == MXN_BOOL) {
-        return a == MXN_BOOL ? b : a;
-    }
-    if (mxn_dtype_size(a) == mxn_dtype_size(b)) {
-        return mxn_dtype_is_float(a) ? MXN_FLOAT32 : a < b ? a : b;
-    }
-    return mxn_dtype_size(a) > mxn_dtype_size(b) ? a : b;
 }
 
-static int numpy_types(const mxn_types *types)
+int mxn__check_powers(const mxn_job *job, const mxn_operand *powers)
 {
-    if (types->inputs[0] == MXN_DTYPE_NONE || types->inputs[1] == MXN_DTYPE_NONE) {
-        return mxn__types_alike(types);
+    if (!mxn_dtype_is_float(job->outputs[0].dtype) && has_negative(powers)) {
+        return mxp__fail(MXP_EINVAL,
+                         "Operator %s: a whole number to a negative power is no whole number; "
+                         "make one of the two a float",
+                         job->params->op->name);
     }
-    int32_t type = common_type(types->inputs[0], types->inputs[1]);
-    bool divides = types->params->op->def->variant == MXN_DIV_OF;
-    type = divides && !mxn_dtype_is_float(type) ? MXN_FLOAT32 : type;
-    return mxn__type_merge(types->params, "output", 0, &types->outputs[0], type);
-}
-
-// Functions that real numbers leave: whole ones become float32.
-static int numpy_float_types(const mxn_types *types)
-{
-    if (types->inputs[0] == MXN_DTYPE_NONE || types->inputs[1] == MXN_DTYPE_NONE) {
-        return mxn__types_alike(types);
-    }
-    int32_t type = common_type(types->inputs[0], types->inputs[1]);
-    return mxn__type_merge(types->params, "output", 0, &types->outputs[0],
-                           mxn_dtype_is_float(type) ? type : MXN_FLOAT32);
-}
-
-static int bitwise_types(const mxn_types *types)
-{
-    for (uint32_t i = 0; i < 2; i++) {
-        if (types->inputs[i] != MXN_DTYPE_NONE && mxn_dtype_is_float(types->inputs[i])) {
-            return mxp__fail(MXP_EINVAL, "Operator %s: input %u has type %s, it must be whole",
-                             types->params->op->name, i, mxn_dtype_name(types->inputs[i]));
-        }
-    }
-    return numpy_types(types);
-}
-
-static int numpy_compare_types(const mxn_types *types)
-{
-    return mxn__type_merge(types->params, "output", 0, &types->outputs[0], MXN_BOOL);
+    return 0;
 }
 
 static int binary_forward(mxn_job *job)
@@ -86,6 +64,12 @@ static int binary_forward(mxn_job *job)
         to += (size_t)walk.count * mxn_dtype_size(out->dtype);
     }
     return 0;
+}
+
+static int power_forward(mxn_job *job)
+{
+    int error = mxn__check_powers(job, &job->inputs[1]);
+    return error != 0 ? error : binary_forward(job);
 }
 
 // ---- gradients ----------------------------------------------------------------------------------
@@ -264,18 +248,24 @@ static int binary_backward(mxn_job *job)
 #define BROADCAST(name, aliases, function, gradient) \
     ENTRY(name, aliases, function, mxn__shapes_broadcast, NULL, gradient)
 #define NUMPY(name, aliases, function, gradient) \
-    ENTRY(name, aliases, function, mxn__shapes_broadcast, numpy_types, gradient)
+    ENTRY(name, aliases, function, mxn__shapes_broadcast, mxn__types_of_two, gradient)
+#define NUMPY_POWER(name_, gradient_)                                                           \
+    {                                                                                           \
+        .name = (name_), .inputs = "lhs rhs", .variant = MXN_POWER_OF, .flags = MXN_OP_INPLACE, \
+        .shapes = mxn__shapes_broadcast, .types = mxn__types_of_two,                            \
+        .gradient = MXN_USES_BOTH(gradient_), .forward = power_forward                          \
+    }
 #define NUMPY_BITWISE(name, function) \
-    ENTRY(name, NULL, function, mxn__shapes_broadcast, bitwise_types, MXN_GRADIENT_ZERO)
+    ENTRY(name, NULL, function, mxn__shapes_broadcast, mxn__types_of_two_whole, MXN_GRADIENT_ZERO)
 // These name their inputs otherwise.
 #define NUMPY_REAL(name_, function_, gradient_)                                              \
     {                                                                                        \
         .name = (name_), .inputs = "x1 x2", .variant = (function_), .flags = MXN_OP_INPLACE, \
-        .shapes = mxn__shapes_broadcast, .types = numpy_float_types,                         \
+        .shapes = mxn__shapes_broadcast, .types = mxn__types_of_two_float,                   \
         .gradient = MXN_USES_BOTH(gradient_), .forward = binary_forward                      \
     }
 #define NUMPY_COMPARE(name, function) \
-    ENTRY(name, NULL, function, mxn__shapes_broadcast, numpy_compare_types, MXN_GRADIENT_ZERO)
+    ENTRY(name, NULL, function, mxn__shapes_broadcast, mxn__types_truth, MXN_GRADIENT_ZERO)
 #define READS(function)                                                     \
     ((function) == MXN_ADD_OF || (function) == MXN_SUB_OF ? MXN_READS_FIRST \
      : (function) == MXN_MUL_OF                           ? MXN_READS_OTHER \
@@ -349,8 +339,8 @@ static const mxn_op_def table[] = {
     NUMPY("_npi_subtract", NULL, MXN_SUB_OF, MXN_USES_BOTH("_backward_npi_broadcast_sub")),
     NUMPY("_npi_multiply", NULL, MXN_MUL_OF, MXN_USES_BOTH("_backward_npi_broadcast_mul")),
     NUMPY("_npi_true_divide", NULL, MXN_DIV_OF, MXN_USES_BOTH("_backward_npi_broadcast_div")),
-    NUMPY("_npi_mod", NULL, MXN_MOD_OF, MXN_USES_BOTH("_backward_npi_broadcast_mod")),
-    NUMPY("_npi_power", NULL, MXN_POWER_OF, MXN_USES_BOTH("_backward_npi_broadcast_power")),
+    NUMPY("_npi_mod", NULL, MXN_REMAINDER_OF, MXN_USES_BOTH("_backward_npi_broadcast_mod")),
+    NUMPY_POWER("_npi_power", "_backward_npi_broadcast_power"),
     NUMPY("_npi_floor_divide", NULL, MXN_FLOOR_DIVIDE_OF, MXN_GRADIENT_ZERO),
     NUMPY("_npi_fmax", NULL, MXN_FMAX_OF, MXN_USES_BOTH("_backward_npi_fmax")),
     NUMPY("_npi_fmin", NULL, MXN_FMIN_OF, MXN_USES_BOTH("_backward_npi_fmin")),

@@ -11,7 +11,8 @@ enum {
     MXN_SUB_OF,
     MXN_MUL_OF,
     MXN_DIV_OF,
-    MXN_MOD_OF,
+    MXN_MOD_OF,  // 0 where the divisor is
+    MXN_REMAINDER_OF,  // as numpy has it
     MXN_POWER_OF,
     MXN_MAXIMUM_OF,
     MXN_MINIMUM_OF,
@@ -44,9 +45,13 @@ typedef struct mxn_row {
     int32_t dtype;
 } mxn_row;
 
-// to[i] = function(a[i], b[i]), `to` dense.
+// to[i] = function(a[i], b[i]), `to` dense. Computed in the type of both rows, in float64 where that
+// is no whole one although both rows are; truths of int64 and uint64 are exact.
 void mxn__binary_row(int function, const mxn_row *a, const mxn_row *b, void *to, int32_t to_dtype,
                      int64_t count);
+
+// MXP_EINVAL if the result is of whole numbers and a power is negative.
+int mxn__check_powers(const mxn_job *job, const mxn_operand *powers);
 
 // ---- gradients ----------------------------------------------------------------------------------
 // A row of g, a and b of one type, float32 or float64. The gradient of a (side 0) or b (side 1)

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators on an array and a number. A number that is not whole makes float64 of whole arrays;
 // numpy's comparisons make truth values.
+#include "base/fail.h"
 #include "op/binary_loops.h"
 #include "op/infer.h"
 #include "op/loops.h"
+#include "op/type_of_two.h"
 
 typedef struct scalar_params {
-    double scalar;
+    mxn_number scalar;
     bool is_int;
 } scalar_params;
 
 static const mxn_field fields[] = {
-    {MXN_FIELD(scalar_params, scalar, DOUBLE, "1")},
+    {MXN_FIELD(scalar_params, scalar, NUMBER, "1")},
     {MXN_FIELD(scalar_params, is_int, BOOL, "1")},
     {0},
 };
@@ -29,6 +31,32 @@ static int result_types(const mxn_types *types)
                            params->is_int ? MXN_INT64 : MXN_FLOAT64);
 }
 
+// A whole number to a negative power is none.
+static int power_types(const mxn_types *types)
+{
+    const scalar_params *params = (const void *)types->params->values;
+    int32_t in = types->inputs[0];
+    bool is_whole = in != MXN_DTYPE_NONE && !mxn_dtype_is_float(in) && params->is_int;
+    return is_whole && params->scalar.real < 0
+               ? mxp__fail(MXP_EINVAL,
+                           "Operator %s: a whole number to a negative power (%.17g) is no whole "
+                           "number; make one of the two a float",
+                           types->params->op->name, params->scalar.real)
+               : result_types(types);
+}
+
+static int bitwise_types(const mxn_types *types)
+{
+    const scalar_params *params = (const void *)types->params->values;
+    int32_t in = types->inputs[0];
+    bool is_float = in != MXN_DTYPE_NONE && mxn_dtype_is_float(in);
+    if (is_float || !params->is_int || params->scalar.dtype == MXN_FLOAT64) {
+        return mxp__fail(MXP_EINVAL, "Operator %s: %s, it must be whole", types->params->op->name,
+                         is_float ? "input 0 is of floats" : "the number is a float");
+    }
+    return result_types(types);
+}
+
 // Whole numbers divided are no whole numbers.
 static int divided_types(const mxn_types *types)
 {
@@ -38,14 +66,44 @@ static int divided_types(const mxn_types *types)
                : mxn__type_merge(types->params, "output", 0, &types->outputs[0], MXN_FLOAT32);
 }
 
-// The number in the array's own type, where one of the fast loops can then be taken.
+// Whether a whole number is one of a type of whole numbers or truths.
+static bool holds(int32_t type, const mxn_number *number)
+{
+    bool is_negative = number->dtype == MXN_INT64 && (int64_t)number->bits < 0;
+    if (type == MXN_UINT64 || number->dtype == MXN_UINT64) {
+        return type == MXN_UINT64 && !is_negative;
+    }
+    int64_t room = 0, back;
+    mxn_number_fill(&room, type, number, 1);
+    mxn_cast(&back, MXN_INT64, &room, type, 1);
+    return (uint64_t)back == number->bits;
+}
+
+// What the number is beside the array: of its type, where that holds it or the result has it too;
+// else of one that holds the number.
+static int32_t number_type(const mxn_job *job)
+{
+    const scalar_params *params = mxn__values(job);
+    const mxn_number *number = &params->scalar;
+    int32_t in = job->inputs[0].dtype, out = job->outputs[0].dtype;
+    if (mxn_dtype_is_float(in)) {
+        return in;
+    }
+    if (!params->is_int) {
+        return MXN_FLOAT64;
+    }
+    if (in != MXN_BOOL && in == out && job->params->op->def->types != mxn__types_truth) {
+        return in;
+    }
+    return number->dtype != MXN_FLOAT64 && holds(in, number) ? in : number->dtype;
+}
+
 static void make_number(const mxn_job *job, int64_t *room, mxn_row *row)
 {
     const scalar_params *params = mxn__values(job);
-    int32_t in = job->inputs[0].dtype;
-    bool fits = mxn_dtype_is_float(in) || (params->is_int && in == job->outputs[0].dtype);
-    *row = (mxn_row){room, 0, fits ? in : MXN_FLOAT64};
-    mxn_cast(room, row->dtype, &params->scalar, MXN_FLOAT64, 1);
+    int32_t type = number_type(job);
+    *row = (mxn_row){room, 0, type};
+    mxn_number_fill(room, type, &params->scalar, 1);
 }
 
 static int scalar_forward(mxn_job *job)
@@ -62,6 +120,12 @@ static int scalar_forward(mxn_job *job)
     return 0;
 }
 
+static int reversed_power_forward(mxn_job *job)
+{
+    int error = mxn__check_powers(job, &job->inputs[0]);
+    return error != 0 ? error : scalar_forward(job);
+}
+
 // ---- gradients ----------------------------------------------------------------------------------
 // That of the array's side, where the number is an array of one. Inputs: the gradient and, unless
 // the derivative is a constant, the input (of the number to a power: the output).
@@ -74,7 +138,7 @@ static int scalar_backward(mxn_job *job)
         return mxn__type_refused(job, dtype);
     }
     int64_t room;
-    mxn_cast(&room, dtype, &((const scalar_params *)mxn__values(job))->scalar, MXN_FLOAT64, 1);
+    mxn_number_fill(&room, dtype, &((const scalar_params *)mxn__values(job))->scalar, 1);
     bool reversed = (variant & REVERSED) != 0;
     const void *array = job->inputs[job->params->input_count - 1].data;
     const mxn_gradient_row row = {
@@ -109,21 +173,23 @@ static int scalar_backward(mxn_job *job)
 
 static void make_minus_two(void *values)
 {
-    *(scalar_params *)values = (scalar_params){.scalar = -2, .is_int = true};
+    *(scalar_params *)values = (scalar_params){.scalar = mxn_number_of_whole(-2), .is_int = true};
 }
 
 // ---- the table ----------------------------------------------------------------------------------
-#define ENTRY(name_, aliases_, variant_, types_, gradient_)                                    \
+#define RUN(name_, aliases_, variant_, types_, gradient_, forward_)                            \
     {                                                                                          \
         .name = (name_), .aliases = (aliases_), .inputs = "data", .fields = fields,            \
         .params_bytes = sizeof(scalar_params), .variant = (variant_), .flags = MXN_OP_INPLACE, \
-        .types = (types_), .gradient = (gradient_), .forward = scalar_forward                  \
+        .types = (types_), .gradient = (gradient_), .forward = (forward_)                      \
     }
+#define ENTRY(name, aliases, variant, types, gradient) \
+    RUN(name, aliases, variant, types, gradient, scalar_forward)
 #define SCALAR(name, aliases, variant, gradient) \
     ENTRY(name, aliases, variant, result_types, gradient)
 #define COMPARE(name, aliases, variant) \
     ENTRY(name, aliases, variant, result_types, MXN_GRADIENT_ZERO)
-#define NUMPY_COMPARE(name, variant) ENTRY(name, NULL, variant, mxn__types_bool, MXN_GRADIENT_ZERO)
+#define NUMPY_COMPARE(name, variant) ENTRY(name, NULL, variant, mxn__types_truth, MXN_GRADIENT_ZERO)
 #define BACKWARD(name_, inputs_, function_, again_)                                             \
     {                                                                                           \
         .name = (name_), .inputs = (inputs_), .fields = fields,                                 \
@@ -166,11 +232,13 @@ static const mxn_op_def table[] = {
           MXN_USES_NONE("_backward_div_scalar")),
     ENTRY("_npi_rtrue_divide_scalar", NULL, MXN_DIV_OF | REVERSED, divided_types,
           MXN_USES_IN("_backward_rdiv_scalar")),
-    SCALAR("_npi_mod_scalar", NULL, MXN_MOD_OF, MXN_USES_IN("_backward_mod_scalar")),
-    SCALAR("_npi_rmod_scalar", NULL, MXN_MOD_OF | REVERSED, MXN_USES_IN("_backward_rmod_scalar")),
-    SCALAR("_npi_power_scalar", NULL, MXN_POWER_OF, MXN_USES_IN("_backward_power_scalar")),
-    SCALAR("_npi_rpower_scalar", NULL, MXN_POWER_OF | REVERSED,
-           MXN_USES_OUT("_backward_rpower_scalar")),
+    SCALAR("_npi_mod_scalar", NULL, MXN_REMAINDER_OF, MXN_USES_IN("_backward_mod_scalar")),
+    SCALAR("_npi_rmod_scalar", NULL, MXN_REMAINDER_OF | REVERSED,
+           MXN_USES_IN("_backward_rmod_scalar")),
+    ENTRY("_npi_power_scalar", NULL, MXN_POWER_OF, power_types,
+          MXN_USES_IN("_backward_power_scalar")),
+    RUN("_npi_rpower_scalar", NULL, MXN_POWER_OF | REVERSED, result_types,
+        MXN_USES_OUT("_backward_rpower_scalar"), reversed_power_forward),
     NUMPY_COMPARE("_npi_equal_scalar", MXN_EQUAL_OF),
     NUMPY_COMPARE("_npi_not_equal_scalar", MXN_NOT_EQUAL_OF),
     NUMPY_COMPARE("_npi_greater_scalar", MXN_GREATER_OF),
@@ -198,9 +266,9 @@ static const mxn_op_def table[] = {
           MXN_USES_IN("_backward_npi_rarctan2_scalar")),
     SCALAR("_npi_floor_divide_scalar", NULL, MXN_FLOOR_DIVIDE_OF, MXN_GRADIENT_ZERO),
     SCALAR("_npi_rfloor_divide_scalar", NULL, MXN_FLOOR_DIVIDE_OF | REVERSED, MXN_GRADIENT_ZERO),
-    SCALAR("_npi_bitwise_and_scalar", NULL, MXN_BITWISE_AND_OF, MXN_GRADIENT_ZERO),
-    SCALAR("_npi_bitwise_or_scalar", NULL, MXN_BITWISE_OR_OF, MXN_GRADIENT_ZERO),
-    SCALAR("_npi_bitwise_xor_scalar", NULL, MXN_BITWISE_XOR_OF, MXN_GRADIENT_ZERO),
+    ENTRY("_npi_bitwise_and_scalar", NULL, MXN_BITWISE_AND_OF, bitwise_types, MXN_GRADIENT_ZERO),
+    ENTRY("_npi_bitwise_or_scalar", NULL, MXN_BITWISE_OR_OF, bitwise_types, MXN_GRADIENT_ZERO),
+    ENTRY("_npi_bitwise_xor_scalar", NULL, MXN_BITWISE_XOR_OF, bitwise_types, MXN_GRADIENT_ZERO),
     NUMPY_COMPARE("_npi_logical_and_scalar", MXN_LOGICAL_AND_OF),
     NUMPY_COMPARE("_npi_logical_or_scalar", MXN_LOGICAL_OR_OF),
     NUMPY_COMPARE("_npi_logical_xor_scalar", MXN_LOGICAL_XOR_OF),

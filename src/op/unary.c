@@ -4,6 +4,7 @@
 // functions make floats of whole numbers, MXNet's own keep the type.
 #include <string.h>
 
+#include "base/fail.h"
 #include "op/infer.h"
 #include "op/loops.h"
 #include "op/unary_loops.h"
@@ -19,13 +20,19 @@ static int types_float(const mxn_types *types)
                            mxn_dtype_size(in) == 1 ? MXN_FLOAT16 : MXN_FLOAT32);
 }
 
+static int whole_types(const mxn_types *types)
+{
+    int32_t in = types->inputs[0];
+    return in != MXN_DTYPE_NONE && mxn_dtype_is_float(in)
+               ? mxp__fail(MXP_EINVAL, "Operator %s: input 0 has type %s, it must be whole",
+                           types->params->op->name, mxn_dtype_name(in))
+               : mxn__types_alike(types);
+}
+
 // All bits the other way round; a truth value has one.
 static int bitwise_not_forward(mxn_job *job)
 {
     const mxn_operand *in = &job->inputs[0];
-    if (mxn_dtype_is_float(in->dtype)) {
-        return mxn__type_refused(job, in->dtype);
-    }
     const uint8_t *from = in->data, mask = in->dtype == MXN_BOOL ? 1 : 0xff;
     uint8_t *to = job->outputs[0].data;
     size_t count = mxn_shape_size(in->shape) * mxn_dtype_size(in->dtype);
@@ -168,7 +175,7 @@ static const mxn_op_def table[] = {
     NUMPY_SAME("_npi_floor", NULL, FLOOR, MXN_GRADIENT_ZERO, 1),
     NUMPY_SAME("_npi_ceil", NULL, CEIL, MXN_GRADIENT_ZERO, 1),
     NUMPY_SAME("_npi_trunc", NULL, TRUNC, MXN_GRADIENT_ZERO, 1),
-    NUMPY_SAME("_npi_rint", NULL, RINT, MXN_GRADIENT_ZERO, 1),
+    NUMPY_SAME("_npi_rint", NULL, RINT_EVEN, MXN_GRADIENT_ZERO, 1),
     OLD("arcsin", "_sparse_arcsin", ARCSIN, MXN_USES_IN("_backward_arcsin"), 20),
     OLD("arccos", "_sparse_arccos", ARCCOS, MXN_USES_IN("_backward_arccos"), 20),
     OLD("arctan", "_sparse_arctan", ARCTAN, MXN_USES_IN("_backward_arctan"), 20),
@@ -207,6 +214,7 @@ static const mxn_op_def table[] = {
         .name = "_npi_bitwise_not",
         .inputs = "x",
         .description = "All bits the other way round.",
+        .types = whole_types,
         .flags = MXN_OP_INPLACE | MXN_OP_ANY_TYPE,
         .gradient = MXN_GRADIENT_ZERO,
         .forward = bitwise_not_forward,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops of functions of one number. float32 and float64 have loops of their own; other types and
-// mixtures are computed in pieces that stay in the cache, as doubles or as whole numbers of 64
-// bits.
+// Loops of functions of one number. float32 and float64 have loops of their own, whole numbers of
+// every width where the function makes whole numbers of them; what becomes another type is
+// converted in pieces that stay in the cache.
 #include "op/unary_loops.h"
 
 #include <math.h>
@@ -62,31 +62,50 @@ typedef void (*row_function)(const void *from, void *to, size_t count);
 #define ROW(name, suffix, type, expression)                               \
     static void name##_##suffix(const void *from, void *to, size_t count) \
     {                                                                     \
-        for (size_t i = 0; i < count; i++) {                              \
-            const type x = ((const type *)from)[i];                       \
-            ((type *)to)[i] = (type)(expression);                         \
+        typedef type self;                                                \
+        _Pragma("GCC ivdep") /* `to` may be `from` */                     \
+            for (size_t i = 0; i < count; i++)                            \
+        {                                                                 \
+            const self x = ((const self *)from)[i];                       \
+            ((self *)to)[i] = (self)(expression);                         \
         }                                                                 \
     }
 #define REAL(name, of_float, of_double) \
     ROW(name, float, float, of_float)   \
     ROW(name, double, double, of_double)
-#define WHOLE(name, of_real, of_whole)  \
-    ROW(name, float, float, of_real)    \
-    ROW(name, double, double, of_real)  \
-    ROW(name, int64, int64_t, of_whole) \
+#define ROUNDING REAL
+#define WHOLE(name, of_real, of_whole)    \
+    ROW(name, float, float, of_real)      \
+    ROW(name, double, double, of_real)    \
+    ROW(name, uint8, uint8_t, of_whole)   \
+    ROW(name, int8, int8_t, of_whole)     \
+    ROW(name, int16, int16_t, of_whole)   \
+    ROW(name, uint16, uint16_t, of_whole) \
+    ROW(name, int32, int32_t, of_whole)   \
+    ROW(name, uint32, uint32_t, of_whole) \
+    ROW(name, int64, int64_t, of_whole)   \
     ROW(name, uint64, uint64_t, of_whole)
 #define GRADIENT(name, expression)
 #include "op/unary_functions.def"
 #undef REAL
+#undef ROUNDING
 #undef WHOLE
 
 static const struct {
-    row_function of_float, of_double, of_int64, of_uint64;
+    row_function of[MXN_DTYPE_COUNT];  // by the type it is computed in; null: there is none
+    bool rounds;
 } functions[MXN_UNARY_COUNT] = {
-#define REAL(name, of_float, of_double) {name##_float, name##_double, NULL, NULL},
-#define WHOLE(name, of_real, of_whole) {name##_float, name##_double, name##_int64, name##_uint64},
+#define FLOATS_OF(name) [MXN_FLOAT32] = name##_float, [MXN_FLOAT64] = name##_double
+#define REAL(name, of_float, of_double) {{FLOATS_OF(name)}, false},
+#define ROUNDING(name, of_float, of_double) {{FLOATS_OF(name)}, true},
+#define WHOLE(name, of_real, of_whole)                                                         \
+    {{FLOATS_OF(name), [MXN_UINT8] = name##_uint8, [MXN_INT8] = name##_int8,                   \
+      [MXN_INT16] = name##_int16, [MXN_UINT16] = name##_uint16, [MXN_INT32] = name##_int32,    \
+      [MXN_UINT32] = name##_uint32, [MXN_INT64] = name##_int64, [MXN_UINT64] = name##_uint64}, \
+     false},
 #include "op/unary_functions.def"
 #undef REAL
+#undef ROUNDING
 #undef WHOLE
 #undef GRADIENT
 };
@@ -98,7 +117,7 @@ static void apply_converted(row_function function, int32_t type, const mxn_opera
                             const mxn_operand *out, size_t count)
 {
     size_t in_size = mxn_dtype_size(in->dtype), out_size = mxn_dtype_size(out->dtype);
-    int64_t buffer[CHUNK];  // of any type of 64 bits
+    int64_t buffer[CHUNK];  // of any type
     for (size_t done = 0; done < count; done += CHUNK) {
         size_t n = count - done < CHUNK ? count - done : CHUNK;
         mxn_cast(buffer, type, (const char *)in->data + done * in_size, in->dtype, n);
@@ -112,17 +131,17 @@ int mxn__unary_forward(mxn_job *job)
     const mxn_operand *in = &job->inputs[0], *out = &job->outputs[0];
     int function = job->params->op->def->variant;
     size_t count = mxn_shape_size(out->shape);
-    bool whole = !mxn_dtype_is_float(in->dtype) && functions[function].of_int64 != NULL;
-    if (in->dtype == out->dtype && in->dtype == MXN_FLOAT32) {
-        functions[function].of_float(in->data, out->data, count);
-    } else if (in->dtype == out->dtype && in->dtype == MXN_FLOAT64) {
-        functions[function].of_double(in->data, out->data, count);
-    } else if (whole && in->dtype == MXN_UINT64) {
-        apply_converted(functions[function].of_uint64, MXN_UINT64, in, out, count);
-    } else if (whole) {
-        apply_converted(functions[function].of_int64, MXN_INT64, in, out, count);
+    bool is_whole = !mxn_dtype_is_float(in->dtype);
+    if (is_whole && functions[function].rounds) {
+        mxn_cast(out->data, out->dtype, in->data, in->dtype, count);
+        return 0;
+    }
+    int32_t type = in->dtype == MXN_BOOL ? MXN_UINT8 : in->dtype;
+    type = functions[function].of[type] == NULL ? MXN_FLOAT64 : type;
+    if (in->dtype == type && out->dtype == type) {
+        functions[function].of[type](in->data, out->data, count);
     } else {
-        apply_converted(functions[function].of_double, MXN_FLOAT64, in, out, count);
+        apply_converted(functions[function].of[type], type, in, out, count);
     }
     return 0;
 }
@@ -142,6 +161,7 @@ typedef void (*gradient_function)(const void *gradients, const void *values, voi
         }                                                                               \
     }
 #define REAL(name, of_float, of_double)
+#define ROUNDING(name, of_float, of_double)
 #define WHOLE(name, of_real, of_whole)
 #define GRADIENT(name, expression)        \
     GRADIENT_ROW(name, float, expression) \
@@ -156,6 +176,7 @@ static const struct {
 #include "op/unary_functions.def"
 #undef GRADIENT
 #undef REAL
+#undef ROUNDING
 #undef WHOLE
 };
 

@@ -6,6 +6,7 @@
 #include "op/define.h"
 
 #define REAL(name, of_float, of_double) MXN_UNARY_##name,
+#define ROUNDING(name, of_float, of_double) MXN_UNARY_##name,
 #define WHOLE(name, of_real, of_whole) MXN_UNARY_##name,
 #define GRADIENT(name, expression)
 enum {
@@ -13,6 +14,7 @@ enum {
     MXN_UNARY_COUNT
 };
 #undef REAL
+#undef ROUNDING
 #undef WHOLE
 #undef GRADIENT
 
