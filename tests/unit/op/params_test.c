@@ -46,7 +46,7 @@ static void ill_typed_values_name_operator_argument_and_value(void **state)
         {"_plus_scalar", P("is_int", "yes"), {"expect boolean", "'yes'", ""}},
         {"expand_dims", P("axis", "1.5"), {"trailing characters", "'.5'", "expand_dims"}},
         {"expand_dims", P("axis", "99999999999"), {"Out of range value for axis", "9999", ""}},
-        {"clip", P("a_min", "0", "a_max", "1e39"), {"Out of range value for a_max", "1e39", ""}},
+        {"smooth_l1", P("scalar", "1e39"), {"Out of range value for scalar", "1e39", ""}},
         {"Cast",
          P("dtype", "float31"),
          {"Invalid Input: 'float31', valid values are: {'bfloat16'", "dtype", "Cast"}},
