@@ -35,6 +35,7 @@ class BaseArray(core.Array):
     __slots__ = ()
     __array_priority__ = 1000.0  # so that numpy_array + array is ours
     _has_scalars = False  # whether an array may have no dimension
+    _promotes = False  # whether operators of two types find a common one
 
     __hash__ = object.__hash__
 
@@ -317,13 +318,40 @@ def convert_inputs(kind: type, inputs: tuple) -> Any:
 core.set_conversion(convert_inputs)
 
 
+def _in_type_of(array: BaseArray, values: onp.ndarray) -> onp.ndarray:
+    """`values` in the type of an array that keeps its own; TypeError if that does not hold them."""
+    kept = values.astype(_types.numpy_type(array._type_code))
+    if kept.dtype.kind != "f" and not onp.array_equal(kept, values):
+        raise TypeError(f"an array of {kept.dtype} and values of {values.dtype} that it does not hold: "
+                        "make an array of them, with a type")
+    return kept
+
+
 def convert_operand(array: BaseArray, other: Any) -> Any:
-    """What an operator takes in place of an operand that is neither array nor Python number."""
+    """What an operator takes in place of an operand that is neither array nor Python number.
+
+    Beside floats lists and NumPy's float64 become the array's type. Else they keep their own where types
+    are made common, as in mx.np; in mx.nd they become the array's, or it is a TypeError.
+    """
     if isinstance(other, (onp.bool_, onp.number)):
         return other.item()
-    if isinstance(other, (onp.ndarray, list, tuple)):
-        values = onp.asarray(other)
-        if values.dtype == onp.float64 or not isinstance(other, onp.ndarray):
-            values = values.astype(_types.numpy_type(array._type_code))
-        return type(array)._from_numpy(values, array.context)
-    return NotImplemented
+    if not isinstance(other, (onp.ndarray, list, tuple)):
+        return NotImplemented
+    values = onp.asarray(other)
+    if values.dtype.kind not in "fiub":
+        return NotImplemented
+    is_float = "float" in _types.NAMES[array._type_code]
+    if is_float and (values.dtype == onp.float64 or not isinstance(other, onp.ndarray)):
+        values = values.astype(onp.float32 if array._type_code == _types.BFLOAT16 else array.dtype)
+    elif not array._promotes:
+        values = _in_type_of(array, values)
+    return type(array)._from_numpy(values, array.context)
+
+
+def promoted(arrays: Sequence[BaseArray]) -> Sequence[BaseArray]:
+    """The arrays in the type that they have together."""
+    codes = {array._type_code for array in arrays}
+    if len(codes) < 2:
+        return arrays
+    name = _types.common_type(_types.NAMES[code] for code in codes)
+    return [array.astype(name, copy=False) for array in arrays]

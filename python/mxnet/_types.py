@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Element types: their numbers in the library, their names, and NumPy's types."""
-from typing import Any
+from typing import Any, Iterable
 
 import numpy as onp
 
@@ -42,3 +42,23 @@ def check_order(order: Any) -> None:
     """NotImplementedError for orders of memory that are not NumPy's 'C', which all arrays have."""
     if order not in ("C", "K", "A", None):
         raise NotImplementedError(f"order='{order}' is not supported: arrays are in the order 'C'")
+
+
+def common_type(names: Iterable[str]) -> str:
+    """The type that operators of mx.np make of several: the least that holds all; whole numbers beside a
+    float take its type. The same as the library's table for two."""
+    kinds = set(names)
+    floats = {name for name in kinds if "float" in name}
+    if "bfloat16" in floats and len(floats) > 1:
+        floats = floats - {"bfloat16"} | {"float32"}
+    if len(floats) == 1:
+        return floats.pop()
+    return onp.result_type(*(floats or kinds)).name
+
+
+def type_beside(name: str, value: Any) -> str:
+    """The type that an array of type `name` and a Python number make: the array's, but that of the number
+    where the array is of truths, or of whole numbers and the number is a float."""
+    if "float" in name or isinstance(value, bool):
+        return name
+    return "float64" if isinstance(value, float) else "int64" if name == "bool" else name

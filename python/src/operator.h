@@ -14,8 +14,8 @@ typedef struct core_prepared {
 } core_prepared;
 
 typedef struct core_scalar {
-    double value;
-    int is_whole;  // an int: another text than the float of the same value
+    uint64_t bits;  // of the int, in two's complement, or of the float
+    int is_whole;  // an int
     core_prepared *prepared;  // null: free
 } core_scalar;
 
@@ -45,8 +45,8 @@ PyObject *core_texts_empty(const core_operator *op, Py_ssize_t inputs);
 // The call of these texts, made if it is new. Takes the reference to `texts`, which may be null
 // after a failure. A new reference.
 core_prepared *core_prepare_texts(core_operator *op, PyObject *texts);
-// The call with one input and the number `value` as `scalar` parameter; with `typed` also is_int. A
-// new reference.
+// The call with one input and the number `value`, an int or a float, as `scalar` parameter; with
+// `typed` also is_int. A new reference.
 core_prepared *core_prepare_scalar(core_operator *op, PyObject *value, int typed);
 // The call with `inputs` arrays and no parameters. A new reference.
 core_prepared *core_prepare_plain(core_operator *op, Py_ssize_t inputs);

@@ -154,25 +154,36 @@ static core_prepared *prepare_number(core_operator *op, PyObject *value, int typ
     return core_prepare_texts(op, texts);
 }
 
+// Ints are compared as ints: two of more than 53 bits may be the same double. Without a place are
+// those of more than 64 bits.
+static int scalar_bits(PyObject *value, int is_whole, uint64_t *bits)
+{
+    if (is_whole) {
+        int overflow = 0;
+        *bits = (uint64_t)PyLong_AsLongLongAndOverflow(value, &overflow);
+        return overflow == 0 && !PyErr_Occurred();
+    }
+    double number = PyFloat_AS_DOUBLE(value);
+    memcpy(bits, &number, sizeof(*bits));
+    return 1;
+}
+
 core_prepared *core_prepare_scalar(core_operator *op, PyObject *value, int typed)
 {
-    double number = PyFloat_AsDouble(value);
-    if (number == -1.0 && PyErr_Occurred()) {
-        return NULL;
-    }
-    int is_whole = PyLong_Check(value) || !PyFloat_Check(value);
+    int is_whole = PyLong_Check(value);
     uint64_t bits;
-    memcpy(&bits, &number, sizeof(bits));
-    // The upper bits of small whole numbers are those that differ.
+    if (!scalar_bits(value, is_whole, &bits)) {
+        return PyErr_Occurred() ? NULL : prepare_number(op, value, typed, is_whole);
+    }
+    // The upper bits of small floats are those that differ.
     core_scalar *slot = &op->scalars[((bits >> 48) ^ (bits >> 56) ^ bits) % CORE_SCALARS];
-    if (slot->prepared != NULL && slot->is_whole == is_whole &&
-        memcmp(&slot->value, &number, sizeof(number)) == 0) {
+    if (slot->prepared != NULL && slot->is_whole == is_whole && slot->bits == bits) {
         return (core_prepared *)Py_NewRef((PyObject *)slot->prepared);
     }
     core_prepared *prepared = prepare_number(op, value, typed, is_whole);
     if (prepared != NULL) {
         core_prepared *before = slot->prepared;
-        *slot = (core_scalar){number, is_whole, (core_prepared *)Py_NewRef((PyObject *)prepared)};
+        *slot = (core_scalar){bits, is_whole, (core_prepared *)Py_NewRef((PyObject *)prepared)};
         Py_XDECREF((PyObject *)before);
     }
     return prepared;

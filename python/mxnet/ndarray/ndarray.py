@@ -7,7 +7,7 @@ from typing import Any, Tuple
 import numpy as onp
 
 from .. import _methods, _types
-from .._array import BaseArray, convert_operand
+from .._array import BaseArray, convert_operand, promoted
 from .._registry import exists, invoke, operator
 from ..base import _LIB, check_call, core
 
@@ -145,12 +145,16 @@ def binary_functions(kind: type, triples: dict, words: Tuple[str, ...]) -> dict:
         def function(lhs, rhs, out=None):
             arrays, number, reverse = names
             if isinstance(lhs, BaseArray) and isinstance(rhs, BaseArray):
-                return invoke(kind, arrays, lhs, rhs, out=out)
+                return _with_array(kind, arrays, lhs, rhs, out)
             if isinstance(lhs, BaseArray):
-                return _with_number(kind, number, lhs, rhs, out)
+                other = _operand(lhs, rhs, number)
+                return _with_array(kind, arrays, lhs, other, out) if isinstance(other, BaseArray) \
+                    else _with_number(kind, number, lhs, other, out)
             if out is None and onp.isscalar(lhs) and onp.isscalar(rhs):
                 return getattr(onp, _NUMPY_WORDS.get(word, word))(lhs, rhs)
-            return _with_number(kind, reverse, rhs, lhs, out)
+            other = _operand(rhs, lhs, reverse)
+            return _with_array(kind, arrays, other, rhs, out) if isinstance(other, BaseArray) \
+                else _with_number(kind, reverse, rhs, other, out)
 
         function.__name__ = function.__qualname__ = word
         function.__doc__ = (f"{word} of two arrays, or of an array and a number, element by element; of "
@@ -161,16 +165,32 @@ def binary_functions(kind: type, triples: dict, words: Tuple[str, ...]) -> dict:
 
 
 _NUMPY_WORDS = {"modulo": "mod", "lesser": "less", "lesser_equal": "less_equal"}
+_ALIKE = frozenset(("_npi_maximum", "_npi_minimum"))  # operators whose operands have one type
 
 
-def _with_number(kind: type, name: str, array: Any, number: Any, out: Any) -> Any:
+def _operand(array: Any, other: Any, number: str) -> Any:
+    """The operand beside an array: a Python number, or an array if it is one, or if there is no operator
+    `number`; TypeError for anything else."""
     if not isinstance(array, BaseArray):
         raise TypeError("one of the operands must be an array")
-    number = number if isinstance(number, (int, float)) else convert_operand(array, number)
-    if isinstance(number, BaseArray):
-        raise TypeError("an operand that is no array must be a number")
+    other = other if isinstance(other, (int, float)) else convert_operand(array, other)
+    if other is NotImplemented:
+        raise TypeError("an operand that is no array must be a number, a NumPy array or a list")
+    if number or isinstance(other, BaseArray):
+        return other
+    floats = onp.dtype("float32") if array.dtype.kind != "f" else array.dtype  # there is no array of bfloat16
+    return type(array)._from_numpy(onp.asarray(other, floats), array.context)
+
+
+def _with_array(kind: type, name: str, lhs: BaseArray, rhs: BaseArray, out: Any) -> Any:
+    pair = promoted((lhs, rhs)) if name in _ALIKE else (lhs, rhs)
+    return invoke(kind, name, *pair, out=out)
+
+
+def _with_number(kind: type, name: str, array: BaseArray, number: Any, out: Any) -> Any:
     typed = {"is_int": isinstance(number, int)} if name.startswith("_npi") else {}
-    return invoke(kind, name, array, out=out, scalar=number, **typed)
+    return invoke(kind, name, array, out=out, scalar=int(number) if isinstance(number, bool) else number,
+                  **typed)
 
 
 TRIPLES = _triples()

@@ -20,10 +20,10 @@ from .creation import (arange, array, asarray, empty, eye, full, full_like, iden
                        ones, ones_like, zeros, zeros_like)
 from .averages import average, std, var
 from .einsum import einsum
-from .functions import (array_split, clip, concatenate, copy, copyto, ndim, ravel, reshape, shape,
-                        size, split, stack, take, transpose, where)
+from .functions import (array_split, clip, column_stack, concatenate, copy, copyto, dstack, hstack, ndim, ravel,
+                        reshape, row_stack, shape, size, split, stack, take, transpose, vstack, where)
 from .multiarray import TRIPLES, ndarray
-from .products import dot, inner, outer, tensordot
+from .products import dot, inner, matmul, outer, tensordot
 from .shapes import append, broadcast_arrays, broadcast_to, diagonal, diff, flip, meshgrid, pad, trace
 from .sorting import argsort, repeat, sort
 
@@ -34,7 +34,7 @@ globals().update(binary_functions(ndarray, TRIPLES, (
     "add", "subtract", "multiply", "divide", "true_divide", "floor_divide", "mod", "remainder",
     "power", "equal", "not_equal", "greater", "greater_equal", "less", "less_equal", "maximum",
     "minimum", "fmax", "fmin", "hypot", "arctan2", "bitwise_and", "bitwise_or", "bitwise_xor",
-    "logical_and", "logical_or", "logical_xor")))
+    "logaddexp", "logical_and", "logical_or", "logical_xor")))
 
 save, savez = _files.save_numpy, _files.savez
 

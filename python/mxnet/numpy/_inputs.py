@@ -9,8 +9,8 @@ from .multiarray import ndarray
 
 ALL = 1 << 30  # of the arguments
 COUNTS: Dict[str, int] = {  # of mx.np's functions: how many of the first arguments are arrays
-    "append": 2, "argsort": 1, "array_split": 1, "average": 1, "broadcast_arrays": ALL, "delete": 1, "diagonal": 1,
-    "diff": 1, "dot": 2, "dsplit": 1, "flip": 1, "fliplr": 1, "flipud": 1, "full_like": 1, "hsplit": 1, "inner": 2,
+    "append": 1, "argsort": 1, "array_split": 1, "average": 1, "broadcast_arrays": ALL, "delete": 1, "diagonal": 1,
+    "clip": 1, "diff": 1, "dsplit": 1, "flip": 1, "fliplr": 1, "flipud": 1, "full_like": 1, "hsplit": 1, "inner": 2,
     "meshgrid": ALL, "ndim": 1, "ones_like": 1, "outer": 2, "pad": 1, "ravel": 1, "repeat": 1, "reshape": 1, "rot90": 1,
     "shape": 1, "size": 1, "split": 1, "std": 1, "take": 1, "take_along_axis": 1, "tensordot": 2, "trace": 1, "var": 1,
     "vsplit": 1, "where": 1, "zeros_like": 1}

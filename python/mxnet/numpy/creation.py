@@ -6,7 +6,7 @@ from typing import Any, Optional, Sequence, Union
 import numpy as onp
 
 from .. import _types
-from .._array import BaseArray
+from .._array import BaseArray, convert_operand
 from .._registry import invoke
 from ..context import Context, choose
 from ..util import is_np_default_dtype
@@ -140,7 +140,8 @@ def array(object: Any, dtype: Any = None,  # pylint: disable=redefined-builtin
         made[...] = object
         return made
     has_type = hasattr(object, "dtype")
-    values = onp.asarray(object)
+    whole = not has_type and dtype is not None and _types.type_name(dtype) in ("int64", "uint64")
+    values = onp.asarray(object, dtype if whole else None)  # NumPy makes floats of lists up to 2**64
     if values.dtype.kind not in "fiub":
         raise ValueError("an array cannot be made of values of unequal lengths or of no numbers")
     if dtype is None and (not has_type or values.dtype == onp.float64):
@@ -155,3 +156,19 @@ def asarray(a: Any, dtype: Any = None) -> ndarray:
     if isinstance(a, ndarray) and (dtype is None or a.dtype == onp.dtype(dtype)):
         return a
     return array(a, dtype)
+
+
+def beside(a: ndarray, other: Any) -> ndarray:
+    """An array of a number, a list or a NumPy array, in the type that it has as operand beside `a`.
+
+    TypeError for what is no operand.
+    """
+    if isinstance(other, (onp.bool_, onp.number)):
+        other = other.item()
+    if isinstance(other, (int, float)):
+        name = _types.type_beside(_types.type_name(a.dtype), other)
+        return ndarray._from_numpy(onp.asarray(other, name.replace("bfloat16", "float32")), a.ctx)
+    made = convert_operand(a, other)
+    if made is NotImplemented:
+        raise TypeError(f"no array can be made of a {type(other).__name__}")
+    return made

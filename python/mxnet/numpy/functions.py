@@ -1,32 +1,52 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of mx.np whose arguments are NumPy's and not the operator's."""
-from typing import Any, List, Optional, Sequence, Union
+from typing import Any, Callable, List, Optional, Sequence, Union
 
 import numpy as onp
 
 from .. import _types
-from .._array import BaseArray
-from .._registry import exists, invoke
+from .._array import BaseArray, promoted
+from .._registry import invoke
+from .._types import type_beside, type_name
 from ._host import host_function
-from .creation import array, full
+from .creation import array, beside
 from .multiarray import ndarray
 
 
-def _first(*names: str) -> str:
-    """The first of these operators that the library has."""
-    return next((name for name in names if exists(name)), names[0])
+def _arrays(items: Sequence[Any]) -> Sequence[ndarray]:
+    """What is joined, in the type of all; numbers, lists and NumPy's arrays beside the first array."""
+    first = next((item for item in items if isinstance(item, BaseArray)), None)
+    if first is None:
+        return promoted([array(item) for item in items])
+    return promoted([item if isinstance(item, BaseArray) else beside(first, item) for item in items])
 
 
-def concatenate(seq: Sequence[ndarray], axis: Optional[int] = 0, out: Any = None) -> ndarray:
+def concatenate(seq: Sequence[Any], axis: Optional[int] = 0, out: Any = None) -> ndarray:
     """The arrays joined along an axis; None: flattened first."""
+    joined = _arrays(seq)
     if axis is None:
-        seq, axis = [ravel(item if isinstance(item, BaseArray) else array(item)) for item in seq], 0
-    return invoke(ndarray, "Concat", *seq, out=out, dim=axis, num_args=len(seq))
+        joined, axis = [ravel(item) for item in joined], 0
+    return invoke(ndarray, "Concat", *joined, out=out, dim=axis, num_args=len(joined))
 
 
-def stack(arrays: Sequence[ndarray], axis: int = 0, out: Any = None) -> ndarray:
+def stack(arrays: Sequence[Any], axis: int = 0, out: Any = None) -> ndarray:
     """The arrays joined along a new axis."""
-    return invoke(ndarray, "stack", *arrays, out=out, axis=axis, num_args=len(arrays))
+    return invoke(ndarray, "stack", *_arrays(arrays), out=out, axis=axis, num_args=len(arrays))
+
+
+def _stacked(name: str, document: str) -> Callable[..., ndarray]:
+    def stacked(tup: Sequence[Any], out: Any = None) -> ndarray:
+        return invoke(ndarray, f"_npi_{name}", *_arrays(tup), out=out, num_args=len(tup))
+
+    stacked.__name__ = stacked.__qualname__ = name
+    stacked.__doc__ = document
+    return stacked
+
+
+vstack = row_stack = _stacked("vstack", "The arrays one below the other; vectors are rows.")
+hstack = _stacked("hstack", "The arrays side by side; vectors one after the other.")
+dstack = _stacked("dstack", "The arrays joined along the third axis.")
+column_stack = _stacked("column_stack", "The arrays side by side; vectors are columns.")
 
 
 def split(ary: ndarray, indices_or_sections: Union[int, Sequence[int]],
@@ -76,15 +96,12 @@ def where(condition: ndarray, x: Any = None, y: Any = None) -> Any:
     if x is None and y is None:
         return condition.nonzero()
 
-    def as_array(value: Any, other: Any) -> ndarray:
-        if isinstance(value, BaseArray):
-            return value
-        like = other if isinstance(other, BaseArray) else None
-        dtype = like.dtype if like is not None else "float32"
-        return full(condition.shape, value, dtype, ctx=condition.ctx)
-
-    return invoke(ndarray, _first("_npi_where", "where"), condition, as_array(x, y),
-                  as_array(y, x))
+    like = x if isinstance(x, BaseArray) else y
+    if isinstance(like, BaseArray):
+        sides = promoted([side if isinstance(side, BaseArray) else beside(like, side) for side in (x, y)])
+    else:
+        sides = promoted([array(side, ctx=getattr(condition, "ctx", None)) for side in (x, y)])
+    return invoke(ndarray, "_npi_where", condition, *sides)
 
 
 def transpose(a: ndarray, axes: Optional[Sequence[int]] = None) -> ndarray:
@@ -110,11 +127,22 @@ def copy(a: ndarray, order: str = "C", subok: bool = False) -> ndarray:
     return invoke(ndarray, "_npi_copy", a)
 
 
-def clip(a: ndarray, a_min: Optional[float], a_max: Optional[float], out: Any = None) -> ndarray:
-    """Elements below a_min become a_min, above a_max a_max; None: no bound."""
-    return invoke(ndarray, "clip", a, out=out,
-                  a_min=float("-inf") if a_min is None else float(a_min),
-                  a_max=float("inf") if a_max is None else float(a_max))
+def clip(a: ndarray, a_min: Any, a_max: Any, out: Any = None) -> ndarray:
+    """Elements below a_min become a_min, then those above a_max a_max; None: no bound. Bounds may be
+    arrays. A float as bound makes floats of whole numbers."""
+    bounds = [bound.item() if isinstance(bound, onp.generic) else bound for bound in (a_min, a_max)]
+    if any(not isinstance(bound, (int, float, type(None))) for bound in bounds):
+        a = a if bounds[0] is None else _bounded("maximum", a, bounds[0], out if bounds[1] is None else None)
+        return a if bounds[1] is None else _bounded("minimum", a, bounds[1], out)
+    for bound in bounds:
+        a = a if bound is None else a.astype(type_beside(type_name(a.dtype), bound), copy=False)
+    low, high = -onp.inf if bounds[0] is None else bounds[0], onp.inf if bounds[1] is None else bounds[1]
+    return invoke(ndarray, "clip", a, out=out, a_min=min(low, high), a_max=high)  # of crossed ones the upper
+
+
+def _bounded(name: str, a: ndarray, bound: Any, out: Any) -> ndarray:
+    bound = bound if isinstance(bound, BaseArray) else beside(a, bound)
+    return invoke(ndarray, f"_npi_{name}", *promoted((a, bound)), out=out)
 
 
 def place_of(axis: int, rank: int) -> int:

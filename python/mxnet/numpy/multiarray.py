@@ -6,7 +6,7 @@ from typing import Any
 import numpy as onp
 
 from .. import _methods, _types
-from .._array import BaseArray, convert_operand
+from .._array import BaseArray, convert_operand, promoted
 from .._registry import invoke
 from ..base import _LIB, check_call, core
 from ..ndarray.ndarray import operators_of
@@ -22,6 +22,7 @@ class ndarray(BaseArray):  # pylint: disable=invalid-name
 
     __slots__ = ()
     _has_scalars = True
+    _promotes = True
 
     @property
     def dtype(self) -> Any:
@@ -56,6 +57,14 @@ class ndarray(BaseArray):  # pylint: disable=invalid-name
 
     def __format__(self, form: str) -> str:
         return format(self.item() if not self.shape else self.asnumpy(), form)
+
+    def __matmul__(self, other: Any) -> Any:
+        other = other if isinstance(other, BaseArray) else convert_operand(self, other)
+        return matmul(self, other) if isinstance(other, BaseArray) else NotImplemented
+
+    def __rmatmul__(self, other: Any) -> Any:
+        other = convert_operand(self, other)
+        return matmul(other, self) if isinstance(other, BaseArray) else NotImplemented
 
     def __invert__(self) -> "ndarray":
         return invoke(ndarray, "_npi_bitwise_not", self)
@@ -105,8 +114,13 @@ def filled(shape: Any, value: Any, dtype: str, context: Any, out: Any = None) ->
                   uint_value=int(number) if kind == _UNSIGNED else 0)
 
 
+def matmul(a: ndarray, b: ndarray, out: Any = None) -> ndarray:
+    """The product of two matrices, or of lists of them."""
+    return invoke(ndarray, "_npi_matmul", *promoted((a, b)), out=out)
+
+
 def _triples() -> dict:
-    names = {"matmul": ("_npi_matmul", "", "")}
+    names = {word: (f"_npi_{word}", "", "") for word in ("matmul", "hypot", "logaddexp")}
     for word, stem, scalar, reverse in (
             ("add", "add", "add", "add"), ("subtract", "subtract", "subtract", "rsubtract"),
             ("multiply", "multiply", "multiply", "multiply"),
@@ -123,7 +137,7 @@ def _triples() -> dict:
             ("greater_equal", "greater_equal", "greater_equal", "less_equal"),
             ("arctan2", "arctan2", "arctan2", "rarctan2"),
             *[(word, word, word, word) for word in (
-                "fmax", "fmin", "hypot", "bitwise_and", "bitwise_or", "bitwise_xor", "logical_and",
+                "fmax", "fmin", "bitwise_and", "bitwise_or", "bitwise_xor", "logical_and",
                 "logical_or", "logical_xor")]):
         names[word] = (f"_npi_{stem}", f"_npi_{scalar}_scalar", f"_npi_{reverse}_scalar")
     return names

@@ -3,19 +3,36 @@
 import math
 from typing import Any, Sequence, Tuple, Union
 
-from .._array import BaseArray
+from .._array import BaseArray, promoted
 from .._registry import invoke
+from ..ndarray.ndarray import binary_functions
+from .creation import array, beside
 from .functions import place_of
-from .multiarray import ndarray
+from .multiarray import TRIPLES, ndarray
 
 Axes = Union[int, Tuple[Any, Any]]
 
 
+_multiply = binary_functions(ndarray, TRIPLES, ("multiply",))["multiply"]
+
+
+def _pair(a: Any, b: Any) -> Sequence[ndarray]:
+    """Two operands as arrays of one type."""
+    like = next((item for item in (a, b) if isinstance(item, BaseArray)), None)
+    return promoted([item if isinstance(item, BaseArray) else array(item) if like is None else beside(like, item)
+                     for item in (a, b)])
+
+
 def dot(a: Any, b: Any, out: Any = None) -> ndarray:
     """The dot product of two arrays; with a number, the product."""
-    if not isinstance(a, BaseArray) or not isinstance(b, BaseArray):
-        return a * b
-    return invoke(ndarray, "_npi_dot", a, b, out=out)
+    if isinstance(a, (int, float)) or isinstance(b, (int, float)):
+        return _multiply(a, b, out=out)
+    return invoke(ndarray, "_npi_dot", *_pair(a, b), out=out)
+
+
+def matmul(a: Any, b: Any, out: Any = None) -> ndarray:
+    """The product of two matrices, or of lists of them."""
+    return invoke(ndarray, "_npi_matmul", *_pair(a, b), out=out)
 
 
 def _summed(axes: Any, rank: int) -> list:

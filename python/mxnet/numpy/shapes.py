@@ -76,7 +76,7 @@ globals().update({name: _moving(name) for name in MOVING})
 
 def append(arr: ndarray, values: Any, axis: Optional[int] = None) -> ndarray:
     """The arrays joined along an axis; None: flattened first."""
-    return concatenate([arr, asarray(values, arr.dtype)], axis)
+    return concatenate([arr, values], axis)
 
 
 def diff(a: ndarray, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> ndarray:
