@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/fail.h"
 
 enum { VAR_IDS_AT_ONCE = 1024 };
@@ -65,10 +66,66 @@ uint32_t mxn_var_pushed_version(const mxn_var *var)
     return (uint32_t)writes + __atomic_load_n(&var->uncounted, __ATOMIC_RELAXED);
 }
 
+// ---- lists ------------------------------------------------------------------------------------
+// Few variables are compared with each other, more are looked up by their address.
+enum { COMPARED_MAX = 16 };
+
+typedef struct seen_vars {
+    mxn_var **slots;
+    uint32_t mask;
+} seen_vars;
+
+// Whether it was there before.
+static bool seen_add(seen_vars *seen, mxn_var *var)
+{
+    uint64_t hash = ((uint64_t)(uintptr_t)var >> 6) * UINT64_C(0x9e3779b97f4a7c15);
+    uint32_t at = (uint32_t)(hash >> 32) & seen->mask;
+    while (seen->slots[at] != NULL && seen->slots[at] != var) {
+        at = (at + 1) & seen->mask;
+    }
+    bool before = seen->slots[at] != NULL;
+    seen->slots[at] = var;
+    return before;
+}
+
+static uint32_t keep_unseen(seen_vars *seen, mxn_var **vars, uint32_t count)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        mxn_var *var = vars[i];
+        vars[kept] = var;
+        kept += !seen_add(seen, var);
+    }
+    return kept;
+}
+
+// False: there is no memory for it, and nothing has changed.
+static __attribute__((noinline)) bool dedupe_many(mxn_var **reads, uint32_t *read_count,
+                                                  mxn_var **writes, uint32_t *write_count)
+{
+    uint32_t slots = 4 * COMPARED_MAX;
+    while (slots < 2 * (*read_count + *write_count)) {
+        slots *= 2;
+    }
+    seen_vars seen = {mxp__alloc(slots * sizeof *seen.slots), slots - 1};
+    if (seen.slots == NULL) {
+        return false;
+    }
+    *write_count = keep_unseen(&seen, writes, *write_count);
+    *read_count = keep_unseen(&seen, reads, *read_count);
+    mxp__free(seen.slots, slots * sizeof *seen.slots);
+    return true;
+}
+
 void mxn_vars_dedupe(mxn_var **reads, uint32_t *read_count, mxn_var **writes, uint32_t *write_count)
 {
-    uint32_t kept_writes = 0, kept_reads = 0;
-    for (uint32_t i = 0; i < *write_count; i++) {
+    const uint32_t read_all = *read_count, write_all = *write_count;
+    if (__builtin_expect(read_all + write_all > COMPARED_MAX, 0) &&
+        dedupe_many(reads, read_count, writes, write_count)) {
+        return;
+    }
+    uint32_t kept_writes = write_all > 0, kept_reads = 0;  // the first one is never a repetition
+    for (uint32_t i = 1; i < write_all; i++) {
         bool seen = false;
         for (uint32_t j = 0; j < kept_writes && !seen; j++) {
             seen = writes[j] == writes[i];
@@ -76,7 +133,7 @@ void mxn_vars_dedupe(mxn_var **reads, uint32_t *read_count, mxn_var **writes, ui
         writes[kept_writes] = writes[i];
         kept_writes += !seen;
     }
-    for (uint32_t i = 0; i < *read_count; i++) {
+    for (uint32_t i = 0; i < read_all; i++) {
         bool seen = false;
         for (uint32_t j = 0; j < kept_writes && !seen; j++) {
             seen = writes[j] == reads[i];

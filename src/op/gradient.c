@@ -4,6 +4,7 @@
 // struct, which is then the same; else those of the step.
 #include "op/gradient.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,6 +78,7 @@ static int step_params(const builder *b, const mxn_op *op, const mxn_gradient_st
     const char *values[STEP_PAIRS_MAX];
     uint32_t count = 0;
     for (const char *const *at = step->params; at != NULL && *at != NULL; at += 2) {
+        assert(count < STEP_PAIRS_MAX);
         keys[count] = at[0];
         values[count++] = at[1];
     }

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cpu/cpu.h"
 #include "base/lock.h"
@@ -224,13 +225,24 @@ void mxn__team_run(int threads, mxn_team_part part, void *argument)
 
 // ---- how many ---------------------------------------------------------------------------------
 
+// What OMP_NUM_THREADS says, of a list the first number; as OpenMP does, what is ill-formed is
+// passed over: 0.
+static int openmp_threads(void)
+{
+    const char *text = getenv("OMP_NUM_THREADS");
+    char *end;
+    long number = text == NULL ? 0 : strtol(text, &end, 10);
+    if (number < 1 || number > THREADS_MAX) {
+        return 0;
+    }
+    end += strspn(end, " \t\n");
+    return *end == '\0' || *end == ',' ? (int)number : 0;
+}
+
 int mxn_team_check(void)
 {
-    const char *text = getenv("OMP_NUM_THREADS");  // may be a list; its first number counts
-    int standard = text == NULL ? 0 : atoi(text);
-    if (standard < 1 || standard > THREADS_MAX) {
-        standard = (int)mxp__os_cpu_count();
-    }
+    int standard = openmp_threads();
+    standard = standard == 0 ? (int)mxp__os_cpu_count() : standard;
     uint64_t threads = 1;
     int error =
         mxp__setting_read("MXNET_OMP_MAX_THREADS", (uint64_t)standard, 1, THREADS_MAX, &threads);

@@ -23,7 +23,9 @@ typedef struct mxn_space mxn_space;
 int mxn_space_get(mxn_context context, mxn_space **space);
 mxn_var *mxn_space_var(const mxn_space *space);
 // Inside an operation that writes its variable: at least `bytes`, 64-byte aligned, undefined, valid
-// until the operation ends. It grows when it must: the old block is given back to the system first.
+// until the operation ends. It grows when it must, and shrinks to what is asked for when a thousand
+// requests in a row were less than an eighth of it (below 16 MiB it never does): the old block is
+// given back to the system first.
 // `name` is what the block is called, by custom "temp_space (file +line)". Size 0 gives null and
 // changes nothing. MXP_ENOMEM.
 int mxn_space_take(mxn_space *space, uint64_t bytes, mxp_name name, void **data);

@@ -11,11 +11,19 @@
 #include "tensor/resource.h"
 #include "tensor/resource_state.h"
 
-enum { COPIES_MAX = 64 };
+enum {
+    COPIES_MAX = 64,
+    LARGE_BYTES = 1 << 24,  // below, memory is kept
+    SMALL_PART = 8,  // of the memory: what asks for less is small
+    SMALL_REQUESTS = 1000  // in a row, until the memory goes: more than most training steps make
+};
 
 struct mxn_space {
     mxn_var *var;
-    mxn_block *block;  // touched by operations on `var` only
+    // Touched by operations on `var` only: the memory, and how many requests in a row were small
+    // beside it.
+    mxn_block *block;
+    uint32_t small_requests;
     mxn_context context;
 };
 
@@ -136,13 +144,23 @@ mxn_var *mxn_space_var(const mxn_space *space)
     return space->var;
 }
 
+// Whether much more is kept than has been asked for in a long time.
+static bool outgrown(mxn_space *space, uint64_t bytes)
+{
+    uint64_t kept = space->block->rounded_bytes;
+    bool small = kept >= LARGE_BYTES && bytes < kept / SMALL_PART;
+    space->small_requests = small ? space->small_requests + 1 : 0;
+    return space->small_requests >= SMALL_REQUESTS;
+}
+
 int mxn_space_take(mxn_space *space, uint64_t bytes, mxp_name name, void **data)
 {
     *data = NULL;
     if (bytes == 0) {
         return MXP_OK;
     }
-    if (space->block == NULL || space->block->rounded_bytes < bytes) {
+    if (space->block == NULL || space->block->rounded_bytes < bytes || outgrown(space, bytes)) {
+        space->small_requests = 0;
         mxn_storage_free_direct(space->block);
         space->block = NULL;
         mxn_tag tag = {name, resource_scope, MXN_MEMORY_WORKSPACE};

@@ -189,6 +189,31 @@ static void a_deleted_variable_is_refused(void **state)
     assert_int_equal(mxn_wait_all(), 0);
 }
 
+static void dedupe_of_many_keeps_their_order(void **state)
+{
+    (void)state;
+    enum { VARS = 3000 };
+    static mxn_var *vars[VARS], *reads[2 * VARS], *writes[VARS];
+    uint32_t read_count = 2 * VARS, write_count = VARS;
+    for (int i = 0; i < VARS; i++) {
+        vars[i] = mxn_var_new();
+    }
+    for (int i = 0; i < VARS; i++) {  // each is read twice, those of even places are written twice
+        reads[2 * i] = reads[2 * i + 1] = vars[i];
+        writes[i] = vars[i / 2 * 2];
+    }
+    mxn_vars_dedupe(reads, &read_count, writes, &write_count);
+    assert_int_equal(read_count, VARS / 2);
+    assert_int_equal(write_count, VARS / 2);
+    for (int i = 0; i < VARS / 2; i++) {
+        assert_ptr_equal(writes[i], vars[2 * i]);
+        assert_ptr_equal(reads[i], vars[2 * i + 1]);
+    }
+    for (int i = 0; i < VARS; i++) {
+        mxn_var_delete(vars[i], NULL, NULL, 0);
+    }
+}
+
 static void dedupe_makes_lists_legal(void **state)
 {
     (void)state;
@@ -367,6 +392,7 @@ static int use_naive(void **state)
         cmocka_unit_test_setup(bad_work_is_refused_with_words, setup),                 \
         cmocka_unit_test_setup(a_deleted_variable_is_refused, setup),                  \
         cmocka_unit_test_setup(dedupe_makes_lists_legal, setup),                       \
+        cmocka_unit_test_setup(dedupe_of_many_keeps_their_order, setup),               \
         cmocka_unit_test_setup(an_asynchronous_operation_holds_its_variables, setup),  \
         cmocka_unit_test_setup(async_property_runs_inside_the_push_when_ready, setup), \
         cmocka_unit_test_setup(void_functions_learn_their_device, setup),              \

@@ -127,6 +127,11 @@ static void variables_say_how_many(void **state)
     assert_int_equal(size_with("", "3", true), 3);
     assert_int_equal(size_with("5", "3", true), 5);
     assert_int_equal(size_with("", "7,2", true), 7);
+    int usual = size_with("", "", true);
+    assert_int_equal(size_with("", "8x", true), usual);  // passed over, as OpenMP does
+    assert_int_equal(size_with("", "x", true), usual);
+    assert_int_equal(size_with("", "0", true), usual);
+    assert_int_equal(size_with("", " 3 ", true), 3);
     assert_int_equal(size_with("5", "3", false), 1);
     assert_int_equal(size_with("none", "3", true), 255);
     assert_int_equal(size_with("0", "3", true), 255);

@@ -113,7 +113,7 @@ static void spaces_are_given_in_turn(void **state)
     assert_int_equal(mxn_space_get((mxn_context){MXN_GPU, 0}, &other), MXP_EINVAL);
 }
 
-static void a_space_grows_and_never_shrinks(void **state)
+static void a_space_grows(void **state)
 {
     (void)state;
     const mxn_context context = {MXN_CPU, 5};
@@ -140,6 +140,31 @@ static void a_space_grows_and_never_shrinks(void **state)
     take_job job = {space, UINT64_C(1) << 60, NULL};
     assert_int_equal(run_on(mxn_space_var(space), run_take, &job), MXP_ENOMEM);
     assert_non_null(take(space, 10));
+}
+
+static void a_large_space_shrinks_when_little_is_asked_for_in_a_long_time(void **state)
+{
+    (void)state;
+    enum { LARGE = 64 << 20, MEDIUM = 16 << 20, SMALL = 1000, OFTEN = 1000 };
+    const mxn_context context = {MXN_CPU, 6};
+    mxn_space *space;
+    assert_int_equal(mxn_space_get(context, &space), MXP_OK);
+    assert_non_null(take(space, LARGE));
+    for (int i = 0; i < OFTEN - 1; i++) {
+        assert_non_null(take(space, SMALL));
+    }
+    assert_int_equal(counts_of(6).held_bytes, LARGE);
+    assert_non_null(take(space, MEDIUM));  // not small: the count begins anew
+    for (int i = 0; i < OFTEN - 1; i++) {
+        assert_non_null(take(space, SMALL));
+    }
+    assert_int_equal(counts_of(6).held_bytes, LARGE);
+    assert_non_null(take(space, SMALL));
+    assert_int_equal(counts_of(6).held_bytes, 4096);
+    for (int i = 0; i < 2 * OFTEN; i++) {
+        assert_non_null(take(space, 10));
+    }
+    assert_int_equal(counts_of(6).allocations, 2);
 }
 
 static void *use_space(void *argument)
@@ -306,7 +331,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_first_request_of_all_threads_seeds_once,
                                         live_events_start, live_events_stop),
         cmocka_unit_test(spaces_are_given_in_turn),
-        cmocka_unit_test(a_space_grows_and_never_shrinks),
+        cmocka_unit_test(a_space_grows),
+        cmocka_unit_test(a_large_space_shrinks_when_little_is_asked_for_in_a_long_time),
         cmocka_unit_test(spaces_go_with_their_thread),
         cmocka_unit_test(philox_gives_the_published_numbers),
         cmocka_unit_test(a_seed_repeats_the_numbers),
