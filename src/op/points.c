@@ -161,6 +161,55 @@ static int scatter_forward(mxn_job *job)
                  variant == ADD ? add_inner : copy_inner);
 }
 
+// Backwards, so that of several values for one point the last one gets the gradient, as it was the
+// one that stayed; each takes it away from the point.
+static int take_points(mxn_job *job, const mxn_operand *whole, mxn_operand *list)
+{
+    const mxn_operand *indices = &job->inputs[1];
+    int64_t depth = indices->shape->dims[0];
+    int64_t inner = 1, count = 1;
+    for (int32_t i = 1; i < indices->shape->ndim; i++) {
+        count *= indices->shape->dims[i];
+    }
+    for (int32_t i = (int32_t)depth; i < whole->shape->ndim; i++) {
+        inner *= whole->shape->dims[i];
+    }
+    size_t bytes = (size_t)inner * mxn_dtype_size(whole->dtype);
+    for (int64_t i = count; i-- > 0;) {
+        int64_t at;
+        int error = point_at(job, indices, whole->shape, i, count, &at);
+        if (error != 0) {
+            return error;
+        }
+        char *there = (char *)whole->data + (size_t)at * bytes;
+        if (list->data != NULL) {
+            memcpy((char *)list->data + (size_t)i * bytes, there, bytes);
+        }
+        memset(there, 0, bytes);
+    }
+    return 0;
+}
+
+static uint64_t set_bytes(const mxn_job *job)
+{
+    const mxn_operand *gradient = &job->inputs[0];
+    return mxn_shape_size(gradient->shape) * mxn_dtype_size(gradient->dtype);
+}
+
+static int set_backward(mxn_job *job)
+{
+    mxn_operand whole = job->inputs[0];
+    whole.data = job->outputs[0].data != NULL ? job->outputs[0].data : job->workspace;
+    memcpy(whole.data, job->inputs[0].data, set_bytes(job));
+    return take_points(job, &whole, &job->outputs[1]);
+}
+
+static int set_gradient_types(const mxn_types *types)
+{
+    (void)types;
+    return 0;
+}
+
 static int scatter_types(const mxn_types *types)
 {
     uint32_t data = types->params->input_count - 2;
@@ -178,6 +227,7 @@ static int scatter_types(const mxn_types *types)
 #define GATHER_GRADIENT MXN_GRADIENT({.op = "gather_nd", .takes = "g0 i1", .gives = "0"})
 
 static const char *const no_shape[] = {"shape", "()", NULL};
+static const char *const none[] = {NULL};
 
 static const mxn_op_def table[] = {
     {
@@ -196,9 +246,21 @@ static const mxn_op_def table[] = {
             "The sums of what goes to the same point.", GATHER_GRADIENT),
     SCATTER("scatter_nd", NULL, "data indices", SET, MXN_OP_ANY_TYPE,
             "Zeros but at the points; of several for one point the last.", GATHER_GRADIENT),
-    SCATTER("_scatter_set_nd", "_npi_scatter_set_nd", "lhs rhs indices", SET_INTO,
-            MXN_OP_ANY_TYPE | MXN_OP_INPLACE, "The first input with other values at the points.",
-            NULL),
+    SCATTER(
+        "_scatter_set_nd", "_npi_scatter_set_nd", "lhs rhs indices", SET_INTO,
+        MXN_OP_ANY_TYPE | MXN_OP_INPLACE, "The first input with other values at the points.",
+        MXN_GRADIENT(
+            {.op = "_backward_scatter_set_nd", .takes = "g0 i2", .gives = "0 1", .params = none})),
+    {
+        .name = "_backward_scatter_set_nd",
+        .description = "The gradients of what stays and of what is set.",
+        .input_count = 2,
+        .output_count = 2,
+        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_ANY_TYPE,
+        .types = set_gradient_types,
+        .forward = set_backward,
+        .workspace = set_bytes,
+    },
 };
 
 MXN_FAMILY(points, table);

@@ -264,6 +264,17 @@ static int assign_forward(mxn_job *job)
     return copy_part(job->params, out, &values, true);
 }
 
+// What is assigned to a part takes its gradient from there, and what was there has none.
+static void clear_scalar(void *values)
+{
+    ((slice_params *)values)->scalar = mxn_number_of_double(0);
+}
+
+#define REST_GRADIENT                                                                     \
+    {                                                                                     \
+        .op = "_slice_assign_scalar", .takes = "g0", .gives = "0", .adjust = clear_scalar \
+    }
+
 // ---- the table ----------------------------------------------------------------------------------
 enum { SLICED_BACK = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_ANY_TYPE };
 
@@ -317,6 +328,7 @@ static const mxn_op_def table[] = {
         .fields = assign_fields,
         .params_bytes = sizeof(slice_params),
         .flags = MXN_OP_ANY_TYPE | MXN_OP_INPLACE,
+        .gradient = MXN_GRADIENT(REST_GRADIENT),
         .forward = assign_scalar_forward,
     },
     {
@@ -329,6 +341,7 @@ static const mxn_op_def table[] = {
         .shapes = assign_shapes,
         .flags = MXN_OP_ANY_TYPE | MXN_OP_INPLACE | MXN_OP_ASSIGNS,
         .workspace = assign_workspace,
+        .gradient = MXN_GRADIENT(REST_GRADIENT, {.op = "slice", .takes = "g0", .gives = "1"}),
         .forward = assign_forward,
     },
 };
