@@ -159,6 +159,8 @@ def view(array: Any, key: tuple, cut: Optional[Basic] = None) -> Any:
 # ---- reading -----------------------------------------------------------------------------------
 def _take_places(array: Any, key: Any) -> Any:
     places = onp.arange(array.size).reshape(array.shape)[key]
+    if 0 in places.shape and not array._has_scalars:  # whose shapes cannot say it
+        return type(array)._empty(places.shape, array.ctx, array._type_code)
     flat = array.reshape((-1,))
     index = type(array)._from_numpy(places.reshape(-1).astype("int64"), array.ctx)
     return invoke(type(array), "take", flat, index).reshape(places.shape)

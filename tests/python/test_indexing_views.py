@@ -246,3 +246,9 @@ def test_numbers_made_arrays_of_1x_have_numpys_shapes_if_asked():
     with mx.util.np_shape(True):
         assert mx.nd.array(3).shape == mx.nd.array(onp.array(3.0)).shape == mx.nd.array(np.array(3.0)).shape == ()
     assert mx.nd.array(3).shape == mx.nd.array(onp.array(3.0)).shape == mx.nd.array(np.array(3.0)).shape == (1,)
+
+
+def test_keys_of_no_places_have_numpys_shapes(kind):
+    host = onp.ones((2, 3, 4))
+    for key in ([], (slice(None), []), onp.array([False, False]), (slice(1, 1), [0, 1]), ([0, 1], slice(2, 1)), (None, [], slice(None), 0)):
+        assert kind.ones((2, 3, 4))[key].shape == host[key].shape

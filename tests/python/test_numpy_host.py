@@ -109,6 +109,12 @@ def test_types_of_what_numpy_computes(name, dtype):
         onp.testing.assert_allclose(mine.asnumpy(), theirs, rtol=1e-13 if mine.dtype == onp.float64 else 1e-5, atol=1e-5)
 
 
+def test_an_input_that_may_be_overwritten_stays_what_it_is():
+    a = np.array([3.0, 1.0, 2.0])
+    assert np.median(a, overwrite_input=True).item() == 2 and np.percentile(a, 50, None, None, True).item() == 2
+    assert a.asnumpy().tolist() == [3, 1, 2]
+
+
 def test_a_type_that_is_asked_for_is_given():
     whole = np.array([1, 2], dtype="int32")
     assert np.median(np.array([1e300], dtype="float64")).item() == 1e300

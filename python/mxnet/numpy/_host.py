@@ -102,14 +102,19 @@ def _read_only(value: Any) -> Any:
     return values
 
 
+@functools.lru_cache(maxsize=None)
+def _names_of(function: Any) -> Tuple[str, ...]:
+    try:
+        return tuple(inspect.signature(function).parameters)
+    except ValueError:  # NumPy says nothing of it
+        return ()
+
+
 def _place_of_out(function: Any) -> Optional[int]:
     """Which argument by position is the first of `out`; None: there is none."""
     if isinstance(function, onp.ufunc):
         return function.nin
-    try:
-        names = list(inspect.signature(function).parameters)
-    except ValueError:  # NumPy says nothing of it
-        return None
+    names = _names_of(function)
     return names.index("out") if "out" in names else None
 
 
@@ -128,6 +133,8 @@ def _computed(name: str, function: Any, arguments: tuple, keywords: Dict[str, An
             out is not None and (at >= out if isinstance(function, onp.ufunc) else at == out))
 
     values = [(written.copy_of if is_written(at) else _read_only)(item) for at, item in enumerate(arguments)]
+    if values and "overwrite_input" in _names_of(function):
+        values[0] = to_host(arguments[0])  # what it becomes then is nobody's
     named = {key: (written.copy_of if key == "out" or (changed and key == _CHANGED[name]) else _read_only)(item)
              for key, item in keywords.items()}
     found = function(*values, **named)
