@@ -57,6 +57,7 @@ static void check_counter(const mxp_source *source, const mxp_event *event, bool
     assert_true(thread < NUMBERED_THREADS);
     if ((event->flags & MXP_COUNTER_STANDING) != 0) {
         assert_true(ring);  // what stood before the oldest sample that is held
+        found->standing[thread] = event->value.u64;
         return;
     }
     if (found->last[thread] != 0 || !ring) {
@@ -108,5 +109,10 @@ mxp_source *numbered_open(const char *path, bool ring, numbered_file *found)
         read_block(source, &block, ring, found);
     }
     assert_int_equal(source->loss_count, 0);
+    for (size_t i = 0; i < NUMBERED_THREADS; i++) {
+        if (found->last[i] == 0) {  // the chunk with its last number has made room
+            found->last[i] = found->standing[i];
+        }
+    }
     return source;
 }

@@ -24,6 +24,7 @@ typedef struct numbered_file {
     uint32_t pid;
     char damage[160];  // empty: none
     uint64_t last[NUMBERED_THREADS];  // 0: none
+    uint64_t standing[NUMBERED_THREADS];  // of a ring: the last number that has made room
     uint64_t open_spans;
 } numbered_file;
 
