@@ -32,7 +32,8 @@ function(mxp_kernels target)
   endif()
   # Loops along memory, one of each function and type: plain C that the compiler makes vectors of.
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/op/binary_loops.c
-    ${PROJECT_SOURCE_DIR}/src/op/clip.c ${PROJECT_SOURCE_DIR}/src/op/unary_loops.c PROPERTIES COMPILE_OPTIONS "-O3")
+    ${PROJECT_SOURCE_DIR}/src/op/clip.c ${PROJECT_SOURCE_DIR}/src/op/multiply.c
+    ${PROJECT_SOURCE_DIR}/src/op/unary_loops.c PROPERTIES COMPILE_OPTIONS "-O3")
   set_source_files_properties(${folder}/vector_16.c PROPERTIES COMPILE_OPTIONS "${flags}")
   set_source_files_properties(${folder}/vector_32.c PROPERTIES
     COMPILE_OPTIONS "${flags};${flags_32}")

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices. The plain C reference: rows of the result are sums of rows, so that the
-// inner loop runs along memory.
+// Products of lists of matrices, and FullyConnected. multiply.c has the plain product.
 #include "op/product.h"
 
 #include <string.h>
@@ -8,44 +7,6 @@
 #include "base/fail.h"
 #include "op/infer.h"
 #include "op/loops.h"
-
-#define MULTIPLY(type)                                                                      \
-    static void multiply_##type(const mxn_product *p)                                       \
-    {                                                                                       \
-        const type *a = p->a, *b = p->b;                                                    \
-        for (int64_t i = 0; i < p->m; i++) {                                                \
-            type *restrict row = (type *)p->c + i * p->n;                                   \
-            if (!p->adds) {                                                                 \
-                memset(row, 0, (size_t)p->n * sizeof(type));                                \
-            }                                                                               \
-            for (int64_t l = 0; l < p->k && !p->b_transposed; l++) {                        \
-                const type factor = p->a_transposed ? a[l * p->m + i] : a[i * p->k + l];    \
-                const type *restrict from = b + l * p->n;                                   \
-                for (int64_t j = 0; j < p->n; j++) {                                        \
-                    row[j] += factor * from[j];                                             \
-                }                                                                           \
-            }                                                                               \
-            for (int64_t j = 0; j < p->n && p->b_transposed; j++) {                         \
-                const type *from = b + j * p->k;                                            \
-                type sum = 0;                                                               \
-                for (int64_t l = 0; l < p->k; l++) {                                        \
-                    sum += (p->a_transposed ? a[l * p->m + i] : a[i * p->k + l]) * from[l]; \
-                }                                                                           \
-                row[j] += sum;                                                              \
-            }                                                                               \
-        }                                                                                   \
-    }
-MULTIPLY(float)
-MULTIPLY(double)
-
-int mxn__multiply_plainly(const mxn_job *job, int32_t dtype, const mxn_product *p)
-{
-    int error = mxn__real_type(job, dtype);
-    if (error == 0) {
-        (dtype == MXN_FLOAT32 ? multiply_float : multiply_double)(p);
-    }
-    return error;
-}
 
 // ---- batch_dot --------------------------------------------------------------------------------
 static int batch_shapes(const mxn_shapes *shapes)

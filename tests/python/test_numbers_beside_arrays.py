@@ -210,6 +210,40 @@ def test_maximum_and_minimum_of_every_operand():
         nd.maximum(nd.array([1.]), nd.array([1], dtype="int32"))
 
 
+# ---- products -----------------------------------------------------------------------------------
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+def test_products_of_whole_matrices_are_numpy_s(dtype):
+    """They wrap; of truths any pair makes one. Every form, transposed too."""
+    drawn = onp.random.default_rng(3)
+    limits = onp.iinfo("uint8" if dtype == "bool" else dtype)
+    x, y = (drawn.integers(limits.min, limits.max, (7, 7), limits.dtype, True).astype(dtype) for _ in range(2))
+    if dtype == "bool":
+        x, y = x & (drawn.random((7, 7)) < 0.3), y & (drawn.random((7, 7)) < 0.3)
+    a, b = np.array(x, dtype=dtype), np.array(y, dtype=dtype)
+    check(a @ b, x @ y)
+    check(a @ b[0], x @ y[0])
+    check(np.matmul(np.stack([a, b]), b), onp.matmul(onp.stack([x, y]), y))
+    check(np.dot(a, b), onp.dot(x, y))
+    check(np.inner(a, b), onp.inner(x, y))
+    check(np.tensordot(a, b, ([0], [1])), onp.tensordot(x, y, ([0], [1])))
+    check(nd.dot(nd.array(x, dtype=dtype), nd.array(y, dtype=dtype), transpose_b=True), x @ y.T)
+
+
+def test_products_of_two_types_have_that_of_both():
+    """Of matrices, of vectors, of a list or NumPy's array; gradients go through."""
+    a, b = np.array([[1, 2], [3, 4]], dtype="int32"), np.array([[0.5, 1], [2, 4]])
+    check(a @ b, [[4.5, 9], [9.5, 19]], "float32")
+    check(np.dot(np.array([200, 3], dtype="uint8"), np.array([-2, 1], dtype="int8")), -397, "int16")
+    check(a @ onp.array([0.5, 1]), [2.5, 5.5], "float64")
+    check([1, 2] @ a, [7, 10], "int64")
+    check(np.tensordot(a, b, 2), 24.5, "float32")
+    b.attach_grad()
+    with autograd.record():
+        y = np.matmul(a, b).sum()
+    y.backward()
+    check(b.grad, [[4, 4], [6, 6]], "float32")
+
+
 # ---- rounding -----------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["floor", "ceil", "trunc", "fix", "rint"])
 def test_whole_numbers_are_rounded_to_themselves(name):
