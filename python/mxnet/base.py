@@ -11,7 +11,7 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
-from typing import Any, Iterable, List, Sequence
+from typing import Any, Dict, Iterable, List, Sequence
 
 import numpy as onp
 
@@ -29,7 +29,18 @@ mx_real_t = onp.float32
 
 
 class MXNetError(RuntimeError):
-    """What a call of the library that failed raises, with the library's reason."""
+    """What a call of the library that failed raises, with the library's reason. It is also a Python
+    error where the reason begins with one's name, as in "IndexError: ..."."""
+
+    def __new__(cls, *arguments: Any) -> "MXNetError":
+        kind = str(arguments[0]).partition(":")[0] if arguments else ""
+        return super().__new__(_KINDS.get(kind, cls) if cls is MXNetError else cls, *arguments)
+
+
+_KINDS: Dict[str, type] = {
+    kind.__name__: type("MXNetError", (MXNetError, kind), {  # pickled as what it is made from
+        "__reduce__": lambda self: (MXNetError, self.args), "__module__": __name__})
+    for kind in (IndexError, TypeError, ValueError)}
 
 
 class Default:

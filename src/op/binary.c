@@ -36,10 +36,11 @@ static int has_negative(const mxn_operand *in)
 int mxn__check_powers(const mxn_job *job, const mxn_operand *powers)
 {
     if (!mxn_dtype_is_float(job->outputs[0].dtype) && has_negative(powers)) {
-        return mxp__fail(MXP_EINVAL,
-                         "Operator %s: a whole number to a negative power is no whole number; "
-                         "make one of the two a float",
-                         job->params->op->name);
+        return mxp__fail(
+            MXP_EINVAL,
+            "ValueError: Operator %s: a whole number to a negative power is no whole number; "
+            "make one of the two a float",
+            job->params->op->name);
     }
     return 0;
 }

@@ -91,11 +91,12 @@ static int row_index(const mxn_job *job, const mxn_operand *indices, int64_t i, 
     const lookup_params *params = mxn__values(job);
     int64_t index = mxn__whole_at(indices, i);
     if (params->mode == RAISE && (index < -count || index >= count)) {
-        return mxp__fail(MXP_EINVAL,
-                         "Operator %s: index %lld at place %lld of 'indices' is not one of 0 .. "
-                         "%lld, nor of -%lld .. -1, counted from the end",
-                         job->params->op->name, (long long)index, (long long)i,
-                         (long long)count - 1, (long long)count);
+        return mxp__fail(
+            MXP_EINVAL,
+            "IndexError: Operator %s: index %lld at place %lld of 'indices' is not one of 0 .. "
+            "%lld, nor of -%lld .. -1, counted from the end",
+            job->params->op->name, (long long)index, (long long)i, (long long)count - 1,
+            (long long)count);
     }
     if (params->mode == RAISE && index < 0) {
         index += count;

@@ -80,11 +80,11 @@ static int point_at(const mxn_job *job, const mxn_operand *indices, const mxn_sh
     for (int32_t axis = 0; axis < indices->shape->dims[0]; axis++) {
         int64_t dim = whole->dims[axis], index = mxn__whole_at(indices, axis * count + i);
         if (index < -dim || index >= dim) {
-            return mxp__fail(MXP_EINVAL,
-                             "Operator %s: index %lld of point %lld is out of range for axis %d of "
-                             "size %lld",
-                             job->params->op->name, (long long)index, (long long)i, axis,
-                             (long long)dim);
+            return mxp__fail(
+                MXP_EINVAL,
+                "IndexError: Operator %s: index %lld of point %lld is out of range for axis %d of "
+                "size %lld",
+                job->params->op->name, (long long)index, (long long)i, axis, (long long)dim);
         }
         *at = *at * dim + (index < 0 ? index + dim : index);
     }

@@ -39,7 +39,8 @@ static int power_types(const mxn_types *types)
     bool is_whole = in != MXN_DTYPE_NONE && !mxn_dtype_is_float(in) && params->is_int;
     return is_whole && params->scalar.real < 0
                ? mxp__fail(MXP_EINVAL,
-                           "Operator %s: a whole number to a negative power (%.17g) is no whole "
+                           "ValueError: Operator %s: a whole number to a negative power (%.17g) is "
+                           "no whole "
                            "number; make one of the two a float",
                            types->params->op->name, params->scalar.real)
                : result_types(types);
@@ -51,7 +52,8 @@ static int bitwise_types(const mxn_types *types)
     int32_t in = types->inputs[0];
     bool is_float = in != MXN_DTYPE_NONE && mxn_dtype_is_float(in);
     if (is_float || !params->is_int || params->scalar.dtype == MXN_FLOAT64) {
-        return mxp__fail(MXP_EINVAL, "Operator %s: %s, it must be whole", types->params->op->name,
+        return mxp__fail(MXP_EINVAL, "TypeError: Operator %s: %s, it must be whole",
+                         types->params->op->name,
                          is_float ? "input 0 is of floats" : "the number is a float");
     }
     return result_types(types);

@@ -68,13 +68,14 @@ int mxn__types_of_two_whole(const mxn_types *types)
 {
     for (uint32_t i = 0; i < 2; i++) {
         if (types->inputs[i] != MXN_DTYPE_NONE && mxn_dtype_is_float(types->inputs[i])) {
-            return mxp__fail(MXP_EINVAL, "Operator %s: input %u has type %s, it must be whole",
+            return mxp__fail(MXP_EINVAL,
+                             "TypeError: Operator %s: input %u has type %s, it must be whole",
                              types->params->op->name, i, mxn_dtype_name(types->inputs[i]));
         }
     }
     int32_t a = types->inputs[0], b = types->inputs[1];
     if (a != MXN_DTYPE_NONE && b != MXN_DTYPE_NONE && mxn_dtype_is_float(mxn__type_of_two(a, b))) {
-        return mxp__fail(MXP_EINVAL, "Operator %s: no whole type holds both %s and %s",
+        return mxp__fail(MXP_EINVAL, "TypeError: Operator %s: no whole type holds both %s and %s",
                          types->params->op->name, mxn_dtype_name(a), mxn_dtype_name(b));
     }
     return mxn__types_of_two(types);

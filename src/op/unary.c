@@ -24,7 +24,8 @@ static int whole_types(const mxn_types *types)
 {
     int32_t in = types->inputs[0];
     return in != MXN_DTYPE_NONE && mxn_dtype_is_float(in)
-               ? mxp__fail(MXP_EINVAL, "Operator %s: input 0 has type %s, it must be whole",
+               ? mxp__fail(MXP_EINVAL,
+                           "TypeError: Operator %s: input 0 has type %s, it must be whole",
                            types->params->op->name, mxn_dtype_name(in))
                : mxn__types_alike(types);
 }

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The functions made from the registry: signatures, documentation, arguments, errors."""
 import inspect
+import os
+import pickle
 import pydoc
+import subprocess
+import sys
 
 import numpy as onp
 import pytest
@@ -173,3 +177,28 @@ def test_all_operators_are_listed_with_their_arguments():
     assert types[0] == "NDArray-or-Symbol" and "'relu'" in types[1] and "required" in types[1]
     with pytest.raises(mx.MXNetError, match="Activatoin"):
         mx.operator.get_operator_arguments("Activatoin")
+
+
+@pytest.mark.parametrize("extension", ["extension", "ctypes"])
+def test_places_beyond_the_bounds_are_index_errors(extension):
+    """They are MXNetErrors too, whoever calls the library; other errors are no IndexErrors."""
+    program = ("import mxnet as mx\n"
+               "x, beyond = mx.nd.ones((2, 2)), mx.nd.array([[5], [0]])\n"
+               "for call in (lambda: mx.nd.gather_nd(x, beyond).asnumpy(), lambda: mx.np.array([1]) & mx.np.array([1.])):\n"
+               "    try:\n"
+               "        call()\n"
+               "    except mx.MXNetError as error:\n"
+               "        print(type(error).__name__, isinstance(error, IndexError), isinstance(error, TypeError))\n")
+    told = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True,
+                          env={**os.environ, "MXNET_PYTHON_CORE": extension,
+                               "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)})
+    assert told.stdout.splitlines() == ["MXNetError True False", "MXNetError False True"]
+
+
+def test_errors_of_every_kind_can_be_pickled():
+    """As workers of a loader hand them over."""
+    for text in ("IndexError: beyond", "TypeError: no", "ValueError: none", "MXNetError: other", "other"):
+        error = mx.MXNetError(text)
+        copy = pickle.loads(pickle.dumps(error))
+        assert type(copy) is type(error) and str(copy) == text and isinstance(copy, mx.MXNetError)
+        assert isinstance(error, IndexError) == text.startswith("IndexError")

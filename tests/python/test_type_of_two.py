@@ -92,7 +92,7 @@ def test_bits_of_every_pair_of_whole_types_are_numpy_s(a, b):
     x, y = values_of(a, 0), values_of(b, 1)
     for function in (operator.and_, operator.or_, operator.xor):
         if type_of_two(a, b) == "float64":
-            with pytest.raises(MXNetError, match=f"no whole type holds both {a} and {b}"):
+            with pytest.raises(TypeError, match=f"no whole type holds both {a} and {b}"):
                 function(np.array(x, dtype=a), np.array(y, dtype=b))
         else:
             same(function(np.array(x, dtype=a), np.array(y, dtype=b)), function(x, y))
@@ -104,8 +104,9 @@ def test_bits_of_floats_are_refused(dtype):
     a, i = np.array([1.5], dtype=dtype), np.array([1], dtype="int32")
     for call in (lambda: a & a, lambda: a & i, lambda: i | a, lambda: a ^ 1, lambda: 1 & a, lambda: i & 1.5,
                  lambda: ~a):
-        with pytest.raises(MXNetError, match="whole"):
+        with pytest.raises(TypeError, match="whole") as caught:
             call()
+        assert isinstance(caught.value, MXNetError)
 
 
 @pytest.mark.parametrize("a, b", itertools.product((*SIGNED, *UNSIGNED), repeat=2))
@@ -127,11 +128,11 @@ def test_powers_have_all_digits():
 def test_whole_numbers_to_negative_powers_are_refused():
     """As NumPy refuses them; of an array it is found while the operator runs."""
     whole = np.array([2, 3], dtype="int32")
-    with pytest.raises(MXNetError, match="negative power"):
+    with pytest.raises(ValueError, match="negative power"):
         whole ** -1
-    with pytest.raises(MXNetError, match="negative power"):
+    with pytest.raises(ValueError, match="negative power"):
         (whole ** np.array([1, -1], dtype="int32")).asnumpy()
-    with pytest.raises(MXNetError, match="negative power"):
+    with pytest.raises(ValueError, match="negative power"):
         (2 ** np.array([1, -1], dtype="int32")).asnumpy()
     assert (whole ** -1.0).tolist() == [0.5, 1 / 3]
 
