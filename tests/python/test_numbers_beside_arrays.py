@@ -269,3 +269,9 @@ def test_functions_of_whole_numbers_are_exact_in_their_type(dtype):
         for name in ("absolute", "negative", "square", "sign"):
             check(getattr(np, name)(np.array(values, dtype=dtype)), getattr(onp, name)(values))
     check(np.logical_not(np.array(values, dtype=dtype)), values == 0)
+
+
+def test_whole_ranges_of_old_arrays_are_exact():
+    """The step is a whole number unless told otherwise."""
+    check(nd.arange(BIG, BIG + 3, dtype="int64"), [BIG, BIG + 1, BIG + 2], "int64")
+    check(nd.arange(1.3, 8, 1.3, dtype="int32"), [1, 2, 3, 4, 5, 6], "int32")

@@ -7,7 +7,7 @@ import operator
 import numpy as onp
 import pytest
 
-from mxnet import MXNetError, np
+from mxnet import MXNetError, _types, np
 
 FLOATS = ("float16", "float32", "float64")
 SIGNED = ("int8", "int16", "int32", "int64")
@@ -69,6 +69,18 @@ def test_arithmetic_of_every_pair_of_types_is_numpy_s(a, b):
     if (a, b) != ("bool", "bool"):  # which NumPy refuses or makes int8 of
         for function in (operator.sub, operator.mod, operator.floordiv):
             same(function(np.array(x, dtype=a), np.array(y, dtype=b)), as_wanted(function, x, y))
+
+
+@pytest.mark.parametrize("a", [*WHOLE, *FLOATS, "bfloat16"])
+def test_the_package_and_the_library_find_the_same_type(a):
+    """Of every pair, bfloat16 too, in which order they come."""
+    for b in (*WHOLE, *FLOATS, "bfloat16"):
+        found = str((np.zeros(1, dtype=a) + np.zeros(1, dtype=b)).dtype)
+        assert found == str((np.zeros(1, dtype=b) + np.zeros(1, dtype=a)).dtype)
+        assert found == _types.common_type((a, b)) == _types.common_type((b, a, b))
+        if "bfloat16" in (a, b):
+            other = a if b == "bfloat16" else b
+            assert found == {"float16": "float32", "float32": "float32", "float64": "float64"}.get(other, "bfloat16")
 
 
 @pytest.mark.parametrize("a, b", PAIRS)

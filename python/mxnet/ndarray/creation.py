@@ -50,7 +50,7 @@ def full(shape: Shape, val: float, ctx: Optional[Context] = None, dtype: Any = N
     return _made("_full", ctx, device, dtype, out, shape=_shape(shape), value=val if isinstance(val, (int, onp.integer)) else float(val))
 
 
-def arange(start: float, stop: Optional[float] = None, step: float = 1.0, repeat: int = 1,
+def arange(start: float, stop: Optional[float] = None, step: float = 1, repeat: int = 1,
            infer_range: bool = False, ctx: Optional[Context] = None, dtype: Any = None,
            device: Optional[Context] = None) -> NDArray:
     """start, start + step ... below stop; with one number, from 0 below it."""
