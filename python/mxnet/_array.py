@@ -161,7 +161,7 @@ class BaseArray(core.Array):
         return float(self.asscalar())
 
     def __index__(self) -> int:
-        value = self.asscalar()
+        value = self.asscalar() if self.size == 1 else None
         if self._has_scalars and self.shape or not isinstance(value, onp.integer):
             raise TypeError("only an array of one whole number is an index")
         return int(value)

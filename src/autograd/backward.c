@@ -191,16 +191,24 @@ static int make_ones(const mxn_array *output, const mxn_entry *entry, mxn_array 
     return error;
 }
 
-static int check_head(const mxn_array *output, const mxn_array *gradient, uint32_t index)
+// The gradient that was given, of the output's type; a reference.
+static int take_head(const mxn_array *output, mxn_array *given, uint32_t index, mxn_array **head)
 {
-    if (mxn_shape_equal(&output->shape, &gradient->shape) && output->dtype == gradient->dtype) {
-        return MXP_OK;
-    }
     char first[MXN_SHAPE_TEXT], second[MXN_SHAPE_TEXT];
-    return mxp__fail(MXP_EINVAL, "The gradient given for output %u is %s%s and the output is %s%s",
-                     index, mxn_dtype_name(gradient->dtype),
-                     mxn_shape_tuple(&gradient->shape, first), mxn_dtype_name(output->dtype),
-                     mxn_shape_tuple(&output->shape, second));
+    if (!mxn_shape_equal(&output->shape, &given->shape)) {
+        return mxp__fail(MXP_EINVAL,
+                         "The gradient given for output %u is %s%s and the output is %s%s", index,
+                         mxn_dtype_name(given->dtype), mxn_shape_tuple(&given->shape, first),
+                         mxn_dtype_name(output->dtype), mxn_shape_tuple(&output->shape, second));
+    }
+    *head = NULL;
+    if (output->dtype != given->dtype) {
+        const char *const key = "dtype", *const value = mxn_dtype_name(output->dtype);
+        return mxn__plan_run("Cast", 1, &key, &value, &given, 1, MXN_WRITE, 0, head);
+    }
+    mxn_array_retain(given);
+    *head = given;
+    return MXP_OK;
 }
 
 static int run_heads(mxn_plan *plan)
@@ -212,10 +220,7 @@ static int run_heads(mxn_plan *plan)
         mxn_entry entry = mxn__entry_of(output);
         mxn_array *gradient = request->head_gradients == NULL ? NULL : request->head_gradients[i];
         if (gradient != NULL) {
-            error = check_head(output, gradient, i);
-            if (error == MXP_OK) {
-                mxn_array_retain(gradient);
-            }
+            error = take_head(output, gradient, i, &gradient);
         } else {
             error = make_ones(output, &entry, &gradient);
         }

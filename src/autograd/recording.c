@@ -135,7 +135,8 @@ static int check_outputs(const mxn_params *params, mxn_array *const *outputs)
                 "graph will cause undefined behavior when evaluating gradients. Please call "
                 "backward first to clear the graph or do this out side of a record section. Also "
                 "note that you cannot use inplace operations like +=, *=, relu(x, out=x), "
-                "y[idx]=x, etc inside a record section.",
+                "y[idx]=x, etc inside a record section. Inplace operations (+=, -=, x[:]=, etc) "
+                "are not supported when recording with autograd.",
                 params->op->name, i);
         }
     }
@@ -186,6 +187,19 @@ static int note_inputs(mxn_node *node, mxn_array *const *inputs)
         }
     }
     return keep_operands(node, MXN_FROM_INPUT, node->inputs, inputs);
+}
+
+// What an output that was not asked for would have been: its gradient may be asked for, as zeros.
+static void describe_unmade(mxn_node *node, const mxn_invocation *in)
+{
+    for (uint32_t i = 0; in->likes != NULL && i < node->params->output_count; i++) {
+        mxn_kept *output = &node->outputs[i];
+        if (in->outputs[i] == NULL && in->likes[i].shape != NULL && node->params->input_count > 0) {
+            mxn_shape_copy(&output->shape, in->likes[i].shape);
+            output->dtype = in->likes[i].dtype;
+            output->context = node->inputs[0].context;
+        }
+    }
 }
 
 static int note_outputs(mxn_node *node, mxn_array *const *outputs)
@@ -250,6 +264,7 @@ static int invoke_recorded(const mxn_invocation *in)
         error = invoke_keeping_state(in, node);
     }
     if (error == MXP_OK) {
+        describe_unmade(node, in);
         error = note_outputs(node, in->outputs);
         for (uint32_t i = 0; error != MXP_OK && i < outputs; i++) {
             if (!node->outputs[i].given) {

@@ -80,10 +80,14 @@ static bool repeats(const mxn_job *job, uint32_t side)
            mxn_shape_size(job->outputs[side].shape) != mxn_shape_size(job->inputs[0].shape);
 }
 
-// Whether the operands differ in type, as numpy's may.
+// Whether the gradients are computed as doubles: of operands that differ in type, as numpy's may,
+// and of whole numbers and truths.
 static bool is_mixed(const mxn_job *job)
 {
     int32_t type = job->inputs[0].dtype;
+    if (!mxn_dtype_is_float(type)) {
+        return true;
+    }
     for (uint32_t i = 1; i < job->params->input_count; i++) {
         if (job->inputs[i].dtype != type) {
             return true;
@@ -216,19 +220,20 @@ static void backward_widened(mxn_job *job, mxn_operand *inputs, double *at, uint
              mxn_shape_size(job->outputs[side].shape));
 }
 
+// A remainder of whole numbers has no gradient, as in MXNet.
 static int binary_backward(mxn_job *job)
 {
     mxn_operand inputs[3];
+    const bool remainder = job->params->op->def->variant == MXN_MOD_OF;
     double *room = is_mixed(job) ? widen_inputs(job, inputs) : NULL;
     for (uint32_t side = 0; side < 2; side++) {
         if (job->outputs[side].data == NULL) {
             continue;
         }
-        int32_t dtype = job->outputs[side].dtype;
-        if (dtype != MXN_FLOAT32 && dtype != MXN_FLOAT64) {
-            return mxn__type_refused(job, dtype);
-        }
-        if (room != NULL) {
+        const mxn_operand *out = &job->outputs[side];
+        if (remainder && !mxn_dtype_is_float(out->dtype)) {
+            memset(out->data, 0, mxn_shape_size(out->shape) * mxn_dtype_size(out->dtype));
+        } else if (room != NULL) {
             backward_widened(job, inputs, room, side);
         } else {
             backward_side(job, side);

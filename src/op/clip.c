@@ -111,6 +111,7 @@ static const mxn_op_def table[] = {
         .fields = clip_fields,
         .params_bytes = sizeof(clip_params),
         .flags = MXN_OP_SILENT | MXN_OP_INPLACE,
+        .gradient = MXN_GRADIENT({.op = "_backward_clip", .takes = "g0 i1", .gives = "0"}),
         .forward = clip_backward,
     },
 };

@@ -140,6 +140,7 @@ static const mxn_op_def table[] = {
         .input_count = 2,
         .fields = dropout_fields,
         .params_bytes = sizeof(dropout_params),
+        .gradient = MXN_GRADIENT({.op = "_backward_Dropout", .takes = "g0 i1", .gives = "0"}),
         .forward = dropout_backward,
         .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_INPLACE,
     },

@@ -210,6 +210,22 @@ static void restore_type(mxn_operand *operand)
     }
 }
 
+// `to` += `from`, both of a narrow type.
+static void accumulate_narrow(void *to, int32_t dtype, const void *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (dtype == MXN_FLOAT16) {
+            mxn_half *half = (mxn_half *)to + i;
+            float more = mxn_half_to_float(((const mxn_half *)from)[i]);
+            *half = mxn_half_from_float(mxn_half_to_float(*half) + more);
+        } else {
+            mxn_bfloat *narrow = (mxn_bfloat *)to + i;
+            float more = mxn_bfloat_to_float(((const mxn_bfloat *)from)[i]);
+            *narrow = mxn_bfloat_from_float(mxn_bfloat_to_float(*narrow) + more);
+        }
+    }
+}
+
 // `to` += `from`, which has the same type, or float32 where that is a narrow one.
 static void accumulate(void *to, int32_t dtype, const void *from, size_t count)
 {
@@ -261,7 +277,7 @@ static int store_output(mxn_operand *out)
     if (!add) {
         mxn_cast(out->data, out->dtype, copy, copy_dtype, count);
     } else if (is_narrow(out) && copy_dtype == out->dtype) {
-        return mxp__fail(MXP_ENOTSUP, "adding to an output of type %s", mxn_dtype_name(out->dtype));
+        accumulate_narrow(out->data, out->dtype, copy, count);
     } else {
         accumulate(out->data, out->dtype, copy, count);
     }

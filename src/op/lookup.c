@@ -148,17 +148,37 @@ static int take_forward(mxn_job *job)
             ((type *)to)[i] += ((const type *)from)[i];                   \
         }                                                                 \
     }
-ADD_ROW(float)
-ADD_ROW(double)
+#define ADD_ROW_OF(NAME, type) ADD_ROW(type)
+#define ADD_ROW_CASE(NAME, type) \
+    case MXN_##NAME:             \
+        return add_row_##type;
+MXN_NUMBER_TYPES(ADD_ROW_OF)
+
+typedef void (*add_row)(const void *from, void *to, int64_t count);
+
+// Truths are or-ed.
+static void add_row_truth(const void *from, void *to, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        ((bool *)to)[i] = ((bool *)to)[i] || ((const bool *)from)[i];
+    }
+}
+
+static add_row add_row_of(int32_t dtype)
+{
+    switch (dtype) {
+        MXN_NUMBER_TYPES(ADD_ROW_CASE)
+    default:
+        return add_row_truth;
+    }
+}
 
 static int put_rows(const mxn_job *job, const mxn_operand *indices, const mxn_stretch *s)
 {
     const mxn_operand *g = &job->inputs[0], *out = &job->outputs[0];
     int64_t taken = (int64_t)mxn_shape_size(indices->shape);
     int64_t bytes = s->inner * (int64_t)mxn_dtype_size(out->dtype);
-    if (out->dtype != MXN_FLOAT32 && out->dtype != MXN_FLOAT64) {
-        return mxn__type_refused(job, out->dtype);
-    }
+    const add_row add = add_row_of(out->dtype);
     memset(out->data, 0, mxn_shape_size(out->shape) * mxn_dtype_size(out->dtype));
     for (int64_t i = 0; i < taken; i++) {
         int64_t row;
@@ -169,8 +189,7 @@ static int put_rows(const mxn_job *job, const mxn_operand *indices, const mxn_st
         for (int64_t outer = 0; outer < s->outer; outer++) {
             const char *from = (const char *)g->data + (outer * taken + i) * bytes;
             char *to = (char *)out->data + (outer * s->count + row) * bytes;
-            out->dtype == MXN_FLOAT32 ? add_row_float(from, to, s->inner)
-                                      : add_row_double(from, to, s->inner);
+            add(from, to, s->inner);
         }
     }
     return 0;

@@ -66,6 +66,9 @@ static int bitwise_not_forward(mxn_job *job)
 static const char *const two[] = {"scalar", "2", NULL};
 static const char *const half[] = {"scalar", "0.5", NULL};
 static const char *const minus_two[] = {"scalar", "-2", NULL};
+static const char *const minus_one[] = {"scalar", "-1", NULL};
+static const char *const minus_three_halves[] = {"scalar", "-1.5", NULL};
+static const char *const minus_four_thirds[] = {"scalar", "-1.3333333333333333", NULL};
 static const char *const one[] = {"scalar", "1", NULL};
 
 #define STRAIGHT(name) MXN_GRADIENT(SAME(name))
@@ -101,6 +104,34 @@ static const char *const one[] = {"scalar", "1", NULL};
     MXN_GRADIENT(SAME(name), OUTPUT_PRODUCT,                             \
                  {.op = "elemwise_mul", .takes = "s1 i1", .gives = "-"}, \
                  SCALED("s2", minus_two, "1"))
+
+// Where f'' is a number times x^k f'^n: the derivative is applied n times to the product.
+#define DERIVED(name, takes_)                         \
+    {                                                 \
+        .op = (name), .takes = (takes_), .gives = "-" \
+    }
+#define AGAIN_OVER(name, number)                                         \
+    MXN_GRADIENT(SAME(name), PRODUCT, DERIVED(name, "s1 i1"),            \
+                 {.op = "elemwise_div", .takes = "s2 i1", .gives = "-"}, \
+                 SCALED("s3", number, "1"))
+#define AGAIN_SQUARED(name, number)                                                   \
+    MXN_GRADIENT(SAME(name), PRODUCT, DERIVED(name, "s1 i1"), DERIVED(name, "s2 i1"), \
+                 SCALED("s3", number, "1"))
+#define AGAIN_TIMES_SQUARED(name, number)                                             \
+    MXN_GRADIENT(SAME(name), PRODUCT, DERIVED(name, "s1 i1"), DERIVED(name, "s2 i1"), \
+                 {.op = "elemwise_mul", .takes = "s3 i1", .gives = "-"},              \
+                 SCALED("s4", number, "1"))
+#define AGAIN_TIMES_CUBED(name, number)                                                          \
+    MXN_GRADIENT(SAME(name), PRODUCT, DERIVED(name, "s1 i1"), DERIVED(name, "s2 i1"),            \
+                 DERIVED(name, "s3 i1"), {.op = "elemwise_mul", .takes = "s4 i1", .gives = "-"}, \
+                 SCALED("s5", number, "1"))
+// The derivative of `other` is that of the derivative.
+#define AGAIN_BY(name, other) \
+    MXN_GRADIENT(SAME(name), PRODUCT, {.op = (other), .takes = "s1 i1", .gives = "1"})
+// Of g (1 + y^2).
+#define AGAIN_TAN(name)                                                                       \
+    MXN_GRADIENT(SAME(name), PRODUCT, {.op = "elemwise_mul", .takes = "s1 i1", .gives = "-"}, \
+                 SCALED("s2", two, "1"))
 
 // ---- the table ----------------------------------------------------------------------------------
 #define ENTRY(name_, aliases_, input_, function_, types_, gradient_, flops_)                \
@@ -221,27 +252,27 @@ static const mxn_op_def table[] = {
         .forward = bitwise_not_forward,
     },
     BACKWARD("_backward_log", LOG, AGAIN_LOG("_backward_log")),
-    BACKWARD("_backward_log2", LOG2, NULL),
-    BACKWARD("_backward_log10", LOG10, NULL),
-    BACKWARD("_backward_log1p", LOG1P, NULL),
+    BACKWARD("_backward_log2", LOG2, AGAIN_OVER("_backward_log2", minus_one)),
+    BACKWARD("_backward_log10", LOG10, AGAIN_OVER("_backward_log10", minus_one)),
+    BACKWARD("_backward_log1p", LOG1P, AGAIN_SQUARED("_backward_log1p", minus_one)),
     BACKWARD("_backward_expm1", EXPM1, AGAIN_EXPM1("_backward_expm1")),
     BACKWARD("_backward_sqrt", SQRT, AGAIN_SQRT("_backward_sqrt")),
-    BACKWARD("_backward_rsqrt", RSQRT, NULL),
-    BACKWARD("_backward_cbrt", CBRT, NULL),
-    BACKWARD("_backward_rcbrt", RCBRT, NULL),
+    BACKWARD("_backward_rsqrt", RSQRT, AGAIN_OVER("_backward_rsqrt", minus_three_halves)),
+    BACKWARD("_backward_cbrt", CBRT, AGAIN_OVER("_backward_cbrt", minus_two)),
+    BACKWARD("_backward_rcbrt", RCBRT, AGAIN_OVER("_backward_rcbrt", minus_four_thirds)),
     BACKWARD("_backward_reciprocal", RECIPROCAL, AGAIN_RECIPROCAL("_backward_reciprocal")),
     BACKWARD("_backward_sin", SIN, AGAIN_SIN("_backward_sin")),
     BACKWARD("_backward_cos", COS, AGAIN_COS("_backward_cos")),
-    BACKWARD("_backward_tan", TAN, NULL),
-    BACKWARD("_backward_arcsin", ARCSIN, NULL),
-    BACKWARD("_backward_arccos", ARCCOS, NULL),
-    BACKWARD("_backward_arctan", ARCTAN, NULL),
-    BACKWARD("_backward_sinh", SINH, NULL),
-    BACKWARD("_backward_cosh", COSH, NULL),
+    BACKWARD("_backward_tan", TAN, AGAIN_TAN("_backward_tan")),
+    BACKWARD("_backward_arcsin", ARCSIN, AGAIN_TIMES_CUBED("_backward_arcsin", one)),
+    BACKWARD("_backward_arccos", ARCCOS, AGAIN_TIMES_CUBED("_backward_arccos", one)),
+    BACKWARD("_backward_arctan", ARCTAN, AGAIN_TIMES_SQUARED("_backward_arctan", minus_two)),
+    BACKWARD("_backward_sinh", SINH, AGAIN_BY("_backward_sinh", "_backward_cosh")),
+    BACKWARD("_backward_cosh", COSH, AGAIN_BY("_backward_cosh", "_backward_sinh")),
     BACKWARD("_backward_tanh", TANH, AGAIN_TANH("_backward_tanh")),
-    BACKWARD("_backward_arcsinh", ARCSINH, NULL),
-    BACKWARD("_backward_arccosh", ARCCOSH, NULL),
-    BACKWARD("_backward_arctanh", ARCTANH, NULL),
+    BACKWARD("_backward_arcsinh", ARCSINH, AGAIN_TIMES_CUBED("_backward_arcsinh", minus_one)),
+    BACKWARD("_backward_arccosh", ARCCOSH, AGAIN_TIMES_CUBED("_backward_arccosh", minus_one)),
+    BACKWARD("_backward_arctanh", ARCTANH, AGAIN_TIMES_SQUARED("_backward_arctanh", two)),
     BACKWARD("_backward_degrees", DEGREES, STRAIGHT("_backward_degrees")),
     BACKWARD("_backward_radians", RADIANS, STRAIGHT("_backward_radians")),
     BACKWARD("_backward_erf", ERF, AGAIN_ERF("_backward_erf")),
@@ -257,24 +288,27 @@ static const mxn_op_def table[] = {
     BACKWARD("_backward_square", SQUARE, AGAIN_SQUARE("_backward_square")),
     BACKWARD("_backward_npi_exp", EXP, AGAIN_EXP("_backward_npi_exp")),
     BACKWARD("_backward_npi_log", LOG, AGAIN_LOG("_backward_npi_log")),
-    BACKWARD("_backward_npi_log2", LOG2, NULL),
-    BACKWARD("_backward_npi_log10", LOG10, NULL),
-    BACKWARD("_backward_npi_log1p", LOG1P, NULL),
+    BACKWARD("_backward_npi_log2", LOG2, AGAIN_OVER("_backward_npi_log2", minus_one)),
+    BACKWARD("_backward_npi_log10", LOG10, AGAIN_OVER("_backward_npi_log10", minus_one)),
+    BACKWARD("_backward_npi_log1p", LOG1P, AGAIN_SQUARED("_backward_npi_log1p", minus_one)),
     BACKWARD("_backward_npi_expm1", EXPM1, AGAIN_EXPM1("_backward_npi_expm1")),
     BACKWARD("_backward_npi_sqrt", SQRT, AGAIN_SQRT("_backward_npi_sqrt")),
-    BACKWARD("_backward_npi_cbrt", CBRT, NULL),
+    BACKWARD("_backward_npi_cbrt", CBRT, AGAIN_OVER("_backward_npi_cbrt", minus_two)),
     BACKWARD("_backward_npi_sin", SIN, AGAIN_SIN("_backward_npi_sin")),
     BACKWARD("_backward_npi_cos", COS, AGAIN_COS("_backward_npi_cos")),
-    BACKWARD("_backward_npi_tan", TAN, NULL),
-    BACKWARD("_backward_npi_arcsin", ARCSIN, NULL),
-    BACKWARD("_backward_npi_arccos", ARCCOS, NULL),
-    BACKWARD("_backward_npi_arctan", ARCTAN, NULL),
-    BACKWARD("_backward_npi_sinh", SINH, NULL),
-    BACKWARD("_backward_npi_cosh", COSH, NULL),
+    BACKWARD("_backward_npi_tan", TAN, AGAIN_TAN("_backward_npi_tan")),
+    BACKWARD("_backward_npi_arcsin", ARCSIN, AGAIN_TIMES_CUBED("_backward_npi_arcsin", one)),
+    BACKWARD("_backward_npi_arccos", ARCCOS, AGAIN_TIMES_CUBED("_backward_npi_arccos", one)),
+    BACKWARD("_backward_npi_arctan", ARCTAN,
+             AGAIN_TIMES_SQUARED("_backward_npi_arctan", minus_two)),
+    BACKWARD("_backward_npi_sinh", SINH, AGAIN_BY("_backward_npi_sinh", "_backward_cosh")),
+    BACKWARD("_backward_npi_cosh", COSH, AGAIN_BY("_backward_npi_cosh", "_backward_sinh")),
     BACKWARD("_backward_npi_tanh", TANH, AGAIN_TANH("_backward_npi_tanh")),
-    BACKWARD("_backward_npi_arcsinh", ARCSINH, NULL),
-    BACKWARD("_backward_npi_arccosh", ARCCOSH, NULL),
-    BACKWARD("_backward_npi_arctanh", ARCTANH, NULL),
+    BACKWARD("_backward_npi_arcsinh", ARCSINH,
+             AGAIN_TIMES_CUBED("_backward_npi_arcsinh", minus_one)),
+    BACKWARD("_backward_npi_arccosh", ARCCOSH,
+             AGAIN_TIMES_CUBED("_backward_npi_arccosh", minus_one)),
+    BACKWARD("_backward_npi_arctanh", ARCTANH, AGAIN_TIMES_SQUARED("_backward_npi_arctanh", two)),
     BACKWARD("_backward_npi_degrees", DEGREES, STRAIGHT("_backward_npi_degrees")),
     BACKWARD("_backward_npi_radians", RADIANS, STRAIGHT("_backward_npi_radians")),
 };

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gradients of whole numbers, truths and narrow floats, and head gradients of other types."""
+import operator
+
+import numpy as onp
+import pytest
+
+import mxnet as mx
+from mxnet import autograd, nd, np
+
+WHOLE = ["int8", "uint8", "int32", "int64"]
+
+
+def gradient_of(function, values, dtype, request="write", times=1):
+    x = np.array(values, dtype=dtype)
+    x.attach_grad(request)
+    for _ in range(times):
+        with autograd.record():
+            y = function(x)
+        y.backward()
+    assert x.grad.dtype == onp.dtype(dtype)
+    return x.grad.asnumpy().tolist()
+
+
+@pytest.mark.parametrize("dtype", WHOLE)
+def test_operators_of_whole_numbers_have_gradients(dtype):
+    b = np.array([3, 4], dtype=dtype)
+    assert gradient_of(lambda x: x * b, [5, 7], dtype) == [3, 4]
+    assert gradient_of(lambda x: x * x, [5, 7], dtype) == [10, 14]
+    assert gradient_of(lambda x: x + b, [5, 7], dtype) == [1, 1]
+    assert gradient_of(lambda x: np.maximum(x, b), [5, 2], dtype) == [1, 0]
+    assert gradient_of(lambda x: np.take(x, np.array([1, 1, 0], dtype="int32")), [5, 7], dtype) == [1, 2]
+    assert gradient_of(lambda x: np.rot90(x.reshape(1, 2)), [5, 7], dtype) == [1, 1]
+    assert gradient_of(lambda x: np.flip(x, 0), [5, 7], dtype) == [1, 1]
+    assert gradient_of(np.sum, [5, 7], dtype) == [1, 1]
+
+
+def test_remainders_of_whole_numbers_have_none():
+    a, b = nd.array([5, 7], dtype="int32"), nd.array([2, 3], dtype="int32")
+    a.attach_grad()
+    b.attach_grad()
+    with autograd.record():
+        y = nd.broadcast_mod(a, b)
+    y.backward()
+    assert a.grad.asnumpy().tolist() == b.grad.asnumpy().tolist() == [0, 0]
+
+
+def test_truths_beside_floats_have_gradients():
+    assert gradient_of(lambda x: x + np.array([1., 2.]), [True, False], "bool") == [True, True]
+
+
+def test_gradients_of_sums_in_another_type():
+    assert gradient_of(lambda x: np.sum(x, dtype="float16"), [[1, 2], [3, 4]], "int8") == [[1, 1]] * 2
+    assert gradient_of(lambda x: np.mean(x, dtype="float64"), [[1, 2], [3, 4]], "float16") == \
+        [[0.25, 0.25]] * 2
+
+
+ADDED = {"transpose": np.transpose, "reshape": lambda x: x.reshape(3, 2), "slice": lambda x: x[:, 1:],
+         "split": lambda x: np.split(x, 3, axis=1)[0], "pad": lambda x: np.pad(x, 1),
+         "expand_dims": lambda x: np.expand_dims(x, 0),
+         "take": lambda x: np.take(x, np.array([0], dtype="int32"), axis=0)}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize("name", sorted(ADDED))
+def test_narrow_gradients_are_added(dtype, name):
+    ones, values = onp.array(gradient_of(ADDED[name], onp.ones((2, 3)), dtype)), onp.ones((2, 3))
+    assert ones.any()
+    assert gradient_of(ADDED[name], values, dtype, "add", 3) == (3 * ones).tolist()
+
+
+def test_a_head_gradient_is_converted():
+    x = nd.ones((2, 3))
+    x.attach_grad()
+    for dtype in ("float64", "float16", "int32"):
+        with autograd.record():
+            y = x * 2
+        y.backward(nd.full((2, 3), 3, dtype=dtype))
+        assert (x.grad.asnumpy() == 6).all()
+    with autograd.record():
+        y = nd.shape_array(x)
+    y.backward(nd.ones(2))
+    assert (x.grad.asnumpy() == 0).all()
+    with autograd.record():
+        y = x * 2
+    with pytest.raises(mx.MXNetError, match="output 0"):
+        y.backward(nd.ones((3, 2)))
+
+
+def test_parts_of_an_empty_array_have_empty_gradients():
+    x = np.ones((0, 4))
+    x.attach_grad()
+    with autograd.record():
+        parts = np.split(x, 2, axis=1)
+    autograd.backward(parts)
+    assert x.grad.shape == (0, 4)
+
+
+def test_a_change_inside_a_recording_is_told_in_both_wordings():
+    x = np.ones(3)
+    x.attach_grad()
+    with autograd.record():
+        y = x * 2
+        with pytest.raises(mx.MXNetError) as caught:
+            y += 1
+    assert "Inplace operations (+=, -=, x[:]=, etc) are not supported when recording with autograd" \
+        in str(caught.value)
+    assert "Assigning to NDArrays that are already in a computational graph" in str(caught.value)
+
+
+def test_only_an_array_of_one_number_is_an_index():
+    for wrong in (np.array([1, 2]), np.array(1.5), np.array([1])):
+        with pytest.raises(TypeError):
+            operator.index(wrong)
+    assert operator.index(np.array(2, dtype="int32")) == 2
