@@ -26,14 +26,18 @@ def _family_of(array: Any) -> Any:
     return None
 
 
+def _is_number(family: Family, other: Any) -> bool:
+    return isinstance(other, (int, float)) and not (family.typed and isinstance(other, bool))
+
+
 def _apply(word: str, array: Any, other: Any, is_reversed: bool, out: Any) -> Any:
     family = _family_of(array)
     if family is None:
         return NotImplemented
-    if not isinstance(other, (int, float, Arithmetic)):
+    if not isinstance(other, Arithmetic) and not _is_number(family, other):
         other = family.convert(array, other)
     operators = family.table.get(word, (None, None, None))
-    if isinstance(other, (int, float)):
+    if _is_number(family, other):
         operator = operators[_OF_REVERSED if is_reversed else _OF_NUMBER]
         if operator is None:
             return NotImplemented

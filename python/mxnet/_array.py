@@ -331,8 +331,11 @@ def convert_operand(array: BaseArray, other: Any) -> Any:
     """What an operator takes in place of an operand that is neither array nor Python number.
 
     Beside floats lists and NumPy's float64 become the array's type. Else they keep their own where types
-    are made common, as in mx.np; in mx.nd they become the array's, or it is a TypeError.
+    are made common, as in mx.np, where truths are arrays too; in mx.nd they become the array's, or it is a
+    TypeError.
     """
+    if isinstance(other, (bool, onp.bool_)) and array._promotes:
+        return type(array)._from_numpy(onp.asarray(other), array.context)
     if isinstance(other, (onp.bool_, onp.number)):
         return other.item()
     if not isinstance(other, (onp.ndarray, list, tuple)):

@@ -75,16 +75,18 @@ static PyObject *with_array(const family *kind, int word, PyObject *left, PyObje
     return result;
 }
 
-static int is_number(PyObject *object)
+// A truth is no number where types are made common: beside truths the result is one.
+static int is_number(const family *kind, PyObject *object)
 {
-    return PyFloat_Check(object) || PyLong_Check(object);
+    return PyFloat_Check(object) ||
+           (PyLong_Check(object) && !(kind->typed && PyBool_Check(object)));
 }
 
 // `other` is an array or a number.
 static PyObject *apply(const family *kind, int word, PyObject *array, PyObject *other, int reversed,
                        PyObject *out)
 {
-    if (is_number(other)) {
+    if (is_number(kind, other)) {
         return with_number(kind, word, reversed ? OF_REVERSED : OF_NUMBER, array, other, out);
     }
     if (!core_is_array(other)) {
@@ -102,7 +104,7 @@ static PyObject *binary(int word, PyObject *left, PyObject *right, PyObject *out
     if (kind == NULL) {
         Py_RETURN_NOTIMPLEMENTED;
     }
-    if (is_number(other) || core_is_array(other)) {
+    if (is_number(kind, other) || core_is_array(other)) {
         return apply(kind, word, array, other, reversed, out);
     }
     PyObject *pair[] = {array, other};

@@ -19,6 +19,7 @@ CALLS = {
     "outer": lambda m: m.outer([1, 2], [3, 4]), "meshgrid": lambda m: m.meshgrid([1, 2], [3])[0], "ravel": lambda m: m.ravel([[1, 2]]),
     "diagonal": lambda m: m.diagonal([[1, 2], [3, 4]]), "delete": lambda m: m.delete([1, 2], 0), "tensordot": lambda m: m.tensordot([[1]], [[2]]),
     "repeat": lambda m: m.repeat([1, 2], 2), "broadcast_arrays": lambda m: m.broadcast_arrays([1], [2, 3])[0], "by name": lambda m: m.ravel(a=[[1, 2]]),
+    "add": lambda m: m.add([1, 2], [3, 4]), "add a number": lambda m: m.add(1, [3, 4]), "maximum": lambda m: m.maximum([1, 5], (2, 2)),
     "array_split": lambda m: m.array_split([1, 2, 3], 2)[0], "ones_like": lambda m: m.ones_like(onp.ones(2)), "median": lambda m: m.median([1, 2]),
 }
 

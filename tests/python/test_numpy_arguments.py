@@ -76,9 +76,13 @@ def test_sorting_downwards_keeps_the_order_of_equals():
 def test_what_only_numpy_takes_is_told():
     a = np.array([[1.0, 2.0]])
     for call in (lambda: np.sum(a, where=a > 1), lambda: np.mean(a, where=a > 1), lambda: np.exp(a, where=a > 1), lambda: np.sort(a, order="x"),
-                 lambda: np.exp(a, casting="no")):
+                 lambda: np.exp(a, casting="no"), lambda: np.add(a, a, where=a > 1), lambda: np.multiply(a, 2, casting="no")):
         with pytest.raises(NotImplementedError, match="where|order|casting"):
             call()
+    assert np.add(a, 1, where=True).tolist() == [[2, 3]]
+    for kind, word in ((np, "colour"), (mx.nd, "where")):
+        with pytest.raises(TypeError, match="unexpected keyword argument"):
+            kind.add(a, a, **{word: True})
     with pytest.raises(ValueError, match="twice"):
         np.transpose(a, (0, 0))
     with pytest.raises(mx.MXNetError, match="Cannot find argument 'colour'"):

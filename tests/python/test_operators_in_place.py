@@ -32,7 +32,7 @@ def test_an_operator_in_place_changes_the_array_and_its_views(name, dtype):
     array, same = np.array(values, dtype=dtype), np.array(values, dtype=dtype)
     array = same
     view = same[1]
-    for operand in (*([] if dtype == "bool" else [other[0, 0].item()]), np.array(other, dtype=dtype), other):
+    for operand in (other[0, 0].item(), np.array(other, dtype=dtype), other):
         array = function(array, operand)
         values = function(values, operand.asnumpy() if operand is not other and hasattr(operand, "asnumpy") else operand)
         assert array is same and array.dtype == dtype
@@ -101,3 +101,15 @@ def test_shifts():
     array <<= 3
     array >>= np.array([1, 1, 2], dtype="int32")
     assert array is same and same.asnumpy().tolist() == [4, 20, -6]
+
+
+def test_truths_beside_truths_are_truths():
+    truths, whole = onp.array([True, False]), onp.array([1, 2], "int32")
+    ours, numbers = np.array(truths), np.array(whole)
+    for function in (operator.and_, operator.or_, operator.xor, operator.eq, operator.ne, operator.add, operator.mul):
+        for other in (True, False, onp.True_):
+            for found, wanted in ((function(ours, other), function(truths, other)), (function(other, ours), function(other, truths)),
+                                  (function(numbers, other), function(whole, other))):
+                assert isinstance(found, np.ndarray) and found.dtype == wanted.dtype and found.tolist() == wanted.tolist()
+    assert np.bitwise_and(ours, True).dtype == onp.bool_ and np.bitwise_or(False, ours).tolist() == [True, False]
+    assert (mx.nd.array([1, 2]) * True).asnumpy().tolist() == [1, 2]

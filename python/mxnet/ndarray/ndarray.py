@@ -7,7 +7,7 @@ from typing import Any, Tuple
 import numpy as onp
 
 from .. import _methods, _types
-from .._array import BaseArray, convert_operand, promoted
+from .._array import BaseArray, convert_inputs, convert_operand, promoted
 from .._registry import exists, invoke, operator
 from ..base import _LIB, check_call, core
 
@@ -142,8 +142,10 @@ def operators_of(triples: dict) -> dict:
 def binary_functions(kind: type, triples: dict, words: Tuple[str, ...]) -> dict:
     """Functions like nd.add(lhs, rhs), of arrays and numbers."""
     def make(word: str, names: Tuple[str, str, str]) -> Any:
-        def function(lhs, rhs, out=None):
+        def function(lhs, rhs, out=None, **numpys):
             arrays, number, reverse = names
+            if numpys:
+                _refuse_keywords(word, kind, numpys)
             if isinstance(lhs, BaseArray) and isinstance(rhs, BaseArray):
                 return _with_array(kind, arrays, lhs, rhs, out)
             if isinstance(lhs, BaseArray):
@@ -152,6 +154,11 @@ def binary_functions(kind: type, triples: dict, words: Tuple[str, ...]) -> dict:
                     else _with_number(kind, number, lhs, other, out)
             if out is None and onp.isscalar(lhs) and onp.isscalar(rhs):
                 return getattr(onp, _NUMPY_WORDS.get(word, word))(lhs, rhs)
+            if not isinstance(rhs, BaseArray):  # neither is
+                pair = convert_inputs(kind, (lhs, rhs))
+                if pair is None or None in pair:
+                    raise TypeError("one of the operands must be an array, a list or a NumPy array")
+                return _with_array(kind, arrays, *pair, out)
             other = _operand(rhs, lhs, reverse)
             return _with_array(kind, arrays, other, rhs, out) if isinstance(other, BaseArray) \
                 else _with_number(kind, reverse, rhs, other, out)
@@ -168,12 +175,22 @@ _NUMPY_WORDS = {"modulo": "mod", "lesser": "less", "lesser_equal": "less_equal"}
 _ALIKE = frozenset(("_npi_maximum", "_npi_minimum"))  # operators whose operands have one type
 
 
+def _refuse_keywords(word: str, kind: type, keywords: dict) -> None:
+    """Raises for an argument that only NumPy's function has, unless it says what holds anyway."""
+    for key, value in keywords.items():
+        if not kind._has_scalars or key not in ("where", "casting", "order", "dtype", "subok", "signature"):
+            raise TypeError(f"{word}() got an unexpected keyword argument '{key}'")
+        if value is not None and not (key == "where" and value is True):
+            raise NotImplementedError(f"mx.np.{word} does not take NumPy's argument '{key}'")
+
+
 def _operand(array: Any, other: Any, number: str) -> Any:
     """The operand beside an array: a Python number, or an array if it is one, or if there is no operator
     `number`; TypeError for anything else."""
     if not isinstance(array, BaseArray):
         raise TypeError("one of the operands must be an array")
-    other = other if isinstance(other, (int, float)) else convert_operand(array, other)
+    is_truth = array._promotes and isinstance(other, bool)  # which keeps truths what they are
+    other = other if isinstance(other, (int, float)) and not is_truth else convert_operand(array, other)
     if other is NotImplemented:
         raise TypeError("an operand that is no array must be a number, a NumPy array or a list")
     if number or isinstance(other, BaseArray):
