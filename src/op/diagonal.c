@@ -93,7 +93,8 @@ static int diag_shapes(const mxn_shapes *shapes)
         }
     }
     int64_t length = diagonal_length(in->dims[axes[0]], in->dims[axes[1]], params->k);
-    if (length == 0 && params->k != 0 && shapes->params->op->def->fields == diag_fields) {
+    int64_t beyond = params->k < 0 ? in->dims[axes[0]] + params->k : in->dims[axes[1]] - params->k;
+    if (beyond <= 0 && params->k != 0 && shapes->params->op->def->fields == diag_fields) {
         return mxn__shape_refused(shapes, 0, "the diagonal k=%d does not exist", params->k);
     }
     result.dims[result.ndim++] = length;

@@ -25,7 +25,7 @@ static int rows_of(const mxn_params *params, const mxn_shape *data, mxn_stretch 
     bool channel = (params->op->def->variant & CHANNEL) != 0;
     const mxn_maybe_int second = {.has = true, .value = 1}, none = {0};
     // The one element of a scalar lies along axis 0, as NumPy says.
-    bool only = data->ndim == 0 && values->axis.value >= -1 && values->axis.value <= 0;
+    bool only = !channel && data->ndim == 0 && values->axis.value >= -1 && values->axis.value <= 0;
     return mxn__stretch_or_row(params,
                                channel ? &second
                                : only  ? &none

@@ -79,7 +79,8 @@ static int take_shapes(const mxn_shapes *shapes)
     }
     int32_t axis;
     int error = mxn__axis(shapes->params, params_of(shapes->params)->axis, data->ndim, &axis);
-    if (error == 0 && data->dims[axis] == 0 && mxn_shape_size(indices) > 0) {
+    mxn_stretch s = error == 0 ? mxn__stretch(data, axis) : (mxn_stretch){0};
+    if (s.count == 0 && s.outer * s.inner > 0 && mxn_shape_size(indices) > 0) {
         error = mxn__shape_refused(shapes, 0, "axis %d has nothing to take", axis);
     }
     return error != 0 ? error : join_shapes(shapes, data, axis, indices, data->ndim - axis - 1);

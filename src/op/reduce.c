@@ -167,12 +167,13 @@ SUM_ROW(double)
 
 enum { CHUNK = 256, FEW_RESULTS = 64 };
 
-// `dtype`: of the result; to a whole one, floats are cut before they are added.
+// `dtype`: of the result; what is wider than it is cut to it before it is combined.
 static void reduce_row(int kind, const mxn_operand *in, int32_t dtype, uint64_t at, double *sums,
                        int64_t step, int64_t count)
 {
     const char *from = (const char *)in->data + at * mxn_dtype_size(in->dtype);
-    bool cut = mxn_dtype_is_float(in->dtype) && !mxn_dtype_is_float(dtype);
+    bool cut = mxn_dtype_is_float(in->dtype) &&
+               (!mxn_dtype_is_float(dtype) || (in->dtype == MXN_FLOAT64 && dtype == MXN_FLOAT32));
     bool adds = (kind == SUM || kind == MEAN) && step == 0 && !cut;
     if (adds && in->dtype == MXN_FLOAT32) {
         *sums += sum_row_float((const float *)(const void *)from, count);

@@ -56,6 +56,14 @@ static int arange_check(const mxn_op *op, void *values)
     return 0;
 }
 
+static bool whole_below(const mxn_number *a, const mxn_number *b)
+{
+    if (a->dtype != b->dtype) {
+        return a->dtype == MXN_INT64;  // the other one is above all of those
+    }
+    return a->dtype == MXN_INT64 ? (int64_t)a->bits < (int64_t)b->bits : a->bits < b->bits;
+}
+
 // Of whole numbers a double may miss the last ones: their distance is counted as it is, in units of
 // the step's size.
 static double arange_count(const arange_params *params)
@@ -65,7 +73,7 @@ static double arange_count(const arange_params *params)
     if (start->dtype == MXN_FLOAT64 || stop->dtype == MXN_FLOAT64 || step->dtype == MXN_FLOAT64) {
         return ceil((stop->real - start->real) / step->real);
     }
-    if (up ? stop->real < start->real : stop->real > start->real) {
+    if (up ? whole_below(stop, start) : whole_below(start, stop)) {
         return 0;
     }
     uint64_t distance = up ? stop->bits - start->bits : start->bits - stop->bits;

@@ -10,7 +10,8 @@ from mxnet.base import MXNetError
 
 def test_ranges_of_whole_numbers_keep_all_digits():
     for start, stop, step in ((2**53, 2**53 + 9, 1), (-2**63, -2**63 + 3, 1), (2**63 - 3, 2**63 - 1, 1),
-                              (5, -2**53, -2**51 - 1), (0, 0, 1), (4, 1, 1), (2**62, 2**62 + 7, 3)):
+                              (5, -2**53, -2**51 - 1), (0, 0, 1), (4, 1, 1), (2**62, 2**62 + 7, 3),
+                              (2**53 + 1, 2**53, 1), (2**53, 2**53 + 1, -1), (2**53 + 1, 2**53, -1)):
         wanted = list(range(start, stop, step))  # NumPy counts with doubles
         for found in (np.arange(start, stop, step, dtype="int64"), nd.arange(start, stop, step, dtype="int64")):
             assert found.asnumpy().tolist() == wanted
@@ -76,3 +77,8 @@ def test_no_sizes_are_an_unknown_shape_unless_shapes_are_those_of_numpy():
     assert np.zeros(()).shape == ()
     with mx.util.np_shape(True):
         assert nd.zeros(()).shape == nd.ones(()).shape == ()
+
+
+def test_numbers_beyond_int64_make_arrays_of_uint64():
+    made = np.full((2,), 2**63)
+    assert made.dtype == onp.uint64 and made.asnumpy().tolist() == [2**63] * 2

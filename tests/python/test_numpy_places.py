@@ -82,3 +82,12 @@ def test_the_place_of_the_extreme_of_a_scalar_is_0():
             assert int(getattr(np, name)(np.array(5.0), axis=axis)) == 0
         with pytest.raises(MXNetError, match="axis 1"):
             getattr(np, name)(np.array(5.0), axis=1)
+
+
+def test_diagonals_and_places_of_what_is_empty():
+    for shape, offset in (((0, 2, 2), 1), ((2, 0), -1), ((0, 2), 1), ((0, 0), 0), ((2, 3), 9)):
+        assert np.diagonal(np.zeros(shape), offset).shape == onp.diagonal(onp.zeros(shape), offset).shape
+    assert int(np.trace(np.zeros((0, 2), dtype="int32"), 1)) == 0
+    assert np.take(np.zeros((0, 0, 1)), np.array([0], dtype="int32"), axis=1).shape == (0, 1, 1)
+    with pytest.raises(MXNetError, match="nothing to take"):
+        np.take(np.zeros((1, 0)), np.array([0], dtype="int32"), axis=1)

@@ -43,6 +43,9 @@ def test_numbers_beyond_53_bits_keep_their_digits():
 
 def test_values_become_the_type_of_the_result_before_they_are_combined():
     values = onp.array([1.5, 1.5, 2.5])
+    wide = onp.array([onp.inf, 1.0, -1e300])
+    with onp.errstate(over="ignore", invalid="ignore"):
+        same(np.sum(np.array(wide, dtype="float64"), dtype="float32"), onp.asarray(onp.sum(wide, dtype="float32")))
     for dtype in ("int8", "int32", "int64", "bool"):
         for name in ("sum", "prod"):
             same(getattr(np, name)(np.array(values), dtype=dtype), onp.asarray(getattr(onp, name)(values, dtype=dtype)))
@@ -70,6 +73,10 @@ def test_einsum_of_truths_is_one():
     for subscripts in ("ij,ij->", "ij,jk->ik", "ij,kj->k", "ij,ij->ij"):
         same(np.einsum(subscripts, np.array(values), np.array(values)), onp.asarray(onp.einsum(subscripts, values, values)))
     same(np.einsum("ij->i", np.array(values)), onp.einsum("ij->i", values))
+    for types in (("float32", "bool"), ("int8", "float32"), ("bool", "int16")):
+        left, right = onp.full((3, 2), 100, types[0]), onp.ones((2, 4), types[1])
+        found = np.einsum("ij,jk->", np.array(left, dtype=types[0]), np.array(right, dtype=types[1]))
+        same(found, onp.asarray(onp.einsum("ij,jk->", left, right, dtype=found.dtype)))
     large = onp.array([2**31 - 1, 2], dtype="int32")
     same(np.einsum("i,i->", np.array(large), np.array(large)), onp.asarray(onp.einsum("i,i->", large, large)))
 
@@ -147,3 +154,13 @@ def test_gradients_of_norms_and_deviations_at_zero_are_zero():
     assert gradient(lambda x: np.linalg.norm(x, axis=1), [[0, 0], [3, 4]], head=[1, 5]) == [[0, 0], [3, 4]]
     onp.testing.assert_allclose(gradient(np.std, [1, 3]), [-0.5, 0.5])
     onp.testing.assert_allclose(gradient(lambda x: np.std(x, ddof=1), [1, 3]), [-0.5**0.5, 0.5**0.5], rtol=1e-6)
+
+
+def test_averages_have_the_type_of_values_and_weights_together():
+    for of_values, of_weights, together in (("int32", "float64", "float64"), ("float16", "uint8", "float16"),
+                                            ("float32", "float64", "float64"), ("int32", "bool", "float32")):
+        values = onp.array([3, 5] if of_values == "float16" else [1658369854, 3]).astype(of_values)
+        weights = onp.array([1, 1]).astype(of_weights)
+        found = np.average(np.array(values, dtype=of_values), weights=np.array(weights, dtype=of_weights))
+        assert found.dtype == together
+        onp.testing.assert_array_equal(found.asnumpy(), onp.average(values, weights=weights).astype(together))

@@ -4,6 +4,7 @@ import math
 from typing import Any, Optional, Sequence, Union
 
 from .. import _types, autograd
+from .._array import promoted
 from .._registry import invoke
 from .creation import ones_like
 from .multiarray import ndarray
@@ -65,7 +66,7 @@ def average(a: ndarray, axis: Axis = None, weights: Optional[ndarray] = None, re
         return (mean, ones_like(mean) * (a.size / max(mean.size, 1))) if returned else mean
     if weights.shape != a.shape and isinstance(axis, int):
         weights = weights.reshape((-1,) + (1,) * (a.ndim - 1 - axis % a.ndim))
-    a, weights = real(a), real(weights)
+    a, weights = (real(item) for item in promoted((a, weights)))
     sums = (ones_like(a) * weights).sum(axis=axis, keepdims=keepdims)
     mean = (a * weights).sum(axis=axis, keepdims=keepdims) / sums
     return (mean, sums) if returned else mean

@@ -67,7 +67,7 @@ def full(shape: Shape, fill_value: Any, dtype: Any = None, order: str = "C",
     if dtype is None and isinstance(fill_value, (bool, onp.bool_)):
         dtype = "bool"
     elif dtype is None and isinstance(fill_value, (int, onp.integer)):
-        dtype = "int64"
+        dtype = "int64" if fill_value < 2 ** 63 else "uint64"
     return filled(_shape(shape), fill_value, _float_type(dtype), choose(ctx, device), out)
 
 

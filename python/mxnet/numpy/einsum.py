@@ -3,7 +3,7 @@
 import math
 from typing import Any, Dict, Iterable, List, NoReturn, Set, Tuple
 
-from .._array import BaseArray
+from .._array import BaseArray, promoted
 from .._registry import invoke
 from ._host import host_function
 from .creation import asarray
@@ -118,7 +118,7 @@ def einsum(subscripts: Any, *operands: Any, optimize: Any = False) -> ndarray:
     """
     if not isinstance(subscripts, str):  # the form of arrays and lists of numbers in turn
         return host_function("einsum")(subscripts, *operands)
-    arrays = [item if isinstance(item, BaseArray) else asarray(item) for item in operands]
+    arrays = promoted([item if isinstance(item, BaseArray) else asarray(item) for item in operands])
     listed, wanted = _parse(subscripts, arrays)
     sizes = _sizes(subscripts, arrays, listed)
     found: Any = None
