@@ -12,7 +12,7 @@ import threading
 import traceback
 from typing import Any, Callable, Dict, Sequence
 
-from .base import _LIB
+from .base import _LIB, keep_cause
 
 _FAILED = -5  # MXP_ESTATE
 _keys = itertools.count(1)
@@ -57,6 +57,7 @@ def _tell(error: BaseException) -> None:
     traceback.print_exception(type(error), error, error.__traceback__)
     text = "".join(traceback.format_exception_only(type(error), error)).strip()
     _LIB.mxp_set_last_error(_FAILED, text.encode("utf-8", "replace"))
+    keep_cause(text, error)
 
 
 def guarded(kind: Any) -> Callable[[Callable], Any]:

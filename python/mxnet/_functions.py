@@ -4,7 +4,6 @@
 A module gets its functions when they are first asked for: making all of them at import would cost
 more than most programs ever call.
 """
-import difflib
 import inspect
 import keyword
 import sys
@@ -13,6 +12,7 @@ from typing import Any, Callable, Iterable, List, Tuple
 
 from . import _registry
 from ._names import offered
+from .base import did_you_mean
 
 
 def _valid(name: str) -> str:
@@ -143,11 +143,10 @@ def lazy(module: str, prefixes: Iterable[str], kind: type,
     def _advice(name: str) -> str:
         if name.startswith("_"):
             return ""
-        close = difflib.get_close_matches(name, list_names(), 1, 0.75)
-        if close:
-            return f"; did you mean '{close[0]}'?"
-        return "; NumPy's own takes x.asnumpy()" if hasattr(like, name) else (
-            f"; dir({module.replace('mxnet', 'mx')}) lists what there is")
+        close = did_you_mean(name, list_names())
+        if not close and hasattr(like, name):
+            return "; NumPy's own takes x.asnumpy()"
+        return close or f"; dir({module.replace('mxnet', 'mx')}) lists what there is"
 
     def list_names() -> List[str]:
         listed = set(offered(module))

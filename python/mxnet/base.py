@@ -7,10 +7,12 @@ where it was built.
 """
 import atexit
 import ctypes
+import difflib
 import importlib.machinery
 import importlib.util
 import os
 import sys
+import traceback
 from typing import Any, Dict, Iterable, List, Sequence
 
 import numpy as onp
@@ -104,10 +106,36 @@ def _load() -> ctypes.CDLL:
 _LIB = _load()
 
 
+def last_error() -> str:
+    """The library's reason for the last failure; that it is an MXNetError Python says itself."""
+    return py_str(_LIB.MXGetLastError()).removeprefix("MXNetError: ")
+
+
+# What Python functions that the library called have raised, by the text that its errors repeat.
+_CAUSES_MAX = 8
+_causes: Dict[str, BaseException] = {}
+
+
+def keep_cause(text: str, error: BaseException) -> None:
+    """The error of the library that repeats `text` will be raised from `error`."""
+    traceback.clear_frames(error.__traceback__)  # its arrays go
+    _causes[text] = error
+    while len(_causes) > _CAUSES_MAX:
+        _causes.pop(next(iter(_causes)), None)
+
+
+def _failure() -> BaseException:
+    text = last_error()
+    error = MXNetError(text)
+    known = next((key for key in list(_causes) if key in text), None)
+    error.__cause__ = _causes.pop(known, None) if known is not None else None
+    return error
+
+
 def check_call(status: int) -> None:
     """Raises MXNetError with the library's reason unless `status` is 0."""
     if status != 0:
-        raise _interrupt.taken() or MXNetError(py_str(_LIB.MXGetLastError()))
+        raise _interrupt.taken() or _failure()
     core.thread_seen()
 
 
@@ -156,6 +184,19 @@ def py_str(text: bytes) -> str:
 def string_list(count: int, texts) -> List[str]:
     """`count` C strings as a list."""
     return [py_str(texts[i]) for i in range(count)]
+
+
+def did_you_mean(word: Any, names: Iterable[str]) -> str:
+    """What an error says behind a word that is not known: "; did you mean 'adam'?", or nothing."""
+    close = difflib.get_close_matches(str(word), list(names), 1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def choices(word: Any, names: Iterable[str]) -> str:
+    """The same, and what there is."""
+    listed = sorted(names)
+    hint = did_you_mean(word, listed)
+    return f"{hint} There are {', '.join(listed)}" if hint else f"; there are {', '.join(listed)}"
 
 
 def value_text(value: Any) -> str:

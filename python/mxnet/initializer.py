@@ -11,6 +11,7 @@ import numpy as onp
 from . import ndarray as nd
 from . import numpy as np
 from ._absent import refusing
+from .base import choices
 
 _registry: Dict[str, Type["Initializer"]] = {}
 
@@ -27,7 +28,7 @@ def create(init: Any, **settings: Any) -> "Initializer":
     if callable(init):
         return init
     if str(init).lower() not in _registry:
-        raise ValueError(f"no initializer {init!r}; there are {', '.join(sorted(_registry))}")
+        raise ValueError(f"no initializer {init!r}{choices(init, _registry)}")
     return _registry[init.lower()](**settings)
 
 

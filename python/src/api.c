@@ -2,6 +2,7 @@
 #include "api.h"
 
 #include <dlfcn.h>
+#include <string.h>
 
 core_api core_mx;
 
@@ -41,7 +42,9 @@ PyObject *core_fail(const char *text)
 
 PyObject *core_raise(void)
 {
-    return core_fail(core_mx.MXGetLastError());
+    static const char name[] = "MXNetError: ";  // Python says it itself
+    const char *text = core_mx.MXGetLastError();
+    return core_fail(strncmp(text, name, sizeof name - 1) == 0 ? text + sizeof name - 1 : text);
 }
 
 PyObject *core_answer(int status)

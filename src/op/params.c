@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/strbuf.h"
 #include "op/field.h"
 #include "op/gradient.h"
 #include "op/op_state.h"
@@ -162,15 +163,6 @@ void mxn_params_release(mxn_params *params)
     }
 }
 
-int mxn_params_expect(const mxn_params *params, uint32_t inputs)
-{
-    if (params->input_count == inputs) {
-        return 0;
-    }
-    return mxp__fail(MXP_EINVAL, "Operator %s expects %u inputs, but got %u instead.",
-                     params->op->name, params->input_count, inputs);
-}
-
 const char *mxn_params_input_name(const mxn_params *params, uint32_t index, char buffer[64])
 {
     const mxn_op *op = params->op;
@@ -180,6 +172,26 @@ const char *mxn_params_input_name(const mxn_params *params, uint32_t index, char
     }
     snprintf(buffer, 64, "%s%u", list ? op->input_names[0] : "input", index);
     return buffer;
+}
+
+enum { MISSING_TOLD = 8 };
+
+int mxn_params_expect(const mxn_params *params, uint32_t inputs)
+{
+    if (params->input_count == inputs) {
+        return 0;
+    }
+    mxp_strbuf missing = {0};
+    char buffer[64];
+    for (uint32_t i = inputs; i < params->input_count && i < inputs + MISSING_TOLD; i++) {
+        mxp__strbuf_printf(&missing, "%s%s", i > inputs ? ", " : " Missing: ",
+                           mxn_params_input_name(params, i, buffer));
+    }
+    int error = mxp__fail(MXP_EINVAL, "Operator %s expects %u inputs, but got %u instead.%s",
+                          params->op->name, params->input_count, inputs,
+                          missing.length > 0 ? mxp__strbuf_text(&missing) : "");
+    mxp__strbuf_fini(&missing);
+    return error;
 }
 
 bool mxn_params_reads(const mxn_params *params, uint32_t output, uint32_t input)

@@ -105,9 +105,31 @@ static const char *const variables[] = {
     "MXNET_PROFILER_AUTOSTART",
     NULL};
 
-static bool is_ours(const char *variable)
+// How long the beginning is that makes it one of ours, 0: it is none.
+static size_t prefix_of(const char *variable)
 {
-    return strncmp(variable, "MXPROF_", 7) == 0 || strncmp(variable, "MXNET_PROFILER_", 15) == 0;
+    static const char *const prefixes[] = {"MXPROF_", "MXNET_PROFILER_"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+        if (strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0) {
+            return strlen(prefixes[i]);
+        }
+    }
+    return 0;
+}
+
+// Of what begins alike; the common beginning would make anything close.
+static const char *closest_to(const char *name, size_t prefix)
+{
+    const char *rests[sizeof variables / sizeof variables[0]];
+    size_t count = 0;
+    for (size_t i = 0; variables[i] != NULL; i++) {
+        if (strncmp(variables[i], name, prefix) == 0) {
+            rests[count++] = variables[i] + prefix;
+        }
+    }
+    rests[count] = NULL;
+    const char *closest = mxp__closest(name + prefix, rests);
+    return closest != NULL ? closest - prefix : NULL;
 }
 
 static bool is_known(const char *name)
@@ -119,18 +141,23 @@ static bool is_known(const char *name)
     return variables[i] != NULL;
 }
 
-// A misspelt name would be silently without effect.
-static void tell_unknown_variables(void)
+// A misspelt name would be silently without effect. Unless the process is profiled from its begin,
+// names that are like none of ours are somebody else's.
+static void tell_unknown_variables(bool all)
 {
     for (char **each = environ; each != NULL && *each != NULL; each++) {
         char name[64];
         size_t length = strcspn(*each, "=");
         snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name),
                  *each);
-        if (!is_ours(name) || is_known(name)) {
+        const size_t prefix = prefix_of(name);
+        if (prefix == 0 || is_known(name)) {
             continue;
         }
-        const char *closest = mxp__closest(name, variables);
+        const char *closest = closest_to(name, prefix);
+        if (closest == NULL && !all) {
+            continue;
+        }
         fprintf(stderr, "mxprof: the variable %s is not known%s%s%s\n", name,
                 closest != NULL ? "; did you mean " : "", closest != NULL ? closest : "",
                 closest != NULL ? "?" : "");
@@ -144,11 +171,12 @@ void mxp__autostart_link(void)
 __attribute__((constructor)) static void begin_process(void)
 {
     mxp__fork_install();
-    if (!is_on("MXPROF_AUTOSTART") && !is_on("MXNET_PROFILER_AUTOSTART")) {
+    const bool starts = is_on("MXPROF_AUTOSTART") || is_on("MXNET_PROFILER_AUTOSTART");
+    tell_unknown_variables(starts);
+    if (!starts) {
         return;
     }
     mxp_config config;
-    tell_unknown_variables();
     mxp_config_init(&config);
     mxp__config_warn_of_outputs(&config);
     mxp_session *session = mxp_session_get();

@@ -220,7 +220,7 @@ def test_other_metrics():
     both = gluon.metric.create(["acc", lambda label, pred: 3.0])
     both.update(mx.nd.array(LABEL), mx.nd.array(PRED))
     assert both.get()[1] == [0.5, 3.0]
-    with pytest.raises(ValueError, match="no metric 'accurate'; there are acc, accuracy"):
+    with pytest.raises(ValueError, match="no metric 'accurate'; did you mean 'accuracy'. There are acc, accuracy"):
         gluon.metric.create("accurate")
     with pytest.raises(ValueError, match="do not fit"):
         gluon.metric.Accuracy().update(mx.nd.array([1, 2, 3]), mx.nd.array(PRED))

@@ -107,7 +107,7 @@ def test_rates_and_decays_of_parameters():
 
 
 def test_wrong_optimizers_are_refused():
-    with pytest.raises(ValueError, match="no optimizer 'sdg'; there are adam, nag, rmsprop, sgd"):
+    with pytest.raises(ValueError, match="no optimizer 'sdg'; did you mean 'sgd'. There are adam, nag, rmsprop, sgd"):
         optimizer.create("sdg")
     with pytest.raises(TypeError, match="SGD has no option momentun; there are begin_num_update, "
                                          "clip_gradient, .*, momentum, .*, wd$"):

@@ -8,6 +8,7 @@ from typing import Any, Callable, Dict, Iterable, List, Tuple, Type
 import numpy as onp
 
 from .._absent import refusing
+from ..base import choices
 
 _registry: Dict[str, Type["EvalMetric"]] = {}
 
@@ -29,7 +30,7 @@ def create(metric: Any, *args: Any, **settings: Any) -> "EvalMetric":
     if callable(metric):
         return CustomMetric(metric, *args, **settings)
     if str(metric).lower() not in _registry:
-        raise ValueError(f"no metric {metric!r}; there are {', '.join(sorted(_registry))}")
+        raise ValueError(f"no metric {metric!r}{choices(metric, _registry)}")
     return _registry[metric.lower()](*args, **settings)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any, Dict, List, Optional, Type
 
+from ..base import choices
 from ..lr_scheduler import LRScheduler
 
 State = Any  # arrays of the weight's shape: a tuple of them; of one's own optimizers also one, or None
@@ -23,7 +24,7 @@ def create(name: Any, **settings: Any) -> "Optimizer":
     if isinstance(name, Optimizer):
         return name
     if str(name).lower() not in _registry:
-        raise ValueError(f"no optimizer {name!r}; there are {', '.join(sorted(_registry))}")
+        raise ValueError(f"no optimizer {name!r}{choices(name, _registry)}")
     return _registry[name.lower()](**settings)
 
 

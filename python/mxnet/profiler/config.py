@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Configuration, state and output of the profiler."""
 import ctypes
+import inspect
 import json
 import os
 import sys
 import warnings
-from typing import Any, Dict, Optional, Union
+from typing import Any, Dict, Iterable, Optional, Union
 
-from ..base import (_LIB, KVStoreHandle, c_file_name, c_str_array, check_call, file_name_str, py_str)
+from ..base import (_LIB, KVStoreHandle, MXNetError, _Null, c_file_name, c_str_array, check_call,
+                    did_you_mean, file_name_str, py_str)
 
 profiler_kvstore_handle = KVStoreHandle()
 
@@ -37,7 +39,15 @@ def _number_of(value: Any, numbers: Dict[str, int], option: str) -> int:
                        + ", ".join(map(repr, numbers))) from None
 
 
-def set_config(**kwargs: Any) -> None:
+def set_config(*, filename: Any = _Null, gpu_memory_profile_filename_prefix: Any = _Null,
+               profile_all: Any = _Null, profile_symbolic: Any = _Null, profile_imperative: Any = _Null,
+               profile_memory: Any = _Null, profile_api: Any = _Null, continuous_dump: Any = _Null,
+               dump_period: Any = _Null, aggregate_stats: Any = _Null, profile_process: Any = _Null,
+               trace_limit_bytes: Any = _Null, keep_crashed: Any = _Null, native_filename: Any = _Null,
+               store: Any = _Null, full_policy: Any = _Null, memory_limit_bytes: Any = _Null,
+               statistics_only: Any = _Null, snapshot_filename: Any = _Null, snapshot_ms: Any = _Null,
+               snapshot_signal: Any = _Null, snapshot_step_factor: Any = _Null,
+               snapshot_counter: Any = _Null, info_command: Any = _Null, **unknown: Any) -> None:
     """Configures the profiler; what is left out, and a file name of None, returns to its default.
 
     Parameters
@@ -57,7 +67,7 @@ def set_config(**kwargs: Any) -> None:
     profile_process : str
         'worker', or 'server' for the servers of a distributed key-value store.
     trace_limit_bytes, keep_crashed, native_filename, store, full_policy, memory_limit_bytes, statistics_only, snapshot_filename,
-    snapshot_ms, snapshot_signal, snapshot_step_factor, snapshot_counter
+    snapshot_ms, snapshot_signal, snapshot_step_factor, snapshot_counter, info_command
         See docs/guide.md.
 
     Raises
@@ -65,10 +75,22 @@ def set_config(**kwargs: Any) -> None:
     MXNetError
         For an unknown option or a value that does not fit; the message lists what is valid.
     """
+    given = {key: value for key, value in locals().items() if key in OPTIONS and value is not _Null}
+    if unknown:
+        raise unknown_option(next(iter(unknown)), OPTIONS)
     options = {key: file_name_str(value) if key in _TEXTS else str(value)
-               for key, value in kwargs.items() if value is not None or key not in _TEXTS}
+               for key, value in given.items() if value is not None or key not in _TEXTS}
     check_call(_LIB.MXSetProcessProfilerConfig(
         len(options), c_str_array(options), c_str_array(options.values()), profiler_kvstore_handle))
+
+
+OPTIONS = tuple(inspect.signature(set_config).parameters)[:-1]
+
+
+def unknown_option(name: str, options: Iterable[str]) -> MXNetError:
+    """For an option that there is not: the closest, then all."""
+    return MXNetError(f"Cannot find argument {name!r}{did_you_mean(name, options)} Possible Arguments: "
+                      f"{', '.join(options)}. help(mx.profiler.set_config) says what they are")
 
 
 def profiler_set_config(mode: str = "symbolic", filename: str = "profile.json") -> None:

@@ -7,9 +7,11 @@ import os
 from typing import Any, Callable, Dict, Optional, Union
 
 from ..base import _LIB, MXNetError, check_call, core, file_name_str
-from .config import dump, dumps, reset_statistics, running_filename, set_config, set_state, tell
+from .config import (OPTIONS, dump, dumps, reset_statistics, running_filename, set_config, set_state,
+                     tell, unknown_option)
 from .objects import Domain, Frame
 
+_OWN = ("filename", "skip", "warmup", "active", "repeat", "on_round", "wait")  # arguments of profile
 _LEAST = {"skip": 0, "warmup": 0, "active": 1, "repeat": -1}
 # The profile that a `with` is in, of any thread, below the key None: dict.setdefault needs no lock,
 # which a fork could find taken.
@@ -126,13 +128,10 @@ class profile:  # pylint: disable=invalid-name
             self._frame.stop()
 
     def _configure(self) -> None:
-        try:
-            set_config(**self._config)
-        except MXNetError as error:
-            if "Cannot find argument" not in str(error):
-                raise
-            raise MXNetError(f"{error}\nprofile() itself takes filename, skip, warmup, active, "
-                             "repeat, on_round, wait") from None
+        for name in self._config:
+            if name not in OPTIONS:
+                raise unknown_option(name, _OWN + OPTIONS)
+        set_config(**self._config)
 
     def _claim(self) -> None:
         """The one profile there may be; what runs already stays as it is."""

@@ -136,7 +136,7 @@ static void inputs_are_checked(void **state)
     void *one[] = {a}, *with_none[] = {a, none}, *with_null[] = {a, NULL};
     assert_int_equal(mxn_invoke_check_inputs(params, 1, one), MXP_EINVAL);
     assert_string_equal(mxp_last_error(),
-                        "Operator elemwise_add expects 2 inputs, but got 1 instead.");
+                        "Operator elemwise_add expects 2 inputs, but got 1 instead. Missing: rhs");
     assert_int_equal(mxn_invoke_check_inputs(params, 2, with_none), MXP_EINVAL);
     assert_non_null(strstr(mxp_last_error(), "input 1 (rhs)"));
     assert_int_equal(mxn_invoke_check_inputs(params, 2, with_null), MXP_EHANDLE);

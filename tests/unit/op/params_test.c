@@ -123,9 +123,9 @@ static void number_of_inputs_is_checked(void **state)
     (void)state;
     mxn_array *in[] = {op_array(MXN_FLOAT32, 1, D(3), NULL, 1)}, *out = NULL;
     assert_int_equal(op_run("dot", NULL, 1, in, &out, MXN_WRITE), MXP_EINVAL);
-    expect_text("Operator dot expects 2 inputs, but got 1 instead.");
+    expect_text("Operator dot expects 2 inputs, but got 1 instead. Missing: rhs");
     assert_int_equal(op_run("add_n", P("num_args", "3"), 1, in, &out, MXN_WRITE), MXP_EINVAL);
-    expect_text("Operator add_n expects 3 inputs, but got 1 instead.");
+    expect_text("Operator add_n expects 3 inputs, but got 1 instead. Missing: args1, args2");
     assert_int_equal(op_run("add_n", P("num_args", "x"), 1, in, &out, MXN_WRITE), MXP_EINVAL);
     expect_text("num_args");
     mxn_array_release(in[0]);

@@ -302,6 +302,18 @@ static void variables_that_are_misspelt_are_told_and_wrong_values_too(void **sta
     assert_told("OTHER_VARIABLE", false);
 }
 
+static void a_misspelt_name_is_told_also_where_nothing_starts(void **state)
+{
+    (void)state;
+    char *const wrong[] = {"MXNET_PROFILER_AUTSTART=1", "MXPROF_STOR=file", "MXPROF_SOURCE=x", NULL};
+    begin_anew();
+    assert_int_equal(run_as(getuid(), wrong), 0);
+    assert_false(exists("profile.json"));
+    assert_told("MXNET_PROFILER_AUTSTART is not known; did you mean MXNET_PROFILER_AUTOSTART?", true);
+    assert_told("MXPROF_STOR is not known; did you mean MXPROF_STORE?", true);
+    assert_told("MXPROF_SOURCE", false);  // like none of ours: somebody else's
+}
+
 static void right_values_are_told_by_nothing(void **state)
 {
     (void)state;
@@ -366,6 +378,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_started_program_never_replaces_the_profile_of_its_starter),
         cmocka_unit_test(the_starters_trace_takes_in_what_started_programs_recorded_into_files),
         cmocka_unit_test(variables_that_are_misspelt_are_told_and_wrong_values_too),
+        cmocka_unit_test(a_misspelt_name_is_told_also_where_nothing_starts),
         cmocka_unit_test(right_values_are_told_by_nothing),
         cmocka_unit_test(a_folder_that_is_missing_is_told_at_the_begin),
         cmocka_unit_test(of_the_command_line_no_more_is_told_than_was_asked_for),
