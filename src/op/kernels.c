@@ -48,6 +48,11 @@ const mxn_kernel_entry *mxn__kernel_find(int kind, const char *op)
     return NULL;
 }
 
+uint32_t mxn__kernel_count(int kind)
+{
+    return tables[kind] != NULL ? tables[kind]->count : 0;
+}
+
 static bool is_on(const char *variable)
 {
     const char *text = getenv(variable);

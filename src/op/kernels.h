@@ -33,6 +33,8 @@ extern const mxn_kernel_table mxn__kernels_own, mxn__kernels_dnnl;
 
 // The backend's kernel for an operator, null if there is none.
 const mxn_kernel_entry *mxn__kernel_find(int kind, const char *op);
+// How many rows the backend's table has; each is an operator's.
+uint32_t mxn__kernel_count(int kind);
 
 typedef struct mxn_kernel_choice {
     mxn_kernel run;

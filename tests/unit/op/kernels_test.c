@@ -12,6 +12,59 @@
 #include "op/kernels.h"
 #include "op_run.h"
 
+// ---- which operators have kernels ---------------------------------------------------------------
+typedef struct kernel_row {
+    const char *op;
+    bool has[MXN_KERNEL_KINDS];
+} kernel_row;
+
+static const kernel_row kernel_rows[] = {
+#define KERNELS(name, own, dnnl) {#name, {[MXN_KERNEL_OWN] = own, [MXN_KERNEL_DNNL] = dnnl}},
+#include "kernel_rows.def"
+#undef KERNELS
+};
+
+static const kernel_row *row_of(const char *op)
+{
+    static const kernel_row none;
+    for (size_t i = 0; i < sizeof kernel_rows / sizeof kernel_rows[0]; i++) {
+        if (strcmp(kernel_rows[i].op, op) == 0) {
+            return &kernel_rows[i];
+        }
+    }
+    return &none;
+}
+
+// Whether the build has this backend.
+static bool is_built(int kind)
+{
+    return mxn__kernel_count(kind) > 0;
+}
+
+static void each_operator_has_the_kernels_that_are_listed(void **state)
+{
+    (void)state;
+    uint32_t found[MXN_KERNEL_KINDS] = {0};
+    const mxn_op *ops;
+    const uint32_t count = mxn_op_list(&ops);
+    int wrong = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        for (int kind = 0; kind < MXN_KERNEL_KINDS; kind++) {
+            bool has = mxn__kernel_find(kind, ops[i].name) != NULL;
+            found[kind] += has;
+            if (has != (is_built(kind) && row_of(ops[i].name)->has[kind])) {
+                print_error("kernel_rows.def: %s has %s kernel of kind %d\n", ops[i].name,
+                            has ? "a" : "no", kind);
+                wrong++;
+            }
+        }
+    }
+    assert_int_equal(wrong, 0);
+    for (int kind = 0; kind < MXN_KERNEL_KINDS; kind++) {
+        assert_int_equal(found[kind], mxn__kernel_count(kind));  // no row without its operator
+    }
+}
+
 enum { NO_CHOICE = MXN_KERNEL_KINDS, SOMETHING_ELSE };
 
 // Which kind would run Convolution for an input of this type and layout.
@@ -136,6 +189,7 @@ static void every_kernel_is_one_of_an_operator(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_operator_has_the_kernels_that_are_listed),
         cmocka_unit_test(every_kernel_is_one_of_an_operator),
         cmocka_unit_test(value_says_who_computes),
         cmocka_unit_test(log_of_the_library_shows_the_library),
