@@ -138,3 +138,36 @@ def test_an_array_of_bfloat16_takes_numpys_values():
     a = mx.nd.ones((3,)).astype("bfloat16")
     a[:] = onp.array([1.0, 2.0, 3.5])
     assert a.asnumpy().tolist() == [1, 2, 3.5]
+
+
+def test_samples_of_float64_have_all_its_digits():
+    drawn = np.random.gamma(2.0, 1.0, size=(50,), dtype="float64").asnumpy()
+    assert drawn.dtype == onp.float64 and (drawn != drawn.astype("float32")).any()
+
+
+def _writing_functions():
+    """NumPy's functions of one array or two that take `out`."""
+    for name in sorted(dir(onp)):
+        function = getattr(onp, name)
+        if isinstance(function, onp.ufunc) and function.nin < 3 and function.nout == 1 and function.signature is None:
+            yield name, function.nin
+        elif name in ("around", "cumprod", "cumsum", "mean", "median", "nanmean", "nansum", "prod", "ptp", "round", "std", "sum", "var", "nanmax"):
+            yield name, 1
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "bool"])
+def test_out_has_what_the_function_gives(dtype):
+    values = onp.array([[4, 2, 7], [1, 3, 2]]).astype(dtype)
+    tried = 0
+    for name, count in _writing_functions():
+        function, arguments = getattr(np, name), [np.array(values, dtype=dtype) for _ in range(count)]
+        try:
+            wanted = function(*arguments)
+            wanted.wait_to_read()
+        except (TypeError, ValueError, NotImplementedError, mx.MXNetError):
+            continue  # not of this type
+        out = np.zeros(wanted.shape, dtype=wanted.dtype)
+        assert function(*arguments, out=out) is out, name
+        onp.testing.assert_array_equal(out.asnumpy(), wanted.asnumpy(), err_msg=name)
+        tried += 1
+    assert tried > 40

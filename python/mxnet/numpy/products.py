@@ -67,6 +67,6 @@ def inner(a: ndarray, b: ndarray) -> ndarray:
     return tensordot(a, b, (-1, -1))
 
 
-def outer(a: ndarray, b: ndarray) -> ndarray:
+def outer(a: ndarray, b: ndarray, out: Any = None) -> ndarray:
     """The product of each element of a with each of b."""
-    return a.reshape((-1, 1)) * b.reshape((1, -1))
+    return _multiply(a.reshape((-1, 1)), b.reshape((1, -1)), out)

@@ -10,7 +10,7 @@ from .._names import offered
 from .._registry import exists, invoke
 from ..context import Context, choose
 from ..random import seed  # noqa: F401
-from ._host import from_host, to_host
+from ._host import to_host
 from .creation import Shape, _float_type, _shape, array
 from .multiarray import ndarray
 
@@ -100,7 +100,7 @@ def _by_numpy(name: str) -> Callable[..., ndarray]:
         state = onp.random.RandomState(int(randint(2 ** 31 - 1).item()))
         drawn = getattr(state, name)(*map(to_host, arguments),
                                      **{key: to_host(value) for key, value in keywords.items()})
-        return array(from_host(onp.asarray(drawn)), dtype, ctx=ctx, device=device)
+        return array(onp.asarray(drawn), dtype, ctx=ctx, device=device)
 
     draw.__name__ = draw.__qualname__ = name
     draw.__doc__ = getattr(onp.random.RandomState, name).__doc__
