@@ -234,7 +234,7 @@ def test_averages_and_norms_of_small_whole_numbers_do_not_wrap():
     same(np.linalg.norm(a), onp.linalg.norm(a.asnumpy().astype("float32")))
     same(np.average(a, weights=np.array([200, 3], dtype="uint8")),
          onp.average(a.asnumpy(), weights=[200, 3]).astype("float32"))
-    same(np.average(np.array([-6], dtype="int32"), weights=np.array([1], dtype="uint64")), onp.float32(-6))
+    same(np.average(np.array([-6], dtype="int32"), weights=np.array([1], dtype="uint64")), onp.float64(-6))
 
 
 def test_an_axis_that_is_not_there_is_an_error():
