@@ -31,7 +31,7 @@ function(mxp_kernels target)
     set(flags_64 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512)
   endif()
   # Loops along memory, one of each function and type: plain C that the compiler makes vectors of.
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/op/binary_loops.c
+  set_source_files_properties(
     ${PROJECT_SOURCE_DIR}/src/op/clip.c ${PROJECT_SOURCE_DIR}/src/op/multiply.c
     ${PROJECT_SOURCE_DIR}/src/op/unary_loops.c PROPERTIES COMPILE_OPTIONS "-O3")
   set_source_files_properties(${folder}/vector_16.c PROPERTIES COMPILE_OPTIONS "${flags}")

@@ -6,38 +6,34 @@
 
 #include "op/define.h"
 
+#define WRAPS(name, of_float, of_whole) MXN_##name##_OF,
+#define NUMBER(name, of_float, of_double, of_signed, of_unsigned) MXN_##name##_OF,
+#define REAL(name, of_float, of_double) MXN_##name##_OF,
+#define BITS(name, expression) MXN_##name##_OF,
+#define TRUTH(name, expression) MXN_##name##_OF,
 enum {
-    MXN_ADD_OF,
-    MXN_SUB_OF,
-    MXN_MUL_OF,
-    MXN_DIV_OF,
-    MXN_MOD_OF,  // 0 where the divisor is
-    MXN_REMAINDER_OF,  // as numpy has it
-    MXN_POWER_OF,
-    MXN_MAXIMUM_OF,
-    MXN_MINIMUM_OF,
-    MXN_HYPOT_OF,
-    MXN_ARCTAN2_OF,
-    MXN_FMAX_OF,
-    MXN_FMIN_OF,
-    MXN_LOGADDEXP_OF,
-    MXN_RPOWER_OF,  // only a gradient, from the output
-    MXN_FLOOR_DIVIDE_OF,
-    MXN_EQUAL_OF,
-    MXN_NOT_EQUAL_OF,
-    MXN_GREATER_OF,
-    MXN_GREATER_EQUAL_OF,
-    MXN_LESSER_OF,
-    MXN_LESSER_EQUAL_OF,
-    MXN_LOGICAL_AND_OF,
-    MXN_LOGICAL_OR_OF,
-    MXN_LOGICAL_XOR_OF,
-    MXN_BITWISE_AND_OF,
-    MXN_BITWISE_OR_OF,
-    MXN_BITWISE_XOR_OF,
-    MXN_BINARY_COUNT
+#include "op/binary_functions.def"
+    MXN_BINARY_COUNT,
+    MXN_RPOWER_OF = MXN_BINARY_COUNT  // only a gradient, from the output
 };
+#undef WRAPS
+#undef NUMBER
+#undef REAL
+#undef BITS
+#undef TRUTH
 
+// ---- loops of one function ----------------------------------------------------------------------
+__extension__ typedef __int128 mxn_wide;  // holds int64 and uint64
+
+// to[i] = function(left[i], right[i]); `to` may be exactly `left` or `right`.
+typedef void (*mxn_row_function)(const void *left, const void *right, void *to, int64_t count);
+
+typedef struct mxn_function_rows {
+    mxn_row_function of[MXN_DTYPE_COUNT];  // by the type it is computed in; null: there is none
+    mxn_row_function of_wide;  // null unless it makes truths, which all its rows then write
+} mxn_function_rows;
+
+// ---- rows of any types --------------------------------------------------------------------------
 // A row of numbers; step 0 is one number again and again.
 typedef struct mxn_row {
     const void *data;
@@ -45,8 +41,8 @@ typedef struct mxn_row {
     int32_t dtype;
 } mxn_row;
 
-// to[i] = function(a[i], b[i]), `to` dense. Computed in the type of both rows, in float64 where that
-// is no whole one although both rows are; truths of int64 and uint64 are exact.
+// to[i] = function(a[i], b[i]), `to` dense. Computed in the type of both rows, in float64 where
+// that is no whole one although both rows are; truths of int64 and uint64 are exact.
 void mxn__binary_row(int function, const mxn_row *a, const mxn_row *b, void *to, int32_t to_dtype,
                      int64_t count);
 

@@ -134,12 +134,16 @@ static const char *const one[] = {"scalar", "1", NULL};
                  SCALED("s2", two, "1"))
 
 // ---- the table ----------------------------------------------------------------------------------
-#define ENTRY(name_, aliases_, input_, function_, types_, gradient_, flops_)                \
+#define RUN(name_, aliases_, input_, function_, types_, gradient_, flops_, forward_)        \
     {                                                                                       \
         .name = (name_), .aliases = (aliases_), .inputs = (input_), .types = (types_),      \
         .flags = MXN_OP_INPLACE, .variant = MXN_UNARY_##function_, .gradient = (gradient_), \
-        .forward = mxn__unary_forward, .flops_each = (flops_)                               \
+        .forward = (forward_), .flops_each = (flops_)                                       \
     }
+#define ENTRY(name, aliases, input, function, types, gradient, flops) \
+    RUN(name, aliases, input, function, types, gradient, flops, mxn__unary_forward)
+#define SQUARES(name, aliases, input) \
+    RUN(name, aliases, input, SQUARE, NULL, MXN_USES_IN("_backward_square"), 1, mxn__square_forward)
 #define OLD(name, aliases, function, gradient, flops) \
     ENTRY(name, aliases, "data", function, NULL, gradient, flops)
 #define NUMPY(name, aliases, function, gradient, flops) \
@@ -176,7 +180,7 @@ static const mxn_op_def table[] = {
         40),
     OLD("relu", "_sparse_relu", RELU, MXN_USES_OUT("_backward_relu"), 1),
     OLD("abs", "_sparse_abs", ABS, MXN_USES_IN("_backward_abs"), 1),
-    OLD("square", "_sparse_square", SQUARE, MXN_USES_IN("_backward_square"), 1),
+    SQUARES("square", "_sparse_square", "data"),
     OLD("negative", "_sparse_negative", NEGATIVE, MXN_USES_NONE("negative"), 1),
     OLD("sign", "_sparse_sign", SIGN, MXN_GRADIENT_ZERO, 1),
     OLD("floor", "_sparse_floor", FLOOR, MXN_GRADIENT_ZERO, 1),
@@ -201,7 +205,7 @@ static const mxn_op_def table[] = {
     NUMPY("_npi_tan", NULL, TAN, MXN_USES_OUT("_backward_npi_tan"), 20),
     NUMPY("_npi_tanh", NULL, TANH, MXN_USES_OUT("_backward_npi_tanh"), 20),
     NUMPY_SAME("_npi_absolute", "_npi_abs", ABS, MXN_USES_IN("_backward_abs"), 1),
-    NUMPY_SAME("_npi_square", NULL, SQUARE, MXN_USES_IN("_backward_square"), 1),
+    SQUARES("_npi_square", NULL, "x"),
     NUMPY_SAME("_npi_negative", NULL, NEGATIVE, MXN_USES_NONE("negative"), 1),
     NUMPY_SAME("_npi_sign", NULL, SIGN, MXN_GRADIENT_ZERO, 1),
     NUMPY_SAME("_npi_floor", NULL, FLOOR, MXN_GRADIENT_ZERO, 1),

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "op/binary_loops.h"
 #include "op/loops.h"
 
 // ---- functions that libm has not ----------------------------------------------------------------
@@ -85,8 +86,10 @@ typedef void (*row_function)(const void *from, void *to, size_t count);
     ROW(name, uint32, uint32_t, of_whole) \
     ROW(name, int64, int64_t, of_whole)   \
     ROW(name, uint64, uint64_t, of_whole)
+#define PRODUCT(name)
 #define GRADIENT(name, expression)
 #include "op/unary_functions.def"
+#undef PRODUCT
 #undef REAL
 #undef ROUNDING
 #undef WHOLE
@@ -103,7 +106,9 @@ static const struct {
       [MXN_INT16] = name##_int16, [MXN_UINT16] = name##_uint16, [MXN_INT32] = name##_int32,    \
       [MXN_UINT32] = name##_uint32, [MXN_INT64] = name##_int64, [MXN_UINT64] = name##_uint64}, \
      false},
+#define PRODUCT(name) {{NULL}, false},
 #include "op/unary_functions.def"
+#undef PRODUCT
 #undef REAL
 #undef ROUNDING
 #undef WHOLE
@@ -146,6 +151,15 @@ int mxn__unary_forward(mxn_job *job)
     return 0;
 }
 
+int mxn__square_forward(mxn_job *job)
+{
+    const mxn_operand *in = &job->inputs[0], *out = &job->outputs[0];
+    const mxn_row row = {in->data, 1, in->dtype};
+    mxn__binary_row(MXN_MUL_OF, &row, &row, out->data, out->dtype,
+                    (int64_t)mxn_shape_size(out->shape));
+    return 0;
+}
+
 // ---- gradients ----------------------------------------------------------------------------------
 typedef void (*gradient_function)(const void *gradients, const void *values, void *to,
                                   size_t count);
@@ -162,6 +176,7 @@ typedef void (*gradient_function)(const void *gradients, const void *values, voi
     }
 #define REAL(name, of_float, of_double)
 #define ROUNDING(name, of_float, of_double)
+#define PRODUCT(name)
 #define WHOLE(name, of_real, of_whole)
 #define GRADIENT(name, expression)        \
     GRADIENT_ROW(name, float, expression) \
@@ -176,6 +191,7 @@ static const struct {
 #include "op/unary_functions.def"
 #undef GRADIENT
 #undef REAL
+#undef PRODUCT
 #undef ROUNDING
 #undef WHOLE
 };

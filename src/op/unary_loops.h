@@ -8,6 +8,7 @@
 #define REAL(name, of_float, of_double) MXN_UNARY_##name,
 #define ROUNDING(name, of_float, of_double) MXN_UNARY_##name,
 #define WHOLE(name, of_real, of_whole) MXN_UNARY_##name,
+#define PRODUCT(name) MXN_UNARY_##name,
 #define GRADIENT(name, expression)
 enum {
 #include "op/unary_functions.def"
@@ -16,9 +17,11 @@ enum {
 #undef REAL
 #undef ROUNDING
 #undef WHOLE
+#undef PRODUCT
 #undef GRADIENT
 
 int mxn__unary_forward(mxn_job *job);  // any type to any type
+int mxn__square_forward(mxn_job *job);
 int mxn__unary_backward(mxn_job *job);  // inputs: gradient, input or output of the function
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over floats, compiled for each width of vectors from one text (vector_loops.h); the widest
+// Loops over numbers, compiled for each width of vectors from one text (vector_loops.h); the widest
 // that the processor has is taken at run time. One thread; memory need not be aligned. Private to
-// op/cpu.
+// op.
 #ifndef MXN_OP_CPU_VECTOR_H
 #define MXN_OP_CPU_VECTOR_H
 
@@ -60,6 +60,7 @@ typedef struct mxn_vector {
     void (*pool2)(float *to, const float *in, int64_t in_row, int64_t rows, int64_t count);
     void (*pool2_back)(float *to, const float *g, const float *in, int64_t in_row, int64_t rows,
                        int64_t count);
+    const struct mxn_function_rows *function_rows;  // by MXN_*_OF of op/binary_loops.h
 } mxn_vector;
 
 extern const mxn_vector mxn__vector_16, mxn__vector_32, mxn__vector_64;  // by bytes

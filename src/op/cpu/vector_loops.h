@@ -7,6 +7,7 @@
 //   TABLE          the name of the table at the end
 #include "op/cpu/vector.h"
 #include "op/cpu/vector_moves.h"
+#include "op/cpu/vector_rows.h"
 #include "op/cpu/vector_tiles.h"
 #include "op/cpu/vector_windows.h"
 
@@ -87,4 +88,5 @@ const mxn_vector TABLE = {
     .sgd = sgd,
     .pool2 = pool2,
     .pool2_back = pool2_back,
+    .function_rows = function_rows,
 };
