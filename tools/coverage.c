@@ -51,6 +51,14 @@ static void find_first_chunks(mxp_source *source, first_chunk *threads)
     }
 }
 
+static void note_missing(mxp_coverage *coverage, int64_t before_ns)
+{
+    if (!coverage->overwritten || before_ns > coverage->complete_ns) {
+        coverage->overwritten = true;
+        coverage->complete_ns = before_ns;
+    }
+}
+
 // A thread whose first chunk was begun after it was first seen has had older ones.
 static void cover_thread(mxp_coverage *coverage, const mxp_source *source, uint32_t i,
                          const first_chunk *first)
@@ -62,13 +70,16 @@ static void cover_thread(mxp_coverage *coverage, const mxp_source *source, uint3
     coverage->since_ns[i] = mxp__timebase_ns(source->timebase, ticks);
     if (!first->is_there && source->threads[i].end_ticks != 0) {
         coverage->since_ns[i] = INT64_MAX;  // it has ended, and made room
+        if (coverage->older_records > 0) {
+            note_missing(coverage,
+                         mxp__timebase_ns(source->timebase, source->threads[i].end_ticks));
+        }
     }
     if (is_older && first->sequence > 0) {
         coverage->older_bytes += (uint64_t)first->sequence * CHUNK_ROOM_BYTES;
     }
-    if (is_older && (!coverage->overwritten || coverage->since_ns[i] > coverage->complete_ns)) {
-        coverage->overwritten = true;
-        coverage->complete_ns = coverage->since_ns[i];
+    if (is_older) {
+        note_missing(coverage, coverage->since_ns[i]);
     }
 }
 

@@ -25,7 +25,9 @@ static const char help[] =
     "  time     of the first and the last record, counted from the first calibration point\n"
     "  records  how many of each kind; bytes as they are stored, without names\n"
     "  names    entries of the name table\n"
-    "  threads  those that recorded, each with its own losses\n"
+    "  threads  those that recorded, each with its own losses; of more than 65,535 those that "
+    "have\n"
+    "           ended share an index with later ones\n"
     "  lost     what could not be recorded, why, and from when to when\n"
     "  info     what else the program noted about itself\n"
     "\n"
@@ -155,13 +157,19 @@ static void print_thread(const mxp_source *source, const mxp_summary *summary,
                        thread->lost);
     mxp_name_view name = source->name(source, thread->name);
     mxp__json_string(out, name.text, name.length);
-    mxp__strbuf_putc(out, '\n');
+    mxp__strbuf_puts(out, (thread->flags & MXP_THREAD_SEVERAL) != 0 ? ", after others that ended\n"
+                                                                    : "\n");
 }
 
 static void print_threads(const mxp_source *source, const mxp_summary *summary,
                           const mxp_coverage *coverage, mxp_strbuf *out)
 {
     mxp__strbuf_printf(out, "threads  %" PRIu32 "\n", source->thread_count);
+    const char *folded = mxp__source_info(source, "folded_threads");
+    if (folded != NULL) {
+        mxp__strbuf_printf(out, "         %s more that ended share an index with later ones\n",
+                           folded);
+    }
     if (source->thread_count == 0) {
         return;
     }
@@ -184,7 +192,7 @@ static const char *loss_reason(uint32_t reason)
     case MXP_LOSS_NAMES_FULL:
         return "the name table was full (recorded as <names full>)";
     case MXP_LOSS_THREAD:
-        return "no memory for one more thread";
+        return "no room for one more thread";
     case MXP_LOSS_MISUSE:
         return "spans were ended twice, or never begun";
     case MXP_LOSS_DEEPER:
@@ -229,9 +237,10 @@ static void print_losses(const mxp_source *source, const mxp_summary *summary, m
 static bool is_shown_already(const char *key)
 {
     static const char *const keys[] = {
-        "pid",         "clock",   "ns_per_tick", "clock_residual_ns",
-        "records",     "bytes",   "lost",        "names",
-        "names_bytes", "threads", "unfinished",  "overwritten_while_reading"};
+        "pid",           "clock",   "ns_per_tick", "clock_residual_ns",
+        "records",       "bytes",   "lost",        "names",
+        "names_bytes",   "threads", "unfinished",  "overwritten_while_reading",
+        "folded_threads"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         if (strcmp(key, keys[i]) == 0) {
             return true;

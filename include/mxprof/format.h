@@ -233,8 +233,11 @@ typedef struct mxp_thread_entry {
     uint64_t end_ticks;  // 0: still running when written
     uint64_t records, lost;
     uint32_t name;  // name id, 0 if it has none
-    uint32_t flags;  // 0
+    uint32_t flags;  // MXP_THREAD_*
 } mxp_thread_entry;
+// SEVERAL: others that had ended before it were given the same index; records and lost are of all,
+// the rest is of the last one.
+enum { MXP_THREAD_SEVERAL = 1 };
 
 // CLOCK: header, points, segments. Trace time in ns = ns0 + ((ticks - ticks0) * mult >> 32) of the
 // last segment whose ticks0 is not above ticks (the first one for earlier ticks).
@@ -271,7 +274,7 @@ enum {
     MXP_LOSS_MEMORY_FULL = 1,  // the cap was reached, policy drop, or no memory
     MXP_LOSS_IN_SIGNAL = 2,  // a handler interrupted a record
     MXP_LOSS_NAMES_FULL = 3,  // recorded under <names full>
-    MXP_LOSS_THREAD = 4,  // no memory to register the thread
+    MXP_LOSS_THREAD = 4,  // no memory to register the thread, or no index
     MXP_LOSS_MISUSE = 5,  // ends of spans that were ended before, or never begun
     MXP_LOSS_DEEPER = 6,  // spans open at a stop, deeper than those that are kept by name
     MXP_LOSS_NO_NUMBER = 7,  // samples of counters that are not finite

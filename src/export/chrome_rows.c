@@ -325,7 +325,7 @@ const char *mxp__loss_reason(uint32_t reason)
     case MXP_LOSS_NAMES_FULL:
         return "name table full";
     case MXP_LOSS_THREAD:
-        return "no memory for the thread";
+        return "no room for the thread";
     case MXP_LOSS_MISUSE:
         return "ended twice, or never begun";
     case MXP_LOSS_DEEPER:

@@ -3,8 +3,9 @@
 // threads that all of them have passed.
 #include "prof/consume.h"
 
+#include "base/os/os.h"
+#include "prof/ended.h"
 #include "prof/ring.h"
-#include "prof/report.h"
 #include "prof/silent.h"
 #include "prof/state.h"
 #include "prof/store.h"
@@ -60,9 +61,7 @@ static void recycle_chunks(mxp_thread *thread)
 {
     mxp_chunk_header *next;
     mxp_chunk_header *chunk = mxp__thread_oldest(thread);
-    for (; !mxp__ring_is_on() && (next = mxp__chunk_next(chunk)) != NULL &&
-           passed_by_all(thread, chunk);
-         chunk = next) {
+    for (; (next = mxp__chunk_next(chunk)) != NULL && passed_by_all(thread, chunk); chunk = next) {
         thread->first = next;
         if (!is_embedded(thread, chunk)) {
             mxp__store_give_chunk(chunk);
@@ -72,9 +71,6 @@ static void recycle_chunks(mxp_thread *thread)
 
 static bool is_drained(mxp_thread *thread)
 {
-    if (mxp__ring_is_on()) {
-        return mxp__ring_is_past(thread) && thread->stats == NULL;
-    }
     const mxp_chunk_header *oldest = mxp__thread_oldest(thread);
     if (mxp__chunk_next(oldest) != NULL || thread->stats != NULL) {
         return false;
@@ -87,27 +83,59 @@ static bool is_drained(mxp_thread *thread)
     return drained;
 }
 
+// Of a ring: what is older than all others, or has ended before the newest `kept`. Nobody else
+// changes a thread that is but its block, so the ring needs no pin, with which threads that record
+// meanwhile lose what has no room.
+static bool may_leave_ring(mxp_thread *thread, uint64_t *kept)
+{
+    if (thread->stats != NULL || !mxp__ring_is_block_only(thread)) {
+        return false;
+    }
+    bool leaves = *kept == 0 || mxp__ring_is_past(thread);
+    *kept -= !leaves;
+    if (leaves) {
+        mxp__thread_count_records(thread);
+    }
+    return leaves;
+}
+
+static bool may_retire(mxp_thread *thread, uint64_t *kept)
+{
+    if (!mxp__thread_is_gone(thread) || thread->cuts != 0) {
+        return false;
+    }
+    return mxp__ring_is_on() ? may_leave_ring(thread, kept) : is_drained(thread);
+}
+
+// False: there is no memory for what is kept of it, or its page is not there any more.
+static bool retire(mxp_thread *thread, mxp_thread *before)
+{
+    if (mxp__ended_add(thread) != MXP_OK) {
+        return false;
+    }
+    if (mxp__ring_is_on()) {
+        mxp__ring_drop_last(thread, mxp__store_is_reusable(thread));
+    }
+    if (!is_embedded(thread, thread->first)) {
+        mxp__store_give_chunk(thread->first);
+    }
+    return mxp__thread_release(thread, before);
+}
+
 // Exited threads whose records everybody has seen go back to the pool, their totals are kept.
 static void retire_threads(void)
 {
     mxp__ring_tidy();
-    for (mxp_thread *thread = mxp__threads(), *next; thread != NULL; thread = next) {
+    uint64_t kept = mxp__ring_keeps_ended(mxp__threads_ended());
+    for (mxp_thread *thread = mxp__threads(), *before = NULL, *next; thread != NULL;
+         thread = next) {
         next = thread->next;
-        recycle_chunks(thread);
-        if (mxp__ring_is_on() && mxp__thread_is_gone(thread)) {
-            mxp__thread_count_records(thread);
+        if (!mxp__ring_is_on()) {
+            recycle_chunks(thread);
         }
-        if (!mxp__thread_is_gone(thread) || thread->cuts != 0 || !is_drained(thread) ||
-            mxp__thread_remember(thread) != MXP_OK) {
-            continue;
+        if (!may_retire(thread, &kept) || !retire(thread, before)) {
+            before = thread;
         }
-        if (mxp__ring_is_on()) {
-            mxp__ring_drop_last(thread, mxp__store_is_reusable(thread));
-        }
-        if (!is_embedded(thread, thread->first)) {
-            mxp__store_give_chunk(thread->first);
-        }
-        mxp__thread_release(thread);
     }
 }
 
@@ -134,9 +162,22 @@ void mxp__consumer_set_active(int consumer, int active)
 
 void mxp__live_tidy(void)
 {
-    mxp__drain_lock();
+    mxp__lock(&mxp__rec.drain);
     retire_threads();
-    mxp__drain_unlock();
+    mxp__unlock(&mxp__rec.drain);
+}
+
+void mxp__live_make_room(void)
+{
+    uint32_t ended = mxp__threads_ended();
+    if (!mxp__ring_is_on() || mxp__ring_keeps_ended(ended) == ended) {
+        return;
+    }
+    // In a handler, which may have a signal blocked, nothing is allocated.
+    if (!mxp__os_blocks_signals() && mxp__try_lock(&mxp__rec.drain)) {
+        retire_threads();
+        mxp__unlock(&mxp__rec.drain);
+    }
 }
 
 int mxp__live_pending(int consumer)

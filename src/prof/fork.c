@@ -4,6 +4,7 @@
 // it never touches again, and recording is off until it is started.
 #include "base/os/os.h"
 #include "prof/counter_stats.h"
+#include "prof/ended.h"
 #include "prof/names.h"
 #include "prof/pool.h"
 #include "prof/readers.h"
@@ -54,11 +55,7 @@ void mxp__recorder_fork_child(void)
     for (int i = 0; i < MXP__CONSUMERS; i++) {
         mxp__rec.statistics[i] = NULL;
     }
-    mxp__rec.old_loss_count = 0;
-    for (size_t i = 0; i < mxp__rec.old_thread_capacity; i++) {
-        mxp__rec.old_threads[i] = (mxp_thread_entry){0};
-    }
-    mxp__rec.old_records = mxp__rec.old_bytes = mxp__rec.old_lost = 0;
+    mxp__ended_fork_child();
     mxp__drain_unlock();
     mxp__os_restore_signals(saved_signals);
 }

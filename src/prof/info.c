@@ -13,6 +13,7 @@
 #include "prof/ring.h"
 #include "prof/silent.h"
 #include "prof/state.h"
+#include "prof/thread_index.h"
 
 void mxp__info_fini(mxp_info_list *list)
 {
@@ -103,7 +104,8 @@ static int add_limits(mxp_info_list *list)
     const struct {
         const char *key;
         uint64_t value;
-    } counts[] = {{"overwritten_records", mxp__ring_overwritten()},
+    } counts[] = {{"folded_threads", mxp__index_folded()},
+                  {"overwritten_records", mxp__ring_overwritten()},
                   {"left_out_of_statistics", mxp__statistics_left_out()}};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0] && error == MXP_OK; i++) {
         if (counts[i].value > 0) {

@@ -2,13 +2,12 @@
 // The live source: a cut through the chunks of all threads, from where a consumer stands to now.
 // Reading it takes no lock and may last: recording threads only append behind the cut, and whatever
 // is given back meanwhile stays until nobody reads (readers.h). What others may change is copied.
-#include <string.h>
-
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/os/os.h"
 #include "prof/consume.h"
 #include "prof/counter_stats.h"
+#include "prof/ended.h"
 #include "prof/names.h"
 #include "prof/readers.h"
 #include "prof/report.h"
@@ -17,6 +16,7 @@
 #include "prof/standing.h"
 #include "prof/state.h"
 #include "prof/store.h"
+#include "prof/thread_index.h"
 #include "prof/walk.h"
 
 typedef struct cut {
@@ -141,18 +141,13 @@ static int add_threads(live_source *live, int consumer)
 
 static int add_thread_entries(live_source *live)
 {
-    uint32_t count = mxp__thread_index_count();
+    uint32_t count = mxp__index_count();
     int error = mxp__grow(&live->threads, &live->thread_capacity, count, sizeof(mxp_thread_entry));
     if (error != MXP_OK) {
         return error;
     }
-    if (count > 0) {
-        memset(live->threads, 0, count * sizeof(mxp_thread_entry));
-    }
-    for (uint32_t i = 0; i < count && i < mxp__rec.old_thread_capacity; i++) {
-        live->threads[i] = mxp__rec.old_threads[i];
-    }
     for (uint32_t i = 0; i < count; i++) {
+        live->threads[i] = mxp__ended_entry(i);
         live->threads[i].index = i;
     }
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
@@ -175,18 +170,29 @@ static int add_loss(live_source *live, const mxp_loss_entry *loss)
     return error;
 }
 
+// The losses of ended threads stand first: what goes on with one of them is added to it.
+static int add_thread_loss(live_source *live, const mxp_loss_entry *loss)
+{
+    size_t before = mxp__ended_loss_before(loss);
+    if (before == SIZE_MAX) {
+        return add_loss(live, loss);
+    }
+    mxp__ended_join(&live->losses[before], loss);
+    return MXP_OK;
+}
+
 static int add_losses(live_source *live)
 {
     int error = MXP_OK;
-    for (size_t i = 0; i < mxp__rec.old_loss_count && error == MXP_OK; i++) {
-        error = add_loss(live, &mxp__rec.old_losses[i]);
+    for (size_t i = 0; i < mxp__ended_loss_count() && error == MXP_OK; i++) {
+        error = add_loss(live, mxp__ended_loss(i));
     }
     for (mxp_thread *thread = mxp__threads(); thread != NULL && error == MXP_OK;
          thread = thread->next) {
         mxp_loss_entry entries[MXP__LOSS_WINDOWS + 1];
         size_t count = mxp__thread_losses(thread, entries);
         for (size_t i = 0; i < count && error == MXP_OK; i++) {
-            error = add_loss(live, &entries[i]);
+            error = add_thread_loss(live, &entries[i]);
         }
     }
     mxp_loss_entry process[MXP__PROCESS_LOSSES];

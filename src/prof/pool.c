@@ -23,6 +23,11 @@ void mxp__pool_limit(uint64_t limit_bytes)
     __atomic_store_n(&pool.limit_bytes, limit_bytes, __ATOMIC_RELAXED);
 }
 
+uint64_t mxp__pool_limit_bytes(void)
+{
+    return __atomic_load_n(&pool.limit_bytes, __ATOMIC_RELAXED);
+}
+
 uint64_t mxp__pool_held_bytes(void)
 {
     return __atomic_load_n(&pool.held_bytes, __ATOMIC_RELAXED);

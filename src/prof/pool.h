@@ -16,6 +16,7 @@ enum { MXP__POOL_RESERVE_BYTES = 16 << 20 };
 extern mxp_spin mxp__pool_lock;
 
 void mxp__pool_limit(uint64_t limit_bytes);
+uint64_t mxp__pool_limit_bytes(void);
 // Takes chunks from the system until all of the limit is held, and touches them.
 bool mxp__pool_prefill(void);
 

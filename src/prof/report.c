@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// See report.h. Totals of released threads are kept in mxp__rec.old_*.
+// See report.h.
 #include "prof/report.h"
 
 #include <mxprof/record_inline.h>
 
-#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/os/os.h"
+#include "prof/ended.h"
 #include "prof/names.h"
 #include "prof/pool.h"
 #include "prof/silent.h"
 #include "prof/state.h"
 #include "prof/store_rescue.h"
+#include "prof/thread_index.h"
 #include "prof/walk.h"
 
 static uint64_t lost_busy(mxp_thread *thread)
@@ -19,7 +20,7 @@ static uint64_t lost_busy(mxp_thread *thread)
     return __atomic_load_n(&thread->hot.lost_busy, __ATOMIC_RELAXED);
 }
 
-static uint64_t lost_of(mxp_thread *thread)
+uint64_t mxp__thread_lost(mxp_thread *thread)
 {
     return __atomic_load_n(&thread->lost, __ATOMIC_RELAXED) + lost_busy(thread);
 }
@@ -27,14 +28,16 @@ static uint64_t lost_of(mxp_thread *thread)
 mxp_thread_entry mxp__thread_entry_of(mxp_thread *thread)
 {
     bool exited = __atomic_load_n(&thread->exited, __ATOMIC_ACQUIRE) != 0;
+    mxp_thread_entry before = mxp__ended_entry(thread->index);
     return (mxp_thread_entry){
         .index = thread->index,
         .tid = thread->tid,
         .start_ticks = thread->start_ticks,
         .end_ticks = exited ? thread->end_ticks : 0,
-        .records = thread->records,
-        .lost = lost_of(thread),
+        .records = before.records + thread->records,
+        .lost = before.lost + mxp__thread_lost(thread),
         .name = __atomic_load_n(&thread->name, __ATOMIC_RELAXED),
+        .flags = before.start_ticks != 0 ? MXP_THREAD_SEVERAL : 0,
     };
 }
 
@@ -110,51 +113,16 @@ size_t mxp__process_losses(mxp_loss_entry *entries)
     return count;
 }
 
-static int remember_entry(mxp_thread *thread)
-{
-    size_t capacity = mxp__rec.old_thread_capacity;
-    int error = mxp__grow(&mxp__rec.old_threads, &mxp__rec.old_thread_capacity,
-                          (size_t)thread->index + 1, sizeof(mxp_thread_entry));
-    if (error != MXP_OK) {
-        return error;
-    }
-    for (size_t i = capacity; i < mxp__rec.old_thread_capacity; i++) {
-        mxp__rec.old_threads[i] = (mxp_thread_entry){0};
-    }
-    mxp__rec.old_threads[thread->index] = mxp__thread_entry_of(thread);
-    return MXP_OK;
-}
-
-int mxp__thread_remember(mxp_thread *thread)
-{
-    mxp_loss_entry entries[MXP__LOSS_WINDOWS + 1];
-    size_t count = mxp__thread_losses(thread, entries);
-    int error = remember_entry(thread);
-    if (error == MXP_OK) {
-        error = mxp__grow(&mxp__rec.old_losses, &mxp__rec.old_loss_capacity,
-                          mxp__rec.old_loss_count + count, sizeof(mxp_loss_entry));
-    }
-    if (error != MXP_OK) {
-        return error;
-    }
-    for (size_t i = 0; i < count; i++) {
-        mxp__rec.old_losses[mxp__rec.old_loss_count++] = entries[i];
-    }
-    mxp__rec.old_records += thread->records;
-    mxp__rec.old_bytes += thread->bytes;
-    mxp__rec.old_lost += lost_of(thread);
-    return MXP_OK;
-}
-
 void mxp__report_fill(mxp_report *report)
 {
     const mxp_timebase *timebase = &mxp__rec.timebase;
-    uint64_t records = mxp__rec.old_records, bytes = mxp__rec.old_bytes, lost = mxp__rec.old_lost;
+    const mxp_ended_totals *ended = mxp__ended_totals();
+    uint64_t records = ended->records, bytes = ended->bytes, lost = ended->lost;
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         mxp__thread_count_records(thread);
         records += thread->records;
         bytes += thread->bytes;
-        lost += lost_of(thread);
+        lost += mxp__thread_lost(thread);
     }
     mxp_loss_entry process[MXP__PROCESS_LOSSES];
     size_t count = mxp__process_losses(process);
@@ -174,7 +142,7 @@ void mxp__report_fill(mxp_report *report)
         .lost = lost,
         .names = mxp__name_count(),
         .names_bytes = mxp__name_bytes(),
-        .threads = mxp__thread_index_count(),
+        .threads = mxp__index_threads(),
         .memory_bytes = mxp__pool_held_bytes(),
         .estimated_overhead_ns = (double)records * mxp__rec.record_cost_ticks * ns_per_tick,
         .unanswered = mxp__threads_unanswered(),

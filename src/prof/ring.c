@@ -8,6 +8,7 @@
 #include "prof/standing.h"
 #include "prof/store.h"
 #include "prof/store_rescue.h"
+#include "prof/thread_index.h"
 #include "prof/walk.h"
 
 static struct {
@@ -15,6 +16,7 @@ static struct {
     // Under the pool lock, or while nobody records.
     uint32_t pins;
     uint64_t overwritten;  // records that made room since the profile began
+    uint32_t looked_after;  // see note_since
     mxp_chunk_header *foreign;  // of a store that was left: to be given back under the drain lock
 } ring;
 
@@ -192,13 +194,22 @@ static uint64_t oldest_base(void)
     return oldest;
 }
 
+// Who reads the file after a death takes what stands as of then. All threads are looked at for it:
+// where they are many, not at each chunk.
+static void note_since(void)
+{
+    enum { THREADS_A_CHUNK = 64 };
+    ring.looked_after += THREADS_A_CHUNK;
+    if (mxp__standing_is_in_file() && ring.looked_after >= mxp__index_linked()) {
+        ring.looked_after = 0;
+        mxp__standing_since(oldest_base());
+    }
+}
+
 // A thread that has begun anew does not have its older chunks any more.
 static mxp_thread *owner_of(const mxp_chunk_header *chunk)
 {
-    mxp_thread *thread = mxp__rescue_is_lost(chunk) ? NULL : mxp__threads();
-    while (thread != NULL && thread->index != chunk->thread) {
-        thread = thread->next;
-    }
+    mxp_thread *thread = mxp__rescue_is_lost(chunk) ? NULL : mxp__index_thread(chunk->thread);
     const mxp_chunk_header *each = thread != NULL ? mxp__thread_oldest(thread) : NULL;
     while (each != NULL && each != chunk) {
         each = mxp__chunk_next(each);
@@ -217,9 +228,7 @@ static mxp_chunk_header *pop(void)
     if (mxp_self != NULL) {
         mxp_self->reserved[1] = ring.overwritten;  // for who reads the file after a death
     }
-    if (mxp__standing_is_in_file()) {
-        mxp__standing_since(oldest_base());
-    }
+    note_since();
     return chunk;
 }
 
@@ -266,13 +275,33 @@ mxp_chunk_header *mxp__ring_take(void)
     return chunk;
 }
 
-bool mxp__ring_is_past(mxp_thread *thread)
+uint64_t mxp__ring_keeps_ended(uint64_t ended)
 {
-    const mxp_chunk_header *oldest = mxp__thread_oldest(thread);
-    if (oldest != mxp__thread_first_chunk(thread) || mxp__chunk_next(oldest) != NULL) {
+    // A quarter at once, and not where there are few: the ring is pinned meanwhile.
+    uint64_t most = mxp__pool_limit_bytes() / 2 / MXP__THREAD_BLOCK_BYTES, few = most / 8;
+    if (ended > most) {
+        return most - most / 4;
+    }
+    return ended > few && mxp__store_is_short_of_blocks() ? ended - ended / 4 : ended;
+}
+
+bool mxp__ring_is_block_only(mxp_thread *thread)
+{
+    if (!mxp__spin_lock(&mxp__pool_lock)) {  // its last other chunk may just be used again
         return false;
     }
-    if (thread->hot.cursor == mxp__chunk_words(oldest)) {
+    const mxp_chunk_header *oldest = mxp__thread_oldest(thread);
+    bool only = oldest == mxp__thread_first_chunk(thread) && mxp__chunk_next(oldest) == NULL;
+    mxp__spin_unlock(&mxp__pool_lock);
+    return only;
+}
+
+bool mxp__ring_is_past(mxp_thread *thread)
+{
+    if (!mxp__ring_is_block_only(thread)) {
+        return false;
+    }
+    if (thread->hot.cursor == mxp__chunk_words(mxp__thread_first_chunk(thread))) {
         return true;
     }
     if (!mxp__spin_lock(&mxp__pool_lock)) {

@@ -37,6 +37,11 @@ void mxp__ring_drop_last(mxp_thread *thread, bool in_file);
 mxp_chunk_header *mxp__ring_take(void);
 // Gives back what is of no use to the ring any more. Under the drain lock.
 void mxp__ring_tidy(void);
+// How many of `ended` threads that have ended a ring keeps at most: it is theirs by half. In a file
+// that has no room for more, some of them make it.
+uint64_t mxp__ring_keeps_ended(uint64_t ended);
+// Whether the thread, which has exited, is but its block. It stays so.
+bool mxp__ring_is_block_only(mxp_thread *thread);
 // Whether the thread, which has exited, holds nothing that is younger than the oldest full chunk.
 // Under the drain lock.
 bool mxp__ring_is_past(mxp_thread *thread);

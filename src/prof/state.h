@@ -34,11 +34,6 @@ typedef struct mxp_recorder_state {
     // Statistics of all threads. The consumer STATS takes its table; the one of FILE grows as long
     // as the mode lasts, because in a file the last STATS section stands for all.
     mxp_stats_table *statistics[MXP__CONSUMERS];
-    mxp_loss_entry *old_losses;  // of threads that are gone
-    size_t old_loss_count, old_loss_capacity;
-    mxp_thread_entry *old_threads;  // by index; those alive are filled in when asked for
-    size_t old_thread_capacity;
-    uint64_t old_records, old_bytes, old_lost;
     double record_cost_ticks;
 } mxp_recorder_state;
 

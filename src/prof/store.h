@@ -66,6 +66,8 @@ void mxp__store_give_chunk(mxp_chunk_header *chunk);  // nobody needs it in memo
 void mxp__store_home_new(mxp_thread *thread);
 // Whether the room of the thread's block in the open file is used again when the thread is gone.
 bool mxp__store_is_reusable(const mxp_thread *thread);
+// Whether the open file has hardly any room left for blocks of new threads.
+bool mxp__store_is_short_of_blocks(void);
 // Takes a block out of the file, which keeps what it holds; one of a ring may use the room again.
 // `keep`: with its content, for a thread that goes on. False: it could not be done.
 bool mxp__store_leave(mxp_thread *thread, bool keep);

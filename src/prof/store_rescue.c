@@ -8,6 +8,7 @@
 #include "base/os/bus_guard.h"
 #include "base/os/os.h"
 #include "prof/pages.h"
+#include "prof/thread_index.h"
 
 enum { FILES = 1024, PART = 512, PARTS = 2 * MXP__THREADS_MAX / PART };
 

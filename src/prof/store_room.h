@@ -16,6 +16,7 @@ typedef struct mxp_recording_file {
     uint64_t looked_at_bytes;  // what was used when the file was last made longer ahead of time
     uint64_t chunks;  // taken and not given back, and one while it is open (atomic)
     uint64_t free_blocks;  // room of threads that are gone, for a ring; linked; under the pool lock
+    uint64_t losses_home;  // a thread that is gone tells the losses of others there; the same
     unsigned clock_turn;  // which CLOCK section is written next
     mxp_section *names;  // the NAMES section that grows; under the names' lock
     uint32_t damaged;  // atomic: see store_rescue.c; 0: no

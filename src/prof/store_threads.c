@@ -62,19 +62,51 @@ static mxp_recorder_section *take_free_block(mxp_recording_file *store)
     return block;
 }
 
+static mxp_thread *thread_at(const mxp_recording_file *store, uint64_t offset)
+{
+    return (mxp_thread *)(block_at(store, offset) + 1);
+}
+
+// For who reads the file after a death: the first thread of a ring that is gone with losses keeps
+// its room and tells those of the others, which then give theirs. False: it is this one. Under the
+// pool lock.
+static bool hand_losses_on(mxp_recording_file *store, uint64_t offset)
+{
+    mxp_thread *from = thread_at(store, offset);
+    if (from->lost + from->hot.lost_busy == 0) {
+        return true;
+    }
+    if (store->losses_home == 0) {
+        store->losses_home = offset;
+        uint64_t chunk = block_at(store, offset)->block + MXP__THREAD_PART_BYTES;
+        uint64_t *begin = (uint64_t *)(uintptr_t)(chunk + sizeof(mxp_chunk_header));
+        __atomic_store_n(&from->hot.cursor, begin, __ATOMIC_RELEASE);
+        return false;
+    }
+    mxp_thread *to = thread_at(store, store->losses_home);
+    to->hot.lost_busy += from->hot.lost_busy;
+    to->hot.reserved[2] = mxp__reasons_sum(to->hot.reserved[2], from->hot.reserved[2]);
+    to->lost += from->lost;
+    return true;
+}
+
 // In the file the thread is gone, and its embedded chunk empty, before anything else changes there.
 static void give_free_block(mxp_recording_file *store, uint64_t offset)
 {
-    mxp_recorder_section *block = block_at(store, offset);
-    mxp_thread *thread = (mxp_thread *)(block + 1);
-    __atomic_store_n(&thread->hot.cursor, NULL, __ATOMIC_RELEASE);
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return;
+    }
+    bool is_free = hand_losses_on(store, offset);
+    if (is_free) {
+        __atomic_store_n(&thread_at(store, offset)->hot.cursor, NULL, __ATOMIC_RELEASE);
+    }
     mxp_section *chunk = &block_at(store, offset + MXP__THREAD_PART_BYTES)->section;
     __atomic_store_n(&chunk->payload_bytes, 0, __ATOMIC_RELEASE);
-    if (mxp__spin_lock(&mxp__pool_lock)) {
-        block->section.checksum = store->free_blocks;
+    if (is_free) {
+        block_at(store, offset)->section.checksum = store->free_blocks;
         store->free_blocks = offset;
-        mxp__spin_unlock(&mxp__pool_lock);
     }
+    mxp__spin_unlock(&mxp__pool_lock);
 }
 
 // A new thread has both pages of its block in the file: its first records go to the second one. A
@@ -161,11 +193,23 @@ void mxp__store_strand(mxp_thread *thread)
     thread->home_whole = 0;
 }
 
-// Of a ring, and only if no loss is to be told.
+// Of a ring.
 bool mxp__store_is_reusable(const mxp_thread *thread)
 {
-    return mxp__store_active != NULL && mxp__ring_is_on() && thread->home_whole &&
-           thread->lost == 0 && thread->hot.lost_busy == 0;
+    return mxp__store_active != NULL && mxp__ring_is_on() && thread->home_whole;
+}
+
+bool mxp__store_is_short_of_blocks(void)
+{
+    enum { FEW_BYTES = 8 * MXP__THREAD_BLOCK_BYTES };
+    mxp_recording_file *store = __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
+    if (store == NULL || !mxp__spin_lock(&mxp__pool_lock)) {
+        return false;
+    }
+    bool is_short =
+        store->free_blocks == 0 && store->used_bytes + FEW_BYTES > store->file.limit_bytes;
+    mxp__spin_unlock(&mxp__pool_lock);
+    return is_short;
 }
 
 bool mxp__store_leave(mxp_thread *thread, bool keep)

@@ -15,6 +15,7 @@
 #include "prof/store.h"
 #include "prof/store_due.h"
 #include "prof/store_rescue.h"
+#include "prof/thread_index.h"
 
 __thread mxp_recorder *mxp_self __attribute__((tls_model("initial-exec")));
 
@@ -22,11 +23,11 @@ enum { SETTLING_PLACES = 64 };
 
 static struct {
     mxp_thread *list;  // pushed under the pool lock, unlinked under the drain lock
-    uint32_t next_index;  // atomic
     // Atomic: threads on their way into the list. A hold that has waited for them in vain has later
     // ones counted in the next place.
     uint32_t settling[SETTLING_PLACES];
     uint32_t settling_at;
+    uint32_t ended;  // atomic: those that have ended and are not released
     uint64_t orphans;  // atomic: spans that released threads have left open
     uint64_t lost;  // atomic: records of threads that could not register
     uint64_t lost_from, lost_to;
@@ -59,6 +60,7 @@ static void thread_exit(void *block)
     self->end_ticks = mxp_ticks();
     mxp__thread_close_chunk(self);  // for who reads the store's file later
     mxp__ring_add(self, self->current);
+    __atomic_fetch_add(&threads.ended, 1, __ATOMIC_RELAXED);
     __atomic_store_n(&self->exited, 1u, __ATOMIC_RELEASE);  // pairs with the drain
     __atomic_store_n(&self->hot.busy, 0u, __ATOMIC_RELEASE);
 }
@@ -168,6 +170,7 @@ static bool link_thread(mxp_thread *self)
     }
     self->next = threads.list;
     mxp__rescue_note_next(self);
+    mxp__index_link(self);
     __atomic_store_n(&threads.list, self, __ATOMIC_RELEASE);  // pairs with mxp__threads
     mxp__spin_unlock(&mxp__pool_lock);
     return true;
@@ -285,29 +288,47 @@ bool mxp__threads_settle_late(void)
     return late;
 }
 
-static mxp_thread *thread_register(void)
+// A block with all that a thread is before it comes into the list.
+static mxp_thread *make_thread(uint64_t now)
 {
-    uint64_t now = mxp_ticks();
-    uint32_t index = __atomic_load_n(&threads.next_index, __ATOMIC_RELAXED);
-    mxp_recorder_section *block = index < MXP__THREADS_MAX ? take_block() : NULL;
+    uint32_t index, sequence;
+    mxp_recorder_section *block = take_block();
     if (block == NULL) {
-        count_registration_loss(now);
+        return NULL;
+    }
+    if (!mxp__index_take(&index, &sequence)) {
+        mxp__pool_give_block(block);
         return NULL;
     }
     mxp_thread *self = (mxp_thread *)(block + 1);
-    pthread_once(&exit_once, make_exit_key);
-    self->index = __atomic_fetch_add(&threads.next_index, 1, __ATOMIC_RELAXED);
+    self->index = index;
     self->tid = mxp__os_thread_id();
     self->start_ticks = now;
     self->name = current_name();
+    self->uses_scopes = sequence > 0;  // of who had the index before, a scope may stand
     mxp__thread_restart(self, now);
+    self->current->sequence = sequence;
+    return self;
+}
+
+static mxp_thread *thread_register(void)
+{
+    uint64_t now = mxp_ticks();
+    mxp__live_make_room();
+    mxp_thread *self = make_thread(now);
+    if (self == NULL) {
+        count_registration_loss(now);
+        return NULL;
+    }
+    pthread_once(&exit_once, make_exit_key);
     uint64_t signals[16];
     mxp__os_block_signals(signals);  // a handler here would wait for a hold that waits for us
     bool made;
     mxp_thread *registered = mxp__store_make_due(&made) ? settle_in(self) : NULL;
     mxp__os_restore_signals(signals);
     if (registered != self) {
-        mxp__pool_give_block(block);
+        mxp__index_give_back(self->index);
+        mxp__pool_give_block(mxp__thread_block(self));
     }
     if (registered == NULL) {
         count_registration_loss(now);
@@ -358,17 +379,30 @@ bool mxp__thread_take_orphan(void)
     return left > 0;
 }
 
+static uint64_t add_reason(uint64_t packed, uint32_t reason, uint64_t count)
+{
+    unsigned shift = (reason - MXP_LOSS_MISUSE) * MXP_REASON_BITS;
+    uint64_t most = (UINT64_C(1) << MXP_REASON_BITS) - 1;
+    uint64_t counted = packed >> shift & most;
+    uint64_t now = count > most - counted ? most : counted + count;
+    return packed + ((now - counted) << shift);
+}
+
+uint64_t mxp__reasons_sum(uint64_t packed, uint64_t more)
+{
+    for (uint32_t reason = MXP_LOSS_MISUSE; reason <= MXP_LOSS_NO_NUMBER; reason++) {
+        unsigned shift = (reason - MXP_LOSS_MISUSE) * MXP_REASON_BITS;
+        packed = add_reason(packed, reason, more >> shift & ((1u << MXP_REASON_BITS) - 1));
+    }
+    return packed;
+}
+
 // For who reads the file after a death: `lost` counts them, too.
 static void note_reason(mxp_thread *self, uint32_t reason, uint64_t count)
 {
-    if (reason < MXP_LOSS_MISUSE || reason > MXP_LOSS_NO_NUMBER) {
-        return;
+    if (reason >= MXP_LOSS_MISUSE && reason <= MXP_LOSS_NO_NUMBER) {
+        self->hot.reserved[2] = add_reason(self->hot.reserved[2], reason, count);
     }
-    unsigned shift = (reason - MXP_LOSS_MISUSE) * MXP_REASON_BITS;
-    uint64_t most = (UINT64_C(1) << MXP_REASON_BITS) - 1;
-    uint64_t counted = self->hot.reserved[2] >> shift & most;
-    uint64_t now = count > most - counted ? most : counted + count;
-    self->hot.reserved[2] += (now - counted) << shift;
 }
 
 void mxp__thread_lose(mxp_thread *self, uint32_t reason, uint64_t count, uint64_t now)
@@ -399,26 +433,24 @@ mxp_thread *mxp__threads(void)
     return __atomic_load_n(&threads.list, __ATOMIC_ACQUIRE);
 }
 
-uint32_t mxp__thread_index_count(void)
-{
-    return __atomic_load_n(&threads.next_index, __ATOMIC_ACQUIRE);
-}
-
-void mxp__thread_release(mxp_thread *thread)
+// What has come into the list since then stands before its first one.
+bool mxp__thread_release(mxp_thread *thread, mxp_thread *before)
 {
     if (!mxp__spin_lock(&mxp__pool_lock)) {
-        return;
+        return false;
     }
-    mxp_thread **link = &threads.list, *before = NULL;
+    mxp_thread **link = before != NULL ? &before->next : &threads.list;
     while (*link != NULL && *link != thread) {
         before = *link;
         link = &before->next;
     }
     if (*link == NULL) {  // a page before it has just come back as zeros
         mxp__spin_unlock(&mxp__pool_lock);
-        return;
+        return false;
     }
     __atomic_store_n(link, thread->next, __ATOMIC_RELEASE);
+    __atomic_fetch_sub(&threads.ended, 1, __ATOMIC_RELAXED);
+    mxp__index_unlink(thread);
     __atomic_fetch_add(&threads.orphans, thread->hot.depth, __ATOMIC_RELAXED);
     if (before != NULL) {
         mxp__rescue_note_next(before);
@@ -427,6 +459,12 @@ void mxp__thread_release(mxp_thread *thread)
     if (mxp__store_leave(thread, false)) {
         mxp__pool_give_block(mxp__thread_block(thread));
     }
+    return true;
+}
+
+uint32_t mxp__threads_ended(void)
+{
+    return __atomic_load_n(&threads.ended, __ATOMIC_RELAXED);
 }
 
 uint64_t mxp__thread_registration_losses(uint64_t *from, uint64_t *to)
@@ -440,11 +478,11 @@ uint64_t mxp__thread_registration_losses(uint64_t *from, uint64_t *to)
 void mxp__threads_fork_child(void)
 {
     threads.list = NULL;
-    threads.next_index = 0;
+    mxp__index_fork_child();
     for (uint32_t i = 0; i < SETTLING_PLACES; i++) {
         threads.settling[i] = 0;
     }
-    threads.lost = threads.lost_from = threads.orphans = 0;
+    threads.lost = threads.lost_from = threads.orphans = threads.ended = 0;
     if (mxp_self != NULL) {
         call_at_exit(NULL);
         mxp_self = NULL;

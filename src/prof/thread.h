@@ -23,8 +23,7 @@ enum {
     MXP__THREAD_BLOCK_BYTES = MXP_BLOCK_BYTES,
     MXP__THREAD_PART_BYTES = 4096,
     MXP__SCOPES_MAX = 64,
-    MXP__LOSS_WINDOWS = 8,
-    MXP__THREADS_MAX = 1 << 20
+    MXP__LOSS_WINDOWS = 8
 };
 
 typedef struct mxp_loss_window {
@@ -158,14 +157,18 @@ void mxp__thread_restart(mxp_thread *thread, uint64_t now);
 // yet; takes one.
 bool mxp__thread_take_orphan(void);
 
+// Of two RECORDERs' reserved[2]: the losses of each reason of both.
+uint64_t mxp__reasons_sum(uint64_t packed, uint64_t more);
 void mxp__thread_lose(mxp_thread *self, uint32_t reason, uint64_t count, uint64_t now);
 
 mxp_thread *mxp__threads(void);  // newest first; under the drain lock
+uint32_t mxp__threads_ended(void);  // and not released yet
 uint32_t mxp__threads_settling(void);  // on their way into the list
 void mxp__threads_give_up_settling(void);  // those that are there are not waited for any more
 bool mxp__threads_settle_late(void);  // some of those are still there
-uint32_t mxp__thread_index_count(void);  // indices given out so far
-void mxp__thread_release(mxp_thread *thread);  // exited and drained: back to the pool
+// Exited and drained: back to the pool. `before`: one that stands before it in the list; null: its
+// first one. False: it stays.
+bool mxp__thread_release(mxp_thread *thread, mxp_thread *before);
 uint64_t mxp__thread_registration_losses(uint64_t *from, uint64_t *to);
 void mxp__threads_fork_child(void);
 // Calls `call` once a thread records for the first time, outside of signal handlers, until it

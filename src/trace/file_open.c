@@ -115,6 +115,7 @@ static uint64_t last_ticks_of(const mxp_file_index *index, const mxp_file_tables
 }
 
 // ---- threads -----------------------------------------------------------------------------------
+// Threads that had one index one after the other stand in one entry, which describes the last.
 static int add_thread(mxp_file_tables *tables, const mxp_recorder_section *head,
                       const recorder_state *state)
 {
@@ -123,10 +124,13 @@ static int add_thread(mxp_file_tables *tables, const mxp_recorder_section *head,
         return error;
     }
     mxp_thread_entry *entry = &tables->threads[head->thread];
-    entry->tid = head->tid;
-    entry->start_ticks = head->start_ticks;
-    entry->lost = state->lost + state->hot.lost_busy;
-    entry->name = state->name;
+    entry->lost += state->lost + state->hot.lost_busy;
+    entry->flags = entry->start_ticks != 0 ? MXP_THREAD_SEVERAL : 0;
+    if (head->start_ticks >= entry->start_ticks) {
+        entry->tid = head->tid;
+        entry->start_ticks = head->start_ticks;
+        entry->name = state->name;
+    }
     return MXP_OK;
 }
 
@@ -208,8 +212,9 @@ static int add_open_spans(mxp_file_tables *tables, const mxp_recorder_section *h
 static bool is_outdated(const char *key)
 {
     static const char *const keys[] = {
-        "records", "bytes",       "lost",         "names",
-        "threads", "names_bytes", "memory_bytes", "estimated_overhead_ns"};
+        "records",       "bytes",       "lost",         "names",
+        "threads",       "names_bytes", "memory_bytes", "estimated_overhead_ns",
+        "folded_threads"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         if (strcmp(keys[i], key) == 0) {
             return true;

@@ -13,8 +13,11 @@
 #include "trace/section.h"
 
 enum {
-    // Indices beyond the entries of THREADS that a chunk may have: the section may be lost.
-    THREADS_UNKNOWN_MAX = 65536
+    // Indices beyond the entries of THREADS that a chunk may have: the section may be lost, or not
+    // written yet. A recorder gives out more than these only while it holds more threads at once,
+    // each with a page of the file.
+    THREADS_UNKNOWN = 65536,
+    THREAD_LEAST_BYTES = 4096
 };
 
 static const uint64_t mult_max = UINT64_C(1) << 52;  // 1 ms a tick
@@ -156,7 +159,7 @@ int mxp__file_tables_threads(mxp_file_tables *tables, size_t count)
 
 static int read_threads(mxp_file_tables *tables, mxp_file_index *index, size_t *index_limit)
 {
-    *index_limit = THREADS_UNKNOWN_MAX;
+    *index_limit = THREADS_UNKNOWN + index->bytes.size_bytes / THREAD_LEAST_BYTES;
     uint64_t offset = index->last[MXP_SECTION_THREADS];
     if (offset == 0) {
         return MXP_OK;

@@ -219,9 +219,24 @@ int mxp__live_moments(mxp_live_sections *found)
 
 static int compare(const void *a, const void *b)
 {
-    uint32_t x = ((const mxp_live_thread *)a)->recorder.head.thread;
-    uint32_t y = ((const mxp_live_thread *)b)->recorder.head.thread;
-    return (x > y) - (x < y);
+    const mxp_recorder_section *x = &((const mxp_live_thread *)a)->recorder.head;
+    const mxp_recorder_section *y = &((const mxp_live_thread *)b)->recorder.head;
+    if (x->thread != y->thread) {
+        return x->thread < y->thread ? -1 : 1;
+    }
+    return (x->start_ticks > y->start_ticks) - (x->start_ticks < y->start_ticks);
+}
+
+// Of threads that had one index one after the other the last one counts: all chunks of those before
+// are closed.
+static void leave_earlier(mxp_live_sections *found, size_t count)
+{
+    for (size_t i = 0; i + 1 < count; i++) {
+        const mxp_live_thread *next = &found->threads[i + 1];
+        if (found->threads[i].recorder.head.thread == next->recorder.head.thread) {
+            found->threads[i].state = MXP__LIVE_ELSEWHERE;
+        }
+    }
 }
 
 void mxp__live_sort(mxp_live_sections *found)
@@ -236,23 +251,24 @@ void mxp__live_sort(mxp_live_sections *found)
     }
     if (kept > 0) {
         qsort(found->threads, found->thread_count, sizeof *found->threads, compare);
+        leave_earlier(found, kept);
     }
 }
 
 mxp_live_thread *mxp__live_thread(const mxp_live_sections *found, uint32_t thread)
 {
     size_t low = 0, high = found->thread_count;
-    while (low < high) {
+    while (low < high) {  // the last one of that index
         size_t middle = low + (high - low) / 2;
-        if (found->threads[middle].recorder.head.thread < thread) {
+        if (found->threads[middle].recorder.head.thread <= thread) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    bool is_there = low < found->thread_count && thread != UINT32_MAX &&
-                    found->threads[low].recorder.head.thread == thread;
-    return is_there ? &found->threads[low] : NULL;
+    bool is_there =
+        low > 0 && thread != UINT32_MAX && found->threads[low - 1].recorder.head.thread == thread;
+    return is_there ? &found->threads[low - 1] : NULL;
 }
 
 void mxp__live_sections_fini(mxp_live_sections *found)
