@@ -227,17 +227,14 @@ typedef struct mxp_recorder_section {
 
 // THREADS: an array of these.
 typedef struct mxp_thread_entry {
-    uint32_t index;  // the thread's number in this trace, from 0
-    uint32_t tid;  // the operating system's
+    uint32_t index, tid;  // the thread's number in this trace, from 0; the operating system's
     uint64_t start_ticks;
     uint64_t end_ticks;  // 0: still running when written
     uint64_t records, lost;
     uint32_t name;  // name id, 0 if it has none
     uint32_t flags;  // MXP_THREAD_*
 } mxp_thread_entry;
-// SEVERAL: others that had ended before it were given the same index; records and lost are of all,
-// the rest is of the last one.
-enum { MXP_THREAD_SEVERAL = 1 };
+enum { MXP_THREAD_SEVERAL = 1 };  // others had the index before: records and lost are of all
 
 // CLOCK: header, points, segments. Trace time in ns = ns0 + ((ticks - ticks0) * mult >> 32) of the
 // last segment whose ticks0 is not above ticks (the first one for earlier ticks).

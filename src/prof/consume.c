@@ -116,10 +116,12 @@ static bool retire(mxp_thread *thread, mxp_thread *before)
     if (mxp__ring_is_on()) {
         mxp__ring_drop_last(thread, mxp__store_is_reusable(thread));
     }
+    const mxp_chunk_header *last = thread->current;
+    uint32_t sequence = last != NULL ? last->sequence + 1 : 0;
     if (!is_embedded(thread, thread->first)) {
         mxp__store_give_chunk(thread->first);
     }
-    return mxp__thread_release(thread, before);
+    return mxp__thread_release(thread, before, sequence);
 }
 
 // Exited threads whose records everybody has seen go back to the pool, their totals are kept.

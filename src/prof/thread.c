@@ -434,7 +434,7 @@ mxp_thread *mxp__threads(void)
 }
 
 // What has come into the list since then stands before its first one.
-bool mxp__thread_release(mxp_thread *thread, mxp_thread *before)
+bool mxp__thread_release(mxp_thread *thread, mxp_thread *before, uint32_t sequence)
 {
     if (!mxp__spin_lock(&mxp__pool_lock)) {
         return false;
@@ -450,7 +450,7 @@ bool mxp__thread_release(mxp_thread *thread, mxp_thread *before)
     }
     __atomic_store_n(link, thread->next, __ATOMIC_RELEASE);
     __atomic_fetch_sub(&threads.ended, 1, __ATOMIC_RELAXED);
-    mxp__index_unlink(thread);
+    mxp__index_unlink(thread, sequence);
     __atomic_fetch_add(&threads.orphans, thread->hot.depth, __ATOMIC_RELAXED);
     if (before != NULL) {
         mxp__rescue_note_next(before);

@@ -167,8 +167,8 @@ uint32_t mxp__threads_settling(void);  // on their way into the list
 void mxp__threads_give_up_settling(void);  // those that are there are not waited for any more
 bool mxp__threads_settle_late(void);  // some of those are still there
 // Exited and drained: back to the pool. `before`: one that stands before it in the list; null: its
-// first one. False: it stays.
-bool mxp__thread_release(mxp_thread *thread, mxp_thread *before);
+// first one. `sequence`: behind its last chunk, which may be gone already. False: it stays.
+bool mxp__thread_release(mxp_thread *thread, mxp_thread *before, uint32_t sequence);
 uint64_t mxp__thread_registration_losses(uint64_t *from, uint64_t *to);
 void mxp__threads_fork_child(void);
 // Calls `call` once a thread records for the first time, outside of signal handlers, until it

@@ -112,15 +112,13 @@ void mxp__index_link(mxp_thread *thread)
 }
 
 // A page that has just come back as zeros says index 0, which is another thread's.
-void mxp__index_unlink(mxp_thread *thread)
+void mxp__index_unlink(mxp_thread *thread, uint32_t next)
 {
     place *at = place_of(thread->index);
     indices.linked--;
     if (at->thread != thread) {
         return;
     }
-    const mxp_chunk_header *last = thread->current;
-    uint32_t next = last != NULL ? last->sequence + 1 : 0;
     at->sequence = (next > at->sequence ? next : at->sequence) & INT32_MAX;
     at->thread = NULL;
     give(thread->index);

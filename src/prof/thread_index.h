@@ -16,9 +16,10 @@ enum { MXP__THREADS_KEPT = 0xffff, MXP__THREADS_MAX = 1 << 20 };
 bool mxp__index_take(uint32_t *index, uint32_t *sequence);
 void mxp__index_give_back(uint32_t index);
 
-// A thread has come into the list of threads, or is gone from it. Under the pool lock.
+// A thread has come into the list of threads, or is gone from it; the next chunk of its index has
+// that sequence. Under the pool lock.
 void mxp__index_link(mxp_thread *thread);
-void mxp__index_unlink(mxp_thread *thread);
+void mxp__index_unlink(mxp_thread *thread, uint32_t sequence);
 
 mxp_thread *mxp__index_thread(uint32_t index);  // that is in the list; null: none
 uint32_t mxp__index_linked(void);  // how many are
