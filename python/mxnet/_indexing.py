@@ -246,7 +246,9 @@ def _set_all(array: Any, value: Any) -> None:
         if value._address != array._address:
             invoke(type(array), "_copyto", value, out=array)
     else:
-        values = onp.asarray(value)
+        # Whole numbers in lists keep their digits: NumPy would make floats of some.
+        is_typed = hasattr(value, "dtype") or array._type_code == _types.BFLOAT16
+        values = onp.asarray(value, None if is_typed else _types.numpy_type(array._type_code))
         write(array, onp.broadcast_to(values.reshape(_fitting(values.shape, array.shape)), array.shape))
 
 

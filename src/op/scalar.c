@@ -94,7 +94,11 @@ static int32_t number_type(const mxn_job *job)
     if (!params->is_int) {
         return MXN_FLOAT64;
     }
-    if (in != MXN_BOOL && in == out && job->params->op->def->types != mxn__types_truth) {
+    bool compares = job->params->op->def->types == mxn__types_truth;
+    if (!compares && in != out) {
+        return number->dtype;  // truths that become numbers are not computed as truths
+    }
+    if (!compares && in != MXN_BOOL) {
         return in;
     }
     return number->dtype != MXN_FLOAT64 && holds(in, number) ? in : number->dtype;

@@ -248,3 +248,12 @@ def test_keys_of_no_places_have_numpys_shapes(kind):
     host = onp.ones((2, 3, 4))
     for key in ([], (slice(None), []), onp.array([False, False]), (slice(1, 1), [0, 1]), ([0, 1], slice(2, 1)), (None, [], slice(None), 0)):
         assert kind.ones((2, 3, 4))[key].shape == host[key].shape
+
+
+def test_whole_numbers_in_lists_keep_their_digits():
+    a = np.zeros((2,), dtype="uint64")
+    a[...] = [3, 2 ** 63 + 2 ** 9 + 1]
+    assert a.tolist() == [3, 2 ** 63 + 2 ** 9 + 1]
+    b = np.zeros((2,), dtype="int32")
+    b[:] = [1.75, -1.75]
+    assert b.tolist() == [1, -1]

@@ -271,6 +271,18 @@ def test_functions_of_whole_numbers_are_exact_in_their_type(dtype):
     check(np.logical_not(np.array(values, dtype=dtype)), values == 0)
 
 
+def test_truths_and_numbers_are_computed_as_numbers():
+    truths = onp.array([False, True] * 20)
+    a = np.array(truths, dtype="bool")
+    for number in (1, -1, 2, 300, 2 ** 40):
+        check(a - number, truths - number)
+        check(number - a, number - truths)
+        check(a * number, truths * number)
+    check(np.clip(np.array([-1.0, 0.5, 3.0]), False, True), [0, 0.5, 1], "float32")
+    check(np.full((1,), 2 ** 63), [2 ** 63], "uint64")
+    check(np.einsum("ij,jk->", np.array([[True], [True]]), np.array([[1.5]])), 3, "float32")
+
+
 def test_whole_ranges_of_old_arrays_are_exact():
     """The step is a whole number unless told otherwise."""
     check(nd.arange(BIG, BIG + 3, dtype="int64"), [BIG, BIG + 1, BIG + 2], "int64")

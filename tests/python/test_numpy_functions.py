@@ -242,3 +242,9 @@ def test_an_axis_that_is_not_there_is_an_error():
     for call in (lambda: np.diff(a, axis=2), lambda: np.diff(a, axis=-3), lambda: np.tensordot(a, a, axes=([2], [0]))):
         with pytest.raises(ValueError, match="out of range for 2 dimensions"):
             call()
+
+
+@pytest.mark.parametrize("shape, offset", [((2, 0, 1), -1), ((0, 2, 2), 1), ((2, 3), 3), ((2, 3), -2), ((2, 3), 2)])
+def test_diagonals_of_no_elements(shape, offset):
+    values = onp.zeros(shape, "float32")
+    assert np.diagonal(np.array(values), offset).shape == onp.diagonal(values, offset).shape

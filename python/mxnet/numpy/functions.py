@@ -130,7 +130,8 @@ def copy(a: ndarray, order: str = "C", subok: bool = False) -> ndarray:
 def clip(a: ndarray, a_min: Any, a_max: Any, out: Any = None) -> ndarray:
     """Elements below a_min become a_min, then those above a_max a_max; None: no bound. Bounds may be
     arrays. A float as bound makes floats of whole numbers."""
-    bounds = [bound.item() if isinstance(bound, onp.generic) else bound for bound in (a_min, a_max)]
+    bounds = [bound.item() if isinstance(bound, onp.generic) else int(bound) if isinstance(bound, bool) else bound
+              for bound in (a_min, a_max)]
     if any(not isinstance(bound, (int, float, type(None))) for bound in bounds):
         a = a if bounds[0] is None else _bounded("maximum", a, bounds[0], out if bounds[1] is None else None)
         return a if bounds[1] is None else _bounded("minimum", a, bounds[1], out)

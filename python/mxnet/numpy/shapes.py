@@ -81,6 +81,8 @@ def append(arr: ndarray, values: Any, axis: Optional[int] = None) -> ndarray:
 
 def diff(a: ndarray, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> ndarray:
     """The differences of neighbours along an axis, `n` times; `prepend` and `append` are put around first."""
+    if n == 0:
+        return a
     axis = place_of(axis, a.ndim)
     ends = [None if end is None else end if isinstance(end, ndarray) else array(end, a.dtype, ctx=a.ctx)
             for end in (prepend, append)]
@@ -115,7 +117,7 @@ def diagonal(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> nda
     """
     if a.ndim < 2:
         raise ValueError(f"an array of shape {a.shape} has no diagonal: it takes two dimensions")
-    if not -a.shape[axis1] < offset < a.shape[axis2]:  # beyond: a diagonal of no elements
+    if a.shape[axis1] + min(offset, 0) <= 0 or a.shape[axis2] - max(offset, 0) <= 0:  # beyond: no elements
         a, offset = invoke(ndarray, "slice_axis", a, axis=axis1, begin=0, end=0), 0
     return invoke(ndarray, "diag", a, k=offset, axis1=axis1, axis2=axis2)
 

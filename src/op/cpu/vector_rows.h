@@ -89,7 +89,7 @@ DIVISION(double, )
 static double log_add_exp(double a, double b)
 {
     double most = a > b ? a : b;
-    return isinf(most) ? most : most + log1p(exp(-fabs(a - b)));
+    return isnan(a) || isnan(b) ? a + b : isinf(most) ? most : most + log1p(exp(-fabs(a - b)));
 }
 
 // ---- loops --------------------------------------------------------------------------------------
