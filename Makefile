@@ -14,7 +14,7 @@
 #   make format          clang-format;  make install PREFIX=dir;  make clean
 .DEFAULT_GOAL := demo
 .PHONY: demo demo-trace demo-train demo-embed build test check check-asan check-tsan check-clang \
-	check-model check-training check-browser check-format bench fuzz browser format install clean
+	check-model check-differential check-training check-browser check-format bench fuzz browser format install clean
 .SUFFIXES:
 
 JOBS ?= $(shell nproc)
@@ -78,7 +78,7 @@ test: build
 
 # Where it costs minutes, a test asks for MXPROF_TEST_LONG=1 before it does its worst; how long the
 # stress tests go on under a sanitizer is MXPROF_TEST_SECONDS.
-check: check-format check-asan check-tsan check-clang check-model check-browser check-training
+check: check-format check-asan check-tsan check-clang check-model check-differential check-browser check-training
 	@$(MAKE) --no-print-directory fuzz SECONDS=20
 	@echo "make check: all passed"
 
@@ -101,6 +101,13 @@ check-model:
 	MXPROF_TEST_LONG=1 MXPROF_BUILD='$(CURDIR)/build/release' $(model)
 	ASAN_OPTIONS=detect_leaks=0 MXPROF_MODEL_SEEDS=60 MXPROF_BUILD='$(CURDIR)/build/asan' $(model)
 	MXPROF_MODEL_SEEDS=60 MXPROF_BUILD='$(CURDIR)/build/tsan' $(shell setarch -R true 2>/dev/null && echo setarch -R) $(model)
+
+# Programs of arrays against NumPy, many of them; and whether they find faults that are planted.
+check-differential:
+	@$(setup) test
+	@$(call configure_and_build,release,--target mxnet_shared python_core)
+	MXPROF_TEST_LONG=1 MXPROF_BUILD='$(CURDIR)/build/release' MXPROF_SOURCE='$(CURDIR)' \
+		.venv/bin/python -m pytest tests/differential
 
 # LeNet and a linear classifier on all of the drawn digits.
 check-training:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A build of the profiler with one fault in it: a copy of the tree in which one piece of text is another."""
+"""A build with one fault in it: a copy of the tree in which one piece of text is another."""
 import os
 import pathlib
 import shutil
@@ -9,8 +9,8 @@ SOURCE = pathlib.Path(os.environ.get("MXPROF_SOURCE", ".")).resolve()
 PARTS = ("CMakeLists.txt", "cmake", "include", "src", "tools", "examples", "bench", "python", "LICENSE")
 
 
-def build(folder, path, before, after):
-    """The folder of the build, with the library and the command in it."""
+def build(folder, path, before, after, targets=("mxprof_shared", "mxprof_command")):
+    """The folder of the build, with the targets in it."""
     for part in PARTS:
         copy = shutil.copytree if (SOURCE / part).is_dir() else shutil.copy
         copy(SOURCE / part, folder / part)
@@ -19,6 +19,6 @@ def build(folder, path, before, after):
     (folder / path).write_text(text.replace(before, after))
     made = folder / "build"
     for command in (["cmake", "-S", folder, "-B", made, "-G", "Ninja", "-DMXPROF_TESTS=OFF"],
-                    ["cmake", "--build", made, "--target", "mxprof_shared", "mxprof_command"]):
+                    ["cmake", "--build", made, "--target", *targets]):
         subprocess.run(command, check=True, capture_output=True, timeout=600)
     return made
