@@ -12,6 +12,9 @@
 void mxn__others_note(const mxn_array *output, const mxn_node *node);
 // MXP_EINVAL: an input has values that were written through another array while recording.
 int mxn__others_check(const mxn_params *params, mxn_array *const *inputs);
+// The same for outputs that are given, none of which is part of a graph itself.
+int mxn__others_check_outputs(const mxn_params *params, mxn_array *const *inputs,
+                              mxn_array *const *outputs);
 // A graph was forgotten: what was written so far are values without a past.
 void mxn__others_forget(void);
 

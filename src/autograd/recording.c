@@ -288,6 +288,9 @@ int mxn_autograd_invoke(const mxn_invocation *invocation)
     if (error == MXP_OK) {
         error = mxn__others_check(in.params, in.inputs);
     }
+    if (error == MXP_OK) {
+        error = mxn__others_check_outputs(in.params, in.inputs, in.outputs);
+    }
     if (error != MXP_OK) {
         return error;
     }

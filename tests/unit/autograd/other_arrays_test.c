@@ -93,13 +93,16 @@ static void a_view_is_refused_after_a_write_to_the_whole(void **state)
     recording(1);
     assert_ptr_equal(run("square", x, array), array);
     assert_refused(view);
+    NDArrayHandle constant = make(), row = rows(constant, 0, 1);
+    assert_null(run("_copyto", row, view));  // it would change what is in the graph
+    assert_non_null(strstr(MXGetLastError(), "no longer be what its gradient is of"));
     NDArrayHandle newer = rows(array, 1, 2), y = run("square", newer, NULL);
     assert_non_null(y);  // a view that was taken afterwards is recorded
     assert_ptr_equal(run("square", x, alone), alone);
     NDArrayHandle z = run("square", alone, NULL);
     assert_non_null(z);  // nobody else shows this memory
     recording(0);
-    NDArrayHandle all[] = {x, array, view, alone, newer, y, z};
+    NDArrayHandle all[] = {x, array, view, constant, row, alone, newer, y, z};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         MXNDArrayFree(all[i]);
     }
