@@ -7,14 +7,15 @@
 #   make demo-train      profile the training of a network, from C
 #   make demo-embed      profile a program that reads files with several threads
 #   make test            build and run every test                TESTS=word    only some
-#   make check           sanitizers, clang, long tests, the browser, fuzzing, format
+#   make check           sanitizers, clang, long tests, the browser, fuzzing, format, types
 #   make bench           every claim, measured; BENCH=name: one; PEERS=1: against other profilers
 #   make fuzz SECONDS=n  every fuzz target for n seconds
 #   make browser         what the browser tests need; `make test` runs them once it is there
 #   make format          clang-format;  make install PREFIX=dir;  make clean
 .DEFAULT_GOAL := demo
 .PHONY: demo demo-trace demo-train demo-embed build test check check-asan check-tsan check-clang \
-	check-model check-differential check-training check-browser check-format bench fuzz browser format install clean
+	check-model check-differential check-training check-browser check-format check-types bench fuzz browser format \
+	install clean
 .SUFFIXES:
 
 JOBS ?= $(shell nproc)
@@ -78,7 +79,7 @@ test: build
 
 # Where it costs minutes, a test asks for MXPROF_TEST_LONG=1 before it does its worst; how long the
 # stress tests go on under a sanitizer is MXPROF_TEST_SECONDS.
-check: check-format check-asan check-tsan check-clang check-model check-differential check-browser check-training
+check: check-format check-types check-asan check-tsan check-clang check-model check-differential check-browser check-training
 	@$(MAKE) --no-print-directory fuzz SECONDS=20
 	@echo "make check: all passed"
 
@@ -108,6 +109,12 @@ check-differential:
 	@$(call configure_and_build,release,--target mxnet_shared python_core)
 	MXPROF_TEST_LONG=1 MXPROF_BUILD='$(CURDIR)/build/release' MXPROF_SOURCE='$(CURDIR)' \
 		.venv/bin/python -m pytest tests/differential
+
+# The package, and a program on it, as its type checker sees them.
+check-types:
+	@$(setup) types
+	cd python && ../build/mypy/bin/mypy -p mxnet && MYPYPATH=. ../build/mypy/bin/mypy --strict \
+		--allow-subclassing-any --follow-imports=silent ../tests/python/typed_program.py
 
 # LeNet and a linear classifier on all of the drawn digits.
 check-training:

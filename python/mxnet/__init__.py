@@ -24,5 +24,13 @@ from .util import (is_np_array, is_np_shape, np_array, np_shape, set_np_shape, u
 
 __version__ = libinfo.__version__
 
+__all__ = [
+    "Context", "Device", "MXNetError", "autograd", "base", "context", "cpu", "cpu_pinned",
+    "current_context", "current_device", "device", "engine", "gluon", "gpu", "gpu_memory_info",
+    "init", "initializer", "is_np_array", "is_np_shape", "libinfo", "lr_scheduler", "metric", "nd",
+    "ndarray", "np", "np_array", "np_shape", "npx", "num_gpus", "numpy", "numpy_extension",
+    "operator", "optimizer", "profiler", "random", "runtime", "set_np_shape", "sym", "symbol",
+    "test_utils", "use_np", "use_np_array", "use_np_shape", "util", "waitall"]
+
 __getattr__ = refusing(__name__)
 _names.tidy(__name__)

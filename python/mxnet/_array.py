@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What mx.nd.NDArray and mx.np.ndarray have in common."""
 import ctypes
-from typing import Any, Iterator, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence, Tuple
 
 import numpy as onp
 
@@ -18,17 +18,24 @@ def make_empty(shape: Sequence[int], ctx: Context, code: int, name: str = "") ->
     out = ctypes.c_void_p()
     sizes = [int(size) for size in shape]
     if all(0 <= size < 2 ** 32 for size in sizes):
-        create, listed = _LIB.MXNDArrayCreate, (ctypes.c_uint32 * len(sizes))(*sizes)
+        create: Any = _LIB.MXNDArrayCreate
+        listed: Any = (ctypes.c_uint32 * len(sizes))(*sizes)
     else:
         create, listed = _LIB.MXNDArrayCreate64, (ctypes.c_int64 * len(sizes))(*sizes)
     check_call(create(listed, len(sizes), ctx.device_typeid, ctx.device_id, int(bool(name)),
                       code, ctypes.byref(out)))
     if name:
         check_call(_LIB.MXNDArrayNameMemory(out, name.encode()))
-    return out.value
+    return out.value or 0
 
 
-class BaseArray(core.Array):
+if TYPE_CHECKING:
+    from ._array_types import Array as _Array
+else:
+    _Array = core.Array
+
+
+class BaseArray(_Array):
     """An array of libmxnet. Operators on it are run by the engine, later; what reads its values
     (asnumpy, item, wait_to_read, printing) waits for them and raises what went wrong in them."""
 
@@ -90,8 +97,15 @@ class BaseArray(core.Array):
                                             ctypes.byref(number)))
         return Context(Context.devtype2str[kind.value], number.value)
 
-    ctx = context
-    device = context
+    @property
+    def ctx(self) -> Context:
+        """The device it is on."""
+        return self.context
+
+    @property
+    def device(self) -> Context:
+        """The device it is on."""
+        return self.context
 
     @property
     def stype(self) -> str:
@@ -284,7 +298,7 @@ class BaseArray(core.Array):
             int(train_mode), None, None))
 
 
-def _from_pickle(kind: type, values: onp.ndarray, context: Context) -> BaseArray:
+def _from_pickle(kind: Any, values: onp.ndarray, context: Context) -> BaseArray:
     return kind._from_numpy(values, context)
 
 
@@ -295,7 +309,7 @@ def _has_arrays(value: Any) -> bool:
     return isinstance(value, BaseArray) or (isinstance(value, (list, tuple)) and any(map(_has_arrays, value)))
 
 
-def convert_inputs(kind: type, inputs: tuple) -> Any:
+def convert_inputs(kind: Any, inputs: tuple) -> Any:
     """What an operator takes in place of inputs that are numbers, lists and NumPy arrays: arrays of
     the type and on the device that `array` would make them. None if one is something else, or a list
     that has arrays of ours in it: what is recorded of them would be lost."""
@@ -320,7 +334,7 @@ core.set_conversion(convert_inputs)
 
 def _in_type_of(array: BaseArray, values: onp.ndarray) -> onp.ndarray:
     """`values` in the type of an array that keeps its own; TypeError if that does not hold them."""
-    kept = values.astype(_types.numpy_type(array._type_code))
+    kept: onp.ndarray = values.astype(_types.numpy_type(array._type_code))
     if kept.dtype.kind != "f" and not onp.array_equal(kept, values):
         raise TypeError(f"an array of {kept.dtype} and values of {values.dtype} that it does not hold: "
                         "make an array of them, with a type")

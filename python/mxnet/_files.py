@@ -7,7 +7,7 @@ import io
 import os
 import zipfile
 import zlib
-from typing import Any, Dict, Iterator, List, Union
+from typing import Any, Dict, Iterator, List, Union, cast
 
 import numpy as onp
 
@@ -109,10 +109,10 @@ def savez(file: Any, *args: Any, **kwds: Any) -> None:
         if f"arr_{at}" in values:
             raise ValueError(f"arr_{at} is the name of an argument by position, and of a keyword")
         values[f"arr_{at}"] = _host(item)
-    _write(file, lambda to: onp.savez(to, **values))
+    _write(file, lambda to: onp.savez(to, **cast(Any, values)))
 
 
-def _from_numpy(kind: type, values: Any) -> Any:
+def _from_numpy(kind: Any, values: Any) -> Any:
     if not isinstance(values, onp.ndarray):  # NumPy gives other members of an archive as bytes
         raise ValueError("a member of the archive is no array")
     return kind._from_numpy(values if values.shape or kind._has_scalars else values.reshape(1), choose(None))
@@ -145,7 +145,7 @@ def load(kind: type, fname: Any) -> Any:
     return _loaded(kind, lambda *out: _LIB.MXNDArrayLoad(c_str(os.fspath(fname)), *out))
 
 
-def _listed(kind: type, found: Any) -> Any:
+def _listed(kind: Any, found: Any) -> Any:
     return found if isinstance(found, dict) or kind._has_scalars else [found]
 
 

@@ -143,7 +143,7 @@ def lazy(module: str, prefixes: Iterable[str], kind: type,
     def _advice(name: str) -> str:
         if name.startswith("_"):
             return ""
-        close = did_you_mean(name, list_names())
+        close = did_you_mean(name, list_names(), 0.75)
         if not close and hasattr(like, name):
             return "; NumPy's own takes x.asnumpy()"
         return close or f"; dir({module.replace('mxnet', 'mx')}) lists what there is"

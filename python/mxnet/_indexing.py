@@ -136,7 +136,8 @@ def _run(array: Any, cut: Basic) -> Optional[Tuple[int, int]]:
             or any(step != 1 and length > 1 for step, length in zip(cut.step, cut.lengths)):
         return None
     begin, size = 0, 1
-    for place, length in zip(cut.begin[::-1], array.shape[::-1]):
+    places: Any = cut.begin[::-1]
+    for place, length in zip(places, array.shape[::-1]):
         begin, size = begin + place * size, size * length
     return begin, begin + math.prod(cut.lengths)
 

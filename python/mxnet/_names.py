@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What completion and `dir` show of a module: what it offers, and neither what it imports nor what is
 private."""
+import functools
 import sys
 from types import ModuleType
 from typing import Any, List
@@ -21,15 +22,19 @@ def _is_offered(module: str, name: str, value: Any) -> bool:
 
 
 def offered(module: str) -> List[str]:
-    """The public names of a module that are there already."""
+    """The public names of a module that are there already, those that are made at run time too."""
     names = vars(sys.modules[module])
-    listed = names.get("__all__")
-    return sorted(listed) if listed is not None else sorted(
-        name for name, value in names.items() if _is_offered(module, name, value))
+    made = [name for name, value in names.items() if _is_offered(module, name, value)]
+    return sorted({*made, *names.get("__all__", ())})
+
+
+def _listed(module: str) -> List[str]:
+    listed = vars(sys.modules[module]).get("__all__")
+    return sorted(listed) if listed is not None else offered(module)
 
 
 def tidy(package: str) -> None:
     """Gives the public modules of the package that are loaded a `__dir__`, unless they have one."""
     for name, module in list(sys.modules.items()):
         if (name == package or name.startswith(package + ".")) and "._" not in name:
-            vars(module).setdefault("__dir__", lambda name=name: offered(name))
+            vars(module).setdefault("__dir__", functools.partial(_listed, name))

@@ -81,9 +81,9 @@ def operator(name: str) -> OperatorInfo:
     arguments = _arguments(count.value, *lists)
     inputs = tuple(item for item in arguments if item.type_text in _INPUTS)
     parameters = tuple(item for item in arguments if item.type_text not in _INPUTS)
-    call = core.Operator(creator.value, py_str(primary.value),
+    call = core.Operator(creator.value, py_str(primary.value or b""),
                          tuple(item.name for item in parameters))
-    return OperatorInfo(py_str(primary.value), py_str(description.value), inputs, parameters,
+    return OperatorInfo(py_str(primary.value or b""), py_str(description.value or b""), inputs, parameters,
                         py_str(count_key.value or b""), call,
                         tuple(_default_of(item.type_text) for item in parameters))
 

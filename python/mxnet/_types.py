@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Element types: their numbers in the library, their names, and NumPy's types."""
-from typing import Any, Iterable
+from typing import Any, Dict, Iterable
 
 import numpy as onp
 
@@ -9,7 +9,7 @@ NAMES = {0: "float32", 1: "float64", 2: "float16", 3: "uint8", 4: "int32", 5: "i
 CODES = {name: code for code, name in NAMES.items()}
 BFLOAT16 = CODES["bfloat16"]
 FLOATS = frozenset(code for code, name in NAMES.items() if "float" in name)
-_NUMPY = {code: onp.dtype(name) for code, name in NAMES.items() if code != BFLOAT16}
+_NUMPY: Dict[int, Any] = {code: onp.dtype(name) for code, name in NAMES.items() if code != BFLOAT16}
 
 
 def numpy_type(code: int) -> Any:

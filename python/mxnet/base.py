@@ -186,9 +186,9 @@ def string_list(count: int, texts) -> List[str]:
     return [py_str(texts[i]) for i in range(count)]
 
 
-def did_you_mean(word: Any, names: Iterable[str]) -> str:
+def did_you_mean(word: Any, names: Iterable[str], cutoff: float = 0.6) -> str:
     """What an error says behind a word that is not known: "; did you mean 'adam'?", or nothing."""
-    close = difflib.get_close_matches(str(word), list(names), 1)
+    close = difflib.get_close_matches(str(word), list(names), 1, cutoff)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
@@ -249,7 +249,7 @@ def _choose_core():
     return module
 
 
-core = _choose_core()
+core: Any = _choose_core()
 
 
 _interrupt.bind(_LIB)

@@ -18,10 +18,12 @@ class Context:
     devtype2str = {number: name for name, number in devtype2num.items()}
 
     __slots__ = ("device_typeid", "device_id", "_tokens")
+    device_typeid: int
+    device_id: int
 
     def __init__(self, device_type: Union[str, "Context"], device_id: int = 0):
         if isinstance(device_type, Context):
-            device_type, device_id = device_type.device_type, device_type.device_id
+            device_id, device_type = device_type.device_id, device_type.device_type
         elif device_type.endswith(")"):
             device_type, _, number = device_type[:-1].partition("(")
             device_id = int(number)
@@ -118,8 +120,8 @@ def choose(ctx: Optional[Context] = None, device: Optional[Context] = None) -> C
 
     MXNetError for a GPU: there is none.
     """
-    chosen = Context(device if device is not None else ctx) \
-        if (device is not None or ctx is not None) else _current.get()
+    given = device if device is not None else ctx
+    chosen = Context(given) if given is not None else _current.get()
     if chosen.device_typeid == 2:
         raise MXNetError(f"there is no device {chosen}: this library runs on processors, and "
                          f"num_gpus() is {num_gpus()}")

@@ -45,8 +45,11 @@ def fill(init: Any, default: Any, name: str, array: Any) -> None:
 
 
 def _same(one: Any, other: Any) -> bool:
-    return type(one) is type(other) and bool(onp.array_equal(
-        *(value.asnumpy() if isinstance(value, nd.NDArray) else value for value in (one, other))))
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, nd.NDArray):
+        one, other = one.asnumpy(), other.asnumpy()
+    return bool(onp.array_equal(one, other))
 
 
 class Initializer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Sequence
+from typing import Any, Sequence
 
 
 class LRScheduler:
@@ -93,7 +93,7 @@ class CosineScheduler(PolyScheduler):
     """From base_lr to `final_lr` by half a cosine over `max_update` updates."""
 
     def __init__(self, max_update: int, base_lr: float = 0.01, final_lr: float = 0.0,
-                 **warmup: float) -> None:
+                 **warmup: Any) -> None:
         super().__init__(max_update, base_lr, final_lr=final_lr, **warmup)
 
     def rate(self, num_update: int) -> float:

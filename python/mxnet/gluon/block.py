@@ -185,10 +185,12 @@ class Block:
     def save_parameters(self, filename: str, deduplicate: bool = False) -> None:
         """Writes all values to a file. With `deduplicate` a parameter that several members share is
         written once, at its first place; `load_parameters` takes either."""
-        params, known = self.collect_params(), set()
+        params = self.collect_params()
         if deduplicate:
-            params = ParameterDict((path, parameter) for path, parameter in params.items()
-                                   if not (id(parameter) in known or known.add(id(parameter))))
+            first: Dict[int, str] = {}
+            for path, parameter in params.items():
+                first.setdefault(id(parameter), path)
+            params = ParameterDict((path, params[path]) for path in first.values())
         params.save(filename)
 
     def load_parameters(self, filename: str, ctx: Any = None, allow_missing: bool = False,
@@ -242,7 +244,8 @@ class Block:
     def _run(self, *args: Any) -> Any:
         return self.forward(*args)
 
-    def forward(self, *args: Any) -> Any:
+    # Subclasses take what they like.
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no forward")
 
     def summary(self, *inputs: Any) -> None:
@@ -306,7 +309,7 @@ class HybridBlock(Block):
         self._active, self._options = active, options
         super().hybridize(active, **options)
 
-    def infer_shape(self, *args: Any) -> None:
+    def infer_shape(self, *args: Any, **kwargs: Any) -> None:
         """Sets the shapes of parameters that depend on the inputs."""
         unknown = [parameter.name for parameter in self._reg_params.values() if parameter.is_deferred]
         raise MXNetError(f"{type(self).__name__} must give infer_shape(x, …), or the shapes of "
@@ -336,9 +339,9 @@ class HybridBlock(Block):
             self._finish_parameters(*args)
             return self.forward(*args)
 
-    def forward(self, x: Any, *args: Any) -> Any:
-        arrays = {name: parameter.data(x.context) for name, parameter in self._reg_params.items()}
-        return self.hybrid_forward(nd, x, *args, **arrays)
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        arrays = {name: parameter.data(args[0].context) for name, parameter in self._reg_params.items()}
+        return self.hybrid_forward(nd, *args, **kwargs, **arrays)
 
-    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+    def hybrid_forward(self, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has neither forward nor hybrid_forward")

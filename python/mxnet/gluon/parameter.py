@@ -345,7 +345,7 @@ class ParameterDict(Dict[str, Parameter]):
             self[name].shape = (shape,) if isinstance(shape, int) else shape
         return self[name]
 
-    def get_constant(self, name: str, value: Any = None) -> "Constant":
+    def get_constant(self, name: str, value: Any = None) -> Parameter:
         """1.x: the constant of this name, a new one if there is none."""
         return self[name] if name in self else Constant(value, name)
 

@@ -26,7 +26,7 @@ class Trainer:
             raise ValueError(f"Trainer: kvstore {kvstore!r} with compression {compression_params!r}: "
                              "gradients stay in this process; valid are 'device', 'local' and None, "
                              "without compression")
-        values = params.values() if isinstance(params, dict) else params
+        values: Any = params.values() if isinstance(params, dict) else params
         parameters = list(values) if isinstance(values, Iterable) else [values]
         for parameter in parameters:
             if not isinstance(parameter, Parameter):

@@ -37,6 +37,11 @@ def Custom(*data: Any, op_type: str, **parameters: Any) -> Any:
     return run_custom(NDArray, data, op_type, parameters)
 
 
+__all__ = [
+    "Custom", "NDArray", "arange", "array", "concatenate", "contrib", "empty", "eye", "from_numpy",
+    "full", "image", "linalg", "linspace", "load", "load_frombuffer", "moveaxis", "onehot_encode",
+    "ones", "random", "save", "sparse", "waitall", "zeros"]
+
 _lazy_get, __dir__ = lazy(__name__, ("",), NDArray)
 
 

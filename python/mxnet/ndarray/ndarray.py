@@ -2,7 +2,7 @@
 """mx.nd.NDArray."""
 import ctypes
 import math
-from typing import Any, Tuple
+from typing import Any, Tuple, cast
 
 import numpy as onp
 
@@ -40,7 +40,7 @@ class NDArray(BaseArray):
         return self.size > 0 and super().__bool__()  # without elements: False, as in 1.9.1
 
     def __neg__(self) -> "NDArray":
-        return self * -1.0
+        return cast(NDArray, self * -1.0)
 
     def __abs__(self) -> "NDArray":
         return invoke(NDArray, "abs", self)
@@ -175,7 +175,7 @@ _NUMPY_WORDS = {"modulo": "mod", "lesser": "less", "lesser_equal": "less_equal"}
 _ALIKE = frozenset(("_npi_maximum", "_npi_minimum"))  # operators whose operands have one type
 
 
-def _refuse_keywords(word: str, kind: type, keywords: dict) -> None:
+def _refuse_keywords(word: str, kind: Any, keywords: dict) -> None:
     """Raises for an argument that only NumPy's function has, unless it says what holds anyway."""
     for key, value in keywords.items():
         if not kind._has_scalars or key not in ("where", "casting", "order", "dtype", "subok", "signature"):

@@ -47,6 +47,18 @@ def load(file: str) -> Any:
 
 from . import linalg  # uses functions from above
 
+__all__ = [
+    "append", "arange", "argsort", "array", "array_split", "asarray", "average", "bool", "bool_",
+    "broadcast_arrays", "broadcast_to", "clip", "column_stack", "concatenate", "copy", "copyto",
+    "diagonal", "diff", "dot", "dstack", "dtype", "e", "einsum", "empty", "eye", "finfo", "flip",
+    "float16", "float32", "float64", "full", "full_like", "hstack", "identity", "iinfo", "inf",
+    "inner", "int16", "int32", "int64", "int8", "linalg", "linspace", "load", "matmul",
+    "may_share_memory", "meshgrid", "nan", "ndarray", "ndim", "newaxis", "ones", "ones_like",
+    "outer", "pad", "pi", "random", "ravel", "repeat", "reshape", "row_stack", "shape", "shapes",
+    "share_memory", "shares_memory", "size", "sort", "split", "stack", "std", "take", "tensordot",
+    "trace", "transpose", "uint16", "uint32", "uint64", "uint8", "var", "vstack", "where", "zeros",
+    "zeros_like"]
+
 _lazy_get, _lazy_dir = lazy(__name__, ("_npi_", "_np_"), ndarray, like=_onp)
 
 

@@ -160,7 +160,7 @@ def host_names(module: Any = onp) -> List[str]:
     return [name for name in dir(module) if _is_host_function(name, module)]
 
 
-def host_function(name: str, module: Any = onp) -> Optional[Callable[..., Any]]:
+def host_function(name: str, module: Any = onp) -> Any:
     """The function `name` of NumPy or a module of it, on our arrays; None if there is no such one.
 
     Results of float64 are float32 unless an argument, or the type that is asked for, is float64.

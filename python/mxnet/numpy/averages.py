@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Averages and deviations of mx.np."""
 import math
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Optional, Sequence, Union, cast
 
 from .. import _types, autograd
 from .._array import promoted
@@ -27,7 +27,7 @@ def root(squares: ndarray) -> ndarray:
     """The square root, whose gradient is 0 and not NaN where a sum of squares is 0."""
     if not autograd.is_recording():
         return invoke(ndarray, "_npi_sqrt", squares)
-    none = (squares == 0).astype(squares.dtype)
+    none = cast(ndarray, squares == 0).astype(squares.dtype)
     return invoke(ndarray, "_npi_sqrt", squares + none) - none
 
 

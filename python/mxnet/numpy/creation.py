@@ -116,7 +116,7 @@ def linspace(start: float, stop: float, num: int = 50, endpoint: bool = True, re
              dtype: Any = None, axis: int = 0, ctx: Optional[Context] = None,
              device: Optional[Context] = None) -> Any:
     """`num` numbers evenly spaced from start to stop; with `retstep` their distance too."""
-    values, step = onp.linspace(start, stop, num, endpoint, True, None, axis)
+    values, step = onp.linspace(start, stop, num, endpoint, retstep=True, axis=axis)
     made = array(values, _float_type(dtype), ctx=ctx, device=device)
     return (made, step) if retstep else made
 

@@ -128,8 +128,8 @@ def einsum(subscripts: Any, *operands: Any, optimize: Any = False) -> ndarray:
         if found is None:
             found = _kept(a, labels, needed, sizes)
         else:
-            found = _kept(*found, needed.union(labels), sizes)
-            a, labels = _kept(a, labels, needed.union(found[1]), sizes)
-            found = _product(*found, a, labels, needed)
+            total, left = _kept(found[0], found[1], needed.union(labels), sizes)
+            a, labels = _kept(a, labels, needed.union(left), sizes)
+            found = _product(total, left, a, labels, needed)
     a, labels = found
     return a.transpose([labels.index(label) for label in wanted]) if labels != wanted else a

@@ -173,8 +173,8 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
     where that holds. TypeError, as NumPy's, for a type that is not to be cast."""
     kind = src.dtype if hasattr(src, "dtype") else None
     if where is not True or not isinstance(dst, BaseArray):
-        return host_function("copyto")(dst, src, casting, where)  # type: ignore[misc]
-    if kind is not None and not onp.can_cast(kind, dst.dtype, casting):  # type: ignore[arg-type]
+        return host_function("copyto")(dst, src, casting, where)
+    if kind is not None and not onp.can_cast(kind, dst.dtype, casting):
         raise TypeError(f"Cannot cast array data from {kind} to {dst.dtype} according to the rule '{casting}'")
     dst[...] = src
     return None

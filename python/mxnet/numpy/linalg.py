@@ -5,12 +5,14 @@ from typing import Any, List, Optional
 
 import numpy as onp
 
-from .. import numpy as np
+from .. import numpy as _np
 from .._names import offered
 from ._host import host_function, host_names
 from ._inputs import taking_arrays
 from .averages import Axis, real, root
 from .multiarray import ndarray
+
+np: Any = _np  # its functions are made when they are asked for
 
 
 def norm(x: ndarray, ord: Any = None,  # pylint: disable=redefined-builtin

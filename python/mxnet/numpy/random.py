@@ -31,7 +31,7 @@ def _draw(names: tuple, size: Optional[Shape], dtype: Any, ctx: Optional[Context
 _SHAPED = ("_npi_random_randint",)  # takes `shape`, as mx.nd's
 
 
-def uniform(low: float = 0.0, high: float = 1.0, size: Optional[Shape] = None, dtype: Any = None,
+def uniform(low: Any = 0.0, high: Any = 1.0, size: Optional[Shape] = None, dtype: Any = None,
             ctx: Optional[Context] = None, device: Optional[Context] = None,
             out: Any = None) -> ndarray:
     """Numbers of [low, high); bounds may be arrays."""
@@ -42,7 +42,7 @@ def uniform(low: float = 0.0, high: float = 1.0, size: Optional[Shape] = None, d
                  low=float(low), high=float(high))
 
 
-def normal(loc: float = 0.0, scale: float = 1.0, size: Optional[Shape] = None, dtype: Any = None,
+def normal(loc: Any = 0.0, scale: Any = 1.0, size: Optional[Shape] = None, dtype: Any = None,
            ctx: Optional[Context] = None, device: Optional[Context] = None,
            out: Any = None) -> ndarray:
     """Normally distributed numbers of mean `loc` and standard deviation `scale`, which may be arrays."""

@@ -49,7 +49,7 @@ def pad(x: ndarray, pad_width: Widths, mode: str = "constant", **settings: Any) 
         if mode == "constant":
             x = _with_constants(x, axis, pair, constants[axis])
         else:
-            places = onp.pad(onp.arange(x.shape[axis]), pair, mode)  # type: ignore[call-overload]
+            places = onp.pad(onp.arange(x.shape[axis]), pair, mode)
             x = take(x, array(places, ctx=x.ctx), axis)
     return x
 

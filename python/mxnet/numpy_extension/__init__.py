@@ -33,4 +33,9 @@ def custom(*data: Any, op_type: str, **parameters: Any) -> Any:
 
 Custom = custom
 
+__all__ = [
+    "Custom", "cpu", "cpu_pinned", "current_device", "custom", "gpu", "gpu_memory_info", "image",
+    "is_np_array", "is_np_default_dtype", "is_np_shape", "load", "ndarray", "num_gpus", "random",
+    "reset_np", "save", "savez", "seed", "set_np", "use_np", "use_np_array", "use_np_shape", "waitall"]
+
 __getattr__, __dir__ = lazy(__name__, ("_npx_",), ndarray)

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import warnings
-from typing import Any, Dict, Iterable, Optional, Union
+from typing import Any, Dict, Iterable, Literal, Optional, Union, overload
 
 from ..base import (_LIB, KVStoreHandle, MXNetError, _Null, c_file_name, c_str_array, check_call,
                     did_you_mean, file_name_str, py_str)
@@ -187,6 +187,26 @@ def _check_valid(name: str, value: Any, valid: Dict[Any, int]) -> None:
                    + ", ".join(map(repr, valid)))
 
 
+@overload
+def dumps(reset: bool = ..., format: Literal["table", "json"] = ..., sort_by: str = ...,
+          ascending: bool = ...) -> str: ...
+
+
+@overload
+def dumps(reset: bool = ..., *, format: Literal["dict"], sort_by: str = ...,
+          ascending: bool = ...) -> Dict[str, Any]: ...
+
+
+@overload
+def dumps(reset: bool, format: Literal["dict"], sort_by: str = ...,
+          ascending: bool = ...) -> Dict[str, Any]: ...
+
+
+@overload
+def dumps(reset: bool = ..., format: str = ..., sort_by: str = ...,
+          ascending: bool = ...) -> Union[str, Dict[str, Any]]: ...
+
+
 def dumps(reset: bool = False, format: str = "table",  # pylint: disable=redefined-builtin
           sort_by: str = "total", ascending: bool = False) -> Union[str, Dict[str, Any]]:
     """The statistics since they were turned on (aggregate_stats) or last reset.
@@ -223,7 +243,7 @@ def dumps(reset: bool = False, format: str = "table",  # pylint: disable=redefin
 def _statistics(reset: int, form: int, key: int, ascending: int) -> str:
     text = ctypes.c_char_p()
     check_call(_LIB.MXAggregateProfileStatsPrint(ctypes.byref(text), reset, form, key, ascending))
-    return py_str(text.value)
+    return py_str(text.value or b"")
 
 
 def reset_statistics() -> None:

@@ -2,7 +2,7 @@
 """What a program marks itself: domains with tasks, frames, counters and markers; events."""
 import ctypes
 import functools
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, cast
 
 from ..base import _LIB, ProfileHandle, c_str, check_call, core
 
@@ -10,7 +10,7 @@ from ..base import _LIB, ProfileHandle, c_str, check_call, core
 def _create(function: Any, *arguments: Any) -> int:
     handle = ProfileHandle()
     check_call(function(*arguments, ctypes.byref(handle)))
-    return handle.value
+    return handle.value or 0
 
 
 class Domain:
@@ -44,7 +44,7 @@ class Domain:
         return Marker(self, name)
 
 
-def _domain_handle(domain: Any) -> ProfileHandle:
+def _domain_handle(domain: Any) -> Optional[ProfileHandle]:
     if domain is not None and not isinstance(domain, Domain):
         raise TypeError(f"domain must be a profiler.Domain, not {type(domain).__name__}")
     return domain.handle if domain is not None else None
@@ -55,7 +55,6 @@ class _Shown:
 
     __slots__ = ()
     name: str
-    _address: int
 
     @property
     def handle(self) -> ProfileHandle:
@@ -75,7 +74,7 @@ class _Decorator:
         """Decorates a function: a span for each of its calls."""
         @functools.wraps(function)
         def spanned(*arguments: Any, **keywords: Any) -> Any:
-            with self:
+            with cast(Any, self):
                 return function(*arguments, **keywords)
 
         return spanned

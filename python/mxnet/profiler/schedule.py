@@ -4,12 +4,12 @@ import ctypes
 import itertools
 import operator
 import os
-from typing import Any, Callable, Dict, Optional, Union
+from typing import Any, Callable, Dict, Literal, Optional, Union, overload
 
 from ..base import _LIB, MXNetError, check_call, core, file_name_str
 from .config import (OPTIONS, dump, dumps, reset_statistics, running_filename, set_config, set_state,
                      tell, unknown_option)
-from .objects import Domain, Frame
+from .objects import Domain
 
 _OWN = ("filename", "skip", "warmup", "active", "repeat", "on_round", "wait")  # arguments of profile
 _LEAST = {"skip": 0, "warmup": 0, "active": 1, "repeat": -1}
@@ -75,7 +75,7 @@ class profile:  # pylint: disable=invalid-name
         self._config = {"continuous_dump": False,
                         "aggregate_stats": config.get("full_policy") != "ring",  # it has no table
                         **config, "filename": filename}
-        self._frame: Optional[Frame] = None
+        self._frame: Any = None  # a Frame inside of the block
         self._recording = False
         self.step_number = 0  # steps done
         self.rounds = 0  # rounds recorded
@@ -221,6 +221,12 @@ class profile:  # pylint: disable=invalid-name
         missed = self._missed(in_step) if error is None else None
         if missed is not None:
             tell(missed)
+
+    @overload
+    def table(self, format: Literal["table", "json"] = ..., **options: Any) -> str: ...
+
+    @overload
+    def table(self, format: Literal["dict"], **options: Any) -> Dict[str, Any]: ...
 
     def table(self, format: str = "table",  # pylint: disable=redefined-builtin
               **options: Any) -> Union[str, dict]:

@@ -2,13 +2,14 @@
 """The loader: batches of a data set, made by the caller, by threads or by worker processes."""
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import secrets
 from collections import deque
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
-from typing import (Any, Callable, Deque, Iterator, List, NamedTuple, Optional, Sequence,
+from typing import (Any, Callable, Deque, Generator, Iterator, List, NamedTuple, Optional, Sequence,
                     Union)
 
 from ...base import MXNetError
@@ -65,7 +66,7 @@ class DataLoader:
         self._threads = thread_pool
         self._timeout_s = timeout
         self._prefetch = max(1, prefetch if prefetch is not None else 2 * num_workers)
-        self._pool: Optional[Executor] = None
+        self._pool: Any = None  # an executor
         self._name = f"mxnet-{os.getpid()}-{secrets.token_hex(3)}"  # of shared memory
         self._numbers = itertools.count()
 
@@ -76,7 +77,7 @@ class DataLoader:
         return self._timed(self._read_ahead() if self._workers > 0 else self._read())
 
     @staticmethod
-    def _timed(batches: Iterator[Any]) -> Iterator[Any]:
+    def _timed(batches: Generator[Any, None, None]) -> Iterator[Any]:
         """Each `next` is a span of the trace: how long the program waited for its input."""
         span, end = Span("DataLoader", "input"), object()
         try:
@@ -97,11 +98,11 @@ class DataLoader:
         make = self._batchify if self._batchify is not None else batchify.stack
         return make([self._dataset[i] for i in indices])
 
-    def _read(self) -> Iterator[Any]:
+    def _read(self) -> Generator[Any, None, None]:
         for indices in self._batches:
             yield self._make(indices)
 
-    def _read_ahead(self) -> Iterator[Any]:
+    def _read_ahead(self) -> Generator[Any, None, None]:
         waiting: Deque[_Batch] = deque()
         try:
             for indices in self._batches:
@@ -165,7 +166,11 @@ class DataLoader:
         """What was made and not asked for: shared memory must not stay behind."""
         for batch in waiting:
             if not batch.future.cancel() and not self._threads:
-                batch.future.add_done_callback(lambda _, name=batch.name: remove_shared_batch(name))
+                batch.future.add_done_callback(functools.partial(_remove, batch.name))
+
+
+def _remove(name: str, _: Future) -> None:
+    remove_shared_batch(name)
 
 
 def _batch_sampler(length: int, batch_size: Optional[int], shuffle: bool,

@@ -2,7 +2,7 @@
 """Convolutions."""
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Optional, Sequence, Tuple, Union
 
 from ..block import HybridBlock
 from ..functions import functions_of
@@ -37,10 +37,10 @@ class _Convolution(HybridBlock):
             raise ValueError(f"{type(self).__name__}: layout {layout!r} does not fit")
         self._groups = groups
         self._kernel = as_sizes(kernel_size, rank, "kernel_size")
-        self._window = {"kernel": self._kernel, "stride": as_sizes(strides, rank, "strides"),
-                         "pad": as_sizes(padding, rank, "padding"),
-                         "dilate": as_sizes(dilation, rank, "dilation"), "num_filter": channels,
-                         "num_group": groups, "layout": self._layout, "no_bias": not use_bias}
+        self._window: Dict[str, Any] = {
+            "kernel": self._kernel, "stride": as_sizes(strides, rank, "strides"),
+            "pad": as_sizes(padding, rank, "padding"), "dilate": as_sizes(dilation, rank, "dilation"),
+            "num_filter": channels, "num_group": groups, "layout": self._layout, "no_bias": not use_bias}
         self.weight = Parameter("weight", shape=self._weight_shape(channels, in_channels // groups),
                                 init=weight_initializer)
         self.bias = Parameter("bias", shape=(channels,), init=bias_initializer) if use_bias else None
