@@ -342,7 +342,7 @@ def _in_type_of(array: BaseArray, values: onp.ndarray) -> onp.ndarray:
 
 
 def convert_operand(array: BaseArray, other: Any) -> Any:
-    """What an operator takes in place of an operand that is neither array nor Python number.
+    """What an operator takes in place of an operand that is neither array nor int nor float.
 
     Beside floats lists and NumPy's float64 become the array's type. Else they keep their own where types
     are made common, as in mx.np, where truths are arrays too; in mx.nd they become the array's, or it is a
@@ -350,8 +350,12 @@ def convert_operand(array: BaseArray, other: Any) -> Any:
     """
     if isinstance(other, (bool, onp.bool_)) and array._promotes:
         return type(array)._from_numpy(onp.asarray(other), array.context)
+    if isinstance(other, (bool, onp.bool_)) and array._promotes and array._type_code == _types.CODES["bool"]:
+        return type(array)._from_numpy(onp.asarray(other, onp.bool_), array.context)  # truths stay truths
     if isinstance(other, (onp.bool_, onp.number)):
-        return other.item()
+        other = other.item()
+    if isinstance(other, (int, float)):
+        return int(other) if isinstance(other, int) else other
     if not isinstance(other, (onp.ndarray, list, tuple)):
         return NotImplemented
     values = onp.asarray(other)

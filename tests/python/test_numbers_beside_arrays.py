@@ -90,6 +90,21 @@ def test_truths_are_numbers_of_functions():
     check(np.bitwise_or(False, np.array([1, 2], dtype="int32")), [1, 2], "int32")
 
 
+def test_truths_beside_truths_stay_truths():
+    """A condition turned round is one; beside numbers a truth is 0 or 1."""
+    mask = np.array(TRUTHS)
+    for function in (operator.xor, operator.and_, operator.or_, operator.add, operator.mul, operator.eq, operator.ge):
+        for truth in (True, False, onp.True_):
+            check(function(mask, truth), function(TRUTHS, bool(truth)))
+            check(function(truth, mask), function(bool(truth), TRUTHS))
+    check(np.logical_xor(mask, True), ~TRUTHS)
+    check(np.array([1, 2])[mask ^ True], [2], "float32")
+    check(np.array([1, 2]) + True, [2, 3], "float32")
+    check(np.array([1, 2], dtype="int8") * True, [1, 2], "int8")
+    mask ^= True
+    check(mask, ~TRUTHS)
+
+
 def test_functions_of_reals_take_numbers_on_both_sides():
     """hypot and logaddexp make floats of whole numbers; the number is in the array's precision."""
     check(np.hypot(np.array([3], dtype="int32"), 4), [5.], "float32")

@@ -206,8 +206,7 @@ def _with_array(kind: type, name: str, lhs: BaseArray, rhs: BaseArray, out: Any)
 
 def _with_number(kind: type, name: str, array: BaseArray, number: Any, out: Any) -> Any:
     typed = {"is_int": isinstance(number, int)} if name.startswith("_npi") else {}
-    return invoke(kind, name, array, out=out, scalar=int(number) if isinstance(number, bool) else number,
-                  **typed)
+    return invoke(kind, name, array, out=out, scalar=number, **typed)
 
 
 TRIPLES = _triples()
