@@ -13,6 +13,8 @@ from typing import Any, Callable, Optional
 
 import numpy
 
+import worlds
+
 WHOLE = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
 
 
@@ -58,6 +60,22 @@ def is_float(case):
     """A float is among the numbers of the program."""
     constants = [node.value for node in ast.walk(ast.parse(case.code)) if isinstance(node, ast.Constant)]
     return any(type(value) is float for value in [*constants, case.inputs.get("n")]) or bool(re.search(r"\b(inf|nan)\b", case.code))
+
+
+def has_ties(case):
+    """Some extreme of the program is taken of equal numbers."""
+    scope = {**worlds.NAMES, "np": numpy, **case.inputs}
+    exec(case.code, scope)
+    calls = [node for node in ast.walk(ast.parse(case.code)) if isinstance(node, ast.Call)
+             and getattr(node.func, "attr", "") in ("max", "min", "maximum", "minimum")]
+    for call in calls:
+        values = [numpy.asarray(eval(ast.unparse(item), scope)) for item in call.args]
+        if call.func.attr in ("max", "min"):
+            if numpy.unique(values[0]).size < values[0].size:
+                return True
+        elif (values[0] == values[1]).any():
+            return True
+    return False
 
 
 def both(*questions):
@@ -116,7 +134,6 @@ def is_written_whole(case):
     return (named[1] if named else case.inputs["a"].dtype.name) in WHOLE
 
 
-REPEATS = r"broadcast_to|tile|repeat|concatenate|stack|append|pad|take"
 REDUCED = ", ".join(f"{name}, method {name}" for name in ("sum", "prod", "cumsum", "trace"))
 REMAINDERS = "operator [*][*]*, operator %*, operator //*, power, pow, mod, remainder, floor_divide, square"
 
@@ -181,6 +198,12 @@ ENTRIES = [
           lambda case: {"code": case.code.replace("dtype='float16')", "dtype='float64').astype('float16')")}),
     Entry("arange", "values shape", "of a whole type the whole parts of start and step count, as in 2.0; NumPy takes the first two numbers",
           "r = np.arange(-1, 0, 0.7, dtype='int32')", lambda case: re.search(r"dtype='u?int", case.code) and is_float(case)),
+    Entry("clip", "type", "bounds are numbers, also True and False",
+          "a = np.array([True], dtype='bool')\nr = np.clip(a, False, True)", lambda case: case.types == {"bool"}),
+    Entry("operator [*][*]=, operator [*][*] number", "values", "a power of 0.5 is a power: of -inf inf, and no square root",
+          "a = np.array([-inf], dtype='float32')\nn = 0.5\na **= n", lambda case: case.inputs.get("n") == 0.5,
+          lambda case: {"code": case.code.replace("a **= n", "np.power(a, n, out=a)").replace("a ** n", "np.power(a, n)")},
+          shown_as="operator **="),
     # ---- what NumPy refuses ----------------------------------------------------------------------
     Entry("*", "accepted",
           "a whole number beside an array of whole numbers is cut to its type, as in 2.0; NumPy refuses one that does not fit",
@@ -216,13 +239,16 @@ ENTRIES = [
           "a = np.zeros((0, 0), dtype='int32')\nr = np.min(a, axis=0)",
           both(says("ValueError", "zero-size array to reduction|attempt to get arg.* of an empty"), is_empty),
           shown_as="min"),
+    Entry("take", "accepted", "no error for a place outside where nothing is taken",
+          "a = np.zeros((1, 0), dtype='float32')\nr = np.take(a, [1], axis=0)",
+          both(says("IndexError", "out of bounds"), is_empty)),
     Entry("average", "accepted", "weights whose sum is 0 give NaN or infinity; an error would have to wait for the values",
           "a = np.array([1, 2], dtype='float32')\nb = np.array([1, -1], dtype='float32')\nr = np.average(a, weights=b)",
           says("ZeroDivisionError", "")),
     # ---- gradients -----------------------------------------------------------------------------
     Entry("gradient", "values", "the gradient of an extreme goes to every element that is it, as in the originals",
           "a = np.array(0.5, dtype='float64')\nw = np.array(1.0, dtype='float32')\nr = np.max(np.broadcast_to(a, (2,)))",
-          lambda case: re.search(r"np\.(max|min|maximum|minimum)\(", case.code) and re.search(REPEATS, case.code)),
+          has_ties),
     # ---- what is refused here --------------------------------------------------------------------
     Entry("*", "refused", "`out` has the shape of the result, as in the originals; NumPy repeats the result to more",
           "a = np.array([[1]], dtype='int32')\nb = np.array([[1], [2]], dtype='int32')\nr = np.negative(a, out=b)",
