@@ -302,3 +302,12 @@ def test_whole_ranges_of_old_arrays_are_exact():
     """The step is a whole number unless told otherwise."""
     check(nd.arange(BIG, BIG + 3, dtype="int64"), [BIG, BIG + 1, BIG + 2], "int64")
     check(nd.arange(1.3, 8, 1.3, dtype="int32"), [1, 2, 3, 4, 5, 6], "int32")
+
+
+def test_logaddexp_of_infinities_and_nan_is_numpy_s():
+    """NaN beside an infinity stays NaN."""
+    values = onp.array([onp.inf, -onp.inf, onp.nan, 0, 700, -3])
+    x, y = onp.meshgrid(values, values)
+    with onp.errstate(all="ignore"):
+        onp.testing.assert_allclose(np.logaddexp(np.array(x, dtype="float64"), np.array(y, dtype="float64")).asnumpy(),
+                                    onp.logaddexp(x, y), rtol=1e-15)

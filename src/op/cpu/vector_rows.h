@@ -88,8 +88,11 @@ DIVISION(double, )
 
 static double log_add_exp(double a, double b)
 {
-    double most = a > b ? a : b;
-    return isnan(a) || isnan(b) ? a + b : isinf(most) ? most : most + log1p(exp(-fabs(a - b)));
+    double distance = a - b;
+    if (a == b) {  // infinite ones too
+        return a + 0.69314718055994530942;
+    }
+    return distance != distance ? distance : (distance > 0 ? a : b) + log1p(exp(-fabs(distance)));
 }
 
 // ---- loops --------------------------------------------------------------------------------------
