@@ -12,6 +12,7 @@ import threading
 import traceback
 from typing import Any, Callable, Dict, Sequence
 
+from . import _interrupt
 from .base import _LIB, keep_cause
 
 _FAILED = -5  # MXP_ESTATE
@@ -53,7 +54,12 @@ def forget(key: int) -> None:
 
 
 def _tell(error: BaseException) -> None:
-    """Prints where it happened; what it says goes on in the library's message."""
+    """Prints where it happened; what it says goes on in the library's message. What ends a program
+    is no failure: the call that waits for the function raises it."""
+    if isinstance(error, (KeyboardInterrupt, SystemExit)):
+        _interrupt.raise_from_call(error)
+        _LIB.mxp_set_last_error(_FAILED, b"interrupted")
+        return
     traceback.print_exception(type(error), error, error.__traceback__)
     text = "".join(traceback.format_exception_only(type(error), error)).strip()
     _LIB.mxp_set_last_error(_FAILED, text.encode("utf-8", "replace"))

@@ -46,7 +46,8 @@ def bind(library: int, error: type, left_out: type, text: Callable[[Any], str]) 
 
 
 def _fail() -> None:
-    raise _error(_lib.MXGetLastError().decode("utf-8", "replace").removeprefix("MXNetError: "))
+    raise _error._taken() or _error(
+        _lib.MXGetLastError().decode("utf-8", "replace").removeprefix("MXNetError: "))
 
 
 def _encoded(text: str) -> bytes:

@@ -46,6 +46,11 @@ def taken() -> Any:
     return _raised.pop().with_traceback(None) if _raised else None
 
 
+def raise_from_call(error: BaseException) -> None:
+    """A function of the program was ended by it inside of a call, which fails and then raises it."""
+    _raised[:] = [error]
+
+
 def bind(library: ctypes.CDLL) -> None:
     """Waits of the main thread can be interrupted from now on."""
     def watch() -> None:

@@ -34,6 +34,8 @@ class MXNetError(RuntimeError):
     """What a call of the library that failed raises, with the library's reason. It is also a Python
     error where the reason begins with one's name, as in "IndexError: ..."."""
 
+    _taken = staticmethod(_interrupt.taken)  # what a failed call raises instead, or None
+
     def __new__(cls, *arguments: Any) -> "MXNetError":
         kind = str(arguments[0]).partition(":")[0] if arguments else ""
         return super().__new__(_KINDS.get(kind, cls) if cls is MXNetError else cls, *arguments)
@@ -135,7 +137,7 @@ def _failure() -> BaseException:
 def check_call(status: int) -> None:
     """Raises MXNetError with the library's reason unless `status` is 0."""
     if status != 0:
-        raise _interrupt.taken() or _failure()
+        raise MXNetError._taken() or _failure()
     core.thread_seen()
 
 

@@ -40,8 +40,19 @@ PyObject *core_fail(const char *text)
     return NULL;
 }
 
+// What has ended a function of the program inside of the call goes before what the library says.
 PyObject *core_raise(void)
 {
+    PyObject *taken = PyObject_CallMethod(mxnet_error, "_taken", NULL);
+    if (taken == NULL) {
+        return NULL;
+    }
+    if (taken != Py_None) {
+        PyErr_SetObject((PyObject *)Py_TYPE(taken), taken);
+        Py_DECREF(taken);
+        return NULL;
+    }
+    Py_DECREF(taken);
     static const char name[] = "MXNetError: ";  // Python says it itself
     const char *text = core_mx.MXGetLastError();
     return core_fail(strncmp(text, name, sizeof name - 1) == 0 ? text + sizeof name - 1 : text);

@@ -9,7 +9,7 @@
 // ---- life -------------------------------------------------------------------------------------
 // The end of an array may run operations (with NaiveEngine its deletion), so others may go on. It
 // may also end a graph and call back into Python, while an exception is on its way.
-static void free_handle(NDArrayHandle handle)
+void core_handle_free(NDArrayHandle handle)
 {
     if (handle == NULL) {
         return;
@@ -26,7 +26,7 @@ PyObject *core_array_make(PyTypeObject *type, NDArrayHandle handle)
 {
     core_array *array = (core_array *)type->tp_alloc(type, 0);
     if (array == NULL) {
-        free_handle(handle);
+        core_handle_free(handle);
         return NULL;
     }
     array->handle = handle;
@@ -54,7 +54,7 @@ static void array_dealloc(PyObject *self)
     if (array->weak_references != NULL) {
         PyObject_ClearWeakRefs(self);
     }
-    free_handle(array->handle);
+    core_handle_free(array->handle);
     Py_XDECREF(array->shape);
     Py_TYPE(self)->tp_free(self);
 }

@@ -21,5 +21,7 @@ static inline int core_is_array(PyObject *object)
 
 // A new array of `type` that owns `handle`; without memory the handle is freed.
 PyObject *core_array_make(PyTypeObject *type, NDArrayHandle handle);
+void core_handle_free(
+    NDArrayHandle handle);  // lets the interpreter go meanwhile; null does nothing
 
 #endif

@@ -52,6 +52,13 @@ static int list_arrays(handle_list *list, const char *what, PyObject *arrays)
 }
 
 // ---- running ----------------------------------------------------------------------------------
+static void free_handles(const NDArrayHandle *handles, int count)
+{
+    for (int i = 0; i < count; i++) {
+        core_handle_free(handles[i]);
+    }
+}
+
 // The list of outputs is the library's and lives until this thread's next call, which the collector
 // may bring about while arrays are made: it is copied first.
 static PyObject *results(PyTypeObject *type, NDArrayHandle *outputs, int count)
@@ -65,10 +72,14 @@ static PyObject *results(PyTypeObject *type, NDArrayHandle *outputs, int count)
     }
     memcpy(copy.at, outputs, (size_t)count * sizeof(NDArrayHandle));
     PyObject *list = PyList_New(count);
+    if (list == NULL) {
+        free_handles(copy.at, count);
+    }
     for (int i = 0; i < count && list != NULL; i++) {
         PyObject *array = core_array_make(type, copy.at[i]);
         if (array == NULL) {
             Py_CLEAR(list);
+            free_handles(copy.at + i + 1, count - i - 1);  // that of `array` is gone
         } else {
             PyList_SET_ITEM(list, i, array);
         }

@@ -129,10 +129,12 @@ void mxn__compute_release(mxn_operation *op)
     mxn__compute_wake();
 }
 
+// The head first: what moves between the two loads makes it look longer, never negative.
 static uint64_t backlog(void)
 {
-    return __atomic_load_n(&in.tail, __ATOMIC_RELAXED) -
-           __atomic_load_n(&out.published_head, __ATOMIC_RELAXED);
+    uint64_t head = __atomic_load_n(&out.published_head, __ATOMIC_ACQUIRE);
+    int64_t ahead = (int64_t)(__atomic_load_n(&in.tail, __ATOMIC_RELAXED) - head);
+    return ahead > 0 ? (uint64_t)ahead : 0;
 }
 
 static uint64_t head_now(void)

@@ -124,7 +124,8 @@ void mxn_var_delete(mxn_var *var, void (*release)(void *argument), void *argumen
 // wait that need not wait is possible.
 
 // WaitForVar: returns when no write is pending. The error of a failed write, once: afterwards the
-// variable is usable again.
+// variable is usable again. What was pushed before the wait and depends on the failed operation is
+// skipped, also if its turn comes after; what is pushed after the wait runs.
 int mxn_var_wait(mxn_var *var);
 // WaitToWrite: returns when no read is pending either.
 int mxn_var_wait_write(mxn_var *var);

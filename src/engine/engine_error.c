@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/lock.h"
+#include "engine/run.h"
 #include "engine/variable.h"
 
 enum { LISTED_MAX = 4096 };
@@ -18,6 +19,7 @@ struct mxn_error {
     mxn_error *previous, *next;  // in the list, if listed
     uint64_t generation;  // below the current one: cleared
     uint32_t references;
+    uint32_t position;  // once delivered: what is pushed from here on knows nothing of it
     int code;
     bool delivered, listed;
     const char *text;  // behind the struct
@@ -40,10 +42,17 @@ static bool is_alive(const mxn_error *error)
     return !error->delivered && error->generation == generation;
 }
 
+static bool is_inherited(const mxn_error *error, const mxn_operation *op)
+{
+    return is_alive(error) || (error->delivered && error->generation == generation &&
+                               (int32_t)(op->id - error->position) < 0);
+}
+
+// A delivered error is looked for until nothing is pending that was pushed before.
 static void set_living_locked(uint64_t count)
 {
     living = count;
-    if (count != 0) {
+    if (count != 0 || mxn__engine_pending() != 0) {
         __atomic_fetch_or(&mxn__engine.trouble, MXN__TROUBLE_ERROR, __ATOMIC_RELAXED);
     } else {
         __atomic_fetch_and(&mxn__engine.trouble, ~(uint32_t)MXN__TROUBLE_ERROR, __ATOMIC_RELAXED);
@@ -127,7 +136,7 @@ mxn_error *mxn__error_inherited(const mxn_operation *op)
     mxp__lock(&lock);
     for (uint32_t i = 0; i < op->count && found == NULL; i++) {
         mxn_error *error = mxn__use_var(&op->uses[i])->error;
-        if (error != NULL && is_alive(error)) {
+        if (error != NULL && is_inherited(error, op)) {
             found = error;
             found->references++;
         }
@@ -160,8 +169,9 @@ void mxn__error_release(mxn_error *error)
 }
 
 // The caller holds a reference or the lock keeps it.
-static int deliver_locked(mxn_error *error)
+static int deliver_locked(mxn_error *error, uint32_t position)
 {
+    error->position = position;
     error->references++;
     clear_locked(error);
     set_living_locked(living - 1);
@@ -170,14 +180,19 @@ static int deliver_locked(mxn_error *error)
     return code;
 }
 
-int mxn__error_deliver(mxn_var *var)
+int mxn__error_deliver(mxn_var *var, uint32_t position)
 {
     if ((__atomic_load_n(&mxn__engine.trouble, __ATOMIC_RELAXED) & MXN__TROUBLE_ERROR) == 0) {
         return MXP_OK;
     }
     mxp__lock(&lock);
     mxn_error *error = var->error;
-    int code = error != NULL && is_alive(error) ? deliver_locked(error) : MXP_OK;
+    int code = MXP_OK;
+    if (error != NULL && is_alive(error)) {
+        code = deliver_locked(error, position);
+    } else {
+        set_living_locked(living);
+    }
     mxp__unlock(&lock);
     return code;
 }
@@ -190,7 +205,7 @@ int mxn__error_deliver_first(void)
     mxp__lock(&lock);
     int code = MXP_OK;
     if (first != NULL) {
-        code = deliver_locked(first);
+        code = deliver_locked(first, mxn__push_position());
     } else if (living != 0) {
         code = mxp__fail(MXP_ESTATE, "operations have failed; so many that only waiting for their "
                                      "own variables tells which");
@@ -207,7 +222,8 @@ int mxn__error_deliver_first(void)
 int mxn__error_deliver_this(mxn_error *error)
 {
     mxp__lock(&lock);
-    int code = is_alive(error) ? deliver_locked(error) : mxp__fail(error->code, "%s", error->text);
+    int code = is_alive(error) ? deliver_locked(error, mxn__push_position())
+                               : mxp__fail(error->code, "%s", error->text);
     release_locked(error);
     mxp__unlock(&lock);
     return code;

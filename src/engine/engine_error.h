@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors of operations on their way to a synchronisation point. An error is shared by the variables
-// it has spread to; delivering it once clears it for all of them.
+// it has spread to; delivering it once clears it for all of them. For operations that were pushed
+// before the wait that delivers it, it is still there: whether one behind a failed one is skipped
+// depends on the order of pushes and waits, never on when a worker comes to it.
 #ifndef MXN_ENGINE_ENGINE_ERROR_H
 #define MXN_ENGINE_ENGINE_ERROR_H
 
+#include "engine/engine_state.h"
 #include "engine/operation.h"
 
 typedef struct mxn_error mxn_error;
@@ -19,8 +22,13 @@ mxn_error *mxn__error_inherited(const mxn_operation *op);
 void mxn__error_spread(mxn_error *error, const mxn_operation *op);
 void mxn__error_release(mxn_error *error);  // null is fine
 
-// Fails with the error of `var` and clears it, or 0.
-int mxn__error_deliver(mxn_var *var);
+// Where the next push stands in the order of all.
+static inline uint32_t mxn__push_position(void)
+{
+    return __atomic_load_n(&mxn__engine.next_id, __ATOMIC_RELAXED);
+}
+// Fails with the error of `var` and clears it for what is pushed from `position` on, or 0.
+int mxn__error_deliver(mxn_var *var, uint32_t position);
 // Fails with the first error there is and clears all, or 0.
 int mxn__error_deliver_first(void);
 // Fails with `error` itself and clears it; drops the reference.

@@ -16,7 +16,7 @@ enum { MXN__TROUBLE_SHUTDOWN = 1, MXN__TROUBLE_ERROR = 2 };
 typedef struct mxn_engine {
     // Under push_lock: tickets, the marks of variables, publication to the compute queue.
     _Alignas(64) mxn_spinlock push_lock;
-    uint32_t next_id;  // of operations
+    uint32_t next_id;  // of operations; atomic, written under the push lock
     uint64_t sequence;  // of marks
     uint64_t queued;  // queue entries ever made (atomic: waiters read it)
     uint64_t pushed;  // operations ever pushed

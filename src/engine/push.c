@@ -123,8 +123,20 @@ mxn_operation *mxn__operation_make(mxn_thread *self, const mxn_work *work, uint1
 
 // ---- queueing ---------------------------------------------------------------------------------
 
-static int refuse_use(const mxn_var *var)
+static int add_renewal(const mxn_run *run, void *argument)
 {
+    (void)run;
+    mxn_var *var = argument;
+    __atomic_store_n(&var->renewals, var->renewals + 1, __ATOMIC_RELAXED);
+    return MXP_OK;
+}
+
+// A renewal is no use of the program's: it may come while the deletion waits for a bulk.
+static int refuse_use(const mxn_operation *op, const mxn_var *var)
+{
+    if (op->function.sync == add_renewal && var->mark != MXN__MARK_DELETED) {
+        return MXP_OK;
+    }
     return var->mark == MXN__MARK_DELETED || var->deferred != NULL
                ? mxp__fail(MXP_EINVAL, "a variable of the operation was deleted: it must not be "
                                        "used after its deletion")
@@ -139,7 +151,10 @@ int mxn__uses_check_locked(const mxn_operation *op)
     for (uint32_t i = 0; i < op->count; i++) {
         mxn_var *var = mxn__use_var(&op->uses[i]);
         if (__builtin_expect(var->mark >= mark || var->deferred != NULL, 0)) {
-            return refuse_use(var);
+            result = refuse_use(op, var);
+            if (result != MXP_OK) {
+                return result;
+            }
         }
         var->mark = mark;
         if (__builtin_expect((var->issued & ~MXN__WRITES_MASK) >= MXN__READS_MAX, 0) &&
@@ -164,8 +179,9 @@ static void take_tickets_locked(mxn_operation *op)
 
 uint32_t mxn__operation_id_locked(void)
 {
-    uint32_t id = mxn__engine.next_id++;
-    return id != 0 ? id : mxn__engine.next_id++;
+    uint32_t id = mxn__engine.next_id != 0 ? mxn__engine.next_id : 1;
+    __atomic_store_n(&mxn__engine.next_id, id + 1, __ATOMIC_RELAXED);
+    return id;
 }
 
 void mxn__operation_publish_locked(mxn_operation *op)
@@ -176,14 +192,6 @@ void mxn__operation_publish_locked(mxn_operation *op)
     if ((op->flags & MXN__OP_VAR_ENDS) != 0) {
         mxn__use_var(&op->uses[0])->mark = MXN__MARK_DELETED;
     }
-}
-
-static int add_renewal(const mxn_run *run, void *argument)
-{
-    (void)run;
-    mxn_var *var = argument;
-    __atomic_store_n(&var->renewals, var->renewals + 1, __ATOMIC_RELAXED);
-    return MXP_OK;
 }
 
 // Two to the thirtieth reads without a write: an empty write lets their count begin anew.

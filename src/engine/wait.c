@@ -85,6 +85,7 @@ int mxn_var_wait(mxn_var *var)
     if (code != MXP_OK) {
         return code;
     }
+    const uint32_t position = mxn__push_position();
     if (mxn__var_write_pending(var)) {
         if (self->running != NULL || mxn__callback_holds(self, var, false)) {
             return refuse_inside();
@@ -95,12 +96,12 @@ int mxn_var_wait(mxn_var *var)
             return code;
         }
     }
-    return mxn__error_deliver(var);
+    return mxn__error_deliver(var, position);
 }
 
 int mxn_var_error(mxn_var *var)
 {
-    return mxn__error_deliver(var);
+    return mxn__error_deliver(var, mxn__push_position());
 }
 
 int mxn_var_wait_write(mxn_var *var)

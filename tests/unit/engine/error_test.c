@@ -6,6 +6,7 @@
 #include <mxprof/error.h>
 
 #include "base/fail.h"
+#include "engine/engine_state.h"
 #include "cmocka_all.h"
 #include "engine_work.h"
 
@@ -57,6 +58,36 @@ static void dependents_are_skipped_and_others_are_not(void **state)
     assert_int_equal(ran, 2);
     mxn_var *const vars[] = {a, b, c, other};
     for (int i = 0; i < 4; i++) {
+        mxn_var_delete(vars[i], NULL, NULL, 0);
+    }
+    mxn_wait_all();
+}
+
+static void what_was_pushed_before_the_wait_is_skipped_whenever_its_turn_comes(void **state)
+{
+    (void)state;
+    mxn_var *a = mxn_var_new(), *b = mxn_var_new(), *held = mxn_var_new();
+    engine_gate gate = {0};
+    uint32_t skipped = 0, ran = 0;
+    const mxn_work holds = {.function.sync = engine_gate_function,
+                            .argument = &gate,
+                            .property = MXN_CPU_PRIORITIZED};  // beside the compute thread
+    assert_int_equal(engine_push_work(holds, NULL, held), 0);
+    engine_push(engine_fail, "first", NULL, a);
+    engine_push(engine_add_one, &skipped, a, b);
+    engine_push(engine_add_one, &skipped, held, a);  // its turn comes when the gate is open
+    fails_with(mxn_var_wait(b), "first");
+    engine_push(engine_add_one, &ran, held, b);  // pushed behind the wait, also held
+    engine_gate_open(&gate);
+    assert_int_equal(mxn_wait_all(), 0);
+    assert_int_equal(skipped, 0);
+    assert_int_equal(ran, 1);
+    engine_push(engine_add_one, &ran, a, b);
+    assert_int_equal(mxn_wait_all(), 0);
+    assert_int_equal(ran, 2);
+    assert_int_equal(mxn__engine.trouble, 0);  // nobody looks for it any more
+    mxn_var *const vars[] = {a, b, held};
+    for (int i = 0; i < 3; i++) {
         mxn_var_delete(vars[i], NULL, NULL, 0);
     }
     mxn_wait_all();
@@ -189,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(waiting_for_the_variable_fails_once),
         cmocka_unit_test(dependents_are_skipped_and_others_are_not),
+        cmocka_unit_test(what_was_pushed_before_the_wait_is_skipped_whenever_its_turn_comes),
         cmocka_unit_test(wait_all_reports_the_first_and_clears_all),
         cmocka_unit_test(an_error_outlives_its_variables),
         cmocka_unit_test(no_skip_runs_and_passes_the_error_on),

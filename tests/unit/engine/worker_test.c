@@ -198,6 +198,31 @@ static void reads_without_end_begin_a_new_count(void **state)
     assert_int_equal(mxn_wait_all(), 0);
 }
 
+static void a_new_count_begins_inside_a_bulk_whose_variable_goes(void **state)
+{
+    (void)state;
+    mxn_var *var = mxn_var_new(), *other = mxn_var_new();
+    uint32_t ran = 0;
+    engine_push(engine_do_nothing, NULL, NULL, var);
+    assert_int_equal(mxn_wait_all(), 0);
+    var->issued += MXN__READS_MAX;
+    var->done += MXN__READS_MAX;
+    int before = mxn_bulk_size_set(8);
+    engine_push(engine_add_one, &ran, NULL, other);
+    var->issued -= 1;  // the member must not be refused: it begins to count anew itself
+    var->done -= 1;
+    engine_push(engine_add_one, &ran, var, NULL);
+    var->issued += 1;
+    var->done += 1;
+    mxn_var_delete(var, NULL, NULL, 0);  // waits for the bulk
+    assert_int_equal(mxn_bulk_flush(), 0);
+    mxn_bulk_size_set(before);
+    assert_int_equal(mxn_wait_all(), 0);
+    assert_int_equal(ran, 2);
+    mxn_var_delete(other, NULL, NULL, 0);
+    assert_int_equal(mxn_wait_all(), 0);
+}
+
 static void *wait_for(void *var)
 {
     return (void *)(uintptr_t)(uint32_t)mxn_var_wait(var);
@@ -308,6 +333,7 @@ int main(void)
         cmocka_unit_test(parked_operations_are_released_in_order),
         cmocka_unit_test(a_long_queue_grows_and_shrinks),
         cmocka_unit_test(reads_without_end_begin_a_new_count),
+        cmocka_unit_test(a_new_count_begins_inside_a_bulk_whose_variable_goes),
         cmocka_unit_test(many_threads_wait_for_one_variable),
         cmocka_unit_test(naive_runs_inside_the_push_and_fails_there),
         cmocka_unit_test(naive_never_waits_for_itself),
