@@ -199,7 +199,7 @@ int mxn_array_check(const void *handle, const char *what)
     if (handle == NULL) {
         return mxp__fail(MXP_EHANDLE, "%s is a null handle: an array was expected", what);
     }
-    if ((uintptr_t)handle % 64 != 0) {
+    if (!mxn__array_is_slot(handle)) {
         return mxp__fail(MXP_EHANDLE, "%s (%p) is no handle of an array", what, handle);
     }
     const mxn_array *array = handle;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of arrays: slots in slabs that are never given back, so that a dead handle can be looked
-// at and recognised. Free slots form a stack; its head carries a count of changes, which tells a
-// slot that was taken and put back meanwhile from one that stayed.
+// at and recognised. Each slab has as many slots as all before it and one more of the first kind,
+// so that there are few, and whether an address is a slot at all is soon found. Free slots form a
+// stack; its head carries a count of changes, which tells a slot that was taken and put back
+// meanwhile from one that stayed.
 #include <pthread.h>
 #include <string.h>
 
@@ -9,17 +11,40 @@
 #include "base/lock.h"
 #include "tensor/array_state.h"
 
-enum { SLAB_SLOTS = 512, SLABS_MAX = 1 << 15, SLOT_BYTES = (sizeof(mxn_array) + 63) / 64 * 64 };
+enum { FIRST_SLOTS = 512, SLABS_MAX = 16, SLOT_BYTES = (sizeof(mxn_array) + 63) / 64 * 64 };
 
 static mxp_lock grow_lock = MXP__LOCK_INIT;
 static char *slabs[SLABS_MAX];  // written under grow_lock before their slots are on the stack
 static uint32_t slab_count;  // atomic
 static uint64_t stack;  // atomic: changes (high 32) | index + 1 of the first (low 32)
 
+static size_t slab_slots(uint32_t slab)
+{
+    return (size_t)FIRST_SLOTS << slab;
+}
+
+// Of the first slot in a slab.
+static uint32_t first_index(uint32_t slab)
+{
+    return ((1u << slab) - 1) * FIRST_SLOTS;
+}
+
 static mxn_array *slot_at(uint32_t index)
 {
-    return (mxn_array *)(void *)(slabs[index / SLAB_SLOTS] +
-                                 (size_t)index % SLAB_SLOTS * SLOT_BYTES);
+    uint32_t slab = 31 - (uint32_t)__builtin_clz(index / FIRST_SLOTS + 1);
+    return (mxn_array *)(void *)(slabs[slab] + (size_t)(index - first_index(slab)) * SLOT_BYTES);
+}
+
+bool mxn__array_is_slot(const void *address)
+{
+    // Acquire pairs with grow. The newest slab has half of all slots.
+    for (uint32_t slab = __atomic_load_n(&slab_count, __ATOMIC_ACQUIRE); slab-- > 0;) {
+        size_t at = (uintptr_t)address - (uintptr_t)slabs[slab];
+        if (at < slab_slots(slab) * SLOT_BYTES) {
+            return at % SLOT_BYTES == 0;
+        }
+    }
+    return false;
 }
 
 static mxn_array *pop(void)
@@ -69,19 +94,18 @@ static mxn_array *grow(void)
     mxp__lock(&grow_lock);
     mxn_array *first = pop();  // another thread may have been here
     uint32_t slab = slab_count;
-    char *memory = first != NULL || slab == SLABS_MAX
-                       ? NULL
-                       : mxp__alloc((size_t)SLAB_SLOTS * SLOT_BYTES + 63);
+    char *memory =
+        first != NULL || slab == SLABS_MAX ? NULL : mxp__alloc(slab_slots(slab) * SLOT_BYTES + 63);
     if (memory != NULL) {
         slabs[slab] = memory + (-(uintptr_t)memory & 63);
-        uint32_t base = slab * SLAB_SLOTS;
-        for (uint32_t i = 0; i < SLAB_SLOTS; i++) {
+        uint32_t base = first_index(slab), count = (uint32_t)slab_slots(slab);
+        for (uint32_t i = 0; i < count; i++) {
             slot_at(base + i)->index = base + i;
             slot_at(base + i)->next = base + i + 2;
         }
         __atomic_store_n(&slab_count, slab + 1, __ATOMIC_RELEASE);
         first = slot_at(base);
-        push(slot_at(base + 1), slot_at(base + SLAB_SLOTS - 1));
+        push(slot_at(base + 1), slot_at(base + count - 1));
     }
     mxp__unlock(&grow_lock);
     return first;
@@ -111,7 +135,7 @@ void mxn__array_put_back(mxn_array *array)
 void mxn_array_counts(uint64_t *arrays, uint64_t *chunks)
 {
     *arrays = *chunks = 0;
-    uint32_t count = __atomic_load_n(&slab_count, __ATOMIC_ACQUIRE) * SLAB_SLOTS;
+    uint32_t count = first_index(__atomic_load_n(&slab_count, __ATOMIC_ACQUIRE));
     for (uint32_t i = 0; i < count; i++) {
         const mxn_array *slot = slot_at(i);
         *arrays += __atomic_load_n(&slot->magic, __ATOMIC_RELAXED) == MXN__ARRAY_MAGIC;

@@ -17,6 +17,8 @@ enum { MXN__ARRAY_MAGIC = 0x4e41584d, MXN__ARRAY_DEAD = 0x64616564 };
 // with one reference and no chunk; everything but `own` is set.
 mxn_array *mxn__array_take(void);
 void mxn__array_put_back(mxn_array *array);
+// Whether an array may be there: any address may be asked for.
+bool mxn__array_is_slot(const void *address);
 
 uint32_t mxn__context_storage_device(mxn_context context);
 

@@ -176,6 +176,33 @@ static void dead_and_foreign_handles_are_recognised(void **state)
     assert_nothing_is_left();
 }
 
+static void any_address_may_be_asked_about(void **state)
+{
+    (void)state;
+    enum { COUNT = 3000 };  // several slabs
+    static mxn_array *arrays[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        assert_int_equal(mxn_array_new_none(&arrays[i]), MXP_OK);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        assert_int_equal(mxn_array_check(arrays[i], "x"), MXP_OK);
+        for (uintptr_t inside = 8; inside < sizeof(mxn_array); inside += 8) {
+            assert_int_equal(mxn_array_check((char *)arrays[i] + inside, "x"), MXP_EHANDLE);
+        }
+    }
+    for (int bit = 0; bit < 64; bit++) {  // nothing is mapped at most of them
+        const uintptr_t address = (uintptr_t)1 << bit;
+        assert_int_equal(mxn_array_check((void *)address, "x"), MXP_EHANDLE);
+        assert_int_equal(mxn_array_check((void *)(0 - address), "x"), MXP_EHANDLE);
+        (void)mxn_array_check((void *)((uintptr_t)arrays[0] ^ address), "x");  // may be another one
+    }
+    for (int i = 0; i < COUNT; i++) {
+        mxn_array_release(arrays[i]);
+        assert_int_equal(mxn_array_check(arrays[i], "x"), MXP_EHANDLE);
+    }
+    assert_nothing_is_left();
+}
+
 // ---- views ------------------------------------------------------------------------------------
 static void views_see_the_same_values(void **state)
 {
@@ -527,6 +554,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(bad_arrays_are_refused),
         cmocka_unit_test(lack_of_memory_in_an_operation_shows_at_the_wait),
         cmocka_unit_test(dead_and_foreign_handles_are_recognised),
+        cmocka_unit_test(any_address_may_be_asked_about),
         cmocka_unit_test(views_see_the_same_values),
         cmocka_unit_test(views_outside_are_refused),
         cmocka_unit_test(none_arrays_become_arrays_once),
