@@ -46,6 +46,7 @@ def load(file: str) -> Any:
 
 
 from . import linalg  # uses functions from above
+from ._products import cross, kron, vdot
 
 __all__ = [
     "append", "arange", "argsort", "array", "array_split", "asarray", "average", "bool", "bool_",
