@@ -10,6 +10,7 @@ from .._names import offered
 from .._registry import exists, invoke
 from ..context import Context, choose
 from ..random import seed  # noqa: F401
+from ._derivatives import is_recorded
 from ._host import to_host
 from .creation import Shape, _float_type, _shape, array
 from .multiarray import ndarray
@@ -93,10 +94,50 @@ _DRAWN_BY_NUMPY = frozenset("""
     multinomial multivariate_normal pareto poisson power rayleigh weibull""".split())
 
 
+# Parameters with their defaults (None: there is none), the distribution without them, and the sample made
+# of such a one: it has gradients by the parameters.
+_PATHS = {
+    "exponential": ({"scale": 1.0}, "standard_exponential", lambda z, scale: z * scale),
+    "gumbel": ({"loc": 0.0, "scale": 1.0}, "gumbel", lambda z, loc, scale: loc + z * scale),
+    "laplace": ({"loc": 0.0, "scale": 1.0}, "laplace", lambda z, loc, scale: loc + z * scale),
+    "logistic": ({"loc": 0.0, "scale": 1.0}, "logistic", lambda z, loc, scale: loc + z * scale),
+    "lognormal": ({"mean": 0.0, "sigma": 1.0}, "standard_normal",
+                  lambda z, mean, sigma: _power(onp.e, mean + z * sigma)),
+    "pareto": ({"a": None}, "standard_exponential", lambda z, a: _power(onp.e, z / a) - 1),
+    "power": ({"a": None}, "random_sample", lambda z, a: z ** (1 / a)),
+    "rayleigh": ({"scale": 1.0}, "standard_exponential", lambda z, scale: (2 * z) ** 0.5 * scale),
+    "weibull": ({"a": None}, "standard_exponential", lambda z, a: z ** (1 / a)),
+}
+
+
+def _power(base: float, exponent: Any) -> Any:
+    return base ** exponent
+
+
+def _drawn_by_path(name: str, arguments: tuple, keywords: Any) -> Optional[ndarray]:
+    """The sample with gradients; None where no parameter is a recorded array."""
+    defaults, start, made_of = _PATHS[name]
+    given = {**defaults, **dict(zip((*defaults, "size"), arguments)), **keywords}
+    values = [given.get(item) for item in defaults]
+    if not any(isinstance(item, BaseArray) and is_recorded(item) for item in values):
+        return None
+    like = next(item for item in values if isinstance(item, BaseArray))
+    size = given.get("size")
+    if size is None:
+        size = onp.broadcast_shapes(*(onp.shape(item) if not isinstance(item, BaseArray) else item.shape
+                                      for item in values))
+    state = onp.random.RandomState(int(randint(2 ** 31 - 1).item()))
+    drawn = onp.asarray(getattr(state, start)(size=size))
+    return made_of(array(drawn, given.get("dtype") or like.dtype, ctx=like.ctx), *values)
+
+
 def _by_numpy(name: str) -> Callable[..., ndarray]:
     """NumPy's distribution, by a generator that mx.random.seed reaches."""
     def draw(*arguments: Any, dtype: Any = None, ctx: Any = None, device: Any = None,
              **keywords: Any) -> ndarray:
+        path = _drawn_by_path(name, arguments, {**keywords, "dtype": dtype}) if name in _PATHS else None
+        if path is not None:
+            return path
         state = onp.random.RandomState(int(randint(2 ** 31 - 1).item()))
         drawn = getattr(state, name)(*map(to_host, arguments),
                                      **{key: to_host(value) for key, value in keywords.items()})

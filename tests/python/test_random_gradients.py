@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Samples have gradients by the parameters they were drawn with."""
+import numpy as onp
+import pytest
+
+import mxnet as mx
+from mxnet import autograd, np
+
+# name: (parameters, derivative of a sample by each of them)
+CASES = {
+    "exponential": ([1.5], [lambda y, scale: y / scale]),
+    "rayleigh": ([1.5], [lambda y, scale: y / scale]),
+    "gumbel": ([0.5, 2.0], [lambda y, loc, scale: 1, lambda y, loc, scale: (y - loc) / scale]),
+    "laplace": ([0.5, 2.0], [lambda y, loc, scale: 1, lambda y, loc, scale: (y - loc) / scale]),
+    "logistic": ([0.5, 2.0], [lambda y, loc, scale: 1, lambda y, loc, scale: (y - loc) / scale]),
+    "normal": ([0.5, 2.0], [lambda y, loc, scale: 1, lambda y, loc, scale: (y - loc) / scale]),
+    "lognormal": ([0.5, 0.7], [lambda y, mean, sigma: y,
+                               lambda y, mean, sigma: y * (onp.log(y) - mean) / sigma]),
+    "weibull": ([1.7], [lambda y, a: -y * onp.log(y) / a]),
+    "pareto": ([1.7], [lambda y, a: -(1 + y) * onp.log(1 + y) / a]),
+    "power": ([1.7], [lambda y, a: -y * onp.log(y) / a]),
+}
+
+
+@pytest.mark.parametrize("size", [None, (4, 3)], ids=["shape of the parameters", "size"])
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_samples_have_gradients_by_their_parameters(name, size):
+    values, slopes = CASES[name]
+    parameters = [np.full(3, value, dtype="float64") for value in values]
+    for item in parameters:
+        item.attach_grad()
+    mx.random.seed(3)
+    with autograd.record():
+        y = getattr(np.random, name)(*parameters, size=size, dtype="float64")
+    assert y.shape == (size or (3,))
+    y.backward()
+    drawn = y.asnumpy()
+    for item, slope in zip(parameters, slopes):
+        right = onp.broadcast_to(slope(drawn, *values), drawn.shape).reshape(-1, 3).sum(axis=0)
+        onp.testing.assert_allclose(item.grad.asnumpy(), right, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", sorted(set(CASES) - {"normal"}))
+def test_recorded_samples_are_distributed_as_others(name):
+    values = CASES[name][0]
+    mx.random.seed(5)
+    with autograd.record():
+        recorded = getattr(np.random, name)(*[np.full(20000, value) for value in values]).asnumpy()
+    plain = getattr(np.random, name)(*values, size=20000).asnumpy()
+    for share in (0.1, 0.5, 0.9):
+        low, high = onp.quantile(plain, [share - 0.02, share + 0.02])
+        assert low < onp.quantile(recorded, share) < high
