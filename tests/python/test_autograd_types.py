@@ -108,6 +108,13 @@ def test_a_change_inside_a_recording_is_told_in_both_wordings():
     assert "Assigning to NDArrays that are already in a computational graph" in str(caught.value)
 
 
+def test_an_axis_that_is_not_there_is_a_value_error():
+    for source, destination in ((3, 0), (0, -4), ((0, 1), (0, 5))):
+        with pytest.raises(ValueError, match="out of range for 3 dimensions"):
+            nd.moveaxis(nd.ones((1, 2, 3)), source, destination)
+    assert nd.moveaxis(nd.ones((1, 2, 3)), -1, 0).shape == (3, 1, 2)
+
+
 def test_only_an_array_of_one_number_is_an_index():
     for wrong in (np.array([1, 2]), np.array(1.5), np.array([1])):
         with pytest.raises(TypeError):

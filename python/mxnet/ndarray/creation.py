@@ -112,9 +112,13 @@ def concatenate(arrays: List[NDArray], axis: int = 0, always_copy: bool = True) 
 
 
 def moveaxis(tensor: NDArray, source: Any, destination: Any) -> NDArray:
-    """The array with some of its axes at other places."""
+    """The array with some of its axes at other places. ValueError: it has no such axis."""
     def listed(axes: Any) -> tuple:
-        return (axes,) if isinstance(axes, int) else tuple(axes)
+        axes = (axes,) if isinstance(axes, int) else tuple(axes)
+        for axis in axes:
+            if not -tensor.ndim <= axis < tensor.ndim:
+                raise ValueError(f"axis {axis} is out of range for {tensor.ndim} dimensions")
+        return axes
 
     return invoke(NDArray, "_npi_moveaxis", tensor, source=listed(source),
                   destination=listed(destination))
