@@ -15,6 +15,8 @@ from ..random import seed  # noqa: F401
 from ..util import (is_np_array, is_np_default_dtype, is_np_shape, reset_np, set_np,  # noqa: F401
                     use_np, use_np_array, use_np_shape)
 from . import image, random  # noqa: F401
+from .functions import (constraint_check, index_add, index_update, masked_log_softmax,  # noqa: F401
+                        masked_softmax, nonzero)
 
 save, savez = _files.save_numpy, _files.savez
 
