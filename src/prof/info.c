@@ -153,12 +153,30 @@ void mxp__info_root_set(const char *mark)
     root = mark;
 }
 
+bool mxp__ring_is_small(void)
+{
+    return mxp__ring_crowded() != 0;
+}
+
+void mxp__ring_warning(char *text, size_t size)
+{
+    snprintf(text, size,
+             "too small: %u threads found no chunk and keep only the newest 64 or 4 KiB of their "
+             "own, if any; give each that records a megabyte",
+             mxp__ring_crowded());
+}
+
 // What has gone wrong between this process and its sessions; mostly nothing.
 static int add_warnings(mxp_info_list *list)
 {
     int error = MXP_OK;
     if (mxp__threads_unanswered() != 0) {
         error = addf(list, "unanswered", "%llu", (unsigned long long)mxp__threads_unanswered());
+    }
+    if (error == MXP_OK && mxp__ring_crowded() != 0) {
+        char text[160];
+        mxp__ring_warning(text, sizeof text);
+        error = add(list, "ring_warning", text);
     }
     if (error == MXP_OK && mxp__barrier_is_refused()) {
         error = add(list, "barrier_warning",

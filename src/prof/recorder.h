@@ -71,6 +71,9 @@ const mxp_timebase *mxp__recorder_timebase(int add_point);
 // what a record costs. Takes a millisecond the first time. Under the session's lock.
 void mxp__recorder_calibrate(void);
 
+// What is wrong with the size of a ring; false: nothing, up to now.
+bool mxp__ring_is_small(void);
+void mxp__ring_warning(char *text, size_t size);
 const char *mxp__clock_warning(void);  // what is wrong with the clock that was asked for, or null
 // INFO key `command`: MXP_COMMAND_NO, _NAME or _ALL.
 void mxp__info_command_set(int told);

@@ -17,6 +17,7 @@ static struct {
     uint32_t pins;
     uint64_t overwritten;  // records that made room since the profile began
     uint32_t looked_after;  // see note_since
+    uint32_t crowded;  // atomic: threads for which there was no chunk
     mxp_chunk_header *foreign;  // of a store that was left: to be given back under the drain lock
 } ring;
 
@@ -142,8 +143,10 @@ uint64_t mxp__ring_overwritten(void)
 void mxp__ring_begin_profile(void)
 {
     ring.overwritten = 0;
+    ring.crowded = 0;
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         thread->hot.reserved[0] = thread->hot.reserved[1] = 0;
+        thread->crowded = 0;
     }
 }
 
@@ -157,6 +160,14 @@ static void empty_embedded(mxp_thread *thread)
     fold(thread, embedded, true);
     __atomic_store_n(&embedded->section.payload_bytes, 0, __ATOMIC_RELEASE);
     embedded->next = 0;
+}
+
+// They may be in what makes room.
+static void forget_positions(mxp_thread *thread)
+{
+    for (int i = 0; i < MXP__CONSUMERS; i++) {
+        thread->position[i] = (mxp_position){0};
+    }
 }
 
 // The chunk is the oldest of its thread, but for an embedded one before it. An exited thread whose
@@ -178,9 +189,7 @@ static void unlink_chunk(mxp_thread *thread, mxp_chunk_header *chunk)
         thread->hot.cursor = mxp__chunk_words(thread->first);
         thread->counted = (mxp_position){0};
     }
-    for (int i = 0; i < MXP__CONSUMERS; i++) {
-        thread->position[i] = (mxp_position){0};  // may be in it
-    }
+    forget_positions(thread);
 }
 
 // From when on anything is held: also what threads hold that record little.
@@ -294,6 +303,57 @@ bool mxp__ring_is_block_only(mxp_thread *thread)
     bool only = oldest == mxp__thread_first_chunk(thread) && mxp__chunk_next(oldest) == NULL;
     mxp__spin_unlock(&mxp__pool_lock);
     return only;
+}
+
+static bool is_where_chunks_come_from(mxp_thread *thread)
+{
+    return thread->current != mxp__thread_first_chunk(thread)
+               ? mxp__store_is_own(thread->current)
+               : thread->stranded == 0 && (thread->home_whole || !mxp__store_is_open());
+}
+
+// Its chunks before the current one, but for the embedded one, are in the queue.
+static bool may_begin_again(mxp_thread *self)
+{
+    if (mxp__thread_is_silent(self) || mxp__thread_begins_anew(self) || self->current == NULL ||
+        self->first == NULL) {
+        return false;
+    }
+    bool only = self->first == self->current || (self->first == mxp__thread_first_chunk(self) &&
+                                                 mxp__chunk_next(self->first) == self->current);
+    return only && !mxp__rescue_is_lost(self->current) && is_where_chunks_come_from(self);
+}
+
+bool mxp__ring_drop_current(mxp_thread *self)
+{
+    if (ring.pins != 0 || mxp__queue_oldest() != NULL) {
+        return false;
+    }
+    __atomic_fetch_add(&ring.crowded, self->crowded == 0, __ATOMIC_RELAXED);
+    self->crowded = 1;
+    if (!may_begin_again(self)) {
+        return false;
+    }
+    mxp_chunk_header *chunk = self->current;
+    mxp__thread_close_chunk(self);
+    fold(self, chunk, true);
+    if (self->first != chunk) {
+        empty_embedded(self);
+        self->first = chunk;
+    }
+    count_dropped(self, chunk);
+    forget_positions(self);
+    self->counted = (mxp_position){0};
+    // In a file the chunk is empty before anything else in it changes.
+    __atomic_store_n(&chunk->section.payload_bytes, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&self->hot.cursor, mxp__chunk_words(chunk), __ATOMIC_RELEASE);
+    self->hot.reserved[1] = ring.overwritten;
+    return true;
+}
+
+uint32_t mxp__ring_crowded(void)
+{
+    return __atomic_load_n(&ring.crowded, __ATOMIC_RELAXED);
 }
 
 bool mxp__ring_is_past(mxp_thread *thread)
@@ -412,6 +472,7 @@ void mxp__ring_fork_child(void)
     ring.foreign = NULL;
     ring.pins = 1;
     ring.overwritten = 0;
+    ring.crowded = 0;
     mxp__standing_home(NULL);
     mxp__standing_forget();
 }

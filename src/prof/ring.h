@@ -35,6 +35,11 @@ void mxp__ring_add(mxp_thread *thread, mxp_chunk_header *chunk);
 void mxp__ring_drop_last(mxp_thread *thread, bool in_file);
 // The oldest full chunk, empty. Null: there is none, or the ring is pinned.
 mxp_chunk_header *mxp__ring_take(void);
+// Of a thread for which there is none: what it holds makes room, and its current chunk is empty
+// again. False: the ring is pinned, or the chunk is not where chunks now come from. By the thread,
+// under the pool lock.
+bool mxp__ring_drop_current(mxp_thread *self);
+uint32_t mxp__ring_crowded(void);  // how many threads that was so for
 // Gives back what is of no use to the ring any more. Under the drain lock.
 void mxp__ring_tidy(void);
 // How many of `ended` threads that have ended a ring keeps at most: it is theirs by half. In a file

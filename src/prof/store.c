@@ -23,12 +23,15 @@ mxp_recording_file *mxp__store_active;
 static mxp_recording_file *ended;  // under the drain lock
 
 // ---- chunks ------------------------------------------------------------------------------------
-// A ring in a file leaves a quarter of it for names, threads, and what is recorded while it is
-// pinned.
+// A ring in a file leaves a quarter of it, and half a megabyte, for what it begins with, names,
+// threads, and what is recorded while it is pinned.
 static bool ring_is_full(const mxp_recording_file *store)
 {
+    enum { LEFT_BYTES = 512 << 10 };
+    uint64_t limit = store->file.limit_bytes;
+    uint64_t room = limit > 2 * LEFT_BYTES ? limit - LEFT_BYTES : limit / 2;
     uint64_t chunks = __atomic_load_n(&store->chunks, __ATOMIC_RELAXED);
-    return mxp__ring_is_on() && chunks * MXP_CHUNK_BYTES >= store->file.limit_bytes / 4 * 3;
+    return mxp__ring_is_on() && chunks * MXP_CHUNK_BYTES >= room / 4 * 3;
 }
 
 // One that is damaged takes nothing more.
@@ -56,13 +59,16 @@ mxp_chunk_header *mxp__store_take_chunk(void)
     if (!full) {
         chunk = store != NULL ? take_from_file(store) : mxp__pool_take_chunk();
     }
-    if (chunk == NULL && mxp__ring_is_on()) {
-        chunk = mxp__ring_take();
-        if (chunk == NULL) {  // pinned
-            chunk = store != NULL ? take_from_file(store) : mxp__pool_take_reserve();
-        }
+    return chunk == NULL && mxp__ring_is_on() ? mxp__ring_take() : chunk;
+}
+
+mxp_chunk_header *mxp__store_take_more(void)
+{
+    mxp_recording_file *store = usable();
+    if (!mxp__ring_is_on()) {
+        return NULL;
     }
-    return chunk;
+    return store != NULL ? take_from_file(store) : mxp__pool_take_reserve();
 }
 
 static void forget(mxp_recording_file *store)

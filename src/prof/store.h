@@ -60,6 +60,7 @@ void mxp__store_fork_child(void);  // forgets the parent's file without touching
 
 // ---- for recording threads ---------------------------------------------------------------------
 mxp_chunk_header *mxp__store_take_chunk(void);  // null: nothing to be had; the caller counts
+mxp_chunk_header *mxp__store_take_more(void);  // of a ring that is pinned: from what it has spare
 void mxp__store_give_chunk(mxp_chunk_header *chunk);  // nobody needs it in memory any more
 // Puts a new thread's block, in which nothing is recorded yet, into the open file, if there is one
 // and it has room. The caller holds `busy`.

@@ -109,9 +109,28 @@ static bool is_cut_off(const mxp_thread *self, mxp_chunk_header *taken)
     return cut_off;
 }
 
+// All chunks of a ring are those that threads record into: its own begins anew.
+static bool begin_again(mxp_thread *self, uint64_t now)
+{
+    if (!mxp__ring_is_on() || !mxp__spin_lock(&mxp__pool_lock)) {
+        return false;
+    }
+    bool again = mxp__ring_drop_current(self);
+    if (again) {
+        mxp_chunk_header *chunk = self->current;
+        start_chunk(self, chunk, (size_t)chunk->section.length_bytes, now);
+    }
+    mxp__spin_unlock(&mxp__pool_lock);
+    return again;
+}
+
 static bool new_chunk(mxp_thread *self, uint64_t now)
 {
     mxp_chunk_header *chunk = mxp__store_take_chunk();
+    if (chunk == NULL && begin_again(self, now)) {
+        return true;
+    }
+    chunk = chunk != NULL ? chunk : mxp__store_take_more();
     if (chunk == NULL || is_cut_off(self, chunk)) {
         return false;
     }

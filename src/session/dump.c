@@ -317,6 +317,7 @@ static int dump_in_turn(mxp_session *session, bool finished)
     uint32_t runs = session->runs;
     int error = mxp__dump_write_in_turn(session);
     session->writer.last_dump_ns = mxp__os_monotonic_ns();
+    mxp__session_warn_of_ring();
     if (error != MXP_OK) {
         return session->writer.failed
                    ? mxp__fail(error, "%s (the background dump failed before)", mxp_last_error())

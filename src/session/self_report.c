@@ -43,3 +43,13 @@ int mxp_session_is_running(mxp_session *session, char *filename, size_t size)
     mxp__unlock(&session->lock);
     return running;
 }
+
+void mxp__session_warn_of_ring(void)
+{
+    static bool told;
+    if (mxp__ring_is_small() && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED)) {
+        char text[160];
+        mxp__ring_warning(text, sizeof text);
+        fprintf(stderr, "mxprof: the ring is %s\n", text);
+    }
+}

@@ -101,4 +101,7 @@ void mxp__session_finish(void);
 // The classes that MXPROF_CLASSES or MXNET_PROFILER_MODE asks for; MXP_CLASS_USER included.
 uint32_t mxp__autostart_classes(void);
 
+// Says once if there are more threads than a ring has chunks for.
+void mxp__session_warn_of_ring(void);
+
 #endif

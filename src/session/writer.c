@@ -52,6 +52,7 @@ static void care(mxp_session *session, uint64_t now_ns)
         session->writer.last_tidy_ns = now_ns;
         if (session->config.full_policy == MXP_FULL_RING) {
             mxp__live_tidy();
+            mxp__session_warn_of_ring();
         }
         mxp__record_file_look();
         mxp__record_file_sync();
