@@ -206,7 +206,7 @@ static int begin(void **state)
     (void)state;
     session = mxp_session_get();
     for (int i = 0; i < THREADS; i++) {
-        char text[16];
+        char text[32];
         snprintf(text, sizeof text, "number %d", i);
         counters[i] = mxp_intern("test", text, MXP_STYLE_COUNTER, MXP_UNIT_NONE);
         counted[i] = 0;
