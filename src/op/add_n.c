@@ -2,19 +2,7 @@
 // The sum of many arrays.
 #include <string.h>
 
-#include "op/infer.h"
-#include "op/loops.h"
-
-#define ADD_CASE(NAME, type)                                      \
-    case MXN_##NAME:                                              \
-        for (uint32_t k = 1; k < job->params->input_count; k++) { \
-            const type *more = job->inputs[k].data;               \
-            type *sum = job->outputs[0].data;                     \
-            for (size_t i = 0; i < count; i++) {                  \
-                sum[i] = (type)(sum[i] + more[i]);                \
-            }                                                     \
-        }                                                         \
-        return 0;
+#include "op/binary_loops.h"
 
 // In place only onto the first input: any other would be overwritten before it is read.
 static int add_n_forward(mxn_job *job)
@@ -22,11 +10,12 @@ static int add_n_forward(mxn_job *job)
     mxn_operand *out = &job->outputs[0];
     size_t count = mxn_shape_size(out->shape);
     memcpy(out->data, job->inputs[0].data, count * mxn_dtype_size(out->dtype));
-    switch (out->dtype) {
-        MXN_NUMBER_TYPES(ADD_CASE)
-    default:
-        return mxn__type_refused(job, out->dtype);
+    const mxn_row sum = {out->data, 1, out->dtype};
+    for (uint32_t k = 1; k < job->params->input_count; k++) {
+        const mxn_row more = {job->inputs[k].data, 1, out->dtype};
+        mxn__binary_row(MXN_ADD_OF, &sum, &more, out->data, out->dtype, (int64_t)count);
     }
+    return 0;
 }
 
 static double add_n_flops(const mxn_job *job)

@@ -9,17 +9,17 @@
 
 // `scalar` stands for the array that is missing; of two numbers they are `x` and `y`.
 typedef struct choose_params {
-    double scalar, x, y;
+    mxn_number scalar, x, y;
 } choose_params;
 
 static const mxn_field scalar_fields[] = {
-    {MXN_FIELD(choose_params, scalar, DOUBLE, "0")},
+    {MXN_FIELD(choose_params, scalar, NUMBER, "0")},
     {0},
 };
 
 static const mxn_field two_fields[] = {
-    {MXN_FIELD(choose_params, x, DOUBLE, "0")},
-    {MXN_FIELD(choose_params, y, DOUBLE, "0")},
+    {MXN_FIELD(choose_params, x, NUMBER, "0")},
+    {MXN_FIELD(choose_params, y, NUMBER, "0")},
     {0},
 };
 
@@ -124,8 +124,10 @@ static void make_sides(const mxn_job *job, const void *sides[2], int64_t steps[2
             sides[side] = in->data;
             mxn__broadcast_steps(in->shape, out->shape, steps[side]);
         } else {
-            double value = kind != NUMBERS ? params->scalar : side == 0 ? params->x : params->y;
-            mxn_cast(&room[side], out->dtype, &value, MXN_FLOAT64, 1);
+            const mxn_number *number = kind != NUMBERS ? &params->scalar
+                                       : side == 0     ? &params->x
+                                                       : &params->y;
+            mxn_number_fill(&room[side], out->dtype, number, 1);
             sides[side] = &room[side];
             memset(steps[side], 0, sizeof steps[side]);
         }

@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "op/define.h"
+#include "op/binary_loops.h"
 #include "op/kernels.h"
-#include "op/loops.h"
 #include "op/team.h"
 
 typedef struct scratch {  // hands out the temporary space; only counts while `base` is null
@@ -226,21 +225,11 @@ static void accumulate_narrow(void *to, int32_t dtype, const void *from, size_t 
     }
 }
 
-// `to` += `from`, which has the same type, or float32 where that is a narrow one.
+// `to` += `from`, which has the same type, or float32 where that is a narrow one. Of truths either.
 static void accumulate(void *to, int32_t dtype, const void *from, size_t count)
 {
-#define ACCUMULATE(NAME, type)                 \
-    case MXN_##NAME: {                         \
-        type *sum = to;                        \
-        const type *more = from;               \
-        for (size_t i = 0; i < count; i++) {   \
-            sum[i] = (type)(sum[i] + more[i]); \
-        }                                      \
-        break;                                 \
-    }
     const float *wide = from;
     switch (dtype) {
-        MXN_NUMBER_TYPES(ACCUMULATE)
     case MXN_FLOAT16:
         for (size_t i = 0; i < count; i++) {
             mxn_half *half = (mxn_half *)to + i;
@@ -253,12 +242,11 @@ static void accumulate(void *to, int32_t dtype, const void *from, size_t count)
             *narrow = mxn_bfloat_from_float(mxn_bfloat_to_float(*narrow) + wide[i]);
         }
         break;
-    default:  // bool: either
-        for (size_t i = 0; i < count; i++) {
-            ((bool *)to)[i] = ((bool *)to)[i] || ((const bool *)from)[i];
-        }
+    default: {
+        const mxn_row sum = {to, 1, dtype}, more = {from, 1, dtype};
+        mxn__binary_row(MXN_ADD_OF, &sum, &more, to, dtype, (int64_t)count);
     }
-#undef ACCUMULATE
+    }
 }
 
 // The result of the kernel to where it belongs.

@@ -160,6 +160,13 @@ def test_append_where_and_clip_have_the_type_of_what_they_are_given():
     check(np.where(condition, 1, 0), [1, 0], "float32")
 
 
+def test_numbers_of_where_keep_their_digits():
+    """Of the operators with a number on one side, which the registry offers too."""
+    condition, whole = np.array(TRUTHS), np.array([1, 2], dtype="int64")
+    check(np.where_lscalar(condition, whole, scalar=BIG), [BIG, 2], "int64")
+    check(np.where_rscalar(condition, whole, scalar=BIG), [1, BIG], "int64")
+
+
 def test_clip_keeps_digits_and_takes_any_bounds():
     """Floats make floats of whole numbers; whole bounds are exact, or the nearest that the type has."""
     whole = np.array([1, 2, 3], dtype="int32")
@@ -311,3 +318,11 @@ def test_logaddexp_of_infinities_and_nan_is_numpy_s():
     with onp.errstate(all="ignore"):
         onp.testing.assert_allclose(np.logaddexp(np.array(x, dtype="float64"), np.array(y, dtype="float64")).asnumpy(),
                                     onp.logaddexp(x, y), rtol=1e-15)
+
+
+def test_sums_of_many_arrays_wrap():
+    """In the type that they have; truths are added as conditions are."""
+    most = nd.array([2 ** 31 - 1], dtype="int32")
+    check(nd.add_n(most, most, most), [2 ** 31 - 3], "int32")
+    check(nd.add_n(nd.array([BIG], dtype="int64"), nd.array([1], dtype="int64")), [BIG + 1], "int64")
+    check(nd.add_n(nd.array([1, 0], dtype="bool"), nd.array([1, 0], dtype="bool")), TRUTHS)
