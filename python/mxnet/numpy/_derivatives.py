@@ -112,7 +112,7 @@ _RULES: Dict[str, Tuple[Callable, Callable]] = {
 }
 
 
-class _Computed(autograd.Function):
+class _Computed(autograd.Function):  # type: ignore[misc,valid-type]
     """One call. Second gradients it has none."""
 
     def __init__(self, name: str, parameters: Dict[str, Any]):

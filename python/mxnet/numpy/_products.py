@@ -2,10 +2,12 @@
 """Products that NumPy computes, made of operators where autograd records."""
 from typing import Any
 
-from .. import numpy as np
+from .. import numpy as _np
 from ._derivatives import is_recorded
 from ._host import host_function
 from .multiarray import ndarray
+
+np: Any = _np  # its functions are made when they are asked for
 
 
 def vdot(a: ndarray, b: ndarray) -> ndarray:

@@ -30,7 +30,8 @@ def norm(x: ndarray, ord: Any = None,  # pylint: disable=redefined-builtin
         return host_function("norm", onp.linalg)(x, ord, axis, keepdims)
     if is_vector:
         return _vector_norm(x, ord, axis, keepdims)
-    return _matrix_norm(x, ord, tuple(range(x.ndim)) if axis is None else tuple(axis), keepdims)
+    axes: Any = range(x.ndim) if axis is None else axis
+    return _matrix_norm(x, ord, tuple(axes), keepdims)
 
 
 def _vector_norm(x: ndarray, ord: Any, axis: Axis,  # pylint: disable=redefined-builtin

@@ -116,7 +116,8 @@ def _power(base: float, exponent: Any) -> Any:
 
 def _drawn_by_path(name: str, arguments: tuple, keywords: Any) -> Optional[ndarray]:
     """The sample with gradients; None where no parameter is a recorded array."""
-    defaults, start, made_of = _PATHS[name]
+    path: Any = _PATHS[name]
+    defaults, start, made_of = path
     given = {**defaults, **dict(zip((*defaults, "size"), arguments)), **keywords}
     values = [given.get(item) for item in defaults]
     if not any(isinstance(item, BaseArray) and is_recorded(item) for item in values):
