@@ -32,7 +32,7 @@ WHOLE = ("{x}.T", "{x}.reshape(-1)", "np.sum({x})", "np.mean({x})", "np.ravel({x
 MATRIX = ("{x} @ {x}.T", "np.dot({x}, {x}.T)", "np.einsum('ij,kj->ik', {x}, {x})", "np.tensordot({x}, {x}, axes=([0], [0]))",
           "np.inner({x}, {x})", "np.trace({x})", "np.diagonal({x})", "np.tril({x})", "np.rot90({x})", "np.fliplr({x})",
           "np.vstack([{x}, {x}])", "np.outer({x}[0], {x}[-1])", "np.swapaxes({x}, 0, 1)", "np.hstack([{x}, {x}])",
-          "np.kron({x}, {x})", "np.vdot({x}, {x})", "np.linalg.norm({x}, 1)", "np.linalg.inv({x} @ {x}.T + 3 * np.eye(len({x})))",
+          "np.kron({x}, {x})", "np.vdot({x}, {x})", "np.linalg.norm({x}, 'fro')", "np.linalg.inv({x} @ {x}.T + 3 * np.eye(len({x})))",
           "np.linalg.det({x} @ {x}.T + np.eye(len({x})))")
 
 
