@@ -197,7 +197,7 @@ class Operator:
 
     def number(self, kind: type, array: Array, number: Any, typed: bool, out: Any):
         """The call with a number as `scalar`; with `typed` also is_int."""
-        named = {"scalar": number}
+        named = {"scalar": int(number) if isinstance(number, bool) else number}
         if typed:
             named["is_int"] = str(int(isinstance(number, int)))
         values = tuple(named.get(key, _default) for key in self._keys)

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every gradient is what differences of results say, in float64, for every case of the tables whose
 operator has a derivative there. Neither the fixture nor another gradient is looked at."""
-import os
 
 import numpy
 import pytest
 
 import oracle_case
 import oracle_run
-import oracle_runtime
 
 STEP = 1e-5
 TOLERANCE = 1e-6
@@ -22,11 +20,6 @@ def has_derivative(case):
 
 
 CASES = [case for case in oracle_case.load() if has_derivative(case)]
-
-
-@pytest.fixture(scope="module")
-def runtime():
-    return oracle_runtime.Runtime(os.path.join(os.environ["MXPROF_BUILD"], "libmxnet.so"))
 
 
 def widen(values):

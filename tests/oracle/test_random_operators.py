@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators whose results are random: types, bounds, moments, that a seed repeats them and another
 one does not, and that Dropout's gradient drops what the result dropped."""
-import os
 
 import numpy
 import pytest
 
-import oracle_runtime
 
 COUNT = 20000
 DEVIATIONS = 5  # of a mean over COUNT numbers: a wrong moment is far outside
@@ -36,11 +34,6 @@ DRAWS = [
     ("_npi_normal", {"loc": "-1", "scale": "2", "dtype": "float16"}, "float16", -1, 4, -13, 11),
 ]
 IDS = ["-".join([draw[0]] + [f"{key}={value}" for key, value in draw[1].items()]) for draw in DRAWS]
-
-
-@pytest.fixture(scope="module")
-def runtime():
-    return oracle_runtime.Runtime(os.path.join(os.environ["MXPROF_BUILD"], "libmxnet.so"))
 
 
 def draw(runtime, operator, parameters, shape):

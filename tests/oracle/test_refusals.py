@@ -2,7 +2,6 @@
 """Every operator refuses an impossible shape or number of inputs and an impossible parameter with an
 error that names it, the argument and the value (refusals.txt), and works as before afterwards."""
 import collections
-import os
 import pathlib
 
 import numpy
@@ -29,11 +28,6 @@ def load():
 
 
 REFUSALS = load()
-
-
-@pytest.fixture(scope="module")
-def runtime():
-    return oracle_runtime.Runtime(os.path.join(os.environ["MXPROF_BUILD"], "libmxnet.so"))
 
 
 @pytest.mark.parametrize("refusal", REFUSALS, ids=["-".join(item[:3]).replace(" ", "_")

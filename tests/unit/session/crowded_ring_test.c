@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ring with more threads than chunks: each keeps its newest records.
+// A ring with more threads than chunks: each keeps its newest records, and what one that comes when
+// all is taken cannot record is counted.
 #include "cmocka_all.h"
 
 #include <pthread.h>
@@ -17,7 +18,7 @@
 #include "trace/event.h"
 #include "trace/native.h"
 
-enum { THREADS = 40, NUMBERS = 20000, LIMIT_BYTES = 1 << 20 };
+enum { THREADS = 40, NUMBERS = 20000, LIMIT_BYTES = 2 << 20 };
 
 static const char path[] = "crowded.mxp";
 static mxp_session *session;
@@ -113,16 +114,22 @@ static content read_file(const char *file)
     return found;
 }
 
-static void assert_newest(const content *found, uint64_t made)
+// Losses are the process's.
+static uint64_t lost_before;
+
+// What was made is there, has made room or is counted as lost; who lost nothing has its last ones.
+static void assert_accounts(const content *found, uint64_t made)
 {
-    assert_int_equal(found->lost, 0);
-    for (int i = 0; i < THREADS; i++) {
+    uint64_t lost = found->lost - lost_before;
+    lost_before = found->lost;
+    for (int i = 0; i < THREADS && lost == 0; i++) {
         if (found->held[i] != 0) {  // a chunk that has just begun anew holds nothing
             assert_int_equal(found->last[i], counted[i]);
         }
     }
     assert_true(found->samples > THREADS);
-    assert_in_range(found->overwritten, made - found->samples, made - found->samples + 4096);
+    uint64_t gone = made - found->samples - lost;
+    assert_in_range(found->overwritten, gone, gone + 4096);
 }
 
 // ---- tests -------------------------------------------------------------------------------------
@@ -133,17 +140,17 @@ static void a_crowded_ring_keeps_the_newest_of_each_thread(void **state)
     pthread_barrier_wait(&ended);
     assert_int_equal(mxp_session_snapshot(session, "all.mxp", 0), 0);
     content found = read_file("all.mxp");
-    assert_newest(&found, (uint64_t)THREADS * NUMBERS);
+    assert_accounts(&found, (uint64_t)THREADS * NUMBERS);
     assert_non_null(strstr(found.warning, "too small"));
     assert_non_null(strstr(found.warning, "threads"));
     mxp_report report = {.size_bytes = sizeof report};
     assert_int_equal(mxp_session_report(session, &report), 0);
     assert_in_range(report.memory_bytes, 0, LIMIT_BYTES + THREADS * 8192);
-    assert_int_equal(report.lost, 0);
+    assert_int_equal(report.lost, found.lost);
     finish_threads();
 }
 
-// As after a death.
+// As after a death. Threads that found no room in the file are not in it.
 static void the_file_of_a_crowded_ring_holds_the_newest_of_each_thread(void **state)
 {
     (void)state;
@@ -158,10 +165,12 @@ static void the_file_of_a_crowded_ring_holds_the_newest_of_each_thread(void **st
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     content found = read_file(path);
+    int there = 0;
     for (int i = 0; i < THREADS; i++) {
-        counted[i] = NUMBERS;
+        assert_true(found.held[i] == 0 || found.lost > 0 || found.last[i] == NUMBERS);
+        there += found.held[i] > 0;
     }
-    assert_newest(&found, (uint64_t)THREADS * NUMBERS);
+    assert_in_range(there, THREADS / 2, THREADS);
 }
 
 // For the sanitizers, and for gaps: what a thread holds is in one piece whenever it is looked at.
