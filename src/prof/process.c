@@ -101,11 +101,17 @@ static void *move_from_fork(void *pointer, size_t old_size_bytes, size_t size_by
     return moved;
 }
 
+static void give_back(void *pointer, size_t size_bytes)
+{
+    allocator.reallocate(allocator.context, pointer, size_bytes, 0);
+}
+
 static void *reallocate(void *pointer, size_t old_size_bytes, size_t size_bytes)
 {
     if (mxp__fork_memory_is_used()) {
         return mxp__fork_memory_realloc(pointer, old_size_bytes, size_bytes);
     }
+    mxp__fork_memory_give_back(give_back);
     if (mxp__fork_memory_has(pointer)) {
         return move_from_fork(pointer, old_size_bytes, size_bytes);
     }
