@@ -72,7 +72,9 @@ static void make_exit_key(void)
 
 static void start_chunk(mxp_thread *self, mxp_chunk_header *chunk, size_t size_bytes, uint64_t now)
 {
-    uint32_t sequence = self->current == NULL ? 0 : self->current->sequence + 1;
+    // The chunk before may be given back by now.
+    uint32_t sequence = self->current == NULL ? 0 : self->sequence + 1;
+    self->sequence = sequence;
     *chunk = (mxp_chunk_header){
         .section = {.magic = MXP_SECTION_MAGIC,
                     .type = MXP_SECTION_CHUNK,
@@ -326,7 +328,7 @@ static mxp_thread *make_thread(uint64_t now)
     self->name = current_name();
     self->uses_scopes = sequence > 0;  // of who had the index before, a scope may stand
     mxp__thread_restart(self, now);
-    self->current->sequence = sequence;
+    self->current->sequence = self->sequence = sequence;
     return self;
 }
 

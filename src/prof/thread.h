@@ -55,6 +55,7 @@ typedef struct mxp_thread {
     uint32_t announce;  // by the owner or while nobody records: write scope and step before the
                         // next record
     uint32_t counts;  // the current chunk holds samples of counters
+    uint32_t sequence;  // of the chunk that was begun last
     uint32_t crowded;  // a ring had no other chunk for it than its own
     uint32_t silent;  // atomic; this and the next three: silent.h
     mxp_chunk_header *unqueued;  // the first that it has closed since then, of a ring
