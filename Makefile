@@ -80,13 +80,13 @@ test: build
 # Where it costs minutes, a test asks for MXPROF_TEST_LONG=1 before it does its worst; how long the
 # stress tests go on under a sanitizer is MXPROF_TEST_SECONDS.
 check: check-format check-types check-asan check-tsan check-clang check-model check-differential check-browser check-training
-	@$(MAKE) --no-print-directory fuzz SECONDS=20
+	@$(MAKE) --no-print-directory fuzz SECONDS=10
 	@echo "make check: all passed"
 
 check-asan check-tsan: check-%:
 	@$(setup) check
 	@$(call configure_and_build,$*)
-	MXPROF_TEST_SECONDS=20 $(ctest) --test-dir build/$* -L 'unit|stress|replay'
+	MXPROF_TEST_SECONDS=10 $(ctest) --test-dir build/$* -L 'unit|stress|replay'
 
 check-clang:
 	@$(setup) check
