@@ -27,8 +27,8 @@ typedef struct mxn_invocation {
     const uint32_t *requests;  // MXN_NULL, MXN_WRITE, MXN_ADD for each output; null: MXN_WRITE. An
                                // output of MXN_NULL stays as it is, null too
     const mxn_like *likes;  // of outputs that are null; null: nothing known
-    // Where the state of the run stands (MXN_OP_STATE): if null, that of a forward is put there with
-    // a reference, else it is used. Null: nobody keeps it.
+    // Where the state of the run stands (MXN_OP_STATE): if null, that of a forward is put there
+    // with a reference, else it is used. Null: nobody keeps it.
     mxn_call_state **state;
     bool training;
     uint32_t scope;  // 0: the thread's current one

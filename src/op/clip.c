@@ -40,8 +40,7 @@ static void make_limit(const mxn_number *limit, int32_t dtype, int64_t *room)
     case MXN_##NAME: {                                                          \
         const type *x = in->data, *least = (void *)&low, *most = (void *)&high; \
         const type below = *least, above = *most;                               \
-        _Pragma("GCC ivdep") /* the output may be the input */                  \
-            for (size_t i = 0; i < count; i++)                                  \
+        MXN_EACH_ALONE for (size_t i = 0; i < count; i++)                       \
         {                                                                       \
             const type no_less = x[i] < below ? below : x[i];                   \
             ((type *)job->outputs[0].data)[i] = x[i] > above ? above : no_less; \

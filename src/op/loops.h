@@ -21,6 +21,14 @@
     X(UINT64, uint64_t)
 #define MXN_NUMBER_TYPES(X) MXN_REAL_TYPES(X) MXN_INTEGER_TYPES(X)
 
+// Stands before a loop whose turns do not depend on one another, also where the output is the
+// input.
+#if defined(__clang__)
+#define MXN_EACH_ALONE _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define MXN_EACH_ALONE _Pragma("GCC ivdep")
+#endif
+
 // "Operator X does not take type int8".
 int mxn__type_refused(const mxn_job *job, int32_t dtype);
 // That, unless it is float32 or float64; 0 then. Kernels of these two are

@@ -64,8 +64,7 @@ typedef void (*row_function)(const void *from, void *to, size_t count);
     static void name##_##suffix(const void *from, void *to, size_t count) \
     {                                                                     \
         typedef type self;                                                \
-        _Pragma("GCC ivdep") /* `to` may be `from` */                     \
-            for (size_t i = 0; i < count; i++)                            \
+        MXN_EACH_ALONE for (size_t i = 0; i < count; i++)                 \
         {                                                                 \
             const self x = ((const self *)from)[i];                       \
             ((self *)to)[i] = (self)(expression);                         \

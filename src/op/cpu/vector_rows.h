@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "op/binary_loops.h"
+#include "op/loops.h"
 #include "tensor/dtype.h"
 
 // ---- functions ----------------------------------------------------------------------------------
@@ -102,18 +103,12 @@ static double log_add_exp(double a, double b)
     {                                                                                         \
         const type *lhs = left, *rhs = right;                                                 \
         result *out = to;                                                                     \
-        LOOP for (int64_t i = 0; i < count; i++)                                              \
+        MXN_EACH_ALONE for (int64_t i = 0; i < count; i++)                                    \
         {                                                                                     \
             const type a = lhs[i], b = rhs[i];                                                \
             out[i] = (result)(expression);                                                    \
         }                                                                                     \
     }
-#if defined(__clang__)
-#define LOOP _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define LOOP _Pragma("GCC ivdep")
-#endif
-
 #define FLOAT_ROWS(name, of_float, of_double) \
     ROW(name, float, float, float, of_float)  \
     ROW(name, double, double, double, of_double)

@@ -305,11 +305,13 @@ static void variables_that_are_misspelt_are_told_and_wrong_values_too(void **sta
 static void a_misspelt_name_is_told_also_where_nothing_starts(void **state)
 {
     (void)state;
-    char *const wrong[] = {"MXNET_PROFILER_AUTSTART=1", "MXPROF_STOR=file", "MXPROF_SOURCE=x", NULL};
+    char *const wrong[] = {"MXNET_PROFILER_AUTSTART=1", "MXPROF_STOR=file", "MXPROF_SOURCE=x",
+                           NULL};
     begin_anew();
     assert_int_equal(run_as(getuid(), wrong), 0);
     assert_false(exists("profile.json"));
-    assert_told("MXNET_PROFILER_AUTSTART is not known; did you mean MXNET_PROFILER_AUTOSTART?", true);
+    assert_told("MXNET_PROFILER_AUTSTART is not known; did you mean MXNET_PROFILER_AUTOSTART?",
+                true);
     assert_told("MXPROF_STOR is not known; did you mean MXPROF_STORE?", true);
     assert_told("MXPROF_SOURCE", false);  // like none of ours: somebody else's
 }
