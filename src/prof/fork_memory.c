@@ -23,8 +23,7 @@ typedef struct left_block {
 static _Alignas(ALIGNMENT) char first_pages[FIRST_BYTES];
 static region regions[REGIONS_MAX] = {{.pages = first_pages, .size = FIRST_BYTES}};
 static unsigned region_count = 1;  // each is twice as large as the one before; the last has room
-static left_block
-    *left;  // atomic: given back by the program's allocator's rules, but not yet to it
+static left_block *left;  // atomic: given back, and not yet handed out
 static bool is_used;
 
 void mxp__fork_memory_begin(void)

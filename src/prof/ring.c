@@ -410,7 +410,6 @@ void mxp__ring_set(bool on)
 void mxp__ring_empty(mxp_thread *thread)
 {
     mxp__thread_count_records(thread);
-    mxp_chunk_header *embedded = mxp__thread_first_chunk(thread), *last = thread->current;
     for (mxp_chunk_header *chunk = mxp__thread_oldest(thread), *next; chunk != NULL; chunk = next) {
         next = mxp__chunk_next(chunk);
         if (next != NULL) {
@@ -418,14 +417,11 @@ void mxp__ring_empty(mxp_thread *thread)
         } else {
             fold_last(thread, false);
         }
-        if (chunk != embedded && chunk != last) {
+        if (chunk != mxp__thread_first_chunk(thread)) {
             mxp__store_give_chunk(chunk);
         }
     }
-    mxp__thread_restart(thread, mxp_ticks());  // goes on from the last one's sequence
-    if (last != embedded) {
-        mxp__store_give_chunk(last);
-    }
+    mxp__thread_restart(thread, mxp_ticks());
     thread->counted = (mxp_position){0};
 }
 

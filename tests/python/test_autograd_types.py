@@ -87,15 +87,6 @@ def test_a_head_gradient_is_converted():
         y.backward(nd.ones((3, 2)))
 
 
-def test_parts_of_an_empty_array_have_empty_gradients():
-    x = np.ones((0, 4))
-    x.attach_grad()
-    with autograd.record():
-        parts = np.split(x, 2, axis=1)
-    autograd.backward(parts)
-    assert x.grad.shape == (0, 4)
-
-
 def test_a_change_inside_a_recording_is_told_in_both_wordings():
     x = np.ones(3)
     x.attach_grad()

@@ -77,18 +77,22 @@ def rest_of(program):
     return out, errors
 
 
-def interrupt_until(program, line):
-    """Sends Ctrl-C until the program says so: one that arrives before the wait begins may be lost in
-    Python's own code."""
+def interrupt_until_a_line(program, stream):
+    """Sends Ctrl-C until the program says something there, and returns it: an interrupt that arrives
+    before the wait begins may be lost in Python's own code."""
     said = []
-    reader = threading.Thread(target=lambda: said.append(program.stdout.readline()))
+    reader = threading.Thread(target=lambda: said.append(stream.readline()))
     reader.start()
     for _ in range(100):
         program.send_signal(signal.SIGINT)
         reader.join(0.6)
         if not reader.is_alive():
             break
-    assert said == [line]
+    return said
+
+
+def interrupt_until(program, line):
+    assert interrupt_until_a_line(program, program.stdout) == [line]
 
 
 def test_what_has_not_begun_is_dropped_when_an_interrupted_program_ends(tmp_path):
@@ -116,14 +120,7 @@ def test_an_interrupt_at_the_end_of_a_program_ends_it(tmp_path):
     """It has nothing to do but to wait for what it has asked for."""
     with running_python(["-c", OPERATORS + "began.wait(); say('ready')"], tmp_path) as program:
         assert sorted(program.stdout.readline() for _ in range(2)) == ["ready\n", "waiting\n"]
-        said = []
-        reader = threading.Thread(target=lambda: said.append(program.stderr.readline()))
-        reader.start()
-        for _ in range(100):
-            program.send_signal(signal.SIGINT)
-            reader.join(0.6)
-            if not reader.is_alive():
-                break
+        said = interrupt_until_a_line(program, program.stderr)
         pathlib.Path(tmp_path / "go").touch()
         errors = rest_of(program)[1]
     assert "KeyboardInterrupt" in said[0] + errors
