@@ -49,6 +49,8 @@ CASES = [
     ("text", "src/base/a.c", LICENCE + "// TO" + "DO: later\n", "to do something later"),
     ("text", "src/base/a.c", LICENCE + "int a;\r\n", "Windows line end"),
     ("text", "src/base/a.c", "int a;\n", "no line with"),
+    ("text", "profile.json", "{}\n", "belongs to the top"),
+    ("text", "README.md", "mxprof\n", None),
     ("text", "src/base/a.c", LICENCE + "// src/home/x, ../root/y, /usr/include/z\n", None),
 ]
 
