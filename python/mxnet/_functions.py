@@ -8,7 +8,7 @@ import inspect
 import keyword
 import sys
 import textwrap
-from typing import Any, Callable, Iterable, List, Tuple
+from typing import Any, Callable, Iterable, List, NamedTuple, Tuple
 
 from . import _registry
 from ._names import offered
@@ -19,19 +19,29 @@ def _valid(name: str) -> str:
     return name + "_" if keyword.iskeyword(name) else name
 
 
-def _document(info: _registry.OperatorInfo, kind: type) -> str:
+def _document(info: _registry.OperatorInfo, kind: type, names: "_Names") -> str:
     """The docstring, in NumPy's form."""
-    lines = [info.description or f"The operator {info.name}.", "", "Parameters", "----------"]
-    for item in (*info.inputs, *info.parameters):
-        lines.append(f"{_valid(item.name)} : {item.type_text.replace('NDArray-or-Symbol', 'array')}")
-        if item.description:
-            lines.append(textwrap.indent(textwrap.fill(item.description, 96), "    "))
-    lines += ["out : array or list of arrays, optional", "    Where the result is written.",
-              "name : str, optional", "    Ignored; for symbols.", "",
-              "Returns", "-------", f"{kind.__name__} or list of them", "",
-              "Raises", "------", "MXNetError",
-              "    If shapes, types or parameters do not fit, or there is no such parameter; what goes "
-              "wrong", "    while the operator runs is raised by the next call that waits for it."]
+    words, _, returned = info.description.partition("\n\nReturns: ")
+    lines = [words or f"The operator {info.name}.", "", "Parameters", "----------"]
+
+    def describe(head: str, text: str) -> None:
+        lines.append(head)
+        if text:
+            lines.append(textwrap.indent(textwrap.fill(text, 96), "    "))
+
+    for name, item in zip((*names.inputs, *names.parameters), (*info.inputs, *info.parameters)):
+        if not (info.takes_list and item.name == info.count_key):
+            describe(f"{name} : {item.type_text.replace('NDArray-or-Symbol', 'array')}", item.description)
+    describe("out : array or list of arrays, optional", "Where the result is written.")
+    describe("name : str, optional", "Has no effect: it is the name of a symbol.")
+    if names.absent:
+        describe(f"{', '.join(names.absent)} : optional",
+                 "Arguments that only NumPy's function has: there is no other choice than the default.")
+    lines += ["", "Returns", "-------"]
+    describe(kind.__name__ + ("" if returned.startswith("An array") else " or list of them"), returned)
+    lines += ["", "Raises", "------"]
+    describe("MXNetError", "If shapes, types or parameters do not fit, or there is no such parameter; what goes wrong "
+             "while the operator runs is raised by the next call that waits for it.")
     return "\n".join(lines)
 
 
@@ -73,23 +83,35 @@ def _names_of(function: Any) -> List[str]:
     return [item.name for item in shown if item.kind in (item.POSITIONAL_OR_KEYWORD, item.KEYWORD_ONLY)]
 
 
-def _source(name: str, info: _registry.OperatorInfo, like: Any = None) -> str:
-    """The function as text, its arguments in the order and with the names of `like`, a function of
-    NumPy. Names with a leading underscore are the surroundings'."""
+class _Names(NamedTuple):
+    """What the arguments of a function are called."""
+
+    theirs: List[str]  # by NumPy, in its order
+    inputs: List[str]
+    parameters: List[str]
+    absent: List[str]  # those that only NumPy's function has
+
+
+def _named(info: _registry.OperatorInfo, like: Any) -> _Names:
     theirs = [] if info.takes_list else _names_of(like)
     parameters = [_OTHER_NAMES[item.name] if _OTHER_NAMES.get(item.name) in theirs else _valid(item.name)
                   for item in info.parameters]
+    inputs = [theirs[at] if at < len(theirs) and theirs[at] not in parameters else _valid(item.name)
+              for at, item in enumerate(info.inputs)]
+    return _Names(theirs, inputs, parameters,
+                  [item for item in theirs if item not in (*parameters, *inputs, "out")])
+
+
+def _source(name: str, info: _registry.OperatorInfo, names: _Names) -> str:
+    """The function as text. Names with a leading underscore are the surroundings'."""
+    theirs, inputs, parameters, absent = names
     arguments = {item: f"{item}=_defaults[{at}]" for at, item in enumerate(parameters)}
     if info.takes_list:
-        inputs = ["*" + _valid(info.inputs[0].name)]
+        inputs = ["*" + inputs[0]]
         call_inputs = f"_listed('{name}', {inputs[0][1:]})"
-        if info.count_key in parameters:
-            del arguments[info.count_key]
+        arguments.pop(info.count_key, None)
     else:
-        inputs = [theirs[at] if at < len(theirs) and theirs[at] not in arguments else _valid(item.name)
-                  for at, item in enumerate(info.inputs)]
         call_inputs = "(" + "".join(item + ", " for item in inputs) + ")"
-    absent = [item for item in theirs if item not in (*arguments, *inputs, "out")]
     arguments = {**{item: item if at == 0 or info.takes_list else f"{item}=None" for at, item in enumerate(inputs)},
                  **arguments, "out": "out=None", "name": "name=None", **{item: f"{item}=_unset" for item in absent}}
     order = [*theirs, *[item for item in arguments if item not in theirs]]
@@ -106,13 +128,14 @@ def make(operator_name: str, name: str, kind: type, module: str, like: Any = Non
     """The function `name` of `module` that runs an operator and gives arrays of `kind`. `like`: a
     function of NumPy, whose order of arguments it has."""
     info = _registry.operator(operator_name)
+    names = _named(info, like)
     surroundings = {"_call": info.call, "_kind": kind, "_defaults": info.defaults,
                     "_listed": _listed, "_refuse": _registry.refuse, "_info": info,
                     "_like": like, "_unset": _UNSET, "_unsupported": _unsupported,
                     "__name__": module}
-    exec(compile(_source(name, info, like), f"<operator {operator_name}>", "exec"), surroundings)
+    exec(compile(_source(name, info, names), f"<operator {operator_name}>", "exec"), surroundings)
     function = surroundings[_valid(name)]
-    function.__doc__ = _document(info, kind)
+    function.__doc__ = _document(info, kind, names)
     function.__qualname__ = name
     shown = inspect.signature(function)
     function.__signature__ = shown.replace(parameters=list(shown.parameters.values())[:-1])

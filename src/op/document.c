@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What front ends are told about an operator, made once from its declaration. The texts of types
-// are an interface: programs generate code from them.
+// What front ends are told about an operator, made once from its declaration and the tables of
+// words. The texts of types are an interface: programs generate code from them.
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "op/field.h"
 #include "op/op_state.h"
+#include "op/texts.h"
 
 // Everything of one operator in one piece of memory: the lists, then the texts.
 typedef struct draft {
-    mxp_strbuf text;  // name, type, description, each with its terminator
+    mxp_strbuf text;  // name, type, description, each with its terminator; last the operator's
     uint32_t count;
     bool failed;
 } draft;
@@ -20,18 +22,38 @@ static void put(draft *to, const char *text)
     mxp__strbuf_append(&to->text, text, strlen(text) + 1);
 }
 
-static void put_input(draft *to, const char *word, size_t length)
+static void put_words(draft *to, const char *op, const char *argument)
 {
-    size_t name = strcspn(word, "[: ");
-    mxp__strbuf_append(&to->text, word, name);
+    const char *words = mxn__op_text(op, argument);
+    put(to, words == NULL ? "" : words);
+}
+
+// What a field means, and its limits unless nobody meets the upper one.
+static void put_meaning(draft *to, const mxn_op *op, const mxn_field *field)
+{
+    const char *words = mxn__op_text(op->name, field->name);
+    mxp__strbuf_printf(&to->text, "%s", words == NULL ? "" : words);
+    if (field->min != field->max && field->max < 1e9) {
+        mxp__strbuf_printf(&to->text, " From %.9g to %.9g.", field->min, field->max);
+    } else if (field->min != field->max) {
+        mxp__strbuf_printf(&to->text, " At least %.9g.", field->min);
+    }
     mxp__strbuf_putc(&to->text, '\0');
-    if (name < length && word[name] == ':') {
-        mxp__strbuf_append(&to->text, word + name + 1, length - name - 1);
+}
+
+static void put_input(draft *to, const mxn_op *op, const char *word, size_t length)
+{
+    char name[64];
+    size_t end = strcspn(word, "[: ");
+    snprintf(name, sizeof name, "%.*s", (int)end, word);
+    put(to, name);
+    if (end < length && word[end] == ':') {
+        mxp__strbuf_append(&to->text, word + end + 1, length - end - 1);
         mxp__strbuf_putc(&to->text, '\0');
     } else {
-        put(to, name < length ? "NDArray-or-Symbol[]" : "NDArray-or-Symbol");
+        put(to, end < length ? "NDArray-or-Symbol[]" : "NDArray-or-Symbol");
     }
-    put(to, "");
+    put_words(to, op->name, name);
     to->count++;
 }
 
@@ -52,7 +74,7 @@ static void put_all(draft *to, const mxn_op *op)
     while (at != NULL && *at != '\0') {
         size_t length = strcspn(at, " ");
         if (!is_field(op, at, length)) {
-            put_input(to, at, length);
+            put_input(to, op, at, length);
         }
         at += length + (at[length] == ' ');
     }
@@ -61,9 +83,20 @@ static void put_all(draft *to, const mxn_op *op)
         put(to, op->def->fields[i].name);
         mxn__field_type(&op->def->fields[i], &to->text);
         mxp__strbuf_putc(&to->text, '\0');
-        put(to, "");
+        put_meaning(to, op, &op->def->fields[i]);
         to->count++;
     }
+}
+
+// What the operator computes, and in a paragraph of its own what it gives.
+static void put_description(draft *to, const mxn_op *op)
+{
+    const char *words = op->def->description;
+    words = words != NULL ? words : mxn__op_text(op->name, "");
+    const char *returns = words == NULL ? NULL : mxn__op_text(op->name, "return");
+    mxp__strbuf_printf(&to->text, "%s%s%s", words == NULL ? "" : words,
+                       returns == NULL ? "" : "\n\nReturns: ", returns == NULL ? "" : returns);
+    mxp__strbuf_putc(&to->text, '\0');
 }
 
 static mxn_op_doc *finish(const mxn_op *op, const draft *from)
@@ -86,7 +119,7 @@ static mxn_op_doc *finish(const mxn_op *op, const draft *from)
         }
     }
     *doc = (mxn_op_doc){
-        .description = op->def->description == NULL ? "" : op->def->description,
+        .description = text,
         .count = from->count,
         .names = names,
         .types = names + from->count,
@@ -105,6 +138,7 @@ const mxn_op_doc *mxn_op_document(const mxn_op *op)
     }
     draft from = {0};
     put_all(&from, op);
+    put_description(&from, op);
     doc = from.text.failed ? NULL : finish(op, &from);
     size_t bytes = sizeof *doc + 3u * from.count * sizeof(char *) + from.text.length + 1;
     mxp__strbuf_fini(&from.text);

@@ -277,7 +277,7 @@ static const mxn_op_def table[] = {
     {
         .name = "FullyConnected",
         .aliases = "_npx_fully_connected _sparse_FullyConnected",
-        .description = "data weight' + bias.",
+        .description = "The product of the data and the weight transposed, plus the bias.",
         .inputs = "data weight bias",
         .fields = fc_fields,
         .params_bytes = sizeof(fc_params),

@@ -61,7 +61,7 @@ mxp_name mxn_op_record_name(const mxn_op *op);  // category "operator": for mxn_
 
 // As MXSymbolGetAtomicSymbolInfo returns it. Lives forever; null without memory.
 typedef struct mxn_op_doc {
-    const char *description;
+    const char *description;  // what it computes; in a second paragraph, "Returns: ", what it gives
     uint32_t count;
     const char *const *names, *const *types, *const *descriptions;
     const char *key_var_num_args;  // "" if the number of inputs is not a parameter

@@ -4,6 +4,7 @@ import inspect
 import os
 import pickle
 import pydoc
+import re
 import subprocess
 import sys
 
@@ -30,6 +31,50 @@ def test_help_is_complete():
     signature = inspect.signature(mx.nd.Convolution)
     assert list(signature.parameters)[:4] == ["data", "weight", "bias", "kernel"]
     assert list(signature.parameters)[-2:] == ["out", "name"]
+
+
+def operators_functions():
+    """The functions that are made from the registry, with the names under which programs find them."""
+    for module in (mx.nd, mx.np, mx.npx, mx.nd.linalg, mx.nd.contrib, mx.nd.image, mx.nd.sparse, mx.nd.random):
+        for name in dir(module):
+            function = getattr(module, name)
+            if "_info" in getattr(function, "__globals__", {}):
+                yield f"{module.__name__}.{name}", function
+
+
+def test_every_parameter_of_every_operator_is_described():
+    """By a sentence, that is more than its name."""
+    faults, count = [], 0
+    for name, function in operators_functions():
+        told = dict(re.findall(r"^(\w[\w, ]*) : [^\n]+\n    ((?:.|\n    )+)$", function.__doc__, re.MULTILINE))
+        told = {one: text for names, text in told.items() for one in names.split(", ")}
+        for parameter in inspect.signature(function).parameters:
+            text = told.get(parameter, "")
+            count += 1
+            if not re.match(r"[A-Z0-9].* .* .*\.$", text, re.DOTALL):
+                faults.append(f"{name}: {parameter}: {text!r}")
+    assert faults == [] and count > 1000
+
+
+def test_every_operator_says_what_it_computes_and_returns():
+    faults = []
+    for name, function in operators_functions():
+        first, returned = function.__doc__.split("\n")[0], function.__doc__.partition("Returns\n-------\n")[2]
+        if not re.match(r"[A-Z0-9].* .*\.$", first) or first.startswith("The operator "):
+            faults.append(f"{name}: {first}")
+        if not re.match(r"(NDArray|ndarray)( or list of them)?\n    [A-Z](.|\n    )* (.|\n    )*\.\n", returned):
+            faults.append(f"{name}: returns {returned[:60]!r}")
+    assert faults == []
+
+
+def test_help_says_types_defaults_and_limits():
+    text = mx.nd.Convolution.__doc__
+    assert "num_group : int (non-negative), optional, default=1\n    Into how many groups" in text
+    assert "From 1 to 100000." in text and "with no_bias" in text
+    assert "Returns\n-------\nNDArray\n    An array (batch, num_filter, " in text
+    text = mx.np.sum.__doc__
+    assert "\na : array\n" in text and "\nwhere : optional\n" in text
+    assert "NDArray or list of them" in mx.nd.topk.__doc__
 
 
 def test_arguments_by_place_and_by_name():

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What front ends are told about operators is what the original told them: operators.tsv has its
-// answers (name, aliases, key, arguments) for the operators there are here.
+// answers (name, aliases, key, arguments) for the operators there are here. What they mean is said
+// in words of our own.
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +11,7 @@
 
 #include "base/strbuf.h"
 #include "cmocka_all.h"
+#include "op/define.h"
 #include "op_run.h"
 
 static void describe(const mxn_op *op, mxp_strbuf *line)
@@ -69,6 +72,80 @@ static void documentation_is_the_original_s(void **state)
     assert_int_equal(compared, mxn_op_list(&ops));  // none without the original's answer
 }
 
+// Says what is wrong with a text that front ends show.
+static void check_sentence(const char *op, const char *argument, const char *text)
+{
+    size_t length = strlen(text);
+    bool begins =
+        length > 0 && (isupper((unsigned char)text[0]) || isdigit((unsigned char)text[0]));
+    bool has_words = strchr(text, ' ') != strrchr(text, ' ');
+    if (!begins || !has_words || text[length - 1] != '.') {
+        fail_msg("%s, %s: '%s' is no sentence", op, argument, text);
+    }
+}
+
+static void every_argument_is_described(void **state)
+{
+    (void)state;
+    const mxn_op *ops;
+    uint32_t count = mxn_op_list(&ops), described = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const mxn_op_doc *doc = mxn_op_document(&ops[i]);
+        assert_non_null(doc);
+        for (uint32_t k = 0; k < doc->count; k++, described++) {
+            check_sentence(ops[i].name, doc->names[k], doc->descriptions[k]);
+        }
+        if (strncmp(ops[i].name, "_backward", 9) != 0 && doc->count > 0) {
+            check_sentence(ops[i].name, "itself", doc->description);
+        }
+    }
+    assert_true(described > 500);
+}
+
+static void limits_of_numbers_are_in_their_descriptions(void **state)
+{
+    (void)state;
+    const mxn_op_doc *doc = mxn_op_document(mxn_op_find("Convolution"));
+    for (uint32_t k = 0; k < doc->count; k++) {
+        if (strcmp(doc->names[k], "num_group") == 0) {
+            assert_non_null(strstr(doc->descriptions[k], " From 1 to 100000."));
+        }
+        if (strcmp(doc->names[k], "kernel") == 0) {
+            assert_string_equal(doc->descriptions[k],
+                                "The size of the window, one number for each axis of space.");
+        }
+    }
+    doc = mxn_op_document(mxn_op_find("one_hot"));
+    assert_string_equal(doc->names[1], "depth");
+    assert_string_equal(doc->descriptions[1], "How long a row is. At least 0.");
+}
+
+// Front ends give types to what operators return by the first words.
+static void what_always_is_one_array_is_said_to_be(void **state)
+{
+    (void)state;
+    const char *several =
+        " BatchNorm Custom LayerNorm LeakyReLU SliceChannel _CustomFunction _split_v2 "
+        "multi_sgd_mom_update multi_sgd_update topk ";
+    const mxn_op *ops;
+    uint32_t count = mxn_op_list(&ops), found = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *returns = strstr(mxn_op_document(&ops[i])->description, "\n\nReturns: ");
+        char word[64];
+        snprintf(word, sizeof word, " %s ", ops[i].name);
+        bool varies = strstr(several, word) != NULL;
+        if (returns != NULL) {
+            assert_true(!varies || ops[i].def->outputs_of != NULL ||
+                        ops[i].def->visible_of != NULL);
+            found += varies;
+            if (varies == (strncmp(returns, "\n\nReturns: An array", 19) == 0)) {
+                fail_msg("%s gives %s: '%s'", ops[i].name, varies ? "several" : "one", returns);
+            }
+        }
+    }
+    assert_int_equal(found, 10);
+}
+
 static void names_are_sorted_and_no_two_alike(void **state)
 {
     (void)state;
@@ -103,6 +180,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(documentation_is_the_original_s),
+        cmocka_unit_test(every_argument_is_described),
+        cmocka_unit_test(limits_of_numbers_are_in_their_descriptions),
+        cmocka_unit_test(what_always_is_one_array_is_said_to_be),
         cmocka_unit_test(names_are_sorted_and_no_two_alike),
         cmocka_unit_test(alias_is_the_same_operator),
         cmocka_unit_test(handles_are_checked),
