@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What type checkers are told of arrays' base, which is C, and of operators between arrays and numbers."""
-from typing import Any, Tuple, TypeVar
+from typing import Any, Sequence, Tuple, TypeVar, Union
+
+import numpy as onp
 
 _Kind = TypeVar("_Kind", bound="Array")
 
@@ -43,3 +45,7 @@ class Array(Any):  # attributes that functions are made into, too
     def __ge__(self: _Kind, other: Any) -> _Kind: ...
     def __eq__(self: _Kind, other: Any) -> _Kind: ...
     def __ne__(self: _Kind, other: Any) -> _Kind: ...
+
+# What functions of operators take for an array, and for a shape or axes.
+ArrayLike = Union[Array, onp.ndarray[Any, Any], onp.number[Any], float, Sequence[Any]]
+Shape = Union[int, Sequence[int]]

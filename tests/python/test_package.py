@@ -171,6 +171,8 @@ def test_an_installed_wheel_works_alone(tmp_path):
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 0, done.stdout
     assert files_of(tmp_path / "tree/python") == before
+    stubs = sorted(path.relative_to(tmp_path / "tree/python") for path in (tmp_path / "tree/python").rglob("*.pyi"))
+    assert len(stubs) > 10 and all((tmp_path / "site" / path).is_file() for path in stubs)
     shutil.rmtree(tmp_path / "tree")
     for library in (str(BUILD), ""):
         done = run_python("import mxnet as mx; print(mx.runtime.core_name(), (mx.nd.ones((1,)) + 1)"

@@ -30,8 +30,24 @@ device: mx.Context = a.ctx
 profiler.set_config(filename="a.json", aggregate_stats=True)
 nd.Convolution(a, kernel=(3, 3), num_filter=2)
 np.median(b)
+features: nd.NDArray = nd.Convolution(a, kernel=3, stride=(1, 1), num_filter=2, layout="NCHW")
+mean: np.ndarray = np.mean(np.exp(b), axis=(0, 1), keepdims=True)
+mean = npx.softmax(mean, axis=-1)
+mean = np.add(mean, 1)
+nd.concat(a, a, dim=1).asnumpy()
+np.linalg.pinv(b)
+np.random.gamma(2.0, size=(3,))
+best: Any = nd.topk(a, k=2, ret_typ="both")
 
 # And what they must find.
 number: int = p.table()  # type: ignore[assignment]
 other: str = profiler.dumps(format="dict")  # type: ignore[assignment]
 nd.array([1], nothing=3)  # type: ignore[call-arg]
+nd.Convolution(a, kernel=(3, 3), num_filters=2)  # type: ignore[call-arg]
+nd.Convolution(a, kernel="3", num_filter=2)  # type: ignore[arg-type]
+nd.Activation(a, act_type="rellu")  # type: ignore[arg-type]
+nd.Convoluton(a)  # type: ignore[attr-defined]
+np.maen(b)  # type: ignore[attr-defined]
+np.sum(b, axes=0)  # type: ignore[call-arg]
+npx.sofmax(b)  # type: ignore[attr-defined]
+np.linalg.pinvs(b)  # type: ignore[attr-defined]

@@ -4,6 +4,7 @@
 Every operator of the library whose name does not begin with an underscore is a function here:
 `help(mx.nd.Convolution)`. Functions take arrays of mx.np as well and give NDArrays.
 """
+import typing
 from typing import Any
 
 from .. import _files
@@ -45,8 +46,15 @@ __all__ = [
 _lazy_get, __dir__ = lazy(__name__, ("",), NDArray)
 
 
-def __getattr__(name: str) -> Any:
+def _get(name: str) -> Any:
     if name == "op":  # the functions of operators alone, as MXNet has them
         import sys
         return sys.modules[__name__]
     return _lazy_get(name)
+
+
+if typing.TYPE_CHECKING:  # made by scripts/make-stubs
+    from ._functions import *  # noqa: F403
+    op: Any
+else:
+    __getattr__ = _get

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """mx.nd.random: random numbers as NDArrays. mx.random.seed seeds them."""
+import typing
 from typing import Any, Optional
 
 import numpy as onp
@@ -121,4 +122,9 @@ def shuffle(data: NDArray, out: Any = None) -> NDArray:
     return invoke(NDArray, "_shuffle", data, out=out)
 
 
-__getattr__, __dir__ = lazy(__name__, ("_random_", "random_"), NDArray)
+_get, __dir__ = lazy(__name__, ("_random_", "random_"), NDArray)
+
+if typing.TYPE_CHECKING:  # made by scripts/make-stubs
+    from ._random_functions import *  # noqa: F403
+else:
+    __getattr__ = _get

@@ -5,6 +5,7 @@ Operators of the library named _npi_NAME and _np_NAME are functions here, with g
 of NumPy that the library does not have are computed by NumPy itself: they wait for their arrays,
 write to `out=` and to what they change, and refuse to run while autograd records.
 """
+import typing
 from typing import Any, List
 
 import numpy as _onp
@@ -69,7 +70,7 @@ _OTHER_NAMES = {  # of functions with gradients
     "fabs": "abs", "permute_dims": "transpose", "pow": "power"}
 
 
-def __getattr__(name: str) -> Any:
+def _get(name: str) -> Any:
     name = _OTHER_NAMES.get(name, name)
     if name in globals():
         return globals()[name]
@@ -81,6 +82,12 @@ def __getattr__(name: str) -> Any:
             raise
         globals()[name] = function
         return function
+
+
+if typing.TYPE_CHECKING:  # made by scripts/make-stubs
+    from ._functions import *  # noqa: F403
+else:
+    __getattr__ = _get
 
 
 def __dir__() -> List[str]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """mx.np.linalg: NumPy computes everything but `norm`, as in mx.np; what is here has gradients."""
 import functools
+import typing
 from typing import Any, List, Optional
 
 import numpy as onp
@@ -135,12 +136,18 @@ def _of_triangle(name: str) -> Any:
 eigh, eigvalsh = _of_triangle("eigh"), _of_triangle("eigvalsh")
 
 
-def __getattr__(name: str) -> Any:
+def _get(name: str) -> Any:
     function = host_function(name, onp.linalg)
     if function is None:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     globals()[name] = function
     return function
+
+
+if typing.TYPE_CHECKING:  # made by scripts/make-stubs
+    from ._linalg_functions import *  # noqa: F403
+else:
+    __getattr__ = _get
 
 
 def __dir__() -> List[str]:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """mx.np.random: random numbers as arrays of mx.np. `size`: the shape, () for one number."""
+import typing
 from typing import Any, Callable, List, Optional
 
 import numpy as onp
@@ -149,11 +150,17 @@ def _by_numpy(name: str) -> Callable[..., ndarray]:
     return draw
 
 
-def __getattr__(name: str) -> Any:
+def _get(name: str) -> Any:
     if name not in _DRAWN_BY_NUMPY:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     globals()[name] = _by_numpy(name)
     return globals()[name]
+
+
+if typing.TYPE_CHECKING:  # made by scripts/make-stubs
+    from ._random_functions import *  # noqa: F403
+else:
+    __getattr__ = _get
 
 
 def __dir__() -> List[str]:

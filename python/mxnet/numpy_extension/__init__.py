@@ -3,6 +3,7 @@
 
 Operators of the library named _npx_NAME are functions here.
 """
+import typing
 from typing import Any
 
 from .. import _files
@@ -40,4 +41,8 @@ __all__ = [
     "is_np_array", "is_np_default_dtype", "is_np_shape", "load", "ndarray", "num_gpus", "random",
     "reset_np", "save", "savez", "seed", "set_np", "use_np", "use_np_array", "use_np_shape", "waitall"]
 
-__getattr__, __dir__ = lazy(__name__, ("_npx_",), ndarray)
+_get, __dir__ = lazy(__name__, ("_npx_",), ndarray)
+if typing.TYPE_CHECKING:  # made by scripts/make-stubs
+    from ._functions import *  # noqa: F403
+else:
+    __getattr__ = _get

@@ -30,5 +30,6 @@ class Adam(Optimizer):
         common = self._begin(index)
         count = self.update_count(index)
         common["lr"] *= math.sqrt(1 - self.beta2 ** count) / (1 - self.beta1 ** count)
-        nd.adam_update(weight, grad, *state, out=weight, beta1=self.beta1, beta2=self.beta2,
+        mean, variance = state
+        nd.adam_update(weight, grad, mean, variance, out=weight, beta1=self.beta1, beta2=self.beta2,
                        epsilon=self.epsilon, **common)

@@ -93,7 +93,7 @@ class Optimizer:
         parameter = self.param_dict.get(index)
         return self.wd * (parameter.wd_mult if parameter is not None else 1.0)
 
-    def _begin(self, index: int) -> Dict[str, float]:
+    def _begin(self, index: int) -> Dict[str, Any]:
         """Counts an update of parameter `index`; what every update operator takes."""
         self._update_count(index)
         common = {"lr": self._get_lr(index), "wd": self._get_wd(index),

@@ -37,7 +37,8 @@ class RMSProp(Optimizer):
         if self.clip_weights is not None:
             common["clip_weights"] = self.clip_weights
         if self.centered:
-            nd.rmspropalex_update(weight, grad, *state, out=weight, rho=self.rho,
+            squares, mean, step = state
+            nd.rmspropalex_update(weight, grad, squares, mean, step, out=weight, rho=self.rho,
                                   momentum=self.momentum, **common)
         else:
-            nd.rmsprop_update(weight, grad, *state, out=weight, rho=self.rho, **common)
+            nd.rmsprop_update(weight, grad, state[0], out=weight, rho=self.rho, **common)
