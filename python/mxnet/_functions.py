@@ -80,7 +80,7 @@ def _names_of(function: Any) -> List[str]:
         shown = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return []
-    return [item.name for item in shown if item.kind in (item.POSITIONAL_OR_KEYWORD, item.KEYWORD_ONLY)]
+    return [item.name for item in shown if item.kind not in (item.VAR_POSITIONAL, item.VAR_KEYWORD)]
 
 
 class _Names(NamedTuple):

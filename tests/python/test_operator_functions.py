@@ -12,6 +12,7 @@ import numpy as onp
 import pytest
 
 import mxnet as mx
+from mxnet import _functions
 
 
 def test_every_operator_can_be_looked_up():
@@ -75,6 +76,19 @@ def test_help_says_types_defaults_and_limits():
     text = mx.np.sum.__doc__
     assert "\na : array\n" in text and "\nwhere : optional\n" in text
     assert "NDArray or list of them" in mx.nd.topk.__doc__
+
+
+def test_arrays_come_first_also_where_numpy_takes_them_by_place_alone():
+    """As its functions of elements say of themselves from NumPy 2.4 on."""
+    def numpys(x, /, out=None, *, where=True, casting="same_kind"):
+        return x, out, where, casting
+
+    function = _functions.make("_npi_exp", "exp", mx.np.ndarray, "mxnet.numpy", numpys)
+    assert list(inspect.signature(function).parameters) == ["x", "out", "where", "casting", "name"]
+    a, b = mx.np.zeros((2,)), mx.np.zeros((2,))
+    assert function(a).tolist() == [1, 1] and function(a, b) is b and b.tolist() == [1, 1]
+    with pytest.raises(NotImplementedError, match="casting"):
+        function(a, casting="no")
 
 
 def test_arguments_by_place_and_by_name():
