@@ -157,6 +157,67 @@ def test_parameters_made_by_hand_have_their_prefix():
     assert other.get("weight") is weight
 
 
+class Scaled(gluon.Block):
+    """As 1.x has it: the parameter is made by `params.get`, under another name than the attribute's."""
+
+    def __init__(self, params=None, **settings):
+        super().__init__(**settings)
+        made = params if params is not None else self.params
+        self.scale = made.get("ones_weight", shape=(2,), init="ones")
+
+    def forward(self, x):
+        return x * self.scale.data()
+
+
+def test_a_parameter_that_a_block_makes_has_its_prefix_at_once():
+    block = Scaled(prefix="scaled_")
+    assert block.params.prefix == "scaled_" and block.scale.name == "scaled_ones_weight"
+    assert block.params.get("ones_weight") is block.scale
+    assert block.params.get("ones_weight", shape=(2,)) is block.scale
+    assert list(block.collect_params()) == ["scale"] == list(block.params)
+    assert block.params.get("nothing") is None
+    inside = nn.Sequential(prefix="")
+    assert inside.params.get("ones_weight", shape=(2,)).name == "ones_weight"
+
+
+def test_names_of_blocks_inside_do_not_depend_on_how_their_parameters_are_made():
+    class Two(Scaled):
+        def __init__(self):
+            super().__init__()
+            self.shift = self.params.get("shift", shape=(2,))
+            assert self.params.get("shift") is self.shift
+
+    net = nn.Sequential(prefix="net_")
+    net.add(Two(), Two())
+    assert [parameter.name for parameter in net.collect_params().values()] == [
+        "net_two0_ones_weight", "net_two0_shift", "net_two1_ones_weight", "net_two1_shift"]
+
+
+def test_a_parameter_that_is_no_attribute_is_the_blocks_all_the_same():
+    net = nn.Sequential(prefix="net_")
+    made = net.params.get("ones_weight", shape=(2,), init="ones")
+    assert made.name == "net_ones_weight" and list(net.collect_params().values()) == [made]
+    assert net.params.get("ones_weight", shape=(2,)) is made
+    net.initialize()
+    assert made.data().asnumpy().tolist() == [1, 1]
+    table = net.params.get_constant("table", [3.0])
+    assert net.params.get_constant("table") is table and table in net.collect_params().values()
+
+
+def test_a_parameter_of_a_dict_with_a_prefix_keeps_its_name_in_a_block():
+    params = gluon.ParameterDict("shared_")
+    net = nn.Sequential(prefix="net_")
+    net.add(Scaled(params), Scaled(params))
+    assert {parameter.name for parameter in net.collect_params().values()} == {"shared_ones_weight"}
+    net.initialize()
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 1.0})
+    with mx.autograd.record():
+        loss = net(mx.nd.array([1.0, 2.0])).sum()
+    loss.backward()
+    trainer.step(1)
+    assert net[0].scale.data().asnumpy().tolist() == [1 - 2 * 1, 1 - 2 * 2]
+
+
 class Net(nn.HybridBlock):
     def __init__(self, **settings):
         super().__init__(**settings)

@@ -19,10 +19,37 @@ from ..base import MXNetError
 from ..symbol import Symbol
 from . import summary
 from .hooks import HookHandle
-from .parameter import DeferredInitializationError, Parameter, ParameterDict
+from .parameter import Constant, DeferredInitializationError, Parameter, ParameterDict
 
 _roots: Dict[str, int] = {}  # how many blocks without a parent were named after a class
 _roots_lock = threading.Lock()
+
+
+class _OwnParameters(ParameterDict):
+    """A block's, which has those that are made with it at once, under its prefix."""
+
+    def __init__(self, block: "Block") -> None:
+        super().__init__(block._own())
+        self._block = block
+
+    @property
+    def prefix(self) -> str:
+        return self._block.prefix
+
+    def get(self, name: str, default: Any = None, **settings: Any) -> Any:
+        """As of a dict. 1.x: with settings, the block's parameter of this name, a new one if there is none:
+        `self.weight = self.params.get("weight", shape=(3, 4))`."""
+        found = super().get(name, self._block._named(name))
+        return found if found is not None else self._kept(name, Parameter(name, **settings)) if settings else default
+
+    def get_constant(self, name: str, value: Any = None) -> Parameter:
+        """1.x: the block's constant of this name, a new one if there is none."""
+        found = super().get(name, self._block._named(name))
+        return found if found is not None else self._kept(name, Constant(value, name))
+
+    def _kept(self, name: str, parameter: Parameter) -> Parameter:
+        self[name] = self._block._make(name, parameter)
+        return self[name]
 
 
 class Block:
@@ -34,7 +61,8 @@ class Block:
 
     def __init__(self, prefix: Optional[str] = None, params: Any = None) -> None:
         self._children: "OrderedDict[str, Block]" = OrderedDict()
-        self._reg_params: Dict[str, Parameter] = {}
+        self._reg_params: Dict[str, Parameter] = {}  # its attributes
+        self._made_params: Dict[str, Parameter] = {}  # by `params.get`, and no attributes yet
         self._parent: Optional["weakref.ref[Block]"] = None
         self._label = prefix.rstrip("_") if prefix else ""
         self._given_prefix = prefix
@@ -104,6 +132,8 @@ class Block:
         if isinstance(value, Block):
             self.register_child(value, name)
         elif isinstance(value, Parameter):
+            for made in [made for made, parameter in self._made_params.items() if parameter is value]:
+                del self._made_params[made]
             value = self._shared.pop(name, value)
             self._reg_params[name] = value
             value.attach_to(self, name)
@@ -139,11 +169,25 @@ class Block:
     # ---- parameters ------------------------------------------------------------------------------
     @property
     def params(self) -> ParameterDict:
-        """Its own parameters, without its members'."""
-        return ParameterDict(self._reg_params)
+        """Its own parameters, without its members'. 1.x makes them with it, by `get`."""
+        return _OwnParameters(self)
+
+    def _own(self) -> Dict[str, Parameter]:
+        return {**self._made_params, **self._reg_params}
+
+    def _named(self, name: str) -> Optional[Parameter]:
+        """Its parameter of this name, whatever the attribute is called."""
+        return next((parameter for parameter in self._own().values() if parameter.is_called(name, self)), None)
+
+    def _make(self, name: str, parameter: Parameter) -> Parameter:
+        """1.x: has a new parameter, or the shared one of this name, also if it is no attribute."""
+        parameter = self._shared.pop(name, parameter)
+        parameter.attach_to(self, name)
+        self._made_params[name] = parameter
+        return parameter
 
     def _structure(self, path: str = "") -> Dict[str, Parameter]:
-        found = {path + name: parameter for name, parameter in self._reg_params.items()}
+        found = {path + name: parameter for name, parameter in self._own().items()}
         for name, member in self._children.items():
             found.update(member._structure(f"{path}{name}."))
         return found
@@ -214,7 +258,7 @@ class Block:
         """Parameters and members to another type."""
         for member in self._children.values():
             member.cast(dtype)
-        for parameter in self._reg_params.values():
+        for parameter in self._own().values():
             parameter.cast(dtype)
 
     def hybridize(self, active: bool = True, **options: Any) -> None:

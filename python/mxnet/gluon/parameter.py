@@ -69,6 +69,7 @@ class Parameter:
                 raise ValueError(f"parameter {name}: {option} {value!r}: only 'default' is supported")
         self._short_name = name or "weight"
         self._is_named = name is not None
+        self._is_whole = False  # its name is without a block's prefix
         self._owner: Optional["weakref.ref[Any]"] = None  # the block, for the full name
         self._shape = (shape,) if isinstance(shape, int) else None if shape is None else tuple(shape)
         self.dtype = dtype
@@ -89,7 +90,7 @@ class Parameter:
     @property
     def name(self) -> str:
         """The prefix of its block and its own name: dense0_weight."""
-        owner = self._owner() if self._owner is not None else None
+        owner = self._owner() if self._owner is not None and not self._is_whole else None
         return (owner.prefix if owner is not None else "") + self._short_name
 
     @property
@@ -104,6 +105,10 @@ class Parameter:
             self._owner = weakref.ref(block)
             if not self._is_named:
                 self._short_name = name
+
+    def is_called(self, name: str, block: Any) -> bool:
+        """Whether it is the block's and has this name behind its prefix."""
+        return self._owner is not None and self._owner() is block and self._short_name == name
 
     @property
     def has_values(self) -> bool:
@@ -329,8 +334,8 @@ class ParameterDict(Dict[str, Parameter]):
         raise KeyError(f"no parameter {name}; there are {', '.join(self) or 'none'}")
 
     def get(self, name: str, default: Any = None, **settings: Any) -> Any:
-        """As of a dict. 1.x: with settings, a new parameter of this name, as blocks make theirs:
-        `self.weight = self.params.get("weight", shape=(3, 4))`."""
+        """As of a dict. 1.x: of one with a prefix, the parameter of this name with it before, a new one if there
+        is none."""
         if self._prefix is not None:
             return self._get_named(self._prefix + name, settings)
         if settings and name not in self:
@@ -340,6 +345,7 @@ class ParameterDict(Dict[str, Parameter]):
     def _get_named(self, name: str, settings: Dict[str, Any]) -> Parameter:
         if name not in self:
             self[name] = self._shared[name] if name in self._shared else Parameter(name, **settings)
+            self[name]._is_whole = True  # also as an attribute of a block
         elif settings.get("shape") is not None:
             shape = settings["shape"]
             self[name].shape = (shape,) if isinstance(shape, int) else shape
