@@ -30,9 +30,9 @@ LONG_CLAIMS = {"R6": 40.0}  # 100 million spans a side
 
 
 def programs_of(folder):
-    """The built programs that measure claims: one per bench/*.c."""
+    """The built programs that measure claims: one per bench/profiler/*.c."""
     programs = []
-    for source in sorted(BENCH.glob("*.c")):
+    for source in sorted(BENCH.glob("profiler/*.c")):
         program = folder / source.stem
         if not program.exists():
             sys.exit(f"{program} is not built: make bench builds all")

@@ -7,7 +7,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 add_library(mxp_flags INTERFACE)
-# The test points of the record path (src/prof/test_point.h) are in every build with asserts.
+# The test points of the record path (src/profiler/recorder/test_point.h) are in every build with asserts.
 target_compile_definitions(mxp_flags INTERFACE _GNU_SOURCE $<$<CONFIG:Debug>:MXP_TEST_POINTS>)
 target_compile_options(mxp_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla)

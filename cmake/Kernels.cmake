@@ -19,10 +19,11 @@ elseif(MXNET_DNNL)
   message(STATUS "oneDNN not found: libmxnet is built without its kernels")
 endif()
 
-# mxp_kernels(TARGET): the objects of src/op. Vectors longer than registers are only passed between
-# functions of one file, so how that is done need not be warned of (psabi).
+# mxp_kernels(TARGET): flags of the loops in src/runtime/op that the compiler makes vectors of.
+# Vectors longer than registers are only passed between functions of one file, so how that is done
+# need not be warned of (psabi).
 function(mxp_kernels target)
-  set(folder ${PROJECT_SOURCE_DIR}/src/op/cpu)
+  set(op ${PROJECT_SOURCE_DIR}/src/runtime/op)
   set(flags -O3 -ffp-contract=fast -Wno-psabi)
   set(flags_32)
   set(flags_64)
@@ -30,18 +31,15 @@ function(mxp_kernels target)
     set(flags_32 -mavx2 -mfma)
     set(flags_64 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512)
   endif()
-  # Loops along memory, one of each function and type: plain C that the compiler makes vectors of.
-  set_source_files_properties(
-    ${PROJECT_SOURCE_DIR}/src/op/clip.c ${PROJECT_SOURCE_DIR}/src/op/multiply.c
-    ${PROJECT_SOURCE_DIR}/src/op/unary_loops.c PROPERTIES COMPILE_OPTIONS "-O3")
-  set_source_files_properties(${folder}/vector_16.c PROPERTIES COMPILE_OPTIONS "${flags}")
-  set_source_files_properties(${folder}/vector_32.c PROPERTIES
+  set_source_files_properties(${op}/backend/cpu/simd_16.c PROPERTIES COMPILE_OPTIONS "${flags}")
+  set_source_files_properties(${op}/backend/cpu/simd_32.c PROPERTIES
     COMPILE_OPTIONS "${flags};${flags_32}")
-  set_source_files_properties(${folder}/vector_64.c PROPERTIES
+  set_source_files_properties(${op}/backend/cpu/simd_64.c PROPERTIES
     COMPILE_OPTIONS "${flags};${flags_64}")
-  # Plain loops that the compiler makes vectors of.
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/op/exp_sum.c
-    ${PROJECT_SOURCE_DIR}/src/op/reduce_loops.c PROPERTIES COMPILE_OPTIONS -O3)
+  # Plain C, of each function and type a loop along memory.
+  set_source_files_properties(
+    ${op}/elementwise/clip.c ${op}/linalg/multiply.c ${op}/loops/reduce_loops.c
+    ${op}/loops/unary_loops.c ${op}/nn/exp_sum.c PROPERTIES COMPILE_OPTIONS -O3)
   if(with_dnnl)
     target_compile_definitions(${target} PRIVATE MXN_WITH_DNNL)
     target_include_directories(${target} SYSTEM PRIVATE ${DNNL_INCLUDE_DIR})

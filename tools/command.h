@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 #include "base/os/new_file.h"
-#include "export/sink.h"
-#include "trace/native.h"
+#include "profiler/export/sink.h"
+#include "profiler/trace/file/native.h"
 
 #define MXP_COMMANDS(X) \
     X(info)             \

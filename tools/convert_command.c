@@ -11,9 +11,9 @@
 #include "compression/gzip.h"
 #include "compression/packed_file.h"
 #include "coverage.h"
-#include "export/export.h"
-#include "trace/merge.h"
-#include "trace/salvage.h"
+#include "profiler/export/export.h"
+#include "profiler/trace/merge.h"
+#include "profiler/trace/recovered_source.h"
 
 static const char help[] =
     "mxprof convert writes a profile in another format.\n"

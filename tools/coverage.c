@@ -10,7 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "base/timebase.h"
+#include "profiler/clock/timebase.h"
 
 static uint64_t number_of(const mxp_source *source, const char *key)
 {

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
+#include "profiler/clock/clock.h"
 #include "base/text.h"
 #include "coverage.h"
 #include "overview.h"
-#include "trace/merge.h"
+#include "profiler/trace/merge.h"
 
 static const char help[] =
     "mxprof info tells what a native trace holds, and whether anything is missing from it.\n"

@@ -13,9 +13,9 @@
 #include "base/os/lost_pages.h"
 #include "command.h"
 #include "compression/packed_file.h"
-#include "trace/merge.h"
-#include "trace/salvage.h"
-#include "trace/same_records.h"
+#include "profiler/trace/merge.h"
+#include "profiler/trace/recovered_source.h"
+#include "profiler/trace/same_records.h"
 
 // ---- one file ----------------------------------------------------------------------------------
 // What cannot be a native file is better said before the reader looks at its bytes.

@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "base/os/lost_pages.h"
 #include "command.h"
-#include "trace/file_bytes.h"
+#include "profiler/trace/file/file_bytes.h"
 
 static const mxp_command *const commands[] = {
 #define MXP_COMMAND_ENTRY(name) &mxp__command_##name,

@@ -6,8 +6,8 @@
 #include "base/os/same_file.h"
 #include "base/fail.h"
 #include "command.h"
-#include "export/export.h"
-#include "trace/salvage.h"
+#include "profiler/export/export.h"
+#include "profiler/trace/recovered_source.h"
 
 static const char help[] =
     "mxprof merge joins the profiles of several processes, whose times then agree.\n"

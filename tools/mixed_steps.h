@@ -4,7 +4,7 @@
 #ifndef MXP_TOOLS_MIXED_STEPS_H
 #define MXP_TOOLS_MIXED_STEPS_H
 
-#include "export/aggregate.h"
+#include "profiler/export/table/aggregate.h"
 
 // Nothing where there are none: a line, a member of JSON, lines of CSV.
 void mxp__mixed_steps_line(const mxp_aggregate *aggregate, size_t processes, mxp_strbuf *out);

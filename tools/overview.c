@@ -5,10 +5,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "profiler/clock/clock.h"
 #include "base/text.h"
 #include "coverage.h"
-#include "trace/merge.h"
+#include "profiler/trace/merge.h"
 
 static double seconds(const mxp_summary *summary)
 {

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "base/text.h"
-#include "export/print_text.h"
+#include "profiler/export/table/print_text.h"
 
 static double percentile_ms(const mxp_row *row, int i)
 {

@@ -3,7 +3,7 @@
 #ifndef MXP_TOOLS_PERCENTILES_H
 #define MXP_TOOLS_PERCENTILES_H
 
-#include "export/aggregate.h"
+#include "profiler/export/table/aggregate.h"
 
 // A table of its own, for rows in print order; counters have none.
 void mxp__percentiles_table(const mxp_row *rows, size_t count, mxp_strbuf *out);

@@ -7,8 +7,8 @@
 
 #include "base/fail.h"
 #include "overview.h"
-#include "trace/merge.h"
-#include "trace/salvage.h"
+#include "profiler/trace/merge.h"
+#include "profiler/trace/recovered_source.h"
 
 static const char help[] =
     "mxprof recover makes a finished file of one that a process left behind when it died, or that\n"

@@ -8,13 +8,13 @@
 
 #include "base/fail.h"
 #include "base/text.h"
-#include "export/export.h"
+#include "profiler/export/export.h"
 #include "mixed_steps.h"
 #include "coverage.h"
 #include "percentiles.h"
 #include "overview.h"
-#include "trace/merge.h"
-#include "trace/window.h"
+#include "profiler/trace/merge.h"
+#include "profiler/trace/window.h"
 
 static const char help[] =
     "mxprof report prints where the time of a profile went: one row for each name, with its count\n"

@@ -18,7 +18,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "command.h"
-#include "trace/section_check.h"
+#include "profiler/trace/file/section_check.h"
 
 static const char help[] =
     "mxprof snapshot makes a running process write its last seconds into a file.\n"

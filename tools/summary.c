@@ -10,8 +10,8 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "trace/event.h"
-#include "trace/merge.h"
+#include "profiler/trace/event.h"
+#include "profiler/trace/merge.h"
 
 // What a pass keeps beside the summary. `frame_of` tells for each name id whether it is a frame
 // row's: asking the names for each span would take longer than all the rest.

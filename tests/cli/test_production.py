@@ -79,7 +79,7 @@ def test_the_commands_do_what_the_page_says(work):
 def test_the_unit_has_variables_that_exist():
     unit, = blocks("ini")
     names = re.findall(r"\b(MXPROF_\w+)=", unit)
-    keys = (SOURCE / "src/session/config_keys.def").read_text()
+    keys = (SOURCE / "src/profiler/session/config/config_keys.def").read_text()
     known = set(re.findall(r'"(MXPROF_\w+)"', keys)) | {"MXPROF_AUTOSTART"}
     assert len(names) > 6 and set(names) <= known
     assert not re.search(r"(?<!%)%(?!%)", unit)  # systemd's own

@@ -14,12 +14,12 @@ import planted  # noqa: E402  (the path above is where it lies)
 
 FAULTS = {  # what must be named by what differs; file, text, other text
     "int8 beside uint8 is uint8": (
-        "operator", "src/op/type_of_two.c", "[U1] = {F4, F8, F2, U1, I4, I2,", "[U1] = {F4, F8, F2, U1, I4, U1,"),
+        "operator", "src/runtime/op/loops/type_promotion.c", "[U1] = {F4, F8, F2, U1, I4, I2,", "[U1] = {F4, F8, F2, U1, I4, U1,"),
     "a view takes a row of more than three elements for a longer one": (
         "view", "python/mxnet/_indexing.py", "        begin, size = begin + place * size, size * length\n",
         "        begin, size = begin + place * size, size * length + (length > 3)\n"),
     "a reduction leaves out what is beyond its last eight elements": (
-        "sum", "src/op/reduce_loops.c",
+        "sum", "src/runtime/op/loops/reduce_loops.c",
         "for (int64_t i = 0; i < count; i++) {                                            \\\n"
         "                const type b = from[i]; ",
         "for (int64_t i = 0; i < (count > 8 ? count & ~7 : count); i++) {                 \\\n"

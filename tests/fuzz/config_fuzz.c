@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/config.h"
+#include "profiler/session/config/config.h"
 
 enum { PAIRS_MAX = 64 };
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/export.h"
+#include "profiler/export/export.h"
 #include "seal_file.h"
-#include "trace/native.h"
+#include "profiler/trace/file/native.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

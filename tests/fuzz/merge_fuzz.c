@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/aggregate.h"
-#include "export/export.h"
+#include "profiler/export/table/aggregate.h"
+#include "profiler/export/export.h"
 #include "seal_file.h"
-#include "trace/merge.h"
-#include "trace/native.h"
-#include "trace/reader.h"
+#include "profiler/trace/merge.h"
+#include "profiler/trace/file/native.h"
+#include "profiler/trace/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

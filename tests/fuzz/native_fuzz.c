@@ -8,8 +8,8 @@
 
 #include "describe_source.h"
 #include "seal_file.h"
-#include "trace/native.h"
-#include "trace/reader.h"
+#include "profiler/trace/file/native.h"
+#include "profiler/trace/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

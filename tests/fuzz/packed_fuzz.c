@@ -9,8 +9,8 @@
 #include "compression/packed_file.h"
 #include "compression/record_code.h"
 #include "seal_file.h"
-#include "trace/reader.h"
-#include "trace/section.h"
+#include "profiler/trace/reader.h"
+#include "profiler/trace/file/section.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,9 +10,9 @@
 
 #include "describe_source.h"
 #include "seal_file.h"
-#include "trace/merge.h"
-#include "trace/native.h"
-#include "trace/salvage.h"
+#include "profiler/trace/merge.h"
+#include "profiler/trace/file/native.h"
+#include "profiler/trace/recovered_source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tensor/tensor.h"
+#include "runtime/tensor/tensor.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

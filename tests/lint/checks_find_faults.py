@@ -22,20 +22,30 @@ def long_function(lines):
 
 # check, path, content, expected part of the message (None: no fault)
 CASES = [
-    ("deps", "src/base/a.c", '#include "trace/reader.h"\n', "base may not include"),
-    ("deps", "src/prof/a.c", '#include "trace/reader.h"\n', "prof may not include"),
-    ("deps", "src/prof/a.c", '#include "trace/source.h"\n', None),
-    ("deps", "src/export/a.c", '#include "trace/reader.h"\n', None),
-    ("deps", "src/capi/a.c", "#include <trace/reader.h>\n", "capi may not include"),
-    ("deps", "src/export/a.c", '#include "../prof/recorder.h"\n', "export may not include"),
-    ("deps", "tools/a.c", '#include "prof/recorder.h"\n', "tools may not include"),
+    ("deps", "src/base/a.c", '#include "profiler/trace/reader.h"\n', "base may not include"),
+    ("deps", "src/profiler/recorder/record/a.c", '#include "profiler/trace/reader.h"\n',
+     "recorder/record may not include"),
+    ("deps", "src/profiler/recorder/record/a.c", '#include "profiler/recorder/drain/consume.h"\n',
+     "recorder/record may not include"),
+    ("deps", "src/profiler/recorder/drain/a.c", '#include "profiler/recorder/recorder.h"\n', None),
+    ("deps", "src/profiler/export/a.c", '#include "profiler/trace/reader.h"\n', None),
+    ("deps", "src/profiler/session/a.c", '#include "profiler/recorder/recorder.h"\n', None),
+    ("deps", "src/profiler/session/a.c", '#include "profiler/recorder/drain/consume.h"\n',
+     "is no front header"),
+    ("deps", "src/runtime/capi/a.c", "#include <profiler/trace/reader.h>\n", "capi may not include"),
+    ("deps", "src/profiler/export/a.c", '#include "../recorder/recorder.h"\n',
+     "export may not include"),
+    ("deps", "examples/a.c", '#include "base/os/os.h"\n', "examples may not include"),
     ("deps", "bench/a.c", '#include "base/os/os.h"\n', "bench may not include"),
-    ("deps", "tests/unit/a.c", '#include "prof/recorder.h"\n', None),
-    ("deps", "src/session/a.c", '#include "no_such.h"\n', "is no file of ours"),
-    ("deps", "src/shiny/a.c", "\n", "is not in the table"),
-    ("deps", "src/trace/a.c", "#ifdef __linux__\n#endif\n", "platform conditional"),
-    ("deps", "src/trace/a.c", "#elif defined(__x86_64__)\n", "platform conditional"),
+    ("deps", "tools/a.c", '#include "base/os/os.h"\n', None),
+    ("deps", "tools/a.c", '#include "profiler/recorder/recorder.h"\n', "tools may not include"),
+    ("deps", "tests/unit/a.c", '#include "profiler/recorder/recorder.h"\n', None),
+    ("deps", "src/profiler/session/a.c", '#include "no_such.h"\n', "is no file of ours"),
+    ("deps", "src/profiler/shiny/a.c", "\n", "is not in the table"),
+    ("deps", "src/profiler/trace/a.c", "#ifdef __linux__\n#endif\n", "platform conditional"),
+    ("deps", "src/profiler/trace/a.c", "#elif defined(__x86_64__)\n", "platform conditional"),
     ("deps", "src/base/os/a.c", "#ifdef __linux__\n#endif\n", None),
+    ("deps", "tests/unit/profiler/shiny/a.c", "\n", "there is no src/profiler/shiny"),
     ("sizes", "src/base/a.c", "\n" * 801, "801 lines, limit 800"),
     ("sizes", "src/base/a.c", "\n" * 800, None),
     ("sizes", "include/mxprof/a.h", "\n" * 301, "301 lines, limit 300"),
@@ -58,7 +68,8 @@ CASES = [
 def run_case(check, path, content):
     with tempfile.TemporaryDirectory() as folder:
         tree = pathlib.Path(folder)
-        for header in ("trace/reader.h", "trace/source.h", "prof/recorder.h", "base/os/os.h"):
+        for header in ("profiler/trace/reader.h", "profiler/recorder/recorder.h",
+                       "profiler/recorder/drain/consume.h", "base/os/os.h"):
             (tree / "src" / header).parent.mkdir(parents=True, exist_ok=True)
             (tree / "src" / header).write_text(LICENCE)
         (tree / path).parent.mkdir(parents=True, exist_ok=True)

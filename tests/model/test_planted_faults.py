@@ -10,7 +10,7 @@ import test_session_model
 
 FAULTS = {
     "what is pending at a rename is dropped": (
-        "src/session/configure.c",
+        "src/profiler/session/configure.c",
         "        mxp__dump_write_in_turn(session);\n",
         """        mxp_source *dropped = NULL;
         if (mxp__live_open(MXP__CONSUMER_FILE, &dropped) == MXP_OK) {
@@ -19,10 +19,10 @@ FAULTS = {
         }
 """),
     "a counter keeps the value before the last one": (
-        "src/export/aggregate_counters.c", "    row->last = value;\n",
+        "src/profiler/export/table/aggregate_counters.c", "    row->last = value;\n",
         "    row->last = row->count % 2 == 0 ? row->last : value;\n"),
     "a ring forgets what made room": (
-        "src/prof/ring.c", "    ring.overwritten += records;\n", "    ring.overwritten += records / 2;\n"),
+        "src/profiler/recorder/memory/ring.c", "    ring.overwritten += records;\n", "    ring.overwritten += records / 2;\n"),
 }
 
 pytestmark = pytest.mark.skipif(os.environ.get("MXPROF_TEST_LONG") != "1", reason="MXPROF_TEST_LONG=1")

@@ -8,13 +8,13 @@
 
 #include "cmocka_all.h"
 #include "engine_work.h"
-#include "export/export.h"
+#include "profiler/export/export.h"
 #include "live_events.h"
-#include "prof/recorder.h"
+#include "profiler/recorder/recorder.h"
 #include "random_program.h"
 #include "rows.h"
-#include "storage/storage.h"
-#include "tensor/tensor.h"
+#include "runtime/storage/storage.h"
+#include "runtime/tensor/tensor.h"
 
 enum { STEPS = 10000, THREADS = 3, DEVICE = 0, OWNERS = 64, OLDER_BYTES = 4000 };
 

@@ -8,7 +8,7 @@
 #include "cmocka_all.h"
 #include "engine_work.h"
 #include "live_events.h"
-#include "prof/recorder.h"
+#include "profiler/recorder/recorder.h"
 #include "random_program.h"
 
 enum { STEPS = 3000 };

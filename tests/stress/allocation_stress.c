@@ -21,7 +21,7 @@
 #include "base/os/os.h"
 #include "each_event.h"
 #include "stress_time.h"
-#include "trace/native.h"
+#include "profiler/trace/file/native.h"
 
 enum { SPANS = 12000, THREAD_SPANS = 300, NOTHING_FAILED = 10, NOT_COUNTED = 11, SILENT = 12 };
 

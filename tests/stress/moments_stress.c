@@ -15,11 +15,11 @@
 #include <mxprof/profiler.h>
 #include <mxprof/record.h>
 
-#include "prof/recorder.h"
+#include "profiler/recorder/recorder.h"
 #include "stress_time.h"
-#include "trace/event.h"
-#include "prof/thread.h"
-#include "trace/native.h"
+#include "profiler/trace/event.h"
+#include "profiler/recorder/thread/thread.h"
+#include "profiler/trace/file/native.h"
 
 enum { THREADS = 3, DEPTH_MOST = 40, SPANS_MOST = 50000, OFFS_MOST = 10000 };
 

@@ -15,7 +15,7 @@
 #include <mxprof/record.h>
 
 #include "base/os/os.h"
-#include "prof/recorder.h"
+#include "profiler/recorder/recorder.h"
 #include "random.h"
 #include "relay.h"
 #include "stress_time.h"

@@ -14,7 +14,7 @@
 #include <mxprof/record.h>
 
 #include "live_events.h"
-#include "prof/recorder.h"
+#include "profiler/recorder/recorder.h"
 #include "stress_time.h"
 
 static mxp_name name_loop, name_handler, name_count;

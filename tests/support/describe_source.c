@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "base/text.h"
-#include "trace/reader.h"
+#include "profiler/trace/reader.h"
 
 static void put_name(const mxp_source *source, uint32_t id, mxp_strbuf *out)
 {

@@ -5,7 +5,7 @@
 #define DESCRIBE_SOURCE_H
 
 #include "base/strbuf.h"
-#include "trace/event.h"
+#include "profiler/trace/event.h"
 
 // One event with its newline. Touches every accessor that its kind has.
 void describe_event(const mxp_source *source, const mxp_event *event, mxp_strbuf *out);

@@ -3,7 +3,7 @@
 #ifndef MXP_TESTS_EACH_EVENT_H
 #define MXP_TESTS_EACH_EVENT_H
 
-#include "trace/event.h"
+#include "profiler/trace/event.h"
 
 // Calls `take` with each; fails the test if one cannot be read.
 void each_event(mxp_source *source, void (*take)(void *context, const mxp_event *event),

@@ -3,7 +3,7 @@
 #ifndef ENGINE_WORK_H
 #define ENGINE_WORK_H
 
-#include "engine/engine.h"
+#include "runtime/engine/engine.h"
 
 // Ends the engine and starts it again under this MXNET_ENGINE_TYPE (null: the default).
 void engine_use(const char *type);

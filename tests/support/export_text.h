@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "export/export.h"
+#include "profiler/export/export.h"
 
 // The text of a successful export, terminated; free() it. `options` may be null.
 char *export_text(const char *exporter, mxp_source *source, const mxp_export_options *options);

@@ -7,7 +7,7 @@
 
 #include <mxprof/record.h>
 
-#include "trace/source.h"
+#include "profiler/trace/source.h"
 
 // pid 4711, names 0 and 1 as in every trace, no thread. Freed by mxp__source_close.
 mxp_source *fake_source_create(void);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "each_event.h"
-#include "prof/recorder.h"
+#include "profiler/recorder/recorder.h"
 
 static void append(void *context, const mxp_event *event)
 {

@@ -3,7 +3,7 @@
 #ifndef MXP_TESTS_LIVE_EVENTS_H
 #define MXP_TESTS_LIVE_EVENTS_H
 
-#include "trace/event.h"
+#include "profiler/trace/event.h"
 
 typedef struct live_events {
     mxp_source *source;

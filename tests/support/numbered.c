@@ -12,8 +12,8 @@
 
 #include "base/os/os.h"
 #include "cmocka_all.h"
-#include "trace/event.h"
-#include "trace/native.h"
+#include "profiler/trace/event.h"
+#include "profiler/trace/file/native.h"
 
 enum { NAMES_EVERY = 500 };
 

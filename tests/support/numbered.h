@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/source.h"
+#include "profiler/trace/source.h"
 
 enum { NUMBERED_THREADS = 3 };
 

@@ -3,7 +3,7 @@
 #ifndef TESTS_OP_RUN_H
 #define TESTS_OP_RUN_H
 
-#include "op/op.h"
+#include "runtime/op/op.h"
 
 enum { OP_RUN_MAX = 16 };  // inputs, outputs
 

@@ -10,9 +10,9 @@
 #include <nnvm/c_api.h>
 
 #include "cmocka_all.h"
-#include "engine/engine.h"
+#include "runtime/engine/engine.h"
 #include "random.h"
-#include "tensor/tensor.h"
+#include "runtime/tensor/tensor.h"
 
 enum { KINDS = 3, ELEMENTS_MAX = 64 };
 

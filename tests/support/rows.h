@@ -3,7 +3,7 @@
 #ifndef ROWS_H
 #define ROWS_H
 
-#include "export/aggregate.h"
+#include "profiler/export/table/aggregate.h"
 
 // Aggregates `source` by MXP_GROUP_* in print order by total. destroy the aggregate.
 mxp_aggregate *rows_of(mxp_source *source, int group, const mxp_row **rows, size_t *count);

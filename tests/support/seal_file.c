@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "trace/section.h"
+#include "profiler/trace/file/section.h"
 
 static bool is_header(const uint8_t *data, size_t size)
 {

@@ -5,7 +5,7 @@
 #ifndef TRACE_SAMPLE_H
 #define TRACE_SAMPLE_H
 
-#include "trace/source.h"
+#include "profiler/trace/source.h"
 
 mxp_source *trace_sample_create(void);
 

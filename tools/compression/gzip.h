@@ -3,7 +3,7 @@
 #ifndef MXP_TOOLS_GZIP_H
 #define MXP_TOOLS_GZIP_H
 
-#include "export/sink.h"
+#include "profiler/export/sink.h"
 
 typedef struct mxp_gzip mxp_gzip;
 

@@ -10,8 +10,8 @@
 #include "base/fail.h"
 #include "compression/packed_file.h"
 #include "compression/record_code.h"
-#include "trace/section.h"
-#include "trace/section_writer.h"
+#include "profiler/trace/file/section.h"
+#include "profiler/trace/file/section_writer.h"
 
 enum { PIECE_BYTES = 1 << 20, LEVEL = 3 };
 

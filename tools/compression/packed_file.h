@@ -4,8 +4,8 @@
 #ifndef MXP_TOOLS_PACKED_FILE_H
 #define MXP_TOOLS_PACKED_FILE_H
 
-#include "export/sink.h"
-#include "trace/native.h"
+#include "profiler/export/sink.h"
+#include "profiler/trace/file/native.h"
 
 // Writes the source to a descriptor as a compressed file. MXP_EFORMAT: the source is damaged, what
 // could be read of it was written. Else 0, MXP_ENOMEM or MXP_EIO.

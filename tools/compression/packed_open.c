@@ -12,7 +12,7 @@
 
 #include "base/fail.h"
 #include "compression/packed_file.h"
-#include "trace/file_bytes.h"
+#include "profiler/trace/file/file_bytes.h"
 
 static bool is_packed_file(const char *path)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "trace/section.h"
+#include "profiler/trace/file/section.h"
 
 enum { VARINT_BYTES = 10, KINDS_KEPT = 16, HALVES_KEPT = 32, CHUNK_NUMBERS = 5 };
 

@@ -5,7 +5,7 @@
 #define MXP_TOOLS_RECORD_CODE_H
 
 #include "base/strbuf.h"
-#include "trace/source.h"
+#include "profiler/trace/source.h"
 
 typedef enum mxp_column {
     MXP__COLUMN_CHUNKS,  // thread, sequence, base, lost before, units

@@ -11,8 +11,8 @@
 #include "base/fail.h"
 #include "compression/packed_file.h"
 #include "compression/record_code.h"
-#include "trace/section.h"
-#include "trace/section_check.h"
+#include "profiler/trace/file/section.h"
+#include "profiler/trace/file/section_check.h"
 
 enum {
     PLAIN_BYTES_MAX = 64 << 20,  // of a section; ours have about 1 MiB

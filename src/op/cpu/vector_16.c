@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// Vectors of 4 floats: any processor.
-#define VECTOR_BYTES 16
-#define TILE_VECTORS 2
-#define TABLE mxn__vector_16
-#include "op/cpu/vector_loops.h"

@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// Vectors of 8 floats: AVX2 with multiply-add, or whatever makes them of shorter ones.
-#define VECTOR_BYTES 32
-#define TILE_VECTORS 2
-#define TABLE mxn__vector_32
-#include "op/cpu/vector_loops.h"

@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "prof/test_point.h"
-
-#ifdef MXP_TEST_POINTS
-mxp_test_point_hook mxp__test_point_hook;
-#endif

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// Formats blocks, on one thread or several. Several: each worker takes the next block's number,
+// formats it into a text of its own and writes that when the block's turn comes; if it is not due
+// yet, the worker goes on with another block meanwhile. So text is written in block order by one
+// thread at a time, and memory is bounded by the workers' texts. Nobody writes another's text: it
+// would have to come from the other core's cache, and the next block would be formatted into lines
+// that are away. A block whose text outgrows flush_bytes waits for its turn and goes on in pieces.
+#include "profiler/export/blocks.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/os/os.h"
+
+enum {
+    WORKERS_MAX = 8,
+    TEXTS_PER_WORKER = 2,  // more would leave the core's cache
+    BLOCKS_WORTH_A_THREAD = 16,  // fewer are formatted before a thread has started
+    SIGNAL_MASK_BYTES = 128
+};
+
+// With several threads a normal block stays below this; only one with very long names does not.
+static const size_t text_flush_bytes = (size_t)8 << 20;
+
+// Everything below the mutex is guarded by it; the text being written is that of block next_write,
+// and its worker's alone.
+typedef struct pipeline {
+    mxp_export *run;
+    mxp_sink *sink;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    size_t next_block;  // to be formatted
+    size_t next_write;  // to be written
+    bool ended;
+    int error;  // stops everything
+    int damage;  // MXP_EFORMAT, reported at the end
+    char text[512];  // its detail line: the worker's thread has it, the caller's needs it
+} pipeline;
+
+// What one thread has formatted and not written yet, in the order of the blocks.
+typedef struct worker {
+    pipeline *line;
+    size_t first, count;  // of the waiting texts, in a ring
+    size_t numbers[TEXTS_PER_WORKER];  // the blocks whose text they are
+    mxp_strbuf texts[TEXTS_PER_WORKER];
+} worker;
+
+int mxp__export_flush(mxp_strbuf *buffer, mxp_sink *sink)
+{
+    if (buffer->failed) {
+        return mxp__fail_memory("the exported text");
+    }
+    int error = buffer->length == 0 ? MXP_OK : sink->write(sink, buffer->data, buffer->length);
+    mxp__strbuf_clear(buffer);
+    return error;
+}
+
+// ---- one thread -------------------------------------------------------------------------------
+static int format_block(mxp_export *run, mxp_block *block, mxp_sink *sink)
+{
+    int more;
+    do {
+        more = run->exporter->block(run, block);
+        if (more < 0 && more != MXP_EFORMAT) {
+            return more;
+        }
+        if (run->out->failed || run->out->length >= run->flush_bytes) {
+            int error = mxp__export_flush(run->out, sink);
+            if (error != MXP_OK) {
+                return error;
+            }
+        }
+    } while (more == 1);
+    return more;
+}
+
+static int run_alone(mxp_export *run, mxp_sink *sink)
+{
+    int damage = MXP_OK;
+    for (size_t number = 0;; number++) {
+        mxp_block block;
+        int found = run->source->block(run->source, number, &block);
+        if (found == 0) {
+            return damage;
+        }
+        int error = found == 1 ? format_block(run, &block, sink) : found;
+        if (error == MXP_EFORMAT) {
+            damage = error;
+        } else if (error != MXP_OK) {
+            return error;
+        }
+    }
+}
+
+// ---- several threads --------------------------------------------------------------------------
+static void note_error_locked(pipeline *line, int error)
+{
+    int *noted = error == MXP_EFORMAT ? &line->damage : &line->error;
+    if (line->error == MXP_OK && *noted == MXP_OK) {
+        snprintf(line->text, sizeof line->text, "%s", mxp_last_error());
+    }
+    *noted = *noted != MXP_OK ? *noted : error;
+    pthread_cond_broadcast(&line->changed);
+}
+
+// Writes the text of block next_write, without holding the mutex. Nothing is written after an
+// error.
+static void write_locked(pipeline *line, mxp_strbuf *text)
+{
+    if (line->error != MXP_OK) {
+        return;
+    }
+    pthread_mutex_unlock(&line->mutex);
+    int error = mxp__export_flush(text, line->sink);
+    pthread_mutex_lock(&line->mutex);
+    if (error != MXP_OK) {
+        note_error_locked(line, error);
+    }
+}
+
+static void write_due_locked(worker *self)
+{
+    pipeline *line = self->line;
+    while (self->count > 0 && self->numbers[self->first] == line->next_write) {
+        write_locked(line, &self->texts[self->first]);
+        self->first = (self->first + 1) % TEXTS_PER_WORKER;
+        self->count--;
+        line->next_write++;
+        pthread_cond_broadcast(&line->changed);
+    }
+}
+
+// The text of block `number` is too long to be kept: waits for its turn and writes what is there.
+static int write_overflow(worker *self, size_t number, mxp_strbuf *text)
+{
+    pipeline *line = self->line;
+    pthread_mutex_lock(&line->mutex);
+    write_due_locked(self);
+    while (line->error == MXP_OK && line->next_write != number) {
+        pthread_cond_wait(&line->changed, &line->mutex);
+        write_due_locked(self);
+    }
+    write_locked(line, text);
+    int error = line->error;
+    pthread_mutex_unlock(&line->mutex);
+    return error;
+}
+
+// Formats block `number` into `text`. *ended: there is none, or none behind it can be got at.
+static int format_kept(worker *self, size_t number, mxp_strbuf *text, bool *ended)
+{
+    mxp_export run = *self->line->run;
+    run.out = text;
+    run.flush_bytes = text_flush_bytes;
+    mxp_block block;
+    int found = run.source->block(run.source, number, &block);
+    if (found != 1) {
+        *ended = found != MXP_EFORMAT;
+        return found;
+    }
+    int more;
+    while ((more = run.exporter->block(&run, &block)) == 1) {
+        int error = write_overflow(self, number, text);
+        if (error != MXP_OK) {
+            return error;
+        }
+    }
+    return text->failed ? mxp__fail_memory("the exported text") : more;
+}
+
+// Formats the next block; a text that waits for its turn has room beside it.
+static void format_next_locked(worker *self)
+{
+    pipeline *line = self->line;
+    size_t number = line->next_block++;
+    pthread_mutex_unlock(&line->mutex);
+    if (self->count == 0) {
+        self->first = 0;  // the text that is in the cache
+    }
+    size_t place = (self->first + self->count) % TEXTS_PER_WORKER;  // due texts may leave meanwhile
+    bool ended = false;
+    int error = format_kept(self, number, &self->texts[place], &ended);
+    pthread_mutex_lock(&line->mutex);
+    if (error != MXP_OK) {
+        note_error_locked(line, error);
+    }
+    line->ended = line->ended || ended;
+    self->numbers[place] = number;
+    self->count++;
+}
+
+static void work_on(worker *self)
+{
+    pipeline *line = self->line;
+    pthread_mutex_lock(&line->mutex);
+    while (line->error == MXP_OK) {
+        write_due_locked(self);
+        if (self->count < TEXTS_PER_WORKER && !line->ended) {
+            format_next_locked(self);
+        } else if (self->count > 0) {
+            pthread_cond_wait(&line->changed, &line->mutex);
+        } else {
+            break;
+        }
+    }
+    pthread_mutex_unlock(&line->mutex);
+}
+
+static void *work(void *context)
+{
+    worker self = {.line = context};
+    work_on(&self);
+    for (size_t i = 0; i < TEXTS_PER_WORKER; i++) {
+        mxp__strbuf_fini(&self.texts[i]);
+    }
+    return NULL;
+}
+
+// The workers beside the calling thread. They take no signals: those are for the program's threads.
+static size_t start_workers(pipeline *line, size_t wanted, pthread_t *threads)
+{
+    uint64_t saved[SIGNAL_MASK_BYTES / sizeof(uint64_t)];
+    size_t started = 0;
+    mxp__os_block_signals(saved);
+    while (started < wanted && pthread_create(&threads[started], NULL, work, line) == 0) {
+        started++;
+    }
+    mxp__os_restore_signals(saved);
+    return started;
+}
+
+static int run_pipeline(mxp_export *run, mxp_sink *sink, size_t workers)
+{
+    pipeline *line = mxp__alloc(sizeof *line);
+    if (line == NULL) {
+        return run_alone(run, sink);
+    }
+    line->run = run;
+    line->sink = sink;
+    pthread_mutex_init(&line->mutex, NULL);
+    pthread_cond_init(&line->changed, NULL);
+    pthread_t threads[WORKERS_MAX];
+    size_t started = start_workers(line, workers - 1, threads);
+    work(line);
+    for (size_t i = 0; i < started; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    int error = line->error != MXP_OK ? line->error : line->damage;
+    if (error != MXP_OK) {
+        mxp_set_last_error(error, line->text);
+    }
+    pthread_cond_destroy(&line->changed);
+    pthread_mutex_destroy(&line->mutex);
+    mxp__free(line, sizeof *line);
+    return error;
+}
+
+static size_t workers_for(const mxp_export *run)
+{
+    size_t wanted = run->options->threads;
+    mxp_block block;
+    if (wanted == 1 || run->source->block(run->source, BLOCKS_WORTH_A_THREAD, &block) == 0) {
+        return 1;
+    }
+    if (wanted == 0) {
+        return mxp__os_cpu_count() > 1 ? 2 : 1;
+    }
+    return wanted > WORKERS_MAX ? WORKERS_MAX : wanted;
+}
+
+int mxp__export_rest(mxp_export *run, mxp_sink *sink)
+{
+    int more;
+    do {
+        more = run->exporter->rest(run);
+        int error = more == 1 ? mxp__export_flush(run->out, sink) : MXP_OK;
+        more = error != MXP_OK ? error : more;
+    } while (more == 1);
+    return more;
+}
+
+int mxp__export_blocks(mxp_export *run, mxp_sink *sink)
+{
+    size_t workers = workers_for(run);
+    int error = workers == 1 ? run_alone(run, sink) : mxp__export_flush(run->out, sink);
+    if (workers > 1 && error == MXP_OK) {
+        error = run_pipeline(run, sink, workers);
+    }
+    if (run->exporter->rest != NULL && (error == MXP_OK || error == MXP_EFORMAT)) {
+        int rest_error = mxp__export_rest(run, sink);
+        error = error != MXP_OK && rest_error == MXP_OK ? error : rest_error;
+    }
+    return error;
+}

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+// One record of any kind as Chrome JSON. The fast path for lean spans is in chrome.c; what is drawn
+// how is decided here. Keys always stand in the order ph cat name pid tid ts dur id/id2 bp s args.
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/device_name.h"
+#include "base/text.h"
+#include "profiler/export/chrome/chrome.h"
+#include "profiler/export/scope_path.h"
+
+static const uint64_t exact_limit = UINT64_C(1) << 53;  // larger integers are rounded by viewers
+
+// ---- pieces -----------------------------------------------------------------------------------
+static void put_us(mxp_strbuf *out, const char *key, int64_t ns)
+{
+    mxp__strbuf_puts(out, key);
+    char *at = mxp__strbuf_reserve(out, MXP__US_CHARS);
+    if (at != NULL) {
+        out->length += (size_t)(mxp__write_us(at, ns) - at);
+    }
+}
+
+static void put_u64(mxp_strbuf *out, const char *key, uint64_t value)
+{
+    mxp__strbuf_puts(out, key);
+    char *at = mxp__strbuf_reserve(out, MXP__U64_CHARS);
+    if (at != NULL) {
+        out->length += (size_t)(mxp__write_u64(at, value) - at);
+    }
+}
+
+static void put_hex(mxp_strbuf *out, uint64_t value)
+{
+    char *at = mxp__strbuf_reserve(out, 16);
+    if (at != NULL) {
+        out->length += (size_t)(mxp__write_hex(at, value) - at);
+    }
+}
+
+static void put_id(mxp_strbuf *out, uint64_t id)
+{
+    mxp__strbuf_puts(out, ",\"id\":\"0x");
+    put_hex(out, id);
+    mxp__strbuf_putc(out, '"');
+}
+
+// Of tasks and frames: with a local id Perfetto shows them under their process, and files of
+// several processes may be read together. A plain one puts them into a closed group "Global Legacy
+// Events".
+static void put_local_id(mxp_strbuf *out, uint64_t id)
+{
+    mxp__strbuf_puts(out, ",\"id2\":{\"local\":\"0x");
+    put_hex(out, id);
+    mxp__strbuf_puts(out, "\"}");
+}
+
+// Everything up to the time, which must not be negative.
+static void put_begin(mxp_strbuf *out, const mxp_chrome_name *name, char phase, uint32_t row,
+                      int64_t ns)
+{
+    size_t start = out->length;
+    mxp__strbuf_append(out, name->text, name->length);
+    if (!out->failed) {
+        out->data[start + MXP__CHROME_PHASE_AT] = phase;
+    }
+    put_u64(out, "", row);
+    put_us(out, ",\"ts\":", ns);
+}
+
+// The same for an item whose name is none of the trace's.
+static void put_begin_own(mxp_chrome *chrome, mxp_strbuf *out, char phase, const char *category,
+                          const char *text, const mxp_event *event)
+{
+    mxp__strbuf_printf(out,
+                       ",\n{\"ph\":\"%c\",\"cat\":\"%s\",\"name\":\"%s\",\"pid\":%" PRIu32
+                       ",\"tid\":%" PRIu32,
+                       phase, category, text, mxp__chrome_pid(chrome->source),
+                       mxp__chrome_thread_row(chrome->rows, event->thread));
+    put_us(out, ",\"ts\":", event->begin_ns);
+}
+
+static void put_name(mxp_chrome *chrome, uint32_t id, mxp_strbuf *out)
+{
+    mxp_name_view view = chrome->source->name(chrome->source, id);
+    mxp__json_string(out, view.text, view.length);
+}
+
+// ---- arguments --------------------------------------------------------------------------------
+// Opens "args" at the first one.
+typedef struct args_writer {
+    mxp_strbuf *out;
+    size_t count;
+} args_writer;
+
+static mxp_strbuf *args_next(args_writer *args)
+{
+    mxp__strbuf_puts(args->out, args->count++ == 0 ? ",\"args\":{" : ",");
+    return args->out;
+}
+
+static void args_end(args_writer *args)
+{
+    mxp__strbuf_puts(args->out, args->count > 0 ? "}}" : "}");
+}
+
+static void put_value(mxp_chrome *chrome, uint32_t type, uint64_t bits, mxp_strbuf *out)
+{
+    union {
+        uint64_t u64;
+        int64_t i64;
+        double f64;
+    } value = {.u64 = bits};
+    switch (type) {
+    case MXP_ARG_F64:
+        mxp__json_double(out, value.f64);
+        break;
+    case MXP_ARG_NAME:
+        put_name(chrome, (uint32_t)bits, out);
+        break;
+    case MXP_ARG_I64: {
+        bool exact = value.i64 <= (int64_t)exact_limit && value.i64 >= -(int64_t)exact_limit;
+        mxp__strbuf_printf(out, exact ? "%" PRId64 : "\"%" PRId64 "\"", value.i64);
+        break;
+    }
+    default:
+        mxp__strbuf_printf(out, bits <= exact_limit ? "%" PRIu64 : "\"%" PRIu64 "\"", bits);
+    }
+}
+
+static void put_span_args(mxp_chrome *chrome, const mxp_event *event, mxp_strbuf *out)
+{
+    args_writer args = {.out = out};
+    if (mxp__event_clock(event) != MXP_CLOCK_TRACE) {
+        put_u64(args_next(&args), "\"clock\":", mxp__event_clock(event));
+    }
+    uint32_t count = mxp__event_arg_count(event);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t key, type;
+        uint64_t value;
+        mxp__event_arg(event, i, &key, &type, &value);
+        args_next(&args);
+        put_name(chrome, key, out);
+        mxp__strbuf_putc(out, ':');
+        put_value(chrome, type, value, out);
+    }
+    if (event->flags & MXP_SPAN_BEGIN_CLIPPED) {
+        mxp__strbuf_puts(args_next(&args), "\"begun\":\"before recording\"");
+    }
+    if (event->flags & MXP_SPAN_CLOSED_BY_STOP) {
+        mxp__strbuf_puts(args_next(&args), "\"closed\":\"stop\"");
+    }
+    if (event->flags & MXP_SPAN_OPEN_AT_CRASH) {
+        mxp__strbuf_puts(args_next(&args), "\"ended\":\"never\"");
+    }
+    if (event->flags & MXP_SPAN_ARGS_CUT) {
+        mxp__strbuf_puts(args_next(&args), "\"arguments\":\"cut\"");
+    }
+    args_end(&args);
+}
+
+static void put_operator_args(mxp_chrome *chrome, const mxp_event *event, mxp_strbuf *out)
+{
+    static const char *const phases[] = {NULL, "forward", "backward", "update", "communication"};
+    mxp_operator_view op;
+    mxp__event_operator(event, &op);
+    const mxp_timebase *timebase = chrome->source->timebase;
+    int64_t ready_ns = mxp__timebase_ns(timebase, op.ready_ticks);
+    int64_t push_ns = mxp__timebase_ns(timebase, op.push_ticks);
+    args_writer args = {.out = out};
+    put_u64(args_next(&args), "\"op\":", op.id);
+    if (ready_ns < event->begin_ns) {
+        put_us(args_next(&args), "\"queued_us\":", event->begin_ns - ready_ns);
+    }
+    if (push_ns < ready_ns) {
+        put_us(args_next(&args), "\"blocked_us\":", ready_ns - push_ns);
+    }
+    const struct {
+        const char *key;
+        uint32_t value;
+    } numbers[] = {
+        {"\"after\":", op.released_by}, {"\"bulk\":", op.bulk_parent}, {"\"device\":", op.device}};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (numbers[i].value != 0) {
+            put_u64(args_next(&args), numbers[i].key, numbers[i].value);
+        }
+    }
+    uint32_t phase = event->flags & MXP_OP_PHASE_MASK;
+    if (phase > 0 && phase < sizeof phases / sizeof phases[0]) {
+        mxp__strbuf_printf(args_next(&args), "\"phase\":\"%s\"", phases[phase]);
+    }
+    if (op.scope != 0) {
+        mxp_strbuf path = {0};
+        mxp__scope_path(chrome->source, op.scope, &path);
+        mxp__strbuf_puts(args_next(&args), "\"scope\":");
+        mxp__json_string(out, mxp__strbuf_text(&path), path.length);
+        mxp__strbuf_fini(&path);
+    }
+    if (op.shape != 0) {
+        mxp__strbuf_puts(args_next(&args), "\"shape\":");
+        put_name(chrome, op.shape, out);
+    }
+    if (event->flags & MXP_OP_FAILED) {
+        mxp__strbuf_puts(args_next(&args), "\"failed\":true");
+    }
+    args_end(&args);
+}
+
+// ---- kinds ------------------------------------------------------------------------------------
+static int64_t not_negative(int64_t ns)
+{
+    return ns < 0 ? 0 : ns;
+}
+
+static uint32_t span_row(mxp_chrome *chrome, const mxp_event *event, const mxp_chrome_name *name)
+{
+    if (event->lane == 0) {
+        return name->is_async ? mxp__chrome_lane_row(chrome->rows, name->category)
+                              : mxp__chrome_thread_row(chrome->rows, event->thread);
+    }
+    return event->lane & MXP_LANE_THREAD
+               ? mxp__chrome_thread_row(chrome->rows, event->lane & ~MXP_LANE_THREAD)
+               : mxp__chrome_lane_row(chrome->rows, event->lane);
+}
+
+static void put_span(mxp_chrome *chrome, const mxp_event *event, const mxp_chrome_name *name,
+                     mxp_strbuf *out)
+{
+    uint32_t row = span_row(chrome, event, name);
+    int64_t begin_ns = not_negative(event->begin_ns), end_ns = not_negative(event->end_ns);
+    put_begin(out, name, name->is_async ? 'b' : 'X', row, begin_ns);
+    if (name->is_async) {
+        put_local_id(out, event->id);
+        put_span_args(chrome, event, out);
+        put_begin(out, name, 'e', row, end_ns);
+        put_local_id(out, event->id);
+        mxp__strbuf_putc(out, '}');
+    } else {
+        put_us(out, ",\"dur\":", end_ns - begin_ns);
+        put_span_args(chrome, event, out);
+    }
+}
+
+static void put_operator(mxp_chrome *chrome, const mxp_event *event, const mxp_chrome_name *name,
+                         mxp_strbuf *out)
+{
+    int64_t begin_ns = not_negative(event->begin_ns), end_ns = not_negative(event->end_ns);
+    put_begin(out, name, 'X', mxp__chrome_thread_row(chrome->rows, event->thread), begin_ns);
+    put_us(out, ",\"dur\":", end_ns - begin_ns);
+    put_operator_args(chrome, event, out);
+}
+
+static void put_counter(mxp_chrome *chrome, const mxp_event *event, const mxp_chrome_name *name,
+                        mxp_strbuf *out)
+{
+    // No number, no sample: a viewer drops the whole counter for one null.
+    if (event->phase == MXP_ARG_F64 && !isfinite(event->value.f64)) {
+        return;
+    }
+    put_begin(out, name, 'C', mxp__chrome_thread_row(chrome->rows, event->thread), event->begin_ns);
+    if (name->needs_id) {
+        put_id(out, event->name);
+    }
+    mxp__strbuf_puts(out, ",\"args\":{");
+    put_name(chrome, event->name, out);
+    switch (event->phase) {
+    case MXP_ARG_F64:
+        mxp__strbuf_putc(out, ':');
+        mxp__json_double(out, event->value.f64);
+        break;
+    case MXP_ARG_I64:
+        mxp__strbuf_printf(out, ":%" PRId64, event->value.i64);
+        break;
+    default:
+        put_u64(out, ":", event->value.u64);  // exact, though Perfetto wraps from 2^63 on
+    }
+    mxp__strbuf_puts(out, "}}");
+}
+
+static void put_memory(mxp_chrome *chrome, const mxp_event *event, mxp_strbuf *out)
+{
+    mxp_memory_view memory;
+    mxp__event_memory(event, &memory);
+    char name[32] = "Memory: ";
+    mxp__device_name(memory.device, name + strlen(name), MXP__DEVICE_NAME_CHARS);
+    put_begin_own(chrome, out, 'C', "Device Storage", name, event);
+    mxp__strbuf_printf(out, ",\"args\":{\"%s\":%" PRIu64 "}}", name, memory.live_bytes);
+}
+
+static void put_instant(mxp_chrome *chrome, const mxp_event *event, const mxp_chrome_name *name,
+                        mxp_strbuf *out)
+{
+    put_begin(out, name, 'i', mxp__chrome_thread_row(chrome->rows, event->thread), event->begin_ns);
+    mxp__strbuf_puts(out, event->phase == MXP_INSTANT_GLOBAL   ? ",\"s\":\"g\"}"
+                          : event->phase == MXP_INSTANT_THREAD ? ",\"s\":\"t\"}"
+                                                               : ",\"s\":\"p\"}");
+}
+
+static void put_flow(mxp_chrome *chrome, const mxp_event *event, const mxp_chrome_name *name,
+                     mxp_strbuf *out)
+{
+    char phase = event->phase == MXP_FLOW_START ? 's' : event->phase == MXP_FLOW_END ? 'f' : 't';
+    put_begin(out, name, phase, mxp__chrome_thread_row(chrome->rows, event->thread),
+              event->begin_ns);
+    put_id(out, event->value.u64);
+    mxp__strbuf_puts(out, phase == 's' ? "}" : ",\"bp\":\"e\"}");
+}
+
+static void put_meta(mxp_chrome *chrome, const mxp_event *event, mxp_strbuf *out)
+{
+    static const char *const states[] = {"profiler stop", "profiler run", "profiler pause",
+                                         "profiler resume"};
+    if (event->phase == MXP_META_STEP) {
+        char name[32] = "step ";
+        *mxp__write_u64(name + 5, event->value.u64) = '\0';
+        put_begin_own(chrome, out, 'i', "step", name, event);
+        mxp__strbuf_puts(out, ",\"s\":\"p\"}");  // "g" is on a row without a name
+    } else if (event->phase == MXP_META_STATE &&
+               event->value.u64 < sizeof states / sizeof states[0]) {
+        put_begin_own(chrome, out, 'i', "mxprof", states[event->value.u64], event);
+        mxp__strbuf_puts(out, ",\"s\":\"p\"}");
+    }
+}
+
+void mxp__chrome_event(mxp_chrome *chrome, const mxp_chrome_name *name, const mxp_event *event,
+                       mxp_strbuf *out)
+{
+    switch (event->kind) {
+    case MXP_KIND_SPAN:
+        put_span(chrome, event, name, out);
+        break;
+    case MXP_KIND_OPERATOR:
+        put_operator(chrome, event, name, out);
+        break;
+    case MXP_KIND_COUNTER:
+        put_counter(chrome, event, name, out);
+        break;
+    case MXP_KIND_MEMORY:
+        put_memory(chrome, event, out);
+        break;
+    case MXP_KIND_INSTANT:
+        put_instant(chrome, event, name, out);
+        break;
+    case MXP_KIND_FLOW:
+        put_flow(chrome, event, name, out);
+        break;
+    case MXP_KIND_META:
+        put_meta(chrome, event, out);
+        break;
+    default:
+        break;
+    }
+}

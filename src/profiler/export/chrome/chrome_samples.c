@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The samples of counters and of memory as items. Blocks are written thread by thread, and a
+// counter may have samples of several: so they stand behind the blocks, in the order of their
+// times, and who reads the file from its begin sees each counter's values as they followed one
+// another.
+#include "base/fail.h"
+#include "profiler/export/chrome/chrome.h"
+
+// 1: there is more to come; 0: that was all; a negative error.
+static int put_samples(mxp_export *run)
+{
+    mxp_chrome *chrome = run->state;
+    mxp_event event;
+    int found;
+    while ((found = mxp__reader_next(chrome->samples, &event)) == 1) {
+        if (!mxp__chrome_is_sample(&event)) {
+            continue;
+        }
+        const mxp_chrome_name *name = mxp__chrome_name(chrome, event.name);
+        if (name == NULL) {
+            return MXP_ENOMEM;
+        }
+        mxp__chrome_event(chrome, name, &event, run->out);
+        if (run->out->length >= run->flush_bytes || run->out->failed) {
+            return run->out->failed ? mxp__fail_memory("the exported text") : 1;
+        }
+    }
+    return found == MXP_EFORMAT ? 0 : found;  // which the blocks have told
+}
+
+int mxp__chrome_rest(mxp_export *run)
+{
+    mxp_chrome *chrome = run->state;
+    if (__atomic_load_n(&chrome->has_samples, __ATOMIC_RELAXED)) {
+        int more = MXP_OK;
+        if (chrome->samples == NULL) {
+            more = mxp__reader_open(chrome->source, &chrome->samples);
+        }
+        more = more == MXP_OK ? put_samples(run) : more;
+        if (more != 0) {
+            return more;
+        }
+        __atomic_store_n(&chrome->has_samples, false, __ATOMIC_RELAXED);
+    }
+    return mxp__chrome_api_counters(run);
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// Perfetto's protobuf, read by ui.perfetto.dev and trace_processor. The blocks of the source are
+// taken from the last one to the first, for the reason in perfetto_order.c, each in two passes:
+// forwards for what is a moment, and from its end for spans. Memory: the places of the records of
+// one block.
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "profiler/export/api_calls.h"
+#include "profiler/export/export.h"
+#include "profiler/export/perfetto/perfetto.h"
+
+typedef enum stage { SURVEY, NEXT_BLOCK, MOMENTS, SPANS, CALLS, DONE } stage;
+
+typedef struct span_place {
+    uint32_t unit;  // of the record in its block
+    uint32_t late;  // it ended before one that was written before it
+} span_place;
+
+typedef struct perfetto {
+    const mxp_source *first;  // process of the trace
+    mxp_packets packets;
+    mxp_chrome_rows *rows;
+    mxp_span_order *order;
+    stage stage;
+    size_t blocks;  // that are not written yet
+    mxp_decoder decoder;  // of the block at hand
+    const uint64_t *block_words;
+    span_place *spans;  // of it, in its order
+    size_t span_count, span_capacity;
+    int64_t last_end_ns;
+    bool has_calls;
+    mxp_api_stream *calls;
+    uint32_t call_tracks[2];
+    int damage;  // MXP_EFORMAT ...
+    char damage_text[512];  // ... and its detail line, reported at the end
+} perfetto;
+
+static int note_damage(perfetto *state, int error)
+{
+    if (error == MXP_EFORMAT && state->damage == MXP_OK) {
+        state->damage = error;
+        strncat(state->damage_text, mxp_last_error(), sizeof state->damage_text - 1);
+    }
+    return error == MXP_EFORMAT ? MXP_OK : error;
+}
+
+static bool is_span(const mxp_event *event)
+{
+    return event->kind == MXP_KIND_SPAN || event->kind == MXP_KIND_OPERATOR;
+}
+
+// ---- survey -----------------------------------------------------------------------------------
+// Spans of other threads' rows are taken before all others.
+static bool is_foreign(const perfetto *state, const mxp_event *event)
+{
+    return (event->lane & MXP_LANE_THREAD) != 0 &&
+           (event->lane & ~MXP_LANE_THREAD) < state->packets.source->thread_count &&
+           !mxp__span_is_async(&state->packets, event->name) &&
+           mxp__event_clock(event) == MXP_CLOCK_TRACE;
+}
+
+static int survey_block(perfetto *state, const mxp_block *block)
+{
+    mxp_decoder decoder;
+    mxp_event event;
+    int found;
+    mxp__decoder_begin(&decoder, state->packets.source->timebase, block);
+    while ((found = mxp__decoder_next(&decoder, &event)) == 1) {
+        if (event.lane != 0 && is_foreign(state, &event)) {
+            int error = mxp__span_order_take(state->order, &event);
+            if (error != MXP_OK) {
+                return error;
+            }
+        }
+    }
+    return note_damage(state, found);
+}
+
+// Counts the blocks too.
+static int survey(perfetto *state)
+{
+    mxp_source *source = state->packets.source;
+    mxp_block block;
+    int found;
+    int error = MXP_OK;
+    while (error == MXP_OK && (found = source->block(source, state->blocks, &block)) != 0) {
+        error = found == 1 ? survey_block(state, &block) : note_damage(state, found);
+        state->blocks++;
+    }
+    return error;
+}
+
+// ---- blocks -----------------------------------------------------------------------------------
+static int open_block(perfetto *state)
+{
+    mxp_source *source = state->packets.source;
+    mxp_block block;
+    int found = source->block(source, --state->blocks, &block);
+    if (found != 1) {
+        return note_damage(state, found);
+    }
+    mxp__decoder_begin(&state->decoder, source->timebase, &block);
+    state->block_words = block.words;
+    state->span_count = 0;
+    state->last_end_ns = INT64_MIN;
+    state->stage = MOMENTS;
+    return MXP_OK;
+}
+
+static int keep_span(perfetto *state, const mxp_event *event)
+{
+    if (mxp__grow(&state->spans, &state->span_capacity, state->span_count + 1,
+                  sizeof *state->spans) != MXP_OK) {
+        return mxp__fail_memory("the spans of a block");
+    }
+    bool is_own = event->lane == 0 && !mxp__span_is_async(&state->packets, event->name);
+    state->spans[state->span_count++] = (span_place){
+        .unit = (uint32_t)((size_t)(event->words - state->block_words) / 2),
+        .late = is_own && event->end_ns < state->last_end_ns,
+    };
+    if (is_own && event->end_ns > state->last_end_ns) {
+        state->last_end_ns = event->end_ns;
+    }
+    return MXP_OK;
+}
+
+static int next_moment(perfetto *state)
+{
+    mxp_event event;
+    int found = mxp__decoder_next(&state->decoder, &event);
+    if (found != 1) {
+        state->stage = SPANS;
+        return note_damage(state, found);
+    }
+    if (!is_span(&event)) {
+        mxp__packets_record(&state->packets, &event);
+        return MXP_OK;
+    }
+    bool taken = event.lane != 0 && is_foreign(state, &event);
+    return taken ? MXP_OK : keep_span(state, &event);
+}
+
+static int next_span(perfetto *state)
+{
+    if (state->span_count == 0) {
+        state->stage = NEXT_BLOCK;
+        return MXP_OK;
+    }
+    const span_place *place = &state->spans[--state->span_count];
+    mxp_event event;
+    state->decoder.at = state->block_words + 2 * (size_t)place->unit;
+    int found = mxp__decoder_next(&state->decoder, &event);
+    if (found != 1) {
+        return found;
+    }
+    state->has_calls = state->has_calls || mxp__is_api_name(state->packets.source, event.name);
+    return mxp__span_order_add(state->order, &event, place->late != 0);
+}
+
+static int next_block(perfetto *state)
+{
+    if (state->blocks > 0) {
+        return open_block(state);
+    }
+    state->stage = CALLS;
+    return mxp__span_order_finish(state->order);
+}
+
+// ---- API calls --------------------------------------------------------------------------------
+static int open_calls(perfetto *state)
+{
+    static const char *const names[] = {MXP__API_CALLS, MXP__API_CONCURRENCY};
+    for (int i = 0; i < 2; i++) {
+        state->call_tracks[i] =
+            mxp__counter_track(&state->packets, names[i], strlen(names[i]), MXP_UNIT_NONE);
+    }
+    return mxp__api_stream_open(state->packets.source, &state->calls);
+}
+
+static int next_call(perfetto *state)
+{
+    if (!state->has_calls) {
+        state->stage = DONE;
+        return MXP_OK;
+    }
+    int error = state->calls == NULL ? open_calls(state) : MXP_OK;
+    if (error != MXP_OK) {
+        return error;
+    }
+    mxp_api_change change;
+    int found = mxp__api_stream_next(state->calls, &change);
+    if (found != 1) {
+        state->stage = DONE;
+        return note_damage(state, found);
+    }
+    if (!change.is_end) {
+        mxp__packets_sample(&state->packets, state->call_tracks[0], change.ns, change.calls);
+    }
+    mxp__packets_sample(&state->packets, state->call_tracks[1], change.ns, change.open);
+    return MXP_OK;
+}
+
+// ---- the exporter -----------------------------------------------------------------------------
+static int step(perfetto *state)
+{
+    switch (state->stage) {
+    case SURVEY:
+        state->stage = NEXT_BLOCK;
+        return survey(state);
+    case NEXT_BLOCK:
+        return next_block(state);
+    case MOMENTS:
+        return next_moment(state);
+    case SPANS:
+        return next_span(state);
+    default:
+        return next_call(state);
+    }
+}
+
+static int perfetto_rest(mxp_export *run)
+{
+    perfetto *state = run->state;
+    while (state->stage != DONE) {
+        int error = step(state);
+        if (error != MXP_OK) {
+            return error;
+        }
+        if (run->out->failed) {
+            return mxp__fail_memory("the exported trace");
+        }
+        if (run->out->length >= run->flush_bytes) {
+            return 1;
+        }
+    }
+    if (state->damage != MXP_OK) {
+        mxp_set_last_error(state->damage, state->damage_text);
+    }
+    return state->damage;
+}
+
+static int begin_process(mxp_export *run, const mxp_source *first)
+{
+    perfetto *state = mxp__alloc(sizeof *state);
+    if (state == NULL) {
+        return mxp__fail_memory("the Perfetto export");
+    }
+    state->first = first;
+    run->state = state;
+    int error = mxp__chrome_rows_create(&state->rows);
+    error = error == MXP_OK ? mxp__chrome_rows_begin(state->rows, run->source) : error;
+    error = error == MXP_OK
+                ? mxp__packets_begin(&state->packets, run->source, first, state->rows, run->out)
+                : error;
+    return error == MXP_OK ? mxp__span_order_create(&state->packets, &state->order) : error;
+}
+
+static int perfetto_begin(mxp_export *run)
+{
+    return begin_process(run, run->source);
+}
+
+static int perfetto_end(mxp_export *run)
+{
+    perfetto *state = run->state;
+    if (state == NULL) {
+        return MXP_OK;
+    }
+    if (state->order != NULL) {
+        mxp__packets_end(&state->packets);
+    }
+    mxp__api_stream_close(state->calls);
+    mxp__span_order_destroy(state->order);
+    mxp__packets_fini(&state->packets);
+    mxp__chrome_rows_destroy(state->rows);
+    mxp__free(state->spans, state->span_capacity * sizeof *state->spans);
+    mxp__free(state, sizeof *state);
+    run->state = NULL;
+    return MXP_OK;
+}
+
+static int perfetto_process(mxp_export *run)
+{
+    const perfetto *state = run->state;
+    const mxp_source *first = state->first;
+    perfetto_end(run);
+    return begin_process(run, first);
+}
+
+const mxp_exporter mxp__exporter_perfetto = {
+    .name = "perfetto",
+    .extension = ".pftrace",
+    .help = "Perfetto's protobuf for ui.perfetto.dev and trace_processor",
+    .begin = perfetto_begin,
+    .rest = perfetto_rest,
+    .process = perfetto_process,
+    .end = perfetto_end,
+};

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// Begins and ends from spans. A reader puts events into the order of time; those of one moment stay
+// in the order of the file, where one before the other may mean another nesting: of two spans that
+// begin together the outer one must come first, but it is known last, when it ends. So spans are
+// taken from the last one to the first: the outer span comes first, ends are written as they come,
+// and a begin when the first span comes that ends before it. That is the exact reverse of a proper
+// file. Events of one moment are collected and written the other way round; the rest may stand as
+// it is. Memory: a thread's open spans, and the events of one moment.
+//
+// A span that does not nest in those of its thread, and all that may overlap, go to lanes: tracks
+// of the same name, on each of which nothing overlaps. Viewers draw them as one.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "profiler/export/perfetto/perfetto.h"
+
+enum { LANES_SEARCHED = 256 };  // of the newest ones: more would make many overlapping tasks dear
+
+typedef struct moment_event {
+    mxp_event event;
+    bool is_end;
+} moment_event;
+
+typedef struct thread_order {
+    mxp_event *open;  // spans whose end was written, the outermost first
+    size_t open_count, open_capacity;
+    moment_event *moment;  // events of the earliest moment so far, the last one first
+    size_t moment_count, moment_capacity;
+    int64_t moment_ns;
+    size_t next_foreign;  // of the order's list
+} thread_order;
+
+typedef struct lane {
+    uint64_t key;
+    int64_t begin_ns;  // of the earliest span on it
+    uint32_t track;
+} lane;
+
+struct mxp_span_order {
+    mxp_packets *packets;
+    thread_order *threads;
+    size_t thread_count;
+    mxp_event *foreign;  // for rows of other threads than wrote them: by row, the last end first
+    size_t foreign_count, foreign_capacity;
+    bool sorted;
+    lane *lanes;
+    size_t lane_count, lane_capacity;
+};
+
+static const char memory_for[] = "the order of spans";
+
+int mxp__span_order_create(mxp_packets *packets, mxp_span_order **made)
+{
+    size_t count = packets->source->thread_count;
+    mxp_span_order *order = mxp__alloc(sizeof *order);
+    thread_order *threads = mxp__alloc(count * sizeof *threads);
+    if (order == NULL || (threads == NULL && count != 0)) {
+        mxp__free(order, sizeof *order);
+        return mxp__fail_memory(memory_for);
+    }
+    *order = (mxp_span_order){.packets = packets, .threads = threads, .thread_count = count};
+    for (size_t i = 0; i < count; i++) {
+        threads[i].moment_ns = INT64_MAX;
+    }
+    *made = order;
+    return MXP_OK;
+}
+
+void mxp__span_order_destroy(mxp_span_order *order)
+{
+    if (order == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < order->thread_count; i++) {
+        thread_order *thread = &order->threads[i];
+        mxp__free(thread->open, thread->open_capacity * sizeof *thread->open);
+        mxp__free(thread->moment, thread->moment_capacity * sizeof *thread->moment);
+    }
+    mxp__free(order->threads, order->thread_count * sizeof *order->threads);
+    mxp__free(order->foreign, order->foreign_capacity * sizeof *order->foreign);
+    mxp__free(order->lanes, order->lane_capacity * sizeof *order->lanes);
+    mxp__free(order, sizeof *order);
+}
+
+// ---- lanes ------------------------------------------------------------------------------------
+// Touching is overlapping here: which of two events of one moment comes first is not known.
+static lane *free_lane(const mxp_span_order *order, uint64_t key, int64_t end_ns)
+{
+    size_t least = order->lane_count > LANES_SEARCHED ? order->lane_count - LANES_SEARCHED : 0;
+    for (size_t i = order->lane_count; i-- > least;) {
+        if (order->lanes[i].key == key && end_ns < order->lanes[i].begin_ns) {
+            return &order->lanes[i];
+        }
+    }
+    return NULL;
+}
+
+static int add_to_lane(mxp_span_order *order, const mxp_event *event, uint32_t parent,
+                       uint32_t name)
+{
+    uint64_t key = (uint64_t)parent << 32 | name;
+    lane *found = free_lane(order, key, event->end_ns);
+    if (found == NULL) {
+        if (mxp__grow(&order->lanes, &order->lane_capacity, order->lane_count + 1,
+                      sizeof *order->lanes) != MXP_OK) {
+            return mxp__fail_memory(memory_for);
+        }
+        found = &order->lanes[order->lane_count++];
+        *found = (lane){.key = key, .track = mxp__lane_track(order->packets, parent, name)};
+    }
+    found->begin_ns = event->begin_ns;
+    mxp__packets_span(order->packets, event, found->track);
+    mxp__packet_end(order->packets,
+                    mxp__packet_event(order->packets, MXP__EVENT_END, found->track, event->end_ns));
+    return MXP_OK;
+}
+
+// ---- nesting ----------------------------------------------------------------------------------
+static void write_moment(mxp_span_order *order, uint32_t thread)
+{
+    thread_order *of = &order->threads[thread];
+    uint32_t track = mxp__thread_track(order->packets, thread);
+    while (of->moment_count > 0) {
+        const moment_event *next = &of->moment[--of->moment_count];
+        if (next->is_end) {
+            mxp__packet_end(order->packets, mxp__packet_event(order->packets, MXP__EVENT_END, track,
+                                                              next->event.end_ns));
+        } else {
+            mxp__packets_span(order->packets, &next->event, track);
+        }
+    }
+}
+
+static int add_event(mxp_span_order *order, uint32_t thread, const mxp_event *event, bool is_end)
+{
+    thread_order *of = &order->threads[thread];
+    int64_t ns = is_end ? event->end_ns : event->begin_ns;
+    if (ns != of->moment_ns) {
+        write_moment(order, thread);
+        of->moment_ns = ns;
+    }
+    if (mxp__grow(&of->moment, &of->moment_capacity, of->moment_count + 1, sizeof *of->moment) !=
+        MXP_OK) {
+        return mxp__fail_memory(memory_for);
+    }
+    of->moment[of->moment_count++] = (moment_event){*event, is_end};
+    return MXP_OK;
+}
+
+static int open_span(mxp_span_order *order, uint32_t thread, const mxp_event *event)
+{
+    thread_order *of = &order->threads[thread];
+    int error = add_event(order, thread, event, true);
+    if (error != MXP_OK) {
+        return error;
+    }
+    if (event->begin_ns == event->end_ns) {
+        return add_event(order, thread, event, false);
+    }
+    if (mxp__grow(&of->open, &of->open_capacity, of->open_count + 1, sizeof *of->open) != MXP_OK) {
+        return mxp__fail_memory(memory_for);
+    }
+    of->open[of->open_count++] = *event;
+    return MXP_OK;
+}
+
+// Writes the begins of spans that begin at `ns` or later.
+static int begin_from(mxp_span_order *order, uint32_t thread, int64_t ns)
+{
+    thread_order *of = &order->threads[thread];
+    int error = MXP_OK;
+    while (error == MXP_OK && of->open_count > 0 && of->open[of->open_count - 1].begin_ns >= ns) {
+        error = add_event(order, thread, &of->open[--of->open_count], false);
+    }
+    return error;
+}
+
+static int add_nested(mxp_span_order *order, uint32_t thread, const mxp_event *event)
+{
+    thread_order *of = &order->threads[thread];
+    int error = begin_from(order, thread, event->end_ns);
+    if (error != MXP_OK) {
+        return error;
+    }
+    bool nests = event->end_ns <= of->moment_ns &&
+                 (of->open_count == 0 || of->open[of->open_count - 1].begin_ns <= event->begin_ns);
+    return nests ? open_span(order, thread, event)
+                 : add_to_lane(order, event, mxp__thread_track(order->packets, thread), 0);
+}
+
+// ---- rows of other threads --------------------------------------------------------------------
+int mxp__span_order_take(mxp_span_order *order, const mxp_event *event)
+{
+    if (mxp__grow(&order->foreign, &order->foreign_capacity, order->foreign_count + 1,
+                  sizeof *order->foreign) != MXP_OK) {
+        return mxp__fail_memory(memory_for);
+    }
+    mxp_event *taken = &order->foreign[order->foreign_count++];
+    *taken = *event;
+    taken->begin_ns = event->begin_ns < 0 ? 0 : event->begin_ns;
+    taken->end_ns = event->end_ns < 0 ? 0 : event->end_ns;
+    return MXP_OK;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const mxp_event *first = a, *second = b;
+    if (first->lane != second->lane) {
+        return first->lane < second->lane ? -1 : 1;
+    }
+    if (first->end_ns != second->end_ns) {
+        return first->end_ns > second->end_ns ? -1 : 1;
+    }
+    return first->begin_ns < second->begin_ns ? -1 : first->begin_ns > second->begin_ns;
+}
+
+static void sort_foreign(mxp_span_order *order)
+{
+    if (order->sorted) {
+        return;
+    }
+    order->sorted = true;
+    if (order->foreign_count > 1) {
+        qsort(order->foreign, order->foreign_count, sizeof *order->foreign, compare);
+    }
+    for (size_t i = order->foreign_count; i-- > 0;) {
+        order->threads[order->foreign[i].lane & ~MXP_LANE_THREAD].next_foreign = i;
+    }
+}
+
+// Those of a thread's row that end at `ns` or later.
+static int add_foreign(mxp_span_order *order, uint32_t thread, int64_t ns)
+{
+    thread_order *of = &order->threads[thread];
+    int error = MXP_OK;
+    while (error == MXP_OK && of->next_foreign < order->foreign_count) {
+        const mxp_event *next = &order->foreign[of->next_foreign];
+        if (next->lane != (MXP_LANE_THREAD | thread) || next->end_ns < ns) {
+            break;
+        }
+        error = add_nested(order, thread, next);
+        of->next_foreign++;
+    }
+    return error;
+}
+
+// ---- all --------------------------------------------------------------------------------------
+static uint32_t category_of(const mxp_packets *packets, uint32_t name)
+{
+    return packets->source->name(packets->source, name).category;
+}
+
+int mxp__span_order_add(mxp_span_order *order, const mxp_event *span, bool late)
+{
+    mxp_event event = *span;
+    event.begin_ns = span->begin_ns < 0 ? 0 : span->begin_ns;
+    event.end_ns = span->end_ns < 0 ? 0 : span->end_ns;
+    sort_foreign(order);
+    bool is_async = event.kind == MXP_KIND_SPAN && mxp__span_is_async(order->packets, event.name);
+    if (event.lane != 0 && (event.lane & MXP_LANE_THREAD) == 0) {
+        return add_to_lane(order, &event, mxp__process_track(), event.lane);
+    }
+    if (is_async) {
+        return add_to_lane(order, &event, mxp__process_track(),
+                           category_of(order->packets, event.name));
+    }
+    if (event.lane != 0 || late || mxp__event_clock(&event) != MXP_CLOCK_TRACE) {
+        uint32_t thread = event.lane != 0 ? event.lane & ~MXP_LANE_THREAD : event.thread;
+        return add_to_lane(order, &event, mxp__thread_track(order->packets, thread), 0);
+    }
+    int error = add_foreign(order, event.thread, event.end_ns);
+    return error == MXP_OK ? add_nested(order, event.thread, &event) : error;
+}
+
+int mxp__span_order_finish(mxp_span_order *order)
+{
+    int error = MXP_OK;
+    sort_foreign(order);
+    for (uint32_t i = 0; i < order->thread_count && error == MXP_OK; i++) {
+        error = add_foreign(order, i, 0);
+        error = error == MXP_OK ? begin_from(order, i, 0) : error;
+        write_moment(order, i);
+    }
+    return error;
+}

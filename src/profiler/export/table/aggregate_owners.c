@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who owns the memory in use: bytes of each scope, over all devices, from the records of
+// allocations and releases. What was taken before recording began, or while it was off, has no
+// record; it is what the devices' totals, which every record carries, leave over: "<not recorded>".
+// So the rows add up to the totals at every record.
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "profiler/export/table/aggregate_state.h"
+#include "profiler/trace/reader.h"
+
+enum { DEVICES = 256, UNATTRIBUTED = 0 };  // rows of owners: scope id + 1
+
+// A block in use. Open addressing; key 0 is a free place.
+typedef struct live_block {
+    uint64_t key, bytes;
+    uint32_t scope;
+} live_block;
+
+struct mxp_owner_state {
+    live_block *blocks;
+    size_t count, capacity;  // capacity: a power of two or 0
+    uint64_t known_bytes;  // of the blocks
+    uint64_t live_bytes[DEVICES];
+};
+
+static const char memory_for[] = "the owners of memory";
+
+void mxp__owner_state_destroy(mxp_owner_state *state)
+{
+    if (state != NULL) {
+        mxp__free(state->blocks, state->capacity * sizeof *state->blocks);
+        mxp__free(state, sizeof *state);
+    }
+}
+
+// ---- blocks -----------------------------------------------------------------------------------
+static uint64_t key_of(const mxp_memory_view *memory)
+{
+    return (memory->block << 8 | memory->device) + 1;
+}
+
+static size_t home_of(const mxp_owner_state *state, uint64_t key)
+{
+    return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (state->capacity - 1);
+}
+
+// The block's place, or the free one where it would stand.
+static size_t place_of(const mxp_owner_state *state, uint64_t key)
+{
+    size_t at = home_of(state, key);
+    while (state->blocks[at].key != 0 && state->blocks[at].key != key) {
+        at = (at + 1) & (state->capacity - 1);
+    }
+    return at;
+}
+
+static int make_room(mxp_owner_state *state)
+{
+    if (2 * (state->count + 1) <= state->capacity) {
+        return MXP_OK;
+    }
+    mxp_owner_state larger = *state;
+    larger.capacity = state->capacity == 0 ? 64 : 2 * state->capacity;
+    larger.blocks = mxp__alloc(larger.capacity * sizeof *larger.blocks);
+    if (larger.blocks == NULL) {
+        return mxp__fail_memory(memory_for);
+    }
+    for (size_t i = 0; i < state->capacity; i++) {
+        if (state->blocks[i].key != 0) {
+            larger.blocks[place_of(&larger, state->blocks[i].key)] = state->blocks[i];
+        }
+    }
+    mxp__free(state->blocks, state->capacity * sizeof *state->blocks);
+    *state = larger;
+    return MXP_OK;
+}
+
+// Closes the gap: what stands behind it moves up, unless that were before its home.
+static void remove_at(mxp_owner_state *state, size_t gap)
+{
+    size_t mask = state->capacity - 1;
+    for (size_t at = (gap + 1) & mask; state->blocks[at].key != 0; at = (at + 1) & mask) {
+        size_t home = home_of(state, state->blocks[at].key);
+        if (((at - home) & mask) >= ((at - gap) & mask)) {
+            state->blocks[gap] = state->blocks[at];
+            gap = at;
+        }
+    }
+    state->blocks[gap].key = 0;
+    state->count--;
+}
+
+// ---- rows -------------------------------------------------------------------------------------
+static int put_sample(mxp_aggregate *aggregate, const mxp_source *source, uint32_t id, int64_t ns,
+                      uint64_t bytes)
+{
+    static const char section[] = "Device Storage", rest[] = "<not recorded>";
+    mxp_counter_row *row = mxp__counter_find_or_add(&aggregate->owners, id);
+    if (row == NULL) {
+        return mxp__fail_memory(memory_for);
+    }
+    if (row->label.text == NULL) {
+        int error =
+            id == UNATTRIBUTED
+                ? mxp__label_make(&row->label, section, sizeof section - 1, rest, sizeof rest - 1)
+                : mxp__label_of_scope(&row->label, source, section, id - 1, "");
+        if (error != MXP_OK) {
+            return error;
+        }
+        row->unit = MXP_UNIT_BYTES;
+    }
+    mxp__counter_follow(row, &aggregate->activity, ns, (mxp_number){.u64 = bytes}, MXP_ARG_U64);
+    return MXP_OK;
+}
+
+static uint64_t bytes_of(const mxp_aggregate *aggregate, uint32_t id)
+{
+    const mxp_counter_table *table = &aggregate->owners;
+    return id < table->count && table->rows[id] != NULL ? table->rows[id]->last.u64 : 0;
+}
+
+static int put_unattributed(mxp_aggregate *aggregate, const mxp_source *source, int64_t ns)
+{
+    const mxp_owner_state *state = aggregate->owner_state;
+    uint64_t live = 0;
+    for (size_t i = 0; i < DEVICES; i++) {
+        live += state->live_bytes[i];
+    }
+    uint64_t bytes = live > state->known_bytes ? live - state->known_bytes : 0;
+    bool is_first = aggregate->owners.count == 0 || aggregate->owners.rows[UNATTRIBUTED] == NULL;
+    return bytes == bytes_of(aggregate, UNATTRIBUTED) && (bytes == 0 || !is_first)
+               ? MXP_OK
+               : put_sample(aggregate, source, UNATTRIBUTED, ns, bytes);
+}
+
+// ---- records ----------------------------------------------------------------------------------
+static int add_block(mxp_aggregate *aggregate, const mxp_source *source, const mxp_event *event,
+                     const mxp_memory_view *memory)
+{
+    mxp_owner_state *state = aggregate->owner_state;
+    int error = make_room(state);
+    if (error != MXP_OK) {
+        return error;
+    }
+    uint32_t scope = mxp__known_name(source, memory->scope);
+    live_block *block = &state->blocks[place_of(state, key_of(memory))];
+    state->count += block->key == 0;
+    *block = (live_block){key_of(memory), memory->requested_bytes, scope};
+    state->known_bytes += memory->requested_bytes;
+    return put_sample(aggregate, source, scope + 1, event->begin_ns,
+                      bytes_of(aggregate, scope + 1) + memory->requested_bytes);
+}
+
+static int remove_block(mxp_aggregate *aggregate, const mxp_source *source, const mxp_event *event,
+                        const mxp_memory_view *memory)
+{
+    mxp_owner_state *state = aggregate->owner_state;
+    size_t at = state->capacity == 0 ? 0 : place_of(state, key_of(memory));
+    if (state->capacity == 0 || state->blocks[at].key == 0) {
+        return MXP_OK;
+    }
+    live_block block = state->blocks[at];
+    remove_at(state, at);
+    state->known_bytes -= block.bytes;
+    return put_sample(aggregate, source, block.scope + 1, event->begin_ns,
+                      bytes_of(aggregate, block.scope + 1) - block.bytes);
+}
+
+static int add_memory(mxp_aggregate *aggregate, const mxp_source *source, const mxp_event *event)
+{
+    mxp_memory_view memory;
+    mxp__event_memory(event, &memory);
+    bool is_free = (event->flags & MXP_MEM_FREE) != 0;
+    int error = is_free ? remove_block(aggregate, source, event, &memory)
+                        : add_block(aggregate, source, event, &memory);
+    aggregate->owner_state->live_bytes[memory.device % DEVICES] = memory.live_bytes;
+    return error == MXP_OK ? put_unattributed(aggregate, source, event->begin_ns) : error;
+}
+
+// Blocks may have gone while recording was off: whose they were is not known any more.
+static int forget_blocks(mxp_aggregate *aggregate, const mxp_source *source, int64_t ns)
+{
+    mxp_owner_state *state = aggregate->owner_state;
+    if (state->count == 0) {
+        return MXP_OK;
+    }
+    memset(state->blocks, 0, state->capacity * sizeof *state->blocks);
+    state->count = 0;
+    state->known_bytes = 0;
+    int error = MXP_OK;
+    for (uint32_t id = UNATTRIBUTED + 1; id < aggregate->owners.count && error == MXP_OK; id++) {
+        if (bytes_of(aggregate, id) > 0) {
+            error = put_sample(aggregate, source, id, ns, 0);
+        }
+    }
+    return error == MXP_OK ? put_unattributed(aggregate, source, ns) : error;
+}
+
+static int add_state(mxp_aggregate *aggregate, const mxp_source *source, const mxp_event *event)
+{
+    bool was_off = aggregate->activity.is_off;
+    mxp__activity_change(&aggregate->activity, event->begin_ns, event->value.u64);
+    bool is_resumed = was_off && !aggregate->activity.is_off;
+    return is_resumed ? forget_blocks(aggregate, source, event->begin_ns) : MXP_OK;
+}
+
+int mxp__aggregate_owners(mxp_aggregate *aggregate, mxp_source *source)
+{
+    if (aggregate->owner_state == NULL) {
+        aggregate->owner_state = mxp__alloc(sizeof *aggregate->owner_state);
+    }
+    mxp_reader *reader;
+    int error = aggregate->owner_state == NULL ? mxp__fail_memory(memory_for)
+                                               : mxp__reader_open(source, &reader);
+    if (error != MXP_OK) {
+        return error;
+    }
+    mxp_event event;
+    while ((error = mxp__reader_next(reader, &event)) == 1) {
+        int added = MXP_OK;
+        if (event.kind == MXP_KIND_MEMORY) {
+            added = add_memory(aggregate, source, &event);
+        } else if (event.kind == MXP_KIND_META && event.phase == MXP_META_STATE) {
+            added = add_state(aggregate, source, &event);
+        }
+        if (added != MXP_OK) {
+            error = added;
+            break;
+        }
+        aggregate->latest_ns =
+            event.end_ns > aggregate->latest_ns ? event.end_ns : aggregate->latest_ns;
+    }
+    mxp__reader_close(reader);
+    return error;
+}

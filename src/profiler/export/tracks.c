@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows and their ids. Real thread ids are below 2^22 on Linux; ids of lanes and of threads that
+// cannot have their own (the system uses ids again) lie far above, and all below 2^31.
+#include "profiler/export/tracks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "profiler/trace/checksum.h"
+#include "base/fail.h"
+#include "base/text.h"
+
+enum {
+    LANE_ROW_BASE = 10000000,
+    THREAD_ROW_BASE = 1500000000,
+    REAL_ROW_MAX = LANE_ROW_BASE - 1,
+    LANE_SORT_BASE = 1000000  // behind all threads
+};
+
+enum { NAME_IS_LANE = 1, NAME_IN_FILE = 2, NAME_NEEDS_ID = 4 };
+
+// A set of numbers that are not 0, open addressing.
+typedef struct number_set {
+    uint64_t *slots;
+    size_t count, capacity;  // capacity: a power of two or 0
+} number_set;
+
+typedef struct thread_row {
+    uint32_t tid;  // 0: not known yet
+    uint32_t name;  // name id + 1 as it stands now
+    uint32_t shown;  // the same as the file has it, 0: not there
+} thread_row;
+
+struct mxp_chrome_rows {
+    bool has_process;  // the file names the process
+    thread_row *threads;
+    size_t thread_count, thread_capacity;
+    number_set tids;
+    uint8_t *names;  // NAME_* by name id; NAME_IS_LANE is set by several threads at once
+    size_t name_count, name_capacity;
+    number_set counters;  // hashes of the texts of counters
+    mxp_loss_entry *losses;  // as the file has them
+    size_t loss_count, loss_capacity;
+    uint64_t api_calls, new_api_calls;  // in the file; in the source that is written now
+    int64_t api_ns, new_api_ns;  // when their counters changed last
+};
+
+// ---- set --------------------------------------------------------------------------------------
+static uint64_t *set_slot(const number_set *set, uint64_t number)
+{
+    size_t mask = set->capacity - 1;
+    size_t i = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+    while (set->slots[i] != 0 && set->slots[i] != number) {
+        i = (i + 1) & mask;
+    }
+    return &set->slots[i];
+}
+
+static int set_grow(number_set *set)
+{
+    number_set larger = {.capacity = set->capacity == 0 ? 64 : 2 * set->capacity};
+    larger.slots = mxp__alloc(larger.capacity * sizeof *larger.slots);
+    if (larger.slots == NULL) {
+        return mxp__fail_memory("the rows of the trace");
+    }
+    for (size_t i = 0; i < set->capacity; i++) {
+        if (set->slots[i] != 0) {
+            *set_slot(&larger, set->slots[i]) = set->slots[i];
+        }
+    }
+    larger.count = set->count;
+    mxp__free(set->slots, set->capacity * sizeof *set->slots);
+    *set = larger;
+    return MXP_OK;
+}
+
+// *is_new: it was not in the set before.
+static int set_add(number_set *set, uint64_t number, bool *is_new)
+{
+    if (set->capacity < 2 * (set->count + 1)) {
+        int error = set_grow(set);
+        if (error != MXP_OK) {
+            return error;
+        }
+    }
+    uint64_t *slot = set_slot(set, number);
+    *is_new = *slot == 0;
+    set->count += *is_new;
+    *slot = number;
+    return MXP_OK;
+}
+
+// ---- rows -------------------------------------------------------------------------------------
+int mxp__chrome_rows_create(mxp_chrome_rows **rows)
+{
+    *rows = mxp__alloc(sizeof **rows);
+    return *rows != NULL ? MXP_OK : mxp__fail_memory("the rows of the trace");
+}
+
+void mxp__chrome_rows_destroy(mxp_chrome_rows *rows)
+{
+    if (rows == NULL) {
+        return;
+    }
+    mxp__free(rows->threads, rows->thread_capacity * sizeof *rows->threads);
+    mxp__free(rows->tids.slots, rows->tids.capacity * sizeof *rows->tids.slots);
+    mxp__free(rows->names, rows->name_capacity);
+    mxp__free(rows->counters.slots, rows->counters.capacity * sizeof *rows->counters.slots);
+    mxp__free(rows->losses, rows->loss_capacity * sizeof *rows->losses);
+    mxp__free(rows, sizeof *rows);
+}
+
+static int take_thread(mxp_chrome_rows *rows, const mxp_thread_entry *entry, thread_row *row,
+                       size_t index)
+{
+    row->name = entry->name + 1;
+    if (row->tid != 0 || entry->tid == 0) {
+        return MXP_OK;
+    }
+    bool is_new = false;
+    if (entry->tid <= REAL_ROW_MAX) {
+        int error = set_add(&rows->tids, entry->tid, &is_new);
+        if (error != MXP_OK) {
+            return error;
+        }
+    }
+    row->tid = is_new ? entry->tid : THREAD_ROW_BASE + (uint32_t)index;
+    return MXP_OK;
+}
+
+static int take_threads(mxp_chrome_rows *rows, const mxp_source *source)
+{
+    size_t count = source->thread_count;
+    if (count > rows->thread_count) {
+        if (mxp__grow(&rows->threads, &rows->thread_capacity, count, sizeof *rows->threads) != 0) {
+            return mxp__fail_memory("the rows of the trace");
+        }
+        memset(rows->threads + rows->thread_count, 0,
+               (count - rows->thread_count) * sizeof *rows->threads);
+        rows->thread_count = count;
+    }
+    for (size_t i = 0; i < count; i++) {
+        int error = take_thread(rows, &source->threads[i], &rows->threads[i], i);
+        if (error != MXP_OK) {
+            return error;
+        }
+    }
+    return MXP_OK;
+}
+
+static int take_name(mxp_chrome_rows *rows, const mxp_source *source, uint32_t id)
+{
+    mxp_name_view view = source->name(source, id);
+    rows->names[id] = 0;
+    if (view.style != MXP_STYLE_COUNTER) {
+        return MXP_OK;
+    }
+    bool is_new;
+    int error = set_add(&rows->counters, mxp__checksum(view.text, view.length) | 1, &is_new);
+    rows->names[id] = error == MXP_OK && !is_new ? NAME_NEEDS_ID : 0;
+    return error;
+}
+
+static int take_names(mxp_chrome_rows *rows, const mxp_source *source)
+{
+    if (mxp__grow(&rows->names, &rows->name_capacity, source->name_count, 1) != 0) {
+        return mxp__fail_memory("the rows of the trace");
+    }
+    while (rows->name_count < source->name_count) {
+        int error = take_name(rows, source, (uint32_t)rows->name_count);
+        if (error != MXP_OK) {
+            return error;
+        }
+        rows->name_count++;
+    }
+    return MXP_OK;
+}
+
+int mxp__chrome_rows_begin(mxp_chrome_rows *rows, const mxp_source *source)
+{
+    rows->new_api_calls = 0;
+    rows->new_api_ns = rows->api_ns;
+    int error = take_threads(rows, source);
+    if (error == MXP_OK) {
+        error = take_names(rows, source);
+    }
+    // Now, so that commit cannot fail.
+    if (error == MXP_OK && mxp__grow(&rows->losses, &rows->loss_capacity, source->loss_count,
+                                     sizeof *rows->losses) != 0) {
+        error = mxp__fail_memory("the rows of the trace");
+    }
+    return error;
+}
+
+uint32_t mxp__chrome_thread_row(const mxp_chrome_rows *rows, uint32_t thread)
+{
+    if (thread < rows->thread_count && rows->threads[thread].tid != 0) {
+        return rows->threads[thread].tid;
+    }
+    return THREAD_ROW_BASE + thread % (INT32_MAX - THREAD_ROW_BASE);
+}
+
+uint32_t mxp__chrome_lane_row(mxp_chrome_rows *rows, uint32_t name)
+{
+    if (name < rows->name_count) {
+        uint8_t *flags = &rows->names[name];
+        uint8_t now = __atomic_load_n(flags, __ATOMIC_RELAXED);
+        if ((now & NAME_IS_LANE) == 0) {
+            // While blocks are formatted this is the only bit that changes: all writers store the
+            // same value.
+            __atomic_store_n(flags, now | NAME_IS_LANE, __ATOMIC_RELAXED);
+        }
+    }
+    return LANE_ROW_BASE + name % (THREAD_ROW_BASE - LANE_ROW_BASE);
+}
+
+int mxp__chrome_counter_needs_id(const mxp_chrome_rows *rows, uint32_t name)
+{
+    return name < rows->name_count &&
+           (__atomic_load_n(&rows->names[name], __ATOMIC_RELAXED) & NAME_NEEDS_ID) != 0;
+}
+
+uint64_t mxp__chrome_api_calls(const mxp_chrome_rows *rows)
+{
+    return rows->api_calls;
+}
+
+void mxp__chrome_add_api_calls(mxp_chrome_rows *rows, uint64_t count)
+{
+    rows->new_api_calls = count;
+}
+
+int64_t mxp__chrome_api_time(mxp_chrome_rows *rows, int64_t ns)
+{
+    rows->new_api_ns = ns > rows->new_api_ns ? ns : rows->new_api_ns;
+    return rows->new_api_ns;
+}
+
+uint32_t mxp__chrome_pid(const mxp_source *source)
+{
+    return source->pid == 0 ? 1 : source->pid;
+}
+
+// ---- items ------------------------------------------------------------------------------------
+static void put_metadata(mxp_strbuf *out, const char *what, uint32_t pid, uint32_t tid,
+                         const char *text, size_t length)
+{
+    mxp__strbuf_printf(out,
+                       "{\"ph\":\"M\",\"cat\":\"__metadata\",\"name\":\"%s\",\"pid\":%" PRIu32
+                       ",\"tid\":%" PRIu32 ",\"args\":{\"name\":",
+                       what, pid, tid);
+    mxp__json_string(out, text, length);
+    mxp__strbuf_puts(out, "}}");
+}
+
+static void put_row(mxp_strbuf *out, uint32_t pid, uint32_t tid, uint32_t sort_index,
+                    const char *text, size_t length)
+{
+    mxp__strbuf_puts(out, ",\n");
+    put_metadata(out, "thread_name", pid, tid, text, length);
+    mxp__strbuf_printf(out,
+                       ",\n{\"ph\":\"M\",\"cat\":\"__metadata\",\"name\":\"thread_sort_index\","
+                       "\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"args\":{\"sort_index\":%" PRIu32
+                       "}}",
+                       pid, tid, sort_index);
+}
+
+// The program's file name. The whole command line would not do: viewers show what stands behind the
+// last slash, which may be in an argument.
+const char *mxp__process_name(const mxp_source *source, size_t *length)
+{
+    for (size_t i = 0; i < source->info_count; i++) {
+        const char *command = source->info[i].value;
+        if (strcmp(source->info[i].key, "command") == 0 && command[0] != '\0') {
+            size_t end = strcspn(command, " ");
+            size_t start = end;
+            while (start > 0 && command[start - 1] != '/') {
+                start--;
+            }
+            *length = end - start;
+            return command + start;
+        }
+    }
+    *length = strlen("mxprof");
+    return "mxprof";
+}
+
+static void put_thread(const thread_row *row, size_t index, const mxp_source *source,
+                       mxp_strbuf *out)
+{
+    mxp_name_view view = source->name(source, row->name - 1);
+    char number[32];
+    if (view.length == 0) {
+        view.length = (uint32_t)snprintf(number, sizeof number, "thread %zu", index);
+        view.text = number;
+    }
+    put_row(out, mxp__chrome_pid(source), row->tid, (uint32_t)index, view.text, view.length);
+}
+
+void mxp__chrome_rows_head(const mxp_chrome_rows *rows, const mxp_source *source, mxp_strbuf *out)
+{
+    if (!rows->has_process) {
+        size_t length;
+        const char *name = mxp__process_name(source, &length);
+        uint32_t pid = mxp__chrome_pid(source);
+        put_metadata(out, "process_name", pid, pid, name, length);
+    }
+    for (size_t i = 0; i < rows->thread_count; i++) {
+        const thread_row *row = &rows->threads[i];
+        if (row->tid != 0 && row->shown != row->name) {
+            put_thread(row, i, source, out);
+        }
+    }
+}
+
+const char *mxp__loss_reason(uint32_t reason)
+{
+    switch (reason) {
+    case MXP_LOSS_MEMORY_FULL:
+        return "memory full";
+    case MXP_LOSS_IN_SIGNAL:
+        return "inside a signal handler";
+    case MXP_LOSS_NAMES_FULL:
+        return "name table full";
+    case MXP_LOSS_THREAD:
+        return "no room for the thread";
+    case MXP_LOSS_MISUSE:
+        return "ended twice, or never begun";
+    case MXP_LOSS_DEEPER:
+        return "open at a stop, deeper than the 31 that are kept";
+    case MXP_LOSS_NO_NUMBER:
+        return "samples that are no numbers";
+    case MXP_LOSS_FILE_EMPTIED:
+        return "recording file emptied by another program, at least";
+    case MXP_LOSS_LATE:
+        return "written after a stop";
+    case MXP_LOSS_JUMP:
+        return "left by a jump";
+    case MXP_LOSS_SEVERAL:
+        return "several reasons";
+    default:
+        return "unknown reason";
+    }
+}
+
+// The window as the file has it: from one source to the next most stand at the same index `hint`.
+static const mxp_loss_entry *known_loss(const mxp_chrome_rows *rows, const mxp_loss_entry *loss,
+                                        size_t hint)
+{
+    for (size_t i = 0; i < rows->loss_count; i++) {
+        const mxp_loss_entry *known = &rows->losses[(i + hint) % rows->loss_count];
+        if (known->thread == loss->thread && known->reason == loss->reason &&
+            known->from_ticks == loss->from_ticks) {
+            return known;
+        }
+    }
+    return NULL;
+}
+
+// A loss window, or what was added to it since the file had it.
+static void put_loss(const mxp_chrome_rows *rows, const mxp_source *source, size_t index,
+                     mxp_strbuf *out)
+{
+    const mxp_loss_entry *loss = &source->losses[index];
+    const mxp_loss_entry *known = known_loss(rows, loss, index);
+    uint64_t count = loss->count - (known == NULL ? 0 : known->count);
+    if (count == 0 || count > loss->count) {
+        return;
+    }
+    bool of_process = loss->thread == UINT32_MAX;
+    uint32_t pid = mxp__chrome_pid(source);
+    uint32_t tid = of_process ? pid : mxp__chrome_thread_row(rows, loss->thread);
+    uint64_t from = known == NULL ? loss->from_ticks : known->to_ticks;
+    char ts[MXP__US_CHARS + 1], until[MXP__US_CHARS + 1];
+    *mxp__write_us(ts, mxp__timebase_ns(source->timebase, from)) = '\0';
+    *mxp__write_us(until, mxp__timebase_ns(source->timebase, loss->to_ticks)) = '\0';
+    mxp__strbuf_printf(out,
+                       ",\n{\"ph\":\"i\",\"cat\":\"mxprof\",\"name\":\"%" PRIu64
+                       " records %s (%s)\","
+                       "\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"ts\":%s,\"s\":\"%s\","
+                       "\"args\":{\"until_us\":%s}}",
+                       count, loss->reason == MXP_LOSS_NAMES_FULL ? "without a name" : "lost",
+                       mxp__loss_reason(loss->reason), pid, tid, ts, of_process ? "p" : "t", until);
+}
+
+void mxp__chrome_rows_tail(const mxp_chrome_rows *rows, const mxp_source *source, mxp_strbuf *out)
+{
+    for (size_t id = 0; id < rows->name_count; id++) {
+        if ((rows->names[id] & (NAME_IS_LANE | NAME_IN_FILE)) == NAME_IS_LANE) {
+            mxp_name_view view = source->name(source, (uint32_t)id);
+            put_row(out, mxp__chrome_pid(source), LANE_ROW_BASE + (uint32_t)id,
+                    LANE_SORT_BASE + (uint32_t)id, view.length > 0 ? view.text : "user",
+                    view.length > 0 ? view.length : 4);
+        }
+    }
+    for (size_t i = 0; i < source->loss_count; i++) {
+        put_loss(rows, source, i, out);
+    }
+}
+
+void mxp__chrome_rows_commit(mxp_chrome_rows *rows, const mxp_source *source)
+{
+    rows->has_process = true;
+    rows->api_calls += rows->new_api_calls;
+    rows->api_ns = rows->new_api_ns;
+    rows->new_api_calls = 0;
+    for (size_t i = 0; i < rows->thread_count; i++) {
+        thread_row *row = &rows->threads[i];
+        row->shown = row->tid != 0 ? row->name : 0;
+    }
+    for (size_t id = 0; id < rows->name_count; id++) {
+        if ((rows->names[id] & NAME_IS_LANE) != 0) {
+            rows->names[id] |= NAME_IN_FILE;
+        }
+    }
+    rows->loss_count = source->loss_count;
+    if (source->loss_count != 0) {
+        memcpy(rows->losses, source->losses, source->loss_count * sizeof *rows->losses);
+    }
+}

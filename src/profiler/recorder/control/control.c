@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: Apache-2.0
+// Switching recording on and off, and changing how it works under the recording threads.
+//
+// The handshake. A recording thread sets busy, then reads the gate. The session changes the gate,
+// makes every thread pass a full barrier, then reads busy. So either the thread saw the new gate or
+// the session sees it busy and waits for the few instructions left.
+#include <stdlib.h>
+
+#include "profiler/clock/clock.h"
+#include "base/cpu/cpu.h"
+#include "base/os/os.h"
+#include "base/setting.h"
+#include "profiler/recorder/record/emit.h"
+#include "profiler/recorder/store/mend.h"
+#include "profiler/recorder/thread/names.h"
+#include "profiler/recorder/memory/pool.h"
+#include "profiler/recorder/memory/ring.h"
+#include "profiler/recorder/thread/silent.h"
+#include "profiler/recorder/thread/standing.h"
+#include "profiler/recorder/state.h"
+#include "profiler/recorder/record/stop_log.h"
+#include "profiler/recorder/store/store.h"
+#include "profiler/recorder/store/store_due.h"
+
+mxp_control_block mxp_control = {.layout = MXP_LAYOUT};
+
+mxp_recorder_state mxp__rec = {
+    .drain = MXP__LOCK_INIT,
+    .limits = {.memory_limit_bytes = UINT64_C(1) << 30},
+    .ns_mult = UINT64_C(1) << 32,
+    .consumer_active = {1, 0},
+};
+
+// ---- clock ------------------------------------------------------------------------------------
+static uint32_t chosen_source;
+static const char *clock_warning;
+static pthread_once_t clock_once = PTHREAD_ONCE_INIT;
+
+static void clock_pick(void)
+{
+    chosen_source = mxp__clock_choose(mxp__setting_text("MXPROF_CLOCK"), &clock_warning);
+    if (chosen_source == MXP_CLOCK_SOURCE_TSC || chosen_source == MXP_CLOCK_SOURCE_ARM) {
+        __atomic_fetch_or(&mxp_control.gate, MXP_GATE_TSC, __ATOMIC_RELEASE);
+    }
+}
+
+uint32_t mxp__clock_source(void)
+{
+    pthread_once(&clock_once, clock_pick);
+    return chosen_source;
+}
+
+const char *mxp__clock_warning(void)
+{
+    pthread_once(&clock_once, clock_pick);
+    return clock_warning;
+}
+
+uint64_t mxp_clock_read(void)
+{
+    return mxp__clock_read_source(mxp__clock_source());
+}
+
+void mxp__drain_lock(void)
+{
+    if (!mxp__try_lock(&mxp__rec.drain)) {
+        __atomic_fetch_add(&mxp__rec.drain_waiters, 1, __ATOMIC_RELAXED);
+        mxp__lock(&mxp__rec.drain);
+        __atomic_fetch_sub(&mxp__rec.drain_waiters, 1, __ATOMIC_RELAXED);
+    }
+    mxp__ring_pin();
+}
+
+void mxp__drain_unlock(void)
+{
+    mxp__ring_unpin();
+    mxp__unlock(&mxp__rec.drain);
+}
+
+bool mxp__drain_is_wanted(void)
+{
+    return __atomic_load_n(&mxp__rec.drain_waiters, __ATOMIC_RELAXED) != 0;
+}
+
+// ---- handshake --------------------------------------------------------------------------------
+// One try more of a wait: yields at first. A thread may be preempted inside a record. Who is there
+// for longer than this is silent from then on, and not waited for again (silent.h).
+enum { YIELDS = 1000 };
+static unsigned patience = YIELDS + 1000;
+
+void mxp__hold_patience(unsigned tries)
+{
+    patience = tries;
+}
+
+static bool wait_more(unsigned *tries)
+{
+    MXP_TEST_POINT(WAIT);
+    *tries < YIELDS ? mxp__os_yield() : mxp__os_sleep_us(1000);
+    return ++*tries < patience;
+}
+
+static bool barrier_refused;  // atomic
+
+bool mxp__barrier_is_refused(void)
+{
+    return __atomic_load_n(&barrier_refused, __ATOMIC_RELAXED);
+}
+
+static uint32_t my_busy;
+
+// The holder is busy for handlers on its thread.
+static bool is_inside(const mxp_thread *thread)
+{
+    const uint32_t *busy = &thread->hot == mxp_self ? &my_busy : &thread->hot.busy;
+    return __atomic_load_n(busy, __ATOMIC_ACQUIRE) != 0;
+}
+
+static void wait_for_thread(mxp_thread *thread)
+{
+    unsigned tries = 0;
+    bool silent = mxp__thread_is_silent(thread);
+    while (!silent && &thread->hot != mxp_self && is_inside(thread) && wait_more(&tries)) {
+    }
+    if (!is_inside(thread)) {
+        if (silent) {
+            mxp__thread_answer(thread);
+            mxp__thread_queue_late(thread);
+        }
+        if (thread->stranded != 0) {
+            mxp__store_leave(thread, true);
+        }
+        return;
+    }
+    if (!silent && &thread->hot != mxp_self) {
+        mxp__thread_silence(thread);
+    }
+    thread->left_out = mxp__thread_is_silent(thread);
+}
+
+// Waits until no other thread is inside a record but those that are silent. Everything recorded
+// before is then readable.
+static void quiesce(void)
+{
+    if (!mxp__os_barrier_all_threads()) {
+        __atomic_store_n(&barrier_refused, true, __ATOMIC_RELAXED);
+        mxp__os_sleep_us(1000);  // long enough for nearly any store buffer
+    }
+    unsigned tries = 0;
+    while (mxp__threads_settling() != 0 && wait_more(&tries)) {
+    }
+    if (mxp__threads_settling() != 0) {
+        mxp__threads_give_up_settling();
+    }
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        wait_for_thread(thread);
+    }
+}
+
+static uintptr_t holder;  // atomic: address of the holder's mxp_self; 0: nobody holds
+
+bool mxp__hold_is_ours(void)
+{
+    return __atomic_load_n(&holder, __ATOMIC_RELAXED) == (uintptr_t)&mxp_self;
+}
+
+void mxp__hold(void)
+{
+    my_busy = 0;
+    __atomic_store_n(&holder, (uintptr_t)&mxp_self, __ATOMIC_RELAXED);
+    if (mxp_self != NULL) {  // a handler on this thread must not wait for us
+        my_busy = mxp__emit_is_inside((mxp_thread *)mxp_self) ? mxp_self->busy : 0;
+        __atomic_store_n(&mxp_self->busy, 1u, __ATOMIC_RELAXED);
+    }
+    __atomic_fetch_or(&mxp_control.gate, MXP_GATE_HOLD, __ATOMIC_SEQ_CST);
+    quiesce();
+    mxp__mend_threads();
+}
+
+void mxp__release(void)
+{
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        thread->left_out = 0;
+    }
+    __atomic_fetch_and(&mxp_control.gate, ~(uint32_t)MXP_GATE_HOLD, __ATOMIC_SEQ_CST);
+    mxp__os_word_wake(&mxp_control.gate, true);
+    __atomic_store_n(&holder, 0, __ATOMIC_RELAXED);
+    if (mxp_self != NULL) {
+        __atomic_store_n(&mxp_self->busy, my_busy, __ATOMIC_RELEASE);
+    }
+}
+
+// ---- on and off -------------------------------------------------------------------------------
+static uint32_t recorder_state(void)
+{
+    return __atomic_load_n(&mxp__rec.state, __ATOMIC_ACQUIRE);
+}
+
+int mxp__recorder_is_on(void)
+{
+    return recorder_state() == MXP__STATE_ON;
+}
+
+uint64_t mxp__recorder_on_ticks(void)
+{
+    return __atomic_load_n(&mxp__rec.on_ticks, __ATOMIC_ACQUIRE);
+}
+
+uint64_t mxp__recorder_off_ticks(void)
+{
+    return __atomic_load_n(&mxp__rec.off_ticks, __ATOMIC_ACQUIRE);
+}
+
+static void gate_classes(uint32_t classes)
+{
+    uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED);
+    __atomic_store_n(&mxp_control.gate, (gate & ~(uint32_t)MXP_CLASS_ALL) | classes,
+                     __ATOMIC_SEQ_CST);
+}
+
+// Every thread says before its next record in which scope and step it is, so that a reader of this
+// run knows.
+static void ask_for_scopes(void)
+{
+    mxp__hold();
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        if (mxp__thread_is_left_out(thread)) {
+            continue;  // does so when it answers
+        }
+        thread->announce = 1;
+        __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);
+    }
+    mxp__release();
+}
+
+// Two points a millisecond apart give the rate of the CPU's counter to some 30 ppm, before anything
+// is converted with it; every later point makes it better.
+static void calibrate_clock(void)
+{
+    enum { INTERVAL_US = 1000 };
+    mxp__recorder_timebase(1);
+    if ((__atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED) & MXP_GATE_TSC) != 0) {
+        mxp__os_sleep_us(INTERVAL_US);
+        mxp__recorder_timebase(1);
+    }
+}
+
+void mxp__recorder_calibrate(void)
+{
+    if (!mxp__rec.timebase_ready) {
+        calibrate_clock();
+    }
+    if (mxp__rec.record_cost_ticks == 0) {
+        mxp__rec.record_cost_ticks = mxp__measure_record_cost();
+    }
+}
+
+// Where a file is due, the first record says it (thread.c): until then there is nothing to be told.
+static void say_state(uint64_t state)
+{
+    if (!mxp__store_is_due()) {
+        mxp__meta(MXP_META_STATE, 0, state, 0, MXP__FORCED);
+    }
+}
+
+uint64_t mxp__recorder_start(uint32_t classes, int resumed)
+{
+    mxp__clock_source();
+    mxp__drain_lock();
+    bool was_on = mxp__recorder_is_on();
+    uint64_t now = mxp_ticks();
+    if (!was_on) {
+        if (recorder_state() == MXP__STATE_STOPPED) {
+            // A thread may have been on its way into a span when the stop came. Not the moment when
+            // the gate opens: a clock is read up to 100 ns before what stands before it.
+            mxp__stops_end(now);
+            __atomic_store_n(&mxp_control.closed_ticks, now, __ATOMIC_SEQ_CST);
+        }
+        mxp__recorder_calibrate();
+        if (mxp__rec.limits.full_policy == MXP_FULL_DROP && !mxp__store_is_open()) {
+            mxp__pool_prefill();
+        }
+        uint64_t off = mxp__recorder_off_ticks();
+        __atomic_fetch_add(&mxp__rec.inactive_ticks, off != 0 ? now - off : 0, __ATOMIC_RELAXED);
+        ask_for_scopes();
+        say_state(resumed ? 3 : 1);
+        now = mxp_ticks();
+        __atomic_store_n(&mxp__rec.state, MXP__STATE_ON, __ATOMIC_RELEASE);
+    }
+    gate_classes(classes & MXP_CLASS_ALL);
+    if (!was_on) {
+        // Last: who knows the moment and then finds the gate closed has met a stop (note_start).
+        __atomic_store_n(&mxp__rec.on_ticks, now, __ATOMIC_RELEASE);
+    }
+    mxp__drain_unlock();
+    return now;
+}
+
+void mxp__recorder_begin_profile(void)
+{
+    mxp__drain_lock();
+    mxp__hold();
+    mxp__standing_forget();
+    mxp__ring_begin_profile();
+    mxp__release();
+    mxp__drain_unlock();
+}
+
+static bool open_span_read(mxp_thread *thread, uint32_t i, uint64_t *begin, uint32_t *name)
+{
+    *begin = __atomic_load_n(&thread->hot.open[i].begin, __ATOMIC_ACQUIRE);
+    *name = __atomic_load_n(&thread->hot.open[i].name, __ATOMIC_ACQUIRE);
+    return *begin != 0 && *begin == __atomic_load_n(&thread->hot.open[i].begin, __ATOMIC_RELAXED);
+}
+
+// Several spans may have begun in one tick: of `n` that stand up to slot `i`, `n` must be closed.
+static bool is_closed(const mxp_thread *thread, uint32_t i, uint64_t token)
+{
+    uint32_t open = 0, closed = 0;
+    for (uint32_t k = 0; k <= i; k++) {
+        open += __atomic_load_n(&thread->hot.open[k].begin, __ATOMIC_RELAXED) == token;
+    }
+    for (uint32_t k = 0; k < thread->closed_count; k++) {
+        closed += thread->closed_tokens[k] == token;
+    }
+    return closed >= open;
+}
+
+// An open span of before `end`, if it is there: from now on it is written here and not at its end.
+// False also if there is no room to remember it; its owner then writes it. What the owner takes off
+// its stack it looks for afterwards, under the same lock (take_closed_token).
+static bool claim_open_span(mxp_thread *thread, uint32_t i, uint64_t end, mxp_span *span)
+{
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return false;
+    }
+    bool claimed = open_span_read(thread, i, &span->begin_ticks, &span->name) &&
+                   span->begin_ticks <= end && thread->closed_count < MXP_OPEN_MAX &&
+                   !is_closed(thread, i, span->begin_ticks);
+    if (claimed) {
+        thread->closed_tokens[thread->closed_count++] = span->begin_ticks;
+    }
+    mxp__spin_unlock(&mxp__pool_lock);
+    return claimed;
+}
+
+// One that a stop before this one has missed, because it was just being begun, ends with that one.
+static void close_open_spans(mxp_thread *thread, uint64_t end)
+{
+    uint32_t depth = __atomic_load_n(&thread->hot.depth, __ATOMIC_RELAXED);
+    mxp_span span = {.flags = MXP_SPAN_CLOSED_BY_STOP,
+                     .lane = &thread->hot == mxp_self ? 0 : MXP_LANE_THREAD | thread->index};
+    for (uint32_t i = 0; i < depth && i < MXP_OPEN_MAX; i++) {
+        if (claim_open_span(thread, i, end, &span) &&
+            mxp__stops_behind(span.begin_ticks, &span.end_ticks)) {
+            mxp__span_emit_closed(&span);
+        }
+    }
+}
+
+// Open spans that are deeper than the stack keeps have no name: a stop cannot write them. Each is
+// counted once, at the first stop, and not written at its end. While nobody records, and before the
+// stop's moment is read: spans go on beginning, and those of after that moment are not the stop's.
+static void count_deeper(uint64_t now)
+{
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        uint32_t depth = __atomic_load_n(&thread->hot.depth, __ATOMIC_RELAXED);
+        uint32_t deeper = depth > MXP_OPEN_MAX ? depth - MXP_OPEN_MAX : 0;
+        if (deeper > thread->deeper_counted) {
+            mxp__thread_lose(thread, MXP_LOSS_DEEPER, deeper - thread->deeper_counted, now);
+        }
+        thread->deeper_counted = deeper;
+    }
+}
+
+// The moment is read while everybody is held: no record that was taken before is later than it, and
+// who ends a span from then on knows it.
+static uint64_t close_gate(uint32_t state, int close_open)
+{
+    const bool closes = close_open && state != MXP__STATE_STOPPED;
+    mxp__hold();
+    if (closes) {
+        count_deeper(mxp_ticks());
+    }
+    mxp__cpu_counter_fence();
+    if (state == MXP__STATE_ON) {
+        __atomic_store_n(&mxp__rec.off_ticks, mxp_ticks(), __ATOMIC_RELEASE);
+    }
+    MXP_TEST_POINT(OFF);
+    uint64_t end = mxp__recorder_off_ticks();  // of a pause, if we are in one
+    if (closes) {
+        mxp__stops_begin(end);
+        __atomic_store_n(&mxp_control.closed_ticks, end, __ATOMIC_SEQ_CST);
+    }
+    gate_classes(0);
+    mxp__release();
+    return end;
+}
+
+uint64_t mxp__recorder_stop(int close_open)
+{
+    mxp__drain_lock();
+    uint32_t state = recorder_state();
+    uint64_t end = close_gate(state, close_open);
+    if (close_open && state != MXP__STATE_STOPPED) {
+        for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+            close_open_spans(thread, end);
+        }
+    }
+    if (state == MXP__STATE_ON || (close_open && state == MXP__STATE_PAUSED)) {
+        say_state(close_open ? 0 : 2);
+        __atomic_store_n(&mxp__rec.state, close_open ? MXP__STATE_STOPPED : MXP__STATE_PAUSED,
+                         __ATOMIC_RELEASE);
+    }
+    mxp__drain_unlock();
+    return end;
+}
+
+// Consumers go on with what a ring has held: positions that are not in the oldest chunk may be in
+// one that was used again.
+static void check_positions(void)
+{
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        for (int i = 0; i < MXP__CONSUMERS; i++) {
+            if (thread->position[i].chunk != thread->first) {
+                thread->position[i] = (mxp_position){0};
+            }
+        }
+    }
+}
+
+int mxp__recorder_limits_set(const mxp_recorder_limits *limits)
+{
+    mxp__drain_lock();
+    mxp__pool_limit(limits->memory_limit_bytes);
+    mxp__names_limit(limits->memory_limit_bytes);
+    if (limits->statistics_only != mxp__rec.limits.statistics_only ||
+        (limits->full_policy == MXP_FULL_RING) != mxp__ring_is_on() ||
+        limits->statistics_when_full != mxp__rec.limits.statistics_when_full) {
+        mxp__hold();
+        mxp__rec.limits = *limits;
+        if (mxp__ring_is_on() != (limits->full_policy == MXP_FULL_RING)) {
+            mxp__ring_set(!mxp__ring_is_on());
+            mxp__store_home_standing();
+            check_positions();
+        }
+        mxp__stats_free(mxp__rec.statistics[MXP__CONSUMER_FILE]);
+        mxp__rec.statistics[MXP__CONSUMER_FILE] = NULL;
+        for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+            __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);
+        }
+        mxp__release();
+    } else {
+        mxp__rec.limits.memory_limit_bytes = limits->memory_limit_bytes;
+        mxp__rec.limits.full_policy = limits->full_policy;
+    }
+    mxp__drain_unlock();
+    return MXP_OK;
+}

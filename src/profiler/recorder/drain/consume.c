@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Consumers of records: where each stands in each thread's chunks, and what becomes of chunks and
+// threads that all of them have passed.
+#include "profiler/recorder/drain/consume.h"
+
+#include "base/os/os.h"
+#include "profiler/recorder/drain/ended.h"
+#include "profiler/recorder/memory/ring.h"
+#include "profiler/recorder/thread/silent.h"
+#include "profiler/recorder/state.h"
+#include "profiler/recorder/store/store.h"
+#include "profiler/recorder/memory/walk.h"
+
+// ---- positions --------------------------------------------------------------------------------
+static void move_to_end(int consumer)
+{
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        mxp_position end = {0};
+        mxp__walk(thread, &end, NULL, NULL, NULL);
+        thread->position[consumer] = end;
+    }
+}
+
+// Of a ring: to the oldest record of each thread, or to where the ring was begun anew.
+static void move_to_begin(int consumer)
+{
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        if (thread->position[consumer].chunk != thread->first) {
+            thread->position[consumer] = (mxp_position){0};
+        }
+    }
+}
+
+void mxp__consumer_come(int consumer)
+{
+    if (mxp__ring_is_on()) {
+        move_to_begin(consumer);
+    } else if (!mxp__rec.consumer_active[consumer]) {
+        move_to_end(consumer);  // nothing was held back for it
+    }
+}
+
+// ---- what all have passed ---------------------------------------------------------------------
+static bool passed_by_all(const mxp_thread *thread, const mxp_chunk_header *chunk)
+{
+    for (int i = 0; i < MXP__CONSUMERS; i++) {
+        const mxp_position *position = &thread->position[i];
+        if (mxp__rec.consumer_active[i] && (position->chunk == NULL || position->chunk == chunk)) {
+            return false;
+        }
+    }
+    return thread->counted.chunk != NULL && thread->counted.chunk != chunk;
+}
+
+static bool is_embedded(mxp_thread *thread, const mxp_chunk_header *chunk)
+{
+    return chunk == mxp__thread_first_chunk(thread);
+}
+
+static void recycle_chunks(mxp_thread *thread)
+{
+    mxp_chunk_header *next;
+    mxp_chunk_header *chunk = mxp__thread_oldest(thread);
+    for (; (next = mxp__chunk_next(chunk)) != NULL && passed_by_all(thread, chunk); chunk = next) {
+        thread->first = next;
+        if (!is_embedded(thread, chunk)) {
+            mxp__store_give_chunk(chunk);
+        }
+    }
+}
+
+static bool is_drained(mxp_thread *thread)
+{
+    const mxp_chunk_header *oldest = mxp__thread_oldest(thread);
+    if (mxp__chunk_next(oldest) != NULL || thread->stats != NULL) {
+        return false;
+    }
+    const uint64_t *end = mxp__chunk_filled_to(thread, oldest);
+    bool drained = thread->counted.at == end;
+    for (int i = 0; i < MXP__CONSUMERS; i++) {
+        drained = drained && (!mxp__rec.consumer_active[i] || thread->position[i].at == end);
+    }
+    return drained;
+}
+
+// Of a ring: what is older than all others, or has ended before the newest `kept`. Nobody else
+// changes a thread that is but its block, so the ring needs no pin, with which threads that record
+// meanwhile lose what has no room.
+static bool may_leave_ring(mxp_thread *thread, uint64_t *kept)
+{
+    if (thread->stats != NULL || !mxp__ring_is_block_only(thread)) {
+        return false;
+    }
+    bool leaves = *kept == 0 || mxp__ring_is_past(thread);
+    *kept -= !leaves;
+    if (leaves) {
+        mxp__thread_count_records(thread);
+    }
+    return leaves;
+}
+
+static bool may_retire(mxp_thread *thread, uint64_t *kept)
+{
+    if (!mxp__thread_is_gone(thread) || thread->cuts != 0) {
+        return false;
+    }
+    return mxp__ring_is_on() ? may_leave_ring(thread, kept) : is_drained(thread);
+}
+
+// False: there is no memory for what is kept of it, or its page is not there any more.
+static bool retire(mxp_thread *thread, mxp_thread *before)
+{
+    if (mxp__ended_add(thread) != MXP_OK) {
+        return false;
+    }
+    if (mxp__ring_is_on()) {
+        mxp__ring_drop_last(thread, mxp__store_is_reusable(thread));
+    }
+    const mxp_chunk_header *last = thread->current;
+    uint32_t sequence = last != NULL ? last->sequence + 1 : 0;
+    if (!is_embedded(thread, thread->first)) {
+        mxp__store_give_chunk(thread->first);
+    }
+    return mxp__thread_release(thread, before, sequence);
+}
+
+// Exited threads whose records everybody has seen go back to the pool, their totals are kept.
+static void retire_threads(void)
+{
+    mxp__ring_tidy();
+    uint64_t kept = mxp__ring_keeps_ended(mxp__threads_ended());
+    for (mxp_thread *thread = mxp__threads(), *before = NULL, *next; thread != NULL;
+         thread = next) {
+        next = thread->next;
+        if (!mxp__ring_is_on()) {
+            recycle_chunks(thread);
+        }
+        if (!may_retire(thread, &kept) || !retire(thread, before)) {
+            before = thread;
+        }
+    }
+}
+
+void mxp__consumer_passed(void)
+{
+    retire_threads();
+}
+
+void mxp__consumer_set_active(int consumer, int active)
+{
+    mxp__drain_lock();
+    if (active && !mxp__rec.consumer_active[consumer]) {
+        move_to_end(consumer);  // its old position may point into recycled chunks
+    }
+    mxp__rec.consumer_active[consumer] = active;
+    if (!active) {
+        for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+            mxp__thread_count_records(thread);
+        }
+        retire_threads();
+    }
+    mxp__drain_unlock();
+}
+
+void mxp__live_tidy(void)
+{
+    mxp__lock(&mxp__rec.drain);
+    retire_threads();
+    mxp__unlock(&mxp__rec.drain);
+}
+
+void mxp__live_make_room(void)
+{
+    uint32_t ended = mxp__threads_ended();
+    if (!mxp__ring_is_on() || mxp__ring_keeps_ended(ended) == ended) {
+        return;
+    }
+    // In a handler, which may have a signal blocked, nothing is allocated.
+    if (!mxp__os_blocks_signals() && mxp__try_lock(&mxp__rec.drain)) {
+        retire_threads();
+        mxp__unlock(&mxp__rec.drain);
+    }
+}
+
+int mxp__live_pending(int consumer)
+{
+    int pending = 0;
+    mxp__drain_lock();
+    // An inactive consumer's position may point into recycled chunks.
+    if (mxp__ring_is_on()) {
+        move_to_begin(consumer);
+    }
+    mxp_thread *thread = mxp__rec.consumer_active[consumer] ? mxp__threads() : NULL;
+    for (; thread != NULL && !pending; thread = thread->next) {
+        mxp_position from = mxp__walk_start(thread, thread->position[consumer]);
+        pending = mxp__thread_chunk_after(thread, from.chunk) != NULL ||
+                  mxp__chunk_filled_to(thread, from.chunk) != from.at;
+    }
+    mxp__drain_unlock();
+    return pending;
+}

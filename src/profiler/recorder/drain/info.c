@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// The INFO lines of a live source: machine, process, clock and the recorder's own figures.
+#include <stdarg.h>
+#include <stdio.h>
+#include <mxprof/version.h>
+
+#include "base/alloc.h"
+#include "profiler/clock/clock.h"
+#include "base/os/os.h"
+#include "base/os/process.h"
+#include "profiler/recorder/thread/counter_stats.h"
+#include "profiler/recorder/drain/report.h"
+#include "profiler/recorder/memory/ring.h"
+#include "profiler/recorder/thread/silent.h"
+#include "profiler/recorder/state.h"
+#include "profiler/recorder/thread/thread_index.h"
+
+void mxp__info_fini(mxp_info_list *list)
+{
+    for (size_t i = 0; i < list->owned_count; i++) {
+        mxp__strfree(list->owned[i]);
+    }
+    mxp__free(list->owned, list->owned_capacity * sizeof(char *));
+    mxp__free(list->pairs, list->capacity * sizeof(mxp_info_pair));
+    *list = (mxp_info_list){0};
+}
+
+static int add(mxp_info_list *list, const char *key, const char *value)
+{
+    char *copy = mxp__strdup(value);
+    if (copy == NULL || mxp__grow(&list->owned, &list->owned_capacity, list->owned_count + 1,
+                                  sizeof(char *)) != MXP_OK) {
+        mxp__strfree(copy);
+        return MXP_ENOMEM;
+    }
+    list->owned[list->owned_count++] = copy;
+    int error = mxp__grow(&list->pairs, &list->capacity, list->count + 1, sizeof(mxp_info_pair));
+    if (error == MXP_OK) {
+        list->pairs[list->count++] = (mxp_info_pair){key, copy};
+    }
+    return error;
+}
+
+__attribute__((format(printf, 3, 4))) static int addf(mxp_info_list *list, const char *key,
+                                                      const char *format, ...)
+{
+    char text[64];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return add(list, key, text);
+}
+
+static int command_told = MXP_COMMAND_ALL;  // atomic
+
+void mxp__info_command_set(int told)
+{
+    __atomic_store_n(&command_told, told, __ATOMIC_RELAXED);
+}
+
+static void read_command(char *buffer, size_t size)
+{
+    int told = __atomic_load_n(&command_told, __ATOMIC_RELAXED);
+    buffer[0] = '\0';
+    if (told == MXP_COMMAND_ALL) {
+        mxp__os_command_line(buffer, size);
+    } else if (told == MXP_COMMAND_NAME) {
+        mxp__os_program_name(buffer, size);
+    }
+}
+
+static int add_host(mxp_info_list *list)
+{
+    static const struct {
+        const char *key;
+        void (*read)(char *buffer, size_t size);
+    } lines[] = {{"host", mxp__os_host_name},
+                 {"system", mxp__os_system_name},
+                 {"cpu", mxp__os_cpu_name},
+                 {"command", read_command}};
+    int error = add(list, "mxprof_version", MXP_VERSION_STRING);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0] && error == MXP_OK; i++) {
+        char text[512];
+        lines[i].read(text, sizeof text);
+        error = add(list, lines[i].key, text);
+    }
+    if (error == MXP_OK) {
+        error = addf(list, "pid", "%u", mxp__os_process_id());
+    }
+    return error;
+}
+
+// What the file cannot tell of itself.
+static int add_limits(mxp_info_list *list)
+{
+    static const char *const policies[] = {
+        [MXP_FULL_GROW] = "grow", [MXP_FULL_DROP] = "drop", [MXP_FULL_RING] = "ring"};
+    int error = add(list, "full_policy", policies[mxp__rec.limits.full_policy]);
+    if (error == MXP_OK) {
+        error = addf(list, "memory_limit_bytes", "%llu",
+                     (unsigned long long)mxp__rec.limits.memory_limit_bytes);
+    }
+    const struct {
+        const char *key;
+        uint64_t value;
+    } counts[] = {{"folded_threads", mxp__index_folded()},
+                  {"overwritten_records", mxp__ring_overwritten()},
+                  {"left_out_of_statistics", mxp__statistics_left_out()}};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0] && error == MXP_OK; i++) {
+        if (counts[i].value > 0) {
+            error = addf(list, counts[i].key, "%llu", (unsigned long long)counts[i].value);
+        }
+    }
+    return error;
+}
+
+static int add_report(mxp_info_list *list)
+{
+    mxp_report report;
+    mxp__report_fill(&report);
+    const struct {
+        const char *key;
+        uint64_t value;
+    } counts[] = {{"records", report.records},
+                  {"bytes", report.bytes},
+                  {"lost", report.lost},
+                  {"names", report.names},
+                  {"names_bytes", report.names_bytes},
+                  {"threads", report.threads},
+                  {"memory_bytes", report.memory_bytes}};
+    int error = add(list, "clock", mxp__clock_source_name(report.clock_source));
+    const struct {
+        const char *key;
+        double value;
+    } figures[] = {{"ns_per_tick", report.ns_per_tick},
+                   {"clock_residual_ns", report.clock_residual_ns},
+                   {"record_cost_ns", report.record_cost_ns},
+                   {"estimated_overhead_ns", report.estimated_overhead_ns}};
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0] && error == MXP_OK; i++) {
+        error = addf(list, figures[i].key, "%.9g", figures[i].value);
+    }
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0] && error == MXP_OK; i++) {
+        error = addf(list, counts[i].key, "%llu", (unsigned long long)counts[i].value);
+    }
+    return error;
+}
+
+static const char *root;
+
+void mxp__info_root_set(const char *mark)
+{
+    root = mark;
+}
+
+bool mxp__ring_is_small(void)
+{
+    return mxp__ring_crowded() != 0;
+}
+
+void mxp__ring_warning(char *text, size_t size)
+{
+    snprintf(text, size,
+             "too small: %u threads found no chunk and keep only the newest 64 or 4 KiB of their "
+             "own, if any; give each that records a megabyte",
+             mxp__ring_crowded());
+}
+
+// What has gone wrong between this process and its sessions; mostly nothing.
+static int add_warnings(mxp_info_list *list)
+{
+    int error = MXP_OK;
+    if (mxp__threads_unanswered() != 0) {
+        error = addf(list, "unanswered", "%llu", (unsigned long long)mxp__threads_unanswered());
+    }
+    if (error == MXP_OK && mxp__ring_crowded() != 0) {
+        char text[160];
+        mxp__ring_warning(text, sizeof text);
+        error = add(list, "ring_warning", text);
+    }
+    if (error == MXP_OK && mxp__barrier_is_refused()) {
+        error = add(list, "barrier_warning",
+                    "the system refuses membarrier: a stop waits for a millisecond in its place, "
+                    "which is no guarantee that no record comes after it");
+    }
+    return error;
+}
+
+int mxp__info_build(mxp_info_list *list)
+{
+    int error = add_host(list);
+    if (error == MXP_OK && root != NULL) {
+        error = add(list, "root", root);
+    }
+    if (error == MXP_OK) {
+        error = add_report(list);
+    }
+    if (error == MXP_OK) {
+        error = add_limits(list);
+    }
+    if (error == MXP_OK) {
+        error = add_warnings(list);
+    }
+    if (error == MXP_OK && mxp__clock_warning() != NULL) {
+        error = add(list, "clock_warning", mxp__clock_warning());
+    }
+    return error;
+}

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+// The live source: a cut through the chunks of all threads, from where a consumer stands to now.
+// Reading it takes no lock and may last: recording threads only append behind the cut, and whatever
+// is given back meanwhile stays until nobody reads (readers.h). What others may change is copied.
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/os/os.h"
+#include "profiler/recorder/drain/consume.h"
+#include "profiler/recorder/thread/counter_stats.h"
+#include "profiler/recorder/drain/ended.h"
+#include "profiler/recorder/thread/names.h"
+#include "profiler/recorder/memory/readers.h"
+#include "profiler/recorder/drain/report.h"
+#include "profiler/recorder/memory/ring.h"
+#include "profiler/recorder/thread/silent.h"
+#include "profiler/recorder/thread/standing.h"
+#include "profiler/recorder/state.h"
+#include "profiler/recorder/store/store.h"
+#include "profiler/recorder/thread/thread_index.h"
+#include "profiler/recorder/memory/walk.h"
+
+typedef struct cut {
+    mxp_thread *thread;
+    mxp_position from, to;
+} cut;
+
+typedef struct live_source {
+    mxp_source source;  // must stay first
+    mxp_timebase timebase;
+    mxp_block *blocks;
+    size_t block_count, block_capacity;
+    cut *cuts;
+    size_t cut_count, cut_capacity;
+    mxp_thread_entry *threads;
+    size_t thread_capacity;
+    mxp_loss_entry *losses;
+    size_t loss_count, loss_capacity;
+    mxp_stats_view *stats;
+    size_t stats_count, stats_capacity;
+    mxp_stats_table *table;  // what the views are of, our own
+    mxp_counter_view *counters;
+    size_t counter_bytes;
+    int consumer;
+    mxp_info_list info;
+    bool ring;  // the cut is all that a ring held
+    bool reads;
+    mxp_standing_cut *standing;  // what the ring had dropped
+} live_source;
+
+// ---- the moment of a cut ----------------------------------------------------------------------
+// Into those of the consumers, while nobody records.
+static void take_statistics(mxp_thread *thread)
+{
+    uint64_t lost = 0;
+    for (int i = 0; i < MXP__CONSUMERS; i++) {
+        uint64_t lost_here = mxp__stats_merge(&mxp__rec.statistics[i], thread->stats);
+        lost = lost_here > lost ? lost_here : lost;
+    }
+    if (lost != 0) {
+        mxp__thread_lose(thread, MXP_LOSS_MEMORY_FULL, lost, mxp_ticks());
+    }
+    mxp__stats_free(thread->stats);
+    thread->stats = NULL;
+}
+
+// All threads are cut at one moment, while nobody records: what the cut leaves for the next one is
+// later than what it takes. It costs no hold of its own; the tables of statistics need one.
+static void take_moment(void)
+{
+    mxp__hold();
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        bool silent = mxp__thread_is_left_out(thread);
+        thread->moment =
+            silent ? thread->answered.at : __atomic_load_n(&thread->hot.cursor, __ATOMIC_ACQUIRE);
+    }
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        if (!mxp__thread_is_left_out(thread)) {
+            take_statistics(thread);
+        }
+    }
+    mxp__release();
+}
+
+// ---- building a cut ---------------------------------------------------------------------------
+typedef struct block_context {
+    live_source *live;
+    uint32_t thread;
+    const mxp_thread *from;
+} block_context;
+
+static int add_block(void *context, const mxp_chunk_header *chunk, const uint64_t *from,
+                     const uint64_t *to)
+{
+    block_context *add = context;
+    live_source *live = add->live;
+    int error =
+        mxp__grow(&live->blocks, &live->block_capacity, live->block_count + 1, sizeof(mxp_block));
+    if (error != MXP_OK) {
+        return error;
+    }
+    live->blocks[live->block_count++] = (mxp_block){
+        .words = from,
+        .end = to,
+        .base_ticks = chunk->base_ticks,
+        .lost_before = from == mxp__chunk_words(chunk) ? chunk->lost_before : 0,
+        .thread = add->thread,
+        .sequence = chunk->sequence,
+        .first_unit = (uint32_t)(from - mxp__chunk_words(chunk)) / 2,
+        .filed = mxp__store_has_filed(add->from, chunk),
+    };
+    return MXP_OK;
+}
+
+static int add_thread(live_source *live, mxp_thread *thread, int consumer)
+{
+    mxp__thread_count_records(thread);
+    int error = mxp__grow(&live->cuts, &live->cut_capacity, live->cut_count + 1, sizeof(cut));
+    if (error != MXP_OK) {
+        return error;
+    }
+    cut *added = &live->cuts[live->cut_count++];
+    *added = (cut){thread, thread->position[consumer], thread->position[consumer]};
+    thread->cuts++;
+    block_context context = {live, thread->index, thread};
+    return mxp__walk(thread, &added->to, thread->moment, add_block, &context);
+}
+
+// A thread without a moment has come after it.
+static int add_threads(live_source *live, int consumer)
+{
+    int error = MXP_OK;
+    take_moment();
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        if (thread->moment != NULL && error == MXP_OK) {
+            error = add_thread(live, thread, consumer);
+        }
+        thread->moment = NULL;
+    }
+    return error;
+}
+
+static int add_thread_entries(live_source *live)
+{
+    uint32_t count = mxp__index_count();
+    int error = mxp__grow(&live->threads, &live->thread_capacity, count, sizeof(mxp_thread_entry));
+    if (error != MXP_OK) {
+        return error;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        live->threads[i] = mxp__ended_entry(i);
+        live->threads[i].index = i;
+    }
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        if (thread->index < count) {
+            live->threads[thread->index] = mxp__thread_entry_of(thread);
+        }
+    }
+    live->source.threads = live->threads;
+    live->source.thread_count = count;
+    return MXP_OK;
+}
+
+static int add_loss(live_source *live, const mxp_loss_entry *loss)
+{
+    int error = mxp__grow(&live->losses, &live->loss_capacity, live->loss_count + 1,
+                          sizeof(mxp_loss_entry));
+    if (error == MXP_OK) {
+        live->losses[live->loss_count++] = *loss;
+    }
+    return error;
+}
+
+// The losses of ended threads stand first: what goes on with one of them is added to it.
+static int add_thread_loss(live_source *live, const mxp_loss_entry *loss)
+{
+    size_t before = mxp__ended_loss_before(loss);
+    if (before == SIZE_MAX) {
+        return add_loss(live, loss);
+    }
+    mxp__ended_join(&live->losses[before], loss);
+    return MXP_OK;
+}
+
+static int add_losses(live_source *live)
+{
+    int error = MXP_OK;
+    for (size_t i = 0; i < mxp__ended_loss_count() && error == MXP_OK; i++) {
+        error = add_loss(live, mxp__ended_loss(i));
+    }
+    for (mxp_thread *thread = mxp__threads(); thread != NULL && error == MXP_OK;
+         thread = thread->next) {
+        mxp_loss_entry entries[MXP__LOSS_WINDOWS + 1];
+        size_t count = mxp__thread_losses(thread, entries);
+        for (size_t i = 0; i < count && error == MXP_OK; i++) {
+            error = add_thread_loss(live, &entries[i]);
+        }
+    }
+    mxp_loss_entry process[MXP__PROCESS_LOSSES];
+    size_t count = mxp__process_losses(process);
+    for (size_t i = 0; i < count && error == MXP_OK; i++) {
+        error = add_loss(live, &process[i]);
+    }
+    live->source.losses = live->losses;
+    live->source.loss_count = live->loss_count;
+    return error;
+}
+
+// ---- statistics -------------------------------------------------------------------------------
+static void add_statistic(void *context, uint32_t name, const mxp_histogram *histogram)
+{
+    live_source *live = context;
+    live->stats[live->stats_count++] = (mxp_stats_view){name, histogram};
+}
+
+// STATS takes its table; that of FILE goes on growing, so it is copied.
+static int take_table(live_source *live, int consumer)
+{
+    if (consumer == MXP__CONSUMER_STATS) {
+        live->table = mxp__rec.statistics[consumer];
+        mxp__rec.statistics[consumer] = NULL;
+        return MXP_OK;
+    }
+    uint64_t lost = mxp__stats_merge(&live->table, mxp__rec.statistics[consumer]);
+    return lost == 0 ? MXP_OK : MXP_ENOMEM;
+}
+
+static int add_statistics(live_source *live, int consumer)
+{
+    int error = take_table(live, consumer);
+    uint32_t count = mxp__stats_count(live->table);
+    if (error == MXP_OK) {
+        error = mxp__grow(&live->stats, &live->stats_capacity, count, sizeof(mxp_stats_view));
+    }
+    if (error == MXP_OK) {
+        mxp__stats_each(live->table, add_statistic, live);
+        live->source.stats = live->stats;
+        live->source.stats_count = live->stats_count;
+    }
+    return error;
+}
+
+static int add_counters(live_source *live)
+{
+    int error =
+        mxp__counter_stats_take(&live->counters, &live->source.counter_count, &live->counter_bytes);
+    live->source.counters = live->counters;
+    uint64_t now = mxp__recorder_is_on() ? mxp_ticks() : mxp__recorder_off_ticks();
+    live->source.cut_ns = mxp__timebase_ns(&live->timebase, now);
+    return error;
+}
+
+// ---- the source -------------------------------------------------------------------------------
+static mxp_name_view live_name(const mxp_source *source, uint32_t id)
+{
+    (void)source;
+    return mxp__name_view(id);
+}
+
+static int live_block(mxp_source *source, size_t number, mxp_block *block)
+{
+    const live_source *live = (const live_source *)source;
+    if (number >= live->block_count) {
+        return 0;
+    }
+    *block = live->blocks[number];
+    return 1;
+}
+
+static void leave_threads(live_source *live)
+{
+    for (size_t i = 0; i < live->cut_count; i++) {
+        live->cuts[i].thread->cuts--;
+    }
+    live->cut_count = 0;
+}
+
+// What STATS has not consumed comes with its next cut.
+static void put_table_back(live_source *live)
+{
+    if (live->consumer == MXP__CONSUMER_STATS && live->table != NULL) {
+        mxp_stats_table *newer = mxp__rec.statistics[MXP__CONSUMER_STATS];
+        mxp__stats_merge(&live->table, newer);
+        mxp__stats_free(newer);
+        mxp__rec.statistics[MXP__CONSUMER_STATS] = live->table;
+        live->table = NULL;
+    }
+}
+
+static void live_close(mxp_source *source)
+{
+    live_source *live = (live_source *)source;
+    if (live->reads) {
+        mxp__drain_lock();
+        leave_threads(live);
+        put_table_back(live);
+        mxp__readers_go();
+        mxp__drain_unlock();
+    }
+    mxp__stats_free(live->table);
+    mxp__timebase_fini(&live->timebase);
+    mxp__info_fini(&live->info);
+    mxp__free(live->counters, live->counter_bytes);
+    mxp__free(live->standing, sizeof *live->standing);
+    mxp__free(live->blocks, live->block_capacity * sizeof(mxp_block));
+    mxp__free(live->cuts, live->cut_capacity * sizeof(cut));
+    mxp__free(live->threads, live->thread_capacity * sizeof(mxp_thread_entry));
+    mxp__free(live->losses, live->loss_capacity * sizeof(mxp_loss_entry));
+    mxp__free(live->stats, live->stats_capacity * sizeof(mxp_stats_view));
+    mxp__free(live, sizeof *live);
+}
+
+static int build(live_source *live, int consumer)
+{
+    live->consumer = consumer;
+    live->ring = mxp__ring_is_on();
+    live->reads = true;
+    mxp__readers_come();
+    mxp__consumer_come(consumer);
+    int error = add_threads(live, consumer);
+    if (error == MXP_OK && live->ring) {
+        error = mxp__standing_prepend(&live->blocks, &live->block_count, &live->block_capacity,
+                                      &live->standing);
+    }
+    if (error == MXP_OK) {
+        error = mxp__timebase_copy(&live->timebase, mxp__recorder_timebase(1));
+    }
+    if (error == MXP_OK) {
+        error = add_statistics(live, consumer);
+    }
+    if (error == MXP_OK && consumer == MXP__CONSUMER_STATS) {
+        error = add_counters(live);
+    }
+    if (error == MXP_OK) {
+        error = add_thread_entries(live);
+    }
+    if (error == MXP_OK) {
+        error = add_losses(live);
+    }
+    if (error == MXP_OK) {
+        error = mxp__info_build(&live->info);
+    }
+    return error;
+}
+
+// Most of the work of a cut, done before it in portions: who needs the drain lock, as a fork does,
+// gets it in between.
+void mxp__live_prepare(void)
+{
+    bool more = true;
+    while (more) {
+        mxp__drain_lock();
+        more = !mxp__ring_is_on() && mxp__count_portion();
+        mxp__drain_unlock();
+        while (more && mxp__drain_is_wanted()) {
+            mxp__os_sleep_us(50);
+        }
+    }
+}
+
+int mxp__live_open(int consumer, mxp_source **source)
+{
+    *source = NULL;
+    live_source *live = mxp__alloc(sizeof *live);
+    if (live == NULL) {
+        return mxp__fail_memory("reading the records");
+    }
+    live->source = (mxp_source){.pid = mxp__os_process_id(),
+                                .timebase = &live->timebase,
+                                .name = live_name,
+                                .block = live_block,
+                                .close = live_close};
+    mxp__drain_lock();
+    int error = build(live, consumer);
+    live->source.name_count = mxp__name_count();  // last: every id in the records is below it
+    live->source.info = live->info.pairs;
+    live->source.info_count = live->info.count;
+    mxp__drain_unlock();
+    if (error != MXP_OK) {
+        live_close(&live->source);
+        return mxp__fail_memory("reading the records");
+    }
+    *source = &live->source;
+    return MXP_OK;
+}
+
+// Unless the consumer was moved meanwhile: a ring began anew, or it was switched off.
+static void pass(const cut *passed, int consumer)
+{
+    mxp_position *position = &passed->thread->position[consumer];
+    if (position->chunk == passed->from.chunk && position->at == passed->from.at) {
+        *position = passed->to;
+    }
+}
+
+void mxp__live_consume(int consumer, mxp_source *source)
+{
+    live_source *live = (live_source *)source;
+    mxp__drain_lock();
+    mxp_stats_table *table = live->table;
+    live->table = NULL;
+    for (size_t i = 0; i < live->cut_count && !live->ring; i++) {
+        pass(&live->cuts[i], consumer);
+    }
+    leave_threads(live);
+    mxp__consumer_passed();
+    mxp__drain_unlock();
+    mxp__stats_free(table);
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// See pool.h. Free chunks are linked through their headers' `next`; the most recently given one is
+// taken first, since it is the warmest.
+#include "profiler/recorder/memory/pool.h"
+
+#include <string.h>
+
+#include "profiler/pages.h"
+#include "profiler/recorder/thread/thread.h"
+
+mxp_spin mxp__pool_lock;
+
+static struct {
+    mxp_chunk_header *free_chunks;
+    void *free_blocks;  // linked through their first word
+    uint64_t free_chunk_count;
+    uint64_t held_bytes;  // atomic: all chunks and blocks, free ones too
+    uint64_t limit_bytes;  // atomic
+} pool = {.limit_bytes = UINT64_C(1) << 30};
+
+void mxp__pool_limit(uint64_t limit_bytes)
+{
+    __atomic_store_n(&pool.limit_bytes, limit_bytes, __ATOMIC_RELAXED);
+}
+
+uint64_t mxp__pool_limit_bytes(void)
+{
+    return __atomic_load_n(&pool.limit_bytes, __ATOMIC_RELAXED);
+}
+
+uint64_t mxp__pool_held_bytes(void)
+{
+    return __atomic_load_n(&pool.held_bytes, __ATOMIC_RELAXED);
+}
+
+// Reserves the bytes before mapping, so that racing threads cannot exceed the cap together.
+static void *map_counted(uint64_t size_bytes, uint64_t beyond_bytes)
+{
+    uint64_t held = __atomic_add_fetch(&pool.held_bytes, size_bytes, __ATOMIC_RELAXED);
+    void *pages = NULL;
+    if (held <= __atomic_load_n(&pool.limit_bytes, __ATOMIC_RELAXED) + beyond_bytes) {
+        pages = mxp__pages_map(size_bytes);
+    }
+    if (pages == NULL) {
+        __atomic_fetch_sub(&pool.held_bytes, size_bytes, __ATOMIC_RELAXED);
+    }
+    return pages;
+}
+
+static void unmap_counted(void *pages, uint64_t size_bytes)
+{
+    mxp__pages_unmap(pages, size_bytes);
+    __atomic_fetch_sub(&pool.held_bytes, size_bytes, __ATOMIC_RELAXED);
+}
+
+static mxp_chunk_header *take_spare(void)
+{
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return NULL;
+    }
+    mxp_chunk_header *chunk = pool.free_chunks;
+    if (chunk != NULL) {
+        pool.free_chunks = (mxp_chunk_header *)(uintptr_t)chunk->next;
+        pool.free_chunk_count--;
+    }
+    mxp__spin_unlock(&mxp__pool_lock);
+    return chunk;
+}
+
+static mxp_chunk_header *take_chunk(uint64_t beyond_bytes)
+{
+    mxp_chunk_header *spare = take_spare();
+    return spare != NULL ? spare : map_counted(MXP_CHUNK_BYTES, beyond_bytes);
+}
+
+mxp_chunk_header *mxp__pool_take_chunk(void)
+{
+    return take_chunk(0);
+}
+
+mxp_chunk_header *mxp__pool_take_reserve(void)
+{
+    return take_chunk(MXP__POOL_RESERVE_BYTES);
+}
+
+static void push_chunk(mxp_chunk_header *chunk)
+{
+    chunk->next = (uintptr_t)pool.free_chunks;
+    pool.free_chunks = chunk;
+    pool.free_chunk_count++;
+}
+
+void mxp__pool_give_chunk(mxp_chunk_header *chunk)
+{
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        unmap_counted(chunk, MXP_CHUNK_BYTES);
+        return;
+    }
+    push_chunk(chunk);
+    mxp__spin_unlock(&mxp__pool_lock);
+}
+
+void mxp__pool_drop_chunk(mxp_chunk_header *chunk)
+{
+    unmap_counted(chunk, MXP_CHUNK_BYTES);
+}
+
+bool mxp__pool_prefill(void)
+{
+    while (mxp__pool_held_bytes() + MXP_CHUNK_BYTES <=
+           __atomic_load_n(&pool.limit_bytes, __ATOMIC_RELAXED)) {
+        mxp_chunk_header *chunk = map_counted(MXP_CHUNK_BYTES, 0);
+        if (chunk == NULL) {
+            return false;
+        }
+        for (size_t at = 0; at < MXP_CHUNK_BYTES; at += 4096) {
+            ((volatile char *)chunk)[at] = 0;
+        }
+        mxp__pool_give_chunk(chunk);
+    }
+    return true;
+}
+
+// A spare chunk makes room for a block.
+static void *map_block(uint64_t beyond_bytes)
+{
+    void *block = map_counted(MXP__THREAD_BLOCK_BYTES, beyond_bytes);
+    mxp_chunk_header *spare = block == NULL ? take_spare() : NULL;
+    if (spare != NULL) {
+        unmap_counted(spare, MXP_CHUNK_BYTES);
+        block = map_counted(MXP__THREAD_BLOCK_BYTES, beyond_bytes);
+    }
+    return block;
+}
+
+static void *take_block(uint64_t beyond_bytes)
+{
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return NULL;
+    }
+    void *block = pool.free_blocks;
+    if (block != NULL) {
+        pool.free_blocks = *(void **)block;
+    }
+    mxp__spin_unlock(&mxp__pool_lock);
+    if (block == NULL) {
+        return map_block(beyond_bytes);
+    }
+    memset(block, 0, MXP__THREAD_BLOCK_BYTES);
+    return block;
+}
+
+void *mxp__pool_take_block(void)
+{
+    return take_block(0);
+}
+
+void *mxp__pool_take_reserve_block(void)
+{
+    return take_block(MXP__POOL_RESERVE_BYTES);
+}
+
+void mxp__pool_give_block(void *block)
+{
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        unmap_counted(block, MXP__THREAD_BLOCK_BYTES);
+        return;
+    }
+    *(void **)block = pool.free_blocks;
+    pool.free_blocks = block;
+    mxp__spin_unlock(&mxp__pool_lock);
+}
+
+void mxp__pool_trim(uint64_t keep_free_bytes)
+{
+    for (;;) {
+        mxp_chunk_header *chunk = NULL;
+        if (!mxp__spin_lock(&mxp__pool_lock)) {
+            return;
+        }
+        if (pool.free_chunk_count * MXP_CHUNK_BYTES > keep_free_bytes) {
+            chunk = pool.free_chunks;
+            pool.free_chunks = (mxp_chunk_header *)(uintptr_t)chunk->next;
+            pool.free_chunk_count--;
+        }
+        mxp__spin_unlock(&mxp__pool_lock);
+        if (chunk == NULL) {
+            return;
+        }
+        unmap_counted(chunk, MXP_CHUNK_BYTES);
+    }
+}
+
+void mxp__pool_fork_child(void)
+{
+    mxp__pool_lock.owner = 0;
+    pool.free_chunks = NULL;
+    pool.free_blocks = NULL;
+    pool.free_chunk_count = 0;
+    pool.held_bytes = 0;
+}

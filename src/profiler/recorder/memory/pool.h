@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory for records: chunks of 64 KiB and thread blocks, taken from the system up to a cap and
+// recycled warm. One spin lock; nothing else is locked inside it.
+#ifndef MXP_PROF_POOL_H
+#define MXP_PROF_POOL_H
+
+#include <mxprof/format.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "profiler/spin.h"
+
+enum { MXP__POOL_RESERVE_BYTES = 16 << 20 };
+
+// The lock also guards short lists that owners and drains share (thread list, closed tokens).
+extern mxp_spin mxp__pool_lock;
+
+void mxp__pool_limit(uint64_t limit_bytes);
+uint64_t mxp__pool_limit_bytes(void);
+// Takes chunks from the system until all of the limit is held, and touches them.
+bool mxp__pool_prefill(void);
+
+mxp_chunk_header *mxp__pool_take_chunk(void);  // null: cap, no memory, or the lock is our own
+// The same, up to MXP__POOL_RESERVE_BYTES beyond the cap: for statistics that go on when it is
+// reached.
+mxp_chunk_header *mxp__pool_take_reserve(void);
+void mxp__pool_give_chunk(mxp_chunk_header *chunk);
+void mxp__pool_drop_chunk(mxp_chunk_header *chunk);  // to the system: room for something else
+void *mxp__pool_take_block(void);  // a zeroed thread block, or null
+void *mxp__pool_take_reserve_block(void);  // the same, as mxp__pool_take_reserve
+void mxp__pool_give_block(void *block);
+uint64_t mxp__pool_held_bytes(void);
+void mxp__pool_trim(uint64_t keep_free_bytes);  // unmaps spare chunks beyond it
+void mxp__pool_fork_child(void);  // forgets all: the memory stays the parent's copy
+
+#endif

@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: Apache-2.0
+// See ring.h.
+#include "profiler/recorder/memory/ring.h"
+
+#include "profiler/recorder/memory/pool.h"
+#include "profiler/recorder/memory/ring_queue.h"
+#include "profiler/recorder/thread/silent.h"
+#include "profiler/recorder/thread/standing.h"
+#include "profiler/recorder/store/store.h"
+#include "profiler/recorder/store/store_rescue.h"
+#include "profiler/recorder/thread/thread_index.h"
+#include "profiler/recorder/memory/walk.h"
+
+static struct {
+    bool on;  // atomic: changed while nobody records
+    // Under the pool lock, or while nobody records.
+    uint32_t pins;
+    uint64_t overwritten;  // records that made room since the profile began
+    uint32_t looked_after;  // see note_since
+    uint32_t crowded;  // atomic: threads for which there was no chunk
+    mxp_chunk_header *foreign;  // of a store that was left: to be given back under the drain lock
+} ring;
+
+bool mxp__ring_is_on(void)
+{
+    return __atomic_load_n(&ring.on, __ATOMIC_RELAXED);
+}
+
+// ---- pins --------------------------------------------------------------------------------------
+void mxp__ring_pin(void)
+{
+    if (mxp__spin_lock(&mxp__pool_lock)) {
+        ring.pins++;
+        mxp__spin_unlock(&mxp__pool_lock);
+    }
+}
+
+void mxp__ring_unpin(void)
+{
+    if (mxp__spin_lock(&mxp__pool_lock)) {
+        ring.pins--;
+        mxp__spin_unlock(&mxp__pool_lock);
+    }
+}
+
+// ---- the queue ---------------------------------------------------------------------------------
+// A silent thread queues what it has closed when it answers. The one before those that are kept for
+// it may be gone by now.
+static void append_later(mxp_thread *thread, mxp_chunk_header *chunk)
+{
+    if (thread->unqueued == NULL && mxp__chunk_next(chunk) != thread->answered.chunk) {
+        thread->unqueued = chunk;
+    }
+}
+
+// Of a file that ended while the thread did not answer.
+static bool was_left_behind(const mxp_thread *thread, const mxp_chunk_header *chunk)
+{
+    return chunk == thread->answered.chunk && thread->answered_in != mxp__store_current();
+}
+
+void mxp__ring_add(mxp_thread *thread, mxp_chunk_header *chunk)
+{
+    if (!mxp__ring_is_on() || chunk == mxp__thread_first_chunk(thread) ||
+        mxp__rescue_is_lost(chunk) || !mxp__spin_lock(&mxp__pool_lock)) {
+        return;
+    }
+    if (mxp__thread_is_silent(thread)) {
+        append_later(thread, chunk);
+    } else if (!was_left_behind(thread, chunk)) {
+        mxp__queue_add(chunk);
+    }
+    mxp__spin_unlock(&mxp__pool_lock);
+}
+
+// The first record of the chunk that is this ring's: what stands before it was folded when the ring
+// began anew.
+static const uint64_t *begin_in(const mxp_thread *thread, const mxp_chunk_header *chunk)
+{
+    const mxp_position *position = &thread->position[MXP__CONSUMER_FILE];
+    return position->chunk == chunk ? position->at : mxp__chunk_words(chunk);
+}
+
+// What a closed chunk holds is dropped; the last values of counters go on standing.
+static void fold(const mxp_thread *thread, const mxp_chunk_header *chunk, bool in_file)
+{
+    if ((chunk->section.flags & MXP_SECTION_HAS_COUNTERS) != 0) {
+        const uint64_t *words = mxp__chunk_words(chunk);
+        mxp__standing_fold(chunk, begin_in(thread, chunk),
+                           words + chunk->section.payload_bytes / sizeof *words, in_file);
+    }
+}
+
+static void fold_last(mxp_thread *thread, bool in_file)
+{
+    if (mxp__thread_begins_anew(thread)) {
+        return;
+    }
+    const mxp_chunk_header *chunk = thread->current;
+    if (thread->counts != 0 && mxp__spin_lock(&mxp__pool_lock)) {
+        mxp__standing_fold(chunk, begin_in(thread, chunk), thread->hot.cursor, in_file);
+        mxp__spin_unlock(&mxp__pool_lock);
+    }
+}
+
+// A closed chunk is dropped for newer records: those of it that nobody has counted yet are counted.
+// The drain lock, under which that is done else, is free: it pins the ring.
+static void count_dropped(mxp_thread *thread, const mxp_chunk_header *chunk)
+{
+    const uint64_t *begin = begin_in(thread, chunk);
+    const uint64_t *end = mxp__chunk_words(chunk) + chunk->section.payload_bytes / sizeof *begin;
+    uint64_t records = mxp__count_stretch(begin, end);
+    mxp_position counted = thread->counted;
+    if (counted.chunk == NULL || counted.chunk == chunk) {
+        const uint64_t *from = counted.chunk != NULL ? counted.at : begin;
+        thread->records += from == begin ? records : mxp__count_stretch(from, end);
+        thread->bytes += (uint64_t)(end - from) * sizeof *end;
+        mxp_chunk_header *next = mxp__chunk_next(chunk);
+        thread->counted = (mxp_position){next, next != NULL ? mxp__chunk_words(next) : NULL};
+    }
+    __atomic_fetch_add(&thread->hot.reserved[0], records, __ATOMIC_RELAXED);
+    ring.overwritten += records;
+}
+
+void mxp__ring_drop_last(mxp_thread *thread, bool in_file)
+{
+    if (mxp__thread_begins_anew(thread)) {
+        return;
+    }
+    fold_last(thread, in_file);
+    if (mxp__spin_lock(&mxp__pool_lock)) {
+        ring.overwritten +=
+            mxp__count_stretch(begin_in(thread, thread->current), thread->hot.cursor);
+        mxp__spin_unlock(&mxp__pool_lock);
+    }
+}
+
+uint64_t mxp__ring_overwritten(void)
+{
+    return ring.overwritten;
+}
+
+void mxp__ring_begin_profile(void)
+{
+    ring.overwritten = 0;
+    ring.crowded = 0;
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        thread->hot.reserved[0] = thread->hot.reserved[1] = 0;
+        thread->crowded = 0;
+    }
+}
+
+// The embedded chunk, if it was before the one that goes: it is older still.
+static void empty_embedded(mxp_thread *thread)
+{
+    mxp_chunk_header *embedded = mxp__thread_first_chunk(thread);
+    if (thread->first == embedded) {
+        count_dropped(thread, embedded);
+    }
+    fold(thread, embedded, true);
+    __atomic_store_n(&embedded->section.payload_bytes, 0, __ATOMIC_RELEASE);
+    embedded->next = 0;
+}
+
+// They may be in what makes room.
+static void forget_positions(mxp_thread *thread)
+{
+    for (int i = 0; i < MXP__CONSUMERS; i++) {
+        thread->position[i] = (mxp_position){0};
+    }
+}
+
+// The chunk is the oldest of its thread, but for an embedded one before it. An exited thread whose
+// last chunk goes has that one left, empty. If the file is emptied just now, what we know of the
+// thread is of before.
+static void unlink_chunk(mxp_thread *thread, mxp_chunk_header *chunk)
+{
+    mxp_chunk_header *next = mxp__chunk_next(chunk);
+    if (thread->first != chunk || next == NULL) {
+        empty_embedded(thread);
+    }
+    count_dropped(thread, chunk);
+    if (mxp__rescue_is_lost(chunk)) {
+        return;
+    }
+    thread->first = next;
+    if (next == NULL) {
+        thread->first = thread->current = mxp__thread_first_chunk(thread);
+        thread->hot.cursor = mxp__chunk_words(thread->first);
+        thread->counted = (mxp_position){0};
+    }
+    forget_positions(thread);
+}
+
+// From when on anything is held: also what threads hold that record little.
+static uint64_t oldest_base(void)
+{
+    uint64_t oldest = UINT64_MAX;
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        uint64_t base = __atomic_load_n(&mxp__thread_oldest(thread)->base_ticks, __ATOMIC_RELAXED);
+        oldest = base < oldest ? base : oldest;
+    }
+    return oldest;
+}
+
+// Who reads the file after a death takes what stands as of then. All threads are looked at for it:
+// where they are many, not at each chunk.
+static void note_since(void)
+{
+    enum { THREADS_A_CHUNK = 64 };
+    ring.looked_after += THREADS_A_CHUNK;
+    if (mxp__standing_is_in_file() && ring.looked_after >= mxp__index_linked()) {
+        ring.looked_after = 0;
+        mxp__standing_since(oldest_base());
+    }
+}
+
+// A thread that has begun anew does not have its older chunks any more.
+static mxp_thread *owner_of(const mxp_chunk_header *chunk)
+{
+    mxp_thread *thread = mxp__rescue_is_lost(chunk) ? NULL : mxp__index_thread(chunk->thread);
+    const mxp_chunk_header *each = thread != NULL ? mxp__thread_oldest(thread) : NULL;
+    while (each != NULL && each != chunk) {
+        each = mxp__chunk_next(each);
+    }
+    return each != NULL ? thread : NULL;
+}
+
+static mxp_chunk_header *pop(void)
+{
+    mxp_chunk_header *chunk = mxp__queue_take();
+    mxp_thread *thread = chunk != NULL ? owner_of(chunk) : NULL;
+    if (thread != NULL) {
+        fold(thread, chunk, true);
+        unlink_chunk(thread, chunk);
+    }
+    if (mxp_self != NULL) {
+        mxp_self->reserved[1] = ring.overwritten;  // for who reads the file after a death
+    }
+    note_since();
+    return chunk;
+}
+
+static mxp_chunk_header *take_locked(void)
+{
+    mxp_chunk_header *chunk;
+    while (ring.pins == 0 && (chunk = pop()) != NULL) {
+        if (mxp__rescue_is_lost(chunk)) {
+            continue;
+        }
+        if (mxp__store_is_own(chunk)) {
+            // In a file the chunk is empty before anything else in it changes.
+            __atomic_store_n(&chunk->section.payload_bytes, 0, __ATOMIC_RELEASE);
+            return chunk;
+        }
+        chunk->next = (uintptr_t)ring.foreign;
+        ring.foreign = chunk;
+    }
+    return NULL;
+}
+
+void mxp__ring_tidy(void)
+{
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return;
+    }
+    mxp_chunk_header *chunk = ring.foreign;
+    ring.foreign = NULL;
+    mxp__spin_unlock(&mxp__pool_lock);
+    while (chunk != NULL) {
+        mxp_chunk_header *next = mxp__chunk_next(chunk);
+        mxp__store_give_chunk(chunk);
+        chunk = next;
+    }
+}
+
+mxp_chunk_header *mxp__ring_take(void)
+{
+    if (!mxp__ring_is_on() || !mxp__spin_lock(&mxp__pool_lock)) {
+        return NULL;
+    }
+    mxp_chunk_header *chunk = take_locked();
+    mxp__spin_unlock(&mxp__pool_lock);
+    return chunk;
+}
+
+uint64_t mxp__ring_keeps_ended(uint64_t ended)
+{
+    // A quarter at once, and not where there are few: the ring is pinned meanwhile.
+    uint64_t most = mxp__pool_limit_bytes() / 2 / MXP__THREAD_BLOCK_BYTES, few = most / 8;
+    if (ended > most) {
+        return most - most / 4;
+    }
+    return ended > few && mxp__store_is_short_of_blocks() ? ended - ended / 4 : ended;
+}
+
+bool mxp__ring_is_block_only(mxp_thread *thread)
+{
+    if (!mxp__spin_lock(&mxp__pool_lock)) {  // its last other chunk may just be used again
+        return false;
+    }
+    const mxp_chunk_header *oldest = mxp__thread_oldest(thread);
+    bool only = oldest == mxp__thread_first_chunk(thread) && mxp__chunk_next(oldest) == NULL;
+    mxp__spin_unlock(&mxp__pool_lock);
+    return only;
+}
+
+static bool is_where_chunks_come_from(mxp_thread *thread)
+{
+    return thread->current != mxp__thread_first_chunk(thread)
+               ? mxp__store_is_own(thread->current)
+               : thread->stranded == 0 && (thread->home_whole || !mxp__store_is_open());
+}
+
+// Its chunks before the current one, but for the embedded one, are in the queue.
+static bool may_begin_again(mxp_thread *self)
+{
+    if (mxp__thread_is_silent(self) || mxp__thread_begins_anew(self) || self->current == NULL ||
+        self->first == NULL) {
+        return false;
+    }
+    bool only = self->first == self->current || (self->first == mxp__thread_first_chunk(self) &&
+                                                 mxp__chunk_next(self->first) == self->current);
+    return only && !mxp__rescue_is_lost(self->current) && is_where_chunks_come_from(self);
+}
+
+bool mxp__ring_drop_current(mxp_thread *self)
+{
+    if (ring.pins != 0 || mxp__queue_oldest() != NULL) {
+        return false;
+    }
+    __atomic_fetch_add(&ring.crowded, self->crowded == 0, __ATOMIC_RELAXED);
+    self->crowded = 1;
+    if (!may_begin_again(self)) {
+        return false;
+    }
+    mxp_chunk_header *chunk = self->current;
+    mxp__thread_close_chunk(self);
+    fold(self, chunk, true);
+    if (self->first != chunk) {
+        empty_embedded(self);
+        self->first = chunk;
+    }
+    count_dropped(self, chunk);
+    forget_positions(self);
+    self->counted = (mxp_position){0};
+    // In a file the chunk is empty before anything else in it changes.
+    __atomic_store_n(&chunk->section.payload_bytes, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&self->hot.cursor, mxp__chunk_words(chunk), __ATOMIC_RELEASE);
+    self->hot.reserved[1] = ring.overwritten;
+    return true;
+}
+
+uint32_t mxp__ring_crowded(void)
+{
+    return __atomic_load_n(&ring.crowded, __ATOMIC_RELAXED);
+}
+
+bool mxp__ring_is_past(mxp_thread *thread)
+{
+    if (!mxp__ring_is_block_only(thread)) {
+        return false;
+    }
+    if (thread->hot.cursor == mxp__chunk_words(mxp__thread_first_chunk(thread))) {
+        return true;
+    }
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return false;
+    }
+    const mxp_chunk_header *queued = mxp__queue_oldest();
+    bool past = queued != NULL && thread->end_ticks < queued->base_ticks;
+    mxp__spin_unlock(&mxp__pool_lock);
+    return past;
+}
+
+// ---- on and off --------------------------------------------------------------------------------
+// A silent thread may be about to queue the last one itself.
+static bool may_be_queued(const mxp_thread *thread, const mxp_chunk_header *chunk)
+{
+    return !mxp__thread_is_left_out(thread) ||
+           (chunk != thread->answered.chunk && mxp__chunk_next(chunk) != thread->answered.chunk);
+}
+
+static void add_closed_chunks(mxp_thread *thread)
+{
+    mxp_chunk_header *next, *chunk = mxp__thread_oldest(thread);
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return;
+    }
+    for (; (next = mxp__chunk_next(chunk)) != NULL && may_be_queued(thread, chunk); chunk = next) {
+        if (chunk != mxp__thread_first_chunk(thread)) {
+            mxp__queue_add(chunk);
+        }
+    }
+    mxp__spin_unlock(&mxp__pool_lock);
+}
+
+void mxp__ring_set(bool on)
+{
+    if (on == mxp__ring_is_on()) {
+        return;
+    }
+    __atomic_store_n(&ring.on, on, __ATOMIC_RELAXED);
+    mxp__queue_clear();
+    for (mxp_thread *thread = mxp__threads(); thread != NULL && on; thread = thread->next) {
+        add_closed_chunks(thread);
+    }
+}
+
+void mxp__ring_empty(mxp_thread *thread)
+{
+    mxp__thread_count_records(thread);
+    for (mxp_chunk_header *chunk = mxp__thread_oldest(thread), *next; chunk != NULL; chunk = next) {
+        next = mxp__chunk_next(chunk);
+        if (next != NULL) {
+            fold(thread, chunk, false);
+        } else {
+            fold_last(thread, false);
+        }
+        if (chunk != mxp__thread_first_chunk(thread)) {
+            mxp__store_give_chunk(chunk);
+        }
+    }
+    mxp__thread_restart(thread, mxp_ticks());
+    thread->counted = (mxp_position){0};
+}
+
+// What is recorded from now on begins with what stands.
+static void fold_all(void)
+{
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        for (mxp_chunk_header *chunk = mxp__thread_oldest(thread), *next;
+             (next = mxp__thread_chunk_after(thread, chunk)) != NULL; chunk = next) {
+            fold(thread, chunk, false);
+        }
+        mxp__thread_count_records(thread);
+        if (mxp__thread_is_left_out(thread)) {
+            continue;
+        }
+        fold_last(thread, false);
+        thread->announce = 1;
+        __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);
+    }
+}
+
+void mxp__ring_forget(void)
+{
+    mxp__queue_clear();
+    fold_all();
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        mxp_chunk_header *next, *chunk = mxp__thread_oldest(thread);
+        for (; (next = mxp__thread_chunk_after(thread, chunk)) != NULL; chunk = next) {
+            thread->first = next;
+            if (chunk != mxp__thread_first_chunk(thread)) {
+                mxp__store_give_chunk(chunk);
+            }
+        }
+        if (mxp__thread_is_gone(thread)) {
+            mxp__ring_empty(thread);
+        }
+        mxp_position end = {0};
+        mxp__walk(thread, &end, NULL, NULL, NULL);
+        for (int i = 0; i < MXP__CONSUMERS; i++) {
+            thread->position[i] = end;
+        }
+    }
+}
+
+void mxp__ring_fork_child(void)
+{
+    mxp__queue_clear();
+    ring.foreign = NULL;
+    ring.pins = 1;
+    ring.overwritten = 0;
+    ring.crowded = 0;
+    mxp__standing_home(NULL);
+    mxp__standing_forget();
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slow half of emit.h: holds, new chunks and what stands when they begin.
+#include "profiler/recorder/record/emit.h"
+
+#include <errno.h>
+
+#include "base/os/os.h"
+#include "profiler/recorder/thread/silent.h"
+#include "profiler/recorder/thread/standing.h"
+#include "profiler/recorder/state.h"
+#include "profiler/recorder/store/store.h"
+#include "profiler/recorder/store/store_rescue.h"
+
+void mxp__emit_lose_busy(mxp_thread *self)
+{
+    __atomic_fetch_add(&self->hot.lost_busy, 1, __ATOMIC_RELAXED);
+}
+
+#ifdef __SANITIZE_THREAD__
+enum { HAS_SIGNAL_FRAMES = 0 };  // it calls handlers itself, where it finds it convenient
+#else
+enum { HAS_SIGNAL_FRAMES = 1 };
+#endif
+
+// A handler runs below what it has interrupted, with at least the frame of the signal in between
+// (1.1 KiB on x86-64, more elsewhere), unless it has a stack of its own. Who finds the thread busy
+// at a place that is not so far below the record's is no handler: the record was left.
+bool mxp__emit_is_inside(mxp_thread *self)
+{
+    enum { SIGNAL_FRAME_LEAST = 1024 };
+    uint32_t at = self->hot.busy;
+    uint32_t here = (uint32_t)(uintptr_t)__builtin_frame_address(0);
+    if (at == 0) {
+        return false;
+    }
+    if (!HAS_SIGNAL_FRAMES || at == MXP_BUSY_ANYWHERE ||
+        (int32_t)(here - at) < -SIGNAL_FRAME_LEAST || mxp__os_is_on_signal_stack()) {
+        return true;
+    }
+    mxp__thread_lose(self, MXP_LOSS_JUMP, 1, mxp_ticks());
+    mxp__emit_leave(self);
+    return false;
+}
+
+static bool is_held(uint32_t *gate)
+{
+    *gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_SEQ_CST);
+    return (*gate & MXP_GATE_HOLD) != 0;
+}
+
+// Sleeps after some tries: a thread of real-time priority would never let the holder run.
+void mxp__wait_for_release(void)
+{
+    enum { TRIES = 1024 };
+    uint32_t gate;
+    for (unsigned tries = 1; is_held(&gate); tries++) {
+        if (tries > TRIES) {
+            mxp__os_word_wait(&mxp_control.gate, gate);  // woken by mxp__release
+        } else if (tries % 64 == 0) {
+            mxp__os_yield();
+        }
+    }
+}
+
+// The holder waits for busy threads: who waits for it steps out, or both wait for ever. It may
+// change the page that `busy` is in, so that what is stored there meanwhile is lost: `busy` is set
+// when the hold is over, and then the gate is read again.
+static uint32_t gate_after_hold(void)
+{
+    uint32_t gate;
+    mxp_recorder *self = mxp_self;
+    while (is_held(&gate)) {
+        uint32_t busy = self->busy;
+        __atomic_store_n(&self->busy, 0u, __ATOMIC_RELEASE);
+        mxp__wait_for_release();
+        __atomic_store_n(&self->busy, busy, __ATOMIC_SEQ_CST);
+    }
+    return gate;
+}
+
+bool mxp__emit_gate_slow(uint32_t classes)
+{
+    if (mxp__hold_is_ours()) {
+        mxp__emit_lose_busy((mxp_thread *)mxp_self);
+        return false;
+    }
+    uint32_t gate = gate_after_hold();
+    return classes == MXP__FORCED || (gate & classes) != 0;
+}
+
+// Room that mxp__announce may take.
+enum { ANNOUNCED_UNITS = 4 };
+
+static void announce_one(mxp_thread *self, unsigned what, uint32_t name, uint64_t value,
+                         uint64_t second, uint64_t now)
+{
+    uint64_t *words = self->hot.cursor;
+    mxp__emit_meta(words, what, name, value, second, now);
+    __atomic_store_n(&self->hot.cursor, words + 4, __ATOMIC_RELEASE);
+}
+
+// The scope that the thread is in, which names those around it, and the step: a reader that has
+// nothing older of this thread knows both. What is written about a stop needs neither, and
+// statistics have no use for them.
+static void announce(mxp_thread *self, uint64_t now)
+{
+    mxp_standing_step step;
+    if (!mxp_enabled(MXP_CLASS_ALL)) {
+        return;
+    }
+    self->announce = 0;
+    if (mxp__rec.limits.statistics_only) {
+        return;
+    }
+    if (self->uses_scopes) {
+        uint32_t scope = mxp_scope_current();
+        announce_one(self, scope != 0 ? MXP_META_SCOPE_PUSH : MXP_META_SCOPE_POP, scope, 0, 0, now);
+    }
+    if (mxp__step_standing(&step)) {
+        announce_one(self, MXP_META_STEP_STANDING | step.thread << 8, MXP_NAME_NONE, step.number,
+                     step.ticks, now);
+    }
+}
+
+static bool fits(const mxp_thread *self, unsigned units, uint64_t now)
+{
+    unsigned all = units + (self->announce != 0 ? ANNOUNCED_UNITS : 0);
+    return self->hot.cursor + 2 * (uint64_t)all <= self->chunk_end &&
+           (now - self->hot.base_ticks) >> 47 == 0;
+}
+
+// Its pages went with a file that another program has emptied.
+static void begin_anew(mxp_thread *self, uint64_t now)
+{
+    if (self->current == NULL) {
+        mxp__rescue_page(self);
+    }
+    mxp__thread_restart(self, now);
+    __atomic_store_n(&self->begins_anew, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&self->silent, 0, __ATOMIC_SEQ_CST);  // nothing is left to be taken back
+    if (mxp__store_is_open() && !mxp__store_was_emptied()) {
+        self->chunk_end = self->hot.cursor;  // its page is in memory: the next chunk is not
+    }
+}
+
+// A silent thread answers. There may be a hold by now that has not waited for it. False: recording
+// is off since then.
+static bool answer(mxp_thread *self)
+{
+    mxp__thread_answer(self);
+    uint32_t gate;
+    bool on = !is_held(&gate) || (gate_after_hold() & MXP_CLASS_ALL) != 0;
+    mxp__thread_queue_late(self);
+    return on;
+}
+
+uint64_t *mxp__emit_room_slow(mxp_thread *self, unsigned units, uint64_t now)
+{
+    int saved = errno;
+    if (self->current == NULL || mxp__thread_begins_anew(self)) {
+        begin_anew(self, now);
+    } else if (mxp__thread_is_silent(self) && !answer(self)) {
+        errno = saved;
+        return NULL;
+    }
+    uint64_t *words = NULL;
+    if (fits(self, units, now) || mxp__thread_new_chunk(self, now)) {
+        if (self->announce != 0) {
+            announce(self, now);
+        }
+        words = self->hot.cursor;
+        // In statistics-only mode every span must come the slow way.
+        bool slow = mxp__rec.limits.statistics_only || self->announce != 0;
+        uint64_t *limit = slow ? NULL : self->chunk_end;
+        __atomic_store_n(&self->hot.limit, limit, __ATOMIC_SEQ_CST);
+        // Pairs with mxp__thread_silence. One whose page was saved meanwhile knows how far its old
+        // chunk went, and not where the new one is.
+        if (mxp__thread_is_silent(self) || mxp__thread_begins_anew(self)) {
+            __atomic_store_n(&self->hot.limit, NULL, __ATOMIC_RELAXED);
+        }
+    }
+    errno = saved;
+    return words;
+}

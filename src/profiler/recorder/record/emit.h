@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// How every record but the inlined lean span is written: open (checks, room), fill the words, close
+// (publish). Between the two `busy` is set and nothing may be called that could record.
+#ifndef MXP_PROF_EMIT_H
+#define MXP_PROF_EMIT_H
+
+#include "profiler/recorder/thread/thread.h"
+
+enum { MXP__FORCED = 0 };  // as classes: take the record although the gate is off
+
+typedef struct mxp_emit {
+    mxp_thread *self;
+    uint64_t *words;
+    uint64_t now;
+} mxp_emit;
+
+// Waits out a hold, then says whether `classes` record. The caller holds busy.
+bool mxp__emit_gate_slow(uint32_t classes);
+// Room for `units`, with everything the fast path leaves out: a new chunk, and what stands when it
+// begins.
+// Null: none; the caller counts the loss or goes on with statistics. The caller holds busy.
+uint64_t *mxp__emit_room_slow(mxp_thread *self, unsigned units, uint64_t now);
+// Counts a record that a handler could not make because it interrupted another.
+void mxp__emit_lose_busy(mxp_thread *self);
+// Of the calling thread, which is busy or not: whether this interrupts a record. One that was left
+// by a jump is over: it is counted as lost, and the thread is not busy any more.
+bool mxp__emit_is_inside(mxp_thread *self);
+
+// Adds a duration in ticks to the statistics of `self`, or counts a loss. The caller holds busy.
+void mxp__emit_statistics(mxp_thread *self, uint32_t name, uint64_t duration, uint64_t now);
+
+static inline uint64_t mxp__word0(unsigned kind, unsigned units, uint64_t stamp)
+{
+    return kind | (uint64_t)units << 8 | stamp << 16;
+}
+
+static inline void mxp__emit_meta(uint64_t *words, unsigned what, uint32_t name, uint64_t value,
+                                  uint64_t second, uint64_t stamp)
+{
+    words[0] = mxp__word0(MXP_KIND_META, 2, stamp);
+    words[1] = name | (uint64_t)what << 32;
+    words[2] = value;
+    words[3] = second;
+}
+
+// Whether a moment can be widened with this chunk's base: less than 2^46 before it (a record may be
+// written a little after its moment), less than 2^46 behind it.
+static inline bool mxp__emit_near_base(const mxp_thread *self, uint64_t now)
+{
+    return (now - self->hot.base_ticks + (UINT64_C(1) << 46)) >> 47 == 0;
+}
+
+static inline uint64_t *mxp__emit_room(mxp_thread *self, unsigned units, uint64_t now)
+{
+    uint64_t *words = self->hot.cursor;
+    uint64_t *limit = __atomic_load_n(&self->hot.limit, __ATOMIC_RELAXED);
+    if (__builtin_expect(words + 2 * units > limit || !mxp__emit_near_base(self, now), 0)) {
+        return mxp__emit_room_slow(self, units, now);
+    }
+    return words;
+}
+
+static inline void mxp__emit_leave(mxp_thread *self)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&self->hot.busy, 0u, __ATOMIC_RELEASE);  // pairs with quiesce
+}
+
+// Takes `busy` and checks the gate. False: nothing to record (losses are counted). `now` is the
+// moment of the record where the caller knows it, so that no second clock read is needed; 0: now.
+static inline bool mxp__emit_enter(mxp_emit *emit, uint32_t classes, uint64_t now)
+{
+    mxp_thread *self = mxp__thread_self();
+    if (__builtin_expect(self == NULL, 0)) {
+        return false;
+    }
+    if (__builtin_expect(self->hot.busy != 0, 0) && mxp__emit_is_inside(self)) {
+        mxp__emit_lose_busy(self);
+        return false;
+    }
+    mxp_inline_be_busy(&self->hot);
+    MXP_TEST_POINT(BUSY);
+    uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_ACQUIRE);  // pairs with release
+    MXP_TEST_POINT(GATE);
+    emit->self = self;
+    emit->now = now != 0 ? now : mxp_ticks_from(gate);
+    bool open = (gate & classes) != 0 || classes == MXP__FORCED;
+    if (__builtin_expect(!open || (gate & MXP_GATE_HOLD) != 0, 0)) {
+        if (!mxp__emit_gate_slow(classes)) {
+            mxp__emit_leave(self);
+            return false;
+        }
+        // A cut may have been made meanwhile: what comes after it is not older than it.
+        emit->now = now != 0 ? now : mxp_ticks();
+    }
+    return true;
+}
+
+// Room for a record of `units`, after mxp__emit_enter. False: that is left again, the loss counted.
+static inline bool mxp__emit_take_room(mxp_emit *emit, unsigned units)
+{
+    emit->words = mxp__emit_room(emit->self, units, emit->now);
+    if (__builtin_expect(emit->words == NULL, 0)) {
+        mxp__thread_lose(emit->self, MXP_LOSS_MEMORY_FULL, 1, emit->now);
+        mxp__emit_leave(emit->self);
+        return false;
+    }
+    return true;
+}
+
+// mxp__emit_enter and mxp__emit_take_room.
+static inline bool mxp__emit_open_at(mxp_emit *emit, uint32_t classes, unsigned units, uint64_t now)
+{
+    return mxp__emit_enter(emit, classes, now) && mxp__emit_take_room(emit, units);
+}
+
+static inline bool mxp__emit_open(mxp_emit *emit, uint32_t classes, unsigned units)
+{
+    return mxp__emit_open_at(emit, classes, units, 0);
+}
+
+static inline void mxp__emit_close(const mxp_emit *emit, unsigned units)
+{
+    MXP_TEST_POINT(WORDS);
+    // Pairs with the acquire in mxp__chunk_filled_to: a reader that sees the cursor sees the words.
+    __atomic_store_n(&emit->self->hot.cursor, emit->words + 2 * units, __ATOMIC_RELEASE);
+    mxp__emit_leave(emit->self);
+}
+
+#endif

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// Spans: the exported forms of the inline path, its slow half, and spans with both ends given.
+#include "profiler/recorder/test_point.h"
+
+#include "profiler/recorder/record/emit.h"
+#include "profiler/recorder/memory/pool.h"
+#include "profiler/recorder/state.h"
+#include "profiler/recorder/record/stop_log.h"
+
+// ---- the inline path, exported ----------------------------------------------------------------
+uint64_t mxp_span_begin_call(uint32_t classes, mxp_name name)
+{
+    (void)classes;  // the caller's gate has let us in
+    return mxp_inline_begin(__atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED), name);
+}
+
+void mxp_span_end_call(mxp_name name, uint64_t token)
+{
+    mxp_inline_end(name, token, mxp_ticks());
+}
+
+uint64_t mxp_begin(uint32_t classes, mxp_name name)
+{
+    uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED);
+    return (gate & classes) == 0 ? 0 : mxp_inline_begin(gate, name);
+}
+
+void mxp_end(mxp_name name, uint64_t token)
+{
+    if (token != 0) {
+        mxp_inline_end(name, token, mxp_ticks());
+    }
+}
+
+uint64_t mxp_begin_at(uint32_t classes, mxp_name name, uint64_t begin_ticks)
+{
+    if (!mxp_enabled(classes)) {
+        return 0;
+    }
+    mxp_recorder *self = mxp_self;
+    // A token from before the last stop would be one of a span that the stop has closed.
+    uint64_t closed = __atomic_load_n(&mxp_control.closed_ticks, __ATOMIC_RELAXED);
+    if (__builtin_expect(self == NULL || begin_ticks <= closed, 0)) {
+        return mxp_span_begin_slow(name);
+    }
+    MXP_TEST_POINT(BEGIN);
+    __atomic_store_n(&mxp_inline_push(self, name)->begin, begin_ticks, __ATOMIC_RELEASE);
+    return begin_ticks;
+}
+
+void mxp_end_at(mxp_name name, uint64_t token, uint64_t end_ticks)
+{
+    if (token != 0) {
+        mxp_inline_end(name, token, end_ticks != 0 ? end_ticks : mxp_ticks());
+    }
+}
+
+__attribute__((noinline)) uint64_t mxp_span_begin_slow(mxp_name name)
+{
+    if (mxp__thread_self() == NULL) {
+        return 0;
+    }
+    return mxp_inline_begin(__atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED), name);
+}
+
+// ---- open spans -------------------------------------------------------------------------------
+enum { ABSENT, KEPT, DEEPER };
+
+// Takes `token` off the stack. It is the innermost span unless begin and end were misused; spans
+// deeper than the stack keeps are only counted. ABSENT: it is not there.
+static int open_pop(mxp_recorder *self, uint64_t token)
+{
+    uint32_t depth = self->depth;
+    if (depth == 0) {
+        return ABSENT;
+    }
+    int where = depth > MXP_OPEN_MAX ? DEEPER : KEPT;
+    uint32_t kept = depth < MXP_OPEN_MAX ? depth : MXP_OPEN_MAX;
+    uint32_t at = kept;
+    if (depth <= MXP_OPEN_MAX || self->open[MXP_OPEN_MAX].begin != token) {
+        while (at > 0 && self->open[at - 1].begin != token) {
+            at--;
+        }
+        if (at == 0 && depth <= MXP_OPEN_MAX) {
+            return ABSENT;
+        }
+        where = at != 0 ? KEPT : where;
+        for (; at != 0 && at < kept; at++) {
+            mxp_open_span above = self->open[at];
+            // Nobody sees the one span's begin with the other's name (pairs with open_span_read).
+            __atomic_store_n(&self->open[at - 1].begin, 0, __ATOMIC_RELAXED);
+            __atomic_store_n(&self->open[at - 1].name, above.name, __ATOMIC_RELEASE);
+            __atomic_store_n(&self->open[at - 1].begin, above.begin, __ATOMIC_RELEASE);
+        }
+    }
+    if (depth <= MXP_OPEN_MAX) {
+        __atomic_store_n(&self->open[depth - 1].begin, 0, __ATOMIC_RELAXED);
+    }
+    __atomic_store_n(&self->depth, depth - 1, __ATOMIC_RELAXED);
+    return where;
+}
+
+// Whether a stop has written this span already; forgets it. It is off the stack by now: so either
+// the stop has found it there, and it is found here, or the stop does not write it.
+static bool take_closed_token(mxp_thread *self, uint64_t token)
+{
+    bool found = false;
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return true;
+    }
+    for (uint32_t i = 0; i < self->closed_count && !found; i++) {
+        if (self->closed_tokens[i] == token) {
+            self->closed_tokens[i] = self->closed_tokens[--self->closed_count];
+            found = true;
+        }
+    }
+    mxp__spin_unlock(&mxp__pool_lock);
+    return found;
+}
+
+// Whether the last stop has counted the span that was just taken off, which was deeper than the
+// stack keeps. It goes by place, not by moment: one whose moment was read before that stop may have
+// come onto the stack after it.
+static bool take_counted(mxp_thread *self)
+{
+    uint32_t depth = self->hot.depth;
+    uint32_t deeper = depth > MXP_OPEN_MAX ? depth - MXP_OPEN_MAX : 0;
+    bool counted = self->deeper_counted > deeper;
+    if (counted) {
+        self->deeper_counted = deeper;
+    }
+    return counted;
+}
+
+// Of a token that is not on the stack: whether another thread has begun it. One that is on none was
+// given back before; what cannot be known counts as begun.
+static bool is_begun_elsewhere(mxp_thread *self, uint64_t token)
+{
+    bool begun = false;
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return true;
+    }
+    for (mxp_thread *thread = mxp__threads(); thread != NULL && !begun; thread = thread->next) {
+        uint32_t depth = __atomic_load_n(&thread->hot.depth, __ATOMIC_RELAXED);
+        begun = thread != self && depth > MXP_OPEN_MAX;
+        for (uint32_t i = 0; i < depth && i < MXP_OPEN_MAX && !begun && thread != self; i++) {
+            begun = __atomic_load_n(&thread->hot.open[i].begin, __ATOMIC_RELAXED) == token;
+        }
+    }
+    mxp__spin_unlock(&mxp__pool_lock);
+    return begun || mxp__thread_take_orphan();
+}
+
+// ---- writing ----------------------------------------------------------------------------------
+static bool add_statistics(mxp_thread *self, uint32_t name, uint64_t duration)
+{
+    uint64_t mult = __atomic_load_n(&mxp__rec.ns_mult, __ATOMIC_RELAXED);
+    uint64_t ns = (uint64_t)((mxp_uint128)duration * mult >> 32);
+    uint32_t busy = self->hot.busy;  // as in mxp__thread_new_chunk
+    __atomic_store_n(&self->hot.busy, MXP_BUSY_ANYWHERE, __ATOMIC_RELAXED);
+    bool added = mxp__stats_add(&self->stats, name, ns);
+    __atomic_store_n(&self->hot.busy, busy, __ATOMIC_RELAXED);
+    return added;
+}
+
+void mxp__emit_statistics(mxp_thread *self, uint32_t name, uint64_t duration, uint64_t now)
+{
+    if (!add_statistics(self, name, duration)) {
+        mxp__thread_lose(self, MXP_LOSS_MEMORY_FULL, 1, now);
+    }
+}
+
+static uint32_t args_of(const mxp_span *span)
+{
+    return span->arg_count < MXP_SPAN_ARGS_MAX ? span->arg_count : MXP_SPAN_ARGS_MAX;
+}
+
+static uint64_t *write_long(const mxp_span *span, uint64_t *words)
+{
+    uint32_t count = args_of(span);
+    uint32_t flags = span->flags | (count < span->arg_count ? MXP_SPAN_ARGS_CUT : 0);
+    uint32_t scope = span->scope != 0 ? span->scope : mxp_scope_current();
+    words[0] = mxp__word0(MXP_KIND_SPAN_LONG, 3 + count, span->begin_ticks);
+    words[1] = span->name | (uint64_t)(flags & 0xffff) << 32 | (uint64_t)count << 48 |
+               (uint64_t)(span->clock & 0xff) << 56;
+    words[2] = span->end_ticks - span->begin_ticks;
+    words[3] = span->begin_ticks;
+    words[4] = span->lane | (uint64_t)scope << 32;
+    words[5] = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        words[6 + 2 * i] = span->args[i].key | (uint64_t)(span->args[i].type & 0xff) << 32;
+        words[7 + 2 * i] = span->args[i].value.u64;
+    }
+    return words + 2 * (3 + count);
+}
+
+static bool fits_lean(const mxp_thread *self, const mxp_span *span)
+{
+    uint64_t duration = span->end_ticks - span->begin_ticks;
+    return span->flags == 0 && span->lane == 0 && span->clock == MXP_CLOCK_TRACE &&
+           span->arg_count == 0 && span->scope == 0 && duration >> 32 == 0 &&
+           mxp__emit_near_base(self, span->end_ticks);
+}
+
+// Writes a span in the form it needs, or into the statistics. The caller holds busy.
+static void write_span(mxp_thread *self, const mxp_span *span, uint64_t now)
+{
+    uint64_t duration = span->end_ticks - span->begin_ticks;
+    if (mxp__rec.limits.statistics_only) {
+        mxp__emit_statistics(self, span->name, duration, now);
+        return;
+    }
+    bool lean = fits_lean(self, span);
+    uint32_t args = args_of(span);
+    uint64_t *words = mxp__emit_room(self, lean ? 1 : 3 + args, now);
+    if (words == NULL) {
+        bool counted =
+            mxp__rec.limits.statistics_when_full && add_statistics(self, span->name, duration);
+        if (!counted) {
+            mxp__thread_lose(self, MXP_LOSS_MEMORY_FULL, 1, now);
+        }
+        return;
+    }
+    uint64_t *end = words + 2;
+    if (lean) {
+        words[0] = mxp__word0(MXP_KIND_SPAN, 1, span->begin_ticks);
+        words[1] = span->name | duration << 32;
+    } else {
+        end = write_long(span, words);
+    }
+    MXP_TEST_POINT(WORDS);
+    __atomic_store_n(&self->hot.cursor, end, __ATOMIC_RELEASE);
+}
+
+static void emit_with_taps(const mxp_emit *emit, const mxp_span *span)
+{
+    write_span(emit->self, span, emit->now);
+    mxp__emit_leave(emit->self);
+    if ((__atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED) & MXP_GATE_TAP) != 0) {
+        mxp__tap_call(MXP_KIND_SPAN, span->name, span->begin_ticks, span->end_ticks);
+    }
+}
+
+// A token that was given back before, or never given out, makes no span; it is counted.
+static bool is_misuse(mxp_thread *self, int where, uint64_t token, uint64_t now)
+{
+    bool misuse = where == ABSENT && token > self->page_ticks && !is_begun_elsewhere(self, token);
+    if (misuse) {
+        mxp__thread_lose(self, MXP_LOSS_MISUSE, 1, now);
+    }
+    return misuse;
+}
+
+// The end of a lexical span that is not the usual case. busy is set by mxp_inline_end.
+static void end_unusual(mxp_thread *self, mxp_name name, uint64_t token, uint64_t end)
+{
+    bool on = mxp__emit_gate_slow(MXP_CLASS_ALL);  // waits out a hold
+    end = end > token ? end : token;
+    mxp_span span = {.name = name, .begin_ticks = token, .end_ticks = end};
+    int where = open_pop(&self->hot, token);
+    if (where == DEEPER && take_counted(self)) {
+        mxp__emit_leave(self);
+        return;
+    }
+    if (token <= __atomic_load_n(&mxp_control.closed_ticks, __ATOMIC_RELAXED)) {
+        // Closed by a stop, which wrote it if it stood on the stack; else it is ours to write,
+        // unless it was begun while recording was off.
+        if (take_closed_token(self, token) || token <= mxp__rec.forked_ticks ||
+            !mxp__stops_behind(token, &span.end_ticks) || is_misuse(self, where, token, end)) {
+            mxp__emit_leave(self);
+            return;
+        }
+        span.flags = MXP_SPAN_CLOSED_BY_STOP;
+    } else if (!on) {
+        uint64_t off = mxp__recorder_off_ticks();
+        if (token > off || is_misuse(self, where, token, end)) {  // begun while recording went off
+            mxp__emit_leave(self);
+            return;
+        }
+        if (end > off) {
+            span.end_ticks = off;
+            span.flags = MXP_SPAN_CLOSED_BY_STOP;
+        }
+    } else if (is_misuse(self, where, token, end)) {
+        mxp__emit_leave(self);
+        return;
+    }
+    emit_with_taps(&(mxp_emit){.self = self, .now = end}, &span);
+}
+
+void mxp_span_end_slow(mxp_name name, uint64_t token, uint64_t end_ticks)
+{
+    mxp_thread *self = (mxp_thread *)mxp_self;
+    if (token <= __atomic_load_n(&mxp_control.closed_ticks, __ATOMIC_RELAXED) && self == NULL) {
+        return;  // begun before a fork or a stop
+    }
+    if (self == NULL) {  // begun on another thread
+        mxp_span_emit(MXP_CLASS_ALL,
+                      &(mxp_span){.name = name, .begin_ticks = token, .end_ticks = mxp_ticks()});
+    } else if (end_ticks == 0 && mxp__emit_is_inside(self)) {
+        open_pop(&self->hot, token);
+        mxp__emit_lose_busy(self);
+    } else if (end_ticks == 0) {  // the record before was left by a jump
+        mxp_inline_be_busy(&self->hot);
+        end_unusual(self, name, token, mxp_ticks());
+    } else {
+        end_unusual(self, name, token, end_ticks);
+    }
+}
+
+static void emit_span(uint32_t classes, const mxp_span *span)
+{
+    mxp_emit emit;
+    mxp_span empty;
+    if (span->end_ticks < span->begin_ticks) {
+        empty = *span;
+        empty.end_ticks = span->begin_ticks;
+        span = &empty;
+    }
+    uint64_t now = span->clock == MXP_CLOCK_TRACE ? span->end_ticks : 0;
+    if (!mxp__emit_enter(&emit, classes, now)) {
+        return;
+    }
+    emit_with_taps(&emit, span);
+}
+
+void mxp_span_emit(uint32_t classes, const mxp_span *span)
+{
+    if (mxp_enabled(classes)) {
+        emit_span(classes, span);
+    }
+}
+
+void mxp__span_emit_closed(const mxp_span *span)
+{
+    emit_span(MXP__FORCED, span);
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Taps: other tools that want each span as it is recorded. Whoever calls them takes no lock: a slot
+// that changes while it is read counts as free, which it was in between.
+#include "base/fail.h"
+#include "profiler/recorder/state.h"
+
+// Null takes the tap out of the slot.
+static void change(mxp_tap_slot *slot, mxp_tap tap, void *context)
+{
+    __atomic_fetch_add(&slot->version, 1, __ATOMIC_ACQUIRE);
+    __atomic_store_n(&slot->tap, tap, __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->context, context, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&slot->version, 1, __ATOMIC_RELEASE);
+}
+
+// Acquire throughout: the version is read again after the others. Pairs with `change`.
+static bool read_slot(const mxp_tap_slot *slot, mxp_tap *tap, void **context)
+{
+    uint32_t version = __atomic_load_n(&slot->version, __ATOMIC_ACQUIRE);
+    *tap = __atomic_load_n(&slot->tap, __ATOMIC_ACQUIRE);
+    *context = __atomic_load_n(&slot->context, __ATOMIC_ACQUIRE);
+    return *tap != NULL && version % 2 == 0 &&
+           version == __atomic_load_n(&slot->version, __ATOMIC_RELAXED);
+}
+
+static void update_gate(void)
+{
+    bool any = false;
+    for (int i = 0; i < MXP__TAPS_MAX; i++) {
+        any = any || mxp__rec.taps[i].tap != NULL;
+    }
+    if (any) {
+        __atomic_fetch_or(&mxp_control.gate, MXP_GATE_TAP, __ATOMIC_SEQ_CST);
+    } else {
+        __atomic_fetch_and(&mxp_control.gate, ~(uint32_t)MXP_GATE_TAP, __ATOMIC_SEQ_CST);
+    }
+}
+
+int mxp_tap_add(mxp_tap tap, void *context)
+{
+    if (tap == NULL) {
+        return mxp__fail(MXP_EINVAL, "mxp_tap_add: the tap is null");
+    }
+    bool added = false;
+    mxp__drain_lock();
+    for (int i = 0; i < MXP__TAPS_MAX && !added; i++) {
+        if (mxp__rec.taps[i].tap == NULL) {
+            change(&mxp__rec.taps[i], tap, context);
+            added = true;
+        }
+    }
+    update_gate();
+    mxp__drain_unlock();
+    return added ? MXP_OK
+                 : mxp__fail(MXP_ESTATE, "no more than %d taps at a time: remove one first",
+                             MXP__TAPS_MAX);
+}
+
+int mxp_tap_remove(mxp_tap tap, void *context)
+{
+    bool removed = false;
+    mxp__drain_lock();
+    for (int i = 0; i < MXP__TAPS_MAX && !removed; i++) {
+        mxp_tap_slot *slot = &mxp__rec.taps[i];
+        if (tap != NULL && slot->tap == tap && slot->context == context) {
+            change(slot, NULL, NULL);
+            removed = true;
+        }
+    }
+    update_gate();
+    mxp__drain_unlock();
+    return removed ? MXP_OK
+                   : mxp__fail(MXP_EINVAL, "mxp_tap_remove: no such tap with this context");
+}
+
+void mxp__tap_call(int kind, uint32_t name, uint64_t begin_ticks, uint64_t end_ticks)
+{
+    for (int i = 0; i < MXP__TAPS_MAX; i++) {
+        mxp_tap tap;
+        void *context;
+        if (read_slot(&mxp__rec.taps[i], &tap, &context)) {
+            tap(context, kind, name, begin_ticks, end_ticks);
+        }
+    }
+}

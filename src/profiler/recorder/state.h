@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of the recorder share. The drain lock serialises everything that reads records or
+// changes how they are taken; recording threads never take it.
+#ifndef MXP_PROF_STATE_H
+#define MXP_PROF_STATE_H
+
+#include "base/lock.h"
+#include "profiler/clock/timebase.h"
+#include "profiler/recorder/recorder.h"
+#include "profiler/recorder/thread/stats.h"
+#include "profiler/recorder/thread/thread.h"
+
+enum { MXP__TAPS_MAX = 4 };
+
+typedef struct mxp_tap_slot {
+    uint32_t version;  // odd while the others change; all atomic, written under the drain lock
+    mxp_tap tap;  // null: the slot is free
+    void *context;
+} mxp_tap_slot;
+
+typedef struct mxp_recorder_state {
+    mxp_lock drain;
+    uint32_t drain_waiters;  // atomic
+    mxp_recorder_limits limits;  // changed only while nobody records
+    uint32_t state;  // atomic: MXP__STATE_*
+    uint64_t on_ticks, off_ticks;  // atomic: last begin or resume, last stop or pause
+    uint64_t inactive_ticks;  // atomic: in which recording was off, up to the last begin or resume
+    uint64_t forked_ticks;  // when this process came into being by fork, else 0
+    uint64_t ns_mult;  // atomic: ns per tick, 32.32, the best known
+    mxp_tap_slot taps[MXP__TAPS_MAX];
+    mxp_timebase timebase;
+    int timebase_ready;
+    int consumer_active[MXP__CONSUMERS];
+    // Statistics of all threads. The consumer STATS takes its table; the one of FILE grows as long
+    // as the mode lasts, because in a file the last STATS section stands for all.
+    mxp_stats_table *statistics[MXP__CONSUMERS];
+    double record_cost_ticks;
+} mxp_recorder_state;
+
+enum { MXP__STATE_STOPPED = 0, MXP__STATE_ON = 1, MXP__STATE_PAUSED = 2 };
+
+extern mxp_recorder_state mxp__rec;
+
+// The drain lock. Whoever holds it may walk chunks: a ring is pinned meanwhile.
+void mxp__drain_lock(void);
+void mxp__drain_unlock(void);
+bool mxp__drain_is_wanted(void);  // somebody waits for it
+
+// Picks the clock once and opens the inline counter in the gate.
+uint32_t mxp__clock_source(void);
+
+// Between the two no record is taken, and none is lost: recording threads wait. Everything recorded
+// before is readable. But for threads that are silent (silent.h).
+void mxp__hold(void);
+void mxp__release(void);
+bool mxp__barrier_is_refused(void);  // since a hold had to do without
+void mxp__hold_patience(unsigned tries);  // with a thread; some 2000, a second or more; for tests
+void mxp__wait_for_release(void);  // by threads that are not busy
+bool mxp__hold_is_ours(void);  // a handler that interrupts the holder must not wait for it
+
+// The moment of the record; 0: it was not taken.
+uint64_t mxp__meta(unsigned what, uint32_t name, uint64_t value, uint64_t second, uint32_t classes);
+void mxp__tap_call(int kind, uint32_t name, uint64_t begin_ticks, uint64_t end_ticks);
+double mxp__measure_record_cost(void);  // of a span, in ticks; 0: there was no memory for it
+
+#endif

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+// See store.h. Here: chunks, the clock, and how a file begins and ends. A file's mapping outlives
+// its end as long as a chunk of it is still to be read here or is some thread's current one.
+#include "profiler/recorder/store/store.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "profiler/recorder/store/mend.h"
+#include "profiler/recorder/thread/names.h"
+#include "profiler/recorder/memory/pool.h"
+#include "profiler/recorder/memory/readers.h"
+#include "profiler/recorder/recorder.h"
+#include "profiler/recorder/memory/ring.h"
+#include "profiler/recorder/thread/silent.h"
+#include "profiler/recorder/thread/standing.h"
+#include "profiler/recorder/state.h"
+#include "profiler/recorder/store/store_rescue.h"
+
+mxp_recording_file *mxp__store_active;
+
+static mxp_recording_file *ended;  // under the drain lock
+
+// ---- chunks ------------------------------------------------------------------------------------
+// A ring in a file leaves a quarter of it, and half a megabyte, for what it begins with, names,
+// threads, and what is recorded while it is pinned.
+static bool ring_is_full(const mxp_recording_file *store)
+{
+    enum { LEFT_BYTES = 512 << 10 };
+    uint64_t limit = store->file.limit_bytes;
+    uint64_t room = limit > 2 * LEFT_BYTES ? limit - LEFT_BYTES : limit / 2;
+    uint64_t chunks = __atomic_load_n(&store->chunks, __ATOMIC_RELAXED);
+    return mxp__ring_is_on() && chunks * MXP_CHUNK_BYTES >= room / 4 * 3;
+}
+
+// One that is damaged takes nothing more.
+static mxp_recording_file *usable(void)
+{
+    mxp_recording_file *store = __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
+    return mxp__store_is_damaged(store) ? NULL : store;
+}
+
+static mxp_chunk_header *take_from_file(mxp_recording_file *store)
+{
+    mxp_section *section = mxp__store_take_room(store, MXP_SECTION_CHUNK, MXP_CHUNK_BYTES);
+    if (section == NULL) {
+        return NULL;
+    }
+    __atomic_fetch_add(&store->chunks, 1, __ATOMIC_RELAXED);
+    return (mxp_chunk_header *)section;
+}
+
+mxp_chunk_header *mxp__store_take_chunk(void)
+{
+    mxp_recording_file *store = usable();
+    bool full = store != NULL && ring_is_full(store);
+    mxp_chunk_header *chunk = NULL;
+    if (!full) {
+        chunk = store != NULL ? take_from_file(store) : mxp__pool_take_chunk();
+    }
+    return chunk == NULL && mxp__ring_is_on() ? mxp__ring_take() : chunk;
+}
+
+mxp_chunk_header *mxp__store_take_more(void)
+{
+    mxp_recording_file *store = usable();
+    if (!mxp__ring_is_on()) {
+        return NULL;
+    }
+    return store != NULL ? take_from_file(store) : mxp__pool_take_reserve();
+}
+
+static void forget(mxp_recording_file *store)
+{
+    mxp__mapped_file_close(&store->file);
+    mxp__free(store, sizeof *store);
+}
+
+static void destroy(mxp_recording_file *store)
+{
+    mxp__rescue_unguard(store);
+    forget(store);
+}
+
+// Under the drain lock; `store` has ended.
+static void release(mxp_recording_file *store)
+{
+    uint64_t chunks = __atomic_sub_fetch(&store->chunks, 1, __ATOMIC_RELAXED);
+    if (chunks != 0 || mxp__store_is_damaged(store) || mxp__threads_settle_late()) {
+        return;  // somebody may still point into it
+    }
+    mxp_recording_file **link = &ended;
+    while (*link != store) {
+        link = &(*link)->next;
+    }
+    *link = store->next;
+    destroy(store);
+}
+
+void mxp__store_give_chunk(mxp_chunk_header *chunk)
+{
+    if (mxp__rescue_is_lost(chunk)) {
+        return;
+    }
+    if (mxp__readers_keep(chunk)) {
+        return;
+    }
+    if (mxp__store_file_holds(mxp__store_active, chunk)) {
+        __atomic_fetch_sub(&mxp__store_active->chunks, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    mxp_recording_file *store = ended;
+    while (store != NULL && !mxp__store_file_holds(store, chunk)) {
+        store = store->next;
+    }
+    if (store != NULL) {
+        release(store);
+    } else {
+        mxp__pool_give_chunk(chunk);
+    }
+}
+
+bool mxp__store_has_filed(const mxp_thread *thread, const mxp_chunk_header *chunk)
+{
+    return chunk->sequence < thread->filed_to ||
+           (mxp__store_active != NULL && chunk->sequence >= thread->entered_at);
+}
+
+bool mxp__store_is_in_file(const mxp_chunk_header *chunk)
+{
+    return mxp__store_file_holds(__atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE), chunk);
+}
+
+bool mxp__store_is_own(const mxp_chunk_header *chunk)
+{
+    const mxp_recording_file *store = __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
+    return store == NULL || mxp__store_file_holds(store, chunk);
+}
+
+void mxp__store_settle(void)
+{
+    mxp__drain_lock();
+    if (mxp__ring_is_on()) {
+        mxp__hold();
+        mxp__ring_forget();
+        mxp__release();
+    }
+    mxp__drain_unlock();
+    mxp__live_tidy();  // threads that are gone hold nothing any more
+}
+
+int mxp__store_copy(const mxp_block *block)
+{
+    size_t payload_bytes = (size_t)(block->end - block->words) * sizeof *block->words;
+    size_t size_bytes = mxp__store_page_up(sizeof(mxp_chunk_header) + payload_bytes);
+    mxp_section *section = mxp__store_take_room(mxp__store_active, MXP_SECTION_CHUNK, size_bytes);
+    if (section == NULL) {
+        return mxp__fail(
+            MXP_EIO,
+            "the recording file has no room for what was recorded before; the next dump to "
+            "the Chrome trace still has it");
+    }
+    mxp_chunk_header *chunk = (mxp_chunk_header *)section;
+    chunk->thread = block->thread;
+    chunk->sequence = block->sequence;
+    chunk->base_ticks = block->base_ticks;
+    chunk->lost_before = block->lost_before;
+    memcpy(chunk + 1, block->words, payload_bytes);
+    section->payload_bytes = payload_bytes;
+    return MXP_OK;
+}
+
+// ---- clock -------------------------------------------------------------------------------------
+// In turn, so that one of them is whole at every moment.
+void mxp__store_put_clock(const void *section, size_t size_bytes)
+{
+    if (usable() == NULL || size_bytes != MXP__STORE_CLOCK_BYTES) {
+        return;
+    }
+    memcpy(mxp__store_active->file.base + MXP__STORE_HEADER_BYTES +
+               mxp__store_active->clock_turn * size_bytes,
+           section, size_bytes);
+    mxp__store_active->clock_turn ^= 1;
+}
+
+// ---- begin and end -----------------------------------------------------------------------------
+bool mxp__store_fill(mxp_recording_file *store, const mxp_file_header *header, const void *sections,
+                     size_t sections_bytes)
+{
+    store->used_bytes = MXP__STORE_HEADER_BYTES + sections_bytes;
+    if (!mxp__mapped_file_reserve(&store->file, store->used_bytes)) {
+        return false;
+    }
+    memcpy(store->file.base, header, sizeof *header);
+    memcpy(store->file.base + MXP__STORE_HEADER_BYTES, sections, sections_bytes);
+    return true;
+}
+
+static int fill(mxp_recording_file *store, const mxp_file_header *header, const void *sections,
+                size_t sections_bytes)
+{
+    return mxp__store_fill(store, header, sections, sections_bytes)
+               ? MXP_OK
+               : mxp__fail(MXP_EIO,
+                           "cannot record into a file: there is no room for it on the disk");
+}
+
+static int create(mxp_recording_file **created, const char *path, uint64_t limit_bytes)
+{
+    mxp_recording_file *store = mxp__alloc(sizeof *store);
+    if (store == NULL) {
+        return mxp__fail_memory("the recording file");
+    }
+    int error = mxp__mapped_file_open(&store->file, path, mxp__store_page_up(limit_bytes));
+    if (error != MXP_OK) {
+        mxp__free(store, sizeof *store);
+        return error;
+    }
+    store->chunks = 1;
+    mxp__rescue_guard(store);
+    *created = store;
+    return MXP_OK;
+}
+
+void mxp__store_home_standing(void)
+{
+    mxp_section *room =
+        mxp__store_active != NULL && mxp__ring_is_on()
+            ? mxp__store_take_room(mxp__store_active, MXP_SECTION_CHUNK, MXP__STANDING_BYTES)
+            : NULL;
+    mxp__standing_home((mxp_chunk_header *)room);
+}
+
+// All threads go over to the file. Nobody records meanwhile.
+static void enter(mxp_recording_file *store)
+{
+    mxp__hold();
+    mxp__names_lock();
+    __atomic_store_n(&mxp__store_active, store, __ATOMIC_RELEASE);
+    mxp__names_each(mxp__store_add_name);
+    mxp__names_unlock();
+    mxp__store_home_standing();
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        bool left_out = mxp__thread_is_left_out(thread);
+        const mxp_chunk_header *last = left_out ? thread->answered.chunk : thread->current;
+        thread->entered_at = last != NULL ? last->sequence + 1 : 0;
+        if (__atomic_load_n(&thread->exited, __ATOMIC_ACQUIRE) == 0 && !left_out) {
+            mxp__store_home_running(store, thread);
+            mxp__store_leave_chunk(thread);
+        }
+    }
+    mxp__release();
+}
+
+int mxp__store_open(const char *path, uint64_t limit_bytes, const mxp_file_header *header,
+                    const void *sections, size_t sections_bytes)
+{
+    mxp_recording_file *store = NULL;
+    mxp__drain_lock();
+    int error = create(&store, path, limit_bytes);
+    if (error == MXP_OK) {
+        error = fill(store, header, sections, sections_bytes);
+        error = error == MXP_OK ? mxp__mapped_file_publish(&store->file) : error;
+        if (error == MXP_OK) {
+            enter(store);
+        } else {
+            destroy(store);
+        }
+    }
+    mxp__drain_unlock();
+    return error;
+}
+
+const void *mxp__store_current(void)
+{
+    return __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
+}
+
+bool mxp__store_is_open(void)
+{
+    return __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE) != NULL;
+}
+
+bool mxp__store_was_emptied(void)
+{
+    return mxp__store_is_damaged(__atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE));
+}
+
+// No chunk of an ended file may come into the ring's queue.
+static void leave_ring(const mxp_recording_file *store)
+{
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        if (!mxp__thread_is_left_out(thread) && mxp__store_file_holds(store, thread->current)) {
+            mxp__ring_empty(thread);
+        }
+    }
+    mxp__ring_forget();
+}
+
+// The sections are ours, so the chain is as we made it.
+static void count_sections(const mxp_recording_file *store, mxp_store_end *end)
+{
+    end->offset = MXP__STORE_HEADER_BYTES;
+    while (end->offset < store->used_bytes && !mxp__store_is_damaged(store)) {
+        const mxp_section *section = (const mxp_section *)(store->file.base + end->offset);
+        if (section->length_bytes == 0) {
+            return;  // gone
+        }
+        end->sections++;
+        end->record_bytes += section->type == MXP_SECTION_CHUNK ? section->payload_bytes : 0;
+        end->offset += section->length_bytes;
+    }
+}
+
+static void leave_thread(mxp_thread *thread)
+{
+    if (mxp__thread_is_left_out(thread)) {
+        mxp__store_strand(thread);
+        const mxp_chunk_header *last = thread->answered.chunk;
+        thread->filed_to = last != NULL ? last->sequence + 1 : 0;
+        return;
+    }
+    mxp__thread_close_chunk(thread);
+    mxp__store_leave(thread, true);
+    mxp__store_leave_chunk(thread);
+    thread->filed_to = thread->current->sequence + 1;
+}
+
+// All threads go back to memory. Nobody records meanwhile.
+static void leave(mxp_store_end *end)
+{
+    mxp__hold();
+    for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        leave_thread(thread);
+    }
+    mxp_recording_file *store = mxp__store_active;
+    mxp__mend_threads();  // it may have been emptied while they left
+    mxp__standing_home(NULL);
+    mxp__names_lock();  // nobody adds one to it any more
+    count_sections(store, end);
+    __atomic_store_n(&mxp__store_active, NULL, __ATOMIC_RELEASE);
+    mxp__names_unlock();
+    store->next = ended;
+    ended = store;
+    if (mxp__ring_is_on()) {
+        leave_ring(store);
+    }
+    mxp__release();
+}
+
+void mxp__store_finish(mxp_store_end *end)
+{
+    *end = (mxp_store_end){.descriptor = MXP__DESCRIPTOR_NONE};
+    mxp__drain_lock();
+    mxp_recording_file *store = mxp__store_active;
+    if (store != NULL) {
+        leave(end);
+        mxp__store_wait_ahead();
+        end->damaged = mxp__store_is_damaged(store);
+        end->descriptor = mxp__mapped_file_give_descriptor(&store->file);
+        release(store);
+    }
+    mxp__drain_unlock();
+}
+
+// Thread blocks and mappings of the parent are left alone but for their addresses: what the child
+// does must not reach the file.
+void mxp__store_fork_child(void)
+{
+    mxp__rescue_fork_child();
+    mxp__store_room_fork_child();
+    if (mxp__store_active != NULL) {
+        forget(mxp__store_active);
+        mxp__store_active = NULL;
+    }
+    for (mxp_recording_file *next; ended != NULL; ended = next) {
+        next = ended->next;
+        forget(ended);
+    }
+    for (mxp_thread *thread = mxp__threads(), *next; thread != NULL; thread = next) {
+        next = thread->next;  // is gone with the page
+        mxp__store_leave(thread, false);
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// See store_due.h. The lock is taken before that of the names and the pool's. What was planned is
+// freed only where memory may be freed.
+#include "profiler/recorder/store/store_due.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "profiler/recorder/thread/names.h"
+#include "profiler/spin.h"
+#include "profiler/recorder/store/store.h"
+#include "profiler/recorder/store/store_rescue.h"
+
+static struct {
+    mxp_spin lock;
+    bool wanted;  // atomic
+    mxp_recording_file *store;  // what was planned, and not made
+    mxp_file_header header;
+    void *sections;
+    size_t sections_bytes;
+} due;
+
+static void free_plan(void)
+{
+    if (due.store != NULL) {
+        mxp__mapped_file_close(&due.store->file);
+        mxp__free(due.store, sizeof *due.store);
+    }
+    mxp__free(due.sections, due.sections_bytes);
+    due.store = NULL;
+    due.sections = NULL;
+}
+
+bool mxp__store_forget_due(void)
+{
+    mxp__spin_lock(&due.lock);
+    bool was = due.wanted;
+    __atomic_store_n(&due.wanted, false, __ATOMIC_RELAXED);
+    mxp__spin_unlock(&due.lock);
+    free_plan();
+    return was;
+}
+
+int mxp__store_plan(const char *path, uint64_t limit_bytes, const mxp_file_header *header,
+                    const void *sections, size_t sections_bytes)
+{
+    mxp__store_forget_due();
+    due.store = mxp__alloc(sizeof *due.store);
+    due.sections = mxp__alloc(sections_bytes);
+    due.sections_bytes = sections_bytes;
+    if (due.store == NULL || due.sections == NULL ||
+        !mxp__mapped_file_plan(&due.store->file, path, mxp__store_page_up(limit_bytes))) {
+        free_plan();
+        return mxp__fail_memory("the recording file");
+    }
+    due.store->chunks = 1;
+    due.header = *header;
+    memcpy(due.sections, sections, sections_bytes);
+    __atomic_store_n(&due.wanted, true, __ATOMIC_RELEASE);
+    return MXP_OK;
+}
+
+bool mxp__store_is_due(void)
+{
+    return __atomic_load_n(&due.wanted, __ATOMIC_ACQUIRE);
+}
+
+static bool make(mxp_recording_file *store)
+{
+    if (!mxp__mapped_file_make(&store->file) ||
+        !mxp__store_fill(store, &due.header, due.sections, due.sections_bytes) ||
+        !mxp__mapped_file_publish_made(&store->file)) {
+        return false;
+    }
+    mxp__rescue_guard(store);
+    __atomic_store_n(&mxp__store_active, store, __ATOMIC_RELEASE);
+    mxp__names_each(mxp__store_add_name);
+    mxp__store_home_standing();
+    return true;
+}
+
+bool mxp__store_make_due(bool *made)
+{
+    *made = false;
+    if (!mxp__store_is_due()) {
+        return true;
+    }
+    mxp__spin_lock(&due.lock);
+    bool named = due.wanted && mxp__names_try_lock();
+    if (named) {
+        *made = make(due.store);
+        due.store = *made ? NULL : due.store;
+        __atomic_store_n(&due.wanted, false, __ATOMIC_RELAXED);
+        mxp__names_unlock();
+    }
+    bool settled = !due.wanted;
+    mxp__spin_unlock(&due.lock);
+    return settled;
+}
+
+void mxp__store_due_fork_prepare(void)
+{
+    mxp__spin_lock(&due.lock);
+}
+
+void mxp__store_due_fork_parent(void)
+{
+    mxp__spin_unlock(&due.lock);
+}
+
+void mxp__store_due_fork_child(void)
+{
+    due.wanted = false;
+    mxp__spin_unlock(&due.lock);
+    free_plan();
+}

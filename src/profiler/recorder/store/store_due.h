@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recording file of a forked child. At the fork it is only planned: everything that needs
+// memory is done there, and no file is made. The first thread that records makes it, whatever it
+// has interrupted and whoever holds malloc's lock: by system calls only. A child that executes
+// another program or ends without a record leaves nothing behind.
+#ifndef MXP_PROF_STORE_DUE_H
+#define MXP_PROF_STORE_DUE_H
+
+#include "profiler/trace/source.h"
+
+// As mxp__store_open, but for the file.
+int mxp__store_plan(const char *path, uint64_t limit_bytes, const mxp_file_header *header,
+                    const void *sections, size_t sections_bytes);
+bool mxp__store_is_due(void);
+// By a thread that is about to be the first in the list, signals blocked. False: a handler that
+// came at a wrong moment, whose record is lost. Where the file cannot be made, recording goes on in
+// memory. *made: it was made here.
+bool mxp__store_make_due(bool *made);
+bool mxp__store_forget_due(void);  // whether one was due
+
+// Between the two no file is made.
+void mxp__store_due_fork_prepare(void);
+void mxp__store_due_fork_parent(void);
+void mxp__store_due_fork_child(void);  // none is due
+
+#endif

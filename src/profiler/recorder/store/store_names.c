@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names in a recording file: NAMES sections that grow by one name at a time.
+#include <string.h>
+
+#include "profiler/recorder/store/store.h"
+#include "profiler/recorder/store/store_rescue.h"
+
+enum { NAMES_BYTES = 65536 };  // of a section, if no single name needs more
+
+static void *extend_names(mxp_recording_file *store, uint64_t entry_bytes)
+{
+    mxp_section *section = store->names;
+    if (section == NULL ||
+        sizeof *section + section->payload_bytes + entry_bytes > section->length_bytes) {
+        uint64_t wanted = mxp__store_page_up(sizeof *section + 2 * sizeof(uint32_t) + entry_bytes);
+        section = mxp__store_take_room(store, MXP_SECTION_NAMES,
+                                       wanted < NAMES_BYTES ? NAMES_BYTES : wanted);
+        store->names = section;
+        if (section == NULL) {
+            return NULL;
+        }
+    }
+    return (char *)(section + 1) + section->payload_bytes;
+}
+
+static uint64_t put_name(char *to, const mxp_name_view *name)
+{
+    const uint32_t head[3] = {name->category, name->style | (uint32_t)name->unit << 8,
+                              name->length};
+    memcpy(to, head, sizeof head);
+    memcpy(to + sizeof head, name->text, name->length);  // the zeros behind it are there
+    return (sizeof head + name->length + 1 + 3) & ~UINT64_C(3);
+}
+
+// The count is raised last: a name that is not whole does not count.
+void mxp__store_add_name(uint32_t id, const mxp_name_view *name)
+{
+    mxp_recording_file *store = __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
+    if (store == NULL || mxp__store_is_damaged(store)) {
+        return;
+    }
+    mxp_section *before = store->names;
+    char *to = extend_names(store, sizeof(uint32_t) * 3 + (uint64_t)name->length + 4);
+    if (to == NULL) {
+        return;  // the disk is full: readers show <lost name>
+    }
+    uint32_t *counts = (uint32_t *)(store->names + 1);  // first id, count
+    if (store->names != before) {
+        counts[0] = id;
+        store->names->payload_bytes = 2 * sizeof *counts;
+        to += 2 * sizeof *counts;
+    }
+    uint64_t size_bytes = put_name(to, name);
+    __atomic_store_n(&store->names->payload_bytes, store->names->payload_bytes + size_bytes,
+                     __ATOMIC_RELEASE);
+    __atomic_store_n(&counts[1], id - counts[0] + 1, __ATOMIC_RELEASE);
+}

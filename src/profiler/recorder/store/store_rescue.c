@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+// See store_rescue.h. What the handler reads is here and not in the pages that may be gone: a table
+// of files and one of threads, whose entries are never given back to the system.
+#include "profiler/recorder/store/store_rescue.h"
+
+#include <sys/mman.h>
+
+#include "base/os/bus_guard.h"
+#include "base/os/os.h"
+#include "profiler/pages.h"
+#include "profiler/recorder/thread/thread_index.h"
+
+enum { FILES = 1024, PART = 512, PARTS = 2 * MXP__THREADS_MAX / PART };
+
+// What became of a file, or of a thread's block.
+enum { WHOLE = 0, BEING_SAVED = 1, SAVED = 2, LOST = 3 };
+
+typedef struct home {
+    mxp_thread *thread;  // atomic; null: free
+    mxp_thread *next;  // atomic
+    uint64_t start_ticks;
+    uint64_t records;  // atomic: counted so far
+    uint32_t index, tid, name;
+    uint32_t number;  // what the thread knows it by
+    uint32_t whole;
+    uint32_t state;  // atomic
+} home;
+
+static mxp_recording_file *files[FILES];  // atomic; one that is damaged stays
+static int file_count;  // atomic: places that were ever used
+static home *parts[PARTS];  // atomic
+static uint32_t part_count, homes_used, turn;  // atomic
+static uint32_t turns;  // atomic; of rescues: begun and ended
+static uint64_t lost_records;  // atomic
+
+// ---- files -------------------------------------------------------------------------------------
+static mxp_recording_file *file_at(const void *place)
+{
+    int count = __atomic_load_n(&file_count, __ATOMIC_ACQUIRE);
+    for (int i = 0; i < count; i++) {
+        mxp_recording_file *store = __atomic_load_n(&files[i], __ATOMIC_ACQUIRE);
+        if (mxp__store_file_holds(store, place)) {
+            return store;
+        }
+    }
+    return NULL;
+}
+
+uint32_t mxp__rescue_turns(void)
+{
+    return __atomic_load_n(&turns, __ATOMIC_ACQUIRE);
+}
+
+bool mxp__rescue_is_lost(const void *chunk)
+{
+    return mxp__rescue_turns() != 0 && mxp__store_is_damaged(file_at(chunk));
+}
+
+uint64_t mxp__rescue_lost_records(void)
+{
+    return __atomic_load_n(&lost_records, __ATOMIC_RELAXED);
+}
+
+static bool wait_for(const uint32_t *state)
+{
+    uint32_t now;
+    while ((now = __atomic_load_n(state, __ATOMIC_ACQUIRE)) == BEING_SAVED) {
+        mxp__os_yield();
+    }
+    return now == SAVED;
+}
+
+bool mxp__rescue_is_over(const mxp_recording_file *store)
+{
+    if (store != NULL) {
+        wait_for(&store->damaged);
+    }
+    return mxp__store_is_damaged(store);
+}
+
+// ---- threads -----------------------------------------------------------------------------------
+static home *home_number(uint32_t number)
+{
+    home *part = __atomic_load_n(&parts[number / PART], __ATOMIC_ACQUIRE);
+    return part != NULL ? &part[number % PART] : NULL;
+}
+
+static uint32_t home_count(void)
+{
+    return __atomic_load_n(&part_count, __ATOMIC_ACQUIRE) * PART;
+}
+
+// Who comes second gives its pages back.
+static bool add_part(void)
+{
+    uint32_t count = __atomic_load_n(&part_count, __ATOMIC_ACQUIRE);
+    home *made = count < PARTS ? mxp__pages_map(PART * sizeof(home)) : NULL;
+    home *none = NULL;
+    if (made == NULL) {
+        return false;
+    }
+    if (__atomic_compare_exchange_n(&parts[count], &none, made, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_RELAXED)) {
+        __atomic_store_n(&part_count, count + 1, __ATOMIC_RELEASE);
+    } else {
+        mxp__pages_unmap(made, PART * sizeof(home));
+    }
+    return true;
+}
+
+// Half of the places stay free, so that one is found soon.
+static uint32_t take_home(mxp_thread *thread)
+{
+    if (__atomic_add_fetch(&homes_used, 1, __ATOMIC_RELAXED) * 2 >= home_count() && !add_part()) {
+        __atomic_sub_fetch(&homes_used, 1, __ATOMIC_RELAXED);
+        return 0;
+    }
+    for (;;) {
+        uint32_t number = __atomic_fetch_add(&turn, 1, __ATOMIC_RELAXED) % home_count();
+        mxp_thread *none = NULL;
+        if (__atomic_compare_exchange_n(&home_number(number)->thread, &none, thread, false,
+                                        __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+            return number + 1;
+        }
+    }
+}
+
+static home *home_of(const mxp_thread *thread)
+{
+    return thread->home_note != 0 ? home_number(thread->home_note - 1) : NULL;
+}
+
+uint32_t mxp__rescue_note_home(mxp_thread *thread, bool whole)
+{
+    thread->home_note = thread->home_note != 0 ? thread->home_note : take_home(thread);
+    home *noted = home_of(thread);
+    if (noted == NULL) {
+        return 0;
+    }
+    noted->start_ticks = thread->start_ticks;
+    noted->index = thread->index;
+    noted->tid = thread->tid;
+    noted->name = thread->name;
+    noted->whole = whole;
+    noted->number = thread->home_note;
+    __atomic_store_n(&noted->next, thread->next, __ATOMIC_RELAXED);
+    __atomic_store_n(&noted->records, thread->records, __ATOMIC_RELAXED);
+    __atomic_store_n(&noted->state, WHOLE, __ATOMIC_RELEASE);
+    return thread->home_note;
+}
+
+// Who touches the page of a damaged file that was put there after the rescue comes to the handler
+// until this is said.
+void mxp__rescue_placed(const mxp_recording_file *store, uint32_t note)
+{
+    if (note != 0 && mxp__store_is_damaged(store)) {
+        wait_for(&store->damaged);
+        __atomic_store_n(&home_number(note - 1)->state, WHOLE, __ATOMIC_RELEASE);
+    }
+}
+
+void mxp__rescue_forget_home(mxp_thread *thread)
+{
+    home *noted = home_of(thread);
+    thread->home_note = 0;
+    if (noted != NULL) {
+        __atomic_store_n(&noted->thread, NULL, __ATOMIC_RELEASE);
+        __atomic_sub_fetch(&homes_used, 1, __ATOMIC_RELAXED);
+    }
+}
+
+void mxp__rescue_note_next(const mxp_thread *thread)
+{
+    home *noted = home_of(thread);
+    if (noted != NULL) {
+        __atomic_store_n(&noted->next, thread->next, __ATOMIC_RELEASE);
+    }
+}
+
+void mxp__rescue_note_records(const mxp_thread *thread)
+{
+    home *noted = home_of(thread);
+    if (noted != NULL) {
+        __atomic_store_n(&noted->records, thread->records, __ATOMIC_RELAXED);
+    }
+}
+
+// ---- the rescue, in a handler ------------------------------------------------------------------
+static home *home_at(const void *place)
+{
+    for (uint32_t i = 0; i < home_count(); i++) {
+        home *noted = home_number(i);
+        mxp_thread *thread = __atomic_load_n(&noted->thread, __ATOMIC_ACQUIRE);
+        const char *block = thread != NULL ? (const char *)mxp__thread_block(thread) : NULL;
+        if (block != NULL && (const char *)place >= block &&
+            (const char *)place < block + MXP__THREAD_BLOCK_BYTES) {
+            return noted;
+        }
+    }
+    return NULL;
+}
+
+// As a thread that has just registered, but for `begins_anew`: its next record restarts it.
+static void describe(const home *noted, mxp_thread *thread, mxp_thread *made)
+{
+    made->index = noted->index;
+    made->tid = noted->tid;
+    made->name = noted->name;
+    made->start_ticks = noted->start_ticks;
+    made->next = __atomic_load_n(&noted->next, __ATOMIC_ACQUIRE);
+    made->home_note = noted->number;
+    made->begins_anew = 1;
+    made->first = made->current = mxp__thread_first_chunk(thread);
+    made->hot.cursor = made->chunk_end = mxp__chunk_words(made->current);
+}
+
+// Its second page, if that is no page of the file: nothing of it leads into the file any more.
+static void empty_first_chunk(mxp_thread *thread)
+{
+    mxp_chunk_header *chunk = mxp__thread_first_chunk(thread);
+    __atomic_store_n(&chunk->section.payload_bytes, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&chunk->next, 0, __ATOMIC_RELEASE);
+}
+
+static bool save_home(home *noted)
+{
+    mxp_thread *thread = __atomic_load_n(&noted->thread, __ATOMIC_ACQUIRE);
+    uint32_t whole = WHOLE;
+    if (thread == NULL || !__atomic_compare_exchange_n(&noted->state, &whole, BEING_SAVED, false,
+                                                       __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+        return true;
+    }
+    size_t size_bytes = noted->whole ? MXP__THREAD_BLOCK_BYTES : MXP__THREAD_PART_BYTES;
+    char *made = mxp__os_map_pages(size_bytes);
+    if (made != NULL) {
+        describe(noted, thread, (mxp_thread *)((mxp_recorder_section *)made + 1));
+    }
+    bool saved = made != NULL && mxp__pages_move(made, size_bytes, mxp__thread_block(thread));
+    if (saved && !noted->whole) {
+        empty_first_chunk(thread);
+    }
+    __atomic_fetch_add(&lost_records, noted->records, __ATOMIC_RELAXED);
+    __atomic_store_n(&noted->state, saved ? SAVED : LOST, __ATOMIC_RELEASE);
+    return saved;
+}
+
+static bool save_all(mxp_recording_file *store)
+{
+    void *memory = mmap(store->file.base, store->file.limit_bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    bool saved = memory == store->file.base;
+    if (store == __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE)) {
+        for (uint32_t i = 0; i < home_count(); i++) {
+            saved = save_home(home_number(i)) && saved;
+        }
+    }
+    return saved;
+}
+
+// By whoever comes first; the others wait.
+static bool save_file(mxp_recording_file *store)
+{
+    uint32_t whole = WHOLE;
+    if (__atomic_compare_exchange_n(&store->damaged, &whole, BEING_SAVED, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_RELAXED)) {
+        __atomic_fetch_add(&turns, 1, __ATOMIC_RELEASE);
+        bool saved = save_all(store);
+        __atomic_store_n(&store->damaged, saved ? SAVED : LOST, __ATOMIC_RELEASE);
+        __atomic_fetch_add(&turns, 1, __ATOMIC_RELEASE);
+    }
+    return wait_for(&store->damaged);
+}
+
+// A page that was saved and left before its thread came here is nobody's any more, and readable.
+static bool rescue(void *place)
+{
+    mxp_recording_file *store = file_at(place);
+    if (store != NULL) {
+        return save_file(store);
+    }
+    home *noted = home_at(place);
+    store = __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
+    bool saved = noted != NULL && store != NULL && save_file(store) && save_home(noted) &&
+                 wait_for(&noted->state);
+    return saved || (mxp__rescue_turns() != 0 && mxp__os_is_readable(place));
+}
+
+// ---- without a signal --------------------------------------------------------------------------
+bool mxp__rescue_check(mxp_recording_file *store)
+{
+    const char *base = store->file.base;
+    return base[0] != '\0' || !rescue((void *)(uintptr_t)base);
+}
+
+void mxp__rescue_page(mxp_thread *thread)
+{
+    mxp_recording_file *store = __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
+    if (store != NULL) {
+        (void)rescue(store->file.base);
+    }
+    (void)rescue(thread);
+}
+
+// ---- begin and end -----------------------------------------------------------------------------
+void mxp__rescue_guard(mxp_recording_file *store)
+{
+    for (int i = 0; i < FILES; i++) {
+        if (files[i] == NULL) {
+            __atomic_store_n(&files[i], store, __ATOMIC_RELEASE);
+            __atomic_store_n(&file_count, i < file_count ? file_count : i + 1, __ATOMIC_RELEASE);
+            store->guarded = true;
+            mxp__bus_guard_begin(rescue);
+            return;
+        }
+    }
+}
+
+// One that is damaged stays known as lost, and the handler stays for it: a thread may have met a
+// page that was gone, and not have come to the handler yet.
+void mxp__rescue_unguard(mxp_recording_file *store)
+{
+    if (mxp__store_is_damaged(store)) {
+        return;
+    }
+    for (int i = 0; i < FILES && store->guarded; i++) {
+        if (files[i] != store) {
+            continue;
+        }
+        __atomic_store_n(&files[i], NULL, __ATOMIC_RELEASE);
+        store->guarded = false;
+        mxp__bus_guard_end();
+    }
+}
+
+void mxp__rescue_fork_child(void)
+{
+    for (int i = 0; i < FILES; i++) {
+        files[i] = NULL;
+    }
+    lost_records = 0;
+    mxp__bus_guard_end_all();
+}

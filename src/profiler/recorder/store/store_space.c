@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Room in a recording file: taken from its end under the pool lock, for a few instructions. What
+// the system has to do for it is done by one thread at a time beside that lock: by the background
+// thread ahead of time, and by who needs room where none is ready. Who finds some takes it
+// meanwhile.
+#include "profiler/recorder/store/store_space.h"
+
+#include "profiler/recorder/memory/pool.h"
+#include "profiler/recorder/store/store.h"
+#include "profiler/recorder/store/store_rescue.h"
+#include "profiler/recorder/test_point.h"
+
+enum {
+    PREPARE_BYTES =
+        256 << 10,  // of it at a time: others who need it wait some tens of microseconds
+    AHEAD_MOST_BYTES = 16 << 20,
+    STEP_LEAST_BYTES = 256 << 10,  // by which the file grows: an eighth of it within these bounds
+    STEP_MOST_BYTES = 16 << 20
+};
+
+static mxp_spin growing;  // held across system calls
+
+// ---- what the system does ----------------------------------------------------------------------
+static bool reserve(mxp_recording_file *store, uint64_t end)
+{
+    if (end <= store->file.reserved_bytes) {
+        return true;
+    }
+    if (end > store->file.limit_bytes) {
+        return false;
+    }
+    uint64_t step = end / 8;
+    step = step < STEP_LEAST_BYTES ? STEP_LEAST_BYTES : step;
+    step = step > STEP_MOST_BYTES ? STEP_MOST_BYTES : step;
+    uint64_t wanted = mxp__store_page_up(end + step);
+    wanted = wanted < store->file.limit_bytes ? wanted : store->file.limit_bytes;
+    return mxp__mapped_file_reserve(&store->file, wanted) ||
+           mxp__mapped_file_reserve(&store->file, end);  // the last bytes of a full disk
+}
+
+// False: the file was emptied meanwhile. Nobody takes room that is not prepared, so the zeros meet
+// nobody's section.
+static bool prepare(mxp_recording_file *store, uint64_t used, uint64_t end)
+{
+    if (end <= store->file.prepared_bytes) {
+        return true;
+    }
+    uint64_t to = end + PREPARE_BYTES;
+    to = to < store->file.reserved_bytes ? to : store->file.reserved_bytes;
+    mxp__mapped_file_prepare(&store->file, used, to);
+    return mxp__rescue_check(store);
+}
+
+static bool is_ready(const mxp_recording_file *store, uint64_t end)
+{
+    return end <= __atomic_load_n(&store->file.reserved_bytes, __ATOMIC_ACQUIRE) &&
+           end <= __atomic_load_n(&store->file.prepared_bytes, __ATOMIC_ACQUIRE);
+}
+
+// False: there is no more, or a signal handler has interrupted the very thread that does it.
+static bool grow(mxp_recording_file *store, uint64_t used, uint64_t end)
+{
+    if (!mxp__spin_lock(&growing)) {
+        return false;
+    }
+    bool ready = is_ready(store, end);
+    if (!ready) {
+        MXP_TEST_POINT(GROW);
+        ready = reserve(store, end) && prepare(store, used, end);
+    }
+    mxp__spin_unlock(&growing);
+    return ready;
+}
+
+// ---- taking ------------------------------------------------------------------------------------
+// The header stands before the room counts as used, so that the sections are a chain at every
+// moment.
+static mxp_section *put_header(mxp_recording_file *store, unsigned type, uint64_t size_bytes)
+{
+    mxp_section *section = (mxp_section *)(store->file.base + store->used_bytes);
+    section->length_bytes = size_bytes;
+    section->type = (uint16_t)type;
+    __atomic_store_n(&section->magic, MXP_SECTION_MAGIC, __ATOMIC_RELEASE);
+    store->used_bytes += size_bytes;
+    return section;
+}
+
+mxp_section *mxp__store_take_room(mxp_recording_file *store, unsigned type, uint64_t size_bytes)
+{
+    mxp_section *section = NULL;
+    uint64_t used;
+    do {
+        if (mxp__store_is_damaged(store) || !mxp__spin_lock(&mxp__pool_lock)) {
+            return NULL;
+        }
+        used = store->used_bytes;
+        if (is_ready(store, used + size_bytes)) {
+            section = put_header(store, type, size_bytes);
+        }
+        mxp__spin_unlock(&mxp__pool_lock);
+    } while (section == NULL && grow(store, used, used + size_bytes));
+    return section;
+}
+
+// ---- ahead -------------------------------------------------------------------------------------
+// A piece further to what has to be ready by then: as much as was used since the last time. At the
+// first look it is only seen how much is used.
+static bool grow_ahead(mxp_recording_file *store)
+{
+    if (mxp__store_is_damaged(store) || !mxp__spin_lock(&mxp__pool_lock)) {
+        return false;
+    }
+    uint64_t used = store->used_bytes, more = used - store->looked_at_bytes;
+    mxp__spin_unlock(&mxp__pool_lock);
+    more = more < PREPARE_BYTES ? PREPARE_BYTES : more;
+    more = more > AHEAD_MOST_BYTES ? AHEAD_MOST_BYTES : more;
+    bool first = store->looked_at_bytes == 0, idle = store->looked_at_bytes == used;
+    uint64_t wanted = used + more < store->file.limit_bytes ? used + more : store->file.limit_bytes;
+    if (first || idle || is_ready(store, wanted)) {
+        store->looked_at_bytes = used;
+        return false;
+    }
+    uint64_t next = store->file.prepared_bytes > used ? store->file.prepared_bytes : used;
+    next = mxp__store_page_up(next + 1);
+    return reserve(store, next) && prepare(store, used, next);
+}
+
+void mxp__store_keep_ahead(void)
+{
+    bool more = true;
+    while (more && mxp__spin_lock(&growing)) {
+        mxp_recording_file *store = __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
+        MXP_TEST_POINT(GROW);
+        more = store != NULL && grow_ahead(store);
+        mxp__spin_unlock(&growing);
+    }
+}
+
+void mxp__store_wait_ahead(void)
+{
+    if (mxp__spin_lock(&growing)) {
+        mxp__spin_unlock(&growing);
+    }
+}
+
+void mxp__store_room_fork_child(void)
+{
+    growing.owner = 0;
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recording file as the files of the store share it: its room, and where things stand in it.
+// Private to store*.c.
+#ifndef MXP_PROF_STORE_ROOM_H
+#define MXP_PROF_STORE_ROOM_H
+
+#include "profiler/trace/file/mapped_file.h"
+#include "profiler/recorder/thread/thread.h"
+
+enum { MXP__STORE_PAGE_BYTES = 4096 };
+
+typedef struct mxp_recording_file {
+    struct mxp_recording_file *next;  // ended before, still mapped
+    mxp_mapped_file file;
+    uint64_t used_bytes;  // sections end here; under the pool lock
+    uint64_t looked_at_bytes;  // what was used when the file was last made longer ahead of time
+    uint64_t chunks;  // taken and not given back, and one while it is open (atomic)
+    uint64_t free_blocks;  // room of threads that are gone, for a ring; linked; under the pool lock
+    uint64_t losses_home;  // a thread that is gone tells the losses of others there; the same
+    unsigned clock_turn;  // which CLOCK section is written next
+    mxp_section *names;  // the NAMES section that grows; under the names' lock
+    uint32_t damaged;  // atomic: see store_rescue.c; 0: no
+    bool guarded;
+} mxp_recording_file;
+
+extern mxp_recording_file *mxp__store_active;  // atomic: changed while nobody records; null: none
+
+static inline uint64_t mxp__store_page_up(uint64_t size_bytes)
+{
+    return (size_bytes + MXP__STORE_PAGE_BYTES - 1) & ~(uint64_t)(MXP__STORE_PAGE_BYTES - 1);
+}
+
+static inline uint64_t mxp__store_offset(const mxp_recording_file *store, const void *place)
+{
+    return (uint64_t)((const char *)place - store->file.base);
+}
+
+static inline bool mxp__store_file_holds(const mxp_recording_file *store, const void *place)
+{
+    return store != NULL && (const char *)place >= store->file.base &&
+           mxp__store_offset(store, place) < store->file.limit_bytes;
+}
+
+// Room of whole pages, with the header of a section whose content is zeros. Null: there is none.
+mxp_section *mxp__store_take_room(mxp_recording_file *store, unsigned type, uint64_t size_bytes);
+
+// Who makes the open file longer ahead of time does so no more: once none is open.
+void mxp__store_wait_ahead(void);
+void mxp__store_room_fork_child(void);
+
+// What a file begins with. False: no room for it.
+bool mxp__store_fill(mxp_recording_file *store, const mxp_file_header *header, const void *sections,
+                     size_t sections_bytes);
+
+// store_threads.c: a thread that goes over to the file; nobody records meanwhile.
+void mxp__store_home_running(mxp_recording_file *store, mxp_thread *thread);
+// The next record of the thread opens a chunk where chunks now come from.
+void mxp__store_leave_chunk(mxp_thread *thread);
+
+#endif

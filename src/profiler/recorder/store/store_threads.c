@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Thread blocks in a recording file: put into it and taken out of it at the addresses they have,
+// since every thread knows its own.
+#include <assert.h>
+#include <string.h>
+
+#include "profiler/recorder/memory/pool.h"
+#include "profiler/recorder/memory/ring.h"
+#include "profiler/recorder/store/store.h"
+#include "profiler/recorder/store/store_rescue.h"
+
+static_assert(sizeof(mxp_recorder_section) % 64 == 0, "a thread's part begins a cache line");
+static_assert(sizeof(mxp_recorder_section) + sizeof(mxp_thread) <= MXP__THREAD_PART_BYTES,
+              "a thread's part fits into its page");
+static_assert(offsetof(mxp_thread, lost) == sizeof(mxp_recorder) &&
+                  offsetof(mxp_thread, name) == sizeof(mxp_recorder) + 8,
+              "readers of files find them there");
+static_assert(offsetof(mxp_recorder, open) == 64, "readers of files find them there");
+
+// Member by member: a header that stands there already stays whole at every moment.
+static void put_section(mxp_section *section, unsigned type)
+{
+    section->magic = MXP_SECTION_MAGIC;
+    section->type = (uint16_t)type;
+    section->length_bytes = MXP__THREAD_PART_BYTES;
+}
+
+static void describe(const mxp_recording_file *store, mxp_thread *thread,
+                     mxp_recorder_section *block)
+{
+    put_section(&block->section, MXP_SECTION_RECORDER);
+    block->section.payload_bytes = MXP__THREAD_PART_BYTES - sizeof(mxp_section);
+    block->thread = thread->index;
+    block->tid = thread->tid;
+    block->start_ticks = thread->start_ticks;
+    block->base = (uintptr_t)store->file.base;
+    block->block = (uintptr_t)mxp__thread_block(thread);
+}
+
+void mxp__store_leave_chunk(mxp_thread *thread)
+{
+    thread->chunk_end = thread->hot.cursor;
+    __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);
+}
+
+static mxp_recorder_section *block_at(const mxp_recording_file *store, uint64_t offset)
+{
+    return (mxp_recorder_section *)(store->file.base + offset);
+}
+
+static mxp_recorder_section *take_free_block(mxp_recording_file *store)
+{
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return NULL;
+    }
+    mxp_recorder_section *block = NULL;
+    if (store->free_blocks != 0) {
+        block = block_at(store, store->free_blocks);
+        store->free_blocks = block->section.checksum;
+    }
+    mxp__spin_unlock(&mxp__pool_lock);
+    return block;
+}
+
+static mxp_thread *thread_at(const mxp_recording_file *store, uint64_t offset)
+{
+    return (mxp_thread *)(block_at(store, offset) + 1);
+}
+
+// For who reads the file after a death: the first thread of a ring that is gone with losses keeps
+// its room and tells those of the others, which then give theirs. False: it is this one. Under the
+// pool lock.
+static bool hand_losses_on(mxp_recording_file *store, uint64_t offset)
+{
+    mxp_thread *from = thread_at(store, offset);
+    if (from->lost + from->hot.lost_busy == 0) {
+        return true;
+    }
+    if (store->losses_home == 0) {
+        store->losses_home = offset;
+        uint64_t chunk = block_at(store, offset)->block + MXP__THREAD_PART_BYTES;
+        uint64_t *begin = (uint64_t *)(uintptr_t)(chunk + sizeof(mxp_chunk_header));
+        __atomic_store_n(&from->hot.cursor, begin, __ATOMIC_RELEASE);
+        return false;
+    }
+    mxp_thread *to = thread_at(store, store->losses_home);
+    to->hot.lost_busy += from->hot.lost_busy;
+    to->hot.reserved[2] = mxp__reasons_sum(to->hot.reserved[2], from->hot.reserved[2]);
+    to->lost += from->lost;
+    return true;
+}
+
+// In the file the thread is gone, and its embedded chunk empty, before anything else changes there.
+static void give_free_block(mxp_recording_file *store, uint64_t offset)
+{
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return;
+    }
+    bool is_free = hand_losses_on(store, offset);
+    if (is_free) {
+        __atomic_store_n(&thread_at(store, offset)->hot.cursor, NULL, __ATOMIC_RELEASE);
+    }
+    mxp_section *chunk = &block_at(store, offset + MXP__THREAD_PART_BYTES)->section;
+    __atomic_store_n(&chunk->payload_bytes, 0, __ATOMIC_RELEASE);
+    if (is_free) {
+        block_at(store, offset)->section.checksum = store->free_blocks;
+        store->free_blocks = offset;
+    }
+    mxp__spin_unlock(&mxp__pool_lock);
+}
+
+// A new thread has both pages of its block in the file: its first records go to the second one. A
+// thread that finds no room there has no use for that page.
+void mxp__store_home_new(mxp_thread *thread)
+{
+    mxp_recording_file *store = __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
+    if (store == NULL || mxp__store_is_damaged(store) || thread->home != 0) {
+        return;
+    }
+    mxp_recorder_section *room = take_free_block(store);
+    if (room == NULL) {
+        room = (mxp_recorder_section *)mxp__store_take_room(store, MXP_SECTION_RECORDER,
+                                                            MXP__THREAD_BLOCK_BYTES);
+    }
+    if (room == NULL) {
+        mxp__store_leave_chunk(thread);
+        return;
+    }
+    uint64_t offset = mxp__store_offset(store, room);
+    mxp_chunk_header *chunk = (mxp_chunk_header *)block_at(store, offset + MXP__THREAD_PART_BYTES);
+    put_section(&chunk->section, MXP_SECTION_CHUNK);  // before the section in front gets shorter
+    describe(store, thread, room);
+    memcpy(&chunk->section + 1, &mxp__thread_first_chunk(thread)->section + 1,
+           sizeof *chunk - sizeof chunk->section);
+    uint32_t note = mxp__rescue_note_home(thread, true);
+    memcpy(room + 1, thread, sizeof *thread);
+    MXP_TEST_POINT(PAGES);
+    if (!mxp__store_is_damaged(store) &&
+        mxp__mapped_file_place(&store->file, mxp__thread_block(thread), offset,
+                               MXP__THREAD_BLOCK_BYTES)) {
+        mxp__rescue_placed(store, note);
+        thread->home = offset;
+        thread->home_whole = 1;
+    } else {
+        mxp__store_leave_chunk(thread);
+    }
+}
+
+// Of what the thread may be storing to.
+static void copy_words(void *to, const void *from, size_t size_bytes)
+{
+    const uint64_t *words = from;
+    for (size_t i = 0; i < size_bytes / sizeof *words; i++) {
+        uint64_t word = __atomic_load_n(&words[i], __ATOMIC_RELAXED);
+        memcpy((char *)to + i * sizeof word, &word, sizeof word);
+    }
+}
+
+// Threads that do not record may begin a span meanwhile, which needs no `busy`: what they store
+// between the copy and the change of pages is lost, and with it at most that span's name among the
+// open ones.
+void mxp__store_home_running(mxp_recording_file *store, mxp_thread *thread)
+{
+    mxp_recorder_section *room = (mxp_recorder_section *)mxp__store_take_room(
+        store, MXP_SECTION_RECORDER, MXP__THREAD_PART_BYTES);
+    if (room == NULL) {
+        return;  // a full disk: its records are in chunks, only its open spans are not in the file
+    }
+    uint32_t note = mxp__rescue_note_home(thread, false);
+    copy_words(room + 1, thread, sizeof *thread);
+    describe(store, thread, room);
+    uint64_t offset = mxp__store_offset(store, room);
+    MXP_TEST_POINT(PAGES);
+    if (!mxp__store_is_damaged(store) &&
+        mxp__mapped_file_place(&store->file, mxp__thread_block(thread), offset,
+                               MXP__THREAD_PART_BYTES)) {
+        mxp__rescue_placed(store, note);
+        thread->home = offset;
+        thread->page_ticks = mxp_ticks();
+        thread->stranded = 0;
+    }
+}
+
+void mxp__store_strand(mxp_thread *thread)
+{
+    const mxp_position answered = thread->answered;
+    if (answered.chunk != NULL) {
+        answered.chunk->section.payload_bytes =
+            (uint64_t)(answered.at - mxp__chunk_words(answered.chunk)) * sizeof(uint64_t);
+    }
+    thread->stranded = thread->stranded != 0 || thread->home != 0;
+    thread->home = 0;
+    thread->home_whole = 0;
+}
+
+// Of a ring.
+bool mxp__store_is_reusable(const mxp_thread *thread)
+{
+    return mxp__store_active != NULL && mxp__ring_is_on() && thread->home_whole;
+}
+
+bool mxp__store_is_short_of_blocks(void)
+{
+    enum { FEW_BYTES = 8 * MXP__THREAD_BLOCK_BYTES };
+    mxp_recording_file *store = __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
+    if (store == NULL || !mxp__spin_lock(&mxp__pool_lock)) {
+        return false;
+    }
+    bool is_short =
+        store->free_blocks == 0 && store->used_bytes + FEW_BYTES > store->file.limit_bytes;
+    mxp__spin_unlock(&mxp__pool_lock);
+    return is_short;
+}
+
+bool mxp__store_leave(mxp_thread *thread, bool keep)
+{
+    if (thread->home == 0 && thread->stranded == 0) {
+        mxp__rescue_forget_home(thread);
+        return true;
+    }
+    char *block = (char *)mxp__thread_block(thread);
+    char content[MXP__THREAD_BLOCK_BYTES];
+    bool was_damaged;
+    do {  // what was there at one moment
+        was_damaged = mxp__rescue_is_over(mxp__store_active);
+        copy_words(content, block, sizeof content);
+    } while (mxp__store_is_damaged(mxp__store_active) != was_damaged);
+    uint64_t home = thread->home;
+    bool reusable = !keep && home != 0 && mxp__store_is_reusable(thread);
+    MXP_TEST_POINT(PAGES);
+    if (!mxp__anonymous_place(block, MXP__THREAD_BLOCK_BYTES, content)) {
+        return false;
+    }
+    mxp__rescue_forget_home(thread);
+    thread->stranded = 0;
+    if (keep) {
+        thread->page_ticks = mxp_ticks();
+        thread->home = 0;
+        thread->home_whole = 0;
+    } else if (reusable) {
+        give_free_block(mxp__store_active, home);
+    }
+    return true;
+}

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/recorder/test_point.h"
+
+#ifdef MXP_TEST_POINTS
+mxp_test_point_hook mxp__test_point_hook;
+#endif

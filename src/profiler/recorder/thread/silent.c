@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/recorder/thread/silent.h"
+
+#include "profiler/recorder/memory/pool.h"
+#include "profiler/recorder/memory/ring.h"
+#include "profiler/recorder/store/store.h"
+#include "profiler/recorder/store/store_rescue.h"
+#include "profiler/recorder/memory/walk.h"
+
+static uint64_t unanswered;  // atomic
+
+uint64_t mxp__threads_unanswered(void)
+{
+    return __atomic_load_n(&unanswered, __ATOMIC_RELAXED);
+}
+
+void mxp__silent_fork_child(void)
+{
+    unanswered = 0;
+}
+
+// Under the pool lock: a thread that closes a chunk looks there whether it is silent (ring_add).
+// The mark comes before the limit, and the thread looks for it after it has set that itself: one of
+// the two sends it into the slow path, where it answers.
+void mxp__thread_silence(mxp_thread *thread)
+{
+    mxp_position at = {0};
+    mxp__walk(thread, &at, NULL, NULL, NULL);
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return;
+    }
+    thread->answered = at;
+    thread->answered_in = mxp__store_current();
+    __atomic_store_n(&thread->silent, 1u, __ATOMIC_SEQ_CST);
+    mxp__spin_unlock(&mxp__pool_lock);
+    __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&unanswered, 1, __ATOMIC_RELAXED);
+}
+
+// Whether a stop has written the span in the thread's place: then nothing is lost with it.
+static bool take_closed(mxp_thread *thread, uint64_t word)
+{
+    uint64_t stamp = word >> 16;
+    bool is_span = (word & 0xff) == MXP_KIND_SPAN || (word & 0xff) == MXP_KIND_SPAN_LONG;
+    for (uint32_t i = 0; is_span && i < thread->closed_count; i++) {
+        if ((thread->closed_tokens[i] & MXP_STAMP_MASK) == stamp) {
+            thread->closed_tokens[i] = thread->closed_tokens[--thread->closed_count];
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint64_t count_late(mxp_thread *thread, const uint64_t *from, const uint64_t *to)
+{
+    uint64_t count = 0;
+    uint64_t units;
+    for (; from < to && (units = *from >> 8 & 0xff) != 0; from += 2 * units) {  // 0: lost
+        unsigned kind = *from & 0xff;
+        count += kind != MXP_KIND_VARIABLES && kind != MXP_KIND_META && !take_closed(thread, *from);
+    }
+    return count;
+}
+
+static const uint64_t *end_of(const mxp_thread *thread, const mxp_chunk_header *chunk)
+{
+    const uint64_t *words = mxp__chunk_words(chunk);
+    return chunk == thread->current ? thread->hot.cursor
+                                    : words + chunk->section.payload_bytes / sizeof *words;
+}
+
+// Its records end at `answered` again; later chunks are empty. How many they were. Those of a file
+// that was emptied end in zeros: then the thread begins anew.
+static uint64_t take_back(mxp_thread *thread)
+{
+    uint64_t count = 0;
+    const uint64_t *from = thread->answered.at;
+    for (mxp_chunk_header *chunk = thread->answered.chunk;
+         chunk != NULL && !mxp__rescue_is_lost(chunk);) {
+        count += count_late(thread, from, end_of(thread, chunk));
+        uint64_t kept = (uint64_t)(from - mxp__chunk_words(chunk));
+        if (chunk == thread->current) {
+            uint64_t *cursor = mxp__chunk_words(chunk) + kept;
+            __atomic_store_n(&thread->hot.cursor, cursor, __ATOMIC_RELEASE);
+            return count;
+        }
+        __atomic_store_n(&chunk->section.payload_bytes, kept * sizeof *from, __ATOMIC_RELEASE);
+        chunk = mxp__chunk_next(chunk);
+        from = chunk != NULL ? mxp__chunk_words(chunk) : NULL;
+    }
+    return count;
+}
+
+// The chunk is left, since it may be in a file that has ended.
+void mxp__thread_answer(mxp_thread *thread)
+{
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return;
+    }
+    uint64_t late = take_back(thread);
+    mxp__spin_unlock(&mxp__pool_lock);
+    thread->chunk_end = thread->hot.cursor;
+    thread->announce = 1;
+    if (late != 0) {
+        mxp__thread_lose(thread, MXP_LOSS_LATE, late, mxp_ticks());
+    }
+    __atomic_store_n(&thread->silent, 0u, __ATOMIC_SEQ_CST);
+}
+
+// What the thread has closed while it was silent. Not if it was in a file that is no more: nobody
+// may use that again.
+void mxp__thread_queue_late(mxp_thread *thread)
+{
+    const void *store = mxp__store_current();
+    mxp_chunk_header *chunk = thread->unqueued;
+    bool is_kept = store != NULL || thread->answered_in == NULL;
+    thread->unqueued = NULL;
+    for (; is_kept && chunk != NULL && chunk != thread->current; chunk = mxp__chunk_next(chunk)) {
+        mxp__ring_add(thread, chunk);
+    }
+}

@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: Apache-2.0
+// Registration, chunks and the end of recording threads.
+#include "profiler/recorder/thread/thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "base/os/os.h"
+#include "profiler/recorder/record/emit.h"
+#include "profiler/recorder/thread/names.h"
+#include "profiler/recorder/memory/pool.h"
+#include "profiler/recorder/memory/ring.h"
+#include "profiler/recorder/thread/silent.h"
+#include "profiler/recorder/state.h"
+#include "profiler/recorder/store/store.h"
+#include "profiler/recorder/store/store_due.h"
+#include "profiler/recorder/store/store_rescue.h"
+#include "profiler/recorder/thread/thread_index.h"
+
+__thread mxp_recorder *mxp_self __attribute__((tls_model("initial-exec")));
+
+enum { SETTLING_PLACES = 64 };
+
+static struct {
+    mxp_thread *list;  // pushed under the pool lock, unlinked under the drain lock
+    // Atomic: threads on their way into the list. A hold that has waited for them in vain has later
+    // ones counted in the next place.
+    uint32_t settling[SETTLING_PLACES];
+    uint32_t settling_at;
+    uint32_t ended;  // atomic: those that have ended and are not released
+    uint64_t orphans;  // atomic: spans that released threads have left open
+    uint64_t lost;  // atomic: records of threads that could not register
+    uint64_t lost_from, lost_to;
+} threads;
+
+static pthread_key_t exit_key;
+static int exit_key_error;  // 0: made; else nobody learns that a thread has ended
+static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
+
+// From here on a hold waits for this thread, which is in the list, or this thread has waited for
+// the end of the hold. False: it interrupts the holder.
+static bool enter_busy(mxp_thread *self)
+{
+    mxp_inline_be_busy(&self->hot);
+    return mxp__emit_gate_slow(MXP__FORCED);
+}
+
+// Runs when the thread ends. What it recorded stays until it is drained.
+static void thread_exit(void *block)
+{
+    mxp_thread *self = block;
+    mxp_self = &self->hot;
+    enter_busy(self);
+    while (mxp__thread_is_silent(self)) {
+        mxp__thread_answer(self);
+        enter_busy(self);  // a hold may not have waited for it
+        mxp__thread_queue_late(self);
+    }
+    mxp_self = NULL;
+    self->end_ticks = mxp_ticks();
+    mxp__thread_close_chunk(self);  // for who reads the store's file later
+    mxp__ring_add(self, self->current);
+    __atomic_fetch_add(&threads.ended, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&self->exited, 1u, __ATOMIC_RELEASE);  // pairs with the drain
+    __atomic_store_n(&self->hot.busy, 0u, __ATOMIC_RELEASE);
+}
+
+static void make_exit_key(void)
+{
+    exit_key_error = pthread_key_create(&exit_key, thread_exit);
+}
+
+static void start_chunk(mxp_thread *self, mxp_chunk_header *chunk, size_t size_bytes, uint64_t now)
+{
+    // The chunk before may be given back by now.
+    uint32_t sequence = self->current == NULL ? 0 : self->sequence + 1;
+    self->sequence = sequence;
+    *chunk = (mxp_chunk_header){
+        .section = {.magic = MXP_SECTION_MAGIC,
+                    .type = MXP_SECTION_CHUNK,
+                    .length_bytes = size_bytes},
+        .thread = self->index,
+        .sequence = sequence,
+        .base_ticks = now,
+        .lost_before = self->lost_before,
+    };
+    self->lost_before = 0;
+    self->announce = 1;
+    self->counts = 0;
+    __atomic_store_n(&self->hot.base_ticks, now, __ATOMIC_RELAXED);
+    self->chunk_end = (uint64_t *)((char *)chunk + size_bytes);
+}
+
+void mxp__thread_restart(mxp_thread *thread, uint64_t now)
+{
+    mxp_chunk_header *chunk = mxp__thread_first_chunk(thread);
+    start_chunk(thread, chunk, MXP__THREAD_BLOCK_BYTES - MXP__THREAD_PART_BYTES, now);
+    thread->first = thread->current = chunk;
+    __atomic_store_n(&thread->hot.cursor, mxp__chunk_words(chunk), __ATOMIC_RELAXED);
+    __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);  // asks how far it may go
+}
+
+// The file was emptied while a chunk was being taken: the thread's page is not what it was. Its
+// next record begins anew, and what is taken of the file is nobody's.
+static bool is_cut_off(const mxp_thread *self, mxp_chunk_header *taken)
+{
+    bool cut_off = self->current == NULL || mxp__thread_begins_anew(self);
+    if (cut_off && mxp__store_was_emptied() && !mxp__rescue_is_lost(taken)) {
+        mxp__pool_give_chunk(taken);
+    }
+    return cut_off;
+}
+
+// All chunks of a ring are those that threads record into: its own begins anew.
+static bool begin_again(mxp_thread *self, uint64_t now)
+{
+    if (!mxp__ring_is_on() || !mxp__spin_lock(&mxp__pool_lock)) {
+        return false;
+    }
+    bool again = mxp__ring_drop_current(self);
+    if (again) {
+        mxp_chunk_header *chunk = self->current;
+        start_chunk(self, chunk, (size_t)chunk->section.length_bytes, now);
+    }
+    mxp__spin_unlock(&mxp__pool_lock);
+    return again;
+}
+
+static bool new_chunk(mxp_thread *self, uint64_t now)
+{
+    mxp_chunk_header *chunk = mxp__store_take_chunk();
+    if (chunk == NULL && begin_again(self, now)) {
+        return true;
+    }
+    chunk = chunk != NULL ? chunk : mxp__store_take_more();
+    if (chunk == NULL || is_cut_off(self, chunk)) {
+        return false;
+    }
+    mxp_chunk_header *last = self->current;
+    mxp__thread_close_chunk(self);
+    start_chunk(self, chunk, MXP_CHUNK_BYTES, now);
+    self->current = chunk;
+    // The reader that sees the chunk also sees how far the one before goes (pairs with
+    // mxp__chunk_next).
+    __atomic_store_n(&last->next, (uint64_t)(uintptr_t)chunk, __ATOMIC_RELEASE);
+    MXP_TEST_POINT(NEXT);
+    __atomic_store_n(&self->hot.cursor, mxp__chunk_words(chunk), __ATOMIC_RELEASE);
+    mxp__ring_add(self, last);
+    for (size_t i = 0; i < MXP__LOSS_WINDOWS; i++) {
+        self->loss[i].open = 0;
+    }
+    return true;
+}
+
+// A handler that leaves a record by a jump leaves chunks and locks whole. Where memory comes from
+// may be the program's own function (mxp_set_allocator), which records: it is inside of this record
+// like a handler, but not below a signal's frame.
+bool mxp__thread_new_chunk(mxp_thread *self, uint64_t now)
+{
+    uint64_t signals[16];
+    uint32_t busy = self->hot.busy;
+    __atomic_store_n(&self->hot.busy, MXP_BUSY_ANYWHERE, __ATOMIC_RELAXED);
+    mxp__os_block_signals(signals);
+    bool taken = new_chunk(self, now);
+    mxp__os_restore_signals(signals);
+    __atomic_store_n(&self->hot.busy, busy, __ATOMIC_RELAXED);
+    return taken;
+}
+
+static uint32_t current_name(void)
+{
+    char name[64];
+    mxp__os_thread_name(name, sizeof name);
+    if (name[0] == '\0') {
+        return MXP_NAME_NONE;
+    }
+    return mxp_intern(NULL, name, MXP_STYLE_NONE, MXP_UNIT_NONE);
+}
+
+static void call_at_exit(void *self)
+{
+    if (exit_key_error == 0) {
+        pthread_setspecific(exit_key, self);
+    }
+}
+
+static bool link_thread(mxp_thread *self)
+{
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return false;
+    }
+    self->next = threads.list;
+    mxp__rescue_note_next(self);
+    mxp__index_link(self);
+    __atomic_store_n(&threads.list, self, __ATOMIC_RELEASE);  // pairs with mxp__threads
+    mxp__spin_unlock(&mxp__pool_lock);
+    return true;
+}
+
+static void count_registration_loss(uint64_t now)
+{
+    uint64_t none = 0;
+    __atomic_compare_exchange_n(&threads.lost_from, &none, now, false, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
+    __atomic_store_n(&threads.lost_to, now, __ATOMIC_RELAXED);
+    // Pairs with mxp__thread_registration_losses: who sees a loss sees from when to when.
+    __atomic_fetch_add(&threads.lost, 1, __ATOMIC_RELEASE);
+}
+
+static uint32_t settling_at(void)
+{
+    return __atomic_load_n(&threads.settling_at, __ATOMIC_SEQ_CST);
+}
+
+// Into the list of threads, and into the open file before: from then on others write to the block
+// too. A hold waits until nobody is between begin and end. False: a handler interrupts the holder.
+static bool begin_settling(uint32_t *place)
+{
+    for (;;) {
+        *place = settling_at();
+        __atomic_fetch_add(&threads.settling[*place], 1, __ATOMIC_SEQ_CST);
+        bool held = (__atomic_load_n(&mxp_control.gate, __ATOMIC_SEQ_CST) & MXP_GATE_HOLD) != 0;
+        if ((!held && *place == settling_at()) || mxp__hold_is_ours()) {
+            return !held;
+        }
+        __atomic_fetch_sub(&threads.settling[*place], 1, __ATOMIC_SEQ_CST);
+        mxp__wait_for_release();
+    }
+}
+
+static void end_settling(uint32_t place)
+{
+    __atomic_fetch_sub(&threads.settling[place], 1, __ATOMIC_SEQ_CST);
+}
+
+// The oldest chunk of a ring, if that is in memory; no file begins or ends in between.
+static mxp_chunk_header *take_oldest(void)
+{
+    uint64_t signals[16];
+    mxp__os_block_signals(signals);  // as in thread_register
+    uint32_t place;
+    bool settled = begin_settling(&place);
+    mxp_chunk_header *oldest = settled && !mxp__store_is_open() ? mxp__ring_take() : NULL;
+    end_settling(place);
+    mxp__os_restore_signals(signals);
+    return oldest;
+}
+
+// A ring holds all the memory there may be: its oldest chunk makes room for a thread, or, while it
+// is pinned, the reserve does.
+static mxp_recorder_section *take_block(void)
+{
+    mxp_recorder_section *block = mxp__pool_take_block();
+    if (block != NULL || mxp__store_is_open() || !mxp__ring_is_on()) {
+        return block;
+    }
+    mxp_chunk_header *oldest = take_oldest();
+    if (oldest == NULL) {
+        return mxp__pool_take_reserve_block();
+    }
+    mxp__pool_drop_chunk(oldest);
+    return mxp__pool_take_block();
+}
+
+// The thread's own: `self`, or the one that a handler has registered meanwhile; null: the handler
+// came at a wrong moment.
+static mxp_thread *settle_in(mxp_thread *self)
+{
+    if (mxp_self != NULL) {
+        return (mxp_thread *)mxp_self;
+    }
+    uint32_t place;
+    if (begin_settling(&place)) {
+        mxp__store_home_new(self);
+    }
+    bool linked = place == settling_at() && link_thread(self);
+    if (linked) {
+        mxp_self = &self->hot;
+        call_at_exit(self);
+    } else {  // the file may have ended
+        self->stranded = self->home != 0;
+        self->home = 0;
+        mxp__store_leave(self, false);
+    }
+    end_settling(place);
+    return linked ? self : NULL;
+}
+
+uint32_t mxp__threads_settling(void)
+{
+    return __atomic_load_n(&threads.settling[settling_at()], __ATOMIC_SEQ_CST);
+}
+
+void mxp__threads_give_up_settling(void)
+{
+    uint32_t next = (settling_at() + 1) % SETTLING_PLACES;
+    if (__atomic_load_n(&threads.settling[next], __ATOMIC_SEQ_CST) == 0) {
+        __atomic_store_n(&threads.settling_at, next, __ATOMIC_SEQ_CST);
+    }
+}
+
+bool mxp__threads_settle_late(void)
+{
+    bool late = false;
+    for (uint32_t i = 0; i < SETTLING_PLACES; i++) {
+        late = late ||
+               (i != settling_at() && __atomic_load_n(&threads.settling[i], __ATOMIC_SEQ_CST) != 0);
+    }
+    return late;
+}
+
+// A block with all that a thread is before it comes into the list.
+static mxp_thread *make_thread(uint64_t now)
+{
+    uint32_t index, sequence;
+    mxp_recorder_section *block = take_block();
+    if (block == NULL) {
+        return NULL;
+    }
+    if (!mxp__index_take(&index, &sequence)) {
+        mxp__pool_give_block(block);
+        return NULL;
+    }
+    mxp_thread *self = (mxp_thread *)(block + 1);
+    self->index = index;
+    self->tid = mxp__os_thread_id();
+    self->start_ticks = now;
+    self->name = current_name();
+    self->uses_scopes = sequence > 0;  // of who had the index before, a scope may stand
+    mxp__thread_restart(self, now);
+    self->current->sequence = self->sequence = sequence;
+    return self;
+}
+
+static mxp_thread *thread_register(void)
+{
+    uint64_t now = mxp_ticks();
+    mxp__live_make_room();
+    mxp_thread *self = make_thread(now);
+    if (self == NULL) {
+        count_registration_loss(now);
+        return NULL;
+    }
+    pthread_once(&exit_once, make_exit_key);
+    uint64_t signals[16];
+    mxp__os_block_signals(signals);  // a handler here would wait for a hold that waits for us
+    bool made;
+    mxp_thread *registered = mxp__store_make_due(&made) ? settle_in(self) : NULL;
+    mxp__os_restore_signals(signals);
+    if (registered != self) {
+        mxp__index_give_back(self->index);
+        mxp__pool_give_block(mxp__thread_block(self));
+    }
+    if (registered == NULL) {
+        count_registration_loss(now);
+    } else if (made && mxp__recorder_is_on()) {
+        mxp__meta(MXP_META_STATE, 0, 1, 0, MXP__FORCED);
+    }
+    return registered;
+}
+
+// ---- the first record of a process -------------------------------------------------------------
+static bool (*first_call)(void);  // atomic
+
+void mxp__thread_at_first(bool (*call)(void))
+{
+    __atomic_store_n(&first_call, call, __ATOMIC_RELEASE);
+}
+
+// A blocked signal may be that of the handler we are in.
+static void call_first(void)
+{
+    bool (*call)(void) = __atomic_load_n(&first_call, __ATOMIC_ACQUIRE);
+    if (call != NULL && !mxp__os_blocks_signals() &&
+        __atomic_compare_exchange_n(&first_call, &call, NULL, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_RELAXED) &&
+        !call()) {
+        mxp__thread_at_first(call);
+    }
+}
+
+mxp_thread *mxp__thread_self(void)
+{
+    if (mxp_self != NULL) {
+        return (mxp_thread *)mxp_self;
+    }
+    int saved = errno;
+    mxp_thread *self = thread_register();
+    call_first();
+    errno = saved;
+    return self;
+}
+
+bool mxp__thread_take_orphan(void)
+{
+    uint64_t left = __atomic_load_n(&threads.orphans, __ATOMIC_RELAXED);
+    while (left > 0 && !__atomic_compare_exchange_n(&threads.orphans, &left, left - 1, false,
+                                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+    return left > 0;
+}
+
+static uint64_t add_reason(uint64_t packed, uint32_t reason, uint64_t count)
+{
+    unsigned shift = (reason - MXP_LOSS_MISUSE) * MXP_REASON_BITS;
+    uint64_t most = (UINT64_C(1) << MXP_REASON_BITS) - 1;
+    uint64_t counted = packed >> shift & most;
+    uint64_t now = count > most - counted ? most : counted + count;
+    return packed + ((now - counted) << shift);
+}
+
+uint64_t mxp__reasons_sum(uint64_t packed, uint64_t more)
+{
+    for (uint32_t reason = MXP_LOSS_MISUSE; reason <= MXP_LOSS_NO_NUMBER; reason++) {
+        unsigned shift = (reason - MXP_LOSS_MISUSE) * MXP_REASON_BITS;
+        packed = add_reason(packed, reason, more >> shift & ((1u << MXP_REASON_BITS) - 1));
+    }
+    return packed;
+}
+
+// For who reads the file after a death: `lost` counts them, too.
+static void note_reason(mxp_thread *self, uint32_t reason, uint64_t count)
+{
+    if (reason >= MXP_LOSS_MISUSE && reason <= MXP_LOSS_NO_NUMBER) {
+        self->hot.reserved[2] = add_reason(self->hot.reserved[2], reason, count);
+    }
+}
+
+void mxp__thread_lose(mxp_thread *self, uint32_t reason, uint64_t count, uint64_t now)
+{
+    __atomic_fetch_add(&self->lost, count, __ATOMIC_RELAXED);
+    self->lost_before += count;
+    note_reason(self, reason, count);
+    mxp_loss_window *window = NULL;
+    for (size_t i = 0; i < MXP__LOSS_WINDOWS && window == NULL; i++) {
+        mxp_loss_window *each = &self->loss[i];
+        bool last = i + 1 == MXP__LOSS_WINDOWS;
+        if (each->reason == 0) {
+            *each = (mxp_loss_window){.reason = reason, .open = 1, .from_ticks = now};
+        }
+        if (each->reason == reason && (each->open || last)) {
+            window = each;
+        } else if (last) {
+            each->reason = MXP_LOSS_SEVERAL;  // out of windows: the last one takes everything
+            window = each;
+        }
+    }
+    window->count += count;
+    window->to_ticks = now;
+}
+
+mxp_thread *mxp__threads(void)
+{
+    return __atomic_load_n(&threads.list, __ATOMIC_ACQUIRE);
+}
+
+// What has come into the list since then stands before its first one.
+bool mxp__thread_release(mxp_thread *thread, mxp_thread *before, uint32_t sequence)
+{
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return false;
+    }
+    mxp_thread **link = before != NULL ? &before->next : &threads.list;
+    while (*link != NULL && *link != thread) {
+        before = *link;
+        link = &before->next;
+    }
+    if (*link == NULL) {  // a page before it has just come back as zeros
+        mxp__spin_unlock(&mxp__pool_lock);
+        return false;
+    }
+    __atomic_store_n(link, thread->next, __ATOMIC_RELEASE);
+    __atomic_fetch_sub(&threads.ended, 1, __ATOMIC_RELAXED);
+    mxp__index_unlink(thread, sequence);
+    __atomic_fetch_add(&threads.orphans, thread->hot.depth, __ATOMIC_RELAXED);
+    if (before != NULL) {
+        mxp__rescue_note_next(before);
+    }
+    mxp__spin_unlock(&mxp__pool_lock);
+    if (mxp__store_leave(thread, false)) {
+        mxp__pool_give_block(mxp__thread_block(thread));
+    }
+    return true;
+}
+
+uint32_t mxp__threads_ended(void)
+{
+    return __atomic_load_n(&threads.ended, __ATOMIC_RELAXED);
+}
+
+uint64_t mxp__thread_registration_losses(uint64_t *from, uint64_t *to)
+{
+    uint64_t lost = __atomic_load_n(&threads.lost, __ATOMIC_ACQUIRE);
+    *from = __atomic_load_n(&threads.lost_from, __ATOMIC_RELAXED);
+    *to = __atomic_load_n(&threads.lost_to, __ATOMIC_RELAXED);
+    return lost;
+}
+
+void mxp__threads_fork_child(void)
+{
+    threads.list = NULL;
+    mxp__index_fork_child();
+    for (uint32_t i = 0; i < SETTLING_PLACES; i++) {
+        threads.settling[i] = 0;
+    }
+    threads.lost = threads.lost_from = threads.orphans = threads.ended = 0;
+    if (mxp_self != NULL) {
+        call_at_exit(NULL);
+        mxp_self = NULL;
+    }
+}
+
+// ---- public calls about the calling thread -----------------------------------------------------
+uint32_t mxp_thread_index(void)
+{
+    const mxp_thread *self = mxp__thread_self();
+    return self != NULL && self->index < 0xffff ? self->index : 0xffff;
+}

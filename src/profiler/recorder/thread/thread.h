@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recording thread: its hot part (record_inline.h), its chunks, scopes, losses and statistics.
+//
+//   thread block (8 KiB, from the pool)
+//   | section | mxp_thread  | first chunk: header, records ... |
+//   0         64            4096                           8192
+//
+// A short-lived thread thus costs two pages. Later chunks are 64 KiB each. With the file store both
+// pages are the file's as well (store.h): a RECORDER section and a CHUNK.
+//
+// Who writes: the owner (and handlers on it) everything but `next`, `position` and `first`, which
+// belong to the drain lock. Owner and drain meet in `hot.cursor` and the chunks' `next`.
+#ifndef MXP_PROF_THREAD_H
+#define MXP_PROF_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "profiler/recorder/test_point.h"
+#include "profiler/recorder/recorder.h"
+
+enum {
+    MXP__THREAD_BLOCK_BYTES = MXP_BLOCK_BYTES,
+    MXP__THREAD_PART_BYTES = 4096,
+    MXP__SCOPES_MAX = 64,
+    MXP__LOSS_WINDOWS = 8
+};
+
+typedef struct mxp_loss_window {
+    uint32_t reason;  // MXP_LOSS_*; 0: unused
+    uint32_t open;  // the next loss of this reason extends it
+    uint64_t count, from_ticks, to_ticks;
+} mxp_loss_window;
+
+// Where a consumer stands in a thread's records. chunk null: before the first.
+typedef struct mxp_position {
+    mxp_chunk_header *chunk;
+    const uint64_t *at;
+} mxp_position;
+
+struct mxp_stats_table;
+
+typedef struct mxp_thread {
+    mxp_recorder hot;  // must stay first: mxp_self points here
+    // written by the owner; these two are read in files, see mxp_recorder_section
+    uint64_t lost;  // losses of all windows (atomic: read by reports)
+    uint32_t name;  // atomic: name id
+    uint32_t index, tid;
+    mxp_chunk_header *current;  // the chunk `hot.cursor` is in
+    uint64_t *chunk_end;  // what hot.limit is when nothing asks for attention
+    uint64_t lost_before;  // losses since the last chunk was opened
+    uint32_t scope_depth;
+    uint32_t uses_scopes;  // has ever pushed one
+    uint32_t scopes[MXP__SCOPES_MAX];
+    uint32_t announce;  // by the owner or while nobody records: write scope and step before the
+                        // next record
+    uint32_t counts;  // the current chunk holds samples of counters
+    uint32_t sequence;  // of the chunk that was begun last
+    uint32_t crowded;  // a ring had no other chunk for it than its own
+    uint32_t silent;  // atomic; this and the next three: silent.h
+    mxp_chunk_header *unqueued;  // the first that it has closed since then, of a ring
+    mxp_position answered;
+    const void *answered_in;  // the recording file of that moment, or null
+    uint32_t exited;  // release at the end of the thread, pairs with the drain
+    mxp_loss_window loss[MXP__LOSS_WINDOWS];
+    struct mxp_stats_table *stats;
+    // spans a stop has closed in the owner's place; under the pool lock
+    uint64_t
+        page_ticks;  // when its page was last exchanged: spans begun before may be off the stack
+    uint32_t deeper_counted;  // spans deeper than the stack that stops have counted and not closed
+    uint32_t closed_count;
+    uint64_t closed_tokens[MXP_OPEN_MAX];
+    // under the drain lock
+    struct mxp_thread *next;  // list of all, newest first (pushed under the pool lock)
+    mxp_chunk_header *first;  // oldest chunk not recycled
+    mxp_position position[MXP__CONSUMERS];
+    uint32_t left_out;  // of the hold that there is: it goes on without the thread
+    uint32_t cuts;  // open ones that stand in it: it is not released
+    const uint64_t *moment;  // its cursor at the moment of the cut that is being made; else null
+    mxp_position counted;  // records up to here are in `records`
+    uint64_t records, bytes;
+    uint64_t start_ticks, end_ticks;
+    // chunks below the one are in files that have ended; from the other on in the open one
+    uint32_t filed_to, entered_at;
+    uint64_t home;  // offset of the block in the store's file; 0: not in it
+    uint32_t home_whole;  // with the embedded chunk
+    uint32_t home_note;  // store_rescue.c: where it is noted; 0: nowhere
+    uint32_t begins_anew;  // atomic: its pages were lost; until its next record it has no records
+    uint32_t stranded;  // its page is one of a file that has ended
+} mxp_thread;
+
+// Whether the thread has ended and does not touch its block any more: that it is not busy is the
+// last that it says.
+static inline bool mxp__thread_is_gone(const mxp_thread *thread)
+{
+    return __atomic_load_n(&thread->exited, __ATOMIC_ACQUIRE) != 0 &&
+           __atomic_load_n(&thread->hot.busy, __ATOMIC_ACQUIRE) == 0;
+}
+
+static inline mxp_recorder_section *mxp__thread_block(mxp_thread *thread)
+{
+    return (mxp_recorder_section *)thread - 1;
+}
+
+static inline mxp_chunk_header *mxp__thread_first_chunk(mxp_thread *thread)
+{
+    char *block = (char *)mxp__thread_block(thread);
+    return (mxp_chunk_header *)(block + MXP__THREAD_PART_BYTES);
+}
+
+static inline uint64_t *mxp__chunk_words(const mxp_chunk_header *chunk)
+{
+    return (uint64_t *)(uintptr_t)(chunk + 1);
+}
+
+// The oldest chunk of the thread; the embedded one if its page has just come back as zeros, in a
+// file that another program has emptied.
+static inline mxp_chunk_header *mxp__thread_oldest(mxp_thread *thread)
+{
+    mxp_chunk_header *first = thread->first;
+    return first != NULL ? first : mxp__thread_first_chunk(thread);
+}
+
+// The thread's next chunk. Who sees it also sees how far this one goes (pairs with
+// mxp__thread_new_chunk).
+static inline mxp_chunk_header *mxp__chunk_next(const mxp_chunk_header *chunk)
+{
+    return (mxp_chunk_header *)(uintptr_t)__atomic_load_n(&chunk->next, __ATOMIC_ACQUIRE);
+}
+
+static inline bool mxp__thread_begins_anew(const mxp_thread *thread)
+{
+    return __atomic_load_n(&thread->begins_anew, __ATOMIC_RELAXED) != 0;
+}
+
+// Writes how far the current chunk goes into its header. By the thread, or while nobody records.
+static inline void mxp__thread_close_chunk(mxp_thread *thread)
+{
+    const uint64_t *words = mxp__chunk_words(thread->current);
+    const uint64_t *end = mxp__thread_begins_anew(thread) ? words : thread->hot.cursor;
+    if (thread->counts != 0) {
+        thread->current->section.flags |= MXP_SECTION_HAS_COUNTERS;
+    }
+    thread->current->section.payload_bytes = (uint64_t)(end - words) * sizeof(uint64_t);
+}
+
+// The calling thread, registered on first use; null if there is no memory (a loss is counted).
+mxp_thread *mxp__thread_self(void);
+
+// Starts a new chunk for `self` whose records begin at `now`. False: none to be had (the caller
+// counts the loss). The caller holds `busy`.
+bool mxp__thread_new_chunk(mxp_thread *self, uint64_t now);
+
+// Back to the empty embedded chunk: its other chunks are no longer its own. By the owner, or while
+// nobody records.
+void mxp__thread_restart(mxp_thread *thread, uint64_t now);
+
+// Whether a thread that was released has left open spans of which none has been ended elsewhere
+// yet; takes one.
+bool mxp__thread_take_orphan(void);
+
+// Of two RECORDERs' reserved[2]: the losses of each reason of both.
+uint64_t mxp__reasons_sum(uint64_t packed, uint64_t more);
+void mxp__thread_lose(mxp_thread *self, uint32_t reason, uint64_t count, uint64_t now);
+
+mxp_thread *mxp__threads(void);  // newest first; under the drain lock
+uint32_t mxp__threads_ended(void);  // and not released yet
+uint32_t mxp__threads_settling(void);  // on their way into the list
+void mxp__threads_give_up_settling(void);  // those that are there are not waited for any more
+bool mxp__threads_settle_late(void);  // some of those are still there
+// Exited and drained: back to the pool. `before`: one that stands before it in the list; null: its
+// first one. `sequence`: behind its last chunk, which may be gone already. False: it stays.
+bool mxp__thread_release(mxp_thread *thread, mxp_thread *before, uint32_t sequence);
+uint64_t mxp__thread_registration_losses(uint64_t *from, uint64_t *to);
+void mxp__threads_fork_child(void);
+// Calls `call` once a thread records for the first time, outside of signal handlers, until it
+// returns true. The thread may hold locks of the session's. Null: nothing is called any more.
+void mxp__thread_at_first(bool (*call)(void));
+
+#endif

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// The beginning and the end of the process: the library's only constructor and destructor. The
+// environment may ask for a profile of the whole program; whatever profile is under way is written
+// when the process ends (the destructor runs after the program's own atexit handlers).
+#include <mxprof/gate.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/setting.h"
+#include "profiler/session/config/config.h"
+#include "profiler/session/root.h"
+#include "profiler/session/session.h"
+
+enum { MODE_ALL = MXP_CLASS_SYMBOLIC | MXP_CLASS_IMPERATIVE | MXP_CLASS_API | MXP_CLASS_MEMORY };
+
+static bool is_on(const char *variable)
+{
+    const char *text = mxp__setting_text(variable);
+    if (text == NULL || strcmp(text, "0") == 0 || strcasecmp(text, "false") == 0) {
+        return false;
+    }
+    if (strcmp(text, "1") == 0 || strcasecmp(text, "true") == 0) {
+        return true;
+    }
+    fprintf(stderr, "mxprof: %s='%.40s' is ignored: set it to 0, 1, true or false\n", variable,
+            text);
+    return false;
+}
+
+// ---- classes ------------------------------------------------------------------------------------
+// -1: not a sum of classes.
+static long read_sum(const char *text)
+{
+    char *end;
+    long sum = strtol(text, &end, 10);
+    return end != text && *end == '\0' && sum >= 0 && sum <= MODE_ALL ? sum : -1;
+}
+
+// Words with commas between them; -1: one that is none.
+static long read_words(const char *text)
+{
+    static const struct {
+        const char *word;
+        long classes;
+    } words[] = {{"symbolic", MXP_CLASS_SYMBOLIC},
+                 {"imperative", MXP_CLASS_IMPERATIVE},
+                 {"api", MXP_CLASS_API},
+                 {"memory", MXP_CLASS_MEMORY},
+                 {"all", MODE_ALL},
+                 {"user", 0}};
+    enum { WORDS = sizeof words / sizeof words[0] };
+    long classes = 0;
+    for (;;) {
+        size_t length = strcspn(text, ","), i = 0;
+        while (i < WORDS &&
+               (strlen(words[i].word) != length || strncasecmp(words[i].word, text, length) != 0)) {
+            i++;
+        }
+        if (i == WORDS) {
+            return -1;
+        }
+        classes |= words[i].classes;
+        if (text[length] == '\0') {
+            return classes;
+        }
+        text += length + 1;
+    }
+}
+
+uint32_t mxp__autostart_classes(void)
+{
+    const char *words = mxp__setting_text("MXPROF_CLASSES");
+    const char *sum = mxp__setting_text("MXNET_PROFILER_MODE");
+    long classes = words != NULL ? read_words(words) : -1;
+    if (words != NULL && classes < 0) {
+        fprintf(stderr,
+                "mxprof: MXPROF_CLASSES='%.80s' is ignored: give words of symbolic, imperative, "
+                "api, memory, user and all, with commas between them\n",
+                words);
+    }
+    if (classes < 0 && sum != NULL && (classes = read_sum(sum)) < 0) {
+        fprintf(stderr,
+                "mxprof: MXNET_PROFILER_MODE='%.40s' is ignored: set it to a sum of 1 "
+                "(symbolic), 2 (imperative), 4 (API) and 8 (memory)\n",
+                sum);
+    }
+    return (uint32_t)(classes < 0 ? MODE_ALL : classes) | MXP_CLASS_USER;
+}
+
+// ---- variables that nobody reads ----------------------------------------------------------------
+static const char *const variables[] = {
+#define KEY(name, type, fallback, words, environment, help) environment,
+#include "profiler/session/config/config_keys.def"
+#undef KEY
+    "MXPROF_AUTOSTART",
+    "MXPROF_CLASSES",
+    "MXPROF_CLOCK",
+    "MXPROF_EXPORT_THREADS",
+    "MXPROF_ROOT_PID",
+    "MXNET_PROFILER_MODE",
+    "MXNET_PROFILER_AUTOSTART",
+    NULL};
+
+// How long the beginning is that makes it one of ours, 0: it is none.
+static size_t prefix_of(const char *variable)
+{
+    static const char *const prefixes[] = {"MXPROF_", "MXNET_PROFILER_"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+        if (strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0) {
+            return strlen(prefixes[i]);
+        }
+    }
+    return 0;
+}
+
+// Of what begins alike; the common beginning would make anything close.
+static const char *closest_to(const char *name, size_t prefix)
+{
+    const char *rests[sizeof variables / sizeof variables[0]];
+    size_t count = 0;
+    for (size_t i = 0; variables[i] != NULL; i++) {
+        if (strncmp(variables[i], name, prefix) == 0) {
+            rests[count++] = variables[i] + prefix;
+        }
+    }
+    rests[count] = NULL;
+    const char *closest = mxp__closest(name + prefix, rests);
+    return closest != NULL ? closest - prefix : NULL;
+}
+
+static bool is_known(const char *name)
+{
+    size_t i = 0;
+    while (variables[i] != NULL && strcmp(variables[i], name) != 0) {
+        i++;
+    }
+    return variables[i] != NULL;
+}
+
+// A misspelt name would be silently without effect. Unless the process is profiled from its begin,
+// names that are like none of ours are somebody else's.
+static void tell_unknown_variables(bool all)
+{
+    for (char **each = environ; each != NULL && *each != NULL; each++) {
+        char name[64];
+        size_t length = strcspn(*each, "=");
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name),
+                 *each);
+        const size_t prefix = prefix_of(name);
+        if (prefix == 0 || is_known(name)) {
+            continue;
+        }
+        const char *closest = closest_to(name, prefix);
+        if (closest == NULL && !all) {
+            continue;
+        }
+        fprintf(stderr, "mxprof: the variable %s is not known%s%s%s\n", name,
+                closest != NULL ? "; did you mean " : "", closest != NULL ? closest : "",
+                closest != NULL ? "?" : "");
+    }
+}
+
+void mxp__autostart_link(void)
+{
+}
+
+__attribute__((constructor)) static void begin_process(void)
+{
+    mxp__fork_install();
+    const bool starts = is_on("MXPROF_AUTOSTART") || is_on("MXNET_PROFILER_AUTOSTART");
+    tell_unknown_variables(starts);
+    if (!starts) {
+        return;
+    }
+    mxp_config config;
+    mxp_config_init(&config);
+    mxp__config_warn_of_outputs(&config);
+    mxp_session *session = mxp_session_get();
+    mxp__root_leave();
+    if (mxp_session_run(session) != MXP_OK) {
+        fprintf(stderr, "mxprof: MXPROF_AUTOSTART: %s\n", mxp_last_error());
+    }
+}
+
+__attribute__((destructor)) static void end_process(void)
+{
+    mxp__session_finish();
+}

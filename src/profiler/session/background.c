@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// The background thread of continuous_dump, recording files, rings and snapshots. It sleeps on a
+// condition variable, so that a new period holds at once and the end of the process never waits for
+// it. While there is nothing to write periodically it sleeps without a deadline.
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/os/os.h"
+#include "profiler/recorder/recorder.h"
+#include "profiler/recorder/store/store.h"
+#include "profiler/session/output/dump.h"
+#include "profiler/session/output/record_file.h"
+#include "profiler/session/output/snapshot.h"
+#include "profiler/session/output/snapshot_mark.h"
+
+static const uint64_t ns_per_s = 1000000000;
+static const uint64_t period_min_ns = 1000000;
+static const double period_max_s = 1e9;  // beyond it: never
+
+// When the next dump is due, UINT64_MAX if none is.
+static uint64_t dump_due_ns(const mxp_session *session)
+{
+    const mxp_config *config = &session->config;
+    bool periodic =
+        session->output && config->continuous_dump != 0 && config->full_policy != MXP_FULL_RING;
+    if (!periodic || !(config->dump_period_s < period_max_s)) {
+        return UINT64_MAX;
+    }
+    uint64_t period_ns = (uint64_t)(config->dump_period_s * (double)ns_per_s);
+    return session->writer.last_dump_ns + (period_ns < period_min_ns ? period_min_ns : period_ns);
+}
+
+// Housekeeping of a ring and of the recording file, and a look at what triggers have asked for.
+static uint64_t care_due_ns(const mxp_session *session)
+{
+    if (!session->running) {
+        return UINT64_MAX;
+    }
+    if (mxp__snapshot_wanted()) {
+        return session->writer.last_care_ns + ns_per_s / 20;
+    }
+    bool ring = session->config.full_policy == MXP_FULL_RING;
+    return ring || mxp__store_is_open() ? session->writer.last_care_ns + ns_per_s : UINT64_MAX;
+}
+
+static void care(mxp_session *session, uint64_t now_ns)
+{
+    mxp__snapshot_serve_locked(session);
+    if (now_ns - session->writer.last_tidy_ns >= ns_per_s) {
+        session->writer.last_tidy_ns = now_ns;
+        if (session->config.full_policy == MXP_FULL_RING) {
+            mxp__live_tidy();
+            mxp__session_warn_of_ring();
+        }
+        mxp__record_file_look();
+        mxp__record_file_sync();
+    }
+    session->writer.last_care_ns = now_ns;
+    mxp__unlock(&session->lock);  // nobody waits for a disk
+    mxp__store_keep_ahead();
+    mxp__lock(&session->lock);
+}
+
+static uint64_t due_ns(const mxp_session *session)
+{
+    uint64_t dump = dump_due_ns(session), look = care_due_ns(session);
+    return dump < look ? dump : look;
+}
+
+static void wait_until(mxp_session *session, uint64_t until_ns)
+{
+    mxp_writer *writer = &session->writer;
+    if (until_ns == UINT64_MAX) {
+        pthread_cond_wait(&writer->wake, &session->lock.mutex);
+        return;
+    }
+    struct timespec until = {
+        .tv_sec = (time_t)(until_ns / ns_per_s),
+        .tv_nsec = (long)(until_ns % ns_per_s),
+    };
+    pthread_cond_timedwait(&writer->wake, &session->lock.mutex, &until);
+}
+
+static void *write_periodically(void *argument)
+{
+    mxp_session *session = argument;
+    mxp_writer *writer = &session->writer;
+    mxp__lock(&session->lock);
+    while (!writer->quit) {
+        mxp__snapshot_show_locked(session);
+        uint64_t due = due_ns(session);
+        if (mxp__os_monotonic_ns() < due) {
+            wait_until(session, due);
+            continue;
+        }
+        if (mxp__os_monotonic_ns() >= care_due_ns(session)) {
+            care(session, mxp__os_monotonic_ns());
+        }
+        if (mxp__os_monotonic_ns() < dump_due_ns(session)) {
+            continue;
+        }
+        // A failure keeps the records: the next dump that somebody calls meets and reports it. What
+        // somebody writes just now needs no other dump beside it.
+        if (!session->files_turn.taken) {
+            writer->failed = mxp__dump_background_locked(session) != MXP_OK;
+        }
+        writer->last_dump_ns = mxp__os_monotonic_ns();
+    }
+    mxp__snapshot_mark(NULL);
+    mxp__unlock(&session->lock);
+    return NULL;
+}
+
+void mxp__writer_init(mxp_session *session)
+{
+    session->writer = (mxp_writer){0};
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&session->writer.wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+// A forked child has no thread of ours unless it asks for files, or records and is to take
+// snapshots; and none before its first record, for it may only execute another program.
+static bool is_wanted(const mxp_session *session, const mxp_config *config)
+{
+    if (session->in_fork) {
+        return false;
+    }
+    bool cares = mxp__snapshot_wanted() || config->full_policy == MXP_FULL_RING ||
+                 config->store == MXP_STORE_FILE;
+    return config->continuous_dump != 0 ||
+           (cares && (!session->inherited || mxp__snapshot_wanted()));
+}
+
+int mxp__writer_ensure_locked(mxp_session *session, const mxp_config *config)
+{
+    mxp_writer *writer = &session->writer;
+    if (writer->started || writer->quit || !is_wanted(session, config)) {
+        return MXP_OK;
+    }
+    writer->last_dump_ns = mxp__os_monotonic_ns();
+    sigset_t all, saved;
+    sigfillset(&all);
+    sigdelset(&all, SIGBUS);  // of our own mapping: blocked, it would end the process
+    pthread_sigmask(SIG_SETMASK, &all, &saved);  // the program's signals are not for this thread
+    int error = pthread_create(&writer->thread, NULL, write_periodically, session);
+    pthread_sigmask(SIG_SETMASK, &saved, NULL);
+    if (error != 0) {
+        return mxp__fail(
+            MXP_ENOMEM,
+            "cannot start the thread that writes in the background: %s; free some threads or set "
+            "continuous_dump=False",
+            strerror(error));
+    }
+    writer->started = true;
+    return MXP_OK;
+}
+
+bool mxp__writer_start(void)
+{
+    mxp_session *session = mxp__session_storage();
+    if (!mxp__try_lock(&session->lock)) {
+        return false;
+    }
+    mxp__writer_ensure_locked(session, &session->config);
+    mxp__unlock(&session->lock);
+    return true;
+}
+
+void mxp__writer_wake_locked(mxp_session *session)
+{
+    if (session->writer.started) {
+        pthread_cond_signal(&session->writer.wake);
+    }
+}
+
+void mxp__writer_end(mxp_session *session)
+{
+    mxp__lock(&session->lock);
+    bool runs = session->writer.started && !session->writer.quit;
+    session->writer.quit = true;
+    mxp__writer_wake_locked(session);
+    mxp__unlock(&session->lock);
+    if (runs) {
+        pthread_join(session->writer.thread, NULL);
+    }
+}

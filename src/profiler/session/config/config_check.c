@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a configuration may be: one set of checks for calls, the environment and files.
+#include <mxprof/gate.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/os/same_file.h"
+#include "profiler/session/config/config.h"
+#include "profiler/session/output/output_name.h"
+#include "profiler/session/config/quote.h"
+
+enum { MEMORY_LIMIT_MIN = 1 << 20 };
+
+int mxp__config_counter_trigger(const char *text, mxp_counter_trigger *trigger)
+{
+    *trigger = (mxp_counter_trigger){0};
+    if (text[0] == '\0') {
+        return MXP_OK;
+    }
+    const char *above = strrchr(text, '>');
+    const char *colon = above != NULL ? memchr(text, ':', (size_t)(above - text)) : NULL;
+    char *end = NULL;
+    double value = above != NULL ? strtod(above + 1, &end) : 0;
+    if (colon == NULL || colon == text || colon + 1 == above || end == above + 1 || *end != '\0' ||
+        value != value) {
+        return mxp__fail(
+            MXP_EVALUE,
+            "Invalid value for snapshot_counter: '%.*s'; write domain:name>value, as in "
+            "'memory:in use>1e9'",
+            mxp__quote_length(text), text);
+    }
+    *trigger = (mxp_counter_trigger){text, (size_t)(colon - text), colon + 1,
+                                     (size_t)(above - colon - 1), value};
+    return MXP_OK;
+}
+
+static int check_ranges(const mxp_config *config)
+{
+    if (config->filename == NULL || config->filename[0] == '\0') {
+        return mxp__fail(MXP_EVALUE,
+                         "Invalid value for filename: it must not be empty; leave the key "
+                         "out for 'profile.json'");
+    }
+    // Written so that a NaN fails.
+    if (config->continuous_dump != 0 && !(config->dump_period_s > 0)) {
+        return mxp__fail(MXP_EVALUE, "Check failed: !continuous_dump || dump_period > 0: give a "
+                                     "dump_period above 0, or continuous_dump=False");
+    }
+    if ((config->classes & ~(uint32_t)MXP_CLASS_ALL) != 0) {
+        return mxp__fail(MXP_EVALUE, "Invalid value for classes: 0x%x has bits that are no class",
+                         (unsigned)config->classes);
+    }
+    if (config->store != MXP_STORE_MEMORY && config->store != MXP_STORE_FILE) {
+        return mxp__fail(MXP_EVALUE,
+                         "Invalid Input: store %d is not built into this version, valid "
+                         "values are: {'file', 'memory'}",
+                         config->store);
+    }
+    if (config->full_policy < MXP_FULL_GROW || config->full_policy > MXP_FULL_RING) {
+        return mxp__fail(MXP_EVALUE,
+                         "Invalid Input: full_policy %d, valid values are: {'drop', "
+                         "'grow', 'ring'}",
+                         config->full_policy);
+    }
+    if (config->full_policy == MXP_FULL_RING &&
+        (config->aggregate_stats != 0 || config->statistics_only != 0)) {
+        return mxp__fail(
+            MXP_EVALUE, "Invalid Input: full_policy ring keeps no table: leave aggregate_stats and "
+                        "statistics_only off, or take full_policy grow");
+    }
+    if (config->info_command < MXP_COMMAND_DEFAULT || config->info_command > MXP_COMMAND_ALL) {
+        return mxp__fail(MXP_EVALUE, "Invalid value for info_command: %d is no MXP_COMMAND_*",
+                         config->info_command);
+    }
+    if (config->memory_limit_bytes < MEMORY_LIMIT_MIN) {
+        return mxp__fail(MXP_EVALUE,
+                         "value %llu for Parameter memory_limit_bytes should be greater "
+                         "equal to %d",
+                         (unsigned long long)config->memory_limit_bytes, MEMORY_LIMIT_MIN);
+    }
+    return MXP_OK;
+}
+
+// Written so that a NaN fails.
+static int check_snapshots(const mxp_config *config)
+{
+    if (!(config->snapshot_ms > 0)) {
+        return mxp__fail(MXP_EVALUE, "Invalid value for snapshot_ms: give milliseconds above 0");
+    }
+    if (!(config->snapshot_step_factor == 0 || config->snapshot_step_factor > 1)) {
+        return mxp__fail(MXP_EVALUE, "Invalid value for snapshot_step_factor: give 0 for never, or "
+                                     "how many times the median, above 1");
+    }
+    mxp_counter_trigger ignored;
+    return mxp__config_counter_trigger(config->snapshot_counter, &ignored);
+}
+
+int mxp__config_check_members(const mxp_config *config)
+{
+    int error = check_ranges(config);
+    return error == MXP_OK ? check_snapshots(config) : error;
+}
+
+// ---- outputs ------------------------------------------------------------------------------------
+// Of the names as they would be now, since patterns may meet as well.
+int mxp__config_check_outputs(const mxp_config *given)
+{
+    mxp_config config = *given;
+    bool native = config.native_filename != NULL || config.store == MXP_STORE_FILE;
+    if (!mxp__config_take_trace(&config) || !native) {
+        return MXP_OK;
+    }
+    const mxp_session named = {.config = config};
+    mxp_strbuf chrome_name = {0}, native_name = {0};
+    mxp__chrome_name(&named, &chrome_name);
+    mxp__native_name(&named, &native_name);
+    char *chrome_path = mxp__output_absolute(mxp__strbuf_text(&chrome_name));
+    char *native_path = mxp__output_absolute(mxp__strbuf_text(&native_name));
+    int error = MXP_OK;
+    if (chrome_path != NULL && native_path != NULL && mxp__os_same_file(chrome_path, native_path)) {
+        error = mxp__fail(MXP_EVALUE,
+                          "Invalid value for filename: '%s' is the native trace too%s; give one of "
+                          "them another name",
+                          chrome_path,
+                          config.native_filename != NULL ? "" : ", whose name is made from it");
+    }
+    mxp__strfree(chrome_path);
+    mxp__strfree(native_path);
+    mxp__strbuf_fini(&chrome_name);
+    mxp__strbuf_fini(&native_name);
+    return error;
+}
+
+// A script may make the folder later: it is told, and an error only when the file is written.
+static void warn_of_path(const char *key, const char *pattern)
+{
+    static uint32_t told;  // bits of hashes, atomic: each name once
+    char *absolute = mxp__output_absolute(pattern);
+    char *path = absolute != NULL ? mxp__output_expanded(absolute) : NULL;
+    const char *what = path != NULL ? mxp__output_obstacle(path) : NULL;
+    if (what != NULL) {
+        uint32_t hash = 0;
+        for (const char *c = path; *c != '\0'; c++) {
+            hash = hash * 31 + (unsigned char)*c;
+        }
+        uint32_t bit = UINT32_C(1) << (hash % 32);
+        if ((__atomic_fetch_or(&told, bit, __ATOMIC_RELAXED) & bit) == 0) {
+            fprintf(stderr, "mxprof: %s '%s': %s\n", key, path, what);
+        }
+    }
+    mxp__strfree(absolute);
+    mxp__strfree(path);
+}
+
+void mxp__config_warn_of_outputs(const mxp_config *given)
+{
+    mxp_config config = *given;
+    bool native = config.native_filename != NULL || config.store == MXP_STORE_FILE;
+    bool snapshots = config.snapshot_signal != 0 || config.snapshot_step_factor > 0 ||
+                     config.snapshot_counter[0] != '\0' ||
+                     strcmp(config.snapshot_filename, "snapshot.mxp") != 0;
+    bool trace = mxp__config_take_trace(&config);
+    if (trace) {
+        warn_of_path("filename", config.filename);
+    }
+    if (native) {
+        bool named = config.native_filename != NULL;
+        warn_of_path(named ? "native_filename" : "filename",
+                     named ? config.native_filename : config.filename);
+    }
+    if (snapshots) {
+        warn_of_path("snapshot_filename", config.snapshot_filename);
+    }
+    if (config.memory_csv_prefix[0] != '\0') {
+        warn_of_path("gpu_memory_profile_filename_prefix", config.memory_csv_prefix);
+    }
+}
+
+// ---- the whole ----------------------------------------------------------------------------------
+// Where a released version's structure may end: behind a member. A later one's is longer.
+static bool is_size(uint32_t size_bytes)
+{
+#define END(member) (offsetof(mxp_config, member) + sizeof(((mxp_config *)0)->member))
+    static const size_t ends[] = {
+        END(classes),           END(filename),           END(native_filename),
+        END(memory_csv_prefix), END(continuous_dump),    END(dump_period_s),
+        END(aggregate_stats),   END(statistics_only),    END(store),
+        END(full_policy),       END(memory_limit_bytes), END(snapshot_filename),
+        END(snapshot_ms),       END(snapshot_signal),    END(snapshot_step_factor),
+        END(snapshot_counter),  END(keep_crashed),       END(trace_limit_bytes),
+        END(info_command)};
+#undef END
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        if (size_bytes == ends[i] || size_bytes == ((ends[i] + 7) & ~(size_t)7)) {
+            return true;
+        }
+    }
+    return size_bytes > sizeof(mxp_config) && size_bytes <= 4096;
+}
+
+int mxp__config_check(const mxp_config *given, mxp_config *config)
+{
+    if (given == NULL) {
+        return mxp__fail(MXP_EINVAL, "Check  notnull: config");
+    }
+    if (!is_size(given->size_bytes)) {
+        return mxp__fail(MXP_EINVAL,
+                         "mxp_config.size_bytes is %u: fill the structure with "
+                         "mxp_config_init",
+                         (unsigned)given->size_bytes);
+    }
+    mxp_config_init(config);
+    size_t known = given->size_bytes < sizeof(mxp_config) ? given->size_bytes : sizeof(mxp_config);
+    memcpy(config, given, known);
+    config->size_bytes = sizeof(mxp_config);
+    if (config->native_filename != NULL && config->native_filename[0] == '\0') {
+        config->native_filename = NULL;
+    }
+    if (config->memory_csv_prefix == NULL) {
+        config->memory_csv_prefix = "";
+    }
+    if (config->snapshot_filename == NULL || config->snapshot_filename[0] == '\0') {
+        config->snapshot_filename = "snapshot.mxp";
+    }
+    if (config->snapshot_counter == NULL) {
+        config->snapshot_counter = "";
+    }
+    int error = mxp__config_check_members(config);
+    error = error == MXP_OK ? mxp__config_check_outputs(config) : error;
+    config->classes |= MXP_CLASS_USER;
+    return error;
+}

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing files. A cut of the recorder goes to the trace file and, if asked for, to the native
+// file; it is consumed only when both have it, so a failing dump loses nothing and a later one
+// repeats nothing.
+//
+// Nobody but who asked for it waits for formatting or a disk:
+//   1. Whoever writes takes the turn of the files (files_turn), and waits for it: dumps, a
+//      configuration that ends a file, the end of the process. Files and cut belong to the turn.
+//   2. The cut is taken under the session's lock.
+//   3. It is formatted and written with the lock given up. Meanwhile others run, stop, pause,
+//      record, fork, take snapshots and tables: the cut stays readable (prof/readers.h).
+//   4. What was written is consumed and counted under the lock again, and the turn is given.
+// Who wants the files closed and does not wait for them leaves a note (close_files, begin_file),
+// which is seen to when the turn is given. A child that is forked meanwhile forgets the files: who
+// writes them is not there. The table (dumps.c) has a turn of its own in the same way.
+#include "profiler/session/output/dump.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fail.h"
+#include "base/os/file_signals.h"
+#include "base/os/os.h"
+#include "base/os/same_file.h"
+#include "base/strbuf.h"
+#include "profiler/recorder/recorder.h"
+#include "profiler/recorder/memory/ring.h"
+#include "profiler/recorder/store/store.h"
+#include "profiler/session/output/children.h"
+#include "profiler/session/output/crashed.h"
+#include "profiler/session/observe.h"
+#include "profiler/session/output/output_name.h"
+#include "profiler/session/output/record_file.h"
+#include "profiler/session/session.h"
+#include "profiler/trace/idle.h"
+
+static const char not_run[] =
+    "Check failed: profiler->IsEnableOutput(): Profiler hasn't been run. Config and start profiler "
+    "first";
+
+bool mxp__session_writes_to(const mxp_session *session, const char *path)
+{
+    mxp_strbuf trace = {0}, native = {0};
+    mxp__chrome_name(session, &trace);
+    mxp__native_name(session, &native);
+    bool wants_native = session->config.native_filename != NULL || mxp__session_has_file();
+    bool writes = mxp__os_same_file(path, mxp__strbuf_text(&trace)) ||
+                  (wants_native && mxp__os_same_file(path, mxp__strbuf_text(&native)));
+    mxp__strbuf_fini(&trace);
+    mxp__strbuf_fini(&native);
+    return writes;
+}
+
+// ---- the turn ----------------------------------------------------------------------------------
+void mxp__files_take_locked(mxp_session *session)
+{
+    mxp__turn_take_locked(&session->files_turn, &session->lock);
+}
+
+// A cut that only one of them has is not consumed: its records are the next files' again.
+void mxp__files_close_in_turn(mxp_session *session)
+{
+    mxp__source_close(session->cut.source);
+    session->cut = (mxp_cut){0};
+    mxp__chrome_file_close(session->chrome);
+    mxp__native_writer_close(session->native);
+    session->chrome = NULL;
+    session->native = NULL;
+}
+
+void mxp__files_close_locked(mxp_session *session)
+{
+    if (session->files_turn.taken) {
+        session->close_files = true;
+    } else {
+        mxp__files_close_in_turn(session);
+    }
+}
+
+static int begin_file(mxp_session *session)
+{
+    mxp_strbuf name = {0};
+    mxp__native_name(session, &name);
+    int (*begin)(const char *, uint64_t) =
+        session->in_fork ? mxp__record_file_plan : mxp__record_file_begin;
+    const char *path = mxp__strbuf_text(&name);
+    int error = name.failed ? mxp__fail_memory("a file name")
+                            : mxp__crashed_keep(path, session->config.keep_crashed);
+    error = error == MXP_OK ? begin(path, session->config.memory_limit_bytes)
+                            : mxp__fail(error, "%s; recording goes on in memory", mxp_last_error());
+    mxp__strbuf_fini(&name);
+    return error;
+}
+
+int mxp__record_file_begin_locked(mxp_session *session)
+{
+    session->begin_file = session->files_turn.taken;
+    return session->begin_file ? MXP_OK : begin_file(session);
+}
+
+// The threads of a ring go back to pages that a snapshot may be reading.
+int mxp__record_file_end_in_turn(mxp_session *session)
+{
+    while (session->snapshots != 0 && mxp__ring_is_on() && mxp__store_is_open()) {
+        pthread_cond_wait(&session->files_turn.given, &session->lock.mutex);
+    }
+    return mxp__record_file_end(&session->lock);
+}
+
+void mxp__files_give_locked(mxp_session *session)
+{
+    if (session->close_files) {
+        mxp__files_close_in_turn(session);
+        session->close_files = false;
+    }
+    bool begin = session->begin_file && session->running && mxp__session_wants_file(session) &&
+                 !mxp__session_has_file();
+    session->begin_file = false;
+    if (begin && begin_file(session) != MXP_OK) {
+        fprintf(stderr, "mxprof: %s\n", mxp_last_error());
+    }
+    mxp__turn_give_locked(&session->files_turn);
+}
+
+// ---- writing -----------------------------------------------------------------------------------
+// What a writer needs to know while others may change the configuration.
+typedef struct output {
+    mxp_strbuf chrome, native;  // names
+    bool wants_chrome, wants_native;
+    uint64_t limit_bytes;  // of the Chrome trace, 0: none
+    bool is_idle;  // the cut tells nothing
+    bool is_written;  // a file has it, or should
+} output;
+
+static int output_init(const mxp_session *session, output *out)
+{
+    *out = (output){
+        .wants_chrome = session->wants_trace,
+        .wants_native = session->config.native_filename != NULL && !mxp__session_has_file(),
+        .limit_bytes = session->config.trace_limit_bytes,
+    };
+    mxp__chrome_name(session, &out->chrome);
+    mxp__native_name(session, &out->native);
+    return out->chrome.failed || out->native.failed ? mxp__fail_memory("a file name") : MXP_OK;
+}
+
+static void output_fini(output *out)
+{
+    mxp__strbuf_fini(&out->chrome);
+    mxp__strbuf_fini(&out->native);
+}
+
+// Once half of what the file may become is there: it may go on for hours.
+static void warn_of_limit(mxp_session *session, uint64_t limit_bytes)
+{
+    const mxp_chrome_file *file = session->chrome;
+    uint64_t left_out = mxp__chrome_file_left_out(file);
+    if (session->limit_told || limit_bytes == 0 ||
+        (left_out == 0 && mxp__chrome_file_bytes(file) < limit_bytes / 2)) {
+        return;
+    }
+    session->limit_told = true;
+    fprintf(stderr,
+            "mxprof: the Chrome trace has %" PRIu64 " MB, %" PRIu64 " events are left out of it; "
+            "trace_limit_bytes is %" PRIu64 ". Record less (profile(skip=, active=) in Python), "
+            "or write native_filename= or keep a ring (full_policy=ring)\n",
+            mxp__chrome_file_bytes(file) / 1000000, left_out, limit_bytes);
+}
+
+// A cut that tells nothing begins no file where one with records may stand. A recording file's
+// trace is begun: children may have something to tell.
+static bool keeps_old(const output *out, mxp_strbuf *name)
+{
+    struct stat status;
+    return out->is_idle && stat(mxp__strbuf_text(name), &status) == 0 && S_ISREG(status.st_mode) &&
+           status.st_size > 0;
+}
+
+static int append_chrome(mxp_session *session, output *out)
+{
+    bool started = session->chrome != NULL && mxp__chrome_file_started(session->chrome);
+    if (!started && keeps_old(out, &out->chrome)) {
+        return MXP_OK;
+    }
+    out->is_written = true;
+
+    int error = MXP_OK;
+    if (session->chrome == NULL) {
+        error = mxp__chrome_file_create(mxp__strbuf_text(&out->chrome), &session->chrome);
+        if (error == MXP_OK && out->limit_bytes > 0) {
+            mxp__chrome_file_limit(session->chrome, out->limit_bytes);
+        }
+    }
+    if (error == MXP_OK) {
+        error = mxp__chrome_file_append(session->chrome, session->cut.source);
+    }
+    if (error == MXP_OK) {
+        warn_of_limit(session, out->limit_bytes);
+    }
+    return error;
+}
+
+static int append_native(mxp_session *session, output *out)
+{
+    if (session->native == NULL && keeps_old(out, &out->native)) {
+        return MXP_OK;
+    }
+    out->is_written = true;
+    int error = MXP_OK;
+    if (session->native == NULL) {
+        error = mxp__native_writer_open(mxp__strbuf_text(&out->native), &session->native);
+    }
+    return error == MXP_OK ? mxp__native_append(session->native, session->cut.source) : error;
+}
+
+// The part that may last. Without the lock, in turn.
+static int write_files(mxp_session *session, output *out)
+{
+    mxp_cut *cut = &session->cut;
+    int error = MXP_OK;
+    out->is_idle = !mxp__session_has_file() && mxp__source_is_idle(cut->source);
+    out->is_written = cut->in_chrome || (!out->wants_chrome && !out->wants_native);
+    if (out->wants_chrome && !cut->in_chrome) {
+        error = append_chrome(session, out);
+        cut->in_chrome = error == MXP_OK;
+    }
+    if (error == MXP_OK && out->wants_native && !cut->in_native) {
+        error = append_native(session, out);
+        cut->in_native = error == MXP_OK;
+    }
+    return error;
+}
+
+static int write_given_up(mxp_session *session, output *out)
+{
+    mxp_file_signals held;
+    mxp__lock_give_up(&session->lock);
+    mxp__file_signals_hold(&held);
+    int error = write_files(session, out);
+    if (error == MXP_OK && out->is_written) {
+        mxp__live_consume(MXP__CONSUMER_FILE, session->cut.source);
+    }
+    // What is in no file yet the next dump takes as a part of a larger cut. A ring's is taken anew
+    // in any case: kept, it would keep the ring from going round.
+    if (error == MXP_OK || !session->cut.in_chrome || session->cut.ring) {
+        mxp__source_close(session->cut.source);
+        session->cut.source = NULL;
+    }
+    mxp__file_signals_release(&held);
+    mxp__lock_take_back(&session->lock);
+    return error;
+}
+
+// Completes the cut at hand, or takes one.
+static int write_cut(mxp_session *session)
+{
+    mxp_cut *cut = &session->cut;
+    output out;
+    int error = output_init(session, &out);
+    if (error == MXP_OK && cut->source == NULL) {
+        if (mxp__ring_is_on()) {
+            mxp__files_close_in_turn(session);  // it is all that is held, not what is new
+        }
+        *cut = (mxp_cut){.ring = mxp__ring_is_on()};
+        error = mxp__live_open(MXP__CONSUMER_FILE, &cut->source);
+    }
+    if (error == MXP_OK) {
+        error = write_given_up(session, &out);
+    }
+    output_fini(&out);
+    return error;
+}
+
+int mxp__dump_write_in_turn(mxp_session *session)
+{
+    mxp__lock_give_up(&session->lock);
+    mxp__live_prepare();
+    mxp__lock_take_back(&session->lock);
+    int error = mxp__aggregate_drain_locked(session);
+    bool unfinished = session->cut.source != NULL;
+    if (error == MXP_OK) {
+        error = write_cut(session);
+    }
+    if (error == MXP_OK && unfinished) {
+        error = write_cut(session);
+    }
+    mxp__record_file_sync();
+    return error;
+}
+
+// ---- dumps -------------------------------------------------------------------------------------
+static bool is_needed(const mxp_session *session)
+{
+    bool begun = session->wants_trace ? session->chrome != NULL : session->native != NULL;
+    return !begun || session->cut.source != NULL || mxp__live_pending(MXP__CONSUMER_FILE) != 0;
+}
+
+// A run that came after the cut wants a dump of its own.
+static int finish_in_turn(mxp_session *session, uint32_t runs)
+{
+    mxp__children_add_in_turn(session);
+    mxp__files_close_in_turn(session);
+    int error = mxp__record_file_end_in_turn(session);
+    mxp__store_settle();
+    session->output = session->runs != runs;
+    mxp__writer_wake_locked(session);
+    return error;
+}
+
+static int dump_in_turn(mxp_session *session, bool finished)
+{
+    if (!session->output) {
+        return mxp__fail(MXP_ESTATE, "%s", not_run);
+    }
+    uint32_t runs = session->runs;
+    int error = mxp__dump_write_in_turn(session);
+    session->writer.last_dump_ns = mxp__os_monotonic_ns();
+    mxp__session_warn_of_ring();
+    if (error != MXP_OK) {
+        return session->writer.failed
+                   ? mxp__fail(error, "%s (the background dump failed before)", mxp_last_error())
+                   : error;
+    }
+    session->writer.failed = false;
+    return finished || session->config.continuous_dump == 0 ? finish_in_turn(session, runs)
+                                                            : MXP_OK;
+}
+
+static int dump_locked(mxp_session *session, bool finished)
+{
+    mxp__files_take_locked(session);
+    int error = dump_in_turn(session, finished);
+    mxp__files_give_locked(session);
+    return error;
+}
+
+int mxp__dump_background_locked(mxp_session *session)
+{
+    mxp__files_take_locked(session);
+    bool news = session->cut.source != NULL || mxp__live_pending(MXP__CONSUMER_FILE) != 0;
+    int error = news ? mxp__dump_write_in_turn(session) : mxp__aggregate_drain_locked(session);
+    mxp__files_give_locked(session);
+    return error;
+}
+
+int mxp__dump_last_locked(mxp_session *session)
+{
+    int error = MXP_OK;
+    mxp__files_take_locked(session);
+    if (!session->exited && session->output) {
+        // A forked child leaves the file it has recorded into, and no more.
+        bool only_file = session->inherited && mxp__session_has_file();
+        mxp__session_stop_locked(session);
+        if (!only_file && is_needed(session)) {
+            error = dump_in_turn(session, true);
+        } else {
+            mxp__children_add_in_turn(session);
+        }
+    }
+    mxp__files_close_in_turn(session);
+    int store_error = mxp__record_file_end_in_turn(session);
+    session->exited = true;
+    mxp__files_give_locked(session);
+    return error == MXP_OK ? store_error : error;
+}
+
+int mxp_session_dump(mxp_session *session, int finished)
+{
+    int error = mxp__session_check(session);
+    if (error != MXP_OK) {
+        return error;
+    }
+    mxp__lock(&session->lock);
+    error = dump_locked(session, finished != 0);
+    mxp__unlock(&session->lock);
+    if (error == MXP_OK) {
+        mxp__observers_call(session);
+    }
+    return error;
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// See snapshot.h. A trigger only asks; the background thread writes. Snapshots that nobody called
+// for keep a distance of what they reach back, and there are at most 100 of them in a process.
+#include "profiler/session/output/snapshot.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/os/file_signals.h"
+#include "profiler/trace/file/mapped_file.h"
+#include "base/os/new_file.h"
+#include "base/os/os.h"
+#include "base/strbuf.h"
+#include "profiler/recorder/thread/names.h"
+#include "profiler/recorder/recorder.h"
+#include "profiler/recorder/record/trigger.h"
+#include "profiler/session/config/config.h"
+#include "profiler/session/output/dump.h"
+#include "profiler/session/output/output_name.h"
+#include "profiler/session/output/snapshot_mark.h"
+#include "profiler/trace/window.h"
+
+enum { TRIGGERED_MAX = 100 };
+
+static struct {
+    unsigned number;  // atomic: of the last snapshot with a name of ours
+    unsigned triggered;
+    uint64_t last_ns;  // monotonic: of the last one that a trigger took
+    bool has_signal;  // SIGUSR2 is ours
+    struct sigaction before;  // what SIGUSR2 did
+} snapshots;
+
+// ---- writing -----------------------------------------------------------------------------------
+static bool is_json(const char *path)
+{
+    size_t length = strlen(path);
+    return length > 5 && strcmp(path + length - 5, ".json") == 0;
+}
+
+static int write_chrome(const char *path, mxp_source *source)
+{
+    mxp_chrome_file *file = NULL;
+    int error = mxp__chrome_file_create(path, &file);
+    error = error == MXP_OK ? mxp__chrome_file_append(file, source) : error;
+    mxp__chrome_file_close(file);
+    return error;
+}
+
+static int write_native(const char *path, mxp_source *source)
+{
+    mxp_native_writer *writer = NULL;
+    int error = mxp__native_writer_open(path, &writer);
+    error = error == MXP_OK ? mxp__native_append(writer, source) : error;
+    mxp__native_writer_close(writer);
+    return error;
+}
+
+static int64_t begin_of(const mxp_source *source, double last_ms)
+{
+    if (last_ms == 0) {
+        return INT64_MIN;
+    }
+    int64_t now_ns = mxp__timebase_ns(source->timebase, mxp_ticks());
+    return last_ms < 9e12 ? now_ns - (int64_t)(last_ms * 1e6) : INT64_MIN;
+}
+
+static int write_file(const char *path, bool json, mxp_source *source)
+{
+    return json ? write_chrome(path, source) : write_native(path, source);
+}
+
+// A name that the caller has given: what stands there is replaced.
+static int write_to(const char *path, mxp_source *source)
+{
+    if (mxp__mapped_file_is_taken(path)) {
+        return mxp__fail(
+            MXP_EIO, "cannot write a snapshot to '%s': a recording is being written there", path);
+    }
+    return write_file(path, is_json(path), source);
+}
+
+// Where a snapshot goes: `path`, or STEM.N + ending, with the process's number in the stem.
+typedef struct destination {
+    const char *path, *stem, *ending;
+} destination;
+
+static void next_name(const destination *to, mxp_strbuf *name)
+{
+    unsigned number = __atomic_add_fetch(&snapshots.number, 1, __ATOMIC_RELAXED);
+    mxp__strbuf_clear(name);
+    mxp__strbuf_printf(name, "%s.%u%s", to->stem, number, to->ending);
+}
+
+// Under the next number that nobody has, a process of the same number in another container
+// included.
+static mxp_published publish(mxp_new_file *made, const destination *to)
+{
+    enum { TRIES = 100000 };
+    mxp_strbuf name = {0};
+    mxp_published published = MXP__PUBLISHED_TAKEN;
+    errno = EEXIST;
+    for (int i = 0; i < TRIES && published == MXP__PUBLISHED_TAKEN; i++) {
+        next_name(to, &name);
+        published = name.failed
+                        ? MXP__PUBLISHED_FAILED
+                        : mxp__new_file_publish(made, mxp__strbuf_text(&name), MXP__PUBLISH_KEEP);
+    }
+    mxp__strbuf_fini(&name);
+    return published;
+}
+
+// The writer puts a file of its own in place of the one that was made: it is that one from then on.
+static bool is_written(mxp_new_file *made)
+{
+    struct stat status;
+    bool written = stat(made->temporary, &status) == 0;
+    if (written) {
+        made->descriptor.device = status.st_dev;
+        made->descriptor.inode = status.st_ino;
+    }
+    return written;
+}
+
+static int write_numbered(const destination *to, mxp_source *source)
+{
+    mxp_new_file made;
+    if (!mxp__new_file_open(&made, to->stem, 0666)) {
+        return mxp__fail(MXP_EIO, "cannot write a snapshot beside '%s': %s", to->stem,
+                         strerror(errno));
+    }
+    mxp__descriptor_close(&made.descriptor);
+    int error = write_file(made.temporary, strcmp(to->ending, ".json") == 0, source);
+    if (error == MXP_OK && (!is_written(&made) || publish(&made, to) != MXP__PUBLISHED)) {
+        error = mxp__fail(MXP_EIO, "cannot write a snapshot beside '%s': %s", to->stem,
+                          strerror(errno));
+    }
+    mxp__new_file_discard(&made);
+    return error;
+}
+
+// The part that may last.
+static int write_source(const destination *to, mxp_source **source, double last_ms)
+{
+    int error = MXP_OK;
+    if (last_ms > 0) {
+        error = mxp__window_open(*source, begin_of(*source, last_ms), source);
+    }
+    if (error != MXP_OK) {
+        return error;
+    }
+    return to->path != NULL ? write_to(to->path, *source) : write_numbered(to, *source);
+}
+
+static int write_snapshot(mxp_session *session, const destination *to, double last_ms)
+{
+    mxp_source *source = NULL;
+    int error = mxp__live_open(MXP__CONSUMER_FILE, &source);
+    if (error != MXP_OK) {
+        return error;
+    }
+    session->snapshots++;
+    mxp__lock_give_up(&session->lock);
+    mxp_file_signals held;
+    mxp__file_signals_hold(&held);
+    error = write_source(to, &source, last_ms);
+    mxp__file_signals_release(&held);
+    mxp__source_close(source);
+    mxp__lock_take_back(&session->lock);
+    session->snapshots--;
+    pthread_cond_broadcast(&session->files_turn.given);
+    return error;
+}
+
+static int snapshot_locked(mxp_session *session, const char *path, double last_ms)
+{
+    if (path != NULL && mxp__session_writes_to(session, path)) {
+        return mxp__fail(MXP_EVALUE,
+                         "cannot write a snapshot to '%s': the trace itself is written there; give "
+                         "it another name",
+                         path);
+    }
+    mxp_strbuf stem = {0};
+    char *ending = mxp__snapshot_name(session, &stem);
+    const destination to = {path, mxp__strbuf_text(&stem), ending};
+    int error = stem.failed || ending == NULL ? mxp__fail_memory("a file name")
+                                              : write_snapshot(session, &to, last_ms);
+    mxp__strfree(ending);
+    mxp__strbuf_fini(&stem);
+    return error;
+}
+
+int mxp_session_snapshot(mxp_session *session, const char *path, double last_ms)
+{
+    int error = mxp__session_check(session);
+    if (error == MXP_OK && !(last_ms >= 0)) {
+        error =
+            mxp__fail(MXP_EVALUE, "a snapshot of the last %g ms: give 0 for all, or more", last_ms);
+    }
+    if (error != MXP_OK) {
+        return error;
+    }
+    mxp__live_prepare();
+    mxp__lock(&session->lock);
+    error = snapshot_locked(session, path, last_ms);
+    mxp__unlock(&session->lock);
+    return error;
+}
+
+// ---- triggers ----------------------------------------------------------------------------------
+static void on_signal(int number)
+{
+    (void)number;
+    mxp__trigger_ask(MXP__TRIGGER_SIGNAL);
+}
+
+static int take_signal(void)
+{
+    struct sigaction *before = &snapshots.before;
+    struct sigaction ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&ours.sa_mask);
+    if (sigaction(SIGUSR2, NULL, before) != 0 || before->sa_handler != SIG_DFL) {
+        return mxp__fail(MXP_ESTATE, "snapshot_signal: the program handles SIGUSR2 itself; call "
+                                     "mxp_session_snapshot there instead");
+    }
+    if (sigaction(SIGUSR2, &ours, NULL) != 0) {
+        return mxp__fail(MXP_ESTATE, "snapshot_signal: %s", strerror(errno));
+    }
+    snapshots.has_signal = true;
+    return MXP_OK;
+}
+
+static bool signal_is_ours(void)
+{
+    struct sigaction now;
+    return sigaction(SIGUSR2, NULL, &now) == 0 && now.sa_handler == on_signal;
+}
+
+// A handler that the program has put there meanwhile stays.
+static void leave_signal(void)
+{
+    if (signal_is_ours()) {
+        sigaction(SIGUSR2, &snapshots.before, NULL);
+    }
+    snapshots.has_signal = false;
+    mxp__snapshot_mark(NULL);
+}
+
+static mxp_name counter_name(const mxp_counter_trigger *trigger)
+{
+    if (trigger->domain == NULL) {
+        return MXP_NAME_NONE;
+    }
+    uint32_t domain =
+        mxp__name_intern(0, trigger->domain, trigger->domain_length, MXP_STYLE_NONE, MXP_UNIT_NONE);
+    return mxp__name_intern(domain, trigger->name, trigger->name_length, MXP_STYLE_COUNTER,
+                            MXP_UNIT_NONE);
+}
+
+int mxp__snapshot_configure_locked(mxp_session *session)
+{
+    const mxp_config *config = &session->config;
+    mxp_counter_trigger counter = {0};
+    int error = mxp__config_counter_trigger(config->snapshot_counter, &counter);
+    mxp__triggers_set(&(mxp_triggers){.step_factor = config->snapshot_step_factor,
+                                      .counter = counter_name(&counter),
+                                      .counter_above = counter.above});
+    if (error == MXP_OK && config->snapshot_signal != 0 && !snapshots.has_signal) {
+        error = take_signal();
+    } else if (config->snapshot_signal == 0 && snapshots.has_signal) {
+        leave_signal();
+    }
+    return error;
+}
+
+bool mxp__snapshot_wanted(void)
+{
+    return mxp__triggers_armed() || snapshots.has_signal;
+}
+
+void mxp__snapshot_show_locked(const mxp_session *session)
+{
+    bool is_ours = session->running && snapshots.has_signal && signal_is_ours();
+    char *name = is_ours ? mxp__output_expanded(session->config.snapshot_filename) : NULL;
+    mxp__snapshot_mark(name);
+    mxp__strfree(name);
+}
+
+static bool is_too_soon(const mxp_session *session, uint64_t now_ns)
+{
+    return snapshots.last_ns != 0 &&
+           (double)(now_ns - snapshots.last_ns) < session->config.snapshot_ms * 1e6;
+}
+
+void mxp__snapshot_serve_locked(mxp_session *session)
+{
+    int reason = mxp__trigger_take();
+    uint64_t now_ns = mxp__os_monotonic_ns();
+    bool asked_by_hand = reason == MXP__TRIGGER_SIGNAL;
+    if (reason == MXP__TRIGGER_NONE || snapshots.triggered >= TRIGGERED_MAX ||
+        (!asked_by_hand && is_too_soon(session, now_ns))) {
+        return;
+    }
+    snapshots.last_ns = now_ns;
+    snapshots.triggered++;
+    if (snapshot_locked(session, NULL, session->config.snapshot_ms) != MXP_OK) {
+        fprintf(stderr, "mxprof: a snapshot could not be written: %s\n", mxp_last_error());
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/session/turn.h"
+
+#include "profiler/pages.h"
+
+void mxp__lock_give_up(mxp_lock *lock)
+{
+    mxp__realloc_guard(true);
+    mxp__unlock(lock);
+}
+
+void mxp__lock_take_back(mxp_lock *lock)
+{
+    mxp__lock(lock);
+    mxp__realloc_guard(false);
+}
+
+void mxp__turn_init(mxp_turn *turn)
+{
+    turn->taken = false;
+    pthread_cond_init(&turn->given, NULL);
+}
+
+void mxp__turn_take_locked(mxp_turn *turn, mxp_lock *lock)
+{
+    int before;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    while (turn->taken) {
+        pthread_cond_wait(&turn->given, &lock->mutex);
+    }
+    turn->taken = true;
+    turn->cancel_state = before;
+}
+
+void mxp__turn_give_locked(mxp_turn *turn)
+{
+    turn->taken = false;
+    int before = turn->cancel_state;
+    pthread_cond_broadcast(&turn->given);
+    pthread_setcancelstate(before, NULL);
+}

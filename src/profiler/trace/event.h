@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// A decoded record, and the one decoder of all record kinds. Lean spans, nearly everything a trace
+// holds, are decoded inline: about a dozen instructions and one multiplication an end.
+#ifndef MXP_TRACE_EVENT_H
+#define MXP_TRACE_EVENT_H
+
+#include "profiler/trace/source.h"
+
+// Whatever the file holds: begin_ns <= end_ns, and both times lie within +-MXP__NS_MAX, so that
+// differences of any two never overflow. What lies beyond is moved there. Ticks are in order too,
+// except those of a lane's own clock, which may be negative (mxp__event_clock).
+#define MXP__NS_MAX (INT64_C(1) << 61)
+// Segments of a clock begin within +- this; a file where one does not is damaged.
+#define MXP__CLOCK_NS_MAX (INT64_C(1) << 60)
+
+typedef struct mxp_event {
+    uint8_t kind;  // MXP_KIND_*; SPAN also for long spans
+    uint8_t phase;  // scope of an instant, phase of a flow, what of a meta, type of a counter
+    uint16_t flags;  // MXP_SPAN_*, MXP_OP_*, MXP_MEM_*
+    uint32_t name;
+    uint32_t thread;  // index of the thread that wrote it
+    uint32_t lane;  // of a long span, else 0
+    uint64_t id;  // unique in the trace: thread, chunk and place in the chunk
+    uint64_t begin_ticks, end_ticks;  // equal for everything that has no duration
+    int64_t begin_ns, end_ns;  // trace time, or the lane's own (mxp__event_clock)
+    union {
+        uint64_t u64;  // counter, flow id, meta value; operator: variables that were found
+        int64_t i64;
+        double f64;
+    } value;
+    const uint64_t *words;  // the record itself: kind-specific fields are read from here
+} mxp_event;
+
+typedef struct mxp_decoder {
+    const mxp_timebase *timebase;
+    mxp_block block;
+    const uint64_t *at;
+    uint64_t first_id;
+    uint64_t ticks_min, ticks_range;  // ticks whose time lies within +-MXP__NS_MAX
+    size_t segment;  // the one in `clock`
+    mxp_clock_segment clock;
+    uint64_t clock_range;  // it holds up to clock.ticks0 + this
+} mxp_decoder;
+
+void mxp__decoder_begin(mxp_decoder *decoder, const mxp_timebase *timebase, const mxp_block *block);
+
+// The rest of mxp__decoder_next and mxp__decoder_ns; not for direct use.
+int mxp__decoder_next_slow(mxp_decoder *decoder, mxp_event *event);
+int64_t mxp__decoder_ns_slow(mxp_decoder *decoder, uint64_t ticks);
+
+static inline int64_t mxp__decoder_ns(mxp_decoder *decoder, uint64_t ticks)
+{
+    uint64_t past = ticks - decoder->clock.ticks0;
+    if (__builtin_expect(past > decoder->clock_range, 0)) {
+        return mxp__decoder_ns_slow(decoder, ticks);
+    }
+    uint64_t ns = (uint64_t)((mxp_uint128)past * decoder->clock.mult >> 32);
+    return (int64_t)((uint64_t)decoder->clock.ns0 + ns);
+}
+
+// The moment whose low 48 bits are those of `stamp`, within 2^47 ticks of the block's base.
+static inline uint64_t mxp__decoder_widen(const mxp_decoder *decoder, uint64_t stamp)
+{
+    uint64_t distance = (stamp - decoder->block.base_ticks) << (64 - MXP_STAMP_BITS);
+    return decoder->block.base_ticks + (uint64_t)((int64_t)distance >> (64 - MXP_STAMP_BITS));
+}
+
+static inline uint64_t mxp__decoder_id(const mxp_decoder *decoder)
+{
+    return decoder->first_id + (uint64_t)(decoder->at - decoder->block.words) / 2;
+}
+
+// The next record that is known to this reader (VARIABLES records are skipped: they are reached
+// from their operator by mxp__event_variable). 1, or 0 at the end of the block, or MXP_EFORMAT with
+// the offset in the detail line if a length is 0, too small for its kind or reaches beyond the
+// block; then the block is over.
+static inline int mxp__decoder_next(mxp_decoder *decoder, mxp_event *event)
+{
+    const uint64_t *words = decoder->at;
+    if (__builtin_expect(
+            decoder->block.end - words < 2 || (words[0] & 0xffff) != (MXP_KIND_SPAN | 1 << 8), 0)) {
+        return mxp__decoder_next_slow(decoder, event);
+    }
+    uint64_t duration = words[1] >> 32;
+    uint64_t end = mxp__decoder_widen(decoder, (words[0] >> 16) + duration);
+    uint64_t begin = end - duration;
+    uint64_t end_past = end - decoder->ticks_min;
+    if (__builtin_expect(end_past > decoder->ticks_range || end_past < duration, 0)) {
+        return mxp__decoder_next_slow(decoder, event);
+    }
+    event->kind = MXP_KIND_SPAN;
+    event->phase = 0;
+    event->flags = 0;
+    event->name = (uint32_t)words[1];
+    event->thread = decoder->block.thread;
+    event->lane = 0;
+    event->id = mxp__decoder_id(decoder);
+    event->begin_ticks = begin;
+    event->end_ticks = end;
+    // Each end by itself: the same moment is the same ns in every record, so nesting survives.
+    event->begin_ns = mxp__decoder_ns(decoder, begin);
+    event->end_ns = mxp__decoder_ns(decoder, end);
+    event->value.u64 = 0;
+    event->words = words;
+    decoder->at = words + 2;
+    return 1;
+}
+
+// The clock of a span: MXP_CLOCK_TRACE, or a lane's own. Then ticks and ns of the event are both
+// that clock's ns, and say nothing about when it was relative to the other events.
+static inline uint32_t mxp__event_clock(const mxp_event *event)
+{
+    return (event->words[0] & 0xff) == MXP_KIND_SPAN_LONG ? (uint32_t)(event->words[1] >> 56)
+                                                          : (uint32_t)MXP_CLOCK_TRACE;
+}
+
+// Long span: argument `i` of mxp__event_arg_count (0 for anything else).
+uint32_t mxp__event_arg_count(const mxp_event *event);
+void mxp__event_arg(const mxp_event *event, uint32_t i, uint32_t *key, uint32_t *type,
+                    uint64_t *value);
+
+// Operator fields.
+typedef struct mxp_operator_view {
+    uint32_t id, released_by, bulk_parent, scope, shape, device;
+    uint32_t push_thread;  // 0xffff unknown
+    uint32_t variable_count;
+    uint64_t push_ticks, ready_ticks;
+    float flops, bytes;
+} mxp_operator_view;
+void mxp__event_operator(const mxp_event *event, mxp_operator_view *view);
+// Variable `i` of variable_count, with MXP_VARIABLE_WRITTEN.
+uint32_t mxp__event_variable(const mxp_event *event, uint32_t i);
+
+// Memory fields.
+typedef struct mxp_memory_view {
+    uint64_t block, requested_bytes, rounded_bytes, live_bytes;
+    uint32_t device, category, scope;
+} mxp_memory_view;
+void mxp__event_memory(const mxp_event *event, mxp_memory_view *view);
+
+#endif

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scans a native file section by section. Every length is compared with what is left before it is
+// used, so nothing overflows. What is no section, or one whose checksum is wrong, is left out: the
+// scan goes on at the next section that proves itself.
+#include "profiler/trace/file/file_index.h"
+
+#include <inttypes.h>
+#include <mxprof/error.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "profiler/trace/file/file_resync.h"
+#include "profiler/trace/file/section.h"
+#include "profiler/trace/file/section_check.h"
+
+// Up to this size the checksums of all chunks are taken when the file is opened (about 10 ms).
+static const size_t eager_bytes = (size_t)64 << 20;
+static const char wrong_checksum[] = "a section's checksum is wrong";
+
+void mxp__file_index_damage(mxp_file_index *index, uint64_t offset, const char *format, ...)
+{
+    if (index->damaged && index->damage_offset <= offset) {
+        return;
+    }
+    index->damaged = true;
+    index->damage_offset = offset;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(index->damage_text, sizeof index->damage_text, format, arguments);
+    va_end(arguments);
+}
+
+// ---- header ------------------------------------------------------------------------------------
+static int check_header(const mxp_file_header *header, size_t size_bytes)
+{
+    if (header->byte_order == __builtin_bswap32(MXP_BYTE_ORDER_MARK)) {
+        return mxp__fail(MXP_EFORMAT, "written on a machine of the other byte order; convert it "
+                                      "on such a machine");
+    }
+    // Before the checksum: a later version may have moved that.
+    if (header->byte_order == MXP_BYTE_ORDER_MARK && header->min_reader > MXP_FORMAT_VERSION) {
+        return mxp__fail(MXP_EVERSION,
+                         "the file needs a reader of format %u, this one knows "
+                         "format %u; use a newer mxprof",
+                         header->min_reader, MXP_FORMAT_VERSION);
+    }
+    if (header->checksum != mxp__file_header_checksum(header)) {
+        return mxp__fail(MXP_EFORMAT, "damaged at offset 0: the file header's checksum is wrong");
+    }
+    if (header->byte_order != MXP_BYTE_ORDER_MARK || header->header_bytes < sizeof *header ||
+        header->header_bytes % MXP__SECTION_ALIGN != 0 || header->header_bytes > size_bytes) {
+        return mxp__fail(MXP_EFORMAT, "damaged at offset 0: the file header makes no sense");
+    }
+    return MXP_OK;
+}
+
+int mxp__file_header_check(const void *data, size_t size_bytes)
+{
+    size_t magic_bytes = strlen(MXP_FILE_MAGIC);
+    size_t there = size_bytes < magic_bytes ? size_bytes : magic_bytes;
+    if (size_bytes == 0) {
+        return mxp__fail(MXP_EFORMAT, "the file is empty");
+    }
+    if (memcmp(data, MXP_FILE_MAGIC, there) != 0) {
+        return mxp__fail(MXP_EFORMAT, "no mxprof native trace (these end in .mxp and are written "
+                                      "at dump)");
+    }
+    mxp_file_header header;
+    if (size_bytes < sizeof header) {
+        return mxp__fail(MXP_EFORMAT, "cut off at offset %zu, within the file header", size_bytes);
+    }
+    memcpy(&header, data, sizeof header);
+    return check_header(&header, size_bytes);
+}
+
+// ---- sections ----------------------------------------------------------------------------------
+static int add_offset(uint64_t **offsets, size_t *count, size_t *capacity, uint64_t offset)
+{
+    if (mxp__grow(offsets, capacity, *count + 1, sizeof **offsets) != MXP_OK) {
+        return mxp__fail_memory("the index of a native trace");
+    }
+    (*offsets)[(*count)++] = offset;
+    return MXP_OK;
+}
+
+static int add_chunk(mxp_file_index *index, uint64_t offset)
+{
+    if (mxp__grow(&index->chunks, &index->chunk_capacity, index->chunk_count + 1,
+                  sizeof *index->chunks) != MXP_OK) {
+        return mxp__fail_memory("the index of a native trace");
+    }
+    mxp_chunk_header header;
+    memcpy(&header, mxp__file_section(index, offset), sizeof header);
+    index->chunks[index->chunk_count++] = (mxp_file_chunk){
+        .offset = offset,
+        .payload_bytes = header.section.payload_bytes,
+        .base_ticks = header.base_ticks,
+        .lost_before = header.lost_before,
+        .thread = header.thread,
+        .sequence = header.sequence,
+        .checked = !index->lazy,
+    };
+    return MXP_OK;
+}
+
+// Something missing shows here although every section that is there is whole.
+static void check_end(mxp_file_index *index, uint64_t offset)
+{
+    const mxp_section *section = mxp__file_section(index, offset);
+    uint64_t totals[2];
+    if (section->payload_bytes < sizeof totals) {
+        mxp__file_index_damage(index, offset, "an END section without its content");
+        return;
+    }
+    memcpy(totals, section + 1, sizeof totals);
+    if (totals[0] != index->sections || totals[1] != index->record_bytes) {
+        mxp__file_index_damage(index, offset,
+                               "%" PRIu64 " sections with %" PRIu64 " bytes of records should come "
+                               "before END, but there are %" PRIu64 " with %" PRIu64,
+                               totals[0], totals[1], index->sections, index->record_bytes);
+    }
+}
+
+// Ticks of the newest point of a CLOCK section, 0 if it has none.
+static uint64_t newest_point(const mxp_file_index *index, uint64_t offset)
+{
+    const mxp_section *section = mxp__file_section(index, offset);
+    mxp_clock_header header;
+    if (section->payload_bytes < sizeof header) {
+        return 0;
+    }
+    memcpy(&header, section + 1, sizeof header);
+    const mxp_clock_point *points =
+        (const mxp_clock_point *)(const void *)((const char *)(section + 1) + sizeof header);
+    uint64_t room = (section->payload_bytes - sizeof header) / sizeof *points;
+    return header.points > 0 && header.points <= room ? points[header.points - 1].ticks : 0;
+}
+
+// A mapped file has two clocks that were written in turn; the one that its writer's death has cut
+// short has a wrong checksum.
+static bool is_older_clock(const mxp_file_index *index, uint64_t offset)
+{
+    uint64_t before = index->last[MXP_SECTION_CLOCK];
+    return index->mapped && before != 0 &&
+           newest_point(index, offset) < newest_point(index, before);
+}
+
+static int keep_section(mxp_file_index *index, uint64_t offset)
+{
+    const mxp_section *section = mxp__file_section(index, offset);
+    int error = MXP_OK;
+    if (section->type == MXP_SECTION_CHUNK) {
+        error = add_chunk(index, offset);
+        index->record_bytes += section->payload_bytes;
+    } else if (section->type == MXP_SECTION_NAMES) {
+        error = add_offset(&index->names, &index->names_count, &index->names_capacity, offset);
+    } else if (section->type == MXP_SECTION_RECORDER) {
+        error = add_offset(&index->recorders, &index->recorder_count, &index->recorder_capacity,
+                           offset);
+    } else if (section->type == MXP_SECTION_END) {
+        check_end(index, offset);
+    }
+    bool older = section->type == MXP_SECTION_CLOCK && is_older_clock(index, offset);
+    if (section->type <= MXP_SECTION_END && !older) {
+        index->last[section->type] = offset;
+    }
+    return error;
+}
+
+// What keeps a section from being read, or null.
+static const char *fault_of(const mxp_file_index *index, uint64_t offset)
+{
+    const mxp_section *section = mxp__file_section(index, offset);
+    const char *fault = mxp__section_fault(section, index->bytes.size_bytes - offset);
+    fault = fault == NULL ? mxp__content_fault(section) : fault;
+    fault = fault == NULL && index->mapped ? mxp__mapped_fault(section) : fault;
+    bool later = index->lazy && section->type == MXP_SECTION_CHUNK;
+    return fault == NULL && !later && !mxp__section_checksum_is_right(section, section + 1)
+               ? wrong_checksum
+               : fault;
+}
+
+// Whether it was written in turn with another, so that its writer's death may have cut it short.
+static bool may_be_torn(const mxp_file_index *index, uint64_t offset)
+{
+    const mxp_section *section = mxp__file_section(index, offset);
+    uint64_t left = index->bytes.size_bytes - offset;
+    return index->mapped && section->type == MXP_SECTION_CLOCK &&
+           mxp__section_fault(section, left) == NULL &&
+           section->length_bytes % MXP__MAPPED_ALIGN == 0 &&
+           mxp__file_goes_on(index, offset + section->length_bytes);
+}
+
+// Of a section without a checksum: what it seems to reach to, or the section that it reaches over.
+// In large files chunks are not looked into: all of the file would be read.
+static uint64_t end_without_checksum(mxp_file_index *index, uint64_t offset)
+{
+    const mxp_section *section = mxp__file_section(index, offset);
+    uint64_t next = offset + section->length_bytes;
+    if ((section->flags & MXP_SECTION_HAS_CHECKSUM) != 0 ||
+        (index->lazy && section->type == MXP_SECTION_CHUNK)) {
+        return next;
+    }
+    uint64_t step = index->mapped ? MXP__MAPPED_ALIGN : sizeof *section;
+    uint64_t hidden = mxp__file_hidden(index, offset + step, next);
+    // A RECORDER covers the thread's first chunk until that has a header of its own.
+    if (hidden < next && section->type != MXP_SECTION_RECORDER) {
+        mxp__file_index_damage(index, offset, "a section that reaches over the next one");
+    }
+    return hidden;
+}
+
+// Where the scan goes on behind a section that is kept. A length that nothing confirms may be what
+// is damaged.
+static uint64_t behind_section(mxp_file_index *index, uint64_t offset)
+{
+    const mxp_section *section = mxp__file_section(index, offset);
+    uint64_t next = offset + section->length_bytes;
+    uint64_t end = end_without_checksum(index, offset);
+    if (end < next) {
+        return end;
+    }
+    if (mxp__file_proves_itself(index, offset)) {
+        return next;
+    }
+    uint64_t found = mxp__file_resync(index, offset + sizeof *section);
+    return found < next ? found : next;
+}
+
+// Where a mapped file that was not finished ends: there is room behind it, and nothing else.
+static bool ends_open(mxp_file_index *index, uint64_t offset)
+{
+    const uint64_t size = index->bytes.size_bytes;
+    return index->mapped && index->last[MXP_SECTION_END] == 0 &&
+           mxp__file_section(index, offset)->magic == 0 &&
+           mxp__file_hidden(index, offset, size) == size;
+}
+
+static void leave_out(mxp_file_index *index, uint64_t from, uint64_t to)
+{
+    uint64_t count = index->gap_count;
+    mxp_file_gap *before = count > 0 && count <= MXP__GAPS_TOLD ? &index->gaps[count - 1] : NULL;
+    index->gap_bytes += to - from;
+    if (before != NULL && before->offset + before->bytes == from) {
+        before->bytes += to - from;
+        return;
+    }
+    if (count < MXP__GAPS_TOLD) {
+        index->gaps[count] = (mxp_file_gap){from, to - from};
+    }
+    index->gap_count++;
+}
+
+// One section, or what stands in its place. Returns an error, or 0 with *offset behind it.
+static int scan_section(mxp_file_index *index, uint64_t *offset)
+{
+    const char *fault = fault_of(index, *offset);
+    uint64_t next = *offset;
+    int error = MXP_OK;
+    if (fault == NULL) {
+        error = keep_section(index, *offset);
+        next = behind_section(index, *offset);
+        index->sections++;
+    } else if (may_be_torn(index, *offset)) {
+        next += mxp__file_section(index, *offset)->length_bytes;
+        next = mxp__file_hidden(index, *offset + MXP__MAPPED_ALIGN, next);
+        index->sections++;
+    } else {
+        mxp__file_index_damage(index, *offset, "%s", fault);
+        if (fault == wrong_checksum) {
+            index->searched_bytes += mxp__file_section(index, *offset)->length_bytes;
+        }
+        next = mxp__file_resync(index, *offset + MXP__SECTION_ALIGN);
+        leave_out(index, *offset, next);
+    }
+    // Also for chunks that are not checked: the system maps pages around those that are read.
+    mxp__file_bytes_touch(&index->bytes, next - *offset);
+    *offset = next;
+    return error;
+}
+
+// Another process's header ends this one's sections.
+static bool ends_process(const mxp_file_index *index, uint64_t offset)
+{
+    return mxp__is_file_header(index->bytes.data + offset, index->bytes.size_bytes - offset);
+}
+
+int mxp__file_index_scan(mxp_file_index *index)
+{
+    const uint64_t size = index->bytes.size_bytes;
+    const mxp_file_header *header = (const void *)(index->bytes.data + index->begin);
+    index->lazy = size > eager_bytes;
+    index->mapped = (header->flags & MXP_FILE_MAPPED) != 0;
+    uint64_t offset = index->begin + header->header_bytes;
+    uint64_t last = 0;  // where the section before stands
+    bool room = false;
+    while (size - offset >= sizeof(mxp_section) && !ends_process(index, offset)) {
+        room = ends_open(index, offset);
+        if (room) {
+            break;
+        }
+        last = offset;
+        int error = scan_section(index, &offset);
+        if (error != MXP_OK) {
+            return error;
+        }
+    }
+    bool ended = last != 0 && last == index->last[MXP_SECTION_END];
+    bool whole = room || offset == size || ends_process(index, offset);
+    index->end = whole && !room ? offset : size;
+    index->open =
+        index->mapped && index->last[MXP_SECTION_END] == 0 && index->last[MXP_SECTION_THREADS] == 0;
+    if (!whole) {
+        leave_out(index, offset, size);
+    }
+    if (!whole || !(ended || index->open)) {
+        mxp__file_index_damage(index, offset,
+                               "the file ends without an END section: its writer did not finish");
+    }
+    return MXP_OK;
+}
+
+bool mxp__file_chunk_check(mxp_file_index *index, size_t number)
+{
+    mxp_file_chunk *chunk = &index->chunks[number];
+    if (__atomic_load_n(&chunk->checked, __ATOMIC_RELAXED) != 0) {
+        return true;
+    }
+    const mxp_section *section = mxp__file_section(index, chunk->offset);
+    if (!mxp__section_checksum_is_right(section, section + 1)) {
+        return false;
+    }
+    // Relaxed: the bytes do not change, who does not see the mark only checks again.
+    __atomic_store_n(&chunk->checked, 1u, __ATOMIC_RELAXED);
+    return true;
+}
+
+void mxp__file_index_fini(mxp_file_index *index)
+{
+    mxp__free(index->recorders, index->recorder_capacity * sizeof *index->recorders);
+    mxp__free(index->names, index->names_capacity * sizeof *index->names);
+    mxp__free(index->chunks, index->chunk_capacity * sizeof *index->chunks);
+    mxp__file_bytes_close(&index->bytes);
+    *index = (mxp_file_index){0};
+}

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+// See file_open.h. Nothing in the file is trusted: a cursor counts only if it points into a chunk
+// of its own thread, an open span only if it begins before the last moment that is known.
+#include "profiler/trace/file/file_open.h"
+
+#include <inttypes.h>
+#include <mxprof/record_inline.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "profiler/trace/event.h"
+#include "profiler/trace/file/file_state.h"
+
+// What stands behind the head of a RECORDER section.
+typedef struct recorder_state {
+    mxp_recorder hot;
+    uint64_t lost;
+    uint32_t name, index;
+} recorder_state;
+
+enum { OPEN_WORDS = 6 };  // of a long span without arguments
+
+// False: not a thread, or not one that can be.
+static bool read_recorder(const mxp_file_index *index, uint64_t offset, mxp_recorder_section *head,
+                          recorder_state *state)
+{
+    const mxp_section *section = mxp__file_section(index, offset);
+    if (section->length_bytes < sizeof *head + sizeof *state) {
+        return false;
+    }
+    memcpy(head, section, sizeof *head);
+    memcpy(state, (const char *)section + sizeof *head, sizeof *state);
+    return state->hot.cursor != NULL;
+}
+
+// ---- chunks ------------------------------------------------------------------------------------
+static uint64_t cursor_offset(const mxp_recorder_section *head, uint64_t offset,
+                              const recorder_state *state)
+{
+    uint64_t cursor = (uintptr_t)state->hot.cursor;
+    bool in_block = cursor - head->block <= MXP_BLOCK_BYTES;  // at its end when it is full
+    return in_block ? offset + (cursor - head->block) : cursor - head->base;
+}
+
+static mxp_file_chunk *chunk_at(mxp_file_index *index, uint64_t offset)
+{
+    size_t low = 0, high = index->chunk_count;
+    while (low < high) {  // the last one that begins before it
+        size_t middle = low + (high - low) / 2;
+        if (index->chunks[middle].offset < offset) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low > 0 ? &index->chunks[low - 1] : NULL;
+}
+
+// The chunk that a thread was writing goes up to its cursor. Chunks are in the order of the file.
+static void extend_chunk(mxp_file_index *index, const mxp_recorder_section *head, uint64_t cursor)
+{
+    mxp_file_chunk *chunk = chunk_at(index, cursor);
+    if (chunk == NULL || chunk->thread != head->thread) {
+        return;
+    }
+    const mxp_section *section = mxp__file_section(index, chunk->offset);
+    uint64_t begin = chunk->offset + sizeof(mxp_chunk_header);
+    if (cursor < begin || cursor > chunk->offset + section->length_bytes ||
+        (cursor - begin) % MXP_RECORD_UNIT != 0 || cursor - begin <= chunk->payload_bytes) {
+        return;
+    }
+    index->record_bytes += cursor - begin - chunk->payload_bytes;
+    chunk->payload_bytes = cursor - begin;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const mxp_file_chunk *x = a, *y = b;
+    if (x->base_ticks != y->base_ticks) {
+        return x->base_ticks < y->base_ticks ? -1 : 1;
+    }
+    return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
+}
+
+// What was copied into the file when it was begun stands behind what threads have recorded since.
+static void sort_chunks(mxp_file_index *index)
+{
+    if (index->chunk_count > 1) {
+        qsort(index->chunks, index->chunk_count, sizeof *index->chunks, compare);
+    }
+}
+
+// ---- the last moment ---------------------------------------------------------------------------
+static uint64_t last_ticks_of(const mxp_file_index *index, const mxp_file_tables *tables,
+                              const mxp_file_chunk *chunk)
+{
+    const uint64_t *words =
+        (const void *)(index->bytes.data + chunk->offset + sizeof(mxp_chunk_header));
+    mxp_block block = {.words = words,
+                       .end = words + chunk->payload_bytes / sizeof *words,
+                       .base_ticks = chunk->base_ticks,
+                       .thread = chunk->thread};
+    mxp_decoder decoder;
+    mxp__decoder_begin(&decoder, &tables->timebase, &block);
+    mxp_event event;
+    uint64_t last = chunk->base_ticks;
+    while (mxp__decoder_next(&decoder, &event) == 1) {
+        bool ours = event.kind != MXP_KIND_SPAN || mxp__event_clock(&event) == MXP_CLOCK_TRACE;
+        last = ours && event.end_ticks > last ? event.end_ticks : last;
+    }
+    return last;
+}
+
+// ---- threads -----------------------------------------------------------------------------------
+// Threads that had one index one after the other stand in one entry, which describes the last.
+static int add_thread(mxp_file_tables *tables, const mxp_recorder_section *head,
+                      const recorder_state *state)
+{
+    int error = mxp__file_tables_threads(tables, (size_t)head->thread + 1);
+    if (error != MXP_OK) {
+        return error;
+    }
+    mxp_thread_entry *entry = &tables->threads[head->thread];
+    entry->lost += state->lost + state->hot.lost_busy;
+    entry->flags = entry->start_ticks != 0 ? MXP_THREAD_SEVERAL : 0;
+    if (head->start_ticks >= entry->start_ticks) {
+        entry->tid = head->tid;
+        entry->start_ticks = head->start_ticks;
+        entry->name = state->name;
+    }
+    return MXP_OK;
+}
+
+static int add_loss(mxp_file_tables *tables, uint32_t thread, uint32_t reason, uint64_t count,
+                    uint64_t from_ticks, uint64_t to_ticks)
+{
+    if (count == 0) {
+        return MXP_OK;
+    }
+    if (mxp__grow(&tables->own_losses, &tables->own_loss_capacity, tables->loss_count + 1,
+                  sizeof *tables->own_losses) != MXP_OK) {
+        return mxp__fail_memory("the losses of a native trace");
+    }
+    tables->own_losses[tables->loss_count++] =
+        (mxp_loss_entry){thread, reason, count, from_ticks, to_ticks};
+    tables->losses = tables->own_losses;
+    return MXP_OK;
+}
+
+// ---- open spans --------------------------------------------------------------------------------
+static bool is_open(const mxp_open_span *span, uint64_t last)
+{
+    return span->begin != 0 && (last >= span->begin ? last - span->begin : span->begin - last) >>
+                                       (MXP_STAMP_BITS - 1) ==
+                                   0;
+}
+
+static void write_open(uint64_t *words, const mxp_open_span *span, uint64_t last)
+{
+    uint64_t end = last > span->begin ? last : span->begin;
+    words[0] = MXP_KIND_SPAN_LONG | 3u << 8 | span->begin << 16;
+    words[1] = span->name | (uint64_t)MXP_SPAN_OPEN_AT_CRASH << 32;
+    words[2] = end - span->begin;
+    words[3] = span->begin;
+    words[4] = words[5] = 0;
+}
+
+static uint32_t count_open(const recorder_state *state, uint64_t last)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < state->hot.depth && i < MXP_OPEN_MAX; i++) {
+        count += is_open(&state->hot.open[i], last);
+    }
+    return count;
+}
+
+// As a block behind all others, the innermost span first: it would have ended first.
+static int add_open_spans(mxp_file_tables *tables, const mxp_recorder_section *head,
+                          const recorder_state *state, uint64_t last)
+{
+    uint32_t count = count_open(state, last);
+    if (count == 0) {
+        return MXP_OK;
+    }
+    uint64_t *words = mxp__alloc(count * OPEN_WORDS * sizeof *words);
+    if (words == NULL || mxp__grow(&tables->open, &tables->open_capacity, tables->open_count + 1,
+                                   sizeof *tables->open) != MXP_OK) {
+        mxp__free(words, count * OPEN_WORDS * sizeof *words);
+        return mxp__fail_memory("the open spans of a native trace");
+    }
+    uint64_t *at = words;
+    uint32_t depth = state->hot.depth < MXP_OPEN_MAX ? state->hot.depth : MXP_OPEN_MAX;
+    for (uint32_t i = depth; i-- > 0;) {
+        if (is_open(&state->hot.open[i], last)) {
+            write_open(at, &state->hot.open[i], last);
+            at += OPEN_WORDS;
+        }
+    }
+    tables->open[tables->open_count++] = (mxp_block){.words = words,
+                                                     .end = at,
+                                                     .base_ticks = last,
+                                                     .thread = head->thread,
+                                                     .sequence = UINT32_MAX};
+    return MXP_OK;
+}
+
+// ---- all ---------------------------------------------------------------------------------------
+// Figures of the moment when the file was begun.
+static bool is_outdated(const char *key)
+{
+    static const char *const keys[] = {
+        "records",       "bytes",       "lost",         "names",
+        "threads",       "names_bytes", "memory_bytes", "estimated_overhead_ns",
+        "folded_threads"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (strcmp(keys[i], key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int add_pair(mxp_file_tables *tables, const char *key, const char *value)
+{
+    if (mxp__grow(&tables->info, &tables->info_capacity, tables->info_count + 1,
+                  sizeof *tables->info) != MXP_OK) {
+        return mxp__fail_memory("the info of a native trace");
+    }
+    tables->info[tables->info_count++] = (mxp_info_pair){key, value};
+    return MXP_OK;
+}
+
+// Of a ring: what made room for newer records, as the thread knew that did it last.
+static int add_overwritten(mxp_file_tables *tables, const mxp_file_index *index)
+{
+    uint64_t records = 0;
+    for (size_t i = 0; i < index->recorder_count; i++) {
+        mxp_recorder_section head;
+        recorder_state state;
+        if (read_recorder(index, index->recorders[i], &head, &state)) {
+            records = state.hot.reserved[1] > records ? state.hot.reserved[1] : records;
+        }
+    }
+    if (records == 0) {
+        return MXP_OK;
+    }
+    snprintf(tables->made_room, sizeof tables->made_room, "%" PRIu64, records);
+    return add_pair(tables, "overwritten_records", tables->made_room);
+}
+
+static int note_unfinished(const mxp_file_index *index, mxp_file_tables *tables)
+{
+    const mxp_file_bytes *bytes = &index->bytes;
+    size_t kept = 0;
+    for (size_t i = 0; i < tables->info_count; i++) {
+        if (!is_outdated(tables->info[i].key)) {
+            tables->info[kept++] = tables->info[i];
+        }
+    }
+    tables->info_count = kept;
+    int error =
+        add_pair(tables, "unfinished", mxp__file_state_text(mxp__file_state(index, tables)));
+    if (error == MXP_OK) {
+        error = add_overwritten(tables, index);
+    }
+    if (error == MXP_OK && bytes->overwritten_chunks > 0) {
+        snprintf(tables->overwritten, sizeof tables->overwritten,
+                 "%" PRIu64 " bytes of records in %" PRIu64 " chunks", bytes->overwritten_bytes,
+                 bytes->overwritten_chunks);
+        error = add_pair(tables, "overwritten_while_reading", tables->overwritten);
+    }
+    return error;
+}
+
+static uint64_t find_last_moment(mxp_file_index *index, const mxp_file_tables *tables)
+{
+    uint64_t last = 0;
+    for (size_t i = 0; i < index->recorder_count; i++) {
+        mxp_recorder_section head;
+        recorder_state state;
+        if (read_recorder(index, index->recorders[i], &head, &state)) {
+            uint64_t cursor = cursor_offset(&head, index->recorders[i], &state);
+            extend_chunk(index, &head, cursor);
+            const mxp_file_chunk *chunk = chunk_at(index, cursor);
+            uint64_t ticks = chunk != NULL ? last_ticks_of(index, tables, chunk) : 0;
+            last = ticks > last ? ticks : last;
+        }
+    }
+    return last;
+}
+
+// What is not counted under another reason had no room.
+static int add_counted_losses(mxp_file_tables *tables, const mxp_recorder_section *head,
+                              const recorder_state *state, uint64_t last)
+{
+    uint64_t rest = state->lost, packed = state->hot.reserved[2];
+    int error = MXP_OK;
+    for (uint32_t reason = MXP_LOSS_MISUSE; reason <= MXP_LOSS_NO_NUMBER && error == MXP_OK;
+         reason++, packed >>= MXP_REASON_BITS) {
+        uint64_t count = packed & ((1u << MXP_REASON_BITS) - 1);
+        count = count < rest ? count : rest;
+        rest -= count;
+        error = add_loss(tables, head->thread, reason, count, head->start_ticks, last);
+    }
+    return error == MXP_OK
+               ? add_loss(tables, head->thread, MXP_LOSS_MEMORY_FULL, rest, head->start_ticks, last)
+               : error;
+}
+
+static int add_recorder(mxp_file_tables *tables, const mxp_file_index *index, size_t number,
+                        uint64_t last)
+{
+    mxp_recorder_section head;
+    recorder_state state;
+    if (!read_recorder(index, index->recorders[number], &head, &state) ||
+        head.thread >= index->recorder_count + tables->thread_count + MXP_CHUNK_BYTES) {
+        return MXP_OK;
+    }
+    int error = add_thread(tables, &head, &state);
+    if (error == MXP_OK) {
+        error = add_counted_losses(tables, &head, &state, last);
+    }
+    if (error == MXP_OK) {
+        error = add_loss(tables, head.thread, MXP_LOSS_IN_SIGNAL, state.hot.lost_busy,
+                         head.start_ticks, last);
+    }
+    bool has_clock = tables->timebase.segment_count > 0;  // else nobody knows when they began
+    return error == MXP_OK && has_clock ? add_open_spans(tables, &head, &state, last) : error;
+}
+
+int mxp__file_open_complete(mxp_file_index *index, mxp_file_tables *tables)
+{
+    if (!index->open || index->begin != 0) {  // places in memory count from the file's first byte
+        if (index->mapped) {
+            sort_chunks(index);
+        }
+        return MXP_OK;
+    }
+    uint64_t last = find_last_moment(index, tables);
+    int error = MXP_OK;
+    sort_chunks(index);
+    tables->loss_count = 0;  // RECORDERs tell of them
+    for (size_t i = 0; i < index->recorder_count && error == MXP_OK; i++) {
+        error = add_recorder(tables, index, i, last);
+    }
+    return error == MXP_OK ? note_unfinished(index, tables) : error;
+}

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parses NAMES, THREADS, CLOCK, LOSS, INFO and STATS. A checksum only tells that a section is as it
+// was written; who wrote it may have been anybody, so every count and length is compared with the
+// bytes that are left before anything is allocated or read.
+#include "profiler/trace/file/file_tables.h"
+
+#include <mxprof/error.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "profiler/trace/event.h"
+#include "profiler/trace/file/section.h"
+
+enum {
+    // Indices beyond the entries of THREADS that a chunk may have: the section may be lost, or not
+    // written yet. A recorder gives out more than these only while it holds more threads at once,
+    // each with a page of the file.
+    THREADS_UNKNOWN = 65536,
+    THREAD_LEAST_BYTES = 4096
+};
+
+static const uint64_t mult_max = UINT64_C(1) << 52;  // 1 ms a tick
+
+// The content of a section, taken from its front.
+typedef struct content {
+    const uint8_t *at;
+    uint64_t left, offset;  // offset of `at` in the file
+} content;
+
+static content content_of(const mxp_file_index *index, uint64_t offset)
+{
+    const mxp_section *section = mxp__file_section(index, offset);
+    return (content){(const uint8_t *)(section + 1), section->payload_bytes,
+                     offset + sizeof *section};
+}
+
+static bool take(content *from, void *to, uint64_t size_bytes)
+{
+    if (from->left < size_bytes) {
+        return false;
+    }
+    memcpy(to, from->at, (size_t)size_bytes);
+    from->at += size_bytes;
+    from->left -= size_bytes;
+    from->offset += size_bytes;
+    return true;
+}
+
+// `length` bytes and the zero behind them, in place; null if they are not there.
+static const char *take_text(content *from, uint64_t length)
+{
+    if (from->left <= length || from->at[length] != 0) {
+        return NULL;
+    }
+    const char *text = (const char *)from->at;
+    from->at += length + 1;
+    from->left -= length + 1;
+    from->offset += length + 1;
+    return text;
+}
+
+static bool skip_padding(content *from, uint64_t align)
+{
+    uint64_t padding = mxp__align_up(from->offset, align) - from->offset;
+    uint8_t bytes[MXP__SECTION_ALIGN];
+    return take(from, bytes, padding);
+}
+
+// ---- names -------------------------------------------------------------------------------------
+// What a category refers to has a lower id, so that following categories always ends.
+static bool take_name(content *from, uint32_t id, mxp_name_view *name)
+{
+    struct {
+        uint32_t category;
+        uint8_t style, unit;
+        uint16_t zero;
+        uint32_t length;
+    } fixed;
+    if (!take(from, &fixed, sizeof fixed)) {
+        return false;
+    }
+    *name = (mxp_name_view){
+        .text = take_text(from, fixed.length),
+        .length = fixed.length,
+        .category = fixed.category < id ? fixed.category : MXP_NAME_NONE,
+        .style = fixed.style,
+        .unit = fixed.unit,
+    };
+    return name->text != NULL && skip_padding(from, 4);
+}
+
+// Names that stood in a section that is lost. The file had room for so many.
+static int add_lost_names(mxp_file_tables *tables, uint32_t count)
+{
+    static const mxp_name_view lost = {.text = "<lost name>", .length = 11};
+    if (mxp__grow(&tables->names, &tables->name_capacity, tables->name_count + count,
+                  sizeof lost) != MXP_OK) {
+        return mxp__fail_memory("the names of a native trace");
+    }
+    while (count-- > 0) {
+        tables->names[tables->name_count++] = lost;
+    }
+    return MXP_OK;
+}
+
+static int read_names_section(mxp_file_tables *tables, mxp_file_index *index, uint64_t offset)
+{
+    content from = content_of(index, offset);
+    uint32_t first = 0, count = 0;
+    uint64_t first_max =
+        index->damaged || index->mapped ? index->bytes.size_bytes / 16 : tables->name_count;
+    if (!take(&from, &first, sizeof first) || !take(&from, &count, sizeof count) ||
+        first < tables->name_count || first > first_max) {
+        mxp__file_index_damage(index, offset, "names that do not follow those before");
+        return MXP_OK;
+    }
+    int error = add_lost_names(tables, first - (uint32_t)tables->name_count);
+    for (uint32_t i = 0; i < count && error == MXP_OK; i++) {
+        mxp_name_view name;
+        uint64_t at = from.offset;
+        if (!take_name(&from, (uint32_t)tables->name_count, &name)) {
+            mxp__file_index_damage(index, at, "a name that reaches beyond its section");
+            return MXP_OK;
+        }
+        error =
+            mxp__grow(&tables->names, &tables->name_capacity, tables->name_count + 1, sizeof name);
+        if (error == MXP_OK) {
+            tables->names[tables->name_count++] = name;
+        } else {
+            error = mxp__fail_memory("the names of a native trace");
+        }
+    }
+    return error;
+}
+
+static int read_names(mxp_file_tables *tables, mxp_file_index *index)
+{
+    int error = MXP_OK;
+    for (size_t i = 0; i < index->names_count && error == MXP_OK; i++) {
+        error = read_names_section(tables, index, index->names[i]);
+    }
+    return error;
+}
+
+// ---- threads -----------------------------------------------------------------------------------
+int mxp__file_tables_threads(mxp_file_tables *tables, size_t count)
+{
+    if (mxp__grow(&tables->threads, &tables->thread_capacity, count, sizeof *tables->threads) !=
+        MXP_OK) {
+        return mxp__fail_memory("the threads of a native trace");
+    }
+    while (tables->thread_count < count) {
+        uint32_t i = (uint32_t)tables->thread_count++;
+        tables->threads[i] = (mxp_thread_entry){.index = i};
+    }
+    return MXP_OK;
+}
+
+static int read_threads(mxp_file_tables *tables, mxp_file_index *index, size_t *index_limit)
+{
+    *index_limit = THREADS_UNKNOWN + index->bytes.size_bytes / THREAD_LEAST_BYTES;
+    uint64_t offset = index->last[MXP_SECTION_THREADS];
+    if (offset == 0) {
+        return MXP_OK;
+    }
+    content from = content_of(index, offset);
+    *index_limit += (size_t)(from.left / sizeof(mxp_thread_entry));
+    mxp_thread_entry entry;
+    while (from.left > 0) {
+        uint64_t at = from.offset;
+        if (!take(&from, &entry, sizeof entry) || entry.index >= *index_limit) {
+            mxp__file_index_damage(index, at, "a thread entry that makes no sense");
+            return MXP_OK;
+        }
+        int error = mxp__file_tables_threads(tables, (size_t)entry.index + 1);
+        if (error != MXP_OK) {
+            return error;
+        }
+        tables->threads[entry.index] = entry;
+    }
+    return MXP_OK;
+}
+
+// Every chunk gets a thread entry; one whose thread cannot be is left out.
+static int add_chunk_threads(mxp_file_tables *tables, mxp_file_index *index, size_t index_limit)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < index->chunk_count; i++) {
+        const mxp_file_chunk *chunk = &index->chunks[i];
+        if (chunk->thread >= index_limit) {
+            mxp__file_index_damage(index, chunk->offset, "a chunk of thread %u, which cannot be",
+                                   chunk->thread);
+            continue;
+        }
+        int error = mxp__file_tables_threads(tables, (size_t)chunk->thread + 1);
+        if (error != MXP_OK) {
+            return error;
+        }
+        index->chunks[kept++] = *chunk;
+    }
+    index->chunk_count = kept;
+    return MXP_OK;
+}
+
+// ---- clock -------------------------------------------------------------------------------------
+// Trace time must never go back, or spans would end before they begin.
+static bool segments_make_sense(const mxp_clock_segment *segments, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const mxp_clock_segment *segment = &segments[i];
+        if (segment->mult == 0 || segment->mult > mult_max || segment->ns0 > MXP__CLOCK_NS_MAX ||
+            segment->ns0 < -MXP__CLOCK_NS_MAX) {
+            return false;
+        }
+        if (i > 0) {
+            const mxp_clock_segment *before = &segments[i - 1];
+            mxp_uint128 ticks = segment->ticks0 - before->ticks0;
+            mxp_uint128 ns = ticks * before->mult >> 32;
+            if (segment->ticks0 <= before->ticks0 || segment->ns0 < before->ns0 ||
+                ns > (uint64_t)segment->ns0 - (uint64_t)before->ns0) {
+                return false;
+            }
+        }
+    }
+    return count > 0;
+}
+
+static int copy_clock(mxp_timebase *timebase, content *from, const mxp_clock_header *header)
+{
+    if (header->points > 0) {
+        timebase->points = mxp__alloc(header->points * sizeof *timebase->points);
+    }
+    timebase->segments = mxp__alloc(header->segments * sizeof *timebase->segments);
+    timebase->point_capacity = header->points;
+    timebase->segment_capacity = header->segments;
+    if ((timebase->points == NULL && header->points > 0) || timebase->segments == NULL) {
+        return mxp__fail_memory("the clock of a native trace");
+    }
+    timebase->point_count = header->points;
+    timebase->segment_count = header->segments;
+    if (header->points > 0) {
+        take(from, timebase->points, header->points * sizeof *timebase->points);
+    }
+    take(from, timebase->segments, header->segments * sizeof *timebase->segments);
+    return MXP_OK;
+}
+
+static int read_clock(mxp_file_tables *tables, mxp_file_index *index)
+{
+    uint64_t offset = index->last[MXP_SECTION_CLOCK];
+    if (offset == 0) {
+        return MXP_OK;
+    }
+    content from = content_of(index, offset);
+    mxp_clock_header header;
+    if (!take(&from, &header, sizeof header) || header.segments == 0 ||
+        from.left / sizeof(mxp_clock_point) < header.points ||
+        (from.left - header.points * sizeof(mxp_clock_point)) / sizeof(mxp_clock_segment) <
+            header.segments) {
+        mxp__file_index_damage(index, offset, "a clock without its segments");
+        return MXP_OK;
+    }
+    mxp_timebase *timebase = &tables->timebase;
+    mxp__timebase_init(timebase, header.source);
+    int error = copy_clock(timebase, &from, &header);
+    if (error != MXP_OK) {
+        return error;
+    }
+    if (!segments_make_sense(timebase->segments, header.segments)) {
+        mxp__file_index_damage(index, offset, "a clock that goes backwards");
+        mxp__timebase_fini(timebase);
+        return MXP_OK;
+    }
+    timebase->residual_ns =
+        header.residual_ns >= 0 && header.residual_ns < 1e18 ? header.residual_ns : 0;
+    timebase->jump_ns = header.jump_ns;
+    timebase->jump_ticks = header.jump_ticks;
+    return MXP_OK;
+}
+
+// ---- losses, info, statistics ------------------------------------------------------------------
+static void read_losses(mxp_file_tables *tables, mxp_file_index *index)
+{
+    uint64_t offset = index->last[MXP_SECTION_LOSS];
+    if (offset == 0) {
+        return;
+    }
+    content from = content_of(index, offset);
+    if (from.left % sizeof(mxp_loss_entry) != 0) {
+        mxp__file_index_damage(index, offset, "a loss entry that is cut short");
+    }
+    tables->losses = (const mxp_loss_entry *)(const void *)from.at;
+    tables->loss_count = (size_t)(from.left / sizeof(mxp_loss_entry));
+}
+
+static int read_info(mxp_file_tables *tables, mxp_file_index *index)
+{
+    uint64_t offset = index->last[MXP_SECTION_INFO];
+    if (offset == 0) {
+        return MXP_OK;
+    }
+    content from = content_of(index, offset);
+    while (from.left > 0) {
+        uint32_t lengths[2];
+        mxp_info_pair pair = {NULL, NULL};
+        uint64_t at = from.offset;
+        if (take(&from, lengths, sizeof lengths)) {
+            pair.key = take_text(&from, lengths[0]);
+            pair.value = pair.key != NULL ? take_text(&from, lengths[1]) : NULL;
+        }
+        if (pair.value == NULL || !skip_padding(&from, 4)) {
+            mxp__file_index_damage(index, at, "an info pair that reaches beyond its section");
+            return MXP_OK;
+        }
+        if (mxp__grow(&tables->info, &tables->info_capacity, tables->info_count + 1, sizeof pair) !=
+            MXP_OK) {
+            return mxp__fail_memory("the info of a native trace");
+        }
+        tables->info[tables->info_count++] = pair;
+    }
+    return MXP_OK;
+}
+
+static bool take_histogram(content *from, uint32_t *name, mxp_histogram *histogram)
+{
+    mxp_stats_entry entry;
+    if (!take(from, &entry, sizeof entry) || entry.buckets > MXP__HISTOGRAM_BUCKETS) {
+        return false;
+    }
+    mxp__histogram_init(histogram);
+    histogram->count = entry.count;
+    histogram->total = entry.total_ns;
+    histogram->min = entry.min_ns;
+    histogram->max = entry.max_ns;
+    for (uint32_t i = 0; i < entry.buckets; i++) {
+        uint32_t pair[2];
+        if (!take(from, pair, sizeof pair) || pair[0] >= MXP__HISTOGRAM_BUCKETS) {
+            return false;
+        }
+        histogram->bucket[pair[0]] = pair[1];
+    }
+    *name = entry.name;
+    return true;
+}
+
+static int read_stats(mxp_file_tables *tables, mxp_file_index *index)
+{
+    uint64_t offset = index->last[MXP_SECTION_STATS];
+    if (offset == 0) {
+        return MXP_OK;
+    }
+    content from = content_of(index, offset);
+    uint32_t header[2] = {0, 0};  // count, 0
+    if (!take(&from, header, sizeof header)) {
+        mxp__file_index_damage(index, offset, "statistics without their count");
+    }
+    for (uint32_t i = 0; i < header[0]; i++) {
+        mxp_histogram histogram;
+        uint32_t name;
+        uint64_t at = from.offset;
+        if (!take_histogram(&from, &name, &histogram)) {
+            mxp__file_index_damage(index, at, "statistics that make no sense");
+            break;
+        }
+        if (mxp__grow(&tables->stats, &tables->stats_capacity, i + (size_t)1,
+                      sizeof *tables->stats) != MXP_OK ||
+            mxp__grow(&tables->histograms, &tables->histogram_capacity, i + (size_t)1,
+                      sizeof histogram) != MXP_OK) {
+            return mxp__fail_memory("the statistics of a native trace");
+        }
+        tables->stats[i] = (mxp_stats_view){.name = name};
+        tables->histograms[i] = histogram;
+        tables->stats_count = i + (size_t)1;
+    }
+    for (size_t i = 0; i < tables->stats_count; i++) {
+        tables->stats[i].histogram = &tables->histograms[i];  // they no longer move
+    }
+    return MXP_OK;
+}
+
+// ---- all ---------------------------------------------------------------------------------------
+int mxp__file_tables_read(mxp_file_tables *tables, mxp_file_index *index)
+{
+    size_t index_limit = 0;
+    int error = read_names(tables, index);
+    error = error == MXP_OK ? read_threads(tables, index, &index_limit) : error;
+    error = error == MXP_OK ? add_chunk_threads(tables, index, index_limit) : error;
+    error = error == MXP_OK ? read_clock(tables, index) : error;
+    error = error == MXP_OK ? read_info(tables, index) : error;
+    error = error == MXP_OK ? read_stats(tables, index) : error;
+    read_losses(tables, index);
+    return error;
+}
+
+void mxp__file_tables_fini(mxp_file_tables *tables)
+{
+    for (size_t i = 0; i < tables->open_count; i++) {
+        const mxp_block *open = &tables->open[i];
+        mxp__free((void *)(uintptr_t)open->words,
+                  (size_t)(open->end - open->words) * sizeof *open->words);
+    }
+    mxp__free(tables->open, tables->open_capacity * sizeof *tables->open);
+    mxp__free(tables->own_losses, tables->own_loss_capacity * sizeof *tables->own_losses);
+    mxp__free(tables->names, tables->name_capacity * sizeof *tables->names);
+    mxp__free(tables->threads, tables->thread_capacity * sizeof *tables->threads);
+    mxp__free(tables->info, tables->info_capacity * sizeof *tables->info);
+    mxp__free(tables->stats, tables->stats_capacity * sizeof *tables->stats);
+    mxp__free(tables->histograms, tables->histogram_capacity * sizeof *tables->histograms);
+    mxp__timebase_fini(&tables->timebase);
+    *tables = (mxp_file_tables){0};
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The small sections of a native file as tables. Texts stay where they are in the file; everything
+// allocated here is bounded by the file's size (at most about 20 times, for statistics).
+#ifndef MXP_TRACE_FILE_TABLES_H
+#define MXP_TRACE_FILE_TABLES_H
+
+#include "profiler/trace/file/file_index.h"
+#include "profiler/trace/source.h"
+
+typedef struct mxp_file_tables {
+    mxp_timebase timebase;
+    mxp_name_view *names;
+    size_t name_count, name_capacity;
+    mxp_thread_entry *threads;  // by index, also those that only a chunk tells of
+    size_t thread_count, thread_capacity;
+    const mxp_loss_entry *losses;  // in the file, or own_losses
+    size_t loss_count;
+    mxp_loss_entry *own_losses;
+    size_t own_loss_capacity;
+    mxp_block *open;  // spans that never ended, a block for each thread that has any
+    size_t open_count, open_capacity;
+    mxp_info_pair *info;
+    size_t info_count, info_capacity;
+    char overwritten[96], made_room[24];  // values of pairs
+    mxp_stats_view *stats;
+    size_t stats_count, stats_capacity;
+    mxp_histogram *histograms;  // of stats, in their order
+    size_t histogram_capacity;
+} mxp_file_tables;
+
+// Reads what the index found. Content that makes no sense is noted as damage of the index and left
+// out, chunks of impossible threads too. MXP_ENOMEM.
+int mxp__file_tables_read(mxp_file_tables *tables, mxp_file_index *index);
+// Has entries for `count` threads. MXP_ENOMEM.
+int mxp__file_tables_threads(mxp_file_tables *tables, size_t count);
+void mxp__file_tables_fini(mxp_file_tables *tables);
+
+#endif

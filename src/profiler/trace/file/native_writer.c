@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a native file stands and how it stays whole. An append either completes or leaves the file
+// as it was: the first one works on a temporary name, a later one is cut off again. No descriptor
+// is kept in between, since the program may close it. What is no regular file (a pipe, /dev/null)
+// stays open, for its reader waits for the end; it cannot be undone: after a failure in it nothing
+// more is written.
+#include "profiler/trace/file/native.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <mxprof/error.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/os/file_signals.h"
+#include "base/os/new_file.h"
+#include "profiler/trace/file/section_writer.h"
+
+struct mxp_native_writer {
+    mxp_section_writer sections;
+    char *path;  // with symbolic links resolved
+    mxp_descriptor descriptor;  // none between appends, but for what is no regular file
+    bool in_place;  // no regular file
+    bool broken;  // failed in the middle, and not undone
+    bool begun;  // device and inode are those of a file that is ours
+    uint64_t device, inode;
+};
+
+// ---- opening -----------------------------------------------------------------------------------
+int mxp__native_writer_open(const char *path, mxp_native_writer **opened)
+{
+    *opened = NULL;
+    if (path == NULL || path[0] == '\0') {
+        return mxp__fail(MXP_EINVAL, "a native trace needs a file name");
+    }
+    struct stat status;
+    bool exists = stat(path, &status) == 0;
+    if (exists && S_ISDIR(status.st_mode)) {
+        return mxp__fail(MXP_EIO, "cannot write '%s': it is a directory; name a file in it", path);
+    }
+    mxp_native_writer *writer = mxp__alloc(sizeof *writer);
+    if (writer == NULL) {
+        return mxp__fail_memory("writing a native trace");
+    }
+    // A link stays: what it points to is replaced.
+    char *resolved = exists ? realpath(path, NULL) : NULL;
+    writer->path = mxp__strdup(resolved != NULL ? resolved : path);
+    free(resolved);
+    writer->in_place = exists && !S_ISREG(status.st_mode);
+    writer->descriptor = MXP__DESCRIPTOR_NONE;
+    writer->sections.fd = -1;
+    writer->sections.path = writer->path;
+    if (writer->path == NULL) {
+        mxp__native_writer_close(writer);
+        return mxp__fail_memory("writing a native trace");
+    }
+    *opened = writer;
+    return MXP_OK;
+}
+
+static int fail_open(const char *path)
+{
+    int error = errno == ENOMEM ? MXP_ENOMEM : MXP_EIO;
+    return mxp__fail(error, "cannot write '%s': %s", path, mxp__descriptor_reason());
+}
+
+static void attach(mxp_native_writer *writer, const mxp_descriptor *descriptor)
+{
+    writer->sections.fd = descriptor->fd;
+    writer->sections.checked = descriptor;
+}
+
+// One that was lost can be had again: for a reader of a pipe, nothing has happened.
+static int open_in_place(mxp_native_writer *writer)
+{
+    mxp_descriptor *descriptor = &writer->descriptor;
+    if (mxp__descriptor_is_ours(descriptor)) {
+        return MXP_OK;
+    }
+    bool opened = descriptor->fd < 0 ? mxp__descriptor_take_stream(descriptor, writer->path)
+                                     : mxp__descriptor_open_again(descriptor, writer->path);
+    if (!opened) {
+        return fail_open(writer->path);
+    }
+    mxp__descriptor_put_away(descriptor);
+    attach(writer, descriptor);
+    return MXP_OK;
+}
+
+// ---- appending ---------------------------------------------------------------------------------
+// What records need to be understood comes before them, so that a file cut short can be read up to
+// the cut; and what else there is to tell, so that it is known of whom and of how much it tells.
+static int write_process(mxp_section_writer *sections, mxp_source *source)
+{
+    int error = sections->progress.bytes == 0 ? mxp__write_file_header(sections, source) : MXP_OK;
+    if (error == MXP_OK && source->timebase->segment_count > 0) {  // else there are no records
+        error = mxp__write_clock(sections, source->timebase);
+    }
+    error = error == MXP_OK ? mxp__write_names(sections, source) : error;
+    error = error == MXP_OK ? mxp__write_threads(sections, source) : error;
+    error = error == MXP_OK ? mxp__write_losses(sections, source) : error;
+    error = error == MXP_OK ? mxp__write_stats(sections, source) : error;
+    error = error == MXP_OK ? mxp__write_info(sections, source) : error;
+    error = error == MXP_OK ? mxp__write_chunks(sections, source) : error;
+    return error == MXP_OK ? mxp__write_end(sections) : error;
+}
+
+// One process behind the other, each with its header, as if it had a file for itself.
+static int write_all(mxp_section_writer *sections, mxp_source *source)
+{
+    int error = write_process(sections, source);
+    uint64_t bytes = sections->progress.bytes;
+    for (size_t i = 1; i < source->process_count && error == MXP_OK; i++) {
+        sections->progress = (mxp_file_progress){0};
+        sections->sequence_count = 0;
+        error = write_process(sections, source->processes[i]);
+        bytes += sections->progress.bytes;
+    }
+    sections->progress.bytes = bytes;
+    return error;
+}
+
+static void forget_file(mxp_native_writer *writer)
+{
+    writer->begun = false;
+    writer->sections.progress = (mxp_file_progress){0};
+    writer->sections.sequence_count = 0;
+}
+
+static int write_first(mxp_native_writer *writer, mxp_source *source)
+{
+    mxp_new_file made;
+    if (!mxp__new_file_open(&made, writer->path, 0666)) {
+        return fail_open(writer->path);
+    }
+    writer->device = made.descriptor.device;
+    writer->inode = made.descriptor.inode;
+    attach(writer, &made.descriptor);
+    int error = write_all(&writer->sections, source);
+    if (error == MXP_OK &&
+        mxp__new_file_finish(&made, writer->path, MXP__PUBLISH_REPLACE) != MXP__PUBLISHED) {
+        error = fail_open(writer->path);
+    }
+    mxp__new_file_discard(&made);
+    attach(writer, &writer->descriptor);  // none
+    if (error == MXP_OK) {
+        writer->begun = true;
+    } else {
+        forget_file(writer);
+    }
+    return error;
+}
+
+static void cut_off(mxp_native_writer *writer, uint64_t size_bytes)
+{
+    if (writer->in_place || !mxp__descriptor_cut(&writer->descriptor, size_bytes)) {
+        writer->broken = true;
+    }
+}
+
+static int write_more(mxp_native_writer *writer, mxp_source *source)
+{
+    mxp_section_writer *sections = &writer->sections;
+    mxp_file_progress progress = sections->progress;
+    uint32_t sequence_count = sections->sequence_count;
+    size_t kept_bytes = sequence_count * sizeof *sections->sequences;
+    uint32_t *sequences = mxp__alloc(kept_bytes);
+    if (sequences == NULL && kept_bytes != 0) {
+        return mxp__fail_memory("writing a native trace");
+    }
+    if (kept_bytes != 0) {
+        memcpy(sequences, sections->sequences, kept_bytes);
+    }
+    int error = write_all(sections, source);
+    if (error != MXP_OK) {
+        cut_off(writer, progress.bytes);
+        sections->progress = progress;
+        sections->sequence_count = sequence_count;
+        if (kept_bytes != 0) {
+            memcpy(sections->sequences, sequences, kept_bytes);
+        }
+    }
+    mxp__free(sequences, kept_bytes);
+    return error;
+}
+
+// Opens the file at `path` behind what it holds, if it is as it was left: it may have been moved,
+// deleted or emptied.
+static bool open_behind(mxp_native_writer *writer)
+{
+    struct stat status;
+    mxp_descriptor *opened = &writer->descriptor;
+    off_t end = (off_t)writer->sections.progress.bytes;
+    int fd = open(writer->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+    if (!mxp__descriptor_take(opened, fd, writer->path) || opened->device != writer->device ||
+        opened->inode != writer->inode || fstat(fd, &status) != 0 || status.st_size != end ||
+        lseek(fd, end, SEEK_SET) != end) {
+        mxp__descriptor_close(opened);
+        return false;
+    }
+    attach(writer, opened);
+    return true;
+}
+
+static int append_behind(mxp_native_writer *writer, mxp_source *source)
+{
+    int error = write_more(writer, source);
+    if (!mxp__descriptor_close(&writer->descriptor) && error == MXP_OK) {
+        writer->broken = true;
+        error = fail_open(writer->path);
+    }
+    return error;
+}
+
+static int append(mxp_native_writer *writer, mxp_source *source)
+{
+    if (writer->in_place) {
+        int error = open_in_place(writer);
+        return error == MXP_OK ? write_more(writer, source) : error;
+    }
+    if (writer->begun && open_behind(writer)) {
+        return append_behind(writer, source);
+    }
+    forget_file(writer);
+    return write_first(writer, source);
+}
+
+int mxp__native_append(mxp_native_writer *writer, mxp_source *source)
+{
+    if (writer->broken) {
+        return mxp__fail(MXP_EIO,
+                         "cannot write '%s': an earlier write failed in its middle; "
+                         "choose another file name",
+                         writer->path);
+    }
+    mxp_file_signals held;
+    mxp__file_signals_hold(&held);
+    int error = append(writer, source);
+    mxp__file_signals_release(&held);
+    return error;
+}
+
+uint64_t mxp__native_written_bytes(const mxp_native_writer *writer)
+{
+    return writer->sections.progress.bytes;
+}
+
+void mxp__native_writer_close(mxp_native_writer *writer)
+{
+    if (writer == NULL) {
+        return;
+    }
+    (void)mxp__descriptor_close(&writer->descriptor);
+    mxp__strbuf_fini(&writer->sections.body);
+    mxp__free(writer->sections.sequences,
+              writer->sections.sequence_capacity * sizeof *writer->sections.sequences);
+    mxp__strfree(writer->path);
+    mxp__free(writer, sizeof *writer);
+}
+
+int mxp__native_write(const char *path, mxp_source *source)
+{
+    mxp_native_writer *writer = NULL;
+    int error = mxp__native_writer_open(path, &writer);
+    error = error == MXP_OK ? mxp__native_append(writer, source) : error;
+    mxp__native_writer_close(writer);
+    return error;
+}

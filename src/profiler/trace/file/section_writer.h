@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the header and the sections of a native file to a descriptor. Knows nothing of paths,
+// renaming and undoing: that is native_writer.c.
+#ifndef MXP_TRACE_SECTION_WRITER_H
+#define MXP_TRACE_SECTION_WRITER_H
+
+#include "base/os/descriptor.h"
+#include "base/strbuf.h"
+#include "profiler/trace/source.h"
+
+// How far a file has come. Plain data: who wants to undo keeps a copy.
+typedef struct mxp_file_progress {
+    uint64_t bytes, sections, record_bytes;
+    uint32_t names;  // written so far
+} mxp_file_progress;
+
+typedef struct mxp_section_writer {
+    int fd;  // -1: a section is only built, and stays in `body` until the next one
+    const mxp_descriptor *checked;  // of `fd`, if the program may close it; null: nobody does
+    uint32_t align_bytes;  // of the lengths of built sections; 0: the format's own
+    const char *path;  // for messages
+    mxp_file_progress progress;
+    uint32_t *sequences;  // of the next chunk, by thread; 0 beyond sequence_count
+    uint32_t sequence_count;
+    size_t sequence_capacity;
+    mxp_strbuf body;  // of the section being built
+} mxp_section_writer;
+
+mxp_file_header mxp__file_header_of(const mxp_source *source, uint32_t header_bytes,
+                                    uint32_t flags);  // MXP_FILE_*
+
+// All of them: 0, MXP_ENOMEM, or MXP_EIO with path and reason. After an error `progress` is
+// meaningless and the file ends anywhere.
+int mxp__write_file_header(mxp_section_writer *writer, const mxp_source *source);
+int mxp__write_clock(mxp_section_writer *writer, const mxp_timebase *timebase);
+int mxp__write_names(mxp_section_writer *writer, const mxp_source *source);  // the new ones
+int mxp__write_threads(mxp_section_writer *writer, const mxp_source *source);
+int mxp__write_chunks(mxp_section_writer *writer, mxp_source *source);
+int mxp__write_losses(mxp_section_writer *writer, const mxp_source *source);
+int mxp__write_stats(mxp_section_writer *writer, const mxp_source *source);
+int mxp__write_info(mxp_section_writer *writer, const mxp_source *source);
+// A section of any type with this content; the caller counts the records in it.
+int mxp__write_section(mxp_section_writer *writer, unsigned type, const void *content,
+                       size_t size_bytes);
+int mxp__write_end(mxp_section_writer *writer);
+
+#endif

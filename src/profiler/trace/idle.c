@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/trace/idle.h"
+
+static bool is_idle_record(const uint64_t *words)
+{
+    uint32_t what = (uint32_t)(words[1] >> 32);
+    return (*words & 0xff) == MXP_KIND_META &&
+           (what == MXP_META_STATE || what == MXP_META_SCOPE_PUSH || what == MXP_META_SCOPE_POP);
+}
+
+static bool is_idle_block(const mxp_block *block)
+{
+    const uint64_t *words = block->words;
+    while (words < block->end && is_idle_record(words)) {
+        words += 2 * (*words >> 8 & 0xff);
+    }
+    return words >= block->end;
+}
+
+bool mxp__source_is_idle(mxp_source *source)
+{
+    mxp_block block;
+    bool idle = source->stats_count == 0;
+    for (size_t i = 0; idle && source->block(source, i, &block) == 1; i++) {
+        idle = is_idle_block(&block);
+    }
+    return idle;
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be read of a source: blocks that cannot be are left out, and each ends before its first
+// damaged record. So its blocks never fail.
+#ifndef MXP_TRACE_SALVAGE_H
+#define MXP_TRACE_SALVAGE_H
+
+#include "profiler/trace/source.h"
+
+typedef struct mxp_salvage_loss {
+    uint64_t chunks, bytes;  // with something missing; bytes of records, as far as they are known
+    char text[160];  // what was wrong with the first one
+} mxp_salvage_loss;
+
+// All processes of `inner`, which must outlive it. What is left out is added to *lost. MXP_ENOMEM.
+int mxp__salvage_open(mxp_source *inner, mxp_source **source, mxp_salvage_loss *lost);
+
+#endif

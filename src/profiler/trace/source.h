@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// What anything that holds records offers to a reader: a live recorder
+// (src/profiler/recorder/drain/live.c) and a native file (src/profiler/trace/file/file_source.c)
+// implement it; exporters, the table and the tests see no difference. A source is a finished set:
+// what is recorded after it was opened is not in it.
+#ifndef MXP_TRACE_SOURCE_H
+#define MXP_TRACE_SOURCE_H
+
+#include <mxprof/format.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "profiler/trace/histogram.h"
+#include "profiler/clock/timebase.h"
+
+typedef struct mxp_name_view {
+    const char *text;  // not necessarily valid UTF-8, terminated, may contain anything else
+    uint32_t length;
+    uint32_t category;  // name id; of the enclosing scope for MXP_STYLE_SCOPE
+    uint8_t style, unit;  // MXP_STYLE_*, MXP_UNIT_*
+} mxp_name_view;
+
+// A run of whole records of one thread, in memory, oldest first. Valid until the source is closed.
+typedef struct mxp_block {
+    const uint64_t *words, *end;
+    uint64_t base_ticks;  // widens the stamps
+    uint64_t lost_before;
+    uint32_t thread;  // index into threads
+    uint32_t sequence;  // of its chunk, ascending per thread
+    uint32_t first_unit;  // units of its chunk that stand before `words` (what earlier cuts took)
+    bool filed;  // of a live source: in a recording file already
+    uint64_t offset;  // where `words` stand in the file, for messages; 0: in no file
+    uint64_t unread_bytes;  // of one that cannot be read: its records
+} mxp_block;
+
+typedef struct mxp_stats_view {
+    uint32_t name;
+    const mxp_histogram *histogram;  // ns
+} mxp_stats_view;
+
+#define MXP_COUNTER_OF_DEVICE 0x80000000u  // in a name: the rest is a device
+
+// A counter that was summed without a trace. Ages: time with recording on from then to the cut.
+typedef struct mxp_counter_view {
+    uint32_t name, type;  // MXP_ARG_*
+    uint64_t count;
+    uint64_t last, least, most;  // as in records
+    double first, integral;  // of what the value was above `first`, over ns
+    int64_t first_age_ns, last_age_ns;
+} mxp_counter_view;
+
+typedef struct mxp_info_pair {
+    const char *key, *value;
+} mxp_info_pair;
+
+// What is known of the process whose file a source is, and which has not finished that file.
+enum {
+    MXP__PROCESS_FINISHED = 0,  // it has
+    MXP__PROCESS_RECORDING,  // it is recording now
+    MXP__PROCESS_DIED,
+    MXP__PROCESS_UNFINISHED  // one or the other: the file is from another machine, or a copy
+};
+
+typedef struct mxp_source mxp_source;
+struct mxp_source {
+    uint32_t pid;
+    int state;  // MXP__PROCESS_*
+    const mxp_timebase *timebase;
+    uint32_t name_count;  // ids are 0 .. name_count - 1
+    uint32_t thread_count;
+    const mxp_thread_entry *threads;  // by index
+    size_t loss_count;
+    const mxp_loss_entry *losses;
+    size_t stats_count;
+    const mxp_stats_view *stats;  // statistics gathered without a trace
+    size_t counter_count;
+    const mxp_counter_view *counters;  // gathered without a trace
+    int64_t cut_ns;  // the moment up to which they count
+    size_t info_count;
+    const mxp_info_pair *info;  // what stands in INFO
+    // Where there are several processes: each as a source of its own, all in one trace time, closed
+    // with this one. Everything above and below is of the first of them. 0: there is one.
+    size_t process_count;
+    mxp_source *const *processes;
+    size_t repeated;  // processes that were there twice, with the same records: used once
+
+    // An id beyond name_count gives "<bad name>".
+    mxp_name_view (*name)(const mxp_source *source, uint32_t id);
+    // Blocks are numbered 0.. in an order that keeps each thread's sequence. 1: *block is set; 0:
+    // there is none; MXP_EFORMAT, with the detail line: this one cannot be read, the next ones may
+    // (of *block only thread, sequence and unread_bytes are set); any other negative error: nothing
+    // more can be. Thread-safe.
+    int (*block)(mxp_source *source, size_t number, mxp_block *block);
+    void (*close)(mxp_source *source);  // frees the source; null members are fine
+    // The thread of a block without touching its records, for sources where that is dear. 1, 0 as
+    // `block`. May be null: then `block` is asked.
+    int (*block_thread)(mxp_source *source, size_t number, uint32_t *thread);
+};
+
+// What INFO says of `key`, or null.
+static inline const char *mxp__source_info(const mxp_source *source, const char *key)
+{
+    for (size_t i = 0; i < source->info_count; i++) {
+        if (strcmp(source->info[i].key, key) == 0) {
+            return source->info[i].value;
+        }
+    }
+    return NULL;
+}
+
+static inline void mxp__source_close(mxp_source *source)
+{
+    if (source != NULL) {
+        source->close(source);
+    }
+}
+
+#endif

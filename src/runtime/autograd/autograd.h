@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of what a program runs. While a thread records, each operator that depends on a
+// variable leaves a node: its parameters, where its inputs came from, and those values its gradient
+// will ask for. Backward walks the nodes from the newest to the oldest.
+//
+// Recording and training are switches of the calling thread. A graph belongs to one thread at a
+// time: backward, and recording on top of its arrays, must not run at once for one graph. Graphs of
+// several threads may have variables in common.
+#ifndef MXN_AUTOGRAD_AUTOGRAD_H
+#define MXN_AUTOGRAD_AUTOGRAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/imperative/imperative.h"
+#include "runtime/tensor/tensor.h"
+
+// ---- switches: return the value before --------------------------------------------------------
+bool mxn_autograd_recording(void);
+bool mxn_autograd_training(void);
+bool mxn_autograd_recording_set(bool on);  // the thread's phase is forward while it records
+bool mxn_autograd_training_set(bool on);
+
+// ---- variables --------------------------------------------------------------------------------
+// Makes `array` a variable whose gradient goes to `gradient` as `request` says (MXN_NULL,
+// MXN_WRITE, MXN_ADD), whatever it was before. MXP_EINVAL: shapes or types differ.
+int mxn_autograd_mark(mxn_array *array, uint32_t request, mxn_array *gradient);
+// The same, but an array of a graph stays what it is: its gradient is written on the way of a
+// backward. When that graph is forgotten, the array is a variable.
+int mxn_autograd_attach(mxn_array *array, uint32_t request, mxn_array *gradient);
+// A new view of the gradient's memory, in no graph; null if there is none.
+int mxn_autograd_gradient(const mxn_array *array, mxn_array **gradient);
+// Whether backward has written the variable's gradient since the mark was last set.
+bool mxn_autograd_fresh(const mxn_array *array);
+int mxn_autograd_fresh_set(mxn_array *array, bool fresh);  // MXP_EINVAL: it is no variable
+
+// ---- running ----------------------------------------------------------------------------------
+// mxn_invoke, with the thread's training switch; recorded if the thread records and an input
+// depends on a variable. MXP_EINVAL: an output is part of a graph already.
+int mxn_autograd_invoke(const mxn_invocation *invocation);
+// Records that `outputs`, made in another way, are what the operator gives: of views.
+int mxn_autograd_record(mxn_params *params, mxn_array *const *inputs, mxn_array *const *outputs);
+
+// ---- backward ---------------------------------------------------------------------------------
+typedef struct mxn_backward_request {
+    mxn_array *const *outputs;
+    mxn_array *const *head_gradients;  // null, or null ones: all ones
+    uint32_t output_count;
+    // Null: gradients go where the variables were marked to, as values without a graph.
+    mxn_array *const *variables;
+    uint32_t variable_count;
+    bool retain_graph;
+    bool create_graph;  // what backward runs is recorded too
+    bool training;
+    mxn_array **gradients;  // of `variables`: filled in, one reference each
+} mxn_backward_request;
+
+// Only pushes. MXP_EINVAL: an output or a variable is in no graph; a head gradient does not fit.
+// MXP_ENOTSUP: an operator on the way has no gradient. On failure the graph stays.
+int mxn_autograd_backward(const mxn_backward_request *request);
+
+#endif

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that gradients ask for are kept as views of the arrays' memory, not as copies: backward
+// would take silently what a program has written there since. So each is kept with the count of
+// writes to its memory, and backward looks whether that has moved on.
+#include <pthread.h>
+
+#include "runtime/autograd/plan.h"
+#include "base/fail.h"
+#include "base/setting.h"
+
+static uint64_t check = 1;
+static int check_error;
+static pthread_once_t check_once = PTHREAD_ONCE_INIT;
+
+static const char variable[] = "MXNET_AUTOGRAD_CHECK_VALUES";
+
+static void read_check(void)
+{
+    check_error = mxp__setting_read(variable, 1, 0, 1, &check);
+}
+
+int mxn__kept_values(mxn_kept *kept, mxn_array *array)
+{
+    kept->values = mxn_array_values(array);
+    return mxn_array_detach(array, &kept->array);
+}
+
+static int fail_changed(const mxn_node *node, const mxn_kept *kept)
+{
+    const mxn_params *params = node->params;
+    const bool output = kept >= node->outputs;
+    const uint32_t index = (uint32_t)(kept - (output ? node->outputs : node->inputs));
+    char buffer[64], shape[MXN_SHAPE_TEXT];
+    return mxp__fail(MXP_ESTATE,
+                     "Operator %s: %s %u%s%s%s of shape %s was changed after it was recorded: its "
+                     "gradient needs the values that were there. Call backward first, or change a "
+                     "copy; with %s=0 the changed values are taken",
+                     params->op->name, output ? "output" : "input", index, output ? "" : " (",
+                     output ? "" : mxn_params_input_name(params, index, buffer), output ? "" : ")",
+                     mxn_shape_tuple(&kept->shape, shape), variable);
+}
+
+static int check_kept(const mxn_node *node, const mxn_kept *kept)
+{
+    if (kept->array == NULL || kept->written || mxn_array_has_values(kept->array, kept->values)) {
+        return MXP_OK;
+    }
+    pthread_once(&check_once, read_check);
+    if (check_error != MXP_OK) {
+        uint64_t again;
+        return mxp__setting_read(variable, 1, 0, 1, &again);
+    }
+    return check == 0 ? MXP_OK : fail_changed(node, kept);
+}
+
+// What is computed for nobody may come from anything.
+static bool is_read(const mxn_plan *plan, const mxn_visit *visit, uint32_t call,
+                    uint32_t first_result, uint32_t input)
+{
+    const mxn_gradient_call *at = &visit->gradient->calls[call];
+    bool read = false;
+    for (uint32_t i = 0; i < at->params->output_count && !read; i++) {
+        int32_t given = at->gives[i];
+        bool wanted = (given >= 0 && mxn__plan_wants(plan, visit->node->inputs[given].from)) ||
+                      mxn__plan_result_taken(visit, call, first_result + i);
+        read = wanted && mxn_params_reads(at->params, i, input);
+    }
+    return read;
+}
+
+int mxn__plan_check_values(const mxn_plan *plan, const mxn_visit *visit, uint32_t call,
+                           uint32_t first_result)
+{
+    const mxn_node *node = visit->node;
+    const mxn_gradient_call *at = &visit->gradient->calls[call];
+    int error = MXP_OK;
+    for (uint32_t i = 0; error == MXP_OK && i < at->params->input_count; i++) {
+        const mxn_source *from = &at->takes[i];
+        const mxn_kept *kept = from->kind == MXN_FROM_INPUT    ? &node->inputs[from->index]
+                               : from->kind == MXN_FROM_OUTPUT ? &node->outputs[from->index]
+                                                               : NULL;
+        if (kept != NULL && is_read(plan, visit, call, first_result, i)) {
+            error = check_kept(node, kept);
+        }
+    }
+    return error;
+}

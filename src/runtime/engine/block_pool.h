@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of operations and variables: blocks of a few sizes, each owned by the thread that took it.
+// Another thread frees it by sending it home, in batches; the owner takes all that came back at
+// once.
+#ifndef MXN_ENGINE_BLOCK_POOL_H
+#define MXN_ENGINE_BLOCK_POOL_H
+
+#include "runtime/engine/engine_thread.h"
+
+enum { MXN__BLOCK_LARGE = 15, MXN__BLOCK_BATCH = 128 };
+
+// The class of a block of at least `size_bytes`; MXN__BLOCK_LARGE if it must be allocated alone.
+uint8_t mxn__block_class(size_t size_bytes);
+
+// Null without memory. Classes only, not MXN__BLOCK_LARGE. 64-byte aligned, not zeroed.
+void *mxn__block_take_slow(mxn_thread *self, uint8_t block_class);
+
+static inline void *mxn__block_take(mxn_thread *self, uint8_t block_class)
+{
+    mxn_block *block = self->free[block_class];
+    if (__builtin_expect(block == NULL, 0)) {
+        return mxn__block_take_slow(self, block_class);
+    }
+    self->free[block_class] = block->next;
+    return block;
+}
+
+// For MXN__BLOCK_LARGE. Any thread frees it; `owner` took it.
+void *mxn__block_take_large(mxn_thread *self, size_t size_bytes);
+void mxn__block_give_large(uint16_t owner, void *block);
+
+void mxn__block_send_home(mxn_block_batch *batch, uint8_t block_class);
+
+static inline void mxn__block_give(mxn_thread *self, uint16_t owner, uint8_t block_class, void *at)
+{
+    mxn_block *block = at;
+    if (owner == self->index) {
+        block->next = self->free[block_class];
+        self->free[block_class] = block;
+        return;
+    }
+    mxn_block_batch *batch = &self->batches[block_class];
+    if (batch->count != 0 && batch->owner != owner) {
+        mxn__block_send_home(batch, block_class);
+    }
+    block->next = batch->first;
+    batch->first = block;
+    batch->last = batch->count == 0 ? block : batch->last;
+    batch->owner = owner;
+    batch->count++;
+    // Only a worker comes by again for sure.
+    if (batch->count >= MXN__BLOCK_BATCH || !self->is_worker) {
+        mxn__block_send_home(batch, block_class);
+    }
+}
+
+// Sends every batch home: when the thread goes idle or ends.
+void mxn__blocks_flush(mxn_thread *self);
+
+// Whether all blocks this state ever made are in its own lists, and the large ones freed: then
+// nobody asks for its owner any more. Takes in what came back.
+bool mxn__blocks_all_home(mxn_thread *thread);
+
+#endif

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queue is a chain of segments. The pusher fills the last one and publishes by `tail`; the
+// worker empties the first and hands it back through `spare`, so two segments go round while it
+// keeps up. Operations released from their parking come in by a list of their own.
+//
+// Sleeping: the worker says so, makes every thread pass a barrier, and looks again. So a pusher
+// that has published needs no fence before it looks whether the worker sleeps.
+#include "runtime/engine/compute.h"
+
+#include <pthread.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "runtime/engine/engine_state.h"
+#include "runtime/engine/run.h"
+#include "runtime/engine/variable.h"
+
+enum { SLOTS = 1023 };
+enum { AWAKE = 0, ASLEEP = 1, ABSENT = 2 };
+enum {
+    BACKLOG_CAP = 4096,  // fits the caches with room to spare
+    REST_SPINS = 16,  // between two looks at an empty queue: lets a few pushes gather
+    HEAD_PUBLISH = 64
+};
+
+typedef struct segment {
+    struct segment *next;
+    mxn_operation *slot[SLOTS];
+} segment;
+
+// Pushers, under the push lock.
+static struct {
+    _Alignas(64) segment *segment;
+    uint32_t at;
+    uint64_t tail;  // atomic
+    uint64_t cap;  // atomic: soft limit of the backlog
+} in = {.cap = BACKLOG_CAP};
+
+// The worker.
+static struct {
+    _Alignas(64) segment *segment;
+    uint32_t at;
+    uint64_t head, seen_tail;
+    uint64_t published_head;  // atomic
+} out;
+
+static struct {
+    _Alignas(64) uint32_t state;  // atomic: AWAKE, ASLEEP, ABSENT
+    uint32_t stop;  // atomic
+    mxn_operation *released;  // atomic: last in, first out
+    segment *spare;  // atomic
+} shared = {.state = ABSENT};
+
+static pthread_t thread;
+static bool has_thread;  // under the lock of lifecycle.c
+
+// ---- pushing ----------------------------------------------------------------------------------
+
+static segment *segment_take(void)
+{
+    segment *spare = __atomic_load_n(&shared.spare, __ATOMIC_RELAXED);
+    if (spare != NULL) {
+        spare = __atomic_exchange_n(&shared.spare, NULL, __ATOMIC_ACQUIRE);
+    }
+    return spare != NULL ? spare : mxp__alloc(sizeof(segment));
+}
+
+static void segment_give(segment *empty)
+{
+    empty->next = NULL;
+    segment *before = __atomic_exchange_n(&shared.spare, empty, __ATOMIC_ACQ_REL);
+    mxp__free(before, sizeof *before);
+}
+
+static int segment_add_locked(void)
+{
+    segment *added = segment_take();
+    if (added == NULL) {
+        return mxp__fail_memory("the queue of operations");
+    }
+    if (in.segment == NULL) {
+        out.segment = added;  // before the first operation is published
+    } else {
+        in.segment->next = added;
+    }
+    in.segment = added;
+    in.at = 0;
+    return MXP_OK;
+}
+
+int mxn__compute_reserve_locked(void)
+{
+    return __builtin_expect(in.segment == NULL || in.at == SLOTS, 0) ? segment_add_locked()
+                                                                     : MXP_OK;
+}
+
+void mxn__compute_put_locked(mxn_operation *op)
+{
+    in.segment->slot[in.at++] = op;
+    __atomic_store_n(&in.tail, in.tail + 1, __ATOMIC_RELEASE);  // pairs with take_next
+}
+
+static void wake_slow(void)
+{
+    uint32_t expected = ASLEEP;
+    if (__atomic_compare_exchange_n(&shared.state, &expected, AWAKE, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE)) {
+        mxp__os_word_wake(&shared.state, true);
+    } else if (expected == ABSENT) {
+        mxn__engine_start_slow();  // if that fails, the next wait says so
+    }
+}
+
+void mxn__compute_wake(void)
+{
+    mxn__engine_fence();  // pairs with the barrier in sleep_until_woken
+    if (__builtin_expect(__atomic_load_n(&shared.state, __ATOMIC_RELAXED) != AWAKE, 0)) {
+        wake_slow();
+    }
+}
+
+void mxn__compute_release(mxn_operation *op)
+{
+    mxn_operation *head = __atomic_load_n(&shared.released, __ATOMIC_RELAXED);
+    do {
+        op->next = head;
+    } while (!__atomic_compare_exchange_n(&shared.released, &head, op, true, __ATOMIC_RELEASE,
+                                          __ATOMIC_RELAXED));
+    mxn__compute_wake();
+}
+
+// The head first: what moves between the two loads makes it look longer, never negative.
+static uint64_t backlog(void)
+{
+    uint64_t head = __atomic_load_n(&out.published_head, __ATOMIC_ACQUIRE);
+    int64_t ahead = (int64_t)(__atomic_load_n(&in.tail, __ATOMIC_RELAXED) - head);
+    return ahead > 0 ? (uint64_t)ahead : 0;
+}
+
+static uint64_t head_now(void)
+{
+    return __atomic_load_n(&out.published_head, __ATOMIC_RELAXED);
+}
+
+// Looks for progress for about as long as a worker looks for work; not where nobody else can run.
+static bool gets_shorter(uint64_t head)
+{
+    for (uint32_t i = 0; i < mxn__engine.spins; i++) {
+        if (head_now() != head) {
+            return true;
+        }
+        mxp__cpu_relax();
+    }
+    if (mxn__engine.spins == 0) {
+        mxp__os_yield();
+    }
+    return head_now() != head;
+}
+
+static void wait_for_room(void)
+{
+    uint64_t cap = __atomic_load_n(&in.cap, __ATOMIC_RELAXED);
+    while (backlog() > cap) {
+        if (!gets_shorter(head_now())) {
+            __atomic_store_n(&in.cap, 2 * cap, __ATOMIC_RELAXED);
+            return;
+        }
+    }
+}
+
+void mxn__compute_back_pressure(void)
+{
+    uint64_t cap = __atomic_load_n(&in.cap, __ATOMIC_RELAXED);
+    uint64_t queued = backlog();
+    if (__builtin_expect(queued > cap, 0)) {
+        wait_for_room();
+    } else if (cap != BACKLOG_CAP && queued == 0) {
+        __atomic_store_n(&in.cap, BACKLOG_CAP, __ATOMIC_RELAXED);
+    }
+}
+
+// ---- the worker -------------------------------------------------------------------------------
+
+static bool has_work(void)
+{
+    return __atomic_load_n(&in.tail, __ATOMIC_ACQUIRE) != out.head ||
+           __atomic_load_n(&shared.released, __ATOMIC_RELAXED) != NULL;
+}
+
+static mxn_operation *take_next(void)
+{
+    if (out.head == out.seen_tail) {
+        out.seen_tail = __atomic_load_n(&in.tail, __ATOMIC_ACQUIRE);
+        if (out.head == out.seen_tail) {
+            return NULL;
+        }
+    }
+    if (out.at == SLOTS) {
+        segment *empty = out.segment;
+        out.segment = empty->next;
+        out.at = 0;
+        segment_give(empty);
+    }
+    mxn_operation *op = out.segment->slot[out.at++];
+    if (++out.head % HEAD_PUBLISH == 0) {
+        __atomic_store_n(&out.published_head, out.head, __ATOMIC_RELAXED);
+    }
+    if (out.head != out.seen_tail && out.at < SLOTS) {
+        __builtin_prefetch(out.segment->slot[out.at], 1);
+    }
+    return op;
+}
+
+// All released operations, the one released first in front.
+static mxn_operation *take_released(void)
+{
+    mxn_operation *chain = __atomic_exchange_n(&shared.released, NULL, __ATOMIC_ACQUIRE);
+    mxn_operation *in_order = NULL;
+    while (chain != NULL) {
+        mxn_operation *next = chain->next;
+        chain->next = in_order;
+        in_order = chain;
+        chain = next;
+    }
+    return in_order;
+}
+
+static void run_available(mxn_thread *self)
+{
+    for (;;) {
+        if (__builtin_expect(__atomic_load_n(&shared.released, __ATOMIC_RELAXED) != NULL, 0)) {
+            for (mxn_operation *op = take_released(), *next; op != NULL; op = next) {
+                next = op->next;
+                mxn__operation_run(self, op, self->last_end);
+            }
+        }
+        mxn_operation *op = take_next();
+        if (op == NULL) {
+            return;
+        }
+        if (__builtin_expect(mxn__operation_park(op, 0), 1)) {
+            mxn__operation_run(self, op, self->last_end);
+        }
+    }
+}
+
+static void sleep_until_woken(void)
+{
+    __atomic_store_n(&shared.state, ASLEEP, __ATOMIC_RELAXED);
+    mxn__engine_barrier();
+    if (has_work() || __atomic_load_n(&shared.stop, __ATOMIC_RELAXED) != 0) {
+        __atomic_store_n(&shared.state, AWAKE, __ATOMIC_RELAXED);
+        return;
+    }
+    while (__atomic_load_n(&shared.state, __ATOMIC_ACQUIRE) == ASLEEP) {
+        mxp__os_word_wait(&shared.state, ASLEEP);
+    }
+}
+
+static void rest(mxn_thread *self)
+{
+    self->last_end = 0;
+    __atomic_store_n(&out.published_head, out.head, __ATOMIC_RELAXED);
+    mxn__blocks_flush(self);
+    mxn__idle_check();
+    for (uint32_t i = 0; i < mxn__engine.spins; i += REST_SPINS) {
+        for (unsigned j = 0; j < REST_SPINS; j++) {
+            mxp__cpu_relax();
+        }
+        if (has_work() || __atomic_load_n(&shared.stop, __ATOMIC_RELAXED) != 0) {
+            return;
+        }
+    }
+    sleep_until_woken();
+}
+
+static void *worker(void *unused)
+{
+    (void)unused;
+    mxn_thread *self;
+    while ((self = mxn__thread_self()) == NULL) {
+        mxp__os_sleep_us(1000);
+    }
+    self->is_worker = self->parallel = true;
+    mxp_thread_name("compute worker");
+    for (;;) {
+        run_available(self);
+        if (__atomic_load_n(&shared.stop, __ATOMIC_ACQUIRE) != 0 && !has_work()) {
+            break;
+        }
+        rest(self);
+    }
+    mxn__blocks_flush(self);
+    mxn__idle_check();
+    self->is_worker = false;
+    return NULL;
+}
+
+// ---- life -------------------------------------------------------------------------------------
+
+int mxn__compute_start(void)
+{
+    if (has_thread) {
+        return MXP_OK;
+    }
+    __atomic_store_n(&shared.stop, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&shared.state, AWAKE, __ATOMIC_RELEASE);
+    int failed = mxn__thread_create(&thread, worker, NULL);
+    if (failed != MXP_OK) {
+        __atomic_store_n(&shared.state, ABSENT, __ATOMIC_RELEASE);
+        return failed;
+    }
+    has_thread = true;
+    return MXP_OK;
+}
+
+bool mxn__compute_is_there(void)
+{
+    return __atomic_load_n(&shared.state, __ATOMIC_ACQUIRE) != ABSENT;
+}
+
+void mxn__compute_stop(void)
+{
+    if (!has_thread) {
+        return;
+    }
+    __atomic_store_n(&shared.stop, 1, __ATOMIC_SEQ_CST);
+    mxn__engine_fence();  // pairs with the barrier in sleep_until_woken
+    wake_slow();
+    pthread_join(thread, NULL);
+    has_thread = false;
+    __atomic_store_n(&shared.state, ABSENT, __ATOMIC_SEQ_CST);
+}
+
+void mxn__compute_fork_child(void)
+{
+    has_thread = false;
+    out.published_head = out.head;
+    __atomic_store_n(&shared.state, ABSENT, __ATOMIC_RELAXED);
+}

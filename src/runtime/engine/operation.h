@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// One queued operation. A short one (one variable, nothing to say about its cost) takes a cache
+// line.
+//
+//   | 48 B head | 16 B a variable ... | 32 B extra, if MXN__OP_EXTRA |
+//
+// Who writes. The pushing thread until it is published, then whoever it belongs to: the queue, the
+// variable it is parked on, the thread that runs it.
+#ifndef MXN_ENGINE_OPERATION_H
+#define MXN_ENGINE_OPERATION_H
+
+#include <stddef.h>
+
+#include "runtime/engine/engine.h"
+
+enum {
+    MXN__OP_RECORD = 1 << 0,  // its class was on when it was pushed
+    MXN__OP_EXTRA = 1 << 1,
+    MXN__OP_VOID = 1 << 2,  // forms other than MXN_SYNC
+    MXN__OP_ASYNC = 1 << 3,
+    MXN__OP_NO_SKIP = 1 << 4,  // runs although a dependency has failed
+    MXN__OP_DELETE = 1 << 5,  // runs in any case, also during shutdown
+    MXN__OP_VAR_ENDS = 1 << 6,  // its deleter is what it does, then its only variable goes
+    MXN__OP_VISIBLE = 1 << 7,  // has a name that may be shown
+    // The upper byte holds the flags of the record where they are there.
+    MXN__OP_RECORD_SHIFT = 8,
+    MXN__OP_RECORD_MASK = MXP_OP_PHASE_MASK | MXP_OP_SYMBOLIC | MXP_OP_BULK_PARENT,
+    MXN__OP_SYMBOLIC = MXP_OP_SYMBOLIC << MXN__OP_RECORD_SHIFT,
+    MXN__OP_BULK = MXP_OP_BULK_PARENT << MXN__OP_RECORD_SHIFT,  // its extra has members
+    MXN__OP_WAIT = 1 << 15,  // argument is a mxn_waiter; released at the very end
+    MXN__USES_MAX = 65535
+};
+
+// Who runs it.
+enum { MXN__QUEUE_COMPUTE = 0, MXN__QUEUE_LIGHT = 1, MXN__QUEUE_PRIORITY = 2 };
+
+// Bit 0 of `var` tells writes. Ticket: what the variable's `done` must show (variable.h).
+typedef struct mxn_use {
+    uintptr_t var;
+    uint64_t ticket;
+} mxn_use;
+
+typedef struct mxn_operation {
+    struct mxn_operation *next;  // in whatever list it is; with NaiveEngine its mxn_naive_call
+    uint64_t push_stamp;  // low 48 bits of the push's ticks | index of the pushing thread << 48
+    mxn_function function;
+    void *argument;
+    mxp_name name;
+    uint32_t id;
+    uint16_t count;  // of uses
+    uint16_t waits_on;  // index of the use it is parked for
+    uint16_t flags;  // MXN__OP_*
+    uint8_t device;
+    uint8_t block_class : 4;  // of its memory: block_pool.h
+    uint8_t queue : 4;
+    mxn_use uses[];
+} mxn_operation;
+
+typedef struct mxn_operation_extra {
+    void (*deleter)(void *argument);
+    union {
+        mxn_operation *members;  // of a bulk
+        int64_t priority;  // until it runs
+        uint64_t start_ticks;  // of an asynchronous one, while it runs
+    } is;
+    uint32_t scope, shape;
+    float flops, bytes;
+} mxn_operation_extra;
+
+_Static_assert((MXN__OP_RECORD_MASK << MXN__OP_RECORD_SHIFT & MXN__OP_WAIT) == 0 &&
+                   MXN__OP_RECORD_MASK < 256,
+               "each flag has a bit of its own");
+_Static_assert(sizeof(mxn_operation) + sizeof(mxn_use) == 64, "one variable fits a cache line");
+_Static_assert(sizeof(mxn_operation) + 3 * sizeof(mxn_use) + sizeof(mxn_operation_extra) == 128,
+               "three variables and the extra part fit two");
+
+static inline mxn_var *mxn__use_var(const mxn_use *use)
+{
+    return (mxn_var *)(use->var & ~(uintptr_t)1);
+}
+
+static inline bool mxn__use_writes(const mxn_use *use)
+{
+    return (use->var & 1) != 0;
+}
+
+static inline size_t mxn__operation_bytes(size_t uses, bool extra)
+{
+    return sizeof(mxn_operation) + uses * sizeof(mxn_use) +
+           (extra ? sizeof(mxn_operation_extra) : 0);
+}
+
+// Only with MXN__OP_EXTRA.
+static inline mxn_operation_extra *mxn__operation_extra(mxn_operation *op)
+{
+    return (mxn_operation_extra *)(op->uses + op->count);
+}
+
+static inline uint16_t mxn__operation_owner(const mxn_operation *op)
+{
+    return (uint16_t)(op->push_stamp >> MXP_STAMP_BITS);
+}
+
+#endif

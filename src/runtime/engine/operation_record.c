@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// One clock read an operation, at its end. It starts when the one before it on the same worker
+// ended (or when it was released or pushed, if that was later), and is ready when the last of its
+// predecessors ended.
+#define MXP_INLINE
+#include "runtime/engine/operation_record.h"
+
+#include <string.h>
+
+#include "runtime/engine/variable.h"
+
+enum { IDS_MAX = MXP_VARIABLES_PER_RECORD * MXP_VARIABLES_RECORDS_MAX };
+
+static inline uint64_t widen(uint64_t stamp, uint64_t end_ticks)
+{
+    uint64_t ticks = (end_ticks & ~MXP_STAMP_MASK) | (stamp & MXP_STAMP_MASK);
+    return ticks <= end_ticks ? ticks : ticks - (MXP_STAMP_MASK + 1);
+}
+
+// The end of the read that `which` tells.
+static inline uint64_t read_end(const mxn_var *var, uint64_t which)
+{
+    uint64_t near = __atomic_load_n(&var->read.ticks, __ATOMIC_RELAXED);
+    return near + (uint64_t)(int64_t)(int32_t)((uint32_t)which - (uint32_t)near);
+}
+
+// Reads end side by side, and whoever comes late may have ended first: the last end is kept.
+static inline void stamp_read(mxn_var *var, uint64_t ticks, uint32_t id)
+{
+    const uint64_t own = (uint64_t)id << 32 | (uint32_t)ticks;
+    uint64_t which = __atomic_load_n(&var->read.which, __ATOMIC_RELAXED);
+    do {
+        if (which != 0 && read_end(var, which) >= ticks) {
+            return;
+        }
+        __atomic_store_n(&var->read.ticks, ticks, __ATOMIC_RELAXED);
+    } while (!__atomic_compare_exchange_n(&var->read.which, &which, own, true, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+}
+
+static inline void stamp_use(const mxn_use *use, uint64_t ticks, uint32_t id)
+{
+    mxn_var *var = mxn__use_var(use);
+    if (mxn__use_writes(use)) {
+        var->written = (mxn_write_end){.ticks = ticks, .id = id};
+    } else {
+        stamp_read(var, ticks, id);
+    }
+}
+
+static inline void wipe_use(const mxn_use *use)
+{
+    mxn_var *var = mxn__use_var(use);
+    if (mxn__use_writes(use)) {
+        var->written = (mxn_write_end){0};
+    } else {
+        __atomic_store_n(&var->read.which, 0, __ATOMIC_RELAXED);
+    }
+}
+
+// The later of `latest` and the predecessor on one variable.
+static inline mxn_binding bind_use(mxn_binding latest, const mxn_use *use)
+{
+    const mxn_var *var = mxn__use_var(use);
+    if (var->written.ticks > latest.ticks) {
+        latest.ticks = var->written.ticks;
+        latest.id = (uint32_t)var->written.id;
+    }
+    if (mxn__use_writes(use)) {
+        uint64_t which = __atomic_load_n(&var->read.which, __ATOMIC_RELAXED);
+        if (which == 0) {
+            return latest;  // nobody has read it, or not while stamps were left
+        }
+        uint64_t ticks = read_end(var, which);
+        if (ticks > latest.ticks) {
+            latest.ticks = ticks;
+            latest.id = (uint32_t)(which >> 32);
+        }
+    }
+    return latest;
+}
+
+mxn_binding mxn__operation_binding(const mxn_operation *op, uint64_t now_ticks)
+{
+    mxn_binding latest = {.ticks = widen(op->push_stamp, now_ticks)};
+    for (uint32_t i = 0; i < op->count; i++) {
+        latest = bind_use(latest, &op->uses[i]);
+    }
+    return latest;
+}
+
+static inline uint32_t id_of_use(const mxn_use *use)
+{
+    return mxn__use_var(use)->id | (mxn__use_writes(use) ? MXP_VARIABLE_WRITTEN : 0);
+}
+
+static void list_variables(const mxn_operation *op, uint32_t *ids)
+{
+    uint32_t count = op->count < IDS_MAX ? op->count : IDS_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        ids[i] = id_of_use(&op->uses[i]);
+    }
+}
+
+// What the words of a record are made of.
+typedef struct moments {
+    mxn_binding latest;  // ready, and by whom
+    uint64_t push, start, end;
+} moments;
+
+// `latest` as found in the variables, at least the push.
+static inline void moments_settle(moments *at, const mxn_ending *ending)
+{
+    if (__builtin_expect(ending->binding.ticks != 0, 0)) {
+        at->latest = ending->binding;
+    }
+    uint64_t start = ending->start_ticks;
+    start = start > at->latest.ticks ? start : at->latest.ticks;
+    at->start = start < at->end ? start : at->end;
+    // Pushed before recording was last interrupted: what released it may have left no stamp. The
+    // start stands for what is not known.
+    if (__builtin_expect(at->push <= __atomic_load_n(&mxp_control.closed_ticks, __ATOMIC_RELAXED),
+                         0)) {
+        at->push = at->start;
+        at->latest = (mxn_binding){.ticks = at->start};
+    }
+}
+
+static inline uint32_t record_flags(const mxn_operation *op, const mxn_ending *ending)
+{
+    return ending->flags | (op->flags >> MXN__OP_RECORD_SHIFT & MXN__OP_RECORD_MASK);
+}
+
+static inline uint32_t record_classes(const mxn_operation *op)
+{
+    return (op->flags & MXN__OP_SYMBOLIC) != 0 ? MXP_CLASS_SYMBOLIC : MXP_CLASS_IMPERATIVE;
+}
+
+static inline uint32_t pushing_thread(const mxn_operation *op)
+{
+    return mxn__thread_at(mxn__operation_owner(op))->trace_index;
+}
+
+// ---- the long way -----------------------------------------------------------------------------
+
+static void emit(const mxn_operation *op, const mxn_ending *ending, uint64_t end_ticks)
+{
+    static const mxn_operation_extra nothing;
+    uint32_t ids[IDS_MAX];
+    list_variables(op, ids);
+    moments at = {.latest = mxn__operation_binding(op, end_ticks),
+                  .push = widen(op->push_stamp, end_ticks),
+                  .end = end_ticks};
+    moments_settle(&at, ending);
+    const mxn_operation_extra *extra =
+        (op->flags & MXN__OP_EXTRA) != 0 ? mxn__operation_extra((mxn_operation *)op) : &nothing;
+    mxp_operator record = {.name = op->name,
+                           .id = op->id,
+                           .released_by = at.latest.id,
+                           .bulk_parent = ending->bulk_parent,
+                           .push_ticks = at.push,
+                           .ready_ticks = at.latest.ticks,
+                           .start_ticks = at.start,
+                           .end_ticks = at.end,
+                           .flags = record_flags(op, ending),
+                           .push_thread = pushing_thread(op),
+                           .device = op->device,
+                           .scope = extra->scope,
+                           .shape = extra->shape,
+                           .flops = extra->flops,
+                           .bytes = extra->bytes,
+                           .variable_count = op->count,
+                           .variables = ids};
+    mxp_operator_emit(record_classes(op), &record);
+}
+
+static void leave_stamps(const mxn_operation *op, uint64_t end_ticks)
+{
+    for (uint32_t i = 0; i < op->count; i++) {
+        stamp_use(&op->uses[i], end_ticks, op->id);
+    }
+}
+
+// ---- the short way: the words of format.h, in place --------------------------------------------
+
+static inline void write_cost(uint64_t *words, const mxn_operation *op)
+{
+    words[6] = words[7] = 0;
+    if ((op->flags & MXN__OP_EXTRA) != 0) {
+        const mxn_operation_extra *extra = mxn__operation_extra((mxn_operation *)op);
+        uint32_t cost[2];
+        memcpy(&cost[0], &extra->flops, sizeof cost[0]);
+        memcpy(&cost[1], &extra->bytes, sizeof cost[1]);
+        words[6] = extra->scope | (uint64_t)extra->shape << 32;
+        words[7] = cost[0] | (uint64_t)cost[1] << 32;
+    }
+}
+
+static inline void write_operator(uint64_t *words, const mxn_operation *op,
+                                  const mxn_ending *ending, const moments *at)
+{
+    words[0] = MXP_KIND_OPERATOR | 4u << 8 | at->start << 16;
+    words[1] = op->name | (uint64_t)op->id << 32;
+    words[2] = ((at->end - at->start) & MXP_STAMP_MASK) | (uint64_t)record_flags(op, ending) << 48;
+    words[3] = ((at->start - at->push) & MXP_STAMP_MASK) | (uint64_t)pushing_thread(op) << 48;
+    words[4] = ((at->start - at->latest.ticks) & MXP_STAMP_MASK) | (uint64_t)op->device << 48 |
+               (uint64_t)op->count << 56;
+    words[5] = at->latest.id | (uint64_t)ending->bulk_parent << 32;
+    write_cost(words, op);
+}
+
+// Reads the stamps its predecessors left, leaves its own, and lists the variables, in one pass.
+static inline mxn_binding write_variables(uint64_t *words, const mxn_operation *op,
+                                          mxn_binding latest, uint64_t end_ticks)
+{
+    const uint32_t count = op->count, id = op->id;
+    words[0] =
+        MXP_KIND_VARIABLES | MXP_VARIABLES_UNITS << 8 | (uint64_t)count << 16 | (uint64_t)id << 32;
+    memset(words + 1, 0, (2 * MXP_VARIABLES_UNITS - 1) * sizeof *words);
+    for (uint32_t i = 0; i < count; i++) {
+        const mxn_use use = op->uses[i];  // the stores below could change it, for all that is known
+        const uint32_t var_id = id_of_use(&use);
+        latest = bind_use(latest, &use);
+        stamp_use(&use, end_ticks, id);
+        memcpy((char *)(words + 1) + i * sizeof var_id, &var_id, sizeof var_id);
+    }
+    return latest;
+}
+
+static bool emit_in_place(const mxn_operation *op, const mxn_ending *ending, uint64_t end_ticks)
+{
+    if (__builtin_expect(op->count > MXP_VARIABLES_PER_RECORD, 0)) {
+        return false;
+    }
+    const unsigned units = op->count != 0 ? MXP_VARIABLES_UNITS : 0;
+    uint64_t *words = mxp_inline_open(record_classes(op), 4 + units, end_ticks);
+    if (__builtin_expect(words == NULL, 0)) {
+        return false;
+    }
+    const uint64_t push_ticks = widen(op->push_stamp, end_ticks);
+    mxn_binding latest = {.ticks = push_ticks};
+    if (units != 0) {
+        latest = write_variables(words + 8, op, latest, end_ticks);
+    }
+    moments at = {.latest = latest, .push = push_ticks, .end = end_ticks};
+    moments_settle(&at, ending);
+    write_operator(words, op, ending, &at);
+    mxp_inline_close(words + 8 + 2 * units);
+    return true;
+}
+
+void mxn__operation_record(mxn_thread *self, const mxn_operation *op, const mxn_ending *ending)
+{
+    uint64_t end_ticks = ending->end_ticks != 0 ? ending->end_ticks : mxp_ticks();
+    self->last_end = end_ticks;
+    if (__builtin_expect(
+            __atomic_load_n(&mxn__engine.stamped, __ATOMIC_RELAXED) != MXN__STAMPED_YES, 0)) {
+        __atomic_store_n(&mxn__engine.stamped, MXN__STAMPED_YES, __ATOMIC_RELAXED);
+    }
+    if ((op->flags & MXN__OP_RECORD) != 0) {
+        if (__builtin_expect(emit_in_place(op, ending, end_ticks), 1)) {
+            return;
+        }
+        emit(op, ending, end_ticks);
+    }
+    leave_stamps(op, end_ticks);
+}
+
+void mxn__operation_record_none(mxn_thread *self, const mxn_operation *op)
+{
+    for (uint32_t i = 0; i < op->count; i++) {
+        wipe_use(&op->uses[i]);
+    }
+    self->last_end = 0;
+}
+
+static void change_stamped(uint32_t from, uint32_t to)
+{
+    if (!mxp_enabled(MXN__RECORD_CLASSES)) {
+        __atomic_compare_exchange_n(&mxn__engine.stamped, &from, to, false, __ATOMIC_SEQ_CST,
+                                    __ATOMIC_RELAXED);
+    }
+}
+
+void mxn__stamps_begin_leaving(void)
+{
+    change_stamped(MXN__STAMPED_YES, MXN__STAMPED_LEAVING);
+}
+
+void mxn__stamps_stay(void)
+{
+    change_stamped(MXN__STAMPED_LEAVING, MXN__STAMPED_YES);
+}
+
+// Whatever was recorded since the begin has set it to YES again.
+void mxn__stamps_leave(void)
+{
+    change_stamped(MXN__STAMPED_LEAVING, MXN__STAMPED_NO);
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the profiler learns about an operation, and the end stamps kept with variables from which
+// the next ones know when they became ready and which operation released them.
+#ifndef MXN_ENGINE_OPERATION_RECORD_H
+#define MXN_ENGINE_OPERATION_RECORD_H
+
+#include "runtime/engine/engine_state.h"
+
+enum { MXN__RECORD_CLASSES = MXP_CLASS_SYMBOLIC | MXP_CLASS_IMPERATIVE };
+
+// The predecessor that ended last: the one that released an operation. `id` 0: none did, it was
+// ready when it was pushed.
+typedef struct mxn_binding {
+    uint64_t ticks;
+    uint32_t id;
+} mxn_binding;
+
+typedef struct mxn_ending {
+    uint64_t start_ticks, end_ticks;  // end 0: now
+    uint32_t bulk_parent;
+    uint32_t flags;  // MXP_OP_* beyond those of the operation
+    mxn_binding
+        binding;  // of a bulk: taken before its members leave their stamps; ticks 0: not yet
+} mxn_ending;
+
+// Whether variables may hold stamps that an operation could take for its predecessor's although
+// others have ended since, unrecorded. Only one that was pushed before the stamp can: so they are
+// of no account once there was a moment without operations. LEAVING: somebody waits for such a
+// moment.
+enum { MXN__STAMPED_NO = 0, MXN__STAMPED_YES = 1, MXN__STAMPED_LEAVING = 2 };
+
+// Before and after a wait for all operations, so that after a profile they cost what they cost
+// before it. Nothing happens while there are records.
+void mxn__stamps_begin_leaving(void);
+void mxn__stamps_leave(void);
+void mxn__stamps_stay(void);  // there was no such moment
+
+// `now_ticks`: not before the push.
+mxn_binding mxn__operation_binding(const mxn_operation *op, uint64_t now_ticks);
+
+void mxn__operation_record(mxn_thread *self, const mxn_operation *op, const mxn_ending *ending);
+// An end that has no stamp: what the variables hold is of no use any more.
+void mxn__operation_record_none(mxn_thread *self, const mxn_operation *op);
+
+// To be called before the operation's variables are completed.
+static inline void mxn__operation_ended(mxn_thread *self, const mxn_operation *op,
+                                        const mxn_ending *ending)
+{
+    if (__builtin_expect(mxp_enabled(MXN__RECORD_CLASSES), 0)) {
+        mxn__operation_record(self, op, ending);
+    } else if (__builtin_expect(
+                   __atomic_load_n(&mxn__engine.stamped, __ATOMIC_RELAXED) != MXN__STAMPED_NO, 0)) {
+        mxn__operation_record_none(self, op);
+    }
+}
+
+#endif

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way in. Everything that can fail happens before the first ticket is taken; after it the
+// operation is as good as run.
+#define MXP_INLINE
+#include "runtime/engine/push.h"
+
+#include "base/fail.h"
+#include "runtime/engine/bulk.h"
+#include "runtime/engine/callback.h"
+#include "runtime/engine/compute.h"
+#include "runtime/engine/naive.h"
+#include "runtime/engine/run.h"
+#include "runtime/engine/variable.h"
+#include "runtime/engine/worker_pool.h"
+
+enum { DEVICES = 256 };
+
+// ---- making -----------------------------------------------------------------------------------
+
+mxn_operation *mxn__operation_take(mxn_thread *self, uint32_t uses, bool extra)
+{
+    size_t size_bytes = mxn__operation_bytes(uses, extra);
+    uint8_t block_class = mxn__block_class(size_bytes);
+    mxn_operation *op = block_class == MXN__BLOCK_LARGE ? mxn__block_take_large(self, size_bytes)
+                                                        : mxn__block_take(self, block_class);
+    if (__builtin_expect(op == NULL, 0)) {
+        mxp__fail_memory("an operation");
+        return NULL;
+    }
+    op->push_stamp = (uint64_t)self->index << MXP_STAMP_BITS;
+    op->block_class = block_class & 0xf;
+    op->count = (uint16_t)uses;
+    return op;
+}
+
+bool mxn__push_is_recorded(uint16_t flags)
+{
+    return (flags & MXN__OP_VISIBLE) != 0 &&
+           mxp_enabled((flags & MXN__OP_SYMBOLIC) != 0 ? MXP_CLASS_SYMBOLIC : MXP_CLASS_IMPERATIVE);
+}
+
+void mxn__push_stamp(mxn_thread *self, mxn_operation *op, uint64_t push_ticks)
+{
+    if (__builtin_expect(self->trace_index == MXN__TRACE_INDEX_UNKNOWN, 0)) {
+        self->trace_index = (uint16_t)mxp_thread_index();
+    }
+    op->flags |= MXN__OP_RECORD;
+    op->push_stamp |= (push_ticks != 0 ? push_ticks : mxp_ticks()) & MXP_STAMP_MASK;
+    if (__builtin_expect(self->callback != NULL, 0)) {
+        op->name = mxn__callback_name(self->callback, op);
+    }
+}
+
+static bool is_visible(const mxn_work *work)
+{
+    const mxp_name *hidden = mxn__engine.hidden;
+    return work->name != MXP_NAME_NONE && (work->flags & MXN_WORK_HIDDEN) == 0 &&
+           work->name != hidden[0] && work->name != hidden[1] && work->name != hidden[2];
+}
+
+static void fill_uses(mxn_operation *op, const mxn_work *work)
+{
+    mxn_use *use = op->uses;
+    for (uint32_t i = 0; i < work->read_count; i++) {
+        (use++)->var = (uintptr_t)work->reads[i];
+    }
+    for (uint32_t i = 0; i < work->write_count; i++) {
+        (use++)->var = (uintptr_t)work->writes[i] | 1;
+    }
+}
+
+// What a record will want to know is kept only if there will be one.
+static bool says_more(const mxn_work *work, uint32_t scope)
+{
+    return (scope | work->shape) != 0 || work->flops > 0 || work->bytes > 0;
+}
+
+static bool needs_extra(const mxn_work *work, uint16_t flags, uint8_t queue)
+{
+    return work->deleter != NULL || (flags & MXN__OP_ASYNC) != 0 || queue == MXN__QUEUE_PRIORITY;
+}
+
+static void fill_extra(mxn_operation_extra *extra, const mxn_work *work, bool record,
+                       uint32_t scope)
+{
+    *extra = (mxn_operation_extra){.deleter = work->deleter, .is.priority = work->priority};
+    if (record) {
+        extra->scope = scope;
+        extra->shape = work->shape;
+        extra->flops = work->flops;
+        extra->bytes = work->bytes;
+    }
+}
+
+mxn_operation *mxn__operation_make(mxn_thread *self, const mxn_work *work, uint16_t flags,
+                                   uint8_t queue)
+{
+    flags |= is_visible(work) ? MXN__OP_VISIBLE : 0;
+    const bool record = mxn__push_is_recorded(flags);
+    const uint32_t scope = !record ? 0 : work->scope != 0 ? work->scope : mxp_scope_current();
+    const bool extra = needs_extra(work, flags, queue) || (record && says_more(work, scope));
+    flags |= extra ? MXN__OP_EXTRA : 0;
+    mxn_operation *op = mxn__operation_take(self, work->read_count + work->write_count, extra);
+    if (__builtin_expect(op == NULL, 0)) {
+        return NULL;
+    }
+    const uint32_t phase = work->flags & MXN_WORK_PHASE_MASK;
+    op->flags = (uint16_t)(flags | (phase != 0 ? phase : self->phase) << MXN__OP_RECORD_SHIFT);
+    op->function = work->function;
+    op->argument = work->argument;
+    op->name = work->name;
+    op->device = (uint8_t)work->device;
+    op->queue = queue & 0xf;
+    fill_uses(op, work);
+    if (extra) {
+        fill_extra(mxn__operation_extra(op), work, record, scope);
+    }
+    if (record) {
+        mxn__push_stamp(self, op, work->push_ticks);
+    }
+    return op;
+}
+
+// ---- queueing ---------------------------------------------------------------------------------
+
+static int add_renewal(const mxn_run *run, void *argument)
+{
+    (void)run;
+    mxn_var *var = argument;
+    __atomic_store_n(&var->renewals, var->renewals + 1, __ATOMIC_RELAXED);
+    return MXP_OK;
+}
+
+// A renewal is no use of the program's: it may come while the deletion waits for a bulk.
+static int refuse_use(const mxn_operation *op, const mxn_var *var)
+{
+    if (op->function.sync == add_renewal && var->mark != MXN__MARK_DELETED) {
+        return MXP_OK;
+    }
+    return var->mark == MXN__MARK_DELETED || var->deferred != NULL
+               ? mxp__fail(MXP_EINVAL, "a variable of the operation was deleted: it must not be "
+                                       "used after its deletion")
+               : mxp__fail(MXP_EINVAL, "duplicate items found in the variables of the operation: "
+                                       "each may be there once, read or written");
+}
+
+int mxn__uses_check_locked(const mxn_operation *op)
+{
+    const uint64_t mark = ++mxn__engine.sequence;
+    int result = MXP_OK;
+    for (uint32_t i = 0; i < op->count; i++) {
+        mxn_var *var = mxn__use_var(&op->uses[i]);
+        if (__builtin_expect(var->mark >= mark || var->deferred != NULL, 0)) {
+            result = refuse_use(op, var);
+            if (result != MXP_OK) {
+                return result;
+            }
+        }
+        var->mark = mark;
+        if (__builtin_expect((var->issued & ~MXN__WRITES_MASK) >= MXN__READS_MAX, 0) &&
+            !mxn__use_writes(&op->uses[i])) {
+            result = MXN__CHECK_RENEW;
+        }
+    }
+    return result;
+}
+
+static void take_tickets_locked(mxn_operation *op)
+{
+    for (uint32_t i = 0; i < op->count; i++) {
+        mxn_use *use = &op->uses[i];
+        mxn_var *var = mxn__use_var(use);
+        uint64_t issued = var->issued;
+        use->ticket = issued;
+        issued = mxn__use_writes(use) ? (issued & MXN__WRITES_MASK) + MXN__DONE_WRITE : issued + 1;
+        __atomic_store_n(&var->issued, issued, __ATOMIC_RELAXED);
+    }
+}
+
+uint32_t mxn__operation_id_locked(void)
+{
+    uint32_t id = mxn__engine.next_id != 0 ? mxn__engine.next_id : 1;
+    __atomic_store_n(&mxn__engine.next_id, id + 1, __ATOMIC_RELAXED);
+    return id;
+}
+
+void mxn__operation_publish_locked(mxn_operation *op)
+{
+    take_tickets_locked(op);
+    op->id = mxn__operation_id_locked();
+    __atomic_store_n(&mxn__engine.queued, mxn__engine.queued + 1, __ATOMIC_RELEASE);
+    if ((op->flags & MXN__OP_VAR_ENDS) != 0) {
+        mxn__use_var(&op->uses[0])->mark = MXN__MARK_DELETED;
+    }
+}
+
+// Two to the thirtieth reads without a write: an empty write lets their count begin anew.
+int mxn__uses_renew(mxn_thread *self, const mxn_operation *op)
+{
+    int code = MXP_OK;
+    for (uint32_t i = 0; i < op->count && code == MXP_OK; i++) {
+        mxn_var *var = mxn__use_var(&op->uses[i]);
+        uint64_t issued = __atomic_load_n(&var->issued, __ATOMIC_RELAXED);
+        if ((issued & ~MXN__WRITES_MASK) >= MXN__READS_MAX) {
+            mxn_work work = {
+                .function.sync = add_renewal, .argument = var, .writes = &var, .write_count = 1};
+            mxn_operation *renewal = mxn__operation_make(self, &work, MXN__OP_DELETE, op->queue);
+            code = renewal != NULL ? mxn__operation_push(self, renewal, 0) : MXP_ENOMEM;
+            mxn__var_count_write(var, code == MXP_OK ? -1 : 0);
+        }
+    }
+    return code;
+}
+
+// Under the lock; false if it must run here and now.
+static bool publish_locked(mxn_operation *op, unsigned how)
+{
+    mxn__operation_publish_locked(op);
+    mxn__engine.pushed++;
+    if ((how & MXN__PUSH_INLINE) != 0 && mxn__operation_ready(op)) {
+        return false;
+    }
+    if (op->queue == MXN__QUEUE_COMPUTE) {
+        mxn__compute_put_locked(op);
+    }
+    return true;
+}
+
+static uint64_t inline_start(const mxn_operation *op)
+{
+    if ((op->flags & MXN__OP_RECORD) == 0) {
+        return 0;
+    }
+    uint64_t now = mxp_ticks();
+    return now - ((now - op->push_stamp) & MXP_STAMP_MASK);
+}
+
+// The check and the publication, in one hold of the lock. MXP_OK, an error, or MXN__CHECK_RENEW.
+static int try_push(mxn_thread *self, mxn_operation *op, unsigned how)
+{
+    mxn__spin_lock(&mxn__engine.push_lock);
+    int code = mxn__uses_check_locked(op);
+    if (code == MXP_OK && op->queue == MXN__QUEUE_COMPUTE) {
+        code = mxn__compute_reserve_locked();
+    }
+    if (__builtin_expect(code != MXP_OK, 0)) {
+        mxn__spin_unlock(&mxn__engine.push_lock);
+        return code;
+    }
+    const uint8_t queue = op->queue;
+    bool queued = publish_locked(op, how);
+    mxn__spin_unlock(&mxn__engine.push_lock);
+    if (!queued) {
+        if (queue != MXN__QUEUE_COMPUTE) {
+            mxn__worker_pool_unreserve(queue);
+        }
+        mxn__operation_run(self, op, inline_start(op));
+    } else if (queue == MXN__QUEUE_COMPUTE) {
+        mxn__compute_wake();
+    } else {
+        mxn__worker_pool_put(op);
+    }
+    return MXP_OK;
+}
+
+static void drop_unless_kept(mxn_thread *self, mxn_operation *op, unsigned how)
+{
+    if ((how & MXN__PUSH_KEPT) == 0) {
+        mxn__operation_drop(self, op);
+    }
+}
+
+static int push_queued(mxn_thread *self, mxn_operation *op, unsigned how)
+{
+    if (op->queue != MXN__QUEUE_COMPUTE) {
+        int failed = mxn__worker_pool_reserve(op->queue);
+        if (failed != MXP_OK) {
+            drop_unless_kept(self, op, how);
+            return failed;
+        }
+    } else if (!self->is_worker) {
+        mxn__compute_back_pressure();
+    }
+    int code;
+    while ((code = try_push(self, op, how)) == MXN__CHECK_RENEW) {
+        code = mxn__uses_renew(self, op);
+        if (code != MXP_OK) {
+            break;
+        }
+    }
+    if (__builtin_expect(code != MXP_OK, 0)) {
+        if (op->queue != MXN__QUEUE_COMPUTE) {
+            mxn__worker_pool_unreserve(op->queue);
+        }
+        drop_unless_kept(self, op, how);
+    }
+    return code;
+}
+
+int mxn__operation_push(mxn_thread *self, mxn_operation *op, unsigned how)
+{
+    return mxn__engine_naive() ? mxn__naive_push(self, op, how) : push_queued(self, op, how);
+}
+
+// ---- mxn_push ---------------------------------------------------------------------------------
+
+static int check_variables(const mxn_work *work)
+{
+    for (uint32_t i = 0; i < work->read_count; i++) {
+        if (work->reads[i] == NULL) {
+            return mxp__fail(MXP_EINVAL, "variable %u to be read is null", i);
+        }
+    }
+    for (uint32_t i = 0; i < work->write_count; i++) {
+        if (work->writes[i] == NULL) {
+            return mxp__fail(MXP_EINVAL, "variable %u to be written is null", i);
+        }
+    }
+    return MXP_OK;
+}
+
+static int check_work(const mxn_work *work)
+{
+    if (work->function.sync == NULL || work->form < MXN_SYNC || work->form > MXN_ASYNC_FUNCTION) {
+        return mxp__fail(MXP_EINVAL, "an operation needs a function, and a form from %d to %d",
+                         MXN_SYNC, MXN_ASYNC_FUNCTION);
+    }
+    if (work->property == MXN_COPY_FROM_GPU || work->property == MXN_COPY_TO_GPU ||
+        work->property == MXN_GPU_PRIORITIZED) {
+        return mxp__fail(MXP_ENOTSUP, "property %d is for GPUs, and there is none", work->property);
+    }
+    if (work->property < MXN_NORMAL || work->property > MXN_NO_SKIP) {
+        return mxp__fail(MXP_EINVAL, "property %d is unknown: %d to %d are valid", work->property,
+                         MXN_NORMAL, MXN_NO_SKIP);
+    }
+    if (work->device >= DEVICES) {
+        return mxp__fail(MXP_EINVAL, "there is no device cpu(%u): ids go up to %d", work->device,
+                         DEVICES - 1);
+    }
+    if ((uint64_t)work->read_count + work->write_count > MXN__USES_MAX) {
+        return mxp__fail(MXP_EINVAL, "an operation on %llu variables: %d are possible",
+                         (unsigned long long)work->read_count + work->write_count, MXN__USES_MAX);
+    }
+    return check_variables(work);
+}
+
+static uint16_t flags_of(const mxn_work *work)
+{
+    static const uint16_t of_form[] = {
+        [MXN_SYNC] = 0, [MXN_VOID] = MXN__OP_VOID, [MXN_ASYNC_FUNCTION] = MXN__OP_ASYNC};
+    static const uint16_t of_property[] = {
+        [MXN_DELETE_VAR] = MXN__OP_DELETE, [MXN_NO_SKIP] = MXN__OP_NO_SKIP};
+    return (uint16_t)(of_form[work->form] | of_property[work->property] |
+                      ((work->flags & MXN_WORK_SYMBOLIC) != 0 ? MXN__OP_SYMBOLIC : 0));
+}
+
+static uint8_t queue_of(const mxn_work *work)
+{
+    if (work->property == MXN_CPU_PRIORITIZED) {
+        return MXN__QUEUE_PRIORITY;
+    }
+    return __atomic_load_n(&mxn__engine.has_light, __ATOMIC_RELAXED) != 0 &&
+                   (work->flags & MXN_WORK_PARALLEL) == 0
+               ? MXN__QUEUE_LIGHT
+               : MXN__QUEUE_COMPUTE;
+}
+
+static int push_single(mxn_thread *self, const mxn_work *work)
+{
+    mxn_operation *op = mxn__operation_make(self, work, flags_of(work), queue_of(work));
+    if (__builtin_expect(op == NULL, 0)) {
+        if (work->deleter != NULL) {
+            work->deleter(work->argument);
+        }
+        return MXP_ENOMEM;
+    }
+    bool inline_allowed = work->property == MXN_ASYNC || work->property == MXN_DELETE_VAR;
+    return mxn__operation_push(self, op, inline_allowed ? MXN__PUSH_INLINE : 0);
+}
+
+int mxn_push(const mxn_work *work)
+{
+    mxn_thread *self = mxn__thread_self();
+    int code = self != NULL ? mxn__engine_ensure() : MXP_ENOMEM;
+    if (code == MXP_OK) {
+        code = check_work(work);
+    }
+    if (code == MXP_OK && __builtin_expect(self->bulk.size > 1, 0)) {
+        if (mxn__bulk_takes(work)) {
+            return mxn__bulk_add(self, work, flags_of(work), queue_of(work));
+        }
+        code = mxn__bulk_push(self);
+    }
+    if (__builtin_expect(code != MXP_OK, 0)) {
+        if (work->deleter != NULL) {
+            work->deleter(work->argument);
+        }
+        return code;
+    }
+    return push_single(self, work);
+}

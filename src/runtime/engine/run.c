@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the first instruction of an operation to the last trace of it: skip or run, record, keep the
+// error, complete the variables, release who waited, count, free. The order at the end matters:
+// whoever is woken by an operation may end the process or fork.
+#include "runtime/engine/run.h"
+
+#include "base/alloc.h"
+#include "runtime/engine/compute.h"
+#include "runtime/engine/deletion.h"
+#include "runtime/engine/operation_record.h"
+#include "runtime/engine/variable.h"
+#include "runtime/engine/worker_pool.h"
+
+// How an operation ended.
+typedef struct outcome {
+    mxn_error *error;  // a reference, or null
+    bool skipped;
+} outcome;
+
+// ---- waiters ----------------------------------------------------------------------------------
+
+void mxn__waiter_signal(mxn_waiter *waiter)
+{
+    uint32_t before = __atomic_exchange_n(&waiter->word, MXN__WAITER_SIGNALLED, __ATOMIC_ACQ_REL);
+    if (before == MXN__WAITER_SLEEPING) {
+        mxp__os_word_wake(&waiter->word, false);
+    } else if (before == MXN__WAITER_LEFT) {
+        mxp__free(waiter, sizeof *waiter);
+    }
+}
+
+bool mxn__waiter_begin_sleep(mxn_waiter *waiter)
+{
+    for (uint32_t i = 0; i < mxn__engine.spins; i++) {
+        if (mxn__waiter_is_signalled(waiter)) {
+            return false;
+        }
+        mxp__cpu_relax();
+    }
+    uint32_t expected = MXN__WAITER_WAITING;
+    return __atomic_compare_exchange_n(&waiter->word, &expected, MXN__WAITER_SLEEPING, false,
+                                       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+void mxn__waiter_wait(mxn_waiter *waiter)
+{
+    mxn__waiter_begin_sleep(waiter);
+    while (!mxn__waiter_is_signalled(waiter)) {
+        mxp__os_word_wait(&waiter->word, MXN__WAITER_SLEEPING);
+    }
+}
+
+// ---- everything is over -----------------------------------------------------------------------
+
+uint64_t mxn__engine_pending(void)
+{
+    uint64_t retired = 0;
+    for (uint32_t i = 0, count = mxn__thread_count(); i < count; i++) {
+        retired += __atomic_load_n(&mxn__thread_at((uint16_t)i)->tally.retired, __ATOMIC_ACQUIRE);
+    }
+    // Later than the sum, so that 0 means that it was true when `queued` was read.
+    return __atomic_load_n(&mxn__engine.queued, __ATOMIC_ACQUIRE) - retired;
+}
+
+void mxn__idle_check(void)
+{
+    mxn__engine_fence();  // pairs with the barrier in mxn__idle_wait
+    if (__builtin_expect(__atomic_load_n(&mxn__engine.idle_waiters, __ATOMIC_RELAXED) != 0, 0) &&
+        mxn__engine_pending() == 0) {
+        __atomic_fetch_add(&mxn__engine.idle_word, 1, __ATOMIC_RELEASE);
+        mxp__os_word_wake(&mxn__engine.idle_word, true);
+    }
+}
+
+// ---- the end ----------------------------------------------------------------------------------
+
+static void operation_free(mxn_thread *self, mxn_operation *op)
+{
+    if (op->block_class == MXN__BLOCK_LARGE) {
+        mxn__block_give_large(mxn__operation_owner(op), op);
+    } else {
+        mxn__block_give(self, mxn__operation_owner(op), op->block_class, op);
+    }
+}
+
+static void call_deleter(mxn_operation *op)
+{
+    if ((op->flags & (MXN__OP_EXTRA | MXN__OP_VAR_ENDS)) == MXN__OP_EXTRA) {
+        void (*deleter)(void *) = mxn__operation_extra(op)->deleter;
+        if (deleter != NULL) {
+            deleter(op->argument);
+        }
+    }
+}
+
+void mxn__operation_drop(mxn_thread *self, mxn_operation *op)
+{
+    call_deleter(op);
+    operation_free(self, op);
+}
+
+static void count_end(mxn_thread *self, const mxn_operation *op, const outcome *end)
+{
+    mxn_tally *tally = &self->tally;
+    if ((op->flags & MXN__OP_BULK) != 0) {
+        mxn__tally_add(&tally->bulks);
+        return;
+    }
+    mxn__tally_add(end->skipped ? &tally->skipped : &tally->executed);
+    if (end->error != NULL) {
+        mxn__tally_add(&tally->failed);
+    }
+    if ((op->flags & MXN__OP_VISIBLE) != 0) {
+        mxn__tally_add(&tally->visible);
+    }
+    if ((op->flags & (MXN__OP_VAR_ENDS | MXN__OP_WAIT)) != 0) {
+        mxn__tally_add((op->flags & MXN__OP_WAIT) != 0 ? &tally->waits : &tally->deletions);
+    }
+}
+
+static void keep_error(mxn_operation *op, mxn_error *error)
+{
+    if (mxn__engine_naive()) {
+        ((mxn_naive_call *)(void *)op->next)->error = error;
+    } else {
+        mxn__error_spread(error, op);
+        mxn__error_release(error);
+    }
+}
+
+// What an operation and a member of a bulk have in common.
+static void end_body(mxn_thread *self, mxn_operation *op, const outcome *end, mxn_ending *ending)
+{
+    ending->flags = end->error != NULL || end->skipped ? MXP_OP_FAILED : 0;
+    mxn__operation_ended(self, op, ending);
+    if (__builtin_expect(end->error != NULL, 0)) {
+        keep_error(op, end->error);
+    }
+    call_deleter(op);
+    count_end(self, op, end);
+}
+
+static void complete_uses(mxn_thread *self, const mxn_operation *op)
+{
+    if ((op->flags & MXN__OP_VAR_ENDS) != 0) {
+        mxn__var_free(self, mxn__use_var(&op->uses[0]));
+        return;
+    }
+    for (uint32_t i = 0; i < op->count; i++) {
+        mxn_operation *released = mxn__use_complete(&op->uses[i]);
+        if (__builtin_expect(released != NULL, 0)) {
+            mxn__released_queue(released);
+        }
+    }
+}
+
+static void operation_end(mxn_thread *self, mxn_operation *op, const outcome *end,
+                          mxn_ending *ending)
+{
+    end_body(self, op, end, ending);
+    complete_uses(self, op);
+    mxn_waiter *waiter = (op->flags & MXN__OP_WAIT) != 0 ? op->argument : NULL;
+    mxn_naive_call *call = mxn__engine_naive() ? (void *)op->next : NULL;
+    if (__builtin_expect(call == NULL, 1)) {  // else the call's: it may be asked what it holds
+        operation_free(self, op);
+    }
+    // Pairs with mxn__engine_pending.
+    __atomic_store_n(&self->tally.retired, self->tally.retired + 1, __ATOMIC_RELEASE);
+    if (__builtin_expect(!self->is_worker, 0)) {
+        mxn__idle_check();
+    }
+    if (__builtin_expect(waiter != NULL, 0)) {
+        mxn__waiter_signal(waiter);
+    }
+    if (__builtin_expect(call != NULL, 0)) {
+        mxn__waiter_signal(&call->over);
+    }
+}
+
+// ---- the beginning ----------------------------------------------------------------------------
+
+// Whether the function runs although something is wrong. What the operation inherits is put in
+// `end`.
+static bool runs_in_trouble(const mxn_operation *op, uint32_t trouble, outcome *end)
+{
+    if ((op->flags & (MXN__OP_DELETE | MXN__OP_WAIT)) != 0) {
+        return true;
+    }
+    if ((trouble & MXN__TROUBLE_SHUTDOWN) != 0) {
+        end->skipped = true;
+        return false;
+    }
+    end->error = mxn__error_inherited(op);
+    end->skipped = end->error != NULL && (op->flags & MXN__OP_NO_SKIP) == 0;
+    return !end->skipped;
+}
+
+static mxn_run run_of(const mxn_thread *self, const mxn_operation *op)
+{
+    return (mxn_run){
+        .device_type = 1, .device = op->device, .parallel = self->parallel || mxn__engine_naive()};
+}
+
+static int call_function(mxn_thread *self, mxn_operation *op)
+{
+    const mxn_run run = run_of(self, op);
+    if ((op->flags & MXN__OP_VAR_ENDS) != 0) {
+        mxn__deletion_run(op);
+        return MXP_OK;
+    }
+    if ((op->flags & MXN__OP_VOID) != 0) {
+        op->function.plain((void *)&run, op->argument);
+        return MXP_OK;
+    }
+    return op->function.sync(&run, op->argument);
+}
+
+static void call_async(mxn_thread *self, mxn_operation *op, uint64_t start_ticks)
+{
+    const mxn_run run = run_of(self, op);
+    const mxn_operation *outer = self->running;
+    mxn__operation_extra(op)->is.start_ticks = start_ticks;
+    self->running = op;
+    op->function.async(&run, op->argument, (mxn_completion *)op);
+    self->running = outer;
+    self->last_end = 0;
+}
+
+static void run_function(mxn_thread *self, mxn_operation *op, outcome *end)
+{
+    const mxn_operation *outer = self->running;
+    self->running = op;
+    int code = call_function(self, op);
+    self->running = outer;
+    if (__builtin_expect(code < 0, 0)) {
+        mxn__error_release(end->error);
+        end->error = mxn__error_new(code);
+    }
+}
+
+static void run_member(mxn_thread *self, mxn_operation *member, uint32_t parent)
+{
+    mxn_ending ending = {.start_ticks = self->last_end, .bulk_parent = parent};
+    outcome end = {0};
+    if (ending.start_ticks == 0 && (member->flags & MXN__OP_RECORD) != 0) {
+        ending.start_ticks = mxp_ticks();
+    }
+    uint32_t trouble = __atomic_load_n(&mxn__engine.trouble, __ATOMIC_RELAXED);
+    if (__builtin_expect(trouble == 0, 1) || runs_in_trouble(member, trouble, &end)) {
+        run_function(self, member, &end);
+    }
+    end_body(self, member, &end, &ending);
+    operation_free(self, member);
+}
+
+// The bulk ends when its last member does; its variables are completed all together.
+static void run_bulk(mxn_thread *self, mxn_operation *bulk, uint64_t start_ticks)
+{
+    mxn_ending ending = {0};
+    if ((bulk->flags & MXN__OP_RECORD) != 0) {
+        // Members were pushed before the bulk was, and must not seem to begin before it.
+        ending.binding = mxn__operation_binding(bulk, mxp_ticks());
+        start_ticks = start_ticks > ending.binding.ticks ? start_ticks : ending.binding.ticks;
+    }
+    ending.start_ticks = self->last_end = start_ticks;
+    for (mxn_operation *member = mxn__operation_extra(bulk)->is.members, *next; member != NULL;
+         member = next) {
+        next = member->next;
+        run_member(self, member, bulk->id);
+    }
+    ending.end_ticks = self->last_end;
+    operation_end(self, bulk, &(outcome){0}, &ending);
+}
+
+void mxn__operation_run(mxn_thread *self, mxn_operation *op, uint64_t start_ticks)
+{
+    if (start_ticks == 0 && (op->flags & MXN__OP_RECORD) != 0) {
+        start_ticks = mxp_ticks();
+    }
+    if (__builtin_expect((op->flags & MXN__OP_BULK) != 0, 0)) {
+        run_bulk(self, op, start_ticks);
+        return;
+    }
+    outcome end = {0};
+    uint32_t trouble = __atomic_load_n(&mxn__engine.trouble, __ATOMIC_RELAXED);
+    if (__builtin_expect(trouble == 0, 1) || runs_in_trouble(op, trouble, &end)) {
+        if ((op->flags & MXN__OP_ASYNC) != 0) {
+            mxn__error_release(end.error);  // looked up again when it completes
+            call_async(self, op, start_ticks);
+            return;
+        }
+        run_function(self, op, &end);
+    }
+    operation_end(self, op, &end, &(mxn_ending){.start_ticks = start_ticks});
+}
+
+// Without memory for this thread's state there is no way to go on, and none to fail: wait for some.
+static mxn_thread *self_at_last(void)
+{
+    mxn_thread *self;
+    while ((self = mxn__thread_self()) == NULL) {
+        mxp__os_sleep_us(1000);
+    }
+    return self;
+}
+
+void mxn_complete(mxn_completion *completion, int error)
+{
+    mxn_operation *op = (mxn_operation *)completion;
+    outcome end = {0};
+    if (error < 0) {
+        end.error = mxn__error_new(error);
+    }
+    mxn_thread *self = self_at_last();
+    if (end.error == NULL && (op->flags & MXN__OP_NO_SKIP) != 0 &&
+        __atomic_load_n(&mxn__engine.trouble, __ATOMIC_RELAXED) != 0) {
+        end.error = mxn__error_inherited(op);
+    }
+    operation_end(self, op, &end,
+                  &(mxn_ending){.start_ticks = mxn__operation_extra(op)->is.start_ticks});
+}
+
+void mxn__released_queue(mxn_operation *chain)
+{
+    while (chain != NULL) {
+        mxn_operation *op = chain;
+        chain = op->next;
+        if (!mxn__operation_park(op, op->waits_on + 1u)) {
+            continue;
+        }
+        if (op->queue == MXN__QUEUE_COMPUTE) {
+            mxn__compute_release(op);
+        } else {
+            mxn__worker_pool_put(op);
+        }
+    }
+}
+
+bool mxn_inside_operation(void)
+{
+    return mxn__self != NULL && mxn__self->running != NULL;
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Variables: tickets, and operations parked on them.
+//
+// A push takes a ticket from `issued`; an operation may run when `done` shows it:
+//   issued, done   writes (32 bits) | WAIT (1, in done only) | reads since the last write (31)
+//   a read   needs the writes of its ticket
+//   a write  needs the writes and the reads of its ticket
+// Once shown, a ticket stays shown until its operation completes. Completing a read adds one read,
+// completing a write adds one write and takes the reads away.
+//
+// Who completes last may not look at the variable again, because its deletion may be next. So a
+// completion is one compare-and-swap while nothing is parked. Else it happens under the parking
+// lock, with the operations it releases queued after the lock is free: what is parked there is not
+// complete, so it keeps the variable.
+#ifndef MXN_ENGINE_VARIABLE_H
+#define MXN_ENGINE_VARIABLE_H
+
+#include "runtime/engine/block_pool.h"
+#include "runtime/engine/engine_error.h"
+#include "runtime/engine/engine_state.h"
+
+#define MXN__DONE_WAIT (UINT64_C(1) << 31)
+#define MXN__DONE_WRITE (UINT64_C(1) << 32)
+#define MXN__WRITES_MASK (~UINT64_C(0) << 32)
+#define MXN__READS_MAX (UINT64_C(1) << 30)  // then an empty write starts counting again
+#define MXN__MARK_DELETED UINT64_MAX
+
+// When the last write of the variable ended, and which operation it was; ticks 0: unknown.
+typedef struct mxn_write_end {
+    uint64_t ticks;
+    uint64_t id;
+} mxn_write_end;
+
+// The same of the read that ended last. Several readers may write it at once: `which` holds the id
+// and the low half of the ticks and is the truth; `ticks` (of any of them) only widens it.
+typedef struct mxn_read_end {
+    uint64_t ticks;
+    uint64_t which;
+} mxn_read_end;
+
+struct mxn_var {
+    // Under the push lock.
+    uint64_t issued;  // atomic: waiters read it
+    uint64_t mark;  // sequence of the last push that saw it; MXN__MARK_DELETED
+    mxn_operation *deferred;  // its deletion, while bulks not yet pushed hold it
+    uint32_t mark_index;
+    uint32_t held;  // members of bulks not yet pushed that use it
+    uint32_t uncounted;  // atomic: see mxn__var_count_write
+    uint64_t renewals;  // writes that only started counting again
+    uint16_t owner;  // thread whose block it is
+    uint8_t block_class;
+    // By completions.
+    _Alignas(64) uint64_t done;
+    mxn_operation *parked;  // last of a circle sorted by ticket, null: none
+    mxn_write_end written;
+    mxn_read_end read;
+    mxn_error *error;  // under the lock of engine_error.c
+    mxn_spinlock park_lock;
+    uint32_t id;  // constant; here because records ask for it, and only completions make records
+};
+_Static_assert(sizeof(struct mxn_var) == 128 && offsetof(struct mxn_var, done) == 64,
+               "pushers and completers write different lines");
+
+static inline bool mxn__use_ready(const mxn_use *use, uint64_t done)
+{
+    uint64_t shown = done & ~MXN__DONE_WAIT;
+    return mxn__use_writes(use) ? shown == use->ticket
+                                : ((shown ^ use->ticket) & MXN__WRITES_MASK) == 0;
+}
+
+static inline bool mxn__use_ready_now(const mxn_use *use)
+{
+    // Pairs with the release in use_complete.
+    return mxn__use_ready(use, __atomic_load_n(&mxn__use_var(use)->done, __ATOMIC_ACQUIRE));
+}
+
+static inline bool mxn__operation_ready(const mxn_operation *op)
+{
+    for (uint32_t i = 0; i < op->count; i++) {
+        if (!mxn__use_ready_now(&op->uses[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// True: every ticket of `op` from `first` on is shown. False: it is parked and no longer ours.
+bool mxn__operation_park(mxn_operation *op, uint32_t first);
+
+// Completes one use. Returns the chain of operations it released from their parking; each must go
+// through mxn__released_queue.
+mxn_operation *mxn__use_complete_slow(const mxn_use *use);
+
+static inline uint64_t mxn__use_delta(const mxn_use *use)
+{
+    return mxn__use_writes(use) ? MXN__DONE_WRITE - (uint32_t)use->ticket : 1;
+}
+
+static inline mxn_operation *mxn__use_complete(const mxn_use *use)
+{
+    mxn_var *var = mxn__use_var(use);
+    uint64_t done = __atomic_load_n(&var->done, __ATOMIC_RELAXED);
+    do {
+        if (__builtin_expect((done & MXN__DONE_WAIT) != 0, 0)) {
+            return mxn__use_complete_slow(use);
+        }
+    } while (!__atomic_compare_exchange_n(&var->done, &done, done + mxn__use_delta(use), true,
+                                          __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+    return NULL;
+}
+
+// Whether a write is pending, or anything.
+static inline bool mxn__var_write_pending(const mxn_var *var)
+{
+    uint64_t issued = __atomic_load_n(&var->issued, __ATOMIC_RELAXED);
+    uint64_t done = __atomic_load_n(&var->done, __ATOMIC_ACQUIRE);
+    return ((issued ^ done) & MXN__WRITES_MASK) != 0;
+}
+
+static inline bool mxn__var_pending(const mxn_var *var)
+{
+    uint64_t issued = __atomic_load_n(&var->issued, __ATOMIC_RELAXED);
+    return issued != (__atomic_load_n(&var->done, __ATOMIC_ACQUIRE) & ~MXN__DONE_WAIT);
+}
+
+// Corrects what mxn_var_pushed_version takes from the tickets: by +1 for a write whose ticket comes
+// later, by -1 when it comes and for a write that changes nothing.
+static inline void mxn__var_count_write(mxn_var *var, int32_t change)
+{
+    __atomic_fetch_add(&var->uncounted, (uint32_t)change, __ATOMIC_RELAXED);
+}
+
+// Gives the memory back. Nothing uses it any more.
+void mxn__var_free(mxn_thread *self, mxn_var *var);
+
+#endif

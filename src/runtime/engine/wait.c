@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Synchronisation points: where errors of operations surface.
+#include "base/fail.h"
+#include "runtime/engine/bulk.h"
+#include "runtime/engine/callback.h"
+#include "runtime/engine/interrupt.h"
+#include "runtime/engine/naive.h"
+#include "runtime/engine/operation_record.h"
+#include "runtime/engine/push.h"
+#include "runtime/engine/run.h"
+#include "runtime/engine/variable.h"
+
+static int do_nothing(const mxn_run *run, void *argument)
+{
+    (void)run;
+    (void)argument;
+    return MXP_OK;
+}
+
+// What every wait does first.
+static int begin_wait(mxn_thread **self)
+{
+    *self = mxn__thread_self();
+    int code = *self != NULL ? mxn__engine_ensure() : MXP_ENOMEM;
+    return code == MXP_OK ? mxn__bulk_push(*self) : code;
+}
+
+static int refuse_inside(void)
+{
+    return mxp__fail(MXP_ESTATE, "waiting inside an operation: it would wait for itself. Wait "
+                                 "before pushing it, or let it read the variable");
+}
+
+static bool write_pending(const void *var)
+{
+    return mxn__var_write_pending(var);
+}
+
+static bool anything_pending(const void *var)
+{
+    return mxn__var_pending(var);
+}
+
+// Not through mxn_push: whether an operation is needed depends on time, and bulks must not.
+static int push_now(mxn_thread *self, const mxn_work *work, uint16_t flags)
+{
+    mxn_operation *op = mxn__operation_make(self, work, flags, MXN__QUEUE_COMPUTE);
+    return op != NULL ? mxn__operation_push(self, op, 0) : MXP_ENOMEM;
+}
+
+// The one that was taken, if there is one.
+static int wait_for(mxn_waiter *taken, mxn_waiter *own)
+{
+    if (taken == NULL) {
+        mxn__waiter_wait(own);
+        return MXP_OK;
+    }
+    return mxn__waiter_wait_or_leave(taken) ? MXP_OK : mxn__fail_interrupted();
+}
+
+static int push_wait(mxn_thread *self, mxn_var *var)
+{
+    mxn_waiter own = {0};
+    mxn_waiter *taken = mxn__waiter_take();
+    const mxn_work work = {.function.sync = do_nothing,
+                           .argument = taken != NULL ? taken : &own,
+                           .reads = &var,
+                           .read_count = 1,
+                           .name = mxn__engine.name_wait};
+    int code = push_now(self, &work, MXN__OP_WAIT);
+    if (code == MXP_OK) {
+        mxn__callback_waits(self, true);
+        code = wait_for(taken, &own);
+        mxn__callback_waits(self, false);
+    } else if (taken != NULL) {
+        mxn__waiter_give(taken);
+    }
+    return code;
+}
+
+int mxn_var_wait(mxn_var *var)
+{
+    mxn_thread *self;
+    int code = begin_wait(&self);
+    if (code != MXP_OK) {
+        return code;
+    }
+    const uint32_t position = mxn__push_position();
+    if (mxn__var_write_pending(var)) {
+        if (self->running != NULL || mxn__callback_holds(self, var, false)) {
+            return refuse_inside();
+        }
+        if (mxn__engine_naive()) {
+            mxn__naive_wait(write_pending, var);
+        } else if ((code = push_wait(self, var)) != MXP_OK) {
+            return code;
+        }
+    }
+    return mxn__error_deliver(var, position);
+}
+
+int mxn_var_error(mxn_var *var)
+{
+    return mxn__error_deliver(var, mxn__push_position());
+}
+
+int mxn_var_wait_write(mxn_var *var)
+{
+    mxn_thread *self;
+    int code = begin_wait(&self);
+    if (code != MXP_OK) {
+        return code;
+    }
+    if (mxn__var_pending(var)) {
+        if (self->running != NULL || mxn__callback_holds(self, var, true)) {
+            return refuse_inside();
+        }
+        if (mxn__engine_naive()) {
+            mxn__naive_wait(anything_pending, var);
+        } else {
+            const mxn_work work = {.function.sync = do_nothing, .writes = &var, .write_count = 1};
+            code = push_now(self, &work, 0);
+            if (code != MXP_OK) {
+                return code;
+            }
+            mxn__var_count_write(var, -1);
+        }
+    }
+    return mxn_var_wait(var);
+}
+
+// ---- everything -------------------------------------------------------------------------------
+
+static uint64_t depth_of(const mxn_thread *self)
+{
+    uint64_t depth = 0;
+    for (const mxn_naive_call *call = self->naive_call; call != NULL; call = call->outer) {
+        depth += !mxn__waiter_is_signalled(&call->over);
+    }
+    return depth;
+}
+
+// False: `may_leave`, and this thread was interrupted.
+static bool wait_until_idle(bool may_leave)
+{
+    for (uint32_t i = 0; i < mxn__engine.spins; i++) {
+        if (mxn__engine_pending() == 0) {
+            return true;
+        }
+        mxp__cpu_relax();
+    }
+    bool leaves = false;
+    __atomic_fetch_add(&mxn__engine.idle_waiters, 1, __ATOMIC_SEQ_CST);
+    mxn__engine_barrier();  // pairs with the fence in mxn__idle_check
+    while (!leaves) {
+        uint32_t word = __atomic_load_n(&mxn__engine.idle_word, __ATOMIC_ACQUIRE);
+        if (mxn__engine_pending() == 0) {
+            break;
+        }
+        if (may_leave) {
+            mxn__word_wait_a_while(&mxn__engine.idle_word, word);
+            leaves = mxn__engine_pending() != 0 && mxn__is_interrupted();
+        } else {
+            mxp__os_word_wait(&mxn__engine.idle_word, word);
+        }
+    }
+    __atomic_fetch_sub(&mxn__engine.idle_waiters, 1, __ATOMIC_SEQ_CST);
+    return !leaves;
+}
+
+void mxn__idle_wait(void)
+{
+    wait_until_idle(false);
+}
+
+bool mxn__idle_wait_or_leave(void)
+{
+    return wait_until_idle(mxn__may_interrupt());
+}
+
+int mxn_wait_all(void)
+{
+    mxn_thread *self;
+    int code = begin_wait(&self);
+    if (code != MXP_OK) {
+        return code;
+    }
+    if (self->running == NULL && self->callback == NULL) {
+        mxn__stamps_begin_leaving();
+        if (!mxn__idle_wait_or_leave()) {
+            mxn__stamps_stay();
+            return mxn__fail_interrupted();
+        }
+        mxn__stamps_leave();
+    } else if (mxn__engine_pending() > depth_of(self)) {
+        return refuse_inside();
+    }
+    return mxn__error_deliver_first();
+}

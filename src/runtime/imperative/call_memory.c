@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// What comes back goes onto one list for all threads, by compare-and-swap; a thread whose own list
+// is empty takes all of it by one exchange. So no block is looked at by two threads at once, and
+// the pool is as large as the largest backlog was.
+//
+//     worker --give--> returned[class] --take all--> mine->free[class] --take--> pushing thread
+#include "runtime/imperative/call_memory.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+
+enum { CLASSES = 3 };
+static const size_t class_bytes[CLASSES] = {768, 1536, 4096};
+
+typedef struct block {
+    struct block *next;
+} block;
+
+typedef struct own_blocks {
+    block *free[CLASSES];
+} own_blocks;
+
+static block *returned[CLASSES];
+static _Thread_local own_blocks *mine __attribute__((tls_model("initial-exec")));
+static pthread_key_t mine_key;
+static int mine_key_error;
+static pthread_once_t mine_once = PTHREAD_ONCE_INIT;
+
+static int class_of(size_t bytes)
+{
+    int size_class = 0;
+    while (size_class < CLASSES && bytes > class_bytes[size_class]) {
+        size_class++;
+    }
+    return size_class;
+}
+
+// Puts a chain onto the list for all.
+static void put_back(int size_class, block *first, block *last)
+{
+    block *head = __atomic_load_n(&returned[size_class], __ATOMIC_RELAXED);
+    do {
+        last->next = head;
+    } while (!__atomic_compare_exchange_n(&returned[size_class], &head, first, true,
+                                          __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+
+static void thread_ends(void *pointer)
+{
+    own_blocks *own = pointer;
+    for (int size_class = 0; size_class < CLASSES; size_class++) {
+        block *last = own->free[size_class];
+        while (last != NULL && last->next != NULL) {
+            last = last->next;
+        }
+        if (last != NULL) {
+            put_back(size_class, own->free[size_class], last);
+        }
+    }
+    mxp__free(own, sizeof(own_blocks));
+    mine = NULL;
+}
+
+static void make_key(void)
+{
+    mine_key_error = pthread_key_create(&mine_key, thread_ends);
+}
+
+static own_blocks *own_get(void)
+{
+    if (mine != NULL) {
+        return mine;
+    }
+    pthread_once(&mine_once, make_key);
+    own_blocks *made = mxp__alloc(sizeof(own_blocks));
+    if (made != NULL && (mine_key_error != 0 || pthread_setspecific(mine_key, made) != 0)) {
+        mxp__free(made, sizeof(own_blocks));
+        made = NULL;
+    }
+    mine = made;
+    return made;
+}
+
+void *mxn__call_take(size_t bytes)
+{
+    int size_class = class_of(bytes);
+    own_blocks *own = size_class < CLASSES ? own_get() : NULL;
+    if (own != NULL && own->free[size_class] == NULL &&
+        __atomic_load_n(&returned[size_class], __ATOMIC_RELAXED) != NULL) {
+        // Pairs with put_back's release.
+        own->free[size_class] = __atomic_exchange_n(&returned[size_class], NULL, __ATOMIC_ACQUIRE);
+    }
+    void *memory;
+    if (own != NULL && own->free[size_class] != NULL) {
+        memory = own->free[size_class];
+        own->free[size_class] = own->free[size_class]->next;
+    } else {
+        memory = mxp__alloc(size_class < CLASSES ? class_bytes[size_class] : bytes);
+    }
+    if (memory == NULL) {
+        mxp__fail_memory("an operator's call");
+    }
+    return memory;
+}
+
+void mxn__call_give(void *memory, size_t bytes)
+{
+    int size_class = class_of(bytes);
+    if (size_class == CLASSES) {
+        mxp__free(memory, bytes);
+        return;
+    }
+    put_back(size_class, memory, memory);
+}

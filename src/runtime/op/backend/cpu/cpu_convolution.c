@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution of planar images (channels before places) as products of matrices that are never
+// whole: the elements under the kernel, one row for each of its places in each channel, are
+// gathered for a block of places of the result at a time, small enough for the second-level cache.
+//
+//   FORWARD     result[f][place]   = weight[f][row] * gathered[row][place]
+//   TO_DATA     gathered[row][place] = weight[f][row]' * result[f][place], scattered and added
+//   TO_WEIGHT   weight[f][row]     = result[f][place] * gathered[place][row]', a sum for each
+//   thread
+//
+// An image is first copied into a frame of zeros, so that nothing below looks at edges. Each thread
+// has a frame, a block and its sums in the job's workspace.
+#include <string.h>
+
+#include "runtime/op/backend/cpu/cpu_kernels.h"
+#include "runtime/op/backend/cpu/cpu_convolution_plan.h"
+#include "runtime/parallel/thread_pool.h"
+
+enum { FILTERS_LEAST = 4 };
+
+typedef struct worker {  // what one thread works with
+    const mxn_planar *plan;
+    float *frame, *block, *sums;
+    mxn_strip strips[MXN_TILE_COLUMNS_MAX];
+    int64_t strip_count, begin, columns;  // the block of places
+} worker;
+
+static void worker_init(worker *w, const mxn_planar *p, int index)
+{
+    w->plan = p;
+    w->frame = p->space + index * p->thread_floats;
+    w->block = w->frame + p->frame_floats;
+    w->sums = w->block + p->block_floats;
+    memset(w->frame, 0, (size_t)p->frame_floats * sizeof(float));
+}
+
+static void take_block(worker *w, int64_t block)
+{
+    const mxn_planar *p = w->plan;
+    w->begin = block * p->vector->columns;
+    w->columns = mxn__least(p->vector->columns, p->conv->out_size - w->begin);
+    w->strip_count = mxn__planar_strips(p, w->begin, w->begin + w->columns, w->strips);
+}
+
+// ---- forward ----------------------------------------------------------------------------------
+
+static void multiply_forward(worker *w, float *result, int64_t group, int64_t first, int64_t rows)
+{
+    const mxn_planar *p = w->plan;
+    const float *bias = p->conv->bias, *weight = mxn__planar_weight(p, group);
+    for (int64_t f = 0; f < p->filters; f += MXN_TILE_ROWS) {
+        p->vector->tile(&(mxn_tile){
+            .a = weight + f * p->rows + first,
+            .a_row = p->rows,
+            .a_step = 1,
+            .b = w->block,
+            .b_row = MXN_BLOCK_ROW,
+            .c = result + f * p->conv->out_size + w->begin,
+            .c_row = p->conv->out_size,
+            .count = rows,
+            .rows = mxn__least(MXN_TILE_ROWS, p->filters - f),
+            .columns = w->columns,
+            .adds = first > 0,
+            .start = bias == NULL ? NULL : bias + group * p->filters + f,
+        });
+    }
+}
+
+static void forward_block(worker *w, int64_t image, int64_t group)
+{
+    const mxn_planar *p = w->plan;
+    for (int64_t first = 0; first < p->rows; first += p->block_rows) {
+        int64_t rows = mxn__least(p->block_rows, p->rows - first);
+        p->vector->gather(w->block, MXN_BLOCK_ROW, w->frame, p->offsets + first, rows, w->strips,
+                          w->strip_count, p->conv->window.stride[2]);
+        multiply_forward(w, mxn__planar_result(p, image, group), group, first, rows);
+    }
+}
+
+static void forward_part(void *argument, int index, int threads)
+{
+    const mxn_planar *p = argument;
+    worker w;
+    worker_init(&w, p, index);
+    int64_t units = p->conv->images * p->conv->groups * p->blocks, framed = -1;
+    int64_t end = mxn__team_begin(units, index + 1, threads);
+    for (int64_t unit = mxn__team_begin(units, index, threads); unit < end; unit++) {
+        int64_t which = unit / p->blocks;
+        int64_t image = which / p->conv->groups, group = which % p->conv->groups;
+        if (which != framed) {
+            mxn__planar_move(p, mxn__planar_image(p, image, group), w.frame, false);
+            framed = which;
+        }
+        take_block(&w, unit % p->blocks);
+        forward_block(&w, image, group);
+    }
+}
+
+// ---- to the data ------------------------------------------------------------------------------
+
+// The block of places of every filter's result, readable up to whole vectors: as it lies, or a
+// copy.
+static const float *result_block(worker *w, const float *result, int64_t *row)
+{
+    const mxn_planar *p = w->plan;
+    *row = p->conv->out_size;
+    if (w->columns == p->vector->columns) {
+        return result + w->begin;
+    }
+    float *copy = w->block + p->row_step * MXN_BLOCK_ROW;
+    *row = MXN_BLOCK_ROW;
+    for (int64_t f = 0; f < p->filters; f++) {
+        memcpy(copy + f * *row, result + f * p->conv->out_size + w->begin,
+               (size_t)w->columns * sizeof(float));
+        memset(copy + f * *row + w->columns, 0,
+               (size_t)(MXN_TILE_COLUMNS_MAX - w->columns) * sizeof(float));
+    }
+    return copy;
+}
+
+static void data_block(worker *w, int64_t image, int64_t group)
+{
+    const mxn_planar *p = w->plan;
+    int64_t b_row;
+    const float *b = result_block(w, mxn__planar_result(p, image, group), &b_row);
+    for (int64_t row = 0; row < p->rows; row += MXN_TILE_ROWS) {
+        int64_t rows = mxn__least(MXN_TILE_ROWS, p->rows - row);
+        p->vector->tile(&(mxn_tile){
+            .a = mxn__planar_weight(p, group) + row,
+            .a_row = 1,
+            .a_step = p->rows,
+            .b = b,
+            .b_row = b_row,
+            .c = w->block,
+            .c_row = MXN_BLOCK_ROW,
+            .count = p->filters,
+            .rows = rows,
+            .columns = w->columns,
+        });
+        p->vector->scatter(w->frame, p->offsets + row, w->block, MXN_BLOCK_ROW, rows, w->strips,
+                           w->strip_count, p->conv->window.stride[2]);
+    }
+}
+
+static void data_part(void *argument, int index, int threads)
+{
+    const mxn_planar *p = argument;
+    worker w;
+    worker_init(&w, p, index);
+    int64_t units = p->conv->images * p->conv->groups;
+    int64_t end = mxn__team_begin(units, index + 1, threads);
+    for (int64_t unit = mxn__team_begin(units, index, threads); unit < end; unit++) {
+        int64_t image = unit / p->conv->groups, group = unit % p->conv->groups;
+        memset(w.frame, 0, (size_t)p->frame_floats * sizeof(float));
+        for (int64_t block = 0; block < p->blocks; block++) {
+            take_block(&w, block);
+            data_block(&w, image, group);
+        }
+        mxn__planar_move(p, mxn__planar_image(p, image, group), w.frame, true);
+    }
+}
+
+// ---- to the weight ----------------------------------------------------------------------------
+
+// gathered[place][row]: what lies under the kernel at each place, side by side.
+static void gather_places(worker *w, int64_t first, int64_t rows)
+{
+    const mxn_planar *p = w->plan;
+    const mxn_window *window = &p->conv->window;
+    const int64_t *offsets = p->offsets + first;
+    for (const mxn_strip *s = w->strips; s < w->strips + w->strip_count; s++) {
+        for (int64_t k = 0; k < s->count; k++) {
+            float *to = w->block + (s->to + k) * p->row_step;
+            const float *from = w->frame + s->from + k * window->stride[2];
+            if (window->dilate[2] == 1) {
+                p->vector->gather_lines(to, from, offsets, rows, window->kernel[2]);
+                continue;
+            }
+            for (int64_t row = 0; row < rows; row++) {
+                to[row] = from[offsets[row]];
+            }
+        }
+    }
+}
+
+static void weight_block(worker *w, int64_t image, int64_t group)
+{
+    const mxn_planar *p = w->plan;
+    const float *result = mxn__planar_result(p, image, group) + w->begin;
+    for (int64_t first = 0; first < p->rows; first += p->block_rows) {
+        int64_t rows = mxn__least(p->block_rows, p->rows - first);
+        gather_places(w, first, rows);
+        for (int64_t row = 0; row < rows; row += p->vector->columns) {
+            for (int64_t f = 0; f < p->filters; f += MXN_TILE_ROWS) {
+                p->vector->tile(&(mxn_tile){
+                    .a = result + f * p->conv->out_size,
+                    .a_row = p->conv->out_size,
+                    .a_step = 1,
+                    .b = w->block + row,
+                    .b_row = p->row_step,
+                    .c = w->sums + (group * p->filters + f) * p->sum_row + first + row,
+                    .c_row = p->sum_row,
+                    .count = w->columns,
+                    .rows = mxn__least(MXN_TILE_ROWS, p->filters - f),
+                    .columns = mxn__least(p->vector->columns, rows - row),
+                    .adds = true,
+                });
+            }
+        }
+    }
+}
+
+static void weight_part(void *argument, int index, int threads)
+{
+    mxn_planar *p = argument;
+    worker w;
+    if (index == 0) {
+        p->summed = threads;
+    }
+    worker_init(&w, p, index);
+    memset(w.sums, 0, (size_t)p->sum_floats * sizeof(float));
+    int64_t units = p->conv->images * p->conv->groups;
+    int64_t end = mxn__team_begin(units, index + 1, threads);
+    for (int64_t unit = mxn__team_begin(units, index, threads); unit < end; unit++) {
+        int64_t image = unit / p->conv->groups, group = unit % p->conv->groups;
+        mxn__planar_move(p, mxn__planar_image(p, image, group), w.frame, false);
+        for (int64_t block = 0; block < p->blocks; block++) {
+            take_block(&w, block);
+            weight_block(&w, image, group);
+        }
+    }
+}
+
+// The threads' sums, filter by filter; and what each filter's results sum up to.
+static void reduce_part(void *argument, int index, int threads)
+{
+    const mxn_planar *p = argument;
+    const mxn_conv *c = p->conv;
+    int64_t end = mxn__team_begin(c->filters, index + 1, threads);
+    for (int64_t f = mxn__team_begin(c->filters, index, threads); f < end; f++) {
+        float *to = (float *)c->weight + f * p->rows;
+        for (int t = 0; t < p->summed; t++) {
+            const float *sums = p->space + t * p->thread_floats + p->frame_floats +
+                                p->block_floats + f * p->sum_row;
+            for (int64_t row = 0; row < p->rows; row++) {
+                to[row] = t == 0 ? sums[row] : to[row] + sums[row];
+            }
+        }
+        float total = 0;
+        for (int64_t image = 0; image < c->images && c->bias != NULL; image++) {
+            const float *result = (const float *)c->result + (image * c->filters + f) * c->out_size;
+            total += p->vector->sum(result, c->out_size);
+        }
+        if (c->bias != NULL) {
+            ((float *)c->bias)[f] = total;
+        }
+    }
+}
+
+// ---- the kernel -------------------------------------------------------------------------------
+
+static int convolve(mxn_job *job, const mxn_conv *c, int kind)
+{
+    static const mxn_team_part parts[] = {[MXN_CONV_FORWARD] = forward_part,
+                                          [MXN_CONV_TO_DATA] = data_part,
+                                          [MXN_CONV_TO_WEIGHT] = weight_part};
+    mxn_planar p;
+    mxn__planar_init(&p, c, kind);
+    mxn__planar_begin(&p, job->workspace);
+    mxn__team_run(p.threads, parts[kind], &p);
+    if (kind == MXN_CONV_TO_WEIGHT) {
+        mxn__team_run(p.threads, reduce_part, &p);
+    }
+    return 0;
+}
+
+// Few filters leave most of a tile's rows empty.
+bool mxn__planar_convolution_takes(const mxn_job *job)
+{
+    mxn_conv c;
+    return mxn__conv_describe(job, &c) == 0 && c.dtype == MXN_FLOAT32 && !c.channels_last &&
+           c.filters / c.groups >= FILTERS_LEAST && c.out_size > 0;
+}
+
+uint64_t mxn__planar_convolution_workspace(const mxn_job *job)
+{
+    mxn_conv c;
+    mxn_conv_step steps[2];
+    uint64_t most = 0;
+    int count = mxn__conv_describe(job, &c) == 0 ? mxn__conv_steps(job, steps) : 0;
+    for (int i = 0; i < count; i++) {
+        mxn_planar p;
+        mxn__planar_init(&p, &c, steps[i].kind);
+        uint64_t bytes = mxn__planar_bytes(&p);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+int mxn__planar_convolution_run(mxn_job *job)
+{
+    return mxn__conv_run(job, convolve);
+}

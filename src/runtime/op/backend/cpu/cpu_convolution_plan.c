@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// A workspace holds the offsets of the rows, then what each thread needs: a frame, a block, sums.
+#include "runtime/op/backend/cpu/cpu_convolution_plan.h"
+
+#include <string.h>
+
+#include "runtime/parallel/thread_pool.h"
+
+enum { ROWS_AT_ONCE = 512 };
+
+static int64_t rounded(int64_t count, int64_t unit)
+{
+    return (count + unit - 1) / unit * unit;
+}
+
+void mxn__planar_init(mxn_planar *p, const mxn_conv *c, int kind)
+{
+    const mxn_window *w = &c->window;
+    *p = (mxn_planar){.conv = c, .vector = mxn__vector(), .frame = 1};
+    p->filters = c->filters / c->groups;
+    for (int i = 0; i < 3; i++) {
+        p->size[i] = w->in[i] + 2 * w->pad[i];
+        p->frame *= p->size[i];
+    }
+    p->rows = c->channels * c->kernel_size;
+    int64_t channels = ROWS_AT_ONCE / c->kernel_size;
+    p->block_rows = (channels > 0 ? mxn__least(channels, c->channels) : 1) * c->kernel_size;
+    p->row_step = rounded(p->block_rows, MXN_TILE_COLUMNS_MAX);
+    p->blocks = (c->out_size + p->vector->columns - 1) / p->vector->columns;
+    p->frame_floats = rounded(p->frame * c->channels + MXN_COPY_SLACK, 16);
+    p->block_floats = rounded((p->row_step + p->filters) * MXN_BLOCK_ROW, 16) + MXN_COPY_SLACK;
+    p->sum_row = rounded(p->rows, MXN_TILE_COLUMNS_MAX);
+    p->sum_floats = kind == MXN_CONV_TO_WEIGHT ? rounded(c->filters * p->sum_row, 16) : 0;
+    p->thread_floats = p->frame_floats + p->block_floats + p->sum_floats;
+    p->threads =
+        mxn__team_size((double)(c->images * c->filters) * (double)c->out_size * (double)p->rows);
+}
+
+static int64_t offset_count(const mxn_planar *p)
+{
+    return rounded(p->rows, 16);
+}
+
+uint64_t mxn__planar_bytes(const mxn_planar *p)
+{
+    return (uint64_t)offset_count(p) * sizeof(int64_t) +
+           (uint64_t)(p->threads * p->thread_floats) * sizeof(float);
+}
+
+// Where each row, a place of the kernel in a channel, looks at a frame.
+static void find_offsets(mxn_planar *p)
+{
+    const mxn_window *w = &p->conv->window;
+    int64_t *to = p->offsets, at[3];
+    for (int64_t channel = 0; channel < p->conv->channels; channel++) {
+        for (at[0] = 0; at[0] < w->kernel[0]; at[0]++) {
+            for (at[1] = 0; at[1] < w->kernel[1]; at[1]++) {
+                for (at[2] = 0; at[2] < w->kernel[2]; at[2]++) {
+                    int64_t line = at[0] * w->dilate[0] * p->size[1] + at[1] * w->dilate[1];
+                    *to++ = channel * p->frame + line * p->size[2] + at[2] * w->dilate[2];
+                }
+            }
+        }
+    }
+}
+
+void mxn__planar_begin(mxn_planar *p, void *workspace)
+{
+    p->offsets = workspace;
+    p->space = (float *)(void *)(p->offsets + offset_count(p));
+    find_offsets(p);
+}
+
+void mxn__planar_move(const mxn_planar *p, float *image, float *frame, bool back)
+{
+    const mxn_window *w = &p->conv->window;
+    size_t bytes = (size_t)w->in[2] * sizeof(float);
+    for (int64_t channel = 0; channel < p->conv->channels; channel++, frame += p->frame) {
+        for (int64_t z = 0; z < w->in[0]; z++) {
+            float *at = frame + ((z + w->pad[0]) * p->size[1] + w->pad[1]) * p->size[2] + w->pad[2];
+            for (int64_t y = 0; y < w->in[1]; y++, at += p->size[2], image += w->in[2]) {
+                memcpy(back ? image : at, back ? at : image, bytes);
+            }
+        }
+    }
+}
+
+int64_t mxn__planar_strips(const mxn_planar *p, int64_t begin, int64_t end, mxn_strip *strips)
+{
+    const mxn_window *w = &p->conv->window;
+    int64_t count = 0;
+    for (int64_t at = begin; at < end;) {
+        int64_t x = at % w->out[2], y = at / w->out[2] % w->out[1];
+        int64_t z = at / w->out[2] / w->out[1];
+        int64_t length = mxn__least(w->out[2] - x, end - at);
+        strips[count++] = (mxn_strip){
+            .from =
+                (z * w->stride[0] * p->size[1] + y * w->stride[1]) * p->size[2] + x * w->stride[2],
+            .to = at - begin,
+            .count = length,
+        };
+        at += length;
+    }
+    return count;
+}

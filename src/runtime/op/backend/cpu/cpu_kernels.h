@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Our own kernels, one declaration group a file. Private to op/backend/cpu.
+#ifndef MXN_OP_CPU_CPU_KERNELS_H
+#define MXN_OP_CPU_CPU_KERNELS_H
+
+#include "runtime/op/execute/kernel_choice.h"
+
+bool mxn__planar_convolution_takes(const mxn_job *job);
+uint64_t mxn__planar_convolution_workspace(const mxn_job *job);
+int mxn__planar_convolution_run(mxn_job *job);
+
+bool mxn__product_takes(const mxn_job *job);
+uint64_t mxn__product_workspace(const mxn_job *job);
+uint64_t mxn__product_workspace_turning(const mxn_job *job);
+int mxn__product_dot(mxn_job *job);
+int mxn__product_dot_back(mxn_job *job);
+int mxn__product_batch_dot(mxn_job *job);
+int mxn__product_fully_connected(mxn_job *job);
+int mxn__product_fully_connected_back(mxn_job *job);
+
+bool mxn__largest_of_window_takes(const mxn_job *job);
+int mxn__largest_of_window(mxn_job *job);
+int mxn__largest_of_window_back(mxn_job *job);
+
+bool mxn__relu_takes(const mxn_job *job);
+int mxn__relu(mxn_job *job);
+int mxn__relu_back(mxn_job *job);
+
+bool mxn__sgd_takes(const mxn_job *job);
+int mxn__sgd(mxn_job *job);
+
+#endif

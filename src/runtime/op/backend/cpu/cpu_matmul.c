@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of matrices by tiles. One factor is copied, as many columns at a time as a tile is wide,
+// into a panel that stays in the second-level cache; the other is read where it lies, a number at a
+// time. c' = b' a' is the same product: the factor with fewer columns or rows is the one that is
+// copied where the other would have to be turned.
+#include <string.h>
+
+#include "runtime/op/backend/cpu/cpu_kernels.h"
+#include "runtime/op/backend/cpu/simd.h"
+#include "runtime/op/linalg/product.h"
+#include "runtime/parallel/thread_pool.h"
+
+enum {
+    DEPTH = 1024,  // of a panel: 256 KiB
+    FEW_ROWS = 4,  // are not worth a panel that must be turned
+    SOME_ROWS = 20,  // are not worth a panel that is only copied
+    TURNED_FOR = 256  // columns: a factor whose numbers lie apart is first turned for so many
+};
+
+typedef struct work {
+    const mxn_vector *vector;
+    // c[i, j] = sum over l of a[i * a_row + l * a_step] b[l, j]; b lies transposed or not; c[i, j]
+    // stands at i * c_row + j, or at j * c_row + i if it is turned.
+    const float *a, *b;
+    float *c;
+    int64_t rows, columns, depth;
+    int64_t a_row, a_step, b_row, c_row;
+    bool b_transposed, c_turned, adds;
+    bool by_columns;  // how threads share it
+    float *panels;  // of each thread
+    float *turned_a;  // room for a, turned; or null
+} work;
+
+static void fill_panel(const work *w, float *panel, int64_t first, int64_t depth, int64_t column,
+                       int64_t columns)
+{
+    if (w->b_transposed) {
+        w->vector->transpose(panel, MXN_TILE_COLUMNS_MAX, w->b + column * w->b_row + first,
+                             w->b_row, columns, depth);
+        return;
+    }
+    const float *from = w->b + first * w->b_row + column;
+    for (int64_t l = 0; l < depth; l++, panel += MXN_TILE_COLUMNS_MAX, from += w->b_row) {
+        memcpy(panel, from, (size_t)columns * sizeof(float));
+    }
+}
+
+static void turn_tile(const work *w, const float *tile, int64_t row, int64_t rows, int64_t column,
+                      int64_t columns, bool adds)
+{
+    for (int64_t j = 0; j < columns; j++) {
+        float *to = w->c + (column + j) * w->c_row + row;
+        for (int64_t i = 0; i < rows; i++) {
+            to[i] = tile[i * MXN_TILE_COLUMNS_MAX + j] + (adds ? to[i] : 0);
+        }
+    }
+}
+
+static void multiply_panel(const work *w, const float *panel, int64_t panel_row, int64_t first,
+                           int64_t depth, int64_t column, int64_t columns, int64_t begin,
+                           int64_t end)
+{
+    float aside[MXN_TILE_ROWS * MXN_TILE_COLUMNS_MAX];
+    bool adds = w->adds || first > 0;
+    for (int64_t row = begin; row < end; row += MXN_TILE_ROWS) {
+        int64_t rows = mxn__least(MXN_TILE_ROWS, end - row);
+        w->vector->tile(&(mxn_tile){
+            .a = w->a + row * w->a_row + first * w->a_step,
+            .a_row = w->a_row,
+            .a_step = w->a_step,
+            .b = panel,
+            .b_row = panel_row,
+            .c = w->c_turned ? aside : w->c + row * w->c_row + column,
+            .c_row = w->c_turned ? MXN_TILE_COLUMNS_MAX : w->c_row,
+            .count = depth,
+            .rows = rows,
+            .columns = columns,
+            .adds = adds && !w->c_turned,
+        });
+        if (w->c_turned) {
+            turn_tile(w, aside, row, rows, column, columns, adds);
+        }
+    }
+}
+
+static void part(void *argument, int index, int threads)
+{
+    const work *w = argument;
+    int64_t width = w->vector->columns, panels = (w->columns + width - 1) / width;
+    int64_t count = w->by_columns ? panels : w->rows;
+    int64_t begin = mxn__team_begin(count, index, threads);
+    int64_t end = mxn__team_begin(count, index + 1, threads);
+    float *panel = w->panels + (int64_t)index * DEPTH * MXN_TILE_COLUMNS_MAX;
+    for (int64_t p = w->by_columns ? begin : 0; p < (w->by_columns ? end : panels); p++) {
+        int64_t column = p * width, columns = mxn__least(width, w->columns - column);
+        for (int64_t first = 0; first < w->depth; first += DEPTH) {
+            int64_t depth = mxn__least(DEPTH, w->depth - first);
+            const float *from = panel;
+            int64_t row = MXN_TILE_COLUMNS_MAX;
+            if (w->b_transposed || columns < width || w->rows > SOME_ROWS) {
+                fill_panel(w, panel, first, depth, column, columns);
+            } else {
+                from = w->b + first * w->b_row + column;
+                row = w->b_row;
+            }
+            multiply_panel(w, from, row, first, depth, column, columns, w->by_columns ? 0 : begin,
+                           w->by_columns ? w->rows : end);
+        }
+    }
+}
+
+// Few rows against rows: no tiles.
+static void dots_part(void *argument, int index, int threads)
+{
+    const work *w = argument;
+    int64_t end = mxn__team_begin(w->rows, index + 1, threads);
+    for (int64_t row = mxn__team_begin(w->rows, index, threads); row < end; row++) {
+        for (int64_t column = 0; column < w->columns; column++) {
+            float *to =
+                w->c_turned ? w->c + column * w->c_row + row : w->c + row * w->c_row + column;
+            float sum = w->vector->dot(w->a + row * w->a_row, w->b + column * w->b_row, w->depth);
+            *to = w->adds ? *to + sum : sum;
+        }
+    }
+}
+
+static void turn_part(void *argument, int index, int threads)
+{
+    const work *w = argument;
+    int64_t begin = mxn__team_begin(w->depth, index, threads);
+    int64_t end = mxn__team_begin(w->depth, index + 1, threads);
+    w->vector->transpose(w->turned_a + begin, w->depth, w->a + begin * w->a_step, w->a_step,
+                         end - begin, w->rows);
+}
+
+static void run(work *w, int threads)
+{
+    if (w->a_step == 1 && w->b_transposed && w->columns <= FEW_ROWS) {
+        mxn__team_run(threads, dots_part, w);
+        return;
+    }
+    if (w->a_step != 1 && w->columns >= TURNED_FOR && w->turned_a != NULL) {
+        mxn__team_run(threads, turn_part, w);
+        w->a = w->turned_a;
+        w->a_row = w->depth;
+        w->a_step = 1;
+    }
+    mxn__team_run(threads, part, w);
+}
+
+static work work_of(const mxn_product *p)
+{
+    work w = {.vector = mxn__vector(),
+              .c = p->c,
+              .depth = p->k,
+              .c_row = p->n,
+              .adds = p->adds,
+              .c_turned = p->b_transposed && (p->a_transposed || p->m < p->n)};
+    int64_t a_row = p->a_transposed ? p->m : p->k, b_row = p->b_transposed ? p->k : p->n;
+    const bool turned = w.c_turned;
+    w.a = turned ? p->b : p->a;
+    w.b = turned ? p->a : p->b;
+    w.rows = turned ? p->n : p->m;
+    w.columns = turned ? p->m : p->n;
+    w.b_row = turned ? a_row : b_row;
+    w.b_transposed = turned ? !p->a_transposed : p->b_transposed;
+    bool strided = turned ? !p->b_transposed : p->a_transposed;
+    w.a_row = strided ? 1 : turned ? b_row : a_row;
+    w.a_step = strided ? (turned ? b_row : a_row) : 1;
+    w.by_columns = w.columns > w.rows;
+    return w;
+}
+
+static uint64_t panel_floats(void)
+{
+    return (uint64_t)mxn__team_size(1e9) * DEPTH * MXN_TILE_COLUMNS_MAX;
+}
+
+static int multiply_in(float *panels, float *turned_a, const mxn_product *p)
+{
+    work w = work_of(p);
+    w.panels = panels;
+    w.turned_a = turned_a;
+    if (p->k == 0 && !p->adds) {
+        memset(p->c, 0, (size_t)(p->m * p->n) * sizeof(float));
+    }
+    if (p->m > 0 && p->n > 0 && p->k > 0) {
+        run(&w, mxn__team_size((double)p->m * (double)p->n * (double)p->k / 8));
+    }
+    return 0;
+}
+
+static int multiply(const mxn_job *job, int32_t dtype, const mxn_product *p)
+{
+    (void)dtype;
+    return multiply_in(job->workspace, NULL, p);
+}
+
+static int multiply_turning(const mxn_job *job, int32_t dtype, const mxn_product *p)
+{
+    (void)dtype;
+    float *panels = job->workspace;
+    return multiply_in(panels, panels + panel_floats(), p);
+}
+
+bool mxn__product_takes(const mxn_job *job)
+{
+    for (uint32_t i = 0; i < job->params->input_count; i++) {
+        if (job->inputs[i].dtype != MXN_FLOAT32) {
+            return false;
+        }
+    }
+    return job->outputs[0].dtype == MXN_FLOAT32;
+}
+
+uint64_t mxn__product_workspace(const mxn_job *job)
+{
+    (void)job;
+    return panel_floats() * sizeof(float);
+}
+
+// Any input may be the factor that is turned.
+uint64_t mxn__product_workspace_turning(const mxn_job *job)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < job->params->input_count; i++) {
+        uint64_t count = mxn_shape_size(job->inputs[i].shape);
+        most = count > most ? count : most;
+    }
+    return (panel_floats() + most) * sizeof(float);
+}
+
+int mxn__product_dot(mxn_job *job)
+{
+    return mxn__dot_run(job, multiply_turning);
+}
+
+int mxn__product_dot_back(mxn_job *job)
+{
+    return mxn__dot_run_back(job, multiply_turning);
+}
+
+int mxn__product_batch_dot(mxn_job *job)
+{
+    return mxn__batch_dot_run(job, multiply);
+}
+
+int mxn__product_fully_connected(mxn_job *job)
+{
+    return mxn__fully_connected_run(job, multiply);
+}
+
+int mxn__product_fully_connected_back(mxn_job *job)
+{
+    return mxn__fully_connected_run_back(job, multiply_turning);
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies of weights in the library's layout, each valid for one version of its variable. Under the
+// lock of dnnl_primitive.c. Private to op/backend/dnnl.
+#ifndef MXN_OP_DNNL_KEPT_WEIGHTS_H
+#define MXN_OP_DNNL_KEPT_WEIGHTS_H
+
+#include "runtime/op/registry/declare.h"
+
+enum { MXN_KEPT_WEIGHTS_MAX = 256 };
+
+// Memory for the weight at `place` as the problem number `problem` wants it; *valid: it holds this
+// version already, else the caller fills it now. False: it cannot be kept (no memory, or the
+// program writes the weight without the engine's knowledge).
+bool mxn__kept_weight_find(const mxn_place *place, uint64_t problem, uint64_t bytes, void **data,
+                           bool *valid);
+
+#endif

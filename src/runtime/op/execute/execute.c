@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+// One execution of an operator inside an operation of the engine: addresses, and everything around
+// the kernel that would otherwise be in each of them. Where an output must be added to, shares
+// memory in a way the kernel cannot bear, or has half precision, the kernel works on a copy in the
+// operation's temporary space; the layout of that space is
+//
+//   | the operator's workspace | copy of an input or output | copy ... |     each 64-byte aligned
+#include <string.h>
+
+#include "base/fail.h"
+#include "runtime/op/loops/binary_loops.h"
+#include "runtime/op/execute/kernel_choice.h"
+#include "runtime/parallel/thread_pool.h"
+
+typedef struct scratch {  // hands out the temporary space; only counts while `base` is null
+    char *base;
+    uint64_t used;
+} scratch;
+
+static uint64_t bytes_of(const mxn_operand *operand)
+{
+    return mxn_shape_size(operand->shape) * mxn_dtype_size(operand->dtype);
+}
+
+static bool is_narrow(const mxn_operand *operand)
+{
+    return operand->dtype == MXN_FLOAT16 || operand->dtype == MXN_BFLOAT16;
+}
+
+static bool wanted(const mxn_operand *operand)
+{
+    return operand->request != MXN_NULL && operand->place.chunk != NULL;
+}
+
+// Whether writing `out` while reading `in` is wrong.
+static bool collides(const mxn_job *job, const mxn_operand *out, const mxn_operand *in)
+{
+    if (in->place.chunk == NULL || out->place.chunk != in->place.chunk) {
+        return false;
+    }
+    uint64_t out_begin = out->place.offset_bytes, in_begin = in->place.offset_bytes;
+    uint64_t out_bytes = bytes_of(out), in_bytes = bytes_of(in);
+    if (out_begin + out_bytes <= in_begin || in_begin + in_bytes <= out_begin) {
+        return false;
+    }
+    return (job->params->op->flags & MXN_OP_INPLACE) == 0 || out_begin != in_begin ||
+           out_bytes != in_bytes;
+}
+
+static bool converts(const mxn_job *job, const mxn_operand *operand)
+{
+    return is_narrow(operand) && (job->params->op->flags & MXN_OP_ANY_TYPE) == 0;
+}
+
+static bool needs_copy(const mxn_job *job, const mxn_operand *out)
+{
+    if (converts(job, out) ||
+        (out->request == MXN_ADD && (job->params->op->flags & MXN_OP_ADDS) == 0)) {
+        return true;
+    }
+    for (uint32_t i = 0; i < job->params->input_count; i++) {
+        if (collides(job, out, &job->inputs[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void *take(scratch *space, uint64_t bytes)
+{
+    void *at = space->base == NULL ? NULL : space->base + space->used;
+    space->used += (bytes + (MXN_ALIGNMENT - 1)) & ~(uint64_t)(MXN_ALIGNMENT - 1);
+    return at;
+}
+
+static uint64_t copy_bytes(const mxn_job *job, const mxn_operand *operand)
+{
+    return converts(job, operand) ? mxn_shape_size(operand->shape) * sizeof(float)
+                                  : bytes_of(operand);
+}
+
+static uint64_t space_bytes(const mxn_job *job, uint64_t workspace_bytes)
+{
+    scratch space = {0};
+    take(&space, workspace_bytes);
+    for (uint32_t i = 0; i < job->params->input_count; i++) {
+        if (converts(job, &job->inputs[i])) {
+            take(&space, copy_bytes(job, &job->inputs[i]));
+        }
+    }
+    for (uint32_t i = 0; i < job->params->output_count; i++) {
+        if (wanted(&job->outputs[i]) && needs_copy(job, &job->outputs[i])) {
+            take(&space, copy_bytes(job, &job->outputs[i]));
+        }
+    }
+    return space.used;
+}
+
+int mxn_job_state(const mxn_job *job, mxn_context context, mxn_call_state **state)
+{
+    const mxn_op *op = job->params->op;
+    return op->def->make_state != NULL
+               ? op->def->make_state(job, context, state)
+               : mxp__fail(MXP_ENOTSUP, "Operator %s needs the state of a forward", op->name);
+}
+
+uint32_t mxn_job_needs(const mxn_job *job)
+{
+    const mxn_op *op = job->params->op;
+    bool draws = op->def->draws != NULL ? op->def->draws(job->params->values)
+                                        : (op->flags & MXN_OP_RANDOM) != 0;
+    uint32_t needs = draws ? MXN_NEEDS_RANDOM : 0;
+    bool space = mxn__kernels_want_space(op) || space_bytes(job, 0) != 0;
+    return space ? needs | MXN_NEEDS_SPACE : needs;
+}
+
+void mxn_job_cost(const mxn_job *job, float *flops, float *bytes)
+{
+    const mxn_op_def *def = job->params->op->def;
+    double moved = 0;
+    for (uint32_t i = 0; i < job->params->input_count; i++) {
+        moved += (double)bytes_of(&job->inputs[i]);
+    }
+    for (uint32_t i = 0; i < job->params->output_count; i++) {
+        moved += wanted(&job->outputs[i]) ? (double)bytes_of(&job->outputs[i]) : 0;
+    }
+    *bytes = (float)moved;
+    double each = def->flops_each != 0 ? (double)def->flops_each : 1;
+    *flops = (float)(def->flops != NULL ? def->flops(job)
+                                        : each * (double)mxn_shape_size(job->outputs[0].shape));
+}
+
+static int find_addresses(mxn_job *job)
+{
+    for (uint32_t i = 0; i < job->params->input_count; i++) {
+        mxn_operand *in = &job->inputs[i];
+        int error = mxn_place_data(&in->place, &in->data);
+        if (error != 0) {
+            return error;
+        }
+    }
+    for (uint32_t i = 0; i < job->params->output_count; i++) {
+        mxn_operand *out = &job->outputs[i];
+        out->data = NULL;
+        int error = wanted(out) ? mxn_place_data(&out->place, &out->data) : 0;
+        if (error != 0) {
+            return error;
+        }
+    }
+    return 0;
+}
+
+static int take_space(mxn_job *job, scratch *space, uint64_t workspace_bytes)
+{
+    uint64_t bytes = space_bytes(job, workspace_bytes);
+    if (bytes == 0) {
+        return 0;
+    }
+    static mxp_name name;
+    if (__atomic_load_n(&name, __ATOMIC_RELAXED) == MXP_NAME_NONE) {
+        __atomic_store_n(&name, mxp_string("temp_space (operator)"), __ATOMIC_RELAXED);
+    }
+    void *data;
+    int error = mxn_space_take(job->space, bytes, __atomic_load_n(&name, __ATOMIC_RELAXED), &data);
+    space->base = data;
+    return error;
+}
+
+// What became of an operand, in its `request` while the kernel runs.
+enum { COPIED = 1 << 8, WAS_HALF = 1 << 9, WAS_BFLOAT = 1 << 10, WAS_ADD = 1 << 11 };
+
+static void mark_copied(const mxn_job *job, mxn_operand *operand)
+{
+    operand->request |= COPIED;
+    if (converts(job, operand)) {
+        operand->request |= operand->dtype == MXN_FLOAT16 ? WAS_HALF : WAS_BFLOAT;
+        operand->dtype = MXN_FLOAT32;
+    }
+}
+
+// Outputs first: whether one collides is asked of the inputs as they are.
+static void place_copies(mxn_job *job, scratch *space, uint64_t workspace_bytes)
+{
+    job->workspace = take(space, workspace_bytes);
+    for (uint32_t i = 0; i < job->params->output_count; i++) {
+        mxn_operand *out = &job->outputs[i];
+        if (wanted(out) && needs_copy(job, out)) {
+            out->data = take(space, copy_bytes(job, out));
+            out->request = out->request == MXN_ADD ? MXN_WRITE | WAS_ADD : MXN_WRITE;
+            mark_copied(job, out);
+        }
+    }
+    for (uint32_t i = 0; i < job->params->input_count; i++) {
+        mxn_operand *in = &job->inputs[i];
+        in->request = MXN_NULL;
+        if (converts(job, in)) {
+            void *copy = take(space, copy_bytes(job, in));
+            mxn_cast(copy, MXN_FLOAT32, in->data, in->dtype, mxn_shape_size(in->shape));
+            in->data = copy;
+            mark_copied(job, in);
+        }
+    }
+}
+
+static void restore_type(mxn_operand *operand)
+{
+    if ((operand->request & (WAS_HALF | WAS_BFLOAT)) != 0) {
+        operand->dtype = (operand->request & WAS_HALF) != 0 ? MXN_FLOAT16 : MXN_BFLOAT16;
+    }
+}
+
+// `to` += `from`, both of a narrow type.
+static void accumulate_narrow(void *to, int32_t dtype, const void *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (dtype == MXN_FLOAT16) {
+            mxn_half *half = (mxn_half *)to + i;
+            float more = mxn_half_to_float(((const mxn_half *)from)[i]);
+            *half = mxn_half_from_float(mxn_half_to_float(*half) + more);
+        } else {
+            mxn_bfloat *narrow = (mxn_bfloat *)to + i;
+            float more = mxn_bfloat_to_float(((const mxn_bfloat *)from)[i]);
+            *narrow = mxn_bfloat_from_float(mxn_bfloat_to_float(*narrow) + more);
+        }
+    }
+}
+
+// `to` += `from`, which has the same type, or float32 where that is a narrow one. Of truths either.
+static void accumulate(void *to, int32_t dtype, const void *from, size_t count)
+{
+    const float *wide = from;
+    switch (dtype) {
+    case MXN_FLOAT16:
+        for (size_t i = 0; i < count; i++) {
+            mxn_half *half = (mxn_half *)to + i;
+            *half = mxn_half_from_float(mxn_half_to_float(*half) + wide[i]);
+        }
+        break;
+    case MXN_BFLOAT16:
+        for (size_t i = 0; i < count; i++) {
+            mxn_bfloat *narrow = (mxn_bfloat *)to + i;
+            *narrow = mxn_bfloat_from_float(mxn_bfloat_to_float(*narrow) + wide[i]);
+        }
+        break;
+    default: {
+        const mxn_row sum = {to, 1, dtype}, more = {from, 1, dtype};
+        mxn__binary_row(MXN_ADD_OF, &sum, &more, to, dtype, (int64_t)count);
+    }
+    }
+}
+
+// The result of the kernel to where it belongs.
+static int store_output(mxn_operand *out)
+{
+    const void *copy = out->data;
+    int32_t copy_dtype = out->dtype;
+    bool add = (out->request & WAS_ADD) != 0;
+    size_t count = mxn_shape_size(out->shape);
+    restore_type(out);
+    out->request = add ? MXN_ADD : MXN_WRITE;
+    int error = mxn_place_data(&out->place, &out->data);
+    if (error != 0 || count == 0) {
+        return error;
+    }
+    if (!add) {
+        mxn_cast(out->data, out->dtype, copy, copy_dtype, count);
+    } else if (is_narrow(out) && copy_dtype == out->dtype) {
+        accumulate_narrow(out->data, out->dtype, copy, count);
+    } else {
+        accumulate(out->data, out->dtype, copy, count);
+    }
+    return 0;
+}
+
+// A narrow input goes back only if the operator has changed it.
+static int store_input(mxn_job *job, uint32_t index)
+{
+    mxn_operand *in = &job->inputs[index];
+    const void *copy = in->data;
+    int32_t copy_dtype = in->dtype;
+    restore_type(in);
+    in->request = MXN_NULL;
+    if (!mxn_params_mutates(job->params, index)) {
+        return 0;
+    }
+    int error = mxn_place_data(&in->place, &in->data);
+    if (error == 0) {
+        mxn_cast(in->data, in->dtype, copy, copy_dtype, mxn_shape_size(in->shape));
+    }
+    return error;
+}
+
+static int store_copies(mxn_job *job, int error)
+{
+    for (uint32_t i = 0; i < job->params->output_count; i++) {
+        if ((job->outputs[i].request & COPIED) != 0) {
+            int failed = store_output(&job->outputs[i]);
+            error = error != 0 ? error : failed;
+        }
+    }
+    for (uint32_t i = 0; i < job->params->input_count; i++) {
+        if ((job->inputs[i].request & COPIED) != 0) {
+            int failed = store_input(job, i);
+            error = error != 0 ? error : failed;
+        }
+    }
+    return error;
+}
+
+static bool has_work(const mxn_job *job)
+{
+    if ((job->params->op->flags & MXN_OP_RUNS_EMPTY) != 0) {
+        return true;
+    }
+    for (uint32_t i = 0; i < job->params->output_count; i++) {
+        if (wanted(&job->outputs[i]) && mxn_shape_size(job->outputs[i].shape) > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int mxn_job_execute(mxn_job *job, const mxn_run *run)
+{
+    if (!has_work(job)) {
+        return 0;
+    }
+    job->parallel = run->parallel;
+    mxn__team_enter(run->parallel);
+    scratch space = {0};
+    mxn_kernel_choice choice;
+    int error = mxn__kernel_choose(job, &choice);
+    error = error != 0 ? error : find_addresses(job);
+    error = error != 0 ? error : take_space(job, &space, choice.workspace_bytes);
+    if (error != 0) {
+        return error;
+    }
+    place_copies(job, &space, choice.workspace_bytes);
+    return store_copies(job, choice.run(job));
+}
+
+int mxn_op_direct(const mxn_params *params, mxn_array *const *inputs, mxn_array *const *outputs)
+{
+    const mxn_op *op = params->op;
+    if (op->def->direct == NULL) {
+        return mxp__fail(MXP_ESTATE, "operator %s is not one that does all by itself", op->name);
+    }
+    return op->def->direct(params, inputs, outputs);
+}

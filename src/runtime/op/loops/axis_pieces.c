@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The large array is gone through row by row, a row piece by piece.
+#include "runtime/op/loops/axis_pieces.h"
+
+#include <string.h>
+
+#include "runtime/op/loops/loops.h"
+
+enum { KEPT = 32 };
+
+typedef struct rows {
+    const mxn_axis_pieces *pieces;
+    int64_t count;  // elements of a row; a scalar is a row of one
+    int64_t total;  // rows
+    int64_t steps[MXN_DIMS_MAX];  // of the small array
+    int64_t index[MXN_DIMS_MAX];  // of the outer dimensions
+    int32_t kept;  // pieces of a row, 0 if there are more than are kept
+    mxn_piece row[KEPT];
+} rows;
+
+static mxn_piece piece_at(const rows *r, int64_t i, const mxn_piece *before)
+{
+    const mxn_axis_pieces *pieces = r->pieces;
+    int32_t last = pieces->ndim - 1;
+    return last < 0 ? (mxn_piece){0, 0, 1} : pieces->piece(pieces->layout, last, i, before);
+}
+
+// All rows have the same pieces, so that few are found out once.
+static void keep_pieces(rows *r)
+{
+    int32_t kept = 0;
+    for (int64_t i = 0; i < r->count && kept < KEPT; i += r->row[kept++].count) {
+        r->row[kept] = piece_at(r, i, kept > 0 ? &r->row[kept - 1] : NULL);
+        if (kept == KEPT - 1 && i + r->row[kept].count < r->count) {
+            return;
+        }
+    }
+    r->kept = kept;
+}
+
+static void rows_init(rows *r, const mxn_axis_pieces *pieces)
+{
+    int32_t last = pieces->ndim - 1;
+    int64_t step = 1;
+    memset(r, 0, sizeof *r);
+    r->pieces = pieces;
+    r->count = last < 0 ? 1 : pieces->count[last];
+    r->total = r->count > 0;
+    for (int32_t i = last; i >= 0; i--) {
+        r->steps[i] = step;
+        step *= pieces->small[i];
+        r->total *= i < last ? pieces->count[i] : 1;
+    }
+    keep_pieces(r);
+}
+
+// The piece of a row that begins at element `i` and is number `index`.
+static mxn_piece next_piece(const rows *r, int32_t index, int64_t i, const mxn_piece *before)
+{
+    return r->kept > 0 ? r->row[index] : piece_at(r, i, i > 0 ? before : NULL);
+}
+
+// Where in the small array the next row's places are counted from; MXN_NOWHERE if all of it is
+// constant.
+static int64_t next_row(rows *r)
+{
+    const mxn_axis_pieces *pieces = r->pieces;
+    int64_t at = 0;
+    int32_t outer = pieces->ndim - 1;
+    for (int32_t i = 0; i < outer; i++) {
+        int64_t place = pieces->piece(pieces->layout, i, r->index[i], NULL).place;
+        at = place == MXN_NOWHERE || at == MXN_NOWHERE ? MXN_NOWHERE : at + place * r->steps[i];
+    }
+    for (int32_t i = outer - 1; i >= 0 && ++r->index[i] == pieces->count[i]; i--) {
+        r->index[i] = 0;
+    }
+    return at;
+}
+
+// ---- copying ------------------------------------------------------------------------------------
+// A size that the compiler knows makes the copy one load and one store.
+#define COPY_PIECE(bytes)                                                               \
+    for (int64_t i = 0; i < count; i++) {                                               \
+        memcpy(to + i * (int64_t)(bytes), from + i * step * (int64_t)(bytes), (bytes)); \
+    }                                                                                   \
+    break;
+
+static void copy_piece(const char *from, int64_t step, int64_t count, char *to, size_t size)
+{
+    if (step == 1 && count > 8) {
+        memcpy(to, from, (size_t)count * size);
+        return;
+    }
+    switch (size) {
+    case 1:
+        COPY_PIECE(1)
+    case 2:
+        COPY_PIECE(2)
+    case 4:
+        COPY_PIECE(4)
+    default:
+        COPY_PIECE(8)
+    }
+}
+
+void mxn__pieces_copy(const mxn_axis_pieces *pieces, const mxn_operand *small,
+                      const mxn_operand *large, const mxn_number *constant)
+{
+    size_t size = mxn_dtype_size(large->dtype);
+    int64_t value;
+    rows r;
+    rows_init(&r, pieces);
+    mxn_number_fill(&value, large->dtype, constant, 1);
+    char *to = large->data;
+    for (int64_t row = 0; row < r.total; row++) {
+        int64_t at = next_row(&r);
+        if (at == MXN_NOWHERE) {
+            copy_piece((const char *)&value, 0, r.count, to, size);
+            to += (size_t)r.count * size;
+            continue;
+        }
+        const char *from = (const char *)small->data + (size_t)at * size;
+        mxn_piece p = {0};
+        int32_t index = 0;
+        for (int64_t i = 0; i < r.count; i += p.count, to += (size_t)p.count * size) {
+            p = next_piece(&r, index++, i, &p);
+            const char *source =
+                p.place == MXN_NOWHERE ? (const char *)&value : from + (size_t)p.place * size;
+            copy_piece(source, p.step, p.count, to, size);
+        }
+    }
+}
+
+// ---- adding -------------------------------------------------------------------------------------
+// Whole numbers are added as unsigned ones, which may wrap.
+#define ADD_ROWS(type, wide)                                                    \
+    static void add_rows_##type(rows *r, const void *large, void *small)        \
+    {                                                                           \
+        const type *g = large;                                                  \
+        for (int64_t row = 0; row < r->total; row++) {                          \
+            int64_t at = next_row(r);                                           \
+            mxn_piece p = {0};                                                  \
+            int32_t index = 0;                                                  \
+            for (int64_t i = 0; i < r->count; i += p.count, g += p.count) {     \
+                p = next_piece(r, index++, i, &p);                              \
+                if (at == MXN_NOWHERE || p.place == MXN_NOWHERE) {              \
+                    continue;                                                   \
+                }                                                               \
+                type *to = (type *)small + at + p.place;                        \
+                for (int64_t k = 0; k < p.count; k++) {                         \
+                    to[k * p.step] = (type)((wide)to[k * p.step] + (wide)g[k]); \
+                }                                                               \
+            }                                                                   \
+        }                                                                       \
+    }
+#define ADD_REALS(name, type) ADD_ROWS(type, type)
+#define ADD_INTEGERS(name, type) ADD_ROWS(type, uint64_t)
+MXN_REAL_TYPES(ADD_REALS)
+MXN_INTEGER_TYPES(ADD_INTEGERS)
+
+int mxn__pieces_add(const mxn_job *job, const mxn_axis_pieces *pieces, const mxn_operand *large,
+                    const mxn_operand *small)
+{
+    rows r;
+    rows_init(&r, pieces);
+    memset(small->data, 0, mxn_shape_size(small->shape) * mxn_dtype_size(small->dtype));
+    switch (small->dtype) {
+#define ADD_CASE(name, type)                           \
+    case MXN_##name:                                   \
+        add_rows_##type(&r, large->data, small->data); \
+        return 0;
+        MXN_NUMBER_TYPES(ADD_CASE)
+#undef ADD_CASE
+    default:
+        return mxn__type_refused(job, small->dtype);
+    }
+}

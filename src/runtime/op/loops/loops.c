@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walking through shapes, reading indices.
+#include "runtime/op/loops/loops.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "runtime/op/registry/infer.h"
+
+int mxn__type_refused(const mxn_job *job, int32_t dtype)
+{
+    return mxp__fail(MXP_EINVAL, "Operator %s does not take type %s", job->params->op->name,
+                     mxn_dtype_name(dtype));
+}
+
+int mxn__real_type(const mxn_job *job, int32_t dtype)
+{
+    return dtype == MXN_FLOAT32 || dtype == MXN_FLOAT64 ? 0 : mxn__type_refused(job, dtype);
+}
+
+// Whether the dimension outside `inner` and that one are one dimension for every operand.
+static bool joins(const mxn_walk *walk, int32_t outer, const int64_t *steps, int64_t inner_count)
+{
+    for (int k = 0; k < MXN_WALK_OPERANDS; k++) {
+        if (walk->steps[k][outer] != steps[k] * inner_count) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void mxn__walk_init(mxn_walk *walk, int32_t ndim, const int64_t *dims,
+                    const int64_t *const steps[MXN_WALK_OPERANDS])
+{
+    memset(walk, 0, sizeof *walk);
+    walk->total = 1;
+    for (int32_t i = 0; i < ndim; i++) {
+        walk->total *= (uint64_t)dims[i];
+        if (dims[i] == 1) {
+            continue;
+        }
+        int64_t here[MXN_WALK_OPERANDS];
+        for (int k = 0; k < MXN_WALK_OPERANDS; k++) {
+            here[k] = steps[k] == NULL ? 0 : steps[k][i];
+        }
+        int32_t last = walk->ndim - 1;
+        if (last >= 0 && joins(walk, last, here, dims[i])) {
+            walk->dims[last] *= dims[i];
+        } else {
+            last = walk->ndim++;
+            walk->dims[last] = dims[i];
+        }
+        for (int k = 0; k < MXN_WALK_OPERANDS; k++) {
+            walk->steps[k][last] = here[k];
+        }
+    }
+    walk->count = 1;
+    if (walk->ndim > 0) {
+        walk->ndim--;
+        walk->count = walk->dims[walk->ndim];
+        for (int k = 0; k < MXN_WALK_OPERANDS; k++) {
+            walk->step[k] = walk->steps[k][walk->ndim];
+        }
+    }
+}
+
+bool mxn__walk_next(mxn_walk *walk)
+{
+    for (int32_t i = walk->ndim - 1; i >= 0; i--) {
+        bool wraps = ++walk->index[i] == walk->dims[i];
+        int64_t turns = wraps ? 1 - walk->dims[i] : 1;
+        for (int k = 0; k < MXN_WALK_OPERANDS; k++) {
+            walk->at[k] += walk->steps[k][i] * turns;
+        }
+        if (!wraps) {
+            return true;
+        }
+        walk->index[i] = 0;
+    }
+    return false;
+}
+
+void mxn__row_steps(const mxn_shape *shape, int64_t *steps)
+{
+    int64_t step = 1;
+    for (int32_t i = shape->ndim - 1; i >= 0; i--) {
+        steps[i] = step;
+        step *= shape->dims[i];
+    }
+}
+
+void mxn__broadcast_steps(const mxn_shape *shape, const mxn_shape *big, int64_t *steps)
+{
+    int64_t own[MXN_DIMS_MAX];
+    mxn__row_steps(shape, own);
+    int32_t lead = big->ndim - shape->ndim;
+    for (int32_t i = 0; i < big->ndim; i++) {
+        steps[i] = i < lead || shape->dims[i - lead] == 1 ? 0 : own[i - lead];
+    }
+}
+
+// A size that the compiler knows makes the copy one load and one store.
+#define COPY_LOOP(bytes)                                      \
+    for (int64_t i = 0; i < walk->count; i++) {               \
+        memcpy(target + i * write, source + i * read, bytes); \
+    }                                                         \
+    break;
+
+static void copy_row(const mxn_walk *walk, const char *source, char *target, size_t size)
+{
+    int64_t read = walk->step[0] * (int64_t)size, write = walk->step[1] * (int64_t)size;
+    switch (size) {
+    case 1:
+        COPY_LOOP(1)
+    case 2:
+        COPY_LOOP(2)
+    case 4:
+        COPY_LOOP(4)
+    default:
+        COPY_LOOP(8)
+    }
+}
+
+void mxn__walk_copy(mxn_walk *walk, const void *from, void *to, size_t size)
+{
+    for (bool more = walk->total > 0; more; more = mxn__walk_next(walk)) {
+        const char *source = (const char *)from + walk->at[0] * (int64_t)size;
+        char *target = (char *)to + walk->at[1] * (int64_t)size;
+        if (walk->step[0] == 1 && walk->step[1] == 1) {
+            memcpy(target, source, (size_t)walk->count * size);
+        } else {
+            copy_row(walk, source, target, size);
+        }
+    }
+}
+
+mxn_stretch mxn__stretch(const mxn_shape *shape, int32_t axis)
+{
+    mxn_stretch s = {1, shape->ndim == 0 ? 1 : shape->dims[axis], 1};
+    for (int32_t i = 0; i < shape->ndim; i++) {
+        s.outer *= i < axis ? shape->dims[i] : 1;
+        s.inner *= i > axis ? shape->dims[i] : 1;
+    }
+    return s;
+}
+
+int mxn__stretch_or_row(const mxn_params *params, const mxn_maybe_int *axis, const mxn_shape *shape,
+                        mxn_stretch *s, int32_t *chosen)
+{
+    *s = (mxn_stretch){1, (int64_t)mxn_shape_size(shape), 1};
+    *chosen = -1;
+    if (!axis->has) {
+        return 0;
+    }
+    int error = mxn__axis(params, axis->value, shape->ndim, chosen);
+    if (error == 0) {
+        *s = mxn__stretch(shape, *chosen);
+    }
+    return error;
+}
+
+int mxn__stretch_along(const mxn_params *params, int32_t axis, const mxn_shape *shape,
+                       mxn_stretch *s)
+{
+    int32_t chosen;
+    return mxn__stretch_or_row(params, &(mxn_maybe_int){.has = true, .value = axis}, shape, s,
+                               &chosen);
+}
+
+int64_t mxn__whole_at(const mxn_operand *operand, int64_t i)
+{
+    int64_t value;
+    mxn_cast(&value, MXN_INT64,
+             (const char *)operand->data + (size_t)i * mxn_dtype_size(operand->dtype),
+             operand->dtype, 1);
+    return value;
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What plain C kernels share: lists of element types to expand code for, and walking through shapes
+// that do not lie in memory as they are counted. Private to op/.
+#ifndef MXN_OP_LOOPS_H
+#define MXN_OP_LOOPS_H
+
+#include "runtime/op/registry/declare.h"
+
+// X(NAME of MXN_NAME, C type)
+#define MXN_REAL_TYPES(X) \
+    X(FLOAT32, float)     \
+    X(FLOAT64, double)
+#define MXN_INTEGER_TYPES(X) \
+    X(UINT8, uint8_t)        \
+    X(INT8, int8_t)          \
+    X(INT16, int16_t)        \
+    X(UINT16, uint16_t)      \
+    X(INT32, int32_t)        \
+    X(UINT32, uint32_t)      \
+    X(INT64, int64_t)        \
+    X(UINT64, uint64_t)
+#define MXN_NUMBER_TYPES(X) MXN_REAL_TYPES(X) MXN_INTEGER_TYPES(X)
+
+// Stands before a loop whose turns do not depend on one another, also where the output is the
+// input.
+#if defined(__clang__)
+#define MXN_EACH_ALONE _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define MXN_EACH_ALONE _Pragma("GCC ivdep")
+#endif
+
+// "Operator X does not take type int8".
+int mxn__type_refused(const mxn_job *job, int32_t dtype);
+// That, unless it is float32 or float64; 0 then. Kernels of these two are
+//
+//     (dtype == MXN_FLOAT32 ? name_float : name_double)(...)
+int mxn__real_type(const mxn_job *job, int32_t dtype);
+
+enum { MXN_WALK_OPERANDS = 3 };
+
+// Walks through all elements of a shape in row-major order while each operand advances by steps of
+// its own (0 along dimensions it is broadcast over). Dimensions that all operands step through as
+// one are joined, so that the last one, which the caller loops over, is as long as it can be:
+//
+//   for (bool more = walk.total > 0; more; more = mxn__walk_next(&walk)) {
+//       ... walk.count elements from walk.at[k], each walk.step[k] further on ...
+//   }
+typedef struct mxn_walk {
+    uint64_t total;
+    int64_t count;  // of the innermost dimension
+    int64_t step[MXN_WALK_OPERANDS];  // along it, in elements
+    int64_t at[MXN_WALK_OPERANDS];  // where its first element is
+    int32_t ndim;  // from here on private: the outer dimensions
+    int64_t dims[MXN_DIMS_MAX], index[MXN_DIMS_MAX];
+    int64_t steps[MXN_WALK_OPERANDS][MXN_DIMS_MAX];
+} mxn_walk;
+
+// `steps` may be null for an operand that is not there.
+void mxn__walk_init(mxn_walk *walk, int32_t ndim, const int64_t *dims,
+                    const int64_t *const steps[MXN_WALK_OPERANDS]);
+bool mxn__walk_next(mxn_walk *walk);
+
+// Copies elements of `size` bytes from where operand 0 of the walk is to where operand 1 is.
+void mxn__walk_copy(mxn_walk *walk, const void *from, void *to, size_t size);
+
+// Steps of `shape` seen as `big`, which it is broadcast to: aligned at the last dimension.
+void mxn__broadcast_steps(const mxn_shape *shape, const mxn_shape *big, int64_t *steps);
+// Steps of an array in memory.
+void mxn__row_steps(const mxn_shape *shape, int64_t *steps);
+
+// An array seen along one axis: `outer` times `count` times `inner` elements, those of one row
+// `inner` apart. A scalar is a row of one.
+typedef struct mxn_stretch {
+    int64_t outer, count, inner;
+} mxn_stretch;
+
+mxn_stretch mxn__stretch(const mxn_shape *shape, int32_t axis);
+// Along an axis as a parameter gives it, negative from the end. MXP_EINVAL: there is none such.
+int mxn__stretch_along(const mxn_params *params, int32_t axis, const mxn_shape *shape,
+                       mxn_stretch *s);
+// The same where an axis may be left out: then the array is one row, and *chosen is -1.
+int mxn__stretch_or_row(const mxn_params *params, const mxn_maybe_int *axis, const mxn_shape *shape,
+                        mxn_stretch *s, int32_t *chosen);
+// Where row i of outer * inner begins.
+static inline int64_t mxn__stretch_at(const mxn_stretch *s, int64_t i)
+{
+    return i / s->inner * s->count * s->inner + i % s->inner;
+}
+
+// An element as a whole number: indices come in every type.
+int64_t mxn__whole_at(const mxn_operand *operand, int64_t i);
+
+#endif

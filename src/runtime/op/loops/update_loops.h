@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a weight is updated from its gradient and states, by rule. Private to op/.
+#ifndef MXN_OP_UPDATE_LOOPS_H
+#define MXN_OP_UPDATE_LOOPS_H
+
+#include "runtime/op/registry/declare.h"
+
+enum {
+    MXN_RULE_SGD,
+    MXN_RULE_SGD_MOM,
+    MXN_RULE_ADAM,
+    MXN_RULE_NAG,
+    MXN_RULE_SIGNSGD,
+    MXN_RULE_RMSPROP,
+    MXN_RULE_RMSPROPALEX
+};
+
+// What the rules read and write. All arrays are of one type and of `count` elements; `to` may be
+// the weight. States that a rule has not may be null.
+typedef struct mxn_update {
+    const void *weight, *gradient;
+    void *state, *second_state, *third_state, *to;
+    size_t count;
+    double lr, wd, momentum, beta1, beta2, rho, epsilon;
+    double scale;  // of the gradient
+    double clip, weight_clip;  // to -clip .. clip; negative: none
+} mxn_update;
+
+// `dtype`: MXN_FLOAT32 or MXN_FLOAT64.
+void mxn__update_run(int rule, int32_t dtype, const mxn_update *update);
+
+#endif

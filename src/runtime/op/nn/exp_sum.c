@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loops are compiled with the compiler's vectors (cmake/Kernels.cmake).
+#include "runtime/op/nn/exp_sum.h"
+
+#include <string.h>
+
+enum { LANES = 8, CHUNK = 32 };
+
+float mxn__largest(const float *x, int64_t count)
+{
+    float parts[LANES];
+    for (int k = 0; k < LANES; k++) {
+        parts[k] = x[k < count ? k : 0];
+    }
+    int64_t i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        for (int k = 0; k < LANES; k++) {
+            parts[k] = x[i + k] > parts[k] ? x[i + k] : parts[k];
+        }
+    }
+    float most = parts[0];
+    for (int k = 1; k < LANES; k++) {
+        most = parts[k] > most ? parts[k] : most;
+    }
+    for (; i < count; i++) {
+        most = x[i] > most ? x[i] : most;
+    }
+    return most;
+}
+
+// Number by number exp of what is not above 0: 2^k times a polynomial of what is left, at most
+// ln 2 / 2 in size. Adding `shift` rounds to a whole number, which then stands in the low bits.
+// Below -700 it is that of -700, nothing beside a sum that has a 1. A NaN stays one.
+static void exp_below(double *x)
+{
+    const double shift = 0x1.8p52;
+    double turned[CHUNK];
+    uint64_t bits[CHUNK];
+    for (int i = 0; i < CHUNK; i++) {
+        x[i] = x[i] < -700 ? -700 : x[i];
+        turned[i] = x[i] * 1.44269504088896340736 + shift;
+    }
+    memcpy(bits, turned, sizeof bits);
+    for (int i = 0; i < CHUNK; i++) {
+        bits[i] = (bits[i] + 1023) << 52;
+        const double k = turned[i] - shift;
+        const double r = x[i] - k * 6.93147180369123816490e-01 - k * 1.90821492927058770002e-10;
+        const double tail =
+            1. / 720 + r * (1. / 5040 + r * (1. / 40320 + r * (1. / 362880 + r * (1. / 3628800))));
+        x[i] =
+            1 + r * (1 + r * (1. / 2 + r * (1. / 6 + r * (1. / 24 + r * (1. / 120 + r * tail)))));
+    }
+    memcpy(turned, bits, sizeof bits);
+    for (int i = 0; i < CHUNK; i++) {
+        x[i] *= turned[i];
+    }
+}
+
+double mxn__exp_sum(const float *x, int64_t count, float most, double scale)
+{
+    double parts[CHUNK] = {0}, powers[CHUNK], sum = 0;
+    for (int64_t done = 0; done < count; done += CHUNK) {
+        const int n = count - done < CHUNK ? (int)(count - done) : CHUNK;
+        for (int i = 0; i < n; i++) {
+            powers[i] = ((double)x[done + i] - (double)most) * scale;
+        }
+        for (int i = n; i < CHUNK; i++) {
+            powers[i] = -700;
+        }
+        exp_below(powers);
+        for (int i = 0; i < CHUNK; i++) {
+            parts[i] += powers[i];
+        }
+    }
+    for (int i = 0; i < CHUNK; i++) {
+        sum += parts[i];
+    }
+    return sum;
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// SoftmaxOutput: a softmax whose gradient is that of the cross entropy with the labels.
+#include "runtime/op/registry/infer.h"
+#include "runtime/op/loops/loops.h"
+#include "runtime/op/nn/softmax.h"
+
+typedef struct output_params {
+    double grad_scale, smooth_alpha;
+    float ignore_label;
+    bool multi_output, use_ignore, preserve_shape;
+    int32_t normalization;
+    bool out_grad;
+} output_params;
+
+enum { PER_NOTHING, PER_BATCH, PER_VALID };
+static const mxn_word normalizations[] = {
+    {"batch", PER_BATCH}, {"null", PER_NOTHING}, {"valid", PER_VALID}, {0}};
+
+static const mxn_field output_fields[] = {
+    {MXN_FIELD(output_params, grad_scale, WIDE_FLOAT, "1")},
+    {MXN_FIELD(output_params, ignore_label, FLOAT, "-1")},
+    {MXN_FIELD(output_params, multi_output, BOOL, "0")},
+    {MXN_FIELD(output_params, use_ignore, BOOL, "0")},
+    {MXN_FIELD(output_params, preserve_shape, BOOL, "0")},
+    {MXN_FIELD(output_params, normalization, ENUM, "null"), .words = normalizations},
+    {MXN_FIELD(output_params, out_grad, BOOL, "0")},
+    {MXN_FIELD(output_params, smooth_alpha, WIDE_FLOAT, "0"), .min = 0, .max = 1},
+    {0},
+};
+
+// Over channels (axis 1), the last axis, or everything but the first.
+static mxn_stretch output_stretch(const mxn_shape *data, const output_params *params)
+{
+    if (params->multi_output) {
+        return mxn__stretch(data, 1);
+    }
+    if (params->preserve_shape) {
+        return mxn__stretch(data, data->ndim - 1);
+    }
+    mxn_stretch s = {data->dims[0], 1, 1};
+    for (int32_t i = 1; i < data->ndim; i++) {
+        s.count *= data->dims[i];
+    }
+    return s;
+}
+
+static int output_shapes(const mxn_shapes *shapes)
+{
+    const output_params *params = (const void *)shapes->params->values;
+    const mxn_shape *data = shapes->inputs[0], *given = shapes->inputs[1];
+    if (!mxn_shape_known(data)) {
+        return 0;
+    }
+    if (data->ndim < 2) {
+        return mxn__shape_refused(shapes, 0, "must have at least 2 dimensions");
+    }
+    int error = mxn__shape_output(shapes, 0, data);
+    const mxn_stretch s = output_stretch(data, params);
+    bool whole = given->ndim >= 0 && mxn_shape_equal(given, data);
+    if (error != 0 || whole ||
+        (mxn_shape_known(given) && (int64_t)mxn_shape_size(given) == s.outer * s.inner)) {
+        return error;
+    }
+    mxn_shape label = {.ndim = 1, .dims = {data->dims[0]}};
+    if (params->multi_output) {
+        for (int32_t i = 2; i < data->ndim; i++) {
+            label.dims[label.ndim++] = data->dims[i];
+        }
+    } else if (params->preserve_shape) {
+        mxn_shape_copy(&label, data);
+        label.ndim--;
+    }
+    return mxn__shape_input(shapes, 1, &label);
+}
+
+static int output_forward(mxn_job *job)
+{
+    return mxn__softmax_along(job, output_stretch(job->inputs[0].shape, mxn__values(job)));
+}
+
+// Probability less what the label says: 1 for its class, of which smoothing takes a part.
+#define OUTPUT_BACKWARD(type)                                                                    \
+    static int64_t output_back_##type(const mxn_job *job, const output_params *p, mxn_stretch s) \
+    {                                                                                            \
+        const type *y = job->inputs[0].data, *labels = job->inputs[1].data;                      \
+        type *to = job->outputs[0].data;                                                         \
+        const double rest = s.count > 1 ? p->smooth_alpha / (double)(s.count - 1) : 0;           \
+        int64_t valid = 0;                                                                       \
+        for (int64_t i = 0; i < s.outer * s.inner; i++) {                                        \
+            int64_t at = i / s.inner * s.count * s.inner + i % s.inner;                          \
+            bool ignored = p->use_ignore && (float)labels[i] == p->ignore_label;                 \
+            valid += !ignored;                                                                   \
+            for (int64_t k = 0; k < s.count; k++) {                                              \
+                double wanted = (int64_t)labels[i] == k ? 1.0 - p->smooth_alpha : rest;          \
+                type *here = &to[at + k * s.inner];                                              \
+                *here = ignored ? 0 : (type)((double)y[at + k * s.inner] - wanted);              \
+            }                                                                                    \
+        }                                                                                        \
+        return valid;                                                                            \
+    }                                                                                            \
+    static void output_scale_##type(const mxn_job *job, double scale)                            \
+    {                                                                                            \
+        type *to = job->outputs[0].data;                                                         \
+        const type *g = job->params->input_count > 2 ? job->inputs[2].data : NULL;               \
+        size_t count = mxn_shape_size(job->outputs[0].shape);                                    \
+        for (size_t i = 0; i < count; i++) {                                                     \
+            to[i] = (type)((double)to[i] * scale * (g == NULL ? 1.0 : (double)g[i]));            \
+        }                                                                                        \
+    }                                                                                            \
+    static void output_difference_##type(const mxn_job *job)                                     \
+    {                                                                                            \
+        const type *y = job->inputs[0].data, *labels = job->inputs[1].data;                      \
+        size_t count = mxn_shape_size(job->outputs[0].shape);                                    \
+        for (size_t i = 0; i < count; i++) {                                                     \
+            ((type *)job->outputs[0].data)[i] = y[i] - labels[i];                                \
+        }                                                                                        \
+    }
+OUTPUT_BACKWARD(float)
+OUTPUT_BACKWARD(double)
+
+// Inputs: output, label and, if asked for, the gradient of the output.
+static int output_backward(mxn_job *job)
+{
+    const output_params *params = mxn__values(job);
+    const mxn_operand *out = &job->outputs[0];
+    const mxn_stretch s = output_stretch(out->shape, params);
+    bool wide = out->dtype == MXN_FLOAT64;
+    if (!wide && out->dtype != MXN_FLOAT32) {
+        return mxn__type_refused(job, out->dtype);
+    }
+    int64_t valid = s.outer * s.inner;
+    double scale = params->grad_scale;
+    if (mxn_shape_equal(job->inputs[1].shape, out->shape)) {
+        wide ? output_difference_double(job) : output_difference_float(job);
+    } else {
+        valid = wide ? output_back_double(job, params, s) : output_back_float(job, params, s);
+        scale /= params->normalization == PER_BATCH   ? (double)out->shape->dims[0]
+                 : params->normalization == PER_VALID ? (double)(valid > 0 ? valid : 1)
+                                                      : 1.0;
+        scale /= params->multi_output && params->normalization != PER_VALID ? (double)s.inner : 1.0;
+    }
+    wide ? output_scale_double(job, scale) : output_scale_float(job, scale);
+    return 0;
+}
+
+static uint32_t output_backward_inputs(const void *values)
+{
+    return ((const output_params *)values)->out_grad ? 3 : 2;
+}
+
+static const mxn_gradient_step *output_gradient(const void *values)
+{
+    static const mxn_gradient_step alone[] = {
+        {.op = "_backward_SoftmaxOutput", .takes = "o0 i1", .gives = "0"}, {0}};
+    static const mxn_gradient_step with_gradient[] = {
+        {.op = "_backward_SoftmaxOutput", .takes = "o0 i1 g0", .gives = "0"}, {0}};
+    return ((const output_params *)values)->out_grad ? with_gradient : alone;
+}
+
+static const mxn_op_def table[] = {
+    {
+        .name = "SoftmaxOutput",
+        .aliases = "Softmax",
+        .inputs = "data label",
+        .description = "Softmax, with the gradient of the cross entropy.",
+        .fields = output_fields,
+        .params_bytes = sizeof(output_params),
+        .shapes = output_shapes,
+        .gradient_of = output_gradient,
+        .forward = output_forward,
+        .flops_each = 25,
+    },
+    {
+        .name = "_backward_SoftmaxOutput",
+        .inputs_of = output_backward_inputs,
+        .fields = output_fields,
+        .params_bytes = sizeof(output_params),
+        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT,
+        .forward = output_backward,
+        .flops_each = 3,
+    },
+};
+
+MXN_FAMILY(softmax_output, table);

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators, as the other folders see them: finding them, their documentation, parameters,
+// inference, gradients, and running them inside an operation of the engine. How one is declared is
+// in op/define.h; an operator is one entry in the table of its family.
+//
+//   mxn_op        an operator, lives forever
+//   mxn_params    an operator with its parsed parameters, reference-counted, immutable
+//   mxn_job       one execution: params, operands, resources
+//
+// Any thread may call anything here. Functions that can fail return 0 or a negative MXP_E code with
+// the detail set; the detail names the operator, the argument and the value.
+#ifndef MXN_OP_OP_H
+#define MXN_OP_OP_H
+
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/tensor/resource.h"
+#include "runtime/tensor/tensor.h"
+
+// ---- operators --------------------------------------------------------------------------------
+enum {
+    // A gradient: its caller gives the shapes and types of its outputs, which are those of the
+    // forward's inputs (mxn_op_infer only checks that they are there).
+    MXN_OP_BACKWARD = 1 << 0,
+    MXN_OP_PARALLEL = 1 << 1,  // may enter a parallel kernel: MXN_WORK_PARALLEL
+    MXN_OP_UPDATE = 1 << 2,  // updates parameters: MXP_PHASE_UPDATE
+    MXN_OP_INPLACE = 1 << 3,  // an output may be exactly the memory of an input
+    MXN_OP_ADDS = 1 << 4,  // carries out MXN_ADD itself
+    MXN_OP_DIRECT = 1 << 5,  // no operation of its own: mxn_op_direct
+    MXN_OP_RANDOM = 1 << 6,  // draws random numbers
+    MXN_OP_NOT_EAGER = 1 << 7,  // only the graph knows how to run it
+    MXN_OP_CALLBACK = 1 << 8,  // a function of the program computes it: op/custom.h
+    MXN_OP_ASSIGNS = 1 << 9,  // the others go to a part of input 0
+    MXN_OP_STATE = 1 << 10  // its runs have a state: mxn_call_state
+};
+
+// Read-only. Sorted by name, so pointers compare as names do.
+typedef struct mxn_op {
+    const char *name;  // the primary one, which the profile shows
+    uint32_t index;  // 0 .. mxn_op_list() - 1
+    uint32_t flags;
+    const struct mxn_op_def *def;  // private to op/
+    const char *const *input_names;  // private: those that are documented
+    uint32_t named_inputs;
+    uint32_t params_bytes;
+    struct mxn_op_state *state;
+} mxn_op;
+
+// By primary name or alias. Null, without a detail, if there is none.
+const mxn_op *mxn_op_find(const char *name);
+// The same with an error: MXP_EINVAL names the closest operator.
+int mxn_op_require(const char *name, const mxn_op **op);
+// MXP_EHANDLE if `handle` is not an operator.
+int mxn_op_check(const void *handle);
+uint32_t mxn_op_list(const mxn_op **ops);  // an array of all, primary names only
+uint32_t mxn_op_names(const char *const **names);  // all names, aliases too, sorted
+mxp_name mxn_op_record_name(const mxn_op *op);  // category "operator": for mxn_work.name
+
+// As MXSymbolGetAtomicSymbolInfo returns it. Lives forever; null without memory.
+typedef struct mxn_op_doc {
+    const char *description;  // what it computes; in a second paragraph, "Returns: ", what it gives
+    uint32_t count;
+    const char *const *names, *const *types, *const *descriptions;
+    const char *key_var_num_args;  // "" if the number of inputs is not a parameter
+    const char *return_type;  // ""
+} mxn_op_doc;
+const mxn_op_doc *mxn_op_document(const mxn_op *op);
+
+// ---- parameters -------------------------------------------------------------------------------
+#define MXN_INPUTS_UNKNOWN UINT32_MAX
+enum { MXN_OPERANDS_MAX = 4096 };
+
+// Read-only.
+typedef struct mxn_params {
+    const mxn_op *op;
+    uint32_t refs;  // atomic; private
+    uint32_t input_count;  // wanted; MXN_INPUTS_UNKNOWN only if that was passed in
+    uint32_t output_count;  // all, hidden ones behind the visible ones
+    uint32_t visible_count;  // outputs the caller of the operator sees
+    mxn_context context;  // parameter `ctx`; 0, 0 if not given
+    struct mxn_gradient *gradient;  // atomic, private: made when first asked for
+    uint64_t bytes;  // private
+    alignas(16) unsigned char values[];  // the operator's struct
+} mxn_params;
+
+// `inputs` is the number of arrays at hand: the default of num_args and its like. Keys that begin
+// and end with two underscores are ignored. MXP_EINVAL: unknown key (lists the valid ones and the
+// closest), missing, ill-typed or out-of-range value. One reference.
+int mxn_params_parse(const mxn_op *op, uint32_t count, const char *const *keys,
+                     const char *const *values, uint32_t inputs, mxn_params **params);
+void mxn_params_retain(mxn_params *params);
+void mxn_params_release(mxn_params *params);  // null does nothing
+// MXP_EINVAL: "Operator X expects N inputs, but got M instead."
+int mxn_params_expect(const mxn_params *params, uint32_t inputs);
+// "data", "weight" ... of inputs 0 .. input_count - 1; a variable list is "data0", "data1" in
+// `buffer`.
+const char *mxn_params_input_name(const mxn_params *params, uint32_t index, char buffer[64]);
+// Whether the operator writes this input (auxiliary and optimizer states): list it among the
+// writes.
+bool mxn_params_mutates(const mxn_params *params, uint32_t index);
+
+// Whether the values of an input make any difference to an output.
+bool mxn_params_reads(const mxn_params *params, uint32_t output, uint32_t input);
+
+// ---- inference --------------------------------------------------------------------------------
+// In both directions: fills in what is not known (rank -1, dimension -1, type MXN_DTYPE_NONE) and
+// leaves alone what is. Outputs whose shape is known beforehand must agree. `complete` receives
+// whether all is known now; null: anything unknown is an error. MXP_EINVAL names the operator, the
+// input and the shapes.
+int mxn_op_infer(const mxn_params *params, mxn_shape *const *input_shapes, int32_t *input_types,
+                 mxn_shape *const *output_shapes, int32_t *output_types, bool *complete);
+
+// ---- running ----------------------------------------------------------------------------------
+enum { MXN_NULL = 0, MXN_WRITE = 1, MXN_INPLACE = 2, MXN_ADD = 3 };  // MXNet's write requests
+
+typedef struct mxn_operand {
+    mxn_place place;  // chunk null: absent, and the request is MXN_NULL
+    const mxn_shape *shape;
+    void *data;  // set by mxn_job_execute; null if there are no elements
+    int32_t dtype;
+    uint32_t request;  // of an output
+} mxn_operand;
+
+// What one run of an operator leaves for its backward beside arrays. The invocation of a forward
+// makes it, the recorded graph keeps it with the run's node, and the calls of the run's gradient
+// are given it: two runs never share one, whatever they have in common.
+typedef struct mxn_call_state {
+    uint32_t refs;  // atomic
+    void (*destroy)(struct mxn_call_state *state);  // once, by whoever lets go of it last
+} mxn_call_state;
+
+static inline void mxn_call_state_retain(mxn_call_state *state)
+{
+    __atomic_fetch_add(&state->refs, 1u, __ATOMIC_RELAXED);
+}
+static inline void mxn_call_state_release(mxn_call_state *state)  // null does nothing
+{
+    if (state != NULL && __atomic_sub_fetch(&state->refs, 1u, __ATOMIC_ACQ_REL) == 0) {
+        state->destroy(state);
+    }
+}
+
+enum { MXN_NEEDS_SPACE = 1, MXN_NEEDS_RANDOM = 2 };
+
+// The caller owns everything, keeps it until the operation is over and holds a reference on params.
+typedef struct mxn_job {
+    const mxn_params *params;
+    mxn_operand *inputs, *outputs;  // params->input_count, params->output_count
+    mxn_space *space;  // as mxn_job_needs says
+    mxn_random *random;  // from mxn_random_get_parallel
+    mxn_call_state *state;  // of an operator with MXN_OP_STATE
+    bool training;
+    bool parallel;  // from here on set by mxn_job_execute
+    void *workspace;  // null if the operator wants none
+} mxn_job;
+
+// At the push: MXN_NEEDS_* of what must be got and listed among the writes. Outputs may share
+// memory with inputs in any way: what an operator cannot do in place is computed in temporary
+// space.
+uint32_t mxn_job_needs(const mxn_job *job);
+void mxn_job_cost(const mxn_job *job, float *flops, float *bytes);  // estimates
+// Makes the state of a run whose operands are there, with one reference.
+int mxn_job_state(const mxn_job *job, mxn_context context, mxn_call_state **state);
+// Inside the operation.
+int mxn_job_execute(mxn_job *job, const mxn_run *run);
+
+// An operator with MXN_OP_DIRECT (_copyto, _set_value): does all, pushing under another name. A
+// `none` output becomes what it must be.
+int mxn_op_direct(const mxn_params *params, mxn_array *const *inputs, mxn_array *const *outputs);
+
+// ---- gradients --------------------------------------------------------------------------------
+// The gradient of an operator is a list of calls, in order. Each takes gradients of the outputs,
+// inputs, outputs, or results of earlier calls, and gives gradients of inputs or intermediate
+// results. An input that no call gives has gradient zero.
+enum { MXN_FROM_GRADIENT, MXN_FROM_INPUT, MXN_FROM_OUTPUT, MXN_FROM_RESULT };
+
+typedef struct mxn_source {
+    uint32_t kind;  // MXN_FROM_*
+    uint32_t index;  // of the output, input, output; of the result, counted over all earlier calls
+} mxn_source;
+
+typedef struct mxn_gradient_call {
+    mxn_params *params;
+    mxn_source *takes;  // params->input_count
+    int32_t *gives;  // params->output_count: the forward's input, or -1
+} mxn_gradient_call;
+
+typedef struct mxn_gradient {
+    uint32_t count;  // 0: all gradients are zero
+    mxn_gradient_call *calls;
+    uint64_t bytes;  // private
+} mxn_gradient;
+
+// Lives as long as `params`. MXP_ENOTSUP: the operator has no gradient.
+int mxn_params_gradient(mxn_params *params, const mxn_gradient **gradient);
+
+// ---- choice of kernels ------------------------------------------------------------------------
+// MXNET_CPU_KERNELS=auto|dnnl|own|ref, read at the first execution, with MXNET_OMP_MAX_THREADS:
+// whose kernels are asked first. One that does not take a job leaves it to the next, and the plain
+// C reference takes what nobody else does. MXP_EVALUE: unknown value, or a kind this build has not;
+// every execution fails with it.
+enum { MXN_KERNEL_REF, MXN_KERNEL_OWN, MXN_KERNEL_DNNL, MXN_KERNEL_KINDS };
+int mxn_kernels_check(void);
+
+#endif

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of all elements up to each, along an axis. The gradient is the same from the other end.
+#include "runtime/op/registry/infer.h"
+#include "runtime/op/loops/loops.h"
+#include "runtime/op/registry/dtype_choices.h"
+
+typedef struct cumulative_params {
+    mxn_maybe_int axis;
+    int32_t dtype;
+} cumulative_params;
+
+static const mxn_field fields[] = {
+    {MXN_FIELD(cumulative_params, axis, MAYBE_INT, "None")},
+    {MXN_FIELD(cumulative_params, dtype, ENUM, "None"), .words = mxn__words_maybe_numbers},
+    {0},
+};
+
+enum { FORWARD, BACKWARD };
+
+// Without an axis the array is one row, and so is the result.
+static int rows_of(const mxn_params *params, const mxn_shape *data, mxn_stretch *s)
+{
+    const cumulative_params *values = (const void *)params->values;
+    int32_t axis;
+    return mxn__stretch_or_row(params, &values->axis, data, s, &axis);
+}
+
+static int cumulative_shapes(const mxn_shapes *shapes)
+{
+    const cumulative_params *params = (const void *)shapes->params->values;
+    const mxn_shape *in = shapes->inputs[0];
+    if (!mxn_shape_known(in)) {
+        return 0;
+    }
+    mxn_stretch s;
+    int error = rows_of(shapes->params, in, &s);
+    const mxn_shape row = {.ndim = 1, .dims = {s.count}};
+    return error != 0 ? error : mxn__shape_output(shapes, 0, params->axis.has ? in : &row);
+}
+
+static int cumulative_types(const mxn_types *types)
+{
+    int32_t dtype = ((const cumulative_params *)(const void *)types->params->values)->dtype;
+    int32_t in = types->inputs[0];
+    dtype = dtype != MXN_DTYPE_NONE ? dtype : in == MXN_BOOL ? MXN_INT64 : in;
+    return mxn__type_merge(types->params, "output", 0, &types->outputs[0], dtype);
+}
+
+// In place, from one end or the other.
+#define SUM_ROWS(NAME, type)                                                    \
+    static void sum_rows_##type(type *all, const mxn_stretch *s, bool backward) \
+    {                                                                           \
+        for (int64_t row = 0; row < s->outer * s->inner; row++) {               \
+            type *at = all + mxn__stretch_at(s, row);                           \
+            for (int64_t i = 1; i < s->count; i++) {                            \
+                int64_t here = (backward ? s->count - 1 - i : i) * s->inner;    \
+                int64_t before = backward ? here + s->inner : here - s->inner;  \
+                at[here] = (type)(at[here] + at[before]);                       \
+            }                                                                   \
+        }                                                                       \
+    }
+MXN_NUMBER_TYPES(SUM_ROWS)
+
+#define SUM_CASE(NAME, type)                                                       \
+    case MXN_##NAME:                                                               \
+        sum_rows_##type(out->data, &s, job->params->op->def->variant == BACKWARD); \
+        return 0;
+
+static int cumulative(mxn_job *job)
+{
+    const mxn_operand *in = &job->inputs[0], *out = &job->outputs[0];
+    bool backward = job->params->op->def->variant == BACKWARD;
+    mxn_stretch s;
+    int error = rows_of(job->params, (backward ? out : in)->shape, &s);
+    if (error != 0) {
+        return error;
+    }
+    if (out->data != in->data) {
+        mxn_cast(out->data, out->dtype, in->data, in->dtype, mxn_shape_size(in->shape));
+    }
+    switch (out->dtype) {
+        MXN_NUMBER_TYPES(SUM_CASE)
+    default:
+        return mxn__type_refused(job, out->dtype);
+    }
+}
+
+static const mxn_op_def table[] = {
+    {
+        .name = "_npi_cumsum",
+        .aliases = "cumsum",
+        .inputs = "a",
+        .description = "Sums up to each element.",
+        .fields = fields,
+        .params_bytes = sizeof(cumulative_params),
+        .variant = FORWARD,
+        .shapes = cumulative_shapes,
+        .types = cumulative_types,
+        .gradient = MXN_USES_NONE("_backward_npi_cumsum"),
+        .forward = cumulative,
+    },
+    {
+        .name = "_backward_npi_cumsum",
+        .input_count = 1,
+        .fields = fields,
+        .params_bytes = sizeof(cumulative_params),
+        .variant = BACKWARD,
+        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT,
+        .gradient = MXN_USES_NONE("_npi_cumsum"),
+        .forward = cumulative,
+    },
+};
+
+MXN_FAMILY(cumulative, table);

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an operator remembers besides its declaration, private to op/. All members are made when
+// first asked for and then stay; those marked atomic are published with release and read with
+// acquire.
+#ifndef MXN_OP_OP_STATE_H
+#define MXN_OP_OP_STATE_H
+
+#include "runtime/op/registry/declare.h"
+
+typedef struct mxn_op_state {
+    mxp_name record_name;  // atomic
+    mxn_op_doc *doc;  // atomic
+    mxn_params *plain;  // atomic: the params of an operator without parameters
+    void *defaults;  // atomic: the struct with every default filled in
+    const struct mxn_kernel_entry *kernels[MXN_KERNEL_KINDS];  // null: none of that kind
+    int32_t context_field;  // index of parameter `ctx`, -1 none
+    uint32_t field_count;
+    bool list;  // its first input is a list
+} mxn_op_state;
+
+// Stores `made` unless another thread was first; gives what is stored now.
+static inline void *mxn__publish(void **slot, void *made)
+{
+    void *expected = NULL;
+    if (__atomic_compare_exchange_n(slot, &expected, made, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE)) {
+        return made;
+    }
+    return expected;
+}
+
+#endif

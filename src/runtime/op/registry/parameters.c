@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters of one call: the operator's struct, and what follows from it (numbers of inputs and
+// outputs, the device). Immutable once made, so one of them serves the forward operation, the tape
+// and the backward operations at the same time.
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/strbuf.h"
+#include "runtime/op/registry/parameter_text.h"
+#include "runtime/op/registry/gradient.h"
+#include "runtime/op/registry/operator_state.h"
+#include "runtime/op/registry/parameters_fill.h"
+
+static void params_free(mxn_params *params)
+{
+    if (params->op->def->release != NULL) {
+        params->op->def->release(params->values);
+    }
+    mxp__free(params, params->bytes);
+}
+
+static int make(const mxn_op *op, const mxn_pairs *given, uint32_t inputs, mxn_params **made)
+{
+    size_t bytes =
+        sizeof(mxn_params) + mxn__params_values_bytes(op) + mxn__params_extra_bytes(op, given);
+    mxn_params *params = mxp__alloc(bytes);
+    if (params == NULL) {
+        return mxp__fail_memory("the parameters of an operator");
+    }
+    params->op = op;
+    params->refs = 1;
+    params->bytes = bytes;
+    params->input_count = inputs;
+    int error = mxn__params_fill(op, given, params);
+    if (error != 0) {
+        params_free(params);
+        return error;
+    }
+    *made = params;
+    return 0;
+}
+
+// Those of an operator without parameters are made once and shared; the operator keeps a reference.
+static int plain_params(const mxn_op *op, mxn_params **params)
+{
+    mxn_params *plain = __atomic_load_n(&op->state->plain, __ATOMIC_ACQUIRE);
+    if (plain == NULL) {
+        const mxn_pairs none = {0};
+        mxn_params *made;
+        int error = make(op, &none, 0, &made);
+        if (error != 0) {
+            return error;
+        }
+        plain = mxn__publish((void **)(void *)&op->state->plain, made);
+        if (plain != made) {
+            mxn_params_release(made);
+        }
+    }
+    mxn_params_retain(plain);
+    *params = plain;
+    return 0;
+}
+
+int mxn_params_parse(const mxn_op *op, uint32_t count, const char *const *keys,
+                     const char *const *values, uint32_t inputs, mxn_params **params)
+{
+    *params = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        if (keys[i] == NULL || values[i] == NULL) {
+            return mxp__fail(MXP_EINVAL, "parameter %u of operator %s has a null key or value", i,
+                             op->name);
+        }
+    }
+    if (count == 0 && op->params_bytes == 0 && op->def->key == NULL && !op->state->list) {
+        return plain_params(op, params);
+    }
+    const mxn_pairs given = {count, keys, values};
+    return make(op, &given, inputs, params);
+}
+
+// What lies beside the struct moves with it: pointers into the old block become ones into the new.
+static void move_pointers(const mxn_params *from, mxn_params *to)
+{
+    const mxn_op *op = from->op;
+    uintptr_t begin = (uintptr_t)from;
+    for (uint32_t i = 0; i < op->state->field_count; i++) {
+        const mxn_field *field = &op->def->fields[i];
+        size_t at = field->offset;
+        if (field->kind == MXN_FIELD_FLOATS) {
+            at += offsetof(mxn_floats, values);
+        } else if (field->kind != MXN_FIELD_STRING) {
+            continue;
+        }
+        uintptr_t pointer;
+        memcpy(&pointer, from->values + at, sizeof pointer);
+        if (pointer >= begin && pointer < begin + from->bytes) {
+            pointer = pointer - begin + (uintptr_t)to;
+            memcpy(to->values + at, &pointer, sizeof pointer);
+        }
+    }
+}
+
+// What is shared with a copy, and what follows from its struct.
+static int finish_copy(mxn_params *copy, mxn_params **params)
+{
+    if (copy->op->def->share != NULL) {
+        copy->op->def->share(copy->values);
+    }
+    int error = mxn__params_fill_counts(copy->op, copy);
+    if (error != 0) {
+        params_free(copy);
+        return error;
+    }
+    *params = copy;
+    return 0;
+}
+
+int mxn__params_share(const mxn_params *forward, const mxn_op *op, uint32_t inputs,
+                      void (*adjust)(void *values), mxn_params **params)
+{
+    mxn_params *copy = mxp__alloc(forward->bytes);
+    if (copy == NULL) {
+        return mxp__fail_memory("the parameters of a gradient");
+    }
+    // Not as a whole: other threads are counting references to the original.
+    *copy = (mxn_params){.op = op,
+                         .refs = 1,
+                         .input_count = inputs,
+                         .context = forward->context,
+                         .bytes = forward->bytes};
+    memcpy(copy->values, forward->values, forward->bytes - offsetof(mxn_params, values));
+    move_pointers(forward, copy);
+    if (adjust != NULL) {
+        adjust(copy->values);
+    }
+    return finish_copy(copy, params);
+}
+
+int mxn__params_of(const mxn_op *op, const void *values, uint32_t inputs, mxn_params **params)
+{
+    size_t bytes = sizeof(mxn_params) + mxn__params_values_bytes(op);
+    mxn_params *copy = mxp__alloc(bytes);
+    if (copy == NULL) {
+        return mxp__fail_memory("the parameters of an operator");
+    }
+    *copy = (mxn_params){.op = op, .refs = 1, .input_count = inputs, .bytes = bytes};
+    memcpy(copy->values, values, op->params_bytes);
+    return finish_copy(copy, params);
+}
+
+void mxn_params_retain(mxn_params *params)
+{
+    __atomic_fetch_add(&params->refs, 1u, __ATOMIC_RELAXED);
+}
+
+void mxn_params_release(mxn_params *params)
+{
+    if (params != NULL && __atomic_sub_fetch(&params->refs, 1u, __ATOMIC_ACQ_REL) == 0) {
+        mxn__gradient_free(params->gradient);
+        params_free(params);
+    }
+}
+
+const char *mxn_params_input_name(const mxn_params *params, uint32_t index, char buffer[64])
+{
+    const mxn_op *op = params->op;
+    bool list = op->state->list;
+    if (!list && index < op->named_inputs) {
+        return op->input_names[index];
+    }
+    snprintf(buffer, 64, "%s%u", list ? op->input_names[0] : "input", index);
+    return buffer;
+}
+
+enum { MISSING_TOLD = 8 };
+
+int mxn_params_expect(const mxn_params *params, uint32_t inputs)
+{
+    if (params->input_count == inputs) {
+        return 0;
+    }
+    mxp_strbuf missing = {0};
+    char buffer[64];
+    for (uint32_t i = inputs; i < params->input_count && i < inputs + MISSING_TOLD; i++) {
+        mxp__strbuf_printf(&missing, "%s%s", i > inputs ? ", " : " Missing: ",
+                           mxn_params_input_name(params, i, buffer));
+    }
+    int error = mxp__fail(MXP_EINVAL, "Operator %s expects %u inputs, but got %u instead.%s",
+                          params->op->name, params->input_count, inputs,
+                          missing.length > 0 ? mxp__strbuf_text(&missing) : "");
+    mxp__strbuf_fini(&missing);
+    return error;
+}
+
+bool mxn_params_reads(const mxn_params *params, uint32_t output, uint32_t input)
+{
+    switch (params->op->def->reads) {
+    case MXN_READS_ALL:
+        return true;
+    case MXN_READS_OTHER:
+        return input == 0 || (output < 2 && input == 2 - output);
+    default:
+        return input == 0 && params->op->def->reads == MXN_READS_FIRST;
+    }
+}
+
+bool mxn_params_mutates(const mxn_params *params, uint32_t index)
+{
+    const mxn_op_def *def = params->op->def;
+    if (def->mutates_of != NULL) {
+        return def->mutates_of(params, index);
+    }
+    return index < 32 && (def->mutates >> index & 1u) != 0;
+}

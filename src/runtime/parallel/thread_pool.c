@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// Helpers wait for the next region: a short spin, so that one kernel after the other finds them
+// awake, then asleep, so that they take no core from anyone. Where the library's pool has been
+// entered, its threads spin on the cores by its own rules; regions of that thread then run there,
+// by the runtime's entry point: what a compiler makes of a pragma, said directly, because the
+// pragma of another compiler would bring a second runtime.
+#include "runtime/parallel/thread_pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpu/cpu.h"
+#include "base/lock.h"
+#include "base/os/os.h"
+#include "base/setting.h"
+
+enum { THREADS_MAX = 256, ALONE_BELOW = 16384, SPINS = 4000 };
+
+static int size;  // atomic; 0: not read yet
+static _Thread_local int current = 1;  // of the job that runs
+// A forked child inherits the forking thread's pool of the library without its threads.
+static _Thread_local bool in_library, lost_library;
+
+// One region at a time: whoever finds the team busy works alone. Parts are claimed one by one, so a
+// helper that comes late, because others have the core, finds nothing left and nobody waits for it.
+static struct {
+    mxp_lock busy;
+    int helpers;  // started; under `busy`
+    mxn_team_part part;  // the region's: read by whoever has claimed a part
+    void *argument;
+    _Alignas(64) uint32_t epoch;  // atomic: counts regions; helpers wait for it to change
+    uint32_t sleepers;  // atomic
+    _Alignas(64) uint64_t claims;  // atomic: epoch (32 bits) | parts (16) | claimed (16)
+    uint32_t left;  // atomic: parts that are not finished
+} team = {.busy = MXP__LOCK_INIT};
+
+// ---- helpers ----------------------------------------------------------------------------------
+
+static bool spin_until_not(const uint32_t *word, uint32_t value)
+{
+    for (int i = 0; i < SPINS; i++) {
+        if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value) {
+            return true;
+        }
+        mxp__cpu_relax();
+    }
+    return false;
+}
+
+static uint32_t wait_for_region(uint32_t seen)
+{
+    if (!spin_until_not(&team.epoch, seen)) {
+        // Pairs with the look at `sleepers` in open_region: one of the two sees the other.
+        __atomic_fetch_add(&team.sleepers, 1u, __ATOMIC_SEQ_CST);
+        while (__atomic_load_n(&team.epoch, __ATOMIC_SEQ_CST) == seen) {
+            mxp__os_word_wait(&team.epoch, seen);
+        }
+        __atomic_fetch_sub(&team.sleepers, 1u, __ATOMIC_RELAXED);
+    }
+    return __atomic_load_n(&team.epoch, __ATOMIC_ACQUIRE);
+}
+
+// Runs parts of this region as long as there are any.
+static void run_parts(uint32_t epoch)
+{
+    uint64_t claims = __atomic_load_n(&team.claims, __ATOMIC_RELAXED);
+    for (;;) {
+        int parts = (int)(claims >> 16 & 0xffff), next = (int)(claims & 0xffff);
+        if (claims >> 32 != epoch || next >= parts) {
+            return;
+        }
+        // Pairs with the release in open_region; a region with a claimed part stays open.
+        if (!__atomic_compare_exchange_n(&team.claims, &claims, claims + 1, false, __ATOMIC_ACQUIRE,
+                                         __ATOMIC_RELAXED)) {
+            continue;
+        }
+        team.part(team.argument, next, parts);
+        // Pairs with the acquire in close_region.
+        if (__atomic_sub_fetch(&team.left, 1u, __ATOMIC_ACQ_REL) == 0) {
+            mxp__os_word_wake(&team.left, true);
+        }
+        claims = __atomic_load_n(&team.claims, __ATOMIC_RELAXED);
+    }
+}
+
+static void *help(void *seen_before)
+{
+    for (uint32_t seen = (uint32_t)(uintptr_t)seen_before;;) {
+        seen = wait_for_region(seen);
+        run_parts(seen);
+    }
+    return NULL;
+}
+
+// Signals are for the program's own threads.
+static bool start_helper(void)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_t thread;
+    uintptr_t seen = __atomic_load_n(&team.epoch, __ATOMIC_RELAXED);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&thread, NULL, help, (void *)seen) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started) {
+        pthread_detach(thread);
+    }
+    return started;
+}
+
+static void after_fork(void)
+{
+    lost_library = lost_library || in_library;
+    mxp__lock_reset(&team.busy);
+    team.helpers = 0;
+    team.sleepers = team.left = 0;
+}
+
+static pthread_once_t forks_watched = PTHREAD_ONCE_INIT;
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, after_fork);
+}
+
+// ---- regions ----------------------------------------------------------------------------------
+
+static void start_helpers_locked(int count)
+{
+    pthread_once(&forks_watched, watch_forks);
+    while (team.helpers < count && start_helper()) {
+        team.helpers++;
+    }
+}
+
+// Its number. Without helpers the one who opens it runs all parts.
+static uint32_t open_region(int threads, mxn_team_part part, void *argument)
+{
+    uint32_t epoch = __atomic_load_n(&team.epoch, __ATOMIC_RELAXED) + 1;
+    team.part = part;
+    team.argument = argument;
+    __atomic_store_n(&team.left, (uint32_t)threads, __ATOMIC_RELAXED);
+    __atomic_store_n(&team.claims, (uint64_t)epoch << 32 | (uint64_t)threads << 16,
+                     __ATOMIC_RELEASE);
+    __atomic_store_n(&team.epoch, epoch, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&team.sleepers, __ATOMIC_SEQ_CST) != 0) {
+        mxp__os_word_wake(&team.epoch, true);
+    }
+    return epoch;
+}
+
+static void close_region(void)
+{
+    uint32_t left;
+    while ((left = __atomic_load_n(&team.left, __ATOMIC_ACQUIRE)) != 0) {
+        if (!spin_until_not(&team.left, left)) {
+            mxp__os_word_wait(&team.left, left);
+        }
+    }
+}
+
+// ---- the library's pool -----------------------------------------------------------------------
+
+#ifdef MXN_WITH_DNNL
+extern void GOMP_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags);
+extern int omp_get_thread_num(void);
+extern int omp_get_num_threads(void);
+extern void omp_set_num_threads(int threads);
+
+typedef struct region {
+    mxn_team_part part;
+    void *argument;
+} region;
+
+static void run_part(void *data)
+{
+    const region *r = data;
+    r->part(r->argument, omp_get_thread_num(), omp_get_num_threads());
+}
+
+static void run_in_library(int threads, mxn_team_part part, void *argument)
+{
+    region r = {part, argument};
+    GOMP_parallel(run_part, &r, (unsigned)threads, 0);
+}
+#else
+static void omp_set_num_threads(int threads)
+{
+    (void)threads;
+}
+
+static void run_in_library(int threads, mxn_team_part part, void *argument)
+{
+    (void)threads;
+    part(argument, 0, 1);
+}
+#endif
+
+int mxn__team_size_library(void)
+{
+    pthread_once(&forks_watched, watch_forks);
+    int threads = lost_library ? 1 : current;
+    in_library = in_library || threads > 1;
+    omp_set_num_threads(threads);
+    return threads;
+}
+
+void mxn__team_run(int threads, mxn_team_part part, void *argument)
+{
+    if (threads <= 1) {
+        part(argument, 0, 1);
+    } else if (in_library && !lost_library) {
+        run_in_library(threads, part, argument);
+    } else if (pthread_mutex_trylock(&team.busy.mutex) != 0) {
+        part(argument, 0, 1);
+    } else {
+        start_helpers_locked(threads - 1);
+        run_parts(open_region(threads, part, argument));
+        close_region();
+        mxp__unlock(&team.busy);
+    }
+}
+
+// ---- how many ---------------------------------------------------------------------------------
+
+// What OMP_NUM_THREADS says, of a list the first number; as OpenMP does, what is ill-formed is
+// passed over: 0.
+static int openmp_threads(void)
+{
+    const char *text = getenv("OMP_NUM_THREADS");
+    char *end;
+    long number = text == NULL ? 0 : strtol(text, &end, 10);
+    if (number < 1 || number > THREADS_MAX) {
+        return 0;
+    }
+    end += strspn(end, " \t\n");
+    return *end == '\0' || *end == ',' ? (int)number : 0;
+}
+
+int mxn_team_check(void)
+{
+    int standard = openmp_threads();
+    standard = standard == 0 ? (int)mxp__os_cpu_count() : standard;
+    uint64_t threads = 1;
+    int error =
+        mxp__setting_read("MXNET_OMP_MAX_THREADS", (uint64_t)standard, 1, THREADS_MAX, &threads);
+    int expected = 0, found = threads < THREADS_MAX ? (int)threads : THREADS_MAX;
+    __atomic_compare_exchange_n(&size, &expected, found, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return error;
+}
+
+void mxn_team_size_set(int threads)
+{
+    __atomic_store_n(&size, threads < THREADS_MAX ? threads : THREADS_MAX, __ATOMIC_RELAXED);
+}
+
+void mxn__team_enter(bool parallel)
+{
+    current = 1;
+    if (parallel) {
+        int threads = __atomic_load_n(&size, __ATOMIC_RELAXED);
+        if (threads == 0) {
+            mxn_team_check();
+            threads = __atomic_load_n(&size, __ATOMIC_RELAXED);
+        }
+        current = threads;
+    }
+}
+
+int mxn__team_size(double work)
+{
+    return work < ALONE_BELOW ? 1 : current;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads of parallel kernels: the one that runs the job and helpers of the process, which serve
+// one job at a time. Only operations that the engine lets run in parallel (mxn_job.parallel) have
+// more than one thread. oneDNN brings an OpenMP runtime that keeps a pool for every thread that
+// calls it; so that two pools never fight for the cores, a thread that has called it gets all its
+// helpers from there. Private to op/ but for the setting.
+#ifndef MXN_OP_TEAM_H
+#define MXN_OP_TEAM_H
+
+#include <stdint.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// MXSetNumOMPThreads: how many threads kernels use from now on. At first MXNET_OMP_MAX_THREADS,
+// else OMP_NUM_THREADS, else one for each processor.
+void mxn_team_size_set(int threads);
+// MXP_EVALUE: MXNET_OMP_MAX_THREADS is ill-formed.
+int mxn_team_check(void);
+
+// At the begin of a job, on its thread: the setting counts until the next one.
+void mxn__team_enter(bool parallel);
+// How many threads the job may use: 1 outside parallel operations and for less work than pays for
+// waking them. `work` counts elements touched or multiplied.
+int mxn__team_size(double work);
+// Before calling the library: tells it how many threads it may use.
+int mxn__team_size_library(void);
+
+// part(argument, 0 .. threads - 1, threads), each once, by as many threads as are there in time;
+// returns when all are done. `threads` is what mxn__team_size said, or less if the library has
+// fewer.
+typedef void (*mxn_team_part)(void *argument, int index, int threads);
+void mxn__team_run(int threads, mxn_team_part part, void *argument);
+
+// The share of a part in `count` things: begin .. end.
+static inline int64_t mxn__team_begin(int64_t count, int index, int threads)
+{
+    return count * index / threads;
+}
+
+#endif

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Birth and death of arrays and chunks. A chunk lies in the slot of the array it was made with; the
+// slot goes back when the array is dead and the chunk's variable has ended, whichever is later (an
+// array that is a view has no use for its own chunk).
+#include "base/fail.h"
+#include "base/os/os.h"
+#include "runtime/tensor/array_state.h"
+
+// ---- chunks -----------------------------------------------------------------------------------
+static mxn_array *slot_of(mxn_chunk *chunk)
+{
+    return (mxn_array *)(void *)((char *)chunk - offsetof(mxn_array, own));
+}
+
+// The end of the variable: nobody can know the chunk any more.
+static void end_chunk(void *argument)
+{
+    mxn_chunk *chunk = argument;
+    mxn_array *source = chunk->source;
+    mxn_storage_free(chunk->block);
+    chunk->block = NULL;
+    __atomic_store_n(&chunk->data, NULL, __ATOMIC_RELAXED);
+    __atomic_store_n(&chunk->state, (uint32_t)MXN__CHUNK_NONE, __ATOMIC_RELAXED);
+    mxn__array_put_back(slot_of(chunk));
+    mxn_array_release(source);
+}
+
+static void drop_chunk(mxn_chunk *chunk)
+{
+    if (__atomic_fetch_sub(&chunk->refs, 1u, __ATOMIC_ACQ_REL) == 1) {
+        mxn_var *var = chunk->var;
+        mxn_var_delete(var, end_chunk, chunk, mxn_context_engine_device(chunk->context));
+    }
+}
+
+static int allocate_first(mxn_chunk *chunk)
+{
+    mxn_block *block = NULL;
+    int error = mxn_storage_alloc(mxn__context_storage_device(chunk->context), chunk->bytes,
+                                  &chunk->tag, &block);
+    chunk->block = block;
+    if (error == MXP_OK && block != NULL) {
+        __atomic_store_n(&chunk->data, block->data, __ATOMIC_RELEASE);  // pairs: mxn_place_data
+    }
+    __atomic_store_n(&chunk->state,
+                     (uint32_t)(error == MXP_OK ? MXN__CHUNK_READY : MXN__CHUNK_EMPTY),
+                     __ATOMIC_RELEASE);
+    return error;
+}
+
+// Readers of an array that nobody has written may come here together: one allocates.
+int mxn__chunk_allocate(mxn_chunk *chunk)
+{
+    for (;;) {
+        uint32_t state = MXN__CHUNK_EMPTY;
+        if (__atomic_compare_exchange_n(&chunk->state, &state, (uint32_t)MXN__CHUNK_ALLOCATING,
+                                        false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+            return allocate_first(chunk);
+        }
+        if (state == MXN__CHUNK_READY) {
+            return MXP_OK;
+        }
+        mxp__os_yield();
+    }
+}
+
+// ---- arrays -----------------------------------------------------------------------------------
+static int check_new(const mxn_shape *shape, int dtype, mxn_context context)
+{
+    int error = mxn_context_check(context);
+    if (error == MXP_OK) {
+        error = mxn_dtype_check(dtype);
+    }
+    if (error == MXP_OK && (!mxn_shape_known(shape) || !mxn_shape_countable(shape))) {
+        char text[MXN_SHAPE_TEXT];
+        error = mxp__fail(MXP_EINVAL,
+                          mxn_shape_known(shape) ? "an array of shape %s has too many elements"
+                                                 : "an array cannot be made with the unknown shape "
+                                                   "%s",
+                          mxn_shape_tuple(shape, text));
+    }
+    return error;
+}
+
+static int make_chunk(mxn_array *array, const mxn_shape *shape, int dtype, mxn_context context,
+                      const mxn_tag *tag)
+{
+    uint64_t size = mxn_shape_size(shape);
+    if (size > UINT64_MAX / 2 / mxn_dtype_size(dtype)) {
+        return mxp__fail(MXP_EINVAL, "an array of %llu elements of %s is too large",
+                         (unsigned long long)size, mxn_dtype_name(dtype));
+    }
+    mxn_var *var = mxn_var_new();
+    if (var == NULL) {
+        return MXP_ENOMEM;
+    }
+    mxn_chunk *chunk = &array->own;
+    chunk->var = var;
+    chunk->data = NULL;
+    chunk->block = NULL;
+    chunk->source = NULL;
+    chunk->bytes = size * mxn_dtype_size(dtype);
+    __atomic_store_n(&chunk->host_writes, 0u, __ATOMIC_RELAXED);
+    __atomic_store_n(&chunk->recorded, 0u, __ATOMIC_RELAXED);
+    chunk->context = context;
+    chunk->tag =
+        tag != NULL ? *tag : (mxn_tag){.scope = mxp_scope_current(), .category = MXN_MEMORY_INPUT};
+    __atomic_store_n(&chunk->refs, 1u, __ATOMIC_RELAXED);
+    __atomic_store_n(&chunk->state, (uint32_t)MXN__CHUNK_EMPTY, __ATOMIC_RELAXED);
+    mxn_shape_copy(&array->shape, shape);
+    array->dtype = dtype;
+    array->chunk = chunk;
+    return MXP_OK;
+}
+
+int mxn_array_new_none(mxn_array **array)
+{
+    *array = mxn__array_take();
+    return *array != NULL ? MXP_OK : mxp__fail_memory("an array");
+}
+
+int mxn_array_new(const mxn_shape *shape, int dtype, mxn_context context, const mxn_tag *tag,
+                  bool delay, mxn_array **array)
+{
+    *array = NULL;
+    int error = check_new(shape, dtype, context);
+    mxn_array *made = NULL;
+    if (error == MXP_OK) {
+        error = mxn_array_new_none(&made);
+    }
+    if (error == MXP_OK) {
+        error = make_chunk(made, shape, dtype, context, tag);
+    }
+    if (error == MXP_OK && !delay) {
+        error = mxn__chunk_allocate(made->chunk);
+    }
+    if (error != MXP_OK) {
+        mxn_array_release(made);
+        return error;
+    }
+    *array = made;
+    return MXP_OK;
+}
+
+int mxn_array_init(mxn_array *array, const mxn_shape *shape, int dtype, mxn_context context,
+                   const mxn_tag *tag)
+{
+    if (!mxn_array_is_none(array)) {
+        return mxp__fail(MXP_ESTATE, "the array has a shape and type already");
+    }
+    int error = check_new(shape, dtype, context);
+    return error == MXP_OK ? make_chunk(array, shape, dtype, context, tag) : error;
+}
+
+// Nobody allocates meanwhile: an operation may be about to.
+int mxn_array_name_memory(mxn_array *array, mxp_name name)
+{
+    uint32_t state = MXN__CHUNK_EMPTY;
+    if (mxn_array_is_none(array) ||
+        !__atomic_compare_exchange_n(&array->chunk->state, &state, (uint32_t)MXN__CHUNK_ALLOCATING,
+                                     false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        return mxp__fail(MXP_ESTATE, "only the memory of an array that has a shape and has none "
+                                     "yet can be named: make it with delay_alloc");
+    }
+    array->chunk->tag.name = name;
+    __atomic_store_n(&array->chunk->state, (uint32_t)MXN__CHUNK_EMPTY, __ATOMIC_RELEASE);
+    return MXP_OK;
+}
+
+static void release_notes(mxn_array *array)
+{
+    for (int i = 0; i < MXN_NOTES; i++) {
+        mxn_note note = array->notes[i];
+        array->notes[i] = (mxn_note){0};
+        if (note.release != NULL) {
+            note.release(note.data);
+        }
+    }
+}
+
+void mxn_array_release(mxn_array *array)
+{
+    if (array == NULL || __atomic_fetch_sub(&array->refs, 1u, __ATOMIC_ACQ_REL) != 1) {
+        return;
+    }
+    release_notes(array);
+    __atomic_store_n(&array->magic, (uint32_t)MXN__ARRAY_DEAD, __ATOMIC_RELAXED);
+    mxn_chunk *chunk = array->chunk;
+    if (chunk != NULL) {
+        drop_chunk(chunk);  // may put the slot back, if it is the array's own
+    }
+    if (chunk != &array->own) {
+        mxn__array_put_back(array);
+    }
+}
+
+int mxn_array_check(const void *handle, const char *what)
+{
+    if (handle == NULL) {
+        return mxp__fail(MXP_EHANDLE, "%s is a null handle: an array was expected", what);
+    }
+    if (!mxn__array_is_slot(handle)) {
+        return mxp__fail(MXP_EHANDLE, "%s (%p) is no handle of an array", what, handle);
+    }
+    const mxn_array *array = handle;
+    uint32_t magic = __atomic_load_n(&array->magic, __ATOMIC_RELAXED);
+    if (magic == MXN__ARRAY_MAGIC) {
+        return MXP_OK;
+    }
+    return mxp__fail(MXP_EHANDLE, "%s (%p) %s", what, handle,
+                     magic == MXN__ARRAY_DEAD ? "is an array that has been freed"
+                                              : "is no handle of an array");
+}
+
+mxn_context mxn_array_context(const mxn_array *array)
+{
+    return array->chunk != NULL ? array->chunk->context : (mxn_context){0, 0};
+}
+
+int mxn_array_data(const mxn_array *array, void **data)
+{
+    if (mxn_array_is_none(array)) {
+        return mxp__fail(MXP_ESTATE, "the array is empty: it has no shape and no values yet");
+    }
+    mxn_place place = mxn_array_place(array);
+    return mxn_place_data(&place, data);
+}
+
+int mxn_array_data_exposed(const mxn_array *array, void **data)
+{
+    int error = mxn_array_data(array, data);
+    if (error == MXP_OK) {
+        __atomic_store_n(&array->chunk->host_writes, MXN_HOST_WRITES_ANY, __ATOMIC_RELAXED);
+    }
+    return error;
+}
+
+int mxn_array_resize(mxn_array *array, const mxn_shape *shape)
+{
+    mxn_chunk *chunk = array->chunk;
+    bool alone = chunk == &array->own && __atomic_load_n(&chunk->refs, __ATOMIC_ACQUIRE) == 1;
+    if (!alone || !mxn_shape_known(shape)) {
+        return mxp__fail(MXP_ESTATE, alone ? "an array cannot take on an unknown shape"
+                                           : "an array with views cannot change its shape");
+    }
+    uint64_t bytes = mxn_shape_size(shape) * mxn_dtype_size(array->dtype);
+    if (bytes > chunk->bytes) {
+        mxn_storage_free_direct(chunk->block);
+        chunk->block = NULL;
+        chunk->bytes = bytes;
+        __atomic_store_n(&chunk->data, NULL, __ATOMIC_RELAXED);
+        __atomic_store_n(&chunk->state, (uint32_t)MXN__CHUNK_EMPTY, __ATOMIC_RELAXED);
+    }
+    mxn_shape_copy(&array->shape, shape);
+    return MXP_OK;
+}

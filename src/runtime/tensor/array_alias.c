@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Aliases: the memory of an array under another variable. The chunk of an alias has no block; it
+// keeps a reference on the array whose memory it shows, and gets the address when that is known to
+// be there.
+#include "base/fail.h"
+#include "runtime/tensor/array_state.h"
+
+static int make_first(mxn_array *array, mxn_array **alias)
+{
+    int error =
+        mxn_array_new(&array->shape, array->dtype, mxn_array_context(array), NULL, true, alias);
+    if (error == MXP_OK) {
+        mxn_array_retain(array);
+        mxn_chunk *chunk = (*alias)->chunk;
+        chunk->source = array;
+        (*alias)->offset_bytes = array->offset_bytes;
+    }
+    return error;
+}
+
+int mxn_array_alias(mxn_array *array, mxn_array *beside, mxn_array **alias)
+{
+    *alias = NULL;
+    if (mxn_array_is_none(array)) {
+        return mxp__fail(MXP_EINVAL, "alias: the array is empty: it has no shape and no values");
+    }
+    if (beside == NULL) {
+        return make_first(array, alias);
+    }
+    int error = mxn_array_detach(beside, alias);
+    if (error == MXP_OK) {
+        mxn_shape_copy(&(*alias)->shape, &array->shape);
+        (*alias)->dtype = array->dtype;
+        (*alias)->offset_bytes = array->offset_bytes;
+    }
+    return error;
+}
+
+int mxn_array_alias_open(mxn_array *alias)
+{
+    mxn_chunk *chunk = alias->chunk;
+    if (__atomic_load_n(&chunk->state, __ATOMIC_RELAXED) == MXN__CHUNK_READY) {
+        return MXP_OK;  // opened with another alias of the same memory
+    }
+    const mxn_place whole = {chunk->source->chunk, 0};
+    void *data = NULL;
+    int error = mxn_place_data(&whole, &data);
+    if (error == MXP_OK) {
+        __atomic_store_n(&chunk->data, data, __ATOMIC_RELEASE);  // pairs with mxn_place_data
+        __atomic_store_n(&chunk->state, (uint32_t)MXN__CHUNK_READY, __ATOMIC_RELEASE);
+    }
+    return error;
+}

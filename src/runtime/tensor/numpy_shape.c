@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The switches of NumPy's shapes: one for the process and one for each thread.
+#include <stdatomic.h>
+
+#include "runtime/tensor/shape.h"
+
+static _Atomic bool of_all;
+static _Thread_local bool of_thread;
+
+bool mxn_numpy_shape(void)
+{
+    return of_thread || mxn_numpy_shape_of_all();
+}
+
+bool mxn_numpy_shape_of_all(void)
+{
+    return atomic_load_explicit(&of_all, memory_order_relaxed);
+}
+
+void mxn_numpy_shape_set_of_all(bool on)
+{
+    atomic_store_explicit(&of_all, on, memory_order_relaxed);
+}
+
+bool mxn_numpy_shape_of_thread(void)
+{
+    return of_thread;
+}
+
+bool mxn_numpy_shape_set_of_thread(bool on)
+{
+    bool before = of_thread;
+    of_thread = on;
+    return before;
+}

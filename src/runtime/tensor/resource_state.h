@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to src/runtime/tensor: the resource manager's start.
+#ifndef MXN_TENSOR_RESOURCE_STATE_H
+#define MXN_TENSOR_RESOURCE_STATE_H
+
+#include <stdint.h>
+
+extern uint32_t mxn__resources_started;  // atomic
+int mxn__resources_start_slow(void);
+
+// Called by each request of a resource. Seeds the parallel generators the first time.
+static inline int mxn__resources_start(void)
+{
+    return __atomic_load_n(&mxn__resources_started, __ATOMIC_ACQUIRE) != 0
+               ? 0
+               : mxn__resources_start_slow();
+}
+
+#endif

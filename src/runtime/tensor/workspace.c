@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Temporary spaces. Each thread has a few for each device it asks for, given out in turn, so that
+// operations pushed one after the other need not wait for each other's space. They go with the
+// thread; what its last operations still use is theirs until they have ended.
+#include <pthread.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/setting.h"
+#include "runtime/tensor/array_state.h"
+#include "runtime/tensor/resource.h"
+#include "runtime/tensor/resource_state.h"
+
+enum {
+    COPIES_MAX = 64,
+    LARGE_BYTES = 1 << 24,  // below, memory is kept
+    SMALL_PART = 8,  // of the memory: what asks for less is small
+    SMALL_REQUESTS = 1000  // in a row, until the memory goes: more than most training steps make
+};
+
+struct mxn_space {
+    mxn_var *var;
+    // Touched by operations on `var` only: the memory, and how many requests in a row were small
+    // beside it.
+    mxn_block *block;
+    uint32_t small_requests;
+    mxn_context context;
+};
+
+// One thread's spaces on one device.
+typedef struct space_set {
+    struct space_set *next;
+    mxn_context context;
+    uint32_t turn, count;
+    mxn_space *spaces[COPIES_MAX];
+} space_set;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+static int key_error;
+static mxp_name resource_scope;
+static _Thread_local space_set *sets;
+
+// ---- life -------------------------------------------------------------------------------------
+static void end_space(void *argument)
+{
+    mxn_space *space = argument;
+    mxn_storage_free(space->block);
+    mxp__free(space, sizeof *space);
+}
+
+static void end_thread(void *argument)
+{
+    space_set *set = argument;
+    sets = NULL;
+    while (set != NULL) {
+        space_set *next = set->next;
+        for (uint32_t i = 0; i < set->count; i++) {
+            mxn_space *space = set->spaces[i];
+            if (space != NULL) {
+                mxn_var_delete(space->var, end_space, space,
+                               mxn_context_engine_device(space->context));
+            }
+        }
+        mxp__free(set, sizeof *set);
+        set = next;
+    }
+}
+
+static void prepare(void)
+{
+    key_error = pthread_key_create(&key, end_thread);
+    resource_scope = mxp_intern("", "resource:", MXP_STYLE_SCOPE, MXP_UNIT_NONE);
+}
+
+static int add_set(mxn_context context, space_set **set)
+{
+    uint64_t copies;
+    int error = mxn_context_check(context);
+    if (error == MXP_OK) {
+        error = mxp__setting_read("MXNET_CPU_TEMP_COPY", 4, 1, COPIES_MAX, &copies);
+    }
+    if (error != MXP_OK) {
+        return error;
+    }
+    pthread_once(&once, prepare);
+    space_set *made = mxp__alloc(sizeof *made);
+    if (made == NULL) {
+        return mxp__fail_memory("temporary space");
+    }
+    made->context = context;
+    made->count = (uint32_t)copies;
+    made->next = sets;
+    sets = made;
+    if (key_error == 0) {  // else they stay after the thread
+        pthread_setspecific(key, made);
+    }
+    *set = made;
+    return MXP_OK;
+}
+
+static int add_space(space_set *set, mxn_space **space)
+{
+    mxn_space *made = mxp__alloc(sizeof *made);
+    if (made == NULL) {
+        return mxp__fail_memory("temporary space");
+    }
+    made->context = set->context;
+    made->var = mxn_var_new();
+    if (made->var == NULL) {
+        mxp__free(made, sizeof *made);
+        return MXP_ENOMEM;
+    }
+    *space = made;
+    return MXP_OK;
+}
+
+int mxn_space_get(mxn_context context, mxn_space **space)
+{
+    int error = mxn__resources_start();
+    space_set *set = sets;
+    while (set != NULL && !mxn_context_equal(set->context, context)) {
+        set = set->next;
+    }
+    if (error == MXP_OK && set == NULL) {
+        error = add_set(context, &set);
+    }
+    if (error != MXP_OK) {
+        return error;
+    }
+    mxn_space **at = &set->spaces[set->turn];
+    if (*at == NULL) {
+        error = add_space(set, at);
+    }
+    if (error == MXP_OK) {
+        set->turn = (set->turn + 1) % set->count;
+        *space = *at;
+    }
+    return error;
+}
+
+mxn_var *mxn_space_var(const mxn_space *space)
+{
+    return space->var;
+}
+
+// Whether much more is kept than has been asked for in a long time.
+static bool outgrown(mxn_space *space, uint64_t bytes)
+{
+    uint64_t kept = space->block->rounded_bytes;
+    bool small = kept >= LARGE_BYTES && bytes < kept / SMALL_PART;
+    space->small_requests = small ? space->small_requests + 1 : 0;
+    return space->small_requests >= SMALL_REQUESTS;
+}
+
+int mxn_space_take(mxn_space *space, uint64_t bytes, mxp_name name, void **data)
+{
+    *data = NULL;
+    if (bytes == 0) {
+        return MXP_OK;
+    }
+    if (space->block == NULL || space->block->rounded_bytes < bytes || outgrown(space, bytes)) {
+        space->small_requests = 0;
+        mxn_storage_free_direct(space->block);
+        space->block = NULL;
+        mxn_tag tag = {name, resource_scope, MXN_MEMORY_WORKSPACE};
+        int error = mxn_storage_alloc(mxn__context_storage_device(space->context), bytes, &tag,
+                                      &space->block);
+        if (error != MXP_OK) {
+            return error;
+        }
+    }
+    *data = space->block->data;
+    return MXP_OK;
+}

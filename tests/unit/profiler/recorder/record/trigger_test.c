@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What asks for snapshots: what is asked for by hand, and what several threads do at once.
+#include "cmocka_all.h"
+
+#include <pthread.h>
+
+#include "profiler/recorder/record/trigger.h"
+
+static void what_a_signal_asks_for_is_not_replaced(void **state)
+{
+    (void)state;
+    mxp__trigger_ask(MXP__TRIGGER_STEP);
+    mxp__trigger_ask(MXP__TRIGGER_SIGNAL);
+    mxp__trigger_ask(MXP__TRIGGER_COUNTER);
+    assert_int_equal(mxp__trigger_take(), MXP__TRIGGER_SIGNAL);
+    assert_int_equal(mxp__trigger_take(), MXP__TRIGGER_NONE);
+    mxp__trigger_ask(MXP__TRIGGER_COUNTER);
+    assert_int_equal(mxp__trigger_take(), MXP__TRIGGER_COUNTER);
+}
+
+static const mxp_triggers triggers = {.step_factor = 3, .counter = 5, .counter_above = 10};
+
+static void *step_and_count(void *nothing)
+{
+    for (uint64_t i = 1; i < 100; i++) {
+        mxp__trigger_step(i);
+        mxp__trigger_counter(triggers.counter, (double)(i % 20));
+    }
+    return nothing;
+}
+
+// For the sanitizers; the threads' counts are above and not above the threshold at any order.
+static void threads_step_and_count_while_triggers_are_set(void **state)
+{
+    (void)state;
+    mxp__triggers_set(&triggers);
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, step_and_count, NULL), 0);
+    }
+    mxp__triggers_set(&triggers);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    assert_int_not_equal(mxp__trigger_take(), MXP__TRIGGER_NONE);
+    mxp__triggers_set(&(mxp_triggers){0});
+    assert_false(mxp__triggers_armed());
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_signal_asks_for_is_not_replaced),
+        cmocka_unit_test(threads_step_and_count_while_triggers_are_set),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
