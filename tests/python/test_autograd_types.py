@@ -111,3 +111,39 @@ def test_only_an_array_of_one_number_is_an_index():
         with pytest.raises(TypeError):
             operator.index(wrong)
     assert operator.index(np.array(2, dtype="int32")) == 2
+
+
+TABLE = [[1, 0, 1], [0, 0, 1]]
+MOVED = {  # functions of an array whose gradient is that of where its elements go
+    "tile": lambda a: mx.np.tile(a, (2, 2)), "flip": lambda a: mx.np.flip(a, 1),
+    "broadcast_to": lambda a: mx.np.broadcast_to(a, (4, 2, 3)), "repeat": lambda a: mx.np.repeat(a, 2, 0),
+    "cumsum": lambda a: mx.np.cumsum(a, 1), "max": lambda a: mx.np.max(a, 1), "min": lambda a: mx.np.min(a),
+    "pad": lambda a: mx.np.pad(a, 1), "roll": lambda a: mx.np.roll(a, 1, 1), "take": lambda a: a[0:1],
+    "where": lambda a: mx.np.where(mx.np.array(TABLE), a, mx.np.zeros_like(a)),
+    "where, repeated": lambda a: mx.np.where(mx.np.array([TABLE, TABLE]), a, mx.np.zeros_like(a)),
+    "add_n": lambda a: mx.nd.add_n(a, a), "clip": lambda a: mx.np.clip(a, 0, 1)}
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_gradients_of_truths_say_where_those_of_floats_are_not_zero(name):
+    floats = onp.array(gradient_of(MOVED[name], TABLE, "float64"))
+    assert gradient_of(MOVED[name], TABLE, "bool") == (floats != 0).tolist()
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int32", "int64", "uint64"])
+@pytest.mark.parametrize("name", [*MOVED, "times a number"])
+def test_gradients_of_whole_numbers_are_those_of_floats(name, kind):
+    function = MOVED.get(name, lambda a: a * 3)
+    assert gradient_of(function, TABLE, kind) == gradient_of(function, TABLE, "float64")
+
+
+@pytest.mark.parametrize("function,times", [
+    (lambda a: mx.np.broadcast_to(a, (3, 2)), 3), (lambda a: mx.np.tile(a, 3), 3),
+    (lambda a: a * 3, 3), (lambda a: mx.np.where(mx.np.array([[True, True]] * 3), a, mx.np.zeros_like(a)), 3)])
+def test_sums_of_gradients_of_whole_numbers_keep_their_digits(function, times):
+    a = mx.np.array([1, 2], dtype="int64")
+    a.attach_grad()
+    with mx.autograd.record():
+        result = function(a)
+    result.backward(mx.np.full(result.shape, 2 ** 53 + 1, dtype="int64"))
+    assert a.grad.tolist() == [times * (2 ** 53 + 1)] * 2

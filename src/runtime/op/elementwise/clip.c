@@ -64,32 +64,29 @@ static int clip_forward(mxn_job *job)
 }
 
 // ---- gradient -----------------------------------------------------------------------------------
-#define BACKWARD_ROW(type)                                                                         \
-    static int backward_row_##type(const mxn_job *job, const void *low, const void *high,          \
-                                   size_t count)                                                   \
-    {                                                                                              \
-        const type *g = job->inputs[0].data, *x = job->inputs[1].data, *least = low, *most = high; \
-        for (size_t i = 0; i < count; i++) {                                                       \
-            ((type *)job->outputs[0].data)[i] = x[i] < *least || x[i] > *most ? 0 : g[i];          \
-        }                                                                                          \
-        return 0;                                                                                  \
+#define BACKWARD_CASE(NAME, type)                                                         \
+    case MXN_##NAME: {                                                                    \
+        const type *g = job->inputs[0].data, *x = job->inputs[1].data;                    \
+        const type *least = (void *)&low, *most = (void *)&high;                          \
+        for (size_t i = 0; i < count; i++) {                                              \
+            ((type *)job->outputs[0].data)[i] = x[i] < *least || x[i] > *most ? 0 : g[i]; \
+        }                                                                                 \
+        return 0;                                                                         \
     }
-BACKWARD_ROW(float)
-BACKWARD_ROW(double)
 
 static int clip_backward(mxn_job *job)
 {
     const clip_params *params = mxn__values(job);
     int32_t dtype = job->outputs[0].dtype;
+    size_t count = mxn_shape_size(job->outputs[0].shape);
     int64_t low, high;
-    int error = mxn__real_type(job, dtype);
-    if (error != 0) {
-        return error;
-    }
     make_limit(&params->a_min, dtype, &low);
     make_limit(&params->a_max, dtype, &high);
-    return (dtype == MXN_FLOAT32 ? backward_row_float : backward_row_double)(
-        job, &low, &high, mxn_shape_size(job->outputs[0].shape));
+    switch (dtype) {
+        MXN_NUMBER_TYPES(BACKWARD_CASE)
+    default:
+        return mxn__type_refused(job, dtype);
+    }
 }
 
 static const mxn_op_def table[] = {

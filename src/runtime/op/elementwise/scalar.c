@@ -140,8 +140,8 @@ static int scalar_backward(mxn_job *job)
     const mxn_operand *g = &job->inputs[0], *out = &job->outputs[0];
     int variant = job->params->op->def->variant;
     int32_t dtype = out->dtype;
-    if (dtype != MXN_FLOAT32 && dtype != MXN_FLOAT64) {
-        return mxn__type_refused(job, dtype);
+    if (dtype != MXN_FLOAT32 && dtype != MXN_FLOAT64) {  // a product's is a product
+        return variant == MXN_MUL_OF ? scalar_forward(job) : mxn__type_refused(job, dtype);
     }
     int64_t room;
     mxn_number_fill(&room, dtype, &((const scalar_params *)mxn__values(job))->scalar, 1);

@@ -166,7 +166,8 @@ static int choose_forward(mxn_job *job)
 }
 
 // ---- gradient -----------------------------------------------------------------------------------
-// Inputs: gradient, condition. A side that was repeated gets sums, made as doubles.
+// Inputs: gradient, condition. A side that was repeated gets sums, of floats as doubles, of others
+// as whole numbers, which may wrap.
 static uint64_t backward_workspace(const mxn_job *job)
 {
     uint64_t most = 0;
@@ -174,30 +175,42 @@ static uint64_t backward_workspace(const mxn_job *job)
         uint64_t size = mxn_shape_size(job->outputs[i].shape);
         most = size != mxn_shape_size(job->inputs[0].shape) && size > most ? size : most;
     }
-    return most * sizeof(double);
+    return most * sizeof(uint64_t);
 }
 
-#define BACKWARD_ROW(type)                                                                 \
+typedef void (*backward_function)(const void *gradients, const bool *truth, bool wanted, void *to,
+                                  void *row, int64_t step, int64_t count);
+
+#define BACKWARD_ROW(type, wide)                                                           \
     static void backward_row_##type(const void *gradients, const bool *truth, bool wanted, \
-                                    void *to, double *sums, int64_t step, int64_t count)   \
+                                    void *to, void *row, int64_t step, int64_t count)      \
     {                                                                                      \
         const type *g = gradients;                                                         \
+        wide *sums = row;                                                                  \
         for (int64_t i = 0; sums == NULL && i < count; i++) {                              \
             ((type *)to)[i] = truth[i] == wanted ? g[i] : 0;                               \
         }                                                                                  \
         for (int64_t i = 0; sums != NULL && i < count; i++) {                              \
-            sums[i * step] += truth[i] == wanted ? (double)g[i] : 0;                       \
+            sums[i * step] += truth[i] == wanted ? (wide)g[i] : 0;                         \
         }                                                                                  \
     }
-BACKWARD_ROW(float)
-BACKWARD_ROW(double)
+#define BACKWARD_REALS(NAME, type) BACKWARD_ROW(type, double)
+#define BACKWARD_WHOLES(NAME, type) BACKWARD_ROW(type, uint64_t)
+MXN_REAL_TYPES(BACKWARD_REALS)
+MXN_WHOLE_TYPES(BACKWARD_WHOLES)
+
+static const backward_function backward_rows[MXN_DTYPE_COUNT] = {
+#define BACKWARD_OF(NAME, type) [MXN_##NAME] = backward_row_##type,
+    MXN_ALL_TYPES(BACKWARD_OF)
+#undef BACKWARD_OF
+};
 
 static void backward_side(mxn_job *job, mxn_operand *out, bool wanted)
 {
     const mxn_operand *g = &job->inputs[0];
     const mxn_shape *big = g->shape;
     uint64_t size = mxn_shape_size(out->shape);
-    double *sums = size == mxn_shape_size(big) ? NULL : job->workspace;
+    char *sums = size == mxn_shape_size(big) ? NULL : job->workspace;
     int64_t truth_steps[MXN_DIMS_MAX], steps[MXN_DIMS_MAX],
         width = (int64_t)mxn_dtype_size(g->dtype);
     condition_steps(job, &job->inputs[1], big, truth_steps);
@@ -205,7 +218,7 @@ static void backward_side(mxn_job *job, mxn_operand *out, bool wanted)
     mxn_walk walk;
     mxn__walk_init(&walk, big->ndim, big->dims, (const int64_t *const[]){truth_steps, steps, NULL});
     if (sums != NULL) {
-        memset(sums, 0, size * sizeof *sums);
+        memset(sums, 0, size * sizeof(uint64_t));
     }
     bool truth[CHUNK];
     int64_t at = 0;
@@ -213,23 +226,24 @@ static void backward_side(mxn_job *job, mxn_operand *out, bool wanted)
         for (int64_t done = 0, n; done < walk.count; done += n, at += n) {
             n = walk.count - done < CHUNK ? walk.count - done : CHUNK;
             read_truth(&job->inputs[1], walk.at[0] + done * walk.step[0], walk.step[0], n, truth);
-            double *row = sums == NULL ? NULL : sums + walk.at[1] + done * walk.step[1];
+            void *row = sums == NULL
+                            ? NULL
+                            : sums + (walk.at[1] + done * walk.step[1]) * (int64_t)sizeof(uint64_t);
             const char *from = (const char *)g->data + at * width;
             char *to = (char *)out->data + (sums == NULL ? at * width : 0);
-            g->dtype == MXN_FLOAT32
-                ? backward_row_float(from, truth, wanted, to, row, walk.step[1], n)
-                : backward_row_double(from, truth, wanted, to, row, walk.step[1], n);
+            backward_rows[g->dtype](from, truth, wanted, to, row, walk.step[1], n);
         }
     }
     if (sums != NULL) {
-        mxn_cast(out->data, out->dtype, sums, MXN_FLOAT64, size);
+        bool is_real = g->dtype == MXN_FLOAT32 || g->dtype == MXN_FLOAT64;
+        mxn_cast(out->data, out->dtype, sums, is_real ? MXN_FLOAT64 : MXN_UINT64, size);
     }
 }
 
 static int choose_backward(mxn_job *job)
 {
     int32_t dtype = job->inputs[0].dtype;
-    if (dtype != MXN_FLOAT32 && dtype != MXN_FLOAT64) {
+    if (backward_rows[dtype] == NULL) {
         return mxn__type_refused(job, dtype);
     }
     int kind = job->params->op->def->variant & KIND_MASK;

@@ -154,9 +154,9 @@ void mxn__pieces_copy(const mxn_axis_pieces *pieces, const mxn_operand *small,
         }                                                                       \
     }
 #define ADD_REALS(name, type) ADD_ROWS(type, type)
-#define ADD_INTEGERS(name, type) ADD_ROWS(type, uint64_t)
+#define ADD_WHOLES(name, type) ADD_ROWS(type, uint64_t)
 MXN_REAL_TYPES(ADD_REALS)
-MXN_INTEGER_TYPES(ADD_INTEGERS)
+MXN_WHOLE_TYPES(ADD_WHOLES)
 
 int mxn__pieces_add(const mxn_job *job, const mxn_axis_pieces *pieces, const mxn_operand *large,
                     const mxn_operand *small)
@@ -169,7 +169,7 @@ int mxn__pieces_add(const mxn_job *job, const mxn_axis_pieces *pieces, const mxn
     case MXN_##name:                                   \
         add_rows_##type(&r, large->data, small->data); \
         return 0;
-        MXN_NUMBER_TYPES(ADD_CASE)
+        MXN_ALL_TYPES(ADD_CASE)
 #undef ADD_CASE
     default:
         return mxn__type_refused(job, small->dtype);

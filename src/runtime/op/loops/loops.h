@@ -20,6 +20,10 @@
     X(INT64, int64_t)        \
     X(UINT64, uint64_t)
 #define MXN_NUMBER_TYPES(X) MXN_REAL_TYPES(X) MXN_INTEGER_TYPES(X)
+// With truths, of which a sum is whether one holds. Their type has a name that is no macro.
+typedef bool mxn_truth;
+#define MXN_WHOLE_TYPES(X) MXN_INTEGER_TYPES(X) X(BOOL, mxn_truth)
+#define MXN_ALL_TYPES(X) MXN_REAL_TYPES(X) MXN_WHOLE_TYPES(X)
 
 // Stands before a loop whose turns do not depend on one another, also where the output is the
 // input.

@@ -59,7 +59,7 @@ static int cumulative_types(const mxn_types *types)
             }                                                                   \
         }                                                                       \
     }
-MXN_NUMBER_TYPES(SUM_ROWS)
+MXN_ALL_TYPES(SUM_ROWS)
 
 #define SUM_CASE(NAME, type)                                                       \
     case MXN_##NAME:                                                               \
@@ -79,7 +79,7 @@ static int cumulative(mxn_job *job)
         mxn_cast(out->data, out->dtype, in->data, in->dtype, mxn_shape_size(in->shape));
     }
     switch (out->dtype) {
-        MXN_NUMBER_TYPES(SUM_CASE)
+        MXN_ALL_TYPES(SUM_CASE)
     default:
         return mxn__type_refused(job, out->dtype);
     }

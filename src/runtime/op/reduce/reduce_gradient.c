@@ -47,7 +47,7 @@ static int spread_sum(const mxn_job *job, mxn_walk *walk, double scale)
 static int spread_extreme(const mxn_job *job, mxn_walk *walk)
 {
     switch (job->outputs[0].dtype) {
-        MXN_NUMBER_TYPES(SPREAD_EXTREME)
+        MXN_ALL_TYPES(SPREAD_EXTREME)
     default:
         return mxn__type_refused(job, job->outputs[0].dtype);
     }

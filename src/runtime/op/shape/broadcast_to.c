@@ -158,24 +158,29 @@ static int broadcast_forward(mxn_job *job)
 // ---- gradient -----------------------------------------------------------------------------------
 static uint64_t backward_workspace(const mxn_job *job)
 {
-    return mxn_shape_size(job->outputs[0].shape) * sizeof(double);
+    return mxn_shape_size(job->outputs[0].shape) * sizeof(uint64_t);
 }
 
-#define ADD_ROWS(NAME, type)                                                    \
-    static void add_rows_##type(const void *from, double *sums, mxn_walk *walk) \
-    {                                                                           \
-        const type *g = from;                                                   \
-        for (bool more = walk->total > 0; more; more = mxn__walk_next(walk)) {  \
-            for (int64_t i = 0; i < walk->count; i++) {                         \
-                sums[walk->at[0] + i * walk->step[0]] += (double)*g++;          \
-            }                                                                   \
-        }                                                                       \
+// Sums of whole numbers are whole numbers, which may wrap.
+#define ADD_ROWS(type, wide)                                                   \
+    static void add_rows_##type(const void *from, void *to, mxn_walk *walk)    \
+    {                                                                          \
+        const type *g = from;                                                  \
+        wide *sums = to;                                                       \
+        for (bool more = walk->total > 0; more; more = mxn__walk_next(walk)) { \
+            for (int64_t i = 0; i < walk->count; i++) {                        \
+                sums[walk->at[0] + i * walk->step[0]] += (wide)*g++;           \
+            }                                                                  \
+        }                                                                      \
     }
-MXN_NUMBER_TYPES(ADD_ROWS)
+#define ADD_REALS(NAME, type) ADD_ROWS(type, double)
+#define ADD_WHOLES(NAME, type) ADD_ROWS(type, uint64_t)
+MXN_REAL_TYPES(ADD_REALS)
+MXN_WHOLE_TYPES(ADD_WHOLES)
 
-#define ADD_CASE(NAME, type)                   \
-    case MXN_##NAME:                           \
-        add_rows_##type(g->data, sums, &walk); \
+#define ADD_CASE(NAME, type)                             \
+    case MXN_##NAME:                                     \
+        add_rows_##type(g->data, job->workspace, &walk); \
         break;
 
 static int broadcast_backward(mxn_job *job)
@@ -187,14 +192,14 @@ static int broadcast_backward(mxn_job *job)
     mxn_walk walk;
     mxn__walk_init(&walk, g->shape->ndim, g->shape->dims,
                    (const int64_t *const[]){steps, NULL, NULL});
-    double *sums = job->workspace;
-    memset(sums, 0, size * sizeof *sums);
+    memset(job->workspace, 0, size * sizeof(uint64_t));
     switch (g->dtype) {
-        MXN_NUMBER_TYPES(ADD_CASE)
+        MXN_ALL_TYPES(ADD_CASE)
     default:
         return mxn__type_refused(job, g->dtype);
     }
-    mxn_cast(out->data, out->dtype, sums, MXN_FLOAT64, size);
+    bool is_real = g->dtype == MXN_FLOAT32 || g->dtype == MXN_FLOAT64;
+    mxn_cast(out->data, out->dtype, job->workspace, is_real ? MXN_FLOAT64 : MXN_UINT64, size);
     return 0;
 }
 
