@@ -38,6 +38,7 @@ static int run_apart(int (*body)(void))
             signal(number, SIG_DFL);  // the test's own frame has handlers
         }
         freopen("emptied.log", "w", stderr);
+        setvbuf(stderr, NULL, _IONBF, 0);  // which a file's stream is not
         _exit(body());
     }
     int status;
