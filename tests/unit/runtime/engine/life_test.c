@@ -267,6 +267,7 @@ static void *push_before_completing(void *ran)
         }
         engine_push(engine_add_one, ran, NULL, NULL);
         mxn_complete(completion, 0);
+        mxp__os_sleep_us(20);  // or the fork hardly ever finds the engine without one
     }
     return NULL;
 }
