@@ -14,5 +14,12 @@ double stress_seconds(double usual_s, double long_s)
     if (seconds != NULL) {
         return atof(seconds);
     }
-    return stress_is_long() ? long_s : usual_s;
+    if (stress_is_long()) {
+        return long_s;
+    }
+#if defined(NDEBUG)
+    return usual_s;
+#else
+    return usual_s < 1 ? usual_s : 1;
+#endif
 }

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 
 bool stress_is_long(void);  // MXPROF_TEST_LONG is set
-// MXPROF_TEST_SECONDS if that is set, else what belongs to the run.
+// MXPROF_TEST_SECONDS if that is set, else what belongs to the run; a second at most in a build
+// with asserts, because the optimised one finds what takes its time.
 double stress_seconds(double usual_s, double long_s);
 
 #endif
