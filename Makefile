@@ -66,16 +66,19 @@ demo-embed:
 	build/release/embed build/demo
 
 # ---- tests -------------------------------------------------------------------------------------
-# The optimised build takes every test, the debug build those that run the library's asserts. All
-# groups run, whatever fails, and the end is one list.
+# The optimised build takes every test, the debug build those that run the library's asserts, a second
+# each where the optimised build takes longer; the package's tests go through both of its call paths.
+# All groups run, whatever fails, and the end is one list.
+pytest := MXPROF_BUILD='$(CURDIR)/build/release' MXPROF_SOURCE='$(CURDIR)' .venv/bin/python -m pytest \
+	-n2 --dist worksteal $(if $(TESTS),-k '$(TESTS)') --junit-xml '{report}'
 test: build
 	@$(setup) test
 	@$(call configure_and_build,debug)
 	@scripts/run-tests build/tests \
 		"release: $(ctest) --test-dir build/release --output-junit '$(CURDIR)/{report}'" \
 		"debug: $(ctest) --test-dir build/debug -L 'unit|stress|replay' --output-junit '$(CURDIR)/{report}'" \
-		"python: MXPROF_BUILD='$(CURDIR)/build/release' MXPROF_SOURCE='$(CURDIR)' .venv/bin/python \
-			-m pytest $(if $(TESTS),-k '$(TESTS)') tests --junit-xml '{report}'"
+		"python: $(pytest) tests" \
+		"ctypes: MXNET_PYTHON_CORE=ctypes $(pytest) tests/python"
 
 # Where it costs minutes, a test asks for MXPROF_TEST_LONG=1 before it does its worst; how long the
 # stress tests go on under a sanitizer is MXPROF_TEST_SECONDS.

@@ -11,6 +11,7 @@ import pytest
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("MXPROF_BUILD", TREE / "build/release"))
+pytestmark = pytest.mark.usefixtures("built")
 FIELDS = ["name", "unit", "value", "subject", "reference", "ratio", "min", "max", "better", "must",
           "aim", "ok"]
 
@@ -18,12 +19,6 @@ FIELDS = ["name", "unit", "value", "subject", "reference", "ratio", "min", "max"
 def run(*arguments):
     return subprocess.run([sys.executable, TREE / "bench/run.py", "--build", BUILD, *arguments],
                           capture_output=True, text=True, timeout=120)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def built():
-    subprocess.run(["cmake", "--build", BUILD, "--target", "bench", "-j2"], check=True,
-                   capture_output=True)
 
 
 def test_every_claim_due_is_measured_and_no_other():

@@ -69,16 +69,11 @@ def per_operation(site, folder):
     return measure(site, folder)
 
 
-@pytest.fixture(scope="module")
-def built():
-    if shutil.which("valgrind") is None:
-        pytest.skip("valgrind is not installed: scripts/setup build")
-    subprocess.run(["cmake", "--build", BUILD, "--target", "bench_sites",
-                    "bench_runtime_side", "mxnet_shared"], check=True, capture_output=True)
-
-
+@pytest.mark.skipif(shutil.which("valgrind") is None,
+                    reason="valgrind is not installed: scripts/setup build")
+@pytest.mark.usefixtures("built")
 @pytest.mark.parametrize("site", sorted(LIMITS))
-def test_instructions_stay_below_the_limit(site, built, tmp_path):
+def test_instructions_stay_below_the_limit(site, tmp_path):
     """The least of three tries: on a busy machine the engine's threads meet at other places, and one
     waits for the other."""
     counts = []

@@ -51,20 +51,6 @@ def test_a_second_library_is_refused(tmp_path):
     assert done.code != 0 and "another mxnet is loaded in this process already" in done.err
 
 
-@pytest.mark.timeout(1200)
-def test_both_call_paths_pass_every_test(tmp_path):
-    """This folder once more, through the path that this process does not use."""
-    other = "ctypes" if mx.runtime.core_name() == "extension" else "extension"
-    if other == "extension" and not extension_is_built():
-        pytest.skip("the extension is not built")
-    done = run_python(
-        "import sys, pytest\n"
-        f"sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider', r'{SOURCE / 'tests/python'}', "
-        "'-k', 'not every_test and not wheel']))",
-        tmp_path, timeout=1180, MXNET_PYTHON_CORE=other, MXPROF_BUILD=str(BUILD))
-    assert done.code == 0, done.out[-4000:]
-
-
 PROGRAM = """
 import mxnet as mx, numpy as onp
 from mxnet import profiler
