@@ -18,7 +18,7 @@
 #include "stress_time.h"
 
 // What is beside the records: the program itself, names, what the threads of libc take.
-enum { LIMIT_BYTES = 32 << 20, SLACK_BYTES = 16 << 20, MANY_CAPS = 4 };
+enum { LIMIT_BYTES = 16 << 20, SLACK_BYTES = 16 << 20, MANY_CAPS = 4 };
 
 static int done;
 static uint64_t recorded[2];
