@@ -19,7 +19,7 @@ def _valid(name: str) -> str:
     return name + "_" if keyword.iskeyword(name) else name
 
 
-def _document(info: _registry.OperatorInfo, kind: type, names: "_Names") -> str:
+def _document(info: _registry.OperatorInfo, kind: type, names: "_Names", has_mask: bool) -> str:
     """The docstring, in NumPy's form."""
     words, _, returned = info.description.partition("\n\nReturns: ")
     lines = [words or f"The operator {info.name}.", "", "Parameters", "----------"]
@@ -34,8 +34,11 @@ def _document(info: _registry.OperatorInfo, kind: type, names: "_Names") -> str:
             describe(f"{name} : {item.type_text.replace('NDArray-or-Symbol', 'array')}", item.description)
     describe("out : array or list of arrays, optional", "Where the result is written.")
     describe("name : str, optional", "Has no effect: it is the name of a symbol.")
-    if names.absent:
-        describe(f"{', '.join(names.absent)} : optional",
+    absent = [item for item in names.absent if not (item == "where" and has_mask)]
+    if len(absent) < len(names.absent):
+        describe("where : array of truths, optional", "Which elements count, repeated to the shape; the others are left out.")
+    if absent:
+        describe(f"{', '.join(absent)} : optional",
                  "Arguments that only NumPy's function has: there is no other choice than the default.")
     lines += ["", "Returns", "-------"]
     describe(kind.__name__ + ("" if returned.startswith("An array") else " or list of them"), returned)
@@ -102,7 +105,7 @@ def _named(info: _registry.OperatorInfo, like: Any) -> _Names:
                   [item for item in theirs if item not in (*parameters, *inputs, "out")])
 
 
-def _source(name: str, info: _registry.OperatorInfo, names: _Names) -> str:
+def _source(name: str, info: _registry.OperatorInfo, names: _Names, has_mask: bool) -> str:
     """The function as text. Names with a leading underscore are the surroundings'."""
     theirs, inputs, parameters, absent = names
     arguments = {item: f"{item}=_defaults[{at}]" for at, item in enumerate(parameters)}
@@ -115,27 +118,30 @@ def _source(name: str, info: _registry.OperatorInfo, names: _Names) -> str:
     arguments = {**{item: item if at == 0 or info.takes_list else f"{item}=None" for at, item in enumerate(inputs)},
                  **arguments, "out": "out=None", "name": "name=None", **{item: f"{item}=_unset" for item in absent}}
     order = [*theirs, *[item for item in arguments if item not in theirs]]
+    mask = (f"    if where is not _unset and where is not None and where is not True:\n        return _masked({_valid(name)}, "
+            + ", ".join([inputs[0], "where", *[f"{item}={item}" for item in (*parameters, "out")]]) + ")\n") if has_mask else ""
     values = "".join(("len(_inputs)" if info.takes_list and item == info.count_key else item) + ", " for item in parameters)
     return (f"def {_valid(name)}({', '.join(arguments[item] for item in order)}, **_others):\n"
             "    if _others:\n"
             "        _refuse(_info, next(iter(_others)))\n"
-            + "".join(f"    if {item} is not _unset:\n        _unsupported(_like, '{item}', {item})\n" for item in absent)
+            + mask + "".join(f"    if {item} is not _unset:\n        _unsupported(_like, '{item}', {item})\n" for item in absent)
             + f"    _inputs = {call_inputs}\n"
             f"    return _call(_kind, _inputs, ({values}), out)\n")
 
 
-def make(operator_name: str, name: str, kind: type, module: str, like: Any = None) -> Callable[..., Any]:
+def make(operator_name: str, name: str, kind: type, module: str, like: Any = None,
+         masked: Any = None) -> Callable[..., Any]:
     """The function `name` of `module` that runs an operator and gives arrays of `kind`. `like`: a
-    function of NumPy, whose order of arguments it has."""
+    function of NumPy, whose order of arguments it has. `masked`: what carries out its `where`."""
     info = _registry.operator(operator_name)
     names = _named(info, like)
     surroundings = {"_call": info.call, "_kind": kind, "_defaults": info.defaults,
                     "_listed": _listed, "_refuse": _registry.refuse, "_info": info,
-                    "_like": like, "_unset": _UNSET, "_unsupported": _unsupported,
+                    "_like": like, "_unset": _UNSET, "_unsupported": _unsupported, "_masked": masked,
                     "__name__": module}
-    exec(compile(_source(name, info, names), f"<operator {operator_name}>", "exec"), surroundings)
+    exec(compile(_source(name, info, names, masked is not None), f"<operator {operator_name}>", "exec"), surroundings)
     function = surroundings[_valid(name)]
-    function.__doc__ = _document(info, kind, names)
+    function.__doc__ = _document(info, kind, names, masked is not None)
     function.__qualname__ = name
     shown = inspect.signature(function)
     function.__signature__ = shown.replace(parameters=list(shown.parameters.values())[:-1])
@@ -143,10 +149,11 @@ def make(operator_name: str, name: str, kind: type, module: str, like: Any = Non
 
 
 def lazy(module: str, prefixes: Iterable[str], kind: type,
-         private: bool = False, like: Any = None) -> Tuple[Callable, Callable]:
+         private: bool = False, like: Any = None, masks: Any = None) -> Tuple[Callable, Callable]:
     """`__getattr__` and `__dir__` of a module whose functions are the operators with one of the
     prefixes. Names that begin with an underscore after the prefix are left out unless `private`.
-    `like`: NumPy's module, whose functions say in which order arguments are.
+    `like`: NumPy's module, whose functions say in which order arguments are. `masks`: for names, what carries
+    out `where`.
     """
     prefixes = tuple(prefixes)
 
@@ -159,7 +166,7 @@ def lazy(module: str, prefixes: Iterable[str], kind: type,
         found = operator_of(name)
         if not found:
             raise AttributeError(f"module '{module}' has no attribute '{name}'" + _advice(name))
-        function = make(found, name, kind, module, getattr(like, name, None))
+        function = make(found, name, kind, module, getattr(like, name, None), (masks or {}).get(name))
         setattr(sys.modules[module], name, function)
         return function
 

@@ -75,7 +75,7 @@ def test_sorting_downwards_keeps_the_order_of_equals():
 
 def test_what_only_numpy_takes_is_told():
     a = np.array([[1.0, 2.0]])
-    for call in (lambda: np.sum(a, where=a > 1), lambda: np.mean(a, where=a > 1), lambda: np.exp(a, where=a > 1), lambda: np.sort(a, order="x"),
+    for call in (lambda: np.exp(a, where=a > 1), lambda: np.sort(a, order="x"),
                  lambda: np.exp(a, casting="no"), lambda: np.add(a, a, where=a > 1), lambda: np.multiply(a, 2, casting="no")):
         with pytest.raises(NotImplementedError, match="where|order|casting"):
             call()

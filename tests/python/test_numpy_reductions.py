@@ -165,3 +165,67 @@ def test_averages_have_the_type_of_values_and_weights_together():
         assert found.dtype == together
         digits = 1e-7 if together == "float32" else 0
         onp.testing.assert_allclose(found.asnumpy(), onp.average(values, weights=weights).astype(together), rtol=digits)
+
+
+# ---- where= ------------------------------------------------------------------------------------
+VALUES = onp.array([[3, 0, 7, 1], [2, 2, 0, 5], [9, 4, 6, 8]])
+MASKS = (VALUES > 2, VALUES[:1] > 0, VALUES[:, :1] == 2, onp.array(False), onp.array(True), VALUES[0] % 2 == 0)
+EXTREMES = ("max", "min", "amax", "amin")
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int8", "uint8", "int64", "bool"])
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "std", "var", "all", "any", *EXTREMES])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_only_elements_where_it_holds_are_reduced(name, dtype):
+    values = VALUES.astype(dtype)
+    settings = {"initial": 4} if name in EXTREMES else {}
+    for mask in MASKS:
+        for axis in (None, 0, -1, (0, 1)):
+            for keepdims in (False, True):
+                wanted = getattr(onp, name)(values, axis=axis, where=mask, keepdims=keepdims, **settings)
+                array = np.array(values, dtype=dtype)
+                for where in (mask, np.array(mask), mask.tolist()):
+                    found = getattr(np, name)(array, axis=axis, where=where, keepdims=keepdims, **settings)
+                    assert found.shape == wanted.shape and found.dtype == getattr(np, name)(array).dtype
+                    onp.testing.assert_allclose(found.asnumpy(), onp.asarray(wanted).astype(found.dtype),
+                                                1e-6 if found.dtype != "float16" else 1e-3)
+
+
+def test_arrays_have_where_too_and_write_to_out():
+    array, mask = np.array(VALUES, dtype="float32"), np.array(VALUES > 2)
+    assert array.sum(where=mask).item() == VALUES[VALUES > 2].sum()
+    assert array.mean(where=mask).item() == pytest.approx(VALUES[VALUES > 2].mean())
+    out = np.zeros((4,))
+    assert np.sum(array, axis=0, where=mask, out=out) is out and out.tolist() == [12, 4, 13, 13]
+    assert np.mean(array, axis=0, where=mask, out=out) is out and out.tolist() == [6, 4, 6.5, 6.5]
+    assert np.sum([1.0, 2.0, 4.0], where=[True, False, True]).item() == 5
+    assert np.sum(array, where=mask, initial=100).item() == 100 + VALUES[VALUES > 2].sum()
+
+
+def test_gradients_go_where_the_elements_are():
+    mask = VALUES > 2
+    for function, wanted in (
+            (lambda x: np.sum(x, where=mask), mask * 1.0), (lambda x: np.mean(x, where=mask), mask / mask.sum()),
+            (lambda x: np.max(x, where=mask, initial=0), (VALUES == 9) * 1.0),
+            (lambda x: np.var(x, where=mask), mask * 2 * (VALUES - VALUES[mask].mean()) / mask.sum()),
+            (lambda x: np.mean(x, axis=0, where=mask), mask / mask.sum(axis=0))):
+        x = np.array(VALUES, dtype="float64")
+        x.attach_grad()
+        with autograd.record():
+            result = function(x)
+        result.backward()
+        onp.testing.assert_allclose(x.grad.asnumpy(), wanted, 1e-12)
+
+
+def test_what_is_no_mask_is_refused_as_numpy_does():
+    array = np.array(VALUES, dtype="float32")
+    for mask, kind in ((onp.array([1, 0, 1, 1]), TypeError), (onp.array(1.0), TypeError), (onp.ones((2, 3, 4), bool), ValueError),
+                       ([True, False], ValueError)):
+        for module, values in ((np, array), (onp, VALUES)):
+            with pytest.raises(kind):
+                module.sum(values, where=mask)
+            with pytest.raises(kind):
+                module.mean(values, where=mask)
+    for name in EXTREMES:
+        with pytest.raises(ValueError, match="initial"):
+            getattr(np, name)(array, where=array > 2)

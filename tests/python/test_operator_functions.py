@@ -74,7 +74,7 @@ def test_help_says_types_defaults_and_limits():
     assert "From 1 to 100000." in text and "with no_bias" in text
     assert "Returns\n-------\nNDArray\n    An array (batch, num_filter, " in text
     text = mx.np.sum.__doc__
-    assert "\na : array\n" in text and "\nwhere : optional\n" in text
+    assert "\na : array\n" in text and "\nwhere : array of truths, optional\n" in text
     assert "NDArray or list of them" in mx.nd.topk.__doc__
 
 

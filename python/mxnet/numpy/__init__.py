@@ -15,7 +15,7 @@ from numpy import (bool_, dtype, e, finfo, float16, float32, float64, iinfo, inf
 from .. import _files
 from .._functions import lazy
 from ..ndarray.ndarray import binary_functions
-from . import _inputs, random, shapes
+from . import _inputs, _masks, random, shapes
 from ._host import host_function, host_names, may_share_memory, share_memory, shares_memory
 from .creation import (arange, array, asarray, empty, eye, full, full_like, identity, linspace,
                        ones, ones_like, zeros, zeros_like)
@@ -61,7 +61,8 @@ __all__ = [
     "trace", "transpose", "uint16", "uint32", "uint64", "uint8", "var", "vstack", "where", "zeros",
     "zeros_like"]
 
-_lazy_get, _lazy_dir = lazy(__name__, ("_npi_", "_np_"), ndarray, like=_onp)
+_lazy_get, _lazy_dir = lazy(__name__, ("_npi_", "_np_"), ndarray, like=_onp,
+                            masks=dict.fromkeys(_masks.REDUCED, _masks.masked))
 
 
 _OTHER_NAMES = {  # of functions with gradients

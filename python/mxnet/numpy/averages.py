@@ -6,6 +6,7 @@ from typing import Any, Optional, Sequence, Union, cast
 from .. import _types, autograd
 from .._array import promoted
 from .._registry import invoke
+from . import _masks
 from .creation import ones_like
 from .multiarray import ndarray
 
@@ -32,9 +33,11 @@ def root(squares: ndarray) -> ndarray:
 
 
 def var(a: ndarray, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: int = 0,
-        keepdims: bool = False) -> ndarray:
+        keepdims: bool = False, *, where: Any = True) -> ndarray:
     """The mean of the squares of distances from the mean; the divisor is the number less `ddof`, but
-    not below 0."""
+    not below 0. `where`: which elements count."""
+    if where is not True:
+        return _masks.spread(a, where, axis, dtype, out, ddof, keepdims, lambda squares: squares)
     if not autograd.is_recording():
         return invoke(ndarray, "_npi_var", a, out=out, axis=axis, dtype=dtype, ddof=ddof,
                       keepdims=keepdims)
@@ -43,8 +46,10 @@ def var(a: ndarray, axis: Axis = None, dtype: Any = None, out: Any = None, ddof:
 
 
 def std(a: ndarray, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: int = 0,
-        keepdims: bool = False) -> ndarray:
-    """The root of the variance. Its gradient is 0 where that is 0."""
+        keepdims: bool = False, *, where: Any = True) -> ndarray:
+    """The root of the variance. Its gradient is 0 where that is 0. `where`: which elements count."""
+    if where is not True:
+        return _masks.spread(a, where, axis, dtype, out, ddof, keepdims, root)
     if not autograd.is_recording():
         return invoke(ndarray, "_npi_std", a, out=out, axis=axis, dtype=dtype, ddof=ddof,
                       keepdims=keepdims)
