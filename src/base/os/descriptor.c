@@ -13,6 +13,7 @@
 // Loops over small numbers and programs that wait for the lowest free one do not meet it.
 enum {
     PUT_AWAY_FROM = 200,
+    LOST_TRIES = 100,
     CUT_TRIES = 1000,
     CUT_WAIT_US = 1000,
 };
@@ -56,6 +57,21 @@ bool mxp__descriptor_take(mxp_descriptor *descriptor, int fd, const char *path)
     return true;
 }
 
+bool mxp__descriptor_open(mxp_descriptor *descriptor, const char *path, int flags)
+{
+    *descriptor = MXP__DESCRIPTOR_NONE;
+    bool taken = false, lost = true;
+    for (int i = 0; i < LOST_TRIES && !taken && lost; i++) {
+        int fd = open(path, flags);
+        taken = fd >= 0 && mxp__descriptor_take(descriptor, fd, path);
+        lost = fd >= 0 && errno == EBADF;
+    }
+    if (taken) {
+        mxp__descriptor_put_away(descriptor);
+    }
+    return taken;
+}
+
 void mxp__descriptor_put_away(mxp_descriptor *descriptor)
 {
     int saved = errno;
@@ -82,11 +98,10 @@ bool mxp__descriptor_is_ours(const mxp_descriptor *descriptor)
 bool mxp__descriptor_open_again(mxp_descriptor *descriptor, const char *path)
 {
     int saved = errno;
-    int fd = open(path, descriptor->access | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
-    mxp_descriptor again = MXP__DESCRIPTOR_NONE;
-    bool opened = mxp__descriptor_take(&again, fd, path) && is_same(descriptor, &again);
+    mxp_descriptor again;
+    int flags = descriptor->access | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+    bool opened = mxp__descriptor_open(&again, path, flags) && is_same(descriptor, &again);
     if (opened) {
-        mxp__descriptor_put_away(&again);
         *descriptor = again;
     } else {
         (void)mxp__descriptor_close(&again);
@@ -97,8 +112,7 @@ bool mxp__descriptor_open_again(mxp_descriptor *descriptor, const char *path)
 
 bool mxp__descriptor_take_stream(mxp_descriptor *descriptor, const char *path)
 {
-    return mxp__descriptor_take(descriptor,
-                                open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), path);
+    return mxp__descriptor_open(descriptor, path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
 // ---- writing -----------------------------------------------------------------------------------
@@ -119,6 +133,34 @@ size_t mxp__descriptor_write_at(const mxp_descriptor *to, const void *data, size
                                 uint64_t offset)
 {
     return check(to) ? mxp__os_write_at(to->fd, data, size_bytes, offset) : 0;
+}
+
+static bool have_again(mxp_descriptor *to, const char *path, int *tries)
+{
+    return errno == EBADF && (*tries)++ < LOST_TRIES && mxp__descriptor_open_again(to, path);
+}
+
+size_t mxp__descriptor_put(mxp_descriptor *to, const char *path, const void *data,
+                           size_t size_bytes)
+{
+    int tries = 0;
+    size_t done = mxp__descriptor_write(to, data, size_bytes);
+    while (done < size_bytes && have_again(to, path, &tries)) {
+        done += mxp__descriptor_write(to, (const char *)data + done, size_bytes - done);
+    }
+    return done;
+}
+
+size_t mxp__descriptor_put_at(mxp_descriptor *to, const char *path, const void *data,
+                              size_t size_bytes, uint64_t offset)
+{
+    int tries = 0;
+    size_t done = mxp__descriptor_write_at(to, data, size_bytes, offset);
+    while (done < size_bytes && have_again(to, path, &tries)) {
+        done += mxp__descriptor_write_at(to, (const char *)data + done, size_bytes - done,
+                                         offset + done);
+    }
+    return done;
 }
 
 // Where there are no locks, nobody has one.
@@ -158,7 +200,8 @@ const char *mxp__descriptor_reason(void)
 
 bool mxp__descriptor_close(mxp_descriptor *descriptor)
 {
-    bool closed = !mxp__descriptor_is_ours(descriptor) || close(descriptor->fd) == 0;
+    bool closed =
+        !mxp__descriptor_is_ours(descriptor) || close(descriptor->fd) == 0 || errno == EBADF;
     *descriptor = MXP__DESCRIPTOR_NONE;
     return closed;
 }

@@ -22,6 +22,9 @@ typedef struct mxp_descriptor {
 // EBADF: the program has closed it, and perhaps opened another file of that number, which is left
 // alone.
 bool mxp__descriptor_take(mxp_descriptor *descriptor, int fd, const char *path);
+// Opens `path`, without O_CREAT, remembers which file it is and puts it away. A number that the
+// program closes in between is had anew. False: errno says why; EBADF: the program goes on closing.
+bool mxp__descriptor_open(mxp_descriptor *descriptor, const char *path, int flags);
 // Gives it a number that a program is not likely to get for its next file, nor to expect there.
 void mxp__descriptor_put_away(mxp_descriptor *descriptor);
 // Whether the number is still this file, opened the same way. Leaves errno alone.
@@ -37,13 +40,19 @@ bool mxp__descriptor_take_stream(mxp_descriptor *descriptor, const char *path);
 size_t mxp__descriptor_write(const mxp_descriptor *to, const void *data, size_t size_bytes);
 size_t mxp__descriptor_write_at(const mxp_descriptor *to, const void *data, size_t size_bytes,
                                 uint64_t offset);
+// The same to a file that is at `path`: if the number is lost meanwhile, it is opened again there.
+size_t mxp__descriptor_put(mxp_descriptor *to, const char *path, const void *data,
+                           size_t size_bytes);
+size_t mxp__descriptor_put_at(mxp_descriptor *to, const char *path, const void *data,
+                              size_t size_bytes, uint64_t offset);
 // Shortens the file, which it locks for itself: what somebody reads under a shared lock, mapped as
 // it may be, is not taken away. One that does not let go within a second is EWOULDBLOCK.
 bool mxp__descriptor_cut(const mxp_descriptor *to, uint64_t size_bytes);
 // errno in words that say what happened to a descriptor. Until the next call of the thread.
 const char *mxp__descriptor_reason(void);
 
-// Closes it if it is ours; then it is none. False: what was written did not arrive, see errno.
+// Closes it if it is ours; then it is none. False: what was written did not arrive, see errno. That
+// the program has closed it is no such error.
 bool mxp__descriptor_close(mxp_descriptor *descriptor);
 
 #endif

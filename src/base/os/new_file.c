@@ -50,6 +50,7 @@ bool mxp__new_file_make(mxp_new_file *file, unsigned mode)
     int fd = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY,
                   (mode_t)mode);
     if (fd >= 0 && mxp__descriptor_take(&file->descriptor, fd, file->temporary)) {
+        mxp__descriptor_put_away(&file->descriptor);
         return true;
     }
     int reason = errno;
@@ -88,7 +89,7 @@ bool mxp__new_file_open(mxp_new_file *file, const char *path, unsigned mode)
         if (make(file, path, mode)) {
             return true;
         }
-        if (errno != EEXIST) {
+        if (errno != EEXIST && errno != EBADF) {  // EBADF: the program has just closed it
             return false;
         }
     }

@@ -41,7 +41,8 @@ struct mxp_chrome_file {
 // A sink that writes at an offset; `written_bytes` counts from there.
 typedef struct place {
     mxp_sink sink;
-    const mxp_descriptor *to;
+    mxp_descriptor *to;
+    const char *name;  // under which it is opened again if the program closes it
     uint64_t start;
     bool is_stream;  // no regular file: offsets mean nothing
 } place;
@@ -112,8 +113,10 @@ static int write_place(mxp_sink *sink, const char *data, size_t size_bytes)
 {
     place *at = sink->target;
     uint64_t offset = at->start + sink->written_bytes;
-    size_t done = at->is_stream ? mxp__descriptor_write(at->to, data, size_bytes)
-                                : mxp__descriptor_write_at(at->to, data, size_bytes, offset);
+    size_t done = at->is_stream
+                      ? mxp__descriptor_put(at->to, at->name, data, size_bytes)
+                      : mxp__descriptor_put_at(at->to, at->name, data, size_bytes, offset);
+    sink->fd = at->to->fd;
     sink->written_bytes += done;
     return done == size_bytes
                ? MXP_OK
@@ -121,13 +124,12 @@ static int write_place(mxp_sink *sink, const char *data, size_t size_bytes)
                            sink->path, mxp__descriptor_reason());
 }
 
-static void place_init(place *at, const mxp_descriptor *to, const char *path, uint64_t start,
-                       bool is_stream)
+static void place_init(place *at, mxp_descriptor *to, const char *path, uint64_t start)
 {
     *at = (place){.sink = {.write = write_place, .target = at, .fd = to->fd, .path = path},
                   .to = to,
-                  .start = start,
-                  .is_stream = is_stream};
+                  .name = path,
+                  .start = start};
 }
 
 // For items behind the first `items_end` bytes; 0: of a file that begins anew.
@@ -176,14 +178,15 @@ static int close_written(mxp_descriptor *descriptor, const char *path, int error
     return !closed && is_written(error) ? fail_path("write", path) : error;
 }
 
-static int write_temporary(mxp_chrome_file *file, const mxp_new_file *made, mxp_chrome_rows *rows,
+static int write_temporary(mxp_chrome_file *file, mxp_new_file *made, mxp_chrome_rows *rows,
                            mxp_source *source)
 {
     mxp_strbuf closing = {0};
     place at;
     mxp_chrome_limit limit;
     uint64_t items_end = 0;
-    place_init(&at, &made->descriptor, file->path, 0, false);
+    place_init(&at, &made->descriptor, file->path, 0);
+    at.name = made->temporary;
     limit_init(&limit, file, 0, &at.sink);
     int error = mxp__chrome_text_all(file->threads, rows, source, note_of(file), &limit, &closing,
                                      &items_end);
@@ -226,7 +229,8 @@ static int write_stream(mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_source
     if (!mxp__descriptor_take_stream(&stream, file->path)) {
         return fail_path("write", file->path);
     }
-    place_init(&at, &stream, file->path, 0, true);
+    place_init(&at, &stream, file->path, 0);
+    at.is_stream = true;
     limit_init(&limit, file, 0, &at.sink);
     int error = mxp__chrome_text_all(file->threads, rows, source, note_of(file), &limit, &closing,
                                      &items_end);
@@ -285,30 +289,34 @@ static int start_file(mxp_chrome_file *file, mxp_source *source)
 }
 
 // ---- appending --------------------------------------------------------------------------------
+// Whether the file is still the one that was written, and as long. By its name: a number may be
+// taken away.
+static bool is_as_it_was(const mxp_chrome_file *file)
+{
+    struct stat status;
+    return stat(file->path, &status) == 0 && status.st_dev == file->device &&
+           status.st_ino == file->inode && (uint64_t)status.st_size == file->size_bytes;
+}
+
 // Opens the file for appending. It is none if the file is gone, or not the one that was written.
 static int open_again(const mxp_chrome_file *file, mxp_descriptor *opened)
 {
-    struct stat status;
-    int fd = open(file->path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    *opened = MXP__DESCRIPTOR_NONE;
-    if (fd < 0) {
+    if (!mxp__descriptor_open(opened, file->path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)) {
         return errno == ENOENT || errno == EISDIR ? MXP_OK : fail_path("open", file->path);
     }
-    if (!mxp__descriptor_take(opened, fd, file->path) || opened->device != file->device ||
-        opened->inode != file->inode || fstat(fd, &status) != 0 ||
-        (uint64_t)status.st_size != file->size_bytes) {
+    if (opened->device != file->device || opened->inode != file->inode || !is_as_it_was(file)) {
         mxp__descriptor_close(opened);
     }
     return MXP_OK;
 }
 
 // Puts the old closing part back; what stands behind it is cut off.
-static void undo(const mxp_chrome_file *file, const mxp_descriptor *to)
+static void undo(const mxp_chrome_file *file, mxp_descriptor *to)
 {
     place at;
     mxp_strbuf message = {0};
     mxp__strbuf_puts(&message, mxp_last_error());
-    place_init(&at, to, file->path, file->items_end, false);
+    place_init(&at, to, file->path, file->items_end);
     if (write_place(&at.sink, file->closing.data, file->closing.length) != MXP_OK ||
         !mxp__descriptor_cut(to, file->size_bytes)) {
         mxp__strbuf_puts(&message, " (and the file could not be put back as it was)");
@@ -317,12 +325,12 @@ static void undo(const mxp_chrome_file *file, const mxp_descriptor *to)
     mxp__strbuf_fini(&message);
 }
 
-static int append_items(mxp_chrome_file *file, mxp_source *source, const mxp_descriptor *to)
+static int append_items(mxp_chrome_file *file, mxp_source *source, mxp_descriptor *to)
 {
     mxp_strbuf out = {0}, closing = {0};
     place at;
     mxp_chrome_limit limit;
-    place_init(&at, to, file->path, file->items_end, false);
+    place_init(&at, to, file->path, file->items_end);
     limit_init(&limit, file, file->items_end, &at.sink);
     int error = mxp__chrome_text_items(file->threads, file->rows, source, &out, &limit);
     int damage = error == MXP_EFORMAT ? error : MXP_OK;
@@ -382,12 +390,12 @@ int mxp__chrome_file_append(mxp_chrome_file *file, mxp_source *source)
 // ---- another process ---------------------------------------------------------------------------
 // The closing part stays what it is: it tells of the process whose file this is.
 static int append_process(mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_source *source,
-                          const mxp_descriptor *to)
+                          mxp_descriptor *to)
 {
     mxp_strbuf out = {0}, closing = {0};
     place at;
     mxp_chrome_limit limit;
-    place_init(&at, to, file->path, file->items_end, false);
+    place_init(&at, to, file->path, file->items_end);
     limit_init(&limit, file, file->items_end, &at.sink);
     mxp__strbuf_puts(&out, ",\n");
     int error = mxp__chrome_text_items(file->threads, rows, source, &out, &limit);

@@ -54,7 +54,6 @@ static int check_path(const char *path)
 // The lock goes with the open file: children that inherit it hold it too, until they close it.
 static bool map(mxp_mapped_file *file)
 {
-    mxp__descriptor_put_away(&file->made.descriptor);
     int fd = file->made.descriptor.fd;
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
         return false;

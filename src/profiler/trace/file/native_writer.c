@@ -69,10 +69,15 @@ static int fail_open(const char *path)
     return mxp__fail(error, "cannot write '%s': %s", path, mxp__descriptor_reason());
 }
 
-static void attach(mxp_native_writer *writer, const mxp_descriptor *descriptor)
+// To what is at `name`, from `place` on.
+static void attach(mxp_native_writer *writer, mxp_descriptor *descriptor, const char *name,
+                   uint64_t place)
 {
     writer->sections.fd = descriptor->fd;
     writer->sections.checked = descriptor;
+    writer->sections.name = name;
+    writer->sections.is_placed = !writer->in_place;
+    writer->sections.place = place;
 }
 
 // One that was lost can be had again: for a reader of a pipe, nothing has happened.
@@ -87,8 +92,7 @@ static int open_in_place(mxp_native_writer *writer)
     if (!opened) {
         return fail_open(writer->path);
     }
-    mxp__descriptor_put_away(descriptor);
-    attach(writer, descriptor);
+    attach(writer, descriptor, writer->path, 0);
     return MXP_OK;
 }
 
@@ -140,14 +144,14 @@ static int write_first(mxp_native_writer *writer, mxp_source *source)
     }
     writer->device = made.descriptor.device;
     writer->inode = made.descriptor.inode;
-    attach(writer, &made.descriptor);
+    attach(writer, &made.descriptor, made.temporary, 0);
     int error = write_all(&writer->sections, source);
     if (error == MXP_OK &&
         mxp__new_file_finish(&made, writer->path, MXP__PUBLISH_REPLACE) != MXP__PUBLISHED) {
         error = fail_open(writer->path);
     }
     mxp__new_file_discard(&made);
-    attach(writer, &writer->descriptor);  // none
+    attach(writer, &writer->descriptor, writer->path, 0);  // none
     if (error == MXP_OK) {
         writer->begun = true;
     } else {
@@ -189,22 +193,32 @@ static int write_more(mxp_native_writer *writer, mxp_source *source)
     return error;
 }
 
-// Opens the file at `path` behind what it holds, if it is as it was left: it may have been moved,
-// deleted or emptied.
-static bool open_behind(mxp_native_writer *writer)
+// By its name: a number may be taken away.
+static bool is_as_it_was(const mxp_native_writer *writer)
 {
     struct stat status;
+    return lstat(writer->path, &status) == 0 && status.st_dev == writer->device &&
+           status.st_ino == writer->inode &&
+           (uint64_t)status.st_size == writer->sections.progress.bytes;
+}
+
+// Opens the file at `path` behind what it holds, if it is as it was left: it may have been moved,
+// deleted or emptied, and then it is none.
+static int open_behind(mxp_native_writer *writer)
+{
     mxp_descriptor *opened = &writer->descriptor;
-    off_t end = (off_t)writer->sections.progress.bytes;
-    int fd = open(writer->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
-    if (!mxp__descriptor_take(opened, fd, writer->path) || opened->device != writer->device ||
-        opened->inode != writer->inode || fstat(fd, &status) != 0 || status.st_size != end ||
-        lseek(fd, end, SEEK_SET) != end) {
-        mxp__descriptor_close(opened);
-        return false;
+    int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
+    if (!mxp__descriptor_open(opened, writer->path, flags)) {
+        bool is_gone = errno == ENOENT || errno == ENOTDIR || errno == EISDIR || errno == ELOOP;
+        return is_gone ? MXP_OK : fail_open(writer->path);
     }
-    attach(writer, opened);
-    return true;
+    if (opened->device != writer->device || opened->inode != writer->inode ||
+        !is_as_it_was(writer)) {
+        mxp__descriptor_close(opened);
+        return MXP_OK;
+    }
+    attach(writer, opened, writer->path, writer->sections.progress.bytes);
+    return MXP_OK;
 }
 
 static int append_behind(mxp_native_writer *writer, mxp_source *source)
@@ -223,7 +237,11 @@ static int append(mxp_native_writer *writer, mxp_source *source)
         int error = open_in_place(writer);
         return error == MXP_OK ? write_more(writer, source) : error;
     }
-    if (writer->begun && open_behind(writer)) {
+    int error = writer->begun ? open_behind(writer) : MXP_OK;
+    if (error != MXP_OK) {
+        return error;
+    }
+    if (writer->descriptor.fd >= 0) {
         return append_behind(writer, source);
     }
     forget_file(writer);

@@ -22,17 +22,39 @@ enum {
 };
 
 // ---- bytes -------------------------------------------------------------------------------------
-static ssize_t write_once(const mxp_section_writer *writer, const struct iovec *vectors, int count)
+// A number that the program has taken away is had again.
+static bool have_descriptor(mxp_section_writer *writer)
 {
+    mxp_descriptor *checked = writer->checked;
+    if (checked == NULL || mxp__descriptor_is_ours(checked)) {
+        return true;
+    }
+    if (!mxp__descriptor_open_again(checked, writer->name)) {
+        errno = EBADF;
+        return false;
+    }
+    writer->fd = checked->fd;
+    return true;
+}
+
+static bool is_worth_a_try(const mxp_section_writer *writer, int *tries)
+{
+    enum { LOST_TRIES = 100 };
+    return errno == EINTR || (errno == EAGAIN && mxp__os_wait_to_write(writer->fd)) ||
+           (errno == EBADF && writer->checked != NULL && (*tries)++ < LOST_TRIES);
+}
+
+static ssize_t write_once(mxp_section_writer *writer, const struct iovec *vectors, int count)
+{
+    int tries = 0;
     ssize_t written;
     do {
-        if (writer->checked != NULL && !mxp__descriptor_is_ours(writer->checked)) {
-            errno = EBADF;
+        if (!have_descriptor(writer)) {
             return -1;
         }
-        written = writev(writer->fd, vectors, count);
-    } while (written < 0 &&
-             (errno == EINTR || (errno == EAGAIN && mxp__os_wait_to_write(writer->fd))));
+        written = writer->is_placed ? pwritev(writer->fd, vectors, count, (off_t)writer->place)
+                                    : writev(writer->fd, vectors, count);
+    } while (written < 0 && is_worth_a_try(writer, &tries));
     errno = written == 0 ? ENOSPC : errno;
     return written;
 }
@@ -46,6 +68,7 @@ static int write_vectors(mxp_section_writer *writer, struct iovec *vectors, int 
                              mxp__descriptor_reason());
         }
         writer->progress.bytes += (uint64_t)written;
+        writer->place += (uint64_t)written;
         size_t left = (size_t)written;
         while (count > 0 && left >= vectors->iov_len) {
             left -= vectors->iov_len;

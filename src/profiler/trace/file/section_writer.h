@@ -16,7 +16,10 @@ typedef struct mxp_file_progress {
 
 typedef struct mxp_section_writer {
     int fd;  // -1: a section is only built, and stays in `body` until the next one
-    const mxp_descriptor *checked;  // of `fd`, if the program may close it; null: nobody does
+    mxp_descriptor *checked;  // of `fd`, if the program may close it; null: nobody does
+    const char *name;  // at which it is opened again then
+    bool is_placed;  // written from `place` on, wherever the descriptor stands
+    uint64_t place;
     uint32_t align_bytes;  // of the lengths of built sections; 0: the format's own
     const char *path;  // for messages
     mxp_file_progress progress;

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "closing_source.h"
 #include "cmocka_all.h"
 #include "export_text.h"
 #include "fake_alloc.h"
@@ -121,6 +122,19 @@ static void the_first_append_replaces_what_was_there(void **state)
     struct stat status;
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0640);
+    mxp__chrome_file_close(file);
+}
+
+static void descriptors_that_are_closed_meanwhile_cost_nothing(void **state)
+{
+    (void)state;
+    unlink(path);
+    mxp_chrome_file *file = create(path);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(append(file, closing_source(cut(i, 3))), MXP_OK);
+        assert_json_file(path);
+        assert_int_equal(items(path, "\"ph\":\"X\""), 3 * (i + 1));
+    }
     mxp__chrome_file_close(file);
 }
 
@@ -451,6 +465,7 @@ int main(void)
         cmocka_unit_test(nothing_happens_before_the_first_append),
         cmocka_unit_test(every_append_leaves_json_that_never_shrinks),
         cmocka_unit_test(the_first_append_replaces_what_was_there),
+        cmocka_unit_test(descriptors_that_are_closed_meanwhile_cost_nothing),
         cmocka_unit_test(without_news_the_file_is_not_touched),
         cmocka_unit_test(an_empty_first_append_is_a_complete_file),
         cmocka_unit_test(new_threads_and_new_names_of_threads_are_told_once),

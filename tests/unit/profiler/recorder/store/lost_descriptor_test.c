@@ -4,6 +4,7 @@
 #include "cmocka_all.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include <mxprof/profiler.h>
 #include <mxprof/record.h>
 
+#include "export_text.h"
 #include "profiler/trace/event.h"
 #include "profiler/trace/file/native.h"
 
@@ -286,6 +288,46 @@ static void dumps_that_go_on_write_to_no_other_file(void **state)
     assert_int_equal(read_trace(path).spans, 300);
 }
 
+// Some numbers go in the middle of a write, some between an open and the first look at them.
+static void *close_all_again_and_again(void *ends)
+{
+    while (!__atomic_load_n((bool *)ends, __ATOMIC_RELAXED)) {
+        for (int i = 3; i < 256; i++) {
+            close(i);
+        }
+        usleep(20);
+    }
+    return NULL;
+}
+
+static size_t spans_in_trace(void)
+{
+    char *text = read_file("lost.json", NULL);
+    size_t count = count_text(text, "\"ph\":\"X\"");
+    free(text);
+    return count;
+}
+
+// A dump may fail where a file is lost again and again; then the next one writes its records.
+static void dumps_lose_and_repeat_nothing_while_all_numbers_are_closed(void **state)
+{
+    (void)state;
+    enum { DUMPS = 300 };
+    bool ends = false;
+    pthread_t closer;
+    run_with(MXP_STORE_MEMORY, MXP_FULL_GROW, 1);
+    assert_int_equal(pthread_create(&closer, NULL, close_all_again_and_again, &ends), 0);
+    for (int i = 0; i < DUMPS; i++) {
+        spans(10);
+        mxp_session_dump(session, 0);
+    }
+    __atomic_store_n(&ends, true, __ATOMIC_RELAXED);
+    pthread_join(closer, NULL);
+    assert_int_equal(mxp_session_dump(session, 1), 0);
+    assert_int_equal(read_trace(path).spans, 10 * DUMPS);
+    assert_int_equal(spans_in_trace(), 10 * DUMPS);
+}
+
 int main(void)
 {
     session = mxp_session_get();
@@ -299,6 +341,7 @@ int main(void)
         RECORDING(a_file_that_was_renamed_goes_on_while_its_descriptor_is_there),
         RECORDING(a_child_does_not_close_what_its_parent_has_lost),
         RECORDING(dumps_that_go_on_write_to_no_other_file),
+        RECORDING(dumps_lose_and_repeat_nothing_while_all_numbers_are_closed),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(precious);

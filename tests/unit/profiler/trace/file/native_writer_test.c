@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "closing_source.h"
 #include "cmocka_all.h"
 #include "describe_source.h"
 #include "fake_alloc.h"
@@ -202,6 +203,24 @@ static void second_append_adds_to_the_first(void **state)
     }
     assert_int_equal(next, 2);
     mxp__source_close(both);
+    mxp__source_close(first);
+    mxp__source_close(second);
+}
+
+static void descriptors_that_are_closed_meanwhile_cost_nothing(void **state)
+{
+    (void)state;
+    mxp_source *first = trace_sample_create(), *second = trace_sample_create_more();
+    mxp_native_writer *writer = open_writer("a.mxp");
+    assert_int_equal(mxp__native_append(writer, closing_source(first)), 0);
+    assert_int_equal(mxp__native_append(writer, closing_source(second)), 0);
+    assert_int_equal(mxp__native_written_bytes(writer), file_bytes("a.mxp"));
+    mxp__native_writer_close(writer);
+    mxp_strbuf expected = describe(first, false), more = describe(second, false);
+    mxp__strbuf_puts(&expected, mxp__strbuf_text(&more));
+    mxp_strbuf found = describe_file("a.mxp", false);
+    assert_same_text(&expected, &found);
+    mxp__strbuf_fini(&more);
     mxp__source_close(first);
     mxp__source_close(second);
 }
@@ -527,6 +546,7 @@ int main(void)
         IN_DIRECTORY(empty_source_gives_a_whole_file),
         IN_DIRECTORY(file_without_its_records_tells_all_the_rest),
         IN_DIRECTORY(second_append_adds_to_the_first),
+        IN_DIRECTORY(descriptors_that_are_closed_meanwhile_cost_nothing),
         IN_DIRECTORY(large_trace_comes_back),
         IN_DIRECTORY(links_are_followed),
         IN_DIRECTORY(deleted_file_is_begun_anew),
