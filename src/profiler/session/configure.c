@@ -119,13 +119,19 @@ static int end_files_in_turn(mxp_session *session, const mxp_config *next)
     bool started = session->chrome != NULL && mxp__chrome_file_started(session->chrome);
     bool native_alone = session->native != NULL && !session->wants_trace;
     if ((other_trace(session, next) && started) || (other_native(session, next) && native_alone)) {
-        // Where this fails, what is pending goes to the new file instead: nothing is lost.
+        // Where this fails, what is pending goes to the new files instead, but for what the old
+        // trace has: nothing is lost, and nothing is there twice.
         mxp__dump_write_in_turn(session);
     }
     if (other_trace(session, next)) {
         mxp__children_add_in_turn(session);
     }
-    mxp__files_close_in_turn(session);
+    if (other_trace(session, next) && next->full_policy != MXP_FULL_RING &&
+        next->statistics_only == 0) {
+        mxp__files_end_in_turn(session);
+    } else {
+        mxp__files_close_in_turn(session);
+    }
     bool ends = mxp__session_has_file() && !keeps_file(session, next);
     return ends ? mxp__record_file_end_in_turn(session) : MXP_OK;
 }

@@ -59,15 +59,19 @@ void mxp__files_take_locked(mxp_session *session)
     mxp__turn_take_locked(&session->files_turn, &session->lock);
 }
 
-// A cut that only one of them has is not consumed: its records are the next files' again.
-void mxp__files_close_in_turn(mxp_session *session)
+void mxp__files_end_in_turn(mxp_session *session)
 {
-    mxp__source_close(session->cut.source);
-    session->cut = (mxp_cut){0};
     mxp__chrome_file_close(session->chrome);
     mxp__native_writer_close(session->native);
     session->chrome = NULL;
     session->native = NULL;
+}
+
+void mxp__files_close_in_turn(mxp_session *session)
+{
+    mxp__source_close(session->cut.source);
+    session->cut = (mxp_cut){0};
+    mxp__files_end_in_turn(session);
 }
 
 void mxp__files_close_locked(mxp_session *session)

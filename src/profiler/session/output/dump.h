@@ -9,7 +9,10 @@
 
 void mxp__files_take_locked(mxp_session *session);
 void mxp__files_give_locked(mxp_session *session);  // and does what others left a note for
-// Closes the files and drops a cut that not both of them have: the next ones get its records.
+// Closes the files. A cut that only the Chrome trace has stays with the session where that trace
+// stays as it is: the next native file is still to have it. `_close_` drops it: the next files, of
+// the same names, get its records.
+void mxp__files_end_in_turn(mxp_session *session);
 void mxp__files_close_in_turn(mxp_session *session);
 void mxp__files_close_locked(mxp_session *session);  // now, or when the turn is given
 

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <mxprof/record.h>
 
 #include "each_event.h"
+#include "export_text.h"
 #include "relay.h"
 #include "profiler/trace/file/native.h"
 
@@ -137,6 +139,37 @@ static void what_is_completed_later_is_of_the_same_configuration(void **state)
     assert_int_equal(spans_in(native, "new"), 20000);
 }
 
+static size_t spans_in_trace(const char *file, const char *name)
+{
+    char part[64];
+    snprintf(part, sizeof part, "\"name\":\"%s\"", name);
+    char *text = read_file(file, NULL);
+    size_t count = count_text(text, part);
+    free(text);
+    return count;
+}
+
+static void what_the_old_trace_has_goes_to_the_new_native_file_alone(void **state)
+{
+    (void)state;
+    configure(native, 0);
+    spans("first", 100);
+    assert_int_equal(mxp_session_dump(session, 0), MXP_EIO);
+    assert_int_equal(spans_in_trace("dump.json", "first"), 100);
+    spans("second", 10);
+    config.filename = "next.json";
+    configure("next.mxp", 0);
+    assert_int_equal(mxp_session_dump(session, 0), MXP_OK);
+    assert_int_equal(spans_in_trace("dump.json", "first"), 100);
+    assert_int_equal(spans_in_trace("next.json", "first"), 0);
+    assert_int_equal(spans_in("next.mxp", "first"), 100);
+    const char *files[] = {"next.json", "dump.json"};
+    assert_int_equal(spans_in_trace(files[0], "second") + spans_in_trace(files[1], "second"), 10);
+    assert_int_equal(spans_in("next.mxp", "second"), 10);
+    unlink("next.json");
+    unlink("next.mxp");
+}
+
 // The cut that the failed dump has taken must not keep the ring from going round.
 static void a_ring_goes_round_after_a_dump_that_failed(void **state)
 {
@@ -205,6 +238,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         TEST(what_is_completed_later_may_be_of_threads_that_are_gone),
         TEST(what_is_completed_later_is_of_the_same_configuration),
+        TEST(what_the_old_trace_has_goes_to_the_new_native_file_alone),
         TEST(a_ring_goes_round_after_a_dump_that_failed),
         TEST(a_run_without_a_record_keeps_the_file),
         TEST(where_nothing_stands_an_empty_trace_is_written),
