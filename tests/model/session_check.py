@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares what a random program (session_model.c) has left with what it says it has recorded. Every output is
-read by a parser that is not ours: JSON by Python's, Perfetto by perfetto_decoder, native files by format_reader."""
+read by a parser that is not ours: JSON by Python's, Perfetto by perfetto_decoder, native files by format_reader.
+
+    session_check.py SEED [TIMES]       plays a seed until it fails, and keeps the folder of that program"""
 import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections import Counter, defaultdict
 
 SOURCE = pathlib.Path(os.environ.get("MXPROF_SOURCE", "."))
@@ -259,3 +263,18 @@ def run(seed, folder):
     _, errors = process.communicate(timeout=120)
     expect(process.returncode == 0, "the program ended with", process.returncode, errors)
     Run(folder, process.pid).check()
+
+
+def main(seed, times=1):
+    for i in range(int(times)):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix=f"session-model-{seed}-"))
+        try:
+            run(int(seed), folder)
+        except Mismatch as difference:
+            sys.exit(f"seed {seed}, time {i + 1}: {difference} [{folder}]")
+        shutil.rmtree(folder)
+    print(f"seed {seed}: {times} times fine")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
