@@ -9,6 +9,9 @@
 
 #include "model.h"
 
+#define CLOSING_FUNCTION "model_close_all"
+#include "tsan_closing.h"
+
 static void live_as_child(unsigned count)
 {
     mxp_name name = mxp_span_name("model", "child");

@@ -4,7 +4,7 @@
 #ifndef CLOSING_SOURCE_H
 #define CLOSING_SOURCE_H
 
-#include "trace/source.h"
+#include "profiler/trace/source.h"
 
 // The same source; one at a time.
 mxp_source *closing_source(mxp_source *source);

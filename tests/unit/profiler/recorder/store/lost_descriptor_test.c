@@ -20,6 +20,9 @@
 #include "profiler/trace/event.h"
 #include "profiler/trace/file/native.h"
 
+#define CLOSING_FUNCTION "close_all_again_and_again"
+#include "tsan_closing.h"
+
 enum { NUMBERS = 1024, PRECIOUS_BYTES = 4 << 20, MANY = 300000 };
 
 static const char path[] = "lost.mxp";
