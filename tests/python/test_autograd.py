@@ -62,6 +62,29 @@ def test_requests():
         x.attach_grad("other")
 
 
+def test_requests_of_a_function():
+    """What is added is added, and an input without a gradient leaves the next one its own."""
+    class Product(autograd.Function):
+        def forward(self, left, right):
+            self.kept = left, right
+            return left * right
+
+        def backward(self, dy):
+            left, right = self.kept
+            return right * dy, left * dy
+
+    for request, wanted in (("write", [2, 3]), ("add", [14, 16])):
+        left, right = mx.nd.array([2, 3]), mx.nd.array([5, 7])
+        right.attach_grad(request)
+        if request == "add":
+            right.grad[:] = 10
+        for _ in range(2):
+            with autograd.record():
+                y = Product()(left, right)
+            y.backward()
+        assert right.grad.asnumpy().tolist() == wanted
+
+
 def test_switches_nest():
     assert not autograd.is_recording() and not autograd.is_training()
     with autograd.record():
