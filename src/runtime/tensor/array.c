@@ -184,7 +184,7 @@ void mxn_array_release(mxn_array *array)
         return;
     }
     release_notes(array);
-    __atomic_store_n(&array->magic, (uint32_t)MXN__ARRAY_DEAD, __ATOMIC_RELAXED);
+    __atomic_store_n(&array->check, mxn__array_word(array, MXN__ARRAY_DEAD), __ATOMIC_RELAXED);
     mxn_chunk *chunk = array->chunk;
     if (chunk != NULL) {
         drop_chunk(chunk);  // may put the slot back, if it is the array's own
@@ -199,17 +199,18 @@ int mxn_array_check(const void *handle, const char *what)
     if (handle == NULL) {
         return mxp__fail(MXP_EHANDLE, "%s is a null handle: an array was expected", what);
     }
-    if (!mxn__array_is_slot(handle)) {
+    if (!mxn__array_may_be_at(handle)) {
         return mxp__fail(MXP_EHANDLE, "%s (%p) is no handle of an array", what, handle);
     }
     const mxn_array *array = handle;
-    uint32_t magic = __atomic_load_n(&array->magic, __ATOMIC_RELAXED);
-    if (magic == MXN__ARRAY_MAGIC) {
+    uint64_t check = __atomic_load_n(&array->check, __ATOMIC_RELAXED);
+    if (check == mxn__array_word(array, MXN__ARRAY_ALIVE)) {
         return MXP_OK;
     }
     return mxp__fail(MXP_EHANDLE, "%s (%p) %s", what, handle,
-                     magic == MXN__ARRAY_DEAD ? "is an array that has been freed"
-                                              : "is no handle of an array");
+                     check == mxn__array_word(array, MXN__ARRAY_DEAD)
+                         ? "is an array that has been freed"
+                         : "is no handle of an array, or is that of one that has been freed");
 }
 
 mxn_context mxn_array_context(const mxn_array *array)

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of arrays: slots in slabs that are never given back, so that a dead handle can be looked
 // at and recognised. Each slab has as many slots as all before it and one more of the first kind,
-// so that there are few, and whether an address is a slot at all is soon found. Free slots form a
+// so that there are few, and whether an address is in one at all is soon found. Free slots form a
 // stack; its head carries a count of changes, which tells a slot that was taken and put back
 // meanwhile from one that stayed.
+//
+// Each array in a slot begins at another place than the one before it, so that its address is
+// another handle: of a dead one, what lies there now is the middle of an array or nothing.
+//
+//     | slot | places that are skipped | mxn_array | places behind it |
+#include <assert.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -11,7 +17,22 @@
 #include "base/lock.h"
 #include "runtime/tensor/array_state.h"
 
-enum { FIRST_SLOTS = 512, SLABS_MAX = 16, SLOT_BYTES = (sizeof(mxn_array) + 63) / 64 * 64 };
+typedef struct slot {
+    uint32_t index;
+    uint32_t next;  // atomic: index + 1 of the free slot below it, 0: none
+    uint32_t place;  // atomic: of its array, in bytes from here
+    uint32_t unused;
+} slot;
+
+enum {
+    FIRST_SLOTS = 512,
+    SLABS_MAX = 16,
+    STEP = sizeof(uint64_t),  // a check word
+    PLACES_BEGIN = sizeof(slot),
+    PLACES_END = PLACES_BEGIN + MXN_ARRAY_PLACES * STEP,
+    SLOT_BYTES = (PLACES_END - STEP + sizeof(mxn_array) + 63) / 64 * 64
+};
+static_assert(_Alignof(mxn_array) <= STEP && PLACES_BEGIN % STEP == 0, "a place for an array");
 
 static mxp_lock grow_lock = MXP__LOCK_INIT;
 static char *slabs[SLABS_MAX];  // written under grow_lock before their slots are on the stack
@@ -29,42 +50,42 @@ static uint32_t first_index(uint32_t slab)
     return ((1u << slab) - 1) * FIRST_SLOTS;
 }
 
-static mxn_array *slot_at(uint32_t index)
+static slot *slot_at(uint32_t index)
 {
     uint32_t slab = 31 - (uint32_t)__builtin_clz(index / FIRST_SLOTS + 1);
-    return (mxn_array *)(void *)(slabs[slab] + (size_t)(index - first_index(slab)) * SLOT_BYTES);
+    return (slot *)(void *)(slabs[slab] + (size_t)(index - first_index(slab)) * SLOT_BYTES);
 }
 
-bool mxn__array_is_slot(const void *address)
+bool mxn__array_may_be_at(const void *address)
 {
     // Acquire pairs with grow. The newest slab has half of all slots.
     for (uint32_t slab = __atomic_load_n(&slab_count, __ATOMIC_ACQUIRE); slab-- > 0;) {
         size_t at = (uintptr_t)address - (uintptr_t)slabs[slab];
         if (at < slab_slots(slab) * SLOT_BYTES) {
-            return at % SLOT_BYTES == 0;
+            return at % STEP == 0;
         }
     }
     return false;
 }
 
-static mxn_array *pop(void)
+static slot *pop(void)
 {
     // Acquire pairs with push: the slot's `next`, and the slab it lies in.
     uint64_t head = __atomic_load_n(&stack, __ATOMIC_ACQUIRE);
     while ((uint32_t)head != 0) {
-        mxn_array *slot = slot_at((uint32_t)head - 1);
-        uint32_t next = __atomic_load_n(&slot->next, __ATOMIC_RELAXED);
+        slot *top = slot_at((uint32_t)head - 1);
+        uint32_t next = __atomic_load_n(&top->next, __ATOMIC_RELAXED);
         uint64_t changed = ((head >> 32) + 1) << 32 | next;
         if (__atomic_compare_exchange_n(&stack, &head, changed, true, __ATOMIC_ACQUIRE,
                                         __ATOMIC_ACQUIRE)) {
-            return slot;
+            return top;
         }
     }
     return NULL;
 }
 
 // Puts a chain on the stack whose last slot is `last`.
-static void push(mxn_array *first, mxn_array *last)
+static void push(slot *first, slot *last)
 {
     uint64_t head = __atomic_load_n(&stack, __ATOMIC_RELAXED);
     uint64_t changed;
@@ -86,13 +107,13 @@ static void install_fork_handler(void)
     pthread_atfork(NULL, NULL, free_lock_in_child);
 }
 
-// Makes a slab and keeps its first slot.
-static mxn_array *grow(void)
+// Makes a slab and keeps its first slot. Apart, so that taking a slot saves no registers for it.
+__attribute__((noinline)) static slot *grow(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, install_fork_handler);
     mxp__lock(&grow_lock);
-    mxn_array *first = pop();  // another thread may have been here
+    slot *first = pop();  // another thread may have been here
     uint32_t slab = slab_count;
     char *memory =
         first != NULL || slab == SLABS_MAX ? NULL : mxp__alloc(slab_slots(slab) * SLOT_BYTES + 63);
@@ -102,6 +123,7 @@ static mxn_array *grow(void)
         for (uint32_t i = 0; i < count; i++) {
             slot_at(base + i)->index = base + i;
             slot_at(base + i)->next = base + i + 2;
+            slot_at(base + i)->place = PLACES_BEGIN;
         }
         __atomic_store_n(&slab_count, slab + 1, __ATOMIC_RELEASE);
         first = slot_at(base);
@@ -113,23 +135,30 @@ static mxn_array *grow(void)
 
 mxn_array *mxn__array_take(void)
 {
-    mxn_array *array = pop();
-    if (array == NULL && (array = grow()) == NULL) {
+    slot *taken = pop();
+    if (taken == NULL && (taken = grow()) == NULL) {
         return NULL;
     }
+    uint32_t place = taken->place + STEP;
+    place = place == PLACES_END ? PLACES_BEGIN : place;
+    __atomic_store_n(&taken->place, place, __ATOMIC_RELAXED);
+    mxn_array *array = (mxn_array *)(void *)((char *)taken + place);
+    array->place = place;
     array->chunk = NULL;
     array->offset_bytes = 0;
     array->dtype = MXN_DTYPE_NONE;
     array->shape.ndim = -1;
     memset(array->notes, 0, sizeof array->notes);
+    __atomic_store_n(&array->own.state, (uint32_t)MXN__CHUNK_NONE, __ATOMIC_RELAXED);
     __atomic_store_n(&array->refs, 1u, __ATOMIC_RELAXED);
-    __atomic_store_n(&array->magic, (uint32_t)MXN__ARRAY_MAGIC, __ATOMIC_RELAXED);
+    __atomic_store_n(&array->check, mxn__array_word(array, MXN__ARRAY_ALIVE), __ATOMIC_RELAXED);
     return array;
 }
 
 void mxn__array_put_back(mxn_array *array)
 {
-    push(array, array);
+    slot *free = (slot *)(void *)((char *)array - array->place);
+    push(free, free);
 }
 
 void mxn_array_counts(uint64_t *arrays, uint64_t *chunks)
@@ -137,8 +166,11 @@ void mxn_array_counts(uint64_t *arrays, uint64_t *chunks)
     *arrays = *chunks = 0;
     uint32_t count = first_index(__atomic_load_n(&slab_count, __ATOMIC_ACQUIRE));
     for (uint32_t i = 0; i < count; i++) {
-        const mxn_array *slot = slot_at(i);
-        *arrays += __atomic_load_n(&slot->magic, __ATOMIC_RELAXED) == MXN__ARRAY_MAGIC;
-        *chunks += __atomic_load_n(&slot->own.state, __ATOMIC_RELAXED) != MXN__CHUNK_NONE;
+        const slot *at = slot_at(i);
+        uint32_t place = __atomic_load_n(&at->place, __ATOMIC_RELAXED);
+        const mxn_array *array = (const void *)((const char *)at + place);
+        uint64_t check = __atomic_load_n(&array->check, __ATOMIC_RELAXED);
+        *arrays += check == mxn__array_word(array, MXN__ARRAY_ALIVE);
+        *chunks += __atomic_load_n(&array->own.state, __ATOMIC_RELAXED) != MXN__CHUNK_NONE;
     }
 }

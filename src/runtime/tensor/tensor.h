@@ -10,7 +10,7 @@
 // Lifetime. An array lives while it has references. Its chunk outlives every operation pushed
 // before the last array on it went: the end of the variable is itself an operation. So an operation
 // keeps places (mxn_place), not references. Dead handles are recognised (mxn_array_check): the
-// memory of an mxn_array is only ever used for others.
+// memory of an mxn_array is only ever used for others, which do not begin where it began.
 //
 // Any thread may call anything; one array's geometry must not be changed by two threads at a time.
 // Functions that can fail return 0 or a negative MXP_E code with the detail set.
@@ -66,15 +66,15 @@ enum { MXN_NOTE_AUTOGRAD = 0, MXN_NOTE_DEFERRED = 1, MXN_NOTES = 2 };
 
 // Read-only outside tensor/, but for `notes`.
 typedef struct mxn_array {
-    uint32_t magic;  // atomic
+    uint64_t check;  // atomic, private
     uint32_t refs;  // atomic
+    uint32_t place;  // private
     mxn_chunk *chunk;  // null: a "none" array, shape.ndim is -1
     uint64_t offset_bytes;  // into the chunk
     int32_t dtype;
     mxn_chunk own;  // the chunk of an array that is no view
     mxn_shape shape;
     mxn_note notes[MXN_NOTES];
-    uint32_t index, next;  // private
 } mxn_array;
 
 // A new array with one reference. The shape must be known. Unless `delay`, memory is allocated at
@@ -97,7 +97,9 @@ static inline void mxn_array_retain(mxn_array *array)
 // Null does nothing. With the last array on a chunk its memory goes, as "DeleteVariable".
 void mxn_array_release(mxn_array *array);
 
-// MXP_EHANDLE if `handle` is null, freed, or none of ours. `what` names it in the error.
+// MXP_EHANDLE if `handle` is null, freed, or none of ours. `what` names it in the error. A freed
+// one is told from the next MXN_ARRAY_PLACES - 1 arrays in its memory, not from the one after them.
+enum { MXN_ARRAY_PLACES = 32 };
 int mxn_array_check(const void *handle, const char *what);
 
 static inline bool mxn_array_is_none(const mxn_array *array)

@@ -195,6 +195,24 @@ static void freed_handles(void **state)
     assert_usable();
 }
 
+// The second call to free one is an error, also when its memory is another array's by then.
+static void freeing_twice_leaves_the_next_array_alone(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        NDArrayHandle freed = make(2, 3);
+        assert_int_equal(MXNDArrayFree(freed), 0);
+        MXNDArrayWaitAll();
+        NDArrayHandle next = make(2, 3);
+        assert_int_equal(MXNDArrayFree(freed), -1);
+        assert_told("handle|freed");
+        assert_int_equal(MXNDArrayWaitToRead(next), 0);
+        assert_int_equal(MXNDArrayFree(next), 0);
+        MXNDArrayWaitAll();
+    }
+    assert_usable();
+}
+
 static void devices_that_do_not_exist(void **state)
 {
     (void)state;
@@ -309,6 +327,7 @@ int main(void)
         cmocka_unit_test(unknown_operators),
         cmocka_unit_test(wrong_outputs),
         cmocka_unit_test(freed_handles),
+        cmocka_unit_test(freeing_twice_leaves_the_next_array_alone),
         cmocka_unit_test(devices_that_do_not_exist),
         cmocka_unit_test(too_much_memory),
         cmocka_unit_test(failing_operations_are_passed_on),

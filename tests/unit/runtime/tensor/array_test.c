@@ -176,6 +176,30 @@ static void dead_and_foreign_handles_are_recognised(void **state)
     assert_nothing_is_left();
 }
 
+// A handle that was freed stays one, whatever is made in its memory afterwards.
+static void a_freed_handle_is_not_the_array_that_has_its_memory_now(void **state)
+{
+    (void)state;
+    mxn_array *freed[MXN_ARRAY_PLACES];
+    bool with_memory = false;
+    for (int i = 0; i < MXN_ARRAY_PLACES; i++, with_memory = !with_memory) {
+        freed[i] = with_memory ? make(1, (int64_t[]){3}, MXN_FLOAT32, false) : NULL;
+        if (freed[i] == NULL) {
+            assert_int_equal(mxn_array_new_none(&freed[i]), MXP_OK);
+        }
+        intptr_t apart = (intptr_t)freed[i] - (intptr_t)freed[0];
+        assert_in_range(apart < 0 ? -apart : apart, 0, sizeof(mxn_array));  // the same memory
+        assert_int_equal(mxn_array_check(freed[i], "x"), MXP_OK);
+        for (int before = 0; before < i; before++) {
+            assert_int_equal(mxn_array_check(freed[before], "x"), MXP_EHANDLE);
+            assert_non_null(strstr(mxp_last_error(), "freed"));
+        }
+        mxn_array_release(freed[i]);
+        mxn_wait_all();
+    }
+    assert_nothing_is_left();
+}
+
 static void any_address_may_be_asked_about(void **state)
 {
     (void)state;
@@ -554,6 +578,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(bad_arrays_are_refused),
         cmocka_unit_test(lack_of_memory_in_an_operation_shows_at_the_wait),
         cmocka_unit_test(dead_and_foreign_handles_are_recognised),
+        cmocka_unit_test(a_freed_handle_is_not_the_array_that_has_its_memory_now),
         cmocka_unit_test(any_address_may_be_asked_about),
         cmocka_unit_test(views_see_the_same_values),
         cmocka_unit_test(views_outside_are_refused),
