@@ -200,7 +200,8 @@ static void make_minus_two(void *values)
     {                                                                                           \
         .name = (name_), .inputs = (inputs_), .fields = fields,                                 \
         .params_bytes = sizeof(scalar_params), .flags = MXN_OP_INPLACE, .variant = (function_), \
-        .gradient = (again_), .forward = scalar_backward, .flops_each = 2                       \
+        .gradient = (again_), .takes = MXN_TAKES_REALS, .forward = scalar_backward,             \
+        .flops_each = 2                                                                         \
     }
 
 static const mxn_op_def table[] = {

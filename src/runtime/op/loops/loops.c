@@ -9,8 +9,7 @@
 
 int mxn__type_refused(const mxn_job *job, int32_t dtype)
 {
-    return mxp__fail(MXP_EINVAL, "Operator %s does not take type %s", job->params->op->name,
-                     mxn_dtype_name(dtype));
+    return mxn__params_refuse_type(job->params, dtype);
 }
 
 int mxn__real_type(const mxn_job *job, int32_t dtype)

@@ -348,15 +348,15 @@ static double conv_flops(const mxn_job *job)
         .params_bytes = sizeof(conv_params), .check = conv_check, .inputs_of = conv_inputs, \
         .shapes = conv_shapes, .flags = MXN_OP_PARALLEL,                                    \
         .gradient = MXN_GRADIENT({.op = (backward_), .takes = "g0 i0 i1"}),                 \
-        .forward = run_plainly, .flops = conv_flops                                         \
+        .takes = MXN_TAKES_REALS, .forward = run_plainly, .flops = conv_flops               \
     }
 // Inputs: gradient, data, weight.
-#define BACKWARD(name_, fields_, variant_)                                                  \
-    {                                                                                       \
-        .name = (name_), .inputs_of = three_inputs, .outputs_of = conv_inputs,              \
-        .fields = (fields_), .variant = (variant_), .params_bytes = sizeof(conv_params),    \
-        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_PARALLEL, .forward = run_plainly, \
-        .flops = conv_flops, .reads = MXN_READS_OTHER                                       \
+#define BACKWARD(name_, fields_, variant_)                                                    \
+    {                                                                                         \
+        .name = (name_), .inputs_of = three_inputs, .outputs_of = conv_inputs,                \
+        .fields = (fields_), .variant = (variant_), .params_bytes = sizeof(conv_params),      \
+        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_PARALLEL, .takes = MXN_TAKES_REALS, \
+        .forward = run_plainly, .flops = conv_flops, .reads = MXN_READS_OTHER                 \
     }
 
 static const mxn_op_def table[] = {

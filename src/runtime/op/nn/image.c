@@ -158,6 +158,7 @@ static const mxn_op_def table[] = {
         .description = "Channels first, in 0 .. 1.",
         .shapes = tensor_shapes,
         .types = tensor_types,
+        .takes = MXN_TAKES_NUMBERS | MXN_TAKES_OF_INPUT,
         .forward = tensor_forward,
     },
     {
@@ -170,6 +171,7 @@ static const mxn_op_def table[] = {
         .shapes = normalize_shapes,
         .flags = MXN_OP_INPLACE,
         .gradient = MXN_USES_NONE("_backward_image_normalize"),
+        .takes = MXN_TAKES_REALS,
         .forward = normalize_forward,
         .flops_each = 2,
     },
@@ -179,6 +181,7 @@ static const mxn_op_def table[] = {
         .fields = normalize_fields,
         .params_bytes = sizeof(normalize_params),
         .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_INPLACE,
+        .takes = MXN_TAKES_REALS,
         .forward = normalize_backward,
     },
 };

@@ -287,17 +287,19 @@ static int entropy_backward(mxn_job *job)
         .fields = regression_fields, .params_bytes = sizeof(loss_params), .variant = (variant_), \
         .shapes = regression_shapes, .flags = MXN_OP_INPLACE,                                    \
         .gradient = MXN_GRADIENT({.op = (gradient_), .takes = "i1 o0", .gives = "0"}),           \
-        .forward = regression_forward                                                            \
+        .takes = MXN_TAKES_REALS, .forward = regression_forward                                  \
     }
-#define BACKWARD(name_, inputs_, fields_, variant_, forward_)                            \
-    {                                                                                    \
-        .name = (name_), .input_count = (inputs_), .fields = (fields_),                  \
-        .params_bytes = sizeof(loss_params), .variant = (variant_),                      \
-        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_INPLACE, .forward = (forward_) \
+#define BACKWARD(name_, inputs_, fields_, variant_, takes_, forward_)                 \
+    {                                                                                 \
+        .name = (name_), .input_count = (inputs_), .fields = (fields_),               \
+        .params_bytes = sizeof(loss_params), .variant = (variant_),                   \
+        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_INPLACE, .takes = (takes_), \
+        .forward = (forward_)                                                         \
     }
-#define PLAIN_BACKWARD(name_, inputs_, forward_)                                                   \
-    {                                                                                              \
-        .name = (name_), .input_count = (inputs_), .flags = MXN_OP_BACKWARD, .forward = (forward_) \
+#define PLAIN_BACKWARD(name_, inputs_, forward_)                             \
+    {                                                                        \
+        .name = (name_), .input_count = (inputs_), .flags = MXN_OP_BACKWARD, \
+        .takes = MXN_TAKES_REALS, .forward = (forward_)                      \
     }
 
 static const mxn_op_def table[] = {
@@ -307,9 +309,12 @@ static const mxn_op_def table[] = {
                       "_backward_logistic_reg_out"),
     REGRESSION_OUTPUT("MAERegressionOutput", "_sparse_MAERegressionOutput", ABSOLUTE,
                       "_backward_mae_reg_out"),
-    BACKWARD("_backward_linear_reg_out", 2, regression_fields, LINEAR, regression_backward),
-    BACKWARD("_backward_logistic_reg_out", 2, regression_fields, LOGISTIC, regression_backward),
-    BACKWARD("_backward_mae_reg_out", 2, regression_fields, ABSOLUTE, regression_backward),
+    BACKWARD("_backward_linear_reg_out", 2, regression_fields, LINEAR, MXN_TAKES_REALS,
+             regression_backward),
+    BACKWARD("_backward_logistic_reg_out", 2, regression_fields, LOGISTIC, MXN_TAKES_REALS,
+             regression_backward),
+    BACKWARD("_backward_mae_reg_out", 2, regression_fields, ABSOLUTE, MXN_TAKES_REALS,
+             regression_backward),
     {
         .name = "MakeLoss",
         .inputs = "data",
@@ -320,7 +325,7 @@ static const mxn_op_def table[] = {
         .gradient = MXN_GRADIENT({.op = "_backward_MakeLoss", .takes = "i0", .gives = "0"}),
         .forward = copy_forward,
     },
-    BACKWARD("_backward_MakeLoss", 1, make_loss_fields, 0, make_loss_backward),
+    BACKWARD("_backward_MakeLoss", 1, make_loss_fields, 0, MXN_TAKES_ALL, make_loss_backward),
     {
         .name = "make_loss",
         .aliases = "_sparse_make_loss",
@@ -339,6 +344,7 @@ static const mxn_op_def table[] = {
         .params_bytes = sizeof(loss_params),
         .flags = MXN_OP_INPLACE,
         .gradient = MXN_USES_IN("_backward_smooth_l1"),
+        .takes = MXN_TAKES_REALS,
         .forward = smooth_forward,
         .flops_each = 4,
     },
@@ -348,6 +354,7 @@ static const mxn_op_def table[] = {
         .fields = smooth_fields,
         .params_bytes = sizeof(loss_params),
         .flags = MXN_OP_SILENT | MXN_OP_INPLACE,
+        .takes = MXN_TAKES_REALS,
         .forward = smooth_backward,
     },
     {
@@ -358,6 +365,7 @@ static const mxn_op_def table[] = {
         .types = mxn__types_of_first,
         .gradient = MXN_GRADIENT(
             {.op = "_backward_softmax_cross_entropy", .takes = "g0 i0 i1", .gives = "0"}),
+        .takes = MXN_TAKES_REALS,
         .forward = entropy_forward,
     },
     PLAIN_BACKWARD("_backward_softmax_cross_entropy", 3, entropy_backward),

@@ -246,21 +246,24 @@ static int multi_forward(mxn_job *job)
     {                                                                                     \
         .name = (name_), .aliases = (aliases_), .inputs = (inputs_), .fields = (fields_), \
         .params_bytes = sizeof(update_params), .flags = MXN_OP_UPDATE | MXN_OP_INPLACE,   \
-        .mutates = (mutates_), .variant = (variant_), .forward = update_forward,          \
-        .flops_each = (flops_)                                                            \
+        .mutates = (mutates_), .variant = (variant_), .takes = MXN_TAKES_REALS,           \
+        .forward = update_forward, .flops_each = (flops_)                                 \
     }
 #define MASTER(name_, inputs_, fields_, mutates_, variant_)                               \
     {                                                                                     \
         .name = (name_), .inputs = (inputs_), .fields = (fields_), .mutates = (mutates_), \
         .params_bytes = sizeof(update_params), .flags = MXN_OP_UPDATE | MXN_OP_INPLACE,   \
-        .variant = (variant_), .types = master_types, .forward = master_forward           \
+        .variant = (variant_), .types = master_types,                                     \
+        .takes = (MXN_TAKES_NARROW | MXN_TAKES(FLOAT32)) | MXN_TAKES_OF_INPUT,            \
+        .forward = master_forward                                                         \
     }
-#define MULTI(name_, fields_, inputs_of_, mutates_of_, variant_)                                 \
-    {                                                                                            \
-        .name = (name_), .inputs = "data[]", .fields = (fields_),                                \
-        .params_bytes = sizeof(update_params), .check = multi_check, .inputs_of = (inputs_of_),  \
-        .outputs_of = weight_count, .mutates_of = (mutates_of_), .shapes = multi_shapes,         \
-        .flags = MXN_OP_UPDATE | MXN_OP_INPLACE, .variant = (variant_), .forward = multi_forward \
+#define MULTI(name_, fields_, inputs_of_, mutates_of_, variant_)                                  \
+    {                                                                                             \
+        .name = (name_), .inputs = "data[]", .fields = (fields_),                                 \
+        .params_bytes = sizeof(update_params), .check = multi_check, .inputs_of = (inputs_of_),   \
+        .outputs_of = weight_count, .mutates_of = (mutates_of_), .shapes = multi_shapes,          \
+        .flags = MXN_OP_UPDATE | MXN_OP_INPLACE, .variant = (variant_), .takes = MXN_TAKES_REALS, \
+        .forward = multi_forward                                                                  \
     }
 
 static const mxn_op_def table[] = {

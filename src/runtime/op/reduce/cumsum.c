@@ -97,6 +97,7 @@ static const mxn_op_def table[] = {
         .shapes = cumulative_shapes,
         .types = cumulative_types,
         .gradient = MXN_USES_NONE("_backward_npi_cumsum"),
+        .takes = MXN_TAKES_NUMBERS,
         .forward = cumulative,
     },
     {
@@ -107,6 +108,7 @@ static const mxn_op_def table[] = {
         .variant = BACKWARD,
         .flags = MXN_OP_BACKWARD | MXN_OP_SILENT,
         .gradient = MXN_USES_NONE("_npi_cumsum"),
+        .takes = MXN_TAKES_NUMBERS,
         .forward = cumulative,
     },
 };

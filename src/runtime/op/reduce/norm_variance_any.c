@@ -262,11 +262,12 @@ static double statistic_flops(const mxn_job *job)
         .shapes = statistic_shapes, .types = (types_), .gradient = (gradient_),                  \
         .forward = statistic_forward, .workspace = statistic_workspace, .flops = statistic_flops \
     }
-#define BACK(name_, inputs_, fields_, variant_)                                 \
-    {                                                                           \
-        .name = (name_), .input_count = (inputs_), .fields = (fields_),         \
-        .params_bytes = sizeof(statistic_params), .variant = (variant_),        \
-        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT, .forward = statistic_backward \
+#define BACK(name_, inputs_, fields_, variant_)                             \
+    {                                                                       \
+        .name = (name_), .input_count = (inputs_), .fields = (fields_),     \
+        .params_bytes = sizeof(statistic_params), .variant = (variant_),    \
+        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT, .takes = MXN_TAKES_REALS, \
+        .forward = statistic_backward                                       \
     }
 
 static const mxn_op_def table[] = {

@@ -129,6 +129,15 @@ enum {
 };
 
 // ---- inference --------------------------------------------------------------------------------
+// Types of output 0 that the kernels of an operator compute, as bits; with MXN_TAKES_OF_INPUT,
+// types of input 0. Inference refuses others, so that a call fails and not, later, its operation.
+#define MXN_TAKES(name) (1u << MXN_##name)
+#define MXN_TAKES_ALL 0u
+#define MXN_TAKES_NARROW (MXN_TAKES(FLOAT16) | MXN_TAKES(BFLOAT16))
+#define MXN_TAKES_REALS (MXN_TAKES_NARROW | MXN_TAKES(FLOAT32) | MXN_TAKES(FLOAT64))
+#define MXN_TAKES_NUMBERS (((1u << MXN_DTYPE_COUNT) - 1) & ~MXN_TAKES(BOOL))
+#define MXN_TAKES_OF_INPUT (1u << 31)
+
 typedef struct mxn_shapes {
     const mxn_params *params;
     mxn_shape *const *inputs, *const *outputs;
@@ -166,6 +175,7 @@ typedef struct mxn_op_def {
     uint32_t mutates;  // bits of the inputs it writes
     float flops_each;  // per element of its first output; 0: 1
     int reads;  // MXN_READS_*
+    uint32_t takes;  // MXN_TAKES_*
     int variant;  // whatever the family wants to tell its members apart
 
     int (*check)(const mxn_op *op, void *params);  // of what single fields cannot say; may complete

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "runtime/op/registry/operator_state.h"
 
 enum { OPERAND_TEXT = 96 };
 
@@ -265,20 +266,29 @@ static int check_known(const mxn_shapes *shapes, const mxn_types *types, bool *c
     return 0;
 }
 
+int mxn__params_refuse_type(const mxn_params *params, int32_t dtype)
+{
+    return mxp__fail(MXP_EINVAL, "Operator %s does not take type %s", params->op->name,
+                     mxn_dtype_name(dtype));
+}
+
+static int check_taken(const mxn_types *types, uint32_t takes)
+{
+    int32_t dtype = (takes & MXN_TAKES_OF_INPUT) != 0 ? types->inputs[0] : types->outputs[0];
+    bool taken = dtype == MXN_DTYPE_NONE || (takes >> dtype & 1) != 0;
+    return taken ? 0 : mxn__params_refuse_type(types->params, dtype);
+}
+
 int mxn_op_infer(const mxn_params *params, mxn_shape *const *input_shapes, int32_t *input_types,
                  mxn_shape *const *output_shapes, int32_t *output_types, bool *complete)
 {
-    const mxn_op_def *def = params->op->def;
+    const mxn_op_state *state = params->op->state;
     const mxn_shapes shapes = {params, input_shapes, output_shapes};
     const mxn_types types = {params, input_types, output_types};
-    bool given = (def->flags & MXN_OP_BACKWARD) != 0;
-    mxn_infer_shapes infer_shapes = def->shapes != NULL ? def->shapes
-                                    : given             ? mxn__shapes_given
-                                                        : mxn__shapes_alike;
-    mxn_infer_types infer_types = def->types != NULL ? def->types
-                                  : given            ? mxn__types_given
-                                                     : mxn__types_alike;
-    int error = infer_shapes(&shapes);
-    error = error != 0 ? error : infer_types(&types);
+    int error = state->infer_shapes(&shapes);
+    error = error != 0 ? error : state->infer_types(&types);
+    if (error == 0 && state->takes != MXN_TAKES_ALL) {
+        error = check_taken(&types, state->takes);
+    }
     return error != 0 ? error : check_known(&shapes, &types, complete);
 }

@@ -19,6 +19,7 @@ static inline int mxn__shape_input(const mxn_shapes *shapes, uint32_t index, con
 }
 int mxn__type_merge(const mxn_params *params, const char *what, uint32_t index, int32_t *to,
                     int32_t from);
+int mxn__params_refuse_type(const mxn_params *params, int32_t dtype);  // "... does not take ..."
 // An error about one input's shape: "Operator X: input 0 'data' of shape (2,): <format>".
 int mxn__shape_refused(const mxn_shapes *shapes, uint32_t index, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

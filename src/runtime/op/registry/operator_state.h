@@ -13,6 +13,9 @@ typedef struct mxn_op_state {
     mxn_params *plain;  // atomic: the params of an operator without parameters
     void *defaults;  // atomic: the struct with every default filled in
     const struct mxn_kernel_entry *kernels[MXN_KERNEL_KINDS];  // null: none of that kind
+    mxn_infer_shapes infer_shapes;
+    mxn_infer_types infer_types;
+    uint32_t takes;  // MXN_TAKES_*
     int32_t context_field;  // index of parameter `ctx`, -1 none
     uint32_t field_count;
     bool list;  // its first input is a list

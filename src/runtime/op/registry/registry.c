@@ -13,6 +13,7 @@
 #include "base/lock.h"
 #include "runtime/op/registry/declare.h"
 #include "runtime/op/execute/kernel_choice.h"
+#include "runtime/op/registry/infer.h"
 #include "runtime/op/registry/operator_state.h"
 
 #define FAMILY(name) MXN_FAMILY_DECLARE(name)
@@ -116,6 +117,20 @@ static void set_up_fields(mxn_op *op)
     op->state->field_count = count;
 }
 
+// Those of a gradient are given.
+static void set_up_inference(mxn_op *op)
+{
+    const mxn_op_def *def = op->def;
+    bool given = (def->flags & MXN_OP_BACKWARD) != 0;
+    op->state->infer_shapes = def->shapes != NULL ? def->shapes
+                              : given             ? mxn__shapes_given
+                                                  : mxn__shapes_alike;
+    op->state->infer_types = def->types != NULL ? def->types
+                             : given            ? mxn__types_given
+                                                : mxn__types_alike;
+    op->state->takes = def->takes;
+}
+
 static int set_up_op(mxn_op *op, const mxn_op_def *def, uint32_t index)
 {
     op->name = def->name;
@@ -131,6 +146,7 @@ static int set_up_op(mxn_op *op, const mxn_op_def *def, uint32_t index)
         op->state->kernels[kind] = mxn__kernel_find(kind, op->name);
     }
     set_up_fields(op);
+    set_up_inference(op);
     return set_up_inputs(op);
 }
 
