@@ -83,7 +83,7 @@ static void *reallocate(void *context, void *pointer, size_t old_size_bytes, siz
 static mxp_name begin_counted(void)
 {
     static bool hooked;
-    const mxp_allocator hook = {NULL, reallocate, map_pages, unmap_pages};
+    const mxp_allocator hook = {sizeof hook, NULL, reallocate, map_pages, unmap_pages};
     bench_require(hooked || mxp_set_allocator(&hook) == 0, "mxp_set_allocator");
     hooked = true;
     return bench_session_begin();

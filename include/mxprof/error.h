@@ -46,8 +46,10 @@ int mxp_set_last_error(int error, const char *text);
 // allocates, size 0 frees and returns null) and also learns the old size. `map_pages` returns
 // zeroed pages, or null; it runs when a thread needs room for records, possibly inside a signal
 // handler, so it must be async-signal-safe (mmap is, malloc is not). Members left null keep the
-// default. The hook must be set before the first session call and outlive the process.
+// default. The hook must be set before the first session call and outlive the process. Members are
+// added at the end.
 typedef struct mxp_allocator {
+    size_t size_bytes;  // sizeof(mxp_allocator)
     void *context;
     void *(*reallocate)(void *context, void *pointer, size_t old_size_bytes, size_t size_bytes);
     void *(*map_pages)(void *context, size_t size_bytes);
@@ -55,7 +57,8 @@ typedef struct mxp_allocator {
 } mxp_allocator;
 
 // Installs `hook` (copied; null restores the default). MXP_ESTATE once memory has been taken
-// through the previous one and is still held.
+// through the previous one and is still held. MXP_EINVAL: size_bytes is not set. MXP_ENOTSUP: a
+// member that this library does not know is set.
 int mxp_set_allocator(const mxp_allocator *hook);
 
 // Allocation through the hook, for libraries that share mxprof's allocator. Same rules as

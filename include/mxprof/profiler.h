@@ -30,11 +30,13 @@ enum { MXP_FULL_GROW = 0, MXP_FULL_DROP = 1, MXP_FULL_RING = 2 };
 // program) with store FILE and for programs with other rights than their caller's, ALL otherwise.
 enum { MXP_COMMAND_DEFAULT = 0, MXP_COMMAND_NO = 1, MXP_COMMAND_NAME = 2, MXP_COMMAND_ALL = 3 };
 
-// The configuration. Fill it with mxp_config_init, change members, pass it on; it is copied. Names
-// of files may have %p (process), %t (start), %n (program), %h (host) and %%, and are made absolute
+// The configuration. Fill it with mxp_config_init, change members, pass it on; it is copied.
+// Members are added at the end only, and none may stand in padding: a library that is older than
+// its program refuses a member that it does not know and that is not 0 (MXP_ENOTSUP). Names of
+// files may have %p (process), %t (start), %n (program), %h (host) and %%, and are made absolute
 // when they are passed on.
 typedef struct mxp_config {
-    uint32_t size_bytes;  // sizeof(mxp_config), set by mxp_config_init
+    uint32_t size_bytes;  // of the program's mxp_config, set by mxp_config_init
     uint32_t classes;  // MXP_CLASS_*; user objects always belong to it
     const char *filename;  // Chrome trace; "none": none; default "profile.json", or none where
                            // there is a native trace or a ring
@@ -62,9 +64,19 @@ typedef struct mxp_config {
     uint64_t trace_limit_bytes;  // most bytes of filename; what comes after is left out of it and
                                  // told there; default 1 GiB, 0: no limit
     int info_command;  // MXP_COMMAND_*: how much outputs tell of the command line
+    uint32_t reserved;  // 0
 } mxp_config;
 
-void mxp_config_init(mxp_config *config);
+// Fills the first `size_bytes` bytes with the defaults, those of the environment included, members
+// that the library does not know with 0. Null, or fewer bytes than the first two members take:
+// nothing happens.
+void mxp_config_init_size(mxp_config *config, uint32_t size_bytes);
+
+// The same for the structure that this program was compiled with.
+static inline void mxp_config_init(mxp_config *config)
+{
+    mxp_config_init_size(config, (uint32_t)sizeof *config);
+}
 
 // Takes `config` over. Legal at any time, also while running: a changed file name finishes the old
 // file if anything was written to it, one whose name stays begins afresh with the next dump (a
@@ -128,7 +140,7 @@ int mxp_session_dumps(mxp_session *session, int format, int sort_by, int ascendi
 
 // What the session knows about itself.
 typedef struct mxp_report {
-    uint32_t size_bytes;  // sizeof(mxp_report), set by the caller
+    uint32_t size_bytes;  // sizeof(mxp_report), set by the caller; members are added at the end
     uint32_t clock_source;  // MXP_CLOCK_SOURCE_*
     double ns_per_tick;
     double clock_residual_ns;  // largest distance of a calibration point from the line
@@ -141,6 +153,7 @@ typedef struct mxp_report {
     uint64_t unanswered;  // how often a stop or a dump has waited in vain for a thread in a record
 } mxp_report;
 
+// Members that the library does not know are 0 afterwards. MXP_EINVAL: size_bytes is not set.
 int mxp_session_report(mxp_session *session, mxp_report *report);
 
 // ---- objects ----------------------------------------------------------------------------------

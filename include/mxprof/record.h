@@ -93,6 +93,11 @@ static inline void mxp_span_end(mxp_name name, uint64_t token)
 #endif
 }
 
+// The structures that records are made from (mxp_arg, mxp_span, mxp_operator, mxp_memory) tell no
+// size: checking it would cost every record. They never change. Where one must grow there is a
+// second one beside it with a function of its own, mxp_span_v2 and mxp_span_emit_v2, and the first
+// stays.
+
 // One argument of a long span.
 typedef struct mxp_arg {
     mxp_name key;
@@ -179,8 +184,15 @@ uint32_t mxp_thread_index(void);
 // A tap is called after each span or instant was stored, on the recording thread, with the same
 // restrictions as the recording itself (no mxprof calls, no blocking). At most 4 at a time. When
 // mxp_tap_remove returns, another thread may still be in a last call of it.
-typedef void (*mxp_tap)(void *context, int kind, mxp_name name, uint64_t begin_ticks,
-                        uint64_t end_ticks);
+// The event is valid during the call; members are added at its end.
+typedef struct mxp_tap_event {
+    uint32_t size_bytes;  // of the library's structure: what a tap may read
+    uint32_t kind;  // MXP_KIND_SPAN or MXP_KIND_INSTANT
+    mxp_name name;
+    uint32_t reserved;  // 0
+    uint64_t begin_ticks, end_ticks;
+} mxp_tap_event;
+typedef void (*mxp_tap)(void *context, const mxp_tap_event *event);
 int mxp_tap_add(mxp_tap tap, void *context);
 int mxp_tap_remove(mxp_tap tap, void *context);
 

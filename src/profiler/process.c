@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grown_struct.h"
 #include "base/os/os.h"
 #include "profiler/fork_memory.h"
 #include "profiler/pages.h"
@@ -37,8 +38,26 @@ static void default_unmap(void *context, void *pages, size_t size)
     mxp__os_unmap_pages(pages, size);
 }
 
-static mxp_allocator allocator = {NULL, default_reallocate, default_map, default_unmap};
+#define DEFAULT_ALLOCATOR                                                           \
+    {                                                                               \
+        sizeof(mxp_allocator), NULL, default_reallocate, default_map, default_unmap \
+    }
+static const mxp_allocator default_allocator = DEFAULT_ALLOCATOR;
+static mxp_allocator allocator = DEFAULT_ALLOCATOR;
 static uint64_t held_allocations;  // atomic: blocks and pages not yet given back
+
+static int check_hook(const mxp_allocator *hook)
+{
+    if (hook->size_bytes < sizeof *hook || hook->size_bytes > MXP__STRUCT_BYTES_MAX) {
+        return mxp_set_last_error(MXP_EINVAL, "mxp_set_allocator: set hook->size_bytes to "
+                                              "sizeof(mxp_allocator) first");
+    }
+    if (mxp__struct_has_more(hook, hook->size_bytes, sizeof *hook)) {
+        return mxp_set_last_error(MXP_ENOTSUP, "a member of mxp_allocator is set that this "
+                                               "libmxprof does not know");
+    }
+    return MXP_OK;
+}
 
 int mxp_set_allocator(const mxp_allocator *hook)
 {
@@ -46,7 +65,11 @@ int mxp_set_allocator(const mxp_allocator *hook)
         return mxp_set_last_error(MXP_ESTATE, "the allocator must be set before mxprof has taken "
                                               "any memory: call mxp_set_allocator first");
     }
-    allocator = (mxp_allocator){NULL, default_reallocate, default_map, default_unmap};
+    int error = hook == NULL ? MXP_OK : check_hook(hook);
+    if (error != MXP_OK) {
+        return error;
+    }
+    allocator = default_allocator;
     if (hook == NULL) {
         return MXP_OK;
     }

@@ -165,7 +165,7 @@ static int in_child(const variant *how, uint64_t number, bool on)
     if (child == 0) {
         alarm(60);
         unlink("no_memory.mxp");
-        mxp_set_allocator(&(mxp_allocator){NULL, reallocate, map, unmap});
+        mxp_set_allocator(&(mxp_allocator){sizeof(mxp_allocator), NULL, reallocate, map, unmap});
         fail_on = on;
         fail_at = number;
         use_everything(how);

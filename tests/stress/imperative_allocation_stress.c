@@ -227,7 +227,8 @@ static void nothing_is_left(void)
 static void child_main(uint64_t number, unsigned row)
 {
     float first[OUTCOMES] = {0}, second[OUTCOMES] = {0};
-    mxp_set_allocator(&(mxp_allocator){.reallocate = reallocate});
+    mxp_set_allocator(
+        &(mxp_allocator){.size_bytes = sizeof(mxp_allocator), .reallocate = reallocate});
     OpHandle op = NULL;
     all_good = did(NNGetOpHandle("dot", &op));  // makes the list of all operators
     add_one_register();

@@ -228,9 +228,9 @@ static void configure(unsigned number)
 
 static uint32_t tapped;
 
-static void count_tap(void *count, int kind, mxp_name name, uint64_t begin, uint64_t end)
+static void count_tap(void *count, const mxp_tap_event *event)
 {
-    (void)kind, (void)name, (void)begin, (void)end;
+    (void)event;
     __atomic_fetch_add((uint32_t *)count, 1, __ATOMIC_RELAXED);
 }
 

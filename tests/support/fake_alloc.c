@@ -78,7 +78,7 @@ static void *reallocate(void *context, void *pointer, size_t old_size_bytes, siz
 
 void fake_alloc_install(void)
 {
-    const mxp_allocator hook = {.reallocate = reallocate};
+    const mxp_allocator hook = {.size_bytes = sizeof hook, .reallocate = reallocate};
     if (mxp_set_allocator(&hook) != 0) {
         fprintf(stderr, "fake_alloc: %s\n", mxp_last_error());
         abort();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // MXNet's functions of recording and gradients.
 #include <mxnet/c_api.h>
-#include <mxnet/invoke.h>
 #include <string.h>
 
 #include "runtime/autograd/autograd.h"
 #include "base/alloc.h"
 #include "runtime/capi/api_call.h"
+#include "runtime/capi/package_call.h"
 #include "runtime/capi/array_list.h"
 #include "runtime/capi/thread_buffer.h"
 

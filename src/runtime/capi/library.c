@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // MXNet's functions about the library as a whole: version, features, seeds, shutdown, threads.
 #include <mxnet/c_api.h>
-#include <mxnet/invoke.h>
 
 #include "runtime/capi/api_call.h"
+#include "runtime/capi/package_call.h"
 #include "runtime/engine/engine.h"
 #include "runtime/parallel/thread_pool.h"
 #include "runtime/storage/storage.h"

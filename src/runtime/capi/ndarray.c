@@ -3,9 +3,9 @@
 // to tensor/. A handle is an mxn_array with one reference of its own.
 #include <limits.h>
 #include <mxnet/c_api.h>
-#include <mxnet/invoke.h>
 
 #include "runtime/capi/api_call.h"
+#include "runtime/capi/package_call.h"
 #include "runtime/engine/engine.h"
 #include "runtime/tensor/tensor.h"
 

@@ -127,7 +127,7 @@ static void child_takes_and_gives_no_memory_in_the_fork(void **state)
 
 int main(void)
 {
-    mxp_allocator hook = {.reallocate = reallocate};
+    mxp_allocator hook = {.size_bytes = sizeof hook, .reallocate = reallocate};
     mxp_set_allocator(&hook);
     mxp_session_get();
     pthread_atfork(NULL, NULL, end);

@@ -75,11 +75,16 @@ int mxp_tap_remove(mxp_tap tap, void *context)
 
 void mxp__tap_call(int kind, uint32_t name, uint64_t begin_ticks, uint64_t end_ticks)
 {
+    const mxp_tap_event event = {.size_bytes = sizeof event,
+                                 .kind = (uint32_t)kind,
+                                 .name = name,
+                                 .begin_ticks = begin_ticks,
+                                 .end_ticks = end_ticks};
     for (int i = 0; i < MXP__TAPS_MAX; i++) {
         mxp_tap tap;
         void *context;
         if (read_slot(&mxp__rec.taps[i], &tap, &context)) {
-            tap(context, kind, name, begin_ticks, end_ticks);
+            tap(context, &event);
         }
     }
 }

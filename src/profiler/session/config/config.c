@@ -7,6 +7,7 @@
 #include <mxprof/gate.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -248,13 +249,18 @@ static void default_values(mxp_key_value *values)
     }
 }
 
-void mxp_config_init(mxp_config *config)
+void mxp_config_init_size(mxp_config *config, uint32_t size_bytes)
 {
-    if (config != NULL) {
-        mxp_key_value values[KEY_COUNT] = {0};
-        default_values(values);
-        fill_config(values, config);
+    if (config == NULL || size_bytes < offsetof(mxp_config, filename)) {
+        return;
     }
+    mxp_key_value values[KEY_COUNT] = {0};
+    mxp_config full;
+    default_values(values);
+    fill_config(values, &full);
+    full.size_bytes = size_bytes;
+    memset(config, 0, size_bytes);
+    memcpy(config, &full, size_bytes < sizeof full ? size_bytes : sizeof full);
 }
 
 // ---- the whole --------------------------------------------------------------------------------

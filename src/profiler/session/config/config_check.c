@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a configuration may be: one set of checks for calls, the environment and files.
+#include <assert.h>
 #include <mxprof/gate.h>
+#include <mxprof/version.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/grown_struct.h"
 #include "base/os/same_file.h"
 #include "profiler/session/config/config.h"
 #include "profiler/session/output/output_name.h"
@@ -187,21 +190,35 @@ void mxp__config_warn_of_outputs(const mxp_config *given)
 static bool is_size(uint32_t size_bytes)
 {
 #define END(member) (offsetof(mxp_config, member) + sizeof(((mxp_config *)0)->member))
-    static const size_t ends[] = {
-        END(classes),           END(filename),           END(native_filename),
-        END(memory_csv_prefix), END(continuous_dump),    END(dump_period_s),
-        END(aggregate_stats),   END(statistics_only),    END(store),
-        END(full_policy),       END(memory_limit_bytes), END(snapshot_filename),
-        END(snapshot_ms),       END(snapshot_signal),    END(snapshot_step_factor),
-        END(snapshot_counter),  END(keep_crashed),       END(trace_limit_bytes),
-        END(info_command)};
+    static const size_t ends[] = {END(classes),
+                                  END(filename),
+                                  END(native_filename),
+                                  END(memory_csv_prefix),
+                                  END(continuous_dump),
+                                  END(dump_period_s),
+                                  END(aggregate_stats),
+                                  END(statistics_only),
+                                  END(store),
+                                  END(full_policy),
+                                  END(memory_limit_bytes),
+                                  END(snapshot_filename),
+                                  END(snapshot_ms),
+                                  END(snapshot_signal),
+                                  END(snapshot_step_factor),
+                                  END(snapshot_counter),
+                                  END(keep_crashed),
+                                  END(trace_limit_bytes),
+                                  END(info_command),
+                                  END(reserved)};
 #undef END
+    static_assert(offsetof(mxp_config, reserved) + sizeof(uint32_t) == sizeof(mxp_config),
+                  "a later member would stand in the padding");
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         if (size_bytes == ends[i] || size_bytes == ((ends[i] + 7) & ~(size_t)7)) {
             return true;
         }
     }
-    return size_bytes > sizeof(mxp_config) && size_bytes <= 4096;
+    return size_bytes > sizeof(mxp_config) && size_bytes <= MXP__STRUCT_BYTES_MAX;
 }
 
 int mxp__config_check(const mxp_config *given, mxp_config *config)
@@ -214,6 +231,12 @@ int mxp__config_check(const mxp_config *given, mxp_config *config)
                          "mxp_config.size_bytes is %u: fill the structure with "
                          "mxp_config_init",
                          (unsigned)given->size_bytes);
+    }
+    if (mxp__struct_has_more(given, given->size_bytes, offsetof(mxp_config, reserved))) {
+        return mxp__fail(MXP_ENOTSUP,
+                         "a member of mxp_config is set that libmxprof %s does not know: take the "
+                         "library that the program was compiled for",
+                         mxp_version());
     }
     mxp_config_init(config);
     size_t known = given->size_bytes < sizeof(mxp_config) ? given->size_bytes : sizeof(mxp_config);

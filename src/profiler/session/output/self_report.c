@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/grown_struct.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/session/session.h"
 
@@ -13,7 +14,8 @@ int mxp_session_report(mxp_session *session, mxp_report *report)
     if (error != MXP_OK) {
         return error;
     }
-    if (report == NULL || report->size_bytes < 2 * sizeof(uint32_t)) {
+    if (report == NULL || report->size_bytes < 2 * sizeof(uint32_t) ||
+        report->size_bytes > MXP__STRUCT_BYTES_MAX) {
         return mxp__fail(MXP_EINVAL, "mxp_session_report: set report->size_bytes to "
                                      "sizeof(mxp_report) first");
     }
@@ -21,8 +23,10 @@ int mxp_session_report(mxp_session *session, mxp_report *report)
     mxp__lock(&session->lock);
     mxp__recorder_report(&full);
     mxp__unlock(&session->lock);
-    // A program built against an older header gets the members it knows.
+    // A program built against an older header gets the members it knows, one against a newer
+    // header zeros for those that we do not know.
     uint32_t size = report->size_bytes;
+    memset(report, 0, size);
     memcpy(report, &full, size < sizeof(full) ? size : sizeof(full));
     report->size_bytes = size;
     return MXP_OK;

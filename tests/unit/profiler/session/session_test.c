@@ -226,6 +226,13 @@ static void an_older_report_gets_its_own_members_only(void **state)
     uint64_t untouched;
     memcpy(&untouched, &report.record_cost_ns, sizeof untouched);
     assert_int_equal(untouched, UINT64_C(0xabababababababab));
+    struct {
+        mxp_report known;
+        uint64_t later;
+    } later = {.known = {.size_bytes = sizeof later}, .later = 7};
+    assert_int_equal(mxp_session_report(session, &later.known), MXP_OK);
+    assert_int_equal(later.known.size_bytes, sizeof later);
+    assert_int_equal(later.later, 0);
     report.size_bytes = 0;
     assert_int_equal(mxp_session_report(session, &report), MXP_EINVAL);
     assert_int_equal(mxp_session_report(session, NULL), MXP_EINVAL);

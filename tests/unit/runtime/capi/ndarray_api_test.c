@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/capi/package_call.h"
+
 enum { CPU = 1, FLOAT32 = 0, FLOAT64 = 1 };
 
 static NDArrayHandle make(int64_t rows, int64_t columns, float first)

@@ -233,12 +233,12 @@ static void threads_agree_on_ids(void **state)
 }
 
 static int tap_calls;
-static void count_tap(void *context, int kind, mxp_name name, uint64_t begin, uint64_t end)
+static void count_tap(void *context, const mxp_tap_event *event)
 {
-    (void)name;
     assert_ptr_equal(context, &tap_calls);
-    assert_true(kind == MXP_KIND_SPAN || kind == MXP_KIND_INSTANT);
-    assert_true(begin <= end);
+    assert_int_equal(event->size_bytes, sizeof *event);
+    assert_true(event->kind == MXP_KIND_SPAN || event->kind == MXP_KIND_INSTANT);
+    assert_true(event->begin_ticks <= event->end_ticks);
     tap_calls++;
 }
 

@@ -20,15 +20,15 @@ static void note(const void *context, const int *own)
     __atomic_fetch_add(&wrong, context != own, __ATOMIC_RELAXED);
 }
 
-static void first(void *context, int kind, mxp_name name, uint64_t begin, uint64_t end)
+static void first(void *context, const mxp_tap_event *event)
 {
-    (void)kind, (void)name, (void)begin, (void)end;
+    (void)event;
     note(context, &contexts[0]);
 }
 
-static void second(void *context, int kind, mxp_name name, uint64_t begin, uint64_t end)
+static void second(void *context, const mxp_tap_event *event)
 {
-    (void)kind, (void)name, (void)begin, (void)end;
+    (void)event;
     note(context, &contexts[1]);
 }
 
@@ -59,9 +59,9 @@ static void no_tap_is_called_with_the_context_of_another(void **state)
     assert_int_equal(wrong, 0);
 }
 
-static void none(void *context, int kind, mxp_name name, uint64_t begin, uint64_t end)
+static void none(void *context, const mxp_tap_event *event)
 {
-    (void)context, (void)kind, (void)name, (void)begin, (void)end;
+    (void)context, (void)event;
 }
 
 static void the_error_line_stays_when_a_tap_is_added_and_removed(void **state)

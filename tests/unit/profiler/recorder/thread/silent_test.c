@@ -198,7 +198,8 @@ static int set_up(void **state)
 
 int main(void)
 {
-    const mxp_allocator allocator = {.map_pages = map_and_record, .unmap_pages = unmap};
+    const mxp_allocator allocator = {
+        .size_bytes = sizeof allocator, .map_pages = map_and_record, .unmap_pages = unmap};
     assert_int_equal(mxp_set_allocator(&allocator), MXP_OK);
     name_span = mxp_span_name("test", "span");
     static const struct CMUnitTest tests[] = {

@@ -400,6 +400,45 @@ static void a_structure_that_ends_inside_of_a_member_is_refused(void **state)
     assert_int_equal(mxp__config_check(&config, &full), MXP_OK);
 }
 
+// What a program has that was compiled for a later version of the library.
+typedef struct later_config {
+    mxp_config known;
+    const char *later_filename;
+    double later_s;
+} later_config;
+
+static void a_member_that_the_library_does_not_know_is_refused_once_it_is_set(void **state)
+{
+    (void)state;
+    mxp_config full;
+    later_config later;
+    memset(&later, 0xab, sizeof later);
+    mxp_config_init_size(&later.known, sizeof later);
+    assert_int_equal(later.known.size_bytes, sizeof later);
+    assert_null(later.later_filename);
+    assert_int_equal(mxp__config_check(&later.known, &full), MXP_OK);
+    assert_int_equal(full.size_bytes, sizeof full);
+    later.later_s = 1;
+    assert_int_equal(mxp__config_check(&later.known, &full), MXP_ENOTSUP);
+    assert_mentions("a member of mxp_config is set");
+    later.later_s = 0;
+    later.known.reserved = 1;
+    assert_int_equal(mxp__config_check(&later.known, &full), MXP_ENOTSUP);
+}
+
+static void the_defaults_stay_within_an_older_and_shorter_structure(void **state)
+{
+    (void)state;
+    memset(&config, 0xab, sizeof config);
+    mxp_config_init_size(&config, offsetof(mxp_config, store));
+    assert_int_equal(config.size_bytes, offsetof(mxp_config, store));
+    assert_string_equal(config.filename, "profile.json");
+    assert_int_equal((unsigned)config.store, 0xabababab);
+    mxp_config_init_size(&config, 4);
+    assert_int_equal(config.size_bytes, offsetof(mxp_config, store));
+    mxp_config_init_size(NULL, sizeof config);
+}
+
 static void members_out_of_range_are_rejected(void **state)
 {
     (void)state;
@@ -464,6 +503,8 @@ int main(void)
         cmocka_unit_test(the_environment_is_checked_as_a_call_is),
         cmocka_unit_test(two_outputs_of_one_name_are_refused),
         cmocka_unit_test(a_structure_that_ends_inside_of_a_member_is_refused),
+        cmocka_unit_test(a_member_that_the_library_does_not_know_is_refused_once_it_is_set),
+        cmocka_unit_test(the_defaults_stay_within_an_older_and_shorter_structure),
         cmocka_unit_test(members_out_of_range_are_rejected),
         cmocka_unit_test(an_older_and_shorter_structure_is_completed),
     };

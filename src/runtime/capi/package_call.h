@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the Python package asks of the library beyond MXNet's C ABI. No promise is made to anybody
+// else: the package and the library it loads are of one version, so these may change with any. The
+// rules of mxnet/c_api.h hold. They are exported under MXNET_PACKAGE.
+#ifndef MXP_CAPI_PACKAGE_CALL_H
+#define MXP_CAPI_PACKAGE_CALL_H
+
+#include <mxnet/c_types.h>
+
+// Waits of the thread with this number (pthread_self) call `wanted` some twenty times a second, and
+// fail once it answers other than 0; what they waited for goes on. It may run code of the program.
+// Null: no wait does.
+MXNET_DLL int MXEngineSetInterrupt(int (*wanted)(void), uintptr_t thread);
+// Operations that have not begun complete without running from now on, as after MXNotifyShutdown.
+MXNET_DLL int MXEngineDropPending(void);
+
+// MXAutogradMarkVariables of one array, but an array that recorded operators have made stays in
+// their graph: backward writes its gradient and goes on to what it was made of. Recorded as
+// MXAutogradMarkVariables.
+MXNET_DLL int MXAutogradAttachGradient(NDArrayHandle handle, mx_uint req, NDArrayHandle gradient);
+
+// What the memory of an array is called in the table of allocations and among the owners, beside
+// the scope in which the array was made; "unknown" otherwise. -1 once it has memory, so the array
+// is made with `delay_alloc`.
+MXNET_DLL int MXNDArrayNameMemory(NDArrayHandle handle, const char *name);
+
+#endif
