@@ -3,6 +3,7 @@
 #ifndef MXPROF_GATE_H
 #define MXPROF_GATE_H
 
+#include <mxprof/atomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,9 +40,9 @@ enum {
 // Shared by every recording site of the process. Written by the session under its lock; read by
 // recording threads with relaxed loads (see record_inline.h for what orders them).
 typedef struct mxp_control_block {
-    uint32_t gate;  // classes that record now, and MXP_GATE_* bits
+    mxp_atomic_u32 gate;  // classes that record now, and MXP_GATE_* bits
     uint32_t layout;  // MXP_LAYOUT of the library
-    uint64_t closed_ticks;  // spans begun up to here are none of now: a stop has closed them
+    mxp_atomic_u64 closed_ticks;  // spans begun up to here are none of now: a stop has closed them
     uint64_t reserved[6];
 } mxp_control_block;
 
@@ -50,7 +51,7 @@ extern mxp_control_block mxp_control __asm__(MXP_LAYOUT_NAME("mxp_control"));
 // Whether records of any of `classes` are taken now.
 static inline int mxp_enabled(uint32_t classes)
 {
-    return (__atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED) & classes) != 0;
+    return (mxp_atomic_load(&mxp_control.gate) & classes) != 0;
 }
 
 // ---- clock ------------------------------------------------------------------------------------
@@ -85,7 +86,7 @@ static inline uint64_t mxp_ticks_from(uint32_t gate)
 
 static inline uint64_t mxp_ticks(void)
 {
-    return mxp_ticks_from(__atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED));
+    return mxp_ticks_from(mxp_atomic_load(&mxp_control.gate));
 }
 
 #ifdef __cplusplus

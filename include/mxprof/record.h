@@ -65,7 +65,7 @@ void mxp_end_at(mxp_name name, uint64_t token, uint64_t end_ticks);
 
 static inline uint64_t mxp_span_begin_in(uint32_t classes, mxp_name name)
 {
-    uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED);
+    uint32_t gate = mxp_atomic_load(&mxp_control.gate);
     if (__builtin_expect((gate & classes) == 0, 1)) {
         return 0;
     }

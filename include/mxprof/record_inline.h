@@ -115,8 +115,8 @@ static inline void mxp_inline_end_under(const mxp_control_block *control, mxp_na
     MXP_INLINE_POINT(BUSY);
     // Pairs with mxp__release: what was changed here during a hold is seen with the gate after it.
     // Cursor and base are read before it is known whether there is a hold, which may change them.
-    uint32_t gate = __atomic_load_n(&control->gate, __ATOMIC_ACQUIRE);
-    uint64_t closed = __atomic_load_n(&control->closed_ticks, __ATOMIC_RELAXED);
+    uint32_t gate = mxp_atomic_load_acquire(&control->gate);
+    uint64_t closed = mxp_atomic_load(&control->closed_ticks);
     MXP_INLINE_POINT(GATE);
     uint64_t *cursor = __atomic_load_n(&self->cursor, __ATOMIC_RELAXED);
     uint64_t base = __atomic_load_n(&self->base_ticks, __ATOMIC_RELAXED);
@@ -161,7 +161,7 @@ static inline uint64_t *mxp_inline_open(uint32_t classes, unsigned units, uint64
     }
     mxp_inline_be_busy(self);
     MXP_INLINE_POINT(BUSY);
-    uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_ACQUIRE);
+    uint32_t gate = mxp_atomic_load_acquire(&mxp_control.gate);
     MXP_INLINE_POINT(GATE);
     uint64_t *words = __atomic_load_n(&self->cursor, __ATOMIC_RELAXED);
     // The moment may lie a little before the chunk's base.

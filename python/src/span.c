@@ -66,7 +66,7 @@ static __attribute__((noinline)) int grow(span *self)
 // to its two calls.
 static inline uint64_t clock_read(void)
 {
-    uint32_t gate = __atomic_load_n(&core_mx.mxp_control->gate, __ATOMIC_RELAXED);
+    uint32_t gate = mxp_atomic_load(&core_mx.mxp_control->gate);
     if ((gate & MXP_CLASS_USER) == 0) {
         return 0;
     }

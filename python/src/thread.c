@@ -54,8 +54,7 @@ static void hand_over(PyObject *name)
 
 void core_thread_hand_over(void)
 {
-    if (threads == NULL ||
-        (__atomic_load_n(&core_mx.mxp_control->gate, __ATOMIC_RELAXED) & MXP_CLASS_ALL) == 0) {
+    if (threads == NULL || (mxp_atomic_load(&core_mx.mxp_control->gate) & MXP_CLASS_ALL) == 0) {
         return;  // threads that never record cost the library nothing
     }
     core_thread_named = core_thread_names;

@@ -22,6 +22,10 @@ def long_function(lines):
 
 # check, path, content, expected part of the message (None: no fault)
 CASES = [
+    ("atomics", "src/base/a.c", "    __atomic_store_n(&word, 1, __ATOMIC_RELEASE);\n", "__atomic_store_n"),
+    ("atomics", "src/base/a.c", "#include <stdatomic.h>\n", "<stdatomic.h>"),
+    ("atomics", "src/base/a.c", "    // as __atomic_store_n does\n", None),
+    ("atomics", "src/base/atomic.h", "#define f(a) __atomic_load_n(a, 0)\n", None),
     ("deps", "src/base/a.c", '#include "profiler/trace/reader.h"\n', "base may not include"),
     ("deps", "src/profiler/recorder/record/a.c", '#include "profiler/trace/reader.h"\n',
      "recorder/record may not include"),

@@ -106,7 +106,8 @@ static void *state_loop(void *unused)
         uint64_t from = mxp__recorder_off_ticks();
         sleep_us(turn % 5 * 20);
         pauses ? mxp_session_pause(session, 0) : mxp_session_run(session);
-        uint64_t to = pauses ? mxp__recorder_on_ticks() : mxp_control.closed_ticks;
+        uint64_t to =
+            pauses ? mxp__recorder_on_ticks() : mxp_atomic_load(&mxp_control.closed_ticks);
         offs[off_count++] = (off){from, to, pauses};
     }
     return unused;

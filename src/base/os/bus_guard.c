@@ -6,9 +6,11 @@
 #include <stddef.h>
 #include <ucontext.h>
 
+#include "base/atomic.h"
+
 static struct {
     unsigned count;
-    mxp_bus_rescue *rescue;  // atomic
+    MXP_ATOMIC(mxp_bus_rescue *) rescue;
     struct sigaction before;  // set before the handler is, and kept: who has saved ours may call it
     bool covered;  // the program has put its own handler over ours, and it may call ours
 } guard;
@@ -73,7 +75,7 @@ static void pass_on(int number, siginfo_t *info, void *context)
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     int saved = errno;
-    mxp_bus_rescue *rescue = __atomic_load_n(&guard.rescue, __ATOMIC_ACQUIRE);
+    mxp_bus_rescue *rescue = mxp_atomic_load_acquire(&guard.rescue);
     bool rescued = info->si_code == BUS_ADRERR && rescue != NULL && rescue(info->si_addr);
     errno = saved;
     if (!rescued) {
@@ -102,7 +104,7 @@ void mxp__bus_guard_begin(mxp_bus_rescue *rescue)
     if (guard.count++ != 0 || sigaction(SIGBUS, NULL, &found) != 0) {
         return;
     }
-    __atomic_store_n(&guard.rescue, rescue, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&guard.rescue, rescue);
     if (!is_ours(&found) && !guard.covered) {
         guard.before = found;
         install();

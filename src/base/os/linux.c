@@ -65,19 +65,19 @@ bool mxp__os_barrier_all_threads(void)
     return failed == 0;
 }
 
-void mxp__os_word_wait(const uint32_t *word, uint32_t expected)
+void mxp__os_word_wait(const mxp_atomic_u32 *word, uint32_t expected)
 {
     int saved_errno = errno;
-    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, NULL, NULL, 0);
+    syscall(SYS_futex, &word->value, FUTEX_WAIT_PRIVATE, expected, NULL, NULL, 0);
     errno = saved_errno;
 }
 
-void mxp__os_word_wait_ms(const uint32_t *word, uint32_t expected, uint32_t timeout_ms)
+void mxp__os_word_wait_ms(const mxp_atomic_u32 *word, uint32_t expected, uint32_t timeout_ms)
 {
     int saved_errno = errno;
     const struct timespec timeout = {.tv_sec = timeout_ms / 1000,
                                      .tv_nsec = (long)(timeout_ms % 1000) * 1000000};
-    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, &timeout, NULL, 0);
+    syscall(SYS_futex, &word->value, FUTEX_WAIT_PRIVATE, expected, &timeout, NULL, 0);
     errno = saved_errno;
 }
 
@@ -93,10 +93,10 @@ bool mxp__os_is_readable(const void *place)
     return readable;
 }
 
-void mxp__os_word_wake(const uint32_t *word, bool all)
+void mxp__os_word_wake(const mxp_atomic_u32 *word, bool all)
 {
     int saved_errno = errno;
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, all ? INT_MAX : 1, NULL, NULL, 0);
+    syscall(SYS_futex, &word->value, FUTEX_WAKE_PRIVATE, all ? INT_MAX : 1, NULL, NULL, 0);
     errno = saved_errno;
 }
 

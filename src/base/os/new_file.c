@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/os/os.h"
 #include "base/strbuf.h"
 
@@ -25,9 +26,9 @@ static char *temporary_name(const char *path)
 {
     uint64_t number = 0;
     if (getentropy(&number, sizeof number) != 0) {  // early in the boot, or forbidden
-        static uint64_t turn;
+        static mxp_atomic_u64 turn;
         number = mxp__os_realtime_ns() ^ (uint64_t)mxp__os_process_id() << 40 ^
-                 __atomic_add_fetch(&turn, 1, __ATOMIC_RELAXED) << 20 ^ (uintptr_t)&number;
+                 mxp_atomic_add(&turn, 1) << 20 ^ (uintptr_t)&number;
     }
     const char *slash = strrchr(path, '/');
     mxp_strbuf name = {0};

@@ -4,6 +4,7 @@
 #ifndef MXP_BASE_OS_H
 #define MXP_BASE_OS_H
 
+#include <mxprof/atomic.h>
 #include <mxprof/format.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,11 +41,11 @@ bool mxp__os_is_on_signal_stack(void);
 
 // Sleeps while *word is `expected`, until woken; may also return early. The word lives in this
 // process only.
-void mxp__os_word_wait(const uint32_t *word, uint32_t expected);
+void mxp__os_word_wait(const mxp_atomic_u32 *word, uint32_t expected);
 // The same for at most so many ms.
-void mxp__os_word_wait_ms(const uint32_t *word, uint32_t expected, uint32_t timeout_ms);
+void mxp__os_word_wait_ms(const mxp_atomic_u32 *word, uint32_t expected, uint32_t timeout_ms);
 // Wakes one or all that sleep on `word`. Only the address counts: nothing is read there.
-void mxp__os_word_wake(const uint32_t *word, bool all);
+void mxp__os_word_wake(const mxp_atomic_u32 *word, bool all);
 
 // Whether the memory can be read; false also where nobody can tell. Async-signal-safe.
 bool mxp__os_is_readable(const void *place);

@@ -219,21 +219,21 @@ void mxp__os_thread_name(char *buffer, size_t size)
 }
 
 // Nothing to sleep on: looks again after a while.
-void mxp__os_word_wait(const uint32_t *word, uint32_t expected)
+void mxp__os_word_wait(const mxp_atomic_u32 *word, uint32_t expected)
 {
-    if (__atomic_load_n(word, __ATOMIC_ACQUIRE) == expected) {
+    if (mxp_atomic_load_acquire(word) == expected) {
         mxp__os_sleep_us(50);
     }
 }
 
-void mxp__os_word_wait_ms(const uint32_t *word, uint32_t expected, uint32_t timeout_ms)
+void mxp__os_word_wait_ms(const mxp_atomic_u32 *word, uint32_t expected, uint32_t timeout_ms)
 {
     if (timeout_ms > 0) {
         mxp__os_word_wait(word, expected);
     }
 }
 
-void mxp__os_word_wake(const uint32_t *word, bool all)
+void mxp__os_word_wake(const mxp_atomic_u32 *word, bool all)
 {
     (void)word;
     (void)all;

@@ -73,14 +73,14 @@ static void wait_until(mxp_session *session, uint64_t until_ns)
 {
     mxp_writer *writer = &session->writer;
     if (until_ns == UINT64_MAX) {
-        pthread_cond_wait(&writer->wake, &session->lock.mutex);
+        mxp__lock_wait(&session->lock, &writer->wake);
         return;
     }
     struct timespec until = {
         .tv_sec = (time_t)(until_ns / ns_per_s),
         .tv_nsec = (long)(until_ns % ns_per_s),
     };
-    pthread_cond_timedwait(&writer->wake, &session->lock.mutex, &until);
+    mxp__lock_wait_until(&session->lock, &writer->wake, &until);
 }
 
 static void *write_periodically(void *argument)

@@ -26,7 +26,7 @@ void mxp__turn_take_locked(mxp_turn *turn, mxp_lock *lock)
     int before;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     while (turn->taken) {
-        pthread_cond_wait(&turn->given, &lock->mutex);
+        mxp__lock_wait(lock, &turn->given);
     }
     turn->taken = true;
     turn->cancel_state = before;

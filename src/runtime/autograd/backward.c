@@ -11,6 +11,7 @@
 #include "runtime/autograd/plan_run.h"
 #include "base/fail.h"
 #include "runtime/imperative/thread_mode.h"
+#include "base/atomic.h"
 
 // ---- variables --------------------------------------------------------------------------------
 // What the request asks for: a reference on the gradient, or zeros.
@@ -47,7 +48,7 @@ static int give_results(const mxn_plan *plan, mxn_visit *visit)
 static int write_gradient(mxn_node *variable, mxn_pending *pending)
 {
     mxn_array *target = variable->gradient;
-    __atomic_store_n(&variable->fresh, true, __ATOMIC_RELAXED);
+    mxp_atomic_store(&variable->fresh, true);
     if (pending->count == 0) {
         return variable->request == MXN_ADD ? MXP_OK
                                             : mxn__plan_zeros(&variable->outputs[0], 0, &target);

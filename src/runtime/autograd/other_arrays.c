@@ -3,27 +3,28 @@
 #include "runtime/autograd/other_arrays.h"
 
 #include "base/fail.h"
+#include "base/atomic.h"
 
 // The newest node when a graph was last forgotten; what was noted before counts no more.
-static uint64_t forgotten;
+static mxp_atomic_u64 forgotten;
 
 void mxn__others_note(const mxn_array *output, const mxn_node *node)
 {
     mxn_chunk *chunk = output->chunk;
-    if (chunk != NULL && __atomic_load_n(&chunk->refs, __ATOMIC_RELAXED) > 1) {
-        __atomic_store_n(&chunk->recorded, node->number, __ATOMIC_RELAXED);
+    if (chunk != NULL && mxp_atomic_load(&chunk->refs) > 1) {
+        mxp_atomic_store(&chunk->recorded, node->number);
     }
 }
 
 void mxn__others_forget(void)
 {
-    __atomic_store_n(&forgotten, mxn__node_newest(), __ATOMIC_RELAXED);
+    mxp_atomic_store(&forgotten, mxn__node_newest());
 }
 
 static uint64_t recorded_in(const mxn_array *array)
 {
     const mxn_chunk *chunk = array->chunk;
-    return chunk == NULL ? 0 : __atomic_load_n(&chunk->recorded, __ATOMIC_RELAXED);
+    return chunk == NULL ? 0 : mxp_atomic_load(&chunk->recorded);
 }
 
 static bool knows(const mxn_array *array, uint64_t number)
@@ -47,7 +48,7 @@ static bool is_assigned(const mxn_params *params, mxn_array *const *inputs, uint
 
 int mxn__others_check(const mxn_params *params, mxn_array *const *inputs)
 {
-    uint64_t past = __atomic_load_n(&forgotten, __ATOMIC_RELAXED);
+    uint64_t past = mxp_atomic_load(&forgotten);
     bool assigns = (params->op->flags & MXN_OP_ASSIGNS) != 0;
     for (uint32_t i = 0; i < params->input_count; i++) {
         uint64_t number = recorded_in(inputs[i]);
@@ -68,7 +69,7 @@ int mxn__others_check(const mxn_params *params, mxn_array *const *inputs)
 int mxn__others_check_outputs(const mxn_params *params, mxn_array *const *inputs,
                               mxn_array *const *outputs)
 {
-    uint64_t past = __atomic_load_n(&forgotten, __ATOMIC_RELAXED);
+    uint64_t past = mxp_atomic_load(&forgotten);
     for (uint32_t i = 0; i < params->output_count; i++) {
         if (outputs[i] != NULL && recorded_in(outputs[i]) > past &&
             !is_assigned(params, inputs, 0, outputs[i])) {

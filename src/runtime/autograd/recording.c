@@ -5,6 +5,7 @@
 #include "runtime/autograd/tape.h"
 #include "base/fail.h"
 #include "runtime/imperative/thread_mode.h"
+#include "base/atomic.h"
 
 // ---- switches ---------------------------------------------------------------------------------
 bool mxn_autograd_recording(void)
@@ -109,7 +110,7 @@ int mxn_autograd_gradient(const mxn_array *array, mxn_array **gradient)
 bool mxn_autograd_fresh(const mxn_array *array)
 {
     const mxn_node *variable = mxn__variable_of(array);
-    return variable != NULL && __atomic_load_n(&variable->fresh, __ATOMIC_RELAXED);
+    return variable != NULL && mxp_atomic_load(&variable->fresh);
 }
 
 int mxn_autograd_fresh_set(mxn_array *array, bool fresh)
@@ -120,7 +121,7 @@ int mxn_autograd_fresh_set(mxn_array *array, bool fresh)
                          "the array is no variable: attach a gradient with MXAutogradMarkVariables "
                          "first");
     }
-    __atomic_store_n(&variable->fresh, fresh, __ATOMIC_RELAXED);
+    mxp_atomic_store(&variable->fresh, fresh);
     return MXP_OK;
 }
 

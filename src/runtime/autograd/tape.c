@@ -5,12 +5,13 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/atomic.h"
 
-static uint64_t numbers;
+static mxp_atomic_u64 numbers;
 
 uint64_t mxn__node_newest(void)
 {
-    return __atomic_load_n(&numbers, __ATOMIC_RELAXED);
+    return mxp_atomic_load(&numbers);
 }
 
 mxn_node *mxn__node_new(mxn_params *params)
@@ -24,8 +25,8 @@ mxn_node *mxn__node_new(mxn_params *params)
         return NULL;
     }
     node->bytes = bytes;
-    node->refs = 1;
-    node->number = __atomic_add_fetch(&numbers, 1u, __ATOMIC_RELAXED);
+    mxp_atomic_set(&node->refs, 1);
+    node->number = mxp_atomic_add(&numbers, 1) + 1;
     node->inputs = node->kept;
     node->outputs = node->kept + inputs;
     for (uint32_t i = 0; i < outputs; i++) {
@@ -40,7 +41,7 @@ mxn_node *mxn__node_new(mxn_params *params)
 
 static bool drop_reference(mxn_node *node)
 {
-    return node != NULL && __atomic_sub_fetch(&node->refs, 1u, __ATOMIC_ACQ_REL) == 0;
+    return node != NULL && mxp_atomic_sub_acq_rel(&node->refs, 1u) == 1;
 }
 
 // Lets go of what the node holds. Nodes that nobody holds any more are put in front of `dead`.

@@ -18,6 +18,7 @@
 
 #include "runtime/op/op.h"
 #include "runtime/tensor/tensor.h"
+#include "base/atomic.h"
 
 typedef struct mxn_node mxn_node;
 
@@ -41,11 +42,11 @@ typedef struct mxn_kept {
 } mxn_kept;
 
 struct mxn_node {
-    uint32_t refs;  // atomic
+    mxp_atomic_u32 refs;
     uint64_t number;  // larger than those of the nodes before it
     uint32_t scope;
     uint32_t request;  // of a variable
-    bool fresh;  // atomic
+    mxp_atomic_bool fresh;
     bool cleared;
     mxn_params *params;  // null: a variable, with one output
     mxn_array *gradient;  // of a variable
@@ -64,7 +65,7 @@ mxn_node *mxn__node_new(mxn_params *params);
 uint64_t mxn__node_newest(void);  // the largest number so far
 static inline void mxn__node_retain(mxn_node *node)
 {
-    __atomic_fetch_add(&node->refs, 1u, __ATOMIC_RELAXED);
+    mxp_atomic_add(&node->refs, 1u);
 }
 void mxn__node_release(mxn_node *node);  // null does nothing
 // Forgets what the node holds: nothing can be differentiated through it any more.

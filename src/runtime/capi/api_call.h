@@ -18,22 +18,23 @@
 #include <mxprof/record.h>
 
 #include "base/fail.h"
+#include "base/atomic.h"
 
 typedef struct mxn_api_call {
     mxp_name name;
     uint64_t begin_ticks;  // 0: not recorded
 } mxn_api_call;
 
-static inline mxn_api_call mxn__api_begin(mxp_name *cache, const char *function)
+static inline mxn_api_call mxn__api_begin(mxp_atomic_u32 *cache, const char *function)
 {
     mxn_api_call call = {0, 0};
     if (__builtin_expect(!mxp_enabled(MXP_CLASS_API), 1)) {
         return call;
     }
-    call.name = __atomic_load_n(cache, __ATOMIC_RELAXED);
+    call.name = mxp_atomic_load(cache);
     if (__builtin_expect(call.name == MXP_NAME_NONE, 0)) {
         call.name = mxp_span_name("MXNET_C_API", function);
-        __atomic_store_n(cache, call.name, __ATOMIC_RELAXED);
+        mxp_atomic_store(cache, call.name);
     }
     call.begin_ticks = mxp_span_begin_in(MXP_CLASS_API, call.name);
     return call;
@@ -47,8 +48,8 @@ static inline int mxn__api_end(const mxn_api_call *call, int error)
 }
 
 // Declares `call`, begun now.
-#define MXN_API_CALL()              \
-    static mxp_name api_name_cache; \
+#define MXN_API_CALL()                    \
+    static mxp_atomic_u32 api_name_cache; \
     const mxn_api_call call = mxn__api_begin(&api_name_cache, __func__)
 
 // MXP_EINVAL for a parameter that must not be null.

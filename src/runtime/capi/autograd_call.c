@@ -72,7 +72,7 @@ int MXAutogradMarkVariables(mx_uint num_var, NDArrayHandle *var_handles, mx_uint
 // Recorded under the name of the call of MXNet 2.0 that does the same.
 int MXAutogradAttachGradient(NDArrayHandle handle, mx_uint req, NDArrayHandle gradient)
 {
-    static mxp_name name;
+    static mxp_atomic_u32 name;
     const mxn_api_call call = mxn__api_begin(&name, "MXAutogradMarkVariables");
     int error = mxn_array_check(handle, "handle");
     if (error == MXP_OK) {

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "runtime/capi/api_call.h"
 #include "runtime/op/op.h"
+#include "base/atomic.h"
 
 static int answer(int error)
 {
@@ -14,12 +15,12 @@ static int answer(int error)
 }
 
 // ---- lists ------------------------------------------------------------------------------------
-static AtomicSymbolCreator *creators;  // atomic; null: not made yet
+static MXP_ATOMIC(AtomicSymbolCreator *) creators;  // null: not made yet
 
 // Null without memory. Whoever is first publishes his.
 static AtomicSymbolCreator *creators_of(const mxn_op *ops, uint32_t count)
 {
-    AtomicSymbolCreator *list = __atomic_load_n(&creators, __ATOMIC_ACQUIRE);
+    AtomicSymbolCreator *list = mxp_atomic_load_acquire(&creators);
     AtomicSymbolCreator *made = list != NULL ? NULL : mxp__alloc(count * sizeof *made);
     if (made == NULL) {
         return list;
@@ -27,8 +28,7 @@ static AtomicSymbolCreator *creators_of(const mxn_op *ops, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         made[i] = (AtomicSymbolCreator)&ops[i];
     }
-    if (__atomic_compare_exchange_n(&creators, &list, made, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_ACQUIRE)) {
+    if (mxp_atomic_cas_acq_rel(&creators, &list, made)) {
         return made;
     }
     mxp__free(made, count * sizeof *made);

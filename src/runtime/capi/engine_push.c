@@ -9,6 +9,7 @@
 #include "runtime/capi/api_call.h"
 #include "runtime/engine/engine.h"
 #include "runtime/tensor/tensor.h"
+#include "base/atomic.h"
 
 _Static_assert(offsetof(mxn_run, device_type) == 0 && MXN_CPU == 1 &&
                    offsetof(mxn_run, device) == offsetof(struct MXContext, dev_id) &&
@@ -40,16 +41,16 @@ enum { NAMES_KEPT = 256 };
 
 static mxp_name operation_name(const char *text)
 {
-    static mxp_name kept[NAMES_KEPT];
+    static mxp_atomic_u32 kept[NAMES_KEPT];
     if (text == NULL || text[0] == '\0') {
         return MXP_NAME_NONE;
     }
     uintptr_t at = (uintptr_t)text;
-    mxp_name *entry = &kept[(at ^ at >> 8) % NAMES_KEPT];
-    mxp_name name = __atomic_load_n(entry, __ATOMIC_RELAXED);
+    mxp_atomic_u32 *entry = &kept[(at ^ at >> 8) % NAMES_KEPT];
+    mxp_name name = mxp_atomic_load(entry);
     if (name == MXP_NAME_NONE || strcmp(mxp_name_text(name), text) != 0) {
         name = mxp_span_name("operator", text);
-        __atomic_store_n(entry, name, __ATOMIC_RELAXED);
+        mxp_atomic_store(entry, name);
     }
     return name;
 }

@@ -230,7 +230,7 @@ int MXPreparedCreate(AtomicSymbolCreator creator, int num_inputs, int num_params
 int MXPreparedInvoke(MXPreparedHandle handle, NDArrayHandle *inputs, int *num_outputs,
                      NDArrayHandle **outputs)
 {
-    static mxp_name name;
+    static mxp_atomic_u32 name;
     const mxn_api_call call = mxn__api_begin(&name, "MXImperativeInvoke");
     const prepared *p = handle;
     int error = prepared_check(handle);

@@ -25,6 +25,7 @@ int MXGetVersion(int *out)
 static const struct LibFeature features[] = {
 #define X(name, enabled) {name, enabled},
 #include "runtime/capi/lib_features.def"
+#include "base/atomic.h"
 #undef X
 };
 
@@ -62,17 +63,18 @@ int MXNotifyShutdown(void)
     return mxn__api_end(&call, mxn_engine_shutdown());
 }
 
-static int (*interrupt_wanted)(void);  // atomic
+typedef int interrupt_function(void);
+static MXP_ATOMIC(interrupt_function *) interrupt_wanted;
 
 static bool is_interrupt_wanted(void)
 {
-    int (*wanted)(void) = __atomic_load_n(&interrupt_wanted, __ATOMIC_ACQUIRE);
+    interrupt_function *wanted = mxp_atomic_load_acquire(&interrupt_wanted);
     return wanted != NULL && wanted() != 0;
 }
 
 int MXEngineSetInterrupt(int (*wanted)(void), uintptr_t thread)
 {
-    __atomic_store_n(&interrupt_wanted, wanted, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&interrupt_wanted, wanted);
     mxn_interrupt_set(wanted != NULL ? is_interrupt_wanted : NULL, thread);
     return MXP_OK;
 }

@@ -6,8 +6,8 @@
 #include "runtime/capi/api_call.h"
 
 // What MXNet's profiler calls all questions about an entry.
-#define MXN_INFO_CALL()             \
-    static mxp_name api_name_cache; \
+#define MXN_INFO_CALL()                   \
+    static mxp_atomic_u32 api_name_cache; \
     const mxn_api_call call = mxn__api_begin(&api_name_cache, "MXAPIGetFunctionRegInfo")
 
 static int give_none(uint32_t *out_size, void *out_array, void *list)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 
 enum { SLAB_BYTES = 65536, LINE_BYTES = 64, LARGE_HEAD_BYTES = 16 };
 
@@ -29,10 +30,9 @@ uint8_t mxn__block_class(size_t size_bytes)
 static bool take_in(mxn_thread *self, uint8_t block_class)
 {
     // Pairs with send_home's release.
-    mxn_block *chain =
-        __atomic_load_n(&self->returned[block_class], __ATOMIC_RELAXED) == NULL
-            ? NULL
-            : __atomic_exchange_n(&self->returned[block_class], NULL, __ATOMIC_ACQUIRE);
+    mxn_block *chain = mxp_atomic_load(&self->returned[block_class]) == NULL
+                           ? NULL
+                           : mxp_atomic_exchange_acquire(&self->returned[block_class], NULL);
     if (chain == NULL) {
         return false;
     }
@@ -97,17 +97,16 @@ void mxn__block_give_large(uint16_t owner, void *block)
     memcpy(&whole_bytes, memory, sizeof whole_bytes);
     mxp__free(memory, whole_bytes);
     // Pairs with mxn__blocks_all_home.
-    __atomic_fetch_add(&mxn__thread_at(owner)->freed_large, 1, __ATOMIC_RELEASE);
+    mxp_atomic_add_release(&mxn__thread_at(owner)->freed_large, 1);
 }
 
 void mxn__block_send_home(mxn_block_batch *batch, uint8_t block_class)
 {
-    mxn_block **home = &mxn__thread_at((uint16_t)batch->owner)->returned[block_class];
-    mxn_block *head = __atomic_load_n(home, __ATOMIC_RELAXED);
+    mxn_returned *home = &mxn__thread_at((uint16_t)batch->owner)->returned[block_class];
+    mxn_block *head = mxp_atomic_load(home);
     do {
         batch->last->next = head;
-    } while (!__atomic_compare_exchange_n(home, &head, batch->first, true, __ATOMIC_RELEASE,
-                                          __ATOMIC_RELAXED));
+    } while (!mxp_atomic_cas_release(home, &head, batch->first));
     *batch = (mxn_block_batch){0};
 }
 
@@ -122,7 +121,7 @@ void mxn__blocks_flush(mxn_thread *self)
 
 bool mxn__blocks_all_home(mxn_thread *thread)
 {
-    if (__atomic_load_n(&thread->freed_large, __ATOMIC_ACQUIRE) != thread->made_large) {
+    if (mxp_atomic_load_acquire(&thread->freed_large) != thread->made_large) {
         return false;
     }
     for (uint8_t i = 0; i < MXN__BLOCK_CLASSES; i++) {

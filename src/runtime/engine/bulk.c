@@ -97,7 +97,8 @@ static bool unite_locked(mxn_operation *bulk_op, const mxn_operation *members)
                 var->mark = mark;
                 var->mark_index = count;
                 bulk_op->uses[count++].var = (uintptr_t)var;
-                renew = renew || (var->issued & ~MXN__WRITES_MASK) >= MXN__READS_MAX;
+                renew =
+                    renew || (mxp_atomic_own(&var->issued) & ~MXN__WRITES_MASK) >= MXN__READS_MAX;
             }
             bulk_op->uses[var->mark_index].var |= member->uses[i].var & 1;
         }

@@ -14,6 +14,7 @@
 #include "runtime/engine/engine_state.h"
 #include "runtime/engine/run.h"
 #include "runtime/engine/variable.h"
+#include "base/atomic.h"
 
 enum { SLOTS = 1023 };
 enum { AWAKE = 0, ASLEEP = 1, ABSENT = 2 };
@@ -32,24 +33,24 @@ typedef struct segment {
 static struct {
     _Alignas(64) segment *segment;
     uint32_t at;
-    uint64_t tail;  // atomic
-    uint64_t cap;  // atomic: soft limit of the backlog
-} in = {.cap = BACKLOG_CAP};
+    mxp_atomic_u64 tail;
+    mxp_atomic_u64 cap;  // soft limit of the backlog
+} in = {.cap = {BACKLOG_CAP}};
 
 // The worker.
 static struct {
     _Alignas(64) segment *segment;
     uint32_t at;
     uint64_t head, seen_tail;
-    uint64_t published_head;  // atomic
+    mxp_atomic_u64 published_head;
 } out;
 
 static struct {
-    _Alignas(64) uint32_t state;  // atomic: AWAKE, ASLEEP, ABSENT
-    uint32_t stop;  // atomic
-    mxn_operation *released;  // atomic: last in, first out
-    segment *spare;  // atomic
-} shared = {.state = ABSENT};
+    _Alignas(64) mxp_atomic_u32 state;  // AWAKE, ASLEEP, ABSENT
+    mxp_atomic_u32 stop;
+    MXP_ATOMIC(mxn_operation *) released;  // last in, first out
+    MXP_ATOMIC(segment *) spare;
+} shared = {.state = {ABSENT}};
 
 static pthread_t thread;
 static bool has_thread;  // under the lock of lifecycle.c
@@ -58,9 +59,9 @@ static bool has_thread;  // under the lock of lifecycle.c
 
 static segment *segment_take(void)
 {
-    segment *spare = __atomic_load_n(&shared.spare, __ATOMIC_RELAXED);
+    segment *spare = mxp_atomic_load(&shared.spare);
     if (spare != NULL) {
-        spare = __atomic_exchange_n(&shared.spare, NULL, __ATOMIC_ACQUIRE);
+        spare = mxp_atomic_exchange_acquire(&shared.spare, NULL);
     }
     return spare != NULL ? spare : mxp__alloc(sizeof(segment));
 }
@@ -68,7 +69,7 @@ static segment *segment_take(void)
 static void segment_give(segment *empty)
 {
     empty->next = NULL;
-    segment *before = __atomic_exchange_n(&shared.spare, empty, __ATOMIC_ACQ_REL);
+    segment *before = mxp_atomic_exchange_acq_rel(&shared.spare, empty);
     mxp__free(before, sizeof *before);
 }
 
@@ -97,14 +98,13 @@ int mxn__compute_reserve_locked(void)
 void mxn__compute_put_locked(mxn_operation *op)
 {
     in.segment->slot[in.at++] = op;
-    __atomic_store_n(&in.tail, in.tail + 1, __ATOMIC_RELEASE);  // pairs with take_next
+    mxp_atomic_store_release(&in.tail, mxp_atomic_own(&in.tail) + 1);  // pairs with take_next
 }
 
 static void wake_slow(void)
 {
     uint32_t expected = ASLEEP;
-    if (__atomic_compare_exchange_n(&shared.state, &expected, AWAKE, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_ACQUIRE)) {
+    if (mxp_atomic_cas_acq_rel(&shared.state, &expected, AWAKE)) {
         mxp__os_word_wake(&shared.state, true);
     } else if (expected == ABSENT) {
         mxn__engine_start_slow();  // if that fails, the next wait says so
@@ -114,32 +114,31 @@ static void wake_slow(void)
 void mxn__compute_wake(void)
 {
     mxn__engine_fence();  // pairs with the barrier in sleep_until_woken
-    if (__builtin_expect(__atomic_load_n(&shared.state, __ATOMIC_RELAXED) != AWAKE, 0)) {
+    if (__builtin_expect(mxp_atomic_load(&shared.state) != AWAKE, 0)) {
         wake_slow();
     }
 }
 
 void mxn__compute_release(mxn_operation *op)
 {
-    mxn_operation *head = __atomic_load_n(&shared.released, __ATOMIC_RELAXED);
+    mxn_operation *head = mxp_atomic_load(&shared.released);
     do {
         op->next = head;
-    } while (!__atomic_compare_exchange_n(&shared.released, &head, op, true, __ATOMIC_RELEASE,
-                                          __ATOMIC_RELAXED));
+    } while (!mxp_atomic_cas_release(&shared.released, &head, op));
     mxn__compute_wake();
 }
 
 // The head first: what moves between the two loads makes it look longer, never negative.
 static uint64_t backlog(void)
 {
-    uint64_t head = __atomic_load_n(&out.published_head, __ATOMIC_ACQUIRE);
-    int64_t ahead = (int64_t)(__atomic_load_n(&in.tail, __ATOMIC_RELAXED) - head);
+    uint64_t head = mxp_atomic_load_acquire(&out.published_head);
+    int64_t ahead = (int64_t)(mxp_atomic_load(&in.tail) - head);
     return ahead > 0 ? (uint64_t)ahead : 0;
 }
 
 static uint64_t head_now(void)
 {
-    return __atomic_load_n(&out.published_head, __ATOMIC_RELAXED);
+    return mxp_atomic_load(&out.published_head);
 }
 
 // Looks for progress for about as long as a worker looks for work; not where nobody else can run.
@@ -159,10 +158,10 @@ static bool gets_shorter(uint64_t head)
 
 static void wait_for_room(void)
 {
-    uint64_t cap = __atomic_load_n(&in.cap, __ATOMIC_RELAXED);
+    uint64_t cap = mxp_atomic_load(&in.cap);
     while (backlog() > cap) {
         if (!gets_shorter(head_now())) {
-            __atomic_store_n(&in.cap, 2 * cap, __ATOMIC_RELAXED);
+            mxp_atomic_store(&in.cap, 2 * cap);
             return;
         }
     }
@@ -170,12 +169,12 @@ static void wait_for_room(void)
 
 void mxn__compute_back_pressure(void)
 {
-    uint64_t cap = __atomic_load_n(&in.cap, __ATOMIC_RELAXED);
+    uint64_t cap = mxp_atomic_load(&in.cap);
     uint64_t queued = backlog();
     if (__builtin_expect(queued > cap, 0)) {
         wait_for_room();
     } else if (cap != BACKLOG_CAP && queued == 0) {
-        __atomic_store_n(&in.cap, BACKLOG_CAP, __ATOMIC_RELAXED);
+        mxp_atomic_store(&in.cap, BACKLOG_CAP);
     }
 }
 
@@ -183,14 +182,14 @@ void mxn__compute_back_pressure(void)
 
 static bool has_work(void)
 {
-    return __atomic_load_n(&in.tail, __ATOMIC_ACQUIRE) != out.head ||
-           __atomic_load_n(&shared.released, __ATOMIC_RELAXED) != NULL;
+    return mxp_atomic_load_acquire(&in.tail) != out.head ||
+           mxp_atomic_load(&shared.released) != NULL;
 }
 
 static mxn_operation *take_next(void)
 {
     if (out.head == out.seen_tail) {
-        out.seen_tail = __atomic_load_n(&in.tail, __ATOMIC_ACQUIRE);
+        out.seen_tail = mxp_atomic_load_acquire(&in.tail);
         if (out.head == out.seen_tail) {
             return NULL;
         }
@@ -203,7 +202,7 @@ static mxn_operation *take_next(void)
     }
     mxn_operation *op = out.segment->slot[out.at++];
     if (++out.head % HEAD_PUBLISH == 0) {
-        __atomic_store_n(&out.published_head, out.head, __ATOMIC_RELAXED);
+        mxp_atomic_store(&out.published_head, out.head);
     }
     if (out.head != out.seen_tail && out.at < SLOTS) {
         __builtin_prefetch(out.segment->slot[out.at], 1);
@@ -214,7 +213,7 @@ static mxn_operation *take_next(void)
 // All released operations, the one released first in front.
 static mxn_operation *take_released(void)
 {
-    mxn_operation *chain = __atomic_exchange_n(&shared.released, NULL, __ATOMIC_ACQUIRE);
+    mxn_operation *chain = mxp_atomic_exchange_acquire(&shared.released, NULL);
     mxn_operation *in_order = NULL;
     while (chain != NULL) {
         mxn_operation *next = chain->next;
@@ -228,7 +227,7 @@ static mxn_operation *take_released(void)
 static void run_available(mxn_thread *self)
 {
     for (;;) {
-        if (__builtin_expect(__atomic_load_n(&shared.released, __ATOMIC_RELAXED) != NULL, 0)) {
+        if (__builtin_expect(mxp_atomic_load(&shared.released) != NULL, 0)) {
             for (mxn_operation *op = take_released(), *next; op != NULL; op = next) {
                 next = op->next;
                 mxn__operation_run(self, op, self->last_end);
@@ -246,13 +245,13 @@ static void run_available(mxn_thread *self)
 
 static void sleep_until_woken(void)
 {
-    __atomic_store_n(&shared.state, ASLEEP, __ATOMIC_RELAXED);
+    mxp_atomic_store(&shared.state, ASLEEP);
     mxn__engine_barrier();
-    if (has_work() || __atomic_load_n(&shared.stop, __ATOMIC_RELAXED) != 0) {
-        __atomic_store_n(&shared.state, AWAKE, __ATOMIC_RELAXED);
+    if (has_work() || mxp_atomic_load(&shared.stop) != 0) {
+        mxp_atomic_store(&shared.state, AWAKE);
         return;
     }
-    while (__atomic_load_n(&shared.state, __ATOMIC_ACQUIRE) == ASLEEP) {
+    while (mxp_atomic_load_acquire(&shared.state) == ASLEEP) {
         mxp__os_word_wait(&shared.state, ASLEEP);
     }
 }
@@ -260,14 +259,14 @@ static void sleep_until_woken(void)
 static void rest(mxn_thread *self)
 {
     self->last_end = 0;
-    __atomic_store_n(&out.published_head, out.head, __ATOMIC_RELAXED);
+    mxp_atomic_store(&out.published_head, out.head);
     mxn__blocks_flush(self);
     mxn__idle_check();
     for (uint32_t i = 0; i < mxn__engine.spins; i += REST_SPINS) {
         for (unsigned j = 0; j < REST_SPINS; j++) {
             mxp__cpu_relax();
         }
-        if (has_work() || __atomic_load_n(&shared.stop, __ATOMIC_RELAXED) != 0) {
+        if (has_work() || mxp_atomic_load(&shared.stop) != 0) {
             return;
         }
     }
@@ -285,7 +284,7 @@ static void *worker(void *unused)
     mxp_thread_name("compute worker");
     for (;;) {
         run_available(self);
-        if (__atomic_load_n(&shared.stop, __ATOMIC_ACQUIRE) != 0 && !has_work()) {
+        if (mxp_atomic_load_acquire(&shared.stop) != 0 && !has_work()) {
             break;
         }
         rest(self);
@@ -303,11 +302,11 @@ int mxn__compute_start(void)
     if (has_thread) {
         return MXP_OK;
     }
-    __atomic_store_n(&shared.stop, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&shared.state, AWAKE, __ATOMIC_RELEASE);
+    mxp_atomic_store(&shared.stop, 0);
+    mxp_atomic_store_release(&shared.state, AWAKE);
     int failed = mxn__thread_create(&thread, worker, NULL);
     if (failed != MXP_OK) {
-        __atomic_store_n(&shared.state, ABSENT, __ATOMIC_RELEASE);
+        mxp_atomic_store_release(&shared.state, ABSENT);
         return failed;
     }
     has_thread = true;
@@ -316,7 +315,7 @@ int mxn__compute_start(void)
 
 bool mxn__compute_is_there(void)
 {
-    return __atomic_load_n(&shared.state, __ATOMIC_ACQUIRE) != ABSENT;
+    return mxp_atomic_load_acquire(&shared.state) != ABSENT;
 }
 
 void mxn__compute_stop(void)
@@ -324,17 +323,17 @@ void mxn__compute_stop(void)
     if (!has_thread) {
         return;
     }
-    __atomic_store_n(&shared.stop, 1, __ATOMIC_SEQ_CST);
+    mxp_atomic_store_seq_cst(&shared.stop, 1);
     mxn__engine_fence();  // pairs with the barrier in sleep_until_woken
     wake_slow();
     pthread_join(thread, NULL);
     has_thread = false;
-    __atomic_store_n(&shared.state, ABSENT, __ATOMIC_SEQ_CST);
+    mxp_atomic_store_seq_cst(&shared.state, ABSENT);
 }
 
 void mxn__compute_fork_child(void)
 {
     has_thread = false;
-    out.published_head = out.head;
-    __atomic_store_n(&shared.state, ABSENT, __ATOMIC_RELAXED);
+    mxp_atomic_set(&out.published_head, out.head);
+    mxp_atomic_store(&shared.state, ABSENT);
 }

@@ -12,6 +12,7 @@
 #include "base/lock.h"
 #include "runtime/engine/run.h"
 #include "runtime/engine/variable.h"
+#include "base/atomic.h"
 
 enum { LISTED_MAX = 4096 };
 
@@ -53,9 +54,9 @@ static void set_living_locked(uint64_t count)
 {
     living = count;
     if (count != 0 || mxn__engine_pending() != 0) {
-        __atomic_fetch_or(&mxn__engine.trouble, MXN__TROUBLE_ERROR, __ATOMIC_RELAXED);
+        mxp_atomic_or(&mxn__engine.trouble, MXN__TROUBLE_ERROR);
     } else {
-        __atomic_fetch_and(&mxn__engine.trouble, ~(uint32_t)MXN__TROUBLE_ERROR, __ATOMIC_RELAXED);
+        mxp_atomic_and(&mxn__engine.trouble, ~(uint32_t)MXN__TROUBLE_ERROR);
     }
 }
 
@@ -182,7 +183,7 @@ static int deliver_locked(mxn_error *error, uint32_t position)
 
 int mxn__error_deliver(mxn_var *var, uint32_t position)
 {
-    if ((__atomic_load_n(&mxn__engine.trouble, __ATOMIC_RELAXED) & MXN__TROUBLE_ERROR) == 0) {
+    if ((mxp_atomic_load(&mxn__engine.trouble) & MXN__TROUBLE_ERROR) == 0) {
         return MXP_OK;
     }
     mxp__lock(&lock);
@@ -199,7 +200,7 @@ int mxn__error_deliver(mxn_var *var, uint32_t position)
 
 int mxn__error_deliver_first(void)
 {
-    if ((__atomic_load_n(&mxn__engine.trouble, __ATOMIC_RELAXED) & MXN__TROUBLE_ERROR) == 0) {
+    if ((mxp_atomic_load(&mxn__engine.trouble) & MXN__TROUBLE_ERROR) == 0) {
         return MXP_OK;
     }
     mxp__lock(&lock);

@@ -8,6 +8,7 @@
 
 #include "runtime/engine/engine_state.h"
 #include "runtime/engine/operation.h"
+#include "base/atomic.h"
 
 typedef struct mxn_error mxn_error;
 
@@ -25,7 +26,7 @@ void mxn__error_release(mxn_error *error);  // null is fine
 // Where the next push stands in the order of all.
 static inline uint32_t mxn__push_position(void)
 {
-    return __atomic_load_n(&mxn__engine.next_id, __ATOMIC_RELAXED);
+    return mxp_atomic_load(&mxn__engine.next_id);
 }
 // Fails with the error of `var` and clears it for what is pushed from `position` on, or 0.
 int mxn__error_deliver(mxn_var *var, uint32_t position);

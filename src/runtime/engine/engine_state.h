@@ -7,6 +7,7 @@
 
 #include "runtime/engine/engine_thread.h"
 #include "runtime/engine/spinlock.h"
+#include "base/atomic.h"
 
 enum { MXN__HIDDEN_NAMES = 3 };
 
@@ -16,25 +17,25 @@ enum { MXN__TROUBLE_SHUTDOWN = 1, MXN__TROUBLE_ERROR = 2 };
 typedef struct mxn_engine {
     // Under push_lock: tickets, the marks of variables, publication to the compute queue.
     _Alignas(64) mxn_spinlock push_lock;
-    uint32_t next_id;  // of operations; atomic, written under the push lock
+    mxp_atomic_u32 next_id;  // of operations; written under the push lock
     uint64_t sequence;  // of marks
-    uint64_t queued;  // queue entries ever made (atomic: waiters read it)
+    mxp_atomic_u64 queued;  // queue entries ever made; waiters read it
     uint64_t pushed;  // operations ever pushed
-    // Written rarely, read at every push and run: the first five are atomic, the others are set
-    // once, before the first start.
-    _Alignas(64) uint32_t started;  // 1: a push may go ahead
-    uint32_t naive;
-    uint32_t has_light;  // there are light workers
-    uint32_t trouble;  // MXN__TROUBLE_*
-    uint32_t stamped;  // MXN__STAMPED_*; atomic
+    // Written rarely, read at every push and run. Those that are not atomic are set once,
+    // before the first start.
+    _Alignas(64) mxp_atomic_u32 started;  // 1: a push may go ahead
+    mxp_atomic_u32 naive;
+    mxp_atomic_u32 has_light;  // there are light workers
+    mxp_atomic_u32 trouble;  // MXN__TROUBLE_*
+    mxp_atomic_u32 stamped;  // MXN__STAMPED_*
     uint32_t needs_fence;  // the system has no barrier over all threads
     uint32_t spins;  // how often to look again before sleeping: about 20 us
     mxp_name name_wait, name_delete, name_bulk;
     mxp_name hidden[MXN__HIDDEN_NAMES];
     // How many wait for everything, and what they sleep on.
-    _Alignas(64) uint32_t idle_waiters;
-    uint32_t idle_word;
-    uint32_t meeting_word;
+    _Alignas(64) mxp_atomic_u32 idle_waiters;
+    mxp_atomic_u32 idle_word;
+    mxp_atomic_u32 meeting_word;
 } mxn_engine;
 
 extern mxn_engine mxn__engine;
@@ -43,7 +44,7 @@ int mxn__engine_start_slow(void);
 
 static inline int mxn__engine_ensure(void)
 {
-    if (__builtin_expect(__atomic_load_n(&mxn__engine.started, __ATOMIC_ACQUIRE) != 0, 1)) {
+    if (__builtin_expect(mxp_atomic_load_acquire(&mxn__engine.started) != 0, 1)) {
         return MXP_OK;
     }
     return mxn__engine_start_slow();
@@ -52,7 +53,7 @@ static inline int mxn__engine_ensure(void)
 // A start may change it beside a push whose thread has looked at `started` before.
 static inline bool mxn__engine_naive(void)
 {
-    return __builtin_expect(__atomic_load_n(&mxn__engine.naive, __ATOMIC_RELAXED) != 0, 0);
+    return __builtin_expect(mxp_atomic_load(&mxn__engine.naive) != 0, 0);
 }
 
 // Between a store and a load of another's word, where the other side has the barrier below. It
@@ -60,16 +61,16 @@ static inline bool mxn__engine_naive(void)
 // one word, and whoever comes second sees what the first stored.
 static inline void mxn__engine_fence(void)
 {
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    mxp_compiler_barrier();
     if (__builtin_expect(mxn__engine.needs_fence != 0, 0)) {
-        __atomic_fetch_add(&mxn__engine.meeting_word, 1, __ATOMIC_ACQ_REL);
+        mxp_atomic_add_acq_rel(&mxn__engine.meeting_word, 1);
     }
 }
 
 static inline void mxn__engine_barrier(void)
 {
     if (mxn__engine.needs_fence != 0 || !mxp__os_barrier_all_threads()) {
-        __atomic_fetch_add(&mxn__engine.meeting_word, 1, __ATOMIC_ACQ_REL);
+        mxp_atomic_add_acq_rel(&mxn__engine.meeting_word, 1);
     }
 }
 

@@ -10,13 +10,14 @@
 #include "base/lock.h"
 #include "base/os/os.h"
 #include "runtime/engine/block_pool.h"
+#include "base/atomic.h"
 
 enum { LINE_BYTES = 64, LEFT_LOOKED_AT = 8, SIGNAL_SET_BYTES = 128 };
 
 __thread mxn_thread *mxn__self __attribute__((tls_model("initial-exec")));
 
 mxn_thread *mxn__thread_table[MXN__THREADS_MAX];
-static uint32_t table_count;  // atomic: readers of the table take no lock
+static mxp_atomic_u32 table_count;  // readers of the table take no lock
 static mxn_thread *left, *left_last;  // under the lock, as the next three
 static mxp_lock lock = MXP__LOCK_INIT;
 static pthread_key_t end_key;
@@ -25,7 +26,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 uint32_t mxn__thread_count(void)
 {
-    return __atomic_load_n(&table_count, __ATOMIC_ACQUIRE);  // pairs with add_state_locked
+    return mxp_atomic_load_acquire(&table_count);  // pairs with add_state_locked
 }
 
 // The state that was left last is the warmest.
@@ -77,7 +78,8 @@ static mxn_thread *take_left_locked(void)
 
 static mxn_thread *add_state_locked(void)
 {
-    if (table_count == MXN__THREADS_MAX) {
+    const uint32_t index = mxp_atomic_own(&table_count);
+    if (index == MXN__THREADS_MAX) {
         mxp__fail(MXP_ENOMEM, "more than %d threads at once use the engine: push from fewer",
                   MXN__THREADS_MAX);
         return NULL;
@@ -89,9 +91,9 @@ static mxn_thread *add_state_locked(void)
     }
     uintptr_t address = ((uintptr_t)memory + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
     mxn_thread *state = (mxn_thread *)address;
-    state->index = (uint16_t)table_count;
-    mxn__thread_table[table_count] = state;
-    __atomic_store_n(&table_count, table_count + 1, __ATOMIC_RELEASE);
+    state->index = (uint16_t)index;
+    mxn__thread_table[index] = state;
+    mxp_atomic_store_release(&table_count, index + 1);
     return state;
 }
 
@@ -149,7 +151,7 @@ void mxn__threads_fork_parent(void)
 void mxn__threads_fork_child(bool prepared)
 {
     left = left_last = NULL;
-    for (uint32_t i = 0; i < table_count; i++) {
+    for (uint32_t i = 0; i < mxp_atomic_own(&table_count); i++) {
         mxn_thread *state = mxn__thread_table[i];
         state->trace_index = MXN__TRACE_INDEX_UNKNOWN;
         state->tally = (mxn_tally){0};

@@ -10,6 +10,7 @@
 #include <pthread.h>
 
 #include "runtime/engine/operation.h"
+#include "base/atomic.h"
 
 enum { MXN__BLOCK_CLASSES = 6, MXN__THREADS_MAX = 65535, MXN__TRACE_INDEX_UNKNOWN = 0xffff };
 
@@ -34,9 +35,11 @@ typedef struct mxn_bulk {
 
 // Each written by its own thread only (relaxed; `retired` with release), read by any.
 typedef struct mxn_tally {
-    uint64_t retired;  // queue entries over: pairs with `queued` of engine_state.h
-    uint64_t executed, skipped, failed, visible, bulks, deletions, waits;
+    mxp_atomic_u64 retired;  // queue entries over: pairs with `queued` of engine_state.h
+    mxp_atomic_u64 executed, skipped, failed, visible, bulks, deletions, waits;
 } mxn_tally;
+
+typedef MXP_ATOMIC(mxn_block *) mxn_returned;
 
 typedef struct mxn_thread {
     // The owner's own.
@@ -60,8 +63,8 @@ typedef struct mxn_thread {
     // Read by others.
     _Alignas(64) mxn_tally tally;
     // Written by others.
-    _Alignas(64) mxn_block *returned[MXN__BLOCK_CLASSES];
-    uint32_t freed_large;
+    _Alignas(64) mxn_returned returned[MXN__BLOCK_CLASSES];
+    mxp_atomic_u32 freed_large;
 } mxn_thread;
 
 extern __thread mxn_thread *mxn__self __attribute__((tls_model("initial-exec")));
@@ -94,9 +97,9 @@ void mxn__threads_fork_prepare(void);
 void mxn__threads_fork_parent(void);
 void mxn__threads_fork_child(bool prepared);
 
-static inline void mxn__tally_add(uint64_t *counter)
+static inline void mxn__tally_add(mxp_atomic_u64 *counter)
 {
-    __atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
+    mxp_atomic_store(counter, mxp_atomic_own(counter) + 1);
 }
 
 #endif

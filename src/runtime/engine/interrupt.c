@@ -8,31 +8,34 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/os/os.h"
+#include "base/atomic.h"
 
 enum { ASK_MS = 40 };
 
-static bool (*wanted)(void);  // atomic; set after `asked`
+typedef bool interrupt_function(void);
+
+static MXP_ATOMIC(interrupt_function *) wanted;  // set after `asked`
 static pthread_t asked;
 static bool is_asking;  // of that thread, as is `spare`
 static mxn_waiter *spare;
 
 void mxn_interrupt_set(bool (*function)(void), uintptr_t thread)
 {
-    __atomic_store_n(&wanted, NULL, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&wanted, NULL);
     asked = (pthread_t)thread;
     is_asking = false;
-    __atomic_store_n(&wanted, function, __ATOMIC_RELEASE);  // pairs with mxn__may_interrupt
+    mxp_atomic_store_release(&wanted, function);  // pairs with mxn__may_interrupt
 }
 
 bool mxn__may_interrupt(void)
 {
-    return __atomic_load_n(&wanted, __ATOMIC_ACQUIRE) != NULL &&
-           pthread_equal(asked, pthread_self()) && !is_asking;
+    return mxp_atomic_load_acquire(&wanted) != NULL && pthread_equal(asked, pthread_self()) &&
+           !is_asking;
 }
 
 bool mxn__is_interrupted(void)
 {
-    bool (*function)(void) = __atomic_load_n(&wanted, __ATOMIC_ACQUIRE);
+    interrupt_function *function = mxp_atomic_load_acquire(&wanted);
     if (function == NULL) {
         return false;
     }
@@ -47,7 +50,7 @@ int mxn__fail_interrupted(void)
     return mxp__fail(MXP_ESTATE, "the wait was interrupted; what it was for goes on");
 }
 
-void mxn__word_wait_a_while(const uint32_t *word, uint32_t expected)
+void mxn__word_wait_a_while(const mxp_atomic_u32 *word, uint32_t expected)
 {
     mxp__os_word_wait_ms(word, expected, ASK_MS);
 }
@@ -79,8 +82,7 @@ void mxn__waiter_give(mxn_waiter *waiter)
 static bool leave(mxn_waiter *waiter)
 {
     uint32_t expected = MXN__WAITER_SLEEPING;
-    return __atomic_compare_exchange_n(&waiter->word, &expected, MXN__WAITER_LEFT, false,
-                                       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    return mxp_atomic_cas_acq_rel(&waiter->word, &expected, MXN__WAITER_LEFT);
 }
 
 bool mxn__waiter_wait_or_leave(mxn_waiter *waiter)

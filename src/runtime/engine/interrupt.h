@@ -14,7 +14,7 @@ bool mxn__is_interrupted(void);
 int mxn__fail_interrupted(void);
 
 // Sleeps while *word is `expected`, for as long as a thread may go without being asked.
-void mxn__word_wait_a_while(const uint32_t *word, uint32_t expected);
+void mxn__word_wait_a_while(const mxp_atomic_u32 *word, uint32_t expected);
 
 // A waiter that may be left before it is signalled: then whoever signals it frees it. Null where
 // this thread cannot be interrupted, or without memory.

@@ -20,10 +20,11 @@
 #include "runtime/engine/run.h"
 #include "runtime/engine/settings.h"
 #include "runtime/engine/worker_pool.h"
+#include "base/atomic.h"
 
 enum { SPIN_NS = 20000, SPINS_MEASURED = 1000, SPINS_MIN = 64, SPINS_MAX = 20000 };
 
-mxn_engine mxn__engine = {.next_id = 1};
+mxn_engine mxn__engine = {.next_id = {1}};
 
 static mxp_lock lock = MXP__LOCK_INIT;
 static bool is_child;  // of a fork
@@ -51,7 +52,7 @@ static uint32_t measure_spins(void)
 
 static bool is_started(void)
 {
-    return __atomic_load_n(&mxn__engine.started, __ATOMIC_ACQUIRE) != 0;
+    return mxp_atomic_load_acquire(&mxn__engine.started) != 0;
 }
 
 static void fork_prepare(void);
@@ -96,8 +97,8 @@ static void settle_locked(mxn_engine_settings *settings)
     }
     mxn__worker_pool_size(MXN__QUEUE_LIGHT, settings->workers - 1);
     mxn__worker_pool_size(MXN__QUEUE_PRIORITY, settings->priority_workers);
-    __atomic_store_n(&engine->naive, settings->naive, __ATOMIC_RELAXED);
-    __atomic_store_n(&engine->has_light, settings->workers > 1, __ATOMIC_RELAXED);
+    mxp_atomic_store(&engine->naive, settings->naive);
+    mxp_atomic_store(&engine->has_light, settings->workers > 1);
 }
 
 static int start_locked(void)
@@ -123,8 +124,8 @@ static int start_locked(void)
         }
     }
     if (code == MXP_OK) {
-        __atomic_fetch_and(&engine->trouble, ~(uint32_t)MXN__TROUBLE_SHUTDOWN, __ATOMIC_RELAXED);
-        __atomic_store_n(&engine->started, 1, __ATOMIC_RELEASE);  // pairs with mxn__engine_ensure
+        mxp_atomic_and(&engine->trouble, ~(uint32_t)MXN__TROUBLE_SHUTDOWN);
+        mxp_atomic_store_release(&engine->started, 1);  // pairs with mxn__engine_ensure
         if (settings.info) {
             tell(&settings);
         }
@@ -137,7 +138,7 @@ static int start_locked(void)
 static bool lock_or_started(void)
 {
     enum { BREAK_US = 20 };
-    while (pthread_mutex_trylock(&lock.mutex) != 0) {
+    while (!mxp__try_lock(&lock)) {
         if (is_started() && (mxn__engine_naive() || mxn__compute_is_there())) {
             return false;
         }
@@ -172,7 +173,7 @@ static void stop_workers(void)
 {
     mxn__worker_pools_stop();
     mxn__compute_stop();
-    __atomic_store_n(&mxn__engine.started, 0, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&mxn__engine.started, 0);
 }
 
 // Under the lock. At the end of the process only that stops them.
@@ -207,7 +208,7 @@ int mxn_engine_stop(void)
 
 void mxn_engine_drop_pending(void)
 {
-    __atomic_fetch_or(&mxn__engine.trouble, MXN__TROUBLE_SHUTDOWN, __ATOMIC_SEQ_CST);
+    mxp_atomic_or_seq_cst(&mxn__engine.trouble, MXN__TROUBLE_SHUTDOWN);
 }
 
 int mxn_engine_shutdown(void)
@@ -296,9 +297,10 @@ static void fork_child(void)
 {
     mxn_engine *engine = &mxn__engine;
     is_child = true;
-    engine->started = 0;
-    engine->queued = engine->pushed = 0;
-    engine->idle_waiters = 0;
+    mxp_atomic_set(&engine->started, 0);
+    mxp_atomic_set(&engine->queued, 0);
+    engine->pushed = 0;
+    mxp_atomic_set(&engine->idle_waiters, 0);
     mxn__compute_fork_child();
     mxn__errors_fork_child(prepared);
     mxn__threads_fork_child(prepared);
@@ -316,9 +318,9 @@ static void fork_child(void)
 
 // ---- counts -----------------------------------------------------------------------------------
 
-static uint64_t counter_read(const uint64_t *counter)
+static uint64_t counter_read(const mxp_atomic_u64 *counter)
 {
-    return __atomic_load_n(counter, __ATOMIC_RELAXED);
+    return mxp_atomic_load(counter);
 }
 
 void mxn_engine_counts_get(mxn_engine_counts *counts)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runtime/engine/variable.h"
+#include "base/atomic.h"
 
 enum { IDS_MAX = MXP_VARIABLES_PER_RECORD * MXP_VARIABLES_RECORDS_MAX };
 
@@ -20,7 +21,7 @@ static inline uint64_t widen(uint64_t stamp, uint64_t end_ticks)
 // The end of the read that `which` tells.
 static inline uint64_t read_end(const mxn_var *var, uint64_t which)
 {
-    uint64_t near = __atomic_load_n(&var->read.ticks, __ATOMIC_RELAXED);
+    uint64_t near = mxp_atomic_load(&var->read.ticks);
     return near + (uint64_t)(int64_t)(int32_t)((uint32_t)which - (uint32_t)near);
 }
 
@@ -28,14 +29,13 @@ static inline uint64_t read_end(const mxn_var *var, uint64_t which)
 static inline void stamp_read(mxn_var *var, uint64_t ticks, uint32_t id)
 {
     const uint64_t own = (uint64_t)id << 32 | (uint32_t)ticks;
-    uint64_t which = __atomic_load_n(&var->read.which, __ATOMIC_RELAXED);
+    uint64_t which = mxp_atomic_load(&var->read.which);
     do {
         if (which != 0 && read_end(var, which) >= ticks) {
             return;
         }
-        __atomic_store_n(&var->read.ticks, ticks, __ATOMIC_RELAXED);
-    } while (!__atomic_compare_exchange_n(&var->read.which, &which, own, true, __ATOMIC_RELAXED,
-                                          __ATOMIC_RELAXED));
+        mxp_atomic_store(&var->read.ticks, ticks);
+    } while (!mxp_atomic_cas(&var->read.which, &which, own));
 }
 
 static inline void stamp_use(const mxn_use *use, uint64_t ticks, uint32_t id)
@@ -54,7 +54,7 @@ static inline void wipe_use(const mxn_use *use)
     if (mxn__use_writes(use)) {
         var->written = (mxn_write_end){0};
     } else {
-        __atomic_store_n(&var->read.which, 0, __ATOMIC_RELAXED);
+        mxp_atomic_store(&var->read.which, 0);
     }
 }
 
@@ -67,7 +67,7 @@ static inline mxn_binding bind_use(mxn_binding latest, const mxn_use *use)
         latest.id = (uint32_t)var->written.id;
     }
     if (mxn__use_writes(use)) {
-        uint64_t which = __atomic_load_n(&var->read.which, __ATOMIC_RELAXED);
+        uint64_t which = mxp_atomic_load(&var->read.which);
         if (which == 0) {
             return latest;  // nobody has read it, or not while stamps were left
         }
@@ -119,8 +119,7 @@ static inline void moments_settle(moments *at, const mxn_ending *ending)
     at->start = start < at->end ? start : at->end;
     // Pushed before recording was last interrupted: what released it may have left no stamp. The
     // start stands for what is not known.
-    if (__builtin_expect(at->push <= __atomic_load_n(&mxp_control.closed_ticks, __ATOMIC_RELAXED),
-                         0)) {
+    if (__builtin_expect(at->push <= mxp_atomic_load(&mxp_control.closed_ticks), 0)) {
         at->push = at->start;
         at->latest = (mxn_binding){.ticks = at->start};
     }
@@ -253,9 +252,8 @@ void mxn__operation_record(mxn_thread *self, const mxn_operation *op, const mxn_
 {
     uint64_t end_ticks = ending->end_ticks != 0 ? ending->end_ticks : mxp_ticks();
     self->last_end = end_ticks;
-    if (__builtin_expect(
-            __atomic_load_n(&mxn__engine.stamped, __ATOMIC_RELAXED) != MXN__STAMPED_YES, 0)) {
-        __atomic_store_n(&mxn__engine.stamped, MXN__STAMPED_YES, __ATOMIC_RELAXED);
+    if (__builtin_expect(mxp_atomic_load(&mxn__engine.stamped) != MXN__STAMPED_YES, 0)) {
+        mxp_atomic_store(&mxn__engine.stamped, MXN__STAMPED_YES);
     }
     if ((op->flags & MXN__OP_RECORD) != 0) {
         if (__builtin_expect(emit_in_place(op, ending, end_ticks), 1)) {
@@ -277,8 +275,7 @@ void mxn__operation_record_none(mxn_thread *self, const mxn_operation *op)
 static void change_stamped(uint32_t from, uint32_t to)
 {
     if (!mxp_enabled(MXN__RECORD_CLASSES)) {
-        __atomic_compare_exchange_n(&mxn__engine.stamped, &from, to, false, __ATOMIC_SEQ_CST,
-                                    __ATOMIC_RELAXED);
+        mxp_atomic_cas_seq_cst(&mxn__engine.stamped, &from, to);
     }
 }
 

@@ -5,6 +5,7 @@
 #define MXN_ENGINE_OPERATION_RECORD_H
 
 #include "runtime/engine/engine_state.h"
+#include "base/atomic.h"
 
 enum { MXN__RECORD_CLASSES = MXP_CLASS_SYMBOLIC | MXP_CLASS_IMPERATIVE };
 
@@ -48,8 +49,7 @@ static inline void mxn__operation_ended(mxn_thread *self, const mxn_operation *o
 {
     if (__builtin_expect(mxp_enabled(MXN__RECORD_CLASSES), 0)) {
         mxn__operation_record(self, op, ending);
-    } else if (__builtin_expect(
-                   __atomic_load_n(&mxn__engine.stamped, __ATOMIC_RELAXED) != MXN__STAMPED_NO, 0)) {
+    } else if (__builtin_expect(mxp_atomic_load(&mxn__engine.stamped) != MXN__STAMPED_NO, 0)) {
         mxn__operation_record_none(self, op);
     }
 }

@@ -12,6 +12,7 @@
 #include "runtime/engine/run.h"
 #include "runtime/engine/variable.h"
 #include "runtime/engine/worker_pool.h"
+#include "base/atomic.h"
 
 enum { DEVICES = 256 };
 
@@ -127,7 +128,7 @@ static int add_renewal(const mxn_run *run, void *argument)
 {
     (void)run;
     mxn_var *var = argument;
-    __atomic_store_n(&var->renewals, var->renewals + 1, __ATOMIC_RELAXED);
+    mxp_atomic_store(&var->renewals, mxp_atomic_own(&var->renewals) + 1);
     return MXP_OK;
 }
 
@@ -157,7 +158,8 @@ int mxn__uses_check_locked(const mxn_operation *op)
             }
         }
         var->mark = mark;
-        if (__builtin_expect((var->issued & ~MXN__WRITES_MASK) >= MXN__READS_MAX, 0) &&
+        if (__builtin_expect((mxp_atomic_own(&var->issued) & ~MXN__WRITES_MASK) >= MXN__READS_MAX,
+                             0) &&
             !mxn__use_writes(&op->uses[i])) {
             result = MXN__CHECK_RENEW;
         }
@@ -170,17 +172,18 @@ static void take_tickets_locked(mxn_operation *op)
     for (uint32_t i = 0; i < op->count; i++) {
         mxn_use *use = &op->uses[i];
         mxn_var *var = mxn__use_var(use);
-        uint64_t issued = var->issued;
+        uint64_t issued = mxp_atomic_own(&var->issued);
         use->ticket = issued;
         issued = mxn__use_writes(use) ? (issued & MXN__WRITES_MASK) + MXN__DONE_WRITE : issued + 1;
-        __atomic_store_n(&var->issued, issued, __ATOMIC_RELAXED);
+        mxp_atomic_store(&var->issued, issued);
     }
 }
 
 uint32_t mxn__operation_id_locked(void)
 {
-    uint32_t id = mxn__engine.next_id != 0 ? mxn__engine.next_id : 1;
-    __atomic_store_n(&mxn__engine.next_id, id + 1, __ATOMIC_RELAXED);
+    const uint32_t next = mxp_atomic_own(&mxn__engine.next_id);
+    const uint32_t id = next != 0 ? next : 1;
+    mxp_atomic_store(&mxn__engine.next_id, id + 1);
     return id;
 }
 
@@ -188,7 +191,7 @@ void mxn__operation_publish_locked(mxn_operation *op)
 {
     take_tickets_locked(op);
     op->id = mxn__operation_id_locked();
-    __atomic_store_n(&mxn__engine.queued, mxn__engine.queued + 1, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&mxn__engine.queued, mxp_atomic_own(&mxn__engine.queued) + 1);
     if ((op->flags & MXN__OP_VAR_ENDS) != 0) {
         mxn__use_var(&op->uses[0])->mark = MXN__MARK_DELETED;
     }
@@ -200,7 +203,7 @@ int mxn__uses_renew(mxn_thread *self, const mxn_operation *op)
     int code = MXP_OK;
     for (uint32_t i = 0; i < op->count && code == MXP_OK; i++) {
         mxn_var *var = mxn__use_var(&op->uses[i]);
-        uint64_t issued = __atomic_load_n(&var->issued, __ATOMIC_RELAXED);
+        uint64_t issued = mxp_atomic_load(&var->issued);
         if ((issued & ~MXN__WRITES_MASK) >= MXN__READS_MAX) {
             mxn_work work = {
                 .function.sync = add_renewal, .argument = var, .writes = &var, .write_count = 1};
@@ -359,8 +362,7 @@ static uint8_t queue_of(const mxn_work *work)
     if (work->property == MXN_CPU_PRIORITIZED) {
         return MXN__QUEUE_PRIORITY;
     }
-    return __atomic_load_n(&mxn__engine.has_light, __ATOMIC_RELAXED) != 0 &&
-                   (work->flags & MXN_WORK_PARALLEL) == 0
+    return mxp_atomic_load(&mxn__engine.has_light) != 0 && (work->flags & MXN_WORK_PARALLEL) == 0
                ? MXN__QUEUE_LIGHT
                : MXN__QUEUE_COMPUTE;
 }

@@ -10,6 +10,7 @@
 #include "runtime/engine/operation_record.h"
 #include "runtime/engine/variable.h"
 #include "runtime/engine/worker_pool.h"
+#include "base/atomic.h"
 
 // How an operation ended.
 typedef struct outcome {
@@ -21,7 +22,7 @@ typedef struct outcome {
 
 void mxn__waiter_signal(mxn_waiter *waiter)
 {
-    uint32_t before = __atomic_exchange_n(&waiter->word, MXN__WAITER_SIGNALLED, __ATOMIC_ACQ_REL);
+    uint32_t before = mxp_atomic_exchange_acq_rel(&waiter->word, MXN__WAITER_SIGNALLED);
     if (before == MXN__WAITER_SLEEPING) {
         mxp__os_word_wake(&waiter->word, false);
     } else if (before == MXN__WAITER_LEFT) {
@@ -38,8 +39,7 @@ bool mxn__waiter_begin_sleep(mxn_waiter *waiter)
         mxp__cpu_relax();
     }
     uint32_t expected = MXN__WAITER_WAITING;
-    return __atomic_compare_exchange_n(&waiter->word, &expected, MXN__WAITER_SLEEPING, false,
-                                       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    return mxp_atomic_cas_acq_rel(&waiter->word, &expected, MXN__WAITER_SLEEPING);
 }
 
 void mxn__waiter_wait(mxn_waiter *waiter)
@@ -56,18 +56,18 @@ uint64_t mxn__engine_pending(void)
 {
     uint64_t retired = 0;
     for (uint32_t i = 0, count = mxn__thread_count(); i < count; i++) {
-        retired += __atomic_load_n(&mxn__thread_at((uint16_t)i)->tally.retired, __ATOMIC_ACQUIRE);
+        retired += mxp_atomic_load_acquire(&mxn__thread_at((uint16_t)i)->tally.retired);
     }
     // Later than the sum, so that 0 means that it was true when `queued` was read.
-    return __atomic_load_n(&mxn__engine.queued, __ATOMIC_ACQUIRE) - retired;
+    return mxp_atomic_load_acquire(&mxn__engine.queued) - retired;
 }
 
 void mxn__idle_check(void)
 {
     mxn__engine_fence();  // pairs with the barrier in mxn__idle_wait
-    if (__builtin_expect(__atomic_load_n(&mxn__engine.idle_waiters, __ATOMIC_RELAXED) != 0, 0) &&
+    if (__builtin_expect(mxp_atomic_load(&mxn__engine.idle_waiters) != 0, 0) &&
         mxn__engine_pending() == 0) {
-        __atomic_fetch_add(&mxn__engine.idle_word, 1, __ATOMIC_RELEASE);
+        mxp_atomic_add_release(&mxn__engine.idle_word, 1);
         mxp__os_word_wake(&mxn__engine.idle_word, true);
     }
 }
@@ -165,7 +165,7 @@ static void operation_end(mxn_thread *self, mxn_operation *op, const outcome *en
         operation_free(self, op);
     }
     // Pairs with mxn__engine_pending.
-    __atomic_store_n(&self->tally.retired, self->tally.retired + 1, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&self->tally.retired, mxp_atomic_own(&self->tally.retired) + 1);
     if (__builtin_expect(!self->is_worker, 0)) {
         mxn__idle_check();
     }
@@ -245,7 +245,7 @@ static void run_member(mxn_thread *self, mxn_operation *member, uint32_t parent)
     if (ending.start_ticks == 0 && (member->flags & MXN__OP_RECORD) != 0) {
         ending.start_ticks = mxp_ticks();
     }
-    uint32_t trouble = __atomic_load_n(&mxn__engine.trouble, __ATOMIC_RELAXED);
+    uint32_t trouble = mxp_atomic_load(&mxn__engine.trouble);
     if (__builtin_expect(trouble == 0, 1) || runs_in_trouble(member, trouble, &end)) {
         run_function(self, member, &end);
     }
@@ -282,7 +282,7 @@ void mxn__operation_run(mxn_thread *self, mxn_operation *op, uint64_t start_tick
         return;
     }
     outcome end = {0};
-    uint32_t trouble = __atomic_load_n(&mxn__engine.trouble, __ATOMIC_RELAXED);
+    uint32_t trouble = mxp_atomic_load(&mxn__engine.trouble);
     if (__builtin_expect(trouble == 0, 1) || runs_in_trouble(op, trouble, &end)) {
         if ((op->flags & MXN__OP_ASYNC) != 0) {
             mxn__error_release(end.error);  // looked up again when it completes
@@ -313,7 +313,7 @@ void mxn_complete(mxn_completion *completion, int error)
     }
     mxn_thread *self = self_at_last();
     if (end.error == NULL && (op->flags & MXN__OP_NO_SKIP) != 0 &&
-        __atomic_load_n(&mxn__engine.trouble, __ATOMIC_RELAXED) != 0) {
+        mxp_atomic_load(&mxn__engine.trouble) != 0) {
         end.error = mxn__error_inherited(op);
     }
     operation_end(self, op, &end,

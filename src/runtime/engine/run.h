@@ -5,10 +5,11 @@
 
 #include "runtime/engine/engine_error.h"
 #include "runtime/engine/engine_thread.h"
+#include "base/atomic.h"
 
 // One thread waits for one event, on its stack. The one who signals does not touch it afterwards.
 typedef struct mxn_waiter {
-    uint32_t word;  // atomic: MXN__WAITER_*
+    mxp_atomic_u32 word;  // MXN__WAITER_*
 } mxn_waiter;
 enum {
     MXN__WAITER_WAITING = 0,
@@ -23,7 +24,7 @@ void mxn__waiter_wait(mxn_waiter *waiter);
 bool mxn__waiter_begin_sleep(mxn_waiter *waiter);
 static inline bool mxn__waiter_is_signalled(const mxn_waiter *waiter)
 {
-    return __atomic_load_n(&waiter->word, __ATOMIC_ACQUIRE) == MXN__WAITER_SIGNALLED;
+    return mxp_atomic_load_acquire(&waiter->word) == MXN__WAITER_SIGNALLED;
 }
 
 // A push under NaiveEngine, on the pusher's stack.

@@ -9,17 +9,18 @@
 
 #include "base/cpu/cpu.h"
 #include "base/os/os.h"
+#include "base/atomic.h"
 
 enum { MXN__SPINS_BEFORE_YIELD = 64 };
 
 typedef struct mxn_spinlock {
-    uint32_t word;  // 1: held
+    mxp_atomic_u32 word;  // 1: held
 } mxn_spinlock;
 
 static inline void mxn__spin_lock(mxn_spinlock *lock)
 {
-    while (__builtin_expect(__atomic_exchange_n(&lock->word, 1, __ATOMIC_ACQUIRE) != 0, 0)) {
-        for (unsigned tries = 1; __atomic_load_n(&lock->word, __ATOMIC_RELAXED) != 0; tries++) {
+    while (__builtin_expect(mxp_atomic_exchange_acquire(&lock->word, 1) != 0, 0)) {
+        for (unsigned tries = 1; mxp_atomic_load(&lock->word) != 0; tries++) {
             if (tries % MXN__SPINS_BEFORE_YIELD == 0) {
                 mxp__os_yield();
             } else {
@@ -31,7 +32,7 @@ static inline void mxn__spin_lock(mxn_spinlock *lock)
 
 static inline void mxn__spin_unlock(mxn_spinlock *lock)
 {
-    __atomic_store_n(&lock->word, 0, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&lock->word, 0);
 }
 
 #endif

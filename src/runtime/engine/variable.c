@@ -8,16 +8,17 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/atomic.h"
 
 enum { VAR_IDS_AT_ONCE = 1024 };
 static const uint32_t var_id_mask = 0x7fffffff;
 
-static uint32_t next_var_id = 1;
+static mxp_atomic_u32 next_var_id = {1};
 
 static uint32_t take_id(mxn_thread *self)
 {
     if (self->var_id == self->var_id_end) {
-        self->var_id = __atomic_fetch_add(&next_var_id, VAR_IDS_AT_ONCE, __ATOMIC_RELAXED);
+        self->var_id = mxp_atomic_add(&next_var_id, VAR_IDS_AT_ONCE);
         self->var_id_end = self->var_id + VAR_IDS_AT_ONCE;
     }
     uint32_t id = self->var_id++ & var_id_mask;
@@ -56,14 +57,14 @@ uint32_t mxn_var_id(const mxn_var *var)
 
 uint64_t mxn_var_version(const mxn_var *var)
 {
-    uint64_t writes = __atomic_load_n(&var->done, __ATOMIC_ACQUIRE) >> 32;
-    return writes - __atomic_load_n(&var->renewals, __ATOMIC_RELAXED);
+    uint64_t writes = mxp_atomic_load_acquire(&var->done) >> 32;
+    return writes - mxp_atomic_load(&var->renewals);
 }
 
 uint32_t mxn_var_pushed_version(const mxn_var *var)
 {
-    uint64_t writes = __atomic_load_n(&var->issued, __ATOMIC_RELAXED) >> 32;
-    return (uint32_t)writes + __atomic_load_n(&var->uncounted, __ATOMIC_RELAXED);
+    uint64_t writes = mxp_atomic_load(&var->issued) >> 32;
+    return (uint32_t)writes + mxp_atomic_load(&var->uncounted);
 }
 
 // ---- lists ------------------------------------------------------------------------------------
@@ -193,13 +194,13 @@ static bool park_on(mxn_operation *op, uint32_t index)
     mxn_var *var = mxn__use_var(use);
     mxn__spin_lock(&var->park_lock);
     // A completion either sees WAIT, and waits for the lock, or came before, and is seen here.
-    uint64_t done = __atomic_fetch_or(&var->done, MXN__DONE_WAIT, __ATOMIC_ACQ_REL);
+    uint64_t done = mxp_atomic_or_acq_rel(&var->done, MXN__DONE_WAIT);
     bool ready = mxn__use_ready(use, done);
     if (!ready) {
         op->waits_on = (uint16_t)index;
         insert_locked(var, op, done);
     } else if (var->parked == NULL) {
-        __atomic_fetch_and(&var->done, ~MXN__DONE_WAIT, __ATOMIC_RELAXED);
+        mxp_atomic_and(&var->done, ~MXN__DONE_WAIT);
     }
     mxn__spin_unlock(&var->park_lock);
     return !ready;
@@ -226,12 +227,12 @@ mxn_operation *mxn__use_complete_slow(const mxn_use *use)
         mxn__spin_unlock(&var->park_lock);
         return mxn__use_complete(use);
     }
-    uint64_t done = __atomic_add_fetch(&var->done, mxn__use_delta(use), __ATOMIC_ACQ_REL);
+    uint64_t done = mxp_atomic_add_acq_rel(&var->done, mxn__use_delta(use)) + mxn__use_delta(use);
     while (var->parked != NULL && mxn__use_ready(use_parked_for(var->parked->next), done)) {
         mxn_operation *op = var->parked->next;
         if (op == var->parked) {
             var->parked = NULL;
-            __atomic_fetch_and(&var->done, ~MXN__DONE_WAIT, __ATOMIC_RELAXED);
+            mxp_atomic_and(&var->done, ~MXN__DONE_WAIT);
         } else {
             var->parked->next = op->next;
         }

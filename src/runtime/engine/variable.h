@@ -18,6 +18,7 @@
 #include "runtime/engine/block_pool.h"
 #include "runtime/engine/engine_error.h"
 #include "runtime/engine/engine_state.h"
+#include "base/atomic.h"
 
 #define MXN__DONE_WAIT (UINT64_C(1) << 31)
 #define MXN__DONE_WRITE (UINT64_C(1) << 32)
@@ -34,23 +35,23 @@ typedef struct mxn_write_end {
 // The same of the read that ended last. Several readers may write it at once: `which` holds the id
 // and the low half of the ticks and is the truth; `ticks` (of any of them) only widens it.
 typedef struct mxn_read_end {
-    uint64_t ticks;
-    uint64_t which;
+    mxp_atomic_u64 ticks;
+    mxp_atomic_u64 which;
 } mxn_read_end;
 
 struct mxn_var {
     // Under the push lock.
-    uint64_t issued;  // atomic: waiters read it
+    mxp_atomic_u64 issued;  // waiters read it
     uint64_t mark;  // sequence of the last push that saw it; MXN__MARK_DELETED
     mxn_operation *deferred;  // its deletion, while bulks not yet pushed hold it
     uint32_t mark_index;
     uint32_t held;  // members of bulks not yet pushed that use it
-    uint32_t uncounted;  // atomic: see mxn__var_count_write
-    uint64_t renewals;  // writes that only started counting again
+    mxp_atomic_u32 uncounted;  // see mxn__var_count_write
+    mxp_atomic_u64 renewals;  // writes that only started counting again
     uint16_t owner;  // thread whose block it is
     uint8_t block_class;
     // By completions.
-    _Alignas(64) uint64_t done;
+    _Alignas(64) mxp_atomic_u64 done;
     mxn_operation *parked;  // last of a circle sorted by ticket, null: none
     mxn_write_end written;
     mxn_read_end read;
@@ -71,7 +72,7 @@ static inline bool mxn__use_ready(const mxn_use *use, uint64_t done)
 static inline bool mxn__use_ready_now(const mxn_use *use)
 {
     // Pairs with the release in use_complete.
-    return mxn__use_ready(use, __atomic_load_n(&mxn__use_var(use)->done, __ATOMIC_ACQUIRE));
+    return mxn__use_ready(use, mxp_atomic_load_acquire(&mxn__use_var(use)->done));
 }
 
 static inline bool mxn__operation_ready(const mxn_operation *op)
@@ -99,35 +100,34 @@ static inline uint64_t mxn__use_delta(const mxn_use *use)
 static inline mxn_operation *mxn__use_complete(const mxn_use *use)
 {
     mxn_var *var = mxn__use_var(use);
-    uint64_t done = __atomic_load_n(&var->done, __ATOMIC_RELAXED);
+    uint64_t done = mxp_atomic_load(&var->done);
     do {
         if (__builtin_expect((done & MXN__DONE_WAIT) != 0, 0)) {
             return mxn__use_complete_slow(use);
         }
-    } while (!__atomic_compare_exchange_n(&var->done, &done, done + mxn__use_delta(use), true,
-                                          __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+    } while (!mxp_atomic_cas_acq_rel(&var->done, &done, done + mxn__use_delta(use)));
     return NULL;
 }
 
 // Whether a write is pending, or anything.
 static inline bool mxn__var_write_pending(const mxn_var *var)
 {
-    uint64_t issued = __atomic_load_n(&var->issued, __ATOMIC_RELAXED);
-    uint64_t done = __atomic_load_n(&var->done, __ATOMIC_ACQUIRE);
+    uint64_t issued = mxp_atomic_load(&var->issued);
+    uint64_t done = mxp_atomic_load_acquire(&var->done);
     return ((issued ^ done) & MXN__WRITES_MASK) != 0;
 }
 
 static inline bool mxn__var_pending(const mxn_var *var)
 {
-    uint64_t issued = __atomic_load_n(&var->issued, __ATOMIC_RELAXED);
-    return issued != (__atomic_load_n(&var->done, __ATOMIC_ACQUIRE) & ~MXN__DONE_WAIT);
+    uint64_t issued = mxp_atomic_load(&var->issued);
+    return issued != (mxp_atomic_load_acquire(&var->done) & ~MXN__DONE_WAIT);
 }
 
 // Corrects what mxn_var_pushed_version takes from the tickets: by +1 for a write whose ticket comes
 // later, by -1 when it comes and for a write that changes nothing.
 static inline void mxn__var_count_write(mxn_var *var, int32_t change)
 {
-    __atomic_fetch_add(&var->uncounted, (uint32_t)change, __ATOMIC_RELAXED);
+    mxp_atomic_add(&var->uncounted, (uint32_t)change);
 }
 
 // Gives the memory back. Nothing uses it any more.

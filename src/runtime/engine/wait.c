@@ -9,6 +9,7 @@
 #include "runtime/engine/push.h"
 #include "runtime/engine/run.h"
 #include "runtime/engine/variable.h"
+#include "base/atomic.h"
 
 static int do_nothing(const mxn_run *run, void *argument)
 {
@@ -150,10 +151,10 @@ static bool wait_until_idle(bool may_leave)
         mxp__cpu_relax();
     }
     bool leaves = false;
-    __atomic_fetch_add(&mxn__engine.idle_waiters, 1, __ATOMIC_SEQ_CST);
+    mxp_atomic_add_seq_cst(&mxn__engine.idle_waiters, 1);
     mxn__engine_barrier();  // pairs with the fence in mxn__idle_check
     while (!leaves) {
-        uint32_t word = __atomic_load_n(&mxn__engine.idle_word, __ATOMIC_ACQUIRE);
+        uint32_t word = mxp_atomic_load_acquire(&mxn__engine.idle_word);
         if (mxn__engine_pending() == 0) {
             break;
         }
@@ -164,7 +165,7 @@ static bool wait_until_idle(bool may_leave)
             mxp__os_word_wait(&mxn__engine.idle_word, word);
         }
     }
-    __atomic_fetch_sub(&mxn__engine.idle_waiters, 1, __ATOMIC_SEQ_CST);
+    mxp_atomic_sub_seq_cst(&mxn__engine.idle_waiters, 1);
     return !leaves;
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/engine/engine_state.h"
 #include "runtime/engine/run.h"
 #include "runtime/engine/variable.h"
+#include "base/atomic.h"
 
 enum { POOLS = 2, THREADS_MAX = 256 };
 
@@ -178,7 +179,7 @@ void mxn__worker_pool_put(mxn_operation *op)
     // Stopped since the reservation. During shutdown it stays so. A worker must not wait for who
     // may be waiting for its end: that one looks for what is pending afterwards.
     if (absent && !mxn__self->is_worker &&
-        (__atomic_load_n(&mxn__engine.trouble, __ATOMIC_RELAXED) & MXN__TROUBLE_SHUTDOWN) == 0 &&
+        (mxp_atomic_load(&mxn__engine.trouble) & MXN__TROUBLE_SHUTDOWN) == 0 &&
         mxn__engine_start_slow() == MXP_OK) {
         mxn__worker_pools_start_pending();
     }

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/atomic.h"
 
 enum { CLASSES = 3 };
 static const size_t class_bytes[CLASSES] = {768, 1536, 4096};
@@ -24,7 +25,7 @@ typedef struct own_blocks {
     block *free[CLASSES];
 } own_blocks;
 
-static block *returned[CLASSES];
+static MXP_ATOMIC(block *) returned[CLASSES];
 static _Thread_local own_blocks *mine __attribute__((tls_model("initial-exec")));
 static pthread_key_t mine_key;
 static int mine_key_error;
@@ -42,11 +43,10 @@ static int class_of(size_t bytes)
 // Puts a chain onto the list for all.
 static void put_back(int size_class, block *first, block *last)
 {
-    block *head = __atomic_load_n(&returned[size_class], __ATOMIC_RELAXED);
+    block *head = mxp_atomic_load(&returned[size_class]);
     do {
         last->next = head;
-    } while (!__atomic_compare_exchange_n(&returned[size_class], &head, first, true,
-                                          __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+    } while (!mxp_atomic_cas_release(&returned[size_class], &head, first));
 }
 
 static void thread_ends(void *pointer)
@@ -90,9 +90,9 @@ void *mxn__call_take(size_t bytes)
     int size_class = class_of(bytes);
     own_blocks *own = size_class < CLASSES ? own_get() : NULL;
     if (own != NULL && own->free[size_class] == NULL &&
-        __atomic_load_n(&returned[size_class], __ATOMIC_RELAXED) != NULL) {
+        mxp_atomic_load(&returned[size_class]) != NULL) {
         // Pairs with put_back's release.
-        own->free[size_class] = __atomic_exchange_n(&returned[size_class], NULL, __ATOMIC_ACQUIRE);
+        own->free[size_class] = mxp_atomic_exchange_acquire(&returned[size_class], NULL);
     }
     void *memory;
     if (own != NULL && own->free[size_class] != NULL) {

@@ -4,38 +4,37 @@
 #include "runtime/imperative/invoke_record.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
+#include "base/atomic.h"
 
 // ---- names of outputs -------------------------------------------------------------------------
-static _Atomic(uint32_t) *output_names;  // by index of the operator; null without memory
+static MXP_ATOMIC(mxp_atomic_u32 *) output_names;  // by index of the operator; null without memory
 static pthread_once_t output_names_once = PTHREAD_ONCE_INIT;
 
 static void output_names_make(void)
 {
     const mxn_op *ops = NULL;
     // Pairs with the load in mxn__output_name.
-    __atomic_store_n(&output_names, mxp__alloc(mxn_op_list(&ops) * sizeof(*output_names)),
-                     __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&output_names, mxp__alloc(mxn_op_list(&ops) * sizeof(mxp_atomic_u32)));
 }
 
 mxp_name mxn__output_name(const mxn_op *op)
 {
-    _Atomic(uint32_t) *names = __atomic_load_n(&output_names, __ATOMIC_ACQUIRE);
+    mxp_atomic_u32 *names = mxp_atomic_load_acquire(&output_names);
     if (names == NULL) {
         pthread_once(&output_names_once, output_names_make);
-        names = output_names;
+        names = mxp_atomic_own(&output_names);
     }
     if (names == NULL) {
         return mxp_string(op->name);
     }
-    _Atomic(uint32_t) *known = &names[op->index];
-    mxp_name name = atomic_load_explicit(known, memory_order_relaxed);
+    mxp_atomic_u32 *known = &names[op->index];
+    mxp_name name = mxp_atomic_load(known);
     if (name == MXP_NAME_NONE) {
         name = mxp_string(op->name);
-        atomic_store_explicit(known, name, memory_order_relaxed);
+        mxp_atomic_store(known, name);
     }
     return name;
 }

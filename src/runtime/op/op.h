@@ -19,6 +19,7 @@
 
 #include "runtime/tensor/resource.h"
 #include "runtime/tensor/tensor.h"
+#include "base/atomic.h"
 
 // ---- operators --------------------------------------------------------------------------------
 enum {
@@ -76,12 +77,12 @@ enum { MXN_OPERANDS_MAX = 4096 };
 // Read-only.
 typedef struct mxn_params {
     const mxn_op *op;
-    uint32_t refs;  // atomic; private
+    mxp_atomic_u32 refs;  // private
     uint32_t input_count;  // wanted; MXN_INPUTS_UNKNOWN only if that was passed in
     uint32_t output_count;  // all, hidden ones behind the visible ones
     uint32_t visible_count;  // outputs the caller of the operator sees
     mxn_context context;  // parameter `ctx`; 0, 0 if not given
-    struct mxn_gradient *gradient;  // atomic, private: made when first asked for
+    mxp_atomic_ptr gradient;  // private: made when first asked for
     uint64_t bytes;  // private
     alignas(16) unsigned char values[];  // the operator's struct
 } mxn_params;
@@ -128,17 +129,17 @@ typedef struct mxn_operand {
 // makes it, the recorded graph keeps it with the run's node, and the calls of the run's gradient
 // are given it: two runs never share one, whatever they have in common.
 typedef struct mxn_call_state {
-    uint32_t refs;  // atomic
+    mxp_atomic_u32 refs;
     void (*destroy)(struct mxn_call_state *state);  // once, by whoever lets go of it last
 } mxn_call_state;
 
 static inline void mxn_call_state_retain(mxn_call_state *state)
 {
-    __atomic_fetch_add(&state->refs, 1u, __ATOMIC_RELAXED);
+    mxp_atomic_add(&state->refs, 1u);
 }
 static inline void mxn_call_state_release(mxn_call_state *state)  // null does nothing
 {
-    if (state != NULL && __atomic_sub_fetch(&state->refs, 1u, __ATOMIC_ACQ_REL) == 0) {
+    if (state != NULL && mxp_atomic_sub_acq_rel(&state->refs, 1u) == 1) {
         state->destroy(state);
     }
 }

@@ -15,10 +15,11 @@
 #include "base/lock.h"
 #include "base/os/os.h"
 #include "base/setting.h"
+#include "base/atomic.h"
 
 enum { THREADS_MAX = 256, ALONE_BELOW = 16384, SPINS = 4000 };
 
-static int size;  // atomic; 0: not read yet
+static MXP_ATOMIC(int) size;  // 0: not read yet
 static _Thread_local int current = 1;  // of the job that runs
 // A forked child inherits the forking thread's pool of the library without its threads.
 static _Thread_local bool in_library, lost_library;
@@ -30,18 +31,18 @@ static struct {
     int helpers;  // started; under `busy`
     mxn_team_part part;  // the region's: read by whoever has claimed a part
     void *argument;
-    _Alignas(64) uint32_t epoch;  // atomic: counts regions; helpers wait for it to change
-    uint32_t sleepers;  // atomic
-    _Alignas(64) uint64_t claims;  // atomic: epoch (32 bits) | parts (16) | claimed (16)
-    uint32_t left;  // atomic: parts that are not finished
+    _Alignas(64) mxp_atomic_u32 epoch;  // counts regions; helpers wait for it to change
+    mxp_atomic_u32 sleepers;
+    _Alignas(64) mxp_atomic_u64 claims;  // epoch (32 bits) | parts (16) | claimed (16)
+    mxp_atomic_u32 left;  // parts that are not finished
 } team = {.busy = MXP__LOCK_INIT};
 
 // ---- helpers ----------------------------------------------------------------------------------
 
-static bool spin_until_not(const uint32_t *word, uint32_t value)
+static bool spin_until_not(const mxp_atomic_u32 *word, uint32_t value)
 {
     for (int i = 0; i < SPINS; i++) {
-        if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value) {
+        if (mxp_atomic_load_acquire(word) != value) {
             return true;
         }
         mxp__cpu_relax();
@@ -53,35 +54,34 @@ static uint32_t wait_for_region(uint32_t seen)
 {
     if (!spin_until_not(&team.epoch, seen)) {
         // Pairs with the look at `sleepers` in open_region: one of the two sees the other.
-        __atomic_fetch_add(&team.sleepers, 1u, __ATOMIC_SEQ_CST);
-        while (__atomic_load_n(&team.epoch, __ATOMIC_SEQ_CST) == seen) {
+        mxp_atomic_add_seq_cst(&team.sleepers, 1u);
+        while (mxp_atomic_load_seq_cst(&team.epoch) == seen) {
             mxp__os_word_wait(&team.epoch, seen);
         }
-        __atomic_fetch_sub(&team.sleepers, 1u, __ATOMIC_RELAXED);
+        mxp_atomic_sub(&team.sleepers, 1u);
     }
-    return __atomic_load_n(&team.epoch, __ATOMIC_ACQUIRE);
+    return mxp_atomic_load_acquire(&team.epoch);
 }
 
 // Runs parts of this region as long as there are any.
 static void run_parts(uint32_t epoch)
 {
-    uint64_t claims = __atomic_load_n(&team.claims, __ATOMIC_RELAXED);
+    uint64_t claims = mxp_atomic_load(&team.claims);
     for (;;) {
         int parts = (int)(claims >> 16 & 0xffff), next = (int)(claims & 0xffff);
         if (claims >> 32 != epoch || next >= parts) {
             return;
         }
         // Pairs with the release in open_region; a region with a claimed part stays open.
-        if (!__atomic_compare_exchange_n(&team.claims, &claims, claims + 1, false, __ATOMIC_ACQUIRE,
-                                         __ATOMIC_RELAXED)) {
+        if (!mxp_atomic_cas_acquire(&team.claims, &claims, claims + 1)) {
             continue;
         }
         team.part(team.argument, next, parts);
         // Pairs with the acquire in close_region.
-        if (__atomic_sub_fetch(&team.left, 1u, __ATOMIC_ACQ_REL) == 0) {
+        if (mxp_atomic_sub_acq_rel(&team.left, 1u) == 1) {
             mxp__os_word_wake(&team.left, true);
         }
-        claims = __atomic_load_n(&team.claims, __ATOMIC_RELAXED);
+        claims = mxp_atomic_load(&team.claims);
     }
 }
 
@@ -100,7 +100,7 @@ static bool start_helper(void)
     sigset_t all, before;
     sigfillset(&all);
     pthread_t thread;
-    uintptr_t seen = __atomic_load_n(&team.epoch, __ATOMIC_RELAXED);
+    uintptr_t seen = mxp_atomic_load(&team.epoch);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool started = pthread_create(&thread, NULL, help, (void *)seen) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -115,7 +115,8 @@ static void after_fork(void)
     lost_library = lost_library || in_library;
     mxp__lock_reset(&team.busy);
     team.helpers = 0;
-    team.sleepers = team.left = 0;
+    mxp_atomic_set(&team.sleepers, 0);
+    mxp_atomic_set(&team.left, 0);
 }
 
 static pthread_once_t forks_watched = PTHREAD_ONCE_INIT;
@@ -138,14 +139,13 @@ static void start_helpers_locked(int count)
 // Its number. Without helpers the one who opens it runs all parts.
 static uint32_t open_region(int threads, mxn_team_part part, void *argument)
 {
-    uint32_t epoch = __atomic_load_n(&team.epoch, __ATOMIC_RELAXED) + 1;
+    uint32_t epoch = mxp_atomic_load(&team.epoch) + 1;
     team.part = part;
     team.argument = argument;
-    __atomic_store_n(&team.left, (uint32_t)threads, __ATOMIC_RELAXED);
-    __atomic_store_n(&team.claims, (uint64_t)epoch << 32 | (uint64_t)threads << 16,
-                     __ATOMIC_RELEASE);
-    __atomic_store_n(&team.epoch, epoch, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&team.sleepers, __ATOMIC_SEQ_CST) != 0) {
+    mxp_atomic_store(&team.left, (uint32_t)threads);
+    mxp_atomic_store_release(&team.claims, (uint64_t)epoch << 32 | (uint64_t)threads << 16);
+    mxp_atomic_store_seq_cst(&team.epoch, epoch);
+    if (mxp_atomic_load_seq_cst(&team.sleepers) != 0) {
         mxp__os_word_wake(&team.epoch, true);
     }
     return epoch;
@@ -154,7 +154,7 @@ static uint32_t open_region(int threads, mxn_team_part part, void *argument)
 static void close_region(void)
 {
     uint32_t left;
-    while ((left = __atomic_load_n(&team.left, __ATOMIC_ACQUIRE)) != 0) {
+    while ((left = mxp_atomic_load_acquire(&team.left)) != 0) {
         if (!spin_until_not(&team.left, left)) {
             mxp__os_word_wait(&team.left, left);
         }
@@ -247,23 +247,23 @@ int mxn_team_check(void)
     int error =
         mxp__setting_read("MXNET_OMP_MAX_THREADS", (uint64_t)standard, 1, THREADS_MAX, &threads);
     int expected = 0, found = threads < THREADS_MAX ? (int)threads : THREADS_MAX;
-    __atomic_compare_exchange_n(&size, &expected, found, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    mxp_atomic_cas(&size, &expected, found);
     return error;
 }
 
 void mxn_team_size_set(int threads)
 {
-    __atomic_store_n(&size, threads < THREADS_MAX ? threads : THREADS_MAX, __ATOMIC_RELAXED);
+    mxp_atomic_store(&size, threads < THREADS_MAX ? threads : THREADS_MAX);
 }
 
 void mxn__team_enter(bool parallel)
 {
     current = 1;
     if (parallel) {
-        int threads = __atomic_load_n(&size, __ATOMIC_RELAXED);
+        int threads = mxp_atomic_load(&size);
         if (threads == 0) {
             mxn_team_check();
-            threads = __atomic_load_n(&size, __ATOMIC_RELAXED);
+            threads = mxp_atomic_load(&size);
         }
         current = threads;
     }

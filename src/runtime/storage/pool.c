@@ -10,6 +10,7 @@
 #include "base/cpu/cpu.h"
 #include "base/fail.h"
 #include "base/os/memory.h"
+#include "base/atomic.h"
 
 // Reading how much memory is free costs as much as a small allocation: only for larger ones.
 static const uint64_t reserve_matters_bytes = UINT64_C(1) << 20;
@@ -78,7 +79,7 @@ static mxn_block *take_unused_locked(mxn_pool *pool, uint64_t rounded_bytes)
 // ---- records ----------------------------------------------------------------------------------
 static void record_pool_locked(mxn_pool *pool)
 {
-    uint64_t epoch = __atomic_load_n(&mxp_control.closed_ticks, __ATOMIC_RELAXED);
+    uint64_t epoch = mxp_atomic_load(&mxp_control.closed_ticks);
     if (pool->counts.held_bytes != pool->shown_bytes || epoch != pool->shown_epoch) {
         pool->shown_bytes = pool->counts.held_bytes;
         pool->shown_epoch = epoch;

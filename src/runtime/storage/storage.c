@@ -17,13 +17,14 @@
 #include "base/fail.h"
 #include "runtime/storage/allocation_csv.h"
 #include "runtime/storage/pool.h"
+#include "base/atomic.h"
 
 static mxp_lock create_lock = MXP__LOCK_INIT;
-static mxn_pool *pools[MXN__DEVICES];  // atomic; written once, under create_lock
+static MXP_ATOMIC(mxn_pool *) pools[MXN__DEVICES];  // written once, under create_lock
 
 mxn_pool *mxn__pool_find(uint32_t device)
 {
-    return device < MXN__DEVICES ? __atomic_load_n(&pools[device], __ATOMIC_ACQUIRE) : NULL;
+    return device < MXN__DEVICES ? mxp_atomic_load_acquire(&pools[device]) : NULL;
 }
 
 static int read_config(uint32_t device, mxn_pool_config *config)
@@ -54,7 +55,7 @@ static int create_locked(uint32_t device, mxn_pool **made)
     pool->lock = (mxp_lock)MXP__LOCK_INIT;
     pool->counter = mxp_intern("Pool Memory", name, MXP_STYLE_COUNTER, MXP_UNIT_BYTES);
     pool->unknown = mxp_string("unknown");
-    __atomic_store_n(&pools[device], pool, __ATOMIC_RELEASE);  // pairs with mxn__pool_find
+    mxp_atomic_store_release(&pools[device], pool);  // pairs with mxn__pool_find
     *made = pool;
     return MXP_OK;
 }
@@ -130,8 +131,9 @@ void mxn_storage_counts_get(uint32_t device, mxn_storage_counts *counts)
 static void for_each_pool(void (*act)(mxp_lock *lock))
 {
     for (uint32_t device = 0; device < MXN__DEVICES; device++) {
-        if (pools[device] != NULL) {
-            act(&pools[device]->lock);
+        mxn_pool *pool = mxp_atomic_load(&pools[device]);
+        if (pool != NULL) {
+            act(&pool->lock);
         }
     }
 }

@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "base/os/os.h"
 #include "runtime/tensor/array_state.h"
+#include "base/atomic.h"
 
 // ---- chunks -----------------------------------------------------------------------------------
 static mxn_array *slot_of(mxn_chunk *chunk)
@@ -19,15 +20,15 @@ static void end_chunk(void *argument)
     mxn_array *source = chunk->source;
     mxn_storage_free(chunk->block);
     chunk->block = NULL;
-    __atomic_store_n(&chunk->data, NULL, __ATOMIC_RELAXED);
-    __atomic_store_n(&chunk->state, (uint32_t)MXN__CHUNK_NONE, __ATOMIC_RELAXED);
+    mxp_atomic_store(&chunk->data, NULL);
+    mxp_atomic_store(&chunk->state, (uint32_t)MXN__CHUNK_NONE);
     mxn__array_put_back(slot_of(chunk));
     mxn_array_release(source);
 }
 
 static void drop_chunk(mxn_chunk *chunk)
 {
-    if (__atomic_fetch_sub(&chunk->refs, 1u, __ATOMIC_ACQ_REL) == 1) {
+    if (mxp_atomic_sub_acq_rel(&chunk->refs, 1u) == 1) {
         mxn_var *var = chunk->var;
         mxn_var_delete(var, end_chunk, chunk, mxn_context_engine_device(chunk->context));
     }
@@ -40,11 +41,10 @@ static int allocate_first(mxn_chunk *chunk)
                                   &chunk->tag, &block);
     chunk->block = block;
     if (error == MXP_OK && block != NULL) {
-        __atomic_store_n(&chunk->data, block->data, __ATOMIC_RELEASE);  // pairs: mxn_place_data
+        mxp_atomic_store_release(&chunk->data, block->data);  // pairs: mxn_place_data
     }
-    __atomic_store_n(&chunk->state,
-                     (uint32_t)(error == MXP_OK ? MXN__CHUNK_READY : MXN__CHUNK_EMPTY),
-                     __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&chunk->state,
+                             (uint32_t)(error == MXP_OK ? MXN__CHUNK_READY : MXN__CHUNK_EMPTY));
     return error;
 }
 
@@ -53,8 +53,7 @@ int mxn__chunk_allocate(mxn_chunk *chunk)
 {
     for (;;) {
         uint32_t state = MXN__CHUNK_EMPTY;
-        if (__atomic_compare_exchange_n(&chunk->state, &state, (uint32_t)MXN__CHUNK_ALLOCATING,
-                                        false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+        if (mxp_atomic_cas_acquire(&chunk->state, &state, (uint32_t)MXN__CHUNK_ALLOCATING)) {
             return allocate_first(chunk);
         }
         if (state == MXN__CHUNK_READY) {
@@ -96,17 +95,17 @@ static int make_chunk(mxn_array *array, const mxn_shape *shape, int dtype, mxn_c
     }
     mxn_chunk *chunk = &array->own;
     chunk->var = var;
-    chunk->data = NULL;
+    mxp_atomic_set(&chunk->data, NULL);
     chunk->block = NULL;
     chunk->source = NULL;
     chunk->bytes = size * mxn_dtype_size(dtype);
-    __atomic_store_n(&chunk->host_writes, 0u, __ATOMIC_RELAXED);
-    __atomic_store_n(&chunk->recorded, 0u, __ATOMIC_RELAXED);
+    mxp_atomic_store(&chunk->host_writes, 0u);
+    mxp_atomic_store(&chunk->recorded, 0u);
     chunk->context = context;
     chunk->tag =
         tag != NULL ? *tag : (mxn_tag){.scope = mxp_scope_current(), .category = MXN_MEMORY_INPUT};
-    __atomic_store_n(&chunk->refs, 1u, __ATOMIC_RELAXED);
-    __atomic_store_n(&chunk->state, (uint32_t)MXN__CHUNK_EMPTY, __ATOMIC_RELAXED);
+    mxp_atomic_store(&chunk->refs, 1u);
+    mxp_atomic_store(&chunk->state, (uint32_t)MXN__CHUNK_EMPTY);
     mxn_shape_copy(&array->shape, shape);
     array->dtype = dtype;
     array->chunk = chunk;
@@ -157,13 +156,12 @@ int mxn_array_name_memory(mxn_array *array, mxp_name name)
 {
     uint32_t state = MXN__CHUNK_EMPTY;
     if (mxn_array_is_none(array) ||
-        !__atomic_compare_exchange_n(&array->chunk->state, &state, (uint32_t)MXN__CHUNK_ALLOCATING,
-                                     false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        !mxp_atomic_cas_acquire(&array->chunk->state, &state, (uint32_t)MXN__CHUNK_ALLOCATING)) {
         return mxp__fail(MXP_ESTATE, "only the memory of an array that has a shape and has none "
                                      "yet can be named: make it with delay_alloc");
     }
     array->chunk->tag.name = name;
-    __atomic_store_n(&array->chunk->state, (uint32_t)MXN__CHUNK_EMPTY, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&array->chunk->state, (uint32_t)MXN__CHUNK_EMPTY);
     return MXP_OK;
 }
 
@@ -180,11 +178,11 @@ static void release_notes(mxn_array *array)
 
 void mxn_array_release(mxn_array *array)
 {
-    if (array == NULL || __atomic_fetch_sub(&array->refs, 1u, __ATOMIC_ACQ_REL) != 1) {
+    if (array == NULL || mxp_atomic_sub_acq_rel(&array->refs, 1u) != 1) {
         return;
     }
     release_notes(array);
-    __atomic_store_n(&array->check, mxn__array_word(array, MXN__ARRAY_DEAD), __ATOMIC_RELAXED);
+    mxp_atomic_store(&array->check, mxn__array_word(array, MXN__ARRAY_DEAD));
     mxn_chunk *chunk = array->chunk;
     if (chunk != NULL) {
         drop_chunk(chunk);  // may put the slot back, if it is the array's own
@@ -203,7 +201,7 @@ int mxn_array_check(const void *handle, const char *what)
         return mxp__fail(MXP_EHANDLE, "%s (%p) is no handle of an array", what, handle);
     }
     const mxn_array *array = handle;
-    uint64_t check = __atomic_load_n(&array->check, __ATOMIC_RELAXED);
+    uint64_t check = mxp_atomic_load(&array->check);
     if (check == mxn__array_word(array, MXN__ARRAY_ALIVE)) {
         return MXP_OK;
     }
@@ -231,7 +229,7 @@ int mxn_array_data_exposed(const mxn_array *array, void **data)
 {
     int error = mxn_array_data(array, data);
     if (error == MXP_OK) {
-        __atomic_store_n(&array->chunk->host_writes, MXN_HOST_WRITES_ANY, __ATOMIC_RELAXED);
+        mxp_atomic_store(&array->chunk->host_writes, MXN_HOST_WRITES_ANY);
     }
     return error;
 }
@@ -239,7 +237,7 @@ int mxn_array_data_exposed(const mxn_array *array, void **data)
 int mxn_array_resize(mxn_array *array, const mxn_shape *shape)
 {
     mxn_chunk *chunk = array->chunk;
-    bool alone = chunk == &array->own && __atomic_load_n(&chunk->refs, __ATOMIC_ACQUIRE) == 1;
+    bool alone = chunk == &array->own && mxp_atomic_load_acquire(&chunk->refs) == 1;
     if (!alone || !mxn_shape_known(shape)) {
         return mxp__fail(MXP_ESTATE, alone ? "an array cannot take on an unknown shape"
                                            : "an array with views cannot change its shape");
@@ -249,8 +247,8 @@ int mxn_array_resize(mxn_array *array, const mxn_shape *shape)
         mxn_storage_free_direct(chunk->block);
         chunk->block = NULL;
         chunk->bytes = bytes;
-        __atomic_store_n(&chunk->data, NULL, __ATOMIC_RELAXED);
-        __atomic_store_n(&chunk->state, (uint32_t)MXN__CHUNK_EMPTY, __ATOMIC_RELAXED);
+        mxp_atomic_store(&chunk->data, NULL);
+        mxp_atomic_store(&chunk->state, (uint32_t)MXN__CHUNK_EMPTY);
     }
     mxn_shape_copy(&array->shape, shape);
     return MXP_OK;

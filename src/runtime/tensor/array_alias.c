@@ -4,6 +4,7 @@
 // be there.
 #include "base/fail.h"
 #include "runtime/tensor/array_state.h"
+#include "base/atomic.h"
 
 static int make_first(mxn_array *array, mxn_array **alias)
 {
@@ -39,15 +40,15 @@ int mxn_array_alias(mxn_array *array, mxn_array *beside, mxn_array **alias)
 int mxn_array_alias_open(mxn_array *alias)
 {
     mxn_chunk *chunk = alias->chunk;
-    if (__atomic_load_n(&chunk->state, __ATOMIC_RELAXED) == MXN__CHUNK_READY) {
+    if (mxp_atomic_load(&chunk->state) == MXN__CHUNK_READY) {
         return MXP_OK;  // opened with another alias of the same memory
     }
     const mxn_place whole = {chunk->source->chunk, 0};
     void *data = NULL;
     int error = mxn_place_data(&whole, &data);
     if (error == MXP_OK) {
-        __atomic_store_n(&chunk->data, data, __ATOMIC_RELEASE);  // pairs with mxn_place_data
-        __atomic_store_n(&chunk->state, (uint32_t)MXN__CHUNK_READY, __ATOMIC_RELEASE);
+        mxp_atomic_store_release(&chunk->data, data);  // pairs with mxn_place_data
+        mxp_atomic_store_release(&chunk->state, (uint32_t)MXN__CHUNK_READY);
     }
     return error;
 }

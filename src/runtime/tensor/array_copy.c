@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "runtime/tensor/array_state.h"
+#include "base/atomic.h"
 
 // ---- waits and host copies --------------------------------------------------------------------
 int mxn_array_wait_read(const mxn_array *array)
@@ -42,9 +43,7 @@ static void count_host_write(mxn_chunk *chunk)
 {
     uint32_t writes = mxn_chunk_host_writes(chunk);
     while (writes != MXN_HOST_WRITES_ANY &&
-           !__atomic_compare_exchange_n(&chunk->host_writes, &writes,
-                                        (writes + 1) % MXN_HOST_WRITES_ANY, true, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED)) {
+           !mxp_atomic_cas(&chunk->host_writes, &writes, (writes + 1) % MXN_HOST_WRITES_ANY)) {
     }
 }
 
@@ -135,12 +134,12 @@ static int run_fill(const mxn_run *run, void *argument)
 }
 
 // The name of an operation, looked up once.
-static mxp_name operation_name(mxp_name *cache, const char *text)
+static mxp_name operation_name(mxp_atomic_u32 *cache, const char *text)
 {
-    mxp_name name = __atomic_load_n(cache, __ATOMIC_RELAXED);
+    mxp_name name = mxp_atomic_load(cache);
     if (name == MXP_NAME_NONE) {
         name = mxp_span_name("operator", text);
-        __atomic_store_n(cache, name, __ATOMIC_RELAXED);
+        mxp_atomic_store(cache, name);
     }
     return name;
 }
@@ -211,7 +210,7 @@ static int push_copy(mxn_array *from, mxn_array *to, mxp_name name, const mxn_pu
 
 int mxn_array_copy(mxn_array *from, mxn_array *to, const mxn_push_options *options)
 {
-    static mxp_name name;
+    static mxp_atomic_u32 name;
     int error = check_copy(from, to);
     return error == MXP_OK ? push_copy(from, to, operation_name(&name, "CopyCPU2CPU"), options)
                            : error;
@@ -219,7 +218,7 @@ int mxn_array_copy(mxn_array *from, mxn_array *to, const mxn_push_options *optio
 
 int mxn_array_copy_wait(mxn_array *from, mxn_array *to)
 {
-    static mxp_name name;
+    static mxp_atomic_u32 name;
     int error = check_copy(from, to);
     if (error == MXP_OK) {
         error = push_copy(from, to, operation_name(&name, "SyncCopyFromNDArrayCPU2CPU"), NULL);
@@ -229,7 +228,7 @@ int mxn_array_copy_wait(mxn_array *from, mxn_array *to)
 
 int mxn_array_fill(mxn_array *array, double value, const mxn_push_options *options)
 {
-    static mxp_name name;
+    static mxp_atomic_u32 name;
     if (mxn_array_is_none(array)) {
         return mxp__fail(MXP_EINVAL, "the array to fill is empty: it has no shape yet");
     }

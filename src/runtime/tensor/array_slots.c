@@ -16,11 +16,12 @@
 #include "base/alloc.h"
 #include "base/lock.h"
 #include "runtime/tensor/array_state.h"
+#include "base/atomic.h"
 
 typedef struct slot {
     uint32_t index;
-    uint32_t next;  // atomic: index + 1 of the free slot below it, 0: none
-    uint32_t place;  // atomic: of its array, in bytes from here
+    mxp_atomic_u32 next;  // index + 1 of the free slot below it, 0: none
+    mxp_atomic_u32 place;  // of its array, in bytes from here
     uint32_t unused;
 } slot;
 
@@ -36,8 +37,8 @@ static_assert(_Alignof(mxn_array) <= STEP && PLACES_BEGIN % STEP == 0, "a place 
 
 static mxp_lock grow_lock = MXP__LOCK_INIT;
 static char *slabs[SLABS_MAX];  // written under grow_lock before their slots are on the stack
-static uint32_t slab_count;  // atomic
-static uint64_t stack;  // atomic: changes (high 32) | index + 1 of the first (low 32)
+static mxp_atomic_u32 slab_count;
+static mxp_atomic_u64 stack;  // changes (high 32) | index + 1 of the first (low 32)
 
 static size_t slab_slots(uint32_t slab)
 {
@@ -59,7 +60,7 @@ static slot *slot_at(uint32_t index)
 bool mxn__array_may_be_at(const void *address)
 {
     // Acquire pairs with grow. The newest slab has half of all slots.
-    for (uint32_t slab = __atomic_load_n(&slab_count, __ATOMIC_ACQUIRE); slab-- > 0;) {
+    for (uint32_t slab = mxp_atomic_load_acquire(&slab_count); slab-- > 0;) {
         size_t at = (uintptr_t)address - (uintptr_t)slabs[slab];
         if (at < slab_slots(slab) * SLOT_BYTES) {
             return at % STEP == 0;
@@ -71,13 +72,12 @@ bool mxn__array_may_be_at(const void *address)
 static slot *pop(void)
 {
     // Acquire pairs with push: the slot's `next`, and the slab it lies in.
-    uint64_t head = __atomic_load_n(&stack, __ATOMIC_ACQUIRE);
+    uint64_t head = mxp_atomic_load_acquire(&stack);
     while ((uint32_t)head != 0) {
         slot *top = slot_at((uint32_t)head - 1);
-        uint32_t next = __atomic_load_n(&top->next, __ATOMIC_RELAXED);
+        uint32_t next = mxp_atomic_load(&top->next);
         uint64_t changed = ((head >> 32) + 1) << 32 | next;
-        if (__atomic_compare_exchange_n(&stack, &head, changed, true, __ATOMIC_ACQUIRE,
-                                        __ATOMIC_ACQUIRE)) {
+        if (mxp_atomic_cas_acquire(&stack, &head, changed)) {
             return top;
         }
     }
@@ -87,13 +87,12 @@ static slot *pop(void)
 // Puts a chain on the stack whose last slot is `last`.
 static void push(slot *first, slot *last)
 {
-    uint64_t head = __atomic_load_n(&stack, __ATOMIC_RELAXED);
+    uint64_t head = mxp_atomic_load(&stack);
     uint64_t changed;
     do {
-        __atomic_store_n(&last->next, (uint32_t)head, __ATOMIC_RELAXED);
+        mxp_atomic_store(&last->next, (uint32_t)head);
         changed = ((head >> 32) + 1) << 32 | (first->index + 1);
-    } while (!__atomic_compare_exchange_n(&stack, &head, changed, true, __ATOMIC_RELEASE,
-                                          __ATOMIC_RELAXED));
+    } while (!mxp_atomic_cas_release(&stack, &head, changed));
 }
 
 // A thread that held the lock is not in the child; at worst its slots are never used.
@@ -114,7 +113,7 @@ __attribute__((noinline)) static slot *grow(void)
     pthread_once(&once, install_fork_handler);
     mxp__lock(&grow_lock);
     slot *first = pop();  // another thread may have been here
-    uint32_t slab = slab_count;
+    uint32_t slab = mxp_atomic_own(&slab_count);
     char *memory =
         first != NULL || slab == SLABS_MAX ? NULL : mxp__alloc(slab_slots(slab) * SLOT_BYTES + 63);
     if (memory != NULL) {
@@ -122,10 +121,10 @@ __attribute__((noinline)) static slot *grow(void)
         uint32_t base = first_index(slab), count = (uint32_t)slab_slots(slab);
         for (uint32_t i = 0; i < count; i++) {
             slot_at(base + i)->index = base + i;
-            slot_at(base + i)->next = base + i + 2;
-            slot_at(base + i)->place = PLACES_BEGIN;
+            mxp_atomic_set(&slot_at(base + i)->next, base + i + 2);
+            mxp_atomic_set(&slot_at(base + i)->place, PLACES_BEGIN);
         }
-        __atomic_store_n(&slab_count, slab + 1, __ATOMIC_RELEASE);
+        mxp_atomic_store_release(&slab_count, slab + 1);
         first = slot_at(base);
         push(slot_at(base + 1), slot_at(base + count - 1));
     }
@@ -139,9 +138,9 @@ mxn_array *mxn__array_take(void)
     if (taken == NULL && (taken = grow()) == NULL) {
         return NULL;
     }
-    uint32_t place = taken->place + STEP;
+    uint32_t place = mxp_atomic_own(&taken->place) + STEP;
     place = place == PLACES_END ? PLACES_BEGIN : place;
-    __atomic_store_n(&taken->place, place, __ATOMIC_RELAXED);
+    mxp_atomic_store(&taken->place, place);
     mxn_array *array = (mxn_array *)(void *)((char *)taken + place);
     array->place = place;
     array->chunk = NULL;
@@ -149,9 +148,9 @@ mxn_array *mxn__array_take(void)
     array->dtype = MXN_DTYPE_NONE;
     array->shape.ndim = -1;
     memset(array->notes, 0, sizeof array->notes);
-    __atomic_store_n(&array->own.state, (uint32_t)MXN__CHUNK_NONE, __ATOMIC_RELAXED);
-    __atomic_store_n(&array->refs, 1u, __ATOMIC_RELAXED);
-    __atomic_store_n(&array->check, mxn__array_word(array, MXN__ARRAY_ALIVE), __ATOMIC_RELAXED);
+    mxp_atomic_store(&array->own.state, (uint32_t)MXN__CHUNK_NONE);
+    mxp_atomic_store(&array->refs, 1u);
+    mxp_atomic_store(&array->check, mxn__array_word(array, MXN__ARRAY_ALIVE));
     return array;
 }
 
@@ -164,13 +163,13 @@ void mxn__array_put_back(mxn_array *array)
 void mxn_array_counts(uint64_t *arrays, uint64_t *chunks)
 {
     *arrays = *chunks = 0;
-    uint32_t count = first_index(__atomic_load_n(&slab_count, __ATOMIC_ACQUIRE));
+    uint32_t count = first_index(mxp_atomic_load_acquire(&slab_count));
     for (uint32_t i = 0; i < count; i++) {
         const slot *at = slot_at(i);
-        uint32_t place = __atomic_load_n(&at->place, __ATOMIC_RELAXED);
+        uint32_t place = mxp_atomic_load(&at->place);
         const mxn_array *array = (const void *)((const char *)at + place);
-        uint64_t check = __atomic_load_n(&array->check, __ATOMIC_RELAXED);
+        uint64_t check = mxp_atomic_load(&array->check);
         *arrays += check == mxn__array_word(array, MXN__ARRAY_ALIVE);
-        *chunks += __atomic_load_n(&array->own.state, __ATOMIC_RELAXED) != MXN__CHUNK_NONE;
+        *chunks += mxp_atomic_load(&array->own.state) != MXN__CHUNK_NONE;
     }
 }

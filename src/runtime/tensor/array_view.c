@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "runtime/tensor/array_state.h"
+#include "base/atomic.h"
 
 static int make_view(mxn_array *array, const mxn_shape *shape, int dtype, uint64_t skip_bytes,
                      mxn_array **view)
@@ -13,7 +14,7 @@ static int make_view(mxn_array *array, const mxn_shape *shape, int dtype, uint64
         return error;
     }
     if (array->chunk != NULL) {
-        __atomic_fetch_add(&array->chunk->refs, 1u, __ATOMIC_RELAXED);
+        mxp_atomic_add(&array->chunk->refs, 1u);
         (*view)->chunk = array->chunk;
         (*view)->offset_bytes = array->offset_bytes + skip_bytes;
         (*view)->dtype = dtype;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The switches of NumPy's shapes: one for the process and one for each thread.
-#include <stdatomic.h>
-
+#include "base/atomic.h"
 #include "runtime/tensor/shape.h"
 
-static _Atomic bool of_all;
+static mxp_atomic_bool of_all;
 static _Thread_local bool of_thread;
 
 bool mxn_numpy_shape(void)
@@ -14,12 +13,12 @@ bool mxn_numpy_shape(void)
 
 bool mxn_numpy_shape_of_all(void)
 {
-    return atomic_load_explicit(&of_all, memory_order_relaxed);
+    return mxp_atomic_load(&of_all);
 }
 
 void mxn_numpy_shape_set_of_all(bool on)
 {
-    atomic_store_explicit(&of_all, on, memory_order_relaxed);
+    mxp_atomic_store(&of_all, on);
 }
 
 bool mxn_numpy_shape_of_thread(void)

@@ -12,6 +12,7 @@
 #include "base/setting.h"
 #include "runtime/tensor/resource.h"
 #include "runtime/tensor/resource_state.h"
+#include "base/atomic.h"
 
 enum { COPIES_MAX = 64 };
 
@@ -20,12 +21,12 @@ struct mxn_random {
     uint64_t key, next_block;
 };
 
-uint32_t mxn__resources_started;
+mxp_atomic_u32 mxn__resources_started;
 
 static mxp_lock lock = MXP__LOCK_INIT;  // of the start and of seeds
 static mxn_random *generators[1 + COPIES_MAX];  // the plain one, then the parallel ones
 static uint32_t parallel_count;
-static uint32_t turn;  // atomic: of the parallel ones
+static mxp_atomic_u32 turn;  // of the parallel ones
 static bool is_seeded;  // by the program
 static int64_t global_seed;
 
@@ -171,7 +172,7 @@ static int start_locked(void)
     generators[0]->key = key_of(0);
     error = seed_parallel_locked("ResourceParallelRandomSetSeed");
     if (error == MXP_OK) {
-        __atomic_store_n(&mxn__resources_started, 1u, __ATOMIC_RELEASE);  // mxn__resources_start
+        mxp_atomic_store_release(&mxn__resources_started, 1u);  // mxn__resources_start
     }
     return error;
 }
@@ -179,7 +180,7 @@ static int start_locked(void)
 int mxn__resources_start_slow(void)
 {
     mxp__lock(&lock);
-    int error = mxn__resources_started != 0 ? MXP_OK : start_locked();
+    int error = mxp_atomic_own(&mxn__resources_started) != 0 ? MXP_OK : start_locked();
     mxp__unlock(&lock);
     return error;
 }
@@ -201,7 +202,7 @@ int mxn_random_get_parallel(mxn_context context, mxn_random **random)
         error = mxn__resources_start();
     }
     if (error == MXP_OK) {
-        uint32_t next = __atomic_fetch_add(&turn, 1u, __ATOMIC_RELAXED);
+        uint32_t next = mxp_atomic_add(&turn, 1u);
         *random = generators[1 + next % parallel_count];
     }
     return error;
@@ -212,7 +213,7 @@ static int seed_locked(int seed)
 {
     global_seed = seed;
     is_seeded = true;
-    int error = mxn__resources_started != 0 ? MXP_OK : start_locked();
+    int error = mxp_atomic_own(&mxn__resources_started) != 0 ? MXP_OK : start_locked();
     if (error == MXP_OK) {
         error = push_seed(0, "ResourceRandomSetSeed");
     }

@@ -5,15 +5,15 @@
 
 #include <stdint.h>
 
-extern uint32_t mxn__resources_started;  // atomic
+#include "base/atomic.h"
+
+extern mxp_atomic_u32 mxn__resources_started;
 int mxn__resources_start_slow(void);
 
 // Called by each request of a resource. Seeds the parallel generators the first time.
 static inline int mxn__resources_start(void)
 {
-    return __atomic_load_n(&mxn__resources_started, __ATOMIC_ACQUIRE) != 0
-               ? 0
-               : mxn__resources_start_slow();
+    return mxp_atomic_load_acquire(&mxn__resources_started) != 0 ? 0 : mxn__resources_start_slow();
 }
 
 #endif

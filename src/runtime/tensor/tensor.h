@@ -25,6 +25,7 @@
 #include "runtime/storage/storage.h"
 #include "runtime/tensor/dtype.h"
 #include "runtime/tensor/shape.h"
+#include "base/atomic.h"
 
 // ---- contexts ---------------------------------------------------------------------------------
 enum { MXN_CPU = 1, MXN_GPU = 2, MXN_CPU_PINNED = 3, MXN_CPU_SHARED = 5 };
@@ -45,14 +46,14 @@ static inline bool mxn_context_equal(mxn_context a, mxn_context b)
 // Private to tensor/ but for `var`, `context` and `tag`, which are fixed once the chunk exists.
 typedef struct mxn_chunk {
     mxn_var *var;
-    void *data;  // atomic; null until allocated
+    MXP_ATOMIC(void *) data;  // null until allocated
     mxn_block *block;
     struct mxn_array *source;  // of an alias: whose memory it shows; a reference
     uint64_t bytes;  // to allocate
-    uint32_t refs;  // atomic: arrays on it
-    uint32_t state;  // atomic
-    uint32_t host_writes;  // atomic: see mxn_chunk_host_writes
-    uint64_t recorded;  // atomic; autograd's: see autograd/other_arrays.h
+    mxp_atomic_u32 refs;  // arrays on it
+    mxp_atomic_u32 state;
+    mxp_atomic_u32 host_writes;  // see mxn_chunk_host_writes
+    mxp_atomic_u64 recorded;  // autograd's: see autograd/other_arrays.h
     mxn_context context;
     mxn_tag tag;
 } mxn_chunk;
@@ -66,8 +67,8 @@ enum { MXN_NOTE_AUTOGRAD = 0, MXN_NOTE_DEFERRED = 1, MXN_NOTES = 2 };
 
 // Read-only outside tensor/, but for `notes`.
 typedef struct mxn_array {
-    uint64_t check;  // atomic, private
-    uint32_t refs;  // atomic
+    mxp_atomic_u64 check;  // private
+    mxp_atomic_u32 refs;
     uint32_t place;  // private
     mxn_chunk *chunk;  // null: a "none" array, shape.ndim is -1
     uint64_t offset_bytes;  // into the chunk
@@ -92,7 +93,7 @@ int mxn_array_name_memory(mxn_array *array, mxp_name name);
 
 static inline void mxn_array_retain(mxn_array *array)
 {
-    __atomic_fetch_add(&array->refs, 1u, __ATOMIC_RELAXED);
+    mxp_atomic_add(&array->refs, 1u);
 }
 // Null does nothing. With the last array on a chunk its memory goes, as "DeleteVariable".
 void mxn_array_release(mxn_array *array);
@@ -140,13 +141,13 @@ int mxn__chunk_allocate(mxn_chunk *chunk);
 // an operation on its variable, or after a wait. MXP_ENOMEM.
 static inline int mxn_place_data(const mxn_place *place, void **data)
 {
-    char *base = (char *)__atomic_load_n(&place->chunk->data, __ATOMIC_ACQUIRE);
+    char *base = (char *)mxp_atomic_load_acquire(&place->chunk->data);
     if (__builtin_expect(base == NULL, 0)) {
         int error = mxn__chunk_allocate(place->chunk);
         if (error != 0) {
             return error;
         }
-        base = (char *)__atomic_load_n(&place->chunk->data, __ATOMIC_ACQUIRE);
+        base = (char *)mxp_atomic_load_acquire(&place->chunk->data);
     }
     *data = base == NULL ? NULL : base + place->offset_bytes;
     return 0;
@@ -158,7 +159,7 @@ int mxn_array_data(const mxn_array *array, void **data);  // MXP_ESTATE of a non
 #define MXN_HOST_WRITES_ANY UINT32_MAX
 static inline uint32_t mxn_chunk_host_writes(const mxn_chunk *chunk)
 {
-    return __atomic_load_n(&chunk->host_writes, __ATOMIC_RELAXED);
+    return mxp_atomic_load(&chunk->host_writes);
 }
 // Which values an array has once everything pushed so far is over. Any write to its memory changes
 // it, also of another part; what the program writes to an address it has does not.

@@ -40,7 +40,7 @@ static void clock_pick(void)
 {
     chosen_source = mxp__clock_choose(mxp__setting_text("MXPROF_CLOCK"), &clock_warning);
     if (chosen_source == MXP_CLOCK_SOURCE_TSC || chosen_source == MXP_CLOCK_SOURCE_ARM) {
-        __atomic_fetch_or(&mxp_control.gate, MXP_GATE_TSC, __ATOMIC_RELEASE);
+        mxp_atomic_or_release(&mxp_control.gate, MXP_GATE_TSC);
     }
 }
 
@@ -172,7 +172,7 @@ void mxp__hold(void)
         my_busy = mxp__emit_is_inside((mxp_thread *)mxp_self) ? mxp_self->busy : 0;
         __atomic_store_n(&mxp_self->busy, 1u, __ATOMIC_RELAXED);
     }
-    __atomic_fetch_or(&mxp_control.gate, MXP_GATE_HOLD, __ATOMIC_SEQ_CST);
+    mxp_atomic_or_seq_cst(&mxp_control.gate, MXP_GATE_HOLD);
     quiesce();
     mxp__mend_threads();
 }
@@ -182,7 +182,7 @@ void mxp__release(void)
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         thread->left_out = 0;
     }
-    __atomic_fetch_and(&mxp_control.gate, ~(uint32_t)MXP_GATE_HOLD, __ATOMIC_SEQ_CST);
+    mxp_atomic_and_seq_cst(&mxp_control.gate, ~(uint32_t)MXP_GATE_HOLD);
     mxp__os_word_wake(&mxp_control.gate, true);
     __atomic_store_n(&holder, 0, __ATOMIC_RELAXED);
     if (mxp_self != NULL) {
@@ -213,9 +213,8 @@ uint64_t mxp__recorder_off_ticks(void)
 
 static void gate_classes(uint32_t classes)
 {
-    uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED);
-    __atomic_store_n(&mxp_control.gate, (gate & ~(uint32_t)MXP_CLASS_ALL) | classes,
-                     __ATOMIC_SEQ_CST);
+    uint32_t gate = mxp_atomic_load(&mxp_control.gate);
+    mxp_atomic_store_seq_cst(&mxp_control.gate, (gate & ~(uint32_t)MXP_CLASS_ALL) | classes);
 }
 
 // Every thread says before its next record in which scope and step it is, so that a reader of this
@@ -239,7 +238,7 @@ static void calibrate_clock(void)
 {
     enum { INTERVAL_US = 1000 };
     mxp__recorder_timebase(1);
-    if ((__atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED) & MXP_GATE_TSC) != 0) {
+    if ((mxp_atomic_load(&mxp_control.gate) & MXP_GATE_TSC) != 0) {
         mxp__os_sleep_us(INTERVAL_US);
         mxp__recorder_timebase(1);
     }
@@ -274,7 +273,7 @@ uint64_t mxp__recorder_start(uint32_t classes, int resumed)
             // A thread may have been on its way into a span when the stop came. Not the moment when
             // the gate opens: a clock is read up to 100 ns before what stands before it.
             mxp__stops_end(now);
-            __atomic_store_n(&mxp_control.closed_ticks, now, __ATOMIC_SEQ_CST);
+            mxp_atomic_store_seq_cst(&mxp_control.closed_ticks, now);
         }
         mxp__recorder_calibrate();
         if (mxp__rec.limits.full_policy == MXP_FULL_DROP && !mxp__store_is_open()) {
@@ -390,7 +389,7 @@ static uint64_t close_gate(uint32_t state, int close_open)
     uint64_t end = mxp__recorder_off_ticks();  // of a pause, if we are in one
     if (closes) {
         mxp__stops_begin(end);
-        __atomic_store_n(&mxp_control.closed_ticks, end, __ATOMIC_SEQ_CST);
+        mxp_atomic_store_seq_cst(&mxp_control.closed_ticks, end);
     }
     gate_classes(0);
     mxp__release();

@@ -36,11 +36,10 @@ void mxp__recorder_fork_parent(void)
 
 void mxp__recorder_fork_child(void)
 {
-    __atomic_fetch_and(&mxp_control.gate, ~(uint32_t)(MXP_CLASS_ALL | MXP_GATE_HOLD),
-                       __ATOMIC_SEQ_CST);
+    mxp_atomic_and_seq_cst(&mxp_control.gate, ~(uint32_t)(MXP_CLASS_ALL | MXP_GATE_HOLD));
     // Spans that were open here belong to the parent.
     mxp__rec.forked_ticks = mxp_ticks();
-    mxp_control.closed_ticks = mxp__rec.forked_ticks;
+    mxp_atomic_set(&mxp_control.closed_ticks, mxp__rec.forked_ticks);
     mxp__store_due_fork_child();
     mxp__store_fork_child();
     mxp__threads_fork_child();

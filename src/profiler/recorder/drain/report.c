@@ -182,7 +182,7 @@ static uint64_t time_spans(mxp_thread *scratch, mxp_chunk_header *chunk,
     uint64_t begin = mxp_ticks();
     scratch->hot.base_ticks = begin;
     for (int i = 0; i < count; i++) {
-        uint32_t gate = __atomic_load_n(&control->gate, __ATOMIC_RELAXED);
+        uint32_t gate = mxp_atomic_load(&control->gate);
         uint64_t token = mxp_inline_begin(gate, MXP_NAME_NONE);
         mxp_inline_end_under(control, MXP_NAME_NONE, token, mxp_ticks());
     }
@@ -199,8 +199,8 @@ double mxp__measure_record_cost(void)
     double cost_ticks = 0;
     if (chunk != NULL && block != NULL) {
         mxp_thread *scratch = (mxp_thread *)(block + 1);
-        uint32_t clock = __atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED) & MXP_GATE_TSC;
-        mxp_control_block control = {.gate = MXP_CLASS_USER | clock};
+        uint32_t clock = mxp_atomic_load(&mxp_control.gate) & MXP_GATE_TSC;
+        mxp_control_block control = {.gate = {MXP_CLASS_USER | clock}};
         uint64_t saved[16], best = UINT64_MAX;
         mxp__os_block_signals(saved);
         mxp_recorder *real = mxp_self;

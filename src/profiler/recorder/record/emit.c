@@ -44,7 +44,7 @@ bool mxp__emit_is_inside(mxp_thread *self)
 
 static bool is_held(uint32_t *gate)
 {
-    *gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_SEQ_CST);
+    *gate = mxp_atomic_load_seq_cst(&mxp_control.gate);
     return (*gate & MXP_GATE_HOLD) != 0;
 }
 

@@ -80,7 +80,7 @@ static inline bool mxp__emit_enter(mxp_emit *emit, uint32_t classes, uint64_t no
     }
     mxp_inline_be_busy(&self->hot);
     MXP_TEST_POINT(BUSY);
-    uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_ACQUIRE);  // pairs with release
+    uint32_t gate = mxp_atomic_load_acquire(&mxp_control.gate);  // pairs with release
     MXP_TEST_POINT(GATE);
     emit->self = self;
     emit->now = now != 0 ? now : mxp_ticks_from(gate);

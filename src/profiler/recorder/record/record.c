@@ -118,7 +118,7 @@ void mxp_instant(uint32_t classes, mxp_name name, int scope)
     } else {
         close_instant(&emit, name, scope);
     }
-    if ((__atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED) & MXP_GATE_TAP) != 0) {
+    if ((mxp_atomic_load(&mxp_control.gate) & MXP_GATE_TAP) != 0) {
         mxp__tap_call(MXP_KIND_INSTANT, name, emit.now, emit.now);
     }
 }

@@ -11,7 +11,7 @@
 uint64_t mxp_span_begin_call(uint32_t classes, mxp_name name)
 {
     (void)classes;  // the caller's gate has let us in
-    return mxp_inline_begin(__atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED), name);
+    return mxp_inline_begin(mxp_atomic_load(&mxp_control.gate), name);
 }
 
 void mxp_span_end_call(mxp_name name, uint64_t token)
@@ -21,7 +21,7 @@ void mxp_span_end_call(mxp_name name, uint64_t token)
 
 uint64_t mxp_begin(uint32_t classes, mxp_name name)
 {
-    uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED);
+    uint32_t gate = mxp_atomic_load(&mxp_control.gate);
     return (gate & classes) == 0 ? 0 : mxp_inline_begin(gate, name);
 }
 
@@ -39,7 +39,7 @@ uint64_t mxp_begin_at(uint32_t classes, mxp_name name, uint64_t begin_ticks)
     }
     mxp_recorder *self = mxp_self;
     // A token from before the last stop would be one of a span that the stop has closed.
-    uint64_t closed = __atomic_load_n(&mxp_control.closed_ticks, __ATOMIC_RELAXED);
+    uint64_t closed = mxp_atomic_load(&mxp_control.closed_ticks);
     if (__builtin_expect(self == NULL || begin_ticks <= closed, 0)) {
         return mxp_span_begin_slow(name);
     }
@@ -60,7 +60,7 @@ __attribute__((noinline)) uint64_t mxp_span_begin_slow(mxp_name name)
     if (mxp__thread_self() == NULL) {
         return 0;
     }
-    return mxp_inline_begin(__atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED), name);
+    return mxp_inline_begin(mxp_atomic_load(&mxp_control.gate), name);
 }
 
 // ---- open spans -------------------------------------------------------------------------------
@@ -236,7 +236,7 @@ static void emit_with_taps(const mxp_emit *emit, const mxp_span *span)
 {
     write_span(emit->self, span, emit->now);
     mxp__emit_leave(emit->self);
-    if ((__atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED) & MXP_GATE_TAP) != 0) {
+    if ((mxp_atomic_load(&mxp_control.gate) & MXP_GATE_TAP) != 0) {
         mxp__tap_call(MXP_KIND_SPAN, span->name, span->begin_ticks, span->end_ticks);
     }
 }
@@ -262,7 +262,7 @@ static void end_unusual(mxp_thread *self, mxp_name name, uint64_t token, uint64_
         mxp__emit_leave(self);
         return;
     }
-    if (token <= __atomic_load_n(&mxp_control.closed_ticks, __ATOMIC_RELAXED)) {
+    if (token <= mxp_atomic_load(&mxp_control.closed_ticks)) {
         // Closed by a stop, which wrote it if it stood on the stack; else it is ours to write,
         // unless it was begun while recording was off.
         if (take_closed_token(self, token) || token <= mxp__rec.forked_ticks ||
@@ -291,7 +291,7 @@ static void end_unusual(mxp_thread *self, mxp_name name, uint64_t token, uint64_
 void mxp_span_end_slow(mxp_name name, uint64_t token, uint64_t end_ticks)
 {
     mxp_thread *self = (mxp_thread *)mxp_self;
-    if (token <= __atomic_load_n(&mxp_control.closed_ticks, __ATOMIC_RELAXED) && self == NULL) {
+    if (token <= mxp_atomic_load(&mxp_control.closed_ticks) && self == NULL) {
         return;  // begun before a fork or a stop
     }
     if (self == NULL) {  // begun on another thread

@@ -30,9 +30,9 @@ static void update_gate(void)
         any = any || mxp__rec.taps[i].tap != NULL;
     }
     if (any) {
-        __atomic_fetch_or(&mxp_control.gate, MXP_GATE_TAP, __ATOMIC_SEQ_CST);
+        mxp_atomic_or_seq_cst(&mxp_control.gate, MXP_GATE_TAP);
     } else {
-        __atomic_fetch_and(&mxp_control.gate, ~(uint32_t)MXP_GATE_TAP, __ATOMIC_SEQ_CST);
+        mxp_atomic_and_seq_cst(&mxp_control.gate, ~(uint32_t)MXP_GATE_TAP);
     }
 }
 

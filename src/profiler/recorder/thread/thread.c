@@ -219,7 +219,7 @@ static bool begin_settling(uint32_t *place)
     for (;;) {
         *place = settling_at();
         __atomic_fetch_add(&threads.settling[*place], 1, __ATOMIC_SEQ_CST);
-        bool held = (__atomic_load_n(&mxp_control.gate, __ATOMIC_SEQ_CST) & MXP_GATE_HOLD) != 0;
+        bool held = (mxp_atomic_load_seq_cst(&mxp_control.gate) & MXP_GATE_HOLD) != 0;
         if ((!held && *place == settling_at()) || mxp__hold_is_ours()) {
             return !held;
         }

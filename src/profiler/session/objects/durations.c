@@ -41,7 +41,7 @@ static mxp_name frame_key(void)
 static bool emit_in_place(const mxp_slot *slot, uint64_t begin_ticks, uint64_t end_ticks)
 {
     uint64_t duration = end_ticks - begin_ticks;
-    uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED);
+    uint32_t gate = mxp_atomic_load(&mxp_control.gate);
     if (slot->type == MXP__OBJECT_FRAME || duration >> 32 != 0 || (gate & MXP_GATE_TAP) != 0) {
         return false;
     }

@@ -108,7 +108,7 @@ int mxp__record_file_begin_locked(mxp_session *session)
 int mxp__record_file_end_in_turn(mxp_session *session)
 {
     while (session->snapshots != 0 && mxp__ring_is_on() && mxp__store_is_open()) {
-        pthread_cond_wait(&session->files_turn.given, &session->lock.mutex);
+        mxp__lock_wait(&session->lock, &session->files_turn.given);
     }
     return mxp__record_file_end(&session->lock);
 }

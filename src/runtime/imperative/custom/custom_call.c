@@ -16,6 +16,7 @@
 #include "runtime/imperative/custom/custom_thread.h"
 #include "runtime/imperative/thread_mode.h"
 #include "runtime/op/custom.h"
+#include "base/atomic.h"
 
 struct mxn_custom_call {
     mxn_custom_task task;  // first: the task is the call
@@ -201,11 +202,11 @@ static int all_is_over(const mxn_run *run, void *argument)
 
 static mxp_name wait_name(void)
 {
-    static mxp_name name;
-    if (__atomic_load_n(&name, __ATOMIC_RELAXED) == MXP_NAME_NONE) {
-        __atomic_store_n(&name, mxp_span_name("operator", "CustomOperatorWait"), __ATOMIC_RELAXED);
+    static mxp_atomic_u32 name;
+    if (mxp_atomic_load(&name) == MXP_NAME_NONE) {
+        mxp_atomic_store(&name, mxp_span_name("operator", "CustomOperatorWait"));
     }
-    return __atomic_load_n(&name, __ATOMIC_RELAXED);
+    return mxp_atomic_load(&name);
 }
 
 // As a deletion, so that it runs during shutdown too.

@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/lock.h"
 #include "base/strbuf.h"
+#include "base/atomic.h"
 
 // ---- tables of callbacks ----------------------------------------------------------------------
 typedef int (*delete_function)(void *state);
@@ -268,7 +269,7 @@ static int custom_new(const char *name, const mxn_callback_list *callbacks, int 
         call_delete(callbacks, delete_index);
         return error != 0 ? error : mxp__fail_memory("a custom operator");
     }
-    *custom = (mxn_custom){.refs = 1,
+    *custom = (mxn_custom){.refs = {1},
                            .delete_index = delete_index,
                            .callbacks = copy,
                            .name = mxp__strdup(name),
@@ -281,7 +282,7 @@ static int custom_new(const char *name, const mxn_callback_list *callbacks, int 
 
 static void custom_drop(mxn_custom *custom)
 {
-    if (custom == NULL || __atomic_sub_fetch(&custom->refs, 1u, __ATOMIC_ACQ_REL) != 0) {
+    if (custom == NULL || mxp_atomic_sub_acq_rel(&custom->refs, 1u) != 1) {
         return;
     }
     call_delete(&custom->callbacks, custom->delete_index);
@@ -346,7 +347,7 @@ int mxn__custom_of_function(uint32_t inputs, uint32_t outputs, const mxn_callbac
 void mxn__custom_share(void *values)
 {
     mxn_custom_params *own = values;
-    __atomic_fetch_add(&own->custom->refs, 1u, __ATOMIC_RELAXED);
+    mxp_atomic_add(&own->custom->refs, 1u);
 }
 
 void mxn__custom_release(void *values)
@@ -375,7 +376,7 @@ int mxn__custom_operator_new(const mxn_callback_list *callbacks, mxn_call_state 
         call_delete(callbacks, MXN__OPERATOR_DELETE);
         return error;
     }
-    made->state = (mxn_call_state){.refs = 1, .destroy = operator_destroy};
+    made->state = (mxn_call_state){.refs = {1}, .destroy = operator_destroy};
     *state = &made->state;
     return 0;
 }

@@ -30,7 +30,7 @@ typedef struct mxn_custom_operator {
 } mxn_custom_operator;
 
 typedef struct mxn_custom {
-    uint32_t refs;  // atomic: structs of parameters
+    mxp_atomic_u32 refs;  // structs of parameters
     uint32_t arguments, outputs, states;
     int delete_index;
     mxn_callback_list callbacks;  // a copy; of a function its own

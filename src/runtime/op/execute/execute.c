@@ -11,6 +11,7 @@
 #include "runtime/op/loops/binary_loops.h"
 #include "runtime/op/execute/kernel_choice.h"
 #include "runtime/parallel/thread_pool.h"
+#include "base/atomic.h"
 
 typedef struct scratch {  // hands out the temporary space; only counts while `base` is null
     char *base;
@@ -156,12 +157,12 @@ static int take_space(mxn_job *job, scratch *space, uint64_t workspace_bytes)
     if (bytes == 0) {
         return 0;
     }
-    static mxp_name name;
-    if (__atomic_load_n(&name, __ATOMIC_RELAXED) == MXP_NAME_NONE) {
-        __atomic_store_n(&name, mxp_string("temp_space (operator)"), __ATOMIC_RELAXED);
+    static mxp_atomic_u32 name;
+    if (mxp_atomic_load(&name) == MXP_NAME_NONE) {
+        mxp_atomic_store(&name, mxp_string("temp_space (operator)"));
     }
     void *data;
-    int error = mxn_space_take(job->space, bytes, __atomic_load_n(&name, __ATOMIC_RELAXED), &data);
+    int error = mxn_space_take(job->space, bytes, mxp_atomic_load(&name), &data);
     space->base = data;
     return error;
 }

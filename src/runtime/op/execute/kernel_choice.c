@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "runtime/op/registry/operator_state.h"
 #include "runtime/parallel/thread_pool.h"
+#include "base/atomic.h"
 
 #ifdef MXN_WITH_DNNL
 static const mxn_kernel_table *const tables[MXN_KERNEL_KINDS] = {
@@ -35,7 +36,7 @@ static const uint8_t orders[CHOICES][MXN_KERNEL_KINDS] = {
     [AUTO] = {MXN_KERNEL_OWN, MXN_KERNEL_DNNL, MXN_KERNEL_REF},
 };
 
-static int choice = NOT_READ;  // atomic; the answer is the same whoever reads it first
+static MXP_ATOMIC(int) choice = {NOT_READ};  // the answer is the same whoever reads it first
 
 const mxn_kernel_entry *mxn__kernel_find(int kind, const char *op)
 {
@@ -83,10 +84,10 @@ static int read_choice(void)
 
 static int choice_now(void)
 {
-    int chosen = __atomic_load_n(&choice, __ATOMIC_RELAXED);
+    int chosen = mxp_atomic_load(&choice);
     if (chosen == NOT_READ) {
         chosen = mxn_team_check() == 0 ? read_choice() : BAD_THREADS;
-        __atomic_store_n(&choice, chosen, __ATOMIC_RELAXED);
+        mxp_atomic_store(&choice, chosen);
     }
     return chosen;
 }

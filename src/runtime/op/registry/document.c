@@ -9,6 +9,7 @@
 #include "runtime/op/registry/parameter_text.h"
 #include "runtime/op/registry/operator_state.h"
 #include "runtime/op/registry/texts.h"
+#include "base/atomic.h"
 
 // Everything of one operator in one piece of memory: the lists, then the texts.
 typedef struct draft {
@@ -132,7 +133,7 @@ static mxn_op_doc *finish(const mxn_op *op, const draft *from)
 
 const mxn_op_doc *mxn_op_document(const mxn_op *op)
 {
-    mxn_op_doc *doc = __atomic_load_n(&op->state->doc, __ATOMIC_ACQUIRE);
+    mxn_op_doc *doc = mxp_atomic_load_acquire(&op->state->doc);
     if (doc != NULL) {
         return doc;
     }
@@ -145,7 +146,7 @@ const mxn_op_doc *mxn_op_document(const mxn_op *op)
     if (doc == NULL) {
         return NULL;
     }
-    mxn_op_doc *stored = mxn__publish((void **)(void *)&op->state->doc, doc);
+    mxn_op_doc *stored = mxn__publish(&op->state->doc, doc);
     if (stored != doc) {
         mxp__free(doc, bytes);
     }

@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "runtime/op/registry/declare.h"
 #include "runtime/op/registry/operator_state.h"
+#include "base/atomic.h"
 
 enum { STEP_PAIRS_MAX = 8 };
 
@@ -169,7 +170,7 @@ static int make(mxn_params *params, const mxn_gradient_step *steps, mxn_gradient
 
 int mxn_params_gradient(mxn_params *params, const mxn_gradient **gradient)
 {
-    *gradient = __atomic_load_n(&params->gradient, __ATOMIC_ACQUIRE);
+    *gradient = mxp_atomic_load_acquire(&params->gradient);
     if (*gradient != NULL) {
         return 0;
     }
@@ -187,7 +188,7 @@ int mxn_params_gradient(mxn_params *params, const mxn_gradient **gradient)
     if (error != 0) {
         return error;
     }
-    mxn_gradient *stored = mxn__publish((void **)(void *)&params->gradient, made);
+    mxn_gradient *stored = mxn__publish(&params->gradient, made);
     if (stored != made) {
         mxn__gradient_free(made);
     }

@@ -6,12 +6,13 @@
 #define MXN_OP_OP_STATE_H
 
 #include "runtime/op/registry/declare.h"
+#include "base/atomic.h"
 
 typedef struct mxn_op_state {
-    mxp_name record_name;  // atomic
-    mxn_op_doc *doc;  // atomic
-    mxn_params *plain;  // atomic: the params of an operator without parameters
-    void *defaults;  // atomic: the struct with every default filled in
+    mxp_atomic_u32 record_name;
+    mxp_atomic_ptr doc;
+    mxp_atomic_ptr plain;  // the params of an operator without parameters
+    mxp_atomic_ptr defaults;  // the struct with every default filled in
     const struct mxn_kernel_entry *kernels[MXN_KERNEL_KINDS];  // null: none of that kind
     mxn_infer_shapes infer_shapes;
     mxn_infer_types infer_types;
@@ -22,11 +23,10 @@ typedef struct mxn_op_state {
 } mxn_op_state;
 
 // Stores `made` unless another thread was first; gives what is stored now.
-static inline void *mxn__publish(void **slot, void *made)
+static inline void *mxn__publish(mxp_atomic_ptr *slot, void *made)
 {
     void *expected = NULL;
-    if (__atomic_compare_exchange_n(slot, &expected, made, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_ACQUIRE)) {
+    if (mxp_atomic_cas_acq_rel(slot, &expected, made)) {
         return made;
     }
     return expected;

@@ -12,6 +12,7 @@
 #include "runtime/op/registry/gradient.h"
 #include "runtime/op/registry/operator_state.h"
 #include "runtime/op/registry/parameters_fill.h"
+#include "base/atomic.h"
 
 static void params_free(mxn_params *params)
 {
@@ -30,7 +31,7 @@ static int make(const mxn_op *op, const mxn_pairs *given, uint32_t inputs, mxn_p
         return mxp__fail_memory("the parameters of an operator");
     }
     params->op = op;
-    params->refs = 1;
+    mxp_atomic_set(&params->refs, 1);
     params->bytes = bytes;
     params->input_count = inputs;
     int error = mxn__params_fill(op, given, params);
@@ -45,7 +46,7 @@ static int make(const mxn_op *op, const mxn_pairs *given, uint32_t inputs, mxn_p
 // Those of an operator without parameters are made once and shared; the operator keeps a reference.
 static int plain_params(const mxn_op *op, mxn_params **params)
 {
-    mxn_params *plain = __atomic_load_n(&op->state->plain, __ATOMIC_ACQUIRE);
+    mxn_params *plain = mxp_atomic_load_acquire(&op->state->plain);
     if (plain == NULL) {
         const mxn_pairs none = {0};
         mxn_params *made;
@@ -53,7 +54,7 @@ static int plain_params(const mxn_op *op, mxn_params **params)
         if (error != 0) {
             return error;
         }
-        plain = mxn__publish((void **)(void *)&op->state->plain, made);
+        plain = mxn__publish(&op->state->plain, made);
         if (plain != made) {
             mxn_params_release(made);
         }
@@ -126,7 +127,7 @@ int mxn__params_share(const mxn_params *forward, const mxn_op *op, uint32_t inpu
     }
     // Not as a whole: other threads are counting references to the original.
     *copy = (mxn_params){.op = op,
-                         .refs = 1,
+                         .refs = {1},
                          .input_count = inputs,
                          .context = forward->context,
                          .bytes = forward->bytes};
@@ -145,20 +146,20 @@ int mxn__params_of(const mxn_op *op, const void *values, uint32_t inputs, mxn_pa
     if (copy == NULL) {
         return mxp__fail_memory("the parameters of an operator");
     }
-    *copy = (mxn_params){.op = op, .refs = 1, .input_count = inputs, .bytes = bytes};
+    *copy = (mxn_params){.op = op, .refs = {1}, .input_count = inputs, .bytes = bytes};
     memcpy(copy->values, values, op->params_bytes);
     return finish_copy(copy, params);
 }
 
 void mxn_params_retain(mxn_params *params)
 {
-    __atomic_fetch_add(&params->refs, 1u, __ATOMIC_RELAXED);
+    mxp_atomic_add(&params->refs, 1u);
 }
 
 void mxn_params_release(mxn_params *params)
 {
-    if (params != NULL && __atomic_sub_fetch(&params->refs, 1u, __ATOMIC_ACQ_REL) == 0) {
-        mxn__gradient_free(params->gradient);
+    if (params != NULL && mxp_atomic_sub_acq_rel(&params->refs, 1u) == 1) {
+        mxn__gradient_free(mxp_atomic_own(&params->gradient));
         params_free(params);
     }
 }

@@ -10,6 +10,7 @@
 #include "base/strbuf.h"
 #include "runtime/op/registry/parameter_text.h"
 #include "runtime/op/registry/operator_state.h"
+#include "base/atomic.h"
 
 enum { FIELDS_MAX = 64 };  // as many as `given` has bits
 
@@ -104,7 +105,7 @@ static int fill_defaults(const mxn_op *op, void *values)
     if (op->params_bytes == 0) {
         return 0;
     }
-    void *defaults = __atomic_load_n(&op->state->defaults, __ATOMIC_ACQUIRE);
+    void *defaults = mxp_atomic_load_acquire(&op->state->defaults);
     if (defaults == NULL) {
         size_t bytes = defaults_bytes(op);
         char *made = mxp__alloc(bytes);

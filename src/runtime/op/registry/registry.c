@@ -23,6 +23,7 @@
 static const mxn_op_family *const families[] = {
 #define FAMILY(name) &mxn__family_##name,
 #include "runtime/op/registry/families.def"
+#include "base/atomic.h"
 #undef FAMILY
 };
 
@@ -33,7 +34,7 @@ typedef struct alias {
 
 static struct {
     mxp_lock lock;
-    bool ready;  // atomic: pairs the release in ensure_ready with the acquire there
+    mxp_atomic_bool ready;  // pairs the release in ensure_ready with the acquire there
     uint32_t count, name_count;
     mxn_op *ops;
     alias *aliases;  // sorted by name
@@ -249,17 +250,17 @@ static void install_fork_handler(void)
 // again.
 static int ensure_ready(void)
 {
-    if (__atomic_load_n(&registry.ready, __ATOMIC_ACQUIRE)) {
+    if (mxp_atomic_load_acquire(&registry.ready)) {
         return 0;
     }
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, install_fork_handler);
     mxp__lock(&registry.lock);
     int error = 0;
-    if (!registry.ready) {
+    if (!mxp_atomic_own(&registry.ready)) {
         registry.aliases = NULL;
         error = make_registry();
-        __atomic_store_n(&registry.ready, error == 0, __ATOMIC_RELEASE);
+        mxp_atomic_store_release(&registry.ready, error == 0);
     }
     mxp__unlock(&registry.lock);
     return error;
@@ -327,10 +328,10 @@ uint32_t mxn_op_names(const char *const **names)
 
 mxp_name mxn_op_record_name(const mxn_op *op)
 {
-    mxp_name name = __atomic_load_n(&op->state->record_name, __ATOMIC_RELAXED);
+    mxp_name name = mxp_atomic_load(&op->state->record_name);
     if (__builtin_expect(name == MXP_NAME_NONE, 0)) {
         name = mxp_span_name("operator", op->name);
-        __atomic_store_n(&op->state->record_name, name, __ATOMIC_RELAXED);
+        mxp_atomic_store(&op->state->record_name, name);
     }
     return name;
 }

@@ -178,12 +178,12 @@ static void a_thread_finds_its_name(void **state)
     assert_string_equal(text, "worker 7");
 }
 
-static uint32_t word;
+static mxp_atomic_u32 word;
 
 static void *wait_for_word(void *unused)
 {
     (void)unused;
-    while (__atomic_load_n(&word, __ATOMIC_ACQUIRE) == 0) {
+    while (mxp_atomic_load_acquire(&word) == 0) {
         mxp__os_word_wait(&word, 0);
     }
     return NULL;
@@ -199,7 +199,7 @@ static void a_word_wakes_who_sleeps_on_it(void **state)
         assert_int_equal(pthread_create(&threads[i], NULL, wait_for_word, NULL), 0);
     }
     mxp__os_sleep_us(20000);
-    __atomic_store_n(&word, 1, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&word, 1);
     mxp__os_word_wake(&word, true);
     for (int i = 0; i < 3; i++) {
         pthread_join(threads[i], NULL);

@@ -166,14 +166,14 @@ static void a_wait_for_all_ends_what_a_profile_leaves_behind(void **state)
     push_named("recorded", NULL, a);
     live_events live = take();
     live_events_free(&live);
-    assert_int_equal(mxn__engine.stamped, MXN__STAMPED_YES);
+    assert_int_equal(mxp_atomic_load(&mxn__engine.stamped), MXN__STAMPED_YES);
     push_named("off", NULL, a);
     assert_int_equal(mxn_wait_all(), 0);
-    assert_int_equal(mxn__engine.stamped, MXN__STAMPED_NO);
+    assert_int_equal(mxp_atomic_load(&mxn__engine.stamped), MXN__STAMPED_NO);
     mxp__recorder_start(MXP_CLASS_ALL, 0);
     push_named("again", NULL, a);  // long after the writer that left its stamp
     assert_int_equal(mxn_wait_all(), 0);
-    assert_int_equal(mxn__engine.stamped, MXN__STAMPED_YES);
+    assert_int_equal(mxp_atomic_load(&mxn__engine.stamped), MXN__STAMPED_YES);
     live = take();
     seen again = operator_named(&live, "again");
     assert_int_equal(again.op.released_by, 0);

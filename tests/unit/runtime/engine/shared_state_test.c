@@ -33,19 +33,19 @@ static void the_last_use_lets_go_of_the_variable_at_once(void **state)
         mxn_var *var = mxn_var_new();
         const mxn_use use = {.var = (uintptr_t)var};
         mxn__spin_lock(&var->park_lock);
-        __atomic_fetch_or(&var->done, MXN__DONE_WAIT, __ATOMIC_ACQ_REL);
+        mxp_atomic_or_acq_rel(&var->done, MXN__DONE_WAIT);
         pthread_t thread = start(complete_use, (void *)&use);
         mxp__os_yield();
-        __atomic_fetch_and(&var->done, ~MXN__DONE_WAIT, __ATOMIC_RELAXED);
+        mxp_atomic_and(&var->done, ~MXN__DONE_WAIT);
         mxn__spin_unlock(&var->park_lock);
-        while ((__atomic_load_n(&var->done, __ATOMIC_ACQUIRE) & ~MXN__DONE_WAIT) != 1) {
+        while ((mxp_atomic_load_acquire(&var->done) & ~MXN__DONE_WAIT) != 1) {
             mxp__os_yield();
         }
         memset(var, 0xa5, sizeof *var);  // as when its memory is something else's
         void *released;
         pthread_join(thread, &released);
         assert_null(released);
-        assert_int_equal(var->park_lock.word, 0xa5a5a5a5);
+        assert_int_equal(mxp_atomic_own(&var->park_lock.word), 0xa5a5a5a5);
     }
 }
 

@@ -185,14 +185,14 @@ static void reads_without_end_begin_a_new_count(void **state)
     engine_push(engine_do_nothing, NULL, NULL, var);
     assert_int_equal(mxn_wait_all(), 0);
     // As after a billion reads.
-    var->issued += MXN__READS_MAX - 2;
-    var->done += MXN__READS_MAX - 2;
+    mxp_atomic_set(&var->issued, mxp_atomic_own(&var->issued) + (MXN__READS_MAX - 2));
+    mxp_atomic_set(&var->done, mxp_atomic_own(&var->done) + (MXN__READS_MAX - 2));
     for (int i = 0; i < 5; i++) {
         engine_push(engine_add_one, &ran, var, NULL);
     }
     assert_int_equal(mxn_wait_all(), 0);
     assert_int_equal(ran, 5);
-    assert_true((var->issued & ~MXN__WRITES_MASK) < MXN__READS_MAX);
+    assert_true((mxp_atomic_own(&var->issued) & ~MXN__WRITES_MASK) < MXN__READS_MAX);
     assert_true(mxn_var_version(var) == 1);  // counting anew is no write of the program's
     mxn_var_delete(var, NULL, NULL, 0);
     assert_int_equal(mxn_wait_all(), 0);
@@ -205,15 +205,16 @@ static void a_new_count_begins_inside_a_bulk_whose_variable_goes(void **state)
     uint32_t ran = 0;
     engine_push(engine_do_nothing, NULL, NULL, var);
     assert_int_equal(mxn_wait_all(), 0);
-    var->issued += MXN__READS_MAX;
-    var->done += MXN__READS_MAX;
+    mxp_atomic_set(&var->issued, mxp_atomic_own(&var->issued) + MXN__READS_MAX);
+    mxp_atomic_set(&var->done, mxp_atomic_own(&var->done) + MXN__READS_MAX);
     int before = mxn_bulk_size_set(8);
     engine_push(engine_add_one, &ran, NULL, other);
-    var->issued -= 1;  // the member must not be refused: it begins to count anew itself
-    var->done -= 1;
+    // The member must not be refused: it begins to count anew itself.
+    mxp_atomic_set(&var->issued, mxp_atomic_own(&var->issued) - 1);
+    mxp_atomic_set(&var->done, mxp_atomic_own(&var->done) - 1);
     engine_push(engine_add_one, &ran, var, NULL);
-    var->issued += 1;
-    var->done += 1;
+    mxp_atomic_set(&var->issued, mxp_atomic_own(&var->issued) + 1);
+    mxp_atomic_set(&var->done, mxp_atomic_own(&var->done) + 1);
     mxn_var_delete(var, NULL, NULL, 0);  // waits for the bulk
     assert_int_equal(mxn_bulk_flush(), 0);
     mxn_bulk_size_set(before);

@@ -443,7 +443,7 @@ static void begin_read_while_stopped_is_a_span_of_the_next_start(void **state)
 static void span_begun_while_stopped_is_none(void **state)
 {
     (void)state;
-    uint32_t gate = __atomic_load_n(&mxp_control.gate, __ATOMIC_RELAXED);
+    uint32_t gate = mxp_atomic_load(&mxp_control.gate);
     mxp__recorder_stop(1);
     uint64_t token = mxp_inline_begin(gate, name_a);
     mxp__recorder_start(MXP_CLASS_ALL, 0);
