@@ -116,13 +116,17 @@ static bool is_inside(const mxp_thread *thread)
     return __atomic_load_n(busy, __ATOMIC_ACQUIRE) != 0;
 }
 
+// Who was outside when it was looked at counts as outside: it may be busy again by now, but waits
+// for the end of the hold before it does anything.
 static void wait_for_thread(mxp_thread *thread)
 {
     unsigned tries = 0;
-    bool silent = mxp__thread_is_silent(thread);
-    while (!silent && &thread->hot != mxp_self && is_inside(thread) && wait_more(&tries)) {
-    }
-    if (!is_inside(thread)) {
+    bool inside, silent = mxp__thread_is_silent(thread);
+    do {
+        inside = is_inside(thread);
+    } while (inside && !silent && &thread->hot != mxp_self && wait_more(&tries));
+    MXP_TEST_POINT(LOOK);
+    if (!inside) {
         if (silent) {
             mxp__thread_answer(thread);
             mxp__thread_queue_late(thread);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A system that refuses membarrier: recording works, and says what it has to do without.
+// Holds: whom they wait for, and what they do without on a system that refuses membarrier.
 #include "cmocka_all.h"
 
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -14,7 +16,76 @@
 
 #include "live_events.h"
 #include "profiler/recorder/recorder.h"
+#include "profiler/recorder/thread/silent.h"
+#include "profiler/recorder/test_point.h"
 
+#ifdef MXP_TEST_POINTS
+// ---- who comes while a hold looks --------------------------------------------------------------
+enum { RUNS, READY, LOOKED, BUSY, HELD };
+
+static int stage;  // atomic
+static __thread bool is_recorder;
+
+static int stage_now(void)
+{
+    return __atomic_load_n(&stage, __ATOMIC_ACQUIRE);
+}
+
+static void wait_for(int wished)
+{
+    while (stage_now() < wished) {
+        sched_yield();
+    }
+}
+
+static void go_on_to(int next, int awaited)
+{
+    __atomic_store_n(&stage, next, __ATOMIC_RELEASE);
+    wait_for(awaited);
+}
+
+static void come_while_it_looks(mxp_test_point point)
+{
+    if (point == MXP_POINT_LOOK && stage_now() == READY) {
+        go_on_to(LOOKED, BUSY);
+    } else if (point == MXP_POINT_BUSY && is_recorder && stage_now() == LOOKED) {
+        go_on_to(BUSY, HELD);
+    }
+}
+
+static void *end_a_span_meanwhile(void *name)
+{
+    const mxp_name *span = name;
+    uint64_t token = mxp_span_begin(*span);
+    is_recorder = true;
+    go_on_to(READY, LOOKED);
+    mxp_span_end(*span, token);
+    return NULL;
+}
+
+// Whoever was outside of a record when the hold looked waits for its end before the next one.
+static void a_thread_that_comes_while_a_hold_looks_is_not_silent(void **state)
+{
+    (void)state;
+    mxp_name name = mxp_span_name("test", "span");
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    __atomic_store_n(&mxp__test_point_hook, come_while_it_looks, __ATOMIC_RELEASE);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, end_a_span_meanwhile, &name), 0);
+    wait_for(READY);
+    mxp__recorder_stop(1);
+    go_on_to(HELD, HELD);
+    pthread_join(thread, NULL);
+    __atomic_store_n(&mxp__test_point_hook, NULL, __ATOMIC_RELEASE);
+    assert_int_equal(mxp__threads_unanswered(), 0);
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "span"), 1);
+    assert_int_equal(live_events_lost(&live), 0);
+    live_events_free(&live);
+}
+#endif
+
+// ---- a system that refuses ---------------------------------------------------------------------
 static bool refuse_membarrier(void)
 {
     struct sock_filter filter[] = {
@@ -56,6 +127,11 @@ static void a_refused_barrier_is_told(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(a_refused_barrier_is_told)};
+    static const struct CMUnitTest tests[] = {
+#ifdef MXP_TEST_POINTS
+        cmocka_unit_test(a_thread_that_comes_while_a_hold_looks_is_not_silent),
+#endif
+        cmocka_unit_test(a_refused_barrier_is_told),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
