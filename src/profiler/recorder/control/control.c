@@ -364,9 +364,13 @@ static void close_open_spans(mxp_thread *thread, uint64_t end)
 // Open spans that are deeper than the stack keeps have no name: a stop cannot write them. Each is
 // counted once, at the first stop, and not written at its end. While nobody records, and before the
 // stop's moment is read: spans go on beginning, and those of after that moment are not the stop's.
+// A thread that does not answer writes its own, as closed by the stop.
 static void count_deeper(uint64_t now)
 {
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        if (mxp__thread_is_left_out(thread)) {
+            continue;
+        }
         uint32_t depth = __atomic_load_n(&thread->hot.depth, __ATOMIC_RELAXED);
         uint32_t deeper = depth > MXP_OPEN_MAX ? depth - MXP_OPEN_MAX : 0;
         if (deeper > thread->deeper_counted) {

@@ -157,14 +157,14 @@ static bool answer(mxp_thread *self)
 uint64_t *mxp__emit_room_slow(mxp_thread *self, unsigned units, uint64_t now)
 {
     int saved = errno;
+    self->too_late = 0;
     if (self->current == NULL || mxp__thread_begins_anew(self)) {
         begin_anew(self, now);
-    } else if (mxp__thread_is_silent(self) && !answer(self)) {
-        errno = saved;
-        return NULL;
+    } else if (mxp__thread_is_silent(self)) {
+        self->too_late = !answer(self);
     }
     uint64_t *words = NULL;
-    if (fits(self, units, now) || mxp__thread_new_chunk(self, now)) {
+    if (self->too_late == 0 && (fits(self, units, now) || mxp__thread_new_chunk(self, now))) {
         if (self->announce != 0) {
             announce(self, now);
         }
@@ -181,4 +181,10 @@ uint64_t *mxp__emit_room_slow(mxp_thread *self, unsigned units, uint64_t now)
     }
     errno = saved;
     return words;
+}
+
+void mxp__emit_lose_room(mxp_thread *self, uint64_t now)
+{
+    uint32_t reason = self->too_late != 0 ? MXP_LOSS_LATE : MXP_LOSS_MEMORY_FULL;
+    mxp__thread_lose(self, reason, 1, now);
 }

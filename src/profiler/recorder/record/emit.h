@@ -18,8 +18,12 @@ typedef struct mxp_emit {
 bool mxp__emit_gate_slow(uint32_t classes);
 // Room for `units`, with everything the fast path leaves out: a new chunk, and what stands when it
 // begins.
-// Null: none; the caller counts the loss or goes on with statistics. The caller holds busy.
+// Null: none; the caller counts the loss (mxp__emit_lose_room) or goes on with statistics. The
+// caller holds busy.
 uint64_t *mxp__emit_room_slow(mxp_thread *self, unsigned units, uint64_t now);
+// Counts the record that there was no room for: because there is no memory, or because it comes
+// after a stop that has not waited for it.
+void mxp__emit_lose_room(mxp_thread *self, uint64_t now);
 // Counts a record that a handler could not make because it interrupted another.
 void mxp__emit_lose_busy(mxp_thread *self);
 // Of the calling thread, which is busy or not: whether this interrupts a record. One that was left
@@ -101,7 +105,7 @@ static inline bool mxp__emit_take_room(mxp_emit *emit, unsigned units)
 {
     emit->words = mxp__emit_room(emit->self, units, emit->now);
     if (__builtin_expect(emit->words == NULL, 0)) {
-        mxp__thread_lose(emit->self, MXP_LOSS_MEMORY_FULL, 1, emit->now);
+        mxp__emit_lose_room(emit->self, emit->now);
         mxp__emit_leave(emit->self);
         return false;
     }

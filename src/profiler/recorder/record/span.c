@@ -217,7 +217,7 @@ static void write_span(mxp_thread *self, const mxp_span *span, uint64_t now)
         bool counted =
             mxp__rec.limits.statistics_when_full && add_statistics(self, span->name, duration);
         if (!counted) {
-            mxp__thread_lose(self, MXP_LOSS_MEMORY_FULL, 1, now);
+            mxp__emit_lose_room(self, now);
         }
         return;
     }

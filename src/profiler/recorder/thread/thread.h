@@ -61,6 +61,7 @@ typedef struct mxp_thread {
     mxp_chunk_header *unqueued;  // the first that it has closed since then, of a ring
     mxp_position answered;
     const void *answered_in;  // the recording file of that moment, or null
+    uint32_t too_late;  // of the record at hand: when the thread answered, recording was off
     uint32_t exited;  // release at the end of the thread, pairs with the drain
     mxp_loss_window loss[MXP__LOSS_WINDOWS];
     struct mxp_stats_table *stats;

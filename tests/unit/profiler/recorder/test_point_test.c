@@ -29,7 +29,7 @@ int main(void)
 }
 #else
 
-enum { RUNS, STANDS, GOES_ON, ACTED, MADE_MOST = 40000, AFTER = 100 };
+enum { RUNS, STANDS, GOES_ON, ACTED, MADE_MOST = 40000, AFTER = 100, DEPTH = 40 };
 
 static __thread mxp_test_point stops_at;
 static int stage;  // atomic
@@ -314,6 +314,85 @@ static void nobody_waits_twice_for_a_thread_that_does_not_answer(void **state)
     mxp__recorder_stop(1);
 }
 
+// The stop that has not waited for it goes on while it answers.
+static void answer_in_the_stop(mxp_test_point point)
+{
+    if (point != MXP_POINT_OFF || stage_now() != STANDS) {
+        at_point(point);
+        return;
+    }
+    const mxp_thread *maker = mxp__threads();
+    assert_true(mxp__thread_is_silent(maker));
+    set_stage(GOES_ON);
+    while (mxp__thread_is_silent(maker)) {
+        sched_yield();
+    }
+}
+
+static uint64_t late(void)
+{
+    uint64_t count = 0;
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    for (size_t i = 0; i < live.source->loss_count; i++) {
+        const mxp_loss_entry *loss = &live.source->losses[i];
+        count += loss->reason == MXP_LOSS_LATE ? loss->count : 0;
+    }
+    lost = live_events_lost(&live);
+    live_events_free(&live);
+    return count;
+}
+
+static void a_record_whose_thread_answers_in_a_stop_is_late(void **state)
+{
+    (void)state;
+    answer_nobody();
+    uint64_t late_before = late(), lost_before = lost;
+    __atomic_store_n(&mxp__test_point_hook, answer_in_the_stop, __ATOMIC_RELEASE);
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    pthread_t maker = begin_maker(MXP_POINT_GATE, true);
+    dump_twice();
+    mxp__recorder_stop(1);
+    end_maker(maker);
+    assert_int_equal(late() - late_before, 1);
+    assert_int_equal(lost - lost_before, 1);
+}
+
+static void *nest_and_stand(void *nothing)
+{
+    uint64_t tokens[DEPTH];
+    for (int i = 0; i < DEPTH; i++) {
+        tokens[i] = mxp_span_begin(name_span);
+        made[made_count++] = tokens[i];
+    }
+    stops_at = wanted;
+    for (int i = DEPTH; i-- > 0;) {
+        mxp_span_end(name_span, tokens[i]);
+    }
+    return nothing;
+}
+
+// The innermost one is late; the others are closed by the stop, some of which have no name there.
+static void deep_spans_of_a_thread_that_does_not_answer_are_its_own(void **state)
+{
+    (void)state;
+    answer_nobody();
+    uint64_t late_before = late(), lost_before = lost;
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    made_count = found_count = 0;
+    wanted = MXP_POINT_WORDS;
+    set_stage(RUNS);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, nest_and_stand, NULL), 0);
+    wait_for(STANDS);
+    mxp__recorder_stop(1);
+    set_stage(GOES_ON);
+    pthread_join(thread, NULL);
+    read_live();
+    assert_int_equal(check_found(), 1);
+    assert_int_equal(lost - lost_before, 1);
+    assert_int_equal(late() - late_before, 1);
+}
+
 // ---- files -------------------------------------------------------------------------------------
 static void configure(int store, const char *path)
 {
@@ -435,6 +514,8 @@ int main(void)
         cmocka_unit_test_setup(every_record_is_read_once_or_counted, set_hook),
         cmocka_unit_test_setup(a_record_that_comes_after_the_stop_is_counted_as_lost, set_hook),
         cmocka_unit_test_setup(nobody_waits_twice_for_a_thread_that_does_not_answer, set_hook),
+        cmocka_unit_test_setup(a_record_whose_thread_answers_in_a_stop_is_late, set_hook),
+        cmocka_unit_test_setup(deep_spans_of_a_thread_that_does_not_answer_are_its_own, set_hook),
         cmocka_unit_test_setup(every_record_is_in_one_file, set_hook),
         cmocka_unit_test_setup(a_record_that_comes_after_a_file_is_in_none, set_hook),
         cmocka_unit_test_setup(a_span_begun_while_pages_are_exchanged_is_recorded, set_hook),
