@@ -320,12 +320,13 @@ static void a_snapshot_reaches_back_as_far_as_it_says(void **state)
     assert_int_equal(read_file("all.mxp").count, 2010);
 }
 
-static atomic_bool go_on;
+static atomic_bool go_on, has_counted;
 
 static void *count_until_told(void *nothing)
 {
     while (go_on) {
         count_up(100);
+        has_counted = true;
     }
     return nothing;
 }
@@ -336,9 +337,12 @@ static void recording_goes_on_during_snapshots(void **state)
     configure(MXP_STORE_FILE);
     assert_int_equal(mxp_session_run(session), 0);
     go_on = true;
+    has_counted = false;
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, count_until_told, NULL), 0);
-    mxp__os_sleep_us(50000);
+    while (!has_counted) {
+        mxp__os_sleep_us(1000);
+    }
     for (int i = 0; i < 20; i++) {
         assert_int_equal(mxp_session_snapshot(session, "during.mxp", 0), 0);
         content found = read_file("during.mxp");
