@@ -6,14 +6,15 @@
 #   make demo-trace      profile the walk-through of MXNet's guide, from C
 #   make demo-train      profile the training of a network, from C
 #   make demo-embed      profile a program that reads files with several threads
-#   make test            build and run every test                TESTS=word    only some
+#   make test            build and run every test                TESTS='word word'  only some
+#   make quick           one build, the tests of what has changed since AGAINST (main); TESTS= likewise
 #   make check           sanitizers, clang, long tests, the browser, fuzzing, format, types
 #   make bench           every claim, measured; BENCH=name: one; PEERS=1: against other profilers
 #   make fuzz SECONDS=n  every fuzz target for n seconds
 #   make browser         what the browser tests need; `make test` runs them once it is there
 #   make format          clang-format;  make install PREFIX=dir;  make clean
 .DEFAULT_GOAL := demo
-.PHONY: demo demo-trace demo-train demo-embed build test check check-asan check-tsan check-clang \
+.PHONY: demo demo-trace demo-train demo-embed build test quick check check-asan check-tsan check-clang \
 	check-model check-differential check-training check-browser check-format check-types bench fuzz browser format \
 	install clean
 .SUFFIXES:
@@ -22,9 +23,13 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 SECONDS ?= 60
 TESTS ?=
+AGAINST ?= main
 
 setup := scripts/setup
-ctest := ctest --output-on-failure -j2 $(if $(TESTS),-R '$(TESTS)' --no-tests=ignore,--no-tests=error)
+# TESTS is words separated by blanks, no patterns: the tests whose path or name has one of them.
+words := $(strip $(TESTS))
+pattern := $(shell printf '%s' '$(words)' | sed 's/[][().*+?^$$|\]/\\&/g; s/ /|/g')
+ctest := ctest --output-on-failure -j2 $(if $(words),-R '$(pattern)') --no-tests=error
 export PYTHONDONTWRITEBYTECODE := 1
 
 # $(call configure_and_build,PRESET,TARGETS): configuring again is only needed once; after that,
@@ -70,7 +75,9 @@ demo-embed:
 # each where the optimised build takes longer; the package's tests go through both of its call paths.
 # All groups run, whatever fails, and the end is one list.
 pytest := MXPROF_BUILD='$(CURDIR)/build/release' MXPROF_SOURCE='$(CURDIR)' .venv/bin/python -m pytest \
-	-n2 --dist worksteal $(if $(TESTS),-k '$(TESTS)') --junit-xml '{report}'
+	-n2 --dist worksteal --words '$(words)' --junit-xml '{report}'
+# Where no group finds a test of the words, run-tests says so.
+test: ctest += $(if $(words),--no-tests=ignore)
 test: build
 	@$(setup) test
 	@$(call configure_and_build,debug)
@@ -79,6 +86,11 @@ test: build
 		"debug: $(ctest) --test-dir build/debug -L 'unit|stress|replay' --output-junit '$(CURDIR)/{report}'" \
 		"python: $(pytest) tests" \
 		"ctypes: MXNET_PYTHON_CORE=ctypes $(pytest) tests/python"
+
+# Some seconds, once the release build is there.
+quick:
+	@$(setup) build test
+	@scripts/quick --against '$(AGAINST)' $(words)
 
 # Where it costs minutes, a test asks for MXPROF_TEST_LONG=1 before it does its worst; how long the
 # stress tests go on under a sanitizer is MXPROF_TEST_SECONDS.

@@ -28,7 +28,8 @@ CASES = [
     ([f"release: {GOOD}", "debug: exit 7", f"python: {BROKEN}"], 1,
      ["2 failed:", "    debug: its command ended with 7 and named no test",
       "    python: tests/cli/test_x.py::test_y[1]"]),
-    ([f"release: {writing('', 0)}", f"python: {writing('', 5)}"], 1, ["no test was found"]),
+    ([f"release: {writing('', 0)}", f"python: {writing('', 5)}"], 1, ["no test was found: TESTS takes words of tests' paths or names, separated by blanks, "
+      "no patterns"]),
     ([f"release: {GOOD}", f"python: {writing('', 5)}"], 0, ["all 1 tests passed"]),
 ]
 
