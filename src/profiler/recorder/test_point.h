@@ -14,6 +14,7 @@ typedef enum mxp_test_point {
     MXP_POINT_BUSY,  // has said so, and not yet read the gate
     MXP_POINT_GATE,  // has read the gate
     MXP_POINT_WORDS,  // has written the words, and not yet moved the cursor behind them
+    MXP_POINT_ENTERED,  // has another chunk, and not yet left the one before
     MXP_POINT_NEXT,  // its chunk says which one is next, the cursor is not yet there
     MXP_POINT_BEGIN,  // not busy: a span's moment is later than the last stop, and not yet kept
     // On a thread that acts on others.

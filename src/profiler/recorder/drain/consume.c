@@ -62,6 +62,9 @@ static void recycle_chunks(mxp_thread *thread)
     mxp_chunk_header *next;
     mxp_chunk_header *chunk = mxp__thread_oldest(thread);
     for (; (next = mxp__chunk_next(chunk)) != NULL && passed_by_all(thread, chunk); chunk = next) {
+        if (mxp_atomic_load_acquire(&thread->left) == chunk) {
+            return;  // the thread is on its way to the next
+        }
         thread->first = next;
         if (!is_embedded(thread, chunk)) {
             mxp__store_give_chunk(chunk);

@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// See pool.h. Free chunks are linked through their headers' `next`; the most recently given one is
-// taken first, since it is the warmest.
+// See pool.h. The most recently given chunk is taken first, since it is the warmest; those that
+// have no place among the spare ones are linked through their headers' `next`.
 #include "profiler/recorder/memory/pool.h"
 
 #include <string.h>
 
+#include "base/atomic.h"
 #include "profiler/pages.h"
 #include "profiler/recorder/thread/thread.h"
 
 mxp_spin mxp__pool_lock;
+
+enum { SPARES = 512 };
+
+// The chunks given back last. A place is emptied by one exchange, so that nobody has to look into a
+// chunk that may be somebody else's by then.
+static struct {
+    MXP_ATOMIC(mxp_chunk_header *) places[SPARES];
+    mxp_atomic_u32 count;
+    mxp_atomic_u32 top;  // where the last one was put or taken: a guess
+} spares;
 
 static struct {
     mxp_chunk_header *free_chunks;
@@ -53,6 +64,45 @@ static void unmap_counted(void *pages, uint64_t size_bytes)
     __atomic_fetch_sub(&pool.held_bytes, size_bytes, __ATOMIC_RELAXED);
 }
 
+// ---- spare chunks -----------------------------------------------------------------------------
+static mxp_chunk_header *take_place(uint32_t at)
+{
+    mxp_chunk_header *chunk = NULL;
+    if (mxp_atomic_load(&spares.places[at]) != NULL) {
+        chunk = mxp_atomic_exchange_acquire(&spares.places[at], NULL);
+    }
+    if (chunk != NULL) {
+        mxp_atomic_sub(&spares.count, 1);
+        mxp_atomic_store(&spares.top, at);
+    }
+    return chunk;
+}
+
+mxp_chunk_header *mxp__pool_take_spare(void)
+{
+    mxp_chunk_header *chunk = NULL;
+    uint32_t top = mxp_atomic_load(&spares.top);
+    for (uint32_t i = 1; i <= SPARES && chunk == NULL && mxp_atomic_load(&spares.count) != 0; i++) {
+        chunk = take_place((top - i) % SPARES);
+    }
+    return chunk;
+}
+
+// Under the lock. False: there is no place.
+static bool put_spare(mxp_chunk_header *chunk)
+{
+    uint32_t top = mxp_atomic_load(&spares.top);
+    for (uint32_t i = 0; i < SPARES && mxp_atomic_load(&spares.count) < SPARES; i++) {
+        mxp_chunk_header *none = NULL;
+        if (mxp_atomic_cas_release(&spares.places[(top + i) % SPARES], &none, chunk)) {
+            mxp_atomic_add(&spares.count, 1);
+            mxp_atomic_store(&spares.top, (top + i + 1) % SPARES);
+            return true;
+        }
+    }
+    return false;
+}
+
 static mxp_chunk_header *take_spare(void)
 {
     if (!mxp__spin_lock(&mxp__pool_lock)) {
@@ -64,7 +114,7 @@ static mxp_chunk_header *take_spare(void)
         pool.free_chunk_count--;
     }
     mxp__spin_unlock(&mxp__pool_lock);
-    return chunk;
+    return chunk != NULL ? chunk : mxp__pool_take_spare();
 }
 
 static mxp_chunk_header *take_chunk(uint64_t beyond_bytes)
@@ -85,6 +135,9 @@ mxp_chunk_header *mxp__pool_take_reserve(void)
 
 static void push_chunk(mxp_chunk_header *chunk)
 {
+    if (put_spare(chunk)) {
+        return;
+    }
     chunk->next = (uintptr_t)pool.free_chunks;
     pool.free_chunks = chunk;
     pool.free_chunk_count++;
@@ -171,22 +224,20 @@ void mxp__pool_give_block(void *block)
     mxp__spin_unlock(&mxp__pool_lock);
 }
 
+static mxp_chunk_header *take_beyond(uint64_t keep_free_bytes)
+{
+    uint64_t free_chunks = 0;
+    if (mxp__spin_lock(&mxp__pool_lock)) {
+        free_chunks = pool.free_chunk_count + mxp_atomic_load(&spares.count);
+        mxp__spin_unlock(&mxp__pool_lock);
+    }
+    return free_chunks * MXP_CHUNK_BYTES > keep_free_bytes ? take_spare() : NULL;
+}
+
 void mxp__pool_trim(uint64_t keep_free_bytes)
 {
-    for (;;) {
-        mxp_chunk_header *chunk = NULL;
-        if (!mxp__spin_lock(&mxp__pool_lock)) {
-            return;
-        }
-        if (pool.free_chunk_count * MXP_CHUNK_BYTES > keep_free_bytes) {
-            chunk = pool.free_chunks;
-            pool.free_chunks = (mxp_chunk_header *)(uintptr_t)chunk->next;
-            pool.free_chunk_count--;
-        }
-        mxp__spin_unlock(&mxp__pool_lock);
-        if (chunk == NULL) {
-            return;
-        }
+    mxp_chunk_header *chunk;
+    while ((chunk = take_beyond(keep_free_bytes)) != NULL) {
         unmap_counted(chunk, MXP_CHUNK_BYTES);
     }
 }
@@ -194,6 +245,10 @@ void mxp__pool_trim(uint64_t keep_free_bytes)
 void mxp__pool_fork_child(void)
 {
     mxp__pool_lock.owner = 0;
+    for (uint32_t i = 0; i < SPARES; i++) {
+        mxp_atomic_set(&spares.places[i], NULL);
+    }
+    mxp_atomic_set(&spares.count, 0);
     pool.free_chunks = NULL;
     pool.free_blocks = NULL;
     pool.free_chunk_count = 0;

@@ -20,6 +20,10 @@ uint64_t mxp__pool_limit_bytes(void);
 // Takes chunks from the system until all of the limit is held, and touches them.
 bool mxp__pool_prefill(void);
 
+// A chunk that was given back, without the lock and without a call of the system: a handler that
+// jumps out of the middle costs that chunk and nothing else. Null: mxp__pool_take_chunk may have
+// one.
+mxp_chunk_header *mxp__pool_take_spare(void);
 mxp_chunk_header *mxp__pool_take_chunk(void);  // null: cap, no memory, or the lock is our own
 // The same, up to MXP__POOL_RESERVE_BYTES beyond the cap: for statistics that go on when it is
 // reached.

@@ -37,6 +37,7 @@ bool mxp__emit_is_inside(mxp_thread *self)
         (int32_t)(here - at) < -SIGNAL_FRAME_LEAST || mxp__os_is_on_signal_stack()) {
         return true;
     }
+    mxp__thread_finish_chunk(self);
     mxp__thread_lose(self, MXP_LOSS_JUMP, 1, mxp_ticks());
     mxp__emit_leave(self);
     return false;

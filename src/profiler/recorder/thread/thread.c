@@ -57,6 +57,7 @@ static void thread_exit(void *block)
         mxp__thread_queue_late(self);
     }
     mxp_self = NULL;
+    mxp__thread_finish_chunk(self);
     self->end_ticks = mxp_ticks();
     mxp__thread_close_chunk(self);  // for who reads the store's file later
     mxp__ring_add(self, self->current);
@@ -68,103 +69,6 @@ static void thread_exit(void *block)
 static void make_exit_key(void)
 {
     exit_key_error = pthread_key_create(&exit_key, thread_exit);
-}
-
-static void start_chunk(mxp_thread *self, mxp_chunk_header *chunk, size_t size_bytes, uint64_t now)
-{
-    // The chunk before may be given back by now.
-    uint32_t sequence = self->current == NULL ? 0 : self->sequence + 1;
-    self->sequence = sequence;
-    *chunk = (mxp_chunk_header){
-        .section = {.magic = MXP_SECTION_MAGIC,
-                    .type = MXP_SECTION_CHUNK,
-                    .length_bytes = size_bytes},
-        .thread = self->index,
-        .sequence = sequence,
-        .base_ticks = now,
-        .lost_before = self->lost_before,
-    };
-    self->lost_before = 0;
-    self->announce = 1;
-    self->counts = 0;
-    __atomic_store_n(&self->hot.base_ticks, now, __ATOMIC_RELAXED);
-    self->chunk_end = (uint64_t *)((char *)chunk + size_bytes);
-}
-
-void mxp__thread_restart(mxp_thread *thread, uint64_t now)
-{
-    mxp_chunk_header *chunk = mxp__thread_first_chunk(thread);
-    start_chunk(thread, chunk, MXP__THREAD_BLOCK_BYTES - MXP__THREAD_PART_BYTES, now);
-    thread->first = thread->current = chunk;
-    __atomic_store_n(&thread->hot.cursor, mxp__chunk_words(chunk), __ATOMIC_RELAXED);
-    __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);  // asks how far it may go
-}
-
-// The file was emptied while a chunk was being taken: the thread's page is not what it was. Its
-// next record begins anew, and what is taken of the file is nobody's.
-static bool is_cut_off(const mxp_thread *self, mxp_chunk_header *taken)
-{
-    bool cut_off = self->current == NULL || mxp__thread_begins_anew(self);
-    if (cut_off && mxp__store_was_emptied() && !mxp__rescue_is_lost(taken)) {
-        mxp__pool_give_chunk(taken);
-    }
-    return cut_off;
-}
-
-// All chunks of a ring are those that threads record into: its own begins anew.
-static bool begin_again(mxp_thread *self, uint64_t now)
-{
-    if (!mxp__ring_is_on() || !mxp__spin_lock(&mxp__pool_lock)) {
-        return false;
-    }
-    bool again = mxp__ring_drop_current(self);
-    if (again) {
-        mxp_chunk_header *chunk = self->current;
-        start_chunk(self, chunk, (size_t)chunk->section.length_bytes, now);
-    }
-    mxp__spin_unlock(&mxp__pool_lock);
-    return again;
-}
-
-static bool new_chunk(mxp_thread *self, uint64_t now)
-{
-    mxp_chunk_header *chunk = mxp__store_take_chunk();
-    if (chunk == NULL && begin_again(self, now)) {
-        return true;
-    }
-    chunk = chunk != NULL ? chunk : mxp__store_take_more();
-    if (chunk == NULL || is_cut_off(self, chunk)) {
-        return false;
-    }
-    mxp_chunk_header *last = self->current;
-    mxp__thread_close_chunk(self);
-    start_chunk(self, chunk, MXP_CHUNK_BYTES, now);
-    self->current = chunk;
-    // The reader that sees the chunk also sees how far the one before goes (pairs with
-    // mxp__chunk_next).
-    __atomic_store_n(&last->next, (uint64_t)(uintptr_t)chunk, __ATOMIC_RELEASE);
-    MXP_TEST_POINT(NEXT);
-    __atomic_store_n(&self->hot.cursor, mxp__chunk_words(chunk), __ATOMIC_RELEASE);
-    mxp__ring_add(self, last);
-    for (size_t i = 0; i < MXP__LOSS_WINDOWS; i++) {
-        self->loss[i].open = 0;
-    }
-    return true;
-}
-
-// A handler that leaves a record by a jump leaves chunks and locks whole. Where memory comes from
-// may be the program's own function (mxp_set_allocator), which records: it is inside of this record
-// like a handler, but not below a signal's frame.
-bool mxp__thread_new_chunk(mxp_thread *self, uint64_t now)
-{
-    uint64_t signals[16];
-    uint32_t busy = self->hot.busy;
-    __atomic_store_n(&self->hot.busy, MXP_BUSY_ANYWHERE, __ATOMIC_RELAXED);
-    mxp__os_block_signals(signals);
-    bool taken = new_chunk(self, now);
-    mxp__os_restore_signals(signals);
-    __atomic_store_n(&self->hot.busy, busy, __ATOMIC_RELAXED);
-    return taken;
 }
 
 static uint32_t current_name(void)

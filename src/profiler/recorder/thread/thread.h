@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/atomic.h"
 #include "profiler/recorder/test_point.h"
 #include "profiler/recorder/recorder.h"
 
@@ -62,6 +63,8 @@ typedef struct mxp_thread {
     mxp_position answered;
     const void *answered_in;  // the recording file of that moment, or null
     uint32_t too_late;  // of the record at hand: when the thread answered, recording was off
+    mxp_chunk_header *entered;  // the chunk that it goes over to; null: it goes over to none
+    MXP_ATOMIC(mxp_chunk_header *) left;  // the one it comes from: nobody gives that back yet
     uint32_t exited;  // release at the end of the thread, pairs with the drain
     mxp_loss_window loss[MXP__LOSS_WINDOWS];
     struct mxp_stats_table *stats;
@@ -151,6 +154,9 @@ mxp_thread *mxp__thread_self(void);
 // Starts a new chunk for `self` whose records begin at `now`. False: none to be had (the caller
 // counts the loss). The caller holds `busy`.
 bool mxp__thread_new_chunk(mxp_thread *self, uint64_t now);
+
+// Ends what a jump out of a handler has left half done in there. The caller holds `busy`.
+void mxp__thread_finish_chunk(mxp_thread *self);
 
 // Back to the empty embedded chunk: its other chunks are no longer its own. By the owner, or while
 // nobody records.

@@ -110,6 +110,30 @@ static void a_thread_records_again_when_a_record_was_left_by_a_jump(void **state
     assert_int_equal(mxp__threads_unanswered(), 0);
 }
 
+// The next chunk is one that was given back: that way signals are not blocked.
+static void a_jump_between_two_chunks_costs_one_record(void **state)
+{
+    (void)state;
+    enum { CHUNK_SPANS = MXP_CHUNK_BYTES / 16 };
+    for (int point = MXP_POINT_ENTERED; point <= MXP_POINT_NEXT; point++) {
+        record(3 * CHUNK_SPANS);
+        check(3 * CHUNK_SPANS, jumped, in_signal);
+        volatile size_t whole = 0;
+        jumps = true;
+        jumps_at = (mxp_test_point)point;
+        if (sigsetjmp(place, 1) == 0) {
+            for (; jumps_at != MXP_POINT_NONE && whole < 3 * CHUNK_SPANS; whole++) {
+                record(1);
+            }
+        }
+        assert_in_range(whole, 1, CHUNK_SPANS);
+        check(whole, ++jumped, in_signal);  // which writes a record, and so notices
+        record(2 * CHUNK_SPANS);
+        check(2 * CHUNK_SPANS, jumped, in_signal);
+    }
+    assert_int_equal(mxp__threads_unanswered(), 0);
+}
+
 static void a_jump_is_noticed_by_the_next_hold(void **state)
 {
     (void)state;
@@ -205,6 +229,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_thread_records_again_when_a_record_was_left_by_a_jump,
                                         set_up, live_events_stop),
+        cmocka_unit_test_setup_teardown(a_jump_between_two_chunks_costs_one_record, set_up,
+                                        live_events_stop),
         cmocka_unit_test_setup_teardown(a_jump_is_noticed_by_the_next_hold, set_up,
                                         live_events_stop),
         cmocka_unit_test_setup_teardown(deep_below_a_jump_records_are_counted_as_lost, set_up,
