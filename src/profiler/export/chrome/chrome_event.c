@@ -8,7 +8,7 @@
 #include "base/device_name.h"
 #include "base/text.h"
 #include "profiler/export/chrome/chrome.h"
-#include "profiler/export/scope_path.h"
+#include "profiler/export/event_args.h"
 
 static const uint64_t exact_limit = UINT64_C(1) << 53;  // larger integers are rounded by viewers
 
@@ -88,123 +88,91 @@ static void put_name(mxp_chrome *chrome, uint32_t id, mxp_strbuf *out)
 }
 
 // ---- arguments --------------------------------------------------------------------------------
-// Opens "args" at the first one.
 typedef struct args_writer {
+    mxp_chrome *chrome;
     mxp_strbuf *out;
     size_t count;
 } args_writer;
 
-static mxp_strbuf *args_next(args_writer *args)
+// Opens "args" at the first one.
+static mxp_strbuf *next_arg(args_writer *args)
 {
     mxp__strbuf_puts(args->out, args->count++ == 0 ? ",\"args\":{" : ",");
     return args->out;
 }
 
-static void args_end(args_writer *args)
+static void arg_key(void *to, mxp_arg_key key)
 {
-    mxp__strbuf_puts(args->out, args->count > 0 ? "}}" : "}");
+    mxp_strbuf *out = next_arg(to);
+    mxp__strbuf_putc(out, '"');
+    mxp__strbuf_puts(out, mxp__arg_keys[key]);
+    mxp__strbuf_puts(out, "\":");
 }
 
-static void put_value(mxp_chrome *chrome, uint32_t type, uint64_t bits, mxp_strbuf *out)
+static void arg_named_key(void *to, uint32_t name)
 {
-    union {
-        uint64_t u64;
-        int64_t i64;
-        double f64;
-    } value = {.u64 = bits};
-    switch (type) {
-    case MXP_ARG_F64:
-        mxp__json_double(out, value.f64);
-        break;
-    case MXP_ARG_NAME:
-        put_name(chrome, (uint32_t)bits, out);
-        break;
-    case MXP_ARG_I64: {
-        bool exact = value.i64 <= (int64_t)exact_limit && value.i64 >= -(int64_t)exact_limit;
-        mxp__strbuf_printf(out, exact ? "%" PRId64 : "\"%" PRId64 "\"", value.i64);
-        break;
-    }
-    default:
-        mxp__strbuf_printf(out, bits <= exact_limit ? "%" PRIu64 : "\"%" PRIu64 "\"", bits);
-    }
+    args_writer *args = to;
+    put_name(args->chrome, name, next_arg(args));
+    mxp__strbuf_putc(args->out, ':');
 }
 
-static void put_span_args(mxp_chrome *chrome, const mxp_event *event, mxp_strbuf *out)
+static void arg_u64(void *to, uint64_t value)
 {
-    args_writer args = {.out = out};
-    if (mxp__event_clock(event) != MXP_CLOCK_TRACE) {
-        put_u64(args_next(&args), "\"clock\":", mxp__event_clock(event));
-    }
-    uint32_t count = mxp__event_arg_count(event);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t key, type;
-        uint64_t value;
-        mxp__event_arg(event, i, &key, &type, &value);
-        args_next(&args);
-        put_name(chrome, key, out);
-        mxp__strbuf_putc(out, ':');
-        put_value(chrome, type, value, out);
-    }
-    if (event->flags & MXP_SPAN_BEGIN_CLIPPED) {
-        mxp__strbuf_puts(args_next(&args), "\"begun\":\"before recording\"");
-    }
-    if (event->flags & MXP_SPAN_CLOSED_BY_STOP) {
-        mxp__strbuf_puts(args_next(&args), "\"closed\":\"stop\"");
-    }
-    if (event->flags & MXP_SPAN_OPEN_AT_CRASH) {
-        mxp__strbuf_puts(args_next(&args), "\"ended\":\"never\"");
-    }
-    if (event->flags & MXP_SPAN_ARGS_CUT) {
-        mxp__strbuf_puts(args_next(&args), "\"arguments\":\"cut\"");
-    }
-    args_end(&args);
+    const char *quote = value <= exact_limit ? "" : "\"";
+    args_writer *args = to;
+    put_u64(args->out, quote, value);
+    mxp__strbuf_puts(args->out, quote);
 }
 
-static void put_operator_args(mxp_chrome *chrome, const mxp_event *event, mxp_strbuf *out)
+static void arg_i64(void *to, int64_t value)
 {
-    static const char *const phases[] = {NULL, "forward", "backward", "update", "communication"};
-    mxp_operator_view op;
-    mxp__event_operator(event, &op);
-    const mxp_timebase *timebase = chrome->source->timebase;
-    int64_t ready_ns = mxp__timebase_ns(timebase, op.ready_ticks);
-    int64_t push_ns = mxp__timebase_ns(timebase, op.push_ticks);
-    args_writer args = {.out = out};
-    put_u64(args_next(&args), "\"op\":", op.id);
-    if (ready_ns < event->begin_ns) {
-        put_us(args_next(&args), "\"queued_us\":", event->begin_ns - ready_ns);
-    }
-    if (push_ns < ready_ns) {
-        put_us(args_next(&args), "\"blocked_us\":", ready_ns - push_ns);
-    }
-    const struct {
-        const char *key;
-        uint32_t value;
-    } numbers[] = {
-        {"\"after\":", op.released_by}, {"\"bulk\":", op.bulk_parent}, {"\"device\":", op.device}};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        if (numbers[i].value != 0) {
-            put_u64(args_next(&args), numbers[i].key, numbers[i].value);
-        }
-    }
-    uint32_t phase = event->flags & MXP_OP_PHASE_MASK;
-    if (phase > 0 && phase < sizeof phases / sizeof phases[0]) {
-        mxp__strbuf_printf(args_next(&args), "\"phase\":\"%s\"", phases[phase]);
-    }
-    if (op.scope != 0) {
-        mxp_strbuf path = {0};
-        mxp__scope_path(chrome->source, op.scope, &path);
-        mxp__strbuf_puts(args_next(&args), "\"scope\":");
-        mxp__json_string(out, mxp__strbuf_text(&path), path.length);
-        mxp__strbuf_fini(&path);
-    }
-    if (op.shape != 0) {
-        mxp__strbuf_puts(args_next(&args), "\"shape\":");
-        put_name(chrome, op.shape, out);
-    }
-    if (event->flags & MXP_OP_FAILED) {
-        mxp__strbuf_puts(args_next(&args), "\"failed\":true");
-    }
-    args_end(&args);
+    bool exact = value <= (int64_t)exact_limit && value >= -(int64_t)exact_limit;
+    args_writer *args = to;
+    mxp__strbuf_printf(args->out, exact ? "%" PRId64 : "\"%" PRId64 "\"", value);
+}
+
+static void arg_f64(void *to, double value)
+{
+    mxp__json_double(((args_writer *)to)->out, value);
+}
+
+static void arg_us(void *to, int64_t ns)
+{
+    put_us(((args_writer *)to)->out, "", ns);
+}
+
+static void arg_yes(void *to)
+{
+    mxp__strbuf_puts(((args_writer *)to)->out, "true");
+}
+
+static void arg_text(void *to, const char *text, size_t length)
+{
+    mxp__json_string(((args_writer *)to)->out, text, length);
+}
+
+static void arg_name(void *to, uint32_t name)
+{
+    args_writer *args = to;
+    put_name(args->chrome, name, args->out);
+}
+
+static const mxp_arg_form arg_form = {.key = arg_key,
+                                      .named_key = arg_named_key,
+                                      .u64 = arg_u64,
+                                      .i64 = arg_i64,
+                                      .f64 = arg_f64,
+                                      .us = arg_us,
+                                      .yes = arg_yes,
+                                      .text = arg_text,
+                                      .name = arg_name};
+
+static void put_args(mxp_chrome *chrome, const mxp_event *event, mxp_strbuf *out)
+{
+    args_writer args = {chrome, out, 0};
+    bool complete = mxp__event_args(chrome->source, event, &arg_form, &args);
+    mxp__strbuf_puts(out, args.count > 0 ? "}}" : "}");
+    out->failed = out->failed || !complete;
 }
 
 // ---- kinds ------------------------------------------------------------------------------------
@@ -232,13 +200,13 @@ static void put_span(mxp_chrome *chrome, const mxp_event *event, const mxp_chrom
     put_begin(out, name, name->is_async ? 'b' : 'X', row, begin_ns);
     if (name->is_async) {
         put_local_id(out, event->id);
-        put_span_args(chrome, event, out);
+        put_args(chrome, event, out);
         put_begin(out, name, 'e', row, end_ns);
         put_local_id(out, event->id);
         mxp__strbuf_putc(out, '}');
     } else {
         put_us(out, ",\"dur\":", end_ns - begin_ns);
-        put_span_args(chrome, event, out);
+        put_args(chrome, event, out);
     }
 }
 
@@ -248,7 +216,7 @@ static void put_operator(mxp_chrome *chrome, const mxp_event *event, const mxp_c
     int64_t begin_ns = not_negative(event->begin_ns), end_ns = not_negative(event->end_ns);
     put_begin(out, name, 'X', mxp__chrome_thread_row(chrome->rows, event->thread), begin_ns);
     put_us(out, ",\"dur\":", end_ns - begin_ns);
-    put_operator_args(chrome, event, out);
+    put_args(chrome, event, out);
 }
 
 static void put_counter(mxp_chrome *chrome, const mxp_event *event, const mxp_chrome_name *name,

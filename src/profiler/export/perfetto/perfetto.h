@@ -12,6 +12,7 @@
 #ifndef MXP_EXPORT_PERFETTO_H
 #define MXP_EXPORT_PERFETTO_H
 
+#include "profiler/export/event_args.h"
 #include "profiler/export/tracks.h"
 #include "profiler/export/perfetto/perfetto_wire.h"
 #include "profiler/trace/event.h"
@@ -47,22 +48,6 @@ typedef struct mxp_packet {
     size_t packet, event;
 } mxp_packet;
 
-// Texts that stand for themselves as keys of arguments.
-#define MXP_PERFETTO_KEYS(X) \
-    X(op)                    \
-    X(queued_us)             \
-    X(blocked_us)            \
-    X(after)                 \
-    X(bulk)                  \
-    X(device) X(phase) X(scope) X(shape) X(failed) X(clock) X(begun) X(closed) X(ended) X(until_us)
-
-typedef enum mxp_packet_key {
-#define MXP_PERFETTO_KEY(name) MXP__KEY_##name,
-    MXP_PERFETTO_KEYS(MXP_PERFETTO_KEY)
-#undef MXP_PERFETTO_KEY
-        MXP__KEYS
-} mxp_packet_key;
-
 // `out` gets the descriptors of process and threads. `first`: the source of the trace's first
 // process, by whose begin all times are. MXP_ENOMEM.
 int mxp__packets_begin(mxp_packets *packets, mxp_source *source, const mxp_source *first,
@@ -92,11 +77,12 @@ mxp_packet mxp__packet_event(mxp_packets *packets, int type, uint32_t track, int
 void mxp__packet_name(mxp_packets *packets, uint32_t name);
 void mxp__packet_texts(mxp_packets *packets, const char *category, const char *text);
 // ... its arguments, each a key and a value ...
-size_t mxp__packet_arg(mxp_packets *packets, mxp_packet_key key);
+size_t mxp__packet_arg(mxp_packets *packets, mxp_arg_key key);
 size_t mxp__packet_arg_named(mxp_packets *packets, uint32_t name);
 void mxp__packet_arg_u64(mxp_packets *packets, size_t arg, uint64_t value);
 void mxp__packet_arg_i64(mxp_packets *packets, size_t arg, int64_t value);
 void mxp__packet_arg_f64(mxp_packets *packets, size_t arg, double value);
+void mxp__packet_arg_bool(mxp_packets *packets, size_t arg, bool value);
 void mxp__packet_arg_text(mxp_packets *packets, size_t arg, const char *text, size_t length);
 void mxp__packet_arg_name(mxp_packets *packets, size_t arg, uint32_t name);
 // ... and its end.

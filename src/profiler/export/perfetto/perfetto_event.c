@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each kind of record becomes in a Perfetto trace: the same events and arguments as in Chrome
-// JSON (chrome_event.c), but for counters, which have units and exact values here, and flows, whose
+// What each kind of record becomes in a Perfetto trace: the same events as in Chrome JSON
+// (chrome_event.c), but for counters, which have units and exact values here, and flows, whose
 // points are instants: a slice could be drawn before its flow began.
 #include <math.h>
 #include <stdio.h>
@@ -8,131 +8,86 @@
 
 #include "base/device_name.h"
 #include "base/text.h"
+#include "profiler/export/event_args.h"
 #include "profiler/export/perfetto/perfetto.h"
-#include "profiler/export/scope_path.h"
 
 // ---- arguments --------------------------------------------------------------------------------
-static void put_text(mxp_packets *packets, mxp_packet_key key, const char *text)
+// Each is a message that begins with its key and ends behind its value.
+typedef struct args_writer {
+    mxp_packets *packets;
+    size_t arg;
+} args_writer;
+
+static void arg_key(void *to, mxp_arg_key key)
 {
-    mxp__packet_arg_text(packets, mxp__packet_arg(packets, key), text, strlen(text));
+    args_writer *args = to;
+    args->arg = mxp__packet_arg(args->packets, key);
 }
 
-static void put_number(mxp_packets *packets, mxp_packet_key key, uint64_t value)
+static void arg_named_key(void *to, uint32_t name)
 {
-    mxp__packet_arg_u64(packets, mxp__packet_arg(packets, key), value);
+    args_writer *args = to;
+    args->arg = mxp__packet_arg_named(args->packets, name);
 }
 
-static void put_us(mxp_packets *packets, mxp_packet_key key, int64_t ns)
+static void arg_u64(void *to, uint64_t value)
 {
-    mxp__packet_arg_f64(packets, mxp__packet_arg(packets, key), (double)ns / 1000);
+    args_writer *args = to;
+    mxp__packet_arg_u64(args->packets, args->arg, value);
 }
 
-static void put_value(mxp_packets *packets, size_t arg, uint32_t type, uint64_t bits)
+static void arg_i64(void *to, int64_t value)
 {
-    union {
-        uint64_t u64;
-        int64_t i64;
-        double f64;
-    } value = {.u64 = bits};
-    switch (type) {
-    case MXP_ARG_F64:
-        mxp__packet_arg_f64(packets, arg, value.f64);
-        break;
-    case MXP_ARG_NAME:
-        mxp__packet_arg_name(packets, arg, (uint32_t)bits);
-        break;
-    case MXP_ARG_I64:
-        mxp__packet_arg_i64(packets, arg, value.i64);
-        break;
-    default:
-        mxp__packet_arg_u64(packets, arg, bits);
-    }
+    args_writer *args = to;
+    mxp__packet_arg_i64(args->packets, args->arg, value);
 }
 
-static void put_span_args(mxp_packets *packets, const mxp_event *event)
+static void arg_f64(void *to, double value)
 {
-    if (mxp__event_clock(event) != MXP_CLOCK_TRACE) {
-        put_number(packets, MXP__KEY_clock, mxp__event_clock(event));
-    }
-    uint32_t count = mxp__event_arg_count(event);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t key, type;
-        uint64_t value;
-        mxp__event_arg(event, i, &key, &type, &value);
-        put_value(packets, mxp__packet_arg_named(packets, key), type, value);
-    }
-    if (event->flags & MXP_SPAN_BEGIN_CLIPPED) {
-        put_text(packets, MXP__KEY_begun, "before recording");
-    }
-    if (event->flags & MXP_SPAN_CLOSED_BY_STOP) {
-        put_text(packets, MXP__KEY_closed, "stop");
-    }
-    if (event->flags & MXP_SPAN_OPEN_AT_CRASH) {
-        put_text(packets, MXP__KEY_ended, "never");
-    }
+    args_writer *args = to;
+    mxp__packet_arg_f64(args->packets, args->arg, value);
 }
 
-static void put_operator_times(mxp_packets *packets, const mxp_event *event,
-                               const mxp_operator_view *op)
+static void arg_us(void *to, int64_t ns)
 {
-    const mxp_timebase *timebase = packets->source->timebase;
-    int64_t ready_ns = mxp__timebase_ns(timebase, op->ready_ticks);
-    int64_t push_ns = mxp__timebase_ns(timebase, op->push_ticks);
-    if (ready_ns < event->begin_ns) {
-        put_us(packets, MXP__KEY_queued_us, event->begin_ns - ready_ns);
-    }
-    if (push_ns < ready_ns) {
-        put_us(packets, MXP__KEY_blocked_us, ready_ns - push_ns);
-    }
+    arg_f64(to, (double)ns / 1000);
 }
 
-static void put_operator_args(mxp_packets *packets, const mxp_event *event)
+static void arg_yes(void *to)
 {
-    static const char *const phases[] = {NULL, "forward", "backward", "update", "communication"};
-    mxp_operator_view op;
-    mxp__event_operator(event, &op);
-    put_number(packets, MXP__KEY_op, op.id);
-    put_operator_times(packets, event, &op);
-    const struct {
-        mxp_packet_key key;
-        uint32_t value;
-    } numbers[] = {{MXP__KEY_after, op.released_by},
-                   {MXP__KEY_bulk, op.bulk_parent},
-                   {MXP__KEY_device, op.device}};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        if (numbers[i].value != 0) {
-            put_number(packets, numbers[i].key, numbers[i].value);
-        }
-    }
-    uint32_t phase = event->flags & MXP_OP_PHASE_MASK;
-    if (phase > 0 && phase < sizeof phases / sizeof phases[0]) {
-        put_text(packets, MXP__KEY_phase, phases[phase]);
-    }
-    if (op.scope != 0) {
-        mxp_strbuf path = {0};
-        mxp__scope_path(packets->source, op.scope, &path);
-        put_text(packets, MXP__KEY_scope, mxp__strbuf_text(&path));
-        packets->out->failed = packets->out->failed || path.failed;
-        mxp__strbuf_fini(&path);
-    }
-    if (op.shape != 0) {
-        mxp__packet_arg_name(packets, mxp__packet_arg(packets, MXP__KEY_shape), op.shape);
-    }
-    if (event->flags & MXP_OP_FAILED) {
-        size_t arg = mxp__packet_arg(packets, MXP__KEY_failed);
-        mxp__wire_u64(packets->out, 2, 1);  // bool_value
-        mxp__wire_end(packets->out, arg);
-    }
+    args_writer *args = to;
+    mxp__packet_arg_bool(args->packets, args->arg, true);
 }
+
+static void arg_text(void *to, const char *text, size_t length)
+{
+    args_writer *args = to;
+    mxp__packet_arg_text(args->packets, args->arg, text, length);
+}
+
+static void arg_name(void *to, uint32_t name)
+{
+    args_writer *args = to;
+    mxp__packet_arg_name(args->packets, args->arg, name);
+}
+
+static const mxp_arg_form arg_form = {.key = arg_key,
+                                      .named_key = arg_named_key,
+                                      .u64 = arg_u64,
+                                      .i64 = arg_i64,
+                                      .f64 = arg_f64,
+                                      .us = arg_us,
+                                      .yes = arg_yes,
+                                      .text = arg_text,
+                                      .name = arg_name};
 
 void mxp__packets_span(mxp_packets *packets, const mxp_event *event, uint32_t track)
 {
     mxp_packet packet = mxp__packet_event(packets, MXP__EVENT_BEGIN, track, event->begin_ns);
     mxp__packet_name(packets, event->name);
-    if (event->kind == MXP_KIND_OPERATOR) {
-        put_operator_args(packets, event);
-    } else {
-        put_span_args(packets, event);
+    args_writer args = {packets, 0};
+    if (!mxp__event_args(packets->source, event, &arg_form, &args)) {
+        packets->out->failed = true;
     }
     mxp__packet_end(packets, packet);
 }

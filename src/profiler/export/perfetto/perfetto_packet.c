@@ -20,12 +20,6 @@ enum { SEQUENCE_CLEARED = 1, SEQUENCE_NEEDS_STATE = 2 };
 
 enum { CLOCK_ID_REALTIME = 1, CLOCK_ID_MONOTONIC = 3, CLOCK_ID_BOOTTIME = 6 };
 
-static const char *const keys[] = {
-#define MXP_PERFETTO_KEY(name) #name,
-    MXP_PERFETTO_KEYS(MXP_PERFETTO_KEY)
-#undef MXP_PERFETTO_KEY
-};
-
 // ---- packets ----------------------------------------------------------------------------------
 size_t mxp__packet_begin(mxp_packets *packets, unsigned sequence_flags)
 {
@@ -83,7 +77,7 @@ static void put_interned(mxp_packets *packets, uint32_t field, uint64_t id, cons
 static uint64_t intern(mxp_packets *packets, uint32_t name, uint8_t what, uint32_t field)
 {
     name = known_id(packets, name);
-    uint64_t id = name + UINT64_C(1) + (what == TOLD_KEY ? MXP__KEYS : 0);
+    uint64_t id = name + UINT64_C(1) + (what == TOLD_KEY ? MXP__ARG_KEYS : 0);
     if ((packets->told[name] & what) == 0) {
         packets->told[name] |= what;
         mxp_name_view view = view_of(packets, name);
@@ -115,12 +109,12 @@ static size_t begin_arg(mxp_packets *packets, uint64_t key)
     return arg;
 }
 
-size_t mxp__packet_arg(mxp_packets *packets, mxp_packet_key key)
+size_t mxp__packet_arg(mxp_packets *packets, mxp_arg_key key)
 {
-    _Static_assert((int)MXP__KEYS <= 32, "keys_told has a bit for each");
+    _Static_assert((int)MXP__ARG_KEYS <= 32, "keys_told has a bit for each");
     if ((packets->keys_told >> key & 1) == 0) {
         packets->keys_told |= 1u << key;
-        put_interned(packets, 3, (uint64_t)key + 1, keys[key], strlen(keys[key]));
+        put_interned(packets, 3, (uint64_t)key + 1, mxp__arg_keys[key], strlen(mxp__arg_keys[key]));
     }
     return begin_arg(packets, (uint64_t)key + 1);
 }
@@ -145,6 +139,12 @@ void mxp__packet_arg_i64(mxp_packets *packets, size_t arg, int64_t value)
 void mxp__packet_arg_f64(mxp_packets *packets, size_t arg, double value)
 {
     mxp__wire_double(packets->out, 5, value);
+    mxp__wire_end(packets->out, arg);
+}
+
+void mxp__packet_arg_bool(mxp_packets *packets, size_t arg, bool value)
+{
+    mxp__wire_u64(packets->out, 2, value ? 1 : 0);
     mxp__wire_end(packets->out, arg);
 }
 
