@@ -26,7 +26,9 @@ enum { MXP_EXIT_FINE = 0, MXP_EXIT_ERROR = 1, MXP_EXIT_USAGE = 2 };
 typedef struct mxp_command {
     const char *name;
     const char *summary;  // one line for `mxprof --help`
-    const char *help;  // all of `mxprof NAME --help`
+    const char *help;  // what `mxprof NAME --help` prints
+    void (*help_list)(FILE *stream);  // and behind it, made of a table; null: nothing
+    const char *help_end;  // and behind that
     const char *wants, *example;  // what it works on, and as it is typed; null: a file
     int (*run)(const struct mxp_command *self, int count, char **arguments);
 } mxp_command;
@@ -54,6 +56,8 @@ int mxp__options_parse(const mxp_command *command, const mxp_option *options, in
 // The same for any number of files, at least one: they stand at the front of `arguments` then.
 int mxp__options_parse_all(const mxp_command *command, const mxp_option *options, int count,
                            char **arguments, int *file_count);
+
+void mxp__command_help(const mxp_command *command);  // prints all of it
 
 // Error line on stderr, `mxprof COMMAND: ...`, and the exit code of a wrong call.
 int mxp__usage_error(const mxp_command *command, const char *format, ...)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// mxprof convert: a native trace in another format. The formats are the exporters of src/export;
-// the output's extension chooses one where --to does not.
+// mxprof convert: a native trace in another format. The formats are the exporters of
+// profiler/export and two of the command's own; the output's extension chooses one where --to does
+// not.
 #include <inttypes.h>
 #include <mxprof/profiler.h>
 #include <string.h>
@@ -25,18 +26,9 @@ static const char help[] =
     "                     it is complete; a failure leaves what was there. If it ends in .gz it "
     "is\n"
     "                     compressed as gzip does.\n"
-    "  --to FORMAT        chrome    the trace as Chrome JSON, for ui.perfetto.dev, "
-    "chrome://tracing\n"
-    "                               and speedscope (default; for OUT ending in .json)\n"
-    "                     perfetto  the trace as Perfetto's protobuf, for ui.perfetto.dev and\n"
-    "                               trace_processor (for .pftrace)\n"
-    "                     packed    the native trace of one process, compressed; all commands "
-    "read\n"
-    "                               it (for .mxpz)\n"
-    "                     native    the native trace, not compressed (for .mxp)\n"
-    "                     csv       the aggregate table as comma-separated values (for .csv)\n"
-    "                     table     the aggregate table as text (for .txt)\n"
-    "                     json      the aggregate table as JSON\n"
+    "  --to FORMAT        what it becomes; without it OUT's ending tells, and - is chrome\n";
+
+static const char help_end[] =
     "\n"
     "examples\n"
     "  mxprof convert profile.mxp -o profile.json\n"
@@ -49,9 +41,41 @@ static const char help[] =
     "written),\n"
     "2 wrong call\n";
 
-static const char packed[] = "packed", native[] = "native";
-static const char *const formats[] = {"chrome", "perfetto", packed, native,
-                                      "csv",    "table",    "json", NULL};
+// ---- formats ----------------------------------------------------------------------------------
+typedef struct output_format {
+    const char *name, *extension, *help;
+    const mxp_exporter *exporter;  // null: one of the command's own
+} output_format;
+
+// The exporters, as they stand in exporters.def, then those of the command.
+enum { FORMAT_PACKED = MXP__EXPORTERS, FORMAT_NATIVE, FORMATS };
+
+static output_format formats[FORMATS] = {
+    [FORMAT_PACKED] = {"packed", ".mxpz",
+                       "the native trace of one process, compressed; all commands read it", NULL},
+    [FORMAT_NATIVE] = {"native", ".mxp", "the native trace, not compressed", NULL},
+};
+static const char *format_names[FORMATS + 1];
+
+static void fill_formats(void)
+{
+    for (int i = 0; mxp__exporters()[i] != NULL; i++) {
+        const mxp_exporter *exporter = mxp__exporters()[i];
+        formats[i] = (output_format){exporter->name, exporter->extension, exporter->help, exporter};
+    }
+    for (int i = 0; i < FORMATS; i++) {
+        format_names[i] = formats[i].name;
+    }
+}
+
+static void print_formats(FILE *stream)
+{
+    fill_formats();
+    for (int i = 0; i < FORMATS; i++) {
+        fprintf(stream, "      %-9s %-9s %s\n", formats[i].name, formats[i].extension,
+                formats[i].help);
+    }
+}
 
 static bool ends_with(const char *path, size_t length, const char *ending)
 {
@@ -64,24 +88,35 @@ static bool is_gzip(const char *path)
     return ends_with(path, strlen(path), ".gz");
 }
 
-static const char *format_of(const char *path)
+// The number of the format that the ending of `path` tells (of a compressed file the one before
+// it), -1 for none.
+static int format_of(const char *path)
 {
-    static const char *const endings[][2] = {
-        {".json", "chrome"}, {".pftrace", "perfetto"}, {".mxpz", packed}, {".mxp", native},
-        {".csv", "csv"},     {".txt", "table"},        {NULL, NULL}};
     size_t length = strlen(path) - (is_gzip(path) ? strlen(".gz") : 0);
-    for (int i = 0; endings[i][0] != NULL; i++) {
-        if (ends_with(path, length, endings[i][0])) {
-            return endings[i][1];
+    for (int i = 0; i < FORMATS; i++) {
+        if (ends_with(path, length, formats[i].extension)) {
+            return i;
         }
     }
-    return NULL;
+    return -1;
+}
+
+static int does_not_tell(const mxp_command *self, const char *path)
+{
+    mxp_strbuf names = {0};
+    for (int i = 0; i < FORMATS; i++) {
+        const char *between = i == 0 ? "" : i + 1 < FORMATS ? ", " : " or ";
+        mxp__strbuf_printf(&names, "%s%s", between, formats[i].name);
+    }
+    int code = mxp__usage_error(self, "the name '%s' does not tell the format; add --to %s", path,
+                                mxp__strbuf_text(&names));
+    mxp__strbuf_fini(&names);
+    return code;
 }
 
 static bool is_table(const mxp_exporter *exporter)
 {
-    return exporter != NULL && strcmp(exporter->name, "chrome") != 0 &&
-           strcmp(exporter->name, "perfetto") != 0;
+    return exporter != NULL && exporter->is_table;
 }
 
 // The trace has in it what the tables have no place for.
@@ -167,16 +202,16 @@ static int convert_native(const mxp_command *self, mxp_input *input, const char 
     return error == MXP_OK ? mxp__input_exit_code(input) : mxp__command_failed(self);
 }
 
-static int convert_file(const mxp_command *self, const char *format, const char *in_path,
+static int convert_file(const mxp_command *self, int format, const char *in_path,
                         const char *out_path)
 {
-    const mxp_exporter *exporter = mxp__exporter_find(format);
+    const mxp_exporter *exporter = formats[format].exporter;
     mxp_input input;
     if (mxp__input_open(self, in_path, &input) != MXP_OK) {
         return MXP_EXIT_ERROR;
     }
     int code;
-    if (format == native) {
+    if (format == FORMAT_NATIVE) {
         code = convert_native(self, &input, out_path);
     } else if (exporter == NULL && input.source->process_count > 1) {
         code = mxp__usage_error(self, "a compressed file holds one process, and here are %zu",
@@ -189,16 +224,31 @@ static int convert_file(const mxp_command *self, const char *format, const char 
     return code;
 }
 
+// -1, or the exit code of a call in which the format and the place it goes to do not fit.
+static int check_place(const mxp_command *self, int format, const char *out_path)
+{
+    bool is_stdout = strcmp(out_path, "-") == 0;
+    if (format == FORMAT_PACKED && is_gzip(out_path)) {
+        return mxp__usage_error(self, "a packed file is compressed already; leave out the .gz");
+    }
+    if (format == FORMAT_NATIVE && (is_gzip(out_path) || is_stdout)) {
+        return mxp__usage_error(self, "a native trace is written into a file of its own; give a "
+                                      "name like profile.mxp");
+    }
+    return format < 0 && !is_stdout ? does_not_tell(self, out_path) : -1;
+}
+
 static int run(const mxp_command *self, int count, char **arguments)
 {
     const char *out_path = NULL;
     const char *file;
-    int to = -1;
+    int format = -1;
     const mxp_option options[] = {
         {.name = "--output", .letter = 'o', .text = &out_path},
-        {.name = "--to", .words = formats, .number = &to},
+        {.name = "--to", .words = format_names, .number = &format},
         {.name = NULL},
     };
+    fill_formats();
     int code = mxp__options_parse(self, options, count, arguments, &file);
     if (code >= 0) {
         return code;
@@ -213,27 +263,19 @@ static int run(const mxp_command *self, int count, char **arguments)
         return mxp__usage_error(self, "'%s' is the input; write the result to another file",
                                 out_path);
     }
-    const char *format = to >= 0 ? formats[to] : format_of(out_path);
-    if (format == packed && is_gzip(out_path)) {
-        return mxp__usage_error(self, "a packed file is compressed already; leave out the .gz");
-    }
-    if (format == native && (is_gzip(out_path) || strcmp(out_path, "-") == 0)) {
-        return mxp__usage_error(self, "a native trace is written into a file of its own; give a "
-                                      "name like profile.mxp");
-    }
-    if (format == NULL && strcmp(out_path, "-") != 0) {
-        return mxp__usage_error(self,
-                                "the name '%s' does not tell the format; add --to chrome, "
-                                "perfetto, packed, native, csv, table or json",
-                                out_path);
-    }
-    return convert_file(self, format == NULL ? "chrome" : format, file, out_path);
+    format = format >= 0 ? format : format_of(out_path);
+    code = check_place(self, format, out_path);
+    return code >= 0
+               ? code
+               : convert_file(self, format < 0 ? MXP__EXPORTER_chrome : format, file, out_path);
 }
 
 const mxp_command mxp__command_convert = {
     .name = "convert",
     .summary = "to Chrome JSON or Perfetto's format, compressed or not, or the table in a file",
     .help = help,
+    .help_list = print_formats,
+    .help_end = help_end,
     .example = "profile.mxp -o profile.json",
     .run = run,
 };

@@ -83,7 +83,7 @@ static int help_about(const char *name)
         return unknown_command(name);
     }
     if (command != NULL) {
-        fputs(command->help, stdout);
+        mxp__command_help(command);
     } else {
         print_help(stdout);
     }

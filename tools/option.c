@@ -130,6 +130,15 @@ static int take_option(const mxp_command *command, const mxp_option *options, in
     return set_value(command, option, value);
 }
 
+void mxp__command_help(const mxp_command *command)
+{
+    fputs(command->help, stdout);
+    if (command->help_list != NULL) {
+        command->help_list(stdout);
+        fputs(command->help_end, stdout);
+    }
+}
+
 static bool asks_for_help(const char *argument)
 {
     return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
@@ -150,7 +159,7 @@ int mxp__options_parse_all(const mxp_command *command, const mxp_option *options
     for (int i = 0; i < count; i++) {
         char *argument = arguments[i];
         if (!only_files && asks_for_help(argument)) {
-            fputs(command->help, stdout);
+            mxp__command_help(command);
             return MXP_EXIT_FINE;
         }
         if (!only_files && strcmp(argument, "--") == 0) {

@@ -3,7 +3,7 @@
 its exit code. They run in a directory with the files that `inputs` writes; every byte of those is known,
 so nothing but the version is masked.
 
-MXPROF_UPDATE_EXPECTED=1 writes the .expected files anew: read the difference before you commit it."""
+scripts/update-expected cli writes the .expected files anew: read the difference before you commit it."""
 import json
 import os
 import pathlib
@@ -18,6 +18,28 @@ import native_file
 BUILD = pathlib.Path(os.environ.get("MXPROF_BUILD", "build/release")).resolve()
 CASES = pathlib.Path(__file__).parent / "cases"
 COMMAND = BUILD / "mxprof"
+EXPORTERS = re.findall(r"^X\((\w+)\)", (pathlib.Path(__file__).parents[2] /
+                       "src/profiler/export/exporters.def").read_text(), re.MULTILINE)
+
+
+def help_of(*arguments):
+    """What --help prints; nothing where the command is not built, which a test says."""
+    if not COMMAND.is_file():
+        return ""
+    return subprocess.run([COMMAND, *arguments, "--help"], capture_output=True, text=True,
+                          check=True).stdout
+
+
+def subcommands():
+    """The names of all subcommands."""
+    listed = re.search(r"^commands\n((?:  .*\n)*)", help_of(), re.MULTILINE)
+    return re.findall(r"^  (\w+)", listed.group(1), re.MULTILINE) if listed else []
+
+
+# Every subcommand that reads a file, as it is called before the file's name.
+READERS = [name + (" -o out.mxp" if "-o, --output" in help_of(name) else "") for name in subcommands()
+           if re.search(rf"^usage: mxprof {name} .*FILE", help_of(name), re.MULTILINE)]
+PRINTERS = [call for call in READERS if "-o" not in call]
 
 
 def damaged_files(whole):
@@ -100,7 +122,8 @@ def test_prints_what_is_expected(name, work):
     printed = mask(run_command(command, work))
     if os.environ.get("MXPROF_UPDATE_EXPECTED") == "1":
         expected.write_text(printed)
-    assert printed == expected.read_text()
+    wanted = expected.read_text() if expected.exists() else None
+    assert printed == wanted, "was that meant? scripts/update-expected cli"
 
 
 def test_every_expectation_has_its_command():
@@ -135,17 +158,25 @@ def test_result_replaces_what_a_link_points_to(work):
     assert (work / "real.json").stat().st_mode & 0o777 == 0o640
 
 
-@pytest.mark.parametrize("arguments", ["info sample.mxp", "report sample.mxp", "report --json sample.mxp",
-                                       "convert sample.mxp -o -", "--help", "report --help"])
+@pytest.mark.parametrize("arguments", [*[f"{call} sample.mxp" for call in PRINTERS],
+                                       "report --json sample.mxp", "convert sample.mxp -o -",
+                                       "--help", *[f"{name} --help" for name in subcommands()]])
 def test_reader_that_goes_away_is_no_error(arguments, work):
     printed = run_command(f"{{ mxprof {arguments}; echo exit $? >&2; }} | true", work)
     assert printed == "[stderr]\nexit 0\n[exit 0]\n"
 
 
 def test_full_device_is_an_error(work):
-    for arguments in ("info sample.mxp", "report sample.mxp", "convert sample.mxp -o -"):
+    for arguments in (*[f"{call} sample.mxp" for call in PRINTERS], "convert sample.mxp -o -"):
         printed = run_command(f"mxprof {arguments} > /dev/full", work)
         assert "No space left" in printed and "[exit 1]" in printed, arguments
+
+
+@pytest.mark.parametrize("name", EXPORTERS)
+def test_every_exporter_is_a_format(name, work):
+    assert re.search(rf"^ +{name} +\.\w+ +\w", help_of("convert"), re.MULTILINE)
+    assert run_command(f"mxprof convert sample.mxp -o out --to {name}", work).endswith("[exit 0]\n")
+    assert (work / "out").stat().st_size > 0
 
 
 def test_autostart_does_not_profile_the_command(work):
@@ -166,7 +197,7 @@ def test_no_cut_or_changed_byte_crashes(work):
 
 
 def test_command_is_found():
-    assert shutil.which(str(COMMAND)), f"{COMMAND} is not built"
+    assert shutil.which(str(COMMAND)), f"{COMMAND} is missing: make build"
 
 
 def other_order(whole):
@@ -199,7 +230,8 @@ BAD = {
 @pytest.mark.parametrize("name", sorted(BAD))
 def test_bad_input_is_an_error_with_its_offset(name, work):
     (work / "several" / "bad.mxp").write_bytes(BAD[name](native_file.sample().to_bytes()))
-    for command in ("info", "report", "convert -o out.json", "merge -o out.mxp", "recover -o out.mxp"):
+    assert len(READERS) >= 5
+    for command in READERS:
         printed = run_command(f"mxprof {command} several/bad.mxp", work)
         assert "[exit 1]" in printed, command
         assert "offset" in printed or "native trace" in printed or "byte order" in printed, printed
@@ -214,12 +246,12 @@ def test_bad_file_in_a_directory_leaves_the_others(work):
 def test_gigabyte_of_zeros_is_refused_at_once(work):
     with open(work / "zeros.mxp", "wb") as file:
         file.truncate(1 << 30)
-    for command in ("info", "report", "recover -o out.mxp", "merge -o out.mxp"):
+    for command in READERS:
         assert "[exit 1]" in run_command(f"mxprof {command} zeros.mxp", work)
     # Behind a header that is right, too.
     with open(work / "zeros.mxp", "r+b") as file:
         file.write(native_file.sample().to_bytes()[:64])
-    for command in ("info", "report", "recover -o out.mxp", "merge -o out.mxp"):
+    for command in READERS:
         printed = run_command(f"mxprof {command} zeros.mxp", work)
         assert "[exit 1]" in printed and "offset 64" in printed, printed
 

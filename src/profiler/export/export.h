@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One struct of callbacks per exporter; exporters.def lists them. mxp__export runs one over a
+// An exporter is one struct of callbacks in a file of its own and one line in exporters.def; that
+// makes it a format of `mxprof convert`. mxp__export runs one over a
 // source. What they need beyond the source comes in mxp_export_options.
 #ifndef MXP_EXPORT_EXPORT_H
 #define MXP_EXPORT_EXPORT_H
@@ -17,9 +18,10 @@ enum { MXP_GROUP_NAME = 0, MXP_GROUP_SCOPE = 1, MXP_GROUP_STEP = 2 };
 
 typedef struct mxp_export mxp_export;
 typedef struct mxp_exporter {
-    const char *name;  // "chrome", "perfetto", "table", "json", "csv"
-    const char *extension;  // ".json"
-    const char *help;  // one line for --help
+    const char *name;  // "chrome": what `mxprof convert --to` takes
+    const char *extension;  // ".json": of two exporters with one, it means the first
+    const char *help;  // one line for `mxprof convert --help`
+    bool is_table;  // numbers of the whole: what was lost is in none of them
     // begin: before any record; end: after the last, also after an error (it frees `state`).
     // `out` collects text and is flushed between calls. In between comes one of these:
     // - event: each record in time order;
@@ -49,6 +51,14 @@ struct mxp_export {
     mxp_strbuf *out;
     size_t flush_bytes;
     void *state;  // the exporter's, made in begin, freed in end
+};
+
+// The place of each in mxp__exporters, and how many there are.
+enum {
+#define X(name) MXP__EXPORTER_##name,
+#include "profiler/export/exporters.def"
+#undef X
+    MXP__EXPORTERS
 };
 
 #define X(name) extern const mxp_exporter mxp__exporter_##name;

@@ -300,7 +300,7 @@ static int chrome_end(mxp_export *run)
 const mxp_exporter mxp__exporter_chrome = {
     .name = "chrome",
     .extension = ".json",
-    .help = "Chrome JSON for ui.perfetto.dev and chrome://tracing",
+    .help = "the trace as Chrome JSON, for ui.perfetto.dev, chrome://tracing, speedscope",
     .begin = chrome_begin,
     .block = mxp__chrome_block,
     .rest = mxp__chrome_rest,

@@ -292,7 +292,7 @@ static int perfetto_process(mxp_export *run)
 const mxp_exporter mxp__exporter_perfetto = {
     .name = "perfetto",
     .extension = ".pftrace",
-    .help = "Perfetto's protobuf for ui.perfetto.dev and trace_processor",
+    .help = "the trace as Perfetto's protobuf, for ui.perfetto.dev, trace_processor",
     .begin = perfetto_begin,
     .rest = perfetto_rest,
     .process = perfetto_process,

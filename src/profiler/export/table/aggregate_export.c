@@ -50,20 +50,23 @@ static int end_csv(mxp_export *run)
 const mxp_exporter mxp__exporter_table = {
     .name = "table",
     .extension = ".txt",
-    .help = "the aggregate statistics as a table",
+    .help = "the aggregate table as text",
+    .is_table = true,
     .end = end_table,
 };
 
 const mxp_exporter mxp__exporter_json = {
     .name = "json",
     .extension = ".json",
-    .help = "the aggregate statistics as JSON",
+    .help = "the aggregate table as JSON",
+    .is_table = true,
     .end = end_json,
 };
 
 const mxp_exporter mxp__exporter_csv = {
     .name = "csv",
     .extension = ".csv",
-    .help = "the aggregate statistics as comma-separated values",
+    .help = "the aggregate table as comma-separated values",
+    .is_table = true,
     .end = end_csv,
 };
