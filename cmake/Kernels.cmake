@@ -19,23 +19,51 @@ elseif(MXNET_DNNL)
   message(STATUS "oneDNN not found: libmxnet is built without its kernels")
 endif()
 
+# Vectors of 16 bytes are what every processor has; how wider ones are asked for. None contracts
+# a product and a sum into one operation: that is for who wants it.
+set(mxp_flags_32)
+set(mxp_flags_64)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(mxp_flags_32 -mavx2)
+  set(mxp_flags_64 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512)
+endif()
+
+# mxp_wide_kernels(): all of src/runtime/op/kernels, once per width of vectors: the folder decides.
+# `mxp_wide_objects` are the objects. All widths compute the same: only what no result shows (errno,
+# flags of exceptions) is given up. A build for a debugger or a sanitizer keeps its lines.
+function(mxp_wide_kernels)
+  set(folder ${PROJECT_SOURCE_DIR}/src/runtime/op/kernels)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.c)
+  set(objects)
+  foreach(bytes IN ITEMS 16 32 64)
+    set(target mxp_kernels_${bytes})
+    add_library(${target} OBJECT ${sources})
+    target_include_directories(${target} PRIVATE
+      ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(${target} PRIVATE mxp_runtime_flags)
+    target_compile_definitions(${target} PRIVATE MXN_VECTOR_BYTES=${bytes})
+    target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O3>
+      -ffp-contract=off -fno-math-errno -fno-trapping-math ${mxp_flags_${bytes}})
+    list(APPEND objects $<TARGET_OBJECTS:${target}>)
+  endforeach()
+  set(mxp_wide_objects ${objects} PARENT_SCOPE)
+endfunction()
+
 # mxp_kernels(TARGET): flags of the loops in src/runtime/op that the compiler makes vectors of.
 # Vectors longer than registers are only passed between functions of one file, so how that is done
 # need not be warned of (psabi).
 function(mxp_kernels target)
   set(op ${PROJECT_SOURCE_DIR}/src/runtime/op)
   set(flags -O3 -ffp-contract=fast -Wno-psabi)
-  set(flags_32)
-  set(flags_64)
-  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    set(flags_32 -mavx2 -mfma)
-    set(flags_64 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512)
+  set(fused)
+  if(mxp_flags_32)
+    set(fused -mfma)
   endif()
   set_source_files_properties(${op}/backend/cpu/simd_16.c PROPERTIES COMPILE_OPTIONS "${flags}")
   set_source_files_properties(${op}/backend/cpu/simd_32.c PROPERTIES
-    COMPILE_OPTIONS "${flags};${flags_32}")
+    COMPILE_OPTIONS "${flags};${fused};${mxp_flags_32}")
   set_source_files_properties(${op}/backend/cpu/simd_64.c PROPERTIES
-    COMPILE_OPTIONS "${flags};${flags_64}")
+    COMPILE_OPTIONS "${flags};${fused};${mxp_flags_64}")
   # Plain C, of each function and type a loop along memory.
   set_source_files_properties(
     ${op}/elementwise/clip.c ${op}/linalg/multiply.c ${op}/loops/reduce_loops.c

@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "runtime/op/registry/infer.h"
 #include "runtime/op/loops/loops.h"
-#include "runtime/op/loops/update_loops.h"
+#include "runtime/op/kernels/update.h"
 
 typedef struct update_params {
     float lr, momentum, beta1, beta2, rho, epsilon, wd, rescale_grad, clip_gradient, clip_weights;
@@ -130,7 +130,8 @@ static int run_update(const mxn_job *job, const mxn_update *update, int32_t dtyp
 {
     int error = mxn__real_type(job, dtype);
     if (error == 0) {
-        mxn__update_run(job->params->op->def->variant, dtype, update);
+        MXN_WIDEST(mxn__updates)
+            ->rules[job->params->op->def->variant][dtype == MXN_FLOAT64](update);
     }
     return error;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a weight is updated from its gradient and states, by rule. Private to op/.
-#ifndef MXN_OP_UPDATE_LOOPS_H
-#define MXN_OP_UPDATE_LOOPS_H
+#ifndef MXN_OP_UPDATE_H
+#define MXN_OP_UPDATE_H
 
-#include "runtime/op/registry/declare.h"
+#include "runtime/op/kernels/kernels.h"
 
 enum {
     MXN_RULE_SGD,
@@ -12,7 +12,8 @@ enum {
     MXN_RULE_NAG,
     MXN_RULE_SIGNSGD,
     MXN_RULE_RMSPROP,
-    MXN_RULE_RMSPROPALEX
+    MXN_RULE_RMSPROPALEX,
+    MXN_RULE_COUNT
 };
 
 // What the rules read and write. All arrays are of one type and of `count` elements; `to` may be
@@ -26,7 +27,10 @@ typedef struct mxn_update {
     double clip, weight_clip;  // to -clip .. clip; negative: none
 } mxn_update;
 
-// `dtype`: MXN_FLOAT32 or MXN_FLOAT64.
-void mxn__update_run(int rule, int32_t dtype, const mxn_update *update);
+typedef struct mxn_updates {
+    void (*rules[MXN_RULE_COUNT][2])(const mxn_update *update);  // of float, of double
+} mxn_updates;
+
+MXN_EACH_WIDTH(mxn_updates, mxn__updates);
 
 #endif

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// A template (kernels.h) of the rules of updates. What a rule reads of `given` is copied first: a
+// store to an array of doubles could change it, as far as the compiler knows.
+
+// w - lr (g + wd w)
+MXN_VECTOR_LOOP void NAME(sgd)(const mxn_update *given)
+{
+    const mxn_update u = *given;
+    const T *w = u.weight, *raw = u.gradient;
+    T *to = u.to;
+    MXN_EACH_ALONE
+    for (size_t i = 0; i < u.count; i++) {
+        const double g = cut((double)raw[i] * u.scale, u.clip);
+        to[i] = (T)((1 - u.lr * u.wd) * (double)w[i] - u.lr * g);
+    }
+}
+
+// m = momentum m - lr (g + wd w); w + m
+MXN_VECTOR_LOOP void NAME(sgd_mom)(const mxn_update *given)
+{
+    const mxn_update u = *given;
+    const T *w = u.weight, *raw = u.gradient;
+    T *m = u.state, *to = u.to;
+    MXN_EACH_ALONE
+    for (size_t i = 0; i < u.count; i++) {
+        const double g = cut((double)raw[i] * u.scale, u.clip);
+        const T next = (T)(u.momentum * (double)m[i] - u.lr * (u.wd * (double)w[i] + g));
+        m[i] = next;
+        to[i] = w[i] + next;
+    }
+}
+
+// The clip is of g + wd w, as the original does it.
+MXN_VECTOR_LOOP void NAME(adam)(const mxn_update *given)
+{
+    const mxn_update u = *given;
+    const T *w = u.weight, *raw = u.gradient;
+    T *mean = u.state, *var = u.second_state, *to = u.to;
+    MXN_EACH_ALONE
+    for (size_t i = 0; i < u.count; i++) {
+        const double g = cut((double)raw[i] * u.scale + u.wd * (double)w[i], u.clip);
+        const T first = (T)(u.beta1 * (double)mean[i] + (1 - u.beta1) * g);
+        const T second = (T)(u.beta2 * (double)var[i] + (1 - u.beta2) * g * g);
+        mean[i] = first;
+        var[i] = second;
+        to[i] = (T)((double)w[i] - u.lr * (double)first / (sqrt((double)second) + u.epsilon));
+    }
+}
+
+// Nesterov's: m = momentum m - lr (g + wd w); w + momentum m - lr (g + wd w)
+MXN_VECTOR_LOOP void NAME(nag)(const mxn_update *given)
+{
+    const mxn_update u = *given;
+    const T *w = u.weight, *raw = u.gradient;
+    T *m = u.state, *to = u.to;
+    MXN_EACH_ALONE
+    for (size_t i = 0; i < u.count; i++) {
+        const double g = cut((double)raw[i] * u.scale, u.clip);
+        const double step = u.lr * (u.wd * (double)w[i] + g);
+        const double next = u.momentum * (double)m[i] - step;
+        m[i] = (T)next;
+        to[i] = (T)((double)w[i] + u.momentum * next - step);
+    }
+}
+
+MXN_VECTOR_LOOP void NAME(signsgd)(const mxn_update *given)
+{
+    const mxn_update u = *given;
+    const T *w = u.weight, *raw = u.gradient;
+    T *to = u.to;
+    MXN_EACH_ALONE
+    for (size_t i = 0; i < u.count; i++) {
+        const double sign = raw[i] > 0 ? 1 : raw[i] < 0 ? -1 : 0;
+        to[i] = (T)((1 - u.lr * u.wd) * (double)w[i] - u.lr * sign);
+    }
+}
+
+// The clip is of g + wd w, as the original does it; a second one, of the weight, comes last.
+MXN_VECTOR_LOOP void NAME(rmsprop)(const mxn_update *given)
+{
+    const mxn_update u = *given;
+    const T *weight = u.weight, *raw = u.gradient;
+    T *n = u.state, *to = u.to;
+    MXN_EACH_ALONE
+    for (size_t i = 0; i < u.count; i++) {
+        const double w = (double)weight[i];
+        const double g = cut((double)raw[i] * u.scale + u.wd * w, u.clip);
+        const T next = (T)(u.rho * (double)n[i] + (1 - u.rho) * g * g);
+        n[i] = next;
+        to[i] = (T)cut(w - u.lr * g / sqrt((double)next + u.epsilon), u.weight_clip);
+    }
+}
+
+MXN_VECTOR_LOOP void NAME(rmspropalex)(const mxn_update *given)
+{
+    const mxn_update u = *given;
+    const T *weight = u.weight, *raw = u.gradient;
+    T *n = u.state, *mean = u.second_state, *delta = u.third_state, *to = u.to;
+    MXN_EACH_ALONE
+    for (size_t i = 0; i < u.count; i++) {
+        const double w = (double)weight[i];
+        const double g = cut((double)raw[i] * u.scale + u.wd * w, u.clip);
+        const T square = (T)(u.rho * (double)n[i] + (1 - u.rho) * g * g);
+        const T middle = (T)(u.rho * (double)mean[i] + (1 - u.rho) * g);
+        const double spread = (double)square - (double)middle * (double)middle + u.epsilon;
+        const T next = (T)(u.momentum * (double)delta[i] - u.lr * g / sqrt(spread));
+        n[i] = square;
+        mean[i] = middle;
+        delta[i] = next;
+        to[i] = (T)cut(w + (double)next, u.weight_clip);
+    }
+}
