@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // LayerNorm: each row along an axis less its mean, divided by its deviation, scaled and shifted
 // element by element. Outputs beside the result: mean and deviation of the rows.
-#include <math.h>
 #include <string.h>
 
 #include "runtime/op/registry/infer.h"
+#include "runtime/op/kernels/layer_norm.h"
 #include "runtime/op/loops/loops.h"
 
 typedef struct layer_params {
@@ -58,86 +58,28 @@ static int stretch_of(const mxn_job *job, const mxn_shape *data, mxn_stretch *s)
     return mxn__stretch_along(job->params, params->axis, data, s);
 }
 
-#define FORWARD(type)                                                                           \
-    static void forward_##type(const mxn_job *job, const mxn_stretch *s)                        \
-    {                                                                                           \
-        const double eps = ((const layer_params *)mxn__values(job))->eps;                       \
-        const type *gamma = job->inputs[GAMMA].data, *beta = job->inputs[BETA].data;            \
-        type *means = job->outputs[MEAN].data, *deviations = job->outputs[DEVIATION].data;      \
-        for (int64_t row = 0; row < s->outer * s->inner; row++) {                               \
-            const int64_t first = mxn__stretch_at(s, row), step = s->inner;                     \
-            const type *x = (const type *)job->inputs[DATA].data + first;                       \
-            type *to =                                                                          \
-                job->outputs[OUT].data == NULL ? NULL : (type *)job->outputs[OUT].data + first; \
-            double sum = 0, squares = 0;                                                        \
-            for (int64_t i = 0; i < s->count; i++) {                                            \
-                sum += (double)x[i * step];                                                     \
-            }                                                                                   \
-            const double mean = sum / (double)s->count;                                         \
-            for (int64_t i = 0; i < s->count; i++) {                                            \
-                squares += ((double)x[i * step] - mean) * ((double)x[i * step] - mean);         \
-            }                                                                                   \
-            const double deviation = sqrt(squares / (double)s->count + eps);                    \
-            const type middle = (type)mean, factor = (type)(1 / deviation);                     \
-            for (int64_t i = 0; to != NULL && i < s->count; i++) {                              \
-                to[i * step] = (x[i * step] - middle) * factor * gamma[i] + beta[i];            \
-            }                                                                                   \
-            if (means != NULL) {                                                                \
-                means[row] = (type)mean;                                                        \
-            }                                                                                   \
-            if (deviations != NULL) {                                                           \
-                deviations[row] = (type)deviation;                                              \
-            }                                                                                   \
-        }                                                                                       \
-    }
-FORWARD(float)
-FORWARD(double)
-
 static int layer_forward(mxn_job *job)
 {
-    mxn_stretch s;
-    int error = stretch_of(job, job->inputs[DATA].shape, &s);
-    error = error != 0 ? error : mxn__real_type(job, job->inputs[DATA].dtype);
+    const mxn_operand *in = job->inputs, *out = job->outputs;
+    mxn_layer_norm l = {
+        .data = in[DATA].data,
+        .gamma = in[GAMMA].data,
+        .beta = in[BETA].data,
+        .to = out[OUT].data,
+        .means = out[MEAN].data,
+        .deviations = out[DEVIATION].data,
+        .epsilon = ((const layer_params *)mxn__values(job))->eps,
+    };
+    int error = stretch_of(job, in[DATA].shape, &l.s);
+    error = error != 0 ? error : mxn__real_type(job, in[DATA].dtype);
     if (error == 0) {
-        (job->inputs[DATA].dtype == MXN_FLOAT32 ? forward_float : forward_double)(job, &s);
+        MXN_WIDEST(mxn__layer_norm)->forward[in[DATA].dtype == MXN_FLOAT64](&l);
     }
     return error;
 }
 
 // ---- gradient -----------------------------------------------------------------------------------
-// With y' the normalised row and h = g gamma: dx = (h - mean(h) - y' mean(h y')) / deviation;
-// d gamma = sum over rows of g y', d beta = sum over rows of g, made as doubles in `sums`.
-#define BACKWARD(type)                                                                        \
-    static void backward_row_##type(const mxn_job *job, const mxn_stretch *s, int64_t row,    \
-                                    double *sums)                                             \
-    {                                                                                         \
-        const int64_t first = mxn__stretch_at(s, row), step = s->inner;                       \
-        const type *g = (const type *)job->inputs[B_GRADIENT].data + first;                   \
-        const type *x = (const type *)job->inputs[B_DATA].data + first;                       \
-        const type *gamma = job->inputs[B_GAMMA].data;                                        \
-        const double mean = (double)((const type *)job->inputs[B_MEAN].data)[row];            \
-        const double factor = 1 / (double)((const type *)job->inputs[B_DEVIATION].data)[row]; \
-        double sum = 0, product = 0;                                                          \
-        for (int64_t i = 0; i < s->count; i++) {                                              \
-            const double gi = (double)g[i * step];                                            \
-            const double normal = ((double)x[i * step] - mean) * factor;                      \
-            sums[i] += gi * normal;                                                           \
-            sums[s->count + i] += gi;                                                         \
-            sum += gi * (double)gamma[i];                                                     \
-            product += gi * (double)gamma[i] * normal;                                        \
-        }                                                                                     \
-        sum /= (double)s->count;                                                              \
-        product /= (double)s->count;                                                          \
-        type *to = job->outputs[DATA].data;                                                   \
-        for (int64_t i = 0; to != NULL && i < s->count; i++) {                                \
-            const double normal = ((double)x[i * step] - mean) * factor;                      \
-            const double h = (double)g[i * step] * (double)gamma[i];                          \
-            to[first + i * step] = (type)((h - sum - normal * product) * factor);             \
-        }                                                                                     \
-    }
-BACKWARD(float)
-BACKWARD(double)
-
+// Those of gamma and beta are made as doubles in the workspace.
 static uint64_t backward_workspace(const mxn_job *job)
 {
     return 2 * mxn_shape_size(job->inputs[B_GAMMA].shape) * sizeof(double);
@@ -145,25 +87,28 @@ static uint64_t backward_workspace(const mxn_job *job)
 
 static int layer_backward(mxn_job *job)
 {
-    int32_t dtype = job->inputs[B_DATA].dtype;
-    mxn_stretch s;
-    int error = stretch_of(job, job->inputs[B_DATA].shape, &s);
+    const mxn_operand *in = job->inputs, *out = job->outputs;
+    const int32_t dtype = in[B_DATA].dtype;
+    mxn_layer_norm_back l = {
+        .gradient = in[B_GRADIENT].data,
+        .data = in[B_DATA].data,
+        .gamma = in[B_GAMMA].data,
+        .means = in[B_MEAN].data,
+        .deviations = in[B_DEVIATION].data,
+        .to = out[DATA].data,
+        .sums = job->workspace,
+    };
+    int error = stretch_of(job, in[B_DATA].shape, &l.s);
+    error = error != 0 ? error : mxn__real_type(job, dtype);
     if (error != 0) {
         return error;
     }
-    if (dtype != MXN_FLOAT32 && dtype != MXN_FLOAT64) {
-        return mxn__type_refused(job, dtype);
-    }
-    double *sums = job->workspace;
-    memset(sums, 0, 2 * (size_t)s.count * sizeof *sums);
-    for (int64_t row = 0; row < s.outer * s.inner; row++) {
-        dtype == MXN_FLOAT32 ? backward_row_float(job, &s, row, sums)
-                             : backward_row_double(job, &s, row, sums);
-    }
+    memset(l.sums, 0, 2 * (size_t)l.s.count * sizeof *l.sums);
+    MXN_WIDEST(mxn__layer_norm)->backward[dtype == MXN_FLOAT64](&l);
     for (int i = GAMMA; i <= BETA; i++) {
-        if (job->outputs[i].data != NULL) {
-            mxn_cast(job->outputs[i].data, dtype, sums + (i - GAMMA) * s.count, MXN_FLOAT64,
-                     (size_t)s.count);
+        if (out[i].data != NULL) {
+            mxn_cast(out[i].data, dtype, l.sums + (i - GAMMA) * l.s.count, MXN_FLOAT64,
+                     (size_t)l.s.count);
         }
     }
     return 0;
