@@ -20,16 +20,17 @@ ARITHMETIC = re.compile(
     r"|p(?:add|sub|mull|max[su]|min[su]|cmp\w+)[bwdq])\b")
 
 
-def marked(folder):
-    """What must be vector code: name of the function -> the file it stands in."""
-    return {f"{match[2]}_" if match[1] else match[2]: path.name
-            for path in sorted(folder.glob("*.[ch]")) if path.name != "kernels.h"
-            for match in MARKED.finditer(path.read_text(encoding="utf-8"))}
+def marked(folder, stem):
+    """What must be vector code in STEM.c and its template; of a template's names the first part."""
+    texts = [path.read_text(encoding="utf-8")
+             for path in (folder / f"{stem}.c", folder / f"{stem}_kernels.h") if path.is_file()]
+    return {f"{match[2]}_" if match[1] else match[2]
+            for text in texts for match in MARKED.finditer(text)}
 
 
-def functions(objects):
-    """Yields (symbol, its instructions) of every function of the objects."""
-    listing = subprocess.run(["objdump", "-d", "--no-show-raw-insn", *objects], check=True,
+def functions(path):
+    """Yields (symbol, its instructions) of every function of an object."""
+    listing = subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], check=True,
                              capture_output=True, text=True).stdout
     name, lines = None, []
     for line in listing.splitlines():
@@ -47,29 +48,31 @@ def is_vector_code(lines, register):
     return any(ARITHMETIC.search(line) and register in line for line in lines)
 
 
-def faults_of(wanted, size, objects):
+def faults_of(wanted, size, path):
     found = set()
-    for symbol, lines in functions(objects):
+    for symbol, lines in functions(path):
         for name in wanted:
             made_of_it = symbol == name or name.endswith("_") and re.fullmatch(
                 name + r"(float|double|u?int\d+|truth)", symbol)
             if made_of_it:
                 found.add(name)
                 if not is_vector_code(lines, REGISTERS[size]):
-                    yield f"{wanted[name]}: {symbol} has no vectors of {size} bytes"
-    for name in sorted(set(wanted) - found):
-        yield f"{wanted[name]}: {name.rstrip('_')} is in no object of {size} bytes"
+                    yield f"{path.name}: {symbol} has no vectors of {size} bytes"
+    for name in sorted(wanted - found):
+        yield f"{path.name}: {name.rstrip('_')} is not there"
 
 
 def main():
-    tree, size, objects = pathlib.Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3].split(":")
-    wanted = marked(tree / "src/runtime/op/kernels")
-    if not wanted:
-        sys.exit("nothing is marked MXN_VECTOR_LOOP")
-    faults = list(faults_of(wanted, size, objects))
-    print("\n".join(faults))
-    print(f"vector_loops: {len(wanted)} loops, vectors of {size} bytes, {len(faults)} faults")
-    return 1 if faults else 0
+    folder, size = pathlib.Path(sys.argv[1]) / "src/runtime/op/kernels", int(sys.argv[2])
+    faults, count = [], 0
+    for path in map(pathlib.Path, sys.argv[3].split(":")):
+        wanted = marked(folder, path.name.split(".")[0])
+        count += len(wanted)
+        faults += faults_of(wanted, size, path)
+    for fault in faults:
+        print(fault)
+    print(f"vector_loops: {count} loops, vectors of {size} bytes, {len(faults)} faults")
+    return 1 if faults or count == 0 else 0
 
 
 sys.exit(main())

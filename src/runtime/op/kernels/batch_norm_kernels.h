@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// A template (kernels.h) of batch norm. Sums are of doubles, one number after the other.
+static void NAME(moments)(const mxn_batch_norm *b, int64_t channel, double *mean, double *var)
+{
+    const mxn_stretch s = b->s;
+    const T *x = b->data;
+    const double count = (double)(s.outer * s.inner);
+    double sum = 0, squares = 0;
+    for (int64_t row = 0; row < s.outer; row++) {
+        const T *at = x + row_at(&s, channel, row);
+        for (int64_t i = 0; i < s.inner; i++) {
+            sum += (double)at[i];
+        }
+    }
+    const double middle = count > 0 ? sum / count : 0;
+    for (int64_t row = 0; row < s.outer; row++) {
+        const T *at = x + row_at(&s, channel, row);
+        for (int64_t i = 0; i < s.inner; i++) {
+            const double distance = (double)at[i] - middle;
+            squares += distance * distance;
+        }
+    }
+    *mean = middle;
+    *var = count > 0 ? squares / count : 0;
+}
+
+static inline void NAME(scale_few)(const T *x, T *to, int64_t count, T factor, T shift)
+{
+    MXN_EACH_ALONE
+    for (int64_t i = 0; i < count; i++) {
+        to[i] = x[i] * factor + shift;
+    }
+}
+
+MXN_VECTOR_LOOP void NAME(scale_row)(const T *x, T *to, int64_t count, T factor, T shift)
+{
+    NAME(scale_few)(x, to, count, factor, shift);
+}
+
+static void NAME(scale)(const mxn_batch_norm *b, int64_t channel, T factor, T shift)
+{
+    const mxn_stretch s = b->s;
+    const T *x = b->data;
+    T *to = b->to;
+    for (int64_t row = 0; row < s.outer; row++) {
+        const int64_t at = row_at(&s, channel, row);
+        if (s.inner < FEW) {
+            NAME(scale_few)(x + at, to + at, s.inner, factor, shift);
+        } else {
+            NAME(scale_row)(x + at, to + at, s.inner, factor, shift);
+        }
+    }
+}
+
+static void NAME(forward)(const mxn_batch_norm *b)
+{
+    const mxn_stretch *s = &b->s;
+    const T *gamma = b->gamma, *beta = b->beta;
+    T *means = b->means, *inverses = b->inverses;
+    for (int64_t c = 0; c < s->count; c++) {
+        double mean = (double)((const T *)b->moving_mean)[c];
+        double var = (double)((const T *)b->moving_var)[c];
+        if (b->of_batch) {
+            NAME(moments)(b, c, &mean, &var);
+        }
+        const double inverse = 1 / sqrt(var + b->epsilon);
+        const double factor = inverse * (b->gamma_is_1 ? 1.0 : (double)gamma[c]);
+        const double shift = (double)beta[c] - mean * factor;
+        if (means != NULL) {
+            means[c] = (T)mean;
+        }
+        if (inverses != NULL) {
+            inverses[c] = (T)inverse;
+        }
+        if (b->to != NULL) {
+            NAME(scale)(b, c, (T)factor, (T)shift);
+        }
+    }
+}
+
+// ---- gradient -----------------------------------------------------------------------------------
+// With n the elements of a channel, y' the normalised input and s the scale:
+//   d beta = sum(g), d gamma = sum(g y'), dx = s / deviation (g - sum(g) / n - y' sum(g y') / n),
+// of which the last two terms are those of the batch's own statistics.
+static void NAME(gradient_sums)(const mxn_batch_norm_back *b, int64_t channel, double mean,
+                                double *sum, double *product)
+{
+    const mxn_stretch s = b->s;
+    double of_g = 0, of_both = 0;
+    for (int64_t row = 0; row < s.outer; row++) {
+        const int64_t at = row_at(&s, channel, row);
+        const T *g = (const T *)b->gradient + at, *x = (const T *)b->data + at;
+        for (int64_t i = 0; i < s.inner; i++) {
+            of_g += (double)g[i];
+            of_both += (double)g[i] * ((double)x[i] - mean);
+        }
+    }
+    *sum = of_g;
+    *product = of_both;
+}
+
+static inline void NAME(spread_few)(const T *g, const T *x, T *to, int64_t count, T of_g, T of_x,
+                                    T constant)
+{
+    MXN_EACH_ALONE
+    for (int64_t i = 0; i < count; i++) {
+        to[i] = g[i] * of_g + x[i] * of_x + constant;
+    }
+}
+
+MXN_VECTOR_LOOP void NAME(spread_row)(const T *g, const T *x, T *to, int64_t count, T of_g, T of_x,
+                                      T constant)
+{
+    NAME(spread_few)(g, x, to, count, of_g, of_x, constant);
+}
+
+static void NAME(spread)(const mxn_batch_norm_back *b, int64_t channel, T of_g, T of_x, T constant)
+{
+    const mxn_stretch s = b->s;
+    const T *g = b->gradient, *x = b->data;
+    T *to = b->to;
+    for (int64_t row = 0; row < s.outer; row++) {
+        const int64_t at = row_at(&s, channel, row);
+        if (s.inner < FEW) {
+            NAME(spread_few)(g + at, x + at, to + at, s.inner, of_g, of_x, constant);
+        } else {
+            NAME(spread_row)(g + at, x + at, to + at, s.inner, of_g, of_x, constant);
+        }
+    }
+}
+
+static void NAME(move)(const mxn_batch_norm_back *b, int64_t channel, double mean, double inverse)
+{
+    const double keep = b->momentum, var = 1 / (inverse * inverse) - b->epsilon;
+    T *moving_mean = (T *)b->moving_mean + channel, *moving_var = (T *)b->moving_var + channel;
+    *moving_mean = (T)(keep * (double)*moving_mean + (1 - keep) * mean);
+    *moving_var = (T)(keep * (double)*moving_var + (1 - keep) * var);
+}
+
+static void NAME(backward)(const mxn_batch_norm_back *b)
+{
+    const mxn_stretch *s = &b->s;
+    const T *gamma = b->gamma;
+    T *to_gamma = b->to_gamma, *to_beta = b->to_beta;
+    const double count = (double)(s->outer * s->inner);
+    for (int64_t c = 0; c < s->count; c++) {
+        const double mean = (double)((const T *)b->means)[c];
+        const double inverse = (double)((const T *)b->inverses)[c];
+        double sum, product;
+        NAME(gradient_sums)(b, c, mean, &sum, &product);
+        const double scale = inverse * (b->gamma_is_1 ? 1.0 : (double)gamma[c]);
+        const double of_x = b->of_batch ? -scale * inverse * inverse * product / count : 0;
+        const double constant = b->of_batch ? -of_x * mean - scale * sum / count : 0;
+        if (b->to != NULL) {
+            NAME(spread)(b, c, (T)scale, (T)of_x, (T)constant);
+        }
+        if (to_gamma != NULL) {
+            to_gamma[c] = (T)(b->gamma_is_1 ? 0 : product * inverse);
+        }
+        if (to_beta != NULL) {
+            to_beta[c] = (T)sum;
+        }
+        if (b->of_batch) {
+            NAME(move)(b, c, mean, inverse);
+        }
+    }
+}
