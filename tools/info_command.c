@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "coverage.h"
 #include "overview.h"
+#include "profiler/trace/loss.h"
 #include "profiler/trace/merge.h"
 
 static const char help[] =
@@ -182,36 +183,6 @@ static void print_threads(const mxp_source *source, const mxp_summary *summary,
     }
 }
 
-static const char *loss_reason(uint32_t reason)
-{
-    switch (reason) {
-    case MXP_LOSS_MEMORY_FULL:
-        return "the memory limit was reached";
-    case MXP_LOSS_IN_SIGNAL:
-        return "a signal handler interrupted a record";
-    case MXP_LOSS_NAMES_FULL:
-        return "the name table was full (recorded as <names full>)";
-    case MXP_LOSS_THREAD:
-        return "no room for one more thread";
-    case MXP_LOSS_MISUSE:
-        return "spans were ended twice, or never begun";
-    case MXP_LOSS_DEEPER:
-        return "spans were open at a stop, deeper than the 31 that are kept";
-    case MXP_LOSS_NO_NUMBER:
-        return "samples of counters were no numbers";
-    case MXP_LOSS_FILE_EMPTIED:
-        return "another program emptied the recording file; at least so many";
-    case MXP_LOSS_LATE:
-        return "the thread did not answer a stop or a dump, and wrote it later";
-    case MXP_LOSS_JUMP:
-        return "a signal handler left the record by a jump";
-    case MXP_LOSS_SEVERAL:
-        return "for several reasons";
-    default:
-        return "for a reason this version does not know";
-    }
-}
-
 static void print_losses(const mxp_source *source, const mxp_summary *summary, mxp_strbuf *out)
 {
     if (summary->lost + summary->unnamed == 0) {
@@ -227,7 +198,7 @@ static void print_losses(const mxp_source *source, const mxp_summary *summary, m
         } else {
             mxp__strbuf_printf(out, "thread %" PRIu32 ": ", loss->thread);
         }
-        mxp__strbuf_printf(out, "%s, from %.6f s to %.6f s\n", loss_reason(loss->reason),
+        mxp__strbuf_printf(out, "%s, from %.6f s to %.6f s\n", mxp__loss_reason(loss->reason),
                            seconds_at(source, loss->from_ticks),
                            seconds_at(source, loss->to_ticks));
     }

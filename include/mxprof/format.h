@@ -5,6 +5,7 @@
 #ifndef MXPROF_FORMAT_H
 #define MXPROF_FORMAT_H
 
+#include <mxprof/loss.h>
 #include <stdint.h>
 
 #define MXP_FORMAT_VERSION 1u  // what this library writes
@@ -267,20 +268,6 @@ typedef struct mxp_clock_segment {
 } mxp_clock_segment;
 
 // LOSS: an array of these.
-enum {
-    MXP_LOSS_MEMORY_FULL = 1,  // the cap was reached, policy drop, or no memory
-    MXP_LOSS_IN_SIGNAL = 2,  // a handler interrupted a record
-    MXP_LOSS_NAMES_FULL = 3,  // recorded under <names full>
-    MXP_LOSS_THREAD = 4,  // no memory to register the thread, or no index
-    MXP_LOSS_MISUSE = 5,  // ends of spans that were ended before, or never begun
-    MXP_LOSS_DEEPER = 6,  // spans open at a stop, deeper than those that are kept by name
-    MXP_LOSS_NO_NUMBER = 7,  // samples of counters that are not finite
-    MXP_LOSS_FILE_EMPTIED = 8,  // another program emptied the recording file: at least so many
-    MXP_LOSS_LATE = 9,  // written when a stop or a dump had waited for the thread in vain
-    MXP_LOSS_JUMP = 10,  // a signal handler left the record by a jump
-    MXP_LOSS_SEVERAL = 11  // of more than one reason
-};
-
 typedef struct mxp_loss_entry {
     uint32_t thread;  // index, or 0xffffffff for the process
     uint32_t reason;  // MXP_LOSS_*

@@ -11,6 +11,7 @@
 #include "profiler/trace/checksum.h"
 #include "base/fail.h"
 #include "base/text.h"
+#include "profiler/trace/loss.h"
 
 enum {
     LANE_ROW_BASE = 10000000,
@@ -312,36 +313,6 @@ void mxp__chrome_rows_head(const mxp_chrome_rows *rows, const mxp_source *source
         if (row->tid != 0 && row->shown != row->name) {
             put_thread(row, i, source, out);
         }
-    }
-}
-
-const char *mxp__loss_reason(uint32_t reason)
-{
-    switch (reason) {
-    case MXP_LOSS_MEMORY_FULL:
-        return "memory full";
-    case MXP_LOSS_IN_SIGNAL:
-        return "inside a signal handler";
-    case MXP_LOSS_NAMES_FULL:
-        return "name table full";
-    case MXP_LOSS_THREAD:
-        return "no room for the thread";
-    case MXP_LOSS_MISUSE:
-        return "ended twice, or never begun";
-    case MXP_LOSS_DEEPER:
-        return "open at a stop, deeper than the 31 that are kept";
-    case MXP_LOSS_NO_NUMBER:
-        return "samples that are no numbers";
-    case MXP_LOSS_FILE_EMPTIED:
-        return "recording file emptied by another program, at least";
-    case MXP_LOSS_LATE:
-        return "written after a stop";
-    case MXP_LOSS_JUMP:
-        return "left by a jump";
-    case MXP_LOSS_SEVERAL:
-        return "several reasons";
-    default:
-        return "unknown reason";
     }
 }
 

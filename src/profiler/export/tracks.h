@@ -48,6 +48,4 @@ uint32_t mxp__chrome_pid(const mxp_source *source);
 // The program's file name; not terminated behind *length.
 const char *mxp__process_name(const mxp_source *source, size_t *length);
 
-const char *mxp__loss_reason(uint32_t reason);
-
 #endif

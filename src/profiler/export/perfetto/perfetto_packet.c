@@ -10,6 +10,7 @@
 #include "profiler/trace/checksum.h"
 #include "base/fail.h"
 #include "profiler/export/perfetto/perfetto.h"
+#include "profiler/trace/loss.h"
 
 // What was told of a name id.
 enum { TOLD_NAME = 1, TOLD_CATEGORY = 2, TOLD_KEY = 4, TOLD_TEXT = 8, IS_ASYNC = 128 };
