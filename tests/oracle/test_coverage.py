@@ -6,6 +6,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -16,6 +17,7 @@ import oracle_fixture
 import test_differences
 
 SETS_MIN = 4
+UNIT = pathlib.Path(__file__).parents[1] / "unit/runtime/op"
 NAMES = [line for line in (pathlib.Path(__file__).parent / "operators.txt").read_text().splitlines()
          if not line.startswith("#")]
 RANDOM = "its results are random: test_random_operators.py looks at moments, bounds and seeds"
@@ -28,6 +30,14 @@ EXEMPT = {
     "_npi_uniform": ("all", RANDOM),
     "_shuffle": ("all", RANDOM),
     "_arange": ("empty", "an empty range is an error in the original"),
+}
+# Registered operators without a case in a table, and where they are tested.
+OTHERWISE = {
+    "Custom": "tests/unit/runtime/imperative/custom", "_CustomFunction": "tests/unit/runtime/imperative/custom",
+    "_copyto": "forward_test.c", "_set_value": "forward_test.c",
+    "_broadcast_backward": "a gradient", "_npi_rollaxis_backward": "a gradient", "_split_v2_backward": "a gradient",
+    **{name: RANDOM for name in ("_npi_normal", "_npi_uniform", "_random_normal", "_random_randint",
+                                 "_random_uniform", "_shuffle")},
 }
 # Operators whose gradient is not the derivative of what they compute.
 NO_DERIVATIVE = {"SoftmaxOutput", "BlockGrad"}
@@ -62,6 +72,18 @@ def test_gradients_are_compared_with_differences():
     few = [name for name in NAMES if any(case.variables for case in CASES[name])
            and differentiated[name] < SETS_MIN]
     assert set(few) - NO_DERIVATIVE - STEPS == set()
+
+
+def test_every_registered_operator_has_a_case():
+    registered = [line.split("\t") for line in (UNIT / "operators.tsv").read_text().splitlines()
+                  if not line.startswith("#")]
+    tabled = set(re.findall(r'^\{"(\w+)"', (UNIT / "forward_cases.def").read_text(), re.MULTILINE))
+    tabled |= {name for name, cases in CASES.items() if cases}
+    lacking_one = [name for name, aliases, *_ in registered if not name.startswith("_backward_")
+                   and not tabled.intersection([name, *aliases.split()])]
+    assert set(lacking_one) - set(OTHERWISE) == set(), (
+        "they need a line in tests/unit/runtime/op/forward_cases.def or tests/oracle/cases")
+    assert set(OTHERWISE) - set(lacking_one) == set(), "they have a case, so they are no exceptions"
 
 
 def executed(folder):

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every gradient is what differences say, in float64, over several parameter sets and shapes: size
-// 1, empty, views with an offset. Another operator is another line of the table.
+// 1, empty, views with an offset. Another operator is another line of the table;
+// one that has a gradient and no line is named, and gradient_exempt.def says why it may lack it.
 #include <mxprof/error.h>
+#include <string.h>
 
 #include "cmocka_all.h"
 #include "op_run.h"
+#include "runtime/op/registry/declare.h"
 
 #define P(...) ((const char *const[]){__VA_ARGS__, NULL})
 enum { ALL = -1 };
@@ -101,6 +104,64 @@ static void gradients_of_gradients_are_what_differences_say(void **state)
     }
 }
 
+// Operators with a gradient that are not in the table, with the reason.
+static const char *const exempt[] = {
+#define EXEMPT(op, reason) op,
+#include "gradient_exempt.def"
+#undef EXEMPT
+};
+
+static bool has_gradient(const mxn_op_def *def)
+{
+    bool is_one = (def->flags & MXN_OP_BACKWARD) != 0 || strncmp(def->name, "_backward", 9) == 0;
+    bool is_zero = def->gradient != NULL && def->gradient[0].op == NULL;
+    return !is_one && !is_zero && (def->gradient != NULL || def->gradient_of != NULL);
+}
+
+static bool is_exempt(const mxn_op *op)
+{
+    for (size_t i = 0; i < sizeof exempt / sizeof exempt[0]; i++) {
+        if (strcmp(exempt[i], op->name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_case(const mxn_op *op)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (mxn_op_find(cases[i].op) == op) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void every_operator_with_a_gradient_has_a_case(void **state)
+{
+    (void)state;
+    const mxn_op *ops;
+    uint32_t count = mxn_op_list(&ops), wrong = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!has_gradient(ops[i].def)) {
+            continue;
+        }
+        if (!has_case(&ops[i]) && !is_exempt(&ops[i])) {
+            print_error("gradient_cases.def lacks    {\"%s\", NULL, \"2x3\", ALL},\n", ops[i].name);
+            wrong++;
+        }
+        if (has_case(&ops[i]) && is_exempt(&ops[i])) {
+            print_error("gradient_exempt.def has %s, which has a case\n", ops[i].name);
+            wrong++;
+        }
+    }
+    for (size_t i = 0; i < sizeof exempt / sizeof exempt[0]; i++) {
+        assert_non_null(mxn_op_find(exempt[i]));
+    }
+    assert_int_equal(wrong, 0);
+}
+
 static void every_gradient_names_operators_that_exist(void **state)
 {
     (void)state;
@@ -124,6 +185,7 @@ static void every_gradient_names_operators_that_exist(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_operator_with_a_gradient_has_a_case),
         cmocka_unit_test(every_gradient_names_operators_that_exist),
         cmocka_unit_test(gradients_are_what_differences_say),
         cmocka_unit_test(gradients_of_gradients_are_what_differences_say),
