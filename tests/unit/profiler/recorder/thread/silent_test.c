@@ -110,22 +110,30 @@ static void a_thread_records_again_when_a_record_was_left_by_a_jump(void **state
     assert_int_equal(mxp__threads_unanswered(), 0);
 }
 
+enum { CHUNK_SPANS = MXP_CHUNK_BYTES / 16 };
+
+// Records until `point` is met, where the handler jumps. How many spans were whole.
+static size_t record_up_to(mxp_test_point point)
+{
+    volatile size_t whole = 0;
+    jumps = true;
+    jumps_at = point;
+    if (sigsetjmp(place, 1) == 0) {
+        for (; jumps_at != MXP_POINT_NONE && whole < 3 * CHUNK_SPANS; whole++) {
+            record(1);
+        }
+    }
+    return whole;
+}
+
 // The next chunk is one that was given back: that way signals are not blocked.
 static void a_jump_between_two_chunks_costs_one_record(void **state)
 {
     (void)state;
-    enum { CHUNK_SPANS = MXP_CHUNK_BYTES / 16 };
     for (int point = MXP_POINT_ENTERED; point <= MXP_POINT_NEXT; point++) {
         record(3 * CHUNK_SPANS);
         check(3 * CHUNK_SPANS, jumped, in_signal);
-        volatile size_t whole = 0;
-        jumps = true;
-        jumps_at = (mxp_test_point)point;
-        if (sigsetjmp(place, 1) == 0) {
-            for (; jumps_at != MXP_POINT_NONE && whole < 3 * CHUNK_SPANS; whole++) {
-                record(1);
-            }
-        }
+        size_t whole = record_up_to((mxp_test_point)point);
         assert_in_range(whole, 1, CHUNK_SPANS);
         check(whole, ++jumped, in_signal);  // which writes a record, and so notices
         record(2 * CHUNK_SPANS);
