@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room base: what both halves compile: errors, memory, text, locks, settings.
+//
 // The one way to fail: format the detail line of this thread and return the code.
 #ifndef MXP_BASE_FAIL_H
 #define MXP_BASE_FAIL_H

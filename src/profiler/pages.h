@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room profiler: what the whole half needs: memory, the error line, forked children.
+//
 // Page memory through the allocator hook. Safe in signal handlers as far as the hook is.
 #ifndef MXP_PROF_PAGES_H
 #define MXP_PROF_PAGES_H

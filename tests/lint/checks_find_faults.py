@@ -10,6 +10,13 @@ import tempfile
 
 SOURCE = pathlib.Path(sys.argv[1])
 LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
+SHINY = LICENCE + "// Room shiny: light.\n"
+# The small trees that the cases stand in: check-folders' has its pages.
+HEADERS = dict.fromkeys(("src/profiler/trace/reader.h", "src/profiler/recorder/recorder.h",
+                         "src/profiler/recorder/drain/consume.h", "src/base/os/os.h"), LICENCE)
+MAPPED = {"README.md": "| folder | |\n|---|---|\n| `src/base` | a |\n",
+          "DESIGN.md": "# Design\n\n## Folders\n| `src/base` | a |\n\n## Else\n| `gone` | a |\n",
+          "src/base/base.h": LICENCE + "// Room base: all there is.\n"}
 
 
 def long_function(lines):
@@ -50,6 +57,18 @@ CASES = [
     ("deps", "src/profiler/trace/a.c", "#elif defined(__x86_64__)\n", "platform conditional"),
     ("deps", "src/base/os/a.c", "#ifdef __linux__\n#endif\n", None),
     ("deps", "tests/unit/profiler/shiny/a.c", "\n", "there is no src/profiler/shiny"),
+    ("folders", "src/base/a.c", LICENCE, None),
+    ("folders", "src/base/a.c", LICENCE + "// Room base: another.\n", "here are 2"),
+    ("folders", "src/base/a.c", LICENCE + "// Room bass: one.\n", "the line of a room is"),
+    ("folders", "src/base/base.h", LICENCE, "one file of it has the line"),
+    ("folders", "src/shiny/a.c", SHINY, "README.md: the table of folders lacks src/shiny"),
+    ("folders", "src/shiny/a.c", SHINY, "DESIGN.md: the table of folders lacks src/shiny"),
+    ("folders", "src/base/os/a.c", LICENCE + "// Room base/os: systems.\n",
+     "DESIGN.md: the table of folders lacks src/base/os"),
+    ("folders", "DESIGN.md", "## Folders\n| `src/{base,gone}` | a |\n", "there is no folder src/gone"),
+    ("folders", "DESIGN.md", "## Folders\n| `src/base` | `gone/` |\n", "no folder src/base/gone"),
+    ("folders", "README.md", "| folder | |\n| `src/base`, `gone/` | a |\n", "there is no folder gone"),
+    ("folders", "README.md", "| folder | |\n| `src/base` | `gone` |\n", "no folder src/base/gone"),
     ("sizes", "src/base/a.c", "\n" * 801, "801 lines, limit 800"),
     ("sizes", "src/base/a.c", "\n" * 800, None),
     ("sizes", "include/mxprof/a.h", "\n" * 301, "301 lines, limit 300"),
@@ -72,10 +91,9 @@ CASES = [
 def run_case(check, path, content):
     with tempfile.TemporaryDirectory() as folder:
         tree = pathlib.Path(folder)
-        for header in ("profiler/trace/reader.h", "profiler/recorder/recorder.h",
-                       "profiler/recorder/drain/consume.h", "base/os/os.h"):
-            (tree / "src" / header).parent.mkdir(parents=True, exist_ok=True)
-            (tree / "src" / header).write_text(LICENCE)
+        for around, text in (MAPPED if check == "folders" else HEADERS).items():
+            (tree / around).parent.mkdir(parents=True, exist_ok=True)
+            (tree / around).write_text(text)
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
         (tree / path).write_bytes(content.encode())
         command = [sys.executable, SOURCE / f"scripts/check-{check}", tree]

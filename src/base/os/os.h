@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room base/os: every difference between operating systems, and their calls.
+//
 // What differs between operating systems. One file per system beside this one (linux.c, generic
 // POSIX parts in posix.c); nothing else in the tree asks which system it is.
 #ifndef MXP_BASE_OS_H

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room profiler/clock: which clock, and ticks to nanoseconds.
+//
 // Choosing and reading the trace's clock. No state here: the process's choice is made once in
 // src/profiler/process.c and is read through mxp_ticks().
 #ifndef MXP_BASE_CLOCK_H

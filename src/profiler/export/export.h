@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room profiler/export: a source written in another format, as text or bytes.
+//
 // An exporter is one struct of callbacks in a file of its own and one line in exporters.def; that
-// makes it a format of `mxprof convert`. mxp__export runs one over a
-// source. What they need beyond the source comes in mxp_export_options.
+// makes it a format of `mxprof convert`. mxp__export runs one over a source. What they need beyond
+// the source comes in mxp_export_options.
 #ifndef MXP_EXPORT_EXPORT_H
 #define MXP_EXPORT_EXPORT_H
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room profiler/trace: reading records, wherever they stand: sources, decoder, reader, merging.
+//
 // What anything that holds records offers to a reader: a live recorder
 // (src/profiler/recorder/drain/live.c) and a native file (src/profiler/trace/file/file_source.c)
 // implement it; exporters, the table and the tests see no difference. A source is a finished set:

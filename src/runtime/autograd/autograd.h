@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room runtime/autograd: recording what a program computes, and its gradients.
+//
 // Gradients of what a program runs. While a thread records, each operator that depends on a
 // variable leaves a node: its parameters, where its inputs came from, and those values its gradient
 // will ask for. Backward walks the nodes from the newest to the oldest.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room runtime/imperative: invoking an operator: parameters, inference, outputs, push.
+//
 // Running one operator now: checks, inference, outputs, and the push to the engine. What is wrong
 // with the arguments is an error here; what goes wrong in the kernel surfaces at the next wait.
 //

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room runtime/op: operators, as the other rooms see them.
+//
 // Operators, as the other folders see them: finding them, their documentation, parameters,
 // inference, gradients, and running them inside an operation of the engine. How one is declared is
 // in op/define.h; an operator is one entry in the table of its family.

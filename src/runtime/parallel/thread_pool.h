@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room runtime/parallel: the threads that share a kernel.
+//
 // Threads of parallel kernels: the one that runs the job and helpers of the process, which serve
 // one job at a time. Only operations that the engine lets run in parallel (mxn_job.parallel) have
 // more than one thread. oneDNN brings an OpenMP runtime that keeps a pool for every thread that

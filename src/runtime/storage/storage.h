@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room runtime/storage: pools of each device's memory, and who owns what.
+//
 // Memory of devices, as the other folders see it. Each device has a pool that keeps freed blocks
 // for the next request of the same rounded size. Totals are true at all times, whether or not
 // anything is recorded; while class MEMORY is on, each allocation and release leaves a record, in

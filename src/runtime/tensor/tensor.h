@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room runtime/tensor: arrays, views, types, files of arrays, temporary space, random generators.
+//
 // Arrays: typed views of reference-counted memory whose reads and writes the engine orders. Values
 // are row-major and contiguous, always. Memory (mxn_chunk) belongs to one variable of the engine
 // and may be allocated late, by whoever first needs the address.

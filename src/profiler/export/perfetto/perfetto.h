@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room profiler/export/perfetto: the trace as Perfetto's protobuf.
+//
 // Private to src/profiler/export: a trace as Perfetto's protobuf (docs/guide.md says what becomes
 // what).
 //

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room profiler/recorder/control: what runs on the session's thread: on, off, hold, fork.
+//
 // Switching recording on and off, and changing how it works under the recording threads.
 //
 // The handshake. A recording thread sets busy, then reads the gate. The session changes the gate,

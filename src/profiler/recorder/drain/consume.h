@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room profiler/recorder/drain: reading what is recorded, and the report.
+//
 // What reading a cut of the records (live.c) has to do with those who read it: recorder.h has the
 // rest of it. Under the drain lock.
 #ifndef MXP_PROF_CONSUME_H

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room profiler/recorder/memory: where chunks come from: the pool, the ring.
+//
 // The flight recorder: when no more chunks are to be had, the oldest full one is used again,
 // whatever thread it is of. Full chunks queue in the order in which they were closed, under the
 // pool lock.

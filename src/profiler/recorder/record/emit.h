@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room profiler/recorder/record: what runs on the program's threads: spans, records, scopes, taps.
+//
 // How every record but the inlined lean span is written: open (checks, room), fill the words, close
 // (publish). Between the two `busy` is set and nothing may be called that could record.
 #ifndef MXP_PROF_EMIT_H

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room profiler/recorder/store: chunks that stand in a file.
+//
 // Where chunks come from: the pool (store "memory"), or a mapped native file (store "file") that
 // holds every committed record when the process dies.
 //

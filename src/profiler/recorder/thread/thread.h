@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room profiler/recorder/thread: a recording thread: its block, names, statistics, standing values.
+//
 // A recording thread: its hot part (record_inline.h), its chunks, scopes, losses and statistics.
 //
 //   thread block (8 KiB, from the pool)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room runtime/op/custom: operators of the program's own, as the registry sees them.
+//
 // What stands behind the parameters of a custom operator. Private to op/.
 #ifndef MXN_OP_CUSTOM_PROPERTY_H
 #define MXN_OP_CUSTOM_PROPERTY_H

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room runtime/op/linalg: products of matrices.
+//
 // Products of matrices as kernels see them: the operators that are made of them say which, a kernel
 // computes one at a time. Private to op/ and its backends.
 #ifndef MXN_OP_PRODUCT_H

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room runtime/op/loops: what kernels share; it knows no operator.
+//
 // What plain C kernels share: lists of element types to expand code for, and walking through shapes
 // that do not lie in memory as they are counted. Private to op/.
 #ifndef MXN_OP_LOOPS_H

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room runtime/op/nn: layers of networks and their losses.
+//
 // Convolutions as kernels see them. Convolution and Deconvolution and the gradients of both are
 // made of three products of images and filters; a kernel computes those, the operators' file does
 // the rest. Private to op/ and its backends.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room runtime/op/optimizer: updates of weights.
+//
 // What kernels elsewhere must know of updates. Private to op/ and its backends.
 #ifndef MXN_OP_OPTIMIZER_H
 #define MXN_OP_OPTIMIZER_H

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room runtime/op/random: operators that draw random numbers.
+//
 // Operators that draw random numbers, from a range of Philox blocks each reserves in its turn.
 #include <math.h>
 #include <string.h>

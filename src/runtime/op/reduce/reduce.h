@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Room runtime/op/reduce: operators over axes: sums, extremes, sorting.
+//
 // What reductions and their gradients share. Private to op/.
 #ifndef MXN_OP_REDUCE_H
 #define MXN_OP_REDUCE_H
