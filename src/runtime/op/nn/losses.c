@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers at the end of a network that bring their own gradient, and functions for losses.
-#include <math.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "runtime/op/registry/infer.h"
+#include "runtime/op/kernels/losses.h"
 #include "runtime/op/loops/loops.h"
 
 // ---- regression: linear, logistic, mean absolute error ------------------------------------------
@@ -31,35 +31,18 @@ static int regression_shapes(const mxn_shapes *shapes)
     return error != 0 || flat ? error : mxn__shape_input(shapes, 1, data);
 }
 
-#define REGRESSION(type)                                                                        \
-    static void regression_##type(const type *x, type *to, int variant, size_t count)           \
-    {                                                                                           \
-        for (size_t i = 0; i < count; i++) {                                                    \
-            to[i] = variant == LOGISTIC ? (type)(1 / (1 + exp(-(double)x[i]))) : x[i];          \
-        }                                                                                       \
-    }                                                                                           \
-    static void regression_back_##type(const type *y, const type *label, type *to, int variant, \
-                                       double scale, size_t count)                              \
-    {                                                                                           \
-        for (size_t i = 0; i < count; i++) {                                                    \
-            const double off = (double)y[i] - (double)label[i];                                 \
-            const double slope = variant != ABSOLUTE ? off : off > 0 ? 1 : -1;                  \
-            to[i] = (type)(slope * scale);                                                      \
-        }                                                                                       \
-    }
-REGRESSION(float)
-REGRESSION(double)
-
 static int regression_forward(mxn_job *job)
 {
     const mxn_operand *in = &job->inputs[0], *out = &job->outputs[0];
-    int variant = job->params->op->def->variant;
-    if (out->dtype == MXN_FLOAT32) {
-        regression_float(in->data, out->data, variant, mxn_shape_size(out->shape));
-    } else if (out->dtype == MXN_FLOAT64) {
-        regression_double(in->data, out->data, variant, mxn_shape_size(out->shape));
-    } else {
-        return mxn__type_refused(job, out->dtype);
+    const size_t count = mxn_shape_size(out->shape);
+    int error = mxn__real_type(job, out->dtype);
+    if (error != 0) {
+        return error;
+    }
+    if (job->params->op->def->variant == LOGISTIC) {
+        MXN_WIDEST(mxn__losses)->logistic[out->dtype == MXN_FLOAT64](in->data, out->data, count);
+    } else if (in->data != out->data) {
+        memcpy(out->data, in->data, count * mxn_dtype_size(out->dtype));
     }
     return 0;
 }
@@ -69,16 +52,18 @@ static int regression_backward(mxn_job *job)
 {
     const loss_params *params = mxn__values(job);
     const mxn_operand *label = &job->inputs[0], *y = &job->inputs[1], *out = &job->outputs[0];
+    const bool wide = out->dtype == MXN_FLOAT64;
     size_t count = mxn_shape_size(out->shape);
     int64_t rows = out->shape->ndim == 0 ? 1 : out->shape->dims[0];
     double scale = params->grad_scale * (double)rows / (double)count;
-    int variant = job->params->op->def->variant;
-    if (out->dtype == MXN_FLOAT32) {
-        regression_back_float(y->data, label->data, out->data, variant, scale, count);
-    } else if (out->dtype == MXN_FLOAT64) {
-        regression_back_double(y->data, label->data, out->data, variant, scale, count);
+    int error = mxn__real_type(job, out->dtype);
+    if (error != 0) {
+        return error;
+    }
+    if (job->params->op->def->variant == ABSOLUTE) {
+        MXN_WIDEST(mxn__losses)->distance_sign[wide](y->data, label->data, out->data, scale, count);
     } else {
-        return mxn__type_refused(job, out->dtype);
+        MXN_WIDEST(mxn__losses)->distance[wide](y->data, label->data, out->data, scale, count);
     }
     return 0;
 }
@@ -133,62 +118,35 @@ static int make_loss_backward(mxn_job *job)
 }
 
 // ---- smooth_l1 ----------------------------------------------------------------------------------
-// With s the parameter: (s x)^2 / 2 within 1 / s^2 of 0, beyond it |x| - 1 / (2 s^2).
 static const mxn_field smooth_fields[] = {
     {MXN_FIELD(loss_params, scalar, WIDE_FLOAT, "1"), .type_text = "float"},
     {0},
 };
 
-#define SMOOTH(type)                                                                               \
-    static void smooth_##type(const type *x, type *to, double s, size_t count)                     \
-    {                                                                                              \
-        const double edge = 1 / (s * s);                                                           \
-        for (size_t i = 0; i < count; i++) {                                                       \
-            const double size = fabs((double)x[i]);                                                \
-            to[i] = (type)(size < edge ? 0.5 * size * size * s * s : size - 0.5 * edge);           \
-        }                                                                                          \
-    }                                                                                              \
-    static void smooth_back_##type(const type *g, const type *x, type *to, double s, size_t count) \
-    {                                                                                              \
-        const double edge = 1 / (s * s);                                                           \
-        for (size_t i = 0; i < count; i++) {                                                       \
-            const double value = (double)x[i];                                                     \
-            const double slope = fabs(value) < edge ? value * s * s : copysign(1.0, value);        \
-            to[i] = (type)((double)g[i] * slope);                                                  \
-        }                                                                                          \
-    }
-SMOOTH(float)
-SMOOTH(double)
-
 static int smooth_forward(mxn_job *job)
 {
     const mxn_operand *out = &job->outputs[0];
-    size_t count = mxn_shape_size(out->shape);
-    const double s = ((const loss_params *)mxn__values(job))->scalar;
-    if (out->dtype == MXN_FLOAT32) {
-        smooth_float(job->inputs[0].data, out->data, s, count);
-    } else if (out->dtype == MXN_FLOAT64) {
-        smooth_double(job->inputs[0].data, out->data, s, count);
-    } else {
-        return mxn__type_refused(job, out->dtype);
+    const double scalar = ((const loss_params *)mxn__values(job))->scalar;
+    int error = mxn__real_type(job, out->dtype);
+    if (error == 0) {
+        MXN_WIDEST(mxn__losses)
+            ->smooth[out->dtype == MXN_FLOAT64](job->inputs[0].data, out->data, scalar,
+                                                mxn_shape_size(out->shape));
     }
-    return 0;
+    return error;
 }
 
 static int smooth_backward(mxn_job *job)
 {
-    const mxn_operand *out = &job->outputs[0];
-    size_t count = mxn_shape_size(out->shape);
-    const double s = ((const loss_params *)mxn__values(job))->scalar;
-    const void *g = job->inputs[0].data, *x = job->inputs[1].data;
-    if (out->dtype == MXN_FLOAT32) {
-        smooth_back_float(g, x, out->data, s, count);
-    } else if (out->dtype == MXN_FLOAT64) {
-        smooth_back_double(g, x, out->data, s, count);
-    } else {
-        return mxn__type_refused(job, out->dtype);
+    const mxn_operand *in = job->inputs, *out = &job->outputs[0];
+    const double scalar = ((const loss_params *)mxn__values(job))->scalar;
+    int error = mxn__real_type(job, out->dtype);
+    if (error == 0) {
+        MXN_WIDEST(mxn__losses)
+            ->smooth_back[out->dtype == MXN_FLOAT64](in[0].data, in[1].data, out->data, scalar,
+                                                     mxn_shape_size(out->shape));
     }
-    return 0;
+    return error;
 }
 
 // ---- softmax_cross_entropy ----------------------------------------------------------------------
@@ -213,70 +171,43 @@ static int64_t label_at(const mxn_operand *labels, int64_t row, int64_t count)
     return label < 0 ? 0 : label >= count ? count - 1 : label;
 }
 
-// The sum of a row's exponentials of the distance to its largest number, which goes to `most`.
-#define ENTROPY(type)                                                                \
-    static double exponentials_##type(const type *x, int64_t count, double *most)    \
-    {                                                                                \
-        double sum = 0;                                                              \
-        *most = (double)x[0];                                                        \
-        for (int64_t i = 1; i < count; i++) {                                        \
-            *most = (double)x[i] > *most ? (double)x[i] : *most;                     \
-        }                                                                            \
-        for (int64_t i = 0; i < count; i++) {                                        \
-            sum += exp((double)x[i] - *most);                                        \
-        }                                                                            \
-        return sum;                                                                  \
-    }                                                                                \
-    static void entropy_##type(const mxn_job *job, int64_t rows, int64_t count)      \
-    {                                                                                \
-        double total = 0, most;                                                      \
-        for (int64_t row = 0; row < rows; row++) {                                   \
-            const type *x = (const type *)job->inputs[0].data + row * count;         \
-            const int64_t label = label_at(&job->inputs[1], row, count);             \
-            const double sum = exponentials_##type(x, count, &most);                 \
-            total += log(sum) + most - (double)x[label];                             \
-        }                                                                            \
-        *(type *)job->outputs[0].data = (type)total;                                 \
-    }                                                                                \
-    static void entropy_back_##type(const mxn_job *job, int64_t rows, int64_t count) \
-    {                                                                                \
-        const double g = (double)*(const type *)job->inputs[0].data;                 \
-        double most;                                                                 \
-        for (int64_t row = 0; row < rows; row++) {                                   \
-            const type *x = (const type *)job->inputs[1].data + row * count;         \
-            type *to = (type *)job->outputs[0].data + row * count;                   \
-            const int64_t label = label_at(&job->inputs[2], row, count);             \
-            const double sum = exponentials_##type(x, count, &most);                 \
-            for (int64_t i = 0; i < count; i++) {                                    \
-                to[i] = (type)(g * (exp((double)x[i] - most) / sum - (i == label))); \
-            }                                                                        \
-        }                                                                            \
-    }
-ENTROPY(float)
-ENTROPY(double)
-
-static int entropy(mxn_job *job, bool backward)
+static int entropy_forward(mxn_job *job)
 {
-    const mxn_operand *data = &job->inputs[backward ? 1 : 0];
-    int64_t rows = data->shape->dims[0], count = data->shape->dims[1];
-    if (data->dtype == MXN_FLOAT32) {
-        backward ? entropy_back_float(job, rows, count) : entropy_float(job, rows, count);
-    } else if (data->dtype == MXN_FLOAT64) {
-        backward ? entropy_back_double(job, rows, count) : entropy_double(job, rows, count);
-    } else {
-        return mxn__type_refused(job, data->dtype);
+    const mxn_operand *data = &job->inputs[0];
+    const bool wide = data->dtype == MXN_FLOAT64;
+    const int64_t rows = data->shape->dims[0], count = data->shape->dims[1];
+    int error = mxn__real_type(job, data->dtype);
+    if (error != 0) {
+        return error;
     }
+    double total = 0;
+    const char *x = data->data;
+    for (int64_t row = 0; row < rows; row++, x += count * (int64_t)mxn_dtype_size(data->dtype)) {
+        const int64_t label = label_at(&job->inputs[1], row, count);
+        total += MXN_WIDEST(mxn__losses)->entropy[wide](x, count, label);
+    }
+    mxn_fill(job->outputs[0].data, data->dtype, total, 1);
     return 0;
 }
 
-static int entropy_forward(mxn_job *job)
-{
-    return entropy(job, false);
-}
-
+// Inputs: gradient, data, labels.
 static int entropy_backward(mxn_job *job)
 {
-    return entropy(job, true);
+    const mxn_operand *data = &job->inputs[1];
+    const bool wide = data->dtype == MXN_FLOAT64;
+    const int64_t rows = data->shape->dims[0], count = data->shape->dims[1];
+    int error = mxn__real_type(job, data->dtype);
+    if (error != 0) {
+        return error;
+    }
+    for (int64_t row = 0; row < rows; row++) {
+        const int64_t at = row * count * (int64_t)mxn_dtype_size(data->dtype);
+        const int64_t label = label_at(&job->inputs[2], row, count);
+        MXN_WIDEST(mxn__losses)
+            ->entropy_back[wide](job->inputs[0].data, (const char *)data->data + at,
+                                 (char *)job->outputs[0].data + at, count, label);
+    }
+    return 0;
 }
 
 // ---- the table ----------------------------------------------------------------------------------
