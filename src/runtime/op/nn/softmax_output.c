@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SoftmaxOutput: a softmax whose gradient is that of the cross entropy with the labels.
 #include "runtime/op/registry/infer.h"
+#include "runtime/op/kernels/softmax_output.h"
 #include "runtime/op/loops/loops.h"
 #include "runtime/op/nn/softmax.h"
 
@@ -78,68 +79,37 @@ static int output_forward(mxn_job *job)
     return mxn__softmax_along(job, output_stretch(job->inputs[0].shape, mxn__values(job)));
 }
 
-// Probability less what the label says: 1 for its class, of which smoothing takes a part.
-#define OUTPUT_BACKWARD(type)                                                                    \
-    static int64_t output_back_##type(const mxn_job *job, const output_params *p, mxn_stretch s) \
-    {                                                                                            \
-        const type *y = job->inputs[0].data, *labels = job->inputs[1].data;                      \
-        type *to = job->outputs[0].data;                                                         \
-        const double rest = s.count > 1 ? p->smooth_alpha / (double)(s.count - 1) : 0;           \
-        int64_t valid = 0;                                                                       \
-        for (int64_t i = 0; i < s.outer * s.inner; i++) {                                        \
-            int64_t at = i / s.inner * s.count * s.inner + i % s.inner;                          \
-            bool ignored = p->use_ignore && (float)labels[i] == p->ignore_label;                 \
-            valid += !ignored;                                                                   \
-            for (int64_t k = 0; k < s.count; k++) {                                              \
-                double wanted = (int64_t)labels[i] == k ? 1.0 - p->smooth_alpha : rest;          \
-                type *here = &to[at + k * s.inner];                                              \
-                *here = ignored ? 0 : (type)((double)y[at + k * s.inner] - wanted);              \
-            }                                                                                    \
-        }                                                                                        \
-        return valid;                                                                            \
-    }                                                                                            \
-    static void output_scale_##type(const mxn_job *job, double scale)                            \
-    {                                                                                            \
-        type *to = job->outputs[0].data;                                                         \
-        const type *g = job->params->input_count > 2 ? job->inputs[2].data : NULL;               \
-        size_t count = mxn_shape_size(job->outputs[0].shape);                                    \
-        for (size_t i = 0; i < count; i++) {                                                     \
-            to[i] = (type)((double)to[i] * scale * (g == NULL ? 1.0 : (double)g[i]));            \
-        }                                                                                        \
-    }                                                                                            \
-    static void output_difference_##type(const mxn_job *job)                                     \
-    {                                                                                            \
-        const type *y = job->inputs[0].data, *labels = job->inputs[1].data;                      \
-        size_t count = mxn_shape_size(job->outputs[0].shape);                                    \
-        for (size_t i = 0; i < count; i++) {                                                     \
-            ((type *)job->outputs[0].data)[i] = y[i] - labels[i];                                \
-        }                                                                                        \
-    }
-OUTPUT_BACKWARD(float)
-OUTPUT_BACKWARD(double)
-
 // Inputs: output, label and, if asked for, the gradient of the output.
 static int output_backward(mxn_job *job)
 {
     const output_params *params = mxn__values(job);
-    const mxn_operand *out = &job->outputs[0];
+    const mxn_operand *in = job->inputs, *out = &job->outputs[0];
     const mxn_stretch s = output_stretch(out->shape, params);
-    bool wide = out->dtype == MXN_FLOAT64;
-    if (!wide && out->dtype != MXN_FLOAT32) {
-        return mxn__type_refused(job, out->dtype);
+    const size_t count = mxn_shape_size(out->shape);
+    const bool wide = out->dtype == MXN_FLOAT64;
+    int error = mxn__real_type(job, out->dtype);
+    if (error != 0) {
+        return error;
     }
-    int64_t valid = s.outer * s.inner;
+    const mxn_softmax_output_kernels *kernels = MXN_WIDEST(mxn__softmax_output);
     double scale = params->grad_scale;
-    if (mxn_shape_equal(job->inputs[1].shape, out->shape)) {
-        wide ? output_difference_double(job) : output_difference_float(job);
+    if (mxn_shape_equal(in[1].shape, out->shape)) {
+        kernels->difference[wide](in[0].data, in[1].data, out->data, count);
     } else {
-        valid = wide ? output_back_double(job, params, s) : output_back_float(job, params, s);
+        const mxn_softmax_output_back b = {s,
+                                           in[0].data,
+                                           in[1].data,
+                                           out->data,
+                                           params->smooth_alpha,
+                                           params->use_ignore,
+                                           params->ignore_label};
+        const int64_t valid = kernels->backward[wide](&b);
         scale /= params->normalization == PER_BATCH   ? (double)out->shape->dims[0]
                  : params->normalization == PER_VALID ? (double)(valid > 0 ? valid : 1)
                                                       : 1.0;
         scale /= params->multi_output && params->normalization != PER_VALID ? (double)s.inner : 1.0;
     }
-    wide ? output_scale_double(job, scale) : output_scale_float(job, scale);
+    kernels->scale[wide](out->data, scale, job->params->input_count > 2 ? in[2].data : NULL, count);
     return 0;
 }
 
