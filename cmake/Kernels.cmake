@@ -67,7 +67,7 @@ function(mxp_kernels target)
   # Plain C, of each function and type a loop along memory.
   set_source_files_properties(
     ${op}/elementwise/clip.c ${op}/linalg/multiply.c ${op}/loops/reduce_loops.c
-    ${op}/loops/unary_loops.c ${op}/nn/exp_sum.c PROPERTIES COMPILE_OPTIONS -O3)
+    ${op}/loops/unary_loops.c PROPERTIES COMPILE_OPTIONS -O3)
   if(with_dnnl)
     target_compile_definitions(${target} PRIVATE MXN_WITH_DNNL)
     target_include_directories(${target} SYSTEM PRIVATE ${DNNL_INCLUDE_DIR})

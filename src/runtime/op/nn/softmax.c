@@ -2,12 +2,11 @@
 // softmax and log_softmax.
 #include "runtime/op/nn/softmax.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "runtime/op/nn/exp_sum.h"
 #include "runtime/op/registry/infer.h"
+#include "runtime/op/kernels/softmax.h"
 #include "runtime/op/loops/loops.h"
 #include "runtime/op/registry/dtype_choices.h"
 
@@ -87,51 +86,6 @@ static int softmax_types(const mxn_types *types)
                            dtype == MXN_DTYPE_NONE ? types->inputs[0] : dtype);
 }
 
-// One softmax of `valid` numbers, in place; the rest of `count` becomes 0.
-#define SOFTMAX_ONE(type)                                                                \
-    static void softmax_one_##type(type *at, int64_t count, int64_t valid, int64_t step, \
-                                   double scale, bool log_of_it)                         \
-    {                                                                                    \
-        type most = valid > 0 ? at[0] : 0;                                               \
-        double sum = 0;                                                                  \
-        for (int64_t i = 1; i < valid; i++) {                                            \
-            most = at[i * step] > most ? at[i * step] : most;                            \
-        }                                                                                \
-        for (int64_t i = 0; i < valid; i++) {                                            \
-            double power = exp(((double)at[i * step] - (double)most) * scale);           \
-            sum += power;                                                                \
-            at[i * step] = log_of_it ? at[i * step] : (type)power;                       \
-        }                                                                                \
-        if (log_of_it) {                                                                 \
-            shift_##type(at, valid, step, most, scale, sum);                             \
-            return;                                                                      \
-        }                                                                                \
-        for (int64_t i = 0; i < count; i++) {                                            \
-            at[i * step] = i < valid ? (type)((double)at[i * step] / sum) : 0;           \
-        }                                                                                \
-    }
-// Of its logarithm the end: what is less than the largest, and the logarithm of the sum.
-#define SHIFT(type)                                                                          \
-    static void shift_##type(type *at, int64_t count, int64_t step, type most, double scale, \
-                             double sum)                                                     \
-    {                                                                                        \
-        const double base = log(sum);                                                        \
-        for (int64_t i = 0; i < count; i++) {                                                \
-            at[i * step] = (type)(((double)at[i * step] - (double)most) * scale - base);     \
-        }                                                                                    \
-    }
-SHIFT(float)
-SHIFT(double)
-SOFTMAX_ONE(float)
-SOFTMAX_ONE(double)
-
-// The logarithm of a row without gaps.
-static void log_row(float *at, int64_t count, double scale)
-{
-    const float most = mxn__largest(at, count);
-    shift_float(at, count, 1, most, scale, mxn__exp_sum(at, count, most, scale));
-}
-
 static int64_t length_at(const mxn_job *job, int64_t index, int64_t count)
 {
     if (job->params->input_count < 2) {
@@ -143,6 +97,11 @@ static int64_t length_at(const mxn_job *job, int64_t index, int64_t count)
              (const char *)length->data + (size_t)index * mxn_dtype_size(length->dtype),
              length->dtype, 1);
     return value < 0 ? 0 : value > count ? count : value;
+}
+
+static void *element(const mxn_operand *operand, int64_t i)
+{
+    return (char *)operand->data + i * (int64_t)mxn_dtype_size(operand->dtype);
 }
 
 static int softmax_forward(mxn_job *job)
@@ -163,15 +122,15 @@ static int softmax_forward(mxn_job *job)
     if (in->data != out->data) {
         mxn_cast(out->data, out->dtype, in->data, in->dtype, mxn_shape_size(in->shape));
     }
+    const mxn_softmax_kernels *kernels = MXN_WIDEST(mxn__softmax);
+    const bool wide = out->dtype == MXN_FLOAT64;
     for (int64_t i = 0; i < s.outer * s.inner; i++) {
-        int64_t at = i / s.inner * s.count * s.inner + i % s.inner;
-        int64_t valid = length_at(job, i, s.count);
-        if (out->dtype == MXN_FLOAT32 && log_of_it && s.inner == 1 && valid == s.count) {
-            log_row((float *)out->data + at, s.count, scale);
-        } else if (out->dtype == MXN_FLOAT32) {
-            softmax_one_float((float *)out->data + at, s.count, valid, s.inner, scale, log_of_it);
+        const int64_t valid = length_at(job, i, s.count);
+        if (!wide && log_of_it && s.inner == 1 && valid == s.count) {
+            kernels->log_row(element(out, mxn__stretch_at(&s, i)), s.count, scale);
         } else {
-            softmax_one_double((double *)out->data + at, s.count, valid, s.inner, scale, log_of_it);
+            kernels->row[wide](element(out, mxn__stretch_at(&s, i)), s.count, valid, s.inner, scale,
+                               log_of_it);
         }
     }
     return 0;
@@ -180,16 +139,15 @@ static int softmax_forward(mxn_job *job)
 int mxn__softmax_along(const mxn_job *job, mxn_stretch s)
 {
     const mxn_operand *in = &job->inputs[0], *out = &job->outputs[0];
+    int error = mxn__real_type(job, in->dtype);
+    if (error != 0) {
+        return error;
+    }
     mxn_cast(out->data, out->dtype, in->data, in->dtype, mxn_shape_size(in->shape));
     for (int64_t i = 0; i < s.outer * s.inner; i++) {
-        int64_t at = i / s.inner * s.count * s.inner + i % s.inner;
-        if (in->dtype == MXN_FLOAT32) {
-            softmax_one_float((float *)out->data + at, s.count, s.count, s.inner, 1, false);
-        } else if (in->dtype == MXN_FLOAT64) {
-            softmax_one_double((double *)out->data + at, s.count, s.count, s.inner, 1, false);
-        } else {
-            return mxn__type_refused(job, in->dtype);
-        }
+        MXN_WIDEST(mxn__softmax)
+            ->row[in->dtype == MXN_FLOAT64](element(out, mxn__stretch_at(&s, i)), s.count, s.count,
+                                            s.inner, 1, false);
     }
     return 0;
 }
@@ -210,35 +168,6 @@ bool mxn__softmax_describe(const mxn_job *job, int64_t sizes[3])
     return true;
 }
 
-// From the gradient and the output: of softmax y (g - sum(g y)), of its logarithm g - exp(y)
-// sum(g).
-typedef struct softmax_back {
-    const void *g, *y;
-    void *to;
-    int64_t count, step;
-    double scale;
-    bool log_of_it;
-} softmax_back;
-
-#define SOFTMAX_BACKWARD(type, to_type)                                                          \
-    static void softmax_back_##type##_##to_type(const softmax_back *b, int64_t at)               \
-    {                                                                                            \
-        const type *g = (const type *)b->g + at, *y = (const type *)b->y + at;                   \
-        to_type *to = (to_type *)b->to + at;                                                     \
-        double sum = 0;                                                                          \
-        for (int64_t i = 0; i < b->count * b->step; i += b->step) {                              \
-            sum += (double)g[i] * (b->log_of_it ? 1.0 : (double)y[i]);                           \
-        }                                                                                        \
-        for (int64_t i = 0; i < b->count * b->step; i += b->step) {                              \
-            double gi = (double)g[i], yi = (double)y[i];                                         \
-            to[i] = (to_type)(b->scale * (b->log_of_it ? gi - exp(yi) * sum : yi * (gi - sum))); \
-        }                                                                                        \
-    }
-SOFTMAX_BACKWARD(float, float)
-SOFTMAX_BACKWARD(float, double)
-SOFTMAX_BACKWARD(double, float)
-SOFTMAX_BACKWARD(double, double)
-
 static int softmax_backward(mxn_job *job)
 {
     const softmax_params *params = mxn__values(job);
@@ -248,23 +177,23 @@ static int softmax_backward(mxn_job *job)
     if (error != 0) {
         return error;
     }
-    static void (*const backs[2][2])(const softmax_back *b, int64_t at) = {
-        {softmax_back_float_float, softmax_back_float_double},
-        {softmax_back_double_float, softmax_back_double_double}};
-    bool wide = g->dtype == MXN_FLOAT64, to_wide = out->dtype == MXN_FLOAT64;
-    if ((!wide && g->dtype != MXN_FLOAT32) || (!to_wide && out->dtype != MXN_FLOAT32)) {
-        return mxn__type_refused(job, out->dtype);
+    error = mxn__real_type(job, g->dtype);
+    error = error != 0 ? error : mxn__real_type(job, out->dtype);
+    if (error != 0) {
+        return error;
     }
     const mxn_stretch s = mxn__stretch(g->shape, axis);
-    const softmax_back b = {.g = g->data,
-                            .y = y->data,
-                            .to = out->data,
-                            .count = s.count,
-                            .step = s.inner,
-                            .scale = params->temperature.has ? 1 / params->temperature.value : 1,
-                            .log_of_it = job->params->op->def->variant == LOG_SOFTMAX};
+    mxn_softmax_back b = {.count = s.count,
+                          .step = s.inner,
+                          .scale = params->temperature.has ? 1 / params->temperature.value : 1,
+                          .log_of_it = job->params->op->def->variant == LOG_SOFTMAX,
+                          .to_is_double = out->dtype == MXN_FLOAT64};
     for (int64_t i = 0; i < s.outer * s.inner; i++) {
-        backs[wide][to_wide](&b, i / s.inner * s.count * s.inner + i % s.inner);
+        const int64_t at = mxn__stretch_at(&s, i);
+        b.g = element(g, at);
+        b.y = element(y, at);
+        b.to = element(out, at);
+        MXN_WIDEST(mxn__softmax)->backward[g->dtype == MXN_FLOAT64](&b);
     }
     return 0;
 }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops are compiled with the compiler's vectors (cmake/Kernels.cmake).
-#include "runtime/op/nn/exp_sum.h"
+#include "runtime/op/kernels/softmax.h"
 
+#include <math.h>
 #include <string.h>
 
+// ---- what the logarithm needs of rows of floats, in parts that are vectors of every width
+// --------
 enum { LANES = 8, CHUNK = 32 };
 
-float mxn__largest(const float *x, int64_t count)
+// The largest of `count` numbers, of which there is at least one.
+static float largest(const float *x, int64_t count)
 {
     float parts[LANES];
     for (int k = 0; k < LANES; k++) {
@@ -31,7 +34,7 @@ float mxn__largest(const float *x, int64_t count)
 // Number by number exp of what is not above 0: 2^k times a polynomial of what is left, at most
 // ln 2 / 2 in size. Adding `shift` rounds to a whole number, which then stands in the low bits.
 // Below -700 it is that of -700, nothing beside a sum that has a 1. A NaN stays one.
-static void exp_below(double *x)
+MXN_VECTOR_LOOP void exp_below(double *x)
 {
     const double shift = 0x1.8p52;
     double turned[CHUNK];
@@ -56,7 +59,8 @@ static void exp_below(double *x)
     }
 }
 
-double mxn__exp_sum(const float *x, int64_t count, float most, double scale)
+// The sum of exp((x - most) * scale), of which none is above 1, with 12 right digits.
+static double exp_sum(const float *x, int64_t count, float most, double scale)
 {
     double parts[CHUNK] = {0}, powers[CHUNK], sum = 0;
     for (int64_t done = 0; done < count; done += CHUNK) {
@@ -77,3 +81,19 @@ double mxn__exp_sum(const float *x, int64_t count, float most, double scale)
     }
     return sum;
 }
+
+// ---- rows ---------------------------------------------------------------------------------------
+#define TEMPLATE "runtime/op/kernels/softmax_kernels.h"
+#include "runtime/op/kernels/each_real.h"
+
+static void log_row(float *at, int64_t count, double scale)
+{
+    const float most = largest(at, count);
+    shift_row_float(at, count, most, scale, log(exp_sum(at, count, most, scale)));
+}
+
+const mxn_softmax_kernels MXN_WIDE(mxn__softmax) = {
+    .row = {row_float, row_double},
+    .log_row = log_row,
+    .backward = {backward_float, backward_double},
+};
