@@ -11,7 +11,7 @@ static mxp_atomic_u64 forgotten;
 void mxn__others_note(const mxn_array *output, const mxn_node *node)
 {
     mxn_chunk *chunk = output->chunk;
-    if (chunk != NULL && mxp_atomic_load(&chunk->refs) > 1) {
+    if (chunk != NULL && mxp__refs_shared(&chunk->refs)) {
         mxp_atomic_store(&chunk->recorded, node->number);
     }
 }

@@ -25,7 +25,7 @@ mxn_node *mxn__node_new(mxn_params *params)
         return NULL;
     }
     node->bytes = bytes;
-    mxp_atomic_set(&node->refs, 1);
+    mxp__refs_init(&node->refs);
     node->number = mxp_atomic_add(&numbers, 1) + 1;
     node->inputs = node->kept;
     node->outputs = node->kept + inputs;
@@ -41,7 +41,7 @@ mxn_node *mxn__node_new(mxn_params *params)
 
 static bool drop_reference(mxn_node *node)
 {
-    return node != NULL && mxp_atomic_sub_acq_rel(&node->refs, 1u) == 1;
+    return node != NULL && mxp__refs_drop(&node->refs);
 }
 
 // Lets go of what the node holds. Nodes that nobody holds any more are put in front of `dead`.

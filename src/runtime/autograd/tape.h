@@ -42,7 +42,7 @@ typedef struct mxn_kept {
 } mxn_kept;
 
 struct mxn_node {
-    mxp_atomic_u32 refs;
+    mxp_refs refs;
     uint64_t number;  // larger than those of the nodes before it
     uint32_t scope;
     uint32_t request;  // of a variable
@@ -65,7 +65,7 @@ mxn_node *mxn__node_new(mxn_params *params);
 uint64_t mxn__node_newest(void);  // the largest number so far
 static inline void mxn__node_retain(mxn_node *node)
 {
-    mxp_atomic_add(&node->refs, 1u);
+    mxp__refs_take(&node->refs);
 }
 void mxn__node_release(mxn_node *node);  // null does nothing
 // Forgets what the node holds: nothing can be differentiated through it any more.

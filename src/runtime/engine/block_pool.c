@@ -4,6 +4,7 @@
 // block is ever looked at by two threads at once.
 #include "runtime/engine/block_pool.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -30,13 +31,13 @@ uint8_t mxn__block_class(size_t size_bytes)
 static bool take_in(mxn_thread *self, uint8_t block_class)
 {
     // Pairs with send_home's release.
-    mxn_block *chain = mxp_atomic_load(&self->returned[block_class]) == NULL
-                           ? NULL
-                           : mxp_atomic_exchange_acquire(&self->returned[block_class], NULL);
+    mxn_free_node *chain = mxp_atomic_load(&self->returned[block_class]) == NULL
+                               ? NULL
+                               : mxp_atomic_exchange_acquire(&self->returned[block_class], NULL);
     if (chain == NULL) {
         return false;
     }
-    mxn_block *last = chain;
+    mxn_free_node *last = chain;
     while (self->free[block_class] != NULL && last->next != NULL) {
         last = last->next;
     }
@@ -64,7 +65,7 @@ static bool new_slab(mxn_thread *self)
 void *mxn__block_take_slow(mxn_thread *self, uint8_t block_class)
 {
     if (take_in(self, block_class)) {
-        mxn_block *block = self->free[block_class];
+        mxn_free_node *block = self->free[block_class];
         self->free[block_class] = block->next;
         return block;
     }
@@ -103,7 +104,7 @@ void mxn__block_give_large(uint16_t owner, void *block)
 void mxn__block_send_home(mxn_block_batch *batch, uint8_t block_class)
 {
     mxn_returned *home = &mxn__thread_at((uint16_t)batch->owner)->returned[block_class];
-    mxn_block *head = mxp_atomic_load(home);
+    mxn_free_node *head = mxp_atomic_load(home);
     do {
         batch->last->next = head;
     } while (!mxp_atomic_cas_release(home, &head, batch->first));
@@ -127,9 +128,10 @@ bool mxn__blocks_all_home(mxn_thread *thread)
     for (uint8_t i = 0; i < MXN__BLOCK_CLASSES; i++) {
         take_in(thread, i);
         uint32_t home = 0;
-        for (const mxn_block *block = thread->free[i]; block != NULL; block = block->next) {
+        for (const mxn_free_node *block = thread->free[i]; block != NULL; block = block->next) {
             home++;
         }
+        assert(home <= thread->made[i]);
         if (home != thread->made[i]) {
             return false;
         }

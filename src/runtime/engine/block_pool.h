@@ -17,7 +17,7 @@ void *mxn__block_take_slow(mxn_thread *self, uint8_t block_class);
 
 static inline void *mxn__block_take(mxn_thread *self, uint8_t block_class)
 {
-    mxn_block *block = self->free[block_class];
+    mxn_free_node *block = self->free[block_class];
     if (__builtin_expect(block == NULL, 0)) {
         return mxn__block_take_slow(self, block_class);
     }
@@ -33,7 +33,7 @@ void mxn__block_send_home(mxn_block_batch *batch, uint8_t block_class);
 
 static inline void mxn__block_give(mxn_thread *self, uint16_t owner, uint8_t block_class, void *at)
 {
-    mxn_block *block = at;
+    mxn_free_node *block = at;
     if (owner == self->index) {
         block->next = self->free[block_class];
         self->free[block_class] = block;

@@ -4,6 +4,8 @@
 // deletion back, whichever thread asks for it. Nothing here looks at whether the profiler runs.
 #include "runtime/engine/bulk.h"
 
+#include <assert.h>
+
 #include "base/fail.h"
 #include "runtime/engine/compute.h"
 #include "runtime/engine/deletion.h"
@@ -87,6 +89,7 @@ int mxn__bulk_add(mxn_thread *self, const mxn_work *work, uint16_t flags, uint8_
 // must be renewed.
 static bool unite_locked(mxn_operation *bulk_op, const mxn_operation *members)
 {
+    assert(mxn__spin_is_held(&mxn__engine.push_lock));
     const uint64_t mark = ++mxn__engine.sequence;
     bool renew = false;
     uint32_t count = 0;
@@ -110,8 +113,10 @@ static bool unite_locked(mxn_operation *bulk_op, const mxn_operation *members)
 // Lets go of what a member held; deletions that waited for it are put in front of `deferred`.
 static mxn_operation *unhold_locked(const mxn_operation *member, mxn_operation *deferred)
 {
+    assert(mxn__spin_is_held(&mxn__engine.push_lock));
     for (uint32_t i = 0; i < member->count; i++) {
         mxn_var *var = mxn__use_var(&member->uses[i]);
+        assert(var->held > 0);
         if (--var->held == 0 && var->deferred != NULL) {
             var->deferred->next = deferred;
             deferred = var->deferred;
@@ -133,6 +138,7 @@ static void push_deferred(mxn_thread *self, mxn_operation *deferred)
 // A bulk, or a member alone: then it is `members`, which ends with it.
 static void publish_locked(mxn_operation *op, mxn_operation *members, mxn_operation **deferred)
 {
+    assert(mxn__spin_is_held(&mxn__engine.push_lock));
     if (op != members) {
         *mxn__operation_extra(op) = (mxn_operation_extra){.is.members = members};
     }

@@ -7,6 +7,8 @@
 #include <stdio.h>
 
 #include "runtime/engine/engine_state.h"
+#include "runtime/engine/run.h"
+#include "runtime/engine/variable.h"
 
 uint32_t mxn_phase_set(uint32_t phase)
 {
@@ -61,6 +63,22 @@ bool mxn__callback_holds(const mxn_thread *self, const mxn_var *var, bool any)
     }
     return false;
 }
+
+#ifndef NDEBUG
+bool mxn_var_is_ours(const mxn_var *var, bool writes)
+{
+    const mxn_thread *self = mxn__self;
+    if (self == NULL || self->running == NULL || operation_holds(self->running, var, !writes)) {
+        return true;
+    }
+    for (const mxn_naive_call *call = self->naive_call; call != NULL; call = call->outer) {
+        if (operation_holds(call->op, var, !writes)) {
+            return true;
+        }
+    }
+    return writes ? !mxn__var_pending(var) : !mxn__var_write_pending(var);
+}
+#endif
 
 void mxn__callback_waits(const mxn_thread *self, bool begins)
 {

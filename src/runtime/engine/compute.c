@@ -7,6 +7,7 @@
 // that has published needs no fence before it looks whether the worker sleeps.
 #include "runtime/engine/compute.h"
 
+#include <assert.h>
 #include <pthread.h>
 
 #include "base/alloc.h"
@@ -75,6 +76,7 @@ static void segment_give(segment *empty)
 
 static int segment_add_locked(void)
 {
+    assert(mxn__spin_is_held(&mxn__engine.push_lock));
     segment *added = segment_take();
     if (added == NULL) {
         return mxp__fail_memory("the queue of operations");
@@ -91,12 +93,15 @@ static int segment_add_locked(void)
 
 int mxn__compute_reserve_locked(void)
 {
+    assert(mxn__spin_is_held(&mxn__engine.push_lock));
     return __builtin_expect(in.segment == NULL || in.at == SLOTS, 0) ? segment_add_locked()
                                                                      : MXP_OK;
 }
 
 void mxn__compute_put_locked(mxn_operation *op)
 {
+    assert(mxn__spin_is_held(&mxn__engine.push_lock));
+    assert(in.segment != NULL && in.at < SLOTS && "an operation comes without a reservation");
     in.segment->slot[in.at++] = op;
     mxp_atomic_store_release(&in.tail, mxp_atomic_own(&in.tail) + 1);  // pairs with take_next
 }
@@ -200,6 +205,7 @@ static mxn_operation *take_next(void)
         out.at = 0;
         segment_give(empty);
     }
+    assert(out.segment != NULL && (int64_t)(out.seen_tail - out.head) > 0);
     mxn_operation *op = out.segment->slot[out.at++];
     if (++out.head % HEAD_PUBLISH == 0) {
         mxp_atomic_store(&out.published_head, out.head);

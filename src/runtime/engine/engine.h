@@ -115,6 +115,12 @@ uint64_t mxn_var_version(const mxn_var *var);  // writes completed so far
 // Writes pushed so far, those in the calling thread's bulk too; counted from anywhere, modulo 2^32.
 uint32_t mxn_var_pushed_version(const mxn_var *var);
 
+#ifndef NDEBUG
+// For asserts: the operation this thread is inside of uses the variable (`writes`: writes it), or
+// nothing pending does in a conflicting way. Outside of operations always true.
+bool mxn_var_is_ours(const mxn_var *var, bool writes);
+#endif
+
 // Schedules `release(argument)` (may be null) and the end of the variable behind everything pushed
 // so far, as operation "DeleteVariable". The variable must not be used afterwards. Never fails: if
 // there is no memory for the operation it waits until there is, or deletes the variable itself once

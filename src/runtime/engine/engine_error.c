@@ -5,6 +5,7 @@
 // who waits for its variables.
 #include "runtime/engine/engine_error.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -52,6 +53,7 @@ static bool is_inherited(const mxn_error *error, const mxn_operation *op)
 // A delivered error is looked for until nothing is pending that was pushed before.
 static void set_living_locked(uint64_t count)
 {
+    assert(mxp__lock_is_held(&lock));
     living = count;
     if (count != 0 || mxn__engine_pending() != 0) {
         mxp_atomic_or(&mxn__engine.trouble, MXN__TROUBLE_ERROR);
@@ -62,6 +64,8 @@ static void set_living_locked(uint64_t count)
 
 static void release_locked(mxn_error *error)
 {
+    assert(mxp__lock_is_held(&lock));
+    assert(error == NULL || error->references > 0);
     if (error != NULL && --error->references == 0) {
         mxp__free(error, error->bytes);
     }
@@ -69,6 +73,7 @@ static void release_locked(mxn_error *error)
 
 static void list_locked(mxn_error *error)
 {
+    assert(mxp__lock_is_held(&lock));
     if (listed >= LISTED_MAX) {
         return;
     }
@@ -83,6 +88,7 @@ static void list_locked(mxn_error *error)
 
 static void clear_locked(mxn_error *error)
 {
+    assert(mxp__lock_is_held(&lock));
     error->delivered = true;
     if (!error->listed) {
         return;
@@ -172,6 +178,8 @@ void mxn__error_release(mxn_error *error)
 // The caller holds a reference or the lock keeps it.
 static int deliver_locked(mxn_error *error, uint32_t position)
 {
+    assert(mxp__lock_is_held(&lock));
+    assert(living > 0 && is_alive(error));
     error->position = position;
     error->references++;
     clear_locked(error);

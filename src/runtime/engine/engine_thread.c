@@ -3,6 +3,7 @@
 // thread as soon as nobody else holds blocks of it.
 #include "runtime/engine/engine_thread.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -32,6 +33,7 @@ uint32_t mxn__thread_count(void)
 // The state that was left last is the warmest.
 static void leave_first_locked(mxn_thread *state)
 {
+    assert(mxp__lock_is_held(&lock));
     state->next_left = left;
     left = state;
     left_last = left_last == NULL ? state : left_last;
@@ -39,6 +41,7 @@ static void leave_first_locked(mxn_thread *state)
 
 static void leave_last_locked(mxn_thread *state)
 {
+    assert(mxp__lock_is_held(&lock));
     state->next_left = NULL;
     *(left_last == NULL ? &left : &left_last->next_left) = state;
     left_last = state;
@@ -64,6 +67,7 @@ static void make_key(void)
 // What cannot be taken over yet goes to the end, so that everyone's turn comes again.
 static mxn_thread *take_left_locked(void)
 {
+    assert(mxp__lock_is_held(&lock));
     for (unsigned i = 0; i < LEFT_LOOKED_AT && left != NULL; i++) {
         mxn_thread *state = left;
         left = state->next_left;
@@ -78,6 +82,7 @@ static mxn_thread *take_left_locked(void)
 
 static mxn_thread *add_state_locked(void)
 {
+    assert(mxp__lock_is_held(&lock));
     const uint32_t index = mxp_atomic_own(&table_count);
     if (index == MXN__THREADS_MAX) {
         mxp__fail(MXP_ENOMEM, "more than %d threads at once use the engine: push from fewer",
@@ -150,6 +155,10 @@ void mxn__threads_fork_parent(void)
 // blocks that they were about to send home.
 void mxn__threads_fork_child(bool prepared)
 {
+    if (!prepared) {
+        mxp__lock_reset(&lock);
+        mxp__lock(&lock);
+    }
     left = left_last = NULL;
     for (uint32_t i = 0; i < mxp_atomic_own(&table_count); i++) {
         mxn_thread *state = mxn__thread_table[i];
@@ -161,9 +170,5 @@ void mxn__threads_fork_child(bool prepared)
             leave_first_locked(state);
         }
     }
-    if (prepared) {
-        mxp__unlock(&lock);
-    } else {
-        mxp__lock_reset(&lock);
-    }
+    mxp__unlock(&lock);
 }

@@ -14,13 +14,13 @@
 
 enum { MXN__BLOCK_CLASSES = 6, MXN__THREADS_MAX = 65535, MXN__TRACE_INDEX_UNKNOWN = 0xffff };
 
-typedef struct mxn_block {
-    struct mxn_block *next;
-} mxn_block;
+typedef struct mxn_free_node {
+    struct mxn_free_node *next;
+} mxn_free_node;
 
 // Blocks of one other thread that wait to go home together.
 typedef struct mxn_block_batch {
-    mxn_block *first, *last;
+    mxn_free_node *first, *last;
     uint32_t count;
     uint32_t owner;
 } mxn_block_batch;
@@ -39,11 +39,11 @@ typedef struct mxn_tally {
     mxp_atomic_u64 executed, skipped, failed, visible, bulks, deletions, waits;
 } mxn_tally;
 
-typedef MXP_ATOMIC(mxn_block *) mxn_returned;
+typedef MXP_ATOMIC(mxn_free_node *) mxn_returned;
 
 typedef struct mxn_thread {
     // The owner's own.
-    mxn_block *free[MXN__BLOCK_CLASSES];
+    mxn_free_node *free[MXN__BLOCK_CLASSES];
     char *slab_at, *slab_end;
     _Alignas(64) mxn_block_batch batches[MXN__BLOCK_CLASSES];
     mxn_bulk bulk;

@@ -7,6 +7,7 @@
 // so that nothing new comes, and takes the other locks. Parent and child start again with their
 // first call. A fork from inside an operation cannot do that: the engine of the child refuses
 // everything (such children call exec).
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -90,6 +91,7 @@ static void tell(const mxn_engine_settings *settings)
 // What is pending was pushed as the settings before say, and ends like that.
 static void settle_locked(mxn_engine_settings *settings)
 {
+    assert(mxp__lock_is_held(&lock));
     mxn_engine *engine = &mxn__engine;
     if (mxn__engine_pending() != 0) {
         settings->naive = mxn__engine_naive();
@@ -103,6 +105,7 @@ static void settle_locked(mxn_engine_settings *settings)
 
 static int start_locked(void)
 {
+    assert(mxp__lock_is_held(&lock));
     mxn_engine *engine = &mxn__engine;
     if (is_started()) {
         return MXP_OK;
@@ -179,6 +182,7 @@ static void stop_workers(void)
 // Under the lock. At the end of the process only that stops them.
 static bool may_stop_locked(void)
 {
+    assert(mxp__lock_is_held(&lock));
     return is_started() && closed == NULL;
 }
 
@@ -305,7 +309,7 @@ static void fork_child(void)
     mxn__errors_fork_child(prepared);
     mxn__threads_fork_child(prepared);
     mxn__worker_pools_fork_child(prepared);
-    mxn__spin_unlock(&mxn__engine.push_lock);  // this thread's, or one's that is not here
+    mxn__spin_reset(&engine->push_lock);
     if (prepared) {
         mxp__unlock(&lock);
     } else {

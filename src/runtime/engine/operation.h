@@ -9,6 +9,7 @@
 #ifndef MXN_ENGINE_OPERATION_H
 #define MXN_ENGINE_OPERATION_H
 
+#include <assert.h>
 #include <stddef.h>
 
 #include "runtime/engine/engine.h"
@@ -93,6 +94,7 @@ static inline size_t mxn__operation_bytes(size_t uses, bool extra)
 // Only with MXN__OP_EXTRA.
 static inline mxn_operation_extra *mxn__operation_extra(mxn_operation *op)
 {
+    assert((op->flags & MXN__OP_EXTRA) != 0);
     return (mxn_operation_extra *)(op->uses + op->count);
 }
 

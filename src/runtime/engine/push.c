@@ -4,6 +4,8 @@
 #define MXP_INLINE
 #include "runtime/engine/push.h"
 
+#include <assert.h>
+
 #include "base/fail.h"
 #include "runtime/engine/bulk.h"
 #include "runtime/engine/callback.h"
@@ -147,6 +149,7 @@ static int refuse_use(const mxn_operation *op, const mxn_var *var)
 
 int mxn__uses_check_locked(const mxn_operation *op)
 {
+    assert(mxn__spin_is_held(&mxn__engine.push_lock));
     const uint64_t mark = ++mxn__engine.sequence;
     int result = MXP_OK;
     for (uint32_t i = 0; i < op->count; i++) {
@@ -169,6 +172,7 @@ int mxn__uses_check_locked(const mxn_operation *op)
 
 static void take_tickets_locked(mxn_operation *op)
 {
+    assert(mxn__spin_is_held(&mxn__engine.push_lock));
     for (uint32_t i = 0; i < op->count; i++) {
         mxn_use *use = &op->uses[i];
         mxn_var *var = mxn__use_var(use);
@@ -181,6 +185,7 @@ static void take_tickets_locked(mxn_operation *op)
 
 uint32_t mxn__operation_id_locked(void)
 {
+    assert(mxn__spin_is_held(&mxn__engine.push_lock));
     const uint32_t next = mxp_atomic_own(&mxn__engine.next_id);
     const uint32_t id = next != 0 ? next : 1;
     mxp_atomic_store(&mxn__engine.next_id, id + 1);
@@ -189,6 +194,7 @@ uint32_t mxn__operation_id_locked(void)
 
 void mxn__operation_publish_locked(mxn_operation *op)
 {
+    assert(mxn__spin_is_held(&mxn__engine.push_lock));
     take_tickets_locked(op);
     op->id = mxn__operation_id_locked();
     mxp_atomic_store_release(&mxn__engine.queued, mxp_atomic_own(&mxn__engine.queued) + 1);
@@ -218,6 +224,7 @@ int mxn__uses_renew(mxn_thread *self, const mxn_operation *op)
 // Under the lock; false if it must run here and now.
 static bool publish_locked(mxn_operation *op, unsigned how)
 {
+    assert(mxn__spin_is_held(&mxn__engine.push_lock));
     mxn__operation_publish_locked(op);
     mxn__engine.pushed++;
     if ((how & MXN__PUSH_INLINE) != 0 && mxn__operation_ready(op)) {

@@ -4,6 +4,8 @@
 // whoever is woken by an operation may end the process or fork.
 #include "runtime/engine/run.h"
 
+#include <assert.h>
+
 #include "base/alloc.h"
 #include "runtime/engine/compute.h"
 #include "runtime/engine/deletion.h"
@@ -143,6 +145,7 @@ static void end_body(mxn_thread *self, mxn_operation *op, const outcome *end, mx
 static void complete_uses(mxn_thread *self, const mxn_operation *op)
 {
     if ((op->flags & MXN__OP_VAR_ENDS) != 0) {
+        assert(mxn__use_is_last(&op->uses[0]) && "a variable is freed while others use it");
         mxn__var_free(self, mxn__use_var(&op->uses[0]));
         return;
     }
@@ -274,6 +277,7 @@ static void run_bulk(mxn_thread *self, mxn_operation *bulk, uint64_t start_ticks
 
 void mxn__operation_run(mxn_thread *self, mxn_operation *op, uint64_t start_ticks)
 {
+    assert(mxn__operation_ready(op) && "an operation runs before its turn");
     if (start_ticks == 0 && (op->flags & MXN__OP_RECORD) != 0) {
         start_ticks = mxp_ticks();
     }

@@ -4,6 +4,7 @@
 // usual case, a later ticket, is one comparison.
 #include "runtime/engine/variable.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -46,6 +47,8 @@ mxn_var *mxn_var_new(void)
 
 void mxn__var_free(mxn_thread *self, mxn_var *var)
 {
+    assert(var->parked == NULL && "a variable is freed while operations wait for it");
+    assert(var->held == 0 && var->deferred == NULL && "a variable is freed that a bulk uses");
     mxn__error_forget(var);
     mxn__block_give(self, var->owner, var->block_class, var);
 }
@@ -166,8 +169,21 @@ static bool goes_before(const mxn_use *a, const mxn_use *b, uint64_t done)
     return a_ahead != b_ahead ? a_ahead < b_ahead : !mxn__use_writes(a) && mxn__use_writes(b);
 }
 
+#ifndef NDEBUG
+// For asserts: `op`, which was put behind `before`, stands where its ticket says.
+static bool in_order(const mxn_var *var, const mxn_operation *before, const mxn_operation *op,
+                     uint64_t done)
+{
+    const mxn_use *use = use_parked_for(op);
+    bool first = before == var->parked, last = op == var->parked;
+    return (first || !goes_before(use, use_parked_for(before), done)) &&
+           (last || !goes_before(use_parked_for(op->next), use, done));
+}
+#endif
+
 static void insert_locked(mxn_var *var, mxn_operation *op, uint64_t done)
 {
+    assert(mxn__spin_is_held(&var->park_lock));
     mxn_operation *after = var->parked;
     if (after == NULL) {
         op->next = op;
@@ -185,6 +201,7 @@ static void insert_locked(mxn_var *var, mxn_operation *op, uint64_t done)
     if (last) {
         var->parked = op;
     }
+    assert(in_order(var, after, op, done) && "parked operations are out of the order of tickets");
 }
 
 // Parks `op` on use `index` unless its ticket is shown by now.
@@ -227,6 +244,8 @@ mxn_operation *mxn__use_complete_slow(const mxn_use *use)
         mxn__spin_unlock(&var->park_lock);
         return mxn__use_complete(use);
     }
+    assert((mxp_atomic_load(&var->done) & MXN__DONE_WAIT) != 0 && "what is parked is not seen");
+    assert(mxn__use_is_next(use, mxp_atomic_load(&var->done)) && "a use completes out of its turn");
     uint64_t done = mxp_atomic_add_acq_rel(&var->done, mxn__use_delta(use)) + mxn__use_delta(use);
     while (var->parked != NULL && mxn__use_ready(use_parked_for(var->parked->next), done)) {
         mxn_operation *op = var->parked->next;

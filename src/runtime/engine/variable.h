@@ -15,6 +15,8 @@
 #ifndef MXN_ENGINE_VARIABLE_H
 #define MXN_ENGINE_VARIABLE_H
 
+#include <assert.h>
+
 #include "runtime/engine/block_pool.h"
 #include "runtime/engine/engine_error.h"
 #include "runtime/engine/engine_state.h"
@@ -97,6 +99,28 @@ static inline uint64_t mxn__use_delta(const mxn_use *use)
     return mxn__use_writes(use) ? MXN__DONE_WRITE - (uint32_t)use->ticket : 1;
 }
 
+#ifndef NDEBUG
+// For asserts, before `use` completes while `done` is what its variable has: its ticket is shown,
+// and was taken from `issued`, which is ahead of `done` by this use at least.
+static inline bool mxn__use_is_next(const mxn_use *use, uint64_t done)
+{
+    uint64_t issued = mxp_atomic_load(&mxn__use_var(use)->issued);
+    uint64_t after = (done & ~MXN__DONE_WAIT) + mxn__use_delta(use);
+    int32_t writes_ahead = (int32_t)((issued >> 32) - (after >> 32));
+    return mxn__use_ready(use, done) &&
+           (writes_ahead > 0 || (writes_ahead == 0 && (uint32_t)issued >= (uint32_t)after));
+}
+
+// For asserts, when a deletion frees its variable: nothing was pushed behind it, and nothing before
+// it is under way.
+static inline bool mxn__use_is_last(const mxn_use *use)
+{
+    const mxn_var *var = mxn__use_var(use);
+    return mxn__use_ready_now(use) &&
+           mxp_atomic_load(&var->issued) == (use->ticket & MXN__WRITES_MASK) + MXN__DONE_WRITE;
+}
+#endif
+
 static inline mxn_operation *mxn__use_complete(const mxn_use *use)
 {
     mxn_var *var = mxn__use_var(use);
@@ -105,6 +129,7 @@ static inline mxn_operation *mxn__use_complete(const mxn_use *use)
         if (__builtin_expect((done & MXN__DONE_WAIT) != 0, 0)) {
             return mxn__use_complete_slow(use);
         }
+        assert(mxn__use_is_next(use, done) && "a use completes out of its turn");
     } while (!mxp_atomic_cas_acq_rel(&var->done, &done, done + mxn__use_delta(use)));
     return NULL;
 }

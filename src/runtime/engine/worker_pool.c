@@ -3,10 +3,12 @@
 // its turn has come is parked on its variable and comes back when it is released.
 #include "runtime/engine/worker_pool.h"
 
+#include <assert.h>
 #include <pthread.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/lock.h"
 #include "runtime/engine/engine_state.h"
 #include "runtime/engine/run.h"
 #include "runtime/engine/variable.h"
@@ -21,7 +23,7 @@ typedef struct entry {
 } entry;
 
 typedef struct worker_pool {
-    pthread_mutex_t mutex;
+    mxp_lock lock;
     pthread_cond_t wake;
     entry *heap;
     size_t count, capacity;
@@ -34,10 +36,8 @@ typedef struct worker_pool {
 } worker_pool;
 
 static worker_pool pools[POOLS] = {
-    {.mutex = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER, .name = "light worker"},
-    {.mutex = PTHREAD_MUTEX_INITIALIZER,
-     .wake = PTHREAD_COND_INITIALIZER,
-     .name = "priority worker"}};
+    {.lock = MXP__LOCK_INIT, .wake = PTHREAD_COND_INITIALIZER, .name = "light worker"},
+    {.lock = MXP__LOCK_INIT, .wake = PTHREAD_COND_INITIALIZER, .name = "priority worker"}};
 
 static worker_pool *pool_of(int queue)
 {
@@ -51,8 +51,10 @@ static bool goes_first(const entry *a, const entry *b)
     return a->priority != b->priority ? a->priority > b->priority : a->sequence < b->sequence;
 }
 
-static void heap_insert(worker_pool *pool, entry added)
+static void heap_insert_locked(worker_pool *pool, entry added)
 {
+    assert(mxp__lock_is_held(&pool->lock));
+    assert(pool->count < pool->capacity && "an operation comes without a reservation");
     size_t at = pool->count++;
     while (at > 0 && goes_first(&added, &pool->heap[(at - 1) / 2])) {
         pool->heap[at] = pool->heap[(at - 1) / 2];
@@ -61,8 +63,9 @@ static void heap_insert(worker_pool *pool, entry added)
     pool->heap[at] = added;
 }
 
-static mxn_operation *heap_take(worker_pool *pool)
+static mxn_operation *heap_take_locked(worker_pool *pool)
 {
+    assert(mxp__lock_is_held(&pool->lock));
     mxn_operation *first = pool->heap[0].op;
     const entry moved = pool->heap[--pool->count];
     size_t at = 0;
@@ -86,21 +89,21 @@ static mxn_operation *heap_take(worker_pool *pool)
 static mxn_operation *take_or_sleep(worker_pool *pool, mxn_thread *self)
 {
     mxn_operation *op = NULL;
-    pthread_mutex_lock(&pool->mutex);
+    mxp__lock(&pool->lock);
     if (pool->count == 0) {
         self->last_end = 0;
-        pthread_mutex_unlock(&pool->mutex);
+        mxp__unlock(&pool->lock);
         mxn__blocks_flush(self);
         mxn__idle_check();
-        pthread_mutex_lock(&pool->mutex);
+        mxp__lock(&pool->lock);
     }
     while (pool->count == 0 && !pool->stop) {
-        pthread_cond_wait(&pool->wake, &pool->mutex);
+        mxp__lock_wait(&pool->lock, &pool->wake);
     }
     if (pool->count != 0) {
-        op = heap_take(pool);
+        op = heap_take_locked(pool);
     }
-    pthread_mutex_unlock(&pool->mutex);
+    mxp__unlock(&pool->lock);
     return op;
 }
 
@@ -126,6 +129,7 @@ static void *pool_worker(void *argument)
 
 static int start_threads_locked(worker_pool *pool)
 {
+    assert(mxp__lock_is_held(&pool->lock));
     pool->stop = false;
     while (pool->running < pool->wanted) {
         int failed = mxn__thread_create(&pool->threads[pool->running], pool_worker, pool);
@@ -142,7 +146,7 @@ static int start_threads_locked(worker_pool *pool)
 int mxn__worker_pool_reserve(int queue)
 {
     worker_pool *pool = pool_of(queue);
-    pthread_mutex_lock(&pool->mutex);
+    mxp__lock(&pool->lock);
     int code = pool->running == 0 ? start_threads_locked(pool) : MXP_OK;
     if (code == MXP_OK) {
         code = mxp__grow(&pool->heap, &pool->capacity, pool->assigned + 1, sizeof *pool->heap);
@@ -151,16 +155,17 @@ int mxn__worker_pool_reserve(int queue)
         }
     }
     pool->assigned += code == MXP_OK;
-    pthread_mutex_unlock(&pool->mutex);
+    mxp__unlock(&pool->lock);
     return code;
 }
 
 void mxn__worker_pool_unreserve(int queue)
 {
     worker_pool *pool = pool_of(queue);
-    pthread_mutex_lock(&pool->mutex);
+    mxp__lock(&pool->lock);
+    assert(pool->assigned > 0);
     pool->assigned--;
-    pthread_mutex_unlock(&pool->mutex);
+    mxp__unlock(&pool->lock);
 }
 
 void mxn__worker_pool_put(mxn_operation *op)
@@ -170,12 +175,12 @@ void mxn__worker_pool_put(mxn_operation *op)
     if (op->queue == MXN__QUEUE_PRIORITY) {
         added.priority = mxn__operation_extra(op)->is.priority;
     }
-    pthread_mutex_lock(&pool->mutex);
+    mxp__lock(&pool->lock);
     added.sequence = pool->sequence++;
-    heap_insert(pool, added);
+    heap_insert_locked(pool, added);
     pthread_cond_signal(&pool->wake);
     bool absent = pool->running == 0;
-    pthread_mutex_unlock(&pool->mutex);
+    mxp__unlock(&pool->lock);
     // Stopped since the reservation. During shutdown it stays so. A worker must not wait for who
     // may be waiting for its end: that one looks for what is pending afterwards.
     if (absent && !mxn__self->is_worker &&
@@ -188,20 +193,20 @@ void mxn__worker_pool_put(mxn_operation *op)
 void mxn__worker_pool_size(int queue, uint32_t threads)
 {
     worker_pool *pool = pool_of(queue);
-    pthread_mutex_lock(&pool->mutex);
+    mxp__lock(&pool->lock);
     pool->wanted = threads < THREADS_MAX ? threads : THREADS_MAX;
-    pthread_mutex_unlock(&pool->mutex);
+    mxp__unlock(&pool->lock);
 }
 
 int mxn__worker_pools_start_pending(void)
 {
     int code = MXP_OK;
     for (int i = 0; i < POOLS && code == MXP_OK; i++) {
-        pthread_mutex_lock(&pools[i].mutex);
+        mxp__lock(&pools[i].lock);
         if (pools[i].assigned != 0 && pools[i].running == 0) {
             code = start_threads_locked(&pools[i]);
         }
-        pthread_mutex_unlock(&pools[i].mutex);
+        mxp__unlock(&pools[i].lock);
     }
     return code;
 }
@@ -210,31 +215,31 @@ void mxn__worker_pools_stop(void)
 {
     for (int i = 0; i < POOLS; i++) {
         worker_pool *pool = &pools[i];
-        pthread_mutex_lock(&pool->mutex);
+        mxp__lock(&pool->lock);
         pool->stop = true;
         pthread_cond_broadcast(&pool->wake);
         uint32_t running = pool->running;
-        pthread_mutex_unlock(&pool->mutex);
+        mxp__unlock(&pool->lock);
         for (uint32_t j = 0; j < running; j++) {
             pthread_join(pool->threads[j], NULL);
         }
-        pthread_mutex_lock(&pool->mutex);
+        mxp__lock(&pool->lock);
         pool->running -= running;  // where there was none, a push may have started some
-        pthread_mutex_unlock(&pool->mutex);
+        mxp__unlock(&pool->lock);
     }
 }
 
 void mxn__worker_pools_fork_prepare(void)
 {
     for (int i = 0; i < POOLS; i++) {
-        pthread_mutex_lock(&pools[i].mutex);
+        mxp__lock(&pools[i].lock);
     }
 }
 
 void mxn__worker_pools_fork_parent(void)
 {
     for (int i = 0; i < POOLS; i++) {
-        pthread_mutex_unlock(&pools[i].mutex);
+        mxp__unlock(&pools[i].lock);
     }
 }
 
@@ -244,9 +249,9 @@ void mxn__worker_pools_fork_child(bool prepared)
 {
     for (int i = 0; i < POOLS; i++) {
         if (prepared) {
-            pthread_mutex_unlock(&pools[i].mutex);
+            mxp__unlock(&pools[i].lock);
         } else {
-            pthread_mutex_init(&pools[i].mutex, NULL);
+            mxp__lock_reset(&pools[i].lock);
         }
         pthread_cond_init(&pools[i].wake, NULL);
         pools[i].count = pools[i].assigned = 0;

@@ -79,7 +79,7 @@ enum { MXN_OPERANDS_MAX = 4096 };
 // Read-only.
 typedef struct mxn_params {
     const mxn_op *op;
-    mxp_atomic_u32 refs;  // private
+    mxp_refs refs;  // private
     uint32_t input_count;  // wanted; MXN_INPUTS_UNKNOWN only if that was passed in
     uint32_t output_count;  // all, hidden ones behind the visible ones
     uint32_t visible_count;  // outputs the caller of the operator sees
@@ -131,17 +131,17 @@ typedef struct mxn_operand {
 // makes it, the recorded graph keeps it with the run's node, and the calls of the run's gradient
 // are given it: two runs never share one, whatever they have in common.
 typedef struct mxn_call_state {
-    mxp_atomic_u32 refs;
+    mxp_refs refs;
     void (*destroy)(struct mxn_call_state *state);  // once, by whoever lets go of it last
 } mxn_call_state;
 
 static inline void mxn_call_state_retain(mxn_call_state *state)
 {
-    mxp_atomic_add(&state->refs, 1u);
+    mxp__refs_take(&state->refs);
 }
 static inline void mxn_call_state_release(mxn_call_state *state)  // null does nothing
 {
-    if (state != NULL && mxp_atomic_sub_acq_rel(&state->refs, 1u) == 1) {
+    if (state != NULL && mxp__refs_drop(&state->refs)) {
         state->destroy(state);
     }
 }

@@ -6,6 +6,7 @@
 // pragma of another compiler would bring a second runtime.
 #include "runtime/parallel/thread_pool.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -130,6 +131,7 @@ static void watch_forks(void)
 
 static void start_helpers_locked(int count)
 {
+    assert(mxp__lock_is_held(&team.busy));
     pthread_once(&forks_watched, watch_forks);
     while (team.helpers < count && start_helper()) {
         team.helpers++;
@@ -139,6 +141,9 @@ static void start_helpers_locked(int count)
 // Its number. Without helpers the one who opens it runs all parts.
 static uint32_t open_region(int threads, mxn_team_part part, void *argument)
 {
+    assert(mxp__lock_is_held(&team.busy));
+    assert(mxp_atomic_load(&team.left) == 0 && "a region opens while another one runs");
+    assert(threads <= THREADS_MAX);
     uint32_t epoch = mxp_atomic_load(&team.epoch) + 1;
     team.part = part;
     team.argument = argument;
@@ -213,7 +218,7 @@ void mxn__team_run(int threads, mxn_team_part part, void *argument)
         part(argument, 0, 1);
     } else if (in_library && !lost_library) {
         run_in_library(threads, part, argument);
-    } else if (pthread_mutex_trylock(&team.busy.mutex) != 0) {
+    } else if (!mxp__try_lock(&team.busy)) {
         part(argument, 0, 1);
     } else {
         start_helpers_locked(threads - 1);

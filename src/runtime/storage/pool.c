@@ -24,6 +24,7 @@ static mxn_bucket **slot_of(mxn_pool *pool, uint64_t rounded_bytes)
 
 static mxn_bucket *find_bucket_locked(mxn_pool *pool, uint64_t rounded_bytes)
 {
+    assert(mxp__lock_is_held(&pool->lock));
     mxn_bucket *bucket = *slot_of(pool, rounded_bytes);
     while (bucket != NULL && bucket->rounded_bytes != rounded_bytes) {
         bucket = bucket->next;
@@ -33,6 +34,7 @@ static mxn_bucket *find_bucket_locked(mxn_pool *pool, uint64_t rounded_bytes)
 
 static mxn_bucket *ensure_bucket_locked(mxn_pool *pool, uint64_t rounded_bytes)
 {
+    assert(mxp__lock_is_held(&pool->lock));
     mxn_bucket *bucket = find_bucket_locked(pool, rounded_bytes);
     if (bucket == NULL && (bucket = mxp__alloc(sizeof *bucket)) != NULL) {
         mxn_bucket **slot = slot_of(pool, rounded_bytes);
@@ -45,6 +47,7 @@ static mxn_bucket *ensure_bucket_locked(mxn_pool *pool, uint64_t rounded_bytes)
 
 static mxn_block *take_descriptor_locked(mxn_pool *pool)
 {
+    assert(mxp__lock_is_held(&pool->lock));
     if (pool->spare == NULL) {
         mxn_slab *slab = mxp__alloc(sizeof *slab);
         if (slab == NULL) {
@@ -64,11 +67,13 @@ static mxn_block *take_descriptor_locked(mxn_pool *pool)
 
 static mxn_block *take_unused_locked(mxn_pool *pool, uint64_t rounded_bytes)
 {
+    assert(mxp__lock_is_held(&pool->lock));
     mxn_bucket *bucket = find_bucket_locked(pool, rounded_bytes);
     if (bucket == NULL || bucket->free == NULL) {
         return NULL;
     }
     mxn_block *block = bucket->free;
+    assert(!block->live && pool->counts.unused_bytes >= rounded_bytes);
     bucket->free = block->next;
     pool->counts.unused_bytes -= rounded_bytes;
     pool->counts.reused++;
@@ -79,6 +84,7 @@ static mxn_block *take_unused_locked(mxn_pool *pool, uint64_t rounded_bytes)
 // ---- records ----------------------------------------------------------------------------------
 static void record_pool_locked(mxn_pool *pool)
 {
+    assert(mxp__lock_is_held(&pool->lock));
     uint64_t epoch = mxp_atomic_load(&mxp_control.closed_ticks);
     if (pool->counts.held_bytes != pool->shown_bytes || epoch != pool->shown_epoch) {
         pool->shown_bytes = pool->counts.held_bytes;
@@ -90,6 +96,7 @@ static void record_pool_locked(mxn_pool *pool)
 // The stamps of records must be in the order of the lock's holders.
 static void record_locked(mxn_pool *pool, const mxn_block *block, uint32_t flags)
 {
+    assert(mxp__lock_is_held(&pool->lock));
     mxp__cpu_counter_fence();
     mxp_memory_emit(&(mxp_memory){
         .name = block->tag.name == MXP_NAME_NONE ? pool->unknown : block->tag.name,
@@ -108,6 +115,7 @@ static void record_locked(mxn_pool *pool, const mxn_block *block, uint32_t flags
 // ---- allocation -------------------------------------------------------------------------------
 static void begin_life_locked(mxn_pool *pool, mxn_block *block, uint64_t bytes, const mxn_tag *tag)
 {
+    assert(mxp__lock_is_held(&pool->lock));
     mxn_storage_counts *counts = &pool->counts;
     block->requested_bytes = bytes;
     block->tag = *tag;
@@ -220,6 +228,8 @@ int mxn__pool_alloc(mxn_pool *pool, uint64_t bytes, const mxn_tag *tag, mxn_bloc
 // Takes the memory away from a block that is in no list, and keeps its descriptor.
 static mxn_block part_locked(mxn_pool *pool, mxn_block *block)
 {
+    assert(mxp__lock_is_held(&pool->lock));
+    assert(!block->live && pool->counts.held_bytes >= block->rounded_bytes);
     mxn_block parted = *block;
     pool->counts.system_frees++;
     pool->counts.held_bytes -= block->rounded_bytes;
@@ -233,7 +243,8 @@ void mxn__pool_free(mxn_pool *pool, mxn_block *block, bool direct)
     direct = direct || pool->config.type == MXN__POOL_NONE;
     mxn_block parted = {0};
     mxp__lock(&pool->lock);
-    assert(block->live);
+    assert(block->live && "a block is freed twice");
+    assert(pool->counts.live_blocks > 0 && pool->counts.live_bytes >= block->requested_bytes);
     block->live = 0;
     pool->counts.frees++;
     pool->counts.live_blocks--;
@@ -295,6 +306,7 @@ uint64_t mxn__pool_release(mxn_pool *pool)
 // ---- looking ----------------------------------------------------------------------------------
 static size_t copy_live_locked(const mxn_pool *pool, mxn_block *blocks)
 {
+    assert(mxp__lock_is_held(&pool->lock));
     size_t count = 0;
     for (const mxn_slab *slab = pool->slabs; slab != NULL; slab = slab->next) {
         for (int i = 0; i < MXN__SLAB_BLOCKS; i++) {

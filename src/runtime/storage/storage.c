@@ -6,6 +6,7 @@
 // allocate, comes to rest first, then the pools are locked, then the recorder, which they call.
 #include "runtime/storage/storage.h"
 
+#include <assert.h>
 #include <mxprof/error.h>
 #include <mxprof/format.h>
 #include <mxprof/profiler.h>
@@ -39,6 +40,7 @@ static int read_config(uint32_t device, mxn_pool_config *config)
 
 static int create_locked(uint32_t device, mxn_pool **made)
 {
+    assert(mxp__lock_is_held(&create_lock));
     mxn_pool_config config;
     int error = read_config(device, &config);
     if (error != MXP_OK) {

@@ -2,6 +2,8 @@
 // Birth and death of arrays and chunks. A chunk lies in the slot of the array it was made with; the
 // slot goes back when the array is dead and the chunk's variable has ended, whichever is later (an
 // array that is a view has no use for its own chunk).
+#include <assert.h>
+
 #include "base/fail.h"
 #include "base/os/os.h"
 #include "runtime/tensor/array_state.h"
@@ -28,7 +30,7 @@ static void end_chunk(void *argument)
 
 static void drop_chunk(mxn_chunk *chunk)
 {
-    if (mxp_atomic_sub_acq_rel(&chunk->refs, 1u) == 1) {
+    if (mxp__refs_drop(&chunk->refs)) {
         mxn_var *var = chunk->var;
         mxn_var_delete(var, end_chunk, chunk, mxn_context_engine_device(chunk->context));
     }
@@ -36,6 +38,7 @@ static void drop_chunk(mxn_chunk *chunk)
 
 static int allocate_first(mxn_chunk *chunk)
 {
+    assert(chunk->block == NULL && chunk->source == NULL);
     mxn_block *block = NULL;
     int error = mxn_storage_alloc(mxn__context_storage_device(chunk->context), chunk->bytes,
                                   &chunk->tag, &block);
@@ -104,7 +107,7 @@ static int make_chunk(mxn_array *array, const mxn_shape *shape, int dtype, mxn_c
     chunk->context = context;
     chunk->tag =
         tag != NULL ? *tag : (mxn_tag){.scope = mxp_scope_current(), .category = MXN_MEMORY_INPUT};
-    mxp_atomic_store(&chunk->refs, 1u);
+    mxp__refs_init(&chunk->refs);
     mxp_atomic_store(&chunk->state, (uint32_t)MXN__CHUNK_EMPTY);
     mxn_shape_copy(&array->shape, shape);
     array->dtype = dtype;
@@ -178,7 +181,7 @@ static void release_notes(mxn_array *array)
 
 void mxn_array_release(mxn_array *array)
 {
-    if (array == NULL || mxp_atomic_sub_acq_rel(&array->refs, 1u) != 1) {
+    if (array == NULL || !mxp__refs_drop(&array->refs)) {
         return;
     }
     release_notes(array);
@@ -237,7 +240,7 @@ int mxn_array_data_exposed(const mxn_array *array, void **data)
 int mxn_array_resize(mxn_array *array, const mxn_shape *shape)
 {
     mxn_chunk *chunk = array->chunk;
-    bool alone = chunk == &array->own && mxp_atomic_load_acquire(&chunk->refs) == 1;
+    bool alone = chunk == &array->own && !mxp__refs_shared(&chunk->refs);
     if (!alone || !mxn_shape_known(shape)) {
         return mxp__fail(MXP_ESTATE, alone ? "an array cannot take on an unknown shape"
                                            : "an array with views cannot change its shape");

@@ -10,6 +10,7 @@
 //
 //     | slot | places that are skipped | mxn_array | places behind it |
 #include <assert.h>
+#include <assert.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -149,13 +150,15 @@ mxn_array *mxn__array_take(void)
     array->shape.ndim = -1;
     memset(array->notes, 0, sizeof array->notes);
     mxp_atomic_store(&array->own.state, (uint32_t)MXN__CHUNK_NONE);
-    mxp_atomic_store(&array->refs, 1u);
+    mxp__refs_init(&array->refs);
     mxp_atomic_store(&array->check, mxn__array_word(array, MXN__ARRAY_ALIVE));
     return array;
 }
 
 void mxn__array_put_back(mxn_array *array)
 {
+    assert(mxp_atomic_load(&array->check) == mxn__array_word(array, MXN__ARRAY_DEAD) &&
+           "the memory of a living array goes back");
     slot *free = (slot *)(void *)((char *)array - array->place);
     push(free, free);
 }

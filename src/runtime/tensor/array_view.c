@@ -14,7 +14,7 @@ static int make_view(mxn_array *array, const mxn_shape *shape, int dtype, uint64
         return error;
     }
     if (array->chunk != NULL) {
-        mxp_atomic_add(&array->chunk->refs, 1u);
+        mxp__refs_take(&array->chunk->refs);
         (*view)->chunk = array->chunk;
         (*view)->offset_bytes = array->offset_bytes + skip_bytes;
         (*view)->dtype = dtype;

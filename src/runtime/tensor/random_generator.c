@@ -2,6 +2,7 @@
 // The random generators of the process, and the start of the resource manager, which is their first
 // seed. A generator is a key and the number of the next block; only operations that write its
 // variable touch it.
+#include <assert.h>
 #include <mxprof/record.h>
 #include <pthread.h>
 
@@ -53,6 +54,7 @@ void mxn_random_block(uint64_t key, uint64_t block, uint32_t numbers[4])
 
 void mxn_random_reserve(mxn_random *random, uint64_t blocks, uint64_t *key, uint64_t *first)
 {
+    assert(mxn_var_is_ours(random->var, true));
     *key = random->key;
     *first = random->next_block;
     random->next_block += blocks;
@@ -116,6 +118,7 @@ static int push_seed(uint32_t index, const char *operation)
 
 static int seed_parallel_locked(const char *operation)
 {
+    assert(mxp__lock_is_held(&lock));
     int error = MXP_OK;
     for (uint32_t i = 0; error == MXP_OK && i < parallel_count; i++) {
         error = push_seed(1 + i, operation);
@@ -155,6 +158,7 @@ static void install_fork_handler(void)
 
 static int start_locked(void)
 {
+    assert(mxp__lock_is_held(&lock));
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, install_fork_handler);
     uint64_t copies;
@@ -211,6 +215,7 @@ int mxn_random_get_parallel(mxn_context context, mxn_random **random)
 // ---- the program's seeds ----------------------------------------------------------------------
 static int seed_locked(int seed)
 {
+    assert(mxp__lock_is_held(&lock));
     global_seed = seed;
     is_seeded = true;
     int error = mxp_atomic_own(&mxn__resources_started) != 0 ? MXP_OK : start_locked();

@@ -19,6 +19,7 @@
 #ifndef MXN_TENSOR_TENSOR_H
 #define MXN_TENSOR_TENSOR_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,6 +29,7 @@
 #include "runtime/tensor/dtype.h"
 #include "runtime/tensor/shape.h"
 #include "base/atomic.h"
+#include "base/refs.h"
 
 // ---- contexts ---------------------------------------------------------------------------------
 enum { MXN_CPU = 1, MXN_GPU = 2, MXN_CPU_PINNED = 3, MXN_CPU_SHARED = 5 };
@@ -52,7 +54,7 @@ typedef struct mxn_chunk {
     mxn_block *block;
     struct mxn_array *source;  // of an alias: whose memory it shows; a reference
     uint64_t bytes;  // to allocate
-    mxp_atomic_u32 refs;  // arrays on it
+    mxp_refs refs;  // arrays on it
     mxp_atomic_u32 state;
     mxp_atomic_u32 host_writes;  // see mxn_chunk_host_writes
     mxp_atomic_u64 recorded;  // autograd's: see autograd/other_arrays.h
@@ -70,7 +72,7 @@ enum { MXN_NOTE_AUTOGRAD = 0, MXN_NOTE_DEFERRED = 1, MXN_NOTES = 2 };
 // Read-only outside tensor/, but for `notes`.
 typedef struct mxn_array {
     mxp_atomic_u64 check;  // private
-    mxp_atomic_u32 refs;
+    mxp_refs refs;
     uint32_t place;  // private
     mxn_chunk *chunk;  // null: a "none" array, shape.ndim is -1
     uint64_t offset_bytes;  // into the chunk
@@ -95,7 +97,7 @@ int mxn_array_name_memory(mxn_array *array, mxp_name name);
 
 static inline void mxn_array_retain(mxn_array *array)
 {
-    mxp_atomic_add(&array->refs, 1u);
+    mxp__refs_take(&array->refs);
 }
 // Null does nothing. With the last array on a chunk its memory goes, as "DeleteVariable".
 void mxn_array_release(mxn_array *array);
@@ -143,6 +145,8 @@ int mxn__chunk_allocate(mxn_chunk *chunk);
 // an operation on its variable, or after a wait. MXP_ENOMEM.
 static inline int mxn_place_data(const mxn_place *place, void **data)
 {
+    assert(mxn_var_is_ours(place->chunk->var, false) &&
+           "an operation looks at memory of which it does not use the variable");
     char *base = (char *)mxp_atomic_load_acquire(&place->chunk->data);
     if (__builtin_expect(base == NULL, 0)) {
         int error = mxn__chunk_allocate(place->chunk);

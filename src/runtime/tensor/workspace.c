@@ -2,6 +2,7 @@
 // Temporary spaces. Each thread has a few for each device it asks for, given out in turn, so that
 // operations pushed one after the other need not wait for each other's space. They go with the
 // thread; what its last operations still use is theirs until they have ended.
+#include <assert.h>
 #include <pthread.h>
 
 #include "base/alloc.h"
@@ -155,6 +156,8 @@ static bool outgrown(mxn_space *space, uint64_t bytes)
 
 int mxn_space_take(mxn_space *space, uint64_t bytes, mxp_name name, void **data)
 {
+    assert(mxn_var_is_ours(space->var, true) &&
+           "space is taken by who does not write its variable");
     *data = NULL;
     if (bytes == 0) {
         return MXP_OK;

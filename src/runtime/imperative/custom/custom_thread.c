@@ -9,15 +9,17 @@
 #include "runtime/imperative/custom/custom_thread.h"
 
 #include <mxprof/record.h>
+#include <assert.h>
 #include <pthread.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/lock.h"
 #include "base/os/os.h"
 
 enum { SIGNAL_SET_BYTES = 128, AT_WORK_MAX = 64 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static mxp_lock lock = MXP__LOCK_INIT;
 static pthread_cond_t work_there = PTHREAD_COND_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 // Under the lock.
@@ -27,7 +29,7 @@ static unsigned blocked;  // of the threads, in a wait of their function
 
 static void begin_anew(void)
 {
-    pthread_mutex_init(&lock, NULL);
+    mxp__lock_reset(&lock);
     pthread_cond_init(&work_there, NULL);
     first = last = NULL;
     queued = waiting = threads = blocked = 0;
@@ -40,15 +42,15 @@ static void install_fork_handler(void)
 
 static mxn_custom_task *take(void)
 {
-    pthread_mutex_lock(&lock);
+    mxp__lock(&lock);
     while (first == NULL) {
-        pthread_cond_wait(&work_there, &lock);
+        mxp__lock_wait(&lock, &work_there);
     }
     waiting--;
     mxn_custom_task *task = first;
     first = task->next;
     queued--;
-    pthread_mutex_unlock(&lock);
+    mxp__unlock(&lock);
     return task;
 }
 
@@ -58,9 +60,9 @@ static void *serve(void *unused)
     for (;;) {
         mxn_custom_task *task = take();
         task->run(task);
-        pthread_mutex_lock(&lock);
+        mxp__lock(&lock);
         waiting++;
-        pthread_mutex_unlock(&lock);
+        mxp__unlock(&lock);
     }
     return unused;
 }
@@ -68,6 +70,7 @@ static void *serve(void *unused)
 // A thread counts as waiting from its start on, so that the next task does not start one more.
 static int start_locked(void)
 {
+    assert(mxp__lock_is_held(&lock));
     _Alignas(16) char signals[SIGNAL_SET_BYTES];
     pthread_t thread;
     mxp__os_block_signals(signals);
@@ -85,11 +88,13 @@ static int start_locked(void)
 
 static int start_if_needed_locked(void)
 {
+    assert(mxp__lock_is_held(&lock));
     return queued > waiting && threads - blocked < AT_WORK_MAX ? start_locked() : MXP_OK;
 }
 
 static void append_locked(mxn_custom_task *task)
 {
+    assert(mxp__lock_is_held(&lock));
     task->next = NULL;
     *(first == NULL ? &first : &last->next) = task;
     last = task;
@@ -98,7 +103,7 @@ static void append_locked(mxn_custom_task *task)
 int mxn__custom_thread_put(mxn_custom_task *task)
 {
     pthread_once(&once, install_fork_handler);
-    pthread_mutex_lock(&lock);
+    mxp__lock(&lock);
     queued++;
     int error = start_if_needed_locked();
     if (error == MXP_OK || threads > 0) {
@@ -108,19 +113,20 @@ int mxn__custom_thread_put(mxn_custom_task *task)
     } else {
         queued--;
     }
-    pthread_mutex_unlock(&lock);
+    mxp__unlock(&lock);
     return error;
 }
 
 // That no thread could be started for others is nobody's error here: they wait for the next.
 void mxn__custom_thread_waits(bool begins)
 {
-    pthread_mutex_lock(&lock);
+    mxp__lock(&lock);
     if (begins) {
         blocked++;
         (void)start_if_needed_locked();
     } else {
+        assert(blocked > 0);
         blocked--;
     }
-    pthread_mutex_unlock(&lock);
+    mxp__unlock(&lock);
 }

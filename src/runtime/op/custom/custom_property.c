@@ -3,6 +3,7 @@
 // at once what does not depend on shapes, so that nothing of it is asked twice.
 #include "runtime/op/custom/custom_property.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -88,6 +89,7 @@ static registered *creators;  // under the lock; entries stay
 
 static registered *find_locked(const char *name)
 {
+    assert(mxp__lock_is_held(&creators_lock));
     registered *at = creators;
     while (at != NULL && strcmp(at->name, name) != 0) {
         at = at->next;
@@ -269,11 +271,11 @@ static int custom_new(const char *name, const mxn_callback_list *callbacks, int 
         call_delete(callbacks, delete_index);
         return error != 0 ? error : mxp__fail_memory("a custom operator");
     }
-    *custom = (mxn_custom){.refs = {1},
-                           .delete_index = delete_index,
+    *custom = (mxn_custom){.delete_index = delete_index,
                            .callbacks = copy,
                            .name = mxp__strdup(name),
                            .backward_prefix = joined("_backward_", name)};
+    mxp__refs_init(&custom->refs);
     *made = custom;
     return custom->name == NULL || custom->backward_prefix == NULL
                ? mxp__fail_memory("a custom operator")
@@ -282,7 +284,7 @@ static int custom_new(const char *name, const mxn_callback_list *callbacks, int 
 
 static void custom_drop(mxn_custom *custom)
 {
-    if (custom == NULL || mxp_atomic_sub_acq_rel(&custom->refs, 1u) != 1) {
+    if (custom == NULL || !mxp__refs_drop(&custom->refs)) {
         return;
     }
     call_delete(&custom->callbacks, custom->delete_index);
@@ -347,7 +349,7 @@ int mxn__custom_of_function(uint32_t inputs, uint32_t outputs, const mxn_callbac
 void mxn__custom_share(void *values)
 {
     mxn_custom_params *own = values;
-    mxp_atomic_add(&own->custom->refs, 1u);
+    mxp__refs_take(&own->custom->refs);
 }
 
 void mxn__custom_release(void *values)
@@ -376,7 +378,8 @@ int mxn__custom_operator_new(const mxn_callback_list *callbacks, mxn_call_state 
         call_delete(callbacks, MXN__OPERATOR_DELETE);
         return error;
     }
-    made->state = (mxn_call_state){.refs = {1}, .destroy = operator_destroy};
+    mxp__refs_init(&made->state.refs);
+    made->state.destroy = operator_destroy;
     *state = &made->state;
     return 0;
 }

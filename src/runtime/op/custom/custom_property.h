@@ -32,7 +32,7 @@ typedef struct mxn_custom_operator {
 } mxn_custom_operator;
 
 typedef struct mxn_custom {
-    mxp_atomic_u32 refs;  // structs of parameters
+    mxp_refs refs;  // structs of parameters
     uint32_t arguments, outputs, states;
     int delete_index;
     mxn_callback_list callbacks;  // a copy; of a function its own

@@ -5,6 +5,7 @@
 // operation's temporary space; the layout of that space is
 //
 //   | the operator's workspace | copy of an input or output | copy ... |     each 64-byte aligned
+#include <assert.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -15,7 +16,7 @@
 
 typedef struct scratch {  // hands out the temporary space; only counts while `base` is null
     char *base;
-    uint64_t used;
+    uint64_t used, bytes;
 } scratch;
 
 static uint64_t bytes_of(const mxn_operand *operand)
@@ -143,6 +144,7 @@ static int find_addresses(mxn_job *job)
     for (uint32_t i = 0; i < job->params->output_count; i++) {
         mxn_operand *out = &job->outputs[i];
         out->data = NULL;
+        assert(!wanted(out) || mxn_var_is_ours(out->place.chunk->var, true));
         int error = wanted(out) ? mxn_place_data(&out->place, &out->data) : 0;
         if (error != 0) {
             return error;
@@ -164,6 +166,7 @@ static int take_space(mxn_job *job, scratch *space, uint64_t workspace_bytes)
     void *data;
     int error = mxn_space_take(job->space, bytes, mxp_atomic_load(&name), &data);
     space->base = data;
+    space->bytes = bytes;
     return error;
 }
 
@@ -337,6 +340,7 @@ int mxn_job_execute(mxn_job *job, const mxn_run *run)
         return error;
     }
     place_copies(job, &space, choice.workspace_bytes);
+    assert(space.used <= space.bytes && "more temporary space is used than was taken");
     return store_copies(job, choice.run(job));
 }
 

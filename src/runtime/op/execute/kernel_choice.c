@@ -49,9 +49,9 @@ const mxn_kernel_entry *mxn__kernel_find(int kind, const char *op)
     return NULL;
 }
 
-uint32_t mxn__kernel_count(int kind)
+const mxn_kernel_table *mxn__kernel_table(int kind)
 {
-    return tables[kind] != NULL ? tables[kind]->count : 0;
+    return tables[kind];
 }
 
 static bool is_on(const char *variable)

@@ -35,8 +35,13 @@ extern const mxn_kernel_table mxn__kernels_own, mxn__kernels_dnnl;
 
 // The backend's kernel for an operator, null if there is none.
 const mxn_kernel_entry *mxn__kernel_find(int kind, const char *op);
-// How many rows the backend's table has; each is an operator's.
-uint32_t mxn__kernel_count(int kind);
+// The backend's table, null if the build has none; each row is an operator's.
+const mxn_kernel_table *mxn__kernel_table(int kind);
+#ifndef NDEBUG
+// For debug builds, once all operators are there: aborts unless each row is an operator's, and the
+// only one of the table.
+void mxn__registry_check_kernels(int kind, const mxn_kernel_table *table);
+#endif
 
 typedef struct mxn_kernel_choice {
     mxn_kernel run;

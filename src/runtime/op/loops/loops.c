@@ -2,6 +2,7 @@
 // Walking through shapes, reading indices.
 #include "runtime/op/loops/loops.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -31,9 +32,11 @@ static bool joins(const mxn_walk *walk, int32_t outer, const int64_t *steps, int
 void mxn__walk_init(mxn_walk *walk, int32_t ndim, const int64_t *dims,
                     const int64_t *const steps[MXN_WALK_OPERANDS])
 {
+    assert(ndim >= 0 && ndim <= MXN_DIMS_MAX);
     memset(walk, 0, sizeof *walk);
     walk->total = 1;
     for (int32_t i = 0; i < ndim; i++) {
+        assert(dims[i] >= 0);
         walk->total *= (uint64_t)dims[i];
         if (dims[i] == 1) {
             continue;

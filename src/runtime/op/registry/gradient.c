@@ -46,6 +46,7 @@ static uint32_t read_sources(const builder *b, const char *text, mxn_source *sou
         bool all = at[1] == '*';
         uint32_t index = all ? 0 : (uint32_t)strtoul(at + 1, NULL, 10);
         uint32_t end = all ? range_of(b, *at) : index + 1;
+        assert(end <= range_of(b, *at) && "a step of a gradient takes what is not there");
         for (; index < end; index++, count++) {
             if (sources != NULL) {
                 sources[count] = (mxn_source){kind_of(*at), index};
@@ -65,7 +66,10 @@ static void read_gives(const builder *b, const char *text, mxn_gradient_call *ca
             text += strcspn(text, " ");
             text += *text == ' ';
         }
+        assert(call->gives[i] < (int32_t)b->forward->input_count &&
+               "a step of a gradient gives one of an input that is not there");
     }
+    assert((text == NULL || *text == '\0') && "a step of a gradient gives more than its outputs");
 }
 
 static int step_params(const builder *b, const mxn_op *op, const mxn_gradient_step *step,
@@ -128,6 +132,7 @@ static int add_step(builder *b, const mxn_gradient_step *step)
     for (uint32_t i = 0; error == 0 && i < b->forward->input_count; i++) {
         error = add_call(b, step, "-");
         if (error == 0) {
+            assert(b->gradient->calls[b->gradient->count - 1].params->output_count > 0);
             b->gradient->calls[b->gradient->count - 1].gives[0] = (int32_t)i;
         }
     }

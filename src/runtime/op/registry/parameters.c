@@ -31,7 +31,7 @@ static int make(const mxn_op *op, const mxn_pairs *given, uint32_t inputs, mxn_p
         return mxp__fail_memory("the parameters of an operator");
     }
     params->op = op;
-    mxp_atomic_set(&params->refs, 1);
+    mxp__refs_init(&params->refs);
     params->bytes = bytes;
     params->input_count = inputs;
     int error = mxn__params_fill(op, given, params);
@@ -126,11 +126,9 @@ int mxn__params_share(const mxn_params *forward, const mxn_op *op, uint32_t inpu
         return mxp__fail_memory("the parameters of a gradient");
     }
     // Not as a whole: other threads are counting references to the original.
-    *copy = (mxn_params){.op = op,
-                         .refs = {1},
-                         .input_count = inputs,
-                         .context = forward->context,
-                         .bytes = forward->bytes};
+    *copy = (mxn_params){
+        .op = op, .input_count = inputs, .context = forward->context, .bytes = forward->bytes};
+    mxp__refs_init(&copy->refs);
     memcpy(copy->values, forward->values, forward->bytes - offsetof(mxn_params, values));
     move_pointers(forward, copy);
     if (adjust != NULL) {
@@ -146,19 +144,20 @@ int mxn__params_of(const mxn_op *op, const void *values, uint32_t inputs, mxn_pa
     if (copy == NULL) {
         return mxp__fail_memory("the parameters of an operator");
     }
-    *copy = (mxn_params){.op = op, .refs = {1}, .input_count = inputs, .bytes = bytes};
+    *copy = (mxn_params){.op = op, .input_count = inputs, .bytes = bytes};
+    mxp__refs_init(&copy->refs);
     memcpy(copy->values, values, op->params_bytes);
     return finish_copy(copy, params);
 }
 
 void mxn_params_retain(mxn_params *params)
 {
-    mxp_atomic_add(&params->refs, 1u);
+    mxp__refs_take(&params->refs);
 }
 
 void mxn_params_release(mxn_params *params)
 {
-    if (params != NULL && mxp_atomic_sub_acq_rel(&params->refs, 1u) == 1) {
+    if (params != NULL && mxp__refs_drop(&params->refs)) {
         mxn__gradient_free(mxp_atomic_own(&params->gradient));
         params_free(params);
     }

@@ -151,20 +151,48 @@ static int set_up_op(mxn_op *op, const mxn_op_def *def, uint32_t index)
     return set_up_inputs(op);
 }
 
-// A row whose operator has another name by now would never run, without a word.
-static bool every_kernel_is_found(uint32_t op_count)
+static const mxn_op *find_made(const char *name)
 {
-    for (int kind = 0; kind < MXN_KERNEL_KINDS; kind++) {
-        uint32_t found = 0;
-        for (uint32_t i = 0; i < op_count; i++) {
-            found += registry.ops[i].state->kernels[kind] != NULL;
-        }
-        if (found != mxn__kernel_count(kind)) {
-            return false;
-        }
-    }
-    return true;
+    const alias key = {name, NULL};
+    const alias *found =
+        bsearch(&key, registry.aliases, registry.name_count, sizeof(alias), compare_aliases);
+    return found == NULL ? NULL : found->op;
 }
+
+#ifndef NDEBUG
+void mxn__registry_check_kernels(int kind, const mxn_kernel_table *table)
+{
+    for (uint32_t i = 0; table != NULL && i < table->count; i++) {
+        const mxn_op *op = find_made(table->entries[i].op);
+        assert(op != NULL && strcmp(op->name, table->entries[i].op) == 0 &&
+               "the row of a kernel names no operator");
+        assert(op->state->kernels[kind] == &table->entries[i] &&
+               "two rows of a backend are one operator's");
+    }
+}
+
+static void check_gradient(const mxn_op_def *def)
+{
+    for (const mxn_gradient_step *step = def->gradient; step != NULL && step->op != NULL; step++) {
+        assert(find_made(step->op) != NULL && "a step of a gradient names no operator");
+    }
+}
+
+// What only a programmer can do wrong, and what would show late or never.
+static void check_registry(uint32_t op_count)
+{
+    for (uint32_t i = 1; i < registry.name_count; i++) {
+        assert(strcmp(registry.names[i - 1], registry.names[i]) < 0 &&
+               "two operators have one name");
+    }
+    for (int kind = 0; kind < MXN_KERNEL_KINDS; kind++) {
+        mxn__registry_check_kernels(kind, mxn__kernel_table(kind));
+    }
+    for (uint32_t i = 0; i < op_count; i++) {
+        check_gradient(registry.ops[i].def);
+    }
+}
+#endif
 
 static int add_names(const mxn_op *op, size_t *capacity)
 {
@@ -214,8 +242,9 @@ static int make_ops(const mxn_op_def **defs, uint32_t count)
     for (uint32_t i = 0; i < registry.name_count; i++) {
         registry.names[i] = registry.aliases[i].name;
     }
-    assert(every_kernel_is_found(count));
-    (void)every_kernel_is_found;
+#ifndef NDEBUG
+    check_registry(count);
+#endif
     return 0;
 }
 
@@ -268,13 +297,7 @@ static int ensure_ready(void)
 
 const mxn_op *mxn_op_find(const char *name)
 {
-    if (name == NULL || ensure_ready() != 0) {
-        return NULL;
-    }
-    const alias key = {name, NULL};
-    const alias *found =
-        bsearch(&key, registry.aliases, registry.name_count, sizeof(alias), compare_aliases);
-    return found == NULL ? NULL : found->op;
+    return name != NULL && ensure_ready() == 0 ? find_made(name) : NULL;
 }
 
 int mxn_op_require(const char *name, const mxn_op **op)

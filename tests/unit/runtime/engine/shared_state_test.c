@@ -32,6 +32,7 @@ static void the_last_use_lets_go_of_the_variable_at_once(void **state)
     for (int round = 0; round < 20; round++) {
         mxn_var *var = mxn_var_new();
         const mxn_use use = {.var = (uintptr_t)var};
+        mxp_atomic_set(&var->issued, 1);  // this read
         mxn__spin_lock(&var->park_lock);
         mxp_atomic_or_acq_rel(&var->done, MXN__DONE_WAIT);
         pthread_t thread = start(complete_use, (void *)&use);
