@@ -3,6 +3,8 @@
 // nothing can be pushed, so its end gives the variable's memory back.
 #include "runtime/engine/deletion.h"
 
+#include <assert.h>
+
 #include "runtime/engine/bulk.h"
 #include "runtime/engine/engine_state.h"
 #include "runtime/engine/naive.h"
@@ -17,6 +19,7 @@ static void delete_unused(mxn_thread *self, mxn_var *var, void (*release)(void *
     if (release != NULL) {
         release(argument);
     }
+    assert(!mxn__var_pending(var) && "a variable is freed while operations use it");
     mxn__var_free(self, var);
 }
 
@@ -97,7 +100,7 @@ void mxn_var_delete(mxn_var *var, void (*release)(void *argument), void *argumen
     }
     if (mxn__engine_ensure() != MXP_OK) {
         // At the end of the process something may be under way all the same: it keeps its memory.
-        if (!mxn__var_pending(var)) {
+        if (!is_used(var)) {
             delete_unused(self, var, release, argument);
         }
         return;

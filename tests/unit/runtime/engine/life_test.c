@@ -313,6 +313,36 @@ static void a_fork_inside_an_operation_leaves_the_child_without_engine(void **st
     assert_int_equal(status, 0);
 }
 
+// The child has no engine, and this thread's bulk with a member that reads the variable.
+typedef struct delete_case {
+    mxn_var *bulked;
+    int status;
+} delete_case;
+
+static void delete_in_child(void *argument)
+{
+    delete_case *at = argument;
+    pid_t child = fork();
+    if (child == 0) {
+        mxn_var_delete(at->bulked, NULL, NULL, 0);
+        _exit(mxn_var_new() == at->bulked ? 1 : 0);
+    }
+    at->status = child_status(child);
+}
+
+static void without_an_engine_a_variable_of_a_bulk_is_kept(void **state)
+{
+    (void)state;
+    delete_case at = {mxn_var_new(), -1};
+    mxn_bulk_size_set(8);
+    engine_push(engine_do_nothing, NULL, at.bulked, NULL);
+    mxn_var_delete(mxn_var_new(), delete_in_child, &at, 0);  // ready: it runs inside the push
+    assert_int_equal(at.status, 0);
+    mxn_bulk_size_set(0);
+    mxn_var_delete(at.bulked, NULL, NULL, 0);
+    assert_int_equal(mxn_wait_all(), 0);
+}
+
 static void a_naive_engine_forks_too(void **state)
 {
     (void)state;
@@ -548,6 +578,7 @@ int main(void)
         cmocka_unit_test(a_fork_while_others_push_loses_nothing),
         cmocka_unit_test(a_fork_waits_for_what_needs_another_push),
         cmocka_unit_test(a_fork_inside_an_operation_leaves_the_child_without_engine),
+        cmocka_unit_test(without_an_engine_a_variable_of_a_bulk_is_kept),
         cmocka_unit_test(a_naive_engine_forks_too),
         cmocka_unit_test(a_worker_that_ends_may_push_what_its_destructors_do),
         cmocka_unit_test(two_forks_at_once_know_their_own_locks),
