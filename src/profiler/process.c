@@ -11,6 +11,7 @@
 
 #include "base/grown_struct.h"
 #include "base/os/os.h"
+#include "base/thread_slot.h"
 #include "profiler/fork_memory.h"
 #include "profiler/pages.h"
 
@@ -190,9 +191,6 @@ typedef struct error_line {
 
 static __thread error_line *line __attribute__((tls_model("initial-exec")));
 static __thread const char *fixed_line __attribute__((tls_model("initial-exec")));
-static pthread_key_t line_key;
-static int line_key_error;  // 0: made
-static pthread_once_t line_once = PTHREAD_ONCE_INIT;
 
 static void line_free(void *block)
 {
@@ -201,10 +199,7 @@ static void line_free(void *block)
     fixed_line = NULL;
 }
 
-static void line_make_key(void)
-{
-    line_key_error = pthread_key_create(&line_key, line_free);
-}
+static mxp_thread_slot line_slot = MXP__THREAD_SLOT_INIT(line_free);
 
 static error_line *line_with_room(size_t length)
 {
@@ -214,10 +209,6 @@ static error_line *line_with_room(size_t length)
     if (mxp__fork_memory_is_used()) {
         return NULL;
     }
-    pthread_once(&line_once, line_make_key);
-    if (line_key_error != 0) {
-        return NULL;  // nobody would free it
-    }
     size_t capacity = length < 256 ? 256 : length + 1;
     error_line *grown = realloc(line, sizeof(error_line) + capacity);
     if (grown == NULL) {
@@ -225,7 +216,10 @@ static error_line *line_with_room(size_t length)
     }
     grown->capacity = capacity;
     line = grown;
-    pthread_setspecific(line_key, grown);
+    if (!mxp__thread_slot_keep(&line_slot, grown)) {  // nobody would free it
+        line_free(grown);
+        return NULL;
+    }
     return grown;
 }
 

@@ -4,20 +4,17 @@
 #include <ctype.h>
 #include <mxnet/c_api.h>
 #include <mxprof/error.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
+#include "base/thread_slot.h"
 
 static const char class_name[] = "MXNetError: ";
 static const char no_memory[] = "MXNetError: out of memory";
 
 static _Thread_local mxp_strbuf *text;
-static pthread_key_t text_key;
-static int text_key_error;
-static pthread_once_t text_once = PTHREAD_ONCE_INIT;
 
 static void text_free(void *buffer)
 {
@@ -26,24 +23,14 @@ static void text_free(void *buffer)
     text = NULL;
 }
 
-static void text_make_key(void)
-{
-    text_key_error = pthread_key_create(&text_key, text_free);
-}
+static mxp_thread_slot text_slot = MXP__THREAD_SLOT_INIT(text_free);
 
 static mxp_strbuf *text_get(void)
 {
-    if (text != NULL) {
-        return text;
+    if (text == NULL) {
+        text = mxp__thread_slot_new(&text_slot, sizeof(mxp_strbuf));
     }
-    pthread_once(&text_once, text_make_key);
-    mxp_strbuf *made = mxp__alloc(sizeof(mxp_strbuf));
-    if (made != NULL && (text_key_error != 0 || pthread_setspecific(text_key, made) != 0)) {
-        mxp__free(made, sizeof(mxp_strbuf));
-        made = NULL;
-    }
-    text = made;
-    return made;
+    return text;
 }
 
 // Whether the message names its own class, as in "ValueError: ...".

@@ -3,11 +3,11 @@
 // which is compared: a hash alone would hand out the wrong parameters one day.
 #include "runtime/capi/params_cache.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/thread_slot.h"
 
 enum { CACHE_SIZE = 256, TEXT_MAX = 512 };
 
@@ -19,9 +19,6 @@ typedef struct entry {
 } entry;
 
 static _Thread_local entry *cache __attribute__((tls_model("initial-exec")));
-static pthread_key_t cache_key;
-static int cache_key_error;
-static pthread_once_t cache_once = PTHREAD_ONCE_INIT;
 
 static void entry_empty(entry *e)
 {
@@ -40,24 +37,14 @@ static void cache_free(void *pointer)
     cache = NULL;
 }
 
-static void cache_make_key(void)
-{
-    cache_key_error = pthread_key_create(&cache_key, cache_free);
-}
+static mxp_thread_slot cache_slot = MXP__THREAD_SLOT_INIT(cache_free);
 
 static entry *cache_get(void)
 {
-    if (cache != NULL) {
-        return cache;
+    if (cache == NULL) {
+        cache = mxp__thread_slot_new(&cache_slot, CACHE_SIZE * sizeof(entry));
     }
-    pthread_once(&cache_once, cache_make_key);
-    entry *made = mxp__alloc(CACHE_SIZE * sizeof(entry));
-    if (made != NULL && (cache_key_error != 0 || pthread_setspecific(cache_key, made) != 0)) {
-        mxp__free(made, CACHE_SIZE * sizeof(entry));
-        made = NULL;
-    }
-    cache = made;
-    return made;
+    return cache;
 }
 
 // Appends `word` with its zero; null if there is no room.

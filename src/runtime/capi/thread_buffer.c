@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers of a thread: made at the thread's first request, freed by a key's destructor.
+// Buffers of a thread: made at the thread's first request, freed at its end.
 #include "runtime/capi/thread_buffer.h"
-
-#include <pthread.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/thread_slot.h"
 
 typedef struct buffers {
     void *data[MXN_BUFFER_KINDS];
@@ -13,9 +12,6 @@ typedef struct buffers {
 } buffers;
 
 static _Thread_local buffers *of_thread __attribute__((tls_model("initial-exec")));
-static pthread_key_t buffers_key;
-static int buffers_key_error;
-static pthread_once_t buffers_once = PTHREAD_ONCE_INIT;
 
 static void buffers_free(void *pointer)
 {
@@ -27,24 +23,14 @@ static void buffers_free(void *pointer)
     of_thread = NULL;
 }
 
-static void buffers_make_key(void)
-{
-    buffers_key_error = pthread_key_create(&buffers_key, buffers_free);
-}
+static mxp_thread_slot slot = MXP__THREAD_SLOT_INIT(buffers_free);
 
 static buffers *buffers_get(void)
 {
-    if (of_thread != NULL) {
-        return of_thread;
+    if (of_thread == NULL) {
+        of_thread = mxp__thread_slot_new(&slot, sizeof(buffers));
     }
-    pthread_once(&buffers_once, buffers_make_key);
-    buffers *made = mxp__alloc(sizeof(buffers));
-    if (made != NULL && (buffers_key_error != 0 || pthread_setspecific(buffers_key, made) != 0)) {
-        mxp__free(made, sizeof(buffers));
-        made = NULL;
-    }
-    of_thread = made;
-    return made;
+    return of_thread;
 }
 
 void *mxn__thread_buffer(int kind, size_t bytes)

@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/lock.h"
 #include "base/os/os.h"
+#include "base/thread_slot.h"
 #include "runtime/engine/block_pool.h"
 #include "base/atomic.h"
 
@@ -21,9 +22,6 @@ mxn_thread *mxn__thread_table[MXN__THREADS_MAX];
 static mxp_atomic_u32 table_count;  // readers of the table take no lock
 static mxn_thread *left, *left_last;  // under the lock, as the next three
 static mxp_lock lock = MXP__LOCK_INIT;
-static pthread_key_t end_key;
-static int end_key_error;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 uint32_t mxn__thread_count(void)
 {
@@ -59,10 +57,7 @@ static void thread_end(void *state)
     mxp__unlock(&lock);
 }
 
-static void make_key(void)
-{
-    end_key_error = pthread_key_create(&end_key, thread_end);
-}
+static mxp_thread_slot slot = MXP__THREAD_SLOT_INIT(thread_end);
 
 // What cannot be taken over yet goes to the end, so that everyone's turn comes again.
 static mxn_thread *take_left_locked(void)
@@ -104,7 +99,6 @@ static mxn_thread *add_state_locked(void)
 
 mxn_thread *mxn__thread_begin(void)
 {
-    pthread_once(&once, make_key);
     mxp__lock(&lock);
     mxn_thread *self = take_left_locked();
     if (self == NULL) {
@@ -123,9 +117,7 @@ mxn_thread *mxn__thread_begin(void)
     self->last_end = 0;
     mxn__self = self;
     // Without a key the state is not taken over after the thread: it stays, nothing breaks.
-    if (end_key_error == 0) {
-        pthread_setspecific(end_key, self);
-    }
+    (void)mxp__thread_slot_keep(&slot, self);
     return self;
 }
 

@@ -6,13 +6,13 @@
 //     worker --give--> returned[class] --take all--> mine->free[class] --take--> pushing thread
 #include "runtime/imperative/call_memory.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/atomic.h"
+#include "base/thread_slot.h"
 
 enum { CLASSES = 3 };
 static const size_t class_bytes[CLASSES] = {768, 1536, 4096};
@@ -27,9 +27,6 @@ typedef struct own_blocks {
 
 static MXP_ATOMIC(block *) returned[CLASSES];
 static _Thread_local own_blocks *mine __attribute__((tls_model("initial-exec")));
-static pthread_key_t mine_key;
-static int mine_key_error;
-static pthread_once_t mine_once = PTHREAD_ONCE_INIT;
 
 static int class_of(size_t bytes)
 {
@@ -65,24 +62,14 @@ static void thread_ends(void *pointer)
     mine = NULL;
 }
 
-static void make_key(void)
-{
-    mine_key_error = pthread_key_create(&mine_key, thread_ends);
-}
+static mxp_thread_slot slot = MXP__THREAD_SLOT_INIT(thread_ends);
 
 static own_blocks *own_get(void)
 {
-    if (mine != NULL) {
-        return mine;
+    if (mine == NULL) {
+        mine = mxp__thread_slot_new(&slot, sizeof(own_blocks));
     }
-    pthread_once(&mine_once, make_key);
-    own_blocks *made = mxp__alloc(sizeof(own_blocks));
-    if (made != NULL && (mine_key_error != 0 || pthread_setspecific(mine_key, made) != 0)) {
-        mxp__free(made, sizeof(own_blocks));
-        made = NULL;
-    }
-    mine = made;
-    return made;
+    return mine;
 }
 
 void *mxn__call_take(size_t bytes)

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "base/atomic.h"
+#include "base/thread_slot.h"
 
 // ---- names of outputs -------------------------------------------------------------------------
 static MXP_ATOMIC(mxp_atomic_u32 *) output_names;  // by index of the operator; null without memory
@@ -49,9 +50,6 @@ typedef struct cached_shape {
 } cached_shape;
 
 static _Thread_local cached_shape *cache __attribute__((tls_model("initial-exec")));
-static pthread_key_t cache_key;
-static int cache_key_error;
-static pthread_once_t cache_once = PTHREAD_ONCE_INIT;
 
 static void cache_free(void *pointer)
 {
@@ -59,24 +57,14 @@ static void cache_free(void *pointer)
     cache = NULL;
 }
 
-static void cache_make_key(void)
-{
-    cache_key_error = pthread_key_create(&cache_key, cache_free);
-}
+static mxp_thread_slot cache_slot = MXP__THREAD_SLOT_INIT(cache_free);
 
 static cached_shape *cache_get(void)
 {
-    if (cache != NULL) {
-        return cache;
+    if (cache == NULL) {
+        cache = mxp__thread_slot_new(&cache_slot, CACHE_SIZE * sizeof(cached_shape));
     }
-    pthread_once(&cache_once, cache_make_key);
-    cached_shape *made = mxp__alloc(CACHE_SIZE * sizeof(cached_shape));
-    if (made != NULL && (cache_key_error != 0 || pthread_setspecific(cache_key, made) != 0)) {
-        mxp__free(made, CACHE_SIZE * sizeof(cached_shape));
-        made = NULL;
-    }
-    cache = made;
-    return made;
+    return cache;
 }
 
 static uint64_t mix(uint64_t hash, uint64_t value)

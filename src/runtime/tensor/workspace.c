@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/setting.h"
+#include "base/thread_slot.h"
 #include "runtime/tensor/array_state.h"
 #include "runtime/tensor/resource.h"
 #include "runtime/tensor/resource_state.h"
@@ -37,8 +38,6 @@ typedef struct space_set {
 } space_set;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_key_t key;
-static int key_error;
 static mxp_name resource_scope;
 static _Thread_local space_set *sets;
 
@@ -68,9 +67,10 @@ static void end_thread(void *argument)
     }
 }
 
+static mxp_thread_slot slot = MXP__THREAD_SLOT_INIT(end_thread);
+
 static void prepare(void)
 {
-    key_error = pthread_key_create(&key, end_thread);
     resource_scope = mxp_intern("", "resource:", MXP_STYLE_SCOPE, MXP_UNIT_NONE);
 }
 
@@ -93,9 +93,7 @@ static int add_set(mxn_context context, space_set **set)
     made->count = (uint32_t)copies;
     made->next = sets;
     sets = made;
-    if (key_error == 0) {  // else they stay after the thread
-        pthread_setspecific(key, made);
-    }
+    (void)mxp__thread_slot_keep(&slot, made);  // else they stay after the thread
     *set = made;
     return MXP_OK;
 }

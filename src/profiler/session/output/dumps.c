@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The aggregate statistics: a second consumer of the recorder's records, with its own position, so
 // that printing never touches the trace file. The text given out belongs to the calling thread.
-#include <pthread.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/strbuf.h"
+#include "base/thread_slot.h"
 #include "profiler/export/export.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/session/session.h"
@@ -93,9 +93,6 @@ void mxp__aggregate_fork_child(mxp_session *session)
 
 // ---- this thread's text -----------------------------------------------------------------------
 static __thread mxp_strbuf *result __attribute__((tls_model("initial-exec")));
-static pthread_key_t result_key;
-static int result_key_error;
-static pthread_once_t result_once = PTHREAD_ONCE_INIT;
 
 static void result_free(void *buffer)
 {
@@ -104,24 +101,14 @@ static void result_free(void *buffer)
     result = NULL;
 }
 
-static void result_make_key(void)
-{
-    result_key_error = pthread_key_create(&result_key, result_free);
-}
+static mxp_thread_slot result_slot = MXP__THREAD_SLOT_INIT(result_free);
 
 static mxp_strbuf *result_get(void)
 {
-    if (result != NULL) {
-        return result;
+    if (result == NULL) {
+        result = mxp__thread_slot_new(&result_slot, sizeof(mxp_strbuf));
     }
-    pthread_once(&result_once, result_make_key);
-    mxp_strbuf *made = mxp__alloc(sizeof(mxp_strbuf));
-    if (made != NULL && (result_key_error != 0 || pthread_setspecific(result_key, made) != 0)) {
-        mxp__free(made, sizeof(mxp_strbuf));
-        made = NULL;
-    }
-    result = made;
-    return made;
+    return result;
 }
 
 // ---- printing ---------------------------------------------------------------------------------
