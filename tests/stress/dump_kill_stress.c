@@ -97,23 +97,44 @@ ssize_t pwrite(int fd, const void *data, size_t size, off_t offset)
     return syscall(SYS_pwrite64, fd, data, size, offset);
 }
 
+// A part of what the vectors hold, at `offset`; below 0: where the file stands.
+static void write_some(int fd, const struct iovec *vectors, int count, off_t offset)
+{
+    size_t size = 0;
+    for (int i = 0; i < count; i++) {
+        size += vectors[i].iov_len;
+    }
+    size_t left = page->fatal_bytes % (size + 1);
+    for (int i = 0; i < count && left > 0; i++) {
+        size_t part = left < vectors[i].iov_len ? left : vectors[i].iov_len;
+        if (offset < 0) {
+            syscall(SYS_write, fd, vectors[i].iov_base, part);
+        } else {
+            syscall(SYS_pwrite64, fd, vectors[i].iov_base, part, offset);
+            offset += (off_t)part;
+        }
+        left -= part;
+    }
+}
+
 ssize_t writev(int fd, const struct iovec *vectors, int count)
 {
     stage where = stage_of(fd);
     if (is_fatal(where)) {
-        size_t size = 0;
-        for (int i = 0; i < count; i++) {
-            size += vectors[i].iov_len;
-        }
-        size_t left = page->fatal_bytes % (size + 1);
-        for (int i = 0; i < count && left > 0; i++) {
-            size_t part = left < vectors[i].iov_len ? left : vectors[i].iov_len;
-            syscall(SYS_write, fd, vectors[i].iov_base, part);
-            left -= part;
-        }
+        write_some(fd, vectors, count, -1);
         die(where);
     }
     return syscall(SYS_writev, fd, vectors, count);
+}
+
+ssize_t pwritev(int fd, const struct iovec *vectors, int count, off_t offset)
+{
+    stage where = stage_of(fd);
+    if (is_fatal(where)) {
+        write_some(fd, vectors, count, offset);
+        die(where);
+    }
+    return syscall(SYS_pwritev, fd, vectors, count, offset, 0);
 }
 
 int ftruncate(int fd, off_t size)
