@@ -7,7 +7,8 @@
 //
 // Readers. Whoever walks chunks pins the ring: nothing is taken from it meanwhile, and recording
 // goes on in spare room (the pool's reserve, or what the file has left). When that is full too,
-// records are lost and counted.
+// records are lost and counted. Afterwards more than one old chunk goes for each new one until the
+// room is spare again (mxp__store_take_chunk).
 #ifndef MXP_PROF_RING_H
 #define MXP_PROF_RING_H
 

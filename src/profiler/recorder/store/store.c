@@ -23,15 +23,30 @@ mxp_recording_file *mxp__store_active;
 static mxp_recording_file *ended;  // under the drain lock
 
 // ---- chunks ------------------------------------------------------------------------------------
-// A ring in a file leaves a quarter of it, and half a megabyte, for what it begins with, names,
-// threads, and what is recorded while it is pinned.
-static bool ring_is_full(const mxp_recording_file *store)
+// Chunks of a ring in a file are three quarters of it but for half a megabyte: what is left is for
+// what it begins with, names, threads, and what is recorded while it is pinned.
+static uint64_t ring_bytes(const mxp_recording_file *store)
 {
     enum { LEFT_BYTES = 512 << 10 };
     uint64_t limit = store->file.limit_bytes;
     uint64_t room = limit > 2 * LEFT_BYTES ? limit - LEFT_BYTES : limit / 2;
+    return room / 4 * 3;
+}
+
+static bool ring_is_full(const mxp_recording_file *store)
+{
     uint64_t chunks = __atomic_load_n(&store->chunks, __ATOMIC_RELAXED);
-    return mxp__ring_is_on() && chunks * MXP_CHUNK_BYTES >= room / 4 * 3;
+    return mxp__ring_is_on() && chunks * MXP_CHUNK_BYTES >= ring_bytes(store);
+}
+
+// It was pinned: it holds more than it may.
+static bool ring_is_over_full(const mxp_recording_file *store)
+{
+    if (store == NULL) {
+        return mxp__pool_held_bytes() > mxp__pool_limit_bytes();
+    }
+    uint64_t chunks = __atomic_load_n(&store->chunks, __ATOMIC_RELAXED);
+    return (chunks - 1) * MXP_CHUNK_BYTES >= ring_bytes(store);
 }
 
 // One that is damaged takes nothing more.
@@ -43,12 +58,38 @@ static mxp_recording_file *usable(void)
 
 static mxp_chunk_header *take_from_file(mxp_recording_file *store)
 {
-    mxp_section *section = mxp__store_take_room(store, MXP_SECTION_CHUNK, MXP_CHUNK_BYTES);
-    if (section == NULL) {
-        return NULL;
+    mxp_chunk_header *chunk = mxp__store_take_spare(store);
+    if (chunk == NULL) {
+        chunk = (mxp_chunk_header *)mxp__store_take_room(store, MXP_SECTION_CHUNK, MXP_CHUNK_BYTES);
     }
-    __atomic_fetch_add(&store->chunks, 1, __ATOMIC_RELAXED);
-    return (mxp_chunk_header *)section;
+    if (chunk != NULL) {
+        __atomic_fetch_add(&store->chunks, 1, __ATOMIC_RELAXED);
+    }
+    return chunk;
+}
+
+static void give_back(mxp_recording_file *store, mxp_chunk_header *chunk)
+{
+    if (store == NULL) {
+        mxp__pool_drop_chunk(chunk);
+    } else if (mxp__store_give_spare(store, chunk)) {
+        __atomic_fetch_sub(&store->chunks, 1, __ATOMIC_RELAXED);
+    }
+}
+
+// With the oldest chunk up to two more, while there are too many: what is spare is spare again soon
+// after a pin, and no record waits for all of it.
+static mxp_chunk_header *take_oldest(mxp_recording_file *store)
+{
+    mxp_chunk_header *chunk = mxp__ring_take();
+    for (int i = 0; i < 2 && chunk != NULL && ring_is_over_full(store); i++) {
+        mxp_chunk_header *next = mxp__ring_take();
+        if (next == NULL) {
+            break;
+        }
+        give_back(store, next);
+    }
+    return chunk;
 }
 
 mxp_chunk_header *mxp__store_take_chunk(void)
@@ -59,7 +100,7 @@ mxp_chunk_header *mxp__store_take_chunk(void)
     if (!full) {
         chunk = store != NULL ? take_from_file(store) : mxp__pool_take_chunk();
     }
-    return chunk == NULL && mxp__ring_is_on() ? mxp__ring_take() : chunk;
+    return chunk == NULL && mxp__ring_is_on() ? take_oldest(store) : chunk;
 }
 
 mxp_chunk_header *mxp__store_take_more(void)

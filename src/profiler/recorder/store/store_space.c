@@ -102,6 +102,32 @@ mxp_section *mxp__store_take_room(mxp_recording_file *store, unsigned type, uint
     return section;
 }
 
+// ---- spare chunks ------------------------------------------------------------------------------
+// Linked through the checksum, as free blocks are.
+mxp_chunk_header *mxp__store_take_spare(mxp_recording_file *store)
+{
+    if (mxp_atomic_load(&store->spare) == NULL || !mxp__spin_lock(&mxp__pool_lock)) {
+        return NULL;
+    }
+    mxp_chunk_header *chunk = mxp_atomic_load(&store->spare);
+    if (chunk != NULL) {
+        mxp_atomic_store(&store->spare, (mxp_chunk_header *)(uintptr_t)chunk->section.checksum);
+    }
+    mxp__spin_unlock(&mxp__pool_lock);
+    return chunk;
+}
+
+bool mxp__store_give_spare(mxp_recording_file *store, mxp_chunk_header *chunk)
+{
+    if (!mxp__spin_lock(&mxp__pool_lock)) {
+        return false;
+    }
+    chunk->section.checksum = (uintptr_t)mxp_atomic_load(&store->spare);
+    mxp_atomic_store(&store->spare, chunk);
+    mxp__spin_unlock(&mxp__pool_lock);
+    return true;
+}
+
 // ---- ahead -------------------------------------------------------------------------------------
 // A piece further to what has to be ready by then: as much as was used since the last time. At the
 // first look it is only seen how much is used.

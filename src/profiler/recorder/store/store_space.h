@@ -15,6 +15,7 @@ typedef struct mxp_recording_file {
     uint64_t used_bytes;  // sections end here; under the pool lock
     uint64_t looked_at_bytes;  // what was used when the file was last made longer ahead of time
     uint64_t chunks;  // taken and not given back, and one while it is open (atomic)
+    MXP_ATOMIC(mxp_chunk_header *) spare;  // empty chunks of a ring; linked; under the pool lock
     uint64_t free_blocks;  // room of threads that are gone, for a ring; linked; under the pool lock
     uint64_t losses_home;  // a thread that is gone tells the losses of others there; the same
     unsigned clock_turn;  // which CLOCK section is written next
@@ -43,6 +44,11 @@ static inline bool mxp__store_file_holds(const mxp_recording_file *store, const 
 
 // Room of whole pages, with the header of a section whose content is zeros. Null: there is none.
 mxp_section *mxp__store_take_room(mxp_recording_file *store, unsigned type, uint64_t size_bytes);
+
+// A chunk that a ring had too many of, empty, is room for another one. Null, false: there is none,
+// or the lock is our own.
+mxp_chunk_header *mxp__store_take_spare(mxp_recording_file *store);
+bool mxp__store_give_spare(mxp_recording_file *store, mxp_chunk_header *chunk);
 
 // Who makes the open file longer ahead of time does so no more: once none is open.
 void mxp__store_wait_ahead(void);
