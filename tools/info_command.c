@@ -88,19 +88,15 @@ static void print_records(const mxp_summary *summary, mxp_strbuf *out)
         int kind;
         const char *text;
     } kinds[] = {
-        {MXP_KIND_SPAN, "spans"},
-        {MXP_KIND_OPERATOR, "operators"},
-        {MXP_KIND_COUNTER, "counter samples"},
-        {MXP_KIND_MEMORY, "memory blocks"},
-        {MXP_KIND_INSTANT, "instants"},
-        {MXP_KIND_FLOW, "flow points"},
-        {MXP_KIND_META, "scope, step and state marks"},
+#define KIND(name, number, units, text) {number, text},
+        MXP_RECORD_KINDS(KIND)
+#undef KIND
     };
     mxp__strbuf_printf(out, "records  %" PRIu64 " in %" PRIu64 " bytes, %" PRIu64 " chunks\n",
                        summary->records, summary->bytes, summary->blocks);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         uint64_t count = summary->by_kind[kinds[i].kind];
-        if (count == 0) {
+        if (count == 0 || kinds[i].text == NULL) {
             continue;
         }
         mxp__strbuf_printf(out, "         %12" PRIu64 "  %s", count, kinds[i].text);

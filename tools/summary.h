@@ -9,7 +9,7 @@
 
 #include "command.h"
 
-enum { MXP_SUMMARY_KINDS = 16 };  // a kind beyond is counted under 0
+enum { MXP_SUMMARY_KINDS = MXP_KIND_END };  // a kind beyond is counted under 0
 
 // A frame row: how many ended, from when to when.
 typedef struct mxp_frames {

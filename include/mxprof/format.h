@@ -20,21 +20,23 @@
 // it with the chunk's base_ticks: the recorder opens a new chunk before 2^47 ticks have passed. Of
 // lean spans and operators it is the end (stamp + duration) that lies so near to the base.
 
-#define MXP_RECORD_KINDS(X)                                            \
-    X(SPAN, 1) /* 16 B: w1 high = duration in ticks, below 2^32 */     \
-    X(SPAN_LONG, 2) /* 48 B + 16 an argument */                        \
-    X(OPERATOR, 3) /* 64 B */                                          \
-    X(VARIABLES, 4) /* 64 B: continuation of the operator before it */ \
-    X(COUNTER, 5) /* 32 B */                                           \
-    X(MEMORY, 6) /* 48 B */                                            \
-    X(INSTANT, 7) /* 16 B */                                           \
-    X(FLOW, 8) /* 32 B */                                              \
-    X(META, 9) /* 32 B */
+// Name, number, fewest units, text of `mxprof info` (null: counted with others).
+#define MXP_RECORD_KINDS(X)                                                                    \
+    X(SPAN, 1, 1, "spans") /* w1 high = duration in ticks, below 2^32 */                       \
+    X(SPAN_LONG, 2, 3, NULL) /* and one unit an argument */                                    \
+    X(OPERATOR, 3, 4, "operators")                                                             \
+    X(VARIABLES, 4, 1, NULL) /* 4 units are written: continuation of the operator before it */ \
+    X(COUNTER, 5, 2, "counter samples")                                                        \
+    X(MEMORY, 6, 3, "memory blocks")                                                           \
+    X(INSTANT, 7, 1, "instants")                                                               \
+    X(FLOW, 8, 2, "flow points")                                                               \
+    X(META, 9, 2, "scope, step and state marks")
 
 enum {
-#define MXP_KIND_ENUM(name, number) MXP_KIND_##name = number,
+#define MXP_KIND_ENUM(name, number, units, text) MXP_KIND_##name = number,
     MXP_RECORD_KINDS(MXP_KIND_ENUM)
 #undef MXP_KIND_ENUM
+        MXP_KIND_END  // behind the last
 };
 
 #define MXP_STAMP_BITS 48

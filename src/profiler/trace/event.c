@@ -12,9 +12,9 @@
 
 // Fewest units of each kind; 0: unknown to this reader. More are fine: a later writer may add.
 static const uint8_t least_units[] = {
-    [MXP_KIND_SPAN] = 1,      [MXP_KIND_SPAN_LONG] = 3, [MXP_KIND_OPERATOR] = 4,
-    [MXP_KIND_VARIABLES] = 1, [MXP_KIND_COUNTER] = 2,   [MXP_KIND_MEMORY] = 3,
-    [MXP_KIND_INSTANT] = 1,   [MXP_KIND_FLOW] = 2,      [MXP_KIND_META] = 2,
+#define LEAST_UNITS(name, number, units, text) [number] = (units),
+    MXP_RECORD_KINDS(LEAST_UNITS)
+#undef LEAST_UNITS
 };
 
 static uint32_t kind_of(const uint64_t *words)

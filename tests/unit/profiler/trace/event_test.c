@@ -244,7 +244,7 @@ static void unknown_kinds_are_skipped(void **state)
     uint32_t thread = fake_thread(source, "t");
     uint64_t words[2 * 255] = {0};
     fake_instant(source, thread, 1, 1, MXP_INSTANT_THREAD);
-    for (unsigned kind = MXP_KIND_META + 1; kind < 256; kind++) {
+    for (unsigned kind = MXP_KIND_END; kind < 256; kind++) {
         unsigned units = 1 + kind % 255;
         words[0] = kind | (uint64_t)units << 8;
         fake_words(source, thread, 2, words, 2 * (size_t)units);
@@ -466,7 +466,7 @@ static void impossible_lengths_end_the_block_with_an_offset(void **state)
     assert_damaged((uint64_t[]){MXP_KIND_SPAN | 2 << 8, 1}, 2, "beyond");
     assert_damaged((uint64_t[]){0xee | 255 << 8, 1, 0, 0}, 4, "beyond");
     assert_damaged((uint64_t[]){MXP_KIND_SPAN | 1 << 8}, 1, "beyond");
-    for (unsigned kind = MXP_KIND_SPAN_LONG; kind <= MXP_KIND_META; kind++) {
+    for (unsigned kind = MXP_KIND_SPAN_LONG; kind < MXP_KIND_END; kind++) {
         if (kind != MXP_KIND_INSTANT && kind != MXP_KIND_VARIABLES) {
             assert_damaged((uint64_t[]){kind | 1 << 8, 1}, 2, "too short for its kind");
         }
