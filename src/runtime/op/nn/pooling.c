@@ -3,8 +3,6 @@
 // The gradient of the largest goes to the first element that is it.
 #include "runtime/op/nn/pooling.h"
 
-#include <float.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -154,122 +152,6 @@ static int pool_shapes(const mxn_shapes *shapes)
 }
 
 // ---- the reference ----------------------------------------------------------------------------
-
-// One place of the window: what of it lies on the image, and how many elements it counts.
-typedef struct place {
-    int64_t begin[3], end[3];
-    double count;
-} place;
-
-static place place_at(const mxn_pool *pool, const int64_t at[3])
-{
-    const mxn_window *w = &pool->window;
-    place p = {.count = 1};
-    for (int k = 0; k < 3; k++) {
-        int64_t begin = at[k] * w->stride[k] - w->pad[k];
-        int64_t end = begin + w->kernel[k];
-        if (pool->adaptive) {
-            begin = at[k] * w->in[k] / w->out[k];
-            end = ((at[k] + 1) * w->in[k] + w->out[k] - 1) / w->out[k];
-        }
-        end = end < w->in[k] + w->pad[k] ? end : w->in[k] + w->pad[k];
-        p.begin[k] = begin > 0 ? begin : 0;
-        p.end[k] = end < w->in[k] ? end : w->in[k];
-        int64_t count = pool->counts_pad ? end - begin : p.end[k] - p.begin[k];
-        p.count *= (double)(count > 0 ? count : 0);
-    }
-    return p;
-}
-
-// The largest in a window that sees nothing but pad.
-static const float lowest_float = -FLT_MAX;
-static const double lowest_double = -DBL_MAX;
-
-// Of sums that may be negative: the cube root is one of them too.
-static double root(double x, int power)
-{
-    return power == 1 ? x : power == 2 ? sqrt(x) : cbrt(x);
-}
-
-// Of one plane: neighbours lie `step` apart. Forward; or with `g` the gradient, which is added to
-// `back`.
-#define POOL_PLACE(type)                                                                        \
-    static type power_##type(type x, int power)                                                 \
-    {                                                                                           \
-        return power == 1 ? x : power == 2 ? x * x : x * x * x;                                 \
-    }                                                                                           \
-    static type pool_place_##type(const mxn_pool *pool, const place *p, int64_t step,           \
-                                  const type *in, type y, const type *g, type *back)            \
-    {                                                                                           \
-        const mxn_window *w = &pool->window;                                                    \
-        const int kind = pool->kind;                                                            \
-        const type scale = kind == MXN_POOL_AVG && p->count > 0 ? (type)(1.0 / p->count) : 1;   \
-        type result = kind == MXN_POOL_MAX ? lowest_##type : 0;                                 \
-        int64_t where = -1;                                                                     \
-        for (int64_t z = p->begin[0]; z < p->end[0]; z++) {                                     \
-            for (int64_t r = p->begin[1]; r < p->end[1]; r++) {                                 \
-                for (int64_t x = p->begin[2]; x < p->end[2]; x++) {                             \
-                    int64_t at = ((z * w->in[1] + r) * w->in[2] + x) * step;                    \
-                    if (kind == MXN_POOL_MAX) {                                                 \
-                        if (where < 0 || in[at] > result) {                                     \
-                            result = in[at];                                                    \
-                            where = at;                                                         \
-                        }                                                                       \
-                    } else if (g == NULL) {                                                     \
-                        result += kind == MXN_POOL_LP ? power_##type(in[at], pool->power)       \
-                                                      : in[at] * scale;                         \
-                    } else if (kind == MXN_POOL_LP) {                                           \
-                        back[at] += pool->power == 1                                            \
-                                        ? *g                                                    \
-                                        : *g * power_##type(in[at] / y, pool->power - 1);       \
-                    } else {                                                                    \
-                        back[at] += *g * scale;                                                 \
-                    }                                                                           \
-                }                                                                               \
-            }                                                                                   \
-        }                                                                                       \
-        if (kind == MXN_POOL_MAX && g != NULL && where >= 0) {                                  \
-            back[where] += *g;                                                                  \
-        }                                                                                       \
-        return kind == MXN_POOL_LP ? (type)root((double)result, pool->power) : result;          \
-    }                                                                                           \
-    static void pool_plane_##type(const mxn_pool *pool, int64_t step, const type *in,           \
-                                  const type *g, type *out, type *back)                         \
-    {                                                                                           \
-        const mxn_window *w = &pool->window;                                                    \
-        int64_t at[3];                                                                          \
-        for (at[0] = 0; at[0] < w->out[0]; at[0]++) {                                           \
-            for (at[1] = 0; at[1] < w->out[1]; at[1]++) {                                       \
-                for (at[2] = 0; at[2] < w->out[2]; at[2]++, out += step) {                      \
-                    const place p = place_at(pool, at);                                         \
-                    if (g == NULL) {                                                            \
-                        *out = pool_place_##type(pool, &p, step, in, 0, NULL, NULL);            \
-                    } else {                                                                    \
-                        pool_place_##type(pool, &p, step, in, *out, g, back);                   \
-                        g += step;                                                              \
-                    }                                                                           \
-                }                                                                               \
-            }                                                                                   \
-        }                                                                                       \
-    }                                                                                           \
-    static void pool_all_##type(const mxn_pool *pool, const type *in, const type *g, type *out, \
-                                type *back)                                                     \
-    {                                                                                           \
-        const mxn_window *w = &pool->window;                                                    \
-        int64_t in_size = w->in[0] * w->in[1] * w->in[2];                                       \
-        int64_t out_size = w->out[0] * w->out[1] * w->out[2];                                   \
-        int64_t step = pool->channels_last ? pool->channels : 1;                                \
-        for (int64_t i = 0; i < pool->images * pool->channels; i++) {                           \
-            int64_t plane = i % pool->channels, image = i / pool->channels * pool->channels;    \
-            int64_t from = pool->channels_last ? image * in_size + plane : i * in_size;         \
-            int64_t to = pool->channels_last ? image * out_size + plane : i * out_size;         \
-            pool_plane_##type(pool, step, in + from, g == NULL ? NULL : g + to, out + to,       \
-                              back == NULL ? NULL : back + from);                               \
-        }                                                                                       \
-    }
-POOL_PLACE(float)
-POOL_PLACE(double)
-
 int mxn__pool_describe(const mxn_job *job, mxn_pool *pool)
 {
     const pool_params *p = mxn__values(job);
@@ -299,14 +181,11 @@ static int pool(mxn_job *job, const void *in, const void *g, void *out, void *ba
     if (error != 0) {
         return error;
     }
-    if (described.dtype == MXN_FLOAT32) {
-        pool_all_float(&described, in, g, out, back);
-    } else if (described.dtype == MXN_FLOAT64) {
-        pool_all_double(&described, in, g, out, back);
-    } else {
-        return mxn__type_refused(job, described.dtype);
+    error = mxn__real_type(job, described.dtype);
+    if (error == 0) {
+        MXN_WIDEST(mxn__pooling)->all[described.dtype == MXN_FLOAT64](&described, in, g, out, back);
     }
-    return 0;
+    return error;
 }
 
 static int pool_forward(mxn_job *job)
