@@ -27,6 +27,10 @@ def long_function(lines):
     return "int f(void)\n{\n" + "\n".join(body) + "\n}\n"
 
 
+def long_macro(lines):
+    return "#define F(x) \\\n" + "    x++; \\\n" * (lines - 2) + "    x--\n\nint a;\n"
+
+
 # check, path, content, expected part of the message (None: no fault)
 CASES = [
     ("atomics", "src/base/a.c", "    __atomic_store_n(&word, 1, __ATOMIC_RELEASE);\n", "__atomic_store_n"),
@@ -76,6 +80,8 @@ CASES = [
     ("sizes", "src/base/a.c", long_function(70), None),
     ("sizes", "include/mxprof/a.h", 'extern "C" {\n' + long_function(71) + "}\n", "f: 71 lines"),
     ("sizes", "src/base/a.c", "int t[] = {\n" + "    1,\n" * 99 + "};\n", None),
+    ("sizes", "src/base/a.c", long_macro(31), "F: 31 lines, limit 30"),
+    ("sizes", "src/base/a.c", long_macro(30), None),
     ("sizes", "scripts/size-exceptions.txt", "src/x.c\n", "has no reason"),
     ("sizes", "scripts/size-exceptions.txt", "src/x.c because\n", "needs no exception"),
     ("text", "src/base/a.c", LICENCE + "// /ho" + "me/someone/x\n", "one particular machine"),
