@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/cpu/cpu.h"
-#include "base/lock.h"
+#include "base/fork_lock.h"
 #include "base/os/os.h"
 #include "base/setting.h"
 #include "base/atomic.h"
@@ -25,10 +25,12 @@ static _Thread_local int current = 1;  // of the job that runs
 // A forked child inherits the forking thread's pool of the library without its threads.
 static _Thread_local bool in_library, lost_library;
 
+static void begin_anew(void);
+
 // One region at a time: whoever finds the team busy works alone. Parts are claimed one by one, so a
 // helper that comes late, because others have the core, finds nothing left and nobody waits for it.
 static struct {
-    mxp_lock busy;
+    mxp_fork_lock busy;
     int helpers;  // started; under `busy`
     mxn_team_part part;  // the region's: read by whoever has claimed a part
     void *argument;
@@ -36,7 +38,7 @@ static struct {
     mxp_atomic_u32 sleepers;
     _Alignas(64) mxp_atomic_u64 claims;  // epoch (32 bits) | parts (16) | claimed (16)
     mxp_atomic_u32 left;  // parts that are not finished
-} team = {.busy = MXP__LOCK_INIT};
+} team = {.busy = MXP__FORK_LOCK_INIT(begin_anew)};
 
 // ---- helpers ----------------------------------------------------------------------------------
 
@@ -111,28 +113,20 @@ static bool start_helper(void)
     return started;
 }
 
-static void after_fork(void)
+static void begin_anew(void)
 {
     lost_library = lost_library || in_library;
-    mxp__lock_reset(&team.busy);
     team.helpers = 0;
     mxp_atomic_set(&team.sleepers, 0);
     mxp_atomic_set(&team.left, 0);
-}
-
-static pthread_once_t forks_watched = PTHREAD_ONCE_INIT;
-
-static void watch_forks(void)
-{
-    pthread_atfork(NULL, NULL, after_fork);
 }
 
 // ---- regions ----------------------------------------------------------------------------------
 
 static void start_helpers_locked(int count)
 {
-    assert(mxp__lock_is_held(&team.busy));
-    pthread_once(&forks_watched, watch_forks);
+    assert(mxp__lock_is_held(&team.busy.lock));
+    mxp__fork_lock_list(&team.busy);
     while (team.helpers < count && start_helper()) {
         team.helpers++;
     }
@@ -141,7 +135,7 @@ static void start_helpers_locked(int count)
 // Its number. Without helpers the one who opens it runs all parts.
 static uint32_t open_region(int threads, mxn_team_part part, void *argument)
 {
-    assert(mxp__lock_is_held(&team.busy));
+    assert(mxp__lock_is_held(&team.busy.lock));
     assert(mxp_atomic_load(&team.left) == 0 && "a region opens while another one runs");
     assert(threads <= THREADS_MAX);
     uint32_t epoch = mxp_atomic_load(&team.epoch) + 1;
@@ -205,7 +199,7 @@ static void run_in_library(int threads, mxn_team_part part, void *argument)
 
 int mxn__team_size_library(void)
 {
-    pthread_once(&forks_watched, watch_forks);
+    mxp__fork_lock_list(&team.busy);
     int threads = lost_library ? 1 : current;
     in_library = in_library || threads > 1;
     omp_set_num_threads(threads);
@@ -218,13 +212,13 @@ void mxn__team_run(int threads, mxn_team_part part, void *argument)
         part(argument, 0, 1);
     } else if (in_library && !lost_library) {
         run_in_library(threads, part, argument);
-    } else if (!mxp__try_lock(&team.busy)) {
+    } else if (!mxp__try_lock(&team.busy.lock)) {
         part(argument, 0, 1);
     } else {
         start_helpers_locked(threads - 1);
         run_parts(open_region(threads, part, argument));
         close_region();
-        mxp__unlock(&team.busy);
+        mxp__fork_unlock(&team.busy);
     }
 }
 

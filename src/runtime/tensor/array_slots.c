@@ -11,11 +11,10 @@
 //     | slot | places that are skipped | mxn_array | places behind it |
 #include <assert.h>
 #include <assert.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/lock.h"
+#include "base/fork_lock.h"
 #include "runtime/tensor/array_state.h"
 #include "base/atomic.h"
 
@@ -36,7 +35,8 @@ enum {
 };
 static_assert(_Alignof(mxn_array) <= STEP && PLACES_BEGIN % STEP == 0, "a place for an array");
 
-static mxp_lock grow_lock = MXP__LOCK_INIT;
+// A child may find a slab half made by a thread that is not there: its slots are never used.
+static mxp_fork_lock grow_lock = MXP__FORK_LOCK_INIT(NULL);
 static char *slabs[SLABS_MAX];  // written under grow_lock before their slots are on the stack
 static mxp_atomic_u32 slab_count;
 static mxp_atomic_u64 stack;  // changes (high 32) | index + 1 of the first (low 32)
@@ -96,23 +96,10 @@ static void push(slot *first, slot *last)
     } while (!mxp_atomic_cas_release(&stack, &head, changed));
 }
 
-// A thread that held the lock is not in the child; at worst its slots are never used.
-static void free_lock_in_child(void)
-{
-    mxp__lock_reset(&grow_lock);
-}
-
-static void install_fork_handler(void)
-{
-    pthread_atfork(NULL, NULL, free_lock_in_child);
-}
-
 // Makes a slab and keeps its first slot. Apart, so that taking a slot saves no registers for it.
 __attribute__((noinline)) static slot *grow(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, install_fork_handler);
-    mxp__lock(&grow_lock);
+    mxp__fork_lock(&grow_lock);
     slot *first = pop();  // another thread may have been here
     uint32_t slab = mxp_atomic_own(&slab_count);
     char *memory =
@@ -129,7 +116,7 @@ __attribute__((noinline)) static slot *grow(void)
         first = slot_at(base);
         push(slot_at(base + 1), slot_at(base + count - 1));
     }
-    mxp__unlock(&grow_lock);
+    mxp__fork_unlock(&grow_lock);
     return first;
 }
 

@@ -4,11 +4,10 @@
 // variable touch it.
 #include <assert.h>
 #include <mxprof/record.h>
-#include <pthread.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "base/lock.h"
+#include "base/fork_lock.h"
 #include "base/os/os.h"
 #include "base/setting.h"
 #include "runtime/tensor/resource.h"
@@ -24,7 +23,8 @@ struct mxn_random {
 
 mxp_atomic_u32 mxn__resources_started;
 
-static mxp_lock lock = MXP__LOCK_INIT;  // of the start and of seeds
+// Of the start and of seeds. What its holder in the parent was about to do is done again.
+static mxp_fork_lock lock = MXP__FORK_LOCK_INIT(NULL);
 static mxn_random *generators[1 + COPIES_MAX];  // the plain one, then the parallel ones
 static uint32_t parallel_count;
 static mxp_atomic_u32 turn;  // of the parallel ones
@@ -118,7 +118,7 @@ static int push_seed(uint32_t index, const char *operation)
 
 static int seed_parallel_locked(const char *operation)
 {
-    assert(mxp__lock_is_held(&lock));
+    assert(mxp__lock_is_held(&lock.lock));
     int error = MXP_OK;
     for (uint32_t i = 0; error == MXP_OK && i < parallel_count; i++) {
         error = push_seed(1 + i, operation);
@@ -145,22 +145,9 @@ static int make_generator(uint32_t index)
     return MXP_OK;
 }
 
-// A thread that held the lock is not in the child; what it was about to do is done again.
-static void free_lock_in_child(void)
-{
-    mxp__lock_reset(&lock);
-}
-
-static void install_fork_handler(void)
-{
-    pthread_atfork(NULL, NULL, free_lock_in_child);
-}
-
 static int start_locked(void)
 {
-    assert(mxp__lock_is_held(&lock));
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, install_fork_handler);
+    assert(mxp__lock_is_held(&lock.lock));
     uint64_t copies;
     int error = mxp__setting_read("MXNET_CPU_PARALLEL_RAND_COPY", 1, 1, COPIES_MAX, &copies);
     for (uint32_t i = 0; error == MXP_OK && i <= copies; i++) {
@@ -183,9 +170,9 @@ static int start_locked(void)
 
 int mxn__resources_start_slow(void)
 {
-    mxp__lock(&lock);
+    mxp__fork_lock(&lock);
     int error = mxp_atomic_own(&mxn__resources_started) != 0 ? MXP_OK : start_locked();
-    mxp__unlock(&lock);
+    mxp__fork_unlock(&lock);
     return error;
 }
 
@@ -215,7 +202,7 @@ int mxn_random_get_parallel(mxn_context context, mxn_random **random)
 // ---- the program's seeds ----------------------------------------------------------------------
 static int seed_locked(int seed)
 {
-    assert(mxp__lock_is_held(&lock));
+    assert(mxp__lock_is_held(&lock.lock));
     global_seed = seed;
     is_seeded = true;
     int error = mxp_atomic_own(&mxn__resources_started) != 0 ? MXP_OK : start_locked();
@@ -227,9 +214,9 @@ static int seed_locked(int seed)
 
 int mxn_random_seed(int seed)
 {
-    mxp__lock(&lock);
+    mxp__fork_lock(&lock);
     int error = seed_locked(seed);
-    mxp__unlock(&lock);
+    mxp__fork_unlock(&lock);
     return error;
 }
 

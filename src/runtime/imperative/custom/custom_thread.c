@@ -14,14 +14,12 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/lock.h"
+#include "base/fork_lock.h"
 #include "base/os/os.h"
 
 enum { SIGNAL_SET_BYTES = 128, AT_WORK_MAX = 64 };
 
-static mxp_lock lock = MXP__LOCK_INIT;
 static pthread_cond_t work_there = PTHREAD_COND_INITIALIZER;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 // Under the lock.
 static mxn_custom_task *first, *last;
 static unsigned queued, waiting, threads;
@@ -29,28 +27,24 @@ static unsigned blocked;  // of the threads, in a wait of their function
 
 static void begin_anew(void)
 {
-    mxp__lock_reset(&lock);
     pthread_cond_init(&work_there, NULL);
     first = last = NULL;
     queued = waiting = threads = blocked = 0;
 }
 
-static void install_fork_handler(void)
-{
-    pthread_atfork(NULL, NULL, begin_anew);
-}
+static mxp_fork_lock lock = MXP__FORK_LOCK_INIT(begin_anew);
 
 static mxn_custom_task *take(void)
 {
-    mxp__lock(&lock);
+    mxp__fork_lock(&lock);
     while (first == NULL) {
-        mxp__lock_wait(&lock, &work_there);
+        mxp__lock_wait(&lock.lock, &work_there);
     }
     waiting--;
     mxn_custom_task *task = first;
     first = task->next;
     queued--;
-    mxp__unlock(&lock);
+    mxp__fork_unlock(&lock);
     return task;
 }
 
@@ -60,9 +54,9 @@ static void *serve(void *unused)
     for (;;) {
         mxn_custom_task *task = take();
         task->run(task);
-        mxp__lock(&lock);
+        mxp__fork_lock(&lock);
         waiting++;
-        mxp__unlock(&lock);
+        mxp__fork_unlock(&lock);
     }
     return unused;
 }
@@ -70,7 +64,7 @@ static void *serve(void *unused)
 // A thread counts as waiting from its start on, so that the next task does not start one more.
 static int start_locked(void)
 {
-    assert(mxp__lock_is_held(&lock));
+    assert(mxp__lock_is_held(&lock.lock));
     _Alignas(16) char signals[SIGNAL_SET_BYTES];
     pthread_t thread;
     mxp__os_block_signals(signals);
@@ -88,13 +82,13 @@ static int start_locked(void)
 
 static int start_if_needed_locked(void)
 {
-    assert(mxp__lock_is_held(&lock));
+    assert(mxp__lock_is_held(&lock.lock));
     return queued > waiting && threads - blocked < AT_WORK_MAX ? start_locked() : MXP_OK;
 }
 
 static void append_locked(mxn_custom_task *task)
 {
-    assert(mxp__lock_is_held(&lock));
+    assert(mxp__lock_is_held(&lock.lock));
     task->next = NULL;
     *(first == NULL ? &first : &last->next) = task;
     last = task;
@@ -102,8 +96,7 @@ static void append_locked(mxn_custom_task *task)
 
 int mxn__custom_thread_put(mxn_custom_task *task)
 {
-    pthread_once(&once, install_fork_handler);
-    mxp__lock(&lock);
+    mxp__fork_lock(&lock);
     queued++;
     int error = start_if_needed_locked();
     if (error == MXP_OK || threads > 0) {
@@ -113,14 +106,14 @@ int mxn__custom_thread_put(mxn_custom_task *task)
     } else {
         queued--;
     }
-    mxp__unlock(&lock);
+    mxp__fork_unlock(&lock);
     return error;
 }
 
 // That no thread could be started for others is nobody's error here: they wait for the next.
 void mxn__custom_thread_waits(bool begins)
 {
-    mxp__lock(&lock);
+    mxp__fork_lock(&lock);
     if (begins) {
         blocked++;
         (void)start_if_needed_locked();
@@ -128,5 +121,5 @@ void mxn__custom_thread_waits(bool begins)
         assert(blocked > 0);
         blocked--;
     }
-    mxp__unlock(&lock);
+    mxp__fork_unlock(&lock);
 }

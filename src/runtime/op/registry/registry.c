@@ -4,13 +4,12 @@
 #include "runtime/op/op.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "base/lock.h"
+#include "base/fork_lock.h"
 #include "runtime/op/registry/declare.h"
 #include "runtime/op/execute/kernel_choice.h"
 #include "runtime/op/registry/infer.h"
@@ -33,13 +32,13 @@ typedef struct alias {
 } alias;
 
 static struct {
-    mxp_lock lock;
+    mxp_fork_lock lock;  // a thread that made the list is not in a child, which begins anew
     mxp_atomic_bool ready;  // pairs the release in ensure_ready with the acquire there
     uint32_t count, name_count;
     mxn_op *ops;
     alias *aliases;  // sorted by name
     const char **names;  // the same names, and a null
-} registry = {.lock = MXP__LOCK_INIT};
+} registry = {.lock = MXP__FORK_LOCK_INIT(NULL)};
 
 static int compare_defs(const void *a, const void *b)
 {
@@ -264,17 +263,6 @@ static int make_registry(void)
     return error;
 }
 
-// A thread that made the list is not in the child, which begins anew.
-static void free_lock_in_child(void)
-{
-    mxp__lock_reset(&registry.lock);
-}
-
-static void install_fork_handler(void)
-{
-    pthread_atfork(NULL, NULL, free_lock_in_child);
-}
-
 // What a failed attempt has taken is not given back: it is little, and the next attempt needs it
 // again.
 static int ensure_ready(void)
@@ -282,16 +270,14 @@ static int ensure_ready(void)
     if (mxp_atomic_load_acquire(&registry.ready)) {
         return 0;
     }
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, install_fork_handler);
-    mxp__lock(&registry.lock);
+    mxp__fork_lock(&registry.lock);
     int error = 0;
     if (!mxp_atomic_own(&registry.ready)) {
         registry.aliases = NULL;
         error = make_registry();
         mxp_atomic_store_release(&registry.ready, error == 0);
     }
-    mxp__unlock(&registry.lock);
+    mxp__fork_unlock(&registry.lock);
     return error;
 }
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// All locks that were ever taken are on one list, which the one handler of this library walks. A
+// fork may come at any moment of the listing: a lock is marked as listed last, and looked for
+// before it is put there.
+#include "base/fork_lock.h"
+
+static mxp_lock list_lock = MXP__LOCK_INIT;
+static MXP_ATOMIC(mxp_fork_lock *) list;
+
+static void free_in_child(void)
+{
+    mxp__lock_reset(&list_lock);
+    for (mxp_fork_lock *lock = mxp_atomic_own(&list); lock != NULL; lock = lock->next) {
+        mxp__lock_reset(&lock->lock);
+        if (lock->in_child != NULL) {
+            lock->in_child();
+        }
+    }
+}
+
+static void install(void)
+{
+    pthread_atfork(NULL, NULL, free_in_child);
+}
+
+void mxp__fork_lock_list_slow(mxp_fork_lock *lock)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, install);
+    mxp__lock(&list_lock);
+    const mxp_fork_lock *known = mxp_atomic_own(&list);
+    while (known != NULL && known != lock) {
+        known = known->next;
+    }
+    if (known == NULL) {
+        lock->next = mxp_atomic_own(&list);
+        mxp_atomic_store_release(&list, lock);  // for a fork by another thread
+    }
+    mxp_atomic_store(&lock->listed, 1u);
+    mxp__unlock(&list_lock);
+}
