@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue is a chain of segments. The pusher fills the last one and publishes by `tail`; the
-// worker empties the first and hands it back through `spare`, so two segments go round while it
-// keeps up. Operations released from their parking come in by a list of their own.
-//
-// Sleeping: the worker says so, makes every thread pass a barrier, and looks again. So a pusher
-// that has published needs no fence before it looks whether the worker sleeps.
+// Two inputs: a queue in push order, and a stack of operations that were parked and became ready
+// later. The queue is a chain of segments. The pusher fills the last one and publishes by `tail`;
+// the worker empties the first and hands it back through `spare`, so two segments go round while it
+// keeps up. How the worker falls asleep is told in protocol.h.
 #include "runtime/engine/compute.h"
 
 #include <assert.h>
@@ -13,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "runtime/engine/engine_state.h"
+#include "runtime/engine/idle.h"
 #include "runtime/engine/run.h"
 #include "runtime/engine/variable.h"
 #include "base/atomic.h"

@@ -20,16 +20,7 @@ static void delete_unused(mxn_thread *self, mxn_var *var, void (*release)(void *
         release(argument);
     }
     assert(!mxn__var_pending(var) && "a variable is freed while operations use it");
-    mxn__var_free(self, var);
-}
-
-void mxn__deletion_run(mxn_operation *op)
-{
-    void (*release)(void *) =
-        (op->flags & MXN__OP_EXTRA) != 0 ? mxn__operation_extra(op)->deleter : NULL;
-    if (release != NULL) {
-        release(op->argument);
-    }
+    mxn__var_end(self, var);
 }
 
 void mxn__deletion_push(mxn_thread *self, mxn_operation *op)
@@ -46,7 +37,7 @@ void mxn__deletion_push(mxn_thread *self, mxn_operation *op)
     }
     if (code == MXP_ENOMEM) {
         mxn__deletion_run(op);
-        mxn__var_free(self, var);
+        mxn__var_end(self, var);
     }
     if (code != MXP_OK) {
         mxn__operation_drop(self, op);

@@ -8,7 +8,4 @@
 // Queues a deletion. If that cannot be done, waits until the variable is idle and deletes at once.
 void mxn__deletion_push(mxn_thread *self, mxn_operation *op);
 
-// What a deletion does when it runs.
-void mxn__deletion_run(mxn_operation *op);
-
 #endif

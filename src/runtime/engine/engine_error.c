@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/lock.h"
-#include "runtime/engine/run.h"
+#include "runtime/engine/idle.h"
 #include "runtime/engine/variable.h"
 #include "base/atomic.h"
 

@@ -56,22 +56,4 @@ static inline bool mxn__engine_naive(void)
     return __builtin_expect(mxp_atomic_load(&mxn__engine.naive) != 0, 0);
 }
 
-// Between a store and a load of another's word, where the other side has the barrier below. It
-// costs nothing where the system can make all threads pass a barrier; elsewhere both sides meet in
-// one word, and whoever comes second sees what the first stored.
-static inline void mxn__engine_fence(void)
-{
-    mxp_compiler_barrier();
-    if (__builtin_expect(mxn__engine.needs_fence != 0, 0)) {
-        mxp_atomic_add_acq_rel(&mxn__engine.meeting_word, 1);
-    }
-}
-
-static inline void mxn__engine_barrier(void)
-{
-    if (mxn__engine.needs_fence != 0 || !mxp__os_barrier_all_threads()) {
-        mxp_atomic_add_acq_rel(&mxn__engine.meeting_word, 1);
-    }
-}
-
 #endif

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/os/os.h"
+#include "runtime/engine/engine.h"
 #include "base/atomic.h"
 
 enum { ASK_MS = 40 };

@@ -4,7 +4,7 @@
 #ifndef MXN_ENGINE_INTERRUPT_H
 #define MXN_ENGINE_INTERRUPT_H
 
-#include "runtime/engine/run.h"
+#include "runtime/engine/waiter.h"
 
 // Whether this thread is asked, and is not being asked right now.
 bool mxn__may_interrupt(void);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Start, stop, shutdown, fork, exit, and the counts, under one lock. An operation takes it only to
-// start what is not there, and does not wait for it once that is there: whoever has the lock may be
-// waiting for the operation.
+// Start, stop, shutdown, fork, exit, and the counts, under one lock.
+//
+// Lock rule: stop and fork hold `lock` while they wait for all operations. So code that runs inside
+// an operation must never block on it: lock_or_started gives up as soon as the engine runs.
 //
 // Fork. The forking thread ends the workers, waits until nothing is pending, holding the push lock
 // so that nothing new comes, and takes the other locks. Parent and child start again with their
@@ -18,6 +19,7 @@
 #include "runtime/engine/compute.h"
 #include "runtime/engine/engine_error.h"
 #include "runtime/engine/engine_state.h"
+#include "runtime/engine/idle.h"
 #include "runtime/engine/run.h"
 #include "runtime/engine/settings.h"
 #include "runtime/engine/worker_pool.h"

@@ -8,7 +8,6 @@
 
 #include "base/fail.h"
 #include "runtime/engine/bulk.h"
-#include "runtime/engine/callback.h"
 #include "runtime/engine/compute.h"
 #include "runtime/engine/naive.h"
 #include "runtime/engine/run.h"
@@ -17,112 +16,6 @@
 #include "base/atomic.h"
 
 enum { DEVICES = 256 };
-
-// ---- making -----------------------------------------------------------------------------------
-
-mxn_operation *mxn__operation_take(mxn_thread *self, uint32_t uses, bool extra)
-{
-    size_t size_bytes = mxn__operation_bytes(uses, extra);
-    uint8_t block_class = mxn__block_class(size_bytes);
-    mxn_operation *op = block_class == MXN__BLOCK_LARGE ? mxn__block_take_large(self, size_bytes)
-                                                        : mxn__block_take(self, block_class);
-    if (__builtin_expect(op == NULL, 0)) {
-        mxp__fail_memory("an operation");
-        return NULL;
-    }
-    op->push_stamp = (uint64_t)self->index << MXP_STAMP_BITS;
-    op->block_class = block_class & 0xf;
-    op->count = (uint16_t)uses;
-    return op;
-}
-
-bool mxn__push_is_recorded(uint16_t flags)
-{
-    return (flags & MXN__OP_VISIBLE) != 0 &&
-           mxp_enabled((flags & MXN__OP_SYMBOLIC) != 0 ? MXP_CLASS_SYMBOLIC : MXP_CLASS_IMPERATIVE);
-}
-
-void mxn__push_stamp(mxn_thread *self, mxn_operation *op, uint64_t push_ticks)
-{
-    if (__builtin_expect(self->trace_index == MXN__TRACE_INDEX_UNKNOWN, 0)) {
-        self->trace_index = (uint16_t)mxp_thread_index();
-    }
-    op->flags |= MXN__OP_RECORD;
-    op->push_stamp |= (push_ticks != 0 ? push_ticks : mxp_ticks()) & MXP_STAMP_MASK;
-    if (__builtin_expect(self->callback != NULL, 0)) {
-        op->name = mxn__callback_name(self->callback, op);
-    }
-}
-
-static bool is_visible(const mxn_work *work)
-{
-    const mxp_name *hidden = mxn__engine.hidden;
-    return work->name != MXP_NAME_NONE && (work->flags & MXN_WORK_HIDDEN) == 0 &&
-           work->name != hidden[0] && work->name != hidden[1] && work->name != hidden[2];
-}
-
-static void fill_uses(mxn_operation *op, const mxn_work *work)
-{
-    mxn_use *use = op->uses;
-    for (uint32_t i = 0; i < work->read_count; i++) {
-        (use++)->var = (uintptr_t)work->reads[i];
-    }
-    for (uint32_t i = 0; i < work->write_count; i++) {
-        (use++)->var = (uintptr_t)work->writes[i] | 1;
-    }
-}
-
-// What a record will want to know is kept only if there will be one.
-static bool says_more(const mxn_work *work, uint32_t scope)
-{
-    return (scope | work->shape) != 0 || work->flops > 0 || work->bytes > 0;
-}
-
-static bool needs_extra(const mxn_work *work, uint16_t flags, uint8_t queue)
-{
-    return work->deleter != NULL || (flags & MXN__OP_ASYNC) != 0 || queue == MXN__QUEUE_PRIORITY;
-}
-
-static void fill_extra(mxn_operation_extra *extra, const mxn_work *work, bool record,
-                       uint32_t scope)
-{
-    *extra = (mxn_operation_extra){.deleter = work->deleter, .is.priority = work->priority};
-    if (record) {
-        extra->scope = scope;
-        extra->shape = work->shape;
-        extra->flops = work->flops;
-        extra->bytes = work->bytes;
-    }
-}
-
-mxn_operation *mxn__operation_make(mxn_thread *self, const mxn_work *work, uint16_t flags,
-                                   uint8_t queue)
-{
-    flags |= is_visible(work) ? MXN__OP_VISIBLE : 0;
-    const bool record = mxn__push_is_recorded(flags);
-    const uint32_t scope = !record ? 0 : work->scope != 0 ? work->scope : mxp_scope_current();
-    const bool extra = needs_extra(work, flags, queue) || (record && says_more(work, scope));
-    flags |= extra ? MXN__OP_EXTRA : 0;
-    mxn_operation *op = mxn__operation_take(self, work->read_count + work->write_count, extra);
-    if (__builtin_expect(op == NULL, 0)) {
-        return NULL;
-    }
-    const uint32_t phase = work->flags & MXN_WORK_PHASE_MASK;
-    op->flags = (uint16_t)(flags | (phase != 0 ? phase : self->phase) << MXN__OP_RECORD_SHIFT);
-    op->function = work->function;
-    op->argument = work->argument;
-    op->name = work->name;
-    op->device = (uint8_t)work->device;
-    op->queue = queue & 0xf;
-    fill_uses(op, work);
-    if (extra) {
-        fill_extra(mxn__operation_extra(op), work, record, scope);
-    }
-    if (record) {
-        mxn__push_stamp(self, op, work->push_ticks);
-    }
-    return op;
-}
 
 // ---- queueing ---------------------------------------------------------------------------------
 
@@ -178,8 +71,7 @@ static void take_tickets_locked(mxn_operation *op)
         mxn_var *var = mxn__use_var(use);
         uint64_t issued = mxp_atomic_own(&var->issued);
         use->ticket = issued;
-        issued = mxn__use_writes(use) ? (issued & MXN__WRITES_MASK) + MXN__DONE_WRITE : issued + 1;
-        mxp_atomic_store(&var->issued, issued);
+        mxp_atomic_store(&var->issued, mxn__ticket_after(issued, mxn__use_writes(use)));
     }
 }
 

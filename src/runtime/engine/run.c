@@ -6,12 +6,9 @@
 
 #include <assert.h>
 
-#include "base/alloc.h"
-#include "runtime/engine/compute.h"
-#include "runtime/engine/deletion.h"
+#include "runtime/engine/idle.h"
 #include "runtime/engine/operation_record.h"
 #include "runtime/engine/variable.h"
-#include "runtime/engine/worker_pool.h"
 #include "base/atomic.h"
 
 // How an operation ended.
@@ -19,60 +16,6 @@ typedef struct outcome {
     mxn_error *error;  // a reference, or null
     bool skipped;
 } outcome;
-
-// ---- waiters ----------------------------------------------------------------------------------
-
-void mxn__waiter_signal(mxn_waiter *waiter)
-{
-    uint32_t before = mxp_atomic_exchange_acq_rel(&waiter->word, MXN__WAITER_SIGNALLED);
-    if (before == MXN__WAITER_SLEEPING) {
-        mxp__os_word_wake(&waiter->word, false);
-    } else if (before == MXN__WAITER_LEFT) {
-        mxp__free(waiter, sizeof *waiter);
-    }
-}
-
-bool mxn__waiter_begin_sleep(mxn_waiter *waiter)
-{
-    for (uint32_t i = 0; i < mxn__engine.spins; i++) {
-        if (mxn__waiter_is_signalled(waiter)) {
-            return false;
-        }
-        mxp__cpu_relax();
-    }
-    uint32_t expected = MXN__WAITER_WAITING;
-    return mxp_atomic_cas_acq_rel(&waiter->word, &expected, MXN__WAITER_SLEEPING);
-}
-
-void mxn__waiter_wait(mxn_waiter *waiter)
-{
-    mxn__waiter_begin_sleep(waiter);
-    while (!mxn__waiter_is_signalled(waiter)) {
-        mxp__os_word_wait(&waiter->word, MXN__WAITER_SLEEPING);
-    }
-}
-
-// ---- everything is over -----------------------------------------------------------------------
-
-uint64_t mxn__engine_pending(void)
-{
-    uint64_t retired = 0;
-    for (uint32_t i = 0, count = mxn__thread_count(); i < count; i++) {
-        retired += mxp_atomic_load_acquire(&mxn__thread_at((uint16_t)i)->tally.retired);
-    }
-    // Later than the sum, so that 0 means that it was true when `queued` was read.
-    return mxp_atomic_load_acquire(&mxn__engine.queued) - retired;
-}
-
-void mxn__idle_check(void)
-{
-    mxn__engine_fence();  // pairs with the barrier in mxn__idle_wait
-    if (__builtin_expect(mxp_atomic_load(&mxn__engine.idle_waiters) != 0, 0) &&
-        mxn__engine_pending() == 0) {
-        mxp_atomic_add_release(&mxn__engine.idle_word, 1);
-        mxp__os_word_wake(&mxn__engine.idle_word, true);
-    }
-}
 
 // ---- the end ----------------------------------------------------------------------------------
 
@@ -146,7 +89,7 @@ static void complete_uses(mxn_thread *self, const mxn_operation *op)
 {
     if ((op->flags & MXN__OP_VAR_ENDS) != 0) {
         assert(mxn__use_is_last(&op->uses[0]) && "a variable is freed while others use it");
-        mxn__var_free(self, mxn__use_var(&op->uses[0]));
+        mxn__var_end(self, mxn__use_var(&op->uses[0]));
         return;
     }
     for (uint32_t i = 0; i < op->count; i++) {
@@ -202,6 +145,15 @@ static mxn_run run_of(const mxn_thread *self, const mxn_operation *op)
 {
     return (mxn_run){
         .device_type = 1, .device = op->device, .parallel = self->parallel || mxn__engine_naive()};
+}
+
+void mxn__deletion_run(mxn_operation *op)
+{
+    void (*release)(void *) =
+        (op->flags & MXN__OP_EXTRA) != 0 ? mxn__operation_extra(op)->deleter : NULL;
+    if (release != NULL) {
+        release(op->argument);
+    }
 }
 
 static int call_function(mxn_thread *self, mxn_operation *op)
@@ -322,22 +274,6 @@ void mxn_complete(mxn_completion *completion, int error)
     }
     operation_end(self, op, &end,
                   &(mxn_ending){.start_ticks = mxn__operation_extra(op)->is.start_ticks});
-}
-
-void mxn__released_queue(mxn_operation *chain)
-{
-    while (chain != NULL) {
-        mxn_operation *op = chain;
-        chain = op->next;
-        if (!mxn__operation_park(op, op->waits_on + 1u)) {
-            continue;
-        }
-        if (op->queue == MXN__QUEUE_COMPUTE) {
-            mxn__compute_release(op);
-        } else {
-            mxn__worker_pool_put(op);
-        }
-    }
 }
 
 bool mxn_inside_operation(void)

@@ -49,7 +49,7 @@ void mxn__var_free(mxn_thread *self, mxn_var *var)
 {
     assert(var->parked == NULL && "a variable is freed while operations wait for it");
     assert(var->held == 0 && var->deferred == NULL && "a variable is freed that a bulk uses");
-    mxn__error_forget(var);
+    assert(var->error == NULL);
     mxn__block_give(self, var->owner, var->block_class, var);
 }
 

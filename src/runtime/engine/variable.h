@@ -1,31 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables: tickets, and operations parked on them.
-//
-// A push takes a ticket from `issued`; an operation may run when `done` shows it:
-//   issued, done   writes (32 bits) | WAIT (1, in done only) | reads since the last write (31)
-//   a read   needs the writes of its ticket
-//   a write  needs the writes and the reads of its ticket
-// Once shown, a ticket stays shown until its operation completes. Completing a read adds one read,
-// completing a write adds one write and takes the reads away.
-//
-// Who completes last may not look at the variable again, because its deletion may be next. So a
-// completion is one compare-and-swap while nothing is parked. Else it happens under the parking
-// lock, with the operations it releases queued after the lock is free: what is parked there is not
-// complete, so it keeps the variable.
+// Variables, and operations parked on them. What their words mean and who may touch them is told in
+// protocol.h.
 #ifndef MXN_ENGINE_VARIABLE_H
 #define MXN_ENGINE_VARIABLE_H
 
 #include <assert.h>
 
 #include "runtime/engine/block_pool.h"
-#include "runtime/engine/engine_error.h"
-#include "runtime/engine/engine_state.h"
+#include "runtime/engine/protocol.h"
 #include "base/atomic.h"
 
-#define MXN__DONE_WAIT (UINT64_C(1) << 31)
-#define MXN__DONE_WRITE (UINT64_C(1) << 32)
-#define MXN__WRITES_MASK (~UINT64_C(0) << 32)
-#define MXN__READS_MAX (UINT64_C(1) << 30)  // then an empty write starts counting again
 #define MXN__MARK_DELETED UINT64_MAX
 
 // When the last write of the variable ended, and which operation it was; ticks 0: unknown.
@@ -57,19 +41,12 @@ struct mxn_var {
     mxn_operation *parked;  // last of a circle sorted by ticket, null: none
     mxn_write_end written;
     mxn_read_end read;
-    mxn_error *error;  // under the lock of engine_error.c
+    struct mxn_error *error;  // under the lock of engine_error.c
     mxn_spinlock park_lock;
     uint32_t id;  // constant; here because records ask for it, and only completions make records
 };
 _Static_assert(sizeof(struct mxn_var) == 128 && offsetof(struct mxn_var, done) == 64,
                "pushers and completers write different lines");
-
-static inline bool mxn__use_ready(const mxn_use *use, uint64_t done)
-{
-    uint64_t shown = done & ~MXN__DONE_WAIT;
-    return mxn__use_writes(use) ? shown == use->ticket
-                                : ((shown ^ use->ticket) & MXN__WRITES_MASK) == 0;
-}
 
 static inline bool mxn__use_ready_now(const mxn_use *use)
 {
@@ -94,11 +71,6 @@ bool mxn__operation_park(mxn_operation *op, uint32_t first);
 // through mxn__released_queue.
 mxn_operation *mxn__use_complete_slow(const mxn_use *use);
 
-static inline uint64_t mxn__use_delta(const mxn_use *use)
-{
-    return mxn__use_writes(use) ? MXN__DONE_WRITE - (uint32_t)use->ticket : 1;
-}
-
 #ifndef NDEBUG
 // For asserts, before `use` completes while `done` is what its variable has: its ticket is shown,
 // and was taken from `issued`, which is ahead of `done` by this use at least.
@@ -117,7 +89,7 @@ static inline bool mxn__use_is_last(const mxn_use *use)
 {
     const mxn_var *var = mxn__use_var(use);
     return mxn__use_ready_now(use) &&
-           mxp_atomic_load(&var->issued) == (use->ticket & MXN__WRITES_MASK) + MXN__DONE_WRITE;
+           mxp_atomic_load(&var->issued) == mxn__ticket_after(use->ticket, true);
 }
 #endif
 
@@ -155,7 +127,7 @@ static inline void mxn__var_count_write(mxn_var *var, int32_t change)
     mxp_atomic_add(&var->uncounted, (uint32_t)change);
 }
 
-// Gives the memory back. Nothing uses it any more.
+// Gives the memory back. Nothing uses it any more, and it has no error (mxn__var_end).
 void mxn__var_free(mxn_thread *self, mxn_var *var);
 
 #endif

@@ -7,6 +7,7 @@
 #include "runtime/engine/naive.h"
 #include "runtime/engine/operation_record.h"
 #include "runtime/engine/push.h"
+#include "runtime/engine/idle.h"
 #include "runtime/engine/run.h"
 #include "runtime/engine/variable.h"
 #include "base/atomic.h"
@@ -139,44 +140,6 @@ static uint64_t depth_of(const mxn_thread *self)
         depth += !mxn__waiter_is_signalled(&call->over);
     }
     return depth;
-}
-
-// False: `may_leave`, and this thread was interrupted.
-static bool wait_until_idle(bool may_leave)
-{
-    for (uint32_t i = 0; i < mxn__engine.spins; i++) {
-        if (mxn__engine_pending() == 0) {
-            return true;
-        }
-        mxp__cpu_relax();
-    }
-    bool leaves = false;
-    mxp_atomic_add_seq_cst(&mxn__engine.idle_waiters, 1);
-    mxn__engine_barrier();  // pairs with the fence in mxn__idle_check
-    while (!leaves) {
-        uint32_t word = mxp_atomic_load_acquire(&mxn__engine.idle_word);
-        if (mxn__engine_pending() == 0) {
-            break;
-        }
-        if (may_leave) {
-            mxn__word_wait_a_while(&mxn__engine.idle_word, word);
-            leaves = mxn__engine_pending() != 0 && mxn__is_interrupted();
-        } else {
-            mxp__os_word_wait(&mxn__engine.idle_word, word);
-        }
-    }
-    mxp_atomic_sub_seq_cst(&mxn__engine.idle_waiters, 1);
-    return !leaves;
-}
-
-void mxn__idle_wait(void)
-{
-    wait_until_idle(false);
-}
-
-bool mxn__idle_wait_or_leave(void)
-{
-    return wait_until_idle(mxn__may_interrupt());
 }
 
 int mxn_wait_all(void)

@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/lock.h"
 #include "runtime/engine/engine_state.h"
+#include "runtime/engine/idle.h"
 #include "runtime/engine/run.h"
 #include "runtime/engine/variable.h"
 #include "base/atomic.h"
