@@ -14,12 +14,12 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/os/os.h"
+#include "base/os/quiet_thread.h"
 
 enum {
     WORKERS_MAX = 8,
     TEXTS_PER_WORKER = 2,  // more would leave the core's cache
-    BLOCKS_WORTH_A_THREAD = 16,  // fewer are formatted before a thread has started
-    SIGNAL_MASK_BYTES = 128
+    BLOCKS_WORTH_A_THREAD = 16  // fewer are formatted before a thread has started
 };
 
 // With several threads a normal block stays below this; only one with very long names does not.
@@ -219,16 +219,13 @@ static void *work(void *context)
     return NULL;
 }
 
-// The workers beside the calling thread. They take no signals: those are for the program's threads.
+// The workers beside the calling thread.
 static size_t start_workers(pipeline *line, size_t wanted, pthread_t *threads)
 {
-    uint64_t saved[SIGNAL_MASK_BYTES / sizeof(uint64_t)];
     size_t started = 0;
-    mxp__os_block_signals(saved);
-    while (started < wanted && pthread_create(&threads[started], NULL, work, line) == 0) {
+    while (started < wanted && mxp__os_start_thread(&threads[started], work, line) == 0) {
         started++;
     }
-    mxp__os_restore_signals(saved);
     return started;
 }
 

@@ -3,11 +3,11 @@
 // condition variable, so that a new period holds at once and the end of the process never waits for
 // it. While there is nothing to write periodically it sleeps without a deadline.
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/os/os.h"
+#include "base/os/quiet_thread.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/session/output/dump.h"
@@ -143,12 +143,7 @@ int mxp__writer_ensure_locked(mxp_session *session, const mxp_config *config)
         return MXP_OK;
     }
     writer->last_dump_ns = mxp__os_monotonic_ns();
-    sigset_t all, saved;
-    sigfillset(&all);
-    sigdelset(&all, SIGBUS);  // of our own mapping: blocked, it would end the process
-    pthread_sigmask(SIG_SETMASK, &all, &saved);  // the program's signals are not for this thread
-    int error = pthread_create(&writer->thread, NULL, write_periodically, session);
-    pthread_sigmask(SIG_SETMASK, &saved, NULL);
+    int error = mxp__os_start_thread(&writer->thread, write_periodically, session);
     if (error != 0) {
         return mxp__fail(
             MXP_ENOMEM,

@@ -9,12 +9,12 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/lock.h"
-#include "base/os/os.h"
+#include "base/os/quiet_thread.h"
 #include "base/thread_slot.h"
 #include "runtime/engine/block_pool.h"
 #include "base/atomic.h"
 
-enum { LINE_BYTES = 64, LEFT_LOOKED_AT = 8, SIGNAL_SET_BYTES = 128 };
+enum { LINE_BYTES = 64, LEFT_LOOKED_AT = 8 };
 
 __thread mxn_thread *mxn__self __attribute__((tls_model("initial-exec")));
 
@@ -123,10 +123,7 @@ mxn_thread *mxn__thread_begin(void)
 
 int mxn__thread_create(pthread_t *thread, void *(*function)(void *), void *argument)
 {
-    _Alignas(16) char signals[SIGNAL_SET_BYTES];
-    mxp__os_block_signals(signals);
-    int failed = pthread_create(thread, NULL, function, argument);
-    mxp__os_restore_signals(signals);
+    int failed = mxp__os_start_thread(thread, function, argument);
     if (failed != 0) {
         return mxp__fail(MXP_ENOMEM, "cannot start a thread of the engine: %s", strerror(failed));
     }

@@ -8,13 +8,13 @@
 
 #include <assert.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cpu/cpu.h"
 #include "base/fork_lock.h"
 #include "base/os/os.h"
+#include "base/os/quiet_thread.h"
 #include "base/setting.h"
 #include "base/atomic.h"
 
@@ -97,20 +97,10 @@ static void *help(void *seen_before)
     return NULL;
 }
 
-// Signals are for the program's own threads.
 static bool start_helper(void)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_t thread;
     uintptr_t seen = mxp_atomic_load(&team.epoch);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&thread, NULL, help, (void *)seen) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (started) {
-        pthread_detach(thread);
-    }
-    return started;
+    return mxp__os_start_thread(NULL, help, (void *)seen) == 0;
 }
 
 static void begin_anew(void)

@@ -15,9 +15,9 @@
 
 #include "base/fail.h"
 #include "base/fork_lock.h"
-#include "base/os/os.h"
+#include "base/os/quiet_thread.h"
 
-enum { SIGNAL_SET_BYTES = 128, AT_WORK_MAX = 64 };
+enum { AT_WORK_MAX = 64 };
 
 static pthread_cond_t work_there = PTHREAD_COND_INITIALIZER;
 // Under the lock.
@@ -65,16 +65,11 @@ static void *serve(void *unused)
 static int start_locked(void)
 {
     assert(mxp__lock_is_held(&lock.lock));
-    _Alignas(16) char signals[SIGNAL_SET_BYTES];
-    pthread_t thread;
-    mxp__os_block_signals(signals);
-    int failed = pthread_create(&thread, NULL, serve, NULL);
-    mxp__os_restore_signals(signals);
+    int failed = mxp__os_start_thread(NULL, serve, NULL);
     if (failed != 0) {
         return mxp__fail(MXP_ENOMEM, "cannot start a thread for custom operators: %s",
                          strerror(failed));
     }
-    pthread_detach(thread);
     threads++;
     waiting++;
     return MXP_OK;
