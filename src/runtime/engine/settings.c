@@ -2,8 +2,6 @@
 // The engine's environment variables. One that is ill-formed is an error, never a default.
 #include "runtime/engine/settings.h"
 
-#include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -20,9 +18,9 @@ static const char *const types[] = {"ThreadedEnginePerDevice",
 
 static int read_type(bool *naive)
 {
-    const char *text = getenv("MXNET_ENGINE_TYPE");
+    const char *text = mxp__setting_text("MXNET_ENGINE_TYPE");
     *naive = false;
-    if (text == NULL || text[0] == '\0') {
+    if (text == NULL) {
         return MXP_OK;
     }
     for (size_t i = 0; types[i] != NULL; i++) {
@@ -39,21 +37,12 @@ static int read_type(bool *naive)
                      text, closest != NULL ? ", perhaps " : "", closest != NULL ? closest : "");
 }
 
-static int read_count(const char *variable, uint32_t normal, uint32_t *count)
+static int read_count(const char *variable, uint64_t normal, uint32_t *count)
 {
-    const char *text = getenv(variable);
-    *count = normal;
-    if (text == NULL || text[0] == '\0') {
-        return MXP_OK;
-    }
-    char *end;
-    unsigned long value = strtoul(text, &end, 10);
-    if (!isdigit((unsigned char)text[0]) || *end != '\0' || value < 1 || value > WORKERS_MAX) {
-        return mxp__fail(MXP_EVALUE, "%s='%.40s': set it to a number of threads from 1 to %d",
-                         variable, text, WORKERS_MAX);
-    }
+    uint64_t value;
+    int error = mxp__setting_read(variable, normal, 1, WORKERS_MAX, &value);
     *count = (uint32_t)value;
-    return MXP_OK;
+    return error;
 }
 
 int mxn__engine_settings_read(mxn_engine_settings *settings, bool child)
