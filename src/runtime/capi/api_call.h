@@ -19,6 +19,7 @@
 #include <mxprof/error.h>
 #include <mxprof/record.h>
 
+#include "base/name_once.h"
 #include "base/fail.h"
 #include "base/atomic.h"
 
@@ -33,11 +34,7 @@ static inline mxn_api_call mxn__api_begin(mxp_atomic_u32 *cache, const char *fun
     if (__builtin_expect(!mxp_enabled(MXP_CLASS_API), 1)) {
         return call;
     }
-    call.name = mxp_atomic_load(cache);
-    if (__builtin_expect(call.name == MXP_NAME_NONE, 0)) {
-        call.name = mxp_span_name("MXNET_C_API", function);
-        mxp_atomic_store(cache, call.name);
-    }
+    call.name = mxp__span_name_once(cache, "MXNET_C_API", function);
     call.begin_ticks = mxp_span_begin_in(MXP_CLASS_API, call.name);
     return call;
 }

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "base/name_once.h"
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "base/atomic.h"
@@ -31,13 +32,7 @@ mxp_name mxn__output_name(const mxn_op *op)
     if (names == NULL) {
         return mxp_string(op->name);
     }
-    mxp_atomic_u32 *known = &names[op->index];
-    mxp_name name = mxp_atomic_load(known);
-    if (name == MXP_NAME_NONE) {
-        name = mxp_string(op->name);
-        mxp_atomic_store(known, name);
-    }
-    return name;
+    return mxp__string_once(&names[op->index], op->name);
 }
 
 // ---- shapes -----------------------------------------------------------------------------------

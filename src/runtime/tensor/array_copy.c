@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/name_once.h"
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "runtime/tensor/array_state.h"
@@ -133,17 +134,6 @@ static int run_fill(const mxn_run *run, void *argument)
     return error;
 }
 
-// The name of an operation, looked up once.
-static mxp_name operation_name(mxp_atomic_u32 *cache, const char *text)
-{
-    mxp_name name = mxp_atomic_load(cache);
-    if (name == MXP_NAME_NONE) {
-        name = mxp_span_name("operator", text);
-        mxp_atomic_store(cache, name);
-    }
-    return name;
-}
-
 static void apply_options(mxn_work *work, const mxn_push_options *options)
 {
     if (options != NULL) {
@@ -212,8 +202,9 @@ int mxn_array_copy(mxn_array *from, mxn_array *to, const mxn_push_options *optio
 {
     static mxp_atomic_u32 name;
     int error = check_copy(from, to);
-    return error == MXP_OK ? push_copy(from, to, operation_name(&name, "CopyCPU2CPU"), options)
-                           : error;
+    return error == MXP_OK
+               ? push_copy(from, to, mxp__span_name_once(&name, "operator", "CopyCPU2CPU"), options)
+               : error;
 }
 
 int mxn_array_copy_wait(mxn_array *from, mxn_array *to)
@@ -221,7 +212,8 @@ int mxn_array_copy_wait(mxn_array *from, mxn_array *to)
     static mxp_atomic_u32 name;
     int error = check_copy(from, to);
     if (error == MXP_OK) {
-        error = push_copy(from, to, operation_name(&name, "SyncCopyFromNDArrayCPU2CPU"), NULL);
+        error = push_copy(
+            from, to, mxp__span_name_once(&name, "operator", "SyncCopyFromNDArrayCPU2CPU"), NULL);
     }
     return error == MXP_OK ? mxn_array_wait_read(to) : error;
 }
@@ -246,7 +238,7 @@ int mxn_array_fill(mxn_array *array, double value, const mxn_push_options *optio
         .writes = writes,
         .write_count = 1,
         .device = mxn_context_engine_device(array->chunk->context),
-        .name = operation_name(&name, "SetValueOp"),
+        .name = mxp__span_name_once(&name, "operator", "SetValueOp"),
         .bytes = (float)job->count * (float)mxn_dtype_size(array->dtype),
     };
     apply_options(&work, options);

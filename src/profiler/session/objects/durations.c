@@ -9,6 +9,7 @@
 #include <mxprof/record_inline.h>
 #include <string.h>
 
+#include "base/name_once.h"
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "profiler/recorder/recorder.h"
@@ -28,13 +29,8 @@ static const char null_text[] = "Check  notnull: duration_handle";
 // ---- records ----------------------------------------------------------------------------------
 static mxp_name frame_key(void)
 {
-    static mxp_name key;
-    mxp_name name = __atomic_load_n(&key, __ATOMIC_RELAXED);
-    if (name == MXP_NAME_NONE) {
-        name = mxp_string("frame");
-        __atomic_store_n(&key, name, __ATOMIC_RELAXED);
-    }
-    return name;
+    static mxp_atomic_u32 key;
+    return mxp__string_once(&key, "frame");
 }
 
 // A span of this thread that says nothing more, in place. False: it needs the long way.

@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 
+#include "base/name_once.h"
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "runtime/imperative/custom/custom_thread.h"
@@ -203,10 +204,7 @@ static int all_is_over(const mxn_run *run, void *argument)
 static mxp_name wait_name(void)
 {
     static mxp_atomic_u32 name;
-    if (mxp_atomic_load(&name) == MXP_NAME_NONE) {
-        mxp_atomic_store(&name, mxp_span_name("operator", "CustomOperatorWait"));
-    }
-    return mxp_atomic_load(&name);
+    return mxp__span_name_once(&name, "operator", "CustomOperatorWait");
 }
 
 // As a deletion, so that it runs during shutdown too.

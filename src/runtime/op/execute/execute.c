@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/name_once.h"
 #include "base/fail.h"
 #include "runtime/op/loops/binary_loops.h"
 #include "runtime/op/execute/kernel_choice.h"
@@ -159,12 +160,10 @@ static int take_space(mxn_job *job, scratch *space, uint64_t workspace_bytes)
     if (bytes == 0) {
         return 0;
     }
-    static mxp_atomic_u32 name;
-    if (mxp_atomic_load(&name) == MXP_NAME_NONE) {
-        mxp_atomic_store(&name, mxp_string("temp_space (operator)"));
-    }
+    static mxp_atomic_u32 cache;
+    mxp_name name = mxp__string_once(&cache, "temp_space (operator)");
     void *data;
-    int error = mxn_space_take(job->space, bytes, mxp_atomic_load(&name), &data);
+    int error = mxn_space_take(job->space, bytes, name, &data);
     space->base = data;
     space->bytes = bytes;
     return error;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/name_once.h"
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/fork_lock.h"
@@ -337,10 +338,5 @@ uint32_t mxn_op_names(const char *const **names)
 
 mxp_name mxn_op_record_name(const mxn_op *op)
 {
-    mxp_name name = mxp_atomic_load(&op->state->record_name);
-    if (__builtin_expect(name == MXP_NAME_NONE, 0)) {
-        name = mxp_span_name("operator", op->name);
-        mxp_atomic_store(&op->state->record_name, name);
-    }
-    return name;
+    return mxp__span_name_once(&op->state->record_name, "operator", op->name);
 }
