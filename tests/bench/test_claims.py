@@ -30,7 +30,7 @@ def test_every_claim_due_is_measured_and_no_other():
 
 def test_a_row_has_the_promised_fields(tmp_path):
     output = tmp_path / "bench.json"
-    result = run("--bench", "R7 bytes", "--output", output)
+    result = run("--bench", "R7 bytes per span", "--output", output)
     assert result.returncode == 0, result.stderr
     row, = json.loads(output.read_text(encoding="utf-8"))
     assert list(row)[:len(FIELDS)] == FIELDS

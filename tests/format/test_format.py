@@ -4,6 +4,7 @@ docs/format.md alone, hold what stands beside them in *.json; and the fault of e
 found where it is."""
 import json
 import pathlib
+import re
 
 import pytest
 
@@ -18,6 +19,14 @@ def sections_of(data):
     trace = format_reader.Trace(data)
     begins = [0] + [offset for _, offset in trace.sections] + [len(data)]
     return list(zip(begins, begins[1:]))
+
+
+def test_the_page_describes_every_kind_of_record():
+    header = (HERE.parents[1] / "include/mxprof/format.h").read_text(encoding="utf-8")
+    kinds = re.findall(r"^ +X\((\w+), (\d+), \d+, ", header, re.MULTILINE)
+    page = (HERE.parents[1] / "docs/format.md").read_text(encoding="utf-8")
+    assert len(kinds) >= 9
+    assert [name for name, number in kinds if f"\n### {number} {name}, " not in page] == []
 
 
 def test_there_is_a_trace_of_every_version():

@@ -73,6 +73,8 @@ CASES = [
     ("folders", "DESIGN.md", "## Folders\n| `src/base` | `gone/` |\n", "no folder src/base/gone"),
     ("folders", "README.md", "| folder | |\n| `src/base`, `gone/` | a |\n", "there is no folder gone"),
     ("folders", "README.md", "| folder | |\n| `src/base` | `gone` |\n", "no folder src/base/gone"),
+    ("folders", "CONTRIBUTING.md", "`src/base/base.h` `src/base` `src/base/NAME.c`\n", None),
+    ("folders", "CONTRIBUTING.md", "in `src/base/gone.h`\n", "there is no src/base/gone.h"),
     ("sizes", "src/base/a.c", "\n" * 801, "801 lines, limit 800"),
     ("sizes", "src/base/a.c", "\n" * 800, None),
     ("sizes", "include/mxprof/a.h", "\n" * 301, "301 lines, limit 300"),
