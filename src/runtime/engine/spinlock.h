@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A lock for a few instructions, cheaper than a mutex where nobody else is there. Never held while
 // anything is called that could block. Debug builds know who holds it.
+//
+// The profiler has one of its own (profiler/spin.h), which a signal handler may meet: it must say
+// who holds it, in every build, and may refuse. Both would pay here for what only one needs.
 #ifndef MXN_ENGINE_SPINLOCK_H
 #define MXN_ENGINE_SPINLOCK_H
 
