@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "profiler/trace/checksum.h"
 #include "base/fail.h"
+#include "base/id_map.h"
 #include "base/text.h"
 #include "profiler/trace/loss.h"
 
@@ -22,12 +23,6 @@ enum {
 
 enum { NAME_IS_LANE = 1, NAME_IN_FILE = 2, NAME_NEEDS_ID = 4 };
 
-// A set of numbers that are not 0, open addressing.
-typedef struct number_set {
-    uint64_t *slots;
-    size_t count, capacity;  // capacity: a power of two or 0
-} number_set;
-
 typedef struct thread_row {
     uint32_t tid;  // 0: not known yet
     uint32_t name;  // name id + 1 as it stands now
@@ -38,58 +33,25 @@ struct mxp_chrome_rows {
     bool has_process;  // the file names the process
     thread_row *threads;
     size_t thread_count, thread_capacity;
-    number_set tids;
+    mxp_id_map tids;
     uint8_t *names;  // NAME_* by name id; NAME_IS_LANE is set by several threads at once
     size_t name_count, name_capacity;
-    number_set counters;  // hashes of the texts of counters
+    mxp_id_map counters;  // hashes of the texts of counters
     mxp_loss_entry *losses;  // as the file has them
     size_t loss_count, loss_capacity;
     uint64_t api_calls, new_api_calls;  // in the file; in the source that is written now
     int64_t api_ns, new_api_ns;  // when their counters changed last
 };
 
-// ---- set --------------------------------------------------------------------------------------
-static uint64_t *set_slot(const number_set *set, uint64_t number)
+// ---- sets of numbers --------------------------------------------------------------------------
+// *is_new: it was not in the set before.
+static int set_add(mxp_id_map *set, uint64_t number, bool *is_new)
 {
-    size_t mask = set->capacity - 1;
-    size_t i = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
-    while (set->slots[i] != 0 && set->slots[i] != number) {
-        i = (i + 1) & mask;
-    }
-    return &set->slots[i];
-}
-
-static int set_grow(number_set *set)
-{
-    number_set larger = {.capacity = set->capacity == 0 ? 64 : 2 * set->capacity};
-    larger.slots = mxp__alloc(larger.capacity * sizeof *larger.slots);
-    if (larger.slots == NULL) {
+    size_t before = set->count;
+    if (mxp__id_map_add(set, number) == NULL) {
         return mxp__fail_memory("the rows of the trace");
     }
-    for (size_t i = 0; i < set->capacity; i++) {
-        if (set->slots[i] != 0) {
-            *set_slot(&larger, set->slots[i]) = set->slots[i];
-        }
-    }
-    larger.count = set->count;
-    mxp__free(set->slots, set->capacity * sizeof *set->slots);
-    *set = larger;
-    return MXP_OK;
-}
-
-// *is_new: it was not in the set before.
-static int set_add(number_set *set, uint64_t number, bool *is_new)
-{
-    if (set->capacity < 2 * (set->count + 1)) {
-        int error = set_grow(set);
-        if (error != MXP_OK) {
-            return error;
-        }
-    }
-    uint64_t *slot = set_slot(set, number);
-    *is_new = *slot == 0;
-    set->count += *is_new;
-    *slot = number;
+    *is_new = set->count > before;
     return MXP_OK;
 }
 
@@ -97,7 +59,11 @@ static int set_add(number_set *set, uint64_t number, bool *is_new)
 int mxp__chrome_rows_create(mxp_chrome_rows **rows)
 {
     *rows = mxp__alloc(sizeof **rows);
-    return *rows != NULL ? MXP_OK : mxp__fail_memory("the rows of the trace");
+    if (*rows == NULL) {
+        return mxp__fail_memory("the rows of the trace");
+    }
+    (*rows)->tids.entry_bytes = (*rows)->counters.entry_bytes = sizeof(uint64_t);
+    return MXP_OK;
 }
 
 void mxp__chrome_rows_destroy(mxp_chrome_rows *rows)
@@ -106,9 +72,9 @@ void mxp__chrome_rows_destroy(mxp_chrome_rows *rows)
         return;
     }
     mxp__free(rows->threads, rows->thread_capacity * sizeof *rows->threads);
-    mxp__free(rows->tids.slots, rows->tids.capacity * sizeof *rows->tids.slots);
+    mxp__id_map_fini(&rows->tids);
     mxp__free(rows->names, rows->name_capacity);
-    mxp__free(rows->counters.slots, rows->counters.capacity * sizeof *rows->counters.slots);
+    mxp__id_map_fini(&rows->counters);
     mxp__free(rows->losses, rows->loss_capacity * sizeof *rows->losses);
     mxp__free(rows, sizeof *rows);
 }
@@ -158,7 +124,7 @@ static int take_name(mxp_chrome_rows *rows, const mxp_source *source, uint32_t i
     if (view.style != MXP_STYLE_COUNTER) {
         return MXP_OK;
     }
-    bool is_new;
+    bool is_new = false;
     int error = set_add(&rows->counters, mxp__checksum(view.text, view.length) | 1, &is_new);
     rows->names[id] = error == MXP_OK && !is_new ? NAME_NEEDS_ID : 0;
     return error;

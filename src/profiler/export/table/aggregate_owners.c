@@ -3,24 +3,22 @@
 // allocations and releases. What was taken before recording began, or while it was off, has no
 // record; it is what the devices' totals, which every record carries, leave over: "<not recorded>".
 // So the rows add up to the totals at every record.
-#include <string.h>
-
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/id_map.h"
 #include "profiler/export/table/aggregate_state.h"
 #include "profiler/trace/reader.h"
 
 enum { DEVICES = 256, UNATTRIBUTED = 0 };  // rows of owners: scope id + 1
 
-// A block in use. Open addressing; key 0 is a free place.
+// A block in use.
 typedef struct live_block {
     uint64_t key, bytes;
     uint32_t scope;
 } live_block;
 
 struct mxp_owner_state {
-    live_block *blocks;
-    size_t count, capacity;  // capacity: a power of two or 0
+    mxp_id_map blocks;  // of live_block
     uint64_t known_bytes;  // of the blocks
     uint64_t live_bytes[DEVICES];
 };
@@ -30,7 +28,7 @@ static const char memory_for[] = "the owners of memory";
 void mxp__owner_state_destroy(mxp_owner_state *state)
 {
     if (state != NULL) {
-        mxp__free(state->blocks, state->capacity * sizeof *state->blocks);
+        mxp__id_map_fini(&state->blocks);
         mxp__free(state, sizeof *state);
     }
 }
@@ -39,57 +37,6 @@ void mxp__owner_state_destroy(mxp_owner_state *state)
 static uint64_t key_of(const mxp_memory_view *memory)
 {
     return (memory->block << 8 | memory->device) + 1;
-}
-
-static size_t home_of(const mxp_owner_state *state, uint64_t key)
-{
-    return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (state->capacity - 1);
-}
-
-// The block's place, or the free one where it would stand.
-static size_t place_of(const mxp_owner_state *state, uint64_t key)
-{
-    size_t at = home_of(state, key);
-    while (state->blocks[at].key != 0 && state->blocks[at].key != key) {
-        at = (at + 1) & (state->capacity - 1);
-    }
-    return at;
-}
-
-static int make_room(mxp_owner_state *state)
-{
-    if (2 * (state->count + 1) <= state->capacity) {
-        return MXP_OK;
-    }
-    mxp_owner_state larger = *state;
-    larger.capacity = state->capacity == 0 ? 64 : 2 * state->capacity;
-    larger.blocks = mxp__alloc(larger.capacity * sizeof *larger.blocks);
-    if (larger.blocks == NULL) {
-        return mxp__fail_memory(memory_for);
-    }
-    for (size_t i = 0; i < state->capacity; i++) {
-        if (state->blocks[i].key != 0) {
-            larger.blocks[place_of(&larger, state->blocks[i].key)] = state->blocks[i];
-        }
-    }
-    mxp__free(state->blocks, state->capacity * sizeof *state->blocks);
-    *state = larger;
-    return MXP_OK;
-}
-
-// Closes the gap: what stands behind it moves up, unless that were before its home.
-static void remove_at(mxp_owner_state *state, size_t gap)
-{
-    size_t mask = state->capacity - 1;
-    for (size_t at = (gap + 1) & mask; state->blocks[at].key != 0; at = (at + 1) & mask) {
-        size_t home = home_of(state, state->blocks[at].key);
-        if (((at - home) & mask) >= ((at - gap) & mask)) {
-            state->blocks[gap] = state->blocks[at];
-            gap = at;
-        }
-    }
-    state->blocks[gap].key = 0;
-    state->count--;
 }
 
 // ---- rows -------------------------------------------------------------------------------------
@@ -140,13 +87,11 @@ static int add_block(mxp_aggregate *aggregate, const mxp_source *source, const m
                      const mxp_memory_view *memory)
 {
     mxp_owner_state *state = aggregate->owner_state;
-    int error = make_room(state);
-    if (error != MXP_OK) {
-        return error;
+    live_block *block = mxp__id_map_add(&state->blocks, key_of(memory));
+    if (block == NULL) {
+        return mxp__fail_memory(memory_for);
     }
     uint32_t scope = mxp__known_name(source, memory->scope);
-    live_block *block = &state->blocks[place_of(state, key_of(memory))];
-    state->count += block->key == 0;
     *block = (live_block){key_of(memory), memory->requested_bytes, scope};
     state->known_bytes += memory->requested_bytes;
     return put_sample(aggregate, source, scope + 1, event->begin_ns,
@@ -157,12 +102,12 @@ static int remove_block(mxp_aggregate *aggregate, const mxp_source *source, cons
                         const mxp_memory_view *memory)
 {
     mxp_owner_state *state = aggregate->owner_state;
-    size_t at = state->capacity == 0 ? 0 : place_of(state, key_of(memory));
-    if (state->capacity == 0 || state->blocks[at].key == 0) {
+    live_block *known = mxp__id_map_find(&state->blocks, key_of(memory));
+    if (known == NULL) {
         return MXP_OK;
     }
-    live_block block = state->blocks[at];
-    remove_at(state, at);
+    live_block block = *known;
+    mxp__id_map_remove(&state->blocks, known);
     state->known_bytes -= block.bytes;
     return put_sample(aggregate, source, block.scope + 1, event->begin_ns,
                       bytes_of(aggregate, block.scope + 1) - block.bytes);
@@ -183,11 +128,10 @@ static int add_memory(mxp_aggregate *aggregate, const mxp_source *source, const 
 static int forget_blocks(mxp_aggregate *aggregate, const mxp_source *source, int64_t ns)
 {
     mxp_owner_state *state = aggregate->owner_state;
-    if (state->count == 0) {
+    if (state->blocks.count == 0) {
         return MXP_OK;
     }
-    memset(state->blocks, 0, state->capacity * sizeof *state->blocks);
-    state->count = 0;
+    mxp__id_map_clear(&state->blocks);
     state->known_bytes = 0;
     int error = MXP_OK;
     for (uint32_t id = UNATTRIBUTED + 1; id < aggregate->owners.count && error == MXP_OK; id++) {
@@ -210,10 +154,13 @@ int mxp__aggregate_owners(mxp_aggregate *aggregate, mxp_source *source)
 {
     if (aggregate->owner_state == NULL) {
         aggregate->owner_state = mxp__alloc(sizeof *aggregate->owner_state);
+        if (aggregate->owner_state == NULL) {
+            return mxp__fail_memory(memory_for);
+        }
+        aggregate->owner_state->blocks.entry_bytes = sizeof(live_block);
     }
     mxp_reader *reader;
-    int error = aggregate->owner_state == NULL ? mxp__fail_memory(memory_for)
-                                               : mxp__reader_open(source, &reader);
+    int error = mxp__reader_open(source, &reader);
     if (error != MXP_OK) {
         return error;
     }

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/id_map.h"
 #include "profiler/export/table/aggregate_state.h"
 #include "profiler/export/table/cover.h"
 
@@ -21,7 +22,7 @@ typedef struct step_mark {
     uint64_t number;
 } step_mark;
 
-// Key: (index of the step's mark + 1) << 32 | name; 0 is an empty slot.
+// Key: (index of the step's mark + 1) << 32 | name.
 typedef struct step_sum {
     uint64_t key, total_ns;
 } step_sum;
@@ -38,8 +39,7 @@ struct mxp_step_state {
     uint32_t thread;  // of the first mark
     bool is_mixed;  // other threads have marked some
     int64_t end_ns;  // of all records: where the last step ends
-    step_sum *sums;  // open addressing
-    size_t sum_count, sum_capacity;
+    mxp_id_map sums;  // of step_sum
     mxp_cover cover;  // by spans and operators, of any thread
     step_total *totals;  // made for printing
     mxp_row *rows;
@@ -61,7 +61,7 @@ void mxp__step_state_destroy(mxp_step_state *state)
         return;
     }
     mxp__free(state->marks, state->mark_capacity * sizeof *state->marks);
-    mxp__free(state->sums, state->sum_capacity * sizeof *state->sums);
+    mxp__id_map_fini(&state->sums);
     mxp__cover_fini(&state->cover);
     mxp__free(state->totals, state->total_capacity * sizeof *state->totals);
     mxp__free(state->rows, state->row_capacity * sizeof *state->rows);
@@ -169,46 +169,12 @@ static size_t step_at(const mxp_step_state *state, int64_t ns, size_t hint)
 }
 
 // ---- sums -------------------------------------------------------------------------------------
-static step_sum *find_sum(step_sum *sums, size_t capacity, uint64_t key)
-{
-    size_t i = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (capacity - 1);
-    while (sums[i].key != 0 && sums[i].key != key) {
-        i = (i + 1) & (capacity - 1);
-    }
-    return &sums[i];
-}
-
-static int reserve_sum(mxp_step_state *state)
-{
-    if (state->sum_capacity >= 2 * (state->sum_count + 1)) {
-        return MXP_OK;
-    }
-    size_t capacity = state->sum_capacity == 0 ? 256 : 2 * state->sum_capacity;
-    step_sum *sums = mxp__alloc(capacity * sizeof *sums);
-    if (sums == NULL) {
-        return mxp__fail_memory(memory_for);
-    }
-    for (size_t i = 0; i < state->sum_capacity; i++) {
-        if (state->sums[i].key != 0) {
-            *find_sum(sums, capacity, state->sums[i].key) = state->sums[i];
-        }
-    }
-    mxp__free(state->sums, state->sum_capacity * sizeof *sums);
-    state->sums = sums;
-    state->sum_capacity = capacity;
-    return MXP_OK;
-}
-
 static int add_to_sum(mxp_step_state *state, size_t step, uint32_t name, uint64_t ns)
 {
-    int error = reserve_sum(state);
-    if (error != MXP_OK) {
-        return error;
+    step_sum *sum = mxp__id_map_add(&state->sums, (uint64_t)step << 32 | name);
+    if (sum == NULL) {
+        return mxp__fail_memory(memory_for);
     }
-    uint64_t key = (uint64_t)step << 32 | name;
-    step_sum *sum = find_sum(state->sums, state->sum_capacity, key);
-    state->sum_count += sum->key == 0;
-    sum->key = key;
     sum->total_ns += ns;
     return MXP_OK;
 }
@@ -285,9 +251,10 @@ int mxp__aggregate_steps(mxp_aggregate *aggregate, mxp_source *source)
 {
     if (aggregate->steps == NULL) {
         aggregate->steps = mxp__alloc(sizeof *aggregate->steps);
-    }
-    if (aggregate->steps == NULL) {
-        return mxp__fail_memory(memory_for);
+        if (aggregate->steps == NULL) {
+            return mxp__fail_memory(memory_for);
+        }
+        aggregate->steps->sums.entry_bytes = sizeof(step_sum);
     }
     step_pass pass = {.aggregate = aggregate,
                       .source = source,
@@ -353,11 +320,9 @@ static void fill_samples(const mxp_aggregate *aggregate)
             mxp__histogram_init(&aggregate->durations.rows[id]->histogram);
         }
     }
-    for (size_t i = 0; i < state->sum_capacity; i++) {
-        if (state->sums[i].key != 0) {
-            mxp_duration_row *row = aggregate->durations.rows[(uint32_t)state->sums[i].key];
-            mxp__duration_note(row, state->sums[i].total_ns);
-        }
+    const step_sum *sum = NULL;
+    while ((sum = mxp__id_map_next(&state->sums, sum)) != NULL) {
+        mxp__duration_note(aggregate->durations.rows[(uint32_t)sum->key], sum->total_ns);
     }
 }
 
