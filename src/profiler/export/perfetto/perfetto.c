@@ -250,11 +250,18 @@ static int begin_process(mxp_export *run, const mxp_source *first)
     state->first = first;
     run->state = state;
     int error = mxp__chrome_rows_create(&state->rows);
-    error = error == MXP_OK ? mxp__chrome_rows_begin(state->rows, run->source) : error;
-    error = error == MXP_OK
-                ? mxp__packets_begin(&state->packets, run->source, first, state->rows, run->out)
-                : error;
-    return error == MXP_OK ? mxp__span_order_create(&state->packets, &state->order) : error;
+    if (error != MXP_OK) {
+        return error;
+    }
+    error = mxp__chrome_rows_begin(state->rows, run->source);
+    if (error != MXP_OK) {
+        return error;
+    }
+    error = mxp__packets_begin(&state->packets, run->source, first, state->rows, run->out);
+    if (error != MXP_OK) {
+        return error;
+    }
+    return mxp__span_order_create(&state->packets, &state->order);
 }
 
 static int perfetto_begin(mxp_export *run)

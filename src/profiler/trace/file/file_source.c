@@ -185,6 +185,33 @@ static int note_left_out(file_source *file)
     return MXP_OK;
 }
 
+static int read_process(file_source *file)
+{
+    const mxp_file_bytes *bytes = &file->index.bytes;
+    uint64_t begin = file->index.begin;
+    int error = mxp__file_header_check(bytes->data + begin, bytes->size_bytes - begin);
+    if (error != MXP_OK) {
+        return error;
+    }
+    error = mxp__file_index_scan(&file->index);
+    if (error != MXP_OK) {
+        return error;
+    }
+    error = mxp__file_tables_read(&file->tables, &file->index);
+    if (error != MXP_OK) {
+        return error;
+    }
+    error = check_clock(file);
+    if (error != MXP_OK) {
+        return error;
+    }
+    error = mxp__file_open_complete(&file->index, &file->tables);
+    if (error != MXP_OK) {
+        return error;
+    }
+    return note_left_out(file);
+}
+
 // The process whose header stands at `begin`. Takes over the bytes, also if it fails.
 static int open_process(const mxp_file_bytes *bytes, uint64_t begin, file_source **opened)
 {
@@ -196,12 +223,7 @@ static int open_process(const mxp_file_bytes *bytes, uint64_t begin, file_source
     }
     file->index.bytes = *bytes;
     file->index.begin = begin;
-    int error = mxp__file_header_check(bytes->data + begin, bytes->size_bytes - begin);
-    error = error == MXP_OK ? mxp__file_index_scan(&file->index) : error;
-    error = error == MXP_OK ? mxp__file_tables_read(&file->tables, &file->index) : error;
-    error = error == MXP_OK ? check_clock(file) : error;
-    error = error == MXP_OK ? mxp__file_open_complete(&file->index, &file->tables) : error;
-    error = error == MXP_OK ? note_left_out(file) : error;
+    int error = read_process(file);
     if (error != MXP_OK) {
         close_file(&file->source);
         return error;

@@ -380,17 +380,28 @@ static int read_stats(mxp_file_tables *tables, mxp_file_index *index)
 }
 
 // ---- all ---------------------------------------------------------------------------------------
-int mxp__file_tables_read(mxp_file_tables *tables, mxp_file_index *index)
+static int read_all_threads(mxp_file_tables *tables, mxp_file_index *index)
 {
     size_t index_limit = 0;
-    int error = read_names(tables, index);
-    error = error == MXP_OK ? read_threads(tables, index, &index_limit) : error;
-    error = error == MXP_OK ? add_chunk_threads(tables, index, index_limit) : error;
-    error = error == MXP_OK ? read_clock(tables, index) : error;
-    error = error == MXP_OK ? read_info(tables, index) : error;
-    error = error == MXP_OK ? read_stats(tables, index) : error;
+    int error = read_threads(tables, index, &index_limit);
+    if (error != MXP_OK) {
+        return error;
+    }
+    return add_chunk_threads(tables, index, index_limit);
+}
+
+int mxp__file_tables_read(mxp_file_tables *tables, mxp_file_index *index)
+{
+    static int (*const reads[])(mxp_file_tables *, mxp_file_index *) = {
+        read_names, read_all_threads, read_clock, read_info, read_stats};
+    for (size_t i = 0; i < sizeof reads / sizeof reads[0]; i++) {
+        int error = reads[i](tables, index);
+        if (error != MXP_OK) {
+            return error;
+        }
+    }
     read_losses(tables, index);
-    return error;
+    return MXP_OK;
 }
 
 void mxp__file_tables_fini(mxp_file_tables *tables)

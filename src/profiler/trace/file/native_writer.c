@@ -99,19 +99,33 @@ static int open_in_place(mxp_native_writer *writer)
 // ---- appending ---------------------------------------------------------------------------------
 // What records need to be understood comes before them, so that a file cut short can be read up to
 // the cut; and what else there is to tell, so that it is known of whom and of how much it tells.
+static int write_head(mxp_section_writer *sections, const mxp_source *source)
+{
+    return sections->progress.bytes == 0 ? mxp__write_file_header(sections, source) : MXP_OK;
+}
+
+static int write_clock(mxp_section_writer *sections, const mxp_source *source)
+{
+    bool has_records = source->timebase->segment_count > 0;
+    return has_records ? mxp__write_clock(sections, source->timebase) : MXP_OK;
+}
+
 static int write_process(mxp_section_writer *sections, mxp_source *source)
 {
-    int error = sections->progress.bytes == 0 ? mxp__write_file_header(sections, source) : MXP_OK;
-    if (error == MXP_OK && source->timebase->segment_count > 0) {  // else there are no records
-        error = mxp__write_clock(sections, source->timebase);
+    static int (*const before_records[])(mxp_section_writer *, const mxp_source *) = {
+        write_head,        write_clock,      mxp__write_names, mxp__write_threads,
+        mxp__write_losses, mxp__write_stats, mxp__write_info};
+    for (size_t i = 0; i < sizeof before_records / sizeof before_records[0]; i++) {
+        int error = before_records[i](sections, source);
+        if (error != MXP_OK) {
+            return error;
+        }
     }
-    error = error == MXP_OK ? mxp__write_names(sections, source) : error;
-    error = error == MXP_OK ? mxp__write_threads(sections, source) : error;
-    error = error == MXP_OK ? mxp__write_losses(sections, source) : error;
-    error = error == MXP_OK ? mxp__write_stats(sections, source) : error;
-    error = error == MXP_OK ? mxp__write_info(sections, source) : error;
-    error = error == MXP_OK ? mxp__write_chunks(sections, source) : error;
-    return error == MXP_OK ? mxp__write_end(sections) : error;
+    int error = mxp__write_chunks(sections, source);
+    if (error != MXP_OK) {
+        return error;
+    }
+    return mxp__write_end(sections);
 }
 
 // One process behind the other, each with its header, as if it had a file for itself.
@@ -285,7 +299,9 @@ int mxp__native_write(const char *path, mxp_source *source)
 {
     mxp_native_writer *writer = NULL;
     int error = mxp__native_writer_open(path, &writer);
-    error = error == MXP_OK ? mxp__native_append(writer, source) : error;
+    if (error == MXP_OK) {
+        error = mxp__native_append(writer, source);
+    }
     mxp__native_writer_close(writer);
     return error;
 }

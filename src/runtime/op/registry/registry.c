@@ -229,7 +229,10 @@ static int make_ops(const mxn_op_def **defs, uint32_t count)
     size_t capacity = 0;
     for (uint32_t i = 0; i < count; i++) {
         int error = set_up_op(&registry.ops[i], defs[i], i);
-        error = error != 0 ? error : add_names(&registry.ops[i], &capacity);
+        if (error != 0) {
+            return error;
+        }
+        error = add_names(&registry.ops[i], &capacity);
         if (error != 0) {
             return error;
         }
