@@ -224,6 +224,7 @@ typedef struct mxp_recorder_section {
 } mxp_recorder_section;
 
 #define MXP_BLOCK_BYTES 8192u
+#define MXP_RECORDER_NO_HOME 0xffffffffu  // no thread: what those lost that are not in the file
 
 // NAMES: first id (u32), count (u32), then per name: category id (u32, below its own), style (u8),
 // unit (u8), 0 (u16), length in bytes (u32), the bytes, one zero, zeros up to a multiple of 4.

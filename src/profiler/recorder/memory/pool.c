@@ -130,7 +130,7 @@ mxp_chunk_header *mxp__pool_take_chunk(void)
 
 mxp_chunk_header *mxp__pool_take_reserve(void)
 {
-    return take_chunk(MXP__POOL_RESERVE_BYTES);
+    return take_chunk(MXP__POOL_RESERVE_BYTES - MXP__POOL_RESERVE_BLOCKS_BYTES);
 }
 
 static void push_chunk(mxp_chunk_header *chunk)

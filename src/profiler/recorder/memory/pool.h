@@ -10,7 +10,8 @@
 
 #include "profiler/spin.h"
 
-enum { MXP__POOL_RESERVE_BYTES = 16 << 20 };
+// What may be held beyond the cap, and what of it is for thread blocks alone: 256 threads.
+enum { MXP__POOL_RESERVE_BYTES = 16 << 20, MXP__POOL_RESERVE_BLOCKS_BYTES = 2 << 20 };
 
 // The lock also guards short lists that owners and drains share (thread list, closed tokens).
 extern mxp_spin mxp__pool_lock;
@@ -25,13 +26,12 @@ bool mxp__pool_prefill(void);
 // one.
 mxp_chunk_header *mxp__pool_take_spare(void);
 mxp_chunk_header *mxp__pool_take_chunk(void);  // null: cap, no memory, or the lock is our own
-// The same, up to MXP__POOL_RESERVE_BYTES beyond the cap: for statistics that go on when it is
-// reached.
+// The same, into the reserve: for a ring that is pinned.
 mxp_chunk_header *mxp__pool_take_reserve(void);
 void mxp__pool_give_chunk(mxp_chunk_header *chunk);
 void mxp__pool_drop_chunk(mxp_chunk_header *chunk);  // to the system: room for something else
 void *mxp__pool_take_block(void);  // a zeroed thread block, or null
-void *mxp__pool_take_reserve_block(void);  // the same, as mxp__pool_take_reserve
+void *mxp__pool_take_reserve_block(void);  // the same, into all of the reserve
 void mxp__pool_give_block(void *block);
 uint64_t mxp__pool_held_bytes(void);
 void mxp__pool_trim(uint64_t keep_free_bytes);  // unmaps spare chunks beyond it

@@ -284,6 +284,16 @@ mxp_chunk_header *mxp__ring_take(void)
     return chunk;
 }
 
+bool mxp__ring_has_chunk(void)
+{
+    if (!mxp__ring_is_on() || !mxp__spin_lock(&mxp__pool_lock)) {
+        return false;
+    }
+    bool has = ring.pins == 0 && mxp__queue_oldest() != NULL;
+    mxp__spin_unlock(&mxp__pool_lock);
+    return has;
+}
+
 uint64_t mxp__ring_keeps_ended(uint64_t ended)
 {
     // A quarter at once, and not where there are few: the ring is pinned meanwhile.

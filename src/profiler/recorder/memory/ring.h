@@ -38,6 +38,7 @@ void mxp__ring_add(mxp_thread *thread, mxp_chunk_header *chunk);
 void mxp__ring_drop_last(mxp_thread *thread, bool in_file);
 // The oldest full chunk, empty. Null: there is none, or the ring is pinned.
 mxp_chunk_header *mxp__ring_take(void);
+bool mxp__ring_has_chunk(void);  // whether one may be taken
 // Of a thread for which there is none: what it holds makes room, and its current chunk is empty
 // again. False: the ring is pinned, or the chunk is not where chunks now come from. By the thread,
 // under the pool lock.

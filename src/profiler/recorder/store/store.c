@@ -33,12 +33,6 @@ static uint64_t ring_bytes(const mxp_recording_file *store)
     return room / 4 * 3;
 }
 
-static bool ring_is_full(const mxp_recording_file *store)
-{
-    uint64_t chunks = __atomic_load_n(&store->chunks, __ATOMIC_RELAXED);
-    return mxp__ring_is_on() && chunks * MXP_CHUNK_BYTES >= ring_bytes(store);
-}
-
 // It was pinned: it holds more than it may.
 static bool ring_is_over_full(const mxp_recording_file *store)
 {
@@ -56,14 +50,20 @@ static mxp_recording_file *usable(void)
     return mxp__store_is_damaged(store) ? NULL : store;
 }
 
-static mxp_chunk_header *take_from_file(mxp_recording_file *store)
+// Counted before it is taken, so that racing threads have no more than `most_bytes` together.
+static mxp_chunk_header *take_from_file(mxp_recording_file *store, uint64_t most_bytes,
+                                        uint64_t left_bytes)
 {
-    mxp_chunk_header *chunk = mxp__store_take_spare(store);
-    if (chunk == NULL) {
-        chunk = (mxp_chunk_header *)mxp__store_take_room(store, MXP_SECTION_CHUNK, MXP_CHUNK_BYTES);
+    mxp_chunk_header *chunk = NULL;
+    uint64_t before = __atomic_fetch_add(&store->chunks, 1, __ATOMIC_RELAXED);
+    if (before * MXP_CHUNK_BYTES < most_bytes) {
+        chunk = mxp__store_take_spare(store);
+        chunk = chunk != NULL ? chunk
+                              : (mxp_chunk_header *)mxp__store_take_room_but(
+                                    store, MXP_SECTION_CHUNK, MXP_CHUNK_BYTES, left_bytes);
     }
-    if (chunk != NULL) {
-        __atomic_fetch_add(&store->chunks, 1, __ATOMIC_RELAXED);
+    if (chunk == NULL) {
+        __atomic_fetch_sub(&store->chunks, 1, __ATOMIC_RELAXED);
     }
     return chunk;
 }
@@ -95,12 +95,19 @@ static mxp_chunk_header *take_oldest(mxp_recording_file *store)
 mxp_chunk_header *mxp__store_take_chunk(void)
 {
     mxp_recording_file *store = usable();
-    bool full = store != NULL && ring_is_full(store);
-    mxp_chunk_header *chunk = NULL;
-    if (!full) {
-        chunk = store != NULL ? take_from_file(store) : mxp__pool_take_chunk();
-    }
+    uint64_t most = store != NULL && mxp__ring_is_on() ? ring_bytes(store) : UINT64_MAX;
+    mxp_chunk_header *chunk =
+        store != NULL ? take_from_file(store, most, 0) : mxp__pool_take_chunk();
     return chunk == NULL && mxp__ring_is_on() ? take_oldest(store) : chunk;
+}
+
+// Half of what a ring leaves of its file, a megabyte at most, stays for threads and names.
+static mxp_chunk_header *take_more_of_file(mxp_recording_file *store)
+{
+    enum { MOST_BYTES = 1 << 20 };
+    uint64_t limit = store->file.limit_bytes, kept = (limit - ring_bytes(store)) / 2;
+    kept = kept < MOST_BYTES ? kept : MOST_BYTES;
+    return take_from_file(store, UINT64_MAX, kept);
 }
 
 mxp_chunk_header *mxp__store_take_more(void)
@@ -109,7 +116,7 @@ mxp_chunk_header *mxp__store_take_more(void)
     if (!mxp__ring_is_on()) {
         return NULL;
     }
-    return store != NULL ? take_from_file(store) : mxp__pool_take_reserve();
+    return store != NULL ? take_more_of_file(store) : mxp__pool_take_reserve();
 }
 
 static void forget(mxp_recording_file *store)
@@ -229,12 +236,14 @@ void mxp__store_put_clock(const void *section, size_t size_bytes)
 bool mxp__store_fill(mxp_recording_file *store, const mxp_file_header *header, const void *sections,
                      size_t sections_bytes)
 {
-    store->used_bytes = MXP__STORE_HEADER_BYTES + sections_bytes;
+    uint64_t no_home = MXP__STORE_HEADER_BYTES + sections_bytes;
+    store->used_bytes = no_home + MXP__THREAD_PART_BYTES;
     if (!mxp__mapped_file_reserve(&store->file, store->used_bytes)) {
         return false;
     }
     memcpy(store->file.base, header, sizeof *header);
     memcpy(store->file.base + MXP__STORE_HEADER_BYTES, sections, sections_bytes);
+    mxp__store_put_no_home(store, no_home);
     return true;
 }
 

@@ -5,10 +5,10 @@
 // holds every committed record when the process dies.
 //
 // The file holds, in the order in which room was taken: what it is begun with, room for CLOCK
-// twice, then RECORDER, CHUNK and NAMES sections as they are needed, and at a proper end the tables
-// and END. Chunks are not reused: the file is the trace. Thread blocks keep their addresses, since
-// every thread knows its own; when a file begins or ends, the first page of each is put into it or
-// taken out of it there.
+// twice, a RECORDER of no thread, then RECORDER, CHUNK and NAMES sections as they are needed, and
+// at a proper end the tables and END. Chunks are not reused: the file is the trace. Thread blocks
+// keep their addresses, since every thread knows its own; when a file begins or ends, the first
+// page of each is put into it or taken out of it there.
 //
 // Opening, finishing and leaving happen under the drain lock while nobody records (mxp__hold).
 // Taking room takes the pool lock for a few instructions. That the system extends the file is
@@ -69,6 +69,8 @@ void mxp__store_give_chunk(mxp_chunk_header *chunk);  // nobody needs it in memo
 void mxp__store_home_new(mxp_thread *thread);
 // Whether the room of the thread's block in the open file is used again when the thread is gone.
 bool mxp__store_is_reusable(const mxp_thread *thread);
+// Records that a thread has lost whose block is not in the open file: the file tells of them.
+void mxp__store_count_homeless(uint64_t count);
 // Whether the open file has hardly any room left for blocks of new threads.
 bool mxp__store_is_short_of_blocks(void);
 // Takes a block out of the file, which keeps what it holds; one of a ring may use the room again.

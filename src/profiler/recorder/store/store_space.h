@@ -18,6 +18,7 @@ typedef struct mxp_recording_file {
     MXP_ATOMIC(mxp_chunk_header *) spare;  // empty chunks of a ring; linked; under the pool lock
     uint64_t free_blocks;  // room of threads that are gone, for a ring; linked; under the pool lock
     uint64_t losses_home;  // a thread that is gone tells the losses of others there; the same
+    uint64_t no_home;  // the page of those that have none: what they lose
     unsigned clock_turn;  // which CLOCK section is written next
     mxp_section *names;  // the NAMES section that grows; under the names' lock
     uint32_t damaged;  // atomic: see store_rescue.c; 0: no
@@ -45,6 +46,10 @@ static inline bool mxp__store_file_holds(const mxp_recording_file *store, const 
 // Room of whole pages, with the header of a section whose content is zeros. Null: there is none.
 mxp_section *mxp__store_take_room(mxp_recording_file *store, unsigned type, uint64_t size_bytes);
 
+// The same, unless less than `left_bytes` would be left.
+mxp_section *mxp__store_take_room_but(mxp_recording_file *store, unsigned type, uint64_t size_bytes,
+                                      uint64_t left_bytes);
+
 // A chunk that a ring had too many of, empty, is room for another one. Null, false: there is none,
 // or the lock is our own.
 mxp_chunk_header *mxp__store_take_spare(mxp_recording_file *store);
@@ -60,6 +65,8 @@ bool mxp__store_fill(mxp_recording_file *store, const mxp_file_header *header, c
 
 // store_threads.c: a thread that goes over to the file; nobody records meanwhile.
 void mxp__store_home_running(mxp_recording_file *store, mxp_thread *thread);
+// A page, at the offset, for mxp__store_count_homeless.
+void mxp__store_put_no_home(mxp_recording_file *store, uint64_t offset);
 // The next record of the thread opens a chunk where chunks now come from.
 void mxp__store_leave_chunk(mxp_thread *thread);
 

@@ -67,6 +67,26 @@ static mxp_thread *thread_at(const mxp_recording_file *store, uint64_t offset)
     return (mxp_thread *)(block_at(store, offset) + 1);
 }
 
+// ---- losses ------------------------------------------------------------------------------------
+// A page like that of a thread that is gone.
+void mxp__store_put_no_home(mxp_recording_file *store, uint64_t offset)
+{
+    mxp_recorder_section *page = block_at(store, offset);
+    put_section(&page->section, MXP_SECTION_RECORDER);
+    page->section.payload_bytes = MXP__THREAD_PART_BYTES - sizeof(mxp_section);
+    page->thread = MXP_RECORDER_NO_HOME;
+    page->start_ticks = mxp_ticks();
+    store->no_home = offset;
+}
+
+void mxp__store_count_homeless(uint64_t count)
+{
+    mxp_recording_file *store = __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
+    if (store != NULL && !mxp__store_is_damaged(store)) {
+        __atomic_fetch_add(&thread_at(store, store->no_home)->lost, count, __ATOMIC_RELAXED);
+    }
+}
+
 // For who reads the file after a death: the first thread of a ring that is gone with losses keeps
 // its room and tells those of the others, which then give theirs. False: it is this one. Under the
 // pool lock.

@@ -101,16 +101,6 @@ static bool link_thread(mxp_thread *self)
     return true;
 }
 
-static void count_registration_loss(uint64_t now)
-{
-    uint64_t none = 0;
-    __atomic_compare_exchange_n(&threads.lost_from, &none, now, false, __ATOMIC_RELAXED,
-                                __ATOMIC_RELAXED);
-    __atomic_store_n(&threads.lost_to, now, __ATOMIC_RELAXED);
-    // Pairs with mxp__thread_registration_losses: who sees a loss sees from when to when.
-    __atomic_fetch_add(&threads.lost, 1, __ATOMIC_RELEASE);
-}
-
 static uint32_t settling_at(void)
 {
     return __atomic_load_n(&threads.settling_at, __ATOMIC_SEQ_CST);
@@ -137,6 +127,30 @@ static void end_settling(uint32_t place)
     __atomic_fetch_sub(&threads.settling[place], 1, __ATOMIC_SEQ_CST);
 }
 
+// Its page is not there to tell it; no file ends meanwhile.
+static void tell_in_file(void)
+{
+    uint64_t signals[16];
+    mxp__os_block_signals(signals);  // as in thread_register
+    uint32_t place;
+    if (begin_settling(&place)) {
+        mxp__store_count_homeless(1);
+    }
+    end_settling(place);
+    mxp__os_restore_signals(signals);
+}
+
+static void count_registration_loss(uint64_t now)
+{
+    tell_in_file();
+    uint64_t none = 0;
+    __atomic_compare_exchange_n(&threads.lost_from, &none, now, false, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
+    __atomic_store_n(&threads.lost_to, now, __ATOMIC_RELAXED);
+    // Pairs with mxp__thread_registration_losses: who sees a loss sees from when to when.
+    __atomic_fetch_add(&threads.lost, 1, __ATOMIC_RELEASE);
+}
+
 // The oldest chunk of a ring, if that is in memory; no file begins or ends in between.
 static mxp_chunk_header *take_oldest(void)
 {
@@ -150,20 +164,19 @@ static mxp_chunk_header *take_oldest(void)
     return oldest;
 }
 
-// A ring holds all the memory there may be: its oldest chunk makes room for a thread, or, while it
-// is pinned, the reserve does.
+// A ring holds all the memory there may be: its oldest chunk makes room for a thread, or, while
+// there is none to be had or another thread is faster, the reserve does.
 static mxp_recorder_section *take_block(void)
 {
     mxp_recorder_section *block = mxp__pool_take_block();
-    if (block != NULL || mxp__store_is_open() || !mxp__ring_is_on()) {
+    if (block != NULL || !mxp__ring_is_on()) {
         return block;
     }
     mxp_chunk_header *oldest = take_oldest();
-    if (oldest == NULL) {
-        return mxp__pool_take_reserve_block();
+    if (oldest != NULL) {
+        mxp__pool_drop_chunk(oldest);
     }
-    mxp__pool_drop_chunk(oldest);
-    return mxp__pool_take_block();
+    return mxp__pool_take_reserve_block();
 }
 
 // The thread's own: `self`, or the one that a handler has registered meanwhile; null: the handler
@@ -335,6 +348,9 @@ void mxp__thread_lose(mxp_thread *self, uint32_t reason, uint64_t count, uint64_
     __atomic_fetch_add(&self->lost, count, __ATOMIC_RELAXED);
     self->lost_before += count;
     note_reason(self, reason, count);
+    if (self->home == 0) {
+        mxp__store_count_homeless(count);
+    }
     mxp_loss_window *window = NULL;
     for (size_t i = 0; i < MXP__LOSS_WINDOWS && window == NULL; i++) {
         mxp_loss_window *each = &self->loss[i];

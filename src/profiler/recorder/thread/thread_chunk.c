@@ -131,9 +131,16 @@ static bool take_spare(mxp_thread *self, uint64_t now)
 
 static bool take_any(mxp_thread *self, uint64_t now)
 {
+    enum { TRIES = 8 };  // others may queue one and take it in between
     mxp_chunk_header *chunk = mxp__store_take_chunk();
-    if (chunk == NULL && begin_again(self, now)) {
-        return true;
+    for (int i = 0; i < TRIES && chunk == NULL; i++) {
+        if (begin_again(self, now)) {
+            return true;
+        }
+        if (!mxp__ring_has_chunk()) {
+            break;
+        }
+        chunk = mxp__store_take_chunk();
     }
     chunk = chunk != NULL ? chunk : mxp__store_take_more();
     if (chunk == NULL || is_cut_off(self, chunk)) {

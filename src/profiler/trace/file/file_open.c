@@ -313,9 +313,13 @@ static int add_counted_losses(mxp_file_tables *tables, const mxp_recorder_sectio
 static int add_recorder(mxp_file_tables *tables, const mxp_file_index *index, size_t number,
                         uint64_t last)
 {
-    mxp_recorder_section head;
-    recorder_state state;
-    if (!read_recorder(index, index->recorders[number], &head, &state) ||
+    mxp_recorder_section head = {.thread = 0};
+    recorder_state state = {.lost = 0};
+    bool is_thread = read_recorder(index, index->recorders[number], &head, &state);
+    if (!is_thread && head.thread == MXP_RECORDER_NO_HOME) {
+        return add_loss(tables, UINT32_MAX, MXP_LOSS_THREAD, state.lost, head.start_ticks, last);
+    }
+    if (!is_thread ||
         head.thread >= index->recorder_count + tables->thread_count + MXP_CHUNK_BYTES) {
         return MXP_OK;
     }
