@@ -17,6 +17,9 @@
 static const mxn_kernel_entry entries[] = {
     {"Activation", mxn__relu_takes, NULL, mxn__relu},
     {"_backward_Activation", mxn__relu_takes, NULL, mxn__relu_back},
+    {"relu", mxn__relu_row_takes, NULL, mxn__relu},
+    {"_npx_relu", mxn__relu_row_takes, NULL, mxn__relu},
+    {"_backward_relu", mxn__relu_row_takes, NULL, mxn__relu_row_back},
     CONVOLUTION("Convolution"),
     CONVOLUTION("_backward_Convolution"),
     CONVOLUTION("Deconvolution"),

@@ -25,6 +25,8 @@ int mxn__largest_of_window_back(mxn_job *job);
 bool mxn__relu_takes(const mxn_job *job);
 int mxn__relu(mxn_job *job);
 int mxn__relu_back(mxn_job *job);
+bool mxn__relu_row_takes(const mxn_job *job);
+int mxn__relu_row_back(mxn_job *job);
 
 bool mxn__sgd_takes(const mxn_job *job);
 int mxn__sgd(mxn_job *job);

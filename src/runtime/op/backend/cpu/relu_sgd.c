@@ -60,6 +60,21 @@ int mxn__relu_back(mxn_job *job)
     return run(&job->outputs[0], &w);
 }
 
+// ---- the operators of one number that are relu, whose parameters say nothing --------------------
+bool mxn__relu_row_takes(const mxn_job *job)
+{
+    return job->outputs[0].dtype == MXN_FLOAT32 && job->inputs[0].dtype == MXN_FLOAT32;
+}
+
+// Inputs: gradient, result.
+int mxn__relu_row_back(mxn_job *job)
+{
+    walk w = {.relu_back = mxn__vector()->relu_back_times,
+              .a = job->inputs[0].data,
+              .b = job->inputs[1].data};
+    return run(&job->outputs[0], &w);
+}
+
 bool mxn__sgd_takes(const mxn_job *job)
 {
     for (uint32_t i = 0; i < job->params->output_count; i++) {

@@ -54,6 +54,8 @@ typedef struct mxn_vector {
     float (*dot)(const float *x, const float *y, int64_t count);
     void (*relu)(float *to, const float *x, int64_t count);
     void (*relu_back)(float *to, const float *g, const float *y, int64_t count);
+    // The same, but g y where y is not above 0: a result that is no number stays none.
+    void (*relu_back_times)(float *to, const float *g, const float *y, int64_t count);
     // w * keep - g * rate, where g is first cut to -limit .. limit (divided by what scales it).
     void (*sgd)(float *to, const float *w, const float *g, int64_t count, float keep, float rate,
                 float limit);

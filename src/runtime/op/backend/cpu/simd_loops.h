@@ -60,7 +60,17 @@ static void relu(float *to, const float *x, int64_t count)
 static void relu_back(float *to, const float *g, const float *y, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
-        to[i] = y[i] > 0 ? g[i] : 0;
+        const float gradient = g[i];  // in any case, as vectors read it
+        to[i] = y[i] > 0 ? gradient : 0;
+    }
+}
+
+static void relu_back_times(float *to, const float *g, const float *y, int64_t count)
+{
+    MXN_EACH_ALONE
+    for (int64_t i = 0; i < count; i++) {
+        const float gradient = g[i], none = gradient * y[i];
+        to[i] = y[i] > 0 ? gradient : none;
     }
 }
 
@@ -85,6 +95,7 @@ const mxn_vector TABLE = {
     .dot = dot,
     .relu = relu,
     .relu_back = relu_back,
+    .relu_back_times = relu_back_times,
     .sgd = sgd,
     .pool2 = pool2,
     .pool2_back = pool2_back,
