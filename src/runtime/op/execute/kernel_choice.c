@@ -107,6 +107,12 @@ int mxn_kernels_check(void)
                                          : "use auto, dnnl, own or ref");
 }
 
+bool mxn__kernel_library_follows(const mxn_job *job)
+{
+    const mxn_kernel_entry *entry = job->params->op->state->kernels[MXN_KERNEL_DNNL];
+    return choice_now() == AUTO && entry != NULL && entry->takes(job);
+}
+
 int mxn__kernel_choose(const mxn_job *job, mxn_kernel_choice *chosen)
 {
     int error = mxn_kernels_check();

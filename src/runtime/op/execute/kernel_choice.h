@@ -43,6 +43,9 @@ const mxn_kernel_table *mxn__kernel_table(int kind);
 void mxn__registry_check_kernels(int kind, const mxn_kernel_table *table);
 #endif
 
+// For `takes` of our own kernels: whether the library is asked next, and takes the job.
+bool mxn__kernel_library_follows(const mxn_job *job);
+
 typedef struct mxn_kernel_choice {
     mxn_kernel run;
     uint64_t workspace_bytes;

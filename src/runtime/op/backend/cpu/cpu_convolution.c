@@ -16,7 +16,7 @@
 #include "runtime/op/backend/cpu/cpu_convolution_plan.h"
 #include "runtime/parallel/thread_pool.h"
 
-enum { FILTERS_LEAST = 4 };
+enum { FILTERS_LEAST = 4, SMALL_PLANE = 16 };
 
 typedef struct worker {  // what one thread works with
     const mxn_planar *plan;
@@ -274,12 +274,14 @@ static int convolve(mxn_job *job, const mxn_conv *c, int kind)
     return 0;
 }
 
-// Few filters leave most of a tile's rows empty.
+// Few filters leave most of a tile's rows empty. A tile's columns are places of one image: a plane
+// of 4 x 4 or less leaves most of those empty, which the library does not.
 bool mxn__planar_convolution_takes(const mxn_job *job)
 {
     mxn_conv c;
     return mxn__conv_describe(job, &c) == 0 && c.dtype == MXN_FLOAT32 && !c.channels_last &&
-           c.filters / c.groups >= FILTERS_LEAST && c.out_size > 0;
+           c.filters / c.groups >= FILTERS_LEAST && c.out_size > 0 &&
+           (c.out_size > SMALL_PLANE || !mxn__kernel_library_follows(job));
 }
 
 uint64_t mxn__planar_convolution_workspace(const mxn_job *job)

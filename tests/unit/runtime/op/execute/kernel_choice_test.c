@@ -68,6 +68,8 @@ static void each_operator_has_the_kernels_that_are_listed(void **state)
 
 enum { NO_CHOICE = MXN_KERNEL_KINDS, SOMETHING_ELSE };
 
+static int size = 9;  // of the images, square ones
+
 // Which kind would run Convolution for an input of this type and layout.
 static int chosen_kind(int dtype, const char *layout)
 {
@@ -79,9 +81,10 @@ static int chosen_kind(int dtype, const char *layout)
         return SOMETHING_ELSE;
     }
     bool last = strcmp(layout, "NHWC") == 0;
-    const mxn_shape data = {.ndim = 4, .dims = {2, last ? 9 : 4, 9, last ? 4 : 9}};
+    const mxn_shape data = {.ndim = 4, .dims = {2, last ? size : 4, size, last ? 4 : size}};
     const mxn_shape weight = {.ndim = 4, .dims = {8, last ? 3 : 4, 3, last ? 4 : 3}};
-    const mxn_shape result = {.ndim = 4, .dims = {2, last ? 7 : 8, 7, last ? 8 : 7}};
+    const mxn_shape result = {.ndim = 4,
+                              .dims = {2, last ? size - 2 : 8, size - 2, last ? 8 : size - 2}};
     mxn_operand inputs[] = {{.shape = &data, .dtype = dtype}, {.shape = &weight, .dtype = dtype}};
     mxn_operand outputs[] = {{.shape = &result, .dtype = dtype}};
     const mxn_job job = {.params = params, .inputs = inputs, .outputs = outputs};
@@ -159,6 +162,21 @@ static void job_that_is_declined_goes_to_the_next(void **state)
     assert_int_equal(kind_in_child("own", NULL, MXN_FLOAT16, "NCHW"), MXN_KERNEL_REF);
 }
 
+// A result of 4 x 4 fills a quarter of our kernel's tile, one of 5 x 5 more.
+static void convolution_to_a_small_plane_goes_to_the_library(void **state)
+{
+    (void)state;
+    const int library = has_library() ? MXN_KERNEL_DNNL : MXN_KERNEL_OWN;
+    size = 6;
+    assert_int_equal(kind_in_child("auto", NULL, MXN_FLOAT32, "NCHW"), library);
+    assert_int_equal(kind_in_child("own", NULL, MXN_FLOAT32, "NCHW"), MXN_KERNEL_OWN);
+    size = 4;
+    assert_int_equal(kind_in_child(NULL, NULL, MXN_FLOAT32, "NCHW"), library);
+    size = 7;
+    assert_int_equal(kind_in_child("auto", NULL, MXN_FLOAT32, "NCHW"), MXN_KERNEL_OWN);
+    size = 9;
+}
+
 static void unknown_value_fails_every_execution(void **state)
 {
     (void)state;
@@ -195,6 +213,7 @@ int main(void)
         cmocka_unit_test(value_says_who_computes),
         cmocka_unit_test(log_of_the_library_shows_the_library),
         cmocka_unit_test(job_that_is_declined_goes_to_the_next),
+        cmocka_unit_test(convolution_to_a_small_plane_goes_to_the_library),
         cmocka_unit_test(unknown_value_fails_every_execution),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
