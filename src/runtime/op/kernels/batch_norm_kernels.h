@@ -42,7 +42,10 @@ static void NAME(scale)(const mxn_batch_norm *b, int64_t channel, T factor, T sh
     const mxn_stretch s = b->s;
     const T *x = b->data;
     T *to = b->to;
-    for (int64_t row = 0; row < s.outer; row++) {
+    for (int64_t row = 0; s.inner == 1 && row < s.outer; row++) {
+        to[row * s.count + channel] = x[row * s.count + channel] * factor + shift;
+    }
+    for (int64_t row = 0; s.inner != 1 && row < s.outer; row++) {
         const int64_t at = row_at(&s, channel, row);
         if (s.inner < FEW) {
             NAME(scale_few)(x + at, to + at, s.inner, factor, shift);
@@ -119,7 +122,11 @@ static void NAME(spread)(const mxn_batch_norm_back *b, int64_t channel, T of_g, 
     const mxn_stretch s = b->s;
     const T *g = b->gradient, *x = b->data;
     T *to = b->to;
-    for (int64_t row = 0; row < s.outer; row++) {
+    for (int64_t row = 0; s.inner == 1 && row < s.outer; row++) {
+        const int64_t at = row * s.count + channel;
+        to[at] = g[at] * of_g + x[at] * of_x + constant;
+    }
+    for (int64_t row = 0; s.inner != 1 && row < s.outer; row++) {
         const int64_t at = row_at(&s, channel, row);
         if (s.inner < FEW) {
             NAME(spread_few)(g + at, x + at, to + at, s.inner, of_g, of_x, constant);

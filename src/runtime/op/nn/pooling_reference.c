@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/op/kernels/pooling.h"
+// The plain C reference of poolings.
+#include "runtime/op/nn/pooling.h"
 
 #include <float.h>
 #include <math.h>
@@ -40,7 +41,10 @@ static double root(double x, int power)
 static const float lowest_float = -FLT_MAX;
 static const double lowest_double = -DBL_MAX;
 
-#define TEMPLATE "runtime/op/kernels/pooling_kernels.h"
+#define TEMPLATE "runtime/op/nn/pooling_kernels.h"
 #include "runtime/op/kernels/each_real.h"
 
-const mxn_pool_kernels MXN_WIDE(mxn__pooling) = {.all = {all_float, all_double}};
+void mxn__pool_plainly(const mxn_pool *pool, const void *in, const void *g, void *out, void *back)
+{
+    (pool->dtype == MXN_FLOAT32 ? all_float : all_double)(pool, in, g, out, back);
+}
