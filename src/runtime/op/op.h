@@ -3,7 +3,7 @@
 //
 // Operators, as the other folders see them: finding them, their documentation, parameters,
 // inference, gradients, and running them inside an operation of the engine. How one is declared is
-// in op/define.h; an operator is one entry in the table of its family.
+// in op/registry/declare.h; an operator is one entry in the table of its family.
 //
 //   mxn_op        an operator, lives forever
 //   mxn_params    an operator with its parsed parameters, reference-counted, immutable
