@@ -79,8 +79,8 @@ typedef struct mxn_work {
     int form;  // MXN_SYNC, MXN_VOID, MXN_ASYNC_FUNCTION
     int property;  // MXN_NORMAL ...
     void *argument;
-    void (*deleter)(void *argument);  // null, or called once: when the operation is over, also if
-                                      // the push fails
+    void (*deleter)(void *argument);  // null, or called once: by who ran the operation, before
+                                      // what waits for it is released; by the pusher if that fails
     mxn_var *const *reads, *const *writes;  // no variable twice: see mxn_vars_dedupe
     uint32_t read_count, write_count;
     uint32_t device;  // id of the CPU device, 0..255

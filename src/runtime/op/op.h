@@ -197,7 +197,8 @@ typedef struct mxn_gradient {
     uint64_t bytes;  // private
 } mxn_gradient;
 
-// Lives as long as `params`. MXP_ENOTSUP: the operator has no gradient.
+// Lives as long as `params`; made at the first call, which may fail as parsing does. MXP_ENOTSUP:
+// the operator has no gradient.
 int mxn_params_gradient(mxn_params *params, const mxn_gradient **gradient);
 
 // ---- choice of kernels ------------------------------------------------------------------------

@@ -236,23 +236,3 @@ int mxn_array_data_exposed(const mxn_array *array, void **data)
     }
     return error;
 }
-
-int mxn_array_resize(mxn_array *array, const mxn_shape *shape)
-{
-    mxn_chunk *chunk = array->chunk;
-    bool alone = chunk == &array->own && !mxp__refs_shared(&chunk->refs);
-    if (!alone || !mxn_shape_known(shape)) {
-        return mxp__fail(MXP_ESTATE, alone ? "an array cannot take on an unknown shape"
-                                           : "an array with views cannot change its shape");
-    }
-    uint64_t bytes = mxn_shape_size(shape) * mxn_dtype_size(array->dtype);
-    if (bytes > chunk->bytes) {
-        mxn_storage_free_direct(chunk->block);
-        chunk->block = NULL;
-        chunk->bytes = bytes;
-        mxp_atomic_store(&chunk->data, NULL);
-        mxp_atomic_store(&chunk->state, (uint32_t)MXN__CHUNK_EMPTY);
-    }
-    mxn_shape_copy(&array->shape, shape);
-    return MXP_OK;
-}

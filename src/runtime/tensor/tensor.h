@@ -187,11 +187,6 @@ static inline bool mxn_array_has_values(const mxn_array *array, mxn_values value
 // mxn_array_data for the program, which may write there whenever it likes.
 int mxn_array_data_exposed(const mxn_array *array, void **data);
 
-// Gives an array with no views a shape only its operation knows, growing the memory if need be.
-// What was in it is lost if it grows. Inside that operation, and nobody reads the shape before it
-// has ended.
-int mxn_array_resize(mxn_array *array, const mxn_shape *shape);
-
 // ---- views ------------------------------------------------------------------------------------
 // All give a new array on the same memory. MXP_EINVAL names the shape and what was asked for.
 int mxn_array_slice(mxn_array *array, uint64_t begin, uint64_t end, mxn_array **view);  // axis 0
@@ -220,7 +215,8 @@ int mxn_array_wait_read(const mxn_array *array);
 int mxn_array_wait_write(const mxn_array *array);
 
 // Blocking. `count` in elements must be the array's: else "Memory size do not match". The caller's
-// thread copies, after the wait; no operation of that name.
+// thread copies, after the wait; no operation of that name. Copying in waits for readers too, which
+// inside an operation may be refused (MXP_ESTATE).
 int mxn_array_copy_in(mxn_array *array, const void *data, uint64_t count);
 int mxn_array_copy_out(const mxn_array *array, void *data, uint64_t count);
 

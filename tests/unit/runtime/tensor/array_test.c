@@ -339,39 +339,6 @@ static void notes_go_with_the_array(void **state)
     assert_nothing_is_left();
 }
 
-static int run_resize(const mxn_run *run, void *argument)
-{
-    (void)run;
-    mxn_shape shape = {.ndim = 1, .dims = {5}};
-    int error = mxn_array_resize(argument, &shape);
-    void *data = NULL;
-    if (error == MXP_OK) {
-        error = mxn_array_data(argument, &data);
-    }
-    if (error == MXP_OK) {
-        mxn_fill(data, MXN_FLOAT32, 4, 5);
-    }
-    return error;
-}
-
-static void an_operation_may_find_the_shape(void **state)
-{
-    (void)state;
-    mxn_array *array = make(1, (int64_t[]){1}, MXN_FLOAT32, true), *view;
-    mxn_var *writes[] = {mxn_array_var(array)};
-    const mxn_work work = {
-        .function.sync = run_resize, .argument = array, .writes = writes, .write_count = 1};
-    assert_int_equal(mxn_push(&work), MXP_OK);
-    assert_int_equal(mxn_array_wait_read(array), MXP_OK);
-    assert_values(array, 5, (float[]){4, 4, 4, 4, 4});
-    assert_int_equal(live_bytes(0), 20);
-    assert_int_equal(mxn_array_detach(array, &view), MXP_OK);
-    assert_int_equal(mxn_array_resize(array, &view->shape), MXP_ESTATE);
-    mxn_array_release(view);
-    mxn_array_release(array);
-    assert_nothing_is_left();
-}
-
 // ---- copies -----------------------------------------------------------------------------------
 static void copies_convert_and_keep_order(void **state)
 {
@@ -584,7 +551,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(views_outside_are_refused),
         cmocka_unit_test(none_arrays_become_arrays_once),
         cmocka_unit_test(notes_go_with_the_array),
-        cmocka_unit_test(an_operation_may_find_the_shape),
         cmocka_unit_test(copies_convert_and_keep_order),
         cmocka_unit_test(copies_between_views_of_one_array),
         cmocka_unit_test(copies_of_wrong_sizes_are_refused),
