@@ -74,7 +74,7 @@ static int push_job(mxn_job *job)
     uint32_t read_count = 0, write_count = 0;
     const mxn_params *params = job->params;
     for (uint32_t i = 0; i < params->input_count; i++) {
-        mxn_var *var = job->inputs[i].place.chunk->var;
+        mxn_var *var = job->inputs[i].memory.chunk->var;
         if (mxn_params_mutates(params, i)) {
             writes[write_count++] = var;
         } else {
@@ -82,7 +82,7 @@ static int push_job(mxn_job *job)
         }
     }
     for (uint32_t i = 0; i < params->output_count; i++) {
-        writes[write_count++] = job->outputs[i].place.chunk->var;
+        writes[write_count++] = job->outputs[i].memory.chunk->var;
     }
     uint32_t needs = mxn_job_needs(job);
     if ((needs & MXN_NEEDS_SPACE) != 0) {
@@ -115,12 +115,12 @@ int op_run_params(mxn_params *params, mxn_array *const *inputs, mxn_array **outp
         return error;
     }
     for (uint32_t i = 0; i < params->input_count; i++) {
-        in[i] = (mxn_operand){.place = mxn_array_place(inputs[i]),
+        in[i] = (mxn_operand){.memory = mxn_array_memory(inputs[i]),
                               .shape = &inputs[i]->shape,
                               .dtype = inputs[i]->dtype};
     }
     for (uint32_t i = 0; i < params->output_count; i++) {
-        out[i] = (mxn_operand){.place = mxn_array_place(outputs[i]),
+        out[i] = (mxn_operand){.memory = mxn_array_memory(outputs[i]),
                                .shape = &outputs[i]->shape,
                                .dtype = outputs[i]->dtype,
                                .request = request};

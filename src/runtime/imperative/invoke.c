@@ -200,10 +200,11 @@ static int make_outputs(call *c, const mxn_invocation *in, bool *made)
 static void add_operand(call *c, uint32_t index, const mxn_array *array, uint32_t request)
 {
     const bool used = array != NULL && request != MXN_NULL;
-    c->operands[index] = (mxn_operand){.place = used ? mxn_array_place(array) : (mxn_place){0},
-                                       .shape = &c->shapes[index],
-                                       .dtype = c->types[index],
-                                       .request = used ? request : (uint32_t)MXN_NULL};
+    c->operands[index] =
+        (mxn_operand){.memory = used ? mxn_array_memory(array) : (mxn_buffer_ref){0},
+                      .shape = &c->shapes[index],
+                      .dtype = c->types[index],
+                      .request = used ? request : (uint32_t)MXN_NULL};
 }
 
 static void add_operands(call *c, const mxn_invocation *in)

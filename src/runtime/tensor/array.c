@@ -44,7 +44,7 @@ static int allocate_first(mxn_chunk *chunk)
                                   &chunk->tag, &block);
     chunk->block = block;
     if (error == MXP_OK && block != NULL) {
-        mxp_atomic_store_release(&chunk->data, block->data);  // pairs: mxn_place_data
+        mxp_atomic_store_release(&chunk->data, block->data);  // pairs: mxn_buffer_data
     }
     mxp_atomic_store_release(&chunk->state,
                              (uint32_t)(error == MXP_OK ? MXN__CHUNK_READY : MXN__CHUNK_EMPTY));
@@ -224,8 +224,8 @@ int mxn_array_data(const mxn_array *array, void **data)
     if (mxn_array_is_none(array)) {
         return mxp__fail(MXP_ESTATE, "the array is empty: it has no shape and no values yet");
     }
-    mxn_place place = mxn_array_place(array);
-    return mxn_place_data(&place, data);
+    mxn_buffer_ref ref = mxn_array_memory(array);
+    return mxn_buffer_data(&ref, data);
 }
 
 int mxn_array_data_exposed(const mxn_array *array, void **data)

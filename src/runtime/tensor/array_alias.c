@@ -43,11 +43,11 @@ int mxn_array_alias_open(mxn_array *alias)
     if (mxp_atomic_load(&chunk->state) == MXN__CHUNK_READY) {
         return MXP_OK;  // opened with another alias of the same memory
     }
-    const mxn_place whole = {chunk->source->chunk, 0};
+    const mxn_buffer_ref whole = {chunk->source->chunk, 0};
     void *data = NULL;
-    int error = mxn_place_data(&whole, &data);
+    int error = mxn_buffer_data(&whole, &data);
     if (error == MXP_OK) {
-        mxp_atomic_store_release(&chunk->data, data);  // pairs with mxn_place_data
+        mxp_atomic_store_release(&chunk->data, data);  // pairs with mxn_buffer_data
         mxp_atomic_store_release(&chunk->state, (uint32_t)MXN__CHUNK_READY);
     }
     return error;

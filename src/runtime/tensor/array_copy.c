@@ -85,13 +85,13 @@ int mxn_array_copy_out(const mxn_array *array, void *data, uint64_t count)
 
 // ---- operations -------------------------------------------------------------------------------
 typedef struct copy_job {
-    mxn_place from, to;
+    mxn_buffer_ref from, to;
     int32_t from_dtype, to_dtype;
     uint64_t count;
 } copy_job;
 
 typedef struct fill_job {
-    mxn_place to;
+    mxn_buffer_ref to;
     int32_t dtype;
     uint64_t count;
     double value;
@@ -112,9 +112,9 @@ static int run_copy(const mxn_run *run, void *argument)
     (void)run;
     const copy_job *job = argument;
     void *from, *to;
-    int error = mxn_place_data(&job->from, &from);
+    int error = mxn_buffer_data(&job->from, &from);
     if (error == MXP_OK) {
-        error = mxn_place_data(&job->to, &to);
+        error = mxn_buffer_data(&job->to, &to);
     }
     if (error == MXP_OK) {
         mxn_cast(to, job->to_dtype, from, job->from_dtype, job->count);
@@ -127,7 +127,7 @@ static int run_fill(const mxn_run *run, void *argument)
     (void)run;
     const fill_job *job = argument;
     void *to;
-    int error = mxn_place_data(&job->to, &to);
+    int error = mxn_buffer_data(&job->to, &to);
     if (error == MXP_OK) {
         mxn_fill(to, job->dtype, job->value, job->count);
     }
@@ -179,7 +179,7 @@ static int push_copy(mxn_array *from, mxn_array *to, mxp_name name, const mxn_pu
     if (job == NULL) {
         return mxp__fail_memory("a copy");
     }
-    *job = (copy_job){mxn_array_place(from), mxn_array_place(to), from->dtype, to->dtype, count};
+    *job = (copy_job){mxn_array_memory(from), mxn_array_memory(to), from->dtype, to->dtype, count};
     mxn_var *reads[] = {from->chunk->var}, *writes[] = {to->chunk->var};
     mxn_work work = {
         .function.sync = run_copy,
@@ -228,7 +228,7 @@ int mxn_array_fill(mxn_array *array, double value, const mxn_push_options *optio
     if (job == NULL) {
         return mxp__fail_memory("a fill");
     }
-    *job = (fill_job){mxn_array_place(array), array->dtype, mxn_array_size(array), value};
+    *job = (fill_job){mxn_array_memory(array), array->dtype, mxn_array_size(array), value};
     mxn_var *writes[] = {array->chunk->var};
     mxn_work work = {
         .function.sync = run_fill,

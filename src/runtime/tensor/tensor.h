@@ -11,8 +11,9 @@
 //
 // Lifetime. An array lives while it has references. Its chunk outlives every operation pushed
 // before the last array on it went: the end of the variable is itself an operation. So an operation
-// keeps places (mxn_place), not references. Dead handles are recognised (mxn_array_check): the
-// memory of an mxn_array is only ever used for others, which do not begin where it began.
+// keeps buffer references (mxn_buffer_ref), not arrays. Dead handles are recognised
+// (mxn_array_check): the memory of an mxn_array is only ever used for others, which do not begin
+// where it began.
 //
 // Any thread may call anything; one array's geometry must not be changed by two threads at a time.
 // Functions that can fail return 0 or a negative MXP_E code with the detail set.
@@ -129,33 +130,33 @@ static inline bool mxn_array_shares(const mxn_array *a, const mxn_array *b)
 
 // ---- addresses --------------------------------------------------------------------------------
 // What an operation keeps of an array.
-typedef struct mxn_place {
+typedef struct mxn_buffer_ref {
     mxn_chunk *chunk;
     uint64_t offset_bytes;
-} mxn_place;
+} mxn_buffer_ref;
 
-static inline mxn_place mxn_array_place(const mxn_array *array)
+static inline mxn_buffer_ref mxn_array_memory(const mxn_array *array)
 {
-    return (mxn_place){array->chunk, array->offset_bytes};
+    return (mxn_buffer_ref){array->chunk, array->offset_bytes};
 }
 
 int mxn__chunk_allocate(mxn_chunk *chunk);
 
 // The address of the values, allocating them if need be; null for an array without elements. Inside
 // an operation on its variable, or after a wait. MXP_ENOMEM.
-static inline int mxn_place_data(const mxn_place *place, void **data)
+static inline int mxn_buffer_data(const mxn_buffer_ref *ref, void **data)
 {
-    assert(mxn_var_is_ours(place->chunk->var, false) &&
+    assert(mxn_var_is_ours(ref->chunk->var, false) &&
            "an operation looks at memory of which it does not use the variable");
-    char *base = (char *)mxp_atomic_load_acquire(&place->chunk->data);
+    char *base = (char *)mxp_atomic_load_acquire(&ref->chunk->data);
     if (__builtin_expect(base == NULL, 0)) {
-        int error = mxn__chunk_allocate(place->chunk);
+        int error = mxn__chunk_allocate(ref->chunk);
         if (error != 0) {
             return error;
         }
-        base = (char *)mxp_atomic_load_acquire(&place->chunk->data);
+        base = (char *)mxp_atomic_load_acquire(&ref->chunk->data);
     }
-    *data = base == NULL ? NULL : base + place->offset_bytes;
+    *data = base == NULL ? NULL : base + ref->offset_bytes;
     return 0;
 }
 int mxn_array_data(const mxn_array *array, void **data);  // MXP_ESTATE of a none array

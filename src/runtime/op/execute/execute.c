@@ -32,16 +32,16 @@ static bool is_narrow(const mxn_operand *operand)
 
 static bool wanted(const mxn_operand *operand)
 {
-    return operand->request != MXN_NULL && operand->place.chunk != NULL;
+    return operand->request != MXN_NULL && operand->memory.chunk != NULL;
 }
 
 // Whether writing `out` while reading `in` is wrong.
 static bool collides(const mxn_job *job, const mxn_operand *out, const mxn_operand *in)
 {
-    if (in->place.chunk == NULL || out->place.chunk != in->place.chunk) {
+    if (in->memory.chunk == NULL || out->memory.chunk != in->memory.chunk) {
         return false;
     }
-    uint64_t out_begin = out->place.offset_bytes, in_begin = in->place.offset_bytes;
+    uint64_t out_begin = out->memory.offset_bytes, in_begin = in->memory.offset_bytes;
     uint64_t out_bytes = bytes_of(out), in_bytes = bytes_of(in);
     if (out_begin + out_bytes <= in_begin || in_begin + in_bytes <= out_begin) {
         return false;
@@ -137,7 +137,7 @@ static int find_addresses(mxn_job *job)
 {
     for (uint32_t i = 0; i < job->params->input_count; i++) {
         mxn_operand *in = &job->inputs[i];
-        int error = mxn_place_data(&in->place, &in->data);
+        int error = mxn_buffer_data(&in->memory, &in->data);
         if (error != 0) {
             return error;
         }
@@ -145,8 +145,8 @@ static int find_addresses(mxn_job *job)
     for (uint32_t i = 0; i < job->params->output_count; i++) {
         mxn_operand *out = &job->outputs[i];
         out->data = NULL;
-        assert(!wanted(out) || mxn_var_is_ours(out->place.chunk->var, true));
-        int error = wanted(out) ? mxn_place_data(&out->place, &out->data) : 0;
+        assert(!wanted(out) || mxn_var_is_ours(out->memory.chunk->var, true));
+        int error = wanted(out) ? mxn_buffer_data(&out->memory, &out->data) : 0;
         if (error != 0) {
             return error;
         }
@@ -261,7 +261,7 @@ static int store_output(mxn_operand *out)
     size_t count = mxn_shape_size(out->shape);
     restore_type(out);
     out->request = add ? MXN_ADD : MXN_WRITE;
-    int error = mxn_place_data(&out->place, &out->data);
+    int error = mxn_buffer_data(&out->memory, &out->data);
     if (error != 0 || count == 0) {
         return error;
     }
@@ -286,7 +286,7 @@ static int store_input(mxn_job *job, uint32_t index)
     if (!mxn_params_mutates(job->params, index)) {
         return 0;
     }
-    int error = mxn_place_data(&in->place, &in->data);
+    int error = mxn_buffer_data(&in->memory, &in->data);
     if (error == 0) {
         mxn_cast(in->data, in->dtype, copy, copy_dtype, mxn_shape_size(in->shape));
     }

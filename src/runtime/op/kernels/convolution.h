@@ -18,7 +18,7 @@ typedef struct mxn_conv {
     int32_t dtype;  // of all
     void *data, *weight, *result;  // one of them is what is computed
     void *bias;  // null: none; never of TO_DATA
-    mxn_place weight_place;  // of a weight that is read
+    mxn_buffer_ref weight_ref;  // of a weight that is read
 } mxn_conv;
 
 // Images of `channels` planes of `size`, and a number for each plane: it is stored all over the

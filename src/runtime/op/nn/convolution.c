@@ -241,7 +241,7 @@ int mxn__conv_describe(const mxn_job *job, mxn_conv *c)
     c->channels_last = p->layout == MXN_LAYOUT_CHANNELS_LAST;
     c->dtype = given->dtype;
     c->data = c->weight = c->result = c->bias = NULL;
-    c->weight_place = (mxn_place){0};
+    c->weight_ref = (mxn_buffer_ref){0};
     if (turned && p->target_shape.count > 0) {
         pad_to_target(p, c);
     }
@@ -252,7 +252,7 @@ static bool is_wanted(const mxn_job *job, uint32_t output)
 {
     const mxn_operand *out = &job->outputs[output];
     return output < job->params->output_count && out->request != MXN_NULL &&
-           out->place.chunk != NULL;
+           out->memory.chunk != NULL;
 }
 
 int mxn__conv_steps(const mxn_job *job, mxn_conv_step steps[2])
@@ -283,7 +283,7 @@ static void place_step(const mxn_job *job, const mxn_conv_step *step, mxn_conv *
     void *inner = to_weight ? in[1].data : back ? out[0].data : in[0].data;
     bool turned = is_deconvolution(job->params);
     c->weight = weight->data;
-    c->weight_place = weight->place;
+    c->weight_ref = weight->memory;
     c->data = turned ? outer : inner;
     c->result = turned ? inner : outer;
     c->bias = !step->with_bias ? NULL : to_weight ? out[2].data : in[2].data;

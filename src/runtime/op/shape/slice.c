@@ -247,7 +247,8 @@ static size_t operand_bytes(const mxn_operand *operand)
 static uint64_t assign_workspace(const mxn_job *job)
 {
     const mxn_operand *values = &job->inputs[1];
-    bool is_own = values->place.chunk != NULL && values->place.chunk == job->outputs[0].place.chunk;
+    bool is_own =
+        values->memory.chunk != NULL && values->memory.chunk == job->outputs[0].memory.chunk;
     return is_own ? operand_bytes(values) : 0;
 }
 

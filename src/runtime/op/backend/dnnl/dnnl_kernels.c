@@ -54,7 +54,7 @@ static int convolve(mxn_job *job, const mxn_conv *c, int kind)
     mxn__describe_convolution(&key, c, kind);
     const mxn_problem_run run = {
         .data = {c->data, c->weight, c->result, c->bias},
-        .kept = kind != MXN_CONV_TO_WEIGHT ? &c->weight_place : NULL,
+        .kept = kind != MXN_CONV_TO_WEIGHT ? &c->weight_ref : NULL,
         .kept_index = 1,
         .workspace = job->workspace,
     };

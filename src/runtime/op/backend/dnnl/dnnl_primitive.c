@@ -233,11 +233,12 @@ static dnnl_status_t reorder_locked(const passage *g)
 }
 
 // A weight in the library's layout: the one that is kept if it is of this version.
-static dnnl_status_t bring_weight_locked(const mxn_problem *p, passage *g, const mxn_place *place)
+static dnnl_status_t bring_weight_locked(const mxn_problem *p, passage *g,
+                                         const mxn_buffer_ref *ref)
 {
     void *kept;
     bool valid;
-    if (!mxn__kept_weight_find(place, p->serial, g->inner_bytes, &kept, &valid)) {
+    if (!mxn__kept_weight_find(ref, p->serial, g->inner_bytes, &kept, &valid)) {
         return reorder_locked(g);  // cannot be kept: to the workspace
     }
     dnnl_memory_set_data_handle(g->inner, kept);

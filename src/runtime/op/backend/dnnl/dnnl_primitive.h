@@ -46,11 +46,11 @@ typedef dnnl_status_t (*mxn_problem_maker)(const mxn_problem_key *key, dnnl_engi
 // so nobody is given it.
 bool mxn__problem_find(mxn_problem_key *key, mxn_problem_maker make, uint64_t *bytes);
 
-// An array for each argument, in the maker's order. `kept` is null or the place of the weight,
+// An array for each argument, in the maker's order. `kept` is null or the memory of the weight,
 // which stands at `kept_index`.
 typedef struct mxn_problem_run {
     void *data[MXN_PROBLEM_ARGUMENTS];
-    const mxn_place *kept;
+    const mxn_buffer_ref *kept;
     int kept_index;
     void *workspace;
 } mxn_problem_run;

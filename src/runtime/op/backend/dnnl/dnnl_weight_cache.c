@@ -14,17 +14,17 @@ typedef struct copy {
 static copy copies[MXN_KEPT_WEIGHTS_MAX];
 static uint64_t clock_now;
 
-static bool is_of(const copy *c, const mxn_place *place, uint64_t problem)
+static bool is_of(const copy *c, const mxn_buffer_ref *ref, uint64_t problem)
 {
-    return c->array != NULL && c->problem == problem && c->var == mxn_var_id(place->chunk->var) &&
-           c->offset_bytes == place->offset_bytes;
+    return c->array != NULL && c->problem == problem && c->var == mxn_var_id(ref->chunk->var) &&
+           c->offset_bytes == ref->offset_bytes;
 }
 
-static copy *find(const mxn_place *place, uint64_t problem)
+static copy *find(const mxn_buffer_ref *ref, uint64_t problem)
 {
     copy *oldest = &copies[0];
     for (copy *c = copies; c < copies + MXN_KEPT_WEIGHTS_MAX; c++) {
-        if (is_of(c, place, problem)) {
+        if (is_of(c, ref, problem)) {
             return c;
         }
         oldest = c->used < oldest->used ? c : oldest;
@@ -45,17 +45,17 @@ static bool take_memory(copy *c, mxn_context context, uint64_t bytes)
     return mxn_array_data(c->array, &c->data) == 0;
 }
 
-bool mxn__kept_weight_find(const mxn_place *place, uint64_t problem, uint64_t bytes, void **data,
+bool mxn__kept_weight_find(const mxn_buffer_ref *ref, uint64_t problem, uint64_t bytes, void **data,
                            bool *valid)
 {
-    uint32_t host_writes = mxn_chunk_host_writes(place->chunk);
+    uint32_t host_writes = mxn_chunk_host_writes(ref->chunk);
     if (host_writes == MXN_HOST_WRITES_ANY) {
         return false;
     }
-    copy *c = find(place, problem);
-    uint64_t version = mxn_var_version(place->chunk->var);
-    bool same = is_of(c, place, problem);
-    if ((!same || c->bytes != bytes) && !take_memory(c, place->chunk->context, bytes)) {
+    copy *c = find(ref, problem);
+    uint64_t version = mxn_var_version(ref->chunk->var);
+    bool same = is_of(c, ref, problem);
+    if ((!same || c->bytes != bytes) && !take_memory(c, ref->chunk->context, bytes)) {
         return false;
     }
     *valid = same && c->version == version && c->host_writes == host_writes;
@@ -63,8 +63,8 @@ bool mxn__kept_weight_find(const mxn_place *place, uint64_t problem, uint64_t by
                 .version = version,
                 .bytes = bytes,
                 .used = ++clock_now,
-                .offset_bytes = place->offset_bytes,
-                .var = mxn_var_id(place->chunk->var),
+                .offset_bytes = ref->offset_bytes,
+                .var = mxn_var_id(ref->chunk->var),
                 .host_writes = host_writes,
                 .array = c->array,
                 .data = c->data};

@@ -223,7 +223,7 @@ static void cost_counts_operations_and_bytes(void **state)
     mxn_chunk chunk;
     mxn_operand in[] = {{.shape = &a, .dtype = MXN_FLOAT32}, {.shape = &b, .dtype = MXN_FLOAT32}};
     mxn_operand out = {
-        .place = {&chunk, 0}, .shape = &c, .dtype = MXN_FLOAT32, .request = MXN_WRITE};
+        .memory = {&chunk, 0}, .shape = &c, .dtype = MXN_FLOAT32, .request = MXN_WRITE};
     const mxn_job job = {.params = params, .inputs = in, .outputs = &out};
     float flops, bytes;
     mxn_job_cost(&job, &flops, &bytes);
