@@ -66,9 +66,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(list.count == 0 && list.arrays == NULL && list.names == NULL);
     }
     mxn_array_list_fini(&list);
-    uint64_t arrays, chunks;
+    uint64_t arrays, buffers;
     require(mxn_wait_all() == MXP_OK);
-    mxn_array_counts(&arrays, &chunks);
-    require(arrays == 0 && chunks == 0);
+    mxn_array_counts(&arrays, &buffers);
+    require(arrays == 0 && buffers == 0);
     return 0;
 }

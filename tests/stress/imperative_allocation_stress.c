@@ -212,14 +212,14 @@ static float *usual;  // shared by all processes: what the step gives
 
 static void nothing_is_left(void)
 {
-    uint64_t arrays = 1, chunks = 1;
-    for (int i = 0; i < 2000 && arrays + chunks > 0; i++) {
-        mxn_array_counts(&arrays, &chunks);
+    uint64_t arrays = 1, buffers = 1;
+    for (int i = 0; i < 2000 && arrays + buffers > 0; i++) {
+        mxn_array_counts(&arrays, &buffers);
         usleep(1000);  // the program's functions for deleting run behind the wait
     }
-    if (arrays != 0 || chunks != 0) {
-        fprintf(stderr, "%llu arrays, %llu chunks left\n", (unsigned long long)arrays,
-                (unsigned long long)chunks);
+    if (arrays != 0 || buffers != 0) {
+        fprintf(stderr, "%llu arrays, %llu buffers left\n", (unsigned long long)arrays,
+                (unsigned long long)buffers);
         _exit(LEFT_OVER);
     }
 }

@@ -74,7 +74,7 @@ static int push_job(mxn_job *job)
     uint32_t read_count = 0, write_count = 0;
     const mxn_params *params = job->params;
     for (uint32_t i = 0; i < params->input_count; i++) {
-        mxn_var *var = job->inputs[i].memory.chunk->var;
+        mxn_var *var = job->inputs[i].memory.buffer->var;
         if (mxn_params_mutates(params, i)) {
             writes[write_count++] = var;
         } else {
@@ -82,7 +82,7 @@ static int push_job(mxn_job *job)
         }
     }
     for (uint32_t i = 0; i < params->output_count; i++) {
-        writes[write_count++] = job->outputs[i].memory.chunk->var;
+        writes[write_count++] = job->outputs[i].memory.buffer->var;
     }
     uint32_t needs = mxn_job_needs(job);
     if ((needs & MXN_NEEDS_SPACE) != 0) {

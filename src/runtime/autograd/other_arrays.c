@@ -10,9 +10,9 @@ static mxp_atomic_u64 forgotten;
 
 void mxn__others_note(const mxn_array *output, const mxn_node *node)
 {
-    mxn_chunk *chunk = output->chunk;
-    if (chunk != NULL && mxp__refs_shared(&chunk->refs)) {
-        mxp_atomic_store(&chunk->recorded, node->number);
+    mxn_buffer *buffer = output->buffer;
+    if (buffer != NULL && mxp__refs_shared(&buffer->refs)) {
+        mxp_atomic_store(&buffer->recorded, node->number);
     }
 }
 
@@ -23,8 +23,8 @@ void mxn__others_forget(void)
 
 static uint64_t recorded_in(const mxn_array *array)
 {
-    const mxn_chunk *chunk = array->chunk;
-    return chunk == NULL ? 0 : mxp_atomic_load(&chunk->recorded);
+    const mxn_buffer *buffer = array->buffer;
+    return buffer == NULL ? 0 : mxp_atomic_load(&buffer->recorded);
 }
 
 static bool knows(const mxn_array *array, uint64_t number)
@@ -39,7 +39,7 @@ static bool is_assigned(const mxn_params *params, mxn_array *const *inputs, uint
                         const mxn_array *to)
 {
     for (uint32_t i = first; i < params->input_count; i++) {
-        if (inputs[i]->chunk == to->chunk && knows(inputs[i], recorded_in(to))) {
+        if (inputs[i]->buffer == to->buffer && knows(inputs[i], recorded_in(to))) {
             return true;
         }
     }

@@ -120,7 +120,7 @@ int mxn_op_infer(const mxn_params *params, mxn_shape *const *input_shapes, int32
 enum { MXN_NULL = 0, MXN_WRITE = 1, MXN_INPLACE = 2, MXN_ADD = 3 };  // MXNet's write requests
 
 typedef struct mxn_operand {
-    mxn_buffer_ref memory;  // chunk null: absent, and the request is MXN_NULL
+    mxn_buffer_ref memory;  // buffer null: absent, and the request is MXN_NULL
     const mxn_shape *shape;
     void *data;  // set by mxn_job_execute; null if there are no elements
     int32_t dtype;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Birth and death of arrays and chunks. A chunk lies in the slot of the array it was made with; the
-// slot goes back when the array is dead and the chunk's variable has ended, whichever is later (an
-// array that is a view has no use for its own chunk).
+// Birth and death of arrays and buffers. A buffer lies in the slot of the array it was made with;
+// the slot goes back when the array is dead and the buffer's variable has ended, whichever is later
+// (an array that is a view has no use for its own buffer).
 #include <assert.h>
 
 #include "base/fail.h"
@@ -9,57 +9,57 @@
 #include "runtime/tensor/array_state.h"
 #include "base/atomic.h"
 
-// ---- chunks -----------------------------------------------------------------------------------
-static mxn_array *slot_of(mxn_chunk *chunk)
+// ---- buffers -----------------------------------------------------------------------------------
+static mxn_array *slot_of(mxn_buffer *buffer)
 {
-    return (mxn_array *)(void *)((char *)chunk - offsetof(mxn_array, own));
+    return (mxn_array *)(void *)((char *)buffer - offsetof(mxn_array, own));
 }
 
-// The end of the variable: nobody can know the chunk any more.
-static void end_chunk(void *argument)
+// The end of the variable: nobody can know the buffer any more.
+static void end_buffer(void *argument)
 {
-    mxn_chunk *chunk = argument;
-    mxn_array *source = chunk->source;
-    mxn_storage_free(chunk->block);
-    chunk->block = NULL;
-    mxp_atomic_store(&chunk->data, NULL);
-    mxp_atomic_store(&chunk->state, (uint32_t)MXN__CHUNK_NONE);
-    mxn__array_put_back(slot_of(chunk));
+    mxn_buffer *buffer = argument;
+    mxn_array *source = buffer->source;
+    mxn_storage_free(buffer->block);
+    buffer->block = NULL;
+    mxp_atomic_store(&buffer->data, NULL);
+    mxp_atomic_store(&buffer->state, (uint32_t)MXN__BUFFER_NONE);
+    mxn__array_put_back(slot_of(buffer));
     mxn_array_release(source);
 }
 
-static void drop_chunk(mxn_chunk *chunk)
+static void drop_buffer(mxn_buffer *buffer)
 {
-    if (mxp__refs_drop(&chunk->refs)) {
-        mxn_var *var = chunk->var;
-        mxn_var_delete(var, end_chunk, chunk, mxn_context_engine_device(chunk->context));
+    if (mxp__refs_drop(&buffer->refs)) {
+        mxn_var *var = buffer->var;
+        mxn_var_delete(var, end_buffer, buffer, mxn_context_engine_device(buffer->context));
     }
 }
 
-static int allocate_first(mxn_chunk *chunk)
+static int allocate_first(mxn_buffer *buffer)
 {
-    assert(chunk->block == NULL && chunk->source == NULL);
+    assert(buffer->block == NULL && buffer->source == NULL);
     mxn_block *block = NULL;
-    int error = mxn_storage_alloc(mxn__context_storage_device(chunk->context), chunk->bytes,
-                                  &chunk->tag, &block);
-    chunk->block = block;
+    int error = mxn_storage_alloc(mxn__context_storage_device(buffer->context), buffer->bytes,
+                                  &buffer->tag, &block);
+    buffer->block = block;
     if (error == MXP_OK && block != NULL) {
-        mxp_atomic_store_release(&chunk->data, block->data);  // pairs: mxn_buffer_data
+        mxp_atomic_store_release(&buffer->data, block->data);  // pairs: mxn_buffer_data
     }
-    mxp_atomic_store_release(&chunk->state,
-                             (uint32_t)(error == MXP_OK ? MXN__CHUNK_READY : MXN__CHUNK_EMPTY));
+    mxp_atomic_store_release(&buffer->state,
+                             (uint32_t)(error == MXP_OK ? MXN__BUFFER_READY : MXN__BUFFER_EMPTY));
     return error;
 }
 
 // Readers of an array that nobody has written may come here together: one allocates.
-int mxn__chunk_allocate(mxn_chunk *chunk)
+int mxn__buffer_allocate(mxn_buffer *buffer)
 {
     for (;;) {
-        uint32_t state = MXN__CHUNK_EMPTY;
-        if (mxp_atomic_cas_acquire(&chunk->state, &state, (uint32_t)MXN__CHUNK_ALLOCATING)) {
-            return allocate_first(chunk);
+        uint32_t state = MXN__BUFFER_EMPTY;
+        if (mxp_atomic_cas_acquire(&buffer->state, &state, (uint32_t)MXN__BUFFER_ALLOCATING)) {
+            return allocate_first(buffer);
         }
-        if (state == MXN__CHUNK_READY) {
+        if (state == MXN__BUFFER_READY) {
             return MXP_OK;
         }
         mxp__os_yield();
@@ -84,8 +84,8 @@ static int check_new(const mxn_shape *shape, int dtype, mxn_context context)
     return error;
 }
 
-static int make_chunk(mxn_array *array, const mxn_shape *shape, int dtype, mxn_context context,
-                      const mxn_tag *tag)
+static int make_buffer(mxn_array *array, const mxn_shape *shape, int dtype, mxn_context context,
+                       const mxn_tag *tag)
 {
     uint64_t size = mxn_shape_size(shape);
     if (size > UINT64_MAX / 2 / mxn_dtype_size(dtype)) {
@@ -96,22 +96,22 @@ static int make_chunk(mxn_array *array, const mxn_shape *shape, int dtype, mxn_c
     if (var == NULL) {
         return MXP_ENOMEM;
     }
-    mxn_chunk *chunk = &array->own;
-    chunk->var = var;
-    mxp_atomic_set(&chunk->data, NULL);
-    chunk->block = NULL;
-    chunk->source = NULL;
-    chunk->bytes = size * mxn_dtype_size(dtype);
-    mxp_atomic_store(&chunk->host_writes, 0u);
-    mxp_atomic_store(&chunk->recorded, 0u);
-    chunk->context = context;
-    chunk->tag =
+    mxn_buffer *buffer = &array->own;
+    buffer->var = var;
+    mxp_atomic_set(&buffer->data, NULL);
+    buffer->block = NULL;
+    buffer->source = NULL;
+    buffer->bytes = size * mxn_dtype_size(dtype);
+    mxp_atomic_store(&buffer->host_writes, 0u);
+    mxp_atomic_store(&buffer->recorded, 0u);
+    buffer->context = context;
+    buffer->tag =
         tag != NULL ? *tag : (mxn_tag){.scope = mxp_scope_current(), .category = MXN_MEMORY_INPUT};
-    mxp__refs_init(&chunk->refs);
-    mxp_atomic_store(&chunk->state, (uint32_t)MXN__CHUNK_EMPTY);
+    mxp__refs_init(&buffer->refs);
+    mxp_atomic_store(&buffer->state, (uint32_t)MXN__BUFFER_EMPTY);
     mxn_shape_copy(&array->shape, shape);
     array->dtype = dtype;
-    array->chunk = chunk;
+    array->buffer = buffer;
     return MXP_OK;
 }
 
@@ -131,10 +131,10 @@ int mxn_array_new(const mxn_shape *shape, int dtype, mxn_context context, const 
         error = mxn_array_new_none(&made);
     }
     if (error == MXP_OK) {
-        error = make_chunk(made, shape, dtype, context, tag);
+        error = make_buffer(made, shape, dtype, context, tag);
     }
     if (error == MXP_OK && !delay) {
-        error = mxn__chunk_allocate(made->chunk);
+        error = mxn__buffer_allocate(made->buffer);
     }
     if (error != MXP_OK) {
         mxn_array_release(made);
@@ -151,20 +151,20 @@ int mxn_array_init(mxn_array *array, const mxn_shape *shape, int dtype, mxn_cont
         return mxp__fail(MXP_ESTATE, "the array has a shape and type already");
     }
     int error = check_new(shape, dtype, context);
-    return error == MXP_OK ? make_chunk(array, shape, dtype, context, tag) : error;
+    return error == MXP_OK ? make_buffer(array, shape, dtype, context, tag) : error;
 }
 
 // Nobody allocates meanwhile: an operation may be about to.
 int mxn_array_name_memory(mxn_array *array, mxp_name name)
 {
-    uint32_t state = MXN__CHUNK_EMPTY;
+    uint32_t state = MXN__BUFFER_EMPTY;
     if (mxn_array_is_none(array) ||
-        !mxp_atomic_cas_acquire(&array->chunk->state, &state, (uint32_t)MXN__CHUNK_ALLOCATING)) {
+        !mxp_atomic_cas_acquire(&array->buffer->state, &state, (uint32_t)MXN__BUFFER_ALLOCATING)) {
         return mxp__fail(MXP_ESTATE, "only the memory of an array that has a shape and has none "
                                      "yet can be named: make it with delay_alloc");
     }
-    array->chunk->tag.name = name;
-    mxp_atomic_store_release(&array->chunk->state, (uint32_t)MXN__CHUNK_EMPTY);
+    array->buffer->tag.name = name;
+    mxp_atomic_store_release(&array->buffer->state, (uint32_t)MXN__BUFFER_EMPTY);
     return MXP_OK;
 }
 
@@ -186,11 +186,11 @@ void mxn_array_release(mxn_array *array)
     }
     release_notes(array);
     mxp_atomic_store(&array->check, mxn__array_word(array, MXN__ARRAY_DEAD));
-    mxn_chunk *chunk = array->chunk;
-    if (chunk != NULL) {
-        drop_chunk(chunk);  // may put the slot back, if it is the array's own
+    mxn_buffer *buffer = array->buffer;
+    if (buffer != NULL) {
+        drop_buffer(buffer);  // may put the slot back, if it is the array's own
     }
-    if (chunk != &array->own) {
+    if (buffer != &array->own) {
         mxn__array_put_back(array);
     }
 }
@@ -216,7 +216,7 @@ int mxn_array_check(const void *handle, const char *what)
 
 mxn_context mxn_array_context(const mxn_array *array)
 {
-    return array->chunk != NULL ? array->chunk->context : (mxn_context){0, 0};
+    return array->buffer != NULL ? array->buffer->context : (mxn_context){0, 0};
 }
 
 int mxn_array_data(const mxn_array *array, void **data)
@@ -232,7 +232,7 @@ int mxn_array_data_exposed(const mxn_array *array, void **data)
 {
     int error = mxn_array_data(array, data);
     if (error == MXP_OK) {
-        mxp_atomic_store(&array->chunk->host_writes, MXN_HOST_WRITES_ANY);
+        mxp_atomic_store(&array->buffer->host_writes, MXN_HOST_WRITES_ANY);
     }
     return error;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Aliases: the memory of an array under another variable. The chunk of an alias has no block; it
+// Aliases: the memory of an array under another variable. The buffer of an alias has no block; it
 // keeps a reference on the array whose memory it shows, and gets the address when that is known to
 // be there.
 #include "base/fail.h"
@@ -12,8 +12,8 @@ static int make_first(mxn_array *array, mxn_array **alias)
         mxn_array_new(&array->shape, array->dtype, mxn_array_context(array), NULL, true, alias);
     if (error == MXP_OK) {
         mxn_array_retain(array);
-        mxn_chunk *chunk = (*alias)->chunk;
-        chunk->source = array;
+        mxn_buffer *buffer = (*alias)->buffer;
+        buffer->source = array;
         (*alias)->offset_bytes = array->offset_bytes;
     }
     return error;
@@ -39,16 +39,16 @@ int mxn_array_alias(mxn_array *array, mxn_array *beside, mxn_array **alias)
 
 int mxn_array_alias_open(mxn_array *alias)
 {
-    mxn_chunk *chunk = alias->chunk;
-    if (mxp_atomic_load(&chunk->state) == MXN__CHUNK_READY) {
+    mxn_buffer *buffer = alias->buffer;
+    if (mxp_atomic_load(&buffer->state) == MXN__BUFFER_READY) {
         return MXP_OK;  // opened with another alias of the same memory
     }
-    const mxn_buffer_ref whole = {chunk->source->chunk, 0};
+    const mxn_buffer_ref whole = {buffer->source->buffer, 0};
     void *data = NULL;
     int error = mxn_buffer_data(&whole, &data);
     if (error == MXP_OK) {
-        mxp_atomic_store_release(&chunk->data, data);  // pairs with mxn_buffer_data
-        mxp_atomic_store_release(&chunk->state, (uint32_t)MXN__CHUNK_READY);
+        mxp_atomic_store_release(&buffer->data, data);  // pairs with mxn_buffer_data
+        mxp_atomic_store_release(&buffer->state, (uint32_t)MXN__BUFFER_READY);
     }
     return error;
 }

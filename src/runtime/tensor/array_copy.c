@@ -12,12 +12,12 @@
 // ---- waits and host copies --------------------------------------------------------------------
 int mxn_array_wait_read(const mxn_array *array)
 {
-    return mxn_array_is_none(array) ? MXP_OK : mxn_var_wait(array->chunk->var);
+    return mxn_array_is_none(array) ? MXP_OK : mxn_var_wait(array->buffer->var);
 }
 
 int mxn_array_wait_write(const mxn_array *array)
 {
-    return mxn_array_is_none(array) ? MXP_OK : mxn_var_wait_write(array->chunk->var);
+    return mxn_array_is_none(array) ? MXP_OK : mxn_var_wait_write(array->buffer->var);
 }
 
 static int check_host_copy(const mxn_array *array, const void *data, uint64_t count)
@@ -40,11 +40,11 @@ static int check_host_copy(const mxn_array *array, const void *data, uint64_t co
 }
 
 // Counting must not arrive at "any".
-static void count_host_write(mxn_chunk *chunk)
+static void count_host_write(mxn_buffer *buffer)
 {
-    uint32_t writes = mxn_chunk_host_writes(chunk);
+    uint32_t writes = mxn_buffer_host_writes(buffer);
     while (writes != MXN_HOST_WRITES_ANY &&
-           !mxp_atomic_cas(&chunk->host_writes, &writes, (writes + 1) % MXN_HOST_WRITES_ANY)) {
+           !mxp_atomic_cas(&buffer->host_writes, &writes, (writes + 1) % MXN_HOST_WRITES_ANY)) {
     }
 }
 
@@ -61,7 +61,7 @@ int mxn_array_copy_in(mxn_array *array, const void *data, uint64_t count)
     }
     if (error == MXP_OK) {
         memcpy(to, data, count * mxn_dtype_size(array->dtype));
-        count_host_write(array->chunk);
+        count_host_write(array->buffer);
     }
     return error;
 }
@@ -180,7 +180,7 @@ static int push_copy(mxn_array *from, mxn_array *to, mxp_name name, const mxn_pu
         return mxp__fail_memory("a copy");
     }
     *job = (copy_job){mxn_array_memory(from), mxn_array_memory(to), from->dtype, to->dtype, count};
-    mxn_var *reads[] = {from->chunk->var}, *writes[] = {to->chunk->var};
+    mxn_var *reads[] = {from->buffer->var}, *writes[] = {to->buffer->var};
     mxn_work work = {
         .function.sync = run_copy,
         .form = MXN_SYNC,
@@ -190,7 +190,7 @@ static int push_copy(mxn_array *from, mxn_array *to, mxp_name name, const mxn_pu
         .writes = writes,
         .read_count = !mxn_array_shares(from, to),
         .write_count = 1,
-        .device = mxn_context_engine_device(from->chunk->context),
+        .device = mxn_context_engine_device(from->buffer->context),
         .name = name,
         .bytes = (float)count * (float)(mxn_dtype_size(from->dtype) + mxn_dtype_size(to->dtype)),
     };
@@ -229,7 +229,7 @@ int mxn_array_fill(mxn_array *array, double value, const mxn_push_options *optio
         return mxp__fail_memory("a fill");
     }
     *job = (fill_job){mxn_array_memory(array), array->dtype, mxn_array_size(array), value};
-    mxn_var *writes[] = {array->chunk->var};
+    mxn_var *writes[] = {array->buffer->var};
     mxn_work work = {
         .function.sync = run_fill,
         .form = MXN_SYNC,
@@ -237,7 +237,7 @@ int mxn_array_fill(mxn_array *array, double value, const mxn_push_options *optio
         .deleter = free_fill,
         .writes = writes,
         .write_count = 1,
-        .device = mxn_context_engine_device(array->chunk->context),
+        .device = mxn_context_engine_device(array->buffer->context),
         .name = mxp__span_name_once(&name, "operator", "SetValueOp"),
         .bytes = (float)job->count * (float)mxn_dtype_size(array->dtype),
     };

@@ -76,8 +76,8 @@ static int put_array(writer *to, const mxn_array *array, bool numpy)
     for (int32_t i = 0; i < array->shape.ndim; i++) {
         put_u64(to, (uint64_t)array->shape.dims[i]);
     }
-    put_u32(to, (uint32_t)array->chunk->context.type);
-    put_u32(to, (uint32_t)array->chunk->context.id);
+    put_u32(to, (uint32_t)array->buffer->context.type);
+    put_u32(to, (uint32_t)array->buffer->context.id);
     put_u32(to, (uint32_t)array->dtype);
     put(to, data, mxn_array_size(array) * mxn_dtype_size(array->dtype));
     return MXP_OK;

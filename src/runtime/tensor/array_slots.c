@@ -131,12 +131,12 @@ mxn_array *mxn__array_take(void)
     mxp_atomic_store(&taken->place, place);
     mxn_array *array = (mxn_array *)(void *)((char *)taken + place);
     array->place = place;
-    array->chunk = NULL;
+    array->buffer = NULL;
     array->offset_bytes = 0;
     array->dtype = MXN_DTYPE_NONE;
     array->shape.ndim = -1;
     memset(array->notes, 0, sizeof array->notes);
-    mxp_atomic_store(&array->own.state, (uint32_t)MXN__CHUNK_NONE);
+    mxp_atomic_store(&array->own.state, (uint32_t)MXN__BUFFER_NONE);
     mxp__refs_init(&array->refs);
     mxp_atomic_store(&array->check, mxn__array_word(array, MXN__ARRAY_ALIVE));
     return array;
@@ -150,9 +150,9 @@ void mxn__array_put_back(mxn_array *array)
     push(free, free);
 }
 
-void mxn_array_counts(uint64_t *arrays, uint64_t *chunks)
+void mxn_array_counts(uint64_t *arrays, uint64_t *buffers)
 {
-    *arrays = *chunks = 0;
+    *arrays = *buffers = 0;
     uint32_t count = first_index(mxp_atomic_load_acquire(&slab_count));
     for (uint32_t i = 0; i < count; i++) {
         const slot *at = slot_at(i);
@@ -160,6 +160,6 @@ void mxn_array_counts(uint64_t *arrays, uint64_t *chunks)
         const mxn_array *array = (const void *)((const char *)at + place);
         uint64_t check = mxp_atomic_load(&array->check);
         *arrays += check == mxn__array_word(array, MXN__ARRAY_ALIVE);
-        *chunks += mxp_atomic_load(&array->own.state) != MXN__CHUNK_NONE;
+        *buffers += mxp_atomic_load(&array->own.state) != MXN__BUFFER_NONE;
     }
 }

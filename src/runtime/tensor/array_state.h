@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to src/runtime/tensor: how arrays and chunks come and go.
+// Private to src/runtime/tensor: how arrays and buffers come and go.
 #ifndef MXN_TENSOR_ARRAY_STATE_H
 #define MXN_TENSOR_ARRAY_STATE_H
 
 #include "runtime/tensor/tensor.h"
 
 enum {
-    MXN__CHUNK_NONE = 0,  // no variable
-    MXN__CHUNK_EMPTY = 1,
-    MXN__CHUNK_ALLOCATING = 2,
-    MXN__CHUNK_READY = 3
+    MXN__BUFFER_NONE = 0,  // no variable
+    MXN__BUFFER_EMPTY = 1,
+    MXN__BUFFER_ALLOCATING = 2,
+    MXN__BUFFER_READY = 3
 };
 
 // The check word of an array tells that it is there and nowhere else: what another array has at
@@ -22,7 +22,7 @@ static inline uint64_t mxn__array_word(const void *array, uint64_t of)
 }
 
 // array_slots.c: memory of arrays, which is never given back. Null without memory. The array comes
-// with one reference and no chunk; of `own` only the state is set.
+// with one reference and no buffer; of `own` only the state is set.
 mxn_array *mxn__array_take(void);
 void mxn__array_put_back(mxn_array *array);
 // Whether a check word may be there: any address may be asked for.

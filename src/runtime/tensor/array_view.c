@@ -13,9 +13,9 @@ static int make_view(mxn_array *array, const mxn_shape *shape, int dtype, uint64
     if (error != MXP_OK) {
         return error;
     }
-    if (array->chunk != NULL) {
-        mxp__refs_take(&array->chunk->refs);
-        (*view)->chunk = array->chunk;
+    if (array->buffer != NULL) {
+        mxp__refs_take(&array->buffer->refs);
+        (*view)->buffer = array->buffer;
         (*view)->offset_bytes = array->offset_bytes + skip_bytes;
         (*view)->dtype = dtype;
         mxn_shape_copy(&(*view)->shape, shape);

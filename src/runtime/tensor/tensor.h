@@ -2,14 +2,14 @@
 // Room runtime/tensor: arrays, views, types, files of arrays, temporary space, random generators.
 //
 // Arrays: typed views of reference-counted memory whose reads and writes the engine orders. Values
-// are row-major and contiguous, always. Memory (mxn_chunk) belongs to one variable of the engine
+// are row-major and contiguous, always. Memory (mxn_buffer) belongs to one variable of the engine
 // and may be allocated late, by whoever first needs the address.
 //
-//   mxn_array --chunk--> mxn_chunk --block--> memory of a device
-//   (a handle)           (a variable)         (storage/)
-//   views of one array are several mxn_array on one chunk
+//   mxn_array --buffer--> mxn_buffer --block--> memory of a device
+//   (a handle)            (a variable)          (storage/)
+//   views of one array are several mxn_array on one buffer
 //
-// Lifetime. An array lives while it has references. Its chunk outlives every operation pushed
+// Lifetime. An array lives while it has references. Its buffer outlives every operation pushed
 // before the last array on it went: the end of the variable is itself an operation. So an operation
 // keeps buffer references (mxn_buffer_ref), not arrays. Dead handles are recognised
 // (mxn_array_check): the memory of an mxn_array is only ever used for others, which do not begin
@@ -48,8 +48,8 @@ static inline bool mxn_context_equal(mxn_context a, mxn_context b)
 }
 
 // ---- arrays -----------------------------------------------------------------------------------
-// Private to tensor/ but for `var`, `context` and `tag`, which are fixed once the chunk exists.
-typedef struct mxn_chunk {
+// Private to tensor/ but for `var`, `context` and `tag`, which are fixed once the buffer exists.
+typedef struct mxn_buffer {
     mxn_var *var;
     MXP_ATOMIC(void *) data;  // null until allocated
     mxn_block *block;
@@ -57,11 +57,11 @@ typedef struct mxn_chunk {
     uint64_t bytes;  // to allocate
     mxp_refs refs;  // arrays on it
     mxp_atomic_u32 state;
-    mxp_atomic_u32 host_writes;  // see mxn_chunk_host_writes
+    mxp_atomic_u32 host_writes;  // see mxn_buffer_host_writes
     mxp_atomic_u64 recorded;  // autograd's: see autograd/other_arrays.h
     mxn_context context;
     mxn_tag tag;
-} mxn_chunk;
+} mxn_buffer;
 
 // Something another folder hangs on an array: it is released with it.
 typedef struct mxn_note {
@@ -75,10 +75,10 @@ typedef struct mxn_array {
     mxp_atomic_u64 check;  // private
     mxp_refs refs;
     uint32_t place;  // private
-    mxn_chunk *chunk;  // null: a "none" array, shape.ndim is -1
-    uint64_t offset_bytes;  // into the chunk
+    mxn_buffer *buffer;  // null: a "none" array, shape.ndim is -1
+    uint64_t offset_bytes;  // into the buffer
     int32_t dtype;
-    mxn_chunk own;  // the chunk of an array that is no view
+    mxn_buffer own;  // the buffer of an array that is no view
     mxn_shape shape;
     mxn_note notes[MXN_NOTES];
 } mxn_array;
@@ -100,7 +100,7 @@ static inline void mxn_array_retain(mxn_array *array)
 {
     mxp__refs_take(&array->refs);
 }
-// Null does nothing. With the last array on a chunk its memory goes, as "DeleteVariable".
+// Null does nothing. With the last array on a buffer its memory goes, as "DeleteVariable".
 void mxn_array_release(mxn_array *array);
 
 // MXP_EHANDLE if `handle` is null, freed, or none of ours. `what` names it in the error. A freed
@@ -110,7 +110,7 @@ int mxn_array_check(const void *handle, const char *what);
 
 static inline bool mxn_array_is_none(const mxn_array *array)
 {
-    return array->chunk == NULL;
+    return array->buffer == NULL;
 }
 static inline uint64_t mxn_array_size(const mxn_array *array)  // elements; 0 of a none array
 {
@@ -118,43 +118,43 @@ static inline uint64_t mxn_array_size(const mxn_array *array)  // elements; 0 of
 }
 static inline mxn_var *mxn_array_var(const mxn_array *array)
 {
-    return array->chunk->var;
+    return array->buffer->var;
 }
 mxn_context mxn_array_context(const mxn_array *array);  // 0, 0 of a none array
 uint32_t mxn_context_engine_device(mxn_context context);  // mxn_work.device
 // Whether the two share memory.
 static inline bool mxn_array_shares(const mxn_array *a, const mxn_array *b)
 {
-    return a->chunk != NULL && a->chunk == b->chunk;
+    return a->buffer != NULL && a->buffer == b->buffer;
 }
 
 // ---- addresses --------------------------------------------------------------------------------
 // What an operation keeps of an array.
 typedef struct mxn_buffer_ref {
-    mxn_chunk *chunk;
+    mxn_buffer *buffer;
     uint64_t offset_bytes;
 } mxn_buffer_ref;
 
 static inline mxn_buffer_ref mxn_array_memory(const mxn_array *array)
 {
-    return (mxn_buffer_ref){array->chunk, array->offset_bytes};
+    return (mxn_buffer_ref){array->buffer, array->offset_bytes};
 }
 
-int mxn__chunk_allocate(mxn_chunk *chunk);
+int mxn__buffer_allocate(mxn_buffer *buffer);
 
 // The address of the values, allocating them if need be; null for an array without elements. Inside
 // an operation on its variable, or after a wait. MXP_ENOMEM.
 static inline int mxn_buffer_data(const mxn_buffer_ref *ref, void **data)
 {
-    assert(mxn_var_is_ours(ref->chunk->var, false) &&
+    assert(mxn_var_is_ours(ref->buffer->var, false) &&
            "an operation looks at memory of which it does not use the variable");
-    char *base = (char *)mxp_atomic_load_acquire(&ref->chunk->data);
+    char *base = (char *)mxp_atomic_load_acquire(&ref->buffer->data);
     if (__builtin_expect(base == NULL, 0)) {
-        int error = mxn__chunk_allocate(ref->chunk);
+        int error = mxn__buffer_allocate(ref->buffer);
         if (error != 0) {
             return error;
         }
-        base = (char *)mxp_atomic_load_acquire(&ref->chunk->data);
+        base = (char *)mxp_atomic_load_acquire(&ref->buffer->data);
     }
     *data = base == NULL ? NULL : base + ref->offset_bytes;
     return 0;
@@ -164,9 +164,9 @@ int mxn_array_data(const mxn_array *array, void **data);  // MXP_ESTATE of a non
 // Writes that the variable's version does not count: how often the program has copied values in, or
 // MXN_HOST_WRITES_ANY once it has the address itself. For what is derived from values and kept.
 #define MXN_HOST_WRITES_ANY UINT32_MAX
-static inline uint32_t mxn_chunk_host_writes(const mxn_chunk *chunk)
+static inline uint32_t mxn_buffer_host_writes(const mxn_buffer *buffer)
 {
-    return mxp_atomic_load(&chunk->host_writes);
+    return mxp_atomic_load(&buffer->host_writes);
 }
 // Which values an array has once everything pushed so far is over. Any write to its memory changes
 // it, also of another part; what the program writes to an address it has does not.
@@ -176,8 +176,8 @@ typedef struct mxn_values {
 
 static inline mxn_values mxn_array_values(const mxn_array *array)  // of an array that is not none
 {
-    return (mxn_values){mxn_var_pushed_version(array->chunk->var),
-                        mxn_chunk_host_writes(array->chunk)};
+    return (mxn_values){mxn_var_pushed_version(array->buffer->var),
+                        mxn_buffer_host_writes(array->buffer)};
 }
 static inline bool mxn_array_has_values(const mxn_array *array, mxn_values values)
 {
@@ -256,8 +256,8 @@ int mxn_arrays_load(const char *path, mxn_array_list *list);
 int mxn_arrays_load_bytes(const void *data, uint64_t size_bytes, mxn_array_list *list);
 void mxn_array_list_fini(mxn_array_list *list);  // releases arrays that are still there
 
-// Arrays alive (views included) and chunks alive, those whose deletion is pending included. Walks
+// Arrays alive (views included) and buffers alive, those whose deletion is pending included. Walks
 // over all: for tests and reports.
-void mxn_array_counts(uint64_t *arrays, uint64_t *chunks);
+void mxn_array_counts(uint64_t *arrays, uint64_t *buffers);
 
 #endif

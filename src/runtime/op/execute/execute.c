@@ -32,13 +32,13 @@ static bool is_narrow(const mxn_operand *operand)
 
 static bool wanted(const mxn_operand *operand)
 {
-    return operand->request != MXN_NULL && operand->memory.chunk != NULL;
+    return operand->request != MXN_NULL && operand->memory.buffer != NULL;
 }
 
 // Whether writing `out` while reading `in` is wrong.
 static bool collides(const mxn_job *job, const mxn_operand *out, const mxn_operand *in)
 {
-    if (in->memory.chunk == NULL || out->memory.chunk != in->memory.chunk) {
+    if (in->memory.buffer == NULL || out->memory.buffer != in->memory.buffer) {
         return false;
     }
     uint64_t out_begin = out->memory.offset_bytes, in_begin = in->memory.offset_bytes;
@@ -145,7 +145,7 @@ static int find_addresses(mxn_job *job)
     for (uint32_t i = 0; i < job->params->output_count; i++) {
         mxn_operand *out = &job->outputs[i];
         out->data = NULL;
-        assert(!wanted(out) || mxn_var_is_ours(out->memory.chunk->var, true));
+        assert(!wanted(out) || mxn_var_is_ours(out->memory.buffer->var, true));
         int error = wanted(out) ? mxn_buffer_data(&out->memory, &out->data) : 0;
         if (error != 0) {
             return error;

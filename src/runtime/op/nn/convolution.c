@@ -252,7 +252,7 @@ static bool is_wanted(const mxn_job *job, uint32_t output)
 {
     const mxn_operand *out = &job->outputs[output];
     return output < job->params->output_count && out->request != MXN_NULL &&
-           out->memory.chunk != NULL;
+           out->memory.buffer != NULL;
 }
 
 int mxn__conv_steps(const mxn_job *job, mxn_conv_step steps[2])

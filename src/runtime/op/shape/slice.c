@@ -248,7 +248,7 @@ static uint64_t assign_workspace(const mxn_job *job)
 {
     const mxn_operand *values = &job->inputs[1];
     bool is_own =
-        values->memory.chunk != NULL && values->memory.chunk == job->outputs[0].memory.chunk;
+        values->memory.buffer != NULL && values->memory.buffer == job->outputs[0].memory.buffer;
     return is_own ? operand_bytes(values) : 0;
 }
 

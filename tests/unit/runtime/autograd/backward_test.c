@@ -354,8 +354,8 @@ static void long_graphs_end(void **state)
 {
     enum { LENGTH = 20000 };
     (void)state;
-    uint64_t before = 0, after = 0, chunks = 0;
-    mxn_array_counts(&before, &chunks);
+    uint64_t before = 0, after = 0, buffers = 0;
+    mxn_array_counts(&before, &buffers);
     mxn_array *x = make(start), *gradient = make_zero();
     assert_int_equal(mxn_autograd_mark(x, MXN_WRITE, gradient), MXP_OK);
     for (int with_backward = 0; with_backward < 2; with_backward++) {
@@ -379,7 +379,7 @@ static void long_graphs_end(void **state)
     assert_close(got, ones);
     mxn_array_release(x);
     mxn_array_release(gradient);
-    mxn_array_counts(&after, &chunks);
+    mxn_array_counts(&after, &buffers);
     assert_int_equal(after, before);
 }
 

@@ -239,9 +239,9 @@ static void what_has_no_second_gradient_is_named(void **state)
 static void a_recorded_backward_into_gradients_keeps_nothing(void **state)
 {
     (void)state;
-    uint64_t arrays_before, chunks_before, arrays, chunks;
+    uint64_t arrays_before, buffers_before, arrays, buffers;
     assert_int_equal(mxn_wait_all(), MXP_OK);
-    mxn_array_counts(&arrays_before, &chunks_before);
+    mxn_array_counts(&arrays_before, &buffers_before);
     for (int twice = 0; twice < 2; twice++) {
         mxn_array *gradient = NULL, *x = make_variable(&gradient, MXN_WRITE);
         mxn_array *squared = run("square", x, NULL, NULL);
@@ -264,9 +264,9 @@ static void a_recorded_backward_into_gradients_keeps_nothing(void **state)
         release((mxn_array *[]){y, squared, x, gradient}, 4);
     }
     assert_int_equal(mxn_wait_all(), MXP_OK);
-    mxn_array_counts(&arrays, &chunks);
+    mxn_array_counts(&arrays, &buffers);
     assert_int_equal(arrays, arrays_before);
-    assert_int_equal(chunks, chunks_before);
+    assert_int_equal(buffers, buffers_before);
 }
 
 int main(void)

@@ -323,10 +323,10 @@ static void any_damage_is_survived(void **state)
     }
     assert_in_range(accepted, 100, 39000);
     assert_int_equal(mxn_wait_all(), MXP_OK);
-    uint64_t arrays, chunks;
-    mxn_array_counts(&arrays, &chunks);
+    uint64_t arrays, buffers;
+    mxn_array_counts(&arrays, &buffers);
     assert_int_equal(arrays, 0);
-    assert_int_equal(chunks, 0);
+    assert_int_equal(buffers, 0);
 }
 
 int main(void)

@@ -82,10 +82,10 @@ static void every_allocation_may_fail(void **state)
         assert_true(error == MXP_OK || refused > 0);
         assert_true(error == MXP_OK || mxp_last_error()[0] != '\0');
         mxn_wait_all();
-        uint64_t arrays, chunks;
-        mxn_array_counts(&arrays, &chunks);
+        uint64_t arrays, buffers;
+        mxn_array_counts(&arrays, &buffers);
         assert_int_equal(arrays, 0);
-        assert_int_equal(chunks, 0);
+        assert_int_equal(buffers, 0);
         mxn_storage_counts counts;
         mxn_storage_counts_get(0, &counts);
         assert_int_equal(counts.live_bytes, 0);

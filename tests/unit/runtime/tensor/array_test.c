@@ -56,11 +56,11 @@ static uint64_t live_bytes(uint32_t device)
 
 static void assert_nothing_is_left(void)
 {
-    uint64_t arrays, chunks;
+    uint64_t arrays, buffers;
     assert_int_equal(mxn_wait_all(), MXP_OK);
-    mxn_array_counts(&arrays, &chunks);
+    mxn_array_counts(&arrays, &buffers);
     assert_int_equal(arrays, 0);
-    assert_int_equal(chunks, 0);
+    assert_int_equal(buffers, 0);
     assert_int_equal(live_bytes(0), 0);
 }
 

@@ -16,7 +16,7 @@ static uint64_t clock_now;
 
 static bool is_of(const copy *c, const mxn_buffer_ref *ref, uint64_t problem)
 {
-    return c->array != NULL && c->problem == problem && c->var == mxn_var_id(ref->chunk->var) &&
+    return c->array != NULL && c->problem == problem && c->var == mxn_var_id(ref->buffer->var) &&
            c->offset_bytes == ref->offset_bytes;
 }
 
@@ -48,14 +48,14 @@ static bool take_memory(copy *c, mxn_context context, uint64_t bytes)
 bool mxn__kept_weight_find(const mxn_buffer_ref *ref, uint64_t problem, uint64_t bytes, void **data,
                            bool *valid)
 {
-    uint32_t host_writes = mxn_chunk_host_writes(ref->chunk);
+    uint32_t host_writes = mxn_buffer_host_writes(ref->buffer);
     if (host_writes == MXN_HOST_WRITES_ANY) {
         return false;
     }
     copy *c = find(ref, problem);
-    uint64_t version = mxn_var_version(ref->chunk->var);
+    uint64_t version = mxn_var_version(ref->buffer->var);
     bool same = is_of(c, ref, problem);
-    if ((!same || c->bytes != bytes) && !take_memory(c, ref->chunk->context, bytes)) {
+    if ((!same || c->bytes != bytes) && !take_memory(c, ref->buffer->context, bytes)) {
         return false;
     }
     *valid = same && c->version == version && c->host_writes == host_writes;
@@ -64,7 +64,7 @@ bool mxn__kept_weight_find(const mxn_buffer_ref *ref, uint64_t problem, uint64_t
                 .bytes = bytes,
                 .used = ++clock_now,
                 .offset_bytes = ref->offset_bytes,
-                .var = mxn_var_id(ref->chunk->var),
+                .var = mxn_var_id(ref->buffer->var),
                 .host_writes = host_writes,
                 .array = c->array,
                 .data = c->data};

@@ -220,10 +220,10 @@ static void cost_counts_operations_and_bytes(void **state)
     assert_int_equal(mxn_params_parse(mxn_op_find("dot"), 0, NULL, NULL, 2, &params), 0);
     const mxn_shape a = {.ndim = 2, .dims = {4, 5}}, b = {.ndim = 2, .dims = {5, 6}};
     const mxn_shape c = {.ndim = 2, .dims = {4, 6}};
-    mxn_chunk chunk;
+    mxn_buffer buffer;
     mxn_operand in[] = {{.shape = &a, .dtype = MXN_FLOAT32}, {.shape = &b, .dtype = MXN_FLOAT32}};
     mxn_operand out = {
-        .memory = {&chunk, 0}, .shape = &c, .dtype = MXN_FLOAT32, .request = MXN_WRITE};
+        .memory = {&buffer, 0}, .shape = &c, .dtype = MXN_FLOAT32, .request = MXN_WRITE};
     const mxn_job job = {.params = params, .inputs = in, .outputs = &out};
     float flops, bytes;
     mxn_job_cost(&job, &flops, &bytes);
