@@ -50,7 +50,7 @@ static const char *without_uuid(const char *name)
     return *at != '\0' ? at : name;
 }
 
-static char *attribute_of(const mxn_pool *pool, const mxn_block *block)
+static char *attribute_of(const mxn_pool *pool, const mxn_allocation *block)
 {
     mxp_strbuf text = {0};
     mxn__scope_text(block->tag.scope, &text);
@@ -63,7 +63,7 @@ static char *attribute_of(const mxn_pool *pool, const mxn_block *block)
 
 static int add_pool(mxn_pool *pool, csv_rows *list)
 {
-    mxn_block *blocks;
+    mxn_allocation *blocks;
     size_t count, capacity;
     int error = mxn__pool_snapshot(pool, &blocks, &count, &capacity);
     if (error == MXP_OK) {

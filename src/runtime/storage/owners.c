@@ -66,7 +66,7 @@ static size_t merge(mxn_owner *owners, size_t count)
 
 static int collect(mxn_pool *pool, mxn_owner **owners, size_t *count, size_t *capacity)
 {
-    mxn_block *blocks;
+    mxn_allocation *blocks;
     size_t blocks_capacity;
     int error = mxn__pool_snapshot(pool, &blocks, count, &blocks_capacity);
     *owners = NULL;

@@ -45,7 +45,7 @@ static mxn_bucket *ensure_bucket_locked(mxn_pool *pool, uint64_t rounded_bytes)
     return bucket;
 }
 
-static mxn_block *take_descriptor_locked(mxn_pool *pool)
+static mxn_allocation *take_descriptor_locked(mxn_pool *pool)
 {
     assert(mxp__lock_is_held(&pool->lock));
     if (pool->spare == NULL) {
@@ -60,19 +60,19 @@ static mxn_block *take_descriptor_locked(mxn_pool *pool)
             pool->spare = &slab->blocks[i];
         }
     }
-    mxn_block *block = pool->spare;
+    mxn_allocation *block = pool->spare;
     pool->spare = block->next;
     return block;
 }
 
-static mxn_block *take_unused_locked(mxn_pool *pool, uint64_t rounded_bytes)
+static mxn_allocation *take_unused_locked(mxn_pool *pool, uint64_t rounded_bytes)
 {
     assert(mxp__lock_is_held(&pool->lock));
     mxn_bucket *bucket = find_bucket_locked(pool, rounded_bytes);
     if (bucket == NULL || bucket->free == NULL) {
         return NULL;
     }
-    mxn_block *block = bucket->free;
+    mxn_allocation *block = bucket->free;
     assert(!block->live && pool->counts.unused_bytes >= rounded_bytes);
     bucket->free = block->next;
     pool->counts.unused_bytes -= rounded_bytes;
@@ -94,7 +94,7 @@ static void record_pool_locked(mxn_pool *pool)
 }
 
 // The stamps of records must be in the order of the lock's holders.
-static void record_locked(mxn_pool *pool, const mxn_block *block, uint32_t flags)
+static void record_locked(mxn_pool *pool, const mxn_allocation *block, uint32_t flags)
 {
     assert(mxp__lock_is_held(&pool->lock));
     mxp__cpu_counter_fence();
@@ -113,7 +113,8 @@ static void record_locked(mxn_pool *pool, const mxn_block *block, uint32_t flags
 }
 
 // ---- allocation -------------------------------------------------------------------------------
-static void begin_life_locked(mxn_pool *pool, mxn_block *block, uint64_t bytes, const mxn_tag *tag)
+static void begin_life_locked(mxn_pool *pool, mxn_allocation *block, uint64_t bytes,
+                              const mxn_tag *tag)
 {
     assert(mxp__lock_is_held(&pool->lock));
     mxn_storage_counts *counts = &pool->counts;
@@ -175,7 +176,7 @@ static void *take_from_system(mxn_pool *pool, uint64_t rounded_bytes, uint32_t *
 }
 
 static int alloc_slow(mxn_pool *pool, uint64_t bytes, uint64_t rounded_bytes, const mxn_tag *tag,
-                      mxn_block **block)
+                      mxn_allocation **block)
 {
     uint32_t lead = 0;
     void *data = take_from_system(pool, rounded_bytes, &lead);
@@ -186,12 +187,12 @@ static int alloc_slow(mxn_pool *pool, uint64_t bytes, uint64_t rounded_bytes, co
     // The bucket is made now, so that giving the block back cannot fail.
     bool pooled = pool->config.type != MXN__POOL_NONE;
     bool ready = !pooled || ensure_bucket_locked(pool, rounded_bytes) != NULL;
-    mxn_block *made = ready ? take_descriptor_locked(pool) : NULL;
+    mxn_allocation *made = ready ? take_descriptor_locked(pool) : NULL;
     if (made != NULL) {
-        *made = (mxn_block){.data = data,
-                            .rounded_bytes = rounded_bytes,
-                            .device = (uint8_t)pool->device,
-                            .lead_bytes = lead};
+        *made = (mxn_allocation){.data = data,
+                                 .rounded_bytes = rounded_bytes,
+                                 .device = (uint8_t)pool->device,
+                                 .lead_bytes = lead};
         pool->counts.system_allocations++;
         pool->counts.held_bytes += rounded_bytes;
         begin_life_locked(pool, made, bytes, tag);
@@ -205,14 +206,14 @@ static int alloc_slow(mxn_pool *pool, uint64_t bytes, uint64_t rounded_bytes, co
     return MXP_OK;
 }
 
-int mxn__pool_alloc(mxn_pool *pool, uint64_t bytes, const mxn_tag *tag, mxn_block **block)
+int mxn__pool_alloc(mxn_pool *pool, uint64_t bytes, const mxn_tag *tag, mxn_allocation **block)
 {
     uint64_t rounded_bytes = mxn__pool_round(&pool->config, bytes);
     if (rounded_bytes == 0) {
         return mxn__owners_fail(pool, bytes, tag);
     }
     mxp__lock(&pool->lock);
-    mxn_block *found = take_unused_locked(pool, rounded_bytes);
+    mxn_allocation *found = take_unused_locked(pool, rounded_bytes);
     if (found != NULL) {
         begin_life_locked(pool, found, bytes, tag);
     }
@@ -226,22 +227,22 @@ int mxn__pool_alloc(mxn_pool *pool, uint64_t bytes, const mxn_tag *tag, mxn_bloc
 
 // ---- release ----------------------------------------------------------------------------------
 // Takes the memory away from a block that is in no list, and keeps its descriptor.
-static mxn_block part_locked(mxn_pool *pool, mxn_block *block)
+static mxn_allocation part_locked(mxn_pool *pool, mxn_allocation *block)
 {
     assert(mxp__lock_is_held(&pool->lock));
     assert(!block->live && pool->counts.held_bytes >= block->rounded_bytes);
-    mxn_block parted = *block;
+    mxn_allocation parted = *block;
     pool->counts.system_frees++;
     pool->counts.held_bytes -= block->rounded_bytes;
-    *block = (mxn_block){.next = pool->spare};
+    *block = (mxn_allocation){.next = pool->spare};
     pool->spare = block;
     return parted;
 }
 
-void mxn__pool_free(mxn_pool *pool, mxn_block *block, bool direct)
+void mxn__pool_free(mxn_pool *pool, mxn_allocation *block, bool direct)
 {
     direct = direct || pool->config.type == MXN__POOL_NONE;
-    mxn_block parted = {0};
+    mxn_allocation parted = {0};
     mxp__lock(&pool->lock);
     assert(block->live && "a block is freed twice");
     assert(pool->counts.live_blocks > 0 && pool->counts.live_bytes >= block->requested_bytes);
@@ -249,7 +250,7 @@ void mxn__pool_free(mxn_pool *pool, mxn_block *block, bool direct)
     pool->counts.frees++;
     pool->counts.live_blocks--;
     pool->counts.live_bytes -= block->requested_bytes;
-    mxn_block record = *block;
+    mxn_allocation record = *block;
     if (direct) {
         parted = part_locked(pool, block);
     } else {
@@ -275,9 +276,9 @@ static bool release_one(mxn_pool *pool, size_t slot, uint64_t *bytes)
     while (bucket != NULL && bucket->free == NULL) {
         bucket = bucket->next;
     }
-    mxn_block parted = {0};
+    mxn_allocation parted = {0};
     if (bucket != NULL) {
-        mxn_block *block = bucket->free;
+        mxn_allocation *block = bucket->free;
         bucket->free = block->next;
         pool->counts.unused_bytes -= block->rounded_bytes;
         parted = part_locked(pool, block);
@@ -304,7 +305,7 @@ uint64_t mxn__pool_release(mxn_pool *pool)
 }
 
 // ---- looking ----------------------------------------------------------------------------------
-static size_t copy_live_locked(const mxn_pool *pool, mxn_block *blocks)
+static size_t copy_live_locked(const mxn_pool *pool, mxn_allocation *blocks)
 {
     assert(mxp__lock_is_held(&pool->lock));
     size_t count = 0;
@@ -318,7 +319,7 @@ static size_t copy_live_locked(const mxn_pool *pool, mxn_block *blocks)
     return count;
 }
 
-int mxn__pool_snapshot(mxn_pool *pool, mxn_block **blocks, size_t *count, size_t *capacity)
+int mxn__pool_snapshot(mxn_pool *pool, mxn_allocation **blocks, size_t *count, size_t *capacity)
 {
     *blocks = NULL;
     *count = *capacity = 0;

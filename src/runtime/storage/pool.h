@@ -15,13 +15,13 @@ enum { MXN__POOL_SLOTS = 512, MXN__SLAB_BLOCKS = 63, MXN__DEVICES = 256 };
 typedef struct mxn_bucket {
     struct mxn_bucket *next;  // in the same slot
     uint64_t rounded_bytes;
-    mxn_block *free;
+    mxn_allocation *free;
 } mxn_bucket;
 
 // Descriptors come in slabs and stay, so all blocks can be walked over.
 typedef struct mxn_slab {
     struct mxn_slab *next;
-    mxn_block blocks[MXN__SLAB_BLOCKS];
+    mxn_allocation blocks[MXN__SLAB_BLOCKS];
 } mxn_slab;
 
 typedef struct mxn_pool {
@@ -31,19 +31,19 @@ typedef struct mxn_pool {
     mxp_lock lock;
     mxn_bucket *slots[MXN__POOL_SLOTS];
     mxn_slab *slabs;
-    mxn_block *spare;  // descriptors without memory
+    mxn_allocation *spare;  // descriptors without memory
     mxn_storage_counts counts;
     uint64_t shown_bytes, shown_epoch;  // last sample of the counter, and of which recording
 } mxn_pool;
 
 mxn_pool *mxn__pool_find(uint32_t device);  // null if the device has not been used yet
 
-int mxn__pool_alloc(mxn_pool *pool, uint64_t bytes, const mxn_tag *tag, mxn_block **block);
-void mxn__pool_free(mxn_pool *pool, mxn_block *block, bool direct);
+int mxn__pool_alloc(mxn_pool *pool, uint64_t bytes, const mxn_tag *tag, mxn_allocation **block);
+void mxn__pool_free(mxn_pool *pool, mxn_allocation *block, bool direct);
 // Bytes given back to the system.
 uint64_t mxn__pool_release(mxn_pool *pool);
 // Copies of the live blocks. MXP_ENOMEM. Free with mxp__free(*blocks, *capacity * sizeof **blocks).
-int mxn__pool_snapshot(mxn_pool *pool, mxn_block **blocks, size_t *count, size_t *capacity);
+int mxn__pool_snapshot(mxn_pool *pool, mxn_allocation **blocks, size_t *count, size_t *capacity);
 
 // device_memory.c: 64-byte aligned memory of a device; `lead` is for giving it back. Null without.
 void *mxn__memory_take(uint32_t device, uint64_t bytes, uint32_t *lead);

@@ -83,7 +83,7 @@ static int create(uint32_t device, mxn_pool **pool)
 }
 
 // ---- blocks -----------------------------------------------------------------------------------
-int mxn_storage_alloc(uint32_t device, uint64_t bytes, const mxn_tag *tag, mxn_block **block)
+int mxn_storage_alloc(uint32_t device, uint64_t bytes, const mxn_tag *tag, mxn_allocation **block)
 {
     static const mxn_tag no_tag = {0};
     *block = NULL;
@@ -96,14 +96,14 @@ int mxn_storage_alloc(uint32_t device, uint64_t bytes, const mxn_tag *tag, mxn_b
                            : error;
 }
 
-void mxn_storage_free(mxn_block *block)
+void mxn_storage_free(mxn_allocation *block)
 {
     if (block != NULL) {
         mxn__pool_free(mxn__pool_find(block->device), block, false);
     }
 }
 
-void mxn_storage_free_direct(mxn_block *block)
+void mxn_storage_free_direct(mxn_allocation *block)
 {
     if (block != NULL) {
         mxn__pool_free(mxn__pool_find(block->device), block, true);

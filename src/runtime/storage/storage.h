@@ -50,7 +50,7 @@ typedef struct mxn_tag {
 } mxn_tag;
 
 // Read-only outside storage/.
-typedef struct mxn_block {
+typedef struct mxn_allocation {
     void *data;
     uint64_t requested_bytes;
     uint64_t rounded_bytes;  // what may be written
@@ -58,18 +58,18 @@ typedef struct mxn_block {
     uint8_t device;  // MXP_DEVICE_*
     uint8_t live, profiled, reused;
     uint32_t lead_bytes;  // private: from the start of the allocation to data
-    struct mxn_block *next;  // private: in the pool
-} mxn_block;
+    struct mxn_allocation *next;  // private: in the pool
+} mxn_allocation;
 
 // `device` is a device number of records: i for cpu(i), MXP_DEVICE_CPU_PINNED,
 // MXP_DEVICE_CPU_SHARED. A null tag is an empty one. Size 0 gives a null block and no record.
 // Contents are undefined. MXP_ENOMEM: names the biggest owners. MXP_EVALUE: an environment variable
 // is ill-formed. MXP_EINVAL: no such device.
-int mxn_storage_alloc(uint32_t device, uint64_t bytes, const mxn_tag *tag, mxn_block **block);
+int mxn_storage_alloc(uint32_t device, uint64_t bytes, const mxn_tag *tag, mxn_allocation **block);
 // Into the pool. Null does nothing.
-void mxn_storage_free(mxn_block *block);
+void mxn_storage_free(mxn_allocation *block);
 // Back to the system.
-void mxn_storage_free_direct(mxn_block *block);
+void mxn_storage_free_direct(mxn_allocation *block);
 // Gives what the device's pool keeps unused back to the system.
 void mxn_storage_release(uint32_t device);
 

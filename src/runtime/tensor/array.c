@@ -39,7 +39,7 @@ static void drop_buffer(mxn_buffer *buffer)
 static int allocate_first(mxn_buffer *buffer)
 {
     assert(buffer->block == NULL && buffer->source == NULL);
-    mxn_block *block = NULL;
+    mxn_allocation *block = NULL;
     int error = mxn_storage_alloc(mxn__context_storage_device(buffer->context), buffer->bytes,
                                   &buffer->tag, &block);
     buffer->block = block;

@@ -52,7 +52,7 @@ static inline bool mxn_context_equal(mxn_context a, mxn_context b)
 typedef struct mxn_buffer {
     mxn_var *var;
     MXP_ATOMIC(void *) data;  // null until allocated
-    mxn_block *block;
+    mxn_allocation *block;
     struct mxn_array *source;  // of an alias: whose memory it shows; a reference
     uint64_t bytes;  // to allocate
     mxp_refs refs;  // arrays on it

@@ -24,7 +24,7 @@ struct mxn_space {
     mxn_var *var;
     // Touched by operations on `var` only: the memory, and how many requests in a row were small
     // beside it.
-    mxn_block *block;
+    mxn_allocation *block;
     uint32_t small_requests;
     mxn_context context;
 };

@@ -17,10 +17,10 @@
 static const char header[] =
     "\"Attribute Name\",\"Requested Size\",\"Device\",\"Actual Size\",\"Reuse?\"\n";
 
-static mxn_block *take(uint32_t device, uint64_t bytes, const char *name, uint32_t scope)
+static mxn_allocation *take(uint32_t device, uint64_t bytes, const char *name, uint32_t scope)
 {
     mxn_tag tag = {mxp_string(name), scope, MXN_MEMORY_OTHER};
-    mxn_block *block = NULL;
+    mxn_allocation *block = NULL;
     assert_int_equal(mxn_storage_alloc(device, bytes, &tag, &block), MXP_OK);
     return block;
 }
@@ -60,13 +60,13 @@ static void a_dump_writes_live_blocks_that_were_profiled(void **state)
     char path[64];
     csv_name(path, sizeof path);
     unlink(path);
-    mxn_block *old = take(0, 50, "old", 0);
+    mxn_allocation *old = take(0, 50, "old", 0);
     run();
     uint32_t scope = mxp_scope_push("net");
     uint32_t inner = mxp_scope_push("dense0:");
     mxp_scope_pop();
     mxp_scope_pop();
-    mxn_block *blocks[] = {
+    mxn_allocation *blocks[] = {
         take(0, 36, "weight", inner),
         take(MXP_DEVICE_CPU_PINNED, 24, "bias", scope),
         take(3, 5000, "a \"quoted\" name", 0),
@@ -77,7 +77,7 @@ static void a_dump_writes_live_blocks_that_were_profiled(void **state)
         take(MXP_DEVICE_CPU_SHARED, 77, "", 0),
     };
     mxn_storage_free(blocks[3]);
-    mxn_block *reused = take(0, 2, "reused", 0);
+    mxn_allocation *reused = take(0, 2, "reused", 0);
     assert_int_equal(mxp_session_dump(mxp_session_get(), 0), MXP_OK);
     assert_csv(path,
                "\"<unk>:0123abcd_4567_89ab_cdef_0123456789ab_\",\"8\",\"cpu/0\",\"4096\",\"0\"\n"

@@ -20,9 +20,9 @@
 // Each test has a device of its own.
 enum { FIRST = 1, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH };
 
-static mxn_block *take(uint32_t device, uint64_t bytes)
+static mxn_allocation *take(uint32_t device, uint64_t bytes)
 {
-    mxn_block *block = NULL;
+    mxn_allocation *block = NULL;
     assert_int_equal(mxn_storage_alloc(device, bytes, NULL, &block), MXP_OK);
     return block;
 }
@@ -37,7 +37,7 @@ static mxn_storage_counts counts_of(uint32_t device)
 static void size_zero_is_no_block(void **state)
 {
     (void)state;
-    mxn_block *block = (mxn_block *)&block;
+    mxn_allocation *block = (mxn_allocation *)&block;
     assert_int_equal(mxn_storage_alloc(FIRST, 0, NULL, &block), MXP_OK);
     assert_null(block);
     mxn_storage_free(block);
@@ -54,7 +54,7 @@ static void requests_round_up_to_pages_and_large_units(void **state)
                                         {2 << 20, 2 << 20}, {(2 << 20) + 1, 4 << 20},
                                         {5 << 20, 6 << 20}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        mxn_block *block = take(SECOND, cases[i][0]);
+        mxn_allocation *block = take(SECOND, cases[i][0]);
         assert_int_equal(block->requested_bytes, cases[i][0]);
         assert_int_equal(block->rounded_bytes, cases[i][1]);
         assert_int_equal((uintptr_t)block->data % MXN_ALIGNMENT, 0);
@@ -68,13 +68,13 @@ static void requests_round_up_to_pages_and_large_units(void **state)
 static void a_freed_block_serves_the_next_request_of_its_size(void **state)
 {
     (void)state;
-    mxn_block *first = take(THIRD, 100);
+    mxn_allocation *first = take(THIRD, 100);
     void *data = first->data;
     assert_false(first->reused);
     mxn_storage_free(first);
-    mxn_block *large = take(THIRD, 5000);
+    mxn_allocation *large = take(THIRD, 5000);
     assert_ptr_not_equal(large->data, data);
-    mxn_block *second = take(THIRD, 200);
+    mxn_allocation *second = take(THIRD, 200);
     assert_ptr_equal(second->data, data);
     assert_true(second->reused);
     mxn_storage_counts counts = counts_of(THIRD);
@@ -102,7 +102,7 @@ static void a_freed_block_serves_the_next_request_of_its_size(void **state)
 static void a_direct_free_keeps_nothing(void **state)
 {
     (void)state;
-    mxn_block *block = take(FOURTH, 4096);
+    mxn_allocation *block = take(FOURTH, 4096);
     mxn_storage_free_direct(block);
     assert_int_equal(counts_of(FOURTH).held_bytes, 0);
     assert_int_equal(counts_of(FOURTH).frees, 1);
@@ -115,7 +115,7 @@ static void unpooled_and_shared_memory_go_back_at_once(void **state)
 {
     (void)state;
     setenv("MXNET_CPU_MEM_POOL_TYPE", "Unpooled", 1);
-    mxn_block *block = take(FIFTH, 100);
+    mxn_allocation *block = take(FIFTH, 100);
     unsetenv("MXNET_CPU_MEM_POOL_TYPE");
     assert_int_equal(block->rounded_bytes, 100);
     mxn_storage_free(block);
@@ -129,13 +129,13 @@ static void unpooled_and_shared_memory_go_back_at_once(void **state)
 static void shared_memory_is_shared_with_a_child(void **state)
 {
     (void)state;
-    mxn_block *block = take(MXP_DEVICE_CPU_SHARED, 8);
+    mxn_allocation *block = take(MXP_DEVICE_CPU_SHARED, 8);
     volatile char *byte = block->data;
     byte[0] = 1;
     pid_t child = fork();
     if (child == 0) {
         byte[0] = 2;
-        mxn_block *own = NULL;
+        mxn_allocation *own = NULL;
         _exit(mxn_storage_alloc(SIXTH, 64, NULL, &own) == MXP_OK ? 0 : 1);
     }
     int status = -1;
@@ -154,11 +154,11 @@ static void round_pools_take_powers_of_two(void **state)
     static const uint64_t cases[][2] = {
         {1, 256}, {257, 512}, {1025, 2048}, {1 << 20, 1 << 20}, {(2 << 20) + 1, 3 << 20}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        mxn_block *block = take(MXP_DEVICE_CPU_PINNED, cases[i][0]);
+        mxn_allocation *block = take(MXP_DEVICE_CPU_PINNED, cases[i][0]);
         assert_int_equal(block->rounded_bytes, cases[i][1]);
         mxn_storage_free(block);
     }
-    mxn_block *block = take(MXP_DEVICE_CPU_PINNED, 300);
+    mxn_allocation *block = take(MXP_DEVICE_CPU_PINNED, 300);
     assert_true(block->reused);
     mxn_storage_free(block);
 }
@@ -166,7 +166,7 @@ static void round_pools_take_powers_of_two(void **state)
 static void an_ill_formed_variable_is_named_until_it_is_corrected(void **state)
 {
     (void)state;
-    mxn_block *block;
+    mxn_allocation *block;
     setenv("MXNET_CPU_MEM_POOL_TYPE", "Fast", 1);
     assert_int_equal(mxn_storage_alloc(SEVENTH, 8, NULL, &block), MXP_EVALUE);
     assert_non_null(strstr(mxp_last_error(), "MXNET_CPU_MEM_POOL_TYPE=Fast"));
@@ -180,7 +180,7 @@ static void an_ill_formed_variable_is_named_until_it_is_corrected(void **state)
 static void there_are_cpu_devices_only(void **state)
 {
     (void)state;
-    mxn_block *block;
+    mxn_allocation *block;
     assert_int_equal(mxn_storage_alloc(MXP_DEVICE_GPU + 1, 8, NULL, &block), MXP_EINVAL);
     assert_non_null(strstr(mxp_last_error(), "gpu/1: no such device"));
     assert_int_equal(mxn_storage_alloc(200, 8, NULL, &block), MXP_EINVAL);
@@ -197,11 +197,11 @@ static void running_out_names_the_biggest_owners(void **state)
     mxp_scope_pop();
     mxn_tag weight = {mxp_string("weight"), layer, MXN_MEMORY_PARAMETER};
     mxn_tag output = {mxp_string("output"), net, MXN_MEMORY_OUTPUT};
-    mxn_block *blocks[3];
+    mxn_allocation *blocks[3];
     assert_int_equal(mxn_storage_alloc(EIGHTH, 7000, &weight, &blocks[0]), MXP_OK);
     assert_int_equal(mxn_storage_alloc(EIGHTH, 4000, &output, &blocks[1]), MXP_OK);
     assert_int_equal(mxn_storage_alloc(EIGHTH, 4000, &output, &blocks[2]), MXP_OK);
-    mxn_block *none = blocks[0];
+    mxn_allocation *none = blocks[0];
     assert_int_equal(mxn_storage_alloc(EIGHTH, UINT64_C(1) << 60, NULL, &none), MXP_ENOMEM);
     assert_null(none);
     assert_string_equal(mxp_last_error(),
@@ -224,7 +224,7 @@ static void a_reserve_of_everything_empties_the_pool_first(void **state)
 {
     (void)state;
     setenv("MXNET_CPU_MEM_POOL_RESERVE", "100", 1);
-    mxn_block *block = take(NINTH, 3 << 20);
+    mxn_allocation *block = take(NINTH, 3 << 20);
     unsetenv("MXNET_CPU_MEM_POOL_RESERVE");
     mxn_storage_free(block);
     block = take(NINTH, 5 << 20);
@@ -240,7 +240,7 @@ static void owners_add_up_to_the_live_bytes(void **state)
     enum { DEVICE = 20, NAMES = 7, BLOCKS = 300 };
     static const char *const names[NAMES] = {"a", "b", "c", "d", "e", "f", ""};
     uint64_t tally[NAMES] = {0}, random = 5;
-    mxn_block *held[BLOCKS] = {0};
+    mxn_allocation *held[BLOCKS] = {0};
     int owner_of[BLOCKS];
     for (int i = 0; i < 5000; i++) {
         uint64_t at = random_below(&random, BLOCKS);
@@ -292,11 +292,11 @@ static void assert_memory(const live_events *live, size_t n, uint64_t live_bytes
 static void records_carry_true_totals_and_tags(void **state)
 {
     live_events_stop(state);
-    mxn_block *old = take(0, 400);  // before anything is recorded
+    mxn_allocation *old = take(0, 400);  // before anything is recorded
     live_events_start(state);
     mxn_tag tag = {mxp_string("conv0_weight"), mxp_intern("", "net", MXP_STYLE_SCOPE, 0),
                    MXN_MEMORY_PARAMETER};
-    mxn_block *block;
+    mxn_allocation *block;
     assert_int_equal(mxn_storage_alloc(0, 36, &tag, &block), MXP_OK);
     uint64_t address = (uint64_t)(uintptr_t)block->data;
     mxn_storage_free(block);
@@ -330,7 +330,7 @@ enum { THREADS = 4, TURNS = 3000, HELD = 16 };
 static void *churn(void *argument)
 {
     uint64_t random = (uint64_t)(uintptr_t)argument;
-    mxn_block *held[HELD] = {0};
+    mxn_allocation *held[HELD] = {0};
     for (int i = 0; i < TURNS; i++) {
         uint64_t at = random_below(&random, HELD);
         if (held[at] == NULL) {
