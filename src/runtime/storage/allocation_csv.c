@@ -50,7 +50,7 @@ static const char *without_uuid(const char *name)
     return *at != '\0' ? at : name;
 }
 
-static char *attribute_of(const mxn_pool *pool, const mxn_allocation *block)
+static char *attribute_of(const mxn_memory_pool *pool, const mxn_allocation *block)
 {
     mxp_strbuf text = {0};
     mxn__scope_text(block->tag.scope, &text);
@@ -61,7 +61,7 @@ static char *attribute_of(const mxn_pool *pool, const mxn_allocation *block)
     return copy;
 }
 
-static int add_pool(mxn_pool *pool, csv_rows *list)
+static int add_pool(mxn_memory_pool *pool, csv_rows *list)
 {
     mxn_allocation *blocks;
     size_t count, capacity;
@@ -132,7 +132,7 @@ int mxn_storage_csv_write(const char *path)
     mxp_strbuf text = {0};
     int error = MXP_OK;
     for (uint32_t device = 0; error == MXP_OK && device < MXN__DEVICES; device++) {
-        mxn_pool *pool = mxn__pool_find(device);
+        mxn_memory_pool *pool = mxn__pool_find(device);
         error = pool != NULL ? add_pool(pool, &list) : MXP_OK;
     }
     if (error == MXP_OK) {

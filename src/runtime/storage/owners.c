@@ -64,7 +64,7 @@ static size_t merge(mxn_owner *owners, size_t count)
     return kept;
 }
 
-static int collect(mxn_pool *pool, mxn_owner **owners, size_t *count, size_t *capacity)
+static int collect(mxn_memory_pool *pool, mxn_owner **owners, size_t *count, size_t *capacity)
 {
     mxn_allocation *blocks;
     size_t blocks_capacity;
@@ -90,7 +90,7 @@ static int collect(mxn_pool *pool, mxn_owner **owners, size_t *count, size_t *ca
 
 int mxn_storage_owners(uint32_t device, mxn_owner *owners, int size)
 {
-    mxn_pool *pool = mxn__pool_find(device);
+    mxn_memory_pool *pool = mxn__pool_find(device);
     if (pool == NULL) {
         return 0;
     }
@@ -104,7 +104,7 @@ int mxn_storage_owners(uint32_t device, mxn_owner *owners, int size)
     return error == MXP_OK ? (int)count : error;
 }
 
-static void put_owners(mxn_pool *pool, mxp_strbuf *text)
+static void put_owners(mxn_memory_pool *pool, mxp_strbuf *text)
 {
     mxn_owner *owners;
     size_t count, capacity;
@@ -125,7 +125,7 @@ static void put_owners(mxn_pool *pool, mxp_strbuf *text)
     mxp__free(owners, capacity * sizeof *owners);
 }
 
-int mxn__owners_fail(mxn_pool *pool, uint64_t bytes, const mxn_tag *tag)
+int mxn__owners_fail(mxn_memory_pool *pool, uint64_t bytes, const mxn_tag *tag)
 {
     mxn_storage_counts counts;
     mxn_storage_counts_get(pool->device, &counts);

@@ -16,13 +16,13 @@
 static const uint64_t reserve_matters_bytes = UINT64_C(1) << 20;
 
 // ---- lists ------------------------------------------------------------------------------------
-static mxn_bucket **slot_of(mxn_pool *pool, uint64_t rounded_bytes)
+static mxn_bucket **slot_of(mxn_memory_pool *pool, uint64_t rounded_bytes)
 {
     uint64_t hash = rounded_bytes * UINT64_C(0x9e3779b97f4a7c15);
     return &pool->slots[hash >> 55];
 }
 
-static mxn_bucket *find_bucket_locked(mxn_pool *pool, uint64_t rounded_bytes)
+static mxn_bucket *find_bucket_locked(mxn_memory_pool *pool, uint64_t rounded_bytes)
 {
     assert(mxp__lock_is_held(&pool->lock));
     mxn_bucket *bucket = *slot_of(pool, rounded_bytes);
@@ -32,7 +32,7 @@ static mxn_bucket *find_bucket_locked(mxn_pool *pool, uint64_t rounded_bytes)
     return bucket;
 }
 
-static mxn_bucket *ensure_bucket_locked(mxn_pool *pool, uint64_t rounded_bytes)
+static mxn_bucket *ensure_bucket_locked(mxn_memory_pool *pool, uint64_t rounded_bytes)
 {
     assert(mxp__lock_is_held(&pool->lock));
     mxn_bucket *bucket = find_bucket_locked(pool, rounded_bytes);
@@ -45,7 +45,7 @@ static mxn_bucket *ensure_bucket_locked(mxn_pool *pool, uint64_t rounded_bytes)
     return bucket;
 }
 
-static mxn_allocation *take_descriptor_locked(mxn_pool *pool)
+static mxn_allocation *take_descriptor_locked(mxn_memory_pool *pool)
 {
     assert(mxp__lock_is_held(&pool->lock));
     if (pool->spare == NULL) {
@@ -65,7 +65,7 @@ static mxn_allocation *take_descriptor_locked(mxn_pool *pool)
     return block;
 }
 
-static mxn_allocation *take_unused_locked(mxn_pool *pool, uint64_t rounded_bytes)
+static mxn_allocation *take_unused_locked(mxn_memory_pool *pool, uint64_t rounded_bytes)
 {
     assert(mxp__lock_is_held(&pool->lock));
     mxn_bucket *bucket = find_bucket_locked(pool, rounded_bytes);
@@ -82,7 +82,7 @@ static mxn_allocation *take_unused_locked(mxn_pool *pool, uint64_t rounded_bytes
 }
 
 // ---- records ----------------------------------------------------------------------------------
-static void record_pool_locked(mxn_pool *pool)
+static void record_pool_locked(mxn_memory_pool *pool)
 {
     assert(mxp__lock_is_held(&pool->lock));
     uint64_t epoch = mxp_atomic_load(&mxp_control.closed_ticks);
@@ -94,7 +94,7 @@ static void record_pool_locked(mxn_pool *pool)
 }
 
 // The stamps of records must be in the order of the lock's holders.
-static void record_locked(mxn_pool *pool, const mxn_allocation *block, uint32_t flags)
+static void record_locked(mxn_memory_pool *pool, const mxn_allocation *block, uint32_t flags)
 {
     assert(mxp__lock_is_held(&pool->lock));
     mxp__cpu_counter_fence();
@@ -113,7 +113,7 @@ static void record_locked(mxn_pool *pool, const mxn_allocation *block, uint32_t 
 }
 
 // ---- allocation -------------------------------------------------------------------------------
-static void begin_life_locked(mxn_pool *pool, mxn_allocation *block, uint64_t bytes,
+static void begin_life_locked(mxn_memory_pool *pool, mxn_allocation *block, uint64_t bytes,
                               const mxn_tag *tag)
 {
     assert(mxp__lock_is_held(&pool->lock));
@@ -133,7 +133,7 @@ static void begin_life_locked(mxn_pool *pool, mxn_allocation *block, uint64_t by
     }
 }
 
-static bool reserve_is_left(const mxn_pool *pool, uint64_t rounded_bytes)
+static bool reserve_is_left(const mxn_memory_pool *pool, uint64_t rounded_bytes)
 {
     uint64_t total = 0, available = 0;
     if (!mxp__os_memory(&total, &available)) {
@@ -143,7 +143,7 @@ static bool reserve_is_left(const mxn_pool *pool, uint64_t rounded_bytes)
     return available >= rounded_bytes && available - rounded_bytes >= reserve;
 }
 
-static bool should_make_room(mxn_pool *pool, uint64_t rounded_bytes)
+static bool should_make_room(mxn_memory_pool *pool, uint64_t rounded_bytes)
 {
     mxp__lock(&pool->lock);
     bool has_unused = pool->counts.unused_bytes != 0;
@@ -155,14 +155,14 @@ static bool should_make_room(mxn_pool *pool, uint64_t rounded_bytes)
 static void release_all(void)
 {
     for (uint32_t device = 0; device < MXN__DEVICES; device++) {
-        mxn_pool *pool = mxn__pool_find(device);
+        mxn_memory_pool *pool = mxn__pool_find(device);
         if (pool != NULL) {
             mxn__pool_release(pool);
         }
     }
 }
 
-static void *take_from_system(mxn_pool *pool, uint64_t rounded_bytes, uint32_t *lead)
+static void *take_from_system(mxn_memory_pool *pool, uint64_t rounded_bytes, uint32_t *lead)
 {
     if (should_make_room(pool, rounded_bytes)) {
         mxn__pool_release(pool);
@@ -175,8 +175,8 @@ static void *take_from_system(mxn_pool *pool, uint64_t rounded_bytes, uint32_t *
     return data;
 }
 
-static int alloc_slow(mxn_pool *pool, uint64_t bytes, uint64_t rounded_bytes, const mxn_tag *tag,
-                      mxn_allocation **block)
+static int alloc_slow(mxn_memory_pool *pool, uint64_t bytes, uint64_t rounded_bytes,
+                      const mxn_tag *tag, mxn_allocation **block)
 {
     uint32_t lead = 0;
     void *data = take_from_system(pool, rounded_bytes, &lead);
@@ -206,7 +206,8 @@ static int alloc_slow(mxn_pool *pool, uint64_t bytes, uint64_t rounded_bytes, co
     return MXP_OK;
 }
 
-int mxn__pool_alloc(mxn_pool *pool, uint64_t bytes, const mxn_tag *tag, mxn_allocation **block)
+int mxn__pool_alloc(mxn_memory_pool *pool, uint64_t bytes, const mxn_tag *tag,
+                    mxn_allocation **block)
 {
     uint64_t rounded_bytes = mxn__pool_round(&pool->config, bytes);
     if (rounded_bytes == 0) {
@@ -227,7 +228,7 @@ int mxn__pool_alloc(mxn_pool *pool, uint64_t bytes, const mxn_tag *tag, mxn_allo
 
 // ---- release ----------------------------------------------------------------------------------
 // Takes the memory away from a block that is in no list, and keeps its descriptor.
-static mxn_allocation part_locked(mxn_pool *pool, mxn_allocation *block)
+static mxn_allocation part_locked(mxn_memory_pool *pool, mxn_allocation *block)
 {
     assert(mxp__lock_is_held(&pool->lock));
     assert(!block->live && pool->counts.held_bytes >= block->rounded_bytes);
@@ -239,7 +240,7 @@ static mxn_allocation part_locked(mxn_pool *pool, mxn_allocation *block)
     return parted;
 }
 
-void mxn__pool_free(mxn_pool *pool, mxn_allocation *block, bool direct)
+void mxn__pool_free(mxn_memory_pool *pool, mxn_allocation *block, bool direct)
 {
     direct = direct || pool->config.type == MXN__POOL_NONE;
     mxn_allocation parted = {0};
@@ -269,7 +270,7 @@ void mxn__pool_free(mxn_pool *pool, mxn_allocation *block, bool direct)
 }
 
 // One block at a time, so that the system is not called under the lock.
-static bool release_one(mxn_pool *pool, size_t slot, uint64_t *bytes)
+static bool release_one(mxn_memory_pool *pool, size_t slot, uint64_t *bytes)
 {
     mxp__lock(&pool->lock);
     mxn_bucket *bucket = pool->slots[slot];
@@ -294,7 +295,7 @@ static bool release_one(mxn_pool *pool, size_t slot, uint64_t *bytes)
     return parted.data != NULL;
 }
 
-uint64_t mxn__pool_release(mxn_pool *pool)
+uint64_t mxn__pool_release(mxn_memory_pool *pool)
 {
     uint64_t bytes = 0;
     for (size_t slot = 0; slot < MXN__POOL_SLOTS; slot++) {
@@ -305,7 +306,7 @@ uint64_t mxn__pool_release(mxn_pool *pool)
 }
 
 // ---- looking ----------------------------------------------------------------------------------
-static size_t copy_live_locked(const mxn_pool *pool, mxn_allocation *blocks)
+static size_t copy_live_locked(const mxn_memory_pool *pool, mxn_allocation *blocks)
 {
     assert(mxp__lock_is_held(&pool->lock));
     size_t count = 0;
@@ -319,7 +320,8 @@ static size_t copy_live_locked(const mxn_pool *pool, mxn_allocation *blocks)
     return count;
 }
 
-int mxn__pool_snapshot(mxn_pool *pool, mxn_allocation **blocks, size_t *count, size_t *capacity)
+int mxn__pool_snapshot(mxn_memory_pool *pool, mxn_allocation **blocks, size_t *count,
+                       size_t *capacity)
 {
     *blocks = NULL;
     *count = *capacity = 0;

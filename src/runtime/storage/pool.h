@@ -24,7 +24,7 @@ typedef struct mxn_slab {
     mxn_allocation blocks[MXN__SLAB_BLOCKS];
 } mxn_slab;
 
-typedef struct mxn_pool {
+typedef struct mxn_memory_pool {
     mxn_pool_config config;
     uint32_t device;
     mxp_name counter, unknown;  // of "Pool Memory"; of a block without a name
@@ -34,23 +34,25 @@ typedef struct mxn_pool {
     mxn_allocation *spare;  // descriptors without memory
     mxn_storage_counts counts;
     uint64_t shown_bytes, shown_epoch;  // last sample of the counter, and of which recording
-} mxn_pool;
+} mxn_memory_pool;
 
-mxn_pool *mxn__pool_find(uint32_t device);  // null if the device has not been used yet
+mxn_memory_pool *mxn__pool_find(uint32_t device);  // null if the device has not been used yet
 
-int mxn__pool_alloc(mxn_pool *pool, uint64_t bytes, const mxn_tag *tag, mxn_allocation **block);
-void mxn__pool_free(mxn_pool *pool, mxn_allocation *block, bool direct);
+int mxn__pool_alloc(mxn_memory_pool *pool, uint64_t bytes, const mxn_tag *tag,
+                    mxn_allocation **block);
+void mxn__pool_free(mxn_memory_pool *pool, mxn_allocation *block, bool direct);
 // Bytes given back to the system.
-uint64_t mxn__pool_release(mxn_pool *pool);
+uint64_t mxn__pool_release(mxn_memory_pool *pool);
 // Copies of the live blocks. MXP_ENOMEM. Free with mxp__free(*blocks, *capacity * sizeof **blocks).
-int mxn__pool_snapshot(mxn_pool *pool, mxn_allocation **blocks, size_t *count, size_t *capacity);
+int mxn__pool_snapshot(mxn_memory_pool *pool, mxn_allocation **blocks, size_t *count,
+                       size_t *capacity);
 
 // device_memory.c: 64-byte aligned memory of a device; `lead` is for giving it back. Null without.
 void *mxn__memory_take(uint32_t device, uint64_t bytes, uint32_t *lead);
 void mxn__memory_give(uint32_t device, void *data, uint64_t bytes, uint32_t lead);
 
 // owners.c: fails with MXP_ENOMEM and a line that names the biggest owners.
-int mxn__owners_fail(mxn_pool *pool, uint64_t bytes, const mxn_tag *tag);
+int mxn__owners_fail(mxn_memory_pool *pool, uint64_t bytes, const mxn_tag *tag);
 // Appends "outer:inner:" for a scope, "<unk>:" for none.
 void mxn__scope_text(uint32_t scope, mxp_strbuf *text);
 

@@ -21,9 +21,9 @@
 #include "base/atomic.h"
 
 static mxp_lock create_lock = MXP__LOCK_INIT;
-static MXP_ATOMIC(mxn_pool *) pools[MXN__DEVICES];  // written once, under create_lock
+static MXP_ATOMIC(mxn_memory_pool *) pools[MXN__DEVICES];  // written once, under create_lock
 
-mxn_pool *mxn__pool_find(uint32_t device)
+mxn_memory_pool *mxn__pool_find(uint32_t device)
 {
     return device < MXN__DEVICES ? mxp_atomic_load_acquire(&pools[device]) : NULL;
 }
@@ -38,7 +38,7 @@ static int read_config(uint32_t device, mxn_pool_config *config)
     return error;
 }
 
-static int create_locked(uint32_t device, mxn_pool **made)
+static int create_locked(uint32_t device, mxn_memory_pool **made)
 {
     assert(mxp__lock_is_held(&create_lock));
     mxn_pool_config config;
@@ -46,7 +46,7 @@ static int create_locked(uint32_t device, mxn_pool **made)
     if (error != MXP_OK) {
         return error;
     }
-    mxn_pool *pool = mxp__alloc(sizeof *pool);
+    mxn_memory_pool *pool = mxp__alloc(sizeof *pool);
     if (pool == NULL) {
         return mxp__fail_memory("the memory pool of a device");
     }
@@ -62,7 +62,7 @@ static int create_locked(uint32_t device, mxn_pool **made)
     return MXP_OK;
 }
 
-static int create(uint32_t device, mxn_pool **pool)
+static int create(uint32_t device, mxn_memory_pool **pool)
 {
     bool is_cpu = device < MXP_DEVICE_GPU || device == MXP_DEVICE_CPU_PINNED ||
                   device == MXP_DEVICE_CPU_SHARED;
@@ -90,7 +90,7 @@ int mxn_storage_alloc(uint32_t device, uint64_t bytes, const mxn_tag *tag, mxn_a
     if (bytes == 0) {
         return MXP_OK;
     }
-    mxn_pool *pool = mxn__pool_find(device);
+    mxn_memory_pool *pool = mxn__pool_find(device);
     int error = pool != NULL ? MXP_OK : create(device, &pool);
     return error == MXP_OK ? mxn__pool_alloc(pool, bytes, tag != NULL ? tag : &no_tag, block)
                            : error;
@@ -112,7 +112,7 @@ void mxn_storage_free_direct(mxn_allocation *block)
 
 void mxn_storage_release(uint32_t device)
 {
-    mxn_pool *pool = mxn__pool_find(device);
+    mxn_memory_pool *pool = mxn__pool_find(device);
     if (pool != NULL) {
         mxn__pool_release(pool);
     }
@@ -120,7 +120,7 @@ void mxn_storage_release(uint32_t device)
 
 void mxn_storage_counts_get(uint32_t device, mxn_storage_counts *counts)
 {
-    mxn_pool *pool = mxn__pool_find(device);
+    mxn_memory_pool *pool = mxn__pool_find(device);
     *counts = (mxn_storage_counts){0};
     if (pool != NULL) {
         mxp__lock(&pool->lock);
@@ -133,7 +133,7 @@ void mxn_storage_counts_get(uint32_t device, mxn_storage_counts *counts)
 static void for_each_pool(void (*act)(mxp_lock *lock))
 {
     for (uint32_t device = 0; device < MXN__DEVICES; device++) {
-        mxn_pool *pool = mxp_atomic_load(&pools[device]);
+        mxn_memory_pool *pool = mxp_atomic_load(&pools[device]);
         if (pool != NULL) {
             act(&pool->lock);
         }
