@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Birth, death and notes of nodes. A graph can be as deep as a program is long: freeing one goes by
-// a list and not by recursion.
+// Birth, death and attachments of nodes. A graph can be as deep as a program is long: freeing one
+// goes by a list and not by recursion.
 #include "runtime/autograd/tape.h"
 
 #include "base/alloc.h"
@@ -133,15 +133,16 @@ void mxn__kept_describe(mxn_kept *kept, const mxn_array *array)
     kept->context = mxn_array_context(array);
 }
 
-// ---- notes ------------------------------------------------------------------------------------
-static void note_release(void *data)
+// ---- attachments
+// ------------------------------------------------------------------------------------
+static void attachment_release(void *data)
 {
     mxn__node_release(((mxn_entry *)data)->node);
 }
 
 mxn_entry mxn__entry_of(const mxn_array *array)
 {
-    const mxn_entry *entry = array->notes[MXN_NOTE_AUTOGRAD].data;
+    const mxn_entry *entry = array->attachments[MXN_ATTACHMENT_AUTOGRAD].data;
     if (entry == NULL || !entry->node->cleared) {
         return entry == NULL ? (mxn_entry){NULL, 0} : *entry;
     }
@@ -150,7 +151,7 @@ mxn_entry mxn__entry_of(const mxn_array *array)
 
 mxn_node *mxn__variable_of(const mxn_array *array)
 {
-    const mxn_entry *entry = array->notes[MXN_NOTE_AUTOGRAD].data;
+    const mxn_entry *entry = array->attachments[MXN_ATTACHMENT_AUTOGRAD].data;
     if (entry == NULL) {
         return NULL;
     }
@@ -159,11 +160,11 @@ mxn_node *mxn__variable_of(const mxn_array *array)
 
 void mxn__entry_forget(mxn_array *array)
 {
-    mxn_note *note = &array->notes[MXN_NOTE_AUTOGRAD];
-    void *data = note->data;
-    *note = (mxn_note){NULL, NULL};
+    mxn_attachment *attached = &array->attachments[MXN_ATTACHMENT_AUTOGRAD];
+    void *data = attached->data;
+    *attached = (mxn_attachment){NULL, NULL};
     if (data != NULL) {
-        note_release(data);
+        attachment_release(data);
     }
 }
 
@@ -171,5 +172,6 @@ void mxn__entry_note(mxn_array *array, mxn_node *node, uint32_t index)
 {
     mxn__node_retain(node);
     mxn__entry_forget(array);
-    array->notes[MXN_NOTE_AUTOGRAD] = (mxn_note){&node->outputs[index].self, note_release};
+    array->attachments[MXN_ATTACHMENT_AUTOGRAD] =
+        (mxn_attachment){&node->outputs[index].self, attachment_release};
 }

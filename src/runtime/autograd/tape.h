@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes of recorded graphs. Private to autograd/.
 //
-//   array --note--> entry of a node --> node --inputs[i].from--> entry of an older node
-//                                         |----inputs[i].array: values its gradient asks for
+//   array --attachment--> entry of a node --> node --inputs[i].from--> entry of an older node
+//                                               |----inputs[i].array: values its gradient asks for
 //
-// References: an array's note holds its node, a node holds the nodes before it. A node never holds
-// an array that may carry a note, but views of their own of what it keeps and of where gradients
-// go, so there are no cycles.
+// References: an array's attachment holds its node, a node holds the nodes before it. A node never
+// holds an array that may carry an attachment, but views of their own of what it keeps and of where
+// gradients go, so there are no cycles.
 //
 // A variable may stand beside an operator's output: an array in a graph that was given a gradient.
 // Its gradient is written on the way; when the node is cleared, the array is that variable.
@@ -31,8 +31,9 @@ typedef struct mxn_entry {
 // What a node knows of an operand.
 typedef struct mxn_kept {
     mxn_entry from;  // of an input; holds a reference
-    mxn_entry self;  // of an output: what notes point to
-    mxn_array *array;  // the values, without notes; null if the gradient does not ask for them
+    mxn_entry self;  // of an output: what attachments point to
+    mxn_array
+        *array;  // the values, without attachments; null if the gradient does not ask for them
     mxn_shape shape;
     mxn_context context;
     int32_t dtype;

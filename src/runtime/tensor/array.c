@@ -168,13 +168,13 @@ int mxn_array_name_memory(mxn_array *array, mxp_name name)
     return MXP_OK;
 }
 
-static void release_notes(mxn_array *array)
+static void release_attachments(mxn_array *array)
 {
-    for (int i = 0; i < MXN_NOTES; i++) {
-        mxn_note note = array->notes[i];
-        array->notes[i] = (mxn_note){0};
-        if (note.release != NULL) {
-            note.release(note.data);
+    for (int i = 0; i < MXN_ATTACHMENTS; i++) {
+        mxn_attachment attached = array->attachments[i];
+        array->attachments[i] = (mxn_attachment){0};
+        if (attached.release != NULL) {
+            attached.release(attached.data);
         }
     }
 }
@@ -184,7 +184,7 @@ void mxn_array_release(mxn_array *array)
     if (array == NULL || !mxp__refs_drop(&array->refs)) {
         return;
     }
-    release_notes(array);
+    release_attachments(array);
     mxp_atomic_store(&array->check, mxn__array_word(array, MXN__ARRAY_DEAD));
     mxn_buffer *buffer = array->buffer;
     if (buffer != NULL) {

@@ -135,7 +135,7 @@ mxn_array *mxn__array_take(void)
     array->offset_bytes = 0;
     array->dtype = MXN_DTYPE_NONE;
     array->shape.ndim = -1;
-    memset(array->notes, 0, sizeof array->notes);
+    memset(array->attachments, 0, sizeof array->attachments);
     mxp_atomic_store(&array->own.state, (uint32_t)MXN__BUFFER_NONE);
     mxp__refs_init(&array->refs);
     mxp_atomic_store(&array->check, mxn__array_word(array, MXN__ARRAY_ALIVE));

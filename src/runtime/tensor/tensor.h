@@ -64,13 +64,13 @@ typedef struct mxn_buffer {
 } mxn_buffer;
 
 // Something another folder hangs on an array: it is released with it.
-typedef struct mxn_note {
+typedef struct mxn_attachment {
     void *data;
     void (*release)(void *data);
-} mxn_note;
-enum { MXN_NOTE_AUTOGRAD = 0, MXN_NOTE_DEFERRED = 1, MXN_NOTES = 2 };
+} mxn_attachment;
+enum { MXN_ATTACHMENT_AUTOGRAD = 0, MXN_ATTACHMENT_DEFERRED = 1, MXN_ATTACHMENTS = 2 };
 
-// Read-only outside tensor/, but for `notes`.
+// Read-only outside tensor/, but for `attachments`.
 typedef struct mxn_array {
     mxp_atomic_u64 check;  // private
     mxp_refs refs;
@@ -80,7 +80,7 @@ typedef struct mxn_array {
     int32_t dtype;
     mxn_buffer own;  // the buffer of an array that is no view
     mxn_shape shape;
-    mxn_note notes[MXN_NOTES];
+    mxn_attachment attachments[MXN_ATTACHMENTS];
 } mxn_array;
 
 // A new array with one reference. The shape must be known. Unless `delay`, memory is allocated at
@@ -198,7 +198,7 @@ int mxn_array_reshape(mxn_array *array, int count, const int64_t *codes, bool re
                       mxn_array **view);
 // The same memory under a known shape of at most the same size in bytes, and any type.
 int mxn_array_view(mxn_array *array, const mxn_shape *shape, int dtype, mxn_array **view);
-// The whole array again, without its notes (Detach). Of a none array: another none array.
+// The whole array again, without its attachments (Detach). Of a none array: another none array.
 int mxn_array_detach(mxn_array *array, mxn_array **view);
 
 // ---- aliases ----------------------------------------------------------------------------------

@@ -324,14 +324,14 @@ static void count_release(void *data)
     released += *(int *)data;
 }
 
-static void notes_go_with_the_array(void **state)
+static void attachments_go_with_the_array(void **state)
 {
     (void)state;
     int amount = 5;
     mxn_array *array = make(1, (int64_t[]){2}, MXN_FLOAT32, true), *view;
-    array->notes[MXN_NOTE_AUTOGRAD] = (mxn_note){&amount, count_release};
+    array->attachments[MXN_ATTACHMENT_AUTOGRAD] = (mxn_attachment){&amount, count_release};
     assert_int_equal(mxn_array_detach(array, &view), MXP_OK);
-    assert_null(view->notes[MXN_NOTE_AUTOGRAD].data);
+    assert_null(view->attachments[MXN_ATTACHMENT_AUTOGRAD].data);
     mxn_array_release(view);
     assert_int_equal(released, 0);
     mxn_array_release(array);
@@ -550,7 +550,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(views_see_the_same_values),
         cmocka_unit_test(views_outside_are_refused),
         cmocka_unit_test(none_arrays_become_arrays_once),
-        cmocka_unit_test(notes_go_with_the_array),
+        cmocka_unit_test(attachments_go_with_the_array),
         cmocka_unit_test(copies_convert_and_keep_order),
         cmocka_unit_test(copies_between_views_of_one_array),
         cmocka_unit_test(copies_of_wrong_sizes_are_refused),
