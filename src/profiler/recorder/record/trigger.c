@@ -28,9 +28,20 @@ static void store_double(double *place, double value)
     __atomic_store(place, &value, __ATOMIC_RELAXED);
 }
 
+// What was asked for by the triggers before is nobody's any more; by hand, it is.
+static void take_back(void)
+{
+    int asked = __atomic_load_n(&trigger.asked, __ATOMIC_RELAXED);
+    if (asked != MXP__TRIGGER_SIGNAL) {
+        __atomic_compare_exchange_n(&trigger.asked, &asked, MXP__TRIGGER_NONE, false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    }
+}
+
 void mxp__triggers_set(const mxp_triggers *triggers)
 {
     __atomic_store_n(&trigger.armed, false, __ATOMIC_RELAXED);
+    take_back();
     store_double(&trigger.set.step_factor, triggers->step_factor);
     __atomic_store_n(&trigger.set.counter, triggers->counter, __ATOMIC_RELAXED);
     store_double(&trigger.set.counter_above, triggers->counter_above);

@@ -47,11 +47,23 @@ static void threads_step_and_count_while_triggers_are_set(void **state)
     assert_false(mxp__triggers_armed());
 }
 
+static void other_triggers_take_back_what_those_before_have_asked_for(void **state)
+{
+    (void)state;
+    mxp__trigger_ask(MXP__TRIGGER_STEP);
+    mxp__triggers_set(&triggers);
+    assert_int_equal(mxp__trigger_take(), MXP__TRIGGER_NONE);
+    mxp__trigger_ask(MXP__TRIGGER_SIGNAL);
+    mxp__triggers_set(&(mxp_triggers){0});
+    assert_int_equal(mxp__trigger_take(), MXP__TRIGGER_SIGNAL);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_signal_asks_for_is_not_replaced),
         cmocka_unit_test(threads_step_and_count_while_triggers_are_set),
+        cmocka_unit_test(other_triggers_take_back_what_those_before_have_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
