@@ -205,12 +205,17 @@ static int build_tables(mxp_section_writer *writer, const mxp_source *source, mx
     static int (*const writes[])(mxp_section_writer *, const mxp_source *) = {
         write_clock,      mxp__write_threads, mxp__write_losses,
         mxp__write_stats, mxp__write_info,    write_end};
-    int error = MXP_OK;
-    for (size_t i = 0; i < sizeof writes / sizeof writes[0] && error == MXP_OK; i++) {
-        error = writes[i](writer, source);
-        error = error == MXP_OK ? append_built(tables, writer) : error;
+    for (size_t i = 0; i < sizeof writes / sizeof writes[0]; i++) {
+        int error = writes[i](writer, source);
+        if (error != MXP_OK) {
+            return error;
+        }
+        error = append_built(tables, writer);
+        if (error != MXP_OK) {
+            return error;
+        }
     }
-    return error;
+    return MXP_OK;
 }
 
 // The magic of the first section comes last, in a write that is too short to be cut in two: until
@@ -237,8 +242,15 @@ static int complete(const mxp_store_end *end, mxp_source *source)
     };
     mxp_strbuf tables = {0};
     int error = check_name(&end->descriptor);
-    error = error == MXP_OK ? build_tables(&writer, source, &tables) : error;
-    error = error == MXP_OK ? put_tables(&end->descriptor, end->offset, &tables) : error;
+    if (error != MXP_OK) {
+        goto out;
+    }
+    error = build_tables(&writer, source, &tables);
+    if (error != MXP_OK) {
+        goto out;
+    }
+    error = put_tables(&end->descriptor, end->offset, &tables);
+out:
     mxp__strbuf_fini(&tables);
     mxp__strbuf_fini(&writer.body);
     return error;
@@ -260,7 +272,9 @@ int mxp__record_file_end(mxp_lock *lock)
     mxp__lock_give_up(lock);
     mxp_file_signals held;
     mxp__file_signals_hold(&held);
-    error = error == MXP_OK ? complete(&end, source) : error;
+    if (error == MXP_OK) {
+        error = complete(&end, source);
+    }
     mxp__source_close(source);
     mxp__mapped_file_unlock(&end.descriptor);
     mxp__file_signals_release(&held);

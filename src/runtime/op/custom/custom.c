@@ -66,8 +66,15 @@ int mxn_custom_function(uint32_t inputs, uint32_t outputs, const mxn_callback_li
     const mxn_op *op = NULL;
     mxn_custom_params values = {.op_type = ""};
     int error = mxn__custom_of_function(inputs, outputs, callbacks, &values.custom);
-    error = error != 0 ? error : mxn_op_require("_CustomFunction", &op);
-    error = error != 0 ? error : mxn__params_of(op, &values, inputs, params);
+    if (error != 0) {
+        goto out;
+    }
+    error = mxn_op_require("_CustomFunction", &op);
+    if (error != 0) {
+        goto out;
+    }
+    error = mxn__params_of(op, &values, inputs, params);
+out:
     mxn__custom_release(&values);  // the parameters have a share of their own
     return error;
 }

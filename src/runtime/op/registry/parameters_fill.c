@@ -268,20 +268,40 @@ int mxn__params_fill_counts(const mxn_op *op, mxn_params *params)
     return 0;
 }
 
+// What the operator itself says of its values, and makes of them.
+static int check_and_make(const mxn_op *op, const mxn_pairs *given, mxn_params *params)
+{
+    int error = op->def->check == NULL ? 0 : op->def->check(op, params->values);
+    if (error != 0 || op->def->make == NULL) {
+        return error;
+    }
+    return op->def->make(params, given->count, given->keys, given->values);
+}
+
 int mxn__params_fill(const mxn_op *op, const mxn_pairs *given, mxn_params *params)
 {
     uint64_t seen = 0;
     char *extra = (char *)params->values + mxn__params_values_bytes(op);
     int error = fill_defaults(op, params->values);
-    error = error != 0 ? error : fill_given(op, given, params, extra, &seen);
-    if (error == 0) {
-        fill_key(op, params, &seen);
+    if (error != 0) {
+        return error;
     }
-    error = error != 0 ? error : check_required(op, seen);
-    error = error != 0 || op->def->check == NULL ? error : op->def->check(op, params->values);
-    if (error == 0 && op->def->make != NULL) {
-        error = op->def->make(params, given->count, given->keys, given->values);
+    error = fill_given(op, given, params, extra, &seen);
+    if (error != 0) {
+        return error;
     }
-    error = error != 0 ? error : fill_context(op, params);
-    return error != 0 ? error : mxn__params_fill_counts(op, params);
+    fill_key(op, params, &seen);
+    error = check_required(op, seen);
+    if (error != 0) {
+        return error;
+    }
+    error = check_and_make(op, given, params);
+    if (error != 0) {
+        return error;
+    }
+    error = fill_context(op, params);
+    if (error != 0) {
+        return error;
+    }
+    return mxn__params_fill_counts(op, params);
 }
