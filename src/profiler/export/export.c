@@ -71,7 +71,9 @@ static int export_processes(mxp_export *run, mxp_sink *sink)
     for (size_t i = 1; i < count && (error == MXP_OK || error == MXP_EFORMAT); i++) {
         run->source = first->processes[i];
         error = run->exporter->process(run);
-        error = error == MXP_OK ? export_records(run, sink) : error;
+        if (error == MXP_OK) {
+            error = export_records(run, sink);
+        }
         damage = error == MXP_EFORMAT ? error : damage;
     }
     run->source = first;

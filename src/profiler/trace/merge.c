@@ -256,7 +256,9 @@ int mxp__merge_open(mxp_source *const *sources, size_t count, mxp_source **sourc
         self->count += sources[i]->process_count > 0 ? sources[i]->process_count : 1;
     }
     int error = collect(self, sources, count);
-    error = error == MXP_OK ? align_all(self) : error;
+    if (error == MXP_OK) {
+        error = align_all(self);
+    }
     if (error != MXP_OK) {
         close_merged(&self->first.source);
         return error;

@@ -280,7 +280,9 @@ int mxp__span_order_finish(mxp_span_order *order)
     sort_foreign(order);
     for (uint32_t i = 0; i < order->thread_count && error == MXP_OK; i++) {
         error = add_foreign(order, i, 0);
-        error = error == MXP_OK ? begin_from(order, i, 0) : error;
+        if (error == MXP_OK) {
+            error = begin_from(order, i, 0);
+        }
         write_moment(order, i);
     }
     return error;

@@ -378,7 +378,9 @@ int mxp__step_rows(mxp_aggregate *aggregate, const mxp_row **rows, size_t *count
     }
     fill_samples(aggregate);
     int error = fill_uncovered(aggregate);
-    error = error == MXP_OK ? make_totals(state) : error;
+    if (error == MXP_OK) {
+        error = make_totals(state);
+    }
     if (error == MXP_OK && mxp__grow(&state->rows, &state->row_capacity, state->total_count,
                                      sizeof *state->rows) != 0) {
         error = mxp__fail_memory(memory_for);

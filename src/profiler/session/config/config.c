@@ -231,7 +231,9 @@ static void read_environment(int i, mxp_key_value *values)
     if (error == MXP_OK) {
         fill_config(values, &config);
         error = mxp__config_check_members(&config);
-        error = error == MXP_OK ? mxp__config_check_outputs(&config) : error;
+        if (error == MXP_OK) {
+            error = mxp__config_check_outputs(&config);
+        }
     }
     if (error != MXP_OK) {
         warn_about_environment(key, text);

@@ -255,7 +255,9 @@ int mxp__config_check(const mxp_config *given, mxp_config *config)
         config->snapshot_counter = "";
     }
     int error = mxp__config_check_members(config);
-    error = error == MXP_OK ? mxp__config_check_outputs(config) : error;
+    if (error == MXP_OK) {
+        error = mxp__config_check_outputs(config);
+    }
     config->classes |= MXP_CLASS_USER;
     return error;
 }

@@ -124,7 +124,9 @@ int mxp_event_create(const char *name, mxp_handle *event)
 int mxp_span_create(const char *category, const char *name, mxp_handle *span)
 {
     int error = check_arguments(category, "category", span);
-    error = error == MXP_OK ? check_arguments(name, "span_name", span) : error;
+    if (error == MXP_OK) {
+        error = check_arguments(name, "span_name", span);
+    }
     return error == MXP_OK ? create(MXP__OBJECT_SPAN, category, name, MXP_STYLE_SPAN, span) : error;
 }
 

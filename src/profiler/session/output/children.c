@@ -105,7 +105,9 @@ static void add_file(mxp_chrome_file *chrome, const mxp_timebase *ours, const ch
         report(path, "is in the trace as far as it can be read");
     }
     error = mxp__aligned_open(source, ours, &source);
-    error = error == MXP_OK ? mxp__chrome_file_add_process(chrome, source) : error;
+    if (error == MXP_OK) {
+        error = mxp__chrome_file_add_process(chrome, source);
+    }
     if (error == MXP_OK || error == MXP_EFORMAT) {
         remember(file);
     }

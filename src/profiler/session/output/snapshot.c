@@ -46,7 +46,9 @@ static int write_chrome(const char *path, mxp_source *source)
 {
     mxp_chrome_file *file = NULL;
     int error = mxp__chrome_file_create(path, &file);
-    error = error == MXP_OK ? mxp__chrome_file_append(file, source) : error;
+    if (error == MXP_OK) {
+        error = mxp__chrome_file_append(file, source);
+    }
     mxp__chrome_file_close(file);
     return error;
 }
@@ -55,7 +57,9 @@ static int write_native(const char *path, mxp_source *source)
 {
     mxp_native_writer *writer = NULL;
     int error = mxp__native_writer_open(path, &writer);
-    error = error == MXP_OK ? mxp__native_append(writer, source) : error;
+    if (error == MXP_OK) {
+        error = mxp__native_append(writer, source);
+    }
     mxp__native_writer_close(writer);
     return error;
 }

@@ -194,8 +194,12 @@ static void put_moment(const mxp_live_sections *found, const mxp_file_bytes *byt
 static int copy(mxp_live_sections *found, mxp_file_bytes *bytes)
 {
     int error = mxp__live_walk(found);
-    error = error == MXP_OK ? mxp__live_moments(found) : error;
-    error = error == MXP_OK ? mxp__live_walk(found) : error;
+    if (error == MXP_OK) {
+        error = mxp__live_moments(found);
+    }
+    if (error == MXP_OK) {
+        error = mxp__live_walk(found);
+    }
     if (error != MXP_OK) {
         return error;
     }

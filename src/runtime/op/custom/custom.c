@@ -170,7 +170,9 @@ static int make_operator(const mxn_job *job, mxn_context context, mxn_call_state
         mxn__shape_lists_put(&lists, i, job->inputs[i].shape);
         lists.types[i] = job->inputs[i].dtype;
     }
-    error = error != 0 ? error : ask_operator(job, context, &lists, &made);
+    if (error == 0) {
+        error = ask_operator(job, context, &lists, &made);
+    }
     mxn__shape_lists_fini(&lists);
     return error != 0 ? error : mxn__custom_operator_new(&made, state);
 }

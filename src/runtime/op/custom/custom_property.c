@@ -327,10 +327,14 @@ int mxn__custom_make(mxn_params *params, uint32_t count, const char *const *keys
                          params->op->name);
     }
     int error = find_creator(own->op_type, &creator);
-    error = error != 0 ? error : create(own->op_type, creator, count, keys, values, &property);
+    if (error == 0) {
+        error = create(own->op_type, creator, count, keys, values, &property);
+    }
     error = error != 0 ? error
                        : custom_new(own->op_type, &property, MXN__PROPERTY_DELETE, &own->custom);
-    error = error != 0 ? error : count_lists(own->custom);
+    if (error == 0) {
+        error = count_lists(own->custom);
+    }
     return error != 0 ? error : find_needs(own->custom);
 }
 

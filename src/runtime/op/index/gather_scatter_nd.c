@@ -62,7 +62,9 @@ static int scatter_shapes(const mxn_shapes *shapes)
     int error = params->shape.count > 0
                     ? mxn_shape_set(&whole, params->shape.count, params->shape.values, "shape")
                     : 0;
-    error = error != 0 ? error : mxn__shape_output(shapes, 0, &whole);
+    if (error == 0) {
+        error = mxn__shape_output(shapes, 0, &whole);
+    }
     error = error != 0 || data == 0 ? error : mxn__shape_input(shapes, 0, shapes->outputs[0]);
     if (error != 0 || !mxn_shape_known(shapes->outputs[0]) ||
         !mxn_shape_known(shapes->inputs[data + 1])) {

@@ -106,7 +106,9 @@ static int add_call(builder *b, const mxn_gradient_step *step, const char *gives
     uint32_t inputs = read_sources(b, step->takes, NULL);
     mxn_gradient_call call = {0};
     error = step_params(b, op, step, inputs, &call.params);
-    error = error != 0 ? error : mxn_params_expect(call.params, inputs);
+    if (error == 0) {
+        error = mxn_params_expect(call.params, inputs);
+    }
     if (error != 0) {
         mxn_params_release(call.params);
         return error;

@@ -286,7 +286,9 @@ int mxn_op_infer(const mxn_params *params, mxn_shape *const *input_shapes, int32
     const mxn_shapes shapes = {params, input_shapes, output_shapes};
     const mxn_types types = {params, input_types, output_types};
     int error = state->infer_shapes(&shapes);
-    error = error != 0 ? error : state->infer_types(&types);
+    if (error == 0) {
+        error = state->infer_types(&types);
+    }
     if (error == 0 && state->takes != MXN_TAKES_ALL) {
         error = check_taken(&types, state->takes);
     }

@@ -170,7 +170,9 @@ static int join_shapes(const mxn_shapes *shapes)
     mxn_shape result;
     int32_t axis;
     int error = seen_as(shapes, 0, &result);
-    error = error != 0 ? error : joined_axis(shapes->params, result.ndim, &axis);
+    if (error == 0) {
+        error = joined_axis(shapes->params, result.ndim, &axis);
+    }
     for (uint32_t i = 1; error == 0 && i < shapes->params->input_count; i++) {
         error = join_one(shapes, i, axis, &result);
     }
@@ -296,7 +298,9 @@ static int split_shapes(const mxn_shapes *shapes)
     for (uint32_t i = 0; error == 0 && i < count; i++) {
         mxn_shape part;
         error = part_shape(shapes, i, axis, &part);
-        error = error != 0 ? error : mxn__shape_output(shapes, i, &part);
+        if (error == 0) {
+            error = mxn__shape_output(shapes, i, &part);
+        }
     }
     return error;
 }

@@ -49,7 +49,9 @@ static int diag_axes(const mxn_params *params, int32_t ndim, int32_t axes[2])
 {
     const diag_params *values = (const void *)params->values;
     int error = mxn__axis(params, values->axis1, ndim, &axes[0]);
-    error = error != 0 ? error : mxn__axis(params, values->axis2, ndim, &axes[1]);
+    if (error == 0) {
+        error = mxn__axis(params, values->axis2, ndim, &axes[1]);
+    }
     if (error == 0 && axes[0] == axes[1]) {
         error = mxp__fail(MXP_EINVAL, "Operator %s: axis1 and axis2 are both %d", params->op->name,
                           axes[0]);

@@ -233,7 +233,9 @@ static int assign_shapes(const mxn_shapes *shapes)
     }
     mxn_shape part;
     int error = part_shape(shapes->params, in, &part);
-    error = error != 0 ? error : mxn__shape_input(shapes, 1, &part);
+    if (error == 0) {
+        error = mxn__shape_input(shapes, 1, &part);
+    }
     return error != 0 ? error : mxn__shape_output(shapes, 0, in);
 }
 

@@ -175,7 +175,9 @@ static int lay_out_pad(const mxn_params *params, const mxn_shape *in, layout *l)
         }
         l->before[i] = before;
         int error = mxn__dim_add(params, l->out[i], before, &l->out[i]);
-        error = error != 0 ? error : mxn__dim_add(params, l->out[i], after, &l->out[i]);
+        if (error == 0) {
+            error = mxn__dim_add(params, l->out[i], after, &l->out[i]);
+        }
         if (error != 0) {
             return error;
         }

@@ -75,7 +75,9 @@ static int swapped_order(const mxn_params *params, int32_t ndim, int32_t *order)
     const transpose_params *values = (const void *)params->values;
     int32_t first, second;
     int error = mxn__axis(params, values->dim1, ndim, &first);
-    error = error != 0 ? error : mxn__axis(params, values->dim2, ndim, &second);
+    if (error == 0) {
+        error = mxn__axis(params, values->dim2, ndim, &second);
+    }
     if (error == 0) {
         for (int32_t i = 0; i < ndim; i++) {
             order[i] = i == first ? second : i == second ? first : i;
@@ -99,7 +101,9 @@ static int moved_order(const mxn_params *params, int32_t ndim, int32_t *order)
     for (int32_t i = 0; i < values->source.count; i++) {
         int32_t from, to;
         int error = mxn__axis(params, values->source.values[i], ndim, &from);
-        error = error != 0 ? error : mxn__axis(params, values->destination.values[i], ndim, &to);
+        if (error == 0) {
+            error = mxn__axis(params, values->destination.values[i], ndim, &to);
+        }
         if (error != 0) {
             return error;
         }
