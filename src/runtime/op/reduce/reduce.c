@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "runtime/op/registry/infer.h"
+#include "runtime/op/kernels/reduce.h"
 #include "runtime/op/loops/loops.h"
 #include "runtime/op/reduce/reduce.h"
 #include "runtime/op/loops/reduced_axes.h"
@@ -144,27 +145,6 @@ static void combine(int kind, const double *from, double *sums, int64_t step, in
     }
 }
 
-// A row of float32 or float64 that goes into one sum: several partial ones, so that additions do
-// not wait for each other.
-#define SUM_ROW(type)                                             \
-    static double sum_row_##type(const type *from, int64_t count) \
-    {                                                             \
-        double parts[8] = {0};                                    \
-        int64_t i = 0;                                            \
-        for (; i + 8 <= count; i += 8) {                          \
-            for (int k = 0; k < 8; k++) {                         \
-                parts[k] += (double)from[i + k];                  \
-            }                                                     \
-        }                                                         \
-        for (; i < count; i++) {                                  \
-            parts[0] += (double)from[i];                          \
-        }                                                         \
-        return ((parts[0] + parts[1]) + (parts[2] + parts[3])) +  \
-               ((parts[4] + parts[5]) + (parts[6] + parts[7]));   \
-    }
-SUM_ROW(float)
-SUM_ROW(double)
-
 enum { CHUNK = 256, FEW_RESULTS = 64 };
 
 // `dtype`: of the result; what is wider than it is cut to it before it is combined.
@@ -175,12 +155,8 @@ static void reduce_row(int kind, const mxn_operand *in, int32_t dtype, uint64_t 
     bool cut = mxn_dtype_is_float(in->dtype) &&
                (!mxn_dtype_is_float(dtype) || (in->dtype == MXN_FLOAT64 && dtype == MXN_FLOAT32));
     bool adds = (kind == SUM || kind == MEAN) && step == 0 && !cut;
-    if (adds && in->dtype == MXN_FLOAT32) {
-        *sums += sum_row_float((const float *)(const void *)from, count);
-        return;
-    }
-    if (adds && in->dtype == MXN_FLOAT64) {
-        *sums += sum_row_double((const double *)(const void *)from, count);
+    if (adds && (in->dtype == MXN_FLOAT32 || in->dtype == MXN_FLOAT64)) {
+        *sums += MXN_WIDEST(mxn__reduce)->sum_row[in->dtype == MXN_FLOAT64](from, count);
         return;
     }
     double buffer[CHUNK], whole[CHUNK];

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of rows. Private to op/.
+#ifndef MXN_OP_REDUCE_KERNELS_H
+#define MXN_OP_REDUCE_KERNELS_H
+
+#include "runtime/op/kernels/kernels.h"
+
+typedef struct mxn_reduce_kernels {  // of float, of double
+    double (*sum_row[2])(const void *from, int64_t count);
+} mxn_reduce_kernels;
+
+MXN_EACH_WIDTH(mxn_reduce_kernels, mxn__reduce);
+
+#endif
