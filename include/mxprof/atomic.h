@@ -32,4 +32,7 @@ typedef struct mxp_atomic_u64 {
 // A plain read, by the only thread that writes the field, or while no other thread runs that does.
 #define mxp_atomic_own(atomic) ((void)0, (atomic)->value)
 
+// The compiler moves nothing across it; for what the same thread's signal handler sees.
+#define mxp_compiler_barrier() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
 #endif

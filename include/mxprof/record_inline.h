@@ -16,6 +16,7 @@
 #ifndef MXPROF_RECORD_INLINE_H
 #define MXPROF_RECORD_INLINE_H
 
+#include <mxprof/atomic.h>
 #include <mxprof/format.h>
 #include <mxprof/gate.h>
 
@@ -32,21 +33,22 @@ extern "C" {
 #define MXP_OPEN_MAX 31u  // open spans kept by name; deeper ones are recorded all the same
 
 typedef struct mxp_open_span {
-    uint64_t begin;  // 0: no span here, or just being opened
-    mxp_name name;
+    mxp_atomic_u64 begin;  // 0: no span here, or just being opened
+    mxp_atomic_u32 name;
     uint32_t reserved;
 } mxp_open_span;
 
 //   0        64                    576
 //   | hot    | open[0..31]         | the library's own part ...
 typedef struct mxp_recorder {
-    uint64_t *cursor;  // where the next record goes; release, pairs with the reader's acquire
-    uint64_t *limit;  // records must end at or before this
-    uint64_t base_ticks;  // of the current chunk
-    uint32_t busy;  // inside a record: where on the stack (MXP_BUSY_ANYWHERE), or 0
-    uint32_t depth;  // open spans, also those beyond open[]
-    uint64_t lost_busy;  // records a handler could not make because busy was set
-    uint64_t reserved[3];
+    MXP_ATOMIC(uint64_t *)
+    cursor;  // where the next record goes; release, pairs with the reader's acquire
+    MXP_ATOMIC(uint64_t *) limit;  // records must end at or before this
+    mxp_atomic_u64 base_ticks;  // of the current chunk
+    mxp_atomic_u32 busy;  // inside a record: where on the stack (MXP_BUSY_ANYWHERE), or 0
+    mxp_atomic_u32 depth;  // open spans, also those beyond open[]
+    mxp_atomic_u64 lost_busy;  // records a handler could not make because busy was set
+    mxp_atomic_u64 reserved[3];
     mxp_open_span open[MXP_OPEN_MAX + 1];  // the last one stands for all deeper ones
 } mxp_recorder;
 
@@ -58,11 +60,11 @@ typedef struct mxp_recorder {
 static inline void mxp_inline_be_busy(mxp_recorder *self)
 {
 #if defined(__x86_64__) && !defined(__ILP32__)
-    __asm__ volatile("movl %%esp, %0" : "=m"(self->busy));
+    __asm__ volatile("movl %%esp, %0" : "=m"(self->busy.value));
 #else
-    __atomic_store_n(&self->busy, MXP_BUSY_ANYWHERE, __ATOMIC_RELAXED);
+    mxp_atomic_store(&self->busy, MXP_BUSY_ANYWHERE);
 #endif
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    mxp_compiler_barrier();
 }
 
 // The calling thread's recorder, null before its first record. In the library's initial-exec TLS.
@@ -81,11 +83,11 @@ static inline mxp_open_span *mxp_open_slot(mxp_recorder *self, uint32_t depth)
 // Takes a slot for a span that begins now; the moment is stored next.
 static inline mxp_open_span *mxp_inline_push(mxp_recorder *self, mxp_name name)
 {
-    uint32_t depth = self->depth;
-    __atomic_store_n(&self->depth, depth + 1, __ATOMIC_RELAXED);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    uint32_t depth = mxp_atomic_own(&self->depth);
+    mxp_atomic_store(&self->depth, depth + 1);
+    mxp_compiler_barrier();
     mxp_open_span *slot = mxp_open_slot(self, depth);
-    __atomic_store_n(&slot->name, name, __ATOMIC_RELAXED);
+    mxp_atomic_store(&slot->name, name);
     return slot;
 }
 
@@ -97,7 +99,7 @@ static inline uint64_t mxp_inline_begin(uint32_t gate, mxp_name name)
     }
     mxp_open_span *slot = mxp_inline_push(self, name);
     uint64_t now = mxp_ticks_from(gate);
-    __atomic_store_n(&slot->begin, now, __ATOMIC_RELEASE);  // pairs with close_open_spans
+    mxp_atomic_store_release(&slot->begin, now);  // pairs with close_open_spans
     return now;
 }
 
@@ -107,7 +109,7 @@ static inline void mxp_inline_end_under(const mxp_control_block *control, mxp_na
                                         uint64_t token, uint64_t now)
 {
     mxp_recorder *self = mxp_self;
-    if (__builtin_expect(self == NULL || self->busy != 0, 0)) {
+    if (__builtin_expect(self == NULL || mxp_atomic_own(&self->busy) != 0, 0)) {
         mxp_span_end_slow(name, token, 0);
         return;
     }
@@ -118,30 +120,30 @@ static inline void mxp_inline_end_under(const mxp_control_block *control, mxp_na
     uint32_t gate = mxp_atomic_load_acquire(&control->gate);
     uint64_t closed = mxp_atomic_load(&control->closed_ticks);
     MXP_INLINE_POINT(GATE);
-    uint64_t *cursor = __atomic_load_n(&self->cursor, __ATOMIC_RELAXED);
-    uint64_t base = __atomic_load_n(&self->base_ticks, __ATOMIC_RELAXED);
+    uint64_t *cursor = mxp_atomic_load(&self->cursor);
+    uint64_t base = mxp_atomic_load(&self->base_ticks);
     uint64_t duration = now - token;
-    uint32_t depth = self->depth - 1;
+    uint32_t depth = mxp_atomic_own(&self->depth) - 1;
     mxp_open_span *slot = mxp_open_slot(self, depth);
     // One branch for everything unusual: recording went off, the span was closed, it is not the
     // innermost one, it is too long for 32 bits, the chunk is too old or full.
     if (__builtin_expect(((gate & (MXP_CLASS_ALL | MXP_GATE_TAP | MXP_GATE_HOLD)) - 1u) >=
                                  MXP_CLASS_ALL ||
-                             token <= closed || slot->begin != token ||
+                             token <= closed || mxp_atomic_own(&slot->begin) != token ||
                              (duration >> 32 | (now - base) >> 47) != 0 ||
-                             cursor >= __atomic_load_n(&self->limit, __ATOMIC_RELAXED),
+                             cursor >= mxp_atomic_load(&self->limit),
                          0)) {
         mxp_span_end_slow(name, token, now);
         return;
     }
-    __atomic_store_n(&slot->begin, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&self->depth, depth, __ATOMIC_RELAXED);
+    mxp_atomic_store(&slot->begin, 0);
+    mxp_atomic_store(&self->depth, depth);
     cursor[0] = MXP_KIND_SPAN | 1u << 8 | token << 16;
     cursor[1] = name | duration << 32;
     MXP_INLINE_POINT(WORDS);
-    __atomic_store_n(&self->cursor, cursor + 2, __ATOMIC_RELEASE);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    __atomic_store_n(&self->busy, 0u, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&self->cursor, cursor + 2);
+    mxp_compiler_barrier();
+    mxp_atomic_store_release(&self->busy, 0u);
 }
 
 static inline void mxp_inline_end(mxp_name name, uint64_t token, uint64_t now)
@@ -156,22 +158,22 @@ static inline void mxp_inline_end(mxp_name name, uint64_t token, uint64_t now)
 static inline uint64_t *mxp_inline_open(uint32_t classes, unsigned units, uint64_t now)
 {
     mxp_recorder *self = mxp_self;
-    if (__builtin_expect(self == NULL || self->busy != 0, 0)) {
+    if (__builtin_expect(self == NULL || mxp_atomic_own(&self->busy) != 0, 0)) {
         return NULL;
     }
     mxp_inline_be_busy(self);
     MXP_INLINE_POINT(BUSY);
     uint32_t gate = mxp_atomic_load_acquire(&mxp_control.gate);
     MXP_INLINE_POINT(GATE);
-    uint64_t *words = __atomic_load_n(&self->cursor, __ATOMIC_RELAXED);
+    uint64_t *words = mxp_atomic_load(&self->cursor);
     // The moment may lie a little before the chunk's base.
-    uint64_t base = __atomic_load_n(&self->base_ticks, __ATOMIC_RELAXED);
+    uint64_t base = mxp_atomic_load(&self->base_ticks);
     uint64_t distance = now - base + (UINT64_C(1) << 46);
     if (__builtin_expect((gate & classes) == 0 || (gate & MXP_GATE_HOLD) != 0 ||
                              distance >> 47 != 0 ||
-                             words + 2 * units > __atomic_load_n(&self->limit, __ATOMIC_RELAXED),
+                             words + 2 * units > mxp_atomic_load(&self->limit),
                          0)) {
-        __atomic_store_n(&self->busy, 0u, __ATOMIC_RELEASE);
+        mxp_atomic_store_release(&self->busy, 0u);
         return NULL;
     }
     return words;
@@ -182,9 +184,9 @@ static inline void mxp_inline_close(uint64_t *end)
 {
     mxp_recorder *self = mxp_self;
     MXP_INLINE_POINT(WORDS);
-    __atomic_store_n(&self->cursor, end, __ATOMIC_RELEASE);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    __atomic_store_n(&self->busy, 0u, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&self->cursor, end);
+    mxp_compiler_barrier();
+    mxp_atomic_store_release(&self->busy, 0u);
 }
 
 #ifdef __cplusplus

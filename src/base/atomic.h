@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every atomic operation of src/, beyond the loads and stores of mxprof/atomic.h. A raw __atomic_
+// Every atomic operation of src/, beyond those of mxprof/atomic.h. A raw __atomic_
 // builtin elsewhere fails the lint (scripts/check-atomics), and a field that is no struct of those
 // types does not compile here.
 //
@@ -25,6 +25,8 @@ typedef MXP_ATOMIC(void *) mxp_atomic_ptr;
 
 // ---- read, change, write: the value before ----------------------------------------------------
 #define mxp_atomic_add(atomic, n) __atomic_fetch_add(&(atomic)->value, (n), __ATOMIC_RELAXED)
+#define mxp_atomic_add_acquire(atomic, n) \
+    __atomic_fetch_add(&(atomic)->value, (n), __ATOMIC_ACQUIRE)
 #define mxp_atomic_add_release(atomic, n) \
     __atomic_fetch_add(&(atomic)->value, (n), __ATOMIC_RELEASE)
 #define mxp_atomic_add_acq_rel(atomic, n) \
@@ -76,8 +78,12 @@ typedef MXP_ATOMIC(void *) mxp_atomic_ptr;
     __atomic_compare_exchange_n(&(atomic)->value, (expected), (to), false, __ATOMIC_SEQ_CST, \
                                 __ATOMIC_SEQ_CST)
 
-// ---- order without an access ------------------------------------------------------------------
-// The compiler moves nothing across it; for what the same thread's signal handler sees.
-#define mxp_compiler_barrier() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+// ---- words of the file format -----------------------------------------------------------------
+// Of a section or chunk in memory that is a file's, whose structs say how the file looks and have
+// plain fields (mxprof/format.h): by address, and only where somebody else may look.
+#define mxp_word_load(word) __atomic_load_n((word), __ATOMIC_RELAXED)
+#define mxp_word_load_acquire(word) __atomic_load_n((word), __ATOMIC_ACQUIRE)
+#define mxp_word_store(word, to) __atomic_store_n((word), (to), __ATOMIC_RELAXED)
+#define mxp_word_store_release(word, to) __atomic_store_n((word), (to), __ATOMIC_RELEASE)
 
 #endif

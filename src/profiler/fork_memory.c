@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/atomic.h"
 #include "base/os/os.h"
 
 enum { REGIONS_MAX = 24, FIRST_BYTES = 128 << 10, ALIGNMENT = 16 };
@@ -23,7 +24,7 @@ typedef struct left_block {
 static _Alignas(ALIGNMENT) char first_pages[FIRST_BYTES];
 static region regions[REGIONS_MAX] = {{.pages = first_pages, .size = FIRST_BYTES}};
 static unsigned region_count = 1;  // each is twice as large as the one before; the last has room
-static left_block *left;  // atomic: given back, and not yet handed out
+static MXP_ATOMIC(left_block *) left;  // given back, and not yet handed out
 static bool is_used;
 
 void mxp__fork_memory_begin(void)
@@ -91,8 +92,8 @@ static void leave(void *block, size_t size_bytes)
 {
     left_block *note = block != NULL && !mxp__fork_memory_has(block) ? take(sizeof *note) : NULL;
     if (note != NULL) {
-        *note = (left_block){.next = left, .block = block, .size = size_bytes};
-        left = note;
+        *note = (left_block){.next = mxp_atomic_own(&left), .block = block, .size = size_bytes};
+        mxp_atomic_set(&left, note);
     }
 }
 
@@ -110,10 +111,10 @@ void *mxp__fork_memory_realloc(void *block, size_t old_size_bytes, size_t size_b
 
 void mxp__fork_memory_give_back(void (*give)(void *block, size_t size_bytes))
 {
-    if (__atomic_load_n(&left, __ATOMIC_RELAXED) == NULL) {
+    if (mxp_atomic_load(&left) == NULL) {
         return;
     }
-    left_block *note = __atomic_exchange_n(&left, NULL, __ATOMIC_ACQ_REL);
+    left_block *note = mxp_atomic_exchange_acq_rel(&left, NULL);
     for (; note != NULL; note = note->next) {
         give(note->block, note->size);
     }

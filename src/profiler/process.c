@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/atomic.h"
 #include "base/grown_struct.h"
 #include "base/os/os.h"
 #include "base/thread_slot.h"
@@ -45,7 +46,7 @@ static void default_unmap(void *context, void *pages, size_t size)
     }
 static const mxp_allocator default_allocator = DEFAULT_ALLOCATOR;
 static mxp_allocator allocator = DEFAULT_ALLOCATOR;
-static uint64_t held_allocations;  // atomic: blocks and pages not yet given back
+static mxp_atomic_u64 held_allocations;  // blocks and pages not yet given back
 
 static int check_hook(const mxp_allocator *hook)
 {
@@ -62,7 +63,7 @@ static int check_hook(const mxp_allocator *hook)
 
 int mxp_set_allocator(const mxp_allocator *hook)
 {
-    if (__atomic_load_n(&held_allocations, __ATOMIC_ACQUIRE) != 0) {
+    if (mxp_atomic_load_acquire(&held_allocations) != 0) {
         return mxp_set_last_error(MXP_ESTATE, "the allocator must be set before mxprof has taken "
                                               "any memory: call mxp_set_allocator first");
     }
@@ -87,11 +88,11 @@ int mxp_set_allocator(const mxp_allocator *hook)
 
 // Who allocates without a lock that a fork takes counts as guarded, and reads this one.
 static pthread_rwlock_t fork_lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
-static uint32_t guarded;  // atomic
+static mxp_atomic_u32 guarded;
 
 void mxp__realloc_guard(bool on)
 {
-    __atomic_fetch_add(&guarded, on ? 1 : UINT32_MAX, __ATOMIC_RELAXED);
+    mxp_atomic_add(&guarded, on ? 1 : UINT32_MAX);
 }
 
 void mxp__realloc_fork_prepare(void)
@@ -109,7 +110,7 @@ void mxp__realloc_fork_child(void)
 {
     pthread_rwlock_unlock(&fork_lock);
     fork_lock = (pthread_rwlock_t)PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
-    guarded = 0;
+    mxp_atomic_set(&guarded, 0);
 }
 
 // A block that a child took in its fork is copied and never given back.
@@ -144,7 +145,7 @@ static void *reallocate(void *pointer, size_t old_size_bytes, size_t size_bytes)
 
 static void *reallocate_guarded(void *pointer, size_t old_size_bytes, size_t size_bytes)
 {
-    if (__atomic_load_n(&guarded, __ATOMIC_RELAXED) == 0) {
+    if (mxp_atomic_load(&guarded) == 0) {
         return reallocate(pointer, old_size_bytes, size_bytes);
     }
     pthread_rwlock_rdlock(&fork_lock);
@@ -157,9 +158,9 @@ void *mxp_realloc(void *pointer, size_t old_size_bytes, size_t size_bytes)
 {
     void *moved = reallocate_guarded(pointer, old_size_bytes, size_bytes);
     if (pointer == NULL && moved != NULL) {
-        __atomic_fetch_add(&held_allocations, 1, __ATOMIC_RELAXED);
+        mxp_atomic_add(&held_allocations, 1);
     } else if (pointer != NULL && size_bytes == 0) {
-        __atomic_fetch_sub(&held_allocations, 1, __ATOMIC_RELAXED);
+        mxp_atomic_sub(&held_allocations, 1);
     }
     return moved;
 }
@@ -168,7 +169,7 @@ void *mxp__pages_map(size_t size_bytes)
 {
     void *pages = allocator.map_pages(allocator.context, size_bytes);
     if (pages != NULL) {
-        __atomic_fetch_add(&held_allocations, 1, __ATOMIC_RELAXED);
+        mxp_atomic_add(&held_allocations, 1);
     }
     return pages;
 }
@@ -177,7 +178,7 @@ void mxp__pages_unmap(void *pages, size_t size_bytes)
 {
     if (pages != NULL) {
         allocator.unmap_pages(allocator.context, pages, size_bytes);
-        __atomic_fetch_sub(&held_allocations, 1, __ATOMIC_RELAXED);
+        mxp_atomic_sub(&held_allocations, 1);
     }
 }
 

@@ -12,11 +12,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/atomic.h"
 #include "base/cpu/cpu.h"
 #include "base/os/os.h"
 
 typedef struct mxp_spin {
-    uintptr_t owner;  // address of the owner's mxp_self, 0: free
+    MXP_ATOMIC(uintptr_t) owner;  // address of the owner's mxp_self, 0: free
 } mxp_spin;
 
 // Waits for the lock, which `owner` had. Never inlined, so that taking a free lock is short.
@@ -30,8 +31,7 @@ static __attribute__((cold, noinline, unused)) bool mxp__spin_wait(mxp_spin *spi
             mxp__cpu_relax();
         }
         owner = 0;
-        if (__atomic_compare_exchange_n(&spin->owner, &owner, me, false, __ATOMIC_ACQUIRE,
-                                        __ATOMIC_RELAXED)) {
+        if (mxp_atomic_cas_acquire(&spin->owner, &owner, me)) {
             return true;
         }
     }
@@ -42,14 +42,13 @@ static __attribute__((cold, noinline, unused)) bool mxp__spin_wait(mxp_spin *spi
 static inline bool mxp__spin_lock(mxp_spin *spin)
 {
     uintptr_t owner = 0;
-    bool taken = __atomic_compare_exchange_n(&spin->owner, &owner, (uintptr_t)&mxp_self, false,
-                                             __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+    bool taken = mxp_atomic_cas_acquire(&spin->owner, &owner, (uintptr_t)&mxp_self);
     return __builtin_expect(taken, 1) || mxp__spin_wait(spin, owner);
 }
 
 static inline void mxp__spin_unlock(mxp_spin *spin)
 {
-    __atomic_store_n(&spin->owner, 0, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&spin->owner, 0);
 }
 
 #endif

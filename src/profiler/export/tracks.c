@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "profiler/trace/checksum.h"
 #include "base/fail.h"
 #include "base/id_map.h"
@@ -29,12 +30,14 @@ typedef struct thread_row {
     uint32_t shown;  // the same as the file has it, 0: not there
 } thread_row;
 
+typedef MXP_ATOMIC(uint8_t) name_flags;  // NAME_*
+
 struct mxp_chrome_rows {
     bool has_process;  // the file names the process
     thread_row *threads;
     size_t thread_count, thread_capacity;
     mxp_id_map tids;
-    uint8_t *names;  // NAME_* by name id; NAME_IS_LANE is set by several threads at once
+    name_flags *names;  // NAME_* by name id; NAME_IS_LANE is set by several threads at once
     size_t name_count, name_capacity;
     mxp_id_map counters;  // hashes of the texts of counters
     mxp_loss_entry *losses;  // as the file has them
@@ -120,13 +123,13 @@ static int take_threads(mxp_chrome_rows *rows, const mxp_source *source)
 static int take_name(mxp_chrome_rows *rows, const mxp_source *source, uint32_t id)
 {
     mxp_name_view view = source->name(source, id);
-    rows->names[id] = 0;
+    mxp_atomic_set(&rows->names[id], 0);
     if (view.style != MXP_STYLE_COUNTER) {
         return MXP_OK;
     }
     bool is_new = false;
     int error = set_add(&rows->counters, mxp__checksum(view.text, view.length) | 1, &is_new);
-    rows->names[id] = error == MXP_OK && !is_new ? NAME_NEEDS_ID : 0;
+    mxp_atomic_set(&rows->names[id], error == MXP_OK && !is_new ? NAME_NEEDS_ID : 0);
     return error;
 }
 
@@ -172,12 +175,12 @@ uint32_t mxp__chrome_thread_row(const mxp_chrome_rows *rows, uint32_t thread)
 uint32_t mxp__chrome_lane_row(mxp_chrome_rows *rows, uint32_t name)
 {
     if (name < rows->name_count) {
-        uint8_t *flags = &rows->names[name];
-        uint8_t now = __atomic_load_n(flags, __ATOMIC_RELAXED);
+        name_flags *flags = &rows->names[name];
+        uint8_t now = mxp_atomic_load(flags);
         if ((now & NAME_IS_LANE) == 0) {
             // While blocks are formatted this is the only bit that changes: all writers store the
             // same value.
-            __atomic_store_n(flags, now | NAME_IS_LANE, __ATOMIC_RELAXED);
+            mxp_atomic_store(flags, now | NAME_IS_LANE);
         }
     }
     return LANE_ROW_BASE + name % (THREAD_ROW_BASE - LANE_ROW_BASE);
@@ -185,8 +188,7 @@ uint32_t mxp__chrome_lane_row(mxp_chrome_rows *rows, uint32_t name)
 
 int mxp__chrome_counter_needs_id(const mxp_chrome_rows *rows, uint32_t name)
 {
-    return name < rows->name_count &&
-           (__atomic_load_n(&rows->names[name], __ATOMIC_RELAXED) & NAME_NEEDS_ID) != 0;
+    return name < rows->name_count && (mxp_atomic_load(&rows->names[name]) & NAME_NEEDS_ID) != 0;
 }
 
 uint64_t mxp__chrome_api_calls(const mxp_chrome_rows *rows)
@@ -325,7 +327,7 @@ static void put_loss(const mxp_chrome_rows *rows, const mxp_source *source, size
 void mxp__chrome_rows_tail(const mxp_chrome_rows *rows, const mxp_source *source, mxp_strbuf *out)
 {
     for (size_t id = 0; id < rows->name_count; id++) {
-        if ((rows->names[id] & (NAME_IS_LANE | NAME_IN_FILE)) == NAME_IS_LANE) {
+        if ((mxp_atomic_own(&rows->names[id]) & (NAME_IS_LANE | NAME_IN_FILE)) == NAME_IS_LANE) {
             mxp_name_view view = source->name(source, (uint32_t)id);
             put_row(out, mxp__chrome_pid(source), LANE_ROW_BASE + (uint32_t)id,
                     LANE_SORT_BASE + (uint32_t)id, view.length > 0 ? view.text : "user",
@@ -348,8 +350,8 @@ void mxp__chrome_rows_commit(mxp_chrome_rows *rows, const mxp_source *source)
         row->shown = row->tid != 0 ? row->name : 0;
     }
     for (size_t id = 0; id < rows->name_count; id++) {
-        if ((rows->names[id] & NAME_IS_LANE) != 0) {
-            rows->names[id] |= NAME_IN_FILE;
+        if ((mxp_atomic_own(&rows->names[id]) & NAME_IS_LANE) != 0) {
+            mxp_atomic_set(&rows->names[id], mxp_atomic_own(&rows->names[id]) | NAME_IN_FILE);
         }
     }
     rows->loss_count = source->loss_count;

@@ -4,6 +4,7 @@
 #ifndef MXP_PROF_STATE_H
 #define MXP_PROF_STATE_H
 
+#include "base/atomic.h"
 #include "base/lock.h"
 #include "profiler/clock/timebase.h"
 #include "profiler/recorder/recorder.h"
@@ -13,20 +14,20 @@
 enum { MXP__TAPS_MAX = 4 };
 
 typedef struct mxp_tap_slot {
-    uint32_t version;  // odd while the others change; all atomic, written under the drain lock
-    mxp_tap tap;  // null: the slot is free
-    void *context;
+    mxp_atomic_u32 version;  // odd while the others change; written under the drain lock
+    MXP_ATOMIC(mxp_tap) tap;  // null: the slot is free
+    mxp_atomic_ptr context;
 } mxp_tap_slot;
 
 typedef struct mxp_recorder_state {
     mxp_lock drain;
-    uint32_t drain_waiters;  // atomic
+    mxp_atomic_u32 drain_waiters;
     mxp_recorder_limits limits;  // changed only while nobody records
-    uint32_t state;  // atomic: MXP__STATE_*
-    uint64_t on_ticks, off_ticks;  // atomic: last begin or resume, last stop or pause
-    uint64_t inactive_ticks;  // atomic: in which recording was off, up to the last begin or resume
+    mxp_atomic_u32 state;  // MXP__STATE_*
+    mxp_atomic_u64 on_ticks, off_ticks;  // last begin or resume, last stop or pause
+    mxp_atomic_u64 inactive_ticks;  // in which recording was off, up to the last begin or resume
     uint64_t forked_ticks;  // when this process came into being by fork, else 0
-    uint64_t ns_mult;  // atomic: ns per tick, 32.32, the best known
+    mxp_atomic_u64 ns_mult;  // ns per tick, 32.32, the best known
     mxp_tap_slot taps[MXP__TAPS_MAX];
     mxp_timebase timebase;
     int timebase_ready;

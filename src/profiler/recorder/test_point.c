@@ -2,5 +2,5 @@
 #include "profiler/recorder/test_point.h"
 
 #ifdef MXP_TEST_POINTS
-mxp_test_point_hook mxp__test_point_hook;
+mxp_test_point_slot mxp__test_point_hook;
 #endif

@@ -7,6 +7,7 @@
 #define MXP_PROF_TEST_POINT_H
 
 #include <stddef.h>
+#include <mxprof/atomic.h>
 
 typedef enum mxp_test_point {
     MXP_POINT_NONE,
@@ -28,11 +29,12 @@ typedef enum mxp_test_point {
 
 #ifdef MXP_TEST_POINTS
 typedef void (*mxp_test_point_hook)(mxp_test_point point);
-extern mxp_test_point_hook mxp__test_point_hook;  // atomic; null: nobody stops anywhere
+typedef MXP_ATOMIC(mxp_test_point_hook) mxp_test_point_slot;
+extern mxp_test_point_slot mxp__test_point_hook;  // null: nobody stops anywhere
 
 static inline void mxp__test_point(mxp_test_point point)
 {
-    mxp_test_point_hook hook = __atomic_load_n(&mxp__test_point_hook, __ATOMIC_ACQUIRE);
+    mxp_test_point_hook hook = mxp_atomic_load_acquire(&mxp__test_point_hook);
     if (hook != NULL) {
         hook(point);
     }

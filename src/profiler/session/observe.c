@@ -3,6 +3,7 @@
 // so that they may lock what they like.
 #include "profiler/session/observe.h"
 
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "profiler/session/output/output_name.h"
 #include "profiler/session/session.h"
@@ -15,20 +16,20 @@ typedef struct observer_entry {
 } observer_entry;
 
 static observer_entry observers[OBSERVERS_MAX];
-static uint32_t observer_count;  // release, pairs with mxp__observers_call
+static mxp_atomic_u32 observer_count;  // release, pairs with mxp__observers_call
 
 static int add_locked(mxp_observer observer, void *context)
 {
-    for (uint32_t i = 0; i < observer_count; i++) {
+    for (uint32_t i = 0; i < mxp_atomic_own(&observer_count); i++) {
         if (observers[i].call == observer && observers[i].context == context) {
             return MXP_OK;
         }
     }
-    if (observer_count == OBSERVERS_MAX) {
+    if (mxp_atomic_own(&observer_count) == OBSERVERS_MAX) {
         return mxp__fail(MXP_ESTATE, "there are %d observers of dumps already", OBSERVERS_MAX);
     }
-    observers[observer_count] = (observer_entry){observer, context};
-    __atomic_store_n(&observer_count, observer_count + 1, __ATOMIC_RELEASE);
+    observers[mxp_atomic_own(&observer_count)] = (observer_entry){observer, context};
+    mxp_atomic_store_release(&observer_count, mxp_atomic_own(&observer_count) + 1);
     return MXP_OK;
 }
 
@@ -51,7 +52,7 @@ int mxp_session_observe(mxp_session *session, mxp_observer observer, void *conte
 // place of patterns. Without memory for its strings they see none.
 void mxp__observers_call(mxp_session *session)
 {
-    uint32_t count = __atomic_load_n(&observer_count, __ATOMIC_ACQUIRE);
+    uint32_t count = mxp_atomic_load_acquire(&observer_count);
     if (count == 0) {
         return;
     }

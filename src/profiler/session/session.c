@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "base/os/os.h"
 #include "profiler/recorder/recorder.h"
@@ -19,7 +20,7 @@
 
 static mxp_session the_session = {.lock = MXP__LOCK_INIT};
 static pthread_once_t create_once = PTHREAD_ONCE_INIT;
-static bool created;  // atomic
+static mxp_atomic_bool created;
 
 static void create(void)
 {
@@ -37,7 +38,7 @@ static void create(void)
     mxp__turn_init(&the_session.files_turn);
     mxp__turn_init(&the_session.table_turn);
     mxp__writer_init(&the_session);
-    __atomic_store_n(&created, true, __ATOMIC_RELEASE);  // pairs with mxp__session_exists
+    mxp_atomic_store_release(&created, true);  // pairs with mxp__session_exists
 }
 
 mxp_session *mxp_session_get(void)
@@ -53,7 +54,7 @@ mxp_session *mxp__session_storage(void)
 
 bool mxp__session_exists(void)
 {
-    return __atomic_load_n(&created, __ATOMIC_ACQUIRE);
+    return mxp_atomic_load_acquire(&created);
 }
 
 int mxp__session_check(const mxp_session *session)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/trace/standing_values.h"
 
+#include "base/atomic.h"
+
 enum { SLOTS = 1024 };
 
 // The slot of `name`, or the free one where it belongs: there are twice as many as names.
@@ -58,7 +60,7 @@ void mxp__standing_each(const mxp_chunk_header *chunk, const uint64_t *from, con
 void mxp__standing_stamp(uint64_t *words, uint64_t ticks)
 {
     uint64_t word = MXP_KIND_COUNTER | UINT64_C(2) << 8 | ticks << 16;
-    __atomic_store_n(words, word, __ATOMIC_RELAXED);
+    mxp_word_store(words, word);
 }
 
 void mxp__standing_write(uint64_t *words, const mxp_standing_value *value, uint64_t ticks)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "base/text.h"
 
@@ -26,8 +27,9 @@ static size_t name_bytes(const mxp_chrome_name *name)
 void mxp__chrome_fini(mxp_chrome *chrome)
 {
     for (size_t i = 0; chrome->names != NULL && i <= chrome->name_count; i++) {
-        if (chrome->names[i] != NULL) {
-            mxp__free(chrome->names[i], name_bytes(chrome->names[i]));
+        if (mxp_atomic_own(&chrome->names[i]) != NULL) {
+            mxp__free(mxp_atomic_own(&chrome->names[i]),
+                      name_bytes(mxp_atomic_own(&chrome->names[i])));
         }
     }
     mxp__free(chrome->names, ((size_t)chrome->name_count + 1) * sizeof *chrome->names);
@@ -76,8 +78,7 @@ const mxp_chrome_name *mxp__chrome_name_slow(mxp_chrome *chrome, uint32_t id)
     }
     // Two threads may have made it; the first one's stays.
     mxp_chrome_name *there = NULL;
-    if (__atomic_compare_exchange_n(&chrome->names[id], &there, made, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_ACQUIRE)) {
+    if (mxp_atomic_cas_acq_rel(&chrome->names[id], &there, made)) {
         return made;
     }
     mxp__free(made, name_bytes(made));
@@ -149,7 +150,7 @@ static void put_other(mxp_chrome *chrome, const mxp_chrome_name *name, const mxp
                       mxp_strbuf *out)
 {
     if (mxp__chrome_is_sample(event)) {
-        __atomic_store_n(&chrome->has_samples, true, __ATOMIC_RELAXED);
+        mxp_atomic_store(&chrome->has_samples, true);
     } else {
         mxp__chrome_event(chrome, name, event, out);
     }

@@ -19,6 +19,7 @@
 #ifndef MXP_EXPORT_CHROME_H
 #define MXP_EXPORT_CHROME_H
 
+#include "base/atomic.h"
 #include "profiler/export/api_calls.h"
 #include "profiler/export/tracks.h"
 #include "profiler/export/export.h"
@@ -32,6 +33,8 @@ typedef struct mxp_chrome_name {
     char text[];  // followed by MXP__CHROME_PAD bytes, so that it can be copied in strides
 } mxp_chrome_name;
 
+typedef MXP_ATOMIC(mxp_chrome_name *) mxp_chrome_name_slot;
+
 enum {
     MXP__CHROME_PAD = 96,  // most names need no more
     MXP__CHROME_PHASE_AT = 9  // where the phase letter stands in mxp_chrome_name.text
@@ -40,9 +43,9 @@ enum {
 typedef struct mxp_chrome {
     mxp_source *source;
     mxp_chrome_rows *rows;  // borrowed
-    mxp_chrome_name **names;  // by name id, made on first use; the last one is for bad ids
+    mxp_chrome_name_slot *names;  // by name id, made on first use; the last one is for bad ids
     uint32_t name_count;
-    bool has_samples;  // atomic: samples that mxp__chrome_rest has to write
+    mxp_atomic_bool has_samples;  // samples that mxp__chrome_rest has to write
     mxp_reader *samples;
     mxp_api_stream *api;  // what mxp__chrome_api_counters has not written yet
 } mxp_chrome;
@@ -58,7 +61,7 @@ static inline const mxp_chrome_name *mxp__chrome_name(mxp_chrome *chrome, uint32
 {
     id = id < chrome->name_count ? id : chrome->name_count;
     // Pairs with the exchange in mxp__chrome_name_slow.
-    const mxp_chrome_name *name = __atomic_load_n(&chrome->names[id], __ATOMIC_ACQUIRE);
+    const mxp_chrome_name *name = mxp_atomic_load_acquire(&chrome->names[id]);
     return __builtin_expect(name != NULL, 1) ? name : mxp__chrome_name_slow(chrome, id);
 }
 

@@ -74,7 +74,7 @@ static int put_samples(mxp_export *run, const counter_text texts[COUNTERS])
 static bool has_calls(const mxp_chrome *chrome)
 {
     for (uint32_t id = 0; id < chrome->name_count; id++) {
-        if (chrome->names[id] != NULL && mxp__is_api_name(chrome->source, id)) {
+        if (mxp_atomic_own(&chrome->names[id]) != NULL && mxp__is_api_name(chrome->source, id)) {
             return true;
         }
     }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "base/os/new_file.h"
 #include "base/os/os.h"
@@ -49,10 +50,10 @@ typedef struct place {
 
 static unsigned threads_wanted(void)
 {
-    static bool told;  // atomic
+    static mxp_atomic_bool told;
     uint64_t threads;
     if (mxp__setting_read("MXPROF_EXPORT_THREADS", 0, 1, THREADS_MAX, &threads) != MXP_OK &&
-        !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED)) {
+        !mxp_atomic_exchange(&told, true)) {
         fprintf(stderr, "mxprof: %s\n", mxp_last_error());
     }
     return (unsigned)threads;

@@ -3,6 +3,7 @@
 // counter may have samples of several: so they stand behind the blocks, in the order of their
 // times, and who reads the file from its begin sees each counter's values as they followed one
 // another.
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "profiler/export/chrome/chrome.h"
 
@@ -31,7 +32,7 @@ static int put_samples(mxp_export *run)
 int mxp__chrome_rest(mxp_export *run)
 {
     mxp_chrome *chrome = run->state;
-    if (__atomic_load_n(&chrome->has_samples, __ATOMIC_RELAXED)) {
+    if (mxp_atomic_load(&chrome->has_samples)) {
         int more = MXP_OK;
         if (chrome->samples == NULL) {
             more = mxp__reader_open(chrome->source, &chrome->samples);
@@ -40,7 +41,7 @@ int mxp__chrome_rest(mxp_export *run)
         if (more != 0) {
             return more;
         }
-        __atomic_store_n(&chrome->has_samples, false, __ATOMIC_RELAXED);
+        mxp_atomic_store(&chrome->has_samples, false);
     }
     return mxp__chrome_api_counters(run);
 }

@@ -8,6 +8,7 @@
 // the session sees it busy and waits for the few instructions left.
 #include <stdlib.h>
 
+#include "base/atomic.h"
 #include "profiler/clock/clock.h"
 #include "base/cpu/cpu.h"
 #include "base/os/os.h"
@@ -29,7 +30,7 @@ mxp_control_block mxp_control = {.layout = MXP_LAYOUT};
 mxp_recorder_state mxp__rec = {
     .drain = MXP__LOCK_INIT,
     .limits = {.memory_limit_bytes = UINT64_C(1) << 30},
-    .ns_mult = UINT64_C(1) << 32,
+    .ns_mult = {UINT64_C(1) << 32},
     .consumer_active = {1, 0},
 };
 
@@ -66,9 +67,9 @@ uint64_t mxp_clock_read(void)
 void mxp__drain_lock(void)
 {
     if (!mxp__try_lock(&mxp__rec.drain)) {
-        __atomic_fetch_add(&mxp__rec.drain_waiters, 1, __ATOMIC_RELAXED);
+        mxp_atomic_add(&mxp__rec.drain_waiters, 1);
         mxp__lock(&mxp__rec.drain);
-        __atomic_fetch_sub(&mxp__rec.drain_waiters, 1, __ATOMIC_RELAXED);
+        mxp_atomic_sub(&mxp__rec.drain_waiters, 1);
     }
     mxp__ring_pin();
 }
@@ -81,7 +82,7 @@ void mxp__drain_unlock(void)
 
 bool mxp__drain_is_wanted(void)
 {
-    return __atomic_load_n(&mxp__rec.drain_waiters, __ATOMIC_RELAXED) != 0;
+    return mxp_atomic_load(&mxp__rec.drain_waiters) != 0;
 }
 
 // ---- handshake --------------------------------------------------------------------------------
@@ -102,20 +103,20 @@ static bool wait_more(unsigned *tries)
     return ++*tries < patience;
 }
 
-static bool barrier_refused;  // atomic
+static mxp_atomic_bool barrier_refused;
 
 bool mxp__barrier_is_refused(void)
 {
-    return __atomic_load_n(&barrier_refused, __ATOMIC_RELAXED);
+    return mxp_atomic_load(&barrier_refused);
 }
 
-static uint32_t my_busy;
+static mxp_atomic_u32 my_busy;
 
 // The holder is busy for handlers on its thread.
 static bool is_inside(const mxp_thread *thread)
 {
-    const uint32_t *busy = &thread->hot == mxp_self ? &my_busy : &thread->hot.busy;
-    return __atomic_load_n(busy, __ATOMIC_ACQUIRE) != 0;
+    const mxp_atomic_u32 *busy = &thread->hot == mxp_self ? &my_busy : &thread->hot.busy;
+    return mxp_atomic_load_acquire(busy) != 0;
 }
 
 // Who was outside when it was looked at counts as outside: it may be busy again by now, but waits
@@ -149,7 +150,7 @@ static void wait_for_thread(mxp_thread *thread)
 static void quiesce(void)
 {
     if (!mxp__os_barrier_all_threads()) {
-        __atomic_store_n(&barrier_refused, true, __ATOMIC_RELAXED);
+        mxp_atomic_store(&barrier_refused, true);
         mxp__os_sleep_us(1000);  // long enough for nearly any store buffer
     }
     unsigned tries = 0;
@@ -163,20 +164,22 @@ static void quiesce(void)
     }
 }
 
-static uintptr_t holder;  // atomic: address of the holder's mxp_self; 0: nobody holds
+static MXP_ATOMIC(uintptr_t) holder;  // address of the holder's mxp_self; 0: nobody holds
 
 bool mxp__hold_is_ours(void)
 {
-    return __atomic_load_n(&holder, __ATOMIC_RELAXED) == (uintptr_t)&mxp_self;
+    return mxp_atomic_load(&holder) == (uintptr_t)&mxp_self;
 }
 
 void mxp__hold(void)
 {
-    my_busy = 0;
-    __atomic_store_n(&holder, (uintptr_t)&mxp_self, __ATOMIC_RELAXED);
+    mxp_atomic_set(&my_busy, 0);
+    mxp_atomic_store(&holder, (uintptr_t)&mxp_self);
     if (mxp_self != NULL) {  // a handler on this thread must not wait for us
-        my_busy = mxp__emit_is_inside((mxp_thread *)mxp_self) ? mxp_self->busy : 0;
-        __atomic_store_n(&mxp_self->busy, 1u, __ATOMIC_RELAXED);
+        if (mxp__emit_is_inside((mxp_thread *)mxp_self)) {
+            mxp_atomic_set(&my_busy, mxp_atomic_own(&mxp_self->busy));
+        }
+        mxp_atomic_store(&mxp_self->busy, 1u);
     }
     mxp_atomic_or_seq_cst(&mxp_control.gate, MXP_GATE_HOLD);
     quiesce();
@@ -190,16 +193,16 @@ void mxp__release(void)
     }
     mxp_atomic_and_seq_cst(&mxp_control.gate, ~(uint32_t)MXP_GATE_HOLD);
     mxp__os_word_wake(&mxp_control.gate, true);
-    __atomic_store_n(&holder, 0, __ATOMIC_RELAXED);
+    mxp_atomic_store(&holder, 0);
     if (mxp_self != NULL) {
-        __atomic_store_n(&mxp_self->busy, my_busy, __ATOMIC_RELEASE);
+        mxp_atomic_store_release(&mxp_self->busy, mxp_atomic_own(&my_busy));
     }
 }
 
 // ---- on and off -------------------------------------------------------------------------------
 static uint32_t recorder_state(void)
 {
-    return __atomic_load_n(&mxp__rec.state, __ATOMIC_ACQUIRE);
+    return mxp_atomic_load_acquire(&mxp__rec.state);
 }
 
 int mxp__recorder_is_on(void)
@@ -209,12 +212,12 @@ int mxp__recorder_is_on(void)
 
 uint64_t mxp__recorder_on_ticks(void)
 {
-    return __atomic_load_n(&mxp__rec.on_ticks, __ATOMIC_ACQUIRE);
+    return mxp_atomic_load_acquire(&mxp__rec.on_ticks);
 }
 
 uint64_t mxp__recorder_off_ticks(void)
 {
-    return __atomic_load_n(&mxp__rec.off_ticks, __ATOMIC_ACQUIRE);
+    return mxp_atomic_load_acquire(&mxp__rec.off_ticks);
 }
 
 static void gate_classes(uint32_t classes)
@@ -233,7 +236,7 @@ static void ask_for_scopes(void)
             continue;  // does so when it answers
         }
         thread->announce = 1;
-        __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);
+        mxp_atomic_store(&thread->hot.limit, NULL);
     }
     mxp__release();
 }
@@ -286,16 +289,16 @@ uint64_t mxp__recorder_start(uint32_t classes, int resumed)
             mxp__pool_prefill();
         }
         uint64_t off = mxp__recorder_off_ticks();
-        __atomic_fetch_add(&mxp__rec.inactive_ticks, off != 0 ? now - off : 0, __ATOMIC_RELAXED);
+        mxp_atomic_add(&mxp__rec.inactive_ticks, off != 0 ? now - off : 0);
         ask_for_scopes();
         say_state(resumed ? 3 : 1);
         now = mxp_ticks();
-        __atomic_store_n(&mxp__rec.state, MXP__STATE_ON, __ATOMIC_RELEASE);
+        mxp_atomic_store_release(&mxp__rec.state, MXP__STATE_ON);
     }
     gate_classes(classes & MXP_CLASS_ALL);
     if (!was_on) {
         // Last: who knows the moment and then finds the gate closed has met a stop (note_start).
-        __atomic_store_n(&mxp__rec.on_ticks, now, __ATOMIC_RELEASE);
+        mxp_atomic_store_release(&mxp__rec.on_ticks, now);
     }
     mxp__drain_unlock();
     return now;
@@ -313,9 +316,9 @@ void mxp__recorder_begin_profile(void)
 
 static bool open_span_read(mxp_thread *thread, uint32_t i, uint64_t *begin, uint32_t *name)
 {
-    *begin = __atomic_load_n(&thread->hot.open[i].begin, __ATOMIC_ACQUIRE);
-    *name = __atomic_load_n(&thread->hot.open[i].name, __ATOMIC_ACQUIRE);
-    return *begin != 0 && *begin == __atomic_load_n(&thread->hot.open[i].begin, __ATOMIC_RELAXED);
+    *begin = mxp_atomic_load_acquire(&thread->hot.open[i].begin);
+    *name = mxp_atomic_load_acquire(&thread->hot.open[i].name);
+    return *begin != 0 && *begin == mxp_atomic_load(&thread->hot.open[i].begin);
 }
 
 // Several spans may have begun in one tick: of `n` that stand up to slot `i`, `n` must be closed.
@@ -323,7 +326,7 @@ static bool is_closed(const mxp_thread *thread, uint32_t i, uint64_t token)
 {
     uint32_t open = 0, closed = 0;
     for (uint32_t k = 0; k <= i; k++) {
-        open += __atomic_load_n(&thread->hot.open[k].begin, __ATOMIC_RELAXED) == token;
+        open += mxp_atomic_load(&thread->hot.open[k].begin) == token;
     }
     for (uint32_t k = 0; k < thread->closed_count; k++) {
         closed += thread->closed_tokens[k] == token;
@@ -352,7 +355,7 @@ static bool claim_open_span(mxp_thread *thread, uint32_t i, uint64_t end, mxp_sp
 // One that a stop before this one has missed, because it was just being begun, ends with that one.
 static void close_open_spans(mxp_thread *thread, uint64_t end)
 {
-    uint32_t depth = __atomic_load_n(&thread->hot.depth, __ATOMIC_RELAXED);
+    uint32_t depth = mxp_atomic_load(&thread->hot.depth);
     mxp_span span = {.flags = MXP_SPAN_CLOSED_BY_STOP,
                      .lane = &thread->hot == mxp_self ? 0 : MXP_LANE_THREAD | thread->index};
     for (uint32_t i = 0; i < depth && i < MXP_OPEN_MAX; i++) {
@@ -373,7 +376,7 @@ static void count_deeper(uint64_t now)
         if (mxp__thread_is_left_out(thread)) {
             continue;
         }
-        uint32_t depth = __atomic_load_n(&thread->hot.depth, __ATOMIC_RELAXED);
+        uint32_t depth = mxp_atomic_load(&thread->hot.depth);
         uint32_t deeper = depth > MXP_OPEN_MAX ? depth - MXP_OPEN_MAX : 0;
         if (deeper > thread->deeper_counted) {
             mxp__thread_lose(thread, MXP_LOSS_DEEPER, deeper - thread->deeper_counted, now);
@@ -393,7 +396,7 @@ static uint64_t close_gate(uint32_t state, int close_open)
     }
     mxp__cpu_counter_fence();
     if (state == MXP__STATE_ON) {
-        __atomic_store_n(&mxp__rec.off_ticks, mxp_ticks(), __ATOMIC_RELEASE);
+        mxp_atomic_store_release(&mxp__rec.off_ticks, mxp_ticks());
     }
     MXP_TEST_POINT(OFF);
     uint64_t end = mxp__recorder_off_ticks();  // of a pause, if we are in one
@@ -418,8 +421,8 @@ uint64_t mxp__recorder_stop(int close_open)
     }
     if (state == MXP__STATE_ON || (close_open && state == MXP__STATE_PAUSED)) {
         say_state(close_open ? 0 : 2);
-        __atomic_store_n(&mxp__rec.state, close_open ? MXP__STATE_STOPPED : MXP__STATE_PAUSED,
-                         __ATOMIC_RELEASE);
+        mxp_atomic_store_release(&mxp__rec.state,
+                                 close_open ? MXP__STATE_STOPPED : MXP__STATE_PAUSED);
     }
     mxp__drain_unlock();
     return end;
@@ -456,7 +459,7 @@ int mxp__recorder_limits_set(const mxp_recorder_limits *limits)
         mxp__stats_free(mxp__rec.statistics[MXP__CONSUMER_FILE]);
         mxp__rec.statistics[MXP__CONSUMER_FILE] = NULL;
         for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
-            __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);
+            mxp_atomic_store(&thread->hot.limit, NULL);
         }
         mxp__release();
     } else {

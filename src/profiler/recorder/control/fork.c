@@ -49,8 +49,8 @@ void mxp__recorder_fork_child(void)
     mxp__counter_stats_forget();
     mxp__silent_fork_child();
     mxp__names_unlock();
-    mxp__rec.state = MXP__STATE_STOPPED;
-    mxp__rec.drain_waiters = 0;
+    mxp_atomic_set(&mxp__rec.state, MXP__STATE_STOPPED);
+    mxp_atomic_set(&mxp__rec.drain_waiters, 0);
     for (int i = 0; i < MXP__CONSUMERS; i++) {
         mxp__rec.statistics[i] = NULL;
     }

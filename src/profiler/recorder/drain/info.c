@@ -5,6 +5,7 @@
 #include <mxprof/version.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "profiler/clock/clock.h"
 #include "base/os/os.h"
 #include "base/os/process.h"
@@ -52,16 +53,16 @@ __attribute__((format(printf, 3, 4))) static int addf(mxp_info_list *list, const
     return add(list, key, text);
 }
 
-static int command_told = MXP_COMMAND_ALL;  // atomic
+static MXP_ATOMIC(int) command_told = {MXP_COMMAND_ALL};
 
 void mxp__info_command_set(int told)
 {
-    __atomic_store_n(&command_told, told, __ATOMIC_RELAXED);
+    mxp_atomic_store(&command_told, told);
 }
 
 static void read_command(char *buffer, size_t size)
 {
-    int told = __atomic_load_n(&command_told, __ATOMIC_RELAXED);
+    int told = mxp_atomic_load(&command_told);
     buffer[0] = '\0';
     if (told == MXP_COMMAND_ALL) {
         mxp__os_command_line(buffer, size);

@@ -3,6 +3,7 @@
 // Reading it takes no lock and may last: recording threads only append behind the cut, and whatever
 // is given back meanwhile stays until nobody reads (readers.h). What others may change is copied.
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "base/os/os.h"
 #include "profiler/recorder/drain/consume.h"
@@ -71,7 +72,7 @@ static void take_moment(void)
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         bool silent = mxp__thread_is_left_out(thread);
         thread->moment =
-            silent ? thread->answered.at : __atomic_load_n(&thread->hot.cursor, __ATOMIC_ACQUIRE);
+            silent ? thread->answered.at : mxp_atomic_load_acquire(&thread->hot.cursor);
     }
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         if (!mxp__thread_is_left_out(thread)) {

@@ -4,6 +4,7 @@
 
 #include <mxprof/record_inline.h>
 
+#include "base/atomic.h"
 #include "profiler/clock/clock.h"
 #include "base/os/os.h"
 #include "profiler/recorder/drain/ended.h"
@@ -17,17 +18,17 @@
 
 static uint64_t lost_busy(mxp_thread *thread)
 {
-    return __atomic_load_n(&thread->hot.lost_busy, __ATOMIC_RELAXED);
+    return mxp_atomic_load(&thread->hot.lost_busy);
 }
 
 uint64_t mxp__thread_lost(mxp_thread *thread)
 {
-    return __atomic_load_n(&thread->lost, __ATOMIC_RELAXED) + lost_busy(thread);
+    return mxp_atomic_load(&thread->lost) + lost_busy(thread);
 }
 
 mxp_thread_entry mxp__thread_entry_of(mxp_thread *thread)
 {
-    bool exited = __atomic_load_n(&thread->exited, __ATOMIC_ACQUIRE) != 0;
+    bool exited = mxp_atomic_load_acquire(&thread->exited) != 0;
     mxp_thread_entry before = mxp__ended_entry(thread->index);
     return (mxp_thread_entry){
         .index = thread->index,
@@ -36,7 +37,7 @@ mxp_thread_entry mxp__thread_entry_of(mxp_thread *thread)
         .end_ticks = exited ? thread->end_ticks : 0,
         .records = before.records + thread->records,
         .lost = before.lost + mxp__thread_lost(thread),
-        .name = __atomic_load_n(&thread->name, __ATOMIC_RELAXED),
+        .name = mxp_atomic_load(&thread->name),
         .flags = before.start_ticks != 0 ? MXP_THREAD_SEVERAL : 0,
     };
 }
@@ -59,7 +60,7 @@ static size_t one_window(const mxp_thread *thread, mxp_loss_entry *entry)
 {
     *entry = (mxp_loss_entry){.thread = thread->index,
                               .reason = MXP_LOSS_SEVERAL,
-                              .count = __atomic_load_n(&thread->lost, __ATOMIC_RELAXED),
+                              .count = mxp_atomic_load(&thread->lost),
                               .from_ticks = thread->start_ticks,
                               .to_ticks = mxp_ticks()};
     return 1;
@@ -81,7 +82,7 @@ static size_t windows_of(mxp_thread *thread, mxp_loss_entry *entries)
 
 size_t mxp__thread_losses(mxp_thread *thread, mxp_loss_entry *entries)
 {
-    bool has_lost = __atomic_load_n(&thread->lost, __ATOMIC_RELAXED) != 0;
+    bool has_lost = mxp_atomic_load(&thread->lost) != 0;
     size_t count = has_lost ? windows_of(thread, entries) : 0;
     if (lost_busy(thread) != 0) {
         entries[count++] = (mxp_loss_entry){.thread = thread->index,
@@ -169,7 +170,7 @@ const mxp_timebase *mxp__recorder_timebase(int add_point)
         mxp__clock_take_point(mxp__clock_source(), &point);
         mxp__timebase_add(&mxp__rec.timebase, &point);  // without memory the old points must do
         double mult = mxp__timebase_ns_per_tick(&mxp__rec.timebase) * 4294967296.0;
-        __atomic_store_n(&mxp__rec.ns_mult, (uint64_t)mult, __ATOMIC_RELAXED);
+        mxp_atomic_store(&mxp__rec.ns_mult, (uint64_t)mult);
     }
     return &mxp__rec.timebase;
 }
@@ -178,9 +179,9 @@ const mxp_timebase *mxp__recorder_timebase(int add_point)
 static uint64_t time_spans(mxp_thread *scratch, mxp_chunk_header *chunk,
                            const mxp_control_block *control, int count)
 {
-    scratch->hot.cursor = mxp__chunk_words(chunk);
+    mxp_atomic_set(&scratch->hot.cursor, mxp__chunk_words(chunk));
     uint64_t begin = mxp_ticks();
-    scratch->hot.base_ticks = begin;
+    mxp_atomic_set(&scratch->hot.base_ticks, begin);
     for (int i = 0; i < count; i++) {
         uint32_t gate = mxp_atomic_load(&control->gate);
         uint64_t token = mxp_inline_begin(gate, MXP_NAME_NONE);
@@ -205,7 +206,7 @@ double mxp__measure_record_cost(void)
         mxp__os_block_signals(saved);
         mxp_recorder *real = mxp_self;
         mxp_self = &scratch->hot;
-        scratch->hot.limit = (uint64_t *)((char *)chunk + MXP_CHUNK_BYTES);
+        mxp_atomic_set(&scratch->hot.limit, (uint64_t *)((char *)chunk + MXP_CHUNK_BYTES));
         for (int round = 0; round < ROUNDS; round++) {
             uint64_t took = time_spans(scratch, chunk, &control, SPANS);
             best = took < best ? took : best;

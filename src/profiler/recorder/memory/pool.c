@@ -25,35 +25,35 @@ static struct {
     mxp_chunk_header *free_chunks;
     void *free_blocks;  // linked through their first word
     uint64_t free_chunk_count;
-    uint64_t held_bytes;  // atomic: all chunks and blocks, free ones too
-    uint64_t limit_bytes;  // atomic
-} pool = {.limit_bytes = UINT64_C(1) << 30};
+    mxp_atomic_u64 held_bytes;  // all chunks and blocks, free ones too
+    mxp_atomic_u64 limit_bytes;
+} pool = {.limit_bytes = {UINT64_C(1) << 30}};
 
 void mxp__pool_limit(uint64_t limit_bytes)
 {
-    __atomic_store_n(&pool.limit_bytes, limit_bytes, __ATOMIC_RELAXED);
+    mxp_atomic_store(&pool.limit_bytes, limit_bytes);
 }
 
 uint64_t mxp__pool_limit_bytes(void)
 {
-    return __atomic_load_n(&pool.limit_bytes, __ATOMIC_RELAXED);
+    return mxp_atomic_load(&pool.limit_bytes);
 }
 
 uint64_t mxp__pool_held_bytes(void)
 {
-    return __atomic_load_n(&pool.held_bytes, __ATOMIC_RELAXED);
+    return mxp_atomic_load(&pool.held_bytes);
 }
 
 // Reserves the bytes before mapping, so that racing threads cannot exceed the cap together.
 static void *map_counted(uint64_t size_bytes, uint64_t beyond_bytes)
 {
-    uint64_t held = __atomic_add_fetch(&pool.held_bytes, size_bytes, __ATOMIC_RELAXED);
+    uint64_t held = mxp_atomic_add(&pool.held_bytes, size_bytes) + size_bytes;
     void *pages = NULL;
-    if (held <= __atomic_load_n(&pool.limit_bytes, __ATOMIC_RELAXED) + beyond_bytes) {
+    if (held <= mxp_atomic_load(&pool.limit_bytes) + beyond_bytes) {
         pages = mxp__pages_map(size_bytes);
     }
     if (pages == NULL) {
-        __atomic_fetch_sub(&pool.held_bytes, size_bytes, __ATOMIC_RELAXED);
+        mxp_atomic_sub(&pool.held_bytes, size_bytes);
     }
     return pages;
 }
@@ -61,7 +61,7 @@ static void *map_counted(uint64_t size_bytes, uint64_t beyond_bytes)
 static void unmap_counted(void *pages, uint64_t size_bytes)
 {
     mxp__pages_unmap(pages, size_bytes);
-    __atomic_fetch_sub(&pool.held_bytes, size_bytes, __ATOMIC_RELAXED);
+    mxp_atomic_sub(&pool.held_bytes, size_bytes);
 }
 
 // ---- spare chunks -----------------------------------------------------------------------------
@@ -160,8 +160,7 @@ void mxp__pool_drop_chunk(mxp_chunk_header *chunk)
 
 bool mxp__pool_prefill(void)
 {
-    while (mxp__pool_held_bytes() + MXP_CHUNK_BYTES <=
-           __atomic_load_n(&pool.limit_bytes, __ATOMIC_RELAXED)) {
+    while (mxp__pool_held_bytes() + MXP_CHUNK_BYTES <= mxp_atomic_load(&pool.limit_bytes)) {
         mxp_chunk_header *chunk = map_counted(MXP_CHUNK_BYTES, 0);
         if (chunk == NULL) {
             return false;
@@ -244,7 +243,7 @@ void mxp__pool_trim(uint64_t keep_free_bytes)
 
 void mxp__pool_fork_child(void)
 {
-    mxp__pool_lock.owner = 0;
+    mxp_atomic_set(&mxp__pool_lock.owner, 0);
     for (uint32_t i = 0; i < SPARES; i++) {
         mxp_atomic_set(&spares.places[i], NULL);
     }
@@ -252,5 +251,5 @@ void mxp__pool_fork_child(void)
     pool.free_chunks = NULL;
     pool.free_blocks = NULL;
     pool.free_chunk_count = 0;
-    pool.held_bytes = 0;
+    mxp_atomic_set(&pool.held_bytes, 0);
 }

@@ -2,6 +2,7 @@
 // See ring.h.
 #include "profiler/recorder/memory/ring.h"
 
+#include "base/atomic.h"
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/memory/ring_queue.h"
 #include "profiler/recorder/thread/silent.h"
@@ -12,18 +13,18 @@
 #include "profiler/recorder/memory/walk.h"
 
 static struct {
-    bool on;  // atomic: changed while nobody records
+    mxp_atomic_bool on;  // changed while nobody records
     // Under the pool lock, or while nobody records.
     uint32_t pins;
     uint64_t overwritten;  // records that made room since the profile began
     uint32_t looked_after;  // see note_since
-    uint32_t crowded;  // atomic: threads for which there was no chunk
+    mxp_atomic_u32 crowded;  // threads for which there was no chunk
     mxp_chunk_header *foreign;  // of a store that was left: to be given back under the drain lock
 } ring;
 
 bool mxp__ring_is_on(void)
 {
-    return __atomic_load_n(&ring.on, __ATOMIC_RELAXED);
+    return mxp_atomic_load(&ring.on);
 }
 
 // ---- pins --------------------------------------------------------------------------------------
@@ -98,7 +99,8 @@ static void fold_last(mxp_thread *thread, bool in_file)
     }
     const mxp_chunk_header *chunk = thread->current;
     if (thread->counts != 0 && mxp__spin_lock(&mxp__pool_lock)) {
-        mxp__standing_fold(chunk, begin_in(thread, chunk), thread->hot.cursor, in_file);
+        mxp__standing_fold(chunk, begin_in(thread, chunk), mxp_atomic_own(&thread->hot.cursor),
+                           in_file);
         mxp__spin_unlock(&mxp__pool_lock);
     }
 }
@@ -118,7 +120,7 @@ static void count_dropped(mxp_thread *thread, const mxp_chunk_header *chunk)
         mxp_chunk_header *next = mxp__chunk_next(chunk);
         thread->counted = (mxp_position){next, next != NULL ? mxp__chunk_words(next) : NULL};
     }
-    __atomic_fetch_add(&thread->hot.reserved[0], records, __ATOMIC_RELAXED);
+    mxp_atomic_add(&thread->hot.reserved[0], records);
     ring.overwritten += records;
 }
 
@@ -129,8 +131,8 @@ void mxp__ring_drop_last(mxp_thread *thread, bool in_file)
     }
     fold_last(thread, in_file);
     if (mxp__spin_lock(&mxp__pool_lock)) {
-        ring.overwritten +=
-            mxp__count_stretch(begin_in(thread, thread->current), thread->hot.cursor);
+        ring.overwritten += mxp__count_stretch(begin_in(thread, thread->current),
+                                               mxp_atomic_own(&thread->hot.cursor));
         mxp__spin_unlock(&mxp__pool_lock);
     }
 }
@@ -143,9 +145,10 @@ uint64_t mxp__ring_overwritten(void)
 void mxp__ring_begin_profile(void)
 {
     ring.overwritten = 0;
-    ring.crowded = 0;
+    mxp_atomic_set(&ring.crowded, 0);
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
-        thread->hot.reserved[0] = thread->hot.reserved[1] = 0;
+        mxp_atomic_set(&thread->hot.reserved[0], 0);
+        mxp_atomic_set(&thread->hot.reserved[1], 0);
         thread->crowded = 0;
     }
 }
@@ -158,7 +161,7 @@ static void empty_embedded(mxp_thread *thread)
         count_dropped(thread, embedded);
     }
     fold(thread, embedded, true);
-    __atomic_store_n(&embedded->section.payload_bytes, 0, __ATOMIC_RELEASE);
+    mxp_word_store_release(&embedded->section.payload_bytes, 0);
     embedded->next = 0;
 }
 
@@ -186,7 +189,7 @@ static void unlink_chunk(mxp_thread *thread, mxp_chunk_header *chunk)
     thread->first = next;
     if (next == NULL) {
         thread->first = thread->current = mxp__thread_first_chunk(thread);
-        thread->hot.cursor = mxp__chunk_words(thread->first);
+        mxp_atomic_set(&thread->hot.cursor, mxp__chunk_words(thread->first));
         thread->counted = (mxp_position){0};
     }
     forget_positions(thread);
@@ -197,7 +200,7 @@ static uint64_t oldest_base(void)
 {
     uint64_t oldest = UINT64_MAX;
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
-        uint64_t base = __atomic_load_n(&mxp__thread_oldest(thread)->base_ticks, __ATOMIC_RELAXED);
+        uint64_t base = mxp_word_load(&mxp__thread_oldest(thread)->base_ticks);
         oldest = base < oldest ? base : oldest;
     }
     return oldest;
@@ -235,7 +238,8 @@ static mxp_chunk_header *pop(void)
         unlink_chunk(thread, chunk);
     }
     if (mxp_self != NULL) {
-        mxp_self->reserved[1] = ring.overwritten;  // for who reads the file after a death
+        mxp_atomic_set(&mxp_self->reserved[1],
+                       ring.overwritten);  // for who reads the file after a death
     }
     note_since();
     return chunk;
@@ -250,7 +254,7 @@ static mxp_chunk_header *take_locked(void)
         }
         if (mxp__store_is_own(chunk)) {
             // In a file the chunk is empty before anything else in it changes.
-            __atomic_store_n(&chunk->section.payload_bytes, 0, __ATOMIC_RELEASE);
+            mxp_word_store_release(&chunk->section.payload_bytes, 0);
             return chunk;
         }
         chunk->next = (uintptr_t)ring.foreign;
@@ -339,7 +343,7 @@ bool mxp__ring_drop_current(mxp_thread *self)
     if (ring.pins != 0 || mxp__queue_oldest() != NULL) {
         return false;
     }
-    __atomic_fetch_add(&ring.crowded, self->crowded == 0, __ATOMIC_RELAXED);
+    mxp_atomic_add(&ring.crowded, self->crowded == 0);
     self->crowded = 1;
     if (!may_begin_again(self)) {
         return false;
@@ -355,15 +359,15 @@ bool mxp__ring_drop_current(mxp_thread *self)
     forget_positions(self);
     self->counted = (mxp_position){0};
     // In a file the chunk is empty before anything else in it changes.
-    __atomic_store_n(&chunk->section.payload_bytes, 0, __ATOMIC_RELEASE);
-    __atomic_store_n(&self->hot.cursor, mxp__chunk_words(chunk), __ATOMIC_RELEASE);
-    self->hot.reserved[1] = ring.overwritten;
+    mxp_word_store_release(&chunk->section.payload_bytes, 0);
+    mxp_atomic_store_release(&self->hot.cursor, mxp__chunk_words(chunk));
+    mxp_atomic_set(&self->hot.reserved[1], ring.overwritten);
     return true;
 }
 
 uint32_t mxp__ring_crowded(void)
 {
-    return __atomic_load_n(&ring.crowded, __ATOMIC_RELAXED);
+    return mxp_atomic_load(&ring.crowded);
 }
 
 bool mxp__ring_is_past(mxp_thread *thread)
@@ -371,7 +375,7 @@ bool mxp__ring_is_past(mxp_thread *thread)
     if (!mxp__ring_is_block_only(thread)) {
         return false;
     }
-    if (thread->hot.cursor == mxp__chunk_words(mxp__thread_first_chunk(thread))) {
+    if (mxp_atomic_own(&thread->hot.cursor) == mxp__chunk_words(mxp__thread_first_chunk(thread))) {
         return true;
     }
     if (!mxp__spin_lock(&mxp__pool_lock)) {
@@ -410,7 +414,7 @@ void mxp__ring_set(bool on)
     if (on == mxp__ring_is_on()) {
         return;
     }
-    __atomic_store_n(&ring.on, on, __ATOMIC_RELAXED);
+    mxp_atomic_store(&ring.on, on);
     mxp__queue_clear();
     for (mxp_thread *thread = mxp__threads(); thread != NULL && on; thread = thread->next) {
         add_closed_chunks(thread);
@@ -449,7 +453,7 @@ static void fold_all(void)
         }
         fold_last(thread, false);
         thread->announce = 1;
-        __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);
+        mxp_atomic_store(&thread->hot.limit, NULL);
     }
 }
 
@@ -482,7 +486,7 @@ void mxp__ring_fork_child(void)
     ring.foreign = NULL;
     ring.pins = 1;
     ring.overwritten = 0;
-    ring.crowded = 0;
+    mxp_atomic_set(&ring.crowded, 0);
     mxp__standing_home(NULL);
     mxp__standing_forget();
 }

@@ -3,6 +3,7 @@
 
 #include <mxprof/error.h>
 
+#include "base/atomic.h"
 #include "profiler/recorder/memory/ring.h"
 #include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/store/store_rescue.h"
@@ -20,7 +21,7 @@ const uint64_t *mxp__chunk_filled_to(mxp_thread *thread, const mxp_chunk_header 
     if (mxp__thread_is_silent(thread) && chunk == thread->answered.chunk) {
         return thread->answered.at;
     }
-    const uint64_t *cursor = __atomic_load_n(&thread->hot.cursor, __ATOMIC_ACQUIRE);
+    const uint64_t *cursor = mxp_atomic_load_acquire(&thread->hot.cursor);
     if (mxp__chunk_next(chunk) != NULL) {
         return end_of(chunk);
     }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "base/atomic.h"
 #include "base/os/os.h"
 #include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/thread/standing.h"
@@ -13,7 +14,7 @@
 
 void mxp__emit_lose_busy(mxp_thread *self)
 {
-    __atomic_fetch_add(&self->hot.lost_busy, 1, __ATOMIC_RELAXED);
+    mxp_atomic_add(&self->hot.lost_busy, 1);
 }
 
 #ifdef __SANITIZE_THREAD__
@@ -28,7 +29,7 @@ enum { HAS_SIGNAL_FRAMES = 1 };
 bool mxp__emit_is_inside(mxp_thread *self)
 {
     enum { SIGNAL_FRAME_LEAST = 1024 };
-    uint32_t at = self->hot.busy;
+    uint32_t at = mxp_atomic_own(&self->hot.busy);
     uint32_t here = (uint32_t)(uintptr_t)__builtin_frame_address(0);
     if (at == 0) {
         return false;
@@ -71,10 +72,10 @@ static uint32_t gate_after_hold(void)
     uint32_t gate;
     mxp_recorder *self = mxp_self;
     while (is_held(&gate)) {
-        uint32_t busy = self->busy;
-        __atomic_store_n(&self->busy, 0u, __ATOMIC_RELEASE);
+        uint32_t busy = mxp_atomic_own(&self->busy);
+        mxp_atomic_store_release(&self->busy, 0u);
         mxp__wait_for_release();
-        __atomic_store_n(&self->busy, busy, __ATOMIC_SEQ_CST);
+        mxp_atomic_store_seq_cst(&self->busy, busy);
     }
     return gate;
 }
@@ -95,9 +96,9 @@ enum { ANNOUNCED_UNITS = 4 };
 static void announce_one(mxp_thread *self, unsigned what, uint32_t name, uint64_t value,
                          uint64_t second, uint64_t now)
 {
-    uint64_t *words = self->hot.cursor;
+    uint64_t *words = mxp_atomic_own(&self->hot.cursor);
     mxp__emit_meta(words, what, name, value, second, now);
-    __atomic_store_n(&self->hot.cursor, words + 4, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&self->hot.cursor, words + 4);
 }
 
 // The scope that the thread is in, which names those around it, and the step: a reader that has
@@ -126,8 +127,8 @@ static void announce(mxp_thread *self, uint64_t now)
 static bool fits(const mxp_thread *self, unsigned units, uint64_t now)
 {
     unsigned all = units + (self->announce != 0 ? ANNOUNCED_UNITS : 0);
-    return self->hot.cursor + 2 * (uint64_t)all <= self->chunk_end &&
-           (now - self->hot.base_ticks) >> 47 == 0;
+    return mxp_atomic_own(&self->hot.cursor) + 2 * (uint64_t)all <= self->chunk_end &&
+           (now - mxp_atomic_own(&self->hot.base_ticks)) >> 47 == 0;
 }
 
 // Its pages went with a file that another program has emptied.
@@ -137,10 +138,11 @@ static void begin_anew(mxp_thread *self, uint64_t now)
         mxp__rescue_page(self);
     }
     mxp__thread_restart(self, now);
-    __atomic_store_n(&self->begins_anew, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&self->silent, 0, __ATOMIC_SEQ_CST);  // nothing is left to be taken back
+    mxp_atomic_store(&self->begins_anew, 0);
+    mxp_atomic_store_seq_cst(&self->silent, 0);  // nothing is left to be taken back
     if (mxp__store_is_open() && !mxp__store_was_emptied()) {
-        self->chunk_end = self->hot.cursor;  // its page is in memory: the next chunk is not
+        self->chunk_end =
+            mxp_atomic_own(&self->hot.cursor);  // its page is in memory: the next chunk is not
     }
 }
 
@@ -169,15 +171,15 @@ uint64_t *mxp__emit_room_slow(mxp_thread *self, unsigned units, uint64_t now)
         if (self->announce != 0) {
             announce(self, now);
         }
-        words = self->hot.cursor;
+        words = mxp_atomic_own(&self->hot.cursor);
         // In statistics-only mode every span must come the slow way.
         bool slow = mxp__rec.limits.statistics_only || self->announce != 0;
         uint64_t *limit = slow ? NULL : self->chunk_end;
-        __atomic_store_n(&self->hot.limit, limit, __ATOMIC_SEQ_CST);
+        mxp_atomic_store_seq_cst(&self->hot.limit, limit);
         // Pairs with mxp__thread_silence. One whose page was saved meanwhile knows how far its old
         // chunk went, and not where the new one is.
         if (mxp__thread_is_silent(self) || mxp__thread_begins_anew(self)) {
-            __atomic_store_n(&self->hot.limit, NULL, __ATOMIC_RELAXED);
+            mxp_atomic_store(&self->hot.limit, NULL);
         }
     }
     errno = saved;

@@ -6,6 +6,7 @@
 #ifndef MXP_PROF_EMIT_H
 #define MXP_PROF_EMIT_H
 
+#include "base/atomic.h"
 #include "profiler/recorder/thread/thread.h"
 
 enum { MXP__FORCED = 0 };  // as classes: take the record although the gate is off
@@ -53,13 +54,13 @@ static inline void mxp__emit_meta(uint64_t *words, unsigned what, uint32_t name,
 // written a little after its moment), less than 2^46 behind it.
 static inline bool mxp__emit_near_base(const mxp_thread *self, uint64_t now)
 {
-    return (now - self->hot.base_ticks + (UINT64_C(1) << 46)) >> 47 == 0;
+    return (now - mxp_atomic_own(&self->hot.base_ticks) + (UINT64_C(1) << 46)) >> 47 == 0;
 }
 
 static inline uint64_t *mxp__emit_room(mxp_thread *self, unsigned units, uint64_t now)
 {
-    uint64_t *words = self->hot.cursor;
-    uint64_t *limit = __atomic_load_n(&self->hot.limit, __ATOMIC_RELAXED);
+    uint64_t *words = mxp_atomic_own(&self->hot.cursor);
+    uint64_t *limit = mxp_atomic_load(&self->hot.limit);
     if (__builtin_expect(words + 2 * units > limit || !mxp__emit_near_base(self, now), 0)) {
         return mxp__emit_room_slow(self, units, now);
     }
@@ -68,8 +69,8 @@ static inline uint64_t *mxp__emit_room(mxp_thread *self, unsigned units, uint64_
 
 static inline void mxp__emit_leave(mxp_thread *self)
 {
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    __atomic_store_n(&self->hot.busy, 0u, __ATOMIC_RELEASE);  // pairs with quiesce
+    mxp_compiler_barrier();
+    mxp_atomic_store_release(&self->hot.busy, 0u);  // pairs with quiesce
 }
 
 // Takes `busy` and checks the gate. False: nothing to record (losses are counted). `now` is the
@@ -80,7 +81,7 @@ static inline bool mxp__emit_enter(mxp_emit *emit, uint32_t classes, uint64_t no
     if (__builtin_expect(self == NULL, 0)) {
         return false;
     }
-    if (__builtin_expect(self->hot.busy != 0, 0) && mxp__emit_is_inside(self)) {
+    if (__builtin_expect(mxp_atomic_own(&self->hot.busy) != 0, 0) && mxp__emit_is_inside(self)) {
         mxp__emit_lose_busy(self);
         return false;
     }
@@ -129,7 +130,7 @@ static inline void mxp__emit_close(const mxp_emit *emit, unsigned units)
 {
     MXP_TEST_POINT(WORDS);
     // Pairs with the acquire in mxp__chunk_filled_to: a reader that sees the cursor sees the words.
-    __atomic_store_n(&emit->self->hot.cursor, emit->words + 2 * units, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&emit->self->hot.cursor, emit->words + 2 * units);
     mxp__emit_leave(emit->self);
 }
 

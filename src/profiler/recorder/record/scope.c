@@ -4,6 +4,7 @@
 #include <mxprof/record.h>
 #include <string.h>
 
+#include "base/atomic.h"
 #include "profiler/recorder/record/emit.h"
 #include "profiler/recorder/thread/names.h"
 #include "profiler/recorder/state.h"
@@ -80,7 +81,7 @@ void mxp_thread_name(const char *name)
     }
     uint32_t id = mxp_string(name);
     bool kept = keep_page(self);
-    __atomic_store_n(&self->name, id, __ATOMIC_RELAXED);
+    mxp_atomic_store(&self->name, id);
     release_page(self, kept);
     if (mxp_enabled(MXP_CLASS_ALL)) {
         mxp__meta(MXP_META_THREAD_NAME, id, 0, 0, MXP_CLASS_ALL);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spans: the exported forms of the inline path, its slow half, and spans with both ends given.
+#include "base/atomic.h"
 #include "profiler/recorder/test_point.h"
 
 #include "profiler/recorder/record/emit.h"
@@ -44,7 +45,7 @@ uint64_t mxp_begin_at(uint32_t classes, mxp_name name, uint64_t begin_ticks)
         return mxp_span_begin_slow(name);
     }
     MXP_TEST_POINT(BEGIN);
-    __atomic_store_n(&mxp_inline_push(self, name)->begin, begin_ticks, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&mxp_inline_push(self, name)->begin, begin_ticks);
     return begin_ticks;
 }
 
@@ -70,15 +71,15 @@ enum { ABSENT, KEPT, DEEPER };
 // deeper than the stack keeps are only counted. ABSENT: it is not there.
 static int open_pop(mxp_recorder *self, uint64_t token)
 {
-    uint32_t depth = self->depth;
+    uint32_t depth = mxp_atomic_own(&self->depth);
     if (depth == 0) {
         return ABSENT;
     }
     int where = depth > MXP_OPEN_MAX ? DEEPER : KEPT;
     uint32_t kept = depth < MXP_OPEN_MAX ? depth : MXP_OPEN_MAX;
     uint32_t at = kept;
-    if (depth <= MXP_OPEN_MAX || self->open[MXP_OPEN_MAX].begin != token) {
-        while (at > 0 && self->open[at - 1].begin != token) {
+    if (depth <= MXP_OPEN_MAX || mxp_atomic_own(&self->open[MXP_OPEN_MAX].begin) != token) {
+        while (at > 0 && mxp_atomic_own(&self->open[at - 1].begin) != token) {
             at--;
         }
         if (at == 0 && depth <= MXP_OPEN_MAX) {
@@ -88,15 +89,15 @@ static int open_pop(mxp_recorder *self, uint64_t token)
         for (; at != 0 && at < kept; at++) {
             mxp_open_span above = self->open[at];
             // Nobody sees the one span's begin with the other's name (pairs with open_span_read).
-            __atomic_store_n(&self->open[at - 1].begin, 0, __ATOMIC_RELAXED);
-            __atomic_store_n(&self->open[at - 1].name, above.name, __ATOMIC_RELEASE);
-            __atomic_store_n(&self->open[at - 1].begin, above.begin, __ATOMIC_RELEASE);
+            mxp_atomic_store(&self->open[at - 1].begin, 0);
+            mxp_atomic_store_release(&self->open[at - 1].name, mxp_atomic_own(&above.name));
+            mxp_atomic_store_release(&self->open[at - 1].begin, mxp_atomic_own(&above.begin));
         }
     }
     if (depth <= MXP_OPEN_MAX) {
-        __atomic_store_n(&self->open[depth - 1].begin, 0, __ATOMIC_RELAXED);
+        mxp_atomic_store(&self->open[depth - 1].begin, 0);
     }
-    __atomic_store_n(&self->depth, depth - 1, __ATOMIC_RELAXED);
+    mxp_atomic_store(&self->depth, depth - 1);
     return where;
 }
 
@@ -123,7 +124,7 @@ static bool take_closed_token(mxp_thread *self, uint64_t token)
 // come onto the stack after it.
 static bool take_counted(mxp_thread *self)
 {
-    uint32_t depth = self->hot.depth;
+    uint32_t depth = mxp_atomic_own(&self->hot.depth);
     uint32_t deeper = depth > MXP_OPEN_MAX ? depth - MXP_OPEN_MAX : 0;
     bool counted = self->deeper_counted > deeper;
     if (counted) {
@@ -141,10 +142,10 @@ static bool is_begun_elsewhere(mxp_thread *self, uint64_t token)
         return true;
     }
     for (mxp_thread *thread = mxp__threads(); thread != NULL && !begun; thread = thread->next) {
-        uint32_t depth = __atomic_load_n(&thread->hot.depth, __ATOMIC_RELAXED);
+        uint32_t depth = mxp_atomic_load(&thread->hot.depth);
         begun = thread != self && depth > MXP_OPEN_MAX;
         for (uint32_t i = 0; i < depth && i < MXP_OPEN_MAX && !begun && thread != self; i++) {
-            begun = __atomic_load_n(&thread->hot.open[i].begin, __ATOMIC_RELAXED) == token;
+            begun = mxp_atomic_load(&thread->hot.open[i].begin) == token;
         }
     }
     mxp__spin_unlock(&mxp__pool_lock);
@@ -154,12 +155,12 @@ static bool is_begun_elsewhere(mxp_thread *self, uint64_t token)
 // ---- writing ----------------------------------------------------------------------------------
 static bool add_statistics(mxp_thread *self, uint32_t name, uint64_t duration)
 {
-    uint64_t mult = __atomic_load_n(&mxp__rec.ns_mult, __ATOMIC_RELAXED);
+    uint64_t mult = mxp_atomic_load(&mxp__rec.ns_mult);
     uint64_t ns = (uint64_t)((mxp_uint128)duration * mult >> 32);
-    uint32_t busy = self->hot.busy;  // as in mxp__thread_new_chunk
-    __atomic_store_n(&self->hot.busy, MXP_BUSY_ANYWHERE, __ATOMIC_RELAXED);
+    uint32_t busy = mxp_atomic_own(&self->hot.busy);  // as in mxp__thread_new_chunk
+    mxp_atomic_store(&self->hot.busy, MXP_BUSY_ANYWHERE);
     bool added = mxp__stats_add(&self->stats, name, ns);
-    __atomic_store_n(&self->hot.busy, busy, __ATOMIC_RELAXED);
+    mxp_atomic_store(&self->hot.busy, busy);
     return added;
 }
 
@@ -229,7 +230,7 @@ static void write_span(mxp_thread *self, const mxp_span *span, uint64_t now)
         end = write_long(span, words);
     }
     MXP_TEST_POINT(WORDS);
-    __atomic_store_n(&self->hot.cursor, end, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&self->hot.cursor, end);
 }
 
 static void emit_with_taps(const mxp_emit *emit, const mxp_span *span)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/recorder/record/stop_log.h"
 
+#include "base/atomic.h"
+
 enum { KEPT = 64 };
 
 static struct {
-    uint64_t off, on;  // atomic
+    mxp_atomic_u64 off, on;
 } stops[KEPT];
 static unsigned count;
 
@@ -13,14 +15,14 @@ static unsigned count;
 void mxp__stops_begin(uint64_t off_ticks)
 {
     unsigned at = count++ % KEPT;
-    __atomic_store_n(&stops[at].off, off_ticks, __ATOMIC_RELAXED);
-    __atomic_store_n(&stops[at].on, UINT64_MAX, __ATOMIC_RELEASE);  // pairs with mxp__stops_behind
+    mxp_atomic_store(&stops[at].off, off_ticks);
+    mxp_atomic_store_release(&stops[at].on, UINT64_MAX);  // pairs with mxp__stops_behind
 }
 
 void mxp__stops_end(uint64_t on_ticks)
 {
     if (count > 0) {
-        __atomic_store_n(&stops[(count - 1) % KEPT].on, on_ticks, __ATOMIC_RELEASE);
+        mxp_atomic_store_release(&stops[(count - 1) % KEPT].on, on_ticks);
     }
 }
 
@@ -28,8 +30,8 @@ bool mxp__stops_behind(uint64_t token, uint64_t *off_ticks)
 {
     uint64_t first = UINT64_MAX;
     for (unsigned i = 0; i < KEPT; i++) {
-        if (__atomic_load_n(&stops[i].on, __ATOMIC_ACQUIRE) >= token) {
-            uint64_t off = __atomic_load_n(&stops[i].off, __ATOMIC_RELAXED);
+        if (mxp_atomic_load_acquire(&stops[i].on) >= token) {
+            uint64_t off = mxp_atomic_load(&stops[i].off);
             first = off < first ? off : first;
         }
     }

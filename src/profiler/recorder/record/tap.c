@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // Taps: other tools that want each span as it is recorded. Whoever calls them takes no lock: a slot
 // that changes while it is read counts as free, which it was in between.
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "profiler/recorder/state.h"
 
 // Null takes the tap out of the slot.
 static void change(mxp_tap_slot *slot, mxp_tap tap, void *context)
 {
-    __atomic_fetch_add(&slot->version, 1, __ATOMIC_ACQUIRE);
-    __atomic_store_n(&slot->tap, tap, __ATOMIC_RELEASE);
-    __atomic_store_n(&slot->context, context, __ATOMIC_RELEASE);
-    __atomic_fetch_add(&slot->version, 1, __ATOMIC_RELEASE);
+    mxp_atomic_add_acquire(&slot->version, 1);
+    mxp_atomic_store_release(&slot->tap, tap);
+    mxp_atomic_store_release(&slot->context, context);
+    mxp_atomic_add_release(&slot->version, 1);
 }
 
 // Acquire throughout: the version is read again after the others. Pairs with `change`.
 static bool read_slot(const mxp_tap_slot *slot, mxp_tap *tap, void **context)
 {
-    uint32_t version = __atomic_load_n(&slot->version, __ATOMIC_ACQUIRE);
-    *tap = __atomic_load_n(&slot->tap, __ATOMIC_ACQUIRE);
-    *context = __atomic_load_n(&slot->context, __ATOMIC_ACQUIRE);
-    return *tap != NULL && version % 2 == 0 &&
-           version == __atomic_load_n(&slot->version, __ATOMIC_RELAXED);
+    uint32_t version = mxp_atomic_load_acquire(&slot->version);
+    *tap = mxp_atomic_load_acquire(&slot->tap);
+    *context = mxp_atomic_load_acquire(&slot->context);
+    return *tap != NULL && version % 2 == 0 && version == mxp_atomic_load(&slot->version);
 }
 
 static void update_gate(void)
 {
     bool any = false;
     for (int i = 0; i < MXP__TAPS_MAX; i++) {
-        any = any || mxp__rec.taps[i].tap != NULL;
+        any = any || mxp_atomic_own(&mxp__rec.taps[i].tap) != NULL;
     }
     if (any) {
         mxp_atomic_or_seq_cst(&mxp_control.gate, MXP_GATE_TAP);
@@ -44,7 +44,7 @@ int mxp_tap_add(mxp_tap tap, void *context)
     bool added = false;
     mxp__drain_lock();
     for (int i = 0; i < MXP__TAPS_MAX && !added; i++) {
-        if (mxp__rec.taps[i].tap == NULL) {
+        if (mxp_atomic_own(&mxp__rec.taps[i].tap) == NULL) {
             change(&mxp__rec.taps[i], tap, context);
             added = true;
         }
@@ -62,7 +62,8 @@ int mxp_tap_remove(mxp_tap tap, void *context)
     mxp__drain_lock();
     for (int i = 0; i < MXP__TAPS_MAX && !removed; i++) {
         mxp_tap_slot *slot = &mxp__rec.taps[i];
-        if (tap != NULL && slot->tap == tap && slot->context == context) {
+        if (tap != NULL && mxp_atomic_own(&slot->tap) == tap &&
+            mxp_atomic_own(&slot->context) == context) {
             change(slot, NULL, NULL);
             removed = true;
         }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "profiler/recorder/store/mend.h"
 #include "profiler/recorder/thread/names.h"
@@ -18,7 +19,7 @@
 #include "profiler/recorder/state.h"
 #include "profiler/recorder/store/store_rescue.h"
 
-mxp_recording_file *mxp__store_active;
+mxp_recording_file_slot mxp__store_active;
 
 static mxp_recording_file *ended;  // under the drain lock
 
@@ -39,14 +40,14 @@ static bool ring_is_over_full(const mxp_recording_file *store)
     if (store == NULL) {
         return mxp__pool_held_bytes() > mxp__pool_limit_bytes();
     }
-    uint64_t chunks = __atomic_load_n(&store->chunks, __ATOMIC_RELAXED);
+    uint64_t chunks = mxp_atomic_load(&store->chunks);
     return (chunks - 1) * MXP_CHUNK_BYTES >= ring_bytes(store);
 }
 
 // One that is damaged takes nothing more.
 static mxp_recording_file *usable(void)
 {
-    mxp_recording_file *store = __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
+    mxp_recording_file *store = mxp_atomic_load_acquire(&mxp__store_active);
     return mxp__store_is_damaged(store) ? NULL : store;
 }
 
@@ -55,7 +56,7 @@ static mxp_chunk_header *take_from_file(mxp_recording_file *store, uint64_t most
                                         uint64_t left_bytes)
 {
     mxp_chunk_header *chunk = NULL;
-    uint64_t before = __atomic_fetch_add(&store->chunks, 1, __ATOMIC_RELAXED);
+    uint64_t before = mxp_atomic_add(&store->chunks, 1);
     if (before * MXP_CHUNK_BYTES < most_bytes) {
         chunk = mxp__store_take_spare(store);
         chunk = chunk != NULL ? chunk
@@ -63,7 +64,7 @@ static mxp_chunk_header *take_from_file(mxp_recording_file *store, uint64_t most
                                     store, MXP_SECTION_CHUNK, MXP_CHUNK_BYTES, left_bytes);
     }
     if (chunk == NULL) {
-        __atomic_fetch_sub(&store->chunks, 1, __ATOMIC_RELAXED);
+        mxp_atomic_sub(&store->chunks, 1);
     }
     return chunk;
 }
@@ -73,7 +74,7 @@ static void give_back(mxp_recording_file *store, mxp_chunk_header *chunk)
     if (store == NULL) {
         mxp__pool_drop_chunk(chunk);
     } else if (mxp__store_give_spare(store, chunk)) {
-        __atomic_fetch_sub(&store->chunks, 1, __ATOMIC_RELAXED);
+        mxp_atomic_sub(&store->chunks, 1);
     }
 }
 
@@ -134,7 +135,7 @@ static void destroy(mxp_recording_file *store)
 // Under the drain lock; `store` has ended.
 static void release(mxp_recording_file *store)
 {
-    uint64_t chunks = __atomic_sub_fetch(&store->chunks, 1, __ATOMIC_RELAXED);
+    uint64_t chunks = mxp_atomic_sub(&store->chunks, 1) - 1;
     if (chunks != 0 || mxp__store_is_damaged(store) || mxp__threads_settle_late()) {
         return;  // somebody may still point into it
     }
@@ -154,8 +155,8 @@ void mxp__store_give_chunk(mxp_chunk_header *chunk)
     if (mxp__readers_keep(chunk)) {
         return;
     }
-    if (mxp__store_file_holds(mxp__store_active, chunk)) {
-        __atomic_fetch_sub(&mxp__store_active->chunks, 1, __ATOMIC_RELAXED);
+    if (mxp__store_file_holds(mxp_atomic_own(&mxp__store_active), chunk)) {
+        mxp_atomic_sub(&mxp_atomic_own(&mxp__store_active)->chunks, 1);
         return;
     }
     mxp_recording_file *store = ended;
@@ -172,17 +173,17 @@ void mxp__store_give_chunk(mxp_chunk_header *chunk)
 bool mxp__store_has_filed(const mxp_thread *thread, const mxp_chunk_header *chunk)
 {
     return chunk->sequence < thread->filed_to ||
-           (mxp__store_active != NULL && chunk->sequence >= thread->entered_at);
+           (mxp_atomic_own(&mxp__store_active) != NULL && chunk->sequence >= thread->entered_at);
 }
 
 bool mxp__store_is_in_file(const mxp_chunk_header *chunk)
 {
-    return mxp__store_file_holds(__atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE), chunk);
+    return mxp__store_file_holds(mxp_atomic_load_acquire(&mxp__store_active), chunk);
 }
 
 bool mxp__store_is_own(const mxp_chunk_header *chunk)
 {
-    const mxp_recording_file *store = __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
+    const mxp_recording_file *store = mxp_atomic_load_acquire(&mxp__store_active);
     return store == NULL || mxp__store_file_holds(store, chunk);
 }
 
@@ -202,7 +203,8 @@ int mxp__store_copy(const mxp_block *block)
 {
     size_t payload_bytes = (size_t)(block->end - block->words) * sizeof *block->words;
     size_t size_bytes = mxp__store_page_up(sizeof(mxp_chunk_header) + payload_bytes);
-    mxp_section *section = mxp__store_take_room(mxp__store_active, MXP_SECTION_CHUNK, size_bytes);
+    mxp_section *section =
+        mxp__store_take_room(mxp_atomic_own(&mxp__store_active), MXP_SECTION_CHUNK, size_bytes);
     if (section == NULL) {
         return mxp__fail(
             MXP_EIO,
@@ -226,10 +228,10 @@ void mxp__store_put_clock(const void *section, size_t size_bytes)
     if (usable() == NULL || size_bytes != MXP__STORE_CLOCK_BYTES) {
         return;
     }
-    memcpy(mxp__store_active->file.base + MXP__STORE_HEADER_BYTES +
-               mxp__store_active->clock_turn * size_bytes,
+    memcpy(mxp_atomic_own(&mxp__store_active)->file.base + MXP__STORE_HEADER_BYTES +
+               mxp_atomic_own(&mxp__store_active)->clock_turn * size_bytes,
            section, size_bytes);
-    mxp__store_active->clock_turn ^= 1;
+    mxp_atomic_own(&mxp__store_active)->clock_turn ^= 1;
 }
 
 // ---- begin and end -----------------------------------------------------------------------------
@@ -267,7 +269,7 @@ static int create(mxp_recording_file **created, const char *path, uint64_t limit
         mxp__free(store, sizeof *store);
         return error;
     }
-    store->chunks = 1;
+    mxp_atomic_set(&store->chunks, 1);
     mxp__rescue_guard(store);
     *created = store;
     return MXP_OK;
@@ -275,10 +277,10 @@ static int create(mxp_recording_file **created, const char *path, uint64_t limit
 
 void mxp__store_home_standing(void)
 {
-    mxp_section *room =
-        mxp__store_active != NULL && mxp__ring_is_on()
-            ? mxp__store_take_room(mxp__store_active, MXP_SECTION_CHUNK, MXP__STANDING_BYTES)
-            : NULL;
+    mxp_section *room = mxp_atomic_own(&mxp__store_active) != NULL && mxp__ring_is_on()
+                            ? mxp__store_take_room(mxp_atomic_own(&mxp__store_active),
+                                                   MXP_SECTION_CHUNK, MXP__STANDING_BYTES)
+                            : NULL;
     mxp__standing_home((mxp_chunk_header *)room);
 }
 
@@ -287,7 +289,7 @@ static void enter(mxp_recording_file *store)
 {
     mxp__hold();
     mxp__names_lock();
-    __atomic_store_n(&mxp__store_active, store, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&mxp__store_active, store);
     mxp__names_each(mxp__store_add_name);
     mxp__names_unlock();
     mxp__store_home_standing();
@@ -295,7 +297,7 @@ static void enter(mxp_recording_file *store)
         bool left_out = mxp__thread_is_left_out(thread);
         const mxp_chunk_header *last = left_out ? thread->answered.chunk : thread->current;
         thread->entered_at = last != NULL ? last->sequence + 1 : 0;
-        if (__atomic_load_n(&thread->exited, __ATOMIC_ACQUIRE) == 0 && !left_out) {
+        if (mxp_atomic_load_acquire(&thread->exited) == 0 && !left_out) {
             mxp__store_home_running(store, thread);
             mxp__store_leave_chunk(thread);
         }
@@ -324,17 +326,17 @@ int mxp__store_open(const char *path, uint64_t limit_bytes, const mxp_file_heade
 
 const void *mxp__store_current(void)
 {
-    return __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
+    return mxp_atomic_load_acquire(&mxp__store_active);
 }
 
 bool mxp__store_is_open(void)
 {
-    return __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE) != NULL;
+    return mxp_atomic_load_acquire(&mxp__store_active) != NULL;
 }
 
 bool mxp__store_was_emptied(void)
 {
-    return mxp__store_is_damaged(__atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE));
+    return mxp__store_is_damaged(mxp_atomic_load_acquire(&mxp__store_active));
 }
 
 // No chunk of an ended file may come into the ring's queue.
@@ -384,12 +386,12 @@ static void leave(mxp_store_end *end)
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         leave_thread(thread);
     }
-    mxp_recording_file *store = mxp__store_active;
+    mxp_recording_file *store = mxp_atomic_own(&mxp__store_active);
     mxp__mend_threads();  // it may have been emptied while they left
     mxp__standing_home(NULL);
     mxp__names_lock();  // nobody adds one to it any more
     count_sections(store, end);
-    __atomic_store_n(&mxp__store_active, NULL, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&mxp__store_active, NULL);
     mxp__names_unlock();
     store->next = ended;
     ended = store;
@@ -403,7 +405,7 @@ void mxp__store_finish(mxp_store_end *end)
 {
     *end = (mxp_store_end){.descriptor = MXP__DESCRIPTOR_NONE};
     mxp__drain_lock();
-    mxp_recording_file *store = mxp__store_active;
+    mxp_recording_file *store = mxp_atomic_own(&mxp__store_active);
     if (store != NULL) {
         leave(end);
         mxp__store_wait_ahead();
@@ -420,9 +422,9 @@ void mxp__store_fork_child(void)
 {
     mxp__rescue_fork_child();
     mxp__store_room_fork_child();
-    if (mxp__store_active != NULL) {
-        forget(mxp__store_active);
-        mxp__store_active = NULL;
+    if (mxp_atomic_own(&mxp__store_active) != NULL) {
+        forget(mxp_atomic_own(&mxp__store_active));
+        mxp_atomic_set(&mxp__store_active, NULL);
     }
     for (mxp_recording_file *next; ended != NULL; ended = next) {
         next = ended->next;

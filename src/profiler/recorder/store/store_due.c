@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "profiler/recorder/thread/names.h"
 #include "profiler/spin.h"
@@ -14,7 +15,7 @@
 
 static struct {
     mxp_spin lock;
-    bool wanted;  // atomic
+    mxp_atomic_bool wanted;
     mxp_recording_file *store;  // what was planned, and not made
     mxp_file_header header;
     void *sections;
@@ -35,8 +36,8 @@ static void free_plan(void)
 bool mxp__store_forget_due(void)
 {
     mxp__spin_lock(&due.lock);
-    bool was = due.wanted;
-    __atomic_store_n(&due.wanted, false, __ATOMIC_RELAXED);
+    bool was = mxp_atomic_own(&due.wanted);
+    mxp_atomic_store(&due.wanted, false);
     mxp__spin_unlock(&due.lock);
     free_plan();
     return was;
@@ -54,16 +55,16 @@ int mxp__store_plan(const char *path, uint64_t limit_bytes, const mxp_file_heade
         free_plan();
         return mxp__fail_memory("the recording file");
     }
-    due.store->chunks = 1;
+    mxp_atomic_set(&due.store->chunks, 1);
     due.header = *header;
     memcpy(due.sections, sections, sections_bytes);
-    __atomic_store_n(&due.wanted, true, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&due.wanted, true);
     return MXP_OK;
 }
 
 bool mxp__store_is_due(void)
 {
-    return __atomic_load_n(&due.wanted, __ATOMIC_ACQUIRE);
+    return mxp_atomic_load_acquire(&due.wanted);
 }
 
 static bool make(mxp_recording_file *store)
@@ -74,7 +75,7 @@ static bool make(mxp_recording_file *store)
         return false;
     }
     mxp__rescue_guard(store);
-    __atomic_store_n(&mxp__store_active, store, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&mxp__store_active, store);
     mxp__names_each(mxp__store_add_name);
     mxp__store_home_standing();
     return true;
@@ -87,14 +88,14 @@ bool mxp__store_make_due(bool *made)
         return true;
     }
     mxp__spin_lock(&due.lock);
-    bool named = due.wanted && mxp__names_try_lock();
+    bool named = mxp_atomic_own(&due.wanted) && mxp__names_try_lock();
     if (named) {
         *made = make(due.store);
         due.store = *made ? NULL : due.store;
-        __atomic_store_n(&due.wanted, false, __ATOMIC_RELAXED);
+        mxp_atomic_store(&due.wanted, false);
         mxp__names_unlock();
     }
-    bool settled = !due.wanted;
+    bool settled = !mxp_atomic_own(&due.wanted);
     mxp__spin_unlock(&due.lock);
     return settled;
 }
@@ -111,7 +112,7 @@ void mxp__store_due_fork_parent(void)
 
 void mxp__store_due_fork_child(void)
 {
-    due.wanted = false;
+    mxp_atomic_set(&due.wanted, false);
     mxp__spin_unlock(&due.lock);
     free_plan();
 }

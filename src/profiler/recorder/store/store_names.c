@@ -2,6 +2,7 @@
 // Names in a recording file: NAMES sections that grow by one name at a time.
 #include <string.h>
 
+#include "base/atomic.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_rescue.h"
 
@@ -35,7 +36,7 @@ static uint64_t put_name(char *to, const mxp_name_view *name)
 // The count is raised last: a name that is not whole does not count.
 void mxp__store_add_name(uint32_t id, const mxp_name_view *name)
 {
-    mxp_recording_file *store = __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
+    mxp_recording_file *store = mxp_atomic_load_acquire(&mxp__store_active);
     if (store == NULL || mxp__store_is_damaged(store)) {
         return;
     }
@@ -51,7 +52,6 @@ void mxp__store_add_name(uint32_t id, const mxp_name_view *name)
         to += 2 * sizeof *counts;
     }
     uint64_t size_bytes = put_name(to, name);
-    __atomic_store_n(&store->names->payload_bytes, store->names->payload_bytes + size_bytes,
-                     __ATOMIC_RELEASE);
-    __atomic_store_n(&counts[1], id - counts[0] + 1, __ATOMIC_RELEASE);
+    mxp_word_store_release(&store->names->payload_bytes, store->names->payload_bytes + size_bytes);
+    mxp_word_store_release(&counts[1], id - counts[0] + 1);
 }

@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 
+#include "base/atomic.h"
 #include "base/os/bus_guard.h"
 #include "base/os/os.h"
 #include "profiler/pages.h"
@@ -16,29 +17,29 @@ enum { FILES = 1024, PART = 512, PARTS = 2 * MXP__THREADS_MAX / PART };
 enum { WHOLE = 0, BEING_SAVED = 1, SAVED = 2, LOST = 3 };
 
 typedef struct home {
-    mxp_thread *thread;  // atomic; null: free
-    mxp_thread *next;  // atomic
+    MXP_ATOMIC(mxp_thread *) thread;  // null: free
+    MXP_ATOMIC(mxp_thread *) next;
     uint64_t start_ticks;
-    uint64_t records;  // atomic: counted so far
+    mxp_atomic_u64 records;  // counted so far
     uint32_t index, tid, name;
     uint32_t number;  // what the thread knows it by
     uint32_t whole;
-    uint32_t state;  // atomic
+    mxp_atomic_u32 state;
 } home;
 
-static mxp_recording_file *files[FILES];  // atomic; one that is damaged stays
-static int file_count;  // atomic: places that were ever used
-static home *parts[PARTS];  // atomic
-static uint32_t part_count, homes_used, turn;  // atomic
-static uint32_t turns;  // atomic; of rescues: begun and ended
-static uint64_t lost_records;  // atomic
+static mxp_recording_file_slot files[FILES];  // one that is damaged stays
+static MXP_ATOMIC(int) file_count;  // places that were ever used
+static MXP_ATOMIC(home *) parts[PARTS];
+static mxp_atomic_u32 part_count, homes_used, turn;
+static mxp_atomic_u32 turns;  // of rescues: begun and ended
+static mxp_atomic_u64 lost_records;
 
 // ---- files -------------------------------------------------------------------------------------
 static mxp_recording_file *file_at(const void *place)
 {
-    int count = __atomic_load_n(&file_count, __ATOMIC_ACQUIRE);
+    int count = mxp_atomic_load_acquire(&file_count);
     for (int i = 0; i < count; i++) {
-        mxp_recording_file *store = __atomic_load_n(&files[i], __ATOMIC_ACQUIRE);
+        mxp_recording_file *store = mxp_atomic_load_acquire(&files[i]);
         if (mxp__store_file_holds(store, place)) {
             return store;
         }
@@ -48,7 +49,7 @@ static mxp_recording_file *file_at(const void *place)
 
 uint32_t mxp__rescue_turns(void)
 {
-    return __atomic_load_n(&turns, __ATOMIC_ACQUIRE);
+    return mxp_atomic_load_acquire(&turns);
 }
 
 bool mxp__rescue_is_lost(const void *chunk)
@@ -58,13 +59,13 @@ bool mxp__rescue_is_lost(const void *chunk)
 
 uint64_t mxp__rescue_lost_records(void)
 {
-    return __atomic_load_n(&lost_records, __ATOMIC_RELAXED);
+    return mxp_atomic_load(&lost_records);
 }
 
-static bool wait_for(const uint32_t *state)
+static bool wait_for(const mxp_atomic_u32 *state)
 {
     uint32_t now;
-    while ((now = __atomic_load_n(state, __ATOMIC_ACQUIRE)) == BEING_SAVED) {
+    while ((now = mxp_atomic_load_acquire(state)) == BEING_SAVED) {
         mxp__os_yield();
     }
     return now == SAVED;
@@ -81,27 +82,26 @@ bool mxp__rescue_is_over(const mxp_recording_file *store)
 // ---- threads -----------------------------------------------------------------------------------
 static home *home_number(uint32_t number)
 {
-    home *part = __atomic_load_n(&parts[number / PART], __ATOMIC_ACQUIRE);
+    home *part = mxp_atomic_load_acquire(&parts[number / PART]);
     return part != NULL ? &part[number % PART] : NULL;
 }
 
 static uint32_t home_count(void)
 {
-    return __atomic_load_n(&part_count, __ATOMIC_ACQUIRE) * PART;
+    return mxp_atomic_load_acquire(&part_count) * PART;
 }
 
 // Who comes second gives its pages back.
 static bool add_part(void)
 {
-    uint32_t count = __atomic_load_n(&part_count, __ATOMIC_ACQUIRE);
+    uint32_t count = mxp_atomic_load_acquire(&part_count);
     home *made = count < PARTS ? mxp__pages_map(PART * sizeof(home)) : NULL;
     home *none = NULL;
     if (made == NULL) {
         return false;
     }
-    if (__atomic_compare_exchange_n(&parts[count], &none, made, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_RELAXED)) {
-        __atomic_store_n(&part_count, count + 1, __ATOMIC_RELEASE);
+    if (mxp_atomic_cas_acq_rel(&parts[count], &none, made)) {
+        mxp_atomic_store_release(&part_count, count + 1);
     } else {
         mxp__pages_unmap(made, PART * sizeof(home));
     }
@@ -111,15 +111,14 @@ static bool add_part(void)
 // Half of the places stay free, so that one is found soon.
 static uint32_t take_home(mxp_thread *thread)
 {
-    if (__atomic_add_fetch(&homes_used, 1, __ATOMIC_RELAXED) * 2 >= home_count() && !add_part()) {
-        __atomic_sub_fetch(&homes_used, 1, __ATOMIC_RELAXED);
+    if ((mxp_atomic_add(&homes_used, 1) + 1) * 2 >= home_count() && !add_part()) {
+        mxp_atomic_sub(&homes_used, 1);
         return 0;
     }
     for (;;) {
-        uint32_t number = __atomic_fetch_add(&turn, 1, __ATOMIC_RELAXED) % home_count();
+        uint32_t number = mxp_atomic_add(&turn, 1) % home_count();
         mxp_thread *none = NULL;
-        if (__atomic_compare_exchange_n(&home_number(number)->thread, &none, thread, false,
-                                        __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+        if (mxp_atomic_cas_acq_rel(&home_number(number)->thread, &none, thread)) {
             return number + 1;
         }
     }
@@ -140,12 +139,12 @@ uint32_t mxp__rescue_note_home(mxp_thread *thread, bool whole)
     noted->start_ticks = thread->start_ticks;
     noted->index = thread->index;
     noted->tid = thread->tid;
-    noted->name = thread->name;
+    noted->name = mxp_atomic_own(&thread->name);
     noted->whole = whole;
     noted->number = thread->home_note;
-    __atomic_store_n(&noted->next, thread->next, __ATOMIC_RELAXED);
-    __atomic_store_n(&noted->records, thread->records, __ATOMIC_RELAXED);
-    __atomic_store_n(&noted->state, WHOLE, __ATOMIC_RELEASE);
+    mxp_atomic_store(&noted->next, thread->next);
+    mxp_atomic_store(&noted->records, thread->records);
+    mxp_atomic_store_release(&noted->state, WHOLE);
     return thread->home_note;
 }
 
@@ -155,7 +154,7 @@ void mxp__rescue_placed(const mxp_recording_file *store, uint32_t note)
 {
     if (note != 0 && mxp__store_is_damaged(store)) {
         wait_for(&store->damaged);
-        __atomic_store_n(&home_number(note - 1)->state, WHOLE, __ATOMIC_RELEASE);
+        mxp_atomic_store_release(&home_number(note - 1)->state, WHOLE);
     }
 }
 
@@ -164,8 +163,8 @@ void mxp__rescue_forget_home(mxp_thread *thread)
     home *noted = home_of(thread);
     thread->home_note = 0;
     if (noted != NULL) {
-        __atomic_store_n(&noted->thread, NULL, __ATOMIC_RELEASE);
-        __atomic_sub_fetch(&homes_used, 1, __ATOMIC_RELAXED);
+        mxp_atomic_store_release(&noted->thread, NULL);
+        mxp_atomic_sub(&homes_used, 1);
     }
 }
 
@@ -173,7 +172,7 @@ void mxp__rescue_note_next(const mxp_thread *thread)
 {
     home *noted = home_of(thread);
     if (noted != NULL) {
-        __atomic_store_n(&noted->next, thread->next, __ATOMIC_RELEASE);
+        mxp_atomic_store_release(&noted->next, thread->next);
     }
 }
 
@@ -181,7 +180,7 @@ void mxp__rescue_note_records(const mxp_thread *thread)
 {
     home *noted = home_of(thread);
     if (noted != NULL) {
-        __atomic_store_n(&noted->records, thread->records, __ATOMIC_RELAXED);
+        mxp_atomic_store(&noted->records, thread->records);
     }
 }
 
@@ -190,7 +189,7 @@ static home *home_at(const void *place)
 {
     for (uint32_t i = 0; i < home_count(); i++) {
         home *noted = home_number(i);
-        mxp_thread *thread = __atomic_load_n(&noted->thread, __ATOMIC_ACQUIRE);
+        mxp_thread *thread = mxp_atomic_load_acquire(&noted->thread);
         const char *block = thread != NULL ? (const char *)mxp__thread_block(thread) : NULL;
         if (block != NULL && (const char *)place >= block &&
             (const char *)place < block + MXP__THREAD_BLOCK_BYTES) {
@@ -205,29 +204,29 @@ static void describe(const home *noted, mxp_thread *thread, mxp_thread *made)
 {
     made->index = noted->index;
     made->tid = noted->tid;
-    made->name = noted->name;
+    mxp_atomic_set(&made->name, noted->name);
     made->start_ticks = noted->start_ticks;
-    made->next = __atomic_load_n(&noted->next, __ATOMIC_ACQUIRE);
+    made->next = mxp_atomic_load_acquire(&noted->next);
     made->home_note = noted->number;
-    made->begins_anew = 1;
+    mxp_atomic_set(&made->begins_anew, 1);
     made->first = made->current = mxp__thread_first_chunk(thread);
-    made->hot.cursor = made->chunk_end = mxp__chunk_words(made->current);
+    made->chunk_end = mxp__chunk_words(made->current);
+    mxp_atomic_set(&made->hot.cursor, made->chunk_end);
 }
 
 // Its second page, if that is no page of the file: nothing of it leads into the file any more.
 static void empty_first_chunk(mxp_thread *thread)
 {
     mxp_chunk_header *chunk = mxp__thread_first_chunk(thread);
-    __atomic_store_n(&chunk->section.payload_bytes, 0, __ATOMIC_RELEASE);
-    __atomic_store_n(&chunk->next, 0, __ATOMIC_RELEASE);
+    mxp_word_store_release(&chunk->section.payload_bytes, 0);
+    mxp_word_store_release(&chunk->next, 0);
 }
 
 static bool save_home(home *noted)
 {
-    mxp_thread *thread = __atomic_load_n(&noted->thread, __ATOMIC_ACQUIRE);
+    mxp_thread *thread = mxp_atomic_load_acquire(&noted->thread);
     uint32_t whole = WHOLE;
-    if (thread == NULL || !__atomic_compare_exchange_n(&noted->state, &whole, BEING_SAVED, false,
-                                                       __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+    if (thread == NULL || !mxp_atomic_cas_acq_rel(&noted->state, &whole, BEING_SAVED)) {
         return true;
     }
     size_t size_bytes = noted->whole ? MXP__THREAD_BLOCK_BYTES : MXP__THREAD_PART_BYTES;
@@ -239,8 +238,8 @@ static bool save_home(home *noted)
     if (saved && !noted->whole) {
         empty_first_chunk(thread);
     }
-    __atomic_fetch_add(&lost_records, noted->records, __ATOMIC_RELAXED);
-    __atomic_store_n(&noted->state, saved ? SAVED : LOST, __ATOMIC_RELEASE);
+    mxp_atomic_add(&lost_records, mxp_atomic_load(&noted->records));
+    mxp_atomic_store_release(&noted->state, saved ? SAVED : LOST);
     return saved;
 }
 
@@ -249,7 +248,7 @@ static bool save_all(mxp_recording_file *store)
     void *memory = mmap(store->file.base, store->file.limit_bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     bool saved = memory == store->file.base;
-    if (store == __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE)) {
+    if (store == mxp_atomic_load_acquire(&mxp__store_active)) {
         for (uint32_t i = 0; i < home_count(); i++) {
             saved = save_home(home_number(i)) && saved;
         }
@@ -261,12 +260,11 @@ static bool save_all(mxp_recording_file *store)
 static bool save_file(mxp_recording_file *store)
 {
     uint32_t whole = WHOLE;
-    if (__atomic_compare_exchange_n(&store->damaged, &whole, BEING_SAVED, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_RELAXED)) {
-        __atomic_fetch_add(&turns, 1, __ATOMIC_RELEASE);
+    if (mxp_atomic_cas_acq_rel(&store->damaged, &whole, BEING_SAVED)) {
+        mxp_atomic_add_release(&turns, 1);
         bool saved = save_all(store);
-        __atomic_store_n(&store->damaged, saved ? SAVED : LOST, __ATOMIC_RELEASE);
-        __atomic_fetch_add(&turns, 1, __ATOMIC_RELEASE);
+        mxp_atomic_store_release(&store->damaged, saved ? SAVED : LOST);
+        mxp_atomic_add_release(&turns, 1);
     }
     return wait_for(&store->damaged);
 }
@@ -279,7 +277,7 @@ static bool rescue(void *place)
         return save_file(store);
     }
     home *noted = home_at(place);
-    store = __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
+    store = mxp_atomic_load_acquire(&mxp__store_active);
     bool saved = noted != NULL && store != NULL && save_file(store) && save_home(noted) &&
                  wait_for(&noted->state);
     return saved || (mxp__rescue_turns() != 0 && mxp__os_is_readable(place));
@@ -294,7 +292,7 @@ bool mxp__rescue_check(mxp_recording_file *store)
 
 void mxp__rescue_page(mxp_thread *thread)
 {
-    mxp_recording_file *store = __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
+    mxp_recording_file *store = mxp_atomic_load_acquire(&mxp__store_active);
     if (store != NULL) {
         (void)rescue(store->file.base);
     }
@@ -305,9 +303,10 @@ void mxp__rescue_page(mxp_thread *thread)
 void mxp__rescue_guard(mxp_recording_file *store)
 {
     for (int i = 0; i < FILES; i++) {
-        if (files[i] == NULL) {
-            __atomic_store_n(&files[i], store, __ATOMIC_RELEASE);
-            __atomic_store_n(&file_count, i < file_count ? file_count : i + 1, __ATOMIC_RELEASE);
+        if (mxp_atomic_own(&files[i]) == NULL) {
+            mxp_atomic_store_release(&files[i], store);
+            mxp_atomic_store_release(
+                &file_count, i < mxp_atomic_own(&file_count) ? mxp_atomic_own(&file_count) : i + 1);
             store->guarded = true;
             mxp__bus_guard_begin(rescue);
             return;
@@ -323,10 +322,10 @@ void mxp__rescue_unguard(mxp_recording_file *store)
         return;
     }
     for (int i = 0; i < FILES && store->guarded; i++) {
-        if (files[i] != store) {
+        if (mxp_atomic_own(&files[i]) != store) {
             continue;
         }
-        __atomic_store_n(&files[i], NULL, __ATOMIC_RELEASE);
+        mxp_atomic_store_release(&files[i], NULL);
         store->guarded = false;
         mxp__bus_guard_end();
     }
@@ -335,8 +334,8 @@ void mxp__rescue_unguard(mxp_recording_file *store)
 void mxp__rescue_fork_child(void)
 {
     for (int i = 0; i < FILES; i++) {
-        files[i] = NULL;
+        mxp_atomic_set(&files[i], NULL);
     }
-    lost_records = 0;
+    mxp_atomic_set(&lost_records, 0);
     mxp__bus_guard_end_all();
 }

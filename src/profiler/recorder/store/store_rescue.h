@@ -6,6 +6,7 @@
 #ifndef MXP_PROF_STORE_RESCUE_H
 #define MXP_PROF_STORE_RESCUE_H
 
+#include "base/atomic.h"
 #include "profiler/recorder/store/store_space.h"
 
 // A mapped file, from its making to its end. Under the drain lock.
@@ -24,7 +25,7 @@ void mxp__rescue_note_records(const mxp_thread *thread);
 
 static inline bool mxp__store_is_damaged(const mxp_recording_file *store)
 {
-    return store != NULL && __atomic_load_n(&store->damaged, __ATOMIC_ACQUIRE) != 0;
+    return store != NULL && mxp_atomic_load_acquire(&store->damaged) != 0;
 }
 
 // The same without a signal, if the file was made longer just when it was emptied: then pages come

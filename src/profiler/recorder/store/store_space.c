@@ -5,6 +5,7 @@
 // meanwhile.
 #include "profiler/recorder/store/store_space.h"
 
+#include "base/atomic.h"
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_rescue.h"
@@ -23,7 +24,7 @@ static mxp_spin growing;  // held across system calls
 // ---- what the system does ----------------------------------------------------------------------
 static bool reserve(mxp_recording_file *store, uint64_t end)
 {
-    if (end <= store->file.reserved_bytes) {
+    if (end <= mxp_atomic_own(&store->file.reserved_bytes)) {
         return true;
     }
     if (end > store->file.limit_bytes) {
@@ -42,19 +43,21 @@ static bool reserve(mxp_recording_file *store, uint64_t end)
 // nobody's section.
 static bool prepare(mxp_recording_file *store, uint64_t used, uint64_t end)
 {
-    if (end <= store->file.prepared_bytes) {
+    if (end <= mxp_atomic_own(&store->file.prepared_bytes)) {
         return true;
     }
     uint64_t to = end + PREPARE_BYTES;
-    to = to < store->file.reserved_bytes ? to : store->file.reserved_bytes;
+    to = to < mxp_atomic_own(&store->file.reserved_bytes)
+             ? to
+             : mxp_atomic_own(&store->file.reserved_bytes);
     mxp__mapped_file_prepare(&store->file, used, to);
     return mxp__rescue_check(store);
 }
 
 static bool is_ready(const mxp_recording_file *store, uint64_t end)
 {
-    return end <= __atomic_load_n(&store->file.reserved_bytes, __ATOMIC_ACQUIRE) &&
-           end <= __atomic_load_n(&store->file.prepared_bytes, __ATOMIC_ACQUIRE);
+    return end <= mxp_atomic_load_acquire(&store->file.reserved_bytes) &&
+           end <= mxp_atomic_load_acquire(&store->file.prepared_bytes);
 }
 
 // False: there is no more, or a signal handler has interrupted the very thread that does it.
@@ -80,7 +83,7 @@ static mxp_section *put_header(mxp_recording_file *store, unsigned type, uint64_
     mxp_section *section = (mxp_section *)(store->file.base + store->used_bytes);
     section->length_bytes = size_bytes;
     section->type = (uint16_t)type;
-    __atomic_store_n(&section->magic, MXP_SECTION_MAGIC, __ATOMIC_RELEASE);
+    mxp_word_store_release(&section->magic, MXP_SECTION_MAGIC);
     store->used_bytes += size_bytes;
     return section;
 }
@@ -154,7 +157,9 @@ static bool grow_ahead(mxp_recording_file *store)
         store->looked_at_bytes = used;
         return false;
     }
-    uint64_t next = store->file.prepared_bytes > used ? store->file.prepared_bytes : used;
+    uint64_t next = mxp_atomic_own(&store->file.prepared_bytes) > used
+                        ? mxp_atomic_own(&store->file.prepared_bytes)
+                        : used;
     next = mxp__store_page_up(next + 1);
     return reserve(store, next) && prepare(store, used, next);
 }
@@ -163,7 +168,7 @@ void mxp__store_keep_ahead(void)
 {
     bool more = true;
     while (more && mxp__spin_lock(&growing)) {
-        mxp_recording_file *store = __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
+        mxp_recording_file *store = mxp_atomic_load_acquire(&mxp__store_active);
         MXP_TEST_POINT(GROW);
         more = store != NULL && grow_ahead(store);
         mxp__spin_unlock(&growing);
@@ -179,5 +184,5 @@ void mxp__store_wait_ahead(void)
 
 void mxp__store_room_fork_child(void)
 {
-    growing.owner = 0;
+    mxp_atomic_set(&growing.owner, 0);
 }

@@ -4,6 +4,7 @@
 #ifndef MXP_PROF_STORE_ROOM_H
 #define MXP_PROF_STORE_ROOM_H
 
+#include "base/atomic.h"
 #include "profiler/trace/file/mapped_file.h"
 #include "profiler/recorder/thread/thread.h"
 
@@ -14,18 +15,20 @@ typedef struct mxp_recording_file {
     mxp_mapped_file file;
     uint64_t used_bytes;  // sections end here; under the pool lock
     uint64_t looked_at_bytes;  // what was used when the file was last made longer ahead of time
-    uint64_t chunks;  // taken and not given back, and one while it is open (atomic)
+    mxp_atomic_u64 chunks;  // taken and not given back, and one while it is open
     MXP_ATOMIC(mxp_chunk_header *) spare;  // empty chunks of a ring; linked; under the pool lock
     uint64_t free_blocks;  // room of threads that are gone, for a ring; linked; under the pool lock
     uint64_t losses_home;  // a thread that is gone tells the losses of others there; the same
     uint64_t no_home;  // the page of those that have none: what they lose
     unsigned clock_turn;  // which CLOCK section is written next
     mxp_section *names;  // the NAMES section that grows; under the names' lock
-    uint32_t damaged;  // atomic: see store_rescue.c; 0: no
+    mxp_atomic_u32 damaged;  // see store_rescue.c; 0: no
     bool guarded;
 } mxp_recording_file;
 
-extern mxp_recording_file *mxp__store_active;  // atomic: changed while nobody records; null: none
+typedef MXP_ATOMIC(mxp_recording_file *) mxp_recording_file_slot;
+
+extern mxp_recording_file_slot mxp__store_active;  // changed while nobody records; null: none
 
 static inline uint64_t mxp__store_page_up(uint64_t size_bytes)
 {

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/atomic.h"
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/memory/ring.h"
 #include "profiler/recorder/store/store.h"
@@ -39,8 +40,8 @@ static void describe(const mxp_recording_file *store, mxp_thread *thread,
 
 void mxp__store_leave_chunk(mxp_thread *thread)
 {
-    thread->chunk_end = thread->hot.cursor;
-    __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);
+    thread->chunk_end = mxp_atomic_own(&thread->hot.cursor);
+    mxp_atomic_store(&thread->hot.limit, NULL);
 }
 
 static mxp_recorder_section *block_at(const mxp_recording_file *store, uint64_t offset)
@@ -81,9 +82,9 @@ void mxp__store_put_no_home(mxp_recording_file *store, uint64_t offset)
 
 void mxp__store_count_homeless(uint64_t count)
 {
-    mxp_recording_file *store = __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
+    mxp_recording_file *store = mxp_atomic_load_acquire(&mxp__store_active);
     if (store != NULL && !mxp__store_is_damaged(store)) {
-        __atomic_fetch_add(&thread_at(store, store->no_home)->lost, count, __ATOMIC_RELAXED);
+        mxp_atomic_add(&thread_at(store, store->no_home)->lost, count);
     }
 }
 
@@ -93,20 +94,22 @@ void mxp__store_count_homeless(uint64_t count)
 static bool hand_losses_on(mxp_recording_file *store, uint64_t offset)
 {
     mxp_thread *from = thread_at(store, offset);
-    if (from->lost + from->hot.lost_busy == 0) {
+    if (mxp_atomic_own(&from->lost) + mxp_atomic_own(&from->hot.lost_busy) == 0) {
         return true;
     }
     if (store->losses_home == 0) {
         store->losses_home = offset;
         uint64_t chunk = block_at(store, offset)->block + MXP__THREAD_PART_BYTES;
         uint64_t *begin = (uint64_t *)(uintptr_t)(chunk + sizeof(mxp_chunk_header));
-        __atomic_store_n(&from->hot.cursor, begin, __ATOMIC_RELEASE);
+        mxp_atomic_store_release(&from->hot.cursor, begin);
         return false;
     }
     mxp_thread *to = thread_at(store, store->losses_home);
-    to->hot.lost_busy += from->hot.lost_busy;
-    to->hot.reserved[2] = mxp__reasons_sum(to->hot.reserved[2], from->hot.reserved[2]);
-    to->lost += from->lost;
+    mxp_atomic_set(&to->hot.lost_busy,
+                   mxp_atomic_own(&to->hot.lost_busy) + mxp_atomic_own(&from->hot.lost_busy));
+    mxp_atomic_set(&to->hot.reserved[2], mxp__reasons_sum(mxp_atomic_own(&to->hot.reserved[2]),
+                                                          mxp_atomic_own(&from->hot.reserved[2])));
+    mxp_atomic_set(&to->lost, mxp_atomic_own(&to->lost) + mxp_atomic_own(&from->lost));
     return true;
 }
 
@@ -118,10 +121,10 @@ static void give_free_block(mxp_recording_file *store, uint64_t offset)
     }
     bool is_free = hand_losses_on(store, offset);
     if (is_free) {
-        __atomic_store_n(&thread_at(store, offset)->hot.cursor, NULL, __ATOMIC_RELEASE);
+        mxp_atomic_store_release(&thread_at(store, offset)->hot.cursor, NULL);
     }
     mxp_section *chunk = &block_at(store, offset + MXP__THREAD_PART_BYTES)->section;
-    __atomic_store_n(&chunk->payload_bytes, 0, __ATOMIC_RELEASE);
+    mxp_word_store_release(&chunk->payload_bytes, 0);
     if (is_free) {
         block_at(store, offset)->section.checksum = store->free_blocks;
         store->free_blocks = offset;
@@ -133,7 +136,7 @@ static void give_free_block(mxp_recording_file *store, uint64_t offset)
 // thread that finds no room there has no use for that page.
 void mxp__store_home_new(mxp_thread *thread)
 {
-    mxp_recording_file *store = __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
+    mxp_recording_file *store = mxp_atomic_load_acquire(&mxp__store_active);
     if (store == NULL || mxp__store_is_damaged(store) || thread->home != 0) {
         return;
     }
@@ -171,7 +174,7 @@ static void copy_words(void *to, const void *from, size_t size_bytes)
 {
     const uint64_t *words = from;
     for (size_t i = 0; i < size_bytes / sizeof *words; i++) {
-        uint64_t word = __atomic_load_n(&words[i], __ATOMIC_RELAXED);
+        uint64_t word = mxp_word_load(&words[i]);
         memcpy((char *)to + i * sizeof word, &word, sizeof word);
     }
 }
@@ -216,13 +219,13 @@ void mxp__store_strand(mxp_thread *thread)
 // Of a ring.
 bool mxp__store_is_reusable(const mxp_thread *thread)
 {
-    return mxp__store_active != NULL && mxp__ring_is_on() && thread->home_whole;
+    return mxp_atomic_own(&mxp__store_active) != NULL && mxp__ring_is_on() && thread->home_whole;
 }
 
 bool mxp__store_is_short_of_blocks(void)
 {
     enum { FEW_BYTES = 8 * MXP__THREAD_BLOCK_BYTES };
-    mxp_recording_file *store = __atomic_load_n(&mxp__store_active, __ATOMIC_ACQUIRE);
+    mxp_recording_file *store = mxp_atomic_load_acquire(&mxp__store_active);
     if (store == NULL || !mxp__spin_lock(&mxp__pool_lock)) {
         return false;
     }
@@ -242,9 +245,9 @@ bool mxp__store_leave(mxp_thread *thread, bool keep)
     char content[MXP__THREAD_BLOCK_BYTES];
     bool was_damaged;
     do {  // what was there at one moment
-        was_damaged = mxp__rescue_is_over(mxp__store_active);
+        was_damaged = mxp__rescue_is_over(mxp_atomic_own(&mxp__store_active));
         copy_words(content, block, sizeof content);
-    } while (mxp__store_is_damaged(mxp__store_active) != was_damaged);
+    } while (mxp__store_is_damaged(mxp_atomic_own(&mxp__store_active)) != was_damaged);
     uint64_t home = thread->home;
     bool reusable = !keep && home != 0 && mxp__store_is_reusable(thread);
     MXP_TEST_POINT(PAGES);
@@ -258,7 +261,7 @@ bool mxp__store_leave(mxp_thread *thread, bool keep)
         thread->home = 0;
         thread->home_whole = 0;
     } else if (reusable) {
-        give_free_block(mxp__store_active, home);
+        give_free_block(mxp_atomic_own(&mxp__store_active), home);
     }
     return true;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "profiler/spin.h"
 #include "profiler/recorder/state.h"
 
@@ -23,7 +24,7 @@ static struct {
     uint32_t count;
     uint16_t slots[SLOTS];  // by hash of the name: index + 1
     counter_row rows[MXP__COUNTER_STATS_MAX];
-    uint64_t left_out;  // atomic
+    mxp_atomic_u64 left_out;
 } table;
 
 static double to_double(uint64_t bits, uint32_t type)
@@ -103,7 +104,7 @@ static counter_row *row_of(uint32_t name)
 
 static uint64_t active_at(uint64_t ticks)
 {
-    return ticks - __atomic_load_n(&mxp__rec.inactive_ticks, __ATOMIC_RELAXED);
+    return ticks - mxp_atomic_load(&mxp__rec.inactive_ticks);
 }
 
 bool mxp__counter_stats_add(uint32_t name, uint32_t type, uint64_t bits, uint64_t now)
@@ -166,10 +167,10 @@ void mxp__counter_stats_forget(void)
 
 void mxp__statistics_leave_out(void)
 {
-    __atomic_fetch_add(&table.left_out, 1, __ATOMIC_RELAXED);
+    mxp_atomic_add(&table.left_out, 1);
 }
 
 uint64_t mxp__statistics_left_out(void)
 {
-    return __atomic_load_n(&table.left_out, __ATOMIC_RELAXED);
+    return mxp_atomic_load(&table.left_out);
 }

@@ -7,6 +7,7 @@
 #include <mxprof/record.h>
 #include <string.h>
 
+#include "base/atomic.h"
 #include "profiler/pages.h"
 #include "profiler/spin.h"
 
@@ -21,23 +22,23 @@ typedef struct name_entry {
 
 static struct {
     mxp_spin lock;
-    uint32_t count;  // release, pairs with mxp__name_count
+    mxp_atomic_u32 count;  // release, pairs with mxp__name_count
     name_entry **segments;  // [SEGMENTS]
     uint32_t *slots;  // id + 1, 0: empty
     uint32_t slot_count;
     char *block, *block_end;  // room for strings
-    uint64_t bytes;
-    uint64_t cap_bytes;  // atomic
-    uint64_t losses;  // atomic
+    mxp_atomic_u64 bytes;
+    mxp_atomic_u64 cap_bytes;
+    mxp_atomic_u64 losses;
     void (*added)(uint32_t id, const mxp_name_view *name);  // told of every new name
-} table = {.cap_bytes = MXP__NAMES_CAP_BYTES};
+} table = {.cap_bytes = {MXP__NAMES_CAP_BYTES}};
 
 void mxp__names_limit(uint64_t memory_limit_bytes)
 {
     uint64_t cap_bytes = memory_limit_bytes / 16;
     cap_bytes = cap_bytes < MXP__NAMES_CAP_BYTES ? cap_bytes : MXP__NAMES_CAP_BYTES;
     cap_bytes = cap_bytes > MXP__NAMES_CAP_LEAST_BYTES ? cap_bytes : MXP__NAMES_CAP_LEAST_BYTES;
-    __atomic_store_n(&table.cap_bytes, cap_bytes, __ATOMIC_RELAXED);
+    mxp_atomic_store(&table.cap_bytes, cap_bytes);
 }
 
 static name_entry *entry_at(uint32_t id)
@@ -62,12 +63,12 @@ static uint32_t hash_of(uint32_t category, const char *text, uint64_t length, in
 
 static void *take_pages(uint64_t size_bytes)
 {
-    if (table.bytes + size_bytes > __atomic_load_n(&table.cap_bytes, __ATOMIC_RELAXED)) {
+    if (mxp_atomic_own(&table.bytes) + size_bytes > mxp_atomic_load(&table.cap_bytes)) {
         return NULL;
     }
     void *pages = mxp__pages_map(size_bytes);
     if (pages != NULL) {
-        __atomic_fetch_add(&table.bytes, size_bytes, __ATOMIC_RELAXED);
+        mxp_atomic_add(&table.bytes, size_bytes);
     }
     return pages;
 }
@@ -107,7 +108,7 @@ static void slot_put(uint32_t *slots, uint32_t slot_count, uint32_t hash, uint32
 
 static bool grow_slots(void)
 {
-    if (table.count * 2 < table.slot_count) {
+    if (mxp_atomic_own(&table.count) * 2 < table.slot_count) {
         return true;
     }
     uint32_t wanted = table.slot_count == 0 ? FIRST_SLOTS : table.slot_count * 2;
@@ -115,12 +116,12 @@ static bool grow_slots(void)
     if (slots == NULL) {
         return false;
     }
-    for (uint32_t id = 0; id < table.count; id++) {
+    for (uint32_t id = 0; id < mxp_atomic_own(&table.count); id++) {
         slot_put(slots, wanted, entry_at(id)->hash, id);
     }
     if (table.slots != NULL) {
         mxp__pages_unmap(table.slots, table.slot_count * sizeof(uint32_t));
-        __atomic_fetch_sub(&table.bytes, table.slot_count * sizeof(uint32_t), __ATOMIC_RELAXED);
+        mxp_atomic_sub(&table.bytes, table.slot_count * sizeof(uint32_t));
     }
     table.slots = slots;
     table.slot_count = wanted;
@@ -130,7 +131,7 @@ static bool grow_slots(void)
 static bool append(uint32_t category, const char *text, uint64_t length, uint32_t hash, int style,
                    int unit)
 {
-    uint32_t id = table.count;
+    uint32_t id = mxp_atomic_own(&table.count);
     if (id >= (uint32_t)SEGMENT * SEGMENTS || length > UINT32_MAX - 1 || !grow_slots()) {
         return false;
     }
@@ -157,7 +158,7 @@ static bool append(uint32_t category, const char *text, uint64_t length, uint32_
         mxp_name_view view = view_of(id);
         table.added(id, &view);
     }
-    __atomic_store_n(&table.count, id + 1, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&table.count, id + 1);
     return true;
 }
 
@@ -189,19 +190,20 @@ uint32_t mxp__name_intern(uint32_t category, const char *text, uint64_t length, 
 {
     uint32_t hash = hash_of(category, text, length, style);
     if (!mxp__spin_lock(&table.lock)) {
-        __atomic_fetch_add(&table.losses, 1, __ATOMIC_RELAXED);
+        mxp_atomic_add(&table.losses, 1);
         return MXP_NAME_FULL;
     }
-    if (table.count == 0) {
+    if (mxp_atomic_own(&table.count) == 0) {
         append_fixed();
     }
     uint32_t id = find(category, text, length, hash, style);
     if (id == UINT32_MAX) {
-        id = append(category, text, length, hash, style, unit) ? table.count - 1 : MXP_NAME_FULL;
+        id = append(category, text, length, hash, style, unit) ? mxp_atomic_own(&table.count) - 1
+                                                               : MXP_NAME_FULL;
     }
     mxp__spin_unlock(&table.lock);
     if (id == MXP_NAME_FULL) {
-        __atomic_fetch_add(&table.losses, 1, __ATOMIC_RELAXED);
+        mxp_atomic_add(&table.losses, 1);
     }
     return id;
 }
@@ -218,7 +220,7 @@ mxp_name mxp_intern(const char *category, const char *name, int style, int unit)
 
 uint32_t mxp__name_count(void)
 {
-    return __atomic_load_n(&table.count, __ATOMIC_ACQUIRE);
+    return mxp_atomic_load_acquire(&table.count);
 }
 
 mxp_name_view mxp__name_view(uint32_t id)
@@ -232,7 +234,7 @@ mxp_name_view mxp__name_view(uint32_t id)
 void mxp__names_each(void (*visit)(uint32_t id, const mxp_name_view *name))
 {
     table.added = visit;
-    for (uint32_t id = 0; id < table.count; id++) {
+    for (uint32_t id = 0; id < mxp_atomic_own(&table.count); id++) {
         mxp_name_view view = view_of(id);
         visit(id, &view);
     }
@@ -250,12 +252,12 @@ mxp_name mxp_name_category(mxp_name id)
 
 uint64_t mxp__name_bytes(void)
 {
-    return __atomic_load_n(&table.bytes, __ATOMIC_RELAXED);
+    return mxp_atomic_load(&table.bytes);
 }
 
 uint64_t mxp__name_losses(void)
 {
-    return __atomic_load_n(&table.losses, __ATOMIC_RELAXED);
+    return mxp_atomic_load(&table.losses);
 }
 
 void mxp__names_lock(void)

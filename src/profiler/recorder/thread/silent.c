@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/recorder/thread/silent.h"
 
+#include "base/atomic.h"
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/memory/ring.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_rescue.h"
 #include "profiler/recorder/memory/walk.h"
 
-static uint64_t unanswered;  // atomic
+static mxp_atomic_u64 unanswered;
 
 uint64_t mxp__threads_unanswered(void)
 {
-    return __atomic_load_n(&unanswered, __ATOMIC_RELAXED);
+    return mxp_atomic_load(&unanswered);
 }
 
 void mxp__silent_fork_child(void)
 {
-    unanswered = 0;
+    mxp_atomic_set(&unanswered, 0);
 }
 
 // Under the pool lock: a thread that closes a chunk looks there whether it is silent (ring_add).
@@ -31,10 +32,10 @@ void mxp__thread_silence(mxp_thread *thread)
     }
     thread->answered = at;
     thread->answered_in = mxp__store_current();
-    __atomic_store_n(&thread->silent, 1u, __ATOMIC_SEQ_CST);
+    mxp_atomic_store_seq_cst(&thread->silent, 1u);
     mxp__spin_unlock(&mxp__pool_lock);
-    __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_SEQ_CST);
-    __atomic_fetch_add(&unanswered, 1, __ATOMIC_RELAXED);
+    mxp_atomic_store_seq_cst(&thread->hot.limit, NULL);
+    mxp_atomic_add(&unanswered, 1);
 }
 
 // Whether a stop has written the span in the thread's place: then nothing is lost with it.
@@ -65,7 +66,7 @@ static uint64_t count_late(mxp_thread *thread, const uint64_t *from, const uint6
 static const uint64_t *end_of(const mxp_thread *thread, const mxp_chunk_header *chunk)
 {
     const uint64_t *words = mxp__chunk_words(chunk);
-    return chunk == thread->current ? thread->hot.cursor
+    return chunk == thread->current ? mxp_atomic_own(&thread->hot.cursor)
                                     : words + chunk->section.payload_bytes / sizeof *words;
 }
 
@@ -81,10 +82,10 @@ static uint64_t take_back(mxp_thread *thread)
         uint64_t kept = (uint64_t)(from - mxp__chunk_words(chunk));
         if (chunk == thread->current) {
             uint64_t *cursor = mxp__chunk_words(chunk) + kept;
-            __atomic_store_n(&thread->hot.cursor, cursor, __ATOMIC_RELEASE);
+            mxp_atomic_store_release(&thread->hot.cursor, cursor);
             return count;
         }
-        __atomic_store_n(&chunk->section.payload_bytes, kept * sizeof *from, __ATOMIC_RELEASE);
+        mxp_word_store_release(&chunk->section.payload_bytes, kept * sizeof *from);
         chunk = mxp__chunk_next(chunk);
         from = chunk != NULL ? mxp__chunk_words(chunk) : NULL;
     }
@@ -99,12 +100,12 @@ void mxp__thread_answer(mxp_thread *thread)
     }
     uint64_t late = take_back(thread);
     mxp__spin_unlock(&mxp__pool_lock);
-    thread->chunk_end = thread->hot.cursor;
+    thread->chunk_end = mxp_atomic_own(&thread->hot.cursor);
     thread->announce = 1;
     if (late != 0) {
         mxp__thread_lose(thread, MXP_LOSS_LATE, late, mxp_ticks());
     }
-    __atomic_store_n(&thread->silent, 0u, __ATOMIC_SEQ_CST);
+    mxp_atomic_store_seq_cst(&thread->silent, 0u);
 }
 
 // What the thread has closed while it was silent. Not if it was in a file that is no more: nobody

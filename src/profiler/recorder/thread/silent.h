@@ -13,11 +13,12 @@
 #ifndef MXP_PROF_SILENT_H
 #define MXP_PROF_SILENT_H
 
+#include "base/atomic.h"
 #include "profiler/recorder/thread/thread.h"
 
 static inline bool mxp__thread_is_silent(const mxp_thread *thread)
 {
-    return __atomic_load_n(&thread->silent, __ATOMIC_SEQ_CST) != 0;
+    return mxp_atomic_load_seq_cst(&thread->silent) != 0;
 }
 
 // In a hold, which has waited for the thread in vain.

@@ -6,36 +6,35 @@
 #include <mxprof/error.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 
 // ---- the step ----------------------------------------------------------------------------------
 static struct {
-    uint32_t version;  // odd while the others change; all atomic
-    mxp_standing_step now;  // ticks 0: none
+    mxp_atomic_u32 version;  // odd while the others change
+    mxp_atomic_u64 number, ticks;  // ticks 0: none
+    mxp_atomic_u32 thread;
 } step;
 
 void mxp__step_began(const mxp_standing_step *begun)
 {
-    uint32_t version = __atomic_load_n(&step.version, __ATOMIC_RELAXED);
-    if (version % 2 != 0 ||
-        !__atomic_compare_exchange_n(&step.version, &version, version + 1, false, __ATOMIC_ACQ_REL,
-                                     __ATOMIC_RELAXED)) {
+    uint32_t version = mxp_atomic_load(&step.version);
+    if (version % 2 != 0 || !mxp_atomic_cas_acq_rel(&step.version, &version, version + 1)) {
         return;  // another thread is at it, or a handler has interrupted one
     }
-    __atomic_store_n(&step.now.number, begun->number, __ATOMIC_RELEASE);
-    __atomic_store_n(&step.now.ticks, begun->ticks, __ATOMIC_RELEASE);
-    __atomic_store_n(&step.now.thread, begun->thread, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&step.number, begun->number);
+    mxp_atomic_store_release(&step.ticks, begun->ticks);
+    mxp_atomic_store_release(&step.thread, begun->thread);
     // Pairs with mxp__step_standing: who sees this sees all three.
-    __atomic_store_n(&step.version, version + 2, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&step.version, version + 2);
 }
 
 bool mxp__step_standing(mxp_standing_step *now)
 {
-    uint32_t version = __atomic_load_n(&step.version, __ATOMIC_ACQUIRE);
-    now->number = __atomic_load_n(&step.now.number, __ATOMIC_ACQUIRE);
-    now->ticks = __atomic_load_n(&step.now.ticks, __ATOMIC_ACQUIRE);
-    now->thread = __atomic_load_n(&step.now.thread, __ATOMIC_ACQUIRE);
-    return now->ticks != 0 && version % 2 == 0 &&
-           version == __atomic_load_n(&step.version, __ATOMIC_RELAXED);
+    uint32_t version = mxp_atomic_load_acquire(&step.version);
+    now->number = mxp_atomic_load_acquire(&step.number);
+    now->ticks = mxp_atomic_load_acquire(&step.ticks);
+    now->thread = mxp_atomic_load_acquire(&step.thread);
+    return now->ticks != 0 && version % 2 == 0 && version == mxp_atomic_load(&step.version);
 }
 
 // ---- counters ----------------------------------------------------------------------------------
@@ -60,7 +59,7 @@ bool mxp__standing_is_in_file(void)
 
 void mxp__standing_since(uint64_t ticks)
 {
-    __atomic_store_n(&home.chunk->base_ticks, ticks, __ATOMIC_RELAXED);
+    mxp_word_store(&home.chunk->base_ticks, ticks);
     for (uint32_t i = 0; i < home.count; i++) {
         mxp__standing_stamp(record_of(i), ticks);
     }
@@ -73,8 +72,8 @@ static void put_home(uint32_t i)
         home.place[i] = ++home.count;
     }
     mxp__standing_write(record_of(home.place[i] - 1u), &standing.values[i], home.chunk->base_ticks);
-    __atomic_store_n(&home.chunk->section.payload_bytes,
-                     home.count * MXP__STANDING_WORDS * sizeof(uint64_t), __ATOMIC_RELEASE);
+    mxp_word_store_release(&home.chunk->section.payload_bytes,
+                           home.count * MXP__STANDING_WORDS * sizeof(uint64_t));
 }
 
 static void put(void *context, const mxp_standing_value *value)
@@ -165,7 +164,7 @@ void mxp__standing_forget(void)
     memset(&standing, 0, sizeof standing);
     memset(&step, 0, sizeof step);
     if (home.chunk != NULL) {
-        __atomic_store_n(&home.chunk->section.payload_bytes, 0, __ATOMIC_RELEASE);
+        mxp_word_store_release(&home.chunk->section.payload_bytes, 0);
         mxp__standing_home(home.chunk);
     }
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 
+#include "base/atomic.h"
 #include "base/os/os.h"
 #include "profiler/recorder/record/emit.h"
 #include "profiler/recorder/thread/names.h"
@@ -22,15 +23,15 @@ __thread mxp_recorder *mxp_self __attribute__((tls_model("initial-exec")));
 enum { SETTLING_PLACES = 64 };
 
 static struct {
-    mxp_thread *list;  // pushed under the pool lock, unlinked under the drain lock
-    // Atomic: threads on their way into the list. A hold that has waited for them in vain has later
+    MXP_ATOMIC(mxp_thread *) list;  // pushed under the pool lock, unlinked under the drain lock
+    // Threads on their way into the list. A hold that has waited for them in vain has later
     // ones counted in the next place.
-    uint32_t settling[SETTLING_PLACES];
-    uint32_t settling_at;
-    uint32_t ended;  // atomic: those that have ended and are not released
-    uint64_t orphans;  // atomic: spans that released threads have left open
-    uint64_t lost;  // atomic: records of threads that could not register
-    uint64_t lost_from, lost_to;
+    mxp_atomic_u32 settling[SETTLING_PLACES];
+    mxp_atomic_u32 settling_at;
+    mxp_atomic_u32 ended;  // those that have ended and are not released
+    mxp_atomic_u64 orphans;  // spans that released threads have left open
+    mxp_atomic_u64 lost;  // records of threads that could not register
+    mxp_atomic_u64 lost_from, lost_to;
 } threads;
 
 static pthread_key_t exit_key;
@@ -61,9 +62,9 @@ static void thread_exit(void *block)
     self->end_ticks = mxp_ticks();
     mxp__thread_close_chunk(self);  // for who reads the store's file later
     mxp__ring_add(self, self->current);
-    __atomic_fetch_add(&threads.ended, 1, __ATOMIC_RELAXED);
-    __atomic_store_n(&self->exited, 1u, __ATOMIC_RELEASE);  // pairs with the drain
-    __atomic_store_n(&self->hot.busy, 0u, __ATOMIC_RELEASE);
+    mxp_atomic_add(&threads.ended, 1);
+    mxp_atomic_store_release(&self->exited, 1u);  // pairs with the drain
+    mxp_atomic_store_release(&self->hot.busy, 0u);
 }
 
 static void make_exit_key(void)
@@ -93,17 +94,17 @@ static bool link_thread(mxp_thread *self)
     if (!mxp__spin_lock(&mxp__pool_lock)) {
         return false;
     }
-    self->next = threads.list;
+    self->next = mxp_atomic_own(&threads.list);
     mxp__rescue_note_next(self);
     mxp__index_link(self);
-    __atomic_store_n(&threads.list, self, __ATOMIC_RELEASE);  // pairs with mxp__threads
+    mxp_atomic_store_release(&threads.list, self);  // pairs with mxp__threads
     mxp__spin_unlock(&mxp__pool_lock);
     return true;
 }
 
 static uint32_t settling_at(void)
 {
-    return __atomic_load_n(&threads.settling_at, __ATOMIC_SEQ_CST);
+    return mxp_atomic_load_seq_cst(&threads.settling_at);
 }
 
 // Into the list of threads, and into the open file before: from then on others write to the block
@@ -112,19 +113,19 @@ static bool begin_settling(uint32_t *place)
 {
     for (;;) {
         *place = settling_at();
-        __atomic_fetch_add(&threads.settling[*place], 1, __ATOMIC_SEQ_CST);
+        mxp_atomic_add_seq_cst(&threads.settling[*place], 1);
         bool held = (mxp_atomic_load_seq_cst(&mxp_control.gate) & MXP_GATE_HOLD) != 0;
         if ((!held && *place == settling_at()) || mxp__hold_is_ours()) {
             return !held;
         }
-        __atomic_fetch_sub(&threads.settling[*place], 1, __ATOMIC_SEQ_CST);
+        mxp_atomic_sub_seq_cst(&threads.settling[*place], 1);
         mxp__wait_for_release();
     }
 }
 
 static void end_settling(uint32_t place)
 {
-    __atomic_fetch_sub(&threads.settling[place], 1, __ATOMIC_SEQ_CST);
+    mxp_atomic_sub_seq_cst(&threads.settling[place], 1);
 }
 
 // Its page is not there to tell it; no file ends meanwhile.
@@ -144,11 +145,10 @@ static void count_registration_loss(uint64_t now)
 {
     tell_in_file();
     uint64_t none = 0;
-    __atomic_compare_exchange_n(&threads.lost_from, &none, now, false, __ATOMIC_RELAXED,
-                                __ATOMIC_RELAXED);
-    __atomic_store_n(&threads.lost_to, now, __ATOMIC_RELAXED);
+    mxp_atomic_cas(&threads.lost_from, &none, now);
+    mxp_atomic_store(&threads.lost_to, now);
     // Pairs with mxp__thread_registration_losses: who sees a loss sees from when to when.
-    __atomic_fetch_add(&threads.lost, 1, __ATOMIC_RELEASE);
+    mxp_atomic_add_release(&threads.lost, 1);
 }
 
 // The oldest chunk of a ring, if that is in memory; no file begins or ends in between.
@@ -205,14 +205,14 @@ static mxp_thread *settle_in(mxp_thread *self)
 
 uint32_t mxp__threads_settling(void)
 {
-    return __atomic_load_n(&threads.settling[settling_at()], __ATOMIC_SEQ_CST);
+    return mxp_atomic_load_seq_cst(&threads.settling[settling_at()]);
 }
 
 void mxp__threads_give_up_settling(void)
 {
     uint32_t next = (settling_at() + 1) % SETTLING_PLACES;
-    if (__atomic_load_n(&threads.settling[next], __ATOMIC_SEQ_CST) == 0) {
-        __atomic_store_n(&threads.settling_at, next, __ATOMIC_SEQ_CST);
+    if (mxp_atomic_load_seq_cst(&threads.settling[next]) == 0) {
+        mxp_atomic_store_seq_cst(&threads.settling_at, next);
     }
 }
 
@@ -220,8 +220,7 @@ bool mxp__threads_settle_late(void)
 {
     bool late = false;
     for (uint32_t i = 0; i < SETTLING_PLACES; i++) {
-        late = late ||
-               (i != settling_at() && __atomic_load_n(&threads.settling[i], __ATOMIC_SEQ_CST) != 0);
+        late = late || (i != settling_at() && mxp_atomic_load_seq_cst(&threads.settling[i]) != 0);
     }
     return late;
 }
@@ -242,7 +241,7 @@ static mxp_thread *make_thread(uint64_t now)
     self->index = index;
     self->tid = mxp__os_thread_id();
     self->start_ticks = now;
-    self->name = current_name();
+    mxp_atomic_set(&self->name, current_name());
     self->uses_scopes = sequence > 0;  // of who had the index before, a scope may stand
     mxp__thread_restart(self, now);
     self->current->sequence = self->sequence = sequence;
@@ -277,21 +276,20 @@ static mxp_thread *thread_register(void)
 }
 
 // ---- the first record of a process -------------------------------------------------------------
-static bool (*first_call)(void);  // atomic
+typedef bool (*first_call_function)(void);
+static MXP_ATOMIC(first_call_function) first_call;
 
 void mxp__thread_at_first(bool (*call)(void))
 {
-    __atomic_store_n(&first_call, call, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&first_call, call);
 }
 
 // A blocked signal may be that of the handler we are in.
 static void call_first(void)
 {
-    bool (*call)(void) = __atomic_load_n(&first_call, __ATOMIC_ACQUIRE);
+    bool (*call)(void) = mxp_atomic_load_acquire(&first_call);
     if (call != NULL && !mxp__os_blocks_signals() &&
-        __atomic_compare_exchange_n(&first_call, &call, NULL, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_RELAXED) &&
-        !call()) {
+        mxp_atomic_cas_acq_rel(&first_call, &call, NULL) && !call()) {
         mxp__thread_at_first(call);
     }
 }
@@ -310,9 +308,8 @@ mxp_thread *mxp__thread_self(void)
 
 bool mxp__thread_take_orphan(void)
 {
-    uint64_t left = __atomic_load_n(&threads.orphans, __ATOMIC_RELAXED);
-    while (left > 0 && !__atomic_compare_exchange_n(&threads.orphans, &left, left - 1, false,
-                                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    uint64_t left = mxp_atomic_load(&threads.orphans);
+    while (left > 0 && !mxp_atomic_cas(&threads.orphans, &left, left - 1)) {
     }
     return left > 0;
 }
@@ -339,13 +336,14 @@ uint64_t mxp__reasons_sum(uint64_t packed, uint64_t more)
 static void note_reason(mxp_thread *self, uint32_t reason, uint64_t count)
 {
     if (reason >= MXP_LOSS_MISUSE && reason <= MXP_LOSS_NO_NUMBER) {
-        self->hot.reserved[2] = add_reason(self->hot.reserved[2], reason, count);
+        mxp_atomic_set(&self->hot.reserved[2],
+                       add_reason(mxp_atomic_own(&self->hot.reserved[2]), reason, count));
     }
 }
 
 void mxp__thread_lose(mxp_thread *self, uint32_t reason, uint64_t count, uint64_t now)
 {
-    __atomic_fetch_add(&self->lost, count, __ATOMIC_RELAXED);
+    mxp_atomic_add(&self->lost, count);
     self->lost_before += count;
     note_reason(self, reason, count);
     if (self->home == 0) {
@@ -371,7 +369,7 @@ void mxp__thread_lose(mxp_thread *self, uint32_t reason, uint64_t count, uint64_
 
 mxp_thread *mxp__threads(void)
 {
-    return __atomic_load_n(&threads.list, __ATOMIC_ACQUIRE);
+    return mxp_atomic_load_acquire(&threads.list);
 }
 
 // What has come into the list since then stands before its first one.
@@ -380,19 +378,22 @@ bool mxp__thread_release(mxp_thread *thread, mxp_thread *before, uint32_t sequen
     if (!mxp__spin_lock(&mxp__pool_lock)) {
         return false;
     }
-    mxp_thread **link = before != NULL ? &before->next : &threads.list;
-    while (*link != NULL && *link != thread) {
-        before = *link;
-        link = &before->next;
+    mxp_thread *at = before != NULL ? before->next : mxp_atomic_own(&threads.list);
+    for (; at != NULL && at != thread; at = at->next) {
+        before = at;
     }
-    if (*link == NULL) {  // a page before it has just come back as zeros
+    if (at == NULL) {  // a page before it has just come back as zeros
         mxp__spin_unlock(&mxp__pool_lock);
         return false;
     }
-    __atomic_store_n(link, thread->next, __ATOMIC_RELEASE);
-    __atomic_fetch_sub(&threads.ended, 1, __ATOMIC_RELAXED);
+    if (before != NULL) {
+        before->next = thread->next;
+    } else {
+        mxp_atomic_store_release(&threads.list, thread->next);
+    }
+    mxp_atomic_sub(&threads.ended, 1);
     mxp__index_unlink(thread, sequence);
-    __atomic_fetch_add(&threads.orphans, thread->hot.depth, __ATOMIC_RELAXED);
+    mxp_atomic_add(&threads.orphans, mxp_atomic_own(&thread->hot.depth));
     if (before != NULL) {
         mxp__rescue_note_next(before);
     }
@@ -405,25 +406,28 @@ bool mxp__thread_release(mxp_thread *thread, mxp_thread *before, uint32_t sequen
 
 uint32_t mxp__threads_ended(void)
 {
-    return __atomic_load_n(&threads.ended, __ATOMIC_RELAXED);
+    return mxp_atomic_load(&threads.ended);
 }
 
 uint64_t mxp__thread_registration_losses(uint64_t *from, uint64_t *to)
 {
-    uint64_t lost = __atomic_load_n(&threads.lost, __ATOMIC_ACQUIRE);
-    *from = __atomic_load_n(&threads.lost_from, __ATOMIC_RELAXED);
-    *to = __atomic_load_n(&threads.lost_to, __ATOMIC_RELAXED);
+    uint64_t lost = mxp_atomic_load_acquire(&threads.lost);
+    *from = mxp_atomic_load(&threads.lost_from);
+    *to = mxp_atomic_load(&threads.lost_to);
     return lost;
 }
 
 void mxp__threads_fork_child(void)
 {
-    threads.list = NULL;
+    mxp_atomic_set(&threads.list, NULL);
     mxp__index_fork_child();
     for (uint32_t i = 0; i < SETTLING_PLACES; i++) {
-        threads.settling[i] = 0;
+        mxp_atomic_set(&threads.settling[i], 0);
     }
-    threads.lost = threads.lost_from = threads.orphans = threads.ended = 0;
+    mxp_atomic_set(&threads.lost, 0);
+    mxp_atomic_set(&threads.lost_from, 0);
+    mxp_atomic_set(&threads.orphans, 0);
+    mxp_atomic_set(&threads.ended, 0);
     if (mxp_self != NULL) {
         call_at_exit(NULL);
         mxp_self = NULL;

@@ -46,8 +46,8 @@ struct mxp_stats_table;
 typedef struct mxp_thread {
     mxp_recorder hot;  // must stay first: mxp_self points here
     // written by the owner; these two are read in files, see mxp_recorder_section
-    uint64_t lost;  // losses of all windows (atomic: read by reports)
-    uint32_t name;  // atomic: name id
+    mxp_atomic_u64 lost;  // losses of all windows (read by reports)
+    mxp_atomic_u32 name;  // name id
     uint32_t index, tid;
     mxp_chunk_header *current;  // the chunk `hot.cursor` is in
     uint64_t *chunk_end;  // what hot.limit is when nothing asks for attention
@@ -60,14 +60,14 @@ typedef struct mxp_thread {
     uint32_t counts;  // the current chunk holds samples of counters
     uint32_t sequence;  // of the chunk that was begun last
     uint32_t crowded;  // a ring had no other chunk for it than its own
-    uint32_t silent;  // atomic; this and the next three: silent.h
+    mxp_atomic_u32 silent;  // this and the next three: silent.h
     mxp_chunk_header *unqueued;  // the first that it has closed since then, of a ring
     mxp_position answered;
     const void *answered_in;  // the recording file of that moment, or null
     uint32_t too_late;  // of the record at hand: when the thread answered, recording was off
     mxp_chunk_header *entered;  // the chunk that it goes over to; null: it goes over to none
     MXP_ATOMIC(mxp_chunk_header *) left;  // the one it comes from: nobody gives that back yet
-    uint32_t exited;  // release at the end of the thread, pairs with the drain
+    mxp_atomic_u32 exited;  // release at the end of the thread, pairs with the drain
     mxp_loss_window loss[MXP__LOSS_WINDOWS];
     struct mxp_stats_table *stats;
     // spans a stop has closed in the owner's place; under the pool lock
@@ -91,7 +91,7 @@ typedef struct mxp_thread {
     uint64_t home;  // offset of the block in the store's file; 0: not in it
     uint32_t home_whole;  // with the embedded chunk
     uint32_t home_note;  // store_rescue.c: where it is noted; 0: nowhere
-    uint32_t begins_anew;  // atomic: its pages were lost; until its next record it has no records
+    mxp_atomic_u32 begins_anew;  // its pages were lost; until its next record it has no records
     uint32_t stranded;  // its page is one of a file that has ended
 } mxp_thread;
 
@@ -99,8 +99,8 @@ typedef struct mxp_thread {
 // last that it says.
 static inline bool mxp__thread_is_gone(const mxp_thread *thread)
 {
-    return __atomic_load_n(&thread->exited, __ATOMIC_ACQUIRE) != 0 &&
-           __atomic_load_n(&thread->hot.busy, __ATOMIC_ACQUIRE) == 0;
+    return mxp_atomic_load_acquire(&thread->exited) != 0 &&
+           mxp_atomic_load_acquire(&thread->hot.busy) == 0;
 }
 
 static inline mxp_recorder_section *mxp__thread_block(mxp_thread *thread)
@@ -131,19 +131,20 @@ static inline mxp_chunk_header *mxp__thread_oldest(mxp_thread *thread)
 // mxp__thread_new_chunk).
 static inline mxp_chunk_header *mxp__chunk_next(const mxp_chunk_header *chunk)
 {
-    return (mxp_chunk_header *)(uintptr_t)__atomic_load_n(&chunk->next, __ATOMIC_ACQUIRE);
+    return (mxp_chunk_header *)(uintptr_t)mxp_word_load_acquire(&chunk->next);
 }
 
 static inline bool mxp__thread_begins_anew(const mxp_thread *thread)
 {
-    return __atomic_load_n(&thread->begins_anew, __ATOMIC_RELAXED) != 0;
+    return mxp_atomic_load(&thread->begins_anew) != 0;
 }
 
 // Writes how far the current chunk goes into its header. By the thread, or while nobody records.
 static inline void mxp__thread_close_chunk(mxp_thread *thread)
 {
     const uint64_t *words = mxp__chunk_words(thread->current);
-    const uint64_t *end = mxp__thread_begins_anew(thread) ? words : thread->hot.cursor;
+    const uint64_t *end =
+        mxp__thread_begins_anew(thread) ? words : mxp_atomic_own(&thread->hot.cursor);
     if (thread->counts != 0) {
         thread->current->section.flags |= MXP_SECTION_HAS_COUNTERS;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The chunks of a recording thread: beginning one, going over to the next. Here a record costs more
 // than its words, once in 64 KiB.
+#include "base/atomic.h"
 #include "base/os/os.h"
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/memory/ring.h"
@@ -29,7 +30,7 @@ static void enter_chunk(mxp_thread *self, mxp_chunk_header *chunk)
     self->lost_before = 0;
     self->announce = 1;
     self->counts = 0;
-    __atomic_store_n(&self->hot.base_ticks, chunk->base_ticks, __ATOMIC_RELAXED);
+    mxp_atomic_store(&self->hot.base_ticks, chunk->base_ticks);
     self->chunk_end = (uint64_t *)((char *)chunk + chunk->section.length_bytes);
 }
 
@@ -44,8 +45,8 @@ void mxp__thread_restart(mxp_thread *thread, uint64_t now)
     mxp_chunk_header *chunk = mxp__thread_first_chunk(thread);
     start_chunk(thread, chunk, MXP__THREAD_BLOCK_BYTES - MXP__THREAD_PART_BYTES, now);
     thread->first = thread->current = chunk;
-    __atomic_store_n(&thread->hot.cursor, mxp__chunk_words(chunk), __ATOMIC_RELAXED);
-    __atomic_store_n(&thread->hot.limit, NULL, __ATOMIC_RELAXED);  // asks how far it may go
+    mxp_atomic_store(&thread->hot.cursor, mxp__chunk_words(chunk));
+    mxp_atomic_store(&thread->hot.limit, NULL);  // asks how far it may go
 }
 
 // The file was emptied while a chunk was being taken: the thread's page is not what it was. Its
@@ -83,10 +84,9 @@ static void go_over(mxp_thread *self)
     self->current = chunk;
     // The reader that sees the chunk also sees how far the one before goes (pairs with
     // mxp__chunk_next), and that it is not done with (pairs with recycle_chunks).
-    __atomic_store_n(&mxp_atomic_own(&self->left)->next, (uint64_t)(uintptr_t)chunk,
-                     __ATOMIC_RELEASE);
+    mxp_word_store_release(&mxp_atomic_own(&self->left)->next, (uint64_t)(uintptr_t)chunk);
     MXP_TEST_POINT(NEXT);
-    __atomic_store_n(&self->hot.cursor, mxp__chunk_words(chunk), __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&self->hot.cursor, mxp__chunk_words(chunk));
     mxp_compiler_barrier();
     mxp_atomic_store_release(&self->left, NULL);
     self->entered = NULL;
@@ -161,11 +161,11 @@ bool mxp__thread_new_chunk(mxp_thread *self, uint64_t now)
         return true;
     }
     uint64_t signals[16];
-    uint32_t busy = self->hot.busy;
-    __atomic_store_n(&self->hot.busy, MXP_BUSY_ANYWHERE, __ATOMIC_RELAXED);
+    uint32_t busy = mxp_atomic_own(&self->hot.busy);
+    mxp_atomic_store(&self->hot.busy, MXP_BUSY_ANYWHERE);
     mxp__os_block_signals(signals);
     bool taken = take_any(self, now);
     mxp__os_restore_signals(signals);
-    __atomic_store_n(&self->hot.busy, busy, __ATOMIC_RELAXED);
+    mxp_atomic_store(&self->hot.busy, busy);
     return taken;
 }

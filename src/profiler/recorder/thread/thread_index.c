@@ -2,6 +2,7 @@
 // See thread_index.h. What is known of an index stands in parts that are never given back.
 #include "profiler/recorder/thread/thread_index.h"
 
+#include "base/atomic.h"
 #include "profiler/pages.h"
 #include "profiler/recorder/memory/pool.h"
 
@@ -15,31 +16,32 @@ typedef struct place {
 
 enum { PART = 256, PARTS = MXP__THREADS_MAX / PART };
 
-static place *parts[PARTS];  // atomic
+typedef MXP_ATOMIC(place *) part_slot;
+static part_slot parts[PARTS];
 static struct {
-    uint32_t count;  // atomic: given out at least once
+    mxp_atomic_u32 count;  // given out at least once
     uint32_t kept;
     // Under the pool lock.
     uint32_t oldest, newest;  // free ones, + 1
     uint32_t linked;
-    uint64_t threads, folded;  // atomic
+    mxp_atomic_u64 threads, folded;
 } indices = {.kept = MXP__THREADS_KEPT};
 
 static place *place_of(uint32_t index)
 {
-    return &__atomic_load_n(&parts[index / PART], __ATOMIC_ACQUIRE)[index % PART];
+    return &mxp_atomic_load_acquire(&parts[index / PART])[index % PART];
 }
 
 // Who comes second gives its pages back.
 static bool has_part(uint32_t index)
 {
-    place **part = &parts[index / PART], *none = NULL;
-    if (__atomic_load_n(part, __ATOMIC_ACQUIRE) != NULL) {
+    part_slot *part = &parts[index / PART];
+    place *none = NULL;
+    if (mxp_atomic_load_acquire(part) != NULL) {
         return true;
     }
     place *made = mxp__pages_map(PART * sizeof *made);
-    if (made != NULL && !__atomic_compare_exchange_n(part, &none, made, false, __ATOMIC_ACQ_REL,
-                                                     __ATOMIC_RELAXED)) {
+    if (made != NULL && !mxp_atomic_cas_acq_rel(part, &none, made)) {
         mxp__pages_unmap(made, PART * sizeof *made);
     }
     return made != NULL;
@@ -61,19 +63,18 @@ static bool take_free(uint32_t *index)
 
 static bool take_new(uint32_t *index)
 {
-    *index = __atomic_load_n(&indices.count, __ATOMIC_RELAXED);
+    *index = mxp_atomic_load(&indices.count);
     do {
         if (*index >= MXP__THREADS_MAX || !has_part(*index)) {
             return false;
         }
-    } while (!__atomic_compare_exchange_n(&indices.count, index, *index + 1, false,
-                                          __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+    } while (!mxp_atomic_cas_acq_rel(&indices.count, index, *index + 1));
     return true;
 }
 
 bool mxp__index_take(uint32_t *index, uint32_t *sequence)
 {
-    bool all_kept = __atomic_load_n(&indices.count, __ATOMIC_RELAXED) >= indices.kept;
+    bool all_kept = mxp_atomic_load(&indices.count) >= indices.kept;
     if (!(all_kept && take_free(index)) && !take_new(index)) {
         return false;
     }
@@ -106,8 +107,8 @@ void mxp__index_link(mxp_thread *thread)
     place *at = place_of(thread->index);
     at->thread = thread;
     indices.linked++;
-    __atomic_fetch_add(&indices.threads, 1, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&indices.folded, at->used, __ATOMIC_RELAXED);
+    mxp_atomic_add(&indices.threads, 1);
+    mxp_atomic_add(&indices.folded, at->used);
     at->used = 1;
 }
 
@@ -136,17 +137,17 @@ uint32_t mxp__index_linked(void)
 
 uint32_t mxp__index_count(void)
 {
-    return __atomic_load_n(&indices.count, __ATOMIC_ACQUIRE);
+    return mxp_atomic_load_acquire(&indices.count);
 }
 
 uint64_t mxp__index_threads(void)
 {
-    return __atomic_load_n(&indices.threads, __ATOMIC_RELAXED);
+    return mxp_atomic_load(&indices.threads);
 }
 
 uint64_t mxp__index_folded(void)
 {
-    return __atomic_load_n(&indices.folded, __ATOMIC_RELAXED);
+    return mxp_atomic_load(&indices.folded);
 }
 
 void mxp__index_keep(uint32_t count)
@@ -156,9 +157,11 @@ void mxp__index_keep(uint32_t count)
 
 void mxp__index_fork_child(void)
 {
-    for (uint32_t index = 0; index < indices.count; index++) {
+    for (uint32_t index = 0; index < mxp_atomic_own(&indices.count); index++) {
         *place_of(index) = (place){0};
     }
-    indices.count = indices.linked = indices.oldest = indices.newest = 0;
-    indices.threads = indices.folded = 0;
+    mxp_atomic_set(&indices.count, 0);
+    indices.linked = indices.oldest = indices.newest = 0;
+    mxp_atomic_set(&indices.threads, 0);
+    mxp_atomic_set(&indices.folded, 0);
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "base/os/memory.h"
 #include "base/setting.h"
@@ -139,11 +140,10 @@ static uint64_t default_memory_limit(uint64_t normal_bytes)
 
 void mxp__config_warn_of_memory(const mxp_config *config)
 {
-    static uint64_t told;  // atomic
+    static mxp_atomic_u64 told;
     uint64_t asked_bytes = config->memory_limit_bytes;
     pthread_once(&share_once, find_share);
-    if (asked_bytes > share_bytes &&
-        __atomic_exchange_n(&told, asked_bytes, __ATOMIC_RELAXED) != asked_bytes) {
+    if (asked_bytes > share_bytes && mxp_atomic_exchange(&told, asked_bytes) != asked_bytes) {
         fprintf(stderr,
                 "mxprof: memory_limit_bytes is %" PRIu64 ", more than a quarter of what this "
                 "process may take (%" PRIu64 ", by its memory cgroup or RLIMIT_AS)\n",
@@ -209,8 +209,8 @@ static void fill_config(const mxp_key_value *values, mxp_config *config)
 
 static void warn_about_environment(const mxp_config_key *key, const char *text)
 {
-    static bool warned[KEY_COUNT];
-    if (!__atomic_exchange_n(&warned[key - keys_table], true, __ATOMIC_RELAXED)) {
+    static mxp_atomic_bool warned[KEY_COUNT];
+    if (!mxp_atomic_exchange(&warned[key - keys_table], true)) {
         fprintf(stderr, "mxprof: %s='%.*s' is ignored: %s\n", key->environment,
                 mxp__quote_length(text), text, mxp_last_error());
     }

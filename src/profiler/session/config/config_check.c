@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "base/grown_struct.h"
 #include "base/os/same_file.h"
@@ -143,7 +144,7 @@ int mxp__config_check_outputs(const mxp_config *given)
 // A script may make the folder later: it is told, and an error only when the file is written.
 static void warn_of_path(const char *key, const char *pattern)
 {
-    static uint32_t told;  // bits of hashes, atomic: each name once
+    static mxp_atomic_u32 told;  // bits of hashes, atomic: each name once
     char *absolute = mxp__output_absolute(pattern);
     char *path = absolute != NULL ? mxp__output_expanded(absolute) : NULL;
     const char *what = path != NULL ? mxp__output_obstacle(path) : NULL;
@@ -153,7 +154,7 @@ static void warn_of_path(const char *key, const char *pattern)
             hash = hash * 31 + (unsigned char)*c;
         }
         uint32_t bit = UINT32_C(1) << (hash % 32);
-        if ((__atomic_fetch_or(&told, bit, __ATOMIC_RELAXED) & bit) == 0) {
+        if ((mxp_atomic_or(&told, bit) & bit) == 0) {
             fprintf(stderr, "mxprof: %s '%s': %s\n", key, path, what);
         }
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "base/lock.h"
 
@@ -30,8 +31,8 @@ static const char *const type_names[] = {"nothing", "domain", "task",   "frame",
 
 // Protects everything below but the reading of `blocks` and `used`.
 static mxp_lock table_lock = MXP__LOCK_INIT;
-static mxp_slot *blocks[BLOCKS];  // atomic
-static uint32_t used = 1;  // atomic; slots ever given out; index 0 is never used
+static MXP_ATOMIC(mxp_slot *) blocks[BLOCKS];
+static mxp_atomic_u32 used = {1};  // slots ever given out; index 0 is never used
 static uint32_t free_first, free_last;
 static uint32_t domain_chains[DOMAIN_CHAINS];
 
@@ -44,14 +45,14 @@ static unsigned block_of(uint32_t index)
 static mxp_slot *slot_at(uint32_t index)
 {
     unsigned block = block_of(index);
-    mxp_slot *slots = __atomic_load_n(&blocks[block], __ATOMIC_ACQUIRE);  // pairs with slot_new
+    mxp_slot *slots = mxp_atomic_load_acquire(&blocks[block]);  // pairs with slot_new
     return &slots[index + FIRST_SLOTS - ((uint32_t)FIRST_SLOTS << block)];
 }
 
 static uint32_t index_of(const mxp_slot *slot)
 {
     for (unsigned block = 0; block < BLOCKS; block++) {
-        const mxp_slot *slots = blocks[block];
+        const mxp_slot *slots = mxp_atomic_own(&blocks[block]);
         size_t count = (size_t)FIRST_SLOTS << block;
         if (slots != NULL && slot >= slots && slot < slots + count) {
             return (uint32_t)((size_t)(slot - slots) + count - FIRST_SLOTS);
@@ -71,19 +72,19 @@ static mxp_handle pack(uint32_t index, uint32_t generation, uint32_t type)
 // A slot never used before, or 0. Under the table's lock.
 static uint32_t slot_new(void)
 {
-    uint32_t index = used;
+    uint32_t index = mxp_atomic_own(&used);
     unsigned block = block_of(index);
     if (index > INDEX_MAX - FIRST_SLOTS) {
         return 0;
     }
-    if (blocks[block] == NULL) {
+    if (mxp_atomic_own(&blocks[block]) == NULL) {
         mxp_slot *slots = mxp__alloc(sizeof(mxp_slot) * ((size_t)FIRST_SLOTS << block));
         if (slots == NULL) {
             return 0;
         }
-        __atomic_store_n(&blocks[block], slots, __ATOMIC_RELEASE);  // pairs with slot_at
+        mxp_atomic_store_release(&blocks[block], slots);  // pairs with slot_at
     }
-    __atomic_store_n(&used, index + 1, __ATOMIC_RELEASE);  // pairs with find
+    mxp_atomic_store_release(&used, index + 1);  // pairs with find
     return index;
 }
 
@@ -212,7 +213,7 @@ static __attribute__((cold, noinline)) int fail_handle(mxp_handle handle, uint32
         return mxp__fail(MXP_EHANDLE, "%s", null_text);
     }
     if (bits >> 48 != MAGIC || type == 0 || type > MXP__OBJECT_COUNTER || index == 0 ||
-        index >= __atomic_load_n(&used, __ATOMIC_ACQUIRE)) {
+        index >= mxp_atomic_load_acquire(&used)) {
         return mxp__fail(MXP_EHANDLE, "%p is no handle: pass what a create function gave",
                          (void *)handle);
     }
@@ -233,7 +234,7 @@ int mxp__slot_lock(mxp_handle handle, uint32_t types, const char *null_text, mxp
     uint32_t type = (uint32_t)(bits >> INDEX_BITS) & 15;
     uint32_t generation = (uint32_t)(bits >> 28) & GENERATION_MAX;
     bool valid = bits >> 48 == MAGIC && (types & TYPES) >> type & 1 && index != 0 &&
-                 index < __atomic_load_n(&used, __ATOMIC_ACQUIRE);  // pairs with slot_new
+                 index < mxp_atomic_load_acquire(&used);  // pairs with slot_new
     if (__builtin_expect(!valid, 0)) {
         return fail_handle(handle, types, null_text);
     }
@@ -276,7 +277,7 @@ void mxp__slot_destroy(mxp_slot *slot)
 
 void mxp__slots_visit(void (*visit)(mxp_slot *slot, uint64_t argument), uint64_t argument)
 {
-    uint32_t count = __atomic_load_n(&used, __ATOMIC_ACQUIRE);
+    uint32_t count = mxp_atomic_load_acquire(&used);
     for (uint32_t index = 1; index < count; index++) {
         mxp_slot *slot = slot_at(index);
         if (mxp__spin_lock(&slot->lock)) {
@@ -302,13 +303,13 @@ void mxp__slots_fork_parent(void)
 void mxp__slots_fork_child(void)
 {
     mxp__unlock(&table_lock);
-    for (uint32_t index = 1; index < used; index++) {
+    for (uint32_t index = 1; index < mxp_atomic_own(&used); index++) {
         mxp_slot *slot = slot_at(index);
-        if (slot->lock.owner != 0) {
+        if (mxp_atomic_own(&slot->lock.owner) != 0) {
             // Its user is gone in mid-change: the list may be half made, so it is left behind.
             slot->starts = slot->start_inline;
             slot->start_capacity = MXP__START_INLINE;
-            slot->lock.owner = 0;
+            mxp_atomic_set(&slot->lock.owner, 0);
         }
         slot->start_count = 0;
     }

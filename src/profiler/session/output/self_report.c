@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "base/grown_struct.h"
 #include "profiler/recorder/recorder.h"
@@ -50,8 +51,8 @@ int mxp_session_is_running(mxp_session *session, char *filename, size_t size)
 
 void mxp__session_warn_of_ring(void)
 {
-    static bool told;
-    if (mxp__ring_is_small() && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED)) {
+    static mxp_atomic_bool told;
+    if (mxp__ring_is_small() && !mxp_atomic_exchange(&told, true)) {
         char text[160];
         mxp__ring_warning(text, sizeof text);
         fprintf(stderr, "mxprof: the ring is %s\n", text);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "base/os/file_signals.h"
 #include "profiler/trace/file/mapped_file.h"
@@ -28,7 +29,7 @@
 enum { TRIGGERED_MAX = 100 };
 
 static struct {
-    unsigned number;  // atomic: of the last snapshot with a name of ours
+    MXP_ATOMIC(unsigned) number;  // of the last snapshot with a name of ours
     unsigned triggered;
     uint64_t last_ns;  // monotonic: of the last one that a trigger took
     bool has_signal;  // SIGUSR2 is ours
@@ -95,7 +96,7 @@ typedef struct destination {
 
 static void next_name(const destination *to, mxp_strbuf *name)
 {
-    unsigned number = __atomic_add_fetch(&snapshots.number, 1, __ATOMIC_RELAXED);
+    unsigned number = mxp_atomic_add(&snapshots.number, 1) + 1;
     mxp__strbuf_clear(name);
     mxp__strbuf_printf(name, "%s.%u%s", to->stem, number, to->ending);
 }

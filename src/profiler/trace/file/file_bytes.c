@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "profiler/trace/file/live_copy.h"
 #include "profiler/trace/file/private_pages.h"
@@ -210,9 +211,8 @@ void mxp__file_bytes_touch(mxp_file_bytes *bytes, uint64_t size_bytes)
     if (!bytes->in_file || bytes->size_bytes <= resident_bytes) {
         return;
     }
-    uint64_t sum = __atomic_add_fetch(&bytes->touched_bytes, size_bytes, __ATOMIC_RELAXED);
-    if (sum >= resident_bytes && __atomic_compare_exchange_n(&bytes->touched_bytes, &sum, 0, false,
-                                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    uint64_t sum = mxp_atomic_add(&bytes->touched_bytes, size_bytes) + size_bytes;
+    if (sum >= resident_bytes && mxp_atomic_cas(&bytes->touched_bytes, &sum, 0)) {
         mxp__file_bytes_give_back(bytes);
     }
 }

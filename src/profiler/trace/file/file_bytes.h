@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/atomic.h"
+
 typedef struct mxp_file_bytes {
     const uint8_t *data;  // aligned to 16
     size_t size_bytes;
@@ -15,7 +17,7 @@ typedef struct mxp_file_bytes {
     bool in_file;  // the pages are a file's: the system can take them back and bring them again
     bool is_recording;  // a living process records into the file; this is how it was at one moment
     uint64_t overwritten_chunks, overwritten_bytes;  // of records, while the file was being copied
-    uint64_t touched_bytes;  // atomic: since memory was last given back
+    mxp_atomic_u64 touched_bytes;  // since memory was last given back
 } mxp_file_bytes;
 
 // Whether large files may be mapped. Only for a process that lives through a file that somebody

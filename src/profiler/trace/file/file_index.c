@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "profiler/trace/file/file_resync.h"
 #include "profiler/trace/file/section.h"
@@ -101,7 +102,7 @@ static int add_chunk(mxp_file_index *index, uint64_t offset)
         .lost_before = header.lost_before,
         .thread = header.thread,
         .sequence = header.sequence,
-        .checked = !index->lazy,
+        .checked = {!index->lazy},
     };
     return MXP_OK;
 }
@@ -326,7 +327,7 @@ int mxp__file_index_scan(mxp_file_index *index)
 bool mxp__file_chunk_check(mxp_file_index *index, size_t number)
 {
     mxp_file_chunk *chunk = &index->chunks[number];
-    if (__atomic_load_n(&chunk->checked, __ATOMIC_RELAXED) != 0) {
+    if (mxp_atomic_load(&chunk->checked) != 0) {
         return true;
     }
     const mxp_section *section = mxp__file_section(index, chunk->offset);
@@ -334,7 +335,7 @@ bool mxp__file_chunk_check(mxp_file_index *index, size_t number)
         return false;
     }
     // Relaxed: the bytes do not change, who does not see the mark only checks again.
-    __atomic_store_n(&chunk->checked, 1u, __ATOMIC_RELAXED);
+    mxp_atomic_store(&chunk->checked, 1u);
     return true;
 }
 

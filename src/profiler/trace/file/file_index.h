@@ -7,6 +7,7 @@
 #include <mxprof/format.h>
 #include <stdbool.h>
 
+#include "base/atomic.h"
 #include "profiler/trace/file/file_bytes.h"
 
 typedef struct mxp_file_chunk {
@@ -14,7 +15,7 @@ typedef struct mxp_file_chunk {
     uint64_t payload_bytes;
     uint64_t base_ticks, lost_before;
     uint32_t thread, sequence;
-    uint32_t checked;  // atomic: its checksum was found right
+    mxp_atomic_u32 checked;  // its checksum was found right
 } mxp_file_chunk;
 
 // Bytes that are left out because they cannot be read.

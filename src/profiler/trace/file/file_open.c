@@ -33,14 +33,14 @@ static bool read_recorder(const mxp_file_index *index, uint64_t offset, mxp_reco
     }
     memcpy(head, section, sizeof *head);
     memcpy(state, (const char *)section + sizeof *head, sizeof *state);
-    return state->hot.cursor != NULL;
+    return mxp_atomic_own(&state->hot.cursor) != NULL;
 }
 
 // ---- chunks ------------------------------------------------------------------------------------
 static uint64_t cursor_offset(const mxp_recorder_section *head, uint64_t offset,
                               const recorder_state *state)
 {
-    uint64_t cursor = (uintptr_t)state->hot.cursor;
+    uint64_t cursor = (uintptr_t)mxp_atomic_own(&state->hot.cursor);
     bool in_block = cursor - head->block <= MXP_BLOCK_BYTES;  // at its end when it is full
     return in_block ? offset + (cursor - head->block) : cursor - head->base;
 }
@@ -124,7 +124,7 @@ static int add_thread(mxp_file_tables *tables, const mxp_recorder_section *head,
         return error;
     }
     mxp_thread_entry *entry = &tables->threads[head->thread];
-    entry->lost += state->lost + state->hot.lost_busy;
+    entry->lost += state->lost + mxp_atomic_own(&state->hot.lost_busy);
     entry->flags = entry->start_ticks != 0 ? MXP_THREAD_SEVERAL : 0;
     if (head->start_ticks >= entry->start_ticks) {
         entry->tid = head->tid;
@@ -153,25 +153,27 @@ static int add_loss(mxp_file_tables *tables, uint32_t thread, uint32_t reason, u
 // ---- open spans --------------------------------------------------------------------------------
 static bool is_open(const mxp_open_span *span, uint64_t last)
 {
-    return span->begin != 0 && (last >= span->begin ? last - span->begin : span->begin - last) >>
-                                       (MXP_STAMP_BITS - 1) ==
-                                   0;
+    return mxp_atomic_own(&span->begin) != 0 &&
+           (last >= mxp_atomic_own(&span->begin) ? last - mxp_atomic_own(&span->begin)
+                                                 : mxp_atomic_own(&span->begin) - last) >>
+                   (MXP_STAMP_BITS - 1) ==
+               0;
 }
 
 static void write_open(uint64_t *words, const mxp_open_span *span, uint64_t last)
 {
-    uint64_t end = last > span->begin ? last : span->begin;
-    words[0] = MXP_KIND_SPAN_LONG | 3u << 8 | span->begin << 16;
-    words[1] = span->name | (uint64_t)MXP_SPAN_OPEN_AT_CRASH << 32;
-    words[2] = end - span->begin;
-    words[3] = span->begin;
+    uint64_t end = last > mxp_atomic_own(&span->begin) ? last : mxp_atomic_own(&span->begin);
+    words[0] = MXP_KIND_SPAN_LONG | 3u << 8 | mxp_atomic_own(&span->begin) << 16;
+    words[1] = mxp_atomic_own(&span->name) | (uint64_t)MXP_SPAN_OPEN_AT_CRASH << 32;
+    words[2] = end - mxp_atomic_own(&span->begin);
+    words[3] = mxp_atomic_own(&span->begin);
     words[4] = words[5] = 0;
 }
 
 static uint32_t count_open(const recorder_state *state, uint64_t last)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < state->hot.depth && i < MXP_OPEN_MAX; i++) {
+    for (uint32_t i = 0; i < mxp_atomic_own(&state->hot.depth) && i < MXP_OPEN_MAX; i++) {
         count += is_open(&state->hot.open[i], last);
     }
     return count;
@@ -192,7 +194,9 @@ static int add_open_spans(mxp_file_tables *tables, const mxp_recorder_section *h
         return mxp__fail_memory("the open spans of a native trace");
     }
     uint64_t *at = words;
-    uint32_t depth = state->hot.depth < MXP_OPEN_MAX ? state->hot.depth : MXP_OPEN_MAX;
+    uint32_t depth = mxp_atomic_own(&state->hot.depth) < MXP_OPEN_MAX
+                         ? mxp_atomic_own(&state->hot.depth)
+                         : MXP_OPEN_MAX;
     for (uint32_t i = depth; i-- > 0;) {
         if (is_open(&state->hot.open[i], last)) {
             write_open(at, &state->hot.open[i], last);
@@ -241,7 +245,9 @@ static int add_overwritten(mxp_file_tables *tables, const mxp_file_index *index)
         mxp_recorder_section head;
         recorder_state state;
         if (read_recorder(index, index->recorders[i], &head, &state)) {
-            records = state.hot.reserved[1] > records ? state.hot.reserved[1] : records;
+            records = mxp_atomic_own(&state.hot.reserved[1]) > records
+                          ? mxp_atomic_own(&state.hot.reserved[1])
+                          : records;
         }
     }
     if (records == 0) {
@@ -296,7 +302,7 @@ static uint64_t find_last_moment(mxp_file_index *index, const mxp_file_tables *t
 static int add_counted_losses(mxp_file_tables *tables, const mxp_recorder_section *head,
                               const recorder_state *state, uint64_t last)
 {
-    uint64_t rest = state->lost, packed = state->hot.reserved[2];
+    uint64_t rest = state->lost, packed = mxp_atomic_own(&state->hot.reserved[2]);
     int error = MXP_OK;
     for (uint32_t reason = MXP_LOSS_MISUSE; reason <= MXP_LOSS_NO_NUMBER && error == MXP_OK;
          reason++, packed >>= MXP_REASON_BITS) {
@@ -328,8 +334,8 @@ static int add_recorder(mxp_file_tables *tables, const mxp_file_index *index, si
         error = add_counted_losses(tables, &head, &state, last);
     }
     if (error == MXP_OK) {
-        error = add_loss(tables, head.thread, MXP_LOSS_IN_SIGNAL, state.hot.lost_busy,
-                         head.start_ticks, last);
+        error = add_loss(tables, head.thread, MXP_LOSS_IN_SIGNAL,
+                         mxp_atomic_own(&state.hot.lost_busy), head.start_ticks, last);
     }
     bool has_clock = tables->timebase.segment_count > 0;  // else nobody knows when they began
     return error == MXP_OK && has_clock ? add_open_spans(tables, &head, &state, last) : error;

@@ -5,6 +5,7 @@
 #include <mxprof/error.h>
 #include <string.h>
 
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "profiler/trace/file/live_sections.h"
 #include "profiler/trace/file/private_pages.h"
@@ -153,13 +154,13 @@ static void put_threads(const mxp_live_sections *found, char *data)
         }
         if (thread->state == MXP__LIVE_NEW) {
             memcpy(&recorder, data + thread->offset, sizeof recorder);
-            recorder.hot.cursor = NULL;
+            mxp_atomic_set(&recorder.hot.cursor, NULL);
         } else {
             recorder = thread->recorder;
             bool is_gone = thread->overwritten && thread->overwritten_to >= thread->sequence;
             if (thread->state == MXP__LIVE_UNSTEADY ||
                 (thread->state == MXP__LIVE_KNOWN && is_gone)) {
-                recorder.hot.cursor = begin_of_chunk(thread);
+                mxp_atomic_set(&recorder.hot.cursor, begin_of_chunk(thread));
             }
         }
         memcpy(data + thread->offset, &recorder, sizeof recorder);

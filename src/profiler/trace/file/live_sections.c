@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "profiler/trace/file/file_bytes.h"
 #include "profiler/trace/file/section.h"
@@ -106,7 +107,7 @@ int mxp__live_walk(mxp_live_sections *found)
 // Where in the file a cursor points to.
 static uint64_t place_of(const mxp_live_thread *thread, const mxp_live_recorder *recorder)
 {
-    uint64_t cursor = (uintptr_t)recorder->hot.cursor;
+    uint64_t cursor = (uintptr_t)mxp_atomic_own(&recorder->hot.cursor);
     bool in_block = cursor - recorder->head.block <= MXP_BLOCK_BYTES;
     return in_block ? thread->offset + (cursor - recorder->head.block)
                     : cursor - recorder->head.base;
@@ -144,8 +145,9 @@ static bool is_same_thread(const mxp_live_recorder *a, const mxp_live_recorder *
 static void keep_open_spans(mxp_live_recorder *recorder, const mxp_live_recorder *first)
 {
     for (size_t i = 0; i < MXP_OPEN_MAX; i++) {
-        if (recorder->hot.open[i].begin != first->hot.open[i].begin) {
-            recorder->hot.open[i].begin = 0;
+        if (mxp_atomic_own(&recorder->hot.open[i].begin) !=
+            mxp_atomic_own(&first->hot.open[i].begin)) {
+            mxp_atomic_set(&recorder->hot.open[i].begin, 0);
         }
     }
 }
@@ -183,7 +185,8 @@ static int read_moment(mxp_live_sections *found, size_t number)
     for (int i = 0; i < TRIES; i++) {
         mxp_live_thread *thread = &found->threads[number];
         mxp_live_recorder first;
-        if (!read_recorder(found->fd, thread->offset, &first) || first.hot.cursor == NULL) {
+        if (!read_recorder(found->fd, thread->offset, &first) ||
+            mxp_atomic_own(&first.hot.cursor) == NULL) {
             thread->state = MXP__LIVE_NEW;
             return MXP_OK;
         }

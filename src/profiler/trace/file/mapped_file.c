@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "base/strbuf.h"
 
@@ -188,7 +189,7 @@ static bool may_write(mxp_mapped_file *file)
 {
     struct stat status;
     return mxp__mapped_file_has_descriptor(file) && fstat(file->made.descriptor.fd, &status) == 0 &&
-           (uint64_t)status.st_size >= file->reserved_bytes;
+           (uint64_t)status.st_size >= mxp_atomic_own(&file->reserved_bytes);
 }
 
 static int write_zeros(mxp_mapped_file *file, uint64_t from, uint64_t to)
@@ -209,7 +210,7 @@ static int write_zeros(mxp_mapped_file *file, uint64_t from, uint64_t to)
 // File systems that cannot reserve have zeros take the room.
 static int reserve(mxp_mapped_file *file, uint64_t to)
 {
-    uint64_t from = file->reserved_bytes;
+    uint64_t from = mxp_atomic_own(&file->reserved_bytes);
     int error;
     do {
         if (!may_write(file)) {
@@ -220,7 +221,7 @@ static int reserve(mxp_mapped_file *file, uint64_t to)
     if (error == EOPNOTSUPP || error == EINVAL || error == ENOSYS) {
         error = write_zeros(file, from, to);
         if (error == 0) {
-            __atomic_store_n(&file->prepared_bytes, to, __ATOMIC_RELEASE);
+            mxp_atomic_store_release(&file->prepared_bytes, to);
         }
     }
     return error;
@@ -228,14 +229,14 @@ static int reserve(mxp_mapped_file *file, uint64_t to)
 
 bool mxp__mapped_file_reserve(mxp_mapped_file *file, uint64_t size_bytes)
 {
-    if (size_bytes <= file->reserved_bytes) {
+    if (size_bytes <= mxp_atomic_own(&file->reserved_bytes)) {
         return true;
     }
     int saved = errno;
     bool reserved = size_bytes <= file->limit_bytes && within_file_limit(size_bytes) &&
                     reserve(file, size_bytes) == 0;
     if (reserved) {
-        __atomic_store_n(&file->reserved_bytes, size_bytes, __ATOMIC_RELEASE);
+        mxp_atomic_store_release(&file->reserved_bytes, size_bytes);
     }
     errno = saved;
     return reserved;
@@ -244,10 +245,11 @@ bool mxp__mapped_file_reserve(mxp_mapped_file *file, uint64_t size_bytes)
 void mxp__mapped_file_prepare(mxp_mapped_file *file, uint64_t from, uint64_t to)
 {
     int saved = errno;
-    from = from > file->prepared_bytes ? from : file->prepared_bytes;
+    from =
+        from > mxp_atomic_own(&file->prepared_bytes) ? from : mxp_atomic_own(&file->prepared_bytes);
     if (from < to) {
         (void)write_zeros(file, from, to);
-        __atomic_store_n(&file->prepared_bytes, to, __ATOMIC_RELEASE);
+        mxp_atomic_store_release(&file->prepared_bytes, to);
     }
     errno = saved;
 }

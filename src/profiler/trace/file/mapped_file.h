@@ -6,6 +6,7 @@
 #ifndef MXP_BASE_OS_MAPPED_FILE_H
 #define MXP_BASE_OS_MAPPED_FILE_H
 
+#include "base/atomic.h"
 #include "base/os/new_file.h"
 
 // The program may close the descriptor at any time, and get its number for a file of its own. So
@@ -17,8 +18,8 @@ typedef struct mxp_mapped_file {
     char *path;  // absolute
     char *base;  // address of the file's first byte
     uint64_t limit_bytes;  // of the mapping: the file never grows beyond it
-    uint64_t reserved_bytes;  // atomic: the file's length; what lies beyond must not be touched
-    uint64_t prepared_bytes;  // atomic: zeros were written up to here
+    mxp_atomic_u64 reserved_bytes;  // the file's length; what lies beyond must not be touched
+    mxp_atomic_u64 prepared_bytes;  // zeros were written up to here
     bool unlocked;  // opened again, and the lock is not had again yet
 } mxp_mapped_file;
 

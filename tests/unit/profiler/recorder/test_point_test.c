@@ -21,6 +21,7 @@
 #include "profiler/recorder/test_point.h"
 #include "each_event.h"
 #include "profiler/trace/file/native.h"
+#include "base/atomic.h"
 
 #ifndef MXP_TEST_POINTS
 int main(void)
@@ -32,7 +33,7 @@ int main(void)
 enum { RUNS, STANDS, GOES_ON, ACTED, MADE_MOST = 40000, AFTER = 100, DEPTH = 40 };
 
 static __thread mxp_test_point stops_at;
-static int stage;  // atomic
+static MXP_ATOMIC(int) stage;
 static mxp_name name_span, name_counter;
 static uint64_t made[MADE_MOST], found[MADE_MOST], lost;
 static size_t made_count, found_count;
@@ -43,12 +44,12 @@ static bool counters;  // written by calls; else spans by the inline path
 
 static int stage_now(void)
 {
-    return __atomic_load_n(&stage, __ATOMIC_ACQUIRE);
+    return mxp_atomic_load_acquire(&stage);
 }
 
 static void set_stage(int to)
 {
-    __atomic_store_n(&stage, to, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&stage, to);
 }
 
 static void wait_for(int wished)
@@ -347,7 +348,7 @@ static void a_record_whose_thread_answers_in_a_stop_is_late(void **state)
     (void)state;
     answer_nobody();
     uint64_t late_before = late(), lost_before = lost;
-    __atomic_store_n(&mxp__test_point_hook, answer_in_the_stop, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&mxp__test_point_hook, answer_in_the_stop);
     mxp__recorder_start(MXP_CLASS_ALL, 0);
     pthread_t maker = begin_maker(MXP_POINT_GATE, true);
     dump_twice();
@@ -480,7 +481,7 @@ static void stand_at_pages(mxp_test_point point)
 static void a_span_begun_while_pages_are_exchanged_is_recorded(void **state)
 {
     (void)state;
-    __atomic_store_n(&mxp__test_point_hook, stand_at_pages, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&mxp__test_point_hook, stand_at_pages);
     made_count = found_count = 0;
     counters = false;
     set_stage(RUNS);
@@ -500,7 +501,7 @@ static void a_span_begun_while_pages_are_exchanged_is_recorded(void **state)
 static int set_hook(void **state)
 {
     (void)state;
-    __atomic_store_n(&mxp__test_point_hook, at_point, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&mxp__test_point_hook, at_point);
     mxp__hold_patience(UINT_MAX);
     answers = true;
     return 0;

@@ -18,17 +18,18 @@
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/test_point.h"
+#include "base/atomic.h"
 
 #ifdef MXP_TEST_POINTS
 // ---- who comes while a hold looks --------------------------------------------------------------
 enum { RUNS, READY, LOOKED, BUSY, HELD };
 
-static int stage;  // atomic
+static MXP_ATOMIC(int) stage;
 static __thread bool is_recorder;
 
 static int stage_now(void)
 {
-    return __atomic_load_n(&stage, __ATOMIC_ACQUIRE);
+    return mxp_atomic_load_acquire(&stage);
 }
 
 static void wait_for(int wished)
@@ -40,7 +41,7 @@ static void wait_for(int wished)
 
 static void go_on_to(int next, int awaited)
 {
-    __atomic_store_n(&stage, next, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&stage, next);
     wait_for(awaited);
 }
 
@@ -69,14 +70,14 @@ static void a_thread_that_comes_while_a_hold_looks_is_not_silent(void **state)
     (void)state;
     mxp_name name = mxp_span_name("test", "span");
     mxp__recorder_start(MXP_CLASS_ALL, 0);
-    __atomic_store_n(&mxp__test_point_hook, come_while_it_looks, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&mxp__test_point_hook, come_while_it_looks);
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, end_a_span_meanwhile, &name), 0);
     wait_for(READY);
     mxp__recorder_stop(1);
     go_on_to(HELD, HELD);
     pthread_join(thread, NULL);
-    __atomic_store_n(&mxp__test_point_hook, NULL, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&mxp__test_point_hook, NULL);
     assert_int_equal(mxp__threads_unanswered(), 0);
     live_events live = live_events_take(MXP__CONSUMER_FILE);
     assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "span"), 1);

@@ -8,6 +8,7 @@
 #include <mxprof/record.h>
 
 #include "live_events.h"
+#include "base/atomic.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/test_point.h"
 
@@ -492,7 +493,7 @@ static uint64_t off_ticks;
 static void stop_and_start_once(mxp_test_point point)
 {
     if (point == MXP_POINT_BEGIN) {
-        mxp__test_point_hook = NULL;
+        mxp_atomic_set(&mxp__test_point_hook, NULL);
         off_ticks = mxp__recorder_stop(1);
         mxp__recorder_start(MXP_CLASS_ALL, 0);
     }
@@ -508,7 +509,7 @@ static void deep_span_that_a_stop_came_into_the_begin_of_is_recorded(void **stat
     for (int i = 0; i < DEPTH - 1; i++) {
         tokens[i] = mxp_span_begin(name_a);
     }
-    mxp__test_point_hook = stop_and_start_once;
+    mxp_atomic_set(&mxp__test_point_hook, stop_and_start_once);
     tokens[DEPTH - 1] = mxp_begin_at(MXP_CLASS_USER, name_b, mxp_ticks());
     for (int i = DEPTH; i-- > 0;) {
         mxp_span_end(i == DEPTH - 1 ? name_b : name_a, tokens[i]);
@@ -530,7 +531,7 @@ static uint64_t late_tokens[MANY];
 static void begin_many_once(mxp_test_point point)
 {
     if (point == MXP_POINT_OFF) {
-        mxp__test_point_hook = NULL;
+        mxp_atomic_set(&mxp__test_point_hook, NULL);
         for (int i = 0; i < MANY; i++) {
             late_tokens[i] = mxp_begin_at(MXP_CLASS_USER, name_a, mxp_ticks());
         }
@@ -542,7 +543,7 @@ static void deep_spans_that_begin_after_a_stops_moment_are_not_counted(void **st
 {
     (void)state;
     uint64_t lost_before = lost_so_far(MXP_LOSS_DEEPER);
-    mxp__test_point_hook = begin_many_once;
+    mxp_atomic_set(&mxp__test_point_hook, begin_many_once);
     mxp__recorder_stop(1);
     assert_true(late_tokens[MANY - 1] > mxp__recorder_off_ticks());
     mxp__recorder_start(MXP_CLASS_ALL, 0);

@@ -19,6 +19,7 @@
 #include "profiler/recorder/store/store_space.h"
 #include "profiler/recorder/test_point.h"
 #include "profiler/trace/file/native.h"
+#include "base/atomic.h"
 
 enum {
     AHEAD_LEAST_BYTES = 256 << 10,
@@ -30,14 +31,15 @@ enum {
 static const char path[] = "room.mxp";
 static mxp_session *session;
 static mxp_name name_a;
-static size_t made, found;  // `made` is atomic
+static MXP_ATOMIC(size_t) made;
+static size_t found;
 
 static void spans(size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         mxp_span_end(name_a, mxp_span_begin(name_a));
     }
-    __atomic_fetch_add(&made, count, __ATOMIC_RELAXED);
+    mxp_atomic_add(&made, count);
 }
 
 static int begin(void **state)
@@ -48,7 +50,8 @@ static int begin(void **state)
     config.store = MXP_STORE_FILE;
     config.native_filename = path;
     config.memory_limit_bytes = LIMIT_BYTES;
-    made = found = 0;
+    mxp_atomic_set(&made, 0);
+    found = 0;
     return mxp_session_configure(session, &config) != 0 || mxp_session_run(session) != 0;
 }
 
@@ -67,7 +70,7 @@ static void assert_nothing_is_missing(void)
     assert_int_equal(mxp__native_open(path, &source, &damage), 0);
     each_event(source, find, NULL);
     mxp__source_close(source);
-    assert_int_equal(found, made);
+    assert_int_equal(found, mxp_atomic_own(&made));
 }
 
 static int end(void **state)
@@ -80,19 +83,20 @@ static int end(void **state)
 static uint64_t used_bytes(void)
 {
     assert_true(mxp__spin_lock(&mxp__pool_lock));
-    uint64_t used = mxp__store_active->used_bytes;
+    uint64_t used = mxp_atomic_own(&mxp__store_active)->used_bytes;
     mxp__spin_unlock(&mxp__pool_lock);
     return used;
 }
 
 static uint64_t reserved_bytes(void)
 {
-    return __atomic_load_n(&mxp__store_active->file.reserved_bytes, __ATOMIC_ACQUIRE);
+    return mxp_atomic_load_acquire(&mxp_atomic_own(&mxp__store_active)->file.reserved_bytes);
 }
 
 static uint64_t ready_bytes(void)
 {
-    uint64_t prepared = __atomic_load_n(&mxp__store_active->file.prepared_bytes, __ATOMIC_ACQUIRE);
+    uint64_t prepared =
+        mxp_atomic_load_acquire(&mxp_atomic_own(&mxp__store_active)->file.prepared_bytes);
     uint64_t reserved = reserved_bytes();
     return (prepared < reserved ? prepared : reserved) - used_bytes();
 }
@@ -141,11 +145,11 @@ static void room_ends_at_the_limit(void **state)
 enum { RUNS, STANDS, GOES_ON };
 
 static __thread bool stops;
-static int stage;  // atomic
+static MXP_ATOMIC(int) stage;
 
 static void wait_for(int wished)
 {
-    while (__atomic_load_n(&stage, __ATOMIC_ACQUIRE) < wished) {
+    while (mxp_atomic_load_acquire(&stage) < wished) {
         sched_yield();
     }
 }
@@ -154,7 +158,7 @@ static void at_point(mxp_test_point point)
 {
     if (point == MXP_POINT_GROW && stops) {
         stops = false;
-        __atomic_store_n(&stage, STANDS, __ATOMIC_RELEASE);
+        mxp_atomic_store_release(&stage, STANDS);
         wait_for(GOES_ON);
     }
 }
@@ -184,8 +188,8 @@ static void *record_many(void *nothing)
 static pthread_t begin_to_stand(void *(*how)(void *))
 {
     pthread_t thread;
-    stage = RUNS;
-    __atomic_store_n(&mxp__test_point_hook, at_point, __ATOMIC_RELEASE);
+    mxp_atomic_set(&stage, RUNS);
+    mxp_atomic_store_release(&mxp__test_point_hook, at_point);
     assert_int_equal(pthread_create(&thread, NULL, how, NULL), 0);
     wait_for(STANDS);
     return thread;
@@ -193,9 +197,9 @@ static pthread_t begin_to_stand(void *(*how)(void *))
 
 static void let_go(pthread_t thread)
 {
-    __atomic_store_n(&stage, GOES_ON, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&stage, GOES_ON);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    __atomic_store_n(&mxp__test_point_hook, NULL, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&mxp__test_point_hook, NULL);
 }
 
 static void room_that_is_there_is_taken_while_more_is_made(void **state)

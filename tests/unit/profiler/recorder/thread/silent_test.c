@@ -17,6 +17,7 @@
 #include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/state.h"
 #include "profiler/recorder/test_point.h"
+#include "base/atomic.h"
 
 #if !defined(MXP_TEST_POINTS) || defined(__SANITIZE_THREAD__)
 int main(void)
@@ -224,7 +225,7 @@ static int set_up(void **state)
 {
     struct sigaction action = {.sa_handler = handler};
     sigaction(SIGUSR1, &action, NULL);
-    __atomic_store_n(&mxp__test_point_hook, at_point, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&mxp__test_point_hook, at_point);
     return live_events_start(state);
 }
 

@@ -10,6 +10,7 @@
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/thread/thread.h"
 #include "relay.h"
+#include "base/atomic.h"
 
 static int turn, tid;
 static mxp_thread *ended, *next;
@@ -61,10 +62,10 @@ static void *lose_one(void *nothing)
 static void *be_busy(void *nothing)
 {
     mxp_thread *self = mxp__thread_self();
-    __atomic_store_n(&self->hot.busy, 1u, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&self->hot.busy, 1u);
     relay_pass(&turn, 4);
     relay_wait(&turn, 5);
-    __atomic_store_n(&self->hot.busy, 0u, __ATOMIC_RELEASE);
+    mxp_atomic_store_release(&self->hot.busy, 0u);
     return nothing;
 }
 
