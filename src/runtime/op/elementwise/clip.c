@@ -109,7 +109,7 @@ static const mxn_op_def table[] = {
         .params_bytes = sizeof(clip_params),
         .flags = MXN_OP_SILENT | MXN_OP_INPLACE,
         .gradient = MXN_GRADIENT({.op = "_backward_clip", .takes = "g0 i1", .gives = "0"}),
-        .takes = MXN_TAKES_REALS,
+        .takes = MXN_TAKES_NUMBERS,
         .forward = clip_backward,
     },
 };

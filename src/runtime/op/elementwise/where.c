@@ -263,12 +263,12 @@ static int choose_backward(mxn_job *job)
         .shapes = (shapes_), .types = choose_types, .flags = MXN_OP_ANY_TYPE,                 \
         .gradient = (gradient_), .forward = choose_forward                                    \
     }
-#define BACKWARD(name_, outputs_, fields_, variant_)                                             \
-    {                                                                                            \
-        .name = (name_), .input_count = 2, .output_count = (outputs_), .fields = (fields_),      \
-        .params_bytes = (fields_) == NULL ? 0 : sizeof(choose_params), .variant = (variant_),    \
-        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT, .takes = MXN_TAKES_REALS | MXN_TAKES_OF_INPUT, \
-        .forward = choose_backward, .workspace = backward_workspace                              \
+#define BACKWARD(name_, outputs_, fields_, variant_)                                          \
+    {                                                                                         \
+        .name = (name_), .input_count = 2, .output_count = (outputs_), .fields = (fields_),   \
+        .params_bytes = (fields_) == NULL ? 0 : sizeof(choose_params), .variant = (variant_), \
+        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT, .forward = choose_backward,                 \
+        .workspace = backward_workspace                                                       \
     }
 #define SIDE_GRADIENT(name_) MXN_GRADIENT({.op = (name_), .takes = "g0 i0", .gives = "1"})
 

@@ -108,7 +108,6 @@ static const mxn_op_def table[] = {
         .variant = BACKWARD,
         .flags = MXN_OP_BACKWARD | MXN_OP_SILENT,
         .gradient = MXN_USES_NONE("_npi_cumsum"),
-        .takes = MXN_TAKES_NUMBERS,
         .forward = cumulative,
     },
 };

@@ -274,14 +274,11 @@ static double reduce_flops(const mxn_job *job)
     }
 #define OLD(name, aliases, kind, gradient) \
     ENTRY(name, aliases, "data", reduce_fields, kind, NULL, gradient)
-#define IS_EXTREME(kind) \
-    (((kind)&MXN_REDUCE_KIND) == MXN_REDUCE_MAX || ((kind)&MXN_REDUCE_KIND) == MXN_REDUCE_MIN)
 #define BACKWARD(name_, fields_, kind_, inputs_, again_)                         \
     {                                                                            \
         .name = (name_), .input_count = (inputs_), .fields = (fields_),          \
         .params_bytes = sizeof(mxn_reduce_params), .variant = (kind_),           \
         .flags = MXN_OP_BACKWARD | MXN_OP_SILENT, .gradient = (again_),          \
-        .takes = IS_EXTREME(kind_) ? MXN_TAKES_NUMBERS : MXN_TAKES_ALL,          \
         .forward = mxn__reduce_backward, .workspace = mxn__reduce_backward_space \
     }
 

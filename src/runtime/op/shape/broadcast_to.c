@@ -216,8 +216,7 @@ static int broadcast_backward(mxn_job *job)
     {                                                                                       \
         .name = (name_), .input_count = 1, .flags = MXN_OP_BACKWARD,                        \
         .gradient = MXN_GRADIENT({.op = "broadcast_like", .takes = "g0 i0", .gives = "0"}), \
-        .takes = MXN_TAKES_NUMBERS | MXN_TAKES_OF_INPUT, .forward = broadcast_backward,     \
-        .workspace = backward_workspace                                                     \
+        .forward = broadcast_backward, .workspace = backward_workspace                      \
     }
 
 static const mxn_op_def table[] = {

@@ -323,7 +323,7 @@ static void pad_with_zero(void *values)
     {                                                                                    \
         .name = (name_), .input_count = 1, .fields = (fields_), .variant = (variant_),   \
         .params_bytes = sizeof(places_params), .flags = MXN_OP_BACKWARD | MXN_OP_SILENT, \
-        .gradient = (again_), .takes = MXN_TAKES_NUMBERS, .forward = places_backward     \
+        .gradient = (again_), .forward = places_backward                                 \
     }
 static const mxn_op_def table[] = {
     PLACES("tile", "_npi_tile", TILE, tile_fields, "_backward_tile", "The whole, repeated."),
