@@ -115,7 +115,7 @@ static inline void mxp_inline_end_under(const mxp_control_block *control, mxp_na
     }
     mxp_inline_be_busy(self);
     MXP_INLINE_POINT(BUSY);
-    // Pairs with mxp__release: what was changed here during a hold is seen with the gate after it.
+    // Pairs with mxp__thaw: what was changed here during a hold is seen with the gate after it.
     // Cursor and base are read before it is known whether there is a hold, which may change them.
     uint32_t gate = mxp_atomic_load_acquire(&control->gate);
     uint64_t closed = mxp_atomic_load(&control->closed_ticks);

@@ -380,7 +380,7 @@ static void in_a_file(void **state)
 int main(void)
 {
     name = mxp_span_name("stress", "moments");
-    mxp__hold_patience(UINT_MAX);  // however busy the machine is
+    mxp__freeze_patience(UINT_MAX);  // however busy the machine is
     const struct CMUnitTest tests[] = {cmocka_unit_test(in_memory), cmocka_unit_test(in_a_file)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "base/atomic.h"
 #include "base/lock.h"
 #include "profiler/clock/timebase.h"
+#include "profiler/recorder/protocol.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/thread/stats.h"
 #include "profiler/recorder/thread/thread.h"
@@ -50,14 +51,7 @@ bool mxp__drain_is_wanted(void);  // somebody waits for it
 // Picks the clock once and opens the inline counter in the gate.
 uint32_t mxp__clock_source(void);
 
-// Between the two no record is taken, and none is lost: recording threads wait. Everything recorded
-// before is readable. But for threads that are silent (silent.h).
-void mxp__hold(void);
-void mxp__release(void);
-bool mxp__barrier_is_refused(void);  // since a hold had to do without
-void mxp__hold_patience(unsigned tries);  // with a thread; some 2000, a second or more; for tests
-void mxp__wait_for_release(void);  // by threads that are not busy
-bool mxp__hold_is_ours(void);  // a handler that interrupts the holder must not wait for it
+bool mxp__barrier_is_refused(void);  // since a freeze had to do without
 
 // The moment of the record; 0: it was not taken.
 uint64_t mxp__meta(unsigned what, uint32_t name, uint64_t value, uint64_t second, uint32_t classes);

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room profiler/recorder/control: what runs on the session's thread: on, off, hold, fork.
+// Room profiler/recorder/control: what runs on the session's thread: on, off, freeze, fork.
 //
-// Switching recording on and off, and changing how it works under the recording threads.
-//
-// The handshake. A recording thread sets busy, then reads the gate. The session changes the gate,
-// makes every thread pass a full barrier, then reads busy. So either the thread saw the new gate or
-// the session sees it busy and waits for the few instructions left.
+// Switching recording on and off, and changing how it works under the recording threads: the
+// handshake with them is told in profiler/recorder/protocol.h.
 #include <stdlib.h>
 
 #include "base/atomic.h"
@@ -91,7 +88,7 @@ bool mxp__drain_is_wanted(void)
 enum { YIELDS = 1000 };
 static unsigned patience = YIELDS + 1000;
 
-void mxp__hold_patience(unsigned tries)
+void mxp__freeze_patience(unsigned tries)
 {
     patience = tries;
 }
@@ -166,12 +163,12 @@ static void quiesce(void)
 
 static MXP_ATOMIC(uintptr_t) holder;  // address of the holder's mxp_self; 0: nobody holds
 
-bool mxp__hold_is_ours(void)
+bool mxp__freeze_is_ours(void)
 {
     return mxp_atomic_load(&holder) == (uintptr_t)&mxp_self;
 }
 
-void mxp__hold(void)
+void mxp__freeze(void)
 {
     mxp_atomic_set(&my_busy, 0);
     mxp_atomic_store(&holder, (uintptr_t)&mxp_self);
@@ -186,7 +183,7 @@ void mxp__hold(void)
     mxp__mend_threads();
 }
 
-void mxp__release(void)
+void mxp__thaw(void)
 {
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         thread->left_out = 0;
@@ -230,7 +227,7 @@ static void gate_classes(uint32_t classes)
 // run knows.
 static void ask_for_scopes(void)
 {
-    mxp__hold();
+    mxp__freeze();
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         if (mxp__thread_is_left_out(thread)) {
             continue;  // does so when it answers
@@ -238,7 +235,7 @@ static void ask_for_scopes(void)
         thread->announce = 1;
         mxp_atomic_store(&thread->hot.limit, NULL);
     }
-    mxp__release();
+    mxp__thaw();
 }
 
 // Two points a millisecond apart give the rate of the CPU's counter to some 30 ppm, before anything
@@ -307,10 +304,10 @@ uint64_t mxp__recorder_start(uint32_t classes, int resumed)
 void mxp__recorder_begin_profile(void)
 {
     mxp__drain_lock();
-    mxp__hold();
+    mxp__freeze();
     mxp__standing_forget();
     mxp__ring_begin_profile();
-    mxp__release();
+    mxp__thaw();
     mxp__drain_unlock();
 }
 
@@ -390,7 +387,7 @@ static void count_deeper(uint64_t now)
 static uint64_t close_gate(uint32_t state, int close_open)
 {
     const bool closes = close_open && state != MXP__STATE_STOPPED;
-    mxp__hold();
+    mxp__freeze();
     if (closes) {
         count_deeper(mxp_ticks());
     }
@@ -405,7 +402,7 @@ static uint64_t close_gate(uint32_t state, int close_open)
         mxp_atomic_store_seq_cst(&mxp_control.closed_ticks, end);
     }
     gate_classes(0);
-    mxp__release();
+    mxp__thaw();
     return end;
 }
 
@@ -449,7 +446,7 @@ int mxp__recorder_limits_set(const mxp_recorder_limits *limits)
     if (limits->statistics_only != mxp__rec.limits.statistics_only ||
         (limits->full_policy == MXP_FULL_RING) != mxp__ring_is_on() ||
         limits->statistics_when_full != mxp__rec.limits.statistics_when_full) {
-        mxp__hold();
+        mxp__freeze();
         mxp__rec.limits = *limits;
         if (mxp__ring_is_on() != (limits->full_policy == MXP_FULL_RING)) {
             mxp__ring_set(!mxp__ring_is_on());
@@ -461,7 +458,7 @@ int mxp__recorder_limits_set(const mxp_recorder_limits *limits)
         for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
             mxp_atomic_store(&thread->hot.limit, NULL);
         }
-        mxp__release();
+        mxp__thaw();
     } else {
         mxp__rec.limits.memory_limit_bytes = limits->memory_limit_bytes;
         mxp__rec.limits.full_policy = limits->full_policy;

@@ -68,7 +68,7 @@ static void take_statistics(mxp_thread *thread)
 // later than what it takes. It costs no hold of its own; the tables of statistics need one.
 static void take_moment(void)
 {
-    mxp__hold();
+    mxp__freeze();
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         bool silent = mxp__thread_is_left_out(thread);
         thread->moment =
@@ -79,7 +79,7 @@ static void take_moment(void)
             take_statistics(thread);
         }
     }
-    mxp__release();
+    mxp__thaw();
 }
 
 // ---- building a cut ---------------------------------------------------------------------------

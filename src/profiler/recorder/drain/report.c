@@ -73,10 +73,10 @@ static size_t windows_of(mxp_thread *thread, mxp_loss_entry *entries)
     if (mxp__thread_is_gone(thread)) {
         return copy_windows(thread, entries);
     }
-    mxp__hold();
+    mxp__freeze();
     size_t count = mxp__thread_is_left_out(thread) ? one_window(thread, entries)
                                                    : copy_windows(thread, entries);
-    mxp__release();
+    mxp__thaw();
     return count;
 }
 

@@ -51,13 +51,13 @@ static bool is_held(uint32_t *gate)
 }
 
 // Sleeps after some tries: a thread of real-time priority would never let the holder run.
-void mxp__wait_for_release(void)
+void mxp__wait_for_thaw(void)
 {
     enum { TRIES = 1024 };
     uint32_t gate;
     for (unsigned tries = 1; is_held(&gate); tries++) {
         if (tries > TRIES) {
-            mxp__os_word_wait(&mxp_control.gate, gate);  // woken by mxp__release
+            mxp__os_word_wait(&mxp_control.gate, gate);  // woken by mxp__thaw
         } else if (tries % 64 == 0) {
             mxp__os_yield();
         }
@@ -74,7 +74,7 @@ static uint32_t gate_after_hold(void)
     while (is_held(&gate)) {
         uint32_t busy = mxp_atomic_own(&self->busy);
         mxp_atomic_store_release(&self->busy, 0u);
-        mxp__wait_for_release();
+        mxp__wait_for_thaw();
         mxp_atomic_store_seq_cst(&self->busy, busy);
     }
     return gate;
@@ -82,7 +82,7 @@ static uint32_t gate_after_hold(void)
 
 bool mxp__emit_gate_slow(uint32_t classes)
 {
-    if (mxp__hold_is_ours()) {
+    if (mxp__freeze_is_ours()) {
         mxp__emit_lose_busy((mxp_thread *)mxp_self);
         return false;
     }

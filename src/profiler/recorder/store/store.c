@@ -191,9 +191,9 @@ void mxp__store_settle(void)
 {
     mxp__drain_lock();
     if (mxp__ring_is_on()) {
-        mxp__hold();
+        mxp__freeze();
         mxp__ring_forget();
-        mxp__release();
+        mxp__thaw();
     }
     mxp__drain_unlock();
     mxp__live_tidy();  // threads that are gone hold nothing any more
@@ -287,7 +287,7 @@ void mxp__store_home_standing(void)
 // All threads go over to the file. Nobody records meanwhile.
 static void enter(mxp_recording_file *store)
 {
-    mxp__hold();
+    mxp__freeze();
     mxp__names_lock();
     mxp_atomic_store_release(&mxp__store_active, store);
     mxp__names_each(mxp__store_add_name);
@@ -302,7 +302,7 @@ static void enter(mxp_recording_file *store)
             mxp__store_leave_chunk(thread);
         }
     }
-    mxp__release();
+    mxp__thaw();
 }
 
 int mxp__store_open(const char *path, uint64_t limit_bytes, const mxp_file_header *header,
@@ -382,7 +382,7 @@ static void leave_thread(mxp_thread *thread)
 // All threads go back to memory. Nobody records meanwhile.
 static void leave(mxp_store_end *end)
 {
-    mxp__hold();
+    mxp__freeze();
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         leave_thread(thread);
     }
@@ -398,7 +398,7 @@ static void leave(mxp_store_end *end)
     if (mxp__ring_is_on()) {
         leave_ring(store);
     }
-    mxp__release();
+    mxp__thaw();
 }
 
 void mxp__store_finish(mxp_store_end *end)

@@ -10,7 +10,7 @@
 // keep their addresses, since every thread knows its own; when a file begins or ends, the first
 // page of each is put into it or taken out of it there.
 //
-// Opening, finishing and leaving happen under the drain lock while nobody records (mxp__hold).
+// Opening, finishing and leaving happen under the drain lock while nobody records (mxp__freeze).
 // Taking room takes the pool lock for a few instructions. That the system extends the file is
 // asked for beside it, by one thread at a time, ahead of time where the session has a background
 // thread.

@@ -115,11 +115,11 @@ static bool begin_settling(uint32_t *place)
         *place = settling_at();
         mxp_atomic_add_seq_cst(&threads.settling[*place], 1);
         bool held = (mxp_atomic_load_seq_cst(&mxp_control.gate) & MXP_GATE_HOLD) != 0;
-        if ((!held && *place == settling_at()) || mxp__hold_is_ours()) {
+        if ((!held && *place == settling_at()) || mxp__freeze_is_ours()) {
             return !held;
         }
         mxp_atomic_sub_seq_cst(&threads.settling[*place], 1);
-        mxp__wait_for_release();
+        mxp__wait_for_thaw();
     }
 }
 

@@ -275,7 +275,7 @@ static void every_record_is_read_once_or_counted(void **state)
 static void answer_nobody(void)
 {
     answers = false;
-    mxp__hold_patience(100);
+    mxp__freeze_patience(100);
 }
 
 static void a_record_that_comes_after_the_stop_is_counted_as_lost(void **state)
@@ -502,7 +502,7 @@ static int set_hook(void **state)
 {
     (void)state;
     mxp_atomic_store_release(&mxp__test_point_hook, at_point);
-    mxp__hold_patience(UINT_MAX);
+    mxp__freeze_patience(UINT_MAX);
     answers = true;
     return 0;
 }
