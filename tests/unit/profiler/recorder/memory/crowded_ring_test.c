@@ -15,8 +15,8 @@
 
 #include "base/os/os.h"
 #include "each_event.h"
+#include "whole_file.h"
 #include "profiler/trace/event.h"
-#include "profiler/trace/file/native.h"
 
 enum { THREADS = 40, NUMBERS = 20000, LIMIT_BYTES = 2 << 20 };
 
@@ -95,17 +95,10 @@ static void take_in(void *context, const mxp_event *event)
 
 static content read_file(const char *file)
 {
-    mxp_source *source;
-    mxp_damage damage;
-    if (mxp__native_open(file, &source, &damage) != 0) {
-        fail_msg("%s", mxp_last_error());
-    }
-    assert_null(damage.text);
+    mxp_source *source = open_whole(file);
     content found = {0};
     each_event(source, take_in, &found);
-    for (size_t i = 0; i < source->loss_count; i++) {
-        found.lost += source->losses[i].count;
-    }
+    found.lost = losses_of(source);
     const char *overwritten = mxp__source_info(source, "overwritten_records");
     found.overwritten = overwritten != NULL ? strtoull(overwritten, NULL, 10) : 0;
     const char *warning = mxp__source_info(source, "ring_warning");

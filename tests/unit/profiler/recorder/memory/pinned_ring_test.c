@@ -10,9 +10,9 @@
 #include <mxprof/record.h>
 
 #include "each_event.h"
+#include "whole_file.h"
 #include "profiler/recorder/memory/ring.h"
 #include "profiler/trace/event.h"
-#include "profiler/trace/file/native.h"
 
 enum { LIMIT_BYTES = 4 << 20, PINS = 500, CHUNK_RECORDS = 2100 };
 
@@ -62,17 +62,10 @@ static void take_in(void *context, const mxp_event *event)
 
 static content read_trace(const char *file)
 {
-    mxp_source *source;
-    mxp_damage damage;
-    if (mxp__native_open(file, &source, &damage) != 0) {
-        fail_msg("%s", mxp_last_error());
-    }
-    assert_null(damage.text);
+    mxp_source *source = open_whole(file);
     content found = {0};
     each_event(source, take_in, &found);
-    for (size_t i = 0; i < source->loss_count; i++) {
-        found.lost += source->losses[i].count;
-    }
+    found.lost = losses_of(source);
     mxp__source_close(source);
     return found;
 }

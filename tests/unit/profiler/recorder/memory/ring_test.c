@@ -17,6 +17,7 @@
 
 #include "base/os/os.h"
 #include "each_event.h"
+#include "whole_file.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/trace/event.h"
 #include "profiler/trace/file/native.h"
@@ -54,17 +55,10 @@ static void take_in(void *context, const mxp_event *event)
 
 static content read_file(const char *path)
 {
-    mxp_source *source;
-    mxp_damage damage;
-    if (mxp__native_open(path, &source, &damage) != 0) {
-        fail_msg("%s", mxp_last_error());
-    }
-    assert_null(damage.text);
+    mxp_source *source = open_whole(path);
     content found = {0};
     each_event(source, take_in, &found);
-    for (size_t i = 0; i < source->loss_count; i++) {
-        found.lost += source->losses[i].count;
-    }
+    found.lost = losses_of(source);
     mxp__source_close(source);
     return found;
 }
