@@ -91,12 +91,18 @@ static double machine_busy_ns(void)
            (double)sysconf(_SC_CLK_TCK);
 }
 
-static double own_busy_ns(void)
+static double busy_ns(int who)
 {
     struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
+    getrusage(who, &usage);
     return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e9 +
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e3;
+}
+
+// With what its children have used that it has waited for.
+static double own_busy_ns(void)
+{
+    return busy_ns(RUSAGE_SELF) + busy_ns(RUSAGE_CHILDREN);
 }
 
 typedef struct moment {
