@@ -34,8 +34,6 @@ typedef MXP_ATOMIC(void *) mxp_atomic_ptr;
 #define mxp_atomic_add_seq_cst(atomic, n) \
     __atomic_fetch_add(&(atomic)->value, (n), __ATOMIC_SEQ_CST)
 #define mxp_atomic_sub(atomic, n) __atomic_fetch_sub(&(atomic)->value, (n), __ATOMIC_RELAXED)
-#define mxp_atomic_sub_release(atomic, n) \
-    __atomic_fetch_sub(&(atomic)->value, (n), __ATOMIC_RELEASE)
 #define mxp_atomic_sub_acq_rel(atomic, n) \
     __atomic_fetch_sub(&(atomic)->value, (n), __ATOMIC_ACQ_REL)
 #define mxp_atomic_sub_seq_cst(atomic, n) \
@@ -56,8 +54,6 @@ typedef MXP_ATOMIC(void *) mxp_atomic_ptr;
     __atomic_exchange_n(&(atomic)->value, (to), __ATOMIC_ACQUIRE)
 #define mxp_atomic_exchange_acq_rel(atomic, to) \
     __atomic_exchange_n(&(atomic)->value, (to), __ATOMIC_ACQ_REL)
-#define mxp_atomic_exchange_seq_cst(atomic, to) \
-    __atomic_exchange_n(&(atomic)->value, (to), __ATOMIC_SEQ_CST)
 
 // ---- compare and swap -------------------------------------------------------------------------
 // True: the field was *expected and is `to` now. False: *expected is what it is. The first word of

@@ -2,6 +2,7 @@
 #include "base/id_map.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -41,16 +42,16 @@ static size_t bytes_of(const mxp_id_map *map)
     return map->capacity * map->entry_bytes;
 }
 
-static mxp_id_map *make_room(mxp_id_map *map)
+static bool make_room(mxp_id_map *map)
 {
     if (2 * (map->count + 1) <= map->capacity) {
-        return map;
+        return true;
     }
     mxp_id_map larger = *map;
     larger.capacity = map->capacity == 0 ? FIRST_CAPACITY : 2 * map->capacity;
     larger.entries = mxp__alloc(bytes_of(&larger));
     if (larger.entries == NULL) {
-        return NULL;
+        return false;
     }
     for (size_t i = 0; i < map->capacity; i++) {
         if (key_at(map, i) != 0) {
@@ -60,7 +61,7 @@ static mxp_id_map *make_room(mxp_id_map *map)
     }
     mxp__free(map->entries, bytes_of(map));
     *map = larger;
-    return map;
+    return true;
 }
 
 void *mxp__id_map_find(const mxp_id_map *map, uint64_t key)
@@ -73,7 +74,7 @@ void *mxp__id_map_find(const mxp_id_map *map, uint64_t key)
 void *mxp__id_map_add(mxp_id_map *map, uint64_t key)
 {
     assert(key != 0 && map->entry_bytes >= sizeof key);
-    if (make_room(map) == NULL) {
+    if (!make_room(map)) {
         return NULL;
     }
     char *entry = entry_at(map, place_of(map, key));

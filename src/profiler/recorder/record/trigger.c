@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See trigger.h. Steps of a thread are told apart by nothing: a program that marks steps does so on
-// one thread. What two would mix up is the running median, not the trace; so
-// everything is atomic, and nothing ordered.
+// one thread. What two would mix up is the running median, not the trace; so everything is
+// atomic, and nothing ordered.
 #include "profiler/recorder/record/trigger.h"
 
 #include <string.h>
