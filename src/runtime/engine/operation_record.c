@@ -226,6 +226,15 @@ static inline mxn_binding write_variables(uint64_t *words, const mxn_operation *
     return latest;
 }
 
+// The record after the next few: its lines are on their way when it is written, for completing a
+// variable waits until all that was stored before is in the cache.
+static inline void fetch_ahead(const uint64_t *words)
+{
+    enum { AHEAD_WORDS = 128, LINE_WORDS = 8 };
+    __builtin_prefetch(words + AHEAD_WORDS, 1);
+    __builtin_prefetch(words + AHEAD_WORDS + LINE_WORDS, 1);
+}
+
 static bool emit_in_place(const mxn_operation *op, const mxn_ending *ending, uint64_t end_ticks)
 {
     if (__builtin_expect(op->count > MXP_VARIABLES_PER_RECORD, 0)) {
@@ -236,6 +245,7 @@ static bool emit_in_place(const mxn_operation *op, const mxn_ending *ending, uin
     if (__builtin_expect(words == NULL, 0)) {
         return false;
     }
+    fetch_ahead(words);
     const uint64_t push_ticks = widen(op->push_stamp, end_ticks);
     mxn_binding latest = {.ticks = push_ticks};
     if (units != 0) {

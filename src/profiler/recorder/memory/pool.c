@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // See pool.h. The most recently given chunk is taken first, since it is the warmest; those that
-// have no place among the spare ones are linked through their headers' `next`.
+// have no place among the spare ones are linked through their headers' `next`, the newest first.
 #include "profiler/recorder/memory/pool.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 
 mxp_spin mxp__pool_lock;
 
-enum { SPARES = 512 };
+enum { SPARES = 4096 };
 
 // The chunks given back last. A place is emptied by one exchange, so that nobody has to look into a
 // chunk that may be somebody else's by then.
@@ -88,19 +88,16 @@ mxp_chunk_header *mxp__pool_take_spare(void)
     return chunk;
 }
 
-// Under the lock. False: there is no place.
-static bool put_spare(mxp_chunk_header *chunk)
+// Under the lock. The newest is the warmest: it takes the place of an older one, which is returned.
+static mxp_chunk_header *put_spare(mxp_chunk_header *chunk)
 {
     uint32_t top = mxp_atomic_load(&spares.top);
-    for (uint32_t i = 0; i < SPARES && mxp_atomic_load(&spares.count) < SPARES; i++) {
-        mxp_chunk_header *none = NULL;
-        if (mxp_atomic_cas_release(&spares.places[(top + i) % SPARES], &none, chunk)) {
-            mxp_atomic_add(&spares.count, 1);
-            mxp_atomic_store(&spares.top, (top + i + 1) % SPARES);
-            return true;
-        }
+    mxp_chunk_header *older = mxp_atomic_exchange_acq_rel(&spares.places[top], chunk);
+    if (older == NULL) {
+        mxp_atomic_add(&spares.count, 1);
     }
-    return false;
+    mxp_atomic_store(&spares.top, (top + 1) % SPARES);
+    return older;
 }
 
 static mxp_chunk_header *take_spare(void)
@@ -135,7 +132,8 @@ mxp_chunk_header *mxp__pool_take_reserve(void)
 
 static void push_chunk(mxp_chunk_header *chunk)
 {
-    if (put_spare(chunk)) {
+    chunk = put_spare(chunk);
+    if (chunk == NULL) {
         return;
     }
     chunk->next = (uintptr_t)pool.free_chunks;
@@ -245,7 +243,9 @@ void mxp__pool_fork_child(void)
 {
     mxp_atomic_set(&mxp__pool_lock.owner, 0);
     for (uint32_t i = 0; i < SPARES; i++) {
-        mxp_atomic_set(&spares.places[i], NULL);
+        if (mxp_atomic_load(&spares.places[i]) != NULL) {  // else the child would copy its page
+            mxp_atomic_set(&spares.places[i], NULL);
+        }
     }
     mxp_atomic_set(&spares.count, 0);
     pool.free_chunks = NULL;
