@@ -8,16 +8,32 @@ from runtime_claims import (AfterProfile, Comparison, ON, Place, ProfiledStep, S
 
 BENCH = pathlib.Path(__file__).resolve().parent
 SIDE = BENCH / "python/python_side.py"
+# Of bench/python/networks.py and bench/peers/networks_torch.py; "resnet 1" is that with one thread.
+NETWORKS = {"resnet": "NN1 ResNet-18-like step", "vgg": "NN2 VGG-like step",
+            "encoder": "NN3 Transformer layer's step", "mlp": "NN4 perceptron's step",
+            "lstm": "NN5 LSTM loop's step"}
+THREADS_IN_WORDS = {"1": "one thread", "2": "two threads"}
 TORCH = {"plus_one": "plus_one_torch.py", "lenet": "lenet_torch.py"}
 
 
 class PythonPlace(Place):
     """Where the sides come from: interpreters with their packages."""
 
-    def command(self, workload, runtime):
+    def threads(self, workload):
+        return workload.partition(" ")[2] or super().threads(workload)
+
+    def network_command(self, network, runtime):
         if runtime == "torch":
-            folder = self.peers.with_name(self.peers.name + "-torch")
-            return [only(folder.glob("bin/python"), "PyTorch"), BENCH / "peers" / TORCH[workload]]
+            return [self.torch(), BENCH / "peers/networks_torch.py", network]
+        own = only((BENCH.parent / ".venv").glob("bin/python"), "NumPy for the package")
+        return [own, BENCH / "python/networks.py", network, self.build / "libmxnet.so"]
+
+    def command(self, workload, runtime):
+        network = workload.partition(" ")[0]
+        if network in NETWORKS:
+            return self.network_command(network, runtime)
+        if runtime == "torch":
+            return [self.torch(), BENCH / "peers" / TORCH[workload]]
         if runtime == "original":
             only(self.peers.glob("lib/python3*/site-packages/mxnet/libmxnet.so"), "MXNet")
             return [self.peers / "bin/python", SIDE, workload]
@@ -26,6 +42,13 @@ class PythonPlace(Place):
             return [own, SIDE, workload, "--floor", self.build / "bench"]
         core = "ctypes" if runtime == "ctypes" else "extension"
         return [own, SIDE, workload, "--library", self.build / "libmxnet.so", "--core", core]
+
+
+def network_claims():
+    for network, text in NETWORKS.items():
+        for threads, in_words in THREADS_IN_WORDS.items():
+            workload = f"{network} {threads}"
+            yield Comparison(f"{text}, {in_words}, over PyTorch", workload, (workload, "torch"), "ms")
 
 
 CLAIMS = [
@@ -46,6 +69,7 @@ CLAIMS = [
     AfterProfile("R11 a + 1 in Python after a profile, over before", "plus_one"),
     ProfiledStep("E7 LeNet step in Python, full profile, upper bound"),
     StepRecords("E7 LeNet step in Python, records times their cost"),
+    *network_claims(),
 ]
 NAMES = [claim.name for claim in CLAIMS]
 

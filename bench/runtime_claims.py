@@ -37,9 +37,15 @@ class Place(typing.NamedTuple):
             return [program, workload, only(
                 self.peers.glob("lib/python3*/site-packages/mxnet/libmxnet.so"), "MXNet")]
         if runtime == "torch":
-            folder = self.peers.with_name(self.peers.name + "-torch")
-            return [only(folder.glob("bin/python"), "PyTorch"), PEER_PROGRAM]
+            return [self.torch(), PEER_PROGRAM]
         return [program, workload]
+
+    def torch(self):
+        folder = self.peers.with_name(self.peers.name + "-torch")
+        return only(folder.glob("bin/python"), "PyTorch")
+
+    def threads(self, _workload):
+        return THREADS
 
 
 def only(paths, what):
@@ -50,6 +56,7 @@ def only(paths, what):
 
 class Side:
     """A process that obeys commands (bench/runtime/runtime_side.h)."""
+    first = None    # its answer to the first command
 
     def __init__(self, place, workload, runtime):
         settings = {name: value for name, value in os.environ.items()
@@ -58,7 +65,8 @@ class Side:
         self.errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=self.errors, text=True,
-                                        env={**settings, "OMP_NUM_THREADS": THREADS})
+                                        env={**settings,
+                                             "OMP_NUM_THREADS": place.threads(workload)})
 
     def tell(self, command):
         """Its answer. Lines that are none are what a library prints."""
@@ -104,7 +112,7 @@ def sides(place, *wanted):
         started = []
         for workload, runtime in wanted:
             started.append(stack.enter_context(contextlib.closing(Side(place, workload, runtime))))
-            started[-1].tell("off")
+            started[-1].first = started[-1].tell("off")
         yield started
 
 
@@ -121,6 +129,13 @@ def rounds(options, processes, run_round):
         if quiet.held() or options.disturbed:
             valid.append(result)
     return valid, run
+
+
+def check_same_networks(both):
+    """Sides that train say how many parameters they do."""
+    counts = {side.first.get("parameters") for side in both}
+    if len(counts) != 1:
+        raise Missing(f"the sides train different networks: {counts} parameters")
 
 
 # ---- two sides, one figure each ----------------------------------------------------------------
@@ -144,6 +159,8 @@ class Comparison(typing.NamedTuple):
     def measure(self, row, place, options):
         own_commands = {True: self.commands, False: OFF}
         with sides(place, (self.workload, self.runtime), self.reference) as both:
+            check_same_networks(both)
+
             def run_round(number):
                 got = {}
                 for which in (0, 1) if number % 2 == 0 else (1, 0):
