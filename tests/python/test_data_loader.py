@@ -8,6 +8,7 @@ import signal
 import subprocess
 import threading
 import time
+from multiprocessing import resource_tracker
 from multiprocessing.shared_memory import SharedMemory
 
 import numpy as onp
@@ -193,6 +194,36 @@ def test_an_interrupted_batch_leaves_no_shared_memory(monkeypatch):
         list(DataLoader(ArrayDataset(*[onp.zeros((8, 3))] * 3), 4, num_workers=2))
     assert len(copied) == 2
     assert wait_for(lambda: not blocks())
+
+
+@pytest.mark.parametrize("module, function", [(_posixshmem, "shm_unlink"),
+                                              (resource_tracker, "unregister")])
+def test_an_interrupt_while_a_block_is_removed_leaves_neither_it_nor_a_warning(monkeypatch, module,
+                                                                               function):
+    """The tracker warns of blocks that it knows and does not find."""
+    known = set()
+
+    def tell(name, change):
+        original = getattr(resource_tracker, name)
+
+        def called(block, kind):
+            original(block, kind)
+            change(block)
+        monkeypatch.setattr(resource_tracker, name, called)
+    tell("register", known.add)
+    tell("unregister", known.discard)
+    removing = getattr(module, function)
+    left = iter([KeyboardInterrupt])
+
+    def interrupted(*arguments):
+        removing(*arguments)
+        for interrupt in left:
+            raise interrupt
+    monkeypatch.setattr(module, function, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        list(DataLoader(onp.zeros((8, 3)), 4, num_workers=2))
+    assert wait_for(lambda: not blocks())
+    assert not known
 
 
 def test_leaving_a_loop_leaves_no_shared_memory():

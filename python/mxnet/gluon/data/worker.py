@@ -4,6 +4,7 @@ blocks of shared memory, which the parent copies into arrays and removes. The pa
 batch, so it can also remove what a worker left that was killed before it could tell."""
 from __future__ import annotations
 
+import _posixshmem
 import itertools
 import multiprocessing
 import os
@@ -120,12 +121,14 @@ def remove_shared_batch(name: str) -> None:
     except FileNotFoundError:
         pass
     except ValueError:  # the last one is empty: its worker was killed before it gave it a size
-        from _posixshmem import shm_unlink  # SharedMemory cannot remove what it cannot open
-        shm_unlink(f"/{name}-{len(blocks)}")
+        _posixshmem.shm_unlink(f"/{name}-{len(blocks)}")  # SharedMemory cannot open it
     _remove(blocks)
 
 
 def _remove(blocks: List[SharedMemory]) -> None:
+    """The tracker first forgets a block: an interrupt before it is gone leaves it for
+    `remove_shared_batch`, while SharedMemory's own order leaves a warning of what is not there."""
     for block in reversed(blocks):
         block.close()
-        block.unlink()
+        resource_tracker.unregister(f"/{block.name}", "shared_memory")
+        _posixshmem.shm_unlink(f"/{block.name}")
