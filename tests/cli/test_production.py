@@ -28,10 +28,11 @@ int main(int count, char **arguments)
 }
 """
 
-# What the page leaves to the reader: to wait until a server in the background has begun.
+# What the page leaves to the reader: to wait until the file is that of the server in the background,
+# and not of the one before it.
 PRELUDE = """
 set -e
-begun() { for i in $(seq 600); do mxprof info "$1" > /dev/null 2>&1 && return; sleep 0.05; done; false; }
+begun() { for i in $(seq 600); do mxprof info "$1" 2> /dev/null | grep -qw "$2" && return; sleep 0.05; done; false; }
 """
 
 
@@ -54,7 +55,7 @@ def waiting(block):
         lines.append(line)
         if line.endswith("./server &"):
             name = "state/server.$!.mxp" if "%p" in line else "state/server.mxp"
-            lines.append(f'begun "{name}"; servers="$servers $!"')
+            lines.append(f'begun "{name}" $!; servers="$servers $!"')
     return "\n".join(lines)
 
 
