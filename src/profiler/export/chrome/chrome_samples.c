@@ -37,8 +37,10 @@ int mxp__chrome_rest(mxp_export *run)
         if (chrome->samples == NULL) {
             more = mxp__reader_open(chrome->source, &chrome->samples);
         }
-        more = more == MXP_OK ? put_samples(run) : more;
-        if (more != 0) {
+        if (more == MXP_OK) {
+            more = put_samples(run);
+        }
+        if (more != MXP_OK) {
             return more;
         }
         mxp_atomic_store(&chrome->has_samples, false);

@@ -244,8 +244,11 @@ static int open_further(file_source *first, mxp_source **source)
                                   .size_bytes = first->index.bytes.size_bytes};
     while (error == MXP_OK && begin < bytes.size_bytes) {
         file_source *file;
-        error = mxp__grow(&found, &capacity, count + 1, sizeof(mxp_source *));
-        error = error == MXP_OK ? open_process(&bytes, begin, &file) : MXP_ENOMEM;
+        if (mxp__grow(&found, &capacity, count + 1, sizeof(mxp_source *)) != MXP_OK) {
+            error = MXP_ENOMEM;
+            break;
+        }
+        error = open_process(&bytes, begin, &file);
         if (error == MXP_EFORMAT || error == MXP_EVERSION) {
             mxp__file_index_damage(&first->index, begin, "%s", mxp_last_error());
             error = MXP_OK;
