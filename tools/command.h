@@ -88,9 +88,9 @@ void mxp__input_close(mxp_input *input);
 // Says how much of the records cannot be read, and why not the first: a warning as above, once.
 void mxp__input_cut_short(const mxp_command *command, mxp_input *input);
 // The same for what a reading has left out.
-struct mxp_salvage_loss;
+struct mxp_recovery_loss;
 void mxp__input_unread(const mxp_command *command, mxp_input *input,
-                       const struct mxp_salvage_loss *lost);
+                       const struct mxp_recovery_loss *lost);
 // The exit code of a command whose work went well: a damaged file makes it MXP_EXIT_ERROR.
 int mxp__input_exit_code(const mxp_input *input);
 

@@ -193,9 +193,9 @@ static int convert_to(const mxp_command *self, const mxp_exporter *exporter, mxp
 
 static int convert_native(const mxp_command *self, mxp_input *input, const char *out_path)
 {
-    mxp_salvage_loss lost = {0};
+    mxp_recovery_loss lost = {0};
     mxp_source *readable = NULL;
-    int error = mxp__salvage_open(input->source, &readable, &lost);
+    int error = mxp__recovered_open(input->source, &readable, &lost);
     mxp__input_unread(self, input, &lost);
     error = error == MXP_OK ? mxp__native_write(out_path, readable) : error;
     mxp__source_close(readable);

@@ -234,7 +234,7 @@ int mxp__input_open(const mxp_command *command, const char *path, mxp_input *inp
     return mxp__input_open_all(command, paths, 1, input);
 }
 
-void mxp__input_unread(const mxp_command *command, mxp_input *input, const mxp_salvage_loss *lost)
+void mxp__input_unread(const mxp_command *command, mxp_input *input, const mxp_recovery_loss *lost)
 {
     if (lost->chunks > 0 && !input->told_unread) {
         fprintf(stderr,
@@ -250,9 +250,9 @@ void mxp__input_unread(const mxp_command *command, mxp_input *input, const mxp_s
 
 void mxp__input_cut_short(const mxp_command *command, mxp_input *input)
 {
-    mxp_salvage_loss lost = {0};
+    mxp_recovery_loss lost = {0};
     mxp_source *readable = NULL;
-    if (!input->told_unread && mxp__salvage_open(input->source, &readable, &lost) == MXP_OK) {
+    if (!input->told_unread && mxp__recovered_open(input->source, &readable, &lost) == MXP_OK) {
         mxp__input_unread(command, input, &lost);
         mxp__source_close(readable);
     }

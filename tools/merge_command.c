@@ -55,9 +55,9 @@ static int merge(const mxp_command *self, char *const *paths, int count, const c
     if (mxp__input_open_all(self, paths, (size_t)count, &input) != MXP_OK) {
         return MXP_EXIT_ERROR;
     }
-    mxp_salvage_loss lost = {0};
+    mxp_recovery_loss lost = {0};
     mxp_source *readable = NULL;
-    int error = mxp__salvage_open(input.source, &readable, &lost);
+    int error = mxp__recovered_open(input.source, &readable, &lost);
     mxp__input_unread(self, &input, &lost);
     if (error == MXP_OK) {
         error = is_json(out_path) ? write_json(readable, out_path)

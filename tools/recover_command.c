@@ -33,7 +33,7 @@ static const char help[] =
     "rest\n"
     "is written), 2 wrong call\n";
 
-static void print_lost(const mxp_salvage_loss *lost, mxp_strbuf *out)
+static void print_lost(const mxp_recovery_loss *lost, mxp_strbuf *out)
 {
     if (lost->chunks == 0) {
         return;
@@ -63,7 +63,7 @@ static void print_missing(const mxp_input *input, const mxp_summary *summary, mx
 }
 
 static void print_account(const mxp_input *input, const mxp_summary *summary,
-                          const mxp_salvage_loss *lost, const char *out_path, mxp_strbuf *out)
+                          const mxp_recovery_loss *lost, const char *out_path, mxp_strbuf *out)
 {
     mxp__strbuf_printf(out,
                        "recovered  %" PRIu64 " records in %" PRIu64 " bytes of %" PRIu64
@@ -86,8 +86,8 @@ static void print_account(const mxp_input *input, const mxp_summary *summary,
     print_missing(input, summary, out);
 }
 
-static int print_summary(const mxp_command *self, mxp_input *readable, const mxp_salvage_loss *lost,
-                         const char *out_path)
+static int print_summary(const mxp_command *self, mxp_input *readable,
+                         const mxp_recovery_loss *lost, const char *out_path)
 {
     mxp_summary summary;
     if (mxp__summary_make(self, readable, &summary) != MXP_OK) {
@@ -107,9 +107,9 @@ static int recover(const mxp_command *self, const char *file, const char *out_pa
     if (mxp__input_open(self, file, &input) != MXP_OK) {
         return MXP_EXIT_ERROR;
     }
-    mxp_salvage_loss lost = {0};
+    mxp_recovery_loss lost = {0};
     mxp_input readable = {.path = file, .damaged = input.damaged};
-    int error = mxp__salvage_open(input.source, &readable.source, &lost);
+    int error = mxp__recovered_open(input.source, &readable.source, &lost);
     error = error == MXP_OK ? mxp__native_write(out_path, readable.source) : error;
     int code = error == MXP_OK ? print_summary(self, &readable, &lost, out_path)
                                : mxp__command_failed(self);

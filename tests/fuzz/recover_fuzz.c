@@ -68,11 +68,11 @@ static void check_recovered(mxp_source *readable)
 static void recover(const void *data, size_t size)
 {
     mxp_source *source, *readable;
-    mxp_salvage_loss lost = {0};
+    mxp_recovery_loss lost = {0};
     if (mxp__native_open_memory(data, size, &source, NULL) != MXP_OK) {
         return;
     }
-    if (mxp__salvage_open(source, &readable, &lost) != MXP_OK ||
+    if (mxp__recovered_open(source, &readable, &lost) != MXP_OK ||
         (lost.chunks > 0 && lost.text[0] == '\0')) {
         abort();
     }

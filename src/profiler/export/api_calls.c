@@ -26,8 +26,8 @@ struct mxp_api_stream {
     mxp_source *source;
     mxp_reader *reader;
     uint8_t *kinds;  // of names
-    int64_t *late;  // begins of calls that are read too late, in order
-    size_t late_count, late_capacity, next_late;
+    int64_t *out_of_order;  // begins of calls that are read too late, in order
+    size_t out_of_order_count, out_of_order_capacity, next_out_of_order;
     uint64_t read, ended;  // calls: taken from the reader, given out with their ends
     api_call calls[WINDOW];  // the last ones read, in a ring
     // Begins not given out yet, in order, from first up to last. They are at most WINDOW: no end is
@@ -92,14 +92,15 @@ static int find_late(mxp_api_stream *stream)
         if (!is_late) {
             continue;
         }
-        if (mxp__grow(&stream->late, &stream->late_capacity, stream->late_count + 1,
-                      sizeof *stream->late) != MXP_OK) {
+        if (mxp__grow(&stream->out_of_order, &stream->out_of_order_capacity,
+                      stream->out_of_order_count + 1, sizeof *stream->out_of_order) != MXP_OK) {
             return mxp__fail_memory(memory_for);
         }
-        stream->late[stream->late_count++] = call->begin_ns;
+        stream->out_of_order[stream->out_of_order_count++] = call->begin_ns;
     }
-    if (stream->late_count > 1) {
-        qsort(stream->late, stream->late_count, sizeof *stream->late, compare_times);
+    if (stream->out_of_order_count > 1) {
+        qsort(stream->out_of_order, stream->out_of_order_count, sizeof *stream->out_of_order,
+              compare_times);
     }
     return MXP_OK;
 }
@@ -158,8 +159,9 @@ static void read_ahead(mxp_api_stream *stream)
 static bool take_begin(mxp_api_stream *stream, const api_call *call, int64_t *begin)
 {
     const int64_t *near = stream->first < stream->last ? &stream->begins[stream->first] : NULL;
-    const int64_t *late =
-        stream->next_late < stream->late_count ? &stream->late[stream->next_late] : NULL;
+    const int64_t *late = stream->next_out_of_order < stream->out_of_order_count
+                              ? &stream->out_of_order[stream->next_out_of_order]
+                              : NULL;
     bool is_late = near == NULL || (late != NULL && *late < *near);
     const int64_t *earliest = is_late ? late : near;
     if (earliest == NULL || *earliest > call->end_ns ||
@@ -167,7 +169,7 @@ static bool take_begin(mxp_api_stream *stream, const api_call *call, int64_t *be
         return false;
     }
     *begin = *earliest;
-    stream->next_late += is_late;
+    stream->next_out_of_order += is_late;
     stream->first += !is_late;
     return true;
 }
@@ -214,7 +216,7 @@ void mxp__api_stream_close(mxp_api_stream *stream)
         return;
     }
     mxp__reader_close(stream->reader);
-    mxp__free(stream->late, stream->late_capacity * sizeof *stream->late);
+    mxp__free(stream->out_of_order, stream->out_of_order_capacity * sizeof *stream->out_of_order);
     mxp__free(stream->kinds, (size_t)stream->source->name_count + 1);
     mxp__free(stream, sizeof *stream);
 }

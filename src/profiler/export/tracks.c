@@ -32,7 +32,7 @@ typedef struct thread_row {
 
 typedef MXP_ATOMIC(uint8_t) name_flags;  // NAME_*
 
-struct mxp_chrome_rows {
+struct mxp_chrome_tracks {
     bool has_process;  // the file names the process
     thread_row *threads;
     size_t thread_count, thread_capacity;
@@ -59,7 +59,7 @@ static int set_add(mxp_id_map *set, uint64_t number, bool *is_new)
 }
 
 // ---- rows -------------------------------------------------------------------------------------
-int mxp__chrome_rows_create(mxp_chrome_rows **rows)
+int mxp__chrome_tracks_create(mxp_chrome_tracks **rows)
 {
     *rows = mxp__alloc(sizeof **rows);
     if (*rows == NULL) {
@@ -69,7 +69,7 @@ int mxp__chrome_rows_create(mxp_chrome_rows **rows)
     return MXP_OK;
 }
 
-void mxp__chrome_rows_destroy(mxp_chrome_rows *rows)
+void mxp__chrome_tracks_destroy(mxp_chrome_tracks *rows)
 {
     if (rows == NULL) {
         return;
@@ -82,7 +82,7 @@ void mxp__chrome_rows_destroy(mxp_chrome_rows *rows)
     mxp__free(rows, sizeof *rows);
 }
 
-static int take_thread(mxp_chrome_rows *rows, const mxp_thread_entry *entry, thread_row *row,
+static int take_thread(mxp_chrome_tracks *rows, const mxp_thread_entry *entry, thread_row *row,
                        size_t index)
 {
     row->name = entry->name + 1;
@@ -100,7 +100,7 @@ static int take_thread(mxp_chrome_rows *rows, const mxp_thread_entry *entry, thr
     return MXP_OK;
 }
 
-static int take_threads(mxp_chrome_rows *rows, const mxp_source *source)
+static int take_threads(mxp_chrome_tracks *rows, const mxp_source *source)
 {
     size_t count = source->thread_count;
     if (count > rows->thread_count) {
@@ -120,7 +120,7 @@ static int take_threads(mxp_chrome_rows *rows, const mxp_source *source)
     return MXP_OK;
 }
 
-static int take_name(mxp_chrome_rows *rows, const mxp_source *source, uint32_t id)
+static int take_name(mxp_chrome_tracks *rows, const mxp_source *source, uint32_t id)
 {
     mxp_name_view view = source->name(source, id);
     mxp_atomic_set(&rows->names[id], 0);
@@ -133,7 +133,7 @@ static int take_name(mxp_chrome_rows *rows, const mxp_source *source, uint32_t i
     return error;
 }
 
-static int take_names(mxp_chrome_rows *rows, const mxp_source *source)
+static int take_names(mxp_chrome_tracks *rows, const mxp_source *source)
 {
     if (mxp__grow(&rows->names, &rows->name_capacity, source->name_count, 1) != 0) {
         return mxp__fail_memory("the rows of the trace");
@@ -148,7 +148,7 @@ static int take_names(mxp_chrome_rows *rows, const mxp_source *source)
     return MXP_OK;
 }
 
-int mxp__chrome_rows_begin(mxp_chrome_rows *rows, const mxp_source *source)
+int mxp__chrome_tracks_begin(mxp_chrome_tracks *rows, const mxp_source *source)
 {
     rows->new_api_calls = 0;
     rows->new_api_ns = rows->api_ns;
@@ -164,7 +164,7 @@ int mxp__chrome_rows_begin(mxp_chrome_rows *rows, const mxp_source *source)
     return error;
 }
 
-uint32_t mxp__chrome_thread_row(const mxp_chrome_rows *rows, uint32_t thread)
+uint32_t mxp__chrome_thread_row(const mxp_chrome_tracks *rows, uint32_t thread)
 {
     if (thread < rows->thread_count && rows->threads[thread].tid != 0) {
         return rows->threads[thread].tid;
@@ -172,7 +172,7 @@ uint32_t mxp__chrome_thread_row(const mxp_chrome_rows *rows, uint32_t thread)
     return THREAD_ROW_BASE + thread % (INT32_MAX - THREAD_ROW_BASE);
 }
 
-uint32_t mxp__chrome_lane_row(mxp_chrome_rows *rows, uint32_t name)
+uint32_t mxp__chrome_lane_row(mxp_chrome_tracks *rows, uint32_t name)
 {
     if (name < rows->name_count) {
         name_flags *flags = &rows->names[name];
@@ -186,22 +186,22 @@ uint32_t mxp__chrome_lane_row(mxp_chrome_rows *rows, uint32_t name)
     return LANE_ROW_BASE + name % (THREAD_ROW_BASE - LANE_ROW_BASE);
 }
 
-int mxp__chrome_counter_needs_id(const mxp_chrome_rows *rows, uint32_t name)
+int mxp__chrome_counter_needs_id(const mxp_chrome_tracks *rows, uint32_t name)
 {
     return name < rows->name_count && (mxp_atomic_load(&rows->names[name]) & NAME_NEEDS_ID) != 0;
 }
 
-uint64_t mxp__chrome_api_calls(const mxp_chrome_rows *rows)
+uint64_t mxp__chrome_api_calls(const mxp_chrome_tracks *rows)
 {
     return rows->api_calls;
 }
 
-void mxp__chrome_add_api_calls(mxp_chrome_rows *rows, uint64_t count)
+void mxp__chrome_add_api_calls(mxp_chrome_tracks *rows, uint64_t count)
 {
     rows->new_api_calls = count;
 }
 
-int64_t mxp__chrome_api_time(mxp_chrome_rows *rows, int64_t ns)
+int64_t mxp__chrome_api_time(mxp_chrome_tracks *rows, int64_t ns)
 {
     rows->new_api_ns = ns > rows->new_api_ns ? ns : rows->new_api_ns;
     return rows->new_api_ns;
@@ -268,7 +268,8 @@ static void put_thread(const thread_row *row, size_t index, const mxp_source *so
     put_row(out, mxp__chrome_pid(source), row->tid, (uint32_t)index, view.text, view.length);
 }
 
-void mxp__chrome_rows_head(const mxp_chrome_rows *rows, const mxp_source *source, mxp_strbuf *out)
+void mxp__chrome_tracks_head(const mxp_chrome_tracks *rows, const mxp_source *source,
+                             mxp_strbuf *out)
 {
     if (!rows->has_process) {
         size_t length;
@@ -285,7 +286,7 @@ void mxp__chrome_rows_head(const mxp_chrome_rows *rows, const mxp_source *source
 }
 
 // The window as the file has it: from one source to the next most stand at the same index `hint`.
-static const mxp_loss_entry *known_loss(const mxp_chrome_rows *rows, const mxp_loss_entry *loss,
+static const mxp_loss_entry *known_loss(const mxp_chrome_tracks *rows, const mxp_loss_entry *loss,
                                         size_t hint)
 {
     for (size_t i = 0; i < rows->loss_count; i++) {
@@ -299,7 +300,7 @@ static const mxp_loss_entry *known_loss(const mxp_chrome_rows *rows, const mxp_l
 }
 
 // A loss window, or what was added to it since the file had it.
-static void put_loss(const mxp_chrome_rows *rows, const mxp_source *source, size_t index,
+static void put_loss(const mxp_chrome_tracks *rows, const mxp_source *source, size_t index,
                      mxp_strbuf *out)
 {
     const mxp_loss_entry *loss = &source->losses[index];
@@ -324,7 +325,8 @@ static void put_loss(const mxp_chrome_rows *rows, const mxp_source *source, size
                        mxp__loss_reason(loss->reason), pid, tid, ts, of_process ? "p" : "t", until);
 }
 
-void mxp__chrome_rows_tail(const mxp_chrome_rows *rows, const mxp_source *source, mxp_strbuf *out)
+void mxp__chrome_tracks_tail(const mxp_chrome_tracks *rows, const mxp_source *source,
+                             mxp_strbuf *out)
 {
     for (size_t id = 0; id < rows->name_count; id++) {
         if ((mxp_atomic_own(&rows->names[id]) & (NAME_IS_LANE | NAME_IN_FILE)) == NAME_IS_LANE) {
@@ -339,7 +341,7 @@ void mxp__chrome_rows_tail(const mxp_chrome_rows *rows, const mxp_source *source
     }
 }
 
-void mxp__chrome_rows_commit(mxp_chrome_rows *rows, const mxp_source *source)
+void mxp__chrome_tracks_commit(mxp_chrome_tracks *rows, const mxp_source *source)
 {
     rows->has_process = true;
     rows->api_calls += rows->new_api_calls;

@@ -47,7 +47,7 @@ static void record_on(mxp_session *session)
 // cut's chunks are the parent's.
 static void forget_files(mxp_session *session)
 {
-    session->cut = (mxp_cut){0};
+    session->pending = (mxp_pending_dump){0};
     if (session->files_turn.taken) {
         session->chrome = NULL;
         session->native = NULL;

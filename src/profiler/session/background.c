@@ -33,19 +33,20 @@ static uint64_t dump_due_ns(const mxp_session *session)
 }
 
 // Housekeeping of a ring and of the recording file, and a look at what triggers have asked for.
-static uint64_t care_due_ns(const mxp_session *session)
+static uint64_t housekeeping_due_ns(const mxp_session *session)
 {
     if (!session->running) {
         return UINT64_MAX;
     }
     if (mxp__snapshot_wanted()) {
-        return session->writer.last_care_ns + ns_per_s / 20;
+        return session->writer.last_housekeeping_ns + ns_per_s / 20;
     }
     bool ring = session->config.full_policy == MXP_FULL_RING;
-    return ring || mxp__store_is_open() ? session->writer.last_care_ns + ns_per_s : UINT64_MAX;
+    return ring || mxp__store_is_open() ? session->writer.last_housekeeping_ns + ns_per_s
+                                        : UINT64_MAX;
 }
 
-static void care(mxp_session *session, uint64_t now_ns)
+static void keep_house(mxp_session *session, uint64_t now_ns)
 {
     mxp__snapshot_serve_locked(session);
     if (now_ns - session->writer.last_tidy_ns >= ns_per_s) {
@@ -57,7 +58,7 @@ static void care(mxp_session *session, uint64_t now_ns)
         mxp__record_file_look();
         mxp__record_file_sync();
     }
-    session->writer.last_care_ns = now_ns;
+    session->writer.last_housekeeping_ns = now_ns;
     mxp__unlock(&session->lock);  // nobody waits for a disk
     mxp__store_keep_ahead();
     mxp__lock(&session->lock);
@@ -65,7 +66,7 @@ static void care(mxp_session *session, uint64_t now_ns)
 
 static uint64_t due_ns(const mxp_session *session)
 {
-    uint64_t dump = dump_due_ns(session), look = care_due_ns(session);
+    uint64_t dump = dump_due_ns(session), look = housekeeping_due_ns(session);
     return dump < look ? dump : look;
 }
 
@@ -95,8 +96,8 @@ static void *write_periodically(void *argument)
             wait_until(session, due);
             continue;
         }
-        if (mxp__os_monotonic_ns() >= care_due_ns(session)) {
-            care(session, mxp__os_monotonic_ns());
+        if (mxp__os_monotonic_ns() >= housekeeping_due_ns(session)) {
+            keep_house(session, mxp__os_monotonic_ns());
         }
         if (mxp__os_monotonic_ns() < dump_due_ns(session)) {
             continue;

@@ -20,11 +20,11 @@
 
 // What is being written. The source outlives a dump only if one of two files took it and the other
 // failed: the next dump then first completes the other.
-typedef struct mxp_cut {
+typedef struct mxp_pending_dump {
     mxp_source *source;
     bool in_chrome, in_native;
     bool ring;  // all that a ring held
-} mxp_cut;
+} mxp_pending_dump;
 
 typedef struct mxp_writer {
     pthread_t thread;
@@ -33,7 +33,7 @@ typedef struct mxp_writer {
     bool quit;  // the process is ending: no thread is started any more
     bool failed;  // since the last dump that worked
     uint64_t last_dump_ns;  // monotonic; the period counts from here
-    uint64_t last_care_ns, last_tidy_ns;
+    uint64_t last_housekeeping_ns, last_tidy_ns;
 } mxp_writer;
 
 struct mxp_session {
@@ -52,7 +52,7 @@ struct mxp_session {
     bool limit_told;  // that the trace grows towards its limit
     mxp_chrome_file *chrome;  // null until the first dump of a file
     mxp_native_writer *native;
-    mxp_cut cut;
+    mxp_pending_dump pending;
     bool close_files, begin_file;  // when the turn is given
     uint32_t snapshots;  // being written
     mxp_turn table_turn;  // to use what this points to

@@ -11,29 +11,29 @@
 #include "profiler/trace/merge.h"
 
 // The readable part of one process.
-typedef struct salvage {
+typedef struct recovered {
     mxp_source source;  // must stay first
     mxp_source *inner;
     mxp_block *blocks;
     size_t count, capacity;
-} salvage;
+} recovered;
 
 static const char memory_for[] = "recovering a trace";
 
-static salvage *of(const mxp_source *source)
+static recovered *recovered_of(const mxp_source *source)
 {
-    return (salvage *)(uintptr_t)source;
+    return (recovered *)(uintptr_t)source;
 }
 
 static mxp_name_view view_name(const mxp_source *source, uint32_t id)
 {
-    const mxp_source *inner = of(source)->inner;
+    const mxp_source *inner = recovered_of(source)->inner;
     return inner->name(inner, id);
 }
 
 static int get_block(mxp_source *source, size_t number, mxp_block *block)
 {
-    const salvage *self = of(source);
+    const recovered *self = recovered_of(source);
     if (number >= self->count) {
         return 0;
     }
@@ -41,14 +41,14 @@ static int get_block(mxp_source *source, size_t number, mxp_block *block)
     return 1;
 }
 
-static void close_salvage(mxp_source *source)
+static void close_recovered(mxp_source *source)
 {
-    salvage *self = of(source);
+    recovered *self = recovered_of(source);
     mxp__free(self->blocks, self->capacity * sizeof *self->blocks);
     mxp__free(self, sizeof *self);
 }
 
-static void note_loss(mxp_salvage_loss *lost, uint64_t bytes)
+static void note_loss(mxp_recovery_loss *lost, uint64_t bytes)
 {
     if (lost->chunks++ == 0) {
         strncat(lost->text, mxp_last_error(), sizeof lost->text - 1);
@@ -57,7 +57,7 @@ static void note_loss(mxp_salvage_loss *lost, uint64_t bytes)
 }
 
 // Ends the block before its first damaged record.
-static void cut_end(const mxp_source *inner, mxp_block *block, mxp_salvage_loss *lost)
+static void truncate_end(const mxp_source *inner, mxp_block *block, mxp_recovery_loss *lost)
 {
     mxp_decoder decoder;
     mxp__decoder_begin(&decoder, inner->timebase, block);
@@ -73,7 +73,7 @@ static void cut_end(const mxp_source *inner, mxp_block *block, mxp_salvage_loss 
     }
 }
 
-static int add_block(salvage *self, const mxp_block *block)
+static int add_block(recovered *self, const mxp_block *block)
 {
     if (mxp__grow(&self->blocks, &self->capacity, self->count + 1, sizeof *self->blocks) !=
         MXP_OK) {
@@ -83,13 +83,13 @@ static int add_block(salvage *self, const mxp_block *block)
     return MXP_OK;
 }
 
-static int add_blocks(salvage *self, mxp_salvage_loss *lost)
+static int add_blocks(recovered *self, mxp_recovery_loss *lost)
 {
     for (size_t number = 0;; number++) {
         mxp_block block;
         int found = self->inner->block(self->inner, number, &block);
         if (found == 1) {
-            cut_end(self->inner, &block, lost);
+            truncate_end(self->inner, &block, lost);
             int error = block.words != block.end ? add_block(self, &block) : MXP_OK;
             if (error != MXP_OK) {
                 return error;
@@ -102,9 +102,9 @@ static int add_blocks(salvage *self, mxp_salvage_loss *lost)
     }
 }
 
-static int open_process(mxp_source *inner, mxp_source **opened, mxp_salvage_loss *lost)
+static int open_process(mxp_source *inner, mxp_source **opened, mxp_recovery_loss *lost)
 {
-    salvage *self = mxp__alloc(sizeof *self);
+    recovered *self = mxp__alloc(sizeof *self);
     if (self == NULL) {
         return mxp__fail_memory(memory_for);
     }
@@ -112,11 +112,11 @@ static int open_process(mxp_source *inner, mxp_source **opened, mxp_salvage_loss
     self->source.name = view_name;
     self->source.block = get_block;
     self->source.block_thread = NULL;
-    self->source.close = close_salvage;
+    self->source.close = close_recovered;
     self->inner = inner;
     int error = add_blocks(self, lost);
     if (error != MXP_OK) {
-        close_salvage(&self->source);
+        close_recovered(&self->source);
         return error;
     }
     *opened = &self->source;
@@ -124,7 +124,7 @@ static int open_process(mxp_source *inner, mxp_source **opened, mxp_salvage_loss
 }
 
 static int open_processes(mxp_source *inner, mxp_source **parts, size_t count,
-                          mxp_salvage_loss *lost, mxp_source **source)
+                          mxp_recovery_loss *lost, mxp_source **source)
 {
     for (size_t i = 0; i < count; i++) {
         int error = open_process(mxp__source_process(inner, i), &parts[i], lost);
@@ -138,7 +138,7 @@ static int open_processes(mxp_source *inner, mxp_source **parts, size_t count,
     return mxp__merge_open(parts, count, source);
 }
 
-int mxp__salvage_open(mxp_source *inner, mxp_source **source, mxp_salvage_loss *lost)
+int mxp__recovered_open(mxp_source *inner, mxp_source **source, mxp_recovery_loss *lost)
 {
     *source = NULL;
     size_t count = inner->process_count;

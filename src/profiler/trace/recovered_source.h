@@ -6,12 +6,12 @@
 
 #include "profiler/trace/source.h"
 
-typedef struct mxp_salvage_loss {
+typedef struct mxp_recovery_loss {
     uint64_t chunks, bytes;  // with something missing; bytes of records, as far as they are known
     char text[160];  // what was wrong with the first one
-} mxp_salvage_loss;
+} mxp_recovery_loss;
 
 // All processes of `inner`, which must outlive it. What is left out is added to *lost. MXP_ENOMEM.
-int mxp__salvage_open(mxp_source *inner, mxp_source **source, mxp_salvage_loss *lost);
+int mxp__recovered_open(mxp_source *inner, mxp_source **source, mxp_recovery_loss *lost);
 
 #endif

@@ -113,7 +113,7 @@ static void skip(window *self, const mxp_event *event)
 }
 
 // Records that are skipped at the front, from the first of a block on.
-static void cut_front(window *self, mxp_block *block)
+static void truncate_front(window *self, mxp_block *block)
 {
     mxp_decoder decoder;
     mxp__decoder_begin(&decoder, self->inner->timebase, block);
@@ -169,7 +169,7 @@ static int tell_scope(window *self, const mxp_block *block)
 
 static int add_block(window *self, mxp_block *block)
 {
-    cut_front(self, block);
+    truncate_front(self, block);
     if (block->words == block->end) {
         return MXP_OK;
     }

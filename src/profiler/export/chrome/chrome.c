@@ -12,7 +12,7 @@
 #include "base/text.h"
 
 // ---- names ------------------------------------------------------------------------------------
-int mxp__chrome_init(mxp_chrome *chrome, mxp_source *source, mxp_chrome_rows *rows)
+int mxp__chrome_init(mxp_chrome *chrome, mxp_source *source, mxp_chrome_tracks *rows)
 {
     *chrome = (mxp_chrome){.source = source, .rows = rows, .name_count = source->name_count};
     chrome->names = mxp__alloc(((size_t)chrome->name_count + 1) * sizeof *chrome->names);
@@ -245,16 +245,16 @@ void mxp__chrome_closing(const mxp_source *source, const char *note, uint64_t le
 static int begin_process(mxp_export *run)
 {
     mxp_chrome *chrome = run->state;
-    mxp_chrome_rows *rows;
-    int error = mxp__chrome_rows_create(&rows);
+    mxp_chrome_tracks *rows;
+    int error = mxp__chrome_tracks_create(&rows);
     if (error == MXP_OK) {
         error = mxp__chrome_init(chrome, run->source, rows);
     }
     if (error == MXP_OK) {
-        error = mxp__chrome_rows_begin(rows, run->source);
+        error = mxp__chrome_tracks_begin(rows, run->source);
     }
     if (error == MXP_OK) {
-        mxp__chrome_rows_head(rows, run->source, run->out);
+        mxp__chrome_tracks_head(rows, run->source, run->out);
     }
     return error;
 }
@@ -263,10 +263,10 @@ static void end_process(mxp_export *run)
 {
     mxp_chrome *chrome = run->state;
     if (chrome->names != NULL) {
-        mxp__chrome_rows_tail(chrome->rows, chrome->source, run->out);
+        mxp__chrome_tracks_tail(chrome->rows, chrome->source, run->out);
         mxp__chrome_fini(chrome);
     }
-    mxp__chrome_rows_destroy(chrome->rows);
+    mxp__chrome_tracks_destroy(chrome->rows);
     *chrome = (mxp_chrome){0};
 }
 

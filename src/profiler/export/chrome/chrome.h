@@ -5,9 +5,9 @@
 //
 //   {                              mxp__chrome_opening
 //       "traceEvents": [
-//   item,                          mxp__chrome_rows_head, mxp__chrome_block for each block,
+//   item,                          mxp__chrome_tracks_head, mxp__chrome_block for each block,
 //   item,                          mxp__chrome_rest
-//   item                           mxp__chrome_rows_tail
+//   item                           mxp__chrome_tracks_tail
 //
 //       ],                         mxp__chrome_closing
 //       "otherData": {...},
@@ -42,7 +42,7 @@ enum {
 
 typedef struct mxp_chrome {
     mxp_source *source;
-    mxp_chrome_rows *rows;  // borrowed
+    mxp_chrome_tracks *rows;  // borrowed
     mxp_chrome_name_slot *names;  // by name id, made on first use; the last one is for bad ids
     uint32_t name_count;
     mxp_atomic_bool has_samples;  // samples that mxp__chrome_rest has to write
@@ -51,7 +51,7 @@ typedef struct mxp_chrome {
 } mxp_chrome;
 
 // `rows` must have been begun with the source and outlive it.
-int mxp__chrome_init(mxp_chrome *chrome, mxp_source *source, mxp_chrome_rows *rows);
+int mxp__chrome_init(mxp_chrome *chrome, mxp_source *source, mxp_chrome_tracks *rows);
 void mxp__chrome_fini(mxp_chrome *chrome);
 
 // The entry of a name; null without memory. Thread-safe.

@@ -27,7 +27,7 @@ enum { THREADS_MAX = 64 };
 
 struct mxp_chrome_file {
     char *path;
-    mxp_chrome_rows *rows;  // what the file tells, null before the first append
+    mxp_chrome_tracks *rows;  // what the file tells, null before the first append
     unsigned threads;  // that format it; 0: as many as pay
     bool started;
     bool replaced;  // somebody took an earlier part away
@@ -103,7 +103,7 @@ void mxp__chrome_file_close(mxp_chrome_file *file)
     if (file == NULL) {
         return;
     }
-    mxp__chrome_rows_destroy(file->rows);
+    mxp__chrome_tracks_destroy(file->rows);
     mxp__strbuf_fini(&file->closing);
     mxp__strfree(file->path);
     mxp__free(file, sizeof *file);
@@ -179,7 +179,7 @@ static int close_written(mxp_descriptor *descriptor, const char *path, int error
     return !closed && is_written(error) ? fail_path("write", path) : error;
 }
 
-static int write_temporary(mxp_chrome_file *file, mxp_new_file *made, mxp_chrome_rows *rows,
+static int write_temporary(mxp_chrome_file *file, mxp_new_file *made, mxp_chrome_tracks *rows,
                            mxp_source *source)
 {
     mxp_strbuf closing = {0};
@@ -201,7 +201,7 @@ static int write_temporary(mxp_chrome_file *file, mxp_new_file *made, mxp_chrome
 
 // `path` is the real one (a link has been followed); `old` its status, null if there is nothing.
 static int write_renamed(mxp_chrome_file *file, const char *path, const struct stat *old,
-                         mxp_chrome_rows *rows, mxp_source *source)
+                         mxp_chrome_tracks *rows, mxp_source *source)
 {
     mxp_new_file made;
     if (!mxp__new_file_open(&made, path, 0666)) {
@@ -220,7 +220,7 @@ static int write_renamed(mxp_chrome_file *file, const char *path, const struct s
 }
 
 // A device or a pipe takes a complete text at each append.
-static int write_stream(mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_source *source)
+static int write_stream(mxp_chrome_file *file, mxp_chrome_tracks *rows, mxp_source *source)
 {
     mxp_strbuf closing = {0};
     place at;
@@ -240,7 +240,7 @@ static int write_stream(mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_source
     return close_written(&stream, file->path, error);
 }
 
-static int write_new(mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_source *source,
+static int write_new(mxp_chrome_file *file, mxp_chrome_tracks *rows, mxp_source *source,
                      bool *is_stream)
 {
     struct stat status;
@@ -266,24 +266,24 @@ static int write_new(mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_source *s
 
 static int start_file(mxp_chrome_file *file, mxp_source *source)
 {
-    mxp_chrome_rows *rows;
+    mxp_chrome_tracks *rows;
     bool is_stream;
-    int error = mxp__chrome_rows_create(&rows);
+    int error = mxp__chrome_tracks_create(&rows);
     if (error != MXP_OK) {
         return error;
     }
     error = write_new(file, rows, source, &is_stream);
     if (!is_written(error)) {
-        mxp__chrome_rows_destroy(rows);
+        mxp__chrome_tracks_destroy(rows);
         return error;
     }
-    mxp__chrome_rows_destroy(file->rows);
+    mxp__chrome_tracks_destroy(file->rows);
     file->rows = NULL;
     file->started = true;
     if (is_stream) {
-        mxp__chrome_rows_destroy(rows);  // the next text begins anew
+        mxp__chrome_tracks_destroy(rows);  // the next text begins anew
     } else {
-        mxp__chrome_rows_commit(rows, source);
+        mxp__chrome_tracks_commit(rows, source);
         file->rows = rows;
     }
     return error;
@@ -355,7 +355,7 @@ static int append_items(mxp_chrome_file *file, mxp_source *source, mxp_descripto
     }
     mxp__strbuf_fini(&closing);
     if (is_written(error)) {
-        mxp__chrome_rows_commit(file->rows, source);
+        mxp__chrome_tracks_commit(file->rows, source);
     }
     return error != MXP_OK ? error : damage;
 }
@@ -390,7 +390,7 @@ int mxp__chrome_file_append(mxp_chrome_file *file, mxp_source *source)
 
 // ---- another process ---------------------------------------------------------------------------
 // The closing part stays what it is: it tells of the process whose file this is.
-static int append_process(mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_source *source,
+static int append_process(mxp_chrome_file *file, mxp_chrome_tracks *rows, mxp_source *source,
                           mxp_descriptor *to)
 {
     mxp_strbuf out = {0}, closing = {0};
@@ -420,7 +420,7 @@ static int append_process(mxp_chrome_file *file, mxp_chrome_rows *rows, mxp_sour
 
 int mxp__chrome_file_add_process(mxp_chrome_file *file, mxp_source *source)
 {
-    mxp_chrome_rows *rows;
+    mxp_chrome_tracks *rows;
     mxp_descriptor opened;
     if (file->rows == NULL) {
         return MXP_OK;
@@ -432,10 +432,10 @@ int mxp__chrome_file_add_process(mxp_chrome_file *file, mxp_source *source)
     if (error != MXP_OK) {
         return error;
     }
-    error = mxp__chrome_rows_create(&rows);
+    error = mxp__chrome_tracks_create(&rows);
     if (error == MXP_OK) {
         error = append_process(file, rows, source, &opened);
-        mxp__chrome_rows_destroy(rows);
+        mxp__chrome_tracks_destroy(rows);
     }
     return close_written(&opened, file->path, error);
 }

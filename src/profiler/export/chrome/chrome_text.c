@@ -7,7 +7,7 @@
 #include "profiler/export/blocks.h"
 #include "profiler/export/chrome/chrome.h"
 
-int mxp__chrome_text_items(unsigned threads, mxp_chrome_rows *rows, mxp_source *source,
+int mxp__chrome_text_items(unsigned threads, mxp_chrome_tracks *rows, mxp_source *source,
                            mxp_strbuf *out, mxp_chrome_limit *limit)
 {
     const mxp_export_options options = {.threads = threads};
@@ -18,13 +18,13 @@ int mxp__chrome_text_items(unsigned threads, mxp_chrome_rows *rows, mxp_source *
                       .out = out,
                       .flush_bytes = MXP__FLUSH_BYTES,
                       .state = &chrome};
-    int error = mxp__chrome_rows_begin(rows, source);
+    int error = mxp__chrome_tracks_begin(rows, source);
     if (error != MXP_OK) {
         return error;
     }
     error = mxp__chrome_init(&chrome, source, rows);
     if (error == MXP_OK) {
-        mxp__chrome_rows_head(rows, source, out);
+        mxp__chrome_tracks_head(rows, source, out);
         error = mxp__export_flush(out, limit->to);
     }
     if (error == MXP_OK) {
@@ -33,7 +33,7 @@ int mxp__chrome_text_items(unsigned threads, mxp_chrome_rows *rows, mxp_source *
         error = flush_error != MXP_OK ? flush_error : error;
     }
     if (error == MXP_OK || error == MXP_EFORMAT) {
-        mxp__chrome_rows_tail(rows, source, out);
+        mxp__chrome_tracks_tail(rows, source, out);
         int flush_error = mxp__export_flush(out, limit->to);
         error = flush_error != MXP_OK ? flush_error : error;
     }
@@ -67,7 +67,7 @@ int mxp__chrome_text_closing(const mxp_source *source, const mxp_chrome_remarks 
     return sink->write(sink, closing->data, closing->length);
 }
 
-int mxp__chrome_text_all(unsigned threads, mxp_chrome_rows *rows, mxp_source *source,
+int mxp__chrome_text_all(unsigned threads, mxp_chrome_tracks *rows, mxp_source *source,
                          const char *note, mxp_chrome_limit *limit, mxp_strbuf *closing,
                          uint64_t *items_end)
 {

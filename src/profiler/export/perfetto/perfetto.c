@@ -21,7 +21,7 @@ typedef struct span_place {
 typedef struct perfetto {
     const mxp_source *first;  // process of the trace
     mxp_packets packets;
-    mxp_chrome_rows *rows;
+    mxp_chrome_tracks *rows;
     mxp_span_order *order;
     stage stage;
     size_t blocks;  // that are not written yet
@@ -249,11 +249,11 @@ static int begin_process(mxp_export *run, const mxp_source *first)
     }
     state->first = first;
     run->state = state;
-    int error = mxp__chrome_rows_create(&state->rows);
+    int error = mxp__chrome_tracks_create(&state->rows);
     if (error != MXP_OK) {
         return error;
     }
-    error = mxp__chrome_rows_begin(state->rows, run->source);
+    error = mxp__chrome_tracks_begin(state->rows, run->source);
     if (error != MXP_OK) {
         return error;
     }
@@ -281,7 +281,7 @@ static int perfetto_end(mxp_export *run)
     mxp__api_stream_close(state->calls);
     mxp__span_order_destroy(state->order);
     mxp__packets_fini(&state->packets);
-    mxp__chrome_rows_destroy(state->rows);
+    mxp__chrome_tracks_destroy(state->rows);
     mxp__free(state->spans, state->span_capacity * sizeof *state->spans);
     mxp__free(state, sizeof *state);
     run->state = NULL;

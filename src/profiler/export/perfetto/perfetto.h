@@ -31,14 +31,14 @@ enum {
 // that files may be read together.
 typedef struct mxp_packets {
     mxp_source *source;
-    const mxp_chrome_rows *rows;  // the threads' ids; borrowed
+    const mxp_chrome_tracks *rows;  // the threads' ids; borrowed
     mxp_strbuf *out;
     mxp_strbuf interned;  // what the packet at hand tells for the first time
-    uint8_t *told;  // by name id, what was told of it; the last one is for bad ids
+    uint8_t *emitted;  // by name id, what was emitted of it; the last one is for bad ids
     uint32_t *counters;  // tracks by name id, 0: none yet
     uint32_t memory[MXP__MEMORY_DEVICES];  // tracks by device
     uint32_t name_count;
-    uint32_t keys_told;  // bits of argument keys
+    uint32_t keys_emitted;  // bits of argument keys
     uint32_t track_count, global_track;
     uint32_t sequence;
     uint64_t base;
@@ -53,7 +53,7 @@ typedef struct mxp_packet {
 // `out` gets the descriptors of process and threads. `first`: the source of the trace's first
 // process, by whose begin all times are. MXP_ENOMEM.
 int mxp__packets_begin(mxp_packets *packets, mxp_source *source, const mxp_source *first,
-                       const mxp_chrome_rows *rows, mxp_strbuf *out);
+                       const mxp_chrome_tracks *rows, mxp_strbuf *out);
 void mxp__packets_end(mxp_packets *packets);  // writes losses and metadata
 void mxp__packets_fini(mxp_packets *packets);
 // Whether spans of this name may overlap.
@@ -75,7 +75,7 @@ uint32_t mxp__counter_track(mxp_packets *packets, const char *text, size_t lengt
 size_t mxp__packet_begin(mxp_packets *packets, unsigned sequence_flags);
 // An event at a moment of the trace (a negative one counts as 0) ...
 mxp_packet mxp__packet_event(mxp_packets *packets, int type, uint32_t track, int64_t ns);
-// ... what it is called: an entry of the name table, or texts that are told each time ...
+// ... what it is called: an entry of the name table, or texts that are written each time ...
 void mxp__packet_name(mxp_packets *packets, uint32_t name);
 void mxp__packet_texts(mxp_packets *packets, const char *category, const char *text);
 // ... its arguments, each a key and a value ...

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The packets of a Perfetto trace. Names, categories, argument keys and texts of the name table are
-// told once, in the packet that first uses them (incremental state); everything else stands in each
-// packet. Numbers in comments behind a call name the field of the schema.
+// interned once, in the packet that first uses them (incremental state); everything else stands in
+// each packet. Numbers in comments behind a call name the field of the schema.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "profiler/export/perfetto/perfetto.h"
 #include "profiler/trace/loss.h"
 
-// What was told of a name id.
-enum { TOLD_NAME = 1, TOLD_CATEGORY = 2, TOLD_KEY = 4, TOLD_TEXT = 8, IS_ASYNC = 128 };
+// What was emitted of a name id.
+enum { EMITTED_NAME = 1, EMITTED_CATEGORY = 2, EMITTED_KEY = 4, EMITTED_TEXT = 8, IS_ASYNC = 128 };
 
 enum { BASE_BITS = 28, TRACK_BITS = 24 };
 
@@ -74,15 +74,15 @@ static void put_interned(mxp_packets *packets, uint32_t field, uint64_t id, cons
     mxp__wire_end(&packets->interned, entry);
 }
 
-// The id under which the name is known as `what`, told by field `field` of InternedData.
+// The id under which the name is known as `what`, interned by field `field` of InternedData.
 static uint64_t intern(mxp_packets *packets, uint32_t name, uint8_t what, uint32_t field)
 {
     name = known_id(packets, name);
-    uint64_t id = name + UINT64_C(1) + (what == TOLD_KEY ? MXP__ARG_KEYS : 0);
-    if ((packets->told[name] & what) == 0) {
-        packets->told[name] |= what;
+    uint64_t id = name + UINT64_C(1) + (what == EMITTED_KEY ? MXP__ARG_KEYS : 0);
+    if ((packets->emitted[name] & what) == 0) {
+        packets->emitted[name] |= what;
         mxp_name_view view = view_of(packets, name);
-        bool is_nameless = what == TOLD_CATEGORY && view.length == 0;
+        bool is_nameless = what == EMITTED_CATEGORY && view.length == 0;
         put_interned(packets, field, id, is_nameless ? "user" : view.text,
                      is_nameless ? 4 : view.length);
     }
@@ -92,8 +92,8 @@ static uint64_t intern(mxp_packets *packets, uint32_t name, uint8_t what, uint32
 void mxp__packet_name(mxp_packets *packets, uint32_t name)
 {
     uint32_t category = view_of(packets, name).category;
-    mxp__wire_u64(packets->out, 3, intern(packets, category, TOLD_CATEGORY, 1));
-    mxp__wire_u64(packets->out, 10, intern(packets, name, TOLD_NAME, 2));
+    mxp__wire_u64(packets->out, 3, intern(packets, category, EMITTED_CATEGORY, 1));
+    mxp__wire_u64(packets->out, 10, intern(packets, name, EMITTED_NAME, 2));
 }
 
 void mxp__packet_texts(mxp_packets *packets, const char *category, const char *text)
@@ -112,9 +112,9 @@ static size_t begin_arg(mxp_packets *packets, uint64_t key)
 
 size_t mxp__packet_arg(mxp_packets *packets, mxp_arg_key key)
 {
-    _Static_assert((int)MXP__ARG_KEYS <= 32, "keys_told has a bit for each");
-    if ((packets->keys_told >> key & 1) == 0) {
-        packets->keys_told |= 1u << key;
+    _Static_assert((int)MXP__ARG_KEYS <= 32, "keys_emitted has a bit for each");
+    if ((packets->keys_emitted >> key & 1) == 0) {
+        packets->keys_emitted |= 1u << key;
         put_interned(packets, 3, (uint64_t)key + 1, mxp__arg_keys[key], strlen(mxp__arg_keys[key]));
     }
     return begin_arg(packets, (uint64_t)key + 1);
@@ -122,7 +122,7 @@ size_t mxp__packet_arg(mxp_packets *packets, mxp_arg_key key)
 
 size_t mxp__packet_arg_named(mxp_packets *packets, uint32_t name)
 {
-    return begin_arg(packets, intern(packets, name, TOLD_KEY, 3));
+    return begin_arg(packets, intern(packets, name, EMITTED_KEY, 3));
 }
 
 void mxp__packet_arg_u64(mxp_packets *packets, size_t arg, uint64_t value)
@@ -157,7 +157,7 @@ void mxp__packet_arg_text(mxp_packets *packets, size_t arg, const char *text, si
 
 void mxp__packet_arg_name(mxp_packets *packets, size_t arg, uint32_t name)
 {
-    mxp__wire_u64(packets->out, 17, intern(packets, name, TOLD_TEXT, 29));
+    mxp__wire_u64(packets->out, 17, intern(packets, name, EMITTED_TEXT, 29));
     mxp__wire_end(packets->out, arg);
 }
 
@@ -206,7 +206,7 @@ static void choose_numbers(mxp_packets *packets)
 }
 
 int mxp__packets_begin(mxp_packets *packets, mxp_source *source, const mxp_source *first,
-                       const mxp_chrome_rows *rows, mxp_strbuf *out)
+                       const mxp_chrome_tracks *rows, mxp_strbuf *out)
 {
     *packets = (mxp_packets){.source = source,
                              .rows = rows,
@@ -214,13 +214,13 @@ int mxp__packets_begin(mxp_packets *packets, mxp_source *source, const mxp_sourc
                              .name_count = source->name_count,
                              .is_first = source == first};
     size_t entries = (size_t)packets->name_count + 1;
-    packets->told = mxp__alloc(entries);
+    packets->emitted = mxp__alloc(entries);
     packets->counters = mxp__alloc(entries * sizeof *packets->counters);
-    if (packets->told == NULL || packets->counters == NULL) {
+    if (packets->emitted == NULL || packets->counters == NULL) {
         return mxp__fail_memory("the names of the trace");
     }
     for (uint32_t id = 0; id < packets->name_count; id++) {
-        packets->told[id] = view_of(packets, id).style == MXP_STYLE_ASYNC ? IS_ASYNC : 0;
+        packets->emitted[id] = view_of(packets, id).style == MXP_STYLE_ASYNC ? IS_ASYNC : 0;
     }
     choose_numbers(packets);
     packets->zero_ns = zero_of(first->timebase);
@@ -231,7 +231,7 @@ int mxp__packets_begin(mxp_packets *packets, mxp_source *source, const mxp_sourc
 
 bool mxp__span_is_async(const mxp_packets *packets, uint32_t name)
 {
-    return (packets->told[known_id(packets, name)] & IS_ASYNC) != 0;
+    return (packets->emitted[known_id(packets, name)] & IS_ASYNC) != 0;
 }
 
 // ---- end --------------------------------------------------------------------------------------
@@ -292,9 +292,9 @@ void mxp__packets_end(mxp_packets *packets)
 void mxp__packets_fini(mxp_packets *packets)
 {
     size_t entries = (size_t)packets->name_count + 1;
-    mxp__free(packets->told, entries);
+    mxp__free(packets->emitted, entries);
     mxp__free(packets->counters, entries * sizeof *packets->counters);
     mxp__strbuf_fini(&packets->interned);
-    packets->told = NULL;
+    packets->emitted = NULL;
     packets->counters = NULL;
 }

@@ -5,10 +5,10 @@
 //
 // Nobody but who asked for it waits for formatting or a disk:
 //   1. Whoever writes takes the turn of the files (files_turn), and waits for it: dumps, a
-//      configuration that ends a file, the end of the process. Files and cut belong to the turn.
+//      configuration that ends a file, the end of the process. Files and pending dump belong to the turn.
 //   2. The cut is taken under the session's lock.
 //   3. It is formatted and written with the lock given up. Meanwhile others run, stop, pause,
-//      record, fork, take snapshots and tables: the cut stays readable (prof/readers.h).
+//      record, fork, take snapshots and tables: the cut stays readable (recorder/memory/readers.h).
 //   4. What was written is consumed and counted under the lock again, and the turn is given.
 // Who wants the files closed and does not wait for them leaves a note (close_files, begin_file),
 // which is seen to when the turn is given. A child that is forked meanwhile forgets the files: who
@@ -69,8 +69,8 @@ void mxp__files_end_in_turn(mxp_session *session)
 
 void mxp__files_close_in_turn(mxp_session *session)
 {
-    mxp__source_close(session->cut.source);
-    session->cut = (mxp_cut){0};
+    mxp__source_close(session->pending.source);
+    session->pending = (mxp_pending_dump){0};
     mxp__files_end_in_turn(session);
 }
 
@@ -92,8 +92,11 @@ static int begin_file(mxp_session *session)
     const char *path = mxp__strbuf_text(&name);
     int error = name.failed ? mxp__fail_memory("a file name")
                             : mxp__crashed_keep(path, session->config.keep_crashed);
-    error = error == MXP_OK ? begin(path, session->config.memory_limit_bytes)
-                            : mxp__fail(error, "%s; recording goes on in memory", mxp_last_error());
+    if (error == MXP_OK) {
+        error = begin(path, session->config.memory_limit_bytes);
+    } else {
+        mxp__fail(error, "%s; recording goes on in memory", mxp_last_error());
+    }
     mxp__strbuf_fini(&name);
     return error;
 }
@@ -198,7 +201,7 @@ static int append_chrome(mxp_session *session, output *out)
         }
     }
     if (error == MXP_OK) {
-        error = mxp__chrome_file_append(session->chrome, session->cut.source);
+        error = mxp__chrome_file_append(session->chrome, session->pending.source);
     }
     if (error == MXP_OK) {
         warn_of_limit(session, out->limit_bytes);
@@ -216,23 +219,23 @@ static int append_native(mxp_session *session, output *out)
     if (session->native == NULL) {
         error = mxp__native_writer_open(mxp__strbuf_text(&out->native), &session->native);
     }
-    return error == MXP_OK ? mxp__native_append(session->native, session->cut.source) : error;
+    return error == MXP_OK ? mxp__native_append(session->native, session->pending.source) : error;
 }
 
 // The part that may last. Without the lock, in turn.
 static int write_files(mxp_session *session, output *out)
 {
-    mxp_cut *cut = &session->cut;
+    mxp_pending_dump *pending = &session->pending;
     int error = MXP_OK;
-    out->is_idle = !mxp__session_has_file() && mxp__source_is_idle(cut->source);
-    out->is_written = cut->in_chrome || (!out->wants_chrome && !out->wants_native);
-    if (out->wants_chrome && !cut->in_chrome) {
+    out->is_idle = !mxp__session_has_file() && mxp__source_is_idle(pending->source);
+    out->is_written = pending->in_chrome || (!out->wants_chrome && !out->wants_native);
+    if (out->wants_chrome && !pending->in_chrome) {
         error = append_chrome(session, out);
-        cut->in_chrome = error == MXP_OK;
+        pending->in_chrome = error == MXP_OK;
     }
-    if (error == MXP_OK && out->wants_native && !cut->in_native) {
+    if (error == MXP_OK && out->wants_native && !pending->in_native) {
         error = append_native(session, out);
-        cut->in_native = error == MXP_OK;
+        pending->in_native = error == MXP_OK;
     }
     return error;
 }
@@ -244,13 +247,13 @@ static int write_given_up(mxp_session *session, output *out)
     mxp__file_signals_hold(&held);
     int error = write_files(session, out);
     if (error == MXP_OK && out->is_written) {
-        mxp__live_consume(MXP__CONSUMER_FILE, session->cut.source);
+        mxp__live_consume(MXP__CONSUMER_FILE, session->pending.source);
     }
     // What is in no file yet the next dump takes as a part of a larger cut. A ring's is taken anew
     // in any case: kept, it would keep the ring from going round.
-    if (error == MXP_OK || !session->cut.in_chrome || session->cut.ring) {
-        mxp__source_close(session->cut.source);
-        session->cut.source = NULL;
+    if (error == MXP_OK || !session->pending.in_chrome || session->pending.ring) {
+        mxp__source_close(session->pending.source);
+        session->pending.source = NULL;
     }
     mxp__file_signals_release(&held);
     mxp__lock_take_back(&session->lock);
@@ -260,15 +263,15 @@ static int write_given_up(mxp_session *session, output *out)
 // Completes the cut at hand, or takes one.
 static int write_cut(mxp_session *session)
 {
-    mxp_cut *cut = &session->cut;
+    mxp_pending_dump *pending = &session->pending;
     output out;
     int error = output_init(session, &out);
-    if (error == MXP_OK && cut->source == NULL) {
+    if (error == MXP_OK && pending->source == NULL) {
         if (mxp__ring_is_on()) {
             mxp__files_close_in_turn(session);  // it is all that is held, not what is new
         }
-        *cut = (mxp_cut){.ring = mxp__ring_is_on()};
-        error = mxp__live_open(MXP__CONSUMER_FILE, &cut->source);
+        *pending = (mxp_pending_dump){.ring = mxp__ring_is_on()};
+        error = mxp__live_open(MXP__CONSUMER_FILE, &pending->source);
     }
     if (error == MXP_OK) {
         error = write_given_up(session, &out);
@@ -283,7 +286,7 @@ int mxp__dump_write_in_turn(mxp_session *session)
     mxp__live_prepare();
     mxp__lock_take_back(&session->lock);
     int error = mxp__aggregate_drain_locked(session);
-    bool unfinished = session->cut.source != NULL;
+    bool unfinished = session->pending.source != NULL;
     if (error == MXP_OK) {
         error = write_cut(session);
     }
@@ -298,7 +301,7 @@ int mxp__dump_write_in_turn(mxp_session *session)
 static bool is_needed(const mxp_session *session)
 {
     bool begun = session->wants_trace ? session->chrome != NULL : session->native != NULL;
-    return !begun || session->cut.source != NULL || mxp__live_pending(MXP__CONSUMER_FILE) != 0;
+    return !begun || session->pending.source != NULL || mxp__live_pending(MXP__CONSUMER_FILE) != 0;
 }
 
 // A run that came after the cut wants a dump of its own.
@@ -343,7 +346,7 @@ static int dump_locked(mxp_session *session, bool finished)
 int mxp__dump_background_locked(mxp_session *session)
 {
     mxp__files_take_locked(session);
-    bool news = session->cut.source != NULL || mxp__live_pending(MXP__CONSUMER_FILE) != 0;
+    bool news = session->pending.source != NULL || mxp__live_pending(MXP__CONSUMER_FILE) != 0;
     int error = news ? mxp__dump_write_in_turn(session) : mxp__aggregate_drain_locked(session);
     mxp__files_give_locked(session);
     return error;
