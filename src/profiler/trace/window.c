@@ -33,20 +33,20 @@ typedef struct window {
     size_t word_count;
 } window;
 
-static window *of(const mxp_source *source)
+static window *window_of(const mxp_source *source)
 {
     return (window *)(uintptr_t)source;
 }
 
 static mxp_name_view view_name(const mxp_source *source, uint32_t id)
 {
-    const mxp_source *inner = of(source)->inner;
+    const mxp_source *inner = window_of(source)->inner;
     return inner->name(inner, id);
 }
 
 static int get_block(mxp_source *source, size_t number, mxp_block *block)
 {
-    const window *self = of(source);
+    const window *self = window_of(source);
     size_t unused = self->word_count == 0;  // of the first block, if nothing stands
     if (number >= self->count - unused) {
         return 0;
@@ -57,7 +57,7 @@ static int get_block(mxp_source *source, size_t number, mxp_block *block)
 
 static void close_window(mxp_source *source)
 {
-    window *self = of(source);
+    window *self = window_of(source);
     mxp__free(self->threads, self->inner->thread_count * sizeof *self->threads);
     mxp__free(self->standing, sizeof *self->standing);
     mxp__free(self->words, self->word_count * sizeof *self->words);

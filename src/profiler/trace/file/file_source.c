@@ -22,7 +22,7 @@ typedef struct file_source {
     char left_out[512];  // what INFO tells of gaps
 } file_source;
 
-static file_source *of(mxp_source *source)
+static file_source *file_source_of(mxp_source *source)
 {
     return (file_source *)(void *)source;
 }
@@ -48,7 +48,7 @@ static int get_open_block(const file_source *file, size_t number, mxp_block *blo
 
 static int get_block(mxp_source *source, size_t number, mxp_block *block)
 {
-    file_source *file = of(source);
+    file_source *file = file_source_of(source);
     if (number >= file->index.chunk_count) {
         return get_open_block(file, number - file->index.chunk_count, block);
     }
@@ -78,10 +78,10 @@ static int get_block(mxp_source *source, size_t number, mxp_block *block)
 
 static int get_block_thread(mxp_source *source, size_t number, uint32_t *thread)
 {
-    const mxp_file_index *index = &of(source)->index;
+    const mxp_file_index *index = &file_source_of(source)->index;
     if (number >= index->chunk_count) {
         mxp_block open;
-        int found = get_open_block(of(source), number - index->chunk_count, &open);
+        int found = get_open_block(file_source_of(source), number - index->chunk_count, &open);
         *thread = found ? open.thread : 0;
         return found;
     }
@@ -91,7 +91,7 @@ static int get_block_thread(mxp_source *source, size_t number, uint32_t *thread)
 
 static void close_file(mxp_source *source)
 {
-    file_source *file = of(source);
+    file_source *file = file_source_of(source);
     mxp__file_tables_fini(&file->tables);
     mxp__file_index_fini(&file->index);
     mxp__free(file, sizeof *file);
