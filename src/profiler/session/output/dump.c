@@ -5,7 +5,8 @@
 //
 // Nobody but who asked for it waits for formatting or a disk:
 //   1. Whoever writes takes the turn of the files (files_turn), and waits for it: dumps, a
-//      configuration that ends a file, the end of the process. Files and pending dump belong to the turn.
+//      configuration that ends a file, the end of the process. Files and pending dump belong to the
+//      turn.
 //   2. The cut is taken under the session's lock.
 //   3. It is formatted and written with the lock given up. Meanwhile others run, stop, pause,
 //      record, fork, take snapshots and tables: the cut stays readable (recorder/memory/readers.h).
