@@ -54,10 +54,12 @@ typedef struct mxp_recorder {
 
 #define MXP_BUSY_ANYWHERE 1u  // a record that does not say where it is
 
-// From here on a hold waits for the thread, and a handler on it does not record. The low half of
+// The two verbs of a recording thread; what is rarer is in the library (recorder/protocol.h).
+//
+// From `enter` on a hold waits for the thread, and a handler on it does not record. The low half of
 // the stack's address tells the library whether it still is inside of this record, or a handler has
 // left it by a jump. As many instructions as for any other mark.
-static inline void mxp_inline_be_busy(mxp_recorder *self)
+static inline void mxp_inline_enter(mxp_recorder *self)
 {
 #if defined(__x86_64__) && !defined(__ILP32__)
     __asm__ volatile("movl %%esp, %0" : "=m"(self->busy.value));
@@ -65,6 +67,13 @@ static inline void mxp_inline_be_busy(mxp_recorder *self)
     mxp_atomic_store(&self->busy, MXP_BUSY_ANYWHERE);
 #endif
     mxp_compiler_barrier();
+}
+
+// Whoever finds the thread outside of a record sees all that it has recorded.
+static inline void mxp_inline_leave(mxp_recorder *self)
+{
+    mxp_compiler_barrier();
+    mxp_atomic_store_release(&self->busy, 0u);
 }
 
 // The calling thread's recorder, null before its first record. In the library's initial-exec TLS.
@@ -113,7 +122,7 @@ static inline void mxp_inline_end_under(const mxp_control_block *control, mxp_na
         mxp_span_end_slow(name, token, 0);
         return;
     }
-    mxp_inline_be_busy(self);
+    mxp_inline_enter(self);
     MXP_INLINE_POINT(BUSY);
     // Pairs with mxp__thaw: what was changed here during a hold is seen with the gate after it.
     // Cursor and base are read before it is known whether there is a hold, which may change them.
@@ -142,8 +151,7 @@ static inline void mxp_inline_end_under(const mxp_control_block *control, mxp_na
     cursor[1] = name | duration << 32;
     MXP_INLINE_POINT(WORDS);
     mxp_atomic_store_release(&self->cursor, cursor + 2);
-    mxp_compiler_barrier();
-    mxp_atomic_store_release(&self->busy, 0u);
+    mxp_inline_leave(self);
 }
 
 static inline void mxp_inline_end(mxp_name name, uint64_t token, uint64_t now)
@@ -161,7 +169,7 @@ static inline uint64_t *mxp_inline_open(uint32_t classes, unsigned units, uint64
     if (__builtin_expect(self == NULL || mxp_atomic_own(&self->busy) != 0, 0)) {
         return NULL;
     }
-    mxp_inline_be_busy(self);
+    mxp_inline_enter(self);
     MXP_INLINE_POINT(BUSY);
     uint32_t gate = mxp_atomic_load_acquire(&mxp_control.gate);
     MXP_INLINE_POINT(GATE);
@@ -173,7 +181,7 @@ static inline uint64_t *mxp_inline_open(uint32_t classes, unsigned units, uint64
                              distance >> 47 != 0 ||
                              words + 2 * units > mxp_atomic_load(&self->limit),
                          0)) {
-        mxp_atomic_store_release(&self->busy, 0u);
+        mxp_inline_leave(self);
         return NULL;
     }
     return words;
@@ -185,8 +193,7 @@ static inline void mxp_inline_close(uint64_t *end)
     mxp_recorder *self = mxp_self;
     MXP_INLINE_POINT(WORDS);
     mxp_atomic_store_release(&self->cursor, end);
-    mxp_compiler_barrier();
-    mxp_atomic_store_release(&self->busy, 0u);
+    mxp_inline_leave(self);
 }
 
 #ifdef __cplusplus

@@ -4,13 +4,14 @@
 // frozen.
 //
 //   recording thread                        freezing thread (has the drain lock)
-//   busy = where on the stack (plain)       gate |= HOLD
-//   compiler barrier                        membarrier: every thread passes a full barrier
-//   read gate                               wait until none settles and none is busy;
-//     open:   write words, publish cursor     who does not come is silent (silent.h)
-//             busy = 0 (release)              -> frozen: pages, chunks, positions and limits of
-//     HOLD:   busy = 0, wait, retry              every thread may change
-//     closed: busy = 0, nothing             gate &= ~HOLD, wake
+//   enter: busy = where on the stack        freeze: gate |= HOLD
+//          compiler barrier                         membarrier: every thread passes a full barrier
+//   read gate                                       wait until none settles and none is busy;
+//     open:   write words, publish cursor           who does not come is silent (silent.h)
+//             leave: busy = 0 (release)       -> frozen: pages, chunks, positions and limits of
+//     HOLD:   step out, wait, step in,           every thread may change
+//             read gate again                 thaw:   gate &= ~HOLD, wake
+//     closed: leave
 //
 //   field           written by               read by          order
 //   busy            owner                    freezer          release when it leaves / acquire
@@ -24,7 +25,57 @@
 #define MXP_PROF_PROTOCOL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
+#include "base/atomic.h"
+#include "profiler/recorder/test_point.h"
+
+// ---- a recording thread -----------------------------------------------------------------------
+// It enters and leaves by mxp_inline_enter and mxp_inline_leave (mxprof/record_inline.h). Nobody
+// writes or reads `busy` but there and here.
+
+// By the owner: where on the stack it is busy, MXP_BUSY_ANYWHERE, or 0.
+static inline uint32_t mxp__busy_at(const mxp_recorder *self)
+{
+    return mxp_atomic_own(&self->busy);
+}
+
+// By others. Who finds a thread not busy sees all that it has recorded (pairs with leave).
+static inline bool mxp__is_busy(const mxp_recorder *thread)
+{
+    return mxp_atomic_load_acquire(&thread->busy) != 0;
+}
+
+// A section in which whatever runs on the thread is inside of its record, wherever on the stack: a
+// handler, or a function of the program's that the library calls. Gives what `again` takes at the
+// section's end.
+static inline uint32_t mxp__busy_anywhere(mxp_recorder *self)
+{
+    uint32_t at = mxp__busy_at(self);
+    mxp_atomic_store(&self->busy, MXP_BUSY_ANYWHERE);
+    return at;
+}
+
+static inline void mxp__busy_again(mxp_recorder *self, uint32_t at)
+{
+    mxp_atomic_store_release(&self->busy, at);
+}
+
+// Out of a record for as long as others are frozen, and in again: then the gate is to be read anew,
+// and a freeze that has begun meanwhile is seen there, or it sees that the thread is busy.
+static inline uint32_t mxp__step_out(mxp_recorder *self)
+{
+    uint32_t at = mxp__busy_at(self);
+    mxp_inline_leave(self);
+    return at;
+}
+
+static inline void mxp__step_in(mxp_recorder *self, uint32_t at)
+{
+    mxp_atomic_store_seq_cst(&self->busy, at);
+}
+
+// ---- who freezes them -------------------------------------------------------------------------
 // Between the two no record is taken, and none is lost: recording threads wait. Everything recorded
 // before is readable. But for threads that are silent (silent.h).
 void mxp__freeze(void);

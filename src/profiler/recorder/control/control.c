@@ -107,13 +107,12 @@ bool mxp__barrier_is_refused(void)
     return mxp_atomic_load(&barrier_refused);
 }
 
-static mxp_atomic_u32 my_busy;
+static mxp_atomic_u32 my_busy;  // where the holder was busy before it became one
 
 // The holder is busy for handlers on its thread.
 static bool is_inside(const mxp_thread *thread)
 {
-    const mxp_atomic_u32 *busy = &thread->hot == mxp_self ? &my_busy : &thread->hot.busy;
-    return mxp_atomic_load_acquire(busy) != 0;
+    return &thread->hot == mxp_self ? mxp_atomic_load(&my_busy) != 0 : mxp__is_busy(&thread->hot);
 }
 
 // Who was outside when it was looked at counts as outside: it may be busy again by now, but waits
@@ -173,10 +172,8 @@ void mxp__freeze(void)
     mxp_atomic_set(&my_busy, 0);
     mxp_atomic_store(&holder, (uintptr_t)&mxp_self);
     if (mxp_self != NULL) {  // a handler on this thread must not wait for us
-        if (mxp__emit_is_inside((mxp_thread *)mxp_self)) {
-            mxp_atomic_set(&my_busy, mxp_atomic_own(&mxp_self->busy));
-        }
-        mxp_atomic_store(&mxp_self->busy, 1u);
+        (void)mxp__emit_is_inside((mxp_thread *)mxp_self);  // one that was left by a jump is over
+        mxp_atomic_set(&my_busy, mxp__busy_anywhere(mxp_self));
     }
     mxp_atomic_or_seq_cst(&mxp_control.gate, MXP_GATE_HOLD);
     quiesce();
@@ -192,7 +189,7 @@ void mxp__thaw(void)
     mxp__os_word_wake(&mxp_control.gate, true);
     mxp_atomic_store(&holder, 0);
     if (mxp_self != NULL) {
-        mxp_atomic_store_release(&mxp_self->busy, mxp_atomic_own(&my_busy));
+        mxp__busy_again(mxp_self, mxp_atomic_own(&my_busy));
     }
 }
 

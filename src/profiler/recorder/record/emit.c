@@ -29,7 +29,7 @@ enum { HAS_SIGNAL_FRAMES = 1 };
 bool mxp__emit_is_inside(mxp_thread *self)
 {
     enum { SIGNAL_FRAME_LEAST = 1024 };
-    uint32_t at = mxp_atomic_own(&self->hot.busy);
+    uint32_t at = mxp__busy_at(&self->hot);
     uint32_t here = (uint32_t)(uintptr_t)__builtin_frame_address(0);
     if (at == 0) {
         return false;
@@ -65,17 +65,16 @@ void mxp__wait_for_thaw(void)
 }
 
 // The holder waits for busy threads: who waits for it steps out, or both wait for ever. It may
-// change the page that `busy` is in, so that what is stored there meanwhile is lost: `busy` is set
-// when the hold is over, and then the gate is read again.
+// change the page that `busy` is in, so that what is stored there meanwhile is lost: the thread
+// steps in when the hold is over, and then the gate is read again.
 static uint32_t gate_after_hold(void)
 {
     uint32_t gate;
     mxp_recorder *self = mxp_self;
     while (is_held(&gate)) {
-        uint32_t busy = mxp_atomic_own(&self->busy);
-        mxp_atomic_store_release(&self->busy, 0u);
+        uint32_t at = mxp__step_out(self);
         mxp__wait_for_thaw();
-        mxp_atomic_store_seq_cst(&self->busy, busy);
+        mxp__step_in(self, at);
     }
     return gate;
 }

@@ -69,8 +69,7 @@ static inline uint64_t *mxp__emit_room(mxp_thread *self, unsigned units, uint64_
 
 static inline void mxp__emit_leave(mxp_thread *self)
 {
-    mxp_compiler_barrier();
-    mxp_atomic_store_release(&self->hot.busy, 0u);  // pairs with quiesce
+    mxp_inline_leave(&self->hot);
 }
 
 // Takes `busy` and checks the gate. False: nothing to record (losses are counted). `now` is the
@@ -81,11 +80,11 @@ static inline bool mxp__emit_enter(mxp_emit *emit, uint32_t classes, uint64_t no
     if (__builtin_expect(self == NULL, 0)) {
         return false;
     }
-    if (__builtin_expect(mxp_atomic_own(&self->hot.busy) != 0, 0) && mxp__emit_is_inside(self)) {
+    if (__builtin_expect(mxp__busy_at(&self->hot) != 0, 0) && mxp__emit_is_inside(self)) {
         mxp__emit_lose_busy(self);
         return false;
     }
-    mxp_inline_be_busy(&self->hot);
+    mxp_inline_enter(&self->hot);
     MXP_TEST_POINT(BUSY);
     uint32_t gate = mxp_atomic_load_acquire(&mxp_control.gate);  // pairs with release
     MXP_TEST_POINT(GATE);

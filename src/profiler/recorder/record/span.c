@@ -157,10 +157,9 @@ static bool add_statistics(mxp_thread *self, uint32_t name, uint64_t duration)
 {
     uint64_t mult = mxp_atomic_load(&mxp__rec.ns_mult);
     uint64_t ns = (uint64_t)((mxp_uint128)duration * mult >> 32);
-    uint32_t busy = mxp_atomic_own(&self->hot.busy);  // as in mxp__thread_new_chunk
-    mxp_atomic_store(&self->hot.busy, MXP_BUSY_ANYWHERE);
+    uint32_t at = mxp__busy_anywhere(&self->hot);  // as in mxp__thread_new_chunk
     bool added = mxp__stats_add(&self->stats, name, ns);
-    mxp_atomic_store(&self->hot.busy, busy);
+    mxp__busy_again(&self->hot, at);
     return added;
 }
 
@@ -302,7 +301,7 @@ void mxp_span_end_slow(mxp_name name, uint64_t token, uint64_t end_ticks)
         open_pop(&self->hot, token);
         mxp__emit_lose_busy(self);
     } else if (end_ticks == 0) {  // the record before was left by a jump
-        mxp_inline_be_busy(&self->hot);
+        mxp_inline_enter(&self->hot);
         end_unusual(self, name, token, mxp_ticks());
     } else {
         end_unusual(self, name, token, end_ticks);

@@ -42,7 +42,7 @@ static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
 // the end of the hold. False: it interrupts the holder.
 static bool enter_busy(mxp_thread *self)
 {
-    mxp_inline_be_busy(&self->hot);
+    mxp_inline_enter(&self->hot);
     return mxp__emit_gate_slow(MXP__FORCED);
 }
 
@@ -64,7 +64,7 @@ static void thread_exit(void *block)
     mxp__ring_add(self, self->current);
     mxp_atomic_add(&threads.ended, 1);
     mxp_atomic_store_release(&self->exited, 1u);  // pairs with the drain
-    mxp_atomic_store_release(&self->hot.busy, 0u);
+    mxp_inline_leave(&self->hot);
 }
 
 static void make_exit_key(void)

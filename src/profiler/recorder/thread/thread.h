@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "base/atomic.h"
-#include "profiler/recorder/test_point.h"
+#include "profiler/recorder/protocol.h"
 #include "profiler/recorder/recorder.h"
 
 enum {
@@ -99,8 +99,7 @@ typedef struct mxp_thread {
 // last that it says.
 static inline bool mxp__thread_is_gone(const mxp_thread *thread)
 {
-    return mxp_atomic_load_acquire(&thread->exited) != 0 &&
-           mxp_atomic_load_acquire(&thread->hot.busy) == 0;
+    return mxp_atomic_load_acquire(&thread->exited) != 0 && !mxp__is_busy(&thread->hot);
 }
 
 static inline mxp_recorder_section *mxp__thread_block(mxp_thread *thread)

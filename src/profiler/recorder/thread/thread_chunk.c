@@ -161,11 +161,10 @@ bool mxp__thread_new_chunk(mxp_thread *self, uint64_t now)
         return true;
     }
     uint64_t signals[16];
-    uint32_t busy = mxp_atomic_own(&self->hot.busy);
-    mxp_atomic_store(&self->hot.busy, MXP_BUSY_ANYWHERE);
+    uint32_t at = mxp__busy_anywhere(&self->hot);
     mxp__os_block_signals(signals);
     bool taken = take_any(self, now);
     mxp__os_restore_signals(signals);
-    mxp_atomic_store(&self->hot.busy, busy);
+    mxp__busy_again(&self->hot, at);
     return taken;
 }

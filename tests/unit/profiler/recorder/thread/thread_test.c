@@ -62,10 +62,10 @@ static void *lose_one(void *nothing)
 static void *be_busy(void *nothing)
 {
     mxp_thread *self = mxp__thread_self();
-    mxp_atomic_store_release(&self->hot.busy, 1u);
+    (void)mxp__busy_anywhere(&self->hot);
     relay_pass(&turn, 4);
     relay_wait(&turn, 5);
-    mxp_atomic_store_release(&self->hot.busy, 0u);
+    mxp_inline_leave(&self->hot);
     return nothing;
 }
 
