@@ -54,6 +54,6 @@ const char *mxn_shape_text(const mxn_shape *shape, char *buffer);
 // which one may be -1. `reverse` matches from the right. MXP_EINVAL names shape, codes and reason.
 int mxn_shape_infer_reshape(const mxn_shape *shape, int count, const int64_t *codes, bool reverse,
                             mxn_shape *result);
-void mxn_shape_turn(mxn_shape *shape);  // the last dimension comes first; its rank is known
+void mxn_shape_reverse(mxn_shape *shape);  // the last dimension comes first; its rank is known
 
 #endif

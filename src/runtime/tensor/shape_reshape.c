@@ -173,7 +173,7 @@ static int infer_rest(reshape *at)
     return MXP_OK;
 }
 
-void mxn_shape_turn(mxn_shape *shape)
+void mxn_shape_reverse(mxn_shape *shape)
 {
     for (int32_t i = 0; i < shape->ndim / 2; i++) {
         int64_t dim = shape->dims[i];
@@ -201,7 +201,7 @@ int mxn_shape_infer_reshape(const mxn_shape *shape, int count, const int64_t *co
         error = infer_rest(&at);
     }
     if (error == MXP_OK && reverse) {
-        mxn_shape_turn(&at.result);
+        mxn_shape_reverse(&at.result);
     }
     if (error == MXP_OK) {
         mxn_shape_copy(result, &at.result);

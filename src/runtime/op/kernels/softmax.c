@@ -37,25 +37,25 @@ static float largest(const float *x, int64_t count)
 MXN_VECTOR_LOOP void exp_below(double *x)
 {
     const double shift = 0x1.8p52;
-    double turned[CHUNK];
+    double scaled[CHUNK];
     uint64_t bits[CHUNK];
     for (int i = 0; i < CHUNK; i++) {
         x[i] = x[i] < -700 ? -700 : x[i];
-        turned[i] = x[i] * 1.44269504088896340736 + shift;
+        scaled[i] = x[i] * 1.44269504088896340736 + shift;
     }
-    memcpy(bits, turned, sizeof bits);
+    memcpy(bits, scaled, sizeof bits);
     for (int i = 0; i < CHUNK; i++) {
         bits[i] = (bits[i] + 1023) << 52;
-        const double k = turned[i] - shift;
+        const double k = scaled[i] - shift;
         const double r = x[i] - k * 6.93147180369123816490e-01 - k * 1.90821492927058770002e-10;
         const double tail =
             1. / 720 + r * (1. / 5040 + r * (1. / 40320 + r * (1. / 362880 + r * (1. / 3628800))));
         x[i] =
             1 + r * (1 + r * (1. / 2 + r * (1. / 6 + r * (1. / 24 + r * (1. / 120 + r * tail)))));
     }
-    memcpy(turned, bits, sizeof bits);
+    memcpy(scaled, bits, sizeof bits);
     for (int i = 0; i < CHUNK; i++) {
-        x[i] *= turned[i];
+        x[i] *= scaled[i];
     }
 }
 

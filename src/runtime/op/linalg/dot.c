@@ -288,12 +288,12 @@ int mxn__dot_run_back(mxn_job *job, mxn_multiplier multiply)
 
 static int dot_forward(mxn_job *job)
 {
-    return mxn__dot_run(job, mxn__multiply_plainly);
+    return mxn__dot_run(job, mxn__multiply_reference);
 }
 
 static int dot_backward(mxn_job *job)
 {
-    return mxn__dot_run_back(job, mxn__multiply_plainly);
+    return mxn__dot_run_back(job, mxn__multiply_reference);
 }
 
 static double dot_flops(const mxn_job *job)

@@ -222,10 +222,10 @@ static double fc_flops(const mxn_job *job)
     return (backward ? 4.0 : 2.0) * (double)mxn_shape_size(out) * (double)weight->dims[1];
 }
 
-#define PLAINLY(name, run)                      \
-    static int name##_plainly(mxn_job *job)     \
-    {                                           \
-        return run(job, mxn__multiply_plainly); \
+#define PLAINLY(name, run)                        \
+    static int name##_reference(mxn_job *job)     \
+    {                                             \
+        return run(job, mxn__multiply_reference); \
     }
 PLAINLY(batch_forward, mxn__batch_dot_run)
 PLAINLY(fc_forward, mxn__fully_connected_run)
@@ -271,7 +271,7 @@ static const mxn_op_def table[] = {
         .flags = MXN_OP_PARALLEL,
         .shapes = batch_shapes,
         .gradient_of = batch_gradient,
-        .forward = batch_forward_plainly,
+        .forward = batch_forward_reference,
         .flops = batch_flops,
     },
     {
@@ -284,7 +284,7 @@ static const mxn_op_def table[] = {
         .inputs_of = fc_inputs,
         .flags = MXN_OP_PARALLEL,
         .shapes = fc_shapes,
-        .forward = fc_forward_plainly,
+        .forward = fc_forward_reference,
         .flops = fc_flops,
         .gradient = MXN_GRADIENT({.op = "_backward_FullyConnected", .takes = "g0 i0 i1"}),
     },
@@ -297,7 +297,7 @@ static const mxn_op_def table[] = {
         .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_PARALLEL,
         .reads = MXN_READS_OTHER,
         .gradient_of = fc_gradient_again,
-        .forward = fc_backward_plainly,
+        .forward = fc_backward_reference,
         .flops = fc_flops,
     },
 };

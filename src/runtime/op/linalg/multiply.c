@@ -44,7 +44,7 @@ MULTIPLY(32, uint32_t, ADDS_WHOLE)
 MULTIPLY(64, uint64_t, ADDS_WHOLE)
 MULTIPLY(truths, bool, ADDS_TRUTH)
 
-int mxn__multiply_plainly(const mxn_job *job, int32_t dtype, const mxn_product *p)
+int mxn__multiply_reference(const mxn_job *job, int32_t dtype, const mxn_product *p)
 {
     static void (*const functions[MXN_DTYPE_COUNT])(const mxn_product *p) = {
         [MXN_FLOAT32] = multiply_float, [MXN_FLOAT64] = multiply_double,

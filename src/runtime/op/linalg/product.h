@@ -20,7 +20,7 @@ typedef struct mxn_product {
 typedef int (*mxn_multiplier)(const mxn_job *job, int32_t dtype, const mxn_product *product);
 
 // The plain C reference, of every type but the narrow floats, which become float32 before.
-int mxn__multiply_plainly(const mxn_job *job, int32_t dtype, const mxn_product *product);
+int mxn__multiply_reference(const mxn_job *job, int32_t dtype, const mxn_product *product);
 
 // Parameters of dot and batch_dot; NumPy's operators have none, then all are false.
 typedef struct mxn_dot_params {

@@ -183,17 +183,17 @@ static int conv_shapes(const mxn_shapes *shapes)
         return mxn__shape_refused(
             shapes, 0, "must have %d dimensions and a multiple of %u channels", ndim, p->num_group);
     }
-    bool turned = is_deconvolution(shapes->params);
+    bool transposed = is_deconvolution(shapes->params);
     int64_t channels = data->dims[axis];
-    mxn_shape weight = {.ndim = ndim, .dims = {turned ? channels : p->num_filter}};
-    weight.dims[axis] = (turned ? p->num_filter : channels) / p->num_group;
+    mxn_shape weight = {.ndim = ndim, .dims = {transposed ? channels : p->num_filter}};
+    weight.dims[axis] = (transposed ? p->num_filter : channels) / p->num_group;
     mxn_shape result = {.ndim = ndim, .dims = {data->dims[0]}};
     result.dims[axis] = p->num_filter;
     for (int32_t i = 0; i < p->kernel.count && error == 0; i++) {
         int32_t k = 3 - p->kernel.count + i;
         weight.dims[first + i] = window.kernel[k];
-        error = (turned ? deconv_result : conv_result)(shapes, &window, k, data->dims[first + i],
-                                                       &result.dims[first + i]);
+        error = (transposed ? deconv_result : conv_result)(
+            shapes, &window, k, data->dims[first + i], &result.dims[first + i]);
     }
     error = error != 0 ? error : mxn__shape_input(shapes, 1, &weight);
     return error != 0 ? error : mxn__shape_output(shapes, 0, &result);
@@ -219,11 +219,11 @@ static void pad_to_target(const conv_params *p, mxn_conv *c)
 int mxn__conv_describe(const mxn_job *job, mxn_conv *c)
 {
     const conv_params *p = mxn__values(job);
-    bool turned = is_deconvolution(job->params);
+    bool transposed = is_deconvolution(job->params);
     const mxn_operand *given = &job->inputs[is_backward(job) ? 1 : 0];
     const mxn_shape *made = is_backward(job) ? job->inputs[0].shape : job->outputs[0].shape;
-    const mxn_shape *data = turned ? made : given->shape;
-    const mxn_shape *result = turned ? given->shape : made;
+    const mxn_shape *data = transposed ? made : given->shape;
+    const mxn_shape *result = transposed ? given->shape : made;
     int error = window_of(job->params->op, p, &c->window);
     if (error != 0) {
         return error;
@@ -242,7 +242,7 @@ int mxn__conv_describe(const mxn_job *job, mxn_conv *c)
     c->dtype = given->dtype;
     c->data = c->weight = c->result = c->bias = NULL;
     c->weight_ref = (mxn_buffer_ref){0};
-    if (turned && p->target_shape.count > 0) {
+    if (transposed && p->target_shape.count > 0) {
         pad_to_target(p, c);
     }
     return 0;
@@ -257,18 +257,18 @@ static bool is_wanted(const mxn_job *job, uint32_t output)
 
 int mxn__conv_steps(const mxn_job *job, mxn_conv_step steps[2])
 {
-    bool turned = is_deconvolution(job->params);
+    bool transposed = is_deconvolution(job->params);
     int count = 0;
     if (!is_backward(job)) {
-        bool bias = !turned && job->params->input_count == 3;
-        steps[count++] = (mxn_conv_step){turned ? MXN_CONV_TO_DATA : MXN_CONV_FORWARD, bias};
+        bool bias = !transposed && job->params->input_count == 3;
+        steps[count++] = (mxn_conv_step){transposed ? MXN_CONV_TO_DATA : MXN_CONV_FORWARD, bias};
         return count;
     }
     if (is_wanted(job, 0)) {
-        steps[count++] = (mxn_conv_step){turned ? MXN_CONV_FORWARD : MXN_CONV_TO_DATA, false};
+        steps[count++] = (mxn_conv_step){transposed ? MXN_CONV_FORWARD : MXN_CONV_TO_DATA, false};
     }
     if (is_wanted(job, 1)) {
-        steps[count++] = (mxn_conv_step){MXN_CONV_TO_WEIGHT, !turned && is_wanted(job, 2)};
+        steps[count++] = (mxn_conv_step){MXN_CONV_TO_WEIGHT, !transposed && is_wanted(job, 2)};
     }
     return count;
 }
@@ -281,27 +281,27 @@ static void place_step(const mxn_job *job, const mxn_conv_step *step, mxn_conv *
     const mxn_operand *weight = to_weight ? &out[1] : &in[back ? 2 : 1];
     void *outer = back ? in[0].data : out[0].data;  // on the side of the operator's output
     void *inner = to_weight ? in[1].data : back ? out[0].data : in[0].data;
-    bool turned = is_deconvolution(job->params);
+    bool transposed = is_deconvolution(job->params);
     c->weight = weight->data;
     c->weight_ref = weight->memory;
-    c->data = turned ? outer : inner;
-    c->result = turned ? inner : outer;
+    c->data = transposed ? outer : inner;
+    c->result = transposed ? inner : outer;
     c->bias = !step->with_bias ? NULL : to_weight ? out[2].data : in[2].data;
 }
 
 // What no step does: the bias of a deconvolution, and a bias whose weight is not wanted.
 static void finish_bias(const mxn_job *job, mxn_conv *c, bool with_weight)
 {
-    bool turned = is_deconvolution(job->params);
+    bool transposed = is_deconvolution(job->params);
     if (!is_backward(job)) {
-        if (turned && job->params->input_count == 3) {
+        if (transposed && job->params->input_count == 3) {
             mxn__conv_bias(c, MXN_BIAS_ADD, job->outputs[0].data, c->channels * c->groups,
                            c->in_size, job->inputs[2].data);
         }
-    } else if (is_wanted(job, 2) && (turned || !with_weight)) {
+    } else if (is_wanted(job, 2) && (transposed || !with_weight)) {
         mxn__conv_bias(c, MXN_BIAS_SUM, job->inputs[0].data,
-                       turned ? c->channels * c->groups : c->filters,
-                       turned ? c->in_size : c->out_size, job->outputs[2].data);
+                       transposed ? c->channels * c->groups : c->filters,
+                       transposed ? c->in_size : c->out_size, job->outputs[2].data);
     }
 }
 
@@ -326,9 +326,9 @@ int mxn__conv_run(mxn_job *job, mxn_convolver convolve)
     return error;
 }
 
-static int run_plainly(mxn_job *job)
+static int run_reference(mxn_job *job)
 {
-    return mxn__conv_run(job, mxn__conv_plainly);
+    return mxn__conv_run(job, mxn__conv_reference);
 }
 
 static double conv_flops(const mxn_job *job)
@@ -348,7 +348,7 @@ static double conv_flops(const mxn_job *job)
         .params_bytes = sizeof(conv_params), .check = conv_check, .inputs_of = conv_inputs, \
         .shapes = conv_shapes, .flags = MXN_OP_PARALLEL,                                    \
         .gradient = MXN_GRADIENT({.op = (backward_), .takes = "g0 i0 i1"}),                 \
-        .takes = MXN_TAKES_REALS, .forward = run_plainly, .flops = conv_flops               \
+        .takes = MXN_TAKES_REALS, .forward = run_reference, .flops = conv_flops             \
     }
 // Inputs: gradient, data, weight.
 #define BACKWARD(name_, fields_, variant_)                                                    \
@@ -356,7 +356,7 @@ static double conv_flops(const mxn_job *job)
         .name = (name_), .inputs_of = three_inputs, .outputs_of = conv_inputs,                \
         .fields = (fields_), .variant = (variant_), .params_bytes = sizeof(conv_params),      \
         .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_PARALLEL, .takes = MXN_TAKES_REALS, \
-        .forward = run_plainly, .flops = conv_flops, .reads = MXN_READS_OTHER                 \
+        .forward = run_reference, .flops = conv_flops, .reads = MXN_READS_OTHER               \
     }
 
 static const mxn_op_def table[] = {

@@ -28,7 +28,7 @@ int mxn__conv_describe(const mxn_job *job, mxn_conv *conv);
 int mxn__conv_run(mxn_job *job, mxn_convolver convolve);
 
 // The reference, of float32 and float64.
-int mxn__conv_plainly(mxn_job *job, const mxn_conv *conv, int kind);
+int mxn__conv_reference(mxn_job *job, const mxn_conv *conv, int kind);
 
 // MXN_BIAS_* of `channels` planes of `size` an image (op/kernels/convolution.h).
 void mxn__conv_bias(const mxn_conv *conv, int what, void *images, int64_t channels, int64_t size,

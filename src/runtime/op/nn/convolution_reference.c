@@ -22,7 +22,7 @@ void mxn__conv_bias(const mxn_conv *c, int what, void *images, int64_t channels,
         ->bias[c->dtype == MXN_FLOAT64](c, what, images, channels, size, bias);
 }
 
-int mxn__conv_plainly(mxn_job *job, const mxn_conv *c, int kind)
+int mxn__conv_reference(mxn_job *job, const mxn_conv *c, int kind)
 {
     if (c->dtype != MXN_FLOAT32 && c->dtype != MXN_FLOAT64) {
         return mxn__type_refused(job, c->dtype);

@@ -183,7 +183,7 @@ static int pool(mxn_job *job, const void *in, const void *g, void *out, void *ba
     }
     error = mxn__real_type(job, described.dtype);
     if (error == 0) {
-        mxn__pool_plainly(&described, in, g, out, back);
+        mxn__pool_reference(&described, in, g, out, back);
     }
     return error;
 }

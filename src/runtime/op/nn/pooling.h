@@ -23,6 +23,7 @@ int mxn__pool_describe(const mxn_job *job, mxn_pool *pool);
 
 // The reference, of float32 and float64. Forward if `g` is null: `out` of `in`; else `back` gets
 // the gradient `g` of `out` added.
-void mxn__pool_plainly(const mxn_pool *pool, const void *in, const void *g, void *out, void *back);
+void mxn__pool_reference(const mxn_pool *pool, const void *in, const void *g, void *out,
+                         void *back);
 
 #endif

@@ -44,7 +44,7 @@ static const double lowest_double = -DBL_MAX;
 #define TEMPLATE "runtime/op/nn/pooling_kernels.h"
 #include "runtime/op/kernels/each_real.h"
 
-void mxn__pool_plainly(const mxn_pool *pool, const void *in, const void *g, void *out, void *back)
+void mxn__pool_reference(const mxn_pool *pool, const void *in, const void *g, void *out, void *back)
 {
     (pool->dtype == MXN_FLOAT32 ? all_float : all_double)(pool, in, g, out, back);
 }

@@ -77,9 +77,9 @@ static bool take_code(matching *m, int32_t *i)
     }
 }
 
-// Matching from the right is matching from the left with everything turned round: -6 then stands
+// Matching from the right is matching from the left with everything reversed: -6 then stands
 // behind its two numbers.
-static void turn_codes(mxn_tuple *to, const mxn_tuple *codes)
+static void reverse_codes(mxn_tuple *to, const mxn_tuple *codes)
 {
     to->count = codes->count;
     for (int32_t i = 0; i < codes->count; i++) {
@@ -103,13 +103,13 @@ int mxn__numpy_reshape(const mxn_shapes *shapes, const mxn_tuple *codes, bool re
                        mxn_shape *result)
 {
     mxn_shape in;
-    mxn_tuple turned;
+    mxn_tuple reversed;
     mxn_shape_copy(&in, shapes->inputs[0]);
     if (reverse) {
-        mxn_shape_turn(&in);
-        turn_codes(&turned, codes);
+        mxn_shape_reverse(&in);
+        reverse_codes(&reversed, codes);
     }
-    matching m = {shapes, &in, reverse ? &turned : codes, {0}, 0, -1};
+    matching m = {shapes, &in, reverse ? &reversed : codes, {0}, 0, -1};
     int error = match_codes(&m);
     if (error != 0) {
         return error;
@@ -119,7 +119,7 @@ int mxn__numpy_reshape(const mxn_shapes *shapes, const mxn_tuple *codes, bool re
         m.result.dims[m.unknown] = (int64_t)(size / got);
     }
     if (reverse) {
-        mxn_shape_turn(&m.result);
+        mxn_shape_reverse(&m.result);
     }
     *result = m.result;
     return 0;

@@ -11,8 +11,8 @@
     {                                          \
         op, mxn__product_takes, workspace, run \
     }
-#define DOT(name) PRODUCT(name, mxn__product_workspace_turning, mxn__product_dot)
-#define DOT_BACK(name) PRODUCT(name, mxn__product_workspace_turning, mxn__product_dot_back)
+#define DOT(name) PRODUCT(name, mxn__product_workspace_transposing, mxn__product_dot)
+#define DOT_BACK(name) PRODUCT(name, mxn__product_workspace_transposing, mxn__product_dot_back)
 
 static const mxn_kernel_entry entries[] = {
     {"Activation", mxn__relu_takes, NULL, mxn__relu},
@@ -25,7 +25,7 @@ static const mxn_kernel_entry entries[] = {
     CONVOLUTION("Deconvolution"),
     CONVOLUTION("_backward_Deconvolution"),
     PRODUCT("FullyConnected", mxn__product_workspace, mxn__product_fully_connected),
-    PRODUCT("_backward_FullyConnected", mxn__product_workspace_turning,
+    PRODUCT("_backward_FullyConnected", mxn__product_workspace_transposing,
             mxn__product_fully_connected_back),
     PRODUCT("batch_dot", mxn__product_workspace, mxn__product_batch_dot),
     DOT("dot"),

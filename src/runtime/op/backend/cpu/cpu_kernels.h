@@ -11,7 +11,7 @@ int mxn__planar_convolution_run(mxn_job *job);
 
 bool mxn__product_takes(const mxn_job *job);
 uint64_t mxn__product_workspace(const mxn_job *job);
-uint64_t mxn__product_workspace_turning(const mxn_job *job);
+uint64_t mxn__product_workspace_transposing(const mxn_job *job);
 int mxn__product_dot(mxn_job *job);
 int mxn__product_dot_back(mxn_job *job);
 int mxn__product_batch_dot(mxn_job *job);

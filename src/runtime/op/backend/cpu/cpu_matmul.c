@@ -2,7 +2,7 @@
 // Products of matrices by tiles. One factor is copied, as many columns at a time as a tile is wide,
 // into a panel that stays in the second-level cache; the other is read where it lies, a number at a
 // time. c' = b' a' is the same product: the factor with fewer columns or rows is the one that is
-// copied where the other would have to be turned.
+// copied where the other would have to be transposed.
 #include <string.h>
 
 #include "runtime/op/backend/cpu/cpu_kernels.h"
@@ -12,23 +12,24 @@
 
 enum {
     DEPTH = 1024,  // of a panel: 256 KiB
-    FEW_ROWS = 4,  // are not worth a panel that must be turned
+    FEW_ROWS = 4,  // are not worth a panel that must be transposed
     SOME_ROWS = 20,  // are not worth a panel that is only copied
-    TURNED_FOR = 256  // columns: a factor whose numbers lie apart is first turned for so many
+    TRANSPOSED_FOR =
+        256  // columns: a factor whose numbers lie apart is first transposed for so many
 };
 
 typedef struct work {
     const mxn_vector *vector;
     // c[i, j] = sum over l of a[i * a_row + l * a_step] b[l, j]; b lies transposed or not; c[i, j]
-    // stands at i * c_row + j, or at j * c_row + i if it is turned.
+    // stands at i * c_row + j, or at j * c_row + i if it is transposed.
     const float *a, *b;
     float *c;
     int64_t rows, columns, depth;
     int64_t a_row, a_step, b_row, c_row;
-    bool b_transposed, c_turned, adds;
+    bool b_transposed, c_transposed, adds;
     bool by_columns;  // how threads share it
     float *panels;  // of each thread
-    float *turned_a;  // room for a, turned; or null
+    float *transposed_a;  // room for a, transposed; or null
 } work;
 
 static void fill_panel(const work *w, float *panel, int64_t first, int64_t depth, int64_t column,
@@ -45,8 +46,8 @@ static void fill_panel(const work *w, float *panel, int64_t first, int64_t depth
     }
 }
 
-static void turn_tile(const work *w, const float *tile, int64_t row, int64_t rows, int64_t column,
-                      int64_t columns, bool adds)
+static void transpose_tile(const work *w, const float *tile, int64_t row, int64_t rows,
+                           int64_t column, int64_t columns, bool adds)
 {
     for (int64_t j = 0; j < columns; j++) {
         float *to = w->c + (column + j) * w->c_row + row;
@@ -60,7 +61,7 @@ static void multiply_panel(const work *w, const float *panel, int64_t panel_row,
                            int64_t depth, int64_t column, int64_t columns, int64_t begin,
                            int64_t end)
 {
-    float aside[MXN_TILE_ROWS * MXN_TILE_COLUMNS_MAX];
+    float tile[MXN_TILE_ROWS * MXN_TILE_COLUMNS_MAX];
     bool adds = w->adds || first > 0;
     for (int64_t row = begin; row < end; row += MXN_TILE_ROWS) {
         int64_t rows = mxn__least(MXN_TILE_ROWS, end - row);
@@ -70,15 +71,15 @@ static void multiply_panel(const work *w, const float *panel, int64_t panel_row,
             .a_step = w->a_step,
             .b = panel,
             .b_row = panel_row,
-            .c = w->c_turned ? aside : w->c + row * w->c_row + column,
-            .c_row = w->c_turned ? MXN_TILE_COLUMNS_MAX : w->c_row,
+            .c = w->c_transposed ? tile : w->c + row * w->c_row + column,
+            .c_row = w->c_transposed ? MXN_TILE_COLUMNS_MAX : w->c_row,
             .count = depth,
             .rows = rows,
             .columns = columns,
-            .adds = adds && !w->c_turned,
+            .adds = adds && !w->c_transposed,
         });
-        if (w->c_turned) {
-            turn_tile(w, aside, row, rows, column, columns, adds);
+        if (w->c_transposed) {
+            transpose_tile(w, tile, row, rows, column, columns, adds);
         }
     }
 }
@@ -117,19 +118,19 @@ static void dots_part(void *argument, int index, int threads)
     for (int64_t row = mxn__team_begin(w->rows, index, threads); row < end; row++) {
         for (int64_t column = 0; column < w->columns; column++) {
             float *to =
-                w->c_turned ? w->c + column * w->c_row + row : w->c + row * w->c_row + column;
+                w->c_transposed ? w->c + column * w->c_row + row : w->c + row * w->c_row + column;
             float sum = w->vector->dot(w->a + row * w->a_row, w->b + column * w->b_row, w->depth);
             *to = w->adds ? *to + sum : sum;
         }
     }
 }
 
-static void turn_part(void *argument, int index, int threads)
+static void transpose_part(void *argument, int index, int threads)
 {
     const work *w = argument;
     int64_t begin = mxn__team_begin(w->depth, index, threads);
     int64_t end = mxn__team_begin(w->depth, index + 1, threads);
-    w->vector->transpose(w->turned_a + begin, w->depth, w->a + begin * w->a_step, w->a_step,
+    w->vector->transpose(w->transposed_a + begin, w->depth, w->a + begin * w->a_step, w->a_step,
                          end - begin, w->rows);
 }
 
@@ -139,9 +140,9 @@ static void run(work *w, int threads)
         mxn__team_run(threads, dots_part, w);
         return;
     }
-    if (w->a_step != 1 && w->columns >= TURNED_FOR && w->turned_a != NULL) {
-        mxn__team_run(threads, turn_part, w);
-        w->a = w->turned_a;
+    if (w->a_step != 1 && w->columns >= TRANSPOSED_FOR && w->transposed_a != NULL) {
+        mxn__team_run(threads, transpose_part, w);
+        w->a = w->transposed_a;
         w->a_row = w->depth;
         w->a_step = 1;
     }
@@ -155,18 +156,18 @@ static work work_of(const mxn_product *p)
               .depth = p->k,
               .c_row = p->n,
               .adds = p->adds,
-              .c_turned = p->b_transposed && (p->a_transposed || p->m < p->n)};
+              .c_transposed = p->b_transposed && (p->a_transposed || p->m < p->n)};
     int64_t a_row = p->a_transposed ? p->m : p->k, b_row = p->b_transposed ? p->k : p->n;
-    const bool turned = w.c_turned;
-    w.a = turned ? p->b : p->a;
-    w.b = turned ? p->a : p->b;
-    w.rows = turned ? p->n : p->m;
-    w.columns = turned ? p->m : p->n;
-    w.b_row = turned ? a_row : b_row;
-    w.b_transposed = turned ? !p->a_transposed : p->b_transposed;
-    bool strided = turned ? !p->b_transposed : p->a_transposed;
-    w.a_row = strided ? 1 : turned ? b_row : a_row;
-    w.a_step = strided ? (turned ? b_row : a_row) : 1;
+    const bool transposed = w.c_transposed;
+    w.a = transposed ? p->b : p->a;
+    w.b = transposed ? p->a : p->b;
+    w.rows = transposed ? p->n : p->m;
+    w.columns = transposed ? p->m : p->n;
+    w.b_row = transposed ? a_row : b_row;
+    w.b_transposed = transposed ? !p->a_transposed : p->b_transposed;
+    bool strided = transposed ? !p->b_transposed : p->a_transposed;
+    w.a_row = strided ? 1 : transposed ? b_row : a_row;
+    w.a_step = strided ? (transposed ? b_row : a_row) : 1;
     w.by_columns = w.columns > w.rows;
     return w;
 }
@@ -176,11 +177,11 @@ static uint64_t panel_floats(void)
     return (uint64_t)mxn__team_size(1e9) * DEPTH * MXN_TILE_COLUMNS_MAX;
 }
 
-static int multiply_in(float *panels, float *turned_a, const mxn_product *p)
+static int multiply_in(float *panels, float *transposed_a, const mxn_product *p)
 {
     work w = work_of(p);
     w.panels = panels;
-    w.turned_a = turned_a;
+    w.transposed_a = transposed_a;
     if (p->k == 0 && !p->adds) {
         memset(p->c, 0, (size_t)(p->m * p->n) * sizeof(float));
     }
@@ -196,7 +197,7 @@ static int multiply(const mxn_job *job, int32_t dtype, const mxn_product *p)
     return multiply_in(job->workspace, NULL, p);
 }
 
-static int multiply_turning(const mxn_job *job, int32_t dtype, const mxn_product *p)
+static int multiply_transposing(const mxn_job *job, int32_t dtype, const mxn_product *p)
 {
     (void)dtype;
     float *panels = job->workspace;
@@ -219,8 +220,8 @@ uint64_t mxn__product_workspace(const mxn_job *job)
     return panel_floats() * sizeof(float);
 }
 
-// Any input may be the factor that is turned.
-uint64_t mxn__product_workspace_turning(const mxn_job *job)
+// Any input may be the factor that is transposed.
+uint64_t mxn__product_workspace_transposing(const mxn_job *job)
 {
     uint64_t most = 0;
     for (uint32_t i = 0; i < job->params->input_count; i++) {
@@ -232,12 +233,12 @@ uint64_t mxn__product_workspace_turning(const mxn_job *job)
 
 int mxn__product_dot(mxn_job *job)
 {
-    return mxn__dot_run(job, multiply_turning);
+    return mxn__dot_run(job, multiply_transposing);
 }
 
 int mxn__product_dot_back(mxn_job *job)
 {
-    return mxn__dot_run_back(job, multiply_turning);
+    return mxn__dot_run_back(job, multiply_transposing);
 }
 
 int mxn__product_batch_dot(mxn_job *job)
@@ -252,5 +253,5 @@ int mxn__product_fully_connected(mxn_job *job)
 
 int mxn__product_fully_connected_back(mxn_job *job)
 {
-    return mxn__fully_connected_run_back(job, multiply_turning);
+    return mxn__fully_connected_run_back(job, multiply_transposing);
 }

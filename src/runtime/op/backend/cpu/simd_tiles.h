@@ -74,7 +74,7 @@ static void (*const tiles[TILE_VECTORS][MXN_TILE_ROWS])(const mxn_tile *t, float
 #endif
 };
 
-// A tile whose last vector would stand out is computed aside.
+// A tile whose last vector would stand out is computed in a temporary one.
 static void tile(const mxn_tile *t)
 {
     int64_t vectors = (t->columns + LANES - 1) / LANES;
@@ -82,16 +82,16 @@ static void tile(const mxn_tile *t)
         tiles[vectors - 1][t->rows - 1](t, t->c, t->c_row);
         return;
     }
-    float aside[MXN_TILE_ROWS * MXN_TILE_COLUMNS_MAX];
+    float temporary[MXN_TILE_ROWS * MXN_TILE_COLUMNS_MAX];
     for (int64_t r = 0; r < t->rows && t->adds; r++) {
-        memcpy(aside + r * MXN_TILE_COLUMNS_MAX, t->c + r * t->c_row,
+        memcpy(temporary + r * MXN_TILE_COLUMNS_MAX, t->c + r * t->c_row,
                (size_t)t->columns * sizeof(float));
-        memset(aside + r * MXN_TILE_COLUMNS_MAX + t->columns, 0,
+        memset(temporary + r * MXN_TILE_COLUMNS_MAX + t->columns, 0,
                (size_t)(vectors * LANES - t->columns) * sizeof(float));
     }
-    tiles[vectors - 1][t->rows - 1](t, aside, MXN_TILE_COLUMNS_MAX);
+    tiles[vectors - 1][t->rows - 1](t, temporary, MXN_TILE_COLUMNS_MAX);
     for (int64_t r = 0; r < t->rows; r++) {
-        memcpy(t->c + r * t->c_row, aside + r * MXN_TILE_COLUMNS_MAX,
+        memcpy(t->c + r * t->c_row, temporary + r * MXN_TILE_COLUMNS_MAX,
                (size_t)t->columns * sizeof(float));
     }
 }

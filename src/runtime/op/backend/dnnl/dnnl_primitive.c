@@ -12,19 +12,19 @@
 #include "runtime/op/backend/dnnl/dnnl_weight_cache.h"
 #include "runtime/parallel/thread_pool.h"
 
-typedef struct passage {  // of one argument to the library and back
-    mxn_problem_argument argument;
+typedef struct argument {  // with its way into the library's layout and back
+    mxn_problem_argument given;
     dnnl_primitive_t reorder;  // null: the library takes it as it lies
     dnnl_memory_t plain, inner;  // inner: in the library's layout, if it is reordered
     uint64_t inner_bytes;
-} passage;
+} argument;
 
 typedef struct mxn_problem {
     mxn_problem_key key;
     dnnl_primitive_t primitive;  // null: the library cannot do it
     dnnl_memory_t scratch;
     uint64_t scratch_bytes;
-    passage passages[MXN_PROBLEM_ARGUMENTS];
+    argument arguments[MXN_PROBLEM_ARGUMENTS];
     int count;
     uint64_t serial;  // never the same twice
 } mxn_problem;
@@ -66,9 +66,9 @@ static bool start_locked(void)
 static void clear(mxn_problem *p)
 {
     for (int i = 0; i < p->count; i++) {
-        dnnl_primitive_destroy(p->passages[i].reorder);
-        dnnl_memory_destroy(p->passages[i].plain);
-        dnnl_memory_destroy(p->passages[i].inner);
+        dnnl_primitive_destroy(p->arguments[i].reorder);
+        dnnl_memory_destroy(p->arguments[i].plain);
+        dnnl_memory_destroy(p->arguments[i].inner);
     }
     dnnl_memory_destroy(p->scratch);
     dnnl_primitive_destroy(p->primitive);
@@ -77,11 +77,11 @@ static void clear(mxn_problem *p)
     p->count = 0;
 }
 
-static bool make_reorder(passage *g, const dnnl_memory_desc_t *inner)
+static bool make_reorder(argument *g, const dnnl_memory_desc_t *inner)
 {
-    const dnnl_memory_desc_t *plain = &g->argument.plain;
-    const dnnl_memory_desc_t *from = g->argument.written ? inner : plain;
-    const dnnl_memory_desc_t *to = g->argument.written ? plain : inner;
+    const dnnl_memory_desc_t *plain = &g->given.plain;
+    const dnnl_memory_desc_t *from = g->given.written ? inner : plain;
+    const dnnl_memory_desc_t *to = g->given.written ? plain : inner;
     dnnl_primitive_desc_t description;
     if (dnnl_reorder_primitive_desc_create(&description, from, cache.engine, to, cache.engine,
                                            NULL) != dnnl_success) {
@@ -94,14 +94,14 @@ static bool make_reorder(passage *g, const dnnl_memory_desc_t *inner)
            dnnl_memory_create(&g->inner, inner, cache.engine, DNNL_MEMORY_NONE) == dnnl_success;
 }
 
-static bool make_passage(passage *g, const_dnnl_primitive_desc_t description)
+static bool make_argument(argument *g, const_dnnl_primitive_desc_t description)
 {
     const dnnl_memory_desc_t *inner =
-        dnnl_primitive_desc_query_md(description, dnnl_query_exec_arg_md, g->argument.what);
-    return dnnl_memory_create(&g->plain, &g->argument.plain, cache.engine, DNNL_MEMORY_NONE) ==
+        dnnl_primitive_desc_query_md(description, dnnl_query_exec_arg_md, g->given.what);
+    return dnnl_memory_create(&g->plain, &g->given.plain, cache.engine, DNNL_MEMORY_NONE) ==
                dnnl_success &&
            inner != NULL &&
-           (dnnl_memory_desc_equal(inner, &g->argument.plain) || make_reorder(g, inner));
+           (dnnl_memory_desc_equal(inner, &g->given.plain) || make_reorder(g, inner));
 }
 
 static bool is_fast(const_dnnl_primitive_desc_t description)
@@ -124,9 +124,9 @@ static bool make_parts(mxn_problem *p, const mxn_problem_plan *plan)
         dnnl_memory_create(&p->scratch, scratch, cache.engine, DNNL_MEMORY_NONE) == dnnl_success;
     p->scratch_bytes = made ? dnnl_memory_desc_get_size(scratch) : 0;
     for (int i = 0; made && i < plan->count; i++) {
-        p->passages[i].argument = plan->arguments[i];
+        p->arguments[i].given = plan->arguments[i];
         p->count = i + 1;
-        made = make_passage(&p->passages[i], plan->primitive);
+        made = make_argument(&p->arguments[i], plan->primitive);
     }
     return made;
 }
@@ -205,7 +205,7 @@ static uint64_t workspace_locked(const mxn_problem *problem)
 {
     uint64_t bytes = rounded(problem->scratch_bytes);
     for (int i = 0; i < problem->count; i++) {
-        bytes += rounded(problem->passages[i].inner_bytes);
+        bytes += rounded(problem->arguments[i].inner_bytes);
     }
     return bytes;
 }
@@ -224,16 +224,16 @@ bool mxn__problem_find(mxn_problem_key *key, mxn_problem_maker make, uint64_t *b
 
 // ---- running ----------------------------------------------------------------------------------
 
-static dnnl_status_t reorder_locked(const passage *g)
+static dnnl_status_t reorder_locked(const argument *g)
 {
-    const bool out = g->argument.written;
-    const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, out ? g->inner : g->plain},
-                                         {DNNL_ARG_TO, out ? g->plain : g->inner}};
-    return dnnl_primitive_execute(g->reorder, cache.stream, 2, arguments);
+    const bool out = g->given.written;
+    const dnnl_exec_arg_t from_to[] = {{DNNL_ARG_FROM, out ? g->inner : g->plain},
+                                       {DNNL_ARG_TO, out ? g->plain : g->inner}};
+    return dnnl_primitive_execute(g->reorder, cache.stream, 2, from_to);
 }
 
 // A weight in the library's layout: the one that is kept if it is of this version.
-static dnnl_status_t bring_weight_locked(const mxn_problem *p, passage *g,
+static dnnl_status_t bring_weight_locked(const mxn_problem *p, argument *g,
                                          const mxn_buffer_ref *ref)
 {
     void *kept;
@@ -252,14 +252,14 @@ static dnnl_status_t bring_weight_locked(const mxn_problem *p, passage *g,
 
 static dnnl_status_t execute_locked(mxn_problem *p, const mxn_problem_run *run)
 {
-    dnnl_exec_arg_t arguments[MXN_PROBLEM_ARGUMENTS + 1];
+    dnnl_exec_arg_t handed[MXN_PROBLEM_ARGUMENTS + 1];
     char *space = run->workspace;
     dnnl_status_t status = dnnl_memory_set_data_handle(p->scratch, space);
     space += rounded(p->scratch_bytes);
     for (int i = 0; i < p->count && status == dnnl_success; i++) {
-        passage *g = &p->passages[i];
+        argument *g = &p->arguments[i];
         dnnl_memory_set_data_handle(g->plain, run->data[i]);
-        arguments[i] = (dnnl_exec_arg_t){g->argument.what, g->reorder ? g->inner : g->plain};
+        handed[i] = (dnnl_exec_arg_t){g->given.what, g->reorder ? g->inner : g->plain};
         if (g->reorder == NULL) {
             continue;
         }
@@ -267,17 +267,17 @@ static dnnl_status_t execute_locked(mxn_problem *p, const mxn_problem_run *run)
         space += rounded(g->inner_bytes);
         if (run->kept != NULL && run->kept_index == i) {
             status = bring_weight_locked(p, g, run->kept);
-        } else if (!g->argument.written) {
+        } else if (!g->given.written) {
             status = reorder_locked(g);
         }
     }
-    arguments[p->count] = (dnnl_exec_arg_t){DNNL_ARG_SCRATCHPAD, p->scratch};
+    handed[p->count] = (dnnl_exec_arg_t){DNNL_ARG_SCRATCHPAD, p->scratch};
     if (status == dnnl_success) {
-        status = dnnl_primitive_execute(p->primitive, cache.stream, p->count + 1, arguments);
+        status = dnnl_primitive_execute(p->primitive, cache.stream, p->count + 1, handed);
     }
     for (int i = 0; i < p->count && status == dnnl_success; i++) {
-        if (p->passages[i].reorder != NULL && p->passages[i].argument.written) {
-            status = reorder_locked(&p->passages[i]);
+        if (p->arguments[i].reorder != NULL && p->arguments[i].given.written) {
+            status = reorder_locked(&p->arguments[i]);
         }
     }
     dnnl_stream_wait(cache.stream);
