@@ -3,6 +3,7 @@
 // caller wrote into reserved room can still be terminated when it is asked for.
 #include "base/strbuf.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,6 +49,8 @@ static bool grow_slow(mxp_strbuf *buffer, size_t more)
 
 char *mxp__strbuf_reserve(mxp_strbuf *buffer, size_t more)
 {
+    assert((buffer->data == NULL || buffer->length < buffer->capacity) &&
+           "more was added to a text than there was room for");
     if (buffer->failed || more >= buffer->capacity - buffer->length) {
         if (!grow_slow(buffer, more)) {
             return NULL;

@@ -8,6 +8,7 @@
 #ifndef MXP_PROF_SPIN_H
 #define MXP_PROF_SPIN_H
 
+#include <assert.h>
 #include <mxprof/record_inline.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,8 +47,15 @@ static inline bool mxp__spin_lock(mxp_spin *spin)
     return __builtin_expect(taken, 1) || mxp__spin_wait(spin, owner);
 }
 
+static inline bool mxp__spin_is_held(const mxp_spin *spin)
+{
+    return mxp_atomic_load(&spin->owner) == (uintptr_t)&mxp_self;
+}
+
+// By the thread that holds it.
 static inline void mxp__spin_unlock(mxp_spin *spin)
 {
+    assert(mxp__spin_is_held(spin));
     mxp_atomic_store_release(&spin->owner, 0);
 }
 

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules that only a programmer can break, broken on purpose: a debug build ends at once and names
 // the rule. Other builds check none of them.
-#include <signal.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
+#include "broken_rule.h"
 #include "cmocka_all.h"
 
 #ifdef NDEBUG
@@ -21,49 +16,6 @@ int main(void)
 #include "runtime/op/registry/declare.h"
 #include "runtime/tensor/tensor.h"
 
-enum { TEXT_MAX = 4096 };
-
-static void read_to_end(int from, char *text)
-{
-    size_t length = 0;
-    ssize_t more;
-    while (length < TEXT_MAX - 1 && (more = read(from, text + length, TEXT_MAX - 1 - length)) > 0) {
-        length += (size_t)more;
-    }
-    text[length] = '\0';
-}
-
-static void break_in_child(void (*breaks)(void), const int pipe_ends[2])
-{
-    const struct rlimit none = {0, 0};
-    setrlimit(RLIMIT_CORE, &none);
-    signal(SIGABRT, SIG_DFL);  // else the test runner's
-    dup2(pipe_ends[1], STDERR_FILENO);
-    close(pipe_ends[0]);
-    close(pipe_ends[1]);
-    breaks();
-    _exit(0);
-}
-
-static void expect_end(void (*breaks)(void), const char *rule)
-{
-    int pipe_ends[2], status;
-    char text[TEXT_MAX];
-    assert_int_equal(pipe(pipe_ends), 0);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        break_in_child(breaks, pipe_ends);
-    }
-    close(pipe_ends[1]);
-    read_to_end(pipe_ends[0], text);
-    close(pipe_ends[0]);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT || strstr(text, rule) == NULL) {
-        fail_msg("status %x instead of an abort that says\n%s\nbut\n%s", status, rule, text);
-    }
-}
-
 // ---- the engine -------------------------------------------------------------------------------
 
 static void number_without_lock(void)
@@ -74,7 +26,7 @@ static void number_without_lock(void)
 static void what_needs_a_lock_is_not_called_without(void **state)
 {
     (void)state;
-    expect_end(number_without_lock, "mxn__spin_is_held(&mxn__engine.push_lock)");
+    expect_abort(number_without_lock, "mxn__spin_is_held(&mxn__engine.push_lock)");
 }
 
 static void complete_second_write(void)
@@ -94,8 +46,8 @@ static void complete_what_was_not_pushed(void)
 static void uses_complete_in_their_turn(void **state)
 {
     (void)state;
-    expect_end(complete_second_write, "a use completes out of its turn");
-    expect_end(complete_what_was_not_pushed, "a use completes out of its turn");
+    expect_abort(complete_second_write, "a use completes out of its turn");
+    expect_abort(complete_what_was_not_pushed, "a use completes out of its turn");
 }
 
 // ---- references -------------------------------------------------------------------------------
@@ -112,7 +64,7 @@ static void release_twice(void)
 static void no_more_references_are_dropped_than_taken(void **state)
 {
     (void)state;
-    expect_end(release_twice, "more references are dropped than were taken");
+    expect_abort(release_twice, "more references are dropped than were taken");
 }
 
 // ---- operators --------------------------------------------------------------------------------
@@ -129,7 +81,7 @@ static void add_misspelt_row(void)
 static void a_kernel_is_an_operator_s(void **state)
 {
     (void)state;
-    expect_end(add_misspelt_row, "the row of a kernel names no operator");
+    expect_abort(add_misspelt_row, "the row of a kernel names no operator");
 }
 
 static void differentiate(const mxn_gradient_step *steps)
@@ -158,8 +110,8 @@ static void give_second_input(void)
 static void a_gradient_speaks_of_inputs_and_outputs_that_are_there(void **state)
 {
     (void)state;
-    expect_end(take_second_input, "a step of a gradient takes what is not there");
-    expect_end(give_second_input, "a step of a gradient gives one of an input that is not there");
+    expect_abort(take_second_input, "a step of a gradient takes what is not there");
+    expect_abort(give_second_input, "a step of a gradient gives one of an input that is not there");
 }
 
 int main(void)

@@ -13,6 +13,7 @@
 #include "profiler/recorder/record/emit.h"
 #include "profiler/recorder/store/mend.h"
 #include "profiler/recorder/thread/names.h"
+#include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/memory/ring.h"
 #include "profiler/recorder/thread/silent.h"
@@ -169,6 +170,8 @@ bool mxp__freeze_is_ours(void)
 
 void mxp__freeze(void)
 {
+    assert(mxp__drain_is_held());
+    assert(!mxp__freeze_is_ours() && "who has frozen the others freezes them again");
     mxp_atomic_set(&my_busy, 0);
     mxp_atomic_store(&holder, (uintptr_t)&mxp_self);
     if (mxp_self != NULL) {  // a handler on this thread must not wait for us
@@ -182,6 +185,7 @@ void mxp__freeze(void)
 
 void mxp__thaw(void)
 {
+    assert(mxp__freeze_is_ours());
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         thread->left_out = 0;
     }

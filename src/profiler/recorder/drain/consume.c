@@ -6,6 +6,7 @@
 #include "base/os/os.h"
 #include "profiler/recorder/drain/ended.h"
 #include "profiler/recorder/memory/ring.h"
+#include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/state.h"
 #include "profiler/recorder/store/store.h"
@@ -33,6 +34,7 @@ static void move_to_begin(int consumer)
 
 void mxp__consumer_come(int consumer)
 {
+    assert(mxp__drain_is_held());
     if (mxp__ring_is_on()) {
         move_to_begin(consumer);
     } else if (!mxp__rec.consumer_active[consumer]) {
@@ -130,6 +132,7 @@ static bool retire(mxp_thread *thread, mxp_thread *before)
 // Exited threads whose records everybody has seen go back to the pool, their totals are kept.
 static void retire_threads(void)
 {
+    assert(mxp__drain_is_held());
     mxp__ring_tidy();
     uint64_t kept = mxp__ring_keeps_ended(mxp__threads_ended());
     for (mxp_thread *thread = mxp__threads(), *before = NULL, *next; thread != NULL;

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "profiler/recorder/drain/report.h"
+#include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/thread/thread_index.h"
 
 typedef struct ended_thread {
@@ -99,6 +100,7 @@ static int grow(uint32_t index, size_t losses)
 
 int mxp__ended_add(mxp_thread *thread)
 {
+    assert(mxp__drain_is_held());
     mxp_loss_entry losses[MXP__LOSS_WINDOWS + 1];
     size_t count = mxp__thread_losses(thread, losses);
     int error = grow(thread->index, count);

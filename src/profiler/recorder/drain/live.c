@@ -13,6 +13,7 @@
 #include "profiler/recorder/memory/readers.h"
 #include "profiler/recorder/drain/report.h"
 #include "profiler/recorder/memory/ring.h"
+#include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/thread/standing.h"
 #include "profiler/recorder/state.h"
@@ -270,6 +271,7 @@ static int live_block(mxp_source *source, size_t number, mxp_block *block)
 static void leave_threads(live_source *live)
 {
     for (size_t i = 0; i < live->cut_count; i++) {
+        assert(live->cuts[i].thread->cuts != 0 && "a thread is left by more cuts than stand in it");
         live->cuts[i].thread->cuts--;
     }
     live->cut_count = 0;
@@ -396,6 +398,7 @@ static void pass(const cut *passed, int consumer)
 void mxp__live_consume(int consumer, mxp_source *source)
 {
     live_source *live = (live_source *)source;
+    assert(consumer == live->consumer && "a cut is consumed by another than it was made for");
     mxp__drain_lock();
     mxp_stats_table *table = live->table;
     live->table = NULL;

@@ -10,6 +10,7 @@
 #include "profiler/recorder/drain/ended.h"
 #include "profiler/recorder/thread/names.h"
 #include "profiler/recorder/memory/pool.h"
+#include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/state.h"
 #include "profiler/recorder/store/store_rescue.h"
@@ -82,6 +83,7 @@ static size_t windows_of(mxp_thread *thread, mxp_loss_entry *entries)
 
 size_t mxp__thread_losses(mxp_thread *thread, mxp_loss_entry *entries)
 {
+    assert(mxp__drain_is_held());
     bool has_lost = mxp_atomic_load(&thread->lost) != 0;
     size_t count = has_lost ? windows_of(thread, entries) : 0;
     if (lost_busy(thread) != 0) {
@@ -116,6 +118,7 @@ size_t mxp__process_losses(mxp_loss_entry *entries)
 
 void mxp__report_fill(mxp_report *report)
 {
+    assert(mxp__drain_is_held());
     const mxp_timebase *timebase = &mxp__rec.timebase;
     const mxp_ended_totals *ended = mxp__ended_totals();
     uint64_t records = ended->records, bytes = ended->bytes, lost = ended->lost;

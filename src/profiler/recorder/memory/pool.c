@@ -7,6 +7,7 @@
 
 #include "base/atomic.h"
 #include "profiler/pages.h"
+#include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/thread/thread.h"
 
 mxp_spin mxp__pool_lock;
@@ -61,7 +62,9 @@ static void *map_counted(uint64_t size_bytes, uint64_t beyond_bytes)
 static void unmap_counted(void *pages, uint64_t size_bytes)
 {
     mxp__pages_unmap(pages, size_bytes);
-    mxp_atomic_sub(&pool.held_bytes, size_bytes);
+    uint64_t before = mxp_atomic_sub(&pool.held_bytes, size_bytes);
+    assert(before >= size_bytes && "more memory is given back than was taken");
+    (void)before;
 }
 
 // ---- spare chunks -----------------------------------------------------------------------------
@@ -132,6 +135,7 @@ mxp_chunk_header *mxp__pool_take_reserve(void)
 
 static void push_chunk(mxp_chunk_header *chunk)
 {
+    assert(mxp__spin_is_held(&mxp__pool_lock));
     chunk = put_spare(chunk);
     if (chunk == NULL) {
         return;

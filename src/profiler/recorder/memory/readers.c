@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "profiler/recorder/memory/ring.h"
+#include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/store/store.h"
 
 static uint32_t count;
@@ -12,12 +13,15 @@ static mxp_chunk_header *kept;
 
 void mxp__readers_come(void)
 {
+    assert(mxp__drain_is_held());
     count++;
     mxp__ring_pin();
 }
 
 void mxp__readers_go(void)
 {
+    assert(mxp__drain_is_held());
+    assert(count != 0 && "more readers go than came");
     mxp__ring_unpin();
     if (--count != 0) {
         return;

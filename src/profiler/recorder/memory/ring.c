@@ -5,6 +5,7 @@
 #include "base/atomic.h"
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/memory/ring_queue.h"
+#include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/thread/standing.h"
 #include "profiler/recorder/store/store.h"
@@ -39,6 +40,7 @@ void mxp__ring_pin(void)
 void mxp__ring_unpin(void)
 {
     if (mxp__spin_lock(&mxp__pool_lock)) {
+        assert(ring.pins != 0 && "a ring is pinned less often than unpinned");
         ring.pins--;
         mxp__spin_unlock(&mxp__pool_lock);
     }
@@ -126,6 +128,7 @@ static void count_dropped(mxp_thread *thread, const mxp_chunk_header *chunk)
 
 void mxp__ring_drop_last(mxp_thread *thread, bool in_file)
 {
+    assert(mxp__drain_is_held());
     if (mxp__thread_begins_anew(thread)) {
         return;
     }
@@ -144,6 +147,7 @@ uint64_t mxp__ring_overwritten(void)
 
 void mxp__ring_begin_profile(void)
 {
+    assert(mxp__nobody_records());
     ring.overwritten = 0;
     mxp_atomic_set(&ring.crowded, 0);
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
@@ -179,6 +183,9 @@ static void forget_positions(mxp_thread *thread)
 static void unlink_chunk(mxp_thread *thread, mxp_chunk_header *chunk)
 {
     mxp_chunk_header *next = mxp__chunk_next(chunk);
+    assert((thread->first == chunk || mxp__chunk_next(thread->first) == chunk ||
+            mxp__rescue_is_lost(chunk)) &&
+           "a chunk leaves the queue before an older one of its thread");
     if (thread->first != chunk || next == NULL) {
         empty_embedded(thread);
     }
@@ -265,6 +272,7 @@ static mxp_chunk_header *take_locked(void)
 
 void mxp__ring_tidy(void)
 {
+    assert(mxp__drain_is_held());
     if (!mxp__spin_lock(&mxp__pool_lock)) {
         return;
     }
@@ -340,6 +348,7 @@ static bool may_begin_again(mxp_thread *self)
 
 bool mxp__ring_drop_current(mxp_thread *self)
 {
+    assert(mxp__spin_is_held(&mxp__pool_lock) && mxp__is_in_record(self));
     if (ring.pins != 0 || mxp__queue_oldest() != NULL) {
         return false;
     }
@@ -372,6 +381,7 @@ uint32_t mxp__ring_crowded(void)
 
 bool mxp__ring_is_past(mxp_thread *thread)
 {
+    assert(mxp__drain_is_held());
     if (!mxp__ring_is_block_only(thread)) {
         return false;
     }
@@ -411,6 +421,7 @@ static void add_closed_chunks(mxp_thread *thread)
 
 void mxp__ring_set(bool on)
 {
+    assert(mxp__nobody_records());
     if (on == mxp__ring_is_on()) {
         return;
     }
@@ -423,6 +434,7 @@ void mxp__ring_set(bool on)
 
 void mxp__ring_empty(mxp_thread *thread)
 {
+    assert(mxp__nobody_records());
     mxp__thread_count_records(thread);
     for (mxp_chunk_header *chunk = mxp__thread_oldest(thread), *next; chunk != NULL; chunk = next) {
         next = mxp__chunk_next(chunk);
@@ -459,6 +471,7 @@ static void fold_all(void)
 
 void mxp__ring_forget(void)
 {
+    assert(mxp__nobody_records());
     mxp__queue_clear();
     fold_all();
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {

@@ -8,6 +8,7 @@
 
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_rescue.h"
+#include "profiler/recorder/thread/rules.h"
 
 typedef struct queue {
     mxp_chunk_header *oldest, *newest;
@@ -18,6 +19,8 @@ static queue in_memory, in_file;
 void mxp__queue_add(mxp_chunk_header *chunk)
 {
     queue *to = mxp__store_is_in_file(chunk) ? &in_file : &in_memory;
+    assert(mxp__pool_is_ours());
+    assert((to->oldest == NULL || to->newest != chunk) && "a chunk is queued twice");
     chunk->section.checksum = 0;
     if (to->oldest != NULL) {
         to->newest->section.checksum = (uintptr_t)chunk;
@@ -29,6 +32,7 @@ void mxp__queue_add(mxp_chunk_header *chunk)
 
 static queue *older(void)
 {
+    assert(mxp__pool_is_ours());
     if (in_file.oldest != NULL && mxp__rescue_is_lost(in_file.oldest)) {
         in_file = (queue){0};
     }
@@ -52,5 +56,6 @@ mxp_chunk_header *mxp__queue_take(void)
 
 void mxp__queue_clear(void)
 {
+    assert(mxp__nobody_records());
     in_memory = in_file = (queue){0};
 }

@@ -5,6 +5,7 @@
 
 #include "base/atomic.h"
 #include "profiler/recorder/memory/ring.h"
+#include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/store/store_rescue.h"
 
@@ -49,8 +50,10 @@ static bool is_in(const uint64_t *moment, const mxp_chunk_header *chunk, const u
 int mxp__walk(mxp_thread *thread, mxp_position *position, const uint64_t *until,
               mxp_stretch_visit visit, void *context)
 {
+    assert(mxp__drain_is_held());
     *position = mxp__walk_start(thread, *position);
     for (;;) {
+        assert(mxp__position_is_in_chunk(position));
         const uint64_t *to = mxp__chunk_filled_to(thread, position->chunk);
         bool is_last = is_in(until, position->chunk, to);
         to = is_last ? until : to;
@@ -95,6 +98,7 @@ uint64_t mxp__count_stretch(const uint64_t *from, const uint64_t *to)
         }
         records += (*from & 0xff) != MXP_KIND_VARIABLES;
         from += 2 * units;
+        assert(from <= to && "a record goes beyond what is recorded");
     }
     return records;
 }

@@ -158,6 +158,7 @@ static bool answer(mxp_thread *self)
 
 uint64_t *mxp__emit_room_slow(mxp_thread *self, unsigned units, uint64_t now)
 {
+    assert(mxp__is_in_record(self));
     int saved = errno;
     self->too_late = 0;
     if (self->current == NULL || mxp__thread_begins_anew(self)) {

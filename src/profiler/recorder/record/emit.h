@@ -7,6 +7,7 @@
 #define MXP_PROF_EMIT_H
 
 #include "base/atomic.h"
+#include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/thread/thread.h"
 
 enum { MXP__FORCED = 0 };  // as classes: take the record although the gate is off
@@ -15,6 +16,9 @@ typedef struct mxp_emit {
     mxp_thread *self;
     uint64_t *words;
     uint64_t now;
+#ifndef NDEBUG
+    unsigned units;  // that there is room for
+#endif
 } mxp_emit;
 
 // Waits out a hold, then says whether `classes` record. The caller holds busy.
@@ -69,6 +73,7 @@ static inline uint64_t *mxp__emit_room(mxp_thread *self, unsigned units, uint64_
 
 static inline void mxp__emit_leave(mxp_thread *self)
 {
+    assert(mxp__is_in_record(self));
     mxp_inline_leave(&self->hot);
 }
 
@@ -111,6 +116,9 @@ static inline bool mxp__emit_take_room(mxp_emit *emit, unsigned units)
         mxp__emit_leave(emit->self);
         return false;
     }
+#ifndef NDEBUG
+    emit->units = units;
+#endif
     return true;
 }
 
@@ -128,8 +136,10 @@ static inline bool mxp__emit_open(mxp_emit *emit, uint32_t classes, unsigned uni
 static inline void mxp__emit_close(const mxp_emit *emit, unsigned units)
 {
     MXP_TEST_POINT(WORDS);
+    assert(units == emit->units && "a record is of another length than there is room for");
     // Pairs with the acquire in mxp__chunk_filled_to: a reader that sees the cursor sees the words.
     mxp_atomic_store_release(&emit->self->hot.cursor, emit->words + 2 * units);
+    assert(mxp__cursor_is_in_chunk(emit->self));
     mxp__emit_leave(emit->self);
 }
 

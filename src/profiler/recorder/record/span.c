@@ -165,6 +165,7 @@ static bool add_statistics(mxp_thread *self, uint32_t name, uint64_t duration)
 
 void mxp__emit_statistics(mxp_thread *self, uint32_t name, uint64_t duration, uint64_t now)
 {
+    assert(mxp__is_in_record(self));
     if (!add_statistics(self, name, duration)) {
         mxp__thread_lose(self, MXP_LOSS_MEMORY_FULL, 1, now);
     }
@@ -230,6 +231,7 @@ static void write_span(mxp_thread *self, const mxp_span *span, uint64_t now)
     }
     MXP_TEST_POINT(WORDS);
     mxp_atomic_store_release(&self->hot.cursor, end);
+    assert(mxp__cursor_is_in_chunk(self));
 }
 
 static void emit_with_taps(const mxp_emit *emit, const mxp_span *span)

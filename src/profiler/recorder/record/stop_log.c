@@ -2,6 +2,7 @@
 #include "profiler/recorder/record/stop_log.h"
 
 #include "base/atomic.h"
+#include "profiler/recorder/thread/rules.h"
 
 enum { KEPT = 64 };
 
@@ -14,6 +15,7 @@ static unsigned count;
 // that is still asked for.
 void mxp__stops_begin(uint64_t off_ticks)
 {
+    assert(mxp__drain_is_held());
     unsigned at = count++ % KEPT;
     mxp_atomic_store(&stops[at].off, off_ticks);
     mxp_atomic_store_release(&stops[at].on, UINT64_MAX);  // pairs with mxp__stops_behind
@@ -21,6 +23,7 @@ void mxp__stops_begin(uint64_t off_ticks)
 
 void mxp__stops_end(uint64_t on_ticks)
 {
+    assert(mxp__drain_is_held());
     if (count > 0) {
         mxp_atomic_store_release(&stops[(count - 1) % KEPT].on, on_ticks);
     }

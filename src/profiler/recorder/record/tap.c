@@ -4,10 +4,12 @@
 #include "base/atomic.h"
 #include "base/fail.h"
 #include "profiler/recorder/state.h"
+#include "profiler/recorder/thread/rules.h"
 
 // Null takes the tap out of the slot.
 static void change(mxp_tap_slot *slot, mxp_tap tap, void *context)
 {
+    assert(mxp__drain_is_held());
     mxp_atomic_add_acquire(&slot->version, 1);
     mxp_atomic_store_release(&slot->tap, tap);
     mxp_atomic_store_release(&slot->context, context);

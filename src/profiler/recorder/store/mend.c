@@ -2,6 +2,7 @@
 #include "profiler/recorder/store/mend.h"
 
 #include "profiler/recorder/memory/ring.h"
+#include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_rescue.h"
@@ -59,6 +60,7 @@ static void begin_anew(mxp_thread *thread)
 
 void mxp__mend_threads(void)
 {
+    assert(mxp__freeze_is_ours());
     uint32_t turns = mxp__rescue_turns();
     bool emptied = turns != mended;
     mended = turns;

@@ -14,6 +14,7 @@
 #include "profiler/recorder/memory/readers.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/memory/ring.h"
+#include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/thread/standing.h"
 #include "profiler/recorder/state.h"
@@ -136,11 +137,13 @@ static void destroy(mxp_recording_file *store)
 static void release(mxp_recording_file *store)
 {
     uint64_t chunks = mxp_atomic_sub(&store->chunks, 1) - 1;
+    assert(chunks != UINT64_MAX && "more chunks of a file are given back than were taken");
     if (chunks != 0 || mxp__store_is_damaged(store) || mxp__threads_settle_late()) {
         return;  // somebody may still point into it
     }
     mxp_recording_file **link = &ended;
     while (*link != store) {
+        assert(*link != NULL && "a file is released that has not ended");
         link = &(*link)->next;
     }
     *link = store->next;
@@ -149,6 +152,7 @@ static void release(mxp_recording_file *store)
 
 void mxp__store_give_chunk(mxp_chunk_header *chunk)
 {
+    assert(mxp__drain_is_held());
     if (mxp__rescue_is_lost(chunk)) {
         return;
     }
@@ -363,6 +367,8 @@ static void count_sections(const mxp_recording_file *store, mxp_store_end *end)
         end->record_bytes += section->type == MXP_SECTION_CHUNK ? section->payload_bytes : 0;
         end->offset += section->length_bytes;
     }
+    assert((end->offset == store->used_bytes || mxp__store_is_damaged(store)) &&
+           "the sections of a file are no chain");
 }
 
 static void leave_thread(mxp_thread *thread)

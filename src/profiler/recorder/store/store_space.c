@@ -7,6 +7,7 @@
 
 #include "base/atomic.h"
 #include "profiler/recorder/memory/pool.h"
+#include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_rescue.h"
 #include "profiler/recorder/test_point.h"
@@ -81,6 +82,10 @@ static bool grow(mxp_recording_file *store, uint64_t used, uint64_t end)
 static mxp_section *put_header(mxp_recording_file *store, unsigned type, uint64_t size_bytes)
 {
     mxp_section *section = (mxp_section *)(store->file.base + store->used_bytes);
+    assert(mxp__spin_is_held(&mxp__pool_lock));
+    assert(size_bytes % MXP__STORE_PAGE_BYTES == 0 && "a section is no whole pages");
+    assert(store->used_bytes + size_bytes <= store->file.limit_bytes &&
+           "a section goes beyond its file");
     section->length_bytes = size_bytes;
     section->type = (uint16_t)type;
     mxp_word_store_release(&section->magic, MXP_SECTION_MAGIC);

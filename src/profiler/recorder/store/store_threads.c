@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Thread blocks in a recording file: put into it and taken out of it at the addresses they have,
 // since every thread knows its own.
-#include <assert.h>
 #include <string.h>
 
 #include "base/atomic.h"
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/memory/ring.h"
+#include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_rescue.h"
 
@@ -93,6 +93,8 @@ void mxp__store_count_homeless(uint64_t count)
 // pool lock.
 static bool hand_losses_on(mxp_recording_file *store, uint64_t offset)
 {
+    assert(mxp__spin_is_held(&mxp__pool_lock));
+    assert(offset < store->used_bytes && "a thread's page is not in the file");
     mxp_thread *from = thread_at(store, offset);
     if (mxp_atomic_own(&from->lost) + mxp_atomic_own(&from->hot.lost_busy) == 0) {
         return true;
@@ -184,6 +186,7 @@ static void copy_words(void *to, const void *from, size_t size_bytes)
 // open ones.
 void mxp__store_home_running(mxp_recording_file *store, mxp_thread *thread)
 {
+    assert(mxp__nobody_records());
     mxp_recorder_section *room = (mxp_recorder_section *)mxp__store_take_room(
         store, MXP_SECTION_RECORDER, MXP__THREAD_PART_BYTES);
     if (room == NULL) {
@@ -206,6 +209,8 @@ void mxp__store_home_running(mxp_recording_file *store, mxp_thread *thread)
 
 void mxp__store_strand(mxp_thread *thread)
 {
+    assert(mxp__nobody_records());
+    assert(mxp__position_is_in_chunk(&thread->answered));
     const mxp_position answered = thread->answered;
     if (answered.chunk != NULL) {
         answered.chunk->section.payload_bytes =

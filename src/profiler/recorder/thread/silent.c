@@ -4,6 +4,7 @@
 #include "base/atomic.h"
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/memory/ring.h"
+#include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_rescue.h"
 #include "profiler/recorder/memory/walk.h"
@@ -25,6 +26,7 @@ void mxp__silent_fork_child(void)
 // the two sends it into the slow path, where it answers.
 void mxp__thread_silence(mxp_thread *thread)
 {
+    assert(mxp__freeze_is_ours());
     mxp_position at = {0};
     mxp__walk(thread, &at, NULL, NULL, NULL);
     if (!mxp__spin_lock(&mxp__pool_lock)) {
@@ -95,6 +97,7 @@ static uint64_t take_back(mxp_thread *thread)
 // The chunk is left, since it may be in a file that has ended.
 void mxp__thread_answer(mxp_thread *thread)
 {
+    assert(mxp__is_in_record(thread) || mxp__freeze_is_ours());
     if (!mxp__spin_lock(&mxp__pool_lock)) {
         return;
     }

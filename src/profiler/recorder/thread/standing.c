@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/atomic.h"
+#include "profiler/recorder/thread/rules.h"
 
 // ---- the step ----------------------------------------------------------------------------------
 static struct {
@@ -59,6 +60,7 @@ bool mxp__standing_is_in_file(void)
 
 void mxp__standing_since(uint64_t ticks)
 {
+    assert(mxp__pool_is_ours());
     mxp_word_store(&home.chunk->base_ticks, ticks);
     for (uint32_t i = 0; i < home.count; i++) {
         mxp__standing_stamp(record_of(i), ticks);
@@ -88,6 +90,7 @@ static void put(void *context, const mxp_standing_value *value)
 void mxp__standing_fold(const mxp_chunk_header *chunk, const uint64_t *from, const uint64_t *to,
                         bool in_file)
 {
+    assert(mxp__pool_is_ours());
     mxp__standing_each(chunk, from, to, put, &in_file);
 }
 
@@ -135,6 +138,7 @@ static int make_cut(const mxp_block *blocks, size_t count, mxp_standing_cut **ma
 int mxp__standing_prepend(mxp_block **blocks, size_t *count, size_t *capacity,
                           mxp_standing_cut **cut)
 {
+    assert(mxp__drain_is_held());
     int error = make_cut(*blocks, *count, cut);
     if (error != MXP_OK || *cut == NULL) {
         return error;
@@ -151,6 +155,7 @@ int mxp__standing_prepend(mxp_block **blocks, size_t *count, size_t *capacity,
 
 void mxp__standing_home(mxp_chunk_header *chunk)
 {
+    assert(mxp__nobody_records());
     memset(&home, 0, sizeof home);
     home.chunk = chunk;
     if (chunk != NULL) {
@@ -161,6 +166,7 @@ void mxp__standing_home(mxp_chunk_header *chunk)
 
 void mxp__standing_forget(void)
 {
+    assert(mxp__nobody_records());
     memset(&standing, 0, sizeof standing);
     memset(&step, 0, sizeof step);
     if (home.chunk != NULL) {

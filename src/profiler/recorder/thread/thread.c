@@ -11,6 +11,7 @@
 #include "profiler/recorder/thread/names.h"
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/memory/ring.h"
+#include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/state.h"
 #include "profiler/recorder/store/store.h"
@@ -125,7 +126,9 @@ static bool begin_settling(uint32_t *place)
 
 static void end_settling(uint32_t place)
 {
-    mxp_atomic_sub_seq_cst(&threads.settling[place], 1);
+    uint32_t before = mxp_atomic_sub_seq_cst(&threads.settling[place], 1);
+    assert(before != 0 && "more threads have settled than were on their way");
+    (void)before;
 }
 
 // Its page is not there to tell it; no file ends meanwhile.
@@ -343,6 +346,7 @@ static void note_reason(mxp_thread *self, uint32_t reason, uint64_t count)
 
 void mxp__thread_lose(mxp_thread *self, uint32_t reason, uint64_t count, uint64_t now)
 {
+    assert(mxp__is_in_record(self) || mxp__nobody_records());
     mxp_atomic_add(&self->lost, count);
     self->lost_before += count;
     note_reason(self, reason, count);
@@ -375,6 +379,8 @@ mxp_thread *mxp__threads(void)
 // What has come into the list since then stands before its first one.
 bool mxp__thread_release(mxp_thread *thread, mxp_thread *before, uint32_t sequence)
 {
+    assert(mxp__drain_is_held());
+    assert(thread->cuts == 0 && "a thread is released that a cut stands in");
     if (!mxp__spin_lock(&mxp__pool_lock)) {
         return false;
     }

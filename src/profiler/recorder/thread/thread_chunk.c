@@ -7,6 +7,7 @@
 #include "profiler/recorder/memory/ring.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_rescue.h"
+#include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/thread/thread.h"
 
 static void fill_header(const mxp_thread *self, mxp_chunk_header *chunk, size_t size_bytes,
@@ -80,6 +81,7 @@ static bool begin_again(mxp_thread *self, uint64_t now)
 static void go_over(mxp_thread *self)
 {
     mxp_chunk_header *chunk = self->entered;
+    assert(mxp_atomic_own(&self->left) != NULL && "a thread goes over from no chunk");
     enter_chunk(self, chunk);
     self->current = chunk;
     // The reader that sees the chunk also sees how far the one before goes (pairs with
@@ -157,6 +159,7 @@ static bool take_any(mxp_thread *self, uint64_t now)
 // handler, but not below a signal's frame.
 bool mxp__thread_new_chunk(mxp_thread *self, uint64_t now)
 {
+    assert(mxp__is_in_record(self));
     if (take_spare(self, now)) {
         return true;
     }

@@ -5,6 +5,7 @@
 #include "base/atomic.h"
 #include "profiler/pages.h"
 #include "profiler/recorder/memory/pool.h"
+#include "profiler/recorder/thread/rules.h"
 
 // Under the pool lock.
 typedef struct place {
@@ -105,6 +106,8 @@ void mxp__index_give_back(uint32_t index)
 void mxp__index_link(mxp_thread *thread)
 {
     place *at = place_of(thread->index);
+    assert(mxp__spin_is_held(&mxp__pool_lock));
+    assert(at->thread == NULL && "a thread is registered under an index that another one has");
     at->thread = thread;
     indices.linked++;
     mxp_atomic_add(&indices.threads, 1);
@@ -116,6 +119,8 @@ void mxp__index_link(mxp_thread *thread)
 void mxp__index_unlink(mxp_thread *thread, uint32_t next)
 {
     place *at = place_of(thread->index);
+    assert(mxp__spin_is_held(&mxp__pool_lock));
+    assert(indices.linked != 0 && "more threads are gone than were registered");
     indices.linked--;
     if (at->thread != thread) {
         return;

@@ -53,9 +53,17 @@ static void a_block_is_given_back_when_its_thread_is_done_with_it(void **state)
     assert_ptr_equal(next, ended);
 }
 
+static void lose(uint32_t reason)
+{
+    mxp_thread *self = mxp__thread_self();
+    mxp_inline_enter(&self->hot);
+    mxp__thread_lose(self, reason, 1, mxp_ticks());
+    mxp_inline_leave(&self->hot);
+}
+
 static void *lose_one(void *nothing)
 {
-    mxp__thread_lose(mxp__thread_self(), MXP_LOSS_MEMORY_FULL, 1, mxp_ticks());
+    lose(MXP_LOSS_MEMORY_FULL);
     return nothing;
 }
 
@@ -98,7 +106,7 @@ static void *lose_for_reasons(void *nothing)
     mxp_thread *self = mxp__thread_self();
     index_of_loser = self->index;
     for (unsigned i = 0; i < 3 * MXP__LOSS_WINDOWS; i++) {
-        mxp__thread_lose(self, i % 2 != 0 ? MXP_LOSS_MEMORY_FULL : MXP_LOSS_LATE, 1, mxp_ticks());
+        lose(i % 2 != 0 ? MXP_LOSS_MEMORY_FULL : MXP_LOSS_LATE);
         for (size_t w = 0; w < MXP__LOSS_WINDOWS; w++) {
             self->loss[w].open = 0;  // as by a new chunk
         }
