@@ -5,6 +5,18 @@
 
 #include "runtime/engine/engine.h"
 
+// ThreadSanitizer cannot start threads in the child of a process that had several.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define ENGINE_THREADS_IN_CHILD 0
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define ENGINE_THREADS_IN_CHILD 0
+#endif
+#if !defined(ENGINE_THREADS_IN_CHILD)
+#define ENGINE_THREADS_IN_CHILD 1
+#endif
+
 // Ends the engine and starts it again under this MXNET_ENGINE_TYPE (null: the default).
 void engine_use(const char *type);
 

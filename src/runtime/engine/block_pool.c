@@ -87,7 +87,7 @@ void *mxn__block_take_large(mxn_thread *self, size_t size_bytes)
         return NULL;
     }
     memcpy(memory, &whole_bytes, sizeof whole_bytes);
-    self->made_large++;
+    mxn__block_leaves(self);
     return memory + LARGE_HEAD_BYTES;
 }
 
@@ -97,8 +97,7 @@ void mxn__block_give_large(uint16_t owner, void *block)
     size_t whole_bytes;
     memcpy(&whole_bytes, memory, sizeof whole_bytes);
     mxp__free(memory, whole_bytes);
-    // Pairs with mxn__blocks_all_home.
-    mxp_atomic_add_release(&mxn__thread_at(owner)->freed_large, 1);
+    mxn__block_comes_home(owner);
 }
 
 void mxn__block_send_home(mxn_block_batch *batch, uint8_t block_class)

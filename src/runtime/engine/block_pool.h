@@ -8,6 +8,8 @@
 #include "runtime/engine/engine_thread.h"
 
 enum { MXN__BLOCK_LARGE = 15, MXN__BLOCK_BATCH = 128 };
+// Classes of operations that stand in the image of a bulk template: members, and the bulk.
+enum { MXN__BLOCK_MEMBER = 13, MXN__BLOCK_IMAGE = 14 };
 
 // The class of a block of at least `size_bytes`; MXN__BLOCK_LARGE if it must be allocated alone.
 uint8_t mxn__block_class(size_t size_bytes);
@@ -28,6 +30,18 @@ static inline void *mxn__block_take(mxn_thread *self, uint8_t block_class)
 // For MXN__BLOCK_LARGE. Any thread frees it; `owner` took it.
 void *mxn__block_take_large(mxn_thread *self, size_t size_bytes);
 void mxn__block_give_large(uint16_t owner, void *block);
+
+// Around the time that memory of nobody's pool names a thread as its owner: its state stays.
+static inline void mxn__block_leaves(mxn_thread *self)
+{
+    self->made_large++;
+}
+
+static inline void mxn__block_comes_home(uint16_t owner)
+{
+    // Pairs with mxn__blocks_all_home.
+    mxp_atomic_add_release(&mxn__thread_at(owner)->freed_large, 1);
+}
 
 void mxn__block_send_home(mxn_block_batch *batch, uint8_t block_class);
 

@@ -85,13 +85,11 @@ int mxn__bulk_add(mxn_thread *self, const mxn_work *work, uint16_t flags, uint8_
 
 // ---- pushing ----------------------------------------------------------------------------------
 
-// The union of the members' variables, each written if any member writes it. True: some variable
-// must be renewed.
-static bool unite_locked(mxn_operation *bulk_op, const mxn_operation *members)
+uint32_t mxn__bulk_unite_locked(mxn_operation *bulk_op, const mxn_operation *members, bool *renew)
 {
     assert(mxn__spin_is_held(&mxn__engine.push_lock));
     const uint64_t mark = ++mxn__engine.sequence;
-    bool renew = false;
+    *renew = false;
     uint32_t count = 0;
     for (const mxn_operation *member = members; member != NULL; member = member->next) {
         for (uint32_t i = 0; i < member->count; i++) {
@@ -100,17 +98,18 @@ static bool unite_locked(mxn_operation *bulk_op, const mxn_operation *members)
                 var->mark = mark;
                 var->mark_index = count;
                 bulk_op->uses[count++].var = (uintptr_t)var;
-                renew =
-                    renew || (mxp_atomic_own(&var->issued) & ~MXN__WRITES_MASK) >= MXN__READS_MAX;
+                *renew =
+                    *renew || (mxp_atomic_own(&var->issued) & ~MXN__WRITES_MASK) >= MXN__READS_MAX;
             }
             bulk_op->uses[var->mark_index].var |= member->uses[i].var & 1;
         }
     }
     bulk_op->count = (uint16_t)count;
-    return renew;
+    return count;
 }
 
-// Lets go of what a member held; deletions that waited for it are put in front of `deferred`.
+// Lets go of what a member or a template held; deletions that waited for it are put in front of
+// `deferred`.
 static mxn_operation *unhold_locked(const mxn_operation *member, mxn_operation *deferred)
 {
     assert(mxn__spin_is_held(&mxn__engine.push_lock));
@@ -160,7 +159,11 @@ static void publish_locked(mxn_operation *op, mxn_operation *members, mxn_operat
 static int try_push(mxn_operation *op, mxn_operation *members, mxn_operation **deferred)
 {
     mxn__spin_lock(&mxn__engine.push_lock);
-    int code = op != members && unite_locked(op, members) ? MXN__CHECK_RENEW : MXP_OK;
+    bool renew = false;
+    if (op != members) {
+        mxn__bulk_unite_locked(op, members, &renew);
+    }
+    int code = renew ? MXN__CHECK_RENEW : MXP_OK;
     if (code == MXP_OK && op->queue == MXN__QUEUE_COMPUTE) {
         code = mxn__compute_reserve_locked();
     }
@@ -200,6 +203,14 @@ static int push_held(mxn_thread *self, mxn_operation *op, mxn_operation *members
     return MXP_OK;
 }
 
+void mxn__bulk_let_go(mxn_thread *self, const mxn_operation *op)
+{
+    mxn__spin_lock(&mxn__engine.push_lock);
+    mxn_operation *deferred = unhold_locked(op, NULL);
+    mxn__spin_unlock(&mxn__engine.push_lock);
+    push_deferred(self, deferred);
+}
+
 static void drop_member(mxn_thread *self, mxn_operation *member)
 {
     mxn__spin_lock(&mxn__engine.push_lock);
@@ -228,20 +239,25 @@ static int push_one_by_one(mxn_thread *self, mxn_operation *members)
     return code;
 }
 
+void mxn__bulk_fill(mxn_thread *self, mxn_operation *op, uint16_t flags, uint64_t push_ticks)
+{
+    op->flags = (uint16_t)(flags | MXN__OP_EXTRA | MXN__OP_BULK | MXN__OP_VISIBLE |
+                           self->phase << MXN__OP_RECORD_SHIFT);
+    op->function = (mxn_function){0};
+    op->argument = NULL;
+    op->name = mxn__engine.name_bulk;
+    if (mxn__push_is_recorded(op->flags)) {
+        mxn__push_stamp(self, op, push_ticks);
+    }
+}
+
 static mxn_operation *bulk_make(mxn_thread *self, const mxn_bulk *bulk)
 {
     mxn_operation *op = mxn__operation_take(self, bulk->uses, true);
     if (op != NULL) {
-        op->flags = (uint16_t)(MXN__OP_EXTRA | MXN__OP_BULK | MXN__OP_VISIBLE |
-                               self->phase << MXN__OP_RECORD_SHIFT);
-        op->function = (mxn_function){0};
-        op->argument = NULL;
-        op->name = mxn__engine.name_bulk;
         op->device = (uint8_t)bulk->device;
         op->queue = bulk->queue & 0xf;
-        if (mxn__push_is_recorded(op->flags)) {
-            mxn__push_stamp(self, op, 0);
-        }
+        mxn__bulk_fill(self, op, 0, 0);
     }
     return op;
 }

@@ -281,10 +281,7 @@ static void rest(mxn_thread *self)
 static void *worker(void *unused)
 {
     (void)unused;
-    mxn_thread *self;
-    while ((self = mxn__thread_self()) == NULL) {
-        mxp__os_sleep_us(1000);
-    }
+    mxn_thread *self = mxn__thread_at_last();
     self->is_worker = self->parallel = true;
     mxp_thread_name("compute worker");
     for (;;) {

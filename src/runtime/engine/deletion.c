@@ -82,13 +82,10 @@ static bool deferred(mxn_var *var, mxn_operation *op)
 
 void mxn_var_delete(mxn_var *var, void (*release)(void *argument), void *argument, uint32_t device)
 {
-    mxn_thread *self;
     if (var == NULL) {
         return;
     }
-    while ((self = mxn__thread_self()) == NULL) {
-        mxp__os_sleep_us(1000);
-    }
+    mxn_thread *self = mxn__thread_at_last();
     if (mxn__engine_ensure() != MXP_OK) {
         // At the end of the process something may be under way all the same: it keeps its memory.
         if (!is_used(var)) {

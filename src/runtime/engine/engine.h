@@ -179,6 +179,48 @@ int mxn_callback_end(const mxn_callback *callback);  // pushes what is in the th
 int mxn_bulk_size_set(int size);
 int mxn_bulk_flush(void);
 
+// ---- bulk templates ---------------------------------------------------------------------------
+// A bulk that is made once and pushed many times, for programs that stay the same: nothing is
+// collected, checked for repetitions or united anew. Each push is one "ImperativeBulk", whose
+// members run in their order on one thread.
+//
+// Threads. Each function may be called from any thread, pushes of one template also side by side;
+// only mxn_bulk_template_free must come after the last push has returned. Pushes may overlap: the
+// next one need not wait for the one before. Order is the order of the pushes, as for everything.
+//
+// Ownership. Works, their lists of variables and the argument arrays are copied. The template holds
+// its variables: one that is deleted meanwhile goes after the template was freed and its pushes
+// have completed. A work's deleter is called once, when the template was freed and no push of it is
+// under way: by who frees it, or on the worker that ran the last push; at once if making fails.
+//
+// Values that change from push to push are one argument for each member, and not one context for
+// all: so members are the same functions as single pushes, and each push that is under way has
+// values of its own.
+typedef struct mxn_bulk_template mxn_bulk_template;
+
+// The works are synchronous, of property MXN_NORMAL and priority 0, and all on one device. A
+// variable that some read and others write counts as written, once, however often it is named.
+// Their `push_ticks` are not used. MXP_EINVAL: what is said of mxn_push, no works, works that no
+// bulk takes, more than 65535 variables in all. MXP_ENOMEM.
+int mxn_bulk_template_make(const mxn_work *works, uint32_t count, mxn_bulk_template **made);
+
+// One push. `arguments`: of the members, one for each, or null for those of the works. `deleter`
+// (may be null) is called once with `context`: after the last member, before what waits for the
+// push is released, or by the pusher if the push fails. What the thread has in its bulk is pushed
+// first. Scope and phase of works that have none are the pushing thread's, as for single pushes.
+//
+// Errors. MXP_EINVAL: a variable was deleted. MXP_ENOMEM. Then nothing was queued. A member that
+// fails leaves its error with the variables that it writes: members and operations that use one are
+// skipped, the other members run. After a shutdown members complete without running.
+// NaiveEngine: each member runs inside the push and completes before the next one begins, none is
+// part of a bulk; the first error ends the push, which fails with it. A forked child may push and
+// free what its parent made.
+int mxn_bulk_template_push(mxn_bulk_template *bulk, void *const *arguments, void *context,
+                           void (*deleter)(void *context));
+
+// Lets go of it; what was pushed runs. Null does nothing.
+void mxn_bulk_template_free(mxn_bulk_template *bulk);
+
 // ---- life -------------------------------------------------------------------------------------
 // Starts what is not started. MXP_EVALUE: an environment variable is ill-formed (names it and the
 // valid values); every push fails with the same until it is corrected.

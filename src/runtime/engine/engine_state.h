@@ -50,6 +50,13 @@ static inline int mxn__engine_ensure(void)
     return mxn__engine_start_slow();
 }
 
+// Who runs what has no priority.
+static inline uint8_t mxn__queue_for(bool parallel)
+{
+    return mxp_atomic_load(&mxn__engine.has_light) != 0 && !parallel ? MXN__QUEUE_LIGHT
+                                                                     : MXN__QUEUE_COMPUTE;
+}
+
 // A start may change it beside a push whose thread has looked at `started` before.
 static inline bool mxn__engine_naive(void)
 {

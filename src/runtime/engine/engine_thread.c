@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/lock.h"
+#include "base/os/os.h"
 #include "base/os/quiet_thread.h"
 #include "base/thread_slot.h"
 #include "runtime/engine/block_pool.h"
@@ -118,6 +119,16 @@ mxn_thread *mxn__thread_begin(void)
     mxn__self = self;
     // Without a key the state is not taken over after the thread: it stays, nothing breaks.
     (void)mxp__thread_slot_keep(&slot, self);
+    return self;
+}
+
+mxn_thread *mxn__thread_at_last(void)
+{
+    enum { BREAK_US = 1000 };
+    mxn_thread *self;
+    while ((self = mxn__thread_self()) == NULL) {
+        mxp__os_sleep_us(BREAK_US);
+    }
     return self;
 }
 

@@ -78,6 +78,9 @@ static inline mxn_thread *mxn__thread_self(void)
     return __builtin_expect(self != NULL, 1) ? self : mxn__thread_begin();
 }
 
+// For who cannot fail: without memory for the state it waits until there is some.
+mxn_thread *mxn__thread_at_last(void);
+
 extern mxn_thread *mxn__thread_table[MXN__THREADS_MAX];  // entries never change once set
 
 static inline mxn_thread *mxn__thread_at(uint16_t index)

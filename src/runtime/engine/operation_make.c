@@ -50,7 +50,7 @@ static bool is_visible(const mxn_work *work)
            work->name != hidden[0] && work->name != hidden[1] && work->name != hidden[2];
 }
 
-static void fill_uses(mxn_operation *op, const mxn_work *work)
+static inline __attribute__((always_inline)) void fill_uses(mxn_operation *op, const mxn_work *work)
 {
     mxn_use *use = op->uses;
     for (uint32_t i = 0; i < work->read_count; i++) {
@@ -84,6 +84,19 @@ static void fill_extra(mxn_operation_extra *extra, const mxn_work *work, bool re
     }
 }
 
+// What an operation is to do, without what the push adds. In line, also with a second caller: each
+// push passes here.
+static inline __attribute__((always_inline)) void fill(mxn_operation *op, const mxn_work *work,
+                                                       uint16_t flags, uint32_t phase)
+{
+    op->flags = (uint16_t)(flags | phase << MXN__OP_RECORD_SHIFT);
+    op->function = work->function;
+    op->argument = work->argument;
+    op->name = work->name;
+    op->device = (uint8_t)work->device;
+    fill_uses(op, work);
+}
+
 mxn_operation *mxn__operation_make(mxn_thread *self, const mxn_work *work, uint16_t flags,
                                    uint8_t queue)
 {
@@ -97,13 +110,8 @@ mxn_operation *mxn__operation_make(mxn_thread *self, const mxn_work *work, uint1
         return NULL;
     }
     const uint32_t phase = work->flags & MXN_WORK_PHASE_MASK;
-    op->flags = (uint16_t)(flags | (phase != 0 ? phase : self->phase) << MXN__OP_RECORD_SHIFT);
-    op->function = work->function;
-    op->argument = work->argument;
-    op->name = work->name;
-    op->device = (uint8_t)work->device;
+    fill(op, work, flags, phase != 0 ? phase : self->phase);
     op->queue = queue & 0xf;
-    fill_uses(op, work);
     if (extra) {
         fill_extra(mxn__operation_extra(op), work, record, scope);
     }
@@ -111,4 +119,32 @@ mxn_operation *mxn__operation_make(mxn_thread *self, const mxn_work *work, uint1
         mxn__push_stamp(self, op, work->push_ticks);
     }
     return op;
+}
+
+// ---- models -----------------------------------------------------------------------------------
+
+void mxn__operation_model(mxn_operation *model, const mxn_work *work, uint16_t flags)
+{
+    flags |= MXN__OP_EXTRA | (is_visible(work) ? MXN__OP_VISIBLE : 0);
+    model->count = (uint16_t)(work->read_count + work->write_count);
+    fill(model, work, flags, work->flags & MXN_WORK_PHASE_MASK);
+    fill_extra(mxn__operation_extra(model), work, true, work->scope);
+}
+
+void mxn__operation_renew(mxn_thread *self, mxn_operation *copy, const mxn_operation *model,
+                          void *argument, uint64_t push_ticks)
+{
+    const uint32_t phase_bits = (uint32_t)MXP_OP_PHASE_MASK << MXN__OP_RECORD_SHIFT;
+    copy->flags = model->flags;
+    if ((model->flags & phase_bits) == 0) {
+        copy->flags |= (uint16_t)(self->phase << MXN__OP_RECORD_SHIFT);
+    }
+    copy->push_stamp = (uint64_t)self->index << MXP_STAMP_BITS;
+    copy->name = model->name;  // a callback's prefix may have been in front of it
+    copy->argument = argument;
+    if (mxn__push_is_recorded(copy->flags)) {
+        const uint32_t scope = mxn__operation_extra((mxn_operation *)model)->scope;
+        mxn__operation_extra(copy)->scope = scope != 0 ? scope : mxp_scope_current();
+        mxn__push_stamp(self, copy, push_ticks);
+    }
 }

@@ -206,7 +206,8 @@ int mxn__operation_push(mxn_thread *self, mxn_operation *op, unsigned how)
 
 // ---- mxn_push ---------------------------------------------------------------------------------
 
-static int check_variables(const mxn_work *work)
+// In line, as check_work is, also with a second caller: each push passes here.
+static inline __attribute__((always_inline)) int check_variables(const mxn_work *work)
 {
     for (uint32_t i = 0; i < work->read_count; i++) {
         if (work->reads[i] == NULL) {
@@ -221,7 +222,7 @@ static int check_variables(const mxn_work *work)
     return MXP_OK;
 }
 
-static int check_work(const mxn_work *work)
+static inline __attribute__((always_inline)) int check_work(const mxn_work *work)
 {
     if (work->function.sync == NULL || work->form < MXN_SYNC || work->form > MXN_ASYNC_FUNCTION) {
         return mxp__fail(MXP_EINVAL, "an operation needs a function, and a form from %d to %d",
@@ -261,9 +262,17 @@ static uint8_t queue_of(const mxn_work *work)
     if (work->property == MXN_CPU_PRIORITIZED) {
         return MXN__QUEUE_PRIORITY;
     }
-    return mxp_atomic_load(&mxn__engine.has_light) != 0 && (work->flags & MXN_WORK_PARALLEL) == 0
-               ? MXN__QUEUE_LIGHT
-               : MXN__QUEUE_COMPUTE;
+    return mxn__queue_for((work->flags & MXN_WORK_PARALLEL) != 0);
+}
+
+int mxn__work_check(const mxn_work *work)
+{
+    return check_work(work);
+}
+
+uint16_t mxn__work_flags(const mxn_work *work)
+{
+    return flags_of(work);
 }
 
 static int push_single(mxn_thread *self, const mxn_work *work)

@@ -20,6 +20,9 @@ int mxn__uses_check_locked(const mxn_operation *op);
 int mxn__uses_renew(mxn_thread *self, const mxn_operation *op);
 // Under the push lock, after the check and the reservations: takes tickets and an id, queues.
 void mxn__operation_publish_locked(mxn_operation *op);
+// What mxn_push says of a work, with the detail set, and the MXN__OP_* of one that is right.
+int mxn__work_check(const mxn_work *work);
+uint16_t mxn__work_flags(const mxn_work *work);
 // Under the push lock: takes an id for the records.
 uint32_t mxn__operation_id_locked(void);
 

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 
+#include "runtime/engine/bulk_image.h"
 #include "runtime/engine/idle.h"
 #include "runtime/engine/operation_record.h"
 #include "runtime/engine/variable.h"
@@ -19,10 +20,20 @@ typedef struct outcome {
 
 // ---- the end ----------------------------------------------------------------------------------
 
-static void operation_free(mxn_thread *self, mxn_operation *op)
+// Members in an image go with it.
+static void free_unpooled(mxn_operation *op)
 {
     if (op->block_class == MXN__BLOCK_LARGE) {
         mxn__block_give_large(mxn__operation_owner(op), op);
+    } else if (op->block_class == MXN__BLOCK_IMAGE) {
+        mxn__image_give(op);
+    }
+}
+
+static void operation_free(mxn_thread *self, mxn_operation *op)
+{
+    if (__builtin_expect(op->block_class >= MXN__BLOCK_MEMBER, 0)) {
+        free_unpooled(op);
     } else {
         mxn__block_give(self, mxn__operation_owner(op), op->block_class, op);
     }
@@ -250,16 +261,6 @@ void mxn__operation_run(mxn_thread *self, mxn_operation *op, uint64_t start_tick
     operation_end(self, op, &end, &(mxn_ending){.start_ticks = start_ticks});
 }
 
-// Without memory for this thread's state there is no way to go on, and none to fail: wait for some.
-static mxn_thread *self_at_last(void)
-{
-    mxn_thread *self;
-    while ((self = mxn__thread_self()) == NULL) {
-        mxp__os_sleep_us(1000);
-    }
-    return self;
-}
-
 void mxn_complete(mxn_completion *completion, int error)
 {
     mxn_operation *op = (mxn_operation *)completion;
@@ -267,7 +268,7 @@ void mxn_complete(mxn_completion *completion, int error)
     if (error < 0) {
         end.error = mxn__error_new(error);
     }
-    mxn_thread *self = self_at_last();
+    mxn_thread *self = mxn__thread_at_last();
     if (end.error == NULL && (op->flags & MXN__OP_NO_SKIP) != 0 &&
         mxp_atomic_load(&mxn__engine.trouble) != 0) {
         end.error = mxn__error_inherited(op);

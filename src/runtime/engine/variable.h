@@ -29,9 +29,9 @@ struct mxn_var {
     // Under the push lock.
     mxp_atomic_u64 issued;  // waiters read it
     uint64_t mark;  // sequence of the last push that saw it; MXN__MARK_DELETED
-    mxn_operation *deferred;  // its deletion, while bulks not yet pushed hold it
+    mxn_operation *deferred;  // its deletion, while something in `held` keeps it back
     uint32_t mark_index;
-    uint32_t held;  // members of bulks not yet pushed that use it
+    uint32_t held;  // members of bulks not yet pushed that use it, and bulk templates
     mxp_atomic_u32 uncounted;  // see mxn__var_count_write
     mxp_atomic_u64 renewals;  // writes that only started counting again
     uint16_t owner;  // thread whose block it is

@@ -111,10 +111,7 @@ static mxn_operation *take_or_sleep(worker_pool *pool, mxn_thread *self)
 static void *pool_worker(void *argument)
 {
     worker_pool *pool = argument;
-    mxn_thread *self;
-    while ((self = mxn__thread_self()) == NULL) {
-        mxp__os_sleep_us(1000);
-    }
+    mxn_thread *self = mxn__thread_at_last();
     self->is_worker = true;
     mxp_thread_name(pool->name);
     for (mxn_operation *op; (op = take_or_sleep(pool, self)) != NULL;) {

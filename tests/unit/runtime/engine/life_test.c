@@ -170,18 +170,6 @@ static int child_uses_engine(mxn_var *inherited)
     return clean && pushed && waited && stopped && ran == 100 ? 0 : 1;
 }
 
-// ThreadSanitizer cannot start threads in the child of a process that had several.
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define THREADS_IN_CHILD 0
-#endif
-#elif defined(__SANITIZE_THREAD__)
-#define THREADS_IN_CHILD 0
-#endif
-#if !defined(THREADS_IN_CHILD)
-#define THREADS_IN_CHILD 1
-#endif
-
 static void parent_and_child_go_on_after_a_fork(void **state)
 {
     (void)state;
@@ -234,7 +222,7 @@ static void a_fork_while_others_push_loses_nothing(void **state)
         mxp__os_sleep_us(1000);
         pid_t child = fork();
         if (child == 0) {
-            _exit(THREADS_IN_CHILD ? child_uses_engine(var) : 0);
+            _exit(ENGINE_THREADS_IN_CHILD ? child_uses_engine(var) : 0);
         }
         assert_int_equal(child_status(child), 0);
     }
@@ -380,7 +368,7 @@ static void a_worker_that_ends_may_push_what_its_destructors_do(void **state)
     assert_int_equal(mxn_wait_all(), 0);
     pid_t child = fork();
     if (child == 0) {
-        _exit(THREADS_IN_CHILD ? child_uses_engine(mxn_var_new()) : 0);
+        _exit(ENGINE_THREADS_IN_CHILD ? child_uses_engine(mxn_var_new()) : 0);
     }
     assert_int_equal(child_status(child), 0);
     assert_int_equal(mxn_engine_stop(), 0);
@@ -442,7 +430,7 @@ static void two_forks_at_once_know_their_own_locks(void **state)
     is_first = true;
     pid_t child = fork();
     if (child == 0) {
-        _exit(THREADS_IN_CHILD ? child_uses_engine(var) : 0);
+        _exit(ENGINE_THREADS_IN_CHILD ? child_uses_engine(var) : 0);
     }
     is_first = false;
     pthread_join(thread, NULL);
