@@ -7,6 +7,7 @@
 // that are away. A block whose text outgrows flush_bytes waits for its turn and goes on in pieces.
 #include "profiler/export/blocks.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -58,12 +59,22 @@ int mxp__export_flush(mxp_strbuf *buffer, mxp_sink *sink)
     return error;
 }
 
+// What the exporter promises of its callback (export.h).
+static int format_some(mxp_export *run, mxp_block *block)
+{
+    const uint64_t *before = block->words;
+    int more = run->exporter->block(run, block);
+    assert(more <= 1 && (more != 1 || block->words > before) && "an exporter makes no progress");
+    (void)before;
+    return more;
+}
+
 // ---- one thread -------------------------------------------------------------------------------
 static int format_block(mxp_export *run, mxp_block *block, mxp_sink *sink)
 {
     int more;
     do {
-        more = run->exporter->block(run, block);
+        more = format_some(run, block);
         if (more < 0 && more != MXP_EFORMAT) {
             return more;
         }
@@ -162,7 +173,7 @@ static int format_kept(worker *self, size_t number, mxp_strbuf *text, bool *ende
         return found;
     }
     int more;
-    while ((more = run.exporter->block(&run, &block)) == 1) {
+    while ((more = format_some(&run, &block)) == 1) {
         int error = write_overflow(self, number, text);
         if (error != MXP_OK) {
             return error;

@@ -58,16 +58,8 @@ static void forget_files(mxp_session *session)
     session->snapshots = 0;
 }
 
-static void begin_anew(void)
+static void begin_session_anew(mxp_session *session)
 {
-    mxp_session *session = mxp__session_storage();
-    mxp__thread_at_first(NULL);
-    mxp__recorder_fork_child();
-    mxp__slots_fork_child();
-    mxp__unlock(&session->lock);
-    if (!mxp__session_exists()) {
-        return;
-    }
     bool recording = session->running && !session->paused;
     session->running = false;
     session->paused = false;
@@ -79,6 +71,18 @@ static void begin_anew(void)
     if (recording && session->config.store == MXP_STORE_FILE) {
         record_on(session);
     }
+}
+
+static void begin_anew(void)
+{
+    mxp_session *session = mxp__session_storage();
+    mxp__thread_at_first(NULL);
+    mxp__recorder_fork_child();
+    mxp__slots_fork_child();
+    if (mxp__session_exists()) {
+        begin_session_anew(session);
+    }
+    mxp__unlock(&session->lock);
 }
 
 static void in_child(void)

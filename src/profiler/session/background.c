@@ -2,6 +2,7 @@
 // The background thread of continuous_dump, recording files, rings and snapshots. It sleeps on a
 // condition variable, so that a new period holds at once and the end of the process never waits for
 // it. While there is nothing to write periodically it sleeps without a deadline.
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -139,6 +140,7 @@ static bool is_wanted(const mxp_session *session, const mxp_config *config)
 
 int mxp__writer_ensure_locked(mxp_session *session, const mxp_config *config)
 {
+    assert(mxp__lock_is_held(&session->lock));
     mxp_writer *writer = &session->writer;
     if (writer->started || writer->quit || !is_wanted(session, config)) {
         return MXP_OK;

@@ -2,6 +2,7 @@
 // Taking a configuration over. Nothing recorded is lost by it: a changed file name completes the
 // old file with what is pending, if that file was begun; in all other cases what is pending goes to
 // the next file. No existing file is touched before there is something to replace it with.
+#include <assert.h>
 #include <mxprof/gate.h>
 #include <string.h>
 
@@ -61,6 +62,7 @@ static int command_of(const mxp_config *config)
 
 int mxp__configure_recorder_locked(mxp_session *session)
 {
+    assert(mxp__lock_is_held(&session->lock));
     const mxp_config *config = &session->config;
     bool statistics = config->aggregate_stats != 0 || config->statistics_only != 0;
     int error = mxp__aggregate_switch_locked(session, statistics);
@@ -151,6 +153,7 @@ static int end_files_locked(mxp_session *session, const mxp_config *next)
 // What is recorded from now on belongs to the new configuration's file.
 static int change_file_locked(mxp_session *session)
 {
+    assert(mxp__lock_is_held(&session->lock));
     if (mxp__store_is_open() || !session->running || !mxp__session_wants_file(session)) {
         return MXP_OK;
     }
@@ -170,6 +173,7 @@ static void take_over_locked(mxp_session *session, const mxp_config *config, boo
 
 static int configure_locked(mxp_session *session, const mxp_config *config, bool trace)
 {
+    assert(mxp__lock_is_held(&session->lock));
     if (session->output) {
         int error = mxp__writer_ensure_locked(session, config);
         if (error != MXP_OK) {

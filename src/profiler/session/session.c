@@ -4,6 +4,7 @@
 // here, with the session's lock held.
 #include "profiler/session/session.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/atomic.h"
@@ -95,6 +96,7 @@ static int own_names_locked(mxp_session *session)
 
 int mxp__session_run_locked(mxp_session *session)
 {
+    assert(mxp__lock_is_held(&session->lock));
     int error = own_names_locked(session);
     if (error == MXP_OK && !session->running) {
         error = mxp__configure_recorder_locked(session);
@@ -129,6 +131,7 @@ int mxp__session_run_locked(mxp_session *session)
 
 void mxp__session_stop_locked(mxp_session *session)
 {
+    assert(mxp__lock_is_held(&session->lock));
     if (!session->running) {
         return;
     }

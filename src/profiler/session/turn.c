@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/session/turn.h"
 
+#include <assert.h>
+
 #include "profiler/pages.h"
 
 void mxp__lock_give_up(mxp_lock *lock)
@@ -23,6 +25,7 @@ void mxp__turn_init(mxp_turn *turn)
 
 void mxp__turn_take_locked(mxp_turn *turn, mxp_lock *lock)
 {
+    assert(mxp__lock_is_held(lock));
     int before;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     while (turn->taken) {
@@ -34,6 +37,7 @@ void mxp__turn_take_locked(mxp_turn *turn, mxp_lock *lock)
 
 void mxp__turn_give_locked(mxp_turn *turn)
 {
+    assert(turn->taken && "a turn is given that nobody has");
     turn->taken = false;
     int before = turn->cancel_state;
     pthread_cond_broadcast(&turn->given);

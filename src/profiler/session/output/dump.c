@@ -16,6 +16,7 @@
 // writes them is not there. The table (dumps.c) has a turn of its own in the same way.
 #include "profiler/session/output/dump.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,6 +58,7 @@ bool mxp__session_writes_to(const mxp_session *session, const char *path)
 // ---- the turn ----------------------------------------------------------------------------------
 void mxp__files_take_locked(mxp_session *session)
 {
+    assert(mxp__lock_is_held(&session->lock));
     mxp__turn_take_locked(&session->files_turn, &session->lock);
 }
 
@@ -77,6 +79,7 @@ void mxp__files_close_in_turn(mxp_session *session)
 
 void mxp__files_close_locked(mxp_session *session)
 {
+    assert(mxp__lock_is_held(&session->lock));
     if (session->files_turn.taken) {
         session->close_files = true;
     } else {
@@ -104,6 +107,7 @@ static int begin_file(mxp_session *session)
 
 int mxp__record_file_begin_locked(mxp_session *session)
 {
+    assert(mxp__lock_is_held(&session->lock));
     session->begin_file = session->files_turn.taken;
     return session->begin_file ? MXP_OK : begin_file(session);
 }
@@ -119,6 +123,7 @@ int mxp__record_file_end_in_turn(mxp_session *session)
 
 void mxp__files_give_locked(mxp_session *session)
 {
+    assert(mxp__lock_is_held(&session->lock));
     if (session->close_files) {
         mxp__files_close_in_turn(session);
         session->close_files = false;
@@ -338,6 +343,7 @@ static int dump_in_turn(mxp_session *session, bool finished)
 
 static int dump_locked(mxp_session *session, bool finished)
 {
+    assert(mxp__lock_is_held(&session->lock));
     mxp__files_take_locked(session);
     int error = dump_in_turn(session, finished);
     mxp__files_give_locked(session);
@@ -346,6 +352,7 @@ static int dump_locked(mxp_session *session, bool finished)
 
 int mxp__dump_background_locked(mxp_session *session)
 {
+    assert(mxp__lock_is_held(&session->lock));
     mxp__files_take_locked(session);
     bool news = session->pending.source != NULL || mxp__live_pending(MXP__CONSUMER_FILE) != 0;
     int error = news ? mxp__dump_write_in_turn(session) : mxp__aggregate_drain_locked(session);
@@ -355,6 +362,7 @@ int mxp__dump_background_locked(mxp_session *session)
 
 int mxp__dump_last_locked(mxp_session *session)
 {
+    assert(mxp__lock_is_held(&session->lock));
     int error = MXP_OK;
     mxp__files_take_locked(session);
     if (!session->exited && session->output) {

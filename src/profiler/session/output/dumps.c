@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The aggregate statistics: a second consumer of the recorder's records, with its own position, so
 // that printing never touches the trace file. The text given out belongs to the calling thread.
+#include <assert.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
@@ -45,6 +46,7 @@ static int drain(mxp_session *session, mxp_aggregate *aggregate)
 
 int mxp__aggregate_drain_locked(mxp_session *session)
 {
+    assert(mxp__lock_is_held(&session->lock));
     mxp_aggregate *aggregate = take_table(session);
     int error = aggregate != NULL ? drain(session, aggregate) : MXP_OK;
     give_table(session, aggregate);
@@ -63,6 +65,7 @@ static void skip_to_now(void)
 
 int mxp__aggregate_switch_locked(mxp_session *session, bool on)
 {
+    assert(mxp__lock_is_held(&session->lock));
     if (on && session->aggregate == NULL) {
         int error = mxp__aggregate_create(MXP_GROUP_NAME, &session->aggregate);
         if (error != MXP_OK) {
@@ -150,6 +153,7 @@ static int print(mxp_aggregate *aggregate, const request *wanted, int64_t now_ns
 
 static int print_locked(mxp_session *session, const request *wanted, mxp_strbuf *out)
 {
+    assert(mxp__lock_is_held(&session->lock));
     mxp_aggregate *aggregate = take_table(session);
     int error = aggregate != NULL ? drain(session, aggregate) : MXP_OK;
     if (aggregate != NULL && error == MXP_OK) {

@@ -3,6 +3,7 @@
 // for keep a distance of what they reach back, and there are at most 100 of them in a process.
 #include "profiler/session/output/snapshot.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -183,6 +184,7 @@ static int write_snapshot(mxp_session *session, const destination *to, double la
 
 static int snapshot_locked(mxp_session *session, const char *path, double last_ms)
 {
+    assert(mxp__lock_is_held(&session->lock));
     if (path != NULL && mxp__session_writes_to(session, path)) {
         return mxp__fail(MXP_EVALUE,
                          "cannot write a snapshot to '%s': the trace itself is written there; give "
@@ -268,6 +270,7 @@ static mxp_name counter_name(const mxp_counter_trigger *trigger)
 
 int mxp__snapshot_configure_locked(mxp_session *session)
 {
+    assert(mxp__lock_is_held(&session->lock));
     const mxp_config *config = &session->config;
     mxp_counter_trigger counter = {0};
     int error = mxp__config_counter_trigger(config->snapshot_counter, &counter);
@@ -289,6 +292,7 @@ bool mxp__snapshot_wanted(void)
 
 void mxp__snapshot_show_locked(const mxp_session *session)
 {
+    assert(mxp__lock_is_held(&session->lock));
     bool is_ours = session->running && snapshots.has_signal && signal_is_ours();
     char *name = is_ours ? mxp__output_expanded(session->config.snapshot_filename) : NULL;
     mxp__snapshot_mark(name);
@@ -303,6 +307,7 @@ static bool is_too_soon(const mxp_session *session, uint64_t now_ns)
 
 void mxp__snapshot_serve_locked(mxp_session *session)
 {
+    assert(mxp__lock_is_held(&session->lock));
     int reason = mxp__trigger_take();
     uint64_t now_ns = mxp__os_monotonic_ns();
     bool asked_by_hand = reason == MXP__TRIGGER_SIGNAL;
