@@ -73,6 +73,7 @@ const mxp_timebase *mxp__recorder_timebase(int add_point);
 // what a record costs. Takes a millisecond the first time. Under the session's lock.
 void mxp__recorder_calibrate(void);
 
+bool mxp__ring_is_on(void);  // the policy is MXP_FULL_RING; changes with the limits
 // What is wrong with the size of a ring; false: nothing, up to now.
 bool mxp__ring_is_small(void);
 void mxp__ring_warning(char *text, size_t size);
@@ -82,6 +83,14 @@ void mxp__info_command_set(int told);
 // INFO key `root`: whose profile this process belongs to, if another began it. `mark` stays valid.
 void mxp__info_root_set(const char *mark);
 void mxp__recorder_report(mxp_report *report);
+
+// As mxp_intern, with the category given by id (0: none; the enclosing scope for scopes). By any
+// thread, in a signal handler too.
+uint32_t mxp__name_intern(uint32_t category, const char *text, uint64_t length, int style,
+                          int unit);
+// Calls `call` once a thread records for the first time, outside of signal handlers, until it
+// returns true. The thread may hold locks of the session's. Null: nothing is called any more.
+void mxp__thread_at_first(bool (*call)(void));
 
 // Fork. prepare/parent in the forking process, child in the child: forgets all threads and records,
 // recording is off.

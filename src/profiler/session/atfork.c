@@ -7,7 +7,6 @@
 #include "profiler/fork_memory.h"
 #include "profiler/pages.h"
 #include "profiler/recorder/recorder.h"
-#include "profiler/recorder/thread/thread.h"
 #include "profiler/session/output/dump.h"
 #include "profiler/session/objects/handles.h"
 #include "profiler/session/session.h"

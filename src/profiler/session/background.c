@@ -10,7 +10,7 @@
 #include "base/os/os.h"
 #include "base/os/quiet_thread.h"
 #include "profiler/recorder/recorder.h"
-#include "profiler/recorder/store/store.h"
+#include "profiler/recorder/recording_file.h"
 #include "profiler/session/output/dump.h"
 #include "profiler/session/output/record_file.h"
 #include "profiler/session/output/snapshot.h"

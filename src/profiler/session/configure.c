@@ -11,7 +11,7 @@
 #include "base/os/same_file.h"
 #include "base/setting.h"
 #include "profiler/recorder/recorder.h"
-#include "profiler/recorder/store/store.h"
+#include "profiler/recorder/recording_file.h"
 #include "profiler/session/output/children.h"
 #include "profiler/session/config/config.h"
 #include "profiler/session/output/dump.h"

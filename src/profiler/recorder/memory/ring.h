@@ -14,7 +14,6 @@
 
 #include "profiler/recorder/thread/thread.h"
 
-bool mxp__ring_is_on(void);
 // While nobody records, under the drain lock. What was recorded before counts as full and old.
 void mxp__ring_set(bool on);
 // Nothing of what is in memory or in a file before now is of interest: frees it. The same.

@@ -17,47 +17,17 @@
 #ifndef MXP_PROF_STORE_H
 #define MXP_PROF_STORE_H
 
-#include "base/os/descriptor.h"
+#include "profiler/recorder/recording_file.h"
 #include "profiler/recorder/thread/thread.h"
-#include "profiler/trace/source.h"
 
-enum { MXP__STORE_HEADER_BYTES = 4096, MXP__STORE_CLOCK_BYTES = 65536 };
-
-// Begins a file: from now on everything recorded goes there, up to `limit_bytes`; beyond it records
-// are lost and counted. `header` says MXP__STORE_HEADER_BYTES; `sections`, whole pages, begin with
-// two CLOCK of MXP__STORE_CLOCK_BYTES each: whatever is found after a death can be read. MXP_EIO,
-// MXP_ENOMEM: recording goes on in memory.
-int mxp__store_open(const char *path, uint64_t limit_bytes, const mxp_file_header *header,
-                    const void *sections, size_t sections_bytes);
-bool mxp__store_is_open(void);
-// Another program has emptied the file: what it held is lost, and it is to be ended.
-bool mxp__store_was_emptied(void);
 // Whether the chunk's records are in a file, the open one or one that has ended: a file that begins
 // gets copies of the others. Under the drain lock.
 bool mxp__store_has_filed(const mxp_thread *thread, const mxp_chunk_header *chunk);
 const void *mxp__store_current(void);  // the open file, to be compared only; null: none
 bool mxp__store_is_own(const mxp_chunk_header *chunk);  // of where chunks now come from
 bool mxp__store_is_in_file(const mxp_chunk_header *chunk);  // the open one
-int mxp__store_copy(const mxp_block *block);  // MXP_EIO: the file is full
-// What was recorded is written, or copied: a ring begins anew.
-void mxp__store_settle(void);
 // A ring in a file has room there for what stands: for when either begins. While nobody records.
 void mxp__store_home_standing(void);
-// A newer CLOCK section of MXP__STORE_CLOCK_BYTES; one of another length is not taken.
-void mxp__store_put_clock(const void *section, size_t size_bytes);
-// Has the system extend the open file, so that no recording thread needs to: as much as was used
-// since the last call, within bounds. For the background thread, with no lock held.
-void mxp__store_keep_ahead(void);
-
-// Ends the file; recording goes on in memory. What is left is to write the tables and END from
-// `offset` on, to cut the file behind them and to close the descriptor. Until then it is as after a
-// death.
-typedef struct mxp_store_end {
-    mxp_descriptor descriptor;  // the caller's; none if the program has taken it away for good
-    uint64_t offset, sections, record_bytes;
-    bool damaged;  // another program has emptied the file: there is nothing to complete
-} mxp_store_end;
-void mxp__store_finish(mxp_store_end *end);
 void mxp__store_fork_child(void);  // forgets the parent's file without touching it
 
 // ---- for recording threads ---------------------------------------------------------------------

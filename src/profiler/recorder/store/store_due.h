@@ -6,17 +6,12 @@
 #ifndef MXP_PROF_STORE_DUE_H
 #define MXP_PROF_STORE_DUE_H
 
-#include "profiler/trace/source.h"
+#include "profiler/recorder/recording_file.h"
 
-// As mxp__store_open, but for the file.
-int mxp__store_plan(const char *path, uint64_t limit_bytes, const mxp_file_header *header,
-                    const void *sections, size_t sections_bytes);
-bool mxp__store_is_due(void);
 // By a thread that is about to be the first in the list, signals blocked. False: a handler that
 // came at a wrong moment, whose record is lost. Where the file cannot be made, recording goes on in
 // memory. *made: it was made here.
 bool mxp__store_make_due(bool *made);
-bool mxp__store_forget_due(void);  // whether one was due
 
 // Between the two no file is made.
 void mxp__store_due_fork_prepare(void);

@@ -7,16 +7,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "profiler/recorder/recorder.h"
 #include "profiler/trace/source.h"
 
 enum { MXP__NAMES_CAP_BYTES = 64 << 20, MXP__NAMES_CAP_LEAST_BYTES = 1 << 20 };
 
 // Names may take a sixteenth of what records may, at least and at most the two above.
 void mxp__names_limit(uint64_t memory_limit_bytes);
-
-// As mxp_intern, with the category given by id (0: none; the enclosing scope for scopes).
-uint32_t mxp__name_intern(uint32_t category, const char *text, uint64_t length, int style,
-                          int unit);
 
 uint32_t mxp__name_count(void);  // acquire: all entries below it are complete
 mxp_name_view mxp__name_view(uint32_t id);

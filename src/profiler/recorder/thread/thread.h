@@ -182,8 +182,5 @@ bool mxp__threads_settle_late(void);  // some of those are still there
 bool mxp__thread_release(mxp_thread *thread, mxp_thread *before, uint32_t sequence);
 uint64_t mxp__thread_registration_losses(uint64_t *from, uint64_t *to);
 void mxp__threads_fork_child(void);
-// Calls `call` once a thread records for the first time, outside of signal handlers, until it
-// returns true. The thread may hold locks of the session's. Null: nothing is called any more.
-void mxp__thread_at_first(bool (*call)(void));
 
 #endif

@@ -12,9 +12,7 @@
 #include "profiler/trace/file/mapped_file.h"
 #include "base/strbuf.h"
 #include "profiler/recorder/recorder.h"
-#include "profiler/recorder/memory/ring.h"
-#include "profiler/recorder/store/store.h"
-#include "profiler/recorder/store/store_due.h"
+#include "profiler/recorder/recording_file.h"
 #include "profiler/session/turn.h"
 #include "profiler/trace/file/section_writer.h"
 

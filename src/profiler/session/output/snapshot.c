@@ -18,7 +18,6 @@
 #include "base/os/new_file.h"
 #include "base/os/os.h"
 #include "base/strbuf.h"
-#include "profiler/recorder/thread/names.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/record/trigger.h"
 #include "profiler/session/config/config.h"
