@@ -130,12 +130,23 @@ static bool fits(const mxp_thread *self, unsigned units, uint64_t now)
            (now - mxp_atomic_own(&self->hot.base_ticks)) >> 47 == 0;
 }
 
-// Its pages went with a file that another program has emptied.
-static void begin_anew(mxp_thread *self, uint64_t now)
+// Behind a time in which a hold may have begun that has not waited for the thread. False: recording
+// is off since then.
+static bool wait_out_hold(void)
+{
+    uint32_t gate;
+    return !is_held(&gate) || (gate_after_hold() & MXP_CLASS_ALL) != 0;
+}
+
+// Its pages went with a file that another program has emptied, and with them that it is in a
+// record, `at` on the stack. False: recording is off since then.
+static bool begin_anew(mxp_thread *self, uint64_t now, uint32_t at)
 {
     if (self->current == NULL) {
         mxp__rescue_page(self);
     }
+    mxp__step_in(&self->hot, at);
+    bool on = wait_out_hold();
     mxp__thread_restart(self, now);
     mxp_atomic_store(&self->begins_anew, 0);
     mxp_atomic_store_seq_cst(&self->silent, 0);  // nothing is left to be taken back
@@ -143,15 +154,14 @@ static void begin_anew(mxp_thread *self, uint64_t now)
         self->chunk_end =
             mxp_atomic_own(&self->hot.cursor);  // its page is in memory: the next chunk is not
     }
+    return on;
 }
 
-// A silent thread answers. There may be a hold by now that has not waited for it. False: recording
-// is off since then.
+// A silent thread answers. False: recording is off since then.
 static bool answer(mxp_thread *self)
 {
     mxp__thread_answer(self);
-    uint32_t gate;
-    bool on = !is_held(&gate) || (gate_after_hold() & MXP_CLASS_ALL) != 0;
+    bool on = wait_out_hold();
     mxp__thread_queue_late(self);
     return on;
 }
@@ -162,7 +172,8 @@ uint64_t *mxp__emit_room_slow(mxp_thread *self, unsigned units, uint64_t now)
     int saved = errno;
     self->too_late = 0;
     if (self->current == NULL || mxp__thread_begins_anew(self)) {
-        begin_anew(self, now);
+        uint32_t at = (uint32_t)(uintptr_t)__builtin_frame_address(0);
+        self->too_late = !begin_anew(self, now, at);
     } else if (mxp__thread_is_silent(self)) {
         self->too_late = !answer(self);
     }
