@@ -3,7 +3,8 @@
 // MXNET_PREPARED. The rules of mxnet/c_api.h hold.
 //
 // An operator whose parameters are parsed once and which is then run any number of times, from any
-// thread. Runs are recorded as MXImperativeInvoke, the other calls here are not.
+// thread, under that thread's switch of NumPy's shapes. Runs are recorded as MXImperativeInvoke,
+// the other calls here are not.
 #ifndef MXNET_INVOKE_H_
 #define MXNET_INVOKE_H_
 

@@ -139,7 +139,7 @@ static mxn_params *parse(const kernel_case *one)
     mxn_params *params;
     const mxn_op *op = mxn_op_find(one->op);
     assert_non_null(op);
-    if (mxn_params_parse(op, pairs, keys, values, MXN_INPUTS_UNKNOWN, &params) != 0) {
+    if (mxn_params_parse(op, pairs, keys, values, MXN_INPUTS_UNKNOWN, false, &params) != 0) {
         fail_msg("%s: %s", one->op, mxp_last_error());
     }
     return params;

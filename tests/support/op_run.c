@@ -140,7 +140,7 @@ static int parse(const char *name, const char *const *parameters, uint32_t count
     }
     const mxn_op *op;
     int error = mxn_op_require(name, &op);
-    error = error != 0 ? error : mxn_params_parse(op, pairs, keys, values, count, params);
+    error = error != 0 ? error : mxn_params_parse(op, pairs, keys, values, count, false, params);
     return error != 0 ? error : mxn_params_expect(*params, count);
 }
 

@@ -8,6 +8,7 @@
 
 // ---- single operators -------------------------------------------------------------------------
 // Runs an operator that the graph itself does not name, on `inputs`. *output null: it is made.
+// Shapes are known here, so () is a scalar: NumPy's.
 int mxn__plan_run(const char *name, uint32_t count, const char *const *keys,
                   const char *const *values, mxn_array *const *inputs, uint32_t input_count,
                   uint32_t request, uint32_t scope, mxn_array **output)
@@ -16,7 +17,7 @@ int mxn__plan_run(const char *name, uint32_t count, const char *const *keys,
     mxn_params *params = NULL;
     int error = mxn_op_require(name, &op);
     if (error == MXP_OK) {
-        error = mxn_params_parse(op, count, keys, values, input_count, &params);
+        error = mxn_params_parse(op, count, keys, values, input_count, true, &params);
     }
     if (error == MXP_OK) {
         const mxn_invocation in = {.params = params,

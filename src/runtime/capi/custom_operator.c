@@ -3,6 +3,7 @@
 #include <mxnet/c_api.h>
 
 #include "runtime/autograd/autograd.h"
+#include "runtime/imperative/thread_mode.h"
 #include "runtime/capi/api_call.h"
 #include "runtime/capi/array_list.h"
 #include "runtime/op/custom.h"
@@ -45,8 +46,9 @@ int MXCustomFunctionRecord(int num_inputs, NDArrayHandle *inputs, int num_output
         error = mxn__check_given(callbacks, "callbacks");
     }
     if (error == MXP_OK) {
-        error = mxn_custom_function((uint32_t)num_inputs, (uint32_t)num_outputs,
-                                    (const mxn_callback_list *)callbacks, &params);
+        error =
+            mxn_custom_function((uint32_t)num_inputs, (uint32_t)num_outputs,
+                                (const mxn_callback_list *)callbacks, mxn_numpy_shape(), &params);
     }
     if (error == MXP_OK) {
         error =

@@ -7,6 +7,7 @@
 
 #include "runtime/autograd/autograd.h"
 #include "base/alloc.h"
+#include "runtime/imperative/thread_mode.h"
 #include "runtime/capi/api_call.h"
 #include "runtime/capi/params_cache.h"
 #include "runtime/capi/thread_buffer.h"
@@ -237,8 +238,12 @@ int MXPreparedInvoke(MXPreparedHandle handle, NDArrayHandle *inputs, int *num_ou
     if (error == MXP_OK) {
         error = check_lists(p->num_inputs, inputs, num_outputs, outputs);
     }
+    mxn_params *params = NULL;
     if (error == MXP_OK) {
-        error = run(p->params, p->num_inputs, inputs, num_outputs, outputs, NULL, call.begin_ticks);
+        error = mxn_params_under(p->params, mxn_numpy_shape(), &params);
+    }
+    if (error == MXP_OK) {
+        error = run(params, p->num_inputs, inputs, num_outputs, outputs, NULL, call.begin_ticks);
     }
     return mxn__api_end(&call, error);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "runtime/autograd/autograd.h"
+#include "runtime/imperative/thread_mode.h"
 #include "runtime/capi/api_call.h"
 #include "runtime/capi/numpy_mode.h"
 #include "runtime/tensor/tensor.h"
@@ -36,7 +37,7 @@ static int record(const char *name, uint32_t count, const char *const *keys,
     mxn_params *params = NULL;
     int error = mxn_op_require(name, &op);
     if (error == MXP_OK) {
-        error = mxn_params_parse(op, count, keys, values, 1, &params);
+        error = mxn_params_parse(op, count, keys, values, 1, mxn_numpy_shape(), &params);
     }
     if (error == MXP_OK) {
         error = mxn_autograd_record(params, &array, &view);

@@ -5,7 +5,7 @@
 #include <mxnet/c_api.h>
 
 #include "runtime/capi/api_call.h"
-#include "runtime/tensor/shape.h"
+#include "runtime/imperative/thread_mode.h"
 
 enum { OFF = 0, THREAD = 1, GLOBAL = 2 };
 
@@ -13,7 +13,9 @@ static _Thread_local bool default_dtype;
 
 int mxn__numpy_shape(void)
 {
-    return mxn_numpy_shape_of_all() ? GLOBAL : mxn_numpy_shape_of_thread() ? THREAD : OFF;
+    return mxp_atomic_load(&mxn__numpy_shape_of_all) ? GLOBAL
+           : mxn__mode.numpy_shape                   ? THREAD
+                                                     : OFF;
 }
 
 int MXIsNumpyShape(int *curr)
@@ -40,9 +42,9 @@ int MXSetIsNumpyShape(int is_np_shape, int *prev)
         *prev = mxn__numpy_shape();
     }
     // Turning it on for one thread leaves the others as they are; off is off for all.
-    mxn_numpy_shape_set_of_thread(is_np_shape != OFF);
+    mxn__mode.numpy_shape = is_np_shape != OFF;
     if (is_np_shape != THREAD) {
-        mxn_numpy_shape_set_of_all(is_np_shape == GLOBAL);
+        mxp_atomic_store(&mxn__numpy_shape_of_all, is_np_shape == GLOBAL);
     }
     return mxn__api_end(&call, MXP_OK);
 }

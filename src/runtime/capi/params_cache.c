@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table of the calling thread, filled by hash. An entry holds the whole text it was made from,
 // which is compared: a hash alone would hand out the wrong parameters one day.
+#include "runtime/imperative/thread_mode.h"
 #include "runtime/capi/params_cache.h"
 
 #include <string.h>
@@ -113,17 +114,20 @@ int mxn__params_get(const mxn_op *op, int count, const char **keys, const char *
     // A custom operator's parameters hold what the program has made for this one call.
     bool keep = at != NULL && (op->flags & MXN_OP_CALLBACK) == 0;
     entry *entries = keep ? cache_get() : NULL;
+    const bool numpy_shape = mxn_numpy_shape();
     if (entries == NULL) {
-        return mxn_params_parse(op, (uint32_t)count, keys, values, inputs, params);
+        return mxn_params_parse(op, (uint32_t)count, keys, values, inputs, numpy_shape, params);
     }
     uint32_t bytes = (uint32_t)(at - text);
     entry *e = &entries[(hash ^ hash >> 32) % CACHE_SIZE];
     if (e->params != NULL && matches(e, op, inputs, text, bytes)) {
-        mxn_params_retain(e->params);
-        *params = e->params;
-        return MXP_OK;
+        error = mxn_params_under(e->params, numpy_shape, params);
+        if (error == MXP_OK) {
+            mxn_params_retain(*params);
+        }
+        return error;
     }
-    error = mxn_params_parse(op, (uint32_t)count, keys, values, inputs, params);
+    error = mxn_params_parse(op, (uint32_t)count, keys, values, inputs, numpy_shape, params);
     if (error == MXP_OK) {
         put(e, op, inputs, text, bytes, *params);
     }

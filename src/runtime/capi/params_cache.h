@@ -6,7 +6,7 @@
 
 #include "runtime/op/op.h"
 
-// mxn_params_parse, with one reference.
+// mxn_params_parse under the thread's switch of NumPy's shapes, with one reference.
 int mxn__params_get(const mxn_op *op, int count, const char **keys, const char **values,
                     uint32_t inputs, mxn_params **params);
 

@@ -18,6 +18,7 @@
 #include "runtime/imperative/thread_mode.h"
 
 _Thread_local mxn_thread_mode mxn__mode;
+mxp_atomic_bool mxn__numpy_shape_of_all;
 
 typedef struct call {
     mxn_job job;

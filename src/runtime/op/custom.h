@@ -30,7 +30,7 @@ int mxn_custom_register(const char *name, mxn_custom_creator creator);
 // Parameters of _CustomFunction, for a node of a recorded graph. `callbacks`: backward and delete;
 // copied. They belong to the parameters from the call on, also if it fails.
 int mxn_custom_function(uint32_t inputs, uint32_t outputs, const mxn_callback_list *callbacks,
-                        mxn_params **params);
+                        bool numpy_shape, mxn_params **params);
 
 // ---- running one ------------------------------------------------------------------------------
 // One array the function is given.

@@ -84,16 +84,32 @@ typedef struct mxn_params {
     uint32_t output_count;  // all, hidden ones behind the visible ones
     uint32_t visible_count;  // outputs the caller of the operator sees
     mxn_context context;  // parameter `ctx`; 0, 0 if not given
+    // Shapes are NumPy's: rank 0 is a scalar; else results that NumPy gives rank 0 have shape (1).
+    // Nobody who infers or runs asks the thread: what was parsed here may be run there.
+    bool numpy_shape;
     mxp_atomic_ptr gradient;  // private: made when first asked for
+    mxp_atomic_ptr other;  // private: under the other switch, likewise
     uint64_t bytes;  // private
     alignas(16) unsigned char values[];  // the operator's struct
 } mxn_params;
 
 // `inputs` is the number of arrays at hand: the default of num_args and its like. Keys that begin
 // and end with two underscores are ignored. MXP_EINVAL: unknown key (lists the valid ones and the
-// closest), missing, ill-typed or out-of-range value. One reference.
+// closest), missing, ill-typed or out-of-range value. One reference. `numpy_shape`: for
+// mxn_params.numpy_shape; who calls an operator for a thread passes mxn_numpy_shape() of it.
 int mxn_params_parse(const mxn_op *op, uint32_t count, const char *const *keys,
-                     const char *const *values, uint32_t inputs, mxn_params **params);
+                     const char *const *values, uint32_t inputs, bool numpy_shape,
+                     mxn_params **params);
+// The same parameters under this switch: `params` themselves, or others that live as long, made at
+// the first call. MXP_ENOMEM.
+int mxn__params_other(mxn_params *params, mxn_params **other);
+static inline int mxn_params_under(mxn_params *params, bool numpy_shape, mxn_params **same)
+{
+    *same = params;
+    return __builtin_expect(params->numpy_shape == numpy_shape, 1)
+               ? 0
+               : mxn__params_other(params, same);
+}
 void mxn_params_retain(mxn_params *params);
 void mxn_params_release(mxn_params *params);  // null does nothing
 // MXP_EINVAL: "Operator X expects N inputs, but got M instead."

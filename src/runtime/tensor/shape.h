@@ -29,14 +29,6 @@ static inline void mxn_shape_copy(mxn_shape *to, const mxn_shape *from)
     }
 }
 
-// Whether the calling thread's shapes follow NumPy: rank 0 is a scalar and 0 an empty dimension;
-// else results that NumPy gives rank 0 have shape (1). The switch of all threads, or its own.
-bool mxn_numpy_shape(void);
-bool mxn_numpy_shape_of_all(void);
-void mxn_numpy_shape_set_of_all(bool on);
-bool mxn_numpy_shape_of_thread(void);
-bool mxn_numpy_shape_set_of_thread(bool on);  // the value before
-
 bool mxn_shape_known(const mxn_shape *shape);
 // Whether its dimensions multiply to at most MXN_SIZE_LIMIT: beyond, sizes would wrap. Those that
 // are unknown or 0 count as 1, as in NumPy, so that the product of any of them is safe.

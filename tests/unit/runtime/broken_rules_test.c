@@ -92,7 +92,7 @@ static void differentiate(const mxn_gradient_step *steps)
     op.def = &def;
     mxn_params *params;
     const mxn_gradient *gradient;
-    if (mxn_params_parse(&op, 0, NULL, NULL, 1, &params) == 0) {
+    if (mxn_params_parse(&op, 0, NULL, NULL, 1, false, &params) == 0) {
         mxn_params_gradient(params, &gradient);
     }
 }

@@ -26,7 +26,6 @@ struct mxn_custom_call {
     mxn_call_state *state;  // a reference; null: the parameters tell the function
     mxn_completion *completion;
     mxn_thread_mode mode;
-    bool numpy;
     uint32_t scope, phase;
     int error;
     char *detail;  // of the error
@@ -125,9 +124,9 @@ int mxn__custom_call_new(mxn_job *job, const mxn_invocation *in, mxn_custom_call
     if (call == NULL) {
         return MXP_ENOMEM;
     }
-    call->mode = (mxn_thread_mode){.training = in->training};
+    call->mode =
+        (mxn_thread_mode){.training = in->training, .numpy_shape = in->params->numpy_shape};
     call->phase = mxn_phase();
-    call->numpy = mxn_numpy_shape_of_thread();
     call->arguments.training = in->training;
     call->scope = in->scope != 0 ? in->scope : mxp_scope_current();
     int error = add_aliases(call, in);
@@ -291,11 +290,10 @@ static void call_named(mxn_custom_call *call)
     }
 }
 
-// Under the switches of the thread that has pushed it.
+// Under the switches of the thread that has pushed it, or, NumPy's shapes, has parsed the operator.
 static void call_in_mode(mxn_custom_call *call)
 {
     const mxn_thread_mode before = mxn__mode;
-    bool numpy = mxn_numpy_shape_set_of_thread(call->numpy);
     unsigned scopes = mxp_scope_current() == call->scope ? 0 : push_scopes(call->scope);
     uint32_t phase = mxn_phase_set(call->phase);
     mxn__mode = call->mode;
@@ -305,7 +303,6 @@ static void call_in_mode(mxn_custom_call *call)
     while (scopes-- > 0) {
         mxp_scope_pop();
     }
-    mxn_numpy_shape_set_of_thread(numpy);
 }
 
 // An error from before is not this call's.

@@ -60,7 +60,7 @@ static const mxn_field without_dtype_fields[] = {
 // Of no sizes: a scalar for NumPy's operators and where shapes are NumPy's, else not known.
 static int shape_of_tuple(const mxn_shapes *shapes, const mxn_tuple *tuple, bool numpy)
 {
-    bool unknown = tuple->count == 0 && !numpy && !mxn_numpy_shape();
+    bool unknown = tuple->count == 0 && !numpy && !shapes->params->numpy_shape;
     if (tuple->count == MXN_TUPLE_ABSENT || unknown) {
         return 0;
     }

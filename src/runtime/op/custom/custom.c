@@ -61,7 +61,7 @@ static const mxn_gradient_step *gradient_of(const void *values)
 }
 
 int mxn_custom_function(uint32_t inputs, uint32_t outputs, const mxn_callback_list *callbacks,
-                        mxn_params **params)
+                        bool numpy_shape, mxn_params **params)
 {
     const mxn_op *op = NULL;
     mxn_custom_params values = {.op_type = ""};
@@ -73,7 +73,7 @@ int mxn_custom_function(uint32_t inputs, uint32_t outputs, const mxn_callback_li
     if (error != 0) {
         goto out;
     }
-    error = mxn__params_of(op, &values, inputs, params);
+    error = mxn__params_of(op, &values, inputs, numpy_shape, params);
 out:
     mxn__custom_release(&values);  // the parameters have a share of their own
     return error;

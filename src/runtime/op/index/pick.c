@@ -67,7 +67,7 @@ static int pick_shapes(const mxn_shapes *shapes)
             picked.dims[picked.ndim++] = data->dims[i];
         }
     }
-    mxn__shape_settle(&picked, false);
+    mxn__shape_settle(shapes->params, &picked, false);
     bool index_fits = mxn_shape_known(index) && mxn_shape_equal(index, &kept);
     error = index_fits ? 0 : mxn__shape_input(shapes, 1, &picked);
     if (error == 0 && place.count == 0 && place.outer * place.inner > 0) {

@@ -72,7 +72,7 @@ static int dot_shapes(const mxn_shapes *shapes)
     if (error != 0) {
         return error;
     }
-    mxn__shape_settle(&result, numpy);
+    mxn__shape_settle(shapes->params, &result, numpy);
     return mxn__shape_output(shapes, 0, &result);
 }
 

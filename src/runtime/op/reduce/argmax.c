@@ -58,7 +58,7 @@ static int extreme_shapes(const mxn_shapes *shapes)
             result.dims[result.ndim++] = goes ? 1 : data->dims[i];
         }
     }
-    mxn__shape_settle(&result, (variant & NUMPY) != 0);
+    mxn__shape_settle(shapes->params, &result, (variant & NUMPY) != 0);
     return mxn__shape_output(shapes, 0, &result);
 }
 

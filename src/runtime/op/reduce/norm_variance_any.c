@@ -76,7 +76,7 @@ static int statistic_shapes(const mxn_shapes *shapes)
         return error;
     }
     mxn__reduced_shape(shapes->inputs[0], reduced, params->keepdims, &result);
-    mxn__shape_settle(&result, (shapes->params->op->def->variant & NUMPY) != 0);
+    mxn__shape_settle(shapes->params, &result, (shapes->params->op->def->variant & NUMPY) != 0);
     return mxn__shape_output(shapes, 0, &result);
 }
 

@@ -86,7 +86,7 @@ static int reduce_shapes(const mxn_shapes *shapes)
         return error;
     }
     mxn__reduced_shape(in, reduced, params->keepdims, &result);
-    mxn__shape_settle(&result, (shapes->params->op->def->variant & NUMPY) != 0);
+    mxn__shape_settle(shapes->params, &result, (shapes->params->op->def->variant & NUMPY) != 0);
     int kind = shapes->params->op->def->variant & KIND_MASK;
     if ((kind == MAX || kind == MIN) && mxn_shape_size(in) == 0 && mxn_shape_size(&result) > 0 &&
         !params->initial.has) {

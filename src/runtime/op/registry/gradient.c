@@ -87,7 +87,7 @@ static int step_params(const builder *b, const mxn_op *op, const mxn_gradient_st
         keys[count] = at[0];
         values[count++] = at[1];
     }
-    return mxn_params_parse(op, count, keys, values, inputs, params);
+    return mxn_params_parse(op, count, keys, values, inputs, b->forward->numpy_shape, params);
 }
 
 static int add_call(builder *b, const mxn_gradient_step *step, const char *gives)

@@ -10,7 +10,8 @@
 int mxn__params_share(const mxn_params *forward, const mxn_op *op, uint32_t inputs,
                       void (*adjust)(void *values), mxn_params **params);
 // The parameters whose struct is `values`.
-int mxn__params_of(const mxn_op *op, const void *values, uint32_t inputs, mxn_params **params);
+int mxn__params_of(const mxn_op *op, const void *values, uint32_t inputs, bool numpy_shape,
+                   mxn_params **params);
 void mxn__gradient_free(mxn_gradient *gradient);  // null does nothing
 
 #endif

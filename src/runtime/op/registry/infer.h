@@ -42,10 +42,10 @@ int mxn__broadcast_merge(const mxn_shapes *shapes, uint32_t index, mxn_shape *re
 int mxn__shapes_broadcast(const mxn_shapes *shapes);  // output 0: all inputs broadcast
 
 // What is left where an operator takes all dimensions away: none in NumPy's operators and for
-// threads with NumPy's shapes, else one of size 1.
-static inline void mxn__shape_settle(mxn_shape *shape, bool numpy)
+// parameters with NumPy's shapes, else one of size 1.
+static inline void mxn__shape_settle(const mxn_params *params, mxn_shape *shape, bool numpy)
 {
-    if (shape->ndim == 0 && !numpy && !mxn_numpy_shape()) {
+    if (shape->ndim == 0 && !numpy && !params->numpy_shape) {
         *shape = (mxn_shape){.ndim = 1, .dims = {1}};
     }
 }

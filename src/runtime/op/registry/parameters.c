@@ -22,7 +22,8 @@ static void params_free(mxn_params *params)
     mxp__free(params, params->bytes);
 }
 
-static int make(const mxn_op *op, const mxn_pairs *given, uint32_t inputs, mxn_params **made)
+static int make(const mxn_op *op, const mxn_pairs *given, uint32_t inputs, bool numpy_shape,
+                mxn_params **made)
 {
     size_t bytes =
         sizeof(mxn_params) + mxn__params_values_bytes(op) + mxn__params_extra_bytes(op, given);
@@ -34,6 +35,7 @@ static int make(const mxn_op *op, const mxn_pairs *given, uint32_t inputs, mxn_p
     mxp__refs_init(&params->refs);
     params->bytes = bytes;
     params->input_count = inputs;
+    params->numpy_shape = numpy_shape;
     int error = mxn__params_fill(op, given, params);
     if (error != 0) {
         params_free(params);
@@ -44,13 +46,13 @@ static int make(const mxn_op *op, const mxn_pairs *given, uint32_t inputs, mxn_p
 }
 
 // Those of an operator without parameters are made once and shared; the operator keeps a reference.
-static int plain_params(const mxn_op *op, mxn_params **params)
+static int plain_params(const mxn_op *op, bool numpy_shape, mxn_params **params)
 {
     mxn_params *plain = mxp_atomic_load_acquire(&op->state->plain);
     if (plain == NULL) {
         const mxn_pairs none = {0};
         mxn_params *made;
-        int error = make(op, &none, 0, &made);
+        int error = make(op, &none, 0, false, &made);
         if (error != 0) {
             return error;
         }
@@ -59,13 +61,16 @@ static int plain_params(const mxn_op *op, mxn_params **params)
             mxn_params_release(made);
         }
     }
-    mxn_params_retain(plain);
-    *params = plain;
-    return 0;
+    int error = mxn_params_under(plain, numpy_shape, params);
+    if (error == 0) {
+        mxn_params_retain(*params);
+    }
+    return error;
 }
 
 int mxn_params_parse(const mxn_op *op, uint32_t count, const char *const *keys,
-                     const char *const *values, uint32_t inputs, mxn_params **params)
+                     const char *const *values, uint32_t inputs, bool numpy_shape,
+                     mxn_params **params)
 {
     *params = NULL;
     for (uint32_t i = 0; i < count; i++) {
@@ -75,10 +80,10 @@ int mxn_params_parse(const mxn_op *op, uint32_t count, const char *const *keys,
         }
     }
     if (count == 0 && op->params_bytes == 0 && op->def->key == NULL && !op->state->list) {
-        return plain_params(op, params);
+        return plain_params(op, numpy_shape, params);
     }
     const mxn_pairs given = {count, keys, values};
-    return make(op, &given, inputs, params);
+    return make(op, &given, inputs, numpy_shape, params);
 }
 
 // What lies beside the struct moves with it: pointers into the old block become ones into the new.
@@ -126,8 +131,11 @@ int mxn__params_share(const mxn_params *forward, const mxn_op *op, uint32_t inpu
         return mxp__fail_memory("the parameters of a gradient");
     }
     // Not as a whole: other threads are counting references to the original.
-    *copy = (mxn_params){
-        .op = op, .input_count = inputs, .context = forward->context, .bytes = forward->bytes};
+    *copy = (mxn_params){.op = op,
+                         .input_count = inputs,
+                         .context = forward->context,
+                         .numpy_shape = forward->numpy_shape,
+                         .bytes = forward->bytes};
     mxp__refs_init(&copy->refs);
     memcpy(copy->values, forward->values, forward->bytes - offsetof(mxn_params, values));
     move_pointers(forward, copy);
@@ -137,14 +145,35 @@ int mxn__params_share(const mxn_params *forward, const mxn_op *op, uint32_t inpu
     return finish_copy(copy, params);
 }
 
-int mxn__params_of(const mxn_op *op, const void *values, uint32_t inputs, mxn_params **params)
+int mxn__params_other(mxn_params *params, mxn_params **other)
+{
+    mxn_params *known = mxp_atomic_load_acquire(&params->other);
+    if (known == NULL) {
+        mxn_params *made;
+        int error = mxn__params_share(params, params->op, params->input_count, NULL, &made);
+        if (error != 0) {
+            return error;
+        }
+        made->numpy_shape = !params->numpy_shape;
+        known = mxn__publish(&params->other, made);
+        if (known != made) {
+            mxn_params_release(made);
+        }
+    }
+    *other = known;
+    return 0;
+}
+
+int mxn__params_of(const mxn_op *op, const void *values, uint32_t inputs, bool numpy_shape,
+                   mxn_params **params)
 {
     size_t bytes = sizeof(mxn_params) + mxn__params_values_bytes(op);
     mxn_params *copy = mxp__alloc(bytes);
     if (copy == NULL) {
         return mxp__fail_memory("the parameters of an operator");
     }
-    *copy = (mxn_params){.op = op, .input_count = inputs, .bytes = bytes};
+    *copy =
+        (mxn_params){.op = op, .input_count = inputs, .numpy_shape = numpy_shape, .bytes = bytes};
     mxp__refs_init(&copy->refs);
     memcpy(copy->values, values, op->params_bytes);
     return finish_copy(copy, params);
@@ -159,6 +188,7 @@ void mxn_params_release(mxn_params *params)
 {
     if (params != NULL && mxp__refs_drop(&params->refs)) {
         mxn__gradient_free(mxp_atomic_own(&params->gradient));
+        mxn_params_release(mxp_atomic_own(&params->other));
         params_free(params);
     }
 }

@@ -219,7 +219,7 @@ static int squeeze_shapes(const mxn_shapes *shapes)
             result.dims[result.ndim++] = in->dims[i];
         }
     }
-    mxn__shape_settle(&result, shapes->params->op->def->variant != 0);
+    mxn__shape_settle(shapes->params, &result, shapes->params->op->def->variant != 0);
     return mxn__shape_output(shapes, 0, &result);
 }
 

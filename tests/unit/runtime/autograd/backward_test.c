@@ -43,7 +43,8 @@ static mxn_array *run_op(const char *name, uint32_t count, mxn_array *a, mxn_arr
     const char *const key = "scalar";
     assert_non_null(mxn_op_find(name));
     assert_int_equal(
-        mxn_params_parse(mxn_op_find(name), scalar != NULL, &key, &scalar, count, &params), MXP_OK);
+        mxn_params_parse(mxn_op_find(name), scalar != NULL, &key, &scalar, count, false, &params),
+        MXP_OK);
     const mxn_invocation in = {.params = params, .inputs = inputs, .outputs = &out};
     assert_int_equal(mxn_autograd_invoke(&in), MXP_OK);
     mxn_params_release(params);
@@ -306,7 +307,8 @@ static void an_array_of_a_graph_is_not_written(void **state)
     assert_int_equal(mxn_autograd_mark(x, MXN_WRITE, gradient), MXP_OK);
     mxn_autograd_recording_set(true);
     mxn_params *params = NULL;
-    assert_int_equal(mxn_params_parse(mxn_op_find("square"), 0, NULL, NULL, 1, &params), MXP_OK);
+    assert_int_equal(mxn_params_parse(mxn_op_find("square"), 0, NULL, NULL, 1, false, &params),
+                     MXP_OK);
     const mxn_invocation in = {.params = params, .inputs = &x, .outputs = &x};
     assert_int_equal(mxn_autograd_invoke(&in), MXP_EINVAL);
     mxn_autograd_recording_set(false);

@@ -41,7 +41,7 @@ static mxn_array *run(const char *name, mxn_array *a, mxn_array *b, const char *
     const char *const key = "scalar";
     assert_non_null(mxn_op_find(name));
     assert_int_equal(mxn_params_parse(mxn_op_find(name), scalar != NULL, &key, &scalar,
-                                      b != NULL ? 2 : 1, &params),
+                                      b != NULL ? 2 : 1, false, &params),
                      MXP_OK);
     const mxn_invocation in = {.params = params, .inputs = inputs, .outputs = &out};
     assert_int_equal(mxn_autograd_invoke(&in), MXP_OK);

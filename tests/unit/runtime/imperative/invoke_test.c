@@ -13,7 +13,7 @@ static mxn_params *parse(const char *name, uint32_t inputs)
     const mxn_op *op = mxn_op_find(name);
     assert_non_null(op);
     mxn_params *params = NULL;
-    assert_int_equal(mxn_params_parse(op, 0, NULL, NULL, inputs, &params), MXP_OK);
+    assert_int_equal(mxn_params_parse(op, 0, NULL, NULL, inputs, false, &params), MXP_OK);
     return params;
 }
 

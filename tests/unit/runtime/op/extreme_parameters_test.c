@@ -195,7 +195,7 @@ static void try_parameters(const mxn_op *op, uint32_t pairs, const char *const *
 {
     for (uint32_t count = 0; count <= 3; count++) {
         mxn_params *params;
-        if (mxn_params_parse(op, pairs, keys, values, count, &params) != 0) {
+        if (mxn_params_parse(op, pairs, keys, values, count, false, &params) != 0) {
             continue;
         }
         if (mxn_params_expect(params, count) == 0) {

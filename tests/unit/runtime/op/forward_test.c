@@ -257,7 +257,7 @@ static mxn_params *parsed(const char *name, const char *key, const char *value)
     mxn_params *params;
     assert_int_equal(mxn_op_require(name, &op), 0);
     assert_true((op->flags & MXN_OP_DIRECT) != 0);
-    assert_int_equal(mxn_params_parse(op, key == NULL ? 0 : 1, &key, &value, 1, &params), 0);
+    assert_int_equal(mxn_params_parse(op, key == NULL ? 0 : 1, &key, &value, 1, false, &params), 0);
     return params;
 }
 

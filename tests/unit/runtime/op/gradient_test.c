@@ -171,7 +171,7 @@ static void every_gradient_names_operators_that_exist(void **state)
     for (uint32_t i = 0; i < count; i++) {
         mxn_params *params;
         const mxn_gradient *gradient;
-        if (mxn_params_parse(&ops[i], 0, NULL, NULL, 2, &params) != 0) {
+        if (mxn_params_parse(&ops[i], 0, NULL, NULL, 2, false, &params) != 0) {
             continue;  // has required parameters: the table above has it
         }
         int error = mxn_params_gradient(params, &gradient);

@@ -78,7 +78,7 @@ static int chosen_kind(int dtype, const char *layout)
     const char *const keys[] = {"kernel", "num_filter", "no_bias", "layout"};
     const char *const values[] = {"(3,3)", "8", "1", layout};
     mxn_params *params;
-    if (mxn_params_parse(op, 4, keys, values, 2, &params) != 0) {
+    if (mxn_params_parse(op, 4, keys, values, 2, false, &params) != 0) {
         return SOMETHING_ELSE;
     }
     bool last = strcmp(layout, "NHWC") == 0;

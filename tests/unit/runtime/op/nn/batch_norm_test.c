@@ -22,8 +22,8 @@ static void set_up(fixture *f, const char *key, const char *value)
     const char *keys[] = {"eps", "momentum", key}, *values[] = {"0", "0.75", value};
     const mxn_op *op;
     assert_int_equal(mxn_op_require("BatchNorm", &op), 0);
-    assert_int_equal(mxn_params_parse(op, key == NULL ? 2 : 3, keys, values, INPUTS, &f->forward),
-                     0);
+    assert_int_equal(
+        mxn_params_parse(op, key == NULL ? 2 : 3, keys, values, INPUTS, false, &f->forward), 0);
     f->inputs[0] = op_array(MXN_FLOAT32, 2, D(2, 2), V(1, 10, 3, 30), 0);
     f->inputs[1] = op_array(MXN_FLOAT32, 1, D(2), V(1, 1), 0);
     f->inputs[2] = op_array(MXN_FLOAT32, 1, D(2), V(0, 0), 0);

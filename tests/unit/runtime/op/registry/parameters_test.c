@@ -180,7 +180,7 @@ static void unknown_shapes_are_inferred_from_known_ones(void **state)
     (void)state;
     const mxn_op *op = mxn_op_find("FullyConnected");
     mxn_params *params;
-    assert_int_equal(mxn_params_parse(op, 1, P("num_hidden"), P("4"), 3, &params), 0);
+    assert_int_equal(mxn_params_parse(op, 1, P("num_hidden"), P("4"), 3, false, &params), 0);
     mxn_shape shapes[4] = {{.ndim = 2, .dims = {5, 3}}, {.ndim = -1}, {.ndim = -1}, {.ndim = -1}};
     mxn_shape *const inputs[] = {&shapes[0], &shapes[1], &shapes[2]}, *const outputs[] = {
                                                                           &shapes[3]};
@@ -207,7 +207,8 @@ static void operator_without_gradient_says_so(void **state)
     mxn_params *params;
     const mxn_gradient *gradient;
     const char *const keys[] = {"lr"}, *const values[] = {"1"};
-    assert_int_equal(mxn_params_parse(mxn_op_find("sgd_update"), 1, keys, values, 2, &params), 0);
+    assert_int_equal(
+        mxn_params_parse(mxn_op_find("sgd_update"), 1, keys, values, 2, false, &params), 0);
     assert_int_equal(mxn_params_gradient(params, &gradient), MXP_ENOTSUP);
     expect_text("sgd_update is non-differentiable");
     mxn_params_release(params);
@@ -217,7 +218,7 @@ static void cost_counts_operations_and_bytes(void **state)
 {
     (void)state;
     mxn_params *params;
-    assert_int_equal(mxn_params_parse(mxn_op_find("dot"), 0, NULL, NULL, 2, &params), 0);
+    assert_int_equal(mxn_params_parse(mxn_op_find("dot"), 0, NULL, NULL, 2, false, &params), 0);
     const mxn_shape a = {.ndim = 2, .dims = {4, 5}}, b = {.ndim = 2, .dims = {5, 6}};
     const mxn_shape c = {.ndim = 2, .dims = {4, 6}};
     mxn_buffer buffer;
