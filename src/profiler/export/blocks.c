@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/lock.h"
 #include "base/os/os.h"
 #include "base/os/quiet_thread.h"
 
@@ -26,12 +27,12 @@ enum {
 // With several threads a normal block stays below this; only one with very long names does not.
 static const size_t text_flush_bytes = (size_t)8 << 20;
 
-// Everything below the mutex is guarded by it; the text being written is that of block next_write,
+// Everything below the lock is guarded by it; the text being written is that of block next_write,
 // and its worker's alone.
 typedef struct pipeline {
     mxp_export *run;
     mxp_sink *sink;
-    pthread_mutex_t mutex;
+    mxp_lock lock;
     pthread_cond_t changed;
     size_t next_block;  // to be formatted
     size_t next_write;  // to be written
@@ -109,6 +110,7 @@ static int run_alone(mxp_export *run, mxp_sink *sink)
 // ---- several threads --------------------------------------------------------------------------
 static void note_error_locked(pipeline *line, int error)
 {
+    assert(mxp__lock_is_held(&line->lock));
     int *noted = error == MXP_EFORMAT ? &line->damage : &line->error;
     if (line->error == MXP_OK && *noted == MXP_OK) {
         snprintf(line->text, sizeof line->text, "%s", mxp_last_error());
@@ -117,16 +119,17 @@ static void note_error_locked(pipeline *line, int error)
     pthread_cond_broadcast(&line->changed);
 }
 
-// Writes the text of block next_write, without holding the mutex. Nothing is written after an
+// Writes the text of block next_write, without holding the lock. Nothing is written after an
 // error.
 static void write_locked(pipeline *line, mxp_strbuf *text)
 {
+    assert(mxp__lock_is_held(&line->lock));
     if (line->error != MXP_OK) {
         return;
     }
-    pthread_mutex_unlock(&line->mutex);
+    mxp__unlock(&line->lock);
     int error = mxp__export_flush(text, line->sink);
-    pthread_mutex_lock(&line->mutex);
+    mxp__lock(&line->lock);
     if (error != MXP_OK) {
         note_error_locked(line, error);
     }
@@ -134,6 +137,7 @@ static void write_locked(pipeline *line, mxp_strbuf *text)
 
 static void write_due_locked(worker *self)
 {
+    assert(mxp__lock_is_held(&self->line->lock));
     pipeline *line = self->line;
     while (self->count > 0 && self->numbers[self->first] == line->next_write) {
         write_locked(line, &self->texts[self->first]);
@@ -148,15 +152,15 @@ static void write_due_locked(worker *self)
 static int write_overflow(worker *self, size_t number, mxp_strbuf *text)
 {
     pipeline *line = self->line;
-    pthread_mutex_lock(&line->mutex);
+    mxp__lock(&line->lock);
     write_due_locked(self);
     while (line->error == MXP_OK && line->next_write != number) {
-        pthread_cond_wait(&line->changed, &line->mutex);
+        mxp__lock_wait(&line->lock, &line->changed);
         write_due_locked(self);
     }
     write_locked(line, text);
     int error = line->error;
-    pthread_mutex_unlock(&line->mutex);
+    mxp__unlock(&line->lock);
     return error;
 }
 
@@ -185,16 +189,17 @@ static int format_kept(worker *self, size_t number, mxp_strbuf *text, bool *ende
 // Formats the next block; a text that waits for its turn has room beside it.
 static void format_next_locked(worker *self)
 {
+    assert(mxp__lock_is_held(&self->line->lock));
     pipeline *line = self->line;
     size_t number = line->next_block++;
-    pthread_mutex_unlock(&line->mutex);
+    mxp__unlock(&line->lock);
     if (self->count == 0) {
         self->first = 0;  // the text that is in the cache
     }
     size_t place = (self->first + self->count) % TEXTS_PER_WORKER;  // due texts may leave meanwhile
     bool ended = false;
     int error = format_kept(self, number, &self->texts[place], &ended);
-    pthread_mutex_lock(&line->mutex);
+    mxp__lock(&line->lock);
     if (error != MXP_OK) {
         note_error_locked(line, error);
     }
@@ -206,18 +211,18 @@ static void format_next_locked(worker *self)
 static void work_on(worker *self)
 {
     pipeline *line = self->line;
-    pthread_mutex_lock(&line->mutex);
+    mxp__lock(&line->lock);
     while (line->error == MXP_OK) {
         write_due_locked(self);
         if (self->count < TEXTS_PER_WORKER && !line->ended) {
             format_next_locked(self);
         } else if (self->count > 0) {
-            pthread_cond_wait(&line->changed, &line->mutex);
+            mxp__lock_wait(&line->lock, &line->changed);
         } else {
             break;
         }
     }
-    pthread_mutex_unlock(&line->mutex);
+    mxp__unlock(&line->lock);
 }
 
 static void *work(void *context)
@@ -248,7 +253,7 @@ static int run_pipeline(mxp_export *run, mxp_sink *sink, size_t workers)
     }
     line->run = run;
     line->sink = sink;
-    pthread_mutex_init(&line->mutex, NULL);
+    mxp__lock_reset(&line->lock);
     pthread_cond_init(&line->changed, NULL);
     pthread_t threads[WORKERS_MAX];
     size_t started = start_workers(line, workers - 1, threads);
@@ -261,7 +266,7 @@ static int run_pipeline(mxp_export *run, mxp_sink *sink, size_t workers)
         mxp_set_last_error(error, line->text);
     }
     pthread_cond_destroy(&line->changed);
-    pthread_mutex_destroy(&line->mutex);
+    pthread_mutex_destroy(&line->lock.mutex);
     mxp__free(line, sizeof *line);
     return error;
 }

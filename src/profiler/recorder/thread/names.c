@@ -4,6 +4,7 @@
 // full. Writers hold `table.lock`; readers of entries rely on the release of `count`.
 #include "profiler/recorder/thread/names.h"
 
+#include <assert.h>
 #include <mxprof/record.h>
 #include <string.h>
 
@@ -131,6 +132,7 @@ static bool grow_slots(void)
 static bool append(uint32_t category, const char *text, uint64_t length, uint32_t hash, int style,
                    int unit)
 {
+    assert(mxp__spin_is_held(&table.lock));
     uint32_t id = mxp_atomic_own(&table.count);
     if (id >= (uint32_t)SEGMENT * SEGMENTS || length > UINT32_MAX - 1 || !grow_slots()) {
         return false;
@@ -233,6 +235,7 @@ mxp_name_view mxp__name_view(uint32_t id)
 
 void mxp__names_each(void (*visit)(uint32_t id, const mxp_name_view *name))
 {
+    assert(mxp__spin_is_held(&table.lock));
     table.added = visit;
     for (uint32_t id = 0; id < mxp_atomic_own(&table.count); id++) {
         mxp_name_view view = view_of(id);

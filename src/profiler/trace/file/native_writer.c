@@ -6,6 +6,7 @@
 // more is written.
 #include "profiler/trace/file/native.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <mxprof/error.h>
@@ -27,6 +28,7 @@ struct mxp_native_writer {
     mxp_descriptor descriptor;  // none between appends, but for what is no regular file
     bool in_place;  // no regular file
     bool broken;  // failed in the middle, and not undone
+    bool several;  // the file is complete: a source of several processes stands in it
     bool begun;  // device and inode are those of a file that is ours
     uint64_t device, inode;
 };
@@ -270,10 +272,12 @@ int mxp__native_append(mxp_native_writer *writer, mxp_source *source)
                          "choose another file name",
                          writer->path);
     }
+    assert(!writer->several && "something is appended behind a source of several processes");
     mxp_file_signals held;
     mxp__file_signals_hold(&held);
     int error = append(writer, source);
     mxp__file_signals_release(&held);
+    writer->several = error == MXP_OK && source->process_count > 1;
     return error;
 }
 
