@@ -12,7 +12,10 @@
 
 mxp_spin mxp__pool_lock;
 
-enum { SPARES = 4096 };
+enum {
+    SPARES = 4096,
+    RESERVE_CHUNKS_BYTES = MXP__POOL_RESERVE_BYTES - MXP__POOL_RESERVE_BLOCKS_BYTES
+};
 
 // The chunks given back last. A place is emptied by one exchange, so that nobody has to look into a
 // chunk that may be somebody else's by then.
@@ -130,7 +133,12 @@ mxp_chunk_header *mxp__pool_take_chunk(void)
 
 mxp_chunk_header *mxp__pool_take_reserve(void)
 {
-    return take_chunk(MXP__POOL_RESERVE_BYTES - MXP__POOL_RESERVE_BLOCKS_BYTES);
+    return take_chunk(RESERVE_CHUNKS_BYTES);
+}
+
+mxp_chunk_header *mxp__pool_take_to_read(void)
+{
+    return take_chunk(UINT64_MAX / 2);
 }
 
 static void push_chunk(mxp_chunk_header *chunk)
@@ -145,9 +153,15 @@ static void push_chunk(mxp_chunk_header *chunk)
     pool.free_chunk_count++;
 }
 
+// Who read has taken more than recording may.
+static bool holds_too_much(void)
+{
+    return mxp__pool_held_bytes() > mxp__pool_limit_bytes() + RESERVE_CHUNKS_BYTES;
+}
+
 void mxp__pool_give_chunk(mxp_chunk_header *chunk)
 {
-    if (!mxp__spin_lock(&mxp__pool_lock)) {
+    if (holds_too_much() || !mxp__spin_lock(&mxp__pool_lock)) {
         unmap_counted(chunk, MXP_CHUNK_BYTES);
         return;
     }

@@ -9,6 +9,8 @@
 
 enum { PAGES = 4096, PAGE_NAMES = 1024 };
 
+typedef mxp_chunk_header *take_chunk(void);  // from where a table takes what it lies in
+
 struct mxp_stats_table {
     mxp_chunk_header *chunks;  // newest first
     char *at, *end;  // room in the newest
@@ -16,10 +18,10 @@ struct mxp_stats_table {
     mxp_histogram **pages[PAGES];
 };
 
-static void *carve(mxp_stats_table *table, size_t size_bytes)
+static void *carve(mxp_stats_table *table, size_t size_bytes, take_chunk *take)
 {
     if ((size_t)(table->end - table->at) < size_bytes) {
-        mxp_chunk_header *chunk = mxp__pool_take_reserve();
+        mxp_chunk_header *chunk = take();
         if (chunk == NULL) {
             return NULL;
         }
@@ -34,9 +36,9 @@ static void *carve(mxp_stats_table *table, size_t size_bytes)
     return room;
 }
 
-static mxp_stats_table *create(void)
+static mxp_stats_table *create(take_chunk *take)
 {
-    mxp_chunk_header *chunk = mxp__pool_take_reserve();
+    mxp_chunk_header *chunk = take();
     if (chunk == NULL) {
         return NULL;
     }
@@ -48,18 +50,20 @@ static mxp_stats_table *create(void)
     return table;
 }
 
-static mxp_histogram *histogram_of(mxp_stats_table **table, uint32_t name)
+static mxp_histogram *histogram_of(mxp_stats_table **table, uint32_t name, take_chunk *take)
 {
-    if (name >= (uint32_t)PAGES * PAGE_NAMES || (*table == NULL && (*table = create()) == NULL)) {
+    if (name >= (uint32_t)PAGES * PAGE_NAMES ||
+        (*table == NULL && (*table = create(take)) == NULL)) {
         return NULL;
     }
     mxp_histogram ***page = &(*table)->pages[name / PAGE_NAMES];
-    if (*page == NULL && (*page = carve(*table, PAGE_NAMES * sizeof(mxp_histogram *))) == NULL) {
+    if (*page == NULL &&
+        (*page = carve(*table, PAGE_NAMES * sizeof(mxp_histogram *), take)) == NULL) {
         return NULL;
     }
     mxp_histogram **slot = &(*page)[name % PAGE_NAMES];
     if (*slot == NULL) {
-        mxp_histogram *histogram = carve(*table, sizeof(mxp_histogram));
+        mxp_histogram *histogram = carve(*table, sizeof(mxp_histogram), take);
         if (histogram == NULL) {
             return NULL;
         }
@@ -72,7 +76,7 @@ static mxp_histogram *histogram_of(mxp_stats_table **table, uint32_t name)
 
 bool mxp__stats_add(mxp_stats_table **table, uint32_t name, uint64_t duration_ns)
 {
-    mxp_histogram *histogram = histogram_of(table, name);
+    mxp_histogram *histogram = histogram_of(table, name, mxp__pool_take_reserve);
     if (histogram == NULL) {
         return false;
     }
@@ -101,7 +105,7 @@ typedef struct merge_context {
 static void merge_one(void *context, uint32_t name, const mxp_histogram *histogram)
 {
     merge_context *merge = context;
-    mxp_histogram *to = histogram_of(merge->into, name);
+    mxp_histogram *to = histogram_of(merge->into, name, mxp__pool_take_to_read);
     if (to == NULL) {
         merge->lost += histogram->count;
     } else {

@@ -10,7 +10,9 @@
 #include <mxprof/record.h>
 
 #include "base/os/os.h"
+#include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/thread/counter_stats.h"
+#include "profiler/recorder/thread/stats.h"
 
 enum { LIMIT_BYTES = 1 << 20 };
 
@@ -132,6 +134,30 @@ static void samples_of_all_threads_are_in_the_table(void **state)
     assert_true(found.least == -100000);
 }
 
+// Else nothing would come back: what is in the memory is given back when it has been read.
+static void a_table_is_read_when_recording_has_taken_all_memory(void **state)
+{
+    (void)state;
+    mxp_stats_table *recorded = NULL, *read = NULL;
+    assert_true(mxp__stats_add(&recorded, level, 5));
+    mxp_chunk_header *taken = NULL, *chunk;
+    while ((chunk = mxp__pool_take_reserve()) != NULL) {
+        chunk->next = (uintptr_t)taken;
+        taken = chunk;
+    }
+    uint64_t held_bytes = mxp__pool_held_bytes();
+    assert_false(mxp__stats_add(&read, level, 5));
+    assert_int_equal(mxp__stats_merge(&read, recorded), 0);
+    assert_int_equal(mxp__stats_count(read), 1);
+    mxp__stats_free(read);
+    assert_int_equal(mxp__pool_held_bytes(), held_bytes);  // nothing beyond is kept
+    mxp__stats_free(recorded);
+    for (; taken != NULL; taken = chunk) {
+        chunk = (mxp_chunk_header *)(uintptr_t)taken->next;
+        mxp__pool_give_chunk(taken);
+    }
+}
+
 static void memory_is_counted_and_what_has_no_place_is_told(void **state)
 {
     (void)state;
@@ -156,6 +182,7 @@ int main(void)
         TEST(the_mean_is_over_time_and_leaves_pauses_out),
         TEST(samples_of_all_threads_are_in_the_table),
         TEST(memory_is_counted_and_what_has_no_place_is_told),
+        TEST(a_table_is_read_when_recording_has_taken_all_memory),
     };
 #undef TEST
     return cmocka_run_group_tests(tests, NULL, NULL);
