@@ -116,7 +116,7 @@ check-model:
 	@$(foreach preset,release asan tsan,$(call configure_and_build,$(preset),--target session_model mxprof_command) && ) true
 	MXPROF_TEST_LONG=1 MXPROF_BUILD='$(CURDIR)/build/release' $(model)
 	ASAN_OPTIONS=detect_leaks=0 MXPROF_MODEL_SEEDS=60 MXPROF_BUILD='$(CURDIR)/build/asan' $(model)
-	MXPROF_MODEL_SEEDS=60 MXPROF_BUILD='$(CURDIR)/build/tsan' $(shell setarch -R true 2>/dev/null && echo setarch -R) $(model)
+	MXPROF_MODEL_SEEDS=60 MXPROF_BUILD='$(CURDIR)/build/tsan' $(shell setarch -R true 2>/dev/null && echo setarch -R env) $(model)
 
 # Programs of arrays against NumPy, many of them; and whether they find faults that are planted.
 check-differential:
