@@ -164,6 +164,15 @@ static inline void mxn_call_state_release(mxn_call_state *state)  // null does n
 
 enum { MXN_NEEDS_SPACE = 1, MXN_NEEDS_RANDOM = 2 };
 
+struct mxn_job;
+
+// Which kernel runs a job, by what is known before the operands have addresses. Read-only.
+typedef struct mxn_kernel_choice {
+    int (*run)(struct mxn_job *job);
+    uint64_t workspace_bytes;
+    int threads;  // private: it holds for that many alone; 0: for any number
+} mxn_kernel_choice;
+
 // The caller owns everything, keeps it until the operation is over and holds a reference on params.
 typedef struct mxn_job {
     const mxn_params *params;
@@ -171,11 +180,16 @@ typedef struct mxn_job {
     mxn_space *space;  // as mxn_job_needs says
     mxn_random *random;  // from mxn_random_get_parallel
     mxn_call_state *state;  // of an operator with MXN_OP_STATE
+    const mxn_kernel_choice *kernel;  // from mxn_job_choose; null: the execution chooses
     bool training;
     bool parallel;  // from here on set by mxn_job_execute
     void *workspace;  // null if the operator wants none
 } mxn_job;
 
+// Asks the backends for the kernel of a job that will run more than once; parameters, training,
+// shapes, types and requests are those of the runs. An execution that finds another number of
+// threads for kernels than then chooses by itself. MXP_EVALUE: as mxn_kernels_check.
+int mxn_job_choose(const mxn_job *job, mxn_kernel_choice *choice);
 // At the push: MXN_NEEDS_* of what must be got and listed among the writes. Outputs may share
 // memory with inputs in any way: what an operator cannot do in place is computed in temporary
 // space.

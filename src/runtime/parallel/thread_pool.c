@@ -262,3 +262,8 @@ int mxn__team_size(double work)
 {
     return work < ALONE_BELOW ? 1 : current;
 }
+
+int mxn__team_threads(void)
+{
+    return current;
+}

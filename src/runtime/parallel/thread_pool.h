@@ -25,6 +25,7 @@ void mxn__team_enter(bool parallel);
 // How many threads the job may use: 1 outside parallel operations and for less work than pays for
 // waking them. `work` counts elements touched or multiplied.
 int mxn__team_size(double work);
+int mxn__team_threads(void);  // the same for as much work as there can be
 // Before calling the library: tells it how many threads it may use.
 int mxn__team_size_library(void);
 

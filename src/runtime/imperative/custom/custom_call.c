@@ -40,7 +40,7 @@ struct mxn_custom_call {
 
 // ---- making -----------------------------------------------------------------------------------
 // The job's state goes over: a worker that lets go of it last would call the program.
-static mxn_custom_call *call_take(mxn_job *job, const mxn_invocation *in)
+static mxn_custom_call *call_take(mxn_job *job)
 {
     uint32_t count = mxn_custom_slots(job->params, NULL);
     size_t each = sizeof(mxn_array *) + sizeof(void *) + sizeof(mxn_var *) +
@@ -55,8 +55,8 @@ static mxn_custom_call *call_take(mxn_job *job, const mxn_invocation *in)
     call->job = job;
     call->state = job->state;
     job->state = NULL;
-    call->params = in->params;
-    mxn_params_retain(in->params);
+    call->params = (mxn_params *)job->params;
+    mxn_params_retain(call->params);
     call->aliases = (mxn_array **)(call + 1);
     call->arguments.count = count;
     call->arguments.arrays = (void **)(call->aliases + count);
@@ -95,9 +95,9 @@ static int add_alias(mxn_custom_call *call, mxn_array **arrays, uint32_t at)
 }
 
 // `arguments.arrays` holds the operands meanwhile, null where there is nothing.
-static int add_aliases(mxn_custom_call *call, const mxn_invocation *in)
+static int add_aliases(mxn_custom_call *call, const mxn_binding *in)
 {
-    uint32_t inputs = in->params->input_count;
+    uint32_t inputs = call->params->input_count;
     uint32_t written = 0;
     int error = MXP_OK;
     for (uint32_t i = 0; error == MXP_OK && i < call->arguments.count; i++) {
@@ -118,16 +118,16 @@ static int add_aliases(mxn_custom_call *call, const mxn_invocation *in)
     return error;
 }
 
-int mxn__custom_call_new(mxn_job *job, const mxn_invocation *in, mxn_custom_call **made)
+int mxn__custom_call_new(mxn_job *job, const mxn_binding *in, mxn_custom_call **made)
 {
-    mxn_custom_call *call = call_take(job, in);
+    mxn_custom_call *call = call_take(job);
     if (call == NULL) {
         return MXP_ENOMEM;
     }
     call->mode =
-        (mxn_thread_mode){.training = in->training, .numpy_shape = in->params->numpy_shape};
+        (mxn_thread_mode){.training = job->training, .numpy_shape = call->params->numpy_shape};
     call->phase = mxn_phase();
-    call->arguments.training = in->training;
+    call->arguments.training = job->training;
     call->scope = in->scope != 0 ? in->scope : mxp_scope_current();
     int error = add_aliases(call, in);
     if (error != MXP_OK) {

@@ -6,12 +6,12 @@
 #ifndef MXN_IMPERATIVE_CUSTOM_CALL_H
 #define MXN_IMPERATIVE_CUSTOM_CALL_H
 
-#include "runtime/imperative/imperative.h"
+#include "runtime/imperative/prepared.h"
 
 typedef struct mxn_custom_call mxn_custom_call;
 
 // At the push, when the outputs are there; `job` outlives the call, which takes its state over.
-int mxn__custom_call_new(mxn_job *job, const mxn_invocation *in, mxn_custom_call **call);
+int mxn__custom_call_new(mxn_job *job, const mxn_binding *in, mxn_custom_call **call);
 void mxn__custom_call_free(mxn_custom_call *call);  // null does nothing
 
 // Inside the operation, which it completes when all the function has pushed on its arrays is over.

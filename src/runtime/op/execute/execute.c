@@ -125,7 +125,8 @@ void mxn_job_cost(const mxn_job *job, float *flops, float *bytes)
         moved += (double)bytes_of(&job->inputs[i]);
     }
     for (uint32_t i = 0; i < job->params->output_count; i++) {
-        moved += wanted(&job->outputs[i]) ? (double)bytes_of(&job->outputs[i]) : 0;
+        bool written = job->outputs[i].request != MXN_NULL;
+        moved += written ? (double)bytes_of(&job->outputs[i]) : 0;
     }
     *bytes = (float)moved;
     double each = def->flops_each != 0 ? (double)def->flops_each : 1;
@@ -323,6 +324,26 @@ static bool has_work(const mxn_job *job)
     return false;
 }
 
+int mxn_job_choose(const mxn_job *job, mxn_kernel_choice *choice)
+{
+    const bool inside = mxn__team_threads() > 1;  // of a parallel job that prepares another
+    mxn__team_enter(true);
+    int error = mxn__kernel_choose(job, choice);
+    mxn__team_enter(inside);
+    return error;
+}
+
+// The kernel that was chosen for this job, if it is for as many threads as there are now.
+static int kernel_of(const mxn_job *job, mxn_kernel_choice *kernel)
+{
+    const mxn_kernel_choice *chosen = job->kernel;
+    if (chosen == NULL || (chosen->threads != 0 && chosen->threads != mxn__team_threads())) {
+        return mxn__kernel_choose(job, kernel);
+    }
+    *kernel = *chosen;
+    return 0;
+}
+
 int mxn_job_execute(mxn_job *job, const mxn_run *run)
 {
     if (!has_work(job)) {
@@ -331,16 +352,16 @@ int mxn_job_execute(mxn_job *job, const mxn_run *run)
     job->parallel = run->parallel;
     mxn__team_enter(run->parallel);
     scratch space = {0};
-    mxn_kernel_choice choice;
-    int error = mxn__kernel_choose(job, &choice);
+    mxn_kernel_choice kernel;
+    int error = kernel_of(job, &kernel);
     error = error != 0 ? error : find_addresses(job);
-    error = error != 0 ? error : take_space(job, &space, choice.workspace_bytes);
+    error = error != 0 ? error : take_space(job, &space, kernel.workspace_bytes);
     if (error != 0) {
         return error;
     }
-    place_copies(job, &space, choice.workspace_bytes);
+    place_copies(job, &space, kernel.workspace_bytes);
     assert(space.used <= space.bytes && "more temporary space is used than was taken");
-    return store_copies(job, choice.run(job));
+    return store_copies(job, kernel.run(job));
 }
 
 int mxn_op_direct(const mxn_params *params, mxn_array *const *inputs, mxn_array *const *outputs)

@@ -120,9 +120,13 @@ int mxn__kernel_choose(const mxn_job *job, mxn_kernel_choice *chosen)
         return error;
     }
     const mxn_op *op = job->params->op;
+    chosen->threads = (op->flags & MXN_OP_PARALLEL) != 0 ? mxn__team_threads() : 0;
     for (const uint8_t *kind = orders[choice_now()]; *kind != MXN_KERNEL_REF; kind++) {
         const mxn_kernel_entry *entry = op->state->kernels[*kind];
         if (entry != NULL && entry->takes(job)) {
+            if (*kind == MXN_KERNEL_DNNL) {
+                chosen->threads = mxn__team_threads();
+            }
             chosen->run = entry->run;
             chosen->workspace_bytes = entry->workspace != NULL ? entry->workspace(job) : 0;
             return 0;

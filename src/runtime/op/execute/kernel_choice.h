@@ -46,12 +46,8 @@ void mxn__registry_check_kernels(int kind, const mxn_kernel_table *table);
 // For `takes` of our own kernels: whether the library is asked next, and takes the job.
 bool mxn__kernel_library_follows(const mxn_job *job);
 
-typedef struct mxn_kernel_choice {
-    mxn_kernel run;
-    uint64_t workspace_bytes;
-} mxn_kernel_choice;
-
-// MXP_EVALUE: see mxn_kernels_check.
+// For as many threads as the calling one may use (mxn__team_enter): parallel kernels have a
+// workspace, and the library a primitive, for each number. MXP_EVALUE: see mxn_kernels_check.
 int mxn__kernel_choose(const mxn_job *job, mxn_kernel_choice *choice);
 // Whether a kernel that may be chosen wants a workspace.
 bool mxn__kernels_want_space(const mxn_op *op);

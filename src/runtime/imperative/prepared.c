@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// A prepared call is one block of memory:
+//
+//     | prepared | shapes: inputs, outputs | types | requests |
+#include "runtime/imperative/prepared.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "runtime/imperative/bound.h"
+#include "runtime/imperative/invoke_record.h"
+
+void mxn_prepared_retain(mxn_prepared *prepared)
+{
+    mxp__refs_take(&prepared->refs);
+}
+
+void mxn_prepared_release(mxn_prepared *prepared)
+{
+    if (prepared != NULL && mxp__refs_drop(&prepared->refs)) {
+        mxn_params_release(prepared->form.params);
+        mxp__free(prepared, prepared->bytes);
+    }
+}
+
+mxn_like mxn_prepared_output(const mxn_prepared *prepared, uint32_t index)
+{
+    const size_t at = (size_t)prepared->form.params->input_count + index;
+    return (mxn_like){&prepared->form.shapes[at], prepared->form.types[at]};
+}
+
+uint64_t mxn_prepared_workspace(const mxn_prepared *prepared)
+{
+    return prepared->kernel.workspace_bytes;
+}
+
+// ---- inference --------------------------------------------------------------------------------
+static int check_sizes(const mxn_op *op, const mxn_shape *outputs, uint32_t count)
+{
+    char text[MXN_SHAPE_TEXT];
+    for (uint32_t i = 0; i < count; i++) {
+        if (!mxn_shape_countable(&outputs[i])) {
+            return mxp__fail(MXP_EINVAL,
+                             "Operator %s: output %u would be of shape %s, which has too many "
+                             "elements",
+                             op->name, i, mxn_shape_tuple(&outputs[i], text));
+        }
+    }
+    return MXP_OK;
+}
+
+int mxn__form_infer(const mxn_call_form *form, mxn_shape **pointers)
+{
+    const mxn_params *params = form->params;
+    const uint32_t inputs = params->input_count;
+    for (uint32_t i = 0; i < inputs + params->output_count; i++) {
+        pointers[i] = &form->shapes[i];
+    }
+    int error =
+        mxn_op_infer(params, pointers, form->types, pointers + inputs, form->types + inputs, NULL);
+    return error == MXP_OK ? check_sizes(params->op, form->shapes + inputs, params->output_count)
+                           : error;
+}
+
+// ---- preparing --------------------------------------------------------------------------------
+static mxn_prepared *prepared_new(const mxn_signature *signature)
+{
+    mxn_params *params = signature->params;
+    const size_t operands = (size_t)params->input_count + params->output_count;
+    const size_t requests = params->output_count * sizeof(uint32_t);
+    const size_t bytes =
+        sizeof(mxn_prepared) + operands * (sizeof(mxn_shape) + sizeof(int32_t)) + requests;
+    mxn_prepared *p = mxp__alloc(bytes);
+    if (p == NULL) {
+        mxp__fail_memory("a prepared call");
+        return NULL;
+    }
+    mxn_params_retain(params);
+    p->bytes = bytes;
+    p->form = (mxn_call_form){
+        .params = params, .context = signature->context, .training = signature->training};
+    p->form.shapes = (mxn_shape *)(p + 1);
+    p->form.types = (int32_t *)(p->form.shapes + operands);
+    if (signature->requests != NULL && requests > 0) {
+        uint32_t *kept = (uint32_t *)(p->form.types + operands);
+        memcpy(kept, signature->requests, requests);
+        p->form.requests = kept;
+    }
+    mxp__refs_init(&p->refs);
+    return p;
+}
+
+static void take_like(mxn_prepared *p, uint32_t at, const mxn_like *like)
+{
+    p->form.shapes[at].ndim = -1;
+    p->form.types[at] = MXN_DTYPE_NONE;
+    if (like != NULL && like->shape != NULL) {
+        mxn_shape_copy(&p->form.shapes[at], like->shape);
+        p->form.types[at] = like->dtype;
+    }
+}
+
+static void take_signature(mxn_prepared *p, const mxn_signature *in)
+{
+    const uint32_t inputs = in->params->input_count;
+    for (uint32_t i = 0; i < inputs; i++) {
+        take_like(p, i, &in->inputs[i]);
+    }
+    for (uint32_t i = 0; i < in->params->output_count; i++) {
+        take_like(p, inputs + i, in->outputs == NULL ? NULL : &in->outputs[i]);
+    }
+}
+
+// What the operator says of a job with these operands, wherever they will lie. One of the program's
+// own has no kernel to choose, and its record neither shapes nor a cost.
+static int describe(mxn_prepared *p, mxn_operand *operands)
+{
+    const mxn_params *params = p->form.params;
+    const uint32_t inputs = params->input_count;
+    if ((params->op->flags & MXN_OP_CALLBACK) != 0) {
+        return MXP_OK;
+    }
+    for (uint32_t i = 0; i < inputs + params->output_count; i++) {
+        operands[i] = (mxn_operand){
+            .shape = &p->form.shapes[i],
+            .dtype = p->form.types[i],
+            .request = i < inputs ? MXN_WRITE : mxn__request_of(p->form.requests, i - inputs)};
+    }
+    const mxn_job job = {.params = params,
+                         .inputs = operands,
+                         .outputs = operands + inputs,
+                         .training = p->form.training};
+    p->shape_text = mxn__shape_string(&job);
+    mxn_job_cost(&job, &p->flops, &p->bytes_moved);
+    return mxn_job_choose(&job, &p->kernel);
+}
+
+static int check_operator(const mxn_op *op)
+{
+    if ((op->flags & (MXN_OP_NOT_EAGER | MXN_OP_DIRECT)) == 0) {
+        return MXP_OK;
+    }
+    return mxp__fail(MXP_ENOTSUP, "Operator %s cannot be prepared: it has no operation of its own",
+                     op->name);
+}
+
+static int complete(mxn_prepared *p)
+{
+    const mxn_params *params = p->form.params;
+    const size_t count = (size_t)params->input_count + params->output_count;
+    const size_t bytes = count * (sizeof(mxn_operand) + sizeof(mxn_shape *));
+    mxn_operand *operands = mxp__alloc(bytes);
+    if (operands == NULL) {
+        return mxp__fail_memory("a prepared call");
+    }
+    int error = mxn__form_infer(&p->form, (mxn_shape **)(operands + count));
+    if (error == MXP_OK) {
+        error = describe(p, operands);
+    }
+    mxp__free(operands, bytes);
+    return error;
+}
+
+int mxn_prepare(const mxn_signature *signature, mxn_prepared **prepared)
+{
+    int error = check_operator(signature->params->op);
+    if (error == MXP_OK) {
+        error = mxn_context_check(signature->context);
+    }
+    if (error != MXP_OK) {
+        return error;
+    }
+    mxn_prepared *p = prepared_new(signature);
+    if (p == NULL) {
+        return MXP_ENOMEM;
+    }
+    take_signature(p, signature);
+    error = complete(p);
+    if (error != MXP_OK) {
+        mxn_prepared_release(p);
+        return error;
+    }
+    *prepared = p;
+    return MXP_OK;
+}
