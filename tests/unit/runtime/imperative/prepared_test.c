@@ -18,7 +18,8 @@ static const mxn_context cpu = {MXN_CPU, 0};
 static mxn_params *parse(const char *name, uint32_t inputs)
 {
     mxn_params *params = NULL;
-    assert_int_equal(mxn_params_parse(mxn_op_find(name), 0, NULL, NULL, inputs, &params), MXP_OK);
+    assert_int_equal(mxn_params_parse(mxn_op_find(name), 0, NULL, NULL, inputs, false, &params),
+                     MXP_OK);
     return params;
 }
 
