@@ -51,9 +51,9 @@ static inline uint32_t mxn__request_of(const uint32_t *requests, uint32_t output
     return requests == NULL ? (uint32_t)MXN_WRITE : requests[output];
 }
 
-// A call for one run: the shapes that are not known yet are of rank -1. Null with the detail set.
-mxn_bound *mxn__bound_new(mxn_params *params);
-// Completes shapes and types; `pointers` is room for one to each shape.
+// `own_shapes`: for how many operands there is room for shapes. Null with the detail set.
+mxn_bound *mxn__bound_make(mxn_params *params, size_t own_shapes);
+// Completes shapes and types; `pointers` has one to each shape.
 int mxn__form_infer(const mxn_call_form *form, mxn_shape **pointers);
 // Takes arrays that fit. If it fails the caller frees `bound`.
 int mxn__bound_take(mxn_bound *bound, const mxn_binding *binding);

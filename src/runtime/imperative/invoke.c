@@ -2,39 +2,248 @@
 // Invoking: what prepared.h describes, for one run with arrays that are there or made here.
 #include "runtime/imperative/imperative.h"
 
-#include <stdio.h>
-
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "runtime/imperative/bound.h"
+#include "runtime/imperative/call_memory.h"
 #include "runtime/imperative/invoke_record.h"
 #include "runtime/imperative/thread_mode.h"
 
 _Thread_local mxn_thread_mode mxn__mode;
+
 mxp_atomic_bool mxn__numpy_shape_of_all;
 
-// ---- arguments --------------------------------------------------------------------------------
-int mxn_invoke_check_inputs(const mxn_params *params, uint32_t count, void *const *handles)
+// Compiled into an invocation and into what prepared calls share with it.
+#define HOT inline __attribute__((always_inline))
+
+// ---- a run -------------------------------------------------------------------------------------
+void mxn_bound_free(mxn_bound *bound)
 {
-    int error = mxn_params_expect(params, count);
-    for (uint32_t i = 0; error == MXP_OK && i < count; i++) {
-        error = mxn_array_check(handles[i], "inputs");
-        if (error == MXP_OK && mxn_array_is_none(handles[i])) {
-            char buffer[64];
-            error = mxp__fail(MXP_EINVAL,
-                              "Operator %s: input %u (%s) has no shape yet: nothing was written to "
-                              "it",
-                              params->op->name, i, mxn_params_input_name(params, i, buffer));
-        } else if (error != MXP_OK) {
-            char buffer[64], detail[160];
-            snprintf(detail, sizeof(detail), "%s", mxp_last_error());
-            mxp__fail(error, "Operator %s: input %u (%s): %s", params->op->name, i,
-                      mxn_params_input_name(params, i, buffer), detail);
+    if (bound == NULL) {
+        return;
+    }
+    mxn__custom_call_free(bound->custom);
+    mxn_call_state_release(bound->job.state);
+    mxn_params_release(bound->form.params);
+    mxn_prepared_release(bound->prepared);
+    mxn__call_give(bound, bound->bytes);
+}
+
+static HOT mxn_bound *bound_make(mxn_params *params, size_t own_shapes)
+{
+    enum { RESOURCES = 2 };  // variables beside those of operands
+    size_t inputs = params->input_count, operands = inputs + params->output_count;
+    size_t vars = 2 * operands + RESOURCES;
+    size_t bytes = sizeof(mxn_bound) + operands * sizeof(mxn_operand) + vars * sizeof(mxn_var *) +
+                   own_shapes * (sizeof(mxn_shape) + sizeof(mxn_shape *) + sizeof(int32_t));
+    mxn_bound *b = mxn__call_take(bytes);
+    if (b == NULL) {
+        return NULL;
+    }
+    mxn_params_retain(params);
+    *b = (mxn_bound){
+        .bytes = bytes,
+        .form.params = params,
+        .job = {.params = params, .inputs = b->operands, .outputs = b->operands + inputs}};
+    b->form.shapes = (mxn_shape *)(b->operands + operands);
+    b->shape_pointers = (mxn_shape **)(b->form.shapes + own_shapes);
+    b->reads = (mxn_var **)(b->shape_pointers + own_shapes);
+    b->writes = b->reads + operands;
+    b->form.types = (int32_t *)(b->writes + operands + RESOURCES);
+    return b;
+}
+
+mxn_bound *mxn__bound_make(mxn_params *params, size_t own_shapes)
+{
+    return bound_make(params, own_shapes);
+}
+
+static void add_operand(mxn_bound *b, uint32_t index, const mxn_array *array, uint32_t request)
+{
+    const bool used = array != NULL && request != MXN_NULL;
+    b->operands[index] =
+        (mxn_operand){.memory = used ? mxn_array_memory(array) : (mxn_buffer_ref){0},
+                      .shape = &b->form.shapes[index],
+                      .dtype = b->form.types[index],
+                      .request = used ? request : (uint32_t)MXN_NULL};
+}
+
+static HOT void add_operands(mxn_bound *b, const mxn_binding *in)
+{
+    const mxn_params *params = b->form.params;
+    for (uint32_t i = 0; i < params->input_count; i++) {
+        add_operand(b, i, in->inputs[i], MXN_WRITE);
+        mxn_var *var = mxn_array_var(in->inputs[i]);
+        if (mxn_params_mutates(params, i)) {
+            b->writes[b->write_count++] = var;
+        } else {
+            b->reads[b->read_count++] = var;
+        }
+    }
+    for (uint32_t i = 0; i < params->output_count; i++) {
+        add_operand(b, params->input_count + i, in->outputs[i],
+                    mxn__request_of(b->form.requests, i));
+        if (b->job.outputs[i].request != MXN_NULL) {
+            b->writes[b->write_count++] = mxn_array_var(in->outputs[i]);
+        }
+    }
+}
+
+static HOT int add_resources(mxn_bound *b)
+{
+    uint32_t needs = mxn_job_needs(&b->job);
+    int error = MXP_OK;
+    if ((needs & MXN_NEEDS_SPACE) != 0) {
+        error = mxn_space_get(b->form.context, &b->job.space);
+        if (error == MXP_OK) {
+            b->writes[b->write_count++] = mxn_space_var(b->job.space);
+        }
+    }
+    if (error == MXP_OK && (needs & MXN_NEEDS_RANDOM) != 0) {
+        error = mxn_random_get_parallel(b->form.context, &b->job.random);
+        if (error == MXP_OK) {
+            b->writes[b->write_count++] = mxn_random_var(b->job.random);
         }
     }
     return error;
 }
 
+// The state that is given, or a new one, which whoever has asked for it shares.
+static int take_state(mxn_bound *b, mxn_call_state **asked)
+{
+    mxn_call_state *given = asked == NULL ? NULL : *asked;
+    if (given != NULL) {
+        mxn_call_state_retain(given);
+        b->job.state = given;
+        return MXP_OK;
+    }
+    int error = mxn_job_state(&b->job, b->form.context, &b->job.state);
+    if (error == MXP_OK && asked != NULL) {
+        mxn_call_state_retain(b->job.state);
+        *asked = b->job.state;
+    }
+    return error;
+}
+
+static HOT int bound_take(mxn_bound *bound, const mxn_binding *binding)
+{
+    uint32_t flags = bound->form.params->op->flags;
+    bound->job.training = bound->form.training;
+    bound->scope = binding->scope;
+    add_operands(bound, binding);
+    int error = (flags & MXN_OP_STATE) != 0 ? take_state(bound, binding->state) : MXP_OK;
+    if (error == MXP_OK) {
+        error = (flags & MXN_OP_CALLBACK) != 0
+                    ? mxn__custom_call_new(&bound->job, binding, &bound->custom)
+                    : add_resources(bound);
+    }
+    if (error == MXP_OK) {
+        mxn_vars_dedupe(bound->reads, &bound->read_count, bound->writes, &bound->write_count);
+    }
+    return error;
+}
+
+int mxn__bound_take(mxn_bound *bound, const mxn_binding *binding)
+{
+    return bound_take(bound, binding);
+}
+
+// ---- the push ---------------------------------------------------------------------------------
+static int execute(const mxn_run *run, void *argument)
+{
+    mxn_bound *b = argument;
+    return mxn_job_execute(&b->job, run);
+}
+
+static void start_custom(const mxn_run *run, void *argument, mxn_completion *completion)
+{
+    (void)run;
+    mxn__custom_call_start(((mxn_bound *)argument)->custom, completion);
+}
+
+static void over(void *argument)
+{
+    mxn_bound_free(argument);
+}
+
+static void describe(const mxn_bound *b, mxn_work *work)
+{
+    if (!mxp_enabled(MXP_CLASS_IMPERATIVE)) {
+        return;
+    }
+    if (b->prepared != NULL) {
+        work->shape = b->prepared->shape_text;
+        work->flops = b->prepared->flops;
+        work->bytes = b->prepared->bytes_moved;
+    } else {
+        work->shape = mxn__shape_string(&b->job);
+        mxn_job_cost(&b->job, &work->flops, &work->bytes);
+    }
+}
+
+static HOT int bound_push(mxn_bound *bound, uint64_t push_ticks)
+{
+    const mxn_op *op = bound->form.params->op;
+    mxn_work work = {.function.sync = execute,
+                     .form = MXN_SYNC,
+                     .argument = bound,
+                     .deleter = over,
+                     .reads = bound->reads,
+                     .writes = bound->writes,
+                     .read_count = bound->read_count,
+                     .write_count = bound->write_count,
+                     .device = mxn_context_engine_device(bound->form.context),
+                     .flags = (op->flags & MXN_OP_UPDATE) != 0 ? MXP_PHASE_UPDATE : MXP_PHASE_NONE,
+                     .name = mxn_op_record_name(op),
+                     .scope = bound->scope,
+                     .push_ticks = push_ticks};
+    work.flags |= (op->flags & MXN_OP_PARALLEL) != 0 ? MXN_WORK_PARALLEL : 0;
+    if (bound->custom != NULL) {
+        work.function.async = start_custom;
+        work.form = MXN_ASYNC_FUNCTION;
+        work.property = MXN_ASYNC;
+    } else {
+        describe(bound, &work);
+    }
+    return mxn_push(&work);
+}
+
+int mxn_bound_push(mxn_bound *bound, uint64_t push_ticks)
+{
+    return bound_push(bound, push_ticks);
+}
+
+// ---- inference --------------------------------------------------------------------------------
+static int check_sizes(const mxn_op *op, const mxn_shape *outputs, uint32_t count)
+{
+    char text[MXN_SHAPE_TEXT];
+    for (uint32_t i = 0; i < count; i++) {
+        if (!mxn_shape_countable(&outputs[i])) {
+            return mxp__fail(MXP_EINVAL,
+                             "Operator %s: output %u would be of shape %s, which has too many "
+                             "elements",
+                             op->name, i, mxn_shape_tuple(&outputs[i], text));
+        }
+    }
+    return MXP_OK;
+}
+
+static HOT int form_infer(const mxn_call_form *form, mxn_shape **pointers)
+{
+    const mxn_params *params = form->params;
+    const uint32_t inputs = params->input_count;
+    int error =
+        mxn_op_infer(params, pointers, form->types, pointers + inputs, form->types + inputs, NULL);
+    return error == MXP_OK ? check_sizes(params->op, form->shapes + inputs, params->output_count)
+                           : error;
+}
+
+int mxn__form_infer(const mxn_call_form *form, mxn_shape **pointers)
+{
+    return form_infer(form, pointers);
+}
+
+// ---- an invocation ----------------------------------------------------------------------------
 // The first input's device, else that of an output, else parameter `ctx`, else cpu(0).
 static mxn_context choose_context(const mxn_invocation *in)
 {
@@ -48,11 +257,12 @@ static mxn_context choose_context(const mxn_invocation *in)
     return params->context.type != 0 ? params->context : (mxn_context){MXN_CPU, 0};
 }
 
-static void take_shapes(mxn_call_form *form, const mxn_invocation *in)
+static void take_shapes(mxn_call_form *form, mxn_shape **pointers, const mxn_invocation *in)
 {
     uint32_t inputs = in->params->input_count, outputs = in->params->output_count;
     for (uint32_t i = 0; i < inputs + outputs; i++) {
         mxn_shape *shape = &form->shapes[i];
+        pointers[i] = shape;
         const mxn_array *array = i < inputs ? in->inputs[i] : in->outputs[i - inputs];
         const mxn_like *like = in->likes == NULL || i < inputs ? NULL : &in->likes[i - inputs];
         form->types[i] = MXN_DTYPE_NONE;
@@ -111,19 +321,20 @@ static int prepare(mxn_call_form *form, mxn_shape **pointers, const mxn_invocati
     if (error != MXP_OK) {
         return error;
     }
-    take_shapes(form, in);
-    return mxn__form_infer(form, pointers);
+    take_shapes(form, pointers, in);
+    return form_infer(form, pointers);
 }
 
 static int bind(mxn_bound *bound, const mxn_invocation *in)
 {
     const mxn_binding binding = {in->inputs, in->outputs, in->state, in->scope};
-    return mxn__bound_take(bound, &binding);
+    return bound_take(bound, &binding);
 }
 
 static int invoke_pushed(const mxn_invocation *in, bool *made)
 {
-    mxn_bound *bound = mxn__bound_new(in->params);
+    mxn_bound *bound =
+        bound_make(in->params, (size_t)in->params->input_count + in->params->output_count);
     if (bound == NULL) {
         return MXP_ENOMEM;
     }
@@ -137,7 +348,7 @@ static int invoke_pushed(const mxn_invocation *in, bool *made)
     if (error != MXP_OK) {
         mxn_bound_free(bound);
     } else {
-        error = mxn_bound_push(bound, in->push_ticks);
+        error = bound_push(bound, in->push_ticks);
     }
     if (error != MXP_OK) {
         unmake_outputs(in, made);

@@ -35,34 +35,6 @@ uint64_t mxn_prepared_workspace(const mxn_prepared *prepared)
     return prepared->kernel.workspace_bytes;
 }
 
-// ---- inference --------------------------------------------------------------------------------
-static int check_sizes(const mxn_op *op, const mxn_shape *outputs, uint32_t count)
-{
-    char text[MXN_SHAPE_TEXT];
-    for (uint32_t i = 0; i < count; i++) {
-        if (!mxn_shape_countable(&outputs[i])) {
-            return mxp__fail(MXP_EINVAL,
-                             "Operator %s: output %u would be of shape %s, which has too many "
-                             "elements",
-                             op->name, i, mxn_shape_tuple(&outputs[i], text));
-        }
-    }
-    return MXP_OK;
-}
-
-int mxn__form_infer(const mxn_call_form *form, mxn_shape **pointers)
-{
-    const mxn_params *params = form->params;
-    const uint32_t inputs = params->input_count;
-    for (uint32_t i = 0; i < inputs + params->output_count; i++) {
-        pointers[i] = &form->shapes[i];
-    }
-    int error =
-        mxn_op_infer(params, pointers, form->types, pointers + inputs, form->types + inputs, NULL);
-    return error == MXP_OK ? check_sizes(params->op, form->shapes + inputs, params->output_count)
-                           : error;
-}
-
 // ---- preparing --------------------------------------------------------------------------------
 static mxn_prepared *prepared_new(const mxn_signature *signature)
 {
@@ -154,7 +126,11 @@ static int complete(mxn_prepared *p)
     if (operands == NULL) {
         return mxp__fail_memory("a prepared call");
     }
-    int error = mxn__form_infer(&p->form, (mxn_shape **)(operands + count));
+    mxn_shape **pointers = (mxn_shape **)(operands + count);
+    for (size_t i = 0; i < count; i++) {
+        pointers[i] = &p->form.shapes[i];
+    }
+    int error = mxn__form_infer(&p->form, pointers);
     if (error == MXP_OK) {
         error = describe(p, operands);
     }
@@ -182,5 +158,65 @@ int mxn_prepare(const mxn_signature *signature, mxn_prepared **prepared)
         return error;
     }
     *prepared = p;
+    return MXP_OK;
+}
+
+// ---- binding ----------------------------------------------------------------------------------
+static int check_array(const mxn_bound *b, uint32_t index, const mxn_array *array)
+{
+    const mxn_params *params = b->form.params;
+    const bool input = index < params->input_count;
+    const char *kind = input ? "input" : "output";
+    const uint32_t place = input ? index : index - params->input_count;
+    if (array == NULL || mxn_array_is_none(array)) {
+        return mxp__fail(MXP_EINVAL, "Operator %s: %s %u is missing or has no shape yet",
+                         params->op->name, kind, place);
+    }
+    const mxn_shape *shape = &b->form.shapes[index];
+    const int32_t dtype = b->form.types[index];
+    char has[MXN_SHAPE_TEXT], wants[MXN_SHAPE_TEXT];
+    return array->dtype == dtype && mxn_shape_equal(&array->shape, shape)
+               ? MXP_OK
+               : mxp__fail(MXP_EINVAL,
+                           "Operator %s: %s %u is %s%s, but the call was prepared for %s%s",
+                           params->op->name, kind, place, mxn_dtype_name(array->dtype),
+                           mxn_shape_text(&array->shape, has), mxn_dtype_name(dtype),
+                           mxn_shape_text(shape, wants));
+}
+
+static int check_binding(const mxn_bound *b, const mxn_binding *in)
+{
+    const mxn_params *params = b->form.params;
+    int error = MXP_OK;
+    for (uint32_t i = 0; error == MXP_OK && i < params->input_count; i++) {
+        error = check_array(b, i, in->inputs[i]);
+    }
+    for (uint32_t i = 0; error == MXP_OK && i < params->output_count; i++) {
+        if (mxn__request_of(b->form.requests, i) != MXN_NULL) {
+            error = check_array(b, params->input_count + i, in->outputs[i]);
+        }
+    }
+    return error;
+}
+
+int mxn_bind(mxn_prepared *prepared, const mxn_binding *binding, mxn_bound **bound)
+{
+    mxn_bound *b = mxn__bound_make(prepared->form.params, 0);
+    if (b == NULL) {
+        return MXP_ENOMEM;
+    }
+    mxn_prepared_retain(prepared);
+    b->prepared = prepared;
+    b->form = prepared->form;  // the same params, with the reference that mxn__bound_make took
+    b->job.kernel = &prepared->kernel;
+    int error = check_binding(b, binding);
+    if (error == MXP_OK) {
+        error = mxn__bound_take(b, binding);
+    }
+    if (error != MXP_OK) {
+        mxn_bound_free(b);
+        return error;
+    }
+    *bound = b;
     return MXP_OK;
 }
