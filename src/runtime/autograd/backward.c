@@ -15,12 +15,14 @@
 
 // ---- variables --------------------------------------------------------------------------------
 // What the request asks for: a reference on the gradient, or zeros.
-static int give_result(mxn_visit *visit, uint32_t index, mxn_array **result)
+static int give_result(const mxn_backward *backward, mxn_diff_visit *visit, uint32_t index,
+                       mxn_array **result)
 {
-    mxn_pending *pending = &visit->pending[index];
-    int error = mxn__plan_settle(pending, 0);
+    const mxn_node *node = visit->node;
+    mxn_diff_pending *pending = &visit->pending[index];
+    int error = mxn__plan_settle(backward, pending, 0);
     if (error == MXP_OK && pending->count == 0) {
-        return mxn__plan_zeros(&visit->node->outputs[index], 0, result);
+        return mxn__plan_zeros(&node->outputs[index], 0, result);
     }
     if (error == MXP_OK) {
         *result = pending->items[0];
@@ -29,23 +31,23 @@ static int give_result(mxn_visit *visit, uint32_t index, mxn_array **result)
     return error;
 }
 
-static int give_results(const mxn_plan *plan, mxn_visit *visit)
+static int give_results(const mxn_backward *backward, mxn_diff_visit *visit)
 {
-    const mxn_backward_request *request = plan->request;
-    const uint32_t outputs = visit->node->params == NULL ? 1 : visit->node->params->output_count;
+    const mxn_backward_request *request = backward->request;
+    const uint32_t outputs = visit->params == NULL ? 1 : visit->params->output_count;
     int error = MXP_OK;
     for (uint32_t i = visit->asked - 1, given = 0;
          error == MXP_OK && i < request->variable_count && given < outputs; i++) {
         mxn_entry entry = mxn__entry_of(request->variables[i]);
         if (entry.node == visit->node) {
-            error = give_result(visit, entry.index, &request->gradients[i]);
+            error = give_result(backward, visit, entry.index, &request->gradients[i]);
             given++;
         }
     }
     return error;
 }
 
-static int write_gradient(mxn_node *variable, mxn_pending *pending)
+static int write_gradient(mxn_node *variable, const mxn_diff_pending *pending)
 {
     mxn_array *target = variable->gradient;
     mxp_atomic_store(&variable->fresh, true);
@@ -57,13 +59,14 @@ static int write_gradient(mxn_node *variable, mxn_pending *pending)
         return mxn__plan_add_up(pending, 0, variable->request, &target);
     }
     // It may be there already.
-    return pending->items[0] == target ? MXP_OK
-                                       : mxn__plan_run("_copy", 0, NULL, NULL, pending->items, 1,
-                                                       variable->request, 0, &target);
+    return pending->items[0] == target
+               ? MXP_OK
+               : mxn__plan_run("_copy", 0, NULL, NULL, (mxn_array *const *)pending->items, 1,
+                               variable->request, 0, &target);
 }
 
 // The array of a gradient holds values without a graph.
-static int write_unrecorded(mxn_node *variable, mxn_pending *pending)
+static int write_unrecorded(mxn_node *variable, const mxn_diff_pending *pending)
 {
     const bool recording = mxn__mode.recording;
     mxn__mode.recording = false;
@@ -73,10 +76,10 @@ static int write_unrecorded(mxn_node *variable, mxn_pending *pending)
 }
 
 // Gradients that are wanted here, of a variable or of outputs that have variables beside them.
-static int finish_outputs(const mxn_plan *plan, mxn_visit *visit)
+static int finish_outputs(const mxn_backward *backward, mxn_diff_visit *visit)
 {
-    if (plan->request->variable_count > 0) {
-        return visit->asked != 0 ? give_results(plan, visit) : MXP_OK;
+    if (backward->request->variable_count > 0) {
+        return visit->asked != 0 ? give_results(backward, visit) : MXP_OK;
     }
     mxn_node *node = visit->node;
     if (node->params == NULL) {
@@ -116,55 +119,51 @@ static void forget_values(const mxn_node *node)
     }
 }
 
-static int run_operator(mxn_plan *plan, mxn_visit *visit)
+static int run_operator(mxn_backward *backward, mxn_diff_visit *visit)
 {
     const mxn_node *node = visit->node;
     uint32_t outputs = node->params->output_count;
     int error = MXP_OK;
     for (uint32_t i = 0; error == MXP_OK && i < outputs; i++) {
-        error = mxn__plan_settle(&visit->pending[i], node->scope);
+        error = mxn__plan_settle(backward, &visit->pending[i], node->scope);
     }
     if (error == MXP_OK) {
-        error = finish_outputs(plan, visit);
+        error = finish_outputs(backward, visit);
     }
     if (error == MXP_OK && visit->passes && visit->live && visit->gradient->count > 0) {
-        if (plan->request->create_graph) {
+        if (backward->request->create_graph) {
             note_values(node);
         }
-        error = mxn__plan_run_calls(plan, visit);
-        if (plan->request->create_graph) {
+        error = mxn__plan_run_calls(backward, visit);
+        if (backward->request->create_graph) {
             forget_values(node);
         }
     }
     // Gradients that have done their work go now, not at the end.
-    for (uint32_t i = 0; i < outputs; i++) {
-        for (uint32_t j = 0; j < visit->pending[i].count; j++) {
-            mxn_array_release(visit->pending[i].items[j]);
-            visit->pending[i].items[j] = NULL;
-        }
-    }
+    mxn_diff_release(&backward->plan, visit);
     return error;
 }
 
-static int run_plan(mxn_plan *plan)
+static int run_plan(mxn_backward *backward)
 {
+    const mxn_diff_plan *plan = &backward->plan;
     int error = MXP_OK;
     for (size_t at = 0; error == MXP_OK && at < plan->count; at++) {
-        mxn_visit *visit = &plan->visits[at];
+        mxn_diff_visit *visit = mxn_diff_plan_at(plan, at);
         if (!visit->wanted) {
             continue;
         }
         error =
-            visit->node->params == NULL ? finish_outputs(plan, visit) : run_operator(plan, visit);
+            visit->params == NULL ? finish_outputs(backward, visit) : run_operator(backward, visit);
     }
     return error;
 }
 
 // MXNet's bulks begin behind the head gradients.
-static int run_bulked(mxn_plan *plan, int bulk_size)
+static int run_bulked(mxn_backward *backward, int bulk_size)
 {
     int before = bulk_size > 1 ? mxn_bulk_size_set(bulk_size) : 0;
-    int error = run_plan(plan);
+    int error = run_plan(backward);
     if (bulk_size > 1) {
         int flush_error = mxn_bulk_flush();
         mxn_bulk_size_set(before);
@@ -212,9 +211,9 @@ static int take_head(const mxn_array *output, mxn_array *given, uint32_t index, 
     return MXP_OK;
 }
 
-static int run_heads(mxn_plan *plan)
+static int run_heads(mxn_backward *backward)
 {
-    const mxn_backward_request *request = plan->request;
+    const mxn_backward_request *request = backward->request;
     int error = MXP_OK;
     for (uint32_t i = 0; error == MXP_OK && i < request->output_count; i++) {
         const mxn_array *output = request->outputs[i];
@@ -226,19 +225,21 @@ static int run_heads(mxn_plan *plan)
             error = make_ones(output, &entry, &gradient);
         }
         if (error == MXP_OK) {
-            mxn__plan_contribute(plan, entry, gradient);
+            mxn_diff_contribute(mxn_diff_plan_visit(&backward->plan, entry.node), entry.index,
+                                gradient);
         }
     }
     return error;
 }
 
 // ---- all of it --------------------------------------------------------------------------------
-static void forget_graph(const mxn_plan *plan)
+static void forget_graph(const mxn_diff_plan *plan)
 {
     mxn__others_forget();
     for (size_t at = 0; at < plan->count; at++) {
-        if (plan->visits[at].node->params != NULL) {
-            mxn__node_clear(plan->visits[at].node);
+        mxn_diff_visit *visit = mxn_diff_plan_at(plan, at);
+        if (visit->params != NULL) {
+            mxn__node_clear(visit->node);
         }
     }
 }
@@ -258,9 +259,9 @@ int mxn_autograd_backward(const mxn_backward_request *request)
     for (uint32_t i = 0; i < request->variable_count; i++) {
         request->gradients[i] = NULL;
     }
-    mxn_plan plan;
+    mxn_backward backward;
     if (error == MXP_OK) {
-        error = mxn__plan_make(request, &plan);
+        error = mxn__backward_init(request, &backward);
     }
     if (error != MXP_OK) {
         return error;
@@ -268,17 +269,17 @@ int mxn_autograd_backward(const mxn_backward_request *request)
     bool recording = mxn_autograd_recording_set(request->create_graph);
     bool training = mxn_autograd_training_set(request->training);
     uint32_t phase = mxn_phase_set(MXP_PHASE_BACKWARD);
-    error = run_heads(&plan);
+    error = run_heads(&backward);
     if (error == MXP_OK) {
-        error = run_bulked(&plan, bulk_size);
+        error = run_bulked(&backward, bulk_size);
     }
     mxn_autograd_recording_set(recording);
     mxn_autograd_training_set(training);
     mxn_phase_set(phase);
     if (error == MXP_OK && !request->retain_graph && !request->create_graph) {
-        forget_graph(&plan);
+        forget_graph(&backward.plan);
     }
-    mxn__plan_fini(&plan);
+    mxn__backward_fini(&backward);
     if (error != MXP_OK) {
         release_results(request);
     }

@@ -44,22 +44,15 @@ int mxn__plan_zeros(const mxn_kept *like, uint32_t scope, mxn_array **array)
 }
 
 // ---- contributions ----------------------------------------------------------------------------
-// Takes the reference over.
-void mxn__plan_contribute(mxn_plan *plan, mxn_entry to, mxn_array *array)
-{
-    mxn_pending *pending = &mxn__plan_visit(plan, to.node)->pending[to.index];
-    pending->items[pending->count++] = array;
-}
-
 // One operator after the other: *sum null makes a new array, else it is written as `request` says.
-static int add_one_by_one(const mxn_pending *pending, uint32_t scope, uint32_t request,
+static int add_one_by_one(mxn_array *const *items, uint32_t count, uint32_t scope, uint32_t request,
                           mxn_array **sum)
 {
     mxn_array *partial = NULL;
     int error = MXP_OK;
-    for (uint32_t i = 1; error == MXP_OK && i < pending->count; i++) {
-        bool last = i + 1 == pending->count;
-        mxn_array *pair[] = {partial == NULL ? pending->items[0] : partial, pending->items[i]};
+    for (uint32_t i = 1; error == MXP_OK && i < count; i++) {
+        bool last = i + 1 == count;
+        mxn_array *pair[] = {partial == NULL ? items[0] : partial, items[i]};
         mxn_array *next = NULL;
         error = mxn__plan_run("_grad_add", 0, NULL, NULL, pair, 2, last ? request : MXN_WRITE,
                               scope, last ? sum : &next);
@@ -70,35 +63,30 @@ static int add_one_by_one(const mxn_pending *pending, uint32_t scope, uint32_t r
 }
 
 // The same at once. MXNet does so below MXNET_EXEC_INPLACE_GRAD_SUM_CAP's default.
-int mxn__plan_add_up(const mxn_pending *pending, uint32_t scope, uint32_t request, mxn_array **sum)
+int mxn__plan_add_up(const mxn_diff_pending *pending, uint32_t scope, uint32_t request,
+                     mxn_array **sum)
 {
     enum { AT_ONCE_BELOW = 8 };
+    mxn_array *const *items = (mxn_array *const *)pending->items;
     if (pending->count >= AT_ONCE_BELOW) {
-        return add_one_by_one(pending, scope, request, sum);
+        return add_one_by_one(items, pending->count, scope, request, sum);
     }
     char number[16];
     snprintf(number, sizeof(number), "%u", pending->count);
     const char *const key = "num_args", *const value = number;
-    return mxn__plan_run("add_n", 1, &key, &value, pending->items, pending->count, request, scope,
-                         sum);
+    return mxn__plan_run("add_n", 1, &key, &value, items, pending->count, request, scope, sum);
 }
 
 // Afterwards the gradient is one array, or none at all.
-int mxn__plan_settle(mxn_pending *pending, uint32_t scope)
+int mxn__plan_settle(const mxn_backward *backward, mxn_diff_pending *pending, uint32_t scope)
 {
     if (pending->count < 2) {
         return MXP_OK;
     }
     mxn_array *sum = NULL;
     int error = mxn__plan_add_up(pending, scope, MXN_WRITE, &sum);
-    if (error != MXP_OK) {
-        return error;
+    if (error == MXP_OK) {
+        mxn_diff_settle(&backward->plan, pending, sum);
     }
-    for (uint32_t i = 0; i < pending->count; i++) {
-        mxn_array_release(pending->items[i]);
-        pending->items[i] = NULL;
-    }
-    pending->items[0] = sum;
-    pending->count = 1;
-    return MXP_OK;
+    return error;
 }

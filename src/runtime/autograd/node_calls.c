@@ -6,17 +6,16 @@
 #include "base/fail.h"
 
 // Whether the only contribution may be written by whoever gives it.
-static bool written_directly(const mxn_plan *plan, mxn_entry to)
+static bool written_directly(const mxn_backward *backward, const mxn_diff_visit *to)
 {
-    const mxn_visit *visit = mxn__plan_visit(plan, to.node);
-    return to.node->params == NULL && visit->asked == 0 && visit->pending[0].expected == 1 &&
-           !plan->request->create_graph;
+    return to->params == NULL && to->asked == 0 && to->pending[0].expected == 1 &&
+           !backward->request->create_graph;
 }
 
 // Operands of one call and what all calls of the node have given so far.
 typedef struct node_run {
-    mxn_plan *plan;
-    mxn_visit *visit;
+    mxn_backward *backward;
+    mxn_diff_visit *visit;
     mxn_array **inputs, **outputs, **results;
     uint32_t *requests;
     mxn_like *likes;
@@ -25,9 +24,9 @@ typedef struct node_run {
     void *memory;
 } node_run;
 
-static int node_run_init(node_run *run, mxn_plan *plan, mxn_visit *visit)
+static int node_run_init(node_run *run, mxn_backward *backward, mxn_diff_visit *visit)
 {
-    *run = (node_run){.plan = plan, .visit = visit};
+    *run = (node_run){.backward = backward, .visit = visit};
     size_t inputs = 0, outputs = 0, results = 0;
     for (uint32_t i = 0; i < visit->gradient->count; i++) {
         const mxn_params *params = visit->gradient->calls[i].params;
@@ -61,11 +60,13 @@ static void node_run_fini(node_run *run)
 // The gradient of an output: zeros where nothing has come.
 static int gradient_of_output(const node_run *run, uint32_t index, mxn_array **array)
 {
-    mxn_pending *pending = &run->visit->pending[index];
+    mxn_diff_pending *pending = &run->visit->pending[index];
     const mxn_node *node = run->visit->node;
     int error = MXP_OK;
     if (pending->count == 0) {
-        error = mxn__plan_zeros(&node->outputs[index], node->scope, &pending->items[0]);
+        mxn_array *zeros = NULL;
+        error = mxn__plan_zeros(&node->outputs[index], node->scope, &zeros);
+        pending->items[0] = zeros;
         pending->count = error == MXP_OK;
     }
     *array = pending->items[0];
@@ -96,43 +97,52 @@ static int take_inputs(node_run *run, const mxn_gradient_call *call)
     return error;
 }
 
+// Where the gradient of an input is wanted, or null.
+static mxn_diff_visit *wanted_input(const node_run *run, int32_t input)
+{
+    return input < 0 ? NULL
+                     : mxn_diff_input_wanted(&run->backward->plan, run->visit, (uint32_t)input);
+}
+
 // Where output `index` of a call goes and what is known of it. A variable's own array is borrowed.
 static void prepare_output(node_run *run, uint32_t call_index, uint32_t first_result,
                            uint32_t index)
 {
     const mxn_node *node = run->visit->node;
     const mxn_gradient_call *call = &run->visit->gradient->calls[call_index];
-    bool taken = mxn__plan_result_taken(run->visit, call_index, first_result + index);
+    bool taken = mxn_diff_result_taken(run->visit, call_index, first_result + index);
     int32_t given = call->gives[index];
-    bool wanted = given >= 0 && mxn__plan_wants(run->plan, node->inputs[given].from);
+    const mxn_diff_visit *to = wanted_input(run, given);
     run->outputs[index] = NULL;
-    run->requests[index] = wanted || taken ? MXN_WRITE : MXN_NULL;
+    run->requests[index] = to != NULL || taken ? MXN_WRITE : MXN_NULL;
     run->likes[index] = (mxn_like){NULL, MXN_DTYPE_NONE};
     if (given < 0) {
         return;
     }
     const mxn_kept *input = &node->inputs[given];
     run->likes[index] = (mxn_like){&input->shape, input->dtype};
-    if (wanted && !taken && written_directly(run->plan, input->from)) {
-        run->outputs[index] = input->from.node->gradient;
-        run->requests[index] = input->from.node->request;
+    if (to != NULL && !taken && written_directly(run->backward, to)) {
+        const mxn_node *variable = to->node;
+        run->outputs[index] = variable->gradient;
+        run->requests[index] = variable->request;
     }
 }
 
 // Hands the outputs on: to the nodes before, and to later calls.
 static void give_outputs(node_run *run, const mxn_gradient_call *call, uint32_t first_result)
 {
-    const mxn_node *node = run->visit->node;
     for (uint32_t i = 0; i < call->params->output_count; i++) {
         if (run->requests[i] == MXN_NULL) {
             continue;
         }
         int32_t given = call->gives[i];
         mxn_array *array = run->outputs[i];
-        if (given >= 0 && mxn__plan_wants(run->plan, node->inputs[given].from)) {
+        mxn_diff_visit *to = wanted_input(run, given);
+        if (to != NULL) {
+            const mxn_diff_plan *plan = &run->backward->plan;
             mxn_array_retain(array);
-            mxn__plan_contribute(run->plan, node->inputs[given].from, array);
-            if (array == node->inputs[given].from.node->gradient) {
+            mxn_diff_contribute(to, mxn_diff_input_index(plan, run->visit, (uint32_t)given), array);
+            if (array == ((const mxn_node *)to->node)->gradient) {
                 continue;
             }
         }
@@ -143,7 +153,7 @@ static void give_outputs(node_run *run, const mxn_gradient_call *call, uint32_t 
 static int run_call(node_run *run, uint32_t index, uint32_t first_result)
 {
     const mxn_gradient_call *call = &run->visit->gradient->calls[index];
-    int error = mxn__plan_check_values(run->plan, run->visit, index, first_result);
+    int error = mxn_diff_check_values(&run->backward->plan, run->visit, index, first_result);
     if (error == MXP_OK) {
         error = take_inputs(run, call);
     }
@@ -153,14 +163,15 @@ static int run_call(node_run *run, uint32_t index, uint32_t first_result)
     for (uint32_t i = 0; i < call->params->output_count; i++) {
         prepare_output(run, index, first_result, i);
     }
-    mxn_call_state *state = run->visit->node->state;
+    const mxn_node *node = run->visit->node;
+    mxn_call_state *state = node->state;
     const mxn_invocation in = {.params = call->params,
                                .inputs = run->inputs,
                                .outputs = run->outputs,
                                .requests = run->requests,
                                .likes = run->likes,
                                .state = state == NULL ? NULL : &state,
-                               .scope = run->visit->node->scope,
+                               .scope = node->scope,
                                .category = MXN_MEMORY_GRADIENT};
     error = mxn_autograd_invoke(&in);
     if (error == MXP_OK) {
@@ -169,10 +180,10 @@ static int run_call(node_run *run, uint32_t index, uint32_t first_result)
     return error;
 }
 
-int mxn__plan_run_calls(mxn_plan *plan, mxn_visit *visit)
+int mxn__plan_run_calls(mxn_backward *backward, mxn_diff_visit *visit)
 {
     node_run run;
-    int error = node_run_init(&run, plan, visit);
+    int error = node_run_init(&run, backward, visit);
     uint32_t first_result = 0;
     for (uint32_t i = 0; error == MXP_OK && i < visit->gradient->count; i++) {
         if (visit->needed[i]) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of carrying out a plan. Private to autograd/.
+// Steps of carrying out a backward. Private to autograd/.
 #ifndef MXN_AUTOGRAD_PLAN_RUN_H
 #define MXN_AUTOGRAD_PLAN_RUN_H
 
-#include "runtime/autograd/plan.h"
+#include "runtime/autograd/tape_plan.h"
 
 // ---- single operators: *output null makes a new array -----------------------------------------
 int mxn__plan_run(const char *name, uint32_t count, const char *const *keys,
@@ -12,13 +12,13 @@ int mxn__plan_run(const char *name, uint32_t count, const char *const *keys,
 int mxn__plan_zeros(const mxn_kept *like, uint32_t scope, mxn_array **array);
 
 // ---- contributions ----------------------------------------------------------------------------
-void mxn__plan_contribute(mxn_plan *plan, mxn_entry to, mxn_array *array);  // takes the reference
-int mxn__plan_add_up(const mxn_pending *pending, uint32_t scope, uint32_t request, mxn_array **sum);
+int mxn__plan_add_up(const mxn_diff_pending *pending, uint32_t scope, uint32_t request,
+                     mxn_array **sum);
 // Afterwards the gradient is one array, or none at all.
-int mxn__plan_settle(mxn_pending *pending, uint32_t scope);
+int mxn__plan_settle(const mxn_backward *backward, mxn_diff_pending *pending, uint32_t scope);
 
 // ---- the calls of a node ----------------------------------------------------------------------
 // Those of the gradient's calls that are needed; their results go to the nodes before.
-int mxn__plan_run_calls(mxn_plan *plan, mxn_visit *visit);
+int mxn__plan_run_calls(mxn_backward *backward, mxn_diff_visit *visit);
 
 #endif

@@ -4,7 +4,7 @@
 // writes to its memory, and backward looks whether that has moved on.
 #include <pthread.h>
 
-#include "runtime/autograd/plan.h"
+#include "runtime/autograd/tape_plan.h"
 #include "base/fail.h"
 #include "base/setting.h"
 
@@ -53,35 +53,9 @@ static int check_kept(const mxn_node *node, const mxn_kept *kept)
     return check == 0 ? MXP_OK : fail_changed(node, kept);
 }
 
-// What is computed for nobody may come from anything.
-static bool is_read(const mxn_plan *plan, const mxn_visit *visit, uint32_t call,
-                    uint32_t first_result, uint32_t input)
+int mxn__tape_check_value(const void *of, const mxn_source *value)
 {
-    const mxn_gradient_call *at = &visit->gradient->calls[call];
-    bool read = false;
-    for (uint32_t i = 0; i < at->params->output_count && !read; i++) {
-        int32_t given = at->gives[i];
-        bool wanted = (given >= 0 && mxn__plan_wants(plan, visit->node->inputs[given].from)) ||
-                      mxn__plan_result_taken(visit, call, first_result + i);
-        read = wanted && mxn_params_reads(at->params, i, input);
-    }
-    return read;
-}
-
-int mxn__plan_check_values(const mxn_plan *plan, const mxn_visit *visit, uint32_t call,
-                           uint32_t first_result)
-{
-    const mxn_node *node = visit->node;
-    const mxn_gradient_call *at = &visit->gradient->calls[call];
-    int error = MXP_OK;
-    for (uint32_t i = 0; error == MXP_OK && i < at->params->input_count; i++) {
-        const mxn_source *from = &at->takes[i];
-        const mxn_kept *kept = from->kind == MXN_FROM_INPUT    ? &node->inputs[from->index]
-                               : from->kind == MXN_FROM_OUTPUT ? &node->outputs[from->index]
-                                                               : NULL;
-        if (kept != NULL && is_read(plan, visit, call, first_result, i)) {
-            error = check_kept(node, kept);
-        }
-    }
-    return error;
+    const mxn_node *node = of;
+    return check_kept(node, value->kind == MXN_FROM_INPUT ? &node->inputs[value->index]
+                                                          : &node->outputs[value->index]);
 }
