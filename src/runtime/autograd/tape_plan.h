@@ -5,7 +5,7 @@
 #define MXN_AUTOGRAD_TAPE_PLAN_H
 
 #include "runtime/autograd/autograd.h"
-#include "runtime/autograd/plan.h"
+#include "runtime/diff/diff.h"
 #include "runtime/autograd/tape.h"
 
 typedef struct mxn_backward {

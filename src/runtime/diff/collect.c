@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collects the nodes behind the heads and sorts them. Visits never move within their list, so an
 // input is told by a position from the moment it is seen, and nobody looks a node up twice.
-#include "runtime/autograd/collect.h"
+#include "runtime/diff/collect.h"
 
 #include <stdlib.h>
 

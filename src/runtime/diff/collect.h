@@ -3,7 +3,7 @@
 #ifndef MXN_DIFF_COLLECT_H
 #define MXN_DIFF_COLLECT_H
 
-#include "runtime/autograd/plan.h"
+#include "runtime/diff/diff.h"
 
 static inline uint32_t mxn__diff_input_count(const mxn_diff_visit *visit)
 {

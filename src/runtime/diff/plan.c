@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making the plan: collect the nodes behind the heads, newest first; find from the oldest on what
 // leads to a wanted gradient; then count, from the newest on, what each gradient is summed from.
-#include "runtime/autograd/plan.h"
+#include "runtime/diff/diff.h"
 
 #include <assert.h>
 
-#include "runtime/autograd/collect.h"
+#include "runtime/diff/collect.h"
 #include "base/alloc.h"
 #include "base/fail.h"
 
