@@ -68,7 +68,7 @@ typedef struct mxn_diff_visit {
     bool passes;  // of an operator: what lies behind it has
     bool live;  // some gradient reaches it
     const mxn_gradient *gradient;  // of an operator that passes
-    bool *needed;  // of each of its calls; all false unless it is live
+    bool *needed;  // of each of its calls, null if there are none; all false unless it is live
     mxn_diff_pending *pending;  // of each output
 } mxn_diff_visit;
 
