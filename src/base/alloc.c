@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allocation through the public hook, so that libmxprof and libmxnet, which both carry this code,
-// take their memory from one place. Sizes are always told: the hook's accounting relies on them.
+// take their memory from one place. Sizes are always passed, because the hook's accounting relies
+// on them.
 #include "base/alloc.h"
 
 #include <mxprof/error.h>

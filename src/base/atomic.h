@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every atomic operation of src/, beyond those of mxprof/atomic.h. A raw __atomic_
-// builtin elsewhere fails the lint (scripts/check-atomics), and a field that is no struct of those
-// types does not compile here.
+// The atomic operations of src/ beyond those of mxprof/atomic.h. The lint (scripts/check-atomics)
+// refuses a raw __atomic_ builtin anywhere else. A field of a plain type does not compile here.
 //
 // The order is part of the name; a name without one is relaxed.
 #ifndef MXP_BASE_ATOMIC_H
@@ -17,8 +16,8 @@ typedef MXP_ATOMIC(void *) mxp_atomic_ptr;
 #define mxp_atomic_set(atomic, to) ((void)((atomic)->value = (to)))
 
 // ---- sequential consistency -------------------------------------------------------------------
-// Where both sides store one word and then load the other's. Where the other side passes a barrier
-// that all threads take part in (mxp__os_barrier_all_threads), relaxed does.
+// For two threads of which each stores one word and then loads the other's word. Relaxed suffices
+// if one of the two calls mxp__os_barrier_all_threads between its store and its load.
 #define mxp_atomic_load_seq_cst(atomic) __atomic_load_n(&(atomic)->value, __ATOMIC_SEQ_CST)
 #define mxp_atomic_store_seq_cst(atomic, to) \
     __atomic_store_n(&(atomic)->value, (to), __ATOMIC_SEQ_CST)
@@ -56,8 +55,8 @@ typedef MXP_ATOMIC(void *) mxp_atomic_ptr;
     __atomic_exchange_n(&(atomic)->value, (to), __ATOMIC_ACQ_REL)
 
 // ---- compare and swap -------------------------------------------------------------------------
-// True: the field was *expected and is `to` now. False: *expected is what it is. The first word of
-// the order holds for success; a failure is an acquire where success has one, else relaxed.
+// True: the field was *expected and is `to` now. False: *expected receives the field's value. The
+// name gives the order of success. A failure is an acquire if success includes one, else relaxed.
 #define mxp_atomic_cas(atomic, expected, to)                                                 \
     __atomic_compare_exchange_n(&(atomic)->value, (expected), (to), false, __ATOMIC_RELAXED, \
                                 __ATOMIC_RELAXED)
@@ -75,8 +74,9 @@ typedef MXP_ATOMIC(void *) mxp_atomic_ptr;
                                 __ATOMIC_SEQ_CST)
 
 // ---- words of the file format -----------------------------------------------------------------
-// Of a section or chunk in memory that is a file's, whose structs say how the file looks and have
-// plain fields (mxprof/format.h): by address, and only where somebody else may look.
+// For sections and chunks that are mapped from a file. Their structs (mxprof/format.h) describe the
+// file's layout and have plain fields, so these operations take an address. Use them only where
+// another thread or process may access the word.
 #define mxp_word_load(word) __atomic_load_n((word), __ATOMIC_RELAXED)
 #define mxp_word_load_acquire(word) __atomic_load_n((word), __ATOMIC_ACQUIRE)
 #define mxp_word_store(word, to) __atomic_store_n((word), (to), __ATOMIC_RELAXED)

@@ -8,8 +8,8 @@
 
 enum { MXP__DEVICE_NAME_CHARS = 24 };
 
-// "cpu/0", "gpu/0", "cpu pinned/", "cpu shared/" for a device number of a record; "device/N" for a
-// number that stands for nothing. At most `size` with the zero.
+// Writes the name of a record's device number: "cpu/0", "gpu/0", "cpu pinned/", "cpu shared/", or
+// "device/N" for an unknown number. At most `size` bytes with the zero.
 void mxp__device_name(uint32_t device, char *buffer, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// All locks that were ever taken are on one list, which the one handler of this library walks. A
-// fork may come at any moment of the listing: a lock is marked as listed last, and looked for
-// before it is put there.
+// All registered locks are on one list, which one fork handler walks in the child. A fork may
+// happen at any point of a registration: `listed` is therefore set last, and the list is searched
+// before a lock is added.
 #include "base/fork_lock.h"
 
 static mxp_lock list_lock = MXP__LOCK_INIT;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock that is free in a forked child, whoever held it in the parent: that thread is not there.
-// For what is right again, or can be begun anew, wherever its holder was stopped. What must be
-// whole in the child is locked across the fork instead, by handlers of its own
-// (src/runtime/storage).
+// A lock that is always free in a forked child. The thread that held it in the parent does not
+// exist there. Use it for data that is valid, or that `in_child` can reset, wherever its holder was
+// stopped. Data that must be consistent in the child needs fork handlers that hold its lock across
+// the fork instead (src/runtime/storage).
 #ifndef MXP_BASE_FORK_LOCK_H
 #define MXP_BASE_FORK_LOCK_H
 
@@ -10,7 +10,7 @@
 
 typedef struct mxp_fork_lock {
     mxp_lock lock;
-    void (*in_child)(void);  // what else begins anew in the child, or null; the lock is free
+    void (*in_child)(void);  // resets the data in the child, with the lock free; may be null
     mxp_atomic_u32 listed;
     struct mxp_fork_lock *next;
 } mxp_fork_lock;
@@ -22,8 +22,9 @@ typedef struct mxp_fork_lock {
 
 void mxp__fork_lock_list_slow(mxp_fork_lock *lock);
 
-// From now on a child finds it free. mxp__fork_lock does this; by hand it is for those who take
-// `lock.lock` themselves, before the first time that matters. The lock must stay for good.
+// Registers the lock: children that are forked from now on find it free. mxp__fork_lock does this.
+// Callers that take `lock->lock` directly must register it first. The lock must live as long as the
+// process. Thread-safe.
 static inline void mxp__fork_lock_list(mxp_fork_lock *lock)
 {
     if (mxp_atomic_load(&lock->listed) == 0) {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Public structures that begin with their size: what a program of a later version may hand over.
+// Public structures that begin with their size. A program built against a later version may pass a
+// structure longer than the one this library knows.
 #ifndef MXP_BASE_GROWN_STRUCT_H
 #define MXP_BASE_GROWN_STRUCT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { MXP__STRUCT_BYTES_MAX = 4096 };  // a larger size is none
+enum { MXP__STRUCT_BYTES_MAX = 4096 };  // larger sizes are invalid
 
-// Whether anything is set in `size_bytes` bytes of a structure behind the `known_bytes` that this
-// library knows.
+// Whether a member that this library does not know is set: any byte from `known_bytes` to
+// `size_bytes` that is not 0.
 static inline bool mxp__struct_has_more(const void *structure, size_t size_bytes,
                                         size_t known_bytes)
 {

@@ -27,7 +27,7 @@ static size_t home_of(const mxp_id_map *map, uint64_t key)
     return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (map->capacity - 1);
 }
 
-// The key's place, or the free one where it would stand.
+// The key's place, or the free place where it would be added.
 static size_t place_of(const mxp_id_map *map, uint64_t key)
 {
     size_t place = home_of(map, key);
@@ -87,7 +87,8 @@ void *mxp__id_map_add(mxp_id_map *map, uint64_t key)
     return entry;
 }
 
-// Closes the gap: what stands behind it moves up, unless that were before its home.
+// Closes the gap: an entry after it moves up, unless that would be before the place its key hashes
+// to.
 void mxp__id_map_remove(mxp_id_map *map, void *entry)
 {
     size_t mask = map->capacity - 1;

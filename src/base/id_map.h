@@ -18,15 +18,16 @@ typedef struct mxp_id_map {
     size_t count, capacity;  // capacity: a power of two, or 0
 } mxp_id_map;
 
-// The entry; null: there is none.
+// The entry with this key, or null.
 void *mxp__id_map_find(const mxp_id_map *map, uint64_t key);
-// The entry, with zeros behind its key if it is new: then `count` is one more. Null without memory:
-// the map is as it was, and no error is told.
+// The entry with this key. If it is new, `count` grows by one and the bytes after its key are zero.
+// Null without memory: the map is unchanged, and the error line is not set.
 void *mxp__id_map_add(mxp_id_map *map, uint64_t key);
 void mxp__id_map_remove(mxp_id_map *map, void *entry);
 void mxp__id_map_clear(mxp_id_map *map);  // keeps the memory
 void mxp__id_map_fini(mxp_id_map *map);
-// All entries in no order: the one behind `entry`, the first for null; null after the last.
+// Iterates over all entries in no order: returns the entry after `entry`, the first for null, and
+// null after the last.
 void *mxp__id_map_next(const mxp_id_map *map, const void *entry);
 
 #endif

@@ -72,7 +72,7 @@ static inline void mxp__lock_wait(mxp_lock *lock, pthread_cond_t *cond)
     pthread_cond_wait(cond, &lock->mutex);
     mxp__lock_note_owner(lock, mxp__lock_me());
 }
-// The same, until a moment of the condition's clock at most. 0, or ETIMEDOUT.
+// The same, at most until a time on the condition's clock. 0, or ETIMEDOUT.
 static inline int mxp__lock_wait_until(mxp_lock *lock, pthread_cond_t *cond,
                                        const struct timespec *until)
 {

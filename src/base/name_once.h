@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ids of names that stand in the code: interned at their first use, then one load. Two threads that
-// come first at once store the same id.
+// Ids of names that are literals in the code: interned at first use, afterwards one load. Threads
+// that race for the first use store the same id.
 //
 //     static mxp_atomic_u32 name;
 //     ... mxp__span_name_once(&name, "operator", "SetValueOp") ...
@@ -11,7 +11,7 @@
 
 #include "base/atomic.h"
 
-// mxp_span_name of `category` and `text`; always the same ones for a cache, which begins as zero.
+// mxp_span_name of `category` and `text`. A cache starts as zero and always gets the same texts.
 static inline mxp_name mxp__span_name_once(mxp_atomic_u32 *cache, const char *category,
                                            const char *text)
 {

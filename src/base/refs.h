@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many hold a thing that several threads may let go of. Whoever drops the last reference frees
-// it, and sees all that the others did to it before they dropped theirs.
+// A reference count. The thread that drops the last reference frees the object, and sees everything
+// that other threads did to the object before they dropped theirs.
 #ifndef MXP_BASE_REFS_H
 #define MXP_BASE_REFS_H
 
@@ -12,21 +12,21 @@ typedef struct mxp_refs {
     mxp_atomic_u32 count;
 } mxp_refs;
 
-// Before the thing is shared: one, its maker's.
+// One reference, the maker's. Before the object is shared.
 static inline void mxp__refs_init(mxp_refs *refs)
 {
     mxp_atomic_store(&refs->count, 1u);
 }
 
-// By someone who holds one, or whose lock keeps the thing.
+// The caller holds a reference, or a lock that keeps the object alive.
 static inline void mxp__refs_take(mxp_refs *refs)
 {
     uint32_t before = mxp_atomic_add(&refs->count, 1u);
-    assert(before != 0 && "a reference is taken of what is gone");
+    assert(before != 0 && "a reference is taken to an object that is freed");
     (void)before;
 }
 
-// True: it was the last one.
+// True: it was the last reference, and the caller frees the object.
 static inline bool mxp__refs_drop(mxp_refs *refs)
 {
     uint32_t before = mxp_atomic_sub_acq_rel(&refs->count, 1u);
@@ -34,7 +34,7 @@ static inline bool mxp__refs_drop(mxp_refs *refs)
     return before == 1;
 }
 
-// Whether others hold one too; by someone who holds one.
+// Whether there are other references. The caller holds one.
 static inline bool mxp__refs_shared(const mxp_refs *refs)
 {
     return mxp_atomic_load_acquire(&refs->count) > 1;

@@ -21,11 +21,11 @@ const char *mxp__setting_text(const char *variable)
     return text != NULL && text[0] != '\0' ? text : NULL;
 }
 
-int mxp__setting_read(const char *variable, uint64_t normal, uint64_t min, uint64_t max,
+int mxp__setting_read(const char *variable, uint64_t fallback, uint64_t min, uint64_t max,
                       uint64_t *value)
 {
     const char *text = mxp__setting_text(variable);
-    *value = normal;
+    *value = fallback;
     if (text == NULL) {
         return MXP_OK;
     }

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The environment: the one place where libmxprof reads it. A program that runs with other rights
-// than whoever started it (set-user-id, file capabilities) has no variables for us: they would say
-// where it writes.
+// Environment variables: libmxprof reads all of them through these functions. A program with more
+// rights than the user who started it (set-user-id, file capabilities) counts as having no
+// variables, because they would let that user choose which files it writes.
 #ifndef MXP_BASE_SETTING_H
 #define MXP_BASE_SETTING_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-// Whether this is such a program.
+// Whether the variables of this program are not trusted.
 bool mxp__setting_is_distrusted(void);
-// What the variable is set to, null if it is not set, empty, or not to be trusted.
+// The variable's value; null if it is not set, empty, or not trusted.
 const char *mxp__setting_text(const char *variable);
-// A number; one that is ill-formed is an error, never a default. *value is `normal` if the variable
-// is not set or empty. MXP_EVALUE names the variable, what it is and what is valid.
-int mxp__setting_read(const char *variable, uint64_t normal, uint64_t min, uint64_t max,
+// Reads a number from `min` to `max`. *value is `fallback` if mxp__setting_text gives null, and
+// after an error. MXP_EVALUE: no such number; the line names the variable, its value and the valid
+// range.
+int mxp__setting_read(const char *variable, uint64_t fallback, uint64_t min, uint64_t max,
                       uint64_t *value);
 
 #endif

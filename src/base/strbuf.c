@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The growing string. Invariant: with data there is room for a zero behind `length`, so text that a
-// caller wrote into reserved room can still be terminated when it is asked for.
+// See strbuf.h. Invariant: if there is data, there is space for a zero after `length`, so that text
+// which a caller wrote into reserved space can be terminated when it is read.
 #include "base/strbuf.h"
 
 #include <assert.h>
@@ -11,11 +11,6 @@
 #include "base/alloc.h"
 
 enum { FIRST_BYTES = 64 };
-
-void mxp__strbuf_init(mxp_strbuf *buffer)
-{
-    *buffer = (mxp_strbuf){0};
-}
 
 void mxp__strbuf_fini(mxp_strbuf *buffer)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A growing string. Appending never fails at once: a lack of memory sets `failed`, after which
-// appends do nothing; check it once at the end.
+// A growing string. A lack of memory sets `failed`, after which appends do nothing, so callers
+// check `failed` once at the end. Begins as zeros.
 #ifndef MXP_BASE_STRBUF_H
 #define MXP_BASE_STRBUF_H
 
@@ -15,10 +15,9 @@ typedef struct mxp_strbuf {
     bool failed;
 } mxp_strbuf;
 
-void mxp__strbuf_init(mxp_strbuf *buffer);  // also: = {0}
 void mxp__strbuf_fini(mxp_strbuf *buffer);
 void mxp__strbuf_clear(mxp_strbuf *buffer);  // keeps the memory and clears `failed`
-// Room for `more` bytes behind the end, or null. The caller writes there and adds to length.
+// Space for `more` bytes after the end, or null. The caller writes there and adds to `length`.
 char *mxp__strbuf_reserve(mxp_strbuf *buffer, size_t more);
 void mxp__strbuf_append(mxp_strbuf *buffer, const char *text, size_t length);
 void mxp__strbuf_puts(mxp_strbuf *buffer, const char *text);

@@ -214,8 +214,9 @@ static size_t plain_length(const char *text, size_t length)
     return i;
 }
 
-// The length of the well-formed UTF-8 sequence that begins here with a byte >= 0x80; or, negative,
-// the length of the longest beginning of one (at least 1), which one U+FFFD stands for.
+// The length of the well-formed UTF-8 sequence that begins here with a byte >= 0x80. For an
+// ill-formed one minus the length of its longest valid prefix (at least 1), which one U+FFFD
+// replaces.
 static int utf8_length(const char *text, size_t available)
 {
     unsigned char first = (unsigned char)text[0];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Formatting that is exact, locale-free and fast: integers, times with three decimals, JSON
-// strings. The writers take a position with enough room and return the position behind what they
-// wrote.
+// strings. The writers take a position with enough space and return the position after the text
+// they wrote.
 #ifndef MXP_BASE_TEXT_H
 #define MXP_BASE_TEXT_H
 
@@ -17,8 +17,8 @@ char *mxp__write_hex(char *at, uint64_t value);  // lower case, no prefix, at mo
 // Nanoseconds as microseconds with exactly three decimals: 1234567 -> 1234.567. Negative: 0.000.
 char *mxp__write_us(char *at, int64_t ns);
 
-// The same for times that are near each other, as those of one thread's records are: the digits
-// that stay are kept. Begins as zeros.
+// A faster mxp__write_us for times near each other, such as those of one thread's records: it keeps
+// the digits that do not change. Begins as zeros.
 typedef struct mxp_us_writer {
     uint64_t high;  // what `text` says; 0 if nothing
     size_t length;

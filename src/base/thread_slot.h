@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a thread has of its own and must be ended with it. The object is found through a
-// thread-local pointer beside the slot, which costs a read; the slot only sees to its end:
+// Objects that a thread owns and that are freed when it ends. The thread finds its object through a
+// thread-local pointer beside the slot, which costs one read; the slot only calls `end`:
 //
 //     static _Thread_local cache *mine;
 //     static void cache_free(void *cache) { ... mine = NULL; }
@@ -10,8 +10,8 @@
 //         mine = mxp__thread_slot_new(&slot, sizeof *mine);
 //     }
 //
-// `end` clears the pointer, so that what runs later in the ending thread finds none. It may come
-// again for what that made.
+// `end` clears the pointer, so that code which runs later in the ending thread does not use the
+// freed object. If that code makes a new one, `end` is called again.
 #ifndef MXP_BASE_THREAD_SLOT_H
 #define MXP_BASE_THREAD_SLOT_H
 
@@ -30,9 +30,10 @@ typedef struct mxp_thread_slot {
     }
 
 // From now on the calling thread's end calls `end` with this object instead of the one before.
-// False: the system has no key or no memory, so that nobody would.
+// False: the system has no key or no memory, and `end` will not be called.
 bool mxp__thread_slot_keep(mxp_thread_slot *slot, void *object);
-// A zeroed block that is kept; `end` frees it with mxp__free. Null without memory or a key.
+// A zeroed object that is kept in the slot; `end` must free it with mxp__free. Null without memory
+// or a key.
 void *mxp__thread_slot_new(mxp_thread_slot *slot, size_t size_bytes);
 
 #endif

@@ -16,8 +16,8 @@ uint32_t mxp__cpu_counter_source(void);
 uint64_t mxp__cpu_counter(void);
 // The rate the CPU claims, 0 if it does not say. Only a plausibility check: calibration decides.
 uint64_t mxp__cpu_counter_hz(void);
-// The counter is not read, by what follows, before everything that comes first in the program has
-// happened. Without it a stamp taken under a lock may be older than the lock's last release.
+// Later reads of the counter wait for all earlier instructions of the thread. Without the fence a
+// stamp taken under a lock may be older than the lock's last release.
 void mxp__cpu_counter_fence(void);
 void mxp__cpu_relax(void);  // in a spin loop
 // The longest vectors worth using, in bytes: 64 (AVX-512 F, BW, DQ, VL), 32 (AVX2 and FMA), 16.

@@ -11,8 +11,9 @@
 static struct {
     unsigned count;
     MXP_ATOMIC(mxp_bus_rescue *) rescue;
-    struct sigaction before;  // set before the handler is, and kept: who has saved ours may call it
-    bool covered;  // the program has put its own handler over ours, and it may call ours
+    struct sigaction
+        before;  // set before ours is installed; kept, for a program may call ours later
+    bool covered;  // the program has installed a handler after ours, which may call ours
 } guard;
 
 // ---- what would have happened ------------------------------------------------------------------
@@ -83,7 +84,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
     }
 }
 
-// On the stack that the program has chosen; on the alternate one, if any, where it has not.
+// On the stack that the program's handler asked for; without such a handler on the alternate stack.
 static void install(void)
 {
     bool handles = guard.before.sa_handler != SIG_DFL && guard.before.sa_handler != SIG_IGN;

@@ -10,7 +10,7 @@
 
 #include "base/os/os.h"
 
-// Loops over small numbers and programs that wait for the lowest free one do not meet it.
+// Above the numbers of programs that close all small ones or expect the lowest free one.
 enum {
     PUT_AWAY_FROM = 200,
     LOST_TRIES = 100,
@@ -41,7 +41,7 @@ static bool is_at(const mxp_descriptor *descriptor, const char *path)
            descriptor->inode == status.st_ino;
 }
 
-// A number that is another file's is left to it.
+// A number that is now another file's stays open.
 bool mxp__descriptor_take(mxp_descriptor *descriptor, int fd, const char *path)
 {
     mxp_descriptor seen;
@@ -116,7 +116,7 @@ bool mxp__descriptor_take_stream(mxp_descriptor *descriptor, const char *path)
 }
 
 // ---- writing -----------------------------------------------------------------------------------
-// A lost number is an error like that of a closed one.
+// A lost number gives EBADF, as a closed one does.
 static bool check(const mxp_descriptor *to)
 {
     bool ours = mxp__descriptor_is_ours(to);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reader that left a pipe and a limit on file sizes are errors of write(), not the end of the
-// program: between hold and release SIGPIPE and SIGXFSZ are blocked for the calling thread and the
-// threads it creates; those that arrived are taken.
+// Makes a closed pipe and a file-size limit errors of write() instead of signals that end the
+// program. From hold to release SIGPIPE and SIGXFSZ are blocked for the calling thread and the
+// threads that it creates. Release consumes those that arrived in between. Both by the same thread.
 #ifndef MXP_BASE_OS_FILE_SIGNALS_H
 #define MXP_BASE_OS_FILE_SIGNALS_H
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Living through a mapped file that somebody shortens: the system answers an access behind its end
-// with SIGBUS, which would end the process.
+// Surviving the truncation of a mapped file: an access after the file's end raises SIGBUS, which
+// would end the process.
 #ifndef MXP_BASE_OS_LOST_PAGES_H
 #define MXP_BASE_OS_LOST_PAGES_H
 
 #include <stdbool.h>
 
-// From now on a page that is gone reads as zeros. Takes SIGBUS for the whole process: only for a
-// process that is all ours.
+// From now on lost pages read as zeros. Installs a SIGBUS handler for the whole process, so only
+// programs of ours (the command) may call it.
 void mxp__lost_pages_replace(void);
-// Whether that has happened.
+// Whether a lost page was read.
 bool mxp__lost_pages_any(void);
 
 #endif

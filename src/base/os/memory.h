@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Physical memory, and what of it programs could still take without pushing others out. False where
-// the system does not say. Reads a file: some ten microseconds.
+// Physical memory, and how much of it programs could still allocate without swapping. False where
+// the system does not say. Reads a file, which takes about ten microseconds.
 bool mxp__os_memory(uint64_t *total_bytes, uint64_t *available_bytes);
 
-// The least that a limit lets this process have: of its memory control groups (versions 1 and 2,
-// each level) and of RLIMIT_AS; UINT64_MAX if there is none. `root`: "", or a folder that stands
-// for "/".
+// The lowest memory limit of this process: of its control groups (versions 1 and 2, each level) and
+// RLIMIT_AS. UINT64_MAX if there is none. `root` is prefixed to the system's paths: "", or a test's
+// folder.
 uint64_t mxp__os_memory_limit(const char *root);
 
 // Zeroed pages that a forked child shares with its parent, or null.

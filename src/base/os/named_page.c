@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See named_page.h. The file behind it is closed at once: the mapping keeps its name.
+// See named_page.h. The memory file is closed at once: the mapping keeps its name.
 #include "base/os/named_page.h"
 
 #include <errno.h>

@@ -20,7 +20,7 @@
 
 enum { TRIES = 64 };
 
-// ---- a name that nobody has --------------------------------------------------------------------
+// ---- a new name --------------------------------------------------------------------------------
 // The name is short, so that there is room for it wherever there is for the file's own.
 static char *temporary_name(const char *path)
 {
@@ -125,7 +125,7 @@ static bool is_there(const mxp_new_file *file)
 mxp_published mxp__new_file_publish(mxp_new_file *file, const char *path, mxp_publish how)
 {
     if (!is_there(file)) {
-        errno = ENOENT;  // somebody has taken it away
+        errno = ENOENT;  // another process removed or replaced it
         return MXP__PUBLISHED_FAILED;
     }
     int renamed = how == MXP__PUBLISH_KEEP ? rename_to_free_name(file->temporary, path)
@@ -144,7 +144,7 @@ static bool close_descriptor(mxp_new_file *file)
     mxp_descriptor identity = file->descriptor;
     bool closed = mxp__descriptor_close(&file->descriptor);
     identity.fd = -1;
-    file->descriptor = identity;  // which file it is, the name is still to be told by
+    file->descriptor = identity;  // rename still checks by it that the name is our file
     return closed;
 }
 

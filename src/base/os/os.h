@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Room base/os: every difference between operating systems, and their calls.
 //
-// What differs between operating systems. One file per system beside this one (linux.c, generic
-// POSIX parts in posix.c); nothing else in the tree asks which system it is.
+// One file per system beside this header: linux.c, and posix.c for what all POSIX systems share. No
+// other room asks which system it is.
 #ifndef MXP_BASE_OS_H
 #define MXP_BASE_OS_H
 
@@ -28,12 +28,12 @@ void *mxp__os_map_pages(size_t size_bytes);
 void mxp__os_unmap_pages(void *pages, size_t size_bytes);
 size_t mxp__os_page_bytes(void);
 
-// Makes every running thread of the process execute a full barrier. False where that cannot be done
-// (then the caller must wait instead).
+// Makes every running thread of the process execute a full barrier. False: the system cannot do so,
+// and the caller must wait instead.
 bool mxp__os_barrier_all_threads(void);
 
-// Blocks all signals but SIGBUS, which would end the process, on this thread, keeping the old mask
-// in `saved` (at least 128 bytes).
+// Blocks all signals of this thread but SIGBUS, which ends the process where it is blocked. Stores
+// the old mask in `saved` (at least 128 bytes).
 void mxp__os_block_signals(void *saved);
 bool mxp__os_blocks_signals(void);  // whether this thread has any signal blocked
 void mxp__os_restore_signals(const void *saved);
@@ -46,23 +46,24 @@ bool mxp__os_is_on_signal_stack(void);
 void mxp__os_word_wait(const mxp_atomic_u32 *word, uint32_t expected);
 // The same for at most so many ms.
 void mxp__os_word_wait_ms(const mxp_atomic_u32 *word, uint32_t expected, uint32_t timeout_ms);
-// Wakes one or all that sleep on `word`. Only the address counts: nothing is read there.
+// Wakes one thread or all threads that sleep on `word`. Only the address is used, so the memory may
+// be freed already.
 void mxp__os_word_wake(const mxp_atomic_u32 *word, bool all);
 
-// Whether the memory can be read; false also where nobody can tell. Async-signal-safe.
+// Whether the memory at `place` can be read; false also if that is unknown. Async-signal-safe.
 bool mxp__os_is_readable(const void *place);
 
 void mxp__os_sleep_us(uint64_t us);
 void mxp__os_yield(void);
 
-// Writes all of it, however many calls that takes. What is returned is how much arrived: less than
-// `size_bytes` if a call failed, with the reason in errno.
+// Writes all bytes, with as many system calls as that takes. Returns how many were written: less
+// than `size_bytes` if a call failed, with the reason in errno.
 size_t mxp__os_write(int fd, const void *data, size_t size_bytes);
-// The same from an offset on; where the file stands does not change.
+// The same from an offset on. The descriptor's file position does not change.
 size_t mxp__os_write_at(int fd, const void *data, size_t size_bytes, uint64_t offset);
 
-// Waits, at a descriptor that does not block, until it takes more. False: it took nothing for two
-// seconds (ETIMEDOUT), or errno says why.
+// Waits until a non-blocking descriptor accepts more bytes. False: errno says why; ETIMEDOUT: it
+// accepted nothing for two seconds.
 bool mxp__os_wait_to_write(int fd);
 
 // Whether the system's own timekeeping trusts the CPU's counter.

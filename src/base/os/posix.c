@@ -52,8 +52,7 @@ uint64_t mxp__os_boottime_ns(void)
     return read_ns(CLOCK_BOOTTIME);
 }
 
-// Goes on after a signal handler: programs that record from timer signals interrupt it all the
-// time.
+// Sleeps on after a signal handler: programs that record from timer signals interrupt it often.
 void mxp__os_sleep_us(uint64_t us)
 {
     struct timespec rest = {.tv_sec = (time_t)(us / 1000000),
@@ -81,7 +80,7 @@ bool mxp__os_wait_to_write(int fd)
     return ready > 0;
 }
 
-// From `offset` on, or, without one, from where the file stands.
+// From `offset` on; without one from the descriptor's file position.
 static size_t write_from(int fd, const char *data, size_t size_bytes, const uint64_t *offset)
 {
     size_t done = 0;

@@ -8,8 +8,8 @@
 
 // The file name of the program, without folders; "" if unknown.
 void mxp__os_program_name(char *buffer, size_t size);
-// When it was started, on the clock of mxp__os_boottime_ns, in the system's coarse steps: with its
-// number it names a process for good. 0 if unknown.
+// When the process was started, on the clock of mxp__os_boottime_ns, in the system's coarse steps.
+// Process id and start time together identify a process. 0 if unknown.
 uint64_t mxp__os_process_start_ns(void);
 
 #endif

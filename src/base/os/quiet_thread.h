@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our own threads. Signals are for the program's: none is delivered here but SIGBUS, which comes of
-// what the thread itself does and ends the process where it is blocked.
+// Threads of this library. Signals belong to the program, so these threads block all of them but
+// SIGBUS, which a thread raises by its own access and which ends the process where it is blocked.
 #ifndef MXP_BASE_OS_QUIET_THREAD_H
 #define MXP_BASE_OS_QUIET_THREAD_H
 
 #include <pthread.h>
 
-// Starts one; `thread` null: detached. 0, or the system's error number. The caller's own signals
-// are as before afterwards.
+// Starts a thread, detached if `thread` is null. 0, or the system's error number. The caller's
+// signal mask is the same afterwards.
 int mxp__os_start_thread(pthread_t *thread, void *(*function)(void *), void *argument);
 
 #endif

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether two paths name one file, which need not be there yet: two outputs of one name would
-// destroy one another.
+// Whether two paths name the same file, which need not exist yet. Two outputs to one file would
+// destroy each other.
 #ifndef MXP_BASE_OS_SAME_FILE_H
 #define MXP_BASE_OS_SAME_FILE_H
 
 #include <stdbool.h>
 
-// Links are followed, also those that lead to nothing yet. Files that are there are compared by
-// device and inode, others by their folder and their name in it. What is no regular file (a pipe,
-// /dev/null) may be named twice: then false. A null path names nothing.
+// Follows links, dangling ones too. Existing files are compared by device and inode, others by
+// their folder and their name in it. False for pipes and devices, which several outputs may share,
+// and for null paths.
 bool mxp__os_same_file(const char *a, const char *b);
 
 #endif

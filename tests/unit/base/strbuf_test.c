@@ -23,8 +23,7 @@ static void an_empty_buffer_is_empty_text(void **state)
 static void appends_of_all_kinds_join(void **state)
 {
     (void)state;
-    mxp_strbuf buffer;
-    mxp__strbuf_init(&buffer);
+    mxp_strbuf buffer = {0};
     mxp__strbuf_puts(&buffer, "one ");
     mxp__strbuf_append(&buffer, "two!", 3);
     mxp__strbuf_putc(&buffer, ' ');
