@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Environment variables: libmxprof reads all of them through these functions. A program with more
+// Settings: libmxprof reads its environment variables through these functions. A program with more
 // rights than the user who started it (set-user-id, file capabilities) counts as having no
 // variables, because they would let that user choose which files it writes.
 #ifndef MXP_BASE_SETTING_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which clock a trace uses, and points at which all clocks are read together. No state: whoever
-// chooses keeps the choice.
+// Which clock a trace uses, and points at which all clocks are read together. There is no state:
+// the caller keeps the choice.
 #include "profiler/clock/clock.h"
 
 #include <stdbool.h>
@@ -67,8 +67,8 @@ static uint64_t middle(uint64_t before, uint64_t after)
     return after > before ? before + (after - before) / 2 : before;
 }
 
-// RAW stands in the middle, the others are read before and after it and averaged, so that all of
-// them belong to the same moment without a rate being known. Returns how long it took, in ticks.
+// RAW is read in the middle. The others are read before and after it and averaged, so that all
+// values belong to the same time without a known rate. Returns how long it took, in ticks.
 static uint64_t try_point(uint32_t source, mxp_clock_point *point)
 {
     uint64_t begin = mxp__clock_read_source(source);

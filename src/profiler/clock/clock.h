@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Room profiler/clock: which clock, and ticks to nanoseconds.
 //
-// Choosing and reading the trace's clock. No state here: the process's choice is made once in
-// src/profiler/process.c and is read through mxp_ticks().
-#ifndef MXP_BASE_CLOCK_H
-#define MXP_BASE_CLOCK_H
+// Choosing and reading the trace's clock. There is no state here: src/profiler/process.c makes the
+// process's choice once, and mxp_ticks() reads that clock.
+#ifndef MXP_CLOCK_CLOCK_H
+#define MXP_CLOCK_CLOCK_H
 
 #include <mxprof/format.h>
 #include <stdint.h>
@@ -20,8 +20,8 @@ const char *mxp__clock_source_name(uint32_t source);
 
 uint64_t mxp__clock_read_source(uint32_t source);
 
-// All clocks together: the closest of several tries (microseconds). A clock that is itself the
-// source equals the ticks exactly.
+// Reads all clocks at nearly one time: the closest of several tries, which take microseconds. A
+// clock that is itself the source equals the ticks exactly.
 void mxp__clock_take_point(uint32_t source, mxp_clock_point *point);
 
 #endif

@@ -148,8 +148,9 @@ static finding examine(const mxp_timebase *timebase, const mxp_clock_point *poin
     return found;
 }
 
-// A miss that no drift explains. Only where the rate is known well enough to tell, and not twice in
-// a row: the second time it is the rate that has changed (a machine moved to another host).
+// Whether no drift can explain the miss. Only where the rate is known well enough to tell, and not
+// twice in a row: the second time it is the rate that has changed (a machine moved to another
+// host).
 static bool is_jump(const mxp_timebase *timebase, const finding *found)
 {
     const mxp_clock_point *first = &timebase->points[0];
@@ -186,8 +187,8 @@ static double measured_rate(const mxp_timebase *timebase, const mxp_clock_point 
 }
 
 // The rate of a segment that begins at the point before: over a long interval the one that meets
-// the new point; else the one that, going on, will meet RAW at the horizon. 0 if the points say
-// nothing sensible.
+// the new point, else the one that, continued, meets RAW at the horizon. 0 if the points give no
+// sensible rate.
 static uint64_t steer(const mxp_timebase *timebase, const mxp_clock_point *point,
                       const finding *found)
 {
@@ -222,7 +223,7 @@ static void extend(mxp_timebase *timebase, const mxp_clock_point *point)
         timebase->jump_ticks = point->ticks;
         return;
     }
-    // A segment that agrees with the point as well as can be known goes on.
+    // A segment that agrees with the point within the uncertainty continues.
     const mxp_clock_segment *segment = &timebase->segments[timebase->segment_count - 1];
     double spacing_ns = (double)(point->ticks - segment->ticks0) * rate_of(segment);
     if (size_of(found.miss_ns) <= found.uncertainty_ns ||

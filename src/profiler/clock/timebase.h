@@ -4,12 +4,14 @@
 // point.
 //
 // The rule of freezing: once there are two points, the conversion of everything up to the newest
-// point is final, to the nanosecond; a later point shapes only what comes after it. So whoever
-// exports takes a point behind the last record of the export, adds it, and only then converts. (One
-// point alone gives a provisional rate: the clock's own for clocks in ns, the CPU's claim or 1 ns a
-// tick otherwise.) Conversion never goes backwards, so nesting survives it.
-#ifndef MXP_BASE_TIMEBASE_H
-#define MXP_BASE_TIMEBASE_H
+// point is final, to the nanosecond; a later point affects only what comes after it. An export
+// therefore takes a point after its last record, adds it, and only then converts. (One point alone
+// gives a provisional rate: the clock's own for clocks in ns, the CPU's claim or 1 ns a tick
+// otherwise.) Conversion never goes backwards, so nesting survives it.
+//
+// Callers serialise changes. Conversion only reads.
+#ifndef MXP_CLOCK_TIMEBASE_H
+#define MXP_CLOCK_TIMEBASE_H
 
 #include <mxprof/format.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
 // streams) and the domains of tasks and frames are rows under ids made up from their name ids.
 // What is told is a function of the source and of what was committed before, so a failed append can
 // simply be repeated.
-#ifndef MXP_EXPORT_CHROME_ROWS_H
-#define MXP_EXPORT_CHROME_ROWS_H
+#ifndef MXP_EXPORT_TRACKS_H
+#define MXP_EXPORT_TRACKS_H
 
 #include "base/strbuf.h"
 #include "profiler/trace/source.h"

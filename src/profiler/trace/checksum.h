@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checksum of file sections: fast, not cryptographic. docs/format.md gives the algorithm.
-#ifndef MXP_BASE_CHECKSUM_H
-#define MXP_BASE_CHECKSUM_H
+#ifndef MXP_TRACE_CHECKSUM_H
+#define MXP_TRACE_CHECKSUM_H
 
 #include <stddef.h>
 #include <stdint.h>

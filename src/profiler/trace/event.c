@@ -78,7 +78,7 @@ void mxp__decoder_begin(mxp_decoder *decoder, const mxp_timebase *timebase, cons
     }
 }
 
-// `ticks`, or the nearest moment that has a time.
+// `ticks`, or the nearest ticks whose time lies within +-MXP__NS_MAX.
 static uint64_t within(const mxp_decoder *decoder, uint64_t ticks)
 {
     uint64_t max = decoder->ticks_min + decoder->ticks_range;
@@ -99,7 +99,7 @@ static void set_times(mxp_decoder *decoder, mxp_event *event, uint64_t begin, ui
     event->end_ns = mxp__decoder_ns(decoder, event->end_ticks);
 }
 
-// The moment of a stamp. A wrong one far before tick 0 would come out near 2^64.
+// The ticks of a stamp. A wrong stamp far before tick 0 would come out near 2^64.
 static uint64_t stamp_ticks(const mxp_decoder *decoder, uint64_t stamp)
 {
     uint64_t ticks = mxp__decoder_widen(decoder, stamp);

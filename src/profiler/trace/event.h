@@ -6,9 +6,10 @@
 
 #include "profiler/trace/source.h"
 
-// Whatever the file holds: begin_ns <= end_ns, and both times lie within +-MXP__NS_MAX, so that
-// differences of any two never overflow. What lies beyond is moved there. Ticks are in order too,
-// except those of a lane's own clock, which may be negative (mxp__event_clock).
+// Bound of an event's times: whatever the file holds, begin_ns <= end_ns and both lie within
+// +-MXP__NS_MAX, so that the difference of any two times never overflows. Times beyond are clamped.
+// begin_ticks <= end_ticks too, except on a lane's own clock, which may be negative
+// (mxp__event_clock).
 #define MXP__NS_MAX (INT64_C(1) << 61)
 // Segments of a clock begin within +- this; a file where one does not is damaged.
 #define MXP__CLOCK_NS_MAX (INT64_C(1) << 60)
@@ -58,7 +59,7 @@ static inline int64_t mxp__decoder_ns(mxp_decoder *decoder, uint64_t ticks)
     return (int64_t)((uint64_t)decoder->clock.ns0 + ns);
 }
 
-// The moment whose low 48 bits are those of `stamp`, within 2^47 ticks of the block's base.
+// The ticks whose low 48 bits are those of `stamp`, within 2^47 ticks of the block's base.
 static inline uint64_t mxp__decoder_widen(const mxp_decoder *decoder, uint64_t stamp)
 {
     uint64_t distance = (stamp - decoder->block.base_ticks) << (64 - MXP_STAMP_BITS);
@@ -97,7 +98,8 @@ static inline int mxp__decoder_next(mxp_decoder *decoder, mxp_event *event)
     event->id = mxp__decoder_id(decoder);
     event->begin_ticks = begin;
     event->end_ticks = end;
-    // Each end by itself: the same moment is the same ns in every record, so nesting survives.
+    // Begin and end are converted separately: equal ticks give equal ns in every record, so nesting
+    // survives.
     event->begin_ns = mxp__decoder_ns(decoder, begin);
     event->end_ns = mxp__decoder_ns(decoder, end);
     event->value.u64 = 0;

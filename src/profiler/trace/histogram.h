@@ -5,8 +5,8 @@
 //
 // A quantile is the value of a sample: the smallest one that at least the fraction of all samples
 // do not exceed. The histogram knows that sample's bucket, so what it gives is less than 25 % off.
-#ifndef MXP_BASE_HISTOGRAM_H
-#define MXP_BASE_HISTOGRAM_H
+#ifndef MXP_TRACE_HISTOGRAM_H
+#define MXP_TRACE_HISTOGRAM_H
 
 #include <stdint.h>
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-// Of MXP_LOSS_REASONS; "unknown reason" for a number that a newer version wrote.
+// The text of a reason of MXP_LOSS_REASONS; "unknown reason" for the number of a newer version.
 const char *mxp__loss_reason(uint32_t reason);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See merge.h. Only a copy of the clock's segments is moved: records are not touched, and a moment
-// that two records of a process share stays one.
+// See merge.h. Only a copy of the clock's segments is shifted. Records are not touched, so that two
+// records of a process with equal times keep equal times.
 #include "profiler/trace/merge.h"
 
 #include <mxprof/error.h>
@@ -37,7 +37,7 @@ static int64_t start_of_machine(const mxp_clock_point *point)
     return (int64_t)(point->realtime_ns - point->boottime_ns);
 }
 
-// By how much the trace time of `own` is behind that of `lead`.
+// What must be added to a trace time of `own` to make it a trace time of `lead`.
 static int64_t shift_between(const mxp_timebase *lead, const mxp_timebase *own)
 {
     if (lead->point_count == 0 || own->point_count == 0) {
@@ -89,7 +89,7 @@ static int get_block_thread(mxp_source *source, size_t number, uint32_t *thread)
     return inner_of(source)->block_thread(inner_of(source), number, thread);
 }
 
-// Without `close`: that depends on who owns it.
+// Leaves `close` unset: it depends on the owner.
 static int align(aligned *process, mxp_source *inner, const mxp_timebase *lead)
 {
     process->inner = inner;
@@ -161,7 +161,7 @@ static uint64_t first_thread_of(const mxp_source *source)
     return source->thread_count > 0 ? source->threads[0].start_ticks : UINT64_MAX;
 }
 
-// A forked process goes on with its parent's clock: who has recorded first is the parent.
+// A forked child continues with its parent's clock: the process that recorded first is the parent.
 static int compare(const void *a, const void *b)
 {
     const mxp_source *x = *(mxp_source *const *)a, *y = *(mxp_source *const *)b;
@@ -193,7 +193,7 @@ static int collect(merged *self, mxp_source *const *sources, size_t count)
     return MXP_OK;
 }
 
-// A file and its copy are one process. Those of one begin at one moment: they are neighbours.
+// A file and its copy are one process. Both begin at the same time, so they are neighbours.
 static void drop_repeated(merged *self)
 {
     self->kept = 0;

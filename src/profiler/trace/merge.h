@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several processes as one source. Each stays a source of its own (names, threads and losses are
-// its), read through a clock that is moved into the trace time of the first: by
-// CLOCK_MONOTONIC_RAW between processes of one machine since it was started, else by
-// CLOCK_REALTIME.
+// Several processes as one source. Each process stays a source with its own names, threads and
+// losses; its clock is shifted into the trace time of the first. The shift is found by
+// CLOCK_MONOTONIC_RAW between processes of one boot of one machine, else by CLOCK_REALTIME.
 #ifndef MXP_TRACE_MERGE_H
 #define MXP_TRACE_MERGE_H
 
 #include "profiler/trace/source.h"
 
-// One source, its times in the trace time of `lead`. Takes `inner` over, also if it fails.
+// *source is `inner` with its times in the trace time of `lead`. Takes `inner` over, also on error.
 int mxp__aligned_open(mxp_source *inner, const mxp_timebase *lead, mxp_source **source);
 
-// The processes of all of them (at least one), in the order in which they began; one that is there
-// twice, with the same records, once. Takes all sources over, also if it fails. MXP_ENOMEM.
+// *source holds the processes of all `sources` (at least one), in the order in which they began. A
+// process that is there twice with the same records is used once. Takes all sources over, also on
+// error. MXP_ENOMEM.
 int mxp__merge_open(mxp_source *const *sources, size_t count, mxp_source **source);
 
 // Process `i` of a source, alone. Null beyond the last.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be read of a source: blocks that cannot be are left out, and each ends before its first
-// damaged record. So its blocks never fail.
-#ifndef MXP_TRACE_SALVAGE_H
-#define MXP_TRACE_SALVAGE_H
+// The readable part of a source. Unreadable blocks are left out, and each block ends before its
+// first damaged record, so that `block` never fails.
+#ifndef MXP_TRACE_RECOVERED_SOURCE_H
+#define MXP_TRACE_RECOVERED_SOURCE_H
 
 #include "profiler/trace/source.h"
 

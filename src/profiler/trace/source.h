@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Room profiler/trace: reading records, wherever they stand: sources, decoder, reader, merging.
 //
-// What anything that holds records offers to a reader: a live recorder
-// (src/profiler/recorder/drain/live.c) and a native file (src/profiler/trace/file/file_source.c)
-// implement it; exporters, the table and the tests see no difference. A source is a finished set:
-// what is recorded after it was opened is not in it.
+// A source is the interface to a set of records. The live recorder
+// (src/profiler/recorder/drain/live.c) and native files (src/profiler/trace/file/file_source.c)
+// implement it; exporters, the table and the tests see no difference. The set is fixed when the
+// source is opened: later records are not in it. One thread uses a source at a time, but for
+// `block`.
 #ifndef MXP_TRACE_SOURCE_H
 #define MXP_TRACE_SOURCE_H
 
@@ -31,10 +32,10 @@ typedef struct mxp_block {
     uint64_t lost_before;
     uint32_t thread;  // index into threads
     uint32_t sequence;  // of its chunk, ascending per thread
-    uint32_t first_unit;  // units of its chunk that stand before `words` (what earlier cuts took)
+    uint32_t first_unit;  // units of its chunk before `words` (taken by earlier drains)
     bool filed;  // of a live source: in a recording file already
-    uint64_t offset;  // where `words` stand in the file, for messages; 0: in no file
-    uint64_t unread_bytes;  // of one that cannot be read: its records
+    uint64_t offset;  // of `words` in the file, for messages; 0: in no file
+    uint64_t unread_bytes;  // of an unreadable block: bytes of its records
 } mxp_block;
 
 typedef struct mxp_stats_view {
@@ -44,12 +45,13 @@ typedef struct mxp_stats_view {
 
 #define MXP_COUNTER_OF_DEVICE 0x80000000u  // in a name: the rest is a device
 
-// A counter that was summed without a trace. Ages: time with recording on from then to the cut.
+// A counter that was summed without a trace. An age is the time with recording on from a sample to
+// cut_ns.
 typedef struct mxp_counter_view {
     uint32_t name, type;  // MXP_ARG_*
     uint64_t count;
     uint64_t last, least, most;  // as in records
-    double first, integral;  // of what the value was above `first`, over ns
+    double first, integral;  // integral: sum of (value - first) x ns
     int64_t first_age_ns, last_age_ns;
 } mxp_counter_view;
 
@@ -57,12 +59,12 @@ typedef struct mxp_info_pair {
     const char *key, *value;
 } mxp_info_pair;
 
-// What is known of the process whose file a source is, and which has not finished that file.
+// State of the process that a source's file is of.
 enum {
-    MXP__PROCESS_FINISHED = 0,  // it has
+    MXP__PROCESS_FINISHED = 0,  // it finished the file
     MXP__PROCESS_RECORDING,  // it is recording now
-    MXP__PROCESS_DIED,
-    MXP__PROCESS_UNFINISHED  // one or the other: the file is from another machine, or a copy
+    MXP__PROCESS_DIED,  // before it finished the file
+    MXP__PROCESS_UNFINISHED  // recording or died: the file is from another machine, or a copy
 };
 
 typedef struct mxp_source mxp_source;
@@ -79,11 +81,11 @@ struct mxp_source {
     const mxp_stats_view *stats;  // statistics gathered without a trace
     size_t counter_count;
     const mxp_counter_view *counters;  // gathered without a trace
-    int64_t cut_ns;  // the moment up to which they count
+    int64_t cut_ns;  // the time up to which they count
     size_t info_count;
-    const mxp_info_pair *info;  // what stands in INFO
-    // Where there are several processes: each as a source of its own, all in one trace time, closed
-    // with this one. Everything above and below is of the first of them. 0: there is one.
+    const mxp_info_pair *info;  // the pairs of INFO
+    // Several processes: each is a source, all in one trace time, closed with this one. All other
+    // members are those of the first. 0: a single process.
     size_t process_count;
     mxp_source *const *processes;
     size_t repeated;  // processes that were there twice, with the same records: used once
@@ -96,8 +98,8 @@ struct mxp_source {
     // more can be. Thread-safe.
     int (*block)(mxp_source *source, size_t number, mxp_block *block);
     void (*close)(mxp_source *source);  // frees the source; null members are fine
-    // The thread of a block without touching its records, for sources where that is dear. 1, 0 as
-    // `block`. May be null: then `block` is asked.
+    // The thread of a block, for sources where reaching its records is expensive. 1 or 0 as
+    // `block`. May be null: readers then call `block`.
     int (*block_thread)(mxp_source *source, size_t number, uint32_t *thread);
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last value of each counter, of what is no longer held: a ring that has used the sample's room
-// again, and a window that leaves it out, still say what stood when they begin.
-#ifndef MXP_BASE_STANDING_H
-#define MXP_BASE_STANDING_H
+// The last value of each counter among the samples before a trace begins. A ring whose old samples
+// are overwritten and a window that leaves them out use it to write each counter's value at their
+// begin.
+#ifndef MXP_TRACE_STANDING_VALUES_H
+#define MXP_TRACE_STANDING_VALUES_H
 
 #include <mxprof/format.h>
 #include <stdbool.h>
@@ -31,7 +32,8 @@ int mxp__standing_put(mxp_standing *standing, const mxp_standing_value *value);
 void mxp__standing_each(const mxp_chunk_header *chunk, const uint64_t *from, const uint64_t *to,
                         void (*put)(void *context, const mxp_standing_value *value), void *context);
 
-// The record of a value that stands at `ticks`: MXP__STANDING_WORDS words; and its moment alone.
+// Writes the record of a value as of `ticks`, MXP__STANDING_WORDS words; and changes its time
+// alone.
 void mxp__standing_write(uint64_t *words, const mxp_standing_value *value, uint64_t ticks);
 void mxp__standing_stamp(uint64_t *words, uint64_t ticks);
 

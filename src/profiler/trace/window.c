@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of a thread stand in the order of their ends, so a block is cut at its first record that
-// ends in time. What stood then is said again, as if it had been recorded at that moment: the scope
-// of each thread in front of its first block, step and values of counters in front of all.
+// See window.h. A thread's records are in the order of their ends, so a block is truncated at its
+// first record that ends within the window. The state at the window's begin is written as records
+// of that time: the scope of each thread before its first block, the step and the values of
+// counters before all blocks.
 #include "profiler/trace/window.h"
 
 #include "base/alloc.h"
@@ -11,7 +12,7 @@
 
 enum { META_WORDS = 4 };
 
-// What was skipped says of a thread in which scope it is.
+// The scope a thread is in at the window's begin, found in the records before it.
 typedef struct thread_state {
     bool known, told;
     uint32_t scope;
@@ -47,7 +48,7 @@ static mxp_name_view view_name(const mxp_source *source, uint32_t id)
 static int get_block(mxp_source *source, size_t number, mxp_block *block)
 {
     const window *self = window_of(source);
-    size_t unused = self->word_count == 0;  // of the first block, if nothing stands
+    size_t unused = self->word_count == 0;  // of the first block, if it has no records
     if (number >= self->count - unused) {
         return 0;
     }
@@ -112,7 +113,7 @@ static void skip(window *self, const mxp_event *event)
     }
 }
 
-// Records that are skipped at the front, from the first of a block on.
+// Skips the records at a block's begin that end before the window.
 static void truncate_front(window *self, mxp_block *block)
 {
     mxp_decoder decoder;
@@ -177,7 +178,7 @@ static int add_block(window *self, mxp_block *block)
     return error == MXP_OK ? append(self, block) : error;
 }
 
-// The place of the first block stays free for what stands.
+// The first block is reserved for the step and the values of counters.
 static int add_blocks(window *self)
 {
     mxp_block block;

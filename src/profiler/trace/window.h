@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source without what ended before a moment: the last seconds of another source.
+// The last seconds of another source: its records without those that ended before a given time.
 #ifndef MXP_TRACE_WINDOW_H
 #define MXP_TRACE_WINDOW_H
 

@@ -3,8 +3,8 @@
 // dies, by whatever signal. Room is reserved before it is written to, so that a full disk is an
 // error here and not a signal there. All functions leave errno alone and are async-signal-safe,
 // except is_taken, open, publish and close.
-#ifndef MXP_BASE_OS_MAPPED_FILE_H
-#define MXP_BASE_OS_MAPPED_FILE_H
+#ifndef MXP_TRACE_MAPPED_FILE_H
+#define MXP_TRACE_MAPPED_FILE_H
 
 #include "base/atomic.h"
 #include "base/os/new_file.h"
