@@ -280,6 +280,22 @@ static void asking_twice_or_for_what_no_head_depends_on_is_refused(void **state)
     assert_int_equal(plan.count, 0);
 }
 
+static void operator_without_gradient_is_refused_only_on_the_way(void **state)
+{
+    (void)state;
+    const char *const key = "lr", *const value = "1";
+    made_node *x = variable(true), *y = variable(false);
+    assert_int_equal(
+        mxn_params_parse(mxn_op_find("sgd_update"), 1, &key, &value, 2, false, &y->params), MXP_OK);
+    y->inputs[0].node = x;
+    mxn_diff_plan plan;
+    assert_int_equal(make_plan(&y, 1, NULL, 0, &plan), MXP_ENOTSUP);
+    assert_non_null(strstr(mxp_last_error(), "sgd_update"));
+    assert_int_equal(plan.count, 0);
+    assert_int_equal(make_plan(&y, 1, (made_node *[]){y}, 1, &plan), MXP_OK);
+    mxn_diff_plan_fini(&plan);
+}
+
 // ---- carrying one out -------------------------------------------------------------------------
 static void *number(uint64_t value)
 {
@@ -371,6 +387,7 @@ int main(void)
         CASE(nothing_goes_back_through_a_comparison),
         CASE(gradients_asked_for_are_the_only_ones),
         CASE(asking_twice_or_for_what_no_head_depends_on_is_refused),
+        CASE(operator_without_gradient_is_refused_only_on_the_way),
         CASE(contributions_follow_every_path),
         CASE(contributions_that_nobody_took_go_with_the_plan),
     };
