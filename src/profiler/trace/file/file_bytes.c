@@ -3,9 +3,9 @@
 // records as it was at one moment; a large one is mapped where it may be, so that a trace larger
 // than memory can be read. A pipe is read to its end into a growing block.
 //
-// Of a file that is shortened while it is mapped the system answers reads with SIGBUS. Our own
-// writers shorten a file only while nobody else holds its lock (flock); a mapping holds it, as long
-// as it lasts, like an open file.
+// Reading a mapped file that was truncated raises SIGBUS. Our own writers therefore truncate a file
+// only while no other process holds its lock (flock). A mapping holds the lock as long as it lasts,
+// like an open file.
 #include "profiler/trace/file/file_bytes.h"
 
 #include <errno.h>
@@ -137,7 +137,7 @@ static int copy_file(int fd, size_t size_bytes, mxp_file_bytes *bytes)
     return MXP_OK;
 }
 
-// Who records into a file holds its lock. Where there are no locks nobody knows.
+// A process that records into a file holds its lock. Without file locks the answer is no.
 static int open_regular(int fd, size_t size_bytes, mxp_file_bytes *bytes)
 {
     bool locked = flock(fd, LOCK_SH | LOCK_NB) == 0;

@@ -14,26 +14,27 @@ typedef struct mxp_file_bytes {
     size_t size_bytes;
     size_t owned_bytes;  // of a heap block; 0: pages, or the caller's
     size_t page_bytes;  // of pages; 0: none
-    bool in_file;  // the pages are a file's: the system can take them back and bring them again
-    bool is_recording;  // a living process records into the file; this is how it was at one moment
+    bool in_file;  // the pages are mapped from a file: the system can drop and read them again
+    bool is_recording;  // a living process records into the file; the bytes are its state at one
+                        // time
     uint64_t overwritten_chunks, overwritten_bytes;  // of records, while the file was being copied
-    mxp_atomic_u64 touched_bytes;  // since memory was last given back
+    mxp_atomic_u64 touched_bytes;  // since mxp__file_bytes_give_back
 } mxp_file_bytes;
 
-// Whether large files may be mapped. Only for a process that lives through a file that somebody
-// shortens meanwhile (base/os/lost_pages.h); else they are copied. False at first.
+// Whether large files may be mapped; else they are copied. Only for a process that survives the
+// truncation of a mapped file (base/os/lost_pages.h). False at first.
 extern bool mxp__file_bytes_may_map;
 
-// MXP_EIO with path and reason. Of what is no regular file at least `least_bytes` are read, then
-// `accept` says whether to go on: a device may have no end.
+// Opens a file's bytes; the caller closes them. MXP_EIO with path and reason. A pipe or device may
+// have no end: once `least_bytes` of it are read, `accept` decides whether to read on.
 int mxp__file_bytes_open(const char *path, size_t least_bytes,
                          int (*accept)(const void *data, size_t size_bytes), mxp_file_bytes *bytes);
 // Copies what is not aligned. MXP_ENOMEM.
 int mxp__file_bytes_given(const void *data, size_t size_bytes, mxp_file_bytes *bytes);
-// Tells that about so many bytes are being read. Now and then this lets the system take back the
-// memory behind large files; all bytes stay readable. Thread-safe.
+// Notes that about `size_bytes` are being read. From time to time this calls
+// mxp__file_bytes_give_back. Thread-safe.
 void mxp__file_bytes_touch(mxp_file_bytes *bytes, uint64_t size_bytes);
-// At once.
+// Lets the system drop the pages of a large file from memory; all bytes stay readable. Thread-safe.
 void mxp__file_bytes_give_back(const mxp_file_bytes *bytes);
 void mxp__file_bytes_close(mxp_file_bytes *bytes);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scans a native file section by section. Every length is compared with what is left before it is
 // used, so nothing overflows. What is no section, or one whose checksum is wrong, is left out: the
-// scan goes on at the next section that proves itself.
+// scan continues at the next section that proves itself (file_resync.h).
 #include "profiler/trace/file/file_index.h"
 
 #include <inttypes.h>
@@ -214,7 +214,7 @@ static uint64_t end_without_checksum(mxp_file_index *index, uint64_t offset)
     return hidden;
 }
 
-// Where the scan goes on behind a section that is kept. A length that nothing confirms may be what
+// Where the scan continues after a section that is kept. A length that nothing confirms may be what
 // is damaged.
 static uint64_t behind_section(mxp_file_index *index, uint64_t offset)
 {
@@ -231,7 +231,7 @@ static uint64_t behind_section(mxp_file_index *index, uint64_t offset)
     return found < next ? found : next;
 }
 
-// Where a mapped file that was not finished ends: there is room behind it, and nothing else.
+// Whether a mapped file that was not finished ends here: only reserved space follows.
 static bool ends_open(mxp_file_index *index, uint64_t offset)
 {
     const uint64_t size = index->bytes.size_bytes;
@@ -243,19 +243,19 @@ static bool ends_open(mxp_file_index *index, uint64_t offset)
 static void leave_out(mxp_file_index *index, uint64_t from, uint64_t to)
 {
     uint64_t count = index->gap_count;
-    mxp_file_gap *before = count > 0 && count <= MXP__GAPS_TOLD ? &index->gaps[count - 1] : NULL;
+    mxp_file_gap *before = count > 0 && count <= MXP__GAPS_LISTED ? &index->gaps[count - 1] : NULL;
     index->gap_bytes += to - from;
     if (before != NULL && before->offset + before->bytes == from) {
         before->bytes += to - from;
         return;
     }
-    if (count < MXP__GAPS_TOLD) {
+    if (count < MXP__GAPS_LISTED) {
         index->gaps[count] = (mxp_file_gap){from, to - from};
     }
     index->gap_count++;
 }
 
-// One section, or what stands in its place. Returns an error, or 0 with *offset behind it.
+// Scans one section, or the bytes in its place. Returns an error, or 0 with *offset after it.
 static int scan_section(mxp_file_index *index, uint64_t *offset)
 {
     const char *fault = fault_of(index, *offset);
@@ -296,7 +296,7 @@ int mxp__file_index_scan(mxp_file_index *index)
     index->lazy = size > eager_bytes;
     index->mapped = (header->flags & MXP_FILE_MAPPED) != 0;
     uint64_t offset = index->begin + header->header_bytes;
-    uint64_t last = 0;  // where the section before stands
+    uint64_t last = 0;  // offset of the section before
     bool room = false;
     while (size - offset >= sizeof(mxp_section) && !ends_process(index, offset)) {
         room = ends_open(index, offset);
@@ -334,7 +334,7 @@ bool mxp__file_chunk_check(mxp_file_index *index, size_t number)
     if (!mxp__section_checksum_is_right(section, section + 1)) {
         return false;
     }
-    // Relaxed: the bytes do not change, who does not see the mark only checks again.
+    // Relaxed: the bytes do not change; a thread that misses the mark only checks again.
     mxp_atomic_store(&chunk->checked, 1u);
     return true;
 }

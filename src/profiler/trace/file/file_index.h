@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where things stand in a native file: the sections, checked for bounds and checksum, and what is
-// wrong with the file. Records are not looked at.
+// The index of a native file: where its sections are, checked for bounds and checksum, and what is
+// damaged. Records are not looked at.
 #ifndef MXP_TRACE_FILE_INDEX_H
 #define MXP_TRACE_FILE_INDEX_H
 
@@ -23,11 +23,11 @@ typedef struct mxp_file_gap {
     uint64_t offset, bytes;
 } mxp_file_gap;
 
-enum { MXP__GAPS_TOLD = 8 };
+enum { MXP__GAPS_LISTED = 8 };
 
 typedef struct mxp_file_index {
     mxp_file_bytes bytes;
-    uint64_t begin;  // where the process's header stands: a file may hold one process after another
+    uint64_t begin;  // offset of the process's header: a file may hold one process after another
     uint64_t end;  // where its sections end: the size of the file, or the next header
     bool lazy;  // checksums of chunks are left to mxp__file_chunk_check
     mxp_file_chunk *chunks;  // in the order of the file
@@ -36,11 +36,11 @@ typedef struct mxp_file_index {
     size_t names_count, names_capacity;
     uint64_t *recorders;  // offsets of RECORDER sections
     size_t recorder_count, recorder_capacity;
-    bool mapped;  // written by a recorder through memory ...
-    bool open;  // ... that has not finished it
+    bool mapped;  // a recorder writes or wrote the file through memory
+    bool open;  // that recorder has not finished it
     uint64_t last[MXP_SECTION_END + 1];  // offset of the last whole section of a type, 0: none
     uint64_t sections, record_bytes;  // seen so far
-    mxp_file_gap gaps[MXP__GAPS_TOLD];  // the first ones
+    mxp_file_gap gaps[MXP__GAPS_LISTED];  // the first ones
     uint64_t gap_count, gap_bytes;  // of all
     uint64_t searched_bytes;  // of checksums taken in the search for sections
     bool damaged;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // See file_open.h. Nothing in the file is trusted: a cursor counts only if it points into a chunk
-// of its own thread, an open span only if it begins before the last moment that is known.
+// of its own thread, an open span only if it begins before the last known time.
 #include "profiler/trace/file/file_open.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include "profiler/trace/event.h"
 #include "profiler/trace/file/file_state.h"
 
-// What stands behind the head of a RECORDER section.
+// The part of a RECORDER section after its head.
 typedef struct recorder_state {
     mxp_recorder hot;
     uint64_t lost;
@@ -85,7 +85,7 @@ static int compare(const void *a, const void *b)
     return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
 }
 
-// What was copied into the file when it was begun stands behind what threads have recorded since.
+// Records that were copied into the file at its begin come after those that threads recorded since.
 static void sort_chunks(mxp_file_index *index)
 {
     if (index->chunk_count > 1) {
@@ -93,7 +93,7 @@ static void sort_chunks(mxp_file_index *index)
     }
 }
 
-// ---- the last moment ---------------------------------------------------------------------------
+// ---- the last known time -----------------------------------------------------------------------
 static uint64_t last_ticks_of(const mxp_file_index *index, const mxp_file_tables *tables,
                               const mxp_file_chunk *chunk)
 {
@@ -179,7 +179,7 @@ static uint32_t count_open(const recorder_state *state, uint64_t last)
     return count;
 }
 
-// As a block behind all others, the innermost span first: it would have ended first.
+// As a block after all others, the innermost span first: it would have ended first.
 static int add_open_spans(mxp_file_tables *tables, const mxp_recorder_section *head,
                           const recorder_state *state, uint64_t last)
 {
@@ -212,7 +212,7 @@ static int add_open_spans(mxp_file_tables *tables, const mxp_recorder_section *h
 }
 
 // ---- all ---------------------------------------------------------------------------------------
-// Figures of the moment when the file was begun.
+// Figures of the time when the file was begun.
 static bool is_outdated(const char *key)
 {
     static const char *const keys[] = {

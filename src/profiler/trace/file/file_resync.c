@@ -3,8 +3,8 @@
 // 16. Checksums of what only looks like a section are taken up to a bound, or a file made for it
 // would cost the square of its size.
 //
-// Where a file's header is damaged that stands behind another process's sections, what follows
-// must not become that process's. It begins with name 0, which a process has once.
+// If the header of a later process is damaged, its sections must not be taken for those of the
+// process before. They begin with name 0, which each process has only once.
 #include "profiler/trace/file/file_resync.h"
 
 #include <string.h>

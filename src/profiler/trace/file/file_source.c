@@ -122,8 +122,7 @@ static void fill_source(file_source *file)
     };
 }
 
-// Without a clock the records are there but nothing they tell about time: better an error than
-// numbers that are wrong.
+// Without a clock the records have no times: an error is better than wrong numbers.
 static int check_clock(const file_source *file)
 {
     if (file->index.chunk_count == 0 || file->tables.timebase.segment_count > 0) {
@@ -149,7 +148,7 @@ static mxp_info_pair *find_left_out(const mxp_file_tables *tables)
 
 static void describe_gaps(const mxp_file_index *index, const char *before, mxp_strbuf *out)
 {
-    for (size_t i = 0; i < index->gap_count && i < MXP__GAPS_TOLD; i++) {
+    for (size_t i = 0; i < index->gap_count && i < MXP__GAPS_LISTED; i++) {
         mxp__strbuf_printf(out, "%s%" PRIu64 " bytes at offset %" PRIu64, i > 0 ? ", " : "",
                            index->gaps[i].bytes, index->gaps[i].offset);
     }
@@ -212,7 +211,7 @@ static int read_process(file_source *file)
     return note_left_out(file);
 }
 
-// The process whose header stands at `begin`. Takes over the bytes, also if it fails.
+// Opens the process whose header is at `begin`. Takes over the bytes, also on error.
 static int open_process(const mxp_file_bytes *bytes, uint64_t begin, file_source **opened)
 {
     file_source *file = mxp__alloc(sizeof *file);
@@ -233,7 +232,7 @@ static int open_process(const mxp_file_bytes *bytes, uint64_t begin, file_source
     return MXP_OK;
 }
 
-// The processes that stand behind the first one. One that cannot be read at all is damage.
+// Opens the processes after the first one. A process that cannot be read at all counts as damage.
 static int open_further(file_source *first, mxp_source **source)
 {
     mxp_source **found = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has become of the process that has not finished its file.
+// Whether the process that has not finished its file lives or died.
 #ifndef MXP_TRACE_FILE_STATE_H
 #define MXP_TRACE_FILE_STATE_H
 
@@ -9,7 +9,7 @@
 // was on this machine.
 int mxp__file_state(const mxp_file_index *index, const mxp_file_tables *tables);
 
-// The same as the INFO pair "unfinished" has it, which files that are made of this one keep.
+// The state as text for the INFO pair "unfinished", which files made from this one keep.
 const char *mxp__file_state_text(int state);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses NAMES, THREADS, CLOCK, LOSS, INFO and STATS. A checksum only tells that a section is as it
-// was written; who wrote it may have been anybody, so every count and length is compared with the
+// Parses NAMES, THREADS, CLOCK, LOSS, INFO and STATS. A checksum only shows that a section is as it
+// was written. Any program may have written it, so every count and length is compared with the
 // bytes that are left before anything is allocated or read.
 #include "profiler/trace/file/file_tables.h"
 
@@ -47,7 +47,7 @@ static bool take(content *from, void *to, uint64_t size_bytes)
     return true;
 }
 
-// `length` bytes and the zero behind them, in place; null if they are not there.
+// `length` bytes and the zero after them, in place; null if they are not there.
 static const char *take_text(content *from, uint64_t length)
 {
     if (from->left <= length || from->at[length] != 0) {

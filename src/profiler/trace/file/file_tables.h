@@ -11,7 +11,7 @@ typedef struct mxp_file_tables {
     mxp_timebase timebase;
     mxp_name_view *names;
     size_t name_count, name_capacity;
-    mxp_thread_entry *threads;  // by index, also those that only a chunk tells of
+    mxp_thread_entry *threads;  // by index, also those that only chunks mention
     size_t thread_count, thread_capacity;
     const mxp_loss_entry *losses;  // in the file, or own_losses
     size_t loss_count;
@@ -28,10 +28,10 @@ typedef struct mxp_file_tables {
     size_t histogram_capacity;
 } mxp_file_tables;
 
-// Reads what the index found. Content that makes no sense is noted as damage of the index and left
-// out, chunks of impossible threads too. MXP_ENOMEM.
+// Reads the sections that the index found. Invalid content is left out and noted as damage of the
+// index, and so are chunks of impossible threads. MXP_ENOMEM.
 int mxp__file_tables_read(mxp_file_tables *tables, mxp_file_index *index);
-// Has entries for `count` threads. MXP_ENOMEM.
+// Makes entries for at least `count` threads. MXP_ENOMEM.
 int mxp__file_tables_threads(mxp_file_tables *tables, size_t count);
 void mxp__file_tables_fini(mxp_file_tables *tables);
 

@@ -24,14 +24,14 @@ static uint64_t closed_bytes(const mxp_live_chunk *chunk, const mxp_chunk_header
     return makes_sense ? payload_bytes : 0;
 }
 
-// Values that stand are changed in place. A record of them has nothing to do with the one before.
+// Standing values are changed in place. Each of these records is independent of the one before.
 static bool is_standing(const mxp_live_chunk *chunk)
 {
     return chunk->before.sequence == MXP_SEQUENCE_STANDING;
 }
 
-// How much of a chunk was there at the moment of its thread. One that has no RECORDER came later,
-// or was gone before the file was begun: then its chunks were there before that moment.
+// How many bytes of a chunk existed when its thread's cursor was read. A thread without RECORDER
+// started later, or had ended before the file was begun; the chunks of an ended one are complete.
 static uint64_t payload_of(const mxp_live_chunk *chunk, const mxp_live_thread *thread)
 {
     const mxp_chunk_header *header = &chunk->before;
@@ -196,7 +196,7 @@ static int copy(mxp_live_sections *found, mxp_file_bytes *bytes)
 {
     int error = mxp__live_walk(found);
     if (error == MXP_OK) {
-        error = mxp__live_moments(found);
+        error = mxp__live_cursors(found);
     }
     if (error == MXP_OK) {
         error = mxp__live_walk(found);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See live_sections.h. A recorder adds sections behind the last one and never moves one; it makes
-// a RECORDER that covers its thread's first chunk shorter when that chunk has a header.
+// See live_sections.h. A recorder adds sections after the last one and never moves one. A RECORDER
+// covers its thread's first chunk until that chunk has a header; then the recorder shortens it.
 #include "profiler/trace/file/live_sections.h"
 
 #include <mxprof/error.h>
@@ -210,7 +210,7 @@ static int read_moment(mxp_live_sections *found, size_t number)
     return MXP_OK;
 }
 
-int mxp__live_moments(mxp_live_sections *found)
+int mxp__live_cursors(mxp_live_sections *found)
 {
     int error = MXP_OK;
     size_t count = found->thread_count;  // those that come meanwhile are new

@@ -24,7 +24,7 @@ typedef struct mxp_live_recorder {
 } mxp_live_recorder;
 
 typedef enum mxp_live_state {
-    MXP__LIVE_NEW = 0,  // came after the moment, or there is no such thread
+    MXP__LIVE_NEW = 0,  // started after the cursors were read, or there is no such thread
     MXP__LIVE_KNOWN,
     MXP__LIVE_ELSEWHERE,  // its chunk is not in the file: those that are there are closed
     MXP__LIVE_UNSTEADY  // it recorded so fast that its place could not be read
@@ -51,7 +51,7 @@ typedef struct mxp_live_sections {
     uint64_t size_bytes;  // of the file
     uint64_t end;  // of the sections that were found
     bool is_finished;  // the tables of the end are there
-    bool has_garbage;  // what stands there is neither a section nor room
+    bool has_garbage;  // the bytes at `end` are neither a section nor reserved space
     mxp_live_chunk *chunks;  // in the order of the file
     size_t chunk_count, chunk_capacity;
     mxp_live_thread *threads;  // in the order of the file, after mxp__live_sort in that of threads
@@ -60,10 +60,10 @@ typedef struct mxp_live_sections {
     size_t names_count, names_capacity;
 } mxp_live_sections;
 
-// Finds the sections that have come since the last call. MXP_ENOMEM.
+// Finds the sections that were added since the last call. MXP_ENOMEM.
 int mxp__live_walk(mxp_live_sections *sections);
 // Reads where each thread is. MXP_ENOMEM.
-int mxp__live_moments(mxp_live_sections *sections);
+int mxp__live_cursors(mxp_live_sections *sections);
 void mxp__live_sort(mxp_live_sections *sections);
 mxp_live_thread *mxp__live_thread(const mxp_live_sections *sections, uint32_t thread);  // or null
 void mxp__live_sections_fini(mxp_live_sections *sections);

@@ -184,7 +184,7 @@ static bool within_file_limit(uint64_t size_bytes)
 }
 
 // To write to it, or to make it longer. A file that another program has shortened stays as it is:
-// with its length its pages would come back, as zeros, and nobody would be told.
+// growing it again would bring its pages back as zeros, without an error.
 static bool may_write(mxp_mapped_file *file)
 {
     struct stat status;

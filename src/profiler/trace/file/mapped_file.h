@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that is written through memory: what a process has stored in it stays when the process
-// dies, by whatever signal. Room is reserved before it is written to, so that a full disk is an
-// error here and not a signal there. All functions leave errno alone and are async-signal-safe,
-// except is_taken, open, publish and close.
+// A file that is written through mapped memory: stored bytes survive the death of the process by
+// any signal. Space is reserved before it is written to, so that a full disk is an error here and
+// not a SIGBUS at the store. All functions preserve errno and are async-signal-safe, except
+// is_taken, open, plan, publish and close.
 #ifndef MXP_TRACE_MAPPED_FILE_H
 #define MXP_TRACE_MAPPED_FILE_H
 
 #include "base/atomic.h"
 #include "base/os/new_file.h"
 
-// The program may close the descriptor at any time, and get its number for a file of its own. So
-// it is used only for what a mapping cannot do, after a look at whose it is, and opened again
-// through the path if it was lost. A file that was renamed meanwhile goes on as long as the number
-// is ours.
+// The program may close the descriptor at any time and reuse its number. The descriptor is
+// therefore used only where a mapping does not suffice, is checked before each use
+// (base/os/descriptor.h), and is opened again through the path if it was lost. A renamed file works
+// until its number is lost.
 typedef struct mxp_mapped_file {
     mxp_new_file made;
     char *path;  // absolute
@@ -34,33 +34,34 @@ int mxp__mapped_file_open(mxp_mapped_file *file, const char *path, uint64_t limi
 bool mxp__mapped_file_plan(mxp_mapped_file *file, const char *path, uint64_t limit_bytes);
 bool mxp__mapped_file_make(mxp_mapped_file *file);
 bool mxp__mapped_file_publish_made(mxp_mapped_file *file);
-// Gives it its name, in place of a file that has it (whose content stays with those who have it
-// open). MXP_EIO.
+// Renames the file to `path`, replacing an existing file; processes that have that one open keep
+// its content. MXP_EIO.
 int mxp__mapped_file_publish(mxp_mapped_file *file);
 // Unmaps and closes. The file stays as it is; one that was not published is removed.
 void mxp__mapped_file_close(mxp_mapped_file *file);
 // Whether there is a descriptor of the file, after an attempt to get a lost one again.
 bool mxp__mapped_file_has_descriptor(mxp_mapped_file *file);
-// From now on it is the caller's; the file does not grow any more. None: it was lost.
+// Hands the descriptor to the caller; the file can grow no more. MXP__DESCRIPTOR_NONE if it was
+// lost.
 mxp_descriptor mxp__mapped_file_give_descriptor(mxp_mapped_file *file);
 // Unlocks and closes what was given: the file may still be mapped, but nobody writes any more.
 void mxp__mapped_file_unlock(mxp_descriptor *given);
-// Makes room up to `size_bytes`, at most the limit. False: full disk, a limit of the process, or
-// the limit of the mapping; what was there before stays usable.
+// Reserves space up to `size_bytes`. False: full disk, a limit of the process, or the limit of the
+// mapping; the space reserved before stays usable.
 bool mxp__mapped_file_reserve(mxp_mapped_file *file, uint64_t size_bytes);
-// Writes zeros to room into which nobody has stored yet. Its pages then come in large pieces, and
-// the first store to one costs less than half of what it would. Without success: they come one by
-// one. What was prepared before is left alone.
+// Writes zeros to reserved space that is still unused. The system then allocates its pages in large
+// pieces, which more than halves the cost of the first store to each page. A failure only means
+// that this gain is missed. Space prepared before is left as it is.
 void mxp__mapped_file_prepare(mxp_mapped_file *file, uint64_t from, uint64_t to);
 
-// Puts pages of the file at an address where pages are already; what stands there is replaced by
-// what the file holds. False: as before.
+// Maps pages of the file at `pages`, in place of the pages there, whose content is replaced by the
+// file's. False: nothing changed.
 bool mxp__mapped_file_place(const mxp_mapped_file *file, void *pages, uint64_t offset,
                             uint64_t size_bytes);
-// Moves pages to an address where pages are already: whoever uses it finds the old ones or the new
-// ones. False: as before, and the pages are given back.
+// Moves the pages `made` to `to`, in place of the pages there, atomically for threads that use
+// them. False: `to` is unchanged, and `made` is unmapped.
 bool mxp__pages_move(void *made, uint64_t size_bytes, void *to);
-// Puts anonymous memory that holds `content` there, from one moment to the next.
+// Replaces pages by anonymous memory that holds `content`, atomically for threads that use them.
 bool mxp__anonymous_place(void *pages, uint64_t size_bytes, const void *content);
 
 #endif

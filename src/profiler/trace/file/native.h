@@ -7,13 +7,13 @@
 
 #include "profiler/trace/source.h"
 
-// A writer appends: each mxp__native_append adds the records and the new names of one source, then
-// the closing sections; the file is complete and readable after each. A later append overwrites
-// nothing but adds sections behind (END included). The first goes to a temporary name beside `path`
-// that is renamed when complete (what is no regular file is written in place). An append that fails
-// leaves the file as it was; if it was written in place, later ones are refused. If the file was
-// moved, deleted or changed since the last append, the next one begins a new file. A source of
-// several processes is appended once, and nothing behind it.
+// A writer appends. Each mxp__native_append adds the records and the new names of one source, then
+// the closing sections, so the file is complete after each. Later appends overwrite nothing; they
+// add sections after END. The first append writes a temporary file, which is renamed to `path` when
+// it is complete; pipes and devices are written in place. An append that fails leaves the file as
+// it was; after a failure in place, later ones are refused. If the file was moved, deleted or
+// changed since the last append, the next one begins a new file. After a source of several
+// processes nothing can be appended. One thread at a time.
 typedef struct mxp_native_writer mxp_native_writer;
 int mxp__native_writer_open(const char *path, mxp_native_writer **writer);
 int mxp__native_append(mxp_native_writer *writer, mxp_source *source);
@@ -22,9 +22,9 @@ void mxp__native_writer_close(mxp_native_writer *writer);  // null is fine
 // A file of one source.
 int mxp__native_write(const char *path, mxp_source *source);
 
-// Opens a native file. A damaged or cut file is an error only if nothing can be read; otherwise
-// what precedes the damage is offered, and *damage (if not null) tells: `offset` of the first bad
-// byte, 0 if none, and a line of text that lives as long as the source.
+// Opens a native file. A damaged or truncated file is an error only if nothing can be read;
+// otherwise its readable sections are offered, and *damage (if not null) describes the first
+// damage: its offset, 0 if none, and a line of text that lives as long as the source.
 typedef struct mxp_damage {
     uint64_t offset;
     const char *text;  // null if the file is whole

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a native file stands and how it stays whole. An append either completes or leaves the file
-// as it was: the first one works on a temporary name, a later one is cut off again. No descriptor
-// is kept in between, since the program may close it. What is no regular file (a pipe, /dev/null)
-// stays open, for its reader waits for the end; it cannot be undone: after a failure in it nothing
-// more is written.
+// The path of a native file, and how the file stays whole. An append completes or leaves the file
+// as it was: the first one writes a temporary file, and a later one that fails is truncated again.
+// No descriptor is kept between appends, because the program may close it. A pipe or device stays
+// open, because its reader waits for the end; its bytes cannot be undone, so after a failure
+// nothing more is written to it.
 #include "profiler/trace/file/native.h"
 
 #include <assert.h>
@@ -130,7 +130,7 @@ static int write_process(mxp_section_writer *sections, mxp_source *source)
     return mxp__write_end(sections);
 }
 
-// One process behind the other, each with its header, as if it had a file for itself.
+// Writes the processes one after the other, each with its header, as if it had a file for itself.
 static int write_all(mxp_section_writer *sections, mxp_source *source)
 {
     int error = write_process(sections, source);
@@ -218,8 +218,8 @@ static bool is_as_it_was(const mxp_native_writer *writer)
            (uint64_t)status.st_size == writer->sections.progress.bytes;
 }
 
-// Opens the file at `path` behind what it holds, if it is as it was left: it may have been moved,
-// deleted or emptied, and then it is none.
+// Opens the file at `path` at its end if it is as the last append left it. A file that was moved,
+// deleted or emptied is not opened.
 static int open_behind(mxp_native_writer *writer)
 {
     mxp_descriptor *opened = &writer->descriptor;

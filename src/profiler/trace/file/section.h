@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What writer and reader of sections share.
+// Alignment and checksums of sections, for their writers and readers.
 #ifndef MXP_TRACE_SECTION_H
 #define MXP_TRACE_SECTION_H
 
@@ -19,7 +19,7 @@ static inline uint64_t mxp__align_up(uint64_t size_bytes, uint64_t align)
 }
 
 // A section's checksum covers its header too, so that no byte of it can change unseen: the header
-// with the checksum 0, then (added by the caller) everything behind it.
+// with the checksum 0, then (added by the caller) everything after it.
 static inline void mxp__section_checksum_begin(mxp_checksum *state, const mxp_section *section)
 {
     mxp_section header = *section;

@@ -8,7 +8,7 @@
 #include "base/strbuf.h"
 #include "profiler/trace/source.h"
 
-// How far a file has come. Plain data: who wants to undo keeps a copy.
+// How much of a file is written. Plain data: a caller that may undo an append keeps a copy.
 typedef struct mxp_file_progress {
     uint64_t bytes, sections, record_bytes;
     uint32_t names;  // written so far
