@@ -27,8 +27,8 @@ typedef struct mxp_command {
     const char *name;
     const char *summary;  // one line for `mxprof --help`
     const char *help;  // what `mxprof NAME --help` prints
-    void (*help_list)(FILE *stream);  // and behind it, made of a table; null: nothing
-    const char *help_end;  // and behind that
+    void (*help_list)(FILE *stream);  // prints a list after `help`; may be null
+    const char *help_end;  // printed after the list; set where help_list is
     const char *wants, *example;  // what it works on, and as it is typed; null: a file
     int (*run)(const struct mxp_command *self, int count, char **arguments);
 } mxp_command;

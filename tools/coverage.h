@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Since when a ring holds the records of each of its threads: it uses the chunks of busy threads
-// again while idle ones keep theirs from the begin.
+// Since when a ring holds the records of each of its threads. A ring overwrites chunks of busy
+// threads while idle threads keep theirs from the begin.
 #ifndef MXP_TOOLS_COVERAGE_H
 #define MXP_TOOLS_COVERAGE_H
 

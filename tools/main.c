@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mxprof command: finds the subcommand and hands over. What stands here knows no subcommand but
-// through the table, so that a new one is one file and one line in MXP_COMMANDS.
+// The mxprof command: finds the subcommand and runs it. Subcommands are known here only through the
+// table, so that a new one is one file and one line in MXP_COMMANDS.
 #include <mxprof/version.h>
 #include <signal.h>
 #include <string.h>

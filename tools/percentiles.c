@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Percentiles are exact where a row's durations are all in records. Else they come from log-linear
-// histograms, which the headings, a mark at the row and a member of JSON say.
+// histograms; the headings, a mark at the row and a member of JSON say so.
 #include "percentiles.h"
 
 #include <inttypes.h>

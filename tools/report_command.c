@@ -255,8 +255,8 @@ static int report_processes(const mxp_command *self, mxp_input *input,
     return error;
 }
 
-// The threads of a ring cover different times: busy ones the last moments, idle ones all of the
-// run. Its table counts from the moment on that all of them cover.
+// The threads of a ring cover different times: busy ones the last seconds, idle ones all of the
+// run. Its table counts from the time on that all of them cover.
 static int count_from_where_all_are(mxp_input *input, const mxp_summary *summary)
 {
     mxp_coverage coverage;
@@ -278,7 +278,7 @@ static int count_from_where_all_are(mxp_input *input, const mxp_summary *summary
     return error;
 }
 
-// What of it cannot be read is told of the whole.
+// Unreadable records are reported for the whole trace.
 static int report_alone(const mxp_command *self, mxp_input *input, const report_options *options,
                         mxp_strbuf *out)
 {

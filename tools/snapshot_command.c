@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // mxprof snapshot: asks a process for its last seconds by SIGUSR2. The signal would end a process
-// that does not handle it, and make another do what it pleases, so it goes only to one that shows
-// the sign (session/snapshot_mark.h). What its snapshots are called stands there, else in its
-// environment, or is the default.
+// that does not handle it and may mean anything to another program, so the command sends it only to
+// a process with the mark of profiler/session/output/snapshot_mark.h. The mark also gives the name
+// of its snapshots; else the process's environment does, or the default holds.
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one pass over a trace, all its processes together, tells about the whole of it: how much was
-// recorded, when, what was lost, what recording cost, how often frames came. What is printed of it
-// is in overview.h.
+// The figures of a whole trace, all its processes together, found in one pass: how much was
+// recorded, when, what was lost, what recording cost, how often frames came. overview.h prints
+// them.
 #ifndef MXP_TOOLS_SUMMARY_H
 #define MXP_TOOLS_SUMMARY_H
 

@@ -19,7 +19,7 @@ static bool is_packed_file(const char *path)
     mxp_file_header header;
     struct stat status;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    // Reading from anything but a file would take the bytes away from who reads next.
+    // Reading a pipe would take its bytes away from the next reader.
     bool packed = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
                   pread(fd, &header, sizeof header, 0) == sizeof header &&
                   mxp__is_packed(&header, sizeof header);

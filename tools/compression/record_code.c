@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// See record_code.h. A time is told as its distance from the one before, of a lean span its end
-// (spans stand in the order of their ends); the words behind the second one as differences, in
-// halves, from those of the record of its kind before. Everything is a varint.
+// See record_code.h. A time is coded as its distance from the time before; for a lean span that
+// time is its end, because spans are in the order of their ends. The words after the second one are
+// coded, in halves, as differences from those of the last record of the same kind. Everything is a
+// varint.
 #include "compression/record_code.h"
 
 #include <mxprof/error.h>

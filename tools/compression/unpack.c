@@ -29,7 +29,7 @@ typedef struct unpacker {
     mxp_strbuf plain, chunks;
 } unpacker;
 
-// The first one stays. What stands behind it is read nevertheless.
+// The first damage is kept. The bytes after it are still read.
 __attribute__((format(printf, 3, 4))) static void note_damage(unpacker *pack, uint64_t offset,
                                                               const char *format, ...)
 {

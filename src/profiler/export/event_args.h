@@ -49,7 +49,7 @@ typedef struct mxp_arg_form {
     void (*name)(void *to, uint32_t name);  // the text of a name of the trace
 } mxp_arg_form;
 
-// All arguments of a span or an operator. False: one is missing or cut, for lack of memory.
+// All arguments of a span or an operator. False: for lack of memory one is missing or truncated.
 bool mxp__event_args(const mxp_source *source, const mxp_event *event, const mxp_arg_form *form,
                      void *to);
 

@@ -2,8 +2,7 @@
 // Private to src/profiler/export: the rows of a Chrome trace and what one output file already tells
 // about them. The process is the real one; every thread is a row under its real id; lanes (devices,
 // streams) and the domains of tasks and frames are rows under ids made up from their name ids.
-// What is told is a function of the source and of what was committed before, so a failed append can
-// simply be repeated.
+// The output depends only on the source and on what was committed. A failed append may be repeated.
 #ifndef MXP_EXPORT_TRACKS_H
 #define MXP_EXPORT_TRACKS_H
 
@@ -18,7 +17,7 @@ void mxp__chrome_tracks_destroy(mxp_chrome_tracks *rows);  // null is fine
 // Takes in the threads and names of `source`, which later calls may name.
 int mxp__chrome_tracks_begin(mxp_chrome_tracks *rows, const mxp_source *source);
 
-// The ids that stand in "tid". Thread-safe between begin and commit; the second marks the lane as
+// The ids for "tid". Thread-safe between begin and commit; the second marks the lane as
 // used, so that the tail names it. An id the source does not have is fine.
 uint32_t mxp__chrome_thread_row(const mxp_chrome_tracks *rows, uint32_t thread);
 uint32_t mxp__chrome_lane_row(mxp_chrome_tracks *rows, uint32_t name);
@@ -27,7 +26,7 @@ uint32_t mxp__chrome_lane_row(mxp_chrome_tracks *rows, uint32_t name);
 // category): viewers tell counters apart by name only.
 int mxp__chrome_counter_needs_id(const mxp_chrome_tracks *rows, uint32_t name);
 
-// The items that come before the records (process and threads) and behind them (lanes, losses), as
+// The items that come before the records (process and threads) and after them (lanes, losses), as
 // far as the file does not have them. Each begins with ",\n", but for the first of a file.
 void mxp__chrome_tracks_head(const mxp_chrome_tracks *rows, const mxp_source *source,
                              mxp_strbuf *out);
@@ -47,7 +46,7 @@ void mxp__chrome_tracks_commit(mxp_chrome_tracks *rows, const mxp_source *source
 // "pid" of the source: never 0, which viewers treat as missing.
 uint32_t mxp__chrome_pid(const mxp_source *source);
 
-// The program's file name; not terminated behind *length.
+// The program's file name; not terminated after *length.
 const char *mxp__process_name(const mxp_source *source, size_t *length);
 
 #endif

@@ -42,8 +42,8 @@ static void record_on(mxp_session *session)
     mxp__thread_at_first(mxp__snapshot_wanted() ? mxp__writer_start : NULL);
 }
 
-// What a thread of the parent is writing is left as it is; else the child's copies are closed. A
-// cut's chunks are the parent's.
+// Files that a thread of the parent is writing are left as they are; otherwise the child's copies
+// are closed. A pending dump is dropped: its chunks are the parent's.
 static void forget_files(mxp_session *session)
 {
     session->pending = (mxp_pending_dump){0};

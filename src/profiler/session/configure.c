@@ -107,15 +107,15 @@ static bool other_native(const mxp_session *session, const mxp_config *next)
     return session->inherited || !same_name(session->config.native_filename, next->native_filename);
 }
 
-// Who goes on with the same names need not wait for what is being written to them.
+// Whether the new configuration ends a file. One with the same names need not wait for a writer.
 static bool ends_files(const mxp_session *session, const mxp_config *next)
 {
     return other_trace(session, next) || other_native(session, next) ||
            (mxp__store_is_open() && !keeps_file(session, next));
 }
 
-// Ends the files of the configuration that is replaced. Those of the same names begin afresh, as
-// MXNet's do; a recording file goes on.
+// Ends the files of the configuration that is replaced. Files of the same names begin anew, as
+// MXNet's do; a recording file continues.
 static int end_files_in_turn(mxp_session *session, const mxp_config *next)
 {
     bool started = session->chrome != NULL && mxp__chrome_file_started(session->chrome);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to src/profiler/session: calls who wants to know of dumps.
+// Private to src/profiler/session: calls the registered observers of dumps.
 #ifndef MXP_SESSION_OBSERVE_H
 #define MXP_SESSION_OBSERVE_H
 

@@ -81,8 +81,8 @@ static void start_recorder(mxp_session *session, bool resumed)
     mxp__durations_resumed(on_ticks);
 }
 
-// The names of a session that nobody has configured. Not when it is created: that takes no memory,
-// because who sets an allocator does it before any is taken.
+// Copies the names of a session that was never configured. Creating the session must not allocate,
+// because a program may set the allocator only before the first allocation.
 static int own_names_locked(mxp_session *session)
 {
     if (session->owns_strings) {

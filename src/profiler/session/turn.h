@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A turn: what one thread at a time may use, for as long as it takes, without the session's lock.
-// Who has it gives the lock up while it formats or writes.
+// A turn: the right of one thread to use a resource for a long time without the session's lock. The
+// thread that has the turn gives the lock up while it formats or writes.
 #ifndef MXP_SESSION_TURN_H
 #define MXP_SESSION_TURN_H
 
@@ -15,7 +15,7 @@ typedef struct mxp_turn {
     int cancel_state;  // of the thread that has it: it is not cancelled before it gives it
 } mxp_turn;
 
-// The session's lock while something that lasts is done without it.
+// Release and reacquire the session's lock around slow work.
 void mxp__lock_give_up(mxp_lock *lock);
 void mxp__lock_take_back(mxp_lock *lock);
 

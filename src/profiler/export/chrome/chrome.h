@@ -15,7 +15,7 @@
 //   }
 //
 // One item a line. Every item but the first of a file begins with ",\n", so that the text can be
-// cut behind any of them.
+// truncated after any of them.
 #ifndef MXP_EXPORT_CHROME_H
 #define MXP_EXPORT_CHROME_H
 
@@ -68,7 +68,7 @@ static inline const mxp_chrome_name *mxp__chrome_name(mxp_chrome *chrome, uint32
 // The exporter's block callback (export.h); run->state is a mxp_chrome.
 int mxp__chrome_block(mxp_export *run, mxp_block *block);
 
-// Samples stand behind all blocks.
+// Samples come after all blocks.
 static inline bool mxp__chrome_is_sample(const mxp_event *event)
 {
     return event->kind == MXP_KIND_COUNTER || event->kind == MXP_KIND_MEMORY;
@@ -84,8 +84,8 @@ void mxp__chrome_event(mxp_chrome *chrome, const mxp_chrome_name *name, const mx
                        mxp_strbuf *out);
 
 void mxp__chrome_opening(mxp_strbuf *out);
-// `note` (may be null) tells what a reader of this file must know; `left_out`: how many events had
-// no room in it.
+// `note` (may be null): a remark for readers of the file. `left_out`: how many events exceeded the
+// file's limit.
 void mxp__chrome_closing(const mxp_source *source, const char *note, uint64_t left_out,
                          mxp_strbuf *out);
 

@@ -13,8 +13,8 @@ typedef struct mxp_chrome_file mxp_chrome_file;
 // Nothing is opened or created yet. The environment variable MXPROF_EXPORT_THREADS says how many
 // threads format large appends (1: only the caller's); without it two where that pays.
 int mxp__chrome_file_create(const char *path, mxp_chrome_file **file);
-// Writes the records of `source` behind what earlier appends wrote (the first replaces whatever
-// stood at `path`). After it the file is complete JSON, never smaller than before. MXP_EIO leaves
+// Writes the records of `source` after those of earlier appends (the first replaces a file at
+// `path`). After it the file is complete JSON, never smaller than before. MXP_EIO leaves
 // the file as it was where the system allows it; the same append may then be tried again. Without
 // new records nothing is touched. If somebody removed or replaced the file, a complete new one is
 // written that says so. What is no regular file (a pipe, a device) gets a complete text at each
@@ -23,8 +23,8 @@ int mxp__chrome_file_append(mxp_chrome_file *file, mxp_source *source);
 // Adds another process, whose times are in the trace time of the file: complete, for it can be
 // added only once. As an append else, but what is no regular file does not get it.
 int mxp__chrome_file_add_process(mxp_chrome_file *file, mxp_source *source);
-// The most bytes of it, but for names of rows and the closing part. What goes beyond is left out,
-// counted, and told in the closing part. None: as large as it gets.
+// Limits the file to so many bytes, without names of rows and the closing part. Events beyond are
+// left out and counted, and the closing part says so. Without this call there is no limit.
 void mxp__chrome_file_limit(mxp_chrome_file *file, uint64_t limit_bytes);
 uint64_t mxp__chrome_file_bytes(const mxp_chrome_file *file);
 uint64_t mxp__chrome_file_left_out(const mxp_chrome_file *file);  // events

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to src/profiler/export: a bound for the items of a trace. It stands between the exporter
-// and a sink: what goes beyond is left out, whole items, and counted.
+// Private to src/profiler/export: a size limit for the items of a trace: a sink before another
+// sink. Whole items that exceed the limit are left out and counted.
 #ifndef MXP_EXPORT_CHROME_LIMIT_H
 #define MXP_EXPORT_CHROME_LIMIT_H
 

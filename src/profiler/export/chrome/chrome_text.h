@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to src/profiler/export: the text of a trace that grows, through a sink. What chrome.h has
-// the parts of is put together here; which bytes of a file it becomes is for chrome_file.c to say.
+// Private to src/profiler/export: the text of a trace that grows, through a sink. Puts the parts of
+// chrome.h together; chrome_file.c decides where in a file the text goes.
 //
 // All of these may return MXP_EFORMAT: the source is damaged, and everything readable was written.
 #ifndef MXP_EXPORT_CHROME_TEXT_H

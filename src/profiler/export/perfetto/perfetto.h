@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Room profiler/export/perfetto: the trace as Perfetto's protobuf.
 //
-// Private to src/profiler/export: a trace as Perfetto's protobuf (docs/guide.md says what becomes
-// what).
+// Private to src/profiler/export. docs/guide.md says which record becomes which packet.
 //
 //   packet  process, threads                     mxp__packets_begin
 //   packet  span begin, span end, counter ...    mxp__packet_event ... mxp__packet_end
@@ -33,7 +32,7 @@ typedef struct mxp_packets {
     mxp_source *source;
     const mxp_chrome_tracks *rows;  // the threads' ids; borrowed
     mxp_strbuf *out;
-    mxp_strbuf interned;  // what the packet at hand tells for the first time
+    mxp_strbuf interned;  // texts that the current packet interns
     uint8_t *emitted;  // by name id, what was emitted of it; the last one is for bad ids
     uint32_t *counters;  // tracks by name id, 0: none yet
     uint32_t memory[MXP__MEMORY_DEVICES];  // tracks by device
@@ -73,7 +72,7 @@ uint32_t mxp__counter_track(mxp_packets *packets, const char *text, size_t lengt
 // ---- packets ----------------------------------------------------------------------------------
 // Of any kind; mxp__wire_end ends it. `sequence_flags`: TracePacket's, 0 for none.
 size_t mxp__packet_begin(mxp_packets *packets, unsigned sequence_flags);
-// An event at a moment of the trace (a negative one counts as 0) ...
+// An event at a trace time (a negative one counts as 0) ...
 mxp_packet mxp__packet_event(mxp_packets *packets, int type, uint32_t track, int64_t ns);
 // ... what it is called: an entry of the name table, or texts that are written each time ...
 void mxp__packet_name(mxp_packets *packets, uint32_t name);

@@ -64,7 +64,7 @@ typedef struct mxp_sorted_row {
     uint32_t pid;
 } mxp_sorted_row;
 
-// The section of that row, which stands behind all others.
+// The section of `uncovered`, which comes after all others.
 #define MXP__UNCOVERED "In no record"
 
 enum { MXP__PHASES = MXP_PHASE_COMMUNICATION + 1 };
@@ -157,7 +157,7 @@ mxp_counter_row *mxp__counter_find_or_add(mxp_counter_table *table, uint32_t id)
 void mxp__counter_sample(mxp_counter_row *row, const mxp_activity *activity, int64_t ns,
                          mxp_number value, uint32_t type);
 // The same where each value is made from the one before it: one that is known late (the begin of an
-// API call that was open at the cut before) holds from that one on.
+// API call that was open at the drain before) holds from that sample on.
 void mxp__counter_follow(mxp_counter_row *row, const mxp_activity *activity, int64_t ns,
                          mxp_number value, uint32_t type);
 double mxp__number_double(mxp_number number, uint32_t type);

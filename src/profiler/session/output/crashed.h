@@ -7,7 +7,7 @@
 
 // If `path` is a recording file that was not finished and that no living process writes, it is
 // renamed to NAME.died.TIME.EXT, and of such files the newest `most` stay. 0: nothing is renamed or
-// removed. MXP_EIO: it could not be kept, and stands under its name as before.
+// removed. MXP_EIO: the file could not be renamed, and keeps its name.
 int mxp__crashed_keep(const char *path, uint64_t most);
 
 #endif

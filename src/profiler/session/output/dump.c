@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing files. A cut of the recorder goes to the trace file and, if asked for, to the native
-// file; it is consumed only when both have it, so a failing dump loses nothing and a later one
-// repeats nothing.
+// Writing files. A drain of the recorder goes to the trace file and, if configured, to the native
+// file. It is consumed only when both files have it, so that a failed dump loses no record and a
+// later dump repeats none.
 //
-// Nobody but who asked for it waits for formatting or a disk:
-//   1. Whoever writes takes the turn of the files (files_turn), and waits for it: dumps, a
+// Only the thread that asked for a dump waits for formatting or a disk:
+//   1. A thread that writes waits for the turn of the files (files_turn) and takes it: for a dump,
+//   a
 //      configuration that ends a file, the end of the process. Files and pending dump belong to the
 //      turn.
-//   2. The cut is taken under the session's lock.
-//   3. It is formatted and written with the lock given up. Meanwhile others run, stop, pause,
-//      record, fork, take snapshots and tables: the cut stays readable (recorder/memory/readers.h).
-//   4. What was written is consumed and counted under the lock again, and the turn is given.
-// Who wants the files closed and does not wait for them leaves a note (close_files, begin_file),
-// which is seen to when the turn is given. A child that is forked meanwhile forgets the files: who
-// writes them is not there. The table (dumps.c) has a turn of its own in the same way.
+//   2. The drain is taken under the session's lock.
+//   3. It is formatted and written with the lock given up. Meanwhile other threads run, stop,
+//   pause,
+//      record, fork, take snapshots and tables: the drain stays readable
+//      (recorder/memory/readers.h).
+//   4. The written records are consumed and counted under the lock again, and the turn is given.
+// A thread that wants the files closed without waiting sets a note (close_files, begin_file). The
+// thread that has the turn acts on the note when it gives the turn. A child that is forked
+// meanwhile forgets the files, because the thread that writes them does not exist there. The table
+// (dumps.c) has its own turn of the same kind.
 #include "profiler/session/output/dump.h"
 
 #include <assert.h>
@@ -181,8 +185,8 @@ static void warn_of_limit(mxp_session *session, uint64_t limit_bytes)
             mxp__chrome_file_bytes(file) / 1000000, left_out, limit_bytes);
 }
 
-// A cut that tells nothing begins no file where one with records may stand. A recording file's
-// trace is begun: children may have something to tell.
+// An idle drain (idle.h) begins no file where a file with records may be. The trace of a recording
+// file is begun even so, because children may have records for it.
 static bool keeps_old(const output *out, mxp_strbuf *name)
 {
     struct stat status;

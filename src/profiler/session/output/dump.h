@@ -10,10 +10,10 @@
 #include "profiler/session/session.h"
 
 void mxp__files_take_locked(mxp_session *session);
-void mxp__files_give_locked(mxp_session *session);  // and does what others left a note for
-// Closes the files. A cut that only the Chrome trace has stays with the session where that trace
-// stays as it is: the next native file is still to have it. `_close_` drops it: the next files, of
-// the same names, get its records.
+void mxp__files_give_locked(mxp_session *session);  // after acting on notes of other threads
+// Both close the files. They differ in a pending dump that only the Chrome trace has. `_end_` keeps
+// it, for the next native file, if that trace stays as it is. `_close_` drops it: the next files,
+// of the same names, get its records.
 void mxp__files_end_in_turn(mxp_session *session);
 void mxp__files_close_in_turn(mxp_session *session);
 void mxp__files_close_locked(mxp_session *session);  // now, or when the turn is given

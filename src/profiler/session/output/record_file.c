@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See record_file.h. What the recorder cannot know, the sections around its records, is built by
-// trace/section_writer.h from a live source.
+// See record_file.h. The recorder writes only records; the sections around them are built here by
+// profiler/trace/file/section_writer.h from a live source.
 #include "profiler/session/output/record_file.h"
 
 #include <stdio.h>

@@ -8,16 +8,17 @@
 
 #include "base/lock.h"
 
-// Begins a file for everything that is recorded from now on, and for what is not dumped yet.
+// Begins a file for all records from now on, and for those that are not dumped yet. MXP_ENOMEM or
+// MXP_EIO.
 int mxp__record_file_begin(const char *path, uint64_t limit_bytes);
-// Plans it for the first record of a forked child, which has recorded nothing yet.
+// Plans the file of a forked child: the child's first record makes it.
 int mxp__record_file_plan(const char *path, uint64_t limit_bytes);
-// Brings its clock up to date, so that a death after it loses no more precision.
+// Writes the newest clock point, so that the times of a process that dies later stay precise.
 void mxp__record_file_sync(void);
-// Leaves it, and says so, if another program has emptied it.
+// Stops recording into the file, with a line on stderr, if another program has emptied it.
 void mxp__record_file_look(void);
-// Completes it, if there is one, and drops a plan, with `lock`, the session's, given up while it
-// writes. MXP_EIO: all records are in it, but not the tables.
+// Completes the file if there is one, and drops a plan. Gives up `lock`, the session's, while it
+// writes. MXP_EIO: the file has all records, but not its tables.
 int mxp__record_file_end(mxp_lock *lock);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sign to `mxprof snapshot` that SIGUSR2 asks this process for a snapshot, and under which name:
-// a program that does something else at that signal must not get it.
+// A mark that tells `mxprof snapshot` that this process takes a snapshot at SIGUSR2, and under
+// which name. The command sends the signal to no process without the mark.
 #ifndef MXP_SESSION_SNAPSHOT_MARK_H
 #define MXP_SESSION_SNAPSHOT_MARK_H
 
-// Shows the sign, with the name that snapshots are made from; null takes it away. Cheap if it is as
-// it was. Under the session's lock.
+// Sets the mark, with the pattern of the snapshots' names; null removes it. Cheap if nothing
+// changed. Under the session's lock.
 void mxp__snapshot_mark(const char *pattern);
 
 #endif
