@@ -19,11 +19,9 @@ FAULTS = {  # what must be named by what differs; file, text, other text
         "view", "python/mxnet/_indexing.py", "        begin, size = begin + place * size, size * length\n",
         "        begin, size = begin + place * size, size * length + (length > 3)\n"),
     "a reduction leaves out what is beyond its last eight elements": (
-        "sum", "src/runtime/op/loops/reduce_loops.c",
-        "for (int64_t i = 0; i < count; i++) {                                            \\\n"
-        "                const type b = from[i]; ",
-        "for (int64_t i = 0; i < (count > 8 ? count & ~7 : count); i++) {                 \\\n"
-        "                const type b = from[i]; "),
+        "sum", "src/runtime/op/kernels/reduce_whole_kernels.h",
+        "for (int64_t i = 0; i < count; i++) {\n            all = ",
+        "for (int64_t i = 0; i < (count > 8 ? count & ~7 : count); i++) {\n            all = "),
 }
 
 pytestmark = pytest.mark.skipif(os.environ.get("MXPROF_TEST_LONG") != "1", reason="MXPROF_TEST_LONG=1")

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "runtime/op/kernels/binary_gradients.h"
 #include "runtime/op/loops/binary_loops.h"
 #include "runtime/op/registry/infer.h"
 #include "runtime/op/loops/loops.h"
@@ -185,7 +186,8 @@ static void backward_side(mxn_job *job, uint32_t side)
     }
     for (bool more = s.walk.total > 0; more; more = mxn__walk_next(&s.walk)) {
         const mxn_gradient_row row = row_of(&s);
-        mxn__binary_gradient(job->params->op->def->variant, side, out->dtype, &row);
+        MXN_WIDEST(mxn__binary_gradients)
+            ->rows[job->params->op->def->variant][side][out->dtype == MXN_FLOAT64](&row);
         s.g += (size_t)s.walk.count * s.element_bytes;
     }
     if (s.sums != NULL) {

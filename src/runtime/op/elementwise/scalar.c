@@ -2,6 +2,7 @@
 // Operators on an array and a number. A number that is not whole makes float64 of whole arrays;
 // numpy's comparisons make truth values.
 #include "base/fail.h"
+#include "runtime/op/kernels/binary_gradients.h"
 #include "runtime/op/loops/binary_loops.h"
 #include "runtime/op/registry/infer.h"
 #include "runtime/op/loops/loops.h"
@@ -156,7 +157,8 @@ static int scalar_backward(mxn_job *job)
         .to = out->data,
         .count = (int64_t)mxn_shape_size(out->shape),
     };
-    mxn__binary_gradient(variant & ~REVERSED, reversed, dtype, &row);
+    MXN_WIDEST(mxn__binary_gradients)
+        ->rows[variant & ~REVERSED][reversed][dtype == MXN_FLOAT64](&row);
     return 0;
 }
 

@@ -29,4 +29,8 @@
 // function of its own so that it can be found.
 #define MXN_VECTOR_LOOP __attribute__((noinline)) static
 
+// Stands before a loop that takes the function of its elements: written once, it is made anew where
+// it is called with a function by name, and calls none.
+#define MXN_LOOP_OF __attribute__((always_inline)) static inline
+
 #endif

@@ -49,17 +49,4 @@ void mxn__binary_row(int function, const mxn_row *a, const mxn_row *b, void *to,
 // MXP_EINVAL if the result is of whole numbers and a power is negative.
 int mxn__check_powers(const mxn_job *job, const mxn_operand *powers);
 
-// ---- gradients ----------------------------------------------------------------------------------
-// A row of g, a and b of one type, float32 or float64. The gradient of a (side 0) or b (side 1)
-// goes to `to`, or is added to `sums` where that input was repeated.
-typedef struct mxn_gradient_row {
-    const void *g, *a, *b;
-    int64_t a_step, b_step, to_step;
-    void *to;
-    double *sums;
-    int64_t count;
-} mxn_gradient_row;
-
-void mxn__binary_gradient(int function, uint32_t side, int32_t dtype, const mxn_gradient_row *row);
-
 #endif

@@ -6,7 +6,7 @@
 #define MXN_OP_REDUCE_H
 
 #include "runtime/op/registry/declare.h"
-#include "runtime/op/loops/reduce_loops.h"
+#include "runtime/op/reduce/reduce_loops.h"
 
 typedef struct mxn_reduce_params {
     mxn_tuple axis;

@@ -4,9 +4,8 @@
 #ifndef MXN_OP_REDUCE_LOOPS_H
 #define MXN_OP_REDUCE_LOOPS_H
 
+#include "runtime/op/kernels/reduce_whole.h"
 #include "runtime/op/registry/declare.h"
-
-enum { MXN_REDUCE_SUM, MXN_REDUCE_PROD, MXN_REDUCE_MAX, MXN_REDUCE_MIN, MXN_REDUCE_COUNT };
 
 // What a reduction of one type begins with where it is told nothing: 0, 1, the type's least and
 // greatest number.

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions of one number. float32 and float64 have loops of their own, whole numbers of every
+// width where the function makes whole numbers of them; what becomes another type is converted in
+// pieces that stay in the cache.
+#include "runtime/op/elementwise/unary_loops.h"
+
+#include "runtime/op/loops/binary_loops.h"
+#include "runtime/op/loops/loops.h"
+
+static const bool rounds[MXN_UNARY_COUNT] = {
+// whole numbers stay what they are
+#define REAL(name, of_float, of_double)
+#define ROUNDING(name, of_float, of_double) [MXN_UNARY_##name] = true,
+#define WHOLE(name, of_real, of_whole)
+#define PRODUCT(name)
+#define GRADIENT(name, expression)
+#include "runtime/op/kernels/unary_functions.def"
+};
+
+enum { CHUNK = 256 };
+
+// In pieces: to the type it is computed in and back.
+static void apply_converted(mxn_unary_function function, int32_t type, const mxn_operand *in,
+                            const mxn_operand *out, size_t count)
+{
+    size_t in_size = mxn_dtype_size(in->dtype), out_size = mxn_dtype_size(out->dtype);
+    int64_t buffer[CHUNK];  // of any type
+    for (size_t done = 0; done < count; done += CHUNK) {
+        size_t n = count - done < CHUNK ? count - done : CHUNK;
+        mxn_cast(buffer, type, (const char *)in->data + done * in_size, in->dtype, n);
+        function(buffer, buffer, n);
+        mxn_cast((char *)out->data + done * out_size, out->dtype, buffer, type, n);
+    }
+}
+
+int mxn__unary_forward(mxn_job *job)
+{
+    const mxn_operand *in = &job->inputs[0], *out = &job->outputs[0];
+    int function = job->params->op->def->variant;
+    size_t count = mxn_shape_size(out->shape);
+    bool is_whole = !mxn_dtype_is_float(in->dtype);
+    if (is_whole && rounds[function]) {
+        mxn_cast(out->data, out->dtype, in->data, in->dtype, count);
+        return 0;
+    }
+    const mxn_unary_function *of = MXN_WIDEST(mxn__unary)->of[function];
+    int32_t type = in->dtype == MXN_BOOL ? MXN_UINT8 : in->dtype;
+    type = of[type] == NULL ? MXN_FLOAT64 : type;
+    if (in->dtype == type && out->dtype == type) {
+        of[type](in->data, out->data, count);
+    } else {
+        apply_converted(of[type], type, in, out, count);
+    }
+    return 0;
+}
+
+int mxn__square_forward(mxn_job *job)
+{
+    const mxn_operand *in = &job->inputs[0], *out = &job->outputs[0];
+    const mxn_row row = {in->data, 1, in->dtype};
+    mxn__binary_row(MXN_MUL_OF, &row, &row, out->data, out->dtype,
+                    (int64_t)mxn_shape_size(out->shape));
+    return 0;
+}
+
+int mxn__unary_backward(mxn_job *job)
+{
+    const mxn_operand *out = &job->outputs[0];
+    int function = job->params->op->def->variant;
+    size_t count = mxn_shape_size(out->shape);
+    if (out->dtype != MXN_FLOAT32 && out->dtype != MXN_FLOAT64) {
+        return mxn__type_refused(job, out->dtype);
+    }
+    MXN_WIDEST(mxn__unary)
+        ->gradients[function][out->dtype == MXN_FLOAT64](job->inputs[0].data, job->inputs[1].data,
+                                                         out->data, count);
+    return 0;
+}
