@@ -30,7 +30,6 @@ enum {
     MXN_OP_BACKWARD = 1 << 0,
     MXN_OP_PARALLEL = 1 << 1,  // may enter a parallel kernel: MXN_WORK_PARALLEL
     MXN_OP_UPDATE = 1 << 2,  // updates parameters: MXP_PHASE_UPDATE
-    MXN_OP_INPLACE = 1 << 3,  // an output may be exactly the memory of an input
     MXN_OP_ADDS = 1 << 4,  // carries out MXN_ADD itself
     MXN_OP_DIRECT = 1 << 5,  // no operation of its own: mxn_op_direct
     MXN_OP_RANDOM = 1 << 6,  // draws random numbers
@@ -120,6 +119,10 @@ const char *mxn_params_input_name(const mxn_params *params, uint32_t index, char
 // Whether the operator writes this input (auxiliary and optimizer states): list it among the
 // writes.
 bool mxn_params_mutates(const mxn_params *params, uint32_t index);
+
+// Whether the kernels may write this output to exactly the memory of this input. An output may
+// share memory with any input in any way: what they may not do goes through temporary space.
+bool mxn_params_inplace(const mxn_params *params, uint32_t output, uint32_t input);
 
 // Whether the values of an input make any difference to an output.
 bool mxn_params_reads(const mxn_params *params, uint32_t output, uint32_t input);

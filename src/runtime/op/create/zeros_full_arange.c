@@ -172,11 +172,11 @@ static int full_like_forward(mxn_job *job)
     return 0;
 }
 
-#define LIKE(name_, aliases_, variant_, text)                                                      \
-    {                                                                                              \
-        .name = (name_), .aliases = (aliases_), .description = (text), .inputs = "data",           \
-        .variant = (variant_), .reads = MXN_READS_NONE, .flags = MXN_OP_ANY_TYPE | MXN_OP_INPLACE, \
-        .gradient = MXN_GRADIENT_ZERO, .forward = fill_forward                                     \
+#define LIKE(name_, aliases_, variant_, text)                                              \
+    {                                                                                      \
+        .name = (name_), .aliases = (aliases_), .description = (text), .inputs = "data",   \
+        .variant = (variant_), .reads = MXN_READS_NONE, .flags = MXN_OP_ANY_TYPE,          \
+        .inplace = MXN_INPLACE_ALL, .gradient = MXN_GRADIENT_ZERO, .forward = fill_forward \
     }
 
 // ---- eye --------------------------------------------------------------------------------------

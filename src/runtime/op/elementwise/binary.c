@@ -247,11 +247,11 @@ static int binary_backward(mxn_job *job)
 }
 
 // ---- the table ----------------------------------------------------------------------------------
-#define ENTRY(name_, aliases_, function_, shapes_, types_, gradient_)                             \
-    {                                                                                             \
-        .name = (name_), .aliases = (aliases_), .inputs = "lhs rhs", .variant = (function_),      \
-        .flags = MXN_OP_INPLACE, .shapes = (shapes_), .types = (types_), .gradient = (gradient_), \
-        .forward = binary_forward                                                                 \
+#define ENTRY(name_, aliases_, function_, shapes_, types_, gradient_)                        \
+    {                                                                                        \
+        .name = (name_), .aliases = (aliases_), .inputs = "lhs rhs", .variant = (function_), \
+        .inplace = MXN_INPLACE_ALL, .shapes = (shapes_), .types = (types_),                  \
+        .gradient = (gradient_), .forward = binary_forward                                   \
     }
 #define ELEMWISE(name, aliases, function, gradient) \
     ENTRY(name, aliases, function, NULL, NULL, gradient)
@@ -259,20 +259,20 @@ static int binary_backward(mxn_job *job)
     ENTRY(name, aliases, function, mxn__shapes_broadcast, NULL, gradient)
 #define NUMPY(name, aliases, function, gradient) \
     ENTRY(name, aliases, function, mxn__shapes_broadcast, mxn__types_of_two, gradient)
-#define NUMPY_POWER(name_, gradient_)                                                           \
-    {                                                                                           \
-        .name = (name_), .inputs = "lhs rhs", .variant = MXN_POWER_OF, .flags = MXN_OP_INPLACE, \
-        .shapes = mxn__shapes_broadcast, .types = mxn__types_of_two,                            \
-        .gradient = MXN_USES_BOTH(gradient_), .forward = power_forward                          \
+#define NUMPY_POWER(name_, gradient_)                                                              \
+    {                                                                                              \
+        .name = (name_), .inputs = "lhs rhs", .variant = MXN_POWER_OF, .inplace = MXN_INPLACE_ALL, \
+        .shapes = mxn__shapes_broadcast, .types = mxn__types_of_two,                               \
+        .gradient = MXN_USES_BOTH(gradient_), .forward = power_forward                             \
     }
 #define NUMPY_BITWISE(name, function) \
     ENTRY(name, NULL, function, mxn__shapes_broadcast, mxn__types_of_two_whole, MXN_GRADIENT_ZERO)
 // These name their inputs otherwise.
-#define NUMPY_REAL(name_, function_, gradient_)                                              \
-    {                                                                                        \
-        .name = (name_), .inputs = "x1 x2", .variant = (function_), .flags = MXN_OP_INPLACE, \
-        .shapes = mxn__shapes_broadcast, .types = mxn__types_of_two_float,                   \
-        .gradient = MXN_USES_BOTH(gradient_), .forward = binary_forward                      \
+#define NUMPY_REAL(name_, function_, gradient_)                                                 \
+    {                                                                                           \
+        .name = (name_), .inputs = "x1 x2", .variant = (function_), .inplace = MXN_INPLACE_ALL, \
+        .shapes = mxn__shapes_broadcast, .types = mxn__types_of_two_float,                      \
+        .gradient = MXN_USES_BOTH(gradient_), .forward = binary_forward                         \
     }
 #define NUMPY_COMPARE(name, function) \
     ENTRY(name, NULL, function, mxn__shapes_broadcast, mxn__types_truth, MXN_GRADIENT_ZERO)

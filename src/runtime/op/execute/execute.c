@@ -46,8 +46,9 @@ static bool collides(const mxn_job *job, const mxn_operand *out, const mxn_opera
     if (out_begin + out_bytes <= in_begin || in_begin + in_bytes <= out_begin) {
         return false;
     }
-    return (job->params->op->flags & MXN_OP_INPLACE) == 0 || out_begin != in_begin ||
-           out_bytes != in_bytes;
+    return out_begin != in_begin || out_bytes != in_bytes ||
+           !mxn_params_inplace(job->params, (uint32_t)(out - job->outputs),
+                               (uint32_t)(in - job->inputs));
 }
 
 static bool converts(const mxn_job *job, const mxn_operand *operand)

@@ -224,7 +224,8 @@ static int scatter_types(const mxn_types *types)
         .name = (name_), .aliases = (aliases_), .inputs = (inputs_), .description = text,    \
         .fields = shape_fields, .params_bytes = sizeof(point_params), .variant = (variant_), \
         .shapes = scatter_shapes, .types = scatter_types, .flags = (flags_),                 \
-        .gradient = (gradient_), .forward = scatter_forward                                  \
+        .inplace = (variant_) == SET_INTO ? 1 << 0 : 0, .gradient = (gradient_),             \
+        .forward = scatter_forward                                                           \
     }
 #define GATHER_GRADIENT MXN_GRADIENT({.op = "gather_nd", .takes = "g0 i1", .gives = "0"})
 
@@ -249,8 +250,8 @@ static const mxn_op_def table[] = {
     SCATTER("scatter_nd", NULL, "data indices", SET, MXN_OP_ANY_TYPE,
             "Zeros but at the points; of several for one point the last.", GATHER_GRADIENT),
     SCATTER(
-        "_scatter_set_nd", "_npi_scatter_set_nd", "lhs rhs indices", SET_INTO,
-        MXN_OP_ANY_TYPE | MXN_OP_INPLACE, "The first input with other values at the points.",
+        "_scatter_set_nd", "_npi_scatter_set_nd", "lhs rhs indices", SET_INTO, MXN_OP_ANY_TYPE,
+        "The first input with other values at the points.",
         MXN_GRADIENT(
             {.op = "_backward_scatter_set_nd", .takes = "g0 i2", .gives = "0 1", .params = none})),
     {

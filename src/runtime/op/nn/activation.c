@@ -68,7 +68,7 @@ static const mxn_op_def table[] = {
         .description = "A function of each element.",
         .fields = activation_fields,
         .params_bytes = sizeof(activation_params),
-        .flags = MXN_OP_INPLACE,
+        .inplace = MXN_INPLACE_ALL,
         .gradient = MXN_GRADIENT({.op = "_backward_Activation", .takes = "g0 o0 i0"}),
         .takes = MXN_TAKES_REALS,
         .forward = activation_forward,
@@ -81,7 +81,8 @@ static const mxn_op_def table[] = {
         .params_bytes = sizeof(activation_params),
         .takes = MXN_TAKES_REALS,
         .forward = activation_backward,
-        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_INPLACE,
+        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT,
+        .inplace = MXN_INPLACE_ALL,
         .flops_each = 10,
     },
 };

@@ -216,16 +216,16 @@ static int entropy_backward(mxn_job *job)
         .name = (name_), .aliases = (aliases_), .inputs = "data label",                          \
         .description = "The prediction; its gradient is that of the distance to the label.",     \
         .fields = regression_fields, .params_bytes = sizeof(loss_params), .variant = (variant_), \
-        .shapes = regression_shapes, .flags = MXN_OP_INPLACE,                                    \
+        .shapes = regression_shapes, .inplace = MXN_INPLACE_ALL,                                 \
         .gradient = MXN_GRADIENT({.op = (gradient_), .takes = "i1 o0", .gives = "0"}),           \
         .takes = MXN_TAKES_REALS, .forward = regression_forward                                  \
     }
-#define BACKWARD(name_, inputs_, fields_, variant_, takes_, forward_)                 \
-    {                                                                                 \
-        .name = (name_), .input_count = (inputs_), .fields = (fields_),               \
-        .params_bytes = sizeof(loss_params), .variant = (variant_),                   \
-        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_INPLACE, .takes = (takes_), \
-        .forward = (forward_)                                                         \
+#define BACKWARD(name_, inputs_, fields_, variant_, takes_, forward_)                            \
+    {                                                                                            \
+        .name = (name_), .input_count = (inputs_), .fields = (fields_),                          \
+        .params_bytes = sizeof(loss_params), .variant = (variant_),                              \
+        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT, .inplace = MXN_INPLACE_ALL, .takes = (takes_), \
+        .forward = (forward_)                                                                    \
     }
 #define PLAIN_BACKWARD(name_, inputs_, forward_)                             \
     {                                                                        \
@@ -252,7 +252,7 @@ static const mxn_op_def table[] = {
         .description = "The input as a loss: its gradient is a constant.",
         .fields = make_loss_fields,
         .params_bytes = sizeof(loss_params),
-        .flags = MXN_OP_INPLACE,
+        .inplace = MXN_INPLACE_ALL,
         .gradient = MXN_GRADIENT({.op = "_backward_MakeLoss", .takes = "i0", .gives = "0"}),
         .forward = copy_forward,
     },
@@ -262,7 +262,7 @@ static const mxn_op_def table[] = {
         .aliases = "_sparse_make_loss",
         .inputs = "data",
         .description = "The input as a loss: its gradient is one.",
-        .flags = MXN_OP_INPLACE,
+        .inplace = MXN_INPLACE_ALL,
         .gradient = MXN_GRADIENT({.op = "ones_like", .takes = "i0", .gives = "0"}),
         .forward = copy_forward,
     },
@@ -273,7 +273,7 @@ static const mxn_op_def table[] = {
         .description = "Quadratic near 0, linear beyond.",
         .fields = smooth_fields,
         .params_bytes = sizeof(loss_params),
-        .flags = MXN_OP_INPLACE,
+        .inplace = MXN_INPLACE_ALL,
         .gradient = MXN_USES_IN("_backward_smooth_l1"),
         .takes = MXN_TAKES_REALS,
         .forward = smooth_forward,
@@ -284,7 +284,8 @@ static const mxn_op_def table[] = {
         .inputs = "lhs rhs",
         .fields = smooth_fields,
         .params_bytes = sizeof(loss_params),
-        .flags = MXN_OP_SILENT | MXN_OP_INPLACE,
+        .flags = MXN_OP_SILENT,
+        .inplace = MXN_INPLACE_ALL,
         .takes = MXN_TAKES_REALS,
         .forward = smooth_backward,
     },

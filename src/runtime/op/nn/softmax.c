@@ -204,16 +204,16 @@ static int softmax_backward(mxn_job *job)
         .name = (name_), .aliases = (aliases_), .inputs = (inputs_), .variant = (variant_),       \
         .fields = softmax_fields, .params_bytes = sizeof(softmax_params), .check = softmax_check, \
         .inputs_of = softmax_inputs, .shapes = softmax_shapes, .types = softmax_types,            \
-        .flags = MXN_OP_INPLACE,                                                                  \
+        .inplace = 1 << 0,                                                                        \
         .gradient = MXN_GRADIENT({.op = (backward_), .takes = "g0 o0", .gives = "0"}),            \
         .takes = MXN_TAKES_REALS, .forward = softmax_forward, .flops_each = 25                    \
     }
 #define BACKWARD(name_, variant_)                                                             \
     {                                                                                         \
         .name = (name_), .inputs = "args[]", .variant = (variant_), .fields = softmax_fields, \
-        .params_bytes = sizeof(softmax_params),                                               \
-        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_INPLACE, .takes = MXN_TAKES_REALS,  \
-        .forward = softmax_backward, .flops_each = 5                                          \
+        .params_bytes = sizeof(softmax_params), .flags = MXN_OP_BACKWARD | MXN_OP_SILENT,     \
+        .inplace = MXN_INPLACE_ALL, .takes = MXN_TAKES_REALS, .forward = softmax_backward,    \
+        .flops_each = 5                                                                       \
     }
 
 static const mxn_op_def table[] = {

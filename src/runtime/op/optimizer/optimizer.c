@@ -208,6 +208,12 @@ static uint32_t weight_count(const void *values)
     return (uint32_t)((const update_params *)values)->num_weights;
 }
 
+// Another's weight or gradient may be read after this one is written.
+static bool own_weight(const mxn_params *params, uint32_t output, uint32_t input)
+{
+    return input == output * (params->input_count / params->output_count);
+}
+
 static bool third_of_each(const mxn_params *params, uint32_t index)
 {
     (void)params;
@@ -243,28 +249,28 @@ static int multi_forward(mxn_job *job)
 }
 
 // ---- the table --------------------------------------------------------------------------------
-#define UPDATE(name_, aliases_, inputs_, fields_, mutates_, variant_, flops_)             \
-    {                                                                                     \
-        .name = (name_), .aliases = (aliases_), .inputs = (inputs_), .fields = (fields_), \
-        .params_bytes = sizeof(update_params), .flags = MXN_OP_UPDATE | MXN_OP_INPLACE,   \
-        .mutates = (mutates_), .variant = (variant_), .takes = MXN_TAKES_REALS,           \
-        .forward = update_forward, .flops_each = (flops_)                                 \
+#define UPDATE(name_, aliases_, inputs_, fields_, mutates_, variant_, flops_)                      \
+    {                                                                                              \
+        .name = (name_), .aliases = (aliases_), .inputs = (inputs_), .fields = (fields_),          \
+        .params_bytes = sizeof(update_params), .flags = MXN_OP_UPDATE, .inplace = 1 << 0 | 1 << 1, \
+        .mutates = (mutates_), .variant = (variant_), .takes = MXN_TAKES_REALS,                    \
+        .forward = update_forward, .flops_each = (flops_)                                          \
     }
-#define MASTER(name_, inputs_, fields_, mutates_, variant_)                               \
-    {                                                                                     \
-        .name = (name_), .inputs = (inputs_), .fields = (fields_), .mutates = (mutates_), \
-        .params_bytes = sizeof(update_params), .flags = MXN_OP_UPDATE | MXN_OP_INPLACE,   \
-        .variant = (variant_), .types = master_types,                                     \
-        .takes = (MXN_TAKES_NARROW | MXN_TAKES(FLOAT32)) | MXN_TAKES_OF_INPUT,            \
-        .forward = master_forward                                                         \
+#define MASTER(name_, inputs_, fields_, mutates_, variant_)                                        \
+    {                                                                                              \
+        .name = (name_), .inputs = (inputs_), .fields = (fields_), .mutates = (mutates_),          \
+        .params_bytes = sizeof(update_params), .flags = MXN_OP_UPDATE, .inplace = 1 << 0 | 1 << 1, \
+        .variant = (variant_), .types = master_types,                                              \
+        .takes = (MXN_TAKES_NARROW | MXN_TAKES(FLOAT32)) | MXN_TAKES_OF_INPUT,                     \
+        .forward = master_forward                                                                  \
     }
-#define MULTI(name_, fields_, inputs_of_, mutates_of_, variant_)                                  \
-    {                                                                                             \
-        .name = (name_), .inputs = "data[]", .fields = (fields_),                                 \
-        .params_bytes = sizeof(update_params), .check = multi_check, .inputs_of = (inputs_of_),   \
-        .outputs_of = weight_count, .mutates_of = (mutates_of_), .shapes = multi_shapes,          \
-        .flags = MXN_OP_UPDATE | MXN_OP_INPLACE, .variant = (variant_), .takes = MXN_TAKES_REALS, \
-        .forward = multi_forward                                                                  \
+#define MULTI(name_, fields_, inputs_of_, mutates_of_, variant_)                                \
+    {                                                                                           \
+        .name = (name_), .inputs = "data[]", .fields = (fields_),                               \
+        .params_bytes = sizeof(update_params), .check = multi_check, .inputs_of = (inputs_of_), \
+        .outputs_of = weight_count, .mutates_of = (mutates_of_), .shapes = multi_shapes,        \
+        .flags = MXN_OP_UPDATE, .inplace_of = own_weight, .variant = (variant_),                \
+        .takes = MXN_TAKES_REALS, .forward = multi_forward                                      \
     }
 
 static const mxn_op_def table[] = {

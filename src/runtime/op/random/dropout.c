@@ -144,7 +144,8 @@ static const mxn_op_def table[] = {
         .gradient = MXN_GRADIENT({.op = "_backward_Dropout", .takes = "g0 i1", .gives = "0"}),
         .takes = MXN_TAKES_REALS,
         .forward = dropout_backward,
-        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_INPLACE,
+        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT,
+        .inplace = MXN_INPLACE_ALL,
     },
 };
 

@@ -162,6 +162,10 @@ enum {
     MXN_OP_RUNS_EMPTY = 1 << 18  // also runs when no output has an element
 };
 
+// Of a kernel that reads an element of each input before it writes that of output 0, and no more of
+// any other.
+#define MXN_INPLACE_ALL UINT32_MAX
+
 // ---- an operator ------------------------------------------------------------------------------
 typedef struct mxn_op_def {
     const char *name;
@@ -175,6 +179,7 @@ typedef struct mxn_op_def {
     uint32_t params_bytes;  // of the operator's struct
     uint32_t flags;  // MXN_OP_*
     uint32_t mutates;  // bits of the inputs it writes
+    uint32_t inplace;  // bits of the inputs of which output 0 may be exactly one: MXN_INPLACE_ALL
     float flops_each;  // per element of its first output; 0: 1
     int reads;  // MXN_READS_*
     uint32_t takes;  // MXN_TAKES_*
@@ -185,6 +190,7 @@ typedef struct mxn_op_def {
     uint32_t (*outputs_of)(const void *params);
     uint32_t (*visible_of)(const void *params);  // null: all
     bool (*mutates_of)(const mxn_params *params, uint32_t index);
+    bool (*inplace_of)(const mxn_params *params, uint32_t output, uint32_t input);
     bool (*draws)(const void *params);  // random numbers; null: as MXN_OP_RANDOM says
     // Of operators whose struct holds more than its fields: fills in the rest from all pairs given,
     // of which no name is unknown; takes a share for a copy; lets go (also where make has failed).

@@ -236,6 +236,15 @@ bool mxn_params_reads(const mxn_params *params, uint32_t output, uint32_t input)
     }
 }
 
+bool mxn_params_inplace(const mxn_params *params, uint32_t output, uint32_t input)
+{
+    const mxn_op_def *def = params->op->def;
+    if (def->inplace_of != NULL) {
+        return def->inplace_of(params, output, input);
+    }
+    return output == 0 && input < 32 && (def->inplace >> input & 1u) != 0;
+}
+
 bool mxn_params_mutates(const mxn_params *params, uint32_t index)
 {
     const mxn_op_def *def = params->op->def;

@@ -248,23 +248,23 @@ static const mxn_gradient_step *cast_gradient(const void *values)
 }
 
 // ---- the table --------------------------------------------------------------------------------
-enum { PASSES_ON = MXN_OP_ANY_TYPE | MXN_OP_INPLACE };
-#define BACKWARD(name_)                                                          \
-    {                                                                            \
-        .name = (name_), .input_count = 1, .flags = MXN_OP_BACKWARD | PASSES_ON, \
-        .gradient = MXN_USES_NONE("_backward_reshape"), .forward = copy_forward  \
+#define BACKWARD(name_)                                                                \
+    {                                                                                  \
+        .name = (name_), .input_count = 1, .flags = MXN_OP_BACKWARD | MXN_OP_ANY_TYPE, \
+        .inplace = MXN_INPLACE_ALL, .gradient = MXN_USES_NONE("_backward_reshape"),    \
+        .forward = copy_forward                                                        \
     }
-#define COPY(name_, aliases_, input_, gradient_)                                        \
-    {                                                                                   \
-        .name = (name_), .aliases = (aliases_), .inputs = (input_), .flags = PASSES_ON, \
-        .gradient = (gradient_), .forward = copy_forward                                \
+#define COPY(name_, aliases_, input_, gradient_)                                              \
+    {                                                                                         \
+        .name = (name_), .aliases = (aliases_), .inputs = (input_), .flags = MXN_OP_ANY_TYPE, \
+        .inplace = MXN_INPLACE_ALL, .gradient = (gradient_), .forward = copy_forward          \
     }
 #define SQUEEZE(name_, input_, variant_)                                                      \
     {                                                                                         \
         .name = (name_), .inputs = (input_), .fields = squeeze_fields, .variant = (variant_), \
         .description = "Without dimensions of size 1.", .params_bytes = sizeof(axis_params),  \
-        .shapes = squeeze_shapes, .flags = PASSES_ON, .forward = copy_forward,                \
-        .gradient = MXN_USES_NONE("_backward_squeeze")                                        \
+        .shapes = squeeze_shapes, .flags = MXN_OP_ANY_TYPE, .inplace = MXN_INPLACE_ALL,       \
+        .forward = copy_forward, .gradient = MXN_USES_NONE("_backward_squeeze")               \
     }
 
 static const mxn_op_def table[] = {
@@ -276,7 +276,8 @@ static const mxn_op_def table[] = {
         .description = "The same values under another shape.",
         .params_bytes = sizeof(reshape_params),
         .shapes = reshape_shapes,
-        .flags = PASSES_ON,
+        .flags = MXN_OP_ANY_TYPE,
+        .inplace = MXN_INPLACE_ALL,
         .gradient = MXN_USES_NONE("_backward_reshape"),
         .forward = copy_forward,
     },
@@ -289,7 +290,8 @@ static const mxn_op_def table[] = {
         .params_bytes = sizeof(reshape_params),
         .check = npx_reshape_check,
         .shapes = npx_reshape_shapes,
-        .flags = PASSES_ON,
+        .flags = MXN_OP_ANY_TYPE,
+        .inplace = MXN_INPLACE_ALL,
         .gradient = MXN_USES_NONE("_backward_reshape"),
         .forward = copy_forward,
     },
@@ -301,7 +303,8 @@ static const mxn_op_def table[] = {
         .params_bytes = sizeof(reshape_params),
         .check = npx_reshape_check,
         .shapes = npx_reshape_shapes,
-        .flags = PASSES_ON,
+        .flags = MXN_OP_ANY_TYPE,
+        .inplace = MXN_INPLACE_ALL,
         .gradient = MXN_USES_NONE("_backward_reshape"),
         .forward = copy_forward,
     },
@@ -311,7 +314,8 @@ static const mxn_op_def table[] = {
         .inputs = "data",
         .description = "All dimensions but the first as one.",
         .shapes = flatten_shapes,
-        .flags = PASSES_ON,
+        .flags = MXN_OP_ANY_TYPE,
+        .inplace = MXN_INPLACE_ALL,
         .gradient = MXN_USES_NONE("_backward_copy"),
         .forward = copy_forward,
     },
@@ -323,7 +327,8 @@ static const mxn_op_def table[] = {
         .fields = expand_fields,
         .params_bytes = sizeof(axis_params),
         .shapes = expand_shapes,
-        .flags = PASSES_ON,
+        .flags = MXN_OP_ANY_TYPE,
+        .inplace = MXN_INPLACE_ALL,
         .gradient = MXN_USES_NONE("_backward_reshape"),
         .forward = copy_forward,
     },
@@ -337,7 +342,8 @@ static const mxn_op_def table[] = {
         .fields = cast_fields,
         .params_bytes = sizeof(cast_params),
         .types = cast_types,
-        .flags = PASSES_ON,
+        .flags = MXN_OP_ANY_TYPE,
+        .inplace = MXN_INPLACE_ALL,
         .gradient_of = cast_gradient,
         .forward = copy_forward,
     },
