@@ -59,7 +59,7 @@ static void note_same_process(const found_sources *found)
     }
 }
 
-// Whether one name is the other's with a z behind it.
+// Whether one name is the other's with a z after it.
 static bool is_copy_name(const char *a, const char *b)
 {
     size_t length_a = strlen(a), length_b = strlen(b);

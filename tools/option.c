@@ -28,7 +28,7 @@ int mxp__command_failed(const mxp_command *command)
     return MXP_EXIT_ERROR;
 }
 
-// Whether `argument` is `option`; *value points behind a "=" or at what follows a letter
+// Whether `argument` is `option`; *value points after a "=" or at what follows a letter
 // ("-oFILE").
 static bool matches(const mxp_option *option, const char *argument, const char **value)
 {
@@ -102,7 +102,7 @@ static int set_value(const mxp_command *command, const mxp_option *option, const
     return wrong_word(command, option, value);
 }
 
-// Takes arguments[*at], and the one behind it if that is its value.
+// Takes arguments[*at], and the one after it if that is its value.
 static int take_option(const mxp_command *command, const mxp_option *options, int count,
                        char **arguments, int *at)
 {

@@ -79,7 +79,7 @@ static int read_proc(long pid, const char *what, mxp_strbuf *text)
 }
 
 // ---- what it says of itself --------------------------------------------------------------------
-// A field of /proc/PID/status: what stands behind `name`, on its line. Null: there is none.
+// A field of /proc/PID/status: what comes after `name`, on its line. Null: there is none.
 static const char *field_of(const mxp_strbuf *status, const char *name)
 {
     const char *line = strstr(mxp__strbuf_text(status), name);

@@ -52,7 +52,7 @@ void mxp__summary_fini(mxp_summary *summary);
 
 double mxp__frames_per_second(const mxp_frames *frames);  // 0 if they took no time
 
-// What has become of a process that has not finished its file, as "died" behind its number. Null:
+// What has become of a process that has not finished its file, as "died" after its number. Null:
 // it has finished it.
 const char *mxp__what_became(const mxp_source *source);
 // What of a ring was used again while it was read: bytes and chunks. Null: nothing.

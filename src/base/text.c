@@ -166,7 +166,7 @@ char *mxp__write_us(char *at, int64_t ns)
 
 char *mxp__write_us_near(mxp_us_writer *writer, char *at, int64_t ns)
 {
-    const uint64_t kept_ns = 10000000;  // four digits before the point and three behind it change
+    const uint64_t kept_ns = 10000000;  // four digits before the point and three after it change
     uint64_t value = ns < 0 ? 0 : (uint64_t)ns;
     uint64_t high = value / kept_ns;
     if (high != writer->high || high == 0) {

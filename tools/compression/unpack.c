@@ -68,7 +68,7 @@ static const char *split_columns(const mxp_strbuf *plain, mxp_column_bytes colum
     return at == end ? NULL : "a compressed section with something behind its columns";
 }
 
-// `content` is what stands behind the header. Null, or what is wrong with it.
+// `content` is what comes after the header. Null, or what is wrong with it.
 static const char *decompress(unpacker *pack, const uint8_t *content, uint64_t size_bytes,
                               uint32_t *chunks)
 {

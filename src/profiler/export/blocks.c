@@ -164,7 +164,7 @@ static int write_overflow(worker *self, size_t number, mxp_strbuf *text)
     return error;
 }
 
-// Formats block `number` into `text`. *ended: there is none, or none behind it can be got at.
+// Formats block `number` into `text`. *ended: there is none, or none after it can be got at.
 static int format_kept(worker *self, size_t number, mxp_strbuf *text, bool *ended)
 {
     mxp_export run = *self->line->run;

@@ -19,7 +19,7 @@ enum {
     LANE_ROW_BASE = 10000000,
     THREAD_ROW_BASE = 1500000000,
     REAL_ROW_MAX = LANE_ROW_BASE - 1,
-    LANE_SORT_BASE = 1000000  // behind all threads
+    LANE_SORT_BASE = 1000000  // after all threads
 };
 
 enum { NAME_IS_LANE = 1, NAME_IN_FILE = 2, NAME_NEEDS_ID = 4 };
@@ -236,7 +236,7 @@ static void put_row(mxp_strbuf *out, uint32_t pid, uint32_t tid, uint32_t sort_i
                        pid, tid, sort_index);
 }
 
-// The program's file name. The whole command line would not do: viewers show what stands behind the
+// The program's file name. The whole command line would not do: viewers show what comes after the
 // last slash, which may be in an argument.
 const char *mxp__process_name(const mxp_source *source, size_t *length)
 {

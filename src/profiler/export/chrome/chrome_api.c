@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The counters of API calls as items: a sample of both where a call begins, of the concurrency
-// where it ends. They are the process's and stand behind the records.
+// where it ends. They are the process's and come after the records.
 #include <inttypes.h>
 #include <string.h>
 

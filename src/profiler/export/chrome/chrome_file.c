@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The growing file. Between appends it is complete JSON: an append writes the new items over the
-// closing part and a new closing part behind them, with blanks at the end if the file would become
+// closing part and a new closing part after them, with blanks at the end if the file would become
 // smaller. The old closing part is kept in memory, so a failed append is undone.
 //
 //   opening | items of earlier appends | closing, blanks
@@ -133,7 +133,7 @@ static void place_init(place *at, mxp_descriptor *to, const char *path, uint64_t
                   .start = start};
 }
 
-// For items behind the first `items_end` bytes; 0: of a file that begins anew.
+// For items after the first `items_end` bytes; 0: of a file that begins anew.
 static void limit_init(mxp_chrome_limit *limit, const mxp_chrome_file *file, uint64_t items_end,
                        mxp_sink *sink)
 {
@@ -311,7 +311,7 @@ static int open_again(const mxp_chrome_file *file, mxp_descriptor *opened)
     return MXP_OK;
 }
 
-// Puts the old closing part back; what stands behind it is cut off.
+// Puts the old closing part back and truncates the file after it.
 static void undo(const mxp_chrome_file *file, mxp_descriptor *to)
 {
     place at;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The samples of counters and of memory as items. Blocks are written thread by thread, and a
-// counter may have samples of several: so they stand behind the blocks, in the order of their
+// counter may have samples of several: so they come after the blocks, in the order of their
 // times, and who reads the file from its begin sees each counter's values as they followed one
 // another.
 #include "base/atomic.h"

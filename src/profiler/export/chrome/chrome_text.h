@@ -9,7 +9,7 @@
 #include "profiler/export/chrome/chrome_limit.h"
 #include "profiler/export/tracks.h"
 
-// The items of `source` that `rows` do not have, behind what `out` holds already, which is empty
+// The items of `source` that `rows` do not have, after what `out` holds already, which is empty
 // afterwards. Records that do not fit into `limit` are left out, names of rows never. `threads`
 // format them; 0: as many as pay.
 int mxp__chrome_text_items(unsigned threads, mxp_chrome_tracks *rows, mxp_source *source,

@@ -12,7 +12,7 @@
 #include "profiler/export/perfetto/perfetto.h"
 
 // ---- arguments --------------------------------------------------------------------------------
-// Each is a message that begins with its key and ends behind its value.
+// Each is a message that begins with its key and ends after its value.
 typedef struct args_writer {
     mxp_packets *packets;
     size_t arg;

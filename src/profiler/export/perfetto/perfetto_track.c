@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tracks of a Perfetto trace: process, threads, what is global, lanes and counters. Each is
-// described in a packet of its own. Numbers in comments behind a call name the field of the schema.
+// described in a packet of its own. Numbers in comments after a call name the field of the schema.
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -99,7 +99,7 @@ struct mxp_aggregate {
 int mxp__label_make(mxp_label *label, const char *section, size_t section_length, const char *name,
                     size_t name_length);
 void mxp__label_fini(mxp_label *label);
-// The section of a name: its category, "user" if it has none; `suffix` behind it (may be "").
+// The section of a name: its category, "user" if it has none; `suffix` after it (may be "").
 int mxp__label_of_name(mxp_label *label, const mxp_source *source, uint32_t id, const char *suffix);
 
 // The row of `id`, or null; the caller makes one with mxp__duration_add.
@@ -135,7 +135,7 @@ int mxp__processes_add(mxp_aggregate *aggregate, const mxp_source *source);
 void mxp__processes_destroy(mxp_process_tables *processes);  // null is fine
 mxp_aggregate *mxp__processes_get(const mxp_process_tables *processes, size_t i);  // null: no more
 // Makes one row of the durations of one name, of which each process has one. A counter that several
-// processes have stays one for each, its process behind its name.
+// processes have stays one for each, its process after its name.
 int mxp__processes_combine(mxp_process_tables *processes, mxp_sorted_row *rows, size_t *count);
 
 // ---- aggregate_rows.c -------------------------------------------------------------------------
@@ -147,7 +147,7 @@ void mxp__aggregate_rows_free(mxp_aggregate *aggregate);
 // ---- aggregate_counters.c ---------------------------------------------------------------------
 // Counters, memory, API calls and state changes, in time order.
 int mxp__aggregate_counters(mxp_aggregate *aggregate, mxp_source *source);
-// Those that were summed without a trace, behind its records.
+// Those that were summed without a trace, after its records.
 int mxp__aggregate_counter_views(mxp_aggregate *aggregate, const mxp_source *source);
 // Only the state: what a source without counters needs.
 void mxp__activity_change(mxp_activity *activity, int64_t ns, uint64_t state);

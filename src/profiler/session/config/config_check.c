@@ -187,7 +187,7 @@ void mxp__config_warn_of_outputs(const mxp_config *given)
 }
 
 // ---- the whole ----------------------------------------------------------------------------------
-// Where a released version's structure may end: behind a member. A later one's is longer.
+// Where a released version's structure may end: after a member. A later one's is longer.
 static bool is_size(uint32_t size_bytes)
 {
 #define END(member) (offsetof(mxp_config, member) + sizeof(((mxp_config *)0)->member))

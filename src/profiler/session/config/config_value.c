@@ -93,7 +93,7 @@ static int parse_float(const char *key, const char *text, mxp_key_value *value)
     return MXP_OK;
 }
 
-// How many times 1024 the word behind a size multiplies it: K, M, G, or with iB; -1: no such word.
+// How many times 1024 the word after a size multiplies it: K, M, G, or with iB; -1: no such word.
 static int unit_of(const char *text)
 {
     static const char letters[] = "KMG";

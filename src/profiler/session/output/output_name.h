@@ -23,7 +23,7 @@ char *mxp__output_expanded(const char *pattern);
 // filename with the ending .mxp).
 void mxp__chrome_name(const mxp_session *session, mxp_strbuf *name);
 void mxp__native_name(const mxp_session *session, mxp_strbuf *name);
-// What the name of a snapshot has before and behind its number: snapshot.PID, and, for
+// What the name of a snapshot has before and after its number: snapshot.PID, and, for
 // mxp__strfree, .mxp; null without memory.
 char *mxp__snapshot_name(const mxp_session *session, mxp_strbuf *stem);
 

@@ -16,7 +16,7 @@ enum {
     SEARCHED_TIMES_SIZE = 4,
     TOUCH_BYTES = 1 << 16,
     PROBE_BYTES = 64,  // what a look at a page costs, in bytes of checksums
-    LOOK_AHEAD_SECTIONS = 16  // names come before chunks, behind a few tables
+    LOOK_AHEAD_SECTIONS = 16  // names come before chunks, after a few tables
 };
 
 static bool is_section(const mxp_file_index *index, uint64_t offset)

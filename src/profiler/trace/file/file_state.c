@@ -29,7 +29,7 @@ static bool is_of_this_machine(const mxp_file_tables *tables)
 // none.
 static uint64_t start_of_process(uint32_t pid)
 {
-    enum { FIELDS_BETWEEN = 20 };  // from the state, behind the name in brackets, to the start
+    enum { FIELDS_BETWEEN = 20 };  // from the state, after the name in brackets, to the start
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%lu/stat", (unsigned long)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -116,7 +116,7 @@ static uint64_t place_of(const mxp_live_thread *thread, const mxp_live_recorder 
 static const mxp_live_chunk *chunk_at(const mxp_live_sections *found, uint64_t place)
 {
     size_t low = 0, high = found->chunk_count;
-    while (low < high) {  // behind the last one that begins before it
+    while (low < high) {  // after the last one that begins before it
         size_t middle = low + (high - low) / 2;
         if (found->chunks[middle].offset < place) {
             low = middle + 1;
