@@ -6,8 +6,8 @@
 #include <mxprof/profiler.h>
 #include <string.h>
 
-#include "base/os/same_file.h"
 #include "base/fail.h"
+#include "base/os/same_file.h"
 #include "command.h"
 #include "compression/gzip.h"
 #include "compression/packed_file.h"

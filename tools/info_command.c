@@ -6,10 +6,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "profiler/clock/clock.h"
 #include "base/text.h"
 #include "coverage.h"
 #include "overview.h"
+#include "profiler/clock/clock.h"
 #include "profiler/trace/loss.h"
 #include "profiler/trace/merge.h"
 

@@ -3,8 +3,8 @@
 // each process keeps its names, threads and times, moved to one clock.
 #include <string.h>
 
-#include "base/os/same_file.h"
 #include "base/fail.h"
+#include "base/os/same_file.h"
 #include "command.h"
 #include "profiler/export/export.h"
 #include "profiler/trace/recovered_source.h"

@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "profiler/clock/clock.h"
 #include "base/text.h"
 #include "coverage.h"
+#include "profiler/clock/clock.h"
 #include "profiler/trace/merge.h"
 
 static double seconds(const mxp_summary *summary)

@@ -8,11 +8,11 @@
 
 #include "base/fail.h"
 #include "base/text.h"
-#include "profiler/export/export.h"
-#include "mixed_steps.h"
 #include "coverage.h"
-#include "percentiles.h"
+#include "mixed_steps.h"
 #include "overview.h"
+#include "percentiles.h"
+#include "profiler/export/export.h"
 #include "profiler/trace/merge.h"
 #include "profiler/trace/window.h"
 

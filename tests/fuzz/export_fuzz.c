@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "profiler/export/export.h"
-#include "seal_file.h"
 #include "profiler/trace/file/native.h"
+#include "seal_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/export/table/aggregate.h"
 #include "profiler/export/export.h"
-#include "seal_file.h"
-#include "profiler/trace/merge.h"
+#include "profiler/export/table/aggregate.h"
 #include "profiler/trace/file/native.h"
+#include "profiler/trace/merge.h"
 #include "profiler/trace/reader.h"
+#include "seal_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "describe_source.h"
-#include "seal_file.h"
 #include "profiler/trace/file/native.h"
 #include "profiler/trace/reader.h"
+#include "seal_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

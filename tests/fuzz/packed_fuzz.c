@@ -8,9 +8,9 @@
 
 #include "compression/packed_file.h"
 #include "compression/record_code.h"
-#include "seal_file.h"
-#include "profiler/trace/reader.h"
 #include "profiler/trace/file/section.h"
+#include "profiler/trace/reader.h"
+#include "seal_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "describe_source.h"
-#include "seal_file.h"
-#include "profiler/trace/merge.h"
 #include "profiler/trace/file/native.h"
+#include "profiler/trace/merge.h"
 #include "profiler/trace/recovered_source.h"
+#include "seal_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

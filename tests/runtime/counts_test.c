@@ -8,8 +8,8 @@
 
 #include "cmocka_all.h"
 #include "engine_work.h"
-#include "profiler/export/export.h"
 #include "live_events.h"
+#include "profiler/export/export.h"
 #include "profiler/recorder/recorder.h"
 #include "random_program.h"
 #include "rows.h"

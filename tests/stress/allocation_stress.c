@@ -20,8 +20,8 @@
 
 #include "base/os/os.h"
 #include "each_event.h"
-#include "stress_time.h"
 #include "profiler/trace/file/native.h"
+#include "stress_time.h"
 
 enum { SPANS = 12000, THREAD_SPANS = 300, NOTHING_FAILED = 10, NOT_COUNTED = 11, SILENT = 12 };
 

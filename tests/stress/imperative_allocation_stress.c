@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "add_one.h"
-#include "stress_time.h"
 #include "runtime/tensor/tensor.h"
+#include "stress_time.h"
 
 enum { ROWS = 4, COLUMNS = 6, CLASSES = 3, OUTCOMES = CLASSES * COLUMNS, BULK = 7 };
 enum { NOTHING_FAILED = 10, OTHER_ERROR, DIFFERENT, LEFT_OVER, FAILS_STILL, UNBALANCED };

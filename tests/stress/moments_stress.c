@@ -18,10 +18,10 @@
 
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/state.h"
-#include "stress_time.h"
-#include "profiler/trace/event.h"
 #include "profiler/recorder/thread/thread.h"
+#include "profiler/trace/event.h"
 #include "profiler/trace/file/native.h"
+#include "stress_time.h"
 
 enum { THREADS = 3, DEPTH_MOST = 40, SPANS_MOST = 50000, OFFS_MOST = 10000 };
 

@@ -10,8 +10,8 @@
 #include <nnvm/c_api.h>
 
 #include "cmocka_all.h"
-#include "runtime/engine/engine.h"
 #include "random.h"
+#include "runtime/engine/engine.h"
 #include "runtime/tensor/tensor.h"
 
 enum { KINDS = 3, ELEMENTS_MAX = 64 };

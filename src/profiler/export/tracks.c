@@ -9,10 +9,10 @@
 
 #include "base/alloc.h"
 #include "base/atomic.h"
-#include "profiler/trace/checksum.h"
 #include "base/fail.h"
 #include "base/id_map.h"
 #include "base/text.h"
+#include "profiler/trace/checksum.h"
 #include "profiler/trace/loss.h"
 
 enum {

@@ -6,8 +6,8 @@
 #ifndef MXP_PROF_TEST_POINT_H
 #define MXP_PROF_TEST_POINT_H
 
-#include <stddef.h>
 #include <mxprof/atomic.h>
+#include <stddef.h>
 
 typedef enum mxp_test_point {
     MXP_POINT_NONE,

@@ -7,10 +7,10 @@
 #include "profiler/fork_memory.h"
 #include "profiler/pages.h"
 #include "profiler/recorder/recorder.h"
-#include "profiler/session/output/dump.h"
 #include "profiler/session/objects/handles.h"
-#include "profiler/session/session.h"
+#include "profiler/session/output/dump.h"
 #include "profiler/session/output/snapshot.h"
+#include "profiler/session/session.h"
 
 static void prepare(void)
 {

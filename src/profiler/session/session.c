@@ -13,8 +13,8 @@
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/recording_file.h"
 #include "profiler/session/config/config.h"
-#include "profiler/session/output/dump.h"
 #include "profiler/session/objects/durations.h"
+#include "profiler/session/output/dump.h"
 #include "profiler/session/output/output_name.h"
 #include "profiler/session/root.h"
 

@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "base/lock.h"
-#include "profiler/export/table/aggregate.h"
 #include "profiler/export/chrome/chrome_file.h"
+#include "profiler/export/table/aggregate.h"
 #include "profiler/session/turn.h"
 #include "profiler/trace/file/native.h"
 

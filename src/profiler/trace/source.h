@@ -15,8 +15,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "profiler/trace/histogram.h"
 #include "profiler/clock/timebase.h"
+#include "profiler/trace/histogram.h"
 
 typedef struct mxp_name_view {
     const char *text;  // not necessarily valid UTF-8, terminated, may contain anything else

@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "profiler/trace/standing_values.h"
 #include "profiler/trace/event.h"
+#include "profiler/trace/standing_values.h"
 
 enum { META_WORDS = 4 };
 

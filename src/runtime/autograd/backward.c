@@ -5,13 +5,13 @@
 // if that is the only one.
 #include <stdio.h>
 
+#include "base/atomic.h"
+#include "base/fail.h"
 #include "runtime/autograd/autograd.h"
 #include "runtime/autograd/bulk_limit.h"
 #include "runtime/autograd/other_arrays.h"
 #include "runtime/autograd/plan_run.h"
-#include "base/fail.h"
 #include "runtime/imperative/thread_mode.h"
-#include "base/atomic.h"
 
 // ---- variables --------------------------------------------------------------------------------
 // What the request asks for: a reference on the gradient, or zeros.

@@ -3,8 +3,8 @@
 // contributions.
 #include <stdio.h>
 
-#include "runtime/autograd/plan_run.h"
 #include "base/fail.h"
+#include "runtime/autograd/plan_run.h"
 
 // ---- single operators -------------------------------------------------------------------------
 // Runs an operator that the graph itself does not name, on `inputs`. *output null: it is made.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calls that make up the gradient of one node: where their operands come from and where their
 // results go.
-#include "runtime/autograd/plan_run.h"
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "runtime/autograd/plan_run.h"
 
 // Whether the only contribution may be written by whoever gives it.
 static bool written_directly(const mxn_backward *backward, const mxn_diff_visit *to)

@@ -2,8 +2,8 @@
 // Arrays that share the memory of one that was written to while recording.
 #include "runtime/autograd/other_arrays.h"
 
-#include "base/fail.h"
 #include "base/atomic.h"
+#include "base/fail.h"
 
 // The newest node when a graph was last forgotten; what was noted before counts no more.
 static mxp_atomic_u64 forgotten;

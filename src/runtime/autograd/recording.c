@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The switches of a thread, variables, and what an invocation leaves behind while recording.
+#include "base/atomic.h"
+#include "base/fail.h"
 #include "runtime/autograd/autograd.h"
 #include "runtime/autograd/other_arrays.h"
 #include "runtime/autograd/tape.h"
-#include "base/fail.h"
 #include "runtime/imperative/thread_mode.h"
-#include "base/atomic.h"
 
 // ---- switches ---------------------------------------------------------------------------------
 bool mxn_autograd_recording(void)

@@ -4,9 +4,9 @@
 // writes to its memory, and backward looks whether that has moved on.
 #include <pthread.h>
 
-#include "runtime/autograd/tape_plan.h"
 #include "base/fail.h"
 #include "base/setting.h"
+#include "runtime/autograd/tape_plan.h"
 
 static uint64_t check = 1;
 static int check_error;

@@ -4,8 +4,8 @@
 #include "runtime/autograd/tape.h"
 
 #include "base/alloc.h"
-#include "base/fail.h"
 #include "base/atomic.h"
+#include "base/fail.h"
 
 static mxp_atomic_u64 numbers;
 

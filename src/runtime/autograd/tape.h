@@ -16,9 +16,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/atomic.h"
 #include "runtime/op/op.h"
 #include "runtime/tensor/tensor.h"
-#include "base/atomic.h"
 
 typedef struct mxn_node mxn_node;
 

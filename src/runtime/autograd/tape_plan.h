@@ -5,8 +5,8 @@
 #define MXN_AUTOGRAD_TAPE_PLAN_H
 
 #include "runtime/autograd/autograd.h"
-#include "runtime/diff/diff.h"
 #include "runtime/autograd/tape.h"
+#include "runtime/diff/diff.h"
 
 typedef struct mxn_backward {
     const mxn_backward_request *request;

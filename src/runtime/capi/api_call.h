@@ -19,9 +19,9 @@
 #include <mxprof/error.h>
 #include <mxprof/record.h>
 
-#include "base/name_once.h"
-#include "base/fail.h"
 #include "base/atomic.h"
+#include "base/fail.h"
+#include "base/name_once.h"
 
 typedef struct mxn_api_call {
     mxp_name name;

@@ -3,11 +3,11 @@
 #include <mxnet/c_api.h>
 #include <string.h>
 
-#include "runtime/autograd/autograd.h"
 #include "base/alloc.h"
+#include "runtime/autograd/autograd.h"
 #include "runtime/capi/api_call.h"
-#include "runtime/capi/package_call.h"
 #include "runtime/capi/array_list.h"
+#include "runtime/capi/package_call.h"
 #include "runtime/capi/thread_buffer.h"
 
 // ---- switches ---------------------------------------------------------------------------------

@@ -3,9 +3,9 @@
 #include <mxnet/c_api.h>
 
 #include "runtime/autograd/autograd.h"
-#include "runtime/imperative/thread_mode.h"
 #include "runtime/capi/api_call.h"
 #include "runtime/capi/array_list.h"
+#include "runtime/imperative/thread_mode.h"
 #include "runtime/op/custom.h"
 
 _Static_assert(sizeof(struct MXCallbackList) == sizeof(mxn_callback_list) &&

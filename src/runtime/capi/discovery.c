@@ -5,9 +5,9 @@
 #include <nnvm/c_api.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "runtime/capi/api_call.h"
 #include "runtime/op/op.h"
-#include "base/atomic.h"
 
 static int answer(int error)
 {

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "runtime/capi/api_call.h"
 #include "runtime/engine/engine.h"
 #include "runtime/tensor/tensor.h"
-#include "base/atomic.h"
 
 _Static_assert(offsetof(mxn_run, device_type) == 0 && MXN_CPU == 1 &&
                    offsetof(mxn_run, device) == offsetof(struct MXContext, dev_id) &&

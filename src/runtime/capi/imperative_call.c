@@ -5,13 +5,13 @@
 #include <mxnet/invoke.h>
 #include <string.h>
 
-#include "runtime/autograd/autograd.h"
 #include "base/alloc.h"
-#include "runtime/imperative/thread_mode.h"
+#include "runtime/autograd/autograd.h"
 #include "runtime/capi/api_call.h"
 #include "runtime/capi/params_cache.h"
 #include "runtime/capi/thread_buffer.h"
 #include "runtime/imperative/imperative.h"
+#include "runtime/imperative/thread_mode.h"
 
 // ---- outputs ----------------------------------------------------------------------------------
 static int check_output_count(const mxn_params *params, int count)

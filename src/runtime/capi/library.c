@@ -24,8 +24,8 @@ int MXGetVersion(int *out)
 
 static const struct LibFeature features[] = {
 #define X(name, enabled) {name, enabled},
-#include "runtime/capi/lib_features.def"
 #include "base/atomic.h"
+#include "runtime/capi/lib_features.def"
 #undef X
 };
 

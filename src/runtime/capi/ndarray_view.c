@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include "runtime/autograd/autograd.h"
-#include "runtime/imperative/thread_mode.h"
 #include "runtime/capi/api_call.h"
 #include "runtime/capi/numpy_mode.h"
+#include "runtime/imperative/thread_mode.h"
 #include "runtime/tensor/tensor.h"
 
 static int check(NDArrayHandle handle, const NDArrayHandle *out)

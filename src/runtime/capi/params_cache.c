@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table of the calling thread, filled by hash. An entry holds the whole text it was made from,
 // which is compared: a hash alone would hand out the wrong parameters one day.
-#include "runtime/imperative/thread_mode.h"
 #include "runtime/capi/params_cache.h"
+#include "runtime/imperative/thread_mode.h"
 
 #include <string.h>
 

@@ -5,9 +5,9 @@
 
 #include <assert.h>
 
-#include "runtime/diff/collect.h"
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "runtime/diff/collect.h"
 
 // ---- what is wanted ---------------------------------------------------------------------------
 static int want_asked(mxn_diff_plan *plan, const mxn_diff_request *request, uint32_t index)

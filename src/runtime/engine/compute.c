@@ -9,12 +9,12 @@
 #include <pthread.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "runtime/engine/engine_state.h"
 #include "runtime/engine/idle.h"
 #include "runtime/engine/run.h"
 #include "runtime/engine/variable.h"
-#include "base/atomic.h"
 
 enum { SLOTS = 1023 };
 enum { AWAKE = 0, ASLEEP = 1, ABSENT = 2 };

@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "base/lock.h"
 #include "runtime/engine/idle.h"
 #include "runtime/engine/variable.h"
-#include "base/atomic.h"
 
 enum { LISTED_MAX = 4096 };
 

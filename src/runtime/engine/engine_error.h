@@ -6,9 +6,9 @@
 #ifndef MXN_ENGINE_ENGINE_ERROR_H
 #define MXN_ENGINE_ENGINE_ERROR_H
 
+#include "base/atomic.h"
 #include "runtime/engine/engine_state.h"
 #include "runtime/engine/operation.h"
-#include "base/atomic.h"
 
 typedef struct mxn_error mxn_error;
 

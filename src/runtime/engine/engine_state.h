@@ -5,9 +5,9 @@
 
 #include <mxprof/error.h>
 
+#include "base/atomic.h"
 #include "runtime/engine/engine_thread.h"
 #include "runtime/engine/spinlock.h"
-#include "base/atomic.h"
 
 enum { MXN__HIDDEN_NAMES = 3 };
 

@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "base/lock.h"
 #include "base/os/os.h"
 #include "base/os/quiet_thread.h"
 #include "base/thread_slot.h"
 #include "runtime/engine/block_pool.h"
-#include "base/atomic.h"
 
 enum { LINE_BYTES = 64, LEFT_LOOKED_AT = 8 };
 

@@ -9,8 +9,8 @@
 
 #include <pthread.h>
 
-#include "runtime/engine/operation.h"
 #include "base/atomic.h"
+#include "runtime/engine/operation.h"
 
 enum { MXN__BLOCK_CLASSES = 6, MXN__THREADS_MAX = 65535, MXN__TRACE_INDEX_UNKNOWN = 0xffff };
 

@@ -6,10 +6,10 @@
 #include <pthread.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "base/os/os.h"
 #include "runtime/engine/engine.h"
-#include "base/atomic.h"
 
 enum { ASK_MS = 40 };
 

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "base/lock.h"
 #include "runtime/engine/bulk.h"
@@ -23,7 +24,6 @@
 #include "runtime/engine/run.h"
 #include "runtime/engine/settings.h"
 #include "runtime/engine/worker_pool.h"
-#include "base/atomic.h"
 
 enum { SPIN_NS = 20000, SPINS_MEASURED = 1000, SPINS_MIN = 64, SPINS_MAX = 20000 };
 

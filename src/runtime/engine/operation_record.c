@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "runtime/engine/variable.h"
 #include "base/atomic.h"
+#include "runtime/engine/variable.h"
 
 enum { IDS_MAX = MXP_VARIABLES_PER_RECORD * MXP_VARIABLES_RECORDS_MAX };
 

@@ -4,8 +4,8 @@
 #ifndef MXN_ENGINE_OPERATION_RECORD_H
 #define MXN_ENGINE_OPERATION_RECORD_H
 
-#include "runtime/engine/engine_state.h"
 #include "base/atomic.h"
+#include "runtime/engine/engine_state.h"
 
 enum { MXN__RECORD_CLASSES = MXP_CLASS_SYMBOLIC | MXP_CLASS_IMPERATIVE };
 

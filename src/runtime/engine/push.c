@@ -6,6 +6,7 @@
 
 #include <assert.h>
 
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "runtime/engine/bulk.h"
 #include "runtime/engine/compute.h"
@@ -13,7 +14,6 @@
 #include "runtime/engine/run.h"
 #include "runtime/engine/variable.h"
 #include "runtime/engine/worker_pool.h"
-#include "base/atomic.h"
 
 enum { DEVICES = 256 };
 

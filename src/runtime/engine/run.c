@@ -6,11 +6,11 @@
 
 #include <assert.h>
 
+#include "base/atomic.h"
 #include "runtime/engine/bulk_image.h"
 #include "runtime/engine/idle.h"
 #include "runtime/engine/operation_record.h"
 #include "runtime/engine/variable.h"
-#include "base/atomic.h"
 
 // How an operation ended.
 typedef struct outcome {

@@ -12,9 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/atomic.h"
 #include "base/cpu/cpu.h"
 #include "base/os/os.h"
-#include "base/atomic.h"
 
 enum { MXN__SPINS_BEFORE_YIELD = 64 };
 

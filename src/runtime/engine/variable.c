@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/fail.h"
 #include "base/atomic.h"
+#include "base/fail.h"
 
 enum { VAR_IDS_AT_ONCE = 1024 };
 static const uint32_t var_id_mask = 0x7fffffff;

@@ -6,9 +6,9 @@
 
 #include <assert.h>
 
+#include "base/atomic.h"
 #include "runtime/engine/block_pool.h"
 #include "runtime/engine/protocol.h"
-#include "base/atomic.h"
 
 #define MXN__MARK_DELETED UINT64_MAX
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Synchronisation points: where errors of operations surface.
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "runtime/engine/bulk.h"
 #include "runtime/engine/callback.h"
+#include "runtime/engine/idle.h"
 #include "runtime/engine/interrupt.h"
 #include "runtime/engine/naive.h"
 #include "runtime/engine/operation_record.h"
 #include "runtime/engine/push.h"
-#include "runtime/engine/idle.h"
 #include "runtime/engine/run.h"
 #include "runtime/engine/variable.h"
-#include "base/atomic.h"
 
 static int do_nothing(const mxn_run *run, void *argument)
 {

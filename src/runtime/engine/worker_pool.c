@@ -7,13 +7,13 @@
 #include <pthread.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "base/lock.h"
 #include "runtime/engine/engine_state.h"
 #include "runtime/engine/idle.h"
 #include "runtime/engine/run.h"
 #include "runtime/engine/variable.h"
-#include "base/atomic.h"
 
 enum { POOLS = 2, THREADS_MAX = 256 };
 

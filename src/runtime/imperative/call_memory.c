@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #include "base/alloc.h"
-#include "base/fail.h"
 #include "base/atomic.h"
+#include "base/fail.h"
 #include "base/thread_slot.h"
 
 enum { CLASSES = 3 };

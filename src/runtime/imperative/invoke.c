@@ -58,7 +58,7 @@ mxn_bound *mxn__bound_make(mxn_params *params, size_t own_shapes)
     return bound_make(params, own_shapes);
 }
 
-static void add_operand(mxn_bound *b, uint32_t index, const mxn_array *array, uint32_t request)
+static HOT void add_operand(mxn_bound *b, uint32_t index, const mxn_array *array, uint32_t request)
 {
     const bool used = array != NULL && request != MXN_NULL;
     b->operands[index] =
@@ -168,9 +168,6 @@ static void over(void *argument)
 
 static void describe(const mxn_bound *b, mxn_work *work)
 {
-    if (!mxp_enabled(MXP_CLASS_IMPERATIVE)) {
-        return;
-    }
     if (b->prepared != NULL) {
         work->shape = b->prepared->shape_text;
         work->flops = b->prepared->flops;
@@ -202,7 +199,7 @@ static HOT int bound_push(mxn_bound *bound, uint64_t push_ticks)
         work.function.async = start_custom;
         work.form = MXN_ASYNC_FUNCTION;
         work.property = MXN_ASYNC;
-    } else {
+    } else if (mxp_enabled(MXP_CLASS_IMPERATIVE)) {
         describe(bound, &work);
     }
     return mxn_push(&work);
@@ -214,15 +211,19 @@ int mxn_bound_push(mxn_bound *bound, uint64_t push_ticks)
 }
 
 // ---- inference --------------------------------------------------------------------------------
-static int check_sizes(const mxn_op *op, const mxn_shape *outputs, uint32_t count)
+static int refuse_size(const mxn_op *op, const mxn_shape *output, uint32_t index)
 {
     char text[MXN_SHAPE_TEXT];
+    return mxp__fail(MXP_EINVAL,
+                     "Operator %s: output %u would be of shape %s, which has too many elements",
+                     op->name, index, mxn_shape_tuple(output, text));
+}
+
+static HOT int check_sizes(const mxn_op *op, const mxn_shape *outputs, uint32_t count)
+{
     for (uint32_t i = 0; i < count; i++) {
-        if (!mxn_shape_countable(&outputs[i])) {
-            return mxp__fail(MXP_EINVAL,
-                             "Operator %s: output %u would be of shape %s, which has too many "
-                             "elements",
-                             op->name, i, mxn_shape_tuple(&outputs[i], text));
+        if (__builtin_expect(!mxn_shape_countable(&outputs[i]), 0)) {
+            return refuse_size(op, &outputs[i], i);
         }
     }
     return MXP_OK;

@@ -5,10 +5,10 @@
 
 #include <pthread.h>
 
-#include "base/name_once.h"
 #include "base/alloc.h"
-#include "base/strbuf.h"
 #include "base/atomic.h"
+#include "base/name_once.h"
+#include "base/strbuf.h"
 #include "base/thread_slot.h"
 
 // ---- names of outputs -------------------------------------------------------------------------

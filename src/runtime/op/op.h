@@ -19,9 +19,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/atomic.h"
 #include "runtime/tensor/resource.h"
 #include "runtime/tensor/tensor.h"
-#include "base/atomic.h"
 
 // ---- operators --------------------------------------------------------------------------------
 enum {

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/atomic.h"
 #include "base/cpu/cpu.h"
 #include "base/fork_lock.h"
 #include "base/os/os.h"
 #include "base/os/quiet_thread.h"
 #include "base/setting.h"
-#include "base/atomic.h"
 
 enum { THREADS_MAX = 256, ALONE_BELOW = 16384, SPINS = 4000 };
 

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/cpu/cpu.h"
 #include "base/fail.h"
 #include "base/os/memory.h"
-#include "base/atomic.h"
 
 // Reading how much memory is free costs as much as a small allocation: only for larger ones.
 static const uint64_t reserve_matters_bytes = UINT64_C(1) << 20;

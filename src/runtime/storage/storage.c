@@ -14,11 +14,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/device_name.h"
 #include "base/fail.h"
 #include "runtime/storage/allocation_csv.h"
 #include "runtime/storage/pool.h"
-#include "base/atomic.h"
 
 static mxp_lock create_lock = MXP__LOCK_INIT;
 static MXP_ATOMIC(mxn_memory_pool *) pools[MXN__DEVICES];  // written once, under create_lock

@@ -4,10 +4,10 @@
 // (an array that is a view has no use for its own buffer).
 #include <assert.h>
 
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "base/os/os.h"
 #include "runtime/tensor/array_state.h"
-#include "base/atomic.h"
 
 // ---- buffers -----------------------------------------------------------------------------------
 static mxn_array *slot_of(mxn_buffer *buffer)

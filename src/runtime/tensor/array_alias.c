@@ -2,9 +2,9 @@
 // Aliases: the memory of an array under another variable. The buffer of an alias has no block; it
 // keeps a reference on the array whose memory it shows, and gets the address when that is known to
 // be there.
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "runtime/tensor/array_state.h"
-#include "base/atomic.h"
 
 static int make_first(mxn_array *array, mxn_array **alias)
 {

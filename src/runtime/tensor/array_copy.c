@@ -3,11 +3,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/name_once.h"
 #include "base/alloc.h"
-#include "base/fail.h"
-#include "runtime/tensor/array_state.h"
 #include "base/atomic.h"
+#include "base/fail.h"
+#include "base/name_once.h"
+#include "runtime/tensor/array_state.h"
 
 // ---- waits and host copies --------------------------------------------------------------------
 int mxn_array_wait_read(const mxn_array *array)

@@ -10,13 +10,12 @@
 //
 //     | slot | places that are skipped | mxn_array | places behind it |
 #include <assert.h>
-#include <assert.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fork_lock.h"
 #include "runtime/tensor/array_state.h"
-#include "base/atomic.h"
 
 typedef struct slot {
     uint32_t index;

@@ -2,9 +2,9 @@
 // Views: other shapes on the memory of an array.
 #include <inttypes.h>
 
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "runtime/tensor/array_state.h"
-#include "base/atomic.h"
 
 static int make_view(mxn_array *array, const mxn_shape *shape, int dtype, uint64_t skip_bytes,
                      mxn_array **view)

@@ -6,13 +6,13 @@
 #include <mxprof/record.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "base/fork_lock.h"
 #include "base/os/os.h"
 #include "base/setting.h"
 #include "runtime/tensor/resource.h"
 #include "runtime/tensor/resource_state.h"
-#include "base/atomic.h"
 
 enum { COPIES_MAX = 64 };
 

@@ -25,12 +25,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/atomic.h"
+#include "base/refs.h"
 #include "runtime/engine/engine.h"
 #include "runtime/storage/storage.h"
 #include "runtime/tensor/dtype.h"
 #include "runtime/tensor/shape.h"
-#include "base/atomic.h"
-#include "base/refs.h"
 
 // ---- contexts ---------------------------------------------------------------------------------
 enum { MXN_CPU = 1, MXN_GPU = 2, MXN_CPU_PINNED = 3, MXN_CPU_SHARED = 5 };

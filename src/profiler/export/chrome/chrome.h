@@ -21,8 +21,8 @@
 
 #include "base/atomic.h"
 #include "profiler/export/api_calls.h"
-#include "profiler/export/tracks.h"
 #include "profiler/export/export.h"
+#include "profiler/export/tracks.h"
 #include "profiler/trace/reader.h"
 
 // What is constant in the items of a name: everything from ",\n{" up to "tid":, with phase X.

@@ -14,8 +14,8 @@
 #define MXP_EXPORT_PERFETTO_H
 
 #include "profiler/export/event_args.h"
-#include "profiler/export/tracks.h"
 #include "profiler/export/perfetto/perfetto_wire.h"
+#include "profiler/export/tracks.h"
 #include "profiler/trace/event.h"
 
 enum {

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "profiler/trace/checksum.h"
 #include "base/fail.h"
 #include "profiler/export/perfetto/perfetto.h"
+#include "profiler/trace/checksum.h"
 #include "profiler/trace/loss.h"
 
 // What was emitted of a name id.

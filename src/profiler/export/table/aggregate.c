@@ -8,9 +8,9 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "profiler/export/table/aggregate_state.h"
 #include "profiler/export/api_calls.h"
 #include "profiler/export/export.h"
+#include "profiler/export/table/aggregate_state.h"
 
 static const char memory_for[] = "the aggregate statistics";
 

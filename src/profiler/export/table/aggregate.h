@@ -26,8 +26,8 @@
 #ifndef MXP_EXPORT_AGGREGATE_H
 #define MXP_EXPORT_AGGREGATE_H
 
-#include "profiler/trace/histogram.h"
 #include "base/strbuf.h"
+#include "profiler/trace/histogram.h"
 #include "profiler/trace/source.h"
 
 typedef struct mxp_aggregate mxp_aggregate;

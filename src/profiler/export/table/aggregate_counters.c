@@ -10,8 +10,8 @@
 #include "base/alloc.h"
 #include "base/device_name.h"
 #include "base/fail.h"
-#include "profiler/export/table/aggregate_state.h"
 #include "profiler/export/api_calls.h"
+#include "profiler/export/table/aggregate_state.h"
 #include "profiler/trace/reader.h"
 
 // ---- time -------------------------------------------------------------------------------------

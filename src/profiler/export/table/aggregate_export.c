@@ -2,8 +2,8 @@
 // The exporters of the aggregate statistics: they read the source in `end`, all in the same way,
 // and differ in the printer.
 #include "base/fail.h"
-#include "profiler/export/table/aggregate.h"
 #include "profiler/export/export.h"
+#include "profiler/export/table/aggregate.h"
 
 static int print_aggregate(mxp_export *run, bool has_percentiles,
                            int (*print)(const mxp_row *rows, size_t count, mxp_strbuf *out))

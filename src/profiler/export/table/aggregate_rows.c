@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "profiler/export/table/aggregate_state.h"
 #include "profiler/export/export.h"
+#include "profiler/export/table/aggregate_state.h"
 
 // Collects rows; the first lack of memory stops it.
 typedef struct row_list {

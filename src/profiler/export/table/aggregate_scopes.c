@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "profiler/export/table/aggregate_state.h"
 #include "profiler/export/scope_path.h"
+#include "profiler/export/table/aggregate_state.h"
 
 // Beyond this many, neighbours are merged two by two. A span that begins between two merged ones,
 // half a million siblings before its end, would be off by one sibling.

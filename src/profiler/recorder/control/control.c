@@ -6,22 +6,22 @@
 #include <stdlib.h>
 
 #include "base/atomic.h"
-#include "profiler/clock/clock.h"
 #include "base/cpu/cpu.h"
 #include "base/os/os.h"
 #include "base/setting.h"
-#include "profiler/recorder/record/emit.h"
-#include "profiler/recorder/store/mend.h"
-#include "profiler/recorder/thread/names.h"
-#include "profiler/recorder/thread/rules.h"
+#include "profiler/clock/clock.h"
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/memory/ring.h"
-#include "profiler/recorder/thread/silent.h"
-#include "profiler/recorder/thread/standing.h"
-#include "profiler/recorder/state.h"
+#include "profiler/recorder/record/emit.h"
 #include "profiler/recorder/record/stop_log.h"
+#include "profiler/recorder/state.h"
+#include "profiler/recorder/store/mend.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_due.h"
+#include "profiler/recorder/thread/names.h"
+#include "profiler/recorder/thread/rules.h"
+#include "profiler/recorder/thread/silent.h"
+#include "profiler/recorder/thread/standing.h"
 
 mxp_control_block mxp_control = {.layout = MXP_LAYOUT};
 

@@ -3,16 +3,16 @@
 // everything in one piece. The child then forgets all threads and records: their memory is a copy
 // it never touches again, and recording is off until it is started.
 #include "base/os/os.h"
-#include "profiler/recorder/thread/counter_stats.h"
 #include "profiler/recorder/drain/ended.h"
-#include "profiler/recorder/thread/names.h"
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/memory/readers.h"
 #include "profiler/recorder/memory/ring.h"
-#include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/state.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_due.h"
+#include "profiler/recorder/thread/counter_stats.h"
+#include "profiler/recorder/thread/names.h"
+#include "profiler/recorder/thread/silent.h"
 
 static uint64_t saved_signals[16];
 

@@ -6,11 +6,11 @@
 #include "base/os/os.h"
 #include "profiler/recorder/drain/ended.h"
 #include "profiler/recorder/memory/ring.h"
-#include "profiler/recorder/thread/rules.h"
-#include "profiler/recorder/thread/silent.h"
+#include "profiler/recorder/memory/walk.h"
 #include "profiler/recorder/state.h"
 #include "profiler/recorder/store/store.h"
-#include "profiler/recorder/memory/walk.h"
+#include "profiler/recorder/thread/rules.h"
+#include "profiler/recorder/thread/silent.h"
 
 // ---- positions --------------------------------------------------------------------------------
 static void move_to_end(int consumer)

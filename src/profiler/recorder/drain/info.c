@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The INFO lines of a live source: machine, process, clock and the recorder's own figures.
+#include <mxprof/version.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <mxprof/version.h>
 
 #include "base/alloc.h"
 #include "base/atomic.h"
-#include "profiler/clock/clock.h"
 #include "base/os/os.h"
 #include "base/os/process.h"
-#include "profiler/recorder/thread/counter_stats.h"
+#include "profiler/clock/clock.h"
 #include "profiler/recorder/drain/report.h"
 #include "profiler/recorder/memory/ring.h"
-#include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/state.h"
+#include "profiler/recorder/thread/counter_stats.h"
+#include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/thread/thread_index.h"
 
 void mxp__info_fini(mxp_info_list *list)

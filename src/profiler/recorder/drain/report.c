@@ -5,17 +5,17 @@
 #include <mxprof/record_inline.h>
 
 #include "base/atomic.h"
-#include "profiler/clock/clock.h"
 #include "base/os/os.h"
+#include "profiler/clock/clock.h"
 #include "profiler/recorder/drain/ended.h"
-#include "profiler/recorder/thread/names.h"
 #include "profiler/recorder/memory/pool.h"
-#include "profiler/recorder/thread/rules.h"
-#include "profiler/recorder/thread/silent.h"
+#include "profiler/recorder/memory/walk.h"
 #include "profiler/recorder/state.h"
 #include "profiler/recorder/store/store_rescue.h"
+#include "profiler/recorder/thread/names.h"
+#include "profiler/recorder/thread/rules.h"
+#include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/thread/thread_index.h"
-#include "profiler/recorder/memory/walk.h"
 
 static uint64_t lost_busy(mxp_thread *thread)
 {

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 #include "profiler/recorder/memory/ring.h"
-#include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/store/store.h"
+#include "profiler/recorder/thread/rules.h"
 
 static uint32_t count;
 static mxp_chunk_header *kept;

@@ -5,13 +5,13 @@
 #include "base/atomic.h"
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/memory/ring_queue.h"
+#include "profiler/recorder/memory/walk.h"
+#include "profiler/recorder/store/store.h"
+#include "profiler/recorder/store/store_rescue.h"
 #include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/thread/standing.h"
-#include "profiler/recorder/store/store.h"
-#include "profiler/recorder/store/store_rescue.h"
 #include "profiler/recorder/thread/thread_index.h"
-#include "profiler/recorder/memory/walk.h"
 
 static struct {
     mxp_atomic_bool on;  // changed while nobody records

@@ -5,9 +5,9 @@
 
 #include "base/atomic.h"
 #include "profiler/recorder/memory/ring.h"
+#include "profiler/recorder/store/store_rescue.h"
 #include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/thread/silent.h"
-#include "profiler/recorder/store/store_rescue.h"
 
 // Of one that is closed.
 static const uint64_t *end_of(const mxp_chunk_header *chunk)

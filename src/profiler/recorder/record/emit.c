@@ -6,11 +6,11 @@
 
 #include "base/atomic.h"
 #include "base/os/os.h"
-#include "profiler/recorder/thread/silent.h"
-#include "profiler/recorder/thread/standing.h"
 #include "profiler/recorder/state.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_rescue.h"
+#include "profiler/recorder/thread/silent.h"
+#include "profiler/recorder/thread/standing.h"
 
 void mxp__emit_lose_busy(mxp_thread *self)
 {

@@ -5,11 +5,11 @@
 #include <mxprof/record.h>
 #include <string.h>
 
-#include "profiler/recorder/thread/counter_stats.h"
 #include "profiler/recorder/record/emit.h"
-#include "profiler/recorder/thread/standing.h"
-#include "profiler/recorder/state.h"
 #include "profiler/recorder/record/trigger.h"
+#include "profiler/recorder/state.h"
+#include "profiler/recorder/thread/counter_stats.h"
+#include "profiler/recorder/thread/standing.h"
 
 // As mxp__emit_open; statistics need no room.
 static bool open_sample(mxp_emit *emit, uint32_t classes, unsigned units)

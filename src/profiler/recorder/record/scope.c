@@ -6,8 +6,8 @@
 
 #include "base/atomic.h"
 #include "profiler/recorder/record/emit.h"
-#include "profiler/recorder/thread/names.h"
 #include "profiler/recorder/state.h"
+#include "profiler/recorder/thread/names.h"
 
 // The page of a thread's block may be exchanged under it (store_threads.c), but not while the
 // thread is busy: what it changes there outside of a record, it changes like one. False: it is busy

@@ -3,10 +3,10 @@
 #include "base/atomic.h"
 #include "profiler/recorder/test_point.h"
 
-#include "profiler/recorder/record/emit.h"
 #include "profiler/recorder/memory/pool.h"
-#include "profiler/recorder/state.h"
+#include "profiler/recorder/record/emit.h"
 #include "profiler/recorder/record/stop_log.h"
+#include "profiler/recorder/state.h"
 
 // ---- the inline path, exported ----------------------------------------------------------------
 uint64_t mxp_span_begin_call(uint32_t classes, mxp_name name)

@@ -2,10 +2,10 @@
 #include "profiler/recorder/store/mend.h"
 
 #include "profiler/recorder/memory/ring.h"
-#include "profiler/recorder/thread/rules.h"
-#include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_rescue.h"
+#include "profiler/recorder/thread/rules.h"
+#include "profiler/recorder/thread/silent.h"
 
 static uint32_t mended;  // what the number of rescues was
 

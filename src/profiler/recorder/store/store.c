@@ -8,17 +8,17 @@
 #include "base/alloc.h"
 #include "base/atomic.h"
 #include "base/fail.h"
-#include "profiler/recorder/store/mend.h"
-#include "profiler/recorder/thread/names.h"
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/memory/readers.h"
-#include "profiler/recorder/recorder.h"
 #include "profiler/recorder/memory/ring.h"
+#include "profiler/recorder/recorder.h"
+#include "profiler/recorder/state.h"
+#include "profiler/recorder/store/mend.h"
+#include "profiler/recorder/store/store_rescue.h"
+#include "profiler/recorder/thread/names.h"
 #include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/thread/standing.h"
-#include "profiler/recorder/state.h"
-#include "profiler/recorder/store/store_rescue.h"
 
 mxp_recording_file_slot mxp__store_active;
 

@@ -8,10 +8,10 @@
 #include "base/alloc.h"
 #include "base/atomic.h"
 #include "base/fail.h"
-#include "profiler/recorder/thread/names.h"
-#include "profiler/spin.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_rescue.h"
+#include "profiler/recorder/thread/names.h"
+#include "profiler/spin.h"
 
 static struct {
     mxp_spin lock;

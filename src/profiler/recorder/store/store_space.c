@@ -7,10 +7,10 @@
 
 #include "base/atomic.h"
 #include "profiler/recorder/memory/pool.h"
-#include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_rescue.h"
 #include "profiler/recorder/test_point.h"
+#include "profiler/recorder/thread/rules.h"
 
 enum {
     PREPARE_BYTES =

@@ -5,8 +5,8 @@
 #define MXP_PROF_STORE_ROOM_H
 
 #include "base/atomic.h"
-#include "profiler/trace/file/mapped_file.h"
 #include "profiler/recorder/thread/thread.h"
+#include "profiler/trace/file/mapped_file.h"
 
 enum { MXP__STORE_PAGE_BYTES = 4096 };
 

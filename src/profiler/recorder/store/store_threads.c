@@ -6,9 +6,9 @@
 #include "base/atomic.h"
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/memory/ring.h"
-#include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_rescue.h"
+#include "profiler/recorder/thread/rules.h"
 
 static_assert(sizeof(mxp_recorder_section) % 64 == 0, "a thread's part begins a cache line");
 static_assert(sizeof(mxp_recorder_section) + sizeof(mxp_thread) <= MXP__THREAD_PART_BYTES,

@@ -6,8 +6,8 @@
 
 #include "base/alloc.h"
 #include "base/atomic.h"
-#include "profiler/spin.h"
 #include "profiler/recorder/state.h"
+#include "profiler/spin.h"
 
 enum { SLOTS = 1024 };
 

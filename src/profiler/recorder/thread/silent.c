@@ -4,10 +4,10 @@
 #include "base/atomic.h"
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/memory/ring.h"
-#include "profiler/recorder/thread/rules.h"
+#include "profiler/recorder/memory/walk.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_rescue.h"
-#include "profiler/recorder/memory/walk.h"
+#include "profiler/recorder/thread/rules.h"
 
 static mxp_atomic_u64 unanswered;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/recorder/thread/standing.h"
 
+#include <mxprof/error.h>
 #include <stdlib.h>
 #include <string.h>
-#include <mxprof/error.h>
 
 #include "base/alloc.h"
 #include "base/atomic.h"

@@ -5,9 +5,9 @@
 #ifndef MXP_PROF_STANDING_H
 #define MXP_PROF_STANDING_H
 
-#include "profiler/trace/standing_values.h"
 #include "profiler/recorder/thread/thread.h"
 #include "profiler/trace/source.h"
+#include "profiler/trace/standing_values.h"
 
 // ---- the step ----------------------------------------------------------------------------------
 typedef struct mxp_standing_step {

@@ -7,16 +7,16 @@
 
 #include "base/atomic.h"
 #include "base/os/os.h"
-#include "profiler/recorder/record/emit.h"
-#include "profiler/recorder/thread/names.h"
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/memory/ring.h"
-#include "profiler/recorder/thread/rules.h"
-#include "profiler/recorder/thread/silent.h"
+#include "profiler/recorder/record/emit.h"
 #include "profiler/recorder/state.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_due.h"
 #include "profiler/recorder/store/store_rescue.h"
+#include "profiler/recorder/thread/names.h"
+#include "profiler/recorder/thread/rules.h"
+#include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/thread/thread_index.h"
 
 __thread mxp_recorder *mxp_self __attribute__((tls_model("initial-exec")));

@@ -16,8 +16,8 @@
 #include "base/grown_struct.h"
 #include "base/os/same_file.h"
 #include "profiler/session/config/config.h"
-#include "profiler/session/output/output_name.h"
 #include "profiler/session/config/quote.h"
+#include "profiler/session/output/output_name.h"
 
 enum { MEMORY_LIMIT_MIN = 1 << 20 };
 

@@ -9,9 +9,9 @@
 #include <mxprof/record_inline.h>
 #include <string.h>
 
-#include "base/name_once.h"
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/name_once.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/session/objects/handles.h"
 

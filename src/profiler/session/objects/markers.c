@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "profiler/session/objects/handles.h"
 #include "profiler/session/config/quote.h"
+#include "profiler/session/objects/handles.h"
 
 static const struct {
     const char *word;

@@ -9,11 +9,11 @@
 
 #include "base/fail.h"
 #include "base/os/file_signals.h"
-#include "profiler/trace/file/mapped_file.h"
 #include "base/strbuf.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/recording_file.h"
 #include "profiler/session/turn.h"
+#include "profiler/trace/file/mapped_file.h"
 #include "profiler/trace/file/section_writer.h"
 
 // ---- begin -------------------------------------------------------------------------------------

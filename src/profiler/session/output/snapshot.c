@@ -14,16 +14,16 @@
 #include "base/atomic.h"
 #include "base/fail.h"
 #include "base/os/file_signals.h"
-#include "profiler/trace/file/mapped_file.h"
 #include "base/os/new_file.h"
 #include "base/os/os.h"
 #include "base/strbuf.h"
-#include "profiler/recorder/recorder.h"
 #include "profiler/recorder/record/trigger.h"
+#include "profiler/recorder/recorder.h"
 #include "profiler/session/config/config.h"
 #include "profiler/session/output/dump.h"
 #include "profiler/session/output/output_name.h"
 #include "profiler/session/output/snapshot_mark.h"
+#include "profiler/trace/file/mapped_file.h"
 #include "profiler/trace/window.h"
 
 enum { TRIGGERED_MAX = 100 };

@@ -11,13 +11,13 @@
 
 #include <stdio.h>
 
-#include "base/name_once.h"
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
+#include "base/name_once.h"
 #include "runtime/imperative/custom/custom_thread.h"
 #include "runtime/imperative/thread_mode.h"
 #include "runtime/op/custom.h"
-#include "base/atomic.h"
 
 struct mxn_custom_call {
     mxn_custom_task task;  // first: the task is the call

@@ -8,8 +8,8 @@
 // begins without threads.
 #include "runtime/imperative/custom/custom_thread.h"
 
-#include <mxprof/record.h>
 #include <assert.h>
+#include <mxprof/record.h>
 #include <pthread.h>
 #include <string.h>
 

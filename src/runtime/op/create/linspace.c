@@ -4,9 +4,9 @@
 #include <math.h>
 
 #include "base/fail.h"
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/loops/loops.h"
 #include "runtime/op/registry/dtype_choices.h"
+#include "runtime/op/registry/infer.h"
 
 // The type asked for, else that of the output, else float32.
 static int made_type(const mxn_types *types, int32_t dtype)

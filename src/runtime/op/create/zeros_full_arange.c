@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/loops/loops.h"
 #include "runtime/op/registry/dtype_choices.h"
+#include "runtime/op/registry/infer.h"
 
 // ---- zeros, ones, full --------------------------------------------------------------------------
 typedef struct fill_params {

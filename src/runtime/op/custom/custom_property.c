@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "base/lock.h"
 #include "base/strbuf.h"
-#include "base/atomic.h"
 
 // ---- tables of callbacks ----------------------------------------------------------------------
 typedef int (*delete_function)(void *state);

@@ -3,8 +3,8 @@
 // lower.
 #include <math.h>
 
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/loops/loops.h"
+#include "runtime/op/registry/infer.h"
 
 typedef struct clip_params {
     mxn_number a_min, a_max;

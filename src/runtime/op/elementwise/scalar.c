@@ -4,9 +4,9 @@
 #include "base/fail.h"
 #include "runtime/op/kernels/binary_gradients.h"
 #include "runtime/op/loops/binary_loops.h"
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/loops/loops.h"
 #include "runtime/op/loops/type_promotion.h"
+#include "runtime/op/registry/infer.h"
 
 typedef struct scalar_params {
     mxn_number scalar;

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "runtime/op/registry/infer.h"
-#include "runtime/op/loops/loops.h"
 #include "runtime/op/elementwise/unary_loops.h"
+#include "runtime/op/loops/loops.h"
+#include "runtime/op/registry/infer.h"
 
 // Whole numbers become float32, those of 8 bits and truth values float16; the rest stays.
 static int types_float(const mxn_types *types)

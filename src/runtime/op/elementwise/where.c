@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/loops/loops.h"
+#include "runtime/op/registry/infer.h"
 
 // `scalar` stands for the array that is missing; of two numbers they are `x` and `y`.
 typedef struct choose_params {

@@ -8,12 +8,12 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/name_once.h"
-#include "base/fail.h"
-#include "runtime/op/loops/binary_loops.h"
-#include "runtime/op/execute/kernel_choice.h"
-#include "runtime/parallel/thread_pool.h"
 #include "base/atomic.h"
+#include "base/fail.h"
+#include "base/name_once.h"
+#include "runtime/op/execute/kernel_choice.h"
+#include "runtime/op/loops/binary_loops.h"
+#include "runtime/parallel/thread_pool.h"
 
 typedef struct scratch {  // hands out the temporary space; only counts while `base` is null
     char *base;

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "runtime/op/registry/operator_state.h"
 #include "runtime/parallel/thread_pool.h"
-#include "base/atomic.h"
 
 #ifdef MXN_WITH_DNNL
 static const mxn_kernel_table *const tables[MXN_KERNEL_KINDS] = {

@@ -2,8 +2,8 @@
 // One element of each row, by index.
 #include <string.h>
 
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/loops/loops.h"
+#include "runtime/op/registry/infer.h"
 
 typedef struct pick_params {
     mxn_maybe_int axis;

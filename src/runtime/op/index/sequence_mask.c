@@ -3,8 +3,8 @@
 // the end of each. Without lengths the array as it is.
 #include <string.h>
 
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/loops/loops.h"
+#include "runtime/op/registry/infer.h"
 
 typedef struct mask_params {
     bool use_sequence_length;

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/loops/loops.h"
 #include "runtime/op/registry/dtype_choices.h"
+#include "runtime/op/registry/infer.h"
 
 typedef struct lookup_params {
     int32_t axis, mode;

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "runtime/op/registry/infer.h"
-#include "runtime/op/loops/loops.h"
 #include "runtime/op/linalg/product.h"
+#include "runtime/op/loops/loops.h"
+#include "runtime/op/registry/infer.h"
 
 enum { DOT, NUMPY_DOT, NUMPY_MATMUL };  // variants
 

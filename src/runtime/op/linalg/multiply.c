@@ -3,8 +3,8 @@
 // any pair is true.
 #include <string.h>
 
-#include "runtime/op/loops/loops.h"
 #include "runtime/op/linalg/product.h"
+#include "runtime/op/loops/loops.h"
 
 // ADDS(sum, a, b) adds the product of a and b to the sum.
 #define MULTIPLY(name, type, ADDS)                                                             \

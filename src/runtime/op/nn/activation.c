@@ -2,9 +2,9 @@
 // Activation: a function of each element.
 #include "runtime/op/nn/activation.h"
 
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/kernels/activation.h"
 #include "runtime/op/loops/loops.h"
+#include "runtime/op/registry/infer.h"
 
 typedef struct activation_params {
     int32_t act_type;

@@ -3,9 +3,9 @@
 // beside the result: the mean and the inverse deviation that were used, which the gradient takes.
 // The moving statistics follow in the backward operation, as in MXNet, so that they move once a
 // training step however often the forward ran.
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/kernels/batch_norm.h"
 #include "runtime/op/loops/loops.h"
+#include "runtime/op/registry/infer.h"
 
 typedef struct batch_params {
     double eps;

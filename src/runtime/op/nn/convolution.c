@@ -4,8 +4,8 @@
 #include "runtime/op/nn/convolution.h"
 
 #include "base/fail.h"
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/loops/loops.h"
+#include "runtime/op/registry/infer.h"
 
 typedef struct conv_params {
     mxn_tuple kernel, stride, dilate, pad, adj, target_shape;

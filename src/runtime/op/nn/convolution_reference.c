@@ -2,8 +2,8 @@
 // The plain C reference of convolutions (op/kernels/convolution.h).
 #include <string.h>
 
-#include "runtime/op/nn/convolution.h"
 #include "runtime/op/loops/loops.h"
+#include "runtime/op/nn/convolution.h"
 
 static void clear(void *data, int64_t count, int32_t dtype)
 {

@@ -2,8 +2,8 @@
 // Images: from bytes (height, width, channels) to numbers in 0 .. 1 (channels, height, width), and
 // those normalised channel by channel. A fourth dimension in front is a batch.
 #include "base/fail.h"
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/loops/loops.h"
+#include "runtime/op/registry/infer.h"
 
 typedef struct normalize_params {
     mxn_floats mean, std;

@@ -3,9 +3,9 @@
 // element by element. Outputs beside the result: mean and deviation of the rows.
 #include <string.h>
 
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/kernels/layer_norm.h"
 #include "runtime/op/loops/loops.h"
+#include "runtime/op/registry/infer.h"
 
 typedef struct layer_params {
     int32_t axis;

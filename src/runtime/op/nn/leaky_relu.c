@@ -3,9 +3,9 @@
 // or one a channel; rrelu draws them in training and has their mean else.
 #include <string.h>
 
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/kernels/leaky_relu.h"
 #include "runtime/op/loops/loops.h"
+#include "runtime/op/registry/infer.h"
 
 typedef struct leaky_params {
     int32_t act_type;

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/kernels/losses.h"
 #include "runtime/op/loops/loops.h"
+#include "runtime/op/registry/infer.h"
 
 // ---- regression: linear, logistic, mean absolute error ------------------------------------------
 typedef struct loss_params {

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/loops/loops.h"
+#include "runtime/op/registry/infer.h"
 
 typedef struct pool_params {
     mxn_tuple kernel;

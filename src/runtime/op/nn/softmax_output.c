@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SoftmaxOutput: a softmax whose gradient is that of the cross entropy with the labels.
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/kernels/softmax_output.h"
 #include "runtime/op/loops/loops.h"
 #include "runtime/op/nn/softmax.h"
+#include "runtime/op/registry/infer.h"
 
 typedef struct output_params {
     double grad_scale, smooth_alpha;

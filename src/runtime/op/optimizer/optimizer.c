@@ -4,9 +4,9 @@
 #include "runtime/op/optimizer/optimizer.h"
 
 #include "base/fail.h"
-#include "runtime/op/registry/infer.h"
-#include "runtime/op/loops/loops.h"
 #include "runtime/op/kernels/update.h"
+#include "runtime/op/loops/loops.h"
+#include "runtime/op/registry/infer.h"
 
 typedef struct update_params {
     float lr, momentum, beta1, beta2, rho, epsilon, wd, rescale_grad, clip_gradient, clip_weights;

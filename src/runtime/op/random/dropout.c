@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dropout: some elements become 0, the others grow, so that the mean stays.
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/loops/loops.h"
+#include "runtime/op/registry/infer.h"
 
 typedef struct dropout_params {
     double p;

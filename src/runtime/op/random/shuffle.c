@@ -2,8 +2,8 @@
 // The rows of an array in a random order, every order as likely.
 #include <string.h>
 
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/loops/loops.h"
+#include "runtime/op/registry/infer.h"
 
 static int64_t row_count(const mxn_shape *shape)
 {

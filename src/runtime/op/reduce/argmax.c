@@ -2,8 +2,8 @@
 // Where the largest and smallest elements are: argmax, argmin. The first of several; a NaN counts
 // as more extreme than any number.
 #include "base/fail.h"
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/loops/loops.h"
+#include "runtime/op/registry/infer.h"
 
 typedef struct extreme_params {
     mxn_maybe_int axis;

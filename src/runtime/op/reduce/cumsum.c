@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of all elements up to each, along an axis. The gradient is the same from the other end.
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/loops/loops.h"
 #include "runtime/op/registry/dtype_choices.h"
+#include "runtime/op/registry/infer.h"
 
 typedef struct cumulative_params {
     mxn_maybe_int axis;

@@ -4,12 +4,12 @@
 #include <math.h>
 
 #include "base/fail.h"
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/kernels/reduce.h"
 #include "runtime/op/loops/loops.h"
-#include "runtime/op/reduce/reduce.h"
 #include "runtime/op/loops/reduced_axes.h"
+#include "runtime/op/reduce/reduce.h"
 #include "runtime/op/registry/dtype_choices.h"
+#include "runtime/op/registry/infer.h"
 
 static const mxn_field reduce_fields[] = {
     {MXN_FIELD(mxn_reduce_params, axis, MAYBE_TUPLE, "None")},

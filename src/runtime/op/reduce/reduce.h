@@ -5,8 +5,8 @@
 #ifndef MXN_OP_REDUCE_H
 #define MXN_OP_REDUCE_H
 
-#include "runtime/op/registry/declare.h"
 #include "runtime/op/reduce/reduce_loops.h"
+#include "runtime/op/registry/declare.h"
 
 typedef struct mxn_reduce_params {
     mxn_tuple axis;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/loops/loops.h"
+#include "runtime/op/registry/infer.h"
 
 typedef struct order_params {
     mxn_maybe_int axis;

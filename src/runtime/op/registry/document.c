@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/strbuf.h"
-#include "runtime/op/registry/parameter_text.h"
-#include "runtime/op/registry/operator_state.h"
-#include "runtime/op/registry/texts.h"
 #include "base/atomic.h"
+#include "base/strbuf.h"
+#include "runtime/op/registry/operator_state.h"
+#include "runtime/op/registry/parameter_text.h"
+#include "runtime/op/registry/texts.h"
 
 // Everything of one operator in one piece of memory: the lists, then the texts.
 typedef struct draft {

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "runtime/op/registry/declare.h"
 #include "runtime/op/registry/operator_state.h"
-#include "base/atomic.h"
 
 enum { STEP_PAIRS_MAX = 8 };
 

@@ -5,8 +5,8 @@
 #ifndef MXN_OP_OP_STATE_H
 #define MXN_OP_OP_STATE_H
 
-#include "runtime/op/registry/declare.h"
 #include "base/atomic.h"
+#include "runtime/op/registry/declare.h"
 
 typedef struct mxn_op_state {
     mxp_atomic_u32 record_name;

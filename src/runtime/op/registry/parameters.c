@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "base/strbuf.h"
-#include "runtime/op/registry/parameter_text.h"
 #include "runtime/op/registry/gradient.h"
 #include "runtime/op/registry/operator_state.h"
+#include "runtime/op/registry/parameter_text.h"
 #include "runtime/op/registry/parameters_fill.h"
-#include "base/atomic.h"
 
 static void params_free(mxn_params *params)
 {

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "base/strbuf.h"
-#include "runtime/op/registry/parameter_text.h"
 #include "runtime/op/registry/operator_state.h"
-#include "base/atomic.h"
+#include "runtime/op/registry/parameter_text.h"
 
 enum { FIELDS_MAX = 64 };  // as many as `given` has bits
 

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/name_once.h"
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/fork_lock.h"
-#include "runtime/op/registry/declare.h"
+#include "base/name_once.h"
 #include "runtime/op/execute/kernel_choice.h"
+#include "runtime/op/registry/declare.h"
 #include "runtime/op/registry/infer.h"
 #include "runtime/op/registry/operator_state.h"
 
@@ -22,8 +22,8 @@
 
 static const mxn_op_family *const families[] = {
 #define FAMILY(name) &mxn__family_##name,
-#include "runtime/op/registry/families.def"
 #include "base/atomic.h"
+#include "runtime/op/registry/families.def"
 #undef FAMILY
 };
 

@@ -13,8 +13,8 @@ typedef struct text {
 
 static const text texts[] = {
 #define TEXT(operators, argument, words) {operators, argument, words},
-#include "runtime/op/registry/layer_texts.def"
 #include "runtime/op/registry/argument_texts.def"
+#include "runtime/op/registry/layer_texts.def"
 #include "runtime/op/registry/operator_texts.def"
 #undef TEXT
 };

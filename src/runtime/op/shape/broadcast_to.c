@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/loops/loops.h"
+#include "runtime/op/registry/infer.h"
 
 typedef struct broadcast_params {
     mxn_tuple shape, axis, size, lhs_axes, rhs_axes;

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "runtime/op/registry/dtype_choices.h"
 #include "runtime/op/registry/infer.h"
 #include "runtime/op/shape/numpy_reshape.h"
-#include "runtime/op/registry/dtype_choices.h"
 
 static int copy_forward(mxn_job *job)
 {

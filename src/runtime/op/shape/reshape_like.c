@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes as values, and values under the shape of another array.
 #include "base/fail.h"
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/loops/loops.h"
+#include "runtime/op/registry/infer.h"
 
 // ---- reshape_like -------------------------------------------------------------------------------
 typedef struct alike_params {

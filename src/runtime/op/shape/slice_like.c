@@ -2,8 +2,8 @@
 // slice_like: the beginning of an array, as long as another one.
 #include <string.h>
 
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/loops/loops.h"
+#include "runtime/op/registry/infer.h"
 
 typedef struct like_params {
     mxn_tuple axes;

@@ -6,8 +6,8 @@
 
 #include "base/fail.h"
 #include "runtime/op/loops/axis_pieces.h"
-#include "runtime/op/registry/infer.h"
 #include "runtime/op/loops/loops.h"
+#include "runtime/op/registry/infer.h"
 
 typedef struct places_params {
     mxn_tuple reps, axes, shift, pad_width;

@@ -3,8 +3,8 @@
 
 #include "base/cpu/cpu.h"
 #include "base/os/os.h"
-#include "profiler/clock/timebase.h"
 #include "cmocka_all.h"
+#include "profiler/clock/timebase.h"
 
 static const uint32_t all_sources[] = {MXP_CLOCK_SOURCE_TSC, MXP_CLOCK_SOURCE_ARM,
                                        MXP_CLOCK_SOURCE_RAW, MXP_CLOCK_SOURCE_MONOTONIC};

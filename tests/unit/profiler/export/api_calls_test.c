@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "cmocka_all.h"
+#include "export_text.h"
+#include "fake_source.h"
 #include "profiler/export/api_calls.h"
 #include "profiler/export/chrome/chrome_file.h"
 #include "profiler/export/export.h"
-#include "export_text.h"
-#include "fake_source.h"
 #include "random.h"
 #include "rows.h"
 

@@ -13,15 +13,15 @@
 #include <mxprof/profiler.h>
 #include <mxprof/record.h>
 
+#include "base/atomic.h"
+#include "each_event.h"
 #include "live_events.h"
 #include "profiler/recorder/recorder.h"
-#include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/state.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/test_point.h"
-#include "each_event.h"
+#include "profiler/recorder/thread/silent.h"
 #include "profiler/trace/file/native.h"
-#include "base/atomic.h"
 
 #ifndef MXP_TEST_POINTS
 int main(void)

@@ -21,11 +21,11 @@
 
 #include "base/os/os.h"
 #include "profiler/recorder/recorder.h"
-#include "relay.h"
 #include "profiler/session/session.h"
-#include "stress_time.h"
 #include "profiler/trace/event.h"
 #include "profiler/trace/file/native.h"
+#include "relay.h"
+#include "stress_time.h"
 
 enum { SKIPPED = 77, MIB = 1 << 20, NUMBERS = 1 << 22 };
 

@@ -3,10 +3,10 @@
 #include <mxprof/error.h>
 #include <string.h>
 
-#include "profiler/clock/timebase.h"
 #include "cmocka_all.h"
 #include "fake_alloc.h"
 #include "fake_source.h"
+#include "profiler/clock/timebase.h"
 #include "profiler/trace/event.h"
 #include "profiler/trace/merge.h"
 

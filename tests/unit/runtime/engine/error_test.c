@@ -6,9 +6,9 @@
 #include <mxprof/error.h>
 
 #include "base/fail.h"
-#include "runtime/engine/engine_state.h"
 #include "cmocka_all.h"
 #include "engine_work.h"
+#include "runtime/engine/engine_state.h"
 
 static void fails_with(int code, const char *text)
 {

@@ -11,8 +11,8 @@
 
 #include "base/os/os.h"
 #include "cmocka_all.h"
-#include "runtime/engine/engine_thread.h"
 #include "engine_work.h"
+#include "runtime/engine/engine_thread.h"
 
 static void refuses_to_start(const char *variable, const char *value, const char *word)
 {

@@ -9,10 +9,10 @@
 
 #include "base/os/os.h"
 #include "cmocka_all.h"
-#include "runtime/engine/operation_record.h"
 #include "engine_work.h"
 #include "live_events.h"
 #include "profiler/recorder/recorder.h"
+#include "runtime/engine/operation_record.h"
 
 static mxn_var *a, *b, *c;
 

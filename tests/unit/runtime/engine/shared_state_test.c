@@ -8,8 +8,8 @@
 
 #include "base/os/os.h"
 #include "cmocka_all.h"
-#include "runtime/engine/variable.h"
 #include "engine_work.h"
+#include "runtime/engine/variable.h"
 
 static pthread_t start(void *(*function)(void *argument), void *argument)
 {

@@ -9,8 +9,8 @@
 
 #include "base/os/os.h"
 #include "cmocka_all.h"
-#include "runtime/engine/variable.h"
 #include "engine_work.h"
+#include "runtime/engine/variable.h"
 
 typedef struct witness {
     uint32_t thread;

@@ -7,8 +7,8 @@
 #include <mxprof/error.h>
 
 #include "cmocka_all.h"
-#include "runtime/op/registry/declare.h"
 #include "op_run.h"
+#include "runtime/op/registry/declare.h"
 
 enum { PAIRS_MAX = 24, ELEMENTS_MAX = 1 << 12 };
 

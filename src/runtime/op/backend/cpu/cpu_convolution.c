@@ -12,8 +12,8 @@
 // has a frame, a block and its sums in the job's workspace.
 #include <string.h>
 
-#include "runtime/op/backend/cpu/cpu_kernels.h"
 #include "runtime/op/backend/cpu/cpu_convolution_plan.h"
+#include "runtime/op/backend/cpu/cpu_kernels.h"
 #include "runtime/parallel/thread_pool.h"
 
 enum { FILTERS_LEAST = 4, SMALL_PLANE = 16 };

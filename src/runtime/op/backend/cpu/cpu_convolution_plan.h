@@ -5,8 +5,8 @@
 #ifndef MXN_OP_CPU_PLANAR_PLAN_H
 #define MXN_OP_CPU_PLANAR_PLAN_H
 
-#include "runtime/op/nn/convolution.h"
 #include "runtime/op/backend/cpu/simd.h"
+#include "runtime/op/nn/convolution.h"
 
 enum { MXN_BLOCK_ROW = MXN_TILE_COLUMNS_MAX + MXN_COPY_SLACK };
 

@@ -3,9 +3,9 @@
 // parameters.
 #include <math.h>
 
-#include "runtime/op/nn/activation.h"
 #include "runtime/op/backend/cpu/cpu_kernels.h"
 #include "runtime/op/backend/cpu/simd.h"
+#include "runtime/op/nn/activation.h"
 #include "runtime/op/optimizer/optimizer.h"
 #include "runtime/parallel/thread_pool.h"
 

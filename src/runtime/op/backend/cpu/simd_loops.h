@@ -7,9 +7,9 @@
 //   TABLE          the name of the table at the end
 #include "runtime/op/backend/cpu/simd.h"
 #include "runtime/op/backend/cpu/simd_copy.h"
+#include "runtime/op/backend/cpu/simd_pooling.h"
 #include "runtime/op/backend/cpu/simd_rows.h"
 #include "runtime/op/backend/cpu/simd_tiles.h"
-#include "runtime/op/backend/cpu/simd_pooling.h"
 
 static float sum(const float *x, int64_t count)
 {

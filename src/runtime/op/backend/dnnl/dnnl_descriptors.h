@@ -4,10 +4,10 @@
 #ifndef MXN_OP_DNNL_DNNL_DESCRIBE_H
 #define MXN_OP_DNNL_DNNL_DESCRIBE_H
 
-#include "runtime/op/nn/convolution.h"
 #include "runtime/op/backend/dnnl/dnnl_primitive.h"
-#include "runtime/op/nn/pooling.h"
 #include "runtime/op/linalg/product.h"
+#include "runtime/op/nn/convolution.h"
+#include "runtime/op/nn/pooling.h"
 
 // Keys. Their makers stand below; arguments in the order that is told there.
 void mxn__describe_convolution(mxn_problem_key *key, const mxn_conv *conv, int kind);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of oneDNN's kernels. A job is taken if the library has fast code for all that it asks
 // for.
-#include "runtime/op/nn/activation.h"
 #include "runtime/op/backend/dnnl/dnnl_descriptors.h"
 #include "runtime/op/execute/kernel_choice.h"
+#include "runtime/op/nn/activation.h"
 #include "runtime/op/nn/softmax.h"
 
 // ---- convolution ------------------------------------------------------------------------------

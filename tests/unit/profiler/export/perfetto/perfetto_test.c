@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "cmocka_all.h"
-#include "profiler/export/export.h"
 #include "fake_alloc.h"
 #include "fake_source.h"
+#include "profiler/export/export.h"
 #include "trace_sample.h"
 
 static void without_memory_it_fails_and_leaks_nothing(void **state)

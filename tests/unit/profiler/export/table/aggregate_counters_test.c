@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "cmocka_all.h"
-#include "profiler/export/export.h"
 #include "fake_source.h"
+#include "profiler/export/export.h"
 #include "rows.h"
 
 enum { STOP = 0, RUN = 1, PAUSE = 2, RESUME = 3 };

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "cmocka_all.h"
-#include "profiler/export/export.h"
 #include "fake_alloc.h"
 #include "fake_source.h"
+#include "profiler/export/export.h"
 #include "random.h"
 #include "rows.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "cmocka_all.h"
-#include "profiler/export/export.h"
 #include "fake_source.h"
+#include "profiler/export/export.h"
 #include "rows.h"
 
 static mxp_aggregate *sample(void)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "cmocka_all.h"
-#include "profiler/export/export.h"
 #include "fake_source.h"
+#include "profiler/export/export.h"
 #include "rows.h"
 
 static void push(mxp_source *source, uint32_t thread, uint32_t scope, uint64_t ticks)

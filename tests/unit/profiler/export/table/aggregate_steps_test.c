@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "cmocka_all.h"
-#include "profiler/export/export.h"
 #include "fake_source.h"
+#include "profiler/export/export.h"
 #include "rows.h"
 
 static void step(mxp_source *source, uint32_t thread, uint64_t ticks, uint64_t number)

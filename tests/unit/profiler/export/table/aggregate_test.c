@@ -9,12 +9,12 @@
 #include <string.h>
 
 #include "cmocka_all.h"
-#include "profiler/export/export.h"
 #include "fake_alloc.h"
 #include "fake_source.h"
+#include "profiler/export/export.h"
+#include "profiler/trace/event.h"
 #include "random.h"
 #include "rows.h"
-#include "profiler/trace/event.h"
 
 static void spans_and_operators_stand_in_sections_by_category(void **state)
 {

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "cmocka_all.h"
-#include "profiler/export/export.h"
 #include "fake_source.h"
+#include "profiler/export/export.h"
 #include "random.h"
 #include "rows.h"
 

@@ -14,11 +14,11 @@
 
 #include <mxprof/record.h>
 
+#include "base/atomic.h"
 #include "live_events.h"
 #include "profiler/recorder/recorder.h"
-#include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/test_point.h"
-#include "base/atomic.h"
+#include "profiler/recorder/thread/silent.h"
 
 #ifdef MXP_TEST_POINTS
 // ---- who comes while a hold looks --------------------------------------------------------------

@@ -15,8 +15,8 @@
 
 #include "base/os/os.h"
 #include "each_event.h"
-#include "whole_file.h"
 #include "profiler/trace/event.h"
+#include "whole_file.h"
 
 enum { THREADS = 40, NUMBERS = 20000, LIMIT_BYTES = 2 << 20 };
 

@@ -10,9 +10,9 @@
 #include <mxprof/record.h>
 
 #include "each_event.h"
-#include "whole_file.h"
 #include "profiler/recorder/memory/ring.h"
 #include "profiler/trace/event.h"
+#include "whole_file.h"
 
 enum { LIMIT_BYTES = 4 << 20, PINS = 500, CHUNK_RECORDS = 2100 };
 

@@ -17,10 +17,10 @@
 
 #include "base/os/os.h"
 #include "each_event.h"
-#include "whole_file.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/trace/event.h"
 #include "profiler/trace/file/native.h"
+#include "whole_file.h"
 
 enum { LIMIT_BYTES = 4 << 20 };
 

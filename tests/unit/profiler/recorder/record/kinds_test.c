@@ -9,8 +9,8 @@
 #include <mxprof/record.h>
 
 #include "live_events.h"
-#include "profiler/recorder/thread/names.h"
 #include "profiler/recorder/recorder.h"
+#include "profiler/recorder/thread/names.h"
 
 static void counters_keep_type_and_value(void **state)
 {

@@ -7,8 +7,8 @@
 
 #include <mxprof/record.h>
 
-#include "live_events.h"
 #include "base/atomic.h"
+#include "live_events.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/test_point.h"
 

@@ -9,8 +9,8 @@
 
 #include <mxprof/record.h>
 
-#include "profiler/trace/file/mapped_file.h"
 #include "profiler/recorder/store/store.h"
+#include "profiler/trace/file/mapped_file.h"
 #include "relay.h"
 
 static const char path[] = "names.mxp";

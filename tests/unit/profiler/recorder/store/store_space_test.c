@@ -13,13 +13,13 @@
 #include <mxprof/profiler.h>
 #include <mxprof/record.h>
 
+#include "base/atomic.h"
 #include "each_event.h"
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_space.h"
 #include "profiler/recorder/test_point.h"
 #include "profiler/trace/file/native.h"
-#include "base/atomic.h"
 
 enum {
     AHEAD_LEAST_BYTES = 256 << 10,

@@ -10,14 +10,14 @@
 #include <mxprof/error.h>
 #include <mxprof/record.h>
 
+#include "base/atomic.h"
 #include "base/os/os.h"
 #include "live_events.h"
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/recorder.h"
-#include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/state.h"
 #include "profiler/recorder/test_point.h"
-#include "base/atomic.h"
+#include "profiler/recorder/thread/silent.h"
 
 #if !defined(MXP_TEST_POINTS) || defined(__SANITIZE_THREAD__)
 int main(void)

@@ -16,11 +16,11 @@
 #include "each_event.h"
 #include "profiler/export/export.h"
 #include "profiler/recorder/recorder.h"
-#include "random.h"
-#include "rows.h"
 #include "profiler/trace/event.h"
 #include "profiler/trace/file/native.h"
 #include "profiler/trace/reader.h"
+#include "random.h"
+#include "rows.h"
 
 enum { LIMIT_BYTES = 2 << 20, ENOUGH = 300000 };  // spans that overwrite the ring twice
 

@@ -5,12 +5,12 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "base/atomic.h"
 #include "base/os/os.h"
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/thread/thread.h"
 #include "relay.h"
-#include "base/atomic.h"
 
 static int turn, tid;
 static mxp_thread *ended, *next;

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "relay.h"
 #include "profiler/session/objects/handles.h"
+#include "relay.h"
 
 enum { EVENT = 1 << MXP__OBJECT_EVENT, COUNTER = 1 << MXP__OBJECT_COUNTER };
 

@@ -14,8 +14,8 @@
 
 #include "each_event.h"
 #include "export_text.h"
-#include "relay.h"
 #include "profiler/trace/file/native.h"
+#include "relay.h"
 
 static const char folder[] = "missing", native[] = "missing/dump.mxp";
 static mxp_session *session;

@@ -18,9 +18,9 @@
 #include <mxprof/record.h>
 
 #include "base/os/os.h"
-#include "relay.h"
 #include "profiler/trace/event.h"
 #include "profiler/trace/file/native.h"
+#include "relay.h"
 
 static const char path[] = "store.mxp";
 static mxp_session *session;

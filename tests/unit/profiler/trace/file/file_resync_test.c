@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/trace/checksum.h"
 #include "cmocka_all.h"
 #include "describe_source.h"
-#include "profiler/trace/merge.h"
+#include "profiler/trace/checksum.h"
 #include "profiler/trace/file/native.h"
+#include "profiler/trace/merge.h"
 #include "trace_sample.h"
 
 enum { FILE_MAX = 1 << 19, HEADER_BYTES = sizeof(mxp_section), SECTIONS_MAX = 64 };

@@ -15,8 +15,8 @@
 #include "fake_alloc.h"
 #include "fake_source.h"
 #include "profiler/trace/file/native.h"
-#include "profiler/trace/reader.h"
 #include "profiler/trace/file/section.h"
+#include "profiler/trace/reader.h"
 #include "trace_sample.h"
 
 // A file in memory; 16-byte aligned, so that it is not copied.

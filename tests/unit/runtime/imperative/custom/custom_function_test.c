@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/engine/engine.h"
 #include "live_events.h"
 #include "profiler/recorder/recorder.h"
+#include "runtime/engine/engine.h"
 
 static int backwards, deletes;  // calls; atomic
 static int result;  // of the next backward

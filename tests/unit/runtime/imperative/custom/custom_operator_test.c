@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "add_one.h"
-#include "runtime/engine/engine.h"
 #include "live_events.h"
 #include "profiler/recorder/recorder.h"
+#include "runtime/engine/engine.h"
 
 static NDArrayHandle make(float first)
 {

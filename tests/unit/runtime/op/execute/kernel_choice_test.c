@@ -9,8 +9,8 @@
 #include <mxprof/error.h>
 
 #include "cmocka_all.h"
-#include "runtime/op/execute/kernel_choice.h"
 #include "op_run.h"
+#include "runtime/op/execute/kernel_choice.h"
 
 // ---- which operators have kernels ---------------------------------------------------------------
 typedef struct kernel_row {

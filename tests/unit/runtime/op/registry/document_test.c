@@ -11,8 +11,8 @@
 
 #include "base/strbuf.h"
 #include "cmocka_all.h"
-#include "runtime/op/registry/declare.h"
 #include "op_run.h"
+#include "runtime/op/registry/declare.h"
 
 static void describe(const mxn_op *op, mxp_strbuf *line)
 {

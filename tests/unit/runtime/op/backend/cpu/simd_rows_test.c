@@ -6,8 +6,8 @@
 
 #include "base/cpu/cpu.h"
 #include "cmocka_all.h"
-#include "runtime/op/loops/binary_loops.h"
 #include "runtime/op/backend/cpu/simd.h"
+#include "runtime/op/loops/binary_loops.h"
 
 enum { LONGEST = 140, BYTES = LONGEST * 16 };
 

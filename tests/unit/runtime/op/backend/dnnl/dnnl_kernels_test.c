@@ -6,9 +6,9 @@
 
 #include "cmocka_all.h"
 #include "kernel_check.h"
+#include "op_run.h"
 #include "runtime/op/backend/dnnl/dnnl_primitive.h"
 #include "runtime/op/execute/kernel_choice.h"
-#include "op_run.h"
 
 #define P(...) ((const char *const[]){__VA_ARGS__, 0})
 #define D(...)                                                                    \
