@@ -2,6 +2,7 @@
 // MXNet's functions about the library as a whole: version, features, seeds, shutdown, threads.
 #include <mxnet/c_api.h>
 
+#include "base/atomic.h"
 #include "runtime/capi/api_call.h"
 #include "runtime/capi/package_call.h"
 #include "runtime/engine/engine.h"
@@ -24,7 +25,6 @@ int MXGetVersion(int *out)
 
 static const struct LibFeature features[] = {
 #define X(name, enabled) {name, enabled},
-#include "base/atomic.h"
 #include "runtime/capi/lib_features.def"
 #undef X
 };

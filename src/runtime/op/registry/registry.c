@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "base/fork_lock.h"
 #include "base/name_once.h"
@@ -22,7 +23,6 @@
 
 static const mxn_op_family *const families[] = {
 #define FAMILY(name) &mxn__family_##name,
-#include "base/atomic.h"
 #include "runtime/op/registry/families.def"
 #undef FAMILY
 };

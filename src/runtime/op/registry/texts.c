@@ -13,8 +13,9 @@ typedef struct text {
 
 static const text texts[] = {
 #define TEXT(operators, argument, words) {operators, argument, words},
-#include "runtime/op/registry/argument_texts.def"
 #include "runtime/op/registry/layer_texts.def"
+// Then those of which some are of all operators.
+#include "runtime/op/registry/argument_texts.def"
 #include "runtime/op/registry/operator_texts.def"
 #undef TEXT
 };
