@@ -28,7 +28,7 @@ static bool lost_its_page(const mxp_thread *thread)
 
 bool mxp__is_in_record(const mxp_thread *self)
 {
-    return mxp__busy_at(&self->hot) != 0 || lost_its_page(self);
+    return mxp__is_busy(&self->hot) || lost_its_page(self);
 }
 
 static bool is_in_chunk(const mxp_chunk_header *chunk, const uint64_t *at)
