@@ -135,16 +135,27 @@ static mxp_counter_view view_of(const counter_row *row, uint64_t now, double ns_
         .last_age_ns = (int64_t)((double)(int64_t)(now - row->last_active) * ns_per_tick)};
 }
 
+// Only grows while counters are recorded: memory for so many rows is got without the lock.
+static size_t count_of_rows(void)
+{
+    size_t count = 0;
+    if (mxp__spin_lock(&table.lock)) {
+        count = table.count;
+        mxp__spin_unlock(&table.lock);
+    }
+    return count;
+}
+
 int mxp__counter_stats_take(mxp_counter_view **views, size_t *count, size_t *bytes)
 {
+    size_t room = count_of_rows();
     *count = 0;
-    *bytes = table.count * sizeof **views;
+    *bytes = room * sizeof **views;
     *views = mxp__alloc(*bytes);
-    if (table.count == 0 || *views == NULL) {
-        return table.count == 0 ? MXP_OK : MXP_ENOMEM;
+    if (room == 0 || *views == NULL) {
+        return room == 0 ? MXP_OK : MXP_ENOMEM;
     }
     double ns_per_tick = mxp__timebase_ns_per_tick(mxp__recorder_timebase(0));
-    size_t room = *bytes / sizeof **views;
     if (!mxp__spin_lock(&table.lock)) {
         return MXP_OK;
     }
