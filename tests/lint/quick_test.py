@@ -75,9 +75,9 @@ def make_tree(folder):
     return tree
 
 
-def quick(tree, *arguments):
+def quick(tree, *arguments, **environment):
     return subprocess.run([SOURCE / "scripts/quick", *arguments], capture_output=True, text=True,
-                          check=False, env=dict(os.environ, MXPROF_SOURCE=str(tree)))
+                          check=False, env=dict(os.environ, MXPROF_SOURCE=str(tree), **environment))
 
 
 def listed(tree):
@@ -108,6 +108,18 @@ def run_faults(tree):
             yield f"{words}: {result.returncode}, {found}:\n{result.stdout}{result.stderr}"
 
 
+def format_faults(tree):
+    """A changed C file is shown to clang-format: here to one that finds it wrong."""
+    formatter = tree / "build/bin/clang-format"
+    formatter.parent.mkdir(parents=True, exist_ok=True)
+    formatter.write_text('#!/bin/sh\necho "sees $3"\nexit 1\n')
+    formatter.chmod(0o755)
+    (tree / "src/runtime/op/shape/tile.c").write_text("changed\n")
+    result = quick(tree, PATH=f"{formatter.parent}:{os.environ['PATH']}")
+    if result.returncode != 1 or "shape/tile.c\nmake format" not in result.stdout:
+        yield f"format: {result.returncode}:\n{result.stdout}{result.stderr}"
+
+
 def table_faults():
     """Of the tree's own table: every path is one, every word finds a test."""
     known = subprocess.run(["git", "-C", SOURCE, "ls-files", "-co", "--exclude-standard"],
@@ -127,7 +139,7 @@ def table_faults():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         tree = make_tree(folder)
-        faults = [*selection_faults(tree), *run_faults(tree), *table_faults()]
+        faults = [*selection_faults(tree), *run_faults(tree), *format_faults(tree), *table_faults()]
     print(*faults, f"{len(faults)} faults", sep="\n")
     return 1 if faults else 0
 

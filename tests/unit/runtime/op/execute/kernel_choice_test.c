@@ -53,9 +53,9 @@ static void each_operator_has_the_kernels_that_are_listed(void **state)
             bool has = mxn__kernel_find(kind, ops[i].name) != NULL;
             found[kind] += has;
             if (has != (is_built(kind) && row_of(ops[i].name)->has[kind])) {
-                print_error("%s has %s kernel of %s: was that meant? kernel_rows.def says else\n",
-                            ops[i].name, has ? "a" : "no",
-                            kind == MXN_KERNEL_OWN ? "our own" : "oneDNN");
+                print_error(
+                    "%s has %s kernel of %s: was that meant? kernel_rows.def says otherwise\n",
+                    ops[i].name, has ? "a" : "no", kind == MXN_KERNEL_OWN ? "our own" : "oneDNN");
                 wrong++;
             }
         }

@@ -94,32 +94,38 @@ static void documentation_is_the_original_s(void **state)
     }
 }
 
-// Says what is wrong with a text that front ends show.
-static void check_sentence(const char *op, const char *argument, const char *text)
+// Whether a text that front ends show is a sentence; says which is none.
+static bool is_sentence(const char *op, const char *argument, const char *text)
 {
     size_t length = strlen(text);
     bool begins =
         length > 0 && (isupper((unsigned char)text[0]) || isdigit((unsigned char)text[0]));
     bool has_words = strchr(text, ' ') != strrchr(text, ' ');
-    if (!begins || !has_words || text[length - 1] != '.') {
-        fail_msg("%s, %s: '%s' is no sentence", op, argument, text);
+    if (begins && has_words && text[length - 1] == '.') {
+        return true;
     }
+    print_error("%s, %s: '%s' is no sentence\n", op, argument, text);
+    return false;
 }
 
 static void every_argument_is_described(void **state)
 {
     (void)state;
     const mxn_op *ops;
-    uint32_t count = mxn_op_list(&ops), described = 0;
+    uint32_t count = mxn_op_list(&ops), described = 0, lacking = 0;
     for (uint32_t i = 0; i < count; i++) {
         const mxn_op_doc *doc = mxn_op_document(&ops[i]);
         assert_non_null(doc);
         for (uint32_t k = 0; k < doc->count; k++, described++) {
-            check_sentence(ops[i].name, doc->names[k], doc->descriptions[k]);
+            lacking += !is_sentence(ops[i].name, doc->names[k], doc->descriptions[k]);
         }
         if (strncmp(ops[i].name, "_backward", 9) != 0 && doc->count > 0) {
-            check_sentence(ops[i].name, "itself", doc->description);
+            lacking += !is_sentence(ops[i].name, "itself", doc->description);
         }
+    }
+    if (lacking > 0) {
+        fail_msg("what arguments mean stands in op/registry/argument_texts.def; what an operator "
+                 "computes, in its declaration or in operator_texts.def");
     }
     assert_true(described > 500);
 }
