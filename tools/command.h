@@ -4,6 +4,7 @@
 #ifndef MXP_TOOLS_COMMAND_H
 #define MXP_TOOLS_COMMAND_H
 
+#include <mxprof/error.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -101,7 +101,7 @@ int mxp__export(const mxp_exporter *exporter, mxp_source *source, const mxp_expo
     }
     // `end` frees what begin made, also after an error; its own error is of interest only if there
     // was none before.
-    int end_error = exporter->end(&run);
+    int end_error = exporter->end != NULL ? exporter->end(&run) : MXP_OK;
     error = error != MXP_OK ? error : end_error;
     if (error == MXP_OK || error == MXP_EFORMAT) {
         damage = damage != MXP_OK ? damage : error;

@@ -24,7 +24,8 @@ typedef struct mxp_exporter {
     const char *extension;  // ".json": of two exporters with one, it means the first
     const char *help;  // one line for `mxprof convert --help`
     bool is_table;  // numbers of the whole: what was lost is in none of them
-    // begin: before any record; end: after the last, also after an error (it frees `state`).
+    // begin, end: may be null. begin comes before any record, end after the last, also after an
+    // error (it frees `state`).
     // `out` collects text and is flushed between calls. In between comes one of these:
     // - event: each record in time order;
     // - block: each block, from several threads at once, in no order across blocks, each with its

@@ -48,12 +48,17 @@ static int put_end(mxp_export *run)
 static const mxp_exporter by_event = {
     .name = "events", .begin = put_begin, .event = put_event, .end = put_end};
 
-static int run_events(mxp_source *source, mxp_strbuf *text)
+static int run_exporter(const mxp_exporter *exporter, mxp_source *source, mxp_strbuf *text)
 {
     mxp_sink sink;
     mxp__strbuf_clear(text);
     mxp__sink_string(&sink, text);
-    return mxp__export(&by_event, source, NULL, &sink);
+    return mxp__export(exporter, source, NULL, &sink);
+}
+
+static int run_events(mxp_source *source, mxp_strbuf *text)
+{
+    return run_exporter(&by_event, source, text);
 }
 
 static void an_exporter_may_take_events_in_time_order(void **state)
@@ -73,6 +78,20 @@ static void an_exporter_may_take_events_in_time_order(void **state)
     fake_span(source, a, 0, 0, 700);
     assert_int_equal(run_events(source, &text), MXP_ESTATE);
     assert_string_equal(mxp_last_error(), "enough");
+    mxp__strbuf_fini(&text);
+    mxp__source_close(source);
+}
+
+static void an_exporter_without_begin_and_end_writes_its_events(void **state)
+{
+    (void)state;
+    static const mxp_exporter events_only = {.name = "events", .event = put_event};
+    mxp_source *source = fake_source_create();
+    uint32_t thread = fake_thread(source, "main");
+    fake_span(source, thread, fake_span_name(source, "c", "x"), 10, 20);
+    mxp_strbuf text = {0};
+    assert_int_equal(run_exporter(&events_only, source, &text), MXP_OK);
+    assert_string_equal(mxp__strbuf_text(&text), " 20");
     mxp__strbuf_fini(&text);
     mxp__source_close(source);
 }
@@ -127,6 +146,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exporters_are_found_by_name),
         cmocka_unit_test(an_exporter_may_take_events_in_time_order),
+        cmocka_unit_test(an_exporter_without_begin_and_end_writes_its_events),
         cmocka_unit_test(damage_leaves_a_complete_text_and_an_error),
         cmocka_unit_test(the_aggregate_exporters_follow_the_options),
     };
