@@ -112,7 +112,7 @@ check-clang:
 # would look for leaks with a lock of the sanitizer's own that another thread held at the fork.
 model = MXPROF_SOURCE='$(CURDIR)' .venv/bin/python -m pytest tests/model
 check-model:
-	@$(setup) check
+	@$(setup) check test
 	@$(foreach preset,release asan tsan,$(call configure_and_build,$(preset),--target session_model mxprof_command) && ) true
 	MXPROF_TEST_LONG=1 MXPROF_BUILD='$(CURDIR)/build/release' $(model)
 	ASAN_OPTIONS=detect_leaks=0 MXPROF_MODEL_SEEDS=60 MXPROF_BUILD='$(CURDIR)/build/asan' $(model)
