@@ -81,7 +81,7 @@ static int take_shapes(const mxn_shapes *shapes)
     }
     int32_t axis;
     int error = mxn__axis(shapes->params, params_of(shapes->params)->axis, data->ndim, &axis);
-    mxn_stretch s = error == 0 ? mxn__stretch(data, axis) : (mxn_stretch){0};
+    mxn_axis_view s = error == 0 ? mxn__axis_view(data, axis) : (mxn_axis_view){0};
     if (s.count == 0 && s.outer * s.inner > 0 && mxn_shape_size(indices) > 0) {
         error = mxn__shape_refused(shapes, 0, "axis %d has nothing to take", axis);
     }
@@ -113,7 +113,7 @@ static int row_index(const mxn_job *job, const mxn_operand *indices, int64_t i, 
 }
 
 static int take_rows(const mxn_job *job, const mxn_operand *data, const mxn_operand *indices,
-                     const mxn_stretch *s)
+                     const mxn_axis_view *s)
 {
     int64_t taken = (int64_t)mxn_shape_size(indices->shape);
     int64_t bytes = s->inner * (int64_t)mxn_dtype_size(data->dtype);
@@ -131,15 +131,15 @@ static int take_rows(const mxn_job *job, const mxn_operand *data, const mxn_oper
     return 0;
 }
 
-static int take_stretch(const mxn_job *job, const mxn_shape *data, mxn_stretch *s)
+static int view_of(const mxn_job *job, const mxn_shape *data, mxn_axis_view *s)
 {
-    return mxn__stretch_along(job->params, params_of(job->params)->axis, data, s);
+    return mxn__axis_view_along(job->params, params_of(job->params)->axis, data, s);
 }
 
 static int take_forward(mxn_job *job)
 {
-    mxn_stretch s;
-    int error = take_stretch(job, job->inputs[0].shape, &s);
+    mxn_axis_view s;
+    int error = view_of(job, job->inputs[0].shape, &s);
     return error != 0 ? error : take_rows(job, &job->inputs[0], &job->inputs[1], &s);
 }
 
@@ -176,7 +176,7 @@ static add_row add_row_of(int32_t dtype)
     }
 }
 
-static int put_rows(const mxn_job *job, const mxn_operand *indices, const mxn_stretch *s)
+static int put_rows(const mxn_job *job, const mxn_operand *indices, const mxn_axis_view *s)
 {
     const mxn_operand *g = &job->inputs[0], *out = &job->outputs[0];
     int64_t taken = (int64_t)mxn_shape_size(indices->shape);
@@ -200,8 +200,8 @@ static int put_rows(const mxn_job *job, const mxn_operand *indices, const mxn_st
 
 static int take_backward(mxn_job *job)
 {
-    mxn_stretch s;
-    int error = take_stretch(job, job->outputs[0].shape, &s);
+    mxn_axis_view s;
+    int error = view_of(job, job->outputs[0].shape, &s);
     return error != 0 ? error : put_rows(job, &job->inputs[1], &s);
 }
 
@@ -230,13 +230,13 @@ static int embedding_types(const mxn_types *types)
 
 static int embedding_forward(mxn_job *job)
 {
-    const mxn_stretch s = mxn__stretch(job->inputs[1].shape, 0);
+    const mxn_axis_view s = mxn__axis_view(job->inputs[1].shape, 0);
     return take_rows(job, &job->inputs[1], &job->inputs[0], &s);
 }
 
 static int embedding_backward(mxn_job *job)
 {
-    const mxn_stretch s = mxn__stretch(job->outputs[0].shape, 0);
+    const mxn_axis_view s = mxn__axis_view(job->outputs[0].shape, 0);
     return put_rows(job, &job->inputs[1], &s);
 }
 

@@ -6,7 +6,7 @@
 enum { FEW = 16 };  // of a row: where a call would cost more than the loop
 
 // Where a row of a channel begins.
-static inline int64_t row_at(const mxn_stretch *s, int64_t channel, int64_t row)
+static inline int64_t row_at(const mxn_axis_view *s, int64_t channel, int64_t row)
 {
     return (row * s->count + channel) * s->inner;
 }

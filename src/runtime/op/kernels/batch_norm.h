@@ -8,7 +8,7 @@
 
 // All arrays are of one type; those of a number a channel have `s.count` elements.
 typedef struct mxn_batch_norm {
-    mxn_stretch s;
+    mxn_axis_view s;
     const void *data, *gamma, *beta, *moving_mean, *moving_var;
     void *to, *means, *inverses;  // the result; the mean and the inverse deviation that it took
     double epsilon;
@@ -16,7 +16,7 @@ typedef struct mxn_batch_norm {
 } mxn_batch_norm;
 
 typedef struct mxn_batch_norm_back {
-    mxn_stretch s;
+    mxn_axis_view s;
     const void *gradient, *data, *gamma, *means, *inverses;
     void *to, *to_gamma, *to_beta;
     void *moving_mean, *moving_var;  // moved, if the statistics were those of the batch

@@ -2,7 +2,7 @@
 // A template (kernels.h) of batch norm. Sums are of doubles, one number after the other.
 static void NAME(moments)(const mxn_batch_norm *b, int64_t channel, double *mean, double *var)
 {
-    const mxn_stretch s = b->s;
+    const mxn_axis_view s = b->s;
     const T *x = b->data;
     const double count = (double)(s.outer * s.inner);
     double sum = 0, squares = 0;
@@ -39,7 +39,7 @@ MXN_VECTOR_LOOP void NAME(scale_row)(const T *x, T *to, int64_t count, T factor,
 
 static void NAME(scale)(const mxn_batch_norm *b, int64_t channel, T factor, T shift)
 {
-    const mxn_stretch s = b->s;
+    const mxn_axis_view s = b->s;
     const T *x = b->data;
     T *to = b->to;
     for (int64_t row = 0; s.inner == 1 && row < s.outer; row++) {
@@ -57,7 +57,7 @@ static void NAME(scale)(const mxn_batch_norm *b, int64_t channel, T factor, T sh
 
 static void NAME(forward)(const mxn_batch_norm *b)
 {
-    const mxn_stretch *s = &b->s;
+    const mxn_axis_view *s = &b->s;
     const T *gamma = b->gamma, *beta = b->beta;
     T *means = b->means, *inverses = b->inverses;
     for (int64_t c = 0; c < s->count; c++) {
@@ -88,7 +88,7 @@ static void NAME(forward)(const mxn_batch_norm *b)
 static void NAME(gradient_sums)(const mxn_batch_norm_back *b, int64_t channel, double mean,
                                 double *sum, double *product)
 {
-    const mxn_stretch s = b->s;
+    const mxn_axis_view s = b->s;
     double of_g = 0, of_both = 0;
     for (int64_t row = 0; row < s.outer; row++) {
         const int64_t at = row_at(&s, channel, row);
@@ -119,7 +119,7 @@ MXN_VECTOR_LOOP void NAME(spread_row)(const T *g, const T *x, T *to, int64_t cou
 
 static void NAME(spread)(const mxn_batch_norm_back *b, int64_t channel, T of_g, T of_x, T constant)
 {
-    const mxn_stretch s = b->s;
+    const mxn_axis_view s = b->s;
     const T *g = b->gradient, *x = b->data;
     T *to = b->to;
     for (int64_t row = 0; s.inner == 1 && row < s.outer; row++) {
@@ -146,7 +146,7 @@ static void NAME(move)(const mxn_batch_norm_back *b, int64_t channel, double mea
 
 static void NAME(backward)(const mxn_batch_norm_back *b)
 {
-    const mxn_stretch *s = &b->s;
+    const mxn_axis_view *s = &b->s;
     const T *gamma = b->gamma;
     T *to_gamma = b->to_gamma, *to_beta = b->to_beta;
     const double count = (double)(s->outer * s->inner);

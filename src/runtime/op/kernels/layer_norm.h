@@ -7,14 +7,14 @@
 #include "runtime/op/kernels/kernels.h"
 
 typedef struct mxn_layer_norm {
-    mxn_stretch s;
+    mxn_axis_view s;
     const void *data, *gamma, *beta;
     void *to, *means, *deviations;
     double epsilon;
 } mxn_layer_norm;
 
 typedef struct mxn_layer_norm_back {
-    mxn_stretch s;
+    mxn_axis_view s;
     const void *gradient, *data, *gamma, *means, *deviations;
     void *to;
     double

@@ -18,7 +18,7 @@ MXN_VECTOR_LOOP void NAME(normal_row)(const T *x, const T *gamma, const T *beta,
 
 static void NAME(forward_row)(const mxn_layer_norm *l, int64_t row)
 {
-    const int64_t count = l->s.count, step = l->s.inner, first = mxn__stretch_at(&l->s, row);
+    const int64_t count = l->s.count, step = l->s.inner, first = mxn__axis_view_at(&l->s, row);
     const T *x = (const T *)l->data + first, *gamma = l->gamma, *beta = l->beta;
     T *to = (T *)l->to, *means = l->means, *deviations = l->deviations;
     double sum = 0, squares = 0;
@@ -90,7 +90,7 @@ MXN_VECTOR_LOOP void NAME(add_row)(const T *g, const T *x, double *of_gamma, dou
 
 static void NAME(backward_row)(const mxn_layer_norm_back *l, int64_t row)
 {
-    const int64_t count = l->s.count, step = l->s.inner, first = mxn__stretch_at(&l->s, row);
+    const int64_t count = l->s.count, step = l->s.inner, first = mxn__axis_view_at(&l->s, row);
     const T *g = (const T *)l->gradient + first, *x = (const T *)l->data + first, *gamma = l->gamma;
     T *to = l->to;
     const double mean = (double)((const T *)l->means)[row];

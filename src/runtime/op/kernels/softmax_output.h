@@ -6,7 +6,7 @@
 #include "runtime/op/kernels/kernels.h"
 
 typedef struct mxn_softmax_output_back {
-    mxn_stretch s;
+    mxn_axis_view s;
     const void *y, *labels;  // a label for each row of y
     void *to;
     double smoothing;  // what of the label's 1 goes to the others

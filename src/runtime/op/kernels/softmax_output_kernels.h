@@ -38,7 +38,7 @@ static int64_t NAME(backward)(const mxn_softmax_output_back *b)
     const T *labels = b->labels;
     int64_t valid = 0;
     for (int64_t i = 0; i < b->s.outer * b->s.inner; i++) {
-        const int64_t first = mxn__stretch_at(&b->s, i);
+        const int64_t first = mxn__axis_view_at(&b->s, i);
         const bool ignored = b->ignores && (float)labels[i] == b->ignored;
         valid += !ignored;
         for (int64_t k = 0; ignored && k < b->s.count; k++) {

@@ -136,9 +136,9 @@ void mxn__walk_copy(mxn_walk *walk, const void *from, void *to, size_t size)
     }
 }
 
-mxn_stretch mxn__stretch(const mxn_shape *shape, int32_t axis)
+mxn_axis_view mxn__axis_view(const mxn_shape *shape, int32_t axis)
 {
-    mxn_stretch s = {1, shape->ndim == 0 ? 1 : shape->dims[axis], 1};
+    mxn_axis_view s = {1, shape->ndim == 0 ? 1 : shape->dims[axis], 1};
     for (int32_t i = 0; i < shape->ndim; i++) {
         s.outer *= i < axis ? shape->dims[i] : 1;
         s.inner *= i > axis ? shape->dims[i] : 1;
@@ -146,27 +146,27 @@ mxn_stretch mxn__stretch(const mxn_shape *shape, int32_t axis)
     return s;
 }
 
-int mxn__stretch_or_row(const mxn_params *params, const mxn_maybe_int *axis, const mxn_shape *shape,
-                        mxn_stretch *s, int32_t *chosen)
+int mxn__axis_view_or_row(const mxn_params *params, const mxn_maybe_int *axis,
+                          const mxn_shape *shape, mxn_axis_view *s, int32_t *chosen)
 {
-    *s = (mxn_stretch){1, (int64_t)mxn_shape_size(shape), 1};
+    *s = (mxn_axis_view){1, (int64_t)mxn_shape_size(shape), 1};
     *chosen = -1;
     if (!axis->has) {
         return 0;
     }
     int error = mxn__axis(params, axis->value, shape->ndim, chosen);
     if (error == 0) {
-        *s = mxn__stretch(shape, *chosen);
+        *s = mxn__axis_view(shape, *chosen);
     }
     return error;
 }
 
-int mxn__stretch_along(const mxn_params *params, int32_t axis, const mxn_shape *shape,
-                       mxn_stretch *s)
+int mxn__axis_view_along(const mxn_params *params, int32_t axis, const mxn_shape *shape,
+                         mxn_axis_view *s)
 {
     int32_t chosen;
-    return mxn__stretch_or_row(params, &(mxn_maybe_int){.has = true, .value = axis}, shape, s,
-                               &chosen);
+    return mxn__axis_view_or_row(params, &(mxn_maybe_int){.has = true, .value = axis}, shape, s,
+                                 &chosen);
 }
 
 int64_t mxn__whole_at(const mxn_operand *operand, int64_t i)

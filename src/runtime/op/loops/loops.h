@@ -76,19 +76,19 @@ void mxn__row_steps(const mxn_shape *shape, int64_t *steps);
 
 // An array seen along one axis: `outer` times `count` times `inner` elements, those of one row
 // `inner` apart. A scalar is a row of one.
-typedef struct mxn_stretch {
+typedef struct mxn_axis_view {
     int64_t outer, count, inner;
-} mxn_stretch;
+} mxn_axis_view;
 
-mxn_stretch mxn__stretch(const mxn_shape *shape, int32_t axis);
+mxn_axis_view mxn__axis_view(const mxn_shape *shape, int32_t axis);
 // Along an axis as a parameter gives it, negative from the end. MXP_EINVAL: there is none such.
-int mxn__stretch_along(const mxn_params *params, int32_t axis, const mxn_shape *shape,
-                       mxn_stretch *s);
+int mxn__axis_view_along(const mxn_params *params, int32_t axis, const mxn_shape *shape,
+                         mxn_axis_view *s);
 // The same where an axis may be left out: then the array is one row, and *chosen is -1.
-int mxn__stretch_or_row(const mxn_params *params, const mxn_maybe_int *axis, const mxn_shape *shape,
-                        mxn_stretch *s, int32_t *chosen);
+int mxn__axis_view_or_row(const mxn_params *params, const mxn_maybe_int *axis,
+                          const mxn_shape *shape, mxn_axis_view *s, int32_t *chosen);
 // Where row i of outer * inner begins.
-static inline int64_t mxn__stretch_at(const mxn_stretch *s, int64_t i)
+static inline int64_t mxn__axis_view_at(const mxn_axis_view *s, int64_t i)
 {
     return i / s->inner * s->count * s->inner + i % s->inner;
 }

@@ -64,10 +64,10 @@ static bool uses_batch(const mxn_job *job)
     return job->training && !((const batch_params *)mxn__values(job))->use_global_stats;
 }
 
-static int stretch_of(const mxn_job *job, const mxn_shape *data, mxn_stretch *s)
+static int view_of(const mxn_job *job, const mxn_shape *data, mxn_axis_view *s)
 {
     const batch_params *params = mxn__values(job);
-    return mxn__stretch_along(job->params, params->axis, data, s);
+    return mxn__axis_view_along(job->params, params->axis, data, s);
 }
 
 static int batch_forward(mxn_job *job)
@@ -87,7 +87,7 @@ static int batch_forward(mxn_job *job)
         .gamma_is_1 = p->fix_gamma,
         .of_batch = uses_batch(job),
     };
-    int error = stretch_of(job, in[DATA].shape, &b.s);
+    int error = view_of(job, in[DATA].shape, &b.s);
     error = error != 0 ? error : mxn__real_type(job, in[DATA].dtype);
     if (error == 0) {
         MXN_WIDEST(mxn__batch_norm)->forward[in[DATA].dtype == MXN_FLOAT64](&b);
@@ -115,7 +115,7 @@ static int batch_backward(mxn_job *job)
         .gamma_is_1 = p->fix_gamma,
         .of_batch = uses_batch(job),
     };
-    int error = stretch_of(job, in[B_DATA].shape, &b.s);
+    int error = view_of(job, in[B_DATA].shape, &b.s);
     error = error != 0 ? error : mxn__real_type(job, in[B_DATA].dtype);
     if (error == 0) {
         MXN_WIDEST(mxn__batch_norm)->backward[in[B_DATA].dtype == MXN_FLOAT64](&b);

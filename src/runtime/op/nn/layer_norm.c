@@ -52,10 +52,10 @@ static int layer_shapes(const mxn_shapes *shapes)
     return error != 0 ? error : mxn__shape_output(shapes, DEVIATION, &moments);
 }
 
-static int stretch_of(const mxn_job *job, const mxn_shape *data, mxn_stretch *s)
+static int view_of(const mxn_job *job, const mxn_shape *data, mxn_axis_view *s)
 {
     const layer_params *params = mxn__values(job);
-    return mxn__stretch_along(job->params, params->axis, data, s);
+    return mxn__axis_view_along(job->params, params->axis, data, s);
 }
 
 static int layer_forward(mxn_job *job)
@@ -70,7 +70,7 @@ static int layer_forward(mxn_job *job)
         .deviations = out[DEVIATION].data,
         .epsilon = ((const layer_params *)mxn__values(job))->eps,
     };
-    int error = stretch_of(job, in[DATA].shape, &l.s);
+    int error = view_of(job, in[DATA].shape, &l.s);
     error = error != 0 ? error : mxn__real_type(job, in[DATA].dtype);
     if (error == 0) {
         MXN_WIDEST(mxn__layer_norm)->forward[in[DATA].dtype == MXN_FLOAT64](&l);
@@ -98,7 +98,7 @@ static int layer_backward(mxn_job *job)
         .to = out[DATA].data,
         .sums = job->workspace,
     };
-    int error = stretch_of(job, in[B_DATA].shape, &l.s);
+    int error = view_of(job, in[B_DATA].shape, &l.s);
     error = error != 0 ? error : mxn__real_type(job, dtype);
     if (error != 0) {
         return error;

@@ -113,7 +113,7 @@ static int softmax_forward(mxn_job *job)
     if (error != 0) {
         return error;
     }
-    const mxn_stretch s = mxn__stretch(in->shape, axis);
+    const mxn_axis_view s = mxn__axis_view(in->shape, axis);
     const double scale = params->temperature.has ? 1 / params->temperature.value : 1;
     const bool log_of_it = job->params->op->def->variant == LOG_SOFTMAX;
     if (out->dtype != MXN_FLOAT32 && out->dtype != MXN_FLOAT64) {
@@ -127,16 +127,16 @@ static int softmax_forward(mxn_job *job)
     for (int64_t i = 0; i < s.outer * s.inner; i++) {
         const int64_t valid = length_at(job, i, s.count);
         if (!wide && log_of_it && s.inner == 1 && valid == s.count) {
-            kernels->log_row(element(out, mxn__stretch_at(&s, i)), s.count, scale);
+            kernels->log_row(element(out, mxn__axis_view_at(&s, i)), s.count, scale);
         } else {
-            kernels->row[wide](element(out, mxn__stretch_at(&s, i)), s.count, valid, s.inner, scale,
-                               log_of_it);
+            kernels->row[wide](element(out, mxn__axis_view_at(&s, i)), s.count, valid, s.inner,
+                               scale, log_of_it);
         }
     }
     return 0;
 }
 
-int mxn__softmax_along(const mxn_job *job, mxn_stretch s)
+int mxn__softmax_along(const mxn_job *job, mxn_axis_view s)
 {
     const mxn_operand *in = &job->inputs[0], *out = &job->outputs[0];
     int error = mxn__real_type(job, in->dtype);
@@ -146,8 +146,8 @@ int mxn__softmax_along(const mxn_job *job, mxn_stretch s)
     mxn_cast(out->data, out->dtype, in->data, in->dtype, mxn_shape_size(in->shape));
     for (int64_t i = 0; i < s.outer * s.inner; i++) {
         MXN_WIDEST(mxn__softmax)
-            ->row[in->dtype == MXN_FLOAT64](element(out, mxn__stretch_at(&s, i)), s.count, s.count,
-                                            s.inner, 1, false);
+            ->row[in->dtype == MXN_FLOAT64](element(out, mxn__axis_view_at(&s, i)), s.count,
+                                            s.count, s.inner, 1, false);
     }
     return 0;
 }
@@ -161,7 +161,7 @@ bool mxn__softmax_describe(const mxn_job *job, int64_t sizes[3])
         job->params->input_count > 1 || mxn_shape_size(shape) == 0) {
         return false;
     }
-    const mxn_stretch s = mxn__stretch(shape, axis);
+    const mxn_axis_view s = mxn__axis_view(shape, axis);
     sizes[0] = s.outer;
     sizes[1] = s.count;
     sizes[2] = s.inner;
@@ -182,14 +182,14 @@ static int softmax_backward(mxn_job *job)
     if (error != 0) {
         return error;
     }
-    const mxn_stretch s = mxn__stretch(g->shape, axis);
+    const mxn_axis_view s = mxn__axis_view(g->shape, axis);
     mxn_softmax_back b = {.count = s.count,
                           .step = s.inner,
                           .scale = params->temperature.has ? 1 / params->temperature.value : 1,
                           .log_of_it = job->params->op->def->variant == LOG_SOFTMAX,
                           .to_is_double = out->dtype == MXN_FLOAT64};
     for (int64_t i = 0; i < s.outer * s.inner; i++) {
-        const int64_t at = mxn__stretch_at(&s, i);
+        const int64_t at = mxn__axis_view_at(&s, i);
         b.g = element(g, at);
         b.y = element(y, at);
         b.to = element(out, at);

@@ -7,7 +7,7 @@
 #include "runtime/op/loops/loops.h"
 
 // softmax of the first input, stored in the first output; both are float32 or float64.
-int mxn__softmax_along(const mxn_job *job, mxn_stretch stretch);
+int mxn__softmax_along(const mxn_job *job, mxn_axis_view view);
 
 // The sizes before, along and behind the axis. False: more than a plain softmax of a whole axis is
 // asked for, or there are no elements. There is none for the logarithm: what oneDNN makes of it has

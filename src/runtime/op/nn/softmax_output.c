@@ -30,15 +30,15 @@ static const mxn_field output_fields[] = {
 };
 
 // Over channels (axis 1), the last axis, or everything but the first.
-static mxn_stretch output_stretch(const mxn_shape *data, const output_params *params)
+static mxn_axis_view output_view(const mxn_shape *data, const output_params *params)
 {
     if (params->multi_output) {
-        return mxn__stretch(data, 1);
+        return mxn__axis_view(data, 1);
     }
     if (params->preserve_shape) {
-        return mxn__stretch(data, data->ndim - 1);
+        return mxn__axis_view(data, data->ndim - 1);
     }
-    mxn_stretch s = {data->dims[0], 1, 1};
+    mxn_axis_view s = {data->dims[0], 1, 1};
     for (int32_t i = 1; i < data->ndim; i++) {
         s.count *= data->dims[i];
     }
@@ -56,7 +56,7 @@ static int output_shapes(const mxn_shapes *shapes)
         return mxn__shape_refused(shapes, 0, "must have at least 2 dimensions");
     }
     int error = mxn__shape_output(shapes, 0, data);
-    const mxn_stretch s = output_stretch(data, params);
+    const mxn_axis_view s = output_view(data, params);
     bool whole = given->ndim >= 0 && mxn_shape_equal(given, data);
     if (error != 0 || whole ||
         (mxn_shape_known(given) && (int64_t)mxn_shape_size(given) == s.outer * s.inner)) {
@@ -76,7 +76,7 @@ static int output_shapes(const mxn_shapes *shapes)
 
 static int output_forward(mxn_job *job)
 {
-    return mxn__softmax_along(job, output_stretch(job->inputs[0].shape, mxn__values(job)));
+    return mxn__softmax_along(job, output_view(job->inputs[0].shape, mxn__values(job)));
 }
 
 // Inputs: output, label and, if asked for, the gradient of the output.
@@ -84,7 +84,7 @@ static int output_backward(mxn_job *job)
 {
     const output_params *params = mxn__values(job);
     const mxn_operand *in = job->inputs, *out = &job->outputs[0];
-    const mxn_stretch s = output_stretch(out->shape, params);
+    const mxn_axis_view s = output_view(out->shape, params);
     const size_t count = mxn_shape_size(out->shape);
     const bool wide = out->dtype == MXN_FLOAT64;
     int error = mxn__real_type(job, out->dtype);

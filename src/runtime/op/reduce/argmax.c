@@ -19,18 +19,18 @@ static const mxn_field fields[] = {
 enum { LARGEST = 0, SMALLEST = 1, NUMPY = 2, CHANNEL = 4 };
 
 // Without an axis all elements are one row.
-static int rows_of(const mxn_params *params, const mxn_shape *data, mxn_stretch *s, int32_t *axis)
+static int rows_of(const mxn_params *params, const mxn_shape *data, mxn_axis_view *s, int32_t *axis)
 {
     const extreme_params *values = (const void *)params->values;
     bool channel = (params->op->def->variant & CHANNEL) != 0;
     const mxn_maybe_int second = {.has = true, .value = 1}, none = {0};
     // The one element of a scalar lies along axis 0, as NumPy says.
     bool only = !channel && data->ndim == 0 && values->axis.value >= -1 && values->axis.value <= 0;
-    return mxn__stretch_or_row(params,
-                               channel ? &second
-                               : only  ? &none
-                                       : &values->axis,
-                               data, s, axis);
+    return mxn__axis_view_or_row(params,
+                                 channel ? &second
+                                 : only  ? &none
+                                         : &values->axis,
+                                 data, s, axis);
 }
 
 static int extreme_shapes(const mxn_shapes *shapes)
@@ -42,7 +42,7 @@ static int extreme_shapes(const mxn_shapes *shapes)
     if (!mxn_shape_known(data)) {
         return 0;
     }
-    mxn_stretch s;
+    mxn_axis_view s;
     int32_t axis;
     int error = rows_of(shapes->params, data, &s, &axis);
     if (error != 0) {
@@ -113,7 +113,7 @@ static int extreme_forward(mxn_job *job)
 {
     const mxn_operand *in = &job->inputs[0];
     mxn_operand *out = &job->outputs[0];
-    mxn_stretch s;
+    mxn_axis_view s;
     int32_t axis;
     int error = rows_of(job->params, in->shape, &s, &axis);
     find_function find = function_of(in->dtype);
@@ -123,7 +123,7 @@ static int extreme_forward(mxn_job *job)
     bool smallest = (job->params->op->def->variant & SMALLEST) != 0;
     size_t size = mxn_dtype_size(out->dtype);
     for (int64_t i = 0; i < s.outer * s.inner; i++) {
-        int64_t found = find(in->data, mxn__stretch_at(&s, i), s.count, s.inner, smallest);
+        int64_t found = find(in->data, mxn__axis_view_at(&s, i), s.count, s.inner, smallest);
         mxn_cast((char *)out->data + (size_t)i * size, out->dtype, &found, MXN_INT64, 1);
     }
     return 0;

@@ -18,11 +18,11 @@ static const mxn_field fields[] = {
 enum { FORWARD, BACKWARD };
 
 // Without an axis the array is one row, and so is the result.
-static int rows_of(const mxn_params *params, const mxn_shape *data, mxn_stretch *s)
+static int rows_of(const mxn_params *params, const mxn_shape *data, mxn_axis_view *s)
 {
     const cumulative_params *values = (const void *)params->values;
     int32_t axis;
-    return mxn__stretch_or_row(params, &values->axis, data, s, &axis);
+    return mxn__axis_view_or_row(params, &values->axis, data, s, &axis);
 }
 
 static int cumulative_shapes(const mxn_shapes *shapes)
@@ -32,7 +32,7 @@ static int cumulative_shapes(const mxn_shapes *shapes)
     if (!mxn_shape_known(in)) {
         return 0;
     }
-    mxn_stretch s;
+    mxn_axis_view s;
     int error = rows_of(shapes->params, in, &s);
     const mxn_shape row = {.ndim = 1, .dims = {s.count}};
     return error != 0 ? error : mxn__shape_output(shapes, 0, params->axis.has ? in : &row);
@@ -47,17 +47,17 @@ static int cumulative_types(const mxn_types *types)
 }
 
 // In place, from one end or the other.
-#define SUM_ROWS(NAME, type)                                                    \
-    static void sum_rows_##type(type *all, const mxn_stretch *s, bool backward) \
-    {                                                                           \
-        for (int64_t row = 0; row < s->outer * s->inner; row++) {               \
-            type *at = all + mxn__stretch_at(s, row);                           \
-            for (int64_t i = 1; i < s->count; i++) {                            \
-                int64_t here = (backward ? s->count - 1 - i : i) * s->inner;    \
-                int64_t before = backward ? here + s->inner : here - s->inner;  \
-                at[here] = (type)(at[here] + at[before]);                       \
-            }                                                                   \
-        }                                                                       \
+#define SUM_ROWS(NAME, type)                                                      \
+    static void sum_rows_##type(type *all, const mxn_axis_view *s, bool backward) \
+    {                                                                             \
+        for (int64_t row = 0; row < s->outer * s->inner; row++) {                 \
+            type *at = all + mxn__axis_view_at(s, row);                           \
+            for (int64_t i = 1; i < s->count; i++) {                              \
+                int64_t here = (backward ? s->count - 1 - i : i) * s->inner;      \
+                int64_t before = backward ? here + s->inner : here - s->inner;    \
+                at[here] = (type)(at[here] + at[before]);                         \
+            }                                                                     \
+        }                                                                         \
     }
 MXN_ALL_TYPES(SUM_ROWS)
 
@@ -70,7 +70,7 @@ static int cumulative(mxn_job *job)
 {
     const mxn_operand *in = &job->inputs[0], *out = &job->outputs[0];
     bool backward = job->params->op->def->variant == BACKWARD;
-    mxn_stretch s;
+    mxn_axis_view s;
     int error = rows_of(job->params, (backward ? out : in)->shape, &s);
     if (error != 0) {
         return error;

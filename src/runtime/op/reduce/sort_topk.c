@@ -81,9 +81,9 @@ static uint32_t order_visible(const void *values)
 }
 
 // ---- shapes and types ---------------------------------------------------------------------------
-static int rows_of(const mxn_params *params, const mxn_shape *data, mxn_stretch *s, int32_t *axis)
+static int rows_of(const mxn_params *params, const mxn_shape *data, mxn_axis_view *s, int32_t *axis)
 {
-    return mxn__stretch_or_row(params, &params_of(params)->axis, data, s, axis);
+    return mxn__axis_view_or_row(params, &params_of(params)->axis, data, s, axis);
 }
 
 static int64_t kept_of(const order_params *params, int64_t count)
@@ -98,7 +98,7 @@ static int order_shapes(const mxn_shapes *shapes)
     if (!mxn_shape_known(data)) {
         return 0;
     }
-    mxn_stretch s;
+    mxn_axis_view s;
     int32_t axis;
     int error = rows_of(shapes->params, data, &s, &axis);
     if (error != 0) {
@@ -184,20 +184,20 @@ static item *merge_sort(item *items, item *other, int64_t count)
 
 static uint64_t order_workspace(const mxn_job *job)
 {
-    mxn_stretch s;
+    mxn_axis_view s;
     int32_t axis;
     return rows_of(job->params, job->inputs[0].shape, &s, &axis) != 0
                ? 0
                : 2 * (uint64_t)s.count * sizeof(item);
 }
 
-static void store(const mxn_job *job, const mxn_stretch *s, int64_t row, const item *sorted)
+static void store(const mxn_job *job, const mxn_axis_view *s, int64_t row, const item *sorted)
 {
     const order_params *params = mxn__values(job);
     const mxn_operand *in = &job->inputs[0];
     int64_t kept = kept_of(params, s->count);
-    const mxn_stretch to = {s->outer, params->ret_typ == MASK ? s->count : kept, s->inner};
-    int64_t from_row = mxn__stretch_at(s, row), to_row = mxn__stretch_at(&to, row);
+    const mxn_axis_view to = {s->outer, params->ret_typ == MASK ? s->count : kept, s->inner};
+    int64_t from_row = mxn__axis_view_at(s, row), to_row = mxn__axis_view_at(&to, row);
     for (int64_t i = 0; i < kept; i++) {
         int64_t place = sorted[i].place;
         for (uint32_t k = 0; k < job->params->output_count; k++) {
@@ -224,7 +224,7 @@ static int order_forward(mxn_job *job)
 {
     const order_params *params = mxn__values(job);
     const mxn_operand *in = &job->inputs[0], *out = &job->outputs[0];
-    mxn_stretch s;
+    mxn_axis_view s;
     int32_t axis;
     int error = rows_of(job->params, in->shape, &s, &axis);
     if (error != 0) {
@@ -235,7 +235,7 @@ static int order_forward(mxn_job *job)
     }
     item *items = job->workspace;
     for (int64_t row = 0; row < s.outer * s.inner; row++) {
-        int64_t first = mxn__stretch_at(&s, row);
+        int64_t first = mxn__axis_view_at(&s, row);
         for (int64_t i = 0; i < s.count; i++) {
             uint64_t key = key_at(in, first + i * s.inner);
             items[i] = (item){params->is_ascend ? key : ~key, i};
@@ -251,16 +251,16 @@ static int order_backward(mxn_job *job)
 {
     const mxn_operand *g = &job->inputs[0], *places = &job->inputs[1], *out = &job->outputs[0];
     size_t size = mxn_dtype_size(out->dtype);
-    mxn_stretch s;
+    mxn_axis_view s;
     int32_t axis;
     int error = rows_of(job->params, out->shape, &s, &axis);
     if (error != 0) {
         return error;
     }
     memset(out->data, 0, mxn_shape_size(out->shape) * size);
-    const mxn_stretch from = {s.outer, kept_of(mxn__values(job), s.count), s.inner};
+    const mxn_axis_view from = {s.outer, kept_of(mxn__values(job), s.count), s.inner};
     for (int64_t row = 0; row < s.outer * s.inner; row++) {
-        int64_t first = mxn__stretch_at(&from, row), begin = mxn__stretch_at(&s, row);
+        int64_t first = mxn__axis_view_at(&from, row), begin = mxn__axis_view_at(&s, row);
         for (int64_t i = 0; i < from.count; i++) {
             int64_t at = first + i * s.inner;
             int64_t to = begin + mxn__whole_at(places, at) * s.inner;

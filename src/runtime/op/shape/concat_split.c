@@ -179,7 +179,7 @@ static int join_shapes(const mxn_shapes *shapes)
     return error != 0 ? error : mxn__shape_output(shapes, 0, &result);
 }
 
-// Copies between the whole and its parts: `outer` times a stretch of each in turn. A part without
+// Copies between the whole and its parts: `outer` times a row of each in turn. A part without
 // data is passed over.
 static int copy_parts(const mxn_job *job, const mxn_operand *whole, const mxn_operand *parts,
                       uint32_t count, bool into_parts)

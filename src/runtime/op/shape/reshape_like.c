@@ -17,9 +17,9 @@ static const mxn_field alike_fields[] = {
     {0},
 };
 
-// A stretch of dimensions: begin .. end, counted from either side; None is the whole.
-static int stretch_of(const mxn_shapes *shapes, uint32_t index, const mxn_maybe_int limits[2],
-                      int32_t found[2])
+// A range of dimensions: begin .. end, counted from either side; None is the whole.
+static int range_of(const mxn_shapes *shapes, uint32_t index, const mxn_maybe_int limits[2],
+                    int32_t found[2])
 {
     int32_t ndim = shapes->inputs[index]->ndim;
     for (int i = 0; i < 2; i++) {
@@ -41,10 +41,10 @@ static int alike_shapes(const mxn_shapes *shapes)
         return 0;
     }
     int32_t left[2], right[2];
-    int error = stretch_of(shapes, 0, (const mxn_maybe_int[]){p->lhs_begin, p->lhs_end}, left);
+    int error = range_of(shapes, 0, (const mxn_maybe_int[]){p->lhs_begin, p->lhs_end}, left);
     error = error != 0
                 ? error
-                : stretch_of(shapes, 1, (const mxn_maybe_int[]){p->rhs_begin, p->rhs_end}, right);
+                : range_of(shapes, 1, (const mxn_maybe_int[]){p->rhs_begin, p->rhs_end}, right);
     if (error != 0) {
         return error;
     }
