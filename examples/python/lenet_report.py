@@ -71,7 +71,7 @@ def command():
 
 def text_of_memory(native):
     """The three biggest owners at their peaks; they need not be at the same time. `resource` is the
-    temporary space of operators."""
+    workspaces of operators."""
     if command() is None:
         return "Memory by owner: mxprof report --by scope (the command is not here)"
     printed = subprocess.run([command(), "report", "--by", "scope", "--json", native], check=True,

@@ -93,7 +93,7 @@ static void run_programs(fixture *f)
 
 static void record(fixture *f)
 {
-    // Starts what starts once: temporary space has its size.
+    // Starts what starts once: the workspace has its size.
     const program_options first = {.seed = 11, .steps = 1000};
     program_run(&first, &f->results[0]);
     free(f->results[0].steps);

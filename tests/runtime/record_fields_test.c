@@ -256,7 +256,7 @@ static void check_program(const fixture *f)
         if (step->internal) {
             continue;
         }
-        // Besides them perhaps the temporary space that the operator writes.
+        // Besides them perhaps the workspace that the operator writes.
         assert_in_range(s->op.variable_count, step->variable_count, step->variable_count + 1);
         for (uint32_t v = 0; v < step->variable_count; v++) {
             uint32_t wanted = step->variables[v];

@@ -85,9 +85,9 @@ static int push_job(mxn_job *job)
         writes[write_count++] = job->outputs[i].memory.buffer->var;
     }
     uint32_t needs = mxn_job_needs(job);
-    if ((needs & MXN_NEEDS_SPACE) != 0) {
-        assert_int_equal(mxn_space_get(cpu, &job->space), 0);
-        writes[write_count++] = mxn_space_var(job->space);
+    if ((needs & MXN_NEEDS_WORKSPACE) != 0) {
+        assert_int_equal(mxn_workspace_get(cpu, &job->thread_workspace), 0);
+        writes[write_count++] = mxn_workspace_var(job->thread_workspace);
     }
     if ((needs & MXN_NEEDS_RANDOM) != 0) {
         assert_int_equal(mxn_random_get_parallel(cpu, &job->random), 0);

@@ -93,10 +93,10 @@ static HOT int add_resources(mxn_bound *b)
 {
     uint32_t needs = mxn_job_needs(&b->job);
     int error = MXP_OK;
-    if ((needs & MXN_NEEDS_SPACE) != 0) {
-        error = mxn_space_get(b->form.context, &b->job.space);
+    if ((needs & MXN_NEEDS_WORKSPACE) != 0) {
+        error = mxn_workspace_get(b->form.context, &b->job.thread_workspace);
         if (error == MXP_OK) {
-            b->writes[b->write_count++] = mxn_space_var(b->job.space);
+            b->writes[b->write_count++] = mxn_workspace_var(b->job.thread_workspace);
         }
     }
     if (error == MXP_OK && (needs & MXN_NEEDS_RANDOM) != 0) {

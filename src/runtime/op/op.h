@@ -121,7 +121,7 @@ const char *mxn_params_input_name(const mxn_params *params, uint32_t index, char
 bool mxn_params_mutates(const mxn_params *params, uint32_t index);
 
 // Whether the kernels may write this output to exactly the memory of this input. An output may
-// share memory with any input in any way: what they may not do goes through temporary space.
+// share memory with any input in any way: what they may not do goes through a workspace.
 bool mxn_params_inplace(const mxn_params *params, uint32_t output, uint32_t input);
 
 // Whether the values of an input make any difference to an output.
@@ -165,7 +165,7 @@ static inline void mxn_call_state_release(mxn_call_state *state)  // null does n
     }
 }
 
-enum { MXN_NEEDS_SPACE = 1, MXN_NEEDS_RANDOM = 2 };
+enum { MXN_NEEDS_WORKSPACE = 1, MXN_NEEDS_RANDOM = 2 };
 
 struct mxn_job;
 
@@ -180,13 +180,13 @@ typedef struct mxn_kernel_choice {
 typedef struct mxn_job {
     const mxn_params *params;
     mxn_operand *inputs, *outputs;  // params->input_count, params->output_count
-    mxn_space *space;  // as mxn_job_needs says
+    mxn_workspace *thread_workspace;  // of the pusher: as mxn_job_needs says
     mxn_random *random;  // from mxn_random_get_parallel
     mxn_call_state *state;  // of an operator with MXN_OP_STATE
     const mxn_kernel_choice *kernel;  // from mxn_job_choose; null: the execution chooses
     bool training;
     bool parallel;  // from here on set by mxn_job_execute
-    void *workspace;  // null if the operator wants none
+    void *workspace;  // there, of kernel->workspace_bytes; null if the kernel wants none
 } mxn_job;
 
 // Asks the backends for the kernel of a job that will run more than once; parameters, training,
@@ -194,8 +194,8 @@ typedef struct mxn_job {
 // threads for kernels than then chooses by itself. MXP_EVALUE: as mxn_kernels_check.
 int mxn_job_choose(const mxn_job *job, mxn_kernel_choice *choice);
 // At the push: MXN_NEEDS_* of what must be got and listed among the writes. Outputs may share
-// memory with inputs in any way: what an operator cannot do in place is computed in temporary
-// space.
+// memory with inputs in any way: what an operator cannot do in place is computed in a
+// workspace.
 uint32_t mxn_job_needs(const mxn_job *job);
 void mxn_job_cost(const mxn_job *job, float *flops, float *bytes);  // estimates
 // Makes the state of a run whose operands are there, with one reference.

@@ -36,7 +36,7 @@ enum {
     MXN_MEMORY_OPTIMIZER = 3,
     MXN_MEMORY_OUTPUT = 4,  // of an operator
     MXN_MEMORY_INPUT = 5,  // made by the program or a data iterator
-    MXN_MEMORY_WORKSPACE = 6,  // temporary space
+    MXN_MEMORY_WORKSPACE = 6,  // workspace
     MXN_MEMORY_AUXILIARY = 7,  // auxiliary states
     MXN_MEMORY_KVSTORE = 8,
     MXN_MEMORY_EPHEMERAL = 9  // lives inside one operation

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators need besides arrays: temporary space and random numbers. Each resource is a
-// variable of the engine; an operation that uses it lists it among what it writes, which serialises
-// those that share one.
+// What operators need besides arrays: workspaces, which are memory for the time of one operation,
+// and random numbers. Each resource has a variable of the engine; an operation that uses it lists
+// that among its writes, so operations that share a resource run one after the other.
 //
-// Temporary spaces belong to the pushing thread (MXNET_CPU_TEMP_COPY of them, 4, given out in turn)
-// and go with it. Random generators are the process's, so a seed reaches every thread. The first
+// Workspaces belong to the pushing thread (MXNET_CPU_TEMP_COPY of them, 4, given out in turn) and
+// go with it. Random generators are the process's, so a seed reaches every thread. The first
 // request of any resource starts the manager and pushes "ResourceParallelRandomSetSeed" once for
 // each parallel generator (MXNET_CPU_PARALLEL_RAND_COPY, 1), on cpu(0).
+//
+// Any thread may call anything here but mxn_workspace_take, mxn_random_reserve, which are called
+// inside an operation that writes the resource's variable. Functions that can fail return 0 or a
+// negative MXP_E code with the detail set.
 #ifndef MXN_TENSOR_RESOURCE_H
 #define MXN_TENSOR_RESOURCE_H
 
@@ -16,19 +20,20 @@
 #include "runtime/storage/storage.h"
 #include "runtime/tensor/tensor.h"
 
-// ---- temporary space --------------------------------------------------------------------------
-typedef struct mxn_space mxn_space;
+// ---- workspaces -------------------------------------------------------------------------------
+typedef struct mxn_workspace mxn_workspace;
 
-// The calling thread's next space on the device.
-int mxn_space_get(mxn_context context, mxn_space **space);
-mxn_var *mxn_space_var(const mxn_space *space);
+// The calling thread's next workspace on the device. It lives as long as the thread, and until the
+// operations that write its variable are over.
+int mxn_workspace_get(mxn_context context, mxn_workspace **workspace);
+mxn_var *mxn_workspace_var(const mxn_workspace *workspace);
 // Inside an operation that writes its variable: at least `bytes`, 64-byte aligned, undefined, valid
 // until the operation ends. It grows when it must, and shrinks to what is asked for when a thousand
 // requests in a row were less than an eighth of it (below 16 MiB it never does): the old block is
 // given back to the system first.
 // `name` is what the block is called, by custom "temp_space (file +line)". Size 0 gives null and
 // changes nothing. MXP_ENOMEM.
-int mxn_space_take(mxn_space *space, uint64_t bytes, mxp_name name, void **data);
+int mxn_workspace_take(mxn_workspace *workspace, uint64_t bytes, mxp_name name, void **data);
 
 // ---- random numbers ---------------------------------------------------------------------------
 // Philox 4x32-10: block n of a key is four 32-bit numbers that depend on nothing else. So an

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Temporary spaces. Each thread has a few for each device it asks for, given out in turn, so that
-// operations pushed one after the other need not wait for each other's space. They go with the
+// Workspaces. Each thread has a few for each device it asks for, given out in turn, so that
+// operations pushed one after the other need not wait for each other's workspace. They go with the
 // thread; what its last operations still use is theirs until they have ended.
 #include <assert.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@ enum {
     SMALL_REQUESTS = 1000  // in a row, until the memory goes: more than most training steps make
 };
 
-struct mxn_space {
+struct mxn_workspace {
     mxn_var *var;
     // Touched by operations on `var` only: the memory, and how many requests in a row were small
     // beside it.
@@ -29,37 +29,37 @@ struct mxn_space {
     mxn_context context;
 };
 
-// One thread's spaces on one device.
-typedef struct space_set {
-    struct space_set *next;
+// One thread's workspaces on one device.
+typedef struct workspace_set {
+    struct workspace_set *next;
     mxn_context context;
     uint32_t turn, count;
-    mxn_space *spaces[COPIES_MAX];
-} space_set;
+    mxn_workspace *workspaces[COPIES_MAX];
+} workspace_set;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static mxp_name resource_scope;
-static _Thread_local space_set *sets;
+static _Thread_local workspace_set *sets;
 
 // ---- life -------------------------------------------------------------------------------------
-static void end_space(void *argument)
+static void end_workspace(void *argument)
 {
-    mxn_space *space = argument;
-    mxn_storage_free(space->block);
-    mxp__free(space, sizeof *space);
+    mxn_workspace *workspace = argument;
+    mxn_storage_free(workspace->block);
+    mxp__free(workspace, sizeof *workspace);
 }
 
 static void end_thread(void *argument)
 {
-    space_set *set = argument;
+    workspace_set *set = argument;
     sets = NULL;
     while (set != NULL) {
-        space_set *next = set->next;
+        workspace_set *next = set->next;
         for (uint32_t i = 0; i < set->count; i++) {
-            mxn_space *space = set->spaces[i];
-            if (space != NULL) {
-                mxn_var_delete(space->var, end_space, space,
-                               mxn_context_engine_device(space->context));
+            mxn_workspace *workspace = set->workspaces[i];
+            if (workspace != NULL) {
+                mxn_var_delete(workspace->var, end_workspace, workspace,
+                               mxn_context_engine_device(workspace->context));
             }
         }
         mxp__free(set, sizeof *set);
@@ -74,7 +74,7 @@ static void prepare(void)
     resource_scope = mxp_intern("", "resource:", MXP_STYLE_SCOPE, MXP_UNIT_NONE);
 }
 
-static int add_set(mxn_context context, space_set **set)
+static int add_set(mxn_context context, workspace_set **set)
 {
     uint64_t copies;
     int error = mxn_context_check(context);
@@ -85,9 +85,9 @@ static int add_set(mxn_context context, space_set **set)
         return error;
     }
     pthread_once(&once, prepare);
-    space_set *made = mxp__alloc(sizeof *made);
+    workspace_set *made = mxp__alloc(sizeof *made);
     if (made == NULL) {
-        return mxp__fail_memory("temporary space");
+        return mxp__fail_memory("workspace");
     }
     made->context = context;
     made->count = (uint32_t)copies;
@@ -98,11 +98,11 @@ static int add_set(mxn_context context, space_set **set)
     return MXP_OK;
 }
 
-static int add_space(space_set *set, mxn_space **space)
+static int add_workspace(workspace_set *set, mxn_workspace **workspace)
 {
-    mxn_space *made = mxp__alloc(sizeof *made);
+    mxn_workspace *made = mxp__alloc(sizeof *made);
     if (made == NULL) {
-        return mxp__fail_memory("temporary space");
+        return mxp__fail_memory("workspace");
     }
     made->context = set->context;
     made->var = mxn_var_new();
@@ -110,14 +110,14 @@ static int add_space(space_set *set, mxn_space **space)
         mxp__free(made, sizeof *made);
         return MXP_ENOMEM;
     }
-    *space = made;
+    *workspace = made;
     return MXP_OK;
 }
 
-int mxn_space_get(mxn_context context, mxn_space **space)
+int mxn_workspace_get(mxn_context context, mxn_workspace **workspace)
 {
     int error = mxn__resources_start();
-    space_set *set = sets;
+    workspace_set *set = sets;
     while (set != NULL && !mxn_context_equal(set->context, context)) {
         set = set->next;
     }
@@ -127,50 +127,51 @@ int mxn_space_get(mxn_context context, mxn_space **space)
     if (error != MXP_OK) {
         return error;
     }
-    mxn_space **at = &set->spaces[set->turn];
+    mxn_workspace **at = &set->workspaces[set->turn];
     if (*at == NULL) {
-        error = add_space(set, at);
+        error = add_workspace(set, at);
     }
     if (error == MXP_OK) {
         set->turn = (set->turn + 1) % set->count;
-        *space = *at;
+        *workspace = *at;
     }
     return error;
 }
 
-mxn_var *mxn_space_var(const mxn_space *space)
+mxn_var *mxn_workspace_var(const mxn_workspace *workspace)
 {
-    return space->var;
+    return workspace->var;
 }
 
 // Whether much more is kept than has been asked for in a long time.
-static bool outgrown(mxn_space *space, uint64_t bytes)
+static bool outgrown(mxn_workspace *workspace, uint64_t bytes)
 {
-    uint64_t kept = space->block->rounded_bytes;
+    uint64_t kept = workspace->block->rounded_bytes;
     bool small = kept >= LARGE_BYTES && bytes < kept / SMALL_PART;
-    space->small_requests = small ? space->small_requests + 1 : 0;
-    return space->small_requests >= SMALL_REQUESTS;
+    workspace->small_requests = small ? workspace->small_requests + 1 : 0;
+    return workspace->small_requests >= SMALL_REQUESTS;
 }
 
-int mxn_space_take(mxn_space *space, uint64_t bytes, mxp_name name, void **data)
+int mxn_workspace_take(mxn_workspace *workspace, uint64_t bytes, mxp_name name, void **data)
 {
-    assert(mxn_var_is_ours(space->var, true) &&
-           "space is taken by who does not write its variable");
+    assert(mxn_var_is_ours(workspace->var, true) &&
+           "workspace is taken by who does not write its variable");
     *data = NULL;
     if (bytes == 0) {
         return MXP_OK;
     }
-    if (space->block == NULL || space->block->rounded_bytes < bytes || outgrown(space, bytes)) {
-        space->small_requests = 0;
-        mxn_storage_free_direct(space->block);
-        space->block = NULL;
+    if (workspace->block == NULL || workspace->block->rounded_bytes < bytes ||
+        outgrown(workspace, bytes)) {
+        workspace->small_requests = 0;
+        mxn_storage_free_direct(workspace->block);
+        workspace->block = NULL;
         mxn_tag tag = {name, resource_scope, MXN_MEMORY_WORKSPACE};
-        int error = mxn_storage_alloc(mxn__context_storage_device(space->context), bytes, &tag,
-                                      &space->block);
+        int error = mxn_storage_alloc(mxn__context_storage_device(workspace->context), bytes, &tag,
+                                      &workspace->block);
         if (error != MXP_OK) {
             return error;
         }
     }
-    *data = space->block->data;
+    *data = workspace->block->data;
     return MXP_OK;
 }

@@ -2,7 +2,7 @@
 // One execution of an operator inside an operation of the engine: addresses, and everything around
 // the kernel that would otherwise be in each of them. Where an output must be added to, shares
 // memory in a way the kernel cannot bear, or has half precision, the kernel works on a copy in the
-// operation's temporary space; the layout of that space is
+// operation's workspace; the layout of that workspace is
 //
 //   | the operator's workspace | copy of an input or output | copy ... |     each 64-byte aligned
 #include <assert.h>
@@ -15,7 +15,7 @@
 #include "runtime/op/loops/binary_loops.h"
 #include "runtime/parallel/thread_pool.h"
 
-typedef struct scratch {  // hands out the temporary space; only counts while `base` is null
+typedef struct scratch {  // hands out the workspace; only counts while `base` is null
     char *base;
     uint64_t used, bytes;
 } scratch;
@@ -70,10 +70,10 @@ static bool needs_copy(const mxn_job *job, const mxn_operand *out)
     return false;
 }
 
-static void *take(scratch *space, uint64_t bytes)
+static void *take(scratch *workspace, uint64_t bytes)
 {
-    void *at = space->base == NULL ? NULL : space->base + space->used;
-    space->used += (bytes + (MXN_ALIGNMENT - 1)) & ~(uint64_t)(MXN_ALIGNMENT - 1);
+    void *at = workspace->base == NULL ? NULL : workspace->base + workspace->used;
+    workspace->used += (bytes + (MXN_ALIGNMENT - 1)) & ~(uint64_t)(MXN_ALIGNMENT - 1);
     return at;
 }
 
@@ -83,21 +83,21 @@ static uint64_t copy_bytes(const mxn_job *job, const mxn_operand *operand)
                                   : bytes_of(operand);
 }
 
-static uint64_t space_bytes(const mxn_job *job, uint64_t workspace_bytes)
+static uint64_t total_bytes(const mxn_job *job, uint64_t workspace_bytes)
 {
-    scratch space = {0};
-    take(&space, workspace_bytes);
+    scratch workspace = {0};
+    take(&workspace, workspace_bytes);
     for (uint32_t i = 0; i < job->params->input_count; i++) {
         if (converts(job, &job->inputs[i])) {
-            take(&space, copy_bytes(job, &job->inputs[i]));
+            take(&workspace, copy_bytes(job, &job->inputs[i]));
         }
     }
     for (uint32_t i = 0; i < job->params->output_count; i++) {
         if (wanted(&job->outputs[i]) && needs_copy(job, &job->outputs[i])) {
-            take(&space, copy_bytes(job, &job->outputs[i]));
+            take(&workspace, copy_bytes(job, &job->outputs[i]));
         }
     }
-    return space.used;
+    return workspace.used;
 }
 
 int mxn_job_state(const mxn_job *job, mxn_context context, mxn_call_state **state)
@@ -114,8 +114,8 @@ uint32_t mxn_job_needs(const mxn_job *job)
     bool draws = op->def->draws != NULL ? op->def->draws(job->params->values)
                                         : (op->flags & MXN_OP_RANDOM) != 0;
     uint32_t needs = draws ? MXN_NEEDS_RANDOM : 0;
-    bool space = mxn__kernels_want_space(op) || space_bytes(job, 0) != 0;
-    return space ? needs | MXN_NEEDS_SPACE : needs;
+    bool workspace = mxn__kernels_want_workspace(op) || total_bytes(job, 0) != 0;
+    return workspace ? needs | MXN_NEEDS_WORKSPACE : needs;
 }
 
 void mxn_job_cost(const mxn_job *job, float *flops, float *bytes)
@@ -156,18 +156,18 @@ static int find_addresses(mxn_job *job)
     return 0;
 }
 
-static int take_space(mxn_job *job, scratch *space, uint64_t workspace_bytes)
+static int take_workspace(mxn_job *job, scratch *workspace, uint64_t workspace_bytes)
 {
-    uint64_t bytes = space_bytes(job, workspace_bytes);
+    uint64_t bytes = total_bytes(job, workspace_bytes);
     if (bytes == 0) {
         return 0;
     }
     static mxp_atomic_u32 cache;
     mxp_name name = mxp__string_once(&cache, "temp_space (operator)");
     void *data;
-    int error = mxn_space_take(job->space, bytes, name, &data);
-    space->base = data;
-    space->bytes = bytes;
+    int error = mxn_workspace_take(job->thread_workspace, bytes, name, &data);
+    workspace->base = data;
+    workspace->bytes = bytes;
     return error;
 }
 
@@ -184,13 +184,13 @@ static void mark_copied(const mxn_job *job, mxn_operand *operand)
 }
 
 // Outputs first: whether one collides is asked of the inputs as they are.
-static void place_copies(mxn_job *job, scratch *space, uint64_t workspace_bytes)
+static void place_copies(mxn_job *job, scratch *workspace, uint64_t workspace_bytes)
 {
-    job->workspace = take(space, workspace_bytes);
+    job->workspace = take(workspace, workspace_bytes);
     for (uint32_t i = 0; i < job->params->output_count; i++) {
         mxn_operand *out = &job->outputs[i];
         if (wanted(out) && needs_copy(job, out)) {
-            out->data = take(space, copy_bytes(job, out));
+            out->data = take(workspace, copy_bytes(job, out));
             out->request = out->request == MXN_ADD ? MXN_WRITE | WAS_ADD : MXN_WRITE;
             mark_copied(job, out);
         }
@@ -199,7 +199,7 @@ static void place_copies(mxn_job *job, scratch *space, uint64_t workspace_bytes)
         mxn_operand *in = &job->inputs[i];
         in->request = MXN_NULL;
         if (converts(job, in)) {
-            void *copy = take(space, copy_bytes(job, in));
+            void *copy = take(workspace, copy_bytes(job, in));
             mxn_cast(copy, MXN_FLOAT32, in->data, in->dtype, mxn_shape_size(in->shape));
             in->data = copy;
             mark_copied(job, in);
@@ -352,16 +352,16 @@ int mxn_job_execute(mxn_job *job, const mxn_run *run)
     }
     job->parallel = run->parallel;
     mxn__team_enter(run->parallel);
-    scratch space = {0};
+    scratch workspace = {0};
     mxn_kernel_choice kernel;
     int error = kernel_of(job, &kernel);
     error = error != 0 ? error : find_addresses(job);
-    error = error != 0 ? error : take_space(job, &space, kernel.workspace_bytes);
+    error = error != 0 ? error : take_workspace(job, &workspace, kernel.workspace_bytes);
     if (error != 0) {
         return error;
     }
-    place_copies(job, &space, kernel.workspace_bytes);
-    assert(space.used <= space.bytes && "more temporary space is used than was taken");
+    place_copies(job, &workspace, kernel.workspace_bytes);
+    assert(workspace.used <= workspace.bytes && "more workspace is used than was taken");
     return store_copies(job, kernel.run(job));
 }
 

@@ -137,7 +137,7 @@ int mxn__kernel_choose(const mxn_job *job, mxn_kernel_choice *chosen)
     return 0;
 }
 
-bool mxn__kernels_want_space(const mxn_op *op)
+bool mxn__kernels_want_workspace(const mxn_op *op)
 {
     int chosen = choice_now();
     for (const uint8_t *kind = orders[chosen < 0 ? MXN_KERNEL_REF : chosen];

@@ -21,7 +21,7 @@ typedef struct mxn_kernel_entry {
     // Whether it can run this job, by what is known before operands have addresses: parameters,
     // shapes, types (as they were passed: half precision is converted for the reference only).
     bool (*takes)(const mxn_job *job);
-    uint64_t (*workspace)(const mxn_job *job);  // bytes; null: asks for no temporary space
+    uint64_t (*workspace)(const mxn_job *job);  // bytes; null: wants none
     mxn_kernel run;
 } mxn_kernel_entry;
 
@@ -50,6 +50,6 @@ bool mxn__kernel_library_follows(const mxn_job *job);
 // workspace, and the library a primitive, for each number. MXP_EVALUE: see mxn_kernels_check.
 int mxn__kernel_choose(const mxn_job *job, mxn_kernel_choice *choice);
 // Whether a kernel that may be chosen wants a workspace.
-bool mxn__kernels_want_space(const mxn_op *op);
+bool mxn__kernels_want_workspace(const mxn_op *op);
 
 #endif

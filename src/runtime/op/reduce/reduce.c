@@ -251,7 +251,7 @@ static int reduce_forward(mxn_job *job)
     return 0;
 }
 
-// As in MXNet, a small array needs no temporary space.
+// As in MXNet, a small array needs no workspace.
 static uint64_t reduce_workspace(const mxn_job *job)
 {
     uint64_t size = mxn_shape_size(job->outputs[0].shape);
@@ -274,12 +274,12 @@ static double reduce_flops(const mxn_job *job)
     }
 #define OLD(name, aliases, kind, gradient) \
     ENTRY(name, aliases, "data", reduce_fields, kind, NULL, gradient)
-#define BACKWARD(name_, fields_, kind_, inputs_, again_)                         \
-    {                                                                            \
-        .name = (name_), .input_count = (inputs_), .fields = (fields_),          \
-        .params_bytes = sizeof(mxn_reduce_params), .variant = (kind_),           \
-        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT, .gradient = (again_),          \
-        .forward = mxn__reduce_backward, .workspace = mxn__reduce_backward_space \
+#define BACKWARD(name_, fields_, kind_, inputs_, again_)                             \
+    {                                                                                \
+        .name = (name_), .input_count = (inputs_), .fields = (fields_),              \
+        .params_bytes = sizeof(mxn_reduce_params), .variant = (kind_),               \
+        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT, .gradient = (again_),              \
+        .forward = mxn__reduce_backward, .workspace = mxn__reduce_backward_workspace \
     }
 
 static const mxn_op_def table[] = {

@@ -25,6 +25,6 @@ int mxn__reduce_steps(const mxn_params *params, const mxn_shape *big, int64_t *s
                       int64_t *reduced_count);
 
 int mxn__reduce_backward(mxn_job *job);
-uint64_t mxn__reduce_backward_space(const mxn_job *job);
+uint64_t mxn__reduce_backward_workspace(const mxn_job *job);
 
 #endif

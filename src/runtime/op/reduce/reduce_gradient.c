@@ -117,7 +117,7 @@ static int spread_product(const mxn_job *job, const mxn_walk *walk)
 }
 
 // The rows above; a sum's gradient may be needed as doubles and then in another type.
-uint64_t mxn__reduce_backward_space(const mxn_job *job)
+uint64_t mxn__reduce_backward_workspace(const mxn_job *job)
 {
     uint64_t count = mxn_shape_size(job->inputs[0].shape);
     int kind = job->params->op->def->variant & MXN_REDUCE_KIND;

@@ -205,7 +205,7 @@ typedef struct mxn_op_def {
     const mxn_gradient_step *gradient;  // null: none, unless gradient_of tells
     const mxn_gradient_step *(*gradient_of)(const void *params);
     mxn_kernel forward;  // the plain C reference
-    uint64_t (*workspace)(const mxn_job *job);  // bytes; null: asks for no temporary space
+    uint64_t (*workspace)(const mxn_job *job);  // bytes; null: wants none
     double (*flops)(const mxn_job *job);  // null: flops_each
     int (*direct)(const mxn_params *params, mxn_array *const *inputs, mxn_array *const *outputs);
 } mxn_op_def;

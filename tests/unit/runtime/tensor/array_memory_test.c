@@ -12,27 +12,27 @@
 
 static const char file[] = "array_memory.params";
 
-static int use_space(const mxn_run *run, void *argument)
+static int use_workspace(const mxn_run *run, void *argument)
 {
     (void)run;
     void *data;
-    return mxn_space_take(argument, 50000, MXP_NAME_NONE, &data);
+    return mxn_workspace_take(argument, 50000, MXP_NAME_NONE, &data);
 }
 
-static int push_space(void)
+static int push_workspace(void)
 {
-    mxn_space *space = NULL;
+    mxn_workspace *workspace = NULL;
     mxn_random *random;
-    int error = mxn_space_get((mxn_context){MXN_CPU, 1}, &space);
+    int error = mxn_workspace_get((mxn_context){MXN_CPU, 1}, &workspace);
     if (error == MXP_OK) {
         error = mxn_random_get((mxn_context){MXN_CPU, 0}, &random);
     }
     if (error != MXP_OK) {
         return error;
     }
-    mxn_var *var = mxn_space_var(space);
+    mxn_var *var = mxn_workspace_var(workspace);
     const mxn_work work = {
-        .function.sync = use_space, .argument = space, .writes = &var, .write_count = 1};
+        .function.sync = use_workspace, .argument = workspace, .writes = &var, .write_count = 1};
     error = mxn_push(&work);
     return error == MXP_OK ? mxn_var_wait(var) : error;
 }
@@ -52,7 +52,7 @@ static int work_once(int number)
     error = error != MXP_OK ? error : mxn_array_copy(arrays[0], arrays[1], NULL);
     error = error != MXP_OK ? error : mxn_array_slice(arrays[0], 1, 2, &view);
     error = error != MXP_OK ? error : mxn_array_wait_read(arrays[1]);
-    error = error != MXP_OK ? error : push_space();
+    error = error != MXP_OK ? error : push_workspace();
     error = error != MXP_OK ? error : mxn_arrays_save(file, 2, arrays, names, true);
     error = error != MXP_OK ? error : mxn_arrays_load(file, &list);
     if (error == MXP_OK && mxn_storage_owners(0, &owner, 1) < 0) {

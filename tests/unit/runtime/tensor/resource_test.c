@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resources: the start that is seen once, spaces in turn and with their thread, generators that
+// Resources: the start that is seen once, workspaces in turn and with their thread, generators that
 // follow the seed in the order of the operations, Philox against its published vectors.
 #include "cmocka_all.h"
 
@@ -41,25 +41,25 @@ static size_t operators_recorded(const char *name)
     return count;
 }
 
-static void *request_space(void *argument)
+static void *request_workspace(void *argument)
 {
     (void)argument;
-    mxn_space *space;
-    return (void *)(intptr_t)mxn_space_get(cpu, &space);
+    mxn_workspace *workspace;
+    return (void *)(intptr_t)mxn_workspace_get(cpu, &workspace);
 }
 
 static void the_first_request_of_all_threads_seeds_once(void **state)
 {
     (void)state;
     setenv("MXNET_CPU_PARALLEL_RAND_COPY", "x", 1);
-    mxn_space *space;
-    assert_int_equal(mxn_space_get(cpu, &space), MXP_EVALUE);
+    mxn_workspace *workspace;
+    assert_int_equal(mxn_workspace_get(cpu, &workspace), MXP_EVALUE);
     assert_non_null(strstr(mxp_last_error(), "MXNET_CPU_PARALLEL_RAND_COPY='x'"));
     setenv("MXNET_CPU_PARALLEL_RAND_COPY", "2", 1);
     for (int i = 0; i < 3; i++) {
         pthread_t thread;
         void *error;
-        pthread_create(&thread, NULL, request_space, NULL);
+        pthread_create(&thread, NULL, request_workspace, NULL);
         pthread_join(thread, &error);
         assert_null(error);
     }
@@ -67,9 +67,10 @@ static void the_first_request_of_all_threads_seeds_once(void **state)
     assert_int_equal(operators_recorded("ResourceParallelRandomSetSeed"), 2);
 }
 
-// ---- spaces -----------------------------------------------------------------------------------
+// ---- workspaces
+// -----------------------------------------------------------------------------------
 typedef struct take_job {
-    mxn_space *space;
+    mxn_workspace *workspace;
     uint64_t bytes;
     void *data;
 } take_job;
@@ -78,106 +79,106 @@ static int run_take(const mxn_run *run, void *argument)
 {
     (void)run;
     take_job *job = argument;
-    int error =
-        mxn_space_take(job->space, job->bytes, mxp_string("temp_space (a.c +1)"), &job->data);
+    int error = mxn_workspace_take(job->workspace, job->bytes, mxp_string("temp_space (a.c +1)"),
+                                   &job->data);
     if (error == MXP_OK && job->data != NULL) {
         memset(job->data, 0x11, job->bytes);
     }
     return error;
 }
 
-static void *take(mxn_space *space, uint64_t bytes)
+static void *take(mxn_workspace *workspace, uint64_t bytes)
 {
-    take_job job = {space, bytes, NULL};
-    assert_int_equal(run_on(mxn_space_var(space), run_take, &job), MXP_OK);
+    take_job job = {workspace, bytes, NULL};
+    assert_int_equal(run_on(mxn_workspace_var(workspace), run_take, &job), MXP_OK);
     return job.data;
 }
 
 static void spaces_are_given_in_turn(void **state)
 {
     (void)state;
-    mxn_space *spaces[9];
+    mxn_workspace *workspaces[9];
     for (int i = 0; i < 9; i++) {
-        assert_int_equal(mxn_space_get(cpu, &spaces[i]), MXP_OK);
+        assert_int_equal(mxn_workspace_get(cpu, &workspaces[i]), MXP_OK);
     }
     for (int i = 0; i < 4; i++) {
-        assert_ptr_equal(spaces[i], spaces[i + 4]);
+        assert_ptr_equal(workspaces[i], workspaces[i + 4]);
         for (int k = 0; k < i; k++) {
-            assert_ptr_not_equal(spaces[i], spaces[k]);
+            assert_ptr_not_equal(workspaces[i], workspaces[k]);
         }
     }
-    assert_ptr_equal(spaces[8], spaces[0]);
-    mxn_space *other;
-    assert_int_equal(mxn_space_get((mxn_context){MXN_CPU, 2}, &other), MXP_OK);
-    assert_ptr_not_equal(other, spaces[1]);
-    assert_int_equal(mxn_space_get((mxn_context){MXN_GPU, 0}, &other), MXP_EINVAL);
+    assert_ptr_equal(workspaces[8], workspaces[0]);
+    mxn_workspace *other;
+    assert_int_equal(mxn_workspace_get((mxn_context){MXN_CPU, 2}, &other), MXP_OK);
+    assert_ptr_not_equal(other, workspaces[1]);
+    assert_int_equal(mxn_workspace_get((mxn_context){MXN_GPU, 0}, &other), MXP_EINVAL);
 }
 
-static void a_space_grows(void **state)
+static void a_workspace_grows(void **state)
 {
     (void)state;
     const mxn_context context = {MXN_CPU, 5};
-    mxn_space *space;
-    assert_int_equal(mxn_space_get(context, &space), MXP_OK);
-    assert_null(take(space, 0));
+    mxn_workspace *workspace;
+    assert_int_equal(mxn_workspace_get(context, &workspace), MXP_OK);
+    assert_null(take(workspace, 0));
     assert_int_equal(counts_of(5).allocations, 0);
-    void *data = take(space, 1000);
+    void *data = take(workspace, 1000);
     assert_int_equal((uintptr_t)data % MXN_ALIGNMENT, 0);
-    assert_ptr_equal(take(space, 4096), data);  // all of the page is there
+    assert_ptr_equal(take(workspace, 4096), data);  // all of the page is there
     assert_int_equal(counts_of(5).allocations, 1);
-    assert_non_null(take(space, 4097));
+    assert_non_null(take(workspace, 4097));
     mxn_storage_counts counts = counts_of(5);
     assert_int_equal(counts.allocations, 2);
     assert_int_equal(counts.frees, 1);
     assert_int_equal(counts.live_bytes, 4097);
     assert_int_equal(counts.held_bytes, 8192);
-    assert_non_null(take(space, 10));
+    assert_non_null(take(workspace, 10));
     assert_int_equal(counts_of(5).allocations, 2);
     mxn_owner owner;
     assert_int_equal(mxn_storage_owners(5, &owner, 1), 1);
     assert_string_equal(mxp_name_text(owner.scope), "resource:");
     assert_string_equal(mxp_name_text(owner.name), "temp_space (a.c +1)");
-    take_job job = {space, UINT64_C(1) << 60, NULL};
-    assert_int_equal(run_on(mxn_space_var(space), run_take, &job), MXP_ENOMEM);
-    assert_non_null(take(space, 10));
+    take_job job = {workspace, UINT64_C(1) << 60, NULL};
+    assert_int_equal(run_on(mxn_workspace_var(workspace), run_take, &job), MXP_ENOMEM);
+    assert_non_null(take(workspace, 10));
 }
 
-static void a_large_space_shrinks_when_little_is_asked_for_in_a_long_time(void **state)
+static void a_large_workspace_shrinks_when_little_is_asked_for_in_a_long_time(void **state)
 {
     (void)state;
     enum { LARGE = 64 << 20, MEDIUM = 16 << 20, SMALL = 1000, OFTEN = 1000 };
     const mxn_context context = {MXN_CPU, 6};
-    mxn_space *space;
-    assert_int_equal(mxn_space_get(context, &space), MXP_OK);
-    assert_non_null(take(space, LARGE));
+    mxn_workspace *workspace;
+    assert_int_equal(mxn_workspace_get(context, &workspace), MXP_OK);
+    assert_non_null(take(workspace, LARGE));
     for (int i = 0; i < OFTEN - 1; i++) {
-        assert_non_null(take(space, SMALL));
+        assert_non_null(take(workspace, SMALL));
     }
     assert_int_equal(counts_of(6).held_bytes, LARGE);
-    assert_non_null(take(space, MEDIUM));  // not small: the count begins anew
+    assert_non_null(take(workspace, MEDIUM));  // not small: the count begins anew
     for (int i = 0; i < OFTEN - 1; i++) {
-        assert_non_null(take(space, SMALL));
+        assert_non_null(take(workspace, SMALL));
     }
     assert_int_equal(counts_of(6).held_bytes, LARGE);
-    assert_non_null(take(space, SMALL));
+    assert_non_null(take(workspace, SMALL));
     assert_int_equal(counts_of(6).held_bytes, 4096);
     for (int i = 0; i < 2 * OFTEN; i++) {
-        assert_non_null(take(space, 10));
+        assert_non_null(take(workspace, 10));
     }
     assert_int_equal(counts_of(6).allocations, 2);
 }
 
-static void *use_space(void *argument)
+static void *use_workspace(void *argument)
 {
     (void)argument;
-    mxn_space *space;
+    mxn_workspace *workspace;
     take_job *job = calloc(1, sizeof *job);
-    if (mxn_space_get((mxn_context){MXN_CPU, 7}, &space) != MXP_OK) {
-        return "no space";
+    if (mxn_workspace_get((mxn_context){MXN_CPU, 7}, &workspace) != MXP_OK) {
+        return "no workspace";
     }
-    job->space = space;
+    job->workspace = workspace;
     job->bytes = 5000;
-    mxn_var *var = mxn_space_var(space);
+    mxn_var *var = mxn_workspace_var(workspace);
     // The thread ends without waiting: the operation keeps what it needs.
     return mxn_push(&(mxn_work){.function.sync = run_take,
                                 .argument = job,
@@ -194,7 +195,7 @@ static void spaces_go_with_their_thread(void **state)
     for (int i = 0; i < 20; i++) {
         pthread_t thread;
         void *problem;
-        pthread_create(&thread, NULL, use_space, NULL);
+        pthread_create(&thread, NULL, use_workspace, NULL);
         pthread_join(thread, &problem);
         assert_null(problem);
     }
@@ -312,11 +313,11 @@ static void a_forked_child_has_resources(void **state)
     (void)state;
     pid_t child = fork();
     if (child == 0) {
-        mxn_space *space;
+        mxn_workspace *workspace;
         take_job job = {.bytes = 100};
-        int error = mxn_space_get(cpu, &space);
-        job.space = space;
-        error = error == MXP_OK ? run_on(mxn_space_var(space), run_take, &job) : error;
+        int error = mxn_workspace_get(cpu, &workspace);
+        job.workspace = workspace;
+        error = error == MXP_OK ? run_on(mxn_workspace_var(workspace), run_take, &job) : error;
         error = error == MXP_OK ? mxn_random_seed(1) : error;
         _exit(error == MXP_OK && mxn_wait_all() == MXP_OK && job.data != NULL ? 0 : 1);
     }
@@ -331,8 +332,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_first_request_of_all_threads_seeds_once,
                                         live_events_start, live_events_stop),
         cmocka_unit_test(spaces_are_given_in_turn),
-        cmocka_unit_test(a_space_grows),
-        cmocka_unit_test(a_large_space_shrinks_when_little_is_asked_for_in_a_long_time),
+        cmocka_unit_test(a_workspace_grows),
+        cmocka_unit_test(a_large_workspace_shrinks_when_little_is_asked_for_in_a_long_time),
         cmocka_unit_test(spaces_go_with_their_thread),
         cmocka_unit_test(philox_gives_the_published_numbers),
         cmocka_unit_test(a_seed_repeats_the_numbers),
