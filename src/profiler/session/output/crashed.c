@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// See crashed.h. The file's lock is held while it is renamed: of several processes that begin at
-// once one keeps it, and none takes a file that another has just begun for a dead one's. Files are
-// read by calls, never mapped, because others may cut them.
+// See crashed.h. The file's lock is held while it is named anew: none takes a file that another
+// process has just begun for a dead one's, and of several that begin at once one keeps it, unless
+// it is being read: then it may be kept under two names. Files are read by calls, never mapped,
+// because others may cut them.
 #include "profiler/session/output/crashed.h"
 
 #include <dirent.h>
@@ -168,17 +169,45 @@ static void remove_oldest(const char *path, uint64_t most)
 }
 
 // ---- keeping ------------------------------------------------------------------------------------
-static int keep(int fd, const char *path)
+// Alone, or with others that read it: they hold the lock too. False: its process lives.
+static bool take_lock(int fd, bool *is_alone)
+{
+    *is_alone = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    return *is_alone || (errno == EWOULDBLOCK && flock(fd, LOCK_SH | LOCK_NB) == 0);
+}
+
+static bool is_of(int fd, const char *path)
 {
     struct stat opened, named;
-    if (fstat(fd, &opened) != 0 || !S_ISREG(opened.st_mode) || flock(fd, LOCK_EX | LOCK_NB) != 0 ||
-        stat(path, &named) != 0 || named.st_dev != opened.st_dev || named.st_ino != opened.st_ino ||
+    return fstat(fd, &opened) == 0 && S_ISREG(opened.st_mode) && stat(path, &named) == 0 &&
+           named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+}
+
+// Who is not alone gives the file a second name, and the new file takes the first one: `path` may
+// be a file that another process has just begun, which a rename would take away.
+static bool give_name(int fd, const char *path, const char *name, bool is_alone)
+{
+    if (is_alone) {
+        return rename(path, name) == 0;
+    }
+    bool linked = linkat(AT_FDCWD, path, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+    if (linked && !is_of(fd, name)) {
+        unlink(name);
+    }
+    return linked;
+}
+
+static int keep(int fd, const char *path)
+{
+    struct stat opened;
+    bool is_alone;
+    if (!take_lock(fd, &is_alone) || !is_of(fd, path) || fstat(fd, &opened) != 0 ||
         !is_unfinished(fd, (uint64_t)opened.st_size)) {
         return MXP_OK;
     }
     mxp_strbuf name = {0};
     int error = put_name(path, opened.st_mtime, &name);
-    if (error == MXP_OK && rename(path, name.data) != 0) {
+    if (error == MXP_OK && !give_name(fd, path, name.data, is_alone)) {
         error = mxp__fail(MXP_EIO, "cannot keep '%s' of a process that died as '%s': %s", path,
                           name.data, strerror(errno));
     }

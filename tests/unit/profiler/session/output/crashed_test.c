@@ -4,10 +4,12 @@
 #include "cmocka_all.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -164,6 +166,23 @@ static void files_of_others_with_such_names_stay(void **state)
 }
 
 // Of a living process nothing is renamed.
+// Somebody reads it when the process is started again, or another that starts asks whose it is:
+// both hold a shared lock.
+static void it_is_kept_while_others_read_it(void **state)
+{
+    (void)state;
+    make_dead("evidence", 1700000000);
+    int reader = open(native, O_RDONLY);
+    assert_int_equal(flock(reader, LOCK_SH | LOCK_NB), 0);
+    run_process("after it", false, 5);
+    close(reader);
+    char kept[256];
+    assert_int_equal(count_kept(kept), 1);
+    assert_string_equal(kept, "crash.died.20231114T221320Z.mxp");
+    assert_int_equal(holds(kept, "evidence"), 1);
+    assert_int_equal(holds(native, "after it"), 1);
+}
+
 static void the_file_of_a_living_process_stays_where_it_is(void **state)
 {
     (void)state;
@@ -218,6 +237,7 @@ int main(void)
 #define TEST(function) cmocka_unit_test_setup_teardown(function, clean, clean)
     const struct CMUnitTest tests[] = {
         TEST(what_a_dead_process_left_is_kept_under_the_time_of_its_death),
+        TEST(it_is_kept_while_others_read_it),
         TEST(a_finished_file_is_replaced),
         TEST(with_zero_nothing_is_kept_and_nothing_removed),
         TEST(the_oldest_go_and_those_of_one_second_are_told_apart),
