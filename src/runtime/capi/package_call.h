@@ -2,8 +2,8 @@
 // What the Python package asks of the library beyond MXNet's C ABI. No promise is made to anybody
 // else: the package and the library it loads are of one version, so these may change with any. The
 // rules of mxnet/c_api.h hold. They are exported under MXNET_PACKAGE.
-#ifndef MXP_CAPI_PACKAGE_CALL_H
-#define MXP_CAPI_PACKAGE_CALL_H
+#ifndef MXN_CAPI_PACKAGE_CALL_H
+#define MXN_CAPI_PACKAGE_CALL_H
 
 #include <mxnet/c_types.h>
 

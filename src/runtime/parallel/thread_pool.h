@@ -6,10 +6,8 @@
 // more than one thread. oneDNN brings an OpenMP runtime that keeps a pool for every thread that
 // calls it; so that two pools never fight for the cores, a thread that has called it gets all its
 // helpers from there. Private to op/ but for the setting.
-#ifndef MXN_OP_TEAM_H
-#define MXN_OP_TEAM_H
-
-#include <stdint.h>
+#ifndef MXN_PARALLEL_THREAD_POOL_H
+#define MXN_PARALLEL_THREAD_POOL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 // Room runtime/op/custom: operators of the program's own, as the registry sees them.
 //
 // What stands behind the parameters of a custom operator. Private to op/.
-#ifndef MXN_OP_CUSTOM_PROPERTY_H
-#define MXN_OP_CUSTOM_PROPERTY_H
+#ifndef MXN_OP_CUSTOM_CUSTOM_PROPERTY_H
+#define MXN_OP_CUSTOM_CUSTOM_PROPERTY_H
 
 #include "runtime/op/custom.h"
 #include "runtime/op/registry/declare.h"

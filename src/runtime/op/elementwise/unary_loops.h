@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of functions of one number: which one is the operator's variant. Private to op/.
-#ifndef MXN_OP_UNARY_LOOPS_H
-#define MXN_OP_UNARY_LOOPS_H
+#ifndef MXN_OP_ELEMENTWISE_UNARY_LOOPS_H
+#define MXN_OP_ELEMENTWISE_UNARY_LOOPS_H
 
 #include "runtime/op/kernels/unary.h"
 #include "runtime/op/registry/declare.h"

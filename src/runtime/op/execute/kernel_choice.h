@@ -11,8 +11,8 @@
 //   ref    reference
 //
 // The first that takes the job runs it. Private to op/ and its backends.
-#ifndef MXN_OP_KERNELS_H
-#define MXN_OP_KERNELS_H
+#ifndef MXN_OP_EXECUTE_KERNEL_CHOICE_H
+#define MXN_OP_EXECUTE_KERNEL_CHOICE_H
 
 #include "runtime/op/registry/declare.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of each element. Private to op/.
-#ifndef MXN_OP_ACTIVATION_KERNELS_H
-#define MXN_OP_ACTIVATION_KERNELS_H
+#ifndef MXN_OP_KERNELS_ACTIVATION_H
+#define MXN_OP_KERNELS_ACTIVATION_H
 
 #include "runtime/op/kernels/kernels.h"
 

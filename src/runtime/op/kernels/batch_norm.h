@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batch norm over channels, each of which lies in `outer` rows of `inner` elements, `count`
 // channels apart. What is not asked for is null. Private to op/.
-#ifndef MXN_OP_BATCH_NORM_KERNELS_H
-#define MXN_OP_BATCH_NORM_KERNELS_H
+#ifndef MXN_OP_KERNELS_BATCH_NORM_H
+#define MXN_OP_KERNELS_BATCH_NORM_H
 
 #include "runtime/op/kernels/kernels.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of functions of two numbers. Private to op/.
-#ifndef MXN_OP_BINARY_GRADIENTS_KERNELS_H
-#define MXN_OP_BINARY_GRADIENTS_KERNELS_H
+#ifndef MXN_OP_KERNELS_BINARY_GRADIENTS_H
+#define MXN_OP_KERNELS_BINARY_GRADIENTS_H
 
 #include "runtime/op/kernels/kernels.h"
 #include "runtime/op/loops/binary_loops.h"

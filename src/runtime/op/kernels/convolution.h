@@ -2,8 +2,8 @@
 // The three products of images and filters, as the operators and the backends see them, and their
 // reference: for each pair of channels and each place of the kernel, a multiple of a shifted image
 // is added; the inner loop runs along a row of the result. Private to op/.
-#ifndef MXN_OP_CONVOLUTION_KERNELS_H
-#define MXN_OP_CONVOLUTION_KERNELS_H
+#ifndef MXN_OP_KERNELS_CONVOLUTION_H
+#define MXN_OP_KERNELS_CONVOLUTION_H
 
 #include "runtime/op/kernels/kernels.h"
 #include "runtime/op/loops/window.h"

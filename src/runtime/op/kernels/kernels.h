@@ -11,8 +11,8 @@
 // The text of a kernel is a template, NAME_kernels.h, written in terms of the type T and NAME(x),
 // which each_real.h includes once per type. All widths compute the same values: nothing is
 // contracted or reordered, so a sum along memory stays one number after the other.
-#ifndef MXN_OP_WIDE_KERNELS_H
-#define MXN_OP_WIDE_KERNELS_H
+#ifndef MXN_OP_KERNELS_KERNELS_H
+#define MXN_OP_KERNELS_KERNELS_H
 
 #include "runtime/op/loops/loops.h"
 #include "runtime/op/loops/vector_width.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layer norm of rows, whose elements lie `s.inner` apart. What is not asked for is null. Private to
 // op/.
-#ifndef MXN_OP_LAYER_NORM_KERNELS_H
-#define MXN_OP_LAYER_NORM_KERNELS_H
+#ifndef MXN_OP_KERNELS_LAYER_NORM_H
+#define MXN_OP_KERNELS_LAYER_NORM_H
 
 #include "runtime/op/kernels/kernels.h"
 

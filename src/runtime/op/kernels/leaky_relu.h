@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of each element that are not 0 below 0. Private to op/.
-#ifndef MXN_OP_LEAKY_RELU_KERNELS_H
-#define MXN_OP_LEAKY_RELU_KERNELS_H
+#ifndef MXN_OP_KERNELS_LEAKY_RELU_H
+#define MXN_OP_KERNELS_LEAKY_RELU_H
 
 #include "runtime/op/kernels/kernels.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops of losses and of layers that end a network. Private to op/.
-#ifndef MXN_OP_LOSSES_KERNELS_H
-#define MXN_OP_LOSSES_KERNELS_H
+#ifndef MXN_OP_KERNELS_LOSSES_H
+#define MXN_OP_KERNELS_LOSSES_H
 
 #include "runtime/op/kernels/kernels.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of rows. Private to op/.
-#ifndef MXN_OP_REDUCE_KERNELS_H
-#define MXN_OP_REDUCE_KERNELS_H
+#ifndef MXN_OP_KERNELS_REDUCE_H
+#define MXN_OP_KERNELS_REDUCE_H
 
 #include "runtime/op/kernels/kernels.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums, products and extremes of whole numbers, in loops of each type. Private to op/.
-#ifndef MXN_OP_REDUCE_WHOLE_KERNELS_H
-#define MXN_OP_REDUCE_WHOLE_KERNELS_H
+#ifndef MXN_OP_KERNELS_REDUCE_WHOLE_H
+#define MXN_OP_KERNELS_REDUCE_WHOLE_H
 
 #include "runtime/op/kernels/kernels.h"
 

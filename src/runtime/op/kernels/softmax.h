@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax of rows. Private to op/.
-#ifndef MXN_OP_SOFTMAX_KERNELS_H
-#define MXN_OP_SOFTMAX_KERNELS_H
+#ifndef MXN_OP_KERNELS_SOFTMAX_H
+#define MXN_OP_KERNELS_SOFTMAX_H
 
 #include "runtime/op/kernels/kernels.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gradient of a softmax whose loss is the cross entropy. Private to op/.
-#ifndef MXN_OP_SOFTMAX_OUTPUT_KERNELS_H
-#define MXN_OP_SOFTMAX_OUTPUT_KERNELS_H
+#ifndef MXN_OP_KERNELS_SOFTMAX_OUTPUT_H
+#define MXN_OP_KERNELS_SOFTMAX_OUTPUT_H
 
 #include "runtime/op/kernels/kernels.h"
 

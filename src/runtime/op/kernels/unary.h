@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of one number and their gradients. Private to op/.
-#ifndef MXN_OP_UNARY_KERNELS_H
-#define MXN_OP_UNARY_KERNELS_H
+#ifndef MXN_OP_KERNELS_UNARY_H
+#define MXN_OP_KERNELS_UNARY_H
 
 #include "runtime/op/kernels/kernels.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a weight is updated from its gradient and states, by rule. Private to op/.
-#ifndef MXN_OP_UPDATE_H
-#define MXN_OP_UPDATE_H
+#ifndef MXN_OP_KERNELS_UPDATE_H
+#define MXN_OP_KERNELS_UPDATE_H
 
 #include "runtime/op/kernels/kernels.h"
 

@@ -3,8 +3,8 @@
 //
 // Products of matrices as kernels see them: the operators that are made of them say which, a kernel
 // computes one at a time. Private to op/ and its backends.
-#ifndef MXN_OP_PRODUCT_H
-#define MXN_OP_PRODUCT_H
+#ifndef MXN_OP_LINALG_PRODUCT_H
+#define MXN_OP_LINALG_PRODUCT_H
 
 #include "runtime/op/registry/declare.h"
 

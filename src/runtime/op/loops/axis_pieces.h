@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays that take each of their dimensions from pieces of the same dimension of another one.
 // Private to op/.
-#ifndef MXN_OP_AXIS_PIECES_H
-#define MXN_OP_AXIS_PIECES_H
+#ifndef MXN_OP_LOOPS_AXIS_PIECES_H
+#define MXN_OP_LOOPS_AXIS_PIECES_H
 
 #include "runtime/op/registry/declare.h"
 

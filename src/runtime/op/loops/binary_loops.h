@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of two numbers, shared by operators on two arrays and on an array and a number. Private
 // to op/.
-#ifndef MXN_OP_BINARY_LOOPS_H
-#define MXN_OP_BINARY_LOOPS_H
+#ifndef MXN_OP_LOOPS_BINARY_LOOPS_H
+#define MXN_OP_LOOPS_BINARY_LOOPS_H
 
 #include "runtime/op/registry/declare.h"
 

@@ -3,8 +3,8 @@
 //
 // What plain C kernels share: lists of element types to expand code for, and walking through shapes
 // that do not lie in memory as they are counted. Private to op/.
-#ifndef MXN_OP_LOOPS_H
-#define MXN_OP_LOOPS_H
+#ifndef MXN_OP_LOOPS_LOOPS_H
+#define MXN_OP_LOOPS_LOOPS_H
 
 #include "runtime/op/registry/declare.h"
 

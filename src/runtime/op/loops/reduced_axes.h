@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Axes that go in a reduction, for the families that reduce. Private to op/.
-#ifndef MXN_OP_REDUCED_H
-#define MXN_OP_REDUCED_H
+#ifndef MXN_OP_LOOPS_REDUCED_AXES_H
+#define MXN_OP_LOOPS_REDUCED_AXES_H
 
 #include "runtime/op/registry/declare.h"
 

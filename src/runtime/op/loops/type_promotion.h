@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The type of two operands. Private to op/.
-#ifndef MXN_OP_TYPE_OF_TWO_H
-#define MXN_OP_TYPE_OF_TWO_H
+#ifndef MXN_OP_LOOPS_TYPE_PROMOTION_H
+#define MXN_OP_LOOPS_TYPE_PROMOTION_H
 
 #include "runtime/op/registry/declare.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which of the loops that are compiled for several widths of vectors run here. Private to op/.
-#ifndef MXN_OP_VECTOR_WIDTH_H
-#define MXN_OP_VECTOR_WIDTH_H
+#ifndef MXN_OP_LOOPS_VECTOR_WIDTH_H
+#define MXN_OP_LOOPS_VECTOR_WIDTH_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What kernels elsewhere must know of Activation. Private to op/ and its backends.
-#ifndef MXN_OP_ACTIVATION_H
-#define MXN_OP_ACTIVATION_H
+#ifndef MXN_OP_NN_ACTIVATION_H
+#define MXN_OP_NN_ACTIVATION_H
 
 #include "runtime/op/registry/declare.h"
 

@@ -8,8 +8,8 @@
 //   FORWARD     result = data * weight (+ bias of each filter)
 //   TO_DATA     data from result and weight
 //   TO_WEIGHT   weight from data and result (and bias: the sum of each filter's results)
-#ifndef MXN_OP_CONVOLUTION_H
-#define MXN_OP_CONVOLUTION_H
+#ifndef MXN_OP_NN_CONVOLUTION_H
+#define MXN_OP_NN_CONVOLUTION_H
 
 #include "runtime/op/kernels/convolution.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Poolings as kernels see them. Private to op/ and its backends.
-#ifndef MXN_OP_POOLING_H
-#define MXN_OP_POOLING_H
+#ifndef MXN_OP_NN_POOLING_H
+#define MXN_OP_NN_POOLING_H
 
 #include "runtime/op/loops/window.h"
 

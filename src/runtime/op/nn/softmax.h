@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What kernels and operators elsewhere must know of softmax and log_softmax. Private to op/ and its
 // backends.
-#ifndef MXN_OP_SOFTMAX_H
-#define MXN_OP_SOFTMAX_H
+#ifndef MXN_OP_NN_SOFTMAX_H
+#define MXN_OP_NN_SOFTMAX_H
 
 #include "runtime/op/loops/loops.h"
 

@@ -2,8 +2,8 @@
 // Room runtime/op/optimizer: updates of weights.
 //
 // What kernels elsewhere must know of updates. Private to op/ and its backends.
-#ifndef MXN_OP_OPTIMIZER_H
-#define MXN_OP_OPTIMIZER_H
+#ifndef MXN_OP_OPTIMIZER_OPTIMIZER_H
+#define MXN_OP_OPTIMIZER_OPTIMIZER_H
 
 #include "runtime/op/registry/declare.h"
 

@@ -2,8 +2,8 @@
 // Room runtime/op/reduce: operators over axes: sums, extremes, sorting.
 //
 // What reductions and their gradients share. Private to op/.
-#ifndef MXN_OP_REDUCE_H
-#define MXN_OP_REDUCE_H
+#ifndef MXN_OP_REDUCE_REDUCE_H
+#define MXN_OP_REDUCE_REDUCE_H
 
 #include "runtime/op/reduce/reduce_loops.h"
 #include "runtime/op/registry/declare.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums, products and extremes of whole numbers and truths, in loops of each type: what does not fit
 // wraps, nothing is rounded. Private to op/.
-#ifndef MXN_OP_REDUCE_LOOPS_H
-#define MXN_OP_REDUCE_LOOPS_H
+#ifndef MXN_OP_REDUCE_REDUCE_LOOPS_H
+#define MXN_OP_REDUCE_REDUCE_LOOPS_H
 
 #include "runtime/op/kernels/reduce_whole.h"
 #include "runtime/op/registry/declare.h"

@@ -7,8 +7,8 @@
 // A kernel only computes and writes: adding, overlapping memory, half-precision numbers and outputs
 // without elements are dealt with around it (execute.c). An output of several that is not wanted
 // has null data. Values are row-major and contiguous.
-#ifndef MXN_OP_DEFINE_H
-#define MXN_OP_DEFINE_H
+#ifndef MXN_OP_REGISTRY_DECLARE_H
+#define MXN_OP_REGISTRY_DECLARE_H
 
 #include "runtime/op/op.h"
 #include "runtime/tensor/number.h"

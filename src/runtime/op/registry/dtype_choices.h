@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Enumerations of element types, as parameters `dtype` have them. Private to op/.
-#ifndef MXN_OP_WORDS_H
-#define MXN_OP_WORDS_H
+#ifndef MXN_OP_REGISTRY_DTYPE_CHOICES_H
+#define MXN_OP_REGISTRY_DTYPE_CHOICES_H
 
 #include "runtime/op/registry/declare.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to op/: what parameters.c and gradient.c need of each other.
-#ifndef MXN_OP_GRADIENT_H
-#define MXN_OP_GRADIENT_H
+#ifndef MXN_OP_REGISTRY_GRADIENT_H
+#define MXN_OP_REGISTRY_GRADIENT_H
 
 #include "runtime/op/op.h"
 

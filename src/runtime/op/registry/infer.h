@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pieces of shape and type inference that families share. Private to op/. All fill in what is
 // unknown and fail where what is known disagrees.
-#ifndef MXN_OP_INFER_H
-#define MXN_OP_INFER_H
+#ifndef MXN_OP_REGISTRY_INFER_H
+#define MXN_OP_REGISTRY_INFER_H
 
 #include "runtime/op/registry/declare.h"
 

@@ -2,8 +2,8 @@
 // What an operator remembers besides its declaration, private to op/. All members are made when
 // first asked for and then stay; those marked atomic are published with release and read with
 // acquire.
-#ifndef MXN_OP_OP_STATE_H
-#define MXN_OP_OP_STATE_H
+#ifndef MXN_OP_REGISTRY_OPERATOR_STATE_H
+#define MXN_OP_REGISTRY_OPERATOR_STATE_H
 
 #include "base/atomic.h"
 #include "runtime/op/registry/declare.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Single parameters: from text into the operator's struct, and how their types are called. Private
 // to op/.
-#ifndef MXN_OP_FIELD_H
-#define MXN_OP_FIELD_H
+#ifndef MXN_OP_REGISTRY_PARAMETER_TEXT_H
+#define MXN_OP_REGISTRY_PARAMETER_TEXT_H
 
 #include "base/strbuf.h"
 #include "runtime/op/registry/declare.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The struct of an operator's parameters, filled from its defaults and from the text of a call. For
 // parameters.c.
-#ifndef MXN_OP_PARAMS_FILL_H
-#define MXN_OP_PARAMS_FILL_H
+#ifndef MXN_OP_REGISTRY_PARAMETERS_FILL_H
+#define MXN_OP_REGISTRY_PARAMETERS_FILL_H
 
 #include "runtime/op/op.h"
 

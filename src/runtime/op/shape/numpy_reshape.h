@@ -4,8 +4,8 @@
 // The codes of numpy's reshape in MXNet: -1 is what is left over, -2 copies a dimension, -3 skips
 // one of size 1, -4 copies all that remain, -5 joins two, -6 splits one into the two numbers that
 // follow. Private to op/.
-#ifndef MXN_OP_NUMPY_RESHAPE_H
-#define MXN_OP_NUMPY_RESHAPE_H
+#ifndef MXN_OP_SHAPE_NUMPY_RESHAPE_H
+#define MXN_OP_SHAPE_NUMPY_RESHAPE_H
 
 #include "runtime/op/registry/declare.h"
 

@@ -2,8 +2,8 @@
 // How a convolution of planar images is cut up: images lie in frames of zeros, so that nothing
 // looks at edges; a frame is gone through in blocks of places of the result; a row is a place of
 // the kernel in a channel. Private to op/backend/cpu.
-#ifndef MXN_OP_CPU_PLANAR_PLAN_H
-#define MXN_OP_CPU_PLANAR_PLAN_H
+#ifndef MXN_OP_BACKEND_CPU_CPU_CONVOLUTION_PLAN_H
+#define MXN_OP_BACKEND_CPU_CPU_CONVOLUTION_PLAN_H
 
 #include "runtime/op/backend/cpu/simd.h"
 #include "runtime/op/nn/convolution.h"

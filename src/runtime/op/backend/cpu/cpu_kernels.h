@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our own kernels, one declaration group a file. Private to op/backend/cpu.
-#ifndef MXN_OP_CPU_CPU_KERNELS_H
-#define MXN_OP_CPU_CPU_KERNELS_H
+#ifndef MXN_OP_BACKEND_CPU_CPU_KERNELS_H
+#define MXN_OP_BACKEND_CPU_CPU_KERNELS_H
 
 #include "runtime/op/execute/kernel_choice.h"
 

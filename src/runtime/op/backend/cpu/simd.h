@@ -4,8 +4,8 @@
 // Loops over numbers, compiled for each width of vectors from one text (simd_loops.h); the widest
 // that the processor has is taken at run time. One thread; memory need not be aligned. Private to
 // op.
-#ifndef MXN_OP_CPU_VECTOR_H
-#define MXN_OP_CPU_VECTOR_H
+#ifndef MXN_OP_BACKEND_CPU_SIMD_H
+#define MXN_OP_BACKEND_CPU_SIMD_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of floats from one place to another. Part of simd_loops.h.
-#ifndef MXN_OP_CPU_VECTOR_MOVES_H
-#define MXN_OP_CPU_VECTOR_MOVES_H
+#ifndef MXN_OP_BACKEND_CPU_SIMD_COPY_H
+#define MXN_OP_BACKEND_CPU_SIMD_COPY_H
 
 #include "runtime/op/backend/cpu/simd.h"
 #include "runtime/op/backend/cpu/simd_types.h"

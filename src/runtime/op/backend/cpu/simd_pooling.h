@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Windows of 2 x 2. Rows are short: 8 windows at a time, then 4, then one. Part of simd_loops.h.
-#ifndef MXN_OP_CPU_VECTOR_WINDOWS_H
-#define MXN_OP_CPU_VECTOR_WINDOWS_H
+#ifndef MXN_OP_BACKEND_CPU_SIMD_POOLING_H
+#define MXN_OP_BACKEND_CPU_SIMD_POOLING_H
 
 #include "runtime/op/backend/cpu/simd_types.h"
 

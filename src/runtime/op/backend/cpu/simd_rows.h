@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of functions of two numbers, one loop of each function and type, which the compiler makes
 // vectors of. Part of simd_loops.h.
-#ifndef MXN_OP_CPU_VECTOR_ROWS_H
-#define MXN_OP_CPU_VECTOR_ROWS_H
+#ifndef MXN_OP_BACKEND_CPU_SIMD_ROWS_H
+#define MXN_OP_BACKEND_CPU_SIMD_ROWS_H
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles of products of matrices. Part of simd_loops.h.
-#ifndef MXN_OP_CPU_VECTOR_TILES_H
-#define MXN_OP_CPU_VECTOR_TILES_H
+#ifndef MXN_OP_BACKEND_CPU_SIMD_TILES_H
+#define MXN_OP_BACKEND_CPU_SIMD_TILES_H
 
 #include <string.h>
 

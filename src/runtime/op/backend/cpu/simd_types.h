@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vectors of VECTOR_BYTES, of 8 floats and of 4, and how they come from memory and go there. Part
 // of simd_loops.h.
-#ifndef MXN_OP_CPU_VECTOR_TYPES_H
-#define MXN_OP_CPU_VECTOR_TYPES_H
+#ifndef MXN_OP_BACKEND_CPU_SIMD_TYPES_H
+#define MXN_OP_BACKEND_CPU_SIMD_TYPES_H
 
 #include <stdint.h>
 

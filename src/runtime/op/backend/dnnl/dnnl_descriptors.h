@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Descriptions of problems in the terms of one major version of oneDNN: 2.x here. Another version
 // is another file with these functions. Private to op/backend/dnnl.
-#ifndef MXN_OP_DNNL_DNNL_DESCRIBE_H
-#define MXN_OP_DNNL_DNNL_DESCRIBE_H
+#ifndef MXN_OP_BACKEND_DNNL_DNNL_DESCRIPTORS_H
+#define MXN_OP_BACKEND_DNNL_DNNL_DESCRIPTORS_H
 
 #include "runtime/op/backend/dnnl/dnnl_primitive.h"
 #include "runtime/op/linalg/product.h"

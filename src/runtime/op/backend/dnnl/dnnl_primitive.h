@@ -8,8 +8,8 @@
 //
 // One lock is held by whoever looks at the caches or computes: the engine's compute worker, nearly
 // always.
-#ifndef MXN_OP_DNNL_DNNL_PROBLEM_H
-#define MXN_OP_DNNL_DNNL_PROBLEM_H
+#ifndef MXN_OP_BACKEND_DNNL_DNNL_PRIMITIVE_H
+#define MXN_OP_BACKEND_DNNL_DNNL_PRIMITIVE_H
 
 #include <oneapi/dnnl/dnnl.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies of weights in the library's layout, each valid for one version of its variable. Under the
 // lock of dnnl_primitive.c. Private to op/backend/dnnl.
-#ifndef MXN_OP_DNNL_KEPT_WEIGHTS_H
-#define MXN_OP_DNNL_KEPT_WEIGHTS_H
+#ifndef MXN_OP_BACKEND_DNNL_DNNL_WEIGHT_CACHE_H
+#define MXN_OP_BACKEND_DNNL_DNNL_WEIGHT_CACHE_H
 
 #include "runtime/op/registry/declare.h"
 
