@@ -19,6 +19,7 @@ MXNET_DLL int MXPreparedCreate(AtomicSymbolCreator creator, int num_inputs, int 
 // As MXImperativeInvoke.
 MXNET_DLL int MXPreparedInvoke(MXPreparedHandle prepared, NDArrayHandle *inputs, int *num_outputs,
                                NDArrayHandle **outputs);
+// After the last run has returned. -1, and nothing happens, if the call was freed before.
 MXNET_DLL int MXPreparedFree(MXPreparedHandle prepared);
 
 #endif

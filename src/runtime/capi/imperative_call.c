@@ -9,6 +9,7 @@
 #include "runtime/autograd/autograd.h"
 #include "runtime/capi/api_call.h"
 #include "runtime/capi/params_cache.h"
+#include "runtime/capi/prepared_slots.h"
 #include "runtime/capi/thread_buffer.h"
 #include "runtime/imperative/imperative.h"
 #include "runtime/imperative/thread_mode.h"
@@ -179,22 +180,9 @@ int MXImperativeInvokeEx(AtomicSymbolCreator creator, int num_inputs, NDArrayHan
 }
 
 // ---- prepared calls ---------------------------------------------------------------------------
-#define PREPARED_MAGIC UINT64_C(0x70657270616d786e)
-
-typedef struct prepared {
-    uint64_t magic;
-    mxn_params *params;
-    int num_inputs;
-} prepared;
-
-static int prepared_check(MXPreparedHandle handle)
+static int refuse_prepared(MXPreparedHandle handle)
 {
-    const prepared *call = handle;
-    if (call == NULL || (uintptr_t)call % _Alignof(prepared) != 0 ||
-        call->magic != PREPARED_MAGIC) {
-        return mxp__fail(MXP_EHANDLE, "prepared: %p is no prepared call, or it was freed", handle);
-    }
-    return MXP_OK;
+    return mxp__fail(MXP_EHANDLE, "prepared: %p is no prepared call, or it was freed", handle);
 }
 
 int MXPreparedCreate(AtomicSymbolCreator creator, int num_inputs, int num_params,
@@ -215,12 +203,11 @@ int MXPreparedCreate(AtomicSymbolCreator creator, int num_inputs, int num_params
     if (error == MXP_OK) {
         error = mxn_params_expect(params, (uint32_t)num_inputs);
     }
-    prepared *made = error == MXP_OK ? mxp__alloc(sizeof(prepared)) : NULL;
+    void *made = error == MXP_OK ? mxn__prepared_put(params, num_inputs) : NULL;
     if (error == MXP_OK && made == NULL) {
         error = mxp__fail_memory("a prepared call");
     }
     if (error == MXP_OK) {
-        *made = (prepared){PREPARED_MAGIC, params, num_inputs};
         *out = made;
     } else {
         mxn_params_release(params);
@@ -233,8 +220,8 @@ int MXPreparedInvoke(MXPreparedHandle handle, NDArrayHandle *inputs, int *num_ou
 {
     static mxp_atomic_u32 name;
     const mxn_api_call call = mxn__api_begin(&name, "MXImperativeInvoke");
-    const prepared *p = handle;
-    int error = prepared_check(handle);
+    const mxn_prepared_slot *p = mxn__prepared_find(handle);
+    int error = p == NULL ? refuse_prepared(handle) : MXP_OK;
     if (error == MXP_OK) {
         error = check_lists(p->num_inputs, inputs, num_outputs, outputs);
     }
@@ -250,12 +237,7 @@ int MXPreparedInvoke(MXPreparedHandle handle, NDArrayHandle *inputs, int *num_ou
 
 int MXPreparedFree(MXPreparedHandle handle)
 {
-    int error = prepared_check(handle);
-    if (error == MXP_OK) {
-        prepared *p = handle;
-        p->magic = 0;
-        mxn_params_release(p->params);
-        mxp__free(p, sizeof(prepared));
-    }
-    return error == MXP_OK ? 0 : -1;
+    mxn_prepared_slot *p = mxn__prepared_find(handle);
+    bool freed = p != NULL && mxn__prepared_remove(p, handle);
+    return freed || refuse_prepared(handle) == MXP_OK ? 0 : -1;
 }
