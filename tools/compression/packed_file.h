@@ -20,7 +20,7 @@ bool mxp__is_packed(const void *data, size_t size_bytes);
 int mxp__unpack(const void *data, size_t size_bytes, mxp_sink *sink, mxp_damage *damage);
 
 // As mxp__native_open, for both kinds of files. A compressed one is made into an ordinary one in a
-// file without a name in TMPDIR (else /tmp). *damage's text: as above, or as there.
+// temporary file (base/os/temporary_file.h). *damage's text: as above, or as there.
 int mxp__packed_open(const char *path, mxp_source **source, mxp_damage *damage);
 
 #endif

@@ -5,12 +5,12 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <mxprof/error.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/os/temporary_file.h"
 #include "compression/packed_file.h"
 #include "profiler/trace/file/file_bytes.h"
 
@@ -36,12 +36,10 @@ static int accept_all(const void *data, size_t size_bytes)
     return MXP_OK;
 }
 
-// A new file for the ordinary one; `name` gets its path.
+// A new file to decompress into; `name` gets its path.
 static int create_temporary(mxp_strbuf *name)
 {
-    const char *folder = getenv("TMPDIR");
-    mxp__strbuf_printf(name, "%s/mxprof-XXXXXX", folder != NULL ? folder : "/tmp");
-    int fd = name->failed ? -1 : mkstemp(name->data);
+    int fd = mxp__temporary_file_make(name);
     return fd >= 0 ? fd
                    : mxp__fail(MXP_EIO, "cannot create '%s' to decompress into: %s",
                                mxp__strbuf_text(name), strerror(errno));

@@ -4,11 +4,11 @@
 #include "profiler/trace/file/private_pages.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/os/file_signals.h"
+#include "base/os/temporary_file.h"
 #include "base/strbuf.h"
 #include "profiler/trace/file/file_bytes.h"
 
@@ -18,10 +18,8 @@ static const size_t piece_bytes = (size_t)4 << 20;  // a multiple of every page'
 
 static int open_unnamed(void)
 {
-    const char *folder = secure_getenv("TMPDIR");
     mxp_strbuf name = {0};
-    mxp__strbuf_printf(&name, "%s/mxprof-XXXXXX", folder != NULL ? folder : "/tmp");
-    int fd = name.failed ? -1 : mkostemp(name.data, O_CLOEXEC);
+    int fd = mxp__temporary_file_make(&name);
     if (fd >= 0) {
         unlink(name.data);
     }

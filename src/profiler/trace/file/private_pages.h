@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Zeroed pages for the copy of a file. Small ones are memory; large ones are an unlinked file in
-// TMPDIR (else /tmp), which no other process can open.
+// the folder for temporary ones, which no other process can open.
 #ifndef MXP_TRACE_PRIVATE_PAGES_H
 #define MXP_TRACE_PRIVATE_PAGES_H
 
