@@ -14,8 +14,8 @@
 enum {
     PUT_AWAY_FROM = 200,
     LOST_TRIES = 100,
-    CUT_TRIES = 1000,
-    CUT_WAIT_US = 1000,
+    TRUNCATE_TRIES = 1000,
+    TRUNCATE_WAIT_US = 1000,
 };
 
 static bool look(int fd, mxp_descriptor *seen)
@@ -166,17 +166,17 @@ size_t mxp__descriptor_put_at(mxp_descriptor *to, const char *path, const void *
 // Where there are no locks, nobody has one.
 static bool lock_alone(int fd)
 {
-    for (int i = 0; i < CUT_TRIES; i++) {
+    for (int i = 0; i < TRUNCATE_TRIES; i++) {
         if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
             return true;
         }
-        mxp__os_sleep_us(CUT_WAIT_US);
+        mxp__os_sleep_us(TRUNCATE_WAIT_US);
     }
     errno = EWOULDBLOCK;
     return false;
 }
 
-bool mxp__descriptor_cut(const mxp_descriptor *to, uint64_t size_bytes)
+bool mxp__descriptor_truncate(const mxp_descriptor *to, uint64_t size_bytes)
 {
     return check(to) && lock_alone(to->fd) && check(to) &&
            ftruncate(to->fd, (off_t)size_bytes) == 0;
@@ -190,7 +190,7 @@ const char *mxp__descriptor_reason(void)
     case ENXIO:
         return "nobody reads";
     case EWOULDBLOCK:
-        return "somebody reads it and would be cut off";
+        return "somebody reads it and would lose its end";
     case ETIMEDOUT:
         return "its reader reads no more";
     default:

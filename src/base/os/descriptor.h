@@ -48,7 +48,7 @@ size_t mxp__descriptor_put_at(mxp_descriptor *to, const char *path, const void *
                               size_t size_bytes, uint64_t offset);
 // Truncates the file under an exclusive lock, because a reader that holds a shared lock may have
 // the file mapped. EWOULDBLOCK: a reader kept its lock for a second.
-bool mxp__descriptor_cut(const mxp_descriptor *to, uint64_t size_bytes);
+bool mxp__descriptor_truncate(const mxp_descriptor *to, uint64_t size_bytes);
 // errno in words, with what happened to the descriptor. Valid until the thread's next call.
 const char *mxp__descriptor_reason(void);
 

@@ -319,7 +319,7 @@ static void undo(const mxp_chrome_file *file, mxp_descriptor *to)
     mxp__strbuf_puts(&message, mxp_last_error());
     place_init(&at, to, file->path, file->items_end);
     if (write_place(&at.sink, file->closing.data, file->closing.length) != MXP_OK ||
-        !mxp__descriptor_cut(to, file->size_bytes)) {
+        !mxp__descriptor_truncate(to, file->size_bytes)) {
         mxp__strbuf_puts(&message, " (and the file could not be put back as it was)");
     }
     mxp_set_last_error(MXP_EIO, mxp__strbuf_text(&message));

@@ -225,7 +225,7 @@ static int put_tables(const mxp_descriptor *to, uint64_t offset, mxp_strbuf *tab
     memset(tables->data, 0, sizeof first.magic);
     bool put =
         mxp__descriptor_write_at(to, tables->data, tables->length, offset) == tables->length &&
-        mxp__descriptor_cut(to, offset + tables->length) &&
+        mxp__descriptor_truncate(to, offset + tables->length) &&
         mxp__descriptor_write_at(to, &first.magic, sizeof first.magic, offset) ==
             sizeof first.magic;
     return put ? MXP_OK : fail_complete();

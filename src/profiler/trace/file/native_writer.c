@@ -178,7 +178,7 @@ static int write_first(mxp_native_writer *writer, mxp_source *source)
 
 static void cut_off(mxp_native_writer *writer, uint64_t size_bytes)
 {
-    if (writer->in_place || !mxp__descriptor_cut(&writer->descriptor, size_bytes)) {
+    if (writer->in_place || !mxp__descriptor_truncate(&writer->descriptor, size_bytes)) {
         writer->broken = true;
     }
 }

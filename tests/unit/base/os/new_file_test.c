@@ -170,7 +170,7 @@ static void a_number_that_is_anothers_is_neither_written_nor_closed(void **state
     assert_int_equal(mxp__descriptor_write(&file.descriptor, "x", 1), 0);
     assert_int_equal(errno, EBADF);
     assert_int_equal(mxp__descriptor_write_at(&file.descriptor, "x", 1, 0), 0);
-    assert_false(mxp__descriptor_cut(&file.descriptor, 0));
+    assert_false(mxp__descriptor_truncate(&file.descriptor, 0));
     mxp__new_file_discard(&file);
     assert_true(fcntl(number, F_GETFD) >= 0);
     close(number);
@@ -205,10 +205,10 @@ static void a_file_is_not_shortened_under_who_reads_it(void **state)
     assert_int_equal(mxp__new_file_publish(&file, "a", MXP__PUBLISH_REPLACE), MXP__PUBLISHED);
     int reader = open("a", O_RDONLY);
     assert_int_equal(flock(reader, LOCK_SH | LOCK_NB), 0);
-    assert_false(mxp__descriptor_cut(&file.descriptor, 1));
+    assert_false(mxp__descriptor_truncate(&file.descriptor, 1));
     assert_holds("a", "new");
     close(reader);
-    assert_true(mxp__descriptor_cut(&file.descriptor, 1));
+    assert_true(mxp__descriptor_truncate(&file.descriptor, 1));
     assert_holds("a", "n");
     mxp__new_file_discard(&file);
     count_files(true);
