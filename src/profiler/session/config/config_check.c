@@ -44,7 +44,8 @@ int mxp__config_counter_trigger(const char *text, mxp_counter_trigger *trigger)
     return MXP_OK;
 }
 
-static int check_ranges(const mxp_config *config)
+// ---- single keys -------------------------------------------------------------------------------
+static int check_output(const mxp_config *config)
 {
     if (config->filename == NULL || config->filename[0] == '\0') {
         return mxp__fail(MXP_EVALUE,
@@ -56,10 +57,24 @@ static int check_ranges(const mxp_config *config)
         return mxp__fail(MXP_EVALUE, "Check failed: !continuous_dump || dump_period > 0: give a "
                                      "dump_period above 0, or continuous_dump=False");
     }
+    return MXP_OK;
+}
+
+static int check_records(const mxp_config *config)
+{
     if ((config->classes & ~(uint32_t)MXP_CLASS_ALL) != 0) {
         return mxp__fail(MXP_EVALUE, "Invalid value for classes: 0x%x has bits that are no class",
                          (unsigned)config->classes);
     }
+    if (config->info_command < MXP_COMMAND_DEFAULT || config->info_command > MXP_COMMAND_ALL) {
+        return mxp__fail(MXP_EVALUE, "Invalid value for info_command: %d is no MXP_COMMAND_*",
+                         config->info_command);
+    }
+    return MXP_OK;
+}
+
+static int check_store(const mxp_config *config)
+{
     if (config->store != MXP_STORE_MEMORY && config->store != MXP_STORE_FILE) {
         return mxp__fail(MXP_EVALUE,
                          "Invalid Input: store %d is not built into this version, valid "
@@ -77,10 +92,6 @@ static int check_ranges(const mxp_config *config)
         return mxp__fail(
             MXP_EVALUE, "Invalid Input: full_policy ring keeps no table: leave aggregate_stats and "
                         "statistics_only off, or take full_policy grow");
-    }
-    if (config->info_command < MXP_COMMAND_DEFAULT || config->info_command > MXP_COMMAND_ALL) {
-        return mxp__fail(MXP_EVALUE, "Invalid value for info_command: %d is no MXP_COMMAND_*",
-                         config->info_command);
     }
     if (config->memory_limit_bytes < MEMORY_LIMIT_MIN) {
         return mxp__fail(MXP_EVALUE,
@@ -107,8 +118,13 @@ static int check_snapshots(const mxp_config *config)
 
 int mxp__config_check_members(const mxp_config *config)
 {
-    int error = check_ranges(config);
-    return error == MXP_OK ? check_snapshots(config) : error;
+    int (*const checks[])(const mxp_config *) = {check_output, check_records, check_store,
+                                                 check_snapshots};
+    int error = MXP_OK;
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0] && error == MXP_OK; i++) {
+        error = checks[i](config);
+    }
+    return error;
 }
 
 // ---- outputs ------------------------------------------------------------------------------------
