@@ -232,47 +232,72 @@ static int open_process(const mxp_file_bytes *bytes, uint64_t begin, file_source
     return MXP_OK;
 }
 
-// Opens the processes after the first one. A process that cannot be read at all counts as damage.
-static int open_further(file_source *first, mxp_source **source)
+// ---- several processes -------------------------------------------------------------------------
+typedef struct process_list {
+    mxp_source **sources;
+    size_t count, capacity;
+} process_list;
+
+static int add_process(process_list *list, mxp_source *source)
 {
-    mxp_source **found = NULL;
-    size_t count = 1, capacity = 0;
-    int error = mxp__grow(&found, &capacity, count, sizeof(mxp_source *));
-    uint64_t begin = first->index.end;
+    if (mxp__grow(&list->sources, &list->capacity, list->count + 1, sizeof(mxp_source *)) !=
+        MXP_OK) {
+        return mxp__fail_memory("reading a native trace");
+    }
+    list->sources[list->count++] = source;
+    return MXP_OK;
+}
+
+// Opens the process at *begin, adds it to the list and moves *begin after it. A process that cannot
+// be read at all is damage of the file: the bytes from there on are left out.
+static int open_next(process_list *list, file_source *first, uint64_t *begin)
+{
     const mxp_file_bytes bytes = {.data = first->index.bytes.data,
                                   .size_bytes = first->index.bytes.size_bytes};
-    while (error == MXP_OK && begin < bytes.size_bytes) {
-        file_source *file;
-        if (mxp__grow(&found, &capacity, count + 1, sizeof(mxp_source *)) != MXP_OK) {
-            error = MXP_ENOMEM;
-            break;
-        }
-        error = open_process(&bytes, begin, &file);
-        if (error == MXP_EFORMAT || error == MXP_EVERSION) {
-            mxp__file_index_damage(&first->index, begin, "%s", mxp_last_error());
-            error = MXP_OK;
-            break;
-        }
-        if (error == MXP_OK) {
-            found[count++] = &file->source;
-            begin = file->index.end;
-            if (file->index.damaged) {
-                mxp__file_index_damage(&first->index, file->index.damage_offset, "%s",
-                                       file->index.damage_text);
-            }
-        }
+    file_source *file;
+    int error = open_process(&bytes, *begin, &file);
+    if (error == MXP_EFORMAT || error == MXP_EVERSION) {
+        mxp__file_index_damage(&first->index, *begin, "%s", mxp_last_error());
+        *begin = bytes.size_bytes;
+        return MXP_OK;
+    }
+    if (error != MXP_OK) {
+        return error;
+    }
+    error = add_process(list, &file->source);
+    if (error != MXP_OK) {
+        close_file(&file->source);
+        return error;
+    }
+    *begin = file->index.end;
+    if (file->index.damaged) {
+        mxp__file_index_damage(&first->index, file->index.damage_offset, "%s",
+                               file->index.damage_text);
+    }
+    return MXP_OK;
+}
+
+// Opens the processes after the first one and merges all. Takes over `first`, also on error.
+static int open_further(file_source *first, mxp_source **source)
+{
+    process_list list = {0};
+    uint64_t begin = first->index.end;
+    int error = add_process(&list, &first->source);
+    if (error != MXP_OK) {
+        close_file(&first->source);
+        return error;
+    }
+    while (error == MXP_OK && begin < first->index.bytes.size_bytes) {
+        error = open_next(&list, first, &begin);
     }
     if (error == MXP_OK) {
-        found[0] = &first->source;
-        error = mxp__merge_open(found, count, source);
+        error = mxp__merge_open(list.sources, list.count, source);
     } else {
-        for (size_t i = 1; i < count; i++) {
-            mxp__source_close(found[i]);
+        for (size_t i = list.count; i-- > 0;) {  // the first one last: it has the bytes
+            mxp__source_close(list.sources[i]);
         }
-        close_file(&first->source);
-        mxp__fail_memory("reading a native trace");
     }
-    mxp__free(found, capacity * sizeof(mxp_source *));
+    mxp__free(list.sources, list.capacity * sizeof(mxp_source *));
     return error;
 }
 
