@@ -111,7 +111,7 @@ static void write_more_than_there_is_room_for(void)
 {
     mxp_emit emit;
     recording_thread();
-    if (mxp__emit_open(&emit, MXP_CLASS_USER, 1)) {
+    if (mxp__emit_open_at(&emit, MXP_CLASS_USER, 1, 0)) {
         mxp__emit_close(&emit, 2);
     }
 }
@@ -120,7 +120,7 @@ static void write_behind_the_chunk(void)
 {
     mxp_emit emit;
     const mxp_thread *self = recording_thread();
-    if (mxp__emit_open(&emit, MXP_CLASS_USER, 1)) {
+    if (mxp__emit_open_at(&emit, MXP_CLASS_USER, 1, 0)) {
         emit.words = self->chunk_end;
         mxp__emit_close(&emit, 1);
     }

@@ -128,11 +128,6 @@ static inline bool mxp__emit_open_at(mxp_emit *emit, uint32_t classes, unsigned 
     return mxp__emit_enter(emit, classes, now) && mxp__emit_take_room(emit, units);
 }
 
-static inline bool mxp__emit_open(mxp_emit *emit, uint32_t classes, unsigned units)
-{
-    return mxp__emit_open_at(emit, classes, units, 0);
-}
-
 static inline void mxp__emit_close(const mxp_emit *emit, unsigned units)
 {
     MXP_TEST_POINT(WORDS);

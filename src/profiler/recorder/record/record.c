@@ -11,7 +11,8 @@
 #include "profiler/recorder/thread/counter_stats.h"
 #include "profiler/recorder/thread/standing.h"
 
-// As mxp__emit_open; statistics need no room.
+// As mxp__emit_open_at, for a sample now. Statistics need no space in a chunk: `words` is then
+// null.
 static bool open_sample(mxp_emit *emit, uint32_t classes, unsigned units)
 {
     if (!mxp__emit_enter(emit, classes, 0)) {

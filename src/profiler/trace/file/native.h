@@ -17,7 +17,6 @@
 typedef struct mxp_native_writer mxp_native_writer;
 int mxp__native_writer_open(const char *path, mxp_native_writer **writer);
 int mxp__native_append(mxp_native_writer *writer, mxp_source *source);
-uint64_t mxp__native_written_bytes(const mxp_native_writer *writer);
 void mxp__native_writer_close(mxp_native_writer *writer);  // null is fine
 // A file of one source.
 int mxp__native_write(const char *path, mxp_source *source);

@@ -281,11 +281,6 @@ int mxp__native_append(mxp_native_writer *writer, mxp_source *source)
     return error;
 }
 
-uint64_t mxp__native_written_bytes(const mxp_native_writer *writer)
-{
-    return writer->sections.progress.bytes;
-}
-
 void mxp__native_writer_close(mxp_native_writer *writer)
 {
     if (writer == NULL) {
