@@ -451,7 +451,7 @@ int mxp__recorder_limits_set(const mxp_recorder_limits *limits)
         mxp__rec.limits = *limits;
         if (mxp__ring_is_on() != (limits->full_policy == MXP_FULL_RING)) {
             mxp__ring_set(!mxp__ring_is_on());
-            mxp__store_home_standing();
+            mxp__store_map_standing();
             check_positions();
         }
         mxp__stats_free(mxp__rec.statistics[MXP__CONSUMER_FILE]);

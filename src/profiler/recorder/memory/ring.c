@@ -331,7 +331,7 @@ static bool is_where_chunks_come_from(mxp_thread *thread)
 {
     return thread->current != mxp__thread_first_chunk(thread)
                ? mxp__store_is_own(thread->current)
-               : thread->stranded == 0 && (thread->home_whole || !mxp__store_is_open());
+               : thread->stranded == 0 && (thread->fully_mapped || !mxp__store_is_open());
 }
 
 // Its chunks before the current one, but for the embedded one, are in the queue.
@@ -500,6 +500,6 @@ void mxp__ring_fork_child(void)
     ring.pins = 1;
     ring.overwritten = 0;
     mxp_atomic_set(&ring.crowded, 0);
-    mxp__standing_home(NULL);
+    mxp__standing_map(NULL);
     mxp__standing_forget();
 }

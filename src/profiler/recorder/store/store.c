@@ -242,14 +242,14 @@ void mxp__store_put_clock(const void *section, size_t size_bytes)
 bool mxp__store_fill(mxp_recording_file *store, const mxp_file_header *header, const void *sections,
                      size_t sections_bytes)
 {
-    uint64_t no_home = MXP__STORE_HEADER_BYTES + sections_bytes;
-    store->used_bytes = no_home + MXP__THREAD_PART_BYTES;
+    uint64_t unmapped_page = MXP__STORE_HEADER_BYTES + sections_bytes;
+    store->used_bytes = unmapped_page + MXP__THREAD_PART_BYTES;
     if (!mxp__mapped_file_reserve(&store->file, store->used_bytes)) {
         return false;
     }
     memcpy(store->file.base, header, sizeof *header);
     memcpy(store->file.base + MXP__STORE_HEADER_BYTES, sections, sections_bytes);
-    mxp__store_put_no_home(store, no_home);
+    mxp__store_put_unmapped_page(store, unmapped_page);
     return true;
 }
 
@@ -279,13 +279,13 @@ static int create(mxp_recording_file **created, const char *path, uint64_t limit
     return MXP_OK;
 }
 
-void mxp__store_home_standing(void)
+void mxp__store_map_standing(void)
 {
     mxp_section *room = mxp_atomic_own(&mxp__store_active) != NULL && mxp__ring_is_on()
                             ? mxp__store_take_room(mxp_atomic_own(&mxp__store_active),
                                                    MXP_SECTION_CHUNK, MXP__STANDING_BYTES)
                             : NULL;
-    mxp__standing_home((mxp_chunk_header *)room);
+    mxp__standing_map((mxp_chunk_header *)room);
 }
 
 // All threads go over to the file. Nobody records meanwhile.
@@ -296,13 +296,13 @@ static void enter(mxp_recording_file *store)
     mxp_atomic_store_release(&mxp__store_active, store);
     mxp__names_each(mxp__store_add_name);
     mxp__names_unlock();
-    mxp__store_home_standing();
+    mxp__store_map_standing();
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         bool left_out = mxp__thread_is_left_out(thread);
         const mxp_chunk_header *last = left_out ? thread->answered.chunk : thread->current;
         thread->entered_at = last != NULL ? last->sequence + 1 : 0;
         if (mxp_atomic_load_acquire(&thread->exited) == 0 && !left_out) {
-            mxp__store_home_running(store, thread);
+            mxp__store_map_running_thread(store, thread);
             mxp__store_leave_chunk(thread);
         }
     }
@@ -394,7 +394,7 @@ static void leave(mxp_store_end *end)
     }
     mxp_recording_file *store = mxp_atomic_own(&mxp__store_active);
     mxp__mend_threads();  // it may have been emptied while they left
-    mxp__standing_home(NULL);
+    mxp__standing_map(NULL);
     mxp__names_lock();  // nobody adds one to it any more
     count_sections(store, end);
     mxp_atomic_store_release(&mxp__store_active, NULL);

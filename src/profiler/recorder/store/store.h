@@ -27,7 +27,7 @@ const void *mxp__store_current(void);  // the open file, to be compared only; nu
 bool mxp__store_is_own(const mxp_chunk_header *chunk);  // of where chunks now come from
 bool mxp__store_is_in_file(const mxp_chunk_header *chunk);  // the open one
 // A ring in a file has room there for what stands: for when either begins. While nobody records.
-void mxp__store_home_standing(void);
+void mxp__store_map_standing(void);
 void mxp__store_fork_child(void);  // forgets the parent's file without touching it
 
 // ---- for recording threads ---------------------------------------------------------------------
@@ -36,11 +36,11 @@ mxp_chunk_header *mxp__store_take_more(void);  // of a ring that is pinned: from
 void mxp__store_give_chunk(mxp_chunk_header *chunk);  // nobody needs it in memory any more
 // Puts a new thread's block, in which nothing is recorded yet, into the open file, if there is one
 // and it has room. The caller holds `busy`.
-void mxp__store_home_new(mxp_thread *thread);
+void mxp__store_map_thread(mxp_thread *thread);
 // Whether the room of the thread's block in the open file is used again when the thread is gone.
 bool mxp__store_is_reusable(const mxp_thread *thread);
 // Records that a thread has lost whose block is not in the open file: the file tells of them.
-void mxp__store_count_homeless(uint64_t count);
+void mxp__store_count_unmapped(uint64_t count);
 // Whether the open file has hardly any room left for blocks of new threads.
 bool mxp__store_is_short_of_blocks(void);
 // Takes a block out of the file, which keeps what it holds; one of a ring may use the room again.

@@ -77,7 +77,7 @@ static bool make(mxp_recording_file *store)
     mxp__rescue_guard(store);
     mxp_atomic_store_release(&mxp__store_active, store);
     mxp__names_each(mxp__store_add_name);
-    mxp__store_home_standing();
+    mxp__store_map_standing();
     return true;
 }
 

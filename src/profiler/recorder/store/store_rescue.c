@@ -16,7 +16,7 @@ enum { FILES = 1024, PART = 512, PARTS = 2 * MXP__THREADS_MAX / PART };
 // What became of a file, or of a thread's block.
 enum { WHOLE = 0, BEING_SAVED = 1, SAVED = 2, LOST = 3 };
 
-typedef struct home {
+typedef struct mapping {
     MXP_ATOMIC(mxp_thread *) thread;  // null: free
     MXP_ATOMIC(mxp_thread *) next;
     uint64_t start_ticks;
@@ -25,12 +25,12 @@ typedef struct home {
     uint32_t number;  // what the thread knows it by
     uint32_t whole;
     mxp_atomic_u32 state;
-} home;
+} mapping;
 
 static mxp_recording_file_slot files[FILES];  // one that is damaged stays
 static MXP_ATOMIC(int) file_count;  // places that were ever used
-static MXP_ATOMIC(home *) parts[PARTS];
-static mxp_atomic_u32 part_count, homes_used, turn;
+static MXP_ATOMIC(mapping *) parts[PARTS];
+static mxp_atomic_u32 part_count, mappings_used, turn;
 static mxp_atomic_u32 turns;  // of rescues: begun and ended
 static mxp_atomic_u64 lost_records;
 
@@ -80,13 +80,13 @@ bool mxp__rescue_is_over(const mxp_recording_file *store)
 }
 
 // ---- threads -----------------------------------------------------------------------------------
-static home *home_number(uint32_t number)
+static mapping *mapping_number(uint32_t number)
 {
-    home *part = mxp_atomic_load_acquire(&parts[number / PART]);
+    mapping *part = mxp_atomic_load_acquire(&parts[number / PART]);
     return part != NULL ? &part[number % PART] : NULL;
 }
 
-static uint32_t home_count(void)
+static uint32_t mapping_count(void)
 {
     return mxp_atomic_load_acquire(&part_count) * PART;
 }
@@ -95,44 +95,44 @@ static uint32_t home_count(void)
 static bool add_part(void)
 {
     uint32_t count = mxp_atomic_load_acquire(&part_count);
-    home *made = count < PARTS ? mxp__pages_map(PART * sizeof(home)) : NULL;
-    home *none = NULL;
+    mapping *made = count < PARTS ? mxp__pages_map(PART * sizeof(mapping)) : NULL;
+    mapping *none = NULL;
     if (made == NULL) {
         return false;
     }
     if (mxp_atomic_cas_acq_rel(&parts[count], &none, made)) {
         mxp_atomic_store_release(&part_count, count + 1);
     } else {
-        mxp__pages_unmap(made, PART * sizeof(home));
+        mxp__pages_unmap(made, PART * sizeof(mapping));
     }
     return true;
 }
 
 // Half of the places stay free, so that one is found soon.
-static uint32_t take_home(mxp_thread *thread)
+static uint32_t take_mapping(mxp_thread *thread)
 {
-    if ((mxp_atomic_add(&homes_used, 1) + 1) * 2 >= home_count() && !add_part()) {
-        mxp_atomic_sub(&homes_used, 1);
+    if ((mxp_atomic_add(&mappings_used, 1) + 1) * 2 >= mapping_count() && !add_part()) {
+        mxp_atomic_sub(&mappings_used, 1);
         return 0;
     }
     for (;;) {
-        uint32_t number = mxp_atomic_add(&turn, 1) % home_count();
+        uint32_t number = mxp_atomic_add(&turn, 1) % mapping_count();
         mxp_thread *none = NULL;
-        if (mxp_atomic_cas_acq_rel(&home_number(number)->thread, &none, thread)) {
+        if (mxp_atomic_cas_acq_rel(&mapping_number(number)->thread, &none, thread)) {
             return number + 1;
         }
     }
 }
 
-static home *home_of(const mxp_thread *thread)
+static mapping *mapping_of(const mxp_thread *thread)
 {
-    return thread->home_note != 0 ? home_number(thread->home_note - 1) : NULL;
+    return thread->rescue_slot != 0 ? mapping_number(thread->rescue_slot - 1) : NULL;
 }
 
-uint32_t mxp__rescue_note_home(mxp_thread *thread, bool whole)
+uint32_t mxp__rescue_note_mapping(mxp_thread *thread, bool whole)
 {
-    thread->home_note = thread->home_note != 0 ? thread->home_note : take_home(thread);
-    home *noted = home_of(thread);
+    thread->rescue_slot = thread->rescue_slot != 0 ? thread->rescue_slot : take_mapping(thread);
+    mapping *noted = mapping_of(thread);
     if (noted == NULL) {
         return 0;
     }
@@ -141,11 +141,11 @@ uint32_t mxp__rescue_note_home(mxp_thread *thread, bool whole)
     noted->tid = thread->tid;
     noted->name = mxp_atomic_own(&thread->name);
     noted->whole = whole;
-    noted->number = thread->home_note;
+    noted->number = thread->rescue_slot;
     mxp_atomic_store(&noted->next, thread->next);
     mxp_atomic_store(&noted->records, thread->records);
     mxp_atomic_store_release(&noted->state, WHOLE);
-    return thread->home_note;
+    return thread->rescue_slot;
 }
 
 // Who touches the page of a damaged file that was put there after the rescue comes to the handler
@@ -154,23 +154,23 @@ void mxp__rescue_placed(const mxp_recording_file *store, uint32_t note)
 {
     if (note != 0 && mxp__store_is_damaged(store)) {
         wait_for(&store->damaged);
-        mxp_atomic_store_release(&home_number(note - 1)->state, WHOLE);
+        mxp_atomic_store_release(&mapping_number(note - 1)->state, WHOLE);
     }
 }
 
-void mxp__rescue_forget_home(mxp_thread *thread)
+void mxp__rescue_forget_mapping(mxp_thread *thread)
 {
-    home *noted = home_of(thread);
-    thread->home_note = 0;
+    mapping *noted = mapping_of(thread);
+    thread->rescue_slot = 0;
     if (noted != NULL) {
         mxp_atomic_store_release(&noted->thread, NULL);
-        mxp_atomic_sub(&homes_used, 1);
+        mxp_atomic_sub(&mappings_used, 1);
     }
 }
 
 void mxp__rescue_note_next(const mxp_thread *thread)
 {
-    home *noted = home_of(thread);
+    mapping *noted = mapping_of(thread);
     if (noted != NULL) {
         mxp_atomic_store_release(&noted->next, thread->next);
     }
@@ -178,17 +178,17 @@ void mxp__rescue_note_next(const mxp_thread *thread)
 
 void mxp__rescue_note_records(const mxp_thread *thread)
 {
-    home *noted = home_of(thread);
+    mapping *noted = mapping_of(thread);
     if (noted != NULL) {
         mxp_atomic_store(&noted->records, thread->records);
     }
 }
 
 // ---- the rescue, in a handler ------------------------------------------------------------------
-static home *home_at(const void *place)
+static mapping *mapping_at(const void *place)
 {
-    for (uint32_t i = 0; i < home_count(); i++) {
-        home *noted = home_number(i);
+    for (uint32_t i = 0; i < mapping_count(); i++) {
+        mapping *noted = mapping_number(i);
         mxp_thread *thread = mxp_atomic_load_acquire(&noted->thread);
         const char *block = thread != NULL ? (const char *)mxp__thread_block(thread) : NULL;
         if (block != NULL && (const char *)place >= block &&
@@ -200,14 +200,14 @@ static home *home_at(const void *place)
 }
 
 // As a thread that has just registered, but for `begins_anew`: its next record restarts it.
-static void describe(const home *noted, mxp_thread *thread, mxp_thread *made)
+static void describe(const mapping *noted, mxp_thread *thread, mxp_thread *made)
 {
     made->index = noted->index;
     made->tid = noted->tid;
     mxp_atomic_set(&made->name, noted->name);
     made->start_ticks = noted->start_ticks;
     made->next = mxp_atomic_load_acquire(&noted->next);
-    made->home_note = noted->number;
+    made->rescue_slot = noted->number;
     mxp_atomic_set(&made->begins_anew, 1);
     made->first = made->current = mxp__thread_first_chunk(thread);
     made->chunk_end = mxp__chunk_words(made->current);
@@ -222,7 +222,7 @@ static void empty_first_chunk(mxp_thread *thread)
     mxp_word_store_release(&chunk->next, 0);
 }
 
-static bool save_home(home *noted)
+static bool save_mapping(mapping *noted)
 {
     mxp_thread *thread = mxp_atomic_load_acquire(&noted->thread);
     uint32_t whole = WHOLE;
@@ -249,8 +249,8 @@ static bool save_all(mxp_recording_file *store)
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     bool saved = memory == store->file.base;
     if (store == mxp_atomic_load_acquire(&mxp__store_active)) {
-        for (uint32_t i = 0; i < home_count(); i++) {
-            saved = save_home(home_number(i)) && saved;
+        for (uint32_t i = 0; i < mapping_count(); i++) {
+            saved = save_mapping(mapping_number(i)) && saved;
         }
     }
     return saved;
@@ -276,9 +276,9 @@ static bool rescue(void *place)
     if (store != NULL) {
         return save_file(store);
     }
-    home *noted = home_at(place);
+    mapping *noted = mapping_at(place);
     store = mxp_atomic_load_acquire(&mxp__store_active);
-    bool saved = noted != NULL && store != NULL && save_file(store) && save_home(noted) &&
+    bool saved = noted != NULL && store != NULL && save_file(store) && save_mapping(noted) &&
                  wait_for(&noted->state);
     return saved || (mxp__rescue_turns() != 0 && mxp__os_is_readable(place));
 }

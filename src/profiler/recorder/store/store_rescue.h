@@ -17,9 +17,9 @@ void mxp__rescue_fork_child(void);
 // A thread whose block will be put into the file: what has to be known of it beside its pages is
 // noted under a number, 0 without memory for it. Behind it, `placed` is told before anything there
 // is touched. One whose block has been taken out, or is given back, is forgotten.
-uint32_t mxp__rescue_note_home(mxp_thread *thread, bool whole);
+uint32_t mxp__rescue_note_mapping(mxp_thread *thread, bool whole);
 void mxp__rescue_placed(const mxp_recording_file *store, uint32_t note);
-void mxp__rescue_forget_home(mxp_thread *thread);
+void mxp__rescue_forget_mapping(mxp_thread *thread);
 void mxp__rescue_note_next(const mxp_thread *thread);
 void mxp__rescue_note_records(const mxp_thread *thread);
 

@@ -18,8 +18,8 @@ typedef struct mxp_recording_file {
     mxp_atomic_u64 chunks;  // taken and not given back, and one while it is open
     MXP_ATOMIC(mxp_chunk_header *) spare;  // empty chunks of a ring; linked; under the pool lock
     uint64_t free_blocks;  // room of threads that are gone, for a ring; linked; under the pool lock
-    uint64_t losses_home;  // a thread that is gone tells the losses of others there; the same
-    uint64_t no_home;  // the page of those that have none: what they lose
+    uint64_t losses_page;  // a thread that is gone tells the losses of others there; the same
+    uint64_t unmapped_page;  // the page of those that have none: what they lose
     unsigned clock_turn;  // which CLOCK section is written next
     mxp_section *names;  // the NAMES section that grows; under the names' lock
     mxp_atomic_u32 damaged;  // see store_rescue.c; 0: no
@@ -67,9 +67,9 @@ bool mxp__store_fill(mxp_recording_file *store, const mxp_file_header *header, c
                      size_t sections_bytes);
 
 // store_threads.c: a thread that goes over to the file; nobody records meanwhile.
-void mxp__store_home_running(mxp_recording_file *store, mxp_thread *thread);
-// A page, at the offset, for mxp__store_count_homeless.
-void mxp__store_put_no_home(mxp_recording_file *store, uint64_t offset);
+void mxp__store_map_running_thread(mxp_recording_file *store, mxp_thread *thread);
+// A page, at the offset, for mxp__store_count_unmapped.
+void mxp__store_put_unmapped_page(mxp_recording_file *store, uint64_t offset);
 // The next record of the thread opens a chunk where chunks now come from.
 void mxp__store_leave_chunk(mxp_thread *thread);
 

@@ -70,21 +70,21 @@ static mxp_thread *thread_at(const mxp_recording_file *store, uint64_t offset)
 
 // ---- losses ------------------------------------------------------------------------------------
 // A page like that of a thread that is gone.
-void mxp__store_put_no_home(mxp_recording_file *store, uint64_t offset)
+void mxp__store_put_unmapped_page(mxp_recording_file *store, uint64_t offset)
 {
     mxp_recorder_section *page = block_at(store, offset);
     put_section(&page->section, MXP_SECTION_RECORDER);
     page->section.payload_bytes = MXP__THREAD_PART_BYTES - sizeof(mxp_section);
     page->thread = MXP_RECORDER_NO_HOME;
     page->start_ticks = mxp_ticks();
-    store->no_home = offset;
+    store->unmapped_page = offset;
 }
 
-void mxp__store_count_homeless(uint64_t count)
+void mxp__store_count_unmapped(uint64_t count)
 {
     mxp_recording_file *store = mxp_atomic_load_acquire(&mxp__store_active);
     if (store != NULL && !mxp__store_is_damaged(store)) {
-        mxp_atomic_add(&thread_at(store, store->no_home)->lost, count);
+        mxp_atomic_add(&thread_at(store, store->unmapped_page)->lost, count);
     }
 }
 
@@ -99,14 +99,14 @@ static bool hand_losses_on(mxp_recording_file *store, uint64_t offset)
     if (mxp_atomic_own(&from->lost) + mxp_atomic_own(&from->hot.lost_busy) == 0) {
         return true;
     }
-    if (store->losses_home == 0) {
-        store->losses_home = offset;
+    if (store->losses_page == 0) {
+        store->losses_page = offset;
         uint64_t chunk = block_at(store, offset)->block + MXP__THREAD_PART_BYTES;
         uint64_t *begin = (uint64_t *)(uintptr_t)(chunk + sizeof(mxp_chunk_header));
         mxp_atomic_store_release(&from->hot.cursor, begin);
         return false;
     }
-    mxp_thread *to = thread_at(store, store->losses_home);
+    mxp_thread *to = thread_at(store, store->losses_page);
     mxp_atomic_set(&to->hot.lost_busy,
                    mxp_atomic_own(&to->hot.lost_busy) + mxp_atomic_own(&from->hot.lost_busy));
     mxp_atomic_set(&to->hot.reserved[2], mxp__reasons_sum(mxp_atomic_own(&to->hot.reserved[2]),
@@ -136,10 +136,10 @@ static void give_free_block(mxp_recording_file *store, uint64_t offset)
 
 // A new thread has both pages of its block in the file: its first records go to the second one. A
 // thread that finds no room there has no use for that page.
-void mxp__store_home_new(mxp_thread *thread)
+void mxp__store_map_thread(mxp_thread *thread)
 {
     mxp_recording_file *store = mxp_atomic_load_acquire(&mxp__store_active);
-    if (store == NULL || mxp__store_is_damaged(store) || thread->home != 0) {
+    if (store == NULL || mxp__store_is_damaged(store) || thread->file_offset != 0) {
         return;
     }
     mxp_recorder_section *room = take_free_block(store);
@@ -157,15 +157,15 @@ void mxp__store_home_new(mxp_thread *thread)
     describe(store, thread, room);
     memcpy(&chunk->section + 1, &mxp__thread_first_chunk(thread)->section + 1,
            sizeof *chunk - sizeof chunk->section);
-    uint32_t note = mxp__rescue_note_home(thread, true);
+    uint32_t note = mxp__rescue_note_mapping(thread, true);
     memcpy(room + 1, thread, sizeof *thread);
     MXP_TEST_POINT(PAGES);
     if (!mxp__store_is_damaged(store) &&
         mxp__mapped_file_place(&store->file, mxp__thread_block(thread), offset,
                                MXP__THREAD_BLOCK_BYTES)) {
         mxp__rescue_placed(store, note);
-        thread->home = offset;
-        thread->home_whole = 1;
+        thread->file_offset = offset;
+        thread->fully_mapped = 1;
     } else {
         mxp__store_leave_chunk(thread);
     }
@@ -184,7 +184,7 @@ static void copy_words(void *to, const void *from, size_t size_bytes)
 // Threads that do not record may begin a span meanwhile, which needs no `busy`: what they store
 // between the copy and the change of pages is lost, and with it at most that span's name among the
 // open ones.
-void mxp__store_home_running(mxp_recording_file *store, mxp_thread *thread)
+void mxp__store_map_running_thread(mxp_recording_file *store, mxp_thread *thread)
 {
     assert(mxp__nobody_records());
     mxp_recorder_section *room = (mxp_recorder_section *)mxp__store_take_room(
@@ -192,7 +192,7 @@ void mxp__store_home_running(mxp_recording_file *store, mxp_thread *thread)
     if (room == NULL) {
         return;  // a full disk: its records are in chunks, only its open spans are not in the file
     }
-    uint32_t note = mxp__rescue_note_home(thread, false);
+    uint32_t note = mxp__rescue_note_mapping(thread, false);
     copy_words(room + 1, thread, sizeof *thread);
     describe(store, thread, room);
     uint64_t offset = mxp__store_offset(store, room);
@@ -201,7 +201,7 @@ void mxp__store_home_running(mxp_recording_file *store, mxp_thread *thread)
         mxp__mapped_file_place(&store->file, mxp__thread_block(thread), offset,
                                MXP__THREAD_PART_BYTES)) {
         mxp__rescue_placed(store, note);
-        thread->home = offset;
+        thread->file_offset = offset;
         thread->page_ticks = mxp_ticks();
         thread->stranded = 0;
     }
@@ -216,15 +216,15 @@ void mxp__store_strand(mxp_thread *thread)
         answered.chunk->section.payload_bytes =
             (uint64_t)(answered.at - mxp__chunk_words(answered.chunk)) * sizeof(uint64_t);
     }
-    thread->stranded = thread->stranded != 0 || thread->home != 0;
-    thread->home = 0;
-    thread->home_whole = 0;
+    thread->stranded = thread->stranded != 0 || thread->file_offset != 0;
+    thread->file_offset = 0;
+    thread->fully_mapped = 0;
 }
 
 // Of a ring.
 bool mxp__store_is_reusable(const mxp_thread *thread)
 {
-    return mxp_atomic_own(&mxp__store_active) != NULL && mxp__ring_is_on() && thread->home_whole;
+    return mxp_atomic_own(&mxp__store_active) != NULL && mxp__ring_is_on() && thread->fully_mapped;
 }
 
 bool mxp__store_is_short_of_blocks(void)
@@ -242,8 +242,8 @@ bool mxp__store_is_short_of_blocks(void)
 
 bool mxp__store_leave(mxp_thread *thread, bool keep)
 {
-    if (thread->home == 0 && thread->stranded == 0) {
-        mxp__rescue_forget_home(thread);
+    if (thread->file_offset == 0 && thread->stranded == 0) {
+        mxp__rescue_forget_mapping(thread);
         return true;
     }
     char *block = (char *)mxp__thread_block(thread);
@@ -253,20 +253,20 @@ bool mxp__store_leave(mxp_thread *thread, bool keep)
         was_damaged = mxp__rescue_is_over(mxp_atomic_own(&mxp__store_active));
         copy_words(content, block, sizeof content);
     } while (mxp__store_is_damaged(mxp_atomic_own(&mxp__store_active)) != was_damaged);
-    uint64_t home = thread->home;
-    bool reusable = !keep && home != 0 && mxp__store_is_reusable(thread);
+    uint64_t file_offset = thread->file_offset;
+    bool reusable = !keep && file_offset != 0 && mxp__store_is_reusable(thread);
     MXP_TEST_POINT(PAGES);
     if (!mxp__anonymous_place(block, MXP__THREAD_BLOCK_BYTES, content)) {
         return false;
     }
-    mxp__rescue_forget_home(thread);
+    mxp__rescue_forget_mapping(thread);
     thread->stranded = 0;
     if (keep) {
         thread->page_ticks = mxp_ticks();
-        thread->home = 0;
-        thread->home_whole = 0;
+        thread->file_offset = 0;
+        thread->fully_mapped = 0;
     } else if (reusable) {
-        give_free_block(mxp_atomic_own(&mxp__store_active), home);
+        give_free_block(mxp_atomic_own(&mxp__store_active), file_offset);
     }
     return true;
 }

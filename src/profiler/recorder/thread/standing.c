@@ -46,44 +46,44 @@ static struct {
     mxp_chunk_header *chunk;  // null: no file, or none with a ring
     uint16_t count;
     uint16_t place[MXP__STANDING_MAX];  // by index of the value: its record + 1
-} home;
+} mapped;
 
 static uint64_t *record_of(uint32_t i)
 {
-    return mxp__chunk_words(home.chunk) + (size_t)i * MXP__STANDING_WORDS;
+    return mxp__chunk_words(mapped.chunk) + (size_t)i * MXP__STANDING_WORDS;
 }
 
 bool mxp__standing_is_in_file(void)
 {
-    return home.count > 0;
+    return mapped.count > 0;
 }
 
 void mxp__standing_since(uint64_t ticks)
 {
     assert(mxp__pool_is_ours());
-    mxp_word_store(&home.chunk->base_ticks, ticks);
-    for (uint32_t i = 0; i < home.count; i++) {
+    mxp_word_store(&mapped.chunk->base_ticks, ticks);
+    for (uint32_t i = 0; i < mapped.count; i++) {
         mxp__standing_stamp(record_of(i), ticks);
     }
 }
 
 // The payload is raised last: a record that is not whole does not count.
-static void put_home(uint32_t i)
+static void put_mapped(uint32_t i)
 {
-    if (home.place[i] == 0) {
-        home.place[i] = ++home.count;
+    if (mapped.place[i] == 0) {
+        mapped.place[i] = ++mapped.count;
     }
-    mxp__standing_write(record_of(home.place[i] - 1u), &standing.values[i], home.chunk->base_ticks);
-    mxp_word_store_release(&home.chunk->section.payload_bytes,
-                           home.count * MXP__STANDING_WORDS * sizeof(uint64_t));
+    mxp__standing_write(record_of(mapped.place[i] - 1u), &standing.values[i], mapped.chunk->base_ticks);
+    mxp_word_store_release(&mapped.chunk->section.payload_bytes,
+                           mapped.count * MXP__STANDING_WORDS * sizeof(uint64_t));
 }
 
 static void put(void *context, const mxp_standing_value *value)
 {
     const bool *in_file = context;
     int i = mxp__standing_put(&standing, value);
-    if (i >= 0 && *in_file && home.chunk != NULL) {
-        put_home((uint32_t)i);
+    if (i >= 0 && *in_file && mapped.chunk != NULL) {
+        put_mapped((uint32_t)i);
     }
 }
 
@@ -153,11 +153,11 @@ int mxp__standing_prepend(mxp_block **blocks, size_t *count, size_t *capacity,
     return error;
 }
 
-void mxp__standing_home(mxp_chunk_header *chunk)
+void mxp__standing_map(mxp_chunk_header *chunk)
 {
     assert(mxp__nobody_records());
-    memset(&home, 0, sizeof home);
-    home.chunk = chunk;
+    memset(&mapped, 0, sizeof mapped);
+    mapped.chunk = chunk;
     if (chunk != NULL) {
         chunk->sequence = MXP_SEQUENCE_STANDING;
         chunk->base_ticks = mxp_ticks();
@@ -169,8 +169,8 @@ void mxp__standing_forget(void)
     assert(mxp__nobody_records());
     memset(&standing, 0, sizeof standing);
     memset(&step, 0, sizeof step);
-    if (home.chunk != NULL) {
-        mxp_word_store_release(&home.chunk->section.payload_bytes, 0);
-        mxp__standing_home(home.chunk);
+    if (mapped.chunk != NULL) {
+        mxp_word_store_release(&mapped.chunk->section.payload_bytes, 0);
+        mxp__standing_map(mapped.chunk);
     }
 }

@@ -42,7 +42,7 @@ int mxp__standing_prepend(mxp_block **blocks, size_t *count, size_t *capacity,
                           mxp_standing_cut **cut);
 // Where values stand in the file from now on, room of MXP__STANDING_BYTES; null: nowhere. While
 // nobody records.
-void mxp__standing_home(mxp_chunk_header *chunk);
+void mxp__standing_map(mxp_chunk_header *chunk);
 // No step goes on, and no value stands. While nobody records.
 void mxp__standing_forget(void);
 

@@ -138,7 +138,7 @@ static void tell_in_file(void)
     mxp__os_block_signals(signals);  // as in thread_register
     uint32_t place;
     if (begin_settling(&place)) {
-        mxp__store_count_homeless(1);
+        mxp__store_count_unmapped(1);
     }
     end_settling(place);
     mxp__os_restore_signals(signals);
@@ -191,15 +191,15 @@ static mxp_thread *settle_in(mxp_thread *self)
     }
     uint32_t place;
     if (begin_settling(&place)) {
-        mxp__store_home_new(self);
+        mxp__store_map_thread(self);
     }
     bool linked = place == settling_at() && link_thread(self);
     if (linked) {
         mxp_self = &self->hot;
         call_at_exit(self);
     } else {  // the file may have ended
-        self->stranded = self->home != 0;
-        self->home = 0;
+        self->stranded = self->file_offset != 0;
+        self->file_offset = 0;
         mxp__store_leave(self, false);
     }
     end_settling(place);
@@ -350,8 +350,8 @@ void mxp__thread_lose(mxp_thread *self, uint32_t reason, uint64_t count, uint64_
     mxp_atomic_add(&self->lost, count);
     self->lost_before += count;
     note_reason(self, reason, count);
-    if (self->home == 0) {
-        mxp__store_count_homeless(count);
+    if (self->file_offset == 0) {
+        mxp__store_count_unmapped(count);
     }
     mxp_loss_window *window = NULL;
     for (size_t i = 0; i < MXP__LOSS_WINDOWS && window == NULL; i++) {

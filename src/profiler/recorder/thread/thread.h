@@ -88,9 +88,9 @@ typedef struct mxp_thread {
     uint64_t start_ticks, end_ticks;
     // chunks below the one are in files that have ended; from the other on in the open one
     uint32_t filed_to, entered_at;
-    uint64_t home;  // offset of the block in the store's file; 0: not in it
-    uint32_t home_whole;  // with the embedded chunk
-    uint32_t home_note;  // store_rescue.c: where it is noted; 0: nowhere
+    uint64_t file_offset;  // offset of the block in the store's file; 0: not in it
+    uint32_t fully_mapped;  // with the embedded chunk
+    uint32_t rescue_slot;  // store_rescue.c: where it is noted; 0: nowhere
     mxp_atomic_u32 begins_anew;  // its pages were lost; until its next record it has no records
     uint32_t stranded;  // its page is one of a file that has ended
 } mxp_thread;

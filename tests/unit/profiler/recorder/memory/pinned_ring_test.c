@@ -113,7 +113,7 @@ static void pins_in_a_file_lose_nothing_and_keep_to_the_limit(void **state)
 }
 
 // ---- threads that come late --------------------------------------------------------------------
-enum { LATE_RECORDS = 10, LATE_THREADS = 8, HOMELESS = 400 };
+enum { LATE_RECORDS = 10, LATE_THREADS = 8, UNMAPPED = 400 };
 
 static pthread_barrier_t recorded, over;
 
@@ -172,18 +172,18 @@ static void threads_that_come_when_nothing_is_spare_are_recorded(void **state)
 static void a_file_tells_what_threads_lost_that_are_not_in_it(void **state)
 {
     (void)state;
-    pthread_t threads[HOMELESS];
+    pthread_t threads[UNMAPPED];
     count_up(100 * CHUNK_RECORDS);
     mxp__ring_pin();
     fill_the_spare_room();
     uint64_t lost_in_file = read_trace(path).lost, lost = report().lost;
-    start_late(threads, HOMELESS);
+    start_late(threads, UNMAPPED);
     content found = read_trace(path);
-    assert_in_range(found.held_by_late, 32 * LATE_RECORDS, (HOMELESS - 32) * LATE_RECORDS);
-    assert_int_equal(found.held_by_late + found.lost - lost_in_file, HOMELESS * LATE_RECORDS);
+    assert_in_range(found.held_by_late, 32 * LATE_RECORDS, (UNMAPPED - 32) * LATE_RECORDS);
+    assert_int_equal(found.held_by_late + found.lost - lost_in_file, UNMAPPED * LATE_RECORDS);
     assert_int_equal(report().lost - lost, found.lost - lost_in_file);
     mxp__ring_unpin();
-    end_late(threads, HOMELESS);
+    end_late(threads, UNMAPPED);
 }
 
 static int begin(void **state)
