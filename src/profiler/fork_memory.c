@@ -52,7 +52,7 @@ bool mxp__fork_memory_has(const void *block)
     return false;
 }
 
-static region *region_with_room(size_t size)
+static region *region_with_space(size_t size)
 {
     region *last = &regions[region_count - 1];
     if (size <= last->size - last->used) {
@@ -79,7 +79,7 @@ static void *take(size_t size_bytes)
         return NULL;
     }
     size_t size = (size_bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-    region *from = region_with_room(size);
+    region *from = region_with_space(size);
     if (from == NULL) {
         return NULL;
     }

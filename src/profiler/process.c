@@ -202,7 +202,7 @@ static void line_free(void *block)
 
 static mxp_thread_slot line_slot = MXP__THREAD_SLOT_INIT(line_free);
 
-static error_line *line_with_room(size_t length)
+static error_line *line_with_space(size_t length)
 {
     if (line != NULL && line->capacity > length) {
         return line;
@@ -229,11 +229,11 @@ int mxp_set_last_error(int error, const char *text)
     int saved = errno;
     const char *source = text != NULL ? text : mxp_strerror(error);
     size_t length = strlen(source);
-    error_line *room = line_with_room(length);
-    if (room == NULL) {
+    error_line *line = line_with_space(length);
+    if (line == NULL) {
         fixed_line = mxp_strerror(error);
     } else {
-        memmove(room->text, source, length + 1);
+        memmove(line->text, source, length + 1);
         fixed_line = NULL;
     }
     errno = saved;

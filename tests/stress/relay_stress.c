@@ -196,7 +196,7 @@ static void snapshot(unsigned number)
 static void tidy(unsigned number)
 {
     (void)number;
-    mxp__live_tidy();
+    mxp__threads_reclaim();
 }
 
 static void configure(unsigned number)

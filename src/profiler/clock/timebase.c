@@ -256,8 +256,8 @@ int mxp__timebase_add(mxp_timebase *timebase, const mxp_clock_point *point)
     if (count != 0 && point->ticks <= timebase->points[count - 1].ticks) {
         return MXP_OK;
     }
-    size_t room = count < POINTS_MAX ? count + 1 : POINTS_MAX;
-    if (reserve(timebase, room, timebase->segment_count + 1) != 0) {
+    size_t needed = count < POINTS_MAX ? count + 1 : POINTS_MAX;
+    if (reserve(timebase, needed, timebase->segment_count + 1) != 0) {
         return MXP_ENOMEM;
     }
     if (count == 0) {

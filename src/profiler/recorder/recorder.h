@@ -55,10 +55,10 @@ int mxp__live_open(int consumer, mxp_source **source);
 void mxp__live_consume(int consumer, mxp_source *source);
 // With a ring every cut is all that the ring holds, and consuming it changes nothing.
 // Gives back what threads that are gone have left, when it is older than the ring.
-void mxp__live_tidy(void);
+void mxp__threads_reclaim(void);
 // The same for a thread that registers, if a ring holds too many that have ended. Not if another
 // thread is at it, or reads.
-void mxp__live_make_room(void);
+void mxp__threads_make_space(void);
 // Whether there is anything new for the consumer.
 int mxp__live_pending(int consumer);
 

@@ -50,10 +50,10 @@ static uint64_t housekeeping_due_ns(const mxp_session *session)
 static void keep_house(mxp_session *session, uint64_t now_ns)
 {
     mxp__snapshot_serve_locked(session);
-    if (now_ns - session->writer.last_tidy_ns >= ns_per_s) {
-        session->writer.last_tidy_ns = now_ns;
+    if (now_ns - session->writer.last_reclaim_ns >= ns_per_s) {
+        session->writer.last_reclaim_ns = now_ns;
         if (session->config.full_policy == MXP_FULL_RING) {
-            mxp__live_tidy();
+            mxp__threads_reclaim();
             mxp__session_warn_of_ring();
         }
         mxp__record_file_look();

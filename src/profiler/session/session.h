@@ -33,7 +33,7 @@ typedef struct mxp_writer {
     bool quit;  // the process is ending: no thread is started any more
     bool failed;  // since the last dump that worked
     uint64_t last_dump_ns;  // monotonic; the period counts from here
-    uint64_t last_housekeeping_ns, last_tidy_ns;
+    uint64_t last_housekeeping_ns, last_reclaim_ns;
 } mxp_writer;
 
 struct mxp_session {

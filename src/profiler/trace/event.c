@@ -157,9 +157,9 @@ static bool is_variables_of(const uint64_t *words, const uint64_t *end, uint32_t
 static uint32_t variables_in(const uint64_t *words)
 {
     uint32_t count = (uint32_t)(words[0] >> 16 & 0xff);
-    uint32_t room = 4 * (uint32_t)units_of(words) - 2;
-    room = room < MXP_VARIABLES_PER_RECORD ? room : MXP_VARIABLES_PER_RECORD;
-    return count < room ? count : room;
+    uint32_t most = 4 * (uint32_t)units_of(words) - 2;
+    most = most < MXP_VARIABLES_PER_RECORD ? most : MXP_VARIABLES_PER_RECORD;
+    return count < most ? count : most;
 }
 
 static const char *decode_operator(mxp_decoder *decoder, mxp_event *event)

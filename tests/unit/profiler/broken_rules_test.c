@@ -168,7 +168,7 @@ static void take_half_a_page(void)
                                         .limit_bytes = sizeof pages,
                                         .reserved_bytes = {sizeof pages},
                                         .prepared_bytes = {sizeof pages}}};
-    mxp__store_take_room(&file, MXP_SECTION_CHUNK, MXP__STORE_PAGE_BYTES / 2);
+    mxp__store_allocate(&file, MXP_SECTION_CHUNK, MXP__STORE_PAGE_BYTES / 2);
 }
 
 static void sections_of_a_file_are_whole_pages(void **state)

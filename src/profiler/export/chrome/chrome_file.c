@@ -137,8 +137,8 @@ static void place_init(place *at, mxp_descriptor *to, const char *path, uint64_t
 static void limit_init(mxp_chrome_limit *limit, const mxp_chrome_file *file, uint64_t items_end,
                        mxp_sink *sink)
 {
-    uint64_t room_bytes = file->limit_bytes > items_end ? file->limit_bytes - items_end : 0;
-    mxp__chrome_limit_init(limit, room_bytes, items_end > 0 ? file->left_out : 0, sink);
+    uint64_t space_bytes = file->limit_bytes > items_end ? file->limit_bytes - items_end : 0;
+    mxp__chrome_limit_init(limit, space_bytes, items_end > 0 ? file->left_out : 0, sink);
 }
 
 static const char *note_of(const mxp_chrome_file *file)
@@ -342,7 +342,7 @@ static int append_items(mxp_chrome_file *file, mxp_source *source, mxp_descripto
         const mxp_chrome_remarks remarks = {
             .note = note_of(file),
             .left_out = limit.left_out,
-            .room_bytes = room > items_bytes ? room - items_bytes : 0,
+            .space_bytes = room > items_bytes ? room - items_bytes : 0,
         };
         error = mxp__chrome_text_closing(source, &remarks, &at.sink, &closing);
         if (error == MXP_OK) {

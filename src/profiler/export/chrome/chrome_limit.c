@@ -23,10 +23,10 @@ static uint64_t count_items(const char *data, const char *end)
 }
 
 // The length of the whole items that fit.
-static size_t fitting(const char *data, size_t size_bytes, uint64_t room_bytes)
+static size_t fitting(const char *data, size_t size_bytes, uint64_t space_bytes)
 {
     const char *end = data + size_bytes;
-    const char *cut = room_bytes < size_bytes ? data + room_bytes : end;
+    const char *cut = space_bytes < size_bytes ? data + space_bytes : end;
     while (cut > data && strncmp(cut, between, sizeof between - 1) != 0) {
         cut--;
     }
@@ -37,24 +37,24 @@ static int write_limited(mxp_sink *sink, const char *data, size_t size_bytes)
 {
     mxp_chrome_limit *limit = sink->target;
     size_t taken = size_bytes;
-    if (limit->is_full || size_bytes > limit->room_bytes) {
-        taken = limit->is_full ? 0 : fitting(data, size_bytes, limit->room_bytes);
+    if (limit->is_full || size_bytes > limit->space_bytes) {
+        taken = limit->is_full ? 0 : fitting(data, size_bytes, limit->space_bytes);
         limit->is_full = true;
         limit->left_out += count_items(data + taken, data + size_bytes);
     }
-    limit->room_bytes -= taken;
+    limit->space_bytes -= taken;
     int error = taken > 0 ? limit->to->write(limit->to, data, taken) : 0;
     sink->written_bytes = limit->to->written_bytes;
     return error;
 }
 
-void mxp__chrome_limit_init(mxp_chrome_limit *limit, uint64_t room_bytes, uint64_t left_out,
+void mxp__chrome_limit_init(mxp_chrome_limit *limit, uint64_t space_bytes, uint64_t left_out,
                             mxp_sink *to)
 {
     *limit = (mxp_chrome_limit){
         .sink = {.write = write_limited, .fd = to->fd, .path = to->path},
         .to = to,
-        .room_bytes = room_bytes,
+        .space_bytes = space_bytes,
         .is_full = left_out > 0,
         .left_out = left_out,
     };

@@ -60,7 +60,7 @@ int mxp__chrome_text_closing(const mxp_source *source, const mxp_chrome_remarks 
                              mxp_sink *sink, mxp_strbuf *closing)
 {
     mxp__chrome_closing(source, remarks->note, remarks->left_out, closing);
-    pad(closing, remarks->room_bytes);
+    pad(closing, remarks->space_bytes);
     if (closing->failed) {
         return mxp__fail_memory("the trace file");
     }

@@ -53,7 +53,7 @@ static bool is_span(const mxp_event *event)
 
 // ---- survey -----------------------------------------------------------------------------------
 // Spans of other threads' rows are taken before all others.
-static bool is_foreign(const perfetto *state, const mxp_event *event)
+static bool is_cross_thread(const perfetto *state, const mxp_event *event)
 {
     return (event->lane & MXP_LANE_THREAD) != 0 &&
            (event->lane & ~MXP_LANE_THREAD) < state->packets.source->thread_count &&
@@ -68,7 +68,7 @@ static int survey_block(perfetto *state, const mxp_block *block)
     int found;
     mxp__decoder_begin(&decoder, state->packets.source->timebase, block);
     while ((found = mxp__decoder_next(&decoder, &event)) == 1) {
-        if (event.lane != 0 && is_foreign(state, &event)) {
+        if (event.lane != 0 && is_cross_thread(state, &event)) {
             int error = mxp__span_order_take(state->order, &event);
             if (error != MXP_OK) {
                 return error;
@@ -138,7 +138,7 @@ static int next_moment(perfetto *state)
         mxp__packets_record(&state->packets, &event);
         return MXP_OK;
     }
-    bool taken = event.lane != 0 && is_foreign(state, &event);
+    bool taken = event.lane != 0 && is_cross_thread(state, &event);
     return taken ? MXP_OK : keep_span(state, &event);
 }
 

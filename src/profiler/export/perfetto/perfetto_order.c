@@ -29,7 +29,7 @@ typedef struct thread_order {
     moment_event *moment;  // events of the earliest moment so far, the last one first
     size_t moment_count, moment_capacity;
     int64_t moment_ns;
-    size_t next_foreign;  // of the order's list
+    size_t next_cross_thread;  // of the order's list
 } thread_order;
 
 typedef struct lane {
@@ -42,8 +42,8 @@ struct mxp_span_order {
     mxp_packets *packets;
     thread_order *threads;
     size_t thread_count;
-    mxp_event *foreign;  // for rows of other threads than wrote them: by row, the last end first
-    size_t foreign_count, foreign_capacity;
+    mxp_event *cross_thread;  // for rows of other threads than wrote them: by row, the last end first
+    size_t cross_thread_count, cross_thread_capacity;
     bool sorted;
     lane *lanes;
     size_t lane_count, lane_capacity;
@@ -79,7 +79,7 @@ void mxp__span_order_destroy(mxp_span_order *order)
         mxp__free(thread->moment, thread->moment_capacity * sizeof *thread->moment);
     }
     mxp__free(order->threads, order->thread_count * sizeof *order->threads);
-    mxp__free(order->foreign, order->foreign_capacity * sizeof *order->foreign);
+    mxp__free(order->cross_thread, order->cross_thread_capacity * sizeof *order->cross_thread);
     mxp__free(order->lanes, order->lane_capacity * sizeof *order->lanes);
     mxp__free(order, sizeof *order);
 }
@@ -193,11 +193,11 @@ static int add_nested(mxp_span_order *order, uint32_t thread, const mxp_event *e
 // ---- rows of other threads --------------------------------------------------------------------
 int mxp__span_order_take(mxp_span_order *order, const mxp_event *event)
 {
-    if (mxp__grow(&order->foreign, &order->foreign_capacity, order->foreign_count + 1,
-                  sizeof *order->foreign) != MXP_OK) {
+    if (mxp__grow(&order->cross_thread, &order->cross_thread_capacity, order->cross_thread_count + 1,
+                  sizeof *order->cross_thread) != MXP_OK) {
         return mxp__fail_memory(memory_for);
     }
-    mxp_event *taken = &order->foreign[order->foreign_count++];
+    mxp_event *taken = &order->cross_thread[order->cross_thread_count++];
     *taken = *event;
     taken->begin_ns = event->begin_ns < 0 ? 0 : event->begin_ns;
     taken->end_ns = event->end_ns < 0 ? 0 : event->end_ns;
@@ -216,32 +216,32 @@ static int compare(const void *a, const void *b)
     return first->begin_ns < second->begin_ns ? -1 : first->begin_ns > second->begin_ns;
 }
 
-static void sort_foreign(mxp_span_order *order)
+static void sort_cross_thread(mxp_span_order *order)
 {
     if (order->sorted) {
         return;
     }
     order->sorted = true;
-    if (order->foreign_count > 1) {
-        qsort(order->foreign, order->foreign_count, sizeof *order->foreign, compare);
+    if (order->cross_thread_count > 1) {
+        qsort(order->cross_thread, order->cross_thread_count, sizeof *order->cross_thread, compare);
     }
-    for (size_t i = order->foreign_count; i-- > 0;) {
-        order->threads[order->foreign[i].lane & ~MXP_LANE_THREAD].next_foreign = i;
+    for (size_t i = order->cross_thread_count; i-- > 0;) {
+        order->threads[order->cross_thread[i].lane & ~MXP_LANE_THREAD].next_cross_thread = i;
     }
 }
 
 // Those of a thread's row that end at `ns` or later.
-static int add_foreign(mxp_span_order *order, uint32_t thread, int64_t ns)
+static int add_cross_thread(mxp_span_order *order, uint32_t thread, int64_t ns)
 {
     thread_order *of = &order->threads[thread];
     int error = MXP_OK;
-    while (error == MXP_OK && of->next_foreign < order->foreign_count) {
-        const mxp_event *next = &order->foreign[of->next_foreign];
+    while (error == MXP_OK && of->next_cross_thread < order->cross_thread_count) {
+        const mxp_event *next = &order->cross_thread[of->next_cross_thread];
         if (next->lane != (MXP_LANE_THREAD | thread) || next->end_ns < ns) {
             break;
         }
         error = add_nested(order, thread, next);
-        of->next_foreign++;
+        of->next_cross_thread++;
     }
     return error;
 }
@@ -257,7 +257,7 @@ int mxp__span_order_add(mxp_span_order *order, const mxp_event *span, bool late)
     mxp_event event = *span;
     event.begin_ns = span->begin_ns < 0 ? 0 : span->begin_ns;
     event.end_ns = span->end_ns < 0 ? 0 : span->end_ns;
-    sort_foreign(order);
+    sort_cross_thread(order);
     bool is_async = event.kind == MXP_KIND_SPAN && mxp__span_is_async(order->packets, event.name);
     if (event.lane != 0 && (event.lane & MXP_LANE_THREAD) == 0) {
         return add_to_lane(order, &event, mxp__process_track(), event.lane);
@@ -270,16 +270,16 @@ int mxp__span_order_add(mxp_span_order *order, const mxp_event *span, bool late)
         uint32_t thread = event.lane != 0 ? event.lane & ~MXP_LANE_THREAD : event.thread;
         return add_to_lane(order, &event, mxp__thread_track(order->packets, thread), 0);
     }
-    int error = add_foreign(order, event.thread, event.end_ns);
+    int error = add_cross_thread(order, event.thread, event.end_ns);
     return error == MXP_OK ? add_nested(order, event.thread, &event) : error;
 }
 
 int mxp__span_order_finish(mxp_span_order *order)
 {
     int error = MXP_OK;
-    sort_foreign(order);
+    sort_cross_thread(order);
     for (uint32_t i = 0; i < order->thread_count && error == MXP_OK; i++) {
-        error = add_foreign(order, i, 0);
+        error = add_cross_thread(order, i, 0);
         if (error == MXP_OK) {
             error = begin_from(order, i, 0);
         }

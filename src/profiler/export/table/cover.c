@@ -21,7 +21,7 @@ static int compare_begins(const void *a, const void *b)
 static void put_last(mxp_cover *cover, mxp_interval added)
 {
     while (cover->count > 0) {
-        const mxp_interval *last = &cover->stretches[cover->count - 1];
+        const mxp_interval *last = &cover->intervals[cover->count - 1];
         if (last->end_ns < added.begin_ns || last->begin_ns > added.end_ns) {
             break;
         }
@@ -29,7 +29,7 @@ static void put_last(mxp_cover *cover, mxp_interval added)
         added.end_ns = last->end_ns > added.end_ns ? last->end_ns : added.end_ns;
         cover->count--;
     }
-    cover->stretches[cover->count++] = added;
+    cover->intervals[cover->count++] = added;
 }
 
 void mxp__cover_join(mxp_cover *cover)
@@ -38,10 +38,10 @@ void mxp__cover_join(mxp_cover *cover)
     if (count == 0) {
         return;
     }
-    qsort(cover->stretches, count, sizeof *cover->stretches, compare_begins);
+    qsort(cover->intervals, count, sizeof *cover->intervals, compare_begins);
     cover->count = 0;
     for (size_t i = 0; i < count; i++) {
-        put_last(cover, cover->stretches[i]);
+        put_last(cover, cover->intervals[i]);
     }
 }
 
@@ -54,8 +54,8 @@ int mxp__cover_add(mxp_cover *cover, int64_t begin_ns, int64_t end_ns)
         mxp__cover_join(cover);
         cover->join_at = 2 * cover->count > JOIN_AT ? 2 * cover->count : JOIN_AT;
     }
-    if (mxp__grow(&cover->stretches, &cover->capacity, cover->count + 1,
-                  sizeof *cover->stretches) != MXP_OK) {
+    if (mxp__grow(&cover->intervals, &cover->capacity, cover->count + 1,
+                  sizeof *cover->intervals) != MXP_OK) {
         return mxp__fail_memory("the time that records cover");
     }
     put_last(cover, (mxp_interval){begin_ns, end_ns});
@@ -65,11 +65,11 @@ int mxp__cover_add(mxp_cover *cover, int64_t begin_ns, int64_t end_ns)
 uint64_t mxp__cover_within(const mxp_cover *cover, size_t *from, int64_t begin_ns, int64_t end_ns)
 {
     uint64_t covered = 0;
-    while (*from < cover->count && cover->stretches[*from].end_ns <= begin_ns) {
+    while (*from < cover->count && cover->intervals[*from].end_ns <= begin_ns) {
         ++*from;
     }
-    for (size_t i = *from; i < cover->count && cover->stretches[i].begin_ns < end_ns; i++) {
-        const mxp_interval *part = &cover->stretches[i];
+    for (size_t i = *from; i < cover->count && cover->intervals[i].begin_ns < end_ns; i++) {
+        const mxp_interval *part = &cover->intervals[i];
         int64_t begin = part->begin_ns > begin_ns ? part->begin_ns : begin_ns;
         int64_t end = part->end_ns < end_ns ? part->end_ns : end_ns;
         covered += end > begin ? (uint64_t)(end - begin) : 0;
@@ -79,6 +79,6 @@ uint64_t mxp__cover_within(const mxp_cover *cover, size_t *from, int64_t begin_n
 
 void mxp__cover_fini(mxp_cover *cover)
 {
-    mxp__free(cover->stretches, cover->capacity * sizeof *cover->stretches);
+    mxp__free(cover->intervals, cover->capacity * sizeof *cover->intervals);
     *cover = (mxp_cover){0};
 }

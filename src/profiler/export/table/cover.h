@@ -10,16 +10,16 @@ typedef struct mxp_interval {
     int64_t begin_ns, end_ns;
 } mxp_interval;
 
-// Zeros are an empty one. Memory: 16 bytes for each stretch that nothing joins to another.
+// Zeros are an empty one. Memory: 16 bytes for each interval that nothing joins to another.
 typedef struct mxp_cover {
-    mxp_interval *stretches;
+    mxp_interval *intervals;
     size_t count, capacity;
     size_t join_at;  // at so many they are joined before there are more
 } mxp_cover;
 
 // Cheapest where the outer one comes after those inside of it. MXP_ENOMEM with the detail line.
 int mxp__cover_add(mxp_cover *cover, int64_t begin_ns, int64_t end_ns);
-// Afterwards the stretches are ascending and apart from each other, until more is added.
+// Afterwards the intervals are ascending and apart from each other, until more is added.
 void mxp__cover_join(mxp_cover *cover);
 // How much of begin_ns .. end_ns is covered; joined before. *from: 0 at first, then left as it is
 // for intervals that ascend.

@@ -18,7 +18,7 @@ enum {
 // found when they are equal.
 typedef struct mxp_target {
     mxp_histogram_range range;
-    uint64_t *room;  // in this pass: values, or numbers of values in bins; null: waits
+    uint64_t *space;  // in this pass: values, or numbers of values in bins; null: waits
     uint64_t bin_width;  // 0: values
     uint64_t seen;  // values in this pass
 } mxp_target;
@@ -36,8 +36,8 @@ struct mxp_selection {
     size_t count, capacity;
     mxp_selected **by_number;  // null where nothing is looked for
     size_t number_count;
-    uint64_t *room;
-    size_t room_words;
+    uint64_t *space;
+    size_t space_words;
 };
 
 static const char memory_for[] = "exact percentiles";
@@ -92,7 +92,7 @@ void mxp__selection_destroy(mxp_selection *selection)
     if (selection == NULL) {
         return;
     }
-    mxp__free(selection->room, selection->room_words * sizeof *selection->room);
+    mxp__free(selection->space, selection->space_words * sizeof *selection->space);
     mxp__free(selection->by_number, selection->number_count * sizeof *selection->by_number);
     mxp__free(selection->rows, selection->capacity * sizeof *selection->rows);
     mxp__free(selection, sizeof *selection);
@@ -117,8 +117,8 @@ static size_t words_of(const mxp_target *target)
     return target->range.count <= COLLECT_MAX ? (size_t)target->range.count : BINS;
 }
 
-// Places of the targets that have room, or only their number of words.
-static size_t place(mxp_selection *selection, uint64_t *room)
+// Places of the targets that have space, or only their number of words.
+static size_t place(mxp_selection *selection, uint64_t *space)
 {
     size_t words = 0;
     for (size_t i = 0; i < selection->count * MXP__PERCENTILES; i++) {
@@ -128,8 +128,8 @@ static size_t place(mxp_selection *selection, uint64_t *room)
         if (!is_open(selected, target) || words + needed > PASS_WORDS) {
             continue;
         }
-        if (room != NULL) {
-            target->room = room + words;
+        if (space != NULL) {
+            target->space = space + words;
             target->bin_width = target->range.count <= COLLECT_MAX
                                     ? 0
                                     : (target->range.last - target->range.first) / BINS + 1;
@@ -146,12 +146,12 @@ int mxp__selection_begin(mxp_selection *selection)
     if (words == 0) {
         return 0;
     }
-    selection->room = mxp__alloc(words * sizeof *selection->room);
-    if (selection->room == NULL) {
+    selection->space = mxp__alloc(words * sizeof *selection->space);
+    if (selection->space == NULL) {
         return mxp__fail_memory(memory_for);
     }
-    selection->room_words = words;
-    place(selection, selection->room);
+    selection->space_words = words;
+    place(selection, selection->space);
     return 1;
 }
 
@@ -160,13 +160,13 @@ void mxp__selected_add(mxp_selected *selected, uint64_t value)
     for (int i = 0; i < MXP__PERCENTILES; i++) {
         mxp_target *target = &selected->targets[i];
         uint64_t distance = value - target->range.first;
-        if (target->room == NULL || distance > target->range.last - target->range.first) {
+        if (target->space == NULL || distance > target->range.last - target->range.first) {
             continue;
         }
         if (target->bin_width != 0) {
-            target->room[distance / target->bin_width]++;
+            target->space[distance / target->bin_width]++;
         } else if (target->seen < target->range.count) {
-            target->room[target->seen] = value;
+            target->space[target->seen] = value;
         }
         target->seen++;
     }
@@ -182,10 +182,10 @@ static void keep_bin(mxp_target *target)
 {
     mxp_histogram_range *range = &target->range;
     size_t bin = 0;
-    while (bin + 1 < BINS && range->rank > target->room[bin]) {
-        range->rank -= target->room[bin++];
+    while (bin + 1 < BINS && range->rank > target->space[bin]) {
+        range->rank -= target->space[bin++];
     }
-    range->count = target->room[bin];
+    range->count = target->space[bin];
     range->first += bin * target->bin_width;
     uint64_t rest = range->last - range->first;
     range->last = range->first + (rest < target->bin_width - 1 ? rest : target->bin_width - 1);
@@ -196,7 +196,7 @@ void mxp__selection_end(mxp_selection *selection)
     for (size_t i = 0; i < selection->count * MXP__PERCENTILES; i++) {
         mxp_selected *selected = &selection->rows[i / MXP__PERCENTILES];
         mxp_target *target = &selected->targets[i % MXP__PERCENTILES];
-        if (target->room == NULL) {
+        if (target->space == NULL) {
             continue;
         }
         if (target->seen != target->range.count) {
@@ -204,14 +204,14 @@ void mxp__selection_end(mxp_selection *selection)
         } else if (target->bin_width != 0) {
             keep_bin(target);
         } else {
-            qsort(target->room, target->seen, sizeof *target->room, compare_values);
-            target->range.first = target->range.last = target->room[target->range.rank - 1];
+            qsort(target->space, target->seen, sizeof *target->space, compare_values);
+            target->range.first = target->range.last = target->space[target->range.rank - 1];
         }
-        target->room = NULL;
+        target->space = NULL;
     }
-    mxp__free(selection->room, selection->room_words * sizeof *selection->room);
-    selection->room = NULL;
-    selection->room_words = 0;
+    mxp__free(selection->space, selection->space_words * sizeof *selection->space);
+    selection->space = NULL;
+    selection->space_words = 0;
 }
 
 const uint64_t *mxp__selection_result(const mxp_selection *selection, size_t i)

@@ -132,7 +132,7 @@ static void wait_for_thread(mxp_thread *thread)
             mxp__thread_queue_late(thread);
         }
         if (thread->stranded != 0) {
-            mxp__store_leave(thread, true);
+            mxp__store_unmap_thread(thread, true);
         }
         return;
     }
@@ -233,7 +233,7 @@ static void ask_for_scopes(void)
         if (mxp__thread_is_left_out(thread)) {
             continue;  // does so when it answers
         }
-        thread->announce = 1;
+        thread->rewrite_scopes = 1;
         mxp_atomic_store(&thread->hot.limit, NULL);
     }
     mxp__thaw();

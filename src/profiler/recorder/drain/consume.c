@@ -133,7 +133,7 @@ static bool retire(mxp_thread *thread, mxp_thread *before)
 static void retire_threads(void)
 {
     assert(mxp__drain_is_held());
-    mxp__ring_tidy();
+    mxp__ring_reclaim();
     uint64_t kept = mxp__ring_keeps_ended(mxp__threads_ended());
     for (mxp_thread *thread = mxp__threads(), *before = NULL, *next; thread != NULL;
          thread = next) {
@@ -168,14 +168,14 @@ void mxp__consumer_set_active(int consumer, int active)
     mxp__drain_unlock();
 }
 
-void mxp__live_tidy(void)
+void mxp__threads_reclaim(void)
 {
     mxp__lock(&mxp__rec.drain);
     retire_threads();
     mxp__unlock(&mxp__rec.drain);
 }
 
-void mxp__live_make_room(void)
+void mxp__threads_make_space(void)
 {
     uint32_t ended = mxp__threads_ended();
     if (!mxp__ring_is_on() || mxp__ring_keeps_ended(ended) == ended) {

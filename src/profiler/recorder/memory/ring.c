@@ -20,7 +20,7 @@ static struct {
     uint64_t overwritten;  // records that made room since the profile began
     uint32_t looked_after;  // see note_since
     mxp_atomic_u32 crowded;  // threads for which there was no chunk
-    mxp_chunk_header *foreign;  // of a store that was left: to be given back under the drain lock
+    mxp_chunk_header *left_chunks;  // of a store that was left: to be given back under the drain lock
 } ring;
 
 bool mxp__ring_is_on(void)
@@ -113,11 +113,11 @@ static void count_dropped(mxp_thread *thread, const mxp_chunk_header *chunk)
 {
     const uint64_t *begin = begin_in(thread, chunk);
     const uint64_t *end = mxp__chunk_words(chunk) + chunk->section.payload_bytes / sizeof *begin;
-    uint64_t records = mxp__count_stretch(begin, end);
+    uint64_t records = mxp__count_records(begin, end);
     mxp_position counted = thread->counted;
     if (counted.chunk == NULL || counted.chunk == chunk) {
         const uint64_t *from = counted.chunk != NULL ? counted.at : begin;
-        thread->records += from == begin ? records : mxp__count_stretch(from, end);
+        thread->records += from == begin ? records : mxp__count_records(from, end);
         thread->bytes += (uint64_t)(end - from) * sizeof *end;
         mxp_chunk_header *next = mxp__chunk_next(chunk);
         thread->counted = (mxp_position){next, next != NULL ? mxp__chunk_words(next) : NULL};
@@ -134,7 +134,7 @@ void mxp__ring_drop_last(mxp_thread *thread, bool in_file)
     }
     fold_last(thread, in_file);
     if (mxp__spin_lock(&mxp__pool_lock)) {
-        ring.overwritten += mxp__count_stretch(begin_in(thread, thread->current),
+        ring.overwritten += mxp__count_records(begin_in(thread, thread->current),
                                                mxp_atomic_own(&thread->hot.cursor));
         mxp__spin_unlock(&mxp__pool_lock);
     }
@@ -264,20 +264,20 @@ static mxp_chunk_header *take_locked(void)
             mxp_word_store_release(&chunk->section.payload_bytes, 0);
             return chunk;
         }
-        chunk->next = (uintptr_t)ring.foreign;
-        ring.foreign = chunk;
+        chunk->next = (uintptr_t)ring.left_chunks;
+        ring.left_chunks = chunk;
     }
     return NULL;
 }
 
-void mxp__ring_tidy(void)
+void mxp__ring_reclaim(void)
 {
     assert(mxp__drain_is_held());
     if (!mxp__spin_lock(&mxp__pool_lock)) {
         return;
     }
-    mxp_chunk_header *chunk = ring.foreign;
-    ring.foreign = NULL;
+    mxp_chunk_header *chunk = ring.left_chunks;
+    ring.left_chunks = NULL;
     mxp__spin_unlock(&mxp__pool_lock);
     while (chunk != NULL) {
         mxp_chunk_header *next = mxp__chunk_next(chunk);
@@ -464,7 +464,7 @@ static void fold_all(void)
             continue;
         }
         fold_last(thread, false);
-        thread->announce = 1;
+        thread->rewrite_scopes = 1;
         mxp_atomic_store(&thread->hot.limit, NULL);
     }
 }
@@ -496,7 +496,7 @@ void mxp__ring_forget(void)
 void mxp__ring_fork_child(void)
 {
     mxp__queue_clear();
-    ring.foreign = NULL;
+    ring.left_chunks = NULL;
     ring.pins = 1;
     ring.overwritten = 0;
     mxp_atomic_set(&ring.crowded, 0);

@@ -44,7 +44,7 @@ bool mxp__ring_has_chunk(void);  // whether one may be taken
 bool mxp__ring_drop_current(mxp_thread *self);
 uint32_t mxp__ring_crowded(void);  // how many threads that was so for
 // Gives back what is of no use to the ring any more. Under the drain lock.
-void mxp__ring_tidy(void);
+void mxp__ring_reclaim(void);
 // How many of `ended` threads that have ended a ring keeps at most: it is theirs by half. In a file
 // that has no room for more, some of them make it.
 uint64_t mxp__ring_keeps_ended(uint64_t ended);

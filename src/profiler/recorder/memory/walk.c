@@ -48,7 +48,7 @@ static bool is_in(const uint64_t *moment, const mxp_chunk_header *chunk, const u
 }
 
 int mxp__walk(mxp_thread *thread, mxp_position *position, const uint64_t *until,
-              mxp_stretch_visit visit, void *context)
+              mxp_range_visit visit, void *context)
 {
     assert(mxp__drain_is_held());
     *position = mxp__walk_start(thread, *position);
@@ -83,7 +83,7 @@ static bool four_lean_spans(const uint64_t *from, const uint64_t *to)
                0;
 }
 
-uint64_t mxp__count_stretch(const uint64_t *from, const uint64_t *to)
+uint64_t mxp__count_records(const uint64_t *from, const uint64_t *to)
 {
     uint64_t records = 0;
     while (from < to) {
@@ -103,13 +103,13 @@ uint64_t mxp__count_stretch(const uint64_t *from, const uint64_t *to)
     return records;
 }
 
-static int count_stretch(void *context, const mxp_chunk_header *chunk, const uint64_t *from,
+static int count_range(void *context, const mxp_chunk_header *chunk, const uint64_t *from,
                          const uint64_t *to)
 {
     (void)chunk;
     mxp_thread *thread = context;
     thread->bytes += (uint64_t)(to - from) * sizeof(uint64_t);
-    thread->records += mxp__count_stretch(from, to);
+    thread->records += mxp__count_records(from, to);
     return MXP_OK;
 }
 
@@ -124,10 +124,10 @@ static int count_portion(void *context, const mxp_chunk_header *chunk, const uin
     portion *left = context;
     uint64_t words = (uint64_t)(to - from);
     if (left->words < words) {
-        return MXP_ESTATE;  // the position stays before the stretch
+        return MXP_ESTATE;  // the position stays before the range
     }
     left->words -= words;
-    return count_stretch(left->thread, chunk, from, to);
+    return count_range(left->thread, chunk, from, to);
 }
 
 bool mxp__count_portion(void)
@@ -145,6 +145,6 @@ bool mxp__count_portion(void)
 
 void mxp__thread_count_records(mxp_thread *thread)
 {
-    mxp__walk(thread, &thread->counted, NULL, count_stretch, thread);
+    mxp__walk(thread, &thread->counted, NULL, count_range, thread);
     mxp__rescue_note_records(thread);
 }

@@ -13,16 +13,16 @@ const uint64_t *mxp__chunk_filled_to(mxp_thread *thread, const mxp_chunk_header 
 // `position`, or the oldest record of the thread if it is nowhere yet.
 mxp_position mxp__walk_start(mxp_thread *thread, mxp_position position);
 
-// Calls `visit`, unless it is null, for each stretch of records from `position` on, until it
+// Calls `visit`, unless it is null, for each range of records from `position` on, until it
 // returns an error, which is returned. `until`: where the walk ends, which was the thread's cursor
 // once; null: at its cursor now. `position` is where that ended.
-typedef int (*mxp_stretch_visit)(void *context, const mxp_chunk_header *chunk, const uint64_t *from,
+typedef int (*mxp_range_visit)(void *context, const mxp_chunk_header *chunk, const uint64_t *from,
                                  const uint64_t *to);
 int mxp__walk(mxp_thread *thread, mxp_position *position, const uint64_t *until,
-              mxp_stretch_visit visit, void *context);
+              mxp_range_visit visit, void *context);
 
-// The records of a stretch.
-uint64_t mxp__count_stretch(const uint64_t *from, const uint64_t *to);
+// The records of a range.
+uint64_t mxp__count_records(const uint64_t *from, const uint64_t *to);
 
 // Counts the records of `thread` up to now.
 void mxp__thread_count_records(mxp_thread *thread);

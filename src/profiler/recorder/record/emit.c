@@ -89,10 +89,10 @@ bool mxp__emit_gate_slow(uint32_t classes)
     return classes == MXP__FORCED || (gate & classes) != 0;
 }
 
-// Room that mxp__announce may take.
-enum { ANNOUNCED_UNITS = 4 };
+// Room that rewrite_scopes may take.
+enum { SCOPES_UNITS = 4 };
 
-static void announce_one(mxp_thread *self, unsigned what, uint32_t name, uint64_t value,
+static void rewrite_one(mxp_thread *self, unsigned what, uint32_t name, uint64_t value,
                          uint64_t second, uint64_t now)
 {
     uint64_t *words = mxp_atomic_own(&self->hot.cursor);
@@ -103,29 +103,29 @@ static void announce_one(mxp_thread *self, unsigned what, uint32_t name, uint64_
 // The scope that the thread is in, which names those around it, and the step: a reader that has
 // nothing older of this thread knows both. What is written about a stop needs neither, and
 // statistics have no use for them.
-static void announce(mxp_thread *self, uint64_t now)
+static void rewrite_scopes(mxp_thread *self, uint64_t now)
 {
     mxp_standing_step step;
     if (!mxp_enabled(MXP_CLASS_ALL)) {
         return;
     }
-    self->announce = 0;
+    self->rewrite_scopes = 0;
     if (mxp__rec.limits.statistics_only) {
         return;
     }
     if (self->uses_scopes) {
         uint32_t scope = mxp_scope_current();
-        announce_one(self, scope != 0 ? MXP_META_SCOPE_PUSH : MXP_META_SCOPE_POP, scope, 0, 0, now);
+        rewrite_one(self, scope != 0 ? MXP_META_SCOPE_PUSH : MXP_META_SCOPE_POP, scope, 0, 0, now);
     }
     if (mxp__step_standing(&step)) {
-        announce_one(self, MXP_META_STEP_STANDING | step.thread << 8, MXP_NAME_NONE, step.number,
+        rewrite_one(self, MXP_META_STEP_STANDING | step.thread << 8, MXP_NAME_NONE, step.number,
                      step.ticks, now);
     }
 }
 
 static bool fits(const mxp_thread *self, unsigned units, uint64_t now)
 {
-    unsigned all = units + (self->announce != 0 ? ANNOUNCED_UNITS : 0);
+    unsigned all = units + (self->rewrite_scopes != 0 ? SCOPES_UNITS : 0);
     return mxp_atomic_own(&self->hot.cursor) + 2 * (uint64_t)all <= self->chunk_end &&
            (now - mxp_atomic_own(&self->hot.base_ticks)) >> 47 == 0;
 }
@@ -166,7 +166,7 @@ static bool answer(mxp_thread *self)
     return on;
 }
 
-uint64_t *mxp__emit_room_slow(mxp_thread *self, unsigned units, uint64_t now)
+uint64_t *mxp__emit_space_slow(mxp_thread *self, unsigned units, uint64_t now)
 {
     assert(mxp__is_in_record(self));
     int saved = errno;
@@ -179,12 +179,12 @@ uint64_t *mxp__emit_room_slow(mxp_thread *self, unsigned units, uint64_t now)
     }
     uint64_t *words = NULL;
     if (self->too_late == 0 && (fits(self, units, now) || mxp__thread_new_chunk(self, now))) {
-        if (self->announce != 0) {
-            announce(self, now);
+        if (self->rewrite_scopes != 0) {
+            rewrite_scopes(self, now);
         }
         words = mxp_atomic_own(&self->hot.cursor);
         // In statistics-only mode every span must come the slow way.
-        bool slow = mxp__rec.limits.statistics_only || self->announce != 0;
+        bool slow = mxp__rec.limits.statistics_only || self->rewrite_scopes != 0;
         uint64_t *limit = slow ? NULL : self->chunk_end;
         mxp_atomic_store_seq_cst(&self->hot.limit, limit);
         // Pairs with mxp__thread_silence. One whose page was saved meanwhile knows how far its old
@@ -197,7 +197,7 @@ uint64_t *mxp__emit_room_slow(mxp_thread *self, unsigned units, uint64_t now)
     return words;
 }
 
-void mxp__emit_lose_room(mxp_thread *self, uint64_t now)
+void mxp__emit_lose_space(mxp_thread *self, uint64_t now)
 {
     uint32_t reason = self->too_late != 0 ? MXP_LOSS_LATE : MXP_LOSS_MEMORY_FULL;
     mxp__thread_lose(self, reason, 1, now);

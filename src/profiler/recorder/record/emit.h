@@ -25,12 +25,12 @@ typedef struct mxp_emit {
 bool mxp__emit_gate_slow(uint32_t classes);
 // Room for `units`, with everything the fast path leaves out: a new chunk, and what stands when it
 // begins.
-// Null: none; the caller counts the loss (mxp__emit_lose_room) or goes on with statistics. The
+// Null: none; the caller counts the loss (mxp__emit_lose_space) or goes on with statistics. The
 // caller holds busy.
-uint64_t *mxp__emit_room_slow(mxp_thread *self, unsigned units, uint64_t now);
+uint64_t *mxp__emit_space_slow(mxp_thread *self, unsigned units, uint64_t now);
 // Counts the record that there was no room for: because there is no memory, or because it comes
 // after a stop that has not waited for it.
-void mxp__emit_lose_room(mxp_thread *self, uint64_t now);
+void mxp__emit_lose_space(mxp_thread *self, uint64_t now);
 // Counts a record that a handler could not make because it interrupted another.
 void mxp__emit_lose_busy(mxp_thread *self);
 // Of the calling thread, which is busy or not: whether this interrupts a record. One that was left
@@ -61,12 +61,12 @@ static inline bool mxp__emit_near_base(const mxp_thread *self, uint64_t now)
     return (now - mxp_atomic_own(&self->hot.base_ticks) + (UINT64_C(1) << 46)) >> 47 == 0;
 }
 
-static inline uint64_t *mxp__emit_room(mxp_thread *self, unsigned units, uint64_t now)
+static inline uint64_t *mxp__emit_space(mxp_thread *self, unsigned units, uint64_t now)
 {
     uint64_t *words = mxp_atomic_own(&self->hot.cursor);
     uint64_t *limit = mxp_atomic_load(&self->hot.limit);
     if (__builtin_expect(words + 2 * units > limit || !mxp__emit_near_base(self, now), 0)) {
-        return mxp__emit_room_slow(self, units, now);
+        return mxp__emit_space_slow(self, units, now);
     }
     return words;
 }
@@ -108,11 +108,11 @@ static inline bool mxp__emit_enter(mxp_emit *emit, uint32_t classes, uint64_t no
 }
 
 // Room for a record of `units`, after mxp__emit_enter. False: that is left again, the loss counted.
-static inline bool mxp__emit_take_room(mxp_emit *emit, unsigned units)
+static inline bool mxp__emit_take_space(mxp_emit *emit, unsigned units)
 {
-    emit->words = mxp__emit_room(emit->self, units, emit->now);
+    emit->words = mxp__emit_space(emit->self, units, emit->now);
     if (__builtin_expect(emit->words == NULL, 0)) {
-        mxp__emit_lose_room(emit->self, emit->now);
+        mxp__emit_lose_space(emit->self, emit->now);
         mxp__emit_leave(emit->self);
         return false;
     }
@@ -122,10 +122,10 @@ static inline bool mxp__emit_take_room(mxp_emit *emit, unsigned units)
     return true;
 }
 
-// mxp__emit_enter and mxp__emit_take_room.
+// mxp__emit_enter and mxp__emit_take_space.
 static inline bool mxp__emit_open_at(mxp_emit *emit, uint32_t classes, unsigned units, uint64_t now)
 {
-    return mxp__emit_enter(emit, classes, now) && mxp__emit_take_room(emit, units);
+    return mxp__emit_enter(emit, classes, now) && mxp__emit_take_space(emit, units);
 }
 
 static inline void mxp__emit_close(const mxp_emit *emit, unsigned units)

@@ -19,7 +19,7 @@ static bool open_sample(mxp_emit *emit, uint32_t classes, unsigned units)
         return false;
     }
     emit->words = NULL;  // what is asked for may change in a hold, which waits for us from here on
-    return mxp__rec.limits.statistics_only || mxp__emit_take_room(emit, units);
+    return mxp__rec.limits.statistics_only || mxp__emit_take_space(emit, units);
 }
 
 static void close_statistics(const mxp_emit *emit, uint32_t name, unsigned type, uint64_t bits)
@@ -152,7 +152,7 @@ uint64_t mxp__meta(unsigned what, uint32_t name, uint64_t value, uint64_t second
         mxp__emit_leave(emit.self);
         return 0;
     }
-    if (!mxp__emit_take_room(&emit, 2)) {
+    if (!mxp__emit_take_space(&emit, 2)) {
         return 0;
     }
     mxp__emit_meta(emit.words, what, name, value, second, emit.now);

@@ -213,12 +213,12 @@ static void write_span(mxp_thread *self, const mxp_span *span, uint64_t now)
     }
     bool lean = fits_lean(self, span);
     uint32_t args = args_of(span);
-    uint64_t *words = mxp__emit_room(self, lean ? 1 : 3 + args, now);
+    uint64_t *words = mxp__emit_space(self, lean ? 1 : 3 + args, now);
     if (words == NULL) {
         bool counted =
             mxp__rec.limits.statistics_when_full && add_statistics(self, span->name, duration);
         if (!counted) {
-            mxp__emit_lose_room(self, now);
+            mxp__emit_lose_space(self, now);
         }
         return;
     }

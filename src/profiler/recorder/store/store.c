@@ -31,8 +31,8 @@ static uint64_t ring_bytes(const mxp_recording_file *store)
 {
     enum { LEFT_BYTES = 512 << 10 };
     uint64_t limit = store->file.limit_bytes;
-    uint64_t room = limit > 2 * LEFT_BYTES ? limit - LEFT_BYTES : limit / 2;
-    return room / 4 * 3;
+    uint64_t space = limit > 2 * LEFT_BYTES ? limit - LEFT_BYTES : limit / 2;
+    return space / 4 * 3;
 }
 
 // It was pinned: it holds more than it may.
@@ -61,7 +61,7 @@ static mxp_chunk_header *take_from_file(mxp_recording_file *store, uint64_t most
     if (before * MXP_CHUNK_BYTES < most_bytes) {
         chunk = mxp__store_take_spare(store);
         chunk = chunk != NULL ? chunk
-                              : (mxp_chunk_header *)mxp__store_take_room_but(
+                              : (mxp_chunk_header *)mxp__store_allocate_but(
                                     store, MXP_SECTION_CHUNK, MXP_CHUNK_BYTES, left_bytes);
     }
     if (chunk == NULL) {
@@ -200,7 +200,7 @@ void mxp__store_settle(void)
         mxp__thaw();
     }
     mxp__drain_unlock();
-    mxp__live_tidy();  // threads that are gone hold nothing any more
+    mxp__threads_reclaim();  // threads that are gone hold nothing any more
 }
 
 int mxp__store_copy(const mxp_block *block)
@@ -208,7 +208,7 @@ int mxp__store_copy(const mxp_block *block)
     size_t payload_bytes = (size_t)(block->end - block->words) * sizeof *block->words;
     size_t size_bytes = mxp__store_page_up(sizeof(mxp_chunk_header) + payload_bytes);
     mxp_section *section =
-        mxp__store_take_room(mxp_atomic_own(&mxp__store_active), MXP_SECTION_CHUNK, size_bytes);
+        mxp__store_allocate(mxp_atomic_own(&mxp__store_active), MXP_SECTION_CHUNK, size_bytes);
     if (section == NULL) {
         return mxp__fail(
             MXP_EIO,
@@ -281,11 +281,11 @@ static int create(mxp_recording_file **created, const char *path, uint64_t limit
 
 void mxp__store_map_standing(void)
 {
-    mxp_section *room = mxp_atomic_own(&mxp__store_active) != NULL && mxp__ring_is_on()
-                            ? mxp__store_take_room(mxp_atomic_own(&mxp__store_active),
+    mxp_section *section = mxp_atomic_own(&mxp__store_active) != NULL && mxp__ring_is_on()
+                            ? mxp__store_allocate(mxp_atomic_own(&mxp__store_active),
                                                    MXP_SECTION_CHUNK, MXP__STANDING_BYTES)
                             : NULL;
-    mxp__standing_map((mxp_chunk_header *)room);
+    mxp__standing_map((mxp_chunk_header *)section);
 }
 
 // All threads go over to the file. Nobody records meanwhile.
@@ -380,7 +380,7 @@ static void leave_thread(mxp_thread *thread)
         return;
     }
     mxp__thread_close_chunk(thread);
-    mxp__store_leave(thread, true);
+    mxp__store_unmap_thread(thread, true);
     mxp__store_leave_chunk(thread);
     thread->filed_to = thread->current->sequence + 1;
 }
@@ -427,7 +427,7 @@ void mxp__store_finish(mxp_store_end *end)
 void mxp__store_fork_child(void)
 {
     mxp__rescue_fork_child();
-    mxp__store_room_fork_child();
+    mxp__store_space_fork_child();
     if (mxp_atomic_own(&mxp__store_active) != NULL) {
         forget(mxp_atomic_own(&mxp__store_active));
         mxp_atomic_set(&mxp__store_active, NULL);
@@ -438,6 +438,6 @@ void mxp__store_fork_child(void)
     }
     for (mxp_thread *thread = mxp__threads(), *next; thread != NULL; thread = next) {
         next = thread->next;  // is gone with the page
-        mxp__store_leave(thread, false);
+        mxp__store_unmap_thread(thread, false);
     }
 }

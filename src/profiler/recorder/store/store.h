@@ -45,9 +45,9 @@ void mxp__store_count_unmapped(uint64_t count);
 bool mxp__store_is_short_of_blocks(void);
 // Takes a block out of the file, which keeps what it holds; one of a ring may use the room again.
 // `keep`: with its content, for a thread that goes on. False: it could not be done.
-bool mxp__store_leave(mxp_thread *thread, bool keep);
+bool mxp__store_unmap_thread(mxp_thread *thread, bool keep);
 // The file ends, and the thread does not answer: it keeps the page until it does
-// (mxp__store_leave).
+// (mxp__store_unmap_thread).
 void mxp__store_strand(mxp_thread *thread);
 // Adds a name. Under the names' lock.
 void mxp__store_add_name(uint32_t id, const mxp_name_view *name);

@@ -93,29 +93,29 @@ static mxp_section *put_header(mxp_recording_file *store, unsigned type, uint64_
     return section;
 }
 
-mxp_section *mxp__store_take_room_but(mxp_recording_file *store, unsigned type, uint64_t size_bytes,
+mxp_section *mxp__store_allocate_but(mxp_recording_file *store, unsigned type, uint64_t size_bytes,
                                       uint64_t left_bytes)
 {
     mxp_section *section = NULL;
     uint64_t used;
-    bool has_room;
+    bool has_space;
     do {
         if (mxp__store_is_damaged(store) || !mxp__spin_lock(&mxp__pool_lock)) {
             return NULL;
         }
         used = store->used_bytes;
-        has_room = used + size_bytes + left_bytes <= store->file.limit_bytes;
-        if (has_room && is_ready(store, used + size_bytes)) {
+        has_space = used + size_bytes + left_bytes <= store->file.limit_bytes;
+        if (has_space && is_ready(store, used + size_bytes)) {
             section = put_header(store, type, size_bytes);
         }
         mxp__spin_unlock(&mxp__pool_lock);
-    } while (section == NULL && has_room && grow(store, used, used + size_bytes));
+    } while (section == NULL && has_space && grow(store, used, used + size_bytes));
     return section;
 }
 
-mxp_section *mxp__store_take_room(mxp_recording_file *store, unsigned type, uint64_t size_bytes)
+mxp_section *mxp__store_allocate(mxp_recording_file *store, unsigned type, uint64_t size_bytes)
 {
-    return mxp__store_take_room_but(store, type, size_bytes, 0);
+    return mxp__store_allocate_but(store, type, size_bytes, 0);
 }
 
 // ---- spare chunks ------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ void mxp__store_wait_ahead(void)
     }
 }
 
-void mxp__store_room_fork_child(void)
+void mxp__store_space_fork_child(void)
 {
     mxp_atomic_set(&growing.owner, 0);
 }

@@ -47,10 +47,10 @@ static inline bool mxp__store_file_holds(const mxp_recording_file *store, const 
 }
 
 // Room of whole pages, with the header of a section whose content is zeros. Null: there is none.
-mxp_section *mxp__store_take_room(mxp_recording_file *store, unsigned type, uint64_t size_bytes);
+mxp_section *mxp__store_allocate(mxp_recording_file *store, unsigned type, uint64_t size_bytes);
 
 // The same, unless less than `left_bytes` would be left.
-mxp_section *mxp__store_take_room_but(mxp_recording_file *store, unsigned type, uint64_t size_bytes,
+mxp_section *mxp__store_allocate_but(mxp_recording_file *store, unsigned type, uint64_t size_bytes,
                                       uint64_t left_bytes);
 
 // A chunk that a ring had too many of, empty, is room for another one. Null, false: there is none,
@@ -60,7 +60,7 @@ bool mxp__store_give_spare(mxp_recording_file *store, mxp_chunk_header *chunk);
 
 // Who makes the open file longer ahead of time does so no more: once none is open.
 void mxp__store_wait_ahead(void);
-void mxp__store_room_fork_child(void);
+void mxp__store_space_fork_child(void);
 
 // What a file begins with. False: no room for it.
 bool mxp__store_fill(mxp_recording_file *store, const mxp_file_header *header, const void *sections,

@@ -142,23 +142,23 @@ void mxp__store_map_thread(mxp_thread *thread)
     if (store == NULL || mxp__store_is_damaged(store) || thread->file_offset != 0) {
         return;
     }
-    mxp_recorder_section *room = take_free_block(store);
-    if (room == NULL) {
-        room = (mxp_recorder_section *)mxp__store_take_room(store, MXP_SECTION_RECORDER,
+    mxp_recorder_section *section = take_free_block(store);
+    if (section == NULL) {
+        section = (mxp_recorder_section *)mxp__store_allocate(store, MXP_SECTION_RECORDER,
                                                             MXP__THREAD_BLOCK_BYTES);
     }
-    if (room == NULL) {
+    if (section == NULL) {
         mxp__store_leave_chunk(thread);
         return;
     }
-    uint64_t offset = mxp__store_offset(store, room);
+    uint64_t offset = mxp__store_offset(store, section);
     mxp_chunk_header *chunk = (mxp_chunk_header *)block_at(store, offset + MXP__THREAD_PART_BYTES);
     put_section(&chunk->section, MXP_SECTION_CHUNK);  // before the section in front gets shorter
-    describe(store, thread, room);
+    describe(store, thread, section);
     memcpy(&chunk->section + 1, &mxp__thread_first_chunk(thread)->section + 1,
            sizeof *chunk - sizeof chunk->section);
     uint32_t note = mxp__rescue_note_mapping(thread, true);
-    memcpy(room + 1, thread, sizeof *thread);
+    memcpy(section + 1, thread, sizeof *thread);
     MXP_TEST_POINT(PAGES);
     if (!mxp__store_is_damaged(store) &&
         mxp__mapped_file_place(&store->file, mxp__thread_block(thread), offset,
@@ -187,15 +187,15 @@ static void copy_words(void *to, const void *from, size_t size_bytes)
 void mxp__store_map_running_thread(mxp_recording_file *store, mxp_thread *thread)
 {
     assert(mxp__nobody_records());
-    mxp_recorder_section *room = (mxp_recorder_section *)mxp__store_take_room(
+    mxp_recorder_section *section = (mxp_recorder_section *)mxp__store_allocate(
         store, MXP_SECTION_RECORDER, MXP__THREAD_PART_BYTES);
-    if (room == NULL) {
+    if (section == NULL) {
         return;  // a full disk: its records are in chunks, only its open spans are not in the file
     }
     uint32_t note = mxp__rescue_note_mapping(thread, false);
-    copy_words(room + 1, thread, sizeof *thread);
-    describe(store, thread, room);
-    uint64_t offset = mxp__store_offset(store, room);
+    copy_words(section + 1, thread, sizeof *thread);
+    describe(store, thread, section);
+    uint64_t offset = mxp__store_offset(store, section);
     MXP_TEST_POINT(PAGES);
     if (!mxp__store_is_damaged(store) &&
         mxp__mapped_file_place(&store->file, mxp__thread_block(thread), offset,
@@ -240,7 +240,7 @@ bool mxp__store_is_short_of_blocks(void)
     return is_short;
 }
 
-bool mxp__store_leave(mxp_thread *thread, bool keep)
+bool mxp__store_unmap_thread(mxp_thread *thread, bool keep)
 {
     if (thread->file_offset == 0 && thread->stranded == 0) {
         mxp__rescue_forget_mapping(thread);

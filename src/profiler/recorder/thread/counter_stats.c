@@ -148,19 +148,19 @@ static size_t count_of_rows(void)
 
 int mxp__counter_stats_take(mxp_counter_view **views, size_t *count, size_t *bytes)
 {
-    size_t room = count_of_rows();
+    size_t most = count_of_rows();
     *count = 0;
-    *bytes = room * sizeof **views;
+    *bytes = most * sizeof **views;
     *views = mxp__alloc(*bytes);
-    if (room == 0 || *views == NULL) {
-        return room == 0 ? MXP_OK : MXP_ENOMEM;
+    if (most == 0 || *views == NULL) {
+        return most == 0 ? MXP_OK : MXP_ENOMEM;
     }
     double ns_per_tick = mxp__timebase_ns_per_tick(mxp__recorder_timebase(0));
     if (!mxp__spin_lock(&table.lock)) {
         return MXP_OK;
     }
     uint64_t now = active_at(mxp__recorder_is_on() ? mxp_ticks() : mxp__recorder_off_ticks());
-    for (size_t i = 0; i < room; i++) {
+    for (size_t i = 0; i < most; i++) {
         counter_row *row = &table.rows[i];
         if (row->count > 0) {
             (*views)[(*count)++] = view_of(row, now, ns_per_tick);

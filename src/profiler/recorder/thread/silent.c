@@ -104,7 +104,7 @@ void mxp__thread_answer(mxp_thread *thread)
     uint64_t late = take_back(thread);
     mxp__spin_unlock(&mxp__pool_lock);
     thread->chunk_end = mxp_atomic_own(&thread->hot.cursor);
-    thread->announce = 1;
+    thread->rewrite_scopes = 1;
     if (late != 0) {
         mxp__thread_lose(thread, MXP_LOSS_LATE, late, mxp_ticks());
     }

@@ -200,7 +200,7 @@ static mxp_thread *settle_in(mxp_thread *self)
     } else {  // the file may have ended
         self->stranded = self->file_offset != 0;
         self->file_offset = 0;
-        mxp__store_leave(self, false);
+        mxp__store_unmap_thread(self, false);
     }
     end_settling(place);
     return linked ? self : NULL;
@@ -254,7 +254,7 @@ static mxp_thread *make_thread(uint64_t now)
 static mxp_thread *thread_register(void)
 {
     uint64_t now = mxp_ticks();
-    mxp__live_make_room();
+    mxp__threads_make_space();
     mxp_thread *self = make_thread(now);
     if (self == NULL) {
         count_registration_loss(now);
@@ -404,7 +404,7 @@ bool mxp__thread_release(mxp_thread *thread, mxp_thread *before, uint32_t sequen
         mxp__rescue_note_next(before);
     }
     mxp__spin_unlock(&mxp__pool_lock);
-    if (mxp__store_leave(thread, false)) {
+    if (mxp__store_unmap_thread(thread, false)) {
         mxp__pool_give_block(mxp__thread_block(thread));
     }
     return true;

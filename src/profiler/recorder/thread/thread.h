@@ -55,7 +55,7 @@ typedef struct mxp_thread {
     uint32_t scope_depth;
     uint32_t uses_scopes;  // has ever pushed one
     uint32_t scopes[MXP__SCOPES_MAX];
-    uint32_t announce;  // by the owner or while nobody records: write scope and step before the
+    uint32_t rewrite_scopes;  // by the owner or while nobody records: write scope and step before the
                         // next record
     uint32_t counts;  // the current chunk holds samples of counters
     uint32_t sequence;  // of the chunk that was begun last

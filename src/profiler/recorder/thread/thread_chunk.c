@@ -29,7 +29,7 @@ static void enter_chunk(mxp_thread *self, mxp_chunk_header *chunk)
 {
     self->sequence = chunk->sequence;
     self->lost_before = 0;
-    self->announce = 1;
+    self->rewrite_scopes = 1;
     self->counts = 0;
     mxp_atomic_store(&self->hot.base_ticks, chunk->base_ticks);
     self->chunk_end = (uint64_t *)((char *)chunk + chunk->section.length_bytes);

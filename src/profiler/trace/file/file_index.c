@@ -136,8 +136,8 @@ static uint64_t newest_point(const mxp_file_index *index, uint64_t offset)
     memcpy(&header, section + 1, sizeof header);
     const mxp_clock_point *points =
         (const mxp_clock_point *)(const void *)((const char *)(section + 1) + sizeof header);
-    uint64_t room = (section->payload_bytes - sizeof header) / sizeof *points;
-    return header.points > 0 && header.points <= room ? points[header.points - 1].ticks : 0;
+    uint64_t most = (section->payload_bytes - sizeof header) / sizeof *points;
+    return header.points > 0 && header.points <= most ? points[header.points - 1].ticks : 0;
 }
 
 // A mapped file has two clocks that were written in turn; the one that its writer's death has cut
@@ -297,10 +297,10 @@ int mxp__file_index_scan(mxp_file_index *index)
     index->mapped = (header->flags & MXP_FILE_MAPPED) != 0;
     uint64_t offset = index->begin + header->header_bytes;
     uint64_t last = 0;  // offset of the section before
-    bool room = false;
+    bool is_open = false;
     while (size - offset >= sizeof(mxp_section) && !ends_process(index, offset)) {
-        room = ends_open(index, offset);
-        if (room) {
+        is_open = ends_open(index, offset);
+        if (is_open) {
             break;
         }
         last = offset;
@@ -310,8 +310,8 @@ int mxp__file_index_scan(mxp_file_index *index)
         }
     }
     bool ended = last != 0 && last == index->last[MXP_SECTION_END];
-    bool whole = room || offset == size || ends_process(index, offset);
-    index->end = whole && !room ? offset : size;
+    bool whole = is_open || offset == size || ends_process(index, offset);
+    index->end = whole && !is_open ? offset : size;
     index->open =
         index->mapped && index->last[MXP_SECTION_END] == 0 && index->last[MXP_SECTION_THREADS] == 0;
     if (!whole) {

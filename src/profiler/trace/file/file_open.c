@@ -253,8 +253,8 @@ static int add_overwritten(mxp_file_tables *tables, const mxp_file_index *index)
     if (records == 0) {
         return MXP_OK;
     }
-    snprintf(tables->made_room, sizeof tables->made_room, "%" PRIu64, records);
-    return add_pair(tables, "overwritten_records", tables->made_room);
+    snprintf(tables->overwritten_records, sizeof tables->overwritten_records, "%" PRIu64, records);
+    return add_pair(tables, "overwritten_records", tables->overwritten_records);
 }
 
 static int note_unfinished(const mxp_file_index *index, mxp_file_tables *tables)

@@ -40,9 +40,9 @@ static bool may_search(const mxp_file_index *index)
 bool mxp__file_goes_on(const mxp_file_index *index, uint64_t offset)
 {
     uint64_t left = index->bytes.size_bytes - offset;
-    bool is_room = index->mapped && left >= sizeof(mxp_section) &&
+    bool is_reserved = index->mapped && left >= sizeof(mxp_section) &&
                    mxp__file_section(index, offset)->magic == 0;
-    return left == 0 || is_room || is_section(index, offset) || is_header(index, offset);
+    return left == 0 || is_reserved || is_section(index, offset) || is_header(index, offset);
 }
 
 bool mxp__file_proves_itself(mxp_file_index *index, uint64_t offset)
@@ -82,7 +82,7 @@ uint64_t mxp__file_hidden(mxp_file_index *index, uint64_t from, uint64_t to)
 }
 
 // Whether the sections from `offset` on are of a process whose header is damaged.
-static bool is_foreign(const mxp_file_index *index, uint64_t offset)
+static bool is_of_other_process(const mxp_file_index *index, uint64_t offset)
 {
     bool has_names = index->names_count > 0 || index->last[MXP_SECTION_END] != 0;
     for (int i = 0; i < LOOK_AHEAD_SECTIONS && has_names && is_section(index, offset); i++) {
@@ -103,15 +103,15 @@ static bool is_foreign(const mxp_file_index *index, uint64_t offset)
 uint64_t mxp__file_resync(mxp_file_index *index, uint64_t from)
 {
     const uint64_t size = index->bytes.size_bytes;
-    bool foreign = false;  // then only a header is of use
+    bool other_process = false;  // then only a header is of use
     for (uint64_t offset = mxp__align_up(from, MXP__SECTION_ALIGN);
          offset < size && may_search(index); offset += MXP__SECTION_ALIGN) {
         if (is_header(index, offset)) {
             return offset;
         }
-        if (!foreign && is_section(index, offset) && mxp__file_proves_itself(index, offset)) {
-            foreign = is_foreign(index, offset);
-            if (!foreign) {
+        if (!other_process && is_section(index, offset) && mxp__file_proves_itself(index, offset)) {
+            other_process = is_of_other_process(index, offset);
+            if (!other_process) {
                 return offset;
             }
         }

@@ -21,7 +21,7 @@ typedef struct mxp_file_tables {
     size_t open_count, open_capacity;
     mxp_info_pair *info;
     size_t info_count, info_capacity;
-    char overwritten[96], made_room[24];  // values of pairs
+    char overwritten[96], overwritten_records[24];  // values of pairs
     mxp_stats_view *stats;
     size_t stats_count, stats_capacity;
     mxp_histogram *histograms;  // of stats, in their order

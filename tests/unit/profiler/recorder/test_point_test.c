@@ -213,7 +213,7 @@ static void end_a_thread(void)
     assert_int_equal(pthread_create(&thread, NULL, record_once, NULL), 0);
     pthread_join(thread, NULL);
     read_live();
-    mxp__live_tidy();
+    mxp__threads_reclaim();
 }
 
 static void dump_twice(void)

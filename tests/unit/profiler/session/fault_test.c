@@ -296,7 +296,7 @@ static void body_ring_with_many_threads(void)
     keep_the_ring_free(true);
     for (int i = 0; i < 60; i++) {
         spans(200000);  // more than the ring holds: the threads before are older than it
-        mxp__live_tidy();
+        mxp__threads_reclaim();
         short_threads(50);
     }
     keep_the_ring_free(false);

@@ -117,14 +117,14 @@ static int end(void **state)
 }
 
 // ---- the ring ----------------------------------------------------------------------------------
-static void check_newest_are_kept(const char *path, uint64_t room_bytes)
+static void check_newest_are_kept(const char *path, uint64_t space_bytes)
 {
     content found = read_file(path);
     assert_false(found.gap);
     assert_int_equal(found.last, counted);
     assert_int_equal(found.lost, 0);
-    assert_true(found.count * 32 <= room_bytes);
-    assert_true(found.count * 32 >= room_bytes / 2);
+    assert_true(found.count * 32 <= space_bytes);
+    assert_true(found.count * 32 >= space_bytes / 2);
 }
 
 static void the_newest_records_are_kept_in_memory(void **state)
@@ -199,7 +199,7 @@ static void threads_end_while_the_ring_is_tidied(void **state)
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, end_threads, NULL), 0);
     while (pthread_tryjoin_np(thread, NULL) != 0) {
-        mxp__live_tidy();
+        mxp__threads_reclaim();
         mxp__os_sleep_us(200);  // what holds the drain lock all the time leaves no room but spare
     }
     assert_int_equal(mxp_session_dump(session, 1), 0);
@@ -238,7 +238,7 @@ static void a_ring_accounts_for_what_made_room(void **state)
         if (store == MXP_STORE_FILE) {
             check_account("ring.mxp");  // as after a death
         }
-        mxp__live_tidy();
+        mxp__threads_reclaim();
         assert_int_equal(mxp_session_report(session, &after), 0);
         assert_in_range(after.records - before.records, counted, counted + 100);
         assert_int_equal(mxp_session_snapshot(session, "threads.mxp", 0), 0);

@@ -161,7 +161,7 @@ static size_t meta(const live_events *live, unsigned what)
     return count;
 }
 
-static void scopes_nest_and_are_announced_at_start(void **state)
+static void scopes_nest_and_are_written_again_at_start(void **state)
 {
     (void)state;
     mxp__recorder_stop(1);
@@ -314,7 +314,7 @@ int main(void)
         TEST(too_many_variables_are_cut_and_flagged),
         TEST(memory_instant_and_flow_keep_their_fields),
         TEST(classes_that_are_off_record_nothing),
-        TEST(scopes_nest_and_are_announced_at_start),
+        TEST(scopes_nest_and_are_written_again_at_start),
         TEST(names_are_interned_once_and_whole),
         TEST(threads_agree_on_ids),
         TEST(taps_see_spans_and_instants),

@@ -286,7 +286,7 @@ static void a_span_of_a_thread_that_is_gone_can_be_ended_elsewhere(void **state)
     pthread_join(thread, NULL);
     live_events live = live_events_take(MXP__CONSUMER_FILE);
     live_events_free(&live);
-    mxp__live_tidy();
+    mxp__threads_reclaim();
     mxp_span_end(name_a, token);
     live = live_events_take(MXP__CONSUMER_FILE);
     assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "a"), 1);

@@ -65,7 +65,7 @@ static void record_all(bool dumps)
         if (dumps) {
             assert_int_equal(mxp_session_dump(session, 0), 0);
         } else {
-            mxp__live_tidy();
+            mxp__threads_reclaim();
         }
     }
 }

@@ -238,7 +238,7 @@ static void a_counter_of_a_thread_that_is_gone_stands(void **state)
             assert_int_equal(mxp_session_snapshot(session, "all.mxp", 0), 0);
             assert_int_equal(samples_of("all.mxp", workers).last, 7);
         }
-        mxp__live_tidy();
+        mxp__threads_reclaim();
         assert_int_equal(mxp_session_snapshot(session, "all.mxp", 0), 0);
         check_workers("all.mxp", 1);
         assert_int_equal(mxp_session_dump(session, 1), 0);
