@@ -11,7 +11,7 @@ typedef struct live_events {
     size_t count, capacity;
 } live_events;
 
-// Opens, decodes and consumes a cut; fails the test on any error.
+// Opens, decodes and consumes a drain; fails the test on any error.
 live_events live_events_take(int consumer);
 void live_events_free(live_events *live);
 

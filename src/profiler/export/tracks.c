@@ -52,37 +52,37 @@ static int set_add(mxp_id_map *set, uint64_t number, bool *is_new)
 {
     size_t before = set->count;
     if (mxp__id_map_add(set, number) == NULL) {
-        return mxp__fail_memory("the rows of the trace");
+        return mxp__fail_memory("the tracks of the trace");
     }
     *is_new = set->count > before;
     return MXP_OK;
 }
 
-// ---- rows -------------------------------------------------------------------------------------
-int mxp__chrome_tracks_create(mxp_chrome_tracks **rows)
+// ---- tracks -------------------------------------------------------------------------------------
+int mxp__chrome_tracks_create(mxp_chrome_tracks **tracks)
 {
-    *rows = mxp__alloc(sizeof **rows);
-    if (*rows == NULL) {
-        return mxp__fail_memory("the rows of the trace");
+    *tracks = mxp__alloc(sizeof **tracks);
+    if (*tracks == NULL) {
+        return mxp__fail_memory("the tracks of the trace");
     }
-    (*rows)->tids.entry_bytes = (*rows)->counters.entry_bytes = sizeof(uint64_t);
+    (*tracks)->tids.entry_bytes = (*tracks)->counters.entry_bytes = sizeof(uint64_t);
     return MXP_OK;
 }
 
-void mxp__chrome_tracks_destroy(mxp_chrome_tracks *rows)
+void mxp__chrome_tracks_destroy(mxp_chrome_tracks *tracks)
 {
-    if (rows == NULL) {
+    if (tracks == NULL) {
         return;
     }
-    mxp__free(rows->threads, rows->thread_capacity * sizeof *rows->threads);
-    mxp__id_map_fini(&rows->tids);
-    mxp__free(rows->names, rows->name_capacity);
-    mxp__id_map_fini(&rows->counters);
-    mxp__free(rows->losses, rows->loss_capacity * sizeof *rows->losses);
-    mxp__free(rows, sizeof *rows);
+    mxp__free(tracks->threads, tracks->thread_capacity * sizeof *tracks->threads);
+    mxp__id_map_fini(&tracks->tids);
+    mxp__free(tracks->names, tracks->name_capacity);
+    mxp__id_map_fini(&tracks->counters);
+    mxp__free(tracks->losses, tracks->loss_capacity * sizeof *tracks->losses);
+    mxp__free(tracks, sizeof *tracks);
 }
 
-static int take_thread(mxp_chrome_tracks *rows, const mxp_thread_entry *entry, thread_row *row,
+static int take_thread(mxp_chrome_tracks *tracks, const mxp_thread_entry *entry, thread_row *row,
                        size_t index)
 {
     row->name = entry->name + 1;
@@ -91,7 +91,7 @@ static int take_thread(mxp_chrome_tracks *rows, const mxp_thread_entry *entry, t
     }
     bool is_new = false;
     if (entry->tid <= REAL_ROW_MAX) {
-        int error = set_add(&rows->tids, entry->tid, &is_new);
+        int error = set_add(&tracks->tids, entry->tid, &is_new);
         if (error != MXP_OK) {
             return error;
         }
@@ -100,19 +100,20 @@ static int take_thread(mxp_chrome_tracks *rows, const mxp_thread_entry *entry, t
     return MXP_OK;
 }
 
-static int take_threads(mxp_chrome_tracks *rows, const mxp_source *source)
+static int take_threads(mxp_chrome_tracks *tracks, const mxp_source *source)
 {
     size_t count = source->thread_count;
-    if (count > rows->thread_count) {
-        if (mxp__grow(&rows->threads, &rows->thread_capacity, count, sizeof *rows->threads) != 0) {
-            return mxp__fail_memory("the rows of the trace");
+    if (count > tracks->thread_count) {
+        if (mxp__grow(&tracks->threads, &tracks->thread_capacity, count, sizeof *tracks->threads) !=
+            0) {
+            return mxp__fail_memory("the tracks of the trace");
         }
-        memset(rows->threads + rows->thread_count, 0,
-               (count - rows->thread_count) * sizeof *rows->threads);
-        rows->thread_count = count;
+        memset(tracks->threads + tracks->thread_count, 0,
+               (count - tracks->thread_count) * sizeof *tracks->threads);
+        tracks->thread_count = count;
     }
     for (size_t i = 0; i < count; i++) {
-        int error = take_thread(rows, &source->threads[i], &rows->threads[i], i);
+        int error = take_thread(tracks, &source->threads[i], &tracks->threads[i], i);
         if (error != MXP_OK) {
             return error;
         }
@@ -120,62 +121,62 @@ static int take_threads(mxp_chrome_tracks *rows, const mxp_source *source)
     return MXP_OK;
 }
 
-static int take_name(mxp_chrome_tracks *rows, const mxp_source *source, uint32_t id)
+static int take_name(mxp_chrome_tracks *tracks, const mxp_source *source, uint32_t id)
 {
     mxp_name_view view = source->name(source, id);
-    mxp_atomic_set(&rows->names[id], 0);
+    mxp_atomic_set(&tracks->names[id], 0);
     if (view.style != MXP_STYLE_COUNTER) {
         return MXP_OK;
     }
     bool is_new = false;
-    int error = set_add(&rows->counters, mxp__checksum(view.text, view.length) | 1, &is_new);
-    mxp_atomic_set(&rows->names[id], error == MXP_OK && !is_new ? NAME_NEEDS_ID : 0);
+    int error = set_add(&tracks->counters, mxp__checksum(view.text, view.length) | 1, &is_new);
+    mxp_atomic_set(&tracks->names[id], error == MXP_OK && !is_new ? NAME_NEEDS_ID : 0);
     return error;
 }
 
-static int take_names(mxp_chrome_tracks *rows, const mxp_source *source)
+static int take_names(mxp_chrome_tracks *tracks, const mxp_source *source)
 {
-    if (mxp__grow(&rows->names, &rows->name_capacity, source->name_count, 1) != 0) {
-        return mxp__fail_memory("the rows of the trace");
+    if (mxp__grow(&tracks->names, &tracks->name_capacity, source->name_count, 1) != 0) {
+        return mxp__fail_memory("the tracks of the trace");
     }
-    while (rows->name_count < source->name_count) {
-        int error = take_name(rows, source, (uint32_t)rows->name_count);
+    while (tracks->name_count < source->name_count) {
+        int error = take_name(tracks, source, (uint32_t)tracks->name_count);
         if (error != MXP_OK) {
             return error;
         }
-        rows->name_count++;
+        tracks->name_count++;
     }
     return MXP_OK;
 }
 
-int mxp__chrome_tracks_begin(mxp_chrome_tracks *rows, const mxp_source *source)
+int mxp__chrome_tracks_begin(mxp_chrome_tracks *tracks, const mxp_source *source)
 {
-    rows->new_api_calls = 0;
-    rows->new_api_ns = rows->api_ns;
-    int error = take_threads(rows, source);
+    tracks->new_api_calls = 0;
+    tracks->new_api_ns = tracks->api_ns;
+    int error = take_threads(tracks, source);
     if (error == MXP_OK) {
-        error = take_names(rows, source);
+        error = take_names(tracks, source);
     }
     // Now, so that commit cannot fail.
-    if (error == MXP_OK && mxp__grow(&rows->losses, &rows->loss_capacity, source->loss_count,
-                                     sizeof *rows->losses) != 0) {
-        error = mxp__fail_memory("the rows of the trace");
+    if (error == MXP_OK && mxp__grow(&tracks->losses, &tracks->loss_capacity, source->loss_count,
+                                     sizeof *tracks->losses) != 0) {
+        error = mxp__fail_memory("the tracks of the trace");
     }
     return error;
 }
 
-uint32_t mxp__chrome_thread_row(const mxp_chrome_tracks *rows, uint32_t thread)
+uint32_t mxp__chrome_thread_row(const mxp_chrome_tracks *tracks, uint32_t thread)
 {
-    if (thread < rows->thread_count && rows->threads[thread].tid != 0) {
-        return rows->threads[thread].tid;
+    if (thread < tracks->thread_count && tracks->threads[thread].tid != 0) {
+        return tracks->threads[thread].tid;
     }
     return THREAD_ROW_BASE + thread % (INT32_MAX - THREAD_ROW_BASE);
 }
 
-uint32_t mxp__chrome_lane_row(mxp_chrome_tracks *rows, uint32_t name)
+uint32_t mxp__chrome_lane_row(mxp_chrome_tracks *tracks, uint32_t name)
 {
-    if (name < rows->name_count) {
-        name_flags *flags = &rows->names[name];
+    if (name < tracks->name_count) {
+        name_flags *flags = &tracks->names[name];
         uint8_t now = mxp_atomic_load(flags);
         if ((now & NAME_IS_LANE) == 0) {
             // While blocks are formatted this is the only bit that changes: all writers store the
@@ -186,25 +187,26 @@ uint32_t mxp__chrome_lane_row(mxp_chrome_tracks *rows, uint32_t name)
     return LANE_ROW_BASE + name % (THREAD_ROW_BASE - LANE_ROW_BASE);
 }
 
-int mxp__chrome_counter_needs_id(const mxp_chrome_tracks *rows, uint32_t name)
+int mxp__chrome_counter_needs_id(const mxp_chrome_tracks *tracks, uint32_t name)
 {
-    return name < rows->name_count && (mxp_atomic_load(&rows->names[name]) & NAME_NEEDS_ID) != 0;
+    return name < tracks->name_count &&
+           (mxp_atomic_load(&tracks->names[name]) & NAME_NEEDS_ID) != 0;
 }
 
-uint64_t mxp__chrome_api_calls(const mxp_chrome_tracks *rows)
+uint64_t mxp__chrome_api_calls(const mxp_chrome_tracks *tracks)
 {
-    return rows->api_calls;
+    return tracks->api_calls;
 }
 
-void mxp__chrome_add_api_calls(mxp_chrome_tracks *rows, uint64_t count)
+void mxp__chrome_add_api_calls(mxp_chrome_tracks *tracks, uint64_t count)
 {
-    rows->new_api_calls = count;
+    tracks->new_api_calls = count;
 }
 
-int64_t mxp__chrome_api_time(mxp_chrome_tracks *rows, int64_t ns)
+int64_t mxp__chrome_api_time(mxp_chrome_tracks *tracks, int64_t ns)
 {
-    rows->new_api_ns = ns > rows->new_api_ns ? ns : rows->new_api_ns;
-    return rows->new_api_ns;
+    tracks->new_api_ns = ns > tracks->new_api_ns ? ns : tracks->new_api_ns;
+    return tracks->new_api_ns;
 }
 
 uint32_t mxp__chrome_pid(const mxp_source *source)
@@ -268,17 +270,17 @@ static void put_thread(const thread_row *row, size_t index, const mxp_source *so
     put_row(out, mxp__chrome_pid(source), row->tid, (uint32_t)index, view.text, view.length);
 }
 
-void mxp__chrome_tracks_head(const mxp_chrome_tracks *rows, const mxp_source *source,
+void mxp__chrome_tracks_head(const mxp_chrome_tracks *tracks, const mxp_source *source,
                              mxp_strbuf *out)
 {
-    if (!rows->has_process) {
+    if (!tracks->has_process) {
         size_t length;
         const char *name = mxp__process_name(source, &length);
         uint32_t pid = mxp__chrome_pid(source);
         put_metadata(out, "process_name", pid, pid, name, length);
     }
-    for (size_t i = 0; i < rows->thread_count; i++) {
-        const thread_row *row = &rows->threads[i];
+    for (size_t i = 0; i < tracks->thread_count; i++) {
+        const thread_row *row = &tracks->threads[i];
         if (row->tid != 0 && row->shown != row->name) {
             put_thread(row, i, source, out);
         }
@@ -286,11 +288,11 @@ void mxp__chrome_tracks_head(const mxp_chrome_tracks *rows, const mxp_source *so
 }
 
 // The window as the file has it: from one source to the next most stand at the same index `hint`.
-static const mxp_loss_entry *known_loss(const mxp_chrome_tracks *rows, const mxp_loss_entry *loss,
+static const mxp_loss_entry *known_loss(const mxp_chrome_tracks *tracks, const mxp_loss_entry *loss,
                                         size_t hint)
 {
-    for (size_t i = 0; i < rows->loss_count; i++) {
-        const mxp_loss_entry *known = &rows->losses[(i + hint) % rows->loss_count];
+    for (size_t i = 0; i < tracks->loss_count; i++) {
+        const mxp_loss_entry *known = &tracks->losses[(i + hint) % tracks->loss_count];
         if (known->thread == loss->thread && known->reason == loss->reason &&
             known->from_ticks == loss->from_ticks) {
             return known;
@@ -300,18 +302,18 @@ static const mxp_loss_entry *known_loss(const mxp_chrome_tracks *rows, const mxp
 }
 
 // A loss window, or what was added to it since the file had it.
-static void put_loss(const mxp_chrome_tracks *rows, const mxp_source *source, size_t index,
+static void put_loss(const mxp_chrome_tracks *tracks, const mxp_source *source, size_t index,
                      mxp_strbuf *out)
 {
     const mxp_loss_entry *loss = &source->losses[index];
-    const mxp_loss_entry *known = known_loss(rows, loss, index);
+    const mxp_loss_entry *known = known_loss(tracks, loss, index);
     uint64_t count = loss->count - (known == NULL ? 0 : known->count);
     if (count == 0 || count > loss->count) {
         return;
     }
     bool of_process = loss->thread == UINT32_MAX;
     uint32_t pid = mxp__chrome_pid(source);
-    uint32_t tid = of_process ? pid : mxp__chrome_thread_row(rows, loss->thread);
+    uint32_t tid = of_process ? pid : mxp__chrome_thread_row(tracks, loss->thread);
     uint64_t from = known == NULL ? loss->from_ticks : known->to_ticks;
     char ts[MXP__US_CHARS + 1], until[MXP__US_CHARS + 1];
     *mxp__write_us(ts, mxp__timebase_ns(source->timebase, from)) = '\0';
@@ -325,11 +327,11 @@ static void put_loss(const mxp_chrome_tracks *rows, const mxp_source *source, si
                        mxp__loss_reason(loss->reason), pid, tid, ts, of_process ? "p" : "t", until);
 }
 
-void mxp__chrome_tracks_tail(const mxp_chrome_tracks *rows, const mxp_source *source,
+void mxp__chrome_tracks_tail(const mxp_chrome_tracks *tracks, const mxp_source *source,
                              mxp_strbuf *out)
 {
-    for (size_t id = 0; id < rows->name_count; id++) {
-        if ((mxp_atomic_own(&rows->names[id]) & (NAME_IS_LANE | NAME_IN_FILE)) == NAME_IS_LANE) {
+    for (size_t id = 0; id < tracks->name_count; id++) {
+        if ((mxp_atomic_own(&tracks->names[id]) & (NAME_IS_LANE | NAME_IN_FILE)) == NAME_IS_LANE) {
             mxp_name_view view = source->name(source, (uint32_t)id);
             put_row(out, mxp__chrome_pid(source), LANE_ROW_BASE + (uint32_t)id,
                     LANE_SORT_BASE + (uint32_t)id, view.length > 0 ? view.text : "user",
@@ -337,27 +339,27 @@ void mxp__chrome_tracks_tail(const mxp_chrome_tracks *rows, const mxp_source *so
         }
     }
     for (size_t i = 0; i < source->loss_count; i++) {
-        put_loss(rows, source, i, out);
+        put_loss(tracks, source, i, out);
     }
 }
 
-void mxp__chrome_tracks_commit(mxp_chrome_tracks *rows, const mxp_source *source)
+void mxp__chrome_tracks_commit(mxp_chrome_tracks *tracks, const mxp_source *source)
 {
-    rows->has_process = true;
-    rows->api_calls += rows->new_api_calls;
-    rows->api_ns = rows->new_api_ns;
-    rows->new_api_calls = 0;
-    for (size_t i = 0; i < rows->thread_count; i++) {
-        thread_row *row = &rows->threads[i];
+    tracks->has_process = true;
+    tracks->api_calls += tracks->new_api_calls;
+    tracks->api_ns = tracks->new_api_ns;
+    tracks->new_api_calls = 0;
+    for (size_t i = 0; i < tracks->thread_count; i++) {
+        thread_row *row = &tracks->threads[i];
         row->shown = row->tid != 0 ? row->name : 0;
     }
-    for (size_t id = 0; id < rows->name_count; id++) {
-        if ((mxp_atomic_own(&rows->names[id]) & NAME_IS_LANE) != 0) {
-            mxp_atomic_set(&rows->names[id], mxp_atomic_own(&rows->names[id]) | NAME_IN_FILE);
+    for (size_t id = 0; id < tracks->name_count; id++) {
+        if ((mxp_atomic_own(&tracks->names[id]) & NAME_IS_LANE) != 0) {
+            mxp_atomic_set(&tracks->names[id], mxp_atomic_own(&tracks->names[id]) | NAME_IN_FILE);
         }
     }
-    rows->loss_count = source->loss_count;
+    tracks->loss_count = source->loss_count;
     if (source->loss_count != 0) {
-        memcpy(rows->losses, source->losses, source->loss_count * sizeof *rows->losses);
+        memcpy(tracks->losses, source->losses, source->loss_count * sizeof *tracks->losses);
     }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to src/profiler/export: the rows of a Chrome trace and what one output file already tells
-// about them. The process is the real one; every thread is a row under its real id; lanes (devices,
-// streams) and the domains of tasks and frames are rows under ids made up from their name ids.
-// The output depends only on the source and on what was committed. A failed append may be repeated.
+// Private to src/profiler/export: the tracks of a Chrome trace and what one output file already
+// tells about them. The process is the real one; every thread is a row under its real id; lanes
+// (devices, streams) and the domains of tasks and frames are tracks under ids made up from their
+// name ids. The output depends only on the source and on what was committed. A failed append may be
+// repeated.
 #ifndef MXP_EXPORT_TRACKS_H
 #define MXP_EXPORT_TRACKS_H
 
@@ -11,37 +12,37 @@
 
 typedef struct mxp_chrome_tracks mxp_chrome_tracks;
 
-int mxp__chrome_tracks_create(mxp_chrome_tracks **rows);
-void mxp__chrome_tracks_destroy(mxp_chrome_tracks *rows);  // null is fine
+int mxp__chrome_tracks_create(mxp_chrome_tracks **tracks);
+void mxp__chrome_tracks_destroy(mxp_chrome_tracks *tracks);  // null is fine
 
 // Takes in the threads and names of `source`, which later calls may name.
-int mxp__chrome_tracks_begin(mxp_chrome_tracks *rows, const mxp_source *source);
+int mxp__chrome_tracks_begin(mxp_chrome_tracks *tracks, const mxp_source *source);
 
 // The ids for "tid". Thread-safe between begin and commit; the second marks the lane as
 // used, so that the tail names it. An id the source does not have is fine.
-uint32_t mxp__chrome_thread_row(const mxp_chrome_tracks *rows, uint32_t thread);
-uint32_t mxp__chrome_lane_row(mxp_chrome_tracks *rows, uint32_t name);
+uint32_t mxp__chrome_thread_row(const mxp_chrome_tracks *tracks, uint32_t thread);
+uint32_t mxp__chrome_lane_row(mxp_chrome_tracks *tracks, uint32_t name);
 
 // Whether a counter of this name needs an id because an earlier one has the same text (in another
 // category): viewers tell counters apart by name only.
-int mxp__chrome_counter_needs_id(const mxp_chrome_tracks *rows, uint32_t name);
+int mxp__chrome_counter_needs_id(const mxp_chrome_tracks *tracks, uint32_t name);
 
 // The items that come before the records (process and threads) and after them (lanes, losses), as
 // far as the file does not have them. Each begins with ",\n", but for the first of a file.
-void mxp__chrome_tracks_head(const mxp_chrome_tracks *rows, const mxp_source *source,
+void mxp__chrome_tracks_head(const mxp_chrome_tracks *tracks, const mxp_source *source,
                              mxp_strbuf *out);
-void mxp__chrome_tracks_tail(const mxp_chrome_tracks *rows, const mxp_source *source,
+void mxp__chrome_tracks_tail(const mxp_chrome_tracks *tracks, const mxp_source *source,
                              mxp_strbuf *out);
 
 // How many API calls the file counts; `count` of a source come with what is written now.
-uint64_t mxp__chrome_api_calls(const mxp_chrome_tracks *rows);
-void mxp__chrome_add_api_calls(mxp_chrome_tracks *rows, uint64_t count);
+uint64_t mxp__chrome_api_calls(const mxp_chrome_tracks *tracks);
+void mxp__chrome_add_api_calls(mxp_chrome_tracks *tracks, uint64_t count);
 // When a change of their counters is shown: `ns`, but not before the changes that the file has. A
 // call that an earlier part could not know, because it lasted, counts from the end of that part on.
-int64_t mxp__chrome_api_time(mxp_chrome_tracks *rows, int64_t ns);
+int64_t mxp__chrome_api_time(mxp_chrome_tracks *tracks, int64_t ns);
 
 // All that the last head and tail wrote is in the file.
-void mxp__chrome_tracks_commit(mxp_chrome_tracks *rows, const mxp_source *source);
+void mxp__chrome_tracks_commit(mxp_chrome_tracks *tracks, const mxp_source *source);
 
 // "pid" of the source: never 0, which viewers treat as missing.
 uint32_t mxp__chrome_pid(const mxp_source *source);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Room profiler/recorder: recording, as the session sees it, and the state of it.
 //
-// The recorder as the session sees it: one a process. Sessions set classes and limits, take cuts
+// The recorder as the session sees it: one a process. Sessions set classes and limits, take drains
 // (what was recorded since the last one) and give back what they have read.
 #ifndef MXP_PROF_RECORDER_H
 #define MXP_PROF_RECORDER_H
@@ -42,18 +42,19 @@ void mxp__counter_emit(mxp_name name, uint64_t value, uint64_t *last_ticks);
 uint64_t mxp__recorder_on_ticks(void);
 uint64_t mxp__recorder_off_ticks(void);
 
-// A cut: everything recorded since `reader`'s last consumed cut, up to now. Each consumer (file,
-// statistics) has its own position; chunks are recycled when all active consumers have passed.
+// A drain: everything recorded since `reader`'s last consumed drain, up to now. Each consumer
+// (file, statistics) has its own position; chunks are recycled when all active consumers have
+// passed.
 enum { MXP__CONSUMER_FILE = 0, MXP__CONSUMER_STATS = 1, MXP__CONSUMERS = 2 };
 void mxp__consumer_set_active(int consumer, int active);  // inactive ones hold nothing back
-// The source of the cut. Closing it consumes nothing; mxp__live_consume moves the consumer behind
+// The source of the drain. Closing it consumes nothing; mxp__live_consume moves the consumer behind
 // it; where several are open, those of one consumer must be consumed one after the other.
 // Reading one may last: see live.c. Preparing does most of the work of opening it, and needs no
 // lock of the caller's: a fork would wait for it.
 void mxp__live_prepare(void);
 int mxp__live_open(int consumer, mxp_source **source);
 void mxp__live_consume(int consumer, mxp_source *source);
-// With a ring every cut is all that the ring holds, and consuming it changes nothing.
+// With a ring every drain is all that the ring holds, and consuming it changes nothing.
 // Gives back what threads that are gone have left, when it is older than the ring.
 void mxp__threads_reclaim(void);
 // The same for a thread that registers, if a ring holds too many that have ended. Not if another

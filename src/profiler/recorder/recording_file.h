@@ -49,8 +49,8 @@ void mxp__store_keep_ahead(void);
 
 // ---- a file ends ------------------------------------------------------------------------------
 // Ends the file; recording goes on in memory. What is left is to write the tables and END from
-// `offset` on, to cut the file behind them and to close the descriptor. Until then it is as after a
-// death.
+// `offset` on, to truncate the file behind them and to close the descriptor. Until then it is as
+// after a death.
 typedef struct mxp_store_end {
     mxp_descriptor descriptor;  // the caller's; none if the program has taken it away for good
     uint64_t offset, sections, record_bytes;

@@ -46,7 +46,7 @@ typedef struct mxp_stats_view {
 #define MXP_COUNTER_OF_DEVICE 0x80000000u  // in a name: the rest is a device
 
 // A counter that was summed without a trace. An age is the time with recording on from a sample to
-// cut_ns.
+// drained_ns.
 typedef struct mxp_counter_view {
     uint32_t name, type;  // MXP_ARG_*
     uint64_t count;
@@ -81,7 +81,7 @@ struct mxp_source {
     const mxp_stats_view *stats;  // statistics gathered without a trace
     size_t counter_count;
     const mxp_counter_view *counters;  // gathered without a trace
-    int64_t cut_ns;  // the time up to which they count
+    int64_t drained_ns;  // the time up to which they count
     size_t info_count;
     const mxp_info_pair *info;  // the pairs of INFO
     // Several processes: each is a source, all in one trace time, closed with this one. All other

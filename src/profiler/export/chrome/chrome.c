@@ -12,9 +12,9 @@
 #include "base/text.h"
 
 // ---- names ------------------------------------------------------------------------------------
-int mxp__chrome_init(mxp_chrome *chrome, mxp_source *source, mxp_chrome_tracks *rows)
+int mxp__chrome_init(mxp_chrome *chrome, mxp_source *source, mxp_chrome_tracks *tracks)
 {
-    *chrome = (mxp_chrome){.source = source, .rows = rows, .name_count = source->name_count};
+    *chrome = (mxp_chrome){.source = source, .tracks = tracks, .name_count = source->name_count};
     chrome->names = mxp__alloc(((size_t)chrome->name_count + 1) * sizeof *chrome->names);
     return chrome->names != NULL ? MXP_OK : mxp__fail_memory("the names of the trace");
 }
@@ -62,7 +62,7 @@ static mxp_chrome_name *make_name(const mxp_chrome *chrome, uint32_t id)
         name->length = (uint32_t)text.length;
         name->category = view.category;
         name->is_async = view.style == MXP_STYLE_ASYNC;
-        name->needs_id = mxp__chrome_counter_needs_id(chrome->rows, id);
+        name->needs_id = mxp__chrome_counter_needs_id(chrome->tracks, id);
         memcpy(name->text, text.data, text.length);
     }
     mxp__strbuf_fini(&text);
@@ -101,7 +101,7 @@ typedef struct block_tail {
 static block_tail tail_of(const mxp_chrome *chrome, const mxp_block *block)
 {
     block_tail tail = {.text = ""};
-    char *end = mxp__write_u64(tail.text, mxp__chrome_thread_row(chrome->rows, block->thread));
+    char *end = mxp__write_u64(tail.text, mxp__chrome_thread_row(chrome->tracks, block->thread));
     memcpy(end, ",\"ts\":", 6);
     tail.length = (size_t)(end - tail.text) + 6;
     return tail;
@@ -241,20 +241,20 @@ void mxp__chrome_closing(const mxp_source *source, const char *note, uint64_t le
 }
 
 // ---- the exporter -----------------------------------------------------------------------------
-// The rows of run->source, and what stands before its records.
+// The tracks of run->source, and what stands before its records.
 static int begin_process(mxp_export *run)
 {
     mxp_chrome *chrome = run->state;
-    mxp_chrome_tracks *rows;
-    int error = mxp__chrome_tracks_create(&rows);
+    mxp_chrome_tracks *tracks;
+    int error = mxp__chrome_tracks_create(&tracks);
     if (error == MXP_OK) {
-        error = mxp__chrome_init(chrome, run->source, rows);
+        error = mxp__chrome_init(chrome, run->source, tracks);
     }
     if (error == MXP_OK) {
-        error = mxp__chrome_tracks_begin(rows, run->source);
+        error = mxp__chrome_tracks_begin(tracks, run->source);
     }
     if (error == MXP_OK) {
-        mxp__chrome_tracks_head(rows, run->source, run->out);
+        mxp__chrome_tracks_head(tracks, run->source, run->out);
     }
     return error;
 }
@@ -263,10 +263,10 @@ static void end_process(mxp_export *run)
 {
     mxp_chrome *chrome = run->state;
     if (chrome->names != NULL) {
-        mxp__chrome_tracks_tail(chrome->rows, chrome->source, run->out);
+        mxp__chrome_tracks_tail(chrome->tracks, chrome->source, run->out);
         mxp__chrome_fini(chrome);
     }
-    mxp__chrome_tracks_destroy(chrome->rows);
+    mxp__chrome_tracks_destroy(chrome->tracks);
     *chrome = (mxp_chrome){0};
 }
 

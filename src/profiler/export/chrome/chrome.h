@@ -42,7 +42,7 @@ enum {
 
 typedef struct mxp_chrome {
     mxp_source *source;
-    mxp_chrome_tracks *rows;  // borrowed
+    mxp_chrome_tracks *tracks;  // borrowed
     mxp_chrome_name_slot *names;  // by name id, made on first use; the last one is for bad ids
     uint32_t name_count;
     mxp_atomic_bool has_samples;  // samples that mxp__chrome_rest has to write
@@ -50,8 +50,8 @@ typedef struct mxp_chrome {
     mxp_api_stream *api;  // what mxp__chrome_api_counters has not written yet
 } mxp_chrome;
 
-// `rows` must have been begun with the source and outlive it.
-int mxp__chrome_init(mxp_chrome *chrome, mxp_source *source, mxp_chrome_tracks *rows);
+// `tracks` must have been begun with the source and outlive it.
+int mxp__chrome_init(mxp_chrome *chrome, mxp_source *source, mxp_chrome_tracks *tracks);
 void mxp__chrome_fini(mxp_chrome *chrome);
 
 // The entry of a name; null without memory. Thread-safe.

@@ -53,14 +53,14 @@ static bool make_texts(const mxp_source *source, counter_text texts[COUNTERS])
 static int put_samples(mxp_export *run, const counter_text texts[COUNTERS])
 {
     mxp_chrome *chrome = run->state;
-    uint64_t before = mxp__chrome_api_calls(chrome->rows);
+    uint64_t before = mxp__chrome_api_calls(chrome->tracks);
     mxp_api_change change;
     int found;
     while ((found = mxp__api_stream_next(chrome->api, &change)) == 1) {
-        change.ns = mxp__chrome_api_time(chrome->rows, change.ns);
+        change.ns = mxp__chrome_api_time(chrome->tracks, change.ns);
         if (!change.is_end) {
             put_sample(run->out, &texts[CALLS], change.ns, before + change.calls);
-            mxp__chrome_add_api_calls(chrome->rows, change.calls);
+            mxp__chrome_add_api_calls(chrome->tracks, change.calls);
         }
         put_sample(run->out, &texts[CONCURRENCY], change.ns, change.open);
         if (run->out->length >= run->flush_bytes || run->out->failed) {

@@ -77,7 +77,7 @@ static void put_begin_own(mxp_chrome *chrome, mxp_strbuf *out, char phase, const
                        ",\n{\"ph\":\"%c\",\"cat\":\"%s\",\"name\":\"%s\",\"pid\":%" PRIu32
                        ",\"tid\":%" PRIu32,
                        phase, category, text, mxp__chrome_pid(chrome->source),
-                       mxp__chrome_thread_row(chrome->rows, event->thread));
+                       mxp__chrome_thread_row(chrome->tracks, event->thread));
     put_us(out, ",\"ts\":", event->begin_ns);
 }
 
@@ -184,12 +184,12 @@ static int64_t not_negative(int64_t ns)
 static uint32_t span_row(mxp_chrome *chrome, const mxp_event *event, const mxp_chrome_name *name)
 {
     if (event->lane == 0) {
-        return name->is_async ? mxp__chrome_lane_row(chrome->rows, name->category)
-                              : mxp__chrome_thread_row(chrome->rows, event->thread);
+        return name->is_async ? mxp__chrome_lane_row(chrome->tracks, name->category)
+                              : mxp__chrome_thread_row(chrome->tracks, event->thread);
     }
     return event->lane & MXP_LANE_THREAD
-               ? mxp__chrome_thread_row(chrome->rows, event->lane & ~MXP_LANE_THREAD)
-               : mxp__chrome_lane_row(chrome->rows, event->lane);
+               ? mxp__chrome_thread_row(chrome->tracks, event->lane & ~MXP_LANE_THREAD)
+               : mxp__chrome_lane_row(chrome->tracks, event->lane);
 }
 
 static void put_span(mxp_chrome *chrome, const mxp_event *event, const mxp_chrome_name *name,
@@ -214,7 +214,7 @@ static void put_operator(mxp_chrome *chrome, const mxp_event *event, const mxp_c
                          mxp_strbuf *out)
 {
     int64_t begin_ns = not_negative(event->begin_ns), end_ns = not_negative(event->end_ns);
-    put_begin(out, name, 'X', mxp__chrome_thread_row(chrome->rows, event->thread), begin_ns);
+    put_begin(out, name, 'X', mxp__chrome_thread_row(chrome->tracks, event->thread), begin_ns);
     put_us(out, ",\"dur\":", end_ns - begin_ns);
     put_args(chrome, event, out);
 }
@@ -226,7 +226,8 @@ static void put_counter(mxp_chrome *chrome, const mxp_event *event, const mxp_ch
     if (event->phase == MXP_ARG_F64 && !isfinite(event->value.f64)) {
         return;
     }
-    put_begin(out, name, 'C', mxp__chrome_thread_row(chrome->rows, event->thread), event->begin_ns);
+    put_begin(out, name, 'C', mxp__chrome_thread_row(chrome->tracks, event->thread),
+              event->begin_ns);
     if (name->needs_id) {
         put_id(out, event->name);
     }
@@ -259,7 +260,8 @@ static void put_memory(mxp_chrome *chrome, const mxp_event *event, mxp_strbuf *o
 static void put_instant(mxp_chrome *chrome, const mxp_event *event, const mxp_chrome_name *name,
                         mxp_strbuf *out)
 {
-    put_begin(out, name, 'i', mxp__chrome_thread_row(chrome->rows, event->thread), event->begin_ns);
+    put_begin(out, name, 'i', mxp__chrome_thread_row(chrome->tracks, event->thread),
+              event->begin_ns);
     mxp__strbuf_puts(out, event->phase == MXP_INSTANT_GLOBAL   ? ",\"s\":\"g\"}"
                           : event->phase == MXP_INSTANT_THREAD ? ",\"s\":\"t\"}"
                                                                : ",\"s\":\"p\"}");
@@ -269,7 +271,7 @@ static void put_flow(mxp_chrome *chrome, const mxp_event *event, const mxp_chrom
                      mxp_strbuf *out)
 {
     char phase = event->phase == MXP_FLOW_START ? 's' : event->phase == MXP_FLOW_END ? 'f' : 't';
-    put_begin(out, name, phase, mxp__chrome_thread_row(chrome->rows, event->thread),
+    put_begin(out, name, phase, mxp__chrome_thread_row(chrome->tracks, event->thread),
               event->begin_ns);
     put_id(out, event->value.u64);
     mxp__strbuf_puts(out, phase == 's' ? "}" : ",\"bp\":\"e\"}");

@@ -27,7 +27,7 @@ enum { THREADS_MAX = 64 };
 
 struct mxp_chrome_file {
     char *path;
-    mxp_chrome_tracks *rows;  // what the file tells, null before the first append
+    mxp_chrome_tracks *tracks;  // what the file tells, null before the first append
     unsigned threads;  // that format it; 0: as many as pay
     bool started;
     bool replaced;  // somebody took an earlier part away
@@ -95,7 +95,7 @@ int mxp__chrome_file_started(const mxp_chrome_file *file)
 
 int mxp__chrome_file_grows(const mxp_chrome_file *file)
 {
-    return file->rows != NULL;
+    return file->tracks != NULL;
 }
 
 void mxp__chrome_file_close(mxp_chrome_file *file)
@@ -103,7 +103,7 @@ void mxp__chrome_file_close(mxp_chrome_file *file)
     if (file == NULL) {
         return;
     }
-    mxp__chrome_tracks_destroy(file->rows);
+    mxp__chrome_tracks_destroy(file->tracks);
     mxp__strbuf_fini(&file->closing);
     mxp__strfree(file->path);
     mxp__free(file, sizeof *file);
@@ -179,7 +179,7 @@ static int close_written(mxp_descriptor *descriptor, const char *path, int error
     return !closed && is_written(error) ? fail_path("write", path) : error;
 }
 
-static int write_temporary(mxp_chrome_file *file, mxp_new_file *made, mxp_chrome_tracks *rows,
+static int write_temporary(mxp_chrome_file *file, mxp_new_file *made, mxp_chrome_tracks *tracks,
                            mxp_source *source)
 {
     mxp_strbuf closing = {0};
@@ -189,7 +189,7 @@ static int write_temporary(mxp_chrome_file *file, mxp_new_file *made, mxp_chrome
     place_init(&at, &made->descriptor, file->path, 0);
     at.name = made->temporary;
     limit_init(&limit, file, 0, &at.sink);
-    int error = mxp__chrome_text_all(file->threads, rows, source, note_of(file), &limit, &closing,
+    int error = mxp__chrome_text_all(file->threads, tracks, source, note_of(file), &limit, &closing,
                                      &items_end);
     if (is_written(error)) {
         remember(file, &at, items_end, &closing);
@@ -201,7 +201,7 @@ static int write_temporary(mxp_chrome_file *file, mxp_new_file *made, mxp_chrome
 
 // `path` is the real one (a link has been followed); `old` its status, null if there is nothing.
 static int write_renamed(mxp_chrome_file *file, const char *path, const struct stat *old,
-                         mxp_chrome_tracks *rows, mxp_source *source)
+                         mxp_chrome_tracks *tracks, mxp_source *source)
 {
     mxp_new_file made;
     if (!mxp__new_file_open(&made, path, 0666)) {
@@ -210,7 +210,7 @@ static int write_renamed(mxp_chrome_file *file, const char *path, const struct s
     if (old != NULL) {
         (void)fchmod(made.descriptor.fd, old->st_mode & 07777);  // best effort: it is a new file
     }
-    int error = write_temporary(file, &made, rows, source);
+    int error = write_temporary(file, &made, tracks, source);
     if (is_written(error) &&
         mxp__new_file_finish(&made, path, MXP__PUBLISH_REPLACE) != MXP__PUBLISHED) {
         error = fail_path("write", path);
@@ -220,7 +220,7 @@ static int write_renamed(mxp_chrome_file *file, const char *path, const struct s
 }
 
 // A device or a pipe takes a complete text at each append.
-static int write_stream(mxp_chrome_file *file, mxp_chrome_tracks *rows, mxp_source *source)
+static int write_stream(mxp_chrome_file *file, mxp_chrome_tracks *tracks, mxp_source *source)
 {
     mxp_strbuf closing = {0};
     place at;
@@ -233,14 +233,14 @@ static int write_stream(mxp_chrome_file *file, mxp_chrome_tracks *rows, mxp_sour
     place_init(&at, &stream, file->path, 0);
     at.is_stream = true;
     limit_init(&limit, file, 0, &at.sink);
-    int error = mxp__chrome_text_all(file->threads, rows, source, note_of(file), &limit, &closing,
+    int error = mxp__chrome_text_all(file->threads, tracks, source, note_of(file), &limit, &closing,
                                      &items_end);
     file->left_out = limit.left_out;
     mxp__strbuf_fini(&closing);
     return close_written(&stream, file->path, error);
 }
 
-static int write_new(mxp_chrome_file *file, mxp_chrome_tracks *rows, mxp_source *source,
+static int write_new(mxp_chrome_file *file, mxp_chrome_tracks *tracks, mxp_source *source,
                      bool *is_stream)
 {
     struct stat status;
@@ -254,37 +254,37 @@ static int write_new(mxp_chrome_file *file, mxp_chrome_tracks *rows, mxp_source 
         return fail_path("write", file->path);
     }
     if (*is_stream) {
-        return write_stream(file, rows, source);
+        return write_stream(file, tracks, source);
     }
     // Through a link: the file it names is replaced, not the link.
     char *real = exists ? realpath(file->path, NULL) : NULL;
-    int error = write_renamed(file, real != NULL ? real : file->path, exists ? &status : NULL, rows,
-                              source);
+    int error = write_renamed(file, real != NULL ? real : file->path, exists ? &status : NULL,
+                              tracks, source);
     free(real);
     return error;
 }
 
 static int start_file(mxp_chrome_file *file, mxp_source *source)
 {
-    mxp_chrome_tracks *rows;
+    mxp_chrome_tracks *tracks;
     bool is_stream;
-    int error = mxp__chrome_tracks_create(&rows);
+    int error = mxp__chrome_tracks_create(&tracks);
     if (error != MXP_OK) {
         return error;
     }
-    error = write_new(file, rows, source, &is_stream);
+    error = write_new(file, tracks, source, &is_stream);
     if (!is_written(error)) {
-        mxp__chrome_tracks_destroy(rows);
+        mxp__chrome_tracks_destroy(tracks);
         return error;
     }
-    mxp__chrome_tracks_destroy(file->rows);
-    file->rows = NULL;
+    mxp__chrome_tracks_destroy(file->tracks);
+    file->tracks = NULL;
     file->started = true;
     if (is_stream) {
-        mxp__chrome_tracks_destroy(rows);  // the next text begins anew
+        mxp__chrome_tracks_destroy(tracks);  // the next text begins anew
     } else {
-        mxp__chrome_tracks_commit(rows, source);
-        file->rows = rows;
+        mxp__chrome_tracks_commit(tracks, source);
+        file->tracks = tracks;
     }
     return error;
 }
@@ -333,7 +333,7 @@ static int append_items(mxp_chrome_file *file, mxp_source *source, mxp_descripto
     mxp_chrome_limit limit;
     place_init(&at, to, file->path, file->items_end);
     limit_init(&limit, file, file->items_end, &at.sink);
-    int error = mxp__chrome_text_items(file->threads, file->rows, source, &out, &limit);
+    int error = mxp__chrome_text_items(file->threads, file->tracks, source, &out, &limit);
     int damage = error == MXP_EFORMAT ? error : MXP_OK;
     uint64_t items_bytes = at.sink.written_bytes;
     mxp__strbuf_fini(&out);
@@ -355,7 +355,7 @@ static int append_items(mxp_chrome_file *file, mxp_source *source, mxp_descripto
     }
     mxp__strbuf_fini(&closing);
     if (is_written(error)) {
-        mxp__chrome_tracks_commit(file->rows, source);
+        mxp__chrome_tracks_commit(file->tracks, source);
     }
     return error != MXP_OK ? error : damage;
 }
@@ -372,7 +372,7 @@ static int replace_file(mxp_chrome_file *file, mxp_source *source)
 
 int mxp__chrome_file_append(mxp_chrome_file *file, mxp_source *source)
 {
-    if (file->rows == NULL) {
+    if (file->tracks == NULL) {
         mxp_block block;
         bool has_news = !file->started || source->block(source, 0, &block) != 0;
         return has_news ? start_file(file, source) : MXP_OK;
@@ -390,7 +390,7 @@ int mxp__chrome_file_append(mxp_chrome_file *file, mxp_source *source)
 
 // ---- another process ---------------------------------------------------------------------------
 // The closing part stays what it is: it tells of the process whose file this is.
-static int append_process(mxp_chrome_file *file, mxp_chrome_tracks *rows, mxp_source *source,
+static int append_process(mxp_chrome_file *file, mxp_chrome_tracks *tracks, mxp_source *source,
                           mxp_descriptor *to)
 {
     mxp_strbuf out = {0}, closing = {0};
@@ -399,7 +399,7 @@ static int append_process(mxp_chrome_file *file, mxp_chrome_tracks *rows, mxp_so
     place_init(&at, to, file->path, file->items_end);
     limit_init(&limit, file, file->items_end, &at.sink);
     mxp__strbuf_puts(&out, ",\n");
-    int error = mxp__chrome_text_items(file->threads, rows, source, &out, &limit);
+    int error = mxp__chrome_text_items(file->threads, tracks, source, &out, &limit);
     int damage = error == MXP_EFORMAT ? error : MXP_OK;
     uint64_t items_bytes = at.sink.written_bytes;
     mxp__strbuf_fini(&out);
@@ -420,9 +420,9 @@ static int append_process(mxp_chrome_file *file, mxp_chrome_tracks *rows, mxp_so
 
 int mxp__chrome_file_add_process(mxp_chrome_file *file, mxp_source *source)
 {
-    mxp_chrome_tracks *rows;
+    mxp_chrome_tracks *tracks;
     mxp_descriptor opened;
-    if (file->rows == NULL) {
+    if (file->tracks == NULL) {
         return MXP_OK;
     }
     int error = open_again(file, &opened);
@@ -432,10 +432,10 @@ int mxp__chrome_file_add_process(mxp_chrome_file *file, mxp_source *source)
     if (error != MXP_OK) {
         return error;
     }
-    error = mxp__chrome_tracks_create(&rows);
+    error = mxp__chrome_tracks_create(&tracks);
     if (error == MXP_OK) {
-        error = append_process(file, rows, source, &opened);
-        mxp__chrome_tracks_destroy(rows);
+        error = append_process(file, tracks, source, &opened);
+        mxp__chrome_tracks_destroy(tracks);
     }
     return close_written(&opened, file->path, error);
 }

@@ -23,7 +23,7 @@ int mxp__chrome_file_append(mxp_chrome_file *file, mxp_source *source);
 // Adds another process, whose times are in the trace time of the file: complete, for it can be
 // added only once. As an append else, but what is no regular file does not get it.
 int mxp__chrome_file_add_process(mxp_chrome_file *file, mxp_source *source);
-// Limits the file to so many bytes, without names of rows and the closing part. Events beyond are
+// Limits the file to so many bytes, without names of tracks and the closing part. Events beyond are
 // left out and counted, and the closing part says so. Without this call there is no limit.
 void mxp__chrome_file_limit(mxp_chrome_file *file, uint64_t limit_bytes);
 uint64_t mxp__chrome_file_bytes(const mxp_chrome_file *file);

@@ -7,7 +7,7 @@
 #include "profiler/export/blocks.h"
 #include "profiler/export/chrome/chrome.h"
 
-int mxp__chrome_text_items(unsigned threads, mxp_chrome_tracks *rows, mxp_source *source,
+int mxp__chrome_text_items(unsigned threads, mxp_chrome_tracks *tracks, mxp_source *source,
                            mxp_strbuf *out, mxp_chrome_limit *limit)
 {
     const mxp_export_options options = {.threads = threads};
@@ -18,13 +18,13 @@ int mxp__chrome_text_items(unsigned threads, mxp_chrome_tracks *rows, mxp_source
                       .out = out,
                       .flush_bytes = MXP__FLUSH_BYTES,
                       .state = &chrome};
-    int error = mxp__chrome_tracks_begin(rows, source);
+    int error = mxp__chrome_tracks_begin(tracks, source);
     if (error != MXP_OK) {
         return error;
     }
-    error = mxp__chrome_init(&chrome, source, rows);
+    error = mxp__chrome_init(&chrome, source, tracks);
     if (error == MXP_OK) {
-        mxp__chrome_tracks_head(rows, source, out);
+        mxp__chrome_tracks_head(tracks, source, out);
         error = mxp__export_flush(out, limit->to);
     }
     if (error == MXP_OK) {
@@ -33,7 +33,7 @@ int mxp__chrome_text_items(unsigned threads, mxp_chrome_tracks *rows, mxp_source
         error = flush_error != MXP_OK ? flush_error : error;
     }
     if (error == MXP_OK || error == MXP_EFORMAT) {
-        mxp__chrome_tracks_tail(rows, source, out);
+        mxp__chrome_tracks_tail(tracks, source, out);
         int flush_error = mxp__export_flush(out, limit->to);
         error = flush_error != MXP_OK ? flush_error : error;
     }
@@ -67,13 +67,13 @@ int mxp__chrome_text_closing(const mxp_source *source, const mxp_chrome_remarks 
     return sink->write(sink, closing->data, closing->length);
 }
 
-int mxp__chrome_text_all(unsigned threads, mxp_chrome_tracks *rows, mxp_source *source,
+int mxp__chrome_text_all(unsigned threads, mxp_chrome_tracks *tracks, mxp_source *source,
                          const char *note, mxp_chrome_limit *limit, mxp_strbuf *closing,
                          uint64_t *items_end)
 {
     mxp_strbuf out = {0};
     mxp__chrome_opening(&out);
-    int error = mxp__chrome_text_items(threads, rows, source, &out, limit);
+    int error = mxp__chrome_text_items(threads, tracks, source, &out, limit);
     mxp__strbuf_fini(&out);
     int damage = error == MXP_EFORMAT ? error : MXP_OK;
     if (error == MXP_OK || damage != MXP_OK) {

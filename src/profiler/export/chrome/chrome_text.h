@@ -9,10 +9,10 @@
 #include "profiler/export/chrome/chrome_limit.h"
 #include "profiler/export/tracks.h"
 
-// The items of `source` that `rows` do not have, after what `out` holds already, which is empty
-// afterwards. Records that do not fit into `limit` are left out, names of rows never. `threads`
+// The items of `source` that `tracks` do not have, after what `out` holds already, which is empty
+// afterwards. Records that do not fit into `limit` are left out, names of tracks never. `threads`
 // format them; 0: as many as pay.
-int mxp__chrome_text_items(unsigned threads, mxp_chrome_tracks *rows, mxp_source *source,
+int mxp__chrome_text_items(unsigned threads, mxp_chrome_tracks *tracks, mxp_source *source,
                            mxp_strbuf *out, mxp_chrome_limit *limit);
 
 // What the closing part says of the file, beside the source.
@@ -26,7 +26,7 @@ typedef struct mxp_chrome_remarks {
 int mxp__chrome_text_closing(const mxp_source *source, const mxp_chrome_remarks *remarks,
                              mxp_sink *sink, mxp_strbuf *closing);
 // All from the beginning. *items_end receives how many bytes came before the closing part.
-int mxp__chrome_text_all(unsigned threads, mxp_chrome_tracks *rows, mxp_source *source,
+int mxp__chrome_text_all(unsigned threads, mxp_chrome_tracks *tracks, mxp_source *source,
                          const char *note, mxp_chrome_limit *limit, mxp_strbuf *closing,
                          uint64_t *items_end);
 

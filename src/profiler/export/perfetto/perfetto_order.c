@@ -42,7 +42,8 @@ struct mxp_span_order {
     mxp_packets *packets;
     thread_order *threads;
     size_t thread_count;
-    mxp_event *cross_thread;  // for rows of other threads than wrote them: by row, the last end first
+    mxp_event
+        *cross_thread;  // for rows of other threads than wrote them: by row, the last end first
     size_t cross_thread_count, cross_thread_capacity;
     bool sorted;
     lane *lanes;
@@ -193,8 +194,8 @@ static int add_nested(mxp_span_order *order, uint32_t thread, const mxp_event *e
 // ---- rows of other threads --------------------------------------------------------------------
 int mxp__span_order_take(mxp_span_order *order, const mxp_event *event)
 {
-    if (mxp__grow(&order->cross_thread, &order->cross_thread_capacity, order->cross_thread_count + 1,
-                  sizeof *order->cross_thread) != MXP_OK) {
+    if (mxp__grow(&order->cross_thread, &order->cross_thread_capacity,
+                  order->cross_thread_count + 1, sizeof *order->cross_thread) != MXP_OK) {
         return mxp__fail_memory(memory_for);
     }
     mxp_event *taken = &order->cross_thread[order->cross_thread_count++];

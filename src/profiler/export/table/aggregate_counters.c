@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counters and memory: last, smallest and largest value, and the time-weighted mean over the time
 // in which recording was on. They are read in time order, because a mean over the values of several
-// threads is nothing without it. A cut has one moment, so this order goes on from cut to cut. A
-// sample that is older all the same (its thread did not answer when the cut was made) is counted
-// and may be the smallest or the largest, but is neither the last nor does it weigh.
+// threads is nothing without it. A drain has one moment, so this order goes on from drain to drain.
+// A sample that is older all the same (its thread did not answer when the drain was made) is
+// counted and may be the smallest or the largest, but is neither the last nor does it weigh.
 #include <math.h>
 #include <string.h>
 
@@ -208,15 +208,15 @@ static int add_memory(mxp_aggregate *aggregate, const mxp_event *event)
 }
 
 // Samples that were summed where they were made go on where the row has ended.
-static void append(mxp_counter_row *row, const mxp_counter_view *view, int64_t cut_active_ns,
-                   int64_t cut_ns)
+static void append(mxp_counter_row *row, const mxp_counter_view *view, int64_t drained_active_ns,
+                   int64_t drained_ns)
 {
     mxp_counter_row more = {.value_type = view->type,
                             .last.u64 = view->last,
                             .least.u64 = view->least,
                             .most.u64 = view->most};
-    int64_t from_ns = cut_active_ns - view->first_age_ns;
-    int64_t to_ns = cut_active_ns - view->last_age_ns;
+    int64_t from_ns = drained_active_ns - view->first_age_ns;
+    int64_t to_ns = drained_active_ns - view->last_age_ns;
     if (row->count == 0) {
         row->value_type = view->type;
         row->first = view->first;
@@ -234,13 +234,13 @@ static void append(mxp_counter_row *row, const mxp_counter_view *view, int64_t c
     row->most = is_less(row->most, more.most, row->value_type) ? more.most : row->most;
     row->last = more.last;
     row->last_active_ns = to_ns;
-    row->last_ns = cut_ns - view->last_age_ns;
+    row->last_ns = drained_ns - view->last_age_ns;
     row->count += view->count;
 }
 
 int mxp__aggregate_counter_views(mxp_aggregate *aggregate, const mxp_source *source)
 {
-    int64_t active_ns = active_at(&aggregate->activity, source->cut_ns);
+    int64_t active_ns = active_at(&aggregate->activity, source->drained_ns);
     for (size_t i = 0; i < source->counter_count; i++) {
         const mxp_counter_view *view = &source->counters[i];
         mxp_counter_row *row;
@@ -250,7 +250,7 @@ int mxp__aggregate_counter_views(mxp_aggregate *aggregate, const mxp_source *sou
         if (error != MXP_OK) {
             return error;
         }
-        append(row, view, active_ns, source->cut_ns);
+        append(row, view, active_ns, source->drained_ns);
     }
     return MXP_OK;
 }

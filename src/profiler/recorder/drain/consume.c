@@ -106,7 +106,7 @@ static bool may_leave_ring(mxp_thread *thread, uint64_t *kept)
 
 static bool may_retire(mxp_thread *thread, uint64_t *kept)
 {
-    if (!mxp__thread_is_gone(thread) || thread->cuts != 0) {
+    if (!mxp__thread_is_gone(thread) || thread->drains != 0) {
         return false;
     }
     return mxp__ring_is_on() ? may_leave_ring(thread, kept) : is_drained(thread);

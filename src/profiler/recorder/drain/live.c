@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The live source: a cut through the chunks of all threads, from where a consumer stands to now.
-// Reading it takes no lock and may last: recording threads only append behind the cut, and whatever
-// is given back meanwhile stays until nobody reads (readers.h). What others may change is copied.
+// The live source: a drain through the chunks of all threads, from where a consumer stands to now.
+// Reading it takes no lock and may last: recording threads only append behind the drain, and
+// whatever is given back meanwhile stays until nobody reads (readers.h). What others may change is
+// copied.
 #include "base/alloc.h"
 #include "base/atomic.h"
 #include "base/fail.h"
@@ -21,18 +22,18 @@
 #include "profiler/recorder/thread/standing.h"
 #include "profiler/recorder/thread/thread_index.h"
 
-typedef struct cut {
+typedef struct drained_range {
     mxp_thread *thread;
     mxp_position from, to;
-} cut;
+} drained_range;
 
 typedef struct live_source {
     mxp_source source;  // must stay first
     mxp_timebase timebase;
     mxp_block *blocks;
     size_t block_count, block_capacity;
-    cut *cuts;
-    size_t cut_count, cut_capacity;
+    drained_range *ranges;
+    size_t range_count, range_capacity;
     mxp_thread_entry *threads;
     size_t thread_capacity;
     mxp_loss_entry *losses;
@@ -44,12 +45,12 @@ typedef struct live_source {
     size_t counter_bytes;
     int consumer;
     mxp_info_list info;
-    bool ring;  // the cut is all that a ring held
+    bool ring;  // the drain is all that a ring held
     bool reads;
-    mxp_standing_cut *standing;  // what the ring had dropped
+    mxp_standing_drain *standing;  // what the ring had dropped
 } live_source;
 
-// ---- the moment of a cut ----------------------------------------------------------------------
+// ---- the moment of a drain ----------------------------------------------------------------------
 // Into those of the consumers, while nobody records.
 static void take_statistics(mxp_thread *thread)
 {
@@ -65,8 +66,8 @@ static void take_statistics(mxp_thread *thread)
     thread->stats = NULL;
 }
 
-// All threads are cut at one moment, while nobody records: what the cut leaves for the next one is
-// later than what it takes. It costs no hold of its own; the tables of statistics need one.
+// All threads are drained at one moment, while nobody records: what the drain leaves for the next
+// one is later than what it takes. It costs no hold of its own; the tables of statistics need one.
 static void take_moment(void)
 {
     mxp__freeze();
@@ -83,7 +84,7 @@ static void take_moment(void)
     mxp__thaw();
 }
 
-// ---- building a cut ---------------------------------------------------------------------------
+// ---- building a drain ---------------------------------------------------------------------------
 typedef struct block_context {
     live_source *live;
     uint32_t thread;
@@ -116,13 +117,14 @@ static int add_block(void *context, const mxp_chunk_header *chunk, const uint64_
 static int add_thread(live_source *live, mxp_thread *thread, int consumer)
 {
     mxp__thread_count_records(thread);
-    int error = mxp__grow(&live->cuts, &live->cut_capacity, live->cut_count + 1, sizeof(cut));
+    int error = mxp__grow(&live->ranges, &live->range_capacity, live->range_count + 1,
+                          sizeof(drained_range));
     if (error != MXP_OK) {
         return error;
     }
-    cut *added = &live->cuts[live->cut_count++];
-    *added = (cut){thread, thread->position[consumer], thread->position[consumer]};
-    thread->cuts++;
+    drained_range *added = &live->ranges[live->range_count++];
+    *added = (drained_range){thread, thread->position[consumer], thread->position[consumer]};
+    thread->drains++;
     block_context context = {live, thread->index, thread};
     return mxp__walk(thread, &added->to, thread->moment, add_block, &context);
 }
@@ -247,7 +249,7 @@ static int add_counters(live_source *live)
         mxp__counter_stats_take(&live->counters, &live->source.counter_count, &live->counter_bytes);
     live->source.counters = live->counters;
     uint64_t now = mxp__recorder_is_on() ? mxp_ticks() : mxp__recorder_off_ticks();
-    live->source.cut_ns = mxp__timebase_ns(&live->timebase, now);
+    live->source.drained_ns = mxp__timebase_ns(&live->timebase, now);
     return error;
 }
 
@@ -270,14 +272,15 @@ static int live_block(mxp_source *source, size_t number, mxp_block *block)
 
 static void leave_threads(live_source *live)
 {
-    for (size_t i = 0; i < live->cut_count; i++) {
-        assert(live->cuts[i].thread->cuts != 0 && "a thread is left by more cuts than stand in it");
-        live->cuts[i].thread->cuts--;
+    for (size_t i = 0; i < live->range_count; i++) {
+        assert(live->ranges[i].thread->drains != 0 &&
+               "a thread is left by more drains than stand in it");
+        live->ranges[i].thread->drains--;
     }
-    live->cut_count = 0;
+    live->range_count = 0;
 }
 
-// What STATS has not consumed comes with its next cut.
+// What STATS has not consumed comes with its next drain.
 static void put_table_back(live_source *live)
 {
     if (live->consumer == MXP__CONSUMER_STATS && live->table != NULL) {
@@ -305,7 +308,7 @@ static void live_close(mxp_source *source)
     mxp__free(live->counters, live->counter_bytes);
     mxp__free(live->standing, sizeof *live->standing);
     mxp__free(live->blocks, live->block_capacity * sizeof(mxp_block));
-    mxp__free(live->cuts, live->cut_capacity * sizeof(cut));
+    mxp__free(live->ranges, live->range_capacity * sizeof(drained_range));
     mxp__free(live->threads, live->thread_capacity * sizeof(mxp_thread_entry));
     mxp__free(live->losses, live->loss_capacity * sizeof(mxp_loss_entry));
     mxp__free(live->stats, live->stats_capacity * sizeof(mxp_stats_view));
@@ -345,8 +348,8 @@ static int build(live_source *live, int consumer)
     return error;
 }
 
-// Most of the work of a cut, done before it in portions: who needs the drain lock, as a fork does,
-// gets it in between.
+// Most of the work of a drain, done before it in portions: who needs the drain lock, as a fork
+// does, gets it in between.
 void mxp__live_prepare(void)
 {
     bool more = true;
@@ -387,7 +390,7 @@ int mxp__live_open(int consumer, mxp_source **source)
 }
 
 // Unless the consumer was moved meanwhile: a ring began anew, or it was switched off.
-static void pass(const cut *passed, int consumer)
+static void pass(const drained_range *passed, int consumer)
 {
     mxp_position *position = &passed->thread->position[consumer];
     if (position->chunk == passed->from.chunk && position->at == passed->from.at) {
@@ -398,12 +401,12 @@ static void pass(const cut *passed, int consumer)
 void mxp__live_consume(int consumer, mxp_source *source)
 {
     live_source *live = (live_source *)source;
-    assert(consumer == live->consumer && "a cut is consumed by another than it was made for");
+    assert(consumer == live->consumer && "a drain is consumed by another than it was made for");
     mxp__drain_lock();
     mxp_stats_table *table = live->table;
     live->table = NULL;
-    for (size_t i = 0; i < live->cut_count && !live->ring; i++) {
-        pass(&live->cuts[i], consumer);
+    for (size_t i = 0; i < live->range_count && !live->ring; i++) {
+        pass(&live->ranges[i], consumer);
     }
     leave_threads(live);
     mxp__consumer_passed();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who reads cuts right now. A cut is read without a lock while others stop, configure, dump or
+// Who reads drains right now. A drain is read without a lock while others stop, configure, dump or
 // begin a ring anew, so what is given back meanwhile stays until nobody reads any more. Under the
 // drain lock.
 #ifndef MXP_PROF_READERS_H

@@ -20,7 +20,8 @@ static struct {
     uint64_t overwritten;  // records that made room since the profile began
     uint32_t looked_after;  // see note_since
     mxp_atomic_u32 crowded;  // threads for which there was no chunk
-    mxp_chunk_header *left_chunks;  // of a store that was left: to be given back under the drain lock
+    mxp_chunk_header
+        *left_chunks;  // of a store that was left: to be given back under the drain lock
 } ring;
 
 bool mxp__ring_is_on(void)

@@ -104,7 +104,7 @@ uint64_t mxp__count_records(const uint64_t *from, const uint64_t *to)
 }
 
 static int count_range(void *context, const mxp_chunk_header *chunk, const uint64_t *from,
-                         const uint64_t *to)
+                       const uint64_t *to)
 {
     (void)chunk;
     mxp_thread *thread = context;

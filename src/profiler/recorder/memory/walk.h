@@ -17,7 +17,7 @@ mxp_position mxp__walk_start(mxp_thread *thread, mxp_position position);
 // returns an error, which is returned. `until`: where the walk ends, which was the thread's cursor
 // once; null: at its cursor now. `position` is where that ended.
 typedef int (*mxp_range_visit)(void *context, const mxp_chunk_header *chunk, const uint64_t *from,
-                                 const uint64_t *to);
+                               const uint64_t *to);
 int mxp__walk(mxp_thread *thread, mxp_position *position, const uint64_t *until,
               mxp_range_visit visit, void *context);
 

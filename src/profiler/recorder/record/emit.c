@@ -93,7 +93,7 @@ bool mxp__emit_gate_slow(uint32_t classes)
 enum { SCOPES_UNITS = 4 };
 
 static void rewrite_one(mxp_thread *self, unsigned what, uint32_t name, uint64_t value,
-                         uint64_t second, uint64_t now)
+                        uint64_t second, uint64_t now)
 {
     uint64_t *words = mxp_atomic_own(&self->hot.cursor);
     mxp__emit_meta(words, what, name, value, second, now);
@@ -119,7 +119,7 @@ static void rewrite_scopes(mxp_thread *self, uint64_t now)
     }
     if (mxp__step_standing(&step)) {
         rewrite_one(self, MXP_META_STEP_STANDING | step.thread << 8, MXP_NAME_NONE, step.number,
-                     step.ticks, now);
+                    step.ticks, now);
     }
 }
 

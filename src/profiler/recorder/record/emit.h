@@ -101,7 +101,7 @@ static inline bool mxp__emit_enter(mxp_emit *emit, uint32_t classes, uint64_t no
             mxp__emit_leave(self);
             return false;
         }
-        // A cut may have been made meanwhile: what comes after it is not older than it.
+        // A drain may have been made meanwhile: what comes after it is not older than it.
         emit->now = now != 0 ? now : mxp_ticks();
     }
     return true;

@@ -282,9 +282,9 @@ static int create(mxp_recording_file **created, const char *path, uint64_t limit
 void mxp__store_map_standing(void)
 {
     mxp_section *section = mxp_atomic_own(&mxp__store_active) != NULL && mxp__ring_is_on()
-                            ? mxp__store_allocate(mxp_atomic_own(&mxp__store_active),
-                                                   MXP_SECTION_CHUNK, MXP__STANDING_BYTES)
-                            : NULL;
+                               ? mxp__store_allocate(mxp_atomic_own(&mxp__store_active),
+                                                     MXP_SECTION_CHUNK, MXP__STANDING_BYTES)
+                               : NULL;
     mxp__standing_map((mxp_chunk_header *)section);
 }
 

@@ -15,7 +15,7 @@ static void *extend_names(mxp_recording_file *store, uint64_t entry_bytes)
         sizeof *section + section->payload_bytes + entry_bytes > section->length_bytes) {
         uint64_t wanted = mxp__store_page_up(sizeof *section + 2 * sizeof(uint32_t) + entry_bytes);
         section = mxp__store_allocate(store, MXP_SECTION_NAMES,
-                                       wanted < NAMES_BYTES ? NAMES_BYTES : wanted);
+                                      wanted < NAMES_BYTES ? NAMES_BYTES : wanted);
         store->names = section;
         if (section == NULL) {
             return NULL;

@@ -94,7 +94,7 @@ static mxp_section *put_header(mxp_recording_file *store, unsigned type, uint64_
 }
 
 mxp_section *mxp__store_allocate_but(mxp_recording_file *store, unsigned type, uint64_t size_bytes,
-                                      uint64_t left_bytes)
+                                     uint64_t left_bytes)
 {
     mxp_section *section = NULL;
     uint64_t used;

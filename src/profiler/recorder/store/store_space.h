@@ -51,7 +51,7 @@ mxp_section *mxp__store_allocate(mxp_recording_file *store, unsigned type, uint6
 
 // The same, unless less than `left_bytes` would be left.
 mxp_section *mxp__store_allocate_but(mxp_recording_file *store, unsigned type, uint64_t size_bytes,
-                                      uint64_t left_bytes);
+                                     uint64_t left_bytes);
 
 // A chunk that a ring had too many of, empty, is room for another one. Null, false: there is none,
 // or the lock is our own.

@@ -145,7 +145,7 @@ void mxp__store_map_thread(mxp_thread *thread)
     mxp_recorder_section *section = take_free_block(store);
     if (section == NULL) {
         section = (mxp_recorder_section *)mxp__store_allocate(store, MXP_SECTION_RECORDER,
-                                                            MXP__THREAD_BLOCK_BYTES);
+                                                              MXP__THREAD_BLOCK_BYTES);
     }
     if (section == NULL) {
         mxp__store_leave_chunk(thread);

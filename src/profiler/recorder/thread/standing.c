@@ -73,7 +73,8 @@ static void put_mapped(uint32_t i)
     if (mapped.place[i] == 0) {
         mapped.place[i] = ++mapped.count;
     }
-    mxp__standing_write(record_of(mapped.place[i] - 1u), &standing.values[i], mapped.chunk->base_ticks);
+    mxp__standing_write(record_of(mapped.place[i] - 1u), &standing.values[i],
+                        mapped.chunk->base_ticks);
     mxp_word_store_release(&mapped.chunk->section.payload_bytes,
                            mapped.count * MXP__STANDING_WORDS * sizeof(uint64_t));
 }
@@ -109,45 +110,45 @@ static uint64_t begin_of(const mxp_block *blocks, size_t count)
     return begin;
 }
 
-static int make_cut(const mxp_block *blocks, size_t count, mxp_standing_cut **made)
+static int make_drain(const mxp_block *blocks, size_t count, mxp_standing_drain **made)
 {
     *made = NULL;
     if (standing.count == 0) {
         return MXP_OK;
     }
-    mxp_standing_cut *cut = mxp__alloc(sizeof *cut);
-    if (cut == NULL) {
+    mxp_standing_drain *drain = mxp__alloc(sizeof *drain);
+    if (drain == NULL) {
         return MXP_ENOMEM;
     }
-    cut->values = standing;
-    qsort(cut->values.values, cut->values.count, sizeof *cut->values.values, compare);
+    drain->values = standing;
+    qsort(drain->values.values, drain->values.count, sizeof *drain->values.values, compare);
     uint64_t begin = begin_of(blocks, count);
-    for (uint32_t i = 0; i < cut->values.count; i++) {
-        const mxp_standing_value *value = &cut->values.values[i];
+    for (uint32_t i = 0; i < drain->values.count; i++) {
+        const mxp_standing_value *value = &drain->values.values[i];
         uint64_t ticks = value->ticks > begin ? value->ticks : begin;
-        mxp__standing_write(cut->words[i], value, ticks);
-        cut->blocks[i] = (mxp_block){.words = cut->words[i],
-                                     .end = cut->words[i] + MXP__STANDING_WORDS,
-                                     .base_ticks = ticks,
-                                     .thread = value->thread};
+        mxp__standing_write(drain->words[i], value, ticks);
+        drain->blocks[i] = (mxp_block){.words = drain->words[i],
+                                       .end = drain->words[i] + MXP__STANDING_WORDS,
+                                       .base_ticks = ticks,
+                                       .thread = value->thread};
     }
-    *made = cut;
+    *made = drain;
     return MXP_OK;
 }
 
 int mxp__standing_prepend(mxp_block **blocks, size_t *count, size_t *capacity,
-                          mxp_standing_cut **cut)
+                          mxp_standing_drain **drain)
 {
     assert(mxp__drain_is_held());
-    int error = make_cut(*blocks, *count, cut);
-    if (error != MXP_OK || *cut == NULL) {
+    int error = make_drain(*blocks, *count, drain);
+    if (error != MXP_OK || *drain == NULL) {
         return error;
     }
-    size_t more = (*cut)->values.count;
+    size_t more = (*drain)->values.count;
     error = mxp__grow(blocks, capacity, *count + more, sizeof **blocks);
     if (error == MXP_OK) {
         memmove(*blocks + more, *blocks, *count * sizeof **blocks);
-        memcpy(*blocks, (*cut)->blocks, more * sizeof **blocks);
+        memcpy(*blocks, (*drain)->blocks, more * sizeof **blocks);
         *count += more;
     }
     return error;

@@ -380,7 +380,7 @@ mxp_thread *mxp__threads(void)
 bool mxp__thread_release(mxp_thread *thread, mxp_thread *before, uint32_t sequence)
 {
     assert(mxp__drain_is_held());
-    assert(thread->cuts == 0 && "a thread is released that a cut stands in");
+    assert(thread->drains == 0 && "a thread is released that a drain stands in");
     if (!mxp__spin_lock(&mxp__pool_lock)) {
         return false;
     }

@@ -55,8 +55,8 @@ typedef struct mxp_thread {
     uint32_t scope_depth;
     uint32_t uses_scopes;  // has ever pushed one
     uint32_t scopes[MXP__SCOPES_MAX];
-    uint32_t rewrite_scopes;  // by the owner or while nobody records: write scope and step before the
-                        // next record
+    uint32_t rewrite_scopes;  // by the owner or while nobody records: write scope and step before
+                              // the next record
     uint32_t counts;  // the current chunk holds samples of counters
     uint32_t sequence;  // of the chunk that was begun last
     uint32_t crowded;  // a ring had no other chunk for it than its own
@@ -81,8 +81,8 @@ typedef struct mxp_thread {
     mxp_chunk_header *first;  // oldest chunk not recycled
     mxp_position position[MXP__CONSUMERS];
     uint32_t left_out;  // of the hold that there is: it goes on without the thread
-    uint32_t cuts;  // open ones that stand in it: it is not released
-    const uint64_t *moment;  // its cursor at the moment of the cut that is being made; else null
+    uint32_t drains;  // open ones that stand in it: it is not released
+    const uint64_t *moment;  // its cursor at the moment of the drain that is being made; else null
     mxp_position counted;  // records up to here are in `records`
     uint64_t records, bytes;
     uint64_t start_ticks, end_ticks;

@@ -52,13 +52,13 @@ void mxp__thread_restart(mxp_thread *thread, uint64_t now)
 
 // The file was emptied while a chunk was being taken: the thread's page is not what it was. Its
 // next record begins anew, and what is taken of the file is nobody's.
-static bool is_cut_off(const mxp_thread *self, mxp_chunk_header *taken)
+static bool has_lost_chunk(const mxp_thread *self, mxp_chunk_header *taken)
 {
-    bool cut_off = self->current == NULL || mxp__thread_begins_anew(self);
-    if (cut_off && mxp__store_was_emptied() && !mxp__rescue_is_lost(taken)) {
+    bool lost = self->current == NULL || mxp__thread_begins_anew(self);
+    if (lost && mxp__store_was_emptied() && !mxp__rescue_is_lost(taken)) {
         mxp__pool_give_chunk(taken);
     }
-    return cut_off;
+    return lost;
 }
 
 // All chunks of a ring are those that threads record into: its own begins anew.
@@ -145,7 +145,7 @@ static bool take_any(mxp_thread *self, uint64_t now)
         chunk = mxp__store_take_chunk();
     }
     chunk = chunk != NULL ? chunk : mxp__store_take_more();
-    if (chunk == NULL || is_cut_off(self, chunk)) {
+    if (chunk == NULL || has_lost_chunk(self, chunk)) {
         return false;
     }
     mxp_chunk_header *last = self->current;

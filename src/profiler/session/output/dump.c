@@ -146,7 +146,7 @@ typedef struct output {
     mxp_strbuf chrome, native;  // names
     bool wants_chrome, wants_native;
     uint64_t limit_bytes;  // of the Chrome trace, 0: none
-    bool is_idle;  // the cut tells nothing
+    bool is_idle;  // the drain tells nothing
     bool is_written;  // a file has it, or should
 } output;
 
@@ -258,8 +258,8 @@ static int write_given_up(mxp_session *session, output *out)
     if (error == MXP_OK && out->is_written) {
         mxp__live_consume(MXP__CONSUMER_FILE, session->pending.source);
     }
-    // What is in no file yet the next dump takes as a part of a larger cut. A ring's is taken anew
-    // in any case: kept, it would keep the ring from going round.
+    // What is in no file yet the next dump takes as a part of a larger drain. A ring's is taken
+    // anew in any case: kept, it would keep the ring from going round.
     if (error == MXP_OK || !session->pending.in_chrome || session->pending.ring) {
         mxp__source_close(session->pending.source);
         session->pending.source = NULL;
@@ -269,8 +269,8 @@ static int write_given_up(mxp_session *session, output *out)
     return error;
 }
 
-// Completes the cut at hand, or takes one.
-static int write_cut(mxp_session *session)
+// Completes the drain at hand, or takes one.
+static int write_drain(mxp_session *session)
 {
     mxp_pending_dump *pending = &session->pending;
     output out;
@@ -297,10 +297,10 @@ int mxp__dump_write_in_turn(mxp_session *session)
     int error = mxp__aggregate_drain_locked(session);
     bool unfinished = session->pending.source != NULL;
     if (error == MXP_OK) {
-        error = write_cut(session);
+        error = write_drain(session);
     }
     if (error == MXP_OK && unfinished) {
-        error = write_cut(session);
+        error = write_drain(session);
     }
     mxp__record_file_sync();
     return error;
@@ -313,7 +313,7 @@ static bool is_needed(const mxp_session *session)
     return !begun || session->pending.source != NULL || mxp__live_pending(MXP__CONSUMER_FILE) != 0;
 }
 
-// A run that came after the cut wants a dump of its own.
+// A run that came after the drain wants a dump of its own.
 static int finish_in_turn(mxp_session *session, uint32_t runs)
 {
     mxp__children_add_in_turn(session);

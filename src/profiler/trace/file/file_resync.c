@@ -41,7 +41,7 @@ bool mxp__file_goes_on(const mxp_file_index *index, uint64_t offset)
 {
     uint64_t left = index->bytes.size_bytes - offset;
     bool is_reserved = index->mapped && left >= sizeof(mxp_section) &&
-                   mxp__file_section(index, offset)->magic == 0;
+                       mxp__file_section(index, offset)->magic == 0;
     return left == 0 || is_reserved || is_section(index, offset) || is_header(index, offset);
 }
 

@@ -337,7 +337,7 @@ static int take_sequence(mxp_section_writer *writer, uint32_t thread, uint32_t *
     return MXP_OK;
 }
 
-// The sequence is the file's own: a chunk that two cuts shared became two.
+// The sequence is the file's own: a chunk that two drains shared became two.
 static void add_to_batch(chunk_batch *batch, const mxp_block *block, uint32_t sequence)
 {
     size_t size_bytes = (size_t)(block->end - block->words) * sizeof *block->words;

@@ -228,7 +228,7 @@ static void nobody_waits_beside_a_ring(void **state)
     work_beside_a_dump(MXP_FULL_RING, MXP_STORE_MEMORY);
 }
 
-static void a_cut_stays_as_it_was_when_its_chunks_are_given_back(void **state)
+static void a_drain_stays_as_it_was_when_its_chunks_are_given_back(void **state)
 {
     (void)state;
     configure("pipe");
@@ -254,7 +254,7 @@ int main(void)
         TEST(nobody_waits_for_a_dump_to_a_pipe),
         TEST(nobody_waits_beside_a_recording_file),
         TEST(nobody_waits_beside_a_ring),
-        TEST(a_cut_stays_as_it_was_when_its_chunks_are_given_back),
+        TEST(a_drain_stays_as_it_was_when_its_chunks_are_given_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

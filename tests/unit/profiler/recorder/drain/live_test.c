@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts while threads record: all threads are cut at one moment.
+// Cuts while threads record: all threads are drained at one moment.
 #include <mxprof/record.h>
 #include <pthread.h>
 #include <string.h>
@@ -42,13 +42,13 @@ static void *record_one(void *nothing)
     return nothing;
 }
 
-// What a cut holds of the counter, whose values go up with time.
+// What a drain holds of the counter, whose values go up with time.
 typedef struct held_samples {
     uint64_t count, least, most;
     int64_t first_ns, last_ns;
 } held_samples;
 
-static held_samples take_cut(void)
+static held_samples take_drain(void)
 {
     held_samples held = {.least = UINT64_MAX, .first_ns = INT64_MAX, .last_ns = INT64_MIN};
     live_events live = live_events_take(MXP__CONSUMER_FILE);
@@ -68,9 +68,9 @@ static held_samples take_cut(void)
     return held;
 }
 
-// The idle threads stand between the two that count, so that a cut which takes one thread after the
-// other is long.
-static void what_a_cut_leaves_is_later_than_what_it_takes(void **state)
+// The idle threads stand between the two that count, so that a drain which takes one thread after
+// the other is long.
+static void what_a_drain_leaves_is_later_than_what_it_takes(void **state)
 {
     (void)state;
     pthread_t threads[IDLE + 2];
@@ -80,9 +80,9 @@ static void what_a_cut_leaves_is_later_than_what_it_takes(void **state)
     }
     uint64_t known = 0;
     int64_t known_ns = INT64_MIN;
-    for (int cut = 0; cut < CUTS; cut++) {
+    for (int drain = 0; drain < CUTS; drain++) {
         mxp__os_sleep_us(500);
-        held_samples held = take_cut();
+        held_samples held = take_drain();
         if (held.count > 0) {
             assert_int_equal(held.least, known + 1);
             assert_int_equal(held.most, known + held.count);
@@ -96,13 +96,13 @@ static void what_a_cut_leaves_is_later_than_what_it_takes(void **state)
         pthread_join(threads[i], NULL);
     }
     assert_true(known > 0);
-    assert_int_equal(known + take_cut().count, value);
+    assert_int_equal(known + take_drain().count, value);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_a_cut_leaves_is_later_than_what_it_takes,
+        cmocka_unit_test_setup_teardown(what_a_drain_leaves_is_later_than_what_it_takes,
                                         live_events_start, live_events_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

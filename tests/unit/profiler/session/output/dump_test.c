@@ -170,7 +170,7 @@ static void what_the_old_trace_has_goes_to_the_new_native_file_alone(void **stat
     unlink("next.mxp");
 }
 
-// The cut that the failed dump has taken must not keep the ring from going round.
+// The drain that the failed dump has taken must not keep the ring from going round.
 static void a_ring_goes_round_after_a_dump_that_failed(void **state)
 {
     (void)state;
