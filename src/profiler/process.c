@@ -229,11 +229,11 @@ int mxp_set_last_error(int error, const char *text)
     int saved = errno;
     const char *source = text != NULL ? text : mxp_strerror(error);
     size_t length = strlen(source);
-    error_line *line = line_with_space(length);
-    if (line == NULL) {
+    error_line *into = line_with_space(length);
+    if (into == NULL) {
         fixed_line = mxp_strerror(error);
     } else {
-        memmove(line->text, source, length + 1);
+        memmove(into->text, source, length + 1);
         fixed_line = NULL;
     }
     errno = saved;
