@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spans come in the order of their ends, and counting needs begins. So the stream reads WINDOW
-// calls ahead of the end that is due and keeps their begins in order. A call that begins before the
-// one WINDOW places ahead of it ends is read too late for that: a first pass over the source finds
-// the begins of all these, which are few, because each lasts through WINDOW others.
+// Spans come in the order of their ends, but counting also needs begins in the order of time. The
+// stream therefore reads WINDOW calls ahead of the end that is due and sorts their begins. A call
+// is out of order if it lasts so long that WINDOW other calls end within it: its begin is read too
+// late. A first pass over the source collects the begins of all such calls. They are few, because
+// each lasts through WINDOW others.
 #include "profiler/export/api_calls.h"
 
 #include <assert.h>
@@ -26,12 +27,12 @@ struct mxp_api_stream {
     mxp_source *source;
     mxp_reader *reader;
     uint8_t *kinds;  // of names
-    int64_t *out_of_order;  // begins of calls that are read too late, in order
+    int64_t *out_of_order;  // begins of calls that are read too late, sorted
     size_t out_of_order_count, out_of_order_capacity, next_out_of_order;
-    uint64_t read, ended;  // calls: taken from the reader, given out with their ends
-    api_call calls[WINDOW];  // the last ones read, in a ring
-    // Begins not given out yet, in order, from first up to last. They are at most WINDOW: no end is
-    // given out before its begin.
+    uint64_t read, ended;  // calls that were read, and those whose end was returned
+    api_call calls[WINDOW];  // a ring of the last ones read
+    // Begins that were not returned yet: sorted, from `first` up to `last`. There are at most
+    // WINDOW, because no end is returned before its begin.
     int64_t begins[2 * WINDOW];
     size_t first, last;
     uint64_t begun;
@@ -154,8 +155,8 @@ static void read_ahead(mxp_api_stream *stream)
     }
 }
 
-// Takes out the earliest begin if it comes before the end of `call`. At one moment ends come first,
-// but for that of a call that took no time at all.
+// Takes the earliest begin if it comes before the end of `call`. An end comes before a begin of the
+// same timestamp, unless it is the end of a call that took no time.
 static bool take_begin(mxp_api_stream *stream, const api_call *call, int64_t *begin)
 {
     const int64_t *near = stream->first < stream->last ? &stream->begins[stream->first] : NULL;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formats blocks, on one thread or several. Several: each worker takes the next block's number,
-// formats it into a text of its own and writes that when the block's turn comes; if it is not due
-// yet, the worker goes on with another block meanwhile. So text is written in block order by one
-// thread at a time, and memory is bounded by the workers' texts. Nobody writes another's text: it
-// would have to come from the other core's cache, and the next block would be formatted into lines
-// that are away. A block whose text outgrows flush_bytes waits for its turn and goes on in pieces.
+// Formats blocks on one thread or several. With several, each worker takes the number of the next
+// block, formats it into a text of its own, and writes the text when the block's turn comes. If the
+// turn has not come yet, the worker formats another block first. So one thread at a time writes, in
+// the order of blocks, and memory is bounded by the workers' texts. No worker writes the text of
+// another, because it lies in the other core's cache. A block whose text outgrows flush_bytes waits
+// for its turn and is then written in pieces.
 #include "profiler/export/blocks.h"
 
 #include <assert.h>
@@ -21,14 +21,14 @@
 enum {
     WORKERS_MAX = 8,
     TEXTS_PER_WORKER = 2,  // more would leave the core's cache
-    BLOCKS_WORTH_A_THREAD = 16  // fewer are formatted before a thread has started
+    BLOCKS_WORTH_A_THREAD = 16  // fewer are formatted in less time than a thread needs to start
 };
 
-// With several threads a normal block stays below this; only one with very long names does not.
+// With several threads the text of a block is below this, unless its names are very long.
 static const size_t text_flush_bytes = (size_t)8 << 20;
 
-// Everything below the lock is guarded by it; the text being written is that of block next_write,
-// and its worker's alone.
+// `lock` guards the fields below it. The text of block next_write belongs to its worker alone,
+// which writes it without the lock.
 typedef struct pipeline {
     mxp_export *run;
     mxp_sink *sink;
@@ -60,7 +60,7 @@ int mxp__export_flush(mxp_strbuf *buffer, mxp_sink *sink)
     return error;
 }
 
-// What the exporter promises of its callback (export.h).
+// Calls the exporter's callback and checks what export.h promises of it.
 static int format_some(mxp_export *run, mxp_block *block)
 {
     const uint64_t *before = block->words;
@@ -164,7 +164,7 @@ static int write_overflow(worker *self, size_t number, mxp_strbuf *text)
     return error;
 }
 
-// Formats block `number` into `text`. *ended: there is none, or none after it can be got at.
+// Formats block `number` into `text`. *ended: there is no such block, or none after it can be read.
 static int format_kept(worker *self, size_t number, mxp_strbuf *text, bool *ended)
 {
     mxp_export run = *self->line->run;
@@ -186,7 +186,7 @@ static int format_kept(worker *self, size_t number, mxp_strbuf *text, bool *ende
     return text->failed ? mxp__fail_memory("the exported text") : more;
 }
 
-// Formats the next block; a text that waits for its turn has room beside it.
+// Formats the next block. The caller has a free text.
 static void format_next_locked(worker *self)
 {
     assert(mxp__lock_is_held(&self->line->lock));
@@ -235,7 +235,7 @@ static void *work(void *context)
     return NULL;
 }
 
-// The workers beside the calling thread.
+// Starts up to `wanted` workers beside the calling thread, which is one too. Returns how many.
 static size_t start_workers(pipeline *line, size_t wanted, pthread_t *threads)
 {
     size_t started = 0;

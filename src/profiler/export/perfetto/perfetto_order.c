@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Begins and ends from spans. A reader puts events into the order of time; those of one moment stay
-// in the order of the file, where one before the other may mean another nesting: of two spans that
-// begin together the outer one must come first, but it is known last, when it ends. So spans are
-// taken from the last one to the first: the outer span comes first, ends are written as they come,
-// and a begin when the first span comes that ends before it. That is the exact reverse of a proper
-// file. Events of one moment are collected and written the other way round; the rest may stand as
-// it is. Memory: a thread's open spans, and the events of one moment.
+// Turns spans into begin and end events. A viewer sorts events by time and keeps the file's order
+// among events of one timestamp, where the order decides the nesting: of two spans that begin
+// together the outer one must begin first. The trace has spans in the order of their ends, so the
+// outer one comes last.
 //
-// A span that does not nest in those of its thread, and all that may overlap, go to lanes: tracks
-// of the same name, on each of which nothing overlaps. Viewers draw them as one.
+// Spans are therefore taken from the last to the first. Then the outer span comes first. Its end is
+// written at once. Its begin is written when a span comes that ended before it. The result is a
+// proper file in reverse. Only events of one timestamp must be turned round again: they are
+// collected and written in opposite order. Memory: a thread's open spans, and the events of one
+// timestamp.
+//
+// A span that does not nest in those of its thread goes to a lane, as do spans that may overlap.
+// Lanes are tracks of one name on each of which nothing overlaps. Viewers draw them as one track.
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +19,9 @@
 #include "base/fail.h"
 #include "profiler/export/perfetto/perfetto.h"
 
-enum { LANES_SEARCHED = 256 };  // of the newest ones: more would make many overlapping tasks dear
+// Only the newest lanes are searched for a free one. With thousands of overlapping tasks, searching
+// all of them would take quadratic time.
+enum { LANES_SEARCHED = 256 };
 
 typedef struct moment_event {
     mxp_event event;
@@ -24,9 +29,9 @@ typedef struct moment_event {
 } moment_event;
 
 typedef struct thread_order {
-    mxp_event *open;  // spans whose end was written, the outermost first
+    mxp_event *open;  // spans whose end is written and whose begin is not, the outermost first
     size_t open_count, open_capacity;
-    moment_event *moment;  // events of the earliest moment so far, the last one first
+    moment_event *moment;  // events of the earliest timestamp so far, the last one first
     size_t moment_count, moment_capacity;
     int64_t moment_ns;
     size_t next_cross_thread;  // of the order's list
@@ -86,7 +91,7 @@ void mxp__span_order_destroy(mxp_span_order *order)
 }
 
 // ---- lanes ------------------------------------------------------------------------------------
-// Touching is overlapping here: which of two events of one moment comes first is not known.
+// Spans that touch count as overlapping: a viewer may see the second begin before the first end.
 static lane *free_lane(const mxp_span_order *order, uint64_t key, int64_t end_ns)
 {
     size_t least = order->lane_count > LANES_SEARCHED ? order->lane_count - LANES_SEARCHED : 0;
@@ -167,7 +172,7 @@ static int open_span(mxp_span_order *order, uint32_t thread, const mxp_event *ev
     return MXP_OK;
 }
 
-// Writes the begins of spans that begin at `ns` or later.
+// Writes the begins of open spans that begin at `ns` or later.
 static int begin_from(mxp_span_order *order, uint32_t thread, int64_t ns)
 {
     thread_order *of = &order->threads[thread];
@@ -191,7 +196,7 @@ static int add_nested(mxp_span_order *order, uint32_t thread, const mxp_event *e
                  : add_to_lane(order, event, mxp__thread_track(order->packets, thread), 0);
 }
 
-// ---- rows of other threads --------------------------------------------------------------------
+// ---- spans on the tracks of other threads ------------------------------------------------------
 int mxp__span_order_take(mxp_span_order *order, const mxp_event *event)
 {
     if (mxp__grow(&order->cross_thread, &order->cross_thread_capacity,
@@ -231,7 +236,7 @@ static void sort_cross_thread(mxp_span_order *order)
     }
 }
 
-// Those of a thread's row that end at `ns` or later.
+// Adds the spans of other threads on this thread's track that end at `ns` or later.
 static int add_cross_thread(mxp_span_order *order, uint32_t thread, int64_t ns)
 {
     thread_order *of = &order->threads[thread];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters and memory: last, smallest and largest value, and the time-weighted mean over the time
-// in which recording was on. They are read in time order, because a mean over the values of several
-// threads is nothing without it. A drain has one moment, so this order goes on from drain to drain.
-// A sample that is older all the same (its thread did not answer when the drain was made) is
-// counted and may be the smallest or the largest, but is neither the last nor does it weigh.
+// Counters and memory: last, smallest and largest value, and the mean weighted by the time in which
+// recording was on. The mean needs the samples of all threads in the order of time. All threads are
+// drained at one moment, so the order continues from drain to drain. One exception: samples of a
+// thread that did not answer the last drain come late. Such a sample is counted and may be the
+// smallest or largest value, but it is not the last one and has no weight in the mean.
 #include <math.h>
 #include <string.h>
 
@@ -54,7 +54,7 @@ static bool is_less(mxp_number a, mxp_number b, uint32_t type)
     }
 }
 
-// A counter recorded with two types goes on in the only one that takes both.
+// Converts a row to doubles: the counter was recorded with two types, and only a double holds both.
 static void make_double(mxp_counter_row *row)
 {
     mxp_number *values[] = {&row->last, &row->least, &row->most};
@@ -163,7 +163,7 @@ static int row_of_name(mxp_aggregate *aggregate, const mxp_source *source, uint3
 static int add_counter(mxp_aggregate *aggregate, const mxp_source *source, const mxp_event *event)
 {
     if (event->phase == MXP_ARG_F64 && !isfinite(event->value.f64)) {
-        return MXP_OK;  // no number: it has no place in a mean
+        return MXP_OK;  // infinite or NaN: it has no place in a mean
     }
     mxp_counter_row *row;
     int error = row_of_name(aggregate, source, event->name, &row);
@@ -207,7 +207,7 @@ static int add_memory(mxp_aggregate *aggregate, const mxp_event *event)
     return MXP_OK;
 }
 
-// Samples that were summed where they were made go on where the row has ended.
+// Appends samples that their thread has summed already: they follow all that the row has.
 static void append(mxp_counter_row *row, const mxp_counter_view *view, int64_t drained_active_ns,
                    int64_t drained_ns)
 {
@@ -278,11 +278,10 @@ static int add_event(mxp_aggregate *aggregate, const mxp_source *source, const m
 // ---- API calls --------------------------------------------------------------------------------
 enum { ROW_CALLS, ROW_CONCURRENCY, API_ROWS };
 
-// The next change, if there is one.
 typedef struct api_state {
     mxp_api_stream *stream;
-    mxp_api_change next;
-    int found;  // 1: `next` is set; else what the stream ended with
+    mxp_api_change next;  // if `found` is 1
+    int found;  // what the stream returned last
     uint64_t calls_before;  // in earlier sources
 } api_state;
 
@@ -304,7 +303,7 @@ static int add_api_sample(mxp_aggregate *aggregate, uint32_t id, int64_t ns, uin
     return MXP_OK;
 }
 
-// Adds the changes up to a moment.
+// Adds the changes up to `until_ns`.
 static int add_api(mxp_aggregate *aggregate, api_state *api, int64_t until_ns)
 {
     int error = MXP_OK;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scans a native file section by section. Every length is compared with what is left before it is
-// used, so nothing overflows. What is no section, or one whose checksum is wrong, is left out: the
-// scan continues at the next section that proves itself (file_resync.h).
+// Scans a native file section by section. Each length is compared with the bytes that are left
+// before it is used, so nothing overflows. Bytes that are no section and sections with a wrong
+// checksum are left out: the scan continues at the next section that proves itself (file_resync.h).
 #include "profiler/trace/file/file_index.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 #include "profiler/trace/file/section.h"
 #include "profiler/trace/file/section_check.h"
 
-// Up to this size the checksums of all chunks are taken when the file is opened (about 10 ms).
+// In files up to this size the checksums of all chunks are verified at opening (about 10 ms).
 static const size_t eager_bytes = (size_t)64 << 20;
 static const char wrong_checksum[] = "a section's checksum is wrong";
 
@@ -41,7 +41,7 @@ static int check_header(const mxp_file_header *header, size_t size_bytes)
         return mxp__fail(MXP_EFORMAT, "written on a machine of the other byte order; convert it "
                                       "on such a machine");
     }
-    // Before the checksum: a later version may have moved that.
+    // This check comes before that of the checksum, which a later version may have moved.
     if (header->byte_order == MXP_BYTE_ORDER_MARK && header->min_reader > MXP_FORMAT_VERSION) {
         return mxp__fail(MXP_EVERSION,
                          "the file needs a reader of format %u, this one knows "
@@ -107,7 +107,7 @@ static int add_chunk(mxp_file_index *index, uint64_t offset)
     return MXP_OK;
 }
 
-// Something missing shows here although every section that is there is whole.
+// Compares the totals in END with what was read. They differ if whole sections are missing.
 static void check_end(mxp_file_index *index, uint64_t offset)
 {
     const mxp_section *section = mxp__file_section(index, offset);
@@ -140,8 +140,8 @@ static uint64_t newest_point(const mxp_file_index *index, uint64_t offset)
     return header.points > 0 && header.points <= most ? points[header.points - 1].ticks : 0;
 }
 
-// A mapped file has two clocks that were written in turn; the one that its writer's death has cut
-// short has a wrong checksum.
+// A mapped file has two CLOCK sections that are written alternately. If the writer died in the
+// middle of one, that one has a wrong checksum and the other one is used.
 static bool is_older_clock(const mxp_file_index *index, uint64_t offset)
 {
     uint64_t before = index->last[MXP_SECTION_CLOCK];
@@ -171,7 +171,7 @@ static int keep_section(mxp_file_index *index, uint64_t offset)
     return error;
 }
 
-// What keeps a section from being read, or null.
+// The reason why a section cannot be read, or null.
 static const char *fault_of(const mxp_file_index *index, uint64_t offset)
 {
     const mxp_section *section = mxp__file_section(index, offset);
@@ -184,7 +184,8 @@ static const char *fault_of(const mxp_file_index *index, uint64_t offset)
                : fault;
 }
 
-// Whether it was written in turn with another, so that its writer's death may have cut it short.
+// Whether a section with a wrong checksum is one of the two clocks: its writer died in the middle
+// of writing it, and the file is not damaged.
 static bool may_be_torn(const mxp_file_index *index, uint64_t offset)
 {
     const mxp_section *section = mxp__file_section(index, offset);
@@ -195,8 +196,8 @@ static bool may_be_torn(const mxp_file_index *index, uint64_t offset)
            mxp__file_goes_on(index, offset + section->length_bytes);
 }
 
-// Of a section without a checksum: what it seems to reach to, or the section that it reaches over.
-// In large files chunks are not looked into: all of the file would be read.
+// Where a section without a checksum ends: at its length, or at the next section if its length
+// reaches over one. Chunks of large files are not searched, because that reads the whole file.
 static uint64_t end_without_checksum(mxp_file_index *index, uint64_t offset)
 {
     const mxp_section *section = mxp__file_section(index, offset);
@@ -214,9 +215,9 @@ static uint64_t end_without_checksum(mxp_file_index *index, uint64_t offset)
     return hidden;
 }
 
-// Where the scan continues after a section that is kept. A length that nothing confirms may be what
-// is damaged.
-static uint64_t behind_section(mxp_file_index *index, uint64_t offset)
+// Where the scan continues after a section that is kept. The length may be the damaged field, so it
+// is used only if the section proves itself or nothing else is found before it.
+static uint64_t after_section(mxp_file_index *index, uint64_t offset)
 {
     const mxp_section *section = mxp__file_section(index, offset);
     uint64_t next = offset + section->length_bytes;
@@ -263,7 +264,7 @@ static int scan_section(mxp_file_index *index, uint64_t *offset)
     int error = MXP_OK;
     if (fault == NULL) {
         error = keep_section(index, *offset);
-        next = behind_section(index, *offset);
+        next = after_section(index, *offset);
         index->sections++;
     } else if (may_be_torn(index, *offset)) {
         next += mxp__file_section(index, *offset)->length_bytes;
@@ -277,7 +278,7 @@ static int scan_section(mxp_file_index *index, uint64_t *offset)
         next = mxp__file_resync(index, *offset + MXP__SECTION_ALIGN);
         leave_out(index, *offset, next);
     }
-    // Also for chunks that are not checked: the system maps pages around those that are read.
+    // Chunks that are not checked count too, because the system maps pages around those it reads.
     mxp__file_bytes_touch(&index->bytes, next - *offset);
     *offset = next;
     return error;
@@ -334,7 +335,7 @@ bool mxp__file_chunk_check(mxp_file_index *index, size_t number)
     if (!mxp__section_checksum_is_right(section, section + 1)) {
         return false;
     }
-    // Relaxed: the bytes do not change; a thread that misses the mark only checks again.
+    // Relaxed is enough. The bytes do not change; a thread that does not see the mark checks again.
     mxp_atomic_store(&chunk->checked, 1u);
     return true;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See file_open.h. Nothing in the file is trusted: a cursor counts only if it points into a chunk
-// of its own thread, an open span only if it begins before the last known time.
+// See file_open.h. Nothing in the file is trusted. A cursor is used only if it points into a chunk
+// of its own thread, an open span only if its begin is near the last known time.
 #include "profiler/trace/file/file_open.h"
 
 #include <inttypes.h>
@@ -23,7 +23,7 @@ typedef struct recorder_state {
 
 enum { OPEN_WORDS = 6 };  // of a long span without arguments
 
-// False: not a thread, or not one that can be.
+// False: the section describes no thread, or is too short for one.
 static bool read_recorder(const mxp_file_index *index, uint64_t offset, mxp_recorder_section *head,
                           recorder_state *state)
 {
@@ -41,14 +41,14 @@ static uint64_t cursor_offset(const mxp_recorder_section *head, uint64_t offset,
                               const recorder_state *state)
 {
     uint64_t cursor = (uintptr_t)mxp_atomic_own(&state->hot.cursor);
-    bool in_block = cursor - head->block <= MXP_BLOCK_BYTES;  // at its end when it is full
+    bool in_block = cursor - head->block <= MXP_BLOCK_BYTES;  // equal when the block is full
     return in_block ? offset + (cursor - head->block) : cursor - head->base;
 }
 
 static mxp_file_chunk *chunk_at(mxp_file_index *index, uint64_t offset)
 {
     size_t low = 0, high = index->chunk_count;
-    while (low < high) {  // the last one that begins before it
+    while (low < high) {  // finds the last chunk that begins before `offset`
         size_t middle = low + (high - low) / 2;
         if (index->chunks[middle].offset < offset) {
             low = middle + 1;
@@ -59,7 +59,7 @@ static mxp_file_chunk *chunk_at(mxp_file_index *index, uint64_t offset)
     return low > 0 ? &index->chunks[low - 1] : NULL;
 }
 
-// The chunk that a thread was writing goes up to its cursor. Chunks are in the order of the file.
+// Extends the chunk that a thread was writing to its cursor. Chunks are sorted by offset here.
 static void extend_chunk(mxp_file_index *index, const mxp_recorder_section *head, uint64_t cursor)
 {
     mxp_file_chunk *chunk = chunk_at(index, cursor);
@@ -85,7 +85,8 @@ static int compare(const void *a, const void *b)
     return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
 }
 
-// Records that were copied into the file at its begin come after those that threads recorded since.
+// Sorts chunks by time. Records made before the file began are copied into it, and these copies may
+// stand after chunks that were recorded since.
 static void sort_chunks(mxp_file_index *index)
 {
     if (index->chunk_count > 1) {
@@ -115,7 +116,8 @@ static uint64_t last_ticks_of(const mxp_file_index *index, const mxp_file_tables
 }
 
 // ---- threads -----------------------------------------------------------------------------------
-// Threads that had one index one after the other stand in one entry, which describes the last.
+// Threads that had the same index one after the other share an entry. It describes the last of them
+// and counts the losses of all.
 static int add_thread(mxp_file_tables *tables, const mxp_recorder_section *head,
                       const recorder_state *state)
 {
@@ -179,7 +181,8 @@ static uint32_t count_open(const recorder_state *state, uint64_t last)
     return count;
 }
 
-// As a block after all others, the innermost span first: it would have ended first.
+// Adds a thread's open spans as a block after all others. The innermost span comes first, because
+// spans are in the order of their ends.
 static int add_open_spans(mxp_file_tables *tables, const mxp_recorder_section *head,
                           const recorder_state *state, uint64_t last)
 {
@@ -212,7 +215,7 @@ static int add_open_spans(mxp_file_tables *tables, const mxp_recorder_section *h
 }
 
 // ---- all ---------------------------------------------------------------------------------------
-// Figures of the time when the file was begun.
+// Whether the value of this key was true only when the file was begun.
 static bool is_outdated(const char *key)
 {
     static const char *const keys[] = {
@@ -237,7 +240,8 @@ static int add_pair(mxp_file_tables *tables, const char *key, const char *value)
     return MXP_OK;
 }
 
-// Of a ring: what made room for newer records, as the thread knew that did it last.
+// Of a ring: how many records newer ones have overwritten. Each thread stored the total it knew
+// when it overwrote a chunk, so the largest is the newest.
 static int add_overwritten(mxp_file_tables *tables, const mxp_file_index *index)
 {
     uint64_t records = 0;
@@ -298,7 +302,7 @@ static uint64_t find_last_moment(mxp_file_index *index, const mxp_file_tables *t
     return last;
 }
 
-// What is not counted under another reason had no room.
+// The losses of a thread by reason. Those counted under no other reason had no memory.
 static int add_counted_losses(mxp_file_tables *tables, const mxp_recorder_section *head,
                               const recorder_state *state, uint64_t last)
 {
@@ -337,13 +341,13 @@ static int add_recorder(mxp_file_tables *tables, const mxp_file_index *index, si
         error = add_loss(tables, head.thread, MXP_LOSS_IN_SIGNAL,
                          mxp_atomic_own(&state.hot.lost_busy), head.start_ticks, last);
     }
-    bool has_clock = tables->timebase.segment_count > 0;  // else nobody knows when they began
+    bool has_clock = tables->timebase.segment_count > 0;  // otherwise begins have no time
     return error == MXP_OK && has_clock ? add_open_spans(tables, &head, &state, last) : error;
 }
 
 int mxp__file_open_complete(mxp_file_index *index, mxp_file_tables *tables)
 {
-    if (!index->open || index->begin != 0) {  // places in memory count from the file's first byte
+    if (!index->open || index->begin != 0) {  // cursors are relative to the file's first byte
         if (index->mapped) {
             sort_chunks(index);
         }
@@ -352,7 +356,7 @@ int mxp__file_open_complete(mxp_file_index *index, mxp_file_tables *tables)
     uint64_t last = find_last_moment(index, tables);
     int error = MXP_OK;
     sort_chunks(index);
-    tables->loss_count = 0;  // RECORDERs tell of them
+    tables->loss_count = 0;  // the RECORDER sections have them
     for (size_t i = 0; i < index->recorder_count && error == MXP_OK; i++) {
         error = add_recorder(tables, index, i, last);
     }

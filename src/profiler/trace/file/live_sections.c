@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See live_sections.h. A recorder adds sections after the last one and never moves one. A RECORDER
-// covers its thread's first chunk until that chunk has a header; then the recorder shortens it.
+// See live_sections.h. A recorder appends sections and never moves one. A RECORDER section covers
+// its thread's first chunk until that chunk has a header; then the recorder shortens the section.
 #include "profiler/trace/file/live_sections.h"
 
 #include <mxprof/error.h>
@@ -32,7 +32,8 @@ static int add_chunk(mxp_live_sections *found, uint64_t offset, uint64_t length_
     return MXP_OK;
 }
 
-// One that covers its thread's first chunk may not do so any more when that is looked at.
+// A RECORDER longer than its own part covers its thread's first chunk, so that chunk is added too.
+// The recorder may shorten the section meanwhile.
 static int add_recorder(mxp_live_sections *found, uint64_t offset, uint64_t length_bytes)
 {
     if (mxp__grow(&found->threads, &found->thread_capacity, found->thread_count + 1,
@@ -104,7 +105,7 @@ int mxp__live_walk(mxp_live_sections *found)
 }
 
 // ---- threads -----------------------------------------------------------------------------------
-// Where in the file a cursor points to.
+// The offset in the file to which a cursor points.
 static uint64_t place_of(const mxp_live_thread *thread, const mxp_live_recorder *recorder)
 {
     uint64_t cursor = (uintptr_t)mxp_atomic_own(&recorder->hot.cursor);
@@ -116,7 +117,7 @@ static uint64_t place_of(const mxp_live_thread *thread, const mxp_live_recorder 
 static const mxp_live_chunk *chunk_at(const mxp_live_sections *found, uint64_t place)
 {
     size_t low = 0, high = found->chunk_count;
-    while (low < high) {  // after the last one that begins before it
+    while (low < high) {  // `low` becomes one after the last chunk that begins before `place`
         size_t middle = low + (high - low) / 2;
         if (found->chunks[middle].offset < place) {
             low = middle + 1;
@@ -141,7 +142,8 @@ static bool is_same_thread(const mxp_live_recorder *a, const mxp_live_recorder *
            a->head.base == b->head.base && a->head.block == b->head.block;
 }
 
-// Of a span that ended between the two readings the name may be that of the next one.
+// Removes spans whose begin differs between the two readings: such a span ended in between, and its
+// name may already be that of the next span in its place.
 static void keep_open_spans(mxp_live_recorder *recorder, const mxp_live_recorder *first)
 {
     for (size_t i = 0; i < MXP_OPEN_MAX; i++) {
@@ -152,9 +154,9 @@ static void keep_open_spans(mxp_live_recorder *recorder, const mxp_live_recorder
     }
 }
 
-// The chunk's header, the cursor, and the header again: while the header stays, so does the chunk.
-// Of a thread that was there before the file, the cursor may point to memory where another one's
-// chunk stands in the file.
+// Reads the chunk's header, the cursor, and the header again. If the header is unchanged, the
+// cursor belonged to that chunk. ELSEWHERE: the chunk there is another thread's, because this
+// thread is older than the file and its cursor still points to memory outside of it.
 static mxp_live_state look_at(int fd, mxp_live_thread *thread, const mxp_live_chunk *chunk,
                               const mxp_live_recorder *first)
 {
@@ -197,7 +199,7 @@ static int read_moment(mxp_live_sections *found, size_t number)
             if (thread->state != MXP__LIVE_UNSTEADY) {
                 return MXP_OK;
             }
-        } else {  // the file has grown, or it is in memory
+        } else {  // the file has grown since the walk, or the chunk is not in the file
             uint64_t end = found->end;
             int error = mxp__live_walk(found);
             if (error != MXP_OK || end == found->end) {
@@ -213,7 +215,7 @@ static int read_moment(mxp_live_sections *found, size_t number)
 int mxp__live_cursors(mxp_live_sections *found)
 {
     int error = MXP_OK;
-    size_t count = found->thread_count;  // those that come meanwhile are new
+    size_t count = found->thread_count;  // threads found from here on are MXP__LIVE_NEW
     for (size_t i = 0; i < count && error == MXP_OK; i++) {
         error = read_moment(found, i);
     }
@@ -230,8 +232,8 @@ static int compare(const void *a, const void *b)
     return (x->start_ticks > y->start_ticks) - (x->start_ticks < y->start_ticks);
 }
 
-// Of threads that had one index one after the other the last one counts: all chunks of those before
-// are closed.
+// Of threads that had the same index one after the other only the last one is recording. All chunks
+// of the earlier ones are closed.
 static void leave_earlier(mxp_live_sections *found, size_t count)
 {
     for (size_t i = 0; i + 1 < count; i++) {
@@ -245,7 +247,7 @@ static void leave_earlier(mxp_live_sections *found, size_t count)
 void mxp__live_sort(mxp_live_sections *found)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < found->thread_count; i++) {  // new ones last, in no order
+    for (size_t i = 0; i < found->thread_count; i++) {  // new threads are sorted to the end
         if (found->threads[i].state == MXP__LIVE_NEW) {
             found->threads[i].recorder.head.thread = UINT32_MAX;
         } else {
@@ -261,7 +263,7 @@ void mxp__live_sort(mxp_live_sections *found)
 mxp_live_thread *mxp__live_thread(const mxp_live_sections *found, uint32_t thread)
 {
     size_t low = 0, high = found->thread_count;
-    while (low < high) {  // the last one of that index
+    while (low < high) {  // finds the last thread of that index
         size_t middle = low + (high - low) / 2;
         if (found->threads[middle].recorder.head.thread <= thread) {
             low = middle + 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writing half of docs/format.md. Records are not copied: a chunk's checksum is taken while its
-// records lie in the cache, then header and records go to the system in one writev with those of
-// other chunks. Everything else is built in a buffer and is small.
+// The writing half of docs/format.md. Records are not copied. The checksum of a chunk is taken just
+// before it is written, so its records are read from memory once; header and records of several
+// chunks are written by one writev. All other sections are small and built in a buffer.
 #include "profiler/trace/file/section_writer.h"
 
 #include <assert.h>
@@ -16,13 +16,13 @@
 #include "profiler/trace/file/section.h"
 
 enum {
-    BATCH_CHUNKS = 32,  // in one writev
-    BATCH_BYTES = 256 << 10,  // and about this many bytes: what a core's own cache holds
-    NAMES_SECTION_BYTES = 1 << 20  // names come in sections of about this size
+    BATCH_CHUNKS = 32,  // at most, in one writev
+    BATCH_BYTES = 256 << 10,  // at least, if there are so many: what a core's own cache holds
+    NAMES_SECTION_BYTES = 1 << 20  // the size at which a section of names is ended
 };
 
 // ---- bytes -------------------------------------------------------------------------------------
-// A number that the program has taken away is had again.
+// Opens the file again if the program has closed its descriptor.
 static bool have_descriptor(mxp_section_writer *writer)
 {
     mxp_descriptor *checked = writer->checked;
@@ -108,7 +108,7 @@ static void put_zeros(mxp_strbuf *body, size_t count)
     put(body, zeros, count);
 }
 
-// A text, its zero, and zeros up to a multiple of 4 if it is the last of its entry.
+// A text and its terminating zero. put_padding aligns the end of an entry.
 static void put_text(mxp_strbuf *body, const char *text, size_t length)
 {
     put(body, text, length);
@@ -337,7 +337,7 @@ static int take_sequence(mxp_section_writer *writer, uint32_t thread, uint32_t *
     return MXP_OK;
 }
 
-// The sequence is the file's own: a chunk that two drains shared became two.
+// Sequence numbers are counted per file, because a chunk that two drains shared is written as two.
 static void add_to_batch(chunk_batch *batch, const mxp_block *block, uint32_t sequence)
 {
     size_t size_bytes = (size_t)(block->end - block->words) * sizeof *block->words;
