@@ -14,6 +14,7 @@ static void free_in_child(void)
         mxp__lock_reset(&lock->lock);
         if (lock->in_child != NULL) {
             lock->in_child();
+            assert(!mxp__lock_is_held(&lock->lock) && "in_child leaves its lock taken");
         }
     }
 }

@@ -40,6 +40,7 @@ static inline void mxp__fork_lock(mxp_fork_lock *lock)
 
 static inline void mxp__fork_unlock(mxp_fork_lock *lock)
 {
+    assert(mxp_atomic_load(&lock->listed) != 0 && "a fork lock is taken before it is registered");
     mxp__unlock(&lock->lock);
 }
 

@@ -5,6 +5,7 @@
 // soon. A clock that jumped must not bend the durations around it.
 #include "profiler/clock/timebase.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -250,9 +251,21 @@ static void thin_points(mxp_timebase *timebase)
     timebase->point_count = kept;
 }
 
+#ifndef NDEBUG
+// For asserts: the trace time of the newest point, once the conversion up to it is final.
+static int64_t final_ns(const mxp_timebase *timebase, const mxp_clock_point *point)
+{
+    return timebase->point_count > 1 ? mxp__timebase_ns(timebase, point->ticks) : 0;
+}
+#endif
+
 int mxp__timebase_add(mxp_timebase *timebase, const mxp_clock_point *point)
 {
     size_t count = timebase->point_count;
+#ifndef NDEBUG
+    const mxp_clock_point newest = count > 0 ? timebase->points[count - 1] : *point;
+    const int64_t newest_ns = final_ns(timebase, &newest);
+#endif
     if (count != 0 && point->ticks <= timebase->points[count - 1].ticks) {
         return MXP_OK;
     }
@@ -272,6 +285,8 @@ int mxp__timebase_add(mxp_timebase *timebase, const mxp_clock_point *point)
         thin_points(timebase);
     }
     timebase->points[timebase->point_count++] = *point;
+    assert((count < 2 || final_ns(timebase, &newest) == newest_ns) &&
+           "a point changes a conversion that was final");
     return MXP_OK;
 }
 

@@ -5,10 +5,12 @@
 // the trace is given out, then the error.
 #include "profiler/trace/reader.h"
 
+#include <assert.h>
 #include <mxprof/error.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
 
 typedef struct reader_cursor {
@@ -24,6 +26,9 @@ typedef struct heap_entry {
 
 struct mxp_reader {
     mxp_source *source;
+#ifndef NDEBUG
+    mxp_atomic_bool in_use;  // a thread is inside mxp__reader_next
+#endif
     reader_cursor *cursors;  // of the threads that have blocks, by thread
     uint32_t cursor_count;
     uint32_t *blocks;  // numbers of blocks, thread by thread, each in its order
@@ -147,6 +152,8 @@ static bool open_next_block(mxp_reader *reader, reader_cursor *cursor)
         mxp_block block;
         int found = reader->source->block(reader->source, reader->blocks[cursor->next++], &block);
         if (found == 1) {
+            assert((block.end - block.words) % 2 == 0 && "a block ends inside a record");
+            assert(block.thread < reader->source->thread_count);
             mxp__decoder_begin(&cursor->decoder, reader->source->timebase, &block);
             return true;
         }
@@ -254,10 +261,12 @@ int mxp__reader_open(mxp_source *source, mxp_reader **opened)
 
 int mxp__reader_next(mxp_reader *reader, mxp_event *event)
 {
+    assert(!mxp_atomic_exchange(&reader->in_use, true) && "two threads use one reader");
     if (__builtin_expect(reader->advance, 1)) {
         advance_top(reader);
         reader->advance = false;
     }
+    assert(mxp_atomic_exchange(&reader->in_use, false));
     if (__builtin_expect(reader->heap_count == 0, 0)) {
         if (reader->error != MXP_OK) {
             return mxp__fail(reader->error, "%s", reader->error_text);

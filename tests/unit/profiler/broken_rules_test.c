@@ -12,6 +12,7 @@ int main(void)
 #else
 #include <mxprof/record.h>
 
+#include "base/fork_lock.h"
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/memory/ring.h"
 #include "profiler/recorder/memory/ring_queue.h"
@@ -20,6 +21,7 @@ int main(void)
 #include "profiler/recorder/state.h"
 #include "profiler/recorder/store/store_space.h"
 #include "profiler/recorder/thread/thread_index.h"
+#include "profiler/session/output/record_file.h"
 
 static mxp_thread *recording_thread(void)
 {
@@ -52,9 +54,23 @@ static void unlock_twice(void)
     mxp__spin_unlock(&mxp__pool_lock);
 }
 
+static void sync_a_recording_file_without_lock(void)
+{
+    mxp__record_file_sync();
+}
+
+static void unlock_what_was_never_registered(void)
+{
+    static mxp_fork_lock lock = MXP__FORK_LOCK_INIT(NULL);
+    mxp__lock(&lock.lock);
+    mxp__fork_unlock(&lock);
+}
+
 static void what_needs_a_lock_is_not_called_without(void **state)
 {
     (void)state;
+    expect_abort(sync_a_recording_file_without_lock, "mxp__lock_is_held");
+    expect_abort(unlock_what_was_never_registered, "a fork lock is taken before it is registered");
     expect_abort(walk_without_lock, "mxp__drain_is_held()");
     expect_abort(freeze_without_lock, "mxp__drain_is_held()");
     expect_abort(unlink_without_lock, "mxp__spin_is_held(&mxp__pool_lock)");

@@ -3,6 +3,7 @@
 // profiler/trace/file/section_writer.h from a live source.
 #include "profiler/session/output/record_file.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +13,7 @@
 #include "base/strbuf.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/recording_file.h"
+#include "profiler/session/session.h"
 #include "profiler/session/turn.h"
 #include "profiler/trace/file/mapped_file.h"
 #include "profiler/trace/file/section_writer.h"
@@ -120,6 +122,7 @@ static int copy_pending(uint64_t limit_bytes)
 
 int mxp__record_file_begin(const char *path, uint64_t limit_bytes)
 {
+    assert(mxp__lock_is_held(&mxp__session_storage()->lock));
     int error = open_store(path, limit_bytes, mxp__store_open);
     if (error != MXP_OK) {
         return mxp__fail(error, "%s; recording goes on in memory", mxp_last_error());
@@ -131,11 +134,13 @@ int mxp__record_file_begin(const char *path, uint64_t limit_bytes)
 
 int mxp__record_file_plan(const char *path, uint64_t limit_bytes)
 {
+    assert(mxp__lock_is_held(&mxp__session_storage()->lock));
     return open_store(path, limit_bytes, mxp__store_plan);
 }
 
 void mxp__record_file_sync(void)
 {
+    assert(mxp__lock_is_held(&mxp__session_storage()->lock));
     if (!mxp__store_is_open()) {
         return;
     }
@@ -156,6 +161,7 @@ static int give_up(mxp_store_end *end)
 
 void mxp__record_file_look(void)
 {
+    assert(mxp__lock_is_held(&mxp__session_storage()->lock));
     if (!mxp__store_was_emptied()) {
         return;
     }
@@ -256,6 +262,7 @@ out:
 
 int mxp__record_file_end(mxp_lock *lock)
 {
+    assert(mxp__lock_is_held(lock));
     mxp__store_forget_due();
     if (!mxp__store_is_open()) {
         return MXP_OK;

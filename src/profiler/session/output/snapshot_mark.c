@@ -2,6 +2,7 @@
 // See snapshot_mark.h. Under the session's lock.
 #include "profiler/session/output/snapshot_mark.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,6 +11,7 @@
 
 #include "base/os/named_page.h"
 #include "base/os/os.h"
+#include "profiler/session/session.h"
 
 static struct {
     void *page;  // null: not shown
@@ -43,6 +45,7 @@ static void take_away(void)
 
 void mxp__snapshot_mark(const char *pattern)
 {
+    assert(mxp__lock_is_held(&mxp__session_storage()->lock));
     char name[MXP__PAGE_NAME_MAX];
     if (mark.page != NULL && mark.pid != mxp__os_process_id()) {
         mark.page = NULL;

@@ -8,6 +8,7 @@
 // like an open file.
 #include "profiler/trace/file/file_bytes.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <mxprof/error.h>
@@ -180,6 +181,7 @@ int mxp__file_bytes_open(const char *path, size_t least_bytes,
         mxp__file_bytes_close(bytes);
     }
     close(fd);
+    assert((uintptr_t)bytes->data % ALIGN_BYTES == 0);
     return error;
 }
 
@@ -219,6 +221,8 @@ void mxp__file_bytes_touch(mxp_file_bytes *bytes, uint64_t size_bytes)
 
 void mxp__file_bytes_close(mxp_file_bytes *bytes)
 {
+    assert((bytes->page_bytes == 0 || bytes->owned_bytes == 0) && "bytes have two owners");
+    assert(bytes->page_bytes == 0 || bytes->size_bytes <= bytes->page_bytes);
     if (bytes->page_bytes != 0) {
         munmap((void *)(uintptr_t)bytes->data, bytes->page_bytes);
     } else if (bytes->owned_bytes != 0) {

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "base/os/file_signals.h"
 #include "base/os/new_file.h"
@@ -31,6 +32,9 @@ struct mxp_native_writer {
     bool several;  // the file is complete: a source of several processes stands in it
     bool begun;  // device and inode are those of a file that is ours
     uint64_t device, inode;
+#ifndef NDEBUG
+    mxp_atomic_bool in_use;  // a thread is inside mxp__native_append
+#endif
 };
 
 // ---- opening -----------------------------------------------------------------------------------
@@ -273,11 +277,13 @@ int mxp__native_append(mxp_native_writer *writer, mxp_source *source)
                          writer->path);
     }
     assert(!writer->several && "something is appended behind a source of several processes");
+    assert(!mxp_atomic_exchange(&writer->in_use, true) && "two threads append to one file");
     mxp_file_signals held;
     mxp__file_signals_hold(&held);
     int error = append(writer, source);
     mxp__file_signals_release(&held);
     writer->several = error == MXP_OK && source->process_count > 1;
+    assert(mxp_atomic_exchange(&writer->in_use, false));
     return error;
 }
 
