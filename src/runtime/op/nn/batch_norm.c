@@ -4,7 +4,7 @@
 // The moving statistics follow in the backward operation, as in MXNet, so that they move once a
 // training step however often the forward ran.
 #include "runtime/op/kernels/batch_norm.h"
-#include "runtime/op/loops/loops.h"
+#include "runtime/op/nn/normalise.h"
 #include "runtime/op/registry/infer.h"
 
 typedef struct batch_params {
@@ -28,8 +28,8 @@ static const mxn_field fields[] = {
     {0},
 };
 
-enum { DATA, GAMMA, BETA, MOVING_MEAN, MOVING_VAR };  // inputs; outputs: OUT, MEAN, DEVIATION
-enum { OUT, MEAN, INVERSE };
+enum { DATA, GAMMA, BETA, MOVING_MEAN, MOVING_VAR };  // inputs
+enum { OUT, MEAN, INVERSE };  // outputs
 // Inputs of the gradient.
 enum { B_GRADIENT, B_DATA, B_GAMMA, B_MEAN, B_INVERSE, B_MOVING_MEAN, B_MOVING_VAR };
 
@@ -41,33 +41,24 @@ static uint32_t visible(const void *values)
 static int batch_shapes(const mxn_shapes *shapes)
 {
     const batch_params *params = (const void *)shapes->params->values;
-    const mxn_shape *data = shapes->inputs[DATA];
-    int error = mxn__shape_output(shapes, OUT, data);
-    if (error != 0 || data->ndim < 0) {
-        return error;
-    }
+    mxn_shape channels;
     int32_t axis;
-    error = mxn__axis(shapes->params, params->axis, data->ndim, &axis);
-    if (error != 0) {
+    int error = mxn__normalised_shapes(shapes, params->axis, &axis, &channels);
+    if (error != 0 || axis < 0) {
         return error;
     }
-    const mxn_shape channels = {.ndim = 1, .dims = {data->dims[axis]}};
     for (uint32_t i = GAMMA; error == 0 && i <= MOVING_VAR; i++) {
         error = mxn__shape_input(shapes, i, &channels);
     }
-    error = error != 0 ? error : mxn__shape_output(shapes, MEAN, &channels);
-    return error != 0 ? error : mxn__shape_output(shapes, INVERSE, &channels);
+    for (uint32_t i = MEAN; error == 0 && i <= INVERSE; i++) {
+        error = mxn__shape_output(shapes, i, &channels);
+    }
+    return error;
 }
 
 static bool uses_batch(const mxn_job *job)
 {
     return job->training && !((const batch_params *)mxn__values(job))->use_global_stats;
-}
-
-static int view_of(const mxn_job *job, const mxn_shape *data, mxn_axis_view *s)
-{
-    const batch_params *params = mxn__values(job);
-    return mxn__axis_view_along(job->params, params->axis, data, s);
 }
 
 static int batch_forward(mxn_job *job)
@@ -87,8 +78,7 @@ static int batch_forward(mxn_job *job)
         .gamma_is_1 = p->fix_gamma,
         .of_batch = uses_batch(job),
     };
-    int error = view_of(job, in[DATA].shape, &b.s);
-    error = error != 0 ? error : mxn__real_type(job, in[DATA].dtype);
+    int error = mxn__normalised_view(job, DATA, p->axis, &b.s);
     if (error == 0) {
         MXN_WIDEST(mxn__batch_norm)->forward[in[DATA].dtype == MXN_FLOAT64](&b);
     }
@@ -115,8 +105,7 @@ static int batch_backward(mxn_job *job)
         .gamma_is_1 = p->fix_gamma,
         .of_batch = uses_batch(job),
     };
-    int error = view_of(job, in[B_DATA].shape, &b.s);
-    error = error != 0 ? error : mxn__real_type(job, in[B_DATA].dtype);
+    int error = mxn__normalised_view(job, B_DATA, p->axis, &b.s);
     if (error == 0) {
         MXN_WIDEST(mxn__batch_norm)->backward[in[B_DATA].dtype == MXN_FLOAT64](&b);
     }

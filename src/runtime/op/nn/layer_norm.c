@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "runtime/op/kernels/layer_norm.h"
-#include "runtime/op/loops/loops.h"
+#include "runtime/op/nn/normalise.h"
 #include "runtime/op/registry/infer.h"
 
 typedef struct layer_params {
@@ -32,34 +32,26 @@ static uint32_t visible(const void *values)
 static int layer_shapes(const mxn_shapes *shapes)
 {
     const layer_params *params = (const void *)shapes->params->values;
-    const mxn_shape *data = shapes->inputs[DATA];
-    int error = mxn__shape_output(shapes, OUT, data);
-    if (error != 0 || data->ndim < 0) {
-        return error;
-    }
+    mxn_shape row, moments;
     int32_t axis;
-    error = mxn__axis(shapes->params, params->axis, data->ndim, &axis);
-    if (error != 0) {
+    int error = mxn__normalised_shapes(shapes, params->axis, &axis, &row);
+    if (error != 0 || axis < 0) {
         return error;
     }
-    const mxn_shape row = {.ndim = 1, .dims = {data->dims[axis]}};
-    mxn_shape moments;
-    mxn_shape_copy(&moments, data);
+    mxn_shape_copy(&moments, shapes->inputs[DATA]);
     moments.dims[axis] = 1;
-    error = mxn__shape_input(shapes, GAMMA, &row);
-    error = error != 0 ? error : mxn__shape_input(shapes, BETA, &row);
-    error = error != 0 ? error : mxn__shape_output(shapes, MEAN, &moments);
-    return error != 0 ? error : mxn__shape_output(shapes, DEVIATION, &moments);
-}
-
-static int view_of(const mxn_job *job, const mxn_shape *data, mxn_axis_view *s)
-{
-    const layer_params *params = mxn__values(job);
-    return mxn__axis_view_along(job->params, params->axis, data, s);
+    for (uint32_t i = GAMMA; error == 0 && i <= BETA; i++) {
+        error = mxn__shape_input(shapes, i, &row);
+    }
+    for (uint32_t i = MEAN; error == 0 && i <= DEVIATION; i++) {
+        error = mxn__shape_output(shapes, i, &moments);
+    }
+    return error;
 }
 
 static int layer_forward(mxn_job *job)
 {
+    const layer_params *p = mxn__values(job);
     const mxn_operand *in = job->inputs, *out = job->outputs;
     mxn_layer_norm l = {
         .data = in[DATA].data,
@@ -68,10 +60,9 @@ static int layer_forward(mxn_job *job)
         .to = out[OUT].data,
         .means = out[MEAN].data,
         .deviations = out[DEVIATION].data,
-        .epsilon = ((const layer_params *)mxn__values(job))->eps,
+        .epsilon = p->eps,
     };
-    int error = view_of(job, in[DATA].shape, &l.s);
-    error = error != 0 ? error : mxn__real_type(job, in[DATA].dtype);
+    int error = mxn__normalised_view(job, DATA, p->axis, &l.s);
     if (error == 0) {
         MXN_WIDEST(mxn__layer_norm)->forward[in[DATA].dtype == MXN_FLOAT64](&l);
     }
@@ -87,6 +78,7 @@ static uint64_t backward_workspace(const mxn_job *job)
 
 static int layer_backward(mxn_job *job)
 {
+    const layer_params *p = mxn__values(job);
     const mxn_operand *in = job->inputs, *out = job->outputs;
     const int32_t dtype = in[B_DATA].dtype;
     mxn_layer_norm_back l = {
@@ -98,8 +90,7 @@ static int layer_backward(mxn_job *job)
         .to = out[DATA].data,
         .sums = job->workspace,
     };
-    int error = view_of(job, in[B_DATA].shape, &l.s);
-    error = error != 0 ? error : mxn__real_type(job, dtype);
+    int error = mxn__normalised_view(job, B_DATA, p->axis, &l.s);
     if (error != 0) {
         return error;
     }
