@@ -171,12 +171,13 @@ static int count_lists(mxn_custom *custom)
 {
     int error =
         count_names(custom, MXN__PROPERTY_ARGUMENTS, "list of arguments", &custom->arguments);
-    error = error != 0
-                ? error
-                : count_names(custom, MXN__PROPERTY_OUTPUTS, "list of outputs", &custom->outputs);
-    error = error != 0 ? error
-                       : count_names(custom, MXN__PROPERTY_STATES, "list of auxiliary states",
-                                     &custom->states);
+    if (error == 0) {
+        error = count_names(custom, MXN__PROPERTY_OUTPUTS, "list of outputs", &custom->outputs);
+    }
+    if (error == 0) {
+        error =
+            count_names(custom, MXN__PROPERTY_STATES, "list of auxiliary states", &custom->states);
+    }
     if (error == 0 && custom->outputs == 0) {
         error = mxp__fail(MXP_EINVAL, "Custom operator %s has no outputs", custom->name);
     }
@@ -330,8 +331,9 @@ int mxn__custom_make(mxn_params *params, uint32_t count, const char *const *keys
     if (error == 0) {
         error = create(own->op_type, creator, count, keys, values, &property);
     }
-    error = error != 0 ? error
-                       : custom_new(own->op_type, &property, MXN__PROPERTY_DELETE, &own->custom);
+    if (error == 0) {
+        error = custom_new(own->op_type, &property, MXN__PROPERTY_DELETE, &own->custom);
+    }
     if (error == 0) {
         error = count_lists(own->custom);
     }

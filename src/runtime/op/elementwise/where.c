@@ -29,8 +29,12 @@ enum { ARRAYS = 0, LEFT_ARRAY = 1, RIGHT_ARRAY = 2, NUMBERS = 3, KIND_MASK = 3, 
 static int old_shapes(const mxn_shapes *shapes)
 {
     int error = mxn__shape_input(shapes, 2, shapes->inputs[1]);
-    error = error != 0 ? error : mxn__shape_input(shapes, 1, shapes->inputs[2]);
-    error = error != 0 ? error : mxn__shape_output(shapes, 0, shapes->inputs[1]);
+    if (error == 0) {
+        error = mxn__shape_input(shapes, 1, shapes->inputs[2]);
+    }
+    if (error == 0) {
+        error = mxn__shape_output(shapes, 0, shapes->inputs[1]);
+    }
     const mxn_shape *condition = shapes->inputs[0], *x = shapes->inputs[1];
     bool rows = condition->ndim == 1 && x->ndim > 0 && condition->dims[0] == x->dims[0];
     return error != 0 || rows ? error : mxn__shape_input(shapes, 0, x);

@@ -355,8 +355,12 @@ int mxn_job_execute(mxn_job *job, const mxn_run *run)
     scratch workspace = {0};
     mxn_kernel_choice kernel;
     int error = kernel_of(job, &kernel);
-    error = error != 0 ? error : find_addresses(job);
-    error = error != 0 ? error : take_workspace(job, &workspace, kernel.workspace_bytes);
+    if (error == 0) {
+        error = find_addresses(job);
+    }
+    if (error == 0) {
+        error = take_workspace(job, &workspace, kernel.workspace_bytes);
+    }
     if (error != 0) {
         return error;
     }

@@ -65,7 +65,9 @@ static int scatter_shapes(const mxn_shapes *shapes)
     if (error == 0) {
         error = mxn__shape_output(shapes, 0, &whole);
     }
-    error = error != 0 || data == 0 ? error : mxn__shape_input(shapes, 0, shapes->outputs[0]);
+    if (error == 0 && data != 0) {
+        error = mxn__shape_input(shapes, 0, shapes->outputs[0]);
+    }
     if (error != 0 || !mxn_shape_known(shapes->outputs[0]) ||
         !mxn_shape_known(shapes->inputs[data + 1])) {
         return error;

@@ -47,10 +47,12 @@ int mxn__window_init(mxn_window *window, const mxn_op *op, const mxn_tuple *kern
     }
     static const mxn_tuple none = {0};
     int error = fill(op, "kernel", kernel, ndim, 1, window->kernel);
-    error = error != 0 ? error : fill(op, "stride", stride, ndim, 1, window->stride);
-    error = error != 0
-                ? error
-                : fill(op, "dilate", dilate == NULL ? &none : dilate, ndim, 1, window->dilate);
+    if (error == 0) {
+        error = fill(op, "stride", stride, ndim, 1, window->stride);
+    }
+    if (error == 0) {
+        error = fill(op, "dilate", dilate == NULL ? &none : dilate, ndim, 1, window->dilate);
+    }
     // No pad may be said with zeros for any number of dimensions, as in MXNet.
     return error != 0 || is_zero(pad) ? error : fill(op, "pad", pad, ndim, 0, window->pad);
 }

@@ -149,7 +149,9 @@ static int deconv_result(const mxn_shapes *shapes, const mxn_window *w, int32_t 
     int32_t at = i - 3 + p->kernel.count;
     int64_t total;
     int error = mxn__dim_mul(shapes->params, w->stride[i], size - 1, &total);
-    error = error != 0 ? error : mxn__dim_add(shapes->params, total, span_of(w, i), &total);
+    if (error == 0) {
+        error = mxn__dim_add(shapes->params, total, span_of(w, i), &total);
+    }
     if (error != 0) {
         return error;
     }
@@ -195,7 +197,9 @@ static int conv_shapes(const mxn_shapes *shapes)
         error = (transposed ? deconv_result : conv_result)(
             shapes, &window, k, data->dims[first + i], &result.dims[first + i]);
     }
-    error = error != 0 ? error : mxn__shape_input(shapes, 1, &weight);
+    if (error == 0) {
+        error = mxn__shape_input(shapes, 1, &weight);
+    }
     return error != 0 ? error : mxn__shape_output(shapes, 0, &result);
 }
 

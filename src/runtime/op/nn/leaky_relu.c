@@ -65,7 +65,9 @@ static int leaky_shapes(const mxn_shapes *shapes)
     const mxn_shape *data = shapes->inputs[0];
     int32_t type = type_of(shapes->params->values);
     int error = mxn__shape_output(shapes, 0, data);
-    error = error != 0 ? error : mxn__shape_input(shapes, 0, shapes->outputs[0]);
+    if (error == 0) {
+        error = mxn__shape_input(shapes, 0, shapes->outputs[0]);
+    }
     if (error != 0 || type == MXN_LEAKY_RRELU) {
         return error != 0 ? error : mxn__shape_output(shapes, 1, data);
     }
@@ -131,7 +133,7 @@ static void take_slopes(mxn_job *job)
     }
 }
 
-static const void *behind(const void *array, int64_t elements, size_t size)
+static const void *after(const void *array, int64_t elements, size_t size)
 {
     return array == NULL ? NULL : (const char *)array + elements * (int64_t)size;
 }
@@ -146,11 +148,11 @@ static void run_rows(void (*const kernels[2])(const mxn_leaky_row *row), mxn_lea
     for (bool more = walk->total > 0; more; more = mxn__walk_next(walk)) {
         row.count = walk->count;
         row.step = walk->step[0];
-        row.x = behind(all.x, done, size);
-        row.g = behind(all.g, done, size);
-        row.to = (void *)behind(all.to, done, size);
-        row.slopes = behind(all.slopes, walk->at[0], size);
-        row.of_slopes = (void *)behind(all.of_slopes, walk->at[0], size);
+        row.x = after(all.x, done, size);
+        row.g = after(all.g, done, size);
+        row.to = (void *)after(all.to, done, size);
+        row.slopes = after(all.slopes, walk->at[0], size);
+        row.of_slopes = (void *)after(all.of_slopes, walk->at[0], size);
         kernels[dtype == MXN_FLOAT64](&row);
         done += walk->count;
     }

@@ -58,7 +58,9 @@ static int softmax_shapes(const mxn_shapes *shapes)
     const mxn_shape *data = shapes->inputs[0];
     int32_t axis;
     int error = mxn__shape_output(shapes, 0, data);
-    error = error != 0 ? error : mxn__shape_input(shapes, 0, shapes->outputs[0]);
+    if (error == 0) {
+        error = mxn__shape_input(shapes, 0, shapes->outputs[0]);
+    }
     if (error != 0 || data->ndim < 0) {
         return error;
     }
@@ -178,7 +180,9 @@ static int softmax_backward(mxn_job *job)
         return error;
     }
     error = mxn__real_type(job, g->dtype);
-    error = error != 0 ? error : mxn__real_type(job, out->dtype);
+    if (error == 0) {
+        error = mxn__real_type(job, out->dtype);
+    }
     if (error != 0) {
         return error;
     }

@@ -127,9 +127,9 @@ static int broadcast_like_shapes(const mxn_shapes *shapes)
     for (int32_t i = 0; i < params->lhs_axes.count; i++) {
         int32_t to, from;
         int error = mxn__axis(shapes->params, params->lhs_axes.values[i], in->ndim, &to);
-        error = error != 0
-                    ? error
-                    : mxn__axis(shapes->params, params->rhs_axes.values[i], other->ndim, &from);
+        if (error == 0) {
+            error = mxn__axis(shapes->params, params->rhs_axes.values[i], other->ndim, &from);
+        }
         if (error != 0) {
             return error;
         }

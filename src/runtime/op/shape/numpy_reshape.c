@@ -78,7 +78,7 @@ static bool take_code(matching *m, int32_t *i)
 }
 
 // Matching from the right is matching from the left with everything reversed: -6 then stands
-// behind its two numbers.
+// after its two numbers.
 static void reverse_codes(mxn_tuple *to, const mxn_tuple *codes)
 {
     to->count = codes->count;

@@ -42,9 +42,9 @@ static int alike_shapes(const mxn_shapes *shapes)
     }
     int32_t left[2], right[2];
     int error = range_of(shapes, 0, (const mxn_maybe_int[]){p->lhs_begin, p->lhs_end}, left);
-    error = error != 0
-                ? error
-                : range_of(shapes, 1, (const mxn_maybe_int[]){p->rhs_begin, p->rhs_end}, right);
+    if (error == 0) {
+        error = range_of(shapes, 1, (const mxn_maybe_int[]){p->rhs_begin, p->rhs_end}, right);
+    }
     if (error != 0) {
         return error;
     }
