@@ -8,7 +8,7 @@ _OF_ARRAYS, _OF_NUMBER, _OF_REVERSED = range(3)
 
 
 class Family(NamedTuple):
-    """What stands behind +, < and the others of one type of arrays."""
+    """What computes +, < and the others of one type of arrays."""
 
     kind: type
     table: Dict[str, tuple]  # word -> operators: of two arrays, array and number, number and array

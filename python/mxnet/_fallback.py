@@ -242,7 +242,7 @@ def set_conversion(function: Callable[[type, tuple], Any]) -> None:
 
 def set_arithmetic(kind: type, table: Dict[str, tuple], typed: bool,
                    convert: Callable[[Array, Any], Any]) -> None:
-    """The operators behind +, < and the others of a type."""
+    """The operators that are +, < and the others of a type."""
     _arithmetic.families[kind] = _arithmetic.Family(kind, table, typed, convert)
 
 # ---- the profiler's objects --------------------------------------------------------------------

@@ -16,7 +16,7 @@ _raised: List[BaseException] = []  # by a handler, during the wait that is endin
 
 def _watch() -> Iterator[int]:
     """1 for each time that a handler has raised, else 0. Handlers run where this goes on, so they
-    always find a `try` around them: at the begin of a function, or behind its last `try`, they would
+    always find a `try` around them: at the begin of a function, or after its last `try`, they would
     not. The outer one is for a signal that comes while the inner one keeps the error of another."""
     answer = 0
     while True:

@@ -189,7 +189,7 @@ def string_list(count: int, texts) -> List[str]:
 
 
 def did_you_mean(word: Any, names: Iterable[str], cutoff: float = 0.6) -> str:
-    """What an error says behind a word that is not known: "; did you mean 'adam'?", or nothing."""
+    """What an error says after a word that is not known: "; did you mean 'adam'?", or nothing."""
     close = difflib.get_close_matches(str(word), list(names), 1, cutoff)
     return f"; did you mean {close[0]!r}?" if close else ""
 

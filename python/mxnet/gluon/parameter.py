@@ -107,7 +107,7 @@ class Parameter:
                 self._short_name = name
 
     def is_called(self, name: str, block: Any) -> bool:
-        """Whether it is the block's and has this name behind its prefix."""
+        """Whether it is the block's and has this name after its prefix."""
         return self._owner is not None and self._owner() is block and self._short_name == name
 
     @property

@@ -95,7 +95,7 @@ def svd(a: ndarray, full_matrices: bool = True, compute_uv: bool = True, hermiti
 
 
 def tensorinv(a: ndarray, ind: int = 2) -> ndarray:
-    """The inverse of what takes the axes behind `ind` to those before."""
+    """The inverse of what takes the axes after `ind` to those before."""
     if not is_recorded(a):
         return host_function("tensorinv", onp.linalg)(a, ind)
     rows = int(onp.prod(a.shape[ind:]))

@@ -108,7 +108,7 @@ uint32_t mxn__bulk_unite_locked(mxn_operation *bulk_op, const mxn_operation *mem
     return count;
 }
 
-// Lets go of what a member or a template held; deletions that waited for it are put in front of
+// Lets go of what a member or a template held; deletions that waited for it become the first of
 // `deferred`.
 static mxn_operation *unhold_locked(const mxn_operation *member, mxn_operation *deferred)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A deletion is an operation that writes the variable and whose deleter is its function; behind it
+// A deletion is an operation that writes the variable and whose deleter is its function; after it
 // nothing can be pushed, so its end gives the variable's memory back.
 #include "runtime/engine/deletion.h"
 

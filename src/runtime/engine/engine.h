@@ -121,7 +121,7 @@ uint32_t mxn_var_pushed_version(const mxn_var *var);
 bool mxn_var_is_ours(const mxn_var *var, bool writes);
 #endif
 
-// Schedules `release(argument)` (may be null) and the end of the variable behind everything pushed
+// Schedules `release(argument)` (may be null) and the end of the variable after everything pushed
 // so far, as operation "DeleteVariable". The variable must not be used afterwards. Never fails: if
 // there is no memory for the operation it waits until there is, or deletes the variable itself once
 // nothing uses it. Null does nothing.

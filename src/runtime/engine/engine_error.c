@@ -24,7 +24,7 @@ struct mxn_error {
     uint32_t position;  // once delivered: what is pushed from here on knows nothing of it
     int code;
     bool delivered, listed;
-    const char *text;  // behind the struct
+    const char *text;  // after the struct
     size_t bytes;  // of both
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors of operations on their way to a synchronisation point. An error is shared by the variables
 // it has spread to; delivering it once clears it for all of them. For operations that were pushed
-// before the wait that delivers it, it is still there: whether one behind a failed one is skipped
+// before the wait that delivers it, it is still there: whether one after a failed one is skipped
 // depends on the order of pushes and waits, never on when a worker comes to it.
 #ifndef MXN_ENGINE_ENGINE_ERROR_H
 #define MXN_ENGINE_ENGINE_ERROR_H

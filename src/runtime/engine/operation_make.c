@@ -140,7 +140,7 @@ void mxn__operation_renew(mxn_thread *self, mxn_operation *copy, const mxn_opera
         copy->flags |= (uint16_t)(self->phase << MXN__OP_RECORD_SHIFT);
     }
     copy->push_stamp = (uint64_t)self->index << MXP_STAMP_BITS;
-    copy->name = model->name;  // a callback's prefix may have been in front of it
+    copy->name = model->name;  // a callback's prefix may have been before it
     copy->argument = argument;
     if (mxn__push_is_recorded(copy->flags)) {
         const uint32_t scope = mxn__operation_extra((mxn_operation *)model)->scope;

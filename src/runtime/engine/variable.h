@@ -83,7 +83,7 @@ static inline bool mxn__use_is_next(const mxn_use *use, uint64_t done)
            (writes_ahead > 0 || (writes_ahead == 0 && (uint32_t)issued >= (uint32_t)after));
 }
 
-// For asserts, when a deletion frees its variable: nothing was pushed behind it, and nothing before
+// For asserts, when a deletion frees its variable: nothing was pushed after it, and nothing before
 // it is under way.
 static inline bool mxn__use_is_last(const mxn_use *use)
 {

@@ -35,7 +35,7 @@ int mxn_custom_function(uint32_t inputs, uint32_t outputs, const mxn_callback_li
 // ---- running one ------------------------------------------------------------------------------
 // One array the function is given.
 typedef struct mxn_custom_slot {
-    int32_t operand;  // among inputs and, behind them, outputs; -1: an empty array
+    int32_t operand;  // among inputs and, after them, outputs; -1: an empty array
     int tag;  // 0 input, 1 output, 2 input gradient, 3 output gradient, 4 auxiliary
 } mxn_custom_slot;
 

@@ -80,7 +80,7 @@ typedef struct mxn_params {
     const mxn_op *op;
     mxp_refs refs;  // private
     uint32_t input_count;  // wanted; MXN_INPUTS_UNKNOWN only if that was passed in
-    uint32_t output_count;  // all, hidden ones behind the visible ones
+    uint32_t output_count;  // all, hidden ones after the visible ones
     uint32_t visible_count;  // outputs the caller of the operator sees
     mxn_context context;  // parameter `ctx`; 0, 0 if not given
     // Shapes are NumPy's: rank 0 is a scalar; else results that NumPy gives rank 0 have shape (1).

@@ -31,7 +31,7 @@ typedef struct csv_rows {
     size_t count, capacity;
 } csv_rows;
 
-// Gluon's parameters are called UUID_name: 8_4_4_4_12 hexadecimal digits. The part behind it, or
+// Gluon's parameters are called UUID_name: 8_4_4_4_12 hexadecimal digits. The part after it, or
 // all if there is none.
 static const char *without_uuid(const char *name)
 {

@@ -10,7 +10,7 @@
 //   shape:    i32 ndim | i64 dimension ...
 //   values:   i32 device type | i32 device id | i32 dtype | elements
 //
-// A none array ends behind its shape: rank 0, in version 3 rank -1. Names are none, or as many as
+// A none array ends after its shape: rank 0, in version 3 rank -1. Names are none, or as many as
 // arrays. Version 3 (numpy semantics) has scalars and empty arrays, the others do not.
 #ifndef MXN_TENSOR_ARRAY_FILE_H
 #define MXN_TENSOR_ARRAY_FILE_H

@@ -8,7 +8,7 @@
 // Each array in a slot begins at another place than the one before it, so that its address is
 // another handle: of a dead one, what lies there now is the middle of an array or nothing.
 //
-//     | slot | places that are skipped | mxn_array | places behind it |
+//     | slot | places that are skipped | mxn_array | places after it |
 #include <assert.h>
 #include <string.h>
 

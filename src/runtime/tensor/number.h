@@ -24,7 +24,7 @@ static inline mxn_number mxn_number_of_whole(int64_t value)
     return (mxn_number){.real = (double)value, .bits = (uint64_t)value, .dtype = 6};
 }
 
-// The number that a text begins with; *end is behind it, or the text itself if there is none. Whole
+// The number that a text begins with; *end is after it, or the text itself if there is none. Whole
 // is what is written without point and exponent and has 64 bits.
 mxn_number mxn_number_read(const char *text, const char **end);
 

@@ -91,11 +91,11 @@ static int add_merged(reshape *at)
     return add(at, product);
 }
 
-// The two numbers behind the code are in the direction of matching, as the original takes them.
+// The two numbers after the code are in the direction of matching, as the original takes them.
 static int add_split(reshape *at, int code)
 {
     if (code + 2 >= at->count) {
-        return refuse(at, "-4 needs two numbers behind it");
+        return refuse(at, "-4 needs two numbers after it");
     }
     if (!has_dims(at, 1)) {
         return refuse(at, "-4 needs one more dimension of the array");
@@ -103,7 +103,7 @@ static int add_split(reshape *at, int code)
     int64_t whole = dim_at(at, at->source++);
     int64_t first = code_at(at, code + 1), second = code_at(at, code + 2);
     if ((first == INFER && second == INFER) || first < INFER || second < INFER) {
-        return refuse(at, "of the two numbers behind -4 only one can be inferred (-1)");
+        return refuse(at, "of the two numbers after -4 only one can be inferred (-1)");
     }
     if (first == INFER) {
         first = second > 0 ? whole / second : 0;
@@ -112,7 +112,7 @@ static int add_split(reshape *at, int code)
     }
     int64_t product;
     if (__builtin_mul_overflow(first, second, &product) || product != whole) {
-        return refuse(at, "the two numbers behind -4 do not make up the dimension they split");
+        return refuse(at, "the two numbers after -4 do not make up the dimension they split");
     }
     int error = add(at, first);
     return error == MXP_OK ? add(at, second) : error;

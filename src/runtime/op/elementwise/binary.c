@@ -195,7 +195,7 @@ static void backward_side(mxn_job *job, uint32_t side)
     }
 }
 
-// The inputs as doubles: the kernels take a single type. Returns the room behind them.
+// The inputs as doubles: the kernels take a single type. Returns the room after them.
 static double *widen_inputs(const mxn_job *job, mxn_operand *inputs)
 {
     double *at = (double *)job->workspace + sums_size(job);

@@ -101,7 +101,7 @@ static const mxn_field multi_sgd_mom_fields[] = {
     {0},
 };
 
-// Of a weight, with its gradient and states behind it among the `count` inputs, into `to`.
+// Of a weight, with its gradient and states after it among the `count` inputs, into `to`.
 static mxn_update update_of(const update_params *params, const mxn_operand *in, uint32_t count,
                             const mxn_operand *to)
 {

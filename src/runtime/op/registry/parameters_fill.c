@@ -66,7 +66,7 @@ static int fail_missing(const mxn_op *op, const mxn_field *field)
 }
 
 // ---- defaults ---------------------------------------------------------------------------------
-// The struct with every default in it, and behind it what does not fit there. Strings of defaults
+// The struct with every default in it, and after it what does not fit there. Strings of defaults
 // are those of the declaration.
 static int make_defaults(const mxn_op *op, char *values)
 {

@@ -16,7 +16,7 @@ static inline size_t mxn__params_values_bytes(const mxn_op *op)
     return (op->params_bytes + 7u) & ~7u;
 }
 
-// What lies behind the struct: strings and lists that are given.
+// What lies after the struct: strings and lists that are given.
 size_t mxn__params_extra_bytes(const mxn_op *op, const mxn_pairs *given);
 
 // `params` has its operator, its number of inputs (or MXN_INPUTS_UNKNOWN), and room for struct and

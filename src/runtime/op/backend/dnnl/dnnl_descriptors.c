@@ -43,7 +43,7 @@ static int get_axes(const int64_t *numbers, axis axes[AXES])
 
 enum { AFTER_AXES = 1 + AXES * 6 };
 
-// Row-major, or with dimension `last` moved behind the others.
+// Row-major, or with dimension `last` moved to the end.
 static dnnl_status_t plain_of(dnnl_memory_desc_t *plain, int ndim, const dnnl_dims_t dims,
                               int moved)
 {
