@@ -27,7 +27,7 @@ static __attribute__((cold, noinline, unused)) bool mxp__spin_wait(mxp_spin *spi
     const uintptr_t me = (uintptr_t)&mxp_self;
     for (unsigned tries = 1; owner != me; tries++) {
         if (tries % 64 == 0) {
-            mxp__os_yield();
+            mxp__os_wait_turn(tries / 64);
         } else {
             mxp__cpu_relax();
         }

@@ -55,6 +55,10 @@ bool mxp__os_is_readable(const void *place);
 
 void mxp__os_sleep_us(uint64_t us);
 void mxp__os_yield(void);
+// One wait more, the `tries`-th, for a thread that is about to be done: yields at first, then
+// sleeps, because a thread of real-time priority would never let it run. Async-signal-safe; errno
+// stays.
+void mxp__os_wait_turn(unsigned tries);
 
 // Writes all bytes, with as many system calls as that takes. Returns how many were written: less
 // than `size_bytes` if a call failed, with the reason in errno.

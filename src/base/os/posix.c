@@ -66,6 +66,18 @@ void mxp__os_yield(void)
     sched_yield();
 }
 
+void mxp__os_wait_turn(unsigned tries)
+{
+    enum { YIELDS = 64, NAP_US = 50 };
+    int saved = errno;
+    if (tries < YIELDS) {
+        mxp__os_yield();
+    } else {
+        mxp__os_sleep_us(NAP_US);
+    }
+    errno = saved;
+}
+
 // ---- files ------------------------------------------------------------------------------------
 
 bool mxp__os_wait_to_write(int fd)

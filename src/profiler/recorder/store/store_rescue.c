@@ -65,8 +65,8 @@ uint64_t mxp__rescue_lost_records(void)
 static bool wait_for(const mxp_atomic_u32 *state)
 {
     uint32_t now;
-    while ((now = mxp_atomic_load_acquire(state)) == BEING_SAVED) {
-        mxp__os_yield();
+    for (unsigned tries = 0; (now = mxp_atomic_load_acquire(state)) == BEING_SAVED; tries++) {
+        mxp__os_wait_turn(tries);
     }
     return now == SAVED;
 }
