@@ -77,6 +77,17 @@ def test_info_tells_what_a_ring_holds(ring):
         assert since == "no more" or float(since) < float(threads[0][0])
 
 
+def test_the_cost_is_that_of_all_that_was_recorded(ring):
+    """Also of what has made room. A process that dies has not told it."""
+    info = mxprof("info", ring).stdout
+    cost = re.search(r'estimated_overhead_ns = "([\d.]+)"', info)
+    each = float(re.search(r'record_cost_ns = "([\d.]+)"', info)[1])
+    if cost is None:
+        assert "the process died" in info
+    else:
+        assert 200500 * each <= float(cost[1]) < 200600 * each
+
+
 def test_a_table_counts_from_where_all_threads_are_covered(ring):
     held = threads_of(mxprof("info", ring).stdout)[0][1]
     report = mxprof("report", ring).stdout

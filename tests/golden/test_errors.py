@@ -33,6 +33,10 @@ CASES = [
      ["MXNetError: Cannot find argument 'profile_some', Possible Arguments:"]),
     ("__hidden__ key", one("__x__", 1), ["ok"]),
     ("gpu prefix", one("gpu_memory_profile_filename_prefix", "g", "continuous_dump=False"), ["ok"]),
+    ("gpu prefix in a missing folder",
+     one("gpu_memory_profile_filename_prefix", "no/g", "continuous_dump=False"), ["ok"]),
+    ("snapshots in a missing folder", one("snapshot_filename", "no/s.mxp", "continuous_dump=False"),
+     ["ok"]),
     ("nothing", "say(outcome(set_config))", ["ok"]),
     ("bool yes", one("profile_all", "yes"), [BOOLEAN + "'yes'"]),
     ("bool 2", one("profile_all", 2), [BOOLEAN + "'2'"]),
@@ -224,6 +228,8 @@ CASES = [
 
 # What is told on stderr at once, though the call succeeds: the place may be made before the dump.
 TOLD = {
+    "gpu prefix in a missing folder": "no/g': there is no such folder",
+    "snapshots in a missing folder": "no/s.mxp': there is no such folder",
     "unwritable filename": "no/such/dir/x.json': there is no such folder",
     "filename is a directory": "dirname': it is a directory; give a file name",
     "a failing timer dump loses nothing": "no/x.json': there is no such folder",

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program in a memory control group of 64 MiB, which this test makes within its own (skipped
-// where it may not): with the defaults it lives, and what does not fit is counted.
+// where it may not): with the defaults it lives, and what does not fit is counted. What is asked
+// for beyond a process's limit is told.
 #include "cmocka_all.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -112,6 +115,47 @@ static void a_program_in_a_small_group_lives_and_all_is_recorded_or_counted(void
     unlink("small.json");
 }
 
+// Where 4 GiB of addresses are left: the default is within a quarter of them, 2 GiB are not.
+static int ask_for_memory(void)
+{
+    mxp_config config;
+    mxp_config_init(&config);
+    for (int i = 0; i < 3; i++) {
+        if (mxp_session_configure(mxp_session_get(), &config) != 0) {
+            return 1;
+        }
+        config.memory_limit_bytes = UINT64_C(1) << 31;
+    }
+    return 0;
+}
+
+static void more_than_the_process_may_have_is_told_once(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip();  // which need more addresses than that themselves
+#endif
+    char self[4096] = {0}, text[1024] = {0};
+    assert_true(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
+    int status, said = open("said", O_RDWR | O_CREAT | O_TRUNC, 0666);
+    pid_t child = fork();
+    if (child == 0) {
+        const struct rlimit addresses = {UINT64_C(4) << 30, UINT64_C(4) << 30};
+        if (setrlimit(RLIMIT_AS, &addresses) == 0 && dup2(said, STDERR_FILENO) >= 0) {
+            execl(self, self, "ask", (char *)NULL);
+        }
+        _exit(2);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_true(pread(said, text, sizeof text - 1, 0) > 0);
+    close(said);
+    unlink("said");
+    const char *line = strstr(text, "memory_limit_bytes is 2147483648, more than a quarter");
+    assert_non_null(line);
+    assert_int_equal(strcspn(text, "\n"), strlen(text) - 1);
+}
+
 static void names_are_bounded_by_what_records_may_take(void **state)
 {
     (void)state;
@@ -139,8 +183,12 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "record") == 0) {
         return record_much();
     }
+    if (argc > 1 && strcmp(argv[1], "ask") == 0) {
+        return ask_for_memory();
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program_in_a_small_group_lives_and_all_is_recorded_or_counted),
+        cmocka_unit_test(more_than_the_process_may_have_is_told_once),
         cmocka_unit_test(names_are_bounded_by_what_records_may_take),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bound of the Chrome trace: what is beyond is left out, counted, and told in the file; and
-// when no such trace is written at all.
+// The bound of the Chrome trace: what is beyond is left out, counted, and told in the file and
+// before that on stderr; and when no such trace is written at all.
 #include "cmocka_all.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -118,6 +119,51 @@ static void a_trace_that_grows_stops_at_the_limit(void **state)
     assert_int_equal(mxp_session_dump(session, 1), 0);
 }
 
+static char *said_by(void (*act)(void))
+{
+    static char text[2048];
+    fflush(stderr);
+    int before = dup(STDERR_FILENO), said = open("said", O_RDWR | O_CREAT | O_TRUNC, 0666);
+    dup2(said, STDERR_FILENO);
+    act();
+    dup2(before, STDERR_FILENO);
+    close(before);
+    ssize_t length = pread(said, text, sizeof text - 1, 0);
+    assert_true(length >= 0);
+    text[length] = '\0';
+    close(said);
+    unlink("said");
+    return text;
+}
+
+static void dump_a_little(void)
+{
+    spans(10);
+    assert_int_equal(mxp_session_dump(session, 0), 0);
+}
+
+static void dump_more(void)
+{
+    spans(1200);
+    assert_int_equal(mxp_session_dump(session, 0), 0);
+}
+
+static void half_of_the_limit_is_told_once(void **state)
+{
+    (void)state;
+    begin_limited(LIMIT);
+    assert_string_equal(said_by(dump_a_little), "");
+    const char *said = said_by(dump_more);
+    assert_int_equal(count(said, "\n"), 1);
+    assert_non_null(strstr(said, "trace_limit_bytes is 200000"));
+    assert_non_null(strstr(said, " 0 events are left out"));
+    assert_true(strstr(said, "skip=") && strstr(said, "active=") &&
+                strstr(said, "native_filename=") && strstr(said, "ring"));
+    assert_string_equal(said_by(dump_more), "");
+    mxp_session_stop(session);
+    assert_int_equal(mxp_session_dump(session, 1), 0);
+}
+
 static void zero_is_no_limit(void **state)
 {
     (void)state;
@@ -197,6 +243,8 @@ static int begin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        // First: a process says it once.
+        cmocka_unit_test_setup(half_of_the_limit_is_told_once, begin),
         cmocka_unit_test_setup(what_is_beyond_the_limit_is_left_out_and_counted, begin),
         cmocka_unit_test_setup(a_trace_that_grows_stops_at_the_limit, begin),
         cmocka_unit_test_setup(zero_is_no_limit, begin),
