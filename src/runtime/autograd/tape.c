@@ -133,8 +133,7 @@ void mxn__kept_describe(mxn_kept *kept, const mxn_array *array)
     kept->context = mxn_array_context(array);
 }
 
-// ---- attachments
-// ------------------------------------------------------------------------------------
+// ---- attachments -----------------------------------------------------------------------------
 static void attachment_release(void *data)
 {
     mxn__node_release(((mxn_entry *)data)->node);

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "runtime/autograd/backward_steps.h"
 
 // ---- the tape as a graph ----------------------------------------------------------------------
 static uint64_t number_of(const void *node)
@@ -103,6 +104,7 @@ int mxn__backward_init(const mxn_backward_request *request, mxn_backward *backwa
 {
     enum { FEW = 8 };  // without an allocation
     *backward = (mxn_backward){.request = request};
+    backward->run = (mxn_diff_run){&backward->plan, &mxn__backward_actions, backward};
     const size_t count = (size_t)request->output_count + request->variable_count;
     if (count <= FEW) {
         mxn_diff_entry few[FEW] = {0};

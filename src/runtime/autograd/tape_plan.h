@@ -6,11 +6,12 @@
 
 #include "runtime/autograd/autograd.h"
 #include "runtime/autograd/tape.h"
-#include "runtime/diff/diff.h"
+#include "runtime/diff/run.h"
 
 typedef struct mxn_backward {
     const mxn_backward_request *request;
     mxn_diff_plan plan;  // holds a reference on each node
+    mxn_diff_run run;  // of the plan
 } mxn_backward;
 
 // Everything up to the first push. On failure there is nothing to finish.

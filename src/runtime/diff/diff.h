@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/diff: the plan of a backward, over the nodes of any graph.
+// Room runtime/diff: the gradients of any graph: what a backward visits, and what it runs.
 //
-// Which nodes a backward visits, in which order, what of each node's gradient is needed, and how
-// many contributions the gradient of each output is summed from. A graph says what its nodes are by
-// a few functions, and what a gradient is stays its own: a tape runs the calls on arrays, a graph
-// of symbols makes nodes of them. So there is one implementation of gradients.
+// A plan says which nodes a backward visits, in which order, which calls of each node's gradient
+// are needed, and how many contributions the gradient of each output is summed from. run.h carries
+// it out. A graph says what its nodes are by a few functions, and what a gradient is stays its own:
+// a tape runs operators on arrays, a graph of symbols makes nodes of them. So there is one
+// implementation of gradients.
 //
-// How it is used: make the plan; contribute one value to each head; then take the visits in order.
-// When the turn of a visit comes, all contributions to its outputs are there. Its needed calls each
-// contribute what they give to the inputs that are wanted.
+// Order: make the plan; contribute one value to each head; take the visits in their order
+// (mxn_diff_run_plan). When the turn of a visit comes, all contributions to its outputs are there.
+// Its needed calls contribute what they give to the inputs that are wanted.
 //
-// Threads: a plan belongs to one thread. Nothing of it is kept in a node, so plans of several
-// threads, or one inside of another, may have nodes in common. Nodes and parameters are borrowed:
-// whoever makes the plan keeps the nodes for as long. Once it is made, the plan asks for no inputs
-// any more, so that a node may forget them.
+// Thread rule: a plan belongs to one thread. Nothing of it is kept in a node, so plans of several
+// threads, or one inside of another, may have nodes in common. Ownership: nodes and parameters are
+// borrowed; whoever makes the plan keeps them for as long. Contributions are references, which the
+// plan holds until mxn_diff_release or fini. Once it is made, the plan asks for no inputs any more,
+// so that a node may forget them. Errors: 0 or a negative MXP_E code with the detail set.
 #ifndef MXN_DIFF_DIFF_H
 #define MXN_DIFF_DIFF_H
 

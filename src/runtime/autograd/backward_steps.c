@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of a backward as invocations: operands are arrays, saved values those that nodes keep.
+#include "runtime/autograd/backward_steps.h"
+
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+
+// ---- operators --------------------------------------------------------------------------------
+// With create_graph the values a node keeps stand for where they came from while a call runs.
+static void note_values(const mxn_node *node)
+{
+    for (uint32_t i = 0; i < node->params->input_count; i++) {
+        if (node->inputs[i].array != NULL && node->inputs[i].from.node != NULL) {
+            mxn__entry_note(node->inputs[i].array, node->inputs[i].from.node,
+                            node->inputs[i].from.index);
+        }
+    }
+    for (uint32_t i = 0; i < node->params->output_count; i++) {
+        if (node->outputs[i].array != NULL) {
+            mxn__entry_note(node->outputs[i].array, node->outputs[i].self.node, i);
+        }
+    }
+}
+
+static void forget_values(const mxn_node *node)
+{
+    for (uint32_t i = 0; i < node->params->input_count + node->params->output_count; i++) {
+        if (node->kept[i].array != NULL) {
+            mxn__entry_forget(node->kept[i].array);
+        }
+    }
+}
+
+static int invoke(const mxn_diff_step *step, const mxn_like *likes, mxn_call_state **state)
+{
+    const mxn_node *node = step->visit == NULL ? NULL : step->visit->node;
+    const mxn_invocation in = {.params = step->params,
+                               .inputs = (mxn_array *const *)step->inputs,
+                               .outputs = (mxn_array **)step->outputs,
+                               .requests = step->requests,
+                               .likes = likes,
+                               .state = state,
+                               .scope = node == NULL ? 0 : node->scope,
+                               .category = MXN_MEMORY_GRADIENT};
+    return mxn_autograd_invoke(&in);
+}
+
+// `likes`: room for one of each output.
+static int invoke_call(const mxn_diff_step *step, mxn_like *likes)
+{
+    const mxn_node *node = step->visit->node;
+    for (uint32_t i = 0; i < step->params->output_count; i++) {
+        const int32_t given = step->call->gives[i];
+        const mxn_kept *input = given < 0 ? NULL : &node->inputs[given];
+        likes[i] = input == NULL ? (mxn_like){NULL, MXN_DTYPE_NONE}
+                                 : (mxn_like){&input->shape, input->dtype};
+    }
+    mxn_call_state *state = node->state;
+    return invoke(step, likes, state == NULL ? NULL : &state);
+}
+
+static int run_call(const mxn_diff_step *step)
+{
+    enum { FEW = 8 };  // without an allocation
+    const uint32_t outputs = step->params->output_count;
+    if (outputs <= FEW) {
+        mxn_like few[FEW];
+        return invoke_call(step, few);
+    }
+    mxn_like *many = mxp__alloc(outputs * sizeof *many);
+    if (many == NULL) {
+        return mxp__fail_memory("a step of backward");
+    }
+    int error = invoke_call(step, many);
+    mxp__free(many, outputs * sizeof *many);
+    return error;
+}
+
+static int run_step(void *context, const mxn_diff_step *step)
+{
+    const mxn_backward *backward = context;
+    if (step->call == NULL) {
+        return invoke(step, NULL, NULL);
+    }
+    if (!backward->request->create_graph) {
+        return run_call(step);
+    }
+    note_values(step->visit->node);
+    int error = run_call(step);
+    forget_values(step->visit->node);
+    return error;
+}
+
+// ---- values -----------------------------------------------------------------------------------
+int mxn__backward_zeros(const mxn_backward *backward, const mxn_diff_visit *visit,
+                        const mxn_kept *like, void **array)
+{
+    char shape[MXN_SHAPE_TEXT], context[32], dtype[16];
+    snprintf(dtype, sizeof(dtype), "%d", like->dtype);
+    const char *const keys[] = {"shape", "dtype", "ctx"};
+    const char *const values[] = {mxn_shape_tuple(&like->shape, shape), dtype,
+                                  mxn_context_text(like->context, context)};
+    return mxn_diff_run_operator(&backward->run, visit, "_zeros_without_dtype", 3, keys, values,
+                                 NULL, 0, MXN_WRITE, array);
+}
+
+static int make_zeros(void *context, const mxn_diff_visit *visit, uint32_t output, void **value)
+{
+    const mxn_node *node = visit->node;
+    return mxn__backward_zeros(context, visit, &node->outputs[output], value);
+}
+
+static void *saved_value(void *context, const mxn_diff_visit *visit, const mxn_source *value)
+{
+    (void)context;
+    const mxn_node *node = visit->node;
+    return value->kind == MXN_FROM_INPUT ? node->inputs[value->index].array
+                                         : node->outputs[value->index].array;
+}
+
+// The array of a variable's gradient, which the program has given.
+static void *target_of(void *context, const mxn_diff_visit *visit, uint32_t output,
+                       uint32_t *request)
+{
+    (void)output;
+    const mxn_backward *backward = context;
+    if (visit->params != NULL || visit->asked != 0 || backward->request->create_graph) {
+        return NULL;
+    }
+    const mxn_node *variable = visit->node;
+    *request = variable->request;
+    return variable->gradient;
+}
+
+static void retain_array(void *array)
+{
+    mxn_array_retain(array);
+}
+
+const mxn_diff_actions mxn__backward_actions = {.run = run_step,
+                                                .zeros = make_zeros,
+                                                .saved = saved_value,
+                                                .target = target_of,
+                                                .reach = mxn__backward_reach,
+                                                .retain = retain_array};
