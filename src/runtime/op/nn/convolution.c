@@ -280,17 +280,27 @@ int mxn__conv_steps(const mxn_job *job, mxn_conv_step steps[2])
 // Addresses of one step. Backward jobs take the gradient of the output, data and weight.
 static void place_step(const mxn_job *job, const mxn_conv_step *step, mxn_conv *c)
 {
-    bool back = is_backward(job), to_weight = step->kind == MXN_CONV_TO_WEIGHT;
-    const mxn_operand *in = job->inputs, *out = job->outputs;
-    const mxn_operand *weight = to_weight ? &out[1] : &in[back ? 2 : 1];
-    void *outer = back ? in[0].data : out[0].data;  // on the side of the operator's output
-    void *inner = to_weight ? in[1].data : back ? out[0].data : in[0].data;
-    bool transposed = is_deconvolution(job->params);
+    const mxn_operand *in = job->inputs, *out = job->outputs, *weight;
+    const bool to_weight = step->kind == MXN_CONV_TO_WEIGHT;
+    void *of_output, *of_data;  // the operator's output or its gradient, its data or theirs
+    if (!is_backward(job)) {
+        of_output = out[0].data;
+        of_data = in[0].data;
+        weight = &in[1];
+    } else {  // inputs: gradient, data, weight
+        of_output = in[0].data;
+        of_data = to_weight ? in[1].data : out[0].data;
+        weight = to_weight ? &out[1] : &in[2];
+    }
     c->weight = weight->data;
     c->weight_ref = weight->memory;
-    c->data = transposed ? outer : inner;
-    c->result = transposed ? inner : outer;
-    c->bias = !step->with_bias ? NULL : to_weight ? out[2].data : in[2].data;
+    const bool transposed = is_deconvolution(job->params);
+    c->data = transposed ? of_output : of_data;
+    c->result = transposed ? of_data : of_output;
+    c->bias = NULL;
+    if (step->with_bias) {
+        c->bias = to_weight ? out[2].data : in[2].data;
+    }
 }
 
 // What no step does: the bias of a deconvolution, and a bias whose weight is not wanted.

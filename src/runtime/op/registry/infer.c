@@ -173,12 +173,19 @@ int mxn__types_of_first(const mxn_types *types)
     return error;
 }
 
-// Of a dimension that is not known yet the other one is all that can be said.
+// Of a dimension that is not known yet (-1) the other one is all that can be said.
 static bool broadcast_dim(int64_t left, int64_t right, int64_t *dim)
 {
-    bool unknown = left < 0 || right < 0;
-    *dim = right == 1 || left == right ? left : left == 1 ? right : left > right ? left : right;
-    return left == right || left == 1 || right == 1 || unknown;
+    if (left == right || right == 1) {
+        *dim = left;
+        return true;
+    }
+    if (left == 1) {
+        *dim = right;
+        return true;
+    }
+    *dim = left > right ? left : right;
+    return left < 0 || right < 0;
 }
 
 int mxn__broadcast_merge(const mxn_shapes *shapes, uint32_t index, mxn_shape *result)

@@ -149,6 +149,14 @@ static void run(work *w, int threads)
     mxn__team_run(threads, part, w);
 }
 
+// Operand a, whose rows are `row` apart; strided: its columns are.
+static void set_a(work *w, const float *a, int64_t row, bool strided)
+{
+    w->a = a;
+    w->a_row = strided ? 1 : row;
+    w->a_step = strided ? row : 1;
+}
+
 static work work_of(const mxn_product *p)
 {
     work w = {.vector = mxn__vector(),
@@ -157,17 +165,22 @@ static work work_of(const mxn_product *p)
               .c_row = p->n,
               .adds = p->adds,
               .c_transposed = p->b_transposed && (p->a_transposed || p->m < p->n)};
-    int64_t a_row = p->a_transposed ? p->m : p->k, b_row = p->b_transposed ? p->k : p->n;
-    const bool transposed = w.c_transposed;
-    w.a = transposed ? p->b : p->a;
-    w.b = transposed ? p->a : p->b;
-    w.rows = transposed ? p->n : p->m;
-    w.columns = transposed ? p->m : p->n;
-    w.b_row = transposed ? a_row : b_row;
-    w.b_transposed = transposed ? !p->a_transposed : p->b_transposed;
-    bool strided = transposed ? !p->b_transposed : p->a_transposed;
-    w.a_row = strided ? 1 : transposed ? b_row : a_row;
-    w.a_step = strided ? (transposed ? b_row : a_row) : 1;
+    const int64_t a_row = p->a_transposed ? p->m : p->k, b_row = p->b_transposed ? p->k : p->n;
+    if (w.c_transposed) {  // c' = b' a'
+        set_a(&w, p->b, b_row, !p->b_transposed);
+        w.b = p->a;
+        w.b_row = a_row;
+        w.b_transposed = !p->a_transposed;
+        w.rows = p->n;
+        w.columns = p->m;
+    } else {
+        set_a(&w, p->a, a_row, p->a_transposed);
+        w.b = p->b;
+        w.b_row = b_row;
+        w.b_transposed = p->b_transposed;
+        w.rows = p->m;
+        w.columns = p->n;
+    }
     w.by_columns = w.columns > w.rows;
     return w;
 }
