@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The beginning and the end of the process: the library's only constructor and destructor. The
-// environment may ask for a profile of the whole program; whatever profile is under way is written
-// when the process ends (the destructor runs after the program's own atexit handlers).
+// The library's only constructor and destructor. At the process's begin the environment may ask for
+// a profile of the whole program. At its end a profile that is still running is written. The
+// destructor runs after the program's own atexit handlers, so it sees what they record.
 #include <mxprof/gate.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static bool is_on(const char *variable)
 }
 
 // ---- classes ------------------------------------------------------------------------------------
-// -1: not a sum of classes.
+// MXNet's form, a sum of 1, 2, 4 and 8. -1: it is no such sum.
 static long read_sum(const char *text)
 {
     char *end;
@@ -40,7 +40,7 @@ static long read_sum(const char *text)
     return end != text && *end == '\0' && sum >= 0 && sum <= MODE_ALL ? sum : -1;
 }
 
-// Words with commas between them; -1: one that is none.
+// Our form, words with commas between them. -1: one of the words is unknown.
 static long read_words(const char *text)
 {
     static const struct {
@@ -105,7 +105,7 @@ static const char *const variables[] = {
     "MXNET_PROFILER_AUTOSTART",
     NULL};
 
-// How long the beginning is that makes it one of ours, 0: it is none.
+// The length of the prefix that marks a variable as ours; 0: it has none.
 static size_t prefix_of(const char *variable)
 {
     static const char *const prefixes[] = {"MXPROF_", "MXNET_PROFILER_"};
@@ -117,7 +117,8 @@ static size_t prefix_of(const char *variable)
     return 0;
 }
 
-// Of what begins alike; the common beginning would make anything close.
+// The known variable closest to `name`. Only the parts after the prefix are compared, because with
+// the common prefix every name would be close to every other.
 static const char *closest_to(const char *name, size_t prefix)
 {
     const char *rests[sizeof variables / sizeof variables[0]];
@@ -141,8 +142,10 @@ static bool is_known(const char *name)
     return variables[i] != NULL;
 }
 
-// A misspelt name would be silently without effect. Unless the process is profiled from its begin,
-// names that are like none of ours are somebody else's.
+// Warns about variables with our prefix that nobody reads, because a misspelt name has no effect
+// and nothing else says so. `all`: the process is profiled from its begin, so all such names are
+// meant for us. Otherwise only names close to a known one are reported; others may belong to
+// another tool.
 static void tell_unknown_variables(bool all)
 {
     for (char **each = environ; each != NULL && *each != NULL; each++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The background thread of continuous_dump, recording files, rings and snapshots. It sleeps on a
-// condition variable, so that a new period holds at once and the end of the process never waits for
-// it. While there is nothing to write periodically it sleeps without a deadline.
+// condition variable, so a change of the period takes effect at once and the end of the process
+// does not wait for a period to pass. It sleeps without a deadline while nothing is due.
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
@@ -33,7 +33,9 @@ static uint64_t dump_due_ns(const mxp_session *session)
     return session->writer.last_dump_ns + (period_ns < period_min_ns ? period_min_ns : period_ns);
 }
 
-// Housekeeping of a ring and of the recording file, and a look at what triggers have asked for.
+// When triggers, a ring and the recording file are to be looked at next; UINT64_MAX: never.
+// Triggers are polled 20 times a second, because neither a signal handler nor a recording thread
+// may wake this one.
 static uint64_t housekeeping_due_ns(const mxp_session *session)
 {
     if (!session->running) {
@@ -60,7 +62,7 @@ static void keep_house(mxp_session *session, uint64_t now_ns)
         mxp__record_file_sync();
     }
     session->writer.last_housekeeping_ns = now_ns;
-    mxp__unlock(&session->lock);  // nobody waits for a disk
+    mxp__unlock(&session->lock);  // extending the file may wait for the disk
     mxp__store_keep_ahead();
     mxp__lock(&session->lock);
 }
@@ -103,8 +105,8 @@ static void *write_periodically(void *argument)
         if (mxp__os_monotonic_ns() < dump_due_ns(session)) {
             continue;
         }
-        // A failure keeps the records: the next dump that somebody calls meets and reports it. What
-        // somebody writes just now needs no other dump beside it.
+        // A failed dump keeps its records. The next dump that the program calls tries again and
+        // reports the failure. While another thread is dumping there is nothing to do here.
         if (!session->files_turn.taken) {
             writer->failed = mxp__dump_background_locked(session) != MXP_OK;
         }
@@ -125,8 +127,9 @@ void mxp__writer_init(mxp_session *session)
     pthread_condattr_destroy(&attributes);
 }
 
-// A forked child has no thread of ours unless it asks for files, or records and is to take
-// snapshots; and none before its first record, for it may only execute another program.
+// Whether the process needs the thread. A forked child starts it at its first record at the
+// earliest, because most children only execute another program. A child that inherited the
+// configuration needs it for dumps and snapshots only.
 static bool is_wanted(const mxp_session *session, const mxp_config *config)
 {
     if (session->in_fork) {

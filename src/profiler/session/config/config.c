@@ -103,7 +103,8 @@ static int parse_pair(const char *name, const char *text, mxp_key_value *values)
 }
 
 // ---- the Chrome trace --------------------------------------------------------------------------
-// A filename that nobody gave is known by its address: the same text may be somebody's wish.
+// The default of `filename`. It is recognised by its address, because a user may give the same
+// text.
 static const char *default_filename(void)
 {
     static char name[] = "profile.json";
@@ -121,7 +122,8 @@ bool mxp__config_take_trace(mxp_config *config)
 }
 
 // ---- memory ------------------------------------------------------------------------------------
-// What the machine or its container lets the process have is the program's: we take a quarter.
+// The default limit is at most a quarter of what the machine or container grants the process; the
+// rest is the program's.
 static uint64_t share_bytes;
 static pthread_once_t share_once = PTHREAD_ONCE_INIT;
 
@@ -216,7 +218,8 @@ static void warn_about_environment(const mxp_config_key *key, const char *text)
     }
 }
 
-// A variable counts if it could be a key of a call with all variables before it.
+// Takes a variable of the environment if it is valid together with all variables before it.
+// Otherwise it is ignored with a warning, so that one wrong variable does not disable the others.
 static void read_environment(int i, mxp_key_value *values)
 {
     const mxp_config_key *key = &keys_table[i];

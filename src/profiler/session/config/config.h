@@ -25,19 +25,20 @@ typedef struct mxp_counter_trigger {
 } mxp_counter_trigger;
 int mxp__config_counter_trigger(const char *text, mxp_counter_trigger *trigger);
 
-// Whether dumps write a Chrome trace: unless it is "none", or nobody gave a name and records go to
-// a native trace or a ring. Of a configuration as it was given: filename may be the default's own.
-// "none" becomes the default's name, which others are made from.
+// Whether dumps write a Chrome trace. They do not if filename is "none", or if it was not given and
+// records go to a native trace or a ring. `config` must be as it was given, because a filename that
+// was not given is recognised by its address. A filename "none" is replaced by the default, from
+// which other names are made.
 bool mxp__config_take_trace(mxp_config *config);
 
-// Says on stderr, once, that more memory is asked for than the process has a quarter of.
+// Warns on stderr, once, if memory_limit_bytes is more than a quarter of what the process may take.
 void mxp__config_warn_of_memory(const mxp_config *config);
 
-// Whether every member is in its range, and they go together.
+// Checks that every member is in its range, and that they agree. MXP_EVALUE with the reason.
 int mxp__config_check_members(const mxp_config *config);
-// Whether no two outputs have one name.
+// Checks that no two outputs have the same name. MXP_EVALUE with the reason.
 int mxp__config_check_outputs(const mxp_config *config);
-// Says on stderr, once each, what stands in the way of an output now.
+// Warns on stderr, once for each name, if an output could not be made now.
 void mxp__config_warn_of_outputs(const mxp_config *config);
 
 // Completes `given` (its size tells which members it has) and checks every member, and that no two

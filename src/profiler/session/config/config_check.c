@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a configuration may be: one set of checks for calls, the environment and files.
+// The checks of a configuration, the same for calls and for the environment.
 #include <assert.h>
 #include <mxprof/gate.h>
 #include <mxprof/version.h>
@@ -128,7 +128,7 @@ int mxp__config_check_members(const mxp_config *config)
 }
 
 // ---- outputs ------------------------------------------------------------------------------------
-// Of the names as they would be now, since patterns may meet as well.
+// Compares the names that the patterns stand for now, because different patterns may give one name.
 int mxp__config_check_outputs(const mxp_config *given)
 {
     mxp_config config = *given;
@@ -157,7 +157,8 @@ int mxp__config_check_outputs(const mxp_config *given)
     return error;
 }
 
-// A script may make the folder later: it is told, and an error only when the file is written.
+// Warns if a file could not be made now. It is no error yet, because a script may make the folder
+// later; an error comes when the file is written.
 static void warn_of_path(const char *key, const char *pattern)
 {
     static mxp_atomic_u32 told;  // bits of hashes, atomic: each name once
@@ -203,7 +204,8 @@ void mxp__config_warn_of_outputs(const mxp_config *given)
 }
 
 // ---- the whole ----------------------------------------------------------------------------------
-// Where a released version's structure may end: after a member. A later one's is longer.
+// Whether mxp_config may have this size. The structure of an older version ends after one of the
+// members; that of a newer version is longer than ours.
 static bool is_size(uint32_t size_bytes)
 {
 #define END(member) (offsetof(mxp_config, member) + sizeof(((mxp_config *)0)->member))

@@ -26,8 +26,8 @@ static int parse_bool(const char *key, const char *text, mxp_key_value *value)
     return MXP_OK;
 }
 
-// The length of the number `text` begins with (blanks included), 0 if there is none. What strtod
-// takes beyond this (hexadecimal, the locale's comma, nan(...)) is not meant.
+// The length of the number at the begin of `text`, with blanks before it; 0 if there is none. Forms
+// that only strtod accepts are excluded: hexadecimal numbers, the locale's comma, nan(...).
 static size_t float_length(const char *text)
 {
     size_t at = strspn(text, " \t\n\v\f\r");
@@ -63,7 +63,7 @@ static void make_c_locale(void)
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-// A program's locale may write 0,5: the point is read whatever it is.
+// Reads a decimal point in any locale; that of the program may expect a comma.
 static double read_double(const char *text)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -93,7 +93,8 @@ static int parse_float(const char *key, const char *text, mxp_key_value *value)
     return MXP_OK;
 }
 
-// How many times 1024 the word after a size multiplies it: K, M, G, or with iB; -1: no such word.
+// The power of 1024 that a unit stands for: K, M or G, also with iB. 0: no unit. -1: an unknown
+// one.
 static int unit_of(const char *text)
 {
     static const char letters[] = "KMG";
@@ -105,7 +106,7 @@ static int unit_of(const char *text)
     return ends ? (int)(letter - letters) + 1 : -1;
 }
 
-// A number, of bytes if it may have a unit.
+// A whole number. `bytes`: it may have a unit.
 static int parse_whole(const char *key, bool bytes, const char *text, mxp_key_value *value)
 {
     size_t digits = strspn(text, "0123456789");

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting and stopping tasks, frames, events and spans. Starts are kept per object, each with the
-// thread it was made on, so an object may be started by several threads and recursively; a start
-// with a token is ended by that token alone. The gate
-// is read under the object's lock: a transition of the session, which visits every object after it
-// changed the gate, sees each start and stop either before or after it, never in between.
+// Starting and stopping tasks, frames, events and spans. An object has a list of its starts, each
+// with the thread that made it, so several threads may start it, and each of them repeatedly. A
+// start with a token is ended only by that token.
+//
+// The gate is read under the object's lock. A run, stop, pause or resume first changes the gate and
+// then visits every object. For each object it therefore comes either before or after a start or
+// stop, never in the middle of one.
 #include "profiler/session/objects/durations.h"
 
 #include <mxprof/record_inline.h>
@@ -33,7 +35,8 @@ static mxp_name frame_key(void)
     return mxp__string_once(&key, "frame");
 }
 
-// A span of this thread that says nothing more, in place. False: it needs the long way.
+// Records a span without lane, flags and arguments by the inline path. False: the general path is
+// needed, or nothing is recorded now.
 static bool emit_in_place(const mxp_slot *slot, uint64_t begin_ticks, uint64_t end_ticks)
 {
     uint64_t duration = end_ticks - begin_ticks;
@@ -51,7 +54,8 @@ static bool emit_in_place(const mxp_slot *slot, uint64_t begin_ticks, uint64_t e
     return true;
 }
 
-// Taken whatever the gate says by now: that it was open when it mattered has been checked.
+// Records a span even if the gate is closed by now; the caller has checked that recording was on
+// during it.
 static void emit(mxp_slot *slot, const mxp_start *start, uint64_t end_ticks, unsigned flags,
                  uint32_t lane)
 {
@@ -72,7 +76,7 @@ static void emit(mxp_slot *slot, const mxp_start *start, uint64_t end_ticks, uns
     mxp__span_emit_closed(&span);
 }
 
-// Recording began after the start: it counts from there.
+// Recording began after the start, so the span begins when recording did.
 static void clip(mxp_start *start, uint64_t on_ticks)
 {
     start->recording = true;
@@ -105,8 +109,8 @@ static int reserve_start(mxp_slot *slot)
     return MXP_OK;
 }
 
-// The index of the thread is for a record that somebody else may have to write in its place. A
-// thread that records nothing is not registered for it.
+// The index of the calling thread. A stop of the session uses it to write the record of an open
+// span on that thread's behalf. A thread that has recorded nothing is not registered only for this.
 static uint16_t starter_index(bool recording)
 {
     if (!recording && mxp_self == NULL) {
@@ -116,12 +120,15 @@ static uint16_t starter_index(bool recording)
     return index < UNKNOWN_THREAD ? (uint16_t)index : UNKNOWN_THREAD;
 }
 
-// Member by member: a structure that is put together and copied waits for its own stores. A start
-// that finds the gate closed just before it opens is clipped to that: so it must not know that
-// moment yet.
+// A start that finds the gate closed is clipped when recording begins, to the ticks of that time.
+// So on_ticks is read before the gate: read after it, it could already be the ticks of a begin that
+// the start has not seen, and the start would not be clipped.
+//
+// The members are stored one by one. Copying a structure that was just built would wait for its own
+// stores.
 static void note_start(mxp_start *start)
 {
-    uint64_t on_ticks = mxp__recorder_on_ticks();  // before the gate, see mxp__recorder_start
+    uint64_t on_ticks = mxp__recorder_on_ticks();  // before the gate
     start->recording = mxp_enabled(MXP_CLASS_USER);
     start->begin_ticks = start->recording ? mxp_ticks() : on_ticks;
     start->thread = (uintptr_t)&mxp_self;
@@ -168,8 +175,8 @@ int mxp_duration_start_token(mxp_handle object, uint64_t *token)
 }
 
 // ---- stops ------------------------------------------------------------------------------------
-// This thread's newest start without a token, or, if it has none, the newest such of all: what one
-// thread starts another may stop, unless it is a span. Null: there is none.
+// This thread's newest start without a token. If it has none, the newest one of any thread, because
+// another thread may stop an object, unless it is a span. Null: there is none.
 static mxp_start *find_start(const mxp_slot *slot)
 {
     mxp_start *of_any = NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table behind handles. Blocks double in size and never move or go away, so an index can be
-// followed without a lock: block 0 holds FIRST_SLOTS, block 1 twice as many, and so on.
+// The table of handles. It consists of blocks that are never moved or freed, so a slot is found by
+// its index without a lock. Block 0 holds FIRST_SLOTS slots, each further one twice as many.
 #include "profiler/session/objects/handles.h"
 
 #include <assert.h>
@@ -20,7 +20,7 @@ enum {
     FIRST_SLOTS_BITS = 6,
     FIRST_SLOTS = 1 << FIRST_SLOTS_BITS,
     BLOCKS = INDEX_BITS - FIRST_SLOTS_BITS,
-    TYPES = (2 << MXP__OBJECT_COUNTER) - 2,  // bits of all that a handle may have
+    TYPES = (2 << MXP__OBJECT_COUNTER) - 2,  // a bit for each type of object
     DOMAIN_CHAINS = 64
 };
 
@@ -29,7 +29,7 @@ static_assert(sizeof(void *) == sizeof(uint64_t), "a handle holds 64 bits");
 static const char *const type_names[] = {"nothing", "domain", "task",   "frame",
                                          "event",   "span",   "counter"};
 
-// Protects everything below but the reading of `blocks` and `used`.
+// Guards the fields below and the lists of slots. `blocks` and `used` are read without it.
 static mxp_lock table_lock = MXP__LOCK_INIT;
 static MXP_ATOMIC(mxp_slot *) blocks[BLOCKS];
 static mxp_atomic_u32 used = {1};  // slots ever given out; index 0 is never used
@@ -69,7 +69,7 @@ static mxp_handle pack(uint32_t index, uint32_t generation, uint32_t type)
 }
 
 // ---- creation ---------------------------------------------------------------------------------
-// A slot never used before, or 0. Under the table's lock.
+// The index of a slot that was never used, or 0. Under the table's lock.
 static uint32_t slot_new(void)
 {
     uint32_t index = mxp_atomic_own(&used);
@@ -141,7 +141,8 @@ int mxp__slot_create(uint32_t type, const mxp_slot *content, mxp_handle *handle)
     return error;
 }
 
-// Under the table's lock. Domains that there was no name for are all different.
+// The domain of this name, or null. Under the table's lock. MXP_NAME_FULL, which names get when the
+// table of names is full, finds none: such domains are all different.
 static mxp_handle domain_of(mxp_name name)
 {
     mxp_handle found = NULL;
@@ -202,7 +203,7 @@ static int fail_type(uint32_t type, uint32_t types)
                      type_names[type]);
 }
 
-// Why `handle` is none of `types`.
+// Reports why `handle` is not one of `types`.
 static __attribute__((cold, noinline)) int fail_handle(mxp_handle handle, uint32_t types,
                                                        const char *null_text)
 {
@@ -306,7 +307,8 @@ void mxp__slots_fork_child(void)
     for (uint32_t index = 1; index < mxp_atomic_own(&used); index++) {
         mxp_slot *slot = slot_at(index);
         if (mxp_atomic_own(&slot->lock.owner) != 0) {
-            // Its user is gone in mid-change: the list may be half made, so it is left behind.
+            // The thread that held the lock does not exist here. It may have been changing the list
+            // of starts, so that list is leaked and a new one begins.
             slot->starts = slot->start_inline;
             slot->start_capacity = MXP__START_INLINE;
             mxp_atomic_set(&slot->lock.owner, 0);

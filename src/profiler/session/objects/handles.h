@@ -59,7 +59,7 @@ typedef struct mxp_slot {
     const char *frames;  // domain: category of its frames; never freed
     const char *markers;  // domain: category of its markers; never freed
     const char *text;  // domain: its name; never freed
-    char label[MXP__LABEL_BYTES];  // the name for messages, cut
+    char label[MXP__LABEL_BYTES];  // the name for messages, shortened
 } mxp_slot;
 
 // Makes an object other than a domain; it is unlocked and complete when *handle is set.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// See children.h. One file at a time, mapped: memory does not grow with them. A forked child goes
-// on with its parent's clock, so that clock's first point tells its files from those of earlier
-// runs; a program that was started has a clock of its own, and its file says whose profile it
-// belongs to. A file that is in one trace of this process is in no later one.
+// See children.h. Files are mapped one at a time, so memory does not grow with their number.
+//
+// Which files belong to this run: a forked child continues its parent's clock, so its file has the
+// same first clock point as this process. A program that was started has its own clock; its file
+// names the profile it belongs to (root.h). A file is taken into one trace of this process only.
 #include "profiler/session/output/children.h"
 
 #include <dirent.h>
@@ -22,8 +23,8 @@
 #include "profiler/trace/merge.h"
 
 enum {
-    CHILDREN_MAX = 4096,  // files that are looked at
-    TAKEN_MAX = 65536  // files that are remembered
+    CHILDREN_MAX = 4096,  // files that one dump opens, which bounds its time
+    TAKEN_MAX = 65536  // files that are remembered as taken
 };
 
 // ---- files that are in a trace already ---------------------------------------------------------
@@ -33,11 +34,11 @@ typedef struct child_file {
     unsigned long pid;
 } child_file;
 
-// Used in turn.
+// By the thread that has the turn of the files.
 static struct {
     child_file *files;
     size_t count, capacity;
-    size_t oldest;  // once there are TAKEN_MAX
+    size_t oldest;  // the entry that is replaced next, once there are TAKEN_MAX
 } taken;
 
 static bool is_taken(const child_file *file)
@@ -63,7 +64,7 @@ static void remember(const child_file *file)
 
 // ---- one file ----------------------------------------------------------------------------------
 
-// A program that this process has started, or one that such a program has forked or started.
+// Whether the file is of a program that this process started, directly or through others.
 static bool was_started_by_us(const mxp_source *source)
 {
     const char *root = mxp__source_info(source, "root");
@@ -144,7 +145,7 @@ static void add_child(children *all, const char *path, unsigned long pid)
     add_file(all->chrome, all->ours, path, &file);
 }
 
-// `path` is the native file's of this process, `pattern` of children's.
+// Adds the files that match `pattern`, in the folder of `path`, the native file of this process.
 static void add_files(children *all, const char *path, const char *pattern)
 {
     const char *slash = strrchr(path, '/');

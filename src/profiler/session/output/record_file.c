@@ -87,7 +87,8 @@ static uint64_t pending_bytes(mxp_source *source, uint64_t since_ticks)
     return size_bytes;
 }
 
-// A ring never gets the room back that copies take: they get little of it, for the newest.
+// The first ticks to copy. Space that copies take is lost for a ring as long as the file lasts, so
+// copies get at most an eighth of it, for the newest records.
 static uint64_t first_to_copy(mxp_source *source, uint64_t limit_bytes)
 {
     uint64_t from = 0, to = mxp_ticks();
@@ -222,8 +223,8 @@ static int build_tables(mxp_section_writer *writer, const mxp_source *source, mx
     return MXP_OK;
 }
 
-// The magic of the first section comes last, in a write that is too short to be cut in two: until
-// then the file is as after a death, from then on it is finished.
+// The magic of the first section is written last, by a write of four bytes, which is never partial.
+// Before it the file is like that of a process that died, after it the file is finished.
 static int put_tables(const mxp_descriptor *to, uint64_t offset, mxp_strbuf *tables)
 {
     mxp_section first;

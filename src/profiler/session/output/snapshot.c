@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See snapshot.h. A trigger only asks; the background thread writes. Snapshots that nobody called
-// for keep a distance of what they reach back, and there are at most 100 of them in a process.
+// See snapshot.h. A trigger only sets a request; the background thread writes the snapshot. Two
+// triggered snapshots are at least snapshot_ms apart, so that they do not overlap, and a process
+// takes at most 100 of them. SIGUSR2 is exempt from the distance, because a person asked.
 #include "profiler/session/output/snapshot.h"
 
 #include <assert.h>
@@ -24,16 +25,17 @@
 #include "profiler/session/output/output_name.h"
 #include "profiler/session/output/snapshot_mark.h"
 #include "profiler/trace/file/mapped_file.h"
+#include "profiler/trace/file/native.h"
 #include "profiler/trace/window.h"
 
 enum { TRIGGERED_MAX = 100 };
 
 static struct {
-    MXP_ATOMIC(unsigned) number;  // of the last snapshot with a name of ours
-    unsigned triggered;
+    MXP_ATOMIC(unsigned) number;  // of the last snapshot that got a numbered name
+    unsigned triggered;  // how many triggers have taken
     uint64_t last_ns;  // monotonic: of the last one that a trigger took
     bool has_signal;  // SIGUSR2 is ours
-    struct sigaction before;  // what SIGUSR2 did
+    struct sigaction before;  // the action of SIGUSR2 before ours
 } snapshots;
 
 // ---- writing -----------------------------------------------------------------------------------
@@ -54,17 +56,6 @@ static int write_chrome(const char *path, mxp_source *source)
     return error;
 }
 
-static int write_native(const char *path, mxp_source *source)
-{
-    mxp_native_writer *writer = NULL;
-    int error = mxp__native_writer_open(path, &writer);
-    if (error == MXP_OK) {
-        error = mxp__native_append(writer, source);
-    }
-    mxp__native_writer_close(writer);
-    return error;
-}
-
 static int64_t begin_of(const mxp_source *source, double last_ms)
 {
     if (last_ms == 0) {
@@ -76,10 +67,10 @@ static int64_t begin_of(const mxp_source *source, double last_ms)
 
 static int write_file(const char *path, bool json, mxp_source *source)
 {
-    return json ? write_chrome(path, source) : write_native(path, source);
+    return json ? write_chrome(path, source) : mxp__native_write(path, source);
 }
 
-// A name that the caller has given: what stands there is replaced.
+// Writes to a name that the caller has given; an existing file is replaced.
 static int write_to(const char *path, mxp_source *source)
 {
     if (mxp__mapped_file_is_taken(path)) {
@@ -89,7 +80,8 @@ static int write_to(const char *path, mxp_source *source)
     return write_file(path, is_json(path), source);
 }
 
-// Where a snapshot goes: `path`, or STEM.N + ending, with the process's number in the stem.
+// Where a snapshot goes: to `path`, or if that is null to STEM.N + ending. The stem has the process
+// id.
 typedef struct destination {
     const char *path, *stem, *ending;
 } destination;
@@ -101,8 +93,8 @@ static void next_name(const destination *to, mxp_strbuf *name)
     mxp__strbuf_printf(name, "%s.%u%s", to->stem, number, to->ending);
 }
 
-// Under the next number that nobody has, a process of the same number in another container
-// included.
+// Publishes the file under the next free number. A process with the same id in another container
+// may use the same folder, so a number is free only if no file has it.
 static mxp_published publish(mxp_new_file *made, const destination *to)
 {
     enum { TRIES = 100000 };
@@ -119,7 +111,7 @@ static mxp_published publish(mxp_new_file *made, const destination *to)
     return published;
 }
 
-// The writer puts a file of its own in place of the one that was made: it is that one from then on.
+// Makes `made` describe the file that the writer has put in its place. False: there is none.
 static bool is_written(mxp_new_file *made)
 {
     struct stat status;
@@ -148,7 +140,7 @@ static int write_numbered(const destination *to, mxp_source *source)
     return error;
 }
 
-// The part that may last.
+// Writes the source, or the last `last_ms` of it. Runs without the session's lock.
 static int write_source(const destination *to, mxp_source **source, double last_ms)
 {
     int error = MXP_OK;
@@ -246,7 +238,7 @@ static bool signal_is_ours(void)
     return sigaction(SIGUSR2, NULL, &now) == 0 && now.sa_handler == on_signal;
 }
 
-// A handler that the program has put there meanwhile stays.
+// Gives SIGUSR2 back. If the program has installed a handler meanwhile, that one stays.
 static void leave_signal(void)
 {
     if (signal_is_ours()) {
