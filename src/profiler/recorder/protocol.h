@@ -6,7 +6,7 @@
 //   recording thread                        freezing thread (has the drain lock)
 //   enter: busy = where on the stack        freeze: gate |= HOLD
 //          compiler barrier                         membarrier: every thread passes a full barrier
-//   read gate                                       wait until none settles and none is busy;
+//   read gate                                       wait until none registers and none is busy;
 //     open:   write words, publish cursor           who does not come is silent (silent.h)
 //             leave: busy = 0 (release)       -> frozen: pages, chunks, positions and limits of
 //     HOLD:   step out, wait, step in,           every thread may change

@@ -40,7 +40,7 @@ bool mxp__store_was_emptied(void);
 // What was recorded before the file began. MXP_EIO: the file is full.
 int mxp__store_copy(const mxp_block *block);
 // What was recorded is written, or copied: a ring begins anew.
-void mxp__store_settle(void);
+void mxp__ring_restart(void);
 // A newer CLOCK section of MXP__STORE_CLOCK_BYTES; one of another length is not taken.
 void mxp__store_put_clock(const void *section, size_t size_bytes);
 // Has the system extend the open file, so that no recording thread needs to: as much as was used

@@ -39,7 +39,7 @@ static void record_on(mxp_session *session)
     mxp__session_run_locked(session);
     session->in_fork = false;
     session->config.continuous_dump = continuous;
-    mxp__thread_at_first(mxp__snapshot_wanted() ? mxp__writer_start : NULL);
+    mxp__thread_at_first(mxp__snapshot_wanted() ? mxp__background_start : NULL);
 }
 
 // Files that a thread of the parent is writing are left as they are; otherwise the child's copies
@@ -65,7 +65,7 @@ static void begin_session_anew(mxp_session *session)
     session->output = false;
     session->inherited = true;
     forget_files(session);
-    mxp__writer_init(session);
+    mxp__background_init(session);
     mxp__aggregate_fork_child(session);
     if (recording && session->config.store == MXP_STORE_FILE) {
         record_on(session);

@@ -30,7 +30,8 @@ static uint64_t dump_due_ns(const mxp_session *session)
         return UINT64_MAX;
     }
     uint64_t period_ns = (uint64_t)(config->dump_period_s * (double)ns_per_s);
-    return session->writer.last_dump_ns + (period_ns < period_min_ns ? period_min_ns : period_ns);
+    return session->background.last_dump_ns +
+           (period_ns < period_min_ns ? period_min_ns : period_ns);
 }
 
 // When triggers, a ring and the recording file are to be looked at next; UINT64_MAX: never.
@@ -42,18 +43,18 @@ static uint64_t housekeeping_due_ns(const mxp_session *session)
         return UINT64_MAX;
     }
     if (mxp__snapshot_wanted()) {
-        return session->writer.last_housekeeping_ns + ns_per_s / 20;
+        return session->background.last_housekeeping_ns + ns_per_s / 20;
     }
     bool ring = session->config.full_policy == MXP_FULL_RING;
-    return ring || mxp__store_is_open() ? session->writer.last_housekeeping_ns + ns_per_s
+    return ring || mxp__store_is_open() ? session->background.last_housekeeping_ns + ns_per_s
                                         : UINT64_MAX;
 }
 
 static void keep_house(mxp_session *session, uint64_t now_ns)
 {
     mxp__snapshot_serve_locked(session);
-    if (now_ns - session->writer.last_reclaim_ns >= ns_per_s) {
-        session->writer.last_reclaim_ns = now_ns;
+    if (now_ns - session->background.last_reclaim_ns >= ns_per_s) {
+        session->background.last_reclaim_ns = now_ns;
         if (session->config.full_policy == MXP_FULL_RING) {
             mxp__threads_reclaim();
             mxp__session_warn_of_ring();
@@ -61,7 +62,7 @@ static void keep_house(mxp_session *session, uint64_t now_ns)
         mxp__record_file_look();
         mxp__record_file_sync();
     }
-    session->writer.last_housekeeping_ns = now_ns;
+    session->background.last_housekeeping_ns = now_ns;
     mxp__unlock(&session->lock);  // extending the file may wait for the disk
     mxp__store_keep_ahead();
     mxp__lock(&session->lock);
@@ -75,24 +76,24 @@ static uint64_t due_ns(const mxp_session *session)
 
 static void wait_until(mxp_session *session, uint64_t until_ns)
 {
-    mxp_writer *writer = &session->writer;
+    mxp_background *background = &session->background;
     if (until_ns == UINT64_MAX) {
-        mxp__lock_wait(&session->lock, &writer->wake);
+        mxp__lock_wait(&session->lock, &background->wake);
         return;
     }
     struct timespec until = {
         .tv_sec = (time_t)(until_ns / ns_per_s),
         .tv_nsec = (long)(until_ns % ns_per_s),
     };
-    mxp__lock_wait_until(&session->lock, &writer->wake, &until);
+    mxp__lock_wait_until(&session->lock, &background->wake, &until);
 }
 
 static void *write_periodically(void *argument)
 {
     mxp_session *session = argument;
-    mxp_writer *writer = &session->writer;
+    mxp_background *background = &session->background;
     mxp__lock(&session->lock);
-    while (!writer->quit) {
+    while (!background->quit) {
         mxp__snapshot_show_locked(session);
         uint64_t due = due_ns(session);
         if (mxp__os_monotonic_ns() < due) {
@@ -108,22 +109,22 @@ static void *write_periodically(void *argument)
         // A failed dump keeps its records. The next dump that the program calls tries again and
         // reports the failure. While another thread is dumping there is nothing to do here.
         if (!session->files_turn.taken) {
-            writer->failed = mxp__dump_background_locked(session) != MXP_OK;
+            background->failed = mxp__dump_background_locked(session) != MXP_OK;
         }
-        writer->last_dump_ns = mxp__os_monotonic_ns();
+        background->last_dump_ns = mxp__os_monotonic_ns();
     }
     mxp__snapshot_mark(NULL);
     mxp__unlock(&session->lock);
     return NULL;
 }
 
-void mxp__writer_init(mxp_session *session)
+void mxp__background_init(mxp_session *session)
 {
-    session->writer = (mxp_writer){0};
+    session->background = (mxp_background){0};
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&session->writer.wake, &attributes);
+    pthread_cond_init(&session->background.wake, &attributes);
     pthread_condattr_destroy(&attributes);
 }
 
@@ -141,15 +142,15 @@ static bool is_wanted(const mxp_session *session, const mxp_config *config)
            (cares && (!session->inherited || mxp__snapshot_wanted()));
 }
 
-int mxp__writer_ensure_locked(mxp_session *session, const mxp_config *config)
+int mxp__background_ensure_locked(mxp_session *session, const mxp_config *config)
 {
     assert(mxp__lock_is_held(&session->lock));
-    mxp_writer *writer = &session->writer;
-    if (writer->started || writer->quit || !is_wanted(session, config)) {
+    mxp_background *background = &session->background;
+    if (background->started || background->quit || !is_wanted(session, config)) {
         return MXP_OK;
     }
-    writer->last_dump_ns = mxp__os_monotonic_ns();
-    int error = mxp__os_start_thread(&writer->thread, write_periodically, session);
+    background->last_dump_ns = mxp__os_monotonic_ns();
+    int error = mxp__os_start_thread(&background->thread, write_periodically, session);
     if (error != 0) {
         return mxp__fail(
             MXP_ENOMEM,
@@ -157,36 +158,36 @@ int mxp__writer_ensure_locked(mxp_session *session, const mxp_config *config)
             "continuous_dump=False",
             strerror(error));
     }
-    writer->started = true;
+    background->started = true;
     return MXP_OK;
 }
 
-bool mxp__writer_start(void)
+bool mxp__background_start(void)
 {
     mxp_session *session = mxp__session_storage();
     if (!mxp__try_lock(&session->lock)) {
         return false;
     }
-    mxp__writer_ensure_locked(session, &session->config);
+    mxp__background_ensure_locked(session, &session->config);
     mxp__unlock(&session->lock);
     return true;
 }
 
-void mxp__writer_wake_locked(mxp_session *session)
+void mxp__background_wake_locked(mxp_session *session)
 {
-    if (session->writer.started) {
-        pthread_cond_signal(&session->writer.wake);
+    if (session->background.started) {
+        pthread_cond_signal(&session->background.wake);
     }
 }
 
-void mxp__writer_end(mxp_session *session)
+void mxp__background_end(mxp_session *session)
 {
     mxp__lock(&session->lock);
-    bool runs = session->writer.started && !session->writer.quit;
-    session->writer.quit = true;
-    mxp__writer_wake_locked(session);
+    bool runs = session->background.started && !session->background.quit;
+    session->background.quit = true;
+    mxp__background_wake_locked(session);
     mxp__unlock(&session->lock);
     if (runs) {
-        pthread_join(session->writer.thread, NULL);
+        pthread_join(session->background.thread, NULL);
     }
 }

@@ -175,7 +175,7 @@ static int configure_locked(mxp_session *session, const mxp_config *config, bool
 {
     assert(mxp__lock_is_held(&session->lock));
     if (session->output) {
-        int error = mxp__writer_ensure_locked(session, config);
+        int error = mxp__background_ensure_locked(session, config);
         if (error != MXP_OK) {
             return error;
         }
@@ -188,7 +188,7 @@ static int configure_locked(mxp_session *session, const mxp_config *config, bool
     if (new_classes && session->running && !session->paused) {
         mxp__recorder_start(config->classes, 0);
     }
-    mxp__writer_wake_locked(session);
+    mxp__background_wake_locked(session);
     error = error == MXP_OK ? recorder_error : error;
     return error == MXP_OK ? file_error : error;
 }

@@ -37,7 +37,7 @@ static void create(void)
     }
     mxp__turn_init(&the_session.files_turn);
     mxp__turn_init(&the_session.table_turn);
-    mxp__writer_init(&the_session);
+    mxp__background_init(&the_session);
     mxp_atomic_store_release(&created, true);  // pairs with mxp__session_exists
 }
 
@@ -110,12 +110,12 @@ int mxp__session_run_locked(mxp_session *session)
     if (mxp__session_wants_file(session) && !mxp__session_has_file()) {
         store_error = mxp__record_file_begin_locked(session);
     }
-    error = mxp__writer_ensure_locked(session, &session->config);
+    error = mxp__background_ensure_locked(session, &session->config);
     if (error != MXP_OK) {
         return error;
     }
     if (!session->output) {
-        session->writer.last_dump_ns = mxp__os_monotonic_ns();
+        session->background.last_dump_ns = mxp__os_monotonic_ns();
         session->output = true;
     }
     if (!session->running || session->paused) {
@@ -124,7 +124,7 @@ int mxp__session_run_locked(mxp_session *session)
     session->running = true;
     session->paused = false;
     session->runs++;
-    mxp__writer_wake_locked(session);
+    mxp__background_wake_locked(session);
     return store_error;
 }
 
@@ -189,7 +189,7 @@ void mxp__session_finish(void)
     if (!mxp__session_exists()) {
         return;
     }
-    mxp__writer_end(session);
+    mxp__background_end(session);
     mxp__lock(&session->lock);
     int error = mxp__dump_last_locked(session);
     mxp__unlock(&session->lock);

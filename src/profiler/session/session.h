@@ -26,7 +26,7 @@ typedef struct mxp_pending_dump {
     bool ring;  // all that a ring held
 } mxp_pending_dump;
 
-typedef struct mxp_writer {
+typedef struct mxp_background {
     pthread_t thread;
     pthread_cond_t wake;  // with the session's lock, on CLOCK_MONOTONIC
     bool started;  // and joined, once quit is set
@@ -34,7 +34,7 @@ typedef struct mxp_writer {
     bool failed;  // since the last dump that worked
     uint64_t last_dump_ns;  // monotonic; the period counts from here
     uint64_t last_housekeeping_ns, last_reclaim_ns;
-} mxp_writer;
+} mxp_background;
 
 struct mxp_session {
     mxp_lock lock;
@@ -57,7 +57,7 @@ struct mxp_session {
     uint32_t snapshots;  // being written
     mxp_turn table_turn;  // to use what this points to
     mxp_aggregate *aggregate;  // null while aggregates are off
-    mxp_writer writer;
+    mxp_background background;
 };
 
 // The session's place, whether or not anybody has asked for it yet: for fork and the process's end.
@@ -84,13 +84,13 @@ int mxp__aggregate_drain_locked(mxp_session *session);
 void mxp__aggregate_fork_child(mxp_session *session);  // an empty one, if there was one
 
 // background.c
-void mxp__writer_init(mxp_session *session);
+void mxp__background_init(mxp_session *session);
 // Starts the thread if `config`, which is or will be in force, needs it.
-int mxp__writer_ensure_locked(mxp_session *session, const mxp_config *config);
+int mxp__background_ensure_locked(mxp_session *session, const mxp_config *config);
 // The same, at the first record of a child. False: the lock is taken, perhaps by the caller.
-bool mxp__writer_start(void);
-void mxp__writer_wake_locked(mxp_session *session);  // output or period changed
-void mxp__writer_end(mxp_session *session);  // for good; without the lock: ends and joins it
+bool mxp__background_start(void);
+void mxp__background_wake_locked(mxp_session *session);  // output or period changed
+void mxp__background_end(mxp_session *session);  // for good; without the lock: ends and joins it
 
 // atfork.c
 void mxp__fork_install(void);

@@ -151,10 +151,10 @@ static void quiesce(void)
         mxp__os_sleep_us(1000);  // long enough for nearly any store buffer
     }
     unsigned tries = 0;
-    while (mxp__threads_settling() != 0 && wait_more(&tries)) {
+    while (mxp__threads_registering() != 0 && wait_more(&tries)) {
     }
-    if (mxp__threads_settling() != 0) {
-        mxp__threads_give_up_settling();
+    if (mxp__threads_registering() != 0) {
+        mxp__threads_give_up_registering();
     }
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         wait_for_thread(thread);

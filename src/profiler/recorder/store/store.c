@@ -138,7 +138,7 @@ static void release(mxp_recording_file *store)
 {
     uint64_t chunks = mxp_atomic_sub(&store->chunks, 1) - 1;
     assert(chunks != UINT64_MAX && "more chunks of a file are given back than were taken");
-    if (chunks != 0 || mxp__store_is_damaged(store) || mxp__threads_settle_late()) {
+    if (chunks != 0 || mxp__store_is_damaged(store) || mxp__threads_register_late()) {
         return;  // somebody may still point into it
     }
     mxp_recording_file **link = &ended;
@@ -191,7 +191,7 @@ bool mxp__store_is_own(const mxp_chunk_header *chunk)
     return store == NULL || mxp__store_file_holds(store, chunk);
 }
 
-void mxp__store_settle(void)
+void mxp__ring_restart(void)
 {
     mxp__drain_lock();
     if (mxp__ring_is_on()) {

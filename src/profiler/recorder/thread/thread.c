@@ -21,14 +21,14 @@
 
 __thread mxp_recorder *mxp_self __attribute__((tls_model("initial-exec")));
 
-enum { SETTLING_PLACES = 64 };
+enum { REGISTERING_PLACES = 64 };
 
 static struct {
     MXP_ATOMIC(mxp_thread *) list;  // pushed under the pool lock, unlinked under the drain lock
     // Threads on their way into the list. A hold that has waited for them in vain has later
     // ones counted in the next place.
-    mxp_atomic_u32 settling[SETTLING_PLACES];
-    mxp_atomic_u32 settling_at;
+    mxp_atomic_u32 registering[REGISTERING_PLACES];
+    mxp_atomic_u32 registering_at;
     mxp_atomic_u32 ended;  // those that have ended and are not released
     mxp_atomic_u64 orphans;  // spans that released threads have left open
     mxp_atomic_u64 lost;  // records of threads that could not register
@@ -103,31 +103,31 @@ static bool link_thread(mxp_thread *self)
     return true;
 }
 
-static uint32_t settling_at(void)
+static uint32_t registering_at(void)
 {
-    return mxp_atomic_load_seq_cst(&threads.settling_at);
+    return mxp_atomic_load_seq_cst(&threads.registering_at);
 }
 
 // Into the list of threads, and into the open file before: from then on others write to the block
 // too. A hold waits until nobody is between begin and end. False: a handler interrupts the holder.
-static bool begin_settling(uint32_t *place)
+static bool begin_registering(uint32_t *place)
 {
     for (;;) {
-        *place = settling_at();
-        mxp_atomic_add_seq_cst(&threads.settling[*place], 1);
+        *place = registering_at();
+        mxp_atomic_add_seq_cst(&threads.registering[*place], 1);
         bool held = (mxp_atomic_load_seq_cst(&mxp_control.gate) & MXP_GATE_HOLD) != 0;
-        if ((!held && *place == settling_at()) || mxp__freeze_is_ours()) {
+        if ((!held && *place == registering_at()) || mxp__freeze_is_ours()) {
             return !held;
         }
-        mxp_atomic_sub_seq_cst(&threads.settling[*place], 1);
+        mxp_atomic_sub_seq_cst(&threads.registering[*place], 1);
         mxp__wait_for_thaw();
     }
 }
 
-static void end_settling(uint32_t place)
+static void end_registering(uint32_t place)
 {
-    uint32_t before = mxp_atomic_sub_seq_cst(&threads.settling[place], 1);
-    assert(before != 0 && "more threads have settled than were on their way");
+    uint32_t before = mxp_atomic_sub_seq_cst(&threads.registering[place], 1);
+    assert(before != 0 && "more threads have registered than were on their way");
     (void)before;
 }
 
@@ -137,10 +137,10 @@ static void tell_in_file(void)
     uint64_t signals[16];
     mxp__os_block_signals(signals);  // as in thread_register
     uint32_t place;
-    if (begin_settling(&place)) {
+    if (begin_registering(&place)) {
         mxp__store_count_unmapped(1);
     }
-    end_settling(place);
+    end_registering(place);
     mxp__os_restore_signals(signals);
 }
 
@@ -160,9 +160,9 @@ static mxp_chunk_header *take_oldest(void)
     uint64_t signals[16];
     mxp__os_block_signals(signals);  // as in thread_register
     uint32_t place;
-    bool settled = begin_settling(&place);
-    mxp_chunk_header *oldest = settled && !mxp__store_is_open() ? mxp__ring_take() : NULL;
-    end_settling(place);
+    bool registered = begin_registering(&place);
+    mxp_chunk_header *oldest = registered && !mxp__store_is_open() ? mxp__ring_take() : NULL;
+    end_registering(place);
     mxp__os_restore_signals(signals);
     return oldest;
 }
@@ -184,16 +184,16 @@ static mxp_recorder_section *take_block(void)
 
 // The thread's own: `self`, or the one that a handler has registered meanwhile; null: the handler
 // came at a wrong moment.
-static mxp_thread *settle_in(mxp_thread *self)
+static mxp_thread *register_in_list(mxp_thread *self)
 {
     if (mxp_self != NULL) {
         return (mxp_thread *)mxp_self;
     }
     uint32_t place;
-    if (begin_settling(&place)) {
+    if (begin_registering(&place)) {
         mxp__store_map_thread(self);
     }
-    bool linked = place == settling_at() && link_thread(self);
+    bool linked = place == registering_at() && link_thread(self);
     if (linked) {
         mxp_self = &self->hot;
         call_at_exit(self);
@@ -202,28 +202,29 @@ static mxp_thread *settle_in(mxp_thread *self)
         self->file_offset = 0;
         mxp__store_unmap_thread(self, false);
     }
-    end_settling(place);
+    end_registering(place);
     return linked ? self : NULL;
 }
 
-uint32_t mxp__threads_settling(void)
+uint32_t mxp__threads_registering(void)
 {
-    return mxp_atomic_load_seq_cst(&threads.settling[settling_at()]);
+    return mxp_atomic_load_seq_cst(&threads.registering[registering_at()]);
 }
 
-void mxp__threads_give_up_settling(void)
+void mxp__threads_give_up_registering(void)
 {
-    uint32_t next = (settling_at() + 1) % SETTLING_PLACES;
-    if (mxp_atomic_load_seq_cst(&threads.settling[next]) == 0) {
-        mxp_atomic_store_seq_cst(&threads.settling_at, next);
+    uint32_t next = (registering_at() + 1) % REGISTERING_PLACES;
+    if (mxp_atomic_load_seq_cst(&threads.registering[next]) == 0) {
+        mxp_atomic_store_seq_cst(&threads.registering_at, next);
     }
 }
 
-bool mxp__threads_settle_late(void)
+bool mxp__threads_register_late(void)
 {
     bool late = false;
-    for (uint32_t i = 0; i < SETTLING_PLACES; i++) {
-        late = late || (i != settling_at() && mxp_atomic_load_seq_cst(&threads.settling[i]) != 0);
+    for (uint32_t i = 0; i < REGISTERING_PLACES; i++) {
+        late = late ||
+               (i != registering_at() && mxp_atomic_load_seq_cst(&threads.registering[i]) != 0);
     }
     return late;
 }
@@ -264,7 +265,7 @@ static mxp_thread *thread_register(void)
     uint64_t signals[16];
     mxp__os_block_signals(signals);  // a handler here would wait for a hold that waits for us
     bool made;
-    mxp_thread *registered = mxp__store_make_due(&made) ? settle_in(self) : NULL;
+    mxp_thread *registered = mxp__store_make_due(&made) ? register_in_list(self) : NULL;
     mxp__os_restore_signals(signals);
     if (registered != self) {
         mxp__index_give_back(self->index);
@@ -427,8 +428,8 @@ void mxp__threads_fork_child(void)
 {
     mxp_atomic_set(&threads.list, NULL);
     mxp__index_fork_child();
-    for (uint32_t i = 0; i < SETTLING_PLACES; i++) {
-        mxp_atomic_set(&threads.settling[i], 0);
+    for (uint32_t i = 0; i < REGISTERING_PLACES; i++) {
+        mxp_atomic_set(&threads.registering[i], 0);
     }
     mxp_atomic_set(&threads.lost, 0);
     mxp_atomic_set(&threads.lost_from, 0);

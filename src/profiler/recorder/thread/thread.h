@@ -174,9 +174,9 @@ void mxp__thread_lose(mxp_thread *self, uint32_t reason, uint64_t count, uint64_
 
 mxp_thread *mxp__threads(void);  // newest first; under the drain lock
 uint32_t mxp__threads_ended(void);  // and not released yet
-uint32_t mxp__threads_settling(void);  // on their way into the list
-void mxp__threads_give_up_settling(void);  // those that are there are not waited for any more
-bool mxp__threads_settle_late(void);  // some of those are still there
+uint32_t mxp__threads_registering(void);  // on their way into the list
+void mxp__threads_give_up_registering(void);  // those that are there are not waited for any more
+bool mxp__threads_register_late(void);  // some of those are still there
 // Exited and drained: back to the pool. `before`: one that stands before it in the list; null: its
 // first one. `sequence`: behind its last chunk, which may be gone already. False: it stays.
 bool mxp__thread_release(mxp_thread *thread, mxp_thread *before, uint32_t sequence);

@@ -319,9 +319,9 @@ static int finish_in_turn(mxp_session *session, uint32_t runs)
     mxp__children_add_in_turn(session);
     mxp__files_close_in_turn(session);
     int error = mxp__record_file_end_in_turn(session);
-    mxp__store_settle();
+    mxp__ring_restart();
     session->output = session->runs != runs;
-    mxp__writer_wake_locked(session);
+    mxp__background_wake_locked(session);
     return error;
 }
 
@@ -332,14 +332,14 @@ static int dump_in_turn(mxp_session *session, bool finished)
     }
     uint32_t runs = session->runs;
     int error = mxp__dump_write_in_turn(session);
-    session->writer.last_dump_ns = mxp__os_monotonic_ns();
+    session->background.last_dump_ns = mxp__os_monotonic_ns();
     mxp__session_warn_of_ring();
     if (error != MXP_OK) {
-        return session->writer.failed
+        return session->background.failed
                    ? mxp__fail(error, "%s (the background dump failed before)", mxp_last_error())
                    : error;
     }
-    session->writer.failed = false;
+    session->background.failed = false;
     return finished || session->config.continuous_dump == 0 ? finish_in_turn(session, runs)
                                                             : MXP_OK;
 }

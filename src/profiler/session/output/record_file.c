@@ -129,7 +129,7 @@ int mxp__record_file_begin(const char *path, uint64_t limit_bytes)
         return mxp__fail(error, "%s; recording goes on in memory", mxp_last_error());
     }
     error = copy_pending(limit_bytes);
-    mxp__store_settle();
+    mxp__ring_restart();
     return error;
 }
 
