@@ -18,13 +18,13 @@ static uint64_t number_of(const mxp_source *source, const char *key)
     return value != NULL ? strtoull(value, NULL, 10) : 0;
 }
 
-static bool is_of_a_chunk(const mxp_block *block)
+static bool is_of_a_chunk(const mxp_record_range *range)
 {
-    if (block->sequence == MXP_SEQUENCE_STANDING || block->end - block->words < 2) {
+    if (range->sequence == MXP_SEQUENCE_STANDING || range->end - range->words < 2) {
         return false;
     }
-    bool stands = (block->words[0] & 0xff) == MXP_KIND_COUNTER &&
-                  (block->words[1] >> 40 & MXP_COUNTER_STANDING) != 0;
+    bool stands = (range->words[0] & 0xff) == MXP_KIND_COUNTER &&
+                  (range->words[1] >> 40 & MXP_COUNTER_STANDING) != 0;
     return !stands;
 }
 
@@ -36,16 +36,16 @@ typedef struct first_chunk {
 
 static void find_first_chunks(mxp_source *source, first_chunk *threads)
 {
-    mxp_block block;
+    mxp_record_range range;
     int found;
-    for (size_t i = 0; (found = source->block(source, i, &block)) != 0; i++) {
+    for (size_t i = 0; (found = source->range(source, i, &range)) != 0; i++) {
         if (found != 1 && found != MXP_EFORMAT) {
             return;
         }
-        if (found == 1 && is_of_a_chunk(&block) && block.thread < source->thread_count) {
-            first_chunk *first = &threads[block.thread];
-            if (!first->is_there || block.sequence < first->sequence) {
-                *first = (first_chunk){block.base_ticks, block.sequence, true};
+        if (found == 1 && is_of_a_chunk(&range) && range.thread < source->thread_count) {
+            first_chunk *first = &threads[range.thread];
+            if (!first->is_there || range.sequence < first->sequence) {
+                *first = (first_chunk){range.base_ticks, range.sequence, true};
             }
         }
     }

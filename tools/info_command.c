@@ -93,7 +93,7 @@ static void print_records(const mxp_summary *summary, mxp_strbuf *out)
 #undef KIND
     };
     mxp__strbuf_printf(out, "records  %" PRIu64 " in %" PRIu64 " bytes, %" PRIu64 " chunks\n",
-                       summary->records, summary->bytes, summary->blocks);
+                       summary->records, summary->bytes, summary->ranges);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         uint64_t count = summary->by_kind[kinds[i].kind];
         if (count == 0 || kinds[i].text == NULL) {

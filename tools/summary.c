@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass over all records of a file, block by block: order does not matter here. Times are in ns
+// One pass over all records of a file, range by range: order does not matter here. Times are in ns
 // of trace time; nothing here interprets names but ",frame", the end of a frame's category.
 #include "summary.h"
 
@@ -131,15 +131,15 @@ static void add_unread(summary_pass *pass, uint64_t bytes)
     pass->summary->unread_bytes += bytes;
 }
 
-// The records of a block up to its end, or to the first that is damaged.
-static int add_records(summary_pass *pass, const mxp_block *block)
+// The records of a range up to its end, or to the first that is damaged.
+static int add_records(summary_pass *pass, const mxp_record_range *range)
 {
     mxp_decoder decoder;
     mxp_event event;
-    const uint64_t *at = block->words;
+    const uint64_t *at = range->words;
     uint64_t before = pass->summary->records;
     int more;
-    mxp__decoder_begin(&decoder, pass->source->timebase, block);
+    mxp__decoder_begin(&decoder, pass->source->timebase, range);
     while ((more = mxp__decoder_next(&decoder, &event)) == 1) {
         int error = add_event(pass, &event);
         if (error != MXP_OK) {
@@ -147,34 +147,34 @@ static int add_records(summary_pass *pass, const mxp_block *block)
         }
         at = decoder.at;
     }
-    pass->summary->thread_records[block->thread] += pass->summary->records - before;
-    at = more < 0 ? at : block->end;
-    pass->summary->bytes += (uint64_t)(at - block->words) * sizeof *at;
+    pass->summary->thread_records[range->thread] += pass->summary->records - before;
+    at = more < 0 ? at : range->end;
+    pass->summary->bytes += (uint64_t)(at - range->words) * sizeof *at;
     if (more < 0) {
-        add_unread(pass, (uint64_t)(block->end - at) * sizeof *at);
+        add_unread(pass, (uint64_t)(range->end - at) * sizeof *at);
     }
     return MXP_OK;
 }
 
 // 1: there may be more; 0: there is none of that number; a negative error.
-static int add_block(summary_pass *pass, size_t number)
+static int add_range(summary_pass *pass, size_t number)
 {
-    mxp_block block;
-    int found = pass->source->block(pass->source, number, &block);
+    mxp_record_range range;
+    int found = pass->source->range(pass->source, number, &range);
     if (found == MXP_EFORMAT) {
-        add_unread(pass, block.unread_bytes);
+        add_unread(pass, range.unread_bytes);
         return 1;
     }
     if (found != 1) {
         return found;
     }
-    if (block.thread >= pass->summary->thread_count) {
+    if (range.thread >= pass->summary->thread_count) {
         return mxp__fail(MXP_EFORMAT, "a block of thread %" PRIu32 ", which is not there",
-                         block.thread);
+                         range.thread);
     }
-    pass->summary->blocks++;
-    pass->lost_before += block.lost_before;
-    int error = add_records(pass, &block);
+    pass->summary->ranges++;
+    pass->lost_before += range.lost_before;
+    int error = add_records(pass, &range);
     return error == MXP_OK ? 1 : error;
 }
 
@@ -218,7 +218,7 @@ static int add_process(mxp_source *source, mxp_summary *summary)
     }
     int read = 1;
     for (size_t number = 0; read == 1; number++) {
-        read = add_block(&pass, number);
+        read = add_range(&pass, number);
     }
     mxp__free(pass.frame_of, table_bytes);
     summary->threads += source->thread_count;

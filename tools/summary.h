@@ -27,7 +27,7 @@ typedef struct mxp_open_at_end {
 } mxp_open_at_end;
 
 typedef struct mxp_summary {
-    uint64_t records, bytes, blocks;
+    uint64_t records, bytes, ranges;
     uint64_t by_kind[MXP_SUMMARY_KINDS];
     uint64_t long_spans;  // among by_kind[MXP_KIND_SPAN]
     uint64_t cut_spans;  // clipped at their begin, or closed by a stop

@@ -47,7 +47,7 @@ static void export_everything(const void *data, size_t size)
         export_by_threads(source);
     }
     for (const mxp_exporter *const *each = mxp__exporters(); *each != NULL; each++) {
-        for (int group = MXP_GROUP_NAME; group <= MXP_GROUP_STEP && (*each)->block == NULL;
+        for (int group = MXP_GROUP_NAME; group <= MXP_GROUP_STEP && (*each)->range == NULL;
              group++) {
             mxp_strbuf text = export_text(source, *each, &(mxp_export_options){.group = group});
             mxp__strbuf_fini(&text);

@@ -69,16 +69,16 @@ static void code_and_decode(const uint8_t *data, size_t size)
         return;
     }
     memcpy(words, data, bytes);
-    mxp_block block = {.words = words,
-                       .end = words + bytes / sizeof *words,
-                       .base_ticks = words[0],
-                       .thread = 7,
-                       .lost_before = words[1]};
+    mxp_record_range range = {.words = words,
+                              .end = words + bytes / sizeof *words,
+                              .base_ticks = words[0],
+                              .thread = 7,
+                              .lost_before = words[1]};
     mxp_record_coder coder = {0};
     mxp_column_bytes columns[MXP__COLUMNS];
     mxp_strbuf out = {0};
     uint64_t record_bytes = 0;
-    mxp__record_code(&coder, &block, 3);
+    mxp__record_code(&coder, &range, 3);
     for (int i = 0; i < MXP__COLUMNS; i++) {
         const uint8_t *at = (const uint8_t *)mxp__strbuf_text(&coder.columns[i]);
         columns[i] = (mxp_column_bytes){at, at + coder.columns[i].length};

@@ -154,7 +154,7 @@ static recording_thread *thread_of(const mxp_event *event)
     return NULL;
 }
 
-static void read_block(const mxp_source *source, const mxp_block *block)
+static void read_block(const mxp_source *source, const mxp_record_range *block)
 {
     mxp_decoder decoder;
     mxp__decoder_begin(&decoder, source->timebase, block);
@@ -184,9 +184,9 @@ static void read_spans(void)
         assert_int_equal(source->losses[i].reason, MXP_LOSS_DEEPER);
         deeper += source->losses[i].count;
     }
-    mxp_block block;
-    for (size_t i = 0; source->block(source, i, &block) == 1; i++) {
-        read_block(source, &block);
+    mxp_record_range range;
+    for (size_t i = 0; source->range(source, i, &range) == 1; i++) {
+        read_block(source, &range);
     }
     mxp__source_close(source);
 }

@@ -3,20 +3,20 @@
 
 #include <unistd.h>
 
-static int (*given_block)(mxp_source *source, size_t number, mxp_block *block);
+static int (*given_range)(mxp_source *source, size_t number, mxp_record_range *range);
 
-static int block_and_close(mxp_source *source, size_t number, mxp_block *block)
+static int range_and_close(mxp_source *source, size_t number, mxp_record_range *range)
 {
     enum { NUMBERS = 256 };
     for (int fd = 3; fd < NUMBERS; fd++) {
         close(fd);
     }
-    return given_block(source, number, block);
+    return given_range(source, number, range);
 }
 
 mxp_source *closing_source(mxp_source *source)
 {
-    given_block = source->block;
-    source->block = block_and_close;
+    given_range = source->range;
+    source->range = range_and_close;
     return source;
 }

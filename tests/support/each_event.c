@@ -6,11 +6,11 @@
 void each_event(mxp_source *source, void (*take)(void *context, const mxp_event *event),
                 void *context)
 {
-    mxp_block block;
-    for (size_t i = 0; source->block(source, i, &block) == 1; i++) {
+    mxp_record_range range;
+    for (size_t i = 0; source->range(source, i, &range) == 1; i++) {
         mxp_decoder decoder;
         mxp_event event;
-        mxp__decoder_begin(&decoder, source->timebase, &block);
+        mxp__decoder_begin(&decoder, source->timebase, &range);
         int more;
         while ((more = mxp__decoder_next(&decoder, &event)) == 1) {
             take(context, &event);

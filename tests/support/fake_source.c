@@ -14,7 +14,7 @@ typedef struct fake_entry {
 } fake_entry;
 
 typedef struct fake_run {
-    mxp_block block;  // words and end are set when it is handed out
+    mxp_record_range range;  // words and end are set when it is handed out
     uint64_t *words;
     size_t count, capacity;
 } fake_run;
@@ -82,16 +82,16 @@ static mxp_name_view view_name(const mxp_source *source, uint32_t id)
     return ((const fake_entry *)array_at(&fake->names, id))->view;
 }
 
-static int get_block(mxp_source *source, size_t number, mxp_block *block)
+static int get_range(mxp_source *source, size_t number, mxp_record_range *range)
 {
     const fake_source *fake = (const fake_source *)source;
     if (number >= fake->runs.count) {
         return 0;
     }
     const fake_run *run = array_at(&fake->runs, number);
-    *block = run->block;
-    block->words = run->words;
-    block->end = run->words + run->count;
+    *range = run->range;
+    range->words = run->words;
+    range->end = run->words + run->count;
     return 1;
 }
 
@@ -145,7 +145,7 @@ mxp_source *fake_source_create(void)
     fake->base = (mxp_source){.pid = 4711,
                               .timebase = &fake->timebase,
                               .name = view_name,
-                              .block = get_block,
+                              .range = get_range,
                               .close = close_fake};
     fake_name_bytes(&fake->base, 0, "", 0, MXP_STYLE_NONE, MXP_UNIT_NONE);
     fake_name_bytes(&fake->base, 0, "<names full>", 12, MXP_STYLE_NONE, MXP_UNIT_NONE);
@@ -230,15 +230,15 @@ mxp_thread_entry *fake_thread_entry(mxp_source *source, uint32_t thread)
 }
 
 // ---- records -----------------------------------------------------------------------------------
-void fake_block(mxp_source *source, uint32_t thread, uint64_t base_ticks, uint64_t lost_before)
+void fake_range(mxp_source *source, uint32_t thread, uint64_t base_ticks, uint64_t lost_before)
 {
     fake_source *fake = (fake_source *)source;
     fake_writer *writer = array_at(&fake->writers, thread);
     fake_run *run = array_add(&fake->runs);
-    run->block = (mxp_block){.thread = thread,
-                             .sequence = writer->sequence++,
-                             .base_ticks = base_ticks,
-                             .lost_before = lost_before};
+    run->range = (mxp_record_range){.thread = thread,
+                                    .sequence = writer->sequence++,
+                                    .base_ticks = base_ticks,
+                                    .lost_before = lost_before};
     writer->run = fake->runs.count - 1;
     writer->open = 1;
 }
@@ -250,7 +250,7 @@ static uint64_t *record_room(mxp_source *source, uint32_t thread, uint64_t ticks
     fake_writer *writer = array_at(&fake->writers, thread);
     fake_run *run = writer->open ? array_at(&fake->runs, writer->run) : NULL;
     if (run == NULL || run->count + count > FAKE_BLOCK_WORDS) {
-        fake_block(source, thread, ticks, 0);
+        fake_range(source, thread, ticks, 0);
         run = array_at(&fake->runs, writer->run);
     }
     if (run->count + count > run->capacity) {
@@ -383,7 +383,7 @@ void fake_operator(mxp_source *source, uint32_t thread, const mxp_operator *op)
     uint64_t push = op->push_ticks == 0 ? start : op->push_ticks;
     uint64_t ready = op->ready_ticks == 0 ? start : op->ready_ticks;
     uint32_t count = op->variable_count;
-    // One room for all, so that a block's end does not fall in between.
+    // One room for all, so that a range's end does not fall in between.
     uint32_t records = (count + MXP_VARIABLES_PER_RECORD - 1) / MXP_VARIABLES_PER_RECORD;
     uint64_t *words = record_room(source, thread, op->end_ticks, 8 + 8 * (size_t)records);
     words[0] = MXP_KIND_OPERATOR | UINT64_C(4) << 8 | start << 16;

@@ -55,7 +55,7 @@ void fake_words(mxp_source *source, uint32_t thread, uint64_t ticks, const uint6
 
 // The next record of the thread opens a new block with this base (also done when a block is full;
 // then the base is the end of its first record).
-void fake_block(mxp_source *source, uint32_t thread, uint64_t base_ticks, uint64_t lost_before);
+void fake_range(mxp_source *source, uint32_t thread, uint64_t base_ticks, uint64_t lost_before);
 
 // ---- the rest ----------------------------------------------------------------------------------
 void fake_loss(mxp_source *source, const mxp_loss_entry *loss);

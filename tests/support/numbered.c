@@ -75,11 +75,11 @@ static void check_span(const mxp_source *source, const mxp_event *event, numbere
     found->open_spans += (event->flags & MXP_SPAN_OPEN_AT_CRASH) != 0;
 }
 
-static void read_block(const mxp_source *source, const mxp_block *block, bool ring,
+static void read_range(const mxp_source *source, const mxp_record_range *range, bool ring,
                        numbered_file *found)
 {
     mxp_decoder decoder;
-    mxp__decoder_begin(&decoder, source->timebase, block);
+    mxp__decoder_begin(&decoder, source->timebase, range);
     mxp_event event;
     int more;
     while ((more = mxp__decoder_next(&decoder, &event)) == 1) {
@@ -104,9 +104,9 @@ mxp_source *numbered_open(const char *path, bool ring, numbered_file *found)
         snprintf(found->damage, sizeof found->damage, "at offset %llu: %s",
                  (unsigned long long)damage.offset, damage.text);
     }
-    mxp_block block;
-    for (size_t i = 0; source->block(source, i, &block) == 1; i++) {
-        read_block(source, &block, ring, found);
+    mxp_record_range range;
+    for (size_t i = 0; source->range(source, i, &range) == 1; i++) {
+        read_range(source, &range, ring, found);
     }
     assert_int_equal(source->loss_count, 0);
     for (size_t i = 0; i < NUMBERED_THREADS; i++) {

@@ -40,7 +40,7 @@ static sample_names add_names(mxp_source *source)
 
 static void add_main(mxp_source *source, uint32_t thread, const sample_names *names)
 {
-    fake_block(source, thread, WRAP - 1000, 0);
+    fake_range(source, thread, WRAP - 1000, 0);
     fake_meta(source, thread, MXP_META_STATE, MXP_NAME_NONE, WRAP - 1000, 1);
     fake_meta(source, thread, MXP_META_STEP, MXP_NAME_NONE, WRAP - 900, 1);
     fake_meta(source, thread, MXP_META_SCOPE_PUSH, names->outer, WRAP - 800, 0);
@@ -52,7 +52,7 @@ static void add_main(mxp_source *source, uint32_t thread, const sample_names *na
     fake_counter_f64(source, thread, names->rate, WRAP + 602, 0.125);
     fake_instant(source, thread, names->marker, WRAP + 700, MXP_INSTANT_PROCESS);
     fake_flow(source, thread, names->arrow, WRAP + 710, MXP_FLOW_START, 77);
-    fake_block(source, thread, WRAP + 20000, 3);
+    fake_range(source, thread, WRAP + 20000, 3);
     mxp_arg args[] = {
         {.key = names->key, .type = MXP_ARG_U64, .value.u64 = 1},
         {.key = names->bytes, .type = MXP_ARG_I64, .value.i64 = -1},
@@ -88,7 +88,7 @@ static void add_worker(mxp_source *source, uint32_t thread, const sample_names *
     for (uint32_t i = 0; i < 17; i++) {
         variables[i] = i + 1 + (i % 3 == 0 ? MXP_VARIABLE_WRITTEN : 0);
     }
-    fake_block(source, thread, WRAP + 40, 0);
+    fake_range(source, thread, WRAP + 40, 0);
     fake_memory(source, thread, WRAP + 40,
                 &(mxp_memory){.name = names->weight,
                               .scope = names->inner,

@@ -71,14 +71,14 @@ static int write_piece(packer *pack)
 }
 
 // ---- chunks -----------------------------------------------------------------------------------
-// At most PIECE_BYTES of whole records from the block's front; all of it if they are none.
-static mxp_block front_of(const mxp_block *block)
+// At most PIECE_BYTES of whole records from the range's front; all of it if they are none.
+static mxp_record_range front_of(const mxp_record_range *range)
 {
-    mxp_block front = *block;
-    const uint64_t *at = block->words;
-    while (at < block->end && at - block->words < PIECE_BYTES / (ptrdiff_t)sizeof *at) {
+    mxp_record_range front = *range;
+    const uint64_t *at = range->words;
+    while (at < range->end && at - range->words < PIECE_BYTES / (ptrdiff_t)sizeof *at) {
         uint32_t units = (uint32_t)(*at >> 8 & 0xff);
-        if (units == 0 || 2 * (ptrdiff_t)units > block->end - at) {
+        if (units == 0 || 2 * (ptrdiff_t)units > range->end - at) {
             return front;
         }
         at += 2 * (size_t)units;
@@ -87,32 +87,32 @@ static mxp_block front_of(const mxp_block *block)
     return front;
 }
 
-static int pack_block(packer *pack, mxp_block block, uint32_t *sequences)
+static int pack_range(packer *pack, mxp_record_range range, uint32_t *sequences)
 {
     int error = MXP_OK;
-    while (block.words < block.end && error == MXP_OK) {
-        mxp_block front = front_of(&block);
-        mxp__record_code(&pack->coder, &front, sequences[block.thread]++);
-        block.words = front.end;
-        block.lost_before = 0;
+    while (range.words < range.end && error == MXP_OK) {
+        mxp_record_range front = front_of(&range);
+        mxp__record_code(&pack->coder, &front, sequences[range.thread]++);
+        range.words = front.end;
+        range.lost_before = 0;
         error = pack->coder.record_bytes >= PIECE_BYTES ? write_piece(pack) : MXP_OK;
     }
     return error;
 }
 
-// A block that cannot be read is left out.
-static int pack_blocks(packer *pack, mxp_source *source, uint32_t *sequences)
+// A range that cannot be read is left out.
+static int pack_ranges(packer *pack, mxp_source *source, uint32_t *sequences)
 {
     int damage = MXP_OK;
     int error = MXP_OK;
-    mxp_block block;
+    mxp_record_range range;
     int found;
-    for (size_t number = 0; error == MXP_OK && (found = source->block(source, number, &block)) != 0;
+    for (size_t number = 0; error == MXP_OK && (found = source->range(source, number, &range)) != 0;
          number++) {
         if (found == MXP_EFORMAT) {
             damage = found;
         } else {
-            error = found == 1 ? pack_block(pack, block, sequences) : found;
+            error = found == 1 ? pack_range(pack, range, sequences) : found;
         }
     }
     error = error == MXP_OK ? write_piece(pack) : error;
@@ -129,7 +129,7 @@ static int pack_chunks(packer *pack, mxp_source *source)
         return mxp__fail_memory("compressing a native trace");
     }
     ZSTD_CCtx_setParameter(pack->zstd, ZSTD_c_compressionLevel, LEVEL);
-    int error = pack_blocks(pack, source, sequences);
+    int error = pack_ranges(pack, source, sequences);
     mxp__free(sequences, bytes);
     return error;
 }

@@ -93,29 +93,29 @@ static void put_record(mxp_record_coder *coder, context *before, const uint64_t 
     put_halves(coder, before, kind, words + 2, 2 * (uint64_t)units - 2);
 }
 
-void mxp__record_code(mxp_record_coder *coder, const mxp_block *block, uint32_t sequence)
+void mxp__record_code(mxp_record_coder *coder, const mxp_record_range *range, uint32_t sequence)
 {
-    uint64_t words = (uint64_t)(block->end - block->words);
-    const uint64_t numbers[CHUNK_NUMBERS] = {block->thread, sequence, block->base_ticks,
-                                             block->lost_before, words / 2};
+    uint64_t words = (uint64_t)(range->end - range->words);
+    const uint64_t numbers[CHUNK_NUMBERS] = {range->thread, sequence, range->base_ticks,
+                                             range->lost_before, words / 2};
     for (int i = 0; i < CHUNK_NUMBERS; i++) {
         put(coder, MXP__COLUMN_CHUNKS, numbers[i]);
     }
-    context before = {.time = block->base_ticks};
-    const uint64_t *at = block->words;
-    while (at < block->end) {
+    context before = {.time = range->base_ticks};
+    const uint64_t *at = range->words;
+    while (at < range->end) {
         uint32_t units = (uint32_t)(*at >> 8 & 0xff);
-        if (units == 0 || 2 * (ptrdiff_t)units > block->end - at) {
+        if (units == 0 || 2 * (ptrdiff_t)units > range->end - at) {
             static const char none[2];  // no record: the rest as it is
             mxp__strbuf_append(&coder->columns[MXP__COLUMN_HEADS], none, sizeof none);
-            put_halves(coder, &before, UINT8_MAX, at, (uint64_t)(block->end - at));
+            put_halves(coder, &before, UINT8_MAX, at, (uint64_t)(range->end - at));
             break;
         }
         put_record(coder, &before, at, units);
         at += 2 * (size_t)units;
     }
     coder->chunks++;
-    coder->record_bytes += words * sizeof *block->words;
+    coder->record_bytes += words * sizeof *range->words;
 }
 
 void mxp__record_coder_clear(mxp_record_coder *coder)

@@ -23,8 +23,8 @@ typedef struct mxp_record_coder {
     uint64_t record_bytes;
 } mxp_record_coder;  // = {0}
 
-// Adds a chunk: the block's words, under that sequence.
-void mxp__record_code(mxp_record_coder *coder, const mxp_block *block, uint32_t sequence);
+// Adds a chunk: the range's words, under that sequence.
+void mxp__record_code(mxp_record_coder *coder, const mxp_record_range *range, uint32_t sequence);
 void mxp__record_coder_clear(mxp_record_coder *coder);  // keeps the memory
 void mxp__record_coder_fini(mxp_record_coder *coder);
 

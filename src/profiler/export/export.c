@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "profiler/export/blocks.h"
+#include "profiler/export/ranges.h"
 #include "profiler/trace/reader.h"
 
 static const mxp_exporter *const exporters[] = {
@@ -52,8 +52,8 @@ static int export_events(mxp_export *run, mxp_sink *sink)
 
 static int export_records(mxp_export *run, mxp_sink *sink)
 {
-    if (run->exporter->block != NULL) {
-        return mxp__export_blocks(run, sink);
+    if (run->exporter->range != NULL) {
+        return mxp__export_ranges(run, sink);
     }
     if (run->exporter->event != NULL) {
         return export_events(run, sink);
@@ -61,7 +61,7 @@ static int export_records(mxp_export *run, mxp_sink *sink)
     return run->exporter->rest != NULL ? mxp__export_rest(run, sink) : MXP_OK;
 }
 
-// The records of every process. Damage ends none but its block: it is returned at the end.
+// The records of every process. Damage ends none but its range: it is returned at the end.
 static int export_processes(mxp_export *run, mxp_sink *sink)
 {
     mxp_source *first = run->source;

@@ -28,16 +28,16 @@ typedef struct mxp_exporter {
     // error (it frees `state`).
     // `out` collects text and is flushed between calls. In between comes one of these:
     // - event: each record in time order;
-    // - block: each block, from several threads at once, in no order across blocks, each with its
-    //   own `run->out`; the text of a block stays together and blocks keep their order. It returns
-    //   0 when the block is done, or 1 with block->words at the first record left if `out` has
+    // - range: each range, from several threads at once, in no order across ranges, each with its
+    //   own `run->out`; the text of a range stays together and ranges keep their order. It returns
+    //   0 when the range is done, or 1 with range->words at the first record left if `out` has
     //   reached run->flush_bytes: it is called again when that was written;
     // - neither: the exporter reads the source itself in `rest` or `end`.
     int (*begin)(mxp_export *run);
     int (*event)(mxp_export *run, const mxp_event *event);
-    int (*block)(mxp_export *run, mxp_block *block);
-    // May be null. What follows from the records of all blocks: after the last one, unless there
-    // was an error other than damage; without a block callback, all there is. It returns 0, or 1 to
+    int (*range)(mxp_export *run, mxp_record_range *range);
+    // May be null. What follows from the records of all ranges: after the last one, unless there
+    // was an error other than damage; without a range callback, all there is. It returns 0, or 1 to
     // be called again when `out` was written.
     int (*rest)(mxp_export *run);
     // May be null: only the first process of a source is exported, or the exporter looks for the

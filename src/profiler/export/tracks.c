@@ -179,7 +179,7 @@ uint32_t mxp__chrome_lane_row(mxp_chrome_tracks *tracks, uint32_t name)
         name_flags *flags = &tracks->names[name];
         uint8_t now = mxp_atomic_load(flags);
         if ((now & NAME_IS_LANE) == 0) {
-            // While blocks are formatted this is the only bit that changes: all writers store the
+            // While ranges are formatted this is the only bit that changes: all writers store the
             // same value.
             mxp_atomic_store(flags, now | NAME_IS_LANE);
         }

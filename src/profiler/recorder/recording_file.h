@@ -38,7 +38,7 @@ bool mxp__store_was_emptied(void);
 
 // ---- while it is open -------------------------------------------------------------------------
 // What was recorded before the file began. MXP_EIO: the file is full.
-int mxp__store_copy(const mxp_block *block);
+int mxp__store_copy(const mxp_record_range *range);
 // What was recorded is written, or copied: a ring begins anew.
 void mxp__ring_restart(void);
 // A newer CLOCK section of MXP__STORE_CLOCK_BYTES; one of another length is not taken.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The decoder of everything that is no lean span, and the views of records with more fields than an
-// event has. Nothing a block holds makes it read outside the block: lengths are checked here, once,
+// event has. Nothing a range holds makes it read outside the range: lengths are checked here, once,
 // and what the views need later (how many variables follow) is settled when a record is decoded.
 #include "profiler/trace/event.h"
 
@@ -60,21 +60,22 @@ int64_t mxp__decoder_ns_slow(mxp_decoder *decoder, uint64_t ticks)
     return mxp__segment_ns(&decoder->clock, ticks);
 }
 
-void mxp__decoder_begin(mxp_decoder *decoder, const mxp_timebase *timebase, const mxp_block *block)
+void mxp__decoder_begin(mxp_decoder *decoder, const mxp_timebase *timebase,
+                        const mxp_record_range *range)
 {
     *decoder = (mxp_decoder){
         .timebase = timebase,
-        .block = *block,
-        .at = block->words,
-        .first_id = (uint64_t)block->thread << 44 | (uint64_t)block->sequence << 12,
+        .range = *range,
+        .at = range->words,
+        .first_id = (uint64_t)range->thread << 44 | (uint64_t)range->sequence << 12,
         .ticks_range = UINT64_MAX,
         .clock_range = UINT64_MAX,  // without any point every time is 0
     };
-    decoder->first_id += block->first_unit;
+    decoder->first_id += range->first_unit;
     if (timebase->segment_count > 0) {
         decoder->ticks_min = mxp__timebase_ticks(timebase, -MXP__NS_MAX);
         decoder->ticks_range = mxp__timebase_ticks(timebase, MXP__NS_MAX) - 1 - decoder->ticks_min;
-        load_segment(decoder, mxp__timebase_find(timebase, block->base_ticks, 0));
+        load_segment(decoder, mxp__timebase_find(timebase, range->base_ticks, 0));
     }
 }
 
@@ -103,7 +104,7 @@ static void set_times(mxp_decoder *decoder, mxp_event *event, uint64_t begin, ui
 static uint64_t stamp_ticks(const mxp_decoder *decoder, uint64_t stamp)
 {
     uint64_t ticks = mxp__decoder_widen(decoder, stamp);
-    uint64_t base = decoder->block.base_ticks;
+    uint64_t base = decoder->range.base_ticks;
     bool wrapped = base < UINT64_C(1) << 47 && ticks > UINT64_C(1) << 63;
     return wrapped ? 0 : ticks;
 }
@@ -167,9 +168,9 @@ static const char *decode_operator(mxp_decoder *decoder, mxp_event *event)
     const uint64_t *words = event->words;
     event->flags = (uint16_t)(words[2] >> 48);
     set_stamped_times(decoder, event, words[2] & MXP_STAMP_MASK);
-    // Counted here, where the block's end is known, so that mxp__event_variable need not look.
+    // Counted here, where the range's end is known, so that mxp__event_variable need not look.
     const uint64_t *more = words + 2 * units_of(words);
-    while (is_variables_of(more, decoder->block.end, high(words[1]))) {
+    while (is_variables_of(more, decoder->range.end, high(words[1]))) {
         event->value.u64 += variables_in(more);
         more += 2 * units_of(more);
     }
@@ -206,23 +207,23 @@ static const char *decode(mxp_decoder *decoder, mxp_event *event)
 // ---- records -----------------------------------------------------------------------------------
 static int fail_record(mxp_decoder *decoder, const char *what)
 {
-    const mxp_block *block = &decoder->block;
-    uint64_t place = (uint64_t)(decoder->at - block->words) * sizeof(uint64_t);
-    decoder->at = block->end;
-    if (block->offset != 0) {
+    const mxp_record_range *range = &decoder->range;
+    uint64_t place = (uint64_t)(decoder->at - range->words) * sizeof(uint64_t);
+    decoder->at = range->end;
+    if (range->offset != 0) {
         return mxp__fail(MXP_EFORMAT, "damaged record at offset %" PRIu64 ": %s",
-                         block->offset + place, what);
+                         range->offset + place, what);
     }
     return mxp__fail(MXP_EFORMAT,
                      "damaged record %" PRIu64 " bytes into block %" PRIu32 " of thread %" PRIu32
                      ": %s",
-                     place, block->sequence, block->thread, what);
+                     place, range->sequence, range->thread, what);
 }
 
 // What is wrong with the length of the record at hand, or null.
 static const char *length_fault(const mxp_decoder *decoder)
 {
-    uint64_t words_left = (uint64_t)(decoder->block.end - decoder->at);
+    uint64_t words_left = (uint64_t)(decoder->range.end - decoder->at);
     uint32_t units = units_of(decoder->at);
     if (units == 0) {
         return "its length is 0";
@@ -239,7 +240,7 @@ static const char *length_fault(const mxp_decoder *decoder)
 
 int mxp__decoder_next_slow(mxp_decoder *decoder, mxp_event *event)
 {
-    while (decoder->at < decoder->block.end) {
+    while (decoder->at < decoder->range.end) {
         const uint64_t *words = decoder->at;
         const char *fault = length_fault(decoder);
         if (fault != NULL) {
@@ -250,7 +251,7 @@ int mxp__decoder_next_slow(mxp_decoder *decoder, mxp_event *event)
             *event = (mxp_event){
                 .kind = (uint8_t)kind,
                 .name = low(words[1]),
-                .thread = decoder->block.thread,
+                .thread = decoder->range.thread,
                 .id = mxp__decoder_id(decoder),
                 .words = words,
             };

@@ -34,7 +34,7 @@ typedef struct mxp_event {
 
 typedef struct mxp_decoder {
     const mxp_timebase *timebase;
-    mxp_block block;
+    mxp_record_range range;
     const uint64_t *at;
     uint64_t first_id;
     uint64_t ticks_min, ticks_range;  // ticks whose time lies within +-MXP__NS_MAX
@@ -43,7 +43,8 @@ typedef struct mxp_decoder {
     uint64_t clock_range;  // it holds up to clock.ticks0 + this
 } mxp_decoder;
 
-void mxp__decoder_begin(mxp_decoder *decoder, const mxp_timebase *timebase, const mxp_block *block);
+void mxp__decoder_begin(mxp_decoder *decoder, const mxp_timebase *timebase,
+                        const mxp_record_range *range);
 
 // The rest of mxp__decoder_next and mxp__decoder_ns; not for direct use.
 int mxp__decoder_next_slow(mxp_decoder *decoder, mxp_event *event);
@@ -59,27 +60,27 @@ static inline int64_t mxp__decoder_ns(mxp_decoder *decoder, uint64_t ticks)
     return (int64_t)((uint64_t)decoder->clock.ns0 + ns);
 }
 
-// The ticks whose low 48 bits are those of `stamp`, within 2^47 ticks of the block's base.
+// The ticks whose low 48 bits are those of `stamp`, within 2^47 ticks of the range's base.
 static inline uint64_t mxp__decoder_widen(const mxp_decoder *decoder, uint64_t stamp)
 {
-    uint64_t distance = (stamp - decoder->block.base_ticks) << (64 - MXP_STAMP_BITS);
-    return decoder->block.base_ticks + (uint64_t)((int64_t)distance >> (64 - MXP_STAMP_BITS));
+    uint64_t distance = (stamp - decoder->range.base_ticks) << (64 - MXP_STAMP_BITS);
+    return decoder->range.base_ticks + (uint64_t)((int64_t)distance >> (64 - MXP_STAMP_BITS));
 }
 
 static inline uint64_t mxp__decoder_id(const mxp_decoder *decoder)
 {
-    return decoder->first_id + (uint64_t)(decoder->at - decoder->block.words) / 2;
+    return decoder->first_id + (uint64_t)(decoder->at - decoder->range.words) / 2;
 }
 
 // The next record that is known to this reader (VARIABLES records are skipped: they are reached
-// from their operator by mxp__event_variable). 1, or 0 at the end of the block, or MXP_EFORMAT with
+// from their operator by mxp__event_variable). 1, or 0 at the end of the range, or MXP_EFORMAT with
 // the offset in the detail line if a length is 0, too small for its kind or reaches beyond the
-// block; then the block is over.
+// range; then the range is over.
 static inline int mxp__decoder_next(mxp_decoder *decoder, mxp_event *event)
 {
     const uint64_t *words = decoder->at;
     if (__builtin_expect(
-            decoder->block.end - words < 2 || (words[0] & 0xffff) != (MXP_KIND_SPAN | 1 << 8), 0)) {
+            decoder->range.end - words < 2 || (words[0] & 0xffff) != (MXP_KIND_SPAN | 1 << 8), 0)) {
         return mxp__decoder_next_slow(decoder, event);
     }
     uint64_t duration = words[1] >> 32;
@@ -93,7 +94,7 @@ static inline int mxp__decoder_next(mxp_decoder *decoder, mxp_event *event)
     event->phase = 0;
     event->flags = 0;
     event->name = (uint32_t)words[1];
-    event->thread = decoder->block.thread;
+    event->thread = decoder->range.thread;
     event->lane = 0;
     event->id = mxp__decoder_id(decoder);
     event->begin_ticks = begin;

@@ -8,21 +8,21 @@ static bool is_idle_record(const uint64_t *words)
            (what == MXP_META_STATE || what == MXP_META_SCOPE_PUSH || what == MXP_META_SCOPE_POP);
 }
 
-static bool is_idle_block(const mxp_block *block)
+static bool is_idle_range(const mxp_record_range *range)
 {
-    const uint64_t *words = block->words;
-    while (words < block->end && is_idle_record(words)) {
+    const uint64_t *words = range->words;
+    while (words < range->end && is_idle_record(words)) {
         words += 2 * (*words >> 8 & 0xff);
     }
-    return words >= block->end;
+    return words >= range->end;
 }
 
 bool mxp__source_is_idle(mxp_source *source)
 {
-    mxp_block block;
+    mxp_record_range range;
     bool idle = source->stats_count == 0;
-    for (size_t i = 0; idle && source->block(source, i, &block) == 1; i++) {
-        idle = is_idle_block(&block);
+    for (size_t i = 0; idle && source->range(source, i, &range) == 1; i++) {
+        idle = is_idle_range(&range);
     }
     return idle;
 }

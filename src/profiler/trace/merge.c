@@ -79,14 +79,14 @@ static mxp_name_view view_name(const mxp_source *source, uint32_t id)
     return inner_of(source)->name(inner_of(source), id);
 }
 
-static int get_block(mxp_source *source, size_t number, mxp_block *block)
+static int get_range(mxp_source *source, size_t number, mxp_record_range *range)
 {
-    return inner_of(source)->block(inner_of(source), number, block);
+    return inner_of(source)->range(inner_of(source), number, range);
 }
 
-static int get_block_thread(mxp_source *source, size_t number, uint32_t *thread)
+static int get_range_thread(mxp_source *source, size_t number, uint32_t *thread)
 {
-    return inner_of(source)->block_thread(inner_of(source), number, thread);
+    return inner_of(source)->range_thread(inner_of(source), number, thread);
 }
 
 // Leaves `close` unset: it depends on the owner.
@@ -95,8 +95,8 @@ static int align(aligned *process, mxp_source *inner, const mxp_timebase *lead)
     process->inner = inner;
     process->source = *inner;
     process->source.name = view_name;
-    process->source.block = get_block;
-    process->source.block_thread = inner->block_thread != NULL ? get_block_thread : NULL;
+    process->source.range = get_range;
+    process->source.range_thread = inner->range_thread != NULL ? get_range_thread : NULL;
     process->source.close = NULL;
     process->source.process_count = 0;
     process->source.processes = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The k-way merge: one cursor a thread that has records, each with its next event decoded, in a
-// binary heap by the time of that event. Memory is a cursor a thread and 4 bytes a block; records
-// stay where the source keeps them. What is damaged ends one block and not the reading: the rest of
+// binary heap by the time of that event. Memory is a cursor a thread and 4 bytes a range; records
+// stay where the source keeps them. What is damaged ends one range and not the reading: the rest of
 // the trace is given out, then the error.
 #include "profiler/trace/reader.h"
 
@@ -16,7 +16,7 @@
 typedef struct reader_cursor {
     mxp_decoder decoder;
     mxp_event event;  // its next
-    uint32_t next, end;  // its remaining blocks, in reader.blocks
+    uint32_t next, end;  // its remaining ranges, in reader.ranges
 } reader_cursor;
 
 typedef struct heap_entry {
@@ -29,10 +29,10 @@ struct mxp_reader {
 #ifndef NDEBUG
     mxp_atomic_bool in_use;  // a thread is inside mxp__reader_next
 #endif
-    reader_cursor *cursors;  // of the threads that have blocks, by thread
+    reader_cursor *cursors;  // of the threads that have ranges, by thread
     uint32_t cursor_count;
-    uint32_t *blocks;  // numbers of blocks, thread by thread, each in its order
-    size_t block_count;
+    uint32_t *ranges;  // numbers of ranges, thread by thread, each in its order
+    size_t range_count;
     heap_entry *heap;
     uint32_t heap_count;
     bool advance;  // the top of the heap was given out
@@ -50,33 +50,33 @@ static void keep_error(mxp_reader *reader, int error)
     }
 }
 
-// ---- index of blocks ---------------------------------------------------------------------------
-typedef struct block_threads {
-    uint32_t *thread;  // of each block
+// ---- index of ranges ---------------------------------------------------------------------------
+typedef struct range_threads {
+    uint32_t *thread;  // of each range
     size_t capacity;
-    uint32_t *cursor;  // of each thread; while counting, its number of blocks
-} block_threads;
+    uint32_t *cursor;  // of each thread; while counting, its number of ranges
+} range_threads;
 
-static int thread_of_block(mxp_source *source, size_t number, uint32_t *thread)
+static int thread_of_range(mxp_source *source, size_t number, uint32_t *thread)
 {
-    if (source->block_thread != NULL) {
-        return source->block_thread(source, number, thread);
+    if (source->range_thread != NULL) {
+        return source->range_thread(source, number, thread);
     }
-    mxp_block block;
-    int found = source->block(source, number, &block);
+    mxp_record_range range;
+    int found = source->range(source, number, &range);
     if (found == 1 || found == MXP_EFORMAT) {
-        *thread = block.thread;  // what cannot be read is met again in its turn
+        *thread = range.thread;  // what cannot be read is met again in its turn
         return 1;
     }
     return found;
 }
 
-// Notes the thread of each block, and how many blocks each thread has.
-static int collect_threads(mxp_reader *reader, block_threads *threads)
+// Notes the thread of each range, and how many ranges each thread has.
+static int collect_threads(mxp_reader *reader, range_threads *threads)
 {
     for (;;) {
         uint32_t thread = 0;
-        int found = thread_of_block(reader->source, reader->block_count, &thread);
+        int found = thread_of_range(reader->source, reader->range_count, &thread);
         if (found < 0) {
             keep_error(reader, found);
         }
@@ -85,13 +85,13 @@ static int collect_threads(mxp_reader *reader, block_threads *threads)
         }
         if (thread >= reader->source->thread_count) {
             return mxp__fail(MXP_EFORMAT, "block %zu is of thread %u, but the trace has %u threads",
-                             reader->block_count, thread, reader->source->thread_count);
+                             reader->range_count, thread, reader->source->thread_count);
         }
-        if (mxp__grow(&threads->thread, &threads->capacity, reader->block_count + 1,
+        if (mxp__grow(&threads->thread, &threads->capacity, reader->range_count + 1,
                       sizeof *threads->thread) != MXP_OK) {
-            return mxp__fail_memory("the index of a trace's blocks");
+            return mxp__fail_memory("the index of a trace's records");
         }
-        threads->thread[reader->block_count++] = thread;
+        threads->thread[reader->range_count++] = thread;
         reader->cursor_count += threads->cursor[thread]++ == 0;
     }
 }
@@ -100,15 +100,15 @@ static int make_cursors(mxp_reader *reader)
 {
     reader->cursors = mxp__alloc(reader->cursor_count * sizeof *reader->cursors);
     reader->heap = mxp__alloc(reader->cursor_count * sizeof *reader->heap);
-    reader->blocks = mxp__alloc(reader->block_count * sizeof *reader->blocks);
-    if (reader->cursors == NULL || reader->heap == NULL || reader->blocks == NULL) {
+    reader->ranges = mxp__alloc(reader->range_count * sizeof *reader->ranges);
+    if (reader->cursors == NULL || reader->heap == NULL || reader->ranges == NULL) {
         return mxp__fail_memory("a trace reader's cursors");
     }
     return MXP_OK;
 }
 
-// Counting sort: keeps the order of each thread's blocks.
-static void sort_blocks(mxp_reader *reader, const block_threads *threads)
+// Counting sort: keeps the order of each thread's ranges.
+static void sort_ranges(mxp_reader *reader, const range_threads *threads)
 {
     uint32_t first = 0, made = 0;
     for (uint32_t i = 0; i < reader->source->thread_count; i++) {
@@ -120,24 +120,24 @@ static void sort_blocks(mxp_reader *reader, const block_threads *threads)
             made++;
         }
     }
-    for (size_t i = 0; i < reader->block_count; i++) {
+    for (size_t i = 0; i < reader->range_count; i++) {
         reader_cursor *cursor = &reader->cursors[threads->cursor[threads->thread[i]]];
-        reader->blocks[cursor->end++] = (uint32_t)i;
+        reader->ranges[cursor->end++] = (uint32_t)i;
     }
 }
 
-static int index_blocks(mxp_reader *reader)
+static int index_ranges(mxp_reader *reader)
 {
     size_t thread_count = reader->source->thread_count;
-    block_threads threads = {.cursor = mxp__alloc(thread_count * sizeof *threads.cursor)};
+    range_threads threads = {.cursor = mxp__alloc(thread_count * sizeof *threads.cursor)};
     if (threads.cursor == NULL && thread_count > 0) {
-        return mxp__fail_memory("the index of a trace's blocks");
+        return mxp__fail_memory("the index of a trace's records");
     }
     int error = collect_threads(reader, &threads);
-    if (error == MXP_OK && reader->block_count > 0) {
+    if (error == MXP_OK && reader->range_count > 0) {
         error = make_cursors(reader);
         if (error == MXP_OK) {
-            sort_blocks(reader, &threads);
+            sort_ranges(reader, &threads);
         }
     }
     mxp__free(threads.thread, threads.capacity * sizeof *threads.thread);
@@ -146,15 +146,15 @@ static int index_blocks(mxp_reader *reader)
 }
 
 // ---- merge -------------------------------------------------------------------------------------
-static bool open_next_block(mxp_reader *reader, reader_cursor *cursor)
+static bool open_next_range(mxp_reader *reader, reader_cursor *cursor)
 {
     while (cursor->next < cursor->end) {
-        mxp_block block;
-        int found = reader->source->block(reader->source, reader->blocks[cursor->next++], &block);
+        mxp_record_range range;
+        int found = reader->source->range(reader->source, reader->ranges[cursor->next++], &range);
         if (found == 1) {
-            assert((block.end - block.words) % 2 == 0 && "a block ends inside a record");
-            assert(block.thread < reader->source->thread_count);
-            mxp__decoder_begin(&cursor->decoder, reader->source->timebase, &block);
+            assert((range.end - range.words) % 2 == 0 && "a range ends inside a record");
+            assert(range.thread < reader->source->thread_count);
+            mxp__decoder_begin(&cursor->decoder, reader->source->timebase, &range);
             return true;
         }
         if (found < 0) {
@@ -175,7 +175,7 @@ static bool advance_cursor(mxp_reader *reader, reader_cursor *cursor)
         if (found < 0) {
             keep_error(reader, found);
         }
-        if (!open_next_block(reader, cursor)) {
+        if (!open_next_range(reader, cursor)) {
             return false;
         }
     }
@@ -217,7 +217,7 @@ static void build_heap(mxp_reader *reader)
 {
     for (uint32_t i = 0; i < reader->cursor_count; i++) {
         reader_cursor *cursor = &reader->cursors[i];
-        if (open_next_block(reader, cursor) && advance_cursor(reader, cursor)) {
+        if (open_next_range(reader, cursor) && advance_cursor(reader, cursor)) {
             reader->heap[reader->heap_count++] = (heap_entry){key_of(&cursor->event, 0), i};
         }
     }
@@ -249,7 +249,7 @@ int mxp__reader_open(mxp_source *source, mxp_reader **opened)
         return mxp__fail_memory("a trace reader");
     }
     reader->source = source;
-    int error = index_blocks(reader);
+    int error = index_ranges(reader);
     if (error != MXP_OK) {
         mxp__reader_close(reader);
         return error;
@@ -284,7 +284,7 @@ void mxp__reader_close(mxp_reader *reader)
         return;
     }
     mxp__free(reader->heap, reader->cursor_count * sizeof *reader->heap);
-    mxp__free(reader->blocks, reader->block_count * sizeof *reader->blocks);
+    mxp__free(reader->ranges, reader->range_count * sizeof *reader->ranges);
     mxp__free(reader->cursors, reader->cursor_count * sizeof *reader->cursors);
     mxp__free(reader, sizeof *reader);
 }

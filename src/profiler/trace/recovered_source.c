@@ -14,7 +14,7 @@
 typedef struct recovered {
     mxp_source source;  // must stay first
     mxp_source *inner;
-    mxp_block *blocks;
+    mxp_record_range *ranges;
     size_t count, capacity;
 } recovered;
 
@@ -31,20 +31,20 @@ static mxp_name_view view_name(const mxp_source *source, uint32_t id)
     return inner->name(inner, id);
 }
 
-static int get_block(mxp_source *source, size_t number, mxp_block *block)
+static int get_range(mxp_source *source, size_t number, mxp_record_range *range)
 {
     const recovered *self = recovered_of(source);
     if (number >= self->count) {
         return 0;
     }
-    *block = self->blocks[number];
+    *range = self->ranges[number];
     return 1;
 }
 
 static void close_recovered(mxp_source *source)
 {
     recovered *self = recovered_of(source);
-    mxp__free(self->blocks, self->capacity * sizeof *self->blocks);
+    mxp__free(self->ranges, self->capacity * sizeof *self->ranges);
     mxp__free(self, sizeof *self);
 }
 
@@ -56,46 +56,46 @@ static void note_loss(mxp_recovery_loss *lost, uint64_t bytes)
     lost->bytes += bytes;
 }
 
-// Ends the block before its first damaged record.
-static void truncate_end(const mxp_source *inner, mxp_block *block, mxp_recovery_loss *lost)
+// Ends the range before its first damaged record.
+static void truncate_end(const mxp_source *inner, mxp_record_range *range, mxp_recovery_loss *lost)
 {
     mxp_decoder decoder;
-    mxp__decoder_begin(&decoder, inner->timebase, block);
-    const uint64_t *at = block->words;
+    mxp__decoder_begin(&decoder, inner->timebase, range);
+    const uint64_t *at = range->words;
     mxp_event event;
     int found;
     while ((found = mxp__decoder_next(&decoder, &event)) == 1) {
         at = decoder.at;
     }
     if (found < 0) {
-        note_loss(lost, (uint64_t)(block->end - at) * sizeof *at);
-        block->end = at;
+        note_loss(lost, (uint64_t)(range->end - at) * sizeof *at);
+        range->end = at;
     }
 }
 
-static int add_block(recovered *self, const mxp_block *block)
+static int add_range(recovered *self, const mxp_record_range *range)
 {
-    if (mxp__grow(&self->blocks, &self->capacity, self->count + 1, sizeof *self->blocks) !=
+    if (mxp__grow(&self->ranges, &self->capacity, self->count + 1, sizeof *self->ranges) !=
         MXP_OK) {
         return mxp__fail_memory(memory_for);
     }
-    self->blocks[self->count++] = *block;
+    self->ranges[self->count++] = *range;
     return MXP_OK;
 }
 
-static int add_blocks(recovered *self, mxp_recovery_loss *lost)
+static int add_ranges(recovered *self, mxp_recovery_loss *lost)
 {
     for (size_t number = 0;; number++) {
-        mxp_block block;
-        int found = self->inner->block(self->inner, number, &block);
+        mxp_record_range range;
+        int found = self->inner->range(self->inner, number, &range);
         if (found == 1) {
-            truncate_end(self->inner, &block, lost);
-            int error = block.words != block.end ? add_block(self, &block) : MXP_OK;
+            truncate_end(self->inner, &range, lost);
+            int error = range.words != range.end ? add_range(self, &range) : MXP_OK;
             if (error != MXP_OK) {
                 return error;
             }
         } else if (found == MXP_EFORMAT) {
-            note_loss(lost, block.unread_bytes);
+            note_loss(lost, range.unread_bytes);
         } else {
             return found;
         }
@@ -110,11 +110,11 @@ static int open_process(mxp_source *inner, mxp_source **opened, mxp_recovery_los
     }
     self->source = *inner;
     self->source.name = view_name;
-    self->source.block = get_block;
-    self->source.block_thread = NULL;
+    self->source.range = get_range;
+    self->source.range_thread = NULL;
     self->source.close = close_recovered;
     self->inner = inner;
-    int error = add_blocks(self, lost);
+    int error = add_ranges(self, lost);
     if (error != MXP_OK) {
         close_recovered(&self->source);
         return error;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The readable part of a source. Unreadable blocks are left out, and each block ends before its
-// first damaged record, so that `block` never fails.
+// The readable part of a source. Unreadable ranges are left out, and each range ends before its
+// first damaged record, so that `range` never fails.
 #ifndef MXP_TRACE_RECOVERED_SOURCE_H
 #define MXP_TRACE_RECOVERED_SOURCE_H
 

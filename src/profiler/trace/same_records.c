@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See same_records.h. Copies may be divided into blocks in another way (a compressed file's are),
+// See same_records.h. Copies may be divided into ranges in another way (a compressed file's are),
 // so that words are compared thread by thread.
 #include "profiler/trace/same_records.h"
 
@@ -20,26 +20,26 @@ typedef struct digest {
     uint64_t words, sum, lost_before;
 } digest;
 
-static void add_block(digest *of, const mxp_block *block)
+static void add_range(digest *of, const mxp_record_range *range)
 {
     static const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
-    for (const uint64_t *at = block->words; at < block->end; at++) {
+    for (const uint64_t *at = range->words; at < range->end; at++) {
         of->sum = (of->sum ^ *at) * odd;
         of->sum ^= of->sum >> 29;
     }
-    of->words += (uint64_t)(block->end - block->words);
-    of->lost_before += block->lost_before;
+    of->words += (uint64_t)(range->end - range->words);
+    of->lost_before += range->lost_before;
 }
 
 static bool add_all(mxp_source *source, digest *threads)
 {
-    mxp_block block;
+    mxp_record_range range;
     int found;
-    for (size_t i = 0; (found = source->block(source, i, &block)) == 1; i++) {
-        if (block.thread >= source->thread_count) {
+    for (size_t i = 0; (found = source->range(source, i, &range)) == 1; i++) {
+        if (range.thread >= source->thread_count) {
             return false;
         }
-        add_block(&threads[block.thread], &block);
+        add_range(&threads[range.thread], &range);
     }
     return found == 0;
 }

@@ -5,7 +5,7 @@
 // (src/profiler/recorder/drain/live.c) and native files (src/profiler/trace/file/file_source.c)
 // implement it; exporters, the table and the tests see no difference. The set is fixed when the
 // source is opened: later records are not in it. One thread uses a source at a time, but for
-// `block`.
+// `range`.
 #ifndef MXP_TRACE_SOURCE_H
 #define MXP_TRACE_SOURCE_H
 
@@ -26,7 +26,7 @@ typedef struct mxp_name_view {
 } mxp_name_view;
 
 // A run of whole records of one thread, in memory, oldest first. Valid until the source is closed.
-typedef struct mxp_block {
+typedef struct mxp_record_range {
     const uint64_t *words, *end;
     uint64_t base_ticks;  // widens the stamps
     uint64_t lost_before;
@@ -35,8 +35,8 @@ typedef struct mxp_block {
     uint32_t first_unit;  // units of its chunk before `words` (taken by earlier drains)
     bool filed;  // of a live source: in a recording file already
     uint64_t offset;  // of `words` in the file, for messages; 0: in no file
-    uint64_t unread_bytes;  // of an unreadable block: bytes of its records
-} mxp_block;
+    uint64_t unread_bytes;  // of an unreadable range: bytes of its records
+} mxp_record_range;
 
 typedef struct mxp_stats_view {
     uint32_t name;
@@ -92,15 +92,15 @@ struct mxp_source {
 
     // An id beyond name_count gives "<bad name>".
     mxp_name_view (*name)(const mxp_source *source, uint32_t id);
-    // Blocks are numbered 0.. in an order that keeps each thread's sequence. 1: *block is set; 0:
+    // Blocks are numbered 0.. in an order that keeps each thread's sequence. 1: *range is set; 0:
     // there is none; MXP_EFORMAT, with the detail line: this one cannot be read, the next ones may
-    // (of *block only thread, sequence and unread_bytes are set); any other negative error: nothing
+    // (of *range only thread, sequence and unread_bytes are set); any other negative error: nothing
     // more can be. Thread-safe.
-    int (*block)(mxp_source *source, size_t number, mxp_block *block);
+    int (*range)(mxp_source *source, size_t number, mxp_record_range *range);
     void (*close)(mxp_source *source);  // frees the source; null members are fine
-    // The thread of a block, for sources where reaching its records is expensive. 1 or 0 as
-    // `block`. May be null: readers then call `block`.
-    int (*block_thread)(mxp_source *source, size_t number, uint32_t *thread);
+    // The thread of a range, for sources where reaching its records is expensive. 1 or 0 as
+    // `range`. May be null: readers then call `range`.
+    int (*range_thread)(mxp_source *source, size_t number, uint32_t *thread);
 };
 
 // What INFO says of `key`, or null.

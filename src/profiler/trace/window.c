@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// See window.h. A thread's records are in the order of their ends, so a block is truncated at its
+// See window.h. A thread's records are in the order of their ends, so a range is truncated at its
 // first record that ends within the window. The state at the window's begin is written as records
-// of that time: the scope of each thread before its first block, the step and the values of
-// counters before all blocks.
+// of that time: the scope of each thread before its first range, the step and the values of
+// counters before all ranges.
 #include "profiler/trace/window.h"
 
 #include "base/alloc.h"
@@ -22,7 +22,7 @@ typedef struct thread_state {
 typedef struct window {
     mxp_source source;  // must stay first
     mxp_source *inner;
-    mxp_block *blocks;
+    mxp_record_range *ranges;
     size_t count, capacity;
     int64_t from_ns;
     uint64_t from_ticks;
@@ -30,7 +30,7 @@ typedef struct window {
     mxp_standing *standing;
     uint64_t step, step_ticks;  // 0: none
     uint32_t step_thread;
-    uint64_t *words;  // of the first block
+    uint64_t *words;  // of the first range
     size_t word_count;
 } window;
 
@@ -45,14 +45,14 @@ static mxp_name_view view_name(const mxp_source *source, uint32_t id)
     return inner->name(inner, id);
 }
 
-static int get_block(mxp_source *source, size_t number, mxp_block *block)
+static int get_range(mxp_source *source, size_t number, mxp_record_range *range)
 {
     const window *self = window_of(source);
-    size_t unused = self->word_count == 0;  // of the first block, if it has no records
+    size_t unused = self->word_count == 0;  // of the first range, if it has no records
     if (number >= self->count - unused) {
         return 0;
     }
-    *block = self->blocks[number + unused];
+    *range = self->ranges[number + unused];
     return 1;
 }
 
@@ -62,7 +62,7 @@ static void close_window(mxp_source *source)
     mxp__free(self->threads, self->inner->thread_count * sizeof *self->threads);
     mxp__free(self->standing, sizeof *self->standing);
     mxp__free(self->words, self->word_count * sizeof *self->words);
-    mxp__free(self->blocks, self->capacity * sizeof *self->blocks);
+    mxp__free(self->ranges, self->capacity * sizeof *self->ranges);
     mxp__source_close(self->inner);
     mxp__free(self, sizeof *self);
 }
@@ -113,30 +113,30 @@ static void skip(window *self, const mxp_event *event)
     }
 }
 
-// Skips the records at a block's begin that end before the window.
-static void truncate_front(window *self, mxp_block *block)
+// Skips the records at a range's begin that end before the window.
+static void truncate_front(window *self, mxp_record_range *range)
 {
     mxp_decoder decoder;
-    mxp__decoder_begin(&decoder, self->inner->timebase, block);
-    const uint64_t *at = block->words;
+    mxp__decoder_begin(&decoder, self->inner->timebase, range);
+    const uint64_t *at = range->words;
     mxp_event event;
     while (mxp__decoder_next(&decoder, &event) == 1 && event.end_ns < self->from_ns) {
         skip(self, &event);
         at = decoder.at;
     }
-    block->first_unit += (uint32_t)(at - block->words) / 2;
-    block->offset += block->offset == 0 ? 0 : (uint64_t)(at - block->words) * sizeof *at;
-    block->words = at;
+    range->first_unit += (uint32_t)(at - range->words) / 2;
+    range->offset += range->offset == 0 ? 0 : (uint64_t)(at - range->words) * sizeof *at;
+    range->words = at;
 }
 
 // ---- what is kept ------------------------------------------------------------------------------
-static int append(window *self, const mxp_block *block)
+static int append(window *self, const mxp_record_range *range)
 {
-    if (mxp__grow(&self->blocks, &self->capacity, self->count + 1, sizeof *self->blocks) !=
+    if (mxp__grow(&self->ranges, &self->capacity, self->count + 1, sizeof *self->ranges) !=
         MXP_OK) {
         return mxp__fail_memory("a window of a trace");
     }
-    self->blocks[self->count++] = *block;
+    self->ranges[self->count++] = *range;
     return MXP_OK;
 }
 
@@ -149,47 +149,47 @@ static void write_meta(uint64_t *words, uint64_t ticks, uint32_t what, uint32_t 
     words[3] = second;
 }
 
-static int tell_scope(window *self, const mxp_block *block)
+static int tell_scope(window *self, const mxp_record_range *range)
 {
-    if (block->thread >= self->inner->thread_count || self->threads[block->thread].told) {
+    if (range->thread >= self->inner->thread_count || self->threads[range->thread].told) {
         return MXP_OK;
     }
-    thread_state *thread = &self->threads[block->thread];
+    thread_state *thread = &self->threads[range->thread];
     thread->told = true;
     if (!thread->known) {
         return MXP_OK;
     }
     write_meta(thread->words, self->from_ticks,
                thread->scope != 0 ? MXP_META_SCOPE_PUSH : MXP_META_SCOPE_POP, thread->scope, 0, 0);
-    return append(self, &(mxp_block){.words = thread->words,
-                                     .end = thread->words + META_WORDS,
-                                     .base_ticks = self->from_ticks,
-                                     .thread = block->thread,
-                                     .sequence = block->sequence});
+    return append(self, &(mxp_record_range){.words = thread->words,
+                                            .end = thread->words + META_WORDS,
+                                            .base_ticks = self->from_ticks,
+                                            .thread = range->thread,
+                                            .sequence = range->sequence});
 }
 
-static int add_block(window *self, mxp_block *block)
+static int add_range(window *self, mxp_record_range *range)
 {
-    truncate_front(self, block);
-    if (block->words == block->end) {
+    truncate_front(self, range);
+    if (range->words == range->end) {
         return MXP_OK;
     }
-    int error = tell_scope(self, block);
-    return error == MXP_OK ? append(self, block) : error;
+    int error = tell_scope(self, range);
+    return error == MXP_OK ? append(self, range) : error;
 }
 
-// The first block is reserved for the step and the values of counters.
-static int add_blocks(window *self)
+// The first range is reserved for the step and the values of counters.
+static int add_ranges(window *self)
 {
-    mxp_block block;
-    int error = append(self, &(mxp_block){.base_ticks = self->from_ticks});
+    mxp_record_range range;
+    int error = append(self, &(mxp_record_range){.base_ticks = self->from_ticks});
     for (size_t i = 0; error == MXP_OK; i++) {
-        int found = self->inner->block(self->inner, i, &block);
+        int found = self->inner->range(self->inner, i, &range);
         if (found == 0) {
             return MXP_OK;
         }
         if (found != MXP_EFORMAT) {
-            error = found == 1 ? add_block(self, &block) : found;
+            error = found == 1 ? add_range(self, &range) : found;
         }
     }
     return error;
@@ -213,9 +213,9 @@ static int tell_standing(window *self)
         mxp__standing_write(at, &self->standing->values[i], self->from_ticks);
         at += MXP__STANDING_WORDS;
     }
-    self->blocks[0].words = self->words;
-    self->blocks[0].end = at;
-    self->blocks[0].thread = self->count > 1 ? self->blocks[1].thread : 0;
+    self->ranges[0].words = self->words;
+    self->ranges[0].end = at;
+    self->ranges[0].thread = self->count > 1 ? self->ranges[1].thread : 0;
     return MXP_OK;
 }
 
@@ -227,7 +227,7 @@ static int build(window *self)
         return mxp__fail_memory("a window of a trace");
     }
     self->from_ticks = mxp__timebase_ticks(self->inner->timebase, self->from_ns);
-    int error = add_blocks(self);
+    int error = add_ranges(self);
     return error == MXP_OK ? tell_standing(self) : error;
 }
 
@@ -241,9 +241,9 @@ int mxp__window_open(mxp_source *inner, int64_t from_ns, mxp_source **source)
     }
     self->source = *inner;
     self->source.name = view_name;
-    self->source.block = get_block;
+    self->source.range = get_range;
     self->source.close = close_window;
-    self->source.block_thread = NULL;
+    self->source.range_thread = NULL;
     self->inner = inner;
     self->from_ns = from_ns;
     int error = build(self);

@@ -6,7 +6,7 @@
 #include "profiler/trace/source.h"
 
 // `from_ns`: trace time. Takes `inner` over, also if it fails, and closes it with itself.
-// MXP_ENOMEM, or the error of a block that cannot be read.
+// MXP_ENOMEM, or the error of a range that cannot be read.
 int mxp__window_open(mxp_source *inner, int64_t from_ns, mxp_source **source);
 
 #endif

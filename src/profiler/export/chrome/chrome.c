@@ -85,23 +85,23 @@ const mxp_chrome_name *mxp__chrome_name_slow(mxp_chrome *chrome, uint32_t id)
     return there;
 }
 
-// ---- blocks -----------------------------------------------------------------------------------
+// ---- ranges -----------------------------------------------------------------------------------
 enum {
-    TAIL_BYTES = 24,  // of a block's `tail`: ten digits, the key and a rest that is overwritten
+    TAIL_BYTES = 24,  // of a range's `tail`: ten digits, the key and a rest that is overwritten
     SPAN_BYTES = MXP__CHROME_PAD + TAIL_BYTES + 2 * MXP__US_CHARS + 16
 };
 
-// What is constant in the spans of a block, its row and ,"ts":, and what nearly is.
-typedef struct block_tail {
+// What is constant in the spans of a range, its row and ,"ts":, and what nearly is.
+typedef struct range_tail {
     char text[TAIL_BYTES];
     size_t length;
     mxp_us_writer begins;
-} block_tail;
+} range_tail;
 
-static block_tail tail_of(const mxp_chrome *chrome, const mxp_block *block)
+static range_tail tail_of(const mxp_chrome *chrome, const mxp_record_range *range)
 {
-    block_tail tail = {.text = ""};
-    char *end = mxp__write_u64(tail.text, mxp__chrome_thread_row(chrome->tracks, block->thread));
+    range_tail tail = {.text = ""};
+    char *end = mxp__write_u64(tail.text, mxp__chrome_thread_row(chrome->tracks, range->thread));
     memcpy(end, ",\"ts\":", 6);
     tail.length = (size_t)(end - tail.text) + 6;
     return tail;
@@ -122,7 +122,7 @@ static inline char *copy_padded(char *at, const char *text, size_t length)
 }
 
 // False without memory.
-static inline bool put_lean_span(const mxp_chrome_name *name, block_tail *tail,
+static inline bool put_lean_span(const mxp_chrome_name *name, range_tail *tail,
                                  const mxp_event *event, mxp_strbuf *out)
 {
     char *start = mxp__strbuf_reserve(out, name->length + SPAN_BYTES);
@@ -156,23 +156,23 @@ static void put_other(mxp_chrome *chrome, const mxp_chrome_name *name, const mxp
     }
 }
 
-// Leaves the rest of the block for the next call.
-static int leave_rest(const mxp_decoder *decoder, mxp_block *block)
+// Leaves the rest of the range for the next call.
+static int leave_rest(const mxp_decoder *decoder, mxp_record_range *range)
 {
-    size_t words = (size_t)(decoder->at - block->words);
-    block->words = decoder->at;
-    block->first_unit += (uint32_t)(words / 2);
-    block->offset += block->offset == 0 ? 0 : words * sizeof(uint64_t);
+    size_t words = (size_t)(decoder->at - range->words);
+    range->words = decoder->at;
+    range->first_unit += (uint32_t)(words / 2);
+    range->offset += range->offset == 0 ? 0 : words * sizeof(uint64_t);
     return 1;
 }
 
-int mxp__chrome_block(mxp_export *run, mxp_block *block)
+int mxp__chrome_range(mxp_export *run, mxp_record_range *range)
 {
     mxp_chrome *chrome = run->state;
     mxp_strbuf *out = run->out;
-    block_tail tail = tail_of(chrome, block);
+    range_tail tail = tail_of(chrome, range);
     mxp_decoder decoder;
-    mxp__decoder_begin(&decoder, run->source->timebase, block);
+    mxp__decoder_begin(&decoder, run->source->timebase, range);
     mxp_event event;
     int found;
     while ((found = mxp__decoder_next(&decoder, &event)) == 1) {
@@ -185,8 +185,8 @@ int mxp__chrome_block(mxp_export *run, mxp_block *block)
         } else if (!put_lean_span(name, &tail, &event, out)) {
             break;
         }
-        if (__builtin_expect(out->length >= run->flush_bytes, 0) && decoder.at < block->end) {
-            return leave_rest(&decoder, block);
+        if (__builtin_expect(out->length >= run->flush_bytes, 0) && decoder.at < range->end) {
+            return leave_rest(&decoder, range);
         }
     }
     return out->failed ? mxp__fail_memory("the exported text") : found;
@@ -303,7 +303,7 @@ const mxp_exporter mxp__exporter_chrome = {
     .extension = ".json",
     .help = "the trace as Chrome JSON, for ui.perfetto.dev, chrome://tracing, speedscope",
     .begin = chrome_begin,
-    .block = mxp__chrome_block,
+    .range = mxp__chrome_range,
     .rest = mxp__chrome_rest,
     .process = chrome_process,
     .end = chrome_end,

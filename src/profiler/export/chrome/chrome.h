@@ -5,7 +5,7 @@
 //
 //   {                              mxp__chrome_opening
 //       "traceEvents": [
-//   item,                          mxp__chrome_tracks_head, mxp__chrome_block for each block,
+//   item,                          mxp__chrome_tracks_head, mxp__chrome_range for each range,
 //   item,                          mxp__chrome_rest
 //   item                           mxp__chrome_tracks_tail
 //
@@ -65,16 +65,16 @@ static inline const mxp_chrome_name *mxp__chrome_name(mxp_chrome *chrome, uint32
     return __builtin_expect(name != NULL, 1) ? name : mxp__chrome_name_slow(chrome, id);
 }
 
-// The exporter's block callback (export.h); run->state is a mxp_chrome.
-int mxp__chrome_block(mxp_export *run, mxp_block *block);
+// The exporter's range callback (export.h); run->state is a mxp_chrome.
+int mxp__chrome_range(mxp_export *run, mxp_record_range *range);
 
-// Samples come after all blocks.
+// Samples come after all ranges.
 static inline bool mxp__chrome_is_sample(const mxp_event *event)
 {
     return event->kind == MXP_KIND_COUNTER || event->kind == MXP_KIND_MEMORY;
 }
 
-// The exporter's rest callback: samples of the blocks that were formatted, then the counters of
+// The exporter's rest callback: samples of the ranges that were formatted, then the counters of
 // their API calls.
 int mxp__chrome_rest(mxp_export *run);
 int mxp__chrome_api_counters(mxp_export *run);

@@ -373,8 +373,8 @@ static int replace_file(mxp_chrome_file *file, mxp_source *source)
 int mxp__chrome_file_append(mxp_chrome_file *file, mxp_source *source)
 {
     if (file->tracks == NULL) {
-        mxp_block block;
-        bool has_news = !file->started || source->block(source, 0, &block) != 0;
+        mxp_record_range range;
+        bool has_news = !file->started || source->range(source, 0, &range) != 0;
         return has_news ? start_file(file, source) : MXP_OK;
     }
     mxp_descriptor opened;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The samples of counters and of memory as items. Blocks are written thread by thread, and a
-// counter may have samples of several: so they come after the blocks, in the order of their
+// counter may have samples of several: so they come after the ranges, in the order of their
 // times, and who reads the file from its begin sees each counter's values as they followed one
 // another.
 #include "base/atomic.h"
@@ -26,7 +26,7 @@ static int put_samples(mxp_export *run)
             return run->out->failed ? mxp__fail_memory("the exported text") : 1;
         }
     }
-    return found == MXP_EFORMAT ? 0 : found;  // which the blocks have told
+    return found == MXP_EFORMAT ? 0 : found;  // which the ranges have told
 }
 
 int mxp__chrome_rest(mxp_export *run)

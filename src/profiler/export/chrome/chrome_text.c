@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "profiler/export/blocks.h"
 #include "profiler/export/chrome/chrome.h"
+#include "profiler/export/ranges.h"
 
 int mxp__chrome_text_items(unsigned threads, mxp_chrome_tracks *tracks, mxp_source *source,
                            mxp_strbuf *out, mxp_chrome_limit *limit)
@@ -28,7 +28,7 @@ int mxp__chrome_text_items(unsigned threads, mxp_chrome_tracks *tracks, mxp_sour
         error = mxp__export_flush(out, limit->to);
     }
     if (error == MXP_OK) {
-        error = mxp__export_blocks(&run, &limit->sink);
+        error = mxp__export_ranges(&run, &limit->sink);
         int flush_error = mxp__export_flush(out, &limit->sink);
         error = flush_error != MXP_OK ? flush_error : error;
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Perfetto's protobuf, read by ui.perfetto.dev and trace_processor. The blocks of the source are
+// Perfetto's protobuf, read by ui.perfetto.dev and trace_processor. The ranges of the source are
 // taken from the last one to the first, for the reason in perfetto_order.c, each in two passes:
 // forwards for what is a moment, and from its end for spans. Memory: the places of the records of
-// one block.
+// one range.
 #include <string.h>
 
 #include "base/alloc.h"
@@ -14,7 +14,7 @@
 typedef enum stage { SURVEY, NEXT_BLOCK, MOMENTS, SPANS, CALLS, DONE } stage;
 
 typedef struct span_place {
-    uint32_t unit;  // of the record in its block
+    uint32_t unit;  // of the record in its range
     uint32_t late;  // it ended before one that was written before it
 } span_place;
 
@@ -24,9 +24,9 @@ typedef struct perfetto {
     mxp_chrome_tracks *rows;
     mxp_span_order *order;
     stage stage;
-    size_t blocks;  // that are not written yet
-    mxp_decoder decoder;  // of the block at hand
-    const uint64_t *block_words;
+    size_t ranges;  // that are not written yet
+    mxp_decoder decoder;  // of the range at hand
+    const uint64_t *range_words;
     span_place *spans;  // of it, in its order
     size_t span_count, span_capacity;
     int64_t last_end_ns;
@@ -61,12 +61,12 @@ static bool is_cross_thread(const perfetto *state, const mxp_event *event)
            mxp__event_clock(event) == MXP_CLOCK_TRACE;
 }
 
-static int survey_block(perfetto *state, const mxp_block *block)
+static int survey_range(perfetto *state, const mxp_record_range *range)
 {
     mxp_decoder decoder;
     mxp_event event;
     int found;
-    mxp__decoder_begin(&decoder, state->packets.source->timebase, block);
+    mxp__decoder_begin(&decoder, state->packets.source->timebase, range);
     while ((found = mxp__decoder_next(&decoder, &event)) == 1) {
         if (event.lane != 0 && is_cross_thread(state, &event)) {
             int error = mxp__span_order_take(state->order, &event);
@@ -78,31 +78,31 @@ static int survey_block(perfetto *state, const mxp_block *block)
     return note_damage(state, found);
 }
 
-// Counts the blocks too.
+// Counts the ranges too.
 static int survey(perfetto *state)
 {
     mxp_source *source = state->packets.source;
-    mxp_block block;
+    mxp_record_range range;
     int found;
     int error = MXP_OK;
-    while (error == MXP_OK && (found = source->block(source, state->blocks, &block)) != 0) {
-        error = found == 1 ? survey_block(state, &block) : note_damage(state, found);
-        state->blocks++;
+    while (error == MXP_OK && (found = source->range(source, state->ranges, &range)) != 0) {
+        error = found == 1 ? survey_range(state, &range) : note_damage(state, found);
+        state->ranges++;
     }
     return error;
 }
 
-// ---- blocks -----------------------------------------------------------------------------------
-static int open_block(perfetto *state)
+// ---- ranges -----------------------------------------------------------------------------------
+static int open_range(perfetto *state)
 {
     mxp_source *source = state->packets.source;
-    mxp_block block;
-    int found = source->block(source, --state->blocks, &block);
+    mxp_record_range range;
+    int found = source->range(source, --state->ranges, &range);
     if (found != 1) {
         return note_damage(state, found);
     }
-    mxp__decoder_begin(&state->decoder, source->timebase, &block);
-    state->block_words = block.words;
+    mxp__decoder_begin(&state->decoder, source->timebase, &range);
+    state->range_words = range.words;
     state->span_count = 0;
     state->last_end_ns = INT64_MIN;
     state->stage = MOMENTS;
@@ -113,11 +113,11 @@ static int keep_span(perfetto *state, const mxp_event *event)
 {
     if (mxp__grow(&state->spans, &state->span_capacity, state->span_count + 1,
                   sizeof *state->spans) != MXP_OK) {
-        return mxp__fail_memory("the spans of a block");
+        return mxp__fail_memory("the spans of a range");
     }
     bool is_own = event->lane == 0 && !mxp__span_is_async(&state->packets, event->name);
     state->spans[state->span_count++] = (span_place){
-        .unit = (uint32_t)((size_t)(event->words - state->block_words) / 2),
+        .unit = (uint32_t)((size_t)(event->words - state->range_words) / 2),
         .late = is_own && event->end_ns < state->last_end_ns,
     };
     if (is_own && event->end_ns > state->last_end_ns) {
@@ -150,7 +150,7 @@ static int next_span(perfetto *state)
     }
     const span_place *place = &state->spans[--state->span_count];
     mxp_event event;
-    state->decoder.at = state->block_words + 2 * (size_t)place->unit;
+    state->decoder.at = state->range_words + 2 * (size_t)place->unit;
     int found = mxp__decoder_next(&state->decoder, &event);
     if (found != 1) {
         return found;
@@ -159,10 +159,10 @@ static int next_span(perfetto *state)
     return mxp__span_order_add(state->order, &event, place->late != 0);
 }
 
-static int next_block(perfetto *state)
+static int next_range(perfetto *state)
 {
-    if (state->blocks > 0) {
-        return open_block(state);
+    if (state->ranges > 0) {
+        return open_range(state);
     }
     state->stage = CALLS;
     return mxp__span_order_finish(state->order);
@@ -210,7 +210,7 @@ static int step(perfetto *state)
         state->stage = NEXT_BLOCK;
         return survey(state);
     case NEXT_BLOCK:
-        return next_block(state);
+        return next_range(state);
     case MOMENTS:
         return next_moment(state);
     case SPANS:

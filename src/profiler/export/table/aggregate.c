@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The aggregate by name: spans and operators are summed block by block, in no order of time. The
+// The aggregate by name: spans and operators are summed range by range, in no order of time. The
 // loop is a table look-up and a histogram a span. What needs order is in aggregate_counters.c,
 // aggregate_scopes.c and aggregate_steps.c.
 #include "profiler/export/table/aggregate.h"
@@ -97,9 +97,9 @@ uint32_t mxp__known_name(const mxp_source *source, uint32_t id)
 int mxp__each_record(mxp_source *source, mxp_record_visit visit, void *context)
 {
     int damage = MXP_OK;
-    mxp_block block;
+    mxp_record_range range;
     int found;
-    for (size_t number = 0; (found = source->block(source, number, &block)) != 0; number++) {
+    for (size_t number = 0; (found = source->range(source, number, &range)) != 0; number++) {
         if (found == MXP_EFORMAT) {
             damage = found;
             continue;
@@ -110,7 +110,7 @@ int mxp__each_record(mxp_source *source, mxp_record_visit visit, void *context)
         mxp_decoder decoder;
         mxp_event event;
         int next;
-        mxp__decoder_begin(&decoder, source->timebase, &block);
+        mxp__decoder_begin(&decoder, source->timebase, &range);
         while ((next = mxp__decoder_next(&decoder, &event)) == 1) {
             int error = visit(context, &event);
             if (error != MXP_OK) {
@@ -164,7 +164,7 @@ static void note_other(name_pass *pass, const mxp_event *event)
 // begin in ns is floor((b + d) m / 2^32) - floor(b m / 2^32) = (d m + (b m mod 2^32)) / 2^32: to
 // the nanosecond what the decoder says, by two small multiplications instead of two wide ones.
 typedef struct lean_clock {
-    uint64_t base;  // of the block
+    uint64_t base;  // of the range
     uint64_t base_past;  // from the segment's start to it
     uint64_t limit;  // spans must end at most this long after the segment's start
     uint64_t mult;  // at most 2^32, so that d * mult and the rest fit 64 bits
@@ -178,8 +178,8 @@ static lean_clock lean_clock_of(const mxp_decoder *decoder)
     uint64_t start_past = start - decoder->ticks_min;
     uint64_t limit = decoder->ticks_range - start_past;
     return (lean_clock){
-        .base = decoder->block.base_ticks,
-        .base_past = decoder->block.base_ticks - start,
+        .base = decoder->range.base_ticks,
+        .base_past = decoder->range.base_ticks - start,
         .limit = limit < decoder->clock_range ? limit : decoder->clock_range,
         .mult = decoder->clock.mult,
         .start_low = (uint32_t)start,
@@ -210,17 +210,17 @@ static const uint64_t *add_lean_spans(const mxp_duration_table *table, const lea
 }
 
 // mxp__each_record with its visit written out: this is the loop that the speed depends on.
-static int add_block(name_pass *pass, const mxp_block *block)
+static int add_range(name_pass *pass, const mxp_record_range *range)
 {
     const mxp_duration_table *table = &pass->aggregate->durations;
     mxp_decoder decoder;
     mxp_event event;
     int found;
-    mxp__decoder_begin(&decoder, pass->source->timebase, block);
+    mxp__decoder_begin(&decoder, pass->source->timebase, range);
     for (;;) {
         lean_clock clock = lean_clock_of(&decoder);
         if (clock.usable && pass->aggregate->selects == NULL) {
-            decoder.at = add_lean_spans(table, &clock, decoder.at, decoder.block.end);
+            decoder.at = add_lean_spans(table, &clock, decoder.at, decoder.range.end);
         }
         if ((found = mxp__decoder_next(&decoder, &event)) != 1) {
             return found;
@@ -237,14 +237,14 @@ static int add_block(name_pass *pass, const mxp_block *block)
     }
 }
 
-static int add_blocks(name_pass *pass)
+static int add_ranges(name_pass *pass)
 {
     int damage = MXP_OK;
-    mxp_block block;
+    mxp_record_range range;
     int found;
-    for (size_t number = 0; (found = pass->source->block(pass->source, number, &block)) != 0;
+    for (size_t number = 0; (found = pass->source->range(pass->source, number, &range)) != 0;
          number++) {
-        int error = found == 1 ? add_block(pass, &block) : found;
+        int error = found == 1 ? add_range(pass, &range) : found;
         if (error == MXP_EFORMAT) {
             damage = error;
         } else if (error != MXP_OK) {
@@ -276,7 +276,7 @@ static bool has_rows(const mxp_counter_table *table)
 static int add_by_name(mxp_aggregate *aggregate, mxp_source *source)
 {
     name_pass pass = {.aggregate = aggregate, .source = source};
-    int error = add_blocks(&pass);
+    int error = add_ranges(&pass);
     int damage = error == MXP_EFORMAT ? error : MXP_OK;
     if (error == MXP_OK || damage != MXP_OK) {
         error = add_statistics(&pass);

@@ -122,7 +122,7 @@ static inline void mxp__duration_note(mxp_duration_row *row, uint64_t ns)
 }
 void mxp__duration_table_clear(mxp_duration_table *table);
 
-// Calls `visit` for each record of each block. Damage ends a block and is returned at the end.
+// Calls `visit` for each record of each range. Damage ends a range and is returned at the end.
 typedef int (*mxp_record_visit)(void *context, const mxp_event *event);
 int mxp__each_record(mxp_source *source, mxp_record_visit visit, void *context);
 

@@ -30,10 +30,10 @@ typedef struct drained_range {
 typedef struct live_source {
     mxp_source source;  // must stay first
     mxp_timebase timebase;
-    mxp_block *blocks;
-    size_t block_count, block_capacity;
-    drained_range *ranges;
+    mxp_record_range *ranges;
     size_t range_count, range_capacity;
+    drained_range *drained;
+    size_t drained_count, drained_capacity;
     mxp_thread_entry *threads;
     size_t thread_capacity;
     mxp_loss_entry *losses;
@@ -85,23 +85,23 @@ static void take_moment(void)
 }
 
 // ---- building a drain ---------------------------------------------------------------------------
-typedef struct block_context {
+typedef struct range_context {
     live_source *live;
     uint32_t thread;
     const mxp_thread *from;
-} block_context;
+} range_context;
 
-static int add_block(void *context, const mxp_chunk_header *chunk, const uint64_t *from,
+static int add_range(void *context, const mxp_chunk_header *chunk, const uint64_t *from,
                      const uint64_t *to)
 {
-    block_context *add = context;
+    range_context *add = context;
     live_source *live = add->live;
-    int error =
-        mxp__grow(&live->blocks, &live->block_capacity, live->block_count + 1, sizeof(mxp_block));
+    int error = mxp__grow(&live->ranges, &live->range_capacity, live->range_count + 1,
+                          sizeof(mxp_record_range));
     if (error != MXP_OK) {
         return error;
     }
-    live->blocks[live->block_count++] = (mxp_block){
+    live->ranges[live->range_count++] = (mxp_record_range){
         .words = from,
         .end = to,
         .base_ticks = chunk->base_ticks,
@@ -117,16 +117,16 @@ static int add_block(void *context, const mxp_chunk_header *chunk, const uint64_
 static int add_thread(live_source *live, mxp_thread *thread, int consumer)
 {
     mxp__thread_count_records(thread);
-    int error = mxp__grow(&live->ranges, &live->range_capacity, live->range_count + 1,
+    int error = mxp__grow(&live->drained, &live->drained_capacity, live->drained_count + 1,
                           sizeof(drained_range));
     if (error != MXP_OK) {
         return error;
     }
-    drained_range *added = &live->ranges[live->range_count++];
+    drained_range *added = &live->drained[live->drained_count++];
     *added = (drained_range){thread, thread->position[consumer], thread->position[consumer]};
     thread->drains++;
-    block_context context = {live, thread->index, thread};
-    return mxp__walk(thread, &added->to, thread->moment, add_block, &context);
+    range_context context = {live, thread->index, thread};
+    return mxp__walk(thread, &added->to, thread->moment, add_range, &context);
 }
 
 // A thread without a moment has come after it.
@@ -260,24 +260,24 @@ static mxp_name_view live_name(const mxp_source *source, uint32_t id)
     return mxp__name_view(id);
 }
 
-static int live_block(mxp_source *source, size_t number, mxp_block *block)
+static int live_range(mxp_source *source, size_t number, mxp_record_range *range)
 {
     const live_source *live = (const live_source *)source;
-    if (number >= live->block_count) {
+    if (number >= live->range_count) {
         return 0;
     }
-    *block = live->blocks[number];
+    *range = live->ranges[number];
     return 1;
 }
 
 static void leave_threads(live_source *live)
 {
-    for (size_t i = 0; i < live->range_count; i++) {
-        assert(live->ranges[i].thread->drains != 0 &&
+    for (size_t i = 0; i < live->drained_count; i++) {
+        assert(live->drained[i].thread->drains != 0 &&
                "a thread is left by more drains than stand in it");
-        live->ranges[i].thread->drains--;
+        live->drained[i].thread->drains--;
     }
-    live->range_count = 0;
+    live->drained_count = 0;
 }
 
 // What STATS has not consumed comes with its next drain.
@@ -307,8 +307,8 @@ static void live_close(mxp_source *source)
     mxp__info_fini(&live->info);
     mxp__free(live->counters, live->counter_bytes);
     mxp__free(live->standing, sizeof *live->standing);
-    mxp__free(live->blocks, live->block_capacity * sizeof(mxp_block));
-    mxp__free(live->ranges, live->range_capacity * sizeof(drained_range));
+    mxp__free(live->ranges, live->range_capacity * sizeof(mxp_record_range));
+    mxp__free(live->drained, live->drained_capacity * sizeof(drained_range));
     mxp__free(live->threads, live->thread_capacity * sizeof(mxp_thread_entry));
     mxp__free(live->losses, live->loss_capacity * sizeof(mxp_loss_entry));
     mxp__free(live->stats, live->stats_capacity * sizeof(mxp_stats_view));
@@ -324,7 +324,7 @@ static int build(live_source *live, int consumer)
     mxp__consumer_come(consumer);
     int error = add_threads(live, consumer);
     if (error == MXP_OK && live->ring) {
-        error = mxp__standing_prepend(&live->blocks, &live->block_count, &live->block_capacity,
+        error = mxp__standing_prepend(&live->ranges, &live->range_count, &live->range_capacity,
                                       &live->standing);
     }
     if (error == MXP_OK) {
@@ -373,7 +373,7 @@ int mxp__live_open(int consumer, mxp_source **source)
     live->source = (mxp_source){.pid = mxp__os_process_id(),
                                 .timebase = &live->timebase,
                                 .name = live_name,
-                                .block = live_block,
+                                .range = live_range,
                                 .close = live_close};
     mxp__drain_lock();
     int error = build(live, consumer);
@@ -405,8 +405,8 @@ void mxp__live_consume(int consumer, mxp_source *source)
     mxp__drain_lock();
     mxp_stats_table *table = live->table;
     live->table = NULL;
-    for (size_t i = 0; i < live->range_count && !live->ring; i++) {
-        pass(&live->ranges[i], consumer);
+    for (size_t i = 0; i < live->drained_count && !live->ring; i++) {
+        pass(&live->drained[i], consumer);
     }
     leave_threads(live);
     mxp__consumer_passed();

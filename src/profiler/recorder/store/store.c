@@ -203,9 +203,9 @@ void mxp__ring_restart(void)
     mxp__threads_reclaim();  // threads that are gone hold nothing any more
 }
 
-int mxp__store_copy(const mxp_block *block)
+int mxp__store_copy(const mxp_record_range *range)
 {
-    size_t payload_bytes = (size_t)(block->end - block->words) * sizeof *block->words;
+    size_t payload_bytes = (size_t)(range->end - range->words) * sizeof *range->words;
     size_t size_bytes = mxp__store_page_up(sizeof(mxp_chunk_header) + payload_bytes);
     mxp_section *section =
         mxp__store_allocate(mxp_atomic_own(&mxp__store_active), MXP_SECTION_CHUNK, size_bytes);
@@ -216,11 +216,11 @@ int mxp__store_copy(const mxp_block *block)
             "the Chrome trace still has it");
     }
     mxp_chunk_header *chunk = (mxp_chunk_header *)section;
-    chunk->thread = block->thread;
-    chunk->sequence = block->sequence;
-    chunk->base_ticks = block->base_ticks;
-    chunk->lost_before = block->lost_before;
-    memcpy(chunk + 1, block->words, payload_bytes);
+    chunk->thread = range->thread;
+    chunk->sequence = range->sequence;
+    chunk->base_ticks = range->base_ticks;
+    chunk->lost_before = range->lost_before;
+    memcpy(chunk + 1, range->words, payload_bytes);
     section->payload_bytes = payload_bytes;
     return MXP_OK;
 }

@@ -101,16 +101,16 @@ static int compare(const void *a, const void *b)
     return (x->ticks > y->ticks) - (x->ticks < y->ticks);
 }
 
-static uint64_t begin_of(const mxp_block *blocks, size_t count)
+static uint64_t begin_of(const mxp_record_range *ranges, size_t count)
 {
     uint64_t begin = mxp_ticks();
     for (size_t i = 0; i < count; i++) {
-        begin = blocks[i].base_ticks < begin ? blocks[i].base_ticks : begin;
+        begin = ranges[i].base_ticks < begin ? ranges[i].base_ticks : begin;
     }
     return begin;
 }
 
-static int make_drain(const mxp_block *blocks, size_t count, mxp_standing_drain **made)
+static int make_drain(const mxp_record_range *ranges, size_t count, mxp_standing_drain **made)
 {
     *made = NULL;
     if (standing.count == 0) {
@@ -122,33 +122,33 @@ static int make_drain(const mxp_block *blocks, size_t count, mxp_standing_drain 
     }
     drain->values = standing;
     qsort(drain->values.values, drain->values.count, sizeof *drain->values.values, compare);
-    uint64_t begin = begin_of(blocks, count);
+    uint64_t begin = begin_of(ranges, count);
     for (uint32_t i = 0; i < drain->values.count; i++) {
         const mxp_standing_value *value = &drain->values.values[i];
         uint64_t ticks = value->ticks > begin ? value->ticks : begin;
         mxp__standing_write(drain->words[i], value, ticks);
-        drain->blocks[i] = (mxp_block){.words = drain->words[i],
-                                       .end = drain->words[i] + MXP__STANDING_WORDS,
-                                       .base_ticks = ticks,
-                                       .thread = value->thread};
+        drain->ranges[i] = (mxp_record_range){.words = drain->words[i],
+                                              .end = drain->words[i] + MXP__STANDING_WORDS,
+                                              .base_ticks = ticks,
+                                              .thread = value->thread};
     }
     *made = drain;
     return MXP_OK;
 }
 
-int mxp__standing_prepend(mxp_block **blocks, size_t *count, size_t *capacity,
+int mxp__standing_prepend(mxp_record_range **ranges, size_t *count, size_t *capacity,
                           mxp_standing_drain **drain)
 {
     assert(mxp__drain_is_held());
-    int error = make_drain(*blocks, *count, drain);
+    int error = make_drain(*ranges, *count, drain);
     if (error != MXP_OK || *drain == NULL) {
         return error;
     }
     size_t more = (*drain)->values.count;
-    error = mxp__grow(blocks, capacity, *count + more, sizeof **blocks);
+    error = mxp__grow(ranges, capacity, *count + more, sizeof **ranges);
     if (error == MXP_OK) {
-        memmove(*blocks + more, *blocks, *count * sizeof **blocks);
-        memcpy(*blocks, (*drain)->blocks, more * sizeof **blocks);
+        memmove(*ranges + more, *ranges, *count * sizeof **ranges);
+        memcpy(*ranges, (*drain)->ranges, more * sizeof **ranges);
         *count += more;
     }
     return error;

@@ -30,15 +30,15 @@ void mxp__standing_fold(const mxp_chunk_header *chunk, const uint64_t *from, con
 bool mxp__standing_is_in_file(void);  // values stand there
 // In the file values stand from `ticks` on: the ring now begins there. Under the pool lock.
 void mxp__standing_since(uint64_t ticks);
-// What a drain of a ring begins with: a block for each value, at the moment from which on the
-// blocks of the drain hold anything. Of the thread that made the sample, which has nothing older.
+// What a drain of a ring begins with: a range for each value, at the moment from which on the
+// ranges of the drain hold anything. Of the thread that made the sample, which has nothing older.
 // Under the drain lock: a ring is pinned. mxp__free *drain; null: nothing stands.
 typedef struct mxp_standing_drain {
     mxp_standing values;
-    mxp_block blocks[MXP__STANDING_MAX];
+    mxp_record_range ranges[MXP__STANDING_MAX];
     uint64_t words[MXP__STANDING_MAX][MXP__STANDING_WORDS];
 } mxp_standing_drain;
-int mxp__standing_prepend(mxp_block **blocks, size_t *count, size_t *capacity,
+int mxp__standing_prepend(mxp_record_range **ranges, size_t *count, size_t *capacity,
                           mxp_standing_drain **drain);
 // Where values stand in the file from now on, room of MXP__STANDING_BYTES; null: nowhere. While
 // nobody records.

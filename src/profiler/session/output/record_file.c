@@ -70,18 +70,18 @@ static int open_store(const char *path, uint64_t limit_bytes, store_opener open)
 }
 
 // What was recorded in memory and is in no file yet.
-static bool is_pending(const mxp_block *block)
+static bool is_pending(const mxp_record_range *range)
 {
-    return block->words != block->end && !block->filed;
+    return range->words != range->end && !range->filed;
 }
 
 static uint64_t pending_bytes(mxp_source *source, uint64_t since_ticks)
 {
     uint64_t size_bytes = 0;
-    mxp_block block;
-    for (size_t i = 0; source->block(source, i, &block) == 1; i++) {
-        if (block.base_ticks >= since_ticks && is_pending(&block)) {
-            size_bytes += (uint64_t)(block.end - block.words) * sizeof *block.words;
+    mxp_record_range range;
+    for (size_t i = 0; source->range(source, i, &range) == 1; i++) {
+        if (range.base_ticks >= since_ticks && is_pending(&range)) {
+            size_bytes += (uint64_t)(range.end - range.words) * sizeof *range.words;
         }
     }
     return size_bytes;
@@ -111,10 +111,10 @@ static int copy_pending(uint64_t limit_bytes)
     mxp_source *source = NULL;
     int error = mxp__live_open(MXP__CONSUMER_FILE, &source);
     uint64_t first = error == MXP_OK ? first_to_copy(source, limit_bytes) : 0;
-    mxp_block block;
-    for (size_t i = 0; error == MXP_OK && source->block(source, i, &block) == 1; i++) {
-        if (block.base_ticks >= first && is_pending(&block)) {
-            error = mxp__store_copy(&block);
+    mxp_record_range range;
+    for (size_t i = 0; error == MXP_OK && source->range(source, i, &range) == 1; i++) {
+        if (range.base_ticks >= first && is_pending(&range)) {
+            error = mxp__store_copy(&range);
         }
     }
     mxp__source_close(source);

@@ -100,12 +100,12 @@ static uint64_t last_ticks_of(const mxp_file_index *index, const mxp_file_tables
 {
     const uint64_t *words =
         (const void *)(index->bytes.data + chunk->offset + sizeof(mxp_chunk_header));
-    mxp_block block = {.words = words,
-                       .end = words + chunk->payload_bytes / sizeof *words,
-                       .base_ticks = chunk->base_ticks,
-                       .thread = chunk->thread};
+    mxp_record_range range = {.words = words,
+                              .end = words + chunk->payload_bytes / sizeof *words,
+                              .base_ticks = chunk->base_ticks,
+                              .thread = chunk->thread};
     mxp_decoder decoder;
-    mxp__decoder_begin(&decoder, &tables->timebase, &block);
+    mxp__decoder_begin(&decoder, &tables->timebase, &range);
     mxp_event event;
     uint64_t last = chunk->base_ticks;
     while (mxp__decoder_next(&decoder, &event) == 1) {
@@ -181,7 +181,7 @@ static uint32_t count_open(const recorder_state *state, uint64_t last)
     return count;
 }
 
-// Adds a thread's open spans as a block after all others. The innermost span comes first, because
+// Adds a thread's open spans as a range after all others. The innermost span comes first, because
 // spans are in the order of their ends.
 static int add_open_spans(mxp_file_tables *tables, const mxp_recorder_section *head,
                           const recorder_state *state, uint64_t last)
@@ -206,11 +206,11 @@ static int add_open_spans(mxp_file_tables *tables, const mxp_recorder_section *h
             at += OPEN_WORDS;
         }
     }
-    tables->open[tables->open_count++] = (mxp_block){.words = words,
-                                                     .end = at,
-                                                     .base_ticks = last,
-                                                     .thread = head->thread,
-                                                     .sequence = UINT32_MAX};
+    tables->open[tables->open_count++] = (mxp_record_range){.words = words,
+                                                            .end = at,
+                                                            .base_ticks = last,
+                                                            .thread = head->thread,
+                                                            .sequence = UINT32_MAX};
     return MXP_OK;
 }
 

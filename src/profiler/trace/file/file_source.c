@@ -37,33 +37,33 @@ static mxp_name_view view_name(const mxp_source *source, uint32_t id)
     return file->tables.names[id];
 }
 
-static int get_open_block(const file_source *file, size_t number, mxp_block *block)
+static int get_open_range(const file_source *file, size_t number, mxp_record_range *range)
 {
     if (number >= file->tables.open_count) {
         return 0;
     }
-    *block = file->tables.open[number];
+    *range = file->tables.open[number];
     return 1;
 }
 
-static int get_block(mxp_source *source, size_t number, mxp_block *block)
+static int get_range(mxp_source *source, size_t number, mxp_record_range *range)
 {
     file_source *file = file_source_of(source);
     if (number >= file->index.chunk_count) {
-        return get_open_block(file, number - file->index.chunk_count, block);
+        return get_open_range(file, number - file->index.chunk_count, range);
     }
     const mxp_file_chunk *chunk = &file->index.chunks[number];
     uint64_t offset = chunk->offset;
     if (!mxp__file_chunk_check(&file->index, number)) {
-        *block = (mxp_block){.thread = chunk->thread,
-                             .sequence = chunk->sequence,
-                             .unread_bytes = chunk->payload_bytes};
+        *range = (mxp_record_range){.thread = chunk->thread,
+                                    .sequence = chunk->sequence,
+                                    .unread_bytes = chunk->payload_bytes};
         return mxp__fail(MXP_EFORMAT, "damaged at offset %" PRIu64 ": a chunk's checksum is wrong",
                          offset);
     }
     const uint64_t *words =
         (const void *)(file->index.bytes.data + offset + sizeof(mxp_chunk_header));
-    *block = (mxp_block){
+    *range = (mxp_record_range){
         .words = words,
         .end = words + chunk->payload_bytes / sizeof *words,
         .base_ticks = chunk->base_ticks,
@@ -76,12 +76,12 @@ static int get_block(mxp_source *source, size_t number, mxp_block *block)
     return 1;
 }
 
-static int get_block_thread(mxp_source *source, size_t number, uint32_t *thread)
+static int get_range_thread(mxp_source *source, size_t number, uint32_t *thread)
 {
     const mxp_file_index *index = &file_source_of(source)->index;
     if (number >= index->chunk_count) {
-        mxp_block open;
-        int found = get_open_block(file_source_of(source), number - index->chunk_count, &open);
+        mxp_record_range open;
+        int found = get_open_range(file_source_of(source), number - index->chunk_count, &open);
         *thread = found ? open.thread : 0;
         return found;
     }
@@ -116,9 +116,9 @@ static void fill_source(file_source *file)
         .info_count = tables->info_count,
         .info = tables->info,
         .name = view_name,
-        .block = get_block,
+        .range = get_range,
         .close = close_file,
-        .block_thread = get_block_thread,
+        .range_thread = get_range_thread,
     };
 }
 

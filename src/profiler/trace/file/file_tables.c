@@ -407,7 +407,7 @@ int mxp__file_tables_read(mxp_file_tables *tables, mxp_file_index *index)
 void mxp__file_tables_fini(mxp_file_tables *tables)
 {
     for (size_t i = 0; i < tables->open_count; i++) {
-        const mxp_block *open = &tables->open[i];
+        const mxp_record_range *open = &tables->open[i];
         mxp__free((void *)(uintptr_t)open->words,
                   (size_t)(open->end - open->words) * sizeof *open->words);
     }

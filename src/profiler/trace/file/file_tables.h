@@ -17,7 +17,7 @@ typedef struct mxp_file_tables {
     size_t loss_count;
     mxp_loss_entry *own_losses;
     size_t own_loss_capacity;
-    mxp_block *open;  // spans that never ended, a block for each thread that has any
+    mxp_record_range *open;  // spans that never ended, a range for each thread that has any
     size_t open_count, open_capacity;
     mxp_info_pair *info;
     size_t info_count, info_capacity;

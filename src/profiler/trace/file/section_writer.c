@@ -338,9 +338,9 @@ static int take_sequence(mxp_section_writer *writer, uint32_t thread, uint32_t *
 }
 
 // Sequence numbers are counted per file, because a chunk that two drains shared is written as two.
-static void add_to_batch(chunk_batch *batch, const mxp_block *block, uint32_t sequence)
+static void add_to_batch(chunk_batch *batch, const mxp_record_range *range, uint32_t sequence)
 {
-    size_t size_bytes = (size_t)(block->end - block->words) * sizeof *block->words;
+    size_t size_bytes = (size_t)(range->end - range->words) * sizeof *range->words;
     mxp_chunk_header *header = &batch->headers[batch->count];
     *header = (mxp_chunk_header){
         .section = {.magic = MXP_SECTION_MAGIC,
@@ -348,19 +348,19 @@ static void add_to_batch(chunk_batch *batch, const mxp_block *block, uint32_t se
                     .flags = MXP_SECTION_HAS_CHECKSUM,
                     .length_bytes = sizeof *header + size_bytes,
                     .payload_bytes = size_bytes},
-        .thread = block->thread,
+        .thread = range->thread,
         .sequence = sequence,
-        .base_ticks = block->base_ticks,
-        .lost_before = block->lost_before,
+        .base_ticks = range->base_ticks,
+        .lost_before = range->lost_before,
     };
     mxp_checksum checksum;
     mxp__section_checksum_begin(&checksum, &header->section);
     mxp__checksum_add(&checksum, &header->section + 1, sizeof *header - sizeof header->section);
-    mxp__checksum_add(&checksum, block->words, size_bytes);
+    mxp__checksum_add(&checksum, range->words, size_bytes);
     header->section.checksum = mxp__checksum_end(&checksum);
     struct iovec *vectors = &batch->vectors[2 * batch->count++];
     vectors[0] = (struct iovec){header, sizeof *header};
-    vectors[1] = (struct iovec){(void *)(uintptr_t)block->words, size_bytes};
+    vectors[1] = (struct iovec){(void *)(uintptr_t)range->words, size_bytes};
     batch->bytes += sizeof *header + size_bytes;
 }
 
@@ -368,20 +368,20 @@ static int write_chunks(mxp_section_writer *writer, mxp_source *source, chunk_ba
 {
     int error = MXP_OK;
     for (size_t number = 0; error == MXP_OK; number++) {
-        mxp_block block;
-        int found = source->block(source, number, &block);
+        mxp_record_range range;
+        int found = source->range(source, number, &range);
         if (found != 1) {
             error = found;
             break;
         }
-        if (block.words == block.end) {
+        if (range.words == range.end) {
             continue;
         }
-        assert((block.end - block.words) % 2 == 0);
+        assert((range.end - range.words) % 2 == 0);
         uint32_t sequence = 0;
-        error = take_sequence(writer, block.thread, &sequence);
+        error = take_sequence(writer, range.thread, &sequence);
         if (error == MXP_OK) {
-            add_to_batch(batch, &block, sequence);
+            add_to_batch(batch, &range, sequence);
             writer->progress.sections++;
             writer->progress.record_bytes += batch->headers[batch->count - 1].section.payload_bytes;
             if (batch->count == BATCH_CHUNKS || batch->bytes >= BATCH_BYTES) {

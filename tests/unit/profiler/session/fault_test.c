@@ -80,7 +80,7 @@ static uint64_t lost_so_far(void)
 }
 
 // ---- reading -----------------------------------------------------------------------------------
-static uint64_t spans_of(mxp_source *source, const mxp_block *block)
+static uint64_t spans_of(mxp_source *source, const mxp_record_range *block)
 {
     mxp_decoder decoder;
     mxp__decoder_begin(&decoder, source->timebase, block);
@@ -106,9 +106,9 @@ static uint64_t spans_in(const char *file)
     }
     assert_null(damage.text);
     uint64_t found = 0;
-    mxp_block block;
-    for (size_t i = 0; source->block(source, i, &block) == 1; i++) {
-        found += spans_of(source, &block);
+    mxp_record_range range;
+    for (size_t i = 0; source->range(source, i, &range) == 1; i++) {
+        found += spans_of(source, &range);
     }
     mxp__source_close(source);
     return found;

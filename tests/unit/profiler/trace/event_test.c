@@ -13,13 +13,13 @@
 
 #define WRAP (UINT64_C(7) << 48)
 
-// The decoder on block `number`.
+// The decoder on range `number`.
 static mxp_decoder decoder_on(mxp_source *source, size_t number)
 {
-    mxp_block block;
+    mxp_record_range range;
     mxp_decoder decoder;
-    assert_int_equal(source->block(source, number, &block), 1);
-    mxp__decoder_begin(&decoder, source->timebase, &block);
+    assert_int_equal(source->range(source, number, &range), 1);
+    mxp__decoder_begin(&decoder, source->timebase, &range);
     return decoder;
 }
 
@@ -254,13 +254,13 @@ static void unknown_kinds_are_skipped(void **state)
     fake_instant(source, thread, 1, 3, MXP_INSTANT_THREAD);
     unsigned seen = 0;
     for (size_t number = 0;; number++) {
-        mxp_block block;
-        if (source->block(source, number, &block) == 0) {
+        mxp_record_range range;
+        if (source->range(source, number, &range) == 0) {
             break;
         }
         mxp_decoder decoder;
         mxp_event event;
-        mxp__decoder_begin(&decoder, source->timebase, &block);
+        mxp__decoder_begin(&decoder, source->timebase, &range);
         while (mxp__decoder_next(&decoder, &event) == 1) {
             assert_int_equal(event.kind, MXP_KIND_INSTANT);
             seen++;
@@ -278,7 +278,7 @@ static void ids_are_unique(void **state)
     for (int t = 0; t < 3; t++) {
         uint32_t thread = fake_thread(source, "t");
         for (uint64_t b = 0; b < 3; b++) {
-            fake_block(source, thread, b, 0);
+            fake_range(source, thread, b, 0);
             fake_span(source, thread, 1, b, b);
             fake_counter_u64(source, thread, 1, b, 0);
             fake_span(source, thread, 1, b, b);
@@ -308,7 +308,7 @@ static void stamps_are_widened_on_both_sides_of_the_base(void **state)
             uint64_t moment = bases[b] + (uint64_t)distances[d];
             mxp_source *source = fake_source_create();
             uint32_t thread = fake_thread(source, "t");
-            fake_block(source, thread, bases[b], 0);
+            fake_range(source, thread, bases[b], 0);
             fake_span(source, thread, 1, moment - UINT32_MAX, moment);
             fake_instant(source, thread, 1, moment, MXP_INSTANT_THREAD);
             fake_operator(source, thread,
@@ -359,12 +359,12 @@ static void a_trace_without_a_clock_has_no_times(void **state)
     mxp_source *source = fake_source_create();
     uint32_t thread = fake_thread(source, "t");
     fake_span(source, thread, 1, 10, 20);
-    mxp_block block;
-    assert_int_equal(source->block(source, 0, &block), 1);
+    mxp_record_range range;
+    assert_int_equal(source->range(source, 0, &range), 1);
     mxp_timebase none = {0};
     mxp_decoder decoder;
     mxp_event event;
-    mxp__decoder_begin(&decoder, &none, &block);
+    mxp__decoder_begin(&decoder, &none, &range);
     assert_int_equal(mxp__decoder_next(&decoder, &event), 1);
     assert_int_equal(event.end_ticks, 20);
     assert_int_equal(event.end_ns, 0);
@@ -395,7 +395,7 @@ static void impossible_times_are_moved_into_range(void **state)
             fake_segment(source, 1000, UINT64_C(1) << 52);
         }
         uint32_t thread = fake_thread(source, "t");
-        fake_block(source, thread, base, 0);
+        fake_range(source, thread, base, 0);
         uint64_t words[] = {
             MXP_KIND_SPAN | 1 << 8 | begin << 16,
             1 | duration << 32,
@@ -444,12 +444,12 @@ static void assert_damaged(const uint64_t *words, size_t count, const char *what
     uint32_t thread = fake_thread(source, "t");
     fake_span(source, thread, 1, 5, 6);
     fake_words(source, thread, 6, words, count);
-    mxp_block block;
-    assert_int_equal(source->block(source, 0, &block), 1);
-    block.offset = 1000;
+    mxp_record_range range;
+    assert_int_equal(source->range(source, 0, &range), 1);
+    range.offset = 1000;
     mxp_decoder decoder;
     mxp_event event;
-    mxp__decoder_begin(&decoder, source->timebase, &block);
+    mxp__decoder_begin(&decoder, source->timebase, &range);
     assert_int_equal(mxp__decoder_next(&decoder, &event), 1);
     assert_int_equal(mxp__decoder_next(&decoder, &event), MXP_EFORMAT);
     assert_non_null(strstr(mxp_last_error(), "offset 1016"));
@@ -458,7 +458,7 @@ static void assert_damaged(const uint64_t *words, size_t count, const char *what
     mxp__source_close(source);
 }
 
-static void impossible_lengths_end_the_block_with_an_offset(void **state)
+static void impossible_lengths_end_the_range_with_an_offset(void **state)
 {
     (void)state;
     assert_damaged((uint64_t[]){MXP_KIND_SPAN, 1, 0, 0}, 4, "length is 0");
@@ -478,7 +478,7 @@ static void impossible_lengths_end_the_block_with_an_offset(void **state)
                    8, "too short for its arguments");
 }
 
-static void variables_beyond_the_block_are_not_counted(void **state)
+static void variables_beyond_the_range_are_not_counted(void **state)
 {
     (void)state;
     mxp_source *source = fake_source_create();
@@ -490,11 +490,11 @@ static void variables_beyond_the_block_are_not_counted(void **state)
                                   .end_ticks = 2,
                                   .variable_count = 28,
                                   .variables = variables});
-    mxp_block block;
-    assert_int_equal(source->block(source, 0, &block), 1);
+    mxp_record_range range;
+    assert_int_equal(source->range(source, 0, &range), 1);
     static const uint32_t expected[] = {28, 14, 14, 14, 14, 0, 0, 0, 0};
     for (size_t cut = 0; cut <= 8; cut++) {
-        mxp_block less = block;
+        mxp_record_range less = range;
         less.end -= 2 * cut;
         mxp_decoder decoder;
         mxp_event event;
@@ -524,8 +524,8 @@ int main(void)
         cmocka_unit_test(each_end_is_converted_in_its_own_segment),
         cmocka_unit_test(a_trace_without_a_clock_has_no_times),
         cmocka_unit_test(impossible_times_are_moved_into_range),
-        cmocka_unit_test(impossible_lengths_end_the_block_with_an_offset),
-        cmocka_unit_test(variables_beyond_the_block_are_not_counted),
+        cmocka_unit_test(impossible_lengths_end_the_range_with_an_offset),
+        cmocka_unit_test(variables_beyond_the_range_are_not_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

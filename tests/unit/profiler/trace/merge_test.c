@@ -48,11 +48,11 @@ static mxp_source *ready(process *made)
 
 static void assert_span(mxp_source *source, int64_t begin_ns, int64_t end_ns)
 {
-    mxp_block block;
+    mxp_record_range range;
     mxp_decoder decoder;
     mxp_event event;
-    assert_int_equal(source->block(source, 0, &block), 1);
-    mxp__decoder_begin(&decoder, source->timebase, &block);
+    assert_int_equal(source->range(source, 0, &range), 1);
+    mxp__decoder_begin(&decoder, source->timebase, &range);
     assert_int_equal(mxp__decoder_next(&decoder, &event), 1);
     assert_int_equal(event.begin_ns, begin_ns);
     assert_int_equal(event.end_ns, end_ns);
@@ -60,7 +60,7 @@ static void assert_span(mxp_source *source, int64_t begin_ns, int64_t end_ns)
     assert_int_equal(name.length, 4);
     assert_memory_equal(name.text, "work", 4);
     assert_int_equal(mxp__decoder_next(&decoder, &event), 0);
-    assert_int_equal(source->block(source, 1, &block), 0);
+    assert_int_equal(source->range(source, 1, &range), 0);
 }
 
 static mxp_source *merge(process *made, size_t count)
@@ -158,11 +158,11 @@ static void clocks_that_make_no_sense_stay_within_bounds(void **state)
                       make(2, 500, 1, UINT64_MAX / 2, UINT64_MAX - 2 * second)};
     mxp_source *merged = merge(made, 2);
     mxp_source *last = mxp__source_process(merged, 1);
-    mxp_block block;
+    mxp_record_range range;
     mxp_decoder decoder;
     mxp_event event;
-    assert_int_equal(last->block(last, 0, &block), 1);
-    mxp__decoder_begin(&decoder, last->timebase, &block);
+    assert_int_equal(last->range(last, 0, &range), 1);
+    mxp__decoder_begin(&decoder, last->timebase, &range);
     assert_int_equal(mxp__decoder_next(&decoder, &event), 1);
     assert_true(event.begin_ns >= -MXP__NS_MAX && event.begin_ns <= event.end_ns &&
                 event.end_ns <= MXP__NS_MAX);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The merge of threads by time, with many threads and blocks, and what it does about damage.
+// The merge of threads by time, with many threads and ranges, and what it does about damage.
 #include "profiler/trace/reader.h"
 
 #include <mxprof/error.h>
@@ -29,7 +29,7 @@ static void empty_source_ends_at_once(void **state)
         mxp__reader_close(reader);
         uint32_t thread = fake_thread(source, NULL);
         if (round == 1) {
-            fake_block(source, thread, 0, 0);
+            fake_range(source, thread, 0, 0);
         }
     }
     mxp__reader_close(NULL);
@@ -104,8 +104,8 @@ static void span_of_another_clock_comes_after_its_predecessor(void **state)
     mxp__source_close(source);
 }
 
-// 1,500 threads with blocks of their own, interleaved at random: every record once, in order.
-static void many_threads_and_blocks_are_merged(void **state)
+// 1,500 threads with ranges of their own, interleaved at random: every record once, in order.
+static void many_threads_and_ranges_are_merged(void **state)
 {
     (void)state;
     enum { THREADS = 1500, ROUNDS = 40000 };
@@ -120,7 +120,7 @@ static void many_threads_and_blocks_are_merged(void **state)
         uint32_t thread = (uint32_t)rand() % THREADS;
         ticks += 1 + (uint64_t)rand() % 1000;
         if (rand() % 4 == 0) {
-            fake_block(source, thread, ticks, 0);
+            fake_range(source, thread, ticks, 0);
         }
         fake_counter_u64(source, thread, 1, ticks, written[thread]++);
     }
@@ -140,7 +140,7 @@ static void many_threads_and_blocks_are_merged(void **state)
     mxp__source_close(source);
 }
 
-static void damaged_record_ends_its_block_only(void **state)
+static void damaged_record_ends_its_range_only(void **state)
 {
     (void)state;
     mxp_source *source = fake_source_create();
@@ -148,7 +148,7 @@ static void damaged_record_ends_its_block_only(void **state)
     fake_span(source, a, 1, 0, 10);
     fake_words(source, a, 11, (uint64_t[]){0, 0}, 2);
     fake_span(source, a, 2, 0, 12);  // lost
-    fake_block(source, a, 20, 0);
+    fake_range(source, a, 20, 0);
     fake_span(source, a, 3, 0, 20);
     fake_span(source, b, 4, 0, 15);
     fake_span(source, b, 5, 0, 25);
@@ -168,37 +168,37 @@ static void damaged_record_ends_its_block_only(void **state)
     mxp__source_close(source);
 }
 
-// A source whose blocks 1 and 3 cannot be had.
-static int (*real_block)(mxp_source *source, size_t number, mxp_block *block);
+// A source whose ranges 1 and 3 cannot be had.
+static int (*real_range)(mxp_source *source, size_t number, mxp_record_range *range);
 
-static int failing_block(mxp_source *source, size_t number, mxp_block *block)
+static int failing_range(mxp_source *source, size_t number, mxp_record_range *range)
 {
     if (number == 1 || number == 3) {
         return mxp__fail(MXP_EIO, "block %zu is gone", number);
     }
-    return real_block(source, number, block);
+    return real_range(source, number, range);
 }
 
 static int thread_zero(mxp_source *source, size_t number, uint32_t *thread)
 {
-    mxp_block block;
-    int found = real_block(source, number, &block);
+    mxp_record_range range;
+    int found = real_range(source, number, &range);
     *thread = 0;
     return found;
 }
 
-static void block_that_cannot_be_had_is_an_error_at_the_end(void **state)
+static void range_that_cannot_be_had_is_an_error_at_the_end(void **state)
 {
     (void)state;
     mxp_source *source = fake_source_create();
     uint32_t thread = fake_thread(source, "a");
     for (uint64_t i = 0; i < 5; i++) {
-        fake_block(source, thread, i, 0);
+        fake_range(source, thread, i, 0);
         fake_span(source, thread, (uint32_t)i, i, i);
     }
-    real_block = source->block;
-    source->block = failing_block;
-    source->block_thread = thread_zero;
+    real_range = source->range;
+    source->range = failing_range;
+    source->range_thread = thread_zero;
     mxp_reader *reader = open_reader(source);
     mxp_event event;
     for (uint32_t i = 0; i < 5; i += 2) {
@@ -209,8 +209,8 @@ static void block_that_cannot_be_had_is_an_error_at_the_end(void **state)
     assert_non_null(strstr(mxp_last_error(), "block 1 is gone"));
     mxp__reader_close(reader);
 
-    // Without block_thread the reader cannot see past the first one.
-    source->block_thread = NULL;
+    // Without range_thread the reader cannot see past the first one.
+    source->range_thread = NULL;
     reader = open_reader(source);
     assert_int_equal(mxp__reader_next(reader, &event), 1);
     assert_int_equal(mxp__reader_next(reader, &event), MXP_EIO);
@@ -218,7 +218,7 @@ static void block_that_cannot_be_had_is_an_error_at_the_end(void **state)
     mxp__source_close(source);
 }
 
-static void block_of_an_unknown_thread_is_an_error(void **state)
+static void range_of_an_unknown_thread_is_an_error(void **state)
 {
     (void)state;
     mxp_source *source = fake_source_create();
@@ -238,10 +238,10 @@ int main(void)
         cmocka_unit_test(threads_are_merged_by_the_end_of_spans),
         cmocka_unit_test(a_threads_records_keep_their_order),
         cmocka_unit_test(span_of_another_clock_comes_after_its_predecessor),
-        cmocka_unit_test(many_threads_and_blocks_are_merged),
-        cmocka_unit_test(damaged_record_ends_its_block_only),
-        cmocka_unit_test(block_that_cannot_be_had_is_an_error_at_the_end),
-        cmocka_unit_test(block_of_an_unknown_thread_is_an_error),
+        cmocka_unit_test(many_threads_and_ranges_are_merged),
+        cmocka_unit_test(damaged_record_ends_its_range_only),
+        cmocka_unit_test(range_that_cannot_be_had_is_an_error_at_the_end),
+        cmocka_unit_test(range_of_an_unknown_thread_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

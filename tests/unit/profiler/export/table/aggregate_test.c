@@ -85,11 +85,11 @@ static void durations_are_those_of_the_decoder(void **state)
         size_t count;
         mxp_aggregate *aggregate = rows_of(source, MXP_GROUP_NAME, &rows, &count);
         uint64_t expected = 0, found = 0;
-        mxp_block block;
-        for (size_t number = 0; source->block(source, number, &block) == 1; number++) {
+        mxp_record_range range;
+        for (size_t number = 0; source->range(source, number, &range) == 1; number++) {
             mxp_decoder decoder;
             mxp_event event;
-            mxp__decoder_begin(&decoder, timebase, &block);
+            mxp__decoder_begin(&decoder, timebase, &range);
             while (mxp__decoder_next(&decoder, &event) == 1) {
                 expected += (uint64_t)(event.end_ns - event.begin_ns);
             }

@@ -111,10 +111,10 @@ static content read_trace(const char *file)
     }
     assert_null(damage.text);
     content found = {.finished = true};
-    mxp_block block;
-    for (size_t i = 0; source->block(source, i, &block) == 1; i++) {
+    mxp_record_range range;
+    for (size_t i = 0; source->range(source, i, &range) == 1; i++) {
         mxp_decoder decoder;
-        mxp__decoder_begin(&decoder, source->timebase, &block);
+        mxp__decoder_begin(&decoder, source->timebase, &range);
         mxp_event event;
         while (mxp__decoder_next(&decoder, &event) == 1) {
             found.spans += event.kind == MXP_KIND_SPAN &&

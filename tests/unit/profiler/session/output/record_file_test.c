@@ -54,10 +54,10 @@ typedef struct content {
 
 static uint64_t count_spans(mxp_source *source, const char *wanted, content *found)
 {
-    mxp_block block;
-    for (size_t i = 0; source->block(source, i, &block) == 1; i++) {
+    mxp_record_range range;
+    for (size_t i = 0; source->range(source, i, &range) == 1; i++) {
         mxp_decoder decoder;
-        mxp__decoder_begin(&decoder, source->timebase, &block);
+        mxp__decoder_begin(&decoder, source->timebase, &range);
         mxp_event event;
         int more;
         while ((more = mxp__decoder_next(&decoder, &event)) == 1) {

@@ -223,12 +223,12 @@ static size_t count_events(const image *of)
     mxp_source *source;
     assert_int_equal(mxp__native_open_memory(of->bytes, of->size, &source, NULL), 0);
     size_t events = 0;
-    mxp_block block;
-    for (size_t i = 0; source->block(source, i, &block) == 1; i++) {
+    mxp_record_range range;
+    for (size_t i = 0; source->range(source, i, &range) == 1; i++) {
         mxp_decoder decoder;
-        mxp__decoder_begin(&decoder, source->timebase, &block);
+        mxp__decoder_begin(&decoder, source->timebase, &range);
         mxp_event event;
-        while (block.sequence != UINT32_MAX && mxp__decoder_next(&decoder, &event) == 1) {
+        while (range.sequence != UINT32_MAX && mxp__decoder_next(&decoder, &event) == 1) {
             events++;
         }
     }

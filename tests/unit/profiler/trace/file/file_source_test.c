@@ -127,7 +127,7 @@ static bool is_subsequence(const char *part, const char *all)
 // Opens `size` bytes and reads everything. Returns the error of opening or reading.
 static int read_image(const image *of, size_t size, mxp_damage *damage, mxp_strbuf *text)
 {
-    // A block of exactly this size: a sanitizer sees any read beyond it.
+    // A range of exactly this size: a sanitizer sees any read beyond it.
     void *exact = malloc(size > 0 ? size : 1);
     assert_non_null(exact);
     memcpy(exact, of->bytes, size);
@@ -179,7 +179,7 @@ static void file_cut_anywhere_gives_what_precedes_the_cut(void **state)
 static void records_before_a_cut_are_all_there(void **state)
 {
     (void)state;
-    // Cut behind the first, second ... chunk: exactly so many blocks, and with names and times.
+    // Cut behind the first, second ... chunk: exactly so many ranges, and with names and times.
     for (unsigned n = 0; n < 3; n++) {
         size_t end = find_section(&whole, MXP_SECTION_CHUNK, n);
         end += section_at(&whole, end)->length_bytes;
@@ -188,9 +188,9 @@ static void records_before_a_cut_are_all_there(void **state)
         assert_int_equal(mxp__native_open_memory(whole.bytes, end, &source, &damage), 0);
         assert_int_equal(damage.offset, end);
         assert_non_null(strstr(damage.text, "without an END"));
-        mxp_block block;
-        assert_int_equal(source->block(source, n, &block), 1);
-        assert_int_equal(source->block(source, (size_t)n + 1, &block), 0);
+        mxp_record_range range;
+        assert_int_equal(source->range(source, n, &range), 1);
+        assert_int_equal(source->range(source, (size_t)n + 1, &range), 0);
         assert_string_equal(source->name(source, source->threads[0].name).text, "main");
         assert_int_equal(source->timebase->segment_count, 2);
         mxp__source_close(source);

@@ -288,7 +288,7 @@ static void end_among_many_threads(void)
     _exit(0);
 }
 
-static void only_threads_with_an_open_span_have_a_block_of_them(void **state)
+static void only_threads_with_an_open_span_have_a_range_of_them(void **state)
 {
     (void)state;
     int status;
@@ -299,12 +299,12 @@ static void only_threads_with_an_open_span_have_a_block_of_them(void **state)
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     mxp_source *source = open_whole();
-    mxp_block block;
-    size_t open_blocks = 0;
-    for (size_t i = 0; source->block(source, i, &block) == 1; i++) {
-        open_blocks += block.offset == 0;  // it stands nowhere in the file
+    mxp_record_range range;
+    size_t open_ranges = 0;
+    for (size_t i = 0; source->range(source, i, &range) == 1; i++) {
+        open_ranges += range.offset == 0;  // it stands nowhere in the file
     }
-    assert_int_equal(open_blocks, 1);
+    assert_int_equal(open_ranges, 1);
     assert_int_equal(count_source_spans(source), MANY_THREADS + 2);
     mxp__source_close(source);
     remove(path);
@@ -333,7 +333,7 @@ int main(void)
         cmocka_unit_test(what_came_over_while_reading_is_no_damage_and_is_told),
         cmocka_unit_test(who_lives_is_not_said_to_have_died),
         cmocka_unit_test(a_file_that_its_process_finishes_is_read_meanwhile),
-        cmocka_unit_test(only_threads_with_an_open_span_have_a_block_of_them),
+        cmocka_unit_test(only_threads_with_an_open_span_have_a_range_of_them),
         cmocka_unit_test(a_file_that_is_read_keeps_nobody_from_recording),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -193,10 +193,10 @@ static void second_append_adds_to_the_first(void **state)
     assert_int_equal(both->thread_count, second->thread_count);
     // The worker's chunks are numbered on, although both sources began with 0.
     uint32_t next = 0;
-    mxp_block block;
-    for (size_t i = 0; both->block(both, i, &block) == 1; i++) {
-        if (block.thread == 1) {
-            assert_int_equal(block.sequence, next++);
+    mxp_record_range range;
+    for (size_t i = 0; both->range(both, i, &range) == 1; i++) {
+        if (range.thread == 1) {
+            assert_int_equal(range.sequence, next++);
         }
     }
     assert_int_equal(next, 2);
@@ -249,16 +249,16 @@ static void large_trace_comes_back(void **state)
         assert_int_equal(a.length, b.length);
         assert_memory_equal(a.text, b.text, a.length + 1);
     }
-    mxp_block a, b;
+    mxp_record_range a, b;
     size_t number = 0;
-    for (; source->block(source, number, &a) == 1; number++) {
-        assert_int_equal(file->block(file, number, &b), 1);
+    for (; source->range(source, number, &a) == 1; number++) {
+        assert_int_equal(file->range(file, number, &b), 1);
         assert_int_equal(a.thread, b.thread);
         assert_int_equal(a.base_ticks, b.base_ticks);
         assert_int_equal(a.end - a.words, b.end - b.words);
         assert_memory_equal(a.words, b.words, (size_t)(a.end - a.words) * sizeof *a.words);
     }
-    assert_int_equal(file->block(file, number, &b), 0);
+    assert_int_equal(file->range(file, number, &b), 0);
     mxp__source_close(file);
     mxp__source_close(source);
 }
@@ -480,11 +480,11 @@ static void later_append_that_fails_is_cut_off(void **state)
     mxp__source_close(second);
 }
 
-static int failing_block(mxp_source *source, size_t number, mxp_block *block)
+static int failing_range(mxp_source *source, size_t number, mxp_record_range *range)
 {
     (void)source;
     (void)number;
-    (void)block;
+    (void)range;
     return mxp__fail(MXP_EFORMAT, "no such block");
 }
 
@@ -492,7 +492,7 @@ static void source_that_fails_leaves_nothing(void **state)
 {
     (void)state;
     mxp_source *sample = trace_sample_create();
-    sample->block = failing_block;
+    sample->range = failing_range;
     mxp_native_writer *writer = open_writer("a.mxp");
     assert_int_equal(mxp__native_append(writer, sample), MXP_EFORMAT);
     assert_string_equal(mxp_last_error(), "no such block");

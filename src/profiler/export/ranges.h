@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to src/profiler/export: running an exporter's block callback over all blocks of a source.
-#ifndef MXP_EXPORT_BLOCKS_H
-#define MXP_EXPORT_BLOCKS_H
+// Private to src/profiler/export: running an exporter's range callback over all ranges of a source.
+#ifndef MXP_EXPORT_RANGES_H
+#define MXP_EXPORT_RANGES_H
 
 #include "profiler/export/export.h"
 
 // How much text is collected before it is written.
 #define MXP__FLUSH_BYTES ((size_t)1 << 20)
 
-// Text left in `run->out` by whoever called before goes first. MXP_EFORMAT: some block was damaged
+// Text left in `run->out` by whoever called before goes first. MXP_EFORMAT: some range was damaged
 // or could not be read; everything else has been written. Uses run->options->threads.
-int mxp__export_blocks(mxp_export *run, mxp_sink *sink);
+int mxp__export_ranges(mxp_export *run, mxp_sink *sink);
 
 // Runs an exporter's rest callback to its end.
 int mxp__export_rest(mxp_export *run, mxp_sink *sink);

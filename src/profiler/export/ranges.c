@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formats blocks on one thread or several. With several, each worker takes the number of the next
-// block, formats it into a text of its own, and writes the text when the block's turn comes. If the
-// turn has not come yet, the worker formats another block first. So one thread at a time writes, in
-// the order of blocks, and memory is bounded by the workers' texts. No worker writes the text of
-// another, because it lies in the other core's cache. A block whose text outgrows flush_bytes waits
+// Formats ranges on one thread or several. With several, each worker takes the number of the next
+// range, formats it into a text of its own, and writes the text when the range's turn comes. If the
+// turn has not come yet, the worker formats another range first. So one thread at a time writes, in
+// the order of ranges, and memory is bounded by the workers' texts. No worker writes the text of
+// another, because it lies in the other core's cache. A range whose text outgrows flush_bytes waits
 // for its turn and is then written in pieces.
-#include "profiler/export/blocks.h"
+#include "profiler/export/ranges.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -24,17 +24,17 @@ enum {
     BLOCKS_WORTH_A_THREAD = 16  // fewer are formatted in less time than a thread needs to start
 };
 
-// With several threads the text of a block is below this, unless its names are very long.
+// With several threads the text of a range is below this, unless its names are very long.
 static const size_t text_flush_bytes = (size_t)8 << 20;
 
-// `lock` guards the fields below it. The text of block next_write belongs to its worker alone,
+// `lock` guards the fields below it. The text of range next_write belongs to its worker alone,
 // which writes it without the lock.
 typedef struct pipeline {
     mxp_export *run;
     mxp_sink *sink;
     mxp_lock lock;
     pthread_cond_t changed;
-    size_t next_block;  // to be formatted
+    size_t next_range;  // to be formatted
     size_t next_write;  // to be written
     bool ended;
     int error;  // stops everything
@@ -42,11 +42,11 @@ typedef struct pipeline {
     char text[512];  // its detail line: the worker's thread has it, the caller's needs it
 } pipeline;
 
-// What one thread has formatted and not written yet, in the order of the blocks.
+// What one thread has formatted and not written yet, in the order of the ranges.
 typedef struct worker {
     pipeline *line;
     size_t first, count;  // of the waiting texts, in a ring
-    size_t numbers[TEXTS_PER_WORKER];  // the blocks whose text they are
+    size_t numbers[TEXTS_PER_WORKER];  // the ranges whose text they are
     mxp_strbuf texts[TEXTS_PER_WORKER];
 } worker;
 
@@ -61,21 +61,21 @@ int mxp__export_flush(mxp_strbuf *buffer, mxp_sink *sink)
 }
 
 // Calls the exporter's callback and checks what export.h promises of it.
-static int format_some(mxp_export *run, mxp_block *block)
+static int format_some(mxp_export *run, mxp_record_range *range)
 {
-    const uint64_t *before = block->words;
-    int more = run->exporter->block(run, block);
-    assert(more <= 1 && (more != 1 || block->words > before) && "an exporter makes no progress");
+    const uint64_t *before = range->words;
+    int more = run->exporter->range(run, range);
+    assert(more <= 1 && (more != 1 || range->words > before) && "an exporter makes no progress");
     (void)before;
     return more;
 }
 
 // ---- one thread -------------------------------------------------------------------------------
-static int format_block(mxp_export *run, mxp_block *block, mxp_sink *sink)
+static int format_range(mxp_export *run, mxp_record_range *range, mxp_sink *sink)
 {
     int more;
     do {
-        more = format_some(run, block);
+        more = format_some(run, range);
         if (more < 0 && more != MXP_EFORMAT) {
             return more;
         }
@@ -93,12 +93,12 @@ static int run_alone(mxp_export *run, mxp_sink *sink)
 {
     int damage = MXP_OK;
     for (size_t number = 0;; number++) {
-        mxp_block block;
-        int found = run->source->block(run->source, number, &block);
+        mxp_record_range range;
+        int found = run->source->range(run->source, number, &range);
         if (found == 0) {
             return damage;
         }
-        int error = found == 1 ? format_block(run, &block, sink) : found;
+        int error = found == 1 ? format_range(run, &range, sink) : found;
         if (error == MXP_EFORMAT) {
             damage = error;
         } else if (error != MXP_OK) {
@@ -119,7 +119,7 @@ static void note_error_locked(pipeline *line, int error)
     pthread_cond_broadcast(&line->changed);
 }
 
-// Writes the text of block next_write, without holding the lock. Nothing is written after an
+// Writes the text of range next_write, without holding the lock. Nothing is written after an
 // error.
 static void write_locked(pipeline *line, mxp_strbuf *text)
 {
@@ -148,7 +148,7 @@ static void write_due_locked(worker *self)
     }
 }
 
-// The text of block `number` is too long to be kept: waits for its turn and writes what is there.
+// The text of range `number` is too long to be kept: waits for its turn and writes what is there.
 static int write_overflow(worker *self, size_t number, mxp_strbuf *text)
 {
     pipeline *line = self->line;
@@ -164,20 +164,20 @@ static int write_overflow(worker *self, size_t number, mxp_strbuf *text)
     return error;
 }
 
-// Formats block `number` into `text`. *ended: there is no such block, or none after it can be read.
+// Formats range `number` into `text`. *ended: there is no such range, or none after it can be read.
 static int format_kept(worker *self, size_t number, mxp_strbuf *text, bool *ended)
 {
     mxp_export run = *self->line->run;
     run.out = text;
     run.flush_bytes = text_flush_bytes;
-    mxp_block block;
-    int found = run.source->block(run.source, number, &block);
+    mxp_record_range range;
+    int found = run.source->range(run.source, number, &range);
     if (found != 1) {
         *ended = found != MXP_EFORMAT;
         return found;
     }
     int more;
-    while ((more = format_some(&run, &block)) == 1) {
+    while ((more = format_some(&run, &range)) == 1) {
         int error = write_overflow(self, number, text);
         if (error != MXP_OK) {
             return error;
@@ -186,12 +186,12 @@ static int format_kept(worker *self, size_t number, mxp_strbuf *text, bool *ende
     return text->failed ? mxp__fail_memory("the exported text") : more;
 }
 
-// Formats the next block. The caller has a free text.
+// Formats the next range. The caller has a free text.
 static void format_next_locked(worker *self)
 {
     assert(mxp__lock_is_held(&self->line->lock));
     pipeline *line = self->line;
-    size_t number = line->next_block++;
+    size_t number = line->next_range++;
     mxp__unlock(&line->lock);
     if (self->count == 0) {
         self->first = 0;  // the text that is in the cache
@@ -274,8 +274,8 @@ static int run_pipeline(mxp_export *run, mxp_sink *sink, size_t workers)
 static size_t workers_for(const mxp_export *run)
 {
     size_t wanted = run->options->threads;
-    mxp_block block;
-    if (wanted == 1 || run->source->block(run->source, BLOCKS_WORTH_A_THREAD, &block) == 0) {
+    mxp_record_range range;
+    if (wanted == 1 || run->source->range(run->source, BLOCKS_WORTH_A_THREAD, &range) == 0) {
         return 1;
     }
     if (wanted == 0) {
@@ -295,7 +295,7 @@ int mxp__export_rest(mxp_export *run, mxp_sink *sink)
     return more;
 }
 
-int mxp__export_blocks(mxp_export *run, mxp_sink *sink)
+int mxp__export_ranges(mxp_export *run, mxp_sink *sink)
 {
     size_t workers = workers_for(run);
     int error = workers == 1 ? run_alone(run, sink) : mxp__export_flush(run->out, sink);
