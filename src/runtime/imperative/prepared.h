@@ -10,6 +10,12 @@
 // Neither binding nor pushing infers or looks for a kernel. mxn_invoke (imperative.h) is the three
 // in a row for one run, but that the worker chooses the kernel, so that the program need not wait.
 //
+// What a prepared call holds for: the number of threads that kernels had then. A run under another
+// number (mxn_team_size_set) chooses a kernel anew inside its operation: values are right, only the
+// preparation is lost. NumPy's switch is the parameters' (mxn_params.numpy_shape), never the
+// thread's: under the other switch it is another call, of mxn_params_under. Preparing runs nothing,
+// starts no thread, and leaves the calling thread's number of OpenMP threads as it is.
+//
 // Ownership: a prepared call holds its parameters and is reference-counted; a bound call holds its
 // prepared one. The arrays are the caller's: until the push they must stay as they were bound, from
 // then on they may be released. Thread rule: a prepared call is immutable, any thread may bind it,

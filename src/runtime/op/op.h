@@ -191,7 +191,8 @@ typedef struct mxn_job {
 
 // Asks the backends for the kernel of a job that will run more than once; parameters, training,
 // shapes, types and requests are those of the runs. An execution that finds another number of
-// threads for kernels than then chooses by itself. MXP_EVALUE: as mxn_kernels_check.
+// threads for kernels than then chooses by itself. Any thread; its number of OpenMP threads stays.
+// MXP_EVALUE: as mxn_kernels_check.
 int mxn_job_choose(const mxn_job *job, mxn_kernel_choice *choice);
 // At the push: MXN_NEEDS_* of what must be got and listed among the writes. Outputs may share
 // memory with inputs in any way: what an operator cannot do in place is computed in a

@@ -156,6 +156,7 @@ static void close_region(void)
 extern void GOMP_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags);
 extern int omp_get_thread_num(void);
 extern int omp_get_num_threads(void);
+extern int omp_get_max_threads(void);
 extern void omp_set_num_threads(int threads);
 
 typedef struct region {
@@ -175,6 +176,11 @@ static void run_in_library(int threads, mxn_team_part part, void *argument)
     GOMP_parallel(run_part, &r, (unsigned)threads, 0);
 }
 #else
+static int omp_get_max_threads(void)
+{
+    return 1;
+}
+
 static void omp_set_num_threads(int threads)
 {
     (void)threads;
@@ -256,6 +262,20 @@ void mxn__team_enter(bool parallel)
         }
         current = threads;
     }
+}
+
+mxn_team_setting mxn__team_borrow(void)
+{
+    const mxn_team_setting before = {current, omp_get_max_threads(), in_library};
+    mxn__team_enter(true);
+    return before;
+}
+
+void mxn__team_return(const mxn_team_setting *before)
+{
+    current = before->threads;
+    in_library = before->in_library;
+    omp_set_num_threads(before->library_threads);
 }
 
 int mxn__team_size(double work)

@@ -24,6 +24,14 @@ void mxn__team_enter(bool parallel);
 // waking them. `work` counts elements touched or multiplied.
 int mxn__team_size(double work);
 int mxn__team_threads(void);  // the same for as much work as there can be
+// A thread that runs no job asks for kernels of a parallel one: as many threads as such a job has,
+// until it returns what it had, its own setting of OpenMP included. It may run nothing meanwhile.
+typedef struct mxn_team_setting {
+    int threads, library_threads;
+    bool in_library;
+} mxn_team_setting;
+mxn_team_setting mxn__team_borrow(void);
+void mxn__team_return(const mxn_team_setting *before);
 // Before calling the library: tells it how many threads it may use.
 int mxn__team_size_library(void);
 

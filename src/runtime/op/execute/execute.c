@@ -327,10 +327,9 @@ static bool has_work(const mxn_job *job)
 
 int mxn_job_choose(const mxn_job *job, mxn_kernel_choice *choice)
 {
-    const bool inside = mxn__team_threads() > 1;  // of a parallel job that prepares another
-    mxn__team_enter(true);
+    const mxn_team_setting before = mxn__team_borrow();
     int error = mxn__kernel_choose(job, choice);
-    mxn__team_enter(inside);
+    mxn__team_return(&before);
     return error;
 }
 

@@ -4,88 +4,13 @@
 #include <mxprof/error.h>
 #include <string.h>
 
-#include "cmocka_all.h"
 #include "live_events.h"
+#include "prepared_calls.h"
 #include "profiler/recorder/recorder.h"
 #include "runtime/imperative/bound.h"
-#include "runtime/imperative/prepared.h"
-#include "runtime/op/execute/kernel_choice.h"
-#include "runtime/parallel/thread_pool.h"
+#include "runtime/imperative/thread_mode.h"
 
-enum { RUNS = 5, SIZE = 12, VALUES = SIZE * SIZE };
-static const mxn_context cpu = {MXN_CPU, 0};
-
-static mxn_params *parse(const char *name, uint32_t inputs)
-{
-    mxn_params *params = NULL;
-    assert_int_equal(mxn_params_parse(mxn_op_find(name), 0, NULL, NULL, inputs, false, &params),
-                     MXP_OK);
-    return params;
-}
-
-static mxn_shape shape_of(int64_t rows, int64_t columns)
-{
-    const int64_t dims[] = {rows, columns};
-    mxn_shape shape;
-    assert_int_equal(mxn_shape_set(&shape, 2, dims, "the test's array"), MXP_OK);
-    return shape;
-}
-
-static mxn_array *make(int64_t rows, int64_t columns, float first)
-{
-    const mxn_shape shape = shape_of(rows, columns);
-    mxn_array *array = NULL;
-    assert_int_equal(mxn_array_new(&shape, MXN_FLOAT32, cpu, NULL, false, &array), MXP_OK);
-    float values[VALUES];
-    for (int i = 0; i < rows * columns; i++) {
-        values[i] = first + (float)i;
-    }
-    assert_int_equal(mxn_array_copy_in(array, values, (uint64_t)(rows * columns)), MXP_OK);
-    return array;
-}
-
-static void same_values(mxn_array *array, mxn_array *expected)
-{
-    float is[VALUES], should[VALUES];
-    assert_int_equal(mxn_array_copy_out(array, is, VALUES), MXP_OK);
-    assert_int_equal(mxn_array_copy_out(expected, should, VALUES), MXP_OK);
-    assert_memory_equal(is, should, sizeof is);
-}
-
-// A call with two inputs of SIZE x SIZE.
-static mxn_prepared *prepare(const char *name, const uint32_t *requests)
-{
-    mxn_params *params = parse(name, 2);
-    const mxn_shape shape = shape_of(SIZE, SIZE);
-    const mxn_like inputs[] = {{&shape, MXN_FLOAT32}, {&shape, MXN_FLOAT32}};
-    const mxn_signature signature = {
-        .params = params, .inputs = inputs, .requests = requests, .context = cpu};
-    mxn_prepared *prepared = NULL;
-    assert_int_equal(mxn_prepare(&signature, &prepared), MXP_OK);
-    mxn_params_release(params);
-    return prepared;
-}
-
-static int run(mxn_prepared *prepared, mxn_array *a, mxn_array *b, mxn_array *out)
-{
-    mxn_array *const inputs[] = {a, b};
-    const mxn_binding binding = {.inputs = inputs, .outputs = &out};
-    mxn_bound *bound = NULL;
-    int error = mxn_bind(prepared, &binding, &bound);
-    return error == MXP_OK ? mxn_bound_push(bound, 0) : error;
-}
-
-static mxn_array *invoke(const char *name, mxn_array *a, mxn_array *b)
-{
-    mxn_params *params = parse(name, 2);
-    mxn_array *const inputs[] = {a, b};
-    mxn_array *out = NULL;
-    const mxn_invocation in = {.params = params, .inputs = inputs, .outputs = &out};
-    assert_int_equal(mxn_invoke(&in), MXP_OK);
-    mxn_params_release(params);
-    return out;
-}
-
+enum { RUNS = 5 };
 static void many_runs_are_as_many_invocations(void **state)
 {
     (void)state;
@@ -132,16 +57,6 @@ static void nothing_but_the_run_is_left_for_later(void **state)
     mxn_prepared_release(prepared);
 }
 
-static int add_seven(mxn_job *job)
-{
-    const float *in = job->inputs[0].data;
-    float *out = job->outputs[0].data;
-    for (int i = 0; i < VALUES; i++) {
-        out[i] = in[i] + 7;
-    }
-    return 0;
-}
-
 // The kernel that was prepared runs, and none that is looked for.
 static void the_run_takes_the_kernel_as_it_is(void **state)
 {
@@ -162,25 +77,26 @@ static void the_run_takes_the_kernel_as_it_is(void **state)
     mxn_prepared_release(prepared);
 }
 
-static void the_workspace_is_for_the_threads_of_the_run(void **state)
+// Their parameters say which shapes are NumPy's, not the thread that binds or runs.
+static void the_numpy_switch_of_the_thread_changes_nothing(void **state)
 {
     (void)state;
-    mxn_team_size_set(1);
-    mxn_prepared *one = prepare("dot", NULL);
-    mxn_team_size_set(3);
-    mxn_prepared *three = prepare("dot", NULL);
-    assert_int_equal(one->kernel.threads, 1);
-    assert_int_equal(three->kernel.threads, 3);
-    assert_int_equal(mxn__team_threads(), 1);  // of this thread, as before
-    mxn_array *a = make(SIZE, SIZE, 1), *out = make(SIZE, SIZE, 0);
-    mxn_array *expected = invoke("dot", a, a);
-    assert_int_equal(run(one, a, a, out), MXP_OK);
-    same_values(out, expected);
-    mxn_array_release(a);
-    mxn_array_release(out);
-    mxn_array_release(expected);
-    mxn_prepared_release(one);
-    mxn_prepared_release(three);
+    mxn_params *params = parse("sum", 1), *numpy = NULL;
+    assert_int_equal(mxn_params_under(params, true, &numpy), MXP_OK);
+    const mxn_shape shape = shape_of(SIZE, SIZE);
+    const mxn_like input = {&shape, MXN_FLOAT32};
+    mxn_signature signature = {.params = params, .inputs = &input, .context = cpu};
+    mxn_prepared *legacy = NULL, *scalar = NULL;
+    mxn__mode.numpy_shape = true;
+    assert_int_equal(mxn_prepare(&signature, &legacy), MXP_OK);
+    mxn__mode.numpy_shape = false;
+    signature.params = numpy;
+    assert_int_equal(mxn_prepare(&signature, &scalar), MXP_OK);
+    assert_int_equal(mxn_prepared_output(legacy, 0).shape->ndim, 1);
+    assert_int_equal(mxn_prepared_output(scalar, 0).shape->ndim, 0);
+    mxn_prepared_release(legacy);
+    mxn_prepared_release(scalar);
+    mxn_params_release(params);
 }
 
 static mxp_operator_view record(const live_events *live, const char *name, uint32_t index)
@@ -314,7 +230,7 @@ int main(void)
         cmocka_unit_test(many_runs_are_as_many_invocations),
         cmocka_unit_test(nothing_but_the_run_is_left_for_later),
         cmocka_unit_test(the_run_takes_the_kernel_as_it_is),
-        cmocka_unit_test(the_workspace_is_for_the_threads_of_the_run),
+        cmocka_unit_test(the_numpy_switch_of_the_thread_changes_nothing),
         cmocka_unit_test(its_records_are_those_of_invocations),
         cmocka_unit_test(what_does_not_fit_is_refused_at_the_binding),
         cmocka_unit_test(what_inference_refuses_cannot_be_prepared),
