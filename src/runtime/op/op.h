@@ -116,6 +116,8 @@ int mxn_params_expect(const mxn_params *params, uint32_t inputs);
 // "data", "weight" ... of inputs 0 .. input_count - 1; a variable list is "data0", "data1" in
 // `buffer`.
 const char *mxn_params_input_name(const mxn_params *params, uint32_t index, char buffer[64]);
+// The same for outputs: "output", "mean" ...
+const char *mxn_params_output_name(const mxn_params *params, uint32_t index, char buffer[64]);
 // Whether the operator writes this input (auxiliary and optimizer states): list it among the
 // writes.
 bool mxn_params_mutates(const mxn_params *params, uint32_t index);

@@ -117,6 +117,7 @@ static const mxn_op_def table[] = {
         .name = "BatchNorm",
         .aliases = "_npx_batch_norm",
         .inputs = "data gamma beta moving_mean moving_var",
+        .outputs = "output mean var",
         .output_count = 3,
         .description = "Channels with mean 0 and deviation 1, scaled and shifted.",
         .fields = fields,

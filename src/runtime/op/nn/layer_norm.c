@@ -110,6 +110,7 @@ static const mxn_op_def table[] = {
         .name = "LayerNorm",
         .aliases = "_npx_layer_norm",
         .inputs = "data gamma beta",
+        .outputs = "output mean std",
         .output_count = 3,
         .description = "Rows with mean 0 and deviation 1, scaled and shifted.",
         .fields = fields,

@@ -174,6 +174,7 @@ typedef struct mxn_op_def {
     const char *inputs;  // "data weight bias"; "data[]": a list; null: not documented
     uint32_t input_count;  // 0: as many as are named
     uint32_t output_count;  // 0: 1
+    const char *outputs;  // "output mean var"; null: "output", or "output0", "output1" ...
     const char *key;  // name of the parameter that counts a list of inputs
     const mxn_field *fields;  // ends with a null name; null: none
     uint32_t params_bytes;  // of the operator's struct

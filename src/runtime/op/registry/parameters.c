@@ -204,6 +204,27 @@ const char *mxn_params_input_name(const mxn_params *params, uint32_t index, char
     return buffer;
 }
 
+// Words of a declaration, which are few.
+static bool word_of(const char *words, uint32_t index, char buffer[64])
+{
+    for (; index > 0 && *words != '\0'; index--) {
+        words += strcspn(words, " ");
+        words += *words == ' ';
+    }
+    snprintf(buffer, 64, "%.*s", (int)strcspn(words, " "), words);
+    return buffer[0] != '\0';
+}
+
+const char *mxn_params_output_name(const mxn_params *params, uint32_t index, char buffer[64])
+{
+    const char *words = params->op->def->outputs;
+    if (words == NULL || !word_of(words, index, buffer)) {
+        bool alone = params->visible_count == 1 && index == 0;
+        snprintf(buffer, 64, alone ? "output" : "output%u", index);
+    }
+    return buffer;
+}
+
 enum { MISSING_TOLD = 8 };
 
 int mxn_params_expect(const mxn_params *params, uint32_t inputs)
