@@ -93,5 +93,9 @@ int mxn_symbol_attributes(const mxn_symbol *symbol, bool deep, mxp_strbuf *pairs
 // ---- text -------------------------------------------------------------------------------------
 int mxn_symbol_describe(const mxn_symbol *symbol, mxp_strbuf *text);  // for people
 int mxn_symbol_json(const mxn_symbol *symbol, mxp_strbuf *json);  // as MXNet 1.9.1 writes it
+// MXP_EINVAL: no JSON (with the byte), a field missing or unknown, an unknown operator, wrong
+// parameters, an input that is not there or stands after its user. MXP_ENOTSUP: a build without
+// Jansson.
+int mxn_symbol_from_json(const char *json, size_t length, mxn_symbol **symbol);
 
 #endif
