@@ -13,6 +13,7 @@
 #include <mxnet/c_api_operator.h>
 #include <mxnet/c_api_profile.h>
 #include <mxnet/c_api_registry.h>
+#include <mxnet/c_api_symbol.h>
 #include <mxnet/c_types.h>
 
 #endif

@@ -56,7 +56,7 @@ MXNET_DLL int MXAutogradBackwardEx(mx_uint num_output, NDArrayHandle *output_han
                                    NDArrayHandle *var_handles, int retain_graph, int create_graph,
                                    int is_train, NDArrayHandle **grad_handles, int **grad_stypes);
 MXNET_DLL int MXAutogradComputeGradient(mx_uint num_output, NDArrayHandle *output_handles);
-// The graph an array was recorded in. Always fails: symbols are not built yet.
+// The graph an array was recorded in. Always fails: it is no symbol yet.
 MXNET_DLL int MXAutogradGetSymbol(NDArrayHandle handle, SymbolHandle *out);
 
 #endif

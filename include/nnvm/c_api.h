@@ -18,5 +18,10 @@ MXNET_DLL int NNGetOpInfo(OpHandle op, const char **real_name, const char **desc
                           nn_uint *num_doc_args, const char ***arg_names,
                           const char ***arg_type_infos, const char ***arg_descriptions,
                           const char **return_type);
+// Of all variables (`option` 0), of arguments (1) or of auxiliary states (2); lives until this
+// thread asks for such a list again.
+MXNET_DLL int NNSymbolListInputNames(SymbolHandle symbol, int option, nn_uint *out_size,
+                                     const char ***out_str_array);
+MXNET_DLL int NNSymbolFree(SymbolHandle symbol);
 
 #endif

@@ -214,7 +214,7 @@ int MXAutogradGetSymbol(NDArrayHandle handle, SymbolHandle *out)
         error = mxn_array_check(handle, "handle");
     }
     if (error == MXP_OK) {
-        error = mxp__fail(MXP_ENOTSUP, "MXAutogradGetSymbol: this library has no symbols yet");
+        error = mxp__fail(MXP_ENOTSUP, "MXAutogradGetSymbol: the graph of a tape is no symbol yet");
     }
     return mxn__api_end(&call, error);
 }

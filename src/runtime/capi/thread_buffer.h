@@ -15,7 +15,11 @@ enum {
     MXN_BUFFER_GRADIENT_STYPES = 5,
     MXN_BUFFER_LOADED = 6,  // handles: of MXNDArrayLoad
     MXN_BUFFER_NAMES = 7,  // names of these
-    MXN_BUFFER_KINDS = 8
+    MXN_BUFFER_TEXTS = 8,  // lists of names and attributes of a symbol
+    MXN_BUFFER_TEXT = 9,  // one text of a symbol
+    MXN_BUFFER_INFERRED = 10,  // shapes of a symbol
+    MXN_BUFFER_INFERRED_TYPES = 11,
+    MXN_BUFFER_KINDS = 12
 };
 
 // At least `bytes`, not zeroed; null with the detail set. Never null for success, also of size 0.

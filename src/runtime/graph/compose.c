@@ -140,6 +140,18 @@ static int check_cycle(const mxn_symbol *symbol, const mxn_inputs *inputs)
     return error;
 }
 
+// Whoever reads a variable says after which of the operators that write it.
+static void count_versions(mxn_graph_node *node)
+{
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        mxn_graph_output *input = &node->inputs[i];
+        if (input->node->op == NULL) {
+            input->node->version += mxn_params_mutates(node->params, i);
+            input->version = input->node->version;
+        }
+    }
+}
+
 static int take_inputs(composition *made, const mxn_inputs *inputs)
 {
     int error = MXP_OK;
@@ -152,8 +164,13 @@ static int take_inputs(composition *made, const mxn_inputs *inputs)
     if (error == MXP_OK) {
         error = mxn__graph_node_rename(made->node, made->name);
     }
-    return error == MXP_OK ? mxn__graph_node_set_inputs(made->node, made->inputs, made->count)
-                           : error;
+    if (error == MXP_OK) {
+        error = mxn__graph_node_set_inputs(made->node, made->inputs, made->count);
+    }
+    if (error == MXP_OK) {
+        count_versions(made->node);
+    }
+    return error;
 }
 
 static int complete(mxn_graph_node *node, const char *name, const mxn_inputs *inputs)

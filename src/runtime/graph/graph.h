@@ -28,6 +28,8 @@ typedef struct mxn_graph_node mxn_graph_node;
 typedef struct mxn_graph_output {
     mxn_graph_node *node;
     uint32_t index;
+    uint32_t
+        version;  // of an input: how many operators had been told to write the variable by then
 } mxn_graph_output;
 
 typedef struct mxn_symbol {
@@ -90,12 +92,39 @@ int mxn_symbol_set_attribute(mxn_symbol *symbol, const char *key, const char *va
 // twice, with underscores and without. `deep`: of all nodes, keys as "node$key".
 int mxn_symbol_attributes(const mxn_symbol *symbol, bool deep, mxp_strbuf *pairs, uint32_t *count);
 
+// ---- inference --------------------------------------------------------------------------------
+// What is known of arguments. Unknown: rank -1, dimension -1, MXN_DTYPE_NONE.
+typedef struct mxn_known {
+    uint32_t count;
+    const char *const *keys;  // null: the first arguments, in order
+    const mxn_shape *shapes;  // null: none are known
+    const int32_t *types;  // likewise
+} mxn_known;
+
+// Of arguments, then outputs, then auxiliary states, in the order of their lists.
+typedef struct mxn_inferred {
+    uint32_t arguments, outputs, auxiliary;
+    mxn_shape *shapes;
+    int32_t *types;
+    bool shapes_complete, types_complete;  // also of all between
+} mxn_inferred;
+
+// Forwards and backwards until nothing more comes out. What a variable says itself ("__shape__",
+// "__dtype__") holds unless the call says otherwise. MXP_EINVAL: an unknown name, too many, or
+// shapes or types that do not fit: the error names the node. Then *inferred is empty.
+int mxn_symbol_infer(const mxn_symbol *symbol, const mxn_known *known, mxn_inferred *inferred);
+void mxn_inferred_fini(mxn_inferred *inferred);  // an empty one is fine
+
 // ---- text -------------------------------------------------------------------------------------
 int mxn_symbol_describe(const mxn_symbol *symbol, mxp_strbuf *text);  // for people
-int mxn_symbol_json(const mxn_symbol *symbol, mxp_strbuf *json);  // as MXNet 1.9.1 writes it
+// As MXNet 1.9.1 writes it, which also says whether this thread has NumPy's shapes.
+int mxn_symbol_json(const mxn_symbol *symbol, mxp_strbuf *json);
 // MXP_EINVAL: no JSON (with the byte), a field missing or unknown, an unknown operator, wrong
 // parameters, an input that is not there or stands after its user. MXP_ENOTSUP: a build without
 // Jansson.
 int mxn_symbol_from_json(const char *json, size_t length, mxn_symbol **symbol);
+// The same with a file. MXP_EIO.
+int mxn_symbol_save(const mxn_symbol *symbol, const char *path);
+int mxn_symbol_load(const char *path, mxn_symbol **symbol);
 
 #endif

@@ -86,8 +86,7 @@ int mxn__graph_node_set_inputs(mxn_graph_node *node, const mxn_graph_output *inp
 }
 
 // ---- parameters -------------------------------------------------------------------------------
-// The node's name stands before what the operator says.
-static int fail_parse(const mxn_graph_node *node, int error)
+int mxn__graph_node_fail(const mxn_graph_node *node, int error)
 {
     if (node->name[0] == '\0') {
         return error;
@@ -116,7 +115,7 @@ int mxn__graph_node_parse(mxn_graph_node *node, uint32_t inputs)
                                  mxn_numpy_shape(), &params);
     mxp__free(texts, (2 * count + 1) * sizeof *texts);
     if (error != MXP_OK) {
-        return fail_parse(node, error);
+        return mxn__graph_node_fail(node, error);
     }
     mxn_params_release(node->params);
     node->params = params;

@@ -26,6 +26,7 @@ struct mxn_graph_node {
     mxn_attributes attributes;
     mxn_graph_output *inputs;  // with a reference each
     uint32_t input_count;
+    uint32_t version;  // of a variable: how many operators write it
 };
 
 // ---- attributes -------------------------------------------------------------------------------
@@ -51,8 +52,14 @@ int mxn__graph_node_set_inputs(mxn_graph_node *node, const mxn_graph_output *inp
                                uint32_t count);
 // Parses the attributes for so many inputs, or MXN_INPUTS_UNKNOWN.
 int mxn__graph_node_parse(mxn_graph_node *node, uint32_t inputs);
+// "Error in operator fc1: ..." before what the error line says.
+int mxn__graph_node_fail(const mxn_graph_node *node, int error);
 uint32_t mxn__graph_node_visible(const mxn_graph_node *node);  // outputs
 // "fc_output", "cut_output1", or a variable's own name.
+static inline uint32_t mxn__graph_node_outputs(const mxn_graph_node *node)  // hidden ones, too
+{
+    return node->op == NULL ? 1 : node->params->output_count;
+}
 void mxn__graph_node_output_name(const mxn_graph_node *node, uint32_t index, mxp_strbuf *name);
 
 // ---- walks ------------------------------------------------------------------------------------

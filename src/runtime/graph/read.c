@@ -85,14 +85,17 @@ static int read_output(const reading *r, json_t *list, const char *user, mxn_gra
                          " stands after it: an input stands before its user",
                          user, node);
     }
-    const uint32_t outputs = from->op == NULL ? 1 : from->params->output_count;
+    const uint32_t outputs = mxn__graph_node_outputs(from);
     if (number < 0 || number >= (json_int_t)outputs) {
         return mxp__fail(MXP_EINVAL,
                          "JSON of a symbol: %s: output %" JSON_INTEGER_FORMAT
                          " of '%s' is asked for, there are %u",
                          user, number, from->name, outputs);
     }
-    *output = (mxn_graph_output){from, (uint32_t)number};
+    json_t *version = json_array_get(list, 2);
+    *output = (mxn_graph_output){from, (uint32_t)number, (uint32_t)json_integer_value(version)};
+    from->version =
+        from->op == NULL && output->version > from->version ? output->version : from->version;
     return MXP_OK;
 }
 

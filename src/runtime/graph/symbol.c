@@ -27,7 +27,7 @@ void mxn__symbol_add(mxn_symbol *symbol, mxn_graph_node *node, uint32_t index)
 {
     assert(symbol->count < symbol->room && "a symbol has no room for this output");
     mxp__refs_take(&node->refs);
-    symbol->outputs[symbol->count++] = (mxn_graph_output){node, index};
+    symbol->outputs[symbol->count++] = (mxn_graph_output){node, index, 0};
 }
 
 void mxn_symbol_free(mxn_symbol *symbol)
@@ -147,6 +147,7 @@ static int copy_node(const mxn_walk *walk, mxn_graph_node **copies, size_t place
         mxn_params_retain(node->params);
         copy->params = node->params;
     }
+    copy->version = node->version;
     int error = mxn__attributes_copy(&copy->attributes, &node->attributes);
     if (error == MXP_OK) {
         error = mxn__graph_node_set_inputs(copy, node->inputs, node->input_count);

@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "runtime/graph/node.h"
+#include "runtime/imperative/thread_mode.h"
 
 enum { WRITTEN_VERSION = 10901 };  // of MXNet, whose format this is
 
@@ -27,15 +28,32 @@ static void put_attributes(mxp_strbuf *json, const mxn_attributes *attributes)
     mxp__strbuf_puts(json, lines ? "\n      }, \n" : "}, \n");
 }
 
+// A list of more elements than this has a line for each.
+enum { LINE_ELEMENTS = 10 };
+
+static void put_comma(mxp_strbuf *json, size_t at, size_t count, const char *indent)
+{
+    mxp__strbuf_puts(json, at > 0 ? ", " : "");
+    if (count > LINE_ELEMENTS) {
+        mxp__strbuf_printf(json, "\n%s  ", indent);
+    }
+}
+
+static void put_end(mxp_strbuf *json, size_t count, const char *indent)
+{
+    mxp__strbuf_printf(json, count > LINE_ELEMENTS ? "\n%s]" : "]", indent);
+}
+
 static void put_outputs(mxp_strbuf *json, const mxn_walk *walk, const mxn_graph_output *outputs,
-                        uint32_t count)
+                        uint32_t count, const char *indent)
 {
     mxp__strbuf_putc(json, '[');
     for (uint32_t i = 0; i < count; i++) {
-        mxp__strbuf_printf(json, "%s[%u, %u, 0]", i > 0 ? ", " : "",
-                           mxn__walk_place(walk, outputs[i].node), outputs[i].index);
+        put_comma(json, i, count, indent);
+        mxp__strbuf_printf(json, "[%u, %u, %u]", mxn__walk_place(walk, outputs[i].node),
+                           outputs[i].index, outputs[i].version);
     }
-    mxp__strbuf_putc(json, ']');
+    put_end(json, count, indent);
 }
 
 static void put_node(mxp_strbuf *json, const mxn_walk *walk, const mxn_graph_node *node)
@@ -49,29 +67,48 @@ static void put_node(mxp_strbuf *json, const mxn_walk *walk, const mxn_graph_nod
         put_attributes(json, &node->attributes);
     }
     mxp__strbuf_puts(json, "      \"inputs\": ");
-    put_outputs(json, walk, node->inputs, node->input_count);
+    put_outputs(json, walk, node->inputs, node->input_count, "      ");
     mxp__strbuf_puts(json, "\n    }");
 }
 
-// Numbers of the variables, then where the outputs of each node begin among those of all.
-static void put_numbers(mxp_strbuf *json, const mxn_walk *walk)
+static void put_variables(mxp_strbuf *json, const mxn_walk *walk)
 {
-    const char *comma = "";
-    uint64_t row = 0;
+    size_t count = 0, put = 0;
+    for (size_t i = 0; i < walk->count; i++) {
+        count += walk->nodes[i]->op == NULL;
+    }
     mxp__strbuf_puts(json, "  \"arg_nodes\": [");
     for (size_t i = 0; i < walk->count; i++) {
         if (walk->nodes[i]->op == NULL) {
-            mxp__strbuf_printf(json, "%s%zu", comma, i);
-            comma = ", ";
+            put_comma(json, put++, count, "  ");
+            mxp__strbuf_printf(json, "%zu", i);
         }
     }
-    mxp__strbuf_puts(json, "], \n  \"node_row_ptr\": [0");
-    for (size_t i = 0; i < walk->count; i++) {
-        const mxn_graph_node *node = walk->nodes[i];
-        row += node->op == NULL ? 1 : node->params->output_count;
-        mxp__strbuf_printf(json, ", %llu", (unsigned long long)row);
+    put_end(json, count, "  ");
+    mxp__strbuf_puts(json, ", \n");
+}
+
+// Where the outputs of each node begin among those of all.
+static void put_rows(mxp_strbuf *json, const mxn_walk *walk)
+{
+    uint64_t row = 0;
+    mxp__strbuf_puts(json, "  \"node_row_ptr\": [");
+    for (size_t i = 0; i <= walk->count; i++) {
+        put_comma(json, i, walk->count + 1, "  ");
+        mxp__strbuf_printf(json, "%llu", (unsigned long long)row);
+        row += i < walk->count ? mxn__graph_node_outputs(walk->nodes[i]) : 0;
     }
-    mxp__strbuf_puts(json, "], \n");
+    put_end(json, walk->count + 1, "  ");
+    mxp__strbuf_puts(json, ", \n");
+}
+
+static void put_version(mxp_strbuf *json)
+{
+    mxp__strbuf_puts(json, mxn_numpy_shape() ? ", \n  \"attrs\": {\n    \"is_np_shape\": [\"int\", "
+                                               "1], \n    "
+                                             : ", \n  \"attrs\": {");
+    mxp__strbuf_printf(json, "\"mxnet_version\": [\"int\", %d]", WRITTEN_VERSION);
+    mxp__strbuf_puts(json, mxn_numpy_shape() ? "\n  }\n}" : "}\n}");
 }
 
 int mxn_symbol_json(const mxn_symbol *symbol, mxp_strbuf *json)
@@ -87,11 +124,11 @@ int mxn_symbol_json(const mxn_symbol *symbol, mxp_strbuf *json)
         put_node(json, &walk, walk.nodes[i]);
     }
     mxp__strbuf_puts(json, "\n  ], \n");
-    put_numbers(json, &walk);
+    put_variables(json, &walk);
+    put_rows(json, &walk);
     mxp__strbuf_puts(json, "  \"heads\": ");
-    put_outputs(json, &walk, symbol->outputs, symbol->count);
-    mxp__strbuf_printf(json, ", \n  \"attrs\": {\"mxnet_version\": [\"int\", %d]}\n}",
-                       WRITTEN_VERSION);
+    put_outputs(json, &walk, symbol->outputs, symbol->count, "  ");
+    put_version(json);
     mxn__walk_fini(&walk);
     return json->failed ? mxp__fail_memory("the JSON of a symbol") : MXP_OK;
 }
@@ -100,9 +137,12 @@ int mxn_symbol_json(const mxn_symbol *symbol, mxp_strbuf *json)
 static void describe_inputs(mxp_strbuf *text, const mxn_graph_node *node)
 {
     for (uint32_t i = 0; i < node->input_count; i++) {
-        const mxn_graph_node *input = node->inputs[i].node;
-        mxp__strbuf_printf(text, "\targ[%u]=%s(%u)%s\n", i, input->name, node->inputs[i].index,
-                           input->op == NULL ? " version=0" : "");
+        const mxn_graph_output *input = &node->inputs[i];
+        mxp__strbuf_printf(text, "\targ[%u]=%s(%u)", i, input->node->name, input->index);
+        if (input->node->op == NULL) {
+            mxp__strbuf_printf(text, " version=%u", input->version);
+        }
+        mxp__strbuf_putc(text, '\n');
     }
 }
 
