@@ -10,7 +10,8 @@
 // A writer appends. Each mxp__native_append adds the records and the new names of one source, then
 // the closing sections, so the file is complete after each. Later appends overwrite nothing; they
 // add sections after END. The first append writes a temporary file, which is renamed to `path` when
-// it is complete; pipes and devices are written in place. An append that fails leaves the file as
+// it is complete, unless another process records into the file there (mapped_file.h), which is an
+// error; pipes and devices are written in place. An append that fails leaves the file as
 // it was; after a failure in place, later ones are refused. If the file was moved, deleted or
 // changed since the last append, the next one begins a new file. After a source of several
 // processes nothing can be appended. One thread at a time.

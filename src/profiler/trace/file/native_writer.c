@@ -21,6 +21,7 @@
 #include "base/fail.h"
 #include "base/os/file_signals.h"
 #include "base/os/new_file.h"
+#include "profiler/trace/file/mapped_file.h"
 #include "profiler/trace/file/section_writer.h"
 
 struct mxp_native_writer {
@@ -159,6 +160,12 @@ static void forget_file(mxp_native_writer *writer)
 static int write_first(mxp_native_writer *writer, mxp_source *source)
 {
     mxp_new_file made;
+    if (mxp__mapped_file_is_taken(writer->path)) {
+        return mxp__fail(MXP_EIO,
+                         "cannot write '%s': another process records into it; give each process a "
+                         "native_filename of its own",
+                         writer->path);
+    }
     if (!mxp__new_file_open(&made, writer->path, 0666)) {
         return fail_open(writer->path);
     }
