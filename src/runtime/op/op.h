@@ -145,7 +145,8 @@ typedef struct mxn_operand {
     const mxn_shape *shape;
     void *data;  // set by mxn_job_execute; null if there are no elements
     int32_t dtype;
-    uint32_t request;  // of an output
+    uint16_t request;  // of an output
+    uint16_t copied;  // private: why the kernel works on a copy
 } mxn_operand;
 
 // What one run of an operator leaves for its backward beside arrays. The invocation of a forward

@@ -171,14 +171,14 @@ static int take_workspace(mxn_job *job, scratch *workspace, uint64_t workspace_b
     return error;
 }
 
-// What became of an operand, in its `request` while the kernel runs.
-enum { COPIED = 1 << 8, WAS_HALF = 1 << 9, WAS_BFLOAT = 1 << 10, WAS_ADD = 1 << 11 };
+// mxn_operand.copied: 0, or that the kernel has a copy, and what the operand was before.
+enum { COPIED = 1 << 0, WAS_HALF = 1 << 1, WAS_BFLOAT = 1 << 2, WAS_ADD = 1 << 3 };
 
 static void mark_copied(const mxn_job *job, mxn_operand *operand)
 {
-    operand->request |= COPIED;
+    operand->copied |= COPIED;
     if (converts(job, operand)) {
-        operand->request |= operand->dtype == MXN_FLOAT16 ? WAS_HALF : WAS_BFLOAT;
+        operand->copied |= operand->dtype == MXN_FLOAT16 ? WAS_HALF : WAS_BFLOAT;
         operand->dtype = MXN_FLOAT32;
     }
 }
@@ -189,15 +189,17 @@ static void place_copies(mxn_job *job, scratch *workspace, uint64_t workspace_by
     job->workspace = take(workspace, workspace_bytes);
     for (uint32_t i = 0; i < job->params->output_count; i++) {
         mxn_operand *out = &job->outputs[i];
+        out->copied = 0;
         if (wanted(out) && needs_copy(job, out)) {
             out->data = take(workspace, copy_bytes(job, out));
-            out->request = out->request == MXN_ADD ? MXN_WRITE | WAS_ADD : MXN_WRITE;
+            out->copied = out->request == MXN_ADD ? WAS_ADD : 0;
+            out->request = MXN_WRITE;
             mark_copied(job, out);
         }
     }
     for (uint32_t i = 0; i < job->params->input_count; i++) {
         mxn_operand *in = &job->inputs[i];
-        in->request = MXN_NULL;
+        in->copied = 0;
         if (converts(job, in)) {
             void *copy = take(workspace, copy_bytes(job, in));
             mxn_cast(copy, MXN_FLOAT32, in->data, in->dtype, mxn_shape_size(in->shape));
@@ -209,8 +211,8 @@ static void place_copies(mxn_job *job, scratch *workspace, uint64_t workspace_by
 
 static void restore_type(mxn_operand *operand)
 {
-    if ((operand->request & (WAS_HALF | WAS_BFLOAT)) != 0) {
-        operand->dtype = (operand->request & WAS_HALF) != 0 ? MXN_FLOAT16 : MXN_BFLOAT16;
+    if ((operand->copied & (WAS_HALF | WAS_BFLOAT)) != 0) {
+        operand->dtype = (operand->copied & WAS_HALF) != 0 ? MXN_FLOAT16 : MXN_BFLOAT16;
     }
 }
 
@@ -259,7 +261,7 @@ static int store_output(mxn_operand *out)
 {
     const void *copy = out->data;
     int32_t copy_dtype = out->dtype;
-    bool add = (out->request & WAS_ADD) != 0;
+    bool add = (out->copied & WAS_ADD) != 0;
     size_t count = mxn_shape_size(out->shape);
     restore_type(out);
     out->request = add ? MXN_ADD : MXN_WRITE;
@@ -284,7 +286,6 @@ static int store_input(mxn_job *job, uint32_t index)
     const void *copy = in->data;
     int32_t copy_dtype = in->dtype;
     restore_type(in);
-    in->request = MXN_NULL;
     if (!mxn_params_mutates(job->params, index)) {
         return 0;
     }
@@ -298,13 +299,13 @@ static int store_input(mxn_job *job, uint32_t index)
 static int store_copies(mxn_job *job, int error)
 {
     for (uint32_t i = 0; i < job->params->output_count; i++) {
-        if ((job->outputs[i].request & COPIED) != 0) {
+        if (job->outputs[i].copied != 0) {
             int failed = store_output(&job->outputs[i]);
             error = error != 0 ? error : failed;
         }
     }
     for (uint32_t i = 0; i < job->params->input_count; i++) {
-        if ((job->inputs[i].request & COPIED) != 0) {
+        if (job->inputs[i].copied != 0) {
             int failed = store_input(job, i);
             error = error != 0 ? error : failed;
         }
