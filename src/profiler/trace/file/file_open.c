@@ -181,6 +181,27 @@ static uint32_t count_open(const recorder_state *state, uint64_t last)
     return count;
 }
 
+// Of the losses of a thread, those of one reason that its page counts.
+static uint64_t lost_for(const recorder_state *state, uint32_t reason)
+{
+    uint64_t packed = mxp_atomic_own(&state->hot.reserved[2]);
+    return packed >> (reason - MXP_LOSS_MISUSE) * MXP_REASON_BITS & ((1u << MXP_REASON_BITS) - 1);
+}
+
+// Those deeper than the stack keeps have no name, and are counted; not where a stop has counted
+// such: they may be the same ones.
+static int add_deeper(mxp_file_tables *tables, const mxp_recorder_section *head,
+                      const recorder_state *state, uint64_t last)
+{
+    const mxp_open_span *kept = &state->hot.open[MXP_OPEN_MAX - 1];
+    uint32_t depth = mxp_atomic_own(&state->hot.depth);
+    bool counts =
+        depth > MXP_OPEN_MAX && is_open(kept, last) && lost_for(state, MXP_LOSS_DEEPER) == 0;
+    return counts ? add_loss(tables, head->thread, MXP_LOSS_DEEPER, depth - MXP_OPEN_MAX,
+                             mxp_atomic_own(&kept->begin), last)
+                  : MXP_OK;
+}
+
 // Adds a thread's open spans as a range after all others. The innermost span comes first, because
 // spans are in the order of their ends.
 static int add_open_spans(mxp_file_tables *tables, const mxp_recorder_section *head,
@@ -306,11 +327,11 @@ static uint64_t find_last_moment(mxp_file_index *index, const mxp_file_tables *t
 static int add_counted_losses(mxp_file_tables *tables, const mxp_recorder_section *head,
                               const recorder_state *state, uint64_t last)
 {
-    uint64_t rest = state->lost, packed = mxp_atomic_own(&state->hot.reserved[2]);
+    uint64_t rest = state->lost;
     int error = MXP_OK;
     for (uint32_t reason = MXP_LOSS_MISUSE; reason <= MXP_LOSS_NO_NUMBER && error == MXP_OK;
-         reason++, packed >>= MXP_REASON_BITS) {
-        uint64_t count = packed & ((1u << MXP_REASON_BITS) - 1);
+         reason++) {
+        uint64_t count = lost_for(state, reason);
         count = count < rest ? count : rest;
         rest -= count;
         error = add_loss(tables, head->thread, reason, count, head->start_ticks, last);
@@ -342,6 +363,9 @@ static int add_recorder(mxp_file_tables *tables, const mxp_file_index *index, si
                          mxp_atomic_own(&state.hot.lost_busy), head.start_ticks, last);
     }
     bool has_clock = tables->timebase.segment_count > 0;  // otherwise begins have no time
+    if (error == MXP_OK && has_clock) {
+        error = add_deeper(tables, &head, &state, last);
+    }
     return error == MXP_OK && has_clock ? add_open_spans(tables, &head, &state, last) : error;
 }
 

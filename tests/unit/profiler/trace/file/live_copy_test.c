@@ -16,6 +16,7 @@
 
 #include <mxprof/profiler.h>
 #include <mxprof/record.h>
+#include <mxprof/record_inline.h>
 
 #include "each_event.h"
 #include "export_text.h"
@@ -311,6 +312,46 @@ static void only_threads_with_an_open_span_have_a_range_of_them(void **state)
 }
 
 // ---- locks -------------------------------------------------------------------------------------
+enum { DEPTH = 100 };
+
+static void die_deep(bool after_a_stop)
+{
+    mxp_name name = mxp_span_name("test", "deep");
+    start_ring(2 << 20);
+    for (int i = 0; i < DEPTH; i++) {
+        mxp_span_begin(name);
+    }
+    if (after_a_stop) {
+        mxp_session_stop(mxp_session_get());
+        mxp_session_run(mxp_session_get());
+        record_one(NULL);
+    }
+    _exit(0);
+}
+
+static void open_spans_deeper_than_the_stack_are_counted_after_a_death(void **state)
+{
+    (void)state;
+    for (int after_a_stop = 0; after_a_stop <= 1; after_a_stop++) {
+        int status;
+        pid_t child = fork();
+        if (child == 0) {
+            die_deep(after_a_stop != 0);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        mxp_source *source = open_whole();
+        assert_true(count_source_spans(source) >= MXP_OPEN_MAX);
+        uint64_t deeper = 0;
+        for (size_t i = 0; i < source->loss_count; i++) {
+            assert_int_equal(source->losses[i].reason, MXP_LOSS_DEEPER);
+            deeper += source->losses[i].count;
+        }
+        assert_int_equal(deeper, DEPTH - MXP_OPEN_MAX);
+        mxp__source_close(source);
+        remove(path);
+    }
+}
+
 static void a_file_that_is_read_keeps_nobody_from_recording(void **state)
 {
     (void)state;
@@ -334,6 +375,7 @@ int main(void)
         cmocka_unit_test(who_lives_is_not_said_to_have_died),
         cmocka_unit_test(a_file_that_its_process_finishes_is_read_meanwhile),
         cmocka_unit_test(only_threads_with_an_open_span_have_a_range_of_them),
+        cmocka_unit_test(open_spans_deeper_than_the_stack_are_counted_after_a_death),
         cmocka_unit_test(a_file_that_is_read_keeps_nobody_from_recording),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
