@@ -73,6 +73,8 @@ CASES = [
     ("folders", "src/shiny/a.c", SHINY, "DESIGN.md: the table of folders lacks src/shiny"),
     ("folders", "src/base/os/a.c", LICENCE + "// Room base/os: systems.\n",
      "DESIGN.md: the table of folders lacks src/base/os"),
+    ("folders", "src/runtime/op/nn/a.c", "MXN_FAMILY(b, table);\n", "must be named as the file is, a"),
+    ("folders", "src/runtime/op/nn/a.c", "MXN_FAMILY(a, table);\n", "lacks FAMILY(a)"),
     ("folders", "DESIGN.md", "## Folders\n| `src/{base,gone}` | a |\n", "there is no folder src/gone"),
     ("folders", "DESIGN.md", "## Folders\n| `src/base` | `gone/` |\n", "no folder src/base/gone"),
     ("folders", "README.md", "| folder | |\n| `src/base`, `gone/` | a |\n", "there is no folder gone"),

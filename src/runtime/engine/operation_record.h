@@ -20,8 +20,8 @@ typedef struct mxn_ending {
     uint64_t start_ticks, end_ticks;  // end 0: now
     uint32_t bulk_parent;
     uint32_t flags;  // MXP_OP_* beyond those of the operation
-    mxn_binding
-        binding;  // of a bulk: taken before its members leave their stamps; ticks 0: not yet
+    // Of a bulk: taken before its members leave their stamps; ticks 0: not yet.
+    mxn_binding binding;
 } mxn_ending;
 
 // Whether variables may hold stamps that an operation could take for its predecessor's although

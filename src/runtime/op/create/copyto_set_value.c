@@ -50,4 +50,4 @@ static const mxn_op_def table[] = {
     },
 };
 
-MXN_FAMILY(direct, table);
+MXN_FAMILY(copyto_set_value, table);

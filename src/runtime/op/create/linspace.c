@@ -239,4 +239,4 @@ static const mxn_op_def table[] = {
     SEQUENCE("_npi_logspace", power_fields, POWERS, "Powers with exponents from start to stop."),
 };
 
-MXN_FAMILY(sequence, table);
+MXN_FAMILY(linspace, table);

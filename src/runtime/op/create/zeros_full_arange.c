@@ -287,4 +287,4 @@ static const mxn_op_def table[] = {
     EYE("_npi_eye", npi_eye_fields),
 };
 
-MXN_FAMILY(creation, table);
+MXN_FAMILY(zeros_full_arange, table);

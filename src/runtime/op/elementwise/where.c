@@ -293,4 +293,4 @@ static const mxn_op_def table[] = {
     BACKWARD("_backward_np_where_rscalar", 1, scalar_fields, LEFT_ARRAY),
 };
 
-MXN_FAMILY(choose, table);
+MXN_FAMILY(where, table);

@@ -268,4 +268,4 @@ static const mxn_op_def table[] = {
     },
 };
 
-MXN_FAMILY(points, table);
+MXN_FAMILY(gather_scatter_nd, table);

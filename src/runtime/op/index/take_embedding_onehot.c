@@ -323,4 +323,4 @@ static const mxn_op_def table[] = {
     },
 };
 
-MXN_FAMILY(lookup, table);
+MXN_FAMILY(take_embedding_onehot, table);

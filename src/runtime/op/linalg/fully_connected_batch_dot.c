@@ -302,4 +302,4 @@ static const mxn_op_def table[] = {
     },
 };
 
-MXN_FAMILY(matrix, table);
+MXN_FAMILY(fully_connected_batch_dot, table);

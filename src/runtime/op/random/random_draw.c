@@ -234,4 +234,4 @@ static const mxn_op_def table[] = {
          "Random numbers, normally distributed."),
 };
 
-MXN_FAMILY(random_ops, table);
+MXN_FAMILY(random_draw, table);

@@ -150,4 +150,4 @@ static const mxn_op_def table[] = {
     EXTREME("_npi_argmin", SMALLEST | NUMPY, fields, sizeof(extreme_params), numpy_types),
 };
 
-MXN_FAMILY(extremes, table);
+MXN_FAMILY(argmax, table);

@@ -112,4 +112,4 @@ static const mxn_op_def table[] = {
     },
 };
 
-MXN_FAMILY(cumulative, table);
+MXN_FAMILY(cumsum, table);

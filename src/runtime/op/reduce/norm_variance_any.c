@@ -287,4 +287,4 @@ static const mxn_op_def table[] = {
     BACK("_backward_nansum", 2, sum_fields, NANSUM),
 };
 
-MXN_FAMILY(statistics, table);
+MXN_FAMILY(norm_variance_any, table);

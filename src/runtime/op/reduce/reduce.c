@@ -172,7 +172,7 @@ static void reduce_row(int kind, const mxn_operand *in, int32_t dtype, uint64_t 
     }
 }
 
-// Calls `row` with what `in` holds from element `at` on, as numbers of type `dtype`.
+// Combines what `in` holds from element `at` on with `to`, as numbers of type `dtype`.
 static void reduce_whole_row(int kind, const mxn_operand *in, uint64_t at, int32_t dtype, char *to,
                              int64_t step, int64_t count)
 {

@@ -308,4 +308,4 @@ static const mxn_op_def table[] = {
     },
 };
 
-MXN_FAMILY(sorting, table);
+MXN_FAMILY(sort_topk, table);

@@ -216,7 +216,7 @@ typedef struct mxn_op_family {
     uint32_t count;
 } mxn_op_family;
 
-// What a family's file ends with: its table under the name that families.def says.
+// What a family's file ends with: its table under the file's name, which families.def lists.
 #define MXN_FAMILY(name, table) \
     const mxn_op_family mxn__family_##name = {(table), sizeof(table) / sizeof((table)[0])}
 

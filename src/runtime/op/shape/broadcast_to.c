@@ -232,4 +232,4 @@ static const mxn_op_def table[] = {
     BACKWARD("_backward_np_broadcast_to"),
 };
 
-MXN_FAMILY(broadcast, table);
+MXN_FAMILY(broadcast_to, table);

@@ -155,14 +155,15 @@ static int join_one(const mxn_shapes *shapes, uint32_t index, int32_t axis, mxn_
 
 static int join_shapes(const mxn_shapes *shapes)
 {
-    for (uint32_t i = 1;
-         shapes->params->op->def->variant == STACK && i < shapes->params->input_count; i++) {
-        int error = mxn__shape_input(shapes, i, shapes->inputs[0]);
+    const uint32_t count = shapes->params->input_count;
+    const bool all_alike = shapes->params->op->def->variant == STACK;
+    for (uint32_t i = 0; i < count; i++) {
+        int error = all_alike ? mxn__shape_input(shapes, i, shapes->inputs[0]) : 0;
         if (error != 0) {
             return error;
         }
     }
-    for (uint32_t i = 0; i < shapes->params->input_count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         if (!mxn_shape_known(shapes->inputs[i])) {
             return 0;
         }
@@ -173,7 +174,7 @@ static int join_shapes(const mxn_shapes *shapes)
     if (error == 0) {
         error = joined_axis(shapes->params, result.ndim, &axis);
     }
-    for (uint32_t i = 1; error == 0 && i < shapes->params->input_count; i++) {
+    for (uint32_t i = 1; error == 0 && i < count; i++) {
         error = join_one(shapes, i, axis, &result);
     }
     return error != 0 ? error : mxn__shape_output(shapes, 0, &result);
@@ -364,4 +365,4 @@ static const mxn_op_def table[] = {
     SPLIT_BACKWARD("_split_v2_backward", SPLIT, split_fields, split_count, "_split_v2"),
 };
 
-MXN_FAMILY(join, table);
+MXN_FAMILY(concat_split, table);

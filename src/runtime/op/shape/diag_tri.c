@@ -294,4 +294,4 @@ static const mxn_op_def table[] = {
     TRIANGLE_BACKWARD("_backward_triu", UPPER, "_npi_triu"),
 };
 
-MXN_FAMILY(diagonal, table);
+MXN_FAMILY(diag_tri, table);

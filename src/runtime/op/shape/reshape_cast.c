@@ -360,4 +360,4 @@ static const mxn_op_def table[] = {
     BACKWARD("_backward_cast"),
 };
 
-MXN_FAMILY(shape_ops, table);
+MXN_FAMILY(reshape_cast, table);

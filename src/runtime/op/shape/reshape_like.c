@@ -135,4 +135,4 @@ static const mxn_op_def table[] = {
     ARRAY("size_array", NULL, SIZE, "The number of elements."),
 };
 
-MXN_FAMILY(alike, table);
+MXN_FAMILY(reshape_like, table);

@@ -354,4 +354,4 @@ static const mxn_op_def table[] = {
              MXN_GRADIENT({.op = "Pad", .takes = "g0", .adjust = pad_with_zero})),
 };
 
-MXN_FAMILY(places, table);
+MXN_FAMILY(tile_repeat_pad, table);

@@ -28,7 +28,7 @@ typedef struct worker {  // what one thread works with
 static void worker_init(worker *w, const mxn_planar *p, int index)
 {
     w->plan = p;
-    w->frame = p->space + index * p->thread_floats;
+    w->frame = p->workspace + index * p->thread_floats;
     w->block = w->frame + p->frame_floats;
     w->sums = w->block + p->block_floats;
     memset(w->frame, 0, (size_t)p->frame_floats * sizeof(float));
@@ -240,7 +240,7 @@ static void reduce_part(void *argument, int index, int threads)
     for (int64_t f = mxn__team_begin(c->filters, index, threads); f < end; f++) {
         float *to = (float *)c->weight + f * p->rows;
         for (int t = 0; t < p->summed; t++) {
-            const float *sums = p->space + t * p->thread_floats + p->frame_floats +
+            const float *sums = p->workspace + t * p->thread_floats + p->frame_floats +
                                 p->block_floats + f * p->sum_row;
             for (int64_t row = 0; row < p->rows; row++) {
                 to[row] = t == 0 ? sums[row] : to[row] + sums[row];

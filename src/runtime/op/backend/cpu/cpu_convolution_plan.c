@@ -67,7 +67,7 @@ static void find_offsets(mxn_planar *p)
 void mxn__planar_begin(mxn_planar *p, void *workspace)
 {
     p->offsets = workspace;
-    p->space = (float *)(void *)(p->offsets + offset_count(p));
+    p->workspace = (float *)(void *)(p->offsets + offset_count(p));
     find_offsets(p);
 }
 

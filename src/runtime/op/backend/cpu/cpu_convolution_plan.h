@@ -22,9 +22,9 @@ typedef struct mxn_planar {
     int64_t frame_floats, block_floats, sum_floats;  // of one thread
     int64_t thread_floats;  // all of these
     int64_t sum_row;  // of one filter's sums
-    float *space;
+    float *workspace;  // of all threads
     int64_t *offsets;  // of each row in a frame
-    int threads;  // there is space for
+    int threads;  // there is workspace for
     int summed;  // that have been there: set by the first of them
 } mxn_planar;
 

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 enum {
-    MXN_TILE_ROWS =
-        5,  // with the columns of AVX-512: 20 sums, 4 operands, 1 factor in 32 registers
+    // With the columns of AVX-512: 20 sums, 4 operands and 1 factor in 32 registers.
+    MXN_TILE_ROWS = 5,
     MXN_TILE_COLUMNS_MAX = 64,
     MXN_COPY_SLACK = 16  // floats that copies of short rows may read and write beyond their ends
 };
