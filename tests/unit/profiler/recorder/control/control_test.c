@@ -11,10 +11,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include <mxprof/record.h>
 
 #include "base/atomic.h"
+#include "base/os/os.h"
 #include "live_events.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/test_point.h"
@@ -84,6 +86,53 @@ static void a_thread_that_comes_while_a_hold_looks_is_not_silent(void **state)
     assert_int_equal(live_events_lost(&live), 0);
     live_events_free(&live);
 }
+
+enum { HOLD_US = 300000 };
+static uint64_t waiter_cpu_ns;
+
+static void hold_long(mxp_test_point point)
+{
+    if (point == MXP_POINT_LOOK && stage_now() == READY) {
+        mxp_atomic_store_release(&stage, LOOKED);
+        mxp__os_sleep_us(HOLD_US);
+    }
+}
+
+static uint64_t cpu_ns(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
+}
+
+static void *record_in_the_hold(void *name)
+{
+    const mxp_name *span = name;
+    uint64_t token = mxp_span_begin(*span);
+    go_on_to(READY, LOOKED);
+    uint64_t before = cpu_ns();
+    mxp_span_end(*span, token);
+    waiter_cpu_ns = cpu_ns() - before;
+    return NULL;
+}
+
+// One of real-time priority would otherwise keep the processor from who holds it up.
+static void who_waits_for_the_end_of_a_hold_leaves_the_processor_to_others(void **state)
+{
+    (void)state;
+    mxp_name name = mxp_span_name("test", "span");
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    mxp_atomic_store_release(&stage, 0);
+    mxp_atomic_store_release(&mxp__test_point_hook, hold_long);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, record_in_the_hold, &name), 0);
+    wait_for(READY);
+    mxp__recorder_stop(1);
+    pthread_join(thread, NULL);
+    mxp_atomic_store_release(&mxp__test_point_hook, NULL);
+    assert_int_equal(stage_now(), LOOKED);
+    assert_true(waiter_cpu_ns < UINT64_C(1000) * HOLD_US / 4);
+}
 #endif
 
 // ---- a system that refuses ---------------------------------------------------------------------
@@ -131,6 +180,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
 #ifdef MXP_TEST_POINTS
         cmocka_unit_test(a_thread_that_comes_while_a_hold_looks_is_not_silent),
+        cmocka_unit_test(who_waits_for_the_end_of_a_hold_leaves_the_processor_to_others),
 #endif
         cmocka_unit_test(a_refused_barrier_is_told),
     };
