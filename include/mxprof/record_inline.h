@@ -56,9 +56,9 @@ typedef struct mxp_recorder {
 
 // The two verbs of a recording thread; what is rarer is in the library (recorder/protocol.h).
 //
-// From `enter` on a hold waits for the thread, and a handler on it does not record. The low half of
-// the stack's address tells the library whether it still is inside of this record, or a handler has
-// left it by a jump. As many instructions as for any other mark.
+// From `enter` on a freeze waits for the thread, and a handler on it does not record. The low half
+// of the stack's address tells the library whether it still is inside of this record, or a handler
+// has left it by a jump. As many instructions as for any other mark.
 static inline void mxp_inline_enter(mxp_recorder *self)
 {
 #if defined(__x86_64__) && !defined(__ILP32__)
@@ -124,8 +124,8 @@ static inline void mxp_inline_end_under(const mxp_control_block *control, mxp_na
     }
     mxp_inline_enter(self);
     MXP_INLINE_POINT(BUSY);
-    // Pairs with mxp__thaw: what was changed here during a hold is seen with the gate after it.
-    // Cursor and base are read before it is known whether there is a hold, which may change them.
+    // Pairs with mxp__thaw: what was changed here during a freeze is seen with the gate after it.
+    // Cursor and base are read before it is known whether there is a freeze, which may change them.
     uint32_t gate = mxp_atomic_load_acquire(&control->gate);
     uint64_t closed = mxp_atomic_load(&control->closed_ticks);
     MXP_INLINE_POINT(GATE);

@@ -20,8 +20,8 @@ typedef enum mxp_test_point {
     MXP_POINT_BEGIN,  // not busy: a span's moment is later than the last stop, and not yet kept
     // On a thread that acts on others.
     MXP_POINT_PAGES,  // a thread's page is copied, and not yet exchanged for the copy
-    MXP_POINT_WAIT,  // a hold is about to look again whether a thread is still busy
-    MXP_POINT_LOOK,  // a hold has looked whether a thread is busy, and not yet acted on it
+    MXP_POINT_WAIT,  // a freeze is about to look again whether a thread is still busy
+    MXP_POINT_LOOK,  // a freeze has looked whether a thread is busy, and not yet acted on it
     MXP_POINT_OFF,  // a stop's moment is read, and spans still begin
     MXP_POINT_GROW,  // a recording file is about to be made longer
     MXP_POINTS

@@ -108,16 +108,16 @@ bool mxp__barrier_is_refused(void)
     return mxp_atomic_load(&barrier_refused);
 }
 
-static mxp_atomic_u32 my_busy;  // where the holder was busy before it became one
+static mxp_atomic_u32 my_busy;  // where the freezing thread was busy before it became one
 
-// The holder is busy for handlers on its thread.
+// The freezing thread is busy for handlers on its thread.
 static bool is_inside(const mxp_thread *thread)
 {
     return &thread->hot == mxp_self ? mxp_atomic_load(&my_busy) != 0 : mxp__is_busy(&thread->hot);
 }
 
 // Who was outside when it was looked at counts as outside: it may be busy again by now, but waits
-// for the end of the hold before it does anything.
+// for the end of the freeze before it does anything.
 static void wait_for_thread(mxp_thread *thread)
 {
     unsigned tries = 0;
@@ -161,11 +161,12 @@ static void quiesce(void)
     }
 }
 
-static MXP_ATOMIC(uintptr_t) holder;  // address of the holder's mxp_self; 0: nobody holds
+static MXP_ATOMIC(
+    uintptr_t) freezer;  // address of the freezing thread's mxp_self; 0: nobody freezes
 
 bool mxp__freeze_is_ours(void)
 {
-    return mxp_atomic_load(&holder) == (uintptr_t)&mxp_self;
+    return mxp_atomic_load(&freezer) == (uintptr_t)&mxp_self;
 }
 
 void mxp__freeze(void)
@@ -173,7 +174,7 @@ void mxp__freeze(void)
     assert(mxp__drain_is_held());
     assert(!mxp__freeze_is_ours() && "who has frozen the others freezes them again");
     mxp_atomic_set(&my_busy, 0);
-    mxp_atomic_store(&holder, (uintptr_t)&mxp_self);
+    mxp_atomic_store(&freezer, (uintptr_t)&mxp_self);
     if (mxp_self != NULL) {  // a handler on this thread must not wait for us
         (void)mxp__emit_is_inside((mxp_thread *)mxp_self);  // one that was left by a jump is over
         mxp_atomic_set(&my_busy, mxp__busy_anywhere(mxp_self));
@@ -191,7 +192,7 @@ void mxp__thaw(void)
     }
     mxp_atomic_and_seq_cst(&mxp_control.gate, ~(uint32_t)MXP_GATE_HOLD);
     mxp__os_word_wake(&mxp_control.gate, true);
-    mxp_atomic_store(&holder, 0);
+    mxp_atomic_store(&freezer, 0);
     if (mxp_self != NULL) {
         mxp__busy_again(mxp_self, mxp_atomic_own(&my_busy));
     }

@@ -32,7 +32,7 @@ static void move_to_begin(int consumer)
     }
 }
 
-void mxp__consumer_come(int consumer)
+void mxp__consumer_begin_read(int consumer)
 {
     assert(mxp__drain_is_held());
     if (mxp__ring_is_on()) {
@@ -147,7 +147,7 @@ static void retire_threads(void)
     }
 }
 
-void mxp__consumer_passed(void)
+void mxp__consumer_end_read(void)
 {
     retire_threads();
 }

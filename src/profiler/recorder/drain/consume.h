@@ -7,8 +7,8 @@
 #define MXP_PROF_CONSUME_H
 
 // Before a drain is made: to where the consumer's records begin. A ring must be pinned.
-void mxp__consumer_come(int consumer);
+void mxp__consumer_begin_read(int consumer);
 // After its positions have been moved: what nobody needs any more goes back to where it came from.
-void mxp__consumer_passed(void);
+void mxp__consumer_end_read(void);
 
 #endif

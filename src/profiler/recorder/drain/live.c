@@ -67,7 +67,8 @@ static void take_statistics(mxp_thread *thread)
 }
 
 // All threads are drained at one moment, while nobody records: what the drain leaves for the next
-// one is later than what it takes. It costs no hold of its own; the tables of statistics need one.
+// one is later than what it takes. It costs no freeze of its own; the tables of statistics need
+// one.
 static void take_moment(void)
 {
     mxp__freeze();
@@ -321,7 +322,7 @@ static int build(live_source *live, int consumer)
     live->ring = mxp__ring_is_on();
     live->reads = true;
     mxp__readers_come();
-    mxp__consumer_come(consumer);
+    mxp__consumer_begin_read(consumer);
     int error = add_threads(live, consumer);
     if (error == MXP_OK && live->ring) {
         error = mxp__standing_prepend(&live->ranges, &live->range_count, &live->range_capacity,
@@ -409,7 +410,7 @@ void mxp__live_consume(int consumer, mxp_source *source)
         pass(&live->drained[i], consumer);
     }
     leave_threads(live);
-    mxp__consumer_passed();
+    mxp__consumer_end_read();
     mxp__drain_unlock();
     mxp__stats_free(table);
 }

@@ -67,8 +67,8 @@ static size_t one_window(const mxp_thread *thread, mxp_loss_entry *entry)
     return 1;
 }
 
-// The owner writes its windows, unless it is gone: a hold waits for every busy thread, which would
-// take long for each of thousands.
+// The owner writes its windows, unless it is gone: a freeze waits for every busy thread, which
+// would take long for each of thousands.
 static size_t windows_of(mxp_thread *thread, mxp_loss_entry *entries)
 {
     if (mxp__thread_is_gone(thread)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slow half of emit.h: holds, new chunks and what stands when they begin.
+// The slow half of emit.h: freezes, new chunks and what stands when they begin.
 #include "profiler/recorder/record/emit.h"
 
 #include <errno.h>
@@ -44,18 +44,18 @@ bool mxp__emit_is_inside(mxp_thread *self)
     return false;
 }
 
-static bool is_held(uint32_t *gate)
+static bool is_frozen(uint32_t *gate)
 {
     *gate = mxp_atomic_load_seq_cst(&mxp_control.gate);
     return (*gate & MXP_GATE_HOLD) != 0;
 }
 
-// Sleeps after some tries: a thread of real-time priority would never let the holder run.
+// Sleeps after some tries: a thread of real-time priority would never let the freezing thread run.
 void mxp__wait_for_thaw(void)
 {
     enum { TRIES = 1024 };
     uint32_t gate;
-    for (unsigned tries = 1; is_held(&gate); tries++) {
+    for (unsigned tries = 1; is_frozen(&gate); tries++) {
         if (tries > TRIES) {
             mxp__os_word_wait(&mxp_control.gate, gate);  // woken by mxp__thaw
         } else if (tries % 64 == 0) {
@@ -64,14 +64,14 @@ void mxp__wait_for_thaw(void)
     }
 }
 
-// The holder waits for busy threads: who waits for it steps out, or both wait for ever. It may
-// change the page that `busy` is in, so that what is stored there meanwhile is lost: the thread
-// steps in when the hold is over, and then the gate is read again.
-static uint32_t gate_after_hold(void)
+// The freezing thread waits for busy threads: who waits for it steps out, or both wait for ever. It
+// may change the page that `busy` is in, so that what is stored there meanwhile is lost: the thread
+// steps in when the freeze is over, and then the gate is read again.
+static uint32_t gate_after_freeze(void)
 {
     uint32_t gate;
     mxp_recorder *self = mxp_self;
-    while (is_held(&gate)) {
+    while (is_frozen(&gate)) {
         uint32_t at = mxp__step_out(self);
         mxp__wait_for_thaw();
         mxp__step_in(self, at);
@@ -85,7 +85,7 @@ bool mxp__emit_gate_slow(uint32_t classes)
         mxp__emit_lose_busy((mxp_thread *)mxp_self);
         return false;
     }
-    uint32_t gate = gate_after_hold();
+    uint32_t gate = gate_after_freeze();
     return classes == MXP__FORCED || (gate & classes) != 0;
 }
 
@@ -130,12 +130,12 @@ static bool fits(const mxp_thread *self, unsigned units, uint64_t now)
            (now - mxp_atomic_own(&self->hot.base_ticks)) >> 47 == 0;
 }
 
-// Behind a time in which a hold may have begun that has not waited for the thread. False: recording
-// is off since then.
-static bool wait_out_hold(void)
+// Behind a time in which a freeze may have begun that has not waited for the thread. False:
+// recording is off since then.
+static bool wait_out_freeze(void)
 {
     uint32_t gate;
-    return !is_held(&gate) || (gate_after_hold() & MXP_CLASS_ALL) != 0;
+    return !is_frozen(&gate) || (gate_after_freeze() & MXP_CLASS_ALL) != 0;
 }
 
 // Its pages went with a file that another program has emptied, and with them that it is in a
@@ -146,7 +146,7 @@ static bool begin_anew(mxp_thread *self, uint64_t now, uint32_t at)
         mxp__rescue_page(self);
     }
     mxp__step_in(&self->hot, at);
-    bool on = wait_out_hold();
+    bool on = wait_out_freeze();
     mxp__thread_restart(self, now);
     mxp_atomic_store(&self->begins_anew, 0);
     mxp_atomic_store_seq_cst(&self->silent, 0);  // nothing is left to be taken back
@@ -161,7 +161,7 @@ static bool begin_anew(mxp_thread *self, uint64_t now, uint32_t at)
 static bool answer(mxp_thread *self)
 {
     mxp__thread_answer(self);
-    bool on = wait_out_hold();
+    bool on = wait_out_freeze();
     mxp__thread_queue_late(self);
     return on;
 }

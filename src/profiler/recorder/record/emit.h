@@ -21,7 +21,7 @@ typedef struct mxp_emit {
 #endif
 } mxp_emit;
 
-// Waits out a hold, then says whether `classes` record. The caller holds busy.
+// Waits out a freeze, then says whether `classes` record. The caller holds busy.
 bool mxp__emit_gate_slow(uint32_t classes);
 // Room for `units`, with everything the fast path leaves out: a new chunk, and what stands when it
 // begins.

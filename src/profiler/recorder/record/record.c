@@ -18,7 +18,8 @@ static bool open_sample(mxp_emit *emit, uint32_t classes, unsigned units)
     if (!mxp__emit_enter(emit, classes, 0)) {
         return false;
     }
-    emit->words = NULL;  // what is asked for may change in a hold, which waits for us from here on
+    emit->words =
+        NULL;  // what is asked for may change in a freeze, which waits for us from here on
     return mxp__rec.limits.statistics_only || mxp__emit_take_space(emit, units);
 }
 

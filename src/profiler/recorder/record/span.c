@@ -256,7 +256,7 @@ static bool is_misuse(mxp_thread *self, int where, uint64_t token, uint64_t now)
 // The end of a lexical span that is not the usual case. busy is set by mxp_inline_end.
 static void end_unusual(mxp_thread *self, mxp_name name, uint64_t token, uint64_t end)
 {
-    bool on = mxp__emit_gate_slow(MXP_CLASS_ALL);  // waits out a hold
+    bool on = mxp__emit_gate_slow(MXP_CLASS_ALL);  // waits out a freeze
     end = end > token ? end : token;
     mxp_span span = {.name = name, .begin_ticks = token, .end_ticks = end};
     int where = open_pop(&self->hot, token);

@@ -6,7 +6,7 @@
 #define MXP_PROF_MEND_H
 
 // While nobody records, under the drain lock: from here on the chunks of each thread, but for those
-// that a hold leaves out, lead from its oldest to its current one, and none of them is lost.
+// that a freeze leaves out, lead from its oldest to its current one, and none of them is lost.
 void mxp__mend_threads(void);
 
 #endif

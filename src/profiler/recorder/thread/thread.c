@@ -25,7 +25,7 @@ enum { REGISTERING_PLACES = 64 };
 
 static struct {
     MXP_ATOMIC(mxp_thread *) list;  // pushed under the pool lock, unlinked under the drain lock
-    // Threads on their way into the list. A hold that has waited for them in vain has later
+    // Threads on their way into the list. A freeze that has waited for them in vain has later
     // ones counted in the next place.
     mxp_atomic_u32 registering[REGISTERING_PLACES];
     mxp_atomic_u32 registering_at;
@@ -39,8 +39,8 @@ static pthread_key_t exit_key;
 static int exit_key_error;  // 0: made; else nobody learns that a thread has ended
 static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
 
-// From here on a hold waits for this thread, which is in the list, or this thread has waited for
-// the end of the hold. False: it interrupts the holder.
+// From here on a freeze waits for this thread, which is in the list, or this thread has waited for
+// the end of the freeze. False: it interrupts the freezing thread.
 static bool enter_busy(mxp_thread *self)
 {
     mxp_inline_enter(&self->hot);
@@ -55,7 +55,7 @@ static void thread_exit(void *block)
     enter_busy(self);
     while (mxp__thread_is_silent(self)) {
         mxp__thread_answer(self);
-        enter_busy(self);  // a hold may not have waited for it
+        enter_busy(self);  // a freeze may not have waited for it
         mxp__thread_queue_late(self);
     }
     mxp_self = NULL;
@@ -109,7 +109,8 @@ static uint32_t registering_at(void)
 }
 
 // Into the list of threads, and into the open file before: from then on others write to the block
-// too. A hold waits until nobody is between begin and end. False: a handler interrupts the holder.
+// too. A freeze waits until nobody is between begin and end. False: a handler interrupts the
+// freezing thread.
 static bool begin_registering(uint32_t *place)
 {
     for (;;) {
@@ -263,7 +264,7 @@ static mxp_thread *thread_register(void)
     }
     pthread_once(&exit_once, make_exit_key);
     uint64_t signals[16];
-    mxp__os_block_signals(signals);  // a handler here would wait for a hold that waits for us
+    mxp__os_block_signals(signals);  // a handler here would wait for a freeze that waits for us
     bool made;
     mxp_thread *registered = mxp__store_make_due(&made) ? register_in_list(self) : NULL;
     mxp__os_restore_signals(signals);

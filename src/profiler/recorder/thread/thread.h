@@ -80,7 +80,7 @@ typedef struct mxp_thread {
     struct mxp_thread *next;  // list of all, newest first (pushed under the pool lock)
     mxp_chunk_header *first;  // oldest chunk not recycled
     mxp_position position[MXP__CONSUMERS];
-    uint32_t left_out;  // of the hold that there is: it goes on without the thread
+    uint32_t left_out;  // of the freeze that there is: it goes on without the thread
     uint32_t drains;  // open ones that stand in it: it is not released
     const uint64_t *moment;  // its cursor at the moment of the drain that is being made; else null
     mxp_position counted;  // records up to here are in `records`
