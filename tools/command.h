@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a subcommand is, and what all of them share: the table of options, the exit codes, the
-// opened trace, the place the result goes to. One file per subcommand; MXP_COMMANDS lists them.
+// A subcommand, and what all of them share: the table of options, the exit codes, the opened trace,
+// and the output. Each subcommand is one file; MXP_COMMANDS lists them.
 #ifndef MXP_TOOLS_COMMAND_H
 #define MXP_TOOLS_COMMAND_H
 
@@ -30,7 +30,7 @@ typedef struct mxp_command {
     const char *help;  // what `mxprof NAME --help` prints
     void (*help_list)(FILE *stream);  // prints a list after `help`; may be null
     const char *help_end;  // printed after the list; set where help_list is
-    const char *wants, *example;  // what it works on, and as it is typed; null: a file
+    const char *wants, *example;  // its argument in words, and an example; null: a file
     int (*run)(const struct mxp_command *self, int count, char **arguments);
 } mxp_command;
 
@@ -78,15 +78,16 @@ typedef struct mxp_input {
     size_t name_count, name_capacity;
 } mxp_input;
 
-// Opens files, and all *.mxp and *.mxpz of directories. In a directory one that cannot be read at
-// all is said and left out. Of x.mxp and x.mxpz of one process the first is used, which is said.
+// Opens files, and all *.mxp and *.mxpz of directories. A file of a directory that cannot be read
+// at all is left out with a warning. Of x.mxp and x.mxpz of one process the first is used, with a
+// warning.
 int mxp__input_open_all(const mxp_command *command, char *const *paths, size_t count,
                         mxp_input *input);
 // Opens `path`, a file or a directory. A file that is damaged but partly readable is opened, and a
 // warning with the offset goes to stderr. 0, or a negative error with the line already printed.
 int mxp__input_open(const mxp_command *command, const char *path, mxp_input *input);
 void mxp__input_close(mxp_input *input);
-// Says how much of the records cannot be read, and why not the first: a warning as above, once.
+// Warns once how much of the records cannot be read, and why the first of them cannot.
 void mxp__input_cut_short(const mxp_command *command, mxp_input *input);
 // The same for what a reading has left out.
 struct mxp_recovery_loss;
@@ -99,8 +100,8 @@ int mxp__input_exit_code(const mxp_input *input);
 int mxp__command_failed(const mxp_command *command);
 
 // ---- output (output.c) ------------------------------------------------------------------------
-// Where a result goes: standard output ("-"), or a file that appears under its name only when it is
-// complete (what is no regular file is written in place).
+// Where a result goes: standard output ("-"), or a file. A regular file appears under its name only
+// when it is complete; anything else is written in place.
 typedef struct mxp_output {
     mxp_sink sink;
     char *path;  // where it ends up; null for standard output

@@ -119,7 +119,7 @@ static bool is_table(const mxp_exporter *exporter)
     return exporter != NULL && exporter->is_table;
 }
 
-// The trace has in it what the tables have no place for.
+// Reports what the table cannot show: how many records were lost, and the time that a ring covers.
 static void note_what_is_missing(const mxp_command *self, const mxp_exporter *exporter,
                                  const mxp_input *input)
 {

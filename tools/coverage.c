@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See coverage.h. Records are not looked at: a thread's first chunk that is there tells when it was
-// begun, and its number how many there were before.
+// See coverage.h. Records are not read. The first chunk that a thread still has tells the time of
+// its begin, and its sequence number how many chunks there were before it.
 #include "coverage.h"
 
 #include <inttypes.h>

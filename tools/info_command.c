@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// mxprof info: what a file is and whether it can be trusted - who wrote it, by which clock, how
-// much is in it, what is missing. It judges nothing that was measured.
+// mxprof info: what a file is and whether it can be trusted: who wrote it, with which clock, how
+// much it has and what is missing. It does not interpret what was measured.
 #include <inttypes.h>
 #include <mxprof/error.h>
 #include <string.h>
@@ -132,8 +132,8 @@ static void print_names(const mxp_source *source, mxp_strbuf *out)
     }
 }
 
-// Counted while reading: what a thread has made and what a ring, a part or a damaged file holds of
-// it are different things.
+// Records are counted while they are read, because a ring, a part or a damaged file has fewer than
+// the thread made.
 static void print_thread(const mxp_source *source, const mxp_summary *summary,
                          const mxp_coverage *coverage, uint32_t i, mxp_strbuf *out)
 {

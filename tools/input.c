@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening the trace a subcommand works on. Everything of a damaged file that can be read is worked
-// on; that it is damaged is always said on stderr and in the exit code.
+// Opening the trace of a subcommand. What can be read of a damaged file is used. The damage is
+// always reported on stderr and by the exit code.
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 #include "profiler/trace/same_records.h"
 
 // ---- one file ----------------------------------------------------------------------------------
-// What cannot be a native file is better said before the reader looks at its bytes.
+// Checks the path before the reader looks at its bytes, because the message is clearer then.
 static int check_path(const char *path, struct stat *status)
 {
     if (stat(path, status) != 0) {
@@ -143,7 +143,7 @@ static const char *keep_path(mxp_input *input, const char *folder, const char *n
     return kept;
 }
 
-// One that cannot be read is said and left out.
+// Leaves a file out that cannot be read, with a warning.
 static int open_entry(found_sources *found, const char *folder, const char *name)
 {
     const char *path = keep_path(found->input, folder, name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of a subcommand: a table of options, one file. Whatever is wrong is said with
-// what would be right.
+// The command line of a subcommand: a table of options, and a file. Each error message says what
+// would be right.
 #include <mxprof/error.h>
 #include <stdarg.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// mxprof report: the aggregate statistics of a file in MXNet's layout, under what the profile knows
-// about itself. Numbers only, no verdict.
+// mxprof report: an overview of the profile, and the aggregate statistics of a file in MXNet's
+// layout. It gives numbers and no verdict.
 #include <inttypes.h>
 #include <mxprof/profiler.h>
 #include <stdlib.h>
@@ -180,7 +180,8 @@ static int print_table(const mxp_input *input, const mxp_summary *summary,
     return error;
 }
 
-// Until when counters are weighted: the last moment the program is known to have been recording.
+// The time up to which counters are weighted: the last time at which the program is known to have
+// been recording.
 static int64_t end_of_trace(const mxp_source *source, const mxp_summary *summary)
 {
     const mxp_timebase *timebase = source->timebase;

@@ -86,7 +86,7 @@ static const char *field_of(const mxp_strbuf *status, const char *name)
     return line != NULL ? line + strlen(name) : NULL;
 }
 
-// The number that the process has in its own namespace: its files are named after it.
+// The id of the process in its own PID namespace, after which its files are named.
 static uint32_t own_number(const mxp_strbuf *status, long pid)
 {
     const char *at = field_of(status, "\nNSpid:");
@@ -116,7 +116,7 @@ static int read_status(long pid, process *of)
     return error;
 }
 
-// The sign of a process that takes a snapshot at SIGUSR2, and the name it makes them from.
+// Reads whether the process has the mark that it takes a snapshot at SIGUSR2, and the name in it.
 static int read_maps(long pid, process *of)
 {
     static const char sign[] = "/memfd:mxprof-snapshot", behind[] = " (deleted)";
@@ -138,7 +138,7 @@ static int read_maps(long pid, process *of)
     return error;
 }
 
-// A process that has just begun to record may not have put up its sign yet.
+// Waits a while for the mark, because a process that has just begun to record may not have it yet.
 static int check_process(long pid, process *of)
 {
     int error = read_status(pid, of);
@@ -259,7 +259,7 @@ static bool is_its_name(const snapshot_place *place, const char *name)
     return number > 0 && strcmp(end, mxp__strbuf_text(&place->ending)) == 0;
 }
 
-// What tells of its process has to tell of this one.
+// A file that names its process must name this one.
 static bool is_its_file(const snapshot_place *place, int folder, const char *name)
 {
     mxp_file_header header;

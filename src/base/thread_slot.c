@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The key is made by whoever comes first; of two, one's is given back.
+// The first thread makes the key. If two do at once, one of the keys is deleted.
 #include "base/thread_slot.h"
 
 #include <pthread.h>

@@ -20,7 +20,8 @@ typedef struct left_block {
     size_t size;
 } left_block;
 
-// The first region is no mapping: checkers of leaks look for pointers here, and not in mappings.
+// The first region is static memory, because leak checkers look for pointers there and not in
+// mappings.
 static _Alignas(ALIGNMENT) char first_pages[FIRST_BYTES];
 static region regions[REGIONS_MAX] = {{.pages = first_pages, .size = FIRST_BYTES}};
 static unsigned region_count = 1;  // each is twice as large as the one before; the last has room
@@ -87,7 +88,7 @@ static void *take(size_t size_bytes)
     return from->pages + from->used - size;
 }
 
-// Without memory for the note it is lost, as it would be to a child that ends at once.
+// Without memory for the note the block is leaked.
 static void leave(void *block, size_t size_bytes)
 {
     left_block *note = block != NULL && !mxp__fork_memory_has(block) ? take(sizeof *note) : NULL;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a forked child while its fork is carried out. Another thread of the parent may have
-// held the allocator's lock, and nobody gives it up in the child; so what is wanted meanwhile comes
-// from room of the child's own, and what is given back waits until the end. Not thread-safe where
-// nothing else is said: between begin and end the child has one thread. What was taken stays valid
-// after the end.
+// Memory of a forked child while the handlers of the fork run in it. Another thread of the parent
+// may have held the allocator's lock, and in the child nobody releases it. So memory that is
+// requested meanwhile comes from regions of the child's own, and memory that is freed is handed
+// back after the end. Blocks stay valid after the end. Not thread-safe unless stated: between begin
+// and end the child has one thread.
 #ifndef MXP_PROF_FORK_MEMORY_H
 #define MXP_PROF_FORK_MEMORY_H
 
@@ -12,7 +12,7 @@
 
 void mxp__fork_memory_begin(void);
 void mxp__fork_memory_end(void);
-bool mxp__fork_memory_is_used(void);  // between the two
+bool mxp__fork_memory_is_used(void);  // between begin and end
 
 // Whether the block came from here. Any thread, once the end has come.
 bool mxp__fork_memory_has(const void *block);

@@ -86,7 +86,8 @@ int mxp_set_allocator(const mxp_allocator *hook)
     return MXP_OK;
 }
 
-// Who allocates without a lock that a fork takes counts as guarded, and reads this one.
+// A thread that allocates without holding a lock which a fork takes counts itself in `guarded`.
+// While there are such threads, allocations take this lock for reading.
 static pthread_rwlock_t fork_lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 static mxp_atomic_u32 guarded;
 
@@ -105,7 +106,8 @@ void mxp__realloc_fork_parent(void)
     pthread_rwlock_unlock(&fork_lock);
 }
 
-// This thread has the lock and gives it; those who waited for it are not there, but counted in it.
+// Makes the lock anew in the child: the threads that waited for it do not exist there, but are
+// counted in it.
 void mxp__realloc_fork_child(void)
 {
     pthread_rwlock_unlock(&fork_lock);
@@ -113,7 +115,7 @@ void mxp__realloc_fork_child(void)
     mxp_atomic_set(&guarded, 0);
 }
 
-// A block that a child took in its fork is copied and never given back.
+// A block from fork_memory.h is copied to a new one and never freed.
 static void *move_from_fork(void *pointer, size_t old_size_bytes, size_t size_bytes)
 {
     if (size_bytes == 0) {

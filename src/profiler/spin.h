@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock for a few instructions that a signal handler may meet. It knows its owner, so that a
-// handler which interrupted the owner is told instead of waiting for ever.
+// A spin lock for a few instructions that may be taken in a signal handler. It knows its owner: a
+// handler that has interrupted the owner gets a refusal instead of waiting for ever.
 //
 // The engine has one of its own (runtime/engine/spinlock.h): no handler takes that, so it is one
 // exchange without an owner. The owner here is the address of a thread's mxp_self, which only this

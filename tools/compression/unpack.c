@@ -130,7 +130,7 @@ static void check_end(unpacker *pack, uint64_t offset, const mxp_section *sectio
     }
 }
 
-// What keeps the section from being read, or null. All of these files have a checksum.
+// The reason why the section cannot be read, or null. All sections of these files have a checksum.
 static const char *fault_of(const unpacker *pack, uint64_t offset, mxp_section *section)
 {
     memcpy(section, pack->data + offset, sizeof *section);
@@ -162,9 +162,9 @@ static int unpack_section(unpacker *pack, uint64_t offset, const mxp_section *se
     return error;
 }
 
-// The next section whose checksum is right, or the end of the file. Behind END, or the header of
-// another file, nothing is this file's. Checksums are taken up to a bound, or a file made for it
-// would cost the square of its size.
+// The next section whose checksum is right, or the end of the file. After END, or at the header of
+// another file, this file is over. Checksums are taken of a bounded number of bytes, because a
+// malicious file could otherwise cost the square of its size.
 static uint64_t resync(unpacker *pack, uint64_t from)
 {
     uint64_t offset = from;

@@ -17,7 +17,8 @@ static struct {
 } guard;
 
 // ---- what would have happened ------------------------------------------------------------------
-// The access is repeated when the handler returns; a signal that was sent is sent again.
+// Lets the default action happen: an access is repeated when the handler returns, and a signal that
+// was sent is raised again.
 static void act_by_default(const siginfo_t *info)
 {
     struct sigaction plain = {.sa_handler = SIG_DFL};
@@ -35,7 +36,7 @@ static bool was_sent(const siginfo_t *info)
     return info->si_code <= 0;
 }
 
-// The mask under which the system would have called it.
+// Sets the mask under which the system would have called the program's handler.
 static void set_mask(const struct sigaction *action, const ucontext_t *context)
 {
     sigset_t mask = context->uc_sigmask;

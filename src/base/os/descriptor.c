@@ -41,7 +41,7 @@ static bool is_at(const mxp_descriptor *descriptor, const char *path)
            descriptor->inode == status.st_ino;
 }
 
-// A number that is now another file's stays open.
+// If the number is now another file's, that file stays open.
 bool mxp__descriptor_take(mxp_descriptor *descriptor, int fd, const char *path)
 {
     mxp_descriptor seen;
@@ -116,7 +116,7 @@ bool mxp__descriptor_take_stream(mxp_descriptor *descriptor, const char *path)
 }
 
 // ---- writing -----------------------------------------------------------------------------------
-// A lost number gives EBADF, as a closed one does.
+// Sets errno to EBADF if the number is no longer ours, as if it were closed.
 static bool check(const mxp_descriptor *to)
 {
     bool ours = mxp__descriptor_is_ours(to);
@@ -163,7 +163,7 @@ size_t mxp__descriptor_put_at(mxp_descriptor *to, const char *path, const void *
     return done;
 }
 
-// Where there are no locks, nobody has one.
+// A file system without locks counts as locked: no reader can hold one there.
 static bool lock_alone(int fd)
 {
     for (int i = 0; i < TRUNCATE_TRIES; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linux. Calls that older C libraries do not wrap are made directly. Files of /proc and /sys may be
-// missing (containers, sandboxes): then the answer is the careful one.
+// Linux. System calls that older C libraries do not wrap are made directly. Files of /proc and /sys
+// may be missing in containers and sandboxes; then the answer is the cautious one.
 #include "base/os/os.h"
 
 #if defined(__linux__)
@@ -26,7 +26,7 @@ uint32_t mxp__os_thread_id(void)
     return (uint32_t)syscall(SYS_gettid);
 }
 
-// Those this process may run on: a container or taskset may leave it fewer than the machine has.
+// The CPUs on which this process may run. A container or taskset may leave it fewer than there are.
 uint32_t mxp__os_cpu_count(void)
 {
     cpu_set_t allowed;
@@ -51,8 +51,8 @@ static long membarrier(int command)
     return syscall(SYS_membarrier, command, 0, 0);
 }
 
-// The kernel answers EPERM until the process has registered; asking it saves keeping that in mind
-// here, where it would be wrong after exec or in a second copy of this code.
+// The kernel answers EPERM until the process has registered for membarrier. Whether it has is not
+// stored here, because that would be wrong after exec or in a second copy of this code.
 bool mxp__os_barrier_all_threads(void)
 {
     int saved_errno = errno;
@@ -81,7 +81,7 @@ void mxp__os_word_wait_ms(const mxp_atomic_u32 *word, uint32_t expected, uint32_
     errno = saved_errno;
 }
 
-// A wait that is over at once: the system reads the word, or says that it cannot.
+// Starts a futex wait that ends at once: the system reads the word, or reports that it cannot.
 bool mxp__os_is_readable(const void *place)
 {
     int saved_errno = errno;

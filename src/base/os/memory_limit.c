@@ -32,7 +32,7 @@ static uint64_t read_limit(const char *folder, const char *file)
     return is_number ? strtoull(text, NULL, 10) : UINT64_MAX;
 }
 
-// Of a group and of all those that it lies in, up to `mount`.
+// The smallest limit of a group and of all groups around it, up to `mount`.
 static uint64_t smallest(const char *mount, const char *group, const char *file)
 {
     char folder[PATH_BYTES];

@@ -21,7 +21,7 @@
 enum { TRIES = 64 };
 
 // ---- a new name --------------------------------------------------------------------------------
-// The name is short, so that there is room for it wherever there is for the file's own.
+// The name is short, so that it fits wherever the file's own name fits.
 static char *temporary_name(const char *path)
 {
     uint64_t number = 0;

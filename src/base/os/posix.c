@@ -52,7 +52,8 @@ uint64_t mxp__os_boottime_ns(void)
     return read_ns(CLOCK_BOOTTIME);
 }
 
-// Sleeps on after a signal handler: programs that record from timer signals interrupt it often.
+// Continues to sleep after a signal handler, because programs that record from timer signals
+// interrupt it often.
 void mxp__os_sleep_us(uint64_t us)
 {
     struct timespec rest = {.tv_sec = (time_t)(us / 1000000),
@@ -211,7 +212,7 @@ void mxp__os_system_name(char *buffer, size_t size)
 
 uint32_t mxp__os_thread_id(void)
 {
-    // Not the system's number, but one that no other living thread has.
+    // No number of the system's, but unique among living threads.
     pthread_t self = pthread_self();
     uintptr_t bits = 0;
     memcpy(&bits, &self, sizeof self < sizeof bits ? sizeof self : sizeof bits);
@@ -229,7 +230,7 @@ void mxp__os_thread_name(char *buffer, size_t size)
     snprintf(buffer, size, "%s", "");
 }
 
-// Nothing to sleep on: looks again after a while.
+// There is nothing to sleep on here, so the caller looks again after a while.
 void mxp__os_word_wait(const mxp_atomic_u32 *word, uint32_t expected)
 {
     if (mxp_atomic_load_acquire(word) == expected) {

@@ -10,7 +10,7 @@
 
 enum { LINKS_MAX = 16 };
 
-// Where a name that leads to no file would make one.
+// The folder and name under which a file would be made for a path that leads to none.
 typedef struct place {
     struct stat folder;
     char path[PATH_MAX];

@@ -10,7 +10,8 @@
 #include "base/cpu/cpu.h"
 #include "base/os/os.h"
 
-// Tries a point; where reading a clock is a system call, fewer once they have taken too long.
+// How often a point is tried. Where reading a clock is a system call, tries end early once they
+// have taken too long.
 enum { TRIES = 16, TRIES_AT_LEAST = 4, TRIES_NS = 50000 };
 
 static uint32_t best_source(void)

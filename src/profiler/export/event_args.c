@@ -59,7 +59,7 @@ static void put_value(const walk *at, uint32_t type, uint64_t bits)
 }
 
 // ---- spans ------------------------------------------------------------------------------------
-// What the recorder noted of a span beside its arguments.
+// The flags of a span as arguments.
 static void put_marks(const walk *at)
 {
     static const struct {

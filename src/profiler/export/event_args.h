@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to src/profiler/export: the arguments of spans and operators, the same ones in the same
-// order for every format. A format says how it writes a key and a value of each type; which
-// arguments an event has is decided here alone.
+// Private to src/profiler/export: the arguments of spans and operators. Which arguments an event
+// has, and in which order, is decided here for all formats. A format supplies functions that write
+// a key and a value of each type.
 #ifndef MXP_EXPORT_EVENT_ARGS_H
 #define MXP_EXPORT_EVENT_ARGS_H
 

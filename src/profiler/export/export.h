@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Room profiler/export: a source written in another format, as text or bytes.
 //
-// An exporter is one struct of callbacks in a file of its own and one line in exporters.def; that
-// makes it a format of `mxprof convert`. mxp__export runs one over a source. What they need beyond
-// the source comes in mxp_export_options.
+// An exporter is a struct of callbacks in a file of its own and a line in exporters.def, which
+// makes it a format of `mxprof convert`. mxp__export runs an exporter over a source, with
+// mxp_export_options.
 #ifndef MXP_EXPORT_EXPORT_H
 #define MXP_EXPORT_EXPORT_H
 
@@ -23,7 +23,7 @@ typedef struct mxp_exporter {
     const char *name;  // "chrome": what `mxprof convert --to` takes
     const char *extension;  // ".json": of two exporters with one, it means the first
     const char *help;  // one line for `mxprof convert --help`
-    bool is_table;  // numbers of the whole: what was lost is in none of them
+    bool is_table;  // it gives sums of the whole trace, in which lost records are missing
     // begin, end: may be null. begin comes before any record, end after the last, also after an
     // error (it frees `state`).
     // `out` collects text and is flushed between calls. In between comes one of these:

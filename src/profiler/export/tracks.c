@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows and their ids. Real thread ids are below 2^22 on Linux; ids of lanes and of threads that
-// cannot have their own (the system uses ids again) lie far above, and all below 2^31.
+// Tracks and their ids. Thread ids of Linux are below 2^22. Lanes, and threads whose id is taken
+// because the system reuses ids, get ids far above, all below 2^31.
 #include "profiler/export/tracks.h"
 
 #include <inttypes.h>
@@ -27,7 +27,7 @@ enum { NAME_IS_LANE = 1, NAME_IN_FILE = 2, NAME_NEEDS_ID = 4 };
 typedef struct thread_row {
     uint32_t tid;  // 0: not known yet
     uint32_t name;  // name id + 1 as it stands now
-    uint32_t shown;  // the same as the file has it, 0: not there
+    uint32_t shown;  // the `name` that the file has; 0: none
 } thread_row;
 
 typedef MXP_ATOMIC(uint8_t) name_flags;  // NAME_*
@@ -157,7 +157,7 @@ int mxp__chrome_tracks_begin(mxp_chrome_tracks *tracks, const mxp_source *source
     if (error == MXP_OK) {
         error = take_names(tracks, source);
     }
-    // Now, so that commit cannot fail.
+    // Memory is taken now, so that commit cannot fail.
     if (error == MXP_OK && mxp__grow(&tracks->losses, &tracks->loss_capacity, source->loss_count,
                                      sizeof *tracks->losses) != 0) {
         error = mxp__fail_memory("the tracks of the trace");

@@ -108,16 +108,17 @@ bool mxp__barrier_is_refused(void)
     return mxp_atomic_load(&barrier_refused);
 }
 
-static mxp_atomic_u32 my_busy;  // where the freezing thread was busy before it became one
+static mxp_atomic_u32 my_busy;  // `busy` of the freezing thread before the freeze
 
-// The freezing thread is busy for handlers on its thread.
+// During a freeze `busy` of the freezing thread is set for the sake of handlers on it, so my_busy
+// tells whether it was in a record.
 static bool is_inside(const mxp_thread *thread)
 {
     return &thread->hot == mxp_self ? mxp_atomic_load(&my_busy) != 0 : mxp__is_busy(&thread->hot);
 }
 
-// Who was outside when it was looked at counts as outside: it may be busy again by now, but waits
-// for the end of the freeze before it does anything.
+// Waits until the thread is outside of a record. One that was seen outside may be busy again by
+// now, but then it waits for the end of the freeze before it does anything.
 static void wait_for_thread(mxp_thread *thread)
 {
     unsigned tries = 0;
@@ -142,8 +143,8 @@ static void wait_for_thread(mxp_thread *thread)
     thread->left_out = mxp__thread_is_silent(thread);
 }
 
-// Waits until no other thread is inside a record but those that are silent. Everything recorded
-// before is then readable.
+// Waits until no other thread is inside a record, except silent ones. Afterwards everything
+// recorded before can be read.
 static void quiesce(void)
 {
     if (!mxp__os_barrier_all_threads()) {

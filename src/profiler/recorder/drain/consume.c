@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Consumers of records: where each stands in each thread's chunks, and what becomes of chunks and
-// threads that all of them have passed.
+// The position of each consumer in each thread's chunks. Chunks and threads that all consumers have
+// passed are given back here.
 #include "profiler/recorder/drain/consume.h"
 
 #include "base/os/os.h"
@@ -22,7 +22,8 @@ static void move_to_end(int consumer)
     }
 }
 
-// Of a ring: to the oldest record of each thread, or to where the ring was begun anew.
+// Of a ring: moves the consumer to the oldest record of each thread, or to where the ring
+// restarted.
 static void move_to_begin(int consumer)
 {
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
@@ -65,7 +66,7 @@ static void recycle_chunks(mxp_thread *thread)
     mxp_chunk_header *chunk = mxp__thread_oldest(thread);
     for (; (next = mxp__chunk_next(chunk)) != NULL && passed_by_all(thread, chunk); chunk = next) {
         if (mxp_atomic_load_acquire(&thread->left) == chunk) {
-            return;  // the thread is on its way to the next
+            return;  // the thread is just going over to the next chunk
         }
         thread->first = next;
         if (!is_embedded(thread, chunk)) {
@@ -88,9 +89,9 @@ static bool is_drained(mxp_thread *thread)
     return drained;
 }
 
-// Of a ring: what is older than all others, or has ended before the newest `kept`. Nobody else
-// changes a thread that is but its block, so the ring needs no pin, with which threads that record
-// meanwhile lose what has no room.
+// Of a ring: whether the ended thread is older than everything else, or not among the newest `kept`
+// that have ended. A thread that has only its block is changed by nobody else, so the ring is not
+// pinned for it; a pinned ring may lose records.
 static bool may_leave_ring(mxp_thread *thread, uint64_t *kept)
 {
     if (thread->stats != NULL || !mxp__ring_is_block_only(thread)) {
@@ -112,7 +113,8 @@ static bool may_retire(mxp_thread *thread, uint64_t *kept)
     return mxp__ring_is_on() ? may_leave_ring(thread, kept) : is_drained(thread);
 }
 
-// False: there is no memory for what is kept of it, or its page is not there any more.
+// Releases the thread. False: there is no memory for its totals, or its page was lost with its
+// file.
 static bool retire(mxp_thread *thread, mxp_thread *before)
 {
     if (mxp__ended_add(thread) != MXP_OK) {
@@ -129,7 +131,7 @@ static bool retire(mxp_thread *thread, mxp_thread *before)
     return mxp__thread_release(thread, before, sequence);
 }
 
-// Exited threads whose records everybody has seen go back to the pool, their totals are kept.
+// Gives ended threads back whose records all consumers have read. Their totals are kept.
 static void retire_threads(void)
 {
     assert(mxp__drain_is_held());
@@ -181,7 +183,7 @@ void mxp__threads_make_space(void)
     if (!mxp__ring_is_on() || mxp__ring_keeps_ended(ended) == ended) {
         return;
     }
-    // In a handler, which may have a signal blocked, nothing is allocated.
+    // A handler must not allocate. It can be one if signals are blocked.
     if (!mxp__os_blocks_signals() && mxp__try_lock(&mxp__rec.drain)) {
         retire_threads();
         mxp__unlock(&mxp__rec.drain);

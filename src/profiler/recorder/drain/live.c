@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The live source: a drain through the chunks of all threads, from where a consumer stands to now.
-// Reading it takes no lock and may last: recording threads only append behind the drain, and
-// whatever is given back meanwhile stays until nobody reads (readers.h). What others may change is
+// The live source: a drain of the chunks of all threads, from the position of a consumer to now.
+// Reading it takes no lock and may take long. Recording threads only append after it, and chunks
+// that are given back meanwhile are kept until nobody reads (readers.h). What others may change is
 // copied.
 #include "base/alloc.h"
 #include "base/atomic.h"
@@ -51,7 +51,7 @@ typedef struct live_source {
 } live_source;
 
 // ---- the moment of a drain ----------------------------------------------------------------------
-// Into those of the consumers, while nobody records.
+// Adds the thread's statistics to those of the consumers. While nobody records.
 static void take_statistics(mxp_thread *thread)
 {
     uint64_t lost = 0;
@@ -66,9 +66,8 @@ static void take_statistics(mxp_thread *thread)
     thread->stats = NULL;
 }
 
-// All threads are drained at one moment, while nobody records: what the drain leaves for the next
-// one is later than what it takes. It costs no freeze of its own; the tables of statistics need
-// one.
+// Notes the cursors of all threads at one time, in a freeze. So everything that the drain leaves
+// for the next one is later than everything it takes. The statistics need the freeze in any case.
 static void take_moment(void)
 {
     mxp__freeze();
@@ -130,7 +129,7 @@ static int add_thread(live_source *live, mxp_thread *thread, int consumer)
     return mxp__walk(thread, &added->to, thread->moment, add_range, &context);
 }
 
-// A thread without a moment has come after it.
+// Adds the records of all threads. A thread without `moment` has registered after the freeze.
 static int add_threads(live_source *live, int consumer)
 {
     int error = MXP_OK;
@@ -281,7 +280,7 @@ static void leave_threads(live_source *live)
     live->drained_count = 0;
 }
 
-// What STATS has not consumed comes with its next drain.
+// Gives statistics back that STATS has not consumed: they come with its next drain.
 static void put_table_back(live_source *live)
 {
     if (live->consumer == MXP__CONSUMER_STATS && live->table != NULL) {
@@ -349,8 +348,8 @@ static int build(live_source *live, int consumer)
     return error;
 }
 
-// Most of the work of a drain, done before it in portions: who needs the drain lock, as a fork
-// does, gets it in between.
+// Does most of the work of a drain before it, in portions. Others that need the drain lock, such as
+// a fork, get it in between.
 void mxp__live_prepare(void)
 {
     bool more = true;

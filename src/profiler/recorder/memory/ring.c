@@ -17,7 +17,7 @@ static struct {
     mxp_atomic_bool on;  // changed while nobody records
     // Under the pool lock, or while nobody records.
     uint32_t pins;
-    uint64_t overwritten;  // records that made room since the profile began
+    uint64_t overwritten;  // records, since the profile began
     uint32_t looked_after;  // see note_since
     mxp_atomic_u32 crowded;  // threads for which there was no chunk
     mxp_chunk_header
@@ -48,8 +48,8 @@ void mxp__ring_unpin(void)
 }
 
 // ---- the queue ---------------------------------------------------------------------------------
-// A silent thread queues what it has closed when it answers. The one before those that are kept for
-// it may be gone by now.
+// Notes the first chunk that a thread has closed while it was silent. The thread queues it and
+// those after it when it answers.
 static void append_later(mxp_thread *thread, mxp_chunk_header *chunk)
 {
     if (thread->unqueued == NULL && mxp__chunk_next(chunk) != thread->answered.chunk) {
@@ -57,7 +57,7 @@ static void append_later(mxp_thread *thread, mxp_chunk_header *chunk)
     }
 }
 
-// Of a file that ended while the thread did not answer.
+// Whether the chunk is in a file that ended while the thread was silent.
 static bool was_left_behind(const mxp_thread *thread, const mxp_chunk_header *chunk)
 {
     return chunk == thread->answered.chunk && thread->answered_in != mxp__store_current();
@@ -77,15 +77,15 @@ void mxp__ring_add(mxp_thread *thread, mxp_chunk_header *chunk)
     mxp__spin_unlock(&mxp__pool_lock);
 }
 
-// The first record of the chunk that is this ring's: what stands before it was folded when the ring
-// began anew.
+// The first record of the chunk that belongs to this ring. Values of the records before it were
+// taken when the ring restarted.
 static const uint64_t *begin_in(const mxp_thread *thread, const mxp_chunk_header *chunk)
 {
     const mxp_position *position = &thread->position[MXP__CONSUMER_FILE];
     return position->chunk == chunk ? position->at : mxp__chunk_words(chunk);
 }
 
-// What a closed chunk holds is dropped; the last values of counters go on standing.
+// Takes the last values of counters from a closed chunk that is about to be dropped.
 static void fold(const mxp_thread *thread, const mxp_chunk_header *chunk, bool in_file)
 {
     if ((chunk->section.flags & MXP_SECTION_HAS_COUNTERS) != 0) {
@@ -108,8 +108,9 @@ static void fold_last(mxp_thread *thread, bool in_file)
     }
 }
 
-// A closed chunk is dropped for newer records: those of it that nobody has counted yet are counted.
-// The drain lock, under which that is done else, is free: it pins the ring.
+// Counts the records of a closed chunk that is about to be dropped, unless they were counted
+// already. Other code does that under the drain lock. It is free here, because its holder pins the
+// ring.
 static void count_dropped(mxp_thread *thread, const mxp_chunk_header *chunk)
 {
     const uint64_t *begin = begin_in(thread, chunk);
@@ -158,7 +159,7 @@ void mxp__ring_begin_profile(void)
     }
 }
 
-// The embedded chunk, if it was before the one that goes: it is older still.
+// Empties the embedded chunk, which is older than the one that is dropped.
 static void empty_embedded(mxp_thread *thread)
 {
     mxp_chunk_header *embedded = mxp__thread_first_chunk(thread);
@@ -170,7 +171,7 @@ static void empty_embedded(mxp_thread *thread)
     embedded->next = 0;
 }
 
-// They may be in what makes room.
+// Positions may point into the chunk that is dropped.
 static void forget_positions(mxp_thread *thread)
 {
     for (int i = 0; i < MXP__CONSUMERS; i++) {
@@ -178,9 +179,9 @@ static void forget_positions(mxp_thread *thread)
     }
 }
 
-// The chunk is the oldest of its thread, but for an embedded one before it. An exited thread whose
-// last chunk goes has that one left, empty. If the file is emptied just now, what we know of the
-// thread is of before.
+// Takes the chunk away from its thread. It is the oldest one, except for an embedded chunk before
+// it. An ended thread whose last chunk goes keeps the embedded one, empty. If the file is emptied
+// at this time, the thread's fields may be outdated and nothing more is changed.
 static void unlink_chunk(mxp_thread *thread, mxp_chunk_header *chunk)
 {
     mxp_chunk_header *next = mxp__chunk_next(chunk);
@@ -203,7 +204,7 @@ static void unlink_chunk(mxp_thread *thread, mxp_chunk_header *chunk)
     forget_positions(thread);
 }
 
-// From when on anything is held: also what threads hold that record little.
+// The time of the oldest record that any thread holds.
 static uint64_t oldest_base(void)
 {
     uint64_t oldest = UINT64_MAX;
@@ -214,8 +215,8 @@ static uint64_t oldest_base(void)
     return oldest;
 }
 
-// Who reads the file after a death takes what stands as of then. All threads are looked at for it:
-// where they are many, not at each chunk.
+// Writes the time of the ring's oldest record into the file, as the time of standing values after a
+// crash. This visits all threads, so with many of them it is not done at each chunk.
 static void note_since(void)
 {
     enum { THREADS_A_CHUNK = 64 };
@@ -226,7 +227,8 @@ static void note_since(void)
     }
 }
 
-// A thread that has begun anew does not have its older chunks any more.
+// The thread that has the chunk in its list; null: none. A thread that has begun anew has lost its
+// older chunks.
 static mxp_thread *owner_of(const mxp_chunk_header *chunk)
 {
     mxp_thread *thread = mxp__rescue_is_lost(chunk) ? NULL : mxp__index_thread(chunk->thread);

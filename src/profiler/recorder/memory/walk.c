@@ -9,14 +9,15 @@
 #include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/thread/silent.h"
 
-// Of one that is closed.
+// The end of the records of a closed chunk.
 static const uint64_t *end_of(const mxp_chunk_header *chunk)
 {
     return mxp__chunk_words(chunk) + chunk->section.payload_bytes / sizeof(uint64_t);
 }
 
-// The last chunk's end is the owner's cursor, unless the owner moves on while we look. Then `next`
-// is there, and the cursor follows: until it does, nothing is in the chunk that it will be in.
+// The records of the last chunk end at the owner's cursor. The owner may go over to another chunk
+// meanwhile: it sets `next` first and the cursor afterwards. Until the cursor follows, the new
+// chunk is empty.
 const uint64_t *mxp__chunk_filled_to(mxp_thread *thread, const mxp_chunk_header *chunk)
 {
     if (mxp__thread_is_silent(thread) && chunk == thread->answered.chunk) {

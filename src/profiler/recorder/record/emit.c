@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slow half of emit.h: freezes, new chunks and what stands when they begin.
+// The slow half of emit.h: freezes, new chunks, and the scope and step that are written when a
+// chunk begins.
 #include "profiler/recorder/record/emit.h"
 
 #include <errno.h>
@@ -18,14 +19,15 @@ void mxp__emit_lose_busy(mxp_thread *self)
 }
 
 #ifdef __SANITIZE_THREAD__
-enum { HAS_SIGNAL_FRAMES = 0 };  // it calls handlers itself, where it finds it convenient
+enum { HAS_SIGNAL_FRAMES = 0 };  // ThreadSanitizer calls handlers itself, at points of its choice
 #else
 enum { HAS_SIGNAL_FRAMES = 1 };
 #endif
 
-// A handler runs below what it has interrupted, with at least the frame of the signal in between
-// (1.1 KiB on x86-64, more elsewhere), unless it has a stack of its own. Who finds the thread busy
-// at a place that is not so far below the record's is no handler: the record was left.
+// Whether the caller is a signal handler that has interrupted a record. A handler runs further down
+// the stack than the record, with at least the frame of the signal in between (1.1 KiB on x86-64,
+// more elsewhere), unless it has a stack of its own. A caller that is not so far down is no
+// handler: then the record was left by a jump.
 bool mxp__emit_is_inside(mxp_thread *self)
 {
     enum { SIGNAL_FRAME_LEAST = 1024 };
@@ -50,7 +52,8 @@ static bool is_frozen(uint32_t *gate)
     return (*gate & MXP_GATE_HOLD) != 0;
 }
 
-// Sleeps after some tries: a thread of real-time priority would never let the freezing thread run.
+// Spins first and then sleeps: a thread of real-time priority that only spins never lets the
+// freezing thread run.
 void mxp__wait_for_thaw(void)
 {
     enum { TRIES = 1024 };
@@ -64,9 +67,10 @@ void mxp__wait_for_thaw(void)
     }
 }
 
-// The freezing thread waits for busy threads: who waits for it steps out, or both wait for ever. It
-// may change the page that `busy` is in, so that what is stored there meanwhile is lost: the thread
-// steps in when the freeze is over, and then the gate is read again.
+// The freezing thread waits until no thread is inside a record. A thread that meets a freeze must
+// therefore leave its record first, or both wait for ever. The freeze may replace the page that
+// holds `busy`, so a store to it during the freeze can be lost. So `busy` is set again after the
+// freeze, and then the gate is read again.
 static uint32_t gate_after_freeze(void)
 {
     uint32_t gate;
@@ -89,7 +93,7 @@ bool mxp__emit_gate_slow(uint32_t classes)
     return classes == MXP__FORCED || (gate & classes) != 0;
 }
 
-// Room that rewrite_scopes may take.
+// What rewrite_scopes may write.
 enum { SCOPES_UNITS = 4 };
 
 static void rewrite_one(mxp_thread *self, unsigned what, uint32_t name, uint64_t value,
@@ -100,9 +104,9 @@ static void rewrite_one(mxp_thread *self, unsigned what, uint32_t name, uint64_t
     mxp_atomic_store_release(&self->hot.cursor, words + 4);
 }
 
-// The scope that the thread is in, which names those around it, and the step: a reader that has
-// nothing older of this thread knows both. What is written about a stop needs neither, and
-// statistics have no use for them.
+// Writes the scope that the thread is in, which names the scopes around it, and the step. A reader
+// that has no older records of this thread then knows both. Records about a stop need neither, and
+// statistics do not use them.
 static void rewrite_scopes(mxp_thread *self, uint64_t now)
 {
     mxp_standing_step step;
@@ -130,16 +134,16 @@ static bool fits(const mxp_thread *self, unsigned units, uint64_t now)
            (now - mxp_atomic_own(&self->hot.base_ticks)) >> 47 == 0;
 }
 
-// Behind a time in which a freeze may have begun that has not waited for the thread. False:
-// recording is off since then.
+// Waits for the end of a freeze that may have begun without waiting for this thread. False:
+// recording has been off since.
 static bool wait_out_freeze(void)
 {
     uint32_t gate;
     return !is_frozen(&gate) || (gate_after_freeze() & MXP_CLASS_ALL) != 0;
 }
 
-// Its pages went with a file that another program has emptied, and with them that it is in a
-// record, `at` on the stack. False: recording is off since then.
+// Another program has emptied the file in which the thread's pages were. The pages are zeros now,
+// so the thread enters its record again, `at` on the stack. False: recording has been off since.
 static bool begin_anew(mxp_thread *self, uint64_t now, uint32_t at)
 {
     if (self->current == NULL) {
@@ -157,7 +161,7 @@ static bool begin_anew(mxp_thread *self, uint64_t now, uint32_t at)
     return on;
 }
 
-// A silent thread answers. False: recording is off since then.
+// A silent thread answers. False: recording has been off since.
 static bool answer(mxp_thread *self)
 {
     mxp__thread_answer(self);
@@ -183,7 +187,7 @@ uint64_t *mxp__emit_space_slow(mxp_thread *self, unsigned units, uint64_t now)
             rewrite_scopes(self, now);
         }
         words = mxp_atomic_own(&self->hot.cursor);
-        // In statistics-only mode every span must come the slow way.
+        // In statistics-only mode every span must take the slow path.
         bool slow = mxp__rec.limits.statistics_only || self->rewrite_scopes != 0;
         uint64_t *limit = slow ? NULL : self->chunk_end;
         mxp_atomic_store_seq_cst(&self->hot.limit, limit);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Room profiler/recorder/record: what runs on the program's threads: spans, records, scopes, taps.
 //
-// How every record but the inlined lean span is written: open (checks, room), fill the words, close
-// (publish). Between the two `busy` is set and nothing may be called that could record.
+// How every record but the inlined lean span is written: open (checks, space), fill the words,
+// close (publish). In between `busy` is set, and nothing may be called that could record.
 #ifndef MXP_PROF_EMIT_H
 #define MXP_PROF_EMIT_H
 
@@ -17,24 +17,24 @@ typedef struct mxp_emit {
     uint64_t *words;
     uint64_t now;
 #ifndef NDEBUG
-    unsigned units;  // that there is room for
+    unsigned units;  // that there is space for
 #endif
 } mxp_emit;
 
 // Waits out a freeze, then says whether `classes` record. The caller holds busy.
 bool mxp__emit_gate_slow(uint32_t classes);
-// Room for `units`, with everything the fast path leaves out: a new chunk, and what stands when it
-// begins.
-// Null: none; the caller counts the loss (mxp__emit_lose_space) or goes on with statistics. The
-// caller holds busy.
+// Space for `units`. Does what the fast path leaves out: takes a new chunk, and writes the scope
+// and step at its begin. Null: there is no space; the caller counts the loss (mxp__emit_lose_space)
+// or continues with statistics. The caller holds busy.
 uint64_t *mxp__emit_space_slow(mxp_thread *self, unsigned units, uint64_t now);
-// Counts the record that there was no room for: because there is no memory, or because it comes
-// after a stop that has not waited for it.
+// Counts a record for which there was no space: there is no memory, or the record comes after a
+// stop that has not waited for it.
 void mxp__emit_lose_space(mxp_thread *self, uint64_t now);
 // Counts a record that a handler could not make because it interrupted another.
 void mxp__emit_lose_busy(mxp_thread *self);
-// Of the calling thread, which is busy or not: whether this interrupts a record. One that was left
-// by a jump is over: it is counted as lost, and the thread is not busy any more.
+// Whether the calling thread has interrupted a record of its own, as a signal handler does. A
+// record that was left by a jump is ended here: it is counted as lost, and the thread is no longer
+// busy.
 bool mxp__emit_is_inside(mxp_thread *self);
 
 // Adds a duration in ticks to the statistics of `self`, or counts a loss. The caller holds busy.
@@ -54,8 +54,8 @@ static inline void mxp__emit_meta(uint64_t *words, unsigned what, uint32_t name,
     words[3] = second;
 }
 
-// Whether a moment can be widened with this chunk's base: less than 2^46 before it (a record may be
-// written a little after its moment), less than 2^46 behind it.
+// Whether the stamp of this time can be widened with the chunk's base: the two are less than 2^46
+// ticks apart. The time may be before the base, because a record may be written a little later.
 static inline bool mxp__emit_near_base(const mxp_thread *self, uint64_t now)
 {
     return (now - mxp_atomic_own(&self->hot.base_ticks) + (UINT64_C(1) << 46)) >> 47 == 0;
@@ -77,8 +77,8 @@ static inline void mxp__emit_leave(mxp_thread *self)
     mxp_inline_leave(&self->hot);
 }
 
-// Takes `busy` and checks the gate. False: nothing to record (losses are counted). `now` is the
-// moment of the record where the caller knows it, so that no second clock read is needed; 0: now.
+// Sets `busy` and checks the gate. False: nothing is to be recorded (losses are counted). `now`:
+// the time of the record, if the caller has read the clock already; 0: it is read here.
 static inline bool mxp__emit_enter(mxp_emit *emit, uint32_t classes, uint64_t now)
 {
     mxp_thread *self = mxp__thread_self();
@@ -101,13 +101,14 @@ static inline bool mxp__emit_enter(mxp_emit *emit, uint32_t classes, uint64_t no
             mxp__emit_leave(self);
             return false;
         }
-        // A drain may have been made meanwhile: what comes after it is not older than it.
+        // A drain may have been made meanwhile, and no later record may be older than it.
         emit->now = now != 0 ? now : mxp_ticks();
     }
     return true;
 }
 
-// Room for a record of `units`, after mxp__emit_enter. False: that is left again, the loss counted.
+// Space for a record of `units`, after mxp__emit_enter. False: there is none; the record is left
+// again and counted as lost.
 static inline bool mxp__emit_take_space(mxp_emit *emit, unsigned units)
 {
     emit->words = mxp__emit_space(emit->self, units, emit->now);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See store.h. Here: chunks, the clock, and how a file begins and ends. A file's mapping outlives
-// its end as long as a chunk of it is still to be read here or is some thread's current one.
+// See store.h. This file has the chunks, the clock, and the begin and end of a file. The mapping of
+// an ended file stays while a chunk of it is still to be read or is a thread's current one.
 #include "profiler/recorder/store/store.h"
 
 #include <string.h>
@@ -25,8 +25,8 @@ mxp_recording_file_slot mxp__store_active;
 static mxp_recording_file *ended;  // under the drain lock
 
 // ---- chunks ------------------------------------------------------------------------------------
-// Chunks of a ring in a file are three quarters of it but for half a megabyte: what is left is for
-// what it begins with, names, threads, and what is recorded while it is pinned.
+// What the chunks of a ring may take of a file: three quarters of it, without half a megabyte. The
+// rest is for the first sections, names, threads, and records while the ring is pinned.
 static uint64_t ring_bytes(const mxp_recording_file *store)
 {
     enum { LEFT_BYTES = 512 << 10 };
@@ -35,7 +35,7 @@ static uint64_t ring_bytes(const mxp_recording_file *store)
     return space / 4 * 3;
 }
 
-// It was pinned: it holds more than it may.
+// Whether the ring holds more than it may, because it was pinned.
 static bool ring_is_over_full(const mxp_recording_file *store)
 {
     if (store == NULL) {
@@ -45,14 +45,14 @@ static bool ring_is_over_full(const mxp_recording_file *store)
     return (chunks - 1) * MXP_CHUNK_BYTES >= ring_bytes(store);
 }
 
-// One that is damaged takes nothing more.
+// The open file, or null. Nothing more is recorded into a damaged one.
 static mxp_recording_file *usable(void)
 {
     mxp_recording_file *store = mxp_atomic_load_acquire(&mxp__store_active);
     return mxp__store_is_damaged(store) ? NULL : store;
 }
 
-// Counted before it is taken, so that racing threads have no more than `most_bytes` together.
+// A chunk is counted before it is taken, so that racing threads together take at most `most_bytes`.
 static mxp_chunk_header *take_from_file(mxp_recording_file *store, uint64_t most_bytes,
                                         uint64_t left_bytes)
 {
@@ -79,8 +79,8 @@ static void give_back(mxp_recording_file *store, mxp_chunk_header *chunk)
     }
 }
 
-// With the oldest chunk up to two more, while there are too many: what is spare is spare again soon
-// after a pin, and no record waits for all of it.
+// Takes the oldest chunk. While the ring holds too many, up to two more are given back. So the
+// spare memory is free again soon after a pin, and no single record waits for all of it.
 static mxp_chunk_header *take_oldest(mxp_recording_file *store)
 {
     mxp_chunk_header *chunk = mxp__ring_take();
@@ -103,7 +103,8 @@ mxp_chunk_header *mxp__store_take_chunk(void)
     return chunk == NULL && mxp__ring_is_on() ? take_oldest(store) : chunk;
 }
 
-// Half of what a ring leaves of its file, a megabyte at most, stays for threads and names.
+// Takes a chunk from the part of the file that a ring leaves free. Half of that part, at most a
+// megabyte, is kept for threads and names.
 static mxp_chunk_header *take_more_of_file(mxp_recording_file *store)
 {
     enum { MOST_BYTES = 1 << 20 };
@@ -288,7 +289,7 @@ void mxp__store_map_standing(void)
     mxp__standing_map((mxp_chunk_header *)section);
 }
 
-// All threads go over to the file. Nobody records meanwhile.
+// Moves all threads into the file. While nobody records.
 static void enter(mxp_recording_file *store)
 {
     mxp__freeze();
@@ -385,7 +386,7 @@ static void leave_thread(mxp_thread *thread)
     thread->filed_to = thread->current->sequence + 1;
 }
 
-// All threads go back to memory. Nobody records meanwhile.
+// Moves all threads back to memory. While nobody records.
 static void leave(mxp_store_end *end)
 {
     mxp__freeze();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room in a recording file: taken from its end under the pool lock, for a few instructions. What
-// the system has to do for it is done by one thread at a time beside that lock: by the background
-// thread ahead of time, and by who needs room where none is ready. Who finds some takes it
-// meanwhile.
+// Space in a recording file. It is allocated at the file's end under the pool lock, for a few
+// instructions. The system calls that extend the file run outside of that lock, in one thread at a
+// time: in the background thread ahead of time, or in a thread that finds no space ready. Meanwhile
+// other threads may allocate what is ready.
 #include "profiler/recorder/store/store_space.h"
 
 #include "base/atomic.h"
@@ -40,8 +40,8 @@ static bool reserve(mxp_recording_file *store, uint64_t end)
            mxp__mapped_file_reserve(&store->file, end);  // the last bytes of a full disk
 }
 
-// False: the file was emptied meanwhile. Nobody takes room that is not prepared, so the zeros meet
-// nobody's section.
+// Writes zeros to the pages after `used`. False: the file was emptied meanwhile. Space is allocated
+// only when it is prepared, so the zeros overwrite no section.
 static bool prepare(mxp_recording_file *store, uint64_t used, uint64_t end)
 {
     if (end <= mxp_atomic_own(&store->file.prepared_bytes)) {
@@ -61,7 +61,7 @@ static bool is_ready(const mxp_recording_file *store, uint64_t end)
            end <= mxp_atomic_load_acquire(&store->file.prepared_bytes);
 }
 
-// False: there is no more, or a signal handler has interrupted the very thread that does it.
+// False: the file or disk is full, or this is a signal handler that has interrupted grow itself.
 static bool grow(mxp_recording_file *store, uint64_t used, uint64_t end)
 {
     if (!mxp__spin_lock(&growing)) {
@@ -77,8 +77,8 @@ static bool grow(mxp_recording_file *store, uint64_t used, uint64_t end)
 }
 
 // ---- taking ------------------------------------------------------------------------------------
-// The header stands before the room counts as used, so that the sections are a chain at every
-// moment.
+// The header is written before the space counts as used, so that the sections form a chain at any
+// time.
 static mxp_section *put_header(mxp_recording_file *store, unsigned type, uint64_t size_bytes)
 {
     mxp_section *section = (mxp_section *)(store->file.base + store->used_bytes);

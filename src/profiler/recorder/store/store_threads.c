@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thread blocks in a recording file: put into it and taken out of it at the addresses they have,
-// since every thread knows its own.
+// Maps thread blocks into a recording file and out of it. A block keeps its address, because its
+// thread uses it without a lock.
 #include <string.h>
 
 #include "base/atomic.h"
@@ -88,9 +88,9 @@ void mxp__store_count_unmapped(uint64_t count)
     }
 }
 
-// For who reads the file after a death: the first thread of a ring that is gone with losses keeps
-// its room and tells those of the others, which then give theirs. False: it is this one. Under the
-// pool lock.
+// Keeps the losses of an ended thread of a ring for readers after a crash. The first ended thread
+// with losses keeps its block in the file, and the losses of later ones are added to it, so that
+// their blocks can be reused. False: this thread is the first one. Under the pool lock.
 static bool hand_losses_on(mxp_recording_file *store, uint64_t offset)
 {
     assert(mxp__spin_is_held(&mxp__pool_lock));
@@ -115,7 +115,8 @@ static bool hand_losses_on(mxp_recording_file *store, uint64_t offset)
     return true;
 }
 
-// In the file the thread is gone, and its embedded chunk empty, before anything else changes there.
+// Makes a block of the file reusable. A reader after a crash first must not see the thread any
+// more, nor records in its embedded chunk, so these are cleared before anything else is changed.
 static void give_free_block(mxp_recording_file *store, uint64_t offset)
 {
     if (!mxp__spin_lock(&mxp__pool_lock)) {
@@ -134,8 +135,9 @@ static void give_free_block(mxp_recording_file *store, uint64_t offset)
     mxp__spin_unlock(&mxp__pool_lock);
 }
 
-// A new thread has both pages of its block in the file: its first records go to the second one. A
-// thread that finds no room there has no use for that page.
+// Maps both pages of a new thread's block, because its first records go to the second one. If there
+// is no space in the file, that page cannot be used, and the thread takes a chunk for its first
+// record.
 void mxp__store_map_thread(mxp_thread *thread)
 {
     mxp_recording_file *store = mxp_atomic_load_acquire(&mxp__store_active);
@@ -171,7 +173,7 @@ void mxp__store_map_thread(mxp_thread *thread)
     }
 }
 
-// Of what the thread may be storing to.
+// Copies memory to which the thread may be storing.
 static void copy_words(void *to, const void *from, size_t size_bytes)
 {
     const uint64_t *words = from;
@@ -181,9 +183,10 @@ static void copy_words(void *to, const void *from, size_t size_bytes)
     }
 }
 
-// Threads that do not record may begin a span meanwhile, which needs no `busy`: what they store
-// between the copy and the change of pages is lost, and with it at most that span's name among the
-// open ones.
+// Maps the first page of a thread that is running. mxp_span_begin does not set `busy`, so it may
+// run between the copy and the exchange of the pages, and what it stores then is lost. The loss is
+// one entry of the stack of open spans: after a crash that span is not listed. The span itself is
+// recorded.
 void mxp__store_map_running_thread(mxp_recording_file *store, mxp_thread *thread)
 {
     assert(mxp__nobody_records());

@@ -21,9 +21,10 @@ void mxp__silent_fork_child(void)
     mxp_atomic_set(&unanswered, 0);
 }
 
-// Under the pool lock: a thread that closes a chunk looks there whether it is silent (ring_add).
-// The mark comes before the limit, and the thread looks for it after it has set that itself: one of
-// the two sends it into the slow path, where it answers.
+// Under the pool lock, because a thread that closes a chunk checks there whether it is silent
+// (mxp__ring_add). The mark is set before the limit is cleared. The thread sets its limit before it
+// checks the mark. So it either sees the mark or finds its limit cleared, and both lead to the slow
+// path, where it answers.
 void mxp__thread_silence(mxp_thread *thread)
 {
     assert(mxp__freeze_is_ours());
@@ -40,7 +41,7 @@ void mxp__thread_silence(mxp_thread *thread)
     mxp_atomic_add(&unanswered, 1);
 }
 
-// Whether a stop has written the span in the thread's place: then nothing is lost with it.
+// Whether a stop has written the span on the thread's behalf. Then taking it back loses nothing.
 static bool take_closed(mxp_thread *thread, uint64_t word)
 {
     uint64_t stamp = word >> 16;
@@ -72,8 +73,9 @@ static const uint64_t *end_of(const mxp_thread *thread, const mxp_chunk_header *
                                     : words + chunk->section.payload_bytes / sizeof *words;
 }
 
-// Its records end at `answered` again; later chunks are empty. How many they were. Those of a file
-// that was emptied end in zeros: then the thread begins anew.
+// Takes back what the thread has written while silent: its records end at `answered` again, and
+// later chunks are empty. Returns how many records these were. If the file was emptied meanwhile,
+// the chunks are zeros, and the thread begins anew.
 static uint64_t take_back(mxp_thread *thread)
 {
     uint64_t count = 0;
@@ -94,7 +96,7 @@ static uint64_t take_back(mxp_thread *thread)
     return count;
 }
 
-// The chunk is left, since it may be in a file that has ended.
+// Makes the thread leave its chunk, which may be in a file that has ended.
 void mxp__thread_answer(mxp_thread *thread)
 {
     assert(mxp__is_in_record(thread) || mxp__freeze_is_ours());
@@ -111,8 +113,8 @@ void mxp__thread_answer(mxp_thread *thread)
     mxp_atomic_store_seq_cst(&thread->silent, 0u);
 }
 
-// What the thread has closed while it was silent. Not if it was in a file that is no more: nobody
-// may use that again.
+// Queues the chunks that the thread has closed while it was silent, unless they are in a file that
+// has ended: such chunks are not reused.
 void mxp__thread_queue_late(mxp_thread *thread)
 {
     const void *store = mxp__store_current();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands when a chunk begins: the step that is going on, and the last values of counters whose
-// samples a ring has dropped. Scopes are the thread's own (thread.h). With a file store the values
-// stand in the file too, in a CHUNK of their own, so that they are there after a death.
+// Standing values: what is in force when a chunk begins although its record may be gone. These are
+// the current step, and the last values of counters whose samples a ring has dropped. Scopes are
+// kept per thread (thread.h). With a file store the values are also in the file, in a CHUNK of
+// their own, so that they survive a crash.
 #ifndef MXP_PROF_STANDING_H
 #define MXP_PROF_STANDING_H
 
@@ -15,7 +16,7 @@ typedef struct mxp_standing_step {
     uint32_t thread;  // that has begun it
 } mxp_standing_step;
 
-// Of two threads that begin a step at the same moment, either one's stands.
+// Sets the current step. If two threads begin one at the same time, either becomes the current one.
 void mxp__step_began(const mxp_standing_step *begun);
 // False: there is none, or one is just beginning.
 bool mxp__step_standing(mxp_standing_step *now);
@@ -23,16 +24,18 @@ bool mxp__step_standing(mxp_standing_step *now);
 // ---- counters ----------------------------------------------------------------------------------
 enum { MXP__STANDING_BYTES = 16384 };  // of the chunk in a file
 
-// Records of a chunk that are about to be dropped, `in_file`: from the open file as well. Under the
-// pool lock, or while nobody records.
+// Takes the values of counters from records that are about to be dropped. `in_file`: they are
+// dropped from the open file as well. Under the pool lock, or while nobody records.
 void mxp__standing_fold(const mxp_chunk_header *chunk, const uint64_t *from, const uint64_t *to,
                         bool in_file);
-bool mxp__standing_is_in_file(void);  // values stand there
-// In the file values stand from `ticks` on: the ring now begins there. Under the pool lock.
+bool mxp__standing_is_in_file(void);  // whether the file has any value
+// Sets the time of the values in the file to `ticks`, where the ring now begins. Under the pool
+// lock.
 void mxp__standing_since(uint64_t ticks);
-// What a drain of a ring begins with: a range for each value, at the moment from which on the
-// ranges of the drain hold anything. Of the thread that made the sample, which has nothing older.
-// Under the drain lock: a ring is pinned. mxp__free *drain; null: nothing stands.
+// What a drain of a ring begins with: a range of one record for each value, at the time of the
+// drain's oldest record. The range belongs to the thread that made the sample, which has nothing
+// older. Under the drain lock, with the ring pinned. The caller frees *drain by mxp__free; null:
+// there are no values.
 typedef struct mxp_standing_drain {
     mxp_standing values;
     mxp_record_range ranges[MXP__STANDING_MAX];
@@ -40,10 +43,10 @@ typedef struct mxp_standing_drain {
 } mxp_standing_drain;
 int mxp__standing_prepend(mxp_record_range **ranges, size_t *count, size_t *capacity,
                           mxp_standing_drain **drain);
-// Where values stand in the file from now on, room of MXP__STANDING_BYTES; null: nowhere. While
-// nobody records.
+// Sets the chunk of the file that holds the values from now on, of MXP__STANDING_BYTES; null: none.
+// While nobody records.
 void mxp__standing_map(mxp_chunk_header *chunk);
-// No step goes on, and no value stands. While nobody records.
+// Drops the step and all values. While nobody records.
 void mxp__standing_forget(void);
 
 #endif

@@ -39,8 +39,9 @@ static pthread_key_t exit_key;
 static int exit_key_error;  // 0: made; else nobody learns that a thread has ended
 static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
 
-// From here on a freeze waits for this thread, which is in the list, or this thread has waited for
-// the end of the freeze. False: it interrupts the freezing thread.
+// Sets `busy`. If a freeze is in progress, waits for its end first. After return no freeze proceeds
+// until `busy` is cleared. The thread is in the list. False: a handler has interrupted the freezing
+// thread.
 static bool enter_busy(mxp_thread *self)
 {
     mxp_inline_enter(&self->hot);
@@ -55,13 +56,13 @@ static void thread_exit(void *block)
     enter_busy(self);
     while (mxp__thread_is_silent(self)) {
         mxp__thread_answer(self);
-        enter_busy(self);  // a freeze may not have waited for it
+        enter_busy(self);
         mxp__thread_queue_late(self);
     }
     mxp_self = NULL;
     mxp__thread_finish_chunk(self);
     self->end_ticks = mxp_ticks();
-    mxp__thread_close_chunk(self);  // for who reads the store's file later
+    mxp__thread_close_chunk(self);  // a reader of the recording file needs its length
     mxp__ring_add(self, self->current);
     mxp_atomic_add(&threads.ended, 1);
     mxp_atomic_store_release(&self->exited, 1u);  // pairs with the drain
@@ -108,9 +109,9 @@ static uint32_t registering_at(void)
     return mxp_atomic_load_seq_cst(&threads.registering_at);
 }
 
-// Into the list of threads, and into the open file before: from then on others write to the block
-// too. A freeze waits until nobody is between begin and end. False: a handler interrupts the
-// freezing thread.
+// Between the two a thread enters the open file and then the list of threads, from where on others
+// write to its block too. A freeze waits until no thread is in between. False: a handler has
+// interrupted the freezing thread.
 static bool begin_registering(uint32_t *place)
 {
     for (;;) {
@@ -155,7 +156,7 @@ static void count_registration_loss(uint64_t now)
     mxp_atomic_add_release(&threads.lost, 1);
 }
 
-// The oldest chunk of a ring, if that is in memory; no file begins or ends in between.
+// Takes the oldest chunk of a ring in memory. No file begins or ends meanwhile.
 static mxp_chunk_header *take_oldest(void)
 {
     uint64_t signals[16];
@@ -183,8 +184,8 @@ static mxp_recorder_section *take_block(void)
     return mxp__pool_take_reserve_block();
 }
 
-// The thread's own: `self`, or the one that a handler has registered meanwhile; null: the handler
-// came at a wrong moment.
+// Returns the thread that is registered: `self`, or the one that a handler on this thread
+// registered in the middle. Null: a handler has interrupted the freezing thread.
 static mxp_thread *register_in_list(mxp_thread *self)
 {
     if (mxp_self != NULL) {
@@ -230,7 +231,7 @@ bool mxp__threads_register_late(void)
     return late;
 }
 
-// A block with all that a thread is before it comes into the list.
+// A block with a thread that is complete but not in the list.
 static mxp_thread *make_thread(uint64_t now)
 {
     uint32_t index, sequence;
@@ -289,7 +290,7 @@ void mxp__thread_at_first(bool (*call)(void))
     mxp_atomic_store_release(&first_call, call);
 }
 
-// A blocked signal may be that of the handler we are in.
+// Signals may be blocked because this runs in a handler.
 static void call_first(void)
 {
     bool (*call)(void) = mxp_atomic_load_acquire(&first_call);
@@ -337,7 +338,7 @@ uint64_t mxp__reasons_sum(uint64_t packed, uint64_t more)
     return packed;
 }
 
-// For who reads the file after a death: `lost` counts them, too.
+// Counts a loss by reason where a reader finds it after a crash. `lost` counts it as well.
 static void note_reason(mxp_thread *self, uint32_t reason, uint64_t count)
 {
     if (reason >= MXP_LOSS_MISUSE && reason <= MXP_LOSS_NO_NUMBER) {

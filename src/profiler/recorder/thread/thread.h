@@ -10,8 +10,8 @@
 // A short-lived thread thus costs two pages. Later chunks are 64 KiB each. With the file store both
 // pages are the file's as well (store.h): a RECORDER section and a CHUNK.
 //
-// Who writes: the owner (and handlers on it) everything but `next`, `position` and `first`, which
-// belong to the drain lock. Owner and drain meet in `hot.cursor` and the chunks' `next`.
+// The owner and handlers on its thread write everything but `next`, `position` and `first`, which
+// are guarded by the drain lock. Owner and drain share `hot.cursor` and the chunks' `next`.
 #ifndef MXP_PROF_THREAD_H
 #define MXP_PROF_THREAD_H
 
@@ -35,7 +35,7 @@ typedef struct mxp_loss_window {
     uint64_t count, from_ticks, to_ticks;
 } mxp_loss_window;
 
-// Where a consumer stands in a thread's records. chunk null: before the first.
+// The position of a consumer in a thread's records. chunk null: before the first one.
 typedef struct mxp_position {
     mxp_chunk_header *chunk;
     const uint64_t *at;
@@ -80,23 +80,24 @@ typedef struct mxp_thread {
     struct mxp_thread *next;  // list of all, newest first (pushed under the pool lock)
     mxp_chunk_header *first;  // oldest chunk not recycled
     mxp_position position[MXP__CONSUMERS];
-    uint32_t left_out;  // of the freeze that there is: it goes on without the thread
-    uint32_t drains;  // open ones that stand in it: it is not released
-    const uint64_t *moment;  // its cursor at the moment of the drain that is being made; else null
+    uint32_t left_out;  // the current freeze proceeds without the thread
+    uint32_t drains;  // open ones that have positions in it; it is not released before
+    const uint64_t *moment;  // while a drain is made: the cursor at its time; else null
     mxp_position counted;  // records up to here are in `records`
     uint64_t records, bytes;
     uint64_t start_ticks, end_ticks;
-    // chunks below the one are in files that have ended; from the other on in the open one
+    // chunks before `filed_to` are in files that have ended, those from `entered_at` on in the open
+    // one
     uint32_t filed_to, entered_at;
-    uint64_t file_offset;  // offset of the block in the store's file; 0: not in it
-    uint32_t fully_mapped;  // with the embedded chunk
-    uint32_t rescue_slot;  // store_rescue.c: where it is noted; 0: nowhere
+    uint64_t file_offset;  // of the block in the open file; 0: it is in memory
+    uint32_t fully_mapped;  // the embedded chunk is in the file as well
+    uint32_t rescue_slot;  // number of its note in store_rescue.c; 0: none
     mxp_atomic_u32 begins_anew;  // its pages were lost; until its next record it has no records
-    uint32_t stranded;  // its page is one of a file that has ended
+    uint32_t stranded;  // its page is in a file that has ended
 } mxp_thread;
 
-// Whether the thread has ended and does not touch its block any more: that it is not busy is the
-// last that it says.
+// Whether the thread has ended and no longer accesses its block. Its last store to it clears
+// `busy`.
 static inline bool mxp__thread_is_gone(const mxp_thread *thread)
 {
     return mxp_atomic_load_acquire(&thread->exited) != 0 && !mxp__is_busy(&thread->hot);
@@ -126,7 +127,7 @@ static inline mxp_chunk_header *mxp__thread_oldest(mxp_thread *thread)
     return first != NULL ? first : mxp__thread_first_chunk(thread);
 }
 
-// The thread's next chunk. Who sees it also sees how far this one goes (pairs with
+// The thread's next chunk. A thread that sees it also sees the final length of this one (pairs with
 // mxp__thread_new_chunk).
 static inline mxp_chunk_header *mxp__chunk_next(const mxp_chunk_header *chunk)
 {
@@ -138,7 +139,7 @@ static inline bool mxp__thread_begins_anew(const mxp_thread *thread)
     return mxp_atomic_load(&thread->begins_anew) != 0;
 }
 
-// Writes how far the current chunk goes into its header. By the thread, or while nobody records.
+// Writes the length of the current chunk into its header. By the thread, or while nobody records.
 static inline void mxp__thread_close_chunk(mxp_thread *thread)
 {
     const uint64_t *words = mxp__chunk_words(thread->current);
