@@ -184,7 +184,9 @@ static int convert_to(const mxp_command *self, const mxp_exporter *exporter, mxp
     }
     bool reader_gone = output.reader_gone;
     int close_error = mxp__output_close(&output, error == MXP_OK);
-    error = error == MXP_OK ? close_error : error;
+    if (error == MXP_OK) {
+        error = close_error;
+    }
     if (error != MXP_OK && !reader_gone) {
         return mxp__command_failed(self);
     }
@@ -197,7 +199,9 @@ static int convert_native(const mxp_command *self, mxp_input *input, const char 
     mxp_source *readable = NULL;
     int error = mxp__recovered_open(input->source, &readable, &lost);
     mxp__input_unread(self, input, &lost);
-    error = error == MXP_OK ? mxp__native_write(out_path, readable) : error;
+    if (error == MXP_OK) {
+        error = mxp__native_write(out_path, readable);
+    }
     mxp__source_close(readable);
     return error == MXP_OK ? mxp__input_exit_code(input) : mxp__command_failed(self);
 }

@@ -152,7 +152,9 @@ static int open_entry(found_sources *found, const char *folder, const char *name
     }
     struct stat status;
     int error = check_path(path, &status);
-    error = error == MXP_OK ? open_file(found, path, (uint64_t)status.st_size) : error;
+    if (error == MXP_OK) {
+        error = open_file(found, path, (uint64_t)status.st_size);
+    }
     if (error != MXP_OK && error != MXP_ENOMEM) {
         mxp__command_failed(found->command);
         found->input->left_out++;
@@ -171,7 +173,9 @@ static int open_folder(found_sources *found, const char *path)
     size_t before = found->count;
     int error = MXP_OK;
     for (int i = 0; i < count; i++) {
-        error = error == MXP_OK ? open_entry(found, path, entries[i]->d_name) : error;
+        if (error == MXP_OK) {
+            error = open_entry(found, path, entries[i]->d_name);
+        }
         free(entries[i]);
     }
     free(entries);

@@ -110,7 +110,9 @@ static int recover(const mxp_command *self, const char *file, const char *out_pa
     mxp_recovery_loss lost = {0};
     mxp_input readable = {.path = file, .damaged = input.damaged};
     int error = mxp__recovered_open(input.source, &readable.source, &lost);
-    error = error == MXP_OK ? mxp__native_write(out_path, readable.source) : error;
+    if (error == MXP_OK) {
+        error = mxp__native_write(out_path, readable.source);
+    }
     int code = error == MXP_OK ? print_summary(self, &readable, &lost, out_path)
                                : mxp__command_failed(self);
     input.damaged = input.damaged || lost.chunks > 0;

@@ -285,8 +285,12 @@ static int report_alone(const mxp_command *self, mxp_input *input, const report_
 {
     mxp_summary whole = {0}, summary = {0};
     int error = mxp__summary_make(self, input, &whole);
-    error = error == MXP_OK ? count_from_where_all_are(input, &whole) : error;
-    error = error == MXP_OK ? mxp__summary_make(self, input, &summary) : error;
+    if (error == MXP_OK) {
+        error = count_from_where_all_are(input, &whole);
+    }
+    if (error == MXP_OK) {
+        error = mxp__summary_make(self, input, &summary);
+    }
     if (error == MXP_OK) {
         summary.unread_chunks = whole.unread_chunks;
         summary.unread_bytes = whole.unread_bytes;

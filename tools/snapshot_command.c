@@ -142,7 +142,9 @@ static int read_maps(long pid, process *of)
 static int check_process(long pid, process *of)
 {
     int error = read_status(pid, of);
-    error = error == MXP_OK ? read_maps(pid, of) : error;
+    if (error == MXP_OK) {
+        error = read_maps(pid, of);
+    }
     for (int i = 0; i < SIGN_TRIES && error == MXP_OK && of->handles_signal && of->has_library &&
                     !of->takes_snapshots && !of->is_stopped;
          i++) {
@@ -345,7 +347,9 @@ static int take_snapshot(long pid, const char *name, double timeout_s, mxp_strbu
     if (error == MXP_OK) {
         find_pattern(pid, name, &of);
         error = find_place(pid, &of, &place);
-        error = error == MXP_OK ? ask(pid, &of, &place, timeout_s, &file) : error;
+        if (error == MXP_OK) {
+            error = ask(pid, &of, &place, timeout_s, &file);
+        }
     }
     if (error == MXP_OK) {
         mxp__strbuf_printf(out, "%s/%s\n", mxp__strbuf_text(&place.folder),

@@ -115,7 +115,9 @@ static int pack_ranges(packer *pack, mxp_source *source, uint32_t *sequences)
             error = found == 1 ? pack_range(pack, range, sequences) : found;
         }
     }
-    error = error == MXP_OK ? write_piece(pack) : error;
+    if (error == MXP_OK) {
+        error = write_piece(pack);
+    }
     return error != MXP_OK ? error : damage;
 }
 
@@ -143,19 +145,28 @@ static int write_header(mxp_sink *sink, const mxp_source *source)
     return sink->write(sink, (const char *)&header, sizeof header);
 }
 
+static int write_tables(mxp_section_writer *sections, const mxp_source *source)
+{
+    static int (*const writes[])(mxp_section_writer *, const mxp_source *) = {
+        mxp__write_names, mxp__write_threads, mxp__write_losses, mxp__write_stats, mxp__write_info};
+    int error = mxp__write_clock(sections, source->timebase);
+    for (size_t i = 0; i < sizeof writes / sizeof writes[0] && error == MXP_OK; i++) {
+        error = writes[i](sections, source);
+    }
+    return error;
+}
+
 static int pack_sections(packer *pack, mxp_source *source)
 {
-    mxp_section_writer *sections = &pack->sections;
-    int error = mxp__write_clock(sections, source->timebase);
-    error = error == MXP_OK ? mxp__write_names(sections, source) : error;
-    error = error == MXP_OK ? mxp__write_threads(sections, source) : error;
-    error = error == MXP_OK ? mxp__write_losses(sections, source) : error;
-    error = error == MXP_OK ? mxp__write_stats(sections, source) : error;
-    error = error == MXP_OK ? mxp__write_info(sections, source) : error;
-    error = error == MXP_OK ? pack_chunks(pack, source) : error;
-    int damage = error == MXP_EFORMAT ? error : MXP_OK;
-    error = damage != MXP_OK ? MXP_OK : error;
-    error = error == MXP_OK ? mxp__write_end(sections) : error;
+    int error = write_tables(&pack->sections, source);
+    if (error != MXP_OK) {
+        return error;
+    }
+    int damage = pack_chunks(pack, source);
+    if (damage != MXP_OK && damage != MXP_EFORMAT) {
+        return damage;
+    }
+    error = mxp__write_end(&pack->sections);  // of a damaged source too: what is there is complete
     return error != MXP_OK ? error : damage;
 }
 
@@ -165,7 +176,9 @@ int mxp__pack(mxp_source *source, int fd, const char *path)
     mxp_sink sink;
     mxp__sink_fd(&sink, fd, path);
     int error = write_header(&sink, source);
-    error = error == MXP_OK ? pack_sections(&pack, source) : error;
+    if (error == MXP_OK) {
+        error = pack_sections(&pack, source);
+    }
     ZSTD_freeCCtx(pack.zstd);
     mxp__record_coder_fini(&pack.coder);
     mxp__strbuf_fini(&pack.plain);

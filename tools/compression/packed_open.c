@@ -68,7 +68,9 @@ static int open_packed(const char *path, mxp_source **source, mxp_damage *damage
     if (fd >= 0 && close(fd) != 0 && error == MXP_OK) {
         error = mxp__fail(MXP_EIO, "cannot write '%s': %s", name.data, strerror(errno));
     }
-    error = error == MXP_OK ? mxp__native_open(name.data, source, &inner) : error;
+    if (error == MXP_OK) {
+        error = mxp__native_open(name.data, source, &inner);
+    }
     if (error == MXP_OK && damage->text == NULL) {
         *damage = inner;
     } else if (error == MXP_EFORMAT && damage->text != NULL) {

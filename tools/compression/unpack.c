@@ -257,8 +257,12 @@ int mxp__unpack(const void *data, size_t size_bytes, mxp_sink *sink, mxp_damage 
     unpacker pack = {.data = data, .size_bytes = size_bytes, .sink = sink, .damage = damage};
     *damage = (mxp_damage){0, NULL};
     int error = write_header(&pack);
-    error = error == MXP_OK ? unpack_sections(&pack, sizeof(mxp_file_header)) : error;
-    error = error == MXP_OK ? write_end(&pack) : error;
+    if (error == MXP_OK) {
+        error = unpack_sections(&pack, sizeof(mxp_file_header));
+    }
+    if (error == MXP_OK) {
+        error = write_end(&pack);
+    }
     mxp__strbuf_fini(&pack.plain);
     mxp__strbuf_fini(&pack.chunks);
     return error;

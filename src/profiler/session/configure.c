@@ -189,7 +189,9 @@ static int configure_locked(mxp_session *session, const mxp_config *config, bool
         mxp__recorder_start(config->classes, 0);
     }
     mxp__background_wake_locked(session);
-    error = error == MXP_OK ? recorder_error : error;
+    if (error == MXP_OK) {
+        error = recorder_error;
+    }
     return error == MXP_OK ? file_error : error;
 }
 

@@ -318,7 +318,9 @@ int mxp__store_open(const char *path, uint64_t limit_bytes, const mxp_file_heade
     int error = create(&store, path, limit_bytes);
     if (error == MXP_OK) {
         error = fill(store, header, sections, sections_bytes);
-        error = error == MXP_OK ? mxp__mapped_file_publish(&store->file) : error;
+        if (error == MXP_OK) {
+            error = mxp__mapped_file_publish(&store->file);
+        }
         if (error == MXP_OK) {
             enter(store);
         } else {
