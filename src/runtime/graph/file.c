@@ -39,9 +39,12 @@ static int replace(const char *path, const mxp_strbuf *text)
         mxp__new_file_discard(&file);
         return error;
     }
-    return mxp__new_file_finish(&file, path, MXP__PUBLISH_REPLACE) == MXP__PUBLISHED
-               ? MXP_OK
-               : fail_file("write", path);
+    if (mxp__new_file_finish(&file, path, MXP__PUBLISH_REPLACE) != MXP__PUBLISHED) {
+        int error = fail_file("replace", path);
+        mxp__new_file_discard(&file);
+        return error;
+    }
+    return MXP_OK;
 }
 
 int mxn_symbol_save(const mxn_symbol *symbol, const char *path)

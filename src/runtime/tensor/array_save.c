@@ -5,11 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
+#include <sys/types.h>
 
 #include "base/fail.h"
-#include "base/os/os.h"
-#include "base/strbuf.h"
+#include "base/os/new_file.h"
 #include "runtime/tensor/array_file.h"
 #include "runtime/tensor/array_state.h"
 
@@ -103,19 +102,16 @@ static int put_list(writer *to, uint64_t count, mxn_array *const *arrays, const 
     return MXP_OK;
 }
 
-static int fail_file(const char *action, const char *path, int problem)
+static int fail_file(const char *action, const char *path)
 {
-    return mxp__fail(MXP_EIO, "cannot %s '%s': %s", action, path, strerror(problem));
+    return mxp__fail(MXP_EIO, "cannot %s '%s': %s", action, path, mxp__descriptor_reason());
 }
 
-// Writes all to `path`, whose former content goes.
-static int write_path(const char *path, uint64_t count, mxn_array *const *arrays,
-                      const char *const *names, bool numpy)
+// Writes all to `file`, which it closes. `path` names it in the error.
+static int write_all(FILE *file, const char *path, uint64_t count, mxn_array *const *arrays,
+                     const char *const *names, bool numpy)
 {
-    writer to = {.file = fopen(path, "wb")};
-    if (to.file == NULL) {
-        return fail_file("open", path, errno);
-    }
+    writer to = {.file = file};
     errno = 0;
     int error = put_list(&to, count, arrays, names, numpy);
     int problem = errno;
@@ -123,26 +119,39 @@ static int write_path(const char *path, uint64_t count, mxn_array *const *arrays
         to.failed = true;
         problem = errno;
     }
-    return error == MXP_OK && to.failed ? fail_file("write", path, problem) : error;
+    errno = problem;
+    return error == MXP_OK && to.failed ? fail_file("write", path) : error;
+}
+
+static int write_in_place(const char *path, uint64_t count, mxn_array *const *arrays,
+                          const char *const *names, bool numpy)
+{
+    FILE *file = fopen(path, "wb");
+    return file != NULL ? write_all(file, path, count, arrays, names, numpy)
+                        : fail_file("open", path);
+}
+
+// The program may close the number meanwhile: a descriptor then writes nothing.
+static ssize_t write_new(void *descriptor, const char *data, size_t size_bytes)
+{
+    return (ssize_t)mxp__descriptor_write(descriptor, data, size_bytes);
 }
 
 static int replace(const char *path, uint64_t count, mxn_array *const *arrays,
                    const char *const *names, bool numpy)
 {
-    mxp_strbuf beside = {0};
-    mxp__strbuf_printf(&beside, "%s.%u.tmp", path, (unsigned)mxp__os_process_id());
-    if (beside.failed) {
-        return mxp__fail_memory("a file name");
+    mxp_new_file made;
+    if (!mxp__new_file_open(&made, path, 0666)) {
+        return fail_file("open", path);
     }
-    const char *name = mxp__strbuf_text(&beside);
-    int error = write_path(name, count, arrays, names, numpy);
-    if (error == MXP_OK && rename(name, path) != 0) {
-        error = fail_file("replace", path, errno);
+    FILE *file = fopencookie(&made.descriptor, "wb", (cookie_io_functions_t){.write = write_new});
+    int error = file != NULL ? write_all(file, path, count, arrays, names, numpy)
+                             : mxp__fail_memory("a file of arrays");
+    if (error == MXP_OK &&
+        mxp__new_file_finish(&made, path, MXP__PUBLISH_REPLACE) != MXP__PUBLISHED) {
+        error = fail_file("replace", path);
     }
-    if (error != MXP_OK) {
-        unlink(name);
-    }
-    mxp__strbuf_fini(&beside);
+    mxp__new_file_discard(&made);
     return error;
 }
 
@@ -163,6 +172,6 @@ int mxn_arrays_save(const char *path, uint64_t count, mxn_array *const *arrays,
     }
     struct stat status;
     bool special = lstat(path, &status) == 0 && !S_ISREG(status.st_mode);
-    return special ? write_path(path, count, arrays, names, numpy)
+    return special ? write_in_place(path, count, arrays, names, numpy)
                    : replace(path, count, arrays, names, numpy);
 }

@@ -231,6 +231,25 @@ static void what_cannot_be_saved_leaves_the_old_file(void **state)
     assert_int_equal(mxn_wait_all(), MXP_OK);
 }
 
+static void a_file_that_stands_beside_is_left_alone(void **state)
+{
+    (void)state;
+    char beside[256];
+    size_t length;
+    snprintf(beside, sizeof beside, "%s.%d.tmp", file, (int)getpid());
+    FILE *foreign = fopen(beside, "wb");
+    assert_non_null(foreign);
+    assert_int_equal(fputs("foreign", foreign) >= 0, 1);
+    assert_int_equal(fclose(foreign), 0);
+    assert_int_equal(mxn_arrays_save(file, 0, NULL, NULL, false), MXP_OK);
+    assert_memory_equal(content_of(beside, &length), "foreign", 7);
+    assert_int_equal(length, 7);
+    content_of(file, &length);
+    assert_int_equal(length, 32);
+    unlink(beside);
+    unlink(file);
+}
+
 static void special_files_are_written_in_place(void **state)
 {
     (void)state;
@@ -337,6 +356,7 @@ int main(void)
         cmocka_unit_test(every_type_comes_back),
         cmocka_unit_test(a_save_waits_for_writers),
         cmocka_unit_test(what_cannot_be_saved_leaves_the_old_file),
+        cmocka_unit_test(a_file_that_stands_beside_is_left_alone),
         cmocka_unit_test(special_files_are_written_in_place),
         cmocka_unit_test(damaged_files_say_where_and_what),
         cmocka_unit_test(sparse_arrays_are_not_supported_yet),
