@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory behind handles of prepared calls. It is never given back, so that a freed handle can
 // be looked at: a handle is the address of its slot, and in the low bits how often that was used
-// before. So a freed handle is told from the next 63 calls in its slot.
+// before. So a freed handle is told from the next 63 calls in its slot. Each run looks its handle
+// up, so that must cost a comparison, and not the way through the table of object.h.
 //
 // Any thread may call anything; a call must not be freed while another thread runs it.
 #ifndef MXN_CAPI_PREPARED_SLOTS_H

@@ -66,7 +66,12 @@ static int dot_shapes(const mxn_shapes *shapes)
                      : mxn__shape_refused(shapes, a->ndim == 0 ? 0 : 1, "is a scalar");
     }
     int32_t a_axis = a->ndim == 1 || params.transpose_a ? 0 : a->ndim - 1;
-    int32_t b_axis = b->ndim == 1 ? 0 : numpy ? b->ndim - 2 : params.transpose_b ? b->ndim - 1 : 0;
+    int32_t b_axis = 0;
+    if (b->ndim > 1 && numpy) {
+        b_axis = b->ndim - 2;
+    } else if (b->ndim > 1 && params.transpose_b) {
+        b_axis = b->ndim - 1;
+    }
     mxn_shape result = {.ndim = 0};
     int error = joined_shape(shapes, a_axis, b_axis, &result);
     if (error != 0) {
