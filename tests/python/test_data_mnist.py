@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """MNIST: its files, whole, cut, missing; and the built-in digits."""
+import concurrent.futures
 import gzip
 import hashlib
 
@@ -90,3 +91,23 @@ def test_the_digits_are_the_same_everywhere():
     assert hashlib.sha256(labels.tobytes()).hexdigest()[:16] == "78472eb2bcddc357"
     assert sorted(set(labels.tolist())) == list(range(10))
     assert not (digits.make(300, 2)[0] == images).all()
+
+
+def test_writers_of_one_file_do_not_meet(tmp_path):
+    values = onp.arange(100_000).astype(onp.uint8)
+
+    def write_often(_):
+        for _ in range(30):
+            idx.write(tmp_path / "digits", values)
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        list(pool.map(write_often, range(4)))
+    assert [path.name for path in tmp_path.iterdir()] == ["digits"]
+    assert (idx.read(tmp_path / "digits") == values).all()
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path):
+    (tmp_path / "digits").mkdir()
+    with pytest.raises(OSError):
+        idx.write(tmp_path / "digits", onp.zeros(3, onp.uint8))
+    assert [path.name for path in tmp_path.iterdir()] == ["digits"]
