@@ -362,13 +362,21 @@ static int invoke_direct(const mxn_invocation *in, bool *made)
 {
     int error = MXP_OK;
     for (uint32_t i = 0; error == MXP_OK && i < in->params->output_count; i++) {
-        if (in->outputs[i] == NULL) {
+        if (in->outputs[i] == NULL && mxn__request_of(in->requests, i) != MXN_NULL) {
             error = mxn_array_new_none(&in->outputs[i]);
             made[i] = error == MXP_OK;
         }
     }
     if (error == MXP_OK) {
-        error = mxn_op_direct(in->params, in->inputs, in->outputs);
+        const mxn_direct_call call = {.params = in->params,
+                                      .inputs = in->inputs,
+                                      .outputs = in->outputs,
+                                      .requests = in->requests,
+                                      .state = in->state,
+                                      .training = in->training,
+                                      .scope = in->scope,
+                                      .category = in->category};
+        error = mxn_op_direct(&call);
     }
     if (error != MXP_OK) {
         unmake_outputs(in, made);

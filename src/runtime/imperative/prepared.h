@@ -16,6 +16,13 @@
 // thread's: under the other switch it is another call, of mxn_params_under. Preparing runs nothing,
 // starts no thread, and leaves the calling thread's number of OpenMP threads as it is.
 //
+// What cannot be prepared: an operator without an operation of its own (MXN_OP_DIRECT), such as a
+// copy between devices. When its turn comes a graph invokes it (mxn_invoke) with its planned
+// arrays, requests and scope; it pushes there and then, so order is that of all pushes.
+//
+// A bound call has no priority: the engine runs kernels in the order in which they become ready.
+// What must overtake others, such as a store's copies, is pushed with mxn_push_options.priority.
+//
 // Ownership: a prepared call holds its parameters and is reference-counted; a bound call holds its
 // prepared one. The arrays are the caller's: until the push they must stay as they were bound, from
 // then on they may be released. Thread rule: a prepared call is immutable, any thread may bind it,

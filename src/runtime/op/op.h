@@ -207,9 +207,22 @@ int mxn_job_state(const mxn_job *job, mxn_context context, mxn_call_state **stat
 // Inside the operation.
 int mxn_job_execute(mxn_job *job, const mxn_run *run);
 
-// An operator with MXN_OP_DIRECT (_copyto, _set_value): does all, pushing under another name. A
-// `none` output becomes what it must be.
-int mxn_op_direct(const mxn_params *params, mxn_array *const *inputs, mxn_array *const *outputs);
+// One run of an operator with MXN_OP_DIRECT (_copyto, _set_value): all that an invocation knows,
+// for what it pushes in its stead.
+typedef struct mxn_direct_call {
+    const mxn_params *params;
+    mxn_array *const *inputs;
+    mxn_array *const *outputs;  // a `none` one becomes what it must be; null: MXN_NULL
+    const uint32_t *requests;  // of outputs; null: MXN_WRITE
+    mxn_call_state **state;  // of an operator with MXN_OP_STATE: as in mxn_invocation
+    bool training;
+    uint32_t scope;  // 0: the thread's current one
+    uint32_t category;  // of memory made for outputs: MXN_MEMORY_*
+} mxn_direct_call;
+
+// Pushes under other names; nothing if no output is wanted. MXP_ENOTSUP: MXN_ADD of an operator
+// without MXN_OP_ADDS.
+int mxn_op_direct(const mxn_direct_call *call);
 
 // ---- gradients --------------------------------------------------------------------------------
 // The gradient of an operator is a list of calls, in order. Each takes gradients of the outputs,

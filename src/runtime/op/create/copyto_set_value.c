@@ -4,10 +4,10 @@
 #include "base/fail.h"
 #include "runtime/op/registry/declare.h"
 
-static int copy_to(const mxn_params *params, mxn_array *const *inputs, mxn_array *const *outputs)
+static int copy_to(const mxn_direct_call *call)
 {
-    (void)params;
-    return mxn_array_copy(inputs[0], outputs[0], NULL);
+    const mxn_push_options options = {.scope = call->scope};
+    return mxn_array_copy(call->inputs[0], call->outputs[0], &options);
 }
 
 typedef struct set_params {
@@ -19,15 +19,16 @@ static const mxn_field set_fields[] = {
     {0},
 };
 
-static int set_value(const mxn_params *params, mxn_array *const *inputs, mxn_array *const *outputs)
+static int set_value(const mxn_direct_call *call)
 {
-    (void)inputs;
-    if (mxn_array_is_none(outputs[0])) {
+    const mxn_params *params = call->params;
+    if (mxn_array_is_none(call->outputs[0])) {
         return mxp__fail(MXP_EINVAL, "Operator %s: it needs an output array to fill",
                          params->op->name);
     }
     const set_params *values = (const void *)params->values;
-    return mxn_array_fill(outputs[0], (double)values->src, NULL);
+    const mxn_push_options options = {.scope = call->scope};
+    return mxn_array_fill(call->outputs[0], (double)values->src, &options);
 }
 
 static const mxn_op_def table[] = {

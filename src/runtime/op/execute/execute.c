@@ -369,11 +369,18 @@ int mxn_job_execute(mxn_job *job, const mxn_run *run)
     return store_copies(job, kernel.run(job));
 }
 
-int mxn_op_direct(const mxn_params *params, mxn_array *const *inputs, mxn_array *const *outputs)
+int mxn_op_direct(const mxn_direct_call *call)
 {
-    const mxn_op *op = params->op;
+    const mxn_op *op = call->params->op;
     if (op->def->direct == NULL) {
         return mxp__fail(MXP_ESTATE, "operator %s is not one that does all by itself", op->name);
     }
-    return op->def->direct(params, inputs, outputs);
+    bool any = call->params->output_count == 0 || call->requests == NULL;
+    for (uint32_t i = 0; call->requests != NULL && i < call->params->output_count; i++) {
+        if (call->requests[i] == MXN_ADD && (op->flags & MXN_OP_ADDS) == 0) {
+            return mxp__fail(MXP_ENOTSUP, "Operator %s cannot add to output %u", op->name, i);
+        }
+        any = any || call->requests[i] != MXN_NULL;
+    }
+    return any ? op->def->direct(call) : MXP_OK;
 }

@@ -208,7 +208,7 @@ typedef struct mxn_op_def {
     mxn_kernel forward;  // the plain C reference
     uint64_t (*workspace)(const mxn_job *job);  // bytes; null: wants none
     double (*flops)(const mxn_job *job);  // null: flops_each
-    int (*direct)(const mxn_params *params, mxn_array *const *inputs, mxn_array *const *outputs);
+    int (*direct)(const mxn_direct_call *call);
 } mxn_op_def;
 
 typedef struct mxn_op_family {

@@ -6,6 +6,8 @@
 #include <mxprof/error.h>
 #include <string.h>
 
+#include "live_events.h"
+#include "profiler/recorder/recorder.h"
 #include "runtime/imperative/imperative.h"
 
 static mxn_params *parse(const char *name, uint32_t inputs)
@@ -146,12 +148,72 @@ static void inputs_are_checked(void **state)
     mxn_params_release(params);
 }
 
+static int copy_to(mxn_array *from, mxn_array **to, uint32_t request, uint32_t scope)
+{
+    mxn_params *params = parse("_copyto", 1);
+    const mxn_invocation in = {
+        .params = params, .inputs = &from, .outputs = to, .requests = &request, .scope = scope};
+    int error = mxn_invoke(&in);
+    mxn_params_release(params);
+    return error;
+}
+
+// Operators that push others in their stead.
+static void requests_reach_operators_without_an_operation(void **state)
+{
+    (void)state;
+    mxn_array *from = make(1, 2, 5), *to = make(1, 2, 0), *unmade = NULL;
+    float values[2];
+    assert_int_equal(copy_to(from, &to, MXN_NULL, 0), MXP_OK);
+    assert_int_equal(copy_to(from, &unmade, MXN_NULL, 0), MXP_OK);
+    assert_null(unmade);
+    assert_int_equal(copy_to(from, &to, MXN_ADD, 0), MXP_ENOTSUP);
+    assert_string_equal(mxp_last_error(), "Operator _copyto cannot add to output 0");
+    assert_int_equal(copy_to(from, &unmade, MXN_ADD, 0), MXP_ENOTSUP);
+    assert_null(unmade);
+    assert_int_equal(mxn_array_copy_out(to, values, 2), MXP_OK);
+    assert_true(values[0] == 0 && values[1] == 1);
+    assert_int_equal(copy_to(from, &to, MXN_WRITE, 0), MXP_OK);
+    assert_int_equal(mxn_array_copy_out(to, values, 2), MXP_OK);
+    assert_true(values[0] == 5 && values[1] == 6);
+    mxn_array_release(from);
+    mxn_array_release(to);
+}
+
+static void scope_reaches_operators_without_an_operation(void **state)
+{
+    (void)state;
+    mxn_array *from = make(1, 2, 5), *to = make(1, 2, 0);
+    mxp_scope_push("block1");
+    const uint32_t scope = mxp_scope_current();
+    mxp_scope_pop();
+    assert_int_equal(mxn_wait_all(), MXP_OK);
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    assert_int_equal(copy_to(from, &to, MXN_WRITE, scope), MXP_OK);
+    assert_int_equal(mxn_wait_all(), MXP_OK);
+    mxp__recorder_stop(1);
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    const mxp_event *event = live_events_find(&live, MXP_KIND_OPERATOR, "CopyCPU2CPU", 0);
+    assert_non_null(event);
+    mxp_operator_view view;
+    mxp__event_operator(event, &view);
+    assert_int_equal(view.scope, scope);
+    live_events_free(&live);
+    mxn_array_release(from);
+    mxn_array_release(to);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(outputs_are_made),          cmocka_unit_test(none_outputs_take_a_shape),
-        cmocka_unit_test(an_output_may_be_an_input), cmocka_unit_test(requests_add_and_leave_alone),
-        cmocka_unit_test(wrong_shapes_push_nothing), cmocka_unit_test(inputs_are_checked),
+        cmocka_unit_test(outputs_are_made),
+        cmocka_unit_test(none_outputs_take_a_shape),
+        cmocka_unit_test(an_output_may_be_an_input),
+        cmocka_unit_test(requests_add_and_leave_alone),
+        cmocka_unit_test(wrong_shapes_push_nothing),
+        cmocka_unit_test(inputs_are_checked),
+        cmocka_unit_test(requests_reach_operators_without_an_operation),
+        cmocka_unit_test(scope_reaches_operators_without_an_operation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -267,10 +267,12 @@ static void direct_operators_copy_and_fill(void **state)
     mxn_array *from = op_array(MXN_FLOAT32, 1, D(2), V(1.5, 2.5), 0), *to;
     mxn_params *copy = parsed("_copyto", NULL, NULL), *set = parsed("_set_value", "src", "3.5");
     assert_int_equal(mxn_array_new_none(&to), 0);
-    assert_int_equal(mxn_op_direct(set, NULL, &to), MXP_EINVAL);
-    assert_int_equal(mxn_op_direct(copy, &from, &to), 0);
+    const mxn_direct_call sets = {.params = set, .outputs = &to};
+    const mxn_direct_call copies = {.params = copy, .inputs = &from, .outputs = &to};
+    assert_int_equal(mxn_op_direct(&sets), MXP_EINVAL);
+    assert_int_equal(mxn_op_direct(&copies), 0);
     expect_values("_copyto", to, &(array_case)A1(2, 1.5, 2.5), 0);
-    assert_int_equal(mxn_op_direct(set, NULL, &to), 0);
+    assert_int_equal(mxn_op_direct(&sets), 0);
     expect_values("_set_value", to, &(array_case)A1(2, 3.5, 3.5), 0);
     mxn_params_release(copy);
     mxn_params_release(set);
