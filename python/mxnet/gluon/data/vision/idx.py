@@ -4,6 +4,7 @@ elements. Here unsigned bytes only, plain or compressed by gzip."""
 from __future__ import annotations
 
 import gzip
+import secrets
 import struct
 from pathlib import Path
 from typing import Union
@@ -42,8 +43,12 @@ def write(path: Union[str, Path], array: onp.ndarray) -> None:
     """Writes an array of uint8, plain, under a temporary name first: a reader never sees half of it."""
     if array.dtype != onp.uint8 or not 1 <= array.ndim <= 4:
         raise ValueError(f"IDX files hold uint8 with 1 to 4 dimensions, not {array.dtype} with {array.ndim}")
-    unfinished = Path(f"{path}.part")
-    with open(unfinished, "wb") as file:
-        file.write(struct.pack(f">BBBB{array.ndim}I", 0, 0, _UNSIGNED_BYTE, array.ndim, *array.shape))
-        file.write(onp.ascontiguousarray(array).tobytes())
-    unfinished.replace(path)
+    unfinished = Path(f"{path}.{secrets.token_hex(8)}.part")  # two processes that draw the same do not meet
+    try:
+        with open(unfinished, "xb") as file:
+            file.write(struct.pack(f">BBBB{array.ndim}I", 0, 0, _UNSIGNED_BYTE, array.ndim, *array.shape))
+            file.write(onp.ascontiguousarray(array).tobytes())
+        unfinished.replace(path)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
