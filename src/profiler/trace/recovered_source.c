@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See recovered_source.h. Blocks are looked through once, when it is opened.
+// See recovered_source.h. All ranges are searched for damage once, when the source is opened.
 #include "profiler/trace/recovered_source.h"
 
 #include <mxprof/error.h>

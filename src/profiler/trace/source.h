@@ -4,8 +4,8 @@
 // A source is the interface to a set of records. The live recorder
 // (src/profiler/recorder/drain/live.c) and native files (src/profiler/trace/file/file_source.c)
 // implement it; exporters, the table and the tests see no difference. The set is fixed when the
-// source is opened: later records are not in it. One thread uses a source at a time, but for
-// `range`.
+// source is opened: later records are not in it. One thread uses a source at a time; only `range`
+// may be called by several.
 #ifndef MXP_TRACE_SOURCE_H
 #define MXP_TRACE_SOURCE_H
 
@@ -92,10 +92,10 @@ struct mxp_source {
 
     // An id beyond name_count gives "<bad name>".
     mxp_name_view (*name)(const mxp_source *source, uint32_t id);
-    // Blocks are numbered 0.. in an order that keeps each thread's sequence. 1: *range is set; 0:
-    // there is none; MXP_EFORMAT, with the detail line: this one cannot be read, the next ones may
-    // (of *range only thread, sequence and unread_bytes are set); any other negative error: nothing
-    // more can be. Thread-safe.
+    // Ranges are numbered from 0 in an order that keeps each thread's sequence. 1: *range is set.
+    // 0: there is none of this number. MXP_EFORMAT, with the detail line: this range cannot be
+    // read, later ones may be; of *range only thread, sequence and unread_bytes are set. Any other
+    // negative error: no more ranges can be read. Thread-safe.
     int (*range)(mxp_source *source, size_t number, mxp_record_range *range);
     void (*close)(mxp_source *source);  // frees the source; null members are fine
     // The thread of a range, for sources where reaching its records is expensive. 1 or 0 as

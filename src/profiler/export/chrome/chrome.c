@@ -46,7 +46,7 @@ static mxp_chrome_name *make_name(const mxp_chrome *chrome, uint32_t id)
     mxp_name_view view = source->name(source, id);
     mxp_name_view category = source->name(source, view.category);
     if (category.length == 0) {
-        category = (mxp_name_view){.text = "user", .length = 4};  // some viewers insist on one
+        category = (mxp_name_view){.text = "user", .length = 4};  // some viewers require one
     }
     mxp_strbuf text = {0};
     mxp__strbuf_puts(&text, ",\n{\"ph\":\"X\",\"cat\":");
@@ -91,7 +91,8 @@ enum {
     SPAN_BYTES = MXP__CHROME_PAD + TAIL_BYTES + 2 * MXP__US_CHARS + 16
 };
 
-// What is constant in the spans of a range, its row and ,"ts":, and what nearly is.
+// The parts of a span's text that are the same for most spans of a range: the track and ,"ts":, and
+// the first digits of the time.
 typedef struct range_tail {
     char text[TAIL_BYTES];
     size_t length;
@@ -107,8 +108,9 @@ static range_tail tail_of(const mxp_chrome *chrome, const mxp_record_range *rang
     return tail;
 }
 
-// In strides that may go beyond the end on both sides; nearly always one. A stride is written as
-// moves that the compiler does in registers: of one larger copy it makes a string instruction.
+// Copies in strides that may go beyond the end on both sides; nearly always one is enough. A stride
+// is written as several small copies, which the compiler does in registers. For one larger copy it
+// takes a string instruction, which is slower.
 static inline char *copy_padded(char *at, const char *text, size_t length)
 {
     size_t i = 0;
@@ -156,7 +158,7 @@ static void put_other(mxp_chrome *chrome, const mxp_chrome_name *name, const mxp
     }
 }
 
-// Leaves the rest of the range for the next call.
+// Sets the range to the records that are left for the next call.
 static int leave_rest(const mxp_decoder *decoder, mxp_record_range *range)
 {
     size_t words = (size_t)(decoder->at - range->words);
@@ -241,7 +243,7 @@ void mxp__chrome_closing(const mxp_source *source, const char *note, uint64_t le
 }
 
 // ---- the exporter -----------------------------------------------------------------------------
-// The tracks of run->source, and what stands before its records.
+// Writes the tracks of run->source and the items that come before its records.
 static int begin_process(mxp_export *run)
 {
     mxp_chrome *chrome = run->state;

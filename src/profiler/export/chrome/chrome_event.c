@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One record of any kind as Chrome JSON. The fast path for lean spans is in chrome.c; what is drawn
-// how is decided here. Keys always stand in the order ph cat name pid tid ts dur id/id2 bp s args.
+// One record of any kind as Chrome JSON. The fast path for lean spans is in chrome.c; how each kind
+// is drawn is decided here. Keys are always in the order ph cat name pid tid ts dur id/id2 bp s
+// args.
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -46,9 +47,9 @@ static void put_id(mxp_strbuf *out, uint64_t id)
     mxp__strbuf_putc(out, '"');
 }
 
-// Of tasks and frames: with a local id Perfetto shows them under their process, and files of
-// several processes may be read together. A plain one puts them into a closed group "Global Legacy
-// Events".
+// The id of tasks and frames is a local one (id2). With it Perfetto shows them under their process,
+// also if files of several processes are opened together. With a plain id they are in a closed
+// group "Global Legacy Events".
 static void put_local_id(mxp_strbuf *out, uint64_t id)
 {
     mxp__strbuf_puts(out, ",\"id2\":{\"local\":\"0x");
@@ -222,7 +223,7 @@ static void put_operator(mxp_chrome *chrome, const mxp_event *event, const mxp_c
 static void put_counter(mxp_chrome *chrome, const mxp_event *event, const mxp_chrome_name *name,
                         mxp_strbuf *out)
 {
-    // No number, no sample: a viewer drops the whole counter for one null.
+    // A value that is no number gives no sample, because viewers drop the whole counter for a null.
     if (event->phase == MXP_ARG_F64 && !isfinite(event->value.f64)) {
         return;
     }

@@ -30,12 +30,12 @@ struct mxp_chrome_file {
     mxp_chrome_tracks *tracks;  // what the file tells, null before the first append
     unsigned threads;  // that format it; 0: as many as pay
     bool started;
-    bool replaced;  // somebody took an earlier part away
+    bool replaced;  // an earlier part was removed by others
     dev_t device;  // with inode and size: whether the file is still ours
     ino_t inode;
     uint64_t items_end, size_bytes;
     uint64_t limit_bytes;
-    uint64_t left_out;  // events that had no room
+    uint64_t left_out;  // events beyond the limit
     mxp_strbuf closing;  // as it stands in the file, blanks included
 };
 
@@ -290,8 +290,8 @@ static int start_file(mxp_chrome_file *file, mxp_source *source)
 }
 
 // ---- appending --------------------------------------------------------------------------------
-// Whether the file is still the one that was written, and as long. By its name: a number may be
-// taken away.
+// Whether the file is still the one that was written, and as long. It is checked by its name,
+// because the program may have closed the descriptor.
 static bool is_as_it_was(const mxp_chrome_file *file)
 {
     struct stat status;
@@ -299,7 +299,7 @@ static bool is_as_it_was(const mxp_chrome_file *file)
            status.st_ino == file->inode && (uint64_t)status.st_size == file->size_bytes;
 }
 
-// Opens the file for appending. It is none if the file is gone, or not the one that was written.
+// Opens the file for appending. The descriptor stays NONE if the file is gone or has been replaced.
 static int open_again(const mxp_chrome_file *file, mxp_descriptor *opened)
 {
     if (!mxp__descriptor_open(opened, file->path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)) {
@@ -360,7 +360,7 @@ static int append_items(mxp_chrome_file *file, mxp_source *source, mxp_descripto
     return error != MXP_OK ? error : damage;
 }
 
-// The file is not there any more: a new one, which says so.
+// Begins a new file in place of one that is gone. It says that an earlier part is missing.
 static int replace_file(mxp_chrome_file *file, mxp_source *source)
 {
     bool before = file->replaced;
@@ -389,7 +389,8 @@ int mxp__chrome_file_append(mxp_chrome_file *file, mxp_source *source)
 }
 
 // ---- another process ---------------------------------------------------------------------------
-// The closing part stays what it is: it tells of the process whose file this is.
+// Adds another process. The closing part is not changed: it describes the process that owns the
+// file.
 static int append_process(mxp_chrome_file *file, mxp_chrome_tracks *tracks, mxp_source *source,
                           mxp_descriptor *to)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See chrome_limit.h. Every item but the first begins with ",\n{", which nothing inside of an item
-// is: strings have no line ends.
+// See chrome_limit.h. Every item but the first begins with ",\n{". This sequence never occurs
+// inside an item, because strings have no line ends.
 #include "profiler/export/chrome/chrome_limit.h"
 
 #include <string.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The samples of counters and of memory as items. Blocks are written thread by thread, and a
-// counter may have samples of several: so they come after the ranges, in the order of their
-// times, and who reads the file from its begin sees each counter's values as they followed one
-// another.
+// The samples of counters and of memory as items. Ranges are written thread by thread, but several
+// threads may sample one counter. The samples are therefore written after all ranges, in the order
+// of their times, so that a reader of the file sees the values of a counter in their order.
 #include "base/atomic.h"
 #include "base/fail.h"
 #include "profiler/export/chrome/chrome.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Perfetto's protobuf, read by ui.perfetto.dev and trace_processor. The ranges of the source are
-// taken from the last one to the first, for the reason in perfetto_order.c, each in two passes:
-// forwards for what is a moment, and from its end for spans. Memory: the places of the records of
-// one range.
+// taken from the last to the first (perfetto_order.c says why), each in two passes: forwards for
+// records without a duration, and backwards for spans. Memory: the places of the records of one
+// range.
 #include <string.h>
 
 #include "base/alloc.h"
@@ -21,7 +21,7 @@ typedef struct span_place {
 typedef struct perfetto {
     const mxp_source *first;  // process of the trace
     mxp_packets packets;
-    mxp_chrome_tracks *rows;
+    mxp_chrome_tracks *tracks;
     mxp_span_order *order;
     stage stage;
     size_t ranges;  // that are not written yet
@@ -52,7 +52,7 @@ static bool is_span(const mxp_event *event)
 }
 
 // ---- survey -----------------------------------------------------------------------------------
-// Spans of other threads' rows are taken before all others.
+// Takes the spans that are shown on the tracks of other threads, before all others.
 static bool is_cross_thread(const perfetto *state, const mxp_event *event)
 {
     return (event->lane & MXP_LANE_THREAD) != 0 &&
@@ -249,15 +249,15 @@ static int begin_process(mxp_export *run, const mxp_source *first)
     }
     state->first = first;
     run->state = state;
-    int error = mxp__chrome_tracks_create(&state->rows);
+    int error = mxp__chrome_tracks_create(&state->tracks);
     if (error != MXP_OK) {
         return error;
     }
-    error = mxp__chrome_tracks_begin(state->rows, run->source);
+    error = mxp__chrome_tracks_begin(state->tracks, run->source);
     if (error != MXP_OK) {
         return error;
     }
-    error = mxp__packets_begin(&state->packets, run->source, first, state->rows, run->out);
+    error = mxp__packets_begin(&state->packets, run->source, first, state->tracks, run->out);
     if (error != MXP_OK) {
         return error;
     }
@@ -281,7 +281,7 @@ static int perfetto_end(mxp_export *run)
     mxp__api_stream_close(state->calls);
     mxp__span_order_destroy(state->order);
     mxp__packets_fini(&state->packets);
-    mxp__chrome_tracks_destroy(state->rows);
+    mxp__chrome_tracks_destroy(state->tracks);
     mxp__free(state->spans, state->span_capacity * sizeof *state->spans);
     mxp__free(state, sizeof *state);
     run->state = NULL;

@@ -8,8 +8,8 @@
 //   packet  lanes and counters, each before its first event
 //   packet  metadata                             mxp__packets_end
 //
-// All packets are of one sequence. Readers sort events by time and leave those of the same moment
-// in the order of the file.
+// All packets are of one sequence. Viewers sort events by time and keep the file's order among
+// events of the same timestamp.
 #ifndef MXP_EXPORT_PERFETTO_H
 #define MXP_EXPORT_PERFETTO_H
 
@@ -30,7 +30,7 @@ enum {
 // that files may be read together.
 typedef struct mxp_packets {
     mxp_source *source;
-    const mxp_chrome_tracks *rows;  // the threads' ids; borrowed
+    const mxp_chrome_tracks *tracks;  // the threads' ids; borrowed
     mxp_strbuf *out;
     mxp_strbuf interned;  // texts that the current packet interns
     uint8_t *emitted;  // by name id, what was emitted of it; the last one is for bad ids
@@ -52,7 +52,7 @@ typedef struct mxp_packet {
 // `out` gets the descriptors of process and threads. `first`: the source of the trace's first
 // process, by whose begin all times are. MXP_ENOMEM.
 int mxp__packets_begin(mxp_packets *packets, mxp_source *source, const mxp_source *first,
-                       const mxp_chrome_tracks *rows, mxp_strbuf *out);
+                       const mxp_chrome_tracks *tracks, mxp_strbuf *out);
 void mxp__packets_end(mxp_packets *packets);  // writes losses and metadata
 void mxp__packets_fini(mxp_packets *packets);
 // Whether spans of this name may overlap.

@@ -48,7 +48,7 @@ struct mxp_span_order {
     thread_order *threads;
     size_t thread_count;
     mxp_event
-        *cross_thread;  // for rows of other threads than wrote them: by row, the last end first
+        *cross_thread;  // on tracks of other threads than wrote them: by track, the last end first
     size_t cross_thread_count, cross_thread_capacity;
     bool sorted;
     lane *lanes;

@@ -206,10 +206,10 @@ static void choose_numbers(mxp_packets *packets)
 }
 
 int mxp__packets_begin(mxp_packets *packets, mxp_source *source, const mxp_source *first,
-                       const mxp_chrome_tracks *rows, mxp_strbuf *out)
+                       const mxp_chrome_tracks *tracks, mxp_strbuf *out)
 {
     *packets = (mxp_packets){.source = source,
-                             .rows = rows,
+                             .tracks = tracks,
                              .out = out,
                              .name_count = source->name_count,
                              .is_first = source == first};

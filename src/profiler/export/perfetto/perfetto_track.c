@@ -106,7 +106,7 @@ static void put_thread(mxp_packets *packets, uint32_t index)
     descriptor made = begin_descriptor(packets, FIRST_THREAD_TRACK + index, PROCESS_TRACK);
     size_t thread = mxp__wire_begin(packets->out, 4);
     mxp__wire_u64(packets->out, 1, mxp__chrome_pid(source));
-    mxp__wire_u64(packets->out, 2, mxp__chrome_thread_row(packets->rows, index));
+    mxp__wire_u64(packets->out, 2, mxp__chrome_thread_row(packets->tracks, index));
     mxp__wire_u64(packets->out, 3, index);
     mxp__wire_text(packets->out, 5, name.text, name.length);
     mxp__wire_end(packets->out, thread);

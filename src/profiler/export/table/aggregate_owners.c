@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who owns the memory in use: bytes of each scope, over all devices, from the records of
-// allocations and releases. What was taken before recording began, or while it was off, has no
-// record; it is what the devices' totals, which every record carries, leave over: "<not recorded>".
-// So the rows add up to the totals at every record.
+// The owners of memory in use: the bytes of each scope over all devices, from the records of
+// allocations and releases. Memory that was allocated while recording was off has no record. Every
+// record also has its device's total, and the difference to the known blocks is the row
+// "<not recorded>". So the rows add up to the totals at every record.
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/id_map.h"
@@ -11,7 +11,7 @@
 
 enum { DEVICES = 256, UNATTRIBUTED = 0 };  // rows of owners: scope id + 1
 
-// A block in use.
+// A block of memory in use.
 typedef struct live_block {
     uint64_t key, bytes;
     uint32_t scope;
@@ -124,7 +124,7 @@ static int add_memory(mxp_aggregate *aggregate, const mxp_source *source, const 
     return error == MXP_OK ? put_unattributed(aggregate, source, event->begin_ns) : error;
 }
 
-// Blocks may have gone while recording was off: whose they were is not known any more.
+// Forgets all blocks, because some may have been released while recording was off.
 static int forget_blocks(mxp_aggregate *aggregate, const mxp_source *source, int64_t ns)
 {
     mxp_owner_state *state = aggregate->owner_state;

@@ -23,7 +23,7 @@ typedef struct pending_span {
 } pending_span;
 
 typedef struct thread_scope {
-    uint32_t scope;  // the innermost
+    uint32_t scope;  // the innermost one that is open
     pending_span *pending;
     size_t pending_count, pending_capacity;
 } thread_scope;
@@ -171,7 +171,7 @@ static int add_span(scope_pass *pass, thread_scope *thread, const mxp_event *eve
     uint32_t own_scope = is_long ? (uint32_t)(event->words[4] >> 32) : 0;
     uint32_t scope = own_scope != 0 ? own_scope : thread->scope;
     if (event->lane != 0) {
-        // Not this thread's time, so nothing of the thread is inside it.
+        // The span's time is another thread's, so no span of this thread is inside it.
         return add_time(pass, own_scope, MXP_PHASE_NONE,
                         (uint64_t)(event->end_ns - event->begin_ns));
     }
@@ -217,7 +217,7 @@ static int add_record(void *context, const mxp_event *event)
     }
 }
 
-// Statistics without a trace know of no scopes.
+// Statistics without a trace have no scopes.
 static int add_statistics(scope_pass *pass)
 {
     for (size_t i = 0; i < pass->source->stats_count; i++) {

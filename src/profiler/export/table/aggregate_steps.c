@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The aggregate by step. First the steps' begins are collected and sorted, then each span's
-// duration is added to the sum of its (step, name); printing makes one sample of each sum. Steps
-// are the process's: one ends where the next begins. Of those that several threads have marked,
-// each its own, nobody knows the ends, so there are no rows then. An operator is of the step that
-// asked for it, whenever a worker came to it.
+// The aggregate by step. First the begins of steps are collected and sorted. Then the duration of
+// each span is added to the sum of its (step, name). Printing makes one sample of each sum.
+//
+// Steps belong to the process: one ends where the next begins. If several threads mark steps of
+// their own, their ends are unknown, and there are no rows. An operator belongs to the step in
+// which it was pushed, whenever a worker runs it.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +79,8 @@ static int compare_marks(const void *a, const void *b)
     return (left->number > right->number) - (left->number < right->number);
 }
 
-// That a step is going on is said at many places, also where its own mark is not held any more.
+// Adds the mark of a step that is in progress. Many chunks have such a record, and the record of
+// the step's begin may be gone.
 static int note_mark(void *context, const mxp_event *event)
 {
     step_pass *pass = context;
@@ -112,7 +114,7 @@ static int note_mark(void *context, const mxp_event *event)
     return MXP_OK;
 }
 
-// One mark is kept of those that say the same; earlier sources may have said it, too.
+// Drops marks that are there twice, also those of earlier sources.
 static void drop_known_marks(mxp_step_state *state, size_t old_count)
 {
     size_t kept = old_count;
@@ -207,7 +209,8 @@ static int64_t asked_ns(const step_pass *pass, const mxp_event *event)
     return push_ns < event->begin_ns ? push_ns : event->begin_ns;
 }
 
-// Tasks and frames may last for a whole step without saying what it was spent on.
+// Whether the span is of a task or frame. Such spans are not counted as covering a step: they may
+// last for all of it without telling what it was spent on.
 static int cover_time(step_pass *pass, const mxp_event *event)
 {
     if (pass->last_name != event->name) {

@@ -10,11 +10,11 @@ typedef struct mxp_interval {
     int64_t begin_ns, end_ns;
 } mxp_interval;
 
-// Zeros are an empty one. Memory: 16 bytes for each interval that nothing joins to another.
+// Begins as zeros. Memory: 16 bytes for each interval that touches no other.
 typedef struct mxp_cover {
     mxp_interval *intervals;
     size_t count, capacity;
-    size_t join_at;  // at so many they are joined before there are more
+    size_t join_at;  // the number at which touching intervals are joined
 } mxp_cover;
 
 // Cheapest where the outer one comes after those inside of it. MXP_ENOMEM with the detail line.

@@ -2,8 +2,8 @@
 // Exact percentiles. A first pass over the records has given each row its histogram, which tells
 // the bucket that a percentile lies in and its rank there. Further passes look at that bucket
 // alone: a narrow bucket's values are collected and sorted, a full one is divided into bins, one of
-// which the next pass looks at. Memory is bounded by what one pass may hold; a target that has no
-// room waits for the next pass.
+// which the next pass looks at. The memory of a pass is bounded; a target for which there is none
+// left waits for the next pass.
 #ifndef MXP_EXPORT_SELECTION_H
 #define MXP_EXPORT_SELECTION_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// See crashed.h. The file's lock is held while it is named anew: none takes a file that another
-// process has just begun for a dead one's, and of several that begin at once one keeps it, unless
-// it is being read: then it may be kept under two names. Files are read by calls, never mapped,
-// because others may cut them.
+// See crashed.h. The lock of the file is held while it is renamed. So a file that another process
+// has just begun is not taken for that of a dead one, and of several processes that begin at once
+// one renames it. While it is being read it may be kept under two names. Files are read by system
+// calls and never mapped, because other processes may truncate them.
 #include "profiler/session/output/crashed.h"
 
 #include <dirent.h>
@@ -82,7 +82,8 @@ static void put_numbered(const char *path, const char *when, unsigned number, mx
     mxp__strbuf_puts(name, parts.ending);
 }
 
-// Several may have died in one second: the number above those there are, which are older.
+// The number for a file of this second: one above the existing ones, because several processes may
+// have died in one second, and later ones have higher numbers.
 static int put_name(const char *path, time_t when, mxp_strbuf *name)
 {
     struct tm utc = {0};
@@ -169,7 +170,7 @@ static void remove_oldest(const char *path, uint64_t most)
 }
 
 // ---- keeping ------------------------------------------------------------------------------------
-// Alone, or with others that read it: they hold the lock too. False: its process lives.
+// Takes the lock, alone or shared with readers. False: the process that writes the file lives.
 static bool take_lock(int fd, bool *is_alone)
 {
     *is_alone = flock(fd, LOCK_EX | LOCK_NB) == 0;
@@ -183,8 +184,8 @@ static bool is_of(int fd, const char *path)
            named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
 }
 
-// Who is not alone gives the file a second name, and the new file takes the first one: `path` may
-// be a file that another process has just begun, which a rename would take away.
+// With a shared lock the file gets a second name, and the new file replaces the first one. It is
+// not renamed, because `path` may be a file that another process has just begun.
 static bool give_name(int fd, const char *path, const char *name, bool is_alone)
 {
     if (is_alone) {

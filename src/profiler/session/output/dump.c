@@ -4,18 +4,15 @@
 // later dump repeats none.
 //
 // Only the thread that asked for a dump waits for formatting or a disk:
-//   1. A thread that writes waits for the turn of the files (files_turn) and takes it: for a dump,
-//   a
-//      configuration that ends a file, the end of the process. Files and pending dump belong to the
-//      turn.
-//   2. The drain is taken under the session's lock.
-//   3. It is formatted and written with the lock given up. Meanwhile other threads run, stop,
-//   pause,
-//      record, fork, take snapshots and tables: the drain stays readable
-//      (recorder/memory/readers.h).
-//   4. The written records are consumed and counted under the lock again, and the turn is given.
+// 1. It waits for the turn of the files (files_turn) and takes it, for a dump, for a configuration
+//    that ends a file, or at the end of the process. Files and pending dump belong to the turn.
+// 2. The drain is taken under the session's lock.
+// 3. It is formatted and written without the lock. Meanwhile other threads run, stop, pause,
+//    record, fork, and take snapshots and tables. The drain stays readable (memory/readers.h).
+// 4. The written records are consumed and counted under the lock again. The turn is given back.
+//
 // A thread that wants the files closed without waiting sets a note (close_files, begin_file). The
-// thread that has the turn acts on the note when it gives the turn. A child that is forked
+// thread that has the turn acts on the note when it gives the turn back. A child that is forked
 // meanwhile forgets the files, because the thread that writes them does not exist there. The table
 // (dumps.c) has its own turn of the same kind.
 #include "profiler/session/output/dump.h"
@@ -115,7 +112,8 @@ int mxp__record_file_begin_locked(mxp_session *session)
     return session->begin_file ? MXP_OK : begin_file(session);
 }
 
-// The threads of a ring go back to pages that a snapshot may be reading.
+// Waits for snapshots of a ring, because its threads go back to pages that a snapshot may be
+// reading.
 int mxp__record_file_end_in_turn(mxp_session *session)
 {
     while (session->snapshots != 0 && mxp__ring_is_on() && mxp__store_is_open()) {
@@ -141,13 +139,13 @@ void mxp__files_give_locked(mxp_session *session)
 }
 
 // ---- writing -----------------------------------------------------------------------------------
-// What a writer needs to know while others may change the configuration.
+// The settings of a write, copied because others may change the configuration meanwhile.
 typedef struct output {
     mxp_strbuf chrome, native;  // names
     bool wants_chrome, wants_native;
     uint64_t limit_bytes;  // of the Chrome trace, 0: none
-    bool is_idle;  // the drain tells nothing
-    bool is_written;  // a file has it, or should
+    bool is_idle;  // the drain has nothing worth a file (idle.h)
+    bool is_written;  // a file has the drain, or should have it
 } output;
 
 static int output_init(const mxp_session *session, output *out)
@@ -168,7 +166,7 @@ static void output_fini(output *out)
     mxp__strbuf_fini(&out->native);
 }
 
-// Once half of what the file may become is there: it may go on for hours.
+// Warns once when the trace has half of its limit, because a program may run for hours.
 static void warn_of_limit(mxp_session *session, uint64_t limit_bytes)
 {
     const mxp_chrome_file *file = session->chrome;
@@ -231,7 +229,7 @@ static int append_native(mxp_session *session, output *out)
     return error == MXP_OK ? mxp__native_append(session->native, session->pending.source) : error;
 }
 
-// The part that may last. Without the lock, in turn.
+// The slow part: formats and writes. Without the lock, in turn.
 static int write_files(mxp_session *session, output *out)
 {
     mxp_pending_dump *pending = &session->pending;
@@ -258,8 +256,8 @@ static int write_given_up(mxp_session *session, output *out)
     if (error == MXP_OK && out->is_written) {
         mxp__live_consume(MXP__CONSUMER_FILE, session->pending.source);
     }
-    // What is in no file yet the next dump takes as a part of a larger drain. A ring's is taken
-    // anew in any case: kept, it would keep the ring from going round.
+    // A drain that is in no file is dropped: its records are part of the next, larger drain. The
+    // drain of a ring is always dropped, because keeping it would keep the ring pinned.
     if (error == MXP_OK || !session->pending.in_chrome || session->pending.ring) {
         mxp__source_close(session->pending.source);
         session->pending.source = NULL;
@@ -269,7 +267,7 @@ static int write_given_up(mxp_session *session, output *out)
     return error;
 }
 
-// Completes the drain at hand, or takes one.
+// Writes the pending dump, or a new drain if there is none.
 static int write_drain(mxp_session *session)
 {
     mxp_pending_dump *pending = &session->pending;
@@ -277,7 +275,7 @@ static int write_drain(mxp_session *session)
     int error = output_init(session, &out);
     if (error == MXP_OK && pending->source == NULL) {
         if (mxp__ring_is_on()) {
-            mxp__files_close_in_turn(session);  // it is all that is held, not what is new
+            mxp__files_close_in_turn(session);  // a ring's drain is all that it holds
         }
         *pending = (mxp_pending_dump){.ring = mxp__ring_is_on()};
         error = mxp__live_open(MXP__CONSUMER_FILE, &pending->source);
@@ -313,7 +311,7 @@ static bool is_needed(const mxp_session *session)
     return !begun || session->pending.source != NULL || mxp__live_pending(MXP__CONSUMER_FILE) != 0;
 }
 
-// A run that came after the drain wants a dump of its own.
+// A run that began after the drain gets a dump of its own.
 static int finish_in_turn(mxp_session *session, uint32_t runs)
 {
     mxp__children_add_in_turn(session);
@@ -369,7 +367,7 @@ int mxp__dump_last_locked(mxp_session *session)
     int error = MXP_OK;
     mxp__files_take_locked(session);
     if (!session->exited && session->output) {
-        // A forked child leaves the file it has recorded into, and no more.
+        // A forked child only completes the file into which it has recorded.
         bool only_file = session->inherited && mxp__session_has_file();
         mxp__session_stop_locked(session);
         if (!only_file && is_needed(session)) {

@@ -12,7 +12,7 @@
 #include "profiler/session/session.h"
 
 // ---- the table --------------------------------------------------------------------------------
-// It stays as long as one has the turn, even if it is switched off meanwhile.
+// The table. It exists as long as the caller has the turn, even if it is switched off meanwhile.
 static mxp_aggregate *take_table(mxp_session *session)
 {
     mxp__turn_take_locked(&session->table_turn, &session->lock);
@@ -37,7 +37,8 @@ static int drain(mxp_session *session, mxp_aggregate *aggregate)
     }
     mxp__lock_give_up(&session->lock);
     error = mxp__aggregate_add(aggregate, source);
-    // Also after an error: counting a record twice would be worse than missing it.
+    // The records are consumed also after an error, because counting one twice is worse than
+    // missing it.
     mxp__live_consume(MXP__CONSUMER_STATS, source);
     mxp__source_close(source);
     mxp__lock_take_back(&session->lock);
@@ -53,7 +54,7 @@ int mxp__aggregate_drain_locked(mxp_session *session)
     return error;
 }
 
-// What was recorded before the table exists is no part of it.
+// Skips what was recorded before the table was switched on.
 static void skip_to_now(void)
 {
     mxp_source *source = NULL;
@@ -83,7 +84,8 @@ int mxp__aggregate_switch_locked(mxp_session *session, bool on)
     return MXP_OK;
 }
 
-// One that somebody was adding to is left as it is: he is not there.
+// In a forked child. A table to which another thread was adding is leaked, because that thread does
+// not exist here and the table may be half changed.
 void mxp__aggregate_fork_child(mxp_session *session)
 {
     if (session->aggregate != NULL) {
@@ -121,7 +123,7 @@ static int (*const printers[])(const mxp_row *, size_t, mxp_strbuf *) = {
     [MXP_FORMAT_CSV] = mxp__print_csv,
 };
 
-// Up to where a running counter counts: now, or where recording ended.
+// The time up to which counters are weighted: now, or when recording ended.
 static int64_t end_ns(void)
 {
     uint64_t ticks = mxp__recorder_is_on() ? mxp_ticks() : mxp__recorder_off_ticks();
