@@ -221,7 +221,9 @@ static int keep(int fd, const char *path)
 
 int mxp__crashed_keep(const char *path, uint64_t most)
 {
-    int fd = most > 0 ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+    struct stat status;  // looked at first: to open a pipe or a device does something to it
+    bool is_file = most > 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
+    int fd = is_file ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
     if (fd < 0) {
         return MXP_OK;
     }

@@ -143,7 +143,7 @@ void mxp__files_give_locked(mxp_session *session)
 typedef struct output {
     mxp_strbuf chrome, native;  // names
     bool wants_chrome, wants_native;
-    uint64_t limit_bytes;  // of the Chrome trace, 0: none
+    uint64_t keep_crashed, limit_bytes;  // the latter of the Chrome trace, 0: none
     bool is_idle;  // the drain has nothing worth a file (idle.h)
     bool is_written;  // a file has the drain, or should have it
 } output;
@@ -153,6 +153,7 @@ static int output_init(const mxp_session *session, output *out)
     *out = (output){
         .wants_chrome = session->wants_trace,
         .wants_native = session->config.native_filename != NULL && !mxp__session_has_file(),
+        .keep_crashed = session->config.keep_crashed,
         .limit_bytes = session->config.trace_limit_bytes,
     };
     mxp__chrome_name(session, &out->chrome);
@@ -222,9 +223,10 @@ static int append_native(mxp_session *session, output *out)
         return MXP_OK;
     }
     out->is_written = true;
-    int error = MXP_OK;
-    if (session->native == NULL) {
-        error = mxp__native_writer_open(mxp__strbuf_text(&out->native), &session->native);
+    const char *path = mxp__strbuf_text(&out->native);
+    int error = session->native == NULL ? mxp__crashed_keep(path, out->keep_crashed) : MXP_OK;
+    if (session->native == NULL && error == MXP_OK) {
+        error = mxp__native_writer_open(path, &session->native);
     }
     return error == MXP_OK ? mxp__native_append(session->native, session->pending.source) : error;
 }

@@ -3,6 +3,8 @@
 // second, which is this program started anew, writes at its end.
 #include "cmocka_all.h"
 
+#include <glob.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -45,7 +47,7 @@ static int record_beside(int store)
     return begun == (store == MXP_STORE_MEMORY) && refused ? 0 : 1;
 }
 
-static void run_second(const char *store)
+static int run_second(const char *store)
 {
     int status;
     pid_t child = fork();
@@ -54,7 +56,7 @@ static void run_second(const char *store)
         _exit(2);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    return status;
 }
 
 static void take_in(void *context, const mxp_event *event)
@@ -80,7 +82,7 @@ static void what_one_records_is_not_replaced_by_another(void **state)
     for (int i = 0; i < 2; i++) {
         assert_int_equal(begin(MXP_STORE_FILE), 0);
         spans("first", 100);
-        run_second(stores[i]);
+        assert_int_equal(run_second(stores[i]), 0);
         spans("first", 10);
         assert_int_equal(mxp_session_dump(mxp_session_get(), 1), 0);
         assert_int_equal(spans_in_file(), 110);
@@ -100,12 +102,41 @@ static void what_one_has_finished_is(void **state)
     unlink(path);
 }
 
+// Also where another records into memory: one that was told of the first may live longer.
+static void what_one_that_died_has_recorded_is_kept(void **state)
+{
+    (void)state;
+    glob_t kept;
+    assert_true(WIFSIGNALED(run_second("dies")));
+    assert_int_equal(begin(MXP_STORE_MEMORY), 0);
+    spans("after it", 10);
+    assert_int_equal(mxp_session_dump(mxp_session_get(), 1), 0);
+    assert_int_equal(spans_in_file(), 10);
+    assert_int_equal(glob("both.died.*.mxp", 0, NULL, &kept), 0);
+    assert_int_equal(kept.gl_pathc, 1);
+    assert_int_equal(rename(kept.gl_pathv[0], path), 0);
+    assert_int_equal(spans_in_file(), 7);
+    globfree(&kept);
+    unlink(path);
+}
+
+static int record_and_die(void)
+{
+    int error = begin(MXP_STORE_FILE);
+    spans("dies", 7);
+    return error != 0 ? error : raise(SIGKILL);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "dies") == 0) {
+        return record_and_die();
+    }
     if (argc > 1) {
         return record_beside(strcmp(argv[1], "file") == 0 ? MXP_STORE_FILE : MXP_STORE_MEMORY);
     }
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_one_that_died_has_recorded_is_kept),
         cmocka_unit_test(what_one_records_is_not_replaced_by_another),
         cmocka_unit_test(what_one_has_finished_is),
     };
