@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Room runtime/autograd: recording what a program computes, and its gradients.
 //
-// Gradients of what a program runs. While a thread records, each operator that depends on a
-// variable leaves a node: its parameters, where its inputs came from, and those values its gradient
-// will ask for. Backward walks the nodes from the newest to the oldest.
+// While a thread records, each operator that depends on a variable leaves a node: its parameters,
+// where its inputs came from, and those values that its gradient takes. The nodes are the tape.
+// Backward is carried out by diff/ over them, on arrays.
 //
-// Recording and training are switches of the calling thread. A graph belongs to one thread at a
-// time: backward, and recording on top of its arrays, must not run at once for one graph. Graphs of
-// several threads may have variables in common.
+// Thread rule: recording and training are switches of the calling thread. A graph belongs to one
+// thread at a time: backward, and recording on top of its arrays, must not run at once for one
+// graph. Graphs of several threads may have variables in common. Ownership: an array in a graph
+// holds its node, and that the nodes before it; saved values are views, not copies. Order: backward
+// pushes and does not wait. Errors: 0 or a negative MXP_E code with the detail set; what goes wrong
+// in a kernel surfaces at the next wait.
 #ifndef MXN_AUTOGRAD_AUTOGRAD_H
 #define MXN_AUTOGRAD_AUTOGRAD_H
 

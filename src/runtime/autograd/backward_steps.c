@@ -8,27 +8,28 @@
 #include "base/fail.h"
 
 // ---- operators --------------------------------------------------------------------------------
-// With create_graph the values a node keeps stand for where they came from while a call runs.
-static void note_values(const mxn_node *node)
+// With create_graph a call is recorded: while it runs, the values that the node keeps are the
+// outputs that they were.
+static void attach_values(const mxn_node *node)
 {
     for (uint32_t i = 0; i < node->params->input_count; i++) {
         if (node->inputs[i].array != NULL && node->inputs[i].from.node != NULL) {
-            mxn__entry_note(node->inputs[i].array, node->inputs[i].from.node,
-                            node->inputs[i].from.index);
+            mxn__entry_attach(node->inputs[i].array, node->inputs[i].from.node,
+                              node->inputs[i].from.index);
         }
     }
     for (uint32_t i = 0; i < node->params->output_count; i++) {
         if (node->outputs[i].array != NULL) {
-            mxn__entry_note(node->outputs[i].array, node->outputs[i].self.node, i);
+            mxn__entry_attach(node->outputs[i].array, node->outputs[i].self.node, i);
         }
     }
 }
 
-static void forget_values(const mxn_node *node)
+static void detach_values(const mxn_node *node)
 {
     for (uint32_t i = 0; i < node->params->input_count + node->params->output_count; i++) {
         if (node->kept[i].array != NULL) {
-            mxn__entry_forget(node->kept[i].array);
+            mxn__entry_detach(node->kept[i].array);
         }
     }
 }
@@ -87,9 +88,9 @@ static int run_step(void *context, const mxn_diff_step *step)
     if (!backward->request->create_graph) {
         return run_call(step);
     }
-    note_values(step->visit->node);
+    attach_values(step->visit->node);
     int error = run_call(step);
-    forget_values(step->visit->node);
+    detach_values(step->visit->node);
     return error;
 }
 

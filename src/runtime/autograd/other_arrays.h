@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is recorded of an array says nothing of others on its memory. A recorded operator that
-// writes to memory that several arrays show leaves its node's number there; an array that knows of
-// no node so new has values whose gradients are lost, and is refused as an input. Private to
-// autograd/.
+// Arrays that share memory with one that a recorded operator has written to. What is recorded of an
+// array says nothing of others on its memory. So the operator leaves its node's number with memory
+// that several arrays show. An array that knows of no node so new has values whose gradients would
+// be lost, and is refused as an input. Private to autograd/.
 #ifndef MXN_AUTOGRAD_OTHER_ARRAYS_H
 #define MXN_AUTOGRAD_OTHER_ARRAYS_H
 

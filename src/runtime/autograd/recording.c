@@ -78,7 +78,7 @@ int mxn_autograd_mark(mxn_array *array, uint32_t request, mxn_array *gradient)
     mxn_node *variable = NULL;
     int error = make_variable(array, request, gradient, &variable);
     if (error == MXP_OK) {
-        mxn__entry_note(array, variable, 0);
+        mxn__entry_attach(array, variable, 0);
         mxn__node_release(variable);
     }
     return error;
@@ -175,7 +175,7 @@ static int keep_operands(mxn_node *node, uint32_t kind, mxn_kept *kept, mxn_arra
     return error;
 }
 
-// What the node must know before the operator runs: it may write over its inputs, and their notes.
+// Before the operator runs, because it may write over its inputs and their attachments.
 static int note_inputs(mxn_node *node, mxn_array *const *inputs)
 {
     for (uint32_t i = 0; i < node->params->input_count; i++) {
@@ -209,7 +209,7 @@ static int note_outputs(mxn_node *node, mxn_array *const *outputs)
     for (uint32_t i = 0; error == MXP_OK && i < node->params->output_count; i++) {
         if (outputs[i] != NULL) {
             mxn__kept_describe(&node->outputs[i], outputs[i]);
-            mxn__entry_note(outputs[i], node, i);
+            mxn__entry_attach(outputs[i], node, i);
             if (node->outputs[i].given) {
                 mxn__others_note(outputs[i], node);
             }

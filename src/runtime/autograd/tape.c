@@ -44,7 +44,7 @@ static bool drop_reference(mxn_node *node)
     return node != NULL && mxp__refs_drop(&node->refs);
 }
 
-// Lets go of what the node holds. Nodes that nobody holds any more are put in front of `dead`.
+// Drops what the node holds. Nodes without references are put in front of `dead`.
 static mxn_node *let_go(mxn_node *node, mxn_node *dead)
 {
     uint32_t inputs = node->params == NULL ? 0 : node->params->input_count;
@@ -157,7 +157,7 @@ mxn_node *mxn__variable_of(const mxn_array *array)
     return entry->node->params == NULL ? entry->node : mxn__node_beside(entry->node, entry->index);
 }
 
-void mxn__entry_forget(mxn_array *array)
+void mxn__entry_detach(mxn_array *array)
 {
     mxn_attachment *attached = &array->attachments[MXN_ATTACHMENT_AUTOGRAD];
     void *data = attached->data;
@@ -167,10 +167,10 @@ void mxn__entry_forget(mxn_array *array)
     }
 }
 
-void mxn__entry_note(mxn_array *array, mxn_node *node, uint32_t index)
+void mxn__entry_attach(mxn_array *array, mxn_node *node, uint32_t index)
 {
     mxn__node_retain(node);
-    mxn__entry_forget(array);
+    mxn__entry_detach(array);
     array->attachments[MXN_ATTACHMENT_AUTOGRAD] =
         (mxn_attachment){&node->outputs[index].self, attachment_release};
 }

@@ -82,12 +82,12 @@ void mxn__kept_describe(mxn_kept *kept, const mxn_array *array);
 
 int mxn__kept_values(mxn_kept *kept, mxn_array *array);  // keeps an operand's values
 
-// Where an array comes from; node null if from no graph, or from one that was cleared.
+// The output that an array is; node null if it is in no graph, or in one that was cleared.
 mxn_entry mxn__entry_of(const mxn_array *array);
 // The variable that an array is, or that stands beside it; null if there is none.
 mxn_node *mxn__variable_of(const mxn_array *array);
-// The array is output `index` of `node` from now on; takes a reference. Replaces what was noted.
-void mxn__entry_note(mxn_array *array, mxn_node *node, uint32_t index);
-void mxn__entry_forget(mxn_array *array);
+// The array is output `index` of `node` from now on, whatever it was before; takes a reference.
+void mxn__entry_attach(mxn_array *array, mxn_node *node, uint32_t index);
+void mxn__entry_detach(mxn_array *array);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run of an operator: its job, operands, variables. Private to imperative/.
+// A bound call, which is one run of an operator: its job, operands, variables. Private to
+// imperative/.
 //
-// It is one block of memory, which lives until the operation is over:
+// A bound call is one block of memory, which lives until the operation is over:
 //
 //     | bound | operands: inputs, outputs | shapes | shape pointers | variables | types |
 //
@@ -55,7 +56,7 @@ static inline uint32_t mxn__request_of(const uint32_t *requests, uint32_t output
 mxn_bound *mxn__bound_make(mxn_params *params, size_t own_shapes);
 // Completes shapes and types; `pointers` has one to each shape.
 int mxn__form_infer(const mxn_call_form *form, mxn_shape **pointers);
-// Takes arrays that fit. If it fails the caller frees `bound`.
+// Fills in operands and variables from arrays that fit. If it fails the caller frees `bound`.
 int mxn__bound_take(mxn_bound *bound, const mxn_binding *binding);
 
 #endif

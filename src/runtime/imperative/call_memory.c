@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes back goes onto one list for all threads, by compare-and-swap; a thread whose own list
-// is empty takes all of it by one exchange. So no block is looked at by two threads at once, and
-// the pool is as large as the largest backlog was.
+// Blocks that come back go onto one list for all threads, by compare-and-swap. A thread whose own
+// list is empty takes all of that list by one exchange. So two threads never look at one block at
+// once, and the pool is as large as the largest backlog was.
 //
 //     worker --give--> returned[class] --take all--> mine->free[class] --take--> pushing thread
 #include "runtime/imperative/call_memory.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of calls: taken by the thread that pushes, given back by the worker that has run the
 // operation. Through malloc the two would fight for one lock at every operator.
-#ifndef MXN_IMPERATIVE_CALL_POOL_H
-#define MXN_IMPERATIVE_CALL_POOL_H
+#ifndef MXN_IMPERATIVE_CALL_MEMORY_H
+#define MXN_IMPERATIVE_CALL_MEMORY_H
 
 #include <stddef.h>
 

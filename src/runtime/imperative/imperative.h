@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Room runtime/imperative: invoking an operator: parameters, inference, outputs, push.
 //
-// Running one operator now: checks, inference, outputs, and the push to the engine. What is wrong
-// with the arguments is an error here; what goes wrong in the kernel surfaces at the next wait.
+// An invocation runs one operator now: checks, inference, outputs, and the push to the engine.
+// Calls that run many times are prepared once: prepared.h. Nothing here knows about gradients:
+// autograd/ records around it.
 //
-// Any thread may call it. Nothing here knows about gradients: autograd/ records around it.
+// Thread rule: any thread may invoke; no other may use an output without a shape meanwhile.
+// Ownership: parameters and arrays are the caller's, who may release them once it returns. Order:
+// operations on an array run in the order in which they were pushed. Errors: 0 or a negative MXP_E
+// code with the detail set, which names the operator; what goes wrong in the kernel surfaces at the
+// next wait.
 #ifndef MXN_IMPERATIVE_IMPERATIVE_H
 #define MXN_IMPERATIVE_IMPERATIVE_H
 
