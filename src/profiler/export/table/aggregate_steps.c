@@ -209,8 +209,8 @@ static int64_t asked_ns(const step_pass *pass, const mxp_event *event)
     return push_ns < event->begin_ns ? push_ns : event->begin_ns;
 }
 
-// Whether the span is of a task or frame. Such spans are not counted as covering a step: they may
-// last for all of it without telling what it was spent on.
+// Adds the event's time to the time that is covered, unless it is of a task or frame: these may
+// last for a whole step without telling what it was spent on.
 static int cover_time(step_pass *pass, const mxp_event *event)
 {
     if (pass->last_name != event->name) {

@@ -82,8 +82,8 @@ static void put_numbered(const char *path, const char *when, unsigned number, mx
     mxp__strbuf_puts(name, parts.ending);
 }
 
-// The number for a file of this second: one above the existing ones, because several processes may
-// have died in one second, and later ones have higher numbers.
+// Makes the new name. Several processes may have died in one second; then it gets a number above
+// those of the existing files, which are older.
 static int put_name(const char *path, time_t when, mxp_strbuf *name)
 {
     struct tm utc = {0};
