@@ -57,9 +57,10 @@ void mxp_span_end_call(mxp_name name, uint64_t token);
 uint64_t mxp_begin(uint32_t classes, mxp_name name);
 void mxp_end(mxp_name name, uint64_t token);
 
-// The same with moments this thread has read from mxp_ticks just before; 0 means now. On most CPUs
-// reading the clock waits for everything before it: who has more to do than this call reads first.
-// A begin that a stop came after counts from now, an end before its begin as the begin.
+// The same for callers that read the clock (mxp_ticks) before their own work, on this thread; 0
+// means now. Reading the clock waits on most CPUs for everything before it, so it is cheaper early.
+// A `begin_ticks` before the last stop is replaced by now, `end_ticks` below the token by the
+// token.
 uint64_t mxp_begin_at(uint32_t classes, mxp_name name, uint64_t begin_ticks);
 void mxp_end_at(mxp_name name, uint64_t token, uint64_t end_ticks);
 

@@ -40,7 +40,8 @@ static inline uint32_t mxp__busy_at(const mxp_recorder *self)
     return mxp_atomic_own(&self->busy);
 }
 
-// By others. Who finds a thread not busy sees all that it has recorded (pairs with leave).
+// For other threads. If it returns false, they see everything that the thread has recorded (pairs
+// with leave).
 static inline bool mxp__is_busy(const mxp_recorder *thread)
 {
     return mxp_atomic_load_acquire(&thread->busy) != 0;

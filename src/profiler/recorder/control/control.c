@@ -84,8 +84,9 @@ bool mxp__drain_is_wanted(void)
 }
 
 // ---- handshake --------------------------------------------------------------------------------
-// One try more of a wait: yields at first. A thread may be preempted inside a record. Who is there
-// for longer than this is silent from then on, and not waited for again (silent.h).
+// The tries of a wait for one thread, which may be preempted inside a record. The first ones yield,
+// later ones sleep. A thread that takes longer becomes silent and is not waited for again
+// (silent.h).
 enum { YIELDS = 1000 };
 static unsigned patience = YIELDS + 1000;
 
@@ -263,7 +264,8 @@ void mxp__recorder_calibrate(void)
     }
 }
 
-// Where a file is due, the first record says it (thread.c): until then there is nothing to be told.
+// Writes a record of the state. If a recording file is only planned, the first record of a thread
+// does so (thread.c).
 static void say_state(uint64_t state)
 {
     if (!mxp__store_is_due()) {
@@ -297,7 +299,8 @@ uint64_t mxp__recorder_start(uint32_t classes, int resumed)
     }
     gate_classes(classes & MXP_CLASS_ALL);
     if (!was_on) {
-        // Last: who knows the moment and then finds the gate closed has met a stop (note_start).
+        // on_ticks is stored last. note_start reads it before the gate: if it finds the gate closed
+        // then, a stop has come after.
         mxp_atomic_store_release(&mxp__rec.on_ticks, now);
     }
     mxp__drain_unlock();
@@ -385,8 +388,8 @@ static void count_deeper(uint64_t now)
     }
 }
 
-// The moment is read while everybody is held: no record that was taken before is later than it, and
-// who ends a span from then on knows it.
+// The time of the stop is read during the freeze. So no record made before is later than it, and a
+// span that ends afterwards sees it.
 static uint64_t close_gate(uint32_t state, int close_open)
 {
     const bool closes = close_open && state != MXP__STATE_STOPPED;

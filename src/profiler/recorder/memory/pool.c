@@ -153,7 +153,7 @@ static void push_chunk(mxp_chunk_header *chunk)
     pool.free_chunk_count++;
 }
 
-// Who read has taken more than recording may.
+// Whether more is held than recording may take, because a reader has taken it.
 static bool holds_too_much(void)
 {
     return mxp__pool_held_bytes() > mxp__pool_limit_bytes() + RESERVE_CHUNKS_BYTES;

@@ -28,7 +28,8 @@ mxp_chunk_header *mxp__pool_take_spare(void);
 mxp_chunk_header *mxp__pool_take_chunk(void);  // null: cap, no memory, or the lock is our own
 // The same, into the reserve: for a ring that is pinned.
 mxp_chunk_header *mxp__pool_take_reserve(void);
-// The same, beyond cap and reserve: for who reads. While nothing can be read nothing comes back.
+// The same, beyond cap and reserve, for readers: without memory nothing can be read, and so nothing
+// is given back.
 mxp_chunk_header *mxp__pool_take_to_read(void);
 void mxp__pool_give_chunk(mxp_chunk_header *chunk);  // to the system, if more is held than may be
 void mxp__pool_drop_chunk(mxp_chunk_header *chunk);  // to the system: room for something else

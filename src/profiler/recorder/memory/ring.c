@@ -249,7 +249,7 @@ static mxp_chunk_header *pop(void)
     }
     if (mxp_self != NULL) {
         mxp_atomic_set(&mxp_self->reserved[1],
-                       ring.overwritten);  // for who reads the file after a death
+                       ring.overwritten);  // for readers of the file after a crash
     }
     note_since();
     return chunk;

@@ -91,7 +91,7 @@ static uint32_t mapping_count(void)
     return mxp_atomic_load_acquire(&part_count) * PART;
 }
 
-// Who comes second gives its pages back.
+// If two threads add a part at once, the second one gives its pages back.
 static bool add_part(void)
 {
     uint32_t count = mxp_atomic_load_acquire(&part_count);
@@ -148,8 +148,8 @@ uint32_t mxp__rescue_note_mapping(mxp_thread *thread, bool whole)
     return thread->rescue_slot;
 }
 
-// Who touches the page of a damaged file that was put there after the rescue comes to the handler
-// until this is said.
+// A page of a damaged file may be mapped after the rescue. Until this call an access to it comes to
+// the handler.
 void mxp__rescue_placed(const mxp_recording_file *store, uint32_t note)
 {
     if (note != 0 && mxp__store_is_damaged(store)) {

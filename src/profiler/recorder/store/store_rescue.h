@@ -14,9 +14,10 @@ void mxp__rescue_guard(mxp_recording_file *store);
 void mxp__rescue_unguard(mxp_recording_file *store);
 void mxp__rescue_fork_child(void);
 
-// A thread whose block will be put into the file: what has to be known of it beside its pages is
-// noted under a number, 0 without memory for it. Behind it, `placed` is told before anything there
-// is touched. One whose block has been taken out, or is given back, is forgotten.
+// Before a thread's block is mapped into the file: notes what must be known of the thread without
+// its pages. Returns the number of the note, 0 without memory. After mapping, mxp__rescue_placed is
+// called before the block is accessed. The note is forgotten when the block is mapped out or given
+// back.
 uint32_t mxp__rescue_note_mapping(mxp_thread *thread, bool whole);
 void mxp__rescue_placed(const mxp_recording_file *store, uint32_t note);
 void mxp__rescue_forget_mapping(mxp_thread *thread);

@@ -58,7 +58,7 @@ mxp_section *mxp__store_allocate_but(mxp_recording_file *store, unsigned type, u
 mxp_chunk_header *mxp__store_take_spare(mxp_recording_file *store);
 bool mxp__store_give_spare(mxp_recording_file *store, mxp_chunk_header *chunk);
 
-// Who makes the open file longer ahead of time does so no more: once none is open.
+// Waits until the background thread does not extend a file any more. Once none is open.
 void mxp__store_wait_ahead(void);
 void mxp__store_space_fork_child(void);
 

@@ -25,7 +25,7 @@ void mxp__step_began(const mxp_standing_step *begun)
     mxp_atomic_store_release(&step.number, begun->number);
     mxp_atomic_store_release(&step.ticks, begun->ticks);
     mxp_atomic_store_release(&step.thread, begun->thread);
-    // Pairs with mxp__step_standing: who sees this sees all three.
+    // Pairs with mxp__step_standing: a reader that sees this sees all three.
     mxp_atomic_store_release(&step.version, version + 2);
 }
 

@@ -152,7 +152,7 @@ static void count_registration_loss(uint64_t now)
     uint64_t none = 0;
     mxp_atomic_cas(&threads.lost_from, &none, now);
     mxp_atomic_store(&threads.lost_to, now);
-    // Pairs with mxp__thread_registration_losses: who sees a loss sees from when to when.
+    // Pairs with mxp__thread_registration_losses: a reader that sees a loss also sees its times.
     mxp_atomic_add_release(&threads.lost, 1);
 }
 
@@ -248,7 +248,7 @@ static mxp_thread *make_thread(uint64_t now)
     self->tid = mxp__os_thread_id();
     self->start_ticks = now;
     mxp_atomic_set(&self->name, current_name());
-    self->uses_scopes = sequence > 0;  // of who had the index before, a scope may stand
+    self->uses_scopes = sequence > 0;  // the index's last thread may have left a scope open
     mxp__thread_restart(self, now);
     self->current->sequence = self->sequence = sequence;
     return self;

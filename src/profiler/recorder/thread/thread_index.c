@@ -33,7 +33,7 @@ static place *place_of(uint32_t index)
     return &mxp_atomic_load_acquire(&parts[index / PART])[index % PART];
 }
 
-// Who comes second gives its pages back.
+// If two threads add the part at once, the second one gives its pages back.
 static bool has_part(uint32_t index)
 {
     part_slot *part = &parts[index / PART];

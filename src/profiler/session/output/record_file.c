@@ -31,7 +31,7 @@ static int append_built(mxp_strbuf *sections, const mxp_section_writer *writer)
     return sections->failed ? mxp__fail_memory("the recording file") : MXP_OK;
 }
 
-// What a file begins with: the clock twice, and who records.
+// The first sections of a file: the clock twice, and INFO.
 static int build_first(mxp_section_writer *writer, const mxp_source *source, mxp_strbuf *sections)
 {
     int error = build_clock(writer, source->timebase);
