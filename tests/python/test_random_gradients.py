@@ -50,3 +50,20 @@ def test_recorded_samples_are_distributed_as_others(name):
     for share in (0.1, 0.5, 0.9):
         low, high = onp.quantile(plain, [share - 0.02, share + 0.02])
         assert low < onp.quantile(recorded, share) < high
+
+
+@pytest.mark.parametrize("recorded", [False, True], ids=["plain", "recorded"])
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_parameters_below_0_are_refused_wherever_they_stand(name, recorded):
+    """One bad element of an array is enough; recorded samples are made in another way than others."""
+    good = CASES[name][0]
+    parameters = [np.full(3, value) for value in good[:-1]] + [np.array([good[-1], -1.0, good[-1]])]
+    for item in parameters:
+        item.attach_grad()
+    with autograd.record() if recorded else autograd.pause(), pytest.raises(ValueError, match="(scale|sigma|a) <=? ?0"):
+        getattr(np.random, name)(*parameters)
+
+
+def test_a_number_that_is_no_deviation_is_a_value_error():
+    with pytest.raises(ValueError, match="scale=-1 is below 0"):
+        np.random.normal(0, -1, (2, 2))

@@ -49,6 +49,7 @@ def normal(loc: Any = 0.0, scale: Any = 1.0, size: Optional[Shape] = None, dtype
            out: Any = None) -> ndarray:
     """Normally distributed numbers of mean `loc` and standard deviation `scale`, which may be arrays."""
     if isinstance(loc, BaseArray) or isinstance(scale, BaseArray):
+        _check_parameters("normal", [loc, scale])
         shape = (loc + scale).shape if size is None else size
         return loc + scale * normal(size=shape, dtype=dtype, ctx=ctx, device=device)
     return _draw(("_npi_normal", "_random_normal"), size, _float_type(dtype), ctx, device, out,
@@ -111,8 +112,18 @@ _PATHS = {
 }
 
 
+_CHECKER = onp.random.RandomState(0)  # draws nothing
+
+
 def _power(base: float, exponent: Any) -> Any:
     return base ** exponent
+
+
+def _check_parameters(name: str, values: List[Any]) -> None:
+    """ValueError, in NumPy's words, if its distribution has no such parameters. NumPy says so when it is
+    asked for no numbers, too; it waits for the values."""
+    hosts = [to_host(value) for value in values]
+    getattr(_CHECKER, name)(*hosts, size=(0, *onp.broadcast_shapes(*map(onp.shape, hosts))))
 
 
 def _drawn_by_path(name: str, arguments: tuple, keywords: Any) -> Optional[ndarray]:
@@ -123,6 +134,7 @@ def _drawn_by_path(name: str, arguments: tuple, keywords: Any) -> Optional[ndarr
     values = [given.get(item) for item in defaults]
     if not any(isinstance(item, BaseArray) and is_recorded(item) for item in values):
         return None
+    _check_parameters(name, values)
     like = next(item for item in values if isinstance(item, BaseArray))
     size = given.get("size")
     if size is None:

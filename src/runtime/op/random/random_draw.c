@@ -92,7 +92,8 @@ static int draw_check(const mxn_op *op, void *values)
                          p->high);
     }
     if (kind == NORMAL && !(p->scale >= 0)) {
-        return mxp__fail(MXP_EINVAL, "Operator %s: scale=%g is below 0", op->name, p->scale);
+        return mxp__fail(MXP_EINVAL, "ValueError: Operator %s: scale=%g is below 0", op->name,
+                         p->scale);
     }
     if (kind == RANDINT && p->least >= p->below) {
         return mxp__fail(MXP_EINVAL, "Operator %s: low=%lld must be below high=%lld", op->name,
