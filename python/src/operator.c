@@ -68,6 +68,7 @@ static PyObject *results(PyTypeObject *type, NDArrayHandle *outputs, int count)
     }
     handle_list copy;
     if (list_begin(&copy, count) != 0) {
+        free_handles(outputs, count);
         return NULL;
     }
     memcpy(copy.at, outputs, (size_t)count * sizeof(NDArrayHandle));

@@ -147,3 +147,46 @@ def test_sums_of_gradients_of_whole_numbers_keep_their_digits(function, times):
         result = function(a)
     result.backward(mx.np.full(result.shape, 2 ** 53 + 1, dtype="int64"))
     assert a.grad.tolist() == [times * (2 ** 53 + 1)] * 2
+
+
+ALONE = {  # functions of each element that keep the type
+    "abs": mx.np.abs, "square": mx.np.square, "negative": mx.np.negative, "relu": mx.npx.relu,
+    "abs of nd": mx.nd.abs, "square of nd": mx.nd.square}
+
+
+@pytest.mark.parametrize("kind", ["int8", "int16", "int32", "int64"])
+@pytest.mark.parametrize("name", ALONE)
+def test_functions_of_each_whole_number_have_gradients(name, kind):
+    """Those that keep the type; what makes floats of whole numbers has none."""
+    table = [[3, -2, 0], [-1, 1, 4]]
+    assert gradient_of(ALONE[name], table, kind) == gradient_of(ALONE[name], table, "float64")
+    assert gradient_of(ALONE[name], table, kind, "add", 2) == [
+        [2 * item for item in row] for row in gradient_of(ALONE[name], table, "float64")]
+
+
+@pytest.mark.parametrize("name", sorted(set(ALONE) - {"negative"}))
+def test_functions_of_each_truth_and_natural_number_have_gradients(name):
+    assert gradient_of(ALONE[name], [2, 0, 1], "uint8") == gradient_of(ALONE[name], [2, 0, 1], "float64")
+    assert gradient_of(ALONE[name], [True, False], "bool") == [True, False]
+
+
+def test_gradients_of_each_whole_number_keep_their_digits():
+    big = 2 ** 61 + 1
+    x = mx.np.array([1, -1, 1], dtype="int64")
+    x.attach_grad()
+    for function, wanted in ((mx.np.abs, [big, -big, big]), (mx.np.square, [2 * big, -2 * big, 2 * big]),
+                             (mx.npx.relu, [big, 0, big])):
+        with mx.autograd.record():
+            y = function(x)
+        y.backward(mx.np.full(3, big, dtype="int64"))
+        assert x.grad.tolist() == wanted
+
+
+def test_gradients_of_1x_functions_of_whole_numbers_are_cut():
+    """1.9.1's functions keep the type; their gradients are cut to it as their values are."""
+    x = mx.nd.array([1, 2], dtype="int32")
+    x.attach_grad()
+    with mx.autograd.record():
+        y = mx.nd.log(x)
+    y.backward(mx.nd.array([7, 7], dtype="int32"))
+    assert x.grad.asnumpy().tolist() == [7, 3]

@@ -155,8 +155,7 @@ static const char *const one[] = {"scalar", "1", NULL};
 #define BACKWARD(name_, function_, again_)                                                      \
     {                                                                                           \
         .name = (name_), .inputs = "lhs rhs", .inplace = MXN_INPLACE_ALL, .gradient = (again_), \
-        .variant = MXN_UNARY_##function_, .takes = MXN_TAKES_REALS,                             \
-        .forward = mxn__unary_backward, .flops_each = 4                                         \
+        .variant = MXN_UNARY_##function_, .forward = mxn__unary_backward, .flops_each = 4       \
     }
 
 static const mxn_op_def table[] = {

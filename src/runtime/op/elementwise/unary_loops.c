@@ -14,6 +14,7 @@ static const bool rounds[MXN_UNARY_COUNT] = {
 #define WHOLE(name, of_real, of_whole)
 #define PRODUCT(name)
 #define GRADIENT(name, expression)
+#define WHOLE_GRADIENT(name, of_real, of_whole)
 #include "runtime/op/kernels/unary_functions.def"
 };
 
@@ -63,16 +64,30 @@ int mxn__square_forward(mxn_job *job)
     return 0;
 }
 
+// In pieces: as doubles.
+static void gradient_converted(mxn_unary_gradient gradient, mxn_job *job, size_t count)
+{
+    const mxn_operand *out = &job->outputs[0];
+    size_t size = mxn_dtype_size(out->dtype);
+    double gradients[CHUNK], values[CHUNK];
+    for (size_t done = 0; done < count; done += CHUNK) {
+        size_t n = count - done < CHUNK ? count - done : CHUNK, at = done * size;
+        mxn_cast(gradients, MXN_FLOAT64, (const char *)job->inputs[0].data + at, out->dtype, n);
+        mxn_cast(values, MXN_FLOAT64, (const char *)job->inputs[1].data + at, out->dtype, n);
+        gradient(gradients, values, gradients, n);
+        mxn_cast((char *)out->data + at, out->dtype, gradients, MXN_FLOAT64, n);
+    }
+}
+
 int mxn__unary_backward(mxn_job *job)
 {
     const mxn_operand *out = &job->outputs[0];
-    int function = job->params->op->def->variant;
     size_t count = mxn_shape_size(out->shape);
-    if (out->dtype != MXN_FLOAT32 && out->dtype != MXN_FLOAT64) {
-        return mxn__type_refused(job, out->dtype);
+    const mxn_unary_gradient *of = MXN_WIDEST(mxn__unary)->gradients[job->params->op->def->variant];
+    if (of[out->dtype] != NULL) {
+        of[out->dtype](job->inputs[0].data, job->inputs[1].data, out->data, count);
+    } else {
+        gradient_converted(of[MXN_FLOAT64], job, count);
     }
-    MXN_WIDEST(mxn__unary)
-        ->gradients[function][out->dtype == MXN_FLOAT64](job->inputs[0].data, job->inputs[1].data,
-                                                         out->data, count);
     return 0;
 }

@@ -73,18 +73,15 @@ const mxn_unary_kernels MXN_WIDE(mxn__unary) = {
 #define FLOATS_OF(name) [MXN_FLOAT32] = name##_float, [MXN_FLOAT64] = name##_double
 #define REAL(name, of_float, of_double) .of[MXN_UNARY_##name] = {FLOATS_OF(name)},
 #define ROUNDING REAL
-#define WHOLE(name, of_real, of_whole)                     \
-    .of[MXN_UNARY_##name] = {FLOATS_OF(name),              \
-                             [MXN_UINT8] = name##_uint8,   \
-                             [MXN_INT8] = name##_int8,     \
-                             [MXN_INT16] = name##_int16,   \
-                             [MXN_UINT16] = name##_uint16, \
-                             [MXN_INT32] = name##_int32,   \
-                             [MXN_UINT32] = name##_uint32, \
-                             [MXN_INT64] = name##_int64,   \
-                             [MXN_UINT64] = name##_uint64},
+#define ALL_OF(name)                                                           \
+    FLOATS_OF(name), [MXN_UINT8] = name##_uint8, [MXN_INT8] = name##_int8,     \
+                     [MXN_INT16] = name##_int16, [MXN_UINT16] = name##_uint16, \
+                     [MXN_INT32] = name##_int32, [MXN_UINT32] = name##_uint32, \
+                     [MXN_INT64] = name##_int64, [MXN_UINT64] = name##_uint64
+#define WHOLE(name, of_real, of_whole) .of[MXN_UNARY_##name] = {ALL_OF(name)},
 #define PRODUCT(name)
-#define GRADIENT(name, expression) \
-    .gradients[MXN_UNARY_##name] = {name##_back_float, name##_back_double},
+#define GRADIENT(name, expression) .gradients[MXN_UNARY_##name] = {FLOATS_OF(name##_back)},
+#define WHOLE_GRADIENT(name, of_real, of_whole) \
+    .gradients[MXN_UNARY_##name] = {ALL_OF(name##_back)},
 #include "runtime/op/kernels/unary_functions.def"
 };

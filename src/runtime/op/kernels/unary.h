@@ -10,6 +10,7 @@
 #define WHOLE(name, of_real, of_whole) MXN_UNARY_##name,
 #define PRODUCT(name) MXN_UNARY_##name,
 #define GRADIENT(name, expression)
+#define WHOLE_GRADIENT(name, of_real, of_whole)
 enum {
 #include "runtime/op/kernels/unary_functions.def"
     MXN_UNARY_COUNT
@@ -19,6 +20,7 @@ enum {
 #undef WHOLE
 #undef PRODUCT
 #undef GRADIENT
+#undef WHOLE_GRADIENT
 
 typedef void (*mxn_unary_function)(const void *from, void *to, size_t count);
 typedef void (*mxn_unary_gradient)(const void *gradients, const void *values, void *to,
@@ -27,7 +29,7 @@ typedef void (*mxn_unary_gradient)(const void *gradients, const void *values, vo
 typedef struct mxn_unary_kernels {
     // By the type it is computed in; null: there is none. `to` may be exactly `from`.
     mxn_unary_function of[MXN_UNARY_COUNT][MXN_DTYPE_COUNT];
-    mxn_unary_gradient gradients[MXN_UNARY_COUNT][2];  // of float, of double
+    mxn_unary_gradient gradients[MXN_UNARY_COUNT][MXN_DTYPE_COUNT];
 } mxn_unary_kernels;
 
 MXN_EACH_WIDTH(mxn_unary_kernels, mxn__unary);

@@ -25,12 +25,7 @@ MXN_LOOP_OF void NAME(each_back)(T (*function)(T g, T y), const T *gradients, co
     {                                                                \
         NAME(each)(NAME(name##_of), from, to, count);                \
     }
-#define PRODUCT(name)
-#ifdef ONE_OF
-#define REAL(name, of_float, of_double) FUNCTION(name, ONE_OF(of_float, of_double))
-#define ROUNDING REAL
-#define WHOLE(name, of_real, of_whole) FUNCTION(name, of_real)
-#define GRADIENT(name, expression)                                                      \
+#define BACK(name, expression)                                                          \
     static inline T NAME(name##_back_of)(T g, T y)                                      \
     {                                                                                   \
         (void)y;                                                                        \
@@ -40,11 +35,19 @@ MXN_LOOP_OF void NAME(each_back)(T (*function)(T g, T y), const T *gradients, co
     {                                                                                   \
         NAME(each_back)(NAME(name##_back_of), g, y, to, count);                         \
     }
+#define PRODUCT(name)
+#ifdef ONE_OF
+#define REAL(name, of_float, of_double) FUNCTION(name, ONE_OF(of_float, of_double))
+#define ROUNDING REAL
+#define WHOLE(name, of_real, of_whole) FUNCTION(name, of_real)
+#define GRADIENT BACK
+#define WHOLE_GRADIENT(name, of_real, of_whole) BACK(name, of_real)
 #else
 #define REAL(name, of_float, of_double)
 #define ROUNDING REAL
 #define WHOLE(name, of_real, of_whole) FUNCTION(name, of_whole)
 #define GRADIENT(name, expression)
+#define WHOLE_GRADIENT(name, of_real, of_whole) BACK(name, of_whole)
 #endif
 #include "runtime/op/kernels/unary_functions.def"
 #undef FUNCTION
@@ -53,3 +56,5 @@ MXN_LOOP_OF void NAME(each_back)(T (*function)(T g, T y), const T *gradients, co
 #undef ROUNDING
 #undef WHOLE
 #undef GRADIENT
+#undef WHOLE_GRADIENT
+#undef BACK
