@@ -248,3 +248,17 @@ def test_an_axis_that_is_not_there_is_an_error():
 def test_diagonals_of_no_elements(shape, offset):
     values = onp.zeros(shape, "float32")
     assert np.diagonal(np.array(values), offset).shape == onp.diagonal(values, offset).shape
+
+
+def test_names_of_the_array_standard():
+    """2.0's: several results are a tuple, and a rank is an array."""
+    values = onp.array([3.0, 1.0, 3.0, 2.0], "float32")
+    array, table = np.array(values), onp.array([[4.0, 2.0], [2.0, 3.0]], "float32")
+    for name in ("unique_all", "unique_counts", "unique_inverse", "unique_values"):
+        found, wanted = getattr(np, name)(array), getattr(onp, name)(values)
+        for mine, theirs in zip(found, wanted) if isinstance(wanted, tuple) else [(found, wanted)]:
+            assert isinstance(mine, np.ndarray) and mine.asnumpy().tolist() == theirs.tolist()
+    for name in ("svdvals", "matrix_norm", "matrix_transpose", "vector_norm", "matrix_rank"):
+        found = getattr(np.linalg, name)(np.array(table))
+        assert isinstance(found, np.ndarray)
+        onp.testing.assert_allclose(found.asnumpy(), getattr(onp.linalg, name)(table), rtol=1e-5)
