@@ -63,3 +63,16 @@ def test_softmax_of_what_a_mask_keeps(temperature):
     with onp.errstate(divide="ignore"):
         found = npx.masked_log_softmax(x, np.array(mask), temperature=temperature).asnumpy()
         onp.testing.assert_allclose(found, onp.log(wanted), rtol=1e-5, atol=1e-6)
+
+
+def test_derivatives_of_the_logarithm_of_gamma():
+    """Values from tables: digamma, and the trigamma function as its gradient."""
+    x = np.array([1, 0.5, 10, -0.5], dtype="float64")
+    x.attach_grad()
+    with autograd.record():
+        y = npx.digamma(x)
+    y.backward()
+    onp.testing.assert_allclose(y.asnumpy(), [-0.5772156649015329, -1.9635100260214235, 2.251752589066721,
+                                              0.03648997397857652], rtol=1e-12)
+    onp.testing.assert_allclose(x.grad.asnumpy(), [onp.pi ** 2 / 6, onp.pi ** 2 / 2, 0.10516633568168575,
+                                                   onp.pi ** 2 / 2 + 4], rtol=1e-12)

@@ -52,6 +52,7 @@ def deconvolution(
     cudnn_off: bool = False, layout: Optional[Literal["NCDHW", "NCHW", "NCW", "NDHWC", "NHWC"]] = None,
     out: Any = None, name: Optional[str] = None,
 ) -> ndarray: ...
+def digamma(data: ArrayLike, out: Any = None, name: Optional[str] = None) -> ndarray: ...
 def dropout(
     data: ArrayLike, p: float = 0.5, mode: Literal["always", "training"] = "training", axes: Shape = (),
     cudnn_off: Optional[bool] = False, out: Any = None, name: Optional[str] = None,

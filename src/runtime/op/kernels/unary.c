@@ -37,6 +37,22 @@ static double digamma(double x)
            r * (1.0 / 12 - r * (1.0 / 120 - r * (1.0 / 252 - r * (1.0 / 240 - r / 132))));
 }
 
+// Its derivative, by the same three ways.
+static double trigamma(double x)
+{
+    if (x <= 0) {
+        double s = sin(3.14159265358979323846 * x);
+        return 9.86960440108935861883 / (s * s) - trigamma(1 - x);
+    }
+    double sum = 0;
+    for (; x < 10; x++) {
+        sum += 1 / (x * x);
+    }
+    double r = 1 / (x * x);
+    return sum + 1 / x + r / 2 +
+           r / x * (1.0 / 6 - r * (1.0 / 30 - r * (1.0 / 42 - r * (1.0 / 30 - r * 5 / 66))));
+}
+
 // From a rational guess by Newton's steps, which double the digits each time.
 static double inverse_erf(double x)
 {
