@@ -157,7 +157,6 @@ ALONE = {  # functions of each element that keep the type
 @pytest.mark.parametrize("kind", ["int8", "int16", "int32", "int64"])
 @pytest.mark.parametrize("name", ALONE)
 def test_functions_of_each_whole_number_have_gradients(name, kind):
-    """Those that keep the type; what makes floats of whole numbers has none."""
     table = [[3, -2, 0], [-1, 1, 4]]
     assert gradient_of(ALONE[name], table, kind) == gradient_of(ALONE[name], table, "float64")
     assert gradient_of(ALONE[name], table, kind, "add", 2) == [
@@ -190,3 +189,24 @@ def test_gradients_of_1x_functions_of_whole_numbers_are_cut():
         y = mx.nd.log(x)
     y.backward(mx.nd.array([7, 7], dtype="int32"))
     assert x.grad.asnumpy().tolist() == [7, 3]
+
+
+REAL = {  # what makes floats of whole numbers, with its derivative
+    "exp": (mx.np.exp, onp.exp), "log": (mx.np.log, lambda x: 1 / x), "sqrt": (mx.np.sqrt, lambda x: 0.5 / onp.sqrt(x)),
+    "sin": (mx.np.sin, onp.cos), "reciprocal": (mx.np.reciprocal, lambda x: -1 / x ** 2), "tanh": (mx.np.tanh, lambda x: 1 / onp.cosh(x) ** 2),
+    "degrees": (mx.np.degrees, lambda x: 180 / onp.pi + 0 * x)}
+
+
+@pytest.mark.parametrize("kind", ["int32", "int64"])
+@pytest.mark.parametrize("name", REAL)
+def test_gradients_of_floats_made_of_whole_numbers_are_cut(name, kind):
+    function, derivative = REAL[name]
+    found = gradient_of(lambda x: function(x) * 1000, [1, 2, 3], kind)
+    right = 1000 * derivative(onp.array([1.0, 2.0, 3.0]))
+    assert (onp.abs(found) <= onp.abs(right) + 0.01).all() and (onp.abs(found - right) < 1.01).all()
+    assert any(found)
+
+
+def test_gradients_of_floats_made_of_bytes_and_truths():
+    assert gradient_of(np.exp, [0, 1, 2], "int8") == gradient_of(np.exp, [0, 1, 2], "uint8") == [1, 2, 7]
+    assert gradient_of(np.exp, [True, False], "bool") == [True, True]

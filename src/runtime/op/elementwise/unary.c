@@ -20,6 +20,18 @@ static int types_float(const mxn_types *types)
                            mxn_dtype_size(in) == 1 ? MXN_FLOAT16 : MXN_FLOAT32);
 }
 
+// The gradient of a float that was made of a whole number has the type of the latter.
+static int gradient_types(const mxn_types *types)
+{
+    int32_t gradient = types->inputs[0], value = types->inputs[1], out = types->outputs[0];
+    if (out == MXN_DTYPE_NONE && value != MXN_DTYPE_NONE && !mxn_dtype_is_float(value)) {
+        out = types->outputs[0] = value;
+    }
+    bool is_cut = gradient != MXN_DTYPE_NONE && mxn_dtype_is_float(gradient) &&
+                  value != MXN_DTYPE_NONE && out != MXN_DTYPE_NONE && !mxn_dtype_is_float(out);
+    return is_cut ? 0 : mxn__types_alike(types);
+}
+
 static int whole_types(const mxn_types *types)
 {
     int32_t in = types->inputs[0];
@@ -152,10 +164,11 @@ static const char *const one[] = {"scalar", "1", NULL};
     ENTRY(name, aliases, "x", function, NULL, gradient, flops)
 #define NUMPY_TRUTH(name, function) \
     ENTRY(name, NULL, "x", function, mxn__types_bool, MXN_GRADIENT_ZERO, 1)
-#define BACKWARD(name_, function_, again_)                                                      \
-    {                                                                                           \
-        .name = (name_), .inputs = "lhs rhs", .inplace = MXN_INPLACE_ALL, .gradient = (again_), \
-        .variant = MXN_UNARY_##function_, .forward = mxn__unary_backward, .flops_each = 4       \
+#define BACKWARD(name_, function_, again_)                                                         \
+    {                                                                                              \
+        .name = (name_), .inputs = "lhs rhs", .inplace = MXN_INPLACE_ALL, .gradient = (again_),    \
+        .variant = MXN_UNARY_##function_, .types = gradient_types, .forward = mxn__unary_backward, \
+        .flops_each = 4                                                                            \
     }
 
 static const mxn_op_def table[] = {

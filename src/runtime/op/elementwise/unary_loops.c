@@ -64,28 +64,34 @@ int mxn__square_forward(mxn_job *job)
     return 0;
 }
 
-// In pieces: as doubles.
+// `n` numbers from `at` on, as doubles.
+static void load(const mxn_operand *from, size_t at, size_t n, double *to)
+{
+    const char *data = from->data;
+    mxn_cast(to, MXN_FLOAT64, data + at * mxn_dtype_size(from->dtype), from->dtype, n);
+}
+
 static void gradient_converted(mxn_unary_gradient gradient, mxn_job *job, size_t count)
 {
     const mxn_operand *out = &job->outputs[0];
-    size_t size = mxn_dtype_size(out->dtype);
     double gradients[CHUNK], values[CHUNK];
     for (size_t done = 0; done < count; done += CHUNK) {
-        size_t n = count - done < CHUNK ? count - done : CHUNK, at = done * size;
-        mxn_cast(gradients, MXN_FLOAT64, (const char *)job->inputs[0].data + at, out->dtype, n);
-        mxn_cast(values, MXN_FLOAT64, (const char *)job->inputs[1].data + at, out->dtype, n);
+        size_t n = count - done < CHUNK ? count - done : CHUNK;
+        load(&job->inputs[0], done, n, gradients);
+        load(&job->inputs[1], done, n, values);
         gradient(gradients, values, gradients, n);
-        mxn_cast((char *)out->data + at, out->dtype, gradients, MXN_FLOAT64, n);
+        mxn_cast((char *)out->data + done * mxn_dtype_size(out->dtype), out->dtype, gradients,
+                 MXN_FLOAT64, n);
     }
 }
 
 int mxn__unary_backward(mxn_job *job)
 {
-    const mxn_operand *out = &job->outputs[0];
+    const mxn_operand *g = &job->inputs[0], *y = &job->inputs[1], *out = &job->outputs[0];
     size_t count = mxn_shape_size(out->shape);
     const mxn_unary_gradient *of = MXN_WIDEST(mxn__unary)->gradients[job->params->op->def->variant];
-    if (of[out->dtype] != NULL) {
-        of[out->dtype](job->inputs[0].data, job->inputs[1].data, out->data, count);
+    if (of[out->dtype] != NULL && g->dtype == out->dtype && y->dtype == out->dtype) {
+        of[out->dtype](g->data, y->data, out->data, count);
     } else {
         gradient_converted(of[MXN_FLOAT64], job, count);
     }
