@@ -67,3 +67,17 @@ def test_parameters_below_0_are_refused_wherever_they_stand(name, recorded):
 def test_a_number_that_is_no_deviation_is_a_value_error():
     with pytest.raises(ValueError, match="scale=-1 is below 0"):
         np.random.normal(0, -1, (2, 2))
+
+
+@pytest.mark.parametrize("name, count", [("beta", 2), ("chisquare", 1), ("gamma", 1), ("gamma", 2)])
+def test_samples_without_gradients_are_refused_while_recording(name, count):
+    """Beside another use of the parameters, their part of the gradient would be missing in silence."""
+    draw, parameters = getattr(np.random, name), [np.array([1.5, 2.5]) for _ in range(count)]
+    parameters[0].attach_grad()
+    with autograd.record():
+        with pytest.raises(NotImplementedError, match=f"random.{name} .* autograd.pause"):
+            draw(*parameters) + parameters[0]
+        with autograd.pause():
+            assert draw(*parameters).shape == (2,)
+        assert draw(*[1.5] * count, size=(3,)).shape == (3,)
+        assert np.random.poisson(parameters[0]).shape == (2,)  # whole numbers have no gradient anyway

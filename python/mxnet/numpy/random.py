@@ -112,6 +112,9 @@ _PATHS = {
 }
 
 
+# Samples that change with their parameters as smoothly as the others do, but in no way known here.
+_WITHOUT_PATH = frozenset(("beta", "chisquare", "gamma", "multivariate_normal"))
+
 _CHECKER = onp.random.RandomState(0)  # draws nothing
 
 
@@ -152,6 +155,9 @@ def _by_numpy(name: str) -> Callable[..., ndarray]:
         path = _drawn_by_path(name, arguments, {**keywords, "dtype": dtype}) if name in _PATHS else None
         if path is not None:
             return path
+        if name in _WITHOUT_PATH and any(is_recorded(item) for item in (*arguments, *keywords.values())):
+            raise NotImplementedError(f"mx.np.random.{name} is drawn by NumPy and has no gradient by its "
+                                      "parameters: call it under autograd.pause()")
         state = onp.random.RandomState(int(randint(2 ** 31 - 1).item()))
         drawn = getattr(state, name)(*map(to_host, arguments),
                                      **{key: to_host(value) for key, value in keywords.items()})
