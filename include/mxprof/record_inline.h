@@ -35,7 +35,8 @@ extern "C" {
 typedef struct mxp_open_span {
     mxp_atomic_u64 begin;  // 0: no span here, or just being opened
     mxp_atomic_u32 name;
-    uint32_t reserved;
+    mxp_atomic_u32
+        closed;  // the low half of `begin` | 1: a stop has written the span that began then
 } mxp_open_span;
 
 //   0        64                    576

@@ -350,6 +350,9 @@ static bool claim_open_span(mxp_thread *thread, uint32_t i, uint64_t end, mxp_sp
                    !is_closed(thread, i, span->begin_ticks);
     if (claimed) {
         thread->closed_tokens[thread->closed_count++] = span->begin_ticks;
+        // For whoever reads the file of a process that dies; the next span in this slot has another
+        // begin.
+        mxp_atomic_store(&thread->hot.open[i].closed, (uint32_t)span->begin_ticks | 1u);
     }
     mxp__spin_unlock(&mxp__pool_lock);
     return claimed;

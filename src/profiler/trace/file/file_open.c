@@ -153,13 +153,20 @@ static int add_loss(mxp_file_tables *tables, uint32_t thread, uint32_t reason, u
 }
 
 // ---- open spans --------------------------------------------------------------------------------
-static bool is_open(const mxp_open_span *span, uint64_t last)
+static bool is_there(const mxp_open_span *span, uint64_t last)
 {
     return mxp_atomic_own(&span->begin) != 0 &&
            (last >= mxp_atomic_own(&span->begin) ? last - mxp_atomic_own(&span->begin)
                                                  : mxp_atomic_own(&span->begin) - last) >>
                    (MXP_STAMP_BITS - 1) ==
                0;
+}
+
+// What a stop has closed is among the records.
+static bool is_open(const mxp_open_span *span, uint64_t last)
+{
+    uint64_t begin = mxp_atomic_own(&span->begin);
+    return is_there(span, last) && mxp_atomic_own(&span->closed) != ((uint32_t)begin | 1u);
 }
 
 static void write_open(uint64_t *words, const mxp_open_span *span, uint64_t last)
@@ -196,7 +203,7 @@ static int add_deeper(mxp_file_tables *tables, const mxp_recorder_section *head,
     const mxp_open_span *kept = &state->hot.open[MXP_OPEN_MAX - 1];
     uint32_t depth = mxp_atomic_own(&state->hot.depth);
     bool counts =
-        depth > MXP_OPEN_MAX && is_open(kept, last) && lost_for(state, MXP_LOSS_DEEPER) == 0;
+        depth > MXP_OPEN_MAX && is_there(kept, last) && lost_for(state, MXP_LOSS_DEEPER) == 0;
     return counts ? add_loss(tables, head->thread, MXP_LOSS_DEEPER, depth - MXP_OPEN_MAX,
                              mxp_atomic_own(&kept->begin), last)
                   : MXP_OK;
