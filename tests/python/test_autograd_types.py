@@ -210,3 +210,9 @@ def test_gradients_of_floats_made_of_whole_numbers_are_cut(name, kind):
 def test_gradients_of_floats_made_of_bytes_and_truths():
     assert gradient_of(np.exp, [0, 1, 2], "int8") == gradient_of(np.exp, [0, 1, 2], "uint8") == [1, 2, 7]
     assert gradient_of(np.exp, [True, False], "bool") == [True, True]
+
+
+@pytest.mark.parametrize("exponent", [0, np.array([0.0, 0.0, 0.0])], ids=["number", "array"])
+def test_the_gradient_of_the_power_0_is_0_everywhere(exponent):
+    """Also of 0, where the rule for powers multiplies 0 by infinity."""
+    assert gradient_of(lambda x: x ** exponent, [0, -2, 3], "float32") == [0, 0, 0]
