@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the extension, and libmxnet beside it: through CMake, unless MXNET_LIBRARY_PATH names one
+"""Builds the extension, and libmxnet and the mxprof command beside it: through CMake, unless MXNET_LIBRARY_PATH names one
 that is installed already, which then stays where it is and is remembered. Nothing is left beside the
 sources: what is built goes to build/python of the tree."""
 import os
@@ -77,6 +77,16 @@ class BuildNative(build_ext):
                         "--target", "mxnet_shared"], check=True)
         for name in ("libmxnet.so", "libmxprof.so.0"):
             shutil.copyfile((folder / name).resolve(), package / name)
+        self.build_command(folder, package)
+
+    def build_command(self, folder, package):
+        """Builds the mxprof command, where what it compresses with is there, and copies it."""
+        targets = subprocess.run(["cmake", "--build", str(folder), "--target", "help"], check=True,
+                                 stdout=subprocess.PIPE, text=True).stdout
+        if "mxprof_command" in targets:
+            subprocess.run(["cmake", "--build", str(folder), "--parallel", str(os.cpu_count() or 1),
+                            "--target", "mxprof_command"], check=True)
+            shutil.copy((folder / "mxprof").resolve(), package / "mxprof")
 
 
 (BUILD / "egg").mkdir(parents=True, exist_ok=True)
@@ -86,5 +96,6 @@ setup(
         depends=sorted(str(path.relative_to(HERE)) for path in HERE.glob("src/*.h"))
         + ["mxnet/_operators.def"],
         include_dirs=[str(TREE / "include")], extra_compile_args=["-std=c11", "-D_GNU_SOURCE"])],
+    scripts=["scripts/mxprof"],
     options={"build": {"build_base": str(BUILD)}, "egg_info": {"egg_base": str(BUILD / "egg")}},
     cmdclass={"build_ext": BuildNative, "build_py": BuildPackage})

@@ -167,6 +167,24 @@ def test_an_installed_wheel_works_alone(tmp_path):
                           MXNET_LIBRARY_PATH=library)
         assert done.out.startswith("extension 2.0 " + str(tmp_path)), done.err
         assert str(BUILD.resolve()) in done.out
+    command = subprocess.run([tmp_path / "site/bin/mxprof", "--version"], check=False, capture_output=True, text=True)
+    assert command.stdout.startswith("mxprof ") and command.returncode == 0, command.stderr
+
+
+def test_the_installed_command_is_the_package_s_own_or_says_what_is_missing(tmp_path):
+    (tmp_path / "site/mxnet").mkdir(parents=True)
+    (tmp_path / "site/bin").mkdir()
+    script = shutil.copy(SOURCE / "python/scripts/mxprof", tmp_path / "site/bin")
+    environment = {"PATH": os.environ["PATH"]}
+    done = subprocess.run([sys.executable, "-S", script, "info"], env=environment, check=False,
+                          capture_output=True, text=True)
+    assert done.returncode == 1 and "without the command" in done.stderr
+    own = tmp_path / "site/mxnet/mxprof"
+    own.write_text("#!/bin/sh\necho own $*\n", encoding="utf-8")
+    own.chmod(0o755)
+    done = subprocess.run([sys.executable, "-S", script, "info", "a b"], env=environment, check=False,
+                          capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "own info a b\n", "")
 
 
 @pytest.mark.parametrize("tools,text", [
