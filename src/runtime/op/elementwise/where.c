@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "runtime/op/kernels/kernels.h"
 #include "runtime/op/loops/loops.h"
 #include "runtime/op/registry/infer.h"
 
@@ -93,24 +94,29 @@ typedef struct choice {  // of a row
     int64_t count;
 } choice;
 
-#define CHOOSE_LOOP(bytes)                                                                     \
-    for (int64_t i = 0; i < c->count; i++) {                                                   \
-        memcpy(c->to + i * (bytes), c->truth[i] ? c->x + i * c->x_step : c->y + i * c->y_step, \
-               (bytes));                                                                       \
-    }                                                                                          \
-    break;
+// `size` is a constant where this is called: a copy is one load and one store.
+MXN_LOOP_OF void choose_each(const choice *c, size_t size)
+{
+    for (int64_t i = 0; i < c->count; i++) {
+        memcpy(c->to + i * (int64_t)size, c->truth[i] ? c->x + i * c->x_step : c->y + i * c->y_step,
+               size);
+    }
+}
 
 static void choose_row(const choice *c, size_t size)
 {
     switch (size) {
     case 1:
-        CHOOSE_LOOP(1)
+        choose_each(c, 1);
+        break;
     case 2:
-        CHOOSE_LOOP(2)
+        choose_each(c, 2);
+        break;
     case 4:
-        CHOOSE_LOOP(4)
+        choose_each(c, 4);
+        break;
     default:
-        CHOOSE_LOOP(8)
+        choose_each(c, 8);
     }
 }
 

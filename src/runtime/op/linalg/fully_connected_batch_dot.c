@@ -152,24 +152,8 @@ static int fc_shapes(const mxn_shapes *shapes)
     return error != 0 ? error : mxn__shape_output(shapes, 0, &result);
 }
 
-#define ADD_BIAS(type)                                                            \
-    static void add_bias_##type(type *to, const type *bias, int64_t m, int64_t n) \
-    {                                                                             \
-        for (int64_t i = 0; i < m; i++) {                                         \
-            memcpy(to + i * n, bias, (size_t)n * sizeof(type));                   \
-        }                                                                         \
-    }                                                                             \
-    static void sum_bias_##type(type *to, const type *g, int64_t m, int64_t n)    \
-    {                                                                             \
-        memset(to, 0, (size_t)n * sizeof(type));                                  \
-        for (int64_t i = 0; i < m; i++) {                                         \
-            for (int64_t j = 0; j < n; j++) {                                     \
-                to[j] += g[i * n + j];                                            \
-            }                                                                     \
-        }                                                                         \
-    }
-ADD_BIAS(float)
-ADD_BIAS(double)
+#define TEMPLATE "runtime/op/linalg/bias_kernels.h"
+#include "runtime/op/kernels/each_real.h"
 
 int mxn__fully_connected_run(mxn_job *job, mxn_multiplier multiply)
 {

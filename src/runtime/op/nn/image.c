@@ -109,23 +109,8 @@ static int normalize_shapes(const mxn_shapes *shapes)
     return mxn__shape_output(shapes, 0, in);
 }
 
-#define NORMALIZE(type)                                                                    \
-    static void normalize_##type(const mxn_job *job, bool backward, int64_t planes,        \
-                                 int64_t channels, int64_t pixels)                         \
-    {                                                                                      \
-        const normalize_params *p = mxn__values(job);                                      \
-        for (int64_t plane = 0; plane < planes; plane++) {                                 \
-            const type *from = (const type *)job->inputs[0].data + plane * pixels;         \
-            type *to = (type *)job->outputs[0].data + plane * pixels;                      \
-            const type mean = backward ? 0 : (type)element_of(&p->mean, plane % channels); \
-            const type std = (type)element_of(&p->std, plane % channels);                  \
-            for (int64_t i = 0; i < pixels; i++) {                                         \
-                to[i] = (from[i] - mean) / std;                                            \
-            }                                                                              \
-        }                                                                                  \
-    }
-NORMALIZE(float)
-NORMALIZE(double)
+#define TEMPLATE "runtime/op/nn/image_kernels.h"
+#include "runtime/op/kernels/each_real.h"
 
 static int normalize(mxn_job *job, bool backward)
 {

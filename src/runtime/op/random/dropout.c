@@ -68,20 +68,8 @@ static void fill_mask(mxn_job *job, double keep)
     }
 }
 
-#define TIMES_MASK(type)                                                                        \
-    static void times_mask_##type(const void *from, const void *mask, void *to, mxn_walk *walk) \
-    {                                                                                           \
-        const type *x = from;                                                                   \
-        type *y = to;                                                                           \
-        for (bool more = walk->total > 0; more; more = mxn__walk_next(walk)) {                  \
-            const type *m = (const type *)mask + walk->at[0];                                   \
-            for (int64_t i = 0; i < walk->count; i++) {                                         \
-                *y++ = *x++ * m[i * walk->step[0]];                                             \
-            }                                                                                   \
-        }                                                                                       \
-    }
-TIMES_MASK(float)
-TIMES_MASK(double)
+#define TEMPLATE "runtime/op/random/dropout_kernels.h"
+#include "runtime/op/kernels/each_real.h"
 
 static int times_mask(const mxn_job *job, const mxn_operand *from, const mxn_operand *mask,
                       mxn_operand *to)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "runtime/op/kernels/kernels.h"
 #include "runtime/op/loops/loops.h"
 #include "runtime/op/loops/reduced_axes.h"
 #include "runtime/op/registry/dtype_choices.h"
@@ -94,31 +95,68 @@ static int real_types(const mxn_types *types)
 // ---- forward ------------------------------------------------------------------------------------
 enum { CHUNK = 256, PLAIN_SUM, ABSOLUTE_SUM, SQUARE_SUM, SUM_OF_NUMBERS, ALL_TRUE, ANY_TRUE };
 
-#define COMBINE_LOOP(expression)                    \
-    for (int64_t i = 0; i < count; i++) {           \
-        const double x = from[i] - means[i * step]; \
-        double *sum = sums + i * step;              \
-        *sum = (expression);                        \
-    }                                               \
-    break;
+static inline double plain_sum(double sum, double x)
+{
+    return sum + x;
+}
+
+static inline double absolute_sum(double sum, double x)
+{
+    return sum + fabs(x);
+}
+
+static inline double square_sum(double sum, double x)
+{
+    return sum + x * x;
+}
+
+static inline double sum_of_numbers(double sum, double x)
+{
+    return x != x ? sum : sum + x;
+}
+
+static inline double all_true(double sum, double x)
+{
+    return sum != 0 && x != 0;
+}
+
+static inline double any_true(double sum, double x)
+{
+    return sum != 0 || x != 0;
+}
 
 // `means` are taken off first; a row of zeros for none.
+MXN_LOOP_OF void combine_each(double (*function)(double sum, double x), const double *from,
+                              const double *means, double *sums, int64_t step, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const double x = from[i] - means[i * step];
+        double *sum = sums + i * step;
+        *sum = function(*sum, x);
+    }
+}
+
 static void combine(int how, const double *from, const double *means, double *sums, int64_t step,
                     int64_t count)
 {
     switch (how) {
     case ABSOLUTE_SUM:
-        COMBINE_LOOP(*sum + fabs(x))
+        combine_each(absolute_sum, from, means, sums, step, count);
+        break;
     case SQUARE_SUM:
-        COMBINE_LOOP(*sum + x * x)
+        combine_each(square_sum, from, means, sums, step, count);
+        break;
     case SUM_OF_NUMBERS:
-        COMBINE_LOOP(x != x ? *sum : *sum + x)
+        combine_each(sum_of_numbers, from, means, sums, step, count);
+        break;
     case ALL_TRUE:
-        COMBINE_LOOP(*sum != 0 && x != 0)
+        combine_each(all_true, from, means, sums, step, count);
+        break;
     case ANY_TRUE:
-        COMBINE_LOOP(*sum != 0 || x != 0)
+        combine_each(any_true, from, means, sums, step, count);
+        break;
     default:
-        COMBINE_LOOP(*sum + x)
+        combine_each(plain_sum, from, means, sums, step, count);
     }
 }
 
@@ -205,26 +243,8 @@ static int statistic_forward(mxn_job *job)
 // ---- gradient -----------------------------------------------------------------------------------
 // Inputs: gradient, input, and for norms the output. Of |x| it is the sign, of the root of squares
 // x over the norm, 0 where that is 0.
-#define BACKWARD(type)                                                         \
-    static void backward_##type(const mxn_job *job, bool one, mxn_walk *walk)  \
-    {                                                                          \
-        const bool norm = kind_of(job->params) == NORM;                        \
-        const type *g = job->inputs[0].data, *x = job->inputs[1].data;         \
-        const type *y = norm ? job->inputs[2].data : NULL;                     \
-        type *to = job->outputs[0].data;                                       \
-        for (bool more = walk->total > 0; more; more = mxn__walk_next(walk)) { \
-            for (int64_t i = 0; i < walk->count; i++, x++) {                   \
-                const int64_t at = walk->at[0] + i * walk->step[0];            \
-                const type sign = (type)((*x > 0) - (*x < 0));                 \
-                *to++ = !norm        ? (*x != *x ? 0 : g[at])                  \
-                        : one        ? g[at] * sign                            \
-                        : y[at] == 0 ? 0                                       \
-                                     : g[at] * *x / y[at];                     \
-            }                                                                  \
-        }                                                                      \
-    }
-BACKWARD(float)
-BACKWARD(double)
+#define TEMPLATE "runtime/op/reduce/norm_kernels.h"
+#include "runtime/op/kernels/each_real.h"
 
 static int statistic_backward(mxn_job *job)
 {

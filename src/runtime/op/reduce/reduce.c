@@ -123,25 +123,49 @@ static double start_of(const mxn_job *job, int kind)
     return kind == PROD ? 1 : kind == MAX ? -INFINITY : kind == MIN ? INFINITY : 0;
 }
 
-#define COMBINE_LOOP(expression)          \
-    for (int64_t i = 0; i < count; i++) { \
-        const double x = from[i];         \
-        double *sum = sums + i * step;    \
-        *sum = (expression);              \
-    }                                     \
-    break;
+static inline double plain_sum(double sum, double x)
+{
+    return sum + x;
+}
+
+static inline double product(double sum, double x)
+{
+    return sum * x;
+}
+
+static inline double larger(double sum, double x)
+{
+    return x > sum || x != x ? x : sum;
+}
+
+static inline double smaller(double sum, double x)
+{
+    return x < sum || x != x ? x : sum;
+}
+
+MXN_LOOP_OF void combine_each(double (*function)(double sum, double x), const double *from,
+                              double *sums, int64_t step, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        double *sum = sums + i * step;
+        *sum = function(*sum, from[i]);
+    }
+}
 
 static void combine(int kind, const double *from, double *sums, int64_t step, int64_t count)
 {
     switch (kind) {
     case PROD:
-        COMBINE_LOOP(*sum * x)
+        combine_each(product, from, sums, step, count);
+        break;
     case MAX:
-        COMBINE_LOOP(x > *sum || x != x ? x : *sum)
+        combine_each(larger, from, sums, step, count);
+        break;
     case MIN:
-        COMBINE_LOOP(x < *sum || x != x ? x : *sum)
+        combine_each(smaller, from, sums, step, count);
+        break;
     default:
-        COMBINE_LOOP(*sum + x)
+        combine_each(plain_sum, from, sums, step, count);
     }
 }
 
