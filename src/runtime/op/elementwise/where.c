@@ -191,28 +191,18 @@ static uint64_t backward_workspace(const mxn_job *job)
 typedef void (*backward_function)(const void *gradients, const bool *truth, bool wanted, void *to,
                                   void *row, int64_t step, int64_t count);
 
-#define BACKWARD_ROW(type, wide)                                                           \
-    static void backward_row_##type(const void *gradients, const bool *truth, bool wanted, \
-                                    void *to, void *row, int64_t step, int64_t count)      \
-    {                                                                                      \
-        const type *g = gradients;                                                         \
-        wide *sums = row;                                                                  \
-        for (int64_t i = 0; sums == NULL && i < count; i++) {                              \
-            ((type *)to)[i] = truth[i] == wanted ? g[i] : 0;                               \
-        }                                                                                  \
-        for (int64_t i = 0; sums != NULL && i < count; i++) {                              \
-            sums[i * step] += truth[i] == wanted ? (wide)g[i] : 0;                         \
-        }                                                                                  \
-    }
-#define BACKWARD_REALS(NAME, type) BACKWARD_ROW(type, double)
-#define BACKWARD_WHOLES(NAME, type) BACKWARD_ROW(type, uint64_t)
-MXN_REAL_TYPES(BACKWARD_REALS)
-MXN_WHOLE_TYPES(BACKWARD_WHOLES)
+#define SUM double
+#define TEMPLATE "runtime/op/elementwise/where_kernels.h"
+#include "runtime/op/kernels/each_real.h"
+#undef SUM
+#define SUM uint64_t
+#define TEMPLATE "runtime/op/elementwise/where_kernels.h"
+#include "runtime/op/kernels/each_whole.h"
+#undef SUM
 
 static const backward_function backward_rows[MXN_DTYPE_COUNT] = {
-#define BACKWARD_OF(NAME, type) [MXN_##NAME] = backward_row_##type,
-    MXN_ALL_TYPES(BACKWARD_OF)
-#undef BACKWARD_OF
+    MXN_OF_NUMBERS(backward_row),
+    [MXN_BOOL] = backward_row_uint8,
 };
 
 static void backward_side(mxn_job *job, mxn_operand *out, bool wanted)

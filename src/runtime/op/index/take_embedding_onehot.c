@@ -144,20 +144,12 @@ static int take_forward(mxn_job *job)
 }
 
 // A row that was taken several times gets the sum.
-#define ADD_ROW(type)                                                     \
-    static void add_row_##type(const void *from, void *to, int64_t count) \
-    {                                                                     \
-        for (int64_t i = 0; i < count; i++) {                             \
-            ((type *)to)[i] += ((const type *)from)[i];                   \
-        }                                                                 \
-    }
-#define ADD_ROW_OF(NAME, type) ADD_ROW(type)
-#define ADD_ROW_CASE(NAME, type) \
-    case MXN_##NAME:             \
-        return add_row_##type;
-MXN_NUMBER_TYPES(ADD_ROW_OF)
+#define TEMPLATE "runtime/op/index/add_row_kernels.h"
+#include "runtime/op/kernels/each_real.h"
+#define TEMPLATE "runtime/op/index/add_row_kernels.h"
+#include "runtime/op/kernels/each_whole.h"
 
-typedef void (*add_row)(const void *from, void *to, int64_t count);
+typedef void add_row(const void *from, void *to, int64_t count);
 
 // Truths are or-ed.
 static void add_row_truth(const void *from, void *to, int64_t count)
@@ -167,21 +159,15 @@ static void add_row_truth(const void *from, void *to, int64_t count)
     }
 }
 
-static add_row add_row_of(int32_t dtype)
-{
-    switch (dtype) {
-        MXN_NUMBER_TYPES(ADD_ROW_CASE)
-    default:
-        return add_row_truth;
-    }
-}
+static add_row *const row_adders[MXN_DTYPE_COUNT] = {MXN_OF_NUMBERS(add_row), [MXN_BOOL] =
+                                                                                  add_row_truth};
 
 static int put_rows(const mxn_job *job, const mxn_operand *indices, const mxn_axis_view *s)
 {
     const mxn_operand *g = &job->inputs[0], *out = &job->outputs[0];
     int64_t taken = (int64_t)mxn_shape_size(indices->shape);
     int64_t bytes = s->inner * (int64_t)mxn_dtype_size(out->dtype);
-    const add_row add = add_row_of(out->dtype);
+    add_row *const add = row_adders[out->dtype];
     memset(out->data, 0, mxn_shape_size(out->shape) * mxn_dtype_size(out->dtype));
     for (int64_t i = 0; i < taken; i++) {
         int64_t row;

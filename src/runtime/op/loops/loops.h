@@ -27,6 +27,13 @@ typedef bool mxn_truth;
 #define MXN_WHOLE_TYPES(X) MXN_INTEGER_TYPES(X) X(BOOL, mxn_truth)
 #define MXN_ALL_TYPES(X) MXN_REAL_TYPES(X) MXN_WHOLE_TYPES(X)
 
+// What a template made of `name` (kernels/each_real.h, each_whole.h), in a table by types.
+#define MXN_OF_NUMBERS(name)                                                                 \
+    [MXN_FLOAT32] = name##_float, [MXN_FLOAT64] = name##_double, [MXN_UINT8] = name##_uint8, \
+    [MXN_INT8] = name##_int8, [MXN_INT16] = name##_int16, [MXN_UINT16] = name##_uint16,      \
+    [MXN_INT32] = name##_int32, [MXN_UINT32] = name##_uint32, [MXN_INT64] = name##_int64,    \
+    [MXN_UINT64] = name##_uint64
+
 // Stands before a loop whose turns do not depend on one another, also where the output is the
 // input.
 #if defined(__clang__)
