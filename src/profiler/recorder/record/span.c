@@ -87,12 +87,12 @@ static int open_pop(mxp_recorder *self, uint64_t token)
         }
         where = at != 0 ? KEPT : where;
         for (; at != 0 && at < kept; at++) {
-            mxp_open_span above = self->open[at];
+            const mxp_open_span *above = &self->open[at];
             // Nobody sees the one span's begin with the other's name (pairs with open_span_read).
             mxp_atomic_store(&self->open[at - 1].begin, 0);
-            mxp_atomic_store_release(&self->open[at - 1].name, mxp_atomic_own(&above.name));
-            mxp_atomic_store(&self->open[at - 1].closed, mxp_atomic_own(&above.closed));
-            mxp_atomic_store_release(&self->open[at - 1].begin, mxp_atomic_own(&above.begin));
+            mxp_atomic_store_release(&self->open[at - 1].name, mxp_atomic_own(&above->name));
+            mxp_atomic_store(&self->open[at - 1].closed, mxp_atomic_load(&above->closed));
+            mxp_atomic_store_release(&self->open[at - 1].begin, mxp_atomic_own(&above->begin));
         }
     }
     if (depth <= MXP_OPEN_MAX) {

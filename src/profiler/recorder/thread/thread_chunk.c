@@ -10,19 +10,23 @@
 #include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/thread/thread.h"
 
+// Member by member, each in one store: in a file the header is there already, and a process that is
+// killed here leaves it whole. A whole struct at once may be zeros first.
 static void fill_header(const mxp_thread *self, mxp_chunk_header *chunk, size_t size_bytes,
                         uint64_t now)
 {
-    *chunk = (mxp_chunk_header){
-        .section = {.magic = MXP_SECTION_MAGIC,
-                    .type = MXP_SECTION_CHUNK,
-                    .length_bytes = size_bytes},
-        .thread = self->index,
-        // The chunk before may be given back by now.
-        .sequence = self->current == NULL ? 0 : self->sequence + 1,
-        .base_ticks = now,
-        .lost_before = self->lost_before,
-    };
+    chunk->section.magic = MXP_SECTION_MAGIC;
+    chunk->section.type = MXP_SECTION_CHUNK;
+    chunk->section.flags = 0;
+    chunk->section.length_bytes = size_bytes;
+    chunk->section.checksum = 0;
+    chunk->section.payload_bytes = 0;
+    chunk->thread = self->index;
+    // The chunk before may be given back by now.
+    chunk->sequence = self->current == NULL ? 0 : self->sequence + 1;
+    chunk->base_ticks = now;
+    chunk->lost_before = self->lost_before;
+    chunk->next = 0;
 }
 
 static void enter_chunk(mxp_thread *self, mxp_chunk_header *chunk)
