@@ -64,7 +64,15 @@ typedef int (*CustomOpPropCreator)(const char *op_type, const int num_kwargs, co
 MXNET_DLL int MXCustomOpRegister(const char *op_type, CustomOpPropCreator creator);
 
 // ---- gradients of what the program has computed -----------------------------------------------
-enum CustomFunctionCallbacks { kCustomFunctionBackward, kCustomFunctionDelete };
+// `kCustomFunctionDepends` is mxprof's, and may be left out. It is not called: if it is there and
+// not null, the gradient depends on the values of the inputs. Without it a gradient depends on
+// those of the outputs alone, so that a second gradient by the inputs is zero; with it, asking for
+// one is an error.
+enum CustomFunctionCallbacks {
+    kCustomFunctionBackward,
+    kCustomFunctionDelete,
+    kCustomFunctionDepends
+};
 
 // `ptrs`: the gradients of the outputs, then those of the inputs, to be written as `reqs` says.
 typedef int (*CustomFunctionBwdFunc)(int num_ograds, int num_igrads, void **ptrs, const int *reqs,

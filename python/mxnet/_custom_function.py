@@ -28,6 +28,10 @@ class Function:
         y = Sigmoid()(x)
     """
 
+    # Whether the gradient depends on the values of the inputs: then a second gradient is an error.
+    # Otherwise it is zero, as in the originals: straight-through estimators rely on that.
+    _depends = False
+
     def __init__(self) -> None:
         self._saved: Tuple[Any, ...] = ()
 
@@ -58,7 +62,8 @@ class Function:
         outputs = [item.copy() if item._address in known else item for item in outputs]
         table = CallbackList()
         key = _callbacks.keep((self, type(outputs[0]), len(inputs)))
-        memory = _callbacks.fill(table, (_backward, _callbacks.delete), key)
+        depends = _backward if self._depends else None
+        memory = _callbacks.fill(table, (_backward, _callbacks.delete, depends), key)
         try:
             check_call(_LIB.MXCustomFunctionRecord(
                 len(inputs), c_handle_array(inputs), len(outputs), c_handle_array(outputs),

@@ -141,3 +141,14 @@ def test_what_has_no_gradient_says_so():
     a.attach_grad()
     with autograd.record(), pytest.raises(NotImplementedError, match="no gradient"):
         np.linalg.svd(a)  # all vectors of a matrix that is not square
+
+
+@pytest.mark.parametrize("name", ["inv", "det", "cholesky"])
+def test_second_gradients_are_refused(name):
+    x = np.array([[2., 1], [1, 3]], dtype="float64")
+    x.attach_grad()
+    with autograd.record():
+        g = autograd.grad(getattr(np.linalg, name)(x).sum(), x, create_graph=True, retain_graph=True)[0]
+        penalty = (g * g).sum() + (x * x).sum()  # there is a way to x without the first gradient
+    with pytest.raises(Exception, match="_backward_CustomFunction is non-differentiable"):
+        penalty.backward()

@@ -113,7 +113,9 @@ _RULES: Dict[str, Tuple[Callable, Callable]] = {
 
 
 class _Computed(autograd.Function):  # type: ignore[misc,valid-type]
-    """One call. Second gradients it has none."""
+    """One call. A second gradient is refused."""
+
+    _depends = True
 
     def __init__(self, name: str, parameters: Dict[str, Any]):
         super().__init__()

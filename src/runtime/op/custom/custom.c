@@ -48,6 +48,12 @@ static uint32_t backward_outputs(const void *values)
     return custom_in(values)->arguments;
 }
 
+static uint32_t function_backward_inputs(const void *values)
+{
+    const mxn_custom *custom = custom_in(values);
+    return custom->outputs + (custom->depends ? custom->arguments : 0);
+}
+
 // The states come last, forward and backward.
 static bool is_state(const mxn_params *params, uint32_t index)
 {
@@ -129,7 +135,7 @@ uint32_t mxn_custom_slots(const mxn_params *params, mxn_custom_slot *slots)
         break;
     default:
         add_slots(&list, custom->outputs, 0, TAG_OUT_GRADIENT);
-        add_slots(&list, custom->arguments, (int32_t)custom->outputs, TAG_IN_GRADIENT);
+        add_slots(&list, custom->arguments, (int32_t)params->input_count, TAG_IN_GRADIENT);
     }
     return list.count;
 }
@@ -271,7 +277,7 @@ static const mxn_op_def table[] = {
         .flags = MXN_OP_CALLBACK | MXN_OP_ADDS | MXN_OP_BACKWARD | MXN_OP_SILENT,
         .variant = FUNCTION_BACKWARD,
         .make = refuse,
-        .inputs_of = forward_outputs,
+        .inputs_of = function_backward_inputs,
         .outputs_of = backward_outputs,
         SHARED,
     },

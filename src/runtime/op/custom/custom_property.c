@@ -347,7 +347,10 @@ int mxn__custom_of_function(uint32_t inputs, uint32_t outputs, const mxn_callbac
     if (error == 0) {
         (*custom)->arguments = inputs;
         (*custom)->outputs = outputs;
-        (*custom)->steps[0] = (mxn_gradient_step){.op = "_backward_CustomFunction", .takes = "g*"};
+        void *unused;
+        (*custom)->depends = mxn__callback_at(callbacks, MXN__FUNCTION_DEPENDS, &unused) != NULL;
+        (*custom)->steps[0] = (mxn_gradient_step){.op = "_backward_CustomFunction",
+                                                  .takes = (*custom)->depends ? "g* i*" : "g*"};
     }
     return error;
 }

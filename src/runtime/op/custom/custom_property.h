@@ -22,7 +22,8 @@ enum {
     MXN__OPERATOR_FORWARD = 1,
     MXN__OPERATOR_BACKWARD = 2,
     MXN__FUNCTION_BACKWARD = 0,
-    MXN__FUNCTION_DELETE = 1
+    MXN__FUNCTION_DELETE = 1,
+    MXN__FUNCTION_DEPENDS = 2
 };
 
 // The state of a run: the program's operator.
@@ -34,6 +35,7 @@ typedef struct mxn_custom_operator {
 typedef struct mxn_custom {
     mxp_refs refs;  // structs of parameters
     uint32_t arguments, outputs, states;
+    bool depends;  // of a function: its gradient takes the inputs, to be recorded with them
     int delete_index;
     mxn_callback_list callbacks;  // a copy; of a function its own
     char *name, *backward_prefix;
