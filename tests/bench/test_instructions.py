@@ -69,8 +69,11 @@ def per_operation(site, folder):
     return measure(site, folder)
 
 
-@pytest.mark.skipif(shutil.which("valgrind") is None,
-                    reason="valgrind is not installed: scripts/setup build")
+needs_valgrind = pytest.mark.skipif(shutil.which("valgrind") is None,
+                                    reason="valgrind is not installed: scripts/setup build")
+
+
+@needs_valgrind
 @pytest.mark.usefixtures("built")
 @pytest.mark.parametrize("site", sorted(LIMITS))
 def test_instructions_stay_below_the_limit(site, tmp_path):
@@ -80,6 +83,16 @@ def test_instructions_stay_below_the_limit(site, tmp_path):
     while not counts or (min(counts) > LIMITS[site] and len(counts) < TRIES):
         counts.append(per_operation(site, tmp_path))
     assert min(counts) <= LIMITS[site]
+
+
+@needs_valgrind
+@pytest.mark.usefixtures("built")
+def test_a_dump_takes_as_long_for_each_thread_that_has_ended(tmp_path):
+    """Sixteen times the threads: sixteen times the instructions, and some more for what is done now and
+    then. A search for each thread in the list of all would make them sixty times as many."""
+    few, many = (instructions([BUILD / "bench/ended_threads", str(count)], "mxp_session_dump",
+                              tmp_path / f"{count}.out") for count in (1000, 16000))
+    assert many < 24 * few
 
 
 if __name__ == "__main__":
