@@ -101,25 +101,30 @@ void mxn__broadcast_steps(const mxn_shape *shape, const mxn_shape *big, int64_t 
     }
 }
 
-// A size that the compiler knows makes the copy one load and one store.
-#define COPY_LOOP(bytes)                                      \
-    for (int64_t i = 0; i < walk->count; i++) {               \
-        memcpy(target + i * write, source + i * read, bytes); \
-    }                                                         \
-    break;
+// `size` is a constant where this is called: a copy is one load and one store.
+__attribute__((always_inline)) static inline void
+copy_each(const char *source, int64_t read, char *target, int64_t write, int64_t count, size_t size)
+{
+    for (int64_t i = 0; i < count; i++) {
+        memcpy(target + i * write, source + i * read, size);
+    }
+}
 
 static void copy_row(const mxn_walk *walk, const char *source, char *target, size_t size)
 {
     int64_t read = walk->step[0] * (int64_t)size, write = walk->step[1] * (int64_t)size;
     switch (size) {
     case 1:
-        COPY_LOOP(1)
+        copy_each(source, read, target, write, walk->count, 1);
+        break;
     case 2:
-        COPY_LOOP(2)
+        copy_each(source, read, target, write, walk->count, 2);
+        break;
     case 4:
-        COPY_LOOP(4)
+        copy_each(source, read, target, write, walk->count, 4);
+        break;
     default:
-        COPY_LOOP(8)
+        copy_each(source, read, target, write, walk->count, 8);
     }
 }
 
