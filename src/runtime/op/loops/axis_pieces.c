@@ -78,12 +78,14 @@ static int64_t next_row(rows *r)
 }
 
 // ---- copying ------------------------------------------------------------------------------------
-// A size that the compiler knows makes the copy one load and one store.
-#define COPY_PIECE(bytes)                                                               \
-    for (int64_t i = 0; i < count; i++) {                                               \
-        memcpy(to + i * (int64_t)(bytes), from + i * step * (int64_t)(bytes), (bytes)); \
-    }                                                                                   \
-    break;
+// `size` is a constant where this is called: a copy is one load and one store.
+__attribute__((always_inline)) static inline void copy_each(const char *from, int64_t step,
+                                                            int64_t count, char *to, size_t size)
+{
+    for (int64_t i = 0; i < count; i++) {
+        memcpy(to + i * (int64_t)size, from + i * step * (int64_t)size, size);
+    }
+}
 
 static void copy_piece(const char *from, int64_t step, int64_t count, char *to, size_t size)
 {
@@ -93,13 +95,16 @@ static void copy_piece(const char *from, int64_t step, int64_t count, char *to, 
     }
     switch (size) {
     case 1:
-        COPY_PIECE(1)
+        copy_each(from, step, count, to, 1);
+        break;
     case 2:
-        COPY_PIECE(2)
+        copy_each(from, step, count, to, 2);
+        break;
     case 4:
-        COPY_PIECE(4)
+        copy_each(from, step, count, to, 4);
+        break;
     default:
-        COPY_PIECE(8)
+        copy_each(from, step, count, to, 8);
     }
 }
 
