@@ -34,25 +34,31 @@ static size_t size_of(int32_t type)
     return type == WIDE ? sizeof(mxn_wide) : mxn_dtype_size(type);
 }
 
+// `size` is a constant where this is called: a copy is one load and one store.
+__attribute__((always_inline)) static inline void
+gather_each(char *to, const char *from, int64_t step, int64_t count, size_t size)
+{
+    for (int64_t i = 0; i < count; i++) {
+        memcpy(to + i * (int64_t)size, from + i * step * (int64_t)size, size);
+    }
+}
+
 // `count` elements, `step` apart, one after the other.
 static void gather(void *to, const char *from, int64_t step, int64_t count, size_t size)
 {
-#define GATHER(type)                                                    \
-    for (int64_t i = 0; i < count; i++) {                               \
-        ((type *)to)[i] = ((const type *)(const void *)from)[i * step]; \
-    }                                                                   \
-    break;
     switch (size) {
     case 1:
-        GATHER(uint8_t)
+        gather_each(to, from, step, count, 1);
+        break;
     case 2:
-        GATHER(uint16_t)
+        gather_each(to, from, step, count, 2);
+        break;
     case 4:
-        GATHER(uint32_t)
+        gather_each(to, from, step, count, 4);
+        break;
     default:
-        GATHER(uint64_t)
+        gather_each(to, from, step, count, 8);
     }
-#undef GATHER
 }
 
 static void widen(mxn_wide *to, const void *from, int32_t dtype, int64_t count)
