@@ -90,11 +90,11 @@ static bool is_drained(mxp_thread *thread)
 }
 
 // Of a ring: whether the ended thread is older than everything else, or not among the newest `kept`
-// that have ended. A thread that has only its block is changed by nobody else, so the ring is not
+// that have ended. A thread that has only its slab is changed by nobody else, so the ring is not
 // pinned for it; a pinned ring may lose records.
 static bool may_leave_ring(mxp_thread *thread, uint64_t *kept)
 {
-    if (thread->stats != NULL || !mxp__ring_is_block_only(thread)) {
+    if (thread->stats != NULL || !mxp__ring_is_slab_only(thread)) {
         return false;
     }
     bool leaves = *kept == 0 || mxp__ring_is_past(thread);

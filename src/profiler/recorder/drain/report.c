@@ -199,10 +199,10 @@ double mxp__measure_record_cost(void)
 {
     enum { ROUNDS = 9, SPANS = 200 };
     mxp_chunk_header *chunk = mxp__pool_take_chunk();
-    mxp_recorder_section *block = mxp__pool_take_block();
+    mxp_recorder_section *slab = mxp__pool_take_slab();
     double cost_ticks = 0;
-    if (chunk != NULL && block != NULL) {
-        mxp_thread *scratch = (mxp_thread *)(block + 1);
+    if (chunk != NULL && slab != NULL) {
+        mxp_thread *scratch = (mxp_thread *)(slab + 1);
         uint32_t clock = mxp_atomic_load(&mxp_control.gate) & MXP_GATE_TSC;
         mxp_control_block control = {.gate = {MXP_CLASS_USER | clock}};
         uint64_t saved[16], best = UINT64_MAX;
@@ -218,8 +218,8 @@ double mxp__measure_record_cost(void)
         mxp__os_restore_signals(saved);
         cost_ticks = (double)best / SPANS;
     }
-    if (block != NULL) {
-        mxp__pool_give_block(block);
+    if (slab != NULL) {
+        mxp__pool_give_slab(slab);
     }
     if (chunk != NULL) {
         mxp__pool_give_chunk(chunk);

@@ -27,9 +27,9 @@ static struct {
 
 static struct {
     mxp_chunk_header *free_chunks;
-    void *free_blocks;  // linked through their first word
+    void *free_slabs;  // linked through their first word
     uint64_t free_chunk_count;
-    mxp_atomic_u64 held_bytes;  // all chunks and blocks, free ones too
+    mxp_atomic_u64 held_bytes;  // all chunks and slabs, free ones too
     mxp_atomic_u64 limit_bytes;
 } pool = {.limit_bytes = {UINT64_C(1) << 30}};
 
@@ -189,53 +189,53 @@ bool mxp__pool_prefill(void)
     return true;
 }
 
-// A spare chunk makes room for a block.
-static void *map_block(uint64_t beyond_bytes)
+// A spare chunk makes room for a slab.
+static void *map_slab(uint64_t beyond_bytes)
 {
-    void *block = map_counted(MXP__THREAD_BLOCK_BYTES, beyond_bytes);
-    mxp_chunk_header *spare = block == NULL ? take_spare() : NULL;
+    void *slab = map_counted(MXP__THREAD_SLAB_BYTES, beyond_bytes);
+    mxp_chunk_header *spare = slab == NULL ? take_spare() : NULL;
     if (spare != NULL) {
         unmap_counted(spare, MXP_CHUNK_BYTES);
-        block = map_counted(MXP__THREAD_BLOCK_BYTES, beyond_bytes);
+        slab = map_counted(MXP__THREAD_SLAB_BYTES, beyond_bytes);
     }
-    return block;
+    return slab;
 }
 
-static void *take_block(uint64_t beyond_bytes)
+static void *take_slab(uint64_t beyond_bytes)
 {
     if (!mxp__spin_lock(&mxp__pool_lock)) {
         return NULL;
     }
-    void *block = pool.free_blocks;
-    if (block != NULL) {
-        pool.free_blocks = *(void **)block;
+    void *slab = pool.free_slabs;
+    if (slab != NULL) {
+        pool.free_slabs = *(void **)slab;
     }
     mxp__spin_unlock(&mxp__pool_lock);
-    if (block == NULL) {
-        return map_block(beyond_bytes);
+    if (slab == NULL) {
+        return map_slab(beyond_bytes);
     }
-    memset(block, 0, MXP__THREAD_BLOCK_BYTES);
-    return block;
+    memset(slab, 0, MXP__THREAD_SLAB_BYTES);
+    return slab;
 }
 
-void *mxp__pool_take_block(void)
+void *mxp__pool_take_slab(void)
 {
-    return take_block(0);
+    return take_slab(0);
 }
 
-void *mxp__pool_take_reserve_block(void)
+void *mxp__pool_take_reserve_slab(void)
 {
-    return take_block(MXP__POOL_RESERVE_BYTES);
+    return take_slab(MXP__POOL_RESERVE_BYTES);
 }
 
-void mxp__pool_give_block(void *block)
+void mxp__pool_give_slab(void *slab)
 {
     if (!mxp__spin_lock(&mxp__pool_lock)) {
-        unmap_counted(block, MXP__THREAD_BLOCK_BYTES);
+        unmap_counted(slab, MXP__THREAD_SLAB_BYTES);
         return;
     }
-    *(void **)block = pool.free_blocks;
-    pool.free_blocks = block;
+    *(void **)slab = pool.free_slabs;
+    pool.free_slabs = slab;
     mxp__spin_unlock(&mxp__pool_lock);
 }
 
@@ -267,7 +267,7 @@ void mxp__pool_fork_child(void)
     }
     mxp_atomic_set(&spares.count, 0);
     pool.free_chunks = NULL;
-    pool.free_blocks = NULL;
+    pool.free_slabs = NULL;
     pool.free_chunk_count = 0;
     mxp_atomic_set(&pool.held_bytes, 0);
 }

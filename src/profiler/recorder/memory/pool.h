@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for records: chunks of 64 KiB and thread blocks, taken from the system up to a cap and
+// Memory for records: chunks of 64 KiB and thread slabs, taken from the system up to a cap and
 // recycled warm. One spin lock; nothing else is locked inside it.
 #ifndef MXP_PROF_POOL_H
 #define MXP_PROF_POOL_H
@@ -10,7 +10,7 @@
 
 #include "profiler/spin.h"
 
-// What may be held beyond the cap, and what of it is for thread blocks alone: 256 threads.
+// What may be held beyond the cap, and what of it is for thread slabs alone: 256 threads.
 enum { MXP__POOL_RESERVE_BYTES = 16 << 20, MXP__POOL_RESERVE_BLOCKS_BYTES = 2 << 20 };
 
 // The lock also guards short lists that owners and drains share (thread list, closed tokens).
@@ -33,9 +33,9 @@ mxp_chunk_header *mxp__pool_take_reserve(void);
 mxp_chunk_header *mxp__pool_take_to_read(void);
 void mxp__pool_give_chunk(mxp_chunk_header *chunk);  // to the system, if more is held than may be
 void mxp__pool_drop_chunk(mxp_chunk_header *chunk);  // to the system: room for something else
-void *mxp__pool_take_block(void);  // a zeroed thread block, or null
-void *mxp__pool_take_reserve_block(void);  // the same, into all of the reserve
-void mxp__pool_give_block(void *block);
+void *mxp__pool_take_slab(void);  // a zeroed thread slab, or null
+void *mxp__pool_take_reserve_slab(void);  // the same, into all of the reserve
+void mxp__pool_give_slab(void *slab);
 uint64_t mxp__pool_held_bytes(void);
 void mxp__pool_trim(uint64_t keep_free_bytes);  // unmaps spare chunks beyond it
 void mxp__pool_fork_child(void);  // forgets all: the memory stays the parent's copy

@@ -312,14 +312,14 @@ bool mxp__ring_has_chunk(void)
 uint64_t mxp__ring_keeps_ended(uint64_t ended)
 {
     // A quarter at once, and not where there are few: the ring is pinned meanwhile.
-    uint64_t most = mxp__pool_limit_bytes() / 2 / MXP__THREAD_BLOCK_BYTES, few = most / 8;
+    uint64_t most = mxp__pool_limit_bytes() / 2 / MXP__THREAD_SLAB_BYTES, few = most / 8;
     if (ended > most) {
         return most - most / 4;
     }
-    return ended > few && mxp__store_is_short_of_blocks() ? ended - ended / 4 : ended;
+    return ended > few && mxp__store_is_short_of_slabs() ? ended - ended / 4 : ended;
 }
 
-bool mxp__ring_is_block_only(mxp_thread *thread)
+bool mxp__ring_is_slab_only(mxp_thread *thread)
 {
     if (!mxp__spin_lock(&mxp__pool_lock)) {  // its last other chunk may just be used again
         return false;
@@ -385,7 +385,7 @@ uint32_t mxp__ring_crowded(void)
 bool mxp__ring_is_past(mxp_thread *thread)
 {
     assert(mxp__drain_is_held());
-    if (!mxp__ring_is_block_only(thread)) {
+    if (!mxp__ring_is_slab_only(thread)) {
         return false;
     }
     if (mxp_atomic_own(&thread->hot.cursor) == mxp__chunk_words(mxp__thread_first_chunk(thread))) {

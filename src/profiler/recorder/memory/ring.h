@@ -51,7 +51,7 @@ void mxp__ring_reclaim(void);
 // space for more threads, some of them are given up.
 uint64_t mxp__ring_keeps_ended(uint64_t ended);
 // Whether the ended thread has no chunk but the embedded one. That does not change any more.
-bool mxp__ring_is_block_only(mxp_thread *thread);
+bool mxp__ring_is_slab_only(mxp_thread *thread);
 // Whether all records of the ended thread are older than the oldest full chunk. Under the drain
 // lock.
 bool mxp__ring_is_past(mxp_thread *thread);

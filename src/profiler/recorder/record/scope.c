@@ -9,7 +9,7 @@
 #include "profiler/recorder/state.h"
 #include "profiler/recorder/thread/names.h"
 
-// The page of a thread's block may be exchanged under it (store_threads.c), but not while the
+// The page of a thread's slab may be exchanged under it (store_threads.c), but not while the
 // thread is busy: what it changes there outside of a record, it changes like one. False: it is busy
 // already, in a handler.
 static bool keep_page(mxp_thread *self)

@@ -425,7 +425,7 @@ void mxp__store_finish(mxp_store_end *end)
     mxp__drain_unlock();
 }
 
-// Thread blocks and mappings of the parent are left alone but for their addresses: what the child
+// Thread slabs and mappings of the parent are left alone but for their addresses: what the child
 // does must not reach the file.
 void mxp__store_fork_child(void)
 {

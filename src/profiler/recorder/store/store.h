@@ -6,7 +6,7 @@
 //
 // The file holds, in the order of allocation: its first sections (CLOCK twice, INFO), a RECORDER of
 // no thread, then RECORDER, CHUNK and NAMES sections as they are needed, and after a proper end the
-// tables and END. Chunks are not reused, except by a ring: the file is the trace. Thread blocks
+// tables and END. Chunks are not reused, except by a ring: the file is the trace. Thread slabs
 // keep their addresses, because their threads use them without a lock: when a file begins or ends,
 // the first page of each is mapped into it or out of it at its place.
 //
@@ -34,17 +34,17 @@ void mxp__store_fork_child(void);  // forgets the parent's file without touching
 mxp_chunk_header *mxp__store_take_chunk(void);  // null: nothing to be had; the caller counts
 mxp_chunk_header *mxp__store_take_more(void);  // of a ring that is pinned: from what it has spare
 void mxp__store_give_chunk(mxp_chunk_header *chunk);  // nobody needs it in memory any more
-// Maps the block of a new thread, in which nothing is recorded yet, into the open file, if there is
+// Maps the slab of a new thread, in which nothing is recorded yet, into the open file, if there is
 // one and it has space. The caller holds `busy`.
 void mxp__store_map_thread(mxp_thread *thread);
-// Whether the space of the thread's block in the open file is reused after the thread has ended.
+// Whether the space of the thread's slab in the open file is reused after the thread has ended.
 bool mxp__store_is_reusable(const mxp_thread *thread);
-// Counts, in the file, records that a thread has lost whose block is not in the file.
+// Counts, in the file, records that a thread has lost whose slab is not in the file.
 void mxp__store_count_unmapped(uint64_t count);
-// Whether the open file has hardly any space left for blocks of new threads.
-bool mxp__store_is_short_of_blocks(void);
-// Maps a block out of the file. The file keeps its content, unless it is a ring, which may reuse
-// the space. `keep`: the block keeps its content too, for a thread that continues. False: it
+// Whether the open file has hardly any space left for slabs of new threads.
+bool mxp__store_is_short_of_slabs(void);
+// Maps a slab out of the file. The file keeps its content, unless it is a ring, which may reuse
+// the space. `keep`: the slab keeps its content too, for a thread that continues. False: it
 // failed.
 bool mxp__store_unmap_thread(mxp_thread *thread, bool keep);
 // The file ends, and the thread does not answer: it keeps the page until it does

@@ -13,7 +13,7 @@
 
 enum { FILES = 1024, PART = 512, PARTS = 2 * MXP__THREADS_MAX / PART };
 
-// What became of a file, or of a thread's block.
+// What became of a file, or of a thread's slab.
 enum { WHOLE = 0, BEING_SAVED = 1, SAVED = 2, LOST = 3 };
 
 typedef struct mapping {
@@ -190,9 +190,9 @@ static mapping *mapping_at(const void *place)
     for (uint32_t i = 0; i < mapping_count(); i++) {
         mapping *noted = mapping_number(i);
         mxp_thread *thread = mxp_atomic_load_acquire(&noted->thread);
-        const char *block = thread != NULL ? (const char *)mxp__thread_block(thread) : NULL;
-        if (block != NULL && (const char *)place >= block &&
-            (const char *)place < block + MXP__THREAD_BLOCK_BYTES) {
+        const char *slab = thread != NULL ? (const char *)mxp__thread_slab(thread) : NULL;
+        if (slab != NULL && (const char *)place >= slab &&
+            (const char *)place < slab + MXP__THREAD_SLAB_BYTES) {
             return noted;
         }
     }
@@ -229,12 +229,12 @@ static bool save_mapping(mapping *noted)
     if (thread == NULL || !mxp_atomic_cas_acq_rel(&noted->state, &whole, BEING_SAVED)) {
         return true;
     }
-    size_t size_bytes = noted->whole ? MXP__THREAD_BLOCK_BYTES : MXP__THREAD_PART_BYTES;
+    size_t size_bytes = noted->whole ? MXP__THREAD_SLAB_BYTES : MXP__THREAD_PART_BYTES;
     char *made = mxp__os_map_pages(size_bytes);
     if (made != NULL) {
         describe(noted, thread, (mxp_thread *)((mxp_recorder_section *)made + 1));
     }
-    bool saved = made != NULL && mxp__pages_move(made, size_bytes, mxp__thread_block(thread));
+    bool saved = made != NULL && mxp__pages_move(made, size_bytes, mxp__thread_slab(thread));
     if (saved && !noted->whole) {
         empty_first_chunk(thread);
     }

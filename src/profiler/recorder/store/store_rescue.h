@@ -14,9 +14,9 @@ void mxp__rescue_guard(mxp_recording_file *store);
 void mxp__rescue_unguard(mxp_recording_file *store);
 void mxp__rescue_fork_child(void);
 
-// Before a thread's block is mapped into the file: notes what must be known of the thread without
+// Before a thread's slab is mapped into the file: notes what must be known of the thread without
 // its pages. Returns the number of the note, 0 without memory. After mapping, mxp__rescue_placed is
-// called before the block is accessed. The note is forgotten when the block is mapped out or given
+// called before the slab is accessed. The note is forgotten when the slab is mapped out or given
 // back.
 uint32_t mxp__rescue_note_mapping(mxp_thread *thread, bool whole);
 void mxp__rescue_placed(const mxp_recording_file *store, uint32_t note);

@@ -119,7 +119,7 @@ mxp_section *mxp__store_allocate(mxp_recording_file *store, unsigned type, uint6
 }
 
 // ---- spare chunks ------------------------------------------------------------------------------
-// Linked through the checksum, as free blocks are.
+// Linked through the checksum, as free slabs are.
 mxp_chunk_header *mxp__store_take_spare(mxp_recording_file *store)
 {
     if (mxp_atomic_load(&store->spare) == NULL || !mxp__spin_lock(&mxp__pool_lock)) {

@@ -17,7 +17,7 @@ typedef struct mxp_recording_file {
     uint64_t looked_at_bytes;  // what was used when the file was last made longer ahead of time
     mxp_atomic_u64 chunks;  // taken and not given back, and one while it is open
     MXP_ATOMIC(mxp_chunk_header *) spare;  // empty chunks of a ring; linked; under the pool lock
-    uint64_t free_blocks;  // room of threads that are gone, for a ring; linked; under the pool lock
+    uint64_t free_slabs;  // room of threads that are gone, for a ring; linked; under the pool lock
     uint64_t losses_page;  // a thread that is gone tells the losses of others there; the same
     uint64_t unmapped_page;  // the page of those that have none: what they lose
     unsigned clock_turn;  // which CLOCK section is written next

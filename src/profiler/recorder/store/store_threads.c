@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps thread blocks into a recording file and out of it. A block keeps its address, because its
+// Maps thread slabs into a recording file and out of it. A slab keeps its address, because its
 // thread uses it without a lock.
 #include <string.h>
 
@@ -27,15 +27,15 @@ static void put_section(mxp_section *section, unsigned type)
 }
 
 static void describe(const mxp_recording_file *store, mxp_thread *thread,
-                     mxp_recorder_section *block)
+                     mxp_recorder_section *slab)
 {
-    put_section(&block->section, MXP_SECTION_RECORDER);
-    block->section.payload_bytes = MXP__THREAD_PART_BYTES - sizeof(mxp_section);
-    block->thread = thread->index;
-    block->tid = thread->tid;
-    block->start_ticks = thread->start_ticks;
-    block->base = (uintptr_t)store->file.base;
-    block->block = (uintptr_t)mxp__thread_block(thread);
+    put_section(&slab->section, MXP_SECTION_RECORDER);
+    slab->section.payload_bytes = MXP__THREAD_PART_BYTES - sizeof(mxp_section);
+    slab->thread = thread->index;
+    slab->tid = thread->tid;
+    slab->start_ticks = thread->start_ticks;
+    slab->base = (uintptr_t)store->file.base;
+    slab->block = (uintptr_t)mxp__thread_slab(thread);
 }
 
 void mxp__store_leave_chunk(mxp_thread *thread)
@@ -44,35 +44,35 @@ void mxp__store_leave_chunk(mxp_thread *thread)
     mxp_atomic_store(&thread->hot.limit, NULL);
 }
 
-static mxp_recorder_section *block_at(const mxp_recording_file *store, uint64_t offset)
+static mxp_recorder_section *slab_at(const mxp_recording_file *store, uint64_t offset)
 {
     return (mxp_recorder_section *)(store->file.base + offset);
 }
 
-static mxp_recorder_section *take_free_block(mxp_recording_file *store)
+static mxp_recorder_section *take_free_slab(mxp_recording_file *store)
 {
     if (!mxp__spin_lock(&mxp__pool_lock)) {
         return NULL;
     }
-    mxp_recorder_section *block = NULL;
-    if (store->free_blocks != 0) {
-        block = block_at(store, store->free_blocks);
-        store->free_blocks = block->section.checksum;
+    mxp_recorder_section *slab = NULL;
+    if (store->free_slabs != 0) {
+        slab = slab_at(store, store->free_slabs);
+        store->free_slabs = slab->section.checksum;
     }
     mxp__spin_unlock(&mxp__pool_lock);
-    return block;
+    return slab;
 }
 
 static mxp_thread *thread_at(const mxp_recording_file *store, uint64_t offset)
 {
-    return (mxp_thread *)(block_at(store, offset) + 1);
+    return (mxp_thread *)(slab_at(store, offset) + 1);
 }
 
 // ---- losses ------------------------------------------------------------------------------------
 // A page like that of a thread that is gone.
 void mxp__store_put_unmapped_page(mxp_recording_file *store, uint64_t offset)
 {
-    mxp_recorder_section *page = block_at(store, offset);
+    mxp_recorder_section *page = slab_at(store, offset);
     put_section(&page->section, MXP_SECTION_RECORDER);
     page->section.payload_bytes = MXP__THREAD_PART_BYTES - sizeof(mxp_section);
     page->thread = MXP_RECORDER_NO_HOME;
@@ -89,8 +89,8 @@ void mxp__store_count_unmapped(uint64_t count)
 }
 
 // Keeps the losses of an ended thread of a ring for readers after a crash. The first ended thread
-// with losses keeps its block in the file, and the losses of later ones are added to it, so that
-// their blocks can be reused. False: this thread is the first one. Under the pool lock.
+// with losses keeps its slab in the file, and the losses of later ones are added to it, so that
+// their slabs can be reused. False: this thread is the first one. Under the pool lock.
 static bool hand_losses_on(mxp_recording_file *store, uint64_t offset)
 {
     assert(mxp__spin_is_held(&mxp__pool_lock));
@@ -101,7 +101,7 @@ static bool hand_losses_on(mxp_recording_file *store, uint64_t offset)
     }
     if (store->losses_page == 0) {
         store->losses_page = offset;
-        uint64_t chunk = block_at(store, offset)->block + MXP__THREAD_PART_BYTES;
+        uint64_t chunk = slab_at(store, offset)->block + MXP__THREAD_PART_BYTES;
         uint64_t *begin = (uint64_t *)(uintptr_t)(chunk + sizeof(mxp_chunk_header));
         mxp_atomic_store_release(&from->hot.cursor, begin);
         return false;
@@ -115,9 +115,9 @@ static bool hand_losses_on(mxp_recording_file *store, uint64_t offset)
     return true;
 }
 
-// Makes a block of the file reusable. A reader after a crash first must not see the thread any
+// Makes a slab of the file reusable. A reader after a crash first must not see the thread any
 // more, nor records in its embedded chunk, so these are cleared before anything else is changed.
-static void give_free_block(mxp_recording_file *store, uint64_t offset)
+static void give_free_slab(mxp_recording_file *store, uint64_t offset)
 {
     if (!mxp__spin_lock(&mxp__pool_lock)) {
         return;
@@ -126,16 +126,16 @@ static void give_free_block(mxp_recording_file *store, uint64_t offset)
     if (is_free) {
         mxp_atomic_store_release(&thread_at(store, offset)->hot.cursor, NULL);
     }
-    mxp_section *chunk = &block_at(store, offset + MXP__THREAD_PART_BYTES)->section;
+    mxp_section *chunk = &slab_at(store, offset + MXP__THREAD_PART_BYTES)->section;
     mxp_word_store_release(&chunk->payload_bytes, 0);
     if (is_free) {
-        block_at(store, offset)->section.checksum = store->free_blocks;
-        store->free_blocks = offset;
+        slab_at(store, offset)->section.checksum = store->free_slabs;
+        store->free_slabs = offset;
     }
     mxp__spin_unlock(&mxp__pool_lock);
 }
 
-// Maps both pages of a new thread's block, because its first records go to the second one. If there
+// Maps both pages of a new thread's slab, because its first records go to the second one. If there
 // is no space in the file, that page cannot be used, and the thread takes a chunk for its first
 // record.
 void mxp__store_map_thread(mxp_thread *thread)
@@ -144,17 +144,17 @@ void mxp__store_map_thread(mxp_thread *thread)
     if (store == NULL || mxp__store_is_damaged(store) || thread->file_offset != 0) {
         return;
     }
-    mxp_recorder_section *section = take_free_block(store);
+    mxp_recorder_section *section = take_free_slab(store);
     if (section == NULL) {
         section = (mxp_recorder_section *)mxp__store_allocate(store, MXP_SECTION_RECORDER,
-                                                              MXP__THREAD_BLOCK_BYTES);
+                                                              MXP__THREAD_SLAB_BYTES);
     }
     if (section == NULL) {
         mxp__store_leave_chunk(thread);
         return;
     }
     uint64_t offset = mxp__store_offset(store, section);
-    mxp_chunk_header *chunk = (mxp_chunk_header *)block_at(store, offset + MXP__THREAD_PART_BYTES);
+    mxp_chunk_header *chunk = (mxp_chunk_header *)slab_at(store, offset + MXP__THREAD_PART_BYTES);
     put_section(&chunk->section, MXP_SECTION_CHUNK);  // before the section in front gets shorter
     describe(store, thread, section);
     memcpy(&chunk->section + 1, &mxp__thread_first_chunk(thread)->section + 1,
@@ -163,8 +163,8 @@ void mxp__store_map_thread(mxp_thread *thread)
     memcpy(section + 1, thread, sizeof *thread);
     MXP_TEST_POINT(PAGES);
     if (!mxp__store_is_damaged(store) &&
-        mxp__mapped_file_place(&store->file, mxp__thread_block(thread), offset,
-                               MXP__THREAD_BLOCK_BYTES)) {
+        mxp__mapped_file_place(&store->file, mxp__thread_slab(thread), offset,
+                               MXP__THREAD_SLAB_BYTES)) {
         mxp__rescue_placed(store, note);
         thread->file_offset = offset;
         thread->fully_mapped = 1;
@@ -201,7 +201,7 @@ void mxp__store_map_running_thread(mxp_recording_file *store, mxp_thread *thread
     uint64_t offset = mxp__store_offset(store, section);
     MXP_TEST_POINT(PAGES);
     if (!mxp__store_is_damaged(store) &&
-        mxp__mapped_file_place(&store->file, mxp__thread_block(thread), offset,
+        mxp__mapped_file_place(&store->file, mxp__thread_slab(thread), offset,
                                MXP__THREAD_PART_BYTES)) {
         mxp__rescue_placed(store, note);
         thread->file_offset = offset;
@@ -230,15 +230,15 @@ bool mxp__store_is_reusable(const mxp_thread *thread)
     return mxp_atomic_own(&mxp__store_active) != NULL && mxp__ring_is_on() && thread->fully_mapped;
 }
 
-bool mxp__store_is_short_of_blocks(void)
+bool mxp__store_is_short_of_slabs(void)
 {
-    enum { FEW_BYTES = 8 * MXP__THREAD_BLOCK_BYTES };
+    enum { FEW_BYTES = 8 * MXP__THREAD_SLAB_BYTES };
     mxp_recording_file *store = mxp_atomic_load_acquire(&mxp__store_active);
     if (store == NULL || !mxp__spin_lock(&mxp__pool_lock)) {
         return false;
     }
     bool is_short =
-        store->free_blocks == 0 && store->used_bytes + FEW_BYTES > store->file.limit_bytes;
+        store->free_slabs == 0 && store->used_bytes + FEW_BYTES > store->file.limit_bytes;
     mxp__spin_unlock(&mxp__pool_lock);
     return is_short;
 }
@@ -249,17 +249,17 @@ bool mxp__store_unmap_thread(mxp_thread *thread, bool keep)
         mxp__rescue_forget_mapping(thread);
         return true;
     }
-    char *block = (char *)mxp__thread_block(thread);
-    char content[MXP__THREAD_BLOCK_BYTES];
+    char *slab = (char *)mxp__thread_slab(thread);
+    char content[MXP__THREAD_SLAB_BYTES];
     bool was_damaged;
     do {  // what was there at one moment
         was_damaged = mxp__rescue_is_over(mxp_atomic_own(&mxp__store_active));
-        copy_words(content, block, sizeof content);
+        copy_words(content, slab, sizeof content);
     } while (mxp__store_is_damaged(mxp_atomic_own(&mxp__store_active)) != was_damaged);
     uint64_t file_offset = thread->file_offset;
     bool reusable = !keep && file_offset != 0 && mxp__store_is_reusable(thread);
     MXP_TEST_POINT(PAGES);
-    if (!mxp__anonymous_place(block, MXP__THREAD_BLOCK_BYTES, content)) {
+    if (!mxp__anonymous_place(slab, MXP__THREAD_SLAB_BYTES, content)) {
         return false;
     }
     mxp__rescue_forget_mapping(thread);
@@ -269,7 +269,7 @@ bool mxp__store_unmap_thread(mxp_thread *thread, bool keep)
         thread->file_offset = 0;
         thread->fully_mapped = 0;
     } else if (reusable) {
-        give_free_block(mxp_atomic_own(&mxp__store_active), file_offset);
+        give_free_slab(mxp_atomic_own(&mxp__store_active), file_offset);
     }
     return true;
 }

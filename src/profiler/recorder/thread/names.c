@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layout: entries in segments of 4096 that never move; strings in 64 KiB blocks (longer ones have
-// pages of their own); an open-addressing hash table of ids, replaced by a larger one when half
-// full. Writers hold `table.lock`; readers of entries rely on the release of `count`.
+// Layout: entries in segments of 4096 that never move; strings in arenas of 64 KiB (longer ones
+// have pages of their own); an open-addressing hash table of ids, replaced by a larger one when
+// half full. Writers hold `table.lock`; readers of entries rely on the release of `count`.
 #include "profiler/recorder/thread/names.h"
 
 #include <assert.h>
@@ -12,7 +12,7 @@
 #include "profiler/pages.h"
 #include "profiler/spin.h"
 
-enum { SEGMENT = 4096, SEGMENTS = 4096, BLOCK_BYTES = 65536, FIRST_SLOTS = 16384 };
+enum { SEGMENT = 4096, SEGMENTS = 4096, ARENA_BYTES = 65536, FIRST_SLOTS = 16384 };
 
 typedef struct name_entry {
     const char *text;
@@ -27,7 +27,7 @@ static struct {
     name_entry **segments;  // [SEGMENTS]
     uint32_t *slots;  // id + 1, 0: empty
     uint32_t slot_count;
-    char *block, *block_end;  // room for strings
+    char *arena, *arena_end;  // space for strings
     mxp_atomic_u64 bytes;
     mxp_atomic_u64 cap_bytes;
     mxp_atomic_u64 losses;
@@ -78,19 +78,19 @@ static const char *store_text(const char *text, uint64_t length)
 {
     uint64_t needed = length + 1;
     char *to;
-    if (needed > BLOCK_BYTES / 4) {
+    if (needed > ARENA_BYTES / 4) {
         to = take_pages((needed + 4095) & ~UINT64_C(4095));
     } else {
-        if ((uint64_t)(table.block_end - table.block) < needed) {
-            char *block = take_pages(BLOCK_BYTES);
-            if (block == NULL) {
+        if ((uint64_t)(table.arena_end - table.arena) < needed) {
+            char *arena = take_pages(ARENA_BYTES);
+            if (arena == NULL) {
                 return NULL;
             }
-            table.block = block;
-            table.block_end = block + BLOCK_BYTES;
+            table.arena = arena;
+            table.arena_end = arena + ARENA_BYTES;
         }
-        to = table.block;
-        table.block += needed;
+        to = table.arena;
+        table.arena += needed;
     }
     if (to != NULL) {
         memcpy(to, text, length);  // the pages were zeroed: the terminator is there

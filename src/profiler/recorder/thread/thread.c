@@ -49,9 +49,9 @@ static bool enter_busy(mxp_thread *self)
 }
 
 // Runs when the thread ends. What it recorded stays until it is drained.
-static void thread_exit(void *block)
+static void thread_exit(void *slab)
 {
-    mxp_thread *self = block;
+    mxp_thread *self = slab;
     mxp_self = &self->hot;
     enter_busy(self);
     while (mxp__thread_is_silent(self)) {
@@ -110,7 +110,7 @@ static uint32_t registering_at(void)
 }
 
 // Between the two a thread enters the open file and then the list of threads, from where on others
-// write to its block too. A freeze waits until no thread is in between. False: a handler has
+// write to its slab too. A freeze waits until no thread is in between. False: a handler has
 // interrupted the freezing thread.
 static bool begin_registering(uint32_t *place)
 {
@@ -171,17 +171,17 @@ static mxp_chunk_header *take_oldest(void)
 
 // A ring holds all the memory there may be: its oldest chunk makes room for a thread, or, while
 // there is none to be had or another thread is faster, the reserve does.
-static mxp_recorder_section *take_block(void)
+static mxp_recorder_section *take_slab(void)
 {
-    mxp_recorder_section *block = mxp__pool_take_block();
-    if (block != NULL || !mxp__ring_is_on()) {
-        return block;
+    mxp_recorder_section *slab = mxp__pool_take_slab();
+    if (slab != NULL || !mxp__ring_is_on()) {
+        return slab;
     }
     mxp_chunk_header *oldest = take_oldest();
     if (oldest != NULL) {
         mxp__pool_drop_chunk(oldest);
     }
-    return mxp__pool_take_reserve_block();
+    return mxp__pool_take_reserve_slab();
 }
 
 // Returns the thread that is registered: `self`, or the one that a handler on this thread
@@ -231,19 +231,19 @@ bool mxp__threads_register_late(void)
     return late;
 }
 
-// A block with a thread that is complete but not in the list.
+// A slab with a thread that is complete but not in the list.
 static mxp_thread *make_thread(uint64_t now)
 {
     uint32_t index, sequence;
-    mxp_recorder_section *block = take_block();
-    if (block == NULL) {
+    mxp_recorder_section *slab = take_slab();
+    if (slab == NULL) {
         return NULL;
     }
     if (!mxp__index_take(&index, &sequence)) {
-        mxp__pool_give_block(block);
+        mxp__pool_give_slab(slab);
         return NULL;
     }
-    mxp_thread *self = (mxp_thread *)(block + 1);
+    mxp_thread *self = (mxp_thread *)(slab + 1);
     self->index = index;
     self->tid = mxp__os_thread_id();
     self->start_ticks = now;
@@ -271,7 +271,7 @@ static mxp_thread *thread_register(void)
     mxp__os_restore_signals(signals);
     if (registered != self) {
         mxp__index_give_back(self->index);
-        mxp__pool_give_block(mxp__thread_block(self));
+        mxp__pool_give_slab(mxp__thread_slab(self));
     }
     if (registered == NULL) {
         count_registration_loss(now);
@@ -408,7 +408,7 @@ bool mxp__thread_release(mxp_thread *thread, mxp_thread *before, uint32_t sequen
     }
     mxp__spin_unlock(&mxp__pool_lock);
     if (mxp__store_unmap_thread(thread, false)) {
-        mxp__pool_give_block(mxp__thread_block(thread));
+        mxp__pool_give_slab(mxp__thread_slab(thread));
     }
     return true;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room profiler/recorder/thread: a recording thread: its block, names, statistics, standing values.
+// Room profiler/recorder/thread: a recording thread: its slab, names, statistics, standing values.
 //
 // A recording thread: its hot part (record_inline.h), its chunks, scopes, losses and statistics.
 //
-//   thread block (8 KiB, from the pool)
+//   thread slab (8 KiB, from the pool)
 //   | section | mxp_thread  | first chunk: header, records ... |
 //   0         64            4096                           8192
 //
@@ -23,7 +23,7 @@
 #include "profiler/recorder/recorder.h"
 
 enum {
-    MXP__THREAD_BLOCK_BYTES = MXP_BLOCK_BYTES,
+    MXP__THREAD_SLAB_BYTES = MXP_BLOCK_BYTES,
     MXP__THREAD_PART_BYTES = 4096,
     MXP__SCOPES_MAX = 64,
     MXP__LOSS_WINDOWS = 8
@@ -89,29 +89,29 @@ typedef struct mxp_thread {
     // chunks before `filed_to` are in files that have ended, those from `entered_at` on in the open
     // one
     uint32_t filed_to, entered_at;
-    uint64_t file_offset;  // of the block in the open file; 0: it is in memory
+    uint64_t file_offset;  // of the slab in the open file; 0: it is in memory
     uint32_t fully_mapped;  // the embedded chunk is in the file as well
     uint32_t rescue_slot;  // number of its note in store_rescue.c; 0: none
     mxp_atomic_u32 begins_anew;  // its pages were lost; until its next record it has no records
     uint32_t stranded;  // its page is in a file that has ended
 } mxp_thread;
 
-// Whether the thread has ended and no longer accesses its block. Its last store to it clears
+// Whether the thread has ended and no longer accesses its slab. Its last store to it clears
 // `busy`.
 static inline bool mxp__thread_is_gone(const mxp_thread *thread)
 {
     return mxp_atomic_load_acquire(&thread->exited) != 0 && !mxp__is_busy(&thread->hot);
 }
 
-static inline mxp_recorder_section *mxp__thread_block(mxp_thread *thread)
+static inline mxp_recorder_section *mxp__thread_slab(mxp_thread *thread)
 {
     return (mxp_recorder_section *)thread - 1;
 }
 
 static inline mxp_chunk_header *mxp__thread_first_chunk(mxp_thread *thread)
 {
-    char *block = (char *)mxp__thread_block(thread);
-    return (mxp_chunk_header *)(block + MXP__THREAD_PART_BYTES);
+    char *slab = (char *)mxp__thread_slab(thread);
+    return (mxp_chunk_header *)(slab + MXP__THREAD_PART_BYTES);
 }
 
 static inline uint64_t *mxp__chunk_words(const mxp_chunk_header *chunk)

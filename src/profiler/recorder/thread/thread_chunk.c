@@ -48,7 +48,7 @@ static void start_chunk(mxp_thread *self, mxp_chunk_header *chunk, size_t size_b
 void mxp__thread_restart(mxp_thread *thread, uint64_t now)
 {
     mxp_chunk_header *chunk = mxp__thread_first_chunk(thread);
-    start_chunk(thread, chunk, MXP__THREAD_BLOCK_BYTES - MXP__THREAD_PART_BYTES, now);
+    start_chunk(thread, chunk, MXP__THREAD_SLAB_BYTES - MXP__THREAD_PART_BYTES, now);
     thread->first = thread->current = chunk;
     mxp_atomic_store(&thread->hot.cursor, mxp__chunk_words(chunk));
     mxp_atomic_store(&thread->hot.limit, NULL);  // asks how far it may go
