@@ -40,7 +40,7 @@ CASES = [
     ("atomics", "src/profiler/recorder/a.c", "    mxp_atomic_store(&self->hot.busy, 1u);\n", "busy by hand"),
     ("atomics", "src/profiler/recorder/a.c", "    mxp__busy_again(self, at);  // hot.busy\n", None),
     ("atomics", "src/profiler/recorder/protocol.h", "    mxp_atomic_store(&self->busy, at);\n", None),
-    ("atomics", "src/runtime/parallel/a.c", "    mxp__fork_lock_list(&team.busy);\n", None),
+    ("atomics", "src/runtime/parallel/a.c", "    mxp__fork_lock_list(&pool.busy);\n", None),
     ("deps", "src/base/a.c", '#include "profiler/trace/reader.h"\n', "base may not include"),
     ("deps", "src/profiler/recorder/record/a.c", '#include "profiler/trace/reader.h"\n',
      "recorder/record may not include"),

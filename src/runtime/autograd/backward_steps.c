@@ -28,8 +28,8 @@ static void attach_values(const mxn_node *node)
 static void detach_values(const mxn_node *node)
 {
     for (uint32_t i = 0; i < node->params->input_count + node->params->output_count; i++) {
-        if (node->kept[i].array != NULL) {
-            mxn__entry_detach(node->kept[i].array);
+        if (node->saved[i].array != NULL) {
+            mxn__entry_detach(node->saved[i].array);
         }
     }
 }
@@ -54,7 +54,7 @@ static int invoke_call(const mxn_diff_step *step, mxn_like *likes)
     const mxn_node *node = step->visit->node;
     for (uint32_t i = 0; i < step->params->output_count; i++) {
         const int32_t given = step->call->gives[i];
-        const mxn_kept *input = given < 0 ? NULL : &node->inputs[given];
+        const mxn_saved *input = given < 0 ? NULL : &node->inputs[given];
         likes[i] = input == NULL ? (mxn_like){NULL, MXN_DTYPE_NONE}
                                  : (mxn_like){&input->shape, input->dtype};
     }
@@ -96,7 +96,7 @@ static int run_step(void *context, const mxn_diff_step *step)
 
 // ---- values -----------------------------------------------------------------------------------
 int mxn__backward_zeros(const mxn_backward *backward, const mxn_diff_visit *visit,
-                        const mxn_kept *like, void **array)
+                        const mxn_saved *like, void **array)
 {
     char shape[MXN_SHAPE_TEXT], context[32], dtype[16];
     snprintf(dtype, sizeof(dtype), "%d", like->dtype);

@@ -14,6 +14,6 @@ extern const mxn_diff_actions mxn__backward_actions;
 int mxn__backward_reach(void *backward, mxn_diff_visit *visit);
 // Zeros like an operand. *array null: a new one. `visit`: for whose gradient, or null.
 int mxn__backward_zeros(const mxn_backward *backward, const mxn_diff_visit *visit,
-                        const mxn_kept *like, void **array);
+                        const mxn_saved *like, void **array);
 
 #endif

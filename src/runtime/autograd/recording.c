@@ -61,7 +61,7 @@ static int make_variable(const mxn_array *array, uint32_t request, mxn_array *gr
         return error != MXP_OK ? error : MXP_ENOMEM;
     }
     node->request = request;
-    mxn__kept_describe(&node->outputs[0], array);
+    mxn__saved_describe(&node->outputs[0], array);
     if (request != MXN_NULL) {
         error = mxn_array_detach(gradient, &node->gradient);
     }
@@ -154,9 +154,9 @@ static bool depends(const mxn_params *params, mxn_array *const *inputs)
     return false;
 }
 
-// Keeps those operands of one kind that the gradient takes. An operator without one is found out by
+// Saves those operands of one kind that the gradient takes. An operator without one is found out by
 // backward.
-static int keep_operands(mxn_node *node, uint32_t kind, mxn_kept *kept, mxn_array *const *arrays)
+static int save_operands(mxn_node *node, uint32_t kind, mxn_saved *saved, mxn_array *const *arrays)
 {
     const mxn_gradient *gradient = NULL;
     int error = mxn_params_gradient(node->params, &gradient);
@@ -167,8 +167,8 @@ static int keep_operands(mxn_node *node, uint32_t kind, mxn_kept *kept, mxn_arra
         const mxn_gradient_call *call = &gradient->calls[i];
         for (uint32_t j = 0; error == MXP_OK && j < call->params->input_count; j++) {
             uint32_t index = call->takes[j].index;
-            if (call->takes[j].kind == kind && kept[index].array == NULL) {
-                error = mxn__kept_values(&kept[index], arrays[index]);
+            if (call->takes[j].kind == kind && saved[index].array == NULL) {
+                error = mxn__saved_take(&saved[index], arrays[index]);
             }
         }
     }
@@ -179,7 +179,7 @@ static int keep_operands(mxn_node *node, uint32_t kind, mxn_kept *kept, mxn_arra
 static int note_inputs(mxn_node *node, mxn_array *const *inputs)
 {
     for (uint32_t i = 0; i < node->params->input_count; i++) {
-        mxn__kept_describe(&node->inputs[i], inputs[i]);
+        mxn__saved_describe(&node->inputs[i], inputs[i]);
         node->inputs[i].written = mxn_params_mutates(node->params, i);
         mxn_entry from = mxn__entry_of(inputs[i]);
         if (from.node != NULL) {
@@ -187,14 +187,14 @@ static int note_inputs(mxn_node *node, mxn_array *const *inputs)
             node->inputs[i].from = from;
         }
     }
-    return keep_operands(node, MXN_FROM_INPUT, node->inputs, inputs);
+    return save_operands(node, MXN_FROM_INPUT, node->inputs, inputs);
 }
 
 // What an output that was not asked for would have been: its gradient may be asked for, as zeros.
 static void describe_unmade(mxn_node *node, const mxn_invocation *in)
 {
     for (uint32_t i = 0; in->likes != NULL && i < node->params->output_count; i++) {
-        mxn_kept *output = &node->outputs[i];
+        mxn_saved *output = &node->outputs[i];
         if (in->outputs[i] == NULL && in->likes[i].shape != NULL && node->params->input_count > 0) {
             mxn_shape_copy(&output->shape, in->likes[i].shape);
             output->dtype = in->likes[i].dtype;
@@ -205,10 +205,10 @@ static void describe_unmade(mxn_node *node, const mxn_invocation *in)
 
 static int note_outputs(mxn_node *node, mxn_array *const *outputs)
 {
-    int error = keep_operands(node, MXN_FROM_OUTPUT, node->outputs, outputs);
+    int error = save_operands(node, MXN_FROM_OUTPUT, node->outputs, outputs);
     for (uint32_t i = 0; error == MXP_OK && i < node->params->output_count; i++) {
         if (outputs[i] != NULL) {
-            mxn__kept_describe(&node->outputs[i], outputs[i]);
+            mxn__saved_describe(&node->outputs[i], outputs[i]);
             mxn__entry_attach(outputs[i], node, i);
             if (node->outputs[i].given) {
                 mxn__others_note(outputs[i], node);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that gradients ask for are kept as views of the arrays' memory, not as copies: backward
-// would take silently what a program has written there since. So each is kept with the count of
+// Values that gradients ask for are saved as views of the arrays' memory, not as copies: backward
+// would take silently what a program has written there since. So each is saved with the count of
 // writes to its memory, and backward looks whether that has moved on.
 #include <pthread.h>
 
@@ -19,17 +19,17 @@ static void read_check(void)
     check_error = mxp__setting_read(variable, 1, 0, 1, &check);
 }
 
-int mxn__kept_values(mxn_kept *kept, mxn_array *array)
+int mxn__saved_take(mxn_saved *saved, mxn_array *array)
 {
-    kept->values = mxn_array_values(array);
-    return mxn_array_detach(array, &kept->array);
+    saved->values = mxn_array_values(array);
+    return mxn_array_detach(array, &saved->array);
 }
 
-static int fail_changed(const mxn_node *node, const mxn_kept *kept)
+static int fail_changed(const mxn_node *node, const mxn_saved *saved)
 {
     const mxn_params *params = node->params;
-    const bool output = kept >= node->outputs;
-    const uint32_t index = (uint32_t)(kept - (output ? node->outputs : node->inputs));
+    const bool output = saved >= node->outputs;
+    const uint32_t index = (uint32_t)(saved - (output ? node->outputs : node->inputs));
     char buffer[64], shape[MXN_SHAPE_TEXT];
     return mxp__fail(MXP_ESTATE,
                      "Operator %s: %s %u%s%s%s of shape %s was changed after it was recorded: its "
@@ -37,12 +37,13 @@ static int fail_changed(const mxn_node *node, const mxn_kept *kept)
                      "copy; with %s=0 the changed values are taken",
                      params->op->name, output ? "output" : "input", index, output ? "" : " (",
                      output ? "" : mxn_params_input_name(params, index, buffer), output ? "" : ")",
-                     mxn_shape_tuple(&kept->shape, shape), variable);
+                     mxn_shape_tuple(&saved->shape, shape), variable);
 }
 
-static int check_kept(const mxn_node *node, const mxn_kept *kept)
+static int check_saved(const mxn_node *node, const mxn_saved *saved)
 {
-    if (kept->array == NULL || kept->written || mxn_array_has_values(kept->array, kept->values)) {
+    if (saved->array == NULL || saved->written ||
+        mxn_array_has_values(saved->array, saved->values)) {
         return MXP_OK;
     }
     pthread_once(&check_once, read_check);
@@ -50,12 +51,12 @@ static int check_kept(const mxn_node *node, const mxn_kept *kept)
         uint64_t again;
         return mxp__setting_read(variable, 1, 0, 1, &again);
     }
-    return check == 0 ? MXP_OK : fail_changed(node, kept);
+    return check == 0 ? MXP_OK : fail_changed(node, saved);
 }
 
 int mxn__tape_check_value(const void *of, const mxn_source *value)
 {
     const mxn_node *node = of;
-    return check_kept(node, value->kind == MXN_FROM_INPUT ? &node->inputs[value->index]
-                                                          : &node->outputs[value->index]);
+    return check_saved(node, value->kind == MXN_FROM_INPUT ? &node->inputs[value->index]
+                                                           : &node->outputs[value->index]);
 }

@@ -18,7 +18,7 @@ mxn_node *mxn__node_new(mxn_params *params)
 {
     uint32_t inputs = params == NULL ? 0 : params->input_count;
     uint32_t outputs = params == NULL ? 1 : params->output_count;
-    size_t bytes = sizeof(mxn_node) + ((size_t)inputs + outputs) * sizeof(mxn_kept);
+    size_t bytes = sizeof(mxn_node) + ((size_t)inputs + outputs) * sizeof(mxn_saved);
     mxn_node *node = mxp__alloc(bytes);
     if (node == NULL) {
         mxp__fail_memory("the recorded graph");
@@ -27,8 +27,8 @@ mxn_node *mxn__node_new(mxn_params *params)
     node->bytes = bytes;
     mxp__refs_init(&node->refs);
     node->number = mxp_atomic_add(&numbers, 1) + 1;
-    node->inputs = node->kept;
-    node->outputs = node->kept + inputs;
+    node->inputs = node->saved;
+    node->outputs = node->saved + inputs;
     for (uint32_t i = 0; i < outputs; i++) {
         node->outputs[i].self = (mxn_entry){node, i};
     }
@@ -126,11 +126,11 @@ void mxn__node_set_beside(mxn_node *node, uint32_t index, mxn_node *variable)
     }
 }
 
-void mxn__kept_describe(mxn_kept *kept, const mxn_array *array)
+void mxn__saved_describe(mxn_saved *saved, const mxn_array *array)
 {
-    mxn_shape_copy(&kept->shape, &array->shape);
-    kept->dtype = array->dtype;
-    kept->context = mxn_array_context(array);
+    mxn_shape_copy(&saved->shape, &array->shape);
+    saved->dtype = array->dtype;
+    saved->context = mxn_array_context(array);
 }
 
 // ---- attachments -----------------------------------------------------------------------------

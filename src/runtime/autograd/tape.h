@@ -29,7 +29,7 @@ typedef struct mxn_entry {
 } mxn_entry;
 
 // What a node knows of an operand.
-typedef struct mxn_kept {
+typedef struct mxn_saved {
     mxn_entry from;  // of an input; holds a reference
     mxn_entry self;  // of an output: what attachments point to
     mxn_array
@@ -39,8 +39,8 @@ typedef struct mxn_kept {
     int32_t dtype;
     bool given;  // of an output, while the operator is invoked: by the caller
     bool written;  // of an input that the operator writes: its values are meant to move on
-    mxn_values values;  // of `array` when they were kept
-} mxn_kept;
+    mxn_values values;  // of `array` when they were saved
+} mxn_saved;
 
 struct mxn_node {
     mxp_refs refs;
@@ -56,8 +56,8 @@ struct mxn_node {
     mxn_call_state *state;  // of the run, for the calls of its gradient; a reference, or null
     mxn_node *next;  // on the way to being freed
     size_t bytes;
-    mxn_kept *inputs, *outputs;  // params->input_count, params->output_count
-    mxn_kept kept[];
+    mxn_saved *inputs, *outputs;  // params->input_count, params->output_count
+    mxn_saved saved[];
 };
 
 // A node with one reference and empty operands; null with the detail set. `params` null: a
@@ -78,9 +78,9 @@ mxn_node *mxn__node_beside(const mxn_node *node, uint32_t index);
 void mxn__node_set_beside(mxn_node *node, uint32_t index, mxn_node *variable);
 
 // Fills in an operand but for the array.
-void mxn__kept_describe(mxn_kept *kept, const mxn_array *array);
+void mxn__saved_describe(mxn_saved *saved, const mxn_array *array);
 
-int mxn__kept_values(mxn_kept *kept, mxn_array *array);  // keeps an operand's values
+int mxn__saved_take(mxn_saved *saved, mxn_array *array);  // saves an operand's values
 
 // The output that an array is; node null if it is in no graph, or in one that was cleared.
 mxn_entry mxn__entry_of(const mxn_array *array);

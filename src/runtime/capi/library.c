@@ -146,7 +146,7 @@ int MXSetNumOMPThreads(int thread_num)
     if (thread_num < 1) {
         error = mxp__fail(MXP_EINVAL, "thread_num is %d: it must be at least 1", thread_num);
     } else {
-        mxn_team_size_set(thread_num);
+        mxn_thread_pool_resize(thread_num);
     }
     return mxn__api_end(&call, error);
 }

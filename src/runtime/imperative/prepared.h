@@ -11,10 +11,10 @@
 // in a row for one run, but that the worker chooses the kernel, so that the program need not wait.
 //
 // What a prepared call holds for: the number of threads that kernels had then. A run under another
-// number (mxn_team_size_set) chooses a kernel anew inside its operation: values are right, only the
-// preparation is lost. NumPy's switch is the parameters' (mxn_params.numpy_shape), never the
-// thread's: under the other switch it is another call, of mxn_params_under. Preparing runs nothing,
-// starts no thread, and leaves the calling thread's number of OpenMP threads as it is.
+// number (mxn_thread_pool_resize) chooses a kernel anew inside its operation: values are right,
+// only the preparation is lost. NumPy's switch is the parameters' (mxn_params.numpy_shape), never
+// the thread's: under the other switch it is another call, of mxn_params_under. Preparing runs
+// nothing, starts no thread, and leaves the calling thread's number of OpenMP threads as it is.
 //
 // What cannot be prepared: an operator without an operation of its own (MXN_OP_DIRECT), such as a
 // copy between devices. When its turn comes a graph invokes it (mxn_invoke) with its planned

@@ -328,9 +328,9 @@ static bool has_work(const mxn_job *job)
 
 int mxn_job_choose(const mxn_job *job, mxn_kernel_choice *choice)
 {
-    const mxn_team_setting before = mxn__team_borrow();
+    const mxn_thread_setting before = mxn__threads_borrow();
     int error = mxn__kernel_choose(job, choice);
-    mxn__team_return(&before);
+    mxn__threads_return(&before);
     return error;
 }
 
@@ -338,7 +338,7 @@ int mxn_job_choose(const mxn_job *job, mxn_kernel_choice *choice)
 static int kernel_of(const mxn_job *job, mxn_kernel_choice *kernel)
 {
     const mxn_kernel_choice *chosen = job->kernel;
-    if (chosen == NULL || (chosen->threads != 0 && chosen->threads != mxn__team_threads())) {
+    if (chosen == NULL || (chosen->threads != 0 && chosen->threads != mxn__threads_most())) {
         return mxn__kernel_choose(job, kernel);
     }
     *kernel = *chosen;
@@ -351,7 +351,7 @@ int mxn_job_execute(mxn_job *job, const mxn_run *run)
         return 0;
     }
     job->parallel = run->parallel;
-    mxn__team_enter(run->parallel);
+    mxn__threads_enter(run->parallel);
     scratch workspace = {0};
     mxn_kernel_choice kernel;
     int error = kernel_of(job, &kernel);

@@ -86,7 +86,7 @@ static int choice_now(void)
 {
     int chosen = mxp_atomic_load(&choice);
     if (chosen == NOT_READ) {
-        chosen = mxn_team_check() == 0 ? read_choice() : BAD_THREADS;
+        chosen = mxn_thread_pool_check() == 0 ? read_choice() : BAD_THREADS;
         mxp_atomic_store(&choice, chosen);
     }
     return chosen;
@@ -99,7 +99,7 @@ int mxn_kernels_check(void)
         return 0;
     }
     if (chosen == BAD_THREADS) {
-        return mxn_team_check();
+        return mxn_thread_pool_check();
     }
     const char *text = getenv("MXNET_CPU_KERNELS");
     return mxp__fail(MXP_EVALUE, "MXNET_CPU_KERNELS=%.40s: %s", text == NULL ? "" : text,
@@ -120,12 +120,12 @@ int mxn__kernel_choose(const mxn_job *job, mxn_kernel_choice *chosen)
         return error;
     }
     const mxn_op *op = job->params->op;
-    chosen->threads = (op->flags & MXN_OP_PARALLEL) != 0 ? mxn__team_threads() : 0;
+    chosen->threads = (op->flags & MXN_OP_PARALLEL) != 0 ? mxn__threads_most() : 0;
     for (const uint8_t *kind = orders[choice_now()]; *kind != MXN_KERNEL_REF; kind++) {
         const mxn_kernel_entry *entry = op->state->kernels[*kind];
         if (entry != NULL && entry->takes(job)) {
             if (*kind == MXN_KERNEL_DNNL) {
-                chosen->threads = mxn__team_threads();
+                chosen->threads = mxn__threads_most();
             }
             chosen->run = entry->run;
             chosen->workspace_bytes = entry->workspace != NULL ? entry->workspace(job) : 0;

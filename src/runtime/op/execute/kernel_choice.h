@@ -46,7 +46,7 @@ void mxn__registry_check_kernels(int kind, const mxn_kernel_table *table);
 // For `takes` of our own kernels: whether the library is asked next, and takes the job.
 bool mxn__kernel_library_follows(const mxn_job *job);
 
-// For as many threads as the calling one may use (mxn__team_enter): parallel kernels have a
+// For as many threads as the calling one may use (mxn__threads_enter): parallel kernels have a
 // workspace, and the library a primitive, for each number. MXP_EVALUE: see mxn_kernels_check.
 int mxn__kernel_choose(const mxn_job *job, mxn_kernel_choice *choice);
 // Whether a kernel that may be chosen wants a workspace.

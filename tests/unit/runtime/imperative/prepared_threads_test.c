@@ -14,13 +14,13 @@ extern int omp_get_max_threads(void) __attribute__((weak));
 static void the_workspace_is_for_the_threads_of_the_run(void **state)
 {
     (void)state;
-    mxn_team_size_set(1);
+    mxn_thread_pool_resize(1);
     mxn_prepared *one = prepare("dot", NULL);
-    mxn_team_size_set(3);
+    mxn_thread_pool_resize(3);
     mxn_prepared *three = prepare("dot", NULL);
     assert_int_equal(one->kernel.threads, 1);
     assert_int_equal(three->kernel.threads, 3);
-    assert_int_equal(mxn__team_threads(), 1);  // of this thread, as before
+    assert_int_equal(mxn__threads_most(), 1);  // of this thread, as before
     mxn_array *a = make(SIZE, SIZE, 1), *out = make(SIZE, SIZE, 0);
     mxn_array *expected = invoke("dot", a, a);
     assert_int_equal(run(one, a, a, out), MXP_OK);
@@ -37,7 +37,7 @@ static void the_workspace_is_for_the_threads_of_the_run(void **state)
 static void a_changed_number_of_threads_chooses_the_kernel_anew(void **state)
 {
     (void)state;
-    mxn_team_size_set(2);
+    mxn_thread_pool_resize(2);
     mxn_prepared *prepared = prepare("dot", NULL);
     prepared->kernel.run = add_seven;
     mxn_array *a = make(SIZE, SIZE, 1), *out = make(SIZE, SIZE, 0), *seven = make(SIZE, SIZE, 8);
@@ -45,7 +45,7 @@ static void a_changed_number_of_threads_chooses_the_kernel_anew(void **state)
     mxn_array *const expected[] = {seven, product, product, seven};
     const int threads[] = {2, 1, 3, 2};
     for (int i = 0; i < 4; i++) {
-        mxn_team_size_set(threads[i]);
+        mxn_thread_pool_resize(threads[i]);
         assert_int_equal(run(prepared, a, a, out), MXP_OK);
         same_values(out, expected[i]);
     }
@@ -76,7 +76,7 @@ static void preparing_leaves_the_caller_its_own_openmp(void **state)
     if (omp_set_num_threads == NULL) {
         skip();
     }
-    mxn_team_size_set(3);
+    mxn_thread_pool_resize(3);
     omp_set_num_threads(OWN_THREADS);
     mxn_params *params = parse("softmax", 1);
     const mxn_shape shape = shape_of(SIZE, SIZE);
@@ -87,7 +87,7 @@ static void preparing_leaves_the_caller_its_own_openmp(void **state)
     assert_int_equal(mxn_prepare(&signature, &prepared), MXP_OK);
     assert_int_equal(prepared->kernel.threads, 3);
     assert_int_equal(omp_get_max_threads(), OWN_THREADS);
-    assert_int_equal(mxn__team_threads(), 1);
+    assert_int_equal(mxn__threads_most(), 1);
     assert_int_equal(task_count(), tasks);
     mxn_prepared_release(prepared);
     mxn_params_release(params);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The team: every part runs once, one region at a time, forked children have a team of their own,
-// and the settings say how large it is.
+// The thread pool: every part runs once, one region at a time, forked children have a pool of their
+// own, and the settings say how large it is.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -29,8 +29,8 @@ static void part(void *argument, int index, int threads)
     if (index == 0) {
         r->threads = threads;
     }
-    int64_t end = mxn__team_begin(COUNT, index + 1, threads);
-    for (int64_t i = mxn__team_begin(COUNT, index, threads); i < end; i++) {
+    int64_t end = mxn__part_begin(COUNT, index + 1, threads);
+    for (int64_t i = mxn__part_begin(COUNT, index, threads); i < end; i++) {
         r->sum[index] += i;
     }
 }
@@ -39,7 +39,7 @@ static void part(void *argument, int index, int threads)
 static bool run_region(void)
 {
     region r = {{0}, 0, {0}};
-    mxn__team_run(THREADS, part, &r);
+    mxn__parallel_run(THREADS, part, &r);
     int64_t sum = 0;
     for (int i = 0; i < r.threads; i++) {
         if (r.seen[i] != 1) {
@@ -112,8 +112,8 @@ static int size_with(const char *mxnet, const char *standard, bool parallel)
     if (child == 0) {
         setenv("MXNET_OMP_MAX_THREADS", mxnet, 1);
         setenv("OMP_NUM_THREADS", standard, 1);
-        mxn__team_enter(parallel);
-        _exit(mxn_kernels_check() != 0 ? 255 : mxn__team_size(1e9));
+        mxn__threads_enter(parallel);
+        _exit(mxn_kernels_check() != 0 ? 255 : mxn__threads_for(1e9));
     }
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -140,14 +140,14 @@ static void variables_say_how_many(void **state)
 static void setting_counts_from_the_next_job_on(void **state)
 {
     (void)state;
-    mxn_team_size_set(3);
-    mxn__team_enter(true);
-    assert_int_equal(mxn__team_size(1e9), 3);
-    mxn_team_size_set(2);
-    assert_int_equal(mxn__team_size(1e9), 3);
-    mxn__team_enter(true);
-    assert_int_equal(mxn__team_size(1e9), 2);
-    assert_int_equal(mxn__team_size(10), 1);  // not worth it
+    mxn_thread_pool_resize(3);
+    mxn__threads_enter(true);
+    assert_int_equal(mxn__threads_for(1e9), 3);
+    mxn_thread_pool_resize(2);
+    assert_int_equal(mxn__threads_for(1e9), 3);
+    mxn__threads_enter(true);
+    assert_int_equal(mxn__threads_for(1e9), 2);
+    assert_int_equal(mxn__threads_for(10), 1);  // not worth it
 }
 
 int main(void)

@@ -83,8 +83,8 @@ static void forward_part(void *argument, int index, int threads)
     worker w;
     worker_init(&w, p, index);
     int64_t units = p->conv->images * p->conv->groups * p->blocks, framed = -1;
-    int64_t end = mxn__team_begin(units, index + 1, threads);
-    for (int64_t unit = mxn__team_begin(units, index, threads); unit < end; unit++) {
+    int64_t end = mxn__part_begin(units, index + 1, threads);
+    for (int64_t unit = mxn__part_begin(units, index, threads); unit < end; unit++) {
         int64_t which = unit / p->blocks;
         int64_t image = which / p->conv->groups, group = which % p->conv->groups;
         if (which != framed) {
@@ -148,8 +148,8 @@ static void data_part(void *argument, int index, int threads)
     worker w;
     worker_init(&w, p, index);
     int64_t units = p->conv->images * p->conv->groups;
-    int64_t end = mxn__team_begin(units, index + 1, threads);
-    for (int64_t unit = mxn__team_begin(units, index, threads); unit < end; unit++) {
+    int64_t end = mxn__part_begin(units, index + 1, threads);
+    for (int64_t unit = mxn__part_begin(units, index, threads); unit < end; unit++) {
         int64_t image = unit / p->conv->groups, group = unit % p->conv->groups;
         memset(w.frame, 0, (size_t)p->frame_floats * sizeof(float));
         for (int64_t block = 0; block < p->blocks; block++) {
@@ -220,8 +220,8 @@ static void weight_part(void *argument, int index, int threads)
     worker_init(&w, p, index);
     memset(w.sums, 0, (size_t)p->sum_floats * sizeof(float));
     int64_t units = p->conv->images * p->conv->groups;
-    int64_t end = mxn__team_begin(units, index + 1, threads);
-    for (int64_t unit = mxn__team_begin(units, index, threads); unit < end; unit++) {
+    int64_t end = mxn__part_begin(units, index + 1, threads);
+    for (int64_t unit = mxn__part_begin(units, index, threads); unit < end; unit++) {
         int64_t image = unit / p->conv->groups, group = unit % p->conv->groups;
         mxn__planar_move(p, mxn__planar_image(p, image, group), w.frame, false);
         for (int64_t block = 0; block < p->blocks; block++) {
@@ -236,8 +236,8 @@ static void reduce_part(void *argument, int index, int threads)
 {
     const mxn_planar *p = argument;
     const mxn_conv *c = p->conv;
-    int64_t end = mxn__team_begin(c->filters, index + 1, threads);
-    for (int64_t f = mxn__team_begin(c->filters, index, threads); f < end; f++) {
+    int64_t end = mxn__part_begin(c->filters, index + 1, threads);
+    for (int64_t f = mxn__part_begin(c->filters, index, threads); f < end; f++) {
         float *to = (float *)c->weight + f * p->rows;
         for (int t = 0; t < p->summed; t++) {
             const float *sums = p->workspace + t * p->thread_floats + p->frame_floats +
@@ -261,15 +261,15 @@ static void reduce_part(void *argument, int index, int threads)
 
 static int convolve(mxn_job *job, const mxn_conv *c, int kind)
 {
-    static const mxn_team_part parts[] = {[MXN_CONV_FORWARD] = forward_part,
-                                          [MXN_CONV_TO_DATA] = data_part,
-                                          [MXN_CONV_TO_WEIGHT] = weight_part};
+    static const mxn_parallel_part parts[] = {[MXN_CONV_FORWARD] = forward_part,
+                                              [MXN_CONV_TO_DATA] = data_part,
+                                              [MXN_CONV_TO_WEIGHT] = weight_part};
     mxn_planar p;
     mxn__planar_init(&p, c, kind);
     mxn__planar_begin(&p, job->workspace);
-    mxn__team_run(p.threads, parts[kind], &p);
+    mxn__parallel_run(p.threads, parts[kind], &p);
     if (kind == MXN_CONV_TO_WEIGHT) {
-        mxn__team_run(p.threads, reduce_part, &p);
+        mxn__parallel_run(p.threads, reduce_part, &p);
     }
     return 0;
 }

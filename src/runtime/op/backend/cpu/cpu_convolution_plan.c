@@ -33,7 +33,7 @@ void mxn__planar_init(mxn_planar *p, const mxn_conv *c, int kind)
     p->sum_floats = kind == MXN_CONV_TO_WEIGHT ? rounded(c->filters * p->sum_row, 16) : 0;
     p->thread_floats = p->frame_floats + p->block_floats + p->sum_floats;
     p->threads =
-        mxn__team_size((double)(c->images * c->filters) * (double)c->out_size * (double)p->rows);
+        mxn__threads_for((double)(c->images * c->filters) * (double)c->out_size * (double)p->rows);
 }
 
 static int64_t offset_count(const mxn_planar *p)

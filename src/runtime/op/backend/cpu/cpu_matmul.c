@@ -89,8 +89,8 @@ static void part(void *argument, int index, int threads)
     const work *w = argument;
     int64_t width = w->vector->columns, panels = (w->columns + width - 1) / width;
     int64_t count = w->by_columns ? panels : w->rows;
-    int64_t begin = mxn__team_begin(count, index, threads);
-    int64_t end = mxn__team_begin(count, index + 1, threads);
+    int64_t begin = mxn__part_begin(count, index, threads);
+    int64_t end = mxn__part_begin(count, index + 1, threads);
     float *panel = w->panels + (int64_t)index * DEPTH * MXN_TILE_COLUMNS_MAX;
     for (int64_t p = w->by_columns ? begin : 0; p < (w->by_columns ? end : panels); p++) {
         int64_t column = p * width, columns = mxn__least(width, w->columns - column);
@@ -114,8 +114,8 @@ static void part(void *argument, int index, int threads)
 static void dots_part(void *argument, int index, int threads)
 {
     const work *w = argument;
-    int64_t end = mxn__team_begin(w->rows, index + 1, threads);
-    for (int64_t row = mxn__team_begin(w->rows, index, threads); row < end; row++) {
+    int64_t end = mxn__part_begin(w->rows, index + 1, threads);
+    for (int64_t row = mxn__part_begin(w->rows, index, threads); row < end; row++) {
         for (int64_t column = 0; column < w->columns; column++) {
             float *to =
                 w->c_transposed ? w->c + column * w->c_row + row : w->c + row * w->c_row + column;
@@ -128,8 +128,8 @@ static void dots_part(void *argument, int index, int threads)
 static void transpose_part(void *argument, int index, int threads)
 {
     const work *w = argument;
-    int64_t begin = mxn__team_begin(w->depth, index, threads);
-    int64_t end = mxn__team_begin(w->depth, index + 1, threads);
+    int64_t begin = mxn__part_begin(w->depth, index, threads);
+    int64_t end = mxn__part_begin(w->depth, index + 1, threads);
     w->vector->transpose(w->transposed_a + begin, w->depth, w->a + begin * w->a_step, w->a_step,
                          end - begin, w->rows);
 }
@@ -137,16 +137,16 @@ static void transpose_part(void *argument, int index, int threads)
 static void run(work *w, int threads)
 {
     if (w->a_step == 1 && w->b_transposed && w->columns <= FEW_ROWS) {
-        mxn__team_run(threads, dots_part, w);
+        mxn__parallel_run(threads, dots_part, w);
         return;
     }
     if (w->a_step != 1 && w->columns >= TRANSPOSED_FOR && w->transposed_a != NULL) {
-        mxn__team_run(threads, transpose_part, w);
+        mxn__parallel_run(threads, transpose_part, w);
         w->a = w->transposed_a;
         w->a_row = w->depth;
         w->a_step = 1;
     }
-    mxn__team_run(threads, part, w);
+    mxn__parallel_run(threads, part, w);
 }
 
 // Operand a, whose rows are `row` apart; strided: its columns are.
@@ -187,7 +187,7 @@ static work work_of(const mxn_product *p)
 
 static uint64_t panel_floats(void)
 {
-    return (uint64_t)mxn__team_size(1e9) * DEPTH * MXN_TILE_COLUMNS_MAX;
+    return (uint64_t)mxn__threads_for(1e9) * DEPTH * MXN_TILE_COLUMNS_MAX;
 }
 
 static int multiply_in(float *panels, float *transposed_a, const mxn_product *p)
@@ -199,7 +199,7 @@ static int multiply_in(float *panels, float *transposed_a, const mxn_product *p)
         memset(p->c, 0, (size_t)(p->m * p->n) * sizeof(float));
     }
     if (p->m > 0 && p->n > 0 && p->k > 0) {
-        run(&w, mxn__team_size((double)p->m * (double)p->n * (double)p->k / 8));
+        run(&w, mxn__threads_for((double)p->m * (double)p->n * (double)p->k / 8));
     }
     return 0;
 }

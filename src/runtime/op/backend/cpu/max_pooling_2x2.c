@@ -44,15 +44,15 @@ static void planes_of(const mxn_job *job, planes *p)
 
 static int threads_for(const planes *p)
 {
-    return mxn__team_size((double)(p->count * p->in_height) * (double)p->in_width);
+    return mxn__threads_for((double)(p->count * p->in_height) * (double)p->in_width);
 }
 
 static void forward_part(void *argument, int index, int threads)
 {
     const planes *p = argument;
     const mxn_vector *vector = mxn__vector();
-    int64_t end = mxn__team_begin(p->count, index + 1, threads);
-    for (int64_t i = mxn__team_begin(p->count, index, threads); i < end; i++) {
+    int64_t end = mxn__part_begin(p->count, index + 1, threads);
+    for (int64_t i = mxn__part_begin(p->count, index, threads); i < end; i++) {
         vector->pool2(p->out + i * p->height * p->width, p->in + i * p->in_height * p->in_width,
                       p->in_width, p->height, p->width);
     }
@@ -63,7 +63,7 @@ int mxn__largest_of_window(mxn_job *job)
     planes p;
     planes_of(job, &p);
     p.in = job->inputs[0].data;
-    mxn__team_run(threads_for(&p), forward_part, &p);
+    mxn__parallel_run(threads_for(&p), forward_part, &p);
     return 0;
 }
 
@@ -74,8 +74,8 @@ static void back_part(void *argument, int index, int threads)
     const mxn_vector *vector = mxn__vector();
     int64_t size = p->in_height * p->in_width;
     bool covered = p->in_height == 2 * p->height && p->in_width == 2 * p->width;
-    int64_t end = mxn__team_begin(p->count, index + 1, threads);
-    for (int64_t i = mxn__team_begin(p->count, index, threads); i < end; i++) {
+    int64_t end = mxn__part_begin(p->count, index + 1, threads);
+    for (int64_t i = mxn__part_begin(p->count, index, threads); i < end; i++) {
         if (!covered) {
             memset(p->out + i * size, 0, (size_t)size * sizeof(float));
         }
@@ -91,6 +91,6 @@ int mxn__largest_of_window_back(mxn_job *job)
     planes_of(job, &p);
     p.g = job->inputs[0].data;
     p.in = job->inputs[1].data;
-    mxn__team_run(threads_for(&p), back_part, &p);
+    mxn__parallel_run(threads_for(&p), back_part, &p);
     return 0;
 }

@@ -21,8 +21,8 @@ typedef struct walk {
 static void part(void *argument, int index, int threads)
 {
     const walk *w = argument;
-    int64_t begin = mxn__team_begin(w->count, index, threads);
-    int64_t count = mxn__team_begin(w->count, index + 1, threads) - begin;
+    int64_t begin = mxn__part_begin(w->count, index, threads);
+    int64_t count = mxn__part_begin(w->count, index + 1, threads) - begin;
     const mxn_vector *vector = mxn__vector();
     if (w->relu != NULL) {
         w->relu(w->to + begin, w->a + begin, count);
@@ -37,7 +37,7 @@ static int run(const mxn_operand *out, walk *w)
 {
     w->to = out->data;
     w->count = (int64_t)mxn_shape_size(out->shape);
-    mxn__team_run(mxn__team_size((double)w->count), part, w);
+    mxn__parallel_run(mxn__threads_for((double)w->count), part, w);
     return 0;
 }
 

@@ -54,8 +54,8 @@ static int convolve(mxn_job *job, const mxn_conv *c, int kind)
     mxn__describe_convolution(&key, c, kind);
     const mxn_problem_run run = {
         .data = {c->data, c->weight, c->result, c->bias},
-        .kept = kind != MXN_CONV_TO_WEIGHT ? &c->weight_ref : NULL,
-        .kept_index = 1,
+        .weight = kind != MXN_CONV_TO_WEIGHT ? &c->weight_ref : NULL,
+        .weight_index = 1,
         .workspace = job->workspace,
     };
     return mxn__problem_run(&key, mxn__make_convolution, &run);

@@ -190,7 +190,7 @@ static mxn_problem *add_locked(const mxn_problem_key *key, uint64_t hash, mxn_pr
 
 static mxn_problem *find_locked(mxn_problem_key *key, mxn_problem_maker make)
 {
-    key->threads = mxn__team_size_library();
+    key->threads = mxn__threads_for_library();
     uint64_t hash = hash_of(key);
     for (uint32_t i = 0; i < cache.count; i++) {
         if (cache.hashes[i] == hash && memcmp(&cache.problems[i]->key, key, sizeof *key) == 0) {
@@ -232,18 +232,18 @@ static dnnl_status_t reorder_locked(const argument *g)
     return dnnl_primitive_execute(g->reorder, cache.stream, 2, from_to);
 }
 
-// A weight in the library's layout: the one that is kept if it is of this version.
+// A weight in the library's layout: the cached copy if it is of this version.
 static dnnl_status_t bring_weight_locked(const mxn_problem *p, argument *g,
                                          const mxn_buffer_ref *ref)
 {
-    void *kept;
+    void *cached;
     bool valid;
-    if (!mxn__kept_weight_find(ref, p->serial, g->inner_bytes, &kept, &valid)) {
-        return reorder_locked(g);  // cannot be kept: to the workspace
+    if (!mxn__cached_weight_find(ref, p->serial, g->inner_bytes, &cached, &valid)) {
+        return reorder_locked(g);  // cannot be cached: to the workspace
     }
-    dnnl_memory_set_data_handle(g->inner, kept);
+    dnnl_memory_set_data_handle(g->inner, cached);
     if (valid) {
-        cache.counts.weights_kept++;
+        cache.counts.weights_cached++;
         return dnnl_success;
     }
     cache.counts.weights_reordered++;
@@ -265,8 +265,8 @@ static dnnl_status_t execute_locked(mxn_problem *p, const mxn_problem_run *run)
         }
         dnnl_memory_set_data_handle(g->inner, space);
         space += rounded(g->inner_bytes);
-        if (run->kept != NULL && run->kept_index == i) {
-            status = bring_weight_locked(p, g, run->kept);
+        if (run->weight != NULL && run->weight_index == i) {
+            status = bring_weight_locked(p, g, run->weight);
         } else if (!g->given.written) {
             status = reorder_locked(g);
         }

@@ -4,7 +4,8 @@
 // Primitives of oneDNN, each made once for its problem: everything that is known before the numbers
 // are. The library may want arguments in layouts of its own; arrays are row-major for everybody
 // else, so arguments are reordered on the way in and out, through the job's workspace, and weights
-// are kept in the library's layout for as long as their version lasts. Private to op/backend/dnnl.
+// are cached in the library's layout for as long as their version lasts. Private to
+// op/backend/dnnl.
 //
 // One lock is held by whoever looks at the caches or computes: the engine's compute worker, nearly
 // always.
@@ -46,12 +47,12 @@ typedef dnnl_status_t (*mxn_problem_maker)(const mxn_problem_key *key, dnnl_engi
 // so nobody is given it.
 bool mxn__problem_find(mxn_problem_key *key, mxn_problem_maker make, uint64_t *bytes);
 
-// An array for each argument, in the maker's order. `kept` is null or the memory of the weight,
-// which stands at `kept_index`.
+// An array for each argument, in the maker's order. `weight` is null or the memory of the weight,
+// which is argument `weight_index`.
 typedef struct mxn_problem_run {
     void *data[MXN_PROBLEM_ARGUMENTS];
-    const mxn_buffer_ref *kept;
-    int kept_index;
+    const mxn_buffer_ref *weight;
+    int weight_index;
     void *workspace;
 } mxn_problem_run;
 // Finds the problem again, and runs it.
@@ -61,7 +62,7 @@ int mxn__problem_run(mxn_problem_key *key, mxn_problem_maker make, const mxn_pro
 typedef struct mxn_problem_counts {
     uint64_t made;  // primitives
     uint64_t executed;
-    uint64_t weights_reordered, weights_kept;  // the latter: found in the library's layout
+    uint64_t weights_reordered, weights_cached;  // the latter: found in the library's layout
     char implementation[64];  // the library's name of the last one it proposed
 } mxn_problem_counts;
 void mxn__problem_counts_get(mxn_problem_counts *counts);

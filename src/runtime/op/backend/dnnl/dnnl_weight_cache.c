@@ -11,7 +11,7 @@ typedef struct copy {
     void *data;
 } copy;
 
-static copy copies[MXN_KEPT_WEIGHTS_MAX];
+static copy copies[MXN_CACHED_WEIGHTS_MAX];
 static uint64_t clock_now;
 
 static bool is_of(const copy *c, const mxn_buffer_ref *ref, uint64_t problem)
@@ -23,7 +23,7 @@ static bool is_of(const copy *c, const mxn_buffer_ref *ref, uint64_t problem)
 static copy *find(const mxn_buffer_ref *ref, uint64_t problem)
 {
     copy *oldest = &copies[0];
-    for (copy *c = copies; c < copies + MXN_KEPT_WEIGHTS_MAX; c++) {
+    for (copy *c = copies; c < copies + MXN_CACHED_WEIGHTS_MAX; c++) {
         if (is_of(c, ref, problem)) {
             return c;
         }
@@ -45,8 +45,8 @@ static bool take_memory(copy *c, mxn_context context, uint64_t bytes)
     return mxn_array_data(c->array, &c->data) == 0;
 }
 
-bool mxn__kept_weight_find(const mxn_buffer_ref *ref, uint64_t problem, uint64_t bytes, void **data,
-                           bool *valid)
+bool mxn__cached_weight_find(const mxn_buffer_ref *ref, uint64_t problem, uint64_t bytes,
+                             void **data, bool *valid)
 {
     uint32_t host_writes = mxn_buffer_host_writes(ref->buffer);
     if (host_writes == MXN_HOST_WRITES_ANY) {

@@ -6,12 +6,12 @@
 
 #include "runtime/op/registry/declare.h"
 
-enum { MXN_KEPT_WEIGHTS_MAX = 256 };
+enum { MXN_CACHED_WEIGHTS_MAX = 256 };
 
 // Memory for the weight at `ref` as the problem number `problem` wants it; *valid: it holds this
-// version already, else the caller fills it now. False: it cannot be kept (no memory, or the
+// version already, else the caller fills it now. False: it cannot be cached (no memory, or the
 // program writes the weight without the engine's knowledge).
-bool mxn__kept_weight_find(const mxn_buffer_ref *ref, uint64_t problem, uint64_t bytes, void **data,
-                           bool *valid);
+bool mxn__cached_weight_find(const mxn_buffer_ref *ref, uint64_t problem, uint64_t bytes,
+                             void **data, bool *valid);
 
 #endif
