@@ -179,14 +179,25 @@ static inline mxn_bfloat u64_bfloat(uint64_t x)
 MXN_DTYPES(TYPEDEF_OF)
 #undef TYPEDEF_OF
 
-#define CAST(FROM, TO)                                                       \
-    static void cast_##FROM##_##TO(void *to, const void *from, size_t count) \
-    {                                                                        \
-        type_##TO *target = to;                                              \
-        const type_##FROM *source = from;                                    \
-        for (size_t i = 0; i < count; i++) {                                 \
-            target[i] = WRITE_##TO(READ_##FROM(source[i]));                  \
-        }                                                                    \
+// Written once: it is made anew for every pair of types, and calls nothing.
+__attribute__((always_inline)) static inline void cast_each(void (*one)(void *to, const void *from),
+                                                            char *to, size_t to_bytes,
+                                                            const char *from, size_t from_bytes,
+                                                            size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        one(to + i * to_bytes, from + i * from_bytes);
+    }
+}
+
+#define CAST(FROM, TO)                                                                         \
+    static inline void one_##FROM##_##TO(void *to, const void *from)                           \
+    {                                                                                          \
+        *(type_##TO *)to = WRITE_##TO(READ_##FROM(*(const type_##FROM *)from));                \
+    }                                                                                          \
+    static void cast_##FROM##_##TO(void *to, const void *from, size_t count)                   \
+    {                                                                                          \
+        cast_each(one_##FROM##_##TO, to, sizeof(type_##TO), from, sizeof(type_##FROM), count); \
     }
 
 // The list of dtype.h once more: a macro cannot expand itself.

@@ -8,31 +8,46 @@
 
 #include "base/fail.h"
 #include "runtime/op/kernels/binary_gradients.h"
+#include "runtime/op/kernels/kernels.h"
 #include "runtime/op/loops/binary_loops.h"
 #include "runtime/op/loops/loops.h"
 #include "runtime/op/loops/type_promotion.h"
 #include "runtime/op/registry/infer.h"
 
 // ---- forward ------------------------------------------------------------------------------------
-static int has_negative(const mxn_operand *in)
-{
-    uint64_t count = mxn_shape_size(in->shape);
-    switch (in->dtype) {
-#define NEGATIVE_CASE(NAME, type)                     \
-    case MXN_##NAME: {                                \
-        int found = 0;                                \
-        for (uint64_t i = 0; i < count; i++) {        \
-            found |= ((const type *)in->data)[i] < 0; \
-        }                                             \
-        return found;                                 \
+#define IS_NEGATIVE(type)                                             \
+    static inline bool is_negative_##type(const void *data, size_t i) \
+    {                                                                 \
+        return ((const type *)data)[i] < 0;                           \
     }
+IS_NEGATIVE(int8_t)
+IS_NEGATIVE(int16_t)
+IS_NEGATIVE(int32_t)
+IS_NEGATIVE(int64_t)
+
+MXN_LOOP_OF bool is_any(bool (*holds)(const void *data, size_t i), const mxn_operand *in)
+{
+    size_t count = mxn_shape_size(in->shape);
+    bool found = false;
+    for (size_t i = 0; i < count; i++) {
+        found |= holds(in->data, i);
+    }
+    return found;
+}
+
+static bool has_negative(const mxn_operand *in)
+{
+    switch (in->dtype) {
+#define NEGATIVE_CASE(NAME, type) \
+    case MXN_##NAME:              \
+        return is_any(is_negative_##type, in);
         NEGATIVE_CASE(INT8, int8_t)
         NEGATIVE_CASE(INT16, int16_t)
         NEGATIVE_CASE(INT32, int32_t)
         NEGATIVE_CASE(INT64, int64_t)
 #undef NEGATIVE_CASE
     default:
-        return 0;
+        return false;
     }
 }
 

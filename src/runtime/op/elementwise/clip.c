@@ -36,17 +36,18 @@ static void make_limit(const mxn_number *limit, int32_t dtype, int64_t *room)
     mxn_cast(room, dtype, &kept, MXN_UINT64, 1);
 }
 
-#define CLIP_CASE(NAME, type)                                                   \
-    case MXN_##NAME: {                                                          \
-        const type *x = in->data, *least = (void *)&low, *most = (void *)&high; \
-        const type below = *least, above = *most;                               \
-        MXN_EACH_ALONE for (size_t i = 0; i < count; i++)                       \
-        {                                                                       \
-            const type no_less = x[i] < below ? below : x[i];                   \
-            ((type *)job->outputs[0].data)[i] = x[i] > above ? above : no_less; \
-        }                                                                       \
-        return 0;                                                               \
-    }
+#define TEMPLATE "runtime/op/elementwise/clip_kernels.h"
+#include "runtime/op/kernels/each_real.h"
+#define TEMPLATE "runtime/op/elementwise/clip_kernels.h"
+#include "runtime/op/kernels/each_whole.h"
+
+typedef void (*clip_function)(const void *from, const void *low, const void *high, void *to,
+                              size_t count);
+typedef void (*clip_back_function)(const mxn_job *job, const void *low, const void *high,
+                                   size_t count);
+
+static const clip_function clips[MXN_DTYPE_COUNT] = {MXN_OF_NUMBERS(clip)};
+static const clip_back_function clip_backs[MXN_DTYPE_COUNT] = {MXN_OF_NUMBERS(clip_back)};
 
 static int clip_forward(mxn_job *job)
 {
@@ -56,24 +57,14 @@ static int clip_forward(mxn_job *job)
     int64_t low, high;
     make_limit(&params->a_min, in->dtype, &low);
     make_limit(&params->a_max, in->dtype, &high);
-    switch (in->dtype) {
-        MXN_NUMBER_TYPES(CLIP_CASE)
-    default:
+    if (clips[in->dtype] == NULL) {
         return mxn__type_refused(job, in->dtype);
     }
+    clips[in->dtype](in->data, &low, &high, job->outputs[0].data, count);
+    return 0;
 }
 
 // ---- gradient -----------------------------------------------------------------------------------
-#define BACKWARD_CASE(NAME, type)                                                         \
-    case MXN_##NAME: {                                                                    \
-        const type *g = job->inputs[0].data, *x = job->inputs[1].data;                    \
-        const type *least = (void *)&low, *most = (void *)&high;                          \
-        for (size_t i = 0; i < count; i++) {                                              \
-            ((type *)job->outputs[0].data)[i] = x[i] < *least || x[i] > *most ? 0 : g[i]; \
-        }                                                                                 \
-        return 0;                                                                         \
-    }
-
 static int clip_backward(mxn_job *job)
 {
     const clip_params *params = mxn__values(job);
@@ -82,11 +73,11 @@ static int clip_backward(mxn_job *job)
     int64_t low, high;
     make_limit(&params->a_min, dtype, &low);
     make_limit(&params->a_max, dtype, &high);
-    switch (dtype) {
-        MXN_NUMBER_TYPES(BACKWARD_CASE)
-    default:
+    if (clip_backs[dtype] == NULL) {
         return mxn__type_refused(job, dtype);
     }
+    clip_backs[dtype](job, &low, &high, count);
+    return 0;
 }
 
 static const mxn_op_def table[] = {

@@ -100,19 +100,20 @@ static void copy_inner(void *to, const void *from, int64_t count, int32_t dtype)
     memcpy(to, from, (size_t)count * mxn_dtype_size(dtype));
 }
 
-#define ADD_CASE(NAME, type)                               \
-    case MXN_##NAME:                                       \
-        for (int64_t i = 0; i < count; i++) {              \
-            type *sum = (type *)to + i;                    \
-            *sum = (type)(*sum + ((const type *)from)[i]); \
-        }                                                  \
-        break;
+#define TEMPLATE "runtime/op/index/add_row_kernels.h"
+#include "runtime/op/kernels/each_real.h"
+#define TEMPLATE "runtime/op/index/add_row_kernels.h"
+#include "runtime/op/kernels/each_whole.h"
+
+typedef void (*add_function)(const void *from, void *to, int64_t count);
+
+static const add_function add_rows[MXN_DTYPE_COUNT] = {MXN_OF_NUMBERS(add_row)};
 
 static void add_inner(void *to, const void *from, int64_t count, int32_t dtype)
 {
-    switch (dtype) {
-        MXN_NUMBER_TYPES(ADD_CASE)
-    default:
+    if (add_rows[dtype] != NULL) {
+        add_rows[dtype](from, to, count);
+    } else {
         copy_inner(to, from, count, dtype);
     }
 }

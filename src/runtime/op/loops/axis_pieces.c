@@ -137,31 +137,26 @@ void mxn__pieces_copy(const mxn_axis_pieces *pieces, const mxn_operand *small,
 }
 
 // ---- adding -------------------------------------------------------------------------------------
-// Whole numbers are added as unsigned ones, which may wrap.
-#define ADD_ROWS(type, wide)                                                    \
-    static void add_rows_##type(rows *r, const void *large, void *small)        \
-    {                                                                           \
-        const type *g = large;                                                  \
-        for (int64_t row = 0; row < r->total; row++) {                          \
-            int64_t at = next_row(r);                                           \
-            mxn_piece p = {0};                                                  \
-            int32_t index = 0;                                                  \
-            for (int64_t i = 0; i < r->count; i += p.count, g += p.count) {     \
-                p = next_piece(r, index++, i, &p);                              \
-                if (at == MXN_NOWHERE || p.place == MXN_NOWHERE) {              \
-                    continue;                                                   \
-                }                                                               \
-                type *to = (type *)small + at + p.place;                        \
-                for (int64_t k = 0; k < p.count; k++) {                         \
-                    to[k * p.step] = (type)((wide)to[k * p.step] + (wide)g[k]); \
-                }                                                               \
-            }                                                                   \
-        }                                                                       \
-    }
-#define ADD_REALS(name, type) ADD_ROWS(type, type)
-#define ADD_WHOLES(name, type) ADD_ROWS(type, uint64_t)
-MXN_REAL_TYPES(ADD_REALS)
-MXN_WHOLE_TYPES(ADD_WHOLES)
+#define SUM T
+#define TEMPLATE "runtime/op/loops/axis_pieces_kernels.h"
+#include "runtime/op/kernels/each_real.h"
+#undef SUM
+#define SUM uint64_t
+#define TEMPLATE "runtime/op/loops/axis_pieces_kernels.h"
+#include "runtime/op/kernels/each_whole.h"
+#define T bool
+#define NAME(x) x##_bool
+#include "runtime/op/loops/axis_pieces_kernels.h"
+#undef T
+#undef NAME
+#undef SUM
+
+typedef void (*add_function)(rows *r, const void *large, void *small);
+
+static const add_function adds[MXN_DTYPE_COUNT] = {
+    MXN_OF_NUMBERS(add_rows),
+    [MXN_BOOL] = add_rows_bool,
+};
 
 int mxn__pieces_add(const mxn_job *job, const mxn_axis_pieces *pieces, const mxn_operand *large,
                     const mxn_operand *small)
@@ -169,14 +164,9 @@ int mxn__pieces_add(const mxn_job *job, const mxn_axis_pieces *pieces, const mxn
     rows r;
     rows_init(&r, pieces);
     memset(small->data, 0, mxn_shape_size(small->shape) * mxn_dtype_size(small->dtype));
-    switch (small->dtype) {
-#define ADD_CASE(name, type)                           \
-    case MXN_##name:                                   \
-        add_rows_##type(&r, large->data, small->data); \
-        return 0;
-        MXN_ALL_TYPES(ADD_CASE)
-#undef ADD_CASE
-    default:
+    if (adds[small->dtype] == NULL) {
         return mxn__type_refused(job, small->dtype);
     }
+    adds[small->dtype](&r, large->data, small->data);
+    return 0;
 }

@@ -48,23 +48,24 @@ static int tensor_types(const mxn_types *types)
     return mxn__type_merge(types->params, "output", 0, &types->outputs[0], MXN_FLOAT32);
 }
 
-#define TENSOR_CASE(NAME, type)                                                              \
-    case MXN_##NAME:                                                                         \
-        for (int64_t c = 0; c < channels; c++) {                                             \
-            for (int64_t i = 0; i < pixels; i++) {                                           \
-                to[c * pixels + i] = (float)((const type *)from)[i * channels + c] / 255.0f; \
-            }                                                                                \
-        }                                                                                    \
-        return 0;
+#define TEMPLATE "runtime/op/nn/to_tensor_kernels.h"
+#include "runtime/op/kernels/each_real.h"
+#define TEMPLATE "runtime/op/nn/to_tensor_kernels.h"
+#include "runtime/op/kernels/each_whole.h"
+
+typedef void (*to_tensor_function)(const void *from, float *to, int64_t pixels, int64_t channels);
+
+static const to_tensor_function to_tensors[MXN_DTYPE_COUNT] = {MXN_OF_NUMBERS(to_tensor)};
 
 static int one_tensor(const mxn_job *job, const void *from, float *to, int64_t pixels,
                       int64_t channels)
 {
-    switch (job->inputs[0].dtype) {
-        MXN_NUMBER_TYPES(TENSOR_CASE)
-    default:
+    to_tensor_function function = to_tensors[job->inputs[0].dtype];
+    if (function == NULL) {
         return mxn__type_refused(job, job->inputs[0].dtype);
     }
+    function(from, to, pixels, channels);
+    return 0;
 }
 
 static int tensor_forward(mxn_job *job)

@@ -67,47 +67,22 @@ static int numpy_types(const mxn_types *types)
     return mxn__type_merge(types->params, "output", 0, &types->outputs[0], MXN_INT64);
 }
 
-#define FIND(type, is_nan)                                                                \
-    static int64_t find_##type(const void *data, int64_t at, int64_t count, int64_t step, \
-                               bool smallest)                                             \
-    {                                                                                     \
-        const type *from = (const type *)data + at;                                       \
-        int64_t found = 0;                                                                \
-        type best = from[0];                                                              \
-        for (int64_t i = 0; i < count; i++) {                                             \
-            const type x = from[i * step];                                                \
-            if (is_nan) {                                                                 \
-                return i;                                                                 \
-            }                                                                             \
-            if (smallest ? x < best : x > best) {                                         \
-                best = x;                                                                 \
-                found = i;                                                                \
-            }                                                                             \
-        }                                                                                 \
-        return found;                                                                     \
-    }
-#define FIND_REAL(NAME, type) FIND(type, x != x)
-#define FIND_WHOLE(NAME, type) FIND(type, false)
-MXN_REAL_TYPES(FIND_REAL)
-MXN_INTEGER_TYPES(FIND_WHOLE)
+#define IS_NAN(x) ((x) != (x))
+#define TEMPLATE "runtime/op/reduce/argmax_kernels.h"
+#include "runtime/op/kernels/each_real.h"
+#undef IS_NAN
+#define IS_NAN(x) false
+#define TEMPLATE "runtime/op/reduce/argmax_kernels.h"
+#include "runtime/op/kernels/each_whole.h"
+#undef IS_NAN
 
 typedef int64_t (*find_function)(const void *data, int64_t at, int64_t count, int64_t step,
                                  bool smallest);
 
-static find_function function_of(int32_t dtype)
-{
-    switch (dtype) {
-#define FIND_CASE(NAME, type) \
-    case MXN_##NAME:          \
-        return find_##type;
-        MXN_NUMBER_TYPES(FIND_CASE)
-#undef FIND_CASE
-    case MXN_BOOL:
-        return find_uint8_t;
-    default:
-        return NULL;
-    }
-}
+static const find_function finds[MXN_DTYPE_COUNT] = {
+    MXN_OF_NUMBERS(find),
+    [MXN_BOOL] = find_uint8,
+};
 
 static int extreme_forward(mxn_job *job)
 {
@@ -116,7 +91,7 @@ static int extreme_forward(mxn_job *job)
     mxn_axis_view s;
     int32_t axis;
     int error = rows_of(job->params, in->shape, &s, &axis);
-    find_function find = function_of(in->dtype);
+    find_function find = finds[in->dtype];
     if (error != 0 || find == NULL) {
         return error != 0 ? error : mxn__type_refused(job, in->dtype);
     }

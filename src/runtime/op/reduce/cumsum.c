@@ -46,25 +46,22 @@ static int cumulative_types(const mxn_types *types)
     return mxn__type_merge(types->params, "output", 0, &types->outputs[0], dtype);
 }
 
-// In place, from one end or the other.
-#define SUM_ROWS(NAME, type)                                                      \
-    static void sum_rows_##type(type *all, const mxn_axis_view *s, bool backward) \
-    {                                                                             \
-        for (int64_t row = 0; row < s->outer * s->inner; row++) {                 \
-            type *at = all + mxn__axis_view_at(s, row);                           \
-            for (int64_t i = 1; i < s->count; i++) {                              \
-                int64_t here = (backward ? s->count - 1 - i : i) * s->inner;      \
-                int64_t before = backward ? here + s->inner : here - s->inner;    \
-                at[here] = (type)(at[here] + at[before]);                         \
-            }                                                                     \
-        }                                                                         \
-    }
-MXN_ALL_TYPES(SUM_ROWS)
+#define TEMPLATE "runtime/op/reduce/cumsum_kernels.h"
+#include "runtime/op/kernels/each_real.h"
+#define TEMPLATE "runtime/op/reduce/cumsum_kernels.h"
+#include "runtime/op/kernels/each_whole.h"
+#define T bool
+#define NAME(x) x##_bool
+#include "runtime/op/reduce/cumsum_kernels.h"
+#undef T
+#undef NAME
 
-#define SUM_CASE(NAME, type)                                                       \
-    case MXN_##NAME:                                                               \
-        sum_rows_##type(out->data, &s, job->params->op->def->variant == BACKWARD); \
-        return 0;
+typedef void (*sum_function)(void *data, const mxn_axis_view *s, bool backward);
+
+static const sum_function sums[MXN_DTYPE_COUNT] = {
+    MXN_OF_NUMBERS(sum_rows),
+    [MXN_BOOL] = sum_rows_bool,
+};
 
 static int cumulative(mxn_job *job)
 {
@@ -78,11 +75,11 @@ static int cumulative(mxn_job *job)
     if (out->data != in->data) {
         mxn_cast(out->data, out->dtype, in->data, in->dtype, mxn_shape_size(in->shape));
     }
-    switch (out->dtype) {
-        MXN_ALL_TYPES(SUM_CASE)
-    default:
+    if (sums[out->dtype] == NULL) {
         return mxn__type_refused(job, out->dtype);
     }
+    sums[out->dtype](out->data, &s, backward);
+    return 0;
 }
 
 static const mxn_op_def table[] = {

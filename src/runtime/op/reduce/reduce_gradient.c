@@ -30,27 +30,26 @@ static int spread_sum(const mxn_job *job, mxn_walk *walk, double scale)
 }
 
 // Elements equal to the extreme one get the gradient, all of them where several are.
-#define SPREAD_EXTREME(name, type)                                             \
-    case MXN_##name: {                                                         \
-        const type *g = job->inputs[0].data, *in = job->inputs[1].data;        \
-        const type *out = job->inputs[2].data;                                 \
-        type *to = job->outputs[0].data;                                       \
-        for (bool more = walk->total > 0; more; more = mxn__walk_next(walk)) { \
-            for (int64_t i = 0; i < walk->count; i++) {                        \
-                int64_t from = walk->at[0] + i * walk->step[0];                \
-                *to++ = *in++ == out[from] ? g[from] : 0;                      \
-            }                                                                  \
-        }                                                                      \
-        return 0;                                                              \
-    }
+#define TEMPLATE "runtime/op/reduce/spread_extreme_kernels.h"
+#include "runtime/op/kernels/each_real.h"
+#define TEMPLATE "runtime/op/reduce/spread_extreme_kernels.h"
+#include "runtime/op/kernels/each_whole.h"
+
+typedef void (*spread_function)(const mxn_job *job, mxn_walk *walk);
+
+static const spread_function spreads[MXN_DTYPE_COUNT] = {
+    MXN_OF_NUMBERS(spread_extreme),
+    [MXN_BOOL] = spread_extreme_uint8,
+};
 
 static int spread_extreme(const mxn_job *job, mxn_walk *walk)
 {
-    switch (job->outputs[0].dtype) {
-        MXN_ALL_TYPES(SPREAD_EXTREME)
-    default:
-        return mxn__type_refused(job, job->outputs[0].dtype);
+    int32_t dtype = job->outputs[0].dtype;
+    if (spreads[dtype] == NULL) {
+        return mxn__type_refused(job, dtype);
     }
+    spreads[dtype](job, walk);
+    return 0;
 }
 
 // Of a product it is the product of the others, which is not the result over the element where that

@@ -162,26 +162,21 @@ static uint64_t backward_workspace(const mxn_job *job)
 }
 
 // Sums of whole numbers are whole numbers, which may wrap.
-#define ADD_ROWS(type, wide)                                                   \
-    static void add_rows_##type(const void *from, void *to, mxn_walk *walk)    \
-    {                                                                          \
-        const type *g = from;                                                  \
-        wide *sums = to;                                                       \
-        for (bool more = walk->total > 0; more; more = mxn__walk_next(walk)) { \
-            for (int64_t i = 0; i < walk->count; i++) {                        \
-                sums[walk->at[0] + i * walk->step[0]] += (wide)*g++;           \
-            }                                                                  \
-        }                                                                      \
-    }
-#define ADD_REALS(NAME, type) ADD_ROWS(type, double)
-#define ADD_WHOLES(NAME, type) ADD_ROWS(type, uint64_t)
-MXN_REAL_TYPES(ADD_REALS)
-MXN_WHOLE_TYPES(ADD_WHOLES)
+#define SUM double
+#define TEMPLATE "runtime/op/shape/broadcast_kernels.h"
+#include "runtime/op/kernels/each_real.h"
+#undef SUM
+#define SUM uint64_t
+#define TEMPLATE "runtime/op/shape/broadcast_kernels.h"
+#include "runtime/op/kernels/each_whole.h"
+#undef SUM
 
-#define ADD_CASE(NAME, type)                             \
-    case MXN_##NAME:                                     \
-        add_rows_##type(g->data, job->workspace, &walk); \
-        break;
+typedef void (*add_function)(const void *from, void *to, mxn_walk *walk);
+
+static const add_function adds[MXN_DTYPE_COUNT] = {
+    MXN_OF_NUMBERS(add_rows),
+    [MXN_BOOL] = add_rows_uint8,
+};
 
 static int broadcast_backward(mxn_job *job)
 {
@@ -193,11 +188,10 @@ static int broadcast_backward(mxn_job *job)
     mxn__walk_init(&walk, g->shape->ndim, g->shape->dims,
                    (const int64_t *const[]){steps, NULL, NULL});
     memset(job->workspace, 0, size * sizeof(uint64_t));
-    switch (g->dtype) {
-        MXN_ALL_TYPES(ADD_CASE)
-    default:
+    if (adds[g->dtype] == NULL) {
         return mxn__type_refused(job, g->dtype);
     }
+    adds[g->dtype](g->data, job->workspace, &walk);
     bool is_real = g->dtype == MXN_FLOAT32 || g->dtype == MXN_FLOAT64;
     mxn_cast(out->data, out->dtype, job->workspace, is_real ? MXN_FLOAT64 : MXN_UINT64, size);
     return 0;

@@ -218,20 +218,8 @@ static int triangle_forward(mxn_job *job)
 }
 
 // Of a vector the columns are summed.
-#define TRIANGLE_SUM(type)                                                                     \
-    static void triangle_sum_##type(const type *g, type *to, int64_t n, int64_t k, bool lower) \
-    {                                                                                          \
-        for (int64_t column = 0; column < n; column++) {                                       \
-            double sum = 0;                                                                    \
-            for (int64_t row = 0; row < n; row++) {                                            \
-                bool inside = lower ? column <= row + k : column >= row + k;                   \
-                sum += inside ? (double)g[row * n + column] : 0;                               \
-            }                                                                                  \
-            to[column] = (type)sum;                                                            \
-        }                                                                                      \
-    }
-TRIANGLE_SUM(float)
-TRIANGLE_SUM(double)
+#define TEMPLATE "runtime/op/shape/triangle_kernels.h"
+#include "runtime/op/kernels/each_real.h"
 
 static int triangle_backward(mxn_job *job)
 {

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "runtime/op/kernels/kernels.h"
 #include "runtime/op/loops/binary_loops.h"
 #include "runtime/op/loops/loops.h"
 #include "runtime/tensor/dtype.h"
@@ -98,16 +99,26 @@ static double log_add_exp(double a, double b)
 
 // ---- loops --------------------------------------------------------------------------------------
 // An output may be exactly an input's memory, which no iteration but its own reads.
+MXN_LOOP_OF void each_pair(void (*one)(const void *left, const void *right, void *to),
+                           const char *left, const char *right, size_t in_bytes, char *to,
+                           size_t out_bytes, int64_t count)
+{
+    MXN_EACH_ALONE for (int64_t i = 0; i < count; i++)
+    {
+        one(left + i * (int64_t)in_bytes, right + i * (int64_t)in_bytes,
+            to + i * (int64_t)out_bytes);
+    }
+}
+
 #define ROW(name, suffix, type, result, expression)                                           \
+    static inline void name##_one_##suffix(const void *left, const void *right, void *to)     \
+    {                                                                                         \
+        const type a = *(const type *)left, b = *(const type *)right;                         \
+        *(result *)to = (result)(expression);                                                 \
+    }                                                                                         \
     static void name##_##suffix(const void *left, const void *right, void *to, int64_t count) \
     {                                                                                         \
-        const type *lhs = left, *rhs = right;                                                 \
-        result *out = to;                                                                     \
-        MXN_EACH_ALONE for (int64_t i = 0; i < count; i++)                                    \
-        {                                                                                     \
-            const type a = lhs[i], b = rhs[i];                                                \
-            out[i] = (result)(expression);                                                    \
-        }                                                                                     \
+        each_pair(name##_one_##suffix, left, right, sizeof(type), to, sizeof(result), count); \
     }
 #define FLOAT_ROWS(name, of_float, of_double) \
     ROW(name, float, float, float, of_float)  \
