@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room base: what both halves compile: errors, memory, text, locks, settings.
+// Folder base: what both halves compile: errors, memory, text, locks, settings.
 //
 // The one way to fail: format the detail line of this thread and return the code.
 #ifndef MXP_BASE_FAIL_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room profiler: what the whole half needs: memory, the error line, forked children.
+// Folder profiler: what the whole half needs: memory, the error line, forked children.
 //
 // Page memory by the allocator hook. Safe in signal handlers if the hook is.
 #ifndef MXP_PROF_PAGES_H

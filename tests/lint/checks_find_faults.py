@@ -10,13 +10,13 @@ import tempfile
 
 SOURCE = pathlib.Path(sys.argv[1])
 LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
-SHINY = LICENCE + "// Room shiny: light.\n"
+SHINY = LICENCE + "// Folder shiny: light.\n"
 # The small trees that the cases stand in: check-folders' has its pages.
 HEADERS = dict.fromkeys(("src/profiler/trace/reader.h", "src/profiler/recorder/recorder.h",
                          "src/profiler/recorder/drain/consume.h", "src/base/os/os.h"), LICENCE)
 MAPPED = {"README.md": "| folder | |\n|---|---|\n| `src/base` | a |\n",
           "DESIGN.md": "# Design\n\n## Folders\n| `src/base` | a |\n\n## Else\n| `gone` | a |\n",
-          "src/base/base.h": LICENCE + "// Room base: all there is.\n"}
+          "src/base/base.h": LICENCE + "// Folder base: all there is.\n"}
 
 
 def long_function(lines):
@@ -66,12 +66,12 @@ CASES = [
     ("deps", "src/base/os/a.c", "#ifdef __linux__\n#endif\n", None),
     ("deps", "tests/unit/profiler/shiny/a.c", "\n", "there is no src/profiler/shiny"),
     ("folders", "src/base/a.c", LICENCE, None),
-    ("folders", "src/base/a.c", LICENCE + "// Room base: another.\n", "here are 2"),
-    ("folders", "src/base/a.c", LICENCE + "// Room bass: one.\n", "the line of a room is"),
+    ("folders", "src/base/a.c", LICENCE + "// Folder base: another.\n", "here are 2"),
+    ("folders", "src/base/a.c", LICENCE + "// Folder bass: one.\n", "the line of a folder is"),
     ("folders", "src/base/base.h", LICENCE, "one file of it has the line"),
     ("folders", "src/shiny/a.c", SHINY, "README.md: the table of folders lacks src/shiny"),
     ("folders", "src/shiny/a.c", SHINY, "DESIGN.md: the table of folders lacks src/shiny"),
-    ("folders", "src/base/os/a.c", LICENCE + "// Room base/os: systems.\n",
+    ("folders", "src/base/os/a.c", LICENCE + "// Folder base/os: systems.\n",
      "DESIGN.md: the table of folders lacks src/base/os"),
     ("folders", "src/runtime/op/nn/a.c", "MXN_FAMILY(b, table);\n", "must be named as the file is, a"),
     ("folders", "src/runtime/op/nn/a.c", "MXN_FAMILY(a, table);\n", "lacks FAMILY(a)"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room base/cpu: every difference between processors.
+// Folder base/cpu: every difference between processors.
 //
 // What differs between processors: the cycle counter and whether it can be a clock, vectors. One
 // file per processor beside this one (x86_64.c, aarch64.c, generic.c); all compile everywhere.

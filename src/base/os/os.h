@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room base/os: every difference between operating systems, and their calls.
+// Folder base/os: every difference between operating systems, and their calls.
 //
 // One file per system beside this header: linux.c, and posix.c for what all POSIX systems share. No
 // other room asks which system it is.

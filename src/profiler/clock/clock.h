@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room profiler/clock: which clock, and ticks to nanoseconds.
+// Folder profiler/clock: which clock, and ticks to nanoseconds.
 //
 // Choosing and reading the trace's clock. There is no state here: src/profiler/process.c makes the
 // process's choice once, and mxp_ticks() reads that clock.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room profiler/export: a source written in another format, as text or bytes.
+// Folder profiler/export: a source written in another format, as text or bytes.
 //
 // An exporter is a struct of callbacks in a file of its own and a line in exporters.def, which
 // makes it a format of `mxprof convert`. mxp__export runs an exporter over a source, with

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room profiler/recorder: recording, as the session sees it, and the state of it.
+// Folder profiler/recorder: recording, as the session sees it, and the state of it.
 //
 // The recorder as the session sees it: one a process. Sessions set classes and limits, take drains
 // (what was recorded since the last one) and give back what they have read.

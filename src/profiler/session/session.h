@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room profiler/session: the session: its state, the process's exit and fork.
+// Folder profiler/session: the session: its state, the process's exit and fork.
 //
 // The session as the files of this folder share it. There is one a process, in static storage; its
 // lock serialises configuration, state and output. Recording threads never take it, objects (their

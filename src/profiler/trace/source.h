@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room profiler/trace: reading records, wherever they stand: sources, decoder, reader, merging.
+// Folder profiler/trace: reading records, wherever they are: sources, decoder, reader, merging.
 //
 // A source is the interface to a set of records. The live recorder
 // (src/profiler/recorder/drain/live.c) and native files (src/profiler/trace/file/file_source.c)

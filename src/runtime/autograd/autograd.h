@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/autograd: recording what a program computes, and its gradients.
+// Folder runtime/autograd: recording what a program computes, and its gradients.
 //
 // While a thread records, each operator that depends on a variable leaves a node: its parameters,
 // where its inputs came from, and those values that its gradient takes. The nodes are the tape.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/capi: MXNet's C functions: checks and forwarding.
+// Folder runtime/capi: MXNet's C functions: checks and forwarding.
 //
 // What every entry point that MXNet records does around its work: one span, category MXNET_C_API,
 // named after the function. Calls and their concurrency are derived from these spans by whoever

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/diff: the gradients of any graph: what a backward visits, and what it runs.
+// Folder runtime/diff: the gradients of any graph: what a backward visits, and what it runs.
 //
 // A plan says which nodes a backward visits, in which order, which calls of each node's gradient
 // are needed, and how many contributions the gradient of each output is summed from. run.h carries

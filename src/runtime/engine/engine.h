@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/engine: the dependency engine: variables, operations, workers, bulks.
+// Folder runtime/engine: the dependency engine: variables, operations, workers, bulks.
 //
 // The dependency engine, as the other folders see it. Operations name the variables they read and
 // write; each runs once everything pushed before it that touches the same variables in a

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/graph: networks of operators that are described before they run.
+// Folder runtime/graph: networks of operators that are described before they run.
 //
 //   node     a variable, or an operator with its parameters and where its inputs come from
 //   output   output `index` of a node: what an input comes from

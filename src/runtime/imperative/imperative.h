@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/imperative: invoking an operator: parameters, inference, outputs, push.
+// Folder runtime/imperative: invoking an operator: parameters, inference, outputs, push.
 //
 // An invocation runs one operator now: checks, inference, outputs, and the push to the engine.
 // Calls that run many times are prepared once: prepared.h. Nothing here knows about gradients:

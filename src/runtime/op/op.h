@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/op: operators, as the other rooms see them.
+// Folder runtime/op: operators, as the other rooms see them.
 //
 // Operators, as the other folders see them: finding them, their documentation, parameters,
 // inference, gradients, and running them inside an operation of the engine. How one is declared is

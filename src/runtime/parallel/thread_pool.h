@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/parallel: the threads that share a kernel.
+// Folder runtime/parallel: the threads that share a kernel.
 //
 // Parallel kernels run on the thread of their job and on helpers of the process, which serve
 // one job at a time. Only operations that the engine lets run in parallel (mxn_job.parallel) have

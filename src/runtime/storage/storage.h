@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/storage: pools of each device's memory, and who owns what.
+// Folder runtime/storage: pools of each device's memory, and who owns what.
 //
 // Memory of devices, as the other folders see it. Each device has a pool that keeps freed blocks
 // for the next request of the same rounded size. Totals are true at all times, whether or not

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/tensor: arrays, views, types, files of arrays, workspaces, random generators.
+// Folder runtime/tensor: arrays, views, types, files of arrays, workspaces, random generators.
 //
 // Arrays: typed views of reference-counted memory whose reads and writes the engine orders. Values
 // are row-major and contiguous, always. Memory (mxn_buffer) belongs to one variable of the engine

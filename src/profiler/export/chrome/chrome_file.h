@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room profiler/export/chrome: the trace as Chrome JSON.
+// Folder profiler/export/chrome: the trace as Chrome JSON.
 //
 // A Chrome JSON file that stays valid while it grows: written once under a temporary name and
 // renamed, or appended to by overwriting its own closing part. Used by the session's dump.

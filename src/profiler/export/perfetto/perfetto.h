@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room profiler/export/perfetto: the trace as Perfetto's protobuf.
+// Folder profiler/export/perfetto: the trace as Perfetto's protobuf.
 //
 // Private to src/profiler/export. docs/guide.md says which record becomes which packet.
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room profiler/export/table: the table: statistics of a source, printed as text, JSON, CSV.
+// Folder profiler/export/table: the table: statistics of a source, printed as text, JSON, CSV.
 //
 // The aggregate statistics: category -> name -> count, total, min, max, histogram. Records are
 // added from sources; the table, JSON and CSV printers and the session read it. Durations are in

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room profiler/recorder/control: what runs on the session's thread: on, off, freeze, fork.
+// Folder profiler/recorder/control: what runs on the session's thread: on, off, freeze, fork.
 //
 // Switching recording on and off, and changing how it works under the recording threads: the
 // handshake with them is told in profiler/recorder/protocol.h.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room profiler/recorder/drain: reading what is recorded, and the report.
+// Folder profiler/recorder/drain: reading what is recorded, and the report.
 //
 // The positions of the consumers (file, statistics). live.c calls these around each drain. Under
 // the drain lock.

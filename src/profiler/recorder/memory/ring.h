@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room profiler/recorder/memory: where chunks come from: the pool, the ring.
+// Folder profiler/recorder/memory: where chunks come from: the pool, the ring.
 //
 // The flight recorder: when there is no memory for another chunk, the oldest full one is reused,
 // whichever thread it belongs to. Full chunks are queued in the order in which they were closed,

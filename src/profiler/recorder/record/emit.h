@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room profiler/recorder/record: what runs on the program's threads: spans, records, scopes, taps.
+// Folder profiler/recorder/record: what runs on the program's threads: spans, records, scopes.
 //
 // How every record but the inlined lean span is written: open (checks, space), fill the words,
 // close (publish). In between `busy` is set, and nothing may be called that could record.

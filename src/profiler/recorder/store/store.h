@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room profiler/recorder/store: chunks in a file.
+// Folder profiler/recorder/store: chunks in a file.
 //
 // Where chunks come from: the pool (store "memory"), or a mapped native file (store "file") that
 // holds every committed record when the process dies.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room profiler/recorder/thread: a recording thread: its slab, names, statistics, standing values.
+// Folder profiler/recorder/thread: a recording thread: its slab, names, statistics.
 //
 // A recording thread: its hot part (record_inline.h), its chunks, scopes, losses and statistics.
 //

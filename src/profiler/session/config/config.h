@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room profiler/session/config: the configuration, as a structure and as pairs of texts.
+// Folder profiler/session/config: the configuration, as a structure and as pairs of texts.
 //
 // From text to mxp_config: the keys of config_keys.def, their types and the messages. Pure
 // functions: nothing is applied here.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room profiler/session/objects: what programs create: domains, tasks, frames, events, counters.
+// Folder profiler/session/objects: what programs create: domains, tasks, frames, events, counters.
 //
 // Checked handles. A handle is no address but a packed number, so that any value a program passes
 // can be looked at safely:

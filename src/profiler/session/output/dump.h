@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room profiler/session/output: the files that a session writes, and their names.
+// Folder profiler/session/output: the files that a session writes, and their names.
 //
 // The files of a session and who may write them. Functions ending in _locked need the session's
 // lock, those ending in _in_turn the turn of the files as well; both give the lock up while they

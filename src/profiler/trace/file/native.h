@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room profiler/trace/file: the native file, section by section, written, read and mended.
+// Folder profiler/trace/file: the native file, section by section, written, read and mended.
 //
 // Native files (*.mxp): writing one from a source, opening one as a source.
 #ifndef MXP_TRACE_NATIVE_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/imperative/custom: calls of the program's own operators and functions.
+// Folder runtime/imperative/custom: calls of the program's own operators and functions.
 //
 // One run of an operator whose function is the program's: what it is given, the thread it runs on,
 // and when it is over.

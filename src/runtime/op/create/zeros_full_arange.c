@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/op/create: operators without inputs, and those that fill.
+// Folder runtime/op/create: operators without inputs, and those that fill.
 //
 // Operators that make arrays from nothing, or like others. Without a `dtype` they make float32.
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/op/elementwise: operators of one number after another.
+// Folder runtime/op/elementwise: operators of one number after another.
 //
 // Operators on two arrays, element by element. elemwise_* want equal shapes; broadcast_* and
 // numpy's repeat dimensions of size 1. Gradients are summed over what was repeated.

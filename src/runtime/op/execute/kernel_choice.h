@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/op/execute: one execution of an operator, and which kernel runs it.
+// Folder runtime/op/execute: one execution of an operator, and which kernel runs it.
 //
 // Kernels beside the plain C reference, which stands in the declaration of the operator. Each
 // backend has one table of them, by operator; MXNET_CPU_KERNELS says which backends are asked, in

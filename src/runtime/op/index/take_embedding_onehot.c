@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/op/index: operators that take and put by index.
+// Folder runtime/op/index: operators that take and put by index.
 //
 // Rows of an array by index: take, Embedding; and one_hot, which makes such rows. An index beyond
 // either end means the last or the first row, unless the operator wraps or refuses it.

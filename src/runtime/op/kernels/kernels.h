@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/op/kernels: loops that are vector code, compiled once per width of vectors.
+// Folder runtime/op/kernels: loops that are vector code, compiled once per width of vectors.
 //
 // Kernels whose loops are vector code: the build compiles every .c file of this folder once per
 // width of vectors, with MXN_VECTOR_BYTES 16, 32 and 64 (cmake/Kernels.cmake). A file ends in a

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/op/linalg: products of matrices.
+// Folder runtime/op/linalg: products of matrices.
 //
 // Products of matrices as kernels see them: the operators that are made of them say which, a kernel
 // computes one at a time. Private to op/ and its backends.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/op/loops: what kernels share; it knows no operator.
+// Folder runtime/op/loops: what kernels share; it knows no operator.
 //
 // What plain C kernels share: lists of element types to expand code for, and walking through shapes
 // that do not lie in memory as they are counted. Private to op/.

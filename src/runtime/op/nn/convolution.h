@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/op/nn: layers of networks and their losses.
+// Folder runtime/op/nn: layers of networks and their losses.
 //
 // Convolutions as kernels see them. Convolution and Deconvolution and the gradients of both are
 // made of three products of images and filters; a kernel computes those, the operators' file does

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/op/optimizer: updates of weights.
+// Folder runtime/op/optimizer: updates of weights.
 //
 // What kernels elsewhere must know of updates. Private to op/ and its backends.
 #ifndef MXN_OP_OPTIMIZER_OPTIMIZER_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/op/random: operators that draw random numbers.
+// Folder runtime/op/random: operators that draw random numbers.
 //
 // Operators that draw random numbers, from a range of Philox blocks each reserves in its turn.
 #include <math.h>

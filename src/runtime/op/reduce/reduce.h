@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/op/reduce: operators over axes: sums, extremes, sorting.
+// Folder runtime/op/reduce: operators over axes: sums, extremes, sorting.
 //
 // What reductions and their gradients share. Private to op/.
 #ifndef MXN_OP_REDUCE_REDUCE_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/op/registry: what an operator is: declaration, inference, gradient, texts.
+// Folder runtime/op/registry: what an operator is: declaration, inference, gradient, texts.
 //
 // How operators are declared. A family is a file with a table of mxn_op_def, named in families.def;
 // an operator is one entry. Everything here is static data and lives forever.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/op/shape: operators that move values and compute nothing.
+// Folder runtime/op/shape: operators that move values and compute nothing.
 //
 // The codes of numpy's reshape in MXNet: -1 is what is left over, -2 copies a dimension, -3 skips
 // one of size 1, -4 copies all that remain, -5 joins two, -6 splits one into the two numbers that

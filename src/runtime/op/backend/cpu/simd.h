@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/op/backend/cpu: faster kernels of our own.
+// Folder runtime/op/backend/cpu: faster kernels of our own.
 //
 // Loops over numbers, compiled for each width of vectors from one text (simd_loops.h); the widest
 // that the processor has is taken at run time. One thread; memory need not be aligned. Private to

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room runtime/op/backend/dnnl: kernels of oneDNN.
+// Folder runtime/op/backend/dnnl: kernels of oneDNN.
 //
 // Primitives of oneDNN, each made once for its problem: everything that is known before the numbers
 // are. The library may want arguments in layouts of its own; arrays are row-major for everybody
