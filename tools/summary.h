@@ -23,7 +23,7 @@ typedef struct mxp_frames {
 typedef struct mxp_open_at_end {
     const mxp_source *source;
     uint32_t thread, name;
-    int64_t begin_ns, end_ns;  // the end is the last moment known
+    int64_t begin_ns, end_ns;  // the end is the last time known
 } mxp_open_at_end;
 
 typedef struct mxp_summary {

@@ -16,7 +16,7 @@
 // ---- records ----------------------------------------------------------------------------------
 // Word 0 of every record:  kind (8 bits) | length in units (8) | stamp: low 48 bits of ticks (48)
 // Word 1 of every record:  name id (low 32) | what the kind says (high 32)
-// The stamp is the begin of a span or operator and the moment of everything else. A reader widens
+// The stamp is the begin of a span or operator and the time of everything else. A reader widens
 // it with the chunk's base_ticks: the recorder opens a new chunk before 2^47 ticks have passed. Of
 // lean spans and operators it is the end (stamp + duration) that lies so near to the base.
 
@@ -49,8 +49,8 @@ enum {
 #define MXP_SPAN_ARGS_MAX 120u
 enum {
     MXP_SPAN_BEGIN_CLIPPED = 1,  // began before recording did; begin is when recording began
-    MXP_SPAN_CLOSED_BY_STOP = 2,  // still open at stop or pause; end is that moment
-    MXP_SPAN_OPEN_AT_CRASH = 4,  // never ended; end is the last moment known
+    MXP_SPAN_CLOSED_BY_STOP = 2,  // still open at stop or pause; end is that time
+    MXP_SPAN_OPEN_AT_CRASH = 4,  // never ended; end is the last time known
     MXP_SPAN_ARGS_CUT = 8  // had more than MXP_SPAN_ARGS_MAX arguments
 };
 

@@ -47,7 +47,7 @@ static inline mxp_name mxp_string(const char *text)
 // ---- spans ------------------------------------------------------------------------------------
 // mxp_span_begin returns a token, 0 while recording is off; the same thread gives it back to
 // mxp_span_end with the same name. Spans nest. A span that is open when the session stops is closed
-// at that moment and flagged; its end then records nothing. An end with a token that was given back
+// at that time and flagged; its end then records nothing. An end with a token that was given back
 // before, or that no thread has got, is counted among the losses; so are spans that are open at a
 // stop beyond the outermost 31 of their thread.
 uint64_t mxp_span_begin_call(uint32_t classes, mxp_name name);

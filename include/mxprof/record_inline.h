@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-// Moments at which tests of the library stop a thread; empty wherever else this is compiled.
+// Points at which tests of the library stop a thread; empty wherever else this is compiled.
 #ifndef MXP_INLINE_POINT
 #define MXP_INLINE_POINT(name)
 #endif
@@ -90,7 +90,7 @@ static inline mxp_open_span *mxp_open_slot(mxp_recorder *self, uint32_t depth)
     return &self->open[depth < MXP_OPEN_MAX ? depth : MXP_OPEN_MAX];
 }
 
-// Takes a slot for a span that begins now; the moment is stored next.
+// Takes a slot for a span that begins now; its begin is stored next.
 static inline mxp_open_span *mxp_inline_push(mxp_recorder *self, mxp_name name)
 {
     uint32_t depth = mxp_atomic_own(&self->depth);
@@ -160,8 +160,8 @@ static inline void mxp_inline_end(mxp_name name, uint64_t token, uint64_t now)
     mxp_inline_end_under(&mxp_control, name, token, now);
 }
 
-// Records that a library built together with this one writes in place (operators): room for `units`
-// of MXP_RECORD_UNIT for a record of the moment `now`, with `busy` taken. Between the two calls
+// Records that a library built together with this one writes in place (operators): space for
+// `units` of MXP_RECORD_UNIT for a record stamped `now`, with `busy` taken. Between the two calls
 // only the words are written, all of them. Null: the caller goes the long way (mxp_operator_emit),
 // which knows everything unusual.
 static inline uint64_t *mxp_inline_open(uint32_t classes, unsigned units, uint64_t now)
@@ -175,7 +175,7 @@ static inline uint64_t *mxp_inline_open(uint32_t classes, unsigned units, uint64
     uint32_t gate = mxp_atomic_load_acquire(&mxp_control.gate);
     MXP_INLINE_POINT(GATE);
     uint64_t *words = mxp_atomic_load(&self->cursor);
-    // The moment may lie a little before the chunk's base.
+    // `now` may lie a little before the chunk's base.
     uint64_t base = mxp_atomic_load(&self->base_ticks);
     uint64_t distance = now - base + (UINT64_C(1) << 46);
     if (__builtin_expect((gate & classes) == 0 || (gate & MXP_GATE_HOLD) != 0 ||

@@ -144,7 +144,7 @@ class Counter(_Shown, core.Counter):
 
 
 class Marker:
-    """A moment."""
+    """A point in time."""
 
     __slots__ = ("domain", "name")
 

@@ -35,10 +35,10 @@ void mxp__recorder_begin_profile(void);
 void mxp__span_emit_closed(const mxp_span *span);
 
 // A sample of a user counter, stamped later than *last_ticks, which it updates. The clock is read
-// unserialised: under a lock alone, samples of two threads could stand in the wrong order.
+// unserialised: under a lock alone, samples of two threads could be in the wrong order.
 void mxp__counter_emit(mxp_name name, uint64_t value, uint64_t *last_ticks);
 
-// Moments the objects need: when recording last began or resumed, when it last ended or paused.
+// For the objects: when recording last began or resumed, when it last ended or paused.
 uint64_t mxp__recorder_on_ticks(void);
 uint64_t mxp__recorder_off_ticks(void);
 

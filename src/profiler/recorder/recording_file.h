@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recording into a file, as the session sees it: store "file". The file holds every record from the
-// moment on at which it is written, so that a death of the process loses nothing. How it is laid
-// out, and what recording threads do with it, is in the room store.
+// Recording into a file, as the session sees it: store "file". A record is in the file as
+// soon as it is written, so that a death of the process loses nothing. How the file is laid out,
+// and what recording threads do with it, is in the folder store.
 //
 // There is one file at a time. Under the session's lock, but for mxp__store_keep_ahead and the
 // three questions, which anybody may ask at any time. The recorder's own locks are taken here.

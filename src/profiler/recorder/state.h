@@ -53,7 +53,7 @@ uint32_t mxp__clock_source(void);
 
 bool mxp__barrier_is_refused(void);  // since a freeze had to do without
 
-// The moment of the record; 0: it was not taken.
+// Returns the time of the record; 0: it was not taken.
 uint64_t mxp__meta(unsigned what, uint32_t name, uint64_t value, uint64_t second, uint32_t classes);
 void mxp__tap_call(int kind, uint32_t name, uint64_t begin_ticks, uint64_t end_ticks);
 double mxp__measure_record_cost(void);  // of a span, in ticks; 0: there was no memory for it

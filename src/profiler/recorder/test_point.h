@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Named moments of the record path, at which a test stops a thread and lets others act. They are
+// Named points of the record path, at which a test stops a thread and lets others act. They are
 // compiled where MXP_TEST_POINTS is defined (cmake/Flags.cmake: debug and sanitizers), and only
 // into the library and its tests; elsewhere nothing is left of them. Those of the inline path are
 // in the files that include this one before record_inline.h, which happens here.
@@ -14,15 +14,16 @@ typedef enum mxp_test_point {
     // On a recording thread, which is busy.
     MXP_POINT_BUSY,  // has said so, and not yet read the gate
     MXP_POINT_GATE,  // has read the gate
-    MXP_POINT_WORDS,  // has written the words, and not yet moved the cursor behind them
+    MXP_POINT_WORDS,  // has written the words, and not yet moved the cursor past them
     MXP_POINT_ENTERED,  // has another chunk, and not yet left the one before
     MXP_POINT_NEXT,  // its chunk says which one is next, the cursor is not yet there
-    MXP_POINT_BEGIN,  // not busy: a span's moment is later than the last stop, and not yet kept
+    MXP_POINT_BEGIN,  // not busy: a span's begin, later than the last stop, is read and not yet
+                      // stored
     // On a thread that acts on others.
     MXP_POINT_PAGES,  // a thread's page is copied, and not yet exchanged for the copy
     MXP_POINT_WAIT,  // a freeze is about to look again whether a thread is still busy
     MXP_POINT_LOOK,  // a freeze has looked whether a thread is busy, and not yet acted on it
-    MXP_POINT_OFF,  // a stop's moment is read, and spans still begin
+    MXP_POINT_OFF,  // the time of a stop is read, and spans still begin
     MXP_POINT_GROW,  // a recording file is about to be made longer
     MXP_POINTS
 } mxp_test_point;

@@ -215,7 +215,7 @@ static int fail_record(mxp_decoder *decoder, const char *what)
                          range->offset + place, what);
     }
     return mxp__fail(MXP_EFORMAT,
-                     "damaged record %" PRIu64 " bytes into block %" PRIu32 " of thread %" PRIu32
+                     "damaged record %" PRIu64 " bytes into chunk %" PRIu32 " of thread %" PRIu32
                      ": %s",
                      place, range->sequence, range->thread, what);
 }

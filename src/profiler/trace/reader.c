@@ -84,7 +84,7 @@ static int collect_threads(mxp_reader *reader, range_threads *threads)
             return MXP_OK;
         }
         if (thread >= reader->source->thread_count) {
-            return mxp__fail(MXP_EFORMAT, "block %zu is of thread %u, but the trace has %u threads",
+            return mxp__fail(MXP_EFORMAT, "range %zu is of thread %u, but the trace has %u threads",
                              reader->range_count, thread, reader->source->thread_count);
         }
         if (mxp__grow(&threads->thread, &threads->capacity, reader->range_count + 1,

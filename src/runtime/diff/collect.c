@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collects the nodes behind the heads and sorts them. Visits never move within their list, so an
-// input is told by a position from the moment it is seen, and nobody looks a node up twice.
+// input is known by a position as soon as it is seen, and no node is looked up twice.
 #include "runtime/diff/collect.h"
 
 #include <stdlib.h>

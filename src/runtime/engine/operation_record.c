@@ -103,13 +103,13 @@ static void list_variables(const mxn_operation *op, uint32_t *ids)
 }
 
 // What the words of a record are made of.
-typedef struct moments {
+typedef struct record_times {
     mxn_binding latest;  // ready, and by whom
     uint64_t push, start, end;
-} moments;
+} record_times;
 
 // `latest` as found in the variables, at least the push.
-static inline void moments_settle(moments *at, const mxn_ending *ending)
+static inline void times_complete(record_times *at, const mxn_ending *ending)
 {
     if (__builtin_expect(ending->binding.ticks != 0, 0)) {
         at->latest = ending->binding;
@@ -147,10 +147,10 @@ static void emit(const mxn_operation *op, const mxn_ending *ending, uint64_t end
     static const mxn_operation_extra nothing;
     uint32_t ids[IDS_MAX];
     list_variables(op, ids);
-    moments at = {.latest = mxn__operation_binding(op, end_ticks),
-                  .push = widen(op->push_stamp, end_ticks),
-                  .end = end_ticks};
-    moments_settle(&at, ending);
+    record_times at = {.latest = mxn__operation_binding(op, end_ticks),
+                       .push = widen(op->push_stamp, end_ticks),
+                       .end = end_ticks};
+    times_complete(&at, ending);
     const mxn_operation_extra *extra =
         (op->flags & MXN__OP_EXTRA) != 0 ? mxn__operation_extra((mxn_operation *)op) : &nothing;
     mxp_operator record = {.name = op->name,
@@ -196,7 +196,7 @@ static inline void write_cost(uint64_t *words, const mxn_operation *op)
 }
 
 static inline void write_operator(uint64_t *words, const mxn_operation *op,
-                                  const mxn_ending *ending, const moments *at)
+                                  const mxn_ending *ending, const record_times *at)
 {
     words[0] = MXP_KIND_OPERATOR | 4u << 8 | at->start << 16;
     words[1] = op->name | (uint64_t)op->id << 32;
@@ -251,8 +251,8 @@ static bool emit_in_place(const mxn_operation *op, const mxn_ending *ending, uin
     if (units != 0) {
         latest = write_variables(words + 8, op, latest, end_ticks);
     }
-    moments at = {.latest = latest, .push = push_ticks, .end = end_ticks};
-    moments_settle(&at, ending);
+    record_times at = {.latest = latest, .push = push_ticks, .end = end_ticks};
+    times_complete(&at, ending);
     write_operator(words, op, ending, &at);
     mxp_inline_close(words + 8 + 2 * units);
     return true;

@@ -26,15 +26,15 @@ typedef struct mxn_ending {
 
 // Whether variables may hold stamps that an operation could take for its predecessor's although
 // others have ended since, unrecorded. Only one that was pushed before the stamp can: so they are
-// of no account once there was a moment without operations. LEAVING: somebody waits for such a
-// moment.
+// of no account once there was a time without operations. LEAVING: somebody waits for such a
+// time.
 enum { MXN__STAMPED_NO = 0, MXN__STAMPED_YES = 1, MXN__STAMPED_LEAVING = 2 };
 
 // Before and after a wait for all operations, so that after a profile they cost what they cost
 // before it. Nothing happens while there are records.
 void mxn__stamps_begin_leaving(void);
 void mxn__stamps_leave(void);
-void mxn__stamps_stay(void);  // there was no such moment
+void mxn__stamps_stay(void);  // there was no such time
 
 // `now_ticks`: not before the push.
 mxn_binding mxn__operation_binding(const mxn_operation *op, uint64_t now_ticks);

@@ -74,7 +74,7 @@ void mxn_storage_free_direct(mxn_allocation *block);
 void mxn_storage_release(uint32_t device);
 
 // ---- figures ----------------------------------------------------------------------------------
-// One device's, taken together at one moment. Zero for a device never used.
+// One device's, taken together at one time. Zero for a device never used.
 typedef struct mxn_storage_counts {
     uint64_t allocations, frees;  // frees into the pool and direct ones
     uint64_t reused;  // of the allocations, from the pool

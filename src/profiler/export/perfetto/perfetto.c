@@ -11,7 +11,7 @@
 #include "profiler/export/export.h"
 #include "profiler/export/perfetto/perfetto.h"
 
-typedef enum stage { SURVEY, NEXT_BLOCK, MOMENTS, SPANS, CALLS, DONE } stage;
+typedef enum stage { SURVEY, NEXT_BLOCK, INSTANTS, SPANS, CALLS, DONE } stage;
 
 typedef struct span_place {
     uint32_t unit;  // of the record in its range
@@ -105,7 +105,7 @@ static int open_range(perfetto *state)
     state->range_words = range.words;
     state->span_count = 0;
     state->last_end_ns = INT64_MIN;
-    state->stage = MOMENTS;
+    state->stage = INSTANTS;
     return MXP_OK;
 }
 
@@ -126,7 +126,7 @@ static int keep_span(perfetto *state, const mxp_event *event)
     return MXP_OK;
 }
 
-static int next_moment(perfetto *state)
+static int next_instant(perfetto *state)
 {
     mxp_event event;
     int found = mxp__decoder_next(&state->decoder, &event);
@@ -211,8 +211,8 @@ static int step(perfetto *state)
         return survey(state);
     case NEXT_BLOCK:
         return next_range(state);
-    case MOMENTS:
-        return next_moment(state);
+    case INSTANTS:
+        return next_instant(state);
     case SPANS:
         return next_span(state);
     default:

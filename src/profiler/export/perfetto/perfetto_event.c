@@ -142,7 +142,7 @@ static void put_memory(mxp_packets *packets, const mxp_event *event)
     mxp__packets_sample(packets, *track, event->begin_ns, memory.live_bytes);
 }
 
-// ---- moments ----------------------------------------------------------------------------------
+// ---- instants ---------------------------------------------------------------------------------
 static void put_instant(mxp_packets *packets, const mxp_event *event)
 {
     uint32_t track = event->phase == MXP_INSTANT_GLOBAL ? mxp__global_track(packets)

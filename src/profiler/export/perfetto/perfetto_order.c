@@ -23,17 +23,17 @@
 // all of them would take quadratic time.
 enum { LANES_SEARCHED = 256 };
 
-typedef struct moment_event {
+typedef struct edge {
     mxp_event event;
     bool is_end;
-} moment_event;
+} edge;
 
 typedef struct thread_order {
     mxp_event *open;  // spans whose end is written and whose begin is not, the outermost first
     size_t open_count, open_capacity;
-    moment_event *moment;  // events of the earliest timestamp so far, the last one first
-    size_t moment_count, moment_capacity;
-    int64_t moment_ns;
+    edge *edges;  // begins and ends at the earliest timestamp so far, the last one first
+    size_t edge_count, edge_capacity;
+    int64_t edges_ns;
     size_t next_cross_thread;  // of the order's list
 } thread_order;
 
@@ -68,7 +68,7 @@ int mxp__span_order_create(mxp_packets *packets, mxp_span_order **made)
     }
     *order = (mxp_span_order){.packets = packets, .threads = threads, .thread_count = count};
     for (size_t i = 0; i < count; i++) {
-        threads[i].moment_ns = INT64_MAX;
+        threads[i].edges_ns = INT64_MAX;
     }
     *made = order;
     return MXP_OK;
@@ -82,7 +82,7 @@ void mxp__span_order_destroy(mxp_span_order *order)
     for (size_t i = 0; i < order->thread_count; i++) {
         thread_order *thread = &order->threads[i];
         mxp__free(thread->open, thread->open_capacity * sizeof *thread->open);
-        mxp__free(thread->moment, thread->moment_capacity * sizeof *thread->moment);
+        mxp__free(thread->edges, thread->edge_capacity * sizeof *thread->edges);
     }
     mxp__free(order->threads, order->thread_count * sizeof *order->threads);
     mxp__free(order->cross_thread, order->cross_thread_capacity * sizeof *order->cross_thread);
@@ -124,12 +124,12 @@ static int add_to_lane(mxp_span_order *order, const mxp_event *event, uint32_t p
 }
 
 // ---- nesting ----------------------------------------------------------------------------------
-static void write_moment(mxp_span_order *order, uint32_t thread)
+static void write_edges(mxp_span_order *order, uint32_t thread)
 {
     thread_order *of = &order->threads[thread];
     uint32_t track = mxp__thread_track(order->packets, thread);
-    while (of->moment_count > 0) {
-        const moment_event *next = &of->moment[--of->moment_count];
+    while (of->edge_count > 0) {
+        const edge *next = &of->edges[--of->edge_count];
         if (next->is_end) {
             mxp__packet_end(order->packets, mxp__packet_event(order->packets, MXP__EVENT_END, track,
                                                               next->event.end_ns));
@@ -143,15 +143,15 @@ static int add_event(mxp_span_order *order, uint32_t thread, const mxp_event *ev
 {
     thread_order *of = &order->threads[thread];
     int64_t ns = is_end ? event->end_ns : event->begin_ns;
-    if (ns != of->moment_ns) {
-        write_moment(order, thread);
-        of->moment_ns = ns;
+    if (ns != of->edges_ns) {
+        write_edges(order, thread);
+        of->edges_ns = ns;
     }
-    if (mxp__grow(&of->moment, &of->moment_capacity, of->moment_count + 1, sizeof *of->moment) !=
+    if (mxp__grow(&of->edges, &of->edge_capacity, of->edge_count + 1, sizeof *of->edges) !=
         MXP_OK) {
         return mxp__fail_memory(memory_for);
     }
-    of->moment[of->moment_count++] = (moment_event){*event, is_end};
+    of->edges[of->edge_count++] = (edge){*event, is_end};
     return MXP_OK;
 }
 
@@ -190,7 +190,7 @@ static int add_nested(mxp_span_order *order, uint32_t thread, const mxp_event *e
     if (error != MXP_OK) {
         return error;
     }
-    bool nests = event->end_ns <= of->moment_ns &&
+    bool nests = event->end_ns <= of->edges_ns &&
                  (of->open_count == 0 || of->open[of->open_count - 1].begin_ns <= event->begin_ns);
     return nests ? open_span(order, thread, event)
                  : add_to_lane(order, event, mxp__thread_track(order->packets, thread), 0);
@@ -289,7 +289,7 @@ int mxp__span_order_finish(mxp_span_order *order)
         if (error == MXP_OK) {
             error = begin_from(order, i, 0);
         }
-        write_moment(order, i);
+        write_edges(order, i);
     }
     return error;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counters and memory: last, smallest and largest value, and the mean weighted by the time in which
 // recording was on. The mean needs the samples of all threads in the order of time. All threads are
-// drained at one moment, so the order continues from drain to drain. One exception: samples of a
+// drained at one time, so the order continues from drain to drain. One exception: samples of a
 // thread that did not answer the last drain come late. Such a sample is counted and may be the
 // smallest or largest value, but it is not the last one and has no weight in the mean.
 #include <math.h>

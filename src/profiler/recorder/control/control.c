@@ -281,8 +281,9 @@ uint64_t mxp__recorder_start(uint32_t classes, int resumed)
     uint64_t now = mxp_ticks();
     if (!was_on) {
         if (recorder_state() == MXP__STATE_STOPPED) {
-            // A thread may have been on its way into a span when the stop came. Not the moment when
-            // the gate opens: a clock is read up to 100 ns before what stands before it.
+            // A thread may have been beginning a span when the stop came: it counts as closed. The
+            // time is read here and not when the gate opens, because a counter may be read up to
+            // 100 ns before the instructions that precede the reading.
             mxp__stops_end(now);
             mxp_atomic_store_seq_cst(&mxp_control.closed_ticks, now);
         }
@@ -324,7 +325,8 @@ static bool open_span_read(mxp_thread *thread, uint32_t i, uint64_t *begin, uint
     return *begin != 0 && *begin == mxp_atomic_load(&thread->hot.open[i].begin);
 }
 
-// Several spans may have begun in one tick: of `n` that stand up to slot `i`, `n` must be closed.
+// Several spans may have begun in one tick: if `n` of them are in the slots up to `i`, `n` tokens
+// must be closed.
 static bool is_closed(const mxp_thread *thread, uint32_t i, uint64_t token)
 {
     uint32_t open = 0, closed = 0;
@@ -337,9 +339,10 @@ static bool is_closed(const mxp_thread *thread, uint32_t i, uint64_t token)
     return closed >= open;
 }
 
-// An open span of before `end`, if it is there: from now on it is written here and not at its end.
-// False also if there is no room to remember it; its owner then writes it. What the owner takes off
-// its stack it looks for afterwards, under the same lock (take_closed_token).
+// Takes over the open span in slot `i` if it began before `end`: the caller writes it, its owner
+// will not. False: there is no such span, or no space for its token; the owner writes it then. The
+// owner pops its stack first and looks for the token afterwards, under the same lock
+// (take_closed_token).
 static bool claim_open_span(mxp_thread *thread, uint32_t i, uint64_t end, mxp_span *span)
 {
     if (!mxp__spin_lock(&mxp__pool_lock)) {
@@ -358,7 +361,7 @@ static bool claim_open_span(mxp_thread *thread, uint32_t i, uint64_t end, mxp_sp
     return claimed;
 }
 
-// One that a stop before this one has missed, because it was just being begun, ends with that one.
+// A span that an earlier stop has missed, because it was just being begun, ends at that stop.
 static void close_open_spans(mxp_thread *thread, uint64_t end)
 {
     uint32_t depth = mxp_atomic_load(&thread->hot.depth);
@@ -366,16 +369,16 @@ static void close_open_spans(mxp_thread *thread, uint64_t end)
                      .lane = &thread->hot == mxp_self ? 0 : MXP_LANE_THREAD | thread->index};
     for (uint32_t i = 0; i < depth && i < MXP_OPEN_MAX; i++) {
         if (claim_open_span(thread, i, end, &span) &&
-            mxp__stops_behind(span.begin_ticks, &span.end_ticks)) {
+            mxp__stops_after(span.begin_ticks, &span.end_ticks)) {
             mxp__span_emit_closed(&span);
         }
     }
 }
 
 // Open spans that are deeper than the stack keeps have no name: a stop cannot write them. Each is
-// counted once, at the first stop, and not written at its end. While nobody records, and before the
-// stop's moment is read: spans go on beginning, and those of after that moment are not the stop's.
-// A thread that does not answer writes its own, as closed by the stop.
+// counted once, at the first stop, and not written at its end. Called while nobody records, before
+// the time of the stop is read: spans may still begin, and those that begin later are not the
+// stop's. A thread that does not answer writes its own, as closed by the stop.
 static void count_deeper(uint64_t now)
 {
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {

@@ -50,7 +50,7 @@ typedef struct live_source {
     mxp_standing_drain *standing;  // what the ring had dropped
 } live_source;
 
-// ---- the moment of a drain ----------------------------------------------------------------------
+// ---- the time of a drain ------------------------------------------------------------------------
 // Adds the thread's statistics to those of the consumers. While nobody records.
 static void take_statistics(mxp_thread *thread)
 {
@@ -68,12 +68,12 @@ static void take_statistics(mxp_thread *thread)
 
 // Notes the cursors of all threads at one time, in a freeze. So everything that the drain leaves
 // for the next one is later than everything it takes. The statistics need the freeze in any case.
-static void take_moment(void)
+static void note_cursors(void)
 {
     mxp__freeze();
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         bool silent = mxp__thread_is_left_out(thread);
-        thread->moment =
+        thread->drained_to =
             silent ? thread->answered.at : mxp_atomic_load_acquire(&thread->hot.cursor);
     }
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
@@ -126,19 +126,19 @@ static int add_thread(live_source *live, mxp_thread *thread, int consumer)
     *added = (drained_range){thread, thread->position[consumer], thread->position[consumer]};
     thread->drains++;
     range_context context = {live, thread->index, thread};
-    return mxp__walk(thread, &added->to, thread->moment, add_range, &context);
+    return mxp__walk(thread, &added->to, thread->drained_to, add_range, &context);
 }
 
-// Adds the records of all threads. A thread without `moment` has registered after the freeze.
+// Adds the records of all threads. A thread without `drained_to` has registered after the freeze.
 static int add_threads(live_source *live, int consumer)
 {
     int error = MXP_OK;
-    take_moment();
+    note_cursors();
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
-        if (thread->moment != NULL && error == MXP_OK) {
+        if (thread->drained_to != NULL && error == MXP_OK) {
             error = add_thread(live, thread, consumer);
         }
-        thread->moment = NULL;
+        thread->drained_to = NULL;
     }
     return error;
 }
@@ -174,7 +174,7 @@ static int add_loss(live_source *live, const mxp_loss_entry *loss)
     return error;
 }
 
-// The losses of ended threads stand first: what goes on with one of them is added to it.
+// The losses of ended threads come first: what continues one of them is added to it.
 static int add_thread_loss(live_source *live, const mxp_loss_entry *loss)
 {
     size_t before = mxp__ended_loss_before(loss);
@@ -274,7 +274,7 @@ static void leave_threads(live_source *live)
 {
     for (size_t i = 0; i < live->drained_count; i++) {
         assert(live->drained[i].thread->drains != 0 &&
-               "a thread is left by more drains than stand in it");
+               "a thread is left by more drains than were made of it");
         live->drained[i].thread->drains--;
     }
     live->drained_count = 0;

@@ -42,10 +42,10 @@ mxp_position mxp__walk_start(mxp_thread *thread, mxp_position position)
     return position;
 }
 
-// Whether the moment is in the chunk, which is filled to `to`.
-static bool is_in(const uint64_t *moment, const mxp_chunk_header *chunk, const uint64_t *to)
+// Whether `until` is in the chunk, which is filled to `to`.
+static bool is_in(const uint64_t *until, const mxp_chunk_header *chunk, const uint64_t *to)
 {
-    return moment != NULL && moment >= mxp__chunk_words(chunk) && moment <= to;
+    return until != NULL && until >= mxp__chunk_words(chunk) && until <= to;
 }
 
 int mxp__walk(mxp_thread *thread, mxp_position *position, const uint64_t *until,

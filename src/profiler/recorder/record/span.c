@@ -120,9 +120,9 @@ static bool take_closed_token(mxp_thread *self, uint64_t token)
     return found;
 }
 
-// Whether the last stop has counted the span that was just taken off, which was deeper than the
-// stack keeps. It goes by place, not by moment: one whose moment was read before that stop may have
-// come onto the stack after it.
+// Whether the last stop has counted the span that was just popped, which was deeper than the stack
+// keeps. Depths are compared, not times: a span whose begin was read before that stop may have been
+// pushed after it.
 static bool take_counted(mxp_thread *self)
 {
     uint32_t depth = mxp_atomic_own(&self->hot.depth);
@@ -269,7 +269,7 @@ static void end_unusual(mxp_thread *self, mxp_name name, uint64_t token, uint64_
         // Closed by a stop, which wrote it if it stood on the stack; else it is ours to write,
         // unless it was begun while recording was off.
         if (take_closed_token(self, token) || token <= mxp__rec.forked_ticks ||
-            !mxp__stops_behind(token, &span.end_ticks) || is_misuse(self, where, token, end)) {
+            !mxp__stops_after(token, &span.end_ticks) || is_misuse(self, where, token, end)) {
             mxp__emit_leave(self);
             return;
         }

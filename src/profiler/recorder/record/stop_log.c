@@ -11,14 +11,14 @@ static struct {
 } stops[KEPT];
 static unsigned count;
 
-// Of an entry that is used again the later moment is changed last: until then it is behind nothing
-// that is still asked for.
+// When an entry is reused, `on` is written last. Until then the entry describes its old interval,
+// which no open span can refer to any more.
 void mxp__stops_begin(uint64_t off_ticks)
 {
     assert(mxp__drain_is_held());
     unsigned at = count++ % KEPT;
     mxp_atomic_store(&stops[at].off, off_ticks);
-    mxp_atomic_store_release(&stops[at].on, UINT64_MAX);  // pairs with mxp__stops_behind
+    mxp_atomic_store_release(&stops[at].on, UINT64_MAX);  // pairs with mxp__stops_after
 }
 
 void mxp__stops_end(uint64_t on_ticks)
@@ -29,7 +29,7 @@ void mxp__stops_end(uint64_t on_ticks)
     }
 }
 
-bool mxp__stops_behind(uint64_t token, uint64_t *off_ticks)
+bool mxp__stops_after(uint64_t token, uint64_t *off_ticks)
 {
     uint64_t first = UINT64_MAX;
     for (unsigned i = 0; i < KEPT; i++) {

@@ -227,7 +227,7 @@ int mxp__store_copy(const mxp_record_range *range)
 }
 
 // ---- clock -------------------------------------------------------------------------------------
-// In turn, so that one of them is whole at every moment.
+// Two sections are written in turn, so that one of them is whole at every time.
 void mxp__store_put_clock(const void *section, size_t size_bytes)
 {
     if (usable() == NULL || size_bytes != MXP__STORE_CLOCK_BYTES) {

@@ -8,9 +8,9 @@
 
 #include "profiler/recorder/recording_file.h"
 
-// By a thread that is about to be the first in the list, signals blocked. False: a handler that
-// came at a wrong moment, whose record is lost. Where the file cannot be made, recording goes on in
-// memory. *made: it was made here.
+// Called by a thread that is about to be the first in the list, with signals blocked. False: a
+// handler interrupted this function, and its record is lost. Where the file cannot be made,
+// recording goes on in memory. *made: it was made here.
 bool mxp__store_make_due(bool *made);
 
 // Between the two no file is made.

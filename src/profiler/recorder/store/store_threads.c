@@ -18,7 +18,7 @@ static_assert(offsetof(mxp_thread, lost) == sizeof(mxp_recorder) &&
               "readers of files find them there");
 static_assert(offsetof(mxp_recorder, open) == 64, "readers of files find them there");
 
-// Member by member: a header that stands there already stays whole at every moment.
+// Member by member: a header that is there already stays whole at every time.
 static void put_section(mxp_section *section, unsigned type)
 {
     section->magic = MXP_SECTION_MAGIC;
@@ -252,7 +252,7 @@ bool mxp__store_unmap_thread(mxp_thread *thread, bool keep)
     char *slab = (char *)mxp__thread_slab(thread);
     char content[MXP__THREAD_SLAB_BYTES];
     bool was_damaged;
-    do {  // what was there at one moment
+    do {  // what was there at one time
         was_damaged = mxp__rescue_is_over(mxp_atomic_own(&mxp__store_active));
         copy_words(content, slab, sizeof content);
     } while (mxp__store_is_damaged(mxp_atomic_own(&mxp__store_active)) != was_damaged);

@@ -11,7 +11,7 @@
 
 enum { SLOTS = 1024 };
 
-// Moments are ticks in which recording was on.
+// Times are ticks, of which those count in which recording was on.
 typedef struct counter_row {
     uint32_t name, type;
     uint64_t count, last, least, most;

@@ -63,7 +63,7 @@ typedef struct mxp_thread {
     mxp_atomic_u32 silent;  // this and the next three: silent.h
     mxp_chunk_header *unqueued;  // the first that it has closed since then, of a ring
     mxp_position answered;
-    const void *answered_in;  // the recording file of that moment, or null
+    const void *answered_in;  // the recording file at that time, or null
     uint32_t too_late;  // of the record at hand: when the thread answered, recording was off
     mxp_chunk_header *entered;  // the chunk that it goes over to; null: it goes over to none
     MXP_ATOMIC(mxp_chunk_header *) left;  // the one it comes from: nobody gives that back yet
@@ -82,7 +82,7 @@ typedef struct mxp_thread {
     mxp_position position[MXP__CONSUMERS];
     uint32_t left_out;  // the current freeze proceeds without the thread
     uint32_t drains;  // open ones that have positions in it; it is not released before
-    const uint64_t *moment;  // while a drain is made: the cursor at its time; else null
+    const uint64_t *drained_to;  // while a drain is made: the cursor at its time; else null
     mxp_position counted;  // records up to here are in `records`
     uint64_t records, bytes;
     uint64_t start_ticks, end_ticks;

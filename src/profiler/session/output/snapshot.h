@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Snapshots: the last moments, written while recording goes on; when asked for, when a signal asks,
-// when a step takes too long, or when a counter passes a threshold.
+// Snapshots: the newest records, written while recording continues: when the program asks, when a
+// signal asks, when a step takes too long, or when a counter passes a threshold.
 #ifndef MXP_SESSION_SNAPSHOT_H
 #define MXP_SESSION_SNAPSHOT_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Getting at the bytes of a file. A regular file is copied, a file into which a living process
-// records as it was at one moment; a large one is mapped where it may be, so that a trace larger
+// records as it was at one time. A large file is mapped where it may be, so that a trace larger
 // than memory can be read. A pipe is read to its end into a growing block.
 //
 // Reading a mapped file that was truncated raises SIGBUS. Our own writers therefore truncate a file

@@ -313,7 +313,7 @@ static int note_unfinished(const mxp_file_index *index, mxp_file_tables *tables)
     return error;
 }
 
-static uint64_t find_last_moment(mxp_file_index *index, const mxp_file_tables *tables)
+static uint64_t find_last_time(mxp_file_index *index, const mxp_file_tables *tables)
 {
     uint64_t last = 0;
     for (size_t i = 0; i < index->recorder_count; i++) {
@@ -384,7 +384,7 @@ int mxp__file_open_complete(mxp_file_index *index, mxp_file_tables *tables)
         }
         return MXP_OK;
     }
-    uint64_t last = find_last_moment(index, tables);
+    uint64_t last = find_last_time(index, tables);
     int error = MXP_OK;
     sort_chunks(index);
     tables->loss_count = 0;  // the RECORDER sections have them

@@ -167,8 +167,9 @@ static void put_threads(const mxp_live_sections *found, char *data)
     }
 }
 
-// Now and then the memory is given back: to put one header of a large file brings all around it.
-static void put_moment(const mxp_live_sections *found, const mxp_file_bytes *bytes, char *data)
+// The memory is given back now and then, because writing one header reads the pages around it.
+static void put_chunk_headers(const mxp_live_sections *found, const mxp_file_bytes *bytes,
+                              char *data)
 {
     for (size_t i = 0; i < found->chunk_count; i++) {
         const mxp_live_chunk *chunk = &found->chunks[i];
@@ -220,7 +221,7 @@ static int copy(mxp_live_sections *found, mxp_file_bytes *bytes)
     bytes->is_recording = !found->is_finished;
     if (!found->is_finished) {
         check_headers(found, bytes);
-        put_moment(found, bytes, data);
+        put_chunk_headers(found, bytes, data);
     }
     mxp__file_bytes_give_back(bytes);
     return MXP_OK;

@@ -181,7 +181,7 @@ static mxp_live_state look_at(int fd, mxp_live_thread *thread, const mxp_live_ch
     return before.thread == now->head.thread ? MXP__LIVE_KNOWN : MXP__LIVE_ELSEWHERE;
 }
 
-static int read_moment(mxp_live_sections *found, size_t number)
+static int read_cursor(mxp_live_sections *found, size_t number)
 {
     found->threads[number].state = MXP__LIVE_UNSTEADY;
     for (int i = 0; i < TRIES; i++) {
@@ -217,7 +217,7 @@ int mxp__live_cursors(mxp_live_sections *found)
     int error = MXP_OK;
     size_t count = found->thread_count;  // threads found from here on are MXP__LIVE_NEW
     for (size_t i = 0; i < count && error == MXP_OK; i++) {
-        error = read_moment(found, i);
+        error = read_cursor(found, i);
     }
     return error;
 }

@@ -162,7 +162,7 @@ static void damaged_record_ends_its_range_only(void **state)
     for (int again = 0; again < 2; again++) {
         mxp__fail(MXP_EINVAL, "something else");
         assert_int_equal(mxp__reader_next(reader, &event), MXP_EFORMAT);
-        assert_non_null(strstr(mxp_last_error(), "damaged record 16 bytes into block 0"));
+        assert_non_null(strstr(mxp_last_error(), "damaged record 16 bytes into chunk 0"));
     }
     mxp__reader_close(reader);
     mxp__source_close(source);

@@ -376,7 +376,7 @@ static void scope_macro_records_its_block(void **state)
     live_events_free(&live);
 }
 
-static void moments_that_the_caller_has_read_are_kept(void **state)
+static void times_that_the_caller_has_read_are_kept(void **state)
 {
     (void)state;
     uint64_t outer = mxp_ticks();
@@ -577,7 +577,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, start, live_events_stop)
     const struct CMUnitTest tests[] = {
         TEST(nested_spans_keep_order_and_times),
-        TEST(moments_that_the_caller_has_read_are_kept),
+        TEST(times_that_the_caller_has_read_are_kept),
         TEST(end_before_its_begin_counts_as_the_begin),
         TEST(begin_read_before_a_stop_is_a_span_of_the_next_start),
         TEST(begin_read_while_stopped_is_a_span_of_the_next_start),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spans whose moments the caller has read, while others stop, pause, resume, dump and fork. Every
+// Spans whose times the caller has read, while others stop, pause, resume, dump and fork. Every
 // span that was begun is recorded once: whole, or closed by the stop or pause it met; spans of a
 // thread lie within one another or apart. Those deeper than are kept by name are counted at a stop,
 // and nothing else is lost.
@@ -46,7 +46,7 @@ typedef struct off {
     bool paused;
 } off;
 
-static const char path[] = "moments.mxp";
+static const char path[] = "own_times.mxp";
 static recording_thread threads[THREADS];
 static off *offs;
 static size_t off_count;
@@ -224,7 +224,7 @@ static bool may_be_missing(const span *begun)
            (at > offs && begun->end <= at[-1].on);
 }
 
-// A stop's moment lies in the call that began it.
+// The time of a stop lies in the call that began it.
 static bool is_beside_stop(const span *begun)
 {
     const off *at = off_behind(begun->called), *behind = offs + off_count;
@@ -379,7 +379,7 @@ static void in_a_file(void **state)
 
 int main(void)
 {
-    name = mxp_span_name("stress", "moments");
+    name = mxp_span_name("stress", "own times");
     mxp__freeze_patience(UINT_MAX);  // however busy the machine is
     const struct CMUnitTest tests[] = {cmocka_unit_test(in_memory), cmocka_unit_test(in_a_file)};
     return cmocka_run_group_tests(tests, NULL, NULL);
