@@ -54,7 +54,7 @@ typedef struct mxp_option {
 int mxp__options_parse(const mxp_command *command, const mxp_option *options, int count,
                        char **arguments, const char **file);
 
-// The same for any number of files, at least one: they stand at the front of `arguments` then.
+// The same for any number of files, at least one: they are at the front of `arguments` then.
 int mxp__options_parse_all(const mxp_command *command, const mxp_option *options, int count,
                            char **arguments, int *file_count);
 

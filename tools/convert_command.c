@@ -47,7 +47,7 @@ typedef struct output_format {
     const mxp_exporter *exporter;  // null: one of the command's own
 } output_format;
 
-// The exporters, as they stand in exporters.def, then those of the command.
+// The exporters, as they are in exporters.def, then those of the command.
 enum { FORMAT_PACKED = MXP__EXPORTERS, FORMAT_NATIVE, FORMATS };
 
 static output_format formats[FORMATS] = {

@@ -200,7 +200,7 @@ static void print_losses(const mxp_source *source, const mxp_summary *summary, m
     }
 }
 
-// Keys whose matter stands further up, as the file itself tells it.
+// Keys whose values are printed further up, as the file itself tells it.
 static bool is_shown_already(const char *key)
 {
     static const char *const keys[] = {

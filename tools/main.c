@@ -111,7 +111,7 @@ int main(int count, char **arguments)
     }
     if (first[0] == '-') {
         fprintf(stderr,
-                "mxprof: unknown option '%s'; options stand behind the command, as in\n"
+                "mxprof: unknown option '%s'; options come after the command, as in\n"
                 "  mxprof report %s FILE\n",
                 first, first);
         return MXP_EXIT_USAGE;

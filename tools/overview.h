@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace's summary in words: what stands above a table of `report`, and in its CSV and JSON.
+// A trace's summary in words: what is above a table of `report`, and in its CSV and JSON.
 #ifndef MXP_TOOLS_OVERVIEW_H
 #define MXP_TOOLS_OVERVIEW_H
 

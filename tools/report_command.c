@@ -31,7 +31,7 @@ static const char help[] =
     "Frames,\n"
     "                  Percentiles of ours\n"
     "  --csv           as comma-separated values, percentiles included; the last rows, of kind\n"
-    "                  \"frame rate\" and \"report\", are what stands around the table\n"
+    "                  \"frame rate\" and \"report\", are what is around the table\n"
     "\n"
     "Of a directory all native traces (*.mxp, *.mxpz) in it are read as one, as 'mxprof merge'\n"
     "joins them: rows of one name are added up, and a counter that several processes have stays\n"

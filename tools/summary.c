@@ -178,7 +178,7 @@ static int add_range(summary_pass *pass, size_t number)
     return error == MXP_OK ? 1 : error;
 }
 
-// Losses stand in the LOSS section. Where it is missing or damaged, the threads' own counts and
+// Losses are in the LOSS section. Where it is missing or damaged, the threads' own counts and
 // those between the chunks tell how many there were at least.
 static void add_losses(const mxp_source *source, uint64_t lost_before, mxp_summary *summary)
 {

@@ -122,7 +122,7 @@ static void measure_heap_calls(const bench_claim *claim)
     bench_value(claim, (double)(after - before) / SPANS, "malloc, calloc, realloc, free counted");
 }
 
-// The traced program: two calls of getppid, which nothing else makes, stand about the loop.
+// The traced program: two calls of getppid, which nothing else makes, enclose the loop.
 static void record_under_ptrace(void)
 {
     mxp_name name = begin_steady();

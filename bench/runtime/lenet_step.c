@@ -13,7 +13,7 @@
 enum { IMAGES = 64, SIDE = 28, PIXELS = SIDE * SIDE, CLASSES = 10, DATASETS = 16 };
 enum { PARAMETERS = 8, LAYERS = 11, INPUTS_MAX = 3, TEXTS_MAX = 3, CHECK_AFTER = 128 };
 
-// What stands between a layer's data and its result, in the order of the forward pass. Parameters
+// What is between a layer's data and its result, in the order of the forward pass. Parameters
 // are taken in turn; the label goes to the layer that has one.
 static const struct layer {
     const char *name;

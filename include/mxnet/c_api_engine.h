@@ -24,7 +24,7 @@ typedef void (*EngineSyncFunc)(void *rctx, void *param);
 typedef void (*EngineFuncParamDeleter)(void *param);
 
 // The function runs once everything pushed before that conflicts in a variable is over. Lists are
-// arrays of EngineVarHandle, or of arrays (...ND); none may stand twice in them. `prop_handle`:
+// arrays of EngineVarHandle, or of arrays (...ND); none may be in them twice. `prop_handle`:
 // FnProperty, null is 0. `opr_name` is what the profile shows, null is nothing. `deleter` (may be
 // null) gets `func_param` when the operation is over, also if the call fails after its arguments
 // were found good. `wait` has no effect on processors.

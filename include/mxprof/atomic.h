@@ -3,7 +3,7 @@
 // write does not compile: the type says what a comment would have to say, and each access says its
 // order. Macros serve every width, and C++17 as well as C11, whose own atomics C++ cannot read.
 //
-// A name without an order is relaxed. What a release pairs with stands beside it.
+// A name without an order is relaxed. What a release pairs with is beside it.
 #ifndef MXPROF_ATOMIC_H
 #define MXPROF_ATOMIC_H
 

@@ -39,7 +39,7 @@ const char *mxp_last_error(void);
 
 // Replaces the detail line of this thread; `text` is copied. Returns `error`, so that a caller can
 // write `return mxp_set_last_error(MXP_EINVAL, "...")`. Never fails: without memory for the text
-// the code's own message stands in.
+// the code's own message is used.
 int mxp_set_last_error(int error, const char *text);
 
 // Where the library takes its memory from. `reallocate` behaves like realloc (a null pointer

@@ -91,7 +91,7 @@ enum {
 #define MXP_VARIABLE_WRITTEN 0x80000000u
 
 // COUNTER:    w1 high = type (8: MXP_ARG_U64, I64 or F64) | flags (8)     w2 value   w3 0
-//             STANDING: the value stood already; its sample, of w3, is not held any more
+//             STANDING: the value was set before; its sample, of w3, is not held any more
 enum { MXP_COUNTER_STANDING = 1 };
 
 // MEMORY:     w1 low = array name id, high = scope id
@@ -169,7 +169,7 @@ typedef struct mxp_file_header {
     uint64_t checksum;  // of the 40 bytes before it
     uint64_t reserved[2];  // 0
 } mxp_file_header;
-// MAPPED: the recorder's store, left as it stands when the process dies. Until there is an END:
+// MAPPED: the recorder's store, left as it is when the process dies. Until there is an END:
 // zeros in place of a section end the file, of several CLOCK that with the latest point counts, the
 // chunk in which a thread has its cursor goes up to there (RECORDER). PACKED: compressed by the
 // command.
@@ -200,7 +200,7 @@ typedef struct mxp_section {
 
 enum { MXP_SECTION_HAS_CHECKSUM = 1, MXP_SECTION_HAS_COUNTERS = 2 };  // the recorder's own: 2
 
-// A chunk of one thread's records: the same 64 bytes stand at the head of the chunk in memory.
+// A chunk of one thread's records: the same 64 bytes are at the head of the chunk in memory.
 typedef struct mxp_chunk_header {
     mxp_section section;  // payload_bytes: bytes of records (the commit mark of a closed chunk)
     uint32_t thread;  // index into THREADS

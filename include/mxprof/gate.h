@@ -15,7 +15,7 @@ extern "C" {
 typedef uint32_t mxp_name;
 
 // ---- layout -----------------------------------------------------------------------------------
-// Of mxp_control_block, mxp_recorder and what inline code does with them. It stands in the names of
+// Of mxp_control_block, mxp_recorder and what inline code does with them. It is in the names of
 // the symbols that inline code refers to: a program that was compiled with another layout than the
 // library's finds none of that name, and neither links nor starts.
 #define MXP_LAYOUT 1

@@ -26,12 +26,12 @@ enum { MXP_STORE_MEMORY = 0, MXP_STORE_FILE = 1 };
 // a dump then writes all that is held, and there is no table.
 enum { MXP_FULL_GROW = 0, MXP_FULL_DROP = 1, MXP_FULL_RING = 2 };
 
-// How much outputs tell of the command line, in which secrets may stand. DEFAULT: NAME (of the
+// How much outputs tell of the command line, in which secrets may be. DEFAULT: NAME (of the
 // program) with store FILE and for programs with other rights than their caller's, ALL otherwise.
 enum { MXP_COMMAND_DEFAULT = 0, MXP_COMMAND_NO = 1, MXP_COMMAND_NAME = 2, MXP_COMMAND_ALL = 3 };
 
 // The configuration. Fill it with mxp_config_init, change members, pass it on; it is copied.
-// Members are added at the end only, and none may stand in padding: a library that is older than
+// Members are added at the end only, and none may be in padding: a library that is older than
 // its program refuses a member that it does not know and that is not 0 (MXP_ENOTSUP). Names of
 // files may have %p (process), %t (start), %n (program), %h (host) and %%, and are made absolute
 // when they are passed on.

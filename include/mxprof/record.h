@@ -3,9 +3,9 @@
 // at any time, also from a signal handler, and from a program that never starts a session. Nothing
 // here fails loudly: what cannot be recorded is counted and shown in every output.
 //
-// The gate is always inline: one relaxed load and a predicted branch when recording is off. Behind
-// it stands a call of an exported function, or, if MXP_INLINE is defined before this header is
-// included, the record itself (record_inline.h; its layout stands in the names of the symbols it
+// The gate is always inline: one relaxed load and a predicted branch when recording is off. Past
+// it comes a call of an exported function, or, if MXP_INLINE is defined before this header is
+// included, the record itself (record_inline.h; its layout is in the names of the symbols it
 // needs, so that a program of another layout does not start).
 #ifndef MXPROF_RECORD_H
 #define MXPROF_RECORD_H
@@ -213,7 +213,7 @@ int mxp_tap_remove(mxp_tap tap, void *context);
 //                                         For few different texts: each stays for the process's
 //                                         life
 //
-// Each is one declaration: several may stand on a line; C takes none as the whole body of an `if`.
+// Each is one declaration: several may be on a line; C takes none as the whole body of an `if`.
 #define MXP_CONCAT_(a, b) a##b
 #define MXP_CONCAT(a, b) MXP_CONCAT_(a, b)
 

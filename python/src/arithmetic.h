@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of arrays: which of the registry's stands behind +, -, < and the others is said by
+// The operators of arrays: which of the registry's computes +, -, < and the others is said by
 // the package, for each type of array.
 #ifndef MXNET_PYTHON_ARITHMETIC_H_
 #define MXNET_PYTHON_ARITHMETIC_H_

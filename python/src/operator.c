@@ -15,10 +15,10 @@ typedef struct handle_list {
     Py_ssize_t count;
 } handle_list;
 
-static int list_begin(handle_list *list, Py_ssize_t room)
+static int list_begin(handle_list *list, Py_ssize_t capacity)
 {
     list->count = 0;
-    list->at = room <= CORE_LISTED_MAX ? list->few : PyMem_New(NDArrayHandle, room);
+    list->at = capacity <= CORE_LISTED_MAX ? list->few : PyMem_New(NDArrayHandle, capacity);
     if (list->at == NULL) {
         PyErr_NoMemory();
         return -1;

@@ -61,7 +61,7 @@ static __attribute__((noinline)) int grow(span *self)
     return 0;
 }
 
-// Now if recording is on, else 0. Reading the clock waits for all that stands before it; so it
+// Now if recording is on, else 0. Reading the clock waits for all that comes before it; so it
 // comes first, and the rest goes on beside the interpreter's own work. That halves what a span adds
 // to its two calls.
 static inline uint64_t clock_read(void)

@@ -83,12 +83,12 @@ void mxp__strbuf_printf(mxp_strbuf *buffer, const char *format, ...)
     if (at == NULL) {
         return;
     }
-    size_t room = buffer->capacity - buffer->length;
+    size_t space = buffer->capacity - buffer->length;
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(at, room, format, arguments);
+    int length = vsnprintf(at, space, format, arguments);
     va_end(arguments);
-    if (length >= 0 && (size_t)length >= room) {
+    if (length >= 0 && (size_t)length >= space) {
         at = mxp__strbuf_reserve(buffer, (size_t)length);
         if (at == NULL) {
             buffer->data[buffer->length] = '\0';

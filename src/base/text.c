@@ -111,7 +111,7 @@ static inline uint64_t eight_digits(uint32_t below_1e8)
     return tens | (quarters - tens * 10) << 8;
 }
 
-// Written out, compilers make one store of it where bytes stand in this order; not of a loop.
+// Written out, compilers make one store of it where bytes are in this order; not of a loop.
 static inline void store_first_low(char *at, uint64_t word)
 {
     at[0] = (char)word;

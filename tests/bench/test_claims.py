@@ -31,7 +31,7 @@ def test_every_claim_due_is_measured_and_no_other():
     assert sorted(measured.keys() - due.keys()) == [], "a program measures them, claims.json lacks them"
     for name, claim in due.items():
         assert measured[name] == claim, "the program's table has other goals than claims.json"
-    assert len(due) == len(DUE), "a name stands twice in claims.json"
+    assert len(due) == len(DUE), "a name is twice in claims.json"
 
 
 def test_a_row_has_the_promised_fields(tmp_path):

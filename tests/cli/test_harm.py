@@ -52,7 +52,7 @@ def folders(program, tmp_path):
     """A folder for the recording, with a file of somebody else, and one for the program's own."""
     (tmp_path / "trace").mkdir()
     (tmp_path / "own").mkdir()
-    # Something stands there before: a log is opened to be written over, not made anew.
+    # Something is there before: a log is opened to be written over, not made anew.
     (tmp_path / "own/log").write_text("x" * len(LOG))
     (tmp_path / "own/other").write_bytes(PRECIOUS)
     return World(program, tmp_path / "trace", tmp_path / "own")

@@ -99,7 +99,7 @@ def test_programs_of_another_layout_do_not_start(tmp_path, inline):
 
 
 def test_everything_inline_code_refers_to_in_the_library_says_the_layout(tmp_path):
-    """What a later layout could change stands in one place in the headers."""
+    """What a later layout could change is in one place in the headers."""
     text = (SOURCE / "include/mxprof/record_inline.h").read_text() + (SOURCE / "include/mxprof/gate.h").read_text()
     exported = subprocess.run(["nm", "-D", "--defined-only", BUILD / "libmxprof.so"], capture_output=True, text=True,
                               check=True).stdout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs that the README shows work as they stand there, and what it points to exists."""
+"""The programs that the README shows work as they are written there, and what it points to exists."""
 import json
 import os
 import pathlib

@@ -7,7 +7,7 @@
     died       the process ended
 
 Two rules of this package are part of the comparison, because nearly every function has them; everything else that
-is meant to differ stands in intended.txt. Where NumPy makes float64 of arguments without floats, this package makes
+is meant to differ is in intended.txt. Where NumPy makes float64 of arguments without floats, this package makes
 float32; and beside a float array whole numbers, truths and numbers take its type.
 
 Values need not be NumPy's to the last digit: they are compared with NumPy's in the types given, with NumPy's in

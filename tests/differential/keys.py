@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws keys: what stands between the brackets of a[...]."""
+"""Draws keys: what lies between the brackets of a[...]."""
 import numpy
 
 

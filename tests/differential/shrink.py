@@ -62,7 +62,7 @@ def _edits(tree):
 
 
 def _inlined(tree):
-    """Trees without one of the variables: its value stands where it was read."""
+    """Trees without one of the variables: its value is where it was read."""
     for at, line in enumerate(tree.body):
         if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name) and line.targets[0].id != "r":
             class Inliner(ast.NodeTransformer):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The committed traces of every format version, read by a reader that was written from
-docs/format.md alone, hold what stands beside them in *.json; and the fault of every damaged copy is
+docs/format.md alone, hold what is beside them in *.json; and the fault of every damaged copy is
 found where it is."""
 import json
 import pathlib

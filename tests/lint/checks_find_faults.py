@@ -11,7 +11,7 @@ import tempfile
 SOURCE = pathlib.Path(sys.argv[1])
 LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
 SHINY = LICENCE + "// Folder shiny: light.\n"
-# The small trees that the cases stand in: check-folders' has its pages.
+# The small trees that the cases are in: check-folders' has its pages.
 HEADERS = dict.fromkeys(("src/profiler/trace/reader.h", "src/profiler/recorder/recorder.h",
                          "src/profiler/recorder/drain/consume.h", "src/base/os/os.h"), LICENCE)
 MAPPED = {"README.md": "| folder | |\n|---|---|\n| `src/base` | a |\n",

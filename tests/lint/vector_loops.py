@@ -3,7 +3,7 @@
 
 Usage: vector_loops.py SOURCE_TREE BYTES OBJECT[:OBJECT...]
 
-A function that stands behind MXN_VECTOR_LOOP in the folder must, in the objects for vectors of BYTES
+A function that comes after MXN_VECTOR_LOOP in the folder must, in the objects for vectors of BYTES
 (16, 32 or 64), compute with whole vectors, for every type it is made for. Needs objdump.
 """
 import pathlib

@@ -37,7 +37,7 @@ typedef struct crew {
     bool ends;
     bool leaves_open;  // whether spans may stay open at the end of the burst
     mxp_handle domain, shared;
-    uint64_t shared_value;  // atomic: what the shared counter stands at
+    uint64_t shared_value;  // atomic: what the shared counter is at
     truth recorded;  // all bursts so far, since it was emptied
     pthread_barrier_t begin, end;
     crew_member member[CREW_MAX];

@@ -16,7 +16,7 @@ typedef struct child {
     int pid;
     unsigned count;  // spans it has recorded; 0: it does not record
     int index;  // of the files its parent wrote then
-    int in_chrome;  // how often it must stand in the parent's Chrome traces; -1: 0 or 1
+    int in_chrome;  // how often it must be in the parent's Chrome traces; -1: 0 or 1
 } child;
 
 typedef struct model {

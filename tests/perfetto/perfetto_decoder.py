@@ -23,7 +23,7 @@ def varint(data, at):
 
 
 def fields(data):
-    """(field number, value) of a message; values are int, or bytes as they stand."""
+    """(field number, value) of a message; values are int, or bytes as they are."""
     at = 0
     while at < len(data):
         tag, at = varint(data, at)
@@ -51,7 +51,7 @@ def message(data):
 
 def one(found, number, default=None):
     values = found.get(number, [default])
-    assert len(values) == 1, f"field {number} stands {len(values)} times"
+    assert len(values) == 1, f"field {number} occurs {len(values)} times"
     return values[0]
 
 
@@ -144,7 +144,7 @@ class Trace:
         self.tracks[uuid] = made
 
     def take_event(self, time, event, flags, sequence):
-        """Everything that has a type, as it stands in the file."""
+        """Everything that has a type, as it is in the file."""
         assert time is not None and time < 1 << 63
         track = one(event, 11)
         assert track in self.tracks, "an event of an unknown track"

@@ -330,7 +330,7 @@ def test_transforms(kind):
 
 @HOW
 def test_each_next_is_a_span_of_input_and_the_step_shows_it(tmp_path, how):
-    """What a slow data set costs a step stands in the trace, and in the table by step."""
+    """What a slow data set costs a step is in the trace, and in the table by step."""
     done = run_python(f"""
 import time
 import mxnet as mx

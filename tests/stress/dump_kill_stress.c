@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process that records is killed in the middle of a dump, at every place where a file changes:
-// before it, or when a write has got as far as any byte of it. What stood under the native file's
-// name still does, or the new file stands there whole, or what was added is damaged at its end and
+// before it, or when a write has got as far as any byte of it. What was under the native file's
+// name still is, or the new file is there whole, or what was added is damaged at its end and
 // said to be; it can be exported again. The JSON of a dump before stays or is replaced by a whole
 // one; only what is added to a file can be cut short in it. 20 deaths a case, or 200 with
 // MXPROF_TEST_LONG=1.
@@ -58,7 +58,7 @@ static dump_page *page;
 static __thread bool in_dump;  // what recording threads do to a file is no step
 
 // ---- dying at a step ---------------------------------------------------------------------------
-// These stand before the C library's: what the dump writes passes here.
+// These come before the C library's: what the dump writes passes here.
 static bool is_fatal(stage where)
 {
     return in_dump && ++page->steps[where] == page->fatal_step && where == page->fatal_stage;

@@ -18,7 +18,7 @@ void assert_json(const char *text, size_t length);
 char *read_file(const char *path, size_t *length);
 void assert_json_file(const char *path);
 
-// How often `part` stands in `text`.
+// How often `part` is in `text`.
 size_t count_text(const char *text, const char *part);
 
 #endif

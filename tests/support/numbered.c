@@ -56,7 +56,7 @@ static void check_counter(const mxp_source *source, const mxp_event *event, bool
     uint64_t thread = strtoull(name.text + 6, NULL, 10);
     assert_true(thread < NUMBERED_THREADS);
     if ((event->flags & MXP_COUNTER_STANDING) != 0) {
-        assert_true(ring);  // what stood before the oldest sample that is held
+        assert_true(ring);  // what came before the oldest sample that is held
         found->standing[thread] = event->value.u64;
         return;
     }

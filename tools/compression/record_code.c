@@ -199,9 +199,9 @@ static void take_records(decoder *from, uint64_t words, mxp_strbuf *out)
         heads->at += 2;
         uint64_t count = units == 0 ? words : 2 * (uint64_t)units;
         // A half takes at least a byte, so that a few bytes cannot ask for all memory.
-        uint64_t room =
+        uint64_t space =
             (uint64_t)(from->columns[MXP__COLUMN_REST].end - from->columns[MXP__COLUMN_REST].at);
-        if (count > words || (units == 0 && count > room)) {
+        if (count > words || (units == 0 && count > space)) {
             from->failed = true;
             return;
         }

@@ -26,7 +26,7 @@ enum { NAME_IS_LANE = 1, NAME_IN_FILE = 2, NAME_NEEDS_ID = 4 };
 
 typedef struct thread_row {
     uint32_t tid;  // 0: not known yet
-    uint32_t name;  // name id + 1 as it stands now
+    uint32_t name;  // name id + 1 as it is now
     uint32_t shown;  // the `name` that the file has; 0: none
 } thread_row;
 
@@ -287,7 +287,7 @@ void mxp__chrome_tracks_head(const mxp_chrome_tracks *tracks, const mxp_source *
     }
 }
 
-// The window as the file has it: from one source to the next most stand at the same index `hint`.
+// The window as the file has it: from one source to the next most are at the same index `hint`.
 static const mxp_loss_entry *known_loss(const mxp_chrome_tracks *tracks, const mxp_loss_entry *loss,
                                         size_t hint)
 {

@@ -70,7 +70,7 @@ int mxp__live_pending(int consumer);
 // Adds a calibration point and returns the timebase; valid until the next call. Under the session's
 // lock.
 const mxp_timebase *mxp__recorder_timebase(int add_point);
-// Makes known what stands in every output: the rate of the clock, before anything is converted, and
+// Measures what every output contains: the rate of the clock, before anything is converted, and
 // what a record costs. Takes a millisecond the first time. Under the session's lock.
 void mxp__recorder_calibrate(void);
 

@@ -19,7 +19,7 @@ typedef struct mxp_standing_value {
 
 typedef struct mxp_standing {
     uint32_t count;
-    uint32_t left_out;  // samples of counters beyond the room
+    uint32_t left_out;  // samples of counters beyond the space
     uint16_t slots[1024];  // by hash of the name: index + 1
     mxp_standing_value values[MXP__STANDING_MAX];
 } mxp_standing;

@@ -8,7 +8,7 @@
 // holds an array that may carry an attachment, but views of their own of what it keeps and of where
 // gradients go, so there are no cycles.
 //
-// A variable may stand beside an operator's output: an array in a graph that was given a gradient.
+// A variable may be beside an operator's output: an array in a graph that was given a gradient.
 // Its gradient is written on the way; when the node is cleared, the array is that variable.
 #ifndef MXN_AUTOGRAD_TAPE_H
 #define MXN_AUTOGRAD_TAPE_H
@@ -84,7 +84,7 @@ int mxn__saved_take(mxn_saved *saved, mxn_array *array);  // saves an operand's 
 
 // The output that an array is; node null if it is in no graph, or in one that was cleared.
 mxn_entry mxn__entry_of(const mxn_array *array);
-// The variable that an array is, or that stands beside it; null if there is none.
+// The variable that an array is, or that is beside it; null if there is none.
 mxn_node *mxn__variable_of(const mxn_array *array);
 // The array is output `index` of `node` from now on, whatever it was before; takes a reference.
 void mxn__entry_attach(mxn_array *array, mxn_node *node, uint32_t index);

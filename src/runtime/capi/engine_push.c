@@ -36,7 +36,7 @@ typedef struct program_call {
 // ---- names ------------------------------------------------------------------------------------
 // Interning takes a lock and a program pushes few names many times, so the ids met last are kept,
 // each where the address of its text says. An entry is one number: what it stands for is compared,
-// because other texts may come to stand at that address.
+// because other texts may come to be at that address.
 enum { NAMES_KEPT = 256 };
 
 static mxp_name operation_name(const char *text)

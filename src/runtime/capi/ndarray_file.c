@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MXNet's functions that save and load arrays. What a load gives out stands in two buffers of the
+// MXNet's functions that save and load arrays. What a load gives out is in two buffers of the
 // thread; the handles become the caller's.
 #include <mxnet/c_api.h>
 #include <string.h>

@@ -78,7 +78,7 @@ void *mxn__block_take_slow(mxn_thread *self, uint8_t block_class)
     return block;
 }
 
-// Its size stands before it.
+// Its size comes before it.
 void *mxn__block_take_large(mxn_thread *self, size_t size_bytes)
 {
     size_t whole_bytes = LARGE_HEAD_BYTES + size_bytes;

@@ -8,7 +8,7 @@
 #include "runtime/engine/engine_thread.h"
 
 enum { MXN__BLOCK_LARGE = 15, MXN__BLOCK_BATCH = 128 };
-// Classes of operations that stand in the image of a bulk template: members, and the bulk.
+// Classes of operations that are in the image of a bulk template: members, and the bulk.
 enum { MXN__BLOCK_MEMBER = 13, MXN__BLOCK_IMAGE = 14 };
 
 // The class of a block of at least `size_bytes`; MXN__BLOCK_LARGE if it must be allocated alone.

@@ -21,7 +21,7 @@ mxn_bulk_image *mxn__image_new(size_t size_bytes)
     return image;
 }
 
-// Where in `copy` stands what stands at `at` in the model.
+// Where in `copy` is what is at `at` in the model.
 static mxn_operation *moved(const mxn_bulk_template *bulk, mxn_bulk_image *copy,
                             const mxn_operation *at)
 {

@@ -15,7 +15,7 @@ typedef struct mxn_bulk_image {
     struct mxn_bulk_image *next;  // among those at home
     mxn_bulk_template *of;
     mxn_operation *members;
-    uint64_t unused;  // operations stand at multiples of 16 bytes
+    uint64_t unused;  // operations are at multiples of 16 bytes
 } mxn_bulk_image;
 
 struct mxn_bulk_template {

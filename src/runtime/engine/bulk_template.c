@@ -40,7 +40,7 @@ static uint32_t uses_of(const mxn_work *work)
     return work->read_count + work->write_count;
 }
 
-// Where members begin: after a bulk that has room for the variables of all.
+// Where members begin: after a bulk that has space for the variables of all.
 static size_t members_offset(const mxn_work *works, uint32_t count)
 {
     size_t uses = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // All of it under one lock: errors are rare, and operations look here only while one is alive
-// (mxn_engine.trouble). Living errors stand in a list in the order they came; at most LISTED_MAX of
+// (mxn_engine.trouble). Living errors are in a list in the order they came; at most LISTED_MAX of
 // them, so that a program that never waits does not fill the memory. One beyond that still reaches
 // who waits for its variables.
 #include "runtime/engine/engine_error.h"

@@ -23,7 +23,7 @@ mxn_error *mxn__error_inherited(const mxn_operation *op);
 void mxn__error_spread(mxn_error *error, const mxn_operation *op);
 void mxn__error_release(mxn_error *error);  // null is fine
 
-// Where the next push stands in the order of all.
+// Where the next push is in the order of all.
 static inline uint32_t mxn__push_position(void)
 {
     return mxp_atomic_load(&mxn__engine.next_id);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one engine of the process. Fields stand together by who writes them.
+// The one engine of the process. Fields are grouped by who writes them.
 #ifndef MXN_ENGINE_ENGINE_STATE_H
 #define MXN_ENGINE_ENGINE_STATE_H
 

@@ -12,7 +12,7 @@ mxn_operation *mxn__operation_make(mxn_thread *self, const mxn_work *work, uint1
 // The same bare: `uses` places to be filled in.
 mxn_operation *mxn__operation_take(mxn_thread *self, uint32_t uses, bool extra);
 
-// For what is pushed many times. A model stands in zeroed memory of mxn__operation_bytes(variables
+// For what is pushed many times. A model is in zeroed memory of mxn__operation_bytes(variables
 // of `work`, true), and always has the extra part. It is not pushed itself, but copies of it are,
 // each made new by mxn__operation_renew before every push: `argument` and `push_ticks` are of that
 // push.

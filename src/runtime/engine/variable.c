@@ -170,7 +170,7 @@ static bool goes_before(const mxn_use *a, const mxn_use *b, uint64_t done)
 }
 
 #ifndef NDEBUG
-// For asserts: `op`, which was put after `before`, stands where its ticket says.
+// For asserts: `op`, which was put after `before`, is where its ticket says.
 static bool in_order(const mxn_var *var, const mxn_operation *before, const mxn_operation *op,
                      uint64_t done)
 {

@@ -33,7 +33,7 @@ typedef struct mxn_graph_output {
 } mxn_graph_output;
 
 typedef struct mxn_symbol {
-    uint32_t count, room;  // room: private
+    uint32_t count, capacity;  // capacity: private
     mxn_graph_output outputs[];
 } mxn_symbol;
 
@@ -120,7 +120,7 @@ int mxn_symbol_describe(const mxn_symbol *symbol, mxp_strbuf *text);  // for peo
 // As MXNet 1.9.1 writes it, which also says whether this thread has NumPy's shapes.
 int mxn_symbol_json(const mxn_symbol *symbol, mxp_strbuf *json);
 // MXP_EINVAL: no JSON (with the byte), a field missing or unknown, an unknown operator, wrong
-// parameters, an input that is not there or stands after its user. MXP_ENOTSUP: a build without
+// parameters, an input that is not there or comes after its user. MXP_ENOTSUP: a build without
 // Jansson.
 int mxn_symbol_from_json(const char *json, size_t length, mxn_symbol **symbol);
 // The same with a file. MXP_EIO.

@@ -79,7 +79,7 @@ uint32_t mxn__walk_place(const mxn_walk *walk, const mxn_graph_node *node);  // 
 int mxn__variables(const mxn_walk *walk, int kind, bool *listed);
 
 // ---- symbols ----------------------------------------------------------------------------------
-// A symbol with room for so many outputs, none yet. Null without memory, with the detail set.
+// A symbol with space for so many outputs, none yet. Null without memory, with the detail set.
 mxn_symbol *mxn__symbol_new(size_t count);
 void mxn__symbol_add(mxn_symbol *symbol, mxn_graph_node *node,
                      uint32_t index);  // takes a reference

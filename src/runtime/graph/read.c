@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A symbol from JSON, as MXNet of both lines writes it. The text is parsed by Jansson, which keeps
-// to a depth, refuses members that stand twice, and tells the byte where it stumbles. Then every
-// node is checked before it is used: an input stands before its user, so no file makes a cycle.
+// to a depth, refuses duplicate members, and tells the byte where it fails. Then every
+// node is checked before it is used: an input comes before its user, so no file makes a cycle.
 #include <stdio.h>
 #include <string.h>
 
@@ -82,7 +82,7 @@ static int read_output(const reading *r, json_t *list, const char *user, mxn_gra
     if (from == NULL) {
         return mxp__fail(MXP_EINVAL,
                          "JSON of a symbol: %s: node %" JSON_INTEGER_FORMAT
-                         " stands after it: an input stands before its user",
+                         " comes after it: an input comes before its user",
                          user, node);
     }
     const uint32_t outputs = mxn__graph_node_outputs(from);

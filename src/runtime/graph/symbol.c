@@ -12,20 +12,20 @@ static size_t bytes_of(size_t count)
     return sizeof(mxn_symbol) + count * sizeof(mxn_graph_output);
 }
 
-mxn_symbol *mxn__symbol_new(size_t room)
+mxn_symbol *mxn__symbol_new(size_t capacity)
 {
-    mxn_symbol *symbol = room > UINT32_MAX ? NULL : mxp__alloc(bytes_of(room));
+    mxn_symbol *symbol = capacity > UINT32_MAX ? NULL : mxp__alloc(bytes_of(capacity));
     if (symbol == NULL) {
         mxp__fail_memory("a symbol");
         return NULL;
     }
-    symbol->room = (uint32_t)room;
+    symbol->capacity = (uint32_t)capacity;
     return symbol;
 }
 
 void mxn__symbol_add(mxn_symbol *symbol, mxn_graph_node *node, uint32_t index)
 {
-    assert(symbol->count < symbol->room && "a symbol has no room for this output");
+    assert(symbol->count < symbol->capacity && "a symbol has no space for this output");
     mxp__refs_take(&node->refs);
     symbol->outputs[symbol->count++] = (mxn_graph_output){node, index, 0};
 }
@@ -38,7 +38,7 @@ void mxn_symbol_free(mxn_symbol *symbol)
     for (uint32_t i = 0; i < symbol->count; i++) {
         mxn__graph_node_release(symbol->outputs[i].node);
     }
-    mxp__free(symbol, bytes_of(symbol->room));
+    mxp__free(symbol, bytes_of(symbol->capacity));
 }
 
 mxn_graph_node *mxn__only_node(const mxn_symbol *symbol)
@@ -135,7 +135,7 @@ int mxn_symbol_group(uint32_t count, mxn_symbol *const *symbols, mxn_symbol **gr
 }
 
 // ---- copies -----------------------------------------------------------------------------------
-// A node whose inputs are the copies of its inputs, which stand before it.
+// A node whose inputs are the copies of its inputs, which come before it.
 static int copy_node(const mxn_walk *walk, mxn_graph_node **copies, size_t place)
 {
     const mxn_graph_node *node = walk->nodes[place];

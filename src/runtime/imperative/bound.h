@@ -6,7 +6,7 @@
 //
 //     | bound | operands: inputs, outputs | shapes | shape pointers | variables | types |
 //
-// Shapes, their pointers and types stand there only if the run has no prepared call to take them
+// Shapes, their pointers and types are there only if the run has no prepared call to take them
 // from. The kernel's side (the job) keeps places and copies of shapes, never arrays: these may be
 // freed or take another shape before the operation runs.
 #ifndef MXN_IMPERATIVE_BOUND_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands behind the members that the library knows.
+// What comes after the members that the library knows.
 #include "cmocka_all.h"
 
 #include "base/grown_struct.h"

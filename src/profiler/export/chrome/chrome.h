@@ -37,7 +37,7 @@ typedef MXP_ATOMIC(mxp_chrome_name *) mxp_chrome_name_slot;
 
 enum {
     MXP__CHROME_PAD = 96,  // most names need no more
-    MXP__CHROME_PHASE_AT = 9  // where the phase letter stands in mxp_chrome_name.text
+    MXP__CHROME_PHASE_AT = 9  // where the phase letter is in mxp_chrome_name.text
 };
 
 typedef struct mxp_chrome {

@@ -36,7 +36,7 @@ struct mxp_chrome_file {
     uint64_t items_end, size_bytes;
     uint64_t limit_bytes;
     uint64_t left_out;  // events beyond the limit
-    mxp_strbuf closing;  // as it stands in the file, blanks included
+    mxp_strbuf closing;  // as it is in the file, blanks included
 };
 
 // A sink that writes at an offset; `written_bytes` counts from there.
@@ -159,7 +159,7 @@ static int fail_path(const char *what, const char *path)
     return mxp__fail(MXP_EIO, "cannot %s '%s': %s", what, path, mxp__descriptor_reason());
 }
 
-// Remembers the file as it now stands.
+// Remembers the state of the file.
 static void remember(mxp_chrome_file *file, const place *at, uint64_t items_end,
                      mxp_strbuf *closing)
 {
@@ -338,11 +338,11 @@ static int append_items(mxp_chrome_file *file, mxp_source *source, mxp_descripto
     uint64_t items_bytes = at.sink.written_bytes;
     mxp__strbuf_fini(&out);
     if (is_written(error) && (items_bytes > 0 || limit.left_out > file->left_out)) {
-        uint64_t room = file->size_bytes - file->items_end;
+        uint64_t space = file->size_bytes - file->items_end;
         const mxp_chrome_remarks remarks = {
             .note = note_of(file),
             .left_out = limit.left_out,
-            .space_bytes = room > items_bytes ? room - items_bytes : 0,
+            .space_bytes = space > items_bytes ? space - items_bytes : 0,
         };
         error = mxp__chrome_text_closing(source, &remarks, &at.sink, &closing);
         if (error == MXP_OK) {

@@ -41,12 +41,12 @@ int mxp__chrome_text_items(unsigned threads, mxp_chrome_tracks *tracks, mxp_sour
     return error;
 }
 
-static void pad(mxp_strbuf *closing, uint64_t room)
+static void pad(mxp_strbuf *closing, uint64_t space)
 {
-    if (closing->failed || closing->length >= room) {
+    if (closing->failed || closing->length >= space) {
         return;
     }
-    size_t blanks = (size_t)(room - closing->length);
+    size_t blanks = (size_t)(space - closing->length);
     char *at = mxp__strbuf_reserve(closing, blanks);
     if (at != NULL) {
         memset(at, ' ', blanks);

@@ -18,7 +18,7 @@ int mxp__chrome_text_items(unsigned threads, mxp_chrome_tracks *tracks, mxp_sour
 // What the closing part says of the file, beside the source.
 typedef struct mxp_chrome_remarks {
     const char *note;  // null if there is none
-    uint64_t left_out;  // events, for want of room
+    uint64_t left_out;  // events, for want of space
     uint64_t space_bytes;  // the part is at least as long, with blanks at its end
 } mxp_chrome_remarks;
 

@@ -101,7 +101,7 @@ void mxp__packets_sample(mxp_packets *packets, uint32_t track, int64_t ns, uint6
 typedef struct mxp_span_order mxp_span_order;
 int mxp__span_order_create(mxp_packets *packets, mxp_span_order **order);
 void mxp__span_order_destroy(mxp_span_order *order);  // null is fine
-// A span of another thread's row (MXP_LANE_THREAD), wherever it stands; all of them before any
+// A span of another thread's row (MXP_LANE_THREAD), wherever it is; all of them before any
 // other. MXP_ENOMEM.
 int mxp__span_order_take(mxp_span_order *order, const mxp_event *event);
 // A span or operator. They must come in the opposite order of their thread's; `late`: it does not

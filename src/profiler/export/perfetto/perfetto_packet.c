@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The packets of a Perfetto trace. Names, categories, argument keys and texts of the name table are
-// interned once, in the packet that first uses them (incremental state); everything else stands in
+// interned once, in the packet that first uses them (incremental state); everything else is in
 // each packet. Numbers in comments after a call name the field of the schema.
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table as JSON in MXNet's layout: commas stand on lines of their own, members in print order.
+// The table as JSON in MXNet's layout: commas are on lines of their own, members in print order.
 #include <inttypes.h>
 
 #include "base/fail.h"

@@ -266,7 +266,7 @@ static void end_unusual(mxp_thread *self, mxp_name name, uint64_t token, uint64_
         return;
     }
     if (token <= mxp_atomic_load(&mxp_control.closed_ticks)) {
-        // Closed by a stop, which wrote it if it stood on the stack; else it is ours to write,
+        // Closed by a stop, which wrote it if it was on the stack; else it is ours to write,
         // unless it was begun while recording was off.
         if (take_closed_token(self, token) || token <= mxp__rec.forked_ticks ||
             !mxp__stops_after(token, &span.end_ticks) || is_misuse(self, where, token, end)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recording file as the files of the store share it: its room, and where things stand in it.
+// The recording file as the files of the store share it: its space, and where things are in it.
 // Private to store*.c.
 #ifndef MXP_PROF_STORE_ROOM_H
 #define MXP_PROF_STORE_ROOM_H
@@ -17,7 +17,7 @@ typedef struct mxp_recording_file {
     uint64_t looked_at_bytes;  // what was used when the file was last made longer ahead of time
     mxp_atomic_u64 chunks;  // taken and not given back, and one while it is open
     MXP_ATOMIC(mxp_chunk_header *) spare;  // empty chunks of a ring; linked; under the pool lock
-    uint64_t free_slabs;  // room of threads that are gone, for a ring; linked; under the pool lock
+    uint64_t free_slabs;  // space of threads that are gone, for a ring; linked; under the pool lock
     uint64_t losses_page;  // a thread that is gone tells the losses of others there; the same
     uint64_t unmapped_page;  // the page of those that have none: what they lose
     unsigned clock_turn;  // which CLOCK section is written next
@@ -46,14 +46,14 @@ static inline bool mxp__store_file_holds(const mxp_recording_file *store, const 
            mxp__store_offset(store, place) < store->file.limit_bytes;
 }
 
-// Room of whole pages, with the header of a section whose content is zeros. Null: there is none.
+// Space of whole pages, with the header of a section whose content is zeros. Null: there is none.
 mxp_section *mxp__store_allocate(mxp_recording_file *store, unsigned type, uint64_t size_bytes);
 
 // The same, unless less than `left_bytes` would be left.
 mxp_section *mxp__store_allocate_but(mxp_recording_file *store, unsigned type, uint64_t size_bytes,
                                      uint64_t left_bytes);
 
-// A chunk that a ring had too many of, empty, is room for another one. Null, false: there is none,
+// A chunk that a ring had too many of, empty, is space for another one. Null, false: there is none,
 // or the lock is our own.
 mxp_chunk_header *mxp__store_take_spare(mxp_recording_file *store);
 bool mxp__store_give_spare(mxp_recording_file *store, mxp_chunk_header *chunk);
@@ -62,7 +62,7 @@ bool mxp__store_give_spare(mxp_recording_file *store, mxp_chunk_header *chunk);
 void mxp__store_wait_ahead(void);
 void mxp__store_space_fork_child(void);
 
-// What a file begins with. False: no room for it.
+// What a file begins with. False: no space for it.
 bool mxp__store_fill(mxp_recording_file *store, const mxp_file_header *header, const void *sections,
                      size_t sections_bytes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two levels by name id: 4096 pages of 1024 histograms; ids beyond that (4 million) have no room.
+// Two levels by name id: 4096 pages of 1024 histograms; ids beyond that (4 million) have no memory.
 // The table and everything in it lie in chunks, linked through their headers.
 #include "profiler/recorder/thread/stats.h"
 
@@ -13,7 +13,7 @@ typedef mxp_chunk_header *take_chunk(void);  // from where a table takes what it
 
 struct mxp_stats_table {
     mxp_chunk_header *chunks;  // newest first
-    char *at, *end;  // room in the newest
+    char *at, *end;  // space in the newest
     uint32_t count;
     mxp_histogram **pages[PAGES];
 };
@@ -31,9 +31,9 @@ static void *carve(mxp_stats_table *table, size_t size_bytes, take_chunk *take)
         table->at = (char *)(chunk + 1);
         table->end = (char *)chunk + MXP_CHUNK_BYTES;
     }
-    void *room = table->at;
+    void *memory = table->at;
     table->at += size_bytes;
-    return room;
+    return memory;
 }
 
 static mxp_stats_table *create(take_chunk *take)

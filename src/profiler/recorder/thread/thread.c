@@ -379,11 +379,11 @@ mxp_thread *mxp__threads(void)
     return mxp_atomic_load_acquire(&threads.list);
 }
 
-// What has come into the list since then stands before its first one.
+// What has come into the list since then comes before its first one.
 bool mxp__thread_release(mxp_thread *thread, mxp_thread *before, uint32_t sequence)
 {
     assert(mxp__drain_is_held());
-    assert(thread->drains == 0 && "a thread is released that a drain stands in");
+    assert(thread->drains == 0 && "a thread is released that a drain refers to");
     if (!mxp__spin_lock(&mxp__pool_lock)) {
         return false;
     }

@@ -81,7 +81,7 @@ static bool begin_again(mxp_thread *self, uint64_t now)
 }
 
 // ---- from one chunk to the next ----------------------------------------------------------------
-// What is left to do once the next chunk stands in `entered`; may be done again from any point.
+// What is left to do once the next chunk is in `entered`; may be done again from any point.
 static void go_over(mxp_thread *self)
 {
     mxp_chunk_header *chunk = self->entered;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See thread_index.h. What is known of an index stands in parts that are never given back.
+// See thread_index.h. What is known of an index is in parts that are never given back.
 #include "profiler/recorder/thread/thread_index.h"
 
 #include "base/atomic.h"

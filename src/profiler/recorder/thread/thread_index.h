@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Indices of threads: under which one stands in every output. Each of the first MXP__THREADS_KEPT
+// Indices of threads: the number of a thread in every output. Each of the first MXP__THREADS_KEPT
 // threads has one of its own. A later one takes over that of the thread that has been released for
-// longest, and stands in its place, so that what is kept of threads has a bound; their number, and
-// the sequence of their chunks, go on. Only where none is released there are more indices, up to
-// MXP__THREADS_MAX.
+// longest, so that what is kept of threads has a bound; the sequence of the chunks continues. Only
+// where none is released there are more indices, up to MXP__THREADS_MAX.
 #ifndef MXP_PROF_THREAD_INDEX_H
 #define MXP_PROF_THREAD_INDEX_H
 
@@ -26,7 +25,7 @@ uint32_t mxp__index_linked(void);  // how many are
 
 uint32_t mxp__index_count(void);  // all are below it
 uint64_t mxp__index_threads(void);  // that were ever in the list
-uint64_t mxp__index_folded(void);  // of those: that stand under the index of an earlier one
+uint64_t mxp__index_folded(void);  // of those: that are under the index of an earlier one
 
 void mxp__index_keep(uint32_t count);  // in place of MXP__THREADS_KEPT; for tests
 void mxp__index_fork_child(void);

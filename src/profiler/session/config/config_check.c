@@ -231,7 +231,7 @@ static bool is_size(uint32_t size_bytes)
                                   END(reserved)};
 #undef END
     static_assert(offsetof(mxp_config, reserved) + sizeof(uint32_t) == sizeof(mxp_config),
-                  "a later member would stand in the padding");
+                  "a later member would be in the padding");
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         if (size_bytes == ends[i] || size_bytes == ((ends[i] + 7) & ~(size_t)7)) {
             return true;

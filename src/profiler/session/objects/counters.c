@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counters. The value changes and its sample is written under the object's lock, so that samples
-// stand in the order of the values. Values never wrap: they stop at 0 and at the maximum.
+// are in the order of the values. Values never wrap: they stop at 0 and at the maximum.
 #include <mxprof/profiler.h>
 #include <mxprof/record.h>
 

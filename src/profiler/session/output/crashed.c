@@ -34,7 +34,7 @@ static bool read_at(int fd, void *data, size_t size_bytes, uint64_t offset)
     return length == (ssize_t)size_bytes;
 }
 
-// Sections are followed from the first to the last: END may stand at the end of a file of which the
+// Sections are followed from the first to the last: END may be at the end of a file of which the
 // tables were just being written.
 static bool is_unfinished(int fd, uint64_t size_bytes)
 {

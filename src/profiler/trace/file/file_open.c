@@ -86,7 +86,7 @@ static int compare(const void *a, const void *b)
 }
 
 // Sorts chunks by time. Records made before the file began are copied into it, and these copies may
-// stand after chunks that were recorded since.
+// come after chunks that were recorded since.
 static void sort_chunks(mxp_file_index *index)
 {
     if (index->chunk_count > 1) {

@@ -90,7 +90,7 @@ static bool take_name(content *from, uint32_t id, mxp_name_view *name)
     return name->text != NULL && skip_padding(from, 4);
 }
 
-// Names that stood in a section that is lost. The file had room for so many.
+// Names that were in a section that is lost. The file had room for so many.
 static int add_lost_names(mxp_file_tables *tables, uint32_t count)
 {
     static const mxp_name_view lost = {.text = "<lost name>", .length = 11};

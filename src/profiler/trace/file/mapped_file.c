@@ -207,7 +207,7 @@ static int write_zeros(mxp_mapped_file *file, uint64_t from, uint64_t to)
     return 0;
 }
 
-// File systems that cannot reserve have zeros take the room.
+// File systems that cannot reserve have zeros take the space.
 static int reserve(mxp_mapped_file *file, uint64_t to)
 {
     uint64_t from = mxp_atomic_own(&file->reserved_bytes);

@@ -30,7 +30,7 @@ struct mxp_native_writer {
     mxp_descriptor descriptor;  // none between appends, but for what is no regular file
     bool in_place;  // no regular file
     bool broken;  // failed in the middle, and not undone
-    bool several;  // the file is complete: a source of several processes stands in it
+    bool several;  // the file is complete: a source of several processes is in it
     bool begun;  // device and inode are those of a file that is ours
     uint64_t device, inode;
 #ifndef NDEBUG

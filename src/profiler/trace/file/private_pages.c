@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See private_pages.h. All room of the file is reserved first: a full disk must not come as a
+// See private_pages.h. All space of the file is reserved first: a full disk must not come as a
 // signal when the pages are written to.
 #include "profiler/trace/file/private_pages.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Folder runtime/op/custom: operators of the program's own, as the registry sees them.
 //
-// What stands with the parameters of a custom operator. Private to op/.
+// What is kept with the parameters of a custom operator. Private to op/.
 #ifndef MXN_OP_CUSTOM_CUSTOM_PROPERTY_H
 #define MXN_OP_CUSTOM_CUSTOM_PROPERTY_H
 

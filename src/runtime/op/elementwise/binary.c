@@ -210,7 +210,7 @@ static void backward_side(mxn_job *job, uint32_t side)
     }
 }
 
-// The inputs as doubles: the kernels take a single type. Returns the room after them.
+// The inputs as doubles: the kernels take a single type. Returns the memory after them.
 static double *widen_inputs(const mxn_job *job, mxn_operand *inputs)
 {
     double *at = (double *)job->workspace + sums_size(job);
@@ -244,7 +244,7 @@ static int binary_backward(mxn_job *job)
 {
     mxn_operand inputs[3];
     const bool remainder = job->params->op->def->variant == MXN_MOD_OF;
-    double *room = is_mixed(job) ? widen_inputs(job, inputs) : NULL;
+    double *widened = is_mixed(job) ? widen_inputs(job, inputs) : NULL;
     for (uint32_t side = 0; side < 2; side++) {
         if (job->outputs[side].data == NULL) {
             continue;
@@ -252,8 +252,8 @@ static int binary_backward(mxn_job *job)
         const mxn_operand *out = &job->outputs[side];
         if (remainder && !mxn_dtype_is_float(out->dtype)) {
             memset(out->data, 0, mxn_shape_size(out->shape) * mxn_dtype_size(out->dtype));
-        } else if (room != NULL) {
-            backward_widened(job, inputs, room, side);
+        } else if (widened != NULL) {
+            backward_widened(job, inputs, widened, side);
         } else {
             backward_side(job, side);
         }

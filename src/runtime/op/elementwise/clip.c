@@ -19,10 +19,10 @@ static const mxn_field clip_fields[] = {
 __extension__ typedef __int128 wide;
 
 // The limit as a number of the array's type: of whole numbers the nearest that the type has.
-static void make_limit(const mxn_number *limit, int32_t dtype, int64_t *room)
+static void make_limit(const mxn_number *limit, int32_t dtype, int64_t *result)
 {
     if (mxn_dtype_is_float(dtype)) {
-        mxn_number_fill(room, dtype, limit, 1);
+        mxn_number_fill(result, dtype, limit, 1);
         return;
     }
     bool is_signed =
@@ -33,7 +33,7 @@ static void make_limit(const mxn_number *limit, int32_t dtype, int64_t *room)
                  : limit->dtype == MXN_UINT64 ? (wide)limit->bits
                                               : (wide)(int64_t)limit->bits;
     uint64_t kept = (uint64_t)(value < least ? least : value > most ? most : value);
-    mxn_cast(room, dtype, &kept, MXN_UINT64, 1);
+    mxn_cast(result, dtype, &kept, MXN_UINT64, 1);
 }
 
 #define TEMPLATE "runtime/op/elementwise/clip_kernels.h"

@@ -19,7 +19,7 @@ static const mxn_field fields[] = {
     {0},
 };
 
-enum { REVERSED = 1 << 8 };  // in the variant: the number stands on the left
+enum { REVERSED = 1 << 8 };  // in the variant: the number is on the left
 
 static int result_types(const mxn_types *types)
 {
@@ -76,9 +76,9 @@ static bool holds(int32_t type, const mxn_number *number)
     if (type == MXN_UINT64 || number->dtype == MXN_UINT64) {
         return type == MXN_UINT64 && !is_negative;
     }
-    int64_t room = 0, back;
-    mxn_number_fill(&room, type, number, 1);
-    mxn_cast(&back, MXN_INT64, &room, type, 1);
+    int64_t value = 0, back;
+    mxn_number_fill(&value, type, number, 1);
+    mxn_cast(&back, MXN_INT64, &value, type, 1);
     return (uint64_t)back == number->bits;
 }
 
@@ -105,20 +105,20 @@ static int32_t number_type(const mxn_job *job)
     return number->dtype != MXN_FLOAT64 && holds(in, number) ? in : number->dtype;
 }
 
-static void make_number(const mxn_job *job, int64_t *room, mxn_row *row)
+static void make_number(const mxn_job *job, int64_t *value, mxn_row *row)
 {
     const scalar_params *params = mxn__values(job);
     int32_t type = number_type(job);
-    *row = (mxn_row){room, 0, type};
-    mxn_number_fill(room, type, &params->scalar, 1);
+    *row = (mxn_row){value, 0, type};
+    mxn_number_fill(value, type, &params->scalar, 1);
 }
 
 static int scalar_forward(mxn_job *job)
 {
     int variant = job->params->op->def->variant;
-    int64_t room;
+    int64_t value;
     mxn_row number;
-    make_number(job, &room, &number);
+    make_number(job, &value, &number);
     const mxn_operand *out = &job->outputs[0];
     const mxn_row array = {job->inputs[0].data, 1, job->inputs[0].dtype};
     bool reversed = (variant & REVERSED) != 0;
@@ -144,14 +144,14 @@ static int scalar_backward(mxn_job *job)
     if (dtype != MXN_FLOAT32 && dtype != MXN_FLOAT64) {  // a product's is a product
         return variant == MXN_MUL_OF ? scalar_forward(job) : mxn__type_refused(job, dtype);
     }
-    int64_t room;
-    mxn_number_fill(&room, dtype, &((const scalar_params *)mxn__values(job))->scalar, 1);
+    int64_t value;
+    mxn_number_fill(&value, dtype, &((const scalar_params *)mxn__values(job))->scalar, 1);
     bool reversed = (variant & REVERSED) != 0;
     const void *array = job->inputs[job->params->input_count - 1].data;
     const mxn_gradient_row row = {
         .g = g->data,
-        .a = reversed ? (const void *)&room : array,
-        .b = reversed ? array : (const void *)&room,
+        .a = reversed ? (const void *)&value : array,
+        .b = reversed ? array : (const void *)&value,
         .a_step = !reversed,
         .b_step = reversed,
         .to = out->data,

@@ -120,9 +120,9 @@ static void choose_row(const choice *c, size_t size)
     }
 }
 
-// The two sides as operands; a number is an array of one, in `room`.
+// The two sides as operands; a number is an array of one, in `numbers`.
 static void make_sides(const mxn_job *job, const void *sides[2], int64_t steps[2][MXN_DIMS_MAX],
-                       int64_t room[2])
+                       int64_t numbers[2])
 {
     const choose_params *params = mxn__values(job);
     const mxn_operand *out = &job->outputs[0];
@@ -137,8 +137,8 @@ static void make_sides(const mxn_job *job, const void *sides[2], int64_t steps[2
             const mxn_number *number = kind != NUMBERS ? &params->scalar
                                        : side == 0     ? &params->x
                                                        : &params->y;
-            mxn_number_fill(&room[side], out->dtype, number, 1);
-            sides[side] = &room[side];
+            mxn_number_fill(&numbers[side], out->dtype, number, 1);
+            sides[side] = &numbers[side];
             memset(steps[side], 0, sizeof steps[side]);
         }
     }
@@ -147,10 +147,10 @@ static void make_sides(const mxn_job *job, const void *sides[2], int64_t steps[2
 static int choose_forward(mxn_job *job)
 {
     const mxn_operand *out = &job->outputs[0];
-    int64_t size = (int64_t)mxn_dtype_size(out->dtype), room[2];
+    int64_t size = (int64_t)mxn_dtype_size(out->dtype), numbers[2];
     int64_t steps[2][MXN_DIMS_MAX], truth_steps[MXN_DIMS_MAX];
     const void *sides[2];
-    make_sides(job, sides, steps, room);
+    make_sides(job, sides, steps, numbers);
     condition_steps(job, &job->inputs[0], out->shape, truth_steps);
     mxn_walk walk;
     mxn__walk_init(&walk, out->shape->ndim, out->shape->dims,

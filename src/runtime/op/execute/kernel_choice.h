@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Folder runtime/op/execute: one execution of an operator, and which kernel runs it.
 //
-// Kernels beside the plain C reference, which stands in the declaration of the operator. Each
+// Kernels beside the plain C reference, which is in the declaration of the operator. Each
 // backend has one table of them, by operator; MXNET_CPU_KERNELS says which backends are asked, in
 // this order:
 //

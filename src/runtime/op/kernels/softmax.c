@@ -32,7 +32,7 @@ static float largest(const float *x, int64_t count)
 }
 
 // Number by number exp of what is not above 0: 2^k times a polynomial of what is left, at most
-// ln 2 / 2 in size. Adding `shift` rounds to a whole number, which then stands in the low bits.
+// ln 2 / 2 in size. Adding `shift` rounds to a whole number, which then is in the low bits.
 // Below -700 it is that of -700, nothing beside a sum that has a 1. A NaN stays one.
 MXN_VECTOR_LOOP void exp_below(double *x)
 {

@@ -133,7 +133,7 @@ static int matmul_shapes(const mxn_shapes *shapes)
 }
 
 // ---- which products -----------------------------------------------------------------------------
-// All of one size (m x k by k x n), over `dims`; each result stands after the one before.
+// All of one size (m x k by k x n), over `dims`; each result comes after the one before.
 typedef struct products {
     int64_t m, n, k;
     bool a_transposed, b_transposed;

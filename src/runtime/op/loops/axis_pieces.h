@@ -15,7 +15,7 @@ typedef struct mxn_piece {
 } mxn_piece;
 
 typedef struct mxn_axis_pieces {
-    int32_t ndim;  // of both; ones may stand before an array's own dimensions
+    int32_t ndim;  // of both; ones may precede an array's own dimensions
     int64_t small[MXN_DIMS_MAX];  // the small array's sizes
     int64_t count[MXN_DIMS_MAX];  // the large one's
     const void *layout;

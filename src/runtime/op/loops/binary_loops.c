@@ -102,8 +102,8 @@ static void begin_side(side *s, const mxn_row *row, int32_t type, char *buffer, 
     }
 }
 
-// Elements from `done` on; `room` is free until then.
-static const void *load(const side *s, int64_t done, int64_t count, void *room)
+// Elements from `done` on; `scratch` is free until then.
+static const void *load(const side *s, int64_t done, int64_t count, void *scratch)
 {
     const mxn_row *row = s->row;
     size_t size = mxn_dtype_size(row->dtype);
@@ -116,8 +116,8 @@ static const void *load(const side *s, int64_t done, int64_t count, void *room)
     } else if (row->step != 0 && row->dtype == s->type) {
         gather(s->buffer, from, row->step, count, size);
     } else if (row->step != 0) {
-        gather(room, from, row->step, count, size);
-        convert(s->buffer, s->type, room, row->dtype, count);
+        gather(scratch, from, row->step, count, size);
+        convert(s->buffer, s->type, scratch, row->dtype, count);
     }
     return s->buffer;
 }
@@ -134,7 +134,8 @@ void mxn__binary_row(int function, const mxn_row *a, const mxn_row *b, void *to,
         run(a->data, b->data, to, count);
         return;
     }
-    _Alignas(mxn_wide) char left_buffer[PIECE_BYTES], right_buffer[PIECE_BYTES], room[PIECE_BYTES];
+    _Alignas(mxn_wide) char left_buffer[PIECE_BYTES], right_buffer[PIECE_BYTES],
+        scratch[PIECE_BYTES];
     int64_t piece = (int64_t)(PIECE_BYTES / size_of(type));
     piece = count < piece ? count : piece;
     side left, right;
@@ -143,10 +144,10 @@ void mxn__binary_row(int function, const mxn_row *a, const mxn_row *b, void *to,
     for (int64_t done = 0; done < count; done += piece) {
         int64_t n = count - done < piece ? count - done : piece;
         char *at = (char *)to + (size_t)done * mxn_dtype_size(to_dtype);
-        const void *lhs = load(&left, done, n, room), *rhs = load(&right, done, n, room);
-        run(lhs, rhs, result == to_dtype ? at : room, n);
+        const void *lhs = load(&left, done, n, scratch), *rhs = load(&right, done, n, scratch);
+        run(lhs, rhs, result == to_dtype ? at : scratch, n);
         if (result != to_dtype) {
-            mxn_cast(at, to_dtype, room, result, (size_t)n);
+            mxn_cast(at, to_dtype, scratch, result, (size_t)n);
         }
     }
 }

@@ -132,12 +132,12 @@ static int64_t span_of(const mxn_window *w, int k)
 static int conv_result(const mxn_shapes *shapes, const mxn_window *w, int32_t i, int64_t size,
                        int64_t *result)
 {
-    int64_t room = size + 2 * w->pad[i] - span_of(w, i);
-    if (room < 0) {
+    int64_t extent = size + 2 * w->pad[i] - span_of(w, i);
+    if (extent < 0) {
         return mxn__shape_refused(shapes, 0, "the kernel exceeds its size %lld with pad %lld",
                                   (long long)size, (long long)w->pad[i]);
     }
-    *result = room / w->stride[i] + 1;
+    *result = extent / w->stride[i] + 1;
     return 0;
 }
 

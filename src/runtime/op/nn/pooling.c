@@ -97,11 +97,11 @@ static int pool_window(const mxn_params *params, const mxn_shape *data, mxn_wind
 // many as strides.
 static int64_t places(const pool_params *p, const mxn_window *w, int k, int64_t size)
 {
-    int64_t room = size + 2 * w->pad[k] - w->kernel[k], stride = w->stride[k];
+    int64_t extent = size + 2 * w->pad[k] - w->kernel[k], stride = w->stride[k];
     if (p->global_pool || p->pooling_convention == VALID) {
-        return room / stride + 1;
+        return extent / stride + 1;
     }
-    return (p->pooling_convention == SAME ? size - 1 : room + stride - 1) / stride + 1;
+    return (p->pooling_convention == SAME ? size - 1 : extent + stride - 1) / stride + 1;
 }
 
 static int adaptive_shapes(const mxn_shapes *shapes, mxn_shape *result)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of words. They are read once for each operator that is asked about, so they are
-// searched from the top: what is said of one operator stands above what is said of all.
+// searched from the top: what is said of one operator is above what is said of all.
 #include "runtime/op/registry/texts.h"
 
 #include <stdbool.h>

@@ -122,7 +122,7 @@ static int moved_order(const mxn_params *params, int32_t ndim, int32_t *order)
     return 0;
 }
 
-// One axis until it stands before `start`.
+// The order for rollaxis: one axis is moved until it comes before `start`.
 static int rolled_order(const mxn_params *params, int32_t ndim, int32_t *order)
 {
     const transpose_params *values = (const void *)params->values;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// New files: nobody else's file is opened, emptied, replaced unasked or removed, whatever stands in
+// New files: nobody else's file is opened, emptied, replaced unasked or removed, whatever is in
 // the folder, and a descriptor that the program has closed is not used any more.
 #include "base/os/new_file.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording thread stands at each point of its path while another stops, dumps, forks, changes
+// A recording thread stops at each point of its path while another stops, dumps, forks, changes
 // the ring, ends, begins and ends a file: no record is read twice, and none is missing uncounted.
 #include "cmocka_all.h"
 

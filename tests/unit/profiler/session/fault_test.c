@@ -271,7 +271,7 @@ static void keep_the_ring_free(bool free)
     }
 }
 
-// What stands in memory when the file begins must not fill it.
+// What is in memory when the file begins must not fill it.
 static void body_ring_after_memory(void)
 {
     assert_int_equal(configure(path, MXP_STORE_FILE, MXP_FULL_RING, 4 * MIB), 0);

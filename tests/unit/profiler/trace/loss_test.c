@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reasons of losses: the numbers that stand in files, and that each has words of its own.
+// Reasons of losses: the numbers that are in files, and that each has words of its own.
 #include "profiler/trace/loss.h"
 
 #include <mxprof/loss.h>

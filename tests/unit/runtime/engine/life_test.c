@@ -379,7 +379,7 @@ static void a_worker_that_ends_may_push_what_its_destructors_do(void **state)
 
 // ---- two forks at once ------------------------------------------------------------------------
 
-// The first fork stands between the engine's handlers and the rest; the second comes from inside a
+// The first fork is between the engine's handlers and the rest; the second comes from inside a
 // callback, so it takes no locks, and has none to give back.
 static uint32_t second_is_inside, first_stands, second_is_over;
 static __thread bool is_first;

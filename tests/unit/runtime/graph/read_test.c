@@ -116,7 +116,7 @@ static const wrong wrongs[] = {
     {GRAPH(GOOD, "[[1]]", ""),
      "JSON of a symbol: heads: an output is written as [node, output] or [node, output, version]"},
     {GRAPH(NODE("[[1, 0, 0]]"), HEADS, ""),
-     "JSON of a symbol: e: node 1 stands after it: an input stands before its user"},
+     "JSON of a symbol: e: node 1 comes after it: an input comes before its user"},
     {GRAPH(NODE("[]"), HEADS, ""), "JSON of a symbol: e: operator exp takes 1 inputs, 0 are given"},
     {GRAPH(NODE("[[0, 0, 0], [0, 0, 0]]"), HEADS, ""),
      "JSON of a symbol: e: operator exp takes 1 inputs, 2 are given"},
@@ -138,7 +138,7 @@ static const wrong wrongs[] = {
      "JSON of a symbol: mxnet_version is not a number"},
     {"{\"nodes\": [{\"op\": \"exp\", \"name\": \"e\", \"inputs\": [[0, 0, 0]]}], \"arg_nodes\": [],"
      " \"heads\": [[0, 0, 0]]}",
-     "JSON of a symbol: e: node 0 stands after it: an input stands before its user"},
+     "JSON of a symbol: e: node 0 comes after it: an input comes before its user"},
 };
 
 static void what_is_wrong_is_an_error_that_says_where(void **state)

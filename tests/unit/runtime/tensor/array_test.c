@@ -420,7 +420,7 @@ static void a_failed_writer_shows_in_host_copies_once(void **state)
 }
 
 // ---- records ----------------------------------------------------------------------------------
-// The allocation of an array: its release may stand before it, on another thread.
+// The allocation of an array: its release may be before it, on another thread.
 static const mxp_event *allocation_of(const live_events *live, const char *name)
 {
     const mxp_event *event;

@@ -46,7 +46,7 @@ static uint16_t nearest_narrow(long double value, int fraction_bits)
             above = middle;
         }
     }
-    // Infinity stands where the next number would be.
+    // Infinity is where the next number would be.
     long double low = narrow_value(below, fraction_bits);
     long double high = above == infinity
                            ? low + (low - (long double)narrow_value(below - 1, fraction_bits))

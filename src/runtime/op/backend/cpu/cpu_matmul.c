@@ -21,7 +21,7 @@ enum {
 typedef struct work {
     const mxn_vector *vector;
     // c[i, j] = sum over l of a[i * a_row + l * a_step] b[l, j]; b lies transposed or not; c[i, j]
-    // stands at i * c_row + j, or at j * c_row + i if it is transposed.
+    // is at i * c_row + j, or at j * c_row + i if it is transposed.
     const float *a, *b;
     float *c;
     int64_t rows, columns, depth;

@@ -30,7 +30,7 @@ typedef struct mxn_tile {
     const float *start;
 } mxn_tile;
 
-// Rows of floats somewhere in an image, and where they stand when put one after the other.
+// Rows of floats somewhere in an image, and where they are when put one after the other.
 typedef struct mxn_strip {
     int64_t from, to, count;
 } mxn_strip;
@@ -38,7 +38,7 @@ typedef struct mxn_strip {
 typedef struct mxn_vector {
     int64_t columns;  // of a whole tile
     void (*tile)(const mxn_tile *tile);
-    // For each of `rows` offsets into an image: strips of it from there to where they stand in a
+    // For each of `rows` offsets into an image: strips of it from there to where they are in a
     // row of `to`, `step` apart in the image; and back, added.
     void (*gather)(float *to, int64_t to_row, const float *image, const int64_t *offsets,
                    int64_t rows, const mxn_strip *strips, int64_t count, int64_t step);

@@ -9,7 +9,7 @@
 #include "runtime/op/nn/convolution.h"
 #include "runtime/op/nn/pooling.h"
 
-// Keys. Their makers stand below; arguments in the order that is told there.
+// Keys. Their makers are below; arguments in the order that is told there.
 void mxn__describe_convolution(mxn_problem_key *key, const mxn_conv *conv, int kind);
 void mxn__describe_product(mxn_problem_key *key, const mxn_product *product);
 void mxn__describe_pooling(mxn_problem_key *key, const mxn_pool *pool);

@@ -9,7 +9,7 @@
 #include "export_text.h"
 #include "fake_source.h"
 
-// One source with one thread "main" (tid 1000), its text, and what must stand in it.
+// One source with one thread "main" (tid 1000), its text, and what must be in it.
 typedef struct fixture {
     mxp_source *source;
     uint32_t thread;

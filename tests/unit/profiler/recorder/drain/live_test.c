@@ -68,7 +68,7 @@ static held_samples take_drain(void)
     return held;
 }
 
-// The idle threads stand between the two that count, so that a drain which takes one thread after
+// The idle threads are between the two that count, so that a drain which takes one thread after
 // the other is long.
 static void what_a_drain_leaves_is_later_than_what_it_takes(void **state)
 {

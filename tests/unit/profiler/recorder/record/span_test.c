@@ -499,7 +499,7 @@ static void stop_and_start_once(mxp_test_point point)
     }
 }
 
-// A stop counts those that are deeper than the stack keeps and stand there: not one whose moment is
+// A stop counts those that are deeper than the stack keeps and are there: not one whose time is
 // read and which comes there after it. That one is written at its end.
 static void deep_span_that_a_stop_came_into_the_begin_of_is_recorded(void **state)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program that starts more threads than have an index of their own: here eight. All that they
-// record is in the outputs, and how many stand under the index of an earlier one.
+// record is in the outputs, and how many are under the index of an earlier one.
 #include "cmocka_all.h"
 
 #include <pthread.h>

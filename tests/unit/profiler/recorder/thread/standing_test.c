@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stood before the oldest record that a ring or a snapshot holds: scope, step and the last
+// What came before the oldest record that a ring or a snapshot holds: scope, step and the last
 // values of counters are right from its first record on.
 #include "cmocka_all.h"
 

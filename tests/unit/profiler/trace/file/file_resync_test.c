@@ -236,7 +236,7 @@ static size_t count_events(const image *of)
     return events;
 }
 
-// Without checksums a section proves itself by what stands behind it.
+// Without checksums a section proves itself by what comes after it.
 static void killed_process_loses_only_what_is_hit(void **state)
 {
     (void)state;

@@ -197,7 +197,7 @@ static void records_before_a_cut_are_all_there(void **state)
     }
 }
 
-// The section a byte stands in, and the file header as one.
+// The section a byte is in, and the file header as one.
 static void section_around(size_t at, size_t *begin, size_t *end)
 {
     *begin = 0;

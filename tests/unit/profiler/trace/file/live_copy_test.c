@@ -303,7 +303,7 @@ static void only_threads_with_an_open_span_have_a_range_of_them(void **state)
     mxp_record_range range;
     size_t open_ranges = 0;
     for (size_t i = 0; source->range(source, i, &range) == 1; i++) {
-        open_ranges += range.offset == 0;  // it stands nowhere in the file
+        open_ranges += range.offset == 0;  // it is nowhere in the file
     }
     assert_int_equal(open_ranges, 1);
     assert_int_equal(count_source_spans(source), MANY_THREADS + 2);

@@ -124,7 +124,7 @@ static void every_argument_is_described(void **state)
         }
     }
     if (lacking > 0) {
-        fail_msg("what arguments mean stands in op/registry/argument_texts.def; what an operator "
+        fail_msg("what arguments mean is in op/registry/argument_texts.def; what an operator "
                  "computes, in its declaration or in operator_texts.def");
     }
     assert_true(described > 500);

@@ -31,7 +31,7 @@ static void same(const float *one, const float *other, int64_t count, const char
     }
 }
 
-// Rows of c lie 70 apart: what stands behind the columns must stay.
+// Rows of c lie 70 apart: what comes after the columns must stay.
 static void check_tile(int64_t rows, int64_t columns, int64_t count, bool adds, bool starts)
 {
     enum { ROW = 70, B_ROW = 64 };
