@@ -17,28 +17,16 @@ static const double step_flops =
 typedef float narrow __attribute__((vector_size(32)));
 typedef float wide __attribute__((vector_size(64)));
 
-#define MULTIPLY_ADD_LOOP(vector)                                     \
-    static float run_##vector(uint64_t count)                         \
-    {                                                                 \
-        vector sum[CHAINS], a = {0}, b = {0};                         \
-        __asm__ volatile("" : "+m"(a), "+m"(b));                      \
-        for (int i = 0; i < CHAINS; i++) {                            \
-            sum[i] = a + (float)i;                                    \
-        }                                                             \
-        for (uint64_t n = 0; n < count; n++) {                        \
-            _Pragma("GCC unroll 12") for (int i = 0; i < CHAINS; i++) \
-            {                                                         \
-                sum[i] = sum[i] * a + b;                              \
-            }                                                         \
-        }                                                             \
-        for (int i = 1; i < CHAINS; i++) {                            \
-            sum[0] += sum[i];                                         \
-        }                                                             \
-        return sum[0][0];                                             \
-    }
-
-MULTIPLY_ADD_LOOP(narrow)
-MULTIPLY_ADD_LOOP(wide)
+#define VECTOR narrow
+#define NAME(x) x##_narrow
+#include "runtime/multiply_add_kernels.h"
+#undef VECTOR
+#undef NAME
+#define VECTOR wide
+#define NAME(x) x##_wide
+#include "runtime/multiply_add_kernels.h"
+#undef VECTOR
+#undef NAME
 
 static float (*loop)(uint64_t);
 static uint64_t count;
