@@ -6,6 +6,7 @@
 #ifndef MXNET_C_API_H_
 #define MXNET_C_API_H_
 
+#include <mxnet/c_api_cached_op.h>
 #include <mxnet/c_api_custom.h>
 #include <mxnet/c_api_engine.h>
 #include <mxnet/c_api_library.h>

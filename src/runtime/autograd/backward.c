@@ -112,7 +112,7 @@ static void release_results(const mxn_backward_request *request)
 int mxn_autograd_backward(const mxn_backward_request *request)
 {
     int bulk_size = 0;
-    int error = mxn__bulk_limit_backward(&bulk_size);
+    int error = mxn_bulk_limit_backward(&bulk_size);
     for (uint32_t i = 0; i < request->variable_count; i++) {
         request->gradients[i] = NULL;
     }

@@ -12,7 +12,7 @@
 
 enum { DEFAULT_SIZE = 15, LARGEST = 65535, MESSAGE_CHARS = 192 };
 
-static int limit;
+static int backward_limit, forward_limit;
 static char message[MESSAGE_CHARS];  // of the first one that is ill-formed
 static pthread_once_t limit_once = PTHREAD_ONCE_INIT;
 
@@ -25,16 +25,27 @@ static uint64_t read_number(const char *name, uint64_t largest, uint64_t otherwi
     return value;
 }
 
-static void read_limit(void)
+static void read_limits(void)
 {
     uint64_t size = read_number("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN", LARGEST, DEFAULT_SIZE);
+    forward_limit = (int)read_number("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD", LARGEST, size);
     size = read_number("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD", LARGEST, size);
-    limit = read_number("MXNET_EXEC_BULK_EXEC_TRAIN", 1, 1) == 0 ? 0 : (int)size;
+    backward_limit = read_number("MXNET_EXEC_BULK_EXEC_TRAIN", 1, 1) == 0 ? 0 : (int)size;
 }
 
-int mxn__bulk_limit_backward(int *size)
+static int limit_of(const int *limit, int *size)
 {
-    pthread_once(&limit_once, read_limit);
-    *size = limit;
+    pthread_once(&limit_once, read_limits);
+    *size = *limit;
     return message[0] == '\0' ? MXP_OK : mxp__fail(MXP_EVALUE, "%s", message);
+}
+
+int mxn_bulk_limit_backward(int *size)
+{
+    return limit_of(&backward_limit, size);
+}
+
+int mxn_bulk_limit_forward(int *size)
+{
+    return limit_of(&forward_limit, size);
 }

@@ -57,4 +57,14 @@ static inline int mxn__check_given(const void *pointer, const char *what)
     return pointer != NULL ? MXP_OK : mxp__fail(MXP_EINVAL, "Check  notnull: %s", what);
 }
 
+// The same for a list of texts and each of them; a list of none may be null.
+static inline int mxn__check_texts(uint32_t count, const char *const *texts, const char *what)
+{
+    int error = count > 0 ? mxn__check_given(texts, what) : MXP_OK;
+    for (uint32_t i = 0; i < count && error == MXP_OK; i++) {
+        error = mxn__check_given(texts[i], what);
+    }
+    return error;
+}
+
 #endif

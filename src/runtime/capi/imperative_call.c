@@ -36,21 +36,6 @@ static int check_given_outputs(const mxn_params *params, int count, NDArrayHandl
     return error;
 }
 
-// Called before the operator too: once it has run and its outputs are handed out, nothing may fail.
-static int give_storage_types(uint32_t count, const int **out_stypes)
-{
-    if (out_stypes == NULL) {
-        return MXP_OK;
-    }
-    int *types = mxn__thread_buffer(MXN_BUFFER_STYPES, count * sizeof(int));
-    if (types == NULL) {
-        return MXP_ENOMEM;
-    }
-    memset(types, 0, count * sizeof(int));
-    *out_stypes = types;
-    return MXP_OK;
-}
-
 // Hands out the visible ones of outputs that were made.
 static int give_made(const mxn_params *params, NDArrayHandle *all, int *num_outputs,
                      NDArrayHandle **outputs)
@@ -106,7 +91,8 @@ static int run(mxn_params *params, int num_inputs, NDArrayHandle *inputs, int *n
         error = check_given_outputs(params, *num_outputs, *outputs);
     }
     if (error == MXP_OK) {
-        error = give_storage_types(params->output_count, out_stypes);
+        // Once the operator has run and its outputs are handed out, nothing may fail.
+        error = mxn__give_storage_types(params->output_count, out_stypes);
     }
     if (error != MXP_OK) {
         return error;
@@ -119,7 +105,7 @@ static int run(mxn_params *params, int num_inputs, NDArrayHandle *inputs, int *n
     if (all != stack) {
         mxp__free(all, bytes);
     }
-    return error != MXP_OK ? error : give_storage_types(params->output_count, out_stypes);
+    return error != MXP_OK ? error : mxn__give_storage_types(params->output_count, out_stypes);
 }
 
 static int check_lists(int num_inputs, const void *inputs, const int *num_outputs,

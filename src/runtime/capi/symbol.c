@@ -30,15 +30,6 @@ static int get_all(mx_uint count, SymbolHandle *handles, mxn_symbol **symbols)
 }
 
 // ---- making -----------------------------------------------------------------------------------
-static int check_texts(mx_uint count, const char **texts, const char *what)
-{
-    int error = count > 0 ? mxn__check_given(texts, what) : MXP_OK;
-    for (mx_uint i = 0; i < count && error == MXP_OK; i++) {
-        error = mxn__check_given(texts[i], what);
-    }
-    return error;
-}
-
 int MXSymbolCreateAtomicSymbol(AtomicSymbolCreator creator, mx_uint num_param, const char **keys,
                                const char **vals, SymbolHandle *out)
 {
@@ -49,10 +40,10 @@ int MXSymbolCreateAtomicSymbol(AtomicSymbolCreator creator, mx_uint num_param, c
         error = mxn_op_check(creator);
     }
     if (error == MXP_OK) {
-        error = check_texts(num_param, keys, "keys");
+        error = mxn__check_texts(num_param, keys, "keys");
     }
     if (error == MXP_OK) {
-        error = check_texts(num_param, vals, "vals");
+        error = mxn__check_texts(num_param, vals, "vals");
     }
     if (error == MXP_OK) {
         error = mxn_symbol_operator(creator, num_param, keys, vals, &symbol);
@@ -103,7 +94,7 @@ static int compose(mxn_symbol *symbol, const char *name, mx_uint count, const ch
     int error = symbols != NULL ? get_all(count, args, symbols)
                                 : mxp__fail_memory("the inputs of a symbol");
     if (error == MXP_OK && keys != NULL) {
-        error = check_texts(count, keys, "keys");
+        error = mxn__check_texts(count, keys, "keys");
     }
     if (error == MXP_OK) {
         error = mxn_symbol_compose(symbol, name, &(mxn_inputs){count, keys, symbols});

@@ -2,6 +2,9 @@
 // Buffers of a thread: made at the thread's first request, freed at its end.
 #include "runtime/capi/thread_buffer.h"
 
+#include <mxprof/error.h>
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/thread_slot.h"
@@ -49,4 +52,18 @@ void *mxn__thread_buffer(int kind, size_t bytes)
     all->data[kind] = data;
     all->size_bytes[kind] = wanted;
     return data;
+}
+
+int mxn__give_storage_types(uint32_t count, const int **out_stypes)
+{
+    if (out_stypes == NULL) {
+        return MXP_OK;
+    }
+    int *types = mxn__thread_buffer(MXN_BUFFER_STYPES, count * sizeof(int));
+    if (types == NULL) {
+        return MXP_ENOMEM;
+    }
+    memset(types, 0, count * sizeof(int));
+    *out_stypes = types;
+    return MXP_OK;
 }

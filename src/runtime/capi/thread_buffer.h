@@ -5,6 +5,7 @@
 #define MXN_CAPI_THREAD_BUFFER_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum {
     MXN_BUFFER_DIMS = 0,  // of MXNDArrayGetShape
@@ -24,5 +25,8 @@ enum {
 
 // At least `bytes`, not zeroed; null with the detail set. Never null for success, also of size 0.
 void *mxn__thread_buffer(int kind, size_t bytes);
+
+// Storage types of `count` outputs, all of them dense, if the program asks for them. MXP_ENOMEM.
+int mxn__give_storage_types(uint32_t count, const int **out_stypes);
 
 #endif

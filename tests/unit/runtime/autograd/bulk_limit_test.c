@@ -26,7 +26,7 @@ static int in_child(int (*child)(void))
 static int limit_of(void)
 {
     int size = -1;
-    return mxn__bulk_limit_backward(&size) == MXP_OK ? size : 255;
+    return mxn_bulk_limit_backward(&size) == MXP_OK ? size : 255;
 }
 
 static void limit_is_that_of_the_first_variable_that_is_set(void **state)
@@ -49,7 +49,7 @@ static int refused_for_good(void)
     int size;
     for (int i = 0; i < 2; i++) {
         const char *message = "";
-        if (mxn__bulk_limit_backward(&size) == MXP_EVALUE) {
+        if (mxn_bulk_limit_backward(&size) == MXP_EVALUE) {
             message = mxp_last_error();
         }
         if (strstr(message, "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN='8x'") == NULL ||

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/graph/cached_op.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "runtime/autograd/autograd.h"
+#include "runtime/engine/engine.h"
+#include "runtime/graph/cached_flags.h"
+#include "runtime/graph/schedule.h"
+#include "runtime/imperative/thread_mode.h"
+
+struct mxn_cached_op {
+    mxn_symbol *symbol;  // with nodes of its own
+    mxn_schedule schedule;
+    mxn_cached_flags flags;
+    mxn_params *copy;  // of `_copy`
+    mxn_cached_op_hook hook;  // null: nobody is told
+    void *hook_context;
+    bool hook_inputs;
+};
+
+// ---- making -----------------------------------------------------------------------------------
+static int find_copy(mxn_params **params)
+{
+    const mxn_op *op = NULL;
+    int error = mxn_op_require("_copy", &op);
+    return error != MXP_OK ? error
+                           : mxn_params_parse(op, 0, NULL, NULL, 1, mxn_numpy_shape(), params);
+}
+
+int mxn_cached_op_new(const mxn_symbol *symbol, uint32_t count, const char *const *keys,
+                      const char *const *values, mxn_cached_op **op)
+{
+    mxn_cached_op *made = mxp__alloc(sizeof *made);
+    if (made == NULL) {
+        return mxp__fail_memory("a cached operator");
+    }
+    int error = mxn__cached_flags_parse(count, keys, values, &made->flags);
+    if (error == MXP_OK) {
+        error = mxn_symbol_copy(symbol, &made->symbol);
+    }
+    if (error == MXP_OK) {
+        error = mxn__schedule_make(made->symbol, &made->schedule);
+    }
+    if (error == MXP_OK) {
+        error = find_copy(&made->copy);
+    }
+    if (error != MXP_OK) {
+        mxn_cached_op_free(made);
+        return error;
+    }
+    *op = made;
+    return MXP_OK;
+}
+
+void mxn_cached_op_free(mxn_cached_op *op)
+{
+    if (op != NULL) {
+        mxn__schedule_fini(&op->schedule);
+        mxn_symbol_free(op->symbol);
+        mxn_params_release(op->copy);
+        mxp__free(op, sizeof *op);
+    }
+}
+
+uint32_t mxn_cached_op_outputs(const mxn_cached_op *op)
+{
+    return op->schedule.output_count;
+}
+
+const mxn_symbol *mxn_cached_op_symbol(const mxn_cached_op *op)
+{
+    return op->symbol;
+}
+
+void mxn_cached_op_set_hook(mxn_cached_op *op, mxn_cached_op_hook hook, void *context, bool inputs)
+{
+    op->hook = hook;
+    op->hook_context = context;
+    op->hook_inputs = inputs;
+}
+
+// ---- checks -----------------------------------------------------------------------------------
+static int check_context(const mxn_cached_op *op, mxn_array *const *inputs, uint32_t index)
+{
+    mxn_context first = mxn_array_context(inputs[0]), other = mxn_array_context(inputs[index]);
+    if (mxn_context_equal(first, other)) {
+        return MXP_OK;
+    }
+    char first_text[32], other_text[32];
+    return mxp__fail(MXP_EINVAL,
+                     "CachedOp requires all inputs to live on the same context. But %s is on %s "
+                     "while %s is on %s",
+                     op->schedule.variables[0]->name, mxn_context_text(first, first_text),
+                     op->schedule.variables[index]->name, mxn_context_text(other, other_text));
+}
+
+static int check(const mxn_cached_op *op, const mxn_cached_call *call)
+{
+    if (op->flags.static_shape && !op->flags.static_alloc) {
+        return mxp__fail(MXP_EINVAL, "static_alloc must be True when static_shape is True");
+    }
+    if (call->input_count != op->schedule.variable_count) {
+        return mxp__fail(
+            MXP_EINVAL,
+            "Actual number of inputs differs from expected number of inputs: %u given, "
+            "%u expected",
+            call->input_count, op->schedule.variable_count);
+    }
+    for (uint32_t i = 0; i < call->input_count; i++) {
+        if (mxn_array_is_none(call->inputs[i])) {
+            return mxp__fail(MXP_EINVAL, "Input %s of a cached operator has no shape yet",
+                             op->schedule.variables[i]->name);
+        }
+        int error = check_context(op, call->inputs, i);
+        if (error != MXP_OK) {
+            return error;
+        }
+    }
+    return MXP_OK;
+}
+
+// ---- running ----------------------------------------------------------------------------------
+// The values of one call. Those of variables and of outputs that the caller has given are borrowed.
+typedef struct running {
+    const mxn_cached_op *op;
+    const mxn_cached_call *call;
+    mxn_array **values;
+    mxn_array **inputs, **outputs;  // of one step
+    bool *is_borrowed;
+    void *memory;
+    size_t bytes;
+} running;
+
+static int running_init(running *run, const mxn_cached_op *op, const mxn_cached_call *call)
+{
+    const mxn_schedule *s = &op->schedule;
+    size_t pointers = (size_t)s->place_count + 2 * (size_t)s->most;
+    *run = (running){.op = op, .call = call};
+    run->bytes = pointers * sizeof(mxn_array *) + s->place_count + 1;
+    run->memory = mxp__alloc(run->bytes);
+    if (run->memory == NULL) {
+        return mxp__fail_memory("a call of a cached operator");
+    }
+    run->values = run->memory;
+    run->inputs = run->values + s->place_count;
+    run->outputs = run->inputs + s->most;
+    run->is_borrowed = (bool *)(run->outputs + s->most);
+    for (uint32_t i = 0; i < s->variable_count; i++) {
+        run->values[i] = call->inputs[i];
+        run->is_borrowed[i] = true;
+    }
+    for (uint32_t i = 0; i < s->output_count; i++) {
+        uint32_t place = s->outputs[i].place;
+        if (!s->outputs[i].is_copy && call->outputs[i] != NULL) {
+            run->values[place] = call->outputs[i];
+            run->is_borrowed[place] = true;
+        }
+    }
+    return MXP_OK;
+}
+
+static void drop(running *run, uint32_t place)
+{
+    if (!run->is_borrowed[place]) {
+        mxn_array_release(run->values[place]);
+        run->values[place] = NULL;
+    }
+}
+
+static void running_fini(running *run)
+{
+    for (uint32_t i = 0; run->memory != NULL && i < run->op->schedule.place_count; i++) {
+        drop(run, i);
+    }
+    mxp__free(run->memory, run->bytes);
+}
+
+static void tell(const running *run, const mxn_schedule_step *step, bool inputs)
+{
+    const mxn_graph_node *node = step->node;
+    uint32_t count = inputs ? node->input_count : node->params->visible_count;
+    for (uint32_t i = 0; i < count; i++) {
+        char buffer[64];
+        mxp_strbuf name = {0};
+        mxp__strbuf_printf(&name, "%s_%s", node->name,
+                           inputs ? mxn_params_input_name(node->params, i, buffer)
+                                  : mxn_params_output_name(node->params, i, buffer));
+        mxn_array *array = inputs ? run->inputs[i] : run->outputs[i];
+        mxn_array_retain(array);
+        run->op->hook(mxp__strbuf_text(&name), node->op->name, array, run->op->hook_context);
+        mxp__strbuf_fini(&name);
+    }
+}
+
+static void end_step(running *run, const mxn_schedule_step *step)
+{
+    if (run->op->hook != NULL && run->op->hook_inputs) {
+        tell(run, step, true);
+    }
+    if (run->op->hook != NULL) {
+        tell(run, step, false);
+    }
+    for (uint32_t i = 0; i < step->dead_count; i++) {
+        drop(run, run->op->schedule.dead[step->first_dead + i]);
+    }
+}
+
+static int run_step(running *run, const mxn_schedule_step *step)
+{
+    const mxn_schedule *s = &run->op->schedule;
+    mxn_params *params = NULL;
+    int error = mxn_params_under(step->node->params, mxn_numpy_shape(), &params);
+    if (error != MXP_OK) {
+        return error;
+    }
+    for (uint32_t i = 0; i < params->input_count; i++) {
+        run->inputs[i] = run->values[s->operands[step->first_operand + i]];
+    }
+    memcpy(run->outputs, run->values + step->first_output,
+           params->output_count * sizeof(mxn_array *));
+    error = mxn_autograd_invoke(&(mxn_invocation){.params = params,
+                                                  .inputs = run->inputs,
+                                                  .outputs = run->outputs,
+                                                  .category = MXN_MEMORY_OUTPUT,
+                                                  .push_ticks = run->call->push_ticks});
+    if (error != MXP_OK) {
+        return mxn__graph_node_fail(step->node, error);
+    }
+    memcpy(run->values + step->first_output, run->outputs,
+           params->output_count * sizeof(mxn_array *));
+    end_step(run, step);
+    return MXP_OK;
+}
+
+// A copy of what is another output as well, or the program's own array.
+static int copy_output(running *run, uint32_t index)
+{
+    mxn_array *from = run->values[run->op->schedule.outputs[index].place];
+    return mxn_autograd_invoke(&(mxn_invocation){.params = run->op->copy,
+                                                 .inputs = &from,
+                                                 .outputs = &run->call->outputs[index],
+                                                 .category = MXN_MEMORY_OUTPUT,
+                                                 .push_ticks = run->call->push_ticks});
+}
+
+static int run_steps(running *run)
+{
+    const mxn_schedule *s = &run->op->schedule;
+    int error = MXP_OK;
+    for (uint32_t i = 0; i < s->step_count && error == MXP_OK; i++) {
+        error = run_step(run, &s->steps[i]);
+    }
+    for (uint32_t i = 0; i < s->output_count && error == MXP_OK; i++) {
+        error = s->outputs[i].is_copy ? copy_output(run, i) : MXP_OK;
+    }
+    return error;
+}
+
+// Made outputs are the caller's from here on.
+static void give_outputs(running *run)
+{
+    const mxn_schedule *s = &run->op->schedule;
+    for (uint32_t i = 0; i < s->output_count; i++) {
+        if (!s->outputs[i].is_copy) {
+            run->call->outputs[i] = run->values[s->outputs[i].place];
+            run->is_borrowed[s->outputs[i].place] = true;
+        }
+    }
+}
+
+static void take_back_copies(const running *run, const bool *was_given)
+{
+    for (uint32_t i = 0; i < run->op->schedule.output_count; i++) {
+        if (!was_given[i] && run->call->outputs[i] != NULL) {
+            mxn_array_release(run->call->outputs[i]);
+            run->call->outputs[i] = NULL;
+        }
+    }
+}
+
+static int run_in_bulks(running *run)
+{
+    int before = mxn_bulk_size_set((int)run->op->flags.forward_bulk_size);
+    int error = run_steps(run);
+    mxn_bulk_size_set(before);
+    return error;
+}
+
+int mxn_cached_op_call(const mxn_cached_op *op, const mxn_cached_call *call)
+{
+    running run = {0};
+    uint32_t count = op->schedule.output_count;
+    int error = check(op, call);
+    if (error != MXP_OK) {
+        return error;
+    }
+    bool *was_given = mxp__alloc(count + 1);
+    for (uint32_t i = 0; was_given != NULL && i < count; i++) {
+        was_given[i] = call->outputs[i] != NULL;
+    }
+    error = was_given == NULL ? mxp__fail_memory("a call of a cached operator")
+                              : running_init(&run, op, call);
+    if (error == MXP_OK) {
+        error = run_in_bulks(&run);
+        if (error == MXP_OK) {
+            give_outputs(&run);
+        } else {
+            take_back_copies(&run, was_given);
+        }
+        running_fini(&run);
+    }
+    mxp__free(was_given, count + 1);
+    return error;
+}

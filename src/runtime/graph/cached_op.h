@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cached operators: a network that is called like one operator.
+//
+// A call runs the network's operators on arrays, one after the other, as if the program had called
+// each: where the thread records, each is on its tape, and backward is the tape's. Up to
+// `forward_bulk_size` of them become one operation of the engine, in which each member is timed.
+// Values that nobody takes any more are released on the way.
+//
+// What the flags `static_alloc`, `static_shape` and `inline_limit` change in MXNet is how memory
+// and operations are kept between calls, never a result. Here they are checked, and nothing is kept
+// yet.
+//
+// Thread rule: a cached operator is immutable but for its hook; any thread may call it, several at
+// once. Ownership: it has nodes of its own; arrays are the caller's. Errors: 0 or a negative MXP_E
+// code with the detail set, which names operator or variable; operators before the one that fails
+// have been pushed.
+#ifndef MXN_GRAPH_CACHED_OP_H
+#define MXN_GRAPH_CACHED_OP_H
+
+#include "runtime/graph/graph.h"
+#include "runtime/tensor/tensor.h"
+
+typedef struct mxn_cached_op mxn_cached_op;
+
+// Keys: static_alloc, static_shape, is_dynamic (booleans), inline_limit, forward_bulk_size,
+// backward_bulk_size (whole numbers), data_indices, param_indices (lists of whole numbers),
+// subgraph. MXP_EINVAL: an unknown key (lists the valid ones), a value that is none.
+// MXP_EVALUE: MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN or its kin is ill-formed.
+int mxn_cached_op_new(const mxn_symbol *symbol, uint32_t count, const char *const *keys,
+                      const char *const *values, mxn_cached_op **op);
+void mxn_cached_op_free(mxn_cached_op *op);  // no call may be under way; null does nothing
+
+uint32_t mxn_cached_op_outputs(const mxn_cached_op *op);
+const mxn_symbol *mxn_cached_op_symbol(const mxn_cached_op *op);  // borrowed
+
+// Told of each array as soon as it is pushed: "fc_output" and the operator's name. With `inputs`
+// also of what the operator takes: "fc_data" and so on. The array comes with a reference.
+typedef void (*mxn_cached_op_hook)(const char *name, const char *op, mxn_array *array,
+                                   void *context);
+void mxn_cached_op_set_hook(mxn_cached_op *op, mxn_cached_op_hook hook, void *context, bool inputs);
+
+typedef struct mxn_cached_call {
+    mxn_array *const *inputs;  // of MXN_LIST_INPUTS, in that order
+    uint32_t input_count;
+    // mxn_cached_op_outputs() of them; null ones are made, with one reference.
+    mxn_array **outputs;
+    uint64_t push_ticks;  // 0, or the begin of the caller's API call
+} mxn_cached_call;
+
+// MXP_EINVAL: another number of inputs, inputs on several devices, an input without a shape; or
+// static_shape without static_alloc. On failure outputs made here are gone again.
+int mxn_cached_op_call(const mxn_cached_op *op, const mxn_cached_call *call);
+
+#endif
