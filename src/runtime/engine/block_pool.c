@@ -30,7 +30,7 @@ uint8_t mxn__block_class(size_t size_bytes)
 
 static bool take_in(mxn_thread *self, uint8_t block_class)
 {
-    // Pairs with send_home's release.
+    // Pairs with the release of mxn__block_return.
     mxn_free_node *chain = mxp_atomic_load(&self->returned[block_class]) == NULL
                                ? NULL
                                : mxp_atomic_exchange_acquire(&self->returned[block_class], NULL);
@@ -100,13 +100,13 @@ void mxn__block_give_large(uint16_t owner, void *block)
     mxn__block_comes_home(owner);
 }
 
-void mxn__block_send_home(mxn_block_batch *batch, uint8_t block_class)
+void mxn__block_return(mxn_block_batch *batch, uint8_t block_class)
 {
-    mxn_returned *home = &mxn__thread_at((uint16_t)batch->owner)->returned[block_class];
-    mxn_free_node *head = mxp_atomic_load(home);
+    mxn_returned *returned = &mxn__thread_at((uint16_t)batch->owner)->returned[block_class];
+    mxn_free_node *head = mxp_atomic_load(returned);
     do {
         batch->last->next = head;
-    } while (!mxp_atomic_cas_release(home, &head, batch->first));
+    } while (!mxp_atomic_cas_release(returned, &head, batch->first));
     *batch = (mxn_block_batch){0};
 }
 
@@ -114,24 +114,24 @@ void mxn__blocks_flush(mxn_thread *self)
 {
     for (uint8_t i = 0; i < MXN__BLOCK_CLASSES; i++) {
         if (self->batches[i].count != 0) {
-            mxn__block_send_home(&self->batches[i], i);
+            mxn__block_return(&self->batches[i], i);
         }
     }
 }
 
-bool mxn__blocks_all_home(mxn_thread *thread)
+bool mxn__blocks_all_returned(mxn_thread *thread)
 {
     if (mxp_atomic_load_acquire(&thread->freed_large) != thread->made_large) {
         return false;
     }
     for (uint8_t i = 0; i < MXN__BLOCK_CLASSES; i++) {
         take_in(thread, i);
-        uint32_t home = 0;
+        uint32_t free = 0;
         for (const mxn_free_node *block = thread->free[i]; block != NULL; block = block->next) {
-            home++;
+            free++;
         }
-        assert(home <= thread->made[i]);
-        if (home != thread->made[i]) {
+        assert(free <= thread->made[i]);
+        if (free != thread->made[i]) {
             return false;
         }
     }

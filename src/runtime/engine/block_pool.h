@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of operations and variables: blocks of a few sizes, each owned by the thread that took it.
-// Another thread frees it by sending it home, in batches; the owner takes all that came back at
+// Another thread frees it by returning it to its owner, in batches; the owner takes all of them at
 // once.
 #ifndef MXN_ENGINE_BLOCK_POOL_H
 #define MXN_ENGINE_BLOCK_POOL_H
@@ -39,11 +39,11 @@ static inline void mxn__block_leaves(mxn_thread *self)
 
 static inline void mxn__block_comes_home(uint16_t owner)
 {
-    // Pairs with mxn__blocks_all_home.
+    // Pairs with mxn__blocks_all_returned.
     mxp_atomic_add_release(&mxn__thread_at(owner)->freed_large, 1);
 }
 
-void mxn__block_send_home(mxn_block_batch *batch, uint8_t block_class);
+void mxn__block_return(mxn_block_batch *batch, uint8_t block_class);
 
 static inline void mxn__block_give(mxn_thread *self, uint16_t owner, uint8_t block_class, void *at)
 {
@@ -55,7 +55,7 @@ static inline void mxn__block_give(mxn_thread *self, uint16_t owner, uint8_t blo
     }
     mxn_block_batch *batch = &self->batches[block_class];
     if (batch->count != 0 && batch->owner != owner) {
-        mxn__block_send_home(batch, block_class);
+        mxn__block_return(batch, block_class);
     }
     block->next = batch->first;
     batch->first = block;
@@ -64,15 +64,15 @@ static inline void mxn__block_give(mxn_thread *self, uint16_t owner, uint8_t blo
     batch->count++;
     // Only a worker comes by again for sure.
     if (batch->count >= MXN__BLOCK_BATCH || !self->is_worker) {
-        mxn__block_send_home(batch, block_class);
+        mxn__block_return(batch, block_class);
     }
 }
 
-// Sends every batch home: when the thread goes idle or ends.
+// Returns every batch to its owner: when the thread goes idle or ends.
 void mxn__blocks_flush(mxn_thread *self);
 
 // Whether all blocks this state ever made are in its own lists, and the large ones freed: then
 // nobody asks for its owner any more. Takes in what came back.
-bool mxn__blocks_all_home(mxn_thread *thread);
+bool mxn__blocks_all_returned(mxn_thread *thread);
 
 #endif

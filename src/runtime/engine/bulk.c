@@ -88,14 +88,14 @@ int mxn__bulk_add(mxn_thread *self, const mxn_work *work, uint16_t flags, uint8_
 uint32_t mxn__bulk_unite_locked(mxn_operation *bulk_op, const mxn_operation *members, bool *renew)
 {
     assert(mxn__spin_is_held(&mxn__engine.push_lock));
-    const uint64_t mark = ++mxn__engine.sequence;
+    const uint64_t visited = ++mxn__engine.sequence;
     *renew = false;
     uint32_t count = 0;
     for (const mxn_operation *member = members; member != NULL; member = member->next) {
         for (uint32_t i = 0; i < member->count; i++) {
             mxn_var *var = mxn__use_var(&member->uses[i]);
-            if (var->mark != mark) {
-                var->mark = mark;
+            if (var->visited != visited) {
+                var->visited = visited;
                 var->mark_index = count;
                 bulk_op->uses[count++].var = (uintptr_t)var;
                 *renew =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images come home by compare-and-swap and are taken under the push lock, which a fork holds.
+// Images are returned by compare-and-swap and are taken under the push lock, which a fork holds.
 #include "runtime/engine/bulk_image.h"
 
 #include <assert.h>

@@ -12,7 +12,7 @@
 #include "runtime/engine/engine_thread.h"
 
 typedef struct mxn_bulk_image {
-    struct mxn_bulk_image *next;  // among those at home
+    struct mxn_bulk_image *next;  // among the free ones
     mxn_bulk_template *of;
     mxn_operation *members;
     uint64_t unused;  // operations are at multiples of 16 bytes
@@ -24,8 +24,8 @@ struct mxn_bulk_template {
     bool parallel;  // some member may enter parallel kernels
     size_t image_bytes;
     mxn_bulk_image *model;  // never pushed; has the deleters of its members
-    mxn_bulk_image *spare;  // images at home, under the push lock
-    MXP_ATOMIC(mxn_bulk_image *) returned;  // those that came home since: taken all at once
+    mxn_bulk_image *spare;  // free images, under the push lock
+    MXP_ATOMIC(mxn_bulk_image *) returned;  // those freed since: taken all at once
 };
 
 static inline mxn_operation *mxn__image_bulk(mxn_bulk_image *image)
@@ -38,11 +38,11 @@ mxn_bulk_image *mxn__image_new(size_t size_bytes);
 // A copy of the model, for one push; null with the detail set.
 mxn_bulk_image *mxn__image_copy(mxn_bulk_template *bulk);
 
-// Under the push lock: one that is at home, or null.
+// Under the push lock: a free one, or null.
 mxn_bulk_image *mxn__image_take_locked(mxn_bulk_template *bulk);
 // Before an image is queued by this thread, whose state its operations name from then on.
 void mxn__image_leaves(mxn_thread *self, mxn_bulk_image *image);
-// Sends the image home whose bulk this is: it was run, or could not be queued.
+// Returns the image whose bulk this is: it was run, or could not be queued.
 void mxn__image_give(mxn_operation *bulk);
 
 void mxn__template_release(mxn_bulk_template *bulk);  // drops a reference; the last one frees it

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making checks, unites and holds; a push fills in what is its own, on an image that came home or a
-// new one, and is from then on a single push of an operation whose uses are known.
+// Making checks, unites and holds; a push fills in what is its own, on an image that was returned
+// or a new one, and is from then on a single push of an operation whose uses are known.
 #define MXP_INLINE
 #include <assert.h>
 #include <string.h>

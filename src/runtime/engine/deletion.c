@@ -72,7 +72,7 @@ static mxn_operation *make_or_outlast(mxn_thread *self, const mxn_work *work)
 static bool deferred(mxn_var *var, mxn_operation *op)
 {
     mxn__spin_lock(&mxn__engine.push_lock);
-    bool wait = var->held != 0 && var->deferred == NULL && var->mark != MXN__MARK_DELETED;
+    bool wait = var->held != 0 && var->deferred == NULL && var->visited != MXN__VISITED_DELETED;
     if (wait) {
         var->deferred = op;
     }

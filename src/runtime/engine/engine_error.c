@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // All of it under one lock: errors are rare, and operations look here only while one is alive
-// (mxn_engine.trouble). Living errors are in a list in the order they came; at most LISTED_MAX of
-// them, so that a program that never waits does not fill the memory. One beyond that still reaches
-// who waits for its variables.
+// (mxn_engine.error_flags). Living errors are in a list in the order they came; at most LISTED_MAX
+// of them, so that a program that never waits does not fill the memory. One beyond that still
+// reaches who waits for its variables.
 #include "runtime/engine/engine_error.h"
 
 #include <assert.h>
@@ -56,9 +56,9 @@ static void set_living_locked(uint64_t count)
     assert(mxp__lock_is_held(&lock));
     living = count;
     if (count != 0 || mxn__engine_pending() != 0) {
-        mxp_atomic_or(&mxn__engine.trouble, MXN__TROUBLE_ERROR);
+        mxp_atomic_or(&mxn__engine.error_flags, MXN__ERROR_FLAG_LIVING);
     } else {
-        mxp_atomic_and(&mxn__engine.trouble, ~(uint32_t)MXN__TROUBLE_ERROR);
+        mxp_atomic_and(&mxn__engine.error_flags, ~(uint32_t)MXN__ERROR_FLAG_LIVING);
     }
 }
 
@@ -191,7 +191,7 @@ static int deliver_locked(mxn_error *error, uint32_t position)
 
 int mxn__error_deliver(mxn_var *var, uint32_t position)
 {
-    if ((mxp_atomic_load(&mxn__engine.trouble) & MXN__TROUBLE_ERROR) == 0) {
+    if ((mxp_atomic_load(&mxn__engine.error_flags) & MXN__ERROR_FLAG_LIVING) == 0) {
         return MXP_OK;
     }
     mxp__lock(&lock);
@@ -208,7 +208,7 @@ int mxn__error_deliver(mxn_var *var, uint32_t position)
 
 int mxn__error_deliver_first(void)
 {
-    if ((mxp_atomic_load(&mxn__engine.trouble) & MXN__TROUBLE_ERROR) == 0) {
+    if ((mxp_atomic_load(&mxn__engine.error_flags) & MXN__ERROR_FLAG_LIVING) == 0) {
         return MXP_OK;
     }
     mxp__lock(&lock);

@@ -11,14 +11,14 @@
 
 enum { MXN__HIDDEN_NAMES = 3 };
 
-// Values of mxn_engine.trouble: what operations must look at before they run.
-enum { MXN__TROUBLE_SHUTDOWN = 1, MXN__TROUBLE_ERROR = 2 };
+// Values of mxn_engine.error_flags: what operations must look at before they run.
+enum { MXN__ERROR_FLAG_SHUTDOWN = 1, MXN__ERROR_FLAG_LIVING = 2 };
 
 typedef struct mxn_engine {
-    // Under push_lock: tickets, the marks of variables, publication to the compute queue.
+    // Under push_lock: tickets, visits of variables, publication to the compute queue.
     _Alignas(64) mxn_spinlock push_lock;
     mxp_atomic_u32 next_id;  // of operations; written under the push lock
-    uint64_t sequence;  // of marks
+    uint64_t sequence;  // of visits
     mxp_atomic_u64 queued;  // queue entries ever made; waiters read it
     uint64_t pushed;  // operations ever pushed
     // Written rarely, read at every push and run. Those that are not atomic are set once,
@@ -26,7 +26,7 @@ typedef struct mxn_engine {
     _Alignas(64) mxp_atomic_u32 started;  // 1: a push may go ahead
     mxp_atomic_u32 naive;
     mxp_atomic_u32 has_light;  // there are light workers
-    mxp_atomic_u32 trouble;  // MXN__TROUBLE_*
+    mxp_atomic_u32 error_flags;  // MXN__ERROR_FLAG_*
     mxp_atomic_u32 stamped;  // MXN__STAMPED_*
     uint32_t needs_fence;  // the system has no barrier over all threads
     uint32_t spins;  // how often to look again before sleeping: about 20 us

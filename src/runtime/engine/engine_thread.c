@@ -68,7 +68,7 @@ static mxn_thread *take_left_locked(void)
         mxn_thread *state = left;
         left = state->next_left;
         left_last = left == NULL ? NULL : left_last;
-        if (mxn__blocks_all_home(state)) {
+        if (mxn__blocks_all_returned(state)) {
             return state;
         }
         leave_last_locked(state);
@@ -152,7 +152,7 @@ void mxn__threads_fork_parent(void)
 }
 
 // What other threads had collected for bulks is left alone: they are not here to push it. So are
-// blocks that they were about to send home.
+// blocks that they were about to return.
 void mxn__threads_fork_child(bool prepared)
 {
     if (!prepared) {
@@ -163,7 +163,7 @@ void mxn__threads_fork_child(bool prepared)
     for (uint32_t i = 0; i < mxp_atomic_own(&table_count); i++) {
         mxn_thread *state = mxn__thread_table[i];
         state->trace_index = MXN__TRACE_INDEX_UNKNOWN;
-        state->tally = (mxn_tally){0};
+        state->counters = (mxn_thread_counters){0};
         if (state != mxn__self) {
             state->bulk = (mxn_bulk){0};
             memset(state->batches, 0, sizeof state->batches);

@@ -3,7 +3,7 @@
 // the operations it has collected for a bulk, what it is running, and its share of the counts.
 //
 // A thread's state outlives it, because its operations do; a later thread takes it over when all of
-// its blocks are home again. States are found by a 16-bit index.
+// its blocks have been returned. States are found by a 16-bit index.
 #ifndef MXN_ENGINE_ENGINE_THREAD_H
 #define MXN_ENGINE_ENGINE_THREAD_H
 
@@ -18,7 +18,7 @@ typedef struct mxn_free_node {
     struct mxn_free_node *next;
 } mxn_free_node;
 
-// Blocks of one other thread that wait to go home together.
+// Blocks of one other thread that wait to be returned together.
 typedef struct mxn_block_batch {
     mxn_free_node *first, *last;
     uint32_t count;
@@ -34,10 +34,10 @@ typedef struct mxn_bulk {
 } mxn_bulk;
 
 // Each written by its own thread only (relaxed; `retired` with release), read by any.
-typedef struct mxn_tally {
+typedef struct mxn_thread_counters {
     mxp_atomic_u64 retired;  // queue entries over: pairs with `queued` of engine_state.h
     mxp_atomic_u64 executed, skipped, failed, visible, bulks, deletions, waits;
-} mxn_tally;
+} mxn_thread_counters;
 
 typedef MXP_ATOMIC(mxn_free_node *) mxn_returned;
 
@@ -61,7 +61,7 @@ typedef struct mxn_thread {
     void *slabs;
     struct mxn_thread *next_left;  // in the list of states whose thread is gone
     // Read by others.
-    _Alignas(64) mxn_tally tally;
+    _Alignas(64) mxn_thread_counters counters;
     // Written by others.
     _Alignas(64) mxn_returned returned[MXN__BLOCK_CLASSES];
     mxp_atomic_u32 freed_large;
@@ -100,7 +100,7 @@ void mxn__threads_fork_prepare(void);
 void mxn__threads_fork_parent(void);
 void mxn__threads_fork_child(bool prepared);
 
-static inline void mxn__tally_add(mxp_atomic_u64 *counter)
+static inline void mxn__counter_add(mxp_atomic_u64 *counter)
 {
     mxp_atomic_store(counter, mxp_atomic_own(counter) + 1);
 }

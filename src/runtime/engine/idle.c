@@ -12,7 +12,7 @@ uint64_t mxn__engine_pending(void)
 {
     uint64_t retired = 0;
     for (uint32_t i = 0, count = mxn__thread_count(); i < count; i++) {
-        retired += mxp_atomic_load_acquire(&mxn__thread_at((uint16_t)i)->tally.retired);
+        retired += mxp_atomic_load_acquire(&mxn__thread_at((uint16_t)i)->counters.retired);
     }
     // Later than the sum, so that 0 means that it was true when `queued` was read.
     return mxp_atomic_load_acquire(&mxn__engine.queued) - retired;

@@ -129,7 +129,7 @@ static int start_locked(void)
         }
     }
     if (code == MXP_OK) {
-        mxp_atomic_and(&engine->trouble, ~(uint32_t)MXN__TROUBLE_SHUTDOWN);
+        mxp_atomic_and(&engine->error_flags, ~(uint32_t)MXN__ERROR_FLAG_SHUTDOWN);
         mxp_atomic_store_release(&engine->started, 1);  // pairs with mxn__engine_ensure
         if (settings.info) {
             tell(&settings);
@@ -214,7 +214,7 @@ int mxn_engine_stop(void)
 
 void mxn_engine_drop_pending(void)
 {
-    mxp_atomic_or_seq_cst(&mxn__engine.trouble, MXN__TROUBLE_SHUTDOWN);
+    mxp_atomic_or_seq_cst(&mxn__engine.error_flags, MXN__ERROR_FLAG_SHUTDOWN);
 }
 
 int mxn_engine_shutdown(void)
@@ -333,14 +333,14 @@ void mxn_engine_counts_get(mxn_engine_counts *counts)
 {
     *counts = (mxn_engine_counts){0};
     for (uint32_t i = 0, count = mxn__thread_count(); i < count; i++) {
-        const mxn_tally *tally = &mxn__thread_at((uint16_t)i)->tally;
-        counts->executed += counter_read(&tally->executed);
-        counts->skipped += counter_read(&tally->skipped);
-        counts->failed += counter_read(&tally->failed);
-        counts->visible += counter_read(&tally->visible);
-        counts->bulks += counter_read(&tally->bulks);
-        counts->deletions += counter_read(&tally->deletions);
-        counts->waits += counter_read(&tally->waits);
+        const mxn_thread_counters *counters = &mxn__thread_at((uint16_t)i)->counters;
+        counts->executed += counter_read(&counters->executed);
+        counts->skipped += counter_read(&counters->skipped);
+        counts->failed += counter_read(&counters->failed);
+        counts->visible += counter_read(&counters->visible);
+        counts->bulks += counter_read(&counters->bulks);
+        counts->deletions += counter_read(&counters->deletions);
+        counts->waits += counter_read(&counters->waits);
     }
     counts->completed = counts->executed + counts->skipped;
     mxn__spin_lock(&mxn__engine.push_lock);

@@ -59,7 +59,7 @@ static inline void wipe_use(const mxn_use *use)
 }
 
 // The later of `latest` and the predecessor on one variable.
-static inline mxn_binding bind_use(mxn_binding latest, const mxn_use *use)
+static inline mxn_releaser bind_use(mxn_releaser latest, const mxn_use *use)
 {
     const mxn_var *var = mxn__use_var(use);
     if (var->written.ticks > latest.ticks) {
@@ -80,9 +80,9 @@ static inline mxn_binding bind_use(mxn_binding latest, const mxn_use *use)
     return latest;
 }
 
-mxn_binding mxn__operation_binding(const mxn_operation *op, uint64_t now_ticks)
+mxn_releaser mxn__operation_releaser(const mxn_operation *op, uint64_t now_ticks)
 {
-    mxn_binding latest = {.ticks = widen(op->push_stamp, now_ticks)};
+    mxn_releaser latest = {.ticks = widen(op->push_stamp, now_ticks)};
     for (uint32_t i = 0; i < op->count; i++) {
         latest = bind_use(latest, &op->uses[i]);
     }
@@ -104,30 +104,30 @@ static void list_variables(const mxn_operation *op, uint32_t *ids)
 
 // What the words of a record are made of.
 typedef struct record_times {
-    mxn_binding latest;  // ready, and by whom
+    mxn_releaser latest;  // ready, and by whom
     uint64_t push, start, end;
 } record_times;
 
 // `latest` as found in the variables, at least the push.
-static inline void times_complete(record_times *at, const mxn_ending *ending)
+static inline void times_complete(record_times *at, const mxn_execution *execution)
 {
-    if (__builtin_expect(ending->binding.ticks != 0, 0)) {
-        at->latest = ending->binding;
+    if (__builtin_expect(execution->releaser.ticks != 0, 0)) {
+        at->latest = execution->releaser;
     }
-    uint64_t start = ending->start_ticks;
+    uint64_t start = execution->start_ticks;
     start = start > at->latest.ticks ? start : at->latest.ticks;
     at->start = start < at->end ? start : at->end;
     // Pushed before recording was last interrupted: what released it may have left no stamp. The
     // start stands for what is not known.
     if (__builtin_expect(at->push <= mxp_atomic_load(&mxp_control.closed_ticks), 0)) {
         at->push = at->start;
-        at->latest = (mxn_binding){.ticks = at->start};
+        at->latest = (mxn_releaser){.ticks = at->start};
     }
 }
 
-static inline uint32_t record_flags(const mxn_operation *op, const mxn_ending *ending)
+static inline uint32_t record_flags(const mxn_operation *op, const mxn_execution *execution)
 {
-    return ending->flags | (op->flags >> MXN__OP_RECORD_SHIFT & MXN__OP_RECORD_MASK);
+    return execution->flags | (op->flags >> MXN__OP_RECORD_SHIFT & MXN__OP_RECORD_MASK);
 }
 
 static inline uint32_t record_classes(const mxn_operation *op)
@@ -142,26 +142,26 @@ static inline uint32_t pushing_thread(const mxn_operation *op)
 
 // ---- the long way -----------------------------------------------------------------------------
 
-static void emit(const mxn_operation *op, const mxn_ending *ending, uint64_t end_ticks)
+static void emit(const mxn_operation *op, const mxn_execution *execution, uint64_t end_ticks)
 {
     static const mxn_operation_extra nothing;
     uint32_t ids[IDS_MAX];
     list_variables(op, ids);
-    record_times at = {.latest = mxn__operation_binding(op, end_ticks),
+    record_times at = {.latest = mxn__operation_releaser(op, end_ticks),
                        .push = widen(op->push_stamp, end_ticks),
                        .end = end_ticks};
-    times_complete(&at, ending);
+    times_complete(&at, execution);
     const mxn_operation_extra *extra =
         (op->flags & MXN__OP_EXTRA) != 0 ? mxn__operation_extra((mxn_operation *)op) : &nothing;
     mxp_operator record = {.name = op->name,
                            .id = op->id,
                            .released_by = at.latest.id,
-                           .bulk_parent = ending->bulk_parent,
+                           .bulk_parent = execution->bulk_parent,
                            .push_ticks = at.push,
                            .ready_ticks = at.latest.ticks,
                            .start_ticks = at.start,
                            .end_ticks = at.end,
-                           .flags = record_flags(op, ending),
+                           .flags = record_flags(op, execution),
                            .push_thread = pushing_thread(op),
                            .device = op->device,
                            .scope = extra->scope,
@@ -196,21 +196,22 @@ static inline void write_cost(uint64_t *words, const mxn_operation *op)
 }
 
 static inline void write_operator(uint64_t *words, const mxn_operation *op,
-                                  const mxn_ending *ending, const record_times *at)
+                                  const mxn_execution *execution, const record_times *at)
 {
     words[0] = MXP_KIND_OPERATOR | 4u << 8 | at->start << 16;
     words[1] = op->name | (uint64_t)op->id << 32;
-    words[2] = ((at->end - at->start) & MXP_STAMP_MASK) | (uint64_t)record_flags(op, ending) << 48;
+    words[2] = ((at->end - at->start) & MXP_STAMP_MASK) | (uint64_t)record_flags(op, execution)
+                                                              << 48;
     words[3] = ((at->start - at->push) & MXP_STAMP_MASK) | (uint64_t)pushing_thread(op) << 48;
     words[4] = ((at->start - at->latest.ticks) & MXP_STAMP_MASK) | (uint64_t)op->device << 48 |
                (uint64_t)op->count << 56;
-    words[5] = at->latest.id | (uint64_t)ending->bulk_parent << 32;
+    words[5] = at->latest.id | (uint64_t)execution->bulk_parent << 32;
     write_cost(words, op);
 }
 
 // Reads the stamps its predecessors left, leaves its own, and lists the variables, in one pass.
-static inline mxn_binding write_variables(uint64_t *words, const mxn_operation *op,
-                                          mxn_binding latest, uint64_t end_ticks)
+static inline mxn_releaser write_variables(uint64_t *words, const mxn_operation *op,
+                                           mxn_releaser latest, uint64_t end_ticks)
 {
     const uint32_t count = op->count, id = op->id;
     words[0] =
@@ -235,7 +236,8 @@ static inline void fetch_ahead(const uint64_t *words)
     __builtin_prefetch(words + AHEAD_WORDS + LINE_WORDS, 1);
 }
 
-static bool emit_in_place(const mxn_operation *op, const mxn_ending *ending, uint64_t end_ticks)
+static bool emit_in_place(const mxn_operation *op, const mxn_execution *execution,
+                          uint64_t end_ticks)
 {
     if (__builtin_expect(op->count > MXP_VARIABLES_PER_RECORD, 0)) {
         return false;
@@ -247,29 +249,30 @@ static bool emit_in_place(const mxn_operation *op, const mxn_ending *ending, uin
     }
     fetch_ahead(words);
     const uint64_t push_ticks = widen(op->push_stamp, end_ticks);
-    mxn_binding latest = {.ticks = push_ticks};
+    mxn_releaser latest = {.ticks = push_ticks};
     if (units != 0) {
         latest = write_variables(words + 8, op, latest, end_ticks);
     }
     record_times at = {.latest = latest, .push = push_ticks, .end = end_ticks};
-    times_complete(&at, ending);
-    write_operator(words, op, ending, &at);
+    times_complete(&at, execution);
+    write_operator(words, op, execution, &at);
     mxp_inline_close(words + 8 + 2 * units);
     return true;
 }
 
-void mxn__operation_record(mxn_thread *self, const mxn_operation *op, const mxn_ending *ending)
+void mxn__operation_record(mxn_thread *self, const mxn_operation *op,
+                           const mxn_execution *execution)
 {
-    uint64_t end_ticks = ending->end_ticks != 0 ? ending->end_ticks : mxp_ticks();
+    uint64_t end_ticks = execution->end_ticks != 0 ? execution->end_ticks : mxp_ticks();
     self->last_end = end_ticks;
     if (__builtin_expect(mxp_atomic_load(&mxn__engine.stamped) != MXN__STAMPED_YES, 0)) {
         mxp_atomic_store(&mxn__engine.stamped, MXN__STAMPED_YES);
     }
     if ((op->flags & MXN__OP_RECORD) != 0) {
-        if (__builtin_expect(emit_in_place(op, ending, end_ticks), 1)) {
+        if (__builtin_expect(emit_in_place(op, execution, end_ticks), 1)) {
             return;
         }
-        emit(op, ending, end_ticks);
+        emit(op, execution, end_ticks);
     }
     leave_stamps(op, end_ticks);
 }

@@ -18,7 +18,7 @@
 // later tickets wait for it.
 //
 // Who may touch what.
-//     issued, mark, held, deferred   under the push lock
+//     issued, visited, held, deferred under the push lock
 //     done                           compare-and-swap, by who completes a use; WAIT under park_lock
 //     parked                         under park_lock
 //     written, read, error           by the operation that uses the variable

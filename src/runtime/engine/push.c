@@ -30,10 +30,10 @@ static int add_renewal(const mxn_run *run, void *argument)
 // A renewal is no use of the program's: it may come while the deletion waits for a bulk.
 static int refuse_use(const mxn_operation *op, const mxn_var *var)
 {
-    if (op->function.sync == add_renewal && var->mark != MXN__MARK_DELETED) {
+    if (op->function.sync == add_renewal && var->visited != MXN__VISITED_DELETED) {
         return MXP_OK;
     }
-    return var->mark == MXN__MARK_DELETED || var->deferred != NULL
+    return var->visited == MXN__VISITED_DELETED || var->deferred != NULL
                ? mxp__fail(MXP_EINVAL, "a variable of the operation was deleted: it must not be "
                                        "used after its deletion")
                : mxp__fail(MXP_EINVAL, "duplicate items found in the variables of the operation: "
@@ -43,17 +43,17 @@ static int refuse_use(const mxn_operation *op, const mxn_var *var)
 int mxn__uses_check_locked(const mxn_operation *op)
 {
     assert(mxn__spin_is_held(&mxn__engine.push_lock));
-    const uint64_t mark = ++mxn__engine.sequence;
+    const uint64_t visited = ++mxn__engine.sequence;
     int result = MXP_OK;
     for (uint32_t i = 0; i < op->count; i++) {
         mxn_var *var = mxn__use_var(&op->uses[i]);
-        if (__builtin_expect(var->mark >= mark || var->deferred != NULL, 0)) {
+        if (__builtin_expect(var->visited >= visited || var->deferred != NULL, 0)) {
             result = refuse_use(op, var);
             if (result != MXP_OK) {
                 return result;
             }
         }
-        var->mark = mark;
+        var->visited = visited;
         if (__builtin_expect((mxp_atomic_own(&var->issued) & ~MXN__WRITES_MASK) >= MXN__READS_MAX,
                              0) &&
             !mxn__use_writes(&op->uses[i])) {
@@ -91,7 +91,7 @@ void mxn__operation_publish_locked(mxn_operation *op)
     op->id = mxn__operation_id_locked();
     mxp_atomic_store_release(&mxn__engine.queued, mxp_atomic_own(&mxn__engine.queued) + 1);
     if ((op->flags & MXN__OP_VAR_ENDS) != 0) {
-        mxn__use_var(&op->uses[0])->mark = MXN__MARK_DELETED;
+        mxn__use_var(&op->uses[0])->visited = MXN__VISITED_DELETED;
     }
 }
 

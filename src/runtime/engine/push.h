@@ -13,8 +13,8 @@ enum {
 // Queues `op`, or, with NaiveEngine, runs it. On failure it is dropped, unless KEPT.
 int mxn__operation_push(mxn_thread *self, mxn_operation *op, unsigned how);
 
-// Under the push lock. Refuses variables that are deleted or there twice; marks them. Or answers
-// MXN__CHECK_RENEW: mxn__uses_renew must be called first, without the lock.
+// Under the push lock. Refuses variables that are deleted or there twice; notes the visit. Or
+// answers MXN__CHECK_RENEW: mxn__uses_renew must be called first, without the lock.
 enum { MXN__CHECK_RENEW = 1 };  // errors are below 0
 int mxn__uses_check_locked(const mxn_operation *op);
 int mxn__uses_renew(mxn_thread *self, const mxn_operation *op);

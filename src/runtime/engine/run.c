@@ -57,20 +57,20 @@ void mxn__operation_drop(mxn_thread *self, mxn_operation *op)
 
 static void count_end(mxn_thread *self, const mxn_operation *op, const outcome *end)
 {
-    mxn_tally *tally = &self->tally;
+    mxn_thread_counters *counters = &self->counters;
     if ((op->flags & MXN__OP_BULK) != 0) {
-        mxn__tally_add(&tally->bulks);
+        mxn__counter_add(&counters->bulks);
         return;
     }
-    mxn__tally_add(end->skipped ? &tally->skipped : &tally->executed);
+    mxn__counter_add(end->skipped ? &counters->skipped : &counters->executed);
     if (end->error != NULL) {
-        mxn__tally_add(&tally->failed);
+        mxn__counter_add(&counters->failed);
     }
     if ((op->flags & MXN__OP_VISIBLE) != 0) {
-        mxn__tally_add(&tally->visible);
+        mxn__counter_add(&counters->visible);
     }
     if ((op->flags & (MXN__OP_VAR_ENDS | MXN__OP_WAIT)) != 0) {
-        mxn__tally_add((op->flags & MXN__OP_WAIT) != 0 ? &tally->waits : &tally->deletions);
+        mxn__counter_add((op->flags & MXN__OP_WAIT) != 0 ? &counters->waits : &counters->deletions);
     }
 }
 
@@ -85,10 +85,11 @@ static void keep_error(mxn_operation *op, mxn_error *error)
 }
 
 // What an operation and a member of a bulk have in common.
-static void end_body(mxn_thread *self, mxn_operation *op, const outcome *end, mxn_ending *ending)
+static void end_body(mxn_thread *self, mxn_operation *op, const outcome *end,
+                     mxn_execution *execution)
 {
-    ending->flags = end->error != NULL || end->skipped ? MXP_OP_FAILED : 0;
-    mxn__operation_ended(self, op, ending);
+    execution->flags = end->error != NULL || end->skipped ? MXP_OP_FAILED : 0;
+    mxn__operation_ended(self, op, execution);
     if (__builtin_expect(end->error != NULL, 0)) {
         keep_error(op, end->error);
     }
@@ -112,9 +113,9 @@ static void complete_uses(mxn_thread *self, const mxn_operation *op)
 }
 
 static void operation_end(mxn_thread *self, mxn_operation *op, const outcome *end,
-                          mxn_ending *ending)
+                          mxn_execution *execution)
 {
-    end_body(self, op, end, ending);
+    end_body(self, op, end, execution);
     complete_uses(self, op);
     mxn_waiter *waiter = (op->flags & MXN__OP_WAIT) != 0 ? op->argument : NULL;
     mxn_naive_call *call = mxn__engine_naive() ? (void *)op->next : NULL;
@@ -122,7 +123,7 @@ static void operation_end(mxn_thread *self, mxn_operation *op, const outcome *en
         operation_free(self, op);
     }
     // Pairs with mxn__engine_pending.
-    mxp_atomic_store_release(&self->tally.retired, mxp_atomic_own(&self->tally.retired) + 1);
+    mxp_atomic_store_release(&self->counters.retired, mxp_atomic_own(&self->counters.retired) + 1);
     if (__builtin_expect(!self->is_worker, 0)) {
         mxn__idle_check();
     }
@@ -138,12 +139,12 @@ static void operation_end(mxn_thread *self, mxn_operation *op, const outcome *en
 
 // Whether the function runs although something is wrong. What the operation inherits is put in
 // `end`.
-static bool runs_in_trouble(const mxn_operation *op, uint32_t trouble, outcome *end)
+static bool runs_despite(const mxn_operation *op, uint32_t error_flags, outcome *end)
 {
     if ((op->flags & (MXN__OP_DELETE | MXN__OP_WAIT)) != 0) {
         return true;
     }
-    if ((trouble & MXN__TROUBLE_SHUTDOWN) != 0) {
+    if ((error_flags & MXN__ERROR_FLAG_SHUTDOWN) != 0) {
         end->skipped = true;
         return false;
     }
@@ -206,36 +207,37 @@ static void run_function(mxn_thread *self, mxn_operation *op, outcome *end)
 
 static void run_member(mxn_thread *self, mxn_operation *member, uint32_t parent)
 {
-    mxn_ending ending = {.start_ticks = self->last_end, .bulk_parent = parent};
+    mxn_execution execution = {.start_ticks = self->last_end, .bulk_parent = parent};
     outcome end = {0};
-    if (ending.start_ticks == 0 && (member->flags & MXN__OP_RECORD) != 0) {
-        ending.start_ticks = mxp_ticks();
+    if (execution.start_ticks == 0 && (member->flags & MXN__OP_RECORD) != 0) {
+        execution.start_ticks = mxp_ticks();
     }
-    uint32_t trouble = mxp_atomic_load(&mxn__engine.trouble);
-    if (__builtin_expect(trouble == 0, 1) || runs_in_trouble(member, trouble, &end)) {
+    uint32_t error_flags = mxp_atomic_load(&mxn__engine.error_flags);
+    if (__builtin_expect(error_flags == 0, 1) || runs_despite(member, error_flags, &end)) {
         run_function(self, member, &end);
     }
-    end_body(self, member, &end, &ending);
+    end_body(self, member, &end, &execution);
     operation_free(self, member);
 }
 
 // The bulk ends when its last member does; its variables are completed all together.
 static void run_bulk(mxn_thread *self, mxn_operation *bulk, uint64_t start_ticks)
 {
-    mxn_ending ending = {0};
+    mxn_execution execution = {0};
     if ((bulk->flags & MXN__OP_RECORD) != 0) {
         // Members were pushed before the bulk was, and must not seem to begin before it.
-        ending.binding = mxn__operation_binding(bulk, mxp_ticks());
-        start_ticks = start_ticks > ending.binding.ticks ? start_ticks : ending.binding.ticks;
+        execution.releaser = mxn__operation_releaser(bulk, mxp_ticks());
+        start_ticks =
+            start_ticks > execution.releaser.ticks ? start_ticks : execution.releaser.ticks;
     }
-    ending.start_ticks = self->last_end = start_ticks;
+    execution.start_ticks = self->last_end = start_ticks;
     for (mxn_operation *member = mxn__operation_extra(bulk)->is.members, *next; member != NULL;
          member = next) {
         next = member->next;
         run_member(self, member, bulk->id);
     }
-    ending.end_ticks = self->last_end;
-    operation_end(self, bulk, &(outcome){0}, &ending);
+    execution.end_ticks = self->last_end;
+    operation_end(self, bulk, &(outcome){0}, &execution);
 }
 
 void mxn__operation_run(mxn_thread *self, mxn_operation *op, uint64_t start_ticks)
@@ -249,8 +251,8 @@ void mxn__operation_run(mxn_thread *self, mxn_operation *op, uint64_t start_tick
         return;
     }
     outcome end = {0};
-    uint32_t trouble = mxp_atomic_load(&mxn__engine.trouble);
-    if (__builtin_expect(trouble == 0, 1) || runs_in_trouble(op, trouble, &end)) {
+    uint32_t error_flags = mxp_atomic_load(&mxn__engine.error_flags);
+    if (__builtin_expect(error_flags == 0, 1) || runs_despite(op, error_flags, &end)) {
         if ((op->flags & MXN__OP_ASYNC) != 0) {
             mxn__error_release(end.error);  // looked up again when it completes
             call_async(self, op, start_ticks);
@@ -258,7 +260,7 @@ void mxn__operation_run(mxn_thread *self, mxn_operation *op, uint64_t start_tick
         }
         run_function(self, op, &end);
     }
-    operation_end(self, op, &end, &(mxn_ending){.start_ticks = start_ticks});
+    operation_end(self, op, &end, &(mxn_execution){.start_ticks = start_ticks});
 }
 
 void mxn_complete(mxn_completion *completion, int error)
@@ -270,11 +272,11 @@ void mxn_complete(mxn_completion *completion, int error)
     }
     mxn_thread *self = mxn__thread_at_last();
     if (end.error == NULL && (op->flags & MXN__OP_NO_SKIP) != 0 &&
-        mxp_atomic_load(&mxn__engine.trouble) != 0) {
+        mxp_atomic_load(&mxn__engine.error_flags) != 0) {
         end.error = mxn__error_inherited(op);
     }
     operation_end(self, op, &end,
-                  &(mxn_ending){.start_ticks = mxn__operation_extra(op)->is.start_ticks});
+                  &(mxn_execution){.start_ticks = mxn__operation_extra(op)->is.start_ticks});
 }
 
 bool mxn_inside_operation(void)

@@ -17,7 +17,7 @@ typedef struct mxn_naive_call {
     mxn_operation *deletions;  // of variables it holds: pushed when it is over
 } mxn_naive_call;
 
-// Runs an operation whose tickets are shown. `start_ticks`: when it began, 0 if the clock must
+// Runs an operation whose tickets are reached. `start_ticks`: when it began, 0 if the clock must
 // tell.
 void mxn__operation_run(mxn_thread *self, mxn_operation *op, uint64_t start_ticks);
 

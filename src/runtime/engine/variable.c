@@ -204,7 +204,7 @@ static void insert_locked(mxn_var *var, mxn_operation *op, uint64_t done)
     assert(in_order(var, after, op, done) && "parked operations are out of the order of tickets");
 }
 
-// Parks `op` on use `index` unless its ticket is shown by now.
+// Parks `op` on use `index` unless its ticket is reached by now.
 static bool park_on(mxn_operation *op, uint32_t index)
 {
     const mxn_use *use = &op->uses[index];

@@ -10,7 +10,7 @@
 #include "runtime/engine/block_pool.h"
 #include "runtime/engine/protocol.h"
 
-#define MXN__MARK_DELETED UINT64_MAX
+#define MXN__VISITED_DELETED UINT64_MAX
 
 // When the last write of the variable ended, and which operation it was; ticks 0: unknown.
 typedef struct mxn_write_end {
@@ -28,7 +28,7 @@ typedef struct mxn_read_end {
 struct mxn_var {
     // Under the push lock.
     mxp_atomic_u64 issued;  // waiters read it
-    uint64_t mark;  // sequence of the last push that saw it; MXN__MARK_DELETED
+    uint64_t visited;  // sequence of the last push that saw it; MXN__VISITED_DELETED
     mxn_operation *deferred;  // its deletion, while something in `held` keeps it back
     uint32_t mark_index;
     uint32_t held;  // members of bulks not yet pushed that use it, and bulk templates
@@ -64,7 +64,7 @@ static inline bool mxn__operation_ready(const mxn_operation *op)
     return true;
 }
 
-// True: every ticket of `op` from `first` on is shown. False: it is parked and no longer ours.
+// True: every ticket of `op` from `first` on is reached. False: it is parked and no longer ours.
 bool mxn__operation_park(mxn_operation *op, uint32_t first);
 
 // Completes one use. Returns the chain of operations it released from their parking; each must go
@@ -72,7 +72,7 @@ bool mxn__operation_park(mxn_operation *op, uint32_t first);
 mxn_operation *mxn__use_complete_slow(const mxn_use *use);
 
 #ifndef NDEBUG
-// For asserts, before `use` completes while `done` is what its variable has: its ticket is shown,
+// For asserts, before `use` completes while `done` is what its variable has: its ticket is reached,
 // and was taken from `issued`, which is ahead of `done` by this use at least.
 static inline bool mxn__use_is_next(const mxn_use *use, uint64_t done)
 {

@@ -182,7 +182,7 @@ void mxn__worker_pool_put(mxn_operation *op)
     // Stopped since the reservation. During shutdown it stays so. A worker must not wait for who
     // may be waiting for its end: that one looks for what is pending afterwards.
     if (absent && !mxn__self->is_worker &&
-        (mxp_atomic_load(&mxn__engine.trouble) & MXN__TROUBLE_SHUTDOWN) == 0 &&
+        (mxp_atomic_load(&mxn__engine.error_flags) & MXN__ERROR_FLAG_SHUTDOWN) == 0 &&
         mxn__engine_start_slow() == MXP_OK) {
         mxn__worker_pools_start_pending();
     }

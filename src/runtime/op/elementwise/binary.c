@@ -69,18 +69,18 @@ static int binary_forward(mxn_job *job)
     int64_t steps[2][MXN_DIMS_MAX];
     mxn__broadcast_steps(a->shape, out->shape, steps[0]);
     mxn__broadcast_steps(b->shape, out->shape, steps[1]);
-    mxn_walk walk;
-    mxn__walk_init(&walk, out->shape->ndim, out->shape->dims,
-                   (const int64_t *const[]){steps[0], steps[1], NULL});
+    mxn_iterator it;
+    mxn__iterator_init(&it, out->shape->ndim, out->shape->dims,
+                       (const int64_t *const[]){steps[0], steps[1], NULL});
     size_t a_size = mxn_dtype_size(a->dtype), b_size = mxn_dtype_size(b->dtype);
     char *to = out->data;
-    for (bool more = walk.total > 0; more; more = mxn__walk_next(&walk)) {
-        const mxn_row left = {(const char *)a->data + (size_t)walk.at[0] * a_size, walk.step[0],
+    for (bool more = it.total > 0; more; more = mxn__iterator_next(&it)) {
+        const mxn_row left = {(const char *)a->data + (size_t)it.at[0] * a_size, it.step[0],
                               a->dtype};
-        const mxn_row right = {(const char *)b->data + (size_t)walk.at[1] * b_size, walk.step[1],
+        const mxn_row right = {(const char *)b->data + (size_t)it.at[1] * b_size, it.step[1],
                                b->dtype};
-        mxn__binary_row(job->params->op->def->variant, &left, &right, to, out->dtype, walk.count);
-        to += (size_t)walk.count * mxn_dtype_size(out->dtype);
+        mxn__binary_row(job->params->op->def->variant, &left, &right, to, out->dtype, it.count);
+        to += (size_t)it.count * mxn_dtype_size(out->dtype);
     }
     return 0;
 }
@@ -143,9 +143,9 @@ static uint64_t backward_workspace(const mxn_job *job)
     return (sums_size(job) + (is_mixed(job) ? mixed_size(job) : 0)) * sizeof(double);
 }
 
-// The gradient of one side: what is walked through, and where it begins.
+// The gradient of one side: the arrays that are gone through, and where it begins.
 typedef struct gradient_side {
-    mxn_walk walk;
+    mxn_iterator it;
     const char *g, *a, *b;
     char *to;
     double *sums;  // null: the input was not repeated
@@ -164,8 +164,8 @@ static void begin_side(const mxn_job *job, uint32_t side, gradient_side *s)
         mxn__broadcast_steps(job->inputs[2].shape, big, steps[1]);
     }
     mxn__broadcast_steps(out->shape, big, steps[2]);
-    mxn__walk_init(&s->walk, big->ndim, big->dims,
-                   (const int64_t *const[]){steps[0], steps[1], steps[2]});
+    mxn__iterator_init(&s->it, big->ndim, big->dims,
+                       (const int64_t *const[]){steps[0], steps[1], steps[2]});
     s->g = job->inputs[0].data;
     s->a = has_inputs ? job->inputs[1].data : &nothing;
     s->b = has_inputs ? job->inputs[2].data : &nothing;
@@ -176,17 +176,17 @@ static void begin_side(const mxn_job *job, uint32_t side, gradient_side *s)
 
 static mxn_gradient_row row_of(const gradient_side *s)
 {
-    const mxn_walk *walk = &s->walk;
+    const mxn_iterator *it = &s->it;
     return (mxn_gradient_row){
         .g = s->g,
-        .a = s->a + (size_t)walk->at[0] * s->element_bytes,
-        .b = s->b + (size_t)walk->at[1] * s->element_bytes,
-        .a_step = walk->step[0],
-        .b_step = walk->step[1],
-        .to_step = walk->step[2],
-        .to = s->to + (size_t)walk->at[2] * s->element_bytes,
-        .sums = s->sums == NULL ? NULL : s->sums + walk->at[2],
-        .count = walk->count,
+        .a = s->a + (size_t)it->at[0] * s->element_bytes,
+        .b = s->b + (size_t)it->at[1] * s->element_bytes,
+        .a_step = it->step[0],
+        .b_step = it->step[1],
+        .to_step = it->step[2],
+        .to = s->to + (size_t)it->at[2] * s->element_bytes,
+        .sums = s->sums == NULL ? NULL : s->sums + it->at[2],
+        .count = it->count,
     };
 }
 
@@ -199,11 +199,11 @@ static void backward_side(mxn_job *job, uint32_t side)
     if (s.sums != NULL) {
         memset(s.sums, 0, count * sizeof(double));
     }
-    for (bool more = s.walk.total > 0; more; more = mxn__walk_next(&s.walk)) {
+    for (bool more = s.it.total > 0; more; more = mxn__iterator_next(&s.it)) {
         const mxn_gradient_row row = row_of(&s);
         MXN_WIDEST(mxn__binary_gradients)
             ->rows[job->params->op->def->variant][side][out->dtype == MXN_FLOAT64](&row);
-        s.g += (size_t)s.walk.count * s.element_bytes;
+        s.g += (size_t)s.it.count * s.element_bytes;
     }
     if (s.sums != NULL) {
         mxn_cast(out->data, out->dtype, s.sums, MXN_FLOAT64, count);

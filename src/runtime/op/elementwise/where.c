@@ -152,20 +152,20 @@ static int choose_forward(mxn_job *job)
     const void *sides[2];
     make_sides(job, sides, steps, numbers);
     condition_steps(job, &job->inputs[0], out->shape, truth_steps);
-    mxn_walk walk;
-    mxn__walk_init(&walk, out->shape->ndim, out->shape->dims,
-                   (const int64_t *const[]){truth_steps, steps[0], steps[1]});
+    mxn_iterator it;
+    mxn__iterator_init(&it, out->shape->ndim, out->shape->dims,
+                       (const int64_t *const[]){truth_steps, steps[0], steps[1]});
     char *to = out->data;
     bool truth[CHUNK];
-    for (bool more = walk.total > 0; more; more = mxn__walk_next(&walk)) {
-        for (int64_t done = 0; done < walk.count; done += CHUNK) {
-            int64_t n = walk.count - done < CHUNK ? walk.count - done : CHUNK;
-            read_truth(&job->inputs[0], walk.at[0] + done * walk.step[0], walk.step[0], n, truth);
+    for (bool more = it.total > 0; more; more = mxn__iterator_next(&it)) {
+        for (int64_t done = 0; done < it.count; done += CHUNK) {
+            int64_t n = it.count - done < CHUNK ? it.count - done : CHUNK;
+            read_truth(&job->inputs[0], it.at[0] + done * it.step[0], it.step[0], n, truth);
             const choice c = {truth,
-                              (const char *)sides[0] + (walk.at[1] + done * walk.step[1]) * size,
-                              (const char *)sides[1] + (walk.at[2] + done * walk.step[2]) * size,
-                              walk.step[1] * size,
-                              walk.step[2] * size,
+                              (const char *)sides[0] + (it.at[1] + done * it.step[1]) * size,
+                              (const char *)sides[1] + (it.at[2] + done * it.step[2]) * size,
+                              it.step[1] * size,
+                              it.step[2] * size,
                               to,
                               n};
             choose_row(&c, (size_t)size);
@@ -215,23 +215,24 @@ static void backward_side(mxn_job *job, mxn_operand *out, bool wanted)
         width = (int64_t)mxn_dtype_size(g->dtype);
     condition_steps(job, &job->inputs[1], big, truth_steps);
     mxn__broadcast_steps(out->shape, big, steps);
-    mxn_walk walk;
-    mxn__walk_init(&walk, big->ndim, big->dims, (const int64_t *const[]){truth_steps, steps, NULL});
+    mxn_iterator it;
+    mxn__iterator_init(&it, big->ndim, big->dims,
+                       (const int64_t *const[]){truth_steps, steps, NULL});
     if (sums != NULL) {
         memset(sums, 0, size * sizeof(uint64_t));
     }
     bool truth[CHUNK];
     int64_t at = 0;
-    for (bool more = walk.total > 0; more; more = mxn__walk_next(&walk)) {
-        for (int64_t done = 0, n; done < walk.count; done += n, at += n) {
-            n = walk.count - done < CHUNK ? walk.count - done : CHUNK;
-            read_truth(&job->inputs[1], walk.at[0] + done * walk.step[0], walk.step[0], n, truth);
+    for (bool more = it.total > 0; more; more = mxn__iterator_next(&it)) {
+        for (int64_t done = 0, n; done < it.count; done += n, at += n) {
+            n = it.count - done < CHUNK ? it.count - done : CHUNK;
+            read_truth(&job->inputs[1], it.at[0] + done * it.step[0], it.step[0], n, truth);
             void *row = sums == NULL
                             ? NULL
-                            : sums + (walk.at[1] + done * walk.step[1]) * (int64_t)sizeof(uint64_t);
+                            : sums + (it.at[1] + done * it.step[1]) * (int64_t)sizeof(uint64_t);
             const char *from = (const char *)g->data + at * width;
             char *to = (char *)out->data + (sums == NULL ? at * width : 0);
-            backward_rows[g->dtype](from, truth, wanted, to, row, walk.step[1], n);
+            backward_rows[g->dtype](from, truth, wanted, to, row, it.step[1], n);
         }
     }
     if (sums != NULL) {

@@ -211,14 +211,15 @@ typedef int (*each_product)(const mxn_job *job, const products *p, const int64_t
 static int for_each(const mxn_job *job, const products *p, each_product run,
                     mxn_multiplier multiply)
 {
-    mxn_walk walk;
-    mxn__walk_init(&walk, p->ndim, p->dims, (const int64_t *const[]){p->a_steps, p->b_steps, NULL});
+    mxn_iterator it;
+    mxn__iterator_init(&it, p->ndim, p->dims,
+                       (const int64_t *const[]){p->a_steps, p->b_steps, NULL});
     int64_t at[3] = {0};
     int error = 0;
-    for (bool more = walk.total > 0; more && error == 0; more = mxn__walk_next(&walk)) {
-        for (int64_t i = 0; i < walk.count && error == 0; i++, at[2] += p->m * p->n) {
-            at[0] = walk.at[0] + i * walk.step[0];
-            at[1] = walk.at[1] + i * walk.step[1];
+    for (bool more = it.total > 0; more && error == 0; more = mxn__iterator_next(&it)) {
+        for (int64_t i = 0; i < it.count && error == 0; i++, at[2] += p->m * p->n) {
+            at[0] = it.at[0] + i * it.step[0];
+            at[1] = it.at[1] + i * it.step[1];
             error = run(job, p, at, multiply);
         }
     }

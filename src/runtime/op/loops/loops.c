@@ -19,65 +19,65 @@ int mxn__real_type(const mxn_job *job, int32_t dtype)
 }
 
 // Whether the dimension outside `inner` and that one are one dimension for every operand.
-static bool joins(const mxn_walk *walk, int32_t outer, const int64_t *steps, int64_t inner_count)
+static bool joins(const mxn_iterator *it, int32_t outer, const int64_t *steps, int64_t inner_count)
 {
-    for (int k = 0; k < MXN_WALK_OPERANDS; k++) {
-        if (walk->steps[k][outer] != steps[k] * inner_count) {
+    for (int k = 0; k < MXN_ITERATOR_OPERANDS; k++) {
+        if (it->steps[k][outer] != steps[k] * inner_count) {
             return false;
         }
     }
     return true;
 }
 
-void mxn__walk_init(mxn_walk *walk, int32_t ndim, const int64_t *dims,
-                    const int64_t *const steps[MXN_WALK_OPERANDS])
+void mxn__iterator_init(mxn_iterator *it, int32_t ndim, const int64_t *dims,
+                        const int64_t *const steps[MXN_ITERATOR_OPERANDS])
 {
     assert(ndim >= 0 && ndim <= MXN_DIMS_MAX);
-    memset(walk, 0, sizeof *walk);
-    walk->total = 1;
+    memset(it, 0, sizeof *it);
+    it->total = 1;
     for (int32_t i = 0; i < ndim; i++) {
         assert(dims[i] >= 0);
-        walk->total *= (uint64_t)dims[i];
+        it->total *= (uint64_t)dims[i];
         if (dims[i] == 1) {
             continue;
         }
-        int64_t here[MXN_WALK_OPERANDS];
-        for (int k = 0; k < MXN_WALK_OPERANDS; k++) {
+        int64_t here[MXN_ITERATOR_OPERANDS];
+        for (int k = 0; k < MXN_ITERATOR_OPERANDS; k++) {
             here[k] = steps[k] == NULL ? 0 : steps[k][i];
         }
-        int32_t last = walk->ndim - 1;
-        if (last >= 0 && joins(walk, last, here, dims[i])) {
-            walk->dims[last] *= dims[i];
+        int32_t last = it->ndim - 1;
+        if (last >= 0 && joins(it, last, here, dims[i])) {
+            it->dims[last] *= dims[i];
         } else {
-            last = walk->ndim++;
-            walk->dims[last] = dims[i];
+            last = it->ndim++;
+            it->dims[last] = dims[i];
         }
-        for (int k = 0; k < MXN_WALK_OPERANDS; k++) {
-            walk->steps[k][last] = here[k];
+        for (int k = 0; k < MXN_ITERATOR_OPERANDS; k++) {
+            it->steps[k][last] = here[k];
         }
     }
-    walk->count = 1;
-    if (walk->ndim > 0) {
-        walk->ndim--;
-        walk->count = walk->dims[walk->ndim];
-        for (int k = 0; k < MXN_WALK_OPERANDS; k++) {
-            walk->step[k] = walk->steps[k][walk->ndim];
+    it->count = 1;
+    if (it->ndim > 0) {
+        it->ndim--;
+        it->count = it->dims[it->ndim];
+        for (int k = 0; k < MXN_ITERATOR_OPERANDS; k++) {
+            it->step[k] = it->steps[k][it->ndim];
         }
     }
 }
 
-bool mxn__walk_next(mxn_walk *walk)
+bool mxn__iterator_next(mxn_iterator *it)
 {
-    for (int32_t i = walk->ndim - 1; i >= 0; i--) {
-        bool wraps = ++walk->index[i] == walk->dims[i];
-        int64_t turns = wraps ? 1 - walk->dims[i] : 1;
-        for (int k = 0; k < MXN_WALK_OPERANDS; k++) {
-            walk->at[k] += walk->steps[k][i] * turns;
+    for (int32_t i = it->ndim - 1; i >= 0; i--) {
+        bool wraps = ++it->index[i] == it->dims[i];
+        int64_t turns = wraps ? 1 - it->dims[i] : 1;
+        for (int k = 0; k < MXN_ITERATOR_OPERANDS; k++) {
+            it->at[k] += it->steps[k][i] * turns;
         }
         if (!wraps) {
             return true;
         }
-        walk->index[i] = 0;
+        it->index[i] = 0;
     }
     return false;
 }
@@ -110,33 +110,33 @@ copy_each(const char *source, int64_t read, char *target, int64_t write, int64_t
     }
 }
 
-static void copy_row(const mxn_walk *walk, const char *source, char *target, size_t size)
+static void copy_row(const mxn_iterator *it, const char *source, char *target, size_t size)
 {
-    int64_t read = walk->step[0] * (int64_t)size, write = walk->step[1] * (int64_t)size;
+    int64_t read = it->step[0] * (int64_t)size, write = it->step[1] * (int64_t)size;
     switch (size) {
     case 1:
-        copy_each(source, read, target, write, walk->count, 1);
+        copy_each(source, read, target, write, it->count, 1);
         break;
     case 2:
-        copy_each(source, read, target, write, walk->count, 2);
+        copy_each(source, read, target, write, it->count, 2);
         break;
     case 4:
-        copy_each(source, read, target, write, walk->count, 4);
+        copy_each(source, read, target, write, it->count, 4);
         break;
     default:
-        copy_each(source, read, target, write, walk->count, 8);
+        copy_each(source, read, target, write, it->count, 8);
     }
 }
 
-void mxn__walk_copy(mxn_walk *walk, const void *from, void *to, size_t size)
+void mxn__iterator_copy(mxn_iterator *it, const void *from, void *to, size_t size)
 {
-    for (bool more = walk->total > 0; more; more = mxn__walk_next(walk)) {
-        const char *source = (const char *)from + walk->at[0] * (int64_t)size;
-        char *target = (char *)to + walk->at[1] * (int64_t)size;
-        if (walk->step[0] == 1 && walk->step[1] == 1) {
-            memcpy(target, source, (size_t)walk->count * size);
+    for (bool more = it->total > 0; more; more = mxn__iterator_next(it)) {
+        const char *source = (const char *)from + it->at[0] * (int64_t)size;
+        char *target = (char *)to + it->at[1] * (int64_t)size;
+        if (it->step[0] == 1 && it->step[1] == 1) {
+            memcpy(target, source, (size_t)it->count * size);
         } else {
-            copy_row(walk, source, target, size);
+            copy_row(it, source, target, size);
         }
     }
 }

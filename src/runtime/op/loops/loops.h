@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Folder runtime/op/loops: what kernels share; it knows no operator.
 //
-// What plain C kernels share: lists of element types to expand code for, and walking through shapes
+// What plain C kernels share: lists of element types to expand code for, and iterating over shapes
 // that do not lie in memory as they are counted. Private to op/.
 #ifndef MXN_OP_LOOPS_LOOPS_H
 #define MXN_OP_LOOPS_LOOPS_H
@@ -49,32 +49,32 @@ int mxn__type_refused(const mxn_job *job, int32_t dtype);
 //     (dtype == MXN_FLOAT32 ? name_float : name_double)(...)
 int mxn__real_type(const mxn_job *job, int32_t dtype);
 
-enum { MXN_WALK_OPERANDS = 3 };
+enum { MXN_ITERATOR_OPERANDS = 3 };
 
-// Walks through all elements of a shape in row-major order while each operand advances by steps of
+// Goes through all elements of a shape in row-major order while each operand advances by steps of
 // its own (0 along dimensions it is broadcast over). Dimensions that all operands step through as
 // one are joined, so that the last one, which the caller loops over, is as long as it can be:
 //
-//   for (bool more = walk.total > 0; more; more = mxn__walk_next(&walk)) {
-//       ... walk.count elements from walk.at[k], each walk.step[k] further on ...
+//   for (bool more = it.total > 0; more; more = mxn__iterator_next(&it)) {
+//       ... it.count elements from it.at[k], each it.step[k] further on ...
 //   }
-typedef struct mxn_walk {
+typedef struct mxn_iterator {
     uint64_t total;
     int64_t count;  // of the innermost dimension
-    int64_t step[MXN_WALK_OPERANDS];  // along it, in elements
-    int64_t at[MXN_WALK_OPERANDS];  // where its first element is
+    int64_t step[MXN_ITERATOR_OPERANDS];  // along it, in elements
+    int64_t at[MXN_ITERATOR_OPERANDS];  // where its first element is
     int32_t ndim;  // from here on private: the outer dimensions
     int64_t dims[MXN_DIMS_MAX], index[MXN_DIMS_MAX];
-    int64_t steps[MXN_WALK_OPERANDS][MXN_DIMS_MAX];
-} mxn_walk;
+    int64_t steps[MXN_ITERATOR_OPERANDS][MXN_DIMS_MAX];
+} mxn_iterator;
 
 // `steps` may be null for an operand that is not there.
-void mxn__walk_init(mxn_walk *walk, int32_t ndim, const int64_t *dims,
-                    const int64_t *const steps[MXN_WALK_OPERANDS]);
-bool mxn__walk_next(mxn_walk *walk);
+void mxn__iterator_init(mxn_iterator *it, int32_t ndim, const int64_t *dims,
+                        const int64_t *const steps[MXN_ITERATOR_OPERANDS]);
+bool mxn__iterator_next(mxn_iterator *it);
 
-// Copies elements of `size` bytes from where operand 0 of the walk is to where operand 1 is.
-void mxn__walk_copy(mxn_walk *walk, const void *from, void *to, size_t size);
+// Copies elements of `size` bytes from where operand 0 of the iterator is to where operand 1 is.
+void mxn__iterator_copy(mxn_iterator *it, const void *from, void *to, size_t size);
 
 // Steps of `shape` seen as `big`, which it is broadcast to: aligned at the last dimension.
 void mxn__broadcast_steps(const mxn_shape *shape, const mxn_shape *big, int64_t *steps);

@@ -92,13 +92,13 @@ static void slope_steps(const mxn_shape *gamma, const mxn_shape *data, int64_t *
 
 // ---- running ------------------------------------------------------------------------------------
 // Over the data; the slopes, if they are an array, are operand 0.
-static void start_walk(mxn_walk *walk, const mxn_shape *data, const mxn_shape *slopes)
+static void start_iterator(mxn_iterator *it, const mxn_shape *data, const mxn_shape *slopes)
 {
     int64_t steps[MXN_DIMS_MAX] = {0};
     if (slopes != NULL) {
         slope_steps(slopes, data, steps);
     }
-    mxn__walk_init(walk, data->ndim, data->dims, (const int64_t *const[]){steps, NULL, NULL});
+    mxn__iterator_init(it, data->ndim, data->dims, (const int64_t *const[]){steps, NULL, NULL});
 }
 
 static void draw(mxn_job *job, double low, double high)
@@ -138,23 +138,23 @@ static const void *after(const void *array, int64_t elements, size_t size)
     return array == NULL ? NULL : (const char *)array + elements * (int64_t)size;
 }
 
-// Row by row; `row` says where the arrays begin, of which those of slopes follow the walk.
+// Row by row; `row` says where the arrays begin, of which those of slopes follow the iterator.
 static void run_rows(void (*const kernels[2])(const mxn_leaky_row *row), mxn_leaky_row row,
-                     mxn_walk *walk, int32_t dtype)
+                     mxn_iterator *it, int32_t dtype)
 {
     const size_t size = mxn_dtype_size(dtype);
     const mxn_leaky_row all = row;
     int64_t done = 0;
-    for (bool more = walk->total > 0; more; more = mxn__walk_next(walk)) {
-        row.count = walk->count;
-        row.step = walk->step[0];
+    for (bool more = it->total > 0; more; more = mxn__iterator_next(it)) {
+        row.count = it->count;
+        row.step = it->step[0];
         row.x = after(all.x, done, size);
         row.g = after(all.g, done, size);
         row.to = (void *)after(all.to, done, size);
-        row.slopes = after(all.slopes, walk->at[0], size);
-        row.of_slopes = (void *)after(all.of_slopes, walk->at[0], size);
+        row.slopes = after(all.slopes, it->at[0], size);
+        row.of_slopes = (void *)after(all.of_slopes, it->at[0], size);
         kernels[dtype == MXN_FLOAT64](&row);
-        done += walk->count;
+        done += it->count;
     }
 }
 
@@ -173,14 +173,14 @@ static int leaky_forward(mxn_job *job)
         take_slopes(job);
         slopes = &job->outputs[1];
     }
-    mxn_walk walk;
-    start_walk(&walk, out->shape, slopes == NULL ? NULL : slopes->shape);
+    mxn_iterator it;
+    start_iterator(&it, out->shape, slopes == NULL ? NULL : slopes->shape);
     const mxn_leaky_row row = {.function = params->act_type,
                                .x = job->inputs[0].data,
                                .to = out->data,
                                .slopes = slopes == NULL ? NULL : slopes->data,
                                .slope = params->slope};
-    run_rows(MXN_WIDEST(mxn__leaky)->forward, row, &walk, out->dtype);
+    run_rows(MXN_WIDEST(mxn__leaky)->forward, row, &it, out->dtype);
     return 0;
 }
 
@@ -198,8 +198,8 @@ static int leaky_backward(mxn_job *job)
     if (of_slopes != NULL) {
         mxn_fill(of_slopes, g->dtype, 0, mxn_shape_size(job->outputs[1].shape));
     }
-    mxn_walk walk;
-    start_walk(&walk, g->shape, slopes == NULL ? NULL : slopes->shape);
+    mxn_iterator it;
+    start_iterator(&it, g->shape, slopes == NULL ? NULL : slopes->shape);
     const mxn_leaky_row row = {.function = params->act_type,
                                .x = job->inputs[1].data,
                                .to = job->outputs[0].data,
@@ -207,7 +207,7 @@ static int leaky_backward(mxn_job *job)
                                .slope = params->slope,
                                .g = g->data,
                                .of_slopes = of_slopes};
-    run_rows(MXN_WIDEST(mxn__leaky)->backward, row, &walk, g->dtype);
+    run_rows(MXN_WIDEST(mxn__leaky)->backward, row, &it, g->dtype);
     return 0;
 }
 

@@ -76,13 +76,13 @@ static int times_mask(const mxn_job *job, const mxn_operand *from, const mxn_ope
 {
     int64_t steps[MXN_DIMS_MAX];
     mxn__broadcast_steps(mask->shape, to->shape, steps);
-    mxn_walk walk;
-    mxn__walk_init(&walk, to->shape->ndim, to->shape->dims,
-                   (const int64_t *const[]){steps, NULL, NULL});
+    mxn_iterator it;
+    mxn__iterator_init(&it, to->shape->ndim, to->shape->dims,
+                       (const int64_t *const[]){steps, NULL, NULL});
     int error = mxn__real_type(job, to->dtype);
     if (error == 0) {
         (to->dtype == MXN_FLOAT32 ? times_mask_float : times_mask_double)(from->data, mask->data,
-                                                                          to->data, &walk);
+                                                                          to->data, &it);
     }
     return error;
 }

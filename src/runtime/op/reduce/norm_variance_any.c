@@ -160,17 +160,18 @@ static void combine(int how, const double *from, const double *means, double *su
     }
 }
 
-static void gather(int how, const mxn_operand *in, mxn_walk walk, const double *means, double *sums)
+static void gather(int how, const mxn_operand *in, mxn_iterator it, const double *means,
+                   double *sums)
 {
     const char *from = in->data;
     size_t size = mxn_dtype_size(in->dtype);
     double buffer[CHUNK];
-    for (bool more = walk.total > 0; more; more = mxn__walk_next(&walk)) {
-        for (int64_t done = 0, n; done < walk.count; done += n, from += (size_t)n * size) {
-            n = walk.count - done < CHUNK ? walk.count - done : CHUNK;
-            int64_t at = walk.at[0] + done * walk.step[0];
+    for (bool more = it.total > 0; more; more = mxn__iterator_next(&it)) {
+        for (int64_t done = 0, n; done < it.count; done += n, from += (size_t)n * size) {
+            n = it.count - done < CHUNK ? it.count - done : CHUNK;
+            int64_t at = it.at[0] + done * it.step[0];
             mxn_cast(buffer, MXN_FLOAT64, from, in->dtype, (size_t)n);
-            combine(how, buffer, means + at, sums + at, walk.step[0], n);
+            combine(how, buffer, means + at, sums + at, it.step[0], n);
         }
     }
 }
@@ -221,20 +222,20 @@ static int statistic_forward(mxn_job *job)
         return error;
     }
     mxn__reduced_steps(in->shape, reduced, steps, &count);
-    mxn_walk walk;
-    mxn__walk_init(&walk, in->shape->ndim, in->shape->dims,
-                   (const int64_t *const[]){steps, NULL, NULL});
+    mxn_iterator it;
+    mxn__iterator_init(&it, in->shape->ndim, in->shape->dims,
+                       (const int64_t *const[]){steps, NULL, NULL});
     size_t size = mxn_shape_size(out->shape);
     double *means = job->workspace, *sums = means + size;
     memset(means, 0, 2 * size * sizeof *means);
     if (kind == VARIANCE || kind == DEVIATION) {
-        gather(PLAIN_SUM, in, walk, sums, means);
+        gather(PLAIN_SUM, in, it, sums, means);
         for (size_t i = 0; i < size; i++) {
             means[i] /= (double)count;
         }
     }
     mxn_fill(sums, MXN_FLOAT64, kind == ALL ? 1 : 0, size);
-    gather(sum_kind(job), in, walk, means, sums);
+    gather(sum_kind(job), in, it, means, sums);
     finish(job, sums, size, count);
     mxn_cast(out->data, out->dtype, sums, MXN_FLOAT64, size);
     return 0;
@@ -256,14 +257,14 @@ static int statistic_backward(mxn_job *job)
         return error;
     }
     mxn__reduced_steps(x->shape, reduced, steps, &count);
-    mxn_walk walk;
-    mxn__walk_init(&walk, x->shape->ndim, x->shape->dims,
-                   (const int64_t *const[]){steps, NULL, NULL});
+    mxn_iterator it;
+    mxn__iterator_init(&it, x->shape->ndim, x->shape->dims,
+                       (const int64_t *const[]){steps, NULL, NULL});
     bool one = ((const statistic_params *)mxn__values(job))->ord == 1;
     if (x->dtype == MXN_FLOAT32 && job->inputs[0].dtype == MXN_FLOAT32) {
-        backward_float(job, one, &walk);
+        backward_float(job, one, &it);
     } else if (x->dtype == MXN_FLOAT64 && job->inputs[0].dtype == MXN_FLOAT64) {
-        backward_double(job, one, &walk);
+        backward_double(job, one, &it);
     } else {
         return mxn__type_refused(job, x->dtype);
     }

@@ -214,7 +214,7 @@ static void reduce_whole_row(int kind, const mxn_operand *in, uint64_t at, int32
     }
 }
 
-static void reduce_whole(const mxn_job *job, int kind, mxn_walk *walk)
+static void reduce_whole(const mxn_job *job, int kind, mxn_iterator *it)
 {
     const mxn_reduce_params *params = mxn__values(job);
     const mxn_operand *in = &job->inputs[0], *out = &job->outputs[0];
@@ -225,23 +225,23 @@ static void reduce_whole(const mxn_job *job, int kind, mxn_walk *walk)
         mxn__reduce_begin(kind, out->dtype, out->data, count);
     }
     uint64_t at = 0;
-    for (bool more = walk->total > 0; more; more = mxn__walk_next(walk)) {
-        char *to = (char *)out->data + (size_t)walk->at[0] * mxn_dtype_size(out->dtype);
-        reduce_whole_row(kind, in, at, out->dtype, to, walk->step[0], walk->count);
-        at += (uint64_t)walk->count;
+    for (bool more = it->total > 0; more; more = mxn__iterator_next(it)) {
+        char *to = (char *)out->data + (size_t)it->at[0] * mxn_dtype_size(out->dtype);
+        reduce_whole_row(kind, in, at, out->dtype, to, it->step[0], it->count);
+        at += (uint64_t)it->count;
     }
 }
 
-static void reduce_real(const mxn_job *job, int kind, mxn_walk *walk, int64_t reduced_count)
+static void reduce_real(const mxn_job *job, int kind, mxn_iterator *it, int64_t reduced_count)
 {
     const mxn_operand *in = &job->inputs[0], *out = &job->outputs[0];
     size_t size = mxn_shape_size(out->shape);
     double few[FEW_RESULTS], *sums = size <= FEW_RESULTS ? few : job->workspace;
     mxn_fill(sums, MXN_FLOAT64, start_of(job, kind), size);
     uint64_t at = 0;
-    for (bool more = walk->total > 0; more; more = mxn__walk_next(walk)) {
-        reduce_row(kind, in, out->dtype, at, sums + walk->at[0], walk->step[0], walk->count);
-        at += (uint64_t)walk->count;
+    for (bool more = it->total > 0; more; more = mxn__iterator_next(it)) {
+        reduce_row(kind, in, out->dtype, at, sums + it->at[0], it->step[0], it->count);
+        at += (uint64_t)it->count;
     }
     for (size_t i = 0; kind == MEAN && i < size; i++) {
         sums[i] /= (double)reduced_count;
@@ -264,13 +264,13 @@ static int reduce_forward(mxn_job *job)
     if (error != 0) {
         return error;
     }
-    mxn_walk walk;
-    mxn__walk_init(&walk, in->shape->ndim, in->shape->dims,
-                   (const int64_t *const[]){steps, NULL, NULL});
+    mxn_iterator it;
+    mxn__iterator_init(&it, in->shape->ndim, in->shape->dims,
+                       (const int64_t *const[]){steps, NULL, NULL});
     if (in_whole(out->dtype, kind)) {
-        reduce_whole(job, kind, &walk);
+        reduce_whole(job, kind, &it);
     } else {
-        reduce_real(job, kind, &walk, reduced_count);
+        reduce_real(job, kind, &it, reduced_count);
     }
     return 0;
 }

@@ -7,7 +7,7 @@ enum { CHUNK = 256, FEW_RESULTS = 64 };
 
 // Of sums and means: the gradient of the result, repeated. What is repeated has the input's type;
 // `few` serves where it is short.
-static int spread_sum(const mxn_job *job, mxn_walk *walk, double scale)
+static int spread_sum(const mxn_job *job, mxn_iterator *it, double scale)
 {
     const mxn_operand *g = &job->inputs[0], *to = &job->outputs[0];
     const void *from = g->data;
@@ -25,7 +25,7 @@ static int spread_sum(const mxn_job *job, mxn_walk *walk, double scale)
         mxn_cast(converted, to->dtype, g->data, g->dtype, count);
         from = converted;
     }
-    mxn__walk_copy(walk, from, to->data, mxn_dtype_size(to->dtype));
+    mxn__iterator_copy(it, from, to->data, mxn_dtype_size(to->dtype));
     return 0;
 }
 
@@ -35,20 +35,20 @@ static int spread_sum(const mxn_job *job, mxn_walk *walk, double scale)
 #define TEMPLATE "runtime/op/reduce/spread_extreme_kernels.h"
 #include "runtime/op/kernels/each_whole.h"
 
-typedef void (*spread_function)(const mxn_job *job, mxn_walk *walk);
+typedef void (*spread_function)(const mxn_job *job, mxn_iterator *it);
 
 static const spread_function spreads[MXN_DTYPE_COUNT] = {
     MXN_OF_NUMBERS(spread_extreme),
     [MXN_BOOL] = spread_extreme_uint8,
 };
 
-static int spread_extreme(const mxn_job *job, mxn_walk *walk)
+static int spread_extreme(const mxn_job *job, mxn_iterator *it)
 {
     int32_t dtype = job->outputs[0].dtype;
     if (spreads[dtype] == NULL) {
         return mxn__type_refused(job, dtype);
     }
-    spreads[dtype](job, walk);
+    spreads[dtype](job, it);
     return 0;
 }
 
@@ -78,30 +78,31 @@ static void product_gradient_row(const product_rows *rows, double *x, int64_t at
 }
 
 // Over all rows of the input as doubles: first what they multiply to, then the gradient.
-static void walk_product(const mxn_job *job, const product_rows *rows, mxn_walk walk, bool gradient)
+static void iterate_products(const mxn_job *job, const product_rows *rows, mxn_iterator it,
+                             bool gradient)
 {
     const mxn_operand *in = &job->inputs[1], *to = &job->outputs[0];
     const char *from = in->data;
     char *target = to->data;
     size_t size = mxn_dtype_size(in->dtype), target_size = mxn_dtype_size(to->dtype);
     double x[CHUNK];
-    for (bool more = walk.total > 0; more; more = mxn__walk_next(&walk)) {
-        for (int64_t done = 0, n; done < walk.count; done += n, from += (size_t)n * size) {
-            n = walk.count - done < CHUNK ? walk.count - done : CHUNK;
-            int64_t at = walk.at[0] + done * walk.step[0];
+    for (bool more = it.total > 0; more; more = mxn__iterator_next(&it)) {
+        for (int64_t done = 0, n; done < it.count; done += n, from += (size_t)n * size) {
+            n = it.count - done < CHUNK ? it.count - done : CHUNK;
+            int64_t at = it.at[0] + done * it.step[0];
             mxn_cast(x, MXN_FLOAT64, from, in->dtype, (size_t)n);
             if (gradient) {
-                product_gradient_row(rows, x, at, walk.step[0], n);
+                product_gradient_row(rows, x, at, it.step[0], n);
                 mxn_cast(target, to->dtype, x, MXN_FLOAT64, (size_t)n);
                 target += (size_t)n * target_size;
             } else {
-                multiply_row(rows, x, at, walk.step[0], n);
+                multiply_row(rows, x, at, it.step[0], n);
             }
         }
     }
 }
 
-static int spread_product(const mxn_job *job, const mxn_walk *walk)
+static int spread_product(const mxn_job *job, const mxn_iterator *it)
 {
     const mxn_operand *g = &job->inputs[0];
     size_t count = mxn_shape_size(g->shape);
@@ -110,8 +111,8 @@ static int spread_product(const mxn_job *job, const mxn_walk *walk)
     mxn_cast(rows.g, MXN_FLOAT64, g->data, g->dtype, count);
     mxn_fill(rows.products, MXN_FLOAT64, 1, count);
     mxn_fill(rows.zeros, MXN_FLOAT64, 0, count);
-    walk_product(job, &rows, *walk, false);
-    walk_product(job, &rows, *walk, true);
+    iterate_products(job, &rows, *it, false);
+    iterate_products(job, &rows, *it, true);
     return 0;
 }
 
@@ -136,19 +137,19 @@ int mxn__reduce_backward(mxn_job *job)
     if (error != 0) {
         return error;
     }
-    mxn_walk walk;
+    mxn_iterator it;
     mxn__row_steps(to->shape, rows);
-    mxn__walk_init(
-        &walk, to->shape->ndim, to->shape->dims,
+    mxn__iterator_init(
+        &it, to->shape->ndim, to->shape->dims,
         (const int64_t *const[]){
             steps, kind == MXN_REDUCE_SUM || kind == MXN_REDUCE_MEAN ? rows : NULL, NULL});
     switch (kind) {
     case MXN_REDUCE_PROD:
-        return spread_product(job, &walk);
+        return spread_product(job, &it);
     case MXN_REDUCE_MAX:
     case MXN_REDUCE_MIN:
-        return spread_extreme(job, &walk);
+        return spread_extreme(job, &it);
     default:
-        return spread_sum(job, &walk, kind == MXN_REDUCE_MEAN ? 1.0 / (double)reduced_count : 1.0);
+        return spread_sum(job, &it, kind == MXN_REDUCE_MEAN ? 1.0 / (double)reduced_count : 1.0);
     }
 }

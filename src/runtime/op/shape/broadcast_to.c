@@ -148,10 +148,10 @@ static int broadcast_forward(mxn_job *job)
     int64_t steps[2][MXN_DIMS_MAX];
     mxn__broadcast_steps(in->shape, out->shape, steps[0]);
     mxn__row_steps(out->shape, steps[1]);
-    mxn_walk walk;
-    mxn__walk_init(&walk, out->shape->ndim, out->shape->dims,
-                   (const int64_t *const[]){steps[0], steps[1], NULL});
-    mxn__walk_copy(&walk, in->data, out->data, mxn_dtype_size(out->dtype));
+    mxn_iterator it;
+    mxn__iterator_init(&it, out->shape->ndim, out->shape->dims,
+                       (const int64_t *const[]){steps[0], steps[1], NULL});
+    mxn__iterator_copy(&it, in->data, out->data, mxn_dtype_size(out->dtype));
     return 0;
 }
 
@@ -171,7 +171,7 @@ static uint64_t backward_workspace(const mxn_job *job)
 #include "runtime/op/kernels/each_whole.h"
 #undef SUM
 
-typedef void (*add_function)(const void *from, void *to, mxn_walk *walk);
+typedef void (*add_function)(const void *from, void *to, mxn_iterator *it);
 
 static const add_function adds[MXN_DTYPE_COUNT] = {
     MXN_OF_NUMBERS(add_rows),
@@ -184,14 +184,14 @@ static int broadcast_backward(mxn_job *job)
     size_t size = mxn_shape_size(out->shape);
     int64_t steps[MXN_DIMS_MAX];
     mxn__broadcast_steps(out->shape, g->shape, steps);
-    mxn_walk walk;
-    mxn__walk_init(&walk, g->shape->ndim, g->shape->dims,
-                   (const int64_t *const[]){steps, NULL, NULL});
+    mxn_iterator it;
+    mxn__iterator_init(&it, g->shape->ndim, g->shape->dims,
+                       (const int64_t *const[]){steps, NULL, NULL});
     memset(job->workspace, 0, size * sizeof(uint64_t));
     if (adds[g->dtype] == NULL) {
         return mxn__type_refused(job, g->dtype);
     }
-    adds[g->dtype](g->data, job->workspace, &walk);
+    adds[g->dtype](g->data, job->workspace, &it);
     bool is_real = g->dtype == MXN_FLOAT32 || g->dtype == MXN_FLOAT64;
     mxn_cast(out->data, out->dtype, job->workspace, is_real ? MXN_FLOAT64 : MXN_UINT64, size);
     return 0;

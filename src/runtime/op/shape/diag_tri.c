@@ -103,10 +103,10 @@ static int diag_shapes(const mxn_shapes *shapes)
     return mxn__shape_output(shapes, 0, &result);
 }
 
-// A walk over the diagonal of `full`: steps[0] in it, steps[1] in the array of diagonals. Gives
-// where it begins in `full`, in elements.
-static int diag_walk(const mxn_params *params, const mxn_shape *full, const mxn_shape *diagonals,
-                     mxn_walk *walk, int64_t *begin)
+// An iterator over the diagonal of `full`: steps[0] in it, steps[1] in the array of diagonals.
+// Gives where it begins in `full`, in elements.
+static int diag_iterator(const mxn_params *params, const mxn_shape *full,
+                         const mxn_shape *diagonals, mxn_iterator *it, int64_t *begin)
 {
     int32_t axes[2];
     int error = diag_axes(params, full->ndim, axes);
@@ -125,20 +125,20 @@ static int diag_walk(const mxn_params *params, const mxn_shape *full, const mxn_
     mxn__row_steps(diagonals, steps[1]);
     int64_t k = ((const diag_params *)(const void *)params->values)->k;
     *begin = k < 0 ? -k * own[axes[0]] : k * own[axes[1]];
-    mxn__walk_init(walk, diagonals->ndim, diagonals->dims,
-                   (const int64_t *const[]){steps[0], steps[1], NULL});
+    mxn__iterator_init(it, diagonals->ndim, diagonals->dims,
+                       (const int64_t *const[]){steps[0], steps[1], NULL});
     return 0;
 }
 
 static int take_diagonal(mxn_job *job, const mxn_operand *full, const mxn_operand *diagonals)
 {
     size_t size = mxn_dtype_size(full->dtype);
-    mxn_walk walk;
+    mxn_iterator it;
     int64_t begin;
-    int error = diag_walk(job->params, full->shape, diagonals->shape, &walk, &begin);
-    if (error == 0 && walk.total > 0) {
-        mxn__walk_copy(&walk, (const char *)full->data + begin * (int64_t)size, diagonals->data,
-                       size);
+    int error = diag_iterator(job->params, full->shape, diagonals->shape, &it, &begin);
+    if (error == 0 && it.total > 0) {
+        mxn__iterator_copy(&it, (const char *)full->data + begin * (int64_t)size, diagonals->data,
+                           size);
     }
     return error;
 }
@@ -146,18 +146,18 @@ static int take_diagonal(mxn_job *job, const mxn_operand *full, const mxn_operan
 static int put_diagonal(mxn_job *job, const mxn_operand *diagonals, const mxn_operand *full)
 {
     size_t size = mxn_dtype_size(full->dtype);
-    mxn_walk walk;
+    mxn_iterator it;
     int64_t begin;
     memset(full->data, 0, mxn_shape_size(full->shape) * size);
-    int error = diag_walk(job->params, full->shape, diagonals->shape, &walk, &begin);
+    int error = diag_iterator(job->params, full->shape, diagonals->shape, &it, &begin);
     if (error != 0) {
         return error;
     }
-    char *to = (char *)full->data + (walk.total > 0 ? begin * (int64_t)size : 0);
+    char *to = (char *)full->data + (it.total > 0 ? begin * (int64_t)size : 0);
     const char *from = diagonals->data;
-    for (bool more = walk.total > 0; more; more = mxn__walk_next(&walk)) {
-        for (int64_t i = 0; i < walk.count; i++, from += size) {
-            memcpy(to + (walk.at[0] + i * walk.step[0]) * (int64_t)size, from, size);
+    for (bool more = it.total > 0; more; more = mxn__iterator_next(&it)) {
+        for (int64_t i = 0; i < it.count; i++, from += size) {
+            memcpy(to + (it.at[0] + i * it.step[0]) * (int64_t)size, from, size);
         }
     }
     return 0;

@@ -147,10 +147,10 @@ static int slice_shapes(const mxn_shapes *shapes)
     return error != 0 ? error : mxn__shape_output(shapes, 0, &part);
 }
 
-// A walk over the part of `whole` that the slice takes, which begins at `*begin` elements, and over
-// the part by itself: the former is operand 0, or, into the whole, operand 1.
-static int part_walk(const mxn_params *params, const mxn_shape *whole, bool into_whole,
-                     mxn_walk *walk, int64_t *begin)
+// An iterator over the part of `whole` that the slice takes, which begins at `*begin` elements, and
+// over the part by itself: the former is operand 0, or, into the whole, operand 1.
+static int part_iterator(const mxn_params *params, const mxn_shape *whole, bool into_whole,
+                         mxn_iterator *it, int64_t *begin)
 {
     range ranges[MXN_DIMS_MAX];
     int error = ranges_of(params, whole, ranges);
@@ -167,9 +167,9 @@ static int part_walk(const mxn_params *params, const mxn_shape *whole, bool into
         *begin += own[i] * ranges[i].begin;
     }
     mxn__row_steps(&part, in_part);
-    mxn__walk_init(walk, part.ndim, part.dims,
-                   (const int64_t *const[]){into_whole ? in_part : in_whole,
-                                            into_whole ? in_whole : in_part, NULL});
+    mxn__iterator_init(it, part.ndim, part.dims,
+                       (const int64_t *const[]){into_whole ? in_part : in_whole,
+                                                into_whole ? in_whole : in_part, NULL});
     return 0;
 }
 
@@ -177,14 +177,14 @@ static int copy_part(const mxn_params *params, const mxn_operand *whole, const m
                      bool into_whole)
 {
     size_t size = mxn_dtype_size(whole->dtype);
-    mxn_walk walk;
+    mxn_iterator it;
     int64_t begin;
-    int error = part_walk(params, whole->shape, into_whole, &walk, &begin);
-    if (error != 0 || walk.total == 0) {
+    int error = part_iterator(params, whole->shape, into_whole, &it, &begin);
+    if (error != 0 || it.total == 0) {
         return error;
     }
     char *there = (char *)whole->data + begin * (int64_t)size;
-    mxn__walk_copy(&walk, into_whole ? part->data : there, into_whole ? there : part->data, size);
+    mxn__iterator_copy(&it, into_whole ? part->data : there, into_whole ? there : part->data, size);
     return 0;
 }
 
@@ -207,17 +207,17 @@ static int assign_scalar_forward(mxn_job *job)
     if (out->data != in->data) {
         memcpy(out->data, in->data, mxn_shape_size(in->shape) * size);
     }
-    mxn_walk walk;
+    mxn_iterator it;
     int64_t begin;
-    int error = part_walk(job->params, in->shape, false, &walk, &begin);
+    int error = part_iterator(job->params, in->shape, false, &it, &begin);
     if (error != 0) {
         return error;
     }
     int64_t value;
     mxn_number_fill(&value, out->dtype, &((const slice_params *)mxn__values(job))->scalar, 1);
-    for (bool more = walk.total > 0; more; more = mxn__walk_next(&walk)) {
-        for (int64_t i = 0; i < walk.count; i++) {
-            int64_t at = begin + walk.at[0] + i * walk.step[0];
+    for (bool more = it.total > 0; more; more = mxn__iterator_next(&it)) {
+        for (int64_t i = 0; i < it.count; i++) {
+            int64_t at = begin + it.at[0] + i * it.step[0];
             memcpy((char *)out->data + at * (int64_t)size, &value, size);
         }
     }

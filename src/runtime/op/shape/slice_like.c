@@ -48,12 +48,12 @@ static void copy_like(const mxn_operand *whole, const mxn_operand *part, bool in
     int64_t in_whole[MXN_DIMS_MAX], in_part[MXN_DIMS_MAX];
     mxn__row_steps(whole->shape, in_whole);
     mxn__row_steps(part->shape, in_part);
-    mxn_walk walk;
-    mxn__walk_init(&walk, part->shape->ndim, part->shape->dims,
-                   (const int64_t *const[]){into_whole ? in_part : in_whole,
-                                            into_whole ? in_whole : in_part, NULL});
-    mxn__walk_copy(&walk, into_whole ? part->data : whole->data,
-                   into_whole ? whole->data : part->data, mxn_dtype_size(whole->dtype));
+    mxn_iterator it;
+    mxn__iterator_init(&it, part->shape->ndim, part->shape->dims,
+                       (const int64_t *const[]){into_whole ? in_part : in_whole,
+                                                into_whole ? in_whole : in_part, NULL});
+    mxn__iterator_copy(&it, into_whole ? part->data : whole->data,
+                       into_whole ? whole->data : part->data, mxn_dtype_size(whole->dtype));
 }
 
 static int like_forward(mxn_job *job)

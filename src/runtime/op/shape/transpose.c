@@ -194,10 +194,10 @@ static int transpose_forward(mxn_job *job)
     for (int32_t i = 0; i < in->shape->ndim; i++) {
         steps[0][i] = own[order[i]];
     }
-    mxn_walk walk;
-    mxn__walk_init(&walk, out->shape->ndim, out->shape->dims,
-                   (const int64_t *const[]){steps[0], steps[1], NULL});
-    mxn__walk_copy(&walk, in->data, out->data, mxn_dtype_size(out->dtype));
+    mxn_iterator it;
+    mxn__iterator_init(&it, out->shape->ndim, out->shape->dims,
+                       (const int64_t *const[]){steps[0], steps[1], NULL});
+    mxn__iterator_copy(&it, in->data, out->data, mxn_dtype_size(out->dtype));
     return 0;
 }
 

@@ -85,7 +85,7 @@ static void what_was_pushed_before_the_wait_is_skipped_whenever_its_turn_comes(v
     engine_push(engine_add_one, &ran, a, b);
     assert_int_equal(mxn_wait_all(), 0);
     assert_int_equal(ran, 2);
-    assert_int_equal(mxp_atomic_load(&mxn__engine.trouble), 0);  // nobody looks for it any more
+    assert_int_equal(mxp_atomic_load(&mxn__engine.error_flags), 0);  // nobody looks for it any more
     mxn_var *const vars[] = {a, b, held};
     for (int i = 0; i < 3; i++) {
         mxn_var_delete(vars[i], NULL, NULL, 0);

@@ -341,14 +341,14 @@ static void the_last_read_counts_whoever_comes_late(void **state)
     writer->uses[0].var = (uintptr_t)a | 1;
     mxn_thread *self = mxn__thread_self();
     reader->id = 7;
-    mxn__operation_record(self, reader, &(mxn_ending){.end_ticks = LATE});
+    mxn__operation_record(self, reader, &(mxn_execution){.end_ticks = LATE});
     reader->id = 8;
-    mxn__operation_record(self, reader, &(mxn_ending){.end_ticks = EARLY});
-    mxn_binding latest = mxn__operation_binding(writer, NOW);
+    mxn__operation_record(self, reader, &(mxn_execution){.end_ticks = EARLY});
+    mxn_releaser latest = mxn__operation_releaser(writer, NOW);
     assert_int_equal(latest.ticks, LATE);
     assert_int_equal(latest.id, 7);
     mxn__operation_record_none(self, reader);
-    latest = mxn__operation_binding(writer, NOW);
+    latest = mxn__operation_releaser(writer, NOW);
     assert_int_equal(latest.id, 0);
     free(reader);
     free(writer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that walk along memory, one element after the other: relu and its gradient, the update of
+// Kernels that go along memory, one element after the other: relu and its gradient, the update of
 // parameters.
 #include <math.h>
 
@@ -9,18 +9,18 @@
 #include "runtime/op/optimizer/optimizer.h"
 #include "runtime/parallel/thread_pool.h"
 
-typedef struct walk {
+typedef struct it {
     void (*relu)(float *to, const float *x, int64_t count);
     void (*relu_back)(float *to, const float *g, const float *y, int64_t count);
     const float *a, *b;
     float *to;
     int64_t count;
     float keep, rate, limit;  // of an update
-} walk;
+} it;
 
 static void part(void *argument, int index, int threads)
 {
-    const walk *w = argument;
+    const it *w = argument;
     int64_t begin = mxn__part_begin(w->count, index, threads);
     int64_t count = mxn__part_begin(w->count, index + 1, threads) - begin;
     const mxn_vector *vector = mxn__vector();
@@ -33,7 +33,7 @@ static void part(void *argument, int index, int threads)
     }
 }
 
-static int run(const mxn_operand *out, walk *w)
+static int run(const mxn_operand *out, it *w)
 {
     w->to = out->data;
     w->count = (int64_t)mxn_shape_size(out->shape);
@@ -48,14 +48,14 @@ bool mxn__relu_takes(const mxn_job *job)
 
 int mxn__relu(mxn_job *job)
 {
-    walk w = {.relu = mxn__vector()->relu, .a = job->inputs[0].data};
+    it w = {.relu = mxn__vector()->relu, .a = job->inputs[0].data};
     return run(&job->outputs[0], &w);
 }
 
 // Inputs: gradient, result, data.
 int mxn__relu_back(mxn_job *job)
 {
-    walk w = {
+    it w = {
         .relu_back = mxn__vector()->relu_back, .a = job->inputs[0].data, .b = job->inputs[1].data};
     return run(&job->outputs[0], &w);
 }
@@ -69,9 +69,9 @@ bool mxn__relu_row_takes(const mxn_job *job)
 // Inputs: gradient, result.
 int mxn__relu_row_back(mxn_job *job)
 {
-    walk w = {.relu_back = mxn__vector()->relu_back_times,
-              .a = job->inputs[0].data,
-              .b = job->inputs[1].data};
+    it w = {.relu_back = mxn__vector()->relu_back_times,
+            .a = job->inputs[0].data,
+            .b = job->inputs[1].data};
     return run(&job->outputs[0], &w);
 }
 
@@ -95,11 +95,11 @@ int mxn__sgd(mxn_job *job)
         }
         mxn_sgd_rates rates;
         mxn__sgd_rates(job->params, i, &rates);
-        walk w = {.a = job->inputs[2 * i].data,
-                  .b = job->inputs[2 * i + 1].data,
-                  .keep = (float)(1 - rates.lr * rates.wd),
-                  .rate = (float)(rates.lr * rates.scale),
-                  .limit = rates.clip < 0 ? INFINITY : (float)(rates.clip / fabs(rates.scale))};
+        it w = {.a = job->inputs[2 * i].data,
+                .b = job->inputs[2 * i + 1].data,
+                .keep = (float)(1 - rates.lr * rates.wd),
+                .rate = (float)(rates.lr * rates.scale),
+                .limit = rates.clip < 0 ? INFINITY : (float)(rates.clip / fabs(rates.scale))};
         run(&job->outputs[i], &w);
     }
     return 0;
