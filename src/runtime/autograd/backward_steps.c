@@ -34,32 +34,33 @@ static void detach_values(const mxn_node *node)
     }
 }
 
-static int invoke(const mxn_diff_step *step, const mxn_like *likes, mxn_call_state **state)
+static int invoke(const mxn_diff_step *step, const mxn_tensor_type *known_outputs,
+                  mxn_call_state **state)
 {
     const mxn_node *node = step->visit == NULL ? NULL : step->visit->node;
     const mxn_invocation in = {.params = step->params,
                                .inputs = (mxn_array *const *)step->inputs,
                                .outputs = (mxn_array **)step->outputs,
                                .requests = step->requests,
-                               .likes = likes,
+                               .known_outputs = known_outputs,
                                .state = state,
                                .scope = node == NULL ? 0 : node->scope,
                                .category = MXN_MEMORY_GRADIENT};
     return mxn_autograd_invoke(&in);
 }
 
-// `likes`: room for one of each output.
-static int invoke_call(const mxn_diff_step *step, mxn_like *likes)
+// `known_outputs`: space for one of each output.
+static int invoke_call(const mxn_diff_step *step, mxn_tensor_type *known_outputs)
 {
     const mxn_node *node = step->visit->node;
     for (uint32_t i = 0; i < step->params->output_count; i++) {
         const int32_t given = step->call->gives[i];
         const mxn_saved *input = given < 0 ? NULL : &node->inputs[given];
-        likes[i] = input == NULL ? (mxn_like){NULL, MXN_DTYPE_NONE}
-                                 : (mxn_like){&input->shape, input->dtype};
+        known_outputs[i] = input == NULL ? (mxn_tensor_type){NULL, MXN_DTYPE_NONE}
+                                         : (mxn_tensor_type){&input->shape, input->dtype};
     }
     mxn_call_state *state = node->state;
-    return invoke(step, likes, state == NULL ? NULL : &state);
+    return invoke(step, known_outputs, state == NULL ? NULL : &state);
 }
 
 static int run_call(const mxn_diff_step *step)
@@ -67,10 +68,10 @@ static int run_call(const mxn_diff_step *step)
     enum { FEW = 8 };  // without an allocation
     const uint32_t outputs = step->params->output_count;
     if (outputs <= FEW) {
-        mxn_like few[FEW];
+        mxn_tensor_type few[FEW];
         return invoke_call(step, few);
     }
-    mxn_like *many = mxp__alloc(outputs * sizeof *many);
+    mxn_tensor_type *many = mxp__alloc(outputs * sizeof *many);
     if (many == NULL) {
         return mxp__fail_memory("a step of backward");
     }

@@ -193,11 +193,12 @@ static int note_inputs(mxn_node *node, mxn_array *const *inputs)
 // What an output that was not asked for would have been: its gradient may be asked for, as zeros.
 static void describe_unmade(mxn_node *node, const mxn_invocation *in)
 {
-    for (uint32_t i = 0; in->likes != NULL && i < node->params->output_count; i++) {
+    for (uint32_t i = 0; in->known_outputs != NULL && i < node->params->output_count; i++) {
         mxn_saved *output = &node->outputs[i];
-        if (in->outputs[i] == NULL && in->likes[i].shape != NULL && node->params->input_count > 0) {
-            mxn_shape_copy(&output->shape, in->likes[i].shape);
-            output->dtype = in->likes[i].dtype;
+        if (in->outputs[i] == NULL && in->known_outputs[i].shape != NULL &&
+            node->params->input_count > 0) {
+            mxn_shape_copy(&output->shape, in->known_outputs[i].shape);
+            output->dtype = in->known_outputs[i].dtype;
             output->context = node->inputs[0].context;
         }
     }

@@ -19,11 +19,11 @@
 #include "runtime/op/op.h"
 #include "runtime/tensor/tensor.h"
 
-// What an output that is no array yet must become.
-typedef struct mxn_like {
+// What is known of an input or output that is no array yet.
+typedef struct mxn_tensor_type {
     const mxn_shape *shape;  // null: unknown
     int32_t dtype;
-} mxn_like;
+} mxn_tensor_type;
 
 typedef struct mxn_invocation {
     mxn_params *params;
@@ -33,7 +33,7 @@ typedef struct mxn_invocation {
     mxn_array **outputs;
     const uint32_t *requests;  // MXN_NULL, MXN_WRITE, MXN_ADD for each output; null: MXN_WRITE. An
                                // output of MXN_NULL stays as it is, null too
-    const mxn_like *likes;  // of outputs that are null; null: nothing known
+    const mxn_tensor_type *known_outputs;  // of outputs that are null; null: nothing known
     // Where the state of the run stands (MXN_OP_STATE): if null, that of a forward is put there
     // with a reference, else it is used. Null: nobody keeps it.
     mxn_call_state **state;

@@ -265,15 +265,16 @@ static void take_shapes(mxn_call_form *form, mxn_shape **pointers, const mxn_inv
         mxn_shape *shape = &form->shapes[i];
         pointers[i] = shape;
         const mxn_array *array = i < inputs ? in->inputs[i] : in->outputs[i - inputs];
-        const mxn_like *like = in->likes == NULL || i < inputs ? NULL : &in->likes[i - inputs];
+        const mxn_tensor_type *known =
+            in->known_outputs == NULL || i < inputs ? NULL : &in->known_outputs[i - inputs];
         form->types[i] = MXN_DTYPE_NONE;
         shape->ndim = -1;
         if (array != NULL && !mxn_array_is_none(array)) {
             mxn_shape_copy(shape, &array->shape);
             form->types[i] = array->dtype;
-        } else if (like != NULL && like->shape != NULL) {
-            mxn_shape_copy(shape, like->shape);
-            form->types[i] = like->dtype;
+        } else if (known != NULL && known->shape != NULL) {
+            mxn_shape_copy(shape, known->shape);
+            form->types[i] = known->dtype;
         }
     }
 }

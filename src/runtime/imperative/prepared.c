@@ -24,10 +24,10 @@ void mxn_prepared_release(mxn_prepared *prepared)
     }
 }
 
-mxn_like mxn_prepared_output(const mxn_prepared *prepared, uint32_t index)
+mxn_tensor_type mxn_prepared_output(const mxn_prepared *prepared, uint32_t index)
 {
     const size_t at = (size_t)prepared->form.params->input_count + index;
-    return (mxn_like){&prepared->form.shapes[at], prepared->form.types[at]};
+    return (mxn_tensor_type){&prepared->form.shapes[at], prepared->form.types[at]};
 }
 
 uint64_t mxn_prepared_workspace(const mxn_prepared *prepared)
@@ -63,13 +63,13 @@ static mxn_prepared *prepared_new(const mxn_signature *signature)
     return p;
 }
 
-static void take_like(mxn_prepared *p, uint32_t at, const mxn_like *like)
+static void take_known(mxn_prepared *p, uint32_t at, const mxn_tensor_type *known)
 {
     p->form.shapes[at].ndim = -1;
     p->form.types[at] = MXN_DTYPE_NONE;
-    if (like != NULL && like->shape != NULL) {
-        mxn_shape_copy(&p->form.shapes[at], like->shape);
-        p->form.types[at] = like->dtype;
+    if (known != NULL && known->shape != NULL) {
+        mxn_shape_copy(&p->form.shapes[at], known->shape);
+        p->form.types[at] = known->dtype;
     }
 }
 
@@ -77,10 +77,10 @@ static void take_signature(mxn_prepared *p, const mxn_signature *in)
 {
     const uint32_t inputs = in->params->input_count;
     for (uint32_t i = 0; i < inputs; i++) {
-        take_like(p, i, &in->inputs[i]);
+        take_known(p, i, &in->inputs[i]);
     }
     for (uint32_t i = 0; i < in->params->output_count; i++) {
-        take_like(p, inputs + i, in->outputs == NULL ? NULL : &in->outputs[i]);
+        take_known(p, inputs + i, in->outputs == NULL ? NULL : &in->outputs[i]);
     }
 }
 

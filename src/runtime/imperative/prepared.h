@@ -40,8 +40,9 @@ typedef struct mxn_bound mxn_bound;
 // What is known of a call before it has arrays.
 typedef struct mxn_signature {
     mxn_params *params;
-    const mxn_like *inputs;  // params->input_count of them, all known
-    const mxn_like *outputs;  // params->output_count, shape null where unknown; null: none known
+    const mxn_tensor_type *inputs;  // params->input_count of them, all known
+    const mxn_tensor_type
+        *outputs;  // params->output_count, shape null where unknown; null: none known
     const uint32_t *requests;  // as in mxn_invocation
     mxn_context context;
     bool training;
@@ -54,7 +55,7 @@ void mxn_prepared_retain(mxn_prepared *prepared);
 void mxn_prepared_release(mxn_prepared *prepared);  // null does nothing
 
 // Shape and type of an output, which live as long as the prepared call.
-mxn_like mxn_prepared_output(const mxn_prepared *prepared, uint32_t index);
+mxn_tensor_type mxn_prepared_output(const mxn_prepared *prepared, uint32_t index);
 uint64_t mxn_prepared_workspace(const mxn_prepared *prepared);  // bytes
 
 typedef struct mxn_binding {

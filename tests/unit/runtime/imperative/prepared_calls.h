@@ -54,7 +54,7 @@ static mxn_prepared *prepare(const char *name, const uint32_t *requests)
 {
     mxn_params *params = parse(name, 2);
     const mxn_shape shape = shape_of(SIZE, SIZE);
-    const mxn_like inputs[] = {{&shape, MXN_FLOAT32}, {&shape, MXN_FLOAT32}};
+    const mxn_tensor_type inputs[] = {{&shape, MXN_FLOAT32}, {&shape, MXN_FLOAT32}};
     const mxn_signature signature = {
         .params = params, .inputs = inputs, .requests = requests, .context = cpu};
     mxn_prepared *prepared = NULL;

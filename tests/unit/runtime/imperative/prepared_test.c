@@ -35,7 +35,7 @@ static void nothing_but_the_run_is_left_for_later(void **state)
 {
     (void)state;
     mxn_prepared *prepared = prepare("dot", NULL);
-    const mxn_like out = mxn_prepared_output(prepared, 0);
+    const mxn_tensor_type out = mxn_prepared_output(prepared, 0);
     const mxn_shape expected = shape_of(SIZE, SIZE);
     assert_true(mxn_shape_equal(out.shape, &expected));
     assert_int_equal(out.dtype, MXN_FLOAT32);
@@ -84,7 +84,7 @@ static void the_numpy_switch_of_the_thread_changes_nothing(void **state)
     mxn_params *params = parse("sum", 1), *numpy = NULL;
     assert_int_equal(mxn_params_under(params, true, &numpy), MXP_OK);
     const mxn_shape shape = shape_of(SIZE, SIZE);
-    const mxn_like input = {&shape, MXN_FLOAT32};
+    const mxn_tensor_type input = {&shape, MXN_FLOAT32};
     mxn_signature signature = {.params = params, .inputs = &input, .context = cpu};
     mxn_prepared *legacy = NULL, *scalar = NULL;
     mxn__mode.numpy_shape = true;
@@ -175,7 +175,7 @@ static void what_inference_refuses_cannot_be_prepared(void **state)
     (void)state;
     mxn_params *params = parse("elemwise_add", 2);
     const mxn_shape left = shape_of(2, 3), right = shape_of(3, 2);
-    const mxn_like inputs[] = {{&left, MXN_FLOAT32}, {&right, MXN_FLOAT32}};
+    const mxn_tensor_type inputs[] = {{&left, MXN_FLOAT32}, {&right, MXN_FLOAT32}};
     mxn_signature signature = {.params = params, .inputs = inputs, .context = cpu};
     mxn_prepared *prepared = NULL;
     assert_int_equal(mxn_prepare(&signature, &prepared), MXP_EINVAL);

@@ -80,7 +80,7 @@ static void preparing_leaves_the_caller_its_own_openmp(void **state)
     omp_set_num_threads(OWN_THREADS);
     mxn_params *params = parse("softmax", 1);
     const mxn_shape shape = shape_of(SIZE, SIZE);
-    const mxn_like input = {&shape, MXN_FLOAT32};
+    const mxn_tensor_type input = {&shape, MXN_FLOAT32};
     const mxn_signature signature = {.params = params, .inputs = &input, .context = cpu};
     mxn_prepared *prepared = NULL;
     const int tasks = task_count();
