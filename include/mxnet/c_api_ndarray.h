@@ -77,11 +77,26 @@ MXNET_DLL int MXNDArrayLoadFromBuffer(const void *ndarray_buffer, size_t size, u
                                       NDArrayHandle **out_arr, uint32_t *out_name_size,
                                       const char ***out_names);
 
+// ---- DLPack: the same memory in other libraries -----------------------------------------------
+// Waits for pending writes. The memory stays until the tensor's deleter is called, whatever becomes
+// of `handle`. What is pushed later is not ordered with who reads or writes there by the tensor.
+MXNET_DLL int MXNDArrayToDLPack(NDArrayHandle handle, DLManagedTensorHandle *out_dlpack);
+// The array owns the tensor and calls its deleter, on any thread, after the last operation on it;
+// on failure the tensor is still the caller's. `transient_handle`: the struct is copied, and may go
+// once this returns; the deleter is given the copy. Taken is dense row-major memory of the CPU. A
+// tensor that MXNDArrayToDLPack made gives another view of its array.
+MXNET_DLL int MXNDArrayFromDLPack(DLManagedTensorHandle dlpack, const bool transient_handle,
+                                  NDArrayHandle *out_handle);
+// Calls the deleter of a tensor that nobody has taken. Null is an error.
+MXNET_DLL int MXNDArrayCallDLPackDeleter(DLManagedTensorHandle dlpack);
+
 // ---- names of the 1.x line --------------------------------------------------------------------
 MXNET_DLL int MXNDArrayCreateEx(const uint32_t *shape, uint32_t ndim, int dev_type, int dev_id,
                                 int delay_alloc, int dtype, NDArrayHandle *out);
 MXNET_DLL int MXNDArrayCreateEx64(const int64_t *shape, int ndim, int dev_type, int dev_id,
                                   int delay_alloc, int dtype, NDArrayHandle *out);
+MXNET_DLL int MXNDArrayFromDLPackEx(DLManagedTensorHandle dlpack, const bool transient_handle,
+                                    NDArrayHandle *out_handle);
 MXNET_DLL int MXNDArrayGetShapeEx(NDArrayHandle handle, int *out_dim, const int **out_pdata);
 MXNET_DLL int MXNDArrayGetShapeEx64(NDArrayHandle handle, int *out_dim, const int64_t **out_pdata);
 

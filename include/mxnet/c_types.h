@@ -23,6 +23,7 @@ typedef const void *FunctionHandle;
 typedef void *SymbolHandle;
 typedef void *CachedOpHandle;
 typedef void *KVStoreHandle;
+typedef void *DLManagedTensorHandle;  // a DLManagedTensor of dlpack.h
 typedef void *DataIterCreator;
 typedef void *DatasetCreator;
 typedef void *BatchifyFunctionCreator;

@@ -50,7 +50,7 @@ NAMES: Dict[str, str] = {
 _INSTEAD = {
     "mxnet.amp": "net.cast('float16') computes in half precision",
     "mxnet.callback": "a training loop of Gluon's prints what it likes after each step",
-    "mxnet.dlpack": "asnumpy() and mx.np.array(x) go through a copy",
+    "mxnet.dlpack": "from_dlpack and to_dlpack_for_read are functions of mx.nd and mx.npx",
     "mxnet.image": "gluon.data.vision.transforms has ToTensor, Normalize and Cast",
     "mxnet.io": "gluon.data.DataLoader reads batches",
     "mxnet.kv": "gluon.Trainer sums the gradients of several devices itself",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence, Tuple
 
 import numpy as onp
 
-from . import _indexing, _types
+from . import _dlpack, _indexing, _types
 from ._registry import invoke
 from .base import _LIB, c_handle_array, check_call, core
 from .context import Context, choose
@@ -141,6 +141,22 @@ class BaseArray(_Array):
             check_call(_LIB.MXNDArraySyncCopyToCPU(
                 self.handle, ctypes.c_void_p(values.ctypes.data), ctypes.c_size_t(values.size)))
         return values
+
+    def __dlpack__(self, stream: Any = None, **asked: Any) -> Any:
+        """The array's memory for another library: a capsule of DLPack's, once nothing that is pending
+        reads or writes it."""
+        return _dlpack.export(self, stream, **asked)
+
+    def __dlpack_device__(self) -> Tuple[int, int]:
+        return _dlpack.device_of(self)
+
+    def to_dlpack_for_read(self) -> Any:
+        """A capsule of its memory, once all pending writes to it are done."""
+        return _dlpack.to_dlpack_for_read(self)
+
+    def to_dlpack_for_write(self) -> Any:
+        """A capsule of its memory, once nothing that is pending reads or writes it."""
+        return _dlpack.to_dlpack_for_write(self)
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> onp.ndarray:
         if copy is False:

@@ -335,6 +335,31 @@ class Counter(_Object):
         return self
 
 
+_PLAIN, _VERSIONED = b"dltensor", b"dltensor_versioned"
+_new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
+    ("PyCapsule_New", ctypes.pythonapi))
+_is_capsule = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(
+    ("PyCapsule_IsValid", ctypes.pythonapi))
+_capsule_content = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi))
+_deleters: Dict[bytes, Any] = {}
+
+
+@ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+def _end_capsule(address: int) -> None:
+    for name, deleter in _deleters.items():
+        if _is_capsule(address, name):
+            deleter(_capsule_content(address, name))
+
+
+def capsule(address: int, is_versioned: bool, deleter: int) -> Any:
+    """A capsule of a DLPack structure; `deleter` is the address of the function that is given it if nobody
+    has taken it."""
+    name = _VERSIONED if is_versioned else _PLAIN
+    _deleters[name] = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(deleter)
+    return _new_capsule(address, name, ctypes.cast(_end_capsule, ctypes.c_void_p))
+
+
 def set_scope(name: str) -> None:
     """MXSetProfilerScope."""
     thread_seen()

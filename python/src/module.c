@@ -4,6 +4,7 @@
 #include "api.h"
 #include "arithmetic.h"
 #include "array.h"
+#include "capsule.h"
 #include "objects.h"
 #include "operator.h"
 #include "span.h"
@@ -45,6 +46,10 @@ static PyMethodDef functions[] = {
      "bind(library, error, left_out, text)\n--\n\nSays which library is called (a dlopen handle), "
      "what failures raise,\nwhich type stands for a parameter's default, and what makes texts of "
      "values."},
+    {"capsule", core_capsule, METH_VARARGS,
+     "capsule(address, is_versioned, deleter)\n--\n\nA capsule of a DLPack structure; deleter is "
+     "the "
+     "address of the function\nthat is given it if nobody has taken it."},
     {"set_arithmetic", (PyCFunction)(void (*)(void))core_set_arithmetic, METH_FASTCALL,
      "set_arithmetic(type, table, typed, convert)\n--\n\nThe operators behind +, < and the "
      "others of a type."},

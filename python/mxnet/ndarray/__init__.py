@@ -10,8 +10,9 @@ from typing import Any
 from .. import _files
 from .._functions import lazy
 from . import _internal, contrib, image, linalg, random, sparse
-from .creation import (arange, array, concatenate, empty, eye, from_numpy, full, linspace, moveaxis,
-                       ones, onehot_encode, waitall, zeros)
+from .creation import (arange, array, concatenate, empty, eye, from_dlpack, from_numpy, full, linspace,
+                       moveaxis, ones, onehot_encode, to_dlpack_for_read, to_dlpack_for_write, waitall,
+                       zeros)
 from .ndarray import TRIPLES, NDArray, binary_functions
 
 globals().update(binary_functions(NDArray, TRIPLES, (
@@ -39,9 +40,10 @@ def Custom(*data: Any, op_type: str, **parameters: Any) -> Any:
 
 
 __all__ = [
-    "Custom", "NDArray", "arange", "array", "concatenate", "contrib", "empty", "eye", "from_numpy",
-    "full", "image", "linalg", "linspace", "load", "load_frombuffer", "moveaxis", "onehot_encode",
-    "ones", "random", "save", "sparse", "waitall", "zeros"]
+    "Custom", "NDArray", "arange", "array", "concatenate", "contrib", "empty", "eye",
+    "from_dlpack", "from_numpy", "full", "image", "linalg", "linspace", "load",
+    "load_frombuffer", "moveaxis", "onehot_encode", "ones", "random", "save", "sparse",
+    "to_dlpack_for_read", "to_dlpack_for_write", "waitall", "zeros"]
 
 _lazy_get, __dir__ = lazy(__name__, ("",), NDArray)
 

@@ -4,7 +4,7 @@ from typing import Any, List, Optional, Sequence, Union
 
 import numpy as onp
 
-from .. import _types
+from .. import _dlpack, _types
 from .._array import BaseArray
 from .._registry import invoke
 from ..base import _LIB, check_call, mx_real_t
@@ -100,8 +100,17 @@ def array(source_array: Any, ctx: Optional[Context] = None, dtype: Any = None,
 
 
 def from_numpy(ndarray: onp.ndarray, zero_copy: bool = False) -> NDArray:
-    """An array with the values and the type of a NumPy array; always a copy."""
-    return array(ndarray, dtype=ndarray.dtype)
+    """An array with the values and the type of a NumPy array. `zero_copy`: on its memory; the NumPy array
+    is read-only from then on."""
+    return _dlpack.import_numpy(NDArray, ndarray) if zero_copy else array(ndarray, dtype=ndarray.dtype)
+
+
+def from_dlpack(dlpack: Any) -> NDArray:
+    """The array on the memory of a DLPack capsule, or of an object that has `__dlpack__`."""
+    return _dlpack.import_from(NDArray, dlpack)
+
+
+to_dlpack_for_read, to_dlpack_for_write = _dlpack.to_dlpack_for_read, _dlpack.to_dlpack_for_write
 
 
 def concatenate(arrays: List[NDArray], axis: int = 0, always_copy: bool = True) -> NDArray:

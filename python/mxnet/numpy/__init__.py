@@ -17,8 +17,8 @@ from .._functions import lazy
 from ..ndarray.ndarray import binary_functions
 from . import _inputs, _masks, random, shapes
 from ._host import host_function, host_names, may_share_memory, share_memory, shares_memory
-from .creation import (arange, array, asarray, empty, eye, full, full_like, identity, linspace,
-                       ones, ones_like, zeros, zeros_like)
+from .creation import (arange, array, asarray, empty, eye, from_dlpack, full, full_like, identity,
+                       linspace, ones, ones_like, zeros, zeros_like)
 from .averages import average, std, var
 from .einsum import einsum
 from .functions import (array_split, clip, column_stack, concatenate, copy, copyto, dstack, hstack, ndim, ravel,
@@ -53,8 +53,8 @@ __all__ = [
     "append", "arange", "argsort", "array", "array_split", "asarray", "average", "bool", "bool_",
     "broadcast_arrays", "broadcast_to", "clip", "column_stack", "concatenate", "copy", "copyto",
     "diagonal", "diff", "dot", "dstack", "dtype", "e", "einsum", "empty", "eye", "finfo", "flip",
-    "float16", "float32", "float64", "full", "full_like", "hstack", "identity", "iinfo", "inf",
-    "inner", "int16", "int32", "int64", "int8", "linalg", "linspace", "load", "matmul",
+    "float16", "float32", "float64", "from_dlpack", "full", "full_like", "hstack", "identity", "iinfo",
+    "inf", "inner", "int16", "int32", "int64", "int8", "linalg", "linspace", "load", "matmul",
     "may_share_memory", "meshgrid", "nan", "ndarray", "ndim", "newaxis", "ones", "ones_like",
     "outer", "pad", "pi", "random", "ravel", "repeat", "reshape", "row_stack", "shape", "shapes",
     "share_memory", "shares_memory", "size", "sort", "split", "stack", "std", "take", "tensordot",

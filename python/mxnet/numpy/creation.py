@@ -5,7 +5,7 @@ from typing import Any, Optional, Sequence, Union
 
 import numpy as onp
 
-from .. import _types
+from .. import _dlpack, _types
 from .._array import BaseArray, convert_operand
 from .._registry import invoke
 from ..context import Context, choose
@@ -30,6 +30,12 @@ def _float_type(dtype: Any) -> str:
 def _made(name: str, ctx: Optional[Context], device: Optional[Context], dtype: Any,
           **parameters: Any) -> ndarray:
     return invoke(ndarray, name, ctx=choose(ctx, device), dtype=_float_type(dtype), **parameters)
+
+
+def from_dlpack(x: Any, /, *, device: Optional[Context] = None, copy: Optional[bool] = None) -> ndarray:
+    """The array on the memory of an object that has `__dlpack__`, or of a DLPack capsule; with `copy` on
+    memory of its own."""
+    return _dlpack.import_from(ndarray, x, device, copy)
 
 
 def empty(shape: Shape, dtype: Any = None, order: str = "C", ctx: Optional[Context] = None,

@@ -24,4 +24,10 @@ MXNET_DLL int MXAutogradAttachGradient(NDArrayHandle handle, mx_uint req, NDArra
 // is made with `delay_alloc`.
 MXNET_DLL int MXNDArrayNameMemory(NDArrayHandle handle, const char *name);
 
+// As MXNDArrayToDLPack and MXNDArrayFromDLPack, with DLPack's versioned struct: the one of a
+// "dltensor_versioned" capsule. Read-only memory is refused.
+MXNET_DLL int MXNDArrayToDLPackVersioned(NDArrayHandle handle, DLManagedTensorHandle *out_dlpack);
+MXNET_DLL int MXNDArrayFromDLPackVersioned(DLManagedTensorHandle dlpack, NDArrayHandle *out_handle);
+MXNET_DLL int MXNDArrayCallDLPackDeleterVersioned(DLManagedTensorHandle dlpack);
+
 #endif

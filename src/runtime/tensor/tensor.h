@@ -209,6 +209,13 @@ int mxn_array_alias(mxn_array *array, mxn_array *beside, mxn_array **alias);
 // Before anything uses the alias, inside an operation on the array. MXP_ENOMEM.
 int mxn_array_alias_open(mxn_array *alias);
 
+// ---- memory of others -------------------------------------------------------------------------
+// An array of row-major values at `data`, which must be aligned to its type; null only if there are
+// none. `owner` is released, on any thread, after the last operation on the memory; it is still the
+// caller's if this fails. No pool and no record counts the memory.
+int mxn_array_new_foreign(const mxn_shape *shape, int dtype, mxn_context context, void *data,
+                          mxn_attachment owner, mxn_array **array);
+
 // ---- values -----------------------------------------------------------------------------------
 // Waits for pending writes, or for everything pending. They return the error of a failed writer.
 // Nothing to do for a none array.
