@@ -99,6 +99,42 @@ def test_several_devices_stay_the_same(optimizer):
         onp.testing.assert_allclose(found.asnumpy(), wanted, rtol=1e-6)
 
 
+class Descent(mx.optimizer.Optimizer):
+    """Of a program's own: `made` makes a state, `seen` has those that updates were given."""
+
+    def __init__(self, made, **settings):
+        super().__init__(**settings)
+        self.made, self.seen = made, []
+
+    def create_state(self, index, weight):
+        return self.made(weight)
+
+    def update(self, index, weight, grad, state):
+        self._begin(index)
+        self.seen.append(state)
+
+
+@pytest.mark.parametrize("made", (lambda w: None, lambda w: [w + 1], lambda w: (w + 1,), lambda w: (), lambda w: w + 1),
+                         ids=("none", "list", "tuple", "empty", "array"))
+def test_states_of_own_optimizers_come_back_as_they_were(tmp_path, made):
+    layer, file = mx.gluon.nn.Dense(1, in_units=2, use_bias=False), str(tmp_path / "states")
+    layer.initialize()
+    optimizer = Descent(made)
+    trainer = mx.gluon.Trainer(layer.collect_params(), optimizer)
+    for _ in range(2):
+        with mx.autograd.record():
+            layer(mx.nd.ones((1, 2))).sum().backward()
+        trainer.step(1)
+        trainer.save_states(file)
+        trainer.load_states(file)
+    before, after = optimizer.seen
+    assert type(after) is type(before)
+    if isinstance(before, (list, tuple)):
+        assert len(after) == len(before)
+    for ours, theirs in zip([after] if hasattr(after, "asnumpy") else after or (), [before] if hasattr(before, "asnumpy") else before or ()):
+        assert (ours == theirs).asnumpy().all()
+
+
 @pytest.mark.parametrize("devices", [1, 2])
 def test_states_in_files(tmp_path, devices):
     """Training that goes on from files is the same training."""

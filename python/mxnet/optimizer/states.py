@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """States of optimizers in files: the arrays of parameter 3 are called "3.0", "3.1" …, or "3" if its state
-is a single array; beside them how often each parameter was updated."""
+is a single array; beside them how often each parameter was updated, and which states were None or lists."""
 from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Sequence
@@ -11,6 +11,8 @@ from ..context import Context
 from .optimizer import Optimizer, State
 
 _COUNTS = "update_counts"
+_KINDS = "state_kinds"  # of each parameter; files without it hold arrays and tuples
+_TUPLE, _LIST, _NONE = range(3)
 
 
 def _named(index: int, state: State) -> Dict[str, Any]:
@@ -26,6 +28,8 @@ def save_states(filename: str, optimizer: Optimizer, states: Sequence[Optional[S
         arrays.update(_named(index, state))
     counts = [optimizer.update_count(index) for index in range(len(states))]
     arrays[_COUNTS] = nd.array(counts, dtype="int64")
+    kinds = [_NONE if state is None else _LIST if isinstance(state, list) else _TUPLE for state in states]
+    arrays[_KINDS] = nd.array(kinds, dtype="int64")
     nd.save(filename, arrays)
 
 
@@ -36,27 +40,30 @@ def load_states(filename: str, optimizer: Optimizer, parameters: int) -> List[Op
     if not isinstance(arrays, dict) or _COUNTS not in arrays:
         raise MXNetError(f"{filename}: holds no states of an optimizer")
     counts = arrays.pop(_COUNTS).asnumpy().tolist()
+    kinds = arrays.pop(_KINDS).asnumpy().tolist() if _KINDS in arrays else [_TUPLE] * len(counts)
     if len(counts) != parameters:
         raise MXNetError(f"{filename}: states of {len(counts)} parameters, not of {parameters}")
     states: List[Optional[State]] = []
     for index, count in enumerate(counts):
         if count > optimizer.begin_num_update:
             optimizer.set_update_count(index, int(count))
-            states.append(_state_of(arrays, index))
+            states.append(_state_of(arrays, index, kinds[index]))
         else:
             states.append(None)
     return states
 
 
-def _state_of(arrays: Dict[str, Any], index: int) -> State:
+def _state_of(arrays: Dict[str, Any], index: int, kind: int) -> State:
     if str(index) in arrays:
         return arrays[str(index)]
     state: List[Any] = []
     while f"{index}.{len(state)}" in arrays:
         state.append(arrays[f"{index}.{len(state)}"])
-    return tuple(state)
+    return None if kind == _NONE else state if kind == _LIST else tuple(state)
 
 
 def copy_state(state: State, ctx: Context) -> State:
     """The state on another device, or a copy on its own."""
-    return tuple(array.copyto(ctx) for array in state) if isinstance(state, tuple) else state.copyto(ctx)
+    if isinstance(state, (tuple, list)):
+        return type(state)(array.copyto(ctx) for array in state)
+    return None if state is None else state.copyto(ctx)
