@@ -107,3 +107,37 @@ def test_either_triangle_counts(name):
         found, wanted = getattr(np.linalg, name)(np.array(values), **ours), getattr(onp.linalg, name)(values, theirs)
         found, wanted = (found[0], wanted[0]) if name == "eigh" else (found, wanted)
         onp.testing.assert_allclose(found.asnumpy(), wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize("call", (
+    lambda m, a: m.split(a, onp.int64(2)), lambda m, a: m.array_split(a, onp.int32(3), 1), lambda m, a: m.flip(a, onp.int64(0)),
+    lambda m, a: m.tensordot(a, a.T, onp.int64(1))), ids=("split", "array_split", "flip", "tensordot"))
+def test_numbers_of_numpy_are_numbers(call):
+    values = onp.arange(6, dtype="float32").reshape(2, 3)
+    assert onp.array_equal(onp.concatenate([item.asnumpy().ravel() for item in call(np, np.array(values))]),
+                           onp.concatenate([item.ravel() for item in call(onp, values)]))
+
+
+@pytest.mark.parametrize("weights", ([1, 2, 3], onp.array([1.0, 2.0, 3.0])), ids=("list", "NumPy's array"))
+def test_weights_of_an_average_need_not_be_an_array(weights):
+    values = onp.arange(6, dtype="float32").reshape(2, 3)
+    assert np.average(np.array(values), 1, weights).asnumpy() == pytest.approx(onp.average(values, 1, weights))
+
+
+@pytest.mark.parametrize("axis,weights", ((None, [1, 2, 3]), (1, [1, 2]), (1, [[1, 2, 3]]), (0, [1, 2, 3])))
+def test_weights_of_another_shape_are_refused_as_by_numpy(axis, weights):
+    values = onp.ones((2, 3), "float32")
+    with pytest.raises((TypeError, ValueError)) as theirs:
+        onp.average(values, axis, weights)
+    with pytest.raises(theirs.type, match=str(theirs.value)):
+        np.average(np.array(values), axis, np.array(weights))
+
+
+def test_a_negative_number_of_differences_is_refused():
+    with pytest.raises(ValueError, match="order must be non-negative but got -1"):
+        np.diff(np.ones(3), -1)
+
+
+@pytest.mark.parametrize("rows", ([5, 6, 7], onp.array([5, 6, 7])), ids=("list", "NumPy's array"))
+def test_rows_to_permute_need_not_be_an_array(rows):
+    assert sorted(np.random.permutation(rows).asnumpy()) == [5, 6, 7]

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Averages and deviations of mx.np."""
 import math
-from typing import Any, Optional, Sequence, Union, cast
+from typing import Any, Sequence, Union, cast
+
+import numpy as onp
 
 from .. import _types, autograd
-from .._array import promoted
+from .._array import BaseArray, promoted
 from .._registry import invoke
 from . import _masks
-from .creation import ones_like
+from .creation import beside, ones_like
+from .functions import place_of
 from .multiarray import ndarray
 
 Axis = Union[None, int, Sequence[int]]
@@ -62,15 +65,26 @@ def real(a: ndarray) -> ndarray:
     return a if a._type_code in _types.FLOATS else a.astype("float32")
 
 
-def average(a: ndarray, axis: Axis = None, weights: Optional[ndarray] = None, returned: bool = False, *,
+def _along(weights: ndarray, a: ndarray, axis: Axis) -> ndarray:
+    """The weights of one axis, in a shape that is repeated to a's."""
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    if not isinstance(axis, (int, onp.integer)) or weights.shape != (a.shape[place_of(int(axis), a.ndim)],):
+        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+    return weights.reshape((-1,) + (1,) * (a.ndim - 1 - int(axis) % a.ndim))
+
+
+def average(a: ndarray, axis: Axis = None, weights: Any = None, returned: bool = False, *,
             keepdims: bool = False) -> Any:
     """The mean; with `weights`, of a's shape or of that of the axis, each element counts as much.
-    `returned`: also the sums of the weights."""
+    `returned`: also the sums of the weights. TypeError and ValueError, as NumPy's, for weights of
+    another shape."""
     if weights is None:
         mean = a.mean(axis=axis, keepdims=keepdims)
         return (mean, ones_like(mean) * (a.size / max(mean.size, 1))) if returned else mean
-    if weights.shape != a.shape and isinstance(axis, int):
-        weights = weights.reshape((-1,) + (1,) * (a.ndim - 1 - axis % a.ndim))
+    weights = weights if isinstance(weights, BaseArray) else beside(a, weights)
+    if weights.shape != a.shape:
+        weights = _along(weights, a, axis)
     a, weights = (real(item) for item in promoted((a, weights)))
     sums = (ones_like(a) * weights).sum(axis=axis, keepdims=keepdims)
     mean = (a * weights).sum(axis=axis, keepdims=keepdims) / sums

@@ -53,7 +53,7 @@ def split(ary: ndarray, indices_or_sections: Union[int, Sequence[int]],
           axis: int = 0) -> List[ndarray]:
     """Parts of an array: so many equal ones, or those between the places given."""
     length = ary.shape[axis]
-    if isinstance(indices_or_sections, int):
+    if isinstance(indices_or_sections, (int, onp.integer)):
         if indices_or_sections < 1 or length % indices_or_sections:
             raise ValueError(f"{length} rows are no {indices_or_sections} equal parts")
         part = length // indices_or_sections
@@ -72,7 +72,7 @@ def split(ary: ndarray, indices_or_sections: Union[int, Sequence[int]],
 def array_split(ary: ndarray, indices_or_sections: Union[int, Sequence[int]],
                 axis: int = 0) -> List[ndarray]:
     """As split, but parts may differ by one: the first ones are longer."""
-    if isinstance(indices_or_sections, int):
+    if isinstance(indices_or_sections, (int, onp.integer)):
         if indices_or_sections < 1:
             raise ValueError(f"{indices_or_sections} parts are none")
         part, longer = divmod(ary.shape[axis], indices_or_sections)
@@ -95,7 +95,6 @@ def where(condition: ndarray, x: Any = None, y: Any = None) -> Any:
     the places where it holds, an array for each axis."""
     if x is None and y is None:
         return condition.nonzero()
-
     like = x if isinstance(x, BaseArray) else y
     if isinstance(like, BaseArray):
         sides = promoted([side if isinstance(side, BaseArray) else beside(like, side) for side in (x, y)])

@@ -3,6 +3,8 @@
 import math
 from typing import Any, Sequence, Tuple, Union
 
+import numpy as onp
+
 from .._array import BaseArray, promoted
 from .._registry import invoke
 from ..ndarray.ndarray import binary_functions
@@ -48,7 +50,7 @@ def tensordot(a: ndarray, b: ndarray, axes: Axes = 2) -> ndarray:
 
     ValueError if their sizes differ.
     """
-    if isinstance(axes, int):
+    if isinstance(axes, (int, onp.integer)):
         axes = (list(range(a.ndim - axes, a.ndim)), list(range(axes)))
     left, right = _summed(axes[0], a.ndim), _summed(axes[1], b.ndim)
     if _lengths(a, left) != _lengths(b, right):

@@ -79,9 +79,9 @@ def randn(*size: int, **keywords: Any) -> ndarray:
 
 def permutation(x: Any, ctx: Optional[Context] = None,
                 device: Optional[Context] = None) -> ndarray:
-    """The numbers below x, or the rows of an array, in random order."""
-    rows = x if hasattr(x, "_address") else array(onp.arange(x, dtype="int64"), ctx=ctx,
-                                                  device=device)
+    """The numbers below x, or the rows of an array or a list, in random order."""
+    numbers = onp.arange(x, dtype="int64") if isinstance(x, (int, onp.integer)) else x
+    rows = x if isinstance(x, BaseArray) else array(numbers, ctx=ctx, device=device)
     order = uniform(size=(len(rows),)).asnumpy().argsort()
     return rows[order]
 

@@ -80,7 +80,12 @@ def append(arr: ndarray, values: Any, axis: Optional[int] = None) -> ndarray:
 
 
 def diff(a: ndarray, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> ndarray:
-    """The differences of neighbours along an axis, `n` times; `prepend` and `append` are put around first."""
+    """The differences of neighbours along an axis, `n` times; `prepend` and `append` are put around first.
+
+    ValueError for a negative `n`.
+    """
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n}")
     if n == 0:
         return a
     axis = place_of(axis, a.ndim)
@@ -124,7 +129,7 @@ def diagonal(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> nda
 
 def flip(m: ndarray, axis: Union[None, int, Sequence[int]] = None) -> ndarray:
     """The elements of some axes, or of all, in the opposite order."""
-    axes = range(m.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+    axes = range(m.ndim) if axis is None else (axis,) if isinstance(axis, (int, onp.integer)) else axis
     return invoke(ndarray, "_npi_flip", m, axis=tuple(axes))
 
 
