@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, Iterator, List, NoReturn, Optional
 
 from .. import ndarray as nd
 from .. import profiler
-from ..profiler.config import tell
+from ..profiler.config import warn
 from .._absent import AbsentError
 from .._array import BaseArray
 from ..base import MXNetError
@@ -194,22 +194,22 @@ class Block:
 
     def collect_params(self, select: Optional[str] = None) -> ParameterDict:
         """All parameters by place, `0.weight`; `select`: a regular expression that place or name match."""
-        self._tell_of_containers()
+        self._warn_of_containers()
         return ParameterDict((path, parameter) for path, parameter in self._structure().items()
                              if select is None or re.match(select, path)
                              or re.match(select, parameter.name))
 
-    def _tell_of_containers(self) -> None:
+    def _warn_of_containers(self) -> None:
         for name, value in vars(self).items():
             items = value.values() if isinstance(value, dict) else value
             if (not name.startswith("_") and isinstance(value, (list, tuple, dict))
                     and any(isinstance(item, Block) and item not in self._children.values()
                             for item in items)):
-                tell(f'"{type(self).__name__}.{name}" is an unregistered container with Blocks: their '
+                warn(f'"{type(self).__name__}.{name}" is an unregistered container with Blocks: their '
                      "parameters are not this block's. Use nn.Sequential or nn.HybridSequential, or "
                      "register_child() for each")
         for member in self._children.values():
-            member._tell_of_containers()
+            member._warn_of_containers()
 
     def share_parameters(self, shared: Dict[str, Parameter]) -> "Block":
         """Uses the parameters of another block of the same structure, by place."""

@@ -13,7 +13,7 @@ from .._registry import invoke
 from .._types import type_name
 from ..base import MXNetError
 from ..context import Context, choose, cpu, current_context
-from ..profiler.config import tell
+from ..profiler.config import warn
 from ..symbol import Symbol
 from ..util import is_np_array
 
@@ -43,11 +43,11 @@ def _merge(old: Optional[Tuple[int, ...]], new: Tuple[int, ...], name: str) -> T
     return new if old is None else tuple(a if a > 0 else b for a, b in zip(old, new))
 
 
-def _tell_of_values(parameters: List["Parameter"]) -> None:
+def _warn_of_values(parameters: List["Parameter"]) -> None:
     """That these are not initialised again."""
     names = ", ".join(parameter.name for parameter in parameters[:3])
     if parameters:
-        tell(f"Parameter {names}{' …' if len(parameters) > 3 else ''} is already initialized, ignoring. "
+        warn(f"Parameter {names}{' …' if len(parameters) > 3 else ''} is already initialized, ignoring. "
              "Set force_reinit=True to re-initialize.")
 
 
@@ -150,7 +150,7 @@ class Parameter:
         else by `default_init`, else uniformly. Deferred while its shape is not known. One that has
         values keeps them, with a warning, unless `force_reinit`."""
         if self._data is not None and not force_reinit:
-            _tell_of_values([self])
+            _warn_of_values([self])
             return
         chosen = init if init is not None else self.init
         contexts = as_contexts(ctx if ctx is not None else device)
@@ -360,7 +360,7 @@ class ParameterDict(Dict[str, Parameter]):
         """Initialises all; `init` (default Uniform()) where a parameter has none of its own."""
         default = init if init is not None else initializer.Uniform()
         kept = [] if force_reinit else [parameter for parameter in self.values() if parameter.has_values]
-        _tell_of_values(kept)
+        _warn_of_values(kept)
         for parameter in dict.fromkeys(self.values()):
             if parameter not in kept:
                 parameter.initialize(None, ctx, default, force_reinit, device)

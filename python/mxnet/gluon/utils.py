@@ -11,7 +11,7 @@ from .._absent import refusing
 from .. import ndarray as nd
 from .. import numpy as np
 from ..context import Context
-from ..profiler.config import tell
+from ..profiler.config import warn
 from ..util import is_np_array
 
 
@@ -43,7 +43,7 @@ def clip_global_norm(arrays: Sequence[Any], max_norm: float, check_isfinite: boo
     was. A norm that is not finite is warned of, and the arrays are then undefined."""
     norm = math.sqrt(sum(float((array * array).sum()) for array in arrays))
     if check_isfinite and not math.isfinite(norm):
-        tell("nan or inf is detected. Clipping results will be undefined.")
+        warn("nan or inf is detected. Clipping results will be undefined.")
     if norm > max_norm:
         for array in arrays:
             array *= max_norm / (norm + 1e-8)

@@ -21,7 +21,7 @@ _SWITCH = {False: 0, True: 1}
 # Options whose value may be any text; None leaves them out.
 _TEXTS = {"filename", "native_filename", "snapshot_filename", "snapshot_counter",
           "gpu_memory_profile_filename_prefix"}
-_told: set = set()  # warnings that come once a process
+_warned: set = set()  # whether the statistics were on, of warnings that come once a process
 
 
 def set_kvstore_handle(handle: KVStoreHandle) -> None:
@@ -183,8 +183,9 @@ def _check_valid(name: str, value: Any, valid: Dict[Any, int]) -> None:
         known = value in valid
     except TypeError:
         known = False
-    assert known, (f"Invalid value provided for {name}: {value}. Support: "
-                   + ", ".join(map(repr, valid)))
+    if not known:  # the original's is an assert, which python -O leaves out
+        raise AssertionError(f"Invalid value provided for {name}: {value}. Support: "
+                             + ", ".join(map(repr, valid)))
 
 
 @overload
@@ -235,8 +236,8 @@ def dumps(reset: bool = False, format: str = "table",  # pylint: disable=redefin
     _check_valid("reset", reset, _SWITCH)
     shown = _statistics(_SWITCH[reset], _FORMATS[format], _SORT_KEYS[sort_by], _SWITCH[ascending])
     has_rows = ("Total Count" if format == "table" else '"Count"') in shown
-    if not (has_rows or shown and reset):  # who empties an empty table does not look at it
-        _tell_of_no_rows(shown)
+    if not (has_rows or shown and reset):  # a program that empties an empty table does not look at it
+        _warn_of_no_rows(shown)
     return (json.loads(shown) if shown else {}) if format == "dict" else shown
 
 
@@ -251,7 +252,7 @@ def reset_statistics() -> None:
     _statistics(1, 0, 0, 0)
 
 
-def tell(text: str) -> None:
+def warn(text: str) -> None:
     """A warning at the line of the program from which the package was called."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("mxnet."):
@@ -259,13 +260,13 @@ def tell(text: str) -> None:
     warnings.warn(text, stacklevel=level)
 
 
-def _tell_of_no_rows(shown: str) -> None:
-    """To whoever called dumps(): an empty table looks like a broken profiler."""
-    told = bool(shown)
-    if told in _told:
+def _warn_of_no_rows(shown: str) -> None:
+    """Warns the caller of dumps(), because an empty table looks like a broken profiler."""
+    is_on = bool(shown)
+    if is_on in _warned:
         return
-    _told.add(told)
-    tell("dumps() has no rows: nothing was recorded since the statistics were turned on or "
-                  "reset; set_state('run') begins to record" if shown else
-                  "dumps() is empty: set_config(aggregate_stats=True) before the run; a ring has no "
-                  "table, `mxprof report` makes one of its file")
+    _warned.add(is_on)
+    warn("dumps() has no rows: nothing was recorded since the statistics were turned on or reset; "
+         "set_state('run') begins to record" if is_on else
+         "dumps() is empty: set_config(aggregate_stats=True) before the run; a ring has no table, "
+         "`mxprof report` makes one of its file")

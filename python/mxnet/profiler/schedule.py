@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, Literal, Optional, Union, overload
 
 from ..base import _LIB, MXNetError, check_call, core, file_name_str
 from .config import (OPTIONS, dump, dumps, reset_statistics, running_filename, set_config, set_state,
-                     tell, unknown_option)
+                     unknown_option, warn)
 from .objects import Domain
 
 _OWN = ("filename", "skip", "warmup", "active", "repeat", "on_round", "wait")  # arguments of profile
@@ -170,7 +170,7 @@ class profile:  # pylint: disable=invalid-name
         except MXNetError as error:
             if "IsEnableOutput" not in str(error):
                 raise
-            tell(f"dump() inside the block has finished {self.filename!r}: what was recorded after it "
+            warn(f"dump() inside the block has finished {self.filename!r}: what was recorded after it "
                  "is not in it")
 
     # ---- what was missed ----------------------------------------------------------------------
@@ -210,7 +210,7 @@ class profile:  # pylint: disable=invalid-name
         in_step = self._recording
         try:
             self._leave_step()
-            if in_step:  # who has interrupted the program waits for no more
+            if in_step:  # an interrupted program waits for nothing more
                 self._end(wait=error is None or not issubclass(error, KeyboardInterrupt))
         finally:
             try:
@@ -220,7 +220,7 @@ class profile:  # pylint: disable=invalid-name
                 self._release()
         missed = self._missed(in_step) if error is None else None
         if missed is not None:
-            tell(missed)
+            warn(missed)
 
     @overload
     def table(self, format: Literal["table", "json"] = ..., **options: Any) -> str: ...

@@ -64,13 +64,13 @@ class SimpleDataset(Dataset):
 
 
 def _column(array: Any) -> Any:
-    """A vector's items are numbers; those of an NDArray would be arrays of shape (1,)."""
+    """The array, or for a vector of mx.nd its NumPy values: items of an NDArray would be arrays of shape (1,)."""
     return array.asnumpy() if isinstance(array, NDArray) and array.ndim == 1 else array
 
 
 class ArrayDataset(Dataset):
     """Arrays or lists of equal length side by side: item i is (first[i], second[i], …), or first[i]
-    where there is only one. Items of vectors are numbers."""
+    where there is only one. Items of vectors are numbers, those of mx.np's vectors arrays of shape ()."""
 
     def __init__(self, *arrays: Sequence[Any]) -> None:
         if not arrays:

@@ -7,7 +7,7 @@ from typing import Any, Callable, Iterator, Optional, Sequence, Union
 from ... import ndarray as nd
 from ... import numpy as np
 from ... import numpy_extension as npx
-from ...profiler.config import tell
+from ...profiler.config import warn
 from ..block import Block, HybridBlock
 from ..functions import functions_of, is_numpy
 from ..parameter import Parameter
@@ -54,7 +54,7 @@ class Sequential(_Members, Block):
     def hybridize(self, active: bool = True, **options: Any) -> None:
         """Passes on to its members; a container of hybrid blocks alone had better be hybrid itself."""
         if self._children and all(isinstance(member, HybridBlock) for member in self):
-            tell(f"All children of this Sequential layer '{self.name}' are HybridBlocks. Consider using "
+            warn(f"All children of this Sequential layer '{self.name}' are HybridBlocks. Consider using "
                  "HybridSequential for the best performance.")
         super().hybridize(active, **options)
 
