@@ -217,7 +217,7 @@ static const mxn_field fields[] = {
     {0},
 };
 
-// Their parameters are those of a forward.
+// For operators that a program cannot call: their parameters come from the recorded forward.
 static int refuse(mxn_params *params, uint32_t count, const char *const *keys,
                   const char *const *values)
 {

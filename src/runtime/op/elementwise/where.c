@@ -211,8 +211,8 @@ static void backward_side(mxn_job *job, mxn_operand *out, bool wanted)
     const mxn_shape *big = g->shape;
     uint64_t size = mxn_shape_size(out->shape);
     char *sums = size == mxn_shape_size(big) ? NULL : job->workspace;
-    int64_t truth_steps[MXN_DIMS_MAX], steps[MXN_DIMS_MAX],
-        width = (int64_t)mxn_dtype_size(g->dtype);
+    int64_t truth_steps[MXN_DIMS_MAX], steps[MXN_DIMS_MAX];
+    int64_t width = (int64_t)mxn_dtype_size(g->dtype);
     condition_steps(job, &job->inputs[1], big, truth_steps);
     mxn__broadcast_steps(out->shape, big, steps);
     mxn_iterator it;

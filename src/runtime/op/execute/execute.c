@@ -216,47 +216,33 @@ static void restore_type(mxn_operand *operand)
     }
 }
 
-// `to` += `from`, both of a narrow type.
-static void accumulate_narrow(void *to, int32_t dtype, const void *from, size_t count)
+// `to` += `from`, which has the type of `to` or is float32.
+static void accumulate_narrow(void *to, int32_t dtype, const void *from, int32_t from_dtype,
+                              size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (dtype == MXN_FLOAT16) {
             mxn_half *half = (mxn_half *)to + i;
-            float more = mxn_half_to_float(((const mxn_half *)from)[i]);
+            float more = from_dtype == dtype ? mxn_half_to_float(((const mxn_half *)from)[i])
+                                             : ((const float *)from)[i];
             *half = mxn_half_from_float(mxn_half_to_float(*half) + more);
         } else {
             mxn_bfloat *narrow = (mxn_bfloat *)to + i;
-            float more = mxn_bfloat_to_float(((const mxn_bfloat *)from)[i]);
+            float more = from_dtype == dtype ? mxn_bfloat_to_float(((const mxn_bfloat *)from)[i])
+                                             : ((const float *)from)[i];
             *narrow = mxn_bfloat_from_float(mxn_bfloat_to_float(*narrow) + more);
         }
     }
 }
 
-// `to` += `from`, which has the same type, or float32 where that is a narrow one. Of truths either.
+// `to` += `from` of the same type; the sum of truths is whether either is true.
 static void accumulate(void *to, int32_t dtype, const void *from, size_t count)
 {
-    const float *wide = from;
-    switch (dtype) {
-    case MXN_FLOAT16:
-        for (size_t i = 0; i < count; i++) {
-            mxn_half *half = (mxn_half *)to + i;
-            *half = mxn_half_from_float(mxn_half_to_float(*half) + wide[i]);
-        }
-        break;
-    case MXN_BFLOAT16:
-        for (size_t i = 0; i < count; i++) {
-            mxn_bfloat *narrow = (mxn_bfloat *)to + i;
-            *narrow = mxn_bfloat_from_float(mxn_bfloat_to_float(*narrow) + wide[i]);
-        }
-        break;
-    default: {
-        const mxn_row sum = {to, 1, dtype}, more = {from, 1, dtype};
-        mxn__binary_row(MXN_ADD_OF, &sum, &more, to, dtype, (int64_t)count);
-    }
-    }
+    const mxn_row sum = {to, 1, dtype}, more = {from, 1, dtype};
+    mxn__binary_row(MXN_ADD_OF, &sum, &more, to, dtype, (int64_t)count);
 }
 
-// The result of the kernel to where it belongs.
+// Puts the result of the kernel where it belongs.
 static int store_output(mxn_operand *out)
 {
     const void *copy = out->data;
@@ -271,8 +257,8 @@ static int store_output(mxn_operand *out)
     }
     if (!add) {
         mxn_cast(out->data, out->dtype, copy, copy_dtype, count);
-    } else if (is_narrow(out) && copy_dtype == out->dtype) {
-        accumulate_narrow(out->data, out->dtype, copy, count);
+    } else if (is_narrow(out)) {
+        accumulate_narrow(out->data, out->dtype, copy, copy_dtype, count);
     } else {
         accumulate(out->data, out->dtype, copy, count);
     }

@@ -76,6 +76,23 @@ static int scatter_shapes(const mxn_shapes *shapes)
     return error != 0 ? error : mxn__shape_input(shapes, data, &points);
 }
 
+// How many points `indices` has, one a column, and how many elements of `whole` are at each.
+typedef struct point_counts {
+    int64_t points, inner;
+} point_counts;
+
+static point_counts count_points(const mxn_shape *whole, const mxn_shape *indices)
+{
+    point_counts n = {1, 1};
+    for (int32_t i = 1; i < indices->ndim; i++) {
+        n.points *= indices->dims[i];
+    }
+    for (int32_t i = (int32_t)indices->dims[0]; i < whole->ndim; i++) {
+        n.inner *= whole->dims[i];
+    }
+    return n;
+}
+
 // Where point `i` of `count` lies in `whole`, in inner arrays.
 static int point_at(const mxn_job *job, const mxn_operand *indices, const mxn_shape *whole,
                     int64_t i, int64_t count, int64_t *at)
@@ -118,28 +135,21 @@ static void add_inner(void *to, const void *from, int64_t count, int32_t dtype)
     }
 }
 
-// Between the points of `whole` and the list of what lies there.
+// Copies what lies at the points of `whole` to the list, or puts the list there by `put`.
 static int visit(const mxn_job *job, const mxn_operand *whole, const mxn_operand *list,
                  const mxn_operand *indices, void (*put)(void *, const void *, int64_t, int32_t))
 {
-    int64_t depth = indices->shape->dims[0], inner = 1;
-    int64_t count = depth == 0 ? 1 : (int64_t)mxn_shape_size(indices->shape) / depth;
-    for (int32_t i = 1; depth == 0 && i < indices->shape->ndim; i++) {
-        count *= indices->shape->dims[i];
-    }
-    for (int32_t i = (int32_t)depth; i < whole->shape->ndim; i++) {
-        inner *= whole->shape->dims[i];
-    }
-    int64_t bytes = inner * (int64_t)mxn_dtype_size(whole->dtype);
-    for (int64_t i = 0; i < count; i++) {
+    const point_counts n = count_points(whole->shape, indices->shape);
+    int64_t bytes = n.inner * (int64_t)mxn_dtype_size(whole->dtype);
+    for (int64_t i = 0; i < n.points; i++) {
         int64_t at;
-        int error = point_at(job, indices, whole->shape, i, count, &at);
+        int error = point_at(job, indices, whole->shape, i, n.points, &at);
         if (error != 0) {
             return error;
         }
         char *there = (char *)whole->data + at * bytes, *here = (char *)list->data + i * bytes;
-        put == NULL ? copy_inner(here, there, inner, whole->dtype)
-                    : put(there, here, inner, whole->dtype);
+        put == NULL ? copy_inner(here, there, n.inner, whole->dtype)
+                    : put(there, here, n.inner, whole->dtype);
     }
     return 0;
 }
@@ -166,23 +176,16 @@ static int scatter_forward(mxn_job *job)
                  variant == ADD ? add_inner : copy_inner);
 }
 
-// Backwards, so that of several values for one point the last one gets the gradient, as it was the
-// one that stayed; each takes it away from the point.
+// Moves the gradients of the points to the list. From the last to the first, because of several
+// values for one point the last one stayed, and it alone gets the gradient.
 static int take_points(mxn_job *job, const mxn_operand *whole, mxn_operand *list)
 {
     const mxn_operand *indices = &job->inputs[1];
-    int64_t depth = indices->shape->dims[0];
-    int64_t inner = 1, count = 1;
-    for (int32_t i = 1; i < indices->shape->ndim; i++) {
-        count *= indices->shape->dims[i];
-    }
-    for (int32_t i = (int32_t)depth; i < whole->shape->ndim; i++) {
-        inner *= whole->shape->dims[i];
-    }
-    size_t bytes = (size_t)inner * mxn_dtype_size(whole->dtype);
-    for (int64_t i = count; i-- > 0;) {
+    const point_counts n = count_points(whole->shape, indices->shape);
+    size_t bytes = (size_t)n.inner * mxn_dtype_size(whole->dtype);
+    for (int64_t i = n.points; i-- > 0;) {
         int64_t at;
-        int error = point_at(job, indices, whole->shape, i, count, &at);
+        int error = point_at(job, indices, whole->shape, i, n.points, &at);
         if (error != 0) {
             return error;
         }
@@ -207,12 +210,6 @@ static int set_backward(mxn_job *job)
     whole.data = job->outputs[0].data != NULL ? job->outputs[0].data : job->workspace;
     memcpy(whole.data, job->inputs[0].data, set_bytes(job));
     return take_points(job, &whole, &job->outputs[1]);
-}
-
-static int set_gradient_types(const mxn_types *types)
-{
-    (void)types;
-    return 0;
 }
 
 static int scatter_types(const mxn_types *types)
@@ -263,7 +260,7 @@ static const mxn_op_def table[] = {
         .input_count = 2,
         .output_count = 2,
         .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_ANY_TYPE,
-        .types = set_gradient_types,
+        .types = mxn__types_given,
         .forward = set_backward,
         .workspace = set_bytes,
     },

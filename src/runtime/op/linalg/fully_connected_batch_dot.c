@@ -206,17 +206,18 @@ static double fc_flops(const mxn_job *job)
     return (backward ? 4.0 : 2.0) * (double)mxn_shape_size(out) * (double)weight->dims[1];
 }
 
-#define PLAINLY(name, run)                        \
+#define BY_REFERENCE(name, run)                   \
     static int name##_reference(mxn_job *job)     \
     {                                             \
         return run(job, mxn__multiply_reference); \
     }
-PLAINLY(batch_forward, mxn__batch_dot_run)
-PLAINLY(fc_forward, mxn__fully_connected_run)
-PLAINLY(fc_backward, mxn__fully_connected_run_back)
+BY_REFERENCE(batch_forward, mxn__batch_dot_run)
+BY_REFERENCE(fc_forward, mxn__fully_connected_run)
+BY_REFERENCE(fc_backward, mxn__fully_connected_run_back)
 
-// The gradient of the gradient, with h0, h1, h2 for its own: to g goes h0 w' + x h1' + h2, and to x
-// and w what the gradient of the layer without a bias makes of g, h0 and h1.
+// The gradient of the gradient. h0, h1 and h2 are what comes to it for the gradients of x, w and
+// the bias: g gets h0 w' + x h1' + h2; x and w get what the gradient of the layer without a bias
+// makes of g, h0 and h1.
 static void leave_bias(void *values)
 {
     ((fc_params *)values)->no_bias = true;

@@ -204,10 +204,10 @@ static int triangle_forward(mxn_job *job)
     int64_t columns = out->shape->dims[out->shape->ndim - 1];
     int64_t size = (int64_t)mxn_dtype_size(out->dtype);
     int64_t all = (int64_t)mxn_shape_size(out->shape) / columns;
+    bool lower = job->params->op->def->variant == LOWER;
     for (int64_t i = 0; i < all; i++) {
-        int64_t row = i % rows, edge = row + k + (job->params->op->def->variant == LOWER);
+        int64_t row = i % rows, edge = row + k + lower;
         edge = edge < 0 ? 0 : edge > columns ? columns : edge;
-        bool lower = job->params->op->def->variant == LOWER;
         int64_t begin = lower ? 0 : edge, end = lower ? edge : columns;
         const char *from = (const char *)in->data + (in->shape->ndim == 1 ? 0 : i) * columns * size;
         char *to = (char *)out->data + i * columns * size;
