@@ -13,6 +13,7 @@
 enum { DEFAULT_SIZE = 15, LARGEST = 65535, MESSAGE_CHARS = 192 };
 
 static int backward_limit, forward_limit;
+static bool train_allowed, inference_allowed;
 static char message[MESSAGE_CHARS];  // of the first one that is ill-formed
 static pthread_once_t limit_once = PTHREAD_ONCE_INIT;
 
@@ -30,7 +31,9 @@ static void read_limits(void)
     uint64_t size = read_number("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN", LARGEST, DEFAULT_SIZE);
     forward_limit = (int)read_number("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD", LARGEST, size);
     size = read_number("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD", LARGEST, size);
-    backward_limit = read_number("MXNET_EXEC_BULK_EXEC_TRAIN", 1, 1) == 0 ? 0 : (int)size;
+    train_allowed = read_number("MXNET_EXEC_BULK_EXEC_TRAIN", 1, 1) != 0;
+    inference_allowed = read_number("MXNET_EXEC_BULK_EXEC_INFERENCE", 1, 1) != 0;
+    backward_limit = train_allowed ? (int)size : 0;
 }
 
 static int limit_of(const int *limit, int *size)
@@ -48,4 +51,10 @@ int mxn_bulk_limit_backward(int *size)
 int mxn_bulk_limit_forward(int *size)
 {
     return limit_of(&forward_limit, size);
+}
+
+bool mxn_bulk_allowed(bool training)
+{
+    pthread_once(&limit_once, read_limits);
+    return training ? train_allowed : inference_allowed;
 }

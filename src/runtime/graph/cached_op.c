@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "runtime/autograd/autograd.h"
+#include "runtime/autograd/bulk_limit.h"
 #include "runtime/engine/engine.h"
 #include "runtime/graph/cached_flags.h"
 #include "runtime/graph/schedule.h"
@@ -237,14 +238,14 @@ static int run_step(running *run, const mxn_schedule_step *step)
 }
 
 // A copy of what is another output as well, or the program's own array.
-static int copy_output(running *run, uint32_t index)
+static int copy_value(const mxn_cached_op *op, const mxn_cached_call *call, mxn_array *from,
+                      uint32_t output)
 {
-    mxn_array *from = run->values[run->op->schedule.outputs[index].place];
-    return mxn_autograd_invoke(&(mxn_invocation){.params = run->op->copy,
+    return mxn_autograd_invoke(&(mxn_invocation){.params = op->copy,
                                                  .inputs = &from,
-                                                 .outputs = &run->call->outputs[index],
+                                                 .outputs = &call->outputs[output],
                                                  .category = MXN_MEMORY_OUTPUT,
-                                                 .push_ticks = run->call->push_ticks});
+                                                 .push_ticks = call->push_ticks});
 }
 
 static int run_steps(running *run)
@@ -255,7 +256,9 @@ static int run_steps(running *run)
         error = run_step(run, &s->steps[i]);
     }
     for (uint32_t i = 0; i < s->output_count && error == MXP_OK; i++) {
-        error = s->outputs[i].is_copy ? copy_output(run, i) : MXP_OK;
+        error = s->outputs[i].is_copy
+                    ? copy_value(run->op, run->call, run->values[s->outputs[i].place], i)
+                    : MXP_OK;
     }
     return error;
 }
@@ -284,20 +287,19 @@ static void take_back_copies(const running *run, const bool *was_given)
 
 static int run_in_bulks(running *run)
 {
-    int before = mxn_bulk_size_set((int)run->op->flags.forward_bulk_size);
+    const bool training = mxn_autograd_recording() || mxn_autograd_training();
+    const uint32_t size = mxn_bulk_allowed(training) ? run->op->flags.forward_bulk_size : 0;
+    int before = mxn_bulk_size_set((int)size);
     int error = run_steps(run);
     mxn_bulk_size_set(before);
     return error;
 }
 
-int mxn_cached_op_call(const mxn_cached_op *op, const mxn_cached_call *call)
+static int call_at_once(const mxn_cached_op *op, const mxn_cached_call *call)
 {
     running run = {0};
     uint32_t count = op->schedule.output_count;
-    int error = check(op, call);
-    if (error != MXP_OK) {
-        return error;
-    }
+    int error = MXP_OK;
     bool *was_given = mxp__alloc(count + 1);
     for (uint32_t i = 0; was_given != NULL && i < count; i++) {
         was_given[i] = call->outputs[i] != NULL;
@@ -315,4 +317,62 @@ int mxn_cached_op_call(const mxn_cached_op *op, const mxn_cached_call *call)
     }
     mxp__free(was_given, count + 1);
     return error;
+}
+
+// ---- outputs on the memory of others ----------------------------------------------------------
+static bool shares_with_any(const mxn_array *array, mxn_array *const *others, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (others[i] != NULL && (others[i] == array || mxn_array_shares(others[i], array))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Whether writing an output too early could change a value that somebody takes later.
+static bool outputs_are_in_the_way(const mxn_cached_op *op, const mxn_cached_call *call)
+{
+    for (uint32_t i = 0; i < op->schedule.output_count; i++) {
+        const mxn_array *output = call->outputs[i];
+        if (output != NULL && (shares_with_any(output, call->inputs, call->input_count) ||
+                               shares_with_any(output, call->outputs, i))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Outputs are made apart, and copied when all are there.
+static int call_apart(const mxn_cached_op *op, const mxn_cached_call *call)
+{
+    const uint32_t count = op->schedule.output_count;
+    mxn_array **made = mxp__alloc(count * sizeof *made + 1);
+    if (made == NULL) {
+        return mxp__fail_memory("a call of a cached operator");
+    }
+    mxn_cached_call apart = *call;
+    apart.outputs = made;
+    int error = call_at_once(op, &apart);
+    for (uint32_t i = 0; i < count && error == MXP_OK; i++) {
+        error = call->outputs[i] != NULL ? copy_value(op, call, made[i], i) : MXP_OK;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (error == MXP_OK && call->outputs[i] == NULL) {
+            call->outputs[i] = made[i];
+        } else {
+            mxn_array_release(made[i]);
+        }
+    }
+    mxp__free(made, count * sizeof *made + 1);
+    return error;
+}
+
+int mxn_cached_op_call(const mxn_cached_op *op, const mxn_cached_call *call)
+{
+    int error = check(op, call);
+    if (error != MXP_OK) {
+        return error;
+    }
+    return outputs_are_in_the_way(op, call) ? call_apart(op, call) : call_at_once(op, call);
 }

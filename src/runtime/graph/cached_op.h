@@ -3,8 +3,9 @@
 //
 // A call runs the network's operators on arrays, one after the other, as if the program had called
 // each: where the thread records, each is on its tape, and backward is the tape's. Up to
-// `forward_bulk_size` of them become one operation of the engine, in which each member is timed.
-// Values that nobody takes any more are released on the way.
+// `forward_bulk_size` of them become one operation of the engine, in which each member is timed,
+// unless the environment forbids bulks (mxn_bulk_allowed). Values that nobody takes any more are
+// released on the way.
 //
 // What the flags `static_alloc`, `static_shape` and `inline_limit` change in MXNet is how memory
 // and operations are kept between calls, never a result. Here they are checked, and nothing is kept
@@ -42,7 +43,8 @@ void mxn_cached_op_set_hook(mxn_cached_op *op, mxn_cached_op_hook hook, void *co
 typedef struct mxn_cached_call {
     mxn_array *const *inputs;  // of MXN_LIST_INPUTS, in that order
     uint32_t input_count;
-    // mxn_cached_op_outputs() of them; null ones are made, with one reference.
+    // mxn_cached_op_outputs() of them; null ones are made, with one reference. One that shares
+    // memory with an input, or with another output, is written when all values are there.
     mxn_array **outputs;
     uint64_t push_ticks;  // 0, or the begin of the caller's API call
 } mxn_cached_call;

@@ -44,6 +44,26 @@ static void limit_is_that_of_the_first_variable_that_is_set(void **state)
     unsetenv("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN");
 }
 
+// Bits: in training, outside of it.
+static int allowed(void)
+{
+    return (mxn_bulk_allowed(true) ? 1 : 0) | (mxn_bulk_allowed(false) ? 2 : 0);
+}
+
+static void
+bulks_are_turned_off_in_training_and_outside_of_it_by_variables_of_their_own(void **state)
+{
+    (void)state;
+    assert_int_equal(in_child(allowed), 3);
+    setenv("MXNET_EXEC_BULK_EXEC_INFERENCE", "0", 1);
+    assert_int_equal(in_child(allowed), 1);
+    setenv("MXNET_EXEC_BULK_EXEC_TRAIN", "0", 1);
+    assert_int_equal(in_child(allowed), 0);
+    unsetenv("MXNET_EXEC_BULK_EXEC_INFERENCE");
+    assert_int_equal(in_child(allowed), 2);
+    unsetenv("MXNET_EXEC_BULK_EXEC_TRAIN");
+}
+
 static int refused_for_good(void)
 {
     int size;
@@ -79,6 +99,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limit_is_that_of_the_first_variable_that_is_set),
+        cmocka_unit_test(
+            bulks_are_turned_off_in_training_and_outside_of_it_by_variables_of_their_own),
         cmocka_unit_test(
             ill_formed_number_is_refused_by_every_backward_in_the_words_of_all_settings),
     };
