@@ -49,8 +49,8 @@ typedef struct mxp_option {
     const char **text;
 } mxp_option;
 
-// Takes `arguments` apart: options anywhere, `--` ends them, exactly one file. Returns -1 to go on,
-// or the exit code after an error line or the help (asked for by --help).
+// Takes `arguments` apart: options anywhere, `--` ends them, exactly one file. Returns -1 to
+// continue, or the exit code after an error line or the help (asked for by --help).
 int mxp__options_parse(const mxp_command *command, const mxp_option *options, int count,
                        char **arguments, const char **file);
 

@@ -125,7 +125,7 @@ static int take_option(const mxp_command *command, const mxp_option *options, in
         value = arguments[++*at];
     }
     if (value == NULL) {
-        return mxp__usage_error(command, "%s needs a value behind it", option->name);
+        return mxp__usage_error(command, "%s needs a value after it", option->name);
     }
     return set_value(command, option, value);
 }

@@ -21,7 +21,7 @@ static const char help[] =
     "\n"
     "Everything that can be read is written, with checksums that are right. Spans that were open\n"
     "when the process died become records that are marked so; they end at the last time known.\n"
-    "Sections that cannot be read are left out, and told with their offsets; reading goes on at "
+    "Sections that cannot be read are left out, and told with their offsets; reading continues at "
     "the\n"
     "next one that proves itself. Of a chunk with a damaged record what comes after it is left\n"
     "out.\n"

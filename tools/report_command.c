@@ -35,7 +35,7 @@ static const char help[] =
     "\n"
     "Of a directory all native traces (*.mxp, *.mxpz) in it are read as one, as 'mxprof merge'\n"
     "joins them: rows of one name are added up, and a counter that several processes have stays\n"
-    "one for each, its process behind its name.\n"
+    "one for each, its process after its name.\n"
     "\n"
     "The lines above the table tell how far to trust it: what was lost is in no number below, and\n"
     "the cost is what recording itself added to the run. Times are in ms. A counter's row shows "

@@ -19,7 +19,7 @@ typedef struct mxp_frames {
     int64_t first_ns, last_ns;
 } mxp_frames;
 
-// A span that the end of its process left open, or the file while recording goes on.
+// A span that the end of its process left open, or the file while recording continues.
 typedef struct mxp_open_at_end {
     const mxp_source *source;
     uint32_t thread, name;

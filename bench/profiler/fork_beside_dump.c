@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // R10: a fork while another thread dumps 8 M spans, over a fork of the same process that does not.
-// What counts is the call of fork alone; the dump goes on throughout.
+// What counts is the call of fork alone; the dump continues throughout.
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>

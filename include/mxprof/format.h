@@ -36,7 +36,7 @@ enum {
 #define MXP_KIND_ENUM(name, number, units, text) MXP_KIND_##name = number,
     MXP_RECORD_KINDS(MXP_KIND_ENUM)
 #undef MXP_KIND_ENUM
-        MXP_KIND_END  // behind the last
+        MXP_KIND_END  // after the last
 };
 
 #define MXP_STAMP_BITS 48
@@ -213,7 +213,7 @@ typedef struct mxp_chunk_header {
 #define MXP_SEQUENCE_STANDING 0xffffffffu
 // RECORDER, in mapped files: a thread as its recorder left it. Behind it stand its mxp_recorder
 // (record_inline.h), records lost (u64) and a name id (u32). A cursor c is the byte c - block +
-// (offset of this section) if it lies within the MXP_BLOCK_BYTES behind `block`, else c - base. 0:
+// (offset of this section) if it lies within the MXP_BLOCK_BYTES after `block`, else c - base. 0:
 // there is no such thread.
 typedef struct mxp_recorder_section {
     mxp_section section;

@@ -80,7 +80,7 @@ static inline void mxp_config_init(mxp_config *config)
 
 // Takes `config` over. Legal at any time, also while running: a changed file name finishes the old
 // file if anything was written to it, one whose name stays begins afresh with the next dump (a
-// recording file goes on). Keeps state and recorded data.
+// recording file continues). Keeps state and recorded data.
 // MXP_EVALUE: a member is out of range; nothing has changed. MXP_EIO while running with store FILE:
 // as mxp_session_run.
 int mxp_session_configure(mxp_session *session, const mxp_config *config);
@@ -90,7 +90,7 @@ int mxp_session_configure(mxp_session *session, const mxp_config *config);
 int mxp_session_configure_pairs(mxp_session *session, int count, const char *const *keys,
                                 const char *const *values);
 
-// Begins to record, or goes on. MXP_EIO with store FILE: the file cannot be made; recording has
+// Begins to record, or continues. MXP_EIO with store FILE: the file cannot be made; recording has
 // begun all the same, in memory.
 int mxp_session_run(mxp_session *session);
 int mxp_session_stop(mxp_session *session);
@@ -109,7 +109,7 @@ int mxp_session_is_running(mxp_session *session, char *filename, size_t size);
 int mxp_session_dump(mxp_session *session, int finished);
 
 // Writes the last `last_ms` milliseconds of what is held to `path`, as a native trace, or as Chrome
-// JSON if it ends in .json; recording goes on meanwhile, and nothing is consumed. 0: all that is
+// JSON if it ends in .json; recording continues meanwhile, and nothing is consumed. 0: all that is
 // held. Null `path`: the next name of snapshot_filename. MXP_EIO, MXP_ENOMEM. MXP_EVALUE: negative,
 // or the session writes its trace there.
 int mxp_session_snapshot(mxp_session *session, const char *path, double last_ms);

@@ -188,7 +188,7 @@ static inline uint64_t *mxp_inline_open(uint32_t classes, unsigned units, uint64
     return words;
 }
 
-// `end`: behind the last word.
+// `end`: past the last word.
 static inline void mxp_inline_close(uint64_t *end)
 {
     mxp_recorder *self = mxp_self;

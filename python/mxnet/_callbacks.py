@@ -54,7 +54,7 @@ def forget(key: int) -> None:
 
 
 def _tell(error: BaseException) -> None:
-    """Prints where it happened; what it says goes on in the library's message. What ends a program
+    """Prints where it happened; what it says continues in the library's message. What ends a program
     is no failure: the call that waits for the function raises it."""
     if isinstance(error, (KeyboardInterrupt, SystemExit)):
         _interrupt.raise_from_call(error)

@@ -3,7 +3,7 @@
 
 The handlers are Python's and stay what they are. A wait of the main thread has Python run them some
 twenty times a second; it ends if one of them raises, and then that is what the waiting call raises.
-What was waited for goes on, but what has not begun when an interrupted program ends is dropped.
+What was waited for continues, but what has not begun when an interrupted program ends is dropped.
 """
 import ctypes
 import os
@@ -15,7 +15,7 @@ _raised: List[BaseException] = []  # by a handler, during the wait that is endin
 
 
 def _watch() -> Iterator[int]:
-    """1 for each time that a handler has raised, else 0. Handlers run where this goes on, so they
+    """1 for each time that a handler has raised, else 0. Handlers run where this continues, so they
     always find a `try` around them: at the begin of a function, or after its last `try`, they would
     not. The outer one is for a signal that comes while the inner one keeps the error of another."""
     answer = 0

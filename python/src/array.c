@@ -7,8 +7,8 @@
 #include "arithmetic.h"
 
 // ---- life -------------------------------------------------------------------------------------
-// The end of an array may run operations (with NaiveEngine its deletion), so others may go on. It
-// may also end a graph and call back into Python, while an exception is on its way.
+// The end of an array may run operations (with NaiveEngine its deletion), so others may continue.
+// It may also end a graph and call back into Python, while an exception is on its way.
 void core_handle_free(NDArrayHandle handle)
 {
     if (handle == NULL) {

@@ -62,8 +62,8 @@ static __attribute__((noinline)) int grow(span *self)
 }
 
 // Now if recording is on, else 0. Reading the clock waits for all that comes before it; so it
-// comes first, and the rest goes on beside the interpreter's own work. That halves what a span adds
-// to its two calls.
+// comes first, and the rest continues beside the interpreter's own work. That halves what a span
+// adds to its two calls.
 static inline uint64_t clock_read(void)
 {
     uint32_t gate = mxp_atomic_load(&core_mx.mxp_control->gate);

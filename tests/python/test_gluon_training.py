@@ -137,7 +137,7 @@ def test_states_of_own_optimizers_come_back_as_they_were(tmp_path, made):
 
 @pytest.mark.parametrize("devices", [1, 2])
 def test_states_in_files(tmp_path, devices):
-    """Training that goes on from files is the same training."""
+    """Training that continues from files is the same training."""
     where, x, file = [mx.cpu(i) for i in range(devices)], mx.nd.ones((1, 2)), str(tmp_path / "states")
     ends = []
     for interrupted in (False, True):

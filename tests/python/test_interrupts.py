@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C while the program waits for operations: here for one that goes on until a file is there, so a
+"""Ctrl-C while the program waits for operations: here for one that continues until a file is there, so a
 wait that ends has been interrupted, however slow the machine is."""
 import json
 import pathlib

@@ -25,7 +25,7 @@
 #include "random.h"
 #include "stress_time.h"
 
-enum { QUOTA = 1000 };  // numbers a thread before each dump, and again while the last one goes on
+enum { QUOTA = 1000 };  // numbers a thread before each dump, and again while the last one continues
 
 static const char native_path[] = "dumped.mxp", json_path[] = "dumped.json";
 

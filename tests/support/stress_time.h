@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a stress test goes on.
+// How long a stress test continues.
 #ifndef STRESS_TIME_H
 #define STRESS_TIME_H
 

@@ -65,7 +65,7 @@ static const char *split_columns(const mxp_strbuf *plain, mxp_column_bytes colum
         columns[i] = (mxp_column_bytes){at, at + lengths[i]};
         at += lengths[i];
     }
-    return at == end ? NULL : "a compressed section with something behind its columns";
+    return at == end ? NULL : "a compressed section with something after its columns";
 }
 
 // `content` is what comes after the header. Null, or what is wrong with it.

@@ -159,7 +159,7 @@ def running_filename() -> Optional[str]:
 
 
 def snapshot(filename: Optional[str] = None, last_ms: float = 0) -> None:
-    """Writes the newest records to a file of their own; recording goes on, nothing is consumed.
+    """Writes the newest records to a file of their own; recording continues, nothing is consumed.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 // Folder base/os: every difference between operating systems, and their calls.
 //
 // One file per system beside this header: linux.c, and posix.c for what all POSIX systems share. No
-// other room asks which system it is.
+// other folder asks which system it is.
 #ifndef MXP_BASE_OS_H
 #define MXP_BASE_OS_H
 

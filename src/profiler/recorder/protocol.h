@@ -16,7 +16,7 @@
 //   field           written by               read by          order
 //   busy            owner                    freezer          release when it leaves / acquire
 //   cursor          owner; frozen            drain            release / acquire
-//   chunk.next      owner                    drain            release / acquire: behind it the
+//   chunk.next      owner                    drain            release / acquire: after it the
 //                                                             payload of the chunk is final
 //   open[], depth   owner, at any time       stop, crash      begin is stored last and read twice
 //   limit           owner; freezer           owner            relaxed; null sends it the slow path

@@ -15,7 +15,7 @@ typedef struct mxp_recorder_limits {
     uint64_t memory_limit_bytes;  // of chunks
     int full_policy;  // MXP_FULL_*: DROP takes no chunk beyond those it was given
     int statistics_only;  // statistics and no trace
-    int statistics_when_full;  // beyond the cap, go on with statistics
+    int statistics_when_full;  // beyond the cap, continue with statistics
 } mxp_recorder_limits;
 
 int mxp__recorder_limits_set(const mxp_recorder_limits *limits);
@@ -27,7 +27,7 @@ int mxp__recorder_limits_set(const mxp_recorder_limits *limits);
 uint64_t mxp__recorder_start(uint32_t classes, int resumed);
 uint64_t mxp__recorder_stop(int close_open);
 int mxp__recorder_is_on(void);
-// A new profile begins, while recording is off: no step goes on, no counter has a value.
+// A new profile begins, while recording is off: no step continues, no counter has a value.
 void mxp__recorder_begin_profile(void);
 
 // mxp_span_emit for a span that began while recording was on and ends while it is paused: taken
@@ -47,7 +47,7 @@ uint64_t mxp__recorder_off_ticks(void);
 // passed.
 enum { MXP__CONSUMER_FILE = 0, MXP__CONSUMER_STATS = 1, MXP__CONSUMERS = 2 };
 void mxp__consumer_set_active(int consumer, int active);  // inactive ones hold nothing back
-// The source of the drain. Closing it consumes nothing; mxp__live_consume moves the consumer behind
+// The source of the drain. Closing it consumes nothing; mxp__live_consume moves the consumer past
 // it; where several are open, those of one consumer must be consumed one after the other.
 // Reading one may last: see live.c. Preparing does most of the work of opening it, and needs no
 // lock of the caller's: a fork would wait for it.

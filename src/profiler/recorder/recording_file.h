@@ -21,7 +21,7 @@ enum { MXP__STORE_HEADER_BYTES = 4096, MXP__STORE_CLOCK_BYTES = 65536 };
 // Begins a file: from now on everything recorded goes there, up to `limit_bytes`; beyond it records
 // are lost and counted. `header` says MXP__STORE_HEADER_BYTES; `sections`, whole pages, begin with
 // two CLOCK of MXP__STORE_CLOCK_BYTES each: whatever is found after a death can be read. Both are
-// the caller's again afterwards. MXP_EIO, MXP_ENOMEM: recording goes on in memory.
+// the caller's again afterwards. MXP_EIO, MXP_ENOMEM: recording continues in memory.
 int mxp__store_open(const char *path, uint64_t limit_bytes, const mxp_file_header *header,
                     const void *sections, size_t sections_bytes);
 // The same in a forked child, but for the file: the first thread that records makes it. Until then
@@ -48,8 +48,8 @@ void mxp__store_put_clock(const void *section, size_t size_bytes);
 void mxp__store_keep_ahead(void);
 
 // ---- a file ends ------------------------------------------------------------------------------
-// Ends the file; recording goes on in memory. What is left is to write the tables and END from
-// `offset` on, to truncate the file behind them and to close the descriptor. Until then it is as
+// Ends the file; recording continues in memory. What is left is to write the tables and END from
+// `offset` on, to truncate the file after them and to close the descriptor. Until then it is as
 // after a death.
 typedef struct mxp_store_end {
     mxp_descriptor descriptor;  // the caller's; none if the program has taken it away for good

@@ -10,7 +10,7 @@
 #include "runtime/autograd/other_arrays.h"
 
 // ---- the plan ---------------------------------------------------------------------------------
-// MXNet's bulks begin behind the head gradients.
+// MXNet's bulks begin after the head gradients.
 static int run_bulked(mxn_backward *backward, int bulk_size)
 {
     int before = bulk_size > 1 ? mxn_bulk_size_set(bulk_size) : 0;

@@ -44,7 +44,7 @@ static bool drop_reference(mxn_node *node)
     return node != NULL && mxp__refs_drop(&node->refs);
 }
 
-// Drops what the node holds. Nodes without references are put in front of `dead`.
+// Drops what the node holds. Nodes without references are put before `dead`.
 static mxn_node *let_go(mxn_node *node, mxn_node *dead)
 {
     uint32_t inputs = node->params == NULL ? 0 : node->params->input_count;

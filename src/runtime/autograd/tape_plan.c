@@ -80,7 +80,7 @@ static void find_variables(const mxn_backward_request *request, mxn_diff_entry *
     }
 }
 
-// `entries`: room for one of each output and variable, null.
+// `entries`: space for one of each output and variable, null.
 static int init_with(mxn_backward *backward, mxn_diff_entry *entries)
 {
     const mxn_backward_request *request = backward->request;

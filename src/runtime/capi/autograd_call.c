@@ -117,7 +117,7 @@ int MXNDArrayGetGradState(NDArrayHandle handle, int *out)
 }
 
 // ---- backward ---------------------------------------------------------------------------------
-// Room for what backward hands out when it was given variables: behind it nothing may fail.
+// Space for what backward hands out when it was given variables: after it nothing may fail.
 static int prepare_results(size_t count, NDArrayHandle **grad_handles)
 {
     int error = count > 0 ? mxn__check_given(grad_handles, "grad_handles") : MXP_OK;

@@ -146,7 +146,7 @@ static inline int check_lists(const given_function *given, const mxn_work *work,
     return error != MXP_OK ? error : check_count((int)work->write_count, mutable_list, "mutable");
 }
 
-// Keeps the function and its context in a block of their own, where the operation has no room. As
+// Keeps the function and its context in a block of their own, where the operation has no space. As
 // in a push, the argument is consumed in any case.
 static int enclose(mxn_work *work, const given_function *given, mxn_context context)
 {

@@ -54,7 +54,7 @@ static int give_made(const mxn_params *params, NDArrayHandle *all, int *num_outp
     return MXP_OK;
 }
 
-// With the list of outputs in `all`, which has room for every one of them: the thread's buffer may
+// With the list of outputs in `all`, which has space for every one of them: the thread's buffer may
 // be another call's by the time this one returns, because callbacks run inside of it.
 static int invoke(mxn_params *params, NDArrayHandle *inputs, int *num_outputs,
                   NDArrayHandle **outputs, uint64_t push_ticks, NDArrayHandle *all)

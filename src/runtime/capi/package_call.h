@@ -8,14 +8,14 @@
 #include <mxnet/c_types.h>
 
 // Waits of the thread with this number (pthread_self) call `wanted` some twenty times a second, and
-// fail once it answers other than 0; what they waited for goes on. It may run code of the program.
-// Null: no wait does.
+// fail once it answers other than 0; what they waited for continues. It may run code of the
+// program. Null: no wait does.
 MXNET_DLL int MXEngineSetInterrupt(int (*wanted)(void), uintptr_t thread);
 // Operations that have not begun complete without running from now on, as after MXNotifyShutdown.
 MXNET_DLL int MXEngineDropPending(void);
 
 // MXAutogradMarkVariables of one array, but an array that recorded operators have made stays in
-// their graph: backward writes its gradient and goes on to what it was made of. Recorded as
+// their graph: backward writes its gradient and continues to what it was made of. Recorded as
 // MXAutogradMarkVariables.
 MXNET_DLL int MXAutogradAttachGradient(NDArrayHandle handle, mx_uint req, NDArrayHandle gradient);
 

@@ -48,7 +48,7 @@ static entry *cache_get(void)
     return cache;
 }
 
-// Appends `word` with its zero; null if there is no room.
+// Appends `word` with its zero; null if there is no space.
 static char *append(char *at, const char *end, const char *word, uint64_t *hash)
 {
     do {

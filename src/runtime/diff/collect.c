@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collects the nodes behind the heads and sorts them. Visits never move within their list, so an
-// input is known by a position as soon as it is seen, and no node is looked up twice.
+// Collects the nodes that the heads are made from and sorts them. Visits never move within their
+// list, so an input is known by a position as soon as it is seen, and no node is looked up twice.
 #include "runtime/diff/collect.h"
 
 #include <stdlib.h>
@@ -122,7 +122,7 @@ static int newest_first(const void *a, const void *b)
     return first > second ? -1 : first < second;
 }
 
-// The order, and behind it what is pending of each output.
+// The order, and after it what is pending of each output.
 static int place_pending(mxn_diff_plan *plan)
 {
     size_t outputs = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first part of making a plan: the nodes behind the heads. Private to diff/.
+// The first part of making a plan: the nodes that the heads are made from. Private to diff/.
 #ifndef MXN_DIFF_COLLECT_H
 #define MXN_DIFF_COLLECT_H
 

@@ -57,7 +57,7 @@ typedef struct mxn_diff_request {
 // The gradient of one output of a node while it comes together.
 typedef struct mxn_diff_pending {
     uint32_t expected, count;
-    void **items;  // references; room for one more than expected: zeros where nothing comes
+    void **items;  // references; space for one more than expected: zeros where nothing comes
 } mxn_diff_pending;
 
 typedef struct mxn_diff_visit {
@@ -66,8 +66,8 @@ typedef struct mxn_diff_visit {
     mxn_params *params;  // of the node; null: a variable
     uint32_t first_input;  // its inputs in the plan's list
     uint32_t asked;  // position in the request, from 1, of the first that asks for it, or 0
-    bool wanted;  // it or what lies behind it has a wanted gradient
-    bool passes;  // of an operator: what lies behind it has
+    bool wanted;  // it or what it is made from has a wanted gradient
+    bool passes;  // of an operator: what it is made from has
     bool live;  // some gradient reaches it
     const mxn_gradient *gradient;  // of an operator that passes
     bool *needed;  // of each of its calls, null if there are none; all false unless it is live

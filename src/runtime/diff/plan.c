@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making the plan: collect the nodes behind the heads, newest first; find from the oldest on what
-// leads to a wanted gradient; then count, from the newest on, what each gradient is summed from.
+// Making the plan: collect the nodes that the heads are made from, newest first; find from the
+// oldest on what leads to a wanted gradient; then count, from the newest on, what each gradient is
+// summed from.
 #include "runtime/diff/diff.h"
 
 #include <assert.h>

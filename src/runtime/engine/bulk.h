@@ -16,7 +16,7 @@ int mxn__bulk_push(mxn_thread *self);
 // ---- what collected bulks and templates have in common ----------------------------------------
 
 // Under the push lock: gives the bulk the union of its members' variables, each written if any
-// member writes it; it has room for all of them. Returns how many they are. `renew`: some of them
+// member writes it; it has space for all of them. Returns how many they are. `renew`: some of them
 // must be renewed.
 uint32_t mxn__bulk_unite_locked(mxn_operation *bulk, const mxn_operation *members, bool *renew);
 // What the bulk's own record says, when it is pushed: `flags` beside those of every bulk;

@@ -19,7 +19,7 @@
 enum { SLOTS = 1023 };
 enum { AWAKE = 0, ASLEEP = 1, ABSENT = 2 };
 enum {
-    BACKLOG_CAP = 4096,  // fits the caches with room to spare
+    BACKLOG_CAP = 4096,  // fits the caches with space to spare
     REST_SPINS = 16,  // between two looks at an empty queue: lets a few pushes gather
     HEAD_PUBLISH = 64
 };
@@ -215,7 +215,7 @@ static mxn_operation *take_next(void)
     return op;
 }
 
-// All released operations, the one released first in front.
+// All released operations, the one released first comes first.
 static mxn_operation *take_released(void)
 {
     mxn_operation *chain = mxp_atomic_exchange_acquire(&shared.released, NULL);

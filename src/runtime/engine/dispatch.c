@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a completion has released goes on: to the next variable it waits for, or to its queue.
+// What a completion has released continues: to the next variable it waits for, or to its queue.
 #include "runtime/engine/compute.h"
 #include "runtime/engine/run.h"
 #include "runtime/engine/variable.h"

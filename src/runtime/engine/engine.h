@@ -141,7 +141,7 @@ int mxn_var_wait_write(mxn_var *var);
 int mxn_wait_all(void);
 
 // From now on waits of the thread with this number (pthread_self) call `wanted` some twenty times a
-// second, and end with MXP_ESTATE once it answers true; what was waited for goes on. It may run
+// second, and end with MXP_ESTATE once it answers true; what was waited for continues. It may run
 // code of the program, whose waits do not end early. Null: no wait does. While no other thread
 // calls this.
 void mxn_interrupt_set(bool (*wanted)(void), uintptr_t thread);

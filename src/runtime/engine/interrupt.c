@@ -48,7 +48,7 @@ bool mxn__is_interrupted(void)
 
 int mxn__fail_interrupted(void)
 {
-    return mxp__fail(MXP_ESTATE, "the wait was interrupted; what it was for goes on");
+    return mxp__fail(MXP_ESTATE, "the wait was interrupted; what it was for continues");
 }
 
 void mxn__word_wait_a_while(const mxp_atomic_u32 *word, uint32_t expected)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waits that a front end may end. One thread, that which handles a program's signals, is asked now
-// and then whether to go on; all others wait as long as it takes.
+// and then whether to continue; all others wait as long as it takes.
 #ifndef MXN_ENGINE_INTERRUPT_H
 #define MXN_ENGINE_INTERRUPT_H
 

@@ -138,7 +138,7 @@ static int start_locked(void)
     return code;
 }
 
-// False: whoever has the lock has started meanwhile. Before a fork that one goes on to wait, for
+// False: whoever has the lock has started meanwhile. Before a fork that one continues to wait, for
 // operations that may need the caller to push others.
 static bool lock_or_started(void)
 {

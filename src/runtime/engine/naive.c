@@ -32,7 +32,7 @@ static bool not_ready(const void *op)
 static bool holds(const mxn_naive_call *call, const mxn_use *needed)
 {
     const mxn_operation *op = call->op;
-    if (mxn__waiter_is_signalled(&call->over)) {  // an asynchronous one, and its function goes on
+    if (mxn__waiter_is_signalled(&call->over)) {  // an asynchronous one, and its function continues
         return false;
     }
     for (uint32_t i = 0; i < op->count; i++) {

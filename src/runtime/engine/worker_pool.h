@@ -6,10 +6,10 @@
 
 #include "runtime/engine/operation.h"
 
-// Room for one more operation in `queue`, and its threads are there. MXP_ENOMEM.
+// Space for one more operation in `queue`, and its threads are there. MXP_ENOMEM.
 int mxn__worker_pool_reserve(int queue);
 void mxn__worker_pool_unreserve(int queue);
-// Never fails: the room was reserved when the operation was pushed.
+// Never fails: the space was reserved when the operation was pushed.
 void mxn__worker_pool_put(mxn_operation *op);
 
 // How many threads a queue is to have. While it has none.

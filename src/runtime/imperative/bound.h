@@ -52,7 +52,7 @@ static inline uint32_t mxn__request_of(const uint32_t *requests, uint32_t output
     return requests == NULL ? (uint32_t)MXN_WRITE : requests[output];
 }
 
-// `own_shapes`: for how many operands there is room for shapes. Null with the detail set.
+// `own_shapes`: for how many operands there is space for shapes. Null with the detail set.
 mxn_bound *mxn__bound_make(mxn_params *params, size_t own_shapes);
 // Completes shapes and types; `pointers` has one to each shape.
 int mxn__form_infer(const mxn_call_form *form, mxn_shape **pointers);

@@ -336,7 +336,7 @@ int mxn__pool_snapshot(mxn_memory_pool *pool, mxn_allocation **blocks, size_t *c
         if (fits) {
             return MXP_OK;
         }
-        // Others may allocate meanwhile: some room for that.
+        // Others may allocate meanwhile: some space for that.
         if (mxp__grow(blocks, capacity, needed + needed / 8 + 16, sizeof **blocks) != MXP_OK) {
             mxp__free(*blocks, *capacity * sizeof **blocks);
             *blocks = NULL;

@@ -6,8 +6,8 @@
 // anything is recorded; while class MEMORY is on, each allocation and release leaves a record, in
 // the order in which the totals changed.
 //
-// Everything here may be called from any thread, also inside an operation, and goes on working in a
-// forked child. Functions that can fail return 0 or a negative MXP_E code with the detail set.
+// Everything here may be called from any thread, also inside an operation, and continues working in
+// a forked child. Functions that can fail return 0 or a negative MXP_E code with the detail set.
 //
 // Environment, read at the first use of a kind of device (<DEV> is CPU or CPU_PINNED; cpu_shared is
 // never pooled):

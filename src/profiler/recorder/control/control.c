@@ -437,8 +437,8 @@ uint64_t mxp__recorder_stop(int close_open)
     return end;
 }
 
-// Consumers go on with what a ring has held: positions that are not in the oldest chunk may be in
-// one that was used again.
+// Consumers continue with what a ring has held: positions that are not in the oldest chunk may be
+// in one that was used again.
 static void check_positions(void)
 {
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {

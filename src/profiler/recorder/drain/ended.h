@@ -18,7 +18,7 @@ mxp_thread_entry mxp__ended_entry(uint32_t index);  // all 0: none had it
 
 size_t mxp__ended_loss_count(void);
 const mxp_loss_entry *mxp__ended_loss(size_t number);
-// The one that goes on with `loss`, of a later thread of that index; SIZE_MAX: none.
+// The one that continues with `loss`, of a later thread of that index; SIZE_MAX: none.
 size_t mxp__ended_loss_before(const mxp_loss_entry *loss);
 void mxp__ended_join(mxp_loss_entry *to, const mxp_loss_entry *loss);
 

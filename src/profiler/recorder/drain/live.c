@@ -216,7 +216,7 @@ static void add_statistic(void *context, uint32_t name, const mxp_histogram *his
     live->stats[live->stats_count++] = (mxp_stats_view){name, histogram};
 }
 
-// STATS takes its table; that of FILE goes on growing, so it is copied.
+// STATS takes its table; that of FILE continues growing, so it is copied.
 static int take_table(live_source *live, int consumer)
 {
     if (consumer == MXP__CONSUMER_STATS) {

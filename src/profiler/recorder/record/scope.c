@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scope stack of each thread, and the thread's name. The stack is kept while recording is off;
-// records of it are written only while it is on (and once for all when it goes on: emit.c).
+// records of it are written only while it is on (and once for all when it continues: emit.c).
 #include <mxprof/record.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ uint32_t mxp_scope_push(const char *name)
     const char *text = name != NULL ? name : "";
     uint32_t scope =
         mxp__name_intern(mxp_scope_current(), text, strlen(text), MXP_STYLE_SCOPE, MXP_UNIT_NONE);
-    // The record first: what it may have to announce is the stack before it.
+    // The record first: what it may have to write again is the stack before it.
     if (mxp_enabled(MXP_CLASS_ALL) && self->scope_depth < MXP__SCOPES_MAX) {
         mxp__meta(MXP_META_SCOPE_PUSH, scope, 0, 0, MXP_CLASS_ALL);
     }

@@ -10,7 +10,7 @@
 
 // Called by a thread that is about to be the first in the list, with signals blocked. False: a
 // handler interrupted this function, and its record is lost. Where the file cannot be made,
-// recording goes on in memory. *made: it was made here.
+// recording continues in memory. *made: it was made here.
 bool mxp__store_make_due(bool *made);
 
 // Between the two no file is made.

@@ -29,7 +29,7 @@ static uint64_t put_name(char *to, const mxp_name_view *name)
     const uint32_t head[3] = {name->category, name->style | (uint32_t)name->unit << 8,
                               name->length};
     memcpy(to, head, sizeof head);
-    memcpy(to + sizeof head, name->text, name->length);  // the zeros behind it are there
+    memcpy(to + sizeof head, name->text, name->length);  // the zeros after it are there
     return (sizeof head + name->length + 1 + 3) & ~UINT64_C(3);
 }
 

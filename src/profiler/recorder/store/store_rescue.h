@@ -2,7 +2,8 @@
 // A recording file that another program empties (": > file", a rotation of logs that copies and
 // truncates): its pages are gone, those of threads too, and the next access is a SIGBUS. Then
 // zeroed memory is put in place of the whole mapping, each thread begins anew with what is known of
-// it here, recording goes on in memory, and the file is damaged from then on: what it held is lost.
+// it here, recording continues in memory, and the file is damaged from then on: what it held is
+// lost.
 #ifndef MXP_PROF_STORE_RESCUE_H
 #define MXP_PROF_STORE_RESCUE_H
 

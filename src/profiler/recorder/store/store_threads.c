@@ -155,7 +155,7 @@ void mxp__store_map_thread(mxp_thread *thread)
     }
     uint64_t offset = mxp__store_offset(store, section);
     mxp_chunk_header *chunk = (mxp_chunk_header *)slab_at(store, offset + MXP__THREAD_PART_BYTES);
-    put_section(&chunk->section, MXP_SECTION_CHUNK);  // before the section in front gets shorter
+    put_section(&chunk->section, MXP_SECTION_CHUNK);  // before the section before it gets shorter
     describe(store, thread, section);
     memcpy(&chunk->section + 1, &mxp__thread_first_chunk(thread)->section + 1,
            sizeof *chunk - sizeof chunk->section);

@@ -48,7 +48,7 @@ static bool is_less(uint64_t a, uint64_t b, uint32_t type)
                                  : a < b;
 }
 
-// One that is sampled with two types goes on in the only one that takes both.
+// One that is sampled with two types continues in the only one that takes both.
 static uint64_t of_one_type(counter_row *row, uint32_t type, uint64_t bits)
 {
     if (type == row->type) {

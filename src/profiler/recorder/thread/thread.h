@@ -179,7 +179,7 @@ uint32_t mxp__threads_registering(void);  // on their way into the list
 void mxp__threads_give_up_registering(void);  // those that are there are not waited for any more
 bool mxp__threads_register_late(void);  // some of those are still there
 // Exited and drained: back to the pool. `before`: one that comes before it in the list; null: its
-// first one. `sequence`: behind its last chunk, which may be gone already. False: it stays.
+// first one. `sequence`: that after its last chunk, which may be gone already. False: it stays.
 bool mxp__thread_release(mxp_thread *thread, mxp_thread *before, uint32_t sequence);
 uint64_t mxp__thread_registration_losses(uint64_t *from, uint64_t *to);
 void mxp__threads_fork_child(void);

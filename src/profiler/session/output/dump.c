@@ -99,7 +99,7 @@ static int begin_file(mxp_session *session)
     if (error == MXP_OK) {
         error = begin(path, session->config.memory_limit_bytes);
     } else {
-        mxp__fail(error, "%s; recording goes on in memory", mxp_last_error());
+        mxp__fail(error, "%s; recording continues in memory", mxp_last_error());
     }
     mxp__strbuf_fini(&name);
     return error;

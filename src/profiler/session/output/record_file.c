@@ -126,7 +126,7 @@ int mxp__record_file_begin(const char *path, uint64_t limit_bytes)
     assert(mxp__lock_is_held(&mxp__session_storage()->lock));
     int error = open_store(path, limit_bytes, mxp__store_open);
     if (error != MXP_OK) {
-        return mxp__fail(error, "%s; recording goes on in memory", mxp_last_error());
+        return mxp__fail(error, "%s; recording continues in memory", mxp_last_error());
     }
     error = copy_pending(limit_bytes);
     mxp__ring_restart();
@@ -157,7 +157,7 @@ static int give_up(mxp_store_end *end)
 {
     mxp__mapped_file_unlock(&end->descriptor);
     return mxp__fail(MXP_EIO, "the recording file was emptied by another program; what it held is "
-                              "lost, recording goes on in memory");
+                              "lost, recording continues in memory");
 }
 
 void mxp__record_file_look(void)

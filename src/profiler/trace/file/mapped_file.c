@@ -174,7 +174,7 @@ void mxp__mapped_file_unlock(mxp_descriptor *given)
     (void)mxp__descriptor_close(given);
 }
 
-// ---- room --------------------------------------------------------------------------------------
+// ---- space -------------------------------------------------------------------------------------
 // Growing beyond the process's limit would raise SIGXFSZ.
 static bool within_file_limit(uint64_t size_bytes)
 {

@@ -283,7 +283,7 @@ int mxp__native_append(mxp_native_writer *writer, mxp_source *source)
                          "choose another file name",
                          writer->path);
     }
-    assert(!writer->several && "something is appended behind a source of several processes");
+    assert(!writer->several && "something is appended after a source of several processes");
     assert(!mxp_atomic_exchange(&writer->in_use, true) && "two threads append to one file");
     mxp_file_signals held;
     mxp__file_signals_hold(&held);

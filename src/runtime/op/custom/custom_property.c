@@ -184,7 +184,7 @@ static int count_lists(mxn_custom *custom)
     return error;
 }
 
-// Asks which of the positions backward needs; `positions` has room for all of them.
+// Asks which of the positions backward needs; `positions` has space for all of them.
 static int ask_needs(const mxn_custom *custom, int *positions, int **needs, int *count)
 {
     void *context;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Windows that slide over 1, 2 or 3 dimensions of images (N, C, ...): what convolution and pooling
-// share. Always seen as 3 dimensions; missing ones in front have size 1. Private to op/.
+// share. Always seen as 3 dimensions; missing leading ones have size 1. Private to op/.
 #ifndef MXN_OP_LOOPS_WINDOW_H
 #define MXN_OP_LOOPS_WINDOW_H
 

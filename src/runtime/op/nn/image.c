@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Images: from bytes (height, width, channels) to numbers in 0 .. 1 (channels, height, width), and
-// those normalised channel by channel. A fourth dimension in front is a batch.
+// those normalised channel by channel. A fourth dimension before them is a batch.
 #include "base/fail.h"
 #include "runtime/op/loops/loops.h"
 #include "runtime/op/registry/infer.h"

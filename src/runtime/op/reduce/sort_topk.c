@@ -271,15 +271,11 @@ static int order_backward(mxn_job *job)
     return 0;
 }
 
-static void keep(void *values)
-{
-    (void)values;  // the struct is the same, and order_check has completed it
-}
-
+// The struct of the parameters is the same, and order_check has completed it.
 static const mxn_gradient_step *order_gradient(const void *values)
 {
     static const mxn_gradient_step of_values[] = {
-        {.op = "_backward_topk", .takes = "g0 o1", .adjust = keep}, {0}};
+        {.op = "_backward_topk", .takes = "g0 o1", .adjust = mxn__values_kept}, {0}};
     static const mxn_gradient_step none[] = {{0}};
     return order_outputs(values) == 2 ? of_values : none;
 }

@@ -34,6 +34,9 @@ int mxn__shapes_alike(const mxn_shapes *shapes);  // all inputs and outputs
 int mxn__types_alike(const mxn_types *types);
 int mxn__shapes_given(const mxn_shapes *shapes);  // nothing to infer
 int mxn__types_given(const mxn_types *types);
+// Of a step of a gradient (adjust) whose operator has other fields over the same struct: takes the
+// forward's parameters as they are.
+void mxn__values_kept(void *values);
 int mxn__types_bool(const mxn_types *types);  // inputs alike, outputs bool
 int mxn__types_of_first(const mxn_types *types);  // outputs as input 0, other inputs anything
 

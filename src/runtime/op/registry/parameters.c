@@ -225,7 +225,7 @@ const char *mxn_params_output_name(const mxn_params *params, uint32_t index, cha
     return buffer;
 }
 
-enum { MISSING_TOLD = 8 };
+enum { MISSING_SHOWN = 8 };
 
 int mxn_params_expect(const mxn_params *params, uint32_t inputs)
 {
@@ -234,7 +234,7 @@ int mxn_params_expect(const mxn_params *params, uint32_t inputs)
     }
     mxp_strbuf missing = {0};
     char buffer[64];
-    for (uint32_t i = inputs; i < params->input_count && i < inputs + MISSING_TOLD; i++) {
+    for (uint32_t i = inputs; i < params->input_count && i < inputs + MISSING_SHOWN; i++) {
         mxp__strbuf_printf(&missing, "%s%s", i > inputs ? ", " : " Missing: ",
                            mxn_params_input_name(params, i, buffer));
     }

@@ -19,7 +19,7 @@ static inline size_t mxn__params_values_bytes(const mxn_op *op)
 // What lies after the struct: strings and lists that are given.
 size_t mxn__params_extra_bytes(const mxn_op *op, const mxn_pairs *given);
 
-// `params` has its operator, its number of inputs (or MXN_INPUTS_UNKNOWN), and room for struct and
+// `params` has its operator, its number of inputs (or MXN_INPUTS_UNKNOWN), and space for struct and
 // extra bytes. MXP_EINVAL: an unknown, ill-formed or missing parameter, which is named.
 int mxn__params_fill(const mxn_op *op, const mxn_pairs *given, mxn_params *params);
 // Numbers of inputs and outputs, of a struct that is filled. MXP_EINVAL: too many.

@@ -239,7 +239,7 @@ static int cast_types(const mxn_types *types)
     return mxn__type_merge(types->params, "output", 0, &types->outputs[0], params->dtype);
 }
 
-// A gradient goes on through whole numbers, as if the cast did not round. Truths have none.
+// A gradient continues through whole numbers, as if the cast did not round. Truths have none.
 static const mxn_gradient_step *cast_gradient(const void *values)
 {
     static const mxn_gradient_step back[] = {{.op = "_backward_cast", .takes = "g0"}, {0}};

@@ -59,7 +59,7 @@ static const places_params *params_of(const mxn_params *params)
     return (const void *)params->values;
 }
 
-// The input as the places are counted in it: with ones in front, or as one long row.
+// The input as the places are counted in it: with leading ones, or as one long row.
 typedef struct layout {
     const mxn_params *params;
     int32_t ndim;

@@ -212,11 +212,6 @@ static void invert_list(void *values)
     }
 }
 
-static void keep(void *values)
-{
-    (void)values;
-}
-
 static void move_back(void *values)
 {
     transpose_params *params = values;
@@ -241,9 +236,10 @@ static const mxn_op_def table[] = {
     TRANSPOSE("_np_transpose", NULL, "a", LISTED, npi_transpose_fields, "_np_transpose",
               invert_list),
     TRANSPOSE("SwapAxis", "_npi_swapaxes swapaxes", "data", SWAPPED, swap_fields,
-              "_backward_SwapAxis", keep),
+              "_backward_SwapAxis", mxn__values_kept),
     TRANSPOSE("_npi_moveaxis", NULL, "a", MOVED, move_fields, "_npi_moveaxis", move_back),
-    TRANSPOSE("_npi_rollaxis", NULL, "data", ROLLED, roll_fields, "_npi_rollaxis_backward", keep),
+    TRANSPOSE("_npi_rollaxis", NULL, "data", ROLLED, roll_fields, "_npi_rollaxis_backward",
+              mxn__values_kept),
     {
         .name = "_backward_SwapAxis",
         .input_count = 1,

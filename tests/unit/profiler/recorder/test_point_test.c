@@ -315,7 +315,7 @@ static void nobody_waits_twice_for_a_thread_that_does_not_answer(void **state)
     mxp__recorder_stop(1);
 }
 
-// The stop that has not waited for it goes on while it answers.
+// The stop that has not waited for it continues while it answers.
 static void answer_in_the_stop(mxp_test_point point)
 {
     if (point != MXP_POINT_OFF || stage_now() != STANDS) {

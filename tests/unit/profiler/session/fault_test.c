@@ -405,7 +405,7 @@ static void *run_on(void *nothing)
     return nothing;
 }
 
-// For the sanitizers: other threads go on when the process ends; the one that writes does not.
+// For the sanitizers: other threads continue when the process ends; the one that writes does not.
 static void body_end_of_the_process(void)
 {
     assert_int_equal(configure(NULL, MXP_STORE_MEMORY, MXP_FULL_RING, 4 * MIB), 0);

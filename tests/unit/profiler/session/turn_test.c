@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dump that cannot go on, because hardly anybody reads its pipe, keeps nobody else waiting: every
-// call here returns while it stands still. A hang fails by the time limit.
+// A dump that cannot continue, because hardly anybody reads its pipe, keeps nobody else waiting:
+// every call here returns while it stands still. A hang fails by the time limit.
 #include "cmocka_all.h"
 
 #include <fcntl.h>

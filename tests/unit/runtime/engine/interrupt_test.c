@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waits that a front end ends: only those of the thread that is asked, and what they waited for
-// goes on.
+// continues.
 #include <mxprof/error.h>
 #include <pthread.h>
 #include <string.h>

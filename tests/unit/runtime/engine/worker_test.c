@@ -300,7 +300,7 @@ static void naive_never_waits_for_itself(void **state)
     engine_use(NULL);
 }
 
-// Its operation is over, and its memory is the next one's, but the function goes on.
+// Its operation is over, and its memory is the next one's, but the function continues.
 static void complete_and_push(const mxn_run *run, void *var, mxn_completion *completion)
 {
     (void)run;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inputs that do not fit are an error that names operator, argument and value, whether that shows
-// before the operation is pushed or inside it; the engine goes on. A case is a line of the table.
+// before the operation is pushed or inside it; the engine continues. A case is a line of the table.
 #include <string.h>
 
 #include <mxprof/error.h>

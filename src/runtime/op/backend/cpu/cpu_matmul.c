@@ -29,7 +29,7 @@ typedef struct work {
     bool b_transposed, c_transposed, adds;
     bool by_columns;  // how threads share it
     float *panels;  // of each thread
-    float *transposed_a;  // room for a, transposed; or null
+    float *transposed_a;  // space for a, transposed; or null
 } work;
 
 static void fill_panel(const work *w, float *panel, int64_t first, int64_t depth, int64_t column,

@@ -13,7 +13,7 @@ typedef struct axis {
     int64_t in, out, kernel, stride, dilate, pad;
 } axis;
 
-// Axes in front that are not there are left out: the library has code of its own for fewer.
+// Leading axes that are not there are left out: the library has code of its own for fewer.
 static int axes_of(const mxn_window *w, axis axes[AXES])
 {
     int count = 0;

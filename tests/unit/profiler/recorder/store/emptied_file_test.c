@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another program empties the recording file. The program goes on and so does recording, in memory;
-// a SIGBUS that is not ours does what it would have done, in a process of its own each time.
+// Another program empties the recording file. The program continues and so does recording, in
+// memory; a SIGBUS that is not ours does what it would have done, in a process of its own each
+// time.
 #include "cmocka_all.h"
 
 #include <fcntl.h>
@@ -112,8 +113,9 @@ static bool dump_or_background_tells(void)
     return told || is_told();
 }
 
-// ---- recording goes on -------------------------------------------------------------------------
-// The first record finds its pages gone; those behind it are in the trace.
+// ---- recording continues
+// ------------------------------------------------------------------------- The first record finds
+// its pages gone; those behind it are in the trace.
 static int record_behind(int policy)
 {
     if (start(policy) != 0) {

@@ -162,7 +162,7 @@ static void *spans_in_thread(void *count)
     return NULL;
 }
 
-// That a step goes on is said in each chunk of each thread; it is one step all the same.
+// That a step continues is said in each chunk of each thread; it is one step all the same.
 static void a_step_that_is_told_often_is_one_step(void **state)
 {
     (void)state;
@@ -411,7 +411,7 @@ static void check_event(checker *check, const mxp_event *event)
     }
 }
 
-// In the file of a ring that goes on, standing values come first.
+// In the file of a ring that continues, standing values come first.
 static void check_against_model(const char *file, bool is_ordered)
 {
     checker *check = calloc(1, sizeof *check);

@@ -324,7 +324,7 @@ static void the_environment_gives_defaults_that_keys_override(void **state)
     mxp_config_init(&config);
     assert_int_equal(config.memory_limit_bytes, 2 << 20);
     setenv("MXPROF_STORE", "disk", 1);
-    assert_int_equal(parse("filename", "a"), MXP_OK);  // warns and goes on
+    assert_int_equal(parse("filename", "a"), MXP_OK);  // warns and continues
     assert_int_equal(config.store, MXP_STORE_MEMORY);
     assert_string_equal(config.native_filename, "env.mxp");
     unsetenv("MXPROF_NATIVE_FILENAME");

@@ -213,7 +213,7 @@ static void another_name_finishes_the_file_and_begins_the_next(void **state)
     assert_int_equal(second.spans, 200);
 }
 
-// "folder/../x" is x: the file goes on.
+// "folder/../x" is x: the file continues.
 static void another_spelling_of_the_name_is_the_same_file(void **state)
 {
     (void)state;

@@ -190,7 +190,7 @@ static void failures_reach_the_waiter(void **state)
         assert_error(compute(ADD_ONE_CALL_FAILS, 1, &out), "'many'");
         MXNDArrayFree(out);
     }
-    assert_int_equal(compute(ADD_ONE_PLAIN, 1, &out), 0);  // the engine goes on
+    assert_int_equal(compute(ADD_ONE_PLAIN, 1, &out), 0);  // the engine continues
     assert_values(out, 2, 1);
     MXNDArrayFree(out);
 }
