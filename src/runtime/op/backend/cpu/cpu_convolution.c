@@ -8,8 +8,8 @@
 //   TO_WEIGHT   weight[f][row]     = result[f][place] * gathered[place][row]', a sum for each
 //   thread
 //
-// An image is first copied into a frame of zeros, so that nothing below looks at edges. Each thread
-// has a frame, a block and its sums in the job's workspace.
+// An image is first copied into a larger one of zeros, so that nothing below looks at edges. Each
+// thread has a padded image, a block and its sums in the job's workspace.
 #include <string.h>
 
 #include "runtime/op/backend/cpu/cpu_convolution_plan.h"
@@ -20,18 +20,18 @@ enum { FILTERS_LEAST = 4, SMALL_PLANE = 16 };
 
 typedef struct worker {  // what one thread works with
     const mxn_planar *plan;
-    float *frame, *block, *sums;
-    mxn_strip strips[MXN_TILE_COLUMNS_MAX];
-    int64_t strip_count, begin, columns;  // the block of places
+    float *padded, *block, *sums;
+    mxn_row_segment segments[MXN_TILE_COLUMNS_MAX];
+    int64_t segment_count, begin, columns;  // the block of places
 } worker;
 
 static void worker_init(worker *w, const mxn_planar *p, int index)
 {
     w->plan = p;
-    w->frame = p->workspace + index * p->thread_floats;
-    w->block = w->frame + p->frame_floats;
+    w->padded = p->workspace + index * p->thread_floats;
+    w->block = w->padded + p->padded_floats;
     w->sums = w->block + p->block_floats;
-    memset(w->frame, 0, (size_t)p->frame_floats * sizeof(float));
+    memset(w->padded, 0, (size_t)p->padded_floats * sizeof(float));
 }
 
 static void take_block(worker *w, int64_t block)
@@ -39,7 +39,7 @@ static void take_block(worker *w, int64_t block)
     const mxn_planar *p = w->plan;
     w->begin = block * p->vector->columns;
     w->columns = mxn__least(p->vector->columns, p->conv->out_size - w->begin);
-    w->strip_count = mxn__planar_strips(p, w->begin, w->begin + w->columns, w->strips);
+    w->segment_count = mxn__planar_segments(p, w->begin, w->begin + w->columns, w->segments);
 }
 
 // ---- forward ----------------------------------------------------------------------------------
@@ -71,8 +71,8 @@ static void forward_block(worker *w, int64_t image, int64_t group)
     const mxn_planar *p = w->plan;
     for (int64_t first = 0; first < p->rows; first += p->block_rows) {
         int64_t rows = mxn__least(p->block_rows, p->rows - first);
-        p->vector->gather(w->block, MXN_BLOCK_ROW, w->frame, p->offsets + first, rows, w->strips,
-                          w->strip_count, p->conv->window.stride[2]);
+        p->vector->gather(w->block, MXN_BLOCK_ROW, w->padded, p->offsets + first, rows, w->segments,
+                          w->segment_count, p->conv->window.stride[2]);
         multiply_forward(w, mxn__planar_result(p, image, group), group, first, rows);
     }
 }
@@ -82,14 +82,14 @@ static void forward_part(void *argument, int index, int threads)
     const mxn_planar *p = argument;
     worker w;
     worker_init(&w, p, index);
-    int64_t units = p->conv->images * p->conv->groups * p->blocks, framed = -1;
+    int64_t units = p->conv->images * p->conv->groups * p->blocks, current = -1;
     int64_t end = mxn__part_begin(units, index + 1, threads);
     for (int64_t unit = mxn__part_begin(units, index, threads); unit < end; unit++) {
         int64_t which = unit / p->blocks;
         int64_t image = which / p->conv->groups, group = which % p->conv->groups;
-        if (which != framed) {
-            mxn__planar_move(p, mxn__planar_image(p, image, group), w.frame, false);
-            framed = which;
+        if (which != current) {
+            mxn__planar_move(p, mxn__planar_image(p, image, group), w.padded, false);
+            current = which;
         }
         take_block(&w, unit % p->blocks);
         forward_block(&w, image, group);
@@ -137,8 +137,8 @@ static void data_block(worker *w, int64_t image, int64_t group)
             .rows = rows,
             .columns = w->columns,
         });
-        p->vector->scatter(w->frame, p->offsets + row, w->block, MXN_BLOCK_ROW, rows, w->strips,
-                           w->strip_count, p->conv->window.stride[2]);
+        p->vector->scatter(w->padded, p->offsets + row, w->block, MXN_BLOCK_ROW, rows, w->segments,
+                           w->segment_count, p->conv->window.stride[2]);
     }
 }
 
@@ -151,12 +151,12 @@ static void data_part(void *argument, int index, int threads)
     int64_t end = mxn__part_begin(units, index + 1, threads);
     for (int64_t unit = mxn__part_begin(units, index, threads); unit < end; unit++) {
         int64_t image = unit / p->conv->groups, group = unit % p->conv->groups;
-        memset(w.frame, 0, (size_t)p->frame_floats * sizeof(float));
+        memset(w.padded, 0, (size_t)p->padded_floats * sizeof(float));
         for (int64_t block = 0; block < p->blocks; block++) {
             take_block(&w, block);
             data_block(&w, image, group);
         }
-        mxn__planar_move(p, mxn__planar_image(p, image, group), w.frame, true);
+        mxn__planar_move(p, mxn__planar_image(p, image, group), w.padded, true);
     }
 }
 
@@ -168,10 +168,10 @@ static void gather_places(worker *w, int64_t first, int64_t rows)
     const mxn_planar *p = w->plan;
     const mxn_window *window = &p->conv->window;
     const int64_t *offsets = p->offsets + first;
-    for (const mxn_strip *s = w->strips; s < w->strips + w->strip_count; s++) {
+    for (const mxn_row_segment *s = w->segments; s < w->segments + w->segment_count; s++) {
         for (int64_t k = 0; k < s->count; k++) {
             float *to = w->block + (s->to + k) * p->row_step;
-            const float *from = w->frame + s->from + k * window->stride[2];
+            const float *from = w->padded + s->from + k * window->stride[2];
             if (window->dilate[2] == 1) {
                 p->vector->gather_lines(to, from, offsets, rows, window->kernel[2]);
                 continue;
@@ -223,7 +223,7 @@ static void weight_part(void *argument, int index, int threads)
     int64_t end = mxn__part_begin(units, index + 1, threads);
     for (int64_t unit = mxn__part_begin(units, index, threads); unit < end; unit++) {
         int64_t image = unit / p->conv->groups, group = unit % p->conv->groups;
-        mxn__planar_move(p, mxn__planar_image(p, image, group), w.frame, false);
+        mxn__planar_move(p, mxn__planar_image(p, image, group), w.padded, false);
         for (int64_t block = 0; block < p->blocks; block++) {
             take_block(&w, block);
             weight_block(&w, image, group);
@@ -240,7 +240,7 @@ static void reduce_part(void *argument, int index, int threads)
     for (int64_t f = mxn__part_begin(c->filters, index, threads); f < end; f++) {
         float *to = (float *)c->weight + f * p->rows;
         for (int t = 0; t < p->summed; t++) {
-            const float *sums = p->workspace + t * p->thread_floats + p->frame_floats +
+            const float *sums = p->workspace + t * p->thread_floats + p->padded_floats +
                                 p->block_floats + f * p->sum_row;
             for (int64_t row = 0; row < p->rows; row++) {
                 to[row] = t == 0 ? sums[row] : to[row] + sums[row];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A workspace holds the offsets of the rows, then what each thread needs: a frame, a block, sums.
+// A workspace holds the offsets of the rows, then what each thread needs: a padded image, a block,
+// sums.
 #include "runtime/op/backend/cpu/cpu_convolution_plan.h"
 
 #include <string.h>
@@ -16,22 +17,22 @@ static int64_t rounded(int64_t count, int64_t unit)
 void mxn__planar_init(mxn_planar *p, const mxn_conv *c, int kind)
 {
     const mxn_window *w = &c->window;
-    *p = (mxn_planar){.conv = c, .vector = mxn__vector(), .frame = 1};
+    *p = (mxn_planar){.conv = c, .vector = mxn__vector(), .padded_channel = 1};
     p->filters = c->filters / c->groups;
     for (int i = 0; i < 3; i++) {
         p->size[i] = w->in[i] + 2 * w->pad[i];
-        p->frame *= p->size[i];
+        p->padded_channel *= p->size[i];
     }
     p->rows = c->channels * c->kernel_size;
     int64_t channels = ROWS_AT_ONCE / c->kernel_size;
     p->block_rows = (channels > 0 ? mxn__least(channels, c->channels) : 1) * c->kernel_size;
     p->row_step = rounded(p->block_rows, MXN_TILE_COLUMNS_MAX);
     p->blocks = (c->out_size + p->vector->columns - 1) / p->vector->columns;
-    p->frame_floats = rounded(p->frame * c->channels + MXN_COPY_SLACK, 16);
+    p->padded_floats = rounded(p->padded_channel * c->channels + MXN_COPY_SLACK, 16);
     p->block_floats = rounded((p->row_step + p->filters) * MXN_BLOCK_ROW, 16) + MXN_COPY_SLACK;
     p->sum_row = rounded(p->rows, MXN_TILE_COLUMNS_MAX);
     p->sum_floats = kind == MXN_CONV_TO_WEIGHT ? rounded(c->filters * p->sum_row, 16) : 0;
-    p->thread_floats = p->frame_floats + p->block_floats + p->sum_floats;
+    p->thread_floats = p->padded_floats + p->block_floats + p->sum_floats;
     p->threads =
         mxn__threads_for((double)(c->images * c->filters) * (double)c->out_size * (double)p->rows);
 }
@@ -47,7 +48,7 @@ uint64_t mxn__planar_bytes(const mxn_planar *p)
            (uint64_t)(p->threads * p->thread_floats) * sizeof(float);
 }
 
-// Where each row, a place of the kernel in a channel, looks at a frame.
+// Where each row, a place of the kernel in a channel, looks at a padded image.
 static void find_offsets(mxn_planar *p)
 {
     const mxn_window *w = &p->conv->window;
@@ -57,7 +58,7 @@ static void find_offsets(mxn_planar *p)
             for (at[1] = 0; at[1] < w->kernel[1]; at[1]++) {
                 for (at[2] = 0; at[2] < w->kernel[2]; at[2]++) {
                     int64_t line = at[0] * w->dilate[0] * p->size[1] + at[1] * w->dilate[1];
-                    *to++ = channel * p->frame + line * p->size[2] + at[2] * w->dilate[2];
+                    *to++ = channel * p->padded_channel + line * p->size[2] + at[2] * w->dilate[2];
                 }
             }
         }
@@ -71,13 +72,14 @@ void mxn__planar_begin(mxn_planar *p, void *workspace)
     find_offsets(p);
 }
 
-void mxn__planar_move(const mxn_planar *p, float *image, float *frame, bool back)
+void mxn__planar_move(const mxn_planar *p, float *image, float *padded, bool back)
 {
     const mxn_window *w = &p->conv->window;
     size_t bytes = (size_t)w->in[2] * sizeof(float);
-    for (int64_t channel = 0; channel < p->conv->channels; channel++, frame += p->frame) {
+    for (int64_t channel = 0; channel < p->conv->channels; channel++, padded += p->padded_channel) {
         for (int64_t z = 0; z < w->in[0]; z++) {
-            float *at = frame + ((z + w->pad[0]) * p->size[1] + w->pad[1]) * p->size[2] + w->pad[2];
+            float *at =
+                padded + ((z + w->pad[0]) * p->size[1] + w->pad[1]) * p->size[2] + w->pad[2];
             for (int64_t y = 0; y < w->in[1]; y++, at += p->size[2], image += w->in[2]) {
                 memcpy(back ? image : at, back ? at : image, bytes);
             }
@@ -85,7 +87,8 @@ void mxn__planar_move(const mxn_planar *p, float *image, float *frame, bool back
     }
 }
 
-int64_t mxn__planar_strips(const mxn_planar *p, int64_t begin, int64_t end, mxn_strip *strips)
+int64_t mxn__planar_segments(const mxn_planar *p, int64_t begin, int64_t end,
+                             mxn_row_segment *segments)
 {
     const mxn_window *w = &p->conv->window;
     int64_t count = 0;
@@ -93,7 +96,7 @@ int64_t mxn__planar_strips(const mxn_planar *p, int64_t begin, int64_t end, mxn_
         int64_t x = at % w->out[2], y = at / w->out[2] % w->out[1];
         int64_t z = at / w->out[2] / w->out[1];
         int64_t length = mxn__least(w->out[2] - x, end - at);
-        strips[count++] = (mxn_strip){
+        segments[count++] = (mxn_row_segment){
             .from =
                 (z * w->stride[0] * p->size[1] + y * w->stride[1]) * p->size[2] + x * w->stride[2],
             .to = at - begin,

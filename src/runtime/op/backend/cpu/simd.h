@@ -31,19 +31,19 @@ typedef struct mxn_tile {
 } mxn_tile;
 
 // Rows of floats somewhere in an image, and where they are when put one after the other.
-typedef struct mxn_strip {
+typedef struct mxn_row_segment {
     int64_t from, to, count;
-} mxn_strip;
+} mxn_row_segment;
 
 typedef struct mxn_vector {
     int64_t columns;  // of a whole tile
     void (*tile)(const mxn_tile *tile);
-    // For each of `rows` offsets into an image: strips of it from there to where they are in a
+    // For each of `rows` offsets into an image: segments of it from there to where they are in a
     // row of `to`, `step` apart in the image; and back, added.
     void (*gather)(float *to, int64_t to_row, const float *image, const int64_t *offsets,
-                   int64_t rows, const mxn_strip *strips, int64_t count, int64_t step);
+                   int64_t rows, const mxn_row_segment *segments, int64_t count, int64_t step);
     void (*scatter)(float *image, const int64_t *offsets, const float *from, int64_t from_row,
-                    int64_t rows, const mxn_strip *strips, int64_t count, int64_t step);
+                    int64_t rows, const mxn_row_segment *segments, int64_t count, int64_t step);
     // `width` floats at every `width`th of `count` offsets, one after the other.
     void (*gather_lines)(float *to, const float *image, const int64_t *offsets, int64_t count,
                          int64_t width);

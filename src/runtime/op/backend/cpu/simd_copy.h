@@ -18,7 +18,7 @@ static inline void copy_some(float *to, const float *from, int64_t count)
     }
 }
 
-// One strip for all rows: the inner loop is the same each time.
+// One segment for all rows: the inner loop is the same each time.
 static inline __attribute__((always_inline)) void gather_one(float *to, int64_t to_row,
                                                              const float *image,
                                                              const int64_t *offsets, int64_t rows,
@@ -30,9 +30,9 @@ static inline __attribute__((always_inline)) void gather_one(float *to, int64_t 
 }
 
 static void gather(float *to, int64_t to_row, const float *image, const int64_t *offsets,
-                   int64_t rows, const mxn_strip *strips, int64_t count, int64_t step)
+                   int64_t rows, const mxn_row_segment *segments, int64_t count, int64_t step)
 {
-    for (const mxn_strip *s = strips; s < strips + count; s++) {
+    for (const mxn_row_segment *s = segments; s < segments + count; s++) {
         float *here = to + s->to;
         const float *from = image + s->from;
         if (step != 1) {
@@ -52,10 +52,10 @@ static void gather(float *to, int64_t to_row, const float *image, const int64_t 
 }
 
 static void scatter(float *image, const int64_t *offsets, const float *from, int64_t from_row,
-                    int64_t rows, const mxn_strip *strips, int64_t count, int64_t step)
+                    int64_t rows, const mxn_row_segment *segments, int64_t count, int64_t step)
 {
     for (int64_t row = 0; row < rows; row++, from += from_row) {
-        for (const mxn_strip *s = strips; s < strips + count; s++) {
+        for (const mxn_row_segment *s = segments; s < segments + count; s++) {
             float *to = image + offsets[row] + s->from;
             const float *here = from + s->to;
             if (s->count == HALF && step == 1) {

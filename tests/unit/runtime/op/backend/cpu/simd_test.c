@@ -74,25 +74,26 @@ static void tiles(void)
 
 static void moves(void)
 {
-    const mxn_strip strips[] = {{3, 0, 5}, {40, 5, 8}, {90, 13, 16}, {130, 29, 1}, {150, 30, 34}};
+    const mxn_row_segment segments[] = {
+        {3, 0, 5}, {40, 5, 8}, {90, 13, 16}, {130, 29, 1}, {150, 30, 34}};
     const int64_t offsets[] = {0, 7, 100};
     enum { COUNT = 5, ROW = 64 + MXN_COPY_SLACK };
     for (int64_t step = 1; step <= 2; step++) {
         memset(found, 0, sizeof found);
-        vector->gather(found, ROW, a, offsets, 3, strips, COUNT, step);
+        vector->gather(found, ROW, a, offsets, 3, segments, COUNT, step);
         memcpy(expected, c, sizeof c);
         for (int64_t row = 0; row < 3; row++) {
             for (int64_t s = 0; s < COUNT; s++) {
-                for (int64_t k = 0; k < strips[s].count; k++) {
-                    int64_t from = offsets[row] + strips[s].from + k * step;
-                    int64_t to = row * ROW + strips[s].to + k;
+                for (int64_t k = 0; k < segments[s].count; k++) {
+                    int64_t from = offsets[row] + segments[s].from + k * step;
+                    int64_t to = row * ROW + segments[s].to + k;
                     assert_true(found[to] == a[from]);
                     expected[from] += b[to];
                 }
             }
         }
         memcpy(found, c, sizeof c);
-        vector->scatter(found, offsets, b, ROW, 3, strips, COUNT, step);
+        vector->scatter(found, offsets, b, ROW, 3, segments, COUNT, step);
         same(found, expected, FLOATS, "scatter");
     }
     for (int64_t width = 1; width <= 20; width++) {
