@@ -4,6 +4,7 @@ from . import _threads, base, context, device, libinfo, runtime, util
 from . import _names
 from ._absent import refusing
 from .base import MXNetError
+from .attribute import AttrScope
 from .context import (Context, Device, cpu, cpu_pinned, current_context, current_device, gpu,
                       gpu_memory_info, num_gpus)
 from . import ndarray
@@ -12,7 +13,7 @@ from . import numpy
 from . import numpy as np
 from . import numpy_extension
 from . import numpy_extension as npx
-from . import autograd, engine, operator, profiler, random, symbol, test_utils
+from . import attribute, autograd, engine, name, operator, profiler, random, symbol, test_utils
 from . import symbol as sym
 from . import initializer, lr_scheduler, optimizer
 from . import initializer as init
@@ -25,9 +26,9 @@ from .util import (is_np_array, is_np_shape, np_array, np_shape, set_np_shape, u
 __version__ = libinfo.__version__
 
 __all__ = [
-    "Context", "Device", "MXNetError", "autograd", "base", "context", "cpu", "cpu_pinned",
+    "AttrScope", "Context", "Device", "MXNetError", "attribute", "autograd", "base", "context", "cpu", "cpu_pinned",
     "current_context", "current_device", "device", "engine", "gluon", "gpu", "gpu_memory_info",
-    "init", "initializer", "is_np_array", "is_np_shape", "libinfo", "lr_scheduler", "metric", "nd",
+    "init", "initializer", "is_np_array", "is_np_shape", "libinfo", "lr_scheduler", "metric", "name", "nd",
     "ndarray", "np", "np_array", "np_shape", "npx", "num_gpus", "numpy", "numpy_extension",
     "operator", "optimizer", "profiler", "random", "runtime", "set_np_shape", "sym", "symbol",
     "test_utils", "use_np", "use_np_array", "use_np_shape", "util", "waitall"]

@@ -14,8 +14,8 @@ _IMPORT_FROM = dis.opmap["IMPORT_FROM"]
 # Of each module. docs/migration.md lists the same.
 NAMES: Dict[str, str] = {
     "mxnet": """
-        AttrScope amp attribute callback contrib dlpack executor image img io kv kvstore library log mod
-        model module mon monitor name onnx recordio rnn rtc serde th tvmop viz visualization""",
+        amp callback contrib dlpack executor image img io kv kvstore library log mod
+        model module mon monitor onnx recordio rnn rtc serde th tvmop viz visualization""",
     "mxnet.gluon": "SymbolBlock contrib model_zoo probability rnn",
     "mxnet.gluon.nn": """
         BatchNormReLU Concatenate Conv1DTranspose Conv2DTranspose Conv3DTranspose DeformableConvolution

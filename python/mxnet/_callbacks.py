@@ -53,7 +53,7 @@ def forget(key: int) -> None:
     _kept.pop(key, None)
 
 
-def _tell(error: BaseException) -> None:
+def tell(error: BaseException) -> None:
     """Prints where it happened; what it says continues in the library's message. What ends a program
     is no failure: the call that waits for the function raises it."""
     if isinstance(error, (KeyboardInterrupt, SystemExit)):
@@ -77,7 +77,7 @@ def guarded(kind: Any) -> Callable[[Callable], Any]:
             try:
                 function(*arguments)
             except BaseException as error:  # pylint: disable=broad-except
-                _tell(error)
+                tell(error)
                 return 0
             return 1
 

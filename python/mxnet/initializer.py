@@ -3,6 +3,7 @@
 name decides for biases and statistics, the initialiser for weights."""
 from __future__ import annotations
 
+import json
 import math
 from typing import Any, Dict, Type
 
@@ -56,6 +57,11 @@ class Initializer:
     """The base of initialisers. A subclass gives `_init_weight`, and may give `_init_bias`, `_init_beta`,
     `_init_gamma`, `_init_zero` (running means) and `_init_one` (running variances), which fill what is
     called so."""
+
+    def dumps(self) -> str:
+        """Name and settings as JSON: what a symbol's variable keeps of it."""
+        settings = {key.lstrip("_"): value for key, value in vars(self).items()}
+        return json.dumps([type(self).__name__.lower(), settings])
 
     def __call__(self, name: str, array: Any) -> None:
         for ending, method in _BY_ENDING:

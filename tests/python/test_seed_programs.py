@@ -178,9 +178,9 @@ def test_an_unchanged_script_is_profiled_from_outside(tmp_path, mode, recorded):
     assert found == ({"diag": 1, "sum": 1} if recorded else {})
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="symbols cannot be computed until graphs exist")
+@pytest.mark.xfail(strict=True, raises=AssertionError, reason="symbols cannot be bound until executors exist")
 @pytest.mark.parametrize("compute", ["mx.sym.sqrt(x + 1)", "mx.symbol.Custom(data=x, op_type='MyAddOne')"])
-def test_programs_that_need_graphs(tmp_path, compute):
+def test_programs_that_need_executors(tmp_path, compute):
     done = run_python(f"""
 import mxnet as mx
 x = mx.symbol.Variable('x')

@@ -311,7 +311,7 @@ class Block:
 
 def _refuse_symbols(name: str, args: tuple) -> None:
     if any(isinstance(argument, Symbol) for argument in args):
-        raise MXNetError(f"{name} was called with a symbol: there are no graphs yet, blocks take arrays")
+        raise MXNetError(f"{name} was called with a symbol: blocks take arrays, and make no graphs yet")
 
 
 def _has_array(item: Any) -> bool:
@@ -343,7 +343,7 @@ class HybridBlock(Block):
         self._options: Dict[str, Any] = {}
 
     def hybridize(self, active: bool = True, **options: Any) -> None:
-        """Takes every option of MXNet's. Blocks run operator by operator until graphs exist."""
+        """Takes every option of MXNet's. Blocks run operator by operator: they make no graphs yet."""
         unknown = sorted(set(options) - set(_OPTIONS))
         if unknown:
             raise ValueError(f"hybridize: unknown option {', '.join(unknown)}; the options are "
@@ -365,8 +365,8 @@ class HybridBlock(Block):
             parameter.finish_initialization()
 
     def export(self, *_: Any, **__: Any) -> NoReturn:
-        """Graphs do not exist yet: AbsentError."""
-        raise AbsentError(f"{type(self).__name__}: there are no graphs yet that could be exported or "
+        """Blocks make no graphs yet: AbsentError."""
+        raise AbsentError(f"{type(self).__name__}: blocks make no graphs yet that could be exported or "
                           "optimized; save_parameters writes the values")
 
     optimize_for = export
