@@ -81,3 +81,11 @@ def test_samples_without_gradients_are_refused_while_recording(name, count):
             assert draw(*parameters).shape == (2,)
         assert draw(*[1.5] * count, size=(3,)).shape == (3,)
         assert np.random.poisson(parameters[0]).shape == (2,)  # whole numbers have no gradient anyway
+
+
+@pytest.mark.parametrize("draw", (lambda out: np.random.normal(np.array([5.0, 6.0]), 1e-3, out=out),
+                                  lambda out: np.random.uniform(np.array([5.0, 6.0]), np.array([5.01, 6.01]), out=out)), ids=("normal", "uniform"))
+def test_samples_of_arrays_go_where_they_are_wanted(draw):
+    out = np.zeros(2)
+    assert draw(out) is out
+    assert out.asnumpy() == pytest.approx([5, 6], abs=0.1)

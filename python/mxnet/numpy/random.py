@@ -30,6 +30,10 @@ def _draw(names: tuple, size: Optional[Shape], dtype: Any, ctx: Optional[Context
     return drawn if shape else drawn.reshape(())
 
 
+def _written(drawn: ndarray, out: Any) -> ndarray:
+    return drawn if out is None else invoke(ndarray, "_copy", drawn, out=out)
+
+
 _SHAPED = ("_npi_random_randint",)  # takes `shape`, as mx.nd's
 
 
@@ -39,7 +43,7 @@ def uniform(low: Any = 0.0, high: Any = 1.0, size: Optional[Shape] = None, dtype
     """Numbers of [low, high); bounds may be arrays."""
     if isinstance(low, BaseArray) or isinstance(high, BaseArray):
         shape = (low + high).shape if size is None else size
-        return low + (high - low) * uniform(size=shape, dtype=dtype, ctx=ctx, device=device)
+        return _written(low + (high - low) * uniform(size=shape, dtype=dtype, ctx=ctx, device=device), out)
     return _draw(("_npi_uniform", "_random_uniform"), size, _float_type(dtype), ctx, device, out,
                  low=float(low), high=float(high))
 
@@ -51,7 +55,7 @@ def normal(loc: Any = 0.0, scale: Any = 1.0, size: Optional[Shape] = None, dtype
     if isinstance(loc, BaseArray) or isinstance(scale, BaseArray):
         _check_parameters("normal", [loc, scale])
         shape = (loc + scale).shape if size is None else size
-        return loc + scale * normal(size=shape, dtype=dtype, ctx=ctx, device=device)
+        return _written(loc + scale * normal(size=shape, dtype=dtype, ctx=ctx, device=device), out)
     return _draw(("_npi_normal", "_random_normal"), size, _float_type(dtype), ctx, device, out,
                  loc=float(loc), scale=float(scale))
 
