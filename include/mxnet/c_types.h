@@ -22,6 +22,7 @@ typedef void *AtomicSymbolCreator;
 typedef const void *FunctionHandle;
 typedef void *SymbolHandle;
 typedef void *CachedOpHandle;
+typedef void *ExecutorHandle;
 typedef void *KVStoreHandle;
 typedef void *DLManagedTensorHandle;  // a DLManagedTensor of dlpack.h
 typedef void *DataIterCreator;

@@ -45,6 +45,8 @@ int mxn_autograd_fresh_set(mxn_array *array, bool fresh);  // MXP_EINVAL: it is 
 int mxn_autograd_invoke(const mxn_invocation *invocation);
 // Records that `outputs`, made in another way, are what the operator gives: of views.
 int mxn_autograd_record(mxn_params *params, mxn_array *const *inputs, mxn_array *const *outputs);
+// Whether the array is a variable, or depends on one: whether a backward can begin at it.
+bool mxn_autograd_recorded(const mxn_array *array);
 
 // ---- backward ---------------------------------------------------------------------------------
 typedef struct mxn_backward_request {

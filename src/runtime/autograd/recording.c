@@ -113,6 +113,11 @@ bool mxn_autograd_fresh(const mxn_array *array)
     return variable != NULL && mxp_atomic_load(&variable->fresh);
 }
 
+bool mxn_autograd_recorded(const mxn_array *array)
+{
+    return mxn__entry_of(array).node != NULL;
+}
+
 int mxn_autograd_fresh_set(mxn_array *array, bool fresh)
 {
     mxn_node *variable = mxn__variable_of(array);

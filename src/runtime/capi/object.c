@@ -27,7 +27,8 @@ typedef struct slot {
     uint32_t next;  // of the free list
 } slot;
 
-static const char *const kinds[MXN_OBJECT_KINDS] = {"nothing", "symbol", "cached operator"};
+static const char *const kinds[MXN_OBJECT_KINDS] = {"nothing", "symbol", "cached operator",
+                                                    "executor"};
 
 static mxp_fork_lock lock = MXP__FORK_LOCK_INIT(NULL);  // of the free list and new blocks
 static MXP_ATOMIC(slot *) blocks[BLOCKS];

@@ -10,7 +10,13 @@
 #ifndef MXN_CAPI_OBJECT_H
 #define MXN_CAPI_OBJECT_H
 
-enum { MXN_OBJECT_FREE = 0, MXN_OBJECT_SYMBOL = 1, MXN_OBJECT_CACHED_OP = 2, MXN_OBJECT_KINDS };
+enum {
+    MXN_OBJECT_FREE = 0,
+    MXN_OBJECT_SYMBOL = 1,
+    MXN_OBJECT_CACHED_OP = 2,
+    MXN_OBJECT_EXECUTOR = 3,
+    MXN_OBJECT_KINDS
+};
 
 // The handle of an object, which is the table's from now on. MXP_ENOMEM: it is not.
 int mxn__object_new(int kind, void *object, void **handle);

@@ -10,7 +10,7 @@
 enum {
     MXN_BUFFER_DIMS = 0,  // of MXNDArrayGetShape
     MXN_BUFFER_DIMS64 = 1,  // of MXNDArrayGetShape64
-    MXN_BUFFER_OUTPUTS = 2,  // handles: of MXImperativeInvoke
+    MXN_BUFFER_OUTPUTS = 2,  // handles: of MXImperativeInvoke, MXExecutorOutputs
     MXN_BUFFER_STYPES = 3,  // storage types of these
     MXN_BUFFER_GRADIENTS = 4,  // handles: of MXAutogradBackwardEx
     MXN_BUFFER_GRADIENT_STYPES = 5,
