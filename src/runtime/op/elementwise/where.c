@@ -205,14 +205,33 @@ static const backward_function backward_rows[MXN_DTYPE_COUNT] = {
     [MXN_BOOL] = backward_row_uint8,
 };
 
+// The elements one after the other: to `out`, or to `sums`, if there are any.
+static void backward_pieces(const mxn_job *job, const mxn_operand *out, bool wanted, uint64_t *sums,
+                            mxn_iterator *it)
+{
+    const mxn_operand *g = &job->inputs[0];
+    const int64_t width = (int64_t)mxn_dtype_size(g->dtype);
+    bool truth[CHUNK];
+    int64_t at = 0;
+    for (bool more = it->total > 0; more; more = mxn__iterator_next(it)) {
+        for (int64_t done = 0, n; done < it->count; done += n, at += n) {
+            n = it->count - done < CHUNK ? it->count - done : CHUNK;
+            read_truth(&job->inputs[1], it->at[0] + done * it->step[0], it->step[0], n, truth);
+            uint64_t *row = sums == NULL ? NULL : sums + it->at[1] + done * it->step[1];
+            const char *from = (const char *)g->data + at * width;
+            char *to = (char *)out->data + (sums == NULL ? at * width : 0);
+            backward_rows[g->dtype](from, truth, wanted, to, row, it->step[1], n);
+        }
+    }
+}
+
 static void backward_side(mxn_job *job, mxn_operand *out, bool wanted)
 {
     const mxn_operand *g = &job->inputs[0];
     const mxn_shape *big = g->shape;
     uint64_t size = mxn_shape_size(out->shape);
-    char *sums = size == mxn_shape_size(big) ? NULL : job->workspace;
+    uint64_t *sums = size == mxn_shape_size(big) ? NULL : job->workspace;
     int64_t truth_steps[MXN_DIMS_MAX], steps[MXN_DIMS_MAX];
-    int64_t width = (int64_t)mxn_dtype_size(g->dtype);
     condition_steps(job, &job->inputs[1], big, truth_steps);
     mxn__broadcast_steps(out->shape, big, steps);
     mxn_iterator it;
@@ -221,20 +240,7 @@ static void backward_side(mxn_job *job, mxn_operand *out, bool wanted)
     if (sums != NULL) {
         memset(sums, 0, size * sizeof(uint64_t));
     }
-    bool truth[CHUNK];
-    int64_t at = 0;
-    for (bool more = it.total > 0; more; more = mxn__iterator_next(&it)) {
-        for (int64_t done = 0, n; done < it.count; done += n, at += n) {
-            n = it.count - done < CHUNK ? it.count - done : CHUNK;
-            read_truth(&job->inputs[1], it.at[0] + done * it.step[0], it.step[0], n, truth);
-            void *row = sums == NULL
-                            ? NULL
-                            : sums + (it.at[1] + done * it.step[1]) * (int64_t)sizeof(uint64_t);
-            const char *from = (const char *)g->data + at * width;
-            char *to = (char *)out->data + (sums == NULL ? at * width : 0);
-            backward_rows[g->dtype](from, truth, wanted, to, row, it.step[1], n);
-        }
-    }
+    backward_pieces(job, out, wanted, sums, &it);
     if (sums != NULL) {
         bool is_real = g->dtype == MXN_FLOAT32 || g->dtype == MXN_FLOAT64;
         mxn_cast(out->data, out->dtype, sums, is_real ? MXN_FLOAT64 : MXN_UINT64, size);

@@ -217,6 +217,19 @@ static int add_names(const mxn_op *op, size_t *capacity)
     return 0;
 }
 
+static int list_names(void)
+{
+    qsort(registry.aliases, registry.name_count, sizeof(alias), compare_aliases);
+    registry.names = mxp__alloc((registry.name_count + 1u) * sizeof(char *));
+    if (registry.names == NULL) {
+        return mxp__fail_memory("the list of operators");
+    }
+    for (uint32_t i = 0; i < registry.name_count; i++) {
+        registry.names[i] = registry.aliases[i].name;
+    }
+    return 0;
+}
+
 static int make_ops(const mxn_op_def **defs, uint32_t count)
 {
     uint32_t at = 0;
@@ -237,18 +250,13 @@ static int make_ops(const mxn_op_def **defs, uint32_t count)
             return error;
         }
     }
-    qsort(registry.aliases, registry.name_count, sizeof(alias), compare_aliases);
-    registry.names = mxp__alloc((registry.name_count + 1u) * sizeof(char *));
-    if (registry.names == NULL) {
-        return mxp__fail_memory("the list of operators");
-    }
-    for (uint32_t i = 0; i < registry.name_count; i++) {
-        registry.names[i] = registry.aliases[i].name;
-    }
+    int error = list_names();
 #ifndef NDEBUG
-    check_registry(count);
+    if (error == 0) {
+        check_registry(count);
+    }
 #endif
-    return 0;
+    return error;
 }
 
 static int make_registry(void)
