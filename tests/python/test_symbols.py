@@ -186,6 +186,8 @@ def test_shapes_and_types_are_inferred():
     with pytest.warns(UserWarning, match="Cannot decide shape for the following arguments.*\n\tdata: "):
         assert net.infer_shape() == (None, None, None)
     assert sym.FullyConnected(sym.var("x"), num_hidden=3).infer_shape_partial(x=(2, 5))[1] == [(2, 3)]
+    a, b = sym.var("a"), sym.var("b")
+    assert (sym.relu(sym.exp(a)) + b).infer_shape(b=(2, 3)) == ([(2, 3), (2, 3)], [(2, 3)], [])
     with pytest.raises(mx.MXNetError, match="fc2"):
         net.infer_shape(data=(4, 7), fc2_weight=(6, 9))
 

@@ -114,7 +114,9 @@ int mxn__shapes_alike(const mxn_shapes *shapes)
             error = mxn__shape_output(shapes, i, &known);
             mxn_shape_copy(&known, shapes->outputs[i]);
         }
-        if (mxn_shape_known(&known) && params->input_count < 2) {
+        // An output may have told what a single input did not know.
+        bool is_told = params->input_count == 1 && mxn_shape_known(shapes->inputs[0]);
+        if (is_told || params->input_count == 0) {
             break;
         }
     }
