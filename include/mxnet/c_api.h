@@ -10,6 +10,7 @@
 #include <mxnet/c_api_custom.h>
 #include <mxnet/c_api_engine.h>
 #include <mxnet/c_api_executor.h>
+#include <mxnet/c_api_kvstore.h>
 #include <mxnet/c_api_library.h>
 #include <mxnet/c_api_ndarray.h>
 #include <mxnet/c_api_operator.h>

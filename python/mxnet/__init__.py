@@ -17,6 +17,8 @@ from . import attribute, autograd, engine, name, operator, profiler, random, sym
 from . import symbol as sym
 from . import initializer, lr_scheduler, optimizer
 from . import initializer as init
+from . import kvstore
+from . import kvstore as kv
 from . import gluon
 from .gluon import metric
 from .ndarray import waitall
@@ -28,8 +30,8 @@ __version__ = libinfo.__version__
 __all__ = [
     "AttrScope", "Context", "Device", "MXNetError", "attribute", "autograd", "base", "context", "cpu", "cpu_pinned",
     "current_context", "current_device", "device", "engine", "gluon", "gpu", "gpu_memory_info",
-    "init", "initializer", "is_np_array", "is_np_shape", "libinfo", "lr_scheduler", "metric", "name", "nd",
-    "ndarray", "np", "np_array", "np_shape", "npx", "num_gpus", "numpy", "numpy_extension",
+    "init", "initializer", "is_np_array", "is_np_shape", "kv", "kvstore", "libinfo", "lr_scheduler", "metric",
+    "name", "nd", "ndarray", "np", "np_array", "np_shape", "npx", "num_gpus", "numpy", "numpy_extension",
     "operator", "optimizer", "profiler", "random", "runtime", "set_np_shape", "sym", "symbol",
     "test_utils", "use_np", "use_np_array", "use_np_shape", "util", "waitall"]
 

@@ -2,30 +2,42 @@
 """The trainer: applies an optimizer to parameters after each backward pass."""
 from __future__ import annotations
 
+import os
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Union
 
+from .. import kvstore as kv
 from .. import optimizer as opt
 from .. import profiler
 from ..context import Context
 from .parameter import Parameter, ParameterDict
 
 
-_KVSTORES = ("device", "local", None)
+_LARGE = 1024 * 1024 * 16  # elements of a parameter that a store 'local' does not update
+_ON_STORE = " when parameters are updated on kvstore is not supported. Try setting `update_on_kvstore` to " \
+            "False when creating trainer."
 
 
 class Trainer:
     """Updates `params` (what `collect_params` returned, or a list) with an optimizer, given by name with
-    its parameters or as an object. `kvstore` "device" and "local" are accepted: one process needs none,
-    gradients of several devices are summed. The update of a parameter belongs to its layer's scope."""
+    its parameters or as an object. The update of a parameter belongs to its layer's scope.
+
+    Gradients of several devices are summed in a store: `kvstore` is 'device', 'local' or one of
+    `mx.kv.create`; None sums nothing. With a name one device needs no store. `update_on_kvstore`: the store
+    applies the optimizer, once for all devices; without it, each device does. None: the store does, unless
+    MXNET_UPDATE_ON_KVSTORE is 0 or there is none."""
 
     def __init__(self, params: Union[ParameterDict, Dict[str, Parameter], Sequence[Parameter]],
                  optimizer: Union[str, opt.Optimizer], optimizer_params: Optional[Dict[str, Any]] = None,
                  kvstore: Any = "device", compression_params: Any = None,
                  update_on_kvstore: Optional[bool] = None) -> None:
-        if kvstore not in _KVSTORES or compression_params is not None:
+        is_known = kvstore is None or isinstance(kvstore, kv.KVStore) or (
+            isinstance(kvstore, str) and kvstore.lower().startswith(("device", "local")))
+        if not is_known or compression_params is not None:
             raise ValueError(f"Trainer: kvstore {kvstore!r} with compression {compression_params!r}: "
-                             "gradients stay in this process; valid are 'device', 'local' and None, "
-                             "without compression")
+                             "gradients stay in this process; valid are 'device', 'local', a KVStore and "
+                             "None, without compression")
+        if kvstore is None and update_on_kvstore:
+            raise ValueError("Trainer: update_on_kvstore=True, and kvstore is None: there is no store")
         values: Any = params.values() if isinstance(params, dict) else params
         parameters = list(values) if isinstance(values, Iterable) else [values]
         for parameter in parameters:
@@ -36,6 +48,10 @@ class Trainer:
         self._optimizer = self._make_optimizer(optimizer, optimizer_params)
         self._scale = self._optimizer.rescale_grad
         self._states: List[Optional[Dict[Context, Any]]] = [None] * len(self._params)
+        self._store_asked, self._update_asked = kvstore, update_on_kvstore
+        self._has_store = False  # whether what follows is decided
+        self._kvstore: Optional[kv.KVStore] = None
+        self._update_on_kvstore: Optional[bool] = None
 
     def _make_optimizer(self, optimizer: Any, settings: Optional[Dict[str, Any]]) -> opt.Optimizer:
         if isinstance(optimizer, opt.Optimizer):
@@ -57,35 +73,84 @@ class Trainer:
     def set_learning_rate(self, lr: float) -> None:
         self._optimizer.set_learning_rate(lr)
 
+    # ---- the store -----------------------------------------------------------------------------
+    def _init_kvstore(self) -> None:
+        """At the first step, when parameters are where they will be."""
+        if self._has_store:
+            return
+        devices = max([len(parameter.list_ctx()) for parameter in self._params], default=1)
+        store = self._store_asked
+        if isinstance(store, str):
+            store = kv.create(store) if devices > 1 else None
+        if store is not None:
+            for index, parameter in enumerate(self._params):
+                values = parameter.list_data()
+                store.broadcast(index, values[0], values)
+            self._update_on_kvstore = self._updates_on(store)
+            if self._update_on_kvstore:
+                store.set_optimizer(self._optimizer)
+        self._kvstore, self._has_store = store, True
+
+    def _updates_on(self, store: kv.KVStore) -> bool:
+        if self._update_asked is not None:
+            return self._update_asked
+        if store.type == "local" and any(value.size > _LARGE for parameter in self._params
+                                         for value in parameter.list_data()):
+            return False
+        return bool(int(os.environ.get("MXNET_UPDATE_ON_KVSTORE", "1")))
+
     def step(self, batch_size: int, ignore_stale_grad: bool = False) -> None:
         """One update: gradients are divided by `batch_size`. A gradient that no backward pass has
         written since the last step raises UserWarning, unless it is to be ignored."""
-        self.allreduce_grads()
-        self.update(batch_size, ignore_stale_grad)
+        self._init_kvstore()
+        if self._update_on_kvstore:
+            self._update_by_store(batch_size, ignore_stale_grad)
+        else:
+            self._allreduce_grads()
+            self.update(batch_size, ignore_stale_grad)
 
     def allreduce_grads(self) -> None:
         """Sums the gradients of parameters that are on several devices."""
-        for parameter in self._params:
-            if parameter.grad_req == "null" or len(parameter.list_ctx()) == 1:
-                continue
-            gradients = parameter.list_grad()
-            total = gradients[0].copy()
-            for gradient in gradients[1:]:
-                total += gradient.as_in_context(total.context)
-            for gradient in gradients:
-                total.copyto(gradient)
+        self._init_kvstore()
+        if self._update_on_kvstore:
+            raise AssertionError("allreduce_grads()" + _ON_STORE)
+        self._allreduce_grads()
 
+    def _allreduce_grads(self) -> None:
+        for index, parameter in enumerate(self._params):
+            if self._kvstore is not None and parameter.grad_req != "null":
+                self._kvstore.pushpull(index, parameter.list_grad(), priority=-index)
+
+    def _update_by_store(self, batch_size: int, ignore_stale_grad: bool) -> None:
+        self._begin_update(batch_size, ignore_stale_grad)
+        self._optimizer.use_copy(0)
+        for index, parameter in enumerate(self._params):
+            values = parameter.list_data()
+            if parameter.grad_req == "null" or not any(value._fresh_grad for value in values):
+                continue
+            with profiler.scope(parameter.scope, append_mode=False):
+                self._kvstore.pushpull(index, parameter.list_grad(), out=values, priority=-index)
+            for value in values:
+                value._fresh_grad = False
+
+    # ---- updates by this process -----------------------------------------------------------------
     def update(self, batch_size: int, ignore_stale_grad: bool = False) -> None:
         """The update without summing gradients."""
+        self._init_kvstore()
+        if self._update_on_kvstore:
+            raise AssertionError("update()" + _ON_STORE)
+        self._begin_update(batch_size, ignore_stale_grad)
+        for index, parameter in enumerate(self._params):
+            if parameter.grad_req != "null":
+                with profiler.scope(parameter.scope, append_mode=False):
+                    self._update_one(index, parameter, ignore_stale_grad)
+
+    def _begin_update(self, batch_size: int, ignore_stale_grad: bool) -> None:
         if batch_size <= 0:
             raise ValueError(f"Trainer: batch_size must be above 0, not {batch_size}")
         if not ignore_stale_grad:
             self._refuse_stale()  # before anything is changed
         self._optimizer.rescale_grad = self._scale / batch_size
-        for index, parameter in enumerate(self._params):
-            if parameter.grad_req != "null":
-                with profiler.scope(parameter.scope, append_mode=False):
-                    self._update_one(index, parameter, ignore_stale_grad)
 
     def _refuse_stale(self) -> None:
         for parameter in self._params:
@@ -117,13 +182,20 @@ class Trainer:
     def save_states(self, fname: str) -> None:
         """Writes the optimizer's states, on the first device, to a file."""
         self._optimizer.use_copy(0)
-        opt.save_states(fname, self._optimizer,
-                        [None if states is None else next(iter(states.values()), None)
-                         for states in self._states])
+        if self._update_on_kvstore:
+            states = [self._kvstore._updater.states.get(index) for index in range(len(self._params))]
+        else:
+            states = [None if of is None else next(iter(of.values()), None) for of in self._states]
+        opt.save_states(fname, self._optimizer, states)
 
     def load_states(self, fname: str) -> None:
         """Reads what `save_states` wrote, for the same parameters."""
         loaded = opt.load_states(fname, self._optimizer, len(self._params))
+        self._init_kvstore()
+        if self._update_on_kvstore:
+            self._kvstore._updater.states = {index: state for index, state in enumerate(loaded)
+                                             if self._optimizer.update_count(index) > 0}
+            return
         for index, (parameter, state) in enumerate(zip(self._params, loaded)):
             if state is not None:
                 contexts = parameter.list_ctx()

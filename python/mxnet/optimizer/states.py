@@ -21,6 +21,10 @@ def _named(index: int, state: State) -> Dict[str, Any]:
     return {} if state is None else {str(index): state}
 
 
+def _kind(state: State) -> int:
+    return _NONE if state is None else _LIST if isinstance(state, list) else _TUPLE
+
+
 def save_states(filename: str, optimizer: Optimizer, states: Sequence[Optional[State]]) -> None:
     """Writes the states of parameters 0, 1, …; None where there is none yet."""
     arrays: Dict[str, Any] = {}
@@ -28,7 +32,7 @@ def save_states(filename: str, optimizer: Optimizer, states: Sequence[Optional[S
         arrays.update(_named(index, state))
     counts = [optimizer.update_count(index) for index in range(len(states))]
     arrays[_COUNTS] = nd.array(counts, dtype="int64")
-    kinds = [_NONE if state is None else _LIST if isinstance(state, list) else _TUPLE for state in states]
+    kinds = [_kind(state) for state in states]
     arrays[_KINDS] = nd.array(kinds, dtype="int64")
     nd.save(filename, arrays)
 
@@ -60,6 +64,37 @@ def _state_of(arrays: Dict[str, Any], index: int, kind: int) -> State:
     while f"{index}.{len(state)}" in arrays:
         state.append(arrays[f"{index}.{len(state)}"])
     return None if kind == _NONE else state if kind == _LIST else tuple(state)
+
+
+_KEY = "key "
+
+
+def save_keyed_states(filename: str, optimizer: Optimizer, states: Dict[Any, State]) -> None:
+    """Writes states by keys, which are numbers or texts: the state of the first is called as parameter 0's
+    above, and an array "key 0 int 7" or "key 0 str weight" says which key it is, how often it was updated,
+    and what kind of state it has."""
+    arrays: Dict[str, Any] = {_COUNTS: nd.array([len(states)], dtype="int64")}
+    for place, (key, state) in enumerate(states.items()):
+        arrays.update(_named(place, state))
+        arrays[f"{_KEY}{place} {type(key).__name__} {key}"] = nd.array(
+            [optimizer.update_count(key), _kind(state)], dtype="int64")
+    nd.save(filename, arrays)
+
+
+def load_keyed_states(filename: str, optimizer: Optimizer) -> Dict[Any, State]:
+    """Reads them back and sets the optimizer's counts. MXNetError: not such a file."""
+    arrays = nd.load(filename)
+    names = [name for name in arrays if name.startswith(_KEY)] if isinstance(arrays, dict) else []
+    if not isinstance(arrays, dict) or _COUNTS not in arrays or arrays[_COUNTS].asnumpy().tolist() != [len(names)]:
+        raise MXNetError(f"{filename}: holds no states of a key-value store's optimizer")
+    states: Dict[Any, State] = {}
+    for name in names:
+        place, kind, text = name[len(_KEY):].split(" ", 2)
+        key: Any = int(text) if kind == "int" else text
+        count, shape = arrays[name].asnumpy().tolist()
+        states[key] = _state_of(arrays, int(place), shape)
+        optimizer.set_update_count(key, count)
+    return states
 
 
 def copy_state(state: State, ctx: Context) -> State:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Dict
 
 from .optimizer import Optimizer, State
+from .states import load_keyed_states, save_keyed_states
 
 
 class Updater:
@@ -19,9 +20,19 @@ class Updater:
             for one in zip(index, grad, weight):
                 self(*one)
             return
+        if isinstance(index, bytes):  # a key of a key-value store
+            index = index.decode()
         if index not in self.states:
             self.states[index] = self.optimizer.create_state(index, weight)
         self.optimizer.update(index, weight, grad, self.states[index])
+
+    def save(self, filename: str) -> None:
+        """Writes the states to a file."""
+        save_keyed_states(filename, self.optimizer, self.states)
+
+    def load(self, filename: str) -> None:
+        """Reads what `save` wrote, in place of the states there are."""
+        self.states = load_keyed_states(filename, self.optimizer)
 
 
 def get_updater(optimizer: Optimizer) -> Updater:

@@ -28,7 +28,7 @@ typedef struct slot {
 } slot;
 
 static const char *const kinds[MXN_OBJECT_KINDS] = {"nothing", "symbol", "cached operator",
-                                                    "executor"};
+                                                    "executor", "key-value store"};
 
 static mxp_fork_lock lock = MXP__FORK_LOCK_INIT(NULL);  // of the free list and new blocks
 static MXP_ATOMIC(slot *) blocks[BLOCKS];

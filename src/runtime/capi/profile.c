@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/capi/api_call.h"
+#include "runtime/capi/object.h"
 
 enum { WORKER = 0, SERVER = 1 };
 
@@ -34,6 +35,11 @@ static int check_process(int profile_process, KVStoreHandle kvstore)
     }
     if (kvstore == NULL) {
         return mxp__fail(MXP_EHANDLE, "%s", null_kvstore);
+    }
+    void *store = NULL;
+    if (mxn__object_get(MXN_OBJECT_KVSTORE, kvstore, "kvStoreHandle", &store) == MXP_OK) {
+        return mxp__fail(MXP_ENOTSUP, "profile_process 'server': a key-value store of one process "
+                                      "has no servers");
     }
     return mxp__fail(MXP_EHANDLE, "no such kvstore: %p was not made by this library", kvstore);
 }

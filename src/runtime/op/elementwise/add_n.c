@@ -9,7 +9,9 @@ static int add_n_forward(mxn_job *job)
 {
     mxn_operand *out = &job->outputs[0];
     size_t count = mxn_shape_size(out->shape);
-    memcpy(out->data, job->inputs[0].data, count * mxn_dtype_size(out->dtype));
+    if (out->data != job->inputs[0].data) {
+        memcpy(out->data, job->inputs[0].data, count * mxn_dtype_size(out->dtype));
+    }
     const mxn_row sum = {out->data, 1, out->dtype};
     for (uint32_t k = 1; k < job->params->input_count; k++) {
         const mxn_row more = {job->inputs[k].data, 1, out->dtype};
@@ -30,6 +32,7 @@ static const mxn_op_def table[] = {
         .description = "The sum of all inputs.",
         .inputs = "args[]",
         .key = "num_args",
+        .inplace = 1 << 0,
         .gradient = MXN_GRADIENT({.op = "_copy", .takes = "g0", .gives = "each"}),
         .forward = add_n_forward,
         .flops = add_n_flops,

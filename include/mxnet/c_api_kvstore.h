@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// MXNet's C ABI: arrays by key, summed over devices, with an updater. The rules of mxnet/c_api.h
+// hold. One thread at a time uses a store.
+//
+// A store has keys of one kind, which its first call decides: integers, or texts by the functions
+// in Ex. `vals` has an array for each of `num` keys. A key that is there several times has several
+// values: push adds them up in their order, pull fills each. Everything is checked first: a call
+// that fails has changed nothing. All runs through the engine, in the order of the calls.
+#ifndef MXNET_C_API_KVSTORE_H_
+#define MXNET_C_API_KVSTORE_H_
+
+#include <mxnet/c_types.h>
+
+// ---- life -------------------------------------------------------------------------------------
+// `type` is "local..." or "device...", which differ on GPUs alone. Stores over several processes
+// ("dist...") are an error for now.
+MXNET_DLL int MXKVStoreCreate(const char *type, KVStoreHandle *out);
+MXNET_DLL int MXKVStoreFree(KVStoreHandle handle);
+MXNET_DLL int MXKVStoreGetType(KVStoreHandle handle, const char **type);  // lives as the store
+MXNET_DLL int MXKVStoreGetRank(KVStoreHandle handle, int *ret);  // 0
+MXNET_DLL int MXKVStoreGetGroupSize(KVStoreHandle handle, int *ret);  // 1
+
+// ---- values -----------------------------------------------------------------------------------
+// Keeps copies. A key that is there is an error.
+MXNET_DLL int MXKVStoreInit(KVStoreHandle handle, uint32_t num, const int *keys,
+                            NDArrayHandle *vals);
+MXNET_DLL int MXKVStoreInitEx(KVStoreHandle handle, uint32_t num, const char **keys,
+                              NDArrayHandle *vals);
+// Without an updater the sum replaces what is stored; a single value is not copied then, and the
+// store shares its memory. Values of another shape are an error. Larger priorities run first.
+MXNET_DLL int MXKVStorePush(KVStoreHandle handle, uint32_t num, const int *keys,
+                            NDArrayHandle *vals, int priority);
+MXNET_DLL int MXKVStorePushEx(KVStoreHandle handle, uint32_t num, const char **keys,
+                              NDArrayHandle *vals, int priority);
+// Copies, converting to the type of each array. All arrays are dense: `ignore_sparse` changes
+// nothing.
+MXNET_DLL int MXKVStorePull(KVStoreHandle handle, uint32_t num, const int *keys,
+                            NDArrayHandle *vals, int priority);
+MXNET_DLL int MXKVStorePullEx(KVStoreHandle handle, uint32_t num, const char **keys,
+                              NDArrayHandle *vals, int priority);
+MXNET_DLL int MXKVStorePullWithSparse(KVStoreHandle handle, uint32_t num, const int *keys,
+                                      NDArrayHandle *vals, int priority, bool ignore_sparse);
+MXNET_DLL int MXKVStorePullWithSparseEx(KVStoreHandle handle, uint32_t num, const char **keys,
+                                        NDArrayHandle *vals, int priority, bool ignore_sparse);
+// An error: there are no arrays of sparse rows.
+MXNET_DLL int MXKVStorePullRowSparse(KVStoreHandle handle, uint32_t num, const int *keys,
+                                     NDArrayHandle *vals, const NDArrayHandle *row_ids,
+                                     int priority);
+MXNET_DLL int MXKVStorePullRowSparseEx(KVStoreHandle handle, uint32_t num, const char **keys,
+                                       NDArrayHandle *vals, const NDArrayHandle *row_ids,
+                                       int priority);
+// A push of `vals`, then a pull to `outs`; an init of `vals`, then a pull to `outs`.
+MXNET_DLL int MXKVStorePushPull(KVStoreHandle handle, mx_uint vnum, const int *vkeys, mx_uint onum,
+                                const int *okeys, NDArrayHandle *vals, NDArrayHandle *outs,
+                                int priority);
+MXNET_DLL int MXKVStorePushPullEx(KVStoreHandle handle, mx_uint vnum, const char **vkeys,
+                                  mx_uint onum, const char **okeys, NDArrayHandle *vals,
+                                  NDArrayHandle *outs, int priority);
+MXNET_DLL int MXKVStoreBroadcast(KVStoreHandle handle, mx_uint vnum, const int *vkeys, mx_uint onum,
+                                 const int *okeys, NDArrayHandle *vals, NDArrayHandle *outs,
+                                 int priority);
+MXNET_DLL int MXKVStoreBroadcastEx(KVStoreHandle handle, mx_uint vnum, const char **vkeys,
+                                   mx_uint onum, const char **okeys, NDArrayHandle *vals,
+                                   NDArrayHandle *outs, int priority);
+
+// ---- updaters ---------------------------------------------------------------------------------
+// Called by each push, on its thread: changes `local`, which is what is stored, by `recv`, the sum.
+// Both handles are the callback's to free. It must not push to the same store. A text key goes to
+// the second kind if there is one, else to the first with a number of its own.
+typedef void(MXKVStoreUpdater)(int key, NDArrayHandle recv, NDArrayHandle local, void *handle);
+typedef void(MXKVStoreStrUpdater)(const char *key, NDArrayHandle recv, NDArrayHandle local,
+                                  void *handle);
+// Null: none.
+MXNET_DLL int MXKVStoreSetUpdater(KVStoreHandle handle, MXKVStoreUpdater updater,
+                                  void *updater_handle);
+MXNET_DLL int MXKVStoreSetUpdaterEx(KVStoreHandle handle, MXKVStoreUpdater updater,
+                                    MXKVStoreStrUpdater str_updater, void *updater_handle);
+
+// ---- groups of processes ----------------------------------------------------------------------
+// An error: what stays in a process is not compressed.
+MXNET_DLL int MXKVStoreSetGradientCompression(KVStoreHandle handle, uint32_t num_params,
+                                              const char **keys, const char **vals);
+// Waits for the other workers: a local store has none.
+MXNET_DLL int MXKVStoreBarrier(KVStoreHandle handle);
+MXNET_DLL int MXKVStoreSetBarrierBeforeExit(KVStoreHandle handle, const int barrier_before_exit);
+
+#endif

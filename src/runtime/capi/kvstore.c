@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// MXNet's functions of key-value stores: checks and forwarding to kvstore/.
+#include "runtime/kvstore/kvstore.h"
+
+#include <mxnet/c_api.h>
+
+#include "runtime/capi/api_call.h"
+#include "runtime/capi/kvstore_handle.h"
+
+// ---- life --------------------------------------------------------------------------------------
+int MXKVStoreCreate(const char *type, KVStoreHandle *out)
+{
+    MXN_API_CALL();
+    mxn_kvstore_object *made = NULL;
+    int error = mxn__check_given(out, "out");
+    if (error == MXP_OK) {
+        error = mxn__check_given(type, "type");
+    }
+    if (error == MXP_OK) {
+        error = mxn__kvstore_object_new(type, &made);
+    }
+    if (error == MXP_OK) {
+        error = mxn__object_new(MXN_OBJECT_KVSTORE, made, out);
+        if (error != MXP_OK) {
+            mxn__kvstore_object_free(made);
+        }
+    }
+    return mxn__api_end(&call, error);
+}
+
+int MXKVStoreFree(KVStoreHandle handle)
+{
+    MXN_API_CALL();
+    void *object = NULL;
+    int error = mxn__object_take(MXN_OBJECT_KVSTORE, handle, "handle", &object);
+    mxn__kvstore_object_free(object);
+    return mxn__api_end(&call, error);
+}
+
+int MXKVStoreGetType(KVStoreHandle handle, const char **type)
+{
+    MXN_API_CALL();
+    mxn_kvstore *store = NULL;
+    int error = mxn__kvstore_get_for(handle, type, &store);
+    if (error == MXP_OK) {
+        *type = mxn_kvstore_type(store);
+    }
+    return mxn__api_end(&call, error);
+}
+
+int MXKVStoreGetRank(KVStoreHandle handle, int *ret)
+{
+    MXN_API_CALL();
+    mxn_kvstore *store = NULL;
+    int error = mxn__kvstore_get_for(handle, ret, &store);
+    if (error == MXP_OK) {
+        *ret = mxn_kvstore_rank(store);
+    }
+    return mxn__api_end(&call, error);
+}
+
+int MXKVStoreGetGroupSize(KVStoreHandle handle, int *ret)
+{
+    MXN_API_CALL();
+    mxn_kvstore *store = NULL;
+    int error = mxn__kvstore_get_for(handle, ret, &store);
+    if (error == MXP_OK) {
+        *ret = mxn_kvstore_size(store);
+    }
+    return mxn__api_end(&call, error);
+}
+
+// ---- groups of processes -----------------------------------------------------------------------
+int MXKVStoreSetGradientCompression(KVStoreHandle handle, uint32_t num_params, const char **keys,
+                                    const char **vals)
+{
+    MXN_API_CALL();
+    (void)num_params;
+    (void)keys;
+    (void)vals;
+    mxn_kvstore *store = NULL;
+    int error = mxn__kvstore_get(handle, &store);
+    if (error == MXP_OK) {
+        error = mxp__fail(MXP_ENOTSUP,
+                          "Gradient compression is not supported for this type of kvstore: what "
+                          "'%s' sums stays in this process",
+                          mxn_kvstore_type(store));
+    }
+    return mxn__api_end(&call, error);
+}
+
+int MXKVStoreBarrier(KVStoreHandle handle)
+{
+    MXN_API_CALL();
+    mxn_kvstore *store = NULL;
+    return mxn__api_end(&call, mxn__kvstore_get(handle, &store));
+}
+
+int MXKVStoreSetBarrierBeforeExit(KVStoreHandle handle, const int barrier_before_exit)
+{
+    MXN_API_CALL();
+    (void)barrier_before_exit;
+    mxn_kvstore *store = NULL;
+    return mxn__api_end(&call, mxn__kvstore_get(handle, &store));
+}
