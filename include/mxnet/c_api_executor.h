@@ -32,6 +32,62 @@ MXNET_DLL int MXExecutorBindEX(SymbolHandle symbol_handle, int dev_type, int dev
                                ExecutorHandle *out);
 MXNET_DLL int MXExecutorFree(ExecutorHandle handle);
 
+// ---- making with arrays of its own ------------------------------------------------------------
+// Arrays are made, as zeros, of the shapes and types that follow from those that are given by the
+// names of arguments; a type that nobody says is float32. Storage types are not looked at: all are
+// dense. Requests are the words "null", "write", "inplace", "add": one for all (length 0, names
+// null), one for each argument (names null), or by name, others null; types null: all null.
+// Those of `shared_arg_name_list` are the arguments, and their gradients, of `shared_exec_handle`,
+// as auxiliary states of the same name and shape are. Others come out of the shared buffer, if one
+// is given (its length not null and not -1): the array of that name, if it is large enough; else a
+// new one, which is in the updated lists. The lists handed out live until this thread binds again;
+// the handles in them are the caller's to free, a gradient that nobody wants is null.
+MXNET_DLL int MXExecutorSimpleBind(
+    SymbolHandle symbol_handle, int dev_type, int dev_id, const mx_uint num_g2c_keys,
+    const char **g2c_keys, const int *g2c_dev_types, const int *g2c_dev_ids,
+    const mx_uint provided_grad_req_list_len, const char **provided_grad_req_names,
+    const char **provided_grad_req_types, const mx_uint num_provided_arg_shapes,
+    const char **provided_arg_shape_names, const mx_uint *provided_arg_shape_data,
+    const mx_uint *provided_arg_shape_idx, const mx_uint num_provided_arg_dtypes,
+    const char **provided_arg_dtype_names, const int *provided_arg_dtypes,
+    const mx_uint num_provided_arg_stypes, const char **provided_arg_stype_names,
+    const int *provided_arg_stypes, const mx_uint num_shared_arg_names,
+    const char **shared_arg_name_list, int *shared_buffer_len, const char **shared_buffer_name_list,
+    NDArrayHandle *shared_buffer_handle_list, const char ***updated_shared_buffer_name_list,
+    NDArrayHandle **updated_shared_buffer_handle_list, mx_uint *num_in_args,
+    NDArrayHandle **in_args, NDArrayHandle **arg_grads, mx_uint *num_aux_states,
+    NDArrayHandle **aux_states, ExecutorHandle shared_exec_handle, ExecutorHandle *out);
+MXNET_DLL int MXExecutorSimpleBindEx(
+    SymbolHandle symbol_handle, int dev_type, int dev_id, const mx_uint num_g2c_keys,
+    const char **g2c_keys, const int *g2c_dev_types, const int *g2c_dev_ids,
+    const mx_uint provided_grad_req_list_len, const char **provided_grad_req_names,
+    const char **provided_grad_req_types, const mx_uint num_provided_arg_shapes,
+    const char **provided_arg_shape_names, const int *provided_arg_shape_data,
+    const mx_uint *provided_arg_shape_idx, const mx_uint num_provided_arg_dtypes,
+    const char **provided_arg_dtype_names, const int *provided_arg_dtypes,
+    const mx_uint num_provided_arg_stypes, const char **provided_arg_stype_names,
+    const int *provided_arg_stypes, const mx_uint num_shared_arg_names,
+    const char **shared_arg_name_list, int *shared_buffer_len, const char **shared_buffer_name_list,
+    NDArrayHandle *shared_buffer_handle_list, const char ***updated_shared_buffer_name_list,
+    NDArrayHandle **updated_shared_buffer_handle_list, mx_uint *num_in_args,
+    NDArrayHandle **in_args, NDArrayHandle **arg_grads, mx_uint *num_aux_states,
+    NDArrayHandle **aux_states, ExecutorHandle shared_exec_handle, ExecutorHandle *out);
+MXNET_DLL int MXExecutorSimpleBindEx64(
+    SymbolHandle symbol_handle, int dev_type, int dev_id, const mx_uint num_g2c_keys,
+    const char **g2c_keys, const int *g2c_dev_types, const int *g2c_dev_ids,
+    const mx_uint provided_grad_req_list_len, const char **provided_grad_req_names,
+    const char **provided_grad_req_types, const mx_uint num_provided_arg_shapes,
+    const char **provided_arg_shape_names, const int64_t *provided_arg_shape_data,
+    const mx_uint *provided_arg_shape_idx, const mx_uint num_provided_arg_dtypes,
+    const char **provided_arg_dtype_names, const int *provided_arg_dtypes,
+    const mx_uint num_provided_arg_stypes, const char **provided_arg_stype_names,
+    const int *provided_arg_stypes, const mx_uint num_shared_arg_names,
+    const char **shared_arg_name_list, int *shared_buffer_len, const char **shared_buffer_name_list,
+    NDArrayHandle *shared_buffer_handle_list, const char ***updated_shared_buffer_name_list,
+    NDArrayHandle **updated_shared_buffer_handle_list, mx_uint *num_in_args,
+    NDArrayHandle **in_args, NDArrayHandle **arg_grads, mx_uint *num_aux_states,
+    NDArrayHandle **aux_states, ExecutorHandle shared_exec_handle, ExecutorHandle *out);
+
 // ---- running ----------------------------------------------------------------------------------
 MXNET_DLL int MXExecutorForward(ExecutorHandle handle, int is_train);
 // `len` 0: head gradients are ones; else one for each output, null ones are ones. An error before

@@ -7,17 +7,13 @@
 #include "base/strbuf.h"
 #include "runtime/capi/api_call.h"
 #include "runtime/capi/array_list.h"
+#include "runtime/capi/executor_handle.h"
 #include "runtime/capi/symbol_handle.h"
 #include "runtime/capi/thread_buffer.h"
-#include "runtime/graph/executor.h"
 
-typedef struct bound {
-    mxn_executor *executor;
-    ExecutorMonitorCallback callback;
-    void *callback_handle;
-} bound;
+typedef mxn_bound_executor bound;
 
-static int get(ExecutorHandle handle, bound **found)
+int mxn__executor_get(ExecutorHandle handle, mxn_bound_executor **found)
 {
     void *object = NULL;
     int error = mxn__object_get(MXN_OBJECT_EXECUTOR, handle, "executor", &object);
@@ -40,17 +36,17 @@ typedef struct wanted {
     ExecutorHandle shared;
 } wanted;
 
-static int check_groups(const wanted *w)
+int mxn__executor_check_groups(mxn_context context, mx_uint count, const int *types, const int *ids)
 {
     int error = MXP_OK;
-    if (w->group_count > 0) {
-        error = mxn__check_given(w->group_types, "map_dev_types");
+    if (count > 0) {
+        error = mxn__check_given(types, "map_dev_types");
     }
-    if (w->group_count > 0 && error == MXP_OK) {
-        error = mxn__check_given(w->group_ids, "map_dev_ids");
+    if (count > 0 && error == MXP_OK) {
+        error = mxn__check_given(ids, "map_dev_ids");
     }
-    for (mx_uint i = 0; i < w->group_count && error == MXP_OK; i++) {
-        if (w->group_types[i] != w->context.type || w->group_ids[i] != w->context.id) {
+    for (mx_uint i = 0; i < count && error == MXP_OK; i++) {
+        if (types[i] != context.type || ids[i] != context.id) {
             error = mxp__fail(MXP_ENOTSUP,
                               "group2ctx: an executor runs on one device, and group %u is mapped "
                               "to another one",
@@ -79,9 +75,10 @@ static int check_requests(const wanted *w)
 static int check(const wanted *w)
 {
     bound *shared = NULL;
-    int error = w->shared != NULL ? get(w->shared, &shared) : MXP_OK;
+    int error = w->shared != NULL ? mxn__executor_get(w->shared, &shared) : MXP_OK;
     if (error == MXP_OK) {
-        error = check_groups(w);
+        error =
+            mxn__executor_check_groups(w->context, w->group_count, w->group_types, w->group_ids);
     }
     if (error == MXP_OK) {
         error = mxn__check_arrays(w->count, w->arguments, "in_args", false);
@@ -99,8 +96,57 @@ static int check(const wanted *w)
 
 static void free_bound(bound *b)
 {
+    const size_t count = mxn__bound_arrays(b);
+    for (size_t i = 0; b->arrays != NULL && i < count; i++) {
+        mxn_array_release(b->arrays[i]);
+    }
+    mxp__free(b->arrays, count * sizeof *b->arrays + 1);
     mxn_executor_free(b->executor);
     mxp__free(b, sizeof *b);
+}
+
+static void keep(mxn_array **to, mxn_array *const *from, uint32_t count)
+{
+    for (uint32_t i = 0; from != NULL && i < count; i++) {
+        to[i] = from[i];
+        if (from[i] != NULL) {
+            mxn_array_retain(from[i]);
+        }
+    }
+}
+
+static int keep_arrays(bound *b, const mxn_binding_request *request)
+{
+    const uint32_t count = request->argument_count;
+    b->argument_count = count;
+    b->auxiliary_count = request->auxiliary_count;
+    b->arrays = mxp__alloc(mxn__bound_arrays(b) * sizeof *b->arrays + 1);
+    if (b->arrays == NULL) {
+        return mxp__fail_memory("an executor");
+    }
+    keep(b->arrays, request->arguments, count);
+    keep(b->arrays + count, request->gradients, count);
+    keep(b->arrays + 2 * (size_t)count, request->auxiliary, request->auxiliary_count);
+    return MXP_OK;
+}
+
+int mxn__executor_make(const mxn_binding_request *request, ExecutorHandle *out)
+{
+    bound *made = mxp__alloc(sizeof *made);
+    if (made == NULL) {
+        return mxp__fail_memory("an executor");
+    }
+    int error = mxn_executor_bind(request, &made->executor);
+    if (error == MXP_OK) {
+        error = keep_arrays(made, request);
+    }
+    if (error == MXP_OK) {
+        error = mxn__object_new(MXN_OBJECT_EXECUTOR, made, out);
+    }
+    if (error != MXP_OK) {
+        free_bound(made);
+    }
+    return error;
 }
 
 static int make(const mxn_symbol *symbol, const wanted *w, ExecutorHandle *out)
@@ -113,18 +159,7 @@ static int make(const mxn_symbol *symbol, const wanted *w, ExecutorHandle *out)
                                          .requests = w->requests,
                                          .auxiliary_count = w->auxiliary_count,
                                          .auxiliary = (mxn_array *const *)w->auxiliary};
-    bound *made = mxp__alloc(sizeof *made);
-    if (made == NULL) {
-        return mxp__fail_memory("an executor");
-    }
-    int error = mxn_executor_bind(&request, &made->executor);
-    if (error == MXP_OK) {
-        error = mxn__object_new(MXN_OBJECT_EXECUTOR, made, out);
-    }
-    if (error != MXP_OK) {
-        free_bound(made);
-    }
-    return error;
+    return mxn__executor_make(&request, out);
 }
 
 static int bind_all(const wanted *w, ExecutorHandle *out)
@@ -214,7 +249,7 @@ int MXExecutorForward(ExecutorHandle handle, int is_train)
 {
     MXN_API_CALL();
     bound *b;
-    int error = get(handle, &b);
+    int error = mxn__executor_get(handle, &b);
     return mxn__api_end(&call,
                         error == MXP_OK ? mxn_executor_forward(b->executor, is_train != 0) : error);
 }
@@ -222,7 +257,7 @@ int MXExecutorForward(ExecutorHandle handle, int is_train)
 static int backward(ExecutorHandle handle, mx_uint len, NDArrayHandle *head_grads, bool training)
 {
     bound *b;
-    int error = get(handle, &b);
+    int error = mxn__executor_get(handle, &b);
     if (error == MXP_OK) {
         error = mxn__check_arrays(len, head_grads, "head_grads", true);
     }
@@ -247,7 +282,7 @@ int MXExecutorBackwardEx(ExecutorHandle handle, mx_uint len, NDArrayHandle *head
 // ---- asking -----------------------------------------------------------------------------------
 static int get_for(ExecutorHandle handle, const void *out, bound **found)
 {
-    int error = get(handle, found);
+    int error = mxn__executor_get(handle, found);
     return error == MXP_OK ? mxn__check_given(out, "out") : error;
 }
 
@@ -328,7 +363,7 @@ static int set_monitor(ExecutorHandle handle, ExecutorMonitorCallback callback,
                        void *callback_handle, bool inputs)
 {
     bound *b;
-    int error = get(handle, &b);
+    int error = mxn__executor_get(handle, &b);
     if (error == MXP_OK) {
         b->callback = callback;
         b->callback_handle = callback_handle;

@@ -27,4 +27,10 @@ static inline int mxn__symbol_get_for(const void *handle, const void *out, mxn_s
 // The handle of a symbol that was made, unless making it has failed; then it is freed.
 int mxn__symbol_hand_out(int error, mxn_symbol *symbol, SymbolHandle *out);
 
+// Shape number `i` of a compressed list: its sizes are those from `begin` to before `end`, of
+// int64_t if `wide`, else of int32_t. Without NumPy's shapes a size of 0 is unknown, and so is a
+// shape without sizes.
+int mxn__take_shape(mx_uint i, const void *sizes, bool wide, int64_t begin, int64_t end,
+                    mxn_shape *shape);
+
 #endif

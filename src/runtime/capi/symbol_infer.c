@@ -23,21 +23,26 @@ static int64_t number_at(const void *numbers, bool wide, size_t index)
     return wide ? ((const int64_t *)numbers)[index] : ((const int32_t *)numbers)[index];
 }
 
-// Without NumPy's shapes a size of 0 is unknown, and so is a shape without sizes.
-static int take_shape(const told *from, mx_uint i, bool numpy, mxn_shape *shape)
+int mxn__take_shape(mx_uint i, const void *sizes, bool wide, int64_t begin, int64_t end,
+                    mxn_shape *shape)
 {
-    const int64_t begin = number_at(from->first, from->wide, i);
-    const int64_t end = number_at(from->first, from->wide, i + 1);
+    const bool numpy = mxn_numpy_shape();
     if (begin < 0 || end < begin || end - begin > MXN_DIMS_MAX) {
         return mxp__fail(MXP_EINVAL, "shape %u has %lld sizes: from 0 to %d are possible", i,
                          (long long)(end - begin), MXN_DIMS_MAX);
     }
     shape->ndim = end == begin && !numpy ? -1 : (int32_t)(end - begin);
     for (int64_t j = begin; j < end; j++) {
-        const int64_t size = number_at(from->sizes, from->wide, (size_t)j);
+        const int64_t size = number_at(sizes, wide, (size_t)j);
         shape->dims[j - begin] = size < 0 || (size == 0 && !numpy) ? -1 : size;
     }
     return MXP_OK;
+}
+
+static int take_shape(const told *from, mx_uint i, mxn_shape *shape)
+{
+    return mxn__take_shape(i, from->sizes, from->wide, number_at(from->first, from->wide, i),
+                           number_at(from->first, from->wide, i + 1), shape);
 }
 
 static int check_told(const told *from)
@@ -55,14 +60,13 @@ static int check_told(const told *from)
 static int infer_shapes(const mxn_symbol *symbol, const told *from, mxn_inferred *inferred)
 {
     int error = check_told(from);
-    const bool numpy = mxn_numpy_shape();
     const size_t bytes = from->count * sizeof(mxn_shape) + 1;
     mxn_shape *shapes = error == MXP_OK ? mxp__alloc(bytes) : NULL;
     if (error == MXP_OK && shapes == NULL) {
         error = mxp__fail_memory("shapes");
     }
     for (mx_uint i = 0; i < from->count && error == MXP_OK; i++) {
-        error = take_shape(from, i, numpy, &shapes[i]);
+        error = take_shape(from, i, &shapes[i]);
     }
     if (error == MXP_OK) {
         const mxn_known known = {from->count, from->keys, shapes, NULL};

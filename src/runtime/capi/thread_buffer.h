@@ -20,7 +20,9 @@ enum {
     MXN_BUFFER_TEXT = 9,  // one text of a symbol
     MXN_BUFFER_INFERRED = 10,  // shapes of a symbol
     MXN_BUFFER_INFERRED_TYPES = 11,
-    MXN_BUFFER_KINDS = 12
+    MXN_BUFFER_BOUND = 12,  // handles: of MXExecutorSimpleBind
+    MXN_BUFFER_SHARED = 13,  // names and handles of its shared buffer
+    MXN_BUFFER_KINDS = 14
 };
 
 // At least `bytes`, not zeroed; null with the detail set. Never null for success, also of size 0.
