@@ -13,7 +13,7 @@ from . import numpy
 from . import numpy as np
 from . import numpy_extension
 from . import numpy_extension as npx
-from . import attribute, autograd, engine, name, operator, profiler, random, symbol, test_utils
+from . import attribute, autograd, engine, executor, name, operator, profiler, random, symbol, test_utils
 from . import symbol as sym
 from . import initializer, lr_scheduler, optimizer
 from . import initializer as init
@@ -29,7 +29,7 @@ __version__ = libinfo.__version__
 
 __all__ = [
     "AttrScope", "Context", "Device", "MXNetError", "attribute", "autograd", "base", "context", "cpu", "cpu_pinned",
-    "current_context", "current_device", "device", "engine", "gluon", "gpu", "gpu_memory_info",
+    "current_context", "current_device", "device", "engine", "executor", "gluon", "gpu", "gpu_memory_info",
     "init", "initializer", "is_np_array", "is_np_shape", "kv", "kvstore", "libinfo", "lr_scheduler", "metric",
     "name", "nd", "ndarray", "np", "np_array", "np_shape", "npx", "num_gpus", "numpy", "numpy_extension",
     "operator", "optimizer", "profiler", "random", "runtime", "set_np_shape", "sym", "symbol",

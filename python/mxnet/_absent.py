@@ -14,7 +14,7 @@ _IMPORT_FROM = dis.opmap["IMPORT_FROM"]
 # Of each module. docs/migration.md lists the same.
 NAMES: Dict[str, str] = {
     "mxnet": """
-        amp callback contrib dlpack executor image img io library log mod
+        amp callback contrib dlpack image img io library log mod
         model module mon monitor onnx recordio rnn rtc serde th tvmop viz visualization""",
     "mxnet.gluon": "SymbolBlock contrib model_zoo probability rnn",
     "mxnet.gluon.nn": """
@@ -62,7 +62,7 @@ _INSTEAD = {
     "mxnet.gluon.utils.download": "put the files in place by hand; urllib.request.urlretrieve downloads",
     "mxnet.test_utils.get_mnist": "gluon.data.vision.MNIST reads local files",
 }
-for _alias, _name in (("executor", "mod"), ("img", "image"), ("model", "mod"),
+for _alias, _name in (("img", "image"), ("model", "mod"),
                       ("module", "mod")):
     _INSTEAD["mxnet." + _alias] = _INSTEAD["mxnet." + _name]
 

@@ -178,13 +178,17 @@ def test_an_unchanged_script_is_profiled_from_outside(tmp_path, mode, recorded):
     assert found == ({"diag": 1, "sum": 1} if recorded else {})
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="symbols cannot be bound until executors exist")
-@pytest.mark.parametrize("compute", ["mx.sym.sqrt(x + 1)", "mx.symbol.Custom(data=x, op_type='MyAddOne')"])
-def test_programs_that_need_executors(tmp_path, compute):
-    done = run_python(f"""
-import mxnet as mx
+def test_symbols_are_bound_and_run(tmp_path):
+    """What the guide computes with arrays, computed with symbols: the custom operator too."""
+    definition = (SOURCE / "examples/python/custom_operator.py").read_text(encoding="utf-8").split("\ninp = ")[0]
+    done = run_python(definition + """
 x = mx.symbol.Variable('x')
-y = {compute}
-print(y.bind(mx.cpu(), {{'x': mx.nd.ones((2, 2))}}).forward()[0].shape)
+for y in (mx.sym.sqrt(x + 1), mx.symbol.Custom(data=x, op_type='MyAddOne')):
+    executor = y.bind(mx.cpu(), {'x': mx.nd.full((2, 2), 3)}, args_grad={'x': mx.nd.zeros((2, 2))})
+    print(executor.forward(is_train=True)[0].asnumpy().tolist())
+    executor.backward(mx.nd.ones((2, 2)))
+    print(executor.grad_dict['x'].asnumpy().tolist())
 """, tmp_path)
-    assert done.code == 0
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines() == ["[[2.0, 2.0], [2.0, 2.0]]", "[[0.25, 0.25], [0.25, 0.25]]",
+                                     "[[4.0, 4.0], [4.0, 4.0]]", "[[1.0, 1.0], [1.0, 1.0]]"]

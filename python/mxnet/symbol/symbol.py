@@ -4,9 +4,9 @@ import ctypes
 from typing import Any, Dict, Iterator, List, NoReturn, Optional, Sequence, Tuple, Union
 
 from .. import _cached_op
-from .._absent import AbsentError
-from ..base import _LIB, SymbolHandle, c_file_name, c_str, c_str_array, check_call, py_str, string_list
-from . import _inference
+from ..base import _LIB, MXNetError, SymbolHandle, c_file_name, c_str, c_str_array, check_call, py_str, string_list
+from ..executor import Executor
+from . import _binding, _inference
 
 
 class NotImplementedForSymbol(TypeError, NotImplementedError):
@@ -15,6 +15,11 @@ class NotImplementedForSymbol(TypeError, NotImplementedError):
     def __init__(self, name: str, alias: str) -> None:
         super().__init__(f"Function {name} (namely operator \"{alias}\") is not implemented for Symbol and only "
                          "available in NDArray.")
+
+
+def _refuse_groups(group2ctx: Any) -> None:
+    if group2ctx:
+        raise MXNetError("group2ctx: a network runs on one device")
 
 
 def _handles(symbols: Sequence["Symbol"]) -> Any:
@@ -227,10 +232,28 @@ class Symbol:
         found = _cached_op.CachedOp(self)(*[arrays[item] for item in self.list_inputs()], default_ctx=ctx)
         return found if isinstance(found, list) else [found]
 
-    def _refuse_bind(self, *_: Any, **__: Any) -> NoReturn:
-        raise AbsentError("executors are not there yet: eval computes outputs, and a Gluon block trains")
+    def bind(self, ctx: Any, args: Any, args_grad: Any = None, grad_req: Any = "write", aux_states: Any = None,
+             group2ctx: Any = None, shared_exec: Any = None) -> Executor:  # pylint: disable=unused-argument
+        """An executor on these arrays, which it uses and does not copy.
 
-    bind = simple_bind = _bind = _simple_bind = gradient = _refuse_bind
+        args, args_grad, aux_states: lists in the order of the symbol's, or dicts; gradients may be left out.
+        grad_req: "write", "add" or "null", one for all, a list, or a dict. shared_exec: nothing is shared.
+        """
+        _refuse_groups(group2ctx)
+        return _binding.bind(self, ctx, args, args_grad, grad_req, aux_states)
+
+    def simple_bind(self, ctx: Any, grad_req: Any = "write", type_dict: Optional[Dict[str, Any]] = None, stype_dict: Any = None,
+                    group2ctx: Any = None, shared_arg_names: Any = None, shared_exec: Any = None,  # pylint: disable=unused-argument
+                    shared_buffer: Any = None, **shapes: Any) -> Executor:
+        """An executor on new arrays of zeros, whose shapes follow from those given by name."""
+        _refuse_groups(group2ctx)
+        return _binding.simple_bind(self, ctx, grad_req, type_dict, shapes)
+
+    _bind, _simple_bind = bind, simple_bind
+
+    def gradient(self, _: Any) -> NoReturn:
+        """As in MXNet: an error. An executor, or autograd, computes gradients."""
+        raise MXNetError("not implemented: an executor's backward computes gradients")
 
     # ---- what arrays alone can do ------------------------------------------------------------------
     def __bool__(self) -> bool:
