@@ -45,7 +45,7 @@ def _flat(key: Any, values: Any) -> Tuple[List[Key], List[Any]]:
 def _c_keys(keys: Sequence[Key]) -> Any:
     if keys and isinstance(keys[0], str):
         return (ctypes.c_char_p * len(keys))(*[str(key).encode() for key in keys])
-    return (ctypes.c_int * len(keys))(*keys)
+    return (ctypes.c_int * len(keys))(*[int(key) for key in keys])
 
 
 class KVStore:

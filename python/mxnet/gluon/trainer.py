@@ -50,7 +50,7 @@ class Trainer:
         self._states: List[Optional[Dict[Context, Any]]] = [None] * len(self._params)
         self._store_asked, self._update_asked = kvstore, update_on_kvstore
         self._has_store = False  # whether what follows is decided
-        self._kvstore: Optional[kv.KVStore] = None
+        self._kvstore: Any = None  # a kv.KVStore, once one is needed
         self._update_on_kvstore: Optional[bool] = None
 
     def _make_optimizer(self, optimizer: Any, settings: Optional[Dict[str, Any]]) -> opt.Optimizer:
