@@ -88,6 +88,26 @@ MXNET_DLL int MXExecutorSimpleBindEx64(
     NDArrayHandle **in_args, NDArrayHandle **arg_grads, mx_uint *num_aux_states,
     NDArrayHandle **aux_states, ExecutorHandle shared_exec_handle, ExecutorHandle *out);
 
+// An executor of the same network and requests for other shapes of some arguments. Its arrays are
+// parts of those of `shared_exec`, or new ones where they are larger, which only `allow_up_sizing`
+// allows; the shape of an argument that is not named may change with `partial_shaping` alone.
+MXNET_DLL int
+MXExecutorReshape(int partial_shaping, int allow_up_sizing, int dev_type, int dev_id,
+                  mx_uint num_map_keys, const char **map_keys, const int *map_dev_types,
+                  const int *map_dev_ids, const mx_uint num_provided_arg_shapes,
+                  const char **provided_arg_shape_names, const mx_uint *provided_arg_shape_data,
+                  const mx_uint *provided_arg_shape_idx, mx_uint *num_in_args,
+                  NDArrayHandle **in_args, NDArrayHandle **arg_grads, mx_uint *num_aux_states,
+                  NDArrayHandle **aux_states, ExecutorHandle shared_exec, ExecutorHandle *out);
+MXNET_DLL int
+MXExecutorReshapeEx(int partial_shaping, int allow_up_sizing, int dev_type, int dev_id,
+                    mx_uint num_map_keys, const char **map_keys, const int *map_dev_types,
+                    const int *map_dev_ids, const mx_uint num_provided_arg_shapes,
+                    const char **provided_arg_shape_names, const int *provided_arg_shape_data,
+                    const mx_uint *provided_arg_shape_idx, mx_uint *num_in_args,
+                    NDArrayHandle **in_args, NDArrayHandle **arg_grads, mx_uint *num_aux_states,
+                    NDArrayHandle **aux_states, ExecutorHandle shared_exec, ExecutorHandle *out);
+
 // ---- running ----------------------------------------------------------------------------------
 MXNET_DLL int MXExecutorForward(ExecutorHandle handle, int is_train);
 // `len` 0: head gradients are ones; else one for each output, null ones are ones. An error before

@@ -101,6 +101,7 @@ static void free_bound(bound *b)
         mxn_array_release(b->arrays[i]);
     }
     mxp__free(b->arrays, count * sizeof *b->arrays + 1);
+    mxp__free(b->requests, b->argument_count * sizeof *b->requests + 1);
     mxn_executor_free(b->executor);
     mxp__free(b, sizeof *b);
 }
@@ -121,8 +122,12 @@ static int keep_arrays(bound *b, const mxn_binding_request *request)
     b->argument_count = count;
     b->auxiliary_count = request->auxiliary_count;
     b->arrays = mxp__alloc(mxn__bound_arrays(b) * sizeof *b->arrays + 1);
-    if (b->arrays == NULL) {
+    b->requests = mxp__alloc(count * sizeof *b->requests + 1);
+    if (b->arrays == NULL || b->requests == NULL) {
         return mxp__fail_memory("an executor");
+    }
+    if (request->gradients != NULL) {
+        memcpy(b->requests, request->requests, count * sizeof *b->requests);
     }
     keep(b->arrays, request->arguments, count);
     keep(b->arrays + count, request->gradients, count);

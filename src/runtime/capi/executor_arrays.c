@@ -31,7 +31,7 @@ static void free_names(mxn_name_list *names)
 }
 
 // ---- single arrays ----------------------------------------------------------------------------
-static int make_zeros(const mxn_simple *s, uint32_t place, mxn_array **array)
+int mxn__simple_zeros(const mxn_simple *s, uint32_t place, mxn_array **array)
 {
     int error = mxn_array_new(&s->inferred.shapes[place], s->inferred.types[place],
                               s->from->context, NULL, true, array);
@@ -92,7 +92,7 @@ static int take_from_buffer(mxn_simple *s, uint32_t i, mxn_array **to)
         mxn_context_equal(mxn_array_context(entry->array), s->from->context)) {
         return mxn_array_view(entry->array, shape, type, to);
     }
-    int error = make_zeros(s, i, to);
+    int error = mxn__simple_zeros(s, i, to);
     if (error != MXP_OK) {
         return error;
     }
@@ -119,10 +119,10 @@ static int make_argument(mxn_simple *s, uint32_t i)
     } else if (s->buffer != NULL) {
         error = take_from_buffer(s, i, &s->arrays[i]);
     } else {
-        error = make_zeros(s, i, &s->arrays[i]);
+        error = mxn__simple_zeros(s, i, &s->arrays[i]);
     }
     if (error == MXP_OK && s->requests[i] != MXN_NULL && *gradient == NULL) {
-        error = make_zeros(s, i, gradient);
+        error = mxn__simple_zeros(s, i, gradient);
     }
     return error;
 }
@@ -140,7 +140,7 @@ static int make_state(mxn_simple *s, uint32_t i)
             return MXP_OK;
         }
     }
-    return make_zeros(s, place, to);
+    return mxn__simple_zeros(s, place, to);
 }
 
 int mxn__simple_make_arrays(mxn_simple *s)
@@ -220,12 +220,19 @@ static int take_memory(mxn_simple *s)
     return error;
 }
 
-int mxn__simple_init(mxn_simple *s, const mxn_simple_request *request)
+static int take_network(mxn_simple *s)
 {
     mxn_symbol *symbol = NULL;
+    int error = s->from->reshaped != NULL ? mxn__executor_get(s->from->reshaped, &s->reshaped)
+                                          : mxn__symbol_get(s->from->symbol, &symbol);
+    s->symbol = s->reshaped != NULL ? mxn_executor_symbol(s->reshaped->executor) : symbol;
+    return error;
+}
+
+int mxn__simple_init(mxn_simple *s, const mxn_simple_request *request)
+{
     *s = (mxn_simple){.from = request};
-    int error = mxn__symbol_get(request->symbol, &symbol);
-    s->symbol = symbol;
+    int error = take_network(s);
     if (error == MXP_OK) {
         error = mxn_context_check(request->context);
     }
@@ -245,7 +252,10 @@ int mxn__simple_init(mxn_simple *s, const mxn_simple_request *request)
     if (error == MXP_OK) {
         error = mxn__simple_infer(s);
     }
-    return error == MXP_OK ? mxn__simple_make_arrays(s) : error;
+    if (error == MXP_OK) {
+        error = s->reshaped != NULL ? mxn__simple_reshape_arrays(s) : mxn__simple_make_arrays(s);
+    }
+    return error;
 }
 
 void mxn__simple_fini(mxn_simple *s)

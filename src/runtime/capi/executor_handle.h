@@ -13,6 +13,7 @@ typedef struct mxn_bound_executor {
     void *callback_handle;
     // The program's arrays, a reference each: arguments, their gradients (or null), and states.
     mxn_array **arrays;
+    uint32_t *requests;  // of the arguments' gradients
     uint32_t argument_count, auxiliary_count;
 } mxn_bound_executor;
 

@@ -60,6 +60,10 @@ static int take_requests(mxn_simple *s)
 {
     const mxn_simple_request *from = s->from;
     int error = MXP_OK;
+    if (s->reshaped != NULL) {
+        memcpy(s->requests, s->reshaped->requests, s->arguments.count * sizeof *s->requests);
+        return MXP_OK;
+    }
     if (from->request_types == NULL) {
         return MXP_OK;
     }
@@ -105,6 +109,9 @@ static int take_types(const mxn_simple *s, int32_t *types)
     int error = from->type_count > 0 ? mxn__check_given(from->type_names, "type names") : MXP_OK;
     if (error == MXP_OK && from->type_count > 0) {
         error = mxn__check_given(from->types, "provided_arg_dtypes");
+    }
+    for (uint32_t i = 0; s->reshaped != NULL && i < s->arguments.count; i++) {
+        types[i] = s->reshaped->arrays[i]->dtype;
     }
     for (mx_uint i = 0; i < from->type_count && error == MXP_OK; i++) {
         int64_t place = 0;

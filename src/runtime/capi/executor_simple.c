@@ -231,3 +231,52 @@ int MXExecutorSimpleBindEx64(
     const given to = GIVEN;
     return mxn__api_end(&call, bind_simply(&request, &to));
 }
+
+#define RESHAPE_REQUEST                                                                           \
+    {                                                                                             \
+        .context = {dev_type, dev_id}, .group_count = num_map_keys, .group_types = map_dev_types, \
+        .group_ids = map_dev_ids, .shape_count = num_provided_arg_shapes,                         \
+        .shape_names = provided_arg_shape_names, .sizes = provided_arg_shape_data,                \
+        .shape_firsts = provided_arg_shape_idx, .reshaped = shared_exec,                          \
+        .partial_shaping = partial_shaping != 0, .up_sizing = allow_up_sizing != 0                \
+    }
+#define RESHAPE_GIVEN                                                                      \
+    {                                                                                      \
+        NULL, NULL, NULL, num_in_args, in_args, arg_grads, num_aux_states, aux_states, out \
+    }
+
+static int reshape(const mxn_simple_request *request, const given *to)
+{
+    int error = mxn__check_given(request->reshaped, "shared_exec");
+    return error == MXP_OK ? bind_simply(request, to) : error;
+}
+
+int MXExecutorReshape(int partial_shaping, int allow_up_sizing, int dev_type, int dev_id,
+                      mx_uint num_map_keys, const char **map_keys, const int *map_dev_types,
+                      const int *map_dev_ids, const mx_uint num_provided_arg_shapes,
+                      const char **provided_arg_shape_names, const mx_uint *provided_arg_shape_data,
+                      const mx_uint *provided_arg_shape_idx, mx_uint *num_in_args,
+                      NDArrayHandle **in_args, NDArrayHandle **arg_grads, mx_uint *num_aux_states,
+                      NDArrayHandle **aux_states, ExecutorHandle shared_exec, ExecutorHandle *out)
+{
+    MXN_API_CALL();
+    (void)map_keys;
+    const mxn_simple_request request = RESHAPE_REQUEST;
+    const given to = RESHAPE_GIVEN;
+    return mxn__api_end(&call, reshape(&request, &to));
+}
+
+int MXExecutorReshapeEx(int partial_shaping, int allow_up_sizing, int dev_type, int dev_id,
+                        mx_uint num_map_keys, const char **map_keys, const int *map_dev_types,
+                        const int *map_dev_ids, const mx_uint num_provided_arg_shapes,
+                        const char **provided_arg_shape_names, const int *provided_arg_shape_data,
+                        const mx_uint *provided_arg_shape_idx, mx_uint *num_in_args,
+                        NDArrayHandle **in_args, NDArrayHandle **arg_grads, mx_uint *num_aux_states,
+                        NDArrayHandle **aux_states, ExecutorHandle shared_exec, ExecutorHandle *out)
+{
+    MXN_API_CALL();
+    (void)map_keys;
+    const mxn_simple_request request = RESHAPE_REQUEST;
+    const given to = RESHAPE_GIVEN;
+    return mxn__api_end(&call, reshape(&request, &to));
+}

@@ -30,6 +30,10 @@ typedef struct mxn_simple_request {
     const char **buffer_names;
     NDArrayHandle *buffer_arrays;
     ExecutorHandle shared;
+    // Null, or whose network, types, requests and arrays are taken: then `symbol`, words, types,
+    // shared names and buffer are not given.
+    ExecutorHandle reshaped;
+    bool partial_shaping, up_sizing;
 } mxn_simple_request;
 
 // Names, one after the other.
@@ -48,7 +52,7 @@ typedef struct mxn_named_array {
 typedef struct mxn_simple {
     const mxn_simple_request *from;
     const mxn_symbol *symbol;
-    mxn_bound_executor *shared;  // null: none
+    mxn_bound_executor *shared, *reshaped;  // null: none
     mxn_name_list arguments, auxiliary, shared_arguments, shared_auxiliary;
     mxn_inferred inferred;
     mxn_array **arrays;  // arguments, gradients (or null), states: a reference each
@@ -63,9 +67,13 @@ typedef struct mxn_simple {
 int mxn__simple_init(mxn_simple *simple, const mxn_simple_request *request);
 void mxn__simple_fini(mxn_simple *simple);
 
-// Private to the two files of it: shapes, types and requests; and the arrays of them.
+// Private to the files of it: shapes, types and requests; and the arrays of them. `place`: in what
+// was inferred.
 int mxn__simple_infer(mxn_simple *simple);
 int mxn__simple_make_arrays(mxn_simple *simple);
+int mxn__simple_zeros(const mxn_simple *simple, uint32_t place, mxn_array **array);
+// The arrays of the executor that is reshaped, in their new shapes.
+int mxn__simple_reshape_arrays(mxn_simple *simple);
 // Its place in the list, or -1.
 int64_t mxn__name_place(const char *const *names, uint32_t count, const char *name);
 

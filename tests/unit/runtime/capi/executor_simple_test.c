@@ -261,6 +261,72 @@ static void arrays_of_the_buffer_are_used_if_large_enough(void **state)
     }
 }
 
+// ---- reshaping --------------------------------------------------------------------------------
+static int reshape(simple *s, ExecutorHandle old, int partial, int up_sizing)
+{
+    const int sizes[] = {s->rows, s->columns};
+    const mx_uint firsts[] = {0, 2};
+    s->executor = NULL;
+    return MXExecutorReshapeEx(partial, up_sizing, 1, 0, 0, NULL, NULL, NULL, 1, &s->shape_name,
+                               sizes, firsts, &s->argument_count, &s->arguments, &s->gradients,
+                               &s->state_count, &s->states, old, &s->executor);
+}
+
+static void assert_reshape_refused(ExecutorHandle old, simple s, int partial, const char *part)
+{
+    assert_int_equal(reshape(&s, old, partial, 0), -1);
+    assert_null(s.executor);
+    if (strstr(MXGetLastError(), part) == NULL) {
+        fail_msg("'%s' is not in '%s'", part, MXGetLastError());
+    }
+}
+
+static void smaller_shapes_are_parts_of_the_arrays_and_larger_ones_are_new(void **state)
+{
+    (void)state;
+    NDArrayHandle old[2 * ARGUMENTS + STATES], all[2 * ARGUMENTS + STATES];
+    simple a = must_bind(of_rows(4));
+    copy_lists(&a, old);
+    fill(old[DATA], 16, 4);
+    fill(old[WEIGHT], 12, 5);
+    for (int rows = 2; rows <= 6; rows += 4) {
+        simple b = of_rows(rows);
+        assert_int_equal(reshape(&b, a.executor, 0, 1), 0);
+        copy_lists(&b, all);
+        assert_array(all[DATA], rows, 4, 0);
+        assert_array(all[ARGUMENTS + DATA], rows, 4, 0);
+        assert_true(first_of(all[DATA], 4 * rows) == (rows == 2 ? 4 : 0));
+        assert_true(first_of(all[WEIGHT], 12) == 5);
+        fill(all[ARGUMENTS + 4], 3, 9);
+        assert_int_equal(MXExecutorForward(b.executor, 1), 0);
+        assert_int_equal(MXExecutorBackward(b.executor, 0, NULL), 0);
+        assert_true(first_of(old[ARGUMENTS + 4], 3) == (float)rows);  // shared
+        let_go(b.executor, all);
+    }
+    assert_int_equal(MXExecutorForward(a.executor, 0), 0);
+    let_go(a.executor, old);
+}
+
+static void changes_that_were_not_asked_for_are_refused(void **state)
+{
+    (void)state;
+    NDArrayHandle old[2 * ARGUMENTS + STATES], all[2 * ARGUMENTS + STATES];
+    simple a = must_bind(of_rows(4)), other = of_rows(4);
+    copy_lists(&a, old);
+    assert_reshape_refused(a.executor, of_rows(5), 0, "New shape of arg: data is larger");
+    other.columns = 3;
+    assert_reshape_refused(a.executor, other, 0, "Shape of unspecifie arg: w changed");
+    assert_int_equal(reshape(&other, a.executor, 1, 0), 0);
+    copy_lists(&other, all);
+    assert_array(all[WEIGHT], 3, 3, 0);
+    let_go(other.executor, all);
+    other.shape_name = "nobody";
+    assert_reshape_refused(a.executor, other, 1, "no argument 'nobody'");
+    assert_reshape_refused(NULL, of_rows(2), 0, "shared_exec");
+    let_go(a.executor, old);
+    assert_reshape_refused(a.executor, of_rows(2), 0, "freed");
+}
+
 // ---- refusals ---------------------------------------------------------------------------------
 static void names_words_and_shapes_that_do_not_fit_are_refused(void **state)
 {
@@ -299,6 +365,8 @@ int main(void)
         cmocka_unit_test(requests_are_one_word_a_list_or_by_name),
         cmocka_unit_test(arguments_are_shared_by_name_and_states_with_them),
         cmocka_unit_test(arrays_of_the_buffer_are_used_if_large_enough),
+        cmocka_unit_test(smaller_shapes_are_parts_of_the_arrays_and_larger_ones_are_new),
+        cmocka_unit_test(changes_that_were_not_asked_for_are_refused),
         cmocka_unit_test(names_words_and_shapes_that_do_not_fit_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
