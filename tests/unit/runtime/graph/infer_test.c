@@ -28,36 +28,31 @@ static mxn_symbol *network(const char *json)
 }
 
 // A dense layer, a normalisation and a loss, whose shapes follow from that of the data.
+static const char *const classifier_nodes[] = {
+    VARIABLE("data"),
+    VARIABLE("w"),
+    VARIABLE("b"),
+    OPERATOR("FullyConnected", "fc", "\"num_hidden\": \"3\"", "[[0, 0, 0], [1, 0, 0], [2, 0, 0]]"),
+    VARIABLE("gamma"),
+    VARIABLE("beta"),
+    VARIABLE("mean"),
+    VARIABLE("var"),
+    OPERATOR("BatchNorm", "bn", "\"axis\": \"1\"",
+             "[[3, 0, 0], [4, 0, 0], [5, 0, 0], [6, 0, 1], [7, 0, 1]]"),
+    VARIABLE("label"),
+    OPERATOR("SoftmaxOutput", "softmax", "", "[[8, 0, 0], [9, 0, 0]]"),
+};
+
 static mxn_symbol *classifier(void)
 {
-    return network(GRAPH(
-        VARIABLE("data") ", " VARIABLE("w") ", " VARIABLE("b") ", " OPERATOR("FullyConnected", "fc", "\"num_hidden\": \"3\"", "[[0, 0, 0], [1, 0, 0], [2, 0, 0]]") ", " VARIABLE("gamma") ", " VARIABLE(
-            "beta") ", " VARIABLE("mean") ", " VARIABLE("var") ", " OPERATOR("BatchNorm", "bn",
-                                                                             "\"axis\": \"1\"",
-                                                                             "[[3, 0, 0], [4, "
-                                                                             "0, 0], [5, 0, "
-                                                                             "0], [6, 0, 1], "
-                                                                             "[7, 0, 1]]") ","
-                                                                                           " " VARIABLE("label") ", " OPERATOR(
-                                                                                               "Sof"
-                                                                                               "tma"
-                                                                                               "xOu"
-                                                                                               "tpu"
-                                                                                               "t",
-                                                                                               "sof"
-                                                                                               "tma"
-                                                                                               "x",
-                                                                                               "",
-                                                                                               "[["
-                                                                                               "8, "
-                                                                                               "0, "
-                                                                                               "0],"
-                                                                                               " ["
-                                                                                               "9, "
-                                                                                               "0, "
-                                                                                               "0]"
-                                                                                               "]"),
-        "[[10, 0, 0]]"));
+    char nodes[2048] = "", json[2048];
+    for (size_t i = 0; i < sizeof classifier_nodes / sizeof *classifier_nodes; i++) {
+        size_t length = strlen(nodes);
+        snprintf(nodes + length, sizeof nodes - length, "%s%s", i == 0 ? "" : ", ",
+                 classifier_nodes[i]);
+    }
+    snprintf(json, sizeof json, GRAPH("%s", "[[10, 0, 0]]"), nodes);
+    return network(json);
 }
 
 static mxn_symbol *sum(const char *left)
