@@ -45,7 +45,7 @@ static const char *const classifier_nodes[] = {
 
 static mxn_symbol *classifier(void)
 {
-    char nodes[2048] = "", json[2048];
+    char nodes[2048] = "", json[4096];
     for (size_t i = 0; i < sizeof classifier_nodes / sizeof *classifier_nodes; i++) {
         size_t length = strlen(nodes);
         snprintf(nodes + length, sizeof nodes - length, "%s%s", i == 0 ? "" : ", ",
