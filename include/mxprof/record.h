@@ -168,6 +168,7 @@ void mxp_memory_emit(const mxp_memory *memory);
 uint32_t mxp_scope_push(const char *name);
 void mxp_scope_pop(void);
 uint32_t mxp_scope_current(void);
+uint32_t mxp_scope_id(const char *name);  // of an outermost scope, without entering it
 
 // Marks the beginning of step `number` of the program: an iteration or a frame, in which the whole
 // process is until the next one begins. What overlaps (the work of several threads, each for

@@ -22,6 +22,7 @@ struct mxn_bulk_template {
     mxp_refs references;  // its owner's, and one for each image under way
     uint32_t count;  // of members
     bool parallel;  // some member may enter parallel kernels
+    mxp_name name;  // of its pushes, for records
     size_t image_bytes;
     mxn_bulk_image *model;  // never pushed; has the deleters of its members
     mxn_bulk_image *spare;  // free images, under the push lock

@@ -88,6 +88,7 @@ static mxn_bulk_template *template_new(const mxn_work *works, uint32_t count)
     }
     mxp__refs_init(&bulk->references);
     bulk->count = count;
+    bulk->name = mxn__engine.name_bulk;
     bulk->image_bytes = image_bytes;
     bulk->model->of = bulk;
     fill_model(bulk, works, offset);
@@ -153,6 +154,11 @@ int mxn_bulk_template_make(const mxn_work *works, uint32_t count, mxn_bulk_templ
     }
     *made = bulk;
     return MXP_OK;
+}
+
+void mxn_bulk_template_name(mxn_bulk_template *bulk, mxp_name name)
+{
+    bulk->name = name;
 }
 
 void mxn_bulk_template_free(mxn_bulk_template *bulk)
@@ -232,6 +238,7 @@ static int push_image(const one_push *push, mxn_bulk_template *bulk, void *conte
     op->push_stamp = (uint64_t)push->self->index << MXP_STAMP_BITS;
     op->queue = mxn__queue_for(bulk->parallel) & 0xf;
     mxn__bulk_fill(push->self, op, mxn__image_bulk(bulk->model)->flags, push->ticks);
+    op->name = bulk->name;
     op->argument = context;
     *mxn__operation_extra(op) =
         (mxn_operation_extra){.deleter = deleter, .is.members = image->members};

@@ -218,6 +218,9 @@ int mxn_bulk_template_make(const mxn_work *works, uint32_t count, mxn_bulk_templ
 int mxn_bulk_template_push(mxn_bulk_template *bulk, void *const *arguments, void *context,
                            void (*deleter)(void *context));
 
+// What records call its pushes from now on, instead of "ImperativeBulk". Before the first push.
+void mxn_bulk_template_name(mxn_bulk_template *bulk, mxp_name name);
+
 // Lets go of it; what was pushed runs. Null does nothing.
 void mxn_bulk_template_free(mxn_bulk_template *bulk);
 

@@ -48,6 +48,12 @@ uint32_t mxp_scope_push(const char *name)
     return scope;
 }
 
+uint32_t mxp_scope_id(const char *name)
+{
+    const char *text = name != NULL ? name : "";
+    return mxp__name_intern(MXP_NAME_NONE, text, strlen(text), MXP_STYLE_SCOPE, MXP_UNIT_NONE);
+}
+
 void mxp_scope_pop(void)
 {
     mxp_thread *self = (mxp_thread *)mxp_self;
