@@ -111,8 +111,8 @@ static bool is_mixed(const mxn_job *job)
             return true;
         }
     }
-    return (job->outputs[0].memory.buffer != NULL && job->outputs[0].dtype != type) ||
-           (job->outputs[1].memory.buffer != NULL && job->outputs[1].dtype != type);
+    return (job->outputs[0].request != MXN_NULL && job->outputs[0].dtype != type) ||
+           (job->outputs[1].request != MXN_NULL && job->outputs[1].dtype != type);
 }
 
 // Doubles for the sums of a repeated input.
