@@ -34,6 +34,8 @@ EXEMPT = {
 # Registered operators without a case in a table, and where they are tested.
 OTHERWISE = {
     "Custom": "tests/unit/runtime/imperative/custom", "_CustomFunction": "tests/unit/runtime/imperative/custom",
+    "_CachedOp": "tests/python/test_static_networks.py",
+    "RNN": "tests/python/test_recurrent_operator.py", "_rnn_param_concat": "gradient_cases.def",
     "_copyto": "forward_test.c", "_set_value": "forward_test.c",
     "_broadcast_backward": "a gradient", "_npi_rollaxis_backward": "a gradient", "_split_v2_backward": "a gradient",
     **{name: RANDOM for name in ("_npi_normal", "_npi_uniform", "_random_normal", "_random_randint",

@@ -188,6 +188,7 @@ typedef struct mxn_op_def {
 
     int (*check)(const mxn_op *op, void *params);  // of what single fields cannot say; may complete
     uint32_t (*inputs_of)(const void *params);  // null: constant
+    uint32_t (*name_of)(const void *params, uint32_t input);  // index of its name; null: the same
     uint32_t (*outputs_of)(const void *params);
     uint32_t (*visible_of)(const void *params);  // null: all
     bool (*mutates_of)(const mxn_params *params, uint32_t index);

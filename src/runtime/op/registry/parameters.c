@@ -22,11 +22,31 @@ static void params_free(mxn_params *params)
     mxp__free(params, params->bytes);
 }
 
+static size_t pairs_bytes(const mxn_pairs *given)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < given->count; i++) {
+        bytes += strlen(given->keys[i]) + strlen(given->values[i]) + 2;
+    }
+    return bytes;
+}
+
+static void keep_pairs(const mxn_pairs *given, mxn_params *params, char *at)
+{
+    params->pairs = at;
+    params->pair_count = given->count;
+    for (uint32_t i = 0; i < given->count; i++) {
+        at = stpcpy(at, given->keys[i]) + 1;
+        at = stpcpy(at, given->values[i]) + 1;
+    }
+}
+
 static int make(const mxn_op *op, const mxn_pairs *given, uint32_t inputs, bool numpy_shape,
                 mxn_params **made)
 {
-    size_t bytes =
+    const size_t before =
         sizeof(mxn_params) + mxn__params_values_bytes(op) + mxn__params_extra_bytes(op, given);
+    const size_t bytes = before + pairs_bytes(given);
     mxn_params *params = mxp__alloc(bytes);
     if (params == NULL) {
         return mxp__fail_memory("the parameters of an operator");
@@ -36,6 +56,7 @@ static int make(const mxn_op *op, const mxn_pairs *given, uint32_t inputs, bool 
     params->bytes = bytes;
     params->input_count = inputs;
     params->numpy_shape = numpy_shape;
+    keep_pairs(given, params, (char *)params + before);
     int error = mxn__params_fill(op, given, params);
     if (error != 0) {
         params_free(params);
@@ -139,6 +160,10 @@ int mxn__params_share(const mxn_params *forward, const mxn_op *op, uint32_t inpu
     mxp__refs_init(&copy->refs);
     memcpy(copy->values, forward->values, forward->bytes - offsetof(mxn_params, values));
     move_pointers(forward, copy);
+    if (op == forward->op && forward->pairs != NULL) {
+        copy->pairs = (const char *)copy + (forward->pairs - (const char *)forward);
+        copy->pair_count = forward->pair_count;
+    }
     if (adjust != NULL) {
         adjust(copy->values);
     }
@@ -198,7 +223,8 @@ const char *mxn_params_input_name(const mxn_params *params, uint32_t index, char
     const mxn_op *op = params->op;
     bool list = op->state->list;
     if (!list && index < op->named_inputs) {
-        return op->input_names[index];
+        return op->input_names[op->def->name_of != NULL ? op->def->name_of(params->values, index)
+                                                        : index];
     }
     snprintf(buffer, 64, "%s%u", list ? op->input_names[0] : "input", index);
     return buffer;

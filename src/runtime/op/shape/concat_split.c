@@ -351,6 +351,8 @@ static const mxn_op_def table[] = {
          "Joined along the third dimension."),
     JOIN("_npi_column_stack", NULL, COLUMNS, count_fields, "_backward_np_column_stack",
          "Joined as columns."),
+    JOIN("_rnn_param_concat", "_npi_rnn_param_concat", CONCAT, concat_fields, "_backward_Concat",
+         "Parameters of recurrent layers joined to one vector."),
     JOIN_BACKWARD("_backward_Concat", "_backward_np_concat", CONCAT, concat_fields, "Concat"),
     JOIN_BACKWARD("_backward_stack", NULL, STACK, stack_fields, "stack"),
     JOIN_BACKWARD("_backward_np_hstack", NULL, HSTACK, concat_fields, "_npi_hstack"),

@@ -244,21 +244,23 @@ static size_t operand_bytes(const mxn_operand *operand)
     return mxn_shape_size(operand->shape) * mxn_dtype_size(operand->dtype);
 }
 
+static bool is_own(const mxn_job *job)
+{
+    return job->inputs[1].memory.buffer == job->outputs[0].memory.buffer;
+}
+
 // Values of the memory that they are written to, as in a[::-1] = a, are read before anything is
-// written.
+// written. A job that is prepared has no memory yet: it may come to that.
 static uint64_t assign_workspace(const mxn_job *job)
 {
-    const mxn_operand *values = &job->inputs[1];
-    bool is_own =
-        values->memory.buffer != NULL && values->memory.buffer == job->outputs[0].memory.buffer;
-    return is_own ? operand_bytes(values) : 0;
+    return is_own(job) ? operand_bytes(&job->inputs[1]) : 0;
 }
 
 static int assign_forward(mxn_job *job)
 {
     const mxn_operand *in = &job->inputs[0], *out = &job->outputs[0];
     mxn_operand values = job->inputs[1];
-    if (job->workspace != NULL) {
+    if (job->workspace != NULL && is_own(job)) {
         values.data = memcpy(job->workspace, values.data, operand_bytes(&values));
     }
     if (out->data != in->data) {

@@ -3,6 +3,7 @@
 // 1, empty, views with an offset. Another operator is another line of the table;
 // one that has a gradient and no line is named, and gradient_exempt.def says why it may lack it.
 #include <mxprof/error.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmocka_all.h"
@@ -36,8 +37,9 @@ static int read_shape(const char **text, int64_t *dims)
             ++*text;
             continue;
         }
-        dims[ndim++] = **text - '0';
-        ++*text;
+        char *end;
+        dims[ndim++] = strtoll(*text, &end, 10);
+        *text = end;
     }
     *text += **text == ' ';
     return ndim;

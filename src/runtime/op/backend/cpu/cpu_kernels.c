@@ -38,6 +38,8 @@ static const mxn_kernel_entry entries[] = {
     DOT_BACK("_backward_np_matmul"),
     {"Pooling", mxn__largest_of_window_takes, NULL, mxn__largest_of_window},
     {"_backward_Pooling", mxn__largest_of_window_takes, NULL, mxn__largest_of_window_back},
+    {"RNN", mxn__rnn_takes, mxn__product_workspace_rnn, mxn__product_rnn},
+    {"_backward_RNN", mxn__rnn_takes, mxn__product_workspace_rnn_back, mxn__product_rnn_back},
     {"multi_sgd_update", mxn__sgd_takes, NULL, mxn__sgd},
     {"sgd_update", mxn__sgd_takes, NULL, mxn__sgd},
 };

@@ -15,6 +15,11 @@ uint64_t mxn__product_workspace_transposing(const mxn_job *job);
 int mxn__product_dot(mxn_job *job);
 int mxn__product_dot_back(mxn_job *job);
 int mxn__product_batch_dot(mxn_job *job);
+bool mxn__rnn_takes(const mxn_job *job);
+uint64_t mxn__product_workspace_rnn(const mxn_job *job);
+uint64_t mxn__product_workspace_rnn_back(const mxn_job *job);
+int mxn__product_rnn(mxn_job *job);
+int mxn__product_rnn_back(mxn_job *job);
 int mxn__product_fully_connected(mxn_job *job);
 int mxn__product_fully_connected_back(mxn_job *job);
 

@@ -8,6 +8,7 @@
 #include "runtime/op/backend/cpu/cpu_kernels.h"
 #include "runtime/op/backend/cpu/simd.h"
 #include "runtime/op/linalg/product.h"
+#include "runtime/op/nn/rnn.h"
 #include "runtime/parallel/thread_pool.h"
 
 enum {
@@ -267,4 +268,32 @@ int mxn__product_fully_connected(mxn_job *job)
 int mxn__product_fully_connected_back(mxn_job *job)
 {
     return mxn__fully_connected_run_back(job, multiply_transposing);
+}
+
+// ---- recurrent networks -------------------------------------------------------------------------
+bool mxn__rnn_takes(const mxn_job *job)
+{
+    return job->inputs[0].dtype == MXN_FLOAT32;
+}
+
+uint64_t mxn__product_workspace_rnn(const mxn_job *job)
+{
+    return panel_floats() * sizeof(float) + mxn__rnn_workspace(job);
+}
+
+uint64_t mxn__product_workspace_rnn_back(const mxn_job *job)
+{
+    return (panel_floats() + (uint64_t)mxn__rnn_transposed(job)) * sizeof(float) +
+           mxn__rnn_workspace_back(job);
+}
+
+int mxn__product_rnn(mxn_job *job)
+{
+    return mxn__rnn_run(job, multiply, (float *)job->workspace + panel_floats());
+}
+
+int mxn__product_rnn_back(mxn_job *job)
+{
+    float *space = (float *)job->workspace + panel_floats() + mxn__rnn_transposed(job);
+    return mxn__rnn_run_back(job, multiply_transposing, space);
 }
