@@ -43,8 +43,16 @@ int mxn_autograd_fresh_set(mxn_array *array, bool fresh);  // MXP_EINVAL: it is 
 // mxn_invoke, with the thread's training switch; recorded if the thread records and an input
 // depends on a variable. MXP_EINVAL: an output is part of a graph already.
 int mxn_autograd_invoke(const mxn_invocation *invocation);
+// From now on `watcher` is told of each operator that this thread has run without an error, whether
+// or not it is recorded; `writes`: into an array that had values. Null: nobody is.
+typedef void (*mxn_autograd_watcher)(const mxn_params *params, mxn_array *const *inputs,
+                                     mxn_array *const *outputs, bool writes);
+void mxn_autograd_watch(mxn_autograd_watcher watcher);
 // Records that `outputs`, made in another way, are what the operator gives: of views.
 int mxn_autograd_record(mxn_params *params, mxn_array *const *inputs, mxn_array *const *outputs);
+// Whether a backward checks that values it takes are still those of the forward: as
+// MXNET_AUTOGRAD_CHECK_VALUES (1) says. MXP_EVALUE: that is ill-formed.
+int mxn_autograd_checks_values(bool *checks);
 // Whether the array is a variable, or depends on one: whether a backward can begin at it.
 bool mxn_autograd_recorded(const mxn_array *array);
 

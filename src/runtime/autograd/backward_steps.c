@@ -108,9 +108,16 @@ int mxn__backward_zeros(const mxn_backward *backward, const mxn_diff_visit *visi
                                  NULL, 0, MXN_WRITE, array);
 }
 
+// An operator whose gradient is one call that can do without is given none. A recorded call cannot.
 static int make_zeros(void *context, const mxn_diff_visit *visit, uint32_t output, void **value)
 {
+    const mxn_backward *backward = context;
     const mxn_node *node = visit->node;
+    const uint32_t flags = visit->gradient->calls[0].params->op->flags;
+    if ((flags & MXN_OP_SPARSE_HEADS) != 0 && !backward->request->create_graph) {
+        *value = NULL;
+        return MXP_OK;
+    }
     return mxn__backward_zeros(context, visit, &node->outputs[output], value);
 }
 

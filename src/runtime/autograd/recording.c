@@ -33,6 +33,14 @@ bool mxn_autograd_training_set(bool on)
     return before;
 }
 
+static _Thread_local mxn_autograd_watcher watcher_of_thread;
+
+void mxn_autograd_watch(mxn_autograd_watcher watcher)
+{
+    watcher_of_thread = watcher;
+    mxn__mode.deferred = watcher != NULL;
+}
+
 // ---- variables --------------------------------------------------------------------------------
 static int check_mark(const mxn_array *array, uint32_t request, const mxn_array *gradient)
 {
@@ -224,7 +232,7 @@ static int note_outputs(mxn_node *node, mxn_array *const *outputs)
     return error;
 }
 
-int mxn_autograd_record(mxn_params *params, mxn_array *const *inputs, mxn_array *const *outputs)
+static int record_made(mxn_params *params, mxn_array *const *inputs, mxn_array *const *outputs)
 {
     int error = mxn__mode.recording ? mxn__others_check(params, inputs) : MXP_OK;
     if (error != MXP_OK || !mxn__mode.recording || !depends(params, inputs)) {
@@ -240,6 +248,15 @@ int mxn_autograd_record(mxn_params *params, mxn_array *const *inputs, mxn_array 
         error = note_outputs(node, outputs);
     }
     mxn__node_release(node);
+    return error;
+}
+
+int mxn_autograd_record(mxn_params *params, mxn_array *const *inputs, mxn_array *const *outputs)
+{
+    int error = record_made(params, inputs, outputs);
+    if (error == MXP_OK && mxn__mode.deferred) {
+        watcher_of_thread(params, inputs, outputs, false);
+    }
     return error;
 }
 
@@ -284,22 +301,37 @@ static int invoke_recorded(const mxn_invocation *in)
     return error;
 }
 
-int mxn_autograd_invoke(const mxn_invocation *invocation)
+static int invoke_recording(const mxn_invocation *in)
 {
-    mxn_invocation in = *invocation;
-    in.training = mxn__mode.training;
-    if (!mxn__mode.recording) {
-        return mxn_invoke(&in);
-    }
-    int error = check_outputs(in.params, in.outputs);
+    int error = check_outputs(in->params, in->outputs);
     if (error == MXP_OK) {
-        error = mxn__others_check(in.params, in.inputs);
+        error = mxn__others_check(in->params, in->inputs);
     }
     if (error == MXP_OK) {
-        error = mxn__others_check_outputs(in.params, in.inputs, in.outputs);
+        error = mxn__others_check_outputs(in->params, in->inputs, in->outputs);
     }
     if (error != MXP_OK) {
         return error;
     }
-    return depends(in.params, in.inputs) ? invoke_recorded(&in) : mxn_invoke(&in);
+    return depends(in->params, in->inputs) ? invoke_recorded(in) : mxn_invoke(in);
+}
+
+static int invoke_watched(const mxn_invocation *in)
+{
+    bool writes = false;
+    for (uint32_t i = 0; i < in->params->output_count; i++) {
+        writes = writes || (in->outputs[i] != NULL && !mxn_array_is_none(in->outputs[i]));
+    }
+    int error = mxn__mode.recording ? invoke_recording(in) : mxn_invoke(in);
+    if (error == MXP_OK && mxn__mode.deferred) {
+        watcher_of_thread(in->params, in->inputs, in->outputs, writes);
+    }
+    return error;
+}
+
+int mxn_autograd_invoke(const mxn_invocation *invocation)
+{
+    mxn_invocation in = *invocation;
+    in.training = mxn__mode.training;
+    return mxn__mode.watched == 0 ? mxn_invoke(&in) : invoke_watched(&in);
 }

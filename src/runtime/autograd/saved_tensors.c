@@ -19,6 +19,14 @@ static void read_check(void)
     check_error = mxp__setting_read(variable, 1, 0, 1, &check);
 }
 
+int mxn_autograd_checks_values(bool *checks)
+{
+    pthread_once(&check_once, read_check);
+    *checks = check != 0;
+    uint64_t again;
+    return check_error == MXP_OK ? MXP_OK : mxp__setting_read(variable, 1, 0, 1, &again);
+}
+
 int mxn__saved_take(mxn_saved *saved, mxn_array *array)
 {
     saved->values = mxn_array_values(array);
@@ -46,12 +54,9 @@ static int check_saved(const mxn_node *node, const mxn_saved *saved)
         mxn_array_has_values(saved->array, saved->values)) {
         return MXP_OK;
     }
-    pthread_once(&check_once, read_check);
-    if (check_error != MXP_OK) {
-        uint64_t again;
-        return mxp__setting_read(variable, 1, 0, 1, &again);
-    }
-    return check == 0 ? MXP_OK : fail_changed(node, saved);
+    bool checks;
+    int error = mxn_autograd_checks_values(&checks);
+    return error != MXP_OK || !checks ? error : fail_changed(node, saved);
 }
 
 int mxn__tape_check_value(const void *of, const mxn_source *value)

@@ -11,12 +11,14 @@
 #include "runtime/engine/engine.h"
 #include "runtime/graph/cached_flags.h"
 #include "runtime/graph/schedule.h"
+#include "runtime/graph/static_op.h"
 #include "runtime/imperative/thread_mode.h"
 
 struct mxn_cached_op {
     mxn_symbol *symbol;  // with nodes of its own
     mxn_schedule schedule;
     mxn_cached_flags flags;
+    mxn_static_op *fixed;  // with static_alloc; else null
     mxn_params *copy;  // of `_copy`
     mxn_cached_op_hook hook;  // null: nobody is told
     void *hook_context;
@@ -49,6 +51,9 @@ int mxn_cached_op_new(const mxn_symbol *symbol, uint32_t count, const char *cons
     if (error == MXP_OK) {
         error = find_copy(&made->copy);
     }
+    if (error == MXP_OK && made->flags.static_alloc) {
+        error = mxn__static_op_new(made->symbol, &made->flags, &made->fixed);
+    }
     if (error != MXP_OK) {
         mxn_cached_op_free(made);
         return error;
@@ -60,6 +65,7 @@ int mxn_cached_op_new(const mxn_symbol *symbol, uint32_t count, const char *cons
 void mxn_cached_op_free(mxn_cached_op *op)
 {
     if (op != NULL) {
+        mxn__static_op_free(op->fixed);
         mxn__schedule_fini(&op->schedule);
         mxn_symbol_free(op->symbol);
         mxn_params_release(op->copy);
@@ -226,6 +232,7 @@ static int run_step(running *run, const mxn_schedule_step *step)
     error = mxn_autograd_invoke(&(mxn_invocation){.params = params,
                                                   .inputs = run->inputs,
                                                   .outputs = run->outputs,
+                                                  .scope = step->scope,
                                                   .category = MXN_MEMORY_OUTPUT,
                                                   .push_ticks = run->call->push_ticks});
     if (error != MXP_OK) {
@@ -295,7 +302,7 @@ static int run_in_bulks(running *run)
     return error;
 }
 
-static int call_at_once(const mxn_cached_op *op, const mxn_cached_call *call)
+static int call_one_by_one(const mxn_cached_op *op, const mxn_cached_call *call)
 {
     running run = {0};
     uint32_t count = op->schedule.output_count;
@@ -317,6 +324,14 @@ static int call_at_once(const mxn_cached_op *op, const mxn_cached_call *call)
     }
     mxp__free(was_given, count + 1);
     return error;
+}
+
+// A hook is told of each array, which a prepared network does not have.
+static int call_at_once(const mxn_cached_op *op, const mxn_cached_call *call)
+{
+    bool takes = op->fixed != NULL && op->hook == NULL;
+    int error = takes ? mxn__static_op_call(op->fixed, call, &takes) : MXP_OK;
+    return takes ? error : call_one_by_one(op, call);
 }
 
 // ---- outputs on the memory of others ----------------------------------------------------------

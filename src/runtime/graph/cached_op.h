@@ -7,9 +7,13 @@
 // unless the environment forbids bulks (mxn_bulk_allowed). Values that nobody takes any more are
 // released on the way.
 //
-// What the flags `static_alloc`, `static_shape` and `inline_limit` change in MXNet is how memory
-// and operations are kept between calls, never a result. Here they are checked, and nothing is kept
-// yet.
+// With `static_alloc` what the first call with arguments of certain shapes has found out is kept:
+// shapes, kernels, and the memory of all values between inputs and outputs, which values that are
+// not needed at the same time share. With `static_shape` the engine's operations are kept too, in
+// bulks of class symbolic; operators on arrays that change from call to call are pushed one by one.
+// On a tape such a call is one node, `_CachedOp`; its gradients have none of their own. Networks
+// with an operator that cannot be prepared (custom ones, copies between devices) run as without the
+// flags. None of them changes a result. `inline_limit` has no effect.
 //
 // Thread rule: a cached operator is immutable but for its hook; any thread may call it, several at
 // once. Ownership: it has nodes of its own; arrays are the caller's. Errors: 0 or a negative MXP_E

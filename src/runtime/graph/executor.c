@@ -211,6 +211,14 @@ static int infer(mxn_executor *e, const mxn_binding_request *request)
 }
 
 // ---- binding ----------------------------------------------------------------------------------
+// The arrays stay the same, so the engine's operations may.
+static int make_op(const mxn_symbol *symbol, mxn_cached_op **op)
+{
+    const char *const keys[] = {"static_alloc", "static_shape"};
+    const char *const values[] = {"1", "1"};
+    return mxn_cached_op_new(symbol, 2, keys, values, op);
+}
+
 int mxn_executor_bind(const mxn_binding_request *request, mxn_executor **executor)
 {
     mxn_executor *made = mxp__alloc(sizeof *made);
@@ -220,7 +228,7 @@ int mxn_executor_bind(const mxn_binding_request *request, mxn_executor **executo
     made->context = request->context;
     int error = mxn_context_check(request->context);
     if (error == MXP_OK) {
-        error = mxn_cached_op_new(request->symbol, 0, NULL, NULL, &made->op);
+        error = make_op(request->symbol, &made->op);
     }
     if (error == MXP_OK) {
         error = find_variables(made);

@@ -2,6 +2,7 @@
 #include "runtime/graph/schedule.h"
 
 #include <assert.h>
+#include <mxprof/record.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -74,6 +75,12 @@ void mxn__schedule_fini(mxn_schedule *s)
 }
 
 // ---- steps ------------------------------------------------------------------------------------
+static uint32_t scope_of(const mxn_graph_node *node)
+{
+    const char *path = mxn__attributes_get(&node->attributes, "__profiler_scope__");
+    return path == NULL || path[0] == '\0' ? 0 : mxp_scope_id(path);
+}
+
 static void fill_steps(making *of)
 {
     mxn_schedule *s = of->schedule;
@@ -86,8 +93,8 @@ static void fill_steps(making *of)
             continue;
         }
         of->first[i] = place;
-        s->steps[step++] =
-            (mxn_schedule_step){.node = node, .first_operand = operand, .first_output = place};
+        s->steps[step++] = (mxn_schedule_step){
+            .node = node, .first_operand = operand, .first_output = place, .scope = scope_of(node)};
         for (uint32_t k = 0; k < node->input_count; k++) {
             s->operands[operand++] = place_of(of, &node->inputs[k]);
         }

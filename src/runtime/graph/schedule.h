@@ -13,6 +13,7 @@ typedef struct mxn_schedule_step {
     const mxn_graph_node *node;
     uint32_t first_operand;  // of its inputs' places, node->input_count of them
     uint32_t first_output;  // place of its first output, node->params->output_count of them
+    uint32_t scope;  // that the node says it belongs to; 0: none
     uint32_t first_dead, dead_count;  // places of values that nobody takes after this step
 } mxn_schedule_step;
 

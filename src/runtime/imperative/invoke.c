@@ -178,7 +178,8 @@ static void describe(const mxn_bound *b, mxn_work *work)
     }
 }
 
-static HOT int bound_push(mxn_bound *bound, uint64_t push_ticks)
+// Everything but what only a record says.
+static HOT mxn_work work_of(mxn_bound *bound)
 {
     const mxn_op *op = bound->form.params->op;
     mxn_work work = {.function.sync = execute,
@@ -192,17 +193,32 @@ static HOT int bound_push(mxn_bound *bound, uint64_t push_ticks)
                      .device = mxn_context_engine_device(bound->form.context),
                      .flags = (op->flags & MXN_OP_UPDATE) != 0 ? MXP_PHASE_UPDATE : MXP_PHASE_NONE,
                      .name = mxn_op_record_name(op),
-                     .scope = bound->scope,
-                     .push_ticks = push_ticks};
+                     .scope = bound->scope};
     work.flags |= (op->flags & MXN_OP_PARALLEL) != 0 ? MXN_WORK_PARALLEL : 0;
     if (bound->custom != NULL) {
         work.function.async = start_custom;
         work.form = MXN_ASYNC_FUNCTION;
         work.property = MXN_ASYNC;
-    } else if (mxp_enabled(MXP_CLASS_IMPERATIVE)) {
+    }
+    return work;
+}
+
+static HOT int bound_push(mxn_bound *bound, uint64_t push_ticks)
+{
+    mxn_work work = work_of(bound);
+    work.push_ticks = push_ticks;
+    if (bound->custom == NULL && mxp_enabled(MXP_CLASS_IMPERATIVE)) {
         describe(bound, &work);
     }
     return mxn_push(&work);
+}
+
+void mxn_bound_work(mxn_bound *bound, mxn_work *work)
+{
+    *work = work_of(bound);
+    if (bound->custom == NULL) {
+        describe(bound, work);
+    }
 }
 
 int mxn_bound_push(mxn_bound *bound, uint64_t push_ticks)

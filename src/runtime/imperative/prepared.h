@@ -70,6 +70,10 @@ typedef struct mxn_binding {
 int mxn_bind(mxn_prepared *prepared, const mxn_binding *binding, mxn_bound **bound);
 // Takes `bound` over, whatever comes of it. `push_ticks`: 0, or the begin of the caller's API call.
 int mxn_bound_push(mxn_bound *bound, uint64_t push_ticks);
+// The push as work, for who pushes it otherwise: in a bulk template, or with more flags. The work
+// takes `bound` over: its deleter frees it. Templates may run it as often as they are pushed,
+// because the next run of a bound call that writes something waits for the one before.
+void mxn_bound_work(mxn_bound *bound, mxn_work *work);
 void mxn_bound_free(mxn_bound *bound);  // one that is not pushed after all; null does nothing
 
 #endif

@@ -5,11 +5,19 @@
 #define MXN_IMPERATIVE_THREAD_MODE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/atomic.h"
 
 typedef struct mxn_thread_mode {
-    bool recording, training;
+    union {
+        struct {
+            bool recording;
+            bool deferred;  // operators are watched: see autograd.h
+        };
+        uint16_t watched;  // 0: neither, in one look
+    };
+    bool training;
     bool numpy_shape;  // this thread's own switch
 } mxn_thread_mode;
 

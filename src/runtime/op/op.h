@@ -36,7 +36,8 @@ enum {
     MXN_OP_NOT_EAGER = 1 << 7,  // only the graph knows how to run it
     MXN_OP_CALLBACK = 1 << 8,  // a function of the program computes it: op/custom.h
     MXN_OP_ASSIGNS = 1 << 9,  // the others go to a part of input 0
-    MXN_OP_STATE = 1 << 10  // its runs have a state: mxn_call_state
+    MXN_OP_STATE = 1 << 10,  // its runs have a state: mxn_call_state
+    MXN_OP_SPARSE_HEADS = 1 << 11  // a gradient that takes null for those that nobody gives
 };
 
 // Read-only. Sorted by name, so pointers compare as names do.
@@ -89,6 +90,8 @@ typedef struct mxn_params {
     mxp_atomic_ptr gradient;  // private: made when first asked for
     mxp_atomic_ptr other;  // private: under the other switch, likewise
     uint64_t bytes;  // private
+    const char *pairs;  // what they were parsed from: key, value, key ... each ended by a zero byte
+    uint32_t pair_count;  // 0 also of those that another operator's follow from
     alignas(16) unsigned char values[];  // the operator's struct
 } mxn_params;
 
