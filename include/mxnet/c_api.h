@@ -8,6 +8,8 @@
 
 #include <mxnet/c_api_cached_op.h>
 #include <mxnet/c_api_custom.h>
+#include <mxnet/c_api_data_iter.h>
+#include <mxnet/c_api_deferred.h>
 #include <mxnet/c_api_engine.h>
 #include <mxnet/c_api_executor.h>
 #include <mxnet/c_api_kvstore.h>

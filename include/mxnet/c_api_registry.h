@@ -8,11 +8,6 @@
 #include <mxnet/c_types.h>
 
 // ---- data -------------------------------------------------------------------------------------
-MXNET_DLL int MXListDataIters(uint32_t *out_size, DataIterCreator **out_array);
-MXNET_DLL int MXDataIterGetIterInfo(DataIterCreator creator, const char **name,
-                                    const char **description, uint32_t *num_args,
-                                    const char ***arg_names, const char ***arg_type_infos,
-                                    const char ***arg_descriptions);
 MXNET_DLL int MXListDatasets(uint32_t *out_size, DatasetCreator **out_array);
 MXNET_DLL int MXDatasetGetDatasetInfo(DatasetCreator creator, const char **name,
                                       const char **description, uint32_t *num_args,

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 typedef uint32_t mx_uint;
+typedef float mx_float;
 typedef int64_t dim_t;
 
 typedef void *NDArrayHandle;

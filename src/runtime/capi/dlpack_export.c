@@ -9,6 +9,7 @@
 #include "runtime/capi/api_call.h"
 #include "runtime/capi/dlpack.h"
 #include "runtime/capi/package_call.h"
+#include "runtime/graph/deferred.h"
 #include "runtime/tensor/tensor.h"
 
 typedef struct exported {
@@ -105,6 +106,7 @@ static int make(NDArrayHandle handle, exported **made, void **data)
     if (given == NULL) {
         return mxp__fail_memory("a tensor for another library");
     }
+    mxn_deferred_touch(handle, "exports values");
     int error = mxn_array_detach(handle, &given->view);
     if (error == MXP_OK) {
         error = mxn_array_wait_read(given->view);

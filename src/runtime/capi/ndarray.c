@@ -7,6 +7,7 @@
 #include "runtime/capi/api_call.h"
 #include "runtime/capi/package_call.h"
 #include "runtime/engine/engine.h"
+#include "runtime/graph/deferred.h"
 #include "runtime/tensor/tensor.h"
 
 static const char *const handle_name = "handle";
@@ -139,6 +140,9 @@ int MXNDArraySyncCopyFromCPU(NDArrayHandle handle, const void *data, size_t size
     if (error == MXP_OK && size > 0) {
         error = mxn__check_given(data, "data");
     }
+    if (error == MXP_OK) {
+        mxn_deferred_touch(handle, "changes values");
+    }
     return mxn__api_end(&call, error != MXP_OK ? error : mxn_array_copy_in(handle, data, size));
 }
 
@@ -148,6 +152,9 @@ int MXNDArraySyncCopyToCPU(NDArrayHandle handle, void *data, size_t size)
     int error = mxn_array_check(handle, handle_name);
     if (error == MXP_OK && size > 0) {
         error = mxn__check_given(data, "data");
+    }
+    if (error == MXP_OK) {
+        mxn_deferred_touch(handle, "reads values");
     }
     return mxn__api_end(&call, error != MXP_OK ? error : mxn_array_copy_out(handle, data, size));
 }
@@ -164,6 +171,10 @@ int MXNDArraySyncCopyFromNDArray(NDArrayHandle handle_dst, const NDArrayHandle h
         error =
             mxp__fail(MXP_EINVAL,
                       "i is %d: only sparse arrays have auxiliary data; pass -1 for the values", i);
+    }
+    if (error == MXP_OK) {
+        mxn_deferred_touch(handle_src, "copies values");
+        mxn_deferred_touch(handle_dst, "changes values");
     }
     return mxn__api_end(&call,
                         error != MXP_OK ? error : mxn_array_copy_wait(handle_src, handle_dst));
@@ -199,6 +210,7 @@ int MXNDArrayGetData(NDArrayHandle handle, void **out_pdata)
     if (error == MXP_OK && mxn_array_is_none(handle)) {
         *out_pdata = NULL;
     } else if (error == MXP_OK) {
+        mxn_deferred_touch(handle, "reads values");
         error = mxn_array_data_exposed(handle, out_pdata);
     }
     return mxn__api_end(&call, error);

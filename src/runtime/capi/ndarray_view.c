@@ -6,6 +6,7 @@
 #include "runtime/autograd/autograd.h"
 #include "runtime/capi/api_call.h"
 #include "runtime/capi/numpy_mode.h"
+#include "runtime/graph/deferred.h"
 #include "runtime/imperative/thread_mode.h"
 #include "runtime/tensor/tensor.h"
 
@@ -26,11 +27,11 @@ static int give(int error, mxn_array *made, NDArrayHandle *out)
     return error;
 }
 
-// A view of an array in a recorded graph is a node of it, as if the operator had been run.
+// A view of an array is a node of a recorded or deferred graph, as if the operator had been run.
 static int record(const char *name, uint32_t count, const char *const *keys,
                   const char *const *values, mxn_array *array, mxn_array *view)
 {
-    if (!mxn_autograd_recording()) {
+    if (!mxn_autograd_recording() && !mxn_deferred()) {
         return MXP_OK;
     }
     const mxn_op *op = NULL;
@@ -194,6 +195,7 @@ int MXNDArrayDetach(NDArrayHandle handle, NDArrayHandle *out)
     mxn_array *made = NULL;
     int error = check(handle, out);
     if (error == MXP_OK) {
+        mxn_deferred_touch(handle, "detaches values");
         error = mxn_array_detach(handle, &made);
     }
     return mxn__api_end(&call, give(error, made, out));

@@ -29,23 +29,6 @@ static int refuse(const void *handle, const char *what)
 }
 
 // ---- data -------------------------------------------------------------------------------------
-int MXListDataIters(uint32_t *out_size, DataIterCreator **out_array)
-{
-    static DataIterCreator none[1];
-    MXN_API_CALL();
-    return mxn__api_end(&call, give_none(out_size, out_array, none));
-}
-
-int MXDataIterGetIterInfo(DataIterCreator creator, const char **name, const char **description,
-                          uint32_t *num_args, const char ***arg_names, const char ***arg_type_infos,
-                          const char ***arg_descriptions)
-{
-    MXN_INFO_CALL();
-    (void)name, (void)description, (void)num_args;
-    (void)arg_names, (void)arg_type_infos, (void)arg_descriptions;
-    return mxn__api_end(&call, refuse(creator, "data iterator"));
-}
-
 int MXListDatasets(uint32_t *out_size, DatasetCreator **out_array)
 {
     static DatasetCreator none[1];

@@ -11,10 +11,6 @@ static void empty_registries_are_empty(void **state)
 {
     (void)state;
     uint32_t size = 7;
-    DataIterCreator *iterators = NULL;
-    assert_int_equal(MXListDataIters(&size, &iterators), 0);
-    assert_int_equal(size, 0);
-    assert_non_null(iterators);
     DatasetCreator *sets = NULL;
     size = 7;
     assert_int_equal(MXListDatasets(&size, &sets), 0);
@@ -31,8 +27,8 @@ static void empty_registries_are_empty(void **state)
     const char **names = NULL;
     assert_int_equal(MXNetFuncListGlobalNames(&count, &names), 0);
     assert_int_equal(count, 0);
-    assert_int_equal(MXListDataIters(NULL, &iterators), -1);
-    assert_int_equal(MXListDataIters(&size, NULL), -1);
+    assert_int_equal(MXListDatasets(NULL, &sets), -1);
+    assert_int_equal(MXListDatasets(&size, NULL), -1);
 }
 
 static void entries_of_empty_registries_are_refused(void **state)
@@ -43,9 +39,6 @@ static void entries_of_empty_registries_are_refused(void **state)
     uint32_t count = 0;
     MXNetFunctionHandle packed = &somewhere;
     FunctionHandle function = NULL;
-    assert_int_equal(
-        MXDataIterGetIterInfo(&somewhere, &name, &text, &count, &names, &types, &texts), -1);
-    assert_non_null(strstr(MXGetLastError(), "data iterator"));
     assert_int_equal(
         MXDatasetGetDatasetInfo(&somewhere, &name, &text, &count, &names, &types, &texts), -1);
     assert_int_equal(
