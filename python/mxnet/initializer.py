@@ -130,6 +130,20 @@ class Constant(Initializer):
         array[:] = self.value
 
 
+class LSTMBias(Initializer):
+    """Zeros, but for the forget gates of an LSTM's bias."""
+
+    def __init__(self, forget_bias: float = 1.0) -> None:
+        self.forget_bias = forget_bias
+
+    def _init_weight(self, name: str, array: Any) -> None:
+        size = array.shape[0] // 4
+        array[:] = 0
+        array[size:2 * size] = self.forget_bias
+
+    _init_bias = _init_weight
+
+
 class Uniform(Initializer):
     """Uniform in [-scale, scale)."""
 
@@ -224,6 +238,6 @@ register(Zero, "zero", "zeros")
 register(One, "one", "ones")
 __getattr__ = refusing(__name__)
 
-for _kind in (Constant, Uniform, Normal, Xavier, MSRAPrelu, Orthogonal):
+for _kind in (Constant, LSTMBias, Uniform, Normal, Xavier, MSRAPrelu, Orthogonal):
     register(_kind)
 del _kind

@@ -8,7 +8,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from contextlib import contextmanager
-from typing import Any, Callable, Dict, Iterator, List, NoReturn, Optional
+from typing import Any, Callable, Dict, Iterator, List, NoReturn, Optional, Tuple
 
 from .. import ndarray as nd
 from .. import profiler
@@ -18,6 +18,8 @@ from .._array import BaseArray
 from ..base import MXNetError
 from ..symbol import Symbol
 from . import summary
+from .exported import export, infer_parameters
+from .graph import Graphs, paused
 from .hooks import HookHandle
 from .parameter import Constant, DeferredInitializationError, Parameter, ParameterDict
 
@@ -129,6 +131,8 @@ class Block:
         if isinstance(before, (Block, Parameter)) and not isinstance(value, type(before)):
             raise TypeError(f"Changing attribute type for {name} from {type(before)} to {type(value)} is "
                             "not allowed.")
+        if isinstance(value, (Block, Parameter)):
+            self._changed()
         if isinstance(value, Block):
             self.register_child(value, name)
         elif isinstance(value, Parameter):
@@ -144,10 +148,17 @@ class Block:
         if not isinstance(block, Block):
             raise TypeError(f"a member of a block must be a block, not {type(block).__name__}")
         name = name if name is not None else str(len(self._children))
+        self._changed()
         self._children[name] = block
         self._adopt(block)
         for path in [path for path in self._shared if path.startswith(name + ".")]:
             block._share(path[len(name) + 1:], self._shared.pop(path))
+
+    def _changed(self) -> None:
+        """What was taken down of it, or of a block that it is a member of, does not hold any more."""
+        parent = self._parent() if self._parent is not None else None
+        if parent is not None:
+            parent._changed()
 
     def _share(self, path: str, parameter: Parameter) -> None:
         """Uses a parameter of another block, now or when what the path names is made."""
@@ -256,6 +267,7 @@ class Block:
 
     def cast(self, dtype: Any) -> None:
         """Parameters and members to another type."""
+        self._changed()
         for member in self._children.values():
             member.cast(dtype)
         for parameter in self._own().values():
@@ -311,7 +323,8 @@ class Block:
 
 def _refuse_symbols(name: str, args: tuple) -> None:
     if any(isinstance(argument, Symbol) for argument in args):
-        raise MXNetError(f"{name} was called with a symbol: blocks take arrays, and make no graphs yet")
+        raise MXNetError(f"{name} was called with a symbol: blocks take arrays; one that is "
+                         "hybridized makes its graph at its first call, and export() writes it")
 
 
 def _has_array(item: Any) -> bool:
@@ -341,9 +354,18 @@ class HybridBlock(Block):
         super().__init__(prefix, params)
         self._active = False
         self._options: Dict[str, Any] = {}
+        self._graphs = Graphs()
 
     def hybridize(self, active: bool = True, **options: Any) -> None:
-        """Takes every option of MXNet's. Blocks run operator by operator: they make no graphs yet."""
+        """From now on calls run a graph of the block: the first one with data of certain shapes takes it down.
+
+        static_alloc : keep memory between calls
+        static_shape : keep operations too; needs static_alloc
+        inline_limit, forward_bulk_size, backward_bulk_size : as MXNet's
+
+        Code of the block does not run again for such data, nor do hooks of its members. A block that reads values,
+        or writes into arrays, runs operator by operator, with a warning.
+        """
         unknown = sorted(set(options) - set(_OPTIONS))
         if unknown:
             raise ValueError(f"hybridize: unknown option {', '.join(unknown)}; the options are "
@@ -351,27 +373,43 @@ class HybridBlock(Block):
         if options.get("static_shape") and not options.get("static_alloc"):
             raise ValueError("hybridize: static_shape needs static_alloc=True")
         self._active, self._options = active, options
+        self._graphs.clear()
         super().hybridize(active, **options)
 
+    def _changed(self) -> None:
+        if "_graphs" in self.__dict__:
+            self._graphs.clear()
+        super()._changed()
+
     def infer_shape(self, *args: Any, **kwargs: Any) -> None:
-        """Sets the shapes of parameters that depend on the inputs."""
+        """Sets the shapes of parameters that depend on the inputs. Of a block with `hybrid_forward` they are those
+        that its operators infer."""
         unknown = [parameter.name for parameter in self._reg_params.values() if parameter.is_deferred]
-        raise MXNetError(f"{type(self).__name__} must give infer_shape(x, …), or the shapes of "
-                         f"{', '.join(unknown)}")
+        if type(self).hybrid_forward is HybridBlock.hybrid_forward or kwargs:
+            raise MXNetError(f"{type(self).__name__} must give infer_shape(x, …), or the shapes of "
+                             f"{', '.join(unknown)}")
+        infer_parameters(self, args)
 
     def _finish_parameters(self, *args: Any) -> None:
-        self.infer_shape(*args)
-        for parameter in self._reg_params.values():
-            parameter.finish_initialization()
+        with paused():
+            self.infer_shape(*args)
+            for parameter in self._reg_params.values():
+                parameter.finish_initialization()
 
-    def export(self, *_: Any, **__: Any) -> NoReturn:
-        """Blocks make no graphs yet: AbsentError."""
-        raise AbsentError(f"{type(self).__name__}: blocks make no graphs yet that could be exported or "
-                          "optimized; save_parameters writes the values")
+    def export(self, path: str, epoch: int = 0, remove_amp_cast: bool = True) -> Tuple[str, str]:
+        """Writes the graph of the latest call to PATH-symbol.json and the parameters to PATH-EPOCH.params, which
+        `SymbolBlock.imports` reads, and MXNet; returns the two names. RuntimeError before such a call."""
+        del remove_amp_cast
+        return export(self, self._graphs.latest, path, epoch)
 
-    optimize_for = export
+    def optimize_for(self, *_: Any, **__: Any) -> NoReturn:
+        """There are no backends that graphs could be given to: AbsentError."""
+        raise AbsentError(f"{type(self).__name__}: there are no backends to optimize graphs for")
 
     def _run(self, *args: Any) -> Any:
+        return self._graphs.call(self, args, self._options) if self._active else self._run_operators(*args)
+
+    def _run_operators(self, *args: Any) -> Any:
         try:
             return self.forward(*args)
         except AttributeError:

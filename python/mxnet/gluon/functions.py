@@ -26,7 +26,9 @@ _PATHS: Dict[str, Tuple[str, str]] = {
     "pick": ("pick", "pick"),
     "pooling": ("Pooling", "pooling"),
     "relu": ("relu", "relu"),
+    "rnn": ("RNN", "rnn"),
     "sigmoid": ("sigmoid", "sigmoid"),
+    "slice_channel": ("SliceChannel", "slice_channel"),
 }
 
 

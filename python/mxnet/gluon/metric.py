@@ -64,8 +64,26 @@ class EvalMetric:
         self.reset()
 
     def reset(self) -> None:
+        self._before = (0.0, 0)  # what reset_local has put aside
         self.sum_metric = 0.0
         self.num_inst = 0
+
+    def reset_local(self) -> None:
+        """`get` begins anew; `get_global` goes on."""
+        self._before = (self._before[0] + self.sum_metric, self._before[1] + self.num_inst)
+        self.sum_metric = 0.0
+        self.num_inst = 0
+
+    def get_global(self) -> Tuple[Any, Any]:
+        """Name and value since the last `reset`."""
+        local = self.sum_metric, self.num_inst
+        self.sum_metric, self.num_inst = self._before[0] + local[0], self._before[1] + local[1]
+        found = self.get()
+        self.sum_metric, self.num_inst = local
+        return found
+
+    def get_global_name_value(self) -> List[Tuple[str, float]]:
+        return [self.get_global()]
 
     def update(self, labels: Any, preds: Any) -> None:
         for label, pred in _pairs(labels, preds):
@@ -203,6 +221,17 @@ class CompositeEvalMetric(EvalMetric):
     def reset(self) -> None:
         for metric in self.metrics:
             metric.reset()
+
+    def reset_local(self) -> None:
+        for metric in self.metrics:
+            metric.reset_local()
+
+    def get_global(self) -> Tuple[Any, Any]:
+        pairs = [metric.get_global() for metric in self.metrics]
+        return [name for name, _ in pairs], [value for _, value in pairs]
+
+    def get_global_name_value(self) -> List[Tuple[str, float]]:
+        return [pair for metric in self.metrics for pair in metric.get_global_name_value()]
 
     def update(self, labels: Any, preds: Any) -> None:
         for metric in self.metrics:

@@ -16,6 +16,7 @@ from ..context import Context, choose, cpu, current_context
 from ..profiler.config import warn
 from ..symbol import Symbol
 from ..util import is_np_array
+from . import graph
 
 _GRAD_REQS = ("write", "add", "null")
 
@@ -171,7 +172,7 @@ class Parameter:
                 "data first, or give the input size (in_units, in_channels)")
         init, contexts, default_init = self._deferred
         self._deferred = None
-        with autograd.pause(), profiler.scope(self.scope, append_mode=False):
+        with graph.paused(), autograd.pause(), profiler.scope(self.scope, append_mode=False):
             module = np if is_np_array() else nd
             value = module.zeros(self._shape, dtype=self.dtype, ctx=cpu())
             initializer.fill(init, default_init, self._short_name, value)
@@ -216,12 +217,13 @@ class Parameter:
         arrays = self._arrays()
         wanted = ctx if ctx is not None else device
         if wanted is None:
-            if len(arrays) == 1:
-                return next(iter(arrays.values()))
-            wanted = current_context()
+            wanted = next(iter(arrays)) if len(arrays) == 1 else current_context()
         if wanted not in arrays:
             raise RuntimeError(f"parameter {self.name} is not on {wanted}; it was initialized on "
                                f"{', '.join(map(str, arrays))}")
+        tracing = graph.current()
+        if tracing is not None:
+            tracing.use(self, arrays[wanted])
         return arrays[wanted]
 
     def list_data(self) -> List[Any]:
@@ -262,8 +264,11 @@ class Parameter:
 
     def var(self) -> Symbol:
         """1.x: the variable that stands for it in a graph."""
-        return symbol.var(self.name, shape=self.shape, dtype=self.dtype, lr_mult=self.lr_mult,
-                          wd_mult=self.wd_mult)
+        return self.variable(self.name)
+
+    def variable(self, name: str) -> Symbol:
+        """The same under another name."""
+        return symbol.var(name, shape=self.shape, dtype=self.dtype, lr_mult=self.lr_mult, wd_mult=self.wd_mult)
 
     def zero_grad(self) -> None:
         """Sets its gradients to zero; one without does nothing."""

@@ -94,6 +94,15 @@ def Pooling(
     layout: Optional[Literal["NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC"]] = None,
     output_size: Optional[Shape] = None, out: Any = None, name: Optional[str] = None,
 ) -> NDArray: ...
+def RNN(
+    data: ArrayLike, parameters: Optional[ArrayLike] = None, state: Optional[ArrayLike] = None,
+    state_cell: Optional[ArrayLike] = None, sequence_length: Optional[ArrayLike] = None,
+    state_size: int = ..., num_layers: int = ..., bidirectional: bool = False,
+    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"] = ..., p: float = 0, state_outputs: bool = False,
+    projection_size: Optional[int] = None, lstm_state_clip_min: Optional[float] = None,
+    lstm_state_clip_max: Optional[float] = None, lstm_state_clip_nan: bool = False,
+    use_sequence_length: bool = False, out: Any = None, name: Optional[str] = None,
+) -> Any: ...
 def Reshape(
     data: ArrayLike, shape: Shape = (), reverse: bool = False, target_shape: Shape = (),
     keep_highest: bool = False, out: Any = None, name: Optional[str] = None,

@@ -505,6 +505,9 @@ def rint(x: ArrayLike, out: Any = None, name: Optional[str] = None) -> ndarray: 
 def rmod_scalar(
     data: ArrayLike, scalar: float = 1, is_int: bool = True, out: Any = None, name: Optional[str] = None,
 ) -> ndarray: ...
+def rnn_param_concat(
+    *data: Any, dim: Optional[int] = 1, out: Any = None, name: Optional[str] = None,
+) -> ndarray: ...
 def roll(
     a: ArrayLike, shift: Optional[Shape] = None, axis: Optional[Shape] = None, out: Any = None,
     name: Optional[str] = None,

@@ -122,6 +122,15 @@ def reshape_like(
     lhs_end: Optional[int] = None, rhs_begin: Optional[int] = None, rhs_end: Optional[int] = None,
     out: Any = None, name: Optional[str] = None,
 ) -> ndarray: ...
+def rnn(
+    data: ArrayLike, parameters: Optional[ArrayLike] = None, state: Optional[ArrayLike] = None,
+    state_cell: Optional[ArrayLike] = None, sequence_length: Optional[ArrayLike] = None,
+    state_size: int = ..., num_layers: int = ..., bidirectional: bool = False,
+    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"] = ..., p: float = 0, state_outputs: bool = False,
+    projection_size: Optional[int] = None, lstm_state_clip_min: Optional[float] = None,
+    lstm_state_clip_max: Optional[float] = None, lstm_state_clip_nan: bool = False,
+    use_sequence_length: bool = False, out: Any = None, name: Optional[str] = None,
+) -> Any: ...
 def sequence_mask(
     data: ArrayLike, sequence_length: Optional[ArrayLike] = None, use_sequence_length: bool = False,
     value: float = 0, axis: int = 0, out: Any = None, name: Optional[str] = None,

@@ -2,6 +2,7 @@
 """Layers."""
 from ..._absent import refusing
 from ..block import Block, HybridBlock
+from ..symbol_block import SymbolBlock
 from .activations import ELU, GELU, SELU, Activation, LeakyReLU, PReLU, SiLU, Swish
 from .basic import (Dense, Dropout, Embedding, Flatten, HybridLambda, HybridSequential, Identity, Lambda,
                     Sequential)
@@ -15,6 +16,6 @@ __all__ = ["Activation", "AvgPool1D", "AvgPool2D", "AvgPool3D", "BatchNorm", "Bl
            "GlobalAvgPool2D", "GlobalAvgPool3D", "GlobalMaxPool1D", "GlobalMaxPool2D",
            "GlobalMaxPool3D", "HybridBlock", "HybridLambda", "HybridSequential", "Identity", "Lambda",
            "LayerNorm", "LeakyReLU", "MaxPool1D", "MaxPool2D", "MaxPool3D", "PReLU", "SELU",
-           "Sequential", "SiLU", "Swish"]
+           "Sequential", "SiLU", "Swish", "SymbolBlock"]
 
 __getattr__ = refusing(__name__)
