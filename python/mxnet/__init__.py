@@ -19,8 +19,15 @@ from . import initializer, lr_scheduler, optimizer
 from . import initializer as init
 from . import kvstore
 from . import kvstore as kv
+from . import io
 from . import gluon
+from . import rnn
 from .gluon import metric
+from . import callback, model, module, monitor, visualization
+from . import visualization as viz
+from . import module as mod
+from . import monitor as mon
+from .monitor import Monitor
 from .ndarray import waitall
 from .util import (is_np_array, is_np_shape, np_array, np_shape, set_np_shape, use_np, use_np_array,
                    use_np_shape)
@@ -28,12 +35,12 @@ from .util import (is_np_array, is_np_shape, np_array, np_shape, set_np_shape, u
 __version__ = libinfo.__version__
 
 __all__ = [
-    "AttrScope", "Context", "Device", "MXNetError", "attribute", "autograd", "base", "context", "cpu", "cpu_pinned",
+    "AttrScope", "Context", "Device", "MXNetError", "Monitor", "attribute", "autograd", "base", "callback", "context", "cpu", "cpu_pinned",
     "current_context", "current_device", "device", "engine", "executor", "gluon", "gpu", "gpu_memory_info",
-    "init", "initializer", "is_np_array", "is_np_shape", "kv", "kvstore", "libinfo", "lr_scheduler", "metric",
+    "init", "initializer", "io", "is_np_array", "is_np_shape", "kv", "kvstore", "libinfo", "lr_scheduler", "metric", "mod", "model", "module", "mon", "monitor",
     "name", "nd", "ndarray", "np", "np_array", "np_shape", "npx", "num_gpus", "numpy", "numpy_extension",
-    "operator", "optimizer", "profiler", "random", "runtime", "set_np_shape", "sym", "symbol",
-    "test_utils", "use_np", "use_np_array", "use_np_shape", "util", "waitall"]
+    "operator", "optimizer", "profiler", "random", "rnn", "runtime", "set_np_shape", "sym", "symbol",
+    "test_utils", "use_np", "use_np_array", "use_np_shape", "util", "visualization", "viz", "waitall"]
 
 __getattr__ = refusing(__name__)
 _names.tidy(__name__)

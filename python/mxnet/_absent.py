@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names that MXNet has and this package does not. Whoever writes one is told so, and what there is instead:
-`mx.io.NDArrayIter`, `from mxnet.io import NDArrayIter`, `import mxnet.io`, `from mxnet import io`."""
+`mx.image.ImageIter`, `from mxnet.image import ImageIter`, `import mxnet.image`, `from mxnet import image`."""
 import dis
 import importlib.abc
 import sys
@@ -14,13 +14,13 @@ _IMPORT_FROM = dis.opmap["IMPORT_FROM"]
 # Of each module. docs/migration.md lists the same.
 NAMES: Dict[str, str] = {
     "mxnet": """
-        amp callback contrib dlpack image img io library log mod
-        model module mon monitor onnx recordio rnn rtc serde th tvmop viz visualization""",
-    "mxnet.gluon": "SymbolBlock contrib model_zoo probability rnn",
+        amp contrib dlpack image img library log
+        onnx recordio rtc serde th tvmop""",
+    "mxnet.gluon": "contrib model_zoo probability",
     "mxnet.gluon.nn": """
         BatchNormReLU Concatenate Conv1DTranspose Conv2DTranspose Conv3DTranspose DeformableConvolution
         GroupNorm HybridConcatenate InstanceNorm ModulatedDeformableConvolution PixelShuffle1D
-        PixelShuffle2D PixelShuffle3D ReflectionPad2D SymbolBlock SyncBatchNorm""",
+        PixelShuffle2D PixelShuffle3D ReflectionPad2D SyncBatchNorm""",
     "mxnet.gluon.loss": """
         CTCLoss CosineEmbeddingLoss HingeLoss KLDivLoss LogisticLoss PoissonNLLLoss SDMLLoss
         SquaredHingeLoss TripletLoss""",
@@ -38,7 +38,7 @@ NAMES: Dict[str, str] = {
     "mxnet.optimizer": """
         AdaBelief AdaDelta AdaGrad AdamW Adamax DCASGD FTML Ftrl GroupAdaGrad LAMB LANS LARS LBSGD Nadam
         SGLD Signum""",
-    "mxnet.initializer": "Bilinear FusedRNN InitDesc LSTMBias Load",
+    "mxnet.initializer": "Bilinear FusedRNN InitDesc Load",
     "mxnet.test_utils": """
         assert_exception check_consistency check_numeric_gradient check_symbolic_backward
         check_symbolic_forward download environment get_mnist get_mnist_iterator numeric_grad
@@ -49,22 +49,15 @@ NAMES: Dict[str, str] = {
 # What one writes meanwhile, where that is not just another name of the same module.
 _INSTEAD = {
     "mxnet.amp": "net.cast('float16') computes in half precision",
-    "mxnet.callback": "a training loop of Gluon's prints what it likes after each step",
     "mxnet.dlpack": "from_dlpack and to_dlpack_for_read are functions of mx.nd and mx.npx",
     "mxnet.image": "gluon.data.vision.transforms has ToTensor, Normalize and Cast",
-    "mxnet.io": "gluon.data.DataLoader reads batches",
     "mxnet.log": "Python's logging does the same",
-    "mxnet.mod": "gluon.Trainer trains a block",
     "mxnet.recordio": "a data set is any object with __getitem__ and __len__",
-    "mxnet.rnn": "a gluon.Block may keep its state in a loop",
     "mxnet.gluon.model_zoo": "gluon.nn has the layers of ResNet, VGG and AlexNet",
-    "mxnet.gluon.rnn": "a gluon.Block may keep its state in a loop",
     "mxnet.gluon.utils.download": "put the files in place by hand; urllib.request.urlretrieve downloads",
     "mxnet.test_utils.get_mnist": "gluon.data.vision.MNIST reads local files",
 }
-for _alias, _name in (("img", "image"), ("model", "mod"),
-                      ("module", "mod")):
-    _INSTEAD["mxnet." + _alias] = _INSTEAD["mxnet." + _name]
+_INSTEAD["mxnet.img"] = _INSTEAD["mxnet.image"]
 
 
 class AbsentError(MXNetError, AttributeError):

@@ -237,7 +237,7 @@ while True:
 
 
 @pytest.mark.parametrize("place, name", [
-    (mx, "callback"), (mx, "mod"), (mx, "io"), (mx, "image"), (mx.gluon, "rnn"), (mx.gluon, "model_zoo"),
+    (mx, "recordio"), (mx, "image"), (mx.gluon, "model_zoo"),
     (mx.gluon.nn, "GroupNorm"), (mx.gluon.loss, "KLDivLoss"), (mx.metric, "F1"),
     (mx.optimizer, "AdaGrad"), (mx.gluon.data.vision, "CIFAR10"), (mx.init, "Bilinear"),
     (mx.gluon.data.vision.transforms, "Resize")])

@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A symbol with parameters on one device, or on several with a part of each batch."""
+from __future__ import annotations
+
+import logging
+from types import SimpleNamespace
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+from .. import initializer as init
+from .. import kvstore as kv
+from .. import model
+from .. import ndarray as nd
+from .. import optimizer as opt
+from ..context import Context, current_context
+from ..io import DataBatch, DataDesc
+from .base_module import BaseModule, as_list
+
+
+def _descriptions(shapes: Any) -> List[DataDesc]:
+    return [item if isinstance(item, DataDesc) else DataDesc(*item) for item in as_list(shapes)]
+
+
+def _check_names(given: List[DataDesc], names: Sequence[str], what: str) -> None:
+    if sorted(item.name for item in given) != sorted(names):
+        raise ValueError(f"Data provided by {what}_shapes don't match names specified by {what}_names ({given} vs. {list(names)})")
+
+
+class _Replica:
+    """The network on one device, for some rows of each batch."""
+
+    def __init__(self, context: Context, rows: slice) -> None:
+        self.context, self.rows = context, rows
+        self.executor: Any = None
+
+    def shape(self, item: DataDesc) -> Tuple[int, ...]:
+        axis = max(DataDesc.get_batch_axis(item.layout), 0)
+        size = len(range(*self.rows.indices(item.shape[axis])))
+        return (*item.shape[:axis], size, *item.shape[axis + 1:])
+
+    def part(self, item: DataDesc, array: Any) -> Any:
+        axis = max(DataDesc.get_batch_axis(item.layout), 0)
+        return array if self.rows == slice(None) else nd.slice_axis(array, axis=axis, begin=self.rows.start, end=self.rows.stop)
+
+
+class Module(BaseModule):
+    """A network and its parameters.
+
+    data_names, label_names : variables of `symbol` that batches give; those of the symbol that are neither are learned
+    context : a device, or several, among which each batch is divided
+    fixed_param_names : parameters that are not learned
+    """
+
+    def __init__(self, symbol: Any, data_names: Sequence[str] = ("data",), label_names: Optional[Sequence[str]] = ("softmax_label",),
+                 logger: Any = logging, context: Any = None, work_load_list: Any = None,
+                 fixed_param_names: Optional[Sequence[str]] = None, state_names: Any = None, group2ctxs: Any = None,
+                 compression_params: Any = None) -> None:
+        super().__init__(logger)
+        del work_load_list, state_names, group2ctxs, compression_params
+        arguments = symbol.list_arguments()
+        for name in as_list(data_names):
+            if name not in arguments:
+                raise ValueError(f"You created Module with Module(..., data_names={list(data_names)}) but input with name "
+                                 f"'{name}' is not found in symbol.list_arguments(). Did you mean one of:\n\t" +
+                                 "\n\t".join(item for item in arguments if not item.endswith(("weight", "bias", "gamma", "beta"))))
+        self._symbol = symbol
+        self._data_names = as_list(data_names)
+        self._label_names = [name for name in as_list(label_names) if name in arguments]
+        self._contexts = [Context(item) for item in as_list(context)] or [current_context()]
+        self._fixed = set(fixed_param_names or ())
+        others = {*self._data_names, *self._label_names}
+        self._param_names = [name for name in arguments if name not in others]
+        self._states = symbol.list_auxiliary_states()
+        self._replicas: List[_Replica] = []
+        self._data: List[DataDesc] = []
+        self._label: List[DataDesc] = []
+        self._given: Optional[Tuple[Dict[str, Any], Dict[str, Any]]] = None  # of a checkpoint
+        self._states_file: Optional[str] = None
+        self._optimizer: Any = None
+        self._updater: Any = None
+        self._kvstore: Any = None
+        self._update_on_kvstore = False
+
+    # ---- what it is --------------------------------------------------------------------------------
+    @property
+    def data_names(self) -> List[str]:
+        """Variables that are data."""
+        return self._data_names
+
+    @property
+    def label_names(self) -> List[str]:
+        """Variables that are labels."""
+        return self._label_names
+
+    @property
+    def output_names(self) -> List[str]:
+        """Names of its outputs."""
+        return self._symbol.list_outputs()
+
+    @property
+    def data_shapes(self) -> List[DataDesc]:
+        """Of the data it is bound for."""
+        assert self.binded, "bind comes first"
+        return self._data
+
+    @property
+    def label_shapes(self) -> List[DataDesc]:
+        """Of the labels it is bound for."""
+        assert self.binded, "bind comes first"
+        return self._label
+
+    @property
+    def output_shapes(self) -> List[Tuple[str, Tuple[int, ...]]]:
+        """Names and shapes of the outputs of a batch."""
+        assert self.binded, "bind comes first"
+        known = {item.name: item.shape for item in self._data + self._label}
+        return list(zip(self.output_names, self._symbol.infer_shape(**known)[1]))
+
+    @property
+    def _exec_group(self) -> Any:
+        names = self._param_names
+        return SimpleNamespace(param_names=names, execs=[item.executor for item in self._replicas],
+                               param_arrays=[[item.executor.arg_dict[name] for item in self._replicas] for name in names],
+                               grad_arrays=[[item.executor.grad_dict.get(name) for item in self._replicas] for name in names])
+
+    # ---- binding -----------------------------------------------------------------------------------
+    def bind(self, data_shapes: Any, label_shapes: Any = None, for_training: bool = True, inputs_need_grad: bool = False,
+             force_rebind: bool = False, shared_module: Optional["Module"] = None, grad_req: str = "write") -> None:
+        """Makes arrays for data of these shapes, and for the parameters, or takes those of another module."""
+        if self.binded and not force_rebind:
+            self.logger.warning("Already bound, ignoring bind()")
+            return
+        self._data, self._label = _descriptions(data_shapes), _descriptions(label_shapes)
+        _check_names(self._data, self._data_names, "data")
+        if self._label:
+            _check_names(self._label, self._label_names, "label")
+        values = self.get_params() if self.binded and self.params_initialized else None
+        self.for_training, self.inputs_need_grad, self._grad_req = for_training, inputs_need_grad, grad_req
+        self._replicas = self._divided()
+        for number, replica in enumerate(self._replicas):
+            replica.executor = self._bound(replica, shared_module._replicas[number].executor if shared_module else None)
+        self.binded = True
+        if shared_module is not None:
+            self.params_initialized = shared_module.params_initialized
+        elif values is not None:
+            self.set_params(*values)
+
+    def _divided(self) -> List[_Replica]:
+        count = len(self._contexts)
+        if count == 1:
+            return [_Replica(self._contexts[0], slice(None))]
+        size = self._data[0].shape[max(DataDesc.get_batch_axis(self._data[0].layout), 0)]
+        if size < count:
+            raise ValueError(f"a batch of {size} cannot be divided among {count} devices")
+        ends = [size * at // count for at in range(count + 1)]
+        return [_Replica(context, slice(ends[at], ends[at + 1])) for at, context in enumerate(self._contexts)]
+
+    def _bound(self, replica: _Replica, shared: Any) -> Any:
+        known = {item.name: replica.shape(item) for item in self._data + self._label}
+        shapes, _, states = self._symbol.infer_shape(**known)
+        if shapes is None:
+            raise ValueError("the shapes of the data do not say those of all parameters")
+        types = self._symbol.infer_type(**{item.name: item.dtype for item in self._data})[0] or ["float32"] * len(shapes)
+        arguments: Dict[str, Any] = {}
+        gradients: Dict[str, Any] = {}
+        wanted = {*(name for name in self._param_names if name not in self._fixed and self.for_training),
+                  *(self._data_names if self.inputs_need_grad else ())}
+        for name, shape, kind in zip(self._symbol.list_arguments(), shapes, types):
+            takes = shared is not None and name in self._param_names
+            arguments[name] = shared.arg_dict[name] if takes else nd.zeros(shape, ctx=replica.context, dtype=kind)
+            if name in wanted:
+                there = shared.grad_dict.get(name) if takes else None
+                gradients[name] = there if there is not None else nd.zeros(shape, ctx=replica.context, dtype=kind)
+        auxiliary = {name: shared.aux_dict[name] if shared is not None else nd.zeros(shape, ctx=replica.context)
+                     for name, shape in zip(self._states, states)}
+        requests = {name: self._grad_req if name in gradients else "null" for name in arguments}
+        return self._symbol.bind(replica.context, arguments, args_grad=gradients, grad_req=requests, aux_states=auxiliary)
+
+    def reshape(self, data_shapes: Any, label_shapes: Any = None) -> None:
+        """The same parameters for data of other shapes."""
+        assert self.binded, "bind comes first"
+        self._data, self._label = _descriptions(data_shapes), _descriptions(label_shapes)
+        before = self._replicas
+        self._replicas = self._divided()
+        for replica, old in zip(self._replicas, before):
+            replica.executor = self._bound(replica, old.executor)
+
+    # ---- parameters --------------------------------------------------------------------------------
+    def init_params(self, initializer: Any = init.Uniform(0.01), arg_params: Any = None, aux_params: Any = None,
+                    allow_missing: bool = False, force_init: bool = False, allow_extra: bool = False) -> None:
+        """Gives parameters values: those of the dicts, a checkpoint's, or those that `initializer` draws.
+
+        allow_missing : whether parameters that a dict lacks are drawn; else RuntimeError
+        """
+        del allow_extra
+        assert self.binded, "call bind before initializing the parameters"
+        if self.params_initialized and not force_init:
+            return
+        given = self._given or (None, None)
+        for names, values, what in ((self._param_names, given[0] if arg_params is None else arg_params, "arg_dict"),
+                                    (self._states, given[1] if aux_params is None else aux_params, "aux_dict")):
+            for name in names:
+                targets = [getattr(item.executor, what)[name] for item in self._replicas]
+                self._init_one(name, targets, values, initializer, allow_missing)
+        self.params_initialized = True
+
+    def _init_one(self, name: str, targets: List[Any], values: Any, initializer: Any, allow_missing: bool) -> None:
+        if values is not None and name in values:
+            for target in targets:
+                values[name].astype(target.dtype).copyto(target)
+            return
+        if values and not allow_missing:
+            raise RuntimeError(f"{name} is not presented")
+        if initializer is not None:
+            initializer(name, targets[0])
+            for target in targets[1:]:
+                targets[0].copyto(target)
+
+    def set_params(self, arg_params: Any, aux_params: Any, allow_missing: bool = False, force_init: bool = True,
+                   allow_extra: bool = False) -> None:
+        """Values of the dicts."""
+        self.init_params(None, arg_params, aux_params, allow_missing, force_init, allow_extra)
+
+    def get_params(self) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+        """Copies of arguments and auxiliary states."""
+        assert self.binded and self.params_initialized, "bind and init_params come first"
+        first = self._replicas[0].executor
+        return ({name: first.arg_dict[name].copy() for name in self._param_names},
+                {name: self._mean([item.executor.aux_dict[name] for item in self._replicas]) for name in self._states})
+
+    def _mean(self, arrays: List[Any]) -> Any:
+        first = arrays[0].copy()
+        for other in arrays[1:]:
+            first += other.as_in_context(first.context)
+        return first / len(arrays) if len(arrays) > 1 else first
+
+    # ---- checkpoints -------------------------------------------------------------------------------
+    @staticmethod
+    def load(prefix: str, epoch: int, load_optimizer_states: bool = False, **settings: Any) -> "Module":
+        """A module of the files that `save_checkpoint` writes, to be bound."""
+        symbol, arguments, states = model.load_checkpoint(prefix, epoch)
+        made = Module(symbol, **settings)
+        made._given = (arguments, states)
+        made.params_initialized = False
+        made._states_file = f"{prefix}-{epoch:04d}.states" if load_optimizer_states else None
+        return made
+
+    def save_checkpoint(self, prefix: str, epoch: int, save_optimizer_states: bool = False, remove_amp_cast: bool = True) -> None:
+        """Writes PREFIX-symbol.json, PREFIX-EPOCH.params, and PREFIX-EPOCH.states."""
+        model.save_checkpoint(prefix, epoch, self._symbol, *self.get_params(), remove_amp_cast=remove_amp_cast)
+        if save_optimizer_states:
+            self.save_optimizer_states(f"{prefix}-{epoch:04d}.states")
+
+    def save_optimizer_states(self, fname: str) -> None:
+        """Writes the states of the optimizer."""
+        assert self.optimizer_initialized, "init_optimizer comes first"
+        (self._kvstore.save_optimizer_states if self._update_on_kvstore else self._updater.save)(fname)
+
+    def load_optimizer_states(self, fname: str) -> None:
+        """Reads what `save_optimizer_states` wrote."""
+        assert self.optimizer_initialized, "init_optimizer comes first"
+        (self._kvstore.load_optimizer_states if self._update_on_kvstore else self._updater.load)(fname)
+
+    # ---- training ----------------------------------------------------------------------------------
+    def init_optimizer(self, kvstore: Any = "local", optimizer: Any = "sgd",
+                       optimizer_params: Any = (("learning_rate", 0.01),), force_init: bool = False) -> None:
+        """An optimizer by name with its parameters; gradients are divided by the size of a batch unless they say
+        `rescale_grad`. Several devices sum theirs in a store."""
+        assert self.binded and self.params_initialized, "bind and init_params come first"
+        if self.optimizer_initialized and not force_init:
+            self.logger.warning("optimizer already initialized, ignoring...")
+            return
+        if isinstance(optimizer, str):
+            settings = {"rescale_grad": 1.0 / self._batch_size(), **dict(optimizer_params)}
+            optimizer = opt.create(optimizer, **{"param_dict": self._multipliers(), **settings})
+        optimizer.idx2name = dict(enumerate(self._param_names))
+        self._optimizer = optimizer
+        self._kvstore = self._store(kvstore)
+        self._update_on_kvstore = self._kvstore is not None
+        self._updater = opt.get_updater(optimizer)
+        if self._kvstore is not None:
+            for number, name in enumerate(self._param_names):
+                self._kvstore.init(number, self._replicas[0].executor.arg_dict[name])
+            self._kvstore.set_optimizer(optimizer)
+        self.optimizer_initialized = True
+        if self._states_file is not None:
+            self.load_optimizer_states(self._states_file)
+            self._states_file = None
+
+    def _multipliers(self) -> Dict[int, Any]:
+        """What the symbol says of each parameter's rate and decay. Biases and their like do not decay unless it does."""
+        attributes, found = self._symbol.attr_dict(), {}
+        for number, name in enumerate(self._param_names):
+            said = attributes.get(name, {})
+            decay = 1.0 if name.endswith(("_weight", "_gamma")) else 0.0
+            found[number] = SimpleNamespace(lr_mult=float(said.get("__lr_mult__", 1)), wd_mult=float(said.get("__wd_mult__", decay)))
+        return found
+
+    def _store(self, kvstore: Any) -> Any:
+        if kvstore is None or (len(self._replicas) == 1 and not (isinstance(kvstore, str) and "dist" in kvstore)
+                               and not isinstance(kvstore, kv.KVStore)):
+            return kv.create("local") if kvstore is None and len(self._replicas) > 1 else None
+        return kvstore if isinstance(kvstore, kv.KVStore) else kv.create(kvstore)
+
+    def borrow_optimizer(self, shared_module: "Module") -> None:
+        """Uses the optimizer of another module."""
+        self._optimizer, self._updater = shared_module._optimizer, shared_module._updater
+        self._kvstore, self._update_on_kvstore = shared_module._kvstore, shared_module._update_on_kvstore
+        self.optimizer_initialized = True
+
+    def _fit_shapes(self, batch: DataBatch) -> None:
+        """Reshapes where a batch has another size."""
+        data = [DataDesc(item.name, array.shape, item.dtype, item.layout) for item, array in zip(self._data, batch.data)]
+        if [tuple(item) for item in data] != [tuple(item) for item in self._data]:
+            label = [DataDesc(item.name, array.shape, item.dtype, item.layout)
+                     for item, array in zip(self._label, batch.label or [])]
+            if self._label and not label:
+                size, before = data[0].shape[0], self._data[0].shape[0]
+                label = [DataDesc(item.name, (item.shape[0] * size // before, *item.shape[1:])) for item in self._label]
+            self.reshape(data, label)
+
+    def forward(self, data_batch: DataBatch, is_train: Optional[bool] = None) -> None:
+        """Runs the network on a batch, whose shapes may be others than before."""
+        assert self.binded and self.params_initialized, "bind and init_params come first"
+        self._fit_shapes(data_batch)
+        for replica in self._replicas:
+            for items, arrays in ((self._data, data_batch.data), (self._label, data_batch.label or [])):
+                for item, array in zip(items, arrays):
+                    target = replica.executor.arg_dict[item.name]
+                    replica.part(item, array).astype(target.dtype).copyto(target)
+            replica.executor.forward(is_train=self.for_training if is_train is None else is_train)
+
+    def backward(self, out_grads: Any = None) -> None:
+        """Gradients of the latest forward; `out_grads` of its outputs, none of losses."""
+        assert self.for_training, "re-bind with for_training=True to run backward"
+        for replica in self._replicas:
+            parts = [replica.part(DataDesc("out", item.shape), item) for item in as_list(out_grads)]
+            replica.executor.backward(parts or None)
+
+    def update(self) -> None:
+        """One step of the optimizer."""
+        assert self.optimizer_initialized, "init_optimizer comes first"
+        for number, name in enumerate(self._param_names):
+            gradients = [item.executor.grad_dict.get(name) for item in self._replicas]
+            if gradients[0] is None:
+                continue
+            weights = [item.executor.arg_dict[name] for item in self._replicas]
+            if self._kvstore is not None:
+                self._kvstore.push(number, gradients, priority=-number)
+                self._kvstore.pull(number, weights, priority=-number)
+            else:
+                self._updater(number, gradients[0], weights[0])
+
+    def _merged(self, lists: List[List[Any]], merge: bool) -> List[Any]:
+        if not merge:
+            return lists
+        return [parts[0] if len(parts) == 1 else nd.concat(*[item.as_in_context(parts[0].context) for item in parts], dim=0)
+                for parts in lists]
+
+    def get_outputs(self, merge_multi_context: bool = True) -> List[Any]:
+        """Outputs of the latest forward; not merged, a list of each device's."""
+        lists = [list(parts) for parts in zip(*[item.executor.outputs for item in self._replicas])]
+        return self._merged(lists, merge_multi_context)
+
+    def get_input_grads(self, merge_multi_context: bool = True) -> List[Any]:
+        """Gradients of the data, of a module that was bound with `inputs_need_grad`."""
+        assert self.inputs_need_grad, "bind with inputs_need_grad=True"
+        lists = [[item.executor.grad_dict[name] for item in self._replicas] for name in self._data_names]
+        return self._merged(lists, merge_multi_context)
+
+    def install_monitor(self, mon: Any) -> None:
+        """The monitor is told of each operator's outputs."""
+        for replica in self._replicas:
+            mon.install(replica.executor)

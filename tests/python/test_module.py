@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modules of 1.x: training, evaluation, callbacks and checkpoints give what the original gave for the same numbers."""
+import json
+import logging
+import os
+import re
+
+import numpy as onp
+import pytest
+
+import mxnet as mx
+from mxnet import nd, sym
+from python_program import SOURCE
+
+GOLDEN = json.loads((SOURCE / "tests/golden/expected/graphs_module_1.9.1.json").read_text(encoding="utf-8"))
+
+
+def explicit_numbers(shape, salt, scale=1.0):
+    """Those that the original was given: multiples of 1/64, spread by a linear congruence."""
+    numbers = (onp.arange(int(onp.prod(shape)), dtype=onp.int64) * 37 + salt * 11 + 5) % 127 - 63
+    return (numbers.astype("float64") / 64 * scale).reshape(shape).astype("float32")
+
+
+X = explicit_numbers((40, 7), 3)
+Y = (onp.arange(40) % 3).astype("float32")
+X[onp.arange(40), onp.arange(40) % 3] += 2
+
+
+def network():
+    out = sym.var("data")
+    for number, size in enumerate((8, 6, 3), 1):
+        out = sym.FullyConnected(out, num_hidden=size, name=f"fc{number}")
+        if number < 3:
+            out = sym.Activation(out, act_type="relu", name=f"relu{number}")
+    return sym.SoftmaxOutput(out, name="softmax")
+
+
+def batches(rows=40, size=10):
+    return mx.io.NDArrayIter(X[:rows], Y[:rows], size, label_name="softmax_label")
+
+
+def parameters():
+    symbol = network()
+    shapes = dict(zip(symbol.list_arguments(), symbol.infer_shape(data=(10, 7))[0]))
+    return {name: nd.array(explicit_numbers(shape, 2 * at, 0.3)) for at, (name, shape) in enumerate(shapes.items())
+            if name not in ("data", "softmax_label")}
+
+
+def bound(training=True, rows=40, **settings):
+    module = mx.mod.Module(network(), context=mx.cpu())
+    data = batches(rows)
+    module.bind(data.provide_data, data.provide_label, for_training=training, **settings)
+    module.init_params(arg_params=parameters())
+    return module
+
+
+def fitted(module=None, epochs=2, **settings):
+    module = module or mx.mod.Module(network(), context=mx.cpu())
+    module.fit(batches(), **{"eval_metric": "acc", "optimizer": "sgd", "optimizer_params": {"learning_rate": 0.5},
+                             "arg_params": parameters(), "num_epoch": epochs, **settings})
+    return module
+
+
+def assert_golden(arrays, expected):
+    assert set(arrays) == set(expected)
+    for name, array in arrays.items():
+        onp.testing.assert_allclose(array.asnumpy(), expected[name]["array"], rtol=3e-4, atol=1e-5, err_msg=name)
+
+
+def lines(caplog):
+    texts = [re.sub(r"(Speed: |Time cost=)[\d.]+", r"\1NUMBER", record.getMessage()) for record in caplog.records]
+    caplog.clear()
+    return [*texts, ""]
+
+
+@pytest.fixture(autouse=True)
+def log_of_the_training(caplog):
+    caplog.set_level(logging.INFO)
+
+
+@pytest.mark.parametrize("case, settings", [
+    ("fit: sgd", {}), ("fit: momentum", {"optimizer_params": {"learning_rate": 0.2, "momentum": 0.9, "wd": 0.01}}),
+    ("fit: adam", {"optimizer": "adam", "optimizer_params": {"learning_rate": 0.05}}),
+    ("fit: sgd", {"kvstore": None}), ("fit: sgd", {"kvstore": "device"})])
+def test_fit_trains_as_the_original(case, settings, caplog):
+    module, golden = fitted(**settings), GOLDEN[case]
+    assert lines(caplog) == golden["log"]
+    assert_golden(module.get_params()[0], golden["params"]["arg"])
+    assert module.score(batches(), "acc") == [(name, pytest.approx(value)) for name, value in golden["score"]]
+
+
+def test_a_batch_is_divided_among_devices():
+    module = fitted(mx.mod.Module(network(), context=[mx.cpu(0), mx.cpu(1)]))
+    assert_golden(module.get_params()[0], GOLDEN["two devices"]["arg"])
+    assert [item.shape for item in module.get_outputs(merge_multi_context=False)[0]] == [(5, 3), (5, 3)]
+
+
+def test_one_step_by_hand():
+    module, golden = bound(), GOLDEN["forward, backward, update, outputs"]
+    module.init_optimizer(optimizer="sgd", optimizer_params={"learning_rate": 0.5})
+    module.forward(next(batches()), is_train=True)
+    assert_golden({"out": module.get_outputs()[0]}, {"out": golden["outputs"]})
+    module.backward()
+    group = module._exec_group
+    assert_golden({name: arrays[0] for name, arrays in zip(group.param_names, group.grad_arrays)}, golden["gradients"])
+    module.update()
+    assert_golden(module.get_params()[0], golden["after"]["arg"])
+
+
+def test_callbacks_are_called_and_log(tmp_path, monkeypatch, caplog):
+    monkeypatch.chdir(tmp_path)
+    golden, seen = GOLDEN["fit: callbacks and several metrics"], []
+
+    def note(param):
+        seen.append([param.epoch, param.nbatch, [[name, f"{value:.6g}"] for name, value in param.eval_metric.get_name_value()]])
+
+    fitted(eval_data=batches(), eval_metric=["acc", "ce"], batch_end_callback=[mx.callback.Speedometer(10, 2), note],
+           epoch_end_callback=[lambda epoch, _, arguments, states: seen.append(["epoch", epoch, sorted(arguments), sorted(states)]),
+                               mx.callback.do_checkpoint("cp")],
+           eval_end_callback=lambda param: seen.append(["eval end", param.epoch, param.nbatch]))
+    assert lines(caplog) == golden["log"]
+    for ours, theirs in zip(seen, golden["seen"], strict=True):
+        if len(theirs) == 3 and theirs[0] != "eval end":
+            ours[2], theirs[2] = ([[name, pytest.approx(float(value), rel=1e-4, nan_ok=True)] for name, value in item[2]]
+                                  if item is theirs else [[name, float(value)] for name, value in item[2]] for item in (ours, theirs))
+        assert ours == theirs
+    assert sorted(os.listdir(tmp_path)) == golden["files"]
+
+
+def test_bars_and_metrics_while_training(caplog):
+    fitted(epochs=1, eval_data=batches(), batch_end_callback=[mx.callback.log_train_metric(2), mx.callback.ProgressBar(4, 20)],
+           eval_end_callback=mx.callback.LogValidationMetricsCallback())
+    assert lines(caplog) == GOLDEN["log_train_metric, ProgressBar, LogValidationMetricsCallback"]
+    fitted(epochs=1, batch_end_callback=mx.callback.Speedometer(10, 1, auto_reset=False))
+    assert lines(caplog) == GOLDEN["Speedometer: auto_reset off"]
+
+
+def test_score_and_predict():
+    module, golden = bound(training=False), GOLDEN["score and predict"]
+    for (name, value), (expected_name, expected) in zip(module.score(batches(), ["acc", "ce", "ce"]), golden["score"]):
+        assert name == expected_name and value == pytest.approx(expected, rel=1e-5)
+    assert_golden({"out": module.predict(batches())}, {"out": golden["predict"]})
+    assert module.predict(batches(), num_batch=2).shape == (20, 3)
+    assert [[item.shape for item in outputs] for outputs in module.predict(batches(), merge_batches=False)] == [[(10, 3)]] * 4
+    module = bound(training=False, rows=25)
+    assert module.predict(batches(25)).shape == (25, 3)
+    assert [(outputs[0].shape, number, batch.pad) for outputs, number, batch in module.iter_predict(batches(25))] == \
+        [((10, 3), 0, 0), ((10, 3), 1, 0), ((5, 3), 2, 5)]
+
+
+def test_gradients_of_the_data():
+    module = bound(inputs_need_grad=True)
+    module.forward(next(batches()), is_train=True)
+    module.backward()
+    assert_golden({"grad": module.get_input_grads()[0]}, {"grad": GOLDEN["input gradients"]})
+
+
+def test_checkpoints_go_on(tmp_path):
+    settings = {"optimizer_params": {"learning_rate": 0.2, "momentum": 0.9}}
+    prefix, module = str(tmp_path / "cp"), fitted(**settings)
+    module.save_checkpoint(prefix, 12, save_optimizer_states=True)
+    assert sorted(os.listdir(tmp_path)) == ["cp-0012.params", "cp-0012.states", "cp-symbol.json"]
+    again = mx.mod.Module.load(prefix, 12, load_optimizer_states=True)
+    again.bind(batches().provide_data, batches().provide_label)
+    again.init_params()
+    again.init_optimizer(optimizer="sgd", **settings)
+    onp.testing.assert_array_equal(again.predict(batches()).asnumpy(), module.predict(batches()).asnumpy())
+    for trained in (module, again):
+        trained.forward_backward(next(batches()))
+        trained.update()
+    for name, array in module.get_params()[0].items():
+        onp.testing.assert_array_equal(again.get_params()[0][name].asnumpy(), array.asnumpy())
+    symbol, arguments, states = mx.model.load_checkpoint(prefix, 12)
+    assert symbol.list_outputs() == ["softmax_output"] and sorted(arguments) == sorted(parameters()) and states == {}
+
+
+def test_batches_of_other_sizes_and_fixed_parameters():
+    module = bound()
+    module.reshape([("data", (4, 7))], [("softmax_label", (4,))])
+    for rows in (4, 6):
+        module.forward(mx.io.DataBatch([nd.array(X[:rows])], [nd.array(Y[:rows])]))
+        assert module.get_outputs()[0].shape == (rows, 3)
+    module = fitted(mx.mod.Module(network(), fixed_param_names=["fc1_weight"]), epochs=1)
+    onp.testing.assert_array_equal(module.get_params()[0]["fc1_weight"].asnumpy(), parameters()["fc1_weight"].asnumpy())
+
+
+def test_buckets_have_the_same_parameters():
+    def generate(key):
+        rows = sym.sum(sym.reshape(sym.var("data"), shape=(-1, 7, key)), axis=2)
+        return sym.SoftmaxOutput(sym.FullyConnected(rows, num_hidden=3, name="fc"), name="softmax"), ("data",), ("softmax_label",)
+
+    def batch(key):
+        return mx.io.DataBatch([nd.array(explicit_numbers((10, 7 * key), key))], [nd.array(Y[:10])], bucket_key=key,
+                               provide_data=[("data", (10, 7 * key))], provide_label=[("softmax_label", (10,))])
+
+    module = mx.mod.BucketingModule(generate, default_bucket_key=4)
+    module.bind([("data", (10, 28))], [("softmax_label", (10,))])
+    module.init_params(mx.init.Constant(0.5))
+    module.init_optimizer(optimizer_params={"learning_rate": 0.1})
+    before = module.get_params()[0]["fc_weight"].asnumpy()
+    for key in (4, 2, 4, 3):
+        module.forward_backward(batch(key))
+        module.update()
+        assert module.get_outputs()[0].shape == (10, 3)
+    assert (module.get_params()[0]["fc_weight"].asnumpy() != before).any()
+
+
+def test_a_monitor_sees_operators_and_parameters(caplog):
+    module, monitor = bound(), mx.mon.Monitor(2, pattern=".*fc1.*|softmax.*", sort=True)
+    module.install_monitor(monitor)
+    for step in range(3):
+        monitor.tic()
+        module.forward(next(batches()), is_train=True)
+        found = monitor.toc()
+        assert [name for _, name, _ in found] == (["fc1_bias", "fc1_output", "fc1_weight", "softmax_label", "softmax_output"]
+                                                  if step != 1 else [])
+    fitted(monitor=mx.mon.Monitor(1, pattern="fc3_output"), epochs=1)
+    assert sum("fc3_output" in line for line in lines(caplog)) == 4
+
+
+@pytest.mark.parametrize("call, kind, text", [
+    (lambda: mx.mod.Module(network()).data_shapes, AssertionError, "bind comes first"),
+    (lambda: mx.mod.Module(network()).forward(next(batches())), AssertionError, ""),
+    (lambda: bound(training=False).backward(), AssertionError, "re-bind with for_training=True to run backward"),
+    (lambda: bound().set_params({"fc1_weight": nd.ones((8, 7))}, {}), RuntimeError, "fc1_bias is not presented"),
+    (lambda: bound().set_params({**parameters(), "fc1_weight": nd.ones((2, 2))}, {}), mx.MXNetError, r"\[?\(?2, ?2"),
+    (lambda: mx.mod.Module(network()).bind([("nobody", (10, 7))]), ValueError, "Data provided by data_shapes don't match names"),
+    (lambda: mx.mod.Module(network(), data_names=["nobody"]), ValueError, "Did you mean one of:\n\tdata\n\tsoftmax_label"),
+    (lambda: mx.mod.Module.load("nobody", 1), mx.MXNetError, "nobody-symbol.json"),
+    (lambda: bound().fit(batches()), AssertionError, "please specify number of epochs")])
+def test_wrong_uses_are_refused(call, kind, text):
+    with pytest.raises(kind, match=text):
+        call()
+
+
+def test_a_second_bind_is_told(caplog):
+    module = bound()
+    module.bind(batches().provide_data, batches().provide_label)
+    assert lines(caplog) == ["Already bound, ignoring bind()", ""]
