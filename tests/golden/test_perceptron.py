@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The multilayer perceptron in C and in C++: it learns, and leaves a complete trace with the operators of the original."""
+import collections
+import json
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+
+import pytest
+
+SOURCE = pathlib.Path(os.environ["MXPROF_SOURCE"])
+BUILD = pathlib.Path(os.environ["MXPROF_BUILD"])
+LEARNED = 6 * 2 - 6  # parameters of three layers: weight and bias
+OPERATORS = {"_random_uniform", "CopyCPU2CPU", "FullyConnected", "Activation", "SoftmaxOutput", "_backward_FullyConnected",
+             "_backward_Activation", "_backward_SoftmaxOutput", "sgd_update", "argmax_channel", "MNISTIter"}
+
+
+def run(program, folder, *arguments):
+    found = subprocess.run([str(program), *map(str, arguments)], cwd=folder, text=True, capture_output=True, timeout=120,
+                           env={key: value for key, value in os.environ.items() if not key.startswith(("MXNET_", "MXPROF_"))})
+    assert found.returncode == 0, found.stderr
+    return found.stdout
+
+
+def trace(folder):
+    """Operators that are no bulks, with their counts."""
+    items = json.loads((folder / "profile_output.json").read_text(encoding="utf-8"))["traceEvents"]
+    names = [item["name"] for item in items if item.get("cat") == "operator" and item.get("ph") in ("B", "X")]
+    return collections.Counter(name for name in names if "[" not in name)
+
+
+@pytest.mark.parametrize("name", ["mlp", "mlp_cpp"])
+def test_the_perceptron_learns_and_leaves_its_trace(name, tmp_path):
+    if not (BUILD / name).exists():
+        pytest.skip(f"{name} is not built")
+    printed = run(BUILD / name, tmp_path, *[])
+    epochs = re.findall(r"epoch \d+: (\d+) samples/s, accuracy (0\.\d+|1\.0+)", printed)
+    assert len(epochs) == 8 and float(epochs[-1][1]) >= 0.95
+    assert "Profile Statistics:" in printed and os.listdir(tmp_path) == ["profile_output.json"]
+    found = trace(tmp_path)
+    assert OPERATORS <= set(found)
+    training, held_out = 8 * 60, 8 * 10  # batches
+    assert found["sgd_update"] == training * LEARNED and found["argmax_channel"] == held_out
+    assert found["FullyConnected"] == 3 * (training + held_out) and found["_backward_FullyConnected"] == 3 * training
+    assert found["SoftmaxOutput"] == training + held_out and found["_backward_SoftmaxOutput"] == training
+    for operator in ("FullyConnected", "sgd_update"):
+        row = re.search(rf"^{operator} +(\d+) ", printed, re.M)
+        assert row and int(row[1]) == found[operator]
+
+
+def idx(path, magic, sizes, values):
+    path.write_bytes(struct.pack(f">{1 + len(sizes)}I", magic, *sizes) + bytes(values))
+
+
+def test_a_program_of_the_original_package_compiles_and_runs(tmp_path):
+    compiler = shutil.which(os.environ.get("CXX", "c++"))
+    if compiler is None:
+        pytest.skip("there is no C++ compiler")
+    for stem, count in (("train", 600), ("t10k", 200)):
+        idx(tmp_path / f"{stem}-images-idx3-ubyte", 2051, (count, 28, 28), [at % 251 for at in range(784)] * count)
+        idx(tmp_path / f"{stem}-labels-idx1-ubyte", 2049, (count,), [at % 10 for at in range(count)])
+    program = tmp_path / "perceptron"
+    subprocess.run([compiler, "-std=c++17", "-Wall", "-Wextra", "-Wshadow", "-Werror", f"-I{SOURCE / 'include'}",
+                    str(SOURCE / "tests/golden/perceptron.cpp"), "-o", str(program), f"-L{BUILD}", "-lmxnet", "-lmxprof",
+                    f"-Wl,-rpath,{BUILD}"], check=True, timeout=120)
+    printed = run(program, tmp_path, tmp_path, 2)
+    for line in ("MXSetProfilerConfig 0", "MXSetProfilerState 0", "epoch 1 batches 6 accuracy measured 1",
+                 "MXAggregateProfileStatsPrint 0", "MXDumpProfile 0", "MXNotifyShutdown 0"):
+        assert line in printed
+    found = trace(tmp_path)
+    assert OPERATORS <= set(found)
+    assert found["FullyConnected"] == 2 * (6 + 2) * 3 and found["sgd_update"] == 2 * 6 * LEARNED
+    assert found["_random_normal"] == LEARNED and found["_random_uniform"] == LEARNED + 2  # as the original's
+    assert found["CopyCPU2CPU"] == 2 * (6 + 2) * 2 and found["argmax_channel"] == 2 * 2
+
+
+@pytest.mark.parametrize("content, text", [(None, "No such file or directory"), (b"123", "the file ends in its header")])
+def test_wrong_files_end_the_program_with_the_reason(content, text, tmp_path):
+    for stem in ("train-images-idx3-ubyte", "train-labels-idx1-ubyte"):
+        if content is not None:
+            (tmp_path / stem).write_bytes(content)
+    for name in ("mlp", "mlp_cpp"):
+        if (BUILD / name).exists():
+            ended = subprocess.run([str(BUILD / name), str(tmp_path)], cwd=tmp_path, text=True, capture_output=True, timeout=60)
+            assert ended.returncode == 1 and text in ended.stderr
