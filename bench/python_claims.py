@@ -2,9 +2,14 @@
 """Claims about the Python package. Sides are bench/python/python_side.py, on our package, on MXNet's
 or on the floor, and PyTorch's programs; they take turns as those of the runtime do.
 """
+import json
+import os
 import pathlib
+import subprocess
+import typing
 
 from runtime_claims import (AfterProfile, Comparison, ON, Place, ProfiledStep, StepRecords, measure_claim, only)
+from side_rounds import summarise
 
 BENCH = pathlib.Path(__file__).resolve().parent
 SIDE = BENCH / "python/python_side.py"
@@ -29,6 +34,8 @@ class PythonPlace(Place):
         return [own, BENCH / "python/networks.py", network, self.build / "libmxnet.so"]
 
     def command(self, workload, runtime):
+        if runtime == "engine":  # no Python: operations of the engine by themselves
+            return super().command(workload, "ours")
         network = workload.partition(" ")[0]
         if network in NETWORKS:
             return self.network_command(network, runtime)
@@ -42,6 +49,21 @@ class PythonPlace(Place):
             return [own, SIDE, workload, "--floor", self.build / "bench"]
         core = "ctypes" if runtime == "ctypes" else "extension"
         return [own, SIDE, workload, "--library", self.build / "libmxnet.so", "--core", core]
+
+
+class PlannedMemory(typing.NamedTuple):
+    """The most memory of a step whose values share memory, over that of one where none do."""
+    name: str
+    unit: str = "MiB"
+    needs_peer: bool = False
+
+    def measure(self, row, place, options):
+        own = only((BENCH.parent / ".venv").glob("bin/python"), "NumPy for the package")
+        command = [own, BENCH / "python/step_memory.py", place.build / "libmxnet.so"]
+        alone = {"NNVM_EXEC_MATCH_RANGE": "0", "MXNET_EXEC_ENABLE_INPLACE": "0"}
+        found = [json.loads(subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **more}).stdout)
+                 ["bytes"] / 2**20 for more in ({}, alone)]
+        return summarise(row, [tuple(found)], 1, options._replace(rounds=1))
 
 
 def network_claims():
@@ -69,6 +91,11 @@ CLAIMS = [
     AfterProfile("R11 a + 1 in Python after a profile, over before", "plus_one"),
     ProfiledStep("E7 LeNet step in Python, full profile, upper bound"),
     StepRecords("E7 LeNet step in Python, records times their cost"),
+    Comparison("G1 node of a static graph, over a bare engine operation", "graph", ("chain", "engine"), "ns",
+               needs_peer=False),
+    Comparison("G2 LeNet step static, over eager", "static", ("lenet", "ours"), "ms", needs_peer=False),
+    PlannedMemory("G3 memory of a ResNet-18-like step, planned over unplanned"),
+    ProfiledStep("G4 LeNet step static, full profile, upper bound", workload="static"),
     *network_claims(),
 ]
 NAMES = [claim.name for claim in CLAIMS]

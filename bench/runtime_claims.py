@@ -238,10 +238,11 @@ class ProfiledStep(typing.NamedTuple):
     name: str
     unit: str = "%"
     needs_peer: bool = False
+    workload: str = "lenet"
 
     def measure(self, row, place, options):
         wanted = PAIRS if options.rounds == ROUNDS else options.rounds
-        with sides(place, ("lenet", "ours")) as (side,):
+        with sides(place, (self.workload, "ours")) as (side,):
             pairs, run = step_pairs(side, options, wanted)
         row.update(rounds=len(pairs), rounds_run=run)
         if not pairs:

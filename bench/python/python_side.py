@@ -13,7 +13,8 @@ import workloads
 
 SPANS = {"pair": workloads.start_and_stop, "with": workloads.with_span,
          "task": workloads.start_and_stop}  # of a profiler.Span, but for "task"
-OPERATORS = {"plus_one": workloads.plus_one, "lenet": workloads.training_step}
+OPERATORS = {"plus_one": workloads.plus_one, "lenet": workloads.training_step,
+             "static": workloads.static_step, "graph": workloads.graph_nodes}
 TREE = pathlib.Path(__file__).resolve().parents[2]
 
 

@@ -46,6 +46,28 @@ def plus_one(mx):
     return batch
 
 
+def graph_nodes(mx):
+    """A network of additions on four numbers, kept between calls; ns of a node."""
+    nodes = 500
+    symbol = mx.sym.var("x")
+    for _ in range(nodes):
+        symbol = symbol + 1
+    from mxnet._cached_op import CachedOp
+    network = CachedOp(symbol, [("static_alloc", True), ("static_shape", True)])
+    a = mx.nd.array([1.0, 2.0, 3.0, 4.0])
+    if network(a).asnumpy()[0] != 1 + nodes:
+        raise SystemExit("the network computes something else")
+
+    def batch():
+        calls = 20
+        begin = time.perf_counter_ns()
+        for _ in range(calls):
+            network(a)
+        mx.nd.waitall()
+        return (time.perf_counter_ns() - begin) / calls / nodes
+    return batch
+
+
 def make_network(mx):
     """The network of bench/runtime/lenet_step.c."""
     layers = mx.gluon.nn
@@ -66,11 +88,19 @@ def make_images(mx, random):
     return mx.nd.array(images, dtype="float32"), mx.nd.array(labels, dtype="float32")
 
 
-def training_step(mx):
+def static_step(mx):
+    """The same, hybridized with memory and operations kept."""
+    return training_step(mx, {"static_alloc": True, "static_shape": True})
+
+
+def training_step(mx, hybridized=None):
     """One step through Gluon and the wait for all of it."""
     import numpy
     network = make_network(mx)
     loss_of = mx.gluon.loss.SoftmaxCrossEntropyLoss()
+    if hybridized:
+        network.hybridize(**hybridized)
+        loss_of.hybridize(**hybridized)
     trainer = mx.gluon.Trainer(network.collect_params(), "sgd", {"learning_rate": 0.1})
     random = numpy.random.default_rng(1)
     data = [make_images(mx, random) for _ in range(DATASETS)]
