@@ -251,10 +251,14 @@ __attribute__((destructor)) static void end_process(void)
 static void become_idle(void)
 {
     for (;;) {
-        // A push comes before the start it brings about.
-        const bool runs = mxn__engine_pending() == 0 || start_locked() == MXP_OK;
-        if (runs) {
-            mxn__idle_wait();
+        // A push comes before the start it brings about, so what is pending may have no worker yet.
+        // Where nothing was, nothing is waited for: what comes now would wait for this lock.
+        bool runs = true;
+        if (mxn__engine_pending() != 0) {
+            runs = start_locked() == MXP_OK;
+            if (runs) {
+                mxn__idle_wait();
+            }
         }
         mxn__spin_lock(&mxn__engine.push_lock);
         if (!runs || mxn__engine_pending() == 0) {
