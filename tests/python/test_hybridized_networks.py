@@ -177,6 +177,23 @@ class Scaled(gluon.HybridBlock):
         return F.FullyConnected(x, weight, no_bias=True, num_hidden=3)
 
 
+class Rows(nn.HybridBlock):
+    """Takes rows of its data."""
+
+    def hybrid_forward(self, F, x):
+        return x[1] * x[0] + F.zeros((4,)) + x[0:2].sum(axis=0)
+
+
+@pytest.mark.parametrize("records", (False, True))
+def test_rows_that_are_taken_are_part_of_the_graph(records, recwarn):
+    net, data = Rows(), nd.array(onp.arange(12, dtype="float32").reshape(3, 4))
+    net.hybridize()
+    for _ in range(2):
+        with autograd.record() if records else autograd.pause():
+            onp.testing.assert_array_equal(net(data).asnumpy(), [4, 11, 20, 31])
+    assert [str(each.message) for each in recwarn] == []
+
+
 @pytest.mark.parametrize("active", [False, True])
 def test_shapes_of_parameters_follow_from_hybrid_forward(active):
     net = Scaled()

@@ -28,10 +28,15 @@ static int give(int error, mxn_array *made, NDArrayHandle *out)
 }
 
 // A view of an array is a node of a recorded or deferred graph, as if the operator had been run.
+static bool is_recorded(void)
+{
+    return mxn_autograd_recording() || mxn_deferred();
+}
+
 static int record(const char *name, uint32_t count, const char *const *keys,
                   const char *const *values, mxn_array *array, mxn_array *view)
 {
-    if (!mxn_autograd_recording() && !mxn_deferred()) {
+    if (!is_recorded()) {
         return MXP_OK;
     }
     const mxn_op *op = NULL;
@@ -107,7 +112,7 @@ static int at(NDArrayHandle handle, int64_t index, NDArrayHandle *out)
     if (error == MXP_OK) {
         error = mxn_array_at(handle, (uint64_t)index, mxn__numpy_shape() != 0, &made);
     }
-    if (error == MXP_OK && mxn_autograd_recording()) {
+    if (error == MXP_OK && is_recorded()) {
         error = record_at(handle, index, made);
     }
     return give(error, made, out);
