@@ -22,6 +22,19 @@ def test_log_softmax_has_the_digits_of_its_type(dtype, tolerance):
     assert nd.log_softmax(nd.array([[1e30, 0]])).asnumpy().tolist() == [[0, onp.float32(-1e30)]]
 
 
+@pytest.mark.parametrize("function", (np.tanh, lambda x: npx.activation(x, act_type="tanh")))
+def test_tanh_is_right_to_two_units_of_the_last_place(function):
+    values = onp.concatenate([onp.linspace(-12, 12, 40001), onp.geomspace(1e-30, 1, 5001)]).astype("float32")
+    wanted = onp.tanh(values.astype("float64"))
+    ours = function(np.array(values)).asnumpy()
+    units = abs(ours - wanted) / onp.spacing(abs(wanted).astype("float32"))
+    assert units.max() < 2
+    onp.testing.assert_array_equal(function(np.array(-values)).asnumpy(), -ours)
+    special = function(np.array([onp.inf, -onp.inf, -0.0, onp.nan], dtype="float32")).asnumpy()
+    onp.testing.assert_array_equal(special, onp.array([1, -1, -0.0, onp.nan], dtype="float32"))
+    assert onp.signbit(special[2])
+
+
 def test_parameters_of_float64_arrays_keep_their_digits():
     values = onp.array([[1.0, 2, 4], [0.5, -3, 7]])
     x = np.array(values, dtype="float64")

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "runtime/op/kernels/exponentials.h"
+
 static double softrelu(double x)
 {
     return fmax(x, 0) + log1p(exp(-fabs(x)));
@@ -14,8 +16,6 @@ static double activate(int type, double x)
     switch (type) {
     case MXN_ACT_SIGMOID:
         return 1 / (1 + exp(-x));
-    case MXN_ACT_TANH:
-        return tanh(x);
     case MXN_ACT_SOFTRELU:
         return softrelu(x);
     case MXN_ACT_LOG_SIGMOID:

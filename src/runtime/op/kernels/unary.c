@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "runtime/op/kernels/exponentials.h"
+
 // ---- functions that libm has not ----------------------------------------------------------------
 static double softplus(double x)
 {
