@@ -355,6 +355,21 @@ def mp_sgd_update(
     lr: float = ..., wd: float = 0, rescale_grad: float = 1, clip_gradient: float = -1,
     lazy_update: bool = True, out: Any = None, name: Optional[str] = None,
 ) -> NDArray: ...
+def multi_lars(
+    lrs: ArrayLike, weights_sum_sq: Optional[ArrayLike] = None, grads_sum_sq: Optional[ArrayLike] = None,
+    wds: Optional[ArrayLike] = None, eta: float = ..., eps: float = ..., rescale_grad: float = 1,
+    out: Any = None, name: Optional[str] = None,
+) -> NDArray: ...
+def multi_mp_sgd_mom_update(
+    *data: Any, lrs: Union[float, Sequence[float]], wds: Union[float, Sequence[float]],
+    momentum: float = 0, rescale_grad: float = 1, clip_gradient: float = -1, num_weights: int = 1,
+    out: Any = None, name: Optional[str] = None,
+) -> Any: ...
+def multi_mp_sgd_update(
+    *data: Any, lrs: Union[float, Sequence[float]], wds: Union[float, Sequence[float]],
+    rescale_grad: float = 1, clip_gradient: float = -1, num_weights: int = 1, out: Any = None,
+    name: Optional[str] = None,
+) -> Any: ...
 def multi_sgd_mom_update(
     *data: Any, lrs: Union[float, Sequence[float]], wds: Union[float, Sequence[float]],
     momentum: float = 0, rescale_grad: float = 1, clip_gradient: float = -1, num_weights: int = 1,
@@ -365,6 +380,7 @@ def multi_sgd_update(
     rescale_grad: float = 1, clip_gradient: float = -1, num_weights: int = 1, out: Any = None,
     name: Optional[str] = None,
 ) -> Any: ...
+def multi_sum_sq(*data: Any, num_arrays: int, out: Any = None, name: Optional[str] = None) -> NDArray: ...
 def multiply(lhs: Any, rhs: Any, out: Any = None, **numpys: Any) -> NDArray: ...
 def nag_mom_update(
     weight: ArrayLike, grad: Optional[ArrayLike] = None, mom: Optional[ArrayLike] = None, lr: float = ...,
@@ -399,6 +415,22 @@ def pick(
     mode: Literal["clip", "wrap"] = "clip", out: Any = None, name: Optional[str] = None,
 ) -> NDArray: ...
 def power(lhs: Any, rhs: Any, out: Any = None, **numpys: Any) -> NDArray: ...
+def preloaded_multi_mp_sgd_mom_update(
+    *data: Any, momentum: float = 0, rescale_grad: float = 1, clip_gradient: float = -1,
+    num_weights: int = 1, out: Any = None, name: Optional[str] = None,
+) -> Any: ...
+def preloaded_multi_mp_sgd_update(
+    *data: Any, rescale_grad: float = 1, clip_gradient: float = -1, num_weights: int = 1, out: Any = None,
+    name: Optional[str] = None,
+) -> Any: ...
+def preloaded_multi_sgd_mom_update(
+    *data: Any, momentum: float = 0, rescale_grad: float = 1, clip_gradient: float = -1,
+    num_weights: int = 1, out: Any = None, name: Optional[str] = None,
+) -> Any: ...
+def preloaded_multi_sgd_update(
+    *data: Any, rescale_grad: float = 1, clip_gradient: float = -1, num_weights: int = 1, out: Any = None,
+    name: Optional[str] = None,
+) -> Any: ...
 def prod(
     data: ArrayLike, axis: Optional[Shape] = None, keepdims: bool = False, exclude: bool = False,
     out: Any = None, name: Optional[str] = None,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of rows. Private to op/.
+// Sums of rows and of their squares. Private to op/.
 #ifndef MXN_OP_KERNELS_REDUCE_H
 #define MXN_OP_KERNELS_REDUCE_H
 
@@ -7,6 +7,7 @@
 
 typedef struct mxn_reduce_kernels {  // of float, of double
     double (*sum_row[2])(const void *from, int64_t count);
+    double (*squares_row[2])(const void *from, int64_t count);
 } mxn_reduce_kernels;
 
 MXN_EACH_WIDTH(mxn_reduce_kernels, mxn__reduce);

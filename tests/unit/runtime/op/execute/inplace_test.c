@@ -69,6 +69,23 @@ static const sample special[] = {
      MXN_FLOAT32,
      0,
      {0}},
+    {"multi_mp_sgd_update",
+     P("lrs", "(0.1,0.2)", "wds", "(0,0)", "num_weights", "2"),
+     6,
+     MXN_FLOAT32,
+     0,
+     {0}},
+    {"multi_mp_sgd_mom_update",
+     P("lrs", "(0.1,0.2)", "wds", "(0,0)", "num_weights", "2", "momentum", "0.9"),
+     8,
+     MXN_FLOAT32,
+     0,
+     {0}},
+    {"preloaded_multi_sgd_update", P("num_weights", "2"), 6, MXN_FLOAT32, 1, {2}},
+    {"preloaded_multi_sgd_mom_update", P("num_weights", "2"), 8, MXN_FLOAT32, 1, {2}},
+    {"preloaded_multi_mp_sgd_update", P("num_weights", "2"), 8, MXN_FLOAT32, 1, {2}},
+    {"preloaded_multi_mp_sgd_mom_update", P("num_weights", "2"), 10, MXN_FLOAT32, 1, {2}},
+    {"multi_lars", P("eta", "0.1", "eps", "0"), 4, MXN_FLOAT32, 0, {0}},
 };
 
 typedef struct call {

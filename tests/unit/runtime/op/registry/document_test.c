@@ -154,7 +154,9 @@ static void what_always_is_one_array_is_said_to_be(void **state)
     (void)state;
     const char *several =
         " BatchNorm Custom LayerNorm LeakyReLU RNN SliceChannel _CustomFunction _split_v2 "
-        "multi_sgd_mom_update multi_sgd_update topk ";
+        "multi_mp_sgd_mom_update multi_mp_sgd_update multi_sgd_mom_update multi_sgd_update "
+        "preloaded_multi_mp_sgd_mom_update preloaded_multi_mp_sgd_update "
+        "preloaded_multi_sgd_mom_update preloaded_multi_sgd_update topk ";
     const mxn_op *ops;
     uint32_t count = mxn_op_list(&ops), found = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -171,7 +173,7 @@ static void what_always_is_one_array_is_said_to_be(void **state)
             }
         }
     }
-    assert_int_equal(found, 11);
+    assert_int_equal(found, 17);
 }
 
 static void names_are_sorted_and_no_two_alike(void **state)
