@@ -36,7 +36,7 @@ NAMES: Dict[str, str] = {
         RandomSaturation Resize Rotate""",
     "mxnet.gluon.utils": "check_sha1 download replace_file shape_is_known",
     "mxnet.optimizer": """
-        AdaBelief AdaDelta AdaGrad AdamW Adamax DCASGD FTML Ftrl GroupAdaGrad LAMB LANS LARS LBSGD Nadam
+        AdaBelief AdaDelta AdaGrad AdamW Adamax DCASGD FTML Ftrl GroupAdaGrad LAMB LANS LBSGD Nadam
         SGLD Signum""",
     "mxnet.initializer": "Bilinear FusedRNN InitDesc Load",
     "mxnet.test_utils": """

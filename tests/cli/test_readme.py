@@ -62,7 +62,7 @@ def test_hello_example_prints_a_table_and_leaves_a_trace(tmp_path):
 def test_python_program_prints_a_table_and_leaves_a_trace(tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(SOURCE / "python"), "MXNET_LIBRARY_PATH": str(BUILD)}
     printed = run(sys.executable, "-c", blocks("python")[0], cwd=tmp_path, env=environment).stdout
-    assert re.search(r"^sgd_update +40 ", printed, re.MULTILINE)  # ten steps of four parameters
+    assert re.search(r"^multi_sgd_update +10 ", printed, re.MULTILINE)  # ten steps, four parameters at once
     trace = json.loads((tmp_path / "steps.json").read_text())["traceEvents"]
     assert {event["args"]["scope"] for event in trace if event["name"] == "FullyConnected"} == {
         "net:dense0:", "net:dense1:"}

@@ -111,6 +111,16 @@ class Run:
                 update(index, self.array(self.draw(weight.shape, dtype=dtype)), weight)
             self.keep(*weights)
 
+    def aggregated(self, expression, dtype):
+        """Lists of more weights than one operator updates."""
+        update = self.mx.optimizer.get_updater(eval(f"mx.optimizer.create({expression})", self.scope))
+        shapes = (2, 3), (5,), (1,), (4, 2), (3,), (2, 2)
+        weights = [self.array(self.draw(shape, dtype=dtype)) for shape in shapes]
+        for _ in range(STEPS):
+            update(list(range(len(weights))),
+                   [self.array(self.draw(shape, dtype=dtype)) for shape in shapes], weights)
+            self.keep(*weights)
+
     def metric(self, expression, arguments):
         chosen = eval(expression, self.scope)
         shape, kind = arguments.split()

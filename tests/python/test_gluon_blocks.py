@@ -307,7 +307,7 @@ profiler.set_state('run')
 net = gluon.nn.HybridSequential(prefix='net_')
 net.add(gluon.nn.Dense(64, 'relu'), gluon.nn.Dense(8))
 net.initialize()
-trainer = gluon.Trainer(net.collect_params(), 'sgd', {'learning_rate': 0.1, 'momentum': 0.9})
+trainer = gluon.Trainer(net.collect_params(), 'sgd', {'learning_rate': 0.1, 'momentum': 0.9, 'aggregate_num': 1})
 with autograd.record():
     loss = gluon.loss.L2Loss()(net(mx.nd.ones((16, 100))), mx.nd.ones((16, 8)))
 loss.backward()
@@ -335,6 +335,31 @@ profiler.dump()
     row = next(line.split() for line in report.splitlines() if line.startswith("net:dense0:  "))
     assert float(row[3]) >= 3 * 64 * 100 * 4 / 1000
     assert names(done.trace(), "operator").count("sgd_mom_update") == 4
+
+
+def test_an_update_of_several_layers_belongs_to_the_block_around_them(tmp_path):
+    """Four weights at a time: of both layers of a block; what is left is of one layer."""
+    done = run_python("""
+import mxnet as mx
+from mxnet import autograd, gluon, profiler
+profiler.set_config(continuous_dump=False, filename='trace.json')
+profiler.set_state('run')
+net = gluon.nn.HybridSequential(prefix='net_')
+net.add(gluon.nn.Dense(8), gluon.nn.Dense(8), gluon.nn.Dense(8))
+net.initialize()
+trainer = gluon.Trainer(net.collect_params(), 'sgd', {'learning_rate': 0.1, 'momentum': 0.9})
+with autograd.record():
+    loss = net(mx.nd.ones((2, 8))).sum()
+loss.backward()
+trainer.step(2)
+mx.nd.waitall()
+profiler.set_state('stop')
+profiler.dump()
+""", tmp_path)
+    assert (done.code, done.err) == (0, "")
+    updates = [(item["name"], item["args"]["scope"]) for item in done.trace()
+               if item.get("cat") == "operator" and item["args"].get("phase") == "update"]
+    assert updates == [("multi_sgd_mom_update", "net:"), ("multi_sgd_mom_update", "net:dense2:")]
 
 
 def test_every_parameter_is_in_the_table_of_allocations(tmp_path):

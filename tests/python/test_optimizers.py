@@ -95,6 +95,61 @@ def test_halves_keep_an_exact_copy(kind, speed):
     assert optimizer.SGD(multi_precision=True).create_state(0, mx.nd.ones((3,))) == ()
 
 
+def told(monkeypatch, sizes, dtypes, **settings):
+    """Indices that one call of an SGD gets from an updater, for weights of these types."""
+    for name, text in sizes.items():
+        monkeypatch.setenv(name, text)
+    chosen = optimizer.SGD(**settings)
+    calls = []
+    monkeypatch.setattr(chosen, "update", lambda index, *_: calls.append(index))
+    arrays = [mx.nd.ones((2,), dtype=dtype) for dtype in dtypes]
+    optimizer.get_updater(chosen)(list(range(len(arrays))), arrays, arrays)
+    return calls
+
+
+@pytest.mark.parametrize("size, settings, calls", [
+    ({}, {}, [[0, 1, 2, 3], [4, 5]]),
+    ({"MXNET_OPTIMIZER_AGGREGATION_SIZE": "3"}, {}, [[0, 1, 2], [3, 4, 5]]),
+    ({"MXNET_OPTIMIZER_AGGREGATION_SIZE": "3"}, {"aggregate_num": 6}, [[0, 1, 2, 3, 4, 5]]),
+    ({"MXNET_OPTIMIZER_AGGREGATION_SIZE": "1"}, {}, [0, 1, 2, 3, 4, 5]),
+    ({"MXNET_OPTIMIZER_AGGREGATION_SIZE": "0"}, {}, [0, 1, 2, 3, 4, 5]),
+])
+def test_weights_are_updated_in_groups(monkeypatch, size, settings, calls):
+    assert told(monkeypatch, size, ["float32"] * 6, **settings) == calls
+
+
+def test_a_group_has_weights_of_one_type(monkeypatch):
+    types = ["float32", "float16", "float32", "float16", "float32"]
+    assert told(monkeypatch, {}, types, multi_precision=True) == [[0, 2, 4], [1, 3]]
+
+
+def test_numpys_arrays_are_updated_one_by_one(monkeypatch):
+    with mx.util.np_array(True):
+        assert told(monkeypatch, {}, ["float32"] * 2) == [0, 1]
+
+
+def test_a_size_of_groups_that_is_no_number_is_refused(monkeypatch):
+    monkeypatch.setenv("MXNET_OPTIMIZER_AGGREGATION_SIZE", "many")
+    with pytest.raises(ValueError, match="AGGREGATION_SIZE='many'"):
+        optimizer.SGD()
+
+
+def test_an_optimizer_of_ones_own_gets_lists_if_it_asks(monkeypatch):
+    class Mine(optimizer.Optimizer):
+        def __init__(self):
+            super().__init__()
+            self.aggregate_num = 2
+            self.calls = []
+
+        def update(self, index, weight, grad, state):
+            self._update_count(index)
+            self.calls.append(index)
+
+    mine, arrays = Mine(), [mx.nd.ones((1,))] * 3
+    optimizer.get_updater(mine)([0, 1, 2], arrays, arrays)
+    assert mine.calls == [[0, 1], [2]] and [mine.update_count(index) for index in range(3)] == [1, 1, 1]
+
+
 def test_rates_and_decays_of_parameters():
     class Multiplied:
         lr_mult, wd_mult = 2.0, 0.0
@@ -107,9 +162,9 @@ def test_rates_and_decays_of_parameters():
 
 
 def test_wrong_optimizers_are_refused():
-    with pytest.raises(ValueError, match="no optimizer 'sdg'; did you mean 'sgd'. There are adam, nag, rmsprop, sgd"):
+    with pytest.raises(ValueError, match="no optimizer 'sdg'; did you mean 'sgd'. There are adam, lars, nag, rmsprop, sgd"):
         optimizer.create("sdg")
-    with pytest.raises(TypeError, match="SGD has no option momentun; there are begin_num_update, "
+    with pytest.raises(TypeError, match="SGD has no option momentun; there are aggregate_num, begin_num_update, "
                                          "clip_gradient, .*, momentum, .*, wd$"):
         optimizer.create("sgd", momentun=0.9)
     scheduled = optimizer.SGD(lr_scheduler=lr_scheduler.FactorScheduler(1, 0.5))

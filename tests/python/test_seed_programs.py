@@ -136,10 +136,9 @@ def test_lenet_iteration(program, tmp_path, digits):
     assert (done.code, done.err) == (0, "")
     items = done.trace("profile_output.json")
     wanted, golden = wanted_operators(program), GOLDEN[program]["api"]
-    if "multi_sgd_update" in wanted:  # 1.9.1 updates four parameters at a time, 2.0 and we one
-        wanted["sgd_update"] = 4 * wanted.pop("multi_sgd_update")
-        assert calls(items)["MXImperativeInvoke"] == golden["MXImperativeInvoke"] - 2 + 8
     assert operators(items) == wanted
+    if program == "lenet_iteration":  # 2.0's NumPy makes calls of its own
+        assert calls(items)["MXImperativeInvoke"] == golden["MXImperativeInvoke"]
     for name in ("MXNDArrayAt", "MXNDArrayGetGradState", "MXNDArraySetGradState", "MXAutogradBackward",
                  "MXAutogradSetIsRecording", "MXAutogradSetIsTraining", "MXNDArrayWaitAll"):
         assert calls(items)[name] == golden[name], name

@@ -9,6 +9,7 @@ from .. import kvstore as kv
 from .. import optimizer as opt
 from .. import profiler
 from ..context import Context
+from ..optimizer.updater import Update, groups, update_group
 from .parameter import Parameter, ParameterDict
 
 
@@ -19,7 +20,8 @@ _ON_STORE = " when parameters are updated on kvstore is not supported. Try setti
 
 class Trainer:
     """Updates `params` (what `collect_params` returned, or a list) with an optimizer, given by name with
-    its parameters or as an object. The update of a parameter belongs to its layer's scope.
+    its parameters or as an object. The update of a parameter belongs to its layer's scope; one of several
+    layers' parameters (`aggregate_num`), to that of the block that has them all.
 
     Gradients of several devices are summed in a store: `kvstore` is 'device', 'local' or one of
     `mx.kv.create`; None sums nothing. With a name one device needs no store. `update_on_kvstore`: the store
@@ -140,10 +142,14 @@ class Trainer:
         if self._update_on_kvstore:
             raise AssertionError("update()" + _ON_STORE)
         self._begin_update(batch_size, ignore_stale_grad)
-        for index, parameter in enumerate(self._params):
-            if parameter.grad_req != "null":
-                with profiler.scope(parameter.scope, append_mode=False):
-                    self._update_one(index, parameter, ignore_stale_grad)
+        copies = max((len(parameter.list_ctx()) for parameter in self._params), default=0)
+        for copy in range(copies):
+            self._optimizer.use_copy(copy)
+            for group in groups(self._optimizer, self._updates(copy, ignore_stale_grad)):
+                with profiler.scope(self._scope_of(group), append_mode=False):
+                    update_group(self._optimizer, group)
+                for update in group:
+                    update.weight._fresh_grad = False
 
     def _begin_update(self, batch_size: int, ignore_stale_grad: bool) -> None:
         if batch_size <= 0:
@@ -162,18 +168,30 @@ class Trainer:
                         f"the gradient of {parameter.name} on {ctx} has not been written by a backward "
                         "pass since the last step; is it used in the loss? ignore_stale_grad=True skips it")
 
-    def _update_one(self, index: int, parameter: Parameter, ignore_stale_grad: bool) -> None:
-        states = self._states[index]
-        if states is None:
-            states = self._states[index] = {}
-        for copy, (ctx, weight) in enumerate(zip(parameter.list_ctx(), parameter.list_data())):
+    def _updates(self, copy: int, ignore_stale_grad: bool) -> List[Update]:
+        """Of the parameters on their device number `copy`. States are made in their layer's scope."""
+        updates = []
+        for index, parameter in enumerate(self._params):
+            contexts = parameter.list_ctx()
+            if parameter.grad_req == "null" or copy >= len(contexts):
+                continue
+            ctx, weight = contexts[copy], parameter.list_data()[copy]
             if ignore_stale_grad and not weight._fresh_grad:
                 continue
+            states = self._states[index]
+            if states is None:
+                states = self._states[index] = {}
             if ctx not in states:
-                states[ctx] = self._optimizer.create_state(index, weight)
-            self._optimizer.use_copy(copy)
-            self._optimizer.update(index, weight, weight.grad, states[ctx])
-            weight._fresh_grad = False
+                with profiler.scope(parameter.scope, append_mode=False):
+                    states[ctx] = self._optimizer.create_state_multi_precision(index, weight)
+            updates.append(Update(index, weight, weight.grad, states[ctx]))
+        return updates
+
+    def _scope_of(self, group: List[Update]) -> str:
+        """The scope of the weights' layer; of several layers, of the block that has them all."""
+        scopes = [self._params[update.index].scope for update in group]
+        names = os.path.commonprefix([scope.split(":")[:-1] for scope in scopes])
+        return "".join(name + ":" for name in names) or "<unk>:"
 
     def zero_grad(self) -> None:
         for parameter in self._params:

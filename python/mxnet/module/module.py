@@ -339,6 +339,7 @@ class Module(BaseModule):
     def update(self) -> None:
         """One step of the optimizer."""
         assert self.optimizer_initialized, "init_optimizer comes first"
+        alone = []  # what is updated without a store
         for number, name in enumerate(self._param_names):
             gradients = [item.executor.grad_dict.get(name) for item in self._replicas]
             if gradients[0] is None:
@@ -348,7 +349,9 @@ class Module(BaseModule):
                 self._kvstore.push(number, gradients, priority=-number)
                 self._kvstore.pull(number, weights, priority=-number)
             else:
-                self._updater(number, gradients[0], weights[0])
+                alone.append((number, gradients[0], weights[0]))
+        if alone:
+            self._updater(*(list(column) for column in zip(*alone)))
 
     def _merged(self, lists: List[List[Any]], merge: bool) -> List[Any]:
         if not merge:

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Optimizers: how gradients change parameters. One operator updates one parameter."""
+"""Optimizers: how gradients change parameters. One operator updates one of them, or several."""
 from .._absent import refusing
 from .adam import Adam
+from .lars import LARS
 from .optimizer import Optimizer, create, register
 from .rmsprop import RMSProp
 from .sgd import NAG, SGD
 from .states import copy_state, load_states, save_states
 from .updater import Updater, get_updater
 
-__all__ = ["Adam", "NAG", "Optimizer", "RMSProp", "SGD", "Updater", "copy_state", "create",
+__all__ = ["Adam", "LARS", "NAG", "Optimizer", "RMSProp", "SGD", "Updater", "copy_state", "create",
            "get_updater", "load_states", "register", "save_states"]
 
 __getattr__ = refusing(__name__)

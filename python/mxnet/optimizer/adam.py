@@ -6,7 +6,7 @@ import math
 from typing import Any, Optional
 
 from .. import ndarray as nd
-from .optimizer import Optimizer, State, register
+from .optimizer import Optimizer, State, register, zeros_of
 
 
 @register
@@ -24,7 +24,7 @@ class Adam(Optimizer):
         self.epsilon = epsilon
 
     def create_state(self, index: int, weight: Any) -> State:
-        return nd.zeros_like(weight), nd.zeros_like(weight)
+        return zeros_of(weight), zeros_of(weight)
 
     def update(self, index: int, weight: Any, grad: Any, state: State) -> None:
         common = self._begin(index)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, Dict, List, Optional, Type
+import os
+from typing import Any, Dict, List, Optional, Tuple, Type
 
+from .. import ndarray as nd
 from ..base import choices
 from ..lr_scheduler import LRScheduler
+from ..util import is_np_array
 
 State = Any  # arrays of the weight's shape: a tuple of them; of one's own optimizers also one, or None
 
@@ -28,12 +31,32 @@ def create(name: Any, **settings: Any) -> "Optimizer":
     return _registry[name.lower()](**settings)
 
 
+def zeros_of(weight: Any) -> Any:
+    """What states begin with: of the weight's shape and type, on its device."""
+    return nd.zeros(weight.shape, ctx=weight.context, dtype=weight.dtype)
+
+
 def _options(kind: type) -> List[str]:
     """The names that the initialisers of a class and its bases take."""
     parameters = [parameter for base in kind.__mro__ if "__init__" in vars(base) and base is not object
                   for parameter in inspect.signature(base).parameters.values()]
     return sorted({parameter.name for parameter in parameters
                    if parameter.kind is not parameter.VAR_KEYWORD})
+
+
+def aggregation(asked: Optional[int], usual: int) -> int:
+    """How many weights one operator updates: `asked`, or MXNET_OPTIMIZER_AGGREGATION_SIZE, or as MXNet does
+    it: its line 1.9 `usual` of them, its line 2.0, whose arrays are NumPy's, one."""
+    if asked is not None:
+        return asked
+    text = os.environ.get("MXNET_OPTIMIZER_AGGREGATION_SIZE")
+    if text is None:
+        return 1 if is_np_array() else usual
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"MXNET_OPTIMIZER_AGGREGATION_SIZE={text!r}: how many weights one operator "
+                         "updates; it must be a number") from None
 
 
 class Optimizer:
@@ -43,14 +66,19 @@ class Optimizer:
     wd * weight; Adam and RMSProp clip the sum. `lr_scheduler` gives the rate by the number of updates.
     `param_dict` maps indices to parameters, whose lr_mult and wd_mult count. `update` runs inside the
     scope of the caller. Without a `learning_rate` it is that of the schedule, or of the class.
+
+    With an `aggregate_num` above 1, `update_multi_precision` gets lists: indices, weights, gradients and
+    states of up to so many weights of one type. `param_idx2name` maps indices to names.
     """
 
     _RATE = 0.01
+    _DECAYS: Tuple[str, ...] = ("_weight", "_gamma")  # ends of names of weights that decay, where `idx2name` tells one
 
     def __init__(self, learning_rate: Optional[float] = None, wd: float = 0.0,
                  rescale_grad: float = 1.0, clip_gradient: Optional[float] = None,
                  lr_scheduler: Optional[LRScheduler] = None, begin_num_update: int = 0,
-                 param_dict: Optional[Dict[int, Any]] = None, **unknown: Any) -> None:
+                 param_dict: Optional[Dict[int, Any]] = None,
+                 param_idx2name: Optional[Dict[int, str]] = None, **unknown: Any) -> None:
         if unknown:
             raise TypeError(f"{type(self).__name__} has no option {', '.join(sorted(unknown))}; "
                             f"there are {', '.join(_options(type(self)))}")
@@ -62,6 +90,8 @@ class Optimizer:
         if lr_scheduler is not None and learning_rate is not None:
             lr_scheduler.base_lr = learning_rate
         self.param_dict = param_dict or {}
+        self.idx2name: Dict[Any, str] = dict(param_idx2name or {})
+        self.aggregate_num = 0
         self.begin_num_update = self.num_update = begin_num_update
         self._counts: Dict[int, int] = {}
         self._counts_by_copy = {0: self._counts}
@@ -77,8 +107,20 @@ class Optimizer:
     def update(self, index: int, weight: Any, grad: Any, state: State) -> None:
         raise NotImplementedError
 
-    def _update_count(self, index: int) -> None:
-        """Counts an update of parameter `index`: what an update begins with."""
+    def create_state_multi_precision(self, index: Any, weight: Any) -> State:
+        """What updaters and trainers call: the state of one weight."""
+        return self.create_state(index, weight)
+
+    def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """What updaters and trainers call: of one weight, or of several if there is an `aggregate_num`."""
+        self.update(index, weight, grad, state)
+
+    def _update_count(self, index: Any) -> None:
+        """Counts an update of parameter `index`, or of each of a list: what an update begins with."""
+        if isinstance(index, (list, tuple)):
+            for one in index:
+                self._update_count(one)
+            return
         count = self._counts.get(index, self.begin_num_update) + 1
         self._counts[index] = count
         self.num_update = max(self.num_update, count)
@@ -91,16 +133,27 @@ class Optimizer:
     def _get_wd(self, index: int) -> float:
         """The decay of parameter `index`."""
         parameter = self.param_dict.get(index)
-        return self.wd * (parameter.wd_mult if parameter is not None else 1.0)
+        if parameter is not None:
+            return self.wd * parameter.wd_mult
+        return self.wd if self.idx2name.get(index, "_weight").endswith(self._DECAYS) else 0.0
 
     def _begin(self, index: int) -> Dict[str, Any]:
         """Counts an update of parameter `index`; what every update operator takes."""
         self._update_count(index)
-        common = {"lr": self._get_lr(index), "wd": self._get_wd(index),
-                  "rescale_grad": self.rescale_grad}
+        return {"lr": self._get_lr(index), "wd": self._get_wd(index), **self._gradient_settings()}
+
+    def _begin_many(self, indices: Any) -> Dict[str, Any]:
+        """The same of several, for an operator that updates them all."""
+        self._update_count(indices)
+        return {"lrs": [self._get_lr(index) for index in indices],
+                "wds": [self._get_wd(index) for index in indices],
+                "num_weights": len(indices), **self._gradient_settings()}
+
+    def _gradient_settings(self) -> Dict[str, Any]:
+        settings = {"rescale_grad": self.rescale_grad}
         if self.clip_gradient is not None:
-            common["clip_gradient"] = self.clip_gradient
-        return common
+            settings["clip_gradient"] = self.clip_gradient
+        return settings
 
     # ---- for users -------------------------------------------------------------------------------
     @property

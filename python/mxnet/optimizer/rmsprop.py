@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from .. import ndarray as nd
-from .optimizer import Optimizer, State, register
+from .optimizer import Optimizer, State, register, zeros_of
 
 
 @register
@@ -29,7 +29,7 @@ class RMSProp(Optimizer):
         self.clip_weights = clip_weights
 
     def create_state(self, index: int, weight: Any) -> State:
-        return tuple(nd.zeros_like(weight) for _ in range(3 if self.centered else 1))
+        return tuple(zeros_of(weight) for _ in range(3 if self.centered else 1))
 
     def update(self, index: int, weight: Any, grad: Any, state: State) -> None:
         common = self._begin(index)

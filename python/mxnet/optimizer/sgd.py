@@ -2,12 +2,19 @@
 """Gradient descent, with momentum or Nesterov's."""
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Optional, Sequence
 
 import numpy as onp
 
 from .. import ndarray as nd
-from .optimizer import Optimizer, State, register
+from .optimizer import Optimizer, State, aggregation, register, zeros_of
+
+
+def _exact_copy(weight: Any) -> Any:
+    """By a copy, which MXNet's profiles show, not by an operator."""
+    copy = nd.empty(weight.shape, ctx=weight.context, dtype="float32")
+    weight.copyto(copy)
+    return copy
 
 
 class _Descent(Optimizer):
@@ -27,8 +34,8 @@ class _Descent(Optimizer):
         return self.multi_precision and onp.dtype(weight.dtype) == onp.float16
 
     def create_state(self, index: int, weight: Any) -> State:
-        exact = weight.astype("float32") if self._is_mixed(weight) else weight
-        momentum = () if self.momentum == 0 else (nd.zeros_like(exact),)
+        exact = _exact_copy(weight) if self._is_mixed(weight) else weight
+        momentum = () if self.momentum == 0 else (zeros_of(exact),)
         return momentum + (() if exact is weight else (exact,))
 
     def update(self, index: int, weight: Any, grad: Any, state: State) -> None:
@@ -43,13 +50,37 @@ class _Descent(Optimizer):
 
 @register
 class SGD(_Descent):
-    """weight -= lr * gradient; with momentum: m = momentum * m - lr * gradient, weight += m. lr: 0.1."""
+    """weight -= lr * gradient; with momentum: m = momentum * m - lr * gradient, weight += m. lr: 0.1.
+
+    `aggregate_num`: how many weights one operator updates, for example multi_sgd_update; 1: each has one of
+    its own, sgd_update. Without it that is MXNET_OPTIMIZER_AGGREGATION_SIZE, else 4, as in MXNet 1.9, or 1
+    for NumPy's arrays (npx.set_np), as in 2.0."""
 
     _WITH_MOMENTUM = "sgd_mom_update"
 
     def __init__(self, learning_rate: Optional[float] = None, momentum: float = 0.0,
-                 lazy_update: bool = False, multi_precision: bool = False, **settings: Any) -> None:
+                 lazy_update: bool = False, multi_precision: bool = False,
+                 aggregate_num: Optional[int] = None, **settings: Any) -> None:
         super().__init__(learning_rate, momentum, multi_precision, **settings)
+        self.aggregate_num = aggregation(aggregate_num, 4)
+
+    def update(self, index: Any, weight: Any, grad: Any, state: State) -> None:
+        if isinstance(index, (list, tuple)):
+            self._update_many(index, weight, grad, state)
+        else:
+            super().update(index, weight, grad, state)
+
+    def _update_many(self, indices: Sequence[Any], weights: Sequence[Any], grads: Sequence[Any],
+                     states: Sequence[State]) -> None:
+        settings = self._begin_many(indices)
+        name = "sgd_update"
+        if self.momentum != 0:
+            name = self._WITH_MOMENTUM
+            settings["momentum"] = self.momentum
+        update = getattr(nd, "multi_" + ("mp_" if self._is_mixed(weights[0]) else "") + name)
+        arrays = [array for weight, grad, state in zip(weights, grads, states)
+                  for array in (weight, grad, *state)]
+        update(*arrays, out=list(weights), **settings)
 
 
 @register

@@ -2,10 +2,41 @@
 """An optimizer with the states of all weights that it was given."""
 from __future__ import annotations
 
-from typing import Any, Dict
+from typing import Any, Dict, Iterator, List, NamedTuple, Sequence
 
 from .optimizer import Optimizer, State
 from .states import load_keyed_states, save_keyed_states
+
+
+class Update(NamedTuple):
+    """What an optimizer is told of one weight."""
+
+    index: Any
+    weight: Any
+    grad: Any
+    state: State
+
+
+def groups(optimizer: Optimizer, updates: Sequence[Update]) -> Iterator[List[Update]]:
+    """The updates in the order and the groups in which they are made: up to the optimizer's aggregate_num of
+    one type; one by one if that is not above 1."""
+    size = max(optimizer.aggregate_num, 1)
+    if size == 1:
+        yield from ([update] for update in updates)
+        return
+    by_type: Dict[Any, List[Update]] = {}
+    for update in updates:
+        by_type.setdefault(update.weight.dtype, []).append(update)
+    for alike in by_type.values():
+        yield from (alike[begin:begin + size] for begin in range(0, len(alike), size))
+
+
+def update_group(optimizer: Optimizer, group: List[Update]) -> None:
+    """Makes the updates of a group: the optimizer gets lists if it aggregates."""
+    if optimizer.aggregate_num > 1:
+        optimizer.update_multi_precision(*(list(column) for column in zip(*group)))
+    else:
+        optimizer.update_multi_precision(*group[0])
 
 
 class Updater:
@@ -16,15 +47,16 @@ class Updater:
         self.states: Dict[Any, State] = {}
 
     def __call__(self, index: Any, grad: Any, weight: Any) -> None:
-        if isinstance(index, (list, tuple)):
-            for one in zip(index, grad, weight):
-                self(*one)
-            return
-        if isinstance(index, bytes):  # a key of a key-value store
-            index = index.decode()
-        if index not in self.states:
-            self.states[index] = self.optimizer.create_state(index, weight)
-        self.optimizer.update(index, weight, grad, self.states[index])
+        if not isinstance(index, (list, tuple)):
+            index, grad, weight = [index], [grad], [weight]
+        # A key of a key-value store comes as bytes.
+        keys = [key.decode() if isinstance(key, bytes) else key for key in index]
+        for key, one in zip(keys, weight):
+            if key not in self.states:
+                self.states[key] = self.optimizer.create_state_multi_precision(key, one)
+        updates = [Update(*item, self.states[item[0]]) for item in zip(keys, weight, grad)]
+        for group in groups(self.optimizer, updates):
+            update_group(self.optimizer, group)
 
     def save(self, filename: str) -> None:
         """Writes the states to a file."""
