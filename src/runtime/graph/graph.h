@@ -89,7 +89,8 @@ const char *mxn_symbol_attribute(const mxn_symbol *symbol, const char *key);
 // MXP_EINVAL: outputs are of several nodes, or the operator's parameters with it are wrong.
 int mxn_symbol_set_attribute(mxn_symbol *symbol, const char *key, const char *value);
 // Appends key, value, key ... each ended by a zero byte, and counts the pairs. Hidden keys come
-// twice, with underscores and without. `deep`: of all nodes, keys as "node$key".
+// twice, with underscores and without. They are those of the first output's node; `deep`: of all
+// nodes, keys as "node$key".
 int mxn_symbol_attributes(const mxn_symbol *symbol, bool deep, mxp_strbuf *pairs, uint32_t *count);
 
 // ---- inference --------------------------------------------------------------------------------

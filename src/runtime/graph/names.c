@@ -165,10 +165,9 @@ static uint32_t add_attributes(const mxn_graph_node *node, const char *before, m
 
 int mxn_symbol_attributes(const mxn_symbol *symbol, bool deep, mxp_strbuf *pairs, uint32_t *count)
 {
-    const mxn_graph_node *node = mxn__only_node(symbol);
     *count = 0;
     if (!deep) {
-        *count = node != NULL ? add_attributes(node, NULL, pairs) : 0;
+        *count = symbol->count > 0 ? add_attributes(symbol->outputs[0].node, NULL, pairs) : 0;
         return end_of(pairs);
     }
     mxn_walk walk;
