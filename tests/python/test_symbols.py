@@ -78,6 +78,25 @@ def test_operators_of_python(make, operator, scalar):
     assert made.attr("scalar") == scalar
 
 
+def test_variables_of_operators_begin_with_what_these_say():
+    zeros, ones, quarter = '["zero", {}]', '["one", {}]', '["Constant", {"value": 0.25}]'
+    assert sym.BatchNorm(sym.var("x"), name="bn").attr_dict() == {
+        "bn_moving_mean": {"__init__": zeros}, "bn_moving_var": {"__init__": ones}}
+    given = sym.BatchNorm(sym.var("x"), moving_mean=sym.var("mean"), moving_var=sym.var("var", init=mx.init.Zero()))
+    assert given.attr_dict() == {"mean": {"__init__": zeros}, "var": {"__init__": zeros}}
+    slopes = sym.LeakyReLU(sym.var("x"), act_type="prelu", name="l")
+    assert slopes.attr_dict()["l_gamma"] == {"__init__": quarter, "act_type": "prelu"}
+    assert sym.LeakyReLU(sym.var("x"), act_type="leaky", name="l").attr_dict() == {"l": {"act_type": "leaky"}}
+
+
+def test_attributes_of_a_group_are_those_of_its_first_output():
+    x = sym.var("x", attr={"__k__": "1"})
+    fc = sym.FullyConnected(x, num_hidden=2, name="fc", attr={"__q__": "7"})
+    assert sym.Group([x, fc]).list_attr() == fc.get_internals().list_attr() == {"__k__": "1"}
+    assert sym.Group([fc, x]).list_attr() == {"num_hidden": "2", "__q__": "7"}
+    assert sym.Group([x, fc]).attr("__k__") is None
+
+
 def test_a_call_replaces_variables_of_a_copy():
     act = sym.Activation(sym.var("p"), act_type="relu", name="act")
     joined = act(p=sym.FullyConnected(sym.var("x"), num_hidden=2, name="fc"), name="joined")

@@ -152,6 +152,21 @@ static void count_versions(mxn_graph_node *node)
     }
 }
 
+// Variables that have not been told what to begin with are told by the operator.
+static int set_inits(const composition *made)
+{
+    int error = MXP_OK;
+    for (uint32_t i = 0; i < made->count && error == MXP_OK; i++) {
+        mxn_graph_node *variable = made->inputs[i].node;
+        const char *init = mxn_params_input_init(made->node->params, i);
+        if (init != NULL && variable->op == NULL &&
+            mxn__attributes_get(&variable->attributes, "__init__") == NULL) {
+            error = mxn__attributes_set(&variable->attributes, "__init__", init);
+        }
+    }
+    return error;
+}
+
 static int take_inputs(composition *made, const mxn_inputs *inputs)
 {
     int error = MXP_OK;
@@ -160,6 +175,9 @@ static int take_inputs(composition *made, const mxn_inputs *inputs)
     }
     if (error == MXP_OK && made->taken < inputs->count) {
         error = fail_unknown(made, inputs);
+    }
+    if (error == MXP_OK) {
+        error = set_inits(made);
     }
     if (error == MXP_OK) {
         error = mxn__graph_node_rename(made->node, made->name);

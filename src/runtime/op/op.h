@@ -124,6 +124,9 @@ const char *mxn_params_output_name(const mxn_params *params, uint32_t index, cha
 // Whether the operator writes this input (auxiliary and optimizer states): list it among the
 // writes.
 bool mxn_params_mutates(const mxn_params *params, uint32_t index);
+// What a variable for this input begins with: MXNet's attribute __init__, such as ["one", {}]; or
+// null.
+const char *mxn_params_input_init(const mxn_params *params, uint32_t index);
 
 // Whether the kernels may write this output to exactly the memory of this input. An output may
 // share memory with any input in any way: what they may not do goes through a workspace.

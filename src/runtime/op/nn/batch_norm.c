@@ -112,6 +112,12 @@ static int batch_backward(mxn_job *job)
     return error;
 }
 
+static const char *init_of(const void *values, uint32_t input)
+{
+    (void)values;
+    return input == MOVING_MEAN ? "[\"zero\", {}]" : input == MOVING_VAR ? "[\"one\", {}]" : NULL;
+}
+
 static const mxn_op_def table[] = {
     {
         .name = "BatchNorm",
@@ -123,6 +129,7 @@ static const mxn_op_def table[] = {
         .fields = fields,
         .params_bytes = sizeof(batch_params),
         .mutates = 1 << MOVING_MEAN | 1 << MOVING_VAR,
+        .init_of = init_of,
         .visible_of = visible,
         .shapes = batch_shapes,
         .gradient = MXN_GRADIENT({.op = "_backward_BatchNorm", .takes = "g0 i0 i1 o1 o2 i3 i4"}),

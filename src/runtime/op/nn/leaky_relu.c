@@ -228,6 +228,13 @@ static const mxn_gradient_step *leaky_gradient(const void *values)
     return type == MXN_LEAKY_PRELU ? learned : type == MXN_LEAKY_RRELU ? drawn : alone;
 }
 
+// The second input is that of 'prelu'.
+static const char *init_of(const void *values, uint32_t input)
+{
+    (void)values;
+    return input == 1 ? "[\"Constant\", {\"value\": 0.25}]" : NULL;
+}
+
 static const mxn_op_def table[] = {
     {
         .name = "LeakyReLU",
@@ -237,6 +244,7 @@ static const mxn_op_def table[] = {
         .fields = fields,
         .params_bytes = sizeof(leaky_params),
         .inputs_of = inputs_of,
+        .init_of = init_of,
         .outputs_of = outputs_of,
         .draws = draws,
         .shapes = leaky_shapes,

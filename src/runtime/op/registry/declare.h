@@ -192,6 +192,9 @@ typedef struct mxn_op_def {
     uint32_t (*outputs_of)(const void *params);
     uint32_t (*visible_of)(const void *params);  // null: all
     bool (*mutates_of)(const mxn_params *params, uint32_t index);
+    // What a variable for this input begins with, as MXNet's attribute __init__ says it; null: as
+    // the front end decides.
+    const char *(*init_of)(const void *params, uint32_t input);
     bool (*inplace_of)(const mxn_params *params, uint32_t output, uint32_t input);
     bool (*draws)(const void *params);  // random numbers; null: as MXN_OP_RANDOM says
     // Of operators whose struct holds more than its fields: fills in the rest from all pairs given,

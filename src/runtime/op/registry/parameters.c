@@ -300,3 +300,9 @@ bool mxn_params_mutates(const mxn_params *params, uint32_t index)
     }
     return index < 32 && (def->mutates >> index & 1u) != 0;
 }
+
+const char *mxn_params_input_init(const mxn_params *params, uint32_t index)
+{
+    const mxn_op_def *def = params->op->def;
+    return def->init_of == NULL ? NULL : def->init_of(params->values, index);
+}
