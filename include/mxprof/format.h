@@ -80,7 +80,8 @@ enum {
     MXP_OP_VARIABLES_CUT = 8,  // more variables than fit into 16 continuation records
     MXP_OP_SYMBOLIC = 16,  // part of a prepared graph
     MXP_OP_BULK_PARENT = 32,  // members carry this operator's id as bulk parent
-    MXP_OP_FAILED = 64  // skipped, or ended in an error
+    MXP_OP_FAILED = 64,  // skipped, or ended in an error
+    MXP_OP_SHARED = 128  // has no time of its own: its bulk parent did its work with others'
 };
 
 // VARIABLES:  w0 instead of a stamp: count (8) | 0 (8) | operator id (32)   w1 ... w7: 14 ids, the

@@ -131,6 +131,15 @@ static void put_phase(const walk *at)
     }
 }
 
+// The time is the bulk's, of which this is a part.
+static void put_sharing(const walk *at)
+{
+    static const char text[] = "shared";
+    if (at->event->flags & MXP_OP_SHARED) {
+        put_text(at, MXP__KEY_time, text, sizeof text - 1);
+    }
+}
+
 static bool put_scope(const walk *at, uint32_t scope)
 {
     if (scope == 0) {
@@ -152,6 +161,7 @@ static bool put_operator(const walk *at)
     put_times(at, &op);
     put_numbers(at, &op);
     put_phase(at);
+    put_sharing(at);
     bool complete = put_scope(at, op.scope);
     if (op.shape != 0) {
         at->form->key(at->to, MXP__KEY_shape);

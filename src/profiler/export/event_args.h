@@ -17,6 +17,7 @@
     X(bulk)             \
     X(device)           \
     X(phase)            \
+    X(time)             \
     X(scope)            \
     X(shape)            \
     X(failed)           \

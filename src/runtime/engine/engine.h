@@ -241,6 +241,18 @@ bool mxn_engine_is_naive(void);
 // Whether this thread is executing an operation right now.
 bool mxn_inside_operation(void);
 
+// An operator whose work the running operation does together with that of others.
+typedef struct mxn_part {
+    mxp_name name;
+    uint32_t scope;  // 0: none
+    uint32_t shape;  // as in mxn_work
+    float flops, bytes;
+} mxn_part;
+
+// Inside an operation, on its thread: a record of each part if the operation has one. They have no
+// time of their own, which is told (MXP_OP_SHARED): the time is their parent's, the operation's.
+void mxn_record_parts(const mxn_part *parts, uint32_t count);
+
 // Kept by the engine itself, whether or not anything is recorded. All since the process began, in a
 // forked child since the fork. A bulk's members count as operations, the bulk does not.
 typedef struct mxn_engine_counts {
@@ -249,7 +261,8 @@ typedef struct mxn_engine_counts {
     uint64_t executed;  // their function ran
     uint64_t skipped;  // it did not: a dependency had failed, or shutdown
     uint64_t failed;  // ended in an error, taken over ones included
-    uint64_t visible;  // completed with a name that may be shown: what a profile of it all holds
+    // completed with a name that may be shown, and their parts: what a profile of it all holds
+    uint64_t visible;
     uint64_t bulks;  // ImperativeBulk operations completed
     uint64_t deletions;  // DeleteVariable operations completed
     uint64_t waits;  // WaitForVar operations completed

@@ -5,9 +5,12 @@
 #define MXP_INLINE
 #include "runtime/engine/operation_record.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/atomic.h"
+#include "runtime/engine/push.h"
+#include "runtime/engine/spinlock.h"
 #include "runtime/engine/variable.h"
 
 enum { IDS_MAX = MXP_VARIABLES_PER_RECORD * MXP_VARIABLES_RECORDS_MAX };
@@ -284,6 +287,58 @@ void mxn__operation_record_none(mxn_thread *self, const mxn_operation *op)
     }
     self->last_end = 0;
 }
+
+// ---- parts -------------------------------------------------------------------------------------
+
+static uint32_t new_id(void)
+{
+    mxn__spin_lock(&mxn__engine.push_lock);
+    const uint32_t id = mxn__operation_id_locked();
+    mxn__spin_unlock(&mxn__engine.push_lock);
+    return id;
+}
+
+static void emit_part(const mxn_operation *op, const mxn_part *part, uint64_t now_ticks)
+{
+    const uint64_t stamp = widen(op->push_stamp, now_ticks);
+    const bool is_known = stamp > mxp_atomic_load(&mxp_control.closed_ticks);
+    const mxn_execution execution = {.flags = MXP_OP_SHARED};
+    const mxp_operator record = {.name = part->name,
+                                 .id = new_id(),
+                                 .bulk_parent = op->id,
+                                 .push_ticks = is_known ? stamp : now_ticks,
+                                 .ready_ticks = now_ticks,
+                                 .start_ticks = now_ticks,
+                                 .end_ticks = now_ticks,
+                                 .flags = record_flags(op, &execution),
+                                 .push_thread = pushing_thread(op),
+                                 .device = op->device,
+                                 .scope = part->scope,
+                                 .shape = part->shape,
+                                 .flops = part->flops,
+                                 .bytes = part->bytes};
+    mxp_operator_emit(record_classes(op), &record);
+}
+
+void mxn_record_parts(const mxn_part *parts, uint32_t count)
+{
+    mxn_thread *self = mxn__self;
+    assert(self != NULL && self->running != NULL && "parts are those of an operation");
+    const mxn_operation *op = self->running;
+    if ((op->flags & MXN__OP_VISIBLE) != 0) {
+        mxp_atomic_u64 *visible = &self->counters.visible;
+        mxp_atomic_store(visible, mxp_atomic_own(visible) + count);
+    }
+    if ((op->flags & MXN__OP_RECORD) == 0 || !mxp_enabled(MXN__RECORD_CLASSES)) {
+        return;
+    }
+    const uint64_t now_ticks = mxp_ticks();
+    for (uint32_t i = 0; i < count; i++) {
+        emit_part(op, &parts[i], now_ticks);
+    }
+}
+
+// ---- stamps ------------------------------------------------------------------------------------
 
 static void change_stamped(uint32_t from, uint32_t to)
 {

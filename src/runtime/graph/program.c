@@ -13,11 +13,13 @@ void mxn__program_fini(mxn_program *p)
 {
     for (size_t i = 0; i < p->step_count; i++) {
         mxn_prepared_release(p->steps[i].call);
+        mxn_fusion_release(p->steps[i].fusion);
     }
     mxp__free(p->values, p->value_capacity * sizeof *p->values);
     mxp__free(p->steps, p->step_capacity * sizeof *p->steps);
     mxp__free(p->operands, p->operand_capacity * sizeof *p->operands);
     mxp__free(p->tenants, p->tenant_capacity * sizeof *p->tenants);
+    mxp__free(p->fused, p->fused_capacity * sizeof *p->fused);
     mxn__slots_fini(&p->slots);
     *p = (mxn_program){0};
 }
@@ -140,6 +142,7 @@ static int append(mxn_program *p, mxn_prepared *prepared, const mxn_program_call
                                                    .params = call->params,
                                                    .node = call->node,
                                                    .scope = call->scope,
+                                                   .run_count = 1,
                                                    .first_operand = (uint32_t)p->operand_count};
     p->operand_count += operands;
     return MXP_OK;
@@ -291,6 +294,25 @@ static int find_tenants(const planning *of)
     return error;
 }
 
+// Steps that run as one go through their values piece by piece: what any of them needs, all do.
+static void widen(const planning *of, size_t first_tenant)
+{
+    mxn_program *p = of->program;
+    for (size_t i = 0; i < p->step_count; i += p->steps[i].run_count) {
+        const uint32_t begin = of->first_step + (uint32_t)i, count = p->steps[i].run_count;
+        const uint32_t end = begin + count - 1;
+        for (size_t t = first_tenant; t < p->tenant_count && count > 1; t++) {
+            mxn_tenant *tenant = &p->tenants[t];
+            if (tenant->first > begin && tenant->first <= end) {
+                tenant->first = begin;
+            }
+            if (tenant->last >= begin && tenant->last < end) {
+                tenant->last = end;
+            }
+        }
+    }
+}
+
 int mxn__program_plan_memory(mxn_program *p, uint32_t first_step)
 {
     pthread_once(&settings_once, read_settings);
@@ -299,7 +321,12 @@ int mxn__program_plan_memory(mxn_program *p, uint32_t first_step)
         return mxp__fail_memory("the memory plan of a graph");
     }
     find_last(&of);
+    const size_t before = p->tenant_count;
     int error = find_tenants(&of);
+    for (size_t i = 0; i < before; i++) {
+        assert(p->tenants[i].slot != MXN_NO_SLOT && "the forward has its memory");
+    }
+    widen(&of, before);
     if (error == MXP_OK) {
         error = mxn__memory_plan(p->tenants, p->tenant_count, &p->slots);
     }

@@ -16,7 +16,7 @@
 
 #include "runtime/graph/memory_plan.h"
 #include "runtime/graph/schedule.h"
-#include "runtime/imperative/prepared.h"
+#include "runtime/imperative/fusion.h"
 
 #define MXN_NO_VALUE UINT32_MAX
 
@@ -24,6 +24,7 @@ enum {
     MXN_VALUE_OWN,  // in planned memory
     MXN_VALUE_INPUT,  // of the network: its variable `index`
     MXN_VALUE_OUTPUT,  // of the network
+    MXN_VALUE_INNER,  // of fused steps, which alone see it
     // Of backwards:
     MXN_VALUE_FORWARD,  // what the forward has in its value `index`
     MXN_VALUE_HEAD,  // the gradient of output `index`
@@ -46,16 +47,22 @@ typedef struct mxn_program_step {
     const mxn_graph_node *node;  // that it runs, or goes back through; null: none. Borrowed
     uint32_t scope;  // of that node; 0: none
     uint32_t first_operand;
+    // Of the first of steps that run as one (fusion.h): how many, and the values in the fusion's
+    // order. Of others 1.
+    uint32_t run_count;
+    mxn_fusion *fusion;  // a reference
+    uint32_t first_fused, fused_count;  // among `fused`
 } mxn_program_step;
 
 typedef struct mxn_program {
     mxn_program_value *values;
     mxn_program_step *steps;
     uint32_t *operands;  // of all steps, inputs before outputs: values, or MXN_NO_VALUE
+    uint32_t *fused;  // values of all fusions
     mxn_tenant *tenants;  // of a backward: those of its forward come first
     mxn_slots slots;  // likewise
-    size_t value_count, step_count, operand_count, tenant_count;
-    size_t value_capacity, step_capacity, operand_capacity, tenant_capacity;
+    size_t value_count, step_count, operand_count, tenant_count, fused_count;
+    size_t value_capacity, step_capacity, operand_capacity, tenant_capacity, fused_capacity;
 } mxn_program;
 
 // What programs are made for.

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "runtime/diff/run.h"
-#include "runtime/graph/program.h"
+#include "runtime/graph/fusion.h"
 
 struct making;
 
@@ -372,6 +372,9 @@ static int make(making *of, mxn_diff_entry *heads)
 {
     note_sources(of);
     int error = plan_and_run(of, heads);
+    if (error == MXP_OK) {
+        error = mxn__program_fuse(of->program, of->form);
+    }
     return error != MXP_OK ? error : take_forward_memory(of);
 }
 

@@ -3,7 +3,7 @@
 // two outputs, or an input too.
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "runtime/graph/program.h"
+#include "runtime/graph/fusion.h"
 
 typedef struct making {
     const mxn_schedule *schedule;
@@ -127,6 +127,9 @@ static int make(const making *of)
     }
     for (size_t i = 0; of->form->is_recorded && i < p->step_count && error == MXP_OK; i++) {
         error = keep_for(p, i);
+    }
+    if (error == MXP_OK) {
+        error = mxn__program_fuse(p, of->form);
     }
     return error != MXP_OK ? error : mxn__program_plan_memory(p, 0);
 }

@@ -161,8 +161,30 @@ static int bind_with(const mxn_program_run *run, size_t step, mxn_array **arrays
     return error != MXP_OK && s->node != NULL ? mxn__graph_node_fail(s->node, error) : error;
 }
 
+static int bind_fusion(const mxn_program_run *run, const mxn_program_step *step, mxn_work *work,
+                       bool is_static)
+{
+    const mxn_program *p = run->program;
+    mxn_array **arrays = mxp__alloc(step->fused_count * sizeof *arrays);
+    if (arrays == NULL) {
+        return mxp__fail_memory("a prepared graph");
+    }
+    for (uint32_t i = 0; i < step->fused_count; i++) {
+        arrays[i] = run->values[p->fused[step->first_fused + i]];
+    }
+    int error = mxn_fusion_bind(step->fusion, arrays, work);
+    mxp__free(arrays, step->fused_count * sizeof *arrays);
+    if (error == MXP_OK) {
+        work->flags |= is_static ? MXN_WORK_SYMBOLIC : 0;
+    }
+    return error;
+}
+
 static int bind_step(const mxn_program_run *run, size_t step, mxn_work *work, bool is_static)
 {
+    if (run->program->steps[step].fusion != NULL) {
+        return bind_fusion(run, &run->program->steps[step], work, is_static);
+    }
     enum { FEW = 16 };
     const mxn_params *params = run->program->steps[step].params;
     const size_t count = (size_t)params->input_count + params->output_count;
@@ -192,13 +214,17 @@ static int push_step(const mxn_program_run *run, size_t step, const mxn_program_
 }
 
 // ---- segments ---------------------------------------------------------------------------------
+// Of a step and those that run with it.
 static bool step_is_still(const mxn_program_run *run, size_t step)
 {
-    const mxn_params *params = run->program->steps[step].params;
-    const uint32_t *operands = mxn__step_inputs(run->program, step);
+    const mxn_program *p = run->program;
     bool is_still = true;
-    for (uint32_t i = 0; i < params->input_count + params->output_count; i++) {
-        is_still = is_still && (operands[i] == MXN_NO_VALUE || run->is_still[operands[i]]);
+    for (size_t k = step; k < step + p->steps[step].run_count; k++) {
+        const mxn_params *params = p->steps[k].params;
+        const uint32_t *operands = mxn__step_inputs(p, k);
+        for (uint32_t i = 0; i < params->input_count + params->output_count; i++) {
+            is_still = is_still && (operands[i] == MXN_NO_VALUE || run->is_still[operands[i]]);
+        }
     }
     return is_still;
 }
@@ -228,11 +254,12 @@ static int make_template(const mxn_program_run *run, mxn_segment *segment)
     }
     int error = MXP_OK;
     uint32_t made = 0;
-    for (; made < segment->count && error == MXP_OK; made++) {
-        error = bind_step(run, segment->first + made, &works[made], true);
+    for (uint32_t step = 0; step < segment->count && error == MXP_OK; made++) {
+        error = bind_step(run, segment->first + step, &works[made], true);
+        step += run->program->steps[segment->first + step].run_count;
     }
     if (error == MXP_OK) {
-        error = mxn_bulk_template_make(works, segment->count, &segment->bulk);
+        error = mxn_bulk_template_make(works, made, &segment->bulk);
     } else {
         for (uint32_t i = 0; i + 1 < made; i++) {
             works[i].deleter(works[i].argument);
@@ -263,15 +290,16 @@ static int add_segment(mxn_program_run *run, uint32_t first, uint32_t count, boo
 // Steps in a row on still memory, up to the size of a bulk, are one segment.
 static int make_segments(mxn_program_run *run, const mxn_program_push *push)
 {
+    const mxn_program_step *of = run->program->steps;
     const uint32_t steps = (uint32_t)run->program->step_count;
     const bool templates = push->is_static && push->bulk_size > 1;
     int error = MXP_OK;
     for (uint32_t first = 0, end; first < steps && error == MXP_OK; first = end) {
         const bool is_still = templates && step_is_still(run, first);
-        for (end = first + 1; is_still && end < steps && end - first < push->bulk_size; end++) {
-            if (!step_is_still(run, end)) {
-                break;
-            }
+        end = first + of[first].run_count;
+        while (is_still && end < steps && end - first < push->bulk_size &&
+               step_is_still(run, end)) {
+            end += of[end].run_count;
         }
         error = add_segment(run, first, end - first, is_still);
     }

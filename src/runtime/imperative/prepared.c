@@ -35,6 +35,15 @@ uint64_t mxn_prepared_workspace(const mxn_prepared *prepared)
     return prepared->kernel.workspace_bytes;
 }
 
+bool mxn_prepared_adds(const mxn_prepared *prepared)
+{
+    bool adds = false;
+    for (uint32_t i = 0; i < prepared->form.params->output_count; i++) {
+        adds = adds || mxn__request_of(prepared->form.requests, i) == MXN_ADD;
+    }
+    return adds;
+}
+
 // ---- preparing --------------------------------------------------------------------------------
 static mxn_prepared *prepared_new(const mxn_signature *signature)
 {

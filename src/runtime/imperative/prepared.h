@@ -57,6 +57,7 @@ void mxn_prepared_release(mxn_prepared *prepared);  // null does nothing
 // Shape and type of an output, which live as long as the prepared call.
 mxn_tensor_type mxn_prepared_output(const mxn_prepared *prepared, uint32_t index);
 uint64_t mxn_prepared_workspace(const mxn_prepared *prepared);  // bytes
+bool mxn_prepared_adds(const mxn_prepared *prepared);  // whether a request is MXN_ADD
 
 typedef struct mxn_binding {
     mxn_array *const *inputs;

@@ -37,7 +37,10 @@ enum {
     MXN_OP_CALLBACK = 1 << 8,  // a function of the program computes it: op/custom.h
     MXN_OP_ASSIGNS = 1 << 9,  // the others go to a part of input 0
     MXN_OP_STATE = 1 << 10,  // its runs have a state: mxn_call_state
-    MXN_OP_SPARSE_HEADS = 1 << 11  // a gradient that takes null for those that nobody gives
+    MXN_OP_SPARSE_HEADS = 1 << 11,  // a gradient that takes null for those that nobody gives
+    // Where all operands have one shape, an element of the outputs depends on the same element of
+    // the inputs alone, and shapes make no other difference.
+    MXN_OP_POINTWISE = 1 << 12
 };
 
 // Read-only. Sorted by name, so pointers compare as names do.
@@ -131,6 +134,10 @@ const char *mxn_params_input_init(const mxn_params *params, uint32_t index);
 // Whether the kernels may write this output to exactly the memory of this input. An output may
 // share memory with any input in any way: what they may not do goes through a workspace.
 bool mxn_params_inplace(const mxn_params *params, uint32_t output, uint32_t input);
+
+// Whether results may be computed a part of axis 0 of input 0 at a time: of output 0 the same part,
+// from other inputs as a whole, and other outputs are the same each time.
+bool mxn_params_cuts(const mxn_params *params, bool training);
 
 // Whether the values of an input make any difference to an output.
 bool mxn_params_reads(const mxn_params *params, uint32_t output, uint32_t input);

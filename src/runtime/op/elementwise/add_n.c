@@ -32,6 +32,7 @@ static const mxn_op_def table[] = {
         .description = "The sum of all inputs.",
         .inputs = "args[]",
         .key = "num_args",
+        .flags = MXN_OP_POINTWISE,
         .inplace = 1 << 0,
         .gradient = MXN_GRADIENT({.op = "_copy", .takes = "g0", .gives = "each"}),
         .forward = add_n_forward,

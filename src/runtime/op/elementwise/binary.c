@@ -265,8 +265,8 @@ static int binary_backward(mxn_job *job)
 #define ENTRY(name_, aliases_, function_, shapes_, types_, gradient_)                        \
     {                                                                                        \
         .name = (name_), .aliases = (aliases_), .inputs = "lhs rhs", .variant = (function_), \
-        .inplace = MXN_INPLACE_ALL, .shapes = (shapes_), .types = (types_),                  \
-        .gradient = (gradient_), .forward = binary_forward                                   \
+        .flags = MXN_OP_POINTWISE, .inplace = MXN_INPLACE_ALL, .shapes = (shapes_),          \
+        .types = (types_), .gradient = (gradient_), .forward = binary_forward                \
     }
 #define ELEMWISE(name, aliases, function, gradient) \
     ENTRY(name, aliases, function, NULL, NULL, gradient)
@@ -274,20 +274,21 @@ static int binary_backward(mxn_job *job)
     ENTRY(name, aliases, function, mxn__shapes_broadcast, NULL, gradient)
 #define NUMPY(name, aliases, function, gradient) \
     ENTRY(name, aliases, function, mxn__shapes_broadcast, mxn__types_of_two, gradient)
-#define NUMPY_POWER(name_, gradient_)                                                              \
-    {                                                                                              \
-        .name = (name_), .inputs = "lhs rhs", .variant = MXN_POWER_OF, .inplace = MXN_INPLACE_ALL, \
-        .shapes = mxn__shapes_broadcast, .types = mxn__types_of_two,                               \
-        .gradient = MXN_USES_BOTH(gradient_), .forward = power_forward                             \
+#define NUMPY_POWER(name_, gradient_)                                                             \
+    {                                                                                             \
+        .name = (name_), .inputs = "lhs rhs", .variant = MXN_POWER_OF, .flags = MXN_OP_POINTWISE, \
+        .inplace = MXN_INPLACE_ALL, .shapes = mxn__shapes_broadcast, .types = mxn__types_of_two,  \
+        .gradient = MXN_USES_BOTH(gradient_), .forward = power_forward                            \
     }
 #define NUMPY_BITWISE(name, function) \
     ENTRY(name, NULL, function, mxn__shapes_broadcast, mxn__types_of_two_whole, MXN_GRADIENT_ZERO)
 // These name their inputs otherwise.
-#define NUMPY_REAL(name_, function_, gradient_)                                                 \
-    {                                                                                           \
-        .name = (name_), .inputs = "x1 x2", .variant = (function_), .inplace = MXN_INPLACE_ALL, \
-        .shapes = mxn__shapes_broadcast, .types = mxn__types_of_two_float,                      \
-        .gradient = MXN_USES_BOTH(gradient_), .forward = binary_forward                         \
+#define NUMPY_REAL(name_, function_, gradient_)                                                \
+    {                                                                                          \
+        .name = (name_), .inputs = "x1 x2", .variant = (function_), .flags = MXN_OP_POINTWISE, \
+        .inplace = MXN_INPLACE_ALL, .shapes = mxn__shapes_broadcast,                           \
+        .types = mxn__types_of_two_float, .gradient = MXN_USES_BOTH(gradient_),                \
+        .forward = binary_forward                                                              \
     }
 #define NUMPY_COMPARE(name, function) \
     ENTRY(name, NULL, function, mxn__shapes_broadcast, mxn__types_truth, MXN_GRADIENT_ZERO)
@@ -296,11 +297,12 @@ static int binary_backward(mxn_job *job)
      : (function) == MXN_MUL_OF                           ? MXN_READS_OTHER \
                                                           : MXN_READS_ALL)
 // `count`: 1, or 3 with the inputs of the forward.
-#define BACKWARD(name_, function_, count_, again_)                                             \
-    {                                                                                          \
-        .name = (name_), .input_count = (count_), .output_count = 2, .variant = (function_),   \
-        .flags = MXN_OP_BACKWARD, .forward = binary_backward, .workspace = backward_workspace, \
-        .gradient = (again_), .flops_each = 2, .reads = READS(function_)                       \
+#define BACKWARD(name_, function_, count_, again_)                                           \
+    {                                                                                        \
+        .name = (name_), .input_count = (count_), .output_count = 2, .variant = (function_), \
+        .flags = MXN_OP_BACKWARD | MXN_OP_POINTWISE, .forward = binary_backward,             \
+        .workspace = backward_workspace, .gradient = (again_), .flops_each = 2,              \
+        .reads = READS(function_)                                                            \
     }
 // Gradients of gradients, with h0 and h1 for the gradients' own. Sums: to g goes h0 + h1. Products
 // (g b, g a): to g goes h0 b + h1 a, and to a and b what the gradient of a product makes of g, h0

@@ -185,11 +185,12 @@ static void make_minus_two(void *values)
 }
 
 // ---- the table ----------------------------------------------------------------------------------
-#define RUN(name_, aliases_, variant_, types_, gradient_, forward_)                               \
-    {                                                                                             \
-        .name = (name_), .aliases = (aliases_), .inputs = "data", .fields = fields,               \
-        .params_bytes = sizeof(scalar_params), .variant = (variant_), .inplace = MXN_INPLACE_ALL, \
-        .types = (types_), .gradient = (gradient_), .forward = (forward_)                         \
+#define RUN(name_, aliases_, variant_, types_, gradient_, forward_)                              \
+    {                                                                                            \
+        .name = (name_), .aliases = (aliases_), .inputs = "data", .fields = fields,              \
+        .params_bytes = sizeof(scalar_params), .flags = MXN_OP_POINTWISE, .variant = (variant_), \
+        .inplace = MXN_INPLACE_ALL, .types = (types_), .gradient = (gradient_),                  \
+        .forward = (forward_)                                                                    \
     }
 #define ENTRY(name, aliases, variant, types, gradient) \
     RUN(name, aliases, variant, types, gradient, scalar_forward)
@@ -198,12 +199,13 @@ static void make_minus_two(void *values)
 #define COMPARE(name, aliases, variant) \
     ENTRY(name, aliases, variant, result_types, MXN_GRADIENT_ZERO)
 #define NUMPY_COMPARE(name, variant) ENTRY(name, NULL, variant, mxn__types_truth, MXN_GRADIENT_ZERO)
-#define BACKWARD(name_, inputs_, function_, again_)                                                \
-    {                                                                                              \
-        .name = (name_), .inputs = (inputs_), .fields = fields,                                    \
-        .params_bytes = sizeof(scalar_params), .inplace = MXN_INPLACE_ALL, .variant = (function_), \
-        .gradient = (again_), .forward = scalar_backward,                                          \
-        .takes = (function_) == MXN_MUL_OF ? MXN_TAKES_NUMBERS : MXN_TAKES_REALS, .flops_each = 2  \
+#define BACKWARD(name_, inputs_, function_, again_)                                               \
+    {                                                                                             \
+        .name = (name_), .inputs = (inputs_), .fields = fields,                                   \
+        .params_bytes = sizeof(scalar_params), .flags = MXN_OP_POINTWISE,                         \
+        .inplace = MXN_INPLACE_ALL, .variant = (function_), .gradient = (again_),                 \
+        .forward = scalar_backward,                                                               \
+        .takes = (function_) == MXN_MUL_OF ? MXN_TAKES_NUMBERS : MXN_TAKES_REALS, .flops_each = 2 \
     }
 
 static const mxn_op_def table[] = {

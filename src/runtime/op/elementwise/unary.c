@@ -146,11 +146,11 @@ static const char *const one[] = {"scalar", "1", NULL};
                  SCALED("s2", two, "1"))
 
 // ---- the table ----------------------------------------------------------------------------------
-#define RUN(name_, aliases_, input_, function_, types_, gradient_, flops_, forward_)           \
-    {                                                                                          \
-        .name = (name_), .aliases = (aliases_), .inputs = (input_), .types = (types_),         \
-        .inplace = MXN_INPLACE_ALL, .variant = MXN_UNARY_##function_, .gradient = (gradient_), \
-        .forward = (forward_), .flops_each = (flops_)                                          \
+#define RUN(name_, aliases_, input_, function_, types_, gradient_, flops_, forward_)             \
+    {                                                                                            \
+        .name = (name_), .aliases = (aliases_), .inputs = (input_), .types = (types_),           \
+        .flags = MXN_OP_POINTWISE, .inplace = MXN_INPLACE_ALL, .variant = MXN_UNARY_##function_, \
+        .gradient = (gradient_), .forward = (forward_), .flops_each = (flops_)                   \
     }
 #define ENTRY(name, aliases, input, function, types, gradient, flops) \
     RUN(name, aliases, input, function, types, gradient, flops, mxn__unary_forward)
@@ -164,11 +164,11 @@ static const char *const one[] = {"scalar", "1", NULL};
     ENTRY(name, aliases, "x", function, NULL, gradient, flops)
 #define NUMPY_TRUTH(name, function) \
     ENTRY(name, NULL, "x", function, mxn__types_bool, MXN_GRADIENT_ZERO, 1)
-#define BACKWARD(name_, function_, again_)                                                         \
-    {                                                                                              \
-        .name = (name_), .inputs = "lhs rhs", .inplace = MXN_INPLACE_ALL, .gradient = (again_),    \
-        .variant = MXN_UNARY_##function_, .types = gradient_types, .forward = mxn__unary_backward, \
-        .flops_each = 4                                                                            \
+#define BACKWARD(name_, function_, again_)                                                  \
+    {                                                                                       \
+        .name = (name_), .inputs = "lhs rhs", .flags = MXN_OP_POINTWISE,                    \
+        .inplace = MXN_INPLACE_ALL, .gradient = (again_), .variant = MXN_UNARY_##function_, \
+        .types = gradient_types, .forward = mxn__unary_backward, .flops_each = 4            \
     }
 
 static const mxn_op_def table[] = {

@@ -113,6 +113,13 @@ static const mxn_field fc_fields[] = {
     {0},
 };
 
+static bool fc_cuts(const void *values, bool training)
+{
+    (void)values;
+    (void)training;
+    return true;
+}
+
 static uint32_t fc_inputs(const void *values)
 {
     return ((const fc_params *)values)->no_bias ? 2 : 3;
@@ -267,6 +274,7 @@ static const mxn_op_def table[] = {
         .fields = fc_fields,
         .params_bytes = sizeof(fc_params),
         .inputs_of = fc_inputs,
+        .cuts = fc_cuts,
         .flags = MXN_OP_PARALLEL,
         .shapes = fc_shapes,
         .forward = fc_forward_reference,

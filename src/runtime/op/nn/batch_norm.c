@@ -61,6 +61,12 @@ static bool uses_batch(const mxn_job *job)
     return job->training && !((const batch_params *)mxn__values(job))->use_global_stats;
 }
 
+static bool cuts(const void *values, bool training)
+{
+    const batch_params *p = values;
+    return p->axis == 1 && (!training || p->use_global_stats);
+}
+
 static int batch_forward(mxn_job *job)
 {
     const batch_params *p = mxn__values(job);
@@ -131,6 +137,7 @@ static const mxn_op_def table[] = {
         .mutates = 1 << MOVING_MEAN | 1 << MOVING_VAR,
         .init_of = init_of,
         .visible_of = visible,
+        .cuts = cuts,
         .shapes = batch_shapes,
         .gradient = MXN_GRADIENT({.op = "_backward_BatchNorm", .takes = "g0 i0 i1 o1 o2 i3 i4"}),
         .takes = MXN_TAKES_REALS,

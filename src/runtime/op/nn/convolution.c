@@ -100,6 +100,13 @@ static int conv_check(const mxn_op *op, void *values)
     return error != 0 ? error : check_adjustment(op, p, &window);
 }
 
+static bool conv_cuts(const void *values, bool training)
+{
+    (void)values;
+    (void)training;
+    return true;
+}
+
 static uint32_t conv_inputs(const void *values)
 {
     return ((const conv_params *)values)->no_bias ? 2 : 3;
@@ -359,7 +366,7 @@ static double conv_flops(const mxn_job *job)
         .name = (name_), .aliases = (aliases_), .inputs = "data weight bias",               \
         .description = (description_), .fields = (fields_), .variant = (variant_),          \
         .params_bytes = sizeof(conv_params), .check = conv_check, .inputs_of = conv_inputs, \
-        .shapes = conv_shapes, .flags = MXN_OP_PARALLEL,                                    \
+        .cuts = conv_cuts, .shapes = conv_shapes, .flags = MXN_OP_PARALLEL,                 \
         .gradient = MXN_GRADIENT({.op = (backward_), .takes = "g0 i0 i1"}),                 \
         .takes = MXN_TAKES_REALS, .forward = run_reference, .flops = conv_flops             \
     }

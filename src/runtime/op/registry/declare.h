@@ -196,6 +196,7 @@ typedef struct mxn_op_def {
     // the front end decides.
     const char *(*init_of)(const void *params, uint32_t input);
     bool (*inplace_of)(const mxn_params *params, uint32_t output, uint32_t input);
+    bool (*cuts)(const void *params, bool training);  // mxn_params_cuts; null: never
     bool (*draws)(const void *params);  // random numbers; null: as MXN_OP_RANDOM says
     // Of operators whose struct holds more than its fields: fills in the rest from all pairs given,
     // of which no name is unknown; takes a share for a copy; lets go (also where make has failed).

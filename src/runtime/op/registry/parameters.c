@@ -292,6 +292,12 @@ bool mxn_params_inplace(const mxn_params *params, uint32_t output, uint32_t inpu
     return output == 0 && input < 32 && (def->inplace >> input & 1u) != 0;
 }
 
+bool mxn_params_cuts(const mxn_params *params, bool training)
+{
+    const mxn_op_def *def = params->op->def;
+    return def->cuts != NULL && def->cuts(params->values, training);
+}
+
 bool mxn_params_mutates(const mxn_params *params, uint32_t index)
 {
     const mxn_op_def *def = params->op->def;
