@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, Dict, Type
+from typing import Any, Dict, Optional, Type
 
 import numpy as onp
 
@@ -31,6 +31,14 @@ def create(init: Any, **settings: Any) -> "Initializer":
     if str(init).lower() not in _registry:
         raise ValueError(f"no initializer {init!r}{choices(init, _registry)}")
     return _registry[init.lower()](**settings)
+
+
+def from_text(text: Optional[str]) -> Optional["Initializer"]:
+    """What a variable's attribute `__init__` says: a name, or a JSON list of it and its settings."""
+    if not text:
+        return None
+    name, settings = json.loads(text) if text.startswith("[") else (text, {})
+    return create(name, **settings)
 
 
 def fill(init: Any, default: Any, name: str, array: Any) -> None:

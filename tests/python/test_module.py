@@ -237,3 +237,14 @@ def test_a_second_bind_is_told(caplog):
     module = bound()
     module.bind(batches().provide_data, batches().provide_label)
     assert lines(caplog) == ["Already bound, ignoring bind()", ""]
+
+
+def test_a_variable_begins_with_what_it_says():
+    """Its own initialiser goes before that of init_params, also where the operator gives it."""
+    weight = mx.sym.var("fc_weight", init=mx.init.Constant(2.5))
+    fc = mx.sym.FullyConnected(mx.sym.var("data"), weight=weight, num_hidden=3, name="fc")
+    module = mx.mod.Module(mx.sym.LeakyReLU(fc, act_type="prelu", name="slope"), label_names=None)
+    module.bind([("data", (2, 4))])
+    module.init_params(mx.init.One())
+    values = {name: set(array.asnumpy().ravel().tolist()) for name, array in module.get_params()[0].items()}
+    assert values == {"fc_weight": {2.5}, "fc_bias": {0.0}, "slope_gamma": {0.25}}

@@ -187,7 +187,8 @@ class Module(BaseModule):
     # ---- parameters --------------------------------------------------------------------------------
     def init_params(self, initializer: Any = init.Uniform(0.01), arg_params: Any = None, aux_params: Any = None,
                     allow_missing: bool = False, force_init: bool = False, allow_extra: bool = False) -> None:
-        """Gives parameters values: those of the dicts, a checkpoint's, or those that `initializer` draws.
+        """Gives parameters values: those of the dicts, a checkpoint's, or those that the variable's `init` or
+        `initializer` draws.
 
         allow_missing : whether parameters that a dict lacks are drawn; else RuntimeError
         """
@@ -195,15 +196,17 @@ class Module(BaseModule):
         assert self.binded, "call bind before initializing the parameters"
         if self.params_initialized and not force_init:
             return
-        given = self._given or (None, None)
+        given, said = self._given or (None, None), self._symbol.attr_dict()
         for names, values, what in ((self._param_names, given[0] if arg_params is None else arg_params, "arg_dict"),
                                     (self._states, given[1] if aux_params is None else aux_params, "aux_dict")):
             for name in names:
                 targets = [getattr(item.executor, what)[name] for item in self._replicas]
-                self._init_one(name, targets, values, initializer, allow_missing)
+                own = init.from_text(said.get(name, {}).get("__init__"))
+                self._init_one(name, targets, values, own, initializer, allow_missing)
         self.params_initialized = True
 
-    def _init_one(self, name: str, targets: List[Any], values: Any, initializer: Any, allow_missing: bool) -> None:
+    def _init_one(self, name: str, targets: List[Any], values: Any, own: Any, initializer: Any,
+                  allow_missing: bool) -> None:
         if values is not None and name in values:
             for target in targets:
                 values[name].astype(target.dtype).copyto(target)
@@ -211,7 +214,7 @@ class Module(BaseModule):
         if values and not allow_missing:
             raise RuntimeError(f"{name} is not presented")
         if initializer is not None:
-            initializer(name, targets[0])
+            init.fill(own, initializer, name, targets[0])
             for target in targets[1:]:
                 targets[0].copyto(target)
 
