@@ -27,6 +27,7 @@ typedef struct mxn_iter_kind {
     const char *name, *description;
     uint32_t count;
     const mxn_iter_parameter *parameters;
+    const char *needs;  // files that are not read here, so none can be made; null: it is there
 } mxn_iter_kind;
 
 uint32_t mxn_iter_kinds(const mxn_iter_kind *const **kinds);  // all of them
@@ -34,7 +35,8 @@ int mxn_iter_kind_check(const void *kind);  // MXP_EHANDLE: it is none
 
 typedef struct mxn_data_iter mxn_data_iter;
 
-// MXP_EINVAL: an ill-typed value, a missing parameter, numbers that do not fit. Unknown keys are
+// MXP_EINVAL: an ill-typed value, a missing parameter, numbers that do not fit, a kind that is not
+// there. Unknown keys are
 // ignored, as MXNet's are. MXP_EIO, MXP_EFORMAT: of a file.
 int mxn_data_iter_new(const mxn_iter_kind *kind, uint32_t count, const char *const *keys,
                       const char *const *values, mxn_data_iter **iter);

@@ -85,24 +85,49 @@ static const mxn_iter_parameter csv_parameters[] = {
 
 const mxn_iter_kind mxn__iter_mnist = {
     "MNISTIter", "Reads images and labels of MNIST's format, whose pixels become 0 to 255/256.",
-    sizeof mnist_parameters / sizeof *mnist_parameters, mnist_parameters};
+    sizeof mnist_parameters / sizeof *mnist_parameters, mnist_parameters, NULL};
 
 const mxn_iter_kind mxn__iter_csv = {"CSVIter", "Reads rows of numbers that commas separate.",
-                                     sizeof csv_parameters / sizeof *csv_parameters,
-                                     csv_parameters};
+                                     sizeof csv_parameters / sizeof *csv_parameters, csv_parameters,
+                                     NULL};
+
+// Front ends import MXNet's kinds by name, so each is in the list; `needs` says why none is made.
+#define NOT_READ(name, needs)                                  \
+    {                                                          \
+        name, "Not there: it reads " needs ".", 0, NULL, needs \
+    }
+
+static const mxn_iter_kind not_read[] = {
+    NOT_READ("ImageDetRecordIter", "record files of images"),
+    NOT_READ("ImageRecordInt8Iter", "record files of images"),
+    NOT_READ("ImageRecordIter", "record files of images"),
+    NOT_READ("ImageRecordIter_v1", "record files of images"),
+    NOT_READ("ImageRecordUInt8Iter", "record files of images"),
+    NOT_READ("ImageRecordUInt8Iter_v1", "record files of images"),
+    NOT_READ("LibSVMIter", "files of sparse rows"),
+};
+
+static const mxn_iter_kind *const all_kinds[] = {
+    &mxn__iter_csv, &mxn__iter_mnist, &not_read[0], &not_read[1], &not_read[2],
+    &not_read[3],   &not_read[4],     &not_read[5], &not_read[6],
+};
+
+enum { KINDS = sizeof all_kinds / sizeof *all_kinds };
 
 uint32_t mxn_iter_kinds(const mxn_iter_kind *const **kinds)
 {
-    static const mxn_iter_kind *const all[] = {&mxn__iter_csv, &mxn__iter_mnist};
-    *kinds = all;
-    return sizeof all / sizeof *all;
+    *kinds = all_kinds;
+    return KINDS;
 }
 
 int mxn_iter_kind_check(const void *kind)
 {
-    return kind == &mxn__iter_csv || kind == &mxn__iter_mnist
-               ? MXP_OK
-               : mxp__fail(MXP_EHANDLE, "%p is no creator of a data iterator", kind);
+    for (size_t i = 0; i < KINDS; i++) {
+        if (kind == all_kinds[i]) {
+            return MXP_OK;
+        }
+    }
+    return mxp__fail(MXP_EHANDLE, "%p is no creator of a data iterator", kind);
 }
 
 // ---- values -----------------------------------------------------------------------------------
@@ -231,6 +256,9 @@ static int check_csv(const mxn_iter_settings *s)
 int mxn__iter_settings_parse(const mxn_iter_kind *kind, uint32_t count, const char *const *keys,
                              const char *const *values, mxn_iter_settings *s)
 {
+    if (kind->needs != NULL) {
+        return mxp__fail(MXP_EINVAL, "%s is not there: %s are not read", kind->name, kind->needs);
+    }
     const bool is_csv = kind == &mxn__iter_csv;
     *s = (mxn_iter_settings){.image = "./train-images-idx3-ubyte",
                              .label = "./train-labels-idx1-ubyte",

@@ -39,7 +39,8 @@ static DataIterCreator creator_of(const char *wanted)
         assert_int_equal(
             MXDataIterGetIterInfo(creators[i], &name, &text, &parameters, &names, &types, &texts),
             0);
-        assert_true(parameters > 0 && names[0][0] != '\0' && types[0][0] != '\0');
+        assert_true(text[0] != '\0');
+        assert_true(parameters == 0 || (names[0][0] != '\0' && types[0][0] != '\0'));
         if (strcmp(name, wanted) == 0) {
             return creators[i];
         }
@@ -130,11 +131,24 @@ static void wrong_arguments_are_errors(void **state)
     assert_int_equal(MXDataIterBeforeFirst(NULL), -1);
 }
 
+// Front ends of MXNet import these names, so they are in the list.
+static void kinds_that_are_not_there_say_what_they_need(void **state)
+{
+    (void)state;
+    DataIterHandle iter = NULL;
+    assert_int_equal(MXDataIterCreateIter(creator_of("LibSVMIter"), 0, NULL, NULL, &iter), -1);
+    assert_non_null(strstr(MXGetLastError(), "LibSVMIter is not there: files of sparse rows"));
+    assert_int_equal(MXDataIterCreateIter(creator_of("ImageRecordIter"), 0, NULL, NULL, &iter), -1);
+    assert_non_null(strstr(MXGetLastError(), "record files of images are not read"));
+    assert_null(iter);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batches_come_until_the_epoch_is_over),
         cmocka_unit_test(wrong_arguments_are_errors),
+        cmocka_unit_test(kinds_that_are_not_there_say_what_they_need),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }
