@@ -319,10 +319,10 @@ int MXExecutorOutputs(ExecutorHandle handle, mx_uint *out_size, NDArrayHandle **
     return mxn__api_end(&call, error == MXP_OK ? give_outputs(b->executor, out_size, out) : error);
 }
 
-static int give_text(const mxn_symbol *symbol, const char **out)
+static int give_text(const mxn_executor *executor, const char **out)
 {
     mxp_strbuf text = {0};
-    int error = mxn_symbol_describe(symbol, &text);
+    int error = mxn_executor_describe(executor, &text);
     char *copy = error == MXP_OK ? mxn__thread_buffer(MXN_BUFFER_TEXT, text.length + 1) : NULL;
     if (copy != NULL) {
         memcpy(copy, mxp__strbuf_text(&text), text.length + 1);
@@ -339,8 +339,7 @@ int MXExecutorPrint(ExecutorHandle handle, const char **out_str)
     MXN_API_CALL();
     bound *b;
     int error = get_for(handle, out_str, &b);
-    return mxn__api_end(
-        &call, error == MXP_OK ? give_text(mxn_executor_symbol(b->executor), out_str) : error);
+    return mxn__api_end(&call, error == MXP_OK ? give_text(b->executor, out_str) : error);
 }
 
 int MXExecutorGetOptimizedSymbol(ExecutorHandle handle, SymbolHandle *out)

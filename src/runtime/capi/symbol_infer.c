@@ -164,7 +164,8 @@ static int give_shapes(const mxn_inferred *all, bool wide, const given out[3])
     return error;
 }
 
-static int shapes_of(SymbolHandle handle, const told *from, const given out[3], int *complete)
+static int shapes_of(SymbolHandle handle, const told *from, const given out[3], bool partial,
+                     int *complete)
 {
     mxn_symbol *symbol;
     mxn_inferred inferred;
@@ -180,12 +181,14 @@ static int shapes_of(SymbolHandle handle, const told *from, const given out[3], 
         return error;
     }
     error = give_shapes(&inferred, from->wide, out);
-    *complete = inferred.shapes_complete;
+    *complete = partial || inferred.shapes_complete;
     mxn_inferred_fini(&inferred);
     return error;
 }
 
-#define MXN_INFER_SHAPE(name, first_type, size_type, count_type, wide)                             \
+// The functions that take what is known call it complete, whatever it is, as MXNet's do: its front
+// ends give out nothing else.
+#define MXN_INFER_SHAPE(name, first_type, size_type, count_type, wide, partial)                    \
     int name(SymbolHandle sym, mx_uint num_args, const char **keys, const first_type *arg_ind_ptr, \
              const size_type *arg_shape_data, count_type *in_shape_size,                           \
              const int **in_shape_ndim, const size_type ***in_shape_data,                          \
@@ -198,17 +201,17 @@ static int shapes_of(SymbolHandle handle, const told *from, const given out[3], 
         const given out[] = {{in_shape_size, in_shape_ndim, (void *)in_shape_data},                \
                              {out_shape_size, out_shape_ndim, (void *)out_shape_data},             \
                              {aux_shape_size, aux_shape_ndim, (void *)aux_shape_data}};            \
-        return mxn__api_end(&call, shapes_of(sym, &from, out, complete));                          \
+        return mxn__api_end(&call, shapes_of(sym, &from, out, partial, complete));                 \
     }
 
-MXN_INFER_SHAPE(MXSymbolInferShape, mx_uint, int, mx_uint, false)
-MXN_INFER_SHAPE(MXSymbolInferShapeEx, mx_uint, int, mx_uint, false)
-MXN_INFER_SHAPE(MXSymbolInferShapePartial, mx_uint, int, mx_uint, false)
-MXN_INFER_SHAPE(MXSymbolInferShapePartialEx, mx_uint, int, mx_uint, false)
-MXN_INFER_SHAPE(MXSymbolInferShape64, int64_t, int64_t, size_t, true)
-MXN_INFER_SHAPE(MXSymbolInferShapeEx64, int64_t, int64_t, size_t, true)
-MXN_INFER_SHAPE(MXSymbolInferShapePartial64, int64_t, int64_t, size_t, true)
-MXN_INFER_SHAPE(MXSymbolInferShapePartialEx64, int64_t, int64_t, size_t, true)
+MXN_INFER_SHAPE(MXSymbolInferShape, mx_uint, int, mx_uint, false, false)
+MXN_INFER_SHAPE(MXSymbolInferShapeEx, mx_uint, int, mx_uint, false, false)
+MXN_INFER_SHAPE(MXSymbolInferShapePartial, mx_uint, int, mx_uint, false, true)
+MXN_INFER_SHAPE(MXSymbolInferShapePartialEx, mx_uint, int, mx_uint, false, true)
+MXN_INFER_SHAPE(MXSymbolInferShape64, int64_t, int64_t, size_t, true, false)
+MXN_INFER_SHAPE(MXSymbolInferShapeEx64, int64_t, int64_t, size_t, true, false)
+MXN_INFER_SHAPE(MXSymbolInferShapePartial64, int64_t, int64_t, size_t, true, true)
+MXN_INFER_SHAPE(MXSymbolInferShapePartialEx64, int64_t, int64_t, size_t, true, true)
 
 // ---- types ------------------------------------------------------------------------------------
 typedef struct types_out {
@@ -247,7 +250,7 @@ static int give_types(const mxn_inferred *all, const types_out *out)
     return MXP_OK;
 }
 
-static int types_of(SymbolHandle handle, const mxn_known *known, const types_out *out,
+static int types_of(SymbolHandle handle, const mxn_known *known, const types_out *out, bool partial,
                     int *complete)
 {
     mxn_symbol *symbol;
@@ -267,12 +270,12 @@ static int types_of(SymbolHandle handle, const mxn_known *known, const types_out
         return error;
     }
     error = give_types(&inferred, out);
-    *complete = inferred.types_complete;
+    *complete = partial || inferred.types_complete;
     mxn_inferred_fini(&inferred);
     return error;
 }
 
-#define MXN_INFER_TYPE(name)                                                                  \
+#define MXN_INFER_TYPE(name, partial)                                                         \
     int name(SymbolHandle sym, mx_uint num_args, const char **keys, const int *arg_type_data, \
              mx_uint *in_type_size, const int **in_type_data, mx_uint *out_type_size,         \
              const int **out_type_data, mx_uint *aux_type_size, const int **aux_type_data,    \
@@ -282,8 +285,8 @@ static int types_of(SymbolHandle handle, const mxn_known *known, const types_out
         const mxn_known known = {num_args, keys, NULL, arg_type_data};                        \
         const types_out out = {{in_type_size, out_type_size, aux_type_size},                  \
                                {in_type_data, out_type_data, aux_type_data}};                 \
-        return mxn__api_end(&call, types_of(sym, &known, &out, complete));                    \
+        return mxn__api_end(&call, types_of(sym, &known, &out, partial, complete));           \
     }
 
-MXN_INFER_TYPE(MXSymbolInferType)
-MXN_INFER_TYPE(MXSymbolInferTypePartial)
+MXN_INFER_TYPE(MXSymbolInferType, false)
+MXN_INFER_TYPE(MXSymbolInferTypePartial, true)

@@ -366,6 +366,19 @@ const mxn_symbol *mxn_executor_symbol(const mxn_executor *e)
     return mxn_cached_op_symbol(e->op);
 }
 
+int mxn_executor_describe(const mxn_executor *e, mxp_strbuf *text)
+{
+    enum { MIB_BITS = 20 };
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < e->output_count; i++) {
+        bytes += mxn_array_size(e->outputs[i]) * mxn_dtype_size(e->outputs[i]->dtype);
+    }
+    const int error = mxn_symbol_describe(mxn_executor_symbol(e), text);
+    mxp__strbuf_printf(text, "Total %llu MB allocated\nTotal 0 TempSpace resource requested\n",
+                       (unsigned long long)(bytes >> MIB_BITS));
+    return error;
+}
+
 void mxn_executor_set_hook(mxn_executor *e, mxn_cached_op_hook hook, void *context, bool inputs)
 {
     mxn_cached_op_set_hook(e->op, hook, context, inputs);

@@ -45,6 +45,9 @@ uint32_t mxn_executor_output_count(const mxn_executor *executor);
 // Borrowed until the next forward. Before the first one: of the right shape, with no values.
 mxn_array *const *mxn_executor_outputs(const mxn_executor *executor);
 const mxn_symbol *mxn_executor_symbol(const mxn_executor *executor);  // borrowed
+// For people: the network, and in MXNet's two last lines how much memory it has of its own, which
+// is that of its outputs, and that it asks for no workspace. MXP_ENOMEM.
+int mxn_executor_describe(const mxn_executor *executor, mxp_strbuf *text);
 // As mxn_cached_op_set_hook. Null: nobody is told.
 void mxn_executor_set_hook(mxn_executor *executor, mxn_cached_op_hook hook, void *context,
                            bool inputs);

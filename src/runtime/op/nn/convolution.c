@@ -139,6 +139,10 @@ static int64_t span_of(const mxn_window *w, int k)
 static int conv_result(const mxn_shapes *shapes, const mxn_window *w, int32_t i, int64_t size,
                        int64_t *result)
 {
+    if (size < 0) {
+        *result = -1;
+        return 0;
+    }
     int64_t extent = size + 2 * w->pad[i] - span_of(w, i);
     if (extent < 0) {
         return mxn__shape_refused(shapes, 0, "the kernel exceeds its size %lld with pad %lld",
@@ -155,6 +159,10 @@ static int deconv_result(const mxn_shapes *shapes, const mxn_window *w, int32_t 
     const conv_params *p = (const void *)shapes->params->values;
     int32_t at = i - 3 + p->kernel.count;
     int64_t total;
+    if (size < 0) {
+        *result = p->target_shape.count > 0 ? p->target_shape.values[at] : -1;
+        return 0;
+    }
     int error = mxn__dim_mul(shapes->params, w->stride[i], size - 1, &total);
     if (error == 0) {
         error = mxn__dim_add(shapes->params, total, span_of(w, i), &total);
@@ -173,13 +181,14 @@ static int deconv_result(const mxn_shapes *shapes, const mxn_window *w, int32_t 
     return *result > 0 ? 0 : mxn__shape_refused(shapes, 0, "its pad leaves nothing");
 }
 
+// Sizes of the data may be unknown: what does not depend on them is told.
 static int conv_shapes(const mxn_shapes *shapes)
 {
     const conv_params *p = (const void *)shapes->params->values;
     const mxn_shape *data = shapes->inputs[0];
     mxn_shape bias = {.ndim = 1, .dims = {p->num_filter}};
     int error = p->no_bias ? 0 : mxn__shape_input(shapes, 2, &bias);
-    if (error != 0 || !mxn_shape_known(data)) {
+    if (error != 0 || data->ndim < 0) {
         return error;
     }
     mxn_window window;
@@ -188,14 +197,16 @@ static int conv_shapes(const mxn_shapes *shapes)
         return error;
     }
     int32_t ndim = p->kernel.count + 2, axis = channel_axis(p, ndim), first = image_axis(p);
-    if (data->ndim != ndim || data->dims[axis] % p->num_group != 0) {
+    if (data->ndim != ndim || (data->dims[axis] > 0 && data->dims[axis] % p->num_group != 0)) {
         return mxn__shape_refused(
             shapes, 0, "must have %d dimensions and a multiple of %u channels", ndim, p->num_group);
     }
     bool transposed = is_deconvolution(shapes->params);
     int64_t channels = data->dims[axis];
     mxn_shape weight = {.ndim = ndim, .dims = {transposed ? channels : p->num_filter}};
-    weight.dims[axis] = (transposed ? p->num_filter : channels) / p->num_group;
+    weight.dims[axis] = transposed     ? p->num_filter / p->num_group
+                        : channels < 0 ? -1
+                                       : channels / p->num_group;
     mxn_shape result = {.ndim = ndim, .dims = {data->dims[0]}};
     result.dims[axis] = p->num_filter;
     for (int32_t i = 0; i < p->kernel.count && error == 0; i++) {

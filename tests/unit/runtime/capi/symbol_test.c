@@ -169,6 +169,17 @@ static void shapes_are_inferred_in_both_widths(void **state)
     assert_int_equal(in64, 3);
     assert_int_equal(in_data64[1][1], 5);
     assert_int_equal(out_data64[0][0], 4);
+    assert_int_equal(MXSymbolInferShape(fc, 0, NULL, first, sizes, &in, &in_rank, &in_data, &out,
+                                        &out_rank, &out_data, &aux, &aux_rank, &aux_data,
+                                        &complete),
+                     0);
+    assert_false(complete);
+    assert_int_equal(MXSymbolInferShapePartial(fc, 0, NULL, first, sizes, &in, &in_rank, &in_data,
+                                               &out, &out_rank, &out_data, &aux, &aux_rank,
+                                               &aux_data, &complete),
+                     0);
+    assert_true(complete);  // it is all that is known
+    assert_int_equal(in_rank[0], 0);
     MXSymbolFree(fc);
 }
 

@@ -103,6 +103,26 @@ static void shapes_of_a_network_follow_from_its_data(void **state)
     mxn_symbol_free(symbol);
 }
 
+static void a_filter_follows_from_the_rank_of_images(void **state)
+{
+    (void)state;
+    mxn_symbol *symbol =
+        network(GRAPH(VARIABLE("x") ", " VARIABLE("w") ", " VARIABLE("b") ", " OPERATOR(
+                          "Convolution", "conv", "\"kernel\": \"(5, 3)\", \"num_filter\": \"6\"",
+                          "[[0, 0, 0], [1, 0, 0], [2, 0, 0]]"),
+                      "[[3, 0, 0]]"));
+    const char *key = "x";
+    const mxn_shape images[] = {{4, {-1, -1, -1, -1}}, {4, {2, 3, -1, 9}}};
+    mxn_inferred inferred;
+    infer_or_fail(symbol, &(mxn_known){1, &key, &images[0], NULL}, &inferred);
+    assert_shapes(&inferred, "[-1,-1,-1,-1] [6,-1,5,3] [6] [-1,6,-1,-1]");
+    mxn_inferred_fini(&inferred);
+    infer_or_fail(symbol, &(mxn_known){1, &key, &images[1], NULL}, &inferred);
+    assert_shapes(&inferred, "[2,3,-1,9] [6,3,5,3] [6] [2,6,-1,7]");
+    mxn_inferred_fini(&inferred);
+    mxn_symbol_free(symbol);
+}
+
 static void types_are_inferred_without_shapes(void **state)
 {
     (void)state;
@@ -193,6 +213,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_of_a_network_follow_from_its_data),
+        cmocka_unit_test(a_filter_follows_from_the_rank_of_images),
         cmocka_unit_test(types_are_inferred_without_shapes),
         cmocka_unit_test(shapes_flow_backwards_and_parts_are_merged),
         cmocka_unit_test(what_a_variable_says_holds_unless_the_call_says_otherwise),
