@@ -85,7 +85,7 @@ static int cumulative(mxn_job *job)
 static const mxn_op_def table[] = {
     {
         .name = "_npi_cumsum",
-        .aliases = "cumsum",
+        .aliases = "_np_cumsum cumsum",
         .inputs = "a",
         .description = "Sums up to each element.",
         .fields = fields,

@@ -316,7 +316,7 @@ static const mxn_op_def table[] = {
           MXN_USES_NONE("_backward_npi_sum")),
     ENTRY("_npi_mean", NULL, "a", numpy_sum_fields, MEAN | NUMPY, numpy_sum_types,
           MXN_USES_NONE("_backward_np_mean")),
-    ENTRY("_npi_prod", "_np_product", "a", numpy_prod_fields, PROD | NUMPY, numpy_sum_types,
+    ENTRY("_npi_prod", "_np_prod _np_product", "a", numpy_prod_fields, PROD | NUMPY, numpy_sum_types,
           MXN_USES_ALL("_backward_npi_prod")),
     ENTRY("_npi_max", "_npi_amax", "a", numpy_max_fields, MAX | NUMPY, NULL,
           MXN_USES_ALL("_backward_npi_max")),

@@ -259,12 +259,13 @@ static const mxn_gradient_step *cast_gradient(const void *values)
         .name = (name_), .aliases = (aliases_), .inputs = (input_), .flags = MXN_OP_ANY_TYPE, \
         .inplace = MXN_INPLACE_ALL, .gradient = (gradient_), .forward = copy_forward          \
     }
-#define SQUEEZE(name_, input_, variant_)                                                      \
-    {                                                                                         \
-        .name = (name_), .inputs = (input_), .fields = squeeze_fields, .variant = (variant_), \
-        .description = "Without dimensions of size 1.", .params_bytes = sizeof(axis_params),  \
-        .shapes = squeeze_shapes, .flags = MXN_OP_ANY_TYPE, .inplace = MXN_INPLACE_ALL,       \
-        .forward = copy_forward, .gradient = MXN_USES_NONE("_backward_squeeze")               \
+#define SQUEEZE(name_, aliases_, input_, variant_)                                               \
+    {                                                                                            \
+        .name = (name_), .aliases = (aliases_), .inputs = (input_), .fields = squeeze_fields,    \
+        .variant = (variant_), .description = "Without dimensions of size 1.",                   \
+        .params_bytes = sizeof(axis_params), .shapes = squeeze_shapes, .flags = MXN_OP_ANY_TYPE, \
+        .inplace = MXN_INPLACE_ALL, .forward = copy_forward,                                     \
+        .gradient = MXN_USES_NONE("_backward_squeeze")                                           \
     }
 
 static const mxn_op_def table[] = {
@@ -332,8 +333,8 @@ static const mxn_op_def table[] = {
         .gradient = MXN_USES_NONE("_backward_reshape"),
         .forward = copy_forward,
     },
-    SQUEEZE("squeeze", "data", 0),
-    SQUEEZE("_npi_squeeze", "a", 1),
+    SQUEEZE("squeeze", NULL, "data", 0),
+    SQUEEZE("_npi_squeeze", "_np_squeeze", "a", 1),
     {
         .name = "Cast",
         .aliases = "_npi_cast _npx_cast cast",

@@ -327,7 +327,7 @@ static void pad_with_zero(void *values)
     }
 static const mxn_op_def table[] = {
     PLACES("tile", "_npi_tile", TILE, tile_fields, "_backward_tile", "The whole, repeated."),
-    PLACES("repeat", "_npi_repeat", REPEAT, repeat_fields, "_backward_repeat",
+    PLACES("repeat", "_np_repeat _npi_repeat", REPEAT, repeat_fields, "_backward_repeat",
            "Each element, repeated."),
     PLACES("reverse", "flip", REVERSE, reverse_fields, "_backward_reverse",
            "Axes the other way round."),
@@ -335,6 +335,7 @@ static const mxn_op_def table[] = {
            "Axes the other way round."),
     {
         .name = "_npi_roll",
+        .aliases = "_np_roll",
         .inputs = "data",
         .description = "What leaves at one end comes back at the other.",
         .fields = roll_fields,

@@ -237,7 +237,7 @@ static const mxn_op_def table[] = {
               invert_list),
     TRANSPOSE("SwapAxis", "_npi_swapaxes swapaxes", "data", SWAPPED, swap_fields,
               "_backward_SwapAxis", mxn__values_kept),
-    TRANSPOSE("_npi_moveaxis", NULL, "a", MOVED, move_fields, "_npi_moveaxis", move_back),
+    TRANSPOSE("_npi_moveaxis", "_np_moveaxis", "a", MOVED, move_fields, "_npi_moveaxis", move_back),
     TRANSPOSE("_npi_rollaxis", NULL, "data", ROLLED, roll_fields, "_npi_rollaxis_backward",
               mxn__values_kept),
     {
