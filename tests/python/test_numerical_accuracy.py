@@ -35,6 +35,16 @@ def test_tanh_is_right_to_two_units_of_the_last_place(function):
     assert onp.signbit(special[2])
 
 
+@pytest.mark.parametrize("function", (npx.sigmoid, lambda x: npx.activation(x, act_type="sigmoid")))
+def test_sigmoid_is_right_to_three_units_of_the_last_place(function):
+    values = onp.concatenate([onp.linspace(-103, 103, 40001), onp.linspace(-8, 8, 5001)]).astype("float32")
+    wanted = 1 / (1 + onp.exp(-values.astype("float64")))
+    units = abs(function(np.array(values)).asnumpy() - wanted) / onp.spacing(wanted.astype("float32"))
+    assert units.max() < 3
+    special = function(np.array([onp.inf, -onp.inf, -1e30, 0, onp.nan], dtype="float32")).asnumpy()
+    onp.testing.assert_array_equal(special, onp.array([1, 0, 0, 0.5, onp.nan], dtype="float32"))
+
+
 def test_parameters_of_float64_arrays_keep_their_digits():
     values = onp.array([[1.0, 2, 4], [0.5, -3, 7]])
     x = np.array(values, dtype="float64")

@@ -14,8 +14,6 @@ static double softrelu(double x)
 static double activate(int type, double x)
 {
     switch (type) {
-    case MXN_ACT_SIGMOID:
-        return 1 / (1 + exp(-x));
     case MXN_ACT_SOFTRELU:
         return softrelu(x);
     case MXN_ACT_LOG_SIGMOID:

@@ -16,6 +16,14 @@ MXN_VECTOR_LOOP void NAME(softsign)(const T *x, T *to, size_t count)
     }
 }
 
+static void NAME(sigmoids)(const T *x, T *to, size_t count)
+{
+    MXN_EACH_ALONE
+    for (size_t i = 0; i < count; i++) {
+        to[i] = NAME(sigmoid)(x[i]);
+    }
+}
+
 static void NAME(tangents)(const T *x, T *to, size_t count)
 {
     MXN_EACH_ALONE
@@ -34,6 +42,10 @@ static void NAME(forward)(int function, const void *from, void *into, size_t cou
     }
     if (function == MXN_ACT_SOFTSIGN) {
         NAME(softsign)(x, to, count);
+        return;
+    }
+    if (function == MXN_ACT_SIGMOID) {
+        NAME(sigmoids)(x, to, count);
         return;
     }
     if (function == MXN_ACT_TANH) {

@@ -5,6 +5,7 @@
 #define MXN_OP_KERNELS_EXPONENTIALS_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -32,10 +33,17 @@ static inline float power_float(float x)
     return y * factor;
 }
 
-// Not below what exp(-88) gives.
+// Within 3 units of the last place. Where exp(x) is near the least float it is made of two factors.
 static inline float sigmoid_float(float x)
 {
-    return 1 / (1 + power_float(-x));
+    const float below = -fabsf(x);
+    const bool is_far = below < -80;
+    const float power = power_float(is_far ? below + 40 : below) * (is_far ? 4.24835426e-18f : 1);
+    return (x < 0 ? power : 1) / (1 + power);
+}
+static inline double sigmoid_double(double x)
+{
+    return 1 / (1 + exp(-x));
 }
 
 // Within 2 units of the last place, and odd. Near 0, where the quotient would lose digits, a

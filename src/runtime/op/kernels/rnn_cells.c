@@ -5,11 +5,6 @@
 
 #include "runtime/op/kernels/exponentials.h"
 
-static inline double sigmoid_double(double x)
-{
-    return 1 / (1 + exp(-x));
-}
-
 #define TEMPLATE "runtime/op/kernels/rnn_cells_kernels.h"
 #include "runtime/op/kernels/each_real.h"
 
