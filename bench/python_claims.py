@@ -17,6 +17,8 @@ SIDE = BENCH / "python/python_side.py"
 NETWORKS = {"resnet": "NN1 ResNet-18-like step", "vgg": "NN2 VGG-like step",
             "encoder": "NN3 Transformer layer's step", "mlp": "NN4 perceptron's step",
             "lstm": "NN5 LSTM loop's step"}
+FUSED_NETWORKS = {"resnet": "G5 ResNet-18-like step, kept and fused", "lstm": "G5 LSTM loop's step, kept and fused"}
+TORCH_KINDS = {"torch": "PyTorch", "torch compiled": "PyTorch's compiler"}
 THREADS_IN_WORDS = {"1": "one thread", "2": "two threads"}
 TORCH = {"plus_one": "plus_one_torch.py", "lenet": "lenet_torch.py"}
 
@@ -28,10 +30,11 @@ class PythonPlace(Place):
         return workload.partition(" ")[2] or super().threads(workload)
 
     def network_command(self, network, runtime):
-        if runtime == "torch":
-            return [self.torch(), BENCH / "peers/networks_torch.py", network]
+        if runtime.startswith("torch"):
+            return [self.torch(), BENCH / "peers/networks_torch.py", network, *runtime.split()[1:]]
         own = only((BENCH.parent / ".venv").glob("bin/python"), "NumPy for the package")
-        return [own, BENCH / "python/networks.py", network, self.build / "libmxnet.so"]
+        return [own, BENCH / "python/networks.py", network, self.build / "libmxnet.so",
+                *(["fused"] if runtime == "fused" else [])]
 
     def command(self, workload, runtime):
         if runtime == "engine":  # no Python: operations of the engine by themselves
@@ -73,6 +76,15 @@ def network_claims():
             yield Comparison(f"{text}, {in_words}, over PyTorch", workload, (workload, "torch"), "ms")
 
 
+def fused_claims():
+    for network, text in FUSED_NETWORKS.items():
+        for threads, in_words in THREADS_IN_WORDS.items():
+            for peer, peer_text in TORCH_KINDS.items():
+                workload = f"{network} {threads}"
+                yield Comparison(f"{text}, {in_words}, over {peer_text}", workload, (workload, peer), "ms",
+                                 runtime="fused")
+
+
 CLAIMS = [
     Comparison("P1 Span start and stop in Python, over two bare clock reads", "pair",
                ("pair", "floor"), "ns", ON, needs_peer=False),
@@ -96,6 +108,7 @@ CLAIMS = [
     Comparison("G2 LeNet step static, over eager", "static", ("lenet", "ours"), "ms", needs_peer=False),
     PlannedMemory("G3 memory of a ResNet-18-like step, planned over unplanned"),
     ProfiledStep("G4 LeNet step static, full profile, upper bound", workload="static"),
+    *fused_claims(),
     *network_claims(),
 ]
 NAMES = [claim.name for claim in CLAIMS]

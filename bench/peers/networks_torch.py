@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's side of bench/python/networks.py: the same five networks, batches and updates.
 
-    networks_torch.py NETWORK       answers each line "off" with the time of one step
+    networks_torch.py NETWORK [compiled]    answers each line "off" with the time of one step
+
+compiled: by torch.compile.
 """
 import json
 import os
@@ -120,9 +122,11 @@ NETWORKS = {"resnet": residual_network, "vgg": plain_convolutions, "encoder": en
             "mlp": perceptron, "lstm": recurrent_loop}
 
 
-def make_step(name):
+def make_step(name, compiled):
     """One step on the same batch each time; and the number of parameters."""
     network, shape, classes = NETWORKS[name]()
+    if compiled:
+        network = torch.compile(network)
     data = torch.randn(shape)
     count = shape[1] if name == "lstm" else shape[0]
     if classes is None:
@@ -155,7 +159,7 @@ def main():
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     torch.manual_seed(1)
     torch.set_num_threads(threads)
-    step, parameters = make_step(sys.argv[1])
+    step, parameters = make_step(sys.argv[1], "compiled" in sys.argv[2:])
     check_that_it_learns(step)
     for line in sys.stdin:
         if line != "off\n":

@@ -3,7 +3,9 @@
 SGD with momentum, and a wait for all. bench/peers/networks_torch.py has the same five in PyTorch;
 both tell how many parameters they train.
 
-    networks.py NETWORK LIBRARY     answers each line "off" with the time of one step
+    networks.py NETWORK LIBRARY [fused]     answers each line "off" with the time of one step
+
+fused: hybridized with memory and operations kept, and operators in a row fused.
 """
 import json
 import os
@@ -128,7 +130,7 @@ NETWORKS = {"resnet": residual_network, "vgg": plain_convolutions, "encoder": en
             "mlp": perceptron, "lstm": recurrent_loop}
 
 
-def make_step(mx, name):
+def make_step(mx, name, hybridized=False):
     """One step on the same batch each time; and the number of parameters."""
     import numpy
     network, shape, classes = NETWORKS[name](mx)
@@ -141,6 +143,9 @@ def make_step(mx, name):
     else:
         target = mx.nd.array(random.integers(0, classes, count))
         loss_of = mx.gluon.loss.SoftmaxCrossEntropyLoss()
+    if hybridized:
+        network.hybridize(static_alloc=True, static_shape=True)
+        loss_of.hybridize(static_alloc=True, static_shape=True)
     network(data)
     parameters = network.collect_params()
     trainer = mx.gluon.Trainer(parameters, "sgd", {"learning_rate": RATE, "momentum": MOMENTUM})
@@ -165,14 +170,17 @@ def check_that_it_learns(step):
 
 
 def main():
-    name, library = sys.argv[1:]
+    name, library, *kinds = sys.argv[1:]
+    kind = kinds[0] if kinds else "eager"
+    if kind == "fused":
+        os.environ["MXNET_SUBGRAPH_BACKEND"] = "ONEDNN"
     if os.environ.get("OMP_NUM_THREADS") == "1":
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     os.environ["MXNET_LIBRARY_PATH"] = library
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
     import mxnet
     mxnet.random.seed(1)
-    step, parameters = make_step(mxnet, name)
+    step, parameters = make_step(mxnet, name, kind == "fused")
     check_that_it_learns(step)
     for line in sys.stdin:
         if line != "off\n":
