@@ -2,11 +2,15 @@
 """DLPack: the same memory as an array here and in NumPy or PyTorch."""
 import ctypes
 import gc
+import importlib.util
+import os
+import sys
 
 import numpy as onp
 import pytest
 
 import mxnet as mx
+from python_program import SOURCE, run_python
 
 TYPES = ["float32", "float64", "float16", "uint8", "int32", "int8", "int64", "bool", "int16", "uint16",
          "uint32", "uint64"]
@@ -220,13 +224,38 @@ def test_a_damaged_structure_is_refused():
         mx.np.from_dlpack(capsule)
 
 
-def test_pytorch_and_back():
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-    array = mx.np.arange(6).reshape(2, 3)
-    tensor = torch.from_dlpack(array)
-    tensor += 1
-    assert array.asnumpy().tolist() == [[1, 2, 3], [4, 5, 6]]
-    again = mx.np.from_dlpack(torch.ones(2, 2))
-    assert (again * 2).asnumpy().tolist() == [[2, 2], [2, 2]]
-    half = mx.nd.from_dlpack(torch.full((2,), 1.5, dtype=torch.bfloat16))
-    assert half.dtype == "bfloat16" and half.asnumpy().tolist() == [1.5, 1.5]
+TORCH = """
+import torch
+import mxnet as mx
+
+array = mx.np.arange(6).reshape(2, 3)
+tensor = torch.from_dlpack(array)
+assert tensor.data_ptr() == torch.utils.dlpack.from_dlpack(array.__dlpack__()).data_ptr()
+tensor += 1
+assert array.asnumpy().tolist() == [[1, 2, 3], [4, 5, 6]]
+again = mx.np.from_dlpack(torch.ones(2, 2))
+assert (again * 2).asnumpy().tolist() == [[2, 2], [2, 2]]
+half = mx.nd.from_dlpack(torch.full((2,), 1.5, dtype=torch.bfloat16))
+assert half.dtype == "bfloat16" and half.asnumpy().tolist() == [1.5, 1.5]
+source = torch.zeros(3)
+shared = mx.nd.from_dlpack(torch.utils.dlpack.to_dlpack(source))
+shared += 2
+back = torch.utils.dlpack.from_dlpack(mx.nd.to_dlpack_for_read(shared))
+assert back.data_ptr() == source.data_ptr() and source.tolist() == back.tolist() == [2, 2, 2]
+del source, back
+assert shared.asnumpy().tolist() == [2, 2, 2]
+"""
+
+
+def torch_folder():
+    """Where PyTorch is: "" in this environment, or in the one that `scripts/setup peers` makes; else None."""
+    if importlib.util.find_spec("torch") is not None:
+        return ""
+    found = (SOURCE / "build/peers-torch").glob(f"lib/python3.{sys.version_info.minor}/site-packages/torch")
+    return next((str(path.parent) for path in found), None)
+
+
+@pytest.mark.skipif(torch_folder() is None, reason="PyTorch is not installed: scripts/setup peers")
+def test_pytorch_and_back(tmp_path):
+    done = run_python(TORCH, tmp_path, PYTHONPATH=os.pathsep.join([str(SOURCE / "python"), torch_folder()]))
+    assert done.code == 0, done.err
