@@ -114,6 +114,17 @@ def test_a_monitor_is_told_of_every_output():
     assert "fc" in executor.debug_str()
 
 
+def test_a_monitor_of_all_is_told_of_variables_and_inputs():
+    """By the names that MXNet has for them, which are none for most operators of one array."""
+    fc = mx.sym.FullyConnected(mx.sym.var("x"), num_hidden=2, name="fc")
+    net = mx.sym.Concat(mx.sym.softmax(mx.sym.Activation(fc, act_type="relu", name="act"), name="soft"), fc, name="cat")
+    executor, seen = net.simple_bind(mx.cpu(), x=(2, 3)), []
+    executor.set_monitor_callback(lambda name, array: seen.append(name), monitor_all=True)
+    executor.forward()
+    assert seen == ["x", "fc_data", "fc_weight", "fc_weight", "fc_bias", "fc_bias", "fc_output", "act_input0", "act_output",
+                    "soft_data", "soft_output", "cat_arg0", "cat_arg1", "cat_output"]
+
+
 def test_what_is_refused():
     net, given = network(), arrays()
     cases = [

@@ -89,6 +89,11 @@ def test_variables_of_operators_begin_with_what_these_say():
     assert sym.LeakyReLU(sym.var("x"), act_type="leaky", name="l").attr_dict() == {"l": {"act_type": "leaky"}}
 
 
+def test_missing_inputs_of_a_list_are_called_as_in_mxnet():
+    assert sym.Concat(num_args=2, name="c").list_arguments() == ["c_arg0", "c_arg1"]
+    assert sym.add_n(num_args=2, name="c").list_arguments() == ["c_arg0", "c_arg1"]
+
+
 def test_attributes_of_a_group_are_those_of_its_first_output():
     x = sym.var("x", attr={"__k__": "1"})
     fc = sym.FullyConnected(x, num_hidden=2, name="fc", attr={"__q__": "7"})

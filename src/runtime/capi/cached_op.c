@@ -232,7 +232,8 @@ int MXCachedOpRegisterOpHook(CachedOpHandle handle, CachedOpMonitorCallback call
     if (error == MXP_OK) {
         void *context;
         memcpy(&context, &callback, sizeof context);
-        mxn_cached_op_set_hook(op, callback != NULL ? tell : NULL, context, monitor_all);
+        mxn_cached_op_set_hook(op, callback != NULL ? tell : NULL, context,
+                               monitor_all ? MXN_TELL_INPUTS : MXN_TELL_OUTPUTS);
     }
     return mxn__api_end(&call, error);
 }

@@ -22,7 +22,7 @@ struct mxn_cached_op {
     mxn_params *copy;  // of `_copy`
     mxn_cached_op_hook hook;  // null: nobody is told
     void *hook_context;
-    bool hook_inputs;
+    int hook_what;  // MXN_TELL_*
 };
 
 // ---- making -----------------------------------------------------------------------------------
@@ -83,11 +83,11 @@ const mxn_symbol *mxn_cached_op_symbol(const mxn_cached_op *op)
     return op->symbol;
 }
 
-void mxn_cached_op_set_hook(mxn_cached_op *op, mxn_cached_op_hook hook, void *context, bool inputs)
+void mxn_cached_op_set_hook(mxn_cached_op *op, mxn_cached_op_hook hook, void *context, int what)
 {
     op->hook = hook;
     op->hook_context = context;
-    op->hook_inputs = inputs;
+    op->hook_what = what;
 }
 
 // ---- checks -----------------------------------------------------------------------------------
@@ -186,30 +186,42 @@ static void running_fini(running *run)
     mxp__free(run->memory, run->bytes);
 }
 
-static void tell(const running *run, const mxn_schedule_step *step, bool inputs)
+static void tell_one(const running *run, const mxn_graph_node *node, const char *name,
+                     mxn_array *array)
 {
-    const mxn_graph_node *node = step->node;
-    uint32_t count = inputs ? node->input_count : node->params->visible_count;
-    for (uint32_t i = 0; i < count; i++) {
-        char buffer[64];
-        mxp_strbuf name = {0};
-        mxp__strbuf_printf(&name, "%s_%s", node->name,
-                           inputs ? mxn_params_input_name(node->params, i, buffer)
-                                  : mxn_params_output_name(node->params, i, buffer));
-        mxn_array *array = inputs ? run->inputs[i] : run->outputs[i];
-        mxn_array_retain(array);
-        run->op->hook(mxp__strbuf_text(&name), node->op->name, array, run->op->hook_context);
-        mxp__strbuf_fini(&name);
+    mxn_array_retain(array);
+    run->op->hook(name, node->op->name, array, run->op->hook_context);
+}
+
+static void tell_of(const running *run, const mxn_graph_node *node, const char *operand,
+                    mxn_array *array)
+{
+    mxp_strbuf name = {0};
+    mxp__strbuf_printf(&name, "%s_%s", node->name, operand);
+    tell_one(run, node, mxp__strbuf_text(&name), array);
+    mxp__strbuf_fini(&name);
+}
+
+static void tell(const running *run, const mxn_graph_node *node)
+{
+    char buffer[64];
+    int what = run->op->hook_what;
+    for (uint32_t i = 0; what != MXN_TELL_OUTPUTS && i < node->input_count; i++) {
+        const mxn_graph_node *input = node->inputs[i].node;
+        if (what == MXN_TELL_VARIABLES && input->op == NULL) {
+            tell_one(run, node, input->name, run->inputs[i]);
+        }
+        tell_of(run, node, mxn__input_told_name(node->params, i, buffer), run->inputs[i]);
+    }
+    for (uint32_t i = 0; i < node->params->visible_count; i++) {
+        tell_of(run, node, mxn_params_output_name(node->params, i, buffer), run->outputs[i]);
     }
 }
 
 static void end_step(running *run, const mxn_schedule_step *step)
 {
-    if (run->op->hook != NULL && run->op->hook_inputs) {
-        tell(run, step, true);
-    }
     if (run->op->hook != NULL) {
-        tell(run, step, false);
+        tell(run, step->node);
     }
     for (uint32_t i = 0; i < step->dead_count; i++) {
         drop(run, run->op->schedule.dead[step->first_dead + i]);

@@ -38,11 +38,14 @@ void mxn_cached_op_free(mxn_cached_op *op);  // no call may be under way; null d
 uint32_t mxn_cached_op_outputs(const mxn_cached_op *op);
 const mxn_symbol *mxn_cached_op_symbol(const mxn_cached_op *op);  // borrowed
 
-// Told of each array as soon as it is pushed: "fc_output" and the operator's name. With `inputs`
-// also of what the operator takes: "fc_data" and so on. The array comes with a reference.
+// Told of each array as soon as it is pushed: "fc_output" and the operator's name. With
+// MXN_TELL_INPUTS also of what the operator takes: "fc_data" and so on, "relu_input0" where MXNet
+// has no better name; with MXN_TELL_VARIABLES of each variable among them before that, by its own
+// name. The array comes with a reference.
+enum { MXN_TELL_OUTPUTS, MXN_TELL_INPUTS, MXN_TELL_VARIABLES };
 typedef void (*mxn_cached_op_hook)(const char *name, const char *op, mxn_array *array,
                                    void *context);
-void mxn_cached_op_set_hook(mxn_cached_op *op, mxn_cached_op_hook hook, void *context, bool inputs);
+void mxn_cached_op_set_hook(mxn_cached_op *op, mxn_cached_op_hook hook, void *context, int what);
 
 typedef struct mxn_cached_call {
     mxn_array *const *inputs;  // of MXN_LIST_INPUTS, in that order

@@ -67,7 +67,7 @@ static int make_variable(composition *made, uint32_t input, const char *input_na
 static int take_input(composition *made, const mxn_inputs *inputs, uint32_t input)
 {
     char buffer[64];
-    const char *name = mxn_params_input_name(made->node->params, input, buffer);
+    const char *name = mxn__input_name(made->node->params, input, buffer);
     int from = inputs->keys != NULL ? find_named(inputs, name) : -1;
     if (inputs->keys == NULL && input < inputs->count) {
         from = (int)input;
@@ -95,7 +95,7 @@ static int fail_unknown(const composition *made, const mxn_inputs *inputs)
         bool known = false;
         char buffer[64];
         for (uint32_t j = 0; j < made->count && !known; j++) {
-            known = strcmp(mxn_params_input_name(params, j, buffer), inputs->keys[i]) == 0;
+            known = strcmp(mxn__input_name(params, j, buffer), inputs->keys[i]) == 0;
         }
         if (!known) {
             return mxp__fail(MXP_EINVAL, "Operator %s: keyword argument name %s not found",

@@ -381,5 +381,5 @@ int mxn_executor_describe(const mxn_executor *e, mxp_strbuf *text)
 
 void mxn_executor_set_hook(mxn_executor *e, mxn_cached_op_hook hook, void *context, bool inputs)
 {
-    mxn_cached_op_set_hook(e->op, hook, context, inputs);
+    mxn_cached_op_set_hook(e->op, hook, context, inputs ? MXN_TELL_VARIABLES : MXN_TELL_OUTPUTS);
 }

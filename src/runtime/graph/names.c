@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a symbol is asked for in words: names and attributes.
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -21,6 +22,58 @@ const char *mxn_symbol_name(const mxn_symbol *symbol)
 {
     const mxn_graph_node *node = mxn__only_node(symbol);
     return node != NULL ? node->name : NULL;
+}
+
+const char *mxn__input_name(const mxn_params *params, uint32_t input, char buffer[64])
+{
+    const mxn_op_doc *doc = mxn_op_document(params->op);
+    if (doc == NULL || strcmp(doc->key_var_num_args, "num_args") != 0) {
+        return mxn_params_input_name(params, input, buffer);
+    }
+    snprintf(buffer, 64, "arg%u", input);
+    return buffer;
+}
+
+// Most operators of one array, which variables call "data", name it to nobody else. These do.
+static bool names_its_data(const char *op)
+{
+    static const char *const all[] = {"Dropout",
+                                      "LeakyReLU",
+                                      "MakeLoss",
+                                      "Pad",
+                                      "Pooling",
+                                      "SequenceMask",
+                                      "SliceChannel",
+                                      "SwapAxis",
+                                      "_image_to_tensor",
+                                      "_np_diag",
+                                      "_npi_equal_scalar",
+                                      "_npi_flip",
+                                      "_npi_greater_equal_scalar",
+                                      "_npi_greater_scalar",
+                                      "_npi_less_equal_scalar",
+                                      "_npi_less_scalar",
+                                      "_npi_not_equal_scalar",
+                                      "_npi_tril",
+                                      "diag",
+                                      "log_softmax",
+                                      "repeat",
+                                      "reverse",
+                                      "softmax",
+                                      "squeeze",
+                                      "tile"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof all / sizeof all[0] && !found; i++) {
+        found = strcmp(op, all[i]) == 0;
+    }
+    return found;
+}
+
+const char *mxn__input_told_name(const mxn_params *params, uint32_t input, char buffer[64])
+{
+    const char *name = mxn__input_name(params, input, buffer);
+    bool is_data = params->input_count == 1 && strcmp(name, "data") == 0;
+    return is_data && !names_its_data(params->op->name) ? "input0" : name;
 }
 
 static int list_outputs(const mxn_symbol *symbol, mxp_strbuf *names, uint32_t *count)

@@ -61,6 +61,11 @@ static inline uint32_t mxn__graph_node_outputs(const mxn_graph_node *node)  // h
     return node->op == NULL ? 1 : node->params->output_count;
 }
 void mxn__graph_node_output_name(const mxn_graph_node *node, uint32_t index, mxp_strbuf *name);
+// What a variable for this input is called behind the operator's name, and the keyword that gives
+// it: "weight"; of a list "arg0", as in MXNet, whatever its documentation calls it.
+const char *mxn__input_name(const mxn_params *params, uint32_t input, char buffer[64]);
+// What monitors call it: the same, but "input0" of the operators that name none to them.
+const char *mxn__input_told_name(const mxn_params *params, uint32_t input, char buffer[64]);
 
 // ---- walks ------------------------------------------------------------------------------------
 // The nodes behind outputs, each once and after its inputs. Borrowed.

@@ -205,7 +205,7 @@ static void the_hook_is_told_of_each_operator(void **state)
     told[0] = '\0';
     outputs = NULL;
     assert_int_equal(call(op, inputs, 2, &count, &outputs), 0);
-    assert_string_equal(told, "product_lhs:dot product_rhs:dot product_output:dot act_data:relu "
+    assert_string_equal(told, "product_lhs:dot product_rhs:dot product_output:dot act_input0:relu "
                               "act_output:relu ");
     free_all(outputs, 1);
     free_all(inputs, 2);

@@ -255,7 +255,7 @@ static void each_backward_of_one_forward_gives_the_same(void **state)
     free_arrays(&b);
 }
 
-static char told[256];
+static char told[512];
 
 static void note(const char *name, NDArrayHandle array, void *handle)
 {
@@ -280,7 +280,9 @@ static void monitor_text_and_network_are_those_of_the_symbol(void **state)
     told[0] = '\0';
     must(MXExecutorSetMonitorCallbackEX(executor, note, mark_text, true));
     must(MXExecutorForward(executor, 0));
-    assert_non_null(strstr(told, "num_hidden_weight! num_hidden_bias! num_hidden_output! "));
+    assert_non_null(strstr(told, "weight! num_hidden_weight! "));
+    assert_non_null(strstr(told, "num_hidden_bias! num_hidden_output! "));
+    assert_non_null(strstr(told, "act_type_input0! act_type_output! "));
     must(MXExecutorSetMonitorCallback(executor, NULL, NULL));
     must(MXExecutorPrint(executor, &text));
     assert_non_null(strstr(text, "Op:FullyConnected, Name=num_hidden\n"));
