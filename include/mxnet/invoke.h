@@ -4,7 +4,8 @@
 //
 // An operator whose parameters are parsed once and which is then run any number of times, from any
 // thread, under that thread's switch of NumPy's shapes. Runs are recorded as MXImperativeInvoke,
-// the other calls here are not.
+// the other calls here are not. Null and freed handles are errors; what was never a handle of these
+// is undefined.
 #ifndef MXNET_INVOKE_H_
 #define MXNET_INVOKE_H_
 
