@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Executors: a symbol bound to arrays, against NumPy."""
+import json
+import os
+
 import numpy as onp
 import pytest
 
@@ -149,3 +152,24 @@ def test_what_is_refused():
             use()
     with pytest.warns(UserWarning), pytest.raises(RuntimeError, match="more arguments are needed"):
         net.simple_bind(mx.cpu())
+
+
+def fills(executor, backwards):
+    """How many arrays are filled with a number while the executor trains."""
+    mx.profiler.set_config(profile_all=True, aggregate_stats=True, filename=os.devnull)
+    mx.profiler.set_state("run")
+    for _ in range(backwards):
+        executor.forward(is_train=True)
+        executor.backward()
+    mx.nd.waitall()
+    mx.profiler.set_state("stop")
+    rows = json.loads(mx.profiler.dumps(reset=True, format="json"))["Time"].get("operator", {})
+    return rows.get("SetValueOp", {"Count": 0})["Count"]
+
+
+def test_gradients_of_outputs_are_filled_once_and_not_where_nobody_reads_them():
+    net = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=3, name="fc")
+    executor = net.simple_bind(mx.cpu(), data=(2, 4))
+    assert [fills(executor, 3), fills(executor, 3)] == [1, 0]
+    loss = mx.sym.SoftmaxOutput(net, name="softmax").simple_bind(mx.cpu(), data=(2, 4))
+    assert fills(loss, 3) == 0

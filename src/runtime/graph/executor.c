@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "runtime/autograd/autograd.h"
-#include "runtime/graph/node.h"
+#include "runtime/graph/head_gradients.h"
 
 struct mxn_executor {
     mxn_cached_op *op;
@@ -14,6 +14,7 @@ struct mxn_executor {
     bool *is_auxiliary;  // of each variable
     mxn_array **inputs;  // views of the program's arrays, which are autograd's variables
     mxn_array **outputs;
+    mxn_array **heads;  // gradients of outputs where none are given: none before the first backward
     bool wants_gradients;
     bool has_run;  // forward, since outputs are there
 };
@@ -25,8 +26,9 @@ static int take_memory(mxn_executor *e)
     e->is_auxiliary = mxp__alloc(e->variable_count + 1);
     e->inputs = mxp__alloc(e->variable_count * sizeof *e->inputs + 1);
     e->outputs = mxp__alloc(e->output_count * sizeof *e->outputs + 1);
+    e->heads = mxp__alloc(e->output_count * sizeof *e->heads + 1);
     return e->variables != NULL && e->is_auxiliary != NULL && e->inputs != NULL &&
-                   e->outputs != NULL
+                   e->outputs != NULL && e->heads != NULL
                ? MXP_OK
                : mxp__fail_memory("an executor");
 }
@@ -264,10 +266,12 @@ void mxn_executor_free(mxn_executor *e)
         return;
     }
     release_all(e->outputs, e->output_count);
+    release_all(e->heads, e->output_count);
     release_all(e->inputs, e->variable_count);
     mxp__free(e->variables, e->variable_count * sizeof *e->variables + 1);
     mxp__free(e->inputs, e->variable_count * sizeof *e->inputs + 1);
     mxp__free(e->outputs, e->output_count * sizeof *e->outputs + 1);
+    mxp__free(e->heads, e->output_count * sizeof *e->heads + 1);
     mxp__free(e->is_auxiliary, e->variable_count + 1);
     mxn_cached_op_free(e->op);
     mxp__free(e, sizeof *e);
@@ -317,7 +321,7 @@ static int backward_from(const mxn_executor *e, mxn_array *const *heads, bool tr
     for (uint32_t i = 0; i < e->output_count; i++) {
         if (mxn_autograd_recorded(e->outputs[i])) {
             arrays[count] = e->outputs[i];
-            gradients[count++] = heads != NULL ? heads[i] : NULL;
+            gradients[count++] = heads[i];
         }
     }
     return count == 0 ? MXP_OK
@@ -345,7 +349,11 @@ int mxn_executor_backward(mxn_executor *e, uint32_t count, mxn_array *const *hea
     if (arrays == NULL) {
         return mxp__fail_memory("the gradients of an executor");
     }
-    int error = backward_from(e, count != 0 ? head_gradients : NULL, training, arrays);
+    int error = count == 0 ? mxn__head_gradients(mxn_cached_op_symbol(e->op), e->outputs, e->heads)
+                           : MXP_OK;
+    if (error == MXP_OK) {
+        error = backward_from(e, count != 0 ? head_gradients : e->heads, training, arrays);
+    }
     mxp__free(arrays, bytes);
     return error;
 }
