@@ -51,10 +51,11 @@ endfunction()
 
 # mxp_kernels(TARGET): flags of the loops in src/runtime/op that the compiler makes vectors of.
 # Vectors longer than registers are only passed between functions of one file, so how that is done
-# need not be warned of (psabi).
+# need not be warned of (psabi). A choice of two numbers is made without a jump only if computing both
+# is allowed (no-trapping-math).
 function(mxp_kernels target)
   set(op ${PROJECT_SOURCE_DIR}/src/runtime/op)
-  set(flags -O3 -ffp-contract=fast -Wno-psabi)
+  set(flags -O3 -ffp-contract=fast -fno-trapping-math -Wno-psabi)
   set(fused)
   if(mxp_flags_32)
     set(fused -mfma)
