@@ -2,6 +2,7 @@
 #include "runtime/op/kernels/batch_norm.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { FEW = 16 };  // of a row: where a call would cost more than the loop
 
@@ -9,6 +10,17 @@ enum { FEW = 16 };  // of a row: where a call would cost more than the loop
 static inline int64_t row_at(const mxn_axis_view *s, int64_t channel, int64_t row)
 {
     return (row * s->count + channel) * s->inner;
+}
+
+enum { SUMS = 16 };
+
+static double total_of(const double *sums)
+{
+    double total = 0;
+    for (int k = 0; k < SUMS; k++) {
+        total += sums[k];
+    }
+    return total;
 }
 
 #define TEMPLATE "runtime/op/kernels/batch_norm_kernels.h"

@@ -1,27 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-// A template (kernels.h) of batch norm. Sums are of doubles, one number after the other.
+// A template (kernels.h) of batch norm. Sums are of doubles: SUMS of them side by side along a row,
+// whatever the width of vectors, because one number after the other waits for each addition.
+MXN_VECTOR_LOOP void NAME(add_row)(const T *x, int64_t count, double *sums)
+{
+    double s[SUMS];
+    memcpy(s, sums, sizeof s);
+    int64_t i = 0;
+    for (; i + SUMS <= count; i += SUMS) {
+        for (int k = 0; k < SUMS; k++) {
+            s[k] += (double)x[i + k];
+        }
+    }
+    for (int k = 0; i < count; i++, k++) {
+        s[k] += (double)x[i];
+    }
+    memcpy(sums, s, sizeof s);
+}
+
+MXN_VECTOR_LOOP void NAME(add_squares)(const T *x, int64_t count, double middle, double *sums)
+{
+    double s[SUMS];
+    memcpy(s, sums, sizeof s);
+    int64_t i = 0;
+    for (; i + SUMS <= count; i += SUMS) {
+        for (int k = 0; k < SUMS; k++) {
+            const double distance = (double)x[i + k] - middle;
+            s[k] += distance * distance;
+        }
+    }
+    for (int k = 0; i < count; i++, k++) {
+        const double distance = (double)x[i] - middle;
+        s[k] += distance * distance;
+    }
+    memcpy(sums, s, sizeof s);
+}
+
 static void NAME(moments)(const mxn_batch_norm *b, int64_t channel, double *mean, double *var)
 {
     const mxn_axis_view s = b->s;
     const T *x = b->data;
     const double count = (double)(s.outer * s.inner);
-    double sum = 0, squares = 0;
+    double sums[SUMS] = {0}, squares[SUMS] = {0};
     for (int64_t row = 0; row < s.outer; row++) {
-        const T *at = x + row_at(&s, channel, row);
-        for (int64_t i = 0; i < s.inner; i++) {
-            sum += (double)at[i];
-        }
+        NAME(add_row)(x + row_at(&s, channel, row), s.inner, sums);
     }
-    const double middle = count > 0 ? sum / count : 0;
+    const double middle = count > 0 ? total_of(sums) / count : 0;
     for (int64_t row = 0; row < s.outer; row++) {
-        const T *at = x + row_at(&s, channel, row);
-        for (int64_t i = 0; i < s.inner; i++) {
-            const double distance = (double)at[i] - middle;
-            squares += distance * distance;
-        }
+        NAME(add_squares)(x + row_at(&s, channel, row), s.inner, middle, squares);
     }
     *mean = middle;
-    *var = count > 0 ? squares / count : 0;
+    *var = count > 0 ? total_of(squares) / count : 0;
 }
 
 static inline void NAME(scale_few)(const T *x, T *to, int64_t count, T factor, T shift)
@@ -85,21 +113,39 @@ static void NAME(forward)(const mxn_batch_norm *b)
 // With n the elements of a channel, y' the normalised input and s the scale:
 //   d beta = sum(g), d gamma = sum(g y'), dx = s / deviation (g - sum(g) / n - y' sum(g y') / n),
 // of which the last two terms are those of the batch's own statistics.
+MXN_VECTOR_LOOP void NAME(add_products)(const T *g, const T *x, int64_t count, double mean,
+                                        double *sums, double *products)
+{
+    double s[SUMS], p[SUMS];
+    memcpy(s, sums, sizeof s);
+    memcpy(p, products, sizeof p);
+    int64_t i = 0;
+    for (; i + SUMS <= count; i += SUMS) {
+        for (int k = 0; k < SUMS; k++) {
+            s[k] += (double)g[i + k];
+            p[k] += (double)g[i + k] * ((double)x[i + k] - mean);
+        }
+    }
+    for (int k = 0; i < count; i++, k++) {
+        s[k] += (double)g[i];
+        p[k] += (double)g[i] * ((double)x[i] - mean);
+    }
+    memcpy(sums, s, sizeof s);
+    memcpy(products, p, sizeof p);
+}
+
 static void NAME(gradient_sums)(const mxn_batch_norm_back *b, int64_t channel, double mean,
                                 double *sum, double *product)
 {
     const mxn_axis_view s = b->s;
-    double of_g = 0, of_both = 0;
+    double of_g[SUMS] = {0}, of_both[SUMS] = {0};
     for (int64_t row = 0; row < s.outer; row++) {
         const int64_t at = row_at(&s, channel, row);
-        const T *g = (const T *)b->gradient + at, *x = (const T *)b->data + at;
-        for (int64_t i = 0; i < s.inner; i++) {
-            of_g += (double)g[i];
-            of_both += (double)g[i] * ((double)x[i] - mean);
-        }
+        NAME(add_products)
+        ((const T *)b->gradient + at, (const T *)b->data + at, s.inner, mean, of_g, of_both);
     }
-    *sum = of_g;
-    *product = of_both;
+    *sum = total_of(of_g);
+    *product = total_of(of_both);
 }
 
 static inline void NAME(spread_few)(const T *g, const T *x, T *to, int64_t count, T of_g, T of_x,
