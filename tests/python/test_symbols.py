@@ -89,6 +89,33 @@ def test_variables_of_operators_begin_with_what_these_say():
     assert sym.LeakyReLU(sym.var("x"), act_type="leaky", name="l").attr_dict() == {"l": {"act_type": "leaky"}}
 
 
+@pytest.mark.parametrize("shape, weight, result", [
+    ((0, 5), (4, 5), (0, 4)), ((2, 0), (4, 0), (2, 4)), ((0, 3, 4), (4, 12), (0, 4)), ((2, 0, 4), (4, 0), (2, 4))])
+def test_a_product_says_what_follows_from_the_sizes_that_are_known(shape, weight, result):
+    fc = sym.FullyConnected(sym.var("x"), num_hidden=4, name="fc")
+    assert fc.infer_shape_partial(x=shape) == ([shape, weight, (4,)], [result], [])
+
+
+@pytest.mark.parametrize("settings, shape, result", [
+    ({"kernel": (2, 2), "stride": (2, 2)}, (0, 3, 8, 8), (0, 3, 4, 4)), ({"kernel": (2, 2)}, (2, 0, 8, 0), (2, 0, 7, 0)),
+    ({"kernel": (1, 1), "global_pool": True}, (2, 3, 0, 8), (2, 3, 1, 1)),
+    ({"kernel": (3, 3), "stride": (2, 2), "pooling_convention": "full"}, (0, 3, 8, 8), (0, 3, 4, 4))])
+def test_windows_say_what_follows_from_the_sizes_that_are_known(settings, shape, result):
+    assert sym.Pooling(sym.var("x"), **settings).infer_shape_partial(x=shape) == ([shape], [result], [])
+
+
+def test_joined_arrays_say_what_follows_from_the_sizes_that_are_known():
+    joined = sym.Concat(sym.var("a"), sym.var("b"), dim=1)
+    for a, b, wanted in (((0, 3), (0, 4), ([(0, 3), (0, 4)], [(0, 7)], [])),
+                         ((2, 0), (2, 4), ([(2, 0), (2, 4)], [(2, 0)], [])),
+                         ((0, 3), (2, 4), ([(2, 3), (2, 4)], [(2, 7)], []))):
+        assert joined.infer_shape_partial(a=a, b=b) == wanted
+    with pytest.raises(mx.MXNetError, match="Concat"):
+        joined.infer_shape_partial(a=(0, 3, 2), b=(0, 4, 3))
+    with pytest.raises(mx.MXNetError, match="Concat"):
+        joined.infer_shape_partial(a=(0, 3, 2), b=(0, 4))
+
+
 def test_missing_inputs_of_a_list_are_called_as_in_mxnet():
     assert sym.Concat(num_args=2, name="c").list_arguments() == ["c_arg0", "c_arg1"]
     assert sym.add_n(num_args=2, name="c").list_arguments() == ["c_arg0", "c_arg1"]

@@ -131,10 +131,22 @@ static uint32_t fc_backward_inputs(const void *values)
     return 3;
 }
 
-// Of the data as a matrix.
-static int64_t fc_columns(const mxn_shape *data, const fc_params *params)
+// Of the data as a matrix; -1 if a size that they are made of is not known.
+static int fc_columns(const mxn_shapes *shapes, int64_t *columns)
 {
-    return params->flatten ? mxn__dims_product(data, 1, data->ndim) : data->dims[data->ndim - 1];
+    const fc_params *params = (const void *)shapes->params->values;
+    const mxn_shape *data = shapes->inputs[0];
+    int32_t first = params->flatten ? 1 : data->ndim - 1;
+    int error = 0;
+    *columns = 1;
+    for (int32_t i = first; error == 0 && i < data->ndim; i++) {
+        if (data->dims[i] < 0) {
+            *columns = -1;
+            return 0;
+        }
+        error = mxn__dim_mul(shapes->params, *columns, data->dims[i], columns);
+    }
+    return error;
 }
 
 static int fc_shapes(const mxn_shapes *shapes)
@@ -143,13 +155,17 @@ static int fc_shapes(const mxn_shapes *shapes)
     mxn_shape *data = shapes->inputs[0];
     mxn_shape bias = {.ndim = 1, .dims = {params->num_hidden}};
     int error = params->no_bias ? 0 : mxn__shape_input(shapes, 2, &bias);
-    if (error != 0 || !mxn_shape_known(data)) {
+    if (error != 0 || data->ndim < 0) {
         return error;
     }
     if (data->ndim == 0) {
         return mxn__shape_refused(shapes, 0, "must have a dimension");
     }
-    mxn_shape weight = {.ndim = 2, .dims = {params->num_hidden, fc_columns(data, params)}};
+    mxn_shape weight = {.ndim = 2, .dims = {params->num_hidden}};
+    error = fc_columns(shapes, &weight.dims[1]);
+    if (error != 0) {
+        return error;
+    }
     mxn_shape result = {.ndim = 2, .dims = {data->dims[0], params->num_hidden}};
     if (!params->flatten) {
         mxn_shape_copy(&result, data);

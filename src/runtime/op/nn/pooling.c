@@ -122,7 +122,7 @@ static int pool_shapes(const mxn_shapes *shapes)
 {
     const pool_params *p = (const void *)shapes->params->values;
     const mxn_shape *data = shapes->inputs[0];
-    if (!mxn_shape_known(data)) {
+    if (data->ndim < 0) {
         return 0;
     }
     bool any = p->global_pool || is_adaptive(p);
@@ -142,6 +142,10 @@ static int pool_shapes(const mxn_shapes *shapes)
     }
     for (int32_t i = 0; i < data->ndim - 2; i++) {
         int32_t k = 5 - data->ndim + i, axis = image_axis(p) + i;
+        if (data->dims[axis] < 0) {
+            result.dims[axis] = p->global_pool ? 1 : -1;
+            continue;
+        }
         if (data->dims[axis] + 2 * w.pad[k] < w.kernel[k]) {
             return mxn__shape_refused(shapes, 0, "kernel %lld with pad %lld does not fit axis %d",
                                       (long long)w.kernel[k], (long long)w.pad[k], axis);

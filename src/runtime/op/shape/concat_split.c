@@ -153,6 +153,44 @@ static int join_one(const mxn_shapes *shapes, uint32_t index, int32_t axis, mxn_
     return mxn__dim_add(shapes->params, result->dims[axis], view.dims[axis], &result->dims[axis]);
 }
 
+// Arrays of which some sizes are not known: they are those of the others, but for the axis, along
+// which the sum is known if all are.
+static int join_known_sizes(const mxn_shapes *shapes)
+{
+    const uint32_t count = shapes->params->input_count;
+    mxn_shape common;
+    mxn_shape_copy(&common, shapes->inputs[0]);
+    int32_t axis;
+    int error = joined_axis(shapes->params, common.ndim, &axis);
+    int64_t sum = 0;
+    for (uint32_t i = 0; error == 0 && i < count; i++) {
+        int64_t size = shapes->inputs[i]->ndim == common.ndim ? shapes->inputs[i]->dims[axis] : -1;
+        common.dims[axis] = size;
+        error = mxn__shape_merge(shapes->params, "input", i, &common, shapes->inputs[i]);
+        if (error == 0 && sum >= 0 && size >= 0) {
+            error = mxn__dim_add(shapes->params, sum, size, &sum);
+        } else {
+            sum = -1;
+        }
+    }
+    for (uint32_t i = 0; error == 0 && i < count; i++) {
+        common.dims[axis] = shapes->inputs[i]->dims[axis];
+        error = mxn__shape_input(shapes, i, &common);
+    }
+    common.dims[axis] = sum;
+    return error != 0 ? error : mxn__shape_output(shapes, 0, &common);
+}
+
+// Of a joining along an axis that is there: whether the ranks of all are known.
+static bool knows_ranks(const mxn_shapes *shapes)
+{
+    bool known = shapes->params->op->def->variant == CONCAT && params_of(shapes->params)->dim.has;
+    for (uint32_t i = 0; known && i < shapes->params->input_count; i++) {
+        known = shapes->inputs[i]->ndim > 0;
+    }
+    return known;
+}
+
 static int join_shapes(const mxn_shapes *shapes)
 {
     const uint32_t count = shapes->params->input_count;
@@ -165,7 +203,7 @@ static int join_shapes(const mxn_shapes *shapes)
     }
     for (uint32_t i = 0; i < count; i++) {
         if (!mxn_shape_known(shapes->inputs[i])) {
-            return 0;
+            return knows_ranks(shapes) ? join_known_sizes(shapes) : 0;
         }
     }
     mxn_shape result;
