@@ -8,7 +8,7 @@
 #include "runtime/imperative/fusion.h"
 #include "runtime/imperative/imperative.h"
 
-enum { COUNT = 4096 + 1234, INPUTS_MAX = 3, OUTPUTS_MAX = 2 };
+enum { COUNT = 40000 + 1234, INPUTS_MAX = 3, OUTPUTS_MAX = 2 };
 static const mxn_context cpu = {MXN_CPU, 0};
 
 static mxn_params *parse(const char *name, uint32_t inputs)
