@@ -406,6 +406,47 @@ static void a_thread_may_end_before_its_large_operation(void **state)
     }
 }
 
+static int do_two(const mxn_run *run, void *scope)
+{
+    (void)run;
+    const mxn_part parts[] = {{.name = mxp_span_name("operator", "first part"),
+                               .scope = *(uint32_t *)scope,
+                               .shape = mxp_string("(7,)"),
+                               .flops = 5,
+                               .bytes = 6},
+                              {.name = mxp_span_name("operator", "second part")}};
+    mxn_record_parts(parts, 2);
+    mxp__os_sleep_us(200);
+    return 0;
+}
+
+static void parts_lie_in_their_operation_without_a_time(void **state)
+{
+    (void)state;
+    uint32_t scope = mxp_scope_id("layer2");
+    const mxn_work work = {.function.sync = do_two,
+                           .argument = &scope,
+                           .name = mxp_span_name("operator", "both"),
+                           .flags = MXP_PHASE_FORWARD | MXN_WORK_SYMBOLIC};
+    mxn_engine_counts before, after;
+    mxn_engine_counts_get(&before);
+    assert_int_equal(engine_push_work(work, a, b), 0);
+    live_events live = take();
+    mxn_engine_counts_get(&after);
+    assert_int_equal(after.visible - before.visible, 3);
+    const seen both = operator_named(&live, "both"), first = operator_named(&live, "first part"),
+               second = operator_named(&live, "second part");
+    assert_int_equal(first.flags, MXP_PHASE_FORWARD | MXP_OP_SYMBOLIC | MXP_OP_SHARED);
+    assert_int_equal(first.op.bulk_parent, both.op.id);
+    assert_int_equal(second.op.bulk_parent, both.op.id);
+    assert_true(first.op.id != both.op.id && first.op.id != second.op.id && first.op.id != 0);
+    assert_true(both.begin <= first.begin && first.begin == first.end && first.end <= both.end);
+    assert_int_equal(first.op.scope, scope);
+    assert_int_equal(first.op.shape, mxp_string("(7,)"));
+    assert_true(both.end > both.begin && (both.flags & MXP_OP_SHARED) == 0);
+    live_events_free(&live);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -422,6 +463,7 @@ int main(void)
         RECORD_TEST(deletions_and_waits_are_operators),
         RECORD_TEST(the_engine_counts_what_the_profile_holds),
         RECORD_TEST(a_thread_may_end_before_its_large_operation),
+        RECORD_TEST(parts_lie_in_their_operation_without_a_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
