@@ -212,7 +212,7 @@ static void running(void **state)
     BAD_HANDLES(MXExecutorSetMonitorCallback, freed_executor, (bad, monitor, NULL));
     GOOD(MXExecutorSetMonitorCallbackEX, (executor, monitor, NULL, true), true);
     BAD_HANDLES(MXExecutorSetMonitorCallbackEX, freed_executor, (bad, monitor, NULL, true));
-    GOOD(MXExecutorForward, (executor, 1), told == 2);
+    GOOD(MXExecutorForward, (executor, 1), told == 3);
     BAD_HANDLES(MXExecutorForward, freed_executor, (bad, 1));
     GOOD(MXExecutorOutputs, (executor, &count, &outputs), count == 1 && taken(outputs[0]) == 9);
     BAD_HANDLES(MXExecutorOutputs, freed_executor, (bad, &count, &outputs));
