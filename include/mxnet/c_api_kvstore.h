@@ -83,5 +83,15 @@ MXNET_DLL int MXKVStoreSetGradientCompression(KVStoreHandle handle, uint32_t num
 // Waits for the other workers: a local store has none.
 MXNET_DLL int MXKVStoreBarrier(KVStoreHandle handle);
 MXNET_DLL int MXKVStoreSetBarrierBeforeExit(KVStoreHandle handle, const int barrier_before_exit);
+// There are no servers: nothing is sent, nothing is run, `number` is 0.
+typedef void(MXKVStoreServerController)(int head, const char *body, void *controller_handle);
+MXNET_DLL int MXKVStoreSendCommmandToServers(KVStoreHandle handle, int cmd_id,
+                                             const char *cmd_body);
+MXNET_DLL int MXKVStoreRunServer(KVStoreHandle handle, MXKVStoreServerController controller,
+                                 void *controller_handle);
+MXNET_DLL int MXKVStoreGetNumDeadNode(KVStoreHandle handle, const int node_id, int *number,
+                                      const int timeout_sec);
+// Settings of stores over several processes, which nobody reads.
+MXNET_DLL int MXInitPSEnv(uint32_t num_vars, const char **keys, const char **vals);
 
 #endif

@@ -20,6 +20,11 @@ struct LibFeature {
 // A static list.
 MXNET_DLL int MXLibInfoFeatures(const struct LibFeature **libFeature, size_t *size);
 
+// A variable of the environment, null if it is not set; the text is the environment's own. Not
+// while another thread sets one; most settings are read once, when the library is loaded.
+MXNET_DLL int MXGetEnv(const char *name, const char **value);
+MXNET_DLL int MXSetEnv(const char *name, const char *value);  // null: it is removed
+
 // Seeds every random generator, of all devices or of one, in order with what was pushed before.
 MXNET_DLL int MXRandomSeed(int seed);
 MXNET_DLL int MXRandomSeedContext(int seed, int dev_type, int dev_id);

@@ -77,6 +77,14 @@ MXNET_DLL int MXNDArrayLoadFromBuffer(const void *ndarray_buffer, size_t size, u
                                       NDArrayHandle **out_arr, uint32_t *out_name_size,
                                       const char ***out_names);
 
+// Always MXNDArraySave's file: that of 1.x.
+MXNET_DLL int MXNDArrayLegacySave(const char *fname, uint32_t num_args, NDArrayHandle *args,
+                                  const char **keys);
+// One array as it stands in such a file, for pickles. The bytes live until this thread's next call.
+MXNET_DLL int MXNDArraySaveRawBytes(NDArrayHandle handle, size_t *out_size, const char **out_buf);
+// The array is the caller's to free. Bytes that follow it are not looked at.
+MXNET_DLL int MXNDArrayLoadFromRawBytes(const void *buf, size_t size, NDArrayHandle *out);
+
 // ---- DLPack: the same memory in other libraries -----------------------------------------------
 // Waits for pending writes. The memory stays until the tensor's deleter is called, whatever becomes
 // of `handle`. What is pushed later is not ordered with who reads or writes there by the tensor.

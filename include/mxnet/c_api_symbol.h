@@ -22,6 +22,23 @@ MXNET_DLL int MXSymbolCopy(SymbolHandle symbol, SymbolHandle *out);  // with nod
 MXNET_DLL int MXShallowCopySymbol(SymbolHandle src, SymbolHandle *out);  // of the same nodes
 MXNET_DLL int MXSymbolFree(SymbolHandle symbol);
 
+// A copy: of the casts that MXNet's mixed precision adds there are none to leave out.
+MXNET_DLL int MXSymbolRemoveAmpCast(SymbolHandle sym_handle, SymbolHandle *ret_sym_handle);
+// Errors: there are no backends that networks could be partitioned for.
+MXNET_DLL int MXGenBackendSubgraph(SymbolHandle sym_handle, const char *backend,
+                                   SymbolHandle *ret_sym_handle);
+MXNET_DLL int MXOptimizeForBackend(
+    SymbolHandle sym_handle, const char *backend_name, const int dev_type,
+    SymbolHandle *ret_sym_handle, const mx_uint args_len, NDArrayHandle *in_args_handle,
+    const mx_uint aux_len, NDArrayHandle *in_aux_handle, const mx_uint num_options,
+    const char **keys, const char **vals, const uint32_t num_input_shapes,
+    const char **input_shape_names, const int64_t *input_shape_data,
+    const uint32_t *input_shape_idx, const uint32_t num_input_dtypes,
+    const char **input_dtype_names, const int *input_dtypes, const uint32_t num_input_stypes,
+    const char **input_stype_names, const int *input_stypes, bool skip_infer, int *new_args_cnt,
+    NDArrayHandle **new_args_handle, char ***new_arg_names_handle, int *new_aux_cnt,
+    NDArrayHandle **new_aux_handle, char ***new_aux_names_handle);
+
 // ---- files ------------------------------------------------------------------------------------
 MXNET_DLL int MXSymbolCreateFromFile(const char *fname, SymbolHandle *out);
 MXNET_DLL int MXSymbolCreateFromJSON(const char *json, SymbolHandle *out);

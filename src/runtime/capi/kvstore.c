@@ -103,3 +103,41 @@ int MXKVStoreSetBarrierBeforeExit(KVStoreHandle handle, const int barrier_before
     mxn_kvstore *store = NULL;
     return mxn__api_end(&call, mxn__kvstore_get(handle, &store));
 }
+
+int MXKVStoreSendCommmandToServers(KVStoreHandle handle, int cmd_id, const char *cmd_body)
+{
+    MXN_API_CALL();
+    (void)cmd_id;
+    mxn_kvstore *store = NULL;
+    int error = mxn__kvstore_get(handle, &store);
+    return mxn__api_end(&call, error != MXP_OK ? error : mxn__check_given(cmd_body, "cmd_body"));
+}
+
+int MXKVStoreRunServer(KVStoreHandle handle, MXKVStoreServerController controller,
+                       void *controller_handle)
+{
+    MXN_API_CALL();
+    (void)controller, (void)controller_handle;
+    mxn_kvstore *store = NULL;
+    return mxn__api_end(&call, mxn__kvstore_get(handle, &store));
+}
+
+int MXKVStoreGetNumDeadNode(KVStoreHandle handle, const int node_id, int *number,
+                            const int timeout_sec)
+{
+    MXN_API_CALL();
+    (void)node_id, (void)timeout_sec;
+    mxn_kvstore *store = NULL;
+    int error = mxn__kvstore_get_for(handle, number, &store);
+    if (error == MXP_OK) {
+        *number = 0;
+    }
+    return mxn__api_end(&call, error);
+}
+
+int MXInitPSEnv(uint32_t num_vars, const char **keys, const char **vals)
+{
+    MXN_API_CALL();
+    int error = mxn__check_texts(num_vars, keys, "keys");
+    return mxn__api_end(&call, error != MXP_OK ? error : mxn__check_texts(num_vars, vals, "vals"));
+}

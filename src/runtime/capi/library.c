@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // MXNet's functions about the library as a whole: version, features, seeds, shutdown, threads.
+#include <errno.h>
 #include <mxnet/c_api.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/atomic.h"
 #include "runtime/capi/api_call.h"
@@ -19,6 +22,29 @@ int MXGetVersion(int *out)
     int error = mxn__check_given(out, "out");
     if (error == MXP_OK) {
         *out = MXNET_VERSION;
+    }
+    return mxn__api_end(&call, error);
+}
+
+int MXGetEnv(const char *name, const char **value)
+{
+    MXN_API_CALL();
+    int error = mxn__check_given(name, "name");
+    if (error == MXP_OK) {
+        error = mxn__check_given(value, "value");
+    }
+    if (error == MXP_OK) {
+        *value = getenv(name);
+    }
+    return mxn__api_end(&call, error);
+}
+
+int MXSetEnv(const char *name, const char *value)
+{
+    MXN_API_CALL();
+    int error = mxn__check_given(name, "name");
+    if (error == MXP_OK && (value != NULL ? setenv(name, value, 1) : unsetenv(name)) != 0) {
+        error = mxp__fail(MXP_EINVAL, "the variable '%s' cannot be set: %s", name, strerror(errno));
     }
     return mxn__api_end(&call, error);
 }

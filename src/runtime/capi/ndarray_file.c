@@ -9,9 +9,8 @@
 #include "runtime/capi/thread_buffer.h"
 #include "runtime/tensor/tensor.h"
 
-int MXNDArraySave(const char *fname, uint32_t num_args, NDArrayHandle *args, const char **keys)
+static int save(const char *fname, uint32_t num_args, NDArrayHandle *args, const char **keys)
 {
-    MXN_API_CALL();
     int error = mxn__check_given(fname, "fname");
     if (error == MXP_OK && num_args > 0) {
         error = mxn__check_given(args, "args");
@@ -22,11 +21,22 @@ int MXNDArraySave(const char *fname, uint32_t num_args, NDArrayHandle *args, con
             error = mxn__check_given(keys[i], "keys[i]");
         }
     }
-    if (error == MXP_OK) {
-        error = mxn_arrays_save(fname, num_args, (mxn_array *const *)args, keys,
-                                mxn__numpy_shape() != 0);
-    }
-    return mxn__api_end(&call, error);
+    return error != MXP_OK ? error
+                           : mxn_arrays_save(fname, num_args, (mxn_array *const *)args, keys,
+                                             mxn__numpy_shape() != 0);
+}
+
+int MXNDArraySave(const char *fname, uint32_t num_args, NDArrayHandle *args, const char **keys)
+{
+    MXN_API_CALL();
+    return mxn__api_end(&call, save(fname, num_args, args, keys));
+}
+
+int MXNDArrayLegacySave(const char *fname, uint32_t num_args, NDArrayHandle *args,
+                        const char **keys)
+{
+    MXN_API_CALL();
+    return mxn__api_end(&call, save(fname, num_args, args, keys));
 }
 
 // The names, followed by their characters, in one buffer.
@@ -129,6 +139,53 @@ int MXNDArrayLoadFromBuffer(const void *ndarray_buffer, size_t size, uint32_t *o
     if (error == MXP_OK) {
         error = give(&list, out_size, out_arr, out_name_size, out_names);
         mxn_array_list_fini(&list);
+    }
+    return mxn__api_end(&call, error);
+}
+
+// ---- one array --------------------------------------------------------------------------------
+static int save_raw(NDArrayHandle handle, size_t *out_size, const char **out_buf)
+{
+    mxp_strbuf bytes = {0};
+    int error = mxn_array_save_bytes(handle, mxn__numpy_shape() != 0, &bytes);
+    char *memory = error == MXP_OK ? mxn__thread_buffer(MXN_BUFFER_RAW, bytes.length) : NULL;
+    if (memory != NULL) {
+        memcpy(memory, bytes.data, bytes.length);
+        *out_size = bytes.length;
+        *out_buf = memory;
+    } else if (error == MXP_OK) {
+        error = MXP_ENOMEM;
+    }
+    mxp__strbuf_fini(&bytes);
+    return error;
+}
+
+int MXNDArraySaveRawBytes(NDArrayHandle handle, size_t *out_size, const char **out_buf)
+{
+    MXN_API_CALL();
+    int error = mxn_array_check(handle, "handle");
+    if (error == MXP_OK) {
+        error = mxn__check_given(out_size, "out_size");
+    }
+    if (error == MXP_OK) {
+        error = mxn__check_given(out_buf, "out_buf");
+    }
+    return mxn__api_end(&call, error == MXP_OK ? save_raw(handle, out_size, out_buf) : error);
+}
+
+int MXNDArrayLoadFromRawBytes(const void *buf, size_t size, NDArrayHandle *out)
+{
+    MXN_API_CALL();
+    mxn_array *array = NULL;
+    int error = mxn__check_given(buf, "buf");
+    if (error == MXP_OK) {
+        error = mxn__check_given(out, "out");
+    }
+    if (error == MXP_OK) {
+        error = mxn_array_load_bytes(buf, size, &array);
+    }
+    if (error == MXP_OK) {
+        *out = array;
     }
     return mxn__api_end(&call, error);
 }

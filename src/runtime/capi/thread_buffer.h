@@ -22,7 +22,8 @@ enum {
     MXN_BUFFER_INFERRED_TYPES = 11,
     MXN_BUFFER_BOUND = 12,  // handles: of MXExecutorSimpleBind
     MXN_BUFFER_SHARED = 13,  // names and handles of its shared buffer
-    MXN_BUFFER_KINDS = 14
+    MXN_BUFFER_RAW = 14,  // of MXNDArraySaveRawBytes
+    MXN_BUFFER_KINDS = 15
 };
 
 // At least `bytes`, not zeroed; null with the detail set. Never null for success, also of size 0.

@@ -278,3 +278,17 @@ int mxn_arrays_load(const char *path, mxn_array_list *list)
     fclose(from.file);
     return error;
 }
+
+int mxn_array_load_bytes(const void *data, uint64_t size_bytes, mxn_array **array)
+{
+    loader from = {.path = "<memory>", .memory = data, .left = size_bytes};
+    int error = get_array(&from, array);
+    if (error == MXP_OK && *array == NULL) {
+        error = mxn_array_new_none(array);
+    }
+    if (error != MXP_OK) {
+        mxn_array_release(*array);
+        *array = NULL;
+    }
+    return error;
+}

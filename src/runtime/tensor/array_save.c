@@ -175,3 +175,27 @@ int mxn_arrays_save(const char *path, uint64_t count, mxn_array *const *arrays,
     return special ? write_in_place(path, count, arrays, names, numpy)
                    : replace(path, count, arrays, names, numpy);
 }
+
+// ---- one array --------------------------------------------------------------------------------
+static ssize_t write_bytes(void *bytes, const char *data, size_t size_bytes)
+{
+    mxp_strbuf *to = bytes;
+    mxp__strbuf_append(to, data, size_bytes);
+    return to->failed ? 0 : (ssize_t)size_bytes;
+}
+
+int mxn_array_save_bytes(mxn_array *array, bool numpy, mxp_strbuf *bytes)
+{
+    int error = check_array(array, 0, numpy);
+    if (error != MXP_OK) {
+        return error;
+    }
+    FILE *file = fopencookie(bytes, "wb", (cookie_io_functions_t){.write = write_bytes});
+    if (file == NULL) {
+        return mxp__fail_memory("the bytes of an array");
+    }
+    writer to = {.file = file};
+    error = put_array(&to, array, numpy);
+    const bool failed = fclose(file) != 0 || to.failed;
+    return error == MXP_OK && failed ? mxp__fail_memory("the bytes of an array") : error;
+}

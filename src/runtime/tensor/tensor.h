@@ -27,6 +27,7 @@
 
 #include "base/atomic.h"
 #include "base/refs.h"
+#include "base/strbuf.h"
 #include "runtime/engine/engine.h"
 #include "runtime/storage/storage.h"
 #include "runtime/tensor/dtype.h"
@@ -261,6 +262,10 @@ int mxn_arrays_save(const char *path, uint64_t count, mxn_array *const *arrays,
 // MXP_EFORMAT: names the file, the place and what is wrong.
 int mxn_arrays_load(const char *path, mxn_array_list *list);
 int mxn_arrays_load_bytes(const void *data, uint64_t size_bytes, mxn_array_list *list);
+// One array as it stands in such a file, after what `bytes` holds.
+int mxn_array_save_bytes(mxn_array *array, bool numpy, mxp_strbuf *bytes);
+// What follows the array is not looked at.
+int mxn_array_load_bytes(const void *data, uint64_t size_bytes, mxn_array **array);
 void mxn_array_list_fini(mxn_array_list *list);  // releases arrays that are still there
 
 // Arrays alive (views included) and buffers alive, those whose deletion is pending included. Walks

@@ -106,6 +106,30 @@ static void stores(void **state)
     BAD_HANDLES(MXKVStoreSetGradientCompression, freed_store, (bad, 1, &key, &value));
 }
 
+static void control(int head, const char *body, void *handle)
+{
+    (void)head, (void)body, (void)handle;
+}
+
+static void servers(void **state)
+{
+    (void)state;
+    const char *key = "DMLC_ROLE", *value = "worker", *none = NULL;
+    int number = -1;
+    GOOD(MXKVStoreSendCommmandToServers, (numbered, 0, "walk"), true);
+    BAD_HANDLES(MXKVStoreSendCommmandToServers, freed_store, (bad, 0, "walk"));
+    BAD(MXKVStoreSendCommmandToServers, (numbered, 0, NULL));
+    GOOD(MXKVStoreRunServer, (numbered, control, NULL), true);
+    BAD_HANDLES(MXKVStoreRunServer, freed_store, (bad, control, NULL));
+    GOOD(MXKVStoreGetNumDeadNode, (numbered, 0, &number, 60), number == 0);
+    BAD_HANDLES(MXKVStoreGetNumDeadNode, freed_store, (bad, 0, &number, 60));
+    BAD(MXKVStoreGetNumDeadNode, (numbered, 0, NULL, 60));
+    GOOD(MXInitPSEnv, (1, &key, &value), true);
+    BAD(MXInitPSEnv, (1, NULL, &value));
+    BAD(MXInitPSEnv, (1, &key, NULL));
+    BAD(MXInitPSEnv, (1, &none, &value));
+}
+
 // ---- values -----------------------------------------------------------------------------------
 #define NOTHING
 #define PRIORITY , 0
@@ -275,13 +299,10 @@ static void all_were_called(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stores),
-        cmocka_unit_test(values_by_number),
-        cmocka_unit_test(values_by_name),
-        cmocka_unit_test(updaters),
-        cmocka_unit_test(kinds_of_iterators),
-        cmocka_unit_test(batches),
-        cmocka_unit_test(all_were_called),
+        cmocka_unit_test(stores),           cmocka_unit_test(servers),
+        cmocka_unit_test(values_by_number), cmocka_unit_test(values_by_name),
+        cmocka_unit_test(updaters),         cmocka_unit_test(kinds_of_iterators),
+        cmocka_unit_test(batches),          cmocka_unit_test(all_were_called),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

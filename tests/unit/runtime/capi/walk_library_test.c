@@ -49,6 +49,21 @@ static void library(void **state)
     BAD(MXGetGPUMemoryInformation64, (-1, NULL, NULL));
 }
 
+static void environment(void **state)
+{
+    (void)state;
+    const char *value = NULL;
+    GOOD(MXSetEnv, ("MXNET_WALK", "3"), true);
+    GOOD(MXGetEnv, ("MXNET_WALK", &value), strcmp(value, "3") == 0);
+    GOOD(MXSetEnv, ("MXNET_WALK", NULL), true);
+    GOOD(MXGetEnv, ("MXNET_WALK", &value), value == NULL);
+    BAD(MXSetEnv, (NULL, "3"));
+    BAD(MXSetEnv, ("a=b", "3"));
+    BAD(MXSetEnv, ("", NULL));
+    BAD(MXGetEnv, (NULL, &value));
+    BAD(MXGetEnv, ("MXNET_WALK", NULL));
+}
+
 static void numpy(void **state)
 {
     (void)state;
@@ -249,11 +264,17 @@ static void every_exported_function_has_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(library),         cmocka_unit_test(numpy),
-        cmocka_unit_test(registries),      cmocka_unit_test(functions),
-        cmocka_unit_test(configuring),     cmocka_unit_test(objects),
-        cmocka_unit_test(dumping),         cmocka_unit_test(shutdown),
-        cmocka_unit_test(all_were_called), cmocka_unit_test(every_exported_function_has_rows),
+        cmocka_unit_test(library),
+        cmocka_unit_test(numpy),
+        cmocka_unit_test(environment),
+        cmocka_unit_test(registries),
+        cmocka_unit_test(functions),
+        cmocka_unit_test(configuring),
+        cmocka_unit_test(objects),
+        cmocka_unit_test(dumping),
+        cmocka_unit_test(shutdown),
+        cmocka_unit_test(all_were_called),
+        cmocka_unit_test(every_exported_function_has_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

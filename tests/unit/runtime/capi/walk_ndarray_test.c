@@ -258,6 +258,27 @@ static void files(void **state)
     BAD(MXNDArrayLoadFromBuffer, (buffer, size, &count, &loaded, &name_count, NULL));
 }
 
+static void raw_bytes(void **state)
+{
+    (void)state;
+    const char *key = "a", *bytes = NULL;
+    NDArrayHandle out = NULL;
+    size_t size = 0;
+    GOOD(MXNDArrayLegacySave, (file, 1, &array, &key), true);
+    BAD(MXNDArrayLegacySave, (NULL, 1, &array, &key));
+    BAD_HANDLES(MXNDArrayLegacySave, freed, (file, 1, &bad, NULL));
+    GOOD(MXNDArraySaveRawBytes, (array, &size, &bytes), size == 64);
+    BAD_HANDLES(MXNDArraySaveRawBytes, freed, (bad, &size, &bytes));
+    BAD(MXNDArraySaveRawBytes, (array, NULL, &bytes));
+    BAD(MXNDArraySaveRawBytes, (array, &size, NULL));
+    GOOD(MXNDArrayLoadFromRawBytes, (bytes, 64, &out), first_of(out, 2) == 0);
+    BAD(MXNDArrayLoadFromRawBytes, (NULL, 64, &out));
+    BAD(MXNDArrayLoadFromRawBytes, (bytes, 64, NULL));
+    for (size_t cut = 0; cut < 64; cut++) {
+        BAD(MXNDArrayLoadFromRawBytes, (bytes, cut, &out));
+    }
+}
+
 // ---- memory of other libraries ----------------------------------------------------------------
 #define TENSORS(to, free_tensor, from)                     \
     do {                                                   \
@@ -338,9 +359,10 @@ static void all_were_called(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(making),    cmocka_unit_test(values),   cmocka_unit_test(views),
-        cmocka_unit_test(questions), cmocka_unit_test(files),    cmocka_unit_test(tensors),
-        cmocka_unit_test(package),   cmocka_unit_test(dropping), cmocka_unit_test(all_were_called),
+        cmocka_unit_test(making),          cmocka_unit_test(values),  cmocka_unit_test(views),
+        cmocka_unit_test(questions),       cmocka_unit_test(files),   cmocka_unit_test(raw_bytes),
+        cmocka_unit_test(tensors),         cmocka_unit_test(package), cmocka_unit_test(dropping),
+        cmocka_unit_test(all_were_called),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

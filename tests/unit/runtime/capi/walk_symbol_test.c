@@ -144,6 +144,24 @@ static void files(void **state)
     BAD(MXSymbolCreateFromJSON, (text, NULL));
 }
 
+static void passes(void **state)
+{
+    (void)state;
+    SymbolHandle out = NULL;
+    GOOD(MXSymbolRemoveAmpCast, (network, &out), has_output(out, "fc_output"));
+    BAD_HANDLES(MXSymbolRemoveAmpCast, freed, (bad, &out));
+    BAD(MXSymbolRemoveAmpCast, (network, NULL));
+    ONLY_BAD(MXGenBackendSubgraph, (network, "nobody", &out));
+    BAD_HANDLES(MXGenBackendSubgraph, freed, (bad, "nobody", &out));
+    BAD(MXGenBackendSubgraph, (network, NULL, &out));
+#define NOTHING                                                                               \
+    0, NULL, 0, NULL, 0, NULL, NULL, 0, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, NULL, true, \
+        NULL, NULL, NULL, NULL, NULL, NULL
+    ONLY_BAD(MXOptimizeForBackend, (network, "nobody", 1, &out, NOTHING));
+    BAD_HANDLES(MXOptimizeForBackend, freed, (bad, "nobody", 1, &out, NOTHING));
+    BAD(MXOptimizeForBackend, (network, NULL, 1, &out, NOTHING));
+}
+
 // ---- parts and names --------------------------------------------------------------------------
 #define PART(function, wanted)                                      \
     do {                                                            \
@@ -314,6 +332,7 @@ int main(void)
         cmocka_unit_test(making),
         cmocka_unit_test(composing),
         cmocka_unit_test(files),
+        cmocka_unit_test(passes),
         cmocka_unit_test(parts),
         cmocka_unit_test(attributes),
         cmocka_unit_test(shapes_of_symbols),
