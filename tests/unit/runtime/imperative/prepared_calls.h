@@ -12,7 +12,7 @@
 enum { SIZE = 12, VALUES = SIZE * SIZE };
 static const mxn_context cpu = {MXN_CPU, 0};
 
-static mxn_params *parse(const char *name, uint32_t inputs)
+static inline mxn_params *parse(const char *name, uint32_t inputs)
 {
     mxn_params *params = NULL;
     assert_int_equal(mxn_params_parse(mxn_op_find(name), 0, NULL, NULL, inputs, false, &params),
@@ -20,7 +20,7 @@ static mxn_params *parse(const char *name, uint32_t inputs)
     return params;
 }
 
-static mxn_shape shape_of(int64_t rows, int64_t columns)
+static inline mxn_shape shape_of(int64_t rows, int64_t columns)
 {
     const int64_t dims[] = {rows, columns};
     mxn_shape shape;
@@ -28,7 +28,7 @@ static mxn_shape shape_of(int64_t rows, int64_t columns)
     return shape;
 }
 
-static mxn_array *make(int64_t rows, int64_t columns, float first)
+static inline mxn_array *make(int64_t rows, int64_t columns, float first)
 {
     const mxn_shape shape = shape_of(rows, columns);
     mxn_array *array = NULL;
@@ -41,7 +41,7 @@ static mxn_array *make(int64_t rows, int64_t columns, float first)
     return array;
 }
 
-static void same_values(mxn_array *array, mxn_array *expected)
+static inline void same_values(mxn_array *array, mxn_array *expected)
 {
     float is[VALUES], should[VALUES];
     assert_int_equal(mxn_array_copy_out(array, is, VALUES), MXP_OK);
@@ -50,7 +50,7 @@ static void same_values(mxn_array *array, mxn_array *expected)
 }
 
 // A call with two inputs of SIZE x SIZE.
-static mxn_prepared *prepare(const char *name, const uint32_t *requests)
+static inline mxn_prepared *prepare(const char *name, const uint32_t *requests)
 {
     mxn_params *params = parse(name, 2);
     const mxn_shape shape = shape_of(SIZE, SIZE);
@@ -63,7 +63,7 @@ static mxn_prepared *prepare(const char *name, const uint32_t *requests)
     return prepared;
 }
 
-static int run(mxn_prepared *prepared, mxn_array *a, mxn_array *b, mxn_array *out)
+static inline int run(mxn_prepared *prepared, mxn_array *a, mxn_array *b, mxn_array *out)
 {
     mxn_array *const inputs[] = {a, b};
     const mxn_binding binding = {.inputs = inputs, .outputs = &out};
@@ -72,7 +72,7 @@ static int run(mxn_prepared *prepared, mxn_array *a, mxn_array *b, mxn_array *ou
     return error == MXP_OK ? mxn_bound_push(bound, 0) : error;
 }
 
-static mxn_array *invoke(const char *name, mxn_array *a, mxn_array *b)
+static inline mxn_array *invoke(const char *name, mxn_array *a, mxn_array *b)
 {
     mxn_params *params = parse(name, 2);
     mxn_array *const inputs[] = {a, b};
@@ -84,7 +84,7 @@ static mxn_array *invoke(const char *name, mxn_array *a, mxn_array *b)
 }
 
 // A kernel that no operator has.
-static int add_seven(mxn_job *job)
+static inline int add_seven(mxn_job *job)
 {
     const float *in = job->inputs[0].data;
     float *out = job->outputs[0].data;
