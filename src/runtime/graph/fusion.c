@@ -80,6 +80,18 @@ static bool cuts(const group *g, size_t step)
     return data->ndim >= 2 && out->ndim >= 2 && data->dims[0] == out->dims[0];
 }
 
+// Of those, one whose other inputs are of a number a channel.
+static bool is_normalisation(const group *g, size_t step)
+{
+    const mxn_program *p = g->program;
+    const uint32_t *inputs = mxn__step_inputs(p, step);
+    bool normalises = cuts(g, step);
+    for (uint32_t i = 1; i < p->steps[step].params->input_count; i++) {
+        normalises = normalises && value_of(p, inputs[i])->shape.ndim == 1;
+    }
+    return normalises;
+}
+
 static bool takes(const mxn_program *p, size_t step, uint32_t value)
 {
     const uint32_t *inputs = mxn__step_inputs(p, step);
@@ -123,8 +135,8 @@ static bool goes_on(group *g, size_t step)
     if (!takes(p, step, g->result)) {
         return false;
     }
-    const bool normalises = (p->steps[step].params->op->flags & MXN_OP_PARALLEL) == 0 &&
-                            cuts(g, step) && mxn__step_inputs(p, step)[0] == g->result &&
+    const bool normalises = is_normalisation(g, step) &&
+                            mxn__step_inputs(p, step)[0] == g->result &&
                             mxn_shape_equal(first_shape(p, step), g->shape);
     if (!normalises && !is_pointwise(p, step, g->shape)) {
         return false;

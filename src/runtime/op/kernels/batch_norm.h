@@ -24,9 +24,10 @@ typedef struct mxn_batch_norm_back {
     bool gamma_is_1, of_batch;
 } mxn_batch_norm_back;
 
-typedef struct mxn_batch_norm_kernels {  // of float, of double
-    void (*forward[2])(const mxn_batch_norm *b);
-    void (*backward[2])(const mxn_batch_norm_back *b);
+// Of float, of double; of channels begin .. end.
+typedef struct mxn_batch_norm_kernels {
+    void (*forward[2])(const mxn_batch_norm *b, int64_t begin, int64_t end);
+    void (*backward[2])(const mxn_batch_norm_back *b, int64_t begin, int64_t end);
 } mxn_batch_norm_kernels;
 
 MXN_EACH_WIDTH(mxn_batch_norm_kernels, mxn__batch_norm);

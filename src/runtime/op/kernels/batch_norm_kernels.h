@@ -83,12 +83,11 @@ static void NAME(scale)(const mxn_batch_norm *b, int64_t channel, T factor, T sh
     }
 }
 
-static void NAME(forward)(const mxn_batch_norm *b)
+static void NAME(forward)(const mxn_batch_norm *b, int64_t begin, int64_t end)
 {
-    const mxn_axis_view *s = &b->s;
     const T *gamma = b->gamma, *beta = b->beta;
     T *means = b->means, *inverses = b->inverses;
-    for (int64_t c = 0; c < s->count; c++) {
+    for (int64_t c = begin; c < end; c++) {
         double mean = (double)((const T *)b->moving_mean)[c];
         double var = (double)((const T *)b->moving_var)[c];
         if (b->of_batch) {
@@ -190,13 +189,13 @@ static void NAME(move)(const mxn_batch_norm_back *b, int64_t channel, double mea
     *moving_var = (T)(keep * (double)*moving_var + (1 - keep) * var);
 }
 
-static void NAME(backward)(const mxn_batch_norm_back *b)
+static void NAME(backward)(const mxn_batch_norm_back *b, int64_t begin, int64_t end)
 {
     const mxn_axis_view *s = &b->s;
     const T *gamma = b->gamma;
     T *to_gamma = b->to_gamma, *to_beta = b->to_beta;
     const double count = (double)(s->outer * s->inner);
-    for (int64_t c = 0; c < s->count; c++) {
+    for (int64_t c = begin; c < end; c++) {
         const double mean = (double)((const T *)b->means)[c];
         const double inverse = (double)((const T *)b->inverses)[c];
         double sum, product;

@@ -3,7 +3,8 @@
 // beside the result: the mean and the inverse deviation that were used, which the gradient takes.
 // The moving statistics follow in the backward operation, as in MXNet, so that they move once a
 // training step however often the forward ran.
-#include "runtime/op/kernels/batch_norm.h"
+#include "runtime/op/nn/batch_norm.h"
+
 #include "runtime/op/nn/normalise.h"
 #include "runtime/op/registry/infer.h"
 
@@ -67,11 +68,11 @@ static bool cuts(const void *values, bool training)
     return p->axis == 1 && (!training || p->use_global_stats);
 }
 
-static int batch_forward(mxn_job *job)
+int mxn__batch_norm_describe(const mxn_job *job, mxn_batch_norm *b)
 {
     const batch_params *p = mxn__values(job);
     const mxn_operand *in = job->inputs, *out = job->outputs;
-    mxn_batch_norm b = {
+    *b = (mxn_batch_norm){
         .data = in[DATA].data,
         .gamma = in[GAMMA].data,
         .beta = in[BETA].data,
@@ -84,18 +85,25 @@ static int batch_forward(mxn_job *job)
         .gamma_is_1 = p->fix_gamma,
         .of_batch = uses_batch(job),
     };
-    int error = mxn__normalised_view(job, DATA, p->axis, &b.s);
+    return mxn__normalised_view(job, DATA, p->axis, &b->s);
+}
+
+static int batch_forward(mxn_job *job)
+{
+    mxn_batch_norm b;
+    int error = mxn__batch_norm_describe(job, &b);
     if (error == 0) {
-        MXN_WIDEST(mxn__batch_norm)->forward[in[DATA].dtype == MXN_FLOAT64](&b);
+        MXN_WIDEST(mxn__batch_norm)
+            ->forward[job->inputs[DATA].dtype == MXN_FLOAT64](&b, 0, b.s.count);
     }
     return error;
 }
 
-static int batch_backward(mxn_job *job)
+int mxn__batch_norm_back_describe(const mxn_job *job, mxn_batch_norm_back *b)
 {
     const batch_params *p = mxn__values(job);
     const mxn_operand *in = job->inputs, *out = job->outputs;
-    mxn_batch_norm_back b = {
+    *b = (mxn_batch_norm_back){
         .gradient = in[B_GRADIENT].data,
         .data = in[B_DATA].data,
         .gamma = in[B_GAMMA].data,
@@ -111,9 +119,16 @@ static int batch_backward(mxn_job *job)
         .gamma_is_1 = p->fix_gamma,
         .of_batch = uses_batch(job),
     };
-    int error = mxn__normalised_view(job, B_DATA, p->axis, &b.s);
+    return mxn__normalised_view(job, B_DATA, p->axis, &b->s);
+}
+
+static int batch_backward(mxn_job *job)
+{
+    mxn_batch_norm_back b;
+    int error = mxn__batch_norm_back_describe(job, &b);
     if (error == 0) {
-        MXN_WIDEST(mxn__batch_norm)->backward[in[B_DATA].dtype == MXN_FLOAT64](&b);
+        MXN_WIDEST(mxn__batch_norm)
+            ->backward[job->inputs[B_DATA].dtype == MXN_FLOAT64](&b, 0, b.s.count);
     }
     return error;
 }
@@ -138,6 +153,7 @@ static const mxn_op_def table[] = {
         .init_of = init_of,
         .visible_of = visible,
         .cuts = cuts,
+        .flags = MXN_OP_PARALLEL,
         .shapes = batch_shapes,
         .gradient = MXN_GRADIENT({.op = "_backward_BatchNorm", .takes = "g0 i0 i1 o1 o2 i3 i4"}),
         .takes = MXN_TAKES_REALS,
@@ -150,7 +166,7 @@ static const mxn_op_def table[] = {
         .output_count = 3,
         .fields = fields,
         .params_bytes = sizeof(batch_params),
-        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT,
+        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_PARALLEL,
         .mutates = 1 << B_MOVING_MEAN | 1 << B_MOVING_VAR,
         .takes = MXN_TAKES_REALS,
         .forward = batch_backward,

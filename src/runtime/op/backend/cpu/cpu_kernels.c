@@ -20,6 +20,8 @@ static const mxn_kernel_entry entries[] = {
     {"relu", mxn__relu_row_takes, NULL, mxn__relu},
     {"_npx_relu", mxn__relu_row_takes, NULL, mxn__relu},
     {"_backward_relu", mxn__relu_row_takes, NULL, mxn__relu_row_back},
+    {"BatchNorm", mxn__batch_norm_takes, NULL, mxn__batch_norm_run},
+    {"_backward_BatchNorm", mxn__batch_norm_takes, NULL, mxn__batch_norm_run_back},
     CONVOLUTION("Convolution"),
     CONVOLUTION("_backward_Convolution"),
     CONVOLUTION("Deconvolution"),

@@ -33,6 +33,10 @@ int mxn__relu_back(mxn_job *job);
 bool mxn__relu_row_takes(const mxn_job *job);
 int mxn__relu_row_back(mxn_job *job);
 
+bool mxn__batch_norm_takes(const mxn_job *job);
+int mxn__batch_norm_run(mxn_job *job);
+int mxn__batch_norm_run_back(mxn_job *job);
+
 bool mxn__sgd_takes(const mxn_job *job);
 int mxn__sgd(mxn_job *job);
 
