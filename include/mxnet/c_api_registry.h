@@ -21,7 +21,8 @@ MXNET_DLL int MXBatchifyFunctionGetFunctionInfo(BatchifyFunctionCreator creator,
                                                 const char ***arg_descriptions);
 
 // ---- functions --------------------------------------------------------------------------------
-// Array functions that are no operators, of the 1.x line.
+// Array functions, which MXNet's first front ends called instead of operators: _set_value,
+// _onehot_encode, fill_element_0index. What is given out lives forever.
 MXNET_DLL int MXListFunctions(uint32_t *out_size, FunctionHandle **out_array);
 MXNET_DLL int MXGetFunction(const char *name, FunctionHandle *out);
 MXNET_DLL int MXFuncGetInfo(FunctionHandle fun, const char **name, const char **description,
@@ -30,6 +31,15 @@ MXNET_DLL int MXFuncGetInfo(FunctionHandle fun, const char **name, const char **
                             const char **return_type);
 MXNET_DLL int MXFuncDescribe(FunctionHandle fun, uint32_t *num_use_vars, uint32_t *num_scalars,
                              uint32_t *num_mutate_vars, int *type_mask);
+
+// `use_vars` and `scalar_args` are as many as MXFuncDescribe says; the result goes to the array
+// `mutate_vars[0]`. None of the functions has further parameters.
+MXNET_DLL int MXFuncInvoke(FunctionHandle fun, NDArrayHandle *use_vars, float *scalar_args,
+                           NDArrayHandle *mutate_vars, int num_params, char **param_keys,
+                           char **param_vals);
+MXNET_DLL int MXFuncInvokeEx(FunctionHandle fun, NDArrayHandle *use_vars, float *scalar_args,
+                             NDArrayHandle *mutate_vars, int num_params, char **param_keys,
+                             char **param_vals);  // 1.x
 
 // Packed functions. Of a name that is unknown the function is null, which is no error.
 MXNET_DLL int MXNetFuncListGlobalNames(int *out_size, const char ***out_array);

@@ -64,46 +64,7 @@ int MXBatchifyFunctionGetFunctionInfo(BatchifyFunctionCreator creator, const cha
     return mxn__api_end(&call, refuse(creator, "batchify function"));
 }
 
-// ---- functions --------------------------------------------------------------------------------
-int MXListFunctions(uint32_t *out_size, FunctionHandle **out_array)
-{
-    static FunctionHandle none[1];
-    MXN_API_CALL();
-    return mxn__api_end(&call, give_none(out_size, out_array, none));
-}
-
-int MXGetFunction(const char *name, FunctionHandle *out)
-{
-    MXN_API_CALL();
-    (void)out;
-    int error = mxn__check_given(name, "name");
-    if (error == MXP_OK) {
-        error = mxp__fail(MXP_EINVAL,
-                          "there is no array function '%s': operators are found with "
-                          "NNGetOpHandle",
-                          name);
-    }
-    return mxn__api_end(&call, error);
-}
-
-int MXFuncGetInfo(FunctionHandle fun, const char **name, const char **description,
-                  uint32_t *num_args, const char ***arg_names, const char ***arg_type_infos,
-                  const char ***arg_descriptions, const char **return_type)
-{
-    MXN_INFO_CALL();
-    (void)name, (void)description, (void)num_args, (void)return_type;
-    (void)arg_names, (void)arg_type_infos, (void)arg_descriptions;
-    return mxn__api_end(&call, refuse(fun, "array function"));
-}
-
-int MXFuncDescribe(FunctionHandle fun, uint32_t *num_use_vars, uint32_t *num_scalars,
-                   uint32_t *num_mutate_vars, int *type_mask)
-{
-    MXN_API_CALL();
-    (void)num_use_vars, (void)num_scalars, (void)num_mutate_vars, (void)type_mask;
-    return mxn__api_end(&call, refuse(fun, "array function"));
-}
-
+// ---- packed functions -------------------------------------------------------------------------
 int MXNetFuncListGlobalNames(int *out_size, const char ***out_array)
 {
     static const char *none[1];

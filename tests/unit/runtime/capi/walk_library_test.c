@@ -125,18 +125,51 @@ static void registries(void **state)
     BAD(MXKVStoreIsSchedulerNode, (NULL));
 }
 
+#define INVOKE(invoke)                                                                     \
+    do {                                                                                   \
+        GOOD(invoke, (filler, NULL, &seven, &array, 0, NULL, NULL), first_of(array) == 7); \
+        BAD_HANDLES(invoke, NULL, (bad, NULL, &seven, &array, 0, NULL, NULL));             \
+        BAD_HANDLES(invoke, NULL, (filler, NULL, &seven, &bad, 0, NULL, NULL));            \
+        BAD(invoke, (filler, NULL, NULL, &array, 0, NULL, NULL));                          \
+        BAD(invoke, (filler, NULL, &seven, NULL, 0, NULL, NULL));                          \
+    } while (0)
+
+static float first_of(NDArrayHandle array)
+{
+    float values[4] = {0};
+    assert_int_equal(MXNDArraySyncCopyToCPU(array, values, 4), 0);
+    return values[0];
+}
+
 static void functions(void **state)
 {
     (void)state;
     const char *name, *about, **names, **types, **texts, *returned;
-    uint32_t inputs = 0, scalars = 0, outputs = 0;
-    int mask = 0;
-    FunctionHandle function = NULL;
-    EMPTY_LIST(MXListFunctions, FunctionHandle);
-    ONLY_BAD(MXGetFunction, ("nobody", &function));
-    BAD(MXGetFunction, (NULL, &function));
-    ONLY_BAD(MXFuncGetInfo, (NULL, &name, &about, &inputs, &names, &types, &texts, &returned));
-    ONLY_BAD(MXFuncDescribe, (NULL, &inputs, &scalars, &outputs, &mask));
+    uint32_t inputs = 9, scalars = 9, outputs = 9;
+    int mask = -1;
+    FunctionHandle filler = NULL, *all = NULL;
+    float seven = 7;
+    NDArrayHandle array = NULL;
+    const int64_t shape[] = {2, 2};
+    assert_int_equal(MXNDArrayCreate64(shape, 2, CPU, 0, 0, 0, &array), 0);
+    GOOD(MXListFunctions, (&inputs, &all), inputs == 3);
+    BAD(MXListFunctions, (NULL, &all));
+    BAD(MXListFunctions, (&inputs, NULL));
+    GOOD(MXGetFunction, ("_set_value", &filler), filler == all[0]);
+    BAD(MXGetFunction, ("nobody", &filler));
+    BAD(MXGetFunction, (NULL, &filler));
+    BAD(MXGetFunction, ("_set_value", NULL));
+    GOOD(MXFuncGetInfo, (filler, &name, &about, &inputs, &names, &types, &texts, &returned),
+         inputs == 1 && strcmp(names[0], "src") == 0 && strcmp(types[0], "real_t") == 0);
+    BAD_HANDLES(MXFuncGetInfo, NULL, (bad, &name, &about, &inputs, &names, &types, &texts, NULL));
+    BAD(MXFuncGetInfo, (filler, &name, &about, NULL, &names, &types, &texts, NULL));
+    GOOD(MXFuncDescribe, (filler, &inputs, &scalars, &outputs, &mask),
+         inputs == 0 && scalars == 1 && outputs == 1 && mask == 0);
+    BAD_HANDLES(MXFuncDescribe, NULL, (bad, &inputs, &scalars, &outputs, &mask));
+    BAD(MXFuncDescribe, (filler, &inputs, NULL, &outputs, &mask));
+    INVOKE(MXFuncInvoke);
+    INVOKE(MXFuncInvokeEx);
+    assert_int_equal(MXNDArrayFree(array), 0);
 }
 
 // ---- the profiler -----------------------------------------------------------------------------
