@@ -2,15 +2,12 @@
 """Key-value stores, and trainers that use them, case by case against what both lines of the original did:
 tests/golden/graphs/kvstore.py printed tests/golden/expected/graphs_kvstore_*.jsonl there."""
 import json
-import re
 
 import pytest
 
 import mxnet as mx
-from python_program import SOURCE, names, run_file, run_python
-
-PROGRAM = SOURCE / "tests/golden/graphs/kvstore.py"
-LINES = {"1": "1.9.1", "2": "2.0.0b1"}
+from golden_cases import count, differences
+from python_program import names, run_python
 
 # What is wrong in the original, and what is right instead: an error of this type with this text.
 MENDED = {
@@ -30,50 +27,12 @@ MENDED = {
     "create: 'dist_async'": ("MXNetError", "not there yet: 'dist_async'"),
     "create: 'dist_device_sync'": ("MXNetError", "not there yet: 'dist_device_sync'"),
 }
-KINDS = {"Exception": {"Exception", "MXNetError"}}  # what `except` of the original's takes, too
 
 
-def same(wanted, seen):
-    if isinstance(wanted, dict):
-        return isinstance(seen, dict) and wanted.keys() == seen.keys() and all(
-            same(wanted[key], seen[key]) for key in wanted)
-    if isinstance(wanted, list):
-        return isinstance(seen, list) and len(wanted) == len(seen) and all(map(same, wanted, seen))
-    if isinstance(wanted, float) or isinstance(seen, float):
-        return seen == pytest.approx(wanted, rel=1e-5, abs=1e-6)
-    return wanted == seen
-
-
-def reason(text):
-    """Of the original's text what is not C++: after the expression of the check that failed."""
-    last = text.splitlines()[-1] if text else ""
-    found = re.match(r"(?:MXNetError: )?Check failed: .*?: (?!:)(.*)", last)
-    return found.group(1) if found else last.removeprefix("MXNetError: ")
-
-
-def cases(text):
-    return {line["case"]: line for line in map(json.loads, text.splitlines())}
-
-
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("line", ["1", "2"])
 def test_each_case_is_what_the_original_did(line, tmp_path):
-    out = run_file([str(PROGRAM)], tmp_path, 200, GOLDEN_LINE=line).out
-    seen = cases(out)
-    path = SOURCE / f"tests/golden/expected/graphs_kvstore_{LINES[line]}.jsonl"
-    wanted = cases(path.read_text(encoding="utf-8"))
-    assert seen.keys() == wanted.keys() and len(wanted) == 99
-    wrong = []
-    for name, case in wanted.items():
-        kind, text = MENDED.get(name, (case.get("error"), None))
-        if kind is None:
-            is_right = same(case["value"], seen[name].get("value"))
-        else:
-            pattern = re.escape(reason(case["text"])) if text is None else text
-            is_right = seen[name].get("error") in KINDS.get(kind, {kind}) and re.search(
-                pattern, seen[name]["text"])
-        if not is_right:
-            wrong.append((case, seen[name]))
-    assert not wrong
+    assert count("kvstore", line) == 99
+    assert not differences("kvstore", line, MENDED, tmp_path)
 
 
 PROFILED = """

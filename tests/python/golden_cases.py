@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comparing the cases of tests/golden/graphs with what a line of the original printed for them:
+tests/golden/expected/graphs_PROGRAM_LINE.jsonl."""
+import json
+import re
+
+import pytest
+
+from python_program import SOURCE, run_file
+
+LINES = {"1": "1.9.1", "2": "2.0.0b1"}
+KINDS = {"Exception": {"Exception", "MXNetError"}}  # what `except` of the original's takes, too
+
+
+def same(wanted, seen):
+    if isinstance(wanted, dict):
+        return isinstance(seen, dict) and wanted.keys() == seen.keys() and all(
+            same(wanted[key], seen[key]) for key in wanted)
+    if isinstance(wanted, list):
+        return isinstance(seen, list) and len(wanted) == len(seen) and all(map(same, wanted, seen))
+    if isinstance(wanted, float) or isinstance(seen, float):
+        return seen == pytest.approx(wanted, rel=1e-5, abs=1e-6)
+    return wanted == seen
+
+
+def reason(text):
+    """Of the original's text what is not C++: after the expression of the check that failed."""
+    last = text.splitlines()[-1] if text else ""
+    found = re.match(r"(?:MXNetError: )?Check failed: .*?: (?!:)(.*)", last)
+    return found.group(1) if found else last.removeprefix("MXNetError: ")
+
+
+def cases(text):
+    return {line["case"]: line for line in map(json.loads, text.splitlines())}
+
+
+def golden(program, line):
+    path = SOURCE / f"tests/golden/expected/graphs_{program}_{LINES[line]}.jsonl"
+    return cases(path.read_text(encoding="utf-8"))
+
+
+def count(program, line):
+    return len(golden(program, line))
+
+
+def is_right(wanted, seen, mended):
+    """mended: None, a pair of an error's type and a pattern of its text, or a function that takes the value."""
+    if callable(mended):
+        return "value" in seen and mended(seen["value"])
+    if mended is None and "error" not in wanted:
+        return "value" in wanted and "value" in seen and same(wanted["value"], seen["value"])
+    kind, pattern = mended or (wanted["error"], re.escape(reason(wanted["text"])))
+    return seen.get("error") in KINDS.get(kind, {kind}) and bool(re.search(pattern, seen["text"]))
+
+
+def differences(program, line, mended, directory):
+    """Runs the program of that name and gives the pairs of cases that are neither alike nor as the table `mended` says."""
+    out = run_file([str(SOURCE / f"tests/golden/graphs/{program}.py")], directory, 300, GOLDEN_LINE=line).out
+    seen, wanted = cases(out), golden(program, line)
+    assert seen.keys() == wanted.keys() and not mended.keys() - wanted.keys()
+    return [(case, seen[name]) for name, case in wanted.items()
+            if not is_right(case, seen[name], mended.get(name))]
