@@ -6,6 +6,7 @@
 Prints a line of JSON: {"library", "values": {name: [numbers]}, "rows": {section: {row: count}}}. What is drawn at
 random comes from NumPy, so that every library begins with the same parameters and data."""
 import json
+import pickle
 import sys
 import tempfile
 
@@ -100,7 +101,33 @@ def train_module():
     return {"losses": losses, "score": [value for _, value in module.score(data, "acc")]}
 
 
+# ---- what is saved and read back ----------------------------------------------------------------------
+def keep():
+    draw = numpy.random.RandomState(13)
+    data = mx.nd.array(drawn(draw, (BATCH, 8)))
+    copy = pickle.loads(pickle.dumps(data))
+    net = gluon.nn.HybridSequential(prefix="kept_")
+    with net.name_scope():
+        net.add(gluon.nn.Dense(CLASSES))
+    begin(net, draw, data)
+    net.hybridize()
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.05, "momentum": 0.9})
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(2):
+            with autograd.record():
+                error = net(data).square().sum()
+            error.backward()
+            trainer.step(BATCH)
+            trainer.save_states(folder + "/states")
+            trainer.load_states(folder + "/states")
+        net.export(folder + "/net")
+        read = gluon.SymbolBlock.imports(folder + "/net-symbol.json", ["data"], folder + "/net-0000.params")
+        found = {"copy": copy, "output": net(data), "read": read(data)}
+    return {name: array.asnumpy().ravel().tolist() for name, array in found.items()}
+
+
 PROGRAMS = {
+    "keep": keep,
     "lenet": lambda: train_gluon(None),
     "lenet_hybrid": lambda: train_gluon("dynamic"),
     "lenet_static": lambda: train_gluon("static"),

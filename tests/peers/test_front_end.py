@@ -73,3 +73,10 @@ def test_training_with_static_memory():
     forward, wanted_forward = ({name: count for name, count in operators(of).items()
                                 if not name.startswith("_backward_")} for of in (found, wanted))
     assert forward == wanted_forward
+
+
+def test_what_is_saved_is_read_back():
+    """Pickles of arrays, states of a trainer, an exported network."""
+    wanted, found = both("keep")
+    assert_close(found, wanted)
+    assert found["values"]["read"] == pytest.approx(found["values"]["output"], rel=CLOSE, abs=CLOSE)
