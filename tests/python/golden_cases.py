@@ -54,7 +54,7 @@ def is_right(wanted, seen, mended):
 
 
 def differences(program, line, mended, directory):
-    """Runs the program of that name and gives the pairs of cases that are neither alike nor as the table `mended` says."""
+    """Runs the program of that name; gives the pairs of cases that are neither alike nor as `mended` says."""
     out = run_file([str(SOURCE / f"tests/golden/graphs/{program}.py")], directory, 300, GOLDEN_LINE=line).out
     seen, wanted = cases(out), golden(program, line)
     assert seen.keys() == wanted.keys() and not mended.keys() - wanted.keys()
