@@ -10,7 +10,7 @@ from typing import Any, Callable, List, Optional, Tuple
 class Monitor:
     """Every `interval` steps computes `stat_func` of outputs whose names match `pattern`.
 
-    stat_func : function(array) -> array; default: mean of the magnitudes
+    stat_func : function(array) -> array; default: root of the mean of the squares
     sort : whether lists are sorted by name
     monitor_all : of inputs too
     """
@@ -18,7 +18,7 @@ class Monitor:
     def __init__(self, interval: int, stat_func: Optional[Callable[[Any], Any]] = None, pattern: str = ".*", sort: bool = False,
                  monitor_all: bool = False) -> None:
         self.interval, self.sort, self.monitor_all = interval, sort, monitor_all
-        self.stat_func = stat_func or (lambda array: array.abs().mean())
+        self.stat_func = stat_func or (lambda array: array.norm() / array.size ** 0.5)
         self.re_prog = re.compile(pattern)
         self.exes: List[Any] = []
         self.queue: List[Tuple[int, str, Any]] = []

@@ -214,6 +214,7 @@ def test_a_monitor_sees_operators_and_parameters(caplog):
         found = monitor.toc()
         assert [name for _, name, _ in found] == (["fc1_bias", "fc1_output", "fc1_weight", "softmax_label", "softmax_output"]
                                                   if step != 1 else [])
+    assert mx.mon.Monitor(1).stat_func(nd.array([3.0, 4.0, 0.0, 0.0])).asscalar() == 2.5
     fitted(monitor=mx.mon.Monitor(1, pattern="fc3_output"), epochs=1)
     assert sum("fc3_output" in line for line in lines(caplog)) == 4
 
