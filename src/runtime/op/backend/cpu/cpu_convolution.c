@@ -8,6 +8,9 @@
 //   TO_WEIGHT   weight[f][row]     = result[f][place] * gathered[place][row]', a sum for each
 //   thread
 //
+// To the data where strides are 1 is a forward convolution of the result, with the kernels' places
+// reversed and filters and channels exchanged: nothing is scattered. Those weights are made once.
+//
 // An image is first copied into a larger one of zeros, so that nothing below looks at edges. Each
 // thread has a padded image, a block and its sums in the job's workspace.
 #include <string.h>
@@ -265,7 +268,15 @@ static int convolve(mxn_job *job, const mxn_conv *c, int kind)
                                               [MXN_CONV_TO_DATA] = data_part,
                                               [MXN_CONV_TO_WEIGHT] = weight_part};
     mxn_planar p;
-    mxn__planar_init(&p, c, kind);
+    mxn_conv mirrored;
+    if (kind == MXN_CONV_TO_DATA && mxn__planar_mirror(c, &mirrored)) {
+        mxn__planar_init(&p, &mirrored, MXN_CONV_FORWARD);
+        mirrored.weight = (char *)job->workspace + mxn__planar_bytes(&p);
+        mxn__planar_reverse(c, mirrored.weight, p.threads);
+        kind = MXN_CONV_FORWARD;
+    } else {
+        mxn__planar_init(&p, c, kind);
+    }
     mxn__planar_begin(&p, job->workspace);
     mxn__parallel_run(p.threads, parts[kind], &p);
     if (kind == MXN_CONV_TO_WEIGHT) {
@@ -284,6 +295,18 @@ bool mxn__planar_convolution_takes(const mxn_job *job)
            (c.out_size > SMALL_PLANE || !mxn__kernel_library_follows(job));
 }
 
+static uint64_t step_bytes(const mxn_conv *c, int kind)
+{
+    mxn_planar p;
+    mxn_conv mirrored;
+    if (kind == MXN_CONV_TO_DATA && mxn__planar_mirror(c, &mirrored)) {
+        mxn__planar_init(&p, &mirrored, MXN_CONV_FORWARD);
+        return mxn__planar_bytes(&p) + (uint64_t)mxn__planar_weight_size(c) * sizeof(float);
+    }
+    mxn__planar_init(&p, c, kind);
+    return mxn__planar_bytes(&p);
+}
+
 uint64_t mxn__planar_convolution_workspace(const mxn_job *job)
 {
     mxn_conv c;
@@ -291,9 +314,7 @@ uint64_t mxn__planar_convolution_workspace(const mxn_job *job)
     uint64_t most = 0;
     int count = mxn__conv_describe(job, &c) == 0 ? mxn__conv_steps(job, steps) : 0;
     for (int i = 0; i < count; i++) {
-        mxn_planar p;
-        mxn__planar_init(&p, &c, steps[i].kind);
-        uint64_t bytes = mxn__planar_bytes(&p);
+        uint64_t bytes = step_bytes(&c, steps[i].kind);
         most = bytes > most ? bytes : most;
     }
     return most;

@@ -7,7 +7,7 @@
 
 #include "runtime/parallel/thread_pool.h"
 
-enum { ROWS_AT_ONCE = 512 };
+enum { ROWS_AT_ONCE = 512, CHANNELS_LEAST = 4, CHANNELS_AT_ONCE = 16 };
 
 static int64_t rounded(int64_t count, int64_t unit)
 {
@@ -70,6 +70,68 @@ void mxn__planar_begin(mxn_planar *p, void *workspace)
     p->offsets = workspace;
     p->workspace = (float *)(void *)(p->offsets + offset_count(p));
     find_offsets(p);
+}
+
+bool mxn__planar_mirror(const mxn_conv *c, mxn_conv *mirrored)
+{
+    *mirrored = *c;
+    mxn_window *w = &mirrored->window;
+    for (int i = 0; i < 3; i++) {
+        const int64_t reach = c->window.dilate[i] * (c->window.kernel[i] - 1);
+        w->in[i] = c->window.out[i];
+        w->out[i] = c->window.in[i];
+        w->pad[i] = reach - c->window.pad[i];
+        if (w->stride[i] != 1 || w->pad[i] < 0 || w->out[i] != w->in[i] + 2 * w->pad[i] - reach) {
+            return false;
+        }
+    }
+    mirrored->filters = c->channels * c->groups;
+    mirrored->channels = c->filters / c->groups;
+    mirrored->in_size = c->out_size;
+    mirrored->out_size = c->in_size;
+    mirrored->data = c->result;
+    mirrored->result = c->data;
+    mirrored->weight = mirrored->bias = NULL;
+    return c->channels >= CHANNELS_LEAST;
+}
+
+typedef struct reversal {
+    const mxn_conv *conv;
+    float *to;
+} reversal;
+
+// Channels of one group, few enough that what is written of each stays in the first-level cache.
+static void reverse_channels(const reversal *r, int64_t group, int64_t first, int64_t end)
+{
+    const mxn_conv *c = r->conv;
+    const int64_t size = c->kernel_size, filters = c->filters / c->groups;
+    for (int64_t f = 0; f < filters; f++) {
+        const float *from =
+            (const float *)c->weight + ((group * filters + f) * c->channels + first) * size;
+        for (int64_t channel = first; channel < end; channel++, from += size) {
+            float *to = r->to + ((group * c->channels + channel) * filters + f) * size;
+            for (int64_t k = 0; k < size; k++) {
+                to[k] = from[size - 1 - k];
+            }
+        }
+    }
+}
+
+static void reverse_part(void *argument, int index, int threads)
+{
+    const reversal *r = argument;
+    const int64_t channels = r->conv->channels;
+    const int64_t blocks = (channels + CHANNELS_AT_ONCE - 1) / CHANNELS_AT_ONCE;
+    int64_t units = blocks * r->conv->groups, end = mxn__part_begin(units, index + 1, threads);
+    for (int64_t unit = mxn__part_begin(units, index, threads); unit < end; unit++) {
+        int64_t first = unit % blocks * CHANNELS_AT_ONCE;
+        reverse_channels(r, unit / blocks, first, mxn__least(first + CHANNELS_AT_ONCE, channels));
+    }
+}
+
+void mxn__planar_reverse(const mxn_conv *c, float *to, int threads)
+{
+    mxn__parallel_run(threads, reverse_part, &(reversal){.conv = c, .to = to});
 }
 
 void mxn__planar_move(const mxn_planar *p, float *image, float *padded, bool back)

@@ -33,12 +33,23 @@ void mxn__planar_init(mxn_planar *p, const mxn_conv *conv, int kind);
 uint64_t mxn__planar_bytes(const mxn_planar *p);  // of the workspace
 void mxn__planar_begin(mxn_planar *p, void *workspace);  // finds the offsets
 
+// To the data where strides are 1: itself a forward convolution, of the result with the kernels'
+// places reversed and filters and channels exchanged. False where it is none, or would fill little
+// of a tile. `mirrored` has no weight: mxn__planar_reverse makes it.
+bool mxn__planar_mirror(const mxn_conv *conv, mxn_conv *mirrored);
+void mxn__planar_reverse(const mxn_conv *conv, float *to, int threads);
+
 // Rows of an image to their places in the padded image, or `back`.
 void mxn__planar_move(const mxn_planar *p, float *image, float *padded, bool back);
 // Where places begin .. end of the result look at the padded image: one segment for each row of the
 // result that they are in. Returns how many.
 int64_t mxn__planar_segments(const mxn_planar *p, int64_t begin, int64_t end,
                              mxn_row_segment *segments);
+
+static inline int64_t mxn__planar_weight_size(const mxn_conv *c)
+{
+    return c->filters * c->channels * c->kernel_size;
+}
 
 static inline float *mxn__planar_image(const mxn_planar *p, int64_t image, int64_t group)
 {
