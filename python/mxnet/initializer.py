@@ -33,7 +33,7 @@ def create(init: Any, **settings: Any) -> "Initializer":
     return _registry[init.lower()](**settings)
 
 
-def from_text(text: Optional[str]) -> Optional["Initializer"]:
+def _from_text(text: Optional[str]) -> Optional["Initializer"]:
     """What a variable's attribute `__init__` says: a name, or a JSON list of it and its settings."""
     if not text:
         return None

@@ -201,7 +201,7 @@ class Module(BaseModule):
                                     (self._states, given[1] if aux_params is None else aux_params, "aux_dict")):
             for name in names:
                 targets = [getattr(item.executor, what)[name] for item in self._replicas]
-                own = init.from_text(said.get(name, {}).get("__init__"))
+                own = init._from_text(said.get(name, {}).get("__init__"))
                 self._init_one(name, targets, values, own, initializer, allow_missing)
         self.params_initialized = True
 
