@@ -38,7 +38,7 @@ NAMES: Dict[str, str] = {
     "mxnet.optimizer": """
         AdaBelief AdaDelta AdaGrad AdamW Adamax DCASGD FTML Ftrl GroupAdaGrad LAMB LANS LBSGD Nadam
         SGLD Signum""",
-    "mxnet.initializer": "Bilinear FusedRNN InitDesc Load",
+    "mxnet.initializer": "Bilinear InitDesc Load",
     "mxnet.test_utils": """
         assert_exception check_consistency check_numeric_gradient check_symbolic_backward
         check_symbolic_forward download environment get_mnist get_mnist_iterator numeric_grad

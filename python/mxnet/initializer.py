@@ -24,7 +24,7 @@ def register(kind: Type["Initializer"], *names: str) -> Type["Initializer"]:
     return kind
 
 
-def create(init: Any, **settings: Any) -> "Initializer":
+def create(init: Any, /, **settings: Any) -> "Initializer":
     """An initialiser by name; one that is an initialiser, or callable, is returned."""
     if callable(init):
         return init
@@ -47,7 +47,9 @@ def fill(init: Any, default: Any, name: str, array: Any) -> None:
         (create(default) if default is not None else Uniform())(name, array)
         return
     chosen = create(init)
-    if isinstance(chosen, Initializer):
+    if isinstance(chosen, FusedRNN):
+        chosen.fill_parts(default, array)
+    elif isinstance(chosen, Initializer):
         chosen._init_weight(name, array)
     else:
         chosen(name, array)
@@ -150,6 +152,42 @@ class LSTMBias(Initializer):
         array[size:2 * size] = self.forget_bias
 
     _init_bias = _init_weight
+
+
+@register
+class FusedRNN(Initializer):
+    """The weights and biases in the parameter of an `mx.rnn.FusedRNNCell` with the same settings, each by `init`, or
+    without one by the initialiser of all; forget gates' biases of an LSTM are `forget_bias`."""
+
+    def __init__(self, init: Any, num_hidden: int, num_layers: int, mode: str, bidirectional: bool = False,
+                 forget_bias: float = 1.0) -> None:
+        self.init = _from_text(init) if isinstance(init, str) else init
+        self.num_hidden = num_hidden
+        self.num_layers = num_layers
+        self.mode = mode
+        self.bidirectional = bidirectional
+        self.forget_bias = forget_bias
+
+    def dumps(self) -> str:
+        settings = {**vars(self), "init": None if self.init is None else self.init.dumps()}
+        return json.dumps([type(self).__name__.lower(), settings])
+
+    def _init_weight(self, name: str, array: Any) -> None:
+        self.fill_parts(None, array)
+
+    def fill_parts(self, default: Any, array: Any) -> None:
+        """The same, `default` being the initialiser of all."""
+        from .rnn import FusedRNNCell  # it is made of symbols, which need this module
+
+        cell = FusedRNNCell(self.num_hidden, self.num_layers, self.mode, self.bidirectional,
+                            forget_bias=self.forget_bias, prefix="")
+        parts = cell.unpack_weights({"parameters": array})
+        for name, part in parts.items():
+            if self.mode == "lstm" and name.endswith("_f_bias"):
+                part[:] = self.forget_bias
+            else:
+                fill(None, default if self.init is None else self.init, name, part)
+        array[:] = cell.pack_weights(parts)["parameters"]
 
 
 class Uniform(Initializer):

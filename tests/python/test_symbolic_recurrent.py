@@ -111,3 +111,56 @@ def test_sentences_come_in_batches_of_their_bucket_with_the_next_words_as_labels
 def test_what_does_not_fit_is_refused(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def stepped(cell, train):
+    """Outputs and states after each of two steps, from states of 0.5 and 0.25."""
+    states = [sym.var("h"), sym.var("c")]
+    outputs, kept = [], []
+    for step in range(2):
+        output, states = cell(sym.var(f"x{step}"), states)
+        outputs.append(output)
+        kept.append(states)
+    symbol = sym.Group(outputs + [state for pair in kept for state in pair])
+    random = onp.random.RandomState(4)
+    shapes = {"x0": (30, 6), "x1": (30, 6), "h": (30, 5), "c": (30, 5)}
+    arguments, _, _ = symbol.infer_shape(**shapes)
+    values = {name: nd.array(random.uniform(-1, 1, shape))
+              for name, shape in zip(symbol.list_arguments(), arguments)}
+    executor = symbol.bind(mx.cpu(), values)
+    return values, [array.asnumpy() for array in executor.forward(is_train=train)]
+
+
+def test_zoneout_keeps_parts_of_what_was_before():
+    make = lambda: rnn.LSTMCell(5)
+    _, plain = stepped(make(), False)
+    _, quiet = stepped(rnn.ZoneoutCell(make(), 0.5, 0.5), False)
+    for one, other in zip(plain, quiet):
+        onp.testing.assert_allclose(one, other, rtol=1e-6)
+    values, drawn = stepped(rnn.ZoneoutCell(make(), 0.4, 0.3), True)
+    zeros = onp.zeros((30, 5))
+    for new, old, found, share in ((plain[0], zeros, drawn[0], 0.4), (plain[2], values["h"].asnumpy(), drawn[2], 0.3),
+                                   (plain[3], values["c"].asnumpy(), drawn[3], 0.3)):
+        is_old, is_new = onp.isclose(found, old), onp.isclose(found, new)
+        assert (is_old | is_new).all() and abs(is_old.mean() - share) < 0.15
+    # Of the second step: what was put out is either new or the output before it.
+    assert onp.isclose(drawn[1], drawn[0]).mean() > 0.2
+
+
+def test_zoneout_takes_no_cell_that_cannot_be_stepped():
+    with pytest.raises(ValueError, match="cannot be stepped"):
+        rnn.ZoneoutCell(rnn.BidirectionalCell(rnn.LSTMCell(2), rnn.LSTMCell(2)))
+
+
+def test_the_parts_of_a_fused_parameter_begin_as_those_of_cells():
+    cell = rnn.FusedRNNCell(3, mode="lstm", forget_bias=2.5, prefix="net_")
+    output, _ = cell.unroll(2, sym.var("data"))
+    module = mx.mod.Module(output, label_names=None)
+    module.bind([("data", (4, 2, 6))])
+    module.init_params(mx.init.Constant(0.5))
+    parts = cell.unpack_weights(module.get_params()[0])
+    values = {name: set(array.asnumpy().ravel().tolist()) for name, array in parts.items()}
+    assert values["net_l0_i2h_f_bias"] == values["net_l0_h2h_f_bias"] == {2.5}
+    assert values["net_l0_i2h_i_weight"] == {0.5} and values["net_l0_i2h_o_bias"] == {0.0}
+    again = mx.init._from_text(mx.init.FusedRNN(mx.init.One(), 3, 1, "gru").dumps())
+    assert again.init == mx.init.One() or isinstance(again.init, mx.init.One)

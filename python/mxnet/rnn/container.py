@@ -129,3 +129,33 @@ class ResidualCell(ModifierCell):
     def __call__(self, inputs: Any, states: Any) -> Tuple[Any, List[Any]]:
         output, after = self.base_cell(inputs, states)
         return output + inputs, after
+
+
+class ZoneoutCell(ModifierCell):
+    """In training, parts of the output and of the states stay what they were a step before: each element with this
+    probability. Before the first step the output was 0."""
+
+    def __init__(self, base_cell: BaseRNNCell, zoneout_outputs: float = 0.0, zoneout_states: float = 0.0) -> None:
+        if isinstance(base_cell, BidirectionalCell):
+            raise ValueError("ZoneoutCell: a BidirectionalCell cannot be stepped; its cells can be zoned out")
+        super().__init__(base_cell)
+        self.zoneout_outputs = zoneout_outputs
+        self.zoneout_states = zoneout_states
+        self._output_before: Any = None
+
+    def reset(self) -> None:
+        super().reset()
+        self._output_before = None
+
+    def __call__(self, inputs: Any, states: Any) -> Tuple[Any, List[Any]]:
+        output, after = self.base_cell(inputs, states)
+        before = self._output_before if self._output_before is not None else symbol.zeros_like(output)
+        output = _zoned_out(self.zoneout_outputs, output, before)
+        self._output_before = output
+        return output, [_zoned_out(self.zoneout_states, *pair) for pair in zip(after, states)]
+
+
+def _zoned_out(share: float, new: Any, old: Any) -> Any:
+    if share == 0:
+        return new
+    return symbol.where(symbol.Dropout(symbol.ones_like(new), p=share), new, old)

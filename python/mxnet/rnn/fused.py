@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from .. import ndarray as nd
-from .. import symbol
+from .. import initializer, symbol
 from .cell import Arrays, BaseRNNCell, GRUCell, LSTMCell, RNNCell, RNNParams, merged
 from .container import BidirectionalCell, DropoutCell, SequentialRNNCell
 
@@ -25,7 +25,8 @@ class FusedRNNCell(BaseRNNCell):
         self._dropout, self._get_next_state, self._forget_bias = dropout, get_next_state, forget_bias
         self._gate_names = _GATES[mode]
         self._sides = ["l", "r"] if bidirectional else ["l"]
-        self._parameter = self.params.get("parameters")
+        self._parameter = self.params.get("parameters", init=initializer.FusedRNN(
+            None, num_hidden, num_layers, mode, bidirectional, forget_bias))
 
     @property
     def state_info(self) -> List[Dict[str, Any]]:
