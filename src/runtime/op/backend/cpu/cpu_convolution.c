@@ -40,8 +40,8 @@ static void worker_init(worker *w, const mxn_planar *p, int index)
 static void take_block(worker *w, int64_t block)
 {
     const mxn_planar *p = w->plan;
-    w->begin = block * p->vector->columns;
-    w->columns = mxn__least(p->vector->columns, p->conv->out_size - w->begin);
+    w->begin = block * p->places;
+    w->columns = mxn__least(p->places, p->conv->out_size - w->begin);
     w->segment_count = mxn__planar_segments(p, w->begin, w->begin + w->columns, w->segments);
 }
 

@@ -27,7 +27,9 @@ void mxn__planar_init(mxn_planar *p, const mxn_conv *c, int kind)
     int64_t channels = ROWS_AT_ONCE / c->kernel_size;
     p->block_rows = (channels > 0 ? mxn__least(channels, c->channels) : 1) * c->kernel_size;
     p->row_step = rounded(p->block_rows, MXN_TILE_COLUMNS_MAX);
-    p->blocks = (c->out_size + p->vector->columns - 1) / p->vector->columns;
+    // To the weight places are summed over: the more at once, the less often sums come and go.
+    p->places = kind == MXN_CONV_TO_WEIGHT ? MXN_TILE_COLUMNS_MAX : p->vector->columns;
+    p->blocks = (c->out_size + p->places - 1) / p->places;
     p->padded_floats = rounded(p->padded_channel * c->channels + MXN_COPY_SLACK, 16);
     p->block_floats = rounded((p->row_step + p->filters) * MXN_BLOCK_ROW, 16) + MXN_COPY_SLACK;
     p->sum_row = rounded(p->rows, MXN_TILE_COLUMNS_MAX);

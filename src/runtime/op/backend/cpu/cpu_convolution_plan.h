@@ -18,7 +18,7 @@ typedef struct mxn_planar {
     int64_t padded_channel;  // floats of a padded channel
     int64_t rows;  // of a group: places of the kernel in its channels
     int64_t block_rows, row_step;  // gathered at once; row_step: rounded up
-    int64_t blocks;  // of places of a result
+    int64_t places, blocks;  // places of a result in a block; blocks
     int64_t padded_floats, block_floats, sum_floats;  // of one thread
     int64_t thread_floats;  // all of these
     int64_t sum_row;  // of one filter's sums
