@@ -131,7 +131,7 @@ static int flat_shapes(const mxn_shapes *shapes)
 }
 
 // An iterator over the diagonal of `full`: steps[0] in it, steps[1] in the array of diagonals, or
-// of their sums. Gives where it begins in `full`, in elements.
+// of their sums. Gives where it begins in `full`, in elements; 0 if there is none.
 static int diag_iterator(const mxn_params *params, const mxn_shape *full,
                          const mxn_shape *diagonals, mxn_iterator *it, int64_t *begin)
 {
@@ -158,9 +158,9 @@ static int diag_iterator(const mxn_params *params, const mxn_shape *full,
         every.dims[count] = diagonal_length(full->dims[axes[0]], full->dims[axes[1]], k);
         steps[1][count] = 0;
     }
-    *begin = k < 0 ? -k * own[axes[0]] : k * own[axes[1]];
     mxn__iterator_init(it, every.ndim, every.dims,
                        (const int64_t *const[]){steps[0], steps[1], NULL});
+    *begin = it->total == 0 ? 0 : k < 0 ? -k * own[axes[0]] : k * own[axes[1]];
     return 0;
 }
 
