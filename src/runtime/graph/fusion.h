@@ -6,8 +6,8 @@
 // product, a normalisation by known statistics), with those that go on with its result. What only
 // they see becomes an inner value, which needs no memory of the plan.
 //
-// Only where MXNET_SUBGRAPH_BACKEND is set, and not to NONE: operators that are fused have no time of
-// their own in a profile, and other bulks.
+// Only where MXNET_SUBGRAPH_BACKEND is set, and not to NONE: operators that are fused have no time
+// of their own in a profile, and other bulks.
 #ifndef MXN_GRAPH_FUSION_H
 #define MXN_GRAPH_FUSION_H
 

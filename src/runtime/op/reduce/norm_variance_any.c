@@ -302,8 +302,8 @@ static const mxn_op_def table[] = {
               "The root of the variance."),
     STATISTIC("_npi_all", "_np_all", "data", truth_fields, ALL | NUMPY, mxn__types_bool,
               MXN_GRADIENT_ZERO, "Whether all are true."),
-    STATISTIC("_npi_any", "_np_any _np_sometrue", "data", truth_fields, ANY | NUMPY, mxn__types_bool,
-              MXN_GRADIENT_ZERO, "Whether one is true."),
+    STATISTIC("_npi_any", "_np_any _np_sometrue", "data", truth_fields, ANY | NUMPY,
+              mxn__types_bool, MXN_GRADIENT_ZERO, "Whether one is true."),
     BACK("_backward_norm", 3, norm_fields, NORM),
     BACK("_backward_nansum", 2, sum_fields, NANSUM),
 };
