@@ -276,7 +276,7 @@ def test_other_initialisers():
     assert array.asnumpy().max() == 3
     mixed("a_weight", array)
     assert array.asnumpy().max() == 0
-    with pytest.raises(ValueError, match="no initializer 'x'; there are constant, lstmbias, msraprelu"):
+    with pytest.raises(ValueError, match="no initializer 'x'; there are constant, fusedrnn, lstmbias"):
         mx.init.create("x")
     with pytest.raises(ValueError, match="at least two dimensions"):
         mx.init.Xavier()("weight", mx.nd.zeros((3,)))
