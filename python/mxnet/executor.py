@@ -99,7 +99,8 @@ class Executor:
                 if name in own:
                     array.astype(own[name].dtype).copyto(own[name])
                 elif not allow_extra_params:
-                    raise ValueError(f'Find name "{name}" that is not in the {what}')
+                    quoted = f'"{name}"' if what == "arguments" else name
+                    raise ValueError(f"Find name {quoted} that is not in the {what}")
 
     def reshape(self, partial_shaping: bool = False, allow_up_sizing: bool = False, **shapes: Any) -> "Executor":
         """An executor for other shapes of some arguments. Arrays are shared, smaller ones as their first part; larger
@@ -126,6 +127,12 @@ class Executor:
         self._monitor = _Monitor(tell)
         check_call(_LIB.MXExecutorSetMonitorCallbackEX(self.handle, self._monitor, None, ctypes.c_bool(monitor_all)))
 
+    def get_optimized_symbol(self) -> Any:
+        """The network as it runs, a new symbol."""
+        handle = ctypes.c_void_p()
+        check_call(_LIB.MXExecutorGetOptimizedSymbol(self.handle, ctypes.byref(handle)))
+        return type(self._symbol)(handle)
+
     def debug_str(self) -> str:
         """The network as it runs, for people."""
         text = ctypes.c_char_p()
@@ -145,15 +152,16 @@ def bind(symbol: Any, context: Any, arguments: List[Any], gradients: List[Any], 
     return Executor(handle, symbol, context, (arguments, gradients, auxiliary), requests)
 
 
+# The words of this and the next text are MXNet's, letter by letter: programs look for them.
 def _check_change(name: str, array: Any, shape: Tuple[int, ...], is_named: bool, allow_up_sizing: bool) -> None:
     if not is_named:
-        raise MXNetError(f"Shape of unspecified array arg:{name} changed. This can cause the new executor to not share "
-                         "parameters with the old one. Please check for error in network. If this is intended, set "
-                         "partial_shaping=True.")
+        raise MXNetError(f"Shape of unspecifie arg: {name} changed. This can cause the new executor to not share parameters "
+                         "with the old one. Please check for error in network.If this is intended, set "
+                         "partial_shaping=True to suppress this warning.")
     size = int(onp.prod(shape))
     if size > array.size and not allow_up_sizing:
-        raise MXNetError(f"New shape of arg:{name} larger than original. First making a big executor and then down "
-                         "sizing it is more efficient than the reverse. If you really want to up size, set "
+        raise MXNetError(f"New shape of arg: {name} is larger than original.First making a big executor and then down "
+                         "sizing it is more efficient than the reverse.If you really want to up size, set "
                          "allow_up_sizing=True to enable allocation of new arrays.")
 
 

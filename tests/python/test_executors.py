@@ -115,6 +115,7 @@ def test_a_monitor_is_told_of_every_output():
     executor.forward()
     assert seen == [("fc_output", (4, 3)), ("out_output", (4, 3))]
     assert "fc" in executor.debug_str()
+    assert executor.get_optimized_symbol().list_arguments() == ["x", "w", "b"]
 
 
 def test_a_monitor_of_all_is_told_of_variables_and_inputs():
@@ -150,8 +151,11 @@ def test_what_is_refused():
     for use, kind, text in cases:
         with pytest.raises(kind, match=text):
             use()
-    with pytest.warns(UserWarning), pytest.raises(RuntimeError, match="more arguments are needed"):
+    with pytest.warns(UserWarning), pytest.raises(RuntimeError, match="cannot decide shapes .*\nx: None, w: None"):
         net.simple_bind(mx.cpu())
+    half = mx.sym.FullyConnected(mx.sym.var("x", shape=(0, 5)), num_hidden=3, name="fc")
+    with pytest.warns(UserWarning), pytest.raises(RuntimeError, match=r"inputs:\nx: \[-1, 5\], $"):
+        half.simple_bind(mx.cpu())
 
 
 def fills(executor, backwards):

@@ -6,6 +6,7 @@ from .. import executor
 from .._array import BaseArray
 from ..base import MXNetError
 from ..context import Context, current_context
+from ..util import is_np_shape
 
 _WRONG_ARRAYS = "Only accept list of NDArrays or dict of str to NDArray"
 
@@ -52,8 +53,22 @@ def bind(symbol: Any, ctx: Any, args: Any, args_grad: Any, grad_req: Any, aux_st
     arguments = _given("args", args, names, False)
     gradients = [None] * len(names) if args_grad is None else _given("args_grad", args_grad, names, True)
     requests = [0 if gradient is None else request for gradient, request in zip(gradients, requests)]
-    auxiliary = _given("aux_states", [] if aux_states is None and not states else aux_states or {}, states, False)
+    auxiliary = _given("aux_states", [] if aux_states is None else aux_states, states, False)
     return executor.bind(symbol, Context(ctx or current_context()), arguments, gradients, requests, auxiliary)
+
+
+def _undecided(symbol: Any, shapes: Dict[str, Any]) -> str:
+    """Why nothing can be made, in MXNet's words: the arguments whose shapes do not follow, with what is known."""
+    least = 0 if is_np_shape() else 1  # a smaller size is not known
+    found = dict(zip(symbol.list_arguments(), symbol.infer_shape_partial(**shapes)[0] or []))
+    listed = ""
+    for name, shape in found.items():
+        if shape is None or len(shape) < least:
+            listed += f"{name}: None, "
+        elif min(shape, default=least) < least:
+            listed += f"{name}: {[size if size >= least else -1 for size in shape]}, "
+    return ("InferShape pass cannot decide shapes for the following arguments (-1 means unknown dimensions). "
+            f"Please consider providing them as inputs:\n{listed}\n")
 
 
 def simple_bind(symbol: Any, ctx: Any, grad_req: Any, type_dict: Optional[Dict[str, Any]],
@@ -72,7 +87,7 @@ def simple_bind(symbol: Any, ctx: Any, grad_req: Any, type_dict: Optional[Dict[s
     except MXNetError as error:
         raise RuntimeError(f"simple_bind error. Arguments:\n{told}{error}") from error
     if sizes is None:
-        raise RuntimeError(f"simple_bind error. Arguments:\n{told}shapes of more arguments are needed")
+        raise RuntimeError(f"simple_bind error. Arguments:\n{told}{_undecided(symbol, shapes)}")
     types, _, state_types = symbol.infer_type(**(type_dict or {}))
     types, state_types = (types or ["float32"] * len(sizes)), (state_types or ["float32"] * len(state_sizes))
     device = Context(ctx or current_context())
