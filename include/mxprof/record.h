@@ -24,10 +24,16 @@ extern "C" {
 
 // ---- names ------------------------------------------------------------------------------------
 // The id of (category, name), made on first use; both strings are copied, invalid UTF-8 is replaced
-// in outputs. `style` is MXP_STYLE_*, `unit` MXP_UNIT_*: what the first caller says stays. Takes a
-// lock: intern once, not per record. Without memory, or with the table at its cap, the answer is
-// MXP_NAME_FULL and the loss is counted. Null strings count as "".
+// in outputs. `style` is MXP_STYLE_*, `unit` MXP_UNIT_*: what the first caller says stays. A name
+// that is there already is found without a lock, for about the price of a record; a new one takes a
+// lock. Without memory, or with the table at its cap, the answer is MXP_NAME_FULL and the loss is
+// counted. Null strings count as "".
 mxp_name mxp_intern(const char *category, const char *name, int style, int unit);
+
+// The same for a text of `length_bytes` that need not end in a zero, in a category that is known by
+// its id: of mxp_string, or mxp_name_category. An id that was never given out counts as none.
+mxp_name mxp_intern_in(mxp_name category, const char *text, size_t length_bytes, int style,
+                       int unit);
 
 // The text of a name, and the id of its category (of a scope: the scope around it, 0 none). An id
 // that was never given out: "<bad name>", 0. The text lives as long as the process. No lock.

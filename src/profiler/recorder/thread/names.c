@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layout: entries in segments of 4096 that never move; strings in arenas of 64 KiB (longer ones
-// have pages of their own); an open-addressing hash table of ids, replaced by a larger one when
-// half full. Writers hold `table.lock`; readers of entries rely on the release of `count`.
+// have pages of their own). Writers hold `table.lock`; readers of entries rely on the release of
+// `count`, those who have found an id by its name on that of the index.
 #include "profiler/recorder/thread/names.h"
 
 #include <assert.h>
@@ -10,9 +10,10 @@
 
 #include "base/atomic.h"
 #include "profiler/pages.h"
+#include "profiler/recorder/thread/name_index.h"
 #include "profiler/spin.h"
 
-enum { SEGMENT = 4096, SEGMENTS = 4096, ARENA_BYTES = 65536, FIRST_SLOTS = 16384 };
+enum { SEGMENT = 4096, SEGMENTS = 4096, ARENA_BYTES = 65536 };
 
 typedef struct name_entry {
     const char *text;
@@ -25,8 +26,7 @@ static struct {
     mxp_spin lock;
     mxp_atomic_u32 count;  // release, pairs with mxp__name_count
     name_entry **segments;  // [SEGMENTS]
-    uint32_t *slots;  // id + 1, 0: empty
-    uint32_t slot_count;
+    mxp_name_index index;
     char *arena, *arena_end;  // space for strings
     mxp_atomic_u64 bytes;
     mxp_atomic_u64 cap_bytes;
@@ -51,15 +51,6 @@ static mxp_name_view view_of(uint32_t id)
 {
     const name_entry *entry = entry_at(id);
     return (mxp_name_view){entry->text, entry->length, entry->category, entry->style, entry->unit};
-}
-
-static uint32_t hash_of(uint32_t category, const char *text, uint64_t length, int style)
-{
-    uint64_t hash = UINT64_C(0x9e3779b97f4a7c15) ^ category ^ (uint64_t)style << 32;
-    for (uint64_t i = 0; i < length; i++) {
-        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-    }
-    return (uint32_t)(hash ^ hash >> 32);
 }
 
 static void *take_pages(uint64_t size_bytes)
@@ -98,43 +89,31 @@ static const char *store_text(const char *text, uint64_t length)
     return to;
 }
 
-static void slot_put(uint32_t *slots, uint32_t slot_count, uint32_t hash, uint32_t id)
+static uint32_t hash_of(uint32_t id)
 {
-    uint32_t at = hash & (slot_count - 1);
-    while (slots[at] != 0) {
-        at = (at + 1) & (slot_count - 1);
-    }
-    slots[at] = id + 1;
+    return entry_at(id)->hash;
 }
 
-static bool grow_slots(void)
+static bool grow_index(void)
 {
-    if (mxp_atomic_own(&table.count) * 2 < table.slot_count) {
+    uint32_t count = mxp_atomic_own(&table.count);
+    uint64_t size_bytes = mxp__name_index_wanted(&table.index, count);
+    if (size_bytes == 0) {
         return true;
     }
-    uint32_t wanted = table.slot_count == 0 ? FIRST_SLOTS : table.slot_count * 2;
-    uint32_t *slots = take_pages(wanted * sizeof(uint32_t));
-    if (slots == NULL) {
+    void *memory = take_pages(size_bytes);
+    if (memory == NULL) {
         return false;
     }
-    for (uint32_t id = 0; id < mxp_atomic_own(&table.count); id++) {
-        slot_put(slots, wanted, entry_at(id)->hash, id);
-    }
-    if (table.slots != NULL) {
-        mxp__pages_unmap(table.slots, table.slot_count * sizeof(uint32_t));
-        mxp_atomic_sub(&table.bytes, table.slot_count * sizeof(uint32_t));
-    }
-    table.slots = slots;
-    table.slot_count = wanted;
+    mxp__name_index_replace(&table.index, memory, size_bytes, count, hash_of);
     return true;
 }
 
-static bool append(uint32_t category, const char *text, uint64_t length, uint32_t hash, int style,
-                   int unit)
+static bool append(const mxp_name_key *key, int unit)
 {
     assert(mxp__spin_is_held(&table.lock));
     uint32_t id = mxp_atomic_own(&table.count);
-    if (id >= (uint32_t)SEGMENT * SEGMENTS || length > UINT32_MAX - 1 || !grow_slots()) {
+    if (id >= (uint32_t)SEGMENT * SEGMENTS || !grow_index()) {
         return false;
     }
     if (table.segments == NULL &&
@@ -145,69 +124,96 @@ static bool append(uint32_t category, const char *text, uint64_t length, uint32_
     if (*segment == NULL && (*segment = take_pages(SEGMENT * sizeof(name_entry))) == NULL) {
         return false;
     }
-    const char *stored = store_text(text, length);
+    const char *stored = store_text(key->text, key->length);
     if (stored == NULL) {
         return false;
     }
     *entry_at(id) = (name_entry){.text = stored,
-                                 .length = (uint32_t)length,
-                                 .category = category,
-                                 .hash = hash,
-                                 .style = (uint8_t)style,
+                                 .length = key->length,
+                                 .category = key->category,
+                                 .hash = key->hash,
+                                 .style = key->style,
                                  .unit = (uint8_t)unit};
-    slot_put(table.slots, table.slot_count, hash, id);
     if (table.added != NULL) {
         mxp_name_view view = view_of(id);
         table.added(id, &view);
     }
     mxp_atomic_store_release(&table.count, id + 1);
+    mxp__name_index_add(&table.index, key->hash, id);  // last: who finds it may use it
     return true;
+}
+
+static void set_key(mxp_name_key *key, uint32_t category, const char *text, uint64_t length,
+                    int style)
+{
+    key->text = text;
+    key->length = (uint32_t)length;
+    key->category = category;
+    key->style = (uint8_t)style;
+    key->hash = mxp__name_hash(category, text, (uint32_t)length, key->style);
 }
 
 static void append_fixed(void)
 {
     static const char full[] = "<names full>";
-    append(0, "", 0, hash_of(0, "", 0, MXP_STYLE_NONE), MXP_STYLE_NONE, MXP_UNIT_NONE);
-    append(0, full, sizeof full - 1, hash_of(0, full, sizeof full - 1, MXP_STYLE_NONE),
-           MXP_STYLE_NONE, MXP_UNIT_NONE);
+    mxp_name_key key;
+    set_key(&key, 0, "", 0, MXP_STYLE_NONE);
+    append(&key, MXP_UNIT_NONE);
+    set_key(&key, 0, full, sizeof full - 1, MXP_STYLE_NONE);
+    append(&key, MXP_UNIT_NONE);
 }
 
-static uint32_t find(uint32_t category, const char *text, uint64_t length, uint32_t hash, int style)
+static bool is_name(uint32_t id, const mxp_name_key *key)
 {
-    if (table.slot_count == 0) {
-        return UINT32_MAX;
-    }
-    for (uint32_t at = hash & (table.slot_count - 1); table.slots[at] != 0;
-         at = (at + 1) & (table.slot_count - 1)) {
-        const name_entry *entry = entry_at(table.slots[at] - 1);
-        if (entry->hash == hash && entry->category == category && entry->length == length &&
-            entry->style == style && memcmp(entry->text, text, length) == 0) {
-            return table.slots[at] - 1;
-        }
-    }
-    return UINT32_MAX;
+    const name_entry *entry = entry_at(id);
+    return entry->hash == key->hash && entry->category == key->category &&
+           entry->length == key->length && entry->style == key->style &&
+           memcmp(entry->text, key->text, key->length) == 0;
 }
 
-uint32_t mxp__name_intern(uint32_t category, const char *text, uint64_t length, int style, int unit)
+static int64_t find(const mxp_name_key *key)
 {
-    uint32_t hash = hash_of(category, text, length, style);
+    return mxp__name_index_find(&table.index, key, is_name);
+}
+
+// Of a name that was not there a moment ago.
+static uint32_t add(const mxp_name_key *key, int unit)
+{
     if (!mxp__spin_lock(&table.lock)) {
-        mxp_atomic_add(&table.losses, 1);
         return MXP_NAME_FULL;
     }
     if (mxp_atomic_own(&table.count) == 0) {
         append_fixed();
     }
-    uint32_t id = find(category, text, length, hash, style);
-    if (id == UINT32_MAX) {
-        id = append(category, text, length, hash, style, unit) ? mxp_atomic_own(&table.count) - 1
-                                                               : MXP_NAME_FULL;
+    int64_t id = find(key);
+    if (id == MXP__NAME_UNKNOWN) {
+        id = append(key, unit) ? mxp_atomic_own(&table.count) - 1 : MXP_NAME_FULL;
     }
     mxp__spin_unlock(&table.lock);
-    if (id == MXP_NAME_FULL) {
+    return (uint32_t)id;
+}
+
+uint32_t mxp__name_intern(uint32_t category, const char *text, uint64_t length, int style, int unit)
+{
+    uint32_t result = MXP_NAME_FULL;
+    if (length < UINT32_MAX) {
+        mxp_name_key key;
+        set_key(&key, category, text, length, style);
+        int64_t id = find(&key);
+        result = id != MXP__NAME_UNKNOWN ? (uint32_t)id : add(&key, unit);
+    }
+    if (result == MXP_NAME_FULL) {
         mxp_atomic_add(&table.losses, 1);
     }
-    return id;
+    return result;
+}
+
+mxp_name mxp_intern_in(mxp_name category, const char *text, size_t length_bytes, int style,
+                       int unit)
+{
+    uint32_t known = category < mxp__name_count() ? category : MXP_NAME_NONE;
+    bool none = text == NULL || length_bytes == 0;
+    return mxp__name_intern(known, none ? "" : text, none ? 0 : length_bytes, style, unit);
 }
 
 mxp_name mxp_intern(const char *category, const char *name, int style, int unit)
