@@ -44,9 +44,13 @@ enum {
 // SPAN_LONG:  w1 high = flags (16) | arguments (8) | clock (8)
 //             w2 duration, 64 bits   w3 begin, 64 bits   w4 lane (low 32) | scope id (high 32)
 //             w5 0    then per argument two words: key id (low 32) | type (8), value
+// The bytes of texts stand behind all arguments, those of each filled up to a word. Of a text the
+// first word has above its type (24): bytes that are here; its value is where in the record they
+// begin (low 32) | how many the text had (high 32).
 // Lane 0: the thread that wrote it; MXP_LANE_THREAD | n: thread n; else a name id (a stream).
 #define MXP_LANE_THREAD 0x80000000u
 #define MXP_SPAN_ARGS_MAX 120u
+#define MXP_ARG_TEXT_MAX_BYTES 1024u  // of one text; what is beyond it is cut
 enum {
     MXP_SPAN_BEGIN_CLIPPED = 1,  // began before recording did; begin is when recording began
     MXP_SPAN_CLOSED_BY_STOP = 2,  // still open at stop or pause; end is that time
@@ -60,7 +64,8 @@ enum {
     MXP_ARG_U64 = 1,
     MXP_ARG_I64 = 2,
     MXP_ARG_F64 = 3,
-    MXP_ARG_NAME = 4  // value is a name id
+    MXP_ARG_NAME = 4,  // value is a name id
+    MXP_ARG_TEXT = 5  // of long spans only
 };
 
 // OPERATOR:   w0 stamp = start        w1 high = operator id (never 0)

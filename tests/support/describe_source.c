@@ -13,6 +13,14 @@ static void put_name(const mxp_source *source, uint32_t id, mxp_strbuf *out)
     mxp__json_string(out, name.text, name.length);
 }
 
+static void put_text(const mxp_event *event, uint32_t i, mxp_strbuf *out)
+{
+    uint32_t length, whole;
+    const char *text = mxp__event_arg_text(event, i, &length, &whole);
+    mxp__strbuf_printf(out, " of %" PRIu32 " ", whole);
+    mxp__json_string(out, text != NULL ? text : "", text != NULL ? length : 0);
+}
+
 static void put_args(const mxp_source *source, const mxp_event *event, mxp_strbuf *out)
 {
     if (event->lane != 0) {
@@ -28,6 +36,9 @@ static void put_args(const mxp_source *source, const mxp_event *event, mxp_strbu
         mxp__strbuf_putc(out, ' ');
         put_name(source, key, out);
         mxp__strbuf_printf(out, "=%" PRIu32 ":%" PRIx64, type, value);
+        if (type == MXP_ARG_TEXT) {
+            put_text(event, i, out);
+        }
     }
 }
 

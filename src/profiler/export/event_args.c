@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/export/event_args.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "profiler/export/scope_path.h"
@@ -58,6 +59,24 @@ static void put_value(const walk *at, uint32_t type, uint64_t bits)
     }
 }
 
+// A text that was cut says so, and how long it was.
+static void put_span_text(const walk *at, uint32_t i)
+{
+    uint32_t length, whole;
+    const char *text = mxp__event_arg_text(at->event, i, &length, &whole);
+    if (text == NULL) {
+        at->form->text(at->to, "<bad text>", strlen("<bad text>"));
+    } else if (length >= whole) {
+        at->form->text(at->to, text, length);
+    } else {
+        char cut[MXP_ARG_TEXT_MAX_BYTES + 64];
+        uint32_t kept = length < MXP_ARG_TEXT_MAX_BYTES ? length : MXP_ARG_TEXT_MAX_BYTES;
+        memcpy(cut, text, kept);
+        int more = snprintf(cut + kept, sizeof cut - kept, "... (%u of %u bytes)", kept, whole);
+        at->form->text(at->to, cut, kept + (size_t)more);
+    }
+}
+
 // ---- spans ------------------------------------------------------------------------------------
 // The flags of a span as arguments.
 static void put_marks(const walk *at)
@@ -88,7 +107,11 @@ static void put_span(const walk *at)
         uint64_t value;
         mxp__event_arg(at->event, i, &key, &type, &value);
         at->form->named_key(at->to, key);
-        put_value(at, type, value);
+        if (type == MXP_ARG_TEXT) {
+            put_span_text(at, i);
+        } else {
+            put_value(at, type, value);
+        }
     }
     put_marks(at);
 }

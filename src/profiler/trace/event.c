@@ -284,6 +284,20 @@ void mxp__event_arg(const mxp_event *event, uint32_t i, uint32_t *key, uint32_t 
     *value = words[1];
 }
 
+const char *mxp__event_arg_text(const mxp_event *event, uint32_t i, uint32_t *length_bytes,
+                                uint32_t *whole_bytes)
+{
+    uint32_t count = mxp__event_arg_count(event);
+    assert(i < count);
+    const uint64_t *words = event->words + 6 + 2 * (size_t)i;
+    uint64_t behind = (6 + 2 * (uint64_t)count) * sizeof(uint64_t);
+    uint64_t record = (uint64_t)units_of(event->words) * MXP_RECORD_UNIT;
+    uint64_t offset = low(words[1]), length = words[0] >> 40;
+    *length_bytes = (uint32_t)length;
+    *whole_bytes = high(words[1]);
+    return offset < behind || offset + length > record ? NULL : (const char *)event->words + offset;
+}
+
 void mxp__event_operator(const mxp_event *event, mxp_operator_view *view)
 {
     assert(event->kind == MXP_KIND_OPERATOR);

@@ -121,6 +121,10 @@ static inline uint32_t mxp__event_clock(const mxp_event *event)
 uint32_t mxp__event_arg_count(const mxp_event *event);
 void mxp__event_arg(const mxp_event *event, uint32_t i, uint32_t *key, uint32_t *type,
                     uint64_t *value);
+// Of an argument of type MXP_ARG_TEXT: its bytes, which stand in the record and end in no zero, and
+// how many the text had before it was cut. Null if they are not where the record says.
+const char *mxp__event_arg_text(const mxp_event *event, uint32_t i, uint32_t *length_bytes,
+                                uint32_t *whole_bytes);
 
 // Operator fields.
 typedef struct mxp_operator_view {

@@ -5,6 +5,7 @@
 
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/record/emit.h"
+#include "profiler/recorder/record/span_args.h"
 #include "profiler/recorder/record/stop_log.h"
 #include "profiler/recorder/state.h"
 
@@ -172,28 +173,19 @@ void mxp__emit_statistics(mxp_thread *self, uint32_t name, uint64_t duration, ui
     }
 }
 
-static uint32_t args_of(const mxp_span *span)
+static uint64_t *write_long(const mxp_span *span, const mxp_args_size *size, uint64_t *words)
 {
-    return span->arg_count < MXP_SPAN_ARGS_MAX ? span->arg_count : MXP_SPAN_ARGS_MAX;
-}
-
-static uint64_t *write_long(const mxp_span *span, uint64_t *words)
-{
-    uint32_t count = args_of(span);
-    uint32_t flags = span->flags | (count < span->arg_count ? MXP_SPAN_ARGS_CUT : 0);
+    uint32_t flags = span->flags | (size->count < span->arg_count ? MXP_SPAN_ARGS_CUT : 0);
     uint32_t scope = span->scope != 0 ? span->scope : mxp_scope_current();
-    words[0] = mxp__word0(MXP_KIND_SPAN_LONG, 3 + count, span->begin_ticks);
-    words[1] = span->name | (uint64_t)(flags & 0xffff) << 32 | (uint64_t)count << 48 |
+    words[0] = mxp__word0(MXP_KIND_SPAN_LONG, size->units, span->begin_ticks);
+    words[1] = span->name | (uint64_t)(flags & 0xffff) << 32 | (uint64_t)size->count << 48 |
                (uint64_t)(span->clock & 0xff) << 56;
     words[2] = span->end_ticks - span->begin_ticks;
     words[3] = span->begin_ticks;
     words[4] = span->lane | (uint64_t)scope << 32;
     words[5] = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        words[6 + 2 * i] = span->args[i].key | (uint64_t)(span->args[i].type & 0xff) << 32;
-        words[7 + 2 * i] = span->args[i].value.u64;
-    }
-    return words + 2 * (3 + count);
+    mxp__args_write(words, span->args, size);
+    return words + 2 * size->units;
 }
 
 static bool fits_lean(const mxp_thread *self, const mxp_span *span)
@@ -213,8 +205,11 @@ static void write_span(mxp_thread *self, const mxp_span *span, uint64_t now)
         return;
     }
     bool lean = fits_lean(self, span);
-    uint32_t args = args_of(span);
-    uint64_t *words = mxp__emit_space(self, lean ? 1 : 3 + args, now);
+    mxp_args_size size = {.units = 1};
+    if (!lean) {
+        mxp__args_measure(&size, span->args, span->arg_count);
+    }
+    uint64_t *words = mxp__emit_space(self, size.units, now);
     if (words == NULL) {
         bool counted =
             mxp__rec.limits.statistics_when_full && add_statistics(self, span->name, duration);
@@ -228,7 +223,7 @@ static void write_span(mxp_thread *self, const mxp_span *span, uint64_t now)
         words[0] = mxp__word0(MXP_KIND_SPAN, 1, span->begin_ticks);
         words[1] = span->name | duration << 32;
     } else {
-        end = write_long(span, words);
+        end = write_long(span, &size, words);
     }
     MXP_TEST_POINT(WORDS);
     mxp_atomic_store_release(&self->hot.cursor, end);
@@ -254,12 +249,13 @@ static bool is_misuse(mxp_thread *self, int where, uint64_t token, uint64_t now)
     return misuse;
 }
 
-// The end of a lexical span that is not the usual case. busy is set by mxp_inline_end.
-static void end_unusual(mxp_thread *self, mxp_name name, uint64_t token, uint64_t end)
+// The end of a lexical span that is not the usual case; its begin is its token. busy is set.
+static void end_unusual(mxp_thread *self, mxp_span span)
 {
     bool on = mxp__emit_gate_slow(MXP_CLASS_ALL);  // waits out a freeze
-    end = end > token ? end : token;
-    mxp_span span = {.name = name, .begin_ticks = token, .end_ticks = end};
+    const uint64_t token = span.begin_ticks;
+    const uint64_t end = span.end_ticks > token ? span.end_ticks : token;
+    span.end_ticks = end;
     int where = open_pop(&self->hot, token);
     if (where == DEEPER && take_counted(self)) {
         mxp__emit_leave(self);
@@ -291,24 +287,46 @@ static void end_unusual(mxp_thread *self, mxp_name name, uint64_t token, uint64_
     emit_with_taps(&(mxp_emit){.self = self, .now = end}, &span);
 }
 
-void mxp_span_end_slow(mxp_name name, uint64_t token, uint64_t end_ticks)
+// `span` is one whose begin is its token. Its end is 0 if it must be read anew: a record of the
+// thread was left by a jump, or is being written right now, in which case it is lost.
+static void end_slow(const mxp_span *span)
 {
     mxp_thread *self = (mxp_thread *)mxp_self;
-    if (token <= mxp_atomic_load(&mxp_control.closed_ticks) && self == NULL) {
+    mxp_span now = *span;
+    now.end_ticks = span->end_ticks != 0 ? span->end_ticks : mxp_ticks();
+    if (self == NULL && span->begin_ticks <= mxp_atomic_load(&mxp_control.closed_ticks)) {
         return;  // begun before a fork or a stop
     }
     if (self == NULL) {  // begun on another thread
-        mxp_span_emit(MXP_CLASS_ALL,
-                      &(mxp_span){.name = name, .begin_ticks = token, .end_ticks = mxp_ticks()});
-    } else if (end_ticks == 0 && mxp__emit_is_inside(self)) {
-        open_pop(&self->hot, token);
+        mxp_span_emit(MXP_CLASS_ALL, &now);
+    } else if (span->end_ticks == 0 && mxp__emit_is_inside(self)) {
+        open_pop(&self->hot, span->begin_ticks);
         mxp__emit_lose_busy(self);
-    } else if (end_ticks == 0) {  // the record before was left by a jump
-        mxp_inline_enter(&self->hot);
-        end_unusual(self, name, token, mxp_ticks());
     } else {
-        end_unusual(self, name, token, end_ticks);
+        if (span->end_ticks == 0) {
+            mxp_inline_enter(&self->hot);
+        }
+        end_unusual(self, now);
     }
+}
+
+void mxp_span_end_slow(mxp_name name, uint64_t token, uint64_t end_ticks)
+{
+    end_slow(&(mxp_span){.name = name, .begin_ticks = token, .end_ticks = end_ticks});
+}
+
+void mxp_end_args(mxp_name name, uint64_t token, const mxp_arg *args, uint32_t count)
+{
+    if (token == 0) {
+        return;
+    }
+    mxp_span span = {.name = name, .begin_ticks = token, .arg_count = count, .args = args};
+    mxp_recorder *self = mxp_self;
+    if (self != NULL && mxp__busy_at(self) == 0) {
+        span.end_ticks = mxp_ticks();
+        mxp_inline_enter(self);
+    }
+    end_slow(&span);
 }
 
 static void emit_span(uint32_t classes, const mxp_span *span)

@@ -93,6 +93,52 @@ static void long_span_has_lane_flags_and_arguments(void **state)
     mxp__source_close(source);
 }
 
+enum { TEXT_WORDS = 12 };  // a long span with one argument, and two words for its text
+
+static mxp_source *source_with_text(uint64_t offset, uint64_t length, uint64_t whole)
+{
+    mxp_source *source = fake_source_create();
+    uint32_t thread = fake_thread(source, "t");
+    uint64_t words[TEXT_WORDS] = {
+        MXP_KIND_SPAN_LONG | TEXT_WORDS / 2 << 8 | 5 << 16, 3 | UINT64_C(1) << 48, 2, 5, 0, 0,
+        7 | (uint64_t)MXP_ARG_TEXT << 32 | length << 40,    offset | whole << 32};
+    memcpy(words + 8, "sixteen letters.", 16);
+    fake_words(source, thread, 5, words, TEXT_WORDS);
+    return source;
+}
+
+static void a_text_is_within_its_record_or_none(void **state)
+{
+    (void)state;
+    const struct {
+        uint64_t offset, length;
+        const char *text;
+    } cases[] = {
+        {64, 16, "sixteen letters."},
+        {64, 0, ""},
+        {72, 8, "letters."},
+        {96, 0, ""},
+        {64, 33, NULL},
+        {63, 4, NULL},
+        {96, 1, NULL},
+        {0xffffffff, 8, NULL},
+        {64, 0xffffff, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        mxp_source *source = source_with_text(cases[i].offset, cases[i].length, 99);
+        mxp_event event = only_event(source);
+        uint32_t length, whole;
+        const char *text = mxp__event_arg_text(&event, 0, &length, &whole);
+        assert_int_equal(text != NULL, cases[i].text != NULL);
+        assert_int_equal(whole, 99);
+        if (text != NULL) {
+            assert_int_equal(length, cases[i].length);
+            assert_memory_equal(text, cases[i].text, length);
+        }
+        mxp__source_close(source);
+    }
+}
+
 static void span_of_another_clock_keeps_its_values(void **state)
 {
     (void)state;
@@ -513,6 +559,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lean_span_has_both_ends),
         cmocka_unit_test(long_span_has_lane_flags_and_arguments),
+        cmocka_unit_test(a_text_is_within_its_record_or_none),
         cmocka_unit_test(span_of_another_clock_keeps_its_values),
         cmocka_unit_test(operator_has_all_fields_and_variables),
         cmocka_unit_test(variables_of_another_operator_are_not_taken),

@@ -157,6 +157,29 @@ static void long_spans_carry_lane_arguments_and_flags(void **state)
     finish(&fix);
 }
 
+// A text of 12 bytes, of which 8 are in the record, and one that is outside of it.
+static void texts_of_long_spans_are_quoted_and_tell_what_is_cut(void **state)
+{
+    (void)state;
+    fixture fix = start();
+    uint32_t name = fake_span_name(fix.source, "http", "GET");
+    const uint64_t text = (uint64_t)MXP_ARG_TEXT << 32 | UINT64_C(8) << 40;
+    uint64_t words[14] = {MXP_KIND_SPAN_LONG | 7 << 8 | 1000 << 16, name | UINT64_C(3) << 48, 2000,
+                          1000};
+    words[6] = text | fake_string(fix.source, "whole");
+    words[7] = 96 | UINT64_C(8) << 32;
+    words[8] = text | fake_string(fix.source, "cut");
+    words[9] = 96 | UINT64_C(12) << 32;
+    words[10] = text | fake_string(fix.source, "outside");
+    words[11] = 112 | UINT64_C(8) << 32;
+    memcpy(words + 12, "/a\"b\n\xff\t.", 8);
+    fake_words(fix.source, fix.thread, 1000, words, 14);
+    expect(&fix, "\"args\":{\"whole\":\"/a\\\"b\\n\xef\xbf\xbd\\t.\","
+                 "\"cut\":\"/a\\\"b\\n\xef\xbf\xbd\\t.... (8 of 12 bytes)\","
+                 "\"outside\":\"<bad text>\"}}");
+    finish(&fix);
+}
+
 static void operators_tell_what_they_waited_for(void **state)
 {
     (void)state;
@@ -319,6 +342,7 @@ int main(void)
         cmocka_unit_test(times_before_the_start_are_clamped),
         cmocka_unit_test(overlapping_spans_are_async_pairs_in_their_domains_row),
         cmocka_unit_test(long_spans_carry_lane_arguments_and_flags),
+        cmocka_unit_test(texts_of_long_spans_are_quoted_and_tell_what_is_cut),
         cmocka_unit_test(operators_tell_what_they_waited_for),
         cmocka_unit_test(counters_keep_every_digit),
         cmocka_unit_test(counters_of_one_name_in_two_domains_get_an_id),

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arguments of spans: what a piece of work was about. Keys are names (mxp_string), made once.
+#ifndef MXPROF_ARGS_H
+#define MXPROF_ARGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mxprof/format.h>
+#include <mxprof/gate.h>
+
+// One argument of a long span; made by the functions below.
+typedef struct mxp_arg {
+    mxp_name key;
+    uint32_t type;  // MXP_ARG_*; of a text also its length in bytes, above the low 8 bits
+    union {
+        uint64_t u64;
+        int64_t i64;
+        double f64;
+        const char *text;  // read during the call that takes the argument, and not kept
+    } value;
+} mxp_arg;
+
+static inline mxp_arg mxp_u64(mxp_name key, uint64_t value)
+{
+    mxp_arg arg = {key, MXP_ARG_U64, {value}};
+    return arg;
+}
+
+static inline mxp_arg mxp_i64(mxp_name key, int64_t value)
+{
+    mxp_arg arg = {key, MXP_ARG_I64, {(uint64_t)value}};
+    return arg;
+}
+
+static inline mxp_arg mxp_f64(mxp_name key, double value)
+{
+    mxp_arg arg = {key, MXP_ARG_F64, {0}};
+    arg.value.f64 = value;
+    return arg;
+}
+
+// The text of a name: for what has few values.
+static inline mxp_arg mxp_name_arg(mxp_name key, mxp_name name)
+{
+    mxp_arg arg = {key, MXP_ARG_NAME, {name}};
+    return arg;
+}
+
+// Any text: its bytes are in the record, so values that never repeat fill no table. Of one text
+// MXP_ARG_TEXT_MAX_BYTES are kept, of a record's texts what fits into it; outputs tell what is cut.
+static inline mxp_arg mxp_text(mxp_name key, const char *text, size_t length_bytes)
+{
+    const uint32_t most = 0xffffff;
+    uint32_t length = length_bytes < most ? (uint32_t)length_bytes : most;
+    mxp_arg arg = {key, MXP_ARG_TEXT | length << 8, {0}};
+    arg.value.text = text;
+    return arg;
+}
+
+#endif
