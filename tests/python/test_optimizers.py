@@ -46,12 +46,41 @@ def centered(w, g, s, t):
     return w + s["d"]
 
 
+def signum(w, g, s, t):
+    s["m"] = 0.9 * s.get("m", 0) - 0.1 * g
+    return w * (1 - RATE * 0.2) + RATE * onp.sign(s["m"])
+
+
+def signs(w, g, s, t):
+    return w * (1 - RATE * DECAY) - RATE * onp.sign(g)
+
+
+def ftrl(w, g, s, t):
+    before = s.get("n", 0)
+    s["n"] = before + g * g
+    s["z"] = s.get("z", 0) + g - (onp.sqrt(s["n"]) - onp.sqrt(before)) * w / RATE
+    next_weight = (onp.sign(s["z"]) * 0.3 - s["z"]) / ((0.5 + onp.sqrt(s["n"])) / RATE + DECAY)
+    return onp.where(abs(s["z"]) > 0.3, next_weight, 0)
+
+
+def ftml(w, g, s, t):
+    s["v"] = 0.999 * s.get("v", 0) + 0.001 * g * g
+    scale = (1 - 0.5 ** t) / RATE * (onp.sqrt(s["v"] / (1 - 0.999 ** t)) + 1e-4)
+    s["z"] = 0.5 * s.get("z", 0) + 0.5 * g - (scale - 0.5 * s.get("d", 0)) * w
+    s["d"] = scale
+    return -s["z"] / scale
+
+
 OPTIMIZERS = {
     "sgd": ({}, sgd),
     "SGD": ({"momentum": 0.9}, momentum),
     "nag": ({"momentum": 0.9}, nesterov),
     "adam": ({}, adam),
     "rmsprop": ({"rho": 0.8}, rmsprop),
+    "signum": ({"momentum": 0.9, "wd_lh": 0.2}, signum),
+    "Signum": ({"momentum": 0}, signs),
+    "ftrl": ({"lamda1": 0.3, "beta": 0.5}, ftrl),
+    "ftml": ({"beta1": 0.5, "epsilon": 1e-4}, ftml),
     "RMSProp": ({"gamma1": 0.8, "gamma2": 0.7, "centered": True}, centered),
 }
 
@@ -67,7 +96,9 @@ def test_optimizers_follow_their_formulas(name, kind):
     wanted, kept = START.copy(), {}
     for step, gradient in enumerate(GRADIENTS):
         chosen.update(0, weight, kind.array(gradient, dtype="float32"), state)
-        if reference in (adam, rmsprop, centered):
+        if reference in (signs, ftrl):  # the decay is not in the gradient
+            applied = onp.clip(SCALE * gradient, -CLIP, CLIP)
+        elif reference in (adam, rmsprop, centered, ftml):
             applied = onp.clip(SCALE * gradient + DECAY * wanted, -CLIP, CLIP)
         else:
             applied = onp.clip(SCALE * gradient, -CLIP, CLIP) + DECAY * wanted
@@ -162,7 +193,8 @@ def test_rates_and_decays_of_parameters():
 
 
 def test_wrong_optimizers_are_refused():
-    with pytest.raises(ValueError, match="no optimizer 'sdg'; did you mean 'sgd'. There are adam, lars, nag, rmsprop, sgd"):
+    with pytest.raises(ValueError, match="no optimizer 'sdg'; did you mean 'sgd'. There are adam, ftml, ftrl, lars, nag, rmsprop, "
+                                         "sgd, signum"):
         optimizer.create("sdg")
     with pytest.raises(TypeError, match="SGD has no option momentun; there are aggregate_num, begin_num_update, "
                                          "clip_gradient, .*, momentum, .*, wd$"):
@@ -209,8 +241,8 @@ def test_the_rate_of_a_schedule_counts_unless_another_is_given(name):
 
 
 def test_rates_that_nobody_gave():
-    rates = {name: optimizer.create(name).learning_rate for name in ("sgd", "nag", "adam", "rmsprop")}
-    assert rates == {"sgd": 0.1, "nag": 0.1, "adam": 0.001, "rmsprop": 0.001}
+    rates = {"sgd": 0.1, "nag": 0.1, "adam": 0.001, "rmsprop": 0.001, "ftrl": 0.1, "ftml": 0.0025, "signum": 0.01}
+    assert {name: optimizer.create(name).learning_rate for name in rates} == rates
 
 
 def test_an_updater_keeps_the_states_of_each_weight():

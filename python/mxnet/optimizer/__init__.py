@@ -3,13 +3,15 @@
 from .._absent import refusing
 from .adam import Adam
 from .lars import LARS
+from .leader import FTML, Ftrl
 from .optimizer import Optimizer, create, register
 from .rmsprop import RMSProp
 from .sgd import NAG, SGD
+from .signum import Signum
 from .states import copy_state, load_states, save_states
 from .updater import Updater, get_updater
 
-__all__ = ["Adam", "LARS", "NAG", "Optimizer", "RMSProp", "SGD", "Updater", "copy_state", "create",
-           "get_updater", "load_states", "register", "save_states"]
+__all__ = ["Adam", "FTML", "Ftrl", "LARS", "NAG", "Optimizer", "RMSProp", "SGD", "Signum", "Updater",
+           "copy_state", "create", "get_updater", "load_states", "register", "save_states"]
 
 __getattr__ = refusing(__name__)

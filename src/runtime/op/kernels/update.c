@@ -10,6 +10,11 @@ static inline double cut(double value, double limit)
     return limit < 0 ? value : value > limit ? limit : value < -limit ? -limit : value;
 }
 
+static inline double sign_of(double value)
+{
+    return value > 0 ? 1 : value < 0 ? -1 : 0;
+}
+
 #define TEMPLATE "runtime/op/kernels/update_kernels.h"
 #include "runtime/op/kernels/each_real.h"
 
@@ -21,4 +26,7 @@ const mxn_updates MXN_WIDE(mxn__updates) = {{
     [MXN_RULE_SIGNSGD] = {signsgd_float, signsgd_double},
     [MXN_RULE_RMSPROP] = {rmsprop_float, rmsprop_double},
     [MXN_RULE_RMSPROPALEX] = {rmspropalex_float, rmspropalex_double},
+    [MXN_RULE_SIGNUM] = {signum_float, signum_double},
+    [MXN_RULE_FTRL] = {ftrl_float, ftrl_double},
+    [MXN_RULE_FTML] = {ftml_float, ftml_double},
 }};

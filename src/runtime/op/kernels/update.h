@@ -13,6 +13,9 @@ enum {
     MXN_RULE_SIGNSGD,
     MXN_RULE_RMSPROP,
     MXN_RULE_RMSPROPALEX,
+    MXN_RULE_SIGNUM,
+    MXN_RULE_FTRL,
+    MXN_RULE_FTML,
     MXN_RULE_COUNT
 };
 
@@ -23,6 +26,9 @@ typedef struct mxn_update {
     void *state, *second_state, *third_state, *to;
     size_t count;
     double lr, wd, momentum, beta1, beta2, rho, epsilon;
+    double beta, lamda1;
+    double weight_decay;  // of the weight itself, where wd is of what the gradient has of it
+    int32_t t;  // number of the step, from 1
     double scale;  // of the gradient
     double clip, weight_clip;  // to -clip .. clip; negative: none
 } mxn_update;

@@ -70,8 +70,22 @@ MXN_VECTOR_LOOP void NAME(signsgd)(const mxn_update *given)
     T *to = u.to;
     MXN_EACH_ALONE
     for (size_t i = 0; i < u.count; i++) {
-        const double sign = raw[i] > 0 ? 1 : raw[i] < 0 ? -1 : 0;
-        to[i] = (T)((1 - u.lr * u.wd) * (double)w[i] - u.lr * sign);
+        to[i] = (T)((1 - u.lr * u.wd) * (double)w[i] - u.lr * sign_of((double)raw[i]));
+    }
+}
+
+// m = momentum m - (1 - momentum) (g + wd w); a step along its sign
+MXN_VECTOR_LOOP void NAME(signum)(const mxn_update *given)
+{
+    const mxn_update u = *given;
+    const T *weight = u.weight, *raw = u.gradient;
+    T *m = u.state, *to = u.to;
+    MXN_EACH_ALONE
+    for (size_t i = 0; i < u.count; i++) {
+        const double w = (double)weight[i], g = cut((double)raw[i] * u.scale, u.clip);
+        const T next = (T)(u.momentum * (double)m[i] - (1 - u.momentum) * (u.wd * w + g));
+        m[i] = next;
+        to[i] = (T)((1 - u.lr * u.weight_decay) * w + u.lr * sign_of((double)next));
     }
 }
 
@@ -108,5 +122,49 @@ MXN_VECTOR_LOOP void NAME(rmspropalex)(const mxn_update *given)
         mean[i] = middle;
         delta[i] = next;
         to[i] = (T)cut(w + (double)next, u.weight_clip);
+    }
+}
+
+// Follows the regularized leader: z sums what weights the gradients ask for, n their squares; where
+// z is no more than lamda1, the weight is 0.
+MXN_VECTOR_LOOP void NAME(ftrl)(const mxn_update *given)
+{
+    const mxn_update u = *given;
+    const T *w = u.weight, *raw = u.gradient;
+    T *z = u.state, *n = u.second_state, *to = u.to;
+    MXN_EACH_ALONE
+    for (size_t i = 0; i < u.count; i++) {
+        const double g = cut((double)raw[i] * u.scale, u.clip), before = (double)n[i];
+        const double faster = (sqrt(before + g * g) - sqrt(before)) / u.lr;
+        const T asked = (T)((double)z[i] + g - faster * (double)w[i]);
+        const T squares = (T)(before + g * g);
+        const double far = fabs((double)asked) - u.lamda1;
+        const double next =
+            -sign_of((double)asked) * far / ((u.beta + sqrt((double)squares)) / u.lr + u.wd);
+        z[i] = asked;
+        n[i] = squares;
+        to[i] = far > 0 ? (T)next : 0;
+    }
+}
+
+// Follows the moving leader. The clip is of g + wd w, as the original does it.
+MXN_VECTOR_LOOP void NAME(ftml)(const mxn_update *given)
+{
+    const mxn_update u = *given;
+    const T *weight = u.weight, *raw = u.gradient;
+    T *d = u.state, *v = u.second_state, *z = u.third_state, *to = u.to;
+    const double rate = (1 - pow(u.beta1, u.t)) / u.lr, whole = 1 - pow(u.beta2, u.t);
+    MXN_EACH_ALONE
+    for (size_t i = 0; i < u.count; i++) {
+        const double w = (double)weight[i];
+        const double g = cut((double)raw[i] * u.scale + u.wd * w, u.clip);
+        const T square = (T)(u.beta2 * (double)v[i] + (1 - u.beta2) * g * g);
+        const T scale = (T)(rate * (sqrt((double)square / whole) + u.epsilon));
+        const T next = (T)(u.beta1 * (double)z[i] + (1 - u.beta1) * g -
+                           ((double)scale - u.beta1 * (double)d[i]) * w);
+        v[i] = square;
+        d[i] = scale;
+        z[i] = next;
+        to[i] = (T)(-(double)next / (double)scale);
     }
 }

@@ -8,6 +8,11 @@
 #include "runtime/op/optimizer/update_params.h"
 #include "runtime/op/registry/infer.h"
 
+// A member whose field has another name.
+#define RENAMED(name_, member, kind_, value_)                                                 \
+    .name = #name_, .kind = MXN_FIELD_##kind_, .offset = offsetof(mxn_update_params, member), \
+    .value = (value_)
+
 #define COMMON_FIELDS                                               \
     {MXN_FIELD(mxn_update_params, wd, FLOAT, "0")},                 \
         {MXN_FIELD(mxn_update_params, rescale_grad, FLOAT, "1")},   \
@@ -49,6 +54,34 @@ static const mxn_field signsgd_fields[] = {
     {0},
 };
 
+static const mxn_field signum_fields[] = {
+    {MXN_FIELD(mxn_update_params, lr, FLOAT, NULL)},
+    {MXN_FIELD(mxn_update_params, momentum, FLOAT, "0")},
+    PLAIN_FIELDS,
+    {MXN_FIELD(mxn_update_params, wd_lh, FLOAT, "0")},
+    {0},
+};
+
+static const mxn_field ftrl_fields[] = {
+    {MXN_FIELD(mxn_update_params, lr, FLOAT, NULL)},
+    {MXN_FIELD(mxn_update_params, lamda1, FLOAT, "0.00999999978")},
+    {MXN_FIELD(mxn_update_params, beta, FLOAT, "1")},
+    PLAIN_FIELDS,
+    {0},
+};
+
+static const mxn_field ftml_fields[] = {
+    {MXN_FIELD(mxn_update_params, lr, FLOAT, NULL)},
+    {MXN_FIELD(mxn_update_params, beta1, FLOAT, "0.600000024")},
+    {MXN_FIELD(mxn_update_params, beta2, FLOAT, "0.999000013")},
+    {RENAMED(epsilon, wide_epsilon, DOUBLE, "9.9999999392252903e-09")},
+    {MXN_FIELD(mxn_update_params, t, INT, NULL), .min = 1, .max = INT32_MAX},
+    {MXN_FIELD(mxn_update_params, wd, FLOAT, "0")},
+    {MXN_FIELD(mxn_update_params, rescale_grad, FLOAT, "1")},
+    {RENAMED(clip_grad, clip_gradient, FLOAT, "-1")},
+    {0},
+};
+
 static const mxn_field nag_fields[] = {
     {MXN_FIELD(mxn_update_params, lr, FLOAT, NULL)},
     {MXN_FIELD(mxn_update_params, momentum, FLOAT, "0")},
@@ -58,7 +91,7 @@ static const mxn_field nag_fields[] = {
 
 static const mxn_field rmsprop_fields[] = {
     {MXN_FIELD(mxn_update_params, lr, FLOAT, NULL)},
-    {MXN_FIELD(mxn_update_params, rho, FLOAT, "0.949999988")},
+    {MXN_FIELD(mxn_update_params, rho, FLOAT, "0.949999988"), .other_name = "gamma1"},
     {MXN_FIELD(mxn_update_params, epsilon, FLOAT, "9.99999994e-09")},
     PLAIN_FIELDS,
     {MXN_FIELD(mxn_update_params, clip_weights, FLOAT, "-1")},
@@ -67,8 +100,8 @@ static const mxn_field rmsprop_fields[] = {
 
 static const mxn_field rmspropalex_fields[] = {
     {MXN_FIELD(mxn_update_params, lr, FLOAT, NULL)},
-    {MXN_FIELD(mxn_update_params, rho, FLOAT, "0.949999988")},
-    {MXN_FIELD(mxn_update_params, momentum, FLOAT, "0.899999976")},
+    {MXN_FIELD(mxn_update_params, rho, FLOAT, "0.949999988"), .other_name = "gamma1"},
+    {MXN_FIELD(mxn_update_params, momentum, FLOAT, "0.899999976"), .other_name = "gamma2"},
     {MXN_FIELD(mxn_update_params, epsilon, FLOAT, "9.99999994e-09")},
     PLAIN_FIELDS,
     {MXN_FIELD(mxn_update_params, clip_weights, FLOAT, "-1")},
@@ -92,7 +125,11 @@ mxn_update mxn__update_of(const mxn_update_params *params, const mxn_operand *in
         .beta1 = (double)params->beta1,
         .beta2 = (double)params->beta2,
         .rho = (double)params->rho,
-        .epsilon = (double)params->epsilon,
+        .beta = (double)params->beta,
+        .lamda1 = (double)params->lamda1,
+        .weight_decay = (double)params->wd_lh,
+        .t = params->t,
+        .epsilon = params->wide_epsilon > 0 ? params->wide_epsilon : (double)params->epsilon,
         .scale = (double)params->rescale_grad,
         .clip = (double)params->clip_gradient,
         .weight_clip = (double)params->clip_weights,
@@ -188,6 +225,11 @@ static const mxn_op_def table[] = {
            1 << 2 | 1 << 3, MXN_RULE_ADAM, 15),
     UPDATE("nag_mom_update", NULL, "weight grad mom", nag_fields, 1 << 2, MXN_RULE_NAG, 7),
     UPDATE("signsgd_update", NULL, "weight grad", signsgd_fields, 0, MXN_RULE_SIGNSGD, 4),
+    UPDATE("signum_update", NULL, "weight grad mom", signum_fields, 1 << 2, MXN_RULE_SIGNUM, 8),
+    UPDATE("ftrl_update", "_sparse_ftrl_update", "weight grad z n", ftrl_fields, 1 << 2 | 1 << 3,
+           MXN_RULE_FTRL, 16),
+    UPDATE("ftml_update", NULL, "weight grad d v z", ftml_fields, 1 << 2 | 1 << 3 | 1 << 4,
+           MXN_RULE_FTML, 18),
     UPDATE("rmsprop_update", NULL, "weight grad n", rmsprop_fields, 1 << 2, MXN_RULE_RMSPROP, 12),
     UPDATE("rmspropalex_update", NULL, "weight grad n g delta", rmspropalex_fields,
            1 << 2 | 1 << 3 | 1 << 4, MXN_RULE_RMSPROPALEX, 18),

@@ -9,6 +9,9 @@
 // An operator's fields are some of these; the others are 0.
 typedef struct mxn_update_params {
     float lr, momentum, beta1, beta2, rho, epsilon, wd, rescale_grad, clip_gradient, clip_weights;
+    float beta, lamda1, wd_lh;
+    double wide_epsilon;  // of the one operator whose epsilon is documented as a double
+    int32_t t;
     bool lazy_update;
     mxn_floats lrs, wds;  // of several weights; none: they come as arrays
     int32_t num_weights;

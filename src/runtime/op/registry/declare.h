@@ -95,6 +95,7 @@ typedef struct mxn_field {
     const mxn_word *words;  // of an ENUM
     const char *type_text;  // null: made from the kind and the default
     double min, max;  // of a number; both 0: no limits
+    const char *other_name;  // by which another line of MXNet calls it; null: none
 } mxn_field;
 
 // The usual begin of an entry: {MXN_FIELD(fc_params, num_hidden, INT, NULL), .min = 1, .max = 1e9}

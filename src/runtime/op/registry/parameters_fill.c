@@ -20,11 +20,17 @@ static bool is_hidden(const char *key)
     return length > 4 && strncmp(key, "__", 2) == 0 && strcmp(key + length - 2, "__") == 0;
 }
 
+static bool is_called(const mxn_field *field, const char *key)
+{
+    return strcmp(field->name, key) == 0 ||
+           (field->other_name != NULL && strcmp(field->other_name, key) == 0);
+}
+
 static const mxn_field *find_field(const mxn_op *op, const char *key)
 {
     for (uint32_t i = 0; i < op->state->field_count; i++) {
         const mxn_field *field = &op->def->fields[i];
-        if (field->kind != MXN_FIELD_INPUT && strcmp(field->name, key) == 0) {
+        if (field->kind != MXN_FIELD_INPUT && is_called(field, key)) {
             return field;
         }
     }

@@ -85,6 +85,7 @@ static const sample special[] = {
     {"preloaded_multi_sgd_mom_update", P("num_weights", "2"), 8, MXN_FLOAT32, 1, {2}},
     {"preloaded_multi_mp_sgd_update", P("num_weights", "2"), 8, MXN_FLOAT32, 1, {2}},
     {"preloaded_multi_mp_sgd_mom_update", P("num_weights", "2"), 10, MXN_FLOAT32, 1, {2}},
+    {"ftml_update", P("lr", "0.1", "t", "2"), 5, MXN_FLOAT32, 0, {0}},
     {"multi_lars", P("eta", "0.1", "eps", "0"), 4, MXN_FLOAT32, 0, {0}},
 };
 
