@@ -36,7 +36,7 @@ NAMES: Dict[str, str] = {
         RandomSaturation Resize Rotate""",
     "mxnet.gluon.utils": "check_sha1 download replace_file shape_is_known",
     "mxnet.optimizer": """
-        AdaBelief AdaDelta AdaGrad AdamW Adamax DCASGD GroupAdaGrad LAMB LANS LBSGD Nadam
+        AdaBelief AdaDelta AdaGrad AdamW Adamax DCASGD GroupAdaGrad LANS LBSGD Nadam
         SGLD""",
     "mxnet.initializer": "Bilinear InitDesc Load",
     "mxnet.test_utils": """

@@ -14,6 +14,7 @@ from 0, spread evenly over -2..2 or the range given. Parameters are KEY=VALUE. O
     nodiff    differences say nothing about the gradient (a loss layer, a kink)
     by=L      only line L of the original is right
     keeps=I   an input that the original writes, where it should only read
+    writes=I  an input that the original should write and does not
     wronggrad the original's gradient is not what differences say, so it is left out
     tol=T     relative tolerance other than 1e-4
     out=0,2   results are written to these inputs
@@ -27,7 +28,7 @@ import numpy
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 OPTIONS = {"view", "np", "train", "nograd", "grad", "nodiff", "tol", "out", "gives", "wronggrad", "by",
-           "keeps"}
+           "keeps", "writes"}
 
 
 class Input:

@@ -52,10 +52,10 @@ def test_set_config_shows_the_options_of_the_library():
 
 
 @pytest.mark.parametrize("make,told", [
-    (lambda: mx.optimizer.create("admam"), "no optimizer 'admam'; did you mean 'adam'. There are adam, ftml, ftrl, lars, nag"),
+    (lambda: mx.optimizer.create("admam"), "no optimizer 'admam'; did you mean 'adam'. There are adam, ftml, ftrl, lamb, lars, nag"),
     (lambda: mx.init.create("xavir"), "no initializer 'xavir'; did you mean 'xavier'. There are"),
     (lambda: mx.metric.create("acuracy"), "no metric 'acuracy'; did you mean 'accuracy'. There are"),
-    (lambda: mx.optimizer.create("zzz"), "no optimizer 'zzz'; there are adam, ftml, ftrl, lars, nag, rmsprop, sgd, signum")])
+    (lambda: mx.optimizer.create("zzz"), "no optimizer 'zzz'; there are adam, ftml, ftrl, lamb, lars, nag, rmsprop, sgd, signum")])
 def test_a_misspelt_name_gets_the_closest(make, told):
     with pytest.raises(ValueError, match=told):
         make()

@@ -71,12 +71,20 @@ def ftml(w, g, s, t):
     return -s["z"] / scale
 
 
+def lamb(w, g, s, t):
+    s["m"] = 0.9 * s.get("m", 0) + 0.1 * g
+    s["v"] = 0.99 * s.get("v", 0) + 0.01 * g * g
+    direction = s["m"] / (1 - 0.9 ** t) / (onp.sqrt(s["v"] / (1 - 0.99 ** t)) + 1e-3) + DECAY * w
+    return w - RATE * min(onp.linalg.norm(w), 2) / onp.linalg.norm(direction) * direction
+
+
 OPTIMIZERS = {
     "sgd": ({}, sgd),
     "SGD": ({"momentum": 0.9}, momentum),
     "nag": ({"momentum": 0.9}, nesterov),
     "adam": ({}, adam),
     "rmsprop": ({"rho": 0.8}, rmsprop),
+    "lamb": ({"beta2": 0.99, "epsilon": 1e-3, "upper_bound": 2}, lamb),
     "signum": ({"momentum": 0.9, "wd_lh": 0.2}, signum),
     "Signum": ({"momentum": 0}, signs),
     "ftrl": ({"lamda1": 0.3, "beta": 0.5}, ftrl),
@@ -96,7 +104,7 @@ def test_optimizers_follow_their_formulas(name, kind):
     wanted, kept = START.copy(), {}
     for step, gradient in enumerate(GRADIENTS):
         chosen.update(0, weight, kind.array(gradient, dtype="float32"), state)
-        if reference in (signs, ftrl):  # the decay is not in the gradient
+        if reference in (signs, ftrl, lamb):  # the decay is not in the gradient
             applied = onp.clip(SCALE * gradient, -CLIP, CLIP)
         elif reference in (adam, rmsprop, centered, ftml):
             applied = onp.clip(SCALE * gradient + DECAY * wanted, -CLIP, CLIP)
@@ -106,6 +114,26 @@ def test_optimizers_follow_their_formulas(name, kind):
         # Where the gradient is 0 and so is its mean square, all that is left is rounding.
         onp.testing.assert_allclose(weight.asnumpy(), wanted, rtol=2e-4, atol=2e-5)
     assert chosen.update_count(0) == chosen.num_update == len(GRADIENTS)
+
+
+@pytest.mark.parametrize("name, settings", [
+    ("adam", {}), ("ftrl", {"lamda1": 0.0}), ("lamb", {}), ("lamb", {"aggregate_num": 1}), ("signum", {"momentum": 0})])
+def test_a_float32_copy_is_what_steps(tmp_path, name, settings):
+    """The weights are those of float32, rounded; states are saved and read with the copy."""
+    weights, updaters = [], []
+    for dtype in ("float16", "float32"):
+        chosen = optimizer.create(name, learning_rate=1e-3, multi_precision=True, **settings)
+        updaters.append(optimizer.get_updater(chosen))
+        weights.append(mx.nd.array([1.0, -0.5, 0.25], dtype=dtype))
+    for step in range(6):
+        for place, weight in enumerate(weights):
+            updater = updaters[place]
+            updater([0], [mx.nd.array([0.5, 0.25, -1.0], dtype=weight.dtype)], [weight])
+            updater.save(str(tmp_path / "states"))
+            updater.load(str(tmp_path / "states"))
+    exact, _ = updaters[0].states[0]
+    assert exact.asnumpy() == pytest.approx(weights[1].asnumpy(), rel=1e-6)
+    assert (weights[0].asnumpy() == exact.asnumpy().astype("float16")).all()
 
 
 @pytest.mark.parametrize("kind", ["sgd", "nag"])
@@ -193,7 +221,7 @@ def test_rates_and_decays_of_parameters():
 
 
 def test_wrong_optimizers_are_refused():
-    with pytest.raises(ValueError, match="no optimizer 'sdg'; did you mean 'sgd'. There are adam, ftml, ftrl, lars, nag, rmsprop, "
+    with pytest.raises(ValueError, match="no optimizer 'sdg'; did you mean 'sgd'. There are adam, ftml, ftrl, lamb, lars, nag, rmsprop, "
                                          "sgd, signum"):
         optimizer.create("sdg")
     with pytest.raises(TypeError, match="SGD has no option momentun; there are aggregate_num, begin_num_update, "
@@ -241,7 +269,8 @@ def test_the_rate_of_a_schedule_counts_unless_another_is_given(name):
 
 
 def test_rates_that_nobody_gave():
-    rates = {"sgd": 0.1, "nag": 0.1, "adam": 0.001, "rmsprop": 0.001, "ftrl": 0.1, "ftml": 0.0025, "signum": 0.01}
+    rates = {"sgd": 0.1, "nag": 0.1, "adam": 0.001, "rmsprop": 0.001, "ftrl": 0.1, "ftml": 0.0025, "signum": 0.01,
+             "lamb": 0.001}
     assert {name: optimizer.create(name).learning_rate for name in rates} == rates
 
 

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Optional, Sequence
 
-import numpy as onp
-
 from .. import ndarray as nd
-from .optimizer import Optimizer, State, aggregation, register, zeros_of
-
-
-def _exact_copy(weight: Any) -> Any:
-    """By a copy, which MXNet's profiles show, not by an operator."""
-    copy = nd.empty(weight.shape, ctx=weight.context, dtype="float32")
-    weight.copyto(copy)
-    return copy
+from .optimizer import Optimizer, State, aggregation, exact_copy, register, zeros_of
 
 
 class _Descent(Optimizer):
@@ -26,17 +17,20 @@ class _Descent(Optimizer):
 
     def __init__(self, learning_rate: Optional[float], momentum: float, multi_precision: bool,
                  **settings: Any) -> None:
-        super().__init__(learning_rate, **settings)
+        super().__init__(learning_rate, multi_precision=multi_precision, **settings)
         self.momentum = momentum
-        self.multi_precision = multi_precision
-
-    def _is_mixed(self, weight: Any) -> bool:
-        return self.multi_precision and onp.dtype(weight.dtype) == onp.float16
 
     def create_state(self, index: int, weight: Any) -> State:
-        exact = _exact_copy(weight) if self._is_mixed(weight) else weight
+        exact = exact_copy(weight) if self._is_mixed(weight) else weight
         momentum = () if self.momentum == 0 else (zeros_of(exact),)
         return momentum + (() if exact is weight else (exact,))
+
+    # The operators know of the copy.
+    def create_state_multi_precision(self, index: Any, weight: Any) -> State:
+        return self.create_state(index, weight)
+
+    def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        self.update(index, weight, grad, state)
 
     def update(self, index: int, weight: Any, grad: Any, state: State) -> None:
         settings = self._begin(index)

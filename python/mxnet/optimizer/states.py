@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """States of optimizers in files: the arrays of parameter 3 are called "3.0", "3.1" …, or "3" if its state
-is a single array; beside them how often each parameter was updated, and which states were None or lists."""
+is a single array, and with a float32 copy of the weight "3.0" and "3.1.0", "3.1.1" …; beside them how often each
+parameter was updated, and which states were None or lists."""
 from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Sequence
@@ -13,15 +14,19 @@ from .optimizer import Optimizer, State
 _COUNTS = "update_counts"
 _KINDS = "state_kinds"  # of each parameter; files without it hold arrays and tuples
 _TUPLE, _LIST, _NONE = range(3)
+_BEHIND_COPY = 3  # added to the kind of a state that comes behind a copy of the weight
 
 
-def _named(index: int, state: State) -> Dict[str, Any]:
+def _named(index: Any, state: State) -> Dict[str, Any]:
     if isinstance(state, (tuple, list)):
-        return {f"{index}.{place}": array for place, array in enumerate(state)}
+        return {name: array for place, part in enumerate(state)
+                for name, array in _named(f"{index}.{place}", part).items()}
     return {} if state is None else {str(index): state}
 
 
 def _kind(state: State) -> int:
+    if isinstance(state, tuple) and len(state) == 2 and (state[1] is None or isinstance(state[1], (tuple, list))):
+        return _BEHIND_COPY + _kind(state[1])
     return _NONE if state is None else _LIST if isinstance(state, list) else _TUPLE
 
 
@@ -57,9 +62,11 @@ def load_states(filename: str, optimizer: Optimizer, parameters: int) -> List[Op
     return states
 
 
-def _state_of(arrays: Dict[str, Any], index: int, kind: int) -> State:
+def _state_of(arrays: Dict[str, Any], index: Any, kind: int) -> State:
     if str(index) in arrays:
         return arrays[str(index)]
+    if kind >= _BEHIND_COPY:
+        return arrays[f"{index}.0"], _state_of(arrays, f"{index}.1", kind - _BEHIND_COPY)
     state: List[Any] = []
     while f"{index}.{len(state)}" in arrays:
         state.append(arrays[f"{index}.{len(state)}"])
@@ -100,5 +107,5 @@ def load_keyed_states(filename: str, optimizer: Optimizer) -> Dict[Any, State]:
 def copy_state(state: State, ctx: Context) -> State:
     """The state on another device, or a copy on its own."""
     if isinstance(state, (tuple, list)):
-        return type(state)(array.copyto(ctx) for array in state)
+        return type(state)(copy_state(part, ctx) for part in state)
     return None if state is None else state.copyto(ctx)

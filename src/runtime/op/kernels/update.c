@@ -29,4 +29,5 @@ const mxn_updates MXN_WIDE(mxn__updates) = {{
     [MXN_RULE_SIGNUM] = {signum_float, signum_double},
     [MXN_RULE_FTRL] = {ftrl_float, ftrl_double},
     [MXN_RULE_FTML] = {ftml_float, ftml_double},
+    [MXN_RULE_LAMB] = {lamb_float, lamb_double},
 }};

@@ -16,6 +16,7 @@ enum {
     MXN_RULE_SIGNUM,
     MXN_RULE_FTRL,
     MXN_RULE_FTML,
+    MXN_RULE_LAMB,
     MXN_RULE_COUNT
 };
 
@@ -28,7 +29,7 @@ typedef struct mxn_update {
     double lr, wd, momentum, beta1, beta2, rho, epsilon;
     double beta, lamda1;
     double weight_decay;  // of the weight itself, where wd is of what the gradient has of it
-    int32_t t;  // number of the step, from 1
+    int32_t t;  // number of the step, from 1; 0: first steps are not corrected
     double scale;  // of the gradient
     double clip, weight_clip;  // to -clip .. clip; negative: none
 } mxn_update;

@@ -168,3 +168,23 @@ MXN_VECTOR_LOOP void NAME(ftml)(const mxn_update *given)
         to[i] = (T)(-(double)next / (double)scale);
     }
 }
+
+// Not the new weight but the direction of its step, whose length depends on both norms.
+MXN_VECTOR_LOOP void NAME(lamb)(const mxn_update *given)
+{
+    const mxn_update u = *given;
+    const T *w = u.weight, *raw = u.gradient;
+    T *mean = u.state, *var = u.second_state, *to = u.to;
+    const double first_whole = u.t > 0 ? 1 - pow(u.beta1, u.t) : 1;
+    const double second_whole = u.t > 0 ? 1 - pow(u.beta2, u.t) : 1;
+    MXN_EACH_ALONE
+    for (size_t i = 0; i < u.count; i++) {
+        const double g = cut((double)raw[i] * u.scale, u.clip);
+        const T first = (T)(u.beta1 * (double)mean[i] + (1 - u.beta1) * g);
+        const T second = (T)(u.beta2 * (double)var[i] + (1 - u.beta2) * g * g);
+        const double root = sqrt((double)second / second_whole) + u.epsilon;
+        mean[i] = first;
+        var[i] = second;
+        to[i] = (T)((double)first / first_whole / root + u.wd * (double)w[i]);
+    }
+}

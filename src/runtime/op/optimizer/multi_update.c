@@ -2,6 +2,8 @@
 // Updates of several weights by one call. Inputs are a weight, its gradient and its states, then
 // those of the next; a preloaded update has its rates and decays as two arrays behind them, because
 // what computes them has not run when the call is made.
+#include "runtime/op/optimizer/multi_update.h"
+
 #include "base/fail.h"
 #include "runtime/op/optimizer/update_params.h"
 #include "runtime/op/registry/infer.h"
@@ -36,7 +38,7 @@ static bool is_preloaded(const mxn_params *params)
     return ((const mxn_update_params *)(const void *)params->values)->lrs.count == 0;
 }
 
-static uint32_t inputs_each(const mxn_params *params)
+uint32_t mxn__multi_inputs_each(const mxn_params *params)
 {
     uint32_t more = is_preloaded(params) ? PRELOADED : 0;
     return (params->input_count - more) / params->output_count;
@@ -53,24 +55,24 @@ static int multi_check(const mxn_op *op, void *values)
                      op->name, count, params->lrs.count, params->wds.count);
 }
 
-static uint32_t weight_count(const void *values)
+uint32_t mxn__multi_weight_count(const void *values)
 {
     return (uint32_t)((const mxn_update_params *)values)->num_weights;
 }
 
 static uint32_t two_each(const void *values)
 {
-    return 2 * weight_count(values);
+    return 2 * mxn__multi_weight_count(values);
 }
 
 static uint32_t three_each(const void *values)
 {
-    return 3 * weight_count(values);
+    return 3 * mxn__multi_weight_count(values);
 }
 
-static uint32_t four_each(const void *values)
+uint32_t mxn__multi_four_each(const void *values)
 {
-    return 4 * weight_count(values);
+    return 4 * mxn__multi_weight_count(values);
 }
 
 static uint32_t preloaded_two_each(const void *values)
@@ -85,26 +87,26 @@ static uint32_t preloaded_three_each(const void *values)
 
 static uint32_t preloaded_four_each(const void *values)
 {
-    return four_each(values) + PRELOADED;
+    return mxn__multi_four_each(values) + PRELOADED;
 }
 
 // Another's weight or gradient may be read after this one is written.
-static bool own_weight(const mxn_params *params, uint32_t output, uint32_t input)
+bool mxn__multi_own_weight(const mxn_params *params, uint32_t output, uint32_t input)
 {
-    return input == output * inputs_each(params);
+    return input == output * mxn__multi_inputs_each(params);
 }
 
 // What comes after weight and gradient is a state.
-static bool is_state(const mxn_params *params, uint32_t index)
+bool mxn__multi_is_state(const mxn_params *params, uint32_t index)
 {
-    uint32_t each = inputs_each(params);
+    uint32_t each = mxn__multi_inputs_each(params);
     return index < each * params->output_count && index % each >= 2;
 }
 
-static int multi_shapes(const mxn_shapes *shapes)
+int mxn__multi_shapes(const mxn_shapes *shapes)
 {
     const mxn_params *params = shapes->params;
-    uint32_t each = inputs_each(params), weights = params->output_count;
+    uint32_t each = mxn__multi_inputs_each(params), weights = params->output_count;
     const mxn_shape rates = {.ndim = 1, .dims = {weights}};
     int error = 0;
     for (uint32_t i = 0; error == 0 && i < params->input_count; i++) {
@@ -128,7 +130,7 @@ static int merge_input(const mxn_types *types, uint32_t index, int32_t dtype)
 static int types_of(const mxn_types *types, bool exact)
 {
     const mxn_params *params = types->params;
-    uint32_t each = inputs_each(params), weights = params->output_count;
+    uint32_t each = mxn__multi_inputs_each(params), weights = params->output_count;
     int error = 0;
     for (uint32_t i = 0; error == 0 && i < params->input_count; i++) {
         bool is_float32 = i >= each * weights || (exact && i % each >= 2);
@@ -140,12 +142,12 @@ static int types_of(const mxn_types *types, bool exact)
     return error;
 }
 
-static int multi_types(const mxn_types *types)
+int mxn__multi_types(const mxn_types *types)
 {
     return types_of(types, false);
 }
 
-static int master_types(const mxn_types *types)
+int mxn__multi_master_types(const mxn_types *types)
 {
     return types_of(types, true);
 }
@@ -170,8 +172,8 @@ static mxn_update update_of(const mxn_job *job, uint32_t index, uint32_t each)
 
 static int multi_forward(mxn_job *job)
 {
-    uint32_t each = inputs_each(job->params);
-    bool is_master = job->params->op->def->types == master_types;
+    uint32_t each = mxn__multi_inputs_each(job->params);
+    bool is_master = job->params->op->def->types == mxn__multi_master_types;
     int error = 0;
     for (uint32_t i = 0; error == 0 && i < job->params->output_count; i++) {
         const mxn_operand *in = job->inputs + (size_t)i * each, *out = &job->outputs[i];
@@ -186,19 +188,19 @@ static int multi_forward(mxn_job *job)
 }
 
 // ---- the table ----------------------------------------------------------------------------------
-#define ANY(name_, check_, fields_, inputs_of_, variant_)                        \
-    .name = (name_), .inputs = "data[]", .check = (check_), .fields = (fields_), \
-    .params_bytes = sizeof(mxn_update_params), .inputs_of = (inputs_of_),        \
-    .outputs_of = weight_count, .mutates_of = is_state, .shapes = multi_shapes,  \
-    .flags = MXN_OP_UPDATE, .inplace_of = own_weight, .variant = (variant_),     \
-    .forward = multi_forward
-#define PLAIN(...)                                                       \
-    {                                                                    \
-        ANY(__VA_ARGS__), .types = multi_types, .takes = MXN_TAKES_REALS \
+#define ANY(name_, check_, fields_, inputs_of_, variant_)                                     \
+    .name = (name_), .inputs = "data[]", .check = (check_), .fields = (fields_),              \
+    .params_bytes = sizeof(mxn_update_params), .inputs_of = (inputs_of_),                     \
+    .outputs_of = mxn__multi_weight_count, .mutates_of = mxn__multi_is_state,                 \
+    .shapes = mxn__multi_shapes, .flags = MXN_OP_UPDATE, .inplace_of = mxn__multi_own_weight, \
+    .variant = (variant_), .forward = multi_forward
+#define PLAIN(...)                                                            \
+    {                                                                         \
+        ANY(__VA_ARGS__), .types = mxn__multi_types, .takes = MXN_TAKES_REALS \
     }
 #define MASTER(...)                                                                           \
     {                                                                                         \
-        ANY(__VA_ARGS__), .types = master_types,                                              \
+        ANY(__VA_ARGS__), .types = mxn__multi_master_types,                                   \
                           .takes = MXN_TAKES_NARROW | MXN_TAKES(FLOAT32) | MXN_TAKES_OF_INPUT \
     }
 
@@ -206,7 +208,8 @@ static const mxn_op_def table[] = {
     PLAIN("multi_sgd_update", multi_check, sgd_fields, two_each, MXN_RULE_SGD),
     PLAIN("multi_sgd_mom_update", multi_check, sgd_mom_fields, three_each, MXN_RULE_SGD_MOM),
     MASTER("multi_mp_sgd_update", multi_check, sgd_fields, three_each, MXN_RULE_SGD),
-    MASTER("multi_mp_sgd_mom_update", multi_check, sgd_mom_fields, four_each, MXN_RULE_SGD_MOM),
+    MASTER("multi_mp_sgd_mom_update", multi_check, sgd_mom_fields, mxn__multi_four_each,
+           MXN_RULE_SGD_MOM),
     PLAIN("preloaded_multi_sgd_update", NULL, preloaded_sgd_fields, preloaded_two_each,
           MXN_RULE_SGD),
     PLAIN("preloaded_multi_sgd_mom_update", NULL, preloaded_sgd_mom_fields, preloaded_three_each,

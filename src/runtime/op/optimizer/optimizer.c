@@ -8,11 +8,6 @@
 #include "runtime/op/optimizer/update_params.h"
 #include "runtime/op/registry/infer.h"
 
-// A member whose field has another name.
-#define RENAMED(name_, member, kind_, value_)                                                 \
-    .name = #name_, .kind = MXN_FIELD_##kind_, .offset = offsetof(mxn_update_params, member), \
-    .value = (value_)
-
 #define COMMON_FIELDS                                               \
     {MXN_FIELD(mxn_update_params, wd, FLOAT, "0")},                 \
         {MXN_FIELD(mxn_update_params, rescale_grad, FLOAT, "1")},   \
@@ -74,11 +69,11 @@ static const mxn_field ftml_fields[] = {
     {MXN_FIELD(mxn_update_params, lr, FLOAT, NULL)},
     {MXN_FIELD(mxn_update_params, beta1, FLOAT, "0.600000024")},
     {MXN_FIELD(mxn_update_params, beta2, FLOAT, "0.999000013")},
-    {RENAMED(epsilon, wide_epsilon, DOUBLE, "9.9999999392252903e-09")},
+    {MXN_UPDATE_FIELD(epsilon, wide_epsilon, DOUBLE, "9.9999999392252903e-09")},
     {MXN_FIELD(mxn_update_params, t, INT, NULL), .min = 1, .max = INT32_MAX},
     {MXN_FIELD(mxn_update_params, wd, FLOAT, "0")},
     {MXN_FIELD(mxn_update_params, rescale_grad, FLOAT, "1")},
-    {RENAMED(clip_grad, clip_gradient, FLOAT, "-1")},
+    {MXN_UPDATE_FIELD(clip_grad, clip_gradient, FLOAT, "-1")},
     {0},
 };
 
