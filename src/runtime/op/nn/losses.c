@@ -21,14 +21,14 @@ static const mxn_field regression_fields[] = {
     {0},
 };
 
-// A label may lack a last dimension of size 1.
+// A label may lack a last dimension of size 1, and does if nobody says what it is.
 static int regression_shapes(const mxn_shapes *shapes)
 {
     const mxn_shape *data = shapes->inputs[0], *label = shapes->inputs[1];
     int error = mxn__shape_output(shapes, 0, data);
-    bool flat = mxn_shape_known(data) && mxn_shape_known(label) && data->ndim == 2 &&
-                data->dims[1] == 1 && label->ndim == 1 && label->dims[0] == data->dims[0];
-    return error != 0 || flat ? error : mxn__shape_input(shapes, 1, data);
+    bool flat = mxn_shape_known(data) && data->ndim == 2 && data->dims[1] == 1 && label->ndim < 2;
+    const mxn_shape vector = {.ndim = 1, .dims = {flat ? data->dims[0] : 0}};
+    return error != 0 ? error : mxn__shape_input(shapes, 1, flat ? &vector : data);
 }
 
 static int regression_forward(mxn_job *job)
