@@ -43,15 +43,23 @@ static int ill_typed(const target *to)
 
 static int out_of_range(const target *to)
 {
-    const mxn_field *field = to->field;
-    if (field->min != field->max) {
-        return mxp__fail(MXP_EINVAL,
-                         "Out of range value for %s, value='%s', in operator %s: it must be from "
-                         "%.9g to %.9g",
-                         field->name, to->text, to->op->name, field->min, field->max);
-    }
     return mxp__fail(MXP_EINVAL, "Out of range value for %s, value='%s', in operator %s",
-                     field->name, to->text, to->op->name);
+                     to->field->name, to->text, to->op->name);
+}
+
+// What a list or a type can hold is no upper limit of the parameter.
+static int outside_limits(const target *to, double value)
+{
+    const mxn_field *field = to->field;
+    if (field->max >= MXN_OPERANDS_MAX && value < field->min) {
+        return mxp__fail(MXP_EINVAL,
+                         "value %s for Parameter %s should be greater equal to %.9g, in operator "
+                         "%s",
+                         to->text, field->name, field->min, to->op->name);
+    }
+    return mxp__fail(MXP_EINVAL,
+                     "value %s for Parameter %s exceed bound [%.9g,%.9g], in operator %s", to->text,
+                     field->name, field->min, field->max, to->op->name);
 }
 
 static int check_end(const target *to, const char *end)
@@ -75,7 +83,7 @@ static int check_limits(const target *to, double value)
 {
     const mxn_field *field = to->field;
     if (field->min != field->max && !(value >= field->min && value <= field->max)) {
-        return out_of_range(to);
+        return outside_limits(to, value);
     }
     return 0;
 }
