@@ -155,7 +155,7 @@ def test_what_is_refused():
         (lambda: bool(x), sym.NotImplementedForSymbol, "__bool__"),
         (lambda: hash(x), TypeError, "unhashable"),
         (lambda: x + "a", TypeError, "not supported"),
-        (lambda: x.infer_shape(x=3), TypeError, r"Arguments need to be shapes \(tuple\), but argument x is <class 'int'>"),
+        (lambda: x.infer_shape(x=3), TypeError, r"Arguments need to be shapes \(tuple\), but 'x' is <class 'int'>"),
         (lambda: x.infer_shape(x=(1.5, 2)), TypeError, "no whole number: 1.5"),
         (lambda: x.infer_shape((2,), (3,)), ValueError, "2 shapes are given, but there are 1 arguments"),
         (lambda: (x + sym.var("y")).infer_shape((2,), y=(2,)), ValueError, "either by positional or kwargs way"),

@@ -128,6 +128,10 @@ maximum, minimum, hypot = (_operators.of_two(name) for name in ("maximum", "mini
 
 
 # ---- operators ---------------------------------------------------------------------------------
+# Parameters that are written also where nobody gives them, as MXNet's functions do.
+_SPOKEN = {"_random_uniform": {"low": 0, "high": 1}, "_random_normal": {"loc": 0, "scale": 1}}
+
+
 class _Namespace:
     """mx.sym.random and its kin: operators whose names begin alike."""
 
@@ -138,7 +142,7 @@ class _Namespace:
     def __getattr__(self, name: str) -> Any:
         for prefix in self._prefixes:
             if not name.startswith("__") and _registry.exists(prefix + name):
-                made = _functions.make(prefix + name, name, self.__name__)
+                made = _functions.make(prefix + name, name, self.__name__, _SPOKEN.get(prefix + name, {}))
                 setattr(self, name, made)
                 return made
         raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'")
@@ -150,6 +154,7 @@ linalg = _Namespace("linalg", ["_linalg_"])
 np = _Namespace("np", ["_np_", "_npi_"])
 npx = _Namespace("npx", ["_npx_"])
 random = _Namespace("random", ["_random_"])
+_internal = _Namespace("_internal", [""])
 sparse = _Namespace("sparse", ["_sparse_"])
 
 
@@ -161,14 +166,14 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> List[str]:
-    return sorted({*__all__, "contrib", "image", "linalg", "np", "npx", "random", "sparse",
+    return sorted({*__all__, "_internal", "contrib", "image", "linalg", "np", "npx", "random", "sparse",
                    *(name for name in _registry.names() if not name.startswith("_"))})
 
 
 _METHODS = [name for name in (
     "abs arccos arccosh arcsin arcsinh arctan arctanh argmax argmax_channel argmin argsort broadcast_axes broadcast_like "
     "broadcast_to cbrt ceil clip cos cosh degrees depth_to_space diag exp expand_dims expm1 fix flatten flip floor log log10 "
-    "log1p log2 log_softmax max mean min nanprod nansum norm one_hot ones_like pad pick prod radians rcbrt reciprocal relu "
+    "log1p log2 log_sigmoid log_softmax max mean min mish nanprod nansum norm one_hot ones_like pad pick prod radians rcbrt reciprocal relu "
     "repeat reshape reshape_like rint round rsqrt shape_array sigmoid sign sin sinh size_array slice slice_axis slice_like "
     "softmax softmin sort space_to_depth split sqrt square squeeze sum swapaxes take tan tanh tile topk transpose trunc "
     "zeros_like").split() if _registry.exists(name)]

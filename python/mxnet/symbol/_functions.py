@@ -119,12 +119,16 @@ def _signature(info: _registry.OperatorInfo) -> inspect.Signature:
     return inspect.Signature([*shown, kind("kwargs", kind.VAR_KEYWORD)])
 
 
-def make(operator: str, name: str, module: str) -> Callable[..., Symbol]:
-    """The function `name` of `module` that makes symbols of an operator."""
+def make(operator: str, name: str, module: str, spoken: Optional[Dict[str, Any]] = None) -> Callable[..., Symbol]:
+    """The function `name` of `module` that makes symbols of an operator, with these parameters unless told others."""
     info = _registry.operator(operator)
     order = [item.name for item in (*info.inputs, *info.parameters)]
 
     def function(*arguments: Any, **keywords: Any) -> Symbol:
+        given = order[:len(arguments)]
+        for key, value in (spoken or {}).items():
+            if key not in given:
+                keywords.setdefault(key, value)
         return _call(operator, info, order, arguments, keywords)
 
     function.__name__ = function.__qualname__ = name

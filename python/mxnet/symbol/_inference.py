@@ -28,7 +28,7 @@ def _given(symbol: Any, by_position: tuple, named: Dict[str, Any], what: str) ->
 # ---- shapes ------------------------------------------------------------------------------------
 def _sizes(name: str, shape: Any) -> List[int]:
     if not isinstance(shape, (tuple, list)):
-        raise TypeError(f"Arguments need to be shapes (tuple), but argument {name} is {type(shape)}.")
+        raise TypeError(f"Arguments need to be shapes (tuple), but {name!r} is {type(shape)}.")
     return [int(size) if isinstance(size, (int, onp.integer)) else _refuse_size(name, size) for size in shape]
 
 

@@ -44,15 +44,17 @@ def _operate(names: tuple, is_swapped: bool = False) -> Callable[[Symbol, Any], 
     return operate
 
 
-def _refuse(name: str, alias: str) -> Callable[..., NoReturn]:
-    def refuse(self: Symbol, *_: Any) -> NoReturn:
+def _refuse(name: str, alias: str = "") -> Callable[..., NoReturn]:
+    def refuse(self: Symbol, *_: Any, **__: Any) -> NoReturn:
         raise NotImplementedForSymbol(name, alias)
 
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__doc__ = "Of arrays alone: NotImplementedForSymbol."
     return refuse
 
 
 def add_operators() -> None:
-    """Gives Symbol its operators. In place there are none: a symbol never changes."""
+    """Gives Symbol its operators. In place there are none: a symbol never changes. Nor has it values."""
     signs = {"add": "+=", "sub": "-=", "mul": "*=", "truediv": "/=", "mod": "%=", "pow": "**="}
     for name, operators in _ARITHMETIC.items():
         setattr(Symbol, f"__{name}__", _operate(operators))
@@ -60,6 +62,8 @@ def add_operators() -> None:
         setattr(Symbol, f"__i{name}__", _refuse(f"__i{name}__", signs[name]))
     for name, operators in _COMPARISONS.items():
         setattr(Symbol, f"__{name}__", _operate(operators))
+    for name in ("asnumpy", "asscalar", "as_in_context", "backward", "copy", "detach", "wait_to_read"):
+        setattr(Symbol, name, _refuse(name))
     setattr(Symbol, "__hash__", None)
     setattr(Symbol, "__neg__", lambda self: _with_number("_MulScalar", self, -1.0))
     setattr(Symbol, "__abs__", lambda self: create("abs", {"data": self}, {}))

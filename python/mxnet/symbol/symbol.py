@@ -12,9 +12,9 @@ from . import _binding, _inference
 class NotImplementedForSymbol(TypeError, NotImplementedError):
     """What arrays can do and symbols cannot."""
 
-    def __init__(self, name: str, alias: str) -> None:
-        super().__init__(f"Function {name} (namely operator \"{alias}\") is not implemented for Symbol and only "
-                         "available in NDArray.")
+    def __init__(self, name: str, alias: str = "") -> None:
+        operator = f" (namely operator \"{alias}\")" if alias else ""
+        super().__init__(f"Function {name}{operator} is not implemented for Symbol and only available in NDArray.")
 
 
 def _refuse_groups(group2ctx: Any) -> None:
@@ -251,7 +251,7 @@ class Symbol:
 
     _bind, _simple_bind = bind, simple_bind
 
-    def gradient(self, _: Any) -> NoReturn:
+    def gradient(self, wrt: Any) -> NoReturn:  # pylint: disable=unused-argument
         """As in MXNet: an error. An executor, or autograd, computes gradients."""
         raise MXNetError("not implemented: an executor's backward computes gradients")
 

@@ -305,8 +305,8 @@ static int compose_network(mxn_symbol *symbol, const char *name, const mxn_input
 {
     if (inputs->keys == NULL && inputs->count > 0) {
         return mxp__fail(MXP_EINVAL,
-                         "a network is composed by name: it takes no inputs by "
-                         "position, %u are given",
+                         "General composition only support kwargs for now: %u inputs are given by "
+                         "position",
                          inputs->count);
     }
     mxn_walk walk;

@@ -14,33 +14,33 @@
 
 static int fail_file(const char *action, const char *path)
 {
-    return mxp__fail(MXP_EIO, "cannot %s '%s': %s", action, path, mxp__descriptor_reason());
+    return mxp__fail(MXP_EIO, "%s \"%s\": %s", action, path, mxp__descriptor_reason());
 }
 
 static int write_in_place(const char *path, const mxp_strbuf *text)
 {
     FILE *file = fopen(path, "wb");
     if (file == NULL) {
-        return mxp__fail(MXP_EIO, "cannot open '%s': %s", path, strerror(errno));
+        return mxp__fail(MXP_EIO, "Open \"%s\": %s", path, strerror(errno));
     }
     bool written = fwrite(text->data, 1, text->length, file) == text->length;
     written = fclose(file) == 0 && written;
-    return written ? MXP_OK : mxp__fail(MXP_EIO, "cannot write '%s': %s", path, strerror(errno));
+    return written ? MXP_OK : mxp__fail(MXP_EIO, "Write \"%s\": %s", path, strerror(errno));
 }
 
 static int replace(const char *path, const mxp_strbuf *text)
 {
     mxp_new_file file;
     if (!mxp__new_file_open(&file, path, 0666)) {
-        return fail_file("open", path);
+        return fail_file("Open", path);
     }
     if (mxp__descriptor_write(&file.descriptor, text->data, text->length) != text->length) {
-        int error = fail_file("write", path);
+        int error = fail_file("Write", path);
         mxp__new_file_discard(&file);
         return error;
     }
     if (mxp__new_file_finish(&file, path, MXP__PUBLISH_REPLACE) != MXP__PUBLISHED) {
-        int error = fail_file("replace", path);
+        int error = fail_file("Replace", path);
         mxp__new_file_discard(&file);
         return error;
     }
@@ -77,14 +77,14 @@ int mxn_symbol_load(const char *path, mxn_symbol **symbol)
     *symbol = NULL;
     FILE *file = fopen(path, "rb");
     if (file == NULL) {
-        return mxp__fail(MXP_EIO, "cannot open '%s': %s", path, strerror(errno));
+        return mxp__fail(MXP_EIO, "Open \"%s\": %s", path, strerror(errno));
     }
     mxp_strbuf text = {0};
     errno = 0;
     int error = MXP_OK;
     if (!read_all(file, &text)) {
         error = text.failed ? mxp__fail_memory("the file of a symbol")
-                            : mxp__fail(MXP_EIO, "cannot read '%s': %s", path, strerror(errno));
+                            : mxp__fail(MXP_EIO, "Read \"%s\": %s", path, strerror(errno));
     }
     fclose(file);
     if (error == MXP_OK) {

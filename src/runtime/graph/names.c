@@ -180,10 +180,11 @@ int mxn_symbol_set_attribute(mxn_symbol *symbol, const char *key, const char *va
     mxn_graph_node *node = mxn__only_node(symbol);
     char hidden[MXN_HIDDEN_KEY_BYTES + 4];
     if (node == NULL) {
-        return mxp__fail(MXP_EINVAL,
-                         "attribute '%s' cannot be set: the symbol has outputs of "
-                         "several nodes",
-                         key);
+        return mxp__fail(
+            MXP_EINVAL,
+            "Symbol.SetAttrs only works for non-grouped symbol: attribute '%s' cannot be "
+            "set, outputs are of several nodes",
+            key);
     }
     key = mxn__is_hidden_key(key) ? mxn__hidden_key(key, hidden) : key;
     return node->op == NULL ? mxn__attributes_set(&node->attributes, key, value)

@@ -124,6 +124,24 @@ static int read_inputs(const reading *r, json_t *list, mxn_graph_node *node)
     return error;
 }
 
+// What runs before it: nodes that there are. Their order in the file says the same, so it is not
+// kept.
+static int check_dependencies(const reading *r, json_t *object, const char *user)
+{
+    const json_t *list = json_object_get(object, "control_deps");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *place = json_array_get(list, i);
+        const json_int_t at = json_is_integer(place) ? json_integer_value(place) : -1;
+        if (at < 0 || (uint64_t)at >= r->count || r->made[at] == NULL) {
+            return mxp__fail(MXP_EINVAL,
+                             "JSON of a symbol: %s: control_deps has %" JSON_INTEGER_FORMAT
+                             ", which is no node before it",
+                             user, at);
+        }
+    }
+    return MXP_OK;
+}
+
 // ---- attributes -------------------------------------------------------------------------------
 static int read_attribute(const reading *r, mxn_graph_node *node, const char *key, json_t *value)
 {
@@ -201,7 +219,10 @@ static int read_members(json_t *object, const char *where, json_t **op, json_t *
 
 static int fill_node(const reading *r, json_t *object, json_t *inputs, mxn_graph_node *node)
 {
-    int error = read_attributes(r, object, node);
+    int error = check_dependencies(r, object, node->name);
+    if (error == MXP_OK) {
+        error = read_attributes(r, object, node);
+    }
     if (error == MXP_OK && node->op != NULL) {
         error = mxn__graph_node_parse(node, (uint32_t)json_array_size(inputs));
     }

@@ -120,6 +120,8 @@ static const wrong wrongs[] = {
     {GRAPH(NODE("[]"), HEADS, ""), "JSON of a symbol: e: operator exp takes 1 inputs, 0 are given"},
     {GRAPH(NODE("[[0, 0, 0], [0, 0, 0]]"), HEADS, ""),
      "JSON of a symbol: e: operator exp takes 1 inputs, 2 are given"},
+    {GRAPH(NODE("[[0, 0, 0]], \"control_deps\": [1]"), HEADS, ""),
+     "JSON of a symbol: e: control_deps has 1, which is no node before it"},
     {GRAPH("{\"op\": \"null\", \"name\": \"v\", \"inputs\": [[0, 0, 0]]}", HEADS, ""),
      "JSON of a symbol: v: a variable has no inputs"},
     {GRAPH("{\"op\": \"nobody\", \"name\": \"e\", \"inputs\": []}", HEADS, ""),
