@@ -166,7 +166,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> List[str]:
-    return sorted({*__all__, "_internal", "contrib", "image", "linalg", "np", "npx", "random", "sparse",
+    return sorted({*__all__, "contrib", "image", "linalg", "np", "npx", "random", "sparse",
                    *(name for name in _registry.names() if not name.startswith("_"))})
 
 
