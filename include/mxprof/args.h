@@ -58,4 +58,21 @@ static inline mxp_arg mxp_text(mxp_name key, const char *text, size_t length_byt
     return arg;
 }
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Spans with arguments. Those given at the begin, or while the span is open, are in the recording
+// file at once: what was going on when a process died says what it was about. mxp_end_args takes a
+// token of any begin and records them and its own, the first MXP_SPAN_ARGS_MAX of all; a plain end
+// records none, nor does a stop. What finds no place among those of a thread's open spans (1.5 KiB,
+// 31 levels) is left out and counted, and so is what is given on another thread than the begin.
+uint64_t mxp_begin_args(uint32_t classes, mxp_name name, const mxp_arg *args, uint32_t count);
+void mxp_open_args(uint64_t token, const mxp_arg *args, uint32_t count);
+void mxp_end_args(mxp_name name, uint64_t token, const mxp_arg *args, uint32_t count);
+
+#ifdef __cplusplus
+}
+#endif
+
 #endif

@@ -204,7 +204,11 @@ typedef struct mxp_section {
     uint64_t payload_bytes;  // bytes of content after the section's own header; the rest is padding
 } mxp_section;
 
-enum { MXP_SECTION_HAS_CHECKSUM = 1, MXP_SECTION_HAS_COUNTERS = 2 };  // the recorder's own: 2
+enum {
+    MXP_SECTION_HAS_CHECKSUM = 1,
+    MXP_SECTION_HAS_COUNTERS = 2,  // of a CHUNK; the recorder's own
+    MXP_SECTION_HAS_OPEN_ARGS = 2  // of a RECORDER
+};
 
 // A chunk of one thread's records: the same 64 bytes are at the head of the chunk in memory.
 typedef struct mxp_chunk_header {
@@ -220,7 +224,7 @@ typedef struct mxp_chunk_header {
 // RECORDER, in mapped files: a thread as its recorder left it. Behind it stand its mxp_recorder
 // (record_inline.h), records lost (u64) and a name id (u32). A cursor c is the byte c - block +
 // (offset of this section) if it lies within the MXP_BLOCK_BYTES after `block`, else c - base. 0:
-// there is no such thread.
+// there is no such thread. Arguments of its open spans: open_args.h.
 typedef struct mxp_recorder_section {
     mxp_section section;
     uint32_t thread, tid;  // index, the operating system's number

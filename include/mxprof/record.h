@@ -106,10 +106,6 @@ static inline void mxp_span_end(mxp_name name, uint64_t token)
 // second one beside it with a function of its own, mxp_span_v2 and mxp_span_emit_v2, and the first
 // stays.
 
-// The same end as mxp_span_end, for a token of any begin, with `count` arguments, of which the
-// first MXP_SPAN_ARGS_MAX are kept. A span that a stop has closed meanwhile has none.
-void mxp_end_args(mxp_name name, uint64_t token, const mxp_arg *args, uint32_t count);
-
 // A span with begin and end already known: another lane, another clock, arguments.
 typedef struct mxp_span {
     mxp_name name;

@@ -29,6 +29,7 @@ typedef struct mxp_recorder_state {
     mxp_atomic_u64 inactive_ticks;  // in which recording was off, up to the last begin or resume
     uint64_t forked_ticks;  // when this process came into being by fork, else 0
     mxp_atomic_u64 ns_mult;  // ns per tick, 32.32, the best known
+    mxp_atomic_u64 arguments_left_out;  // of open spans: for want of room, or of the span
     mxp_tap_slot taps[MXP__TAPS_MAX];
     mxp_timebase timebase;
     int timebase_ready;

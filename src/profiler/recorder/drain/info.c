@@ -107,7 +107,8 @@ static int add_limits(mxp_info_list *list)
         uint64_t value;
     } counts[] = {{"folded_threads", mxp__index_folded()},
                   {"overwritten_records", mxp__ring_overwritten()},
-                  {"left_out_of_statistics", mxp__statistics_left_out()}};
+                  {"left_out_of_statistics", mxp__statistics_left_out()},
+                  {"arguments_left_out", mxp_atomic_load(&mxp__rec.arguments_left_out)}};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0] && error == MXP_OK; i++) {
         if (counts[i].value > 0) {
             error = addf(list, counts[i].key, "%llu", (unsigned long long)counts[i].value);

@@ -20,8 +20,8 @@ void mxp__report_fill(mxp_report *report);  // mxp__recorder_report without the 
 // INFO pairs with the memory they point into. Keys: mxprof_version, host, system, cpu, command,
 // pid, clock, ns_per_tick, clock_residual_ns, record_cost_ns, records, bytes, lost, names,
 // names_bytes, threads, memory_bytes, estimated_overhead_ns, full_policy, memory_limit_bytes; and
-// what there is of folded_threads, overwritten_records, left_out_of_statistics, root, unanswered,
-// barrier_warning, clock_warning.
+// what there is of folded_threads, overwritten_records, left_out_of_statistics, arguments_left_out,
+// root, unanswered, barrier_warning, clock_warning.
 typedef struct mxp_info_list {
     mxp_info_pair *pairs;
     size_t count, capacity;

@@ -5,6 +5,7 @@
 
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/record/emit.h"
+#include "profiler/recorder/record/open_args.h"
 #include "profiler/recorder/record/span_args.h"
 #include "profiler/recorder/record/stop_log.h"
 #include "profiler/recorder/state.h"
@@ -173,19 +174,29 @@ void mxp__emit_statistics(mxp_thread *self, uint32_t name, uint64_t duration, ui
     }
 }
 
-static uint64_t *write_long(const mxp_span *span, const mxp_args_size *size, uint64_t *words)
+static uint32_t args_of(const mxp_span *span)
 {
-    uint32_t flags = span->flags | (size->count < span->arg_count ? MXP_SPAN_ARGS_CUT : 0);
+    return span->arg_count < MXP_SPAN_ARGS_MAX ? span->arg_count : MXP_SPAN_ARGS_MAX;
+}
+
+// Gives the end of the record.
+static uint64_t *write_long(const mxp_span *span, uint64_t *words)
+{
+    uint32_t count = args_of(span);
+    uint32_t flags = span->flags | (count < span->arg_count ? MXP_SPAN_ARGS_CUT : 0);
     uint32_t scope = span->scope != 0 ? span->scope : mxp_scope_current();
-    words[0] = mxp__word0(MXP_KIND_SPAN_LONG, size->units, span->begin_ticks);
-    words[1] = span->name | (uint64_t)(flags & 0xffff) << 32 | (uint64_t)size->count << 48 |
+    uint32_t used = mxp__args_write(words, MXP__RECORD_HEAD_WORDS, span->args, count);
+    if (used % 2 != 0) {
+        words[used++] = 0;
+    }
+    words[0] = mxp__word0(MXP_KIND_SPAN_LONG, used / 2, span->begin_ticks);
+    words[1] = span->name | (uint64_t)(flags & 0xffff) << 32 | (uint64_t)count << 48 |
                (uint64_t)(span->clock & 0xff) << 56;
     words[2] = span->end_ticks - span->begin_ticks;
     words[3] = span->begin_ticks;
     words[4] = span->lane | (uint64_t)scope << 32;
     words[5] = 0;
-    mxp__args_write(words, span->args, size);
-    return words + 2 * size->units;
+    return words + used;
 }
 
 static bool fits_lean(const mxp_thread *self, const mxp_span *span)
@@ -205,11 +216,9 @@ static void write_span(mxp_thread *self, const mxp_span *span, uint64_t now)
         return;
     }
     bool lean = fits_lean(self, span);
-    mxp_args_size size = {.units = 1};
-    if (!lean) {
-        mxp__args_measure(&size, span->args, span->arg_count);
-    }
-    uint64_t *words = mxp__emit_space(self, size.units, now);
+    uint32_t units =
+        lean ? 1 : (mxp__args_measure(MXP__RECORD_HEAD_WORDS, span->args, args_of(span)) + 1) / 2;
+    uint64_t *words = mxp__emit_space(self, units, now);
     if (words == NULL) {
         bool counted =
             mxp__rec.limits.statistics_when_full && add_statistics(self, span->name, duration);
@@ -223,7 +232,7 @@ static void write_span(mxp_thread *self, const mxp_span *span, uint64_t now)
         words[0] = mxp__word0(MXP_KIND_SPAN, 1, span->begin_ticks);
         words[1] = span->name | duration << 32;
     } else {
-        end = write_long(span, &size, words);
+        end = write_long(span, words);
     }
     MXP_TEST_POINT(WORDS);
     mxp_atomic_store_release(&self->hot.cursor, end);
@@ -249,13 +258,14 @@ static bool is_misuse(mxp_thread *self, int where, uint64_t token, uint64_t now)
     return misuse;
 }
 
-// The end of a lexical span that is not the usual case; its begin is its token. busy is set.
-static void end_unusual(mxp_thread *self, mxp_span span)
+// The end of a lexical span that is not the usual case; its begin is its token. busy is set. `span`
+// is changed in place: a copy of what was just stored would wait for those stores.
+static void end_unusual(mxp_thread *self, mxp_span *span)
 {
     bool on = mxp__emit_gate_slow(MXP_CLASS_ALL);  // waits out a freeze
-    const uint64_t token = span.begin_ticks;
-    const uint64_t end = span.end_ticks > token ? span.end_ticks : token;
-    span.end_ticks = end;
+    const uint64_t token = span->begin_ticks;
+    const uint64_t end = span->end_ticks > token ? span->end_ticks : token;
+    span->end_ticks = end;
     int where = open_pop(&self->hot, token);
     if (where == DEEPER && take_counted(self)) {
         mxp__emit_leave(self);
@@ -265,11 +275,11 @@ static void end_unusual(mxp_thread *self, mxp_span span)
         // Closed by a stop, which wrote it if it was on the stack; else it is ours to write,
         // unless it was begun while recording was off.
         if (take_closed_token(self, token) || token <= mxp__rec.forked_ticks ||
-            !mxp__stops_after(token, &span.end_ticks) || is_misuse(self, where, token, end)) {
+            !mxp__stops_after(token, &span->end_ticks) || is_misuse(self, where, token, end)) {
             mxp__emit_leave(self);
             return;
         }
-        span.flags = MXP_SPAN_CLOSED_BY_STOP;
+        span->flags = MXP_SPAN_CLOSED_BY_STOP;
     } else if (!on) {
         uint64_t off = mxp__recorder_off_ticks();
         if (token > off || is_misuse(self, where, token, end)) {  // begun while recording went off
@@ -277,37 +287,39 @@ static void end_unusual(mxp_thread *self, mxp_span span)
             return;
         }
         if (end > off) {
-            span.end_ticks = off;
-            span.flags = MXP_SPAN_CLOSED_BY_STOP;
+            span->end_ticks = off;
+            span->flags = MXP_SPAN_CLOSED_BY_STOP;
         }
     } else if (is_misuse(self, where, token, end)) {
         mxp__emit_leave(self);
         return;
     }
-    emit_with_taps(&(mxp_emit){.self = self, .now = end}, &span);
+    emit_with_taps(&(mxp_emit){.self = self, .now = end}, span);
 }
 
 // `span` is one whose begin is its token. Its end is 0 if it must be read anew: a record of the
 // thread was left by a jump, or is being written right now, in which case it is lost.
-static void end_slow(const mxp_span *span)
+static void end_slow(mxp_span *span)
 {
     mxp_thread *self = (mxp_thread *)mxp_self;
-    mxp_span now = *span;
-    now.end_ticks = span->end_ticks != 0 ? span->end_ticks : mxp_ticks();
+    bool anew = span->end_ticks == 0;
     if (self == NULL && span->begin_ticks <= mxp_atomic_load(&mxp_control.closed_ticks)) {
         return;  // begun before a fork or a stop
     }
-    if (self == NULL) {  // begun on another thread
-        mxp_span_emit(MXP_CLASS_ALL, &now);
-    } else if (span->end_ticks == 0 && mxp__emit_is_inside(self)) {
+    if (self != NULL && anew && mxp__emit_is_inside(self)) {
         open_pop(&self->hot, span->begin_ticks);
         mxp__emit_lose_busy(self);
-    } else {
-        if (span->end_ticks == 0) {
-            mxp_inline_enter(&self->hot);
-        }
-        end_unusual(self, now);
+        return;
     }
+    span->end_ticks = anew ? mxp_ticks() : span->end_ticks;
+    if (self == NULL) {  // begun on another thread
+        mxp_span_emit(MXP_CLASS_ALL, span);
+        return;
+    }
+    if (anew) {
+        mxp_inline_enter(&self->hot);
+    }
+    end_unusual(self, span);
 }
 
 void mxp_span_end_slow(mxp_name name, uint64_t token, uint64_t end_ticks)
@@ -315,18 +327,97 @@ void mxp_span_end_slow(mxp_name name, uint64_t token, uint64_t end_ticks)
     end_slow(&(mxp_span){.name = name, .begin_ticks = token, .end_ticks = end_ticks});
 }
 
+// ---- spans with arguments ----------------------------------------------------------------------
+uint64_t mxp_begin_args(uint32_t classes, mxp_name name, const mxp_arg *args, uint32_t count)
+{
+    uint64_t token = mxp_begin(classes, name);
+    mxp_open_args(token, args, count);
+    return token;
+}
+
+void mxp_open_args(uint64_t token, const mxp_arg *args, uint32_t count)
+{
+    if (token == 0 || count == 0) {
+        return;
+    }
+    mxp_thread *self = (mxp_thread *)mxp_self;
+    if (self == NULL || (mxp__busy_at(&self->hot) != 0 && mxp__emit_is_inside(self))) {
+        mxp__open_args_leave_out();
+        return;
+    }
+    mxp_inline_enter(&self->hot);
+    mxp__emit_gate_slow(MXP_CLASS_ALL);  // waits out a freeze, which may exchange the page
+    mxp__open_args_put(self, token, args, count);
+    mxp__emit_leave(self);
+}
+
+// The usual case of an end with arguments: as in mxp_inline_end_under, and there is room for any
+// record. False: nothing was done. busy is set.
+static bool end_usual(mxp_thread *self, const mxp_span *span)
+{
+    uint32_t gate = mxp_atomic_load_acquire(&mxp_control.gate);
+    uint32_t depth = mxp_atomic_own(&self->hot.depth) - 1;
+    mxp_open_span *slot = mxp_open_slot(&self->hot, depth);
+    uint64_t *words = mxp_atomic_load(&self->hot.cursor);
+    if ((gate & (MXP_CLASS_ALL | MXP_GATE_TAP | MXP_GATE_HOLD)) - 1u >= MXP_CLASS_ALL ||
+        span->begin_ticks <= mxp_atomic_load(&mxp_control.closed_ticks) ||
+        mxp_atomic_own(&slot->begin) != span->begin_ticks ||
+        words + MXP__RECORD_WORDS_MOST > mxp_atomic_load(&self->hot.limit) ||
+        !mxp__emit_near_base(self, span->end_ticks) || mxp__rec.limits.statistics_only) {
+        return false;
+    }
+    mxp_atomic_store(&slot->begin, 0);
+    mxp_atomic_store(&self->hot.depth, depth);
+    uint64_t *end = write_long(span, words);
+    MXP_TEST_POINT(WORDS);
+    mxp_atomic_store_release(&self->hot.cursor, end);
+    mxp__emit_leave(self);
+    return true;
+}
+
+static void end_now(mxp_thread *self, mxp_span *span)
+{
+    if (!end_usual(self, span)) {
+        end_unusual(self, span);
+    }
+}
+
+// With all arguments of the span in one list, those at its end last.
+static void end_with(mxp_thread *self, mxp_span *span)
+{
+    mxp_arg all[MXP_SPAN_ARGS_MAX + 1];  // one more, so that what is cut is flagged
+    uint32_t count = mxp__open_args_take(self, span->begin_ticks, all, MXP_SPAN_ARGS_MAX);
+    if (count != 0) {
+        for (uint32_t i = 0; i < span->arg_count && count <= MXP_SPAN_ARGS_MAX; i++) {
+            all[count++] = span->args[i];
+        }
+        span->args = all;
+        span->arg_count = count;
+    }
+    end_now(self, span);
+}
+
 void mxp_end_args(mxp_name name, uint64_t token, const mxp_arg *args, uint32_t count)
 {
     if (token == 0) {
         return;
     }
+    mxp_thread *self = (mxp_thread *)mxp_self;
     mxp_span span = {.name = name, .begin_ticks = token, .arg_count = count, .args = args};
-    mxp_recorder *self = mxp_self;
-    if (self != NULL && mxp__busy_at(self) == 0) {
-        span.end_ticks = mxp_ticks();
-        mxp_inline_enter(self);
+    if (self == NULL || mxp__busy_at(&self->hot) != 0) {
+        end_slow(&span);
+        return;
     }
-    end_slow(&span);
+    span.end_ticks = mxp_ticks();
+    if (self->open_args.used_words != 0) {
+        mxp_inline_enter(&self->hot);
+        end_with(self, &span);
+    } else if (count != 0) {
+        mxp_inline_enter(&self->hot);
+        end_now(self, &span);
+    } else {
+        mxp_inline_end(name, token, span.end_ticks);
+    }
 }
 
 static void emit_span(uint32_t classes, const mxp_span *span)

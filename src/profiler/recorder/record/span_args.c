@@ -2,10 +2,11 @@
 #include "profiler/recorder/record/span_args.h"
 
 #include <assert.h>
+#include <mxprof/open_args.h>
 #include <stdbool.h>
 #include <string.h>
 
-enum { HEAD_WORDS = 6, ARG_WORDS = 2, UNITS_MOST = 255, WORD_BYTES = sizeof(uint64_t) };
+enum { ARG_WORDS = 2, WORD_BYTES = sizeof(uint64_t) };
 
 static bool is_text(const mxp_arg *arg)
 {
@@ -33,49 +34,56 @@ static uint32_t kept_bytes(const mxp_arg *arg, uint32_t room)
     return kept;
 }
 
-void mxp__args_measure(mxp_args_size *size, const mxp_arg *args, uint32_t count)
+// How many bytes of it are copied: to an entry of an open span one more than a text may have, so
+// that the cut for the record comes out at the same place.
+static uint32_t copied_bytes(const mxp_arg *arg, uint32_t kept, uint32_t head_words)
 {
-    size->count = count < MXP_SPAN_ARGS_MAX ? count : MXP_SPAN_ARGS_MAX;
-    size->text_words = 0;
-    const uint32_t before = HEAD_WORDS + ARG_WORDS * size->count;
-    const uint32_t room = 2 * UNITS_MOST - before;
-    for (uint32_t i = 0; i < size->count; i++) {
-        if (is_text(&args[i])) {
-            size->text_words += words_of(kept_bytes(&args[i], room - size->text_words));
-        }
-    }
-    size->units = (before + size->text_words + 1) / 2;
-    assert(size->units <= UNITS_MOST);
+    bool is_cut = kept < arg->type >> 8 && arg->value.text != NULL;
+    return is_cut && head_words == MXP_OPEN_HEAD_WORDS ? MXP_ARG_TEXT_MAX_BYTES + 1 : kept;
 }
 
-// At word `at` of the record, in at most `room` words; gives how many it takes.
-static uint32_t write_text(uint64_t *words, uint64_t *arg_words, const mxp_arg *arg, uint32_t at,
-                           uint32_t room)
+uint32_t mxp__args_measure(uint32_t head_words, const mxp_arg *args, uint32_t count)
 {
-    uint32_t kept = kept_bytes(arg, room);
-    uint32_t taken = words_of(kept);
+    assert(count <= MXP_SPAN_ARGS_MAX);
+    uint32_t words = head_words + ARG_WORDS * count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (is_text(&args[i])) {
+            uint32_t kept = kept_bytes(&args[i], MXP__RECORD_WORDS_MOST - words);
+            words += words_of(copied_bytes(&args[i], kept, head_words));
+        }
+    }
+    assert(words <= MXP__RECORD_WORDS_MOST);
+    return words;
+}
+
+// At word `at`; gives how many it takes.
+static uint32_t write_text(uint64_t *words, uint64_t *arg_words, const mxp_arg *arg, uint32_t at,
+                           uint32_t head_words)
+{
+    uint32_t kept = kept_bytes(arg, MXP__RECORD_WORDS_MOST - at);
+    uint32_t copied = copied_bytes(arg, kept, head_words);
+    uint32_t taken = words_of(copied);
     if (taken != 0) {
         words[at + taken - 1] = 0;  // behind the last bytes
-        memcpy(words + at, arg->value.text, kept);
+        memcpy(words + at, arg->value.text, copied);
     }
     arg_words[0] |= (uint64_t)kept << 40;
     arg_words[1] = at * WORD_BYTES | (uint64_t)(arg->type >> 8) << 32;
     return taken;
 }
 
-void mxp__args_write(uint64_t *words, const mxp_arg *args, const mxp_args_size *size)
+uint32_t mxp__args_write(uint64_t *words, uint32_t head_words, const mxp_arg *args, uint32_t count)
 {
-    uint64_t *arg_words = words + HEAD_WORDS;
-    uint32_t at = HEAD_WORDS + ARG_WORDS * size->count;
-    const uint32_t end = 2 * size->units;
-    words[end - 1] = 0;  // where a text has an odd number of words
-    for (uint32_t i = 0; i < size->count; i++, arg_words += ARG_WORDS) {
+    assert(count <= MXP_SPAN_ARGS_MAX);
+    uint64_t *arg_words = words + head_words;
+    uint32_t at = head_words + ARG_WORDS * count;
+    for (uint32_t i = 0; i < count; i++, arg_words += ARG_WORDS) {
         arg_words[0] = args[i].key | (uint64_t)(args[i].type & 0xff) << 32;
         if (is_text(&args[i])) {
-            at += write_text(words, arg_words, &args[i], at, 2 * UNITS_MOST - at);
+            at += write_text(words, arg_words, &args[i], at, head_words);
         } else {
             arg_words[1] = args[i].value.u64;
         }
     }
-    assert(at <= end);
+    return at;
 }

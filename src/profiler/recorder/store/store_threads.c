@@ -17,6 +17,8 @@ static_assert(offsetof(mxp_thread, lost) == sizeof(mxp_recorder) &&
                   offsetof(mxp_thread, name) == sizeof(mxp_recorder) + 8,
               "readers of files find them there");
 static_assert(offsetof(mxp_recorder, open) == 64, "readers of files find them there");
+static_assert(sizeof(mxp_recorder_section) + offsetof(mxp_thread, open_args) == 656,
+              "readers of files find them there");
 
 // Member by member: a header that is there already stays whole at every time.
 static void put_section(mxp_section *section, unsigned type)
@@ -31,6 +33,7 @@ static void describe(const mxp_recording_file *store, mxp_thread *thread,
 {
     put_section(&slab->section, MXP_SECTION_RECORDER);
     slab->section.payload_bytes = MXP__THREAD_PART_BYTES - sizeof(mxp_section);
+    slab->section.flags = MXP_SECTION_HAS_OPEN_ARGS;
     slab->thread = thread->index;
     slab->tid = thread->tid;
     slab->start_ticks = thread->start_ticks;

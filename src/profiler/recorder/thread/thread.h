@@ -15,6 +15,7 @@
 #ifndef MXP_PROF_THREAD_H
 #define MXP_PROF_THREAD_H
 
+#include <mxprof/open_args.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -48,7 +49,9 @@ typedef struct mxp_thread {
     // written by the owner; these two are read in files, see mxp_recorder_section
     mxp_atomic_u64 lost;  // losses of all windows (read by reports)
     mxp_atomic_u32 name;  // name id
-    uint32_t index, tid;
+    uint32_t index;
+    mxp_open_arguments open_args;  // read in files, too
+    uint32_t tid;
     mxp_chunk_header *current;  // the chunk `hot.cursor` is in
     uint64_t *chunk_end;  // what hot.limit is when nothing asks for attention
     uint64_t lost_before;  // losses since the last chunk was opened

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <mxprof/record_inline.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,26 +14,29 @@
 #include "base/fail.h"
 #include "profiler/trace/event.h"
 #include "profiler/trace/file/file_state.h"
+#include "profiler/trace/file/open_span.h"
 
 // The part of a RECORDER section after its head.
 typedef struct recorder_state {
     mxp_recorder hot;
     uint64_t lost;
     uint32_t name, index;
+    mxp_open_arguments open_args;  // only where the section says that it has them
 } recorder_state;
-
-enum { OPEN_WORDS = 6 };  // of a long span without arguments
 
 // False: the section describes no thread, or is too short for one.
 static bool read_recorder(const mxp_file_index *index, uint64_t offset, mxp_recorder_section *head,
                           recorder_state *state)
 {
     const mxp_section *section = mxp__file_section(index, offset);
-    if (section->length_bytes < sizeof *head + sizeof *state) {
+    bool has_args = (section->flags & MXP_SECTION_HAS_OPEN_ARGS) != 0;
+    size_t bytes = has_args ? sizeof *state : offsetof(recorder_state, open_args);
+    if (section->length_bytes < sizeof *head + bytes) {
         return false;
     }
     memcpy(head, section, sizeof *head);
-    memcpy(state, (const char *)section + sizeof *head, sizeof *state);
+    memcpy(state, (const char *)section + sizeof *head, bytes);
+    state->open_args.used_words = has_args ? state->open_args.used_words : 0;
     return mxp_atomic_own(&state->hot.cursor) != NULL;
 }
 
@@ -169,23 +173,15 @@ static bool is_open(const mxp_open_span *span, uint64_t last)
     return is_there(span, last) && mxp_atomic_own(&span->closed) != ((uint32_t)begin | 1u);
 }
 
-static void write_open(uint64_t *words, const mxp_open_span *span, uint64_t last)
+// The open spans that the stack keeps, their words in all.
+static uint64_t words_of_open(const recorder_state *state, uint64_t last)
 {
-    uint64_t end = last > mxp_atomic_own(&span->begin) ? last : mxp_atomic_own(&span->begin);
-    words[0] = MXP_KIND_SPAN_LONG | 3u << 8 | mxp_atomic_own(&span->begin) << 16;
-    words[1] = mxp_atomic_own(&span->name) | (uint64_t)MXP_SPAN_OPEN_AT_CRASH << 32;
-    words[2] = end - mxp_atomic_own(&span->begin);
-    words[3] = mxp_atomic_own(&span->begin);
-    words[4] = words[5] = 0;
-}
-
-static uint32_t count_open(const recorder_state *state, uint64_t last)
-{
-    uint32_t count = 0;
+    uint64_t words = 0;
     for (uint32_t i = 0; i < mxp_atomic_own(&state->hot.depth) && i < MXP_OPEN_MAX; i++) {
-        count += is_open(&state->hot.open[i], last);
+        const mxp_open_span *span = &state->hot.open[i];
+        words += is_open(span, last) ? mxp__open_span_words(span, &state->open_args) : 0;
     }
-    return count;
+    return words;
 }
 
 // Of the losses of a thread, those of one reason that its page counts.
@@ -214,14 +210,14 @@ static int add_deeper(mxp_file_tables *tables, const mxp_recorder_section *head,
 static int add_open_spans(mxp_file_tables *tables, const mxp_recorder_section *head,
                           const recorder_state *state, uint64_t last)
 {
-    uint32_t count = count_open(state, last);
+    uint64_t count = words_of_open(state, last);
     if (count == 0) {
         return MXP_OK;
     }
-    uint64_t *words = mxp__alloc(count * OPEN_WORDS * sizeof *words);
+    uint64_t *words = mxp__alloc(count * sizeof *words);
     if (words == NULL || mxp__grow(&tables->open, &tables->open_capacity, tables->open_count + 1,
                                    sizeof *tables->open) != MXP_OK) {
-        mxp__free(words, count * OPEN_WORDS * sizeof *words);
+        mxp__free(words, count * sizeof *words);
         return mxp__fail_memory("the open spans of a native trace");
     }
     uint64_t *at = words;
@@ -229,9 +225,10 @@ static int add_open_spans(mxp_file_tables *tables, const mxp_recorder_section *h
                          ? mxp_atomic_own(&state->hot.depth)
                          : MXP_OPEN_MAX;
     for (uint32_t i = depth; i-- > 0;) {
-        if (is_open(&state->hot.open[i], last)) {
-            write_open(at, &state->hot.open[i], last);
-            at += OPEN_WORDS;
+        const mxp_open_span *span = &state->hot.open[i];
+        if (is_open(span, last)) {
+            mxp__open_span_write(at, span, &state->open_args, last);
+            at += mxp__open_span_words(span, &state->open_args);
         }
     }
     tables->open[tables->open_count++] = (mxp_record_range){.words = words,

@@ -9,6 +9,7 @@
 
 #include "live_events.h"
 #include "profiler/recorder/recorder.h"
+#include "profiler/recorder/state.h"
 
 static mxp_name span_name, key;
 
@@ -25,6 +26,14 @@ static const mxp_event *only_span(live_events *live)
     *live = live_events_take(MXP__CONSUMER_FILE);
     assert_int_equal(live_events_count(live, MXP_KIND_SPAN, "with arguments"), 1);
     return live_events_find(live, MXP_KIND_SPAN, "with arguments", 0);
+}
+
+static uint64_t lost_so_far(void)
+{
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    uint64_t lost = live_events_lost(&live);
+    live_events_free(&live);
+    return lost;
 }
 
 static void assert_number(const mxp_event *event, uint32_t i, uint32_t type, uint64_t value)
@@ -167,6 +176,7 @@ static void a_span_that_a_stop_has_closed_is_there_once(void **state)
 static void spans_ended_out_of_order_keep_their_arguments(void **state)
 {
     (void)state;
+    uint64_t lost = lost_so_far();
     mxp_name other = mxp_span_name("test", "other");
     uint64_t outer = mxp_span_begin(span_name);
     uint64_t inner = mxp_span_begin(other);
@@ -176,7 +186,7 @@ static void spans_ended_out_of_order_keep_their_arguments(void **state)
     live_events live;
     assert_number(only_span(&live), 0, MXP_ARG_U64, 1);
     assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "other"), 1);
-    assert_int_equal(live_events_lost(&live), 0);
+    assert_int_equal(live_events_lost(&live), lost);
     live_events_free(&live);
 }
 
@@ -206,13 +216,14 @@ static void an_end_on_another_thread_has_its_arguments(void **state)
 static void a_token_that_was_given_back_makes_no_second_span(void **state)
 {
     (void)state;
+    uint64_t lost = lost_so_far();
     uint64_t token = mxp_span_begin(span_name);
     mxp_arg arg = mxp_u64(key, 1);
     mxp_end_args(span_name, token, &arg, 1);
     mxp_end_args(span_name, token, &arg, 1);
     live_events live;
     only_span(&live);
-    assert_int_equal(live_events_lost(&live), 1);
+    assert_int_equal(live_events_lost(&live), lost + 1);
     live_events_free(&live);
 }
 
@@ -227,6 +238,133 @@ static void an_emitted_span_may_have_texts(void **state)
                                               .args = &arg});
     live_events live;
     assert_text(only_span(&live), 0, "given", 5, 5);
+    live_events_free(&live);
+}
+
+// ---- while it is open --------------------------------------------------------------------------
+static void arguments_come_in_the_order_in_which_they_were_given(void **state)
+{
+    (void)state;
+    const mxp_arg begun[] = {mxp_u64(key, 1), mxp_text(key, "two", 3)};
+    uint64_t token = mxp_begin_args(MXP_CLASS_USER, span_name, begun, 2);
+    uint64_t other = mxp_begin_args(MXP_CLASS_USER, mxp_span_name("test", "other"), begun, 1);
+    const mxp_arg more = mxp_u64(key, 3), last = mxp_u64(key, 4);
+    mxp_open_args(token, &more, 1);
+    mxp_end_args(mxp_span_name("test", "other"), other, &more, 1);
+    mxp_end_args(span_name, token, &last, 1);
+    live_events live;
+    const mxp_event *event = only_span(&live);
+    assert_int_equal(mxp__event_arg_count(event), 4);
+    assert_number(event, 0, MXP_ARG_U64, 1);
+    assert_text(event, 1, "two", 3, 3);
+    assert_number(event, 2, MXP_ARG_U64, 3);
+    assert_number(event, 3, MXP_ARG_U64, 4);
+    event = live_events_find(&live, MXP_KIND_SPAN, "other", 0);
+    assert_int_equal(mxp__event_arg_count(event), 2);
+    assert_number(event, 1, MXP_ARG_U64, 3);
+    live_events_free(&live);
+}
+
+static void a_text_that_was_cut_while_open_is_cut_at_the_same_place(void **state)
+{
+    (void)state;
+    char text[1030];
+    memset(text, 'x', sizeof text);
+    memcpy(text + 1022, "\xe2\x82\xac", 3);
+    const mxp_arg begun = mxp_text(key, text, sizeof text);
+    mxp_end_args(span_name, mxp_begin_args(MXP_CLASS_USER, span_name, &begun, 1), NULL, 0);
+    live_events live;
+    assert_text(only_span(&live), 0, text, 1022, sizeof text);
+    live_events_free(&live);
+}
+
+// The place of ended spans is used again, also of those that ended without taking their arguments.
+static void spans_without_end_of_their_arguments_fill_no_room(void **state)
+{
+    (void)state;
+    uint64_t before = mxp_atomic_load(&mxp__rec.arguments_left_out);
+    mxp_name other = mxp_span_name("test", "other");
+    const mxp_arg begun[] = {mxp_u64(key, 1), mxp_text(key, "two", 3)};
+    for (int i = 0; i < 1000; i++) {
+        mxp_span_end(other, mxp_begin_args(MXP_CLASS_USER, other, begun, 2));
+    }
+    mxp_end_args(span_name, mxp_begin_args(MXP_CLASS_USER, span_name, begun, 2), NULL, 0);
+    assert_int_equal(mxp_atomic_load(&mxp__rec.arguments_left_out), before);
+    live_events live;
+    assert_int_equal(mxp__event_arg_count(only_span(&live)), 2);
+    live_events_free(&live);
+}
+
+static void *open_elsewhere(void *token)
+{
+    const mxp_arg arg = mxp_u64(key, 1);
+    mxp_open_args(*(const uint64_t *)token, &arg, 1);
+    return NULL;
+}
+
+static void what_finds_no_place_is_counted(void **state)
+{
+    (void)state;
+    uint64_t before = mxp_atomic_load(&mxp__rec.arguments_left_out);
+    static char text[1024];
+    memset(text, 'z', sizeof text);
+    const mxp_arg arg = mxp_text(key, text, sizeof text);
+    uint64_t token = mxp_begin_args(MXP_CLASS_USER, span_name, &arg, 1);
+    mxp_open_args(token, &arg, 1);  // the page has no room for two
+    mxp_open_args(token + 1, &arg, 1);  // of no open span
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, open_elsewhere, &token), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(mxp_atomic_load(&mxp__rec.arguments_left_out) - before, 3);
+    mxp_open_args(0, &arg, 1);  // recording was off at the begin
+    mxp_open_args(token, NULL, 0);
+    assert_int_equal(mxp_atomic_load(&mxp__rec.arguments_left_out) - before, 3);
+    mxp_end_args(span_name, token, NULL, 0);
+    live_events live;
+    assert_text(only_span(&live), 0, text, 1024, 1024);
+    live_events_free(&live);
+}
+
+static void spans_deeper_than_the_stack_have_those_of_their_end(void **state)
+{
+    (void)state;
+    enum { DEEP = 40 };
+    uint64_t lost = lost_so_far();
+    uint64_t tokens[DEEP];
+    mxp_name other = mxp_span_name("test", "other");
+    const mxp_arg begun = mxp_u64(key, 1), ended = mxp_u64(key, 2);
+    for (int i = 0; i < DEEP - 1; i++) {
+        tokens[i] = mxp_span_begin(other);
+    }
+    tokens[DEEP - 1] = mxp_begin_args(MXP_CLASS_USER, span_name, &begun, 1);
+    mxp_end_args(span_name, tokens[DEEP - 1], &ended, 1);
+    for (int i = DEEP - 1; i-- > 0;) {
+        mxp_span_end(other, tokens[i]);
+    }
+    live_events live;
+    const mxp_event *event = only_span(&live);
+    assert_int_equal(mxp__event_arg_count(event), 1);
+    assert_number(event, 0, MXP_ARG_U64, 2);
+    assert_int_equal(live_events_lost(&live), lost);
+    live_events_free(&live);
+}
+
+static void more_arguments_than_are_kept_are_flagged(void **state)
+{
+    (void)state;
+    mxp_arg args[MXP_SPAN_ARGS_MAX];
+    for (uint32_t i = 0; i < MXP_SPAN_ARGS_MAX; i++) {
+        args[i] = mxp_u64(key, i);
+    }
+    const mxp_arg begun = mxp_u64(key, 1000);
+    uint64_t token = mxp_begin_args(MXP_CLASS_USER, span_name, &begun, 1);
+    mxp_end_args(span_name, token, args, MXP_SPAN_ARGS_MAX);
+    live_events live;
+    const mxp_event *event = only_span(&live);
+    assert_int_equal(event->flags, MXP_SPAN_ARGS_CUT);
+    assert_int_equal(mxp__event_arg_count(event), MXP_SPAN_ARGS_MAX);
+    assert_number(event, 0, MXP_ARG_U64, 1000);
+    assert_number(event, MXP_SPAN_ARGS_MAX - 1, MXP_ARG_U64, MXP_SPAN_ARGS_MAX - 2);
     live_events_free(&live);
 }
 
@@ -246,6 +384,12 @@ int main(void)
         TEST(an_end_on_another_thread_has_its_arguments),
         TEST(a_token_that_was_given_back_makes_no_second_span),
         TEST(an_emitted_span_may_have_texts),
+        TEST(arguments_come_in_the_order_in_which_they_were_given),
+        TEST(a_text_that_was_cut_while_open_is_cut_at_the_same_place),
+        TEST(spans_without_end_of_their_arguments_fill_no_room),
+        TEST(what_finds_no_place_is_counted),
+        TEST(spans_deeper_than_the_stack_have_those_of_their_end),
+        TEST(more_arguments_than_are_kept_are_flagged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
