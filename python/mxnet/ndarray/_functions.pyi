@@ -55,6 +55,15 @@ def FullyConnected(
     num_hidden: int = ..., no_bias: bool = False, flatten: bool = True, out: Any = None,
     name: Optional[str] = None,
 ) -> NDArray: ...
+def GroupNorm(
+    data: ArrayLike, gamma: Optional[ArrayLike] = None, beta: Optional[ArrayLike] = None,
+    num_groups: int = 1, eps: float = 9.99999975e-06, output_mean_var: bool = False, out: Any = None,
+    name: Optional[str] = None,
+) -> Any: ...
+def InstanceNorm(
+    data: ArrayLike, gamma: Optional[ArrayLike] = None, beta: Optional[ArrayLike] = None,
+    eps: float = 0.00100000005, out: Any = None, name: Optional[str] = None,
+) -> NDArray: ...
 def LayerNorm(
     data: ArrayLike, gamma: Optional[ArrayLike] = None, beta: Optional[ArrayLike] = None, axis: int = -1,
     eps: float = 9.99999975e-06, output_mean_var: bool = False, out: Any = None,

@@ -73,6 +73,15 @@ def gammaln(data: ArrayLike, out: Any = None, name: Optional[str] = None) -> nda
 def gather_nd(
     data: ArrayLike, indices: Optional[ArrayLike] = None, out: Any = None, name: Optional[str] = None,
 ) -> ndarray: ...
+def group_norm(
+    data: ArrayLike, gamma: Optional[ArrayLike] = None, beta: Optional[ArrayLike] = None,
+    num_groups: int = 1, eps: float = 9.99999975e-06, output_mean_var: bool = False, out: Any = None,
+    name: Optional[str] = None,
+) -> Any: ...
+def instance_norm(
+    data: ArrayLike, gamma: Optional[ArrayLike] = None, beta: Optional[ArrayLike] = None,
+    eps: float = 0.00100000005, out: Any = None, name: Optional[str] = None,
+) -> ndarray: ...
 def layer_norm(
     data: ArrayLike, gamma: Optional[ArrayLike] = None, beta: Optional[ArrayLike] = None, axis: int = -1,
     eps: float = 9.99999975e-06, output_mean_var: bool = False, out: Any = None,
