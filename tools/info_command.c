@@ -255,7 +255,7 @@ static int print_process(const mxp_input *input, const mxp_summary *summary, mxp
             mxp__strbuf_printf(out, "         left out: %s, overwritten while reading\n",
                                mxp__overwritten(input->source));
         }
-        mxp__overview_open(summary, input->source, out);
+        mxp__open_spans_print(&summary->open, input->source, out);
     }
     print_clock(input->source, out);
     mxp__strbuf_printf(out, "time     from %.6f s to %.6f s\n", (double)summary->first_ns / 1e9,

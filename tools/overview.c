@@ -42,35 +42,6 @@ static void print_lost(const mxp_summary *summary, mxp_strbuf *out)
     }
 }
 
-// The spans of a thread come innermost first.
-void mxp__overview_open(const mxp_summary *summary, const mxp_source *source, mxp_strbuf *out)
-{
-    for (size_t end = summary->open_count, begin; end > 0; end = begin) {
-        const mxp_open_at_end *last = &summary->open[end - 1];
-        for (begin = end; begin > 0; begin--) {
-            const mxp_open_at_end *open = &summary->open[begin - 1];
-            if (open->source != last->source || open->thread != last->thread) {
-                break;
-            }
-        }
-        if (last->source != source) {
-            continue;
-        }
-        mxp_name_view name = source->name(source, source->threads[last->thread].name);
-        mxp__strbuf_printf(out, "  running    on thread %" PRIu32 " ", last->thread);
-        mxp__json_string(out, name.text, name.length);
-        mxp__strbuf_putc(out, ':');
-        for (size_t i = end; i-- > begin;) {
-            const mxp_open_at_end *open = &summary->open[i];
-            name = source->name(source, open->name);
-            mxp__strbuf_puts(out, i + 1 == end ? " " : ", in it ");
-            mxp__json_string(out, name.text, name.length);
-            mxp__strbuf_printf(out, " for %.6f s", (double)(open->end_ns - open->begin_ns) / 1e9);
-        }
-        mxp__strbuf_putc(out, '\n');
-    }
-}
-
 // One line a process, where there are several or one has not finished.
 static void print_processes(const mxp_input *input, const mxp_summary *summary, mxp_strbuf *out)
 {
@@ -88,7 +59,7 @@ static void print_processes(const mxp_input *input, const mxp_summary *summary, 
                                    became);
             }
             mxp__strbuf_putc(out, '\n');
-            mxp__overview_open(summary, process, out);
+            mxp__open_spans_print(&summary->open, process, out);
         }
         if (input->ring[0] == '\0' && mxp__is_ring(process)) {
             mxp__strbuf_printf(out,
@@ -188,7 +159,7 @@ void mxp__overview_csv(const mxp_input *input, const mxp_summary *summary, mxp_s
     csv_row(out, "lost records", "", (double)summary->lost);
     csv_row(out, "unnamed records", "", (double)summary->unnamed);
     csv_row(out, "cut spans", "", (double)summary->cut_spans);
-    csv_row(out, "open spans", "", (double)summary->open_count);
+    csv_row(out, "open spans", "", (double)summary->open.count);
     csv_row(out, "clock tick", "ns", mxp__timebase_ns_per_tick(timebase));
     csv_row(out, "clock residual", "ns", timebase->residual_ns);
     csv_row(out, "record cost", "ns", summary->record_cost_ns);
@@ -235,7 +206,7 @@ void mxp__overview_json(const mxp_input *input, const mxp_summary *summary, int 
     json_count(out, inner, "Lost", summary->lost);
     json_count(out, inner, "Unnamed", summary->unnamed);
     json_count(out, inner, "Cut Spans", summary->cut_spans);
-    json_count(out, inner, "Open Spans", summary->open_count);
+    json_count(out, inner, "Open Spans", summary->open.count);
     const char *clock = mxp__clock_source_name(source->timebase->source);
     json_member(out, inner, "Clock");
     mxp__json_string(out, clock, strlen(clock));

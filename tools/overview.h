@@ -12,7 +12,5 @@ void mxp__overview_csv(const mxp_input *input, const mxp_summary *summary, mxp_s
 // The same as a JSON object, each line indented by `indent` blanks.
 void mxp__overview_json(const mxp_input *input, const mxp_summary *summary, int indent,
                         mxp_strbuf *out);
-// What was running when a process that has not finished was heard of last, a line for each thread.
-void mxp__overview_open(const mxp_summary *summary, const mxp_source *source, mxp_strbuf *out);
 
 #endif

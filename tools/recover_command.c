@@ -74,7 +74,7 @@ static void print_account(const mxp_input *input, const mxp_summary *summary,
         const char *became = mxp__what_became(process);
         mxp__strbuf_printf(out, "process    %" PRIu32 "%s%s\n", process->pid,
                            became != NULL ? ": it " : "", became != NULL ? became : "");
-        mxp__overview_open(summary, process, out);
+        mxp__open_spans_print(&summary->open, process, out);
         if (mxp__left_out(process) != NULL) {
             mxp__strbuf_printf(out, "left out   %s\n", mxp__left_out(process));
         }

@@ -93,21 +93,6 @@ static void extend_time(mxp_summary *summary, const mxp_event *event)
     summary->has_time = true;
 }
 
-static int add_open(summary_pass *pass, const mxp_event *event)
-{
-    mxp_summary *summary = pass->summary;
-    int error = mxp__grow(&summary->open, &summary->open_capacity, summary->open_count + 1,
-                          sizeof *summary->open);
-    if (error == MXP_OK) {
-        summary->open[summary->open_count++] = (mxp_open_at_end){.source = pass->source,
-                                                                 .thread = event->thread,
-                                                                 .name = event->name,
-                                                                 .begin_ns = event->begin_ns,
-                                                                 .end_ns = event->end_ns};
-    }
-    return error;
-}
-
 static int add_event(summary_pass *pass, const mxp_event *event)
 {
     mxp_summary *summary = pass->summary;
@@ -119,7 +104,7 @@ static int add_event(summary_pass *pass, const mxp_event *event)
     }
     summary->long_spans += (event->words[0] & 0xff) == MXP_KIND_SPAN_LONG;
     if (event->flags & MXP_SPAN_OPEN_AT_CRASH) {
-        return add_open(pass, event);
+        return mxp__open_spans_add(&summary->open, pass->source, event);
     }
     summary->cut_spans += event->flags != 0;
     return add_frame(pass, event);
@@ -248,7 +233,7 @@ int mxp__summary_make(const mxp_command *command, mxp_input *input, mxp_summary 
 void mxp__summary_fini(mxp_summary *summary)
 {
     free_threads(summary);
-    mxp__free(summary->open, summary->open_capacity * sizeof *summary->open);
+    mxp__open_spans_fini(&summary->open);
     mxp__free(summary->frames, summary->frame_capacity * sizeof *summary->frames);
     *summary = (mxp_summary){0};
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "command.h"
+#include "open_spans.h"
 
 enum { MXP_SUMMARY_KINDS = MXP_KIND_END };  // a kind beyond is counted under 0
 
@@ -19,20 +20,12 @@ typedef struct mxp_frames {
     int64_t first_ns, last_ns;
 } mxp_frames;
 
-// A span that the end of its process left open, or the file while recording continues.
-typedef struct mxp_open_at_end {
-    const mxp_source *source;
-    uint32_t thread, name;
-    int64_t begin_ns, end_ns;  // the end is the last time known
-} mxp_open_at_end;
-
 typedef struct mxp_summary {
     uint64_t records, bytes, ranges;
     uint64_t by_kind[MXP_SUMMARY_KINDS];
     uint64_t long_spans;  // among by_kind[MXP_KIND_SPAN]
     uint64_t cut_spans;  // clipped at their begin, or closed by a stop
-    mxp_open_at_end *open;
-    size_t open_count, open_capacity;
+    mxp_open_spans open;
     uint64_t threads;
     uint64_t *thread_records;  // of each thread of the last process
     size_t thread_count;

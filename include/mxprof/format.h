@@ -12,7 +12,7 @@
 #define MXP_FORMAT_MIN_READER 1u  // the oldest reader that understands it
 #define MXP_FORMAT_PACKED 2u  // both of packed files
 #define MXP_RECORD_UNIT 16u  // records are multiples of this, and aligned to it
-#define MXP_CHUNK_BYTES 65536u  // a thread's records come in chunks of this size
+#define MXP_CHUNK_BYTES 65536u  // of a thread's records
 // ---- records ----------------------------------------------------------------------------------
 // Word 0 of every record:  kind (8 bits) | length in units (8) | stamp: low 48 bits of ticks (48)
 // Word 1 of every record:  name id (low 32) | what the kind says (high 32)
@@ -43,7 +43,8 @@ enum {
 #define MXP_STAMP_MASK ((UINT64_C(1) << MXP_STAMP_BITS) - 1)
 // SPAN_LONG:  w1 high = flags (16) | arguments (8) | clock (8)
 //             w2 duration, 64 bits   w3 begin, 64 bits   w4 lane (low 32) | scope id (high 32)
-//             w5 0    then per argument two words: key id (low 32) | type (8), value
+//             w5 id of the context (async.h), 0: none
+//             then per argument two words: key id (low 32) | type (8), value
 // The bytes of texts stand behind all arguments, those of each filled up to a word. Of a text the
 // first word has above its type (24): bytes that are here; its value is where in the record they
 // begin (low 32) | how many the text had (high 32).
@@ -59,7 +60,6 @@ enum {
 };
 
 enum { MXP_CLOCK_TRACE = 0 };  // clock of a long span: the trace's own ticks; others are lanes' own
-
 enum {
     MXP_ARG_U64 = 1,
     MXP_ARG_I64 = 2,
@@ -150,7 +150,6 @@ enum {
 };
 
 enum { MXP_UNIT_NONE = 0, MXP_UNIT_BYTES = 1, MXP_UNIT_NS = 2, MXP_UNIT_PERCENT = 3 };
-
 enum {
     MXP_NAME_NONE = 0,  // ""
     MXP_NAME_FULL = 1  // "<names full>": the table has reached its cap
@@ -192,7 +191,8 @@ enum {
     MXP_SECTION_STATS = 7,
     MXP_SECTION_END = 8,
     MXP_SECTION_RECORDER = 9,
-    MXP_SECTION_PACKED = 10  // chunks, compressed: in packed files only
+    MXP_SECTION_PACKED = 10,  // chunks, compressed: in packed files only
+    MXP_SECTION_OPEN = 11  // in mapped files: asynchronous spans that are open (async.h)
 };
 
 typedef struct mxp_section {

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include <mxprof/args.h>
+#include <mxprof/async.h>
 #include <mxprof/format.h>
 #include <mxprof/gate.h>
 #ifdef MXP_INLINE

@@ -81,5 +81,7 @@ typedef MXP_ATOMIC(void *) mxp_atomic_ptr;
 #define mxp_word_load_acquire(word) __atomic_load_n((word), __ATOMIC_ACQUIRE)
 #define mxp_word_store(word, to) __atomic_store_n((word), (to), __ATOMIC_RELAXED)
 #define mxp_word_store_release(word, to) __atomic_store_n((word), (to), __ATOMIC_RELEASE)
+#define mxp_word_cas_acq_rel(word, expected, to) \
+    __atomic_compare_exchange_n((word), (expected), (to), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 
 #endif

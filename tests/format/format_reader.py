@@ -8,7 +8,7 @@ SECTION_MAGIC = 0x5350584D
 MASK64 = (1 << 64) - 1
 K0, K1 = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03
 TYPES = {1: "CHUNK", 2: "NAMES", 3: "THREADS", 4: "CLOCK", 5: "LOSS", 6: "INFO", 7: "STATS",
-         8: "END", 9: "RECORDER"}
+         8: "END", 9: "RECORDER", 11: "OPEN"}
 MAPPED = 1
 VALUE_FORMATS = {1: "Q", 2: "q", 3: "d", 4: "Q"}
 
@@ -81,6 +81,7 @@ class Trace:
         self.names = []
         self.chunks = []
         self.threads, self.losses, self.info, self.stats = [], [], [], []
+        self.open = []
         self.clock = None
         for kind, offset in self.sections:
             read = getattr(self, "read_" + kind.lower(), None)
@@ -144,10 +145,51 @@ class Trace:
         lost, name = struct.unpack_from(self.order + "QI", self.data, offset + 640)
         spans = [struct.unpack_from(self.order + "QI", self.data, offset + 128 + 16 * i)
                  for i in range(min(depth, 31))]
+        told = self.told(offset) if self.flags(offset) & 2 else []
         at = cursor - block + offset if 0 <= cursor - block <= 8192 else cursor - base
         return {"thread": thread, "tid": tid, "start_ticks": start, "cursor": at if cursor else 0,
                 "lost": lost + lost_in_handlers, "name": name,
-                "open": [(begin, span) for begin, span in spans if begin != 0]}
+                "open": [(begin, span) for begin, span in spans if begin != 0],
+                "told": [entry for entry in told if entry[0] in [begin for begin, _ in spans if begin]]}
+
+    def flags(self, offset):
+        return struct.unpack_from(self.order + "H", self.data, offset + 6)[0]
+
+    def told(self, offset):
+        """What was told of open spans: (begin, [(name id of the key, value)]) an entry."""
+        used, *words = struct.unpack_from(self.order + "193Q", self.data, offset + 672)
+        at, entries = 0, []
+        while at + 2 <= min(used, 192) and 2 <= words[at + 1] & 0xff <= used - at:
+            count, args = words[at + 1] & 0xff, words[at + 1] >> 8 & 0xff
+            entry = words[at:at + count]
+            seal = entry[0] + count & MASK64
+            for word in entry[2:]:
+                seal = rotl(seal, 7) + word & MASK64
+            if (seal ^ seal >> 48) & (1 << 48) - 1 == entry[1] >> 16:
+                raw = struct.pack(self.order + f"{count}Q", *entry)
+                entries.append((entry[0], [self.told_argument(entry, raw, 2 + 2 * i) for i in range(args)]))
+            at += count
+        return entries
+
+    def told_argument(self, entry, raw, i):
+        kind = entry[i] >> 32 & 0xff
+        if kind == 5:
+            begin = entry[i + 1] & 0xffffffff
+            return entry[i] & 0xffffffff, raw[begin:begin + (entry[i] >> 40)]
+        return entry[i] & 0xffffffff, struct.unpack_from(self.order + VALUE_FORMATS[kind], raw, 8 * i + 8)[0]
+
+    def read_open(self, _content, offset):
+        for at in range(offset + 64, offset + 64 + 4096 * 64, 64):
+            begin, span, context, high, name, thread, key, zero, seal, unused = struct.unpack_from(
+                self.order + "QQQQIIIIQQ", self.data, at)
+            found = 3 * begin + span & MASK64
+            for word in (context, high, name | thread << 32, key):
+                found = rotl(found, 13) + word & MASK64
+            if begin != 0 and seal == found:
+                if zero != 0 or unused != 0:
+                    raise FormatError(at, "a slot with a word that should be 0")
+                self.open.append({"id": span, "context": context | high << 64, "name": name,
+                                  "thread": thread, "key": key, "begin_ticks": begin})
 
     def filled(self, offset, payload):
         """How far a chunk goes, of which its thread had been writing."""
@@ -319,6 +361,10 @@ class Record:
 
     def argument(self, i):
         kind = self.bits(i, 32, 8)
+        if kind == 5:
+            begin = self.low(i + 1)
+            text = self.raw[begin:begin + self.bits(i, 40, 24)].decode("utf-8", "replace")
+            return [self.trace.text(self.low(i)), text]
         value = self.value(i + 1, kind)
         return [self.trace.text(self.low(i)), self.trace.text(value) if kind == 4 else value]
 

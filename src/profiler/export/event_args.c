@@ -101,6 +101,9 @@ static void put_span(const walk *at)
     if (mxp__event_clock(at->event) != MXP_CLOCK_TRACE) {
         put_number(at, MXP__KEY_clock, mxp__event_clock(at->event));
     }
+    if (mxp__event_context(at->event) != 0) {
+        put_number(at, MXP__KEY_context, mxp__event_context(at->event));
+    }
     uint32_t count = mxp__event_arg_count(at->event);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t key, type;

@@ -22,6 +22,7 @@
     X(shape)            \
     X(failed)           \
     X(clock)            \
+    X(context)          \
     X(begun)            \
     X(closed)           \
     X(ended)            \

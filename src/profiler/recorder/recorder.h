@@ -33,6 +33,8 @@ void mxp__recorder_begin_profile(void);
 // mxp_span_emit for a span that began while recording was on and ends while it is paused: taken
 // although the gate is off.
 void mxp__span_emit_closed(const mxp_span *span);
+// Closes the asynchronous spans that began up to this stop. Under the drain lock.
+void mxp__async_close_open(uint64_t end_ticks);
 
 // A sample of a user counter, stamped later than *last_ticks, which it updates. The clock is read
 // unserialised: under a lock alone, samples of two threads could be in the wrong order.

@@ -268,6 +268,11 @@ int mxp__decoder_next_slow(mxp_decoder *decoder, mxp_event *event)
 }
 
 // ---- views -------------------------------------------------------------------------------------
+uint64_t mxp__event_context(const mxp_event *event)
+{
+    return kind_of(event->words) == MXP_KIND_SPAN_LONG ? event->words[5] : 0;
+}
+
 uint32_t mxp__event_arg_count(const mxp_event *event)
 {
     bool is_long = kind_of(event->words) == MXP_KIND_SPAN_LONG;

@@ -117,6 +117,9 @@ static inline uint32_t mxp__event_clock(const mxp_event *event)
                                                           : (uint32_t)MXP_CLOCK_TRACE;
 }
 
+// The id of a long span's context, 0: it has none (or is no long span).
+uint64_t mxp__event_context(const mxp_event *event);
+
 // Long span: argument `i` of mxp__event_arg_count (0 for anything else).
 uint32_t mxp__event_arg_count(const mxp_event *event);
 void mxp__event_arg(const mxp_event *event, uint32_t i, uint32_t *key, uint32_t *type,

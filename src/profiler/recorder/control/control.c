@@ -427,6 +427,7 @@ uint64_t mxp__recorder_stop(int close_open)
         for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
             close_open_spans(thread, end);
         }
+        mxp__async_close_open(end);
     }
     if (state == MXP__STATE_ON || (close_open && state == MXP__STATE_PAUSED)) {
         say_state(close_open ? 0 : 2);

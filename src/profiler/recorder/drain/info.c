@@ -12,6 +12,7 @@
 #include "profiler/recorder/drain/report.h"
 #include "profiler/recorder/memory/ring.h"
 #include "profiler/recorder/state.h"
+#include "profiler/recorder/thread/async_table.h"
 #include "profiler/recorder/thread/counter_stats.h"
 #include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/thread/thread_index.h"
@@ -108,7 +109,8 @@ static int add_limits(mxp_info_list *list)
     } counts[] = {{"folded_threads", mxp__index_folded()},
                   {"overwritten_records", mxp__ring_overwritten()},
                   {"left_out_of_statistics", mxp__statistics_left_out()},
-                  {"arguments_left_out", mxp_atomic_load(&mxp__rec.arguments_left_out)}};
+                  {"arguments_left_out", mxp_atomic_load(&mxp__rec.arguments_left_out)},
+                  {"async_left_out", mxp__async_left_out()}};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0] && error == MXP_OK; i++) {
         if (counts[i].value > 0) {
             error = addf(list, counts[i].key, "%llu", (unsigned long long)counts[i].value);

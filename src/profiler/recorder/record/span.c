@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spans: the exported forms of the inline path, its slow half, and spans with both ends given.
+// Spans: the exported forms of the inline path, its slow half, and spans with arguments.
 #include "base/atomic.h"
 #include "profiler/recorder/test_point.h"
 
@@ -7,6 +7,7 @@
 #include "profiler/recorder/record/emit.h"
 #include "profiler/recorder/record/open_args.h"
 #include "profiler/recorder/record/span_args.h"
+#include "profiler/recorder/record/span_write.h"
 #include "profiler/recorder/record/stop_log.h"
 #include "profiler/recorder/state.h"
 
@@ -155,99 +156,7 @@ static bool is_begun_elsewhere(mxp_thread *self, uint64_t token)
     return begun || mxp__thread_take_orphan();
 }
 
-// ---- writing ----------------------------------------------------------------------------------
-static bool add_statistics(mxp_thread *self, uint32_t name, uint64_t duration)
-{
-    uint64_t mult = mxp_atomic_load(&mxp__rec.ns_mult);
-    uint64_t ns = (uint64_t)((mxp_uint128)duration * mult >> 32);
-    uint32_t at = mxp__busy_anywhere(&self->hot);  // as in mxp__thread_new_chunk
-    bool added = mxp__stats_add(&self->stats, name, ns);
-    mxp__busy_again(&self->hot, at);
-    return added;
-}
-
-void mxp__emit_statistics(mxp_thread *self, uint32_t name, uint64_t duration, uint64_t now)
-{
-    assert(mxp__is_in_record(self));
-    if (!add_statistics(self, name, duration)) {
-        mxp__thread_lose(self, MXP_LOSS_MEMORY_FULL, 1, now);
-    }
-}
-
-static uint32_t args_of(const mxp_span *span)
-{
-    return span->arg_count < MXP_SPAN_ARGS_MAX ? span->arg_count : MXP_SPAN_ARGS_MAX;
-}
-
-// Gives the end of the record.
-static uint64_t *write_long(const mxp_span *span, uint64_t *words)
-{
-    uint32_t count = args_of(span);
-    uint32_t flags = span->flags | (count < span->arg_count ? MXP_SPAN_ARGS_CUT : 0);
-    uint32_t scope = span->scope != 0 ? span->scope : mxp_scope_current();
-    uint32_t used = mxp__args_write(words, MXP__RECORD_HEAD_WORDS, span->args, count);
-    if (used % 2 != 0) {
-        words[used++] = 0;
-    }
-    words[0] = mxp__word0(MXP_KIND_SPAN_LONG, used / 2, span->begin_ticks);
-    words[1] = span->name | (uint64_t)(flags & 0xffff) << 32 | (uint64_t)count << 48 |
-               (uint64_t)(span->clock & 0xff) << 56;
-    words[2] = span->end_ticks - span->begin_ticks;
-    words[3] = span->begin_ticks;
-    words[4] = span->lane | (uint64_t)scope << 32;
-    words[5] = 0;
-    return words + used;
-}
-
-static bool fits_lean(const mxp_thread *self, const mxp_span *span)
-{
-    uint64_t duration = span->end_ticks - span->begin_ticks;
-    return span->flags == 0 && span->lane == 0 && span->clock == MXP_CLOCK_TRACE &&
-           span->arg_count == 0 && span->scope == 0 && duration >> 32 == 0 &&
-           mxp__emit_near_base(self, span->end_ticks);
-}
-
-// Writes a span in the form it needs, or into the statistics. The caller holds busy.
-static void write_span(mxp_thread *self, const mxp_span *span, uint64_t now)
-{
-    uint64_t duration = span->end_ticks - span->begin_ticks;
-    if (mxp__rec.limits.statistics_only) {
-        mxp__emit_statistics(self, span->name, duration, now);
-        return;
-    }
-    bool lean = fits_lean(self, span);
-    uint32_t units =
-        lean ? 1 : (mxp__args_measure(MXP__RECORD_HEAD_WORDS, span->args, args_of(span)) + 1) / 2;
-    uint64_t *words = mxp__emit_space(self, units, now);
-    if (words == NULL) {
-        bool counted =
-            mxp__rec.limits.statistics_when_full && add_statistics(self, span->name, duration);
-        if (!counted) {
-            mxp__emit_lose_space(self, now);
-        }
-        return;
-    }
-    uint64_t *end = words + 2;
-    if (lean) {
-        words[0] = mxp__word0(MXP_KIND_SPAN, 1, span->begin_ticks);
-        words[1] = span->name | duration << 32;
-    } else {
-        end = write_long(span, words);
-    }
-    MXP_TEST_POINT(WORDS);
-    mxp_atomic_store_release(&self->hot.cursor, end);
-    assert(mxp__cursor_is_in_chunk(self));
-}
-
-static void emit_with_taps(const mxp_emit *emit, const mxp_span *span)
-{
-    write_span(emit->self, span, emit->now);
-    mxp__emit_leave(emit->self);
-    if ((mxp_atomic_load(&mxp_control.gate) & MXP_GATE_TAP) != 0) {
-        mxp__tap_call(MXP_KIND_SPAN, span->name, span->begin_ticks, span->end_ticks);
-    }
-}
-
+// ---- ends --------------------------------------------------------------------------------------
 // A token that was given back before, or never given out, makes no span; it is counted.
 static bool is_misuse(mxp_thread *self, int where, uint64_t token, uint64_t now)
 {
@@ -294,7 +203,7 @@ static void end_unusual(mxp_thread *self, mxp_span *span)
         mxp__emit_leave(self);
         return;
     }
-    emit_with_taps(&(mxp_emit){.self = self, .now = end}, span);
+    mxp__span_write(self, span, 0, end);
 }
 
 // `span` is one whose begin is its token. Its end is 0 if it must be read anew: a record of the
@@ -351,27 +260,18 @@ void mxp_open_args(uint64_t token, const mxp_arg *args, uint32_t count)
     mxp__emit_leave(self);
 }
 
-// The usual case of an end with arguments: as in mxp_inline_end_under, and there is room for any
-// record. False: nothing was done. busy is set.
+// The usual case of an end with arguments. False: nothing was done. busy is set.
 static bool end_usual(mxp_thread *self, const mxp_span *span)
 {
-    uint32_t gate = mxp_atomic_load_acquire(&mxp_control.gate);
     uint32_t depth = mxp_atomic_own(&self->hot.depth) - 1;
     mxp_open_span *slot = mxp_open_slot(&self->hot, depth);
-    uint64_t *words = mxp_atomic_load(&self->hot.cursor);
-    if ((gate & (MXP_CLASS_ALL | MXP_GATE_TAP | MXP_GATE_HOLD)) - 1u >= MXP_CLASS_ALL ||
-        span->begin_ticks <= mxp_atomic_load(&mxp_control.closed_ticks) ||
-        mxp_atomic_own(&slot->begin) != span->begin_ticks ||
-        words + MXP__RECORD_WORDS_MOST > mxp_atomic_load(&self->hot.limit) ||
-        !mxp__emit_near_base(self, span->end_ticks) || mxp__rec.limits.statistics_only) {
+    uint64_t *words = mxp__span_usual_words(self, span);
+    if (words == NULL || mxp_atomic_own(&slot->begin) != span->begin_ticks) {
         return false;
     }
     mxp_atomic_store(&slot->begin, 0);
     mxp_atomic_store(&self->hot.depth, depth);
-    uint64_t *end = write_long(span, words);
-    MXP_TEST_POINT(WORDS);
-    mxp_atomic_store_release(&self->hot.cursor, end);
-    mxp__emit_leave(self);
+    mxp__span_write_usual(self, words, span, 0);
     return true;
 }
 
@@ -418,32 +318,4 @@ void mxp_end_args(mxp_name name, uint64_t token, const mxp_arg *args, uint32_t c
     } else {
         mxp_inline_end(name, token, span.end_ticks);
     }
-}
-
-static void emit_span(uint32_t classes, const mxp_span *span)
-{
-    mxp_emit emit;
-    mxp_span empty;
-    if (span->end_ticks < span->begin_ticks) {
-        empty = *span;
-        empty.end_ticks = span->begin_ticks;
-        span = &empty;
-    }
-    uint64_t now = span->clock == MXP_CLOCK_TRACE ? span->end_ticks : 0;
-    if (!mxp__emit_enter(&emit, classes, now)) {
-        return;
-    }
-    emit_with_taps(&emit, span);
-}
-
-void mxp_span_emit(uint32_t classes, const mxp_span *span)
-{
-    if (mxp_enabled(classes)) {
-        emit_span(classes, span);
-    }
-}
-
-void mxp__span_emit_closed(const mxp_span *span)
-{
-    emit_span(MXP__FORCED, span);
 }

@@ -15,6 +15,7 @@
 #include "profiler/recorder/state.h"
 #include "profiler/recorder/store/mend.h"
 #include "profiler/recorder/store/store_rescue.h"
+#include "profiler/recorder/thread/async_table.h"
 #include "profiler/recorder/thread/names.h"
 #include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/thread/silent.h"
@@ -298,6 +299,9 @@ static void enter(mxp_recording_file *store)
     mxp__names_each(mxp__store_add_name);
     mxp__names_unlock();
     mxp__store_map_standing();
+    if (mxp__async_is_used()) {
+        mxp__store_show_async(true);
+    }
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         bool left_out = mxp__thread_is_left_out(thread);
         const mxp_chunk_header *last = left_out ? thread->answered.chunk : thread->current;
@@ -391,11 +395,14 @@ static void leave_thread(mxp_thread *thread)
 // Moves all threads back to memory. While nobody records.
 static void leave(mxp_store_end *end)
 {
+    bool answered = true;
     mxp__freeze();
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
+        answered &= !mxp__thread_is_left_out(thread);
         leave_thread(thread);
     }
     mxp_recording_file *store = mxp_atomic_own(&mxp__store_active);
+    mxp__store_hide_async(store, !answered);
     mxp__mend_threads();  // it may have been emptied while they left
     mxp__standing_map(NULL);
     mxp__names_lock();  // nobody adds one to it any more
@@ -431,6 +438,7 @@ void mxp__store_fork_child(void)
 {
     mxp__rescue_fork_child();
     mxp__store_space_fork_child();
+    mxp__store_async_fork_child();
     if (mxp_atomic_own(&mxp__store_active) != NULL) {
         forget(mxp_atomic_own(&mxp__store_active));
         mxp_atomic_set(&mxp__store_active, NULL);

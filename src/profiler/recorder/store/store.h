@@ -30,6 +30,10 @@ bool mxp__store_is_in_file(const mxp_chunk_header *chunk);  // the open one
 void mxp__store_map_standing(void);
 void mxp__store_fork_child(void);  // forgets the parent's file without touching it
 
+// The table of open asynchronous spans gets a place in the open file, if there is room for it.
+// Called in a record, or with `copy` while nobody records: then those that are open are entered.
+void mxp__store_show_async(bool copy);
+
 // ---- for recording threads ---------------------------------------------------------------------
 mxp_chunk_header *mxp__store_take_chunk(void);  // null: nothing to be had; the caller counts
 mxp_chunk_header *mxp__store_take_more(void);  // of a ring that is pinned: from what it has spare

@@ -24,6 +24,7 @@ typedef struct mxp_recording_file {
     mxp_section *names;  // the NAMES section that grows; under the names' lock
     mxp_atomic_u32 damaged;  // see store_rescue.c; 0: no
     bool guarded;
+    mxp_atomic_bool refuses_async;  // there was no room for the table of asynchronous spans
 } mxp_recording_file;
 
 typedef MXP_ATOMIC(mxp_recording_file *) mxp_recording_file_slot;
@@ -70,6 +71,9 @@ bool mxp__store_fill(mxp_recording_file *store, const mxp_file_header *header, c
 void mxp__store_map_running_thread(mxp_recording_file *store, mxp_thread *thread);
 // A page, at the offset, for mxp__store_count_unmapped.
 void mxp__store_put_unmapped_page(mxp_recording_file *store, uint64_t offset);
+// The file ends. While nobody records; `keep_mapping`: it is never unmapped.
+void mxp__store_hide_async(mxp_recording_file *store, bool keep_mapping);
+void mxp__store_async_fork_child(void);
 // The next record of the thread opens a chunk where chunks now come from.
 void mxp__store_leave_chunk(mxp_thread *thread);
 

@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "profiler/trace/event.h"
 #include "profiler/trace/file/file_state.h"
+#include "profiler/trace/file/open_async.h"
 #include "profiler/trace/file/open_span.h"
 
 // The part of a RECORDER section after its head.
@@ -214,13 +215,10 @@ static int add_open_spans(mxp_file_tables *tables, const mxp_recorder_section *h
     if (count == 0) {
         return MXP_OK;
     }
-    uint64_t *words = mxp__alloc(count * sizeof *words);
-    if (words == NULL || mxp__grow(&tables->open, &tables->open_capacity, tables->open_count + 1,
-                                   sizeof *tables->open) != MXP_OK) {
-        mxp__free(words, count * sizeof *words);
+    uint64_t *at = mxp__file_tables_add_open(tables, count, head->thread, last);
+    if (at == NULL) {
         return mxp__fail_memory("the open spans of a native trace");
     }
-    uint64_t *at = words;
     uint32_t depth = mxp_atomic_own(&state->hot.depth) < MXP_OPEN_MAX
                          ? mxp_atomic_own(&state->hot.depth)
                          : MXP_OPEN_MAX;
@@ -231,11 +229,6 @@ static int add_open_spans(mxp_file_tables *tables, const mxp_recorder_section *h
             at += mxp__open_span_words(span, &state->open_args);
         }
     }
-    tables->open[tables->open_count++] = (mxp_record_range){.words = words,
-                                                            .end = at,
-                                                            .base_ticks = last,
-                                                            .thread = head->thread,
-                                                            .sequence = UINT32_MAX};
     return MXP_OK;
 }
 
@@ -387,6 +380,9 @@ int mxp__file_open_complete(mxp_file_index *index, mxp_file_tables *tables)
     tables->loss_count = 0;  // the RECORDER sections have them
     for (size_t i = 0; i < index->recorder_count && error == MXP_OK; i++) {
         error = add_recorder(tables, index, i, last);
+    }
+    if (error == MXP_OK && tables->timebase.segment_count > 0) {
+        error = mxp__open_async_add(tables, index, last);
     }
     return error == MXP_OK ? note_unfinished(index, tables) : error;
 }

@@ -404,6 +404,23 @@ int mxp__file_tables_read(mxp_file_tables *tables, mxp_file_index *index)
     return MXP_OK;
 }
 
+uint64_t *mxp__file_tables_add_open(mxp_file_tables *tables, size_t count, uint32_t thread,
+                                    uint64_t base_ticks)
+{
+    uint64_t *words = mxp__alloc(count * sizeof *words);
+    if (words == NULL || mxp__grow(&tables->open, &tables->open_capacity, tables->open_count + 1,
+                                   sizeof *tables->open) != MXP_OK) {
+        mxp__free(words, count * sizeof *words);
+        return NULL;
+    }
+    tables->open[tables->open_count++] = (mxp_record_range){.words = words,
+                                                            .end = words + count,
+                                                            .base_ticks = base_ticks,
+                                                            .thread = thread,
+                                                            .sequence = UINT32_MAX};
+    return words;
+}
+
 void mxp__file_tables_fini(mxp_file_tables *tables)
 {
     for (size_t i = 0; i < tables->open_count; i++) {

@@ -33,6 +33,10 @@ typedef struct mxp_file_tables {
 int mxp__file_tables_read(mxp_file_tables *tables, mxp_file_index *index);
 // Makes entries for at least `count` threads. MXP_ENOMEM.
 int mxp__file_tables_threads(mxp_file_tables *tables, size_t count);
+// Adds a range of `count` words of spans that never ended, as if this thread had written them; the
+// caller fills them. Null: no memory.
+uint64_t *mxp__file_tables_add_open(mxp_file_tables *tables, size_t count, uint32_t thread,
+                                    uint64_t base_ticks);
 void mxp__file_tables_fini(mxp_file_tables *tables);
 
 #endif

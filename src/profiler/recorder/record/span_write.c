@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/recorder/record/span_write.h"
+
+static bool add_statistics(mxp_thread *self, uint32_t name, uint64_t duration)
+{
+    uint64_t mult = mxp_atomic_load(&mxp__rec.ns_mult);
+    uint64_t ns = (uint64_t)((mxp_uint128)duration * mult >> 32);
+    uint32_t at = mxp__busy_anywhere(&self->hot);  // as in mxp__thread_new_chunk
+    bool added = mxp__stats_add(&self->stats, name, ns);
+    mxp__busy_again(&self->hot, at);
+    return added;
+}
+
+void mxp__emit_statistics(mxp_thread *self, uint32_t name, uint64_t duration, uint64_t now)
+{
+    assert(mxp__is_in_record(self));
+    if (!add_statistics(self, name, duration)) {
+        mxp__thread_lose(self, MXP_LOSS_MEMORY_FULL, 1, now);
+    }
+}
+
+static uint32_t args_of(const mxp_span *span)
+{
+    return span->arg_count < MXP_SPAN_ARGS_MAX ? span->arg_count : MXP_SPAN_ARGS_MAX;
+}
+
+// For the context with this id, 0: for none. Gives the end of the record.
+static uint64_t *write_long(uint64_t *words, const mxp_span *span, uint64_t context)
+{
+    uint32_t count = args_of(span);
+    uint32_t flags = span->flags | (count < span->arg_count ? MXP_SPAN_ARGS_CUT : 0);
+    uint32_t scope = span->scope != 0 ? span->scope : mxp_scope_current();
+    uint32_t used = mxp__args_write(words, MXP__RECORD_HEAD_WORDS, span->args, count);
+    if (used % 2 != 0) {
+        words[used++] = 0;
+    }
+    words[0] = mxp__word0(MXP_KIND_SPAN_LONG, used / 2, span->begin_ticks);
+    words[1] = span->name | (uint64_t)(flags & 0xffff) << 32 | (uint64_t)count << 48 |
+               (uint64_t)(span->clock & 0xff) << 56;
+    words[2] = span->end_ticks - span->begin_ticks;
+    words[3] = span->begin_ticks;
+    words[4] = span->lane | (uint64_t)scope << 32;
+    words[5] = context;
+    return words + used;
+}
+
+void mxp__span_write_usual(mxp_thread *self, uint64_t *words, const mxp_span *span,
+                           uint64_t context)
+{
+    uint64_t *end = write_long(words, span, context);
+    MXP_TEST_POINT(WORDS);
+    mxp_atomic_store_release(&self->hot.cursor, end);
+    mxp__emit_leave(self);
+}
+
+static bool fits_lean(const mxp_thread *self, const mxp_span *span)
+{
+    uint64_t duration = span->end_ticks - span->begin_ticks;
+    return span->flags == 0 && span->lane == 0 && span->clock == MXP_CLOCK_TRACE &&
+           span->arg_count == 0 && span->scope == 0 && duration >> 32 == 0 &&
+           mxp__emit_near_base(self, span->end_ticks);
+}
+
+// Writes a span in the form it needs, or into the statistics. The caller holds busy.
+static void write_span(mxp_thread *self, const mxp_span *span, uint64_t context, uint64_t now)
+{
+    uint64_t duration = span->end_ticks - span->begin_ticks;
+    if (mxp__rec.limits.statistics_only) {
+        mxp__emit_statistics(self, span->name, duration, now);
+        return;
+    }
+    bool lean = context == 0 && fits_lean(self, span);
+    uint32_t units =
+        lean ? 1 : (mxp__args_measure(MXP__RECORD_HEAD_WORDS, span->args, args_of(span)) + 1) / 2;
+    uint64_t *words = mxp__emit_space(self, units, now);
+    if (words == NULL) {
+        bool counted =
+            mxp__rec.limits.statistics_when_full && add_statistics(self, span->name, duration);
+        if (!counted) {
+            mxp__emit_lose_space(self, now);
+        }
+        return;
+    }
+    uint64_t *end = words + 2;
+    if (lean) {
+        words[0] = mxp__word0(MXP_KIND_SPAN, 1, span->begin_ticks);
+        words[1] = span->name | duration << 32;
+    } else {
+        end = write_long(words, span, context);
+    }
+    MXP_TEST_POINT(WORDS);
+    mxp_atomic_store_release(&self->hot.cursor, end);
+    assert(mxp__cursor_is_in_chunk(self));
+}
+
+void mxp__span_write(mxp_thread *self, const mxp_span *span, uint64_t context, uint64_t now)
+{
+    write_span(self, span, context, now);
+    mxp__emit_leave(self);
+    if ((mxp_atomic_load(&mxp_control.gate) & MXP_GATE_TAP) != 0) {
+        mxp__tap_call(MXP_KIND_SPAN, span->name, span->begin_ticks, span->end_ticks);
+    }
+}
+
+void mxp__span_emit(uint32_t classes, const mxp_span *span, uint64_t context)
+{
+    mxp_emit emit;
+    mxp_span empty;
+    if (span->end_ticks < span->begin_ticks) {
+        empty = *span;
+        empty.end_ticks = span->begin_ticks;
+        span = &empty;
+    }
+    uint64_t now = span->clock == MXP_CLOCK_TRACE ? span->end_ticks : 0;
+    if (mxp__emit_enter(&emit, classes, now)) {
+        mxp__span_write(emit.self, span, context, emit.now);
+    }
+}
+
+void mxp_span_emit(uint32_t classes, const mxp_span *span)
+{
+    if (mxp_enabled(classes)) {
+        mxp__span_emit(classes, span, 0);
+    }
+}
+
+void mxp__span_emit_closed(const mxp_span *span)
+{
+    mxp__span_emit(MXP__FORCED, span, 0);
+}

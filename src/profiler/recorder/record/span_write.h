@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Spans whose begin and end are known, as records or in the statistics.
+#ifndef MXP_PROF_SPAN_WRITE_H
+#define MXP_PROF_SPAN_WRITE_H
+
+#include <mxprof/record.h>
+
+#include "profiler/recorder/record/emit.h"
+#include "profiler/recorder/record/span_args.h"
+#include "profiler/recorder/state.h"
+
+// Where the record goes in the usual case, as in mxp_inline_end_under: recording is on and was when
+// the span began, there is room for the longest record, and no tap. Null: it is not the usual case.
+// The caller holds busy.
+static inline uint64_t *mxp__span_usual_words(const mxp_thread *self, const mxp_span *span)
+{
+    uint32_t gate = mxp_atomic_load_acquire(&mxp_control.gate);
+    uint64_t *words = mxp_atomic_load(&self->hot.cursor);
+    bool usual = (gate & (MXP_CLASS_ALL | MXP_GATE_TAP | MXP_GATE_HOLD)) - 1u < MXP_CLASS_ALL &&
+                 span->begin_ticks > mxp_atomic_load(&mxp_control.closed_ticks) &&
+                 words + MXP__RECORD_WORDS_MOST <= mxp_atomic_load(&self->hot.limit) &&
+                 mxp__emit_near_base(self, span->end_ticks) && !mxp__rec.limits.statistics_only;
+    return usual ? words : NULL;
+}
+
+// Writes a long record there and leaves.
+void mxp__span_write_usual(mxp_thread *self, uint64_t *words, const mxp_span *span,
+                           uint64_t context);
+
+// Writes the span in the form it needs, or into the statistics, leaves the record and calls the
+// taps. The caller holds busy; `now` is as near to the present as the caller knows.
+void mxp__span_write(mxp_thread *self, const mxp_span *span, uint64_t context, uint64_t now);
+
+// The same with entering the record, unless `classes` are off; MXP__FORCED: also then.
+void mxp__span_emit(uint32_t classes, const mxp_span *span, uint64_t context);
+
+#endif
