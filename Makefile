@@ -160,7 +160,7 @@ browser:
 	@$(setup) browser
 
 # ---- the source --------------------------------------------------------------------------------
-sources = python3 scripts/known_files.py .c .h
+sources = python3 scripts/known_files.py .c .h .hpp
 
 format:
 	@$(setup) check

@@ -15,7 +15,8 @@ install(TARGETS ${libraries} EXPORT mxprofTargets)
 if(TARGET mxprof_command)
   install(TARGETS mxprof_command)
 endif()
-install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING
+  PATTERN "*.h" PATTERN "*.hpp")
 
 install(EXPORT mxprofTargets NAMESPACE mxprof:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/mxprofConfig.cmake.in mxprofConfig.cmake
