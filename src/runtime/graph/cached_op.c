@@ -10,6 +10,7 @@
 #include "runtime/autograd/bulk_limit.h"
 #include "runtime/engine/engine.h"
 #include "runtime/graph/cached_flags.h"
+#include "runtime/graph/open_shapes.h"
 #include "runtime/graph/schedule.h"
 #include "runtime/graph/static_op.h"
 #include "runtime/imperative/thread_mode.h"
@@ -19,6 +20,7 @@ struct mxn_cached_op {
     mxn_schedule schedule;
     mxn_cached_flags flags;
     mxn_static_op *fixed;  // with static_alloc; else null
+    mxn_open_shapes *open;  // null: all shapes are known from the inputs'
     mxn_params *copy;  // of `_copy`
     mxn_cached_op_hook hook;  // null: nobody is told
     void *hook_context;
@@ -34,17 +36,14 @@ static int find_copy(mxn_params **params)
                            : mxn_params_parse(op, 0, NULL, NULL, 1, mxn_numpy_shape(), params);
 }
 
-int mxn_cached_op_new(const mxn_symbol *symbol, uint32_t count, const char *const *keys,
-                      const char *const *values, mxn_cached_op **op)
+static int make(const mxn_symbol *symbol, const void *flags, mxn_cached_op **op)
 {
     mxn_cached_op *made = mxp__alloc(sizeof *made);
     if (made == NULL) {
         return mxp__fail_memory("a cached operator");
     }
-    int error = mxn__cached_flags_parse(count, keys, values, &made->flags);
-    if (error == MXP_OK) {
-        error = mxn_symbol_copy(symbol, &made->symbol);
-    }
+    made->flags = *(const mxn_cached_flags *)flags;
+    int error = mxn_symbol_copy(symbol, &made->symbol);
     if (error == MXP_OK) {
         error = mxn__schedule_make(made->symbol, &made->schedule);
     }
@@ -62,9 +61,30 @@ int mxn_cached_op_new(const mxn_symbol *symbol, uint32_t count, const char *cons
     return MXP_OK;
 }
 
+int mxn_cached_op_new(const mxn_symbol *symbol, uint32_t count, const char *const *keys,
+                      const char *const *values, mxn_cached_op **op)
+{
+    mxn_cached_flags flags;
+    mxn_cached_op *made = NULL;
+    int error = mxn__cached_flags_parse(count, keys, values, &flags);
+    if (error == MXP_OK) {
+        error = make(symbol, &flags, &made);
+    }
+    if (error == MXP_OK) {
+        error = mxn__open_shapes_new(made->symbol, &made->open);
+    }
+    if (error != MXP_OK) {
+        mxn_cached_op_free(made);
+        return error;
+    }
+    *op = made;
+    return MXP_OK;
+}
+
 void mxn_cached_op_free(mxn_cached_op *op)
 {
     if (op != NULL) {
+        mxn__open_shapes_free(op->open);
         mxn__static_op_free(op->fixed);
         mxn__schedule_fini(&op->schedule);
         mxn_symbol_free(op->symbol);
@@ -395,11 +415,33 @@ static int call_apart(const mxn_cached_op *op, const mxn_cached_call *call)
     return error;
 }
 
+static int call_told(const mxn_cached_op *op, const mxn_cached_call *call)
+{
+    return outputs_are_in_the_way(op, call) ? call_apart(op, call) : call_at_once(op, call);
+}
+
+// The network in which the shapes of these inputs have told what others are.
+static int call_open(const mxn_cached_op *op, const mxn_cached_call *call)
+{
+    mxn_cached_op *told;
+    int error =
+        mxn__open_shapes_told(op->open, call->inputs, call->input_count, make, &op->flags, &told);
+    if (error != MXP_OK) {
+        return error;
+    }
+    if (op->hook == NULL) {
+        return call_told(told, call);
+    }
+    mxn_cached_op heard = *told;  // others may call it meanwhile
+    mxn_cached_op_set_hook(&heard, op->hook, op->hook_context, op->hook_what);
+    return call_told(&heard, call);
+}
+
 int mxn_cached_op_call(const mxn_cached_op *op, const mxn_cached_call *call)
 {
     int error = check(op, call);
     if (error != MXP_OK) {
         return error;
     }
-    return outputs_are_in_the_way(op, call) ? call_apart(op, call) : call_at_once(op, call);
+    return op->open != NULL && !mxn_numpy_shape() ? call_open(op, call) : call_told(op, call);
 }

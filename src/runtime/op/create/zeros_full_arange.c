@@ -57,6 +57,20 @@ static const mxn_field without_dtype_fields[] = {
     {0},
 };
 
+// Where shapes are not NumPy's a size of 0 is not known: what takes the result, or the array that
+// is to hold it, tells. A call that has neither makes an array without elements.
+static bool is_told_by_others(const mxn_shapes *shapes)
+{
+    return !shapes->alone || shapes->outputs[0]->ndim >= 0;
+}
+
+static void open_sizes(mxn_shape *shape)
+{
+    for (int32_t i = 0; i < shape->ndim; i++) {
+        shape->dims[i] = shape->dims[i] == 0 ? -1 : shape->dims[i];
+    }
+}
+
 // Of no sizes: a scalar for NumPy's operators and where shapes are NumPy's, else not known.
 static int shape_of_tuple(const mxn_shapes *shapes, const mxn_tuple *tuple, bool numpy)
 {
@@ -66,6 +80,9 @@ static int shape_of_tuple(const mxn_shapes *shapes, const mxn_tuple *tuple, bool
     }
     mxn_shape shape;
     int error = mxn_shape_set(&shape, tuple->count, tuple->values, shapes->params->op->name);
+    if (!numpy && !shapes->params->numpy_shape && is_told_by_others(shapes)) {
+        open_sizes(&shape);
+    }
     return error != 0 ? error : mxn__shape_output(shapes, 0, &shape);
 }
 

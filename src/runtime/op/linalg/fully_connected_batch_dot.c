@@ -172,7 +172,14 @@ static int fc_shapes(const mxn_shapes *shapes)
         result.dims[result.ndim - 1] = params->num_hidden;
     }
     error = mxn__shape_input(shapes, 1, &weight);
-    return error != 0 ? error : mxn__shape_output(shapes, 0, &result);
+    if (error == 0) {
+        error = mxn__shape_output(shapes, 0, &result);
+    }
+    const mxn_shape *out = shapes->outputs[0];
+    for (int32_t i = 0; error == 0 && i < out->ndim - 1; i++) {  // rows that only the result has
+        data->dims[i] = data->dims[i] < 0 ? out->dims[i] : data->dims[i];
+    }
+    return error;
 }
 
 #define TEMPLATE "runtime/op/linalg/bias_kernels.h"

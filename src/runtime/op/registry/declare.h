@@ -144,6 +144,7 @@ enum {
 typedef struct mxn_shapes {
     const mxn_params *params;
     mxn_shape *const *inputs, *const *outputs;
+    bool alone;  // a call of this operator only: no other will tell more
 } mxn_shapes;
 
 typedef struct mxn_types {

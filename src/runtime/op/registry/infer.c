@@ -297,7 +297,7 @@ int mxn_op_infer(const mxn_params *params, mxn_shape *const *input_shapes, int32
                  mxn_shape *const *output_shapes, int32_t *output_types, bool *complete)
 {
     const mxn_op_state *state = params->op->state;
-    const mxn_shapes shapes = {params, input_shapes, output_shapes};
+    const mxn_shapes shapes = {params, input_shapes, output_shapes, complete == NULL};
     const mxn_types types = {params, input_types, output_types};
     int error = state->infer_shapes(&shapes);
     if (error == 0) {

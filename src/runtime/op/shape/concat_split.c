@@ -153,8 +153,42 @@ static int join_one(const mxn_shapes *shapes, uint32_t index, int32_t axis, mxn_
     return mxn__dim_add(shapes->params, result->dims[axis], view.dims[axis], &result->dims[axis]);
 }
 
-// Arrays of which some sizes are not known: they are those of the others, but for the axis, along
-// which the sum is known if all are.
+// What the result has beside `sum` is of the one array whose size is not known. Those of an RNN are
+// the weights of a layer's inputs, of one size in both directions.
+static void tell_sizes(const mxn_shapes *shapes, int32_t axis, uint32_t open_count, int64_t sum)
+{
+    const mxn_shape *result = shapes->outputs[0];
+    const bool even = strcmp(shapes->params->op->name, "_rnn_param_concat") == 0;
+    const int64_t rest = result->ndim > axis ? result->dims[axis] - sum : -1;
+    if (rest < 0 || rest % open_count != 0 || (open_count > 1 && !even)) {
+        return;
+    }
+    for (uint32_t i = 0; i < shapes->params->input_count; i++) {
+        if (shapes->inputs[i]->dims[axis] < 0) {
+            shapes->inputs[i]->dims[axis] = rest / open_count;
+        }
+    }
+}
+
+// Along the axis: the sum of the sizes, or -1.
+static int sum_sizes(const mxn_shapes *shapes, int32_t axis, int64_t *sum)
+{
+    uint32_t open_count = 0;
+    int error = 0;
+    *sum = 0;
+    for (uint32_t i = 0; error == 0 && i < shapes->params->input_count; i++) {
+        const int64_t size = shapes->inputs[i]->dims[axis];
+        open_count += size < 0;
+        error = size < 0 ? 0 : mxn__dim_add(shapes->params, *sum, size, sum);
+    }
+    if (error == 0 && open_count > 0) {
+        tell_sizes(shapes, axis, open_count, *sum);
+        *sum = -1;
+    }
+    return error;
+}
+
+// Arrays of which some sizes are not known: they are those of the others, but for the axis.
 static int join_known_sizes(const mxn_shapes *shapes)
 {
     const uint32_t count = shapes->params->input_count;
@@ -162,16 +196,14 @@ static int join_known_sizes(const mxn_shapes *shapes)
     mxn_shape_copy(&common, shapes->inputs[0]);
     int32_t axis;
     int error = joined_axis(shapes->params, common.ndim, &axis);
-    int64_t sum = 0;
     for (uint32_t i = 0; error == 0 && i < count; i++) {
-        int64_t size = shapes->inputs[i]->ndim == common.ndim ? shapes->inputs[i]->dims[axis] : -1;
-        common.dims[axis] = size;
+        common.dims[axis] =
+            shapes->inputs[i]->ndim == common.ndim ? shapes->inputs[i]->dims[axis] : -1;
         error = mxn__shape_merge(shapes->params, "input", i, &common, shapes->inputs[i]);
-        if (error == 0 && sum >= 0 && size >= 0) {
-            error = mxn__dim_add(shapes->params, sum, size, &sum);
-        } else {
-            sum = -1;
-        }
+    }
+    int64_t sum = -1;
+    if (error == 0) {
+        error = sum_sizes(shapes, axis, &sum);
     }
     for (uint32_t i = 0; error == 0 && i < count; i++) {
         common.dims[axis] = shapes->inputs[i]->dims[axis];

@@ -87,11 +87,54 @@ static int target_shape(const mxn_shapes *shapes, const reshape_params *params, 
     return output_of_size(shapes, "target_shape", result);
 }
 
+// Of an input with sizes that are not known: the sizes that parameter `shape` spells out.
+static int output_as_told(const mxn_shapes *shapes, const mxn_tuple *told)
+{
+    mxn_shape result = {.ndim = told->count};
+    if (shapes->inputs[0]->ndim < 0 || told->count <= 0 || told->count > MXN_DIMS_MAX) {
+        return 0;
+    }
+    for (int32_t i = 0; i < told->count; i++) {
+        if (told->values[i] == 0 || told->values[i] < -1) {
+            return 0;
+        }
+        result.dims[i] = told->values[i];
+    }
+    return mxn__shape_output(shapes, 0, &result);
+}
+
+// Of an input with one size that is not known: what the others leave of the result's elements.
+static int input_of_size(const mxn_shapes *shapes)
+{
+    const mxn_shape *result = shapes->outputs[0];
+    mxn_shape in = *shapes->inputs[0];
+    int32_t open = -1;
+    for (int32_t i = 0; i < in.ndim; i++) {
+        if (in.dims[i] < 0) {
+            if (open >= 0) {
+                return 0;
+            }
+            open = i;
+            in.dims[i] = 1;
+        }
+    }
+    if (open < 0 || !mxn_shape_known(result)) {
+        return 0;
+    }
+    const uint64_t others = mxn_shape_size(&in), elements = mxn_shape_size(result);
+    if (others == 0 || elements % others != 0) {
+        return 0;
+    }
+    in.dims[open] = (int64_t)(elements / others);
+    return mxn__shape_input(shapes, 0, &in);
+}
+
 static int reshape_shapes(const mxn_shapes *shapes)
 {
     const reshape_params *params = (const void *)shapes->params->values;
     if (!mxn_shape_known(shapes->inputs[0])) {
-        return 0;
+        int error = output_as_told(shapes, &params->shape);
+        return error != 0 ? error : input_of_size(shapes);
     }
     mxn_shape result;
     if (params->shape.count <= 0) {

@@ -160,6 +160,64 @@ static void shapes_flow_backwards_and_parts_are_merged(void **state)
     mxn_symbol_free(symbol);
 }
 
+static void assert_shapes_of(const char *json, const mxn_known *known, const char *expected)
+{
+    mxn_symbol *symbol = network(json);
+    mxn_inferred inferred;
+    infer_or_fail(symbol, known, &inferred);
+    assert_shapes(&inferred, expected);
+    mxn_inferred_fini(&inferred);
+    mxn_symbol_free(symbol);
+}
+
+static void sizes_that_an_operator_leaves_open_are_told_by_those_that_take_it(void **state)
+{
+    (void)state;
+    const char *zeros =
+        GRAPH(OPERATOR("_zeros", "z", "\"shape\": \"(2, 0)\"", "[]") ", " VARIABLE(
+                  "x") ", " OPERATOR("elemwise_add", "add", "", "[[0, 0, 0], [1, 0, 0]]"),
+              "[[2, 0, 0], [0, 0, 0]]");
+    const char *state_of_a_cell = GRAPH(
+        OPERATOR("_zeros", "z", "\"shape\": \"(0, 5)\"", "[]") ", " VARIABLE("w") ", " OPERATOR(
+            "FullyConnected", "fc", "\"num_hidden\": \"3\", \"no_bias\": \"True\"",
+            "[[0, 0, 0], [1, 0, 0]]") ", " VARIABLE("x") ", " OPERATOR("elemwise_add", "add", "",
+                                                                       "[[2, 0, 0], [3, 0, 0]]"),
+        "[[4, 0, 0], [0, 0, 0]]");
+    const char *key = "x";
+    const mxn_shape matrix = {2, {2, 3}};
+    const mxn_known known = {1, &key, &matrix, NULL};
+    assert_shapes_of(zeros, &(mxn_known){0}, "[2,-1] [2,-1] [2,-1]");
+    assert_shapes_of(zeros, &known, "[2,3] [2,3] [2,3]");
+    assert_shapes_of(state_of_a_cell, &known, "[3,5] [2,3] [2,3] [2,5]");
+}
+
+#define WEIGHT(name) VARIABLE_OF(name, "\"__shape__\": \"(4, 0)\"")
+#define FLAT(name, of) OPERATOR("Reshape", name, "\"shape\": \"(-1,)\"", "[[" of ", 0, 0]]")
+
+static void sizes_follow_from_how_many_elements_a_whole_has(void **state)
+{
+    (void)state;
+#define JOINED(op)                                                                                 \
+    GRAPH(WEIGHT("v") ", " WEIGHT("w") ", " FLAT("fv", "0") ", " FLAT("fw", "1") ", " VARIABLE(    \
+              "b") ", " OPERATOR(op, "all",                                                        \
+                                 "\"dim\": \"0\", \"num_args\": "                                  \
+                                 "\"3\"",                                                          \
+                                 "[[2, 0, 0], [3, 0, 0], "                                         \
+                                 "[4, 0, 0]]") ", " VARIABLE("x") ", " OPERATOR("elemwise_add",    \
+                                                                                "add", "",         \
+                                                                                "[[5, 0, 0], [6, " \
+                                                                                "0, 0]]"),         \
+          "[[7, 0, 0]]")
+    const char *keys[] = {"b", "x", "v"};
+    const mxn_shape shapes[] = {{1, {6}}, {1, {30}}, {2, {4, 2}}};
+    assert_shapes_of(JOINED("_rnn_param_concat"), &(mxn_known){2, keys, shapes, NULL},
+                     "[4,3] [4,3] [6] [30] [30]");
+    assert_shapes_of(JOINED("Concat"), &(mxn_known){2, keys, shapes, NULL},
+                     "[4,-1] [4,-1] [6] [30] [30]");
+    assert_shapes_of(JOINED("Concat"), &(mxn_known){3, keys, shapes, NULL},
+                     "[4,2] [4,4] [6] [30] [30]");
+}
+
 static void what_a_variable_says_holds_unless_the_call_says_otherwise(void **state)
 {
     (void)state;
@@ -216,6 +274,8 @@ int main(void)
         cmocka_unit_test(a_filter_follows_from_the_rank_of_images),
         cmocka_unit_test(types_are_inferred_without_shapes),
         cmocka_unit_test(shapes_flow_backwards_and_parts_are_merged),
+        cmocka_unit_test(sizes_that_an_operator_leaves_open_are_told_by_those_that_take_it),
+        cmocka_unit_test(sizes_follow_from_how_many_elements_a_whole_has),
         cmocka_unit_test(what_a_variable_says_holds_unless_the_call_says_otherwise),
         cmocka_unit_test(what_does_not_fit_names_the_node),
     };
