@@ -147,7 +147,7 @@ def test_options_of_hybridize():
     net.hybridize(False)
     with pytest.raises(ValueError, match="unknown option static_aloc; the options are static_alloc"):
         net.hybridize(static_aloc=True)
-    with pytest.raises(ValueError, match="static_shape needs static_alloc"):
+    with pytest.raises(mx.MXNetError, match="static_alloc must be True when static_shape is True"):
         net.hybridize(static_shape=True)
 
 
@@ -231,13 +231,44 @@ def test_summary(capsys):
     net.summary(mx.nd.ones((2, 4)))
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert [row for row in rows if len(row) == 4 and row[-1].isdigit()] == [
-        ["Input", "(2,", "4)", "0"], ["Dense-1", "(2,", "5)", "25"], ["BatchNorm-1", "(2,", "5)", "20"],
-        ["Dense-2", "(2,", "5)", "30"], ["Dense-3", "(2,", "5)", "30"],
-        ["HybridSequential", "(2,", "5)", "0"]]
-    assert [int(row[-1]) for row in rows if "params:" in row or row[0] == "Unique"] == [105, 95, 10, 75]
+        ["Input", "(2,", "4)", "0"], ["Dense-1", "(2,", "5)", "25"], ["BatchNorm-2", "(2,", "5)", "20"],
+        ["Dense-3", "(2,", "5)", "30"], ["Dense-4", "(2,", "5)", "30"]]
+    assert [int(row[-1]) for row in rows if "params:" in row or row[0] in ("Shared", "Unique")] == [105, 95, 10, 30, 75]
     assert (net[1].running_mean.data() == mean).asnumpy().all()  # not trained
     net(mx.nd.ones((2, 4)))
     assert capsys.readouterr().out == ""
+
+
+def test_no_summary_of_a_hybridized_block(capsys):
+    """Its graph would run without its members, and the table would have no rows."""
+    net = nn.HybridSequential()
+    net.add(nn.Dense(5))
+    net.initialize()
+    net.hybridize()
+    with pytest.raises(ValueError, match='dense0" must not be hybridized to print summary'):
+        net.summary(mx.nd.ones((2, 4)))
+    net.hybridize(False)
+    net.summary(mx.nd.ones((2, 4)))
+    assert "Dense-1" in capsys.readouterr().out
+    with pytest.raises(mx.MXNetError, match="must be True when"):
+        net.hybridize(True, None, True, False, True)
+    net.hybridize(partition_if_dynamic=False)  # 2.0
+    assert net(mx.nd.ones((2, 4))).shape == (2, 5)
+
+
+def test_a_hybridized_block_takes_arrays_of_one_device():
+    class Sum(mx.gluon.HybridBlock):
+        def forward(self, a, b):
+            return a + b.as_in_context(a.context)
+
+    net, here, there = Sum(), mx.nd.ones((1,)), mx.nd.ones((1,), ctx=mx.cpu(1))
+    assert net(here, there).asscalar() == 2
+    net.hybridize()
+    for _ in range(2):
+        assert net(there, there).context == mx.cpu(1)
+        assert net(here, here).context == mx.cpu(0)
+        with pytest.raises(ValueError, match=r"Find multiple contexts in the input: cpu\(0\), cpu\(1\)"):
+            net(here, there)
 
 
 def test_calls_without_an_array():

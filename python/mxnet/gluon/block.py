@@ -19,7 +19,7 @@ from ..base import MXNetError
 from ..symbol import Symbol
 from . import summary
 from .exported import export, infer_parameters
-from .graph import Graphs, paused
+from .graph import Graphs, chosen, paused
 from .hooks import HookHandle
 from .parameter import Constant, DeferredInitializationError, Parameter, ParameterDict
 
@@ -339,10 +339,6 @@ def _require_array(name: str, args: tuple) -> None:
                          "mx.np.array(…) makes one")
 
 
-_OPTIONS = ("static_alloc", "static_shape", "inline_limit", "forward_bulk_size", "backward_bulk_size",
-            "partial_shape", "backend", "backend_opts", "clear")
-
-
 class HybridBlock(Block):
     """A block whose forward uses operators only, so that it can be turned into a graph.
 
@@ -356,25 +352,26 @@ class HybridBlock(Block):
         self._options: Dict[str, Any] = {}
         self._graphs = Graphs()
 
-    def hybridize(self, active: bool = True, **options: Any) -> None:
+    def hybridize(self, active: bool = True, backend: Optional[str] = None, clear: bool = True,
+                  static_alloc: bool = False, static_shape: bool = False, inline_limit: int = 2,
+                  forward_bulk_size: Optional[int] = None, backward_bulk_size: Optional[int] = None,
+                  **options: Any) -> None:
         """From now on calls run a graph of the block: the first one with data of certain shapes takes it down.
 
         static_alloc : keep memory between calls
         static_shape : keep operations too; needs static_alloc
         inline_limit, forward_bulk_size, backward_bulk_size : as MXNet's
+        backend, clear, backend_opts, partial_shape, partition_if_dynamic : taken, without an effect
 
         Code of the block does not run again for such data, nor do hooks of its members. A block that reads values,
         or writes into arrays, runs operator by operator, with a warning.
         """
-        unknown = sorted(set(options) - set(_OPTIONS))
-        if unknown:
-            raise ValueError(f"hybridize: unknown option {', '.join(unknown)}; the options are "
-                             f"{', '.join(_OPTIONS)}")
-        if options.get("static_shape") and not options.get("static_alloc"):
-            raise ValueError("hybridize: static_shape needs static_alloc=True")
-        self._active, self._options = active, options
+        del backend, clear
+        flags = chosen(dict(static_alloc=static_alloc, static_shape=static_shape, inline_limit=inline_limit,
+                            forward_bulk_size=forward_bulk_size, backward_bulk_size=backward_bulk_size), options)
+        self._active, self._options = active, flags
         self._graphs.clear()
-        super().hybridize(active, **options)
+        super().hybridize(active, **flags)
 
     def _changed(self) -> None:
         if "_graphs" in self.__dict__:

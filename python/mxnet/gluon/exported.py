@@ -17,7 +17,7 @@ def export(block: "HybridBlock", graph: Optional[Graph], path: str, epoch: int) 
     """As HybridBlock.export says."""
     if graph is None:
         raise RuntimeError("Please first call block.hybridize() and then run forward with this block at least once "
-                           f"before calling export: there is no graph of {type(block).__name__}")
+                           f"before calling export. There is no graph of {type(block).__name__}")
     symbol_file, parameter_file = f"{path}-symbol.json", f"{path}-{epoch:04d}.params"
     graph.symbol.save(symbol_file)
     states = set(graph.symbol.list_auxiliary_states())

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .parameter import Parameter
 
 _FLAGS = ("static_alloc", "static_shape", "inline_limit", "forward_bulk_size", "backward_bulk_size")
+_NO_EFFECT = ("backend", "clear", "backend_opts", "partial_shape", "partition_if_dynamic")
 _lock = threading.RLock()  # arrays of parameters say which variables they are while a block is taken down
 _thread = threading.local()
 
@@ -46,6 +47,20 @@ def regroup(form: Any, arrays: List[Any]) -> Any:
     if form[0] is None:
         return form[1]
     return form[0](regroup(member, arrays) for member in form[1:])
+
+
+# ---- options ---------------------------------------------------------------------------------------
+def chosen(flags: Dict[str, Any], others: Dict[str, Any]) -> Dict[str, Any]:
+    """The flags of `hybridize` that differ from what they are by default. `others`: what else it was given."""
+    unknown = sorted(set(others) - set(_NO_EFFECT))
+    if unknown:
+        raise ValueError(f"hybridize: unknown option {', '.join(unknown)}; the options are "
+                         f"{', '.join(_FLAGS + _NO_EFFECT)}")
+    if flags["static_shape"] and not flags["static_alloc"]:
+        raise MXNetError("hybridize: static_alloc must be True when static_shape is True")
+    usual = {"inline_limit": 2}
+    return {name: value for name, value in flags.items()
+            if value is not None and value is not False and value != usual.get(name)}
 
 
 # ---- taking down -----------------------------------------------------------------------------------
@@ -169,6 +184,7 @@ class Graphs:
         if known:
             graph = self._known[key]
             return block._run_operators(*args) if graph is None else graph(arrays)
+        _require_one_device(arrays)
         result, graph = _take_down(block, args, arrays, options)
         self._known[key] = graph
         self.latest = graph or self.latest
@@ -177,6 +193,14 @@ class Graphs:
 
 def _key(form: Any, arrays: List[Any]) -> Any:
     """What the code of a block may depend on."""
-    return (form, tuple((array.shape, array._type_code) for array in arrays), arrays[0].context,
+    return (form, tuple((array.shape, array._type_code, array.context) for array in arrays),
             len({id(array) for array in arrays}), autograd.is_training(), autograd.is_recording(), is_np_array(),
             is_np_shape())
+
+
+def _require_one_device(arrays: List[Any]) -> None:
+    """Parameters are taken from one device. Without a graph a block may move its inputs first."""
+    devices = sorted({str(array.context) for array in arrays})
+    if len(devices) > 1:
+        raise ValueError(f"Find multiple contexts in the input: {', '.join(devices)}. A hybridized block takes arrays of "
+                         "one; hybridize(False), or array.as_in_context(…), is a way out")

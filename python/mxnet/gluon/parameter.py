@@ -209,7 +209,7 @@ class Parameter:
             raise DeferredInitializationError(
                 f"parameter {self.name} is initialised when its shape is known; call the block with "
                 "data first")
-        raise RuntimeError(f"parameter {self.name} has not been initialized; call initialize() of its "
+        raise RuntimeError(f"Parameter '{self.name}' has not been initialized; call initialize() of its "
                            "block before the block")
 
     def data(self, ctx: Optional[Context] = None, device: Optional[Context] = None) -> Any:

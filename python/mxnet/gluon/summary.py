@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from typing import Any, List, Tuple
 
 from .. import autograd
@@ -25,22 +24,24 @@ def _size(parameters: Any) -> int:
 
 
 def _observe(root: Any, rows: List[Row]) -> List[HookHandle]:
-    """Has each call of a block add a row; returns the handles that end that."""
-    numbers: Counter = Counter()
+    """Has each call of a block add a row, but for those that only hold others; returns the handles that end that."""
+    from .nn import HybridSequential, Sequential  # they are blocks, which know this module
 
     def hook(called: Any, _: Any, outputs: Any) -> None:
-        kind = type(called).__name__
-        numbers[kind] += 1
-        name = kind if called is root else f"{kind}-{numbers[kind]}"
-        rows.append((name, _shapes(outputs), list(called._reg_params.values())))
+        rows.append((f"{type(called).__name__}-{len(rows)}", _shapes(outputs), list(called._own().values())))
 
     blocks: List[Any] = []
     root.apply(blocks.append)
-    return [block.register_forward_hook(hook) for block in set(blocks)]
+    for block in blocks:
+        if getattr(block, "_active", False):  # its graph would not call its members
+            raise ValueError(f'"{block.name}" must not be hybridized to print summary: hybridize(False)')
+    return [block.register_forward_hook(hook) for block in dict.fromkeys(blocks)
+            if not isinstance(block, (Sequential, HybridSequential))]
 
 
 def show(block: Any, *inputs: Any) -> None:
-    """Calls the block without training it, and prints what each member made, in order of calls."""
+    """Calls the block without training it, and prints what each member made, in order of calls. ValueError if one is
+    hybridized."""
     rows: List[Row] = [("Input", _shapes(inputs if len(inputs) != 1 else inputs[0]), [])]
     handles = _observe(block, rows)
     try:
@@ -51,10 +52,12 @@ def show(block: Any, *inputs: Any) -> None:
             handle.detach()
     used = [parameter for _, _, parameters in rows for parameter in parameters]
     trained = [parameter for parameter in used if parameter.grad_req != "null"]
+    unique = _size(set(used))
     lines = ["-" * 80, _ROW.format("Layer (type)", "Output Shape", "Param #"), "=" * 80]
     lines += [_ROW.format(name, str(shape), _size(own)) for name, shape, own in rows]
-    lines += ["=" * 80, "Parameters of all calls, shared ones as often as they are used",
+    lines += ["=" * 80, "Parameters in forward computation graph, duplicate included",
               f"   Total params: {_size(used)}", f"   Trainable params: {_size(trained)}",
               f"   Non-trainable params: {_size(used) - _size(trained)}",
-              f"Unique parameters: {_size(set(used))}", "-" * 80]
+              f"Shared params in forward computation graph: {_size(used) - unique}",
+              f"Unique parameters in model: {unique}", "-" * 80]
     print("\n".join(lines))

@@ -26,7 +26,7 @@ def _names(inputs: Any) -> List[str]:
     listed = inputs if isinstance(inputs, (list, tuple)) else [inputs]
     for item in listed:
         if not isinstance(item, str) and (not isinstance(item, Symbol) or item.list_arguments() != [item.name]):
-            raise ValueError(f"SymbolBlock: the inputs are variables, and {item!r} is none")
+            raise ValueError(f"Input symbols must be variable, but {item!r} is an output of operators")
     return [item if isinstance(item, str) else item.name for item in listed]
 
 
@@ -40,7 +40,7 @@ class SymbolBlock(HybridBlock):
 
     def __init__(self, outputs: Any, inputs: Any, params: Optional[Dict[str, Any]] = None,
                  prefix: Optional[str] = None) -> None:
-        super().__init__(prefix, None)
+        super().__init__(prefix or "", None)  # parameters are called as in the symbol
         self._symbol = _outputs(outputs)
         self._data_names = _names(inputs)
         variables, states = self._symbol.list_inputs(), set(self._symbol.list_auxiliary_states())

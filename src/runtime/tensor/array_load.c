@@ -268,7 +268,7 @@ int mxn_arrays_load(const char *path, mxn_array_list *list)
     }
     loader from = {.path = path, .file = fopen(path, "rb"), .left = UINT64_MAX};
     if (from.file == NULL) {
-        return mxp__fail(MXP_EIO, "cannot open '%s': %s", path, strerror(errno));
+        return mxp__fail(MXP_EIO, "Open \"%s\": %s", path, strerror(errno));
     }
     struct stat status;
     if (fstat(fileno(from.file), &status) == 0 && S_ISREG(status.st_mode)) {
