@@ -20,7 +20,7 @@ static double overhead_ns(const mxp_summary *summary)
     return (double)summary->records * summary->record_cost_ns;
 }
 
-static void print_lost(const mxp_summary *summary, mxp_strbuf *out)
+static void print_lost(const mxp_input *input, const mxp_summary *summary, mxp_strbuf *out)
 {
     if (summary->lost == 0) {
         mxp__strbuf_puts(out, "  lost       nothing\n");
@@ -33,8 +33,13 @@ static void print_lost(const mxp_summary *summary, mxp_strbuf *out)
     if (summary->unnamed > 0) {
         mxp__strbuf_printf(out,
                            "  unnamed    %" PRIu64 " records under <names full>: the name table "
-                           "was full\n",
+                           "was full",
                            summary->unnamed);
+        const char *largest = mxp__source_info(input->source, "names_full");
+        if (largest != NULL) {
+            mxp__strbuf_printf(out, " (%s)", largest);
+        }
+        mxp__strbuf_putc(out, '\n');
     }
     if (summary->cut_spans > 0) {
         mxp__strbuf_printf(out, "  cut        %" PRIu64 " %s cut short by a start, pause or stop\n",
@@ -133,7 +138,7 @@ void mxp__overview_print(const mxp_input *input, const mxp_summary *summary, mxp
         mxp__strbuf_printf(out, "  ring       %s\n", input->ring);
     }
     print_unread(summary, out);
-    print_lost(summary, out);
+    print_lost(input, summary, out);
     mxp__strbuf_printf(out, "  clock      %s, %.6f ns a tick, residual %.1f ns\n",
                        mxp__clock_source_name(source->timebase->source),
                        mxp__timebase_ns_per_tick(source->timebase), source->timebase->residual_ns);

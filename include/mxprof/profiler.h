@@ -64,7 +64,8 @@ typedef struct mxp_config {
     uint64_t trace_limit_bytes;  // most bytes of filename; what comes after is left out of it and
                                  // told there; default 1 GiB, 0: no limit
     int info_command;  // MXP_COMMAND_*: how much outputs tell of the command line
-    uint32_t reserved;  // 0
+    uint32_t names_limit;  // most names; what comes after is recorded as "<names full>" and
+                           // counted; default 1,000,000, 0 too
 } mxp_config;
 
 // Fills the first `size_bytes` bytes with the defaults, those of the environment included, members

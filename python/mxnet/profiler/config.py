@@ -47,7 +47,8 @@ def set_config(*, filename: Any = _Null, gpu_memory_profile_filename_prefix: Any
                store: Any = _Null, full_policy: Any = _Null, memory_limit_bytes: Any = _Null,
                statistics_only: Any = _Null, snapshot_filename: Any = _Null, snapshot_ms: Any = _Null,
                snapshot_signal: Any = _Null, snapshot_step_factor: Any = _Null,
-               snapshot_counter: Any = _Null, info_command: Any = _Null, **unknown: Any) -> None:
+               snapshot_counter: Any = _Null, info_command: Any = _Null, names_limit: Any = _Null,
+               **unknown: Any) -> None:
     """Configures the profiler; what is left out, and a file name of None, returns to its default.
 
     Parameters
@@ -67,7 +68,7 @@ def set_config(*, filename: Any = _Null, gpu_memory_profile_filename_prefix: Any
     profile_process : str
         'worker', or 'server' for the servers of a distributed key-value store.
     trace_limit_bytes, keep_crashed, native_filename, store, full_policy, memory_limit_bytes, statistics_only, snapshot_filename,
-    snapshot_ms, snapshot_signal, snapshot_step_factor, snapshot_counter, info_command
+    snapshot_ms, snapshot_signal, snapshot_step_factor, snapshot_counter, info_command, names_limit
         See docs/guide.md.
 
     Raises

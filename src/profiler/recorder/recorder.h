@@ -16,6 +16,7 @@ typedef struct mxp_recorder_limits {
     int full_policy;  // MXP_FULL_*: DROP takes no chunk beyond those it was given
     int statistics_only;  // statistics and no trace
     int statistics_when_full;  // beyond the cap, continue with statistics
+    uint32_t names;  // most names, 0: MXP__NAMES_MOST
 } mxp_recorder_limits;
 
 int mxp__recorder_limits_set(const mxp_recorder_limits *limits);

@@ -77,6 +77,7 @@ int mxp__configure_recorder_locked(mxp_session *session)
         .full_policy = config->full_policy,
         .statistics_only = config->statistics_only,
         .statistics_when_full = statistics,
+        .names = config->names_limit,
     });
     return error == MXP_OK ? mxp__snapshot_configure_locked(session) : error;
 }

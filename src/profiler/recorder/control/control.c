@@ -455,7 +455,7 @@ int mxp__recorder_limits_set(const mxp_recorder_limits *limits)
 {
     mxp__drain_lock();
     mxp__pool_limit(limits->memory_limit_bytes);
-    mxp__names_limit(limits->memory_limit_bytes);
+    mxp__names_limit(limits->memory_limit_bytes, limits->names);
     if (limits->statistics_only != mxp__rec.limits.statistics_only ||
         (limits->full_policy == MXP_FULL_RING) != mxp__ring_is_on() ||
         limits->statistics_when_full != mxp__rec.limits.statistics_when_full) {
@@ -475,6 +475,7 @@ int mxp__recorder_limits_set(const mxp_recorder_limits *limits)
     } else {
         mxp__rec.limits.memory_limit_bytes = limits->memory_limit_bytes;
         mxp__rec.limits.full_policy = limits->full_policy;
+        mxp__rec.limits.names = limits->names;
     }
     mxp__drain_unlock();
     return MXP_OK;

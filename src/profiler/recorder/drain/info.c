@@ -14,6 +14,7 @@
 #include "profiler/recorder/state.h"
 #include "profiler/recorder/thread/async_table.h"
 #include "profiler/recorder/thread/counter_stats.h"
+#include "profiler/recorder/thread/names.h"
 #include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/thread/thread_index.h"
 
@@ -93,6 +94,18 @@ static int add_host(mxp_info_list *list)
     return error;
 }
 
+// Which category used up the table of names.
+static int add_names_full(mxp_info_list *list)
+{
+    uint32_t names;
+    uint32_t category = mxp__name_losses() == 0 ? 0 : mxp__names_largest_category(&names);
+    if (mxp__name_losses() == 0 || names == 0) {
+        return MXP_OK;
+    }
+    return addf(list, "names_full", "%u of %u are of category %s", names, mxp__name_count(),
+                mxp_name_text(category));
+}
+
 // What the file cannot tell of itself.
 static int add_limits(mxp_info_list *list)
 {
@@ -116,7 +129,7 @@ static int add_limits(mxp_info_list *list)
             error = addf(list, counts[i].key, "%llu", (unsigned long long)counts[i].value);
         }
     }
-    return error;
+    return error == MXP_OK ? add_names_full(list) : error;
 }
 
 static int add_report(mxp_info_list *list)

@@ -8,6 +8,7 @@
 #include <mxprof/record.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/atomic.h"
 #include "profiler/pages.h"
 #include "profiler/recorder/thread/name_index.h"
@@ -30,16 +31,18 @@ static struct {
     char *arena, *arena_end;  // space for strings
     mxp_atomic_u64 bytes;
     mxp_atomic_u64 cap_bytes;
+    mxp_atomic_u32 cap;  // of their number
     mxp_atomic_u64 losses;
     void (*added)(uint32_t id, const mxp_name_view *name);  // told of every new name
-} table = {.cap_bytes = {MXP__NAMES_CAP_BYTES}};
+} table = {.cap_bytes = {MXP__NAMES_CAP_BYTES}, .cap = {MXP__NAMES_MOST}};
 
-void mxp__names_limit(uint64_t memory_limit_bytes)
+void mxp__names_limit(uint64_t memory_limit_bytes, uint32_t names)
 {
     uint64_t cap_bytes = memory_limit_bytes / 16;
     cap_bytes = cap_bytes < MXP__NAMES_CAP_BYTES ? cap_bytes : MXP__NAMES_CAP_BYTES;
     cap_bytes = cap_bytes > MXP__NAMES_CAP_LEAST_BYTES ? cap_bytes : MXP__NAMES_CAP_LEAST_BYTES;
     mxp_atomic_store(&table.cap_bytes, cap_bytes);
+    mxp_atomic_store(&table.cap, names != 0 ? names : MXP__NAMES_MOST);
 }
 
 static name_entry *entry_at(uint32_t id)
@@ -113,7 +116,7 @@ static bool append(const mxp_name_key *key, int unit)
 {
     assert(mxp__spin_is_held(&table.lock));
     uint32_t id = mxp_atomic_own(&table.count);
-    if (id >= (uint32_t)SEGMENT * SEGMENTS || !grow_index()) {
+    if (id >= (uint32_t)SEGMENT * SEGMENTS || id >= mxp_atomic_load(&table.cap) || !grow_index()) {
         return false;
     }
     if (table.segments == NULL &&
@@ -267,6 +270,22 @@ uint64_t mxp__name_bytes(void)
 uint64_t mxp__name_losses(void)
 {
     return mxp_atomic_load(&table.losses);
+}
+
+uint32_t mxp__names_largest_category(uint32_t *names)
+{
+    uint32_t count = mxp__name_count(), largest = MXP_NAME_NONE;
+    uint32_t *of = mxp__alloc(count * sizeof *of);
+    *names = 0;
+    for (uint32_t id = 0; of != NULL && id < count; id++) {
+        uint32_t category = view_of(id).category;
+        if (++of[category] > *names) {
+            largest = category;
+            *names = of[category];
+        }
+    }
+    mxp__free(of, count * sizeof *of);
+    return largest;
 }
 
 void mxp__names_lock(void)

@@ -12,13 +12,19 @@
 
 enum { MXP__NAMES_CAP_BYTES = 64 << 20, MXP__NAMES_CAP_LEAST_BYTES = 1 << 20 };
 
-// Names may take a sixteenth of what records may, at least and at most the two above.
-void mxp__names_limit(uint64_t memory_limit_bytes);
+enum { MXP__NAMES_MOST = 1000000 };
+
+// Names may take a sixteenth of what records may, at least and at most the two above, and there may
+// be so many; 0: MXP__NAMES_MOST.
+void mxp__names_limit(uint64_t memory_limit_bytes, uint32_t names);
 
 uint32_t mxp__name_count(void);  // acquire: all entries below it are complete
 mxp_name_view mxp__name_view(uint32_t id);
 uint64_t mxp__name_bytes(void);
 uint64_t mxp__name_losses(void);  // interns answered MXP_NAME_FULL
+// The category with the most names, and how many those are; 0 names: there was no memory to find
+// it.
+uint32_t mxp__names_largest_category(uint32_t *names);
 // Between the two no name is added: around a fork, so that the child finds the table in one piece
 // (the names stay in it), and around a change of who is told of new names.
 void mxp__names_lock(void);

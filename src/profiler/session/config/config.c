@@ -180,6 +180,11 @@ static int command_of(const char *word)
                                        : MXP_COMMAND_DEFAULT;
 }
 
+static uint32_t names_limit_of(uint64_t names)
+{
+    return names < UINT32_MAX ? (uint32_t)names : UINT32_MAX;
+}
+
 static void fill_config(const mxp_key_value *values, mxp_config *config)
 {
     const char *native = values[KEY_native_filename].text;
@@ -206,6 +211,7 @@ static void fill_config(const mxp_key_value *values, mxp_config *config)
         .keep_crashed = values[KEY_keep_crashed].size,
         .trace_limit_bytes = values[KEY_trace_limit_bytes].size,
         .info_command = command_of(values[KEY_info_command].text),
+        .names_limit = names_limit_of(values[KEY_names_limit].size),
     };
 }
 

@@ -209,28 +209,16 @@ void mxp__config_warn_of_outputs(const mxp_config *given)
 static bool is_size(uint32_t size_bytes)
 {
 #define END(member) (offsetof(mxp_config, member) + sizeof(((mxp_config *)0)->member))
-    static const size_t ends[] = {END(classes),
-                                  END(filename),
-                                  END(native_filename),
-                                  END(memory_csv_prefix),
-                                  END(continuous_dump),
-                                  END(dump_period_s),
-                                  END(aggregate_stats),
-                                  END(statistics_only),
-                                  END(store),
-                                  END(full_policy),
-                                  END(memory_limit_bytes),
-                                  END(snapshot_filename),
-                                  END(snapshot_ms),
-                                  END(snapshot_signal),
-                                  END(snapshot_step_factor),
-                                  END(snapshot_counter),
-                                  END(keep_crashed),
-                                  END(trace_limit_bytes),
-                                  END(info_command),
-                                  END(reserved)};
+    static const size_t ends[] = {
+        END(classes),           END(filename),           END(native_filename),
+        END(memory_csv_prefix), END(continuous_dump),    END(dump_period_s),
+        END(aggregate_stats),   END(statistics_only),    END(store),
+        END(full_policy),       END(memory_limit_bytes), END(snapshot_filename),
+        END(snapshot_ms),       END(snapshot_signal),    END(snapshot_step_factor),
+        END(snapshot_counter),  END(keep_crashed),       END(trace_limit_bytes),
+        END(info_command),      END(names_limit)};
 #undef END
-    static_assert(offsetof(mxp_config, reserved) + sizeof(uint32_t) == sizeof(mxp_config),
+    static_assert(offsetof(mxp_config, names_limit) + sizeof(uint32_t) == sizeof(mxp_config),
                   "a later member would be in the padding");
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         if (size_bytes == ends[i] || size_bytes == ((ends[i] + 7) & ~(size_t)7)) {
@@ -251,7 +239,7 @@ int mxp__config_check(const mxp_config *given, mxp_config *config)
                          "mxp_config_init",
                          (unsigned)given->size_bytes);
     }
-    if (mxp__struct_has_more(given, given->size_bytes, offsetof(mxp_config, reserved))) {
+    if (mxp__struct_has_more(given, given->size_bytes, sizeof(mxp_config))) {
         return mxp__fail(MXP_ENOTSUP,
                          "a member of mxp_config is set that libmxprof %s does not know: take the "
                          "library that the program was compiled for",

@@ -149,6 +149,29 @@ static void names_are_found_while_the_index_grows(void **state)
     assert_true(mxp__name_count() - before <= MANY + 1);
 }
 
+static void beyond_the_limit_names_are_counted_and_known_ones_found(void **state)
+{
+    (void)state;
+    mxp_name known = mxp_span_name("names", "known before the limit");
+    uint32_t before = mxp__name_count();
+    uint64_t losses = mxp__name_losses();
+    mxp__names_limit(UINT64_C(1) << 30, before + 10);
+    for (int i = 0; i < 25; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "limit %d", i);
+        mxp_name name = mxp_intern("many", text, MXP_STYLE_SPAN, MXP_UNIT_NONE);
+        assert_int_equal(name == MXP_NAME_FULL, i >= 9);  // the category is one, too
+    }
+    assert_int_equal(mxp__name_count(), before + 10);
+    assert_int_equal(mxp__name_losses() - losses, 16);
+    assert_int_equal(mxp_span_name("names", "known before the limit"), known);
+    uint32_t names;
+    assert_true(mxp__names_largest_category(&names) != MXP_NAME_FULL);
+    assert_true(names >= 9);
+    mxp__names_limit(UINT64_C(1) << 30, 0);
+    assert_int_not_equal(mxp_span_name("names", "after the limit"), MXP_NAME_FULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +182,7 @@ int main(void)
         cmocka_unit_test(texts_of_every_length_are_told_apart),
         cmocka_unit_test(names_of_one_hash_are_all_found),
         cmocka_unit_test(names_are_found_while_the_index_grows),
+        cmocka_unit_test(beyond_the_limit_names_are_counted_and_known_ones_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -219,6 +219,11 @@ static void sizes_take_units_and_counts_do_not(void **state)
     assert_int_equal(parse("keep_crashed", "7"), MXP_OK);
     assert_int_equal(config.keep_crashed, 7);
     assert_int_equal(parse("keep_crashed", "7K"), MXP_EVALUE);
+    assert_int_equal(config.names_limit, 1000000);
+    assert_int_equal(parse("names_limit", "5000"), MXP_OK);
+    assert_int_equal(config.names_limit, 5000);
+    assert_int_equal(parse("names_limit", "9999999999"), MXP_OK);
+    assert_int_equal(config.names_limit, UINT32_MAX);
 }
 
 static void strings_are_taken_as_they_are(void **state)
@@ -422,8 +427,9 @@ static void a_member_that_the_library_does_not_know_is_refused_once_it_is_set(vo
     assert_int_equal(mxp__config_check(&later.known, &full), MXP_ENOTSUP);
     assert_mentions("a member of mxp_config is set");
     later.later_s = 0;
-    later.known.reserved = 1;
-    assert_int_equal(mxp__config_check(&later.known, &full), MXP_ENOTSUP);
+    later.known.names_limit = 1;
+    assert_int_equal(mxp__config_check(&later.known, &full), MXP_OK);
+    assert_int_equal(full.names_limit, 1);
 }
 
 static void the_defaults_stay_within_an_older_and_shorter_structure(void **state)
