@@ -2,6 +2,7 @@
 """Comparing the cases of tests/golden/graphs with what a line of the original printed for them:
 tests/golden/expected/graphs_PROGRAM_LINE.jsonl."""
 import json
+import os
 import re
 
 import pytest
@@ -53,9 +54,13 @@ def is_right(wanted, seen, mended):
     return seen.get("error") in KINDS.get(kind, {kind}) and bool(re.search(pattern, seen["text"]))
 
 
-def differences(program, line, mended, directory):
-    """Runs the program of that name; gives the pairs of cases that are neither alike nor as `mended` says."""
-    out = run_file([str(SOURCE / f"tests/golden/graphs/{program}.py")], directory, 300, GOLDEN_LINE=line).out
+def differences(program, line, mended, directory, before=None):
+    """Runs the program of that name, after the statements `before`; gives the pairs of cases that are neither alike
+    nor as `mended` says."""
+    path = str(SOURCE / f"tests/golden/graphs/{program}.py")
+    arguments = [path] if before is None else [
+        "-c", f"{before}\nimport runpy, sys\nsys.path.insert(0, {os.path.dirname(path)!r})\nrunpy.run_path({path!r})"]
+    out = run_file(arguments, directory, 300, GOLDEN_LINE=line).out
     seen, wanted = cases(out), golden(program, line)
     assert seen.keys() == wanted.keys() and not mended.keys() - wanted.keys()
     return [(case, seen[name]) for name, case in wanted.items()

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules and drawings of networks, case by case against what 1.9.1 did. A table holds the cases in which the
-original is wrong, or whose difference docs/migration.md tells, with what is right instead."""
+"""Modules, case by case against what 1.9.1 did, and drawings of networks against both lines. A table holds the cases
+in which the original is wrong, or whose difference docs/migration.md tells, with what is right instead."""
 import importlib.util
+
+import pytest
 
 from golden_cases import count, differences, golden
 
@@ -35,10 +37,11 @@ def test_modules(tmp_path):
     assert not differences("module", "1", MODULE, tmp_path)
 
 
-def test_drawings(tmp_path):
-    assert count("viz", "1") == 25
+@pytest.mark.parametrize("line", ["1", "2"])
+def test_drawings(tmp_path, line):
+    assert count("viz", line) == 25
     mended = dict(VIZ)
     if not importlib.util.find_spec("graphviz"):
-        mended.update({name: NO_GRAPHVIZ for name, case in golden("viz", "1").items()
+        mended.update({name: NO_GRAPHVIZ for name, case in golden("viz", line).items()
                        if name.startswith("plot_network") and "value" in case})
-    assert not differences("viz", "1", mended, tmp_path)
+    assert not differences("viz", line, mended, tmp_path)

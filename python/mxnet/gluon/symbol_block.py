@@ -96,9 +96,9 @@ class SymbolBlock(HybridBlock):
                 parameter.initialize(initializer.Zero(), ctx=contexts)
                 parameter.set_data(found[name])
 
-    def hybridize(self, active: bool = True, **options: Any) -> None:
+    def hybridize(self, *args: Any, **options: Any) -> None:
         """Its symbol is run as a graph anyway, with these options from now on."""
-        super().hybridize(active, **options)
+        super().hybridize(*args, **options)
         self._op = None
 
     def infer_shape(self, *args: Any, **kwargs: Any) -> None:

@@ -43,6 +43,7 @@ static uint32_t draw(generator *g)
 }
 
 // ---- numbers from 0 to `most` -----------------------------------------------------------------
+// As compilers before g++ 11 do it, which both lines were built with.
 static uint64_t draw_scaled(generator *g, uint64_t most)
 {
     const uint64_t scale = UINT32_MAX / (most + 1), past = (most + 1) * scale;
@@ -51,19 +52,6 @@ static uint64_t draw_scaled(generator *g, uint64_t most)
         number = draw(g);
     } while (number >= past);
     return number / scale;
-}
-
-static uint64_t draw_multiplied(generator *g, uint64_t most)
-{
-    const uint64_t range = most + 1;
-    uint64_t product = draw(g) * range;
-    if ((uint32_t)product < range) {
-        const uint64_t threshold = (UINT64_C(0x100000000) - range) % range;
-        while ((uint32_t)product < threshold) {
-            product = draw(g) * range;
-        }
-    }
-    return product >> 32;
 }
 
 // ---- shuffles ---------------------------------------------------------------------------------
@@ -79,11 +67,11 @@ static void shuffle_in_pairs(generator *g, uint64_t *list, uint64_t count)
 {
     uint64_t at = 1;
     if (count % 2 == 0) {
-        swap(list, at++, draw_multiplied(g, 1));
+        swap(list, at++, draw_scaled(g, 1));
     }
     for (; at < count; at += 2) {
         const uint64_t size = at + 1;
-        const uint64_t both = draw_multiplied(g, size * (size + 1) - 1);
+        const uint64_t both = draw_scaled(g, size * (size + 1) - 1);
         swap(list, at, both / (size + 1));
         swap(list, at + 1, both % (size + 1));
     }
@@ -101,6 +89,6 @@ void mxn__shuffle(uint64_t *list, uint64_t count, uint32_t seed, int order)
         return;
     }
     for (uint64_t i = 1; i < count; i++) {
-        swap(list, i, order == MXN_ORDER_2_0 ? draw_multiplied(&g, i) : draw_scaled(&g, i));
+        swap(list, i, draw_scaled(&g, i));
     }
 }
