@@ -85,27 +85,52 @@ static uint32_t gather(const mxp_async *span, const mxp_arg *args, uint32_t coun
     return used;
 }
 
-// Records it and leaves. busy is set.
-static void end_here(mxp_emit *emit, const mxp_async *span, bool taken, const mxp_arg *args,
-                     uint32_t count)
+// The usual case of an end that tells nothing: the id is written where it goes. False: nothing was
+// done.
+static bool end_plainly(mxp_thread *self, const mxp_async *span, const mxp_span *record)
+{
+    uint64_t *words = mxp__span_usual_words(self, record);
+    if (words == NULL) {
+        return false;
+    }
+    uint32_t count = has_id(span) ? 1 : 0;
+    if (count != 0) {
+        words[MXP__RECORD_HEAD_WORDS] = id_key() | (uint64_t)MXP_ARG_U64 << 32;
+        words[MXP__RECORD_HEAD_WORDS + 1] = span->id;
+    }
+    mxp__span_publish(self, words, record, count, span->context.id);
+    return true;
+}
+
+// With all arguments in one list. Not inlined: the list takes 2 KiB of the stack.
+static __attribute__((noinline)) void end_with(const mxp_emit *emit, const mxp_async *span,
+                                               mxp_span *record, bool taken)
 {
     mxp_arg all[MXP_SPAN_ARGS_MAX + 1];  // one more, so that what is cut is flagged
+    record->arg_count = gather(span, record->args, record->arg_count, all);
+    record->args = all;
+    uint64_t *words = mxp__span_usual_words(emit->self, record);
+    if (words != NULL && (taken || span->place == 0)) {
+        mxp__span_write_usual(emit->self, words, record, span->context.id);
+    } else if (find_end(emit->self, span, taken, record)) {
+        mxp__span_write(emit->self, record, span->context.id, emit->now);
+    } else {
+        mxp__emit_leave(emit->self);
+    }
+}
+
+// Records it and leaves. busy is set.
+static void end_here(const mxp_emit *emit, const mxp_async *span, bool taken, const mxp_arg *args,
+                     uint32_t count)
+{
     mxp_span record = {.name = span->name,
                        .begin_ticks = span->begin_ticks,
                        .end_ticks = emit->now > span->begin_ticks ? emit->now : span->begin_ticks,
                        .arg_count = count,
                        .args = args};
-    if (has_id(span)) {
-        record.arg_count = gather(span, args, count, all);
-        record.args = all;
-    }
-    uint64_t *words = mxp__span_usual_words(emit->self, &record);
-    if (words != NULL && (taken || span->place == 0)) {
-        mxp__span_write_usual(emit->self, words, &record, span->context.id);
-    } else if (find_end(emit->self, span, taken, &record)) {
-        mxp__span_write(emit->self, &record, span->context.id, emit->now);
-    } else {
-        mxp__emit_leave(emit->self);
+    bool usual = count == 0 && (taken || span->place == 0);
+    if (!usual || !end_plainly(emit->self, span, &record)) {
+        end_with(emit, span, &record, taken);
     }
 }
 

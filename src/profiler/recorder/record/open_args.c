@@ -16,6 +16,9 @@ static bool is_open(const mxp_recorder *self, uint64_t token)
 {
     uint32_t depth = mxp_atomic_own(&self->depth);
     uint32_t at = depth < MXP_OPEN_MAX ? depth : MXP_OPEN_MAX;
+    if (at > 0 && mxp_atomic_own(&self->open[at - 1].begin) == token) {
+        return true;
+    }
     while (at > 0 && mxp_atomic_own(&self->open[at - 1].begin) != token) {
         at--;
     }
@@ -84,4 +87,32 @@ uint32_t mxp__open_args_take(const mxp_thread *self, uint64_t token, mxp_arg *ar
         }
     }
     return count;
+}
+
+const uint64_t *mxp__open_args_sole(const mxp_thread *self, uint64_t token)
+{
+    const mxp_open_arguments *open = &self->open_args;
+    const uint64_t *sole = NULL;
+    uint32_t entries = 0;
+    for (uint64_t at = 0; at < open->used_words;) {
+        const uint64_t *entry = open->words + at;
+        if (entry[0] == token) {
+            sole = entry;
+            entries++;
+        }
+        at += mxp_open_entry_words(entry);
+    }
+    return entries == 1 && mxp_open_entry_words(sole) ==
+                               MXP_OPEN_HEAD_WORDS + 2 * (uint64_t)mxp_open_entry_args(sole)
+               ? sole
+               : NULL;
+}
+
+void mxp__open_args_drop(mxp_thread *self, const uint64_t *entry)
+{
+    mxp_open_arguments *open = &self->open_args;
+    uint64_t at = (uint64_t)(entry - open->words);
+    if (at + mxp_open_entry_words(entry) == open->used_words) {
+        mxp_word_store_release(&open->used_words, at);
+    }
 }

@@ -255,7 +255,9 @@ void mxp_open_args(uint64_t token, const mxp_arg *args, uint32_t count)
         return;
     }
     mxp_inline_enter(&self->hot);
-    mxp__emit_gate_slow(MXP_CLASS_ALL);  // waits out a freeze, which may exchange the page
+    if ((mxp_atomic_load_acquire(&mxp_control.gate) & MXP_GATE_HOLD) != 0) {
+        mxp__emit_gate_slow(MXP_CLASS_ALL);  // waits out a freeze, which may exchange the page
+    }
     mxp__open_args_put(self, token, args, count);
     mxp__emit_leave(self);
 }
@@ -272,6 +274,28 @@ static bool end_usual(mxp_thread *self, const mxp_span *span)
     mxp_atomic_store(&slot->begin, 0);
     mxp_atomic_store(&self->hot.depth, depth);
     mxp__span_write_usual(self, words, span, 0);
+    return true;
+}
+
+// The usual case of an end of which all was told at the begin, in numbers: they are copied as they
+// are. False: nothing was done. busy is set.
+static bool end_told(mxp_thread *self, const mxp_span *span)
+{
+    const uint64_t *entry = mxp__open_args_sole(self, span->begin_ticks);
+    uint32_t depth = mxp_atomic_own(&self->hot.depth) - 1;
+    mxp_open_span *slot = mxp_open_slot(&self->hot, depth);
+    uint64_t *words = mxp__span_usual_words(self, span);
+    if (entry == NULL || words == NULL || mxp_atomic_own(&slot->begin) != span->begin_ticks) {
+        return false;
+    }
+    uint32_t count = mxp_open_entry_args(entry);
+    mxp_atomic_store(&slot->begin, 0);
+    mxp_atomic_store(&self->hot.depth, depth);
+    for (uint32_t i = 0; i < 2 * count; i++) {
+        words[MXP__RECORD_HEAD_WORDS + i] = entry[MXP_OPEN_HEAD_WORDS + i];
+    }
+    mxp__open_args_drop(self, entry);
+    mxp__span_publish(self, words, span, count, 0);
     return true;
 }
 
@@ -311,7 +335,9 @@ void mxp_end_args(mxp_name name, uint64_t token, const mxp_arg *args, uint32_t c
     span.end_ticks = mxp_ticks();
     if (self->open_args.used_words != 0) {
         mxp_inline_enter(&self->hot);
-        end_with(self, &span);
+        if (count != 0 || !end_told(self, &span)) {
+            end_with(self, &span);
+        }
     } else if (count != 0) {
         mxp_inline_enter(&self->hot);
         end_now(self, &span);

@@ -42,23 +42,30 @@ static uint32_t copied_bytes(const mxp_arg *arg, uint32_t kept, uint32_t head_wo
     return is_cut && head_words == MXP_OPEN_HEAD_WORDS ? MXP_ARG_TEXT_MAX_BYTES + 1 : kept;
 }
 
+static __attribute__((noinline)) uint32_t text_words(const mxp_arg *arg, uint32_t words,
+                                                     uint32_t head_words)
+{
+    uint32_t kept = kept_bytes(arg, MXP__RECORD_WORDS_MOST - words);
+    return words_of(copied_bytes(arg, kept, head_words));
+}
+
 uint32_t mxp__args_measure(uint32_t head_words, const mxp_arg *args, uint32_t count)
 {
     assert(count <= MXP_SPAN_ARGS_MAX);
     uint32_t words = head_words + ARG_WORDS * count;
     for (uint32_t i = 0; i < count; i++) {
         if (is_text(&args[i])) {
-            uint32_t kept = kept_bytes(&args[i], MXP__RECORD_WORDS_MOST - words);
-            words += words_of(copied_bytes(&args[i], kept, head_words));
+            words += text_words(&args[i], words, head_words);
         }
     }
     assert(words <= MXP__RECORD_WORDS_MOST);
     return words;
 }
 
-// At word `at`; gives how many it takes.
-static uint32_t write_text(uint64_t *words, uint64_t *arg_words, const mxp_arg *arg, uint32_t at,
-                           uint32_t head_words)
+// At word `at`; gives how many it takes. Not inlined, so that numbers alone need few registers.
+static __attribute__((noinline)) uint32_t write_text(uint64_t *words, uint64_t *arg_words,
+                                                     const mxp_arg *arg, uint32_t at,
+                                                     uint32_t head_words)
 {
     uint32_t kept = kept_bytes(arg, MXP__RECORD_WORDS_MOST - at);
     uint32_t copied = copied_bytes(arg, kept, head_words);

@@ -28,19 +28,11 @@ static uint32_t args_of(const mxp_span *span)
 static uint64_t *write_long(uint64_t *words, const mxp_span *span, uint64_t context)
 {
     uint32_t count = args_of(span);
-    uint32_t flags = span->flags | (count < span->arg_count ? MXP_SPAN_ARGS_CUT : 0);
-    uint32_t scope = span->scope != 0 ? span->scope : mxp_scope_current();
     uint32_t used = mxp__args_write(words, MXP__RECORD_HEAD_WORDS, span->args, count);
     if (used % 2 != 0) {
         words[used++] = 0;
     }
-    words[0] = mxp__word0(MXP_KIND_SPAN_LONG, used / 2, span->begin_ticks);
-    words[1] = span->name | (uint64_t)(flags & 0xffff) << 32 | (uint64_t)count << 48 |
-               (uint64_t)(span->clock & 0xff) << 56;
-    words[2] = span->end_ticks - span->begin_ticks;
-    words[3] = span->begin_ticks;
-    words[4] = span->lane | (uint64_t)scope << 32;
-    words[5] = context;
+    mxp__span_write_head(words, span, used, count, context);
     return words + used;
 }
 

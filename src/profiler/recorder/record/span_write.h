@@ -23,6 +23,32 @@ static inline uint64_t *mxp__span_usual_words(const mxp_thread *self, const mxp_
     return usual ? words : NULL;
 }
 
+// The head of a long record of `used` words, of which the last ones are `count` arguments.
+static inline void mxp__span_write_head(uint64_t *words, const mxp_span *span, uint32_t used,
+                                        uint32_t count, uint64_t context)
+{
+    uint32_t flags = span->flags | (count < span->arg_count ? MXP_SPAN_ARGS_CUT : 0);
+    uint32_t scope = span->scope != 0 ? span->scope : mxp_scope_current();
+    words[0] = mxp__word0(MXP_KIND_SPAN_LONG, used / 2, span->begin_ticks);
+    words[1] = span->name | (uint64_t)(flags & 0xffff) << 32 | (uint64_t)count << 48 |
+               (uint64_t)(span->clock & 0xff) << 56;
+    words[2] = span->end_ticks - span->begin_ticks;
+    words[3] = span->begin_ticks;
+    words[4] = span->lane | (uint64_t)scope << 32;
+    words[5] = context;
+}
+
+// Publishes a long record there whose last words are `count` arguments, numbers all, and leaves.
+static inline void mxp__span_publish(mxp_thread *self, uint64_t *words, const mxp_span *span,
+                                     uint32_t count, uint64_t context)
+{
+    uint32_t used = MXP__RECORD_HEAD_WORDS + 2 * count;
+    mxp__span_write_head(words, span, used, count, context);
+    MXP_TEST_POINT(WORDS);
+    mxp_atomic_store_release(&self->hot.cursor, words + used);
+    mxp__emit_leave(self);
+}
+
 // Writes a long record there and leaves.
 void mxp__span_write_usual(mxp_thread *self, uint64_t *words, const mxp_span *span,
                            uint64_t context);
