@@ -21,8 +21,8 @@ from .creation import (arange, array, asarray, empty, eye, from_dlpack, full, fu
                        linspace, ones, ones_like, zeros, zeros_like)
 from .averages import average, std, var
 from .einsum import einsum
-from .functions import (array_split, clip, column_stack, concatenate, copy, copyto, dstack, hstack, ndim, ravel,
-                        reshape, row_stack, shape, size, split, stack, take, transpose, vstack, where)
+from .functions import (array_split, clip, column_stack, concatenate, copy, copyto, dstack, hstack, ndim, nonzero,
+                        ravel, reshape, row_stack, shape, size, split, stack, take, transpose, vstack, where)
 from .multiarray import TRIPLES, ndarray
 from .products import dot, inner, matmul, outer, tensordot
 from .shapes import append, broadcast_arrays, broadcast_to, diagonal, diff, flip, meshgrid, pad, trace
@@ -55,8 +55,8 @@ __all__ = [
     "diagonal", "diff", "dot", "dstack", "dtype", "e", "einsum", "empty", "eye", "finfo", "flip",
     "float16", "float32", "float64", "from_dlpack", "full", "full_like", "hstack", "identity", "iinfo",
     "inf", "inner", "int16", "int32", "int64", "int8", "linalg", "linspace", "load", "matmul",
-    "may_share_memory", "meshgrid", "nan", "ndarray", "ndim", "newaxis", "ones", "ones_like",
-    "outer", "pad", "pi", "random", "ravel", "repeat", "reshape", "row_stack", "shape", "shapes",
+    "may_share_memory", "meshgrid", "nan", "ndarray", "ndim", "newaxis", "nonzero", "ones",
+    "ones_like", "outer", "pad", "pi", "random", "ravel", "repeat", "reshape", "row_stack", "shape", "shapes",
     "share_memory", "shares_memory", "size", "sort", "split", "stack", "std", "take", "tensordot",
     "trace", "transpose", "uint16", "uint32", "uint64", "uint8", "var", "vstack", "where", "zeros",
     "zeros_like"]

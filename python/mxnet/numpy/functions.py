@@ -90,6 +90,11 @@ def take(a: ndarray, indices: Any, axis: Optional[int] = None, mode: str = "rais
     return invoke(ndarray, "take", a, places, out=out, axis=axis, mode=mode)
 
 
+def nonzero(a: Any) -> Any:
+    """Where elements are not 0: an array of places for each axis."""
+    return host_function("nonzero")(a)
+
+
 def where(condition: ndarray, x: Any = None, y: Any = None) -> Any:
     """Elements of x where the condition holds, of y elsewhere. Numbers are repeated. Without x and y
     the places where it holds, an array for each axis."""

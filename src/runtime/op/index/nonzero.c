@@ -108,6 +108,7 @@ static int check_forward(mxn_job *job)
 static const mxn_op_def table[] = {
     {
         .name = "_npx_nonzero",
+        .aliases = "_npi_nonzero",
         .inputs = "x",
         .description = "Places of what is not 0, a row for each.",
         .flags = MXN_OP_DIRECT,

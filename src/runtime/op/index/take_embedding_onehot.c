@@ -257,6 +257,39 @@ static int one_hot_forward(mxn_job *job)
     return 0;
 }
 
+// The old form: an array of the shape of the result tells how many columns there are.
+static int encode_shapes(const mxn_shapes *shapes)
+{
+    const mxn_shape *rows = shapes->inputs[0], *like = shapes->inputs[1];
+    if (mxn_shape_known(rows) && mxn_shape_known(like) &&
+        (rows->ndim != 1 || like->ndim != 2 || rows->dims[0] != like->dims[0])) {
+        char text[MXN_SHAPE_TEXT];
+        return mxn__shape_refused(shapes, 0, "must be a column for each row of shape %s",
+                                  mxn_shape_tuple(like, text));
+    }
+    return mxn__shape_output(shapes, 0, like);
+}
+
+static int encode_types(const mxn_types *types)
+{
+    return mxn__type_merge(types->params, "output", 0, &types->outputs[0], types->inputs[1]);
+}
+
+static int encode_forward(mxn_job *job)
+{
+    mxn_operand *out = &job->outputs[0];
+    const int64_t columns = out->shape->dims[1];
+    mxn_fill(out->data, out->dtype, 0, mxn_shape_size(out->shape));
+    for (int64_t i = 0; i < out->shape->dims[0]; i++) {
+        const int64_t column = mxn__whole_at(&job->inputs[0], i);
+        if (column >= 0 && column < columns) {
+            const size_t at = (size_t)(i * columns + column) * mxn_dtype_size(out->dtype);
+            mxn_fill((char *)out->data + at, out->dtype, 1, 1);
+        }
+    }
+    return 0;
+}
+
 // ---- the table ----------------------------------------------------------------------------------
 #define BACKWARD(name_, fields_, forward_)                            \
     {                                                                 \
@@ -306,6 +339,16 @@ static const mxn_op_def table[] = {
         .flags = MXN_OP_ANY_TYPE,
         .gradient = MXN_GRADIENT_ZERO,
         .forward = one_hot_forward,
+    },
+    {
+        .name = "_onehot_encode",
+        .inputs = "lhs rhs",
+        .description = "In each row a one, in the column that lhs says; zeros elsewhere.",
+        .shapes = encode_shapes,
+        .types = encode_types,
+        .flags = MXN_OP_ANY_TYPE,
+        .gradient = MXN_GRADIENT_ZERO,
+        .forward = encode_forward,
     },
 };
 

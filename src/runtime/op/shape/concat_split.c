@@ -25,7 +25,8 @@ enum { CONCAT, STACK, HSTACK, VSTACK, DSTACK, COLUMNS, SLICES, SPLIT };
 
 static const mxn_field concat_fields[] = {
     COUNT_FIELD,
-    {MXN_FIELD(join_params, dim, MAYBE_INT, "1")},
+    {MXN_FIELD(join_params, dim, MAYBE_INT, "1"),
+     .other_name = "axis"},  // of 1.9.1's _npi_concatenate
     {0},
 };
 
