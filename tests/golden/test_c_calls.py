@@ -3,12 +3,14 @@
 libraries export nothing is absent without a word.
 
 `expected/graphs_c_calls.tsv`: line, which program, function, calls, of the first call the arguments as ctypes has them
-(`&T` is a pointer to T, `T[2]` an array, `int` a number of Python). `expected/graphs_c_exported.tsv`: function, line."""
+(`&T` is a pointer to T, `T[2]` an array, `int` a number of Python). `expected/graphs_c_exported.tsv`: function, line.
+`expected/graphs_cpp_calls.tsv`: line, program of the C++ package, function, calls."""
 import re
 
 from test_signatures import EXPECTED, absent, declared, expected
 
 ROWS = [row.split("\t") for row in (EXPECTED.parent / "graphs_c_calls.tsv").read_text(encoding="utf-8").splitlines()]
+CPP_ROWS = [row.split("\t") for row in (EXPECTED.parent / "graphs_cpp_calls.tsv").read_text().splitlines()]
 EXPORTED = dict(row.split("\t") for row in (EXPECTED.parent / "graphs_c_exported.tsv").read_text().splitlines())
 SIZES = {"c_bool": 1, "c_int": 4, "c_uint": 4, "c_long": 8, "c_ulong": 8, "c_char": 0,
          "bool": 1, "int": 4, "uint32_t": 4, "int64_t": 8, "uint64_t": 8, "size_t": 8, "char": 0}
@@ -73,6 +75,11 @@ def test_every_list_is_there():
 def test_all_that_the_first_line_calls_is_there():
     assert len(called("1.9.1")) == 105
     assert called("1.9.1") <= set(declared())
+
+
+def test_all_that_the_cpp_packages_call_is_there():
+    assert len(CPP_ROWS) == 150 and len({(row[0], row[1]) for row in CPP_ROWS}) == 4
+    assert {row[2] for row in CPP_ROWS} <= set(declared())
 
 
 def test_what_the_second_line_calls_and_is_not_there_is_told():
