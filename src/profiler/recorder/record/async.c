@@ -98,7 +98,8 @@ static bool end_plainly(mxp_thread *self, const mxp_async *span, const mxp_span 
         words[MXP__RECORD_HEAD_WORDS] = id_key() | (uint64_t)MXP_ARG_U64 << 32;
         words[MXP__RECORD_HEAD_WORDS + 1] = span->id;
     }
-    mxp__span_publish(self, words, record, count, span->context.id);
+    uint32_t used = MXP__RECORD_HEAD_WORDS + 2 * count;
+    mxp__span_publish(self, words, record, used, count, span->context.id);
     return true;
 }
 

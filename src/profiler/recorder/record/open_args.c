@@ -102,10 +102,26 @@ const uint64_t *mxp__open_args_sole(const mxp_thread *self, uint64_t token)
         }
         at += mxp_open_entry_words(entry);
     }
-    return entries == 1 && mxp_open_entry_words(sole) ==
-                               MXP_OPEN_HEAD_WORDS + 2 * (uint64_t)mxp_open_entry_args(sole)
-               ? sole
-               : NULL;
+    return entries == 1 ? sole : NULL;
+}
+
+// Texts stand as much further behind as the record's head is longer than the entry's.
+uint32_t mxp__open_args_copy(uint64_t *words, const uint64_t *entry)
+{
+    const uint64_t longer = MXP__RECORD_HEAD_WORDS - MXP_OPEN_HEAD_WORDS;
+    uint32_t args = mxp_open_entry_args(entry), used = (uint32_t)mxp_open_entry_words(entry);
+    for (uint32_t i = MXP_OPEN_HEAD_WORDS; i < used; i++) {
+        words[i + longer] = entry[i];
+    }
+    used += (uint32_t)longer;
+    for (uint32_t i = MXP__RECORD_HEAD_WORDS; i < MXP__RECORD_HEAD_WORDS + 2 * args; i += 2) {
+        bool is_text = (words[i] >> 32 & 0xff) == MXP_ARG_TEXT;
+        words[i + 1] += is_text ? longer * sizeof *words : 0;
+    }
+    if (used % 2 != 0) {
+        words[used++] = 0;
+    }
+    return used;
 }
 
 void mxp__open_args_drop(mxp_thread *self, const uint64_t *entry)

@@ -20,9 +20,11 @@ void mxp__open_args_leave_out(void);
 // the page: they are good until the next put. The caller holds busy.
 uint32_t mxp__open_args_take(const mxp_thread *self, uint64_t token, mxp_arg *args, uint32_t most);
 
-// The only entry of this token, if it has numbers alone, else null. Dropping it when its span is
-// off the stack makes room if it is the last one. The caller holds busy.
+// The only entry of this token, or null. Copying writes it behind the head of a record and gives
+// the record's words. Dropping it when its span is off the stack makes room if it is the last one.
+// The caller holds busy.
 const uint64_t *mxp__open_args_sole(const mxp_thread *self, uint64_t token);
+uint32_t mxp__open_args_copy(uint64_t *words, const uint64_t *entry);
 void mxp__open_args_drop(mxp_thread *self, const uint64_t *entry);
 
 #endif

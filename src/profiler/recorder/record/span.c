@@ -277,8 +277,8 @@ static bool end_usual(mxp_thread *self, const mxp_span *span)
     return true;
 }
 
-// The usual case of an end of which all was told at the begin, in numbers: they are copied as they
-// are. False: nothing was done. busy is set.
+// The usual case of an end of which all was told at the begin: it is copied as it stands. False:
+// nothing was done. busy is set.
 static bool end_told(mxp_thread *self, const mxp_span *span)
 {
     const uint64_t *entry = mxp__open_args_sole(self, span->begin_ticks);
@@ -291,11 +291,9 @@ static bool end_told(mxp_thread *self, const mxp_span *span)
     uint32_t count = mxp_open_entry_args(entry);
     mxp_atomic_store(&slot->begin, 0);
     mxp_atomic_store(&self->hot.depth, depth);
-    for (uint32_t i = 0; i < 2 * count; i++) {
-        words[MXP__RECORD_HEAD_WORDS + i] = entry[MXP_OPEN_HEAD_WORDS + i];
-    }
+    uint32_t used = mxp__open_args_copy(words, entry);
     mxp__open_args_drop(self, entry);
-    mxp__span_publish(self, words, span, count, 0);
+    mxp__span_publish(self, words, span, used, count, 0);
     return true;
 }
 

@@ -23,7 +23,7 @@ static inline uint64_t *mxp__span_usual_words(const mxp_thread *self, const mxp_
     return usual ? words : NULL;
 }
 
-// The head of a long record of `used` words, of which the last ones are `count` arguments.
+// The head of a long record of `used` words and `count` arguments.
 static inline void mxp__span_write_head(uint64_t *words, const mxp_span *span, uint32_t used,
                                         uint32_t count, uint64_t context)
 {
@@ -38,11 +38,10 @@ static inline void mxp__span_write_head(uint64_t *words, const mxp_span *span, u
     words[5] = context;
 }
 
-// Publishes a long record there whose last words are `count` arguments, numbers all, and leaves.
+// Publishes a long record there of `used` words, whose `count` arguments are written, and leaves.
 static inline void mxp__span_publish(mxp_thread *self, uint64_t *words, const mxp_span *span,
-                                     uint32_t count, uint64_t context)
+                                     uint32_t used, uint32_t count, uint64_t context)
 {
-    uint32_t used = MXP__RECORD_HEAD_WORDS + 2 * count;
     mxp__span_write_head(words, span, used, count, context);
     MXP_TEST_POINT(WORDS);
     mxp_atomic_store_release(&self->hot.cursor, words + used);
