@@ -33,12 +33,14 @@ THEIRS = {
     "adadelta": ("adadelta", {}),
     "adagrad": ("adagrad", {"learning_rate": 0.1}),
     "adamax": ("adamax", {"learning_rate": 0.02}),
+    "ccsgd": ("ccsgd", {"learning_rate": 0.1, "momentum": 0.9}),
     "dcasgd": ("dcasgd", {"learning_rate": 0.1}),
     "groupadagrad": ("groupadagrad", {"learning_rate": 0.1, "wd": 0}),
     "lars": ("lars", {"learning_rate": 0.1, "momentum": 0.9}),
     "lbsgd": ("lbsgd", {"learning_rate": 0.1, "momentum": 0.9}),
     "nadam": ("nadam", {"learning_rate": 0.02}),
     "nag": ("nag", {"learning_rate": 0.1, "momentum": 0.9, "wd": 0}),  # docs/migration.md: its decay
+    "test": ("test", {"learning_rate": 0.1}),
 }
 
 
