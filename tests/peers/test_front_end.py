@@ -80,3 +80,11 @@ def test_what_is_saved_is_read_back():
     wanted, found = both("keep")
     assert_close(found, wanted)
     assert found["values"]["read"] == pytest.approx(found["values"]["output"], rel=CLOSE, abs=CLOSE)
+
+
+def test_what_was_built_in_is_asked_for_by_its_names():
+    program = "import mxnet; print(*mxnet.runtime.Features())"
+    listed = [set(subprocess.run([PYTHON, "-c", program], env={"PATH": os.environ["PATH"], **library}, check=True,
+                                 capture_output=True, text=True).stdout.split())
+              for library in ({}, {"MXNET_LIBRARY_PATH": os.environ["MXPROF_BUILD"] + "/libmxnet.so"})]
+    assert "MKLDNN" in listed[0] and listed[0] - listed[1] == set()
