@@ -3,7 +3,7 @@
 whose difference docs/migration.md tells, with what is right instead."""
 import re
 
-from golden_cases import count, differences, golden, same
+from golden_cases import count, differences, golden, reason, same
 
 
 def value_of(case, line="1"):
@@ -98,3 +98,33 @@ EXECUTORS = {
 def test_executors(tmp_path):
     assert count("executors", "1") == 100
     assert not differences("executors", "1", EXECUTORS, tmp_path)
+
+
+# In 2.0.0b1 these fail, pass silently, are not there, or have an error of Python's instead of a text. Right is what
+# 1.9.1 gives, or what the table above has where that is wrong, too.
+AS_IN_1 = [
+    "request null, backward twice", "request dictionary, one argument missing", "request unknown",
+    "arguments as a list too short", "argument missing", "argument that is no array", "auxiliary state missing",
+    "outputs before forward", "forward by keyword: unknown name", "forward by keyword: another shape",
+    "forward by keyword: a list", "arrays given to bind are used, not copied", "a variable as the whole graph",
+    "simple_bind", "simple_bind with requests", "copy_params_from", "reshape: smaller batch",
+    "reshape: larger batch without up_sizing", "reshape: larger batch", "reshape: other width without partial_shaping",
+    "reshape: other width", "Monitor with a pattern", "string of an executor", "arguments on different devices",
+]
+# Here 2.0.0b1 is right, or cannot be told from what is.
+RIGHT_IN_2 = ["gradients left out", "head gradients: none where they are needed",
+              "auxiliary states read at once after backward"]
+
+
+def as_in_1(case):
+    wanted = golden("executors", "1")[case]
+    if "error" in wanted:
+        return wanted["error"], re.escape(reason(wanted["text"]))
+    return is_value(case)
+
+
+def test_executors_of_2(tmp_path):
+    assert count("executors", "2") == 100
+    mended = {case: right for case, right in EXECUTORS.items() if case not in RIGHT_IN_2}
+    mended.update((case, as_in_1(case)) for case in AS_IN_1)
+    assert not differences("executors", "2", mended, tmp_path)
