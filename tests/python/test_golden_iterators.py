@@ -101,4 +101,4 @@ AS_THE_SECOND = "import functools, mxnet as mx\nmx.io.MNISTIter = functools.part
 def test_iterators(tmp_path, line, before):
     write_digits(tmp_path / "data/mnist_data")
     assert count("iterators", line) == 125
-    assert not differences("iterators", line, MENDED, tmp_path, before)
+    assert not differences("iterators", line, MENDED, tmp_path, before=before)

@@ -40,7 +40,14 @@ def parameters(signature):
 
 
 # What follows from other libraries and from the class of NumPy's symbols.
-NO_METHODS = {"optimize_for", "get_backend_symbol", "as_np_ndarray", "as_nd_ndarray"}
+NO_METHODS = {"optimize_for", "get_backend_symbol", "as_np_ndarray", "as_nd_ndarray", "get_inputs",
+              "has_dynamic_shape_op", "split_v2"}
+
+
+# Of both lines those of 1.9.1, which has more of them.
+OF_1X = {"Symbol._bind": {"ctx", "args", "args_grad", "grad_req", "aux_states", "shared_exec"},
+         "Symbol._simple_bind": {"ctx", "grad_req", "type_dict", "stype_dict", "shared_exec"},
+         "var": {"name", "attr", "shape", "lr_mult", "wd_mult", "dtype", "init", "stype"}}
 
 
 def same_parameters(line):
@@ -54,6 +61,8 @@ def same_parameters(line):
             elif signature is not None:
                 ours, theirs = parameters(seen[name]), parameters(signature)
                 lists = theirs[:1] == ["*"]  # their parameters are named in ours
+                if line == "2" and name in OF_1X:
+                    ours, theirs = OF_1X[name] & set(ours), OF_1X[name]
                 if not (set(theirs) <= set(ours) if lists else ours == theirs):
                     return False
         return seen.keys() == wanted.keys()
@@ -282,6 +291,29 @@ def mended(line):
     }
 
 
+def mended_2():
+    """What is other than in 2.0 alone, where the same is not wrong in 1.9.1."""
+    first = golden("symbols", "2")["save and load"]["value"][:2]
+    return {
+        # 2.0 fails over its own list of names, and over an array that is not there.
+        "compose unknown keyword": error("ComposeKeyword argument name nobody not found"),
+        "eval with an argument missing": error("key `b` is missing in `args`", "ValueError"),
+        "json text: escaped unicode name": lambda value: value[0]["arguments"] == ["\u00e4"],
+        # Without a scope nothing says so: the lists of such nodes are empty, and files shorter.
+        **{f"net {name}: lists": golden_but("2", f"net {name}: lists", (("list_attr",), {}))
+           for name in ("mlp", "lenet_bn", "shared")},
+        "save and load": lambda value: value[:2] == first,
+        "numpy symbol": error("has no attribute 'as_np_ndarray'", "AttributeError"),
+    }
+
+
 def test_symbols(tmp_path):
     assert count("symbols", "1") == 243
     assert not differences("symbols", "1", mended("1"), tmp_path)
+
+
+def test_symbols_of_2x(tmp_path):
+    wanted = golden("symbols", "2")
+    assert len(wanted) == 244
+    both = {case: right for case, right in mended("2").items() if case in wanted}
+    assert not differences("symbols", "2", {**both, **mended_2()}, tmp_path)

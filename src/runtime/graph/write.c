@@ -88,6 +88,20 @@ static void put_variables(mxp_strbuf *json, const mxn_walk *walk)
     mxp__strbuf_puts(json, ", \n");
 }
 
+// As many outputs as MXNet counts, whose pooling for extremes keeps where they were, and whose RNN
+// keeps nothing. Readers do not look at the numbers; a file is that of MXNet to the last byte.
+static uint32_t counted_outputs(const mxn_graph_node *node)
+{
+    if (node->op != NULL && strcmp(node->op->name, "RNN") == 0) {
+        return node->params->visible_count;
+    }
+    if (node->op != NULL && strcmp(node->op->name, "Pooling") == 0) {
+        const char *type = mxn__attributes_get(&node->attributes, "pool_type");
+        return type != NULL && strcmp(type, "avg") == 0 ? 1 : 2;
+    }
+    return mxn__graph_node_outputs(node);
+}
+
 // Where the outputs of each node begin among those of all.
 static void put_rows(mxp_strbuf *json, const mxn_walk *walk)
 {
@@ -96,7 +110,7 @@ static void put_rows(mxp_strbuf *json, const mxn_walk *walk)
     for (size_t i = 0; i <= walk->count; i++) {
         put_comma(json, i, walk->count + 1, "  ");
         mxp__strbuf_printf(json, "%llu", (unsigned long long)row);
-        row += i < walk->count ? mxn__graph_node_outputs(walk->nodes[i]) : 0;
+        row += i < walk->count ? counted_outputs(walk->nodes[i]) : 0;
     }
     put_end(json, walk->count + 1, "  ");
     mxp__strbuf_puts(json, ", \n");
