@@ -26,7 +26,6 @@ LACKING = {
     "CTCLoss": "operator CTCLoss",
     "CosineEmbeddingLoss": "docs/migration.md: operators without parameters refuse free attributes",
     "Embedding sparse": "sparse arrays",
-    "contrib SyncBatchNorm": "operator _contrib_SyncBatchNorm",
 }
 WRONG_THERE = {("SELU", "gradient"): "docs/migration.md: it is wrong below 0"}
 

@@ -5,6 +5,7 @@
 // training step however often the forward ran.
 #include "runtime/op/nn/batch_norm.h"
 
+#include "base/fail.h"
 #include "runtime/op/nn/normalise.h"
 #include "runtime/op/registry/infer.h"
 
@@ -14,6 +15,8 @@ typedef struct batch_params {
     bool fix_gamma, use_global_stats, output_mean_var, cudnn_off;
     int32_t axis;
     mxn_maybe_double min_calib_range, max_calib_range;
+    int32_t ndev;
+    const char *key;
 } batch_params;
 
 static const mxn_field fields[] = {
@@ -28,6 +31,28 @@ static const mxn_field fields[] = {
     {MXN_FIELD(batch_params, max_calib_range, MAYBE_FLOAT, "None")},
     {0},
 };
+
+// On one device, which is what there is: `ndev` and `key` find the others.
+static const mxn_field sync_fields[] = {
+    {MXN_FIELD(batch_params, eps, WIDE_FLOAT, "0.00100000005")},
+    {MXN_FIELD(batch_params, momentum, WIDE_FLOAT, "0.899999976")},
+    {MXN_FIELD(batch_params, fix_gamma, BOOL, "1")},
+    {MXN_FIELD(batch_params, use_global_stats, BOOL, "0")},
+    {MXN_FIELD(batch_params, output_mean_var, BOOL, "0")},
+    {MXN_FIELD(batch_params, ndev, INT, "1")},
+    {MXN_FIELD(batch_params, key, STRING, NULL)},
+    {0},
+};
+
+static int sync_check(const mxn_op *op, void *values)
+{
+    batch_params *params = values;
+    params->axis = 1;
+    return params->ndev == 1
+               ? 0
+               : mxp__fail(MXP_EINVAL, "Operator %s: ndev=%d, there is one device to take part",
+                           op->name, params->ndev);
+}
 
 enum { DATA, GAMMA, BETA, MOVING_MEAN, MOVING_VAR };  // inputs
 enum { OUT, MEAN, INVERSE };  // outputs
@@ -139,39 +164,36 @@ static const char *init_of(const void *values, uint32_t input)
     return input == MOVING_MEAN ? "[\"zero\", {}]" : input == MOVING_VAR ? "[\"one\", {}]" : NULL;
 }
 
+#define FORWARD(fields_, backward_)                                                           \
+    .inputs = "data gamma beta moving_mean moving_var", .outputs = "output mean var",         \
+    .output_count = 3, .fields = (fields_), .params_bytes = sizeof(batch_params),             \
+    .mutates = 1 << MOVING_MEAN | 1 << MOVING_VAR, .init_of = init_of, .visible_of = visible, \
+    .flags = MXN_OP_PARALLEL, .shapes = batch_shapes,                                         \
+    .gradient = MXN_GRADIENT({.op = (backward_), .takes = "g0 i0 i1 o1 o2 i3 i4"}),           \
+    .takes = MXN_TAKES_REALS, .forward = batch_forward, .flops_each = 8
+#define BACKWARD(fields_)                                                        \
+    .input_count = 7, .output_count = 3, .fields = (fields_),                    \
+    .params_bytes = sizeof(batch_params),                                        \
+    .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_PARALLEL,                  \
+    .mutates = 1 << B_MOVING_MEAN | 1 << B_MOVING_VAR, .takes = MXN_TAKES_REALS, \
+    .forward = batch_backward, .flops_each = 12
+
 static const mxn_op_def table[] = {
     {
         .name = "BatchNorm",
         .aliases = "_npx_batch_norm",
-        .inputs = "data gamma beta moving_mean moving_var",
-        .outputs = "output mean var",
-        .output_count = 3,
         .description = "Channels with mean 0 and deviation 1, scaled and shifted.",
-        .fields = fields,
-        .params_bytes = sizeof(batch_params),
-        .mutates = 1 << MOVING_MEAN | 1 << MOVING_VAR,
-        .init_of = init_of,
-        .visible_of = visible,
         .cuts = cuts,
-        .flags = MXN_OP_PARALLEL,
-        .shapes = batch_shapes,
-        .gradient = MXN_GRADIENT({.op = "_backward_BatchNorm", .takes = "g0 i0 i1 o1 o2 i3 i4"}),
-        .takes = MXN_TAKES_REALS,
-        .forward = batch_forward,
-        .flops_each = 8,
+        FORWARD(fields, "_backward_BatchNorm"),
     },
     {
-        .name = "_backward_BatchNorm",
-        .input_count = 7,
-        .output_count = 3,
-        .fields = fields,
-        .params_bytes = sizeof(batch_params),
-        .flags = MXN_OP_BACKWARD | MXN_OP_SILENT | MXN_OP_PARALLEL,
-        .mutates = 1 << B_MOVING_MEAN | 1 << B_MOVING_VAR,
-        .takes = MXN_TAKES_REALS,
-        .forward = batch_backward,
-        .flops_each = 12,
+        .name = "_contrib_SyncBatchNorm",
+        .description = "BatchNorm over the batches of all devices, of which there is one.",
+        .check = sync_check,
+        FORWARD(sync_fields, "_backward__contrib_SyncBatchNorm"),
     },
+    {.name = "_backward_BatchNorm", BACKWARD(fields)},
+    {.name = "_backward__contrib_SyncBatchNorm", .check = sync_check, BACKWARD(sync_fields)},
 };
 
 MXN_FAMILY(batch_norm, table);
