@@ -6,32 +6,23 @@
 #include <mxprof/profiler.h>
 #include <mxprof/record.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "each_event.h"
+#include "killed_recording.h"
 #include "profiler/trace/event.h"
 #include "profiler/trace/file/native.h"
 
 static char native[] = "async.mxp";
 static mxp_name request, transfer;
 
-static void begin_recording(void)
+static void name_things(void)
 {
-    mxp_config config;
-    mxp_config_init(&config);
-    config.filename = "none";
-    config.native_filename = native;
-    config.store = MXP_STORE_FILE;
-    config.keep_crashed = 0;
-    assert_int_equal(mxp_session_configure(mxp_session_get(), &config), MXP_OK);
-    assert_int_equal(mxp_session_run(mxp_session_get()), MXP_OK);
     request = mxp_intern("test", "request", MXP_STYLE_ASYNC, MXP_UNIT_NONE);
     transfer = mxp_intern("test", "transfer", MXP_STYLE_ASYNC, MXP_UNIT_NONE);
 }
@@ -43,19 +34,7 @@ static mxp_async begin(mxp_name name, uint64_t id, uint64_t context)
 
 static void run_and_kill(void (*work)(void), int after_us)
 {
-    pid_t child = fork();
-    if (child == 0) {
-        begin_recording();
-        work();
-        raise(SIGKILL);
-    }
-    if (after_us > 0) {
-        usleep((useconds_t)after_us);
-        kill(child, SIGKILL);
-    }
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    record_and_kill(native, name_things, work, after_us);
 }
 
 // ---- what the file says ------------------------------------------------------------------------
@@ -191,7 +170,7 @@ static void one_that_is_killed_has_what_ended_and_what_was_open(void **state)
     for (int round = 0; round < 10; round++) {
         uint64_t ended = 0;
         memset(counts, 0, THREADS * sizeof *counts);
-        run_and_kill(begin_and_end_for_ever, 3000 + 1700 * round);
+        run_and_kill(begin_and_end_for_ever, 1000 + 1700 * round);
         const seen *all = look();
         for (int i = 0; i < THREADS; i++) {
             ended += counts[i];

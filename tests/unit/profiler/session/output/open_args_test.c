@@ -6,31 +6,22 @@
 #include <mxprof/open_args.h>
 #include <mxprof/profiler.h>
 #include <mxprof/record.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "each_event.h"
+#include "killed_recording.h"
 #include "profiler/trace/event.h"
 #include "profiler/trace/file/native.h"
 
 static char native[] = "open.mxp";
 static mxp_name outer, inner, number, path;
 
-static void begin_recording(void)
+static void name_things(void)
 {
-    mxp_config config;
-    mxp_config_init(&config);
-    config.filename = "none";
-    config.native_filename = native;
-    config.store = MXP_STORE_FILE;
-    config.keep_crashed = 0;
-    assert_int_equal(mxp_session_configure(mxp_session_get(), &config), MXP_OK);
-    assert_int_equal(mxp_session_run(mxp_session_get()), MXP_OK);
     outer = mxp_span_name("test", "outer");
     inner = mxp_span_name("test", "inner");
     number = mxp_string("number");
@@ -39,19 +30,7 @@ static void begin_recording(void)
 
 static void run_and_kill(void (*work)(void), int after_us)
 {
-    pid_t child = fork();
-    if (child == 0) {
-        begin_recording();
-        work();
-        raise(SIGKILL);
-    }
-    if (after_us > 0) {
-        usleep((useconds_t)after_us);
-        kill(child, SIGKILL);
-    }
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    record_and_kill(native, name_things, work, after_us);
 }
 
 // ---- what the file says ------------------------------------------------------------------------
@@ -213,7 +192,7 @@ static void a_death_at_any_time_shows_own_arguments_or_none(void **state)
     (void)state;
     int with_arguments = 0;
     for (int i = 0; i < 60; i++) {
-        run_and_kill(work_until_killed, 20000 + i * 137);
+        run_and_kill(work_until_killed, 200 + i * 137);
         const char *open = open_spans();
         unsigned long long value, not_value, text;
         char name[8];
