@@ -33,12 +33,7 @@ static void in_parent(void)
 // thread that writes them are there when it asks for them.
 static void record_on(mxp_session *session)
 {
-    int continuous = session->config.continuous_dump;
-    session->config.continuous_dump = 0;
-    session->in_fork = true;
-    mxp__session_run_locked(session);
-    session->in_fork = false;
-    session->config.continuous_dump = continuous;
+    mxp__session_plan_locked(session);
     mxp__thread_at_first(mxp__snapshot_wanted() ? mxp__background_start : NULL);
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "base/setting.h"
+#include "profiler/recorder/recorder.h"
 #include "profiler/session/config/config.h"
 #include "profiler/session/root.h"
 #include "profiler/session/session.h"
@@ -171,6 +172,21 @@ void mxp__autostart_link(void)
 {
 }
 
+// A recording file begins with the first record, because most processes that inherit the variable,
+// shells and compilers, have none: those leave no file and wait for no clock.
+static int begin_session(mxp_session *session)
+{
+    mxp__lock(&session->lock);
+    const bool plans = mxp__session_wants_file(session) &&
+                       !(session->wants_trace && session->config.continuous_dump != 0);
+    int error = plans ? mxp__session_plan_locked(session) : mxp__session_run_locked(session);
+    if (plans) {
+        mxp__thread_at_first(mxp__background_start);
+    }
+    mxp__unlock(&session->lock);
+    return error;
+}
+
 __attribute__((constructor)) static void begin_process(void)
 {
     mxp__fork_install();
@@ -184,7 +200,7 @@ __attribute__((constructor)) static void begin_process(void)
     mxp__config_warn_of_outputs(&config);
     mxp_session *session = mxp_session_get();
     mxp__root_leave();
-    if (mxp_session_run(session) != MXP_OK) {
+    if (begin_session(session) != MXP_OK) {
         fprintf(stderr, "mxprof: MXPROF_AUTOSTART: %s\n", mxp_last_error());
     }
 }

@@ -133,7 +133,7 @@ void mxp__background_init(mxp_session *session)
 // configuration needs it for dumps and snapshots only.
 static bool is_wanted(const mxp_session *session, const mxp_config *config)
 {
-    if (session->in_fork) {
+    if (session->plans) {
         return false;
     }
     bool cares = mxp__snapshot_wanted() || config->full_policy == MXP_FULL_RING ||

@@ -128,6 +128,17 @@ int mxp__session_run_locked(mxp_session *session)
     return store_error;
 }
 
+int mxp__session_plan_locked(mxp_session *session)
+{
+    int continuous = session->config.continuous_dump;
+    session->config.continuous_dump = 0;
+    session->plans = true;
+    int error = mxp__session_run_locked(session);
+    session->plans = false;
+    session->config.continuous_dump = continuous;
+    return error;
+}
+
 void mxp__session_stop_locked(mxp_session *session)
 {
     assert(mxp__lock_is_held(&session->lock));

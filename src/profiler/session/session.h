@@ -47,7 +47,7 @@ struct mxp_session {
     bool output;  // a dump is possible: set by run, cleared by a finishing dump
     bool exited;  // the process is past its last dump
     bool inherited;  // the configuration is that of the process that forked or started this one
-    bool in_fork;  // in the handler of a fork: what is begun is begun at the first record
+    bool plans;  // what is begun now is begun at the first record
     mxp_turn files_turn;  // to use these four
     bool limit_told;  // that the trace grows towards its limit
     mxp_chrome_file *chrome;  // null until the first dump of a file
@@ -68,6 +68,8 @@ int mxp__session_check(const mxp_session *session);
 bool mxp__session_wants_file(const mxp_session *session);  // store "file"
 bool mxp__session_has_file(void);  // there is one, or will be at the first record
 int mxp__session_run_locked(mxp_session *session);
+// The same for a process that may record nothing: the recording file is made by its first record.
+int mxp__session_plan_locked(mxp_session *session);
 void mxp__session_stop_locked(mxp_session *session);
 
 // configure.c: replaces the strings of *config by copies, those that are names by what `name` makes

@@ -243,21 +243,27 @@ static void ask_for_scopes(void)
 }
 
 // Two points a millisecond apart give the rate of the CPU's counter to some 30 ppm, before anything
-// is converted with it; every later point makes it better.
-static void calibrate_clock(void)
+// is converted with it; every later point makes it better. A brief wait is too short to sleep.
+static void calibrate_clock(bool brief)
 {
-    enum { INTERVAL_US = 1000 };
+    enum { INTERVAL_US = 1000, BRIEF_NS = 200000 };
     mxp__recorder_timebase(1);
-    if ((mxp_atomic_load(&mxp_control.gate) & MXP_GATE_TSC) != 0) {
-        mxp__os_sleep_us(INTERVAL_US);
-        mxp__recorder_timebase(1);
+    if ((mxp_atomic_load(&mxp_control.gate) & MXP_GATE_TSC) == 0) {
+        return;
     }
+    if (!brief) {
+        mxp__os_sleep_us(INTERVAL_US);
+    }
+    for (uint64_t begin_ns = mxp__os_monotonic_ns();
+         brief && mxp__os_monotonic_ns() - begin_ns < BRIEF_NS;) {
+    }
+    mxp__recorder_timebase(1);
 }
 
-void mxp__recorder_calibrate(void)
+void mxp__recorder_calibrate(bool brief)
 {
     if (!mxp__rec.timebase_ready) {
-        calibrate_clock();
+        calibrate_clock(brief);
     }
     if (mxp__rec.record_cost_ticks == 0) {
         mxp__rec.record_cost_ticks = mxp__measure_record_cost();
@@ -287,7 +293,7 @@ uint64_t mxp__recorder_start(uint32_t classes, int resumed)
             mxp__stops_end(now);
             mxp_atomic_store_seq_cst(&mxp_control.closed_ticks, now);
         }
-        mxp__recorder_calibrate();
+        mxp__recorder_calibrate(false);
         if (mxp__rec.limits.full_policy == MXP_FULL_DROP && !mxp__store_is_open()) {
             mxp__pool_prefill();
         }

@@ -92,7 +92,7 @@ static int begin_file(mxp_session *session)
     mxp_strbuf name = {0};
     mxp__native_name(session, &name);
     int (*begin)(const char *, uint64_t) =
-        session->in_fork ? mxp__record_file_plan : mxp__record_file_begin;
+        session->plans ? mxp__record_file_plan : mxp__record_file_begin;
     const char *path = mxp__strbuf_text(&name);
     int error = name.failed ? mxp__fail_memory("a file name")
                             : mxp__crashed_keep(path, session->config.keep_crashed);

@@ -50,7 +50,8 @@ typedef int (*store_opener)(const char *path, uint64_t limit_bytes, const mxp_fi
 
 static int open_store(const char *path, uint64_t limit_bytes, store_opener open)
 {
-    mxp__recorder_calibrate();  // a death must not leave ticks of unknown length
+    // A death must not leave ticks of unknown length.
+    mxp__recorder_calibrate(open == mxp__store_plan);
     mxp_source *source = NULL;
     int error = mxp__live_open(MXP__CONSUMER_FILE, &source);
     if (error != MXP_OK) {

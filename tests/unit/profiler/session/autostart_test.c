@@ -166,6 +166,13 @@ static const char *child_file(const char *ending)
     return found;
 }
 
+static void assert_has_name(const char *file, const char *name)
+{
+    char command[512];
+    snprintf(command, sizeof command, "grep -qa '%s' '%s'", name, in_out(file));
+    assert_int_equal(system(command), 0);
+}
+
 static void begin_anew(void)
 {
     char command[256];
@@ -249,6 +256,35 @@ static void beside_a_native_trace_no_other_is_written_unasked(void **state)
                           "MXPROF_FILENAME=profile.json", NULL};
     assert_int_equal(run_as(getuid(), both), 0);
     assert_true(exists("profile.json"));
+}
+
+static int files_in_out(void)
+{
+    int count = 0;
+    DIR *listing = opendir(out);
+    while (readdir(listing) != NULL) {
+        count++;
+    }
+    closedir(listing);
+    return count - 2;  // . and ..
+}
+
+static void
+a_program_that_records_nothing_leaves_no_recording_file_and_begins_no_thread(void **state)
+{
+    (void)state;
+    char *const environment[] = {"MXPROF_AUTOSTART=1", "MXPROF_STORE=file", NULL};
+    begin_anew();
+    assert_int_equal(run_role("idle", getuid(), environment), 0);
+    assert_int_equal(files_in_out(), 0);
+    // The first record makes the file, of a program that has no time to end it, too.
+    assert_int_equal(run_role("killed", getuid(), environment), -1);
+    assert_int_equal(files_in_out(), 1);
+    assert_has_name("profile.mxp", "span of killed");
+    begin_anew();
+    char *const at_once[] = {"MXPROF_AUTOSTART=1", "MXPROF_STORE=file",
+                             "MXPROF_FILENAME=profile.json", NULL};
+    assert_int_equal(run_role("threads", getuid(), at_once), 2);  // one writes continuously
 }
 
 static void of_the_command_line_no_more_is_told_than_was_asked_for(void **state)
@@ -339,14 +375,31 @@ static void a_folder_that_is_missing_is_told_at_the_begin(void **state)
 
 static void record(const char *text)
 {
-    mxp_session_get();  // a static link takes the constructor along
     mxp_name name = mxp_span_name("test", text);
     mxp_span_end(name, mxp_span_begin(name));
+}
+
+static int own_threads(void)
+{
+    int count = 0;
+    DIR *listing = opendir("/proc/self/task");
+    while (readdir(listing) != NULL) {
+        count++;
+    }
+    closedir(listing);
+    return count - 2;
 }
 
 // What the copies do.
 static int play(char *self, const char *role)
 {
+    mxp_session_get();  // a static link takes the constructor along
+    if (strcmp(role, "idle") == 0) {
+        return own_threads() - 1;
+    }
+    if (strcmp(role, "threads") == 0) {
+        return own_threads();
+    }
     char *const arguments[] = {self, (char[]){"record"}, NULL};
     bool starts = strcmp(role, "start") == 0, dies = strcmp(role, "die") == 0;
     char name[32];
@@ -355,7 +408,7 @@ static int play(char *self, const char *role)
     for (int i = 0; dies && i < 1000 && access("profile.json", F_OK) != 0; i++) {
         usleep(20000);
     }
-    if (dies) {
+    if (dies || strcmp(role, "killed") == 0) {
         raise(SIGKILL);
     }
     if (strcmp(role, "look") == 0) {
@@ -383,6 +436,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_misspelt_name_is_told_also_where_nothing_starts),
         cmocka_unit_test(right_values_are_told_by_nothing),
         cmocka_unit_test(a_folder_that_is_missing_is_told_at_the_begin),
+        cmocka_unit_test(
+            a_program_that_records_nothing_leaves_no_recording_file_and_begins_no_thread),
         cmocka_unit_test(of_the_command_line_no_more_is_told_than_was_asked_for),
         cmocka_unit_test(a_killed_program_has_written_what_is_older_than_a_period),
         cmocka_unit_test(with_continuous_dump_off_nothing_is_written_before_the_end),
