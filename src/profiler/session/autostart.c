@@ -14,6 +14,7 @@
 #include "profiler/recorder/recorder.h"
 #include "profiler/session/config/config.h"
 #include "profiler/session/root.h"
+#include "profiler/session/run_folder.h"
 #include "profiler/session/session.h"
 
 enum { MODE_ALL = MXP_CLASS_SYMBOLIC | MXP_CLASS_IMPERATIVE | MXP_CLASS_API | MXP_CLASS_MEMORY };
@@ -97,14 +98,9 @@ static const char *const variables[] = {
 #define KEY(name, type, fallback, words, environment, help) environment,
 #include "profiler/session/config/config_keys.def"
 #undef KEY
-    "MXPROF_AUTOSTART",
-    "MXPROF_CLASSES",
-    "MXPROF_CLOCK",
-    "MXPROF_EXPORT_THREADS",
-    "MXPROF_ROOT_PID",
-    "MXNET_PROFILER_MODE",
-    "MXNET_PROFILER_AUTOSTART",
-    NULL};
+    "MXPROF_AUTOSTART",      "MXPROF_CLASSES",           "MXPROF_CLOCK",
+    "MXPROF_EXPORT_THREADS", "MXPROF_ROOT_PID",          "MXPROF_RUN",
+    "MXNET_PROFILER_MODE",   "MXNET_PROFILER_AUTOSTART", NULL};
 
 // The length of the prefix that marks a variable as ours; 0: it has none.
 static size_t prefix_of(const char *variable)
@@ -187,21 +183,33 @@ static int begin_session(mxp_session *session)
     return error;
 }
 
+// Whether the environment asks for a profile from the process's begin. The variables are read
+// before the session is created, so that a process that nobody profiles does nothing here.
+static bool is_asked_for(mxp_session **session)
+{
+    const bool alone = is_on("MXPROF_AUTOSTART") || is_on("MXNET_PROFILER_AUTOSTART");
+    const bool asked = alone || mxp__setting_text("MXPROF_RUN") != NULL;
+    tell_unknown_variables(asked);
+    *session = asked ? mxp_session_get() : NULL;
+    return alone || mxp__run_folder_is_set();
+}
+
 __attribute__((constructor)) static void begin_process(void)
 {
+    mxp_session *session;
     mxp__fork_install();
-    const bool starts = is_on("MXPROF_AUTOSTART") || is_on("MXNET_PROFILER_AUTOSTART");
-    tell_unknown_variables(starts);
-    if (!starts) {
+    if (!is_asked_for(&session)) {
         return;
     }
-    mxp_config config;
-    mxp_config_init(&config);
-    mxp__config_warn_of_outputs(&config);
-    mxp_session *session = mxp_session_get();
-    mxp__root_leave();
+    if (!mxp__run_folder_is_set()) {
+        mxp_config config;
+        mxp_config_init(&config);
+        mxp__config_warn_of_outputs(&config);
+        mxp__root_leave();
+    }
     if (begin_session(session) != MXP_OK) {
-        fprintf(stderr, "mxprof: MXPROF_AUTOSTART: %s\n", mxp_last_error());
+        fprintf(stderr, "mxprof: recording could not begin with the process: %s\n",
+                mxp_last_error());
     }
 }
 

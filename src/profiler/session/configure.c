@@ -18,6 +18,7 @@
 #include "profiler/session/output/output_name.h"
 #include "profiler/session/output/record_file.h"
 #include "profiler/session/output/snapshot.h"
+#include "profiler/session/run_folder.h"
 
 // The strings of a configuration are never written through, only freed.
 static void free_string(const char *text)
@@ -91,6 +92,9 @@ static bool same_name(const char *a, const char *b)
 // Whether the open recording file is also what `next` asks for.
 static bool keeps_file(const mxp_session *session, const mxp_config *next)
 {
+    if (mxp__run_folder_is_set()) {
+        return true;
+    }
     const mxp_config *now = &session->config;
     bool same = same_name(now->native_filename, next->native_filename) &&
                 (next->native_filename != NULL || same_name(now->filename, next->filename));
@@ -155,7 +159,7 @@ static int end_files_locked(mxp_session *session, const mxp_config *next)
 static int change_file_locked(mxp_session *session)
 {
     assert(mxp__lock_is_held(&session->lock));
-    if (mxp__store_is_open() || !session->running || !mxp__session_wants_file(session)) {
+    if (mxp__session_has_file() || !session->running || !mxp__session_wants_file(session)) {
         return MXP_OK;
     }
     return mxp__record_file_begin_locked(session);
@@ -169,6 +173,7 @@ static void take_over_locked(mxp_session *session, const mxp_config *config, boo
     session->config = *config;
     session->owns_strings = true;
     session->wants_trace = trace;
+    session->trace_ended = false;
     session->inherited = false;
 }
 
@@ -208,6 +213,7 @@ int mxp_session_configure(mxp_session *session, const mxp_config *config)
     }
     bool trace = error == MXP_OK && mxp__config_take_trace(&owned);
     if (error == MXP_OK) {
+        mxp__run_folder_keep(&owned);
         error = mxp__config_own_strings(&owned, mxp__output_absolute);
     }
     if (error != MXP_OK) {

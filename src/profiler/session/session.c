@@ -17,6 +17,7 @@
 #include "profiler/session/output/dump.h"
 #include "profiler/session/output/output_name.h"
 #include "profiler/session/root.h"
+#include "profiler/session/run_folder.h"
 
 static mxp_session the_session = {.lock = MXP__LOCK_INIT};
 static pthread_once_t create_once = PTHREAD_ONCE_INIT;
@@ -30,8 +31,9 @@ static void create(void)
     mxp__root_init();
     the_session.inherited = mxp__root_is_other();
     mxp_config_init(&the_session.config);
-    the_session.wants_trace = mxp__config_take_trace(&the_session.config);
     the_session.config.classes = mxp__autostart_classes();
+    mxp__run_folder_init(&the_session.config);
+    the_session.wants_trace = mxp__config_take_trace(&the_session.config);
     if (mxp__clock_warning() != NULL) {
         fprintf(stderr, "mxprof: %s\n", mxp__clock_warning());
     }
@@ -124,6 +126,7 @@ int mxp__session_run_locked(mxp_session *session)
     session->running = true;
     session->paused = false;
     session->runs++;
+    session->trace_ended = false;
     mxp__background_wake_locked(session);
     return store_error;
 }
@@ -170,7 +173,9 @@ int mxp_session_stop(mxp_session *session)
         return error;
     }
     mxp__lock(&session->lock);
-    mxp__session_stop_locked(session);
+    if (!mxp__run_folder_is_set()) {
+        mxp__session_stop_locked(session);
+    }
     mxp__unlock(&session->lock);
     return MXP_OK;
 }

@@ -41,6 +41,7 @@ struct mxp_session {
     mxp_config config;  // its strings are ours once owns_strings is set
     bool owns_strings;
     bool wants_trace;  // dumps write the Chrome trace
+    bool trace_ended;  // until the next run, though recording continues (run_folder.h)
     bool running;  // between run and stop
     uint32_t runs;  // how often it was asked to run
     bool paused;  // only while running

@@ -35,6 +35,7 @@
 #include "profiler/session/output/crashed.h"
 #include "profiler/session/output/output_name.h"
 #include "profiler/session/output/record_file.h"
+#include "profiler/session/run_folder.h"
 #include "profiler/session/session.h"
 #include "profiler/trace/idle.h"
 
@@ -151,7 +152,7 @@ typedef struct output {
 static int output_init(const mxp_session *session, output *out)
 {
     *out = (output){
-        .wants_chrome = session->wants_trace,
+        .wants_chrome = session->wants_trace && !session->trace_ended,
         .wants_native = session->config.native_filename != NULL && !mxp__session_has_file(),
         .keep_crashed = session->config.keep_crashed,
         .limit_bytes = session->config.trace_limit_bytes,
@@ -309,6 +310,9 @@ int mxp__dump_write_in_turn(mxp_session *session)
 // ---- dumps -------------------------------------------------------------------------------------
 static bool is_needed(const mxp_session *session)
 {
+    if (session->trace_ended) {
+        return false;
+    }
     bool begun = session->wants_trace ? session->chrome != NULL : session->native != NULL;
     return !begun || session->pending.source != NULL || mxp__live_pending(MXP__CONSUMER_FILE) != 0;
 }
@@ -318,6 +322,10 @@ static int finish_in_turn(mxp_session *session, uint32_t runs)
 {
     mxp__children_add_in_turn(session);
     mxp__files_close_in_turn(session);
+    session->trace_ended = mxp__run_folder_is_set() && session->runs == runs;
+    if (mxp__run_folder_is_set()) {
+        return MXP_OK;  // the recording file ends with the process
+    }
     int error = mxp__record_file_end_in_turn(session);
     mxp__ring_restart();
     session->output = session->runs != runs;
@@ -327,7 +335,7 @@ static int finish_in_turn(mxp_session *session, uint32_t runs)
 
 static int dump_in_turn(mxp_session *session, bool finished)
 {
-    if (!session->output) {
+    if (!session->output || session->trace_ended) {
         return mxp__fail(MXP_ESTATE, "%s", not_run);
     }
     uint32_t runs = session->runs;
