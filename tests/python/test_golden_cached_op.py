@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from cached_op_borders import ORIGINAL, OURS, records
 from golden_cases import LINES, reason, same
 from python_program import SOURCE, run_file
 
@@ -133,6 +134,66 @@ def test_segments_have_full_names_and_their_members_inside(runs):
         for number, parent in run["parents"].items():
             if is_segment(parent):
                 assert parent.endswith("}]") and parent.count("{name=") == members[int(number)], (name, parent)
+
+
+def recorded_names(row):
+    """Of the original: how often there is which name, with the members of segments; those that are cut apart."""
+    whole, cut = collections.Counter(), []
+    for text in row["operators"]:
+        name, times = re.fullmatch(r"(.*?)(?: x(\d+))?", text).groups()
+        if name in ENGINES - {"SetValueOp"}:
+            continue
+        members = re.sub(r"\{[^}]*(\}|$)", "", name).strip("[]")
+        is_cut = len(name) >= 127 or "{" in name and not name.endswith("]")
+        if is_cut:
+            cut += [members] * int(times or 1)
+        else:
+            whole[members] += int(times or 1)
+    return whole, cut
+
+
+def told_names(told):
+    names = collections.Counter()
+    for item in told:
+        names[item if isinstance(item, str) else "ImperativeBulk" if item[0] == "bulk" else ",".join(item[1])] += 1
+    return names
+
+
+def test_the_rules_tell_where_bulks_of_the_original_begin_and_end(runs):
+    line, wanted, _ = runs
+    compared = 0
+    for name, row in wanted.items():
+        if "error" in row:
+            continue
+        whole, cut = recorded_names(row)
+        rest = told_names(records(line, parsed(name), ORIGINAL))
+        rest.subtract(whole)
+        for begin in cut:
+            rest[next((key for key in rest if rest[key] > 0 and key.startswith(begin)), begin)] -= 1
+        assert not any(rest.values()), (name, {key: number for key, number in rest.items() if number})
+        compared += 1
+    assert compared == {"1": 196, "2": 184}[line]
+
+
+def our_records(run):
+    """Operators without a parent, and bulks and segments with their members in order."""
+    kinds = {int(key): "segment" if is_segment(name) else "bulk" for key, name in run["parents"].items()
+             if is_segment(name) or name == "ImperativeBulk"}
+    members = {key: [] for key in kinds}
+    alone = []
+    for name, parent in run["operators"]:
+        if parent is not None:
+            members[parent].append(name)
+        elif not is_segment(name) and name not in ENGINES - {"SetValueOp"} | {"ImperativeBulk"}:
+            alone.append(name)
+    return alone + [(kind, tuple(members[key])) for key, kind in kinds.items()]
+
+
+def test_bulks_begin_and_end_where_the_rules_tell(runs):
+    """By the rules that docs/migration.md says in "Bulks"; all else is as in the original."""
+    line, _, _ = runs
+    for name, run in recorded(runs).items():
+        assert sorted(map(str, our_records(run))) == sorted(map(str, records(line, parsed(name), OURS))), name
 
 
 def test_classes(runs):

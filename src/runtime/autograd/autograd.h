@@ -25,6 +25,10 @@ bool mxn_autograd_recording(void);
 bool mxn_autograd_training(void);
 bool mxn_autograd_recording_set(bool on);  // the thread's phase is forward while it records
 bool mxn_autograd_training_set(bool on);
+// Size of the bulks in which gradients of what is recorded from now on are pushed;
+// MXN_BULK_DEFAULT: as the environment says.
+enum { MXN_BULK_DEFAULT = -1 };
+int32_t mxn_autograd_bulk_size_set(int32_t size);
 
 // ---- variables --------------------------------------------------------------------------------
 // Makes `array` a variable whose gradient goes to `gradient` as `request` says (MXN_NULL,

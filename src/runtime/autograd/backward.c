@@ -13,14 +13,13 @@
 // MXNet's bulks begin after the head gradients.
 static int run_bulked(mxn_backward *backward, int bulk_size)
 {
-    int before = bulk_size > 1 ? mxn_bulk_size_set(bulk_size) : 0;
+    const int before = mxn_bulk_size_set(bulk_size);
+    backward->bulk_size = bulk_size;
+    backward->bulk_now = bulk_size;
     int error = mxn_diff_run_plan(&backward->run);
-    if (bulk_size > 1) {
-        int flush_error = mxn_bulk_flush();
-        mxn_bulk_size_set(before);
-        error = error != MXP_OK ? error : flush_error;
-    }
-    return error;
+    int flush_error = mxn_bulk_flush();
+    mxn_bulk_size_set(before);
+    return error != MXP_OK ? error : flush_error;
 }
 
 // ---- head gradients ---------------------------------------------------------------------------

@@ -80,9 +80,25 @@ static int run_call(const mxn_diff_step *step)
     return error;
 }
 
+// Gradients of a prepared call are in bulks of the call's size. A variable is of no call.
+static void choose_bulk(mxn_backward *backward, const mxn_diff_step *step)
+{
+    const mxn_node *node = step->visit == NULL ? NULL : step->visit->node;
+    if (node == NULL || node->params == NULL) {
+        return;
+    }
+    const int32_t size =
+        node->bulk_size == MXN_BULK_DEFAULT ? backward->bulk_size : node->bulk_size;
+    if (size != backward->bulk_now) {
+        mxn_bulk_size_set(size);
+        backward->bulk_now = size;
+    }
+}
+
 static int run_step(void *context, const mxn_diff_step *step)
 {
-    const mxn_backward *backward = context;
+    mxn_backward *backward = context;
+    choose_bulk(backward, step);
     if (step->call == NULL) {
         return invoke(step, NULL, NULL);
     }

@@ -6,8 +6,17 @@
 #include "base/alloc.h"
 #include "base/atomic.h"
 #include "base/fail.h"
+#include "runtime/autograd/autograd.h"
 
 static mxp_atomic_u64 numbers;
+static _Thread_local int32_t bulk_size_of_thread = MXN_BULK_DEFAULT;
+
+int32_t mxn_autograd_bulk_size_set(int32_t size)
+{
+    const int32_t before = bulk_size_of_thread;
+    bulk_size_of_thread = size;
+    return before;
+}
 
 uint64_t mxn__node_newest(void)
 {
@@ -27,6 +36,7 @@ mxn_node *mxn__node_new(mxn_params *params)
     node->bytes = bytes;
     mxp__refs_init(&node->refs);
     node->number = mxp_atomic_add(&numbers, 1) + 1;
+    node->bulk_size = bulk_size_of_thread;
     node->inputs = node->saved;
     node->outputs = node->saved + inputs;
     for (uint32_t i = 0; i < outputs; i++) {

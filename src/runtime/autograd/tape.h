@@ -47,6 +47,7 @@ struct mxn_node {
     uint64_t number;  // larger than those of the nodes before it
     uint32_t scope;
     uint32_t request;  // of a variable
+    int32_t bulk_size;  // of its gradient; MXN_BULK_DEFAULT: the environment's
     mxp_atomic_bool fresh;
     bool cleared;
     mxn_params *params;  // null: a variable, with one output

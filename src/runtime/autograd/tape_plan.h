@@ -12,6 +12,8 @@ typedef struct mxn_backward {
     const mxn_backward_request *request;
     mxn_diff_plan plan;  // holds a reference on each node
     mxn_diff_run run;  // of the plan
+    int32_t bulk_size;  // as the environment says
+    int32_t bulk_now;  // as the thread has it
 } mxn_backward;
 
 // Everything up to the first push. On failure there is nothing to finish.

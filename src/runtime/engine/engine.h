@@ -172,10 +172,10 @@ int mxn_callback_end(const mxn_callback *callback);  // pushes what is in the th
 
 // ---- bulks ------------------------------------------------------------------------------------
 // Up to `size` synchronous operations in a row (property MXN_NORMAL, priority 0, one device) pushed
-// by this thread become one, "ImperativeBulk", also if it is a single one that something else cuts
-// off; each member keeps its own record, error and dependencies on the members before it. Deletions
-// cut nothing off: they wait for the bulk if it uses the variable. Returns the previous size; 0 and
-// 1 mean off. NaiveEngine never collects and answers 0.
+// by this thread become one, "ImperativeBulk", also if it is a single one;
+// each member keeps its own record, error and dependencies on the members before it. Deletions
+// cut nothing off: they wait for the bulk if it uses the variable. Returns the previous size; 0
+// means off. NaiveEngine never collects and answers 0.
 int mxn_bulk_size_set(int size);
 int mxn_bulk_flush(void);
 

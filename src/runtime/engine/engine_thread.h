@@ -26,7 +26,7 @@ typedef struct mxn_block_batch {
 } mxn_block_batch;
 
 typedef struct mxn_bulk {
-    int size;  // as set; 0 and 1: off
+    int size;  // as set; 0: off
     uint32_t count, uses;
     uint32_t device;
     uint8_t queue;  // MXN__QUEUE_*

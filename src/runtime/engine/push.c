@@ -295,7 +295,7 @@ int mxn_push(const mxn_work *work)
     if (code == MXP_OK) {
         code = check_work(work);
     }
-    if (code == MXP_OK && __builtin_expect(self->bulk.size > 1, 0)) {
+    if (code == MXP_OK && __builtin_expect(self->bulk.size > 0, 0)) {
         if (mxn__bulk_takes(work)) {
             return mxn__bulk_add(self, work, flags_of(work), queue_of(work));
         }

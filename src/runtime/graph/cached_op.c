@@ -327,9 +327,16 @@ static void take_back_copies(const running *run, const bool *was_given)
 static int run_in_bulks(running *run)
 {
     const bool training = mxn_autograd_recording() || mxn_autograd_training();
-    const uint32_t size = mxn_bulk_allowed(training) ? run->op->flags.forward_bulk_size : 0;
-    int before = mxn_bulk_size_set((int)size);
+    const mxn_cached_flags *flags = &run->op->flags;
+    const uint32_t size = mxn_bulk_allowed(training) ? flags->forward_bulk_size : 0;
+    const bool is_inlined = run->op->schedule.step_count <= flags->inline_limit;
+    const int32_t backward_size = is_inlined               ? MXN_BULK_DEFAULT
+                                  : mxn_bulk_allowed(true) ? (int32_t)flags->backward_bulk_size
+                                                           : 0;
+    const int before = mxn_bulk_size_set((int)size);
+    const int32_t backward_before = mxn_autograd_bulk_size_set(backward_size);
     int error = run_steps(run);
+    mxn_autograd_bulk_size_set(backward_before);
     mxn_bulk_size_set(before);
     return error;
 }

@@ -205,10 +205,11 @@ static int bind_step(const mxn_program_run *run, size_t step, mxn_work *work, bo
     return error;
 }
 
-static int push_step(const mxn_program_run *run, size_t step, const mxn_program_push *push)
+static int push_step(const mxn_program_run *run, const mxn_segment *segment,
+                     const mxn_program_push *push)
 {
     mxn_work work;
-    int error = bind_step(run, step, &work, push->is_static);
+    int error = bind_step(run, segment->first, &work, segment->is_still);
     work.push_ticks = push->push_ticks;
     return error != MXP_OK ? error : mxn_push(&work);
 }
@@ -272,15 +273,14 @@ static int make_template(const mxn_program_run *run, mxn_segment *segment)
     return error;
 }
 
-static int add_segment(mxn_program_run *run, uint32_t first, uint32_t count, bool is_still)
+static int add_segment(mxn_program_run *run, mxn_segment segment, bool as_template)
 {
     if (run->segment_count == run->segment_capacity &&
         mxp__grow(&run->segments, &run->segment_capacity, run->segment_count + 1,
                   sizeof *run->segments) != MXP_OK) {
         return mxp__fail_memory("a prepared graph");
     }
-    mxn_segment segment = {.first = first, .count = count};
-    int error = is_still ? make_template(run, &segment) : MXP_OK;
+    int error = as_template ? make_template(run, &segment) : MXP_OK;
     if (error == MXP_OK) {
         run->segments[run->segment_count++] = segment;
     }
@@ -292,16 +292,18 @@ static int make_segments(mxn_program_run *run, const mxn_program_push *push)
 {
     const mxn_program_step *of = run->program->steps;
     const uint32_t steps = (uint32_t)run->program->step_count;
-    const bool templates = push->is_static && push->bulk_size > 1;
+    const bool templates = push->segment_size > 0;
     int error = MXP_OK;
     for (uint32_t first = 0, end; first < steps && error == MXP_OK; first = end) {
-        const bool is_still = templates && step_is_still(run, first);
+        const bool is_still = push->is_static && step_is_still(run, first);
         end = first + of[first].run_count;
-        while (is_still && end < steps && end - first < push->bulk_size &&
+        while (is_still && end < steps && end - first < push->segment_size &&
                step_is_still(run, end)) {
             end += of[end].run_count;
         }
-        error = add_segment(run, first, end - first, is_still);
+        error = add_segment(
+            run, (mxn_segment){.first = first, .count = end - first, .is_still = is_still},
+            is_still && templates);
     }
     return error;
 }
@@ -320,7 +322,7 @@ static uint64_t this_thread(void)
 static int update_segments(mxn_program_run *run, const mxn_program_push *push)
 {
     const uint64_t thread = this_thread();
-    if (run->thread == thread && run->bulk_size == push->bulk_size) {
+    if (run->thread == thread && run->segment_size == push->segment_size) {
         return MXP_OK;
     }
     drop_segments(run);
@@ -330,7 +332,7 @@ static int update_segments(mxn_program_run *run, const mxn_program_push *push)
         return error;
     }
     run->thread = thread;
-    run->bulk_size = push->bulk_size;
+    run->segment_size = push->segment_size;
     return MXP_OK;
 }
 
@@ -340,7 +342,7 @@ int mxn__program_run_push(mxn_program_run *run, const mxn_program_push *push)
     for (size_t i = 0; i < run->segment_count && error == MXP_OK; i++) {
         const mxn_segment *segment = &run->segments[i];
         error = segment->bulk != NULL ? mxn_bulk_template_push(segment->bulk, NULL, NULL, NULL)
-                                      : push_step(run, segment->first, push);
+                                      : push_step(run, segment, push);
     }
     return error;
 }

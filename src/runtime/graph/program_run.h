@@ -18,6 +18,7 @@
 
 typedef struct mxn_segment {
     uint32_t first, count;  // steps
+    bool is_still;  // all its memory, in a static network
     mxn_bulk_template *bulk;  // null: one step that is bound at each push
 } mxn_segment;
 
@@ -29,7 +30,7 @@ typedef struct mxn_program_run {
     mxn_segment *segments;
     size_t segment_count, segment_capacity;
     uint64_t thread;  // that the segments are of; 0: none are there
-    uint32_t bulk_size;  // likewise
+    uint32_t segment_size;  // likewise
 } mxn_program_run;
 
 // `below`: the forward's run, whose memory a backward's shares; null: of a forward. On failure
@@ -45,8 +46,8 @@ int mxn__program_run_give(mxn_program_run *run, uint32_t value, mxn_array *array
 void mxn__program_run_let_go(mxn_program_run *run, bool keeps);
 
 typedef struct mxn_program_push {
-    bool is_static;  // templates, and class symbolic
-    uint32_t bulk_size;  // of templates; up to 1: none
+    bool is_static;  // still steps are of the class symbolic, and may be templates
+    uint32_t segment_size;  // of templates; 0: none
     uint64_t push_ticks;  // 0, or the begin of the caller's API call
 } mxn_program_push;
 

@@ -105,12 +105,14 @@ static bool enter_scope(uint32_t scope)
     return enters;
 }
 
-static int push(const mxn_static_op *op, mxn_program_run *run, uint32_t bulk_size, uint32_t scope)
+// `segment_size`: the most steps of a segment; `bulk_size`: of those outside of segments.
+static int push(const mxn_static_op *op, mxn_program_run *run, uint32_t segment_size,
+                uint32_t bulk_size, uint32_t scope)
 {
     const bool entered = enter_scope(scope);
     const int before = mxn_bulk_size_set((int)bulk_size);
-    int error = mxn__program_run_push(
-        run, &(mxn_program_push){.is_static = op->flags.static_shape, .bulk_size = bulk_size});
+    int error = mxn__program_run_push(run, &(mxn_program_push){.is_static = op->flags.static_shape,
+                                                               .segment_size = segment_size});
     mxn_bulk_size_set(before);
     if (entered) {
         mxp_scope_pop();
@@ -118,16 +120,15 @@ static int push(const mxn_static_op *op, mxn_program_run *run, uint32_t bulk_siz
     return error;
 }
 
-// Inference is one bulk.
-static uint32_t forward_bulk_size(const mxn_static_op *op, const mxn_program_form *form)
+// Segments of inference are as long as they can be.
+static int push_forward(const mxn_static_op *op, mxn_program_run *run, const mxn_program_form *form,
+                        uint32_t scope)
 {
     enum { WHOLE = 4096 };
-    if (!mxn_bulk_allowed(form->training || form->is_recorded)) {
-        return 0;
-    }
-    return form->training || form->is_recorded ? op->flags.forward_bulk_size
-           : op->flags.static_shape            ? WHOLE
-                                               : op->flags.forward_bulk_size;
+    const bool trains = form->training || form->is_recorded;
+    const uint32_t size = op->flags.forward_bulk_size;
+    return mxn_bulk_allowed(trains) ? push(op, run, trains ? size : WHOLE, size, scope)
+                                    : push(op, run, 0, 0, scope);
 }
 
 static int init_array(const mxn_static_run *run, const mxn_program_value *value,
@@ -179,7 +180,7 @@ static int run_forward(mxn_static_op *op, mxn_static_plan *plan, const mxn_direc
     }
     error = give_forward(run, call);
     if (error == MXP_OK) {
-        error = push(op, &run->forward, forward_bulk_size(op, &plan->form), call->scope);
+        error = push_forward(op, &run->forward, &plan->form, call->scope);
     }
     if (error == MXP_OK && plan->form.is_recorded) {
         hand_over(op, run, call->state);
@@ -289,7 +290,7 @@ static int run_backward(const mxn_static_op *op, mxn_static_run *run,
     }
     if (error == MXP_OK) {
         const uint32_t size = mxn_bulk_allowed(true) ? op->flags.backward_bulk_size : 0;
-        error = push(op, &to->run, size, call->scope);
+        error = push(op, &to->run, size, size, call->scope);
     }
     if (to != NULL) {
         mxn__program_run_let_go(&to->run, false);

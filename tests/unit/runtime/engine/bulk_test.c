@@ -57,6 +57,23 @@ static void a_full_bulk_is_pushed(void **state)
     mxn_wait_all();
 }
 
+static void a_size_of_one_puts_a_bulk_around_each(void **state)
+{
+    (void)state;
+    mxn_var *var = mxn_var_new();
+    uint32_t ran = 0;
+    assert_int_equal(mxn_bulk_size_set(1), 4);
+    mxn_engine_counts before = counts();
+    engine_push(engine_add_one, &ran, NULL, var);
+    engine_push(engine_add_one, &ran, NULL, var);
+    assert_int_equal(mxn_bulk_size_set(4), 1);
+    assert_int_equal(mxn_var_wait(var), 0);
+    assert_int_equal(ran, 2);
+    assert_int_equal(counts().bulks - before.bulks, 2);
+    mxn_var_delete(var, NULL, NULL, 0);
+    mxn_wait_all();
+}
+
 static void a_pushed_version_counts_the_writes_of_members(void **state)
 {
     (void)state;
@@ -306,6 +323,7 @@ int main(void)
     fake_alloc_install();
     const struct CMUnitTest tests[] = {
         BULK_TEST(a_full_bulk_is_pushed),
+        BULK_TEST(a_size_of_one_puts_a_bulk_around_each),
         BULK_TEST(a_pushed_version_counts_the_writes_of_members),
         BULK_TEST(what_does_not_fit_pushes_first),
         BULK_TEST(smaller_size_pushes_what_is_there),
