@@ -124,7 +124,7 @@ enum {
     MXP_INSTANT_MARKER = 5
 };
 
-// FLOW:       w1 high = phase (8)     w2 flow id   w3 0
+// FLOW:       w1 high = phase (8)     w2 flow id   w3 low = lane
 enum { MXP_FLOW_START = 1, MXP_FLOW_STEP = 2, MXP_FLOW_END = 3 };
 
 // META:       w1 low = name id where it has one, high = what (8)     w2 value   w3 second value

@@ -8,7 +8,7 @@
 //
 // MEMORY_FULL: the cap was reached, policy drop, or no memory. NAMES_FULL: recorded, but under
 // <names full>. THREAD: no memory, or no index, to register it. NO_NUMBER: samples of counters.
-// LATE: a stop or a dump had waited for the thread in vain.
+// LATE: a stop or a dump had waited for the thread in vain. FOREIGN: told by mxp_lose_foreign.
 #define MXP_LOSS_REASONS(X)                                                     \
     X(MEMORY_FULL, 1, "memory full")                                            \
     X(IN_SIGNAL, 2, "inside a signal handler")                                  \
@@ -20,7 +20,8 @@
     X(FILE_EMPTIED, 8, "recording file emptied by another program, at least")   \
     X(LATE, 9, "written after a stop")                                          \
     X(JUMP, 10, "left by a jump")                                               \
-    X(SEVERAL, 11, "several reasons")
+    X(SEVERAL, 11, "several reasons")                                           \
+    X(FOREIGN, 12, "marks of other tools that fit nothing")
 
 enum {
 #define MXP_LOSS_CONSTANT(reason, number, text) MXP_LOSS_##reason = number,

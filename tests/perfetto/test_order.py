@@ -37,6 +37,11 @@ class ChunkedFile(native_file.NativeFile):
                                            end - begin, self.origin + begin, lane, 0))
 
 
+    def flow(self, thread, name, at, phase, lane):
+        self.add(thread, native_file.words(native_file.word0("flow", 2, self.origin + at),
+                                           name | phase << 32, 9, lane))
+
+
 def convert(file, folder):
     (folder / "in.mxp").write_bytes(file.to_bytes())
     mxprof("convert", folder / "in.mxp", "-o", folder / "out.pftrace")
@@ -117,6 +122,22 @@ def test_what_a_stop_on_another_thread_closed_is_around_what_was_in_it(tmp_path)
     trace = convert(file, tmp_path)
     assert {each.name: (each.depth, trace.tracks[each.track]["name"]) for each in trace.slices} == \
         {"open outside": (0, "worker"), "open": (1, "worker"), "inside": (2, "worker")}
+
+
+def test_a_flow_on_a_lane_is_in_the_row_of_its_thread_and_no_span(tmp_path):
+    file = ChunkedFile()
+    teller, worker = file.thread("teller"), file.thread("worker")
+    arrow = file.name("arrow", "test", "flow")
+    file.flow(teller, arrow, 10, 1, 0)
+    file.flow(teller, arrow, 20, 2, 0x80000000 | worker)
+    file.flow(teller, arrow, 30, 3, file.name("queue", "test", "none"))
+    file.flow(teller, arrow, 40, 1, 0x80000000 | 77)
+    trace = convert(file, tmp_path)
+    assert trace.slices == []
+    assert [(each.time - trace.zero(), trace.tracks[each.track].get("name"), bool(each.ending_flows))
+            for each in trace.instants][:2] == [(10, "teller", False), (20, "worker", False)]
+    assert [(trace.tracks[each.track]["kind"], bool(each.ending_flows)) for each in trace.instants] == \
+        [("thread", False), ("thread", False), ("process", True), ("process", False)]
 
 
 def test_a_span_handed_in_late_leaves_the_others_where_they_are(tmp_path):

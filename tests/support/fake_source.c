@@ -342,12 +342,19 @@ void fake_instant(mxp_source *source, uint32_t thread, uint32_t name, uint64_t t
     words[1] = name | (uint64_t)scope << 32;
 }
 
-void fake_flow(mxp_source *source, uint32_t thread, uint32_t name, uint64_t ticks, int phase,
-               uint64_t id)
+void fake_flow_on(mxp_source *source, uint32_t thread, uint32_t name, uint64_t ticks, int phase,
+                  uint64_t id, uint32_t lane)
 {
     uint64_t *words = record_add(source, thread, MXP_KIND_FLOW, 2, ticks, ticks);
     words[1] = name | (uint64_t)phase << 32;
     words[2] = id;
+    words[3] = lane;
+}
+
+void fake_flow(mxp_source *source, uint32_t thread, uint32_t name, uint64_t ticks, int phase,
+               uint64_t id)
+{
+    fake_flow_on(source, thread, name, ticks, phase, id, 0);
 }
 
 void fake_meta(mxp_source *source, uint32_t thread, int what, uint32_t name, uint64_t ticks,

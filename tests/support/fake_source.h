@@ -42,6 +42,9 @@ void fake_counter_i64(mxp_source *source, uint32_t thread, uint32_t name, uint64
 void fake_counter_f64(mxp_source *source, uint32_t thread, uint32_t name, uint64_t ticks,
                       double value);
 void fake_instant(mxp_source *source, uint32_t thread, uint32_t name, uint64_t ticks, int scope);
+// On a lane, as mxp_flow_point has it; fake_flow's are on the thread.
+void fake_flow_on(mxp_source *source, uint32_t thread, uint32_t name, uint64_t ticks, int phase,
+                  uint64_t id, uint32_t lane);
 void fake_flow(mxp_source *source, uint32_t thread, uint32_t name, uint64_t ticks, int phase,
                uint64_t id);
 void fake_meta(mxp_source *source, uint32_t thread, int what, uint32_t name, uint64_t ticks,

@@ -194,6 +194,9 @@ static const char *decode(mxp_decoder *decoder, mxp_event *event)
     case MXP_KIND_INSTANT:
         event->phase = (uint8_t)high(words[1]);
         break;
+    case MXP_KIND_FLOW:
+        event->lane = low(words[3]);
+        __attribute__((fallthrough));
     default:  // counter, flow, meta: a small number, then a value
         event->phase = (uint8_t)high(words[1]);
         event->flags = (uint16_t)(words[1] >> 40 & 0xff);

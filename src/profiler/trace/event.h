@@ -20,7 +20,7 @@ typedef struct mxp_event {
     uint16_t flags;  // MXP_SPAN_*, MXP_OP_*, MXP_MEM_*
     uint32_t name;
     uint32_t thread;  // index of the thread that wrote it
-    uint32_t lane;  // of a long span, else 0
+    uint32_t lane;  // of a long span and of a flow, else 0
     uint64_t id;  // unique in the trace: thread, chunk and place in the chunk
     uint64_t begin_ticks, end_ticks;  // equal for everything that has no duration
     int64_t begin_ns, end_ns;  // trace time, or the lane's own (mxp__event_clock)

@@ -182,11 +182,12 @@ static int64_t not_negative(int64_t ns)
     return ns < 0 ? 0 : ns;
 }
 
-static uint32_t span_row(mxp_chrome *chrome, const mxp_event *event, const mxp_chrome_name *name)
+static uint32_t row_of(mxp_chrome *chrome, const mxp_event *event, bool is_async,
+                       const mxp_chrome_name *name)
 {
     if (event->lane == 0) {
-        return name->is_async ? mxp__chrome_lane_row(chrome->tracks, name->category)
-                              : mxp__chrome_thread_row(chrome->tracks, event->thread);
+        return is_async ? mxp__chrome_lane_row(chrome->tracks, name->category)
+                        : mxp__chrome_thread_row(chrome->tracks, event->thread);
     }
     return event->lane & MXP_LANE_THREAD
                ? mxp__chrome_thread_row(chrome->tracks, event->lane & ~MXP_LANE_THREAD)
@@ -196,7 +197,7 @@ static uint32_t span_row(mxp_chrome *chrome, const mxp_event *event, const mxp_c
 static void put_span(mxp_chrome *chrome, const mxp_event *event, const mxp_chrome_name *name,
                      mxp_strbuf *out)
 {
-    uint32_t row = span_row(chrome, event, name);
+    uint32_t row = row_of(chrome, event, name->is_async, name);
     int64_t begin_ns = not_negative(event->begin_ns), end_ns = not_negative(event->end_ns);
     put_begin(out, name, name->is_async ? 'b' : 'X', row, begin_ns);
     if (name->is_async) {
@@ -272,8 +273,7 @@ static void put_flow(mxp_chrome *chrome, const mxp_event *event, const mxp_chrom
                      mxp_strbuf *out)
 {
     char phase = event->phase == MXP_FLOW_START ? 's' : event->phase == MXP_FLOW_END ? 'f' : 't';
-    put_begin(out, name, phase, mxp__chrome_thread_row(chrome->tracks, event->thread),
-              event->begin_ns);
+    put_begin(out, name, phase, row_of(chrome, event, false, name), event->begin_ns);
     put_id(out, event->value.u64);
     mxp__strbuf_puts(out, phase == 's' ? "}" : ",\"bp\":\"e\"}");
 }

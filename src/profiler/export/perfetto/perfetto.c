@@ -55,7 +55,7 @@ static bool is_span(const mxp_event *event)
 // Takes the spans that are shown on the tracks of other threads, before all others.
 static bool is_cross_thread(const perfetto *state, const mxp_event *event)
 {
-    return (event->lane & MXP_LANE_THREAD) != 0 &&
+    return is_span(event) && (event->lane & MXP_LANE_THREAD) != 0 &&
            (event->lane & ~MXP_LANE_THREAD) < state->packets.source->thread_count &&
            !mxp__span_is_async(&state->packets, event->name) &&
            mxp__event_clock(event) == MXP_CLOCK_TRACE;

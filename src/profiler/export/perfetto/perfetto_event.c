@@ -154,9 +154,20 @@ static void put_instant(mxp_packets *packets, const mxp_event *event)
     mxp__packet_end(packets, packet);
 }
 
+// A lane that is no thread has as many tracks as its spans need: the process's stands for it.
+static uint32_t flow_track(const mxp_packets *packets, const mxp_event *event)
+{
+    if (event->lane == 0) {
+        return mxp__thread_track(packets, event->thread);
+    }
+    return (event->lane & MXP_LANE_THREAD) != 0
+               ? mxp__thread_track(packets, event->lane & ~MXP_LANE_THREAD)
+               : mxp__process_track();
+}
+
 static void put_flow(mxp_packets *packets, const mxp_event *event)
 {
-    uint32_t track = mxp__thread_track(packets, event->thread);
+    uint32_t track = flow_track(packets, event);
     mxp_packet packet = mxp__packet_event(packets, MXP__EVENT_INSTANT, track, event->begin_ns);
     mxp__packet_name(packets, event->name);
     // Ids are the trace's own and must not meet those of another process.

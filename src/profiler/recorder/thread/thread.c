@@ -14,6 +14,7 @@
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_due.h"
 #include "profiler/recorder/store/store_rescue.h"
+#include "profiler/recorder/thread/early_names.h"
 #include "profiler/recorder/thread/names.h"
 #include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/thread/silent.h"
@@ -74,8 +75,12 @@ static void make_exit_key(void)
     exit_key_error = pthread_key_create(&exit_key, thread_exit);
 }
 
-static uint32_t current_name(void)
+static uint32_t current_name(uint32_t tid)
 {
+    uint32_t told = mxp__early_name_take(tid);
+    if (told != MXP_NAME_NONE) {
+        return told;
+    }
     char name[64];
     mxp__os_thread_name(name, sizeof name);
     if (name[0] == '\0') {
@@ -247,7 +252,7 @@ static mxp_thread *make_thread(uint64_t now)
     self->index = index;
     self->tid = mxp__os_thread_id();
     self->start_ticks = now;
-    mxp_atomic_set(&self->name, current_name());
+    mxp_atomic_set(&self->name, current_name(self->tid));
     self->uses_scopes = sequence > 0;  // the index's last thread may have left a scope open
     mxp__thread_restart(self, now);
     self->current->sequence = self->sequence = sequence;

@@ -294,6 +294,22 @@ static void flows_bind_to_the_enclosing_slice(void **state)
     finish(&fix);
 }
 
+static void a_flow_on_a_lane_is_in_its_row(void **state)
+{
+    (void)state;
+    fixture fix = start();
+    uint32_t worker = fake_thread(fix.source, "worker");
+    uint32_t name = fake_name(fix.source, "data", "batch", MXP_STYLE_FLOW, MXP_UNIT_NONE);
+    uint32_t queue = fake_name(fix.source, "", "queue", MXP_STYLE_NONE, MXP_UNIT_NONE);
+    fake_flow_on(fix.source, fix.thread, name, 1000, MXP_FLOW_START, 0xabc,
+                 MXP_LANE_THREAD | worker);
+    fake_flow_on(fix.source, fix.thread, name, 2000, MXP_FLOW_END, 0xabc, queue);
+    expect(&fix, "\"name\":\"batch\",\"pid\":4711,\"tid\":1001,\"ts\":1.000,\"id\":\"0xabc\"}");
+    expect(&fix, "\"args\":{\"name\":\"queue\"}}");
+    assert_int_equal(count_text(fix.text, "\"tid\":1000,\"ts\""), 0);
+    finish(&fix);
+}
+
 static void steps_and_states_are_marked(void **state)
 {
     (void)state;
@@ -349,6 +365,7 @@ int main(void)
         cmocka_unit_test(memory_is_a_counter_of_its_device),
         cmocka_unit_test(instants_have_the_scope_viewers_know),
         cmocka_unit_test(flows_bind_to_the_enclosing_slice),
+        cmocka_unit_test(a_flow_on_a_lane_is_in_its_row),
         cmocka_unit_test(steps_and_states_are_marked),
         cmocka_unit_test(losses_are_visible_in_the_trace),
     };

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// For programs that record what other tools and runtimes tell them: marks with a time of their own,
+// on a lane or about another thread, and marks that fit nothing.
+#ifndef MXPROF_FOREIGN_H
+#define MXPROF_FOREIGN_H
+
+#include <mxprof/format.h>
+#include <mxprof/gate.h>
+#include <stdint.h>
+
+// One point of a flow. mxp_flow means now and here; this is any moment, on any lane.
+typedef struct mxp_flow_point {
+    mxp_name name;  // of style MXP_STYLE_FLOW
+    uint32_t phase;  // MXP_FLOW_*
+    uint64_t id;  // points with one id are one flow
+    uint64_t ticks;  // 0: now
+    uint32_t lane;  // as in mxp_span: 0 is this thread; MXP_LANE_THREAD | index; or a name
+    uint32_t reserved;  // 0
+} mxp_flow_point;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Records a point. Any thread, signal handlers too; costs what a short record costs.
+void mxp_flow_emit(uint32_t classes, const mxp_flow_point *point);
+
+// Counts marks that cannot be recorded because they fit nothing: an end without a begin, an unknown
+// id, nesting that is too deep. Outputs tell them as losses of the calling thread, reason FOREIGN.
+// While nothing is recorded, nothing is counted. Any thread, signal handlers too.
+void mxp_lose_foreign(uint64_t count);
+
+// Names a thread of this process by the system's number (gettid), whether or not it records yet, in
+// every output. Copied. The thread's own mxp_thread_name replaces it, and the other way round.
+// MXP_ENOMEM: 256 threads that have not recorded have names already. MXP_EINVAL: tid is 0. Any
+// thread, not in signal handlers: it may wait for a dump.
+int mxp_thread_name_of(uint32_t tid, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
