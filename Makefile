@@ -106,7 +106,7 @@ check-asan check-tsan: check-%:
 check-clang:
 	@$(setup) check
 	@$(call configure_and_build,clang)
-	MXPROF_TEST_LONG=1 $(ctest) --test-dir build/clang
+	MXPROF_TEST_LONG=1 MXPROF_TEST_SECONDS=15 $(ctest) --test-dir build/clang
 
 # Random programs of the session, many of them; under the sanitizers some. A forked child that ends
 # would look for leaks with a lock of the sanitizer's own that another thread held at the fork.

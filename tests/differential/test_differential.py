@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random programs of arrays against NumPy: 30,000 of them, 400,000 with MXPROF_TEST_LONG=1, each time the same;
+"""Random programs of arrays against NumPy: 30,000 of them, 200,000 with MXPROF_TEST_LONG=1, each time the same;
 MXPROF_DIFFERENTIAL_SEED takes others. A failure shows the smallest program of each difference."""
 import os
 import pathlib
@@ -22,7 +22,7 @@ import worlds
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 LONG = os.environ.get("MXPROF_TEST_LONG") == "1"
-COUNT = 400000 if LONG else 30000
+COUNT = 200000 if LONG else 30000
 
 
 def omitted():
