@@ -19,7 +19,7 @@ NAMES: Dict[str, str] = {
     "mxnet.gluon": "contrib model_zoo probability",
     "mxnet.gluon.nn": """
         BatchNormReLU Concatenate Conv1DTranspose Conv2DTranspose Conv3DTranspose DeformableConvolution
-        GroupNorm HybridConcatenate InstanceNorm ModulatedDeformableConvolution PixelShuffle1D
+        HybridConcatenate ModulatedDeformableConvolution PixelShuffle1D
         PixelShuffle2D PixelShuffle3D ReflectionPad2D SyncBatchNorm""",
     "mxnet.gluon.loss": """
         CTCLoss CosineEmbeddingLoss HingeLoss KLDivLoss LogisticLoss PoissonNLLLoss SDMLLoss

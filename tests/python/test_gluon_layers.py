@@ -12,6 +12,7 @@ from mxnet.gluon import nn
 KINDS = pytest.mark.parametrize("kind", [mx.nd, mx.np], ids=["nd", "np"])
 RANDOM = onp.random.RandomState(3)
 X2 = RANDOM.uniform(-1, 1, (4, 6)).astype("float32")
+X6 = onp.random.RandomState(6).uniform(-1, 1, (2, 6, 3, 2)).astype("float32")
 X4 = RANDOM.uniform(-1, 1, (2, 3, 6, 5)).astype("float32")
 
 
@@ -50,6 +51,22 @@ def layer_norm(x, p):
     return (x - mean) / onp.sqrt(variance + 1e-5) * p["gamma"] + p["beta"]
 
 
+def group_norm(x, p):
+    groups = x.reshape(len(x), 3, -1)
+    mean, variance = groups.mean(2, keepdims=True), groups.var(2, keepdims=True)
+    normal = ((groups - mean) / onp.sqrt(variance + 0.1)).reshape(x.shape)
+    return normal * p["gamma"][:, None, None] + p["beta"][:, None, None]
+
+
+def instance_norm(x, p):
+    mean, variance = x.mean((2, 3), keepdims=True), x.var((2, 3), keepdims=True)
+    return (x - mean) / onp.sqrt(variance + 1e-5) * p["gamma"][:, None, None] + p["beta"][:, None, None]
+
+
+def instance_norm_last(x, p):
+    return instance_norm(x.swapaxes(1, 3), p).swapaxes(1, 3)
+
+
 def gelu(x, p):
     return x * 0.5 * (1 + onp.vectorize(math.erf)(x / math.sqrt(2)))
 
@@ -75,6 +92,10 @@ SHOWN = [
     (nn.BatchNorm, "batchnorm0", "BatchNorm(axis=1, eps=1e-05, momentum=0.9, fix_gamma=False, "
      "use_global_stats=False, in_channels=None)"),
     (lambda: nn.LayerNorm(in_channels=3), "layernorm0", "LayerNorm(axis=-1, eps=1e-05, in_channels=3)"),
+    (lambda: nn.GroupNorm(2), "groupnorm0",
+     "GroupNorm(eps=1e-05, num_groups=2, center=True, scale=True, in_channels=None)"),
+    (lambda: nn.InstanceNorm(in_channels=3), "instancenorm0",
+     "InstanceNorm(eps=1e-05, axis=1, center=True, scale=False, in_channels=3)"),
     (lambda: nn.Dropout(0.5), "dropout0", "Dropout(p = 0.5, axes=())"),
     (lambda: nn.Embedding(5, 3), "embedding0", "Embedding(5 -> 3, float32)"),
     (lambda: nn.Activation("relu"), "relu0", "Activation(relu)"),
@@ -107,6 +128,9 @@ LAYERS = {
     "global max pool": (nn.GlobalMaxPool2D, X4, lambda x, p: x.max((2, 3), keepdims=True)),
     "batch norm": (nn.BatchNorm, X4, batch_norm),
     "layer norm": (nn.LayerNorm, X4, layer_norm),
+    "group norm": (lambda: nn.GroupNorm(3, epsilon=0.1), X6, group_norm),
+    "instance norm": (lambda: nn.InstanceNorm(scale=True), X4, instance_norm),
+    "instance norm of the last axis": (lambda: nn.InstanceNorm(3, scale=True), X4, instance_norm_last),
     "flatten": (nn.Flatten, X4, lambda x, p: x.reshape(2, -1)),
     "leaky relu": (lambda: nn.LeakyReLU(0.1), X2, lambda x, p: onp.where(x > 0, x, 0.1 * x)),
     "prelu": (nn.PReLU, X2, lambda x, p: onp.where(x > 0, x, 0.25 * x)),
@@ -288,3 +312,25 @@ def test_weights_of_samples(kind):
         loss = gluon.loss.SigmoidBCELoss(from_sigmoid)
         y = loss(kind.array(given, dtype="float32"), label, None, positive)
         onp.testing.assert_allclose(y.asnumpy(), wanted, rtol=1e-4)
+
+
+@KINDS
+def test_group_and_instance_norm_of_channels_that_do_not_fit(kind):
+    for block in (nn.GroupNorm(4), nn.InstanceNorm(in_channels=5)):
+        block.initialize()
+        with pytest.raises(mx.MXNetError):
+            block(kind.array(X4)).wait_to_read()
+
+
+@KINDS
+def test_norms_that_learn_nothing_keep_their_values(kind):
+    block = nn.GroupNorm(3, center=False, scale=False, gamma_initializer=mx.init.Constant(2))
+    block.initialize()
+    y = block(kind.array(X6))
+    assert block.gamma.grad_req == block.beta.grad_req == "null"
+    onp.testing.assert_allclose(y.asnumpy().std(), 2, rtol=0.2)
+    net = nn.HybridSequential(nn.InstanceNorm(3, scale=True))
+    net.initialize()
+    plain = net(kind.array(X4)).asnumpy()
+    net.hybridize(static_alloc=True, static_shape=True)
+    assert (net(kind.array(X4)).asnumpy() == plain).all()

@@ -2,7 +2,7 @@
 """Normalisations."""
 from __future__ import annotations
 
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Optional, Tuple
 
 from ..block import HybridBlock
 from ..functions import functions_of
@@ -82,3 +82,101 @@ class LayerNorm(HybridBlock):
         ctx = x.context
         return functions_of(x).layer_norm(x, self.gamma.data(ctx), self.beta.data(ctx),
                                           axis=self._axis, eps=self._epsilon)
+
+
+class _GroupedNorm(HybridBlock):
+    """What GroupNorm and InstanceNorm have in common: their parameters, of one value for each channel."""
+
+    def __init__(self, axis: int, shown: Dict[str, Any], initializers: Tuple[Any, Any], in_channels: int,
+                 prefix: Optional[str], params: Any) -> None:
+        super().__init__(prefix)
+        self._axis = axis
+        self._shown = shown
+        shape = (in_channels,)
+        self.gamma = Parameter("gamma", "write" if shown["scale"] else "null", shape, init=initializers[0])
+        self.beta = Parameter("beta", "write" if shown["center"] else "null", shape, init=initializers[1])
+        if params is not None:
+            self.share_parameters(params)
+
+    def infer_shape(self, x: Any, *args: Any) -> None:
+        self.gamma.shape = self.beta.shape = (x.shape[self._axis],)
+
+    def extra_repr(self) -> str:
+        return _settings(self._shown, self.gamma)
+
+
+class GroupNorm(_GroupedNorm):
+    """Normalises groups of channels of each sample (batch, channels, then axes of space), then scales each
+    channel by gamma and shifts it by beta.
+
+    Parameters
+    ----------
+    num_groups : int
+        Into how many groups of neighbours the channels go; their number is a multiple of it.
+    epsilon : float
+        What is added to the variance of a group before its root divides.
+    center, scale : bool
+        Whether beta, and gamma, are learned. One that is not keeps its initial values.
+    beta_initializer, gamma_initializer : initializer or str
+        Their first values, by default 0 and 1.
+    in_channels : int
+        The number of channels; 0: that of the first input.
+
+    Raises
+    ------
+    MXNetError
+        If the number of channels is no multiple of that of the groups.
+
+    Y. Wu, K. He: Group Normalization, 2018. Gamma and beta have a value for each channel, as there and in 2.0.
+    """
+
+    def __init__(self, num_groups: int = 1, epsilon: float = 1e-5, center: bool = True, scale: bool = True,
+                 beta_initializer: Any = "zeros", gamma_initializer: Any = "ones", in_channels: int = 0,
+                 prefix: Optional[str] = None, params: Any = None) -> None:
+        shown = {"eps": epsilon, "num_groups": num_groups, "center": center, "scale": scale}
+        super().__init__(1, shown, (gamma_initializer, beta_initializer), in_channels, prefix, params)
+        self._epsilon = epsilon
+        self._num_groups = num_groups
+
+    def forward(self, x: Any) -> Any:
+        ctx = x.context
+        return functions_of(x).group_norm(x, self.gamma.data(ctx), self.beta.data(ctx),
+                                          num_groups=self._num_groups, eps=self._epsilon)
+
+
+class InstanceNorm(_GroupedNorm):
+    """Normalises each channel of each sample by itself, then scales it by gamma and shifts it by beta.
+
+    Parameters
+    ----------
+    axis : int
+        Where the channels are; axis 0 is the batch.
+    epsilon : float
+        What is added to the variance of a channel before its root divides.
+    center, scale : bool
+        Whether beta, and gamma, are learned. One that is not keeps its initial values.
+    beta_initializer, gamma_initializer : initializer or str
+        Their first values, by default 0 and 1.
+    in_channels : int
+        The number of channels; 0: that of the first input.
+
+    Raises
+    ------
+    MXNetError
+        If gamma and beta have another number of values than the input has channels.
+
+    D. Ulyanov, A. Vedaldi, V. Lempitsky: Instance Normalization, 2016.
+    """
+
+    def __init__(self, axis: int = 1, epsilon: float = 1e-5, center: bool = True, scale: bool = False,
+                 beta_initializer: Any = "zeros", gamma_initializer: Any = "ones", in_channels: int = 0,
+                 prefix: Optional[str] = None, params: Any = None) -> None:
+        shown = {"eps": epsilon, "axis": axis, "center": center, "scale": scale}
+        super().__init__(axis, shown, (gamma_initializer, beta_initializer), in_channels, prefix, params)
+        self._epsilon = epsilon
+
+    def forward(self, x: Any) -> Any:
+        ctx = x.context
+        x = x if self._axis == 1 else x.swapaxes(1, self._axis)
+        out = functions_of(x).instance_norm(x, self.gamma.data(ctx), self.beta.data(ctx), eps=self._epsilon)
+        return out if self._axis == 1 else out.swapaxes(1, self._axis)
