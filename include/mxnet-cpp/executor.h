@@ -21,10 +21,10 @@ class Executor
         std::vector<NDArrayHandle> grads = Handles(grad_arrays);
         std::vector<mx_uint> how(requests.begin(), requests.end());
         ExecutorHandle made = nullptr;
-        Check(MXExecutorBind(symbol.GetHandle(), context.GetDeviceType(), context.GetDeviceId(),
-                             static_cast<mx_uint>(args.size()), args.data(), grads.data(),
-                             how.data(), static_cast<mx_uint>(states.size()), states.data(),
-                             &made));
+        Check(MXExecutorBindEX(symbol.GetHandle(), context.GetDeviceType(), context.GetDeviceId(),
+                               0, nullptr, nullptr, nullptr, static_cast<mx_uint>(args.size()),
+                               args.data(), grads.data(), how.data(),
+                               static_cast<mx_uint>(states.size()), states.data(), nullptr, &made));
         handle_ = std::shared_ptr<void>(made, MXExecutorFree);
         UpdateOutputs();
     }
@@ -39,7 +39,8 @@ class Executor
     void Backward(const std::vector<NDArray> &head_gradients = {})
     {
         std::vector<NDArrayHandle> heads = Handles(head_gradients);
-        Check(MXExecutorBackward(handle_.get(), static_cast<mx_uint>(heads.size()), heads.data()));
+        Check(MXExecutorBackwardEx(handle_.get(), static_cast<mx_uint>(heads.size()), heads.data(),
+                                   1));
     }
     std::map<std::string, NDArray> arg_dict() const
     {
@@ -95,25 +96,26 @@ inline Executor *Symbol::SimpleBind(const Context &context,
                                     const std::map<std::string, OpReqType> &grad_req_type,
                                     const std::map<std::string, NDArray> &aux_map) const
 {
-    std::map<std::string, NDArray> args;
+    std::map<std::string, NDArray> args = args_map;
     InferArgsMap(context, &args, args_map);
     std::map<std::string, std::vector<mx_uint>> known;
     std::vector<NDArray> arguments, gradients, states;
     std::vector<OpReqType> requests;
     for (const std::string &name : ListArguments()) {
-        const NDArray &array = args[name];
         const auto gradient = arg_grad_store.find(name);
         const auto request = grad_req_type.find(name);
-        known[name] = array.GetShape();
-        arguments.push_back(array);
-        gradients.push_back(gradient != arg_grad_store.end()
-                                ? gradient->second
-                                : NDArray(array.GetShapeOf(), context, false));
+        const Shape shape = args[name].GetShapeOf();
+        known[name] = shape;
+        arguments.push_back(args[name]);
+        gradients.push_back(gradient != arg_grad_store.end() ? gradient->second
+                                                             : NDArray(shape, context, false));
         requests.push_back(request != grad_req_type.end() ? request->second : kWriteTo);
     }
-    std::vector<std::vector<mx_uint>> shapes, state_shapes, outputs;
-    InferShape(known, &shapes, &state_shapes, &outputs);
     const std::vector<std::string> names = ListAuxiliaryStates();
+    std::vector<std::vector<mx_uint>> shapes, state_shapes, outputs;
+    if (!names.empty()) {
+        InferShape(known, &shapes, &state_shapes, &outputs);
+    }
     for (size_t i = 0; i < names.size(); i++) {
         const auto state = aux_map.find(names[i]);
         states.push_back(state != aux_map.end()

@@ -65,33 +65,31 @@ class MXDataIter
         Check(MXDataIterGetIndex(handle_.get(), &numbers, &count));
         return std::vector<int>(numbers, numbers + count);
     }
-    DataBatch GetDataBatch()
-    {
-        DataBatch batch;
-        batch.data = GetData();
-        batch.label = GetLabel();
-        batch.pad_num = GetPadNum();
-        batch.index = GetIndex();
-        return batch;
-    }
+    DataBatch GetDataBatch() { return DataBatch{GetData(), GetLabel(), GetPadNum(), GetIndex()}; }
 
   private:
-    static DataIterCreator Find(const std::string &type)
+    static std::map<std::string, DataIterCreator> Creators()
     {
         uint32_t count = 0;
         DataIterCreator *list = nullptr;
         Check(MXListDataIters(&count, &list));
+        std::map<std::string, DataIterCreator> creators;
         for (uint32_t i = 0; i < count; i++) {
-            const char *name = nullptr, *text = nullptr, **names = nullptr, **types = nullptr;
-            const char **texts = nullptr;
+            const char *name = nullptr, *text = nullptr, **lists[3] = {};
             uint32_t parameters = 0;
-            Check(
-                MXDataIterGetIterInfo(list[i], &name, &text, &parameters, &names, &types, &texts));
-            if (type == name) {
-                return list[i];
-            }
+            Check(MXDataIterGetIterInfo(list[i], &name, &text, &parameters, &lists[0], &lists[1],
+                                        &lists[2]));
+            creators[name] = list[i];
         }
-        throw Error("There is no data iterator " + type);
+        return creators;
+    }
+    static DataIterCreator Find(const std::string &type)
+    {
+        static const auto creators = Creators();  // listed once
+        if (creators.count(type) == 0) {
+            throw Error("There is no data iterator " + type);
+        }
+        return creators.at(type);
     }
 
     DataIterCreator creator_;
