@@ -258,3 +258,23 @@ def test_whole_numbers_in_lists_keep_their_digits():
     b = np.zeros((2,), dtype="int32")
     b[:] = [1.75, -1.75]
     assert b.tolist() == [1, -1]
+
+
+@pytest.mark.parametrize("kind", [mx.nd, mx.np])
+def test_arrays_of_size_zero(kind):
+    """1.9.1 makes some of them, and takes none, without NumPy's shapes."""
+    empty = kind.zeros((2, 0))
+    for made in (empty, kind.ones((2, 0)), kind.full((2, 0), 3.0), kind.ones((2, 3))[:, 3:3], empty + 1, empty * empty,
+                 kind.array(onp.zeros((2, 0))), kind.random.uniform(size=(2, 0)) if kind is mx.np
+                 else kind.random.uniform(shape=(2, 0)), kind.zeros_like(empty)):
+        assert made.shape == (2, 0) and made.asnumpy().tolist() == [[], []] and made.dtype == onp.float32
+    assert empty.sum().asnumpy().item() == 0 and kind.eye(0).shape == (0, 0) and kind.arange(0).shape == (0,)
+
+
+def test_a_size_of_zero_is_not_known_in_a_symbol():
+    total = mx.sym.elemwise_add(mx.sym.zeros(shape=(0, 3)), mx.sym.var("b"))
+    assert total.infer_shape(b=(2, 3)) == ([(2, 3)], [(2, 3)], [])
+    assert total.infer_shape_partial() == ([(0, 3)], [(0, 3)], [])
+    assert total.simple_bind(mx.cpu(), b=(2, 3)).forward()[0].shape == (2, 3)
+    with pytest.warns(UserWarning, match="Cannot decide shape"):
+        assert mx.sym.zeros(shape=(0, 3)).infer_shape() == (None, None, None)

@@ -293,6 +293,8 @@ def test_a_cached_operator_is_called_with_arrays():
         op(3)
     with pytest.raises(mx.MXNetError, match="0 given, 1 expected"):
         op()
+    with pytest.raises(mx.MXNetError, match="(?s)Cannot find argument 'axis'.*in operator broadcast_maximum"):
+        mx.nd.broadcast_maximum(x, x, axis=1)
     with pytest.raises(mx.MXNetError, match="Cannot find argument 'mood'"):
         mx._cached_op.CachedOp(sym.var("x"), [("mood", 1)])
 
