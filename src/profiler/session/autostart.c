@@ -189,7 +189,7 @@ static bool is_asked_for(mxp_session **session)
 {
     const bool alone = is_on("MXPROF_AUTOSTART") || is_on("MXNET_PROFILER_AUTOSTART");
     const bool asked = alone || mxp__setting_text("MXPROF_RUN") != NULL;
-    tell_unknown_variables(asked);
+    tell_unknown_variables(alone);
     *session = asked ? mxp_session_get() : NULL;
     return alone || mxp__run_folder_is_set();
 }

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Domains and strings by their texts: the same text gives the same handle, in whichever shared
+// object it is asked for. Handles live as long as the process.
+#ifndef MXP_COLLECT_ITT_HANDLES_H
+#define MXP_COLLECT_ITT_HANDLES_H
+
+#include <mxprof/gate.h>
+
+#include "profiler/collect/itt/itt_abi.h"
+
+// Null only without memory. A known text is found without a lock.
+itt_domain *mxp__itt_domain(const char *name);
+itt_string *mxp__itt_string(const char *text);
+// Takes handles that the static part of `global` made before we were loaded, if their texts are new
+// to us; the others are understood as well.
+void mxp__itt_adopt(const itt_global *global);
+
+// The name of `string` in the category of `domain`. Both may be null or foreign.
+mxp_name mxp__itt_name(itt_domain *domain, itt_string *string, int style);
+mxp_name mxp__itt_category(itt_domain *domain);
+
+#endif
