@@ -23,7 +23,6 @@ REFUSED = {"BatchNormReLU": "its operator needs another build", "LSTM projected"
 REFUSED_HYBRIDIZED = {"contrib Identity": "its graph has no operator", "SDMLLoss": "it asks a symbol for its shape"}
 # What this library has not, or does otherwise.
 LACKING = {
-    "CTCLoss": "operator CTCLoss",
     "CosineEmbeddingLoss": "docs/migration.md: operators without parameters refuse free attributes",
     "Embedding sparse": "sparse arrays",
 }

@@ -22,6 +22,12 @@ def BatchNorm(
     name: Optional[str] = None,
 ) -> Any: ...
 def BlockGrad(data: ArrayLike, out: Any = None, name: Optional[str] = None) -> NDArray: ...
+def CTCLoss(
+    data: ArrayLike, label: Optional[ArrayLike] = None, data_lengths: Optional[ArrayLike] = None,
+    label_lengths: Optional[ArrayLike] = None, use_data_lengths: bool = False,
+    use_label_lengths: bool = False, blank_label: Literal["first", "last"] = "first", out: Any = None,
+    name: Optional[str] = None,
+) -> NDArray: ...
 def Cast(data: ArrayLike, dtype: Any, out: Any = None, name: Optional[str] = None) -> NDArray: ...
 def Concat(*data: Any, dim: Optional[int] = 1, out: Any = None, name: Optional[str] = None) -> NDArray: ...
 def Convolution(
@@ -261,6 +267,12 @@ def cosh(data: ArrayLike, out: Any = None, name: Optional[str] = None) -> NDArra
 def crop(
     data: ArrayLike, begin: Union[int, Sequence[Optional[int]]], end: Union[int, Sequence[Optional[int]]],
     step: Union[int, Sequence[Optional[int]]] = (), out: Any = None, name: Optional[str] = None,
+) -> NDArray: ...
+def ctc_loss(
+    data: ArrayLike, label: Optional[ArrayLike] = None, data_lengths: Optional[ArrayLike] = None,
+    label_lengths: Optional[ArrayLike] = None, use_data_lengths: bool = False,
+    use_label_lengths: bool = False, blank_label: Literal["first", "last"] = "first", out: Any = None,
+    name: Optional[str] = None,
 ) -> NDArray: ...
 def cumsum(
     a: ArrayLike, axis: Optional[int] = None, dtype: Any = None, out: Any = None,

@@ -44,6 +44,12 @@ def convolution(
     layout: Optional[Literal["NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC"]] = None, out: Any = None,
     name: Optional[str] = None,
 ) -> ndarray: ...
+def ctc_loss(
+    data: ArrayLike, label: Optional[ArrayLike] = None, data_lengths: Optional[ArrayLike] = None,
+    label_lengths: Optional[ArrayLike] = None, use_data_lengths: bool = False,
+    use_label_lengths: bool = False, blank_label: Literal["first", "last"] = "first", out: Any = None,
+    name: Optional[str] = None,
+) -> ndarray: ...
 def deconvolution(
     data: ArrayLike, weight: Optional[ArrayLike] = None, bias: Optional[ArrayLike] = None,
     kernel: Shape = ..., stride: Shape = (), dilate: Shape = (), pad: Shape = (), adj: Shape = (),
