@@ -22,7 +22,7 @@ NAMES: Dict[str, str] = {
         HybridConcatenate ModulatedDeformableConvolution PixelShuffle1D
         PixelShuffle2D PixelShuffle3D ReflectionPad2D SyncBatchNorm""",
     "mxnet.gluon.loss": """
-        CTCLoss CosineEmbeddingLoss HingeLoss KLDivLoss LogisticLoss PoissonNLLLoss SDMLLoss
+        CosineEmbeddingLoss HingeLoss KLDivLoss LogisticLoss PoissonNLLLoss SDMLLoss
         SquaredHingeLoss TripletLoss""",
     "mxnet.gluon.metric": """
         BinaryAccuracy Caffe F1 Fbeta MCC MeanCosineSimilarity MeanPairwiseDistance

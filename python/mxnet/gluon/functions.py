@@ -14,6 +14,7 @@ _PATHS: Dict[str, Tuple[str, str]] = {
     "activation": ("Activation", "activation"),
     "batch_norm": ("BatchNorm", "batch_norm"),
     "convolution": ("Convolution", "convolution"),
+    "ctc_loss": ("CTCLoss", "ctc_loss"),
     "dropout": ("Dropout", "dropout"),
     "embedding": ("Embedding", "embedding"),
     "flatten": ("Flatten", "batch_flatten"),

@@ -131,4 +131,48 @@ def _abs(array: Any) -> Any:
     return np.abs(array) if is_numpy(array) else nd.abs(array)
 
 
+class CTCLoss(Loss):
+    """-log of the chance that a sequence of classes, once repetitions are joined and blanks left out, reads as
+    the label. The blank is the last class; no softmax is taken before.
+
+    Parameters
+    ----------
+    layout : 'NTC' or 'TNC'
+        Axes of the prediction: samples N, times T, classes C.
+    label_layout : 'NT' or 'TN'
+        Axes of the labels: whole numbers below C - 1, at most as many as there are times; -1 after the last
+        one, unless their lengths are given.
+    weight : float, optional
+        Scales all samples.
+
+    Raises
+    ------
+    ValueError
+        If a layout is none of these.
+
+    Called with (pred, label, pred_lengths=None, label_lengths=None, sample_weight=None), lengths being vectors
+    of one number a sample; gives a vector of one loss a sample. A label or a length that cannot be is an
+    MXNetError when the loss is waited for. A. Graves and others: Connectionist Temporal Classification, 2006.
+    """
+
+    def __init__(self, layout: str = "NTC", label_layout: str = "NT", weight: Optional[float] = None,
+                 prefix: Optional[str] = None) -> None:
+        if layout not in ("NTC", "TNC") or label_layout not in ("NT", "TN"):
+            raise ValueError(f"layout is {layout!r} and label_layout {label_layout!r}: they can be 'NTC' or 'TNC', "
+                             "and 'NT' or 'TN'")
+        super().__init__(weight, label_layout.index("N"), prefix)
+        self._layout = layout
+
+    def forward(self, pred: Any, label: Any, pred_lengths: Any = None, label_lengths: Any = None,
+                sample_weight: Any = None) -> Any:
+        pred = pred.swapaxes(0, 1) if self._layout == "NTC" else pred
+        label = label.swapaxes(0, 1) if self._batch_axis == 1 else label
+        given = {"data_lengths": pred_lengths, "label_lengths": label_lengths}
+        lengths = {name: values for name, values in given.items() if values is not None}
+        loss = functions_of(pred).ctc_loss(
+            pred, label, **lengths, use_data_lengths=pred_lengths is not None,
+            use_label_lengths=label_lengths is not None, blank_label="last")
+        return self._weigh(loss, sample_weight)
+
+
 __getattr__ = refusing(__name__)
