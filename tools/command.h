@@ -15,6 +15,7 @@
 #include "profiler/trace/file/native.h"
 
 #define MXP_COMMANDS(X) \
+    X(run)              \
     X(info)             \
     X(report)           \
     X(convert)          \
@@ -57,6 +58,11 @@ int mxp__options_parse(const mxp_command *command, const mxp_option *options, in
 // The same for any number of files, at least one: they are at the front of `arguments` then.
 int mxp__options_parse_all(const mxp_command *command, const mxp_option *options, int count,
                            char **arguments, int *file_count);
+
+// The same where options end at the first word that is none, or behind `--`: its place goes to
+// *first. What comes from there on belongs to that word.
+int mxp__options_parse_first(const mxp_command *command, const mxp_option *options, int count,
+                             char **arguments, int *first);
 
 void mxp__command_help(const mxp_command *command);  // prints all of it
 

@@ -20,7 +20,8 @@ enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void print_help(FILE *stream)
 {
-    fputs("mxprof reads the profiles that programs with libmxprof inside leave behind.\n"
+    fputs("mxprof runs programs and records them, and reads the profiles that programs leave "
+          "behind.\n"
           "\n"
           "usage: mxprof COMMAND [OPTIONS] FILE\n"
           "\n"

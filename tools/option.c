@@ -176,6 +176,28 @@ int mxp__options_parse_all(const mxp_command *command, const mxp_option *options
     return *file_count == 0 ? no_file(command) : -1;
 }
 
+int mxp__options_parse_first(const mxp_command *command, const mxp_option *options, int count,
+                             char **arguments, int *first)
+{
+    int i = 0;
+    for (; i < count && arguments[i][0] == '-' && arguments[i][1] != '\0'; i++) {
+        if (asks_for_help(arguments[i])) {
+            mxp__command_help(command);
+            return MXP_EXIT_FINE;
+        }
+        if (strcmp(arguments[i], "--") == 0) {
+            i++;
+            break;
+        }
+        int code = take_option(command, options, count, arguments, &i);
+        if (code >= 0) {
+            return code;
+        }
+    }
+    *first = i;
+    return i < count ? -1 : no_file(command);
+}
+
 int mxp__options_parse(const mxp_command *command, const mxp_option *options, int count,
                        char **arguments, const char **file)
 {

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""mxprof run: the program is as it would be alone, and what it recorded is in one folder."""
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+BUILD = pathlib.Path(os.environ["MXPROF_BUILD"]).resolve()
+MXPROF = BUILD / "mxprof"
+
+SPANS = """
+import ctypes, sys
+lib = ctypes.CDLL(sys.argv[1])
+lib.mxp_begin.restype = ctypes.c_uint64
+name = lib.mxp_intern(b"app", b"work", 1, 0)
+for _ in range(int(sys.argv[2])):
+    lib.mxp_end(name, ctypes.c_uint64(lib.mxp_begin(16, name)))
+"""
+
+
+def environment(**more):
+    clean = {key: value for key, value in os.environ.items()
+             if not key.startswith(("MXPROF_", "MXNET_", "INTEL_"))}
+    return dict(clean, **more)
+
+
+def run(folder, *arguments, stdin="", **more):
+    return subprocess.run([MXPROF, "run", *arguments], cwd=folder, env=environment(**more), input=stdin,
+                          capture_output=True, text=True, timeout=60, check=False)
+
+
+def recording(count):
+    return [sys.executable, "-c", SPANS, str(BUILD / "libmxprof.so"), str(count)]
+
+
+def test_the_program_keeps_its_arguments_its_streams_and_its_exit_code(tmp_path):
+    result = run(tmp_path, "sh", "-c", 'cat; echo "$@" >&2; exit 7', "sh", "-o", "--quiet", "a b", stdin="typed")
+    assert result.returncode == 7 and result.stdout == "typed"
+    assert result.stderr.startswith("-o --quiet a b\n")
+    assert "sh ended with 7 after" in result.stderr and "nothing was recorded" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_processes_record_is_in_the_folder_and_the_summary_says_what_to_type(tmp_path):
+    both = 'A="$1" B="$2"; shift 2; "$@" 30 & "$@" 12; wait'
+    result = run(tmp_path, "-o", "out", "--", "sh", "-c", both, "sh", "a", "b", *recording(0)[:-1])
+    assert result.returncode == 0 and result.stdout == ""
+    assert len(list((tmp_path / "out").iterdir())) == 2
+    report = subprocess.run([MXPROF, "report", "out"], cwd=tmp_path, capture_output=True, text=True, timeout=60,
+                            check=True).stdout
+    assert re.search(r"^work +42 ", report, re.MULTILINE)
+    command = re.search(r"next +(mxprof report \S+)", result.stderr)[1]
+    assert command == f"mxprof report {tmp_path}/out"
+    assert "; lost 0" in result.stderr
+
+
+def test_the_default_folder_is_named_after_the_program_and_the_time(tmp_path):
+    result = run(tmp_path, "-q", *recording(3))
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    folder, = tmp_path.iterdir()
+    assert re.fullmatch(rf"mxprof-{pathlib.Path(sys.executable).name}-\d{{8}}-\d{{6}}", folder.name)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])
+def test_a_program_ended_by_a_signal_ends_the_command_by_it(tmp_path, number):
+    result = run(tmp_path, "sh", "-c", f"kill -{int(number)} $$")
+    assert result.returncode == -number
+    assert f"was ended by signal {int(number)} after" in result.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2])
+def test_signals_are_handed_on(tmp_path, number):
+    script = f"trap 'echo got it; exit 9' {int(number)}; echo ready; while :; do sleep 0.01; done"
+    with subprocess.Popen([MXPROF, "run", "-q", "sh", "-c", script], cwd=tmp_path, env=environment(),
+                          stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(number)
+        assert process.stdout.readline() == "got it\n"
+        assert process.wait(30) == 9
+
+
+def test_the_terminals_interrupt_is_the_programs(tmp_path):
+    """It goes to the whole process group; the command goes on to wait."""
+    script = "trap 'sleep 0.2; echo done; exit 4' INT; echo ready; while :; do sleep 0.01; done"
+    with subprocess.Popen([MXPROF, "run", "-q", "sh", "-c", script], cwd=tmp_path, env=environment(),
+                          stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+        assert process.stdout.readline() == "ready\n"
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.stdout.readline() == "done\n"
+        assert process.wait(30) == 4
+
+
+def test_a_program_that_stops_stops_the_command_until_it_goes_on(tmp_path):
+    script = "echo $$; kill -TSTP $$; echo on"
+    with subprocess.Popen([MXPROF, "run", "-q", "sh", "-c", script], cwd=tmp_path, env=environment(),
+                          stdout=subprocess.PIPE, text=True) as process:
+        program = int(process.stdout.readline())
+        stat = pathlib.Path(f"/proc/{process.pid}/stat")
+        until = time.monotonic() + 30
+        while stat.read_text().rpartition(")")[2].split()[0] != "T" and time.monotonic() < until:
+            time.sleep(0.01)
+        assert stat.read_text().rpartition(")")[2].split()[0] == "T"
+        process.send_signal(signal.SIGCONT)
+        assert process.stdout.readline() == "on\n", f"program {program} was not continued"
+        assert process.wait(30) == 0
+
+
+def test_the_program_has_the_signals_that_it_would_have_alone(tmp_path):
+    show = "import signal; print([signal.getsignal(n) for n in (1, 2, 3, 10, 12, 13, 15, 18)], signal.pthread_sigmask(0, []))"
+    alone = subprocess.run([sys.executable, "-c", show], env=environment(), capture_output=True, text=True, timeout=60,
+                           check=True)
+    assert run(tmp_path, "-q", sys.executable, "-c", show).stdout == alone.stdout
+
+
+@pytest.mark.parametrize("arguments, code, words", [
+    (["nosuchprogram"], 127, "cannot run 'nosuchprogram': No such file or directory"),
+    (["/etc/passwd"], 126, "cannot run '/etc/passwd': Permission denied"),
+    (["-o", "nodir/sub", "true"], 125, "cannot make the folder 'nodir/sub': No such file or directory"),
+    (["-o", "taken", "true"], 125, "the folder 'taken' has files already"),
+    ([], 2, "which program? For example: mxprof run python train.py"),
+    (["--outpt", "x", "true"], 2, "unknown option '--outpt'; did you mean '--output'?"),
+    (["--ring", "lots", "true"], 2, "--ring takes a number with K, M or G, as in 64M, not 'lots'"),
+])
+def test_what_cannot_be_is_said(tmp_path, arguments, code, words):
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "file").write_text("mine")
+    result = run(tmp_path, *arguments)
+    assert result.returncode == code and words in result.stderr
+    assert os.listdir(tmp_path) == ["taken"] and os.listdir(tmp_path / "taken") == ["file"]
+
+
+def test_a_folder_of_the_users_stays_and_is_added_to_when_asked(tmp_path):
+    (tmp_path / "mine").mkdir()
+    assert run(tmp_path, "-o", "mine", "true").returncode == 0
+    assert (tmp_path / "mine").is_dir()
+    assert run(tmp_path, "-o", "mine", *recording(2)).returncode == 0
+    assert run(tmp_path, "-o", "mine", "--force", *recording(2)).returncode == 0
+    assert len(os.listdir(tmp_path / "mine")) == 2
+
+
+def test_sizes_reach_the_processes(tmp_path):
+    assert run(tmp_path, "-o", "ring", "--ring", "1M", *recording(200000)).returncode == 0
+    info = subprocess.run([MXPROF, "info", *(tmp_path / "ring").iterdir()], capture_output=True, text=True, timeout=60,
+                          check=True).stdout
+    assert "ring     1 MiB" in info
+
+
+def test_a_collector_that_the_user_has_named_stays(tmp_path):
+    result = run(tmp_path, "sh", "-c", "echo $INTEL_LIBITTNOTIFY64", INTEL_LIBITTNOTIFY64="/opt/own.so")
+    assert result.stdout == "/opt/own.so\n"
+    assert "INTEL_LIBITTNOTIFY64 stays '/opt/own.so': its marks are not recorded" in result.stderr
+
+
+def test_marks_of_libraries_are_recorded(tmp_path):
+    program = tmp_path / "marks"
+    source = pathlib.Path(__file__).parent.parent / "collect/itt_program.c"
+    subprocess.run(["cc", "-std=gnu11", source, "-o", program, "-ldl", "-pthread"], check=True)
+    assert run(tmp_path, "-o", "out", program, "tasks").returncode == 0
+    report = subprocess.run([MXPROF, "report", "out"], cwd=tmp_path, capture_output=True, text=True, timeout=60,
+                            check=True).stdout
+    assert re.search(r"^outer +600 ", report, re.MULTILINE)
+
+
+def test_an_installed_command_finds_its_collector(tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "lib").mkdir()
+    shutil.copy(MXPROF, tmp_path / "bin/mxprof")
+    shutil.copy(BUILD / "libmxprof_collect.so", tmp_path / "lib/libmxprof_collect.so.0")
+    result = subprocess.run([tmp_path / "bin/mxprof", "run", "-q", "sh", "-c", "echo $INTEL_LIBITTNOTIFY64"],
+                            cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=60, check=True)
+    assert os.path.realpath(result.stdout.strip()) == str(tmp_path / "lib/libmxprof_collect.so.0")

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const int handed_on[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT};
+static const int ignored[] = {SIGINT, SIGQUIT};
+enum {
+    HANDED_ON = sizeof handed_on / sizeof handed_on[0],
+    IGNORED = sizeof ignored / sizeof ignored[0]
+};
+
+static volatile pid_t child;
+
+static void hand_on(int signal)
+{
+    int saved = errno;
+    if (child > 0) {
+        kill(child, signal);
+    }
+    errno = saved;
+}
+
+// What this process did with the signals before, for the program to inherit.
+typedef struct signal_actions {
+    struct sigaction handed_on[HANDED_ON], ignored[IGNORED], broken_pipe;
+    sigset_t mask;
+} signal_actions;
+
+// Signals that come before the child is known wait for it.
+static void take_signals(signal_actions *before)
+{
+    sigset_t wait;
+    sigemptyset(&wait);
+    for (int i = 0; i < HANDED_ON; i++) {
+        sigaddset(&wait, handed_on[i]);
+    }
+    sigprocmask(SIG_BLOCK, &wait, &before->mask);
+    for (int i = 0; i < HANDED_ON; i++) {
+        struct sigaction action = {.sa_handler = hand_on, .sa_flags = SA_RESTART};
+        sigaction(handed_on[i], &action, &before->handed_on[i]);
+    }
+    for (int i = 0; i < IGNORED; i++) {
+        struct sigaction action = {.sa_handler = SIG_IGN};
+        sigaction(ignored[i], &action, &before->ignored[i]);
+    }
+}
+
+// This command ignores SIGPIPE; whoever started it did not, as a rule, and says so by the default.
+static void give_signals_back(const signal_actions *before)
+{
+    for (int i = 0; i < HANDED_ON; i++) {
+        sigaction(handed_on[i], &before->handed_on[i], NULL);
+    }
+    for (int i = 0; i < IGNORED; i++) {
+        sigaction(ignored[i], &before->ignored[i], NULL);
+    }
+    signal(SIGPIPE, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &before->mask, NULL);
+}
+
+static _Noreturn void become(char *const *arguments, const signal_actions *before, int report)
+{
+    give_signals_back(before);
+    execvp(arguments[0], arguments);
+    int error = errno;
+    ssize_t told = write(report, &error, sizeof error);
+    _exit(told == sizeof error ? 127 : 126);
+}
+
+// The errno of a start that failed, which comes through the pipe; 0: the pipe was closed by exec.
+static int read_report(int report)
+{
+    int error = 0;
+    ssize_t got;
+    do {
+        got = read(report, &error, sizeof error);
+    } while (got < 0 && errno == EINTR);
+    close(report);
+    return got == sizeof error ? error : 0;
+}
+
+// A program that is stopped stops us, so that the shell's job control sees one job.
+static void wait_for_end(int *status)
+{
+    for (;;) {
+        pid_t ended = waitpid(child, status, WUNTRACED);
+        if (ended < 0 && errno != EINTR) {
+            return;
+        }
+        if (ended == child && !WIFSTOPPED(*status)) {
+            return;
+        }
+        if (ended == child && WSTOPSIG(*status) == SIGTSTP) {
+            raise(SIGSTOP);
+        }
+    }
+}
+
+int mxp__run_process(char *const *arguments, int *status)
+{
+    int report[2];
+    signal_actions before;
+    *status = 0;
+    if (pipe2(report, O_CLOEXEC) != 0) {
+        return errno;
+    }
+    take_signals(&before);
+    pid_t made = fork();
+    if (made == 0) {
+        close(report[0]);
+        become(arguments, &before, report[1]);
+    }
+    int error = made < 0 ? errno : 0;
+    child = made;
+    close(report[1]);
+    sigprocmask(SIG_SETMASK, &before.mask, NULL);
+    int start_error = read_report(report[0]);
+    if (made > 0) {
+        wait_for_end(status);
+    }
+    child = 0;
+    return error != 0 ? error : start_error;
+}
+
+void mxp__end_like(int status)
+{
+    if (WIFSIGNALED(status)) {
+        const struct rlimit no_core = {0, 0};
+        setrlimit(RLIMIT_CORE, &no_core);
+        sigset_t all;
+        sigfillset(&all);
+        signal(WTERMSIG(status), SIG_DFL);
+        raise(WTERMSIG(status));
+        sigprocmask(SIG_UNBLOCK, &all, NULL);
+        exit(128 + WTERMSIG(status));
+    }
+    exit(WEXITSTATUS(status));
+}
