@@ -33,9 +33,10 @@ static const char help[] =
     "  -q, --quiet        nothing on stderr but errors\n"
     "\n"
     "What is recorded: programs with libmxprof or MXNet's API inside, and what libraries send as\n"
-    "ITT marks (PyTorch, oneDNN, oneTBB and others). Each process has a file of its own, complete\n"
-    "whatever ends the process; one that records nothing leaves none. Options end at the first\n"
-    "word that is none.\n"
+    "ITT marks (PyTorch, oneDNN, oneTBB and others) or NVTX ranges (CUDA programs and others). "
+    "Each\n"
+    "process has a file of its own, complete whatever ends the process; one that records nothing\n"
+    "leaves none. Options end at the first word that is none.\n"
     "\n"
     "examples\n"
     "  mxprof run python train.py\n"
@@ -142,6 +143,7 @@ static void prepare_environment(const run_options *options, const char *folder)
     }
     if (find_collector(collector, sizeof collector)) {
         open_door("INTEL_LIBITTNOTIFY64", collector, options->quiet);
+        open_door("NVTX_INJECTION64_PATH", collector, options->quiet);
     } else if (!options->quiet) {
         fputs("mxprof: libmxprof_collect.so is not beside the command: marks of libraries are not "
               "recorded\n",

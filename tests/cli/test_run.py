@@ -26,7 +26,7 @@ for _ in range(int(sys.argv[2])):
 
 def environment(**more):
     clean = {key: value for key, value in os.environ.items()
-             if not key.startswith(("MXPROF_", "MXNET_", "INTEL_"))}
+             if not key.startswith(("MXPROF_", "MXNET_", "INTEL_", "NVTX_"))}
     return dict(clean, **more)
 
 
@@ -157,14 +157,16 @@ def test_a_collector_that_the_user_has_named_stays(tmp_path):
     assert "INTEL_LIBITTNOTIFY64 stays '/opt/own.so': its marks are not recorded" in result.stderr
 
 
-def test_marks_of_libraries_are_recorded(tmp_path):
+@pytest.mark.parametrize("source, part, row", [("itt_program.c", "tasks", "outer +600"),
+                                               ("nvtx_program.c", "ranges", "outer +100")])
+def test_marks_of_libraries_are_recorded(tmp_path, source, part, row):
     program = tmp_path / "marks"
-    source = pathlib.Path(__file__).parent.parent / "collect/itt_program.c"
-    subprocess.run(["cc", "-std=gnu11", source, "-o", program, "-ldl", "-pthread"], check=True)
-    assert run(tmp_path, "-o", "out", program, "tasks").returncode == 0
+    subprocess.run(["cc", "-std=gnu11", pathlib.Path(__file__).parent.parent / "collect" / source, "-o", program,
+                    "-ldl", "-pthread"], check=True)
+    assert run(tmp_path, "-o", "out", program, part).returncode == 0
     report = subprocess.run([MXPROF, "report", "out"], cwd=tmp_path, capture_output=True, text=True, timeout=60,
                             check=True).stdout
-    assert re.search(r"^outer +600 ", report, re.MULTILINE)
+    assert re.search(rf"^{row} ", report, re.MULTILINE)
 
 
 def test_an_installed_command_finds_its_collector(tmp_path):

@@ -5,6 +5,7 @@
 #include <mxprof/foreign.h>
 #include <mxprof/record.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "profiler/spin.h"
 
@@ -14,6 +15,8 @@ typedef struct open_span {
     const void *owner;
     uint64_t id;
     mxp_async span;
+    mxp_arg args[MXP__COLLECT_ARGS_MAX];
+    uint32_t arg_count;
     uint32_t next;  // place + 1 of the next of its bucket, or of the next free one
 } open_span;
 
@@ -42,7 +45,16 @@ static uint32_t take_place(void)
     return table.used < OPEN_MAX ? ++table.used : 0;
 }
 
-void mxp__collect_begin_async(const void *owner, uint64_t id, mxp_name name)
+static void put(open_span *to, const mxp_arg *args, uint32_t count)
+{
+    to->arg_count = count < MXP__COLLECT_ARGS_MAX ? count : MXP__COLLECT_ARGS_MAX;
+    if (to->arg_count != 0) {
+        memcpy(to->args, args, to->arg_count * sizeof *args);
+    }
+}
+
+void mxp__collect_begin_async(const void *owner, uint64_t id, mxp_name name, const mxp_arg *args,
+                              uint32_t count)
 {
     mxp_async span = mxp_async_begin(MXP_CLASS_USER, name, id, (mxp_context){0, 0});
     if (span.begin_ticks == 0 || !mxp__spin_lock(&table.lock)) {
@@ -51,7 +63,9 @@ void mxp__collect_begin_async(const void *owner, uint64_t id, mxp_name name)
     uint32_t place = take_place();
     if (place != 0) {
         uint32_t *bucket = bucket_of(owner, id);
-        table.spans[place - 1] = (open_span){owner, id, span, *bucket};
+        open_span *made = &table.spans[place - 1];
+        *made = (open_span){.owner = owner, .id = id, .span = span, .next = *bucket};
+        put(made, args, count);
         *bucket = place;
     }
     mxp__spin_unlock(&table.lock);
@@ -62,7 +76,7 @@ void mxp__collect_begin_async(const void *owner, uint64_t id, mxp_name name)
 }
 
 // Takes it out of the table. False: there is none.
-static bool take_out(const void *owner, uint64_t id, mxp_async *span)
+static bool take_out(const void *owner, uint64_t id, open_span *taken)
 {
     uint32_t *at = bucket_of(owner, id);
     while (*at != 0 && (table.spans[*at - 1].owner != owner || table.spans[*at - 1].id != id)) {
@@ -71,7 +85,7 @@ static bool take_out(const void *owner, uint64_t id, mxp_async *span)
     const uint32_t place = *at;
     if (place != 0) {
         open_span *found = &table.spans[place - 1];
-        *span = found->span;
+        *taken = *found;
         *at = found->next;
         found->next = table.free;
         table.free = place;
@@ -81,14 +95,14 @@ static bool take_out(const void *owner, uint64_t id, mxp_async *span)
 
 void mxp__collect_end_async(const void *owner, uint64_t id)
 {
-    mxp_async span;
+    open_span taken;
     bool found = false;
     if (mxp__spin_lock(&table.lock)) {
-        found = take_out(owner, id, &span);
+        found = take_out(owner, id, &taken);
         mxp__spin_unlock(&table.lock);
     }
     if (found) {
-        mxp_async_end(&span, NULL, 0);
+        mxp_async_end(&taken.span, taken.args, taken.arg_count);
     } else {
         mxp_lose_foreign(1);
     }

@@ -55,7 +55,7 @@ void mxp__itt_task_begin_overlapped(itt_domain *domain, itt_id id, itt_id parent
 {
     (void)parent;
     mxp__collect_begin_async(domain, mxp__itt_id_value(id),
-                             mxp__itt_name(domain, name, MXP_STYLE_ASYNC));
+                             mxp__itt_name(domain, name, MXP_STYLE_ASYNC), NULL, 0);
 }
 
 void mxp__itt_task_end_overlapped(itt_domain *domain, itt_id id)
@@ -85,7 +85,7 @@ static const void *frame_owner(const itt_domain *domain)
 
 void mxp__itt_frame_begin(itt_domain *domain, const itt_id *id)
 {
-    mxp__collect_begin_async(frame_owner(domain), frame_id(id), frame_name(domain));
+    mxp__collect_begin_async(frame_owner(domain), frame_id(id), frame_name(domain), NULL, 0);
 }
 
 void mxp__itt_frame_end(itt_domain *domain, const itt_id *id)

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program's NVTX header loads us for: InitializeInjectionNvtx2 fills its tables of
+// functions. It is called once by every shared object that has a copy of the header; headers up
+// to 3.1 may call it several times at once.
+#include <mxprof/args.h>
+#include <mxprof/foreign.h>
+#include <mxprof/record.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "base/atomic.h"
+#include "profiler/collect/nvtx/handles.h"
+#include "profiler/collect/open_stack.h"
+#include "profiler/collect/open_table.h"
+
+int InitializeInjectionNvtx2(nvtx_get_table get_table);
+
+// ---- attributes --------------------------------------------------------------------------------
+static mxp_name message_name(const nvtx_domain *domain, const nvtx_attributes *attributes,
+                             int style)
+{
+    switch (attributes->message_type) {
+    case NVTX_TEXT_NARROW:
+        return mxp__nvtx_name(domain, attributes->message.narrow, style);
+    case NVTX_TEXT_WIDE:
+        return mxp__nvtx_name_wide(domain, attributes->message.wide, style);
+    case NVTX_TEXT_REGISTERED:
+        return mxp__nvtx_name_registered(domain, attributes->message.registered, style);
+    default:
+        return mxp__nvtx_name(domain, "(no message)", style);
+    }
+}
+
+static bool payload_arg(const nvtx_attributes *attributes, mxp_arg *arg)
+{
+    const mxp_name key = mxp_string("payload");
+    switch (attributes->payload_type) {
+    case NVTX_PAYLOAD_U64:
+        *arg = mxp_u64(key, attributes->payload.u64);
+        return true;
+    case NVTX_PAYLOAD_I64:
+        *arg = mxp_i64(key, attributes->payload.i64);
+        return true;
+    case NVTX_PAYLOAD_F64:
+        *arg = mxp_f64(key, attributes->payload.f64);
+        return true;
+    case NVTX_PAYLOAD_U32:
+        *arg = mxp_u64(key, attributes->payload.u32);
+        return true;
+    case NVTX_PAYLOAD_I32:
+        *arg = mxp_i64(key, attributes->payload.i32);
+        return true;
+    case NVTX_PAYLOAD_F32:
+        *arg = mxp_f64(key, (double)attributes->payload.f32);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static uint32_t attribute_args(const nvtx_domain *domain, const nvtx_attributes *attributes,
+                               mxp_arg *args)
+{
+    uint32_t count = 0;
+    if (attributes->category != 0) {
+        const mxp_name key = mxp_string("category");
+        const mxp_name name = mxp__nvtx_category(domain, attributes->category);
+        args[count++] =
+            name != MXP_NAME_NONE ? mxp_name_arg(key, name) : mxp_u64(key, attributes->category);
+    }
+    if (attributes->color_type == NVTX_COLOR_ARGB) {
+        args[count++] = mxp_u64(mxp_string("argb"), attributes->color);
+    }
+    count += payload_arg(attributes, &args[count]);
+    return count;
+}
+
+// A copy of what the program's structure has; what an older one lacks is zero.
+static nvtx_attributes read_attributes(const nvtx_attributes *given)
+{
+    nvtx_attributes read = {0};
+    if (given != NULL && given->size_bytes >= 2 * sizeof(uint16_t)) {
+        memcpy(&read, given, given->size_bytes < sizeof read ? given->size_bytes : sizeof read);
+    }
+    return read;
+}
+
+// ---- ranges ------------------------------------------------------------------------------------
+// The id of a span on the stack is how many of its domain are open with it.
+static int push(const nvtx_domain *domain, mxp_name name, const mxp_arg *args, uint32_t count)
+{
+    const mxp_collect_span *below = mxp__collect_innermost(domain, 0);
+    const int depth = below != NULL ? (int)below->id : 0;
+    mxp__collect_begin(domain, name, (uint64_t)depth + 1, args, count);
+    return depth;
+}
+
+static int pop(const nvtx_domain *domain)
+{
+    const mxp_collect_span *ended = mxp__collect_innermost(domain, 0);
+    const int depth = ended != NULL ? (int)ended->id - 1 : -1;
+    mxp__collect_end(domain, 0);
+    return depth;
+}
+
+static const char range_owner[] = "ranges that may end on any thread";
+
+static uint64_t start(mxp_name name, const mxp_arg *args, uint32_t count)
+{
+    static mxp_atomic_u64 last;
+    const uint64_t id = mxp_atomic_add(&last, 1) + 1;
+    mxp__collect_begin_async(range_owner, id, name, args, count);
+    return id;
+}
+
+static void mark_in(void *handle, const nvtx_attributes *given)
+{
+    const nvtx_domain *domain = mxp__nvtx_domain(handle);
+    const nvtx_attributes attributes = read_attributes(given);
+    mxp_instant(MXP_CLASS_USER, message_name(domain, &attributes, MXP_STYLE_INSTANT),
+                MXP_INSTANT_THREAD);
+}
+
+static uint64_t start_in(void *handle, const nvtx_attributes *given)
+{
+    const nvtx_domain *domain = mxp__nvtx_domain(handle);
+    const nvtx_attributes attributes = read_attributes(given);
+    mxp_arg args[3];
+    const uint32_t count = attribute_args(domain, &attributes, args);
+    return start(message_name(domain, &attributes, MXP_STYLE_ASYNC), args, count);
+}
+
+static void end_in(void *handle, uint64_t id)
+{
+    (void)handle;
+    if (id != 0) {
+        mxp__collect_end_async(range_owner, id);
+    }
+}
+
+static int push_in(void *handle, const nvtx_attributes *given)
+{
+    const nvtx_domain *domain = mxp__nvtx_domain(handle);
+    const nvtx_attributes attributes = read_attributes(given);
+    mxp_arg args[3];
+    const uint32_t count = attribute_args(domain, &attributes, args);
+    return push(domain, message_name(domain, &attributes, MXP_STYLE_SPAN), args, count);
+}
+
+static int pop_in(void *handle)
+{
+    return pop(mxp__nvtx_domain(handle));
+}
+
+// ---- the default domain ------------------------------------------------------------------------
+static void mark_ex(const nvtx_attributes *given)
+{
+    mark_in(NULL, given);
+}
+
+static void mark_narrow(const char *text)
+{
+    mxp_instant(MXP_CLASS_USER, mxp__nvtx_name(mxp__nvtx_domain(NULL), text, MXP_STYLE_INSTANT),
+                MXP_INSTANT_THREAD);
+}
+
+static void mark_wide(const wchar_t *text)
+{
+    mxp_instant(MXP_CLASS_USER,
+                mxp__nvtx_name_wide(mxp__nvtx_domain(NULL), text, MXP_STYLE_INSTANT),
+                MXP_INSTANT_THREAD);
+}
+
+static uint64_t start_ex(const nvtx_attributes *given)
+{
+    return start_in(NULL, given);
+}
+
+static uint64_t start_narrow(const char *text)
+{
+    return start(mxp__nvtx_name(mxp__nvtx_domain(NULL), text, MXP_STYLE_ASYNC), NULL, 0);
+}
+
+static uint64_t start_wide(const wchar_t *text)
+{
+    return start(mxp__nvtx_name_wide(mxp__nvtx_domain(NULL), text, MXP_STYLE_ASYNC), NULL, 0);
+}
+
+static void end(uint64_t id)
+{
+    end_in(NULL, id);
+}
+
+static int push_ex(const nvtx_attributes *given)
+{
+    return push_in(NULL, given);
+}
+
+static int push_narrow(const char *text)
+{
+    const nvtx_domain *domain = mxp__nvtx_domain(NULL);
+    return push(domain, mxp__nvtx_name(domain, text, MXP_STYLE_SPAN), NULL, 0);
+}
+
+static int push_wide(const wchar_t *text)
+{
+    const nvtx_domain *domain = mxp__nvtx_domain(NULL);
+    return push(domain, mxp__nvtx_name_wide(domain, text, MXP_STYLE_SPAN), NULL, 0);
+}
+
+static int pop_default(void)
+{
+    return pop(mxp__nvtx_domain(NULL));
+}
+
+// ---- names and handles -------------------------------------------------------------------------
+static void name_category_in(void *handle, uint32_t number, const char *name)
+{
+    mxp__nvtx_category_set(mxp__nvtx_domain(handle), number, name);
+}
+
+static void name_category_wide_in(void *handle, uint32_t number, const wchar_t *name)
+{
+    char narrow[256];
+    mxp__nvtx_narrow(name, narrow, sizeof narrow);
+    name_category_in(handle, number, narrow);
+}
+
+static void name_category(uint32_t number, const char *name)
+{
+    name_category_in(NULL, number, name);
+}
+
+static void name_category_wide(uint32_t number, const wchar_t *name)
+{
+    name_category_wide_in(NULL, number, name);
+}
+
+static void name_thread(uint32_t tid, const char *name)
+{
+    mxp_thread_name_of(tid, name != NULL ? name : "(null)");
+}
+
+static void name_thread_wide(uint32_t tid, const wchar_t *name)
+{
+    char narrow[256];
+    mxp__nvtx_narrow(name, narrow, sizeof narrow);
+    mxp_thread_name_of(tid, narrow);
+}
+
+static void *register_string(void *handle, const char *text)
+{
+    (void)handle;
+    return mxp__nvtx_string_create(text);
+}
+
+static void *register_string_wide(void *handle, const wchar_t *text)
+{
+    char narrow[1024];
+    mxp__nvtx_narrow(text, narrow, sizeof narrow);
+    return register_string(handle, text != NULL ? narrow : NULL);
+}
+
+static void *create_domain(const char *name)
+{
+    return mxp__nvtx_domain_create(name);
+}
+
+static void *create_domain_wide(const wchar_t *name)
+{
+    char narrow[256];
+    mxp__nvtx_narrow(name, narrow, sizeof narrow);
+    return mxp__nvtx_domain_create(narrow);
+}
+
+// Ranges of it may be open, and other threads may still use it.
+static void destroy_domain(void *handle)
+{
+    (void)handle;
+}
+
+static void initialize(const void *reserved)
+{
+    (void)reserved;
+}
+
+// ---- tables ------------------------------------------------------------------------------------
+typedef void (*nvtx_function)(void);
+#define AT(number, function) [number] = (nvtx_function)(function)
+
+static const nvtx_function core[] = {
+    AT(1, mark_ex),
+    AT(2, mark_narrow),
+    AT(3, mark_wide),
+    AT(4, start_ex),
+    AT(5, start_narrow),
+    AT(6, start_wide),
+    AT(7, end),
+    AT(8, push_ex),
+    AT(9, push_narrow),
+    AT(10, push_wide),
+    AT(11, pop_default),
+    AT(12, name_category),
+    AT(13, name_category_wide),
+    AT(14, name_thread),
+    AT(15, name_thread_wide),
+};
+static const nvtx_function core2[] = {
+    AT(1, mark_in),
+    AT(2, start_in),
+    AT(3, end_in),
+    AT(4, push_in),
+    AT(5, pop_in),
+    AT(8, name_category_in),
+    AT(9, name_category_wide_in),
+    AT(10, register_string),
+    AT(11, register_string_wide),
+    AT(12, create_domain),
+    AT(13, create_domain_wide),
+    AT(14, destroy_domain),
+    AT(15, initialize),
+};
+
+static void fill(const nvtx_callbacks *callbacks, int module, const nvtx_function *functions,
+                 unsigned count)
+{
+    void **table = NULL;
+    unsigned size = 0;
+    if (callbacks->get_module(module, &table, &size) == 0 || table == NULL) {
+        return;
+    }
+    for (unsigned i = 1; i < count && i < size; i++) {
+        if (functions[i] != NULL && table[i] != NULL) {
+            memcpy(table[i], &functions[i], sizeof functions[i]);
+        }
+    }
+}
+
+// What stays empty the program takes as switched off.
+int InitializeInjectionNvtx2(nvtx_get_table get_table)
+{
+    const nvtx_callbacks *callbacks =
+        getauxval(AT_SECURE) == 0 && get_table != NULL ? get_table(NVTX_TABLE_CALLBACKS) : NULL;
+    if (callbacks == NULL || callbacks->size_bytes < sizeof *callbacks) {
+        return 0;
+    }
+    fill(callbacks, NVTX_MODULE_CORE, core, sizeof core / sizeof core[0]);
+    fill(callbacks, NVTX_MODULE_CORE2, core2, sizeof core2 / sizeof core2[0]);
+    return 1;
+}
