@@ -32,11 +32,11 @@ static const char help[] =
     "      --limit SIZE   most bytes of each process (default 1G)\n"
     "  -q, --quiet        nothing on stderr but errors\n"
     "\n"
-    "What is recorded: programs with libmxprof or MXNet's API inside, and what libraries send as\n"
-    "ITT marks (PyTorch, oneDNN, oneTBB and others) or NVTX ranges (CUDA programs and others). "
-    "Each\n"
-    "process has a file of its own, complete whatever ends the process; one that records nothing\n"
-    "leaves none. Options end at the first word that is none.\n"
+    "What is recorded: programs with libmxprof or MXNet's API inside, what libraries send as\n"
+    "ITT marks (PyTorch, oneDNN, oneTBB and others) or NVTX ranges (CUDA programs and others),\n"
+    "and what OpenMP runtimes tell tools (LLVM's, Intel's, AMD's). Each process has a file of its\n"
+    "own, whole whatever ends the process; one that records nothing leaves none. Options end at\n"
+    "the first word that is none.\n"
     "\n"
     "examples\n"
     "  mxprof run python train.py\n"
@@ -130,6 +130,22 @@ static void open_door(const char *variable, const char *library, bool quiet)
     }
 }
 
+// A list: ours comes behind the user's.
+static void add_tool(const char *variable, const char *library)
+{
+    const char *others = getenv(variable);
+    mxp_strbuf list = {0};
+    if (others != NULL && others[0] != '\0') {
+        mxp__strbuf_puts(&list, others);
+        mxp__strbuf_putc(&list, ':');
+    }
+    mxp__strbuf_puts(&list, library);
+    if (!list.failed) {
+        setenv(variable, mxp__strbuf_text(&list), 1);
+    }
+    mxp__strbuf_fini(&list);
+}
+
 static void prepare_environment(const run_options *options, const char *folder)
 {
     char collector[2 * PATH_MAX];
@@ -144,6 +160,7 @@ static void prepare_environment(const run_options *options, const char *folder)
     if (find_collector(collector, sizeof collector)) {
         open_door("INTEL_LIBITTNOTIFY64", collector, options->quiet);
         open_door("NVTX_INJECTION64_PATH", collector, options->quiet);
+        add_tool("OMP_TOOL_LIBRARIES", collector);
     } else if (!options->quiet) {
         fputs("mxprof: libmxprof_collect.so is not beside the command: marks of libraries are not "
               "recorded\n",

@@ -26,7 +26,7 @@ for _ in range(int(sys.argv[2])):
 
 def environment(**more):
     clean = {key: value for key, value in os.environ.items()
-             if not key.startswith(("MXPROF_", "MXNET_", "INTEL_", "NVTX_"))}
+             if not key.startswith(("MXPROF_", "MXNET_", "INTEL_", "NVTX_", "OMP_"))}
     return dict(clean, **more)
 
 
@@ -151,6 +151,12 @@ def test_sizes_reach_the_processes(tmp_path):
     assert "ring     1 MiB" in info
 
 
+def test_tools_of_openmp_that_the_user_has_named_come_first(tmp_path):
+    result = run(tmp_path, "sh", "-c", "echo $OMP_TOOL_LIBRARIES", OMP_TOOL_LIBRARIES="/opt/own.so:/opt/other.so")
+    assert result.stdout.startswith("/opt/own.so:/opt/other.so:/")
+    assert result.stdout.endswith("libmxprof_collect.so.0\n")
+
+
 def test_a_collector_that_the_user_has_named_stays(tmp_path):
     result = run(tmp_path, "sh", "-c", "echo $INTEL_LIBITTNOTIFY64", INTEL_LIBITTNOTIFY64="/opt/own.so")
     assert result.stdout == "/opt/own.so\n"
@@ -158,7 +164,8 @@ def test_a_collector_that_the_user_has_named_stays(tmp_path):
 
 
 @pytest.mark.parametrize("source, part, row", [("itt_program.c", "tasks", "outer +600"),
-                                               ("nvtx_program.c", "ranges", "outer +100")])
+                                               ("nvtx_program.c", "ranges", "outer +100"),
+                                               ("ompt_program.c", "regions", "loop +10")])
 def test_marks_of_libraries_are_recorded(tmp_path, source, part, row):
     program = tmp_path / "marks"
     subprocess.run(["cc", "-std=gnu11", pathlib.Path(__file__).parent.parent / "collect" / source, "-o", program,

@@ -72,7 +72,16 @@ static uint32_t place_of(const open_stack *stack, const void *owner, uint64_t id
     return place;
 }
 
-void mxp__collect_end(const void *owner, uint64_t id)
+static void end_span(const mxp_collect_span *span, uint64_t end_ticks)
+{
+    if (end_ticks != 0) {
+        mxp_end_at(span->name, span->token, end_ticks);
+    } else {
+        mxp_end_args(span->name, span->token, NULL, 0);
+    }
+}
+
+void mxp__collect_end_at(const void *owner, uint64_t id, uint64_t end_ticks)
 {
     open_stack *stack = own;
     if (stack != NULL && stack->depth > MXP__COLLECT_OPEN_MAX) {
@@ -85,9 +94,14 @@ void mxp__collect_end(const void *owner, uint64_t id)
         return;
     }
     mxp_collect_span *ended = &stack->spans[place - 1];
-    mxp_end_args(ended->name, ended->token, NULL, 0);
+    end_span(ended, end_ticks);
     memmove(ended, ended + 1, (stack->depth - place) * sizeof *ended);
     stack->depth--;
+}
+
+void mxp__collect_end(const void *owner, uint64_t id)
+{
+    mxp__collect_end_at(owner, id, 0);
 }
 
 const mxp_collect_span *mxp__collect_innermost(const void *owner, uint64_t id)

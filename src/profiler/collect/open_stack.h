@@ -24,6 +24,8 @@ void mxp__collect_begin(const void *owner, mxp_name name, uint64_t id, const mxp
 // Ends the innermost one of `owner`, with `id` if that is not 0; those above it stay open. An end
 // without a begin is counted.
 void mxp__collect_end(const void *owner, uint64_t id);
+// The same at a time in the past; what was told of the span while it was open is not recorded.
+void mxp__collect_end_at(const void *owner, uint64_t id, uint64_t end_ticks);
 // The innermost one of `owner`, with `id` if that is not 0; null: there is none. Valid until the
 // next begin or end on this thread.
 const mxp_collect_span *mxp__collect_innermost(const void *owner, uint64_t id);
