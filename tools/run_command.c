@@ -30,6 +30,8 @@ static const char help[] =
     "      --force        add to a folder that has files\n"
     "      --ring SIZE    keep only the newest SIZE of each process (64M; K, M, G)\n"
     "      --limit SIZE   most bytes of each process (default 1G)\n"
+    "      --no-preload   do not load the collector into every program: of PyTorch no operators\n"
+    "                     unless the script sends them\n"
     "  -q, --quiet        nothing on stderr but errors\n"
     "\n"
     "What is recorded: programs with libmxprof or MXNet's API inside, what libraries send as\n"
@@ -47,7 +49,7 @@ static const char help[] =
 
 typedef struct run_options {
     const char *output, *ring, *limit;
-    int force, quiet;
+    int force, quiet, no_preload;
 } run_options;
 
 enum { EXIT_NO_FOLDER = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
@@ -130,16 +132,15 @@ static void open_door(const char *variable, const char *library, bool quiet)
     }
 }
 
-// A list: ours comes behind the user's.
-static void add_tool(const char *variable, const char *library)
+// A list of libraries: ours comes behind the user's, or before.
+static void add_library(const char *variable, const char *library, bool first)
 {
     const char *others = getenv(variable);
+    const bool is_alone = others == NULL || others[0] == '\0';
     mxp_strbuf list = {0};
-    if (others != NULL && others[0] != '\0') {
-        mxp__strbuf_puts(&list, others);
-        mxp__strbuf_putc(&list, ':');
-    }
-    mxp__strbuf_puts(&list, library);
+    mxp__strbuf_puts(&list, is_alone || first ? library : others);
+    mxp__strbuf_puts(&list, is_alone ? "" : ":");
+    mxp__strbuf_puts(&list, is_alone ? "" : first ? others : library);
     if (!list.failed) {
         setenv(variable, mxp__strbuf_text(&list), 1);
     }
@@ -160,7 +161,10 @@ static void prepare_environment(const run_options *options, const char *folder)
     if (find_collector(collector, sizeof collector)) {
         open_door("INTEL_LIBITTNOTIFY64", collector, options->quiet);
         open_door("NVTX_INJECTION64_PATH", collector, options->quiet);
-        add_tool("OMP_TOOL_LIBRARIES", collector);
+        add_library("OMP_TOOL_LIBRARIES", collector, false);
+        if (options->no_preload == 0) {
+            add_library("LD_PRELOAD", collector, true);
+        }
     } else if (!options->quiet) {
         fputs("mxprof: libmxprof_collect.so is not beside the command: marks of libraries are not "
               "recorded\n",
@@ -209,8 +213,8 @@ static void tell(const mxp_command *command, const char *program, int status, do
         return;
     }
     fputs("; nothing was recorded\n"
-          "mxprof: it sends no marks that are known here. PyTorch sends them inside of\n"
-          "mxprof: torch.autograd.profiler.emit_itt(); programs of your own by <mxprof/record.h>\n",
+          "mxprof: it sends no marks that are known here; programs of your own do by "
+          "<mxprof/record.h>\n",
           stderr);
 }
 
@@ -270,9 +274,13 @@ static int run(const mxp_command *self, int count, char **arguments)
 {
     run_options values = {0};
     const mxp_option options[] = {
-        {"--output", 'o', NULL, NULL, &values.output}, {"--force", 0, NULL, &values.force, NULL},
-        {"--ring", 0, NULL, NULL, &values.ring},       {"--limit", 0, NULL, NULL, &values.limit},
-        {"--quiet", 'q', NULL, &values.quiet, NULL},   {0},
+        {"--output", 'o', NULL, NULL, &values.output},
+        {"--force", 0, NULL, &values.force, NULL},
+        {"--ring", 0, NULL, NULL, &values.ring},
+        {"--limit", 0, NULL, NULL, &values.limit},
+        {"--quiet", 'q', NULL, &values.quiet, NULL},
+        {"--no-preload", 0, NULL, &values.no_preload, NULL},
+        {0},
     };
     int first;
     int code = mxp__options_parse_first(self, options, count, arguments, &first);

@@ -26,7 +26,7 @@ for _ in range(int(sys.argv[2])):
 
 def environment(**more):
     clean = {key: value for key, value in os.environ.items()
-             if not key.startswith(("MXPROF_", "MXNET_", "INTEL_", "NVTX_", "OMP_"))}
+             if not key.startswith(("MXPROF_", "MXNET_", "INTEL_", "NVTX_", "OMP_", "LD_PRELOAD"))}
     return dict(clean, **more)
 
 
@@ -180,7 +180,8 @@ def test_an_installed_command_finds_its_collector(tmp_path):
     (tmp_path / "bin").mkdir()
     (tmp_path / "lib").mkdir()
     shutil.copy(MXPROF, tmp_path / "bin/mxprof")
-    shutil.copy(BUILD / "libmxprof_collect.so", tmp_path / "lib/libmxprof_collect.so.0")
+    for library in ("libmxprof_collect.so", "libmxprof.so"):
+        shutil.copy(BUILD / library, tmp_path / f"lib/{library}.0")
     result = subprocess.run([tmp_path / "bin/mxprof", "run", "-q", "sh", "-c", "echo $INTEL_LIBITTNOTIFY64"],
                             cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=60, check=True)
     assert os.path.realpath(result.stdout.strip()) == str(tmp_path / "lib/libmxprof_collect.so.0")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's marks, name by name: what is recorded is what a collector counts that shares nothing with ours."""
+"""PyTorch's operators, name by name: what `mxprof run` records of an unchanged program is what a collector that
+shares nothing with ours counts of one that sends its marks itself."""
 import json
 import os
 import pathlib
@@ -8,18 +9,19 @@ import subprocess
 
 import pytest
 
-BUILD = pathlib.Path(os.environ["MXPROF_BUILD"]).resolve()
+from recorded import BUILD, mxprof
+
 SOURCE = pathlib.Path(os.environ.get("MXPROF_SOURCE", "."))
 HERE = pathlib.Path(__file__).parent
-PYTHON = SOURCE / "build/peers-torch/bin/python"
+PYTHON = (SOURCE / "build/peers-torch/bin/python").absolute()
+PROGRAM = [PYTHON, "-W", "ignore", HERE / "torch_program.py"]
 pytestmark = pytest.mark.skipif(not PYTHON.exists(), reason="no PyTorch: scripts/setup peers installs it")
 
 
-def run(collector, folder, **environment):
+def run(arguments, folder, **more):
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("MXPROF_", "MXNET_"))}
-    return subprocess.run([PYTHON.absolute(), "-W", "ignore", HERE / "torch_program.py"], cwd=folder, timeout=250,
-                          env=dict(clean, INTEL_LIBITTNOTIFY64=str(collector), **environment), check=False,
-                          stdout=subprocess.PIPE, text=True)
+    return subprocess.run(arguments, cwd=folder, timeout=250, env=dict(clean, **more), check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 @pytest.fixture(name="counted", scope="module")
@@ -28,34 +30,47 @@ def independent_counts(tmp_path_factory):
     folder = tmp_path_factory.mktemp("count")
     subprocess.run(["cc", "-O1", "-shared", "-fPIC", HERE / "itt_count.c", "-o", folder / "count.so", "-pthread"],
                    check=True)
-    result = run(folder / "count.so", folder, ITT_COUNT=str(folder / "counts"))
-    assert result.returncode == 0
+    result = run([*PROGRAM, "emit"], folder, INTEL_LIBITTNOTIFY64=str(folder / "count.so"),
+                 ITT_COUNT=str(folder / "counts"))
+    assert result.returncode == 0, result.stderr
     rows = (line.split("\t") for line in (folder / "counts").read_text().splitlines())
     return result.stdout, {(domain, name): int(count) for count, domain, name in rows}
 
 
 def recorded(folder):
-    file, = (folder / "run").iterdir()
-    events = json.loads(subprocess.run([BUILD / "mxprof", "convert", file, "-o", "-"], capture_output=True, text=True,
-                                       timeout=60, check=True).stdout)["traceEvents"]
+    file, = folder.iterdir()
     counts = {}
-    for event in events:
+    for event in json.loads(mxprof("convert", file, "-o", "-"))["traceEvents"]:
         if event["ph"] in "BX":
             key = event["cat"], event["name"]
             counts[key] = counts.get(key, 0) + 1
-    return counts, subprocess.run([BUILD / "mxprof", "info", file], capture_output=True, text=True, timeout=60,
-                                  check=True).stdout
+    return counts, mxprof("info", file)
 
 
-@pytest.mark.parametrize("end", ["", "killed"])
-def test_counts_are_those_of_an_independent_collector(counted, end, tmp_path):
+@pytest.mark.parametrize("flags", [[], ["-I"], ["-E", "-s"]])
+def test_an_unchanged_program_has_every_operator_of_each_thread(counted, flags, tmp_path):
     printed, expected = counted
-    (tmp_path / "run").mkdir()
-    result = run(BUILD / "libmxprof_collect.so", tmp_path, MXPROF_RUN=str(tmp_path / "run"), DIES=end)
-    assert result.returncode == (-signal.SIGKILL if end else 0)
-    if not end:
-        assert result.stdout == printed
-    counts, info = recorded(tmp_path)
+    program = [PROGRAM[0], *flags, *PROGRAM[1:]]
+    result = run([BUILD / "mxprof", "run", "-q", "-o", "run", *program], tmp_path)
+    assert (result.returncode, result.stdout, result.stderr) == (0, printed, "")
+    counts, info = recorded(tmp_path / "run")
     assert counts == expected and len(counts) > 30
     assert expected["PyTorch", "a step of ours"] == 25
-    assert ("the process died" in info) == bool(end)
+    assert "lost     nothing" in info
+
+
+def test_a_program_that_sends_its_marks_itself_and_is_killed_has_them_all(counted, tmp_path):
+    _, expected = counted
+    result = run([BUILD / "mxprof", "run", "-q", "-o", "run", "--no-preload", *PROGRAM, "emit"], tmp_path, DIES="1")
+    assert result.returncode == -signal.SIGKILL
+    counts, info = recorded(tmp_path / "run")
+    assert counts == expected and "the process died" in info
+
+
+def test_the_programs_own_profiler_sees_what_it_sees_alone(counted, tmp_path):
+    alone = run([*PROGRAM, "own"], tmp_path)
+    result = run([BUILD / "mxprof", "run", "-q", "-o", "run", *PROGRAM, "own"], tmp_path)
+    assert alone.returncode == 0 and (result.returncode, result.stdout) == (0, alone.stdout)
+    counts, _ = recorded(tmp_path / "run")
+    # What it profiles itself is not recorded: one step of each thread.
+    assert counts["PyTorch", "a step of ours"] == counted[1]["PyTorch", "a step of ours"]

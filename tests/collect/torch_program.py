@@ -1,29 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small training whose operators PyTorch sends as ITT marks, on one thread and on two."""
+"""A small training on two Python threads. Without an argument it knows nothing of profilers; "emit" has PyTorch send
+its operators as ITT marks; "own" uses PyTorch's own profiler for some steps and tells how many events that saw."""
 import os
+import sys
 import threading
 
 import torch
 
-torch.manual_seed(7)
+WAY = sys.argv[1] if len(sys.argv) > 1 else ""
 
 
-def train(steps):
-    net = torch.nn.Sequential(torch.nn.Conv2d(1, 4, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(144, 10))
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
-    with torch.autograd.profiler.emit_itt():
-        for _ in range(steps):
-            with torch.profiler.record_function("a step of ours"):
-                optimizer.zero_grad()
-                loss = torch.nn.functional.cross_entropy(net(torch.ones(2, 1, 8, 8)), torch.tensor([1, 2]))
-                loss.backward()
-                optimizer.step()
+def step(net, optimizer):
+    with torch.profiler.record_function("a step of ours"):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(net(torch.ones(2, 1, 8, 8)), torch.tensor([1, 2]))
+        loss.backward()
+        optimizer.step()
     return loss.item()
 
 
+def train(steps):
+    torch.manual_seed(7)
+    net = torch.nn.Sequential(torch.nn.Conv2d(1, 4, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(144, 10))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    for _ in range(steps):
+        loss = step(net, optimizer)
+    if WAY == "own":
+        with torch.profiler.profile() as own:
+            step(net, optimizer)
+        print(sum(event.count for event in own.key_averages()))
+    return loss
+
+
+def begin(steps):
+    if WAY == "emit":
+        with torch.autograd.profiler.emit_itt():
+            print(train(steps))
+    else:
+        print(train(steps))
+
+
 torch.set_num_threads(1)
-print(train(20))
-other = threading.Thread(target=train, args=(5,))
+begin(20)
+other = threading.Thread(target=begin, args=(5,))
 other.start()
 other.join()
 if os.environ.get("DIES"):
