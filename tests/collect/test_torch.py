@@ -37,14 +37,19 @@ def independent_counts(tmp_path_factory):
     return result.stdout, {(domain, name): int(count) for count, domain, name in rows}
 
 
-def recorded(folder):
-    file, = folder.iterdir()
+def recorded_in(file):
+    """The counts by (category, name), and what `info` tells."""
     counts = {}
     for event in json.loads(mxprof("convert", file, "-o", "-"))["traceEvents"]:
         if event["ph"] in "BX":
             key = event["cat"], event["name"]
             counts[key] = counts.get(key, 0) + 1
     return counts, mxprof("info", file)
+
+
+def recorded(folder):
+    file, = folder.iterdir()
+    return recorded_in(file)
 
 
 @pytest.mark.parametrize("flags", [[], ["-I"], ["-E", "-s"]])
@@ -74,3 +79,25 @@ def test_the_programs_own_profiler_sees_what_it_sees_alone(counted, tmp_path):
     counts, _ = recorded(tmp_path / "run")
     # What it profiles itself is not recorded: one step of each thread.
     assert counts["PyTorch", "a step of ours"] == counted[1]["PyTorch", "a step of ours"]
+
+
+LOADER = """
+import sys
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+if __name__ == "__main__":
+    numbers = TensorDataset(torch.arange(64.0).reshape(64, 1))
+    batches = DataLoader(numbers, batch_size=8, num_workers=2, multiprocessing_context=sys.argv[1])
+    print(sum(float(batch.sum()) for batch, in batches))
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_workers_of_a_data_loader_have_files_of_their_own(method, tmp_path):
+    (tmp_path / "loader.py").write_text(LOADER)
+    result = run([BUILD / "mxprof", "run", "-q", "-o", "run", PYTHON, "-W", "ignore", "loader.py", method], tmp_path)
+    assert (result.returncode, result.stdout) == (0, "2016.0\n")
+    counts = [recorded_in(file)[0] for file in (tmp_path / "run").iterdir()]
+    assert sorted(each.get(("PyTorch", "aten::stack"), 0) for each in counts) == [0, 4, 4]
+    waits = ("PyTorch", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__")
+    assert sorted(each.get(waits, 0) for each in counts) == [0, 0, 9]
