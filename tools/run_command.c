@@ -17,6 +17,7 @@
 #include "base/os/os.h"
 #include "base/strbuf.h"
 #include "command.h"
+#include "run_environment.h"
 #include "run_process.h"
 #include "summary.h"
 
@@ -30,6 +31,7 @@ static const char help[] =
     "      --force        add to a folder that has files\n"
     "      --ring SIZE    keep only the newest SIZE of each process (64M; K, M, G)\n"
     "      --limit SIZE   most bytes of each process (default 1G)\n"
+    "      --marks LIST   of itt,nvtx,ompt,torch; -itt is all but that; none; default all\n"
     "      --no-preload   do not load the collector into every program: of PyTorch no operators\n"
     "                     unless the script sends them\n"
     "  -q, --quiet        nothing on stderr but errors\n"
@@ -48,7 +50,7 @@ static const char help[] =
     "126 it cannot be executed, 125 the folder cannot be made, 2 wrong call\n";
 
 typedef struct run_options {
-    const char *output, *ring, *limit;
+    const char *output, *ring, *limit, *marks;
     int force, quiet, no_preload;
 } run_options;
 
@@ -97,79 +99,6 @@ static int make_folder(const char *folder, bool force, char *whole, bool *made)
         return mxp__fail(MXP_EIO, "cannot write into the folder '%s': %s", folder, strerror(errno));
     }
     return MXP_OK;
-}
-
-// ---- the environment ---------------------------------------------------------------------------
-// The collector lies beside the command where it was built, and where libraries are installed.
-static bool find_collector(char *path, size_t size)
-{
-    static const char *const places[] = {"", "../lib/", "../lib64/",
-                                         MXP_LIBRARIES_FROM_COMMAND "/"};
-    char folder[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
-    if (length <= 0) {
-        return false;
-    }
-    folder[length] = '\0';
-    *(strrchr(folder, '/') + 1) = '\0';
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        snprintf(path, size, "%s%slibmxprof_collect.so.0", folder, places[i]);
-        if (access(path, R_OK) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// A variable that the user has set to another tool stays the user's.
-static void open_door(const char *variable, const char *library, bool quiet)
-{
-    const char *taken = getenv(variable);
-    if (taken == NULL || taken[0] == '\0') {
-        setenv(variable, library, 1);
-    } else if (!quiet && strcmp(taken, library) != 0) {
-        fprintf(stderr, "mxprof: %s stays '%s': its marks are not recorded\n", variable, taken);
-    }
-}
-
-// A list of libraries: ours comes behind the user's, or before.
-static void add_library(const char *variable, const char *library, bool first)
-{
-    const char *others = getenv(variable);
-    const bool is_alone = others == NULL || others[0] == '\0';
-    mxp_strbuf list = {0};
-    mxp__strbuf_puts(&list, is_alone || first ? library : others);
-    mxp__strbuf_puts(&list, is_alone ? "" : ":");
-    mxp__strbuf_puts(&list, is_alone ? "" : first ? others : library);
-    if (!list.failed) {
-        setenv(variable, mxp__strbuf_text(&list), 1);
-    }
-    mxp__strbuf_fini(&list);
-}
-
-static void prepare_environment(const run_options *options, const char *folder)
-{
-    char collector[2 * PATH_MAX];
-    setenv("MXPROF_RUN", folder, 1);
-    if (options->ring != NULL) {
-        setenv("MXPROF_FULL_POLICY", "ring", 1);
-    }
-    if (options->ring != NULL || options->limit != NULL) {
-        setenv("MXPROF_MEMORY_LIMIT_BYTES", options->ring != NULL ? options->ring : options->limit,
-               1);
-    }
-    if (find_collector(collector, sizeof collector)) {
-        open_door("INTEL_LIBITTNOTIFY64", collector, options->quiet);
-        open_door("NVTX_INJECTION64_PATH", collector, options->quiet);
-        add_library("OMP_TOOL_LIBRARIES", collector, false);
-        if (options->no_preload == 0) {
-            add_library("LD_PRELOAD", collector, true);
-        }
-    } else if (!options->quiet) {
-        fputs("mxprof: libmxprof_collect.so is not beside the command: marks of libraries are not "
-              "recorded\n",
-              stderr);
-    }
 }
 
 // ---- the summary -------------------------------------------------------------------------------
@@ -237,7 +166,8 @@ static int failed_start(const mxp_command *command, const char *program, int err
     return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
-static int run_program(const mxp_command *command, const run_options *options, char **arguments)
+static int run_program(const mxp_command *command, const run_options *options, unsigned marks,
+                       char **arguments)
 {
     char folder[PATH_MAX];
     mxp_strbuf name = {0};
@@ -253,7 +183,14 @@ static int run_program(const mxp_command *command, const run_options *options, c
         mxp__command_failed(command);
         return EXIT_NO_FOLDER;
     }
-    prepare_environment(options, folder);
+    mxp__run_environment(&(mxp_run_settings){
+        .folder = folder,
+        .ring = options->ring,
+        .limit = options->limit,
+        .marks = marks,
+        .preloads = options->no_preload == 0,
+        .quiet = options->quiet != 0,
+    });
     int status;
     uint64_t begin_ns = mxp__os_monotonic_ns();
     int start_error = mxp__run_process(arguments, &status);
@@ -279,6 +216,7 @@ static int run(const mxp_command *self, int count, char **arguments)
         {"--ring", 0, NULL, NULL, &values.ring},
         {"--limit", 0, NULL, NULL, &values.limit},
         {"--quiet", 'q', NULL, &values.quiet, NULL},
+        {"--marks", 0, NULL, NULL, &values.marks},
         {"--no-preload", 0, NULL, &values.no_preload, NULL},
         {0},
     };
@@ -290,7 +228,14 @@ static int run(const mxp_command *self, int count, char **arguments)
     if (code < 0) {
         code = check_size(self, "--limit", values.limit);
     }
-    return code >= 0 ? code : run_program(self, &values, arguments + first);
+    unsigned marks = MXP_MARKS_ALL;
+    if (code < 0 && values.marks != NULL && !mxp__run_marks(values.marks, &marks)) {
+        code = mxp__usage_error(self,
+                                "--marks takes words of itt, nvtx, ompt and torch with commas "
+                                "between them, -itt for all but that, or none; not '%s'",
+                                values.marks);
+    }
+    return code >= 0 ? code : run_program(self, &values, marks, arguments + first);
 }
 
 const mxp_command mxp__command_run = {

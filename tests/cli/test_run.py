@@ -125,6 +125,8 @@ def test_the_program_has_the_signals_that_it_would_have_alone(tmp_path):
     (["-o", "taken", "true"], 125, "the folder 'taken' has files already"),
     ([], 2, "which program? For example: mxprof run python train.py"),
     (["--outpt", "x", "true"], 2, "unknown option '--outpt'; did you mean '--output'?"),
+    (["--marks", "itt,all-of-it", "true"], 2, "--marks takes words of itt, nvtx, ompt and torch"),
+    (["--marks", "itt,-nvtx", "true"], 2, "not 'itt,-nvtx'"),
     (["--ring", "lots", "true"], 2, "--ring takes a number with K, M or G, as in 64M, not 'lots'"),
 ])
 def test_what_cannot_be_is_said(tmp_path, arguments, code, words):
@@ -149,6 +151,15 @@ def test_sizes_reach_the_processes(tmp_path):
     info = subprocess.run([MXPROF, "info", *(tmp_path / "ring").iterdir()], capture_output=True, text=True, timeout=60,
                           check=True).stdout
     assert "ring     1 MiB" in info
+
+
+@pytest.mark.parametrize("marks, doors", [
+    ("all", "INTEL_LIBITTNOTIFY64 LD_PRELOAD NVTX_INJECTION64_PATH OMP_TOOL_LIBRARIES"),
+    ("none", ""), ("itt", "INTEL_LIBITTNOTIFY64"), ("-torch,-itt", "NVTX_INJECTION64_PATH OMP_TOOL_LIBRARIES"),
+    ("torch,ompt", "INTEL_LIBITTNOTIFY64 LD_PRELOAD OMP_TOOL_LIBRARIES")])
+def test_marks_open_the_doors_that_they_name(tmp_path, marks, doors):
+    result = run(tmp_path, "--marks", marks, "sh", "-c", "env | grep libmxprof_collect | cut -d= -f1 | sort")
+    assert result.returncode == 0 and result.stdout.split() == doors.split()
 
 
 def test_tools_of_openmp_that_the_user_has_named_come_first(tmp_path):

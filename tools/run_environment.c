@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run_environment.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/strbuf.h"
+
+// The collector lies beside the command where it was built, and where libraries are installed.
+static bool find_collector(char *path, size_t size)
+{
+    static const char *const places[] = {"", "../lib/", "../lib64/",
+                                         MXP_LIBRARIES_FROM_COMMAND "/"};
+    char folder[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    if (length <= 0) {
+        return false;
+    }
+    folder[length] = '\0';
+    *(strrchr(folder, '/') + 1) = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        snprintf(path, size, "%s%slibmxprof_collect.so.0", folder, places[i]);
+        if (access(path, R_OK) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A variable that the user has set to another tool stays the user's.
+static void open_door(const char *variable, const char *library, bool quiet)
+{
+    const char *taken = getenv(variable);
+    if (taken == NULL || taken[0] == '\0') {
+        setenv(variable, library, 1);
+    } else if (!quiet && strcmp(taken, library) != 0) {
+        fprintf(stderr, "mxprof: %s stays '%s': its marks are not recorded\n", variable, taken);
+    }
+}
+
+// A list of libraries: ours comes behind the user's, or before.
+static void add_library(const char *variable, const char *library, bool first)
+{
+    const char *others = getenv(variable);
+    const bool is_alone = others == NULL || others[0] == '\0';
+    mxp_strbuf list = {0};
+    mxp__strbuf_puts(&list, is_alone || first ? library : others);
+    mxp__strbuf_puts(&list, is_alone ? "" : ":");
+    mxp__strbuf_puts(&list, is_alone ? "" : first ? others : library);
+    if (!list.failed) {
+        setenv(variable, mxp__strbuf_text(&list), 1);
+    }
+    mxp__strbuf_fini(&list);
+}
+
+// Null-terminated words in the order of the bits.
+static const char *const mark_words[] = {"itt", "nvtx", "ompt", "torch"};
+enum { MARK_WORDS = sizeof mark_words / sizeof mark_words[0] };
+
+// The bits of the word at `text`, which has `length` characters; 0: it is unknown.
+static unsigned marks_of(const char *text, size_t length)
+{
+    if (length == strlen("all") && strncmp(text, "all", length) == 0) {
+        return MXP_MARKS_ALL;
+    }
+    for (unsigned i = 0; i < MARK_WORDS; i++) {
+        if (strlen(mark_words[i]) == length && strncmp(text, mark_words[i], length) == 0) {
+            return 1u << i;
+        }
+    }
+    return 0;
+}
+
+bool mxp__run_marks(const char *list, unsigned *marks)
+{
+    unsigned with = 0, without = 0;
+    if (strcmp(list, "none") == 0) {
+        *marks = 0;
+        return true;
+    }
+    for (const char *at = list;; at++) {
+        const bool leaves_out = *at == '-';
+        at += leaves_out;
+        const size_t length = strcspn(at, ",");
+        const unsigned bits = marks_of(at, length);
+        if (bits == 0) {
+            return false;
+        }
+        *(leaves_out ? &without : &with) |= bits;
+        at += length;
+        if (*at == '\0') {
+            break;
+        }
+    }
+    *marks = without != 0 ? MXP_MARKS_ALL & ~without : with;
+    return with == 0 || without == 0;
+}
+
+static void open_doors(const mxp_run_settings *settings, const char *collector)
+{
+    if ((settings->marks & (MXP_MARKS_ITT | MXP_MARKS_TORCH)) != 0) {
+        open_door("INTEL_LIBITTNOTIFY64", collector, settings->quiet);
+    }
+    if ((settings->marks & MXP_MARKS_NVTX) != 0) {
+        open_door("NVTX_INJECTION64_PATH", collector, settings->quiet);
+    }
+    if ((settings->marks & MXP_MARKS_OMPT) != 0) {
+        add_library("OMP_TOOL_LIBRARIES", collector, false);
+    }
+    if ((settings->marks & MXP_MARKS_TORCH) != 0 && settings->preloads) {
+        add_library("LD_PRELOAD", collector, true);
+    }
+}
+
+void mxp__run_environment(const mxp_run_settings *settings)
+{
+    char collector[2 * PATH_MAX];
+    setenv("MXPROF_RUN", settings->folder, 1);
+    if (settings->ring != NULL) {
+        setenv("MXPROF_FULL_POLICY", "ring", 1);
+    }
+    if (settings->ring != NULL || settings->limit != NULL) {
+        setenv("MXPROF_MEMORY_LIMIT_BYTES",
+               settings->ring != NULL ? settings->ring : settings->limit, 1);
+    }
+    if (find_collector(collector, sizeof collector)) {
+        open_doors(settings, collector);
+    } else if (!settings->quiet && settings->marks != 0) {
+        fputs("mxprof: libmxprof_collect.so is not beside the command: marks of libraries are not "
+              "recorded\n",
+              stderr);
+    }
+}
