@@ -221,6 +221,7 @@ static void metadata(void)
     metadata_add(app, none, string_handle_create("parts"), 7, 2, parts);
     task_end(app);
     metadata_add(app, none, string_handle_create("late"), 1, 1, &size);
+    metadata_add(app, (id){5, 0, 0}, string_handle_create("too late"), 1, 1, &size);
 }
 
 static void pauses(void)

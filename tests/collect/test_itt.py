@@ -60,7 +60,9 @@ def test_metadata_are_arguments_of_their_task(run):
     recorded = run("metadata")
     assert recorded.only("told")["args"] == {"id": 5, "size": 640, "parts[0]": 0.5, "parts[1]": 1.5, "parts.count": 2}
     assert recorded.only("inside")["args"] == {"file": "a.bin", "problem": "conv 3"}
-    assert recorded.foreign() == 1
+    late = recorded.only("late")  # of no task: a moment of its own
+    assert late["args"] == {"late": 640} and late["dur"] == 0
+    assert recorded.foreign() == 1  # of a task that is not open
 
 
 def test_a_pause_leaves_out_what_comes_until_it_ends(run):

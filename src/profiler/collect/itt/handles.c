@@ -8,6 +8,7 @@
 
 #include "base/atomic.h"
 #include "profiler/collect/arena.h"
+#include "profiler/collect/ompt/ompt.h"
 #include "profiler/spin.h"
 
 enum { DOMAIN_BUCKETS = 256, STRING_BUCKETS = 1 << 16 };
@@ -63,11 +64,18 @@ static char *copy_text(const char *text)
     return copy != NULL ? memcpy(copy, text, size_bytes) : NULL;
 }
 
+// An OpenMP runtime's own regions and barriers, which come through its tool interface, too.
+static bool is_told_twice(const char *name)
+{
+    return mxp__ompt_is_on() &&
+           (strstr(name, "$omp$") != NULL || strcmp(name, "OMP Metadata") == 0);
+}
+
 static void *make_domain(const char *name)
 {
     itt_domain *domain = mxp__arena_take(sizeof *domain);
     if (domain != NULL) {
-        *domain = (itt_domain){.flags = 1, .name = copy_text(name)};
+        *domain = (itt_domain){.flags = !is_told_twice(name), .name = copy_text(name)};
     }
     return domain != NULL && domain->name != NULL ? domain : NULL;
 }

@@ -25,15 +25,25 @@ void mxp__itt_marker(itt_domain *domain, itt_id id, itt_string *name, int scope)
 }
 
 // ---- metadata ----------------------------------------------------------------------------------
-// Arguments of the task with this id, or of the innermost one of the domain. What finds no open
-// task on this thread is counted.
-static void tell(const itt_domain *domain, itt_id id, const mxp_arg *args, uint32_t count)
+// Arguments of the task with this id, or of the innermost one of the domain. What tells of no task,
+// and finds none, is a moment of its own; what names one that is not open here is counted.
+static void tell(itt_domain *domain, itt_id id, itt_string *key, const mxp_arg *args,
+                 uint32_t count)
 {
-    const mxp_collect_span *span = mxp__collect_innermost(domain, mxp__itt_id_value(id));
+    const uint64_t task = mxp__itt_id_value(id);
+    const mxp_collect_span *span = mxp__collect_innermost(domain, task);
     if (span != NULL) {
         mxp_open_args(span->token, args, count);
-    } else {
+    } else if (task != 0) {
         mxp_lose_foreign(1);
+    } else {
+        const uint64_t now = mxp_ticks();
+        mxp_span_emit(MXP_CLASS_USER,
+                      &(mxp_span){.name = mxp__itt_name(domain, key, MXP_STYLE_SPAN),
+                                  .begin_ticks = now,
+                                  .end_ticks = now,
+                                  .arg_count = count,
+                                  .args = args});
     }
 }
 
@@ -73,9 +83,9 @@ void mxp__itt_metadata_add(itt_domain *domain, itt_id id, itt_string *key, int t
         return;
     }
     if (count > 1) {
-        tell(domain, id, args, array_args(key, type, count, data, args));
+        tell(domain, id, key, args, array_args(key, type, count, data, args));
     } else if (mxp__itt_value(data, 0, type, key_name(key), &args[0])) {
-        tell(domain, id, args, 1);
+        tell(domain, id, key, args, 1);
     }
 }
 
@@ -85,7 +95,7 @@ void mxp__itt_metadata_str_add(itt_domain *domain, itt_id id, itt_string *key, c
     if (data != NULL) {
         const mxp_arg text =
             mxp_text(key_name(key), data, length == (size_t)-1 ? strlen(data) : length);
-        tell(domain, id, &text, 1);
+        tell(domain, id, key, &text, 1);
     }
 }
 
@@ -102,7 +112,7 @@ void mxp__itt_formatted_metadata_add(itt_domain *domain, itt_string *format, ...
     if (length >= 0) {
         const size_t kept = (size_t)length < sizeof text ? (size_t)length : sizeof text - 1;
         const mxp_arg arg = mxp_text(mxp_string("problem"), text, kept);
-        tell(domain, (itt_id){0, 0, 0}, &arg, 1);
+        tell(domain, (itt_id){0, 0, 0}, format, &arg, 1);
     }
 }
 

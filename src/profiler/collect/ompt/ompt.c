@@ -8,6 +8,7 @@
 #include <sys/auxv.h>
 
 #include "base/atomic.h"
+#include "profiler/collect/ompt/ompt.h"
 #include "profiler/collect/ompt/ompt_abi.h"
 #include "profiler/collect/ompt/regions.h"
 #include "profiler/collect/open_stack.h"
@@ -19,6 +20,13 @@ static const char region_owner[] = "region", work_owner[] = "work", wait_owner[]
                   task_owner[] = "task", lock_owner[] = "lock";
 enum { NAMES_BARRIER, NAMES_TASKWAIT, NAMES_TASKGROUP, NAMES_TASK, NAMES_FLOW, NAMES_COUNT };
 static mxp_name names[NAMES_COUNT];
+
+static mxp_atomic_bool is_on;
+
+bool mxp__ompt_is_on(void)
+{
+    return mxp_atomic_load(&is_on);
+}
 
 // The region of this thread's innermost implicit task.
 static __thread uint64_t current_region;
@@ -202,6 +210,7 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *tool)
     for (size_t i = 0; i < sizeof callbacks / sizeof callbacks[0]; i++) {
         set(callbacks[i].event, callbacks[i].callback);
     }
+    mxp_atomic_store(&is_on, true);
     return 1;
 }
 
