@@ -14,12 +14,13 @@
 // error; pipes and devices are written in place. An append that fails leaves the file as
 // it was; after a failure in place, later ones are refused. If the file was moved, deleted or
 // changed since the last append, the next one begins a new file. After a source of several
-// processes nothing can be appended. One thread at a time.
+// processes nothing can be appended. Of a live source, what is in a recording file already is left
+// out, because there it is in a native trace. One thread at a time.
 typedef struct mxp_native_writer mxp_native_writer;
 int mxp__native_writer_open(const char *path, mxp_native_writer **writer);
 int mxp__native_append(mxp_native_writer *writer, mxp_source *source);
 void mxp__native_writer_close(mxp_native_writer *writer);  // null is fine
-// A file of one source.
+// A file of one source, with all that it has.
 int mxp__native_write(const char *path, mxp_source *source);
 
 // Opens a native file. A damaged or truncated file is an error only if nothing can be read;

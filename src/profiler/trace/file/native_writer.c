@@ -62,6 +62,7 @@ int mxp__native_writer_open(const char *path, mxp_native_writer **opened)
     writer->descriptor = MXP__DESCRIPTOR_NONE;
     writer->sections.fd = -1;
     writer->sections.path = writer->path;
+    writer->sections.leaves_filed_out = true;
     if (writer->path == NULL) {
         mxp__native_writer_close(writer);
         return mxp__fail_memory("writing a native trace");
@@ -312,6 +313,7 @@ int mxp__native_write(const char *path, mxp_source *source)
     mxp_native_writer *writer = NULL;
     int error = mxp__native_writer_open(path, &writer);
     if (error == MXP_OK) {
+        writer->sections.leaves_filed_out = false;
         error = mxp__native_append(writer, source);
     }
     mxp__native_writer_close(writer);

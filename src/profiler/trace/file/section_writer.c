@@ -374,7 +374,7 @@ static int write_chunks(mxp_section_writer *writer, mxp_source *source, chunk_ba
             error = found;
             break;
         }
-        if (range.words == range.end) {
+        if (range.words == range.end || (writer->leaves_filed_out && range.filed)) {
             continue;
         }
         assert((range.end - range.words) % 2 == 0);

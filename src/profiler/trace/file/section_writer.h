@@ -22,6 +22,7 @@ typedef struct mxp_section_writer {
     uint64_t place;
     uint32_t align_bytes;  // of the lengths of built sections; 0: the format's own
     const char *path;  // for messages
+    bool leaves_filed_out;  // records that are in a recording file
     mxp_file_progress progress;
     uint32_t *sequences;  // of the next chunk, by thread; 0 beyond sequence_count
     uint32_t sequence_count;

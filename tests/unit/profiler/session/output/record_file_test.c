@@ -257,6 +257,21 @@ static void each_record_is_in_one_of_the_files(void **state)
     }
 }
 
+static void a_dump_from_memory_leaves_out_what_a_file_has(void **state)
+{
+    (void)state;
+    assert_int_equal(mxp_session_run(session), 0);
+    spans(100);
+    assert_int_equal(mxp_session_stop(session), 0);
+    assert_int_equal(configure("next.mxp", MXP_STORE_MEMORY, 1 << 30), 0);
+    assert_int_equal(mxp_session_run(session), 0);
+    spans(5);
+    assert_int_equal(mxp_session_dump(session, 1), 0);
+    assert_int_equal(read_file(path, "a").spans, 100);
+    assert_int_equal(read_file("next.mxp", "a").spans, 5);
+    unlink("next.mxp");
+}
+
 static void names_of_before_and_after_are_known(void **state)
 {
     (void)state;
@@ -527,6 +542,7 @@ int main(void)
         TEST(another_name_finishes_the_file_and_begins_the_next),
         TEST(another_spelling_of_the_name_is_the_same_file),
         TEST(each_record_is_in_one_of_the_files),
+        TEST(a_dump_from_memory_leaves_out_what_a_file_has),
         TEST(names_of_before_and_after_are_known),
         TEST(threads_that_come_and_go_leave_their_records),
         TEST(a_full_disk_is_counted),
