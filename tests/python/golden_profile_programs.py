@@ -2,7 +2,11 @@
 """The programs whose profiles test_golden_profiles.py compares, chosen by the first word after the line: each does
 what the original recorded of the program of that name."""
 import ctypes
+import pathlib
+import runpy
 import sys
+
+import numpy as onp
 
 import mxnet as mx
 from mxnet import profiler
@@ -113,14 +117,15 @@ def measure(executor, args, batches):
 
 
 def capi():
-    """The profiler by its C functions; the iterators are made while it runs. The files lie in the working folder."""
+    """The profiler by its C functions; the iterators are made while it runs. Digits lie in a folder."""
     library = ctypes.CDLL(mx.libinfo.find_lib_path()[0])
     config = {b"profile_all": b"True", b"aggregate_stats": b"True", b"continuous_dump": b"True", b"filename": b"profile.json"}
     words = ctypes.c_char_p * len(config)
     assert library.MXSetProfilerConfig(len(config), words(*config), words(*config.values())) == 0
     assert library.MXSetProfilerState(1) == 0
-    training, held_out = (mx.io.MNISTIter(image=f"{stem}-images-idx3-ubyte", label=f"{stem}-labels-idx1-ubyte",
-                                          batch_size=100, shuffle=1, flat=1, silent=True) for stem in ("train", "t10k"))
+    training, held_out = (
+        mx.io.MNISTIter(image=f"{stem}-images-idx3-ubyte", label=f"{stem}-labels-idx1-ubyte", batch_size=100, shuffle=1,
+                        flat=1, silent=True) for stem in ("datasets/mnist/train", "datasets/mnist/t10k"))
     net = perceptron()
     shapes = dict(zip(net.list_arguments(), net.infer_shape(X=(100, 784))[0]))
     args = {name: mx.nd.random.uniform(-.01, .01, shape=shape) for name, shape in shapes.items()}
@@ -144,7 +149,26 @@ def plain():
     print(root.bind(mx.cpu(), {"x": mx.nd.ones((2, 2))}).forward()[0].asnumpy().shape, total.asnumpy())
 
 
+def trace_np():
+    mx.npx.set_np()
+    profiler.set_config(profile_all=True, aggregate_stats=True)
+    profiler.set_state("run")
+    a = mx.np.array(onp.linspace(1, 9, 9).reshape((3, 3)))
+    diagonal = mx.np.diag(a)
+    total = mx.np.sum(diagonal, -1)
+    mx.npx.waitall()
+    profiler.set_state("stop")
+    profiler.dump()
+    del total
+
+
+def example(name):
+    """A program of the guides."""
+    runpy.run_path(str(pathlib.Path(__file__).parents[2] / "examples/python" / name), run_name="__main__")
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "2.0.0b1":
         mx.npx.set_np()
-    {"custom": custom, "hybrid": hybrid, "capi": capi, "plain": plain}[sys.argv[2]](*sys.argv[3:])
+    programs = {each.__name__: each for each in (custom, hybrid, capi, plain, trace_np, example)}
+    programs[sys.argv[2]](*sys.argv[3:])

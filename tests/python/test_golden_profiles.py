@@ -18,7 +18,7 @@ AUTOSTART = {"MXNET_PROFILER_AUTOSTART": "1"}
 
 
 class Program(NamedTuple):
-    """How a program is run; its trace has the default name."""
+    """How a program is run; it leaves one trace."""
 
     words: list
     environment: dict
@@ -29,6 +29,11 @@ def started(**environment):
 
 
 PROGRAMS = {
+    "seed000_hybrid": Program(["example", "hybrid_network.py"], {}),
+    "seed000_trace": Program(["example", "trace_of_a_matrix.py"], {}),
+    "seed000_trace_twice": Program(["example", "first_run_effects.py"], {}),
+    "seed000_trace_np": Program(["trace_np"], {}),
+    "seed002_lenet": Program(["example", "lenet_iteration.py"], {}),
     "seed000_hybrid_v2": Program(["hybrid"], {}),
     "seed001_capi": Program(["capi"], {}),
     **{f"seed002_custom_{way}": Program(["custom", way], {}) for way in ("nd", "grad", "sym", "sym_noimp", "np", "npx")},
@@ -38,7 +43,9 @@ PROGRAMS = {
     **{f"autostart_1_mode{mode}": started(MXNET_PROFILER_MODE=str(mode)) for mode in (0, 1, 2, 4, 8, 15)},
 }
 # Memory that is freed and taken again makes more than the highest sample, which is all that is known of the original.
-FREES_BETWEEN = {"seed000_hybrid_v2", "seed001_capi"}
+FREES_BETWEEN = {"seed000_hybrid", "seed000_hybrid_v2", "seed001_capi"}
+# docs/migration.md, section Profiles: the type of what NumPy made is kept in 1.9.1.
+OF_FLOAT64 = {("1.9.1", "seed000_trace_np")}
 NOT_IN_TASKS = ("::ResourceParallelRandomSetSeed", "::DeleteVariable")
 CASES = [(line, program) for line, programs in GOLDEN.items() for program in programs if program in PROGRAMS]
 
@@ -88,6 +95,7 @@ def profile(items):
 
 
 def write_digits(folder):
+    folder.mkdir(parents=True)
     for stem, count in (("train", 600), ("t10k", 200)):
         head = struct.pack(">4I", 2051, count, 28, 28)
         (folder / f"{stem}-images-idx3-ubyte").write_bytes(head + bytes(784 * count))
@@ -95,12 +103,13 @@ def write_digits(folder):
 
 
 def recorded(line, program, folder):
-    write_digits(folder)
+    write_digits(folder / "datasets/mnist")
     run = PROGRAMS[program]
     path = SOURCE / "tests/python/golden_profile_programs.py"
-    done = run_file([str(path), line, *run.words], folder, 60, **run.environment)
+    done = run_file([str(path), line, *run.words], folder, 60, MXNET_HOME=str(folder), **run.environment)
     assert (done.code, done.err) == (0, "")
-    return profile(done.trace("profile.json"))
+    trace, = folder.glob("*.json")
+    return profile(done.trace(trace.name))
 
 
 def differences(found, golden):
@@ -114,6 +123,13 @@ def added(kind, of):
     return {name: count for name, count in found.items() if count}
 
 
+def assert_memory_of_a_step(samples, first):
+    """The network is older than the run, and the first step goes on while it begins: known is the original's first
+    block, and that what it takes for 0 is the network."""
+    steps = [after - value for value, after in zip(samples, samples[1:])]
+    assert first in steps and min(samples) > 0
+
+
 @pytest.mark.parametrize("line, program", CASES)
 def test_a_profile_differs_as_the_table_says(line, program, tmp_path):
     golden, known = GOLDEN[line][program], DIFFERENCES[line, program]
@@ -123,11 +139,16 @@ def test_a_profile_differs_as_the_table_says(line, program, tmp_path):
         assert differences(found.calls, counted(golden["api"])) == added("calls", known)
     if golden["exit"] != 0 or not golden["memory"]:
         return  # the original's program ended in an error, or no memory is recorded
-    older = 1000000 if "custom" in program else 0
-    memory = grown(found.memory, older)
-    assert (memory["first"], memory["min"]) == (golden["memory"]["first"], golden["memory"]["min"])
+    wanted = golden["memory"]
+    if program == "seed002_lenet":
+        assert_memory_of_a_step(found.memory, wanted["first"])
+        return
+    if (line, program) in OF_FLOAT64:
+        wanted = {name: value // 2 for name, value in wanted.items()}
+    memory = grown(found.memory, 1000000 if "custom" in program else 0)
+    assert (memory["first"], memory["min"]) == (wanted["first"], wanted["min"])
     if program not in FREES_BETWEEN:
-        assert memory["grown"] == golden["memory"]["max"] + sum(difference.bytes for difference in known)
+        assert memory["grown"] == wanted["max"] + sum(difference.bytes for difference in known)
 
 
 @pytest.mark.parametrize("program", [name for name in GOLDEN["1.9.1"] if "tasks" in GOLDEN["1.9.1"][name]])
