@@ -55,9 +55,11 @@ def test_lenet(line, variant, tmp_path):
         assert found["operators"].count(BULK) == math.ceil(backward / BULK_SIZES[tag]) > 0
     else:
         assert backward == 0 or tag == "aggr"
-    if line == "1.9.1" and "api" in golden:
-        calls = collections.Counter(found["api"])
-        assert {name: calls[name] for name in golden["api"]} == golden["api"]
+    if "api" in golden:
+        calls, wanted = collections.Counter(found["api"]), dict(golden["api"])
+        if line == "2.0.0b1":  # the other operators are packed functions there
+            assert calls["MXImperativeInvoke"] > wanted.pop("MXImperativeInvoke")
+        assert {name: calls[name] for name in wanted} == wanted
 
 
 def test_members_of_bulks_are_the_operators_without_bulks(tmp_path):
