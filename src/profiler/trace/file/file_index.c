@@ -232,12 +232,19 @@ static uint64_t after_section(mxp_file_index *index, uint64_t offset)
     return found < next ? found : next;
 }
 
-// Whether a mapped file that was not finished ends here: only reserved space follows.
+static bool has_no_magic(const mxp_file_index *index, uint64_t offset)
+{
+    static const uint32_t none;
+    const uint64_t left = index->bytes.size_bytes - offset;
+    return memcmp(index->bytes.data + offset, &none, left < sizeof none ? left : sizeof none) == 0;
+}
+
+// Whether a mapped file that was not finished ends here: only reserved space follows, or the begin
+// of the tables that were to finish it, however short.
 static bool ends_open(mxp_file_index *index, uint64_t offset)
 {
     const uint64_t size = index->bytes.size_bytes;
-    return index->mapped && index->last[MXP_SECTION_END] == 0 &&
-           mxp__file_section(index, offset)->magic == 0 &&
+    return index->mapped && index->last[MXP_SECTION_END] == 0 && has_no_magic(index, offset) &&
            mxp__file_hidden(index, offset, size) == size;
 }
 
@@ -299,9 +306,9 @@ int mxp__file_index_scan(mxp_file_index *index)
     uint64_t offset = index->begin + header->header_bytes;
     uint64_t last = 0;  // offset of the section before
     bool is_open = false;
-    while (size - offset >= sizeof(mxp_section) && !ends_process(index, offset)) {
+    while (offset < size && !ends_process(index, offset)) {
         is_open = ends_open(index, offset);
-        if (is_open) {
+        if (is_open || size - offset < sizeof(mxp_section)) {
             break;
         }
         last = offset;

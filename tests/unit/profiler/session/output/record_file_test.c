@@ -20,6 +20,7 @@
 #include "base/os/os.h"
 #include "profiler/trace/event.h"
 #include "profiler/trace/file/native.h"
+#include "profiler/trace/file/section.h"
 #include "relay.h"
 
 static const char path[] = "store.mxp";
@@ -170,6 +171,48 @@ static void records_are_in_the_file_before_any_dump(void **state)
     found = read_file(path, "a");
     assert_int_equal(found.spans, 10001);
     assert_int_equal(found.open, 0);
+}
+
+// The file's sections without the space that is reserved after them.
+static size_t read_sections(char *bytes, size_t capacity)
+{
+    FILE *file = fopen(path, "rb");
+    const size_t size = fread(bytes, 1, capacity, file);
+    fclose(file);
+    assert_true(size < capacity);
+    mxp_file_header header;
+    memcpy(&header, bytes, sizeof header);
+    size_t at = header.header_bytes;
+    for (mxp_section section; at < size; at += section.length_bytes) {
+        memcpy(&section, bytes + at, sizeof section);
+        if (section.magic == 0) {
+            break;
+        }
+    }
+    return at;
+}
+
+// Where no space was left after the sections, a process that dies while it writes the tables that
+// finish the file leaves any number of their bytes, the first four of them zeros.
+static void a_file_that_ends_in_the_begin_of_its_tables_is_no_damaged_one(void **state)
+{
+    (void)state;
+    enum { CAPACITY = 16 << 20 };
+    char *bytes = calloc(CAPACITY, 1);
+    assert_int_equal(mxp_session_run(session), 0);
+    spans(100);
+    const size_t size = read_sections(bytes, CAPACITY);
+    memset(bytes + size + 4, 1, sizeof(mxp_section));
+    for (size_t more = 0; more <= sizeof(mxp_section) + 4; more++) {
+        FILE *file = fopen("cut.mxp", "wb");
+        assert_int_equal(fwrite(bytes, 1, size + more, file), size + more);
+        fclose(file);
+        const content found = read_file("cut.mxp", "a");
+        assert_int_equal(found.spans, 100);
+        assert_false(found.finished);
+    }
+    unlink("cut.mxp");
+    free(bytes);
 }
 
 static void a_finishing_dump_completes_the_file(void **state)
@@ -537,6 +580,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(cost_and_program_are_in_the_file_from_its_begin),
         TEST(records_are_in_the_file_before_any_dump),
+        TEST(a_file_that_ends_in_the_begin_of_its_tables_is_no_damaged_one),
         TEST(a_finishing_dump_completes_the_file),
         TEST(what_follows_a_finishing_dump_is_in_the_next_file),
         TEST(another_name_finishes_the_file_and_begins_the_next),
