@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,7 +18,7 @@
 #include "command.h"
 #include "run_environment.h"
 #include "run_process.h"
-#include "summary.h"
+#include "run_summary.h"
 
 static const char help[] =
     "mxprof run runs a program and records it and its children, unchanged.\n"
@@ -34,13 +33,16 @@ static const char help[] =
     "      --marks LIST   of itt,nvtx,ompt,torch; -itt is all but that; none; default all\n"
     "      --no-preload   do not load the collector into every program: of PyTorch no operators\n"
     "                     unless the script sends them\n"
+    "      --summary N    rows of the table at the end (10), which takes 2 s at most; none\n"
+    "      --json         the summary as JSON on standard output, after the program's end\n"
     "  -q, --quiet        nothing on stderr but errors\n"
     "\n"
     "What is recorded: programs with libmxprof or MXNet's API inside, what libraries send as\n"
     "ITT marks (PyTorch, oneDNN, oneTBB and others) or NVTX ranges (CUDA programs and others),\n"
     "and what OpenMP runtimes tell tools (LLVM's, Intel's, AMD's). Each process has a file of its\n"
-    "own, whole whatever ends the process; one that records nothing leaves none. Options end at\n"
-    "the first word that is none.\n"
+    "own, whole whatever ends the process; one that records nothing leaves none. The table at the\n"
+    "end ranks own times, without those of the spans inside. Options end at the first word that\n"
+    "is none.\n"
     "\n"
     "examples\n"
     "  mxprof run python train.py\n"
@@ -50,10 +52,12 @@ static const char help[] =
     "126 it cannot be executed, 125 the folder cannot be made, 2 wrong call\n";
 
 typedef struct run_options {
-    const char *output, *ring, *limit, *marks;
-    int force, quiet, no_preload;
+    const char *output, *ring, *limit, *marks, *summary;
+    int force, quiet, no_preload, json;
+    unsigned marks_bits, rows;  // of marks and summary
 } run_options;
 
+enum { ROWS_DEFAULT = 10, ROWS_MAX = 1000 };
 enum { EXIT_NO_FOLDER = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
 // ---- the folder --------------------------------------------------------------------------------
@@ -101,50 +105,20 @@ static int make_folder(const char *folder, bool force, char *whole, bool *made)
     return MXP_OK;
 }
 
-// ---- the summary -------------------------------------------------------------------------------
-static void tell_end(const char *program, int status, double seconds)
+// ---- before the start --------------------------------------------------------------------------
+// What cannot work in this program is said before it writes anything.
+static void tell_doors(const char *program, const mxp_program_facts *facts)
 {
-    if (WIFSIGNALED(status)) {
-        fprintf(stderr, "mxprof: %s was ended by signal %d after %.2f s", program, WTERMSIG(status),
-                seconds);
-    } else {
-        fprintf(stderr, "mxprof: %s ended with %d after %.2f s", program, WEXITSTATUS(status),
-                seconds);
+    const char *why =
+        facts->has_more_rights ? "has more rights than who starts it (set-user-id or the like), so "
+                                 "nothing of it is recorded"
+        : facts->is_foreign ? "is for another processor or word size, so nothing of it is recorded"
+        : facts->is_static  ? "is linked statically, so nothing can be loaded into it: what it "
+                              "records itself is recorded"
+                            : NULL;
+    if (why != NULL) {
+        fprintf(stderr, "mxprof: '%s' %s\n", program, why);
     }
-}
-
-// Failures of the summary are told and change nothing.
-static void tell_records(const mxp_command *command, char *folder)
-{
-    mxp_input input;
-    mxp_summary summary;
-    if (mxp__input_open(command, folder, &input) != MXP_OK) {
-        return;
-    }
-    if (mxp__summary_make(command, &input, &summary) == MXP_OK) {
-        fprintf(stderr, "mxprof: %llu records, %.2f MB; lost %llu\n",
-                (unsigned long long)summary.records, (double)input.file_bytes / 1e6,
-                (unsigned long long)summary.lost);
-        mxp__summary_fini(&summary);
-    }
-    mxp__input_close(&input);
-    fprintf(stderr, "mxprof: next   mxprof report %s   |   mxprof convert %s -o trace.json\n",
-            folder, folder);
-}
-
-static void tell(const mxp_command *command, const char *program, int status, double seconds,
-                 char *folder)
-{
-    tell_end(program, status, seconds);
-    if (has_files(folder)) {
-        fputs("\n", stderr);
-        tell_records(command, folder);
-        return;
-    }
-    fputs("; nothing was recorded\n"
-          "mxprof: it sends no marks that are known here; programs of your own do by "
-          "<mxprof/record.h>\n",
-          stderr);
 }
 
 // ---- all ---------------------------------------------------------------------------------------
@@ -160,51 +134,117 @@ static int check_size(const mxp_command *command, const char *option, const char
                                    option, size);
 }
 
+// A number up to `most`, or none for 0, or a usage error. Null: `otherwise`.
+static int read_number(const mxp_command *command, const char *option, const char *text,
+                       unsigned otherwise, unsigned most, unsigned *number)
+{
+    char *end = NULL;
+    const bool is_none = text != NULL && strcmp(text, "none") == 0;
+    const unsigned long value = text == NULL                      ? otherwise
+                                : isdigit((unsigned char)text[0]) ? strtoul(text, &end, 10)
+                                                                  : 0;
+    *number = (unsigned)value;
+    const bool fits = text == NULL || is_none || (end != NULL && *end == '\0' && value <= most);
+    return fits ? -1
+                : mxp__usage_error(command, "%s takes a number up to %u, or none; not '%s'", option,
+                                   most, text);
+}
+
 static int failed_start(const mxp_command *command, const char *program, int error)
 {
     fprintf(stderr, "mxprof %s: cannot run '%s': %s\n", command->name, program, strerror(error));
     return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
-static int run_program(const mxp_command *command, const run_options *options, unsigned marks,
-                       char **arguments)
+// The folder as it is named, and its path from the root. 0, or the exit code.
+static int prepare_folder(const mxp_command *command, const run_options *options,
+                          const char *program, mxp_strbuf *name, char *whole, bool *made)
 {
-    char folder[PATH_MAX];
-    mxp_strbuf name = {0};
     if (options->output != NULL) {
-        mxp__strbuf_puts(&name, options->output);
+        mxp__strbuf_puts(name, options->output);
     } else {
-        name_folder(arguments[0], &name);
+        name_folder(program, name);
     }
-    bool made;
-    int error = make_folder(mxp__strbuf_text(&name), options->force != 0, folder, &made);
-    mxp__strbuf_fini(&name);
-    if (error != MXP_OK) {
+    if (make_folder(mxp__strbuf_text(name), options->force != 0, whole, made) != MXP_OK) {
         mxp__command_failed(command);
         return EXIT_NO_FOLDER;
     }
+    return 0;
+}
+
+static void set_environment(const run_options *options, const char *folder,
+                            const mxp_program_facts *facts)
+{
     mxp__run_environment(&(mxp_run_settings){
         .folder = folder,
         .ring = options->ring,
         .limit = options->limit,
-        .marks = marks,
+        .marks = facts->is_foreign ? 0 : options->marks_bits,
         .preloads = options->no_preload == 0,
         .quiet = options->quiet != 0,
     });
-    int status;
-    uint64_t begin_ns = mxp__os_monotonic_ns();
-    int start_error = mxp__run_process(arguments, &status);
-    double seconds = (double)(mxp__os_monotonic_ns() - begin_ns) * 1e-9;
-    if (start_error == 0 && !options->quiet) {
-        tell(command, arguments[0], status, seconds, folder);
+}
+
+static int run_program(const mxp_command *command, const run_options *options, char **arguments)
+{
+    char folder[PATH_MAX];
+    mxp_strbuf name = {0};
+    mxp_program_facts facts;
+    bool made;
+    int status, code = prepare_folder(command, options, arguments[0], &name, folder, &made);
+    if (code != 0) {
+        mxp__strbuf_fini(&name);
+        return code;
+    }
+    mxp__program_facts(arguments[0], &facts);
+    if (!options->quiet) {
+        tell_doors(arguments[0], &facts);
+    }
+    set_environment(options, folder, &facts);
+    const uint64_t begin_ns = mxp__os_monotonic_ns();
+    const int start_error = mxp__run_process(arguments, &status);
+    if (start_error == 0) {
+        mxp__run_summary(&(mxp_run_result){
+            .command = command,
+            .arguments = arguments,
+            .folder = mxp__strbuf_text(&name),
+            .facts = &facts,
+            .status = status,
+            .seconds = (double)(mxp__os_monotonic_ns() - begin_ns) * 1e-9,
+            .rows = options->rows,
+            .is_quiet = options->quiet != 0,
+            .as_json = options->json != 0,
+        });
     }
     if (made) {
         rmdir(folder);  // where nothing was recorded; one with files stays
     }
+    mxp__strbuf_fini(&name);
     if (start_error != 0) {
         return failed_start(command, arguments[0], start_error);
     }
     mxp__end_like(status);
+}
+
+// What the words of options mean. -1, or the exit code of a usage error.
+static int read_options(const mxp_command *self, run_options *values)
+{
+    int code = check_size(self, "--ring", values->ring);
+    if (code < 0) {
+        code = check_size(self, "--limit", values->limit);
+    }
+    values->marks_bits = MXP_MARKS_ALL;
+    if (code < 0 && values->marks != NULL && !mxp__run_marks(values->marks, &values->marks_bits)) {
+        code = mxp__usage_error(self,
+                                "--marks takes words of itt, nvtx, ompt and torch with commas "
+                                "between them, -itt for all but that, or none; not '%s'",
+                                values->marks);
+    }
+    if (code < 0) {
+        code =
+            read_number(self, "--summary", values->summary, ROWS_DEFAULT, ROWS_MAX, &values->rows);
+    }
+    return code;
 }
 
 static int run(const mxp_command *self, int count, char **arguments)
@@ -218,24 +258,16 @@ static int run(const mxp_command *self, int count, char **arguments)
         {"--quiet", 'q', NULL, &values.quiet, NULL},
         {"--marks", 0, NULL, NULL, &values.marks},
         {"--no-preload", 0, NULL, &values.no_preload, NULL},
+        {"--summary", 0, NULL, NULL, &values.summary},
+        {"--json", 0, NULL, &values.json, NULL},
         {0},
     };
     int first;
     int code = mxp__options_parse_first(self, options, count, arguments, &first);
     if (code < 0) {
-        code = check_size(self, "--ring", values.ring);
+        code = read_options(self, &values);
     }
-    if (code < 0) {
-        code = check_size(self, "--limit", values.limit);
-    }
-    unsigned marks = MXP_MARKS_ALL;
-    if (code < 0 && values.marks != NULL && !mxp__run_marks(values.marks, &marks)) {
-        code = mxp__usage_error(self,
-                                "--marks takes words of itt, nvtx, ompt and torch with commas "
-                                "between them, -itt for all but that, or none; not '%s'",
-                                values.marks);
-    }
-    return code >= 0 ? code : run_program(self, &values, marks, arguments + first);
+    return code >= 0 ? code : run_program(self, &values, arguments + first);
 }
 
 const mxp_command mxp__command_run = {

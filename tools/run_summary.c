@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files are read in a child process, because that can be ended after 2 s wherever it is, and
+// because whatever happens there is not the run's. It writes all at its end, so half a table is
+// never seen.
+#include "run_summary.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <mxprof/loss.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/os/os.h"
+#include "profiler/trace/merge.h"
+#include "run_figures.h"
+
+enum { SECONDS_MAX = 2 };
+
+// ---- streams -----------------------------------------------------------------------------------
+static void print(const mxp_run_result *result, mxp_strbuf *text)
+{
+    if (!result->is_quiet) {
+        mxp__os_write(STDERR_FILENO, mxp__strbuf_text(text), text->length);
+    }
+    mxp__strbuf_fini(text);
+}
+
+static void print_json(const mxp_run_result *result, const mxp_run_figures *figures)
+{
+    mxp_strbuf json = {0};
+    if (result->as_json) {
+        mxp__run_put_json(result, figures, &json);
+        mxp__os_write(STDOUT_FILENO, mxp__strbuf_text(&json), json.length);
+    }
+    mxp__strbuf_fini(&json);
+}
+
+// ---- figures -----------------------------------------------------------------------------------
+static int read_process(mxp_source *process, mxp_run_figures *figures)
+{
+    figures->processes++;
+    if (process->state == MXP__PROCESS_RECORDING) {
+        figures->living++;
+        figures->living_pid = process->pid;
+    }
+    for (size_t i = 0; i < process->loss_count; i++) {
+        const bool is_foreign = process->losses[i].reason == MXP_LOSS_FOREIGN;
+        figures->foreign += is_foreign ? process->losses[i].count : 0;
+    }
+    return mxp__own_times_add(&figures->times, process);
+}
+
+static int read_figures(const mxp_run_result *result, mxp_input *input, mxp_run_figures *figures)
+{
+    mxp_source *process;
+    int error = mxp__summary_make(result->command, input, &figures->summary);
+    for (size_t i = 0; error == MXP_OK; i++) {
+        if ((process = mxp__source_process(input->source, i)) == NULL) {
+            break;
+        }
+        error = read_process(process, figures);
+    }
+    if (error == MXP_OK) {
+        error = mxp__own_times_rank(&figures->times);
+    }
+    figures->foreign =
+        figures->foreign < figures->summary.lost ? figures->foreign : figures->summary.lost;
+    return error;
+}
+
+static void say(const mxp_run_result *result, const mxp_run_figures *figures)
+{
+    mxp_strbuf text = {0};
+    mxp__run_put_text(result, figures, &text);
+    print(result, &text);
+    print_json(result, figures);
+}
+
+// In the child. It says everything at once.
+static int tell(const mxp_run_result *result)
+{
+    mxp_input input;
+    mxp_run_figures figures = {0};
+    if (mxp__input_open(result->command, result->folder, &input) != MXP_OK) {
+        return 1;
+    }
+    if (read_figures(result, &input, &figures) != MXP_OK) {
+        mxp__command_failed(result->command);
+        return 1;
+    }
+    say(result, &figures);
+    mxp__own_times_fini(&figures.times);
+    mxp__summary_fini(&figures.summary);
+    mxp__input_close(&input);
+    return 0;
+}
+
+// The wait status of the child that tells; that of a failure where there is none.
+static int tell_in_child(const mxp_run_result *result)
+{
+    int status = 1 << 8;
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        const struct itimerval limit = {.it_value.tv_sec = SECONDS_MAX};
+        sigset_t alarm;
+        sigemptyset(&alarm);
+        sigaddset(&alarm, SIGALRM);
+        signal(SIGALRM, SIG_DFL);
+        sigprocmask(SIG_UNBLOCK, &alarm, NULL);
+        setitimer(ITIMER_REAL, &limit, NULL);
+        _exit(tell(result));
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status;
+}
+
+// ---- nothing -----------------------------------------------------------------------------------
+// By what the program's file shows; a line each.
+static void put_advice(const mxp_run_result *result, mxp_strbuf *out)
+{
+    const mxp_program_facts *facts = result->facts;
+    static const char before[] = "mxprof:   ";
+    if (facts->is_python && !facts->has_audit_hooks) {
+        mxp__strbuf_printf(out,
+                           "%sits Python lets nothing in: PyTorch's operators and Python's "
+                           "functions cannot be seen\n",
+                           before);
+    }
+    if (facts->uses_gcc_openmp) {
+        mxp__strbuf_printf(out, "%sit uses GCC's OpenMP, which tells tools nothing\n", before);
+    }
+    if (facts->uses_torch || facts->uses_dnnl || facts->uses_tbb || facts->uses_llvm_openmp) {
+        mxp__strbuf_printf(out,
+                           "%sit is linked with %s, which sends marks when it is used: is its door "
+                           "closed (--marks, or a variable of yours)?\n",
+                           before,
+                           facts->uses_torch  ? "PyTorch"
+                           : facts->uses_dnnl ? "oneDNN"
+                           : facts->uses_tbb  ? "oneTBB"
+                                              : "LLVM's OpenMP");
+    }
+    mxp__strbuf_printf(out, "%smarks of your own are calls of <mxprof/record.h>, ITT or NVTX\n",
+                       before);
+}
+
+static void tell_nothing(const mxp_run_result *result)
+{
+    mxp_strbuf out = {0};
+    mxp__run_put_end(result, &out);
+    mxp__strbuf_puts(&out, "; nothing was recorded\nmxprof: it sent no marks that are known here. "
+                           "What could be done:\n");
+    put_advice(result, &out);
+    print(result, &out);
+    const mxp_run_figures none = {0};
+    print_json(result, &none);
+}
+
+// ---- all ---------------------------------------------------------------------------------------
+static bool has_trace(const char *folder)
+{
+    DIR *listing = opendir(folder);
+    const struct dirent *entry;
+    bool found = false;
+    while (listing != NULL && (entry = readdir(listing)) != NULL) {
+        const char *ending = strrchr(entry->d_name, '.');
+        found = found || (ending != NULL && strcmp(ending, ".mxp") == 0);
+    }
+    if (listing != NULL) {
+        closedir(listing);
+    }
+    return found;
+}
+
+void mxp__run_summary(const mxp_run_result *result)
+{
+    if (result->is_quiet && !result->as_json) {
+        return;
+    }
+    if (!has_trace(result->folder)) {
+        tell_nothing(result);
+        return;
+    }
+    const int status = tell_in_child(result);
+    if (status == 0) {
+        return;
+    }
+    mxp_strbuf out = {0};
+    mxp__run_put_end(result, &out);
+    mxp__strbuf_printf(&out, "\nmxprof: %s\n",
+                       WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM
+                           ? "there is more than can be added up in 2 s"
+                           : "what was recorded could not be added up");
+    mxp__run_put_next(result, &out);
+    print(result, &out);
+    print_json(result, NULL);
+}
