@@ -122,6 +122,11 @@ void mxp__overview_print(const mxp_input *input, const mxp_summary *summary, mxp
     const mxp_source *source = input->source;
     print_title(input, out);
     mxp__strbuf_printf(out, "  program    process %" PRIu32 ", ", source->pid);
+    const char *name = mxp__source_info(input->source, "process_name");
+    if (name != NULL) {
+        mxp__json_string(out, name, strlen(name));
+        mxp__strbuf_puts(out, ", ");
+    }
     const char *command = mxp__source_info(input->source, "command");
     if (command == NULL || command[0] == '\0') {
         mxp__strbuf_puts(out, "unknown");

@@ -36,6 +36,11 @@ void mxp_lose_foreign(uint64_t count);
 // thread, not in signal handlers: it may wait for a dump.
 int mxp_thread_name_of(uint32_t tid, const char *name);
 
+// Names the process in outputs, in place of the program's file name. Copied. The last word counts;
+// what was written before keeps the name it had: a file of a process that died has one that was
+// given before the file began.
+void mxp_process_name(const char *name);
+
 #ifdef __cplusplus
 }
 #endif

@@ -33,7 +33,9 @@ extern "C" {
 mxp_name mxp_intern(const char *category, const char *name, int style, int unit);
 
 // The same for a text of `length_bytes` that need not end in a zero, in a category that is known by
-// its id: of mxp_string, or mxp_name_category. An id that was never given out counts as none.
+// its id: of mxp_string, or mxp_name_category. An id that was never given out counts as none. For a
+// lane (style MXP_STYLE_NONE) `unit` 1 to 255 is its place among the process's lanes: those without
+// one come behind.
 mxp_name mxp_intern_in(mxp_name category, const char *text, size_t length_bytes, int style,
                        int unit);
 

@@ -19,7 +19,8 @@ enum {
     LANE_ROW_BASE = 10000000,
     THREAD_ROW_BASE = 1500000000,
     REAL_ROW_MAX = LANE_ROW_BASE - 1,
-    LANE_SORT_BASE = 1000000  // after all threads
+    LANE_SORT_BASE = 1000000,  // after all threads
+    LANE_PLACES = 256  // lanes that say their place come before the others
 };
 
 enum { NAME_IS_LANE = 1, NAME_IN_FILE = 2, NAME_NEEDS_ID = 4 };
@@ -209,6 +210,11 @@ int64_t mxp__chrome_api_time(mxp_chrome_tracks *tracks, int64_t ns)
     return tracks->new_api_ns;
 }
 
+uint32_t mxp__lane_place(const mxp_name_view *lane)
+{
+    return lane->style == MXP_STYLE_NONE ? lane->unit : 0;
+}
+
 uint32_t mxp__chrome_pid(const mxp_source *source)
 {
     return source->pid == 0 ? 1 : source->pid;
@@ -238,24 +244,34 @@ static void put_row(mxp_strbuf *out, uint32_t pid, uint32_t tid, uint32_t sort_i
                        pid, tid, sort_index);
 }
 
-// The program's file name. The whole command line would not do: viewers show what comes after the
-// last slash, which may be in an argument.
+// What INFO says under `key`; null: nothing.
+static const char *told(const mxp_source *source, const char *key)
+{
+    size_t i = 0;
+    while (i < source->info_count && strcmp(source->info[i].key, key) != 0) {
+        i++;
+    }
+    return i < source->info_count && source->info[i].value[0] != '\0' ? source->info[i].value
+                                                                      : NULL;
+}
+
+// The whole command line would not do: viewers show what comes after the last slash, which may be
+// in an argument.
 const char *mxp__process_name(const mxp_source *source, size_t *length)
 {
-    for (size_t i = 0; i < source->info_count; i++) {
-        const char *command = source->info[i].value;
-        if (strcmp(source->info[i].key, "command") == 0 && command[0] != '\0') {
-            size_t end = strcspn(command, " ");
-            size_t start = end;
-            while (start > 0 && command[start - 1] != '/') {
-                start--;
-            }
-            *length = end - start;
-            return command + start;
-        }
+    const char *own = told(source, "process_name"), *command = told(source, "command");
+    if (own != NULL || command == NULL) {
+        const char *name = own != NULL ? own : "mxprof";
+        *length = strlen(name);
+        return name;
     }
-    *length = strlen("mxprof");
-    return "mxprof";
+    size_t end = strcspn(command, " ");
+    size_t start = end;
+    while (start > 0 && command[start - 1] != '/') {
+        start--;
+    }
+    *length = end - start;
+    return command + start;
 }
 
 static void put_thread(const thread_row *row, size_t index, const mxp_source *source,
@@ -333,9 +349,10 @@ void mxp__chrome_tracks_tail(const mxp_chrome_tracks *tracks, const mxp_source *
     for (size_t id = 0; id < tracks->name_count; id++) {
         if ((mxp_atomic_own(&tracks->names[id]) & (NAME_IS_LANE | NAME_IN_FILE)) == NAME_IS_LANE) {
             mxp_name_view view = source->name(source, (uint32_t)id);
+            const uint32_t place = mxp__lane_place(&view);
             put_row(out, mxp__chrome_pid(source), LANE_ROW_BASE + (uint32_t)id,
-                    LANE_SORT_BASE + (uint32_t)id, view.length > 0 ? view.text : "user",
-                    view.length > 0 ? view.length : 4);
+                    LANE_SORT_BASE + (place != 0 ? place : LANE_PLACES + (uint32_t)id),
+                    view.length > 0 ? view.text : "user", view.length > 0 ? view.length : 4);
         }
     }
     for (size_t i = 0; i < source->loss_count; i++) {

@@ -47,7 +47,11 @@ void mxp__chrome_tracks_commit(mxp_chrome_tracks *tracks, const mxp_source *sour
 // "pid" of the source: never 0, which viewers treat as missing.
 uint32_t mxp__chrome_pid(const mxp_source *source);
 
-// The program's file name; not terminated after *length.
+// The place of a lane among those of its process, 1 to 255; 0: it has none and comes behind them.
+uint32_t mxp__lane_place(const mxp_name_view *lane);
+
+// The name that the process has given itself, or the program's file name; not terminated after
+// *length.
 const char *mxp__process_name(const mxp_source *source, size_t *length);
 
 #endif

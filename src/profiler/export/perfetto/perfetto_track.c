@@ -60,6 +60,9 @@ uint32_t mxp__lane_track(mxp_packets *packets, uint32_t parent, uint32_t name)
     } else {
         mxp__wire_text(packets->out, 2, view.text, view.length);
     }
+    if (mxp__lane_place(&view) != 0) {  // below those that have no place, whose rank is 0
+        mxp__wire_u64(packets->out, 12, (uint64_t)((int64_t)mxp__lane_place(&view) - 256));
+    }
     end_descriptor(packets, made);
     return track;
 }
@@ -82,6 +85,18 @@ uint32_t mxp__counter_track(mxp_packets *packets, const char *text, size_t lengt
     return track;
 }
 
+static bool has_places(mxp_source *source)
+{
+    uint32_t id = 0;
+    while (id < source->name_count) {
+        mxp_name_view view = source->name(source, id++);
+        if (mxp__lane_place(&view) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void put_process(mxp_packets *packets)
 {
     size_t length;
@@ -91,6 +106,9 @@ static void put_process(mxp_packets *packets)
     mxp__wire_u64(packets->out, 1, mxp__chrome_pid(packets->source));
     mxp__wire_text(packets->out, 6, name, length);
     mxp__wire_end(packets->out, process);
+    if (has_places(packets->source)) {
+        mxp__wire_u64(packets->out, 11, 3);  // tracks are in the order of their ranks
+    }
     end_descriptor(packets, made);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The INFO lines of a live source: machine, process, clock and the recorder's own figures.
+#include <mxprof/foreign.h>
 #include <mxprof/version.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -73,6 +74,13 @@ static void read_command(char *buffer, size_t size)
     }
 }
 
+static mxp_atomic_u32 process_name;
+
+void mxp_process_name(const char *name)
+{
+    mxp_atomic_store(&process_name, mxp_string(name));
+}
+
 static int add_host(mxp_info_list *list)
 {
     static const struct {
@@ -87,6 +95,9 @@ static int add_host(mxp_info_list *list)
         char text[512];
         lines[i].read(text, sizeof text);
         error = add(list, lines[i].key, text);
+    }
+    if (error == MXP_OK && mxp_atomic_load(&process_name) != MXP_NAME_NONE) {
+        error = add(list, "process_name", mxp_name_text(mxp_atomic_load(&process_name)));
     }
     if (error == MXP_OK) {
         error = addf(list, "pid", "%u", mxp__os_process_id());

@@ -129,6 +129,39 @@ static void threads_with_one_id_are_two_rows(void **state)
     mxp__source_close(source);
 }
 
+static void a_process_has_the_name_that_it_gave_itself(void **state)
+{
+    (void)state;
+    mxp_source *source = fake_source_create();
+    fake_info(source, "process_name", "ranker 7");
+    char *text = export_text("chrome", source, NULL);
+    assert_non_null(strstr(text, "\"args\":{\"name\":\"ranker 7\"}"));
+    free(text);
+    mxp__source_close(source);
+}
+
+static void lanes_with_a_place_come_before_the_others(void **state)
+{
+    (void)state;
+    mxp_source *source = fake_source_create();
+    uint32_t thread = fake_thread(source, NULL), name = fake_span_name(source, "c", "n");
+    uint32_t lanes[] = {fake_string(source, "any"),
+                        fake_name(source, "gpu", "third", MXP_STYLE_NONE, 3),
+                        fake_name(source, "gpu", "first", MXP_STYLE_NONE, 1)};
+    for (int i = 0; i < 3; i++) {
+        const mxp_span span = {.name = name, .begin_ticks = 1, .end_ticks = 2, .lane = lanes[i]};
+        fake_long_span(source, thread, &span);
+    }
+    char *text = export_text("chrome", source, NULL);
+    assert_non_null(strstr(text, "{\"sort_index\":1000001}"));
+    assert_non_null(strstr(text, "{\"sort_index\":1000003}"));
+    char expected[40];
+    snprintf(expected, sizeof expected, "{\"sort_index\":%u}", 1000256 + lanes[0]);
+    assert_non_null(strstr(text, expected));
+    free(text);
+    mxp__source_close(source);
+}
+
 static mxp_source *large_source(uint64_t spans)
 {
     enum { THREADS = 5, NAMES = 40 };
@@ -278,6 +311,8 @@ int main(void)
 {
     fake_alloc_install();
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_process_has_the_name_that_it_gave_itself),
+        cmocka_unit_test(lanes_with_a_place_come_before_the_others),
         cmocka_unit_test(names_of_any_bytes_give_valid_json),
         cmocka_unit_test(bytes_zero_and_names_of_ten_megabytes_are_written),
         cmocka_unit_test(ids_beyond_the_source_are_survived),

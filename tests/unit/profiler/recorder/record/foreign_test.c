@@ -134,6 +134,22 @@ static void names_of_threads_that_never_come_are_limited(void **state)
     assert_int_equal(mxp_thread_name_of(never + 3, "again"), MXP_OK);
 }
 
+static void the_name_that_a_process_gave_itself_is_in_its_info(void **state)
+{
+    (void)state;
+    mxp_process_name("first");
+    mxp_process_name("ranker 7");
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    const char *told = "";
+    for (size_t i = 0; i < live.source->info_count; i++) {
+        if (strcmp(live.source->info[i].key, "process_name") == 0) {
+            told = live.source->info[i].value;
+        }
+    }
+    assert_string_equal(told, "ranker 7");
+    live_events_free(&live);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +158,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(marks_that_fit_nothing_are_told_as_losses,
                                         live_events_start, live_events_stop),
         cmocka_unit_test_setup_teardown(a_thread_is_named_by_another_before_it_records_and_after,
+                                        live_events_start, live_events_stop),
+        cmocka_unit_test_setup_teardown(the_name_that_a_process_gave_itself_is_in_its_info,
                                         live_events_start, live_events_stop),
         cmocka_unit_test_setup_teardown(names_of_threads_that_never_come_are_limited,
                                         live_events_start, live_events_stop),
