@@ -146,18 +146,17 @@ enum {
     MXP_STYLE_COUNTER = 3,
     MXP_STYLE_INSTANT = 4,
     MXP_STYLE_FLOW = 5,
-    MXP_STYLE_SCOPE = 6  // its category is the id of the enclosing scope
+    MXP_STYLE_SCOPE = 6,  // its category is the id of the enclosing scope
+    MXP_STYLE_ADDRESS = 7  // a span, of the function at this address (module.h)
 };
 
 enum { MXP_UNIT_NONE = 0, MXP_UNIT_BYTES = 1, MXP_UNIT_NS = 2, MXP_UNIT_PERCENT = 3 };
-enum {
-    MXP_NAME_NONE = 0,  // ""
-    MXP_NAME_FULL = 1  // "<names full>": the table has reached its cap
-};
+// "", and "<names full>": the table has reached its cap.
+enum { MXP_NAME_NONE = 0, MXP_NAME_FULL = 1 };
 
 // ---- native file ------------------------------------------------------------------------------
-// header (64 B), then sections, each 16-byte aligned. A later CLOCK, THREADS, LOSS, STATS or INFO
-// replaces the earlier one, NAMES and CHUNK add. A file that was closed properly ends with END.
+// header (64 B), then sections, each 16-byte aligned. Of NAMES and CHUNK all count, of others the
+// last one. A file that was closed properly ends with END.
 #define MXP_FILE_MAGIC "\x89MXP\r\n\x1a\n"  // 8 bytes
 #define MXP_BYTE_ORDER_MARK 0x01020304u
 
@@ -192,7 +191,8 @@ enum {
     MXP_SECTION_END = 8,
     MXP_SECTION_RECORDER = 9,
     MXP_SECTION_PACKED = 10,  // chunks, compressed: in packed files only
-    MXP_SECTION_OPEN = 11  // in mapped files: asynchronous spans that are open (async.h)
+    MXP_SECTION_OPEN = 11,  // in mapped files: asynchronous spans that are open (async.h)
+    MXP_SECTION_MODULES = 12  // of names of style ADDRESS (module.h)
 };
 
 typedef struct mxp_section {

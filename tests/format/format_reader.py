@@ -8,7 +8,7 @@ SECTION_MAGIC = 0x5350584D
 MASK64 = (1 << 64) - 1
 K0, K1 = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03
 TYPES = {1: "CHUNK", 2: "NAMES", 3: "THREADS", 4: "CLOCK", 5: "LOSS", 6: "INFO", 7: "STATS",
-         8: "END", 9: "RECORDER", 11: "OPEN"}
+         8: "END", 9: "RECORDER", 11: "OPEN", 12: "MODULES"}
 MAPPED = 1
 VALUE_FORMATS = {1: "Q", 2: "q", 3: "d", 4: "Q"}
 
@@ -81,7 +81,7 @@ class Trace:
         self.names = []
         self.chunks = []
         self.threads, self.losses, self.info, self.stats = [], [], [], []
-        self.open = []
+        self.open, self.modules = [], []
         self.clock = None
         for kind, offset in self.sections:
             read = getattr(self, "read_" + kind.lower(), None)
@@ -239,6 +239,16 @@ class Trace:
                       "segments": [content.take("QqQ") for _ in range(segments)]}
         if self.mapped and before is not None and before["points"][-1] > self.clock["points"][-1]:
             self.clock = before
+
+    def read_modules(self, content, offset):
+        self.modules = []
+        while content.left() > 0:
+            bias, begin, size, first, gone, name, path, id_bytes, zero, build_id = content.take("QQQQQIIII32s")
+            if zero != 0:
+                raise FormatError(offset, "a module with a word that should be 0")
+            self.modules.append({"bias": bias, "begin": begin, "bytes": size, "from_ticks": first,
+                                 "to_ticks": gone, "name": name, "path": self.text(path),
+                                 "build_id": build_id[:id_bytes].hex()})
 
     def read_loss(self, content, offset):
         self.losses = []

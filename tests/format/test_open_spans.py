@@ -28,6 +28,12 @@ class Async(ctypes.Structure):
                 ("name", ctypes.c_uint32), ("place", ctypes.c_uint32)]
 
 
+class Module(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint64) for name in ("bias", "begin", "bytes", "from_ticks", "to_ticks")] \
+        + [(name, ctypes.c_uint32) for name in ("name", "path", "build_id_bytes", "reserved")] \
+        + [("build_id", ctypes.c_uint8 * 32)]
+
+
 def work_and_die():
     """The killed program: two requests are open, a third has ended, and the thread is in two spans."""
     lib = ctypes.CDLL(str(BUILD / "libmxprof.so"))
@@ -46,6 +52,12 @@ def work_and_die():
     told = (Arg * 2)(Arg(key, 1, 3), Arg(path, 5 | 14 << 8, ctypes.addressof(text)))
     lib.mxp_begin_args(user, handle, told, 2)
     lib.mxp_begin(user, load)
+    plain, by_address = 0, 7
+    category, where = (lib.mxp_intern(b"", name, plain, 0) for name in (b"server", b"/bin/server"))
+    lib.mxp_intern(b"server", b"1a40", by_address, 0)
+    module = Module(bias=0x5000, begin=0x6000, bytes=0x7000, name=category, path=where, build_id_bytes=2)
+    module.build_id[0], module.build_id[1] = 0xab, 0x4c
+    lib.mxp_module(ctypes.byref(module))
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -96,6 +108,21 @@ def test_a_recovered_file_has_them_as_records(file, tmp_path):
     spans = {(r["name"], str(r.get("args"))) for r in records if r["kind"].startswith("span")}
     assert ("request", "[['id', 1246]]") in spans and ("request", "[['id', 696]]") in spans
     assert trace.open == []
+
+
+@pytest.mark.parametrize("recovered", [False, True], ids=["killed", "recovered"])
+def test_the_file_has_modules_and_names_by_address(file, tmp_path, recovered):
+    if recovered:
+        whole = tmp_path / "whole.mxp"
+        subprocess.run([BUILD / "mxprof", "recover", file, "-o", whole], capture_output=True, check=True)
+        file = whole
+    trace = format_reader.Trace(file.read_bytes())
+    module, = trace.modules
+    assert (module["bias"], module["begin"], module["bytes"]) == (0x5000, 0x6000, 0x7000)
+    assert (module["path"], module["build_id"], module["to_ticks"]) == ("/bin/server", "ab4c", 0)
+    assert module["from_ticks"] > 0
+    by_address, = (name for name in trace.names if name["style"] == 7)
+    assert (by_address["text"], by_address["category"]) == (b"1a40", module["name"])
 
 
 if __name__ == "__main__":

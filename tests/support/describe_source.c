@@ -144,6 +144,22 @@ static void put_threads(const mxp_source *source, mxp_strbuf *out)
     }
 }
 
+static void put_modules(const mxp_source *source, mxp_strbuf *out)
+{
+    for (size_t i = 0; i < source->module_count; i++) {
+        const mxp_module_entry *module = &source->modules[i];
+        mxp__strbuf_printf(out, "module %" PRIx64 " %" PRIx64 "+%" PRIx64 " %" PRIu64 "-%" PRIu64,
+                           module->bias, module->begin, module->size_bytes, module->from_ticks,
+                           module->to_ticks);
+        mxp__strbuf_printf(out, " id %" PRIu32 ":%02x name ", module->build_id_bytes,
+                           (unsigned)module->build_id[MXP_BUILD_ID_BYTES - 1]);
+        put_name(source, module->name, out);
+        mxp__strbuf_puts(out, " path ");
+        put_name(source, module->path, out);
+        mxp__strbuf_putc(out, '\n');
+    }
+}
+
 static void put_stats(const mxp_source *source, mxp_strbuf *out)
 {
     for (size_t i = 0; i < source->stats_count; i++) {
@@ -173,6 +189,7 @@ void describe_tables(const mxp_source *source, mxp_strbuf *out)
         mxp__strbuf_putc(out, '\n');
     }
     put_threads(source, out);
+    put_modules(source, out);
     for (size_t i = 0; i < source->loss_count; i++) {
         const mxp_loss_entry *loss = &source->losses[i];
         mxp__strbuf_printf(

@@ -10,6 +10,7 @@
 #define MXP_TRACE_SOURCE_H
 
 #include <mxprof/format.h>
+#include <mxprof/module.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -84,6 +85,8 @@ struct mxp_source {
     int64_t drained_ns;  // the time up to which they count
     size_t info_count;
     const mxp_info_pair *info;  // the pairs of INFO
+    size_t module_count;
+    const mxp_module_entry *modules;  // whose functions are names by their address
     // Several processes: each is a source, all in one trace time, closed with this one. All other
     // members are those of the first. 0: a single process.
     size_t process_count;

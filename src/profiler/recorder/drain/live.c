@@ -16,6 +16,7 @@
 #include "profiler/recorder/state.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/thread/counter_stats.h"
+#include "profiler/recorder/thread/modules.h"
 #include "profiler/recorder/thread/names.h"
 #include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/thread/silent.h"
@@ -38,6 +39,7 @@ typedef struct live_source {
     size_t thread_capacity;
     mxp_loss_entry *losses;
     size_t loss_count, loss_capacity;
+    mxp_module_entry *modules;
     mxp_stats_view *stats;
     size_t stats_count, stats_capacity;
     mxp_stats_table *table;  // what the views are of, our own
@@ -311,6 +313,7 @@ static void live_close(mxp_source *source)
     mxp__free(live->drained, live->drained_capacity * sizeof(drained_range));
     mxp__free(live->threads, live->thread_capacity * sizeof(mxp_thread_entry));
     mxp__free(live->losses, live->loss_capacity * sizeof(mxp_loss_entry));
+    mxp__free(live->modules, live->source.module_count * sizeof *live->modules);
     mxp__free(live->stats, live->stats_capacity * sizeof(mxp_stats_view));
     mxp__free(live, sizeof *live);
 }
@@ -341,6 +344,10 @@ static int build(live_source *live, int consumer)
     }
     if (error == MXP_OK) {
         error = add_losses(live);
+    }
+    if (error == MXP_OK) {
+        error = mxp__modules_copy(&live->modules, &live->source.module_count);
+        live->source.modules = live->modules;
     }
     if (error == MXP_OK) {
         error = mxp__info_build(&live->info);

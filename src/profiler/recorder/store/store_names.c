@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names in a recording file: NAMES sections that grow by one name at a time.
+// Names in a recording file: NAMES sections that grow by one name at a time; and modules.
 #include <string.h>
 
 #include "base/atomic.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_rescue.h"
 
-enum { NAMES_BYTES = 65536 };  // of a section, if no single name needs more
+enum {
+    NAMES_BYTES = 65536,  // of a section, if no single name needs more
+    MODULES_BYTES = 65536  // all there can be (MXP__MODULES_MOST)
+};
 
 static void *extend_names(mxp_recording_file *store, uint64_t entry_bytes)
 {
@@ -54,4 +57,20 @@ void mxp__store_add_name(uint32_t id, const mxp_name_view *name)
     uint64_t size_bytes = put_name(to, name);
     mxp_word_store_release(&store->names->payload_bytes, store->names->payload_bytes + size_bytes);
     mxp_word_store_release(&counts[1], id - counts[0] + 1);
+}
+
+// An entry does not count before the content reaches behind it.
+void mxp__store_put_modules(const void *modules, size_t size_bytes)
+{
+    mxp_recording_file *store = mxp_atomic_load_acquire(&mxp__store_active);
+    if (store == NULL || mxp__store_is_damaged(store)) {
+        return;
+    }
+    if (store->modules == NULL) {
+        store->modules = mxp__store_allocate(store, MXP_SECTION_MODULES, MODULES_BYTES);
+    }
+    if (store->modules != NULL) {
+        memcpy(store->modules + 1, modules, size_bytes);
+        mxp_word_store_release(&store->modules->payload_bytes, size_bytes);
+    }
 }

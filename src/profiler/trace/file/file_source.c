@@ -113,6 +113,8 @@ static void fill_source(file_source *file)
         .losses = tables->losses,
         .stats_count = tables->stats_count,
         .stats = tables->stats,
+        .module_count = tables->module_count,
+        .modules = tables->modules,
         .info_count = tables->info_count,
         .info = tables->info,
         .name = view_name,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses NAMES, THREADS, CLOCK, LOSS, INFO and STATS. A checksum only shows that a section is as it
-// was written. Any program may have written it, so every count and length is compared with the
-// bytes that are left before anything is allocated or read.
+// Parses NAMES, THREADS, CLOCK, MODULES, LOSS, INFO and STATS. A checksum only shows that a section
+// is as it was written. Any program may have written it, so every count and length is compared with
+// the bytes that are left before anything is allocated or read.
 #include "profiler/trace/file/file_tables.h"
 
 #include <mxprof/error.h>
@@ -279,7 +279,22 @@ static int read_clock(mxp_file_tables *tables, mxp_file_index *index)
     return MXP_OK;
 }
 
-// ---- losses, info, statistics ------------------------------------------------------------------
+// ---- modules, losses, info, statistics
+// ------------------------------------------------------------------
+static void read_modules(mxp_file_tables *tables, mxp_file_index *index)
+{
+    uint64_t offset = index->last[MXP_SECTION_MODULES];
+    if (offset == 0) {
+        return;
+    }
+    content from = content_of(index, offset);
+    if (from.left % sizeof(mxp_module_entry) != 0) {
+        mxp__file_index_damage(index, offset, "a module that is cut short");
+    }
+    tables->modules = (const mxp_module_entry *)(const void *)from.at;
+    tables->module_count = (size_t)(from.left / sizeof(mxp_module_entry));
+}
+
 static void read_losses(mxp_file_tables *tables, mxp_file_index *index)
 {
     uint64_t offset = index->last[MXP_SECTION_LOSS];
@@ -400,6 +415,7 @@ int mxp__file_tables_read(mxp_file_tables *tables, mxp_file_index *index)
             return error;
         }
     }
+    read_modules(tables, index);
     read_losses(tables, index);
     return MXP_OK;
 }

@@ -13,6 +13,8 @@ typedef struct mxp_file_tables {
     size_t name_count, name_capacity;
     mxp_thread_entry *threads;  // by index, also those that only chunks mention
     size_t thread_count, thread_capacity;
+    const mxp_module_entry *modules;  // in the file
+    size_t module_count;
     const mxp_loss_entry *losses;  // in the file, or own_losses
     size_t loss_count;
     mxp_loss_entry *own_losses;

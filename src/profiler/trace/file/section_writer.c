@@ -243,6 +243,14 @@ int mxp__write_losses(mxp_section_writer *writer, const mxp_source *source)
     return end_section(writer, MXP_SECTION_LOSS);
 }
 
+int mxp__write_modules(mxp_section_writer *writer, const mxp_source *source)
+{
+    return source->module_count == 0
+               ? MXP_OK
+               : mxp__write_section(writer, MXP_SECTION_MODULES, source->modules,
+                                    source->module_count * sizeof *source->modules);
+}
+
 static void put_stats(mxp_strbuf *body, const mxp_stats_view *stats)
 {
     const mxp_histogram *histogram = stats->histogram;
