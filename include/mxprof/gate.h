@@ -18,7 +18,7 @@ typedef uint32_t mxp_name;
 // Of mxp_control_block, mxp_recorder and what inline code does with them. It is in the names of
 // the symbols that inline code refers to: a program that was compiled with another layout than the
 // library's finds none of that name, and neither links nor starts.
-#define MXP_LAYOUT 1
+#define MXP_LAYOUT 2
 #define MXP_LAYOUT_TEXT_(number) #number
 #define MXP_LAYOUT_TEXT(number) MXP_LAYOUT_TEXT_(number)
 #define MXP_LAYOUT_NAME(name) name "_" MXP_LAYOUT_TEXT(MXP_LAYOUT)
@@ -32,7 +32,8 @@ enum {
     MXP_CLASS_MEMORY = 8,
     MXP_CLASS_USER = 16,
     MXP_CLASS_ALL = 31,
-    MXP_GATE_TSC = 1 << 16,  // the clock is the CPU's counter, readable inline
+    // A begin goes the long way: the clock is not the CPU's counter, or a tap asks for begins.
+    MXP_GATE_LONG_BEGIN = 1 << 16,
     MXP_GATE_TAP = 1 << 17,  // taps are registered
     MXP_GATE_HOLD = 1 << 18  // wait: the session changes something under the recording threads
 };
@@ -60,7 +61,8 @@ uint64_t mxp_clock_read(void);
 
 #if defined(__x86_64__) || defined(__aarch64__)
 #define MXP_CPU_COUNTER 1
-// The CPU's own counter: the trace's clock where the gate says MXP_GATE_TSC.
+// The CPU's own counter: the trace's clock where the gate is without
+// MXP_GATE_LONG_BEGIN.
 static inline uint64_t mxp_cpu_counter(void)
 {
 #if defined(__x86_64__)
@@ -76,7 +78,7 @@ static inline uint64_t mxp_cpu_counter(void)
 static inline uint64_t mxp_ticks_from(uint32_t gate)
 {
 #ifdef MXP_CPU_COUNTER
-    if (__builtin_expect((gate & MXP_GATE_TSC) != 0, 1)) {
+    if (__builtin_expect((gate & MXP_GATE_LONG_BEGIN) == 0, 1)) {
         return mxp_cpu_counter();
     }
 #endif

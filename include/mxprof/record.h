@@ -16,6 +16,7 @@
 #include <mxprof/async.h>
 #include <mxprof/format.h>
 #include <mxprof/gate.h>
+#include <mxprof/tap.h>
 #ifdef MXP_INLINE
 #include <mxprof/record_inline.h>
 #endif
@@ -180,22 +181,6 @@ void mxp_thread_name(const char *name);
 
 // The calling thread's index in the trace, registering it if need be; 0xffff if it has none.
 uint32_t mxp_thread_index(void);
-
-// ---- taps -------------------------------------------------------------------------------------
-// A tap is called after each span or instant was stored, on the recording thread, with the same
-// restrictions as the recording itself (no mxprof calls, no blocking). At most 4 at a time. When
-// mxp_tap_remove returns, another thread may still be in a last call of it.
-// The event is valid during the call; members are added at its end.
-typedef struct mxp_tap_event {
-    uint32_t size_bytes;  // of the library's structure: what a tap may read
-    uint32_t kind;  // MXP_KIND_SPAN or MXP_KIND_INSTANT
-    mxp_name name;
-    uint32_t reserved;  // 0
-    uint64_t begin_ticks, end_ticks;
-} mxp_tap_event;
-typedef void (*mxp_tap)(void *context, const mxp_tap_event *event);
-int mxp_tap_add(mxp_tap tap, void *context);
-int mxp_tap_remove(mxp_tap tap, void *context);
 
 #ifdef __cplusplus
 }

@@ -103,14 +103,17 @@ static inline mxp_open_span *mxp_inline_push(mxp_recorder *self, mxp_name name)
 
 static inline uint64_t mxp_inline_begin(uint32_t gate, mxp_name name)
 {
+#ifdef MXP_CPU_COUNTER
     mxp_recorder *self = mxp_self;
-    if (__builtin_expect(self == NULL, 0)) {
-        return mxp_span_begin_slow(name);
+    if (__builtin_expect(self != NULL && (gate & MXP_GATE_LONG_BEGIN) == 0, 1)) {
+        mxp_open_span *slot = mxp_inline_push(self, name);
+        uint64_t now = mxp_cpu_counter();
+        mxp_atomic_store_release(&slot->begin, now);  // pairs with close_open_spans
+        return now;
     }
-    mxp_open_span *slot = mxp_inline_push(self, name);
-    uint64_t now = mxp_ticks_from(gate);
-    mxp_atomic_store_release(&slot->begin, now);  // pairs with close_open_spans
-    return now;
+#endif
+    (void)gate;
+    return mxp_span_begin_slow(name);
 }
 
 // `now` is read first of all: what else an end does then runs beside what comes after it.
@@ -178,7 +181,7 @@ static inline uint64_t *mxp_inline_open(uint32_t classes, unsigned units, uint64
     // `now` may lie a little before the chunk's base.
     uint64_t base = mxp_atomic_load(&self->base_ticks);
     uint64_t distance = now - base + (UINT64_C(1) << 46);
-    if (__builtin_expect((gate & classes) == 0 || (gate & MXP_GATE_HOLD) != 0 ||
+    if (__builtin_expect((gate & classes) == 0 || (gate & (MXP_GATE_HOLD | MXP_GATE_TAP)) != 0 ||
                              distance >> 47 != 0 ||
                              words + 2 * units > mxp_atomic_load(&self->limit),
                          0)) {

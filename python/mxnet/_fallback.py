@@ -40,7 +40,7 @@ def bind(library: int, error: type, left_out: type, text: Callable[[Any], str]) 
         getattr(_recorder, name).argtypes = types
     _start, _stop = _recorder.MXProfileDurationStart, _recorder.MXProfileDurationStop
     _lib.MXNDArrayFree.argtypes = [ctypes.c_void_p]
-    _gate = ctypes.c_uint32.in_dll(_recorder, "mxp_control_1")  # its first member
+    _gate = ctypes.c_uint32.in_dll(_recorder, "mxp_control_2")  # its first member
     _error, _left_out, _text = error, left_out, text
     _default = left_out("<default>")
 

@@ -71,7 +71,7 @@ static inline uint64_t clock_read(void)
         return 0;
     }
 #ifdef MXP_CPU_COUNTER
-    if (__builtin_expect((gate & MXP_GATE_TSC) != 0, 1)) {
+    if (__builtin_expect((gate & MXP_GATE_LONG_BEGIN) == 0, 1)) {
         return mxp_cpu_counter();
     }
 #endif

@@ -57,8 +57,8 @@ def compile_program(folder, layout, inline, library=BUILD):
         shutil.copytree(SOURCE / "include", headers)
         gate = headers / "mxprof" / "gate.h"
         text = gate.read_text()
-        assert text.count("#define MXP_LAYOUT 1\n") == 1
-        gate.write_text(text.replace("#define MXP_LAYOUT 1\n", f"#define MXP_LAYOUT {layout}\n"))
+        assert text.count("#define MXP_LAYOUT 2\n") == 1
+        gate.write_text(text.replace("#define MXP_LAYOUT 2\n", f"#define MXP_LAYOUT {layout}\n"))
     (folder / "program.c").write_text(PROGRAM)
     return compiler(folder, *(["-DMXP_INLINE"] if inline else []), "program.c", f"-L{library}", f"-Wl,-rpath,{BUILD}",
                     "-lmxprof", "-o", "program")
@@ -70,16 +70,16 @@ def run(folder):
 
 @pytest.mark.parametrize("inline", [False, True])
 def test_programs_of_this_layout_link_and_record(tmp_path, inline):
-    built = compile_program(tmp_path, 1, inline)
+    built = compile_program(tmp_path, 2, inline)
     assert built.returncode == 0, built.stderr
     assert run(tmp_path).stdout == "recorded\n"
 
 
 @pytest.mark.parametrize("inline", [False, True])
 def test_programs_of_another_layout_do_not_link(tmp_path, inline):
-    built = compile_program(tmp_path, 2, inline)
+    built = compile_program(tmp_path, 3, inline)
     assert built.returncode != 0
-    assert ("mxp_self_2" if inline else "mxp_control_2") in built.stderr
+    assert ("mxp_self_3" if inline else "mxp_control_3") in built.stderr
 
 
 @pytest.mark.parametrize("inline", [False, True])
@@ -87,15 +87,15 @@ def test_programs_of_another_layout_do_not_start(tmp_path, inline):
     """Linked with a library of that layout, which is not the one that is installed now."""
     entries = subprocess.run(["readelf", "-d", BUILD / "libmxprof.so"], capture_output=True, text=True, check=True).stdout
     soname = next(line.split("[")[1].rstrip("]") for line in entries.splitlines() if "SONAME" in line)
-    compile_program(tmp_path, 2, inline)
+    compile_program(tmp_path, 3, inline)
     (tmp_path / "library.c").write_text(LIBRARY)
     built = compiler(tmp_path, "-shared", "-fPIC", "library.c", f"-Wl,-soname,{soname}", "-o", "libmxprof.so")
     assert built.returncode == 0, built.stderr
-    built = compile_program(tmp_path, 2, inline, tmp_path)
+    built = compile_program(tmp_path, 3, inline, tmp_path)
     assert built.returncode == 0, built.stderr
     ran = run(tmp_path)
     assert ran.returncode != 0 and ran.stdout == ""
-    assert "undefined symbol: mxp_" in ran.stderr and "_2" in ran.stderr, ran.stderr
+    assert "undefined symbol: mxp_" in ran.stderr and "_3" in ran.stderr, ran.stderr
 
 
 def test_everything_inline_code_refers_to_in_the_library_says_the_layout(tmp_path):
@@ -106,4 +106,4 @@ def test_everything_inline_code_refers_to_in_the_library_says_the_layout(tmp_pat
     names = {line.split()[-1].split("@")[0] for line in exported.splitlines()}
     for name in ("mxp_control", "mxp_self", "mxp_span_begin_slow", "mxp_span_end_slow"):
         assert f'MXP_LAYOUT_NAME("{name}")' in text
-        assert f"{name}_1" in names and name not in names
+        assert f"{name}_2" in names and name not in names

@@ -18,6 +18,7 @@ typedef struct mxp_tap_slot {
     mxp_atomic_u32 version;  // odd while the others change; written under the drain lock
     MXP_ATOMIC(mxp_tap) tap;  // null: the slot is free
     mxp_atomic_ptr context;
+    mxp_atomic_u32 phases;  // MXP_TAP_* that it asks for
 } mxp_tap_slot;
 
 typedef struct mxp_recorder_state {
@@ -51,12 +52,12 @@ bool mxp__drain_is_wanted(void);  // somebody waits for it
 
 // Picks the clock once and opens the inline counter in the gate.
 uint32_t mxp__clock_source(void);
+bool mxp__clock_is_counter(void);  // the CPU's, which inline code reads
 
 bool mxp__barrier_is_refused(void);  // since a freeze had to do without
 
 // Returns the time of the record; 0: it was not taken.
 uint64_t mxp__meta(unsigned what, uint32_t name, uint64_t value, uint64_t second, uint32_t classes);
-void mxp__tap_call(int kind, uint32_t name, uint64_t begin_ticks, uint64_t end_ticks);
 double mxp__measure_record_cost(void);  // of a span, in ticks; 0: there was no memory for it
 
 #endif

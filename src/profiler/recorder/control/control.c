@@ -13,6 +13,7 @@
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/memory/ring.h"
 #include "profiler/recorder/record/emit.h"
+#include "profiler/recorder/record/span_write.h"
 #include "profiler/recorder/record/stop_log.h"
 #include "profiler/recorder/state.h"
 #include "profiler/recorder/store/mend.h"
@@ -23,7 +24,7 @@
 #include "profiler/recorder/thread/silent.h"
 #include "profiler/recorder/thread/standing.h"
 
-mxp_control_block mxp_control = {.layout = MXP_LAYOUT};
+mxp_control_block mxp_control = {.gate = {MXP_GATE_LONG_BEGIN}, .layout = MXP_LAYOUT};
 
 mxp_recorder_state mxp__rec = {
     .drain = MXP__LOCK_INIT,
@@ -37,11 +38,16 @@ static uint32_t chosen_source;
 static const char *clock_warning;
 static pthread_once_t clock_once = PTHREAD_ONCE_INIT;
 
+static bool is_counter(uint32_t source)
+{
+    return source == MXP_CLOCK_SOURCE_TSC || source == MXP_CLOCK_SOURCE_ARM;
+}
+
 static void clock_pick(void)
 {
     chosen_source = mxp__clock_choose(mxp__setting_text("MXPROF_CLOCK"), &clock_warning);
-    if (chosen_source == MXP_CLOCK_SOURCE_TSC || chosen_source == MXP_CLOCK_SOURCE_ARM) {
-        mxp_atomic_or_release(&mxp_control.gate, MXP_GATE_TSC);
+    if (is_counter(chosen_source)) {
+        mxp_atomic_and_seq_cst(&mxp_control.gate, ~(uint32_t)MXP_GATE_LONG_BEGIN);
     }
 }
 
@@ -49,6 +55,11 @@ uint32_t mxp__clock_source(void)
 {
     pthread_once(&clock_once, clock_pick);
     return chosen_source;
+}
+
+bool mxp__clock_is_counter(void)
+{
+    return is_counter(mxp__clock_source());
 }
 
 const char *mxp__clock_warning(void)
@@ -248,7 +259,7 @@ static void calibrate_clock(bool brief)
 {
     enum { INTERVAL_US = 1000, BRIEF_NS = 200000 };
     mxp__recorder_timebase(1);
-    if ((mxp_atomic_load(&mxp_control.gate) & MXP_GATE_TSC) == 0) {
+    if (!mxp__clock_is_counter()) {
         return;
     }
     if (!brief) {
@@ -376,7 +387,7 @@ static void close_open_spans(mxp_thread *thread, uint64_t end)
     for (uint32_t i = 0; i < depth && i < MXP_OPEN_MAX; i++) {
         if (claim_open_span(thread, i, end, &span) &&
             mxp__stops_after(span.begin_ticks, &span.end_ticks)) {
-            mxp__span_emit_closed(&span);
+            mxp__span_emit_stopped(&span);
         }
     }
 }

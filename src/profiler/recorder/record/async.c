@@ -114,7 +114,7 @@ static __attribute__((noinline)) void end_with(const mxp_emit *emit, const mxp_a
     if (words != NULL && (taken || span->place == 0)) {
         mxp__span_write_usual(emit->self, words, record, span->context.id);
     } else if (find_end(emit->self, span, taken, record)) {
-        mxp__span_write(emit->self, record, span->context.id, emit->now);
+        mxp__span_write(emit->self, record, span->context.id, emit->now, MXP_TAP_WHOLE);
     } else {
         mxp__emit_leave(emit->self);
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "profiler/recorder/record/emit.h"
+#include "profiler/recorder/record/tap.h"
 #include "profiler/recorder/record/trigger.h"
 #include "profiler/recorder/state.h"
 #include "profiler/recorder/thread/counter_stats.h"
@@ -120,8 +121,13 @@ void mxp_instant(uint32_t classes, mxp_name name, int scope)
     } else {
         close_instant(&emit, name, scope);
     }
-    if ((mxp_atomic_load(&mxp_control.gate) & MXP_GATE_TAP) != 0) {
-        mxp__tap_call(MXP_KIND_INSTANT, name, emit.now, emit.now);
+    if (mxp__tap_is_there()) {
+        mxp__tap_call(&(mxp_tap_event){.kind = MXP_KIND_INSTANT,
+                                       .name = name,
+                                       .phase = MXP_TAP_INSTANT,
+                                       .begin_ticks = emit.now,
+                                       .end_ticks = emit.now,
+                                       .scope = (uint32_t)scope});
     }
 }
 

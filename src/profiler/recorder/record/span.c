@@ -9,6 +9,7 @@
 #include "profiler/recorder/record/span_args.h"
 #include "profiler/recorder/record/span_write.h"
 #include "profiler/recorder/record/stop_log.h"
+#include "profiler/recorder/record/tap.h"
 #include "profiler/recorder/state.h"
 
 // ---- the inline path, exported ----------------------------------------------------------------
@@ -36,9 +37,19 @@ void mxp_end(mxp_name name, uint64_t token)
     }
 }
 
+// Gives the token.
+static __attribute__((noinline)) uint64_t tell_begin(mxp_name name, uint64_t token)
+{
+    if (mxp__tap_is_there()) {
+        mxp__tap_span(MXP_TAP_BEGIN, name, token, 0);
+    }
+    return token;
+}
+
 uint64_t mxp_begin_at(uint32_t classes, mxp_name name, uint64_t begin_ticks)
 {
-    if (!mxp_enabled(classes)) {
+    uint32_t gate = mxp_atomic_load(&mxp_control.gate);
+    if ((gate & classes) == 0) {
         return 0;
     }
     mxp_recorder *self = mxp_self;
@@ -48,8 +59,8 @@ uint64_t mxp_begin_at(uint32_t classes, mxp_name name, uint64_t begin_ticks)
         return mxp_span_begin_slow(name);
     }
     MXP_TEST_POINT(BEGIN);
-    mxp_atomic_store_release(&mxp_inline_push(self, name)->begin, begin_ticks);
-    return begin_ticks;
+    mxp__span_open(self, name, begin_ticks);
+    return (gate & MXP_GATE_LONG_BEGIN) == 0 ? begin_ticks : tell_begin(name, begin_ticks);
 }
 
 void mxp_end_at(mxp_name name, uint64_t token, uint64_t end_ticks)
@@ -61,10 +72,14 @@ void mxp_end_at(mxp_name name, uint64_t token, uint64_t end_ticks)
 
 __attribute__((noinline)) uint64_t mxp_span_begin_slow(mxp_name name)
 {
-    if (mxp__thread_self() == NULL) {
+    mxp_thread *self = mxp__thread_self();
+    if (self == NULL) {
         return 0;
     }
-    return mxp_inline_begin(mxp_atomic_load(&mxp_control.gate), name);
+    mxp_open_span *slot = mxp_inline_push(&self->hot, name);
+    uint64_t now = mxp_ticks();
+    mxp_atomic_store_release(&slot->begin, now);
+    return tell_begin(name, now);
 }
 
 // ---- open spans -------------------------------------------------------------------------------
@@ -167,6 +182,15 @@ static bool is_misuse(mxp_thread *self, int where, uint64_t token, uint64_t now)
     return misuse;
 }
 
+// Leaves without a record of the span; who was told of its begin is told of its end.
+static void leave_unwritten(mxp_thread *self, const mxp_span *span)
+{
+    mxp__emit_leave(self);
+    if (mxp__tap_is_there()) {
+        mxp__tap_span(MXP__TAP_LATE, span->name, span->begin_ticks, span->end_ticks);
+    }
+}
+
 // The end of a lexical span that is not the usual case; its begin is its token. busy is set. `span`
 // is changed in place: a copy of what was just stored would wait for those stores.
 static void end_unusual(mxp_thread *self, mxp_span *span)
@@ -177,21 +201,29 @@ static void end_unusual(mxp_thread *self, mxp_span *span)
     span->end_ticks = end;
     int where = open_pop(&self->hot, token);
     if (where == DEEPER && take_counted(self)) {
-        mxp__emit_leave(self);
+        leave_unwritten(self, span);
         return;
     }
     if (token <= mxp_atomic_load(&mxp_control.closed_ticks)) {
         // Closed by a stop, which wrote it if it was on the stack; else it is ours to write,
         // unless it was begun while recording was off.
         if (take_closed_token(self, token) || token <= mxp__rec.forked_ticks ||
-            !mxp__stops_after(token, &span->end_ticks) || is_misuse(self, where, token, end)) {
+            !mxp__stops_after(token, &span->end_ticks)) {
+            leave_unwritten(self, span);
+            return;
+        }
+        if (is_misuse(self, where, token, end)) {
             mxp__emit_leave(self);
             return;
         }
         span->flags = MXP_SPAN_CLOSED_BY_STOP;
     } else if (!on) {
         uint64_t off = mxp__recorder_off_ticks();
-        if (token > off || is_misuse(self, where, token, end)) {  // begun while recording went off
+        if (token > off) {  // begun while recording went off
+            leave_unwritten(self, span);
+            return;
+        }
+        if (is_misuse(self, where, token, end)) {
             mxp__emit_leave(self);
             return;
         }
@@ -203,7 +235,7 @@ static void end_unusual(mxp_thread *self, mxp_span *span)
         mxp__emit_leave(self);
         return;
     }
-    mxp__span_write(self, span, 0, end);
+    mxp__span_write(self, span, 0, end, where == ABSENT ? MXP_TAP_WHOLE : MXP_TAP_END);
 }
 
 // `span` is one whose begin is its token. Its end is 0 if it must be read anew: a record of the

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/recorder/record/span_write.h"
 
+#include "profiler/recorder/record/tap.h"
+
 static bool add_statistics(mxp_thread *self, uint32_t name, uint64_t duration)
 {
     uint64_t mult = mxp_atomic_load(&mxp__rec.ns_mult);
@@ -85,16 +87,17 @@ static void write_span(mxp_thread *self, const mxp_span *span, uint64_t context,
     assert(mxp__cursor_is_in_chunk(self));
 }
 
-void mxp__span_write(mxp_thread *self, const mxp_span *span, uint64_t context, uint64_t now)
+void mxp__span_write(mxp_thread *self, const mxp_span *span, uint64_t context, uint64_t now,
+                     uint32_t phase)
 {
     write_span(self, span, context, now);
     mxp__emit_leave(self);
-    if ((mxp_atomic_load(&mxp_control.gate) & MXP_GATE_TAP) != 0) {
-        mxp__tap_call(MXP_KIND_SPAN, span->name, span->begin_ticks, span->end_ticks);
+    if (mxp__tap_is_there()) {
+        mxp__tap_span(phase, span->name, span->begin_ticks, span->end_ticks);
     }
 }
 
-void mxp__span_emit(uint32_t classes, const mxp_span *span, uint64_t context)
+static void emit_in_phase(uint32_t classes, const mxp_span *span, uint64_t context, uint32_t phase)
 {
     mxp_emit emit;
     mxp_span empty;
@@ -105,8 +108,18 @@ void mxp__span_emit(uint32_t classes, const mxp_span *span, uint64_t context)
     }
     uint64_t now = span->clock == MXP_CLOCK_TRACE ? span->end_ticks : 0;
     if (mxp__emit_enter(&emit, classes, now)) {
-        mxp__span_write(emit.self, span, context, emit.now);
+        mxp__span_write(emit.self, span, context, emit.now, phase);
     }
+}
+
+void mxp__span_emit(uint32_t classes, const mxp_span *span, uint64_t context)
+{
+    emit_in_phase(classes, span, context, MXP_TAP_WHOLE);
+}
+
+void mxp__span_emit_stopped(const mxp_span *span)
+{
+    emit_in_phase(MXP__FORCED, span, 0, MXP__TAP_STOPPED);
 }
 
 void mxp_span_emit(uint32_t classes, const mxp_span *span)

@@ -52,11 +52,23 @@ static inline void mxp__span_publish(mxp_thread *self, uint64_t *words, const mx
 void mxp__span_write_usual(mxp_thread *self, uint64_t *words, const mxp_span *span,
                            uint64_t context);
 
+// Opens a span on this thread's stack, without telling a tap. Gives its token.
+static inline uint64_t mxp__span_open(mxp_recorder *self, mxp_name name, uint64_t begin_ticks)
+{
+    mxp_atomic_store_release(&mxp_inline_push(self, name)->begin, begin_ticks);
+    return begin_ticks;
+}
+
 // Writes the span in the form it needs, or into the statistics, leaves the record and calls the
-// taps. The caller holds busy; `now` is as near to the present as the caller knows.
-void mxp__span_write(mxp_thread *self, const mxp_span *span, uint64_t context, uint64_t now);
+// taps in this phase (tap.h). The caller holds busy; `now` is as near to the present as the caller
+// knows.
+void mxp__span_write(mxp_thread *self, const mxp_span *span, uint64_t context, uint64_t now,
+                     uint32_t phase);
 
 // The same with entering the record, unless `classes` are off; MXP__FORCED: also then.
 void mxp__span_emit(uint32_t classes, const mxp_span *span, uint64_t context);
+
+// Records an open lexical span that a stop has taken over from its thread.
+void mxp__span_emit_stopped(const mxp_span *span);
 
 #endif

@@ -1,53 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 // Taps: other tools that want each span as it is recorded. Whoever calls them takes no lock: a slot
 // that changes while it is read counts as free, which it was in between.
+#include "profiler/recorder/record/tap.h"
+
 #include "base/atomic.h"
 #include "base/fail.h"
 #include "profiler/recorder/state.h"
 #include "profiler/recorder/thread/rules.h"
 
 // Null takes the tap out of the slot.
-static void change(mxp_tap_slot *slot, mxp_tap tap, void *context)
+static void change(mxp_tap_slot *slot, mxp_tap tap, void *context, uint32_t phases)
 {
     assert(mxp__drain_is_held());
     mxp_atomic_add_acquire(&slot->version, 1);
     mxp_atomic_store_release(&slot->tap, tap);
     mxp_atomic_store_release(&slot->context, context);
+    mxp_atomic_store_release(&slot->phases, phases);
     mxp_atomic_add_release(&slot->version, 1);
 }
 
+// What a slot held at one moment.
+typedef struct slot_content {
+    mxp_tap tap;
+    void *context;
+    uint32_t phases;
+} slot_content;
+
 // Acquire throughout: the version is read again after the others. Pairs with `change`.
-static bool read_slot(const mxp_tap_slot *slot, mxp_tap *tap, void **context)
+static bool read_slot(const mxp_tap_slot *slot, slot_content *content)
 {
     uint32_t version = mxp_atomic_load_acquire(&slot->version);
-    *tap = mxp_atomic_load_acquire(&slot->tap);
-    *context = mxp_atomic_load_acquire(&slot->context);
-    return *tap != NULL && version % 2 == 0 && version == mxp_atomic_load(&slot->version);
+    content->tap = mxp_atomic_load_acquire(&slot->tap);
+    content->context = mxp_atomic_load_acquire(&slot->context);
+    content->phases = mxp_atomic_load_acquire(&slot->phases);
+    return content->tap != NULL && version % 2 == 0 && version == mxp_atomic_load(&slot->version);
 }
 
+static void gate_bit(uint32_t bit, bool set)
+{
+    if (set) {
+        mxp_atomic_or_seq_cst(&mxp_control.gate, bit);
+    } else {
+        mxp_atomic_and_seq_cst(&mxp_control.gate, ~bit);
+    }
+}
+
+// The clock is chosen by now, so nobody else changes these bits.
 static void update_gate(void)
 {
-    bool any = false;
+    uint32_t phases = 0;
     for (int i = 0; i < MXP__TAPS_MAX; i++) {
-        any = any || mxp_atomic_own(&mxp__rec.taps[i].tap) != NULL;
+        phases |= mxp_atomic_own(&mxp__rec.taps[i].phases);
     }
-    if (any) {
-        mxp_atomic_or_seq_cst(&mxp_control.gate, MXP_GATE_TAP);
-    } else {
-        mxp_atomic_and_seq_cst(&mxp_control.gate, ~(uint32_t)MXP_GATE_TAP);
-    }
+    gate_bit(MXP_GATE_TAP, phases != 0);
+    gate_bit(MXP_GATE_LONG_BEGIN, (phases & MXP_TAP_BEGIN) != 0 || !mxp__clock_is_counter());
 }
 
-int mxp_tap_add(mxp_tap tap, void *context)
+static int add(mxp_tap tap, void *context, uint32_t phases)
 {
-    if (tap == NULL) {
-        return mxp__fail(MXP_EINVAL, "mxp_tap_add: the tap is null");
-    }
     bool added = false;
+    mxp__clock_source();
     mxp__drain_lock();
     for (int i = 0; i < MXP__TAPS_MAX && !added; i++) {
         if (mxp_atomic_own(&mxp__rec.taps[i].tap) == NULL) {
-            change(&mxp__rec.taps[i], tap, context);
+            change(&mxp__rec.taps[i], tap, context, phases);
             added = true;
         }
     }
@@ -58,6 +74,22 @@ int mxp_tap_add(mxp_tap tap, void *context)
                              MXP__TAPS_MAX);
 }
 
+int mxp_tap_add_for(mxp_tap tap, void *context, uint32_t phases)
+{
+    if (tap == NULL) {
+        return mxp__fail(MXP_EINVAL, "mxp_tap_add: the tap is null");
+    }
+    if (phases == 0 || (phases & ~(uint32_t)MXP_TAP_ALL) != 0) {
+        return mxp__fail(MXP_EINVAL, "mxp_tap_add_for: the phases are not a sum of MXP_TAP_*");
+    }
+    return add(tap, context, phases);
+}
+
+int mxp_tap_add(mxp_tap tap, void *context)
+{
+    return mxp_tap_add_for(tap, context, MXP_TAP_END | MXP_TAP_WHOLE | MXP_TAP_INSTANT);
+}
+
 int mxp_tap_remove(mxp_tap tap, void *context)
 {
     bool removed = false;
@@ -66,7 +98,7 @@ int mxp_tap_remove(mxp_tap tap, void *context)
         mxp_tap_slot *slot = &mxp__rec.taps[i];
         if (tap != NULL && mxp_atomic_own(&slot->tap) == tap &&
             mxp_atomic_own(&slot->context) == context) {
-            change(slot, NULL, NULL);
+            change(slot, NULL, NULL, 0);
             removed = true;
         }
     }
@@ -76,18 +108,42 @@ int mxp_tap_remove(mxp_tap tap, void *context)
                    : mxp__fail(MXP_EINVAL, "mxp_tap_remove: no such tap with this context");
 }
 
-void mxp__tap_call(int kind, uint32_t name, uint64_t begin_ticks, uint64_t end_ticks)
+// What a tap that asks for `phases` is told in this phase; 0: nothing.
+static uint32_t told_as(uint32_t phases, uint32_t phase)
 {
-    const mxp_tap_event event = {.size_bytes = sizeof event,
-                                 .kind = (uint32_t)kind,
-                                 .name = name,
-                                 .begin_ticks = begin_ticks,
-                                 .end_ticks = end_ticks};
+    const bool begins = (phases & MXP_TAP_BEGIN) != 0;
+    if (phase == MXP__TAP_STOPPED) {
+        return begins ? 0 : phases & MXP_TAP_WHOLE;
+    }
+    if (phase == MXP__TAP_LATE) {
+        return begins ? phases & MXP_TAP_END : 0;
+    }
+    return phases & phase;
+}
+
+void mxp__tap_call(mxp_tap_event *event)
+{
+    const uint32_t phase = event->phase;
+    event->size_bytes = sizeof *event;
     for (int i = 0; i < MXP__TAPS_MAX; i++) {
-        mxp_tap tap;
-        void *context;
-        if (read_slot(&mxp__rec.taps[i], &tap, &context)) {
-            tap(context, &event);
+        slot_content content;
+        if (read_slot(&mxp__rec.taps[i], &content)) {
+            event->phase = told_as(content.phases, phase);
+            if (event->phase != 0) {
+                content.tap(content.context, event);
+            }
         }
     }
+}
+
+void mxp__tap_span(uint32_t phase, mxp_name name, uint64_t begin_ticks, uint64_t end_ticks)
+{
+    const mxp_recorder *self = mxp_self;
+    uint32_t depth = self != NULL ? mxp_atomic_own(&self->depth) : 0;
+    mxp__tap_call(&(mxp_tap_event){.kind = MXP_KIND_SPAN,
+                                   .name = name,
+                                   .phase = phase,
+                                   .begin_ticks = begin_ticks,
+                                   .end_ticks = end_ticks,
+                                   .depth = depth - (phase == MXP_TAP_BEGIN ? 1 : 0)});
 }

@@ -40,8 +40,7 @@ static mxp_name frame_key(void)
 static bool emit_in_place(const mxp_slot *slot, uint64_t begin_ticks, uint64_t end_ticks)
 {
     uint64_t duration = end_ticks - begin_ticks;
-    uint32_t gate = mxp_atomic_load(&mxp_control.gate);
-    if (slot->type == MXP__OBJECT_FRAME || duration >> 32 != 0 || (gate & MXP_GATE_TAP) != 0) {
+    if (slot->type == MXP__OBJECT_FRAME || duration >> 32 != 0) {
         return false;
     }
     uint64_t *words = mxp_inline_open(MXP_CLASS_USER, 1, end_ticks);
