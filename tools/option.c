@@ -9,7 +9,7 @@
 #include "base/strbuf.h"
 #include "command.h"
 
-enum { OPTIONS_MAX = 16 };
+enum { OPTIONS_MAX = 24 };
 
 int mxp__usage_error(const mxp_command *command, const char *format, ...)
 {

@@ -31,6 +31,13 @@ static const char help[] =
     "      --ring SIZE    keep only the newest SIZE of each process (64M; K, M, G)\n"
     "      --limit SIZE   most bytes of each process (default 1G)\n"
     "      --marks LIST   of itt,nvtx,ompt,torch; -itt is all but that; none; default all\n"
+    "      --sync WHAT    of waits and locks that marks carry: waits (of 1 us and more; default),\n"
+    "                     all or none\n"
+    "      --memory       what allocators tell by marks\n"
+    "      --openmp=libomp  run programs built with GCC on LLVM's OpenMP runtime, which tells its\n"
+    "                     regions; GCC's tells nothing\n"
+    "      --max-names N  most names of each process (default 1000000)\n"
+    "      --children X   all (default) or none: only the first process\n"
     "      --no-preload   do not load the collector into every program: of PyTorch no operators\n"
     "                     unless the script sends them\n"
     "      --summary N    rows of the table at the end (10), which takes 2 s at most; none\n"
@@ -51,13 +58,19 @@ static const char help[] =
     "exit code: the program's; 128+N if signal N ended it (by that signal), 127 it was not found,\n"
     "126 it cannot be executed, 125 the folder cannot be made, 2 wrong call\n";
 
+static const char *const sync_words[] = {"waits", "all", "none", NULL};
+static const char *const children_words[] = {"all", "none", NULL};
+static const char *const openmp_words[] = {"own", "libomp", NULL};
+
 typedef struct run_options {
-    const char *output, *ring, *limit, *marks, *summary;
-    int force, quiet, no_preload, json;
-    unsigned marks_bits, rows;  // of marks and summary
+    const char *output, *ring, *limit, *marks, *summary, *max_names;
+    int force, quiet, no_preload, json, memory;
+    int sync, children, openmp;  // places in their words
+    unsigned marks_bits, rows, names;  // of marks, summary, max_names
+    char openmp_path[PATH_MAX];
 } run_options;
 
-enum { ROWS_DEFAULT = 10, ROWS_MAX = 1000 };
+enum { ROWS_DEFAULT = 10, ROWS_MAX = 1000, NAMES_MAX = 100000000 };
 enum { EXIT_NO_FOLDER = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
 // ---- the folder --------------------------------------------------------------------------------
@@ -180,6 +193,10 @@ static void set_environment(const run_options *options, const char *folder,
         .ring = options->ring,
         .limit = options->limit,
         .marks = facts->is_foreign ? 0 : options->marks_bits,
+        .names = options->max_names,
+        .sync = options->sync != 0 ? sync_words[options->sync] : NULL,
+        .openmp = options->openmp != 0 ? options->openmp_path : NULL,
+        .has_memory = options->memory != 0,
         .preloads = options->no_preload == 0,
         .quiet = options->quiet != 0,
     });
@@ -202,7 +219,7 @@ static int run_program(const mxp_command *command, const run_options *options, c
     }
     set_environment(options, folder, &facts);
     const uint64_t begin_ns = mxp__os_monotonic_ns();
-    const int start_error = mxp__run_process(arguments, &status);
+    const int start_error = mxp__run_process(arguments, options->children != 0, &status);
     if (start_error == 0) {
         mxp__run_summary(&(mxp_run_result){
             .command = command,
@@ -244,6 +261,19 @@ static int read_options(const mxp_command *self, run_options *values)
         code =
             read_number(self, "--summary", values->summary, ROWS_DEFAULT, ROWS_MAX, &values->rows);
     }
+    if (code < 0) {
+        code = read_number(self, "--max-names", values->max_names, 0, NAMES_MAX, &values->names);
+    }
+    if (code < 0 && values->max_names != NULL && values->names == 0) {
+        code = mxp__usage_error(self, "--max-names takes a number from 1, not '%s'",
+                                values->max_names);
+    }
+    if (code < 0 && values->openmp != 0 &&
+        !mxp__run_find_openmp(values->openmp_path, sizeof values->openmp_path)) {
+        code = mxp__usage_error(self,
+                                "--openmp=libomp needs LLVM's OpenMP runtime, libomp.so.5, which "
+                                "is not on this machine (Debian: libomp5)");
+    }
     return code;
 }
 
@@ -258,6 +288,11 @@ static int run(const mxp_command *self, int count, char **arguments)
         {"--quiet", 'q', NULL, &values.quiet, NULL},
         {"--marks", 0, NULL, NULL, &values.marks},
         {"--no-preload", 0, NULL, &values.no_preload, NULL},
+        {"--sync", 0, sync_words, &values.sync, NULL},
+        {"--memory", 0, NULL, &values.memory, NULL},
+        {"--max-names", 0, NULL, NULL, &values.max_names},
+        {"--children", 0, children_words, &values.children, NULL},
+        {"--openmp", 0, openmp_words, &values.openmp, NULL},
         {"--summary", 0, NULL, NULL, &values.summary},
         {"--json", 0, NULL, &values.json, NULL},
         {0},

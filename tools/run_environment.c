@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_environment.h"
 
+#include <dlfcn.h>
+#include <glob.h>
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +102,27 @@ bool mxp__run_marks(const char *list, unsigned *marks)
     return with == 0 || without == 0;
 }
 
+// The loader knows where it is; Debian's also lies in a folder of its version, which it is not
+// told.
+bool mxp__run_find_openmp(char *path, size_t size)
+{
+    static const char soname[] = "libomp.so.5";
+    bool found = false;
+    struct link_map *map;
+    void *library = dlopen(soname, RTLD_LAZY | RTLD_LOCAL);
+    if (library != NULL) {
+        found = dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 &&
+                snprintf(path, size, "%s", map->l_name) < (int)size;
+        dlclose(library);
+    }
+    glob_t places = {0};
+    if (!found && glob("/usr/lib/llvm-*/lib/libomp.so.5", 0, NULL, &places) == 0) {
+        found = snprintf(path, size, "%s", places.gl_pathv[places.gl_pathc - 1]) < (int)size;
+    }
+    globfree(&places);
+    return found;
+}
+
 static void open_doors(const mxp_run_settings *settings, const char *collector)
 {
     if ((settings->marks & (MXP_MARKS_ITT | MXP_MARKS_TORCH)) != 0) {
@@ -115,6 +139,13 @@ static void open_doors(const mxp_run_settings *settings, const char *collector)
     }
 }
 
+static void set_where_given(const char *variable, const char *value)
+{
+    if (value != NULL) {
+        setenv(variable, value, 1);
+    }
+}
+
 void mxp__run_environment(const mxp_run_settings *settings)
 {
     char collector[2 * PATH_MAX];
@@ -125,6 +156,12 @@ void mxp__run_environment(const mxp_run_settings *settings)
     if (settings->ring != NULL || settings->limit != NULL) {
         setenv("MXPROF_MEMORY_LIMIT_BYTES",
                settings->ring != NULL ? settings->ring : settings->limit, 1);
+    }
+    set_where_given("MXPROF_NAMES_LIMIT", settings->names);
+    set_where_given("MXPROF_COLLECT_SYNC", settings->sync);
+    set_where_given("MXPROF_COLLECT_MEMORY", settings->has_memory ? "1" : NULL);
+    if (settings->openmp != NULL) {
+        add_library("LD_PRELOAD", settings->openmp, true);
     }
     if (find_collector(collector, sizeof collector)) {
         open_doors(settings, collector);

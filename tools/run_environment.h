@@ -5,6 +5,7 @@
 #define MXP_TOOLS_RUN_ENVIRONMENT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum {
     MXP_MARKS_ITT = 1,
@@ -18,9 +19,16 @@ enum {
 // False: a word is unknown, or the two ways are mixed.
 bool mxp__run_marks(const char *list, unsigned *marks);
 
+// Whole path of LLVM's OpenMP runtime. False: it is not on this machine.
+bool mxp__run_find_openmp(char *path, size_t size);
+
 typedef struct mxp_run_settings {
     const char *folder;  // whole path
     const char *ring, *limit;  // sizes, or null
+    const char *names;  // most names, or null
+    const char *sync;  // what of waits and locks: all, waits, none; or null
+    const char *openmp;  // path of a runtime that is preloaded, or null
+    bool has_memory;  // events of allocators that marks carry
     unsigned marks;
     bool preloads, quiet;
 } mxp_run_settings;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -66,6 +66,14 @@ static void give_signals_back(const signal_actions *before)
     sigprocmask(SIG_SETMASK, &before->mask, NULL);
 }
 
+// MXPROF_RUN_PROCESS of this process, whose number is known from now on.
+static void name_process(void)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%ld", (long)getpid());
+    setenv("MXPROF_RUN_PROCESS", number, 1);
+}
+
 static _Noreturn void become(char *const *arguments, const signal_actions *before, int report)
 {
     give_signals_back(before);
@@ -104,7 +112,7 @@ static void wait_for_end(int *status)
     }
 }
 
-int mxp__run_process(char *const *arguments, int *status)
+int mxp__run_process(char *const *arguments, bool is_alone, int *status)
 {
     int report[2];
     signal_actions before;
@@ -116,6 +124,9 @@ int mxp__run_process(char *const *arguments, int *status)
     pid_t made = fork();
     if (made == 0) {
         close(report[0]);
+        if (is_alone) {
+            name_process();
+        }
         become(arguments, &before, report[1]);
     }
     int error = made < 0 ? errno : 0;

@@ -133,7 +133,10 @@ static void put_advice(const mxp_run_result *result, mxp_strbuf *out)
                            before);
     }
     if (facts->uses_gcc_openmp) {
-        mxp__strbuf_printf(out, "%sit uses GCC's OpenMP, which tells tools nothing\n", before);
+        mxp__strbuf_printf(out,
+                           "%sit uses GCC's OpenMP, which tells tools nothing: --openmp=libomp "
+                           "runs it on LLVM's, which does\n",
+                           before);
     }
     if (facts->uses_torch || facts->uses_dnnl || facts->uses_tbb || facts->uses_llvm_openmp) {
         mxp__strbuf_printf(out,

@@ -102,6 +102,9 @@ def test_the_program_has_the_signals_that_it_would_have_alone(tmp_path):
     (["--outpt", "x", "true"], 2, "unknown option '--outpt'; did you mean '--output'?"),
     (["--marks", "itt,all-of-it", "true"], 2, "--marks takes words of itt, nvtx, ompt and torch"),
     (["--marks", "itt,-nvtx", "true"], 2, "not 'itt,-nvtx'"),
+    (["--max-names", "none", "true"], 2, "--max-names takes a number from 1, not 'none'"),
+    (["--summary", "12x", "true"], 2, "--summary takes a number up to 1000, or none; not '12x'"),
+    (["--children", "some", "true"], 2, "--children does not know 'some'; it takes one of: all, none"),
     (["--ring", "lots", "true"], 2, "--ring takes a number with K, M or G, as in 64M, not 'lots'"),
 ])
 def test_what_cannot_be_is_said(tmp_path, arguments, code, words):
@@ -135,6 +138,41 @@ def test_sizes_reach_the_processes(tmp_path):
 def test_marks_open_the_doors_that_they_name(tmp_path, marks, doors):
     result = run(tmp_path, "--marks", marks, "sh", "-c", "env | grep libmxprof_collect | cut -d= -f1 | sort")
     assert result.returncode == 0 and result.stdout.split() == doors.split()
+
+
+def test_what_is_asked_for_reaches_the_processes_by_the_environment(tmp_path):
+    show = ("sh", "-c", "env | grep -E '^MXPROF_(COLLECT|NAMES)' | sort")
+    assert run(tmp_path, *show).stdout == ""
+    asked = run(tmp_path, "--sync=all", "--memory", "--max-names", "7", *show)
+    assert asked.stdout.split() == ["MXPROF_COLLECT_MEMORY=1", "MXPROF_COLLECT_SYNC=all", "MXPROF_NAMES_LIMIT=7"]
+
+
+def test_a_limit_of_names_counts_in_each_process(tmp_path):
+    program = recording(0)
+    program[2] += "for i in range(50): lib.mxp_end(lib.mxp_intern(b'app', b'%d' % i, 1, 0), ctypes.c_uint64(lib.mxp_begin(16, name)))"
+    run(tmp_path, "-o", "out", "--max-names", "20", *program)
+    report = subprocess.run([MXPROF, "report", "out"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
+    assert "records under <names full>" in report.stdout
+
+
+CHILDREN = """
+import os, subprocess
+if os.fork() == 0:
+    lib.mxp_end(name, ctypes.c_uint64(lib.mxp_begin(16, name)))
+    sys.exit()
+os.wait()
+if len(sys.argv) < 4:
+    subprocess.run([sys.executable, "-c", open("/proc/self/cmdline").read().split(chr(0))[2], *sys.argv[1:], "last"])
+    os.execv(sys.executable, [sys.executable, "-c", open("/proc/self/cmdline").read().split(chr(0))[2], *sys.argv[1:], "last"])
+"""
+
+
+@pytest.mark.parametrize("children, files", [("all", 6), ("none", 2)])
+def test_children_are_left_out_when_asked_and_the_process_is_not_when_it_begins_anew(tmp_path, children, files):
+    program = recording(3)
+    program[2] += CHILDREN
+    result = run(tmp_path, "-o", "out", "--children", children, *program)
+    assert result.returncode == 0 and len(os.listdir(tmp_path / "out")) == files
 
 
 def test_tools_of_openmp_that_the_user_has_named_come_first(tmp_path):

@@ -32,3 +32,17 @@ def test_counts_are_those_of_the_program_and_each_region_is_told_once(program, t
         {"parallel": 50, "loop": 50, "task": 100, "single": 25, "taskwait": 25, "critical wait": 50}
     assert "lost     nothing" in mxprof("info", tmp_path / "run")
     assert "$omp$" not in mxprof("report", tmp_path / "run")
+
+
+def test_a_program_built_with_gcc_tells_its_regions_on_the_other_runtime(tmp_path):
+    subprocess.run(["gcc", "-O1", "-fopenmp", HERE / "openmp_program.c", "-o", tmp_path / "program"], check=True)
+    run = [BUILD / "mxprof", "run", "-o", tmp_path / "run"]
+    alone = subprocess.run([*run, tmp_path / "program"], check=True, capture_output=True, text=True, timeout=60)
+    assert alone.stdout == "12487550\n" and "--openmp=libomp runs it on LLVM's, which does" in alone.stderr
+    other = subprocess.run([*run, "--openmp=libomp", tmp_path / "program"], check=False, capture_output=True, text=True,
+                           timeout=60)
+    if "needs LLVM's OpenMP runtime" in other.stderr:
+        pytest.skip("no libomp: scripts/setup peers installs it")
+    assert (other.returncode, other.stdout) == (0, "12487550\n")
+    report = mxprof("report", tmp_path / "run")
+    assert sum(int(line.split()[-5]) for line in report.splitlines() if line.startswith("parallel ")) == 50

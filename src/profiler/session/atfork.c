@@ -10,6 +10,7 @@
 #include "profiler/session/objects/handles.h"
 #include "profiler/session/output/dump.h"
 #include "profiler/session/output/snapshot.h"
+#include "profiler/session/run_folder.h"
 #include "profiler/session/session.h"
 
 static void prepare(void)
@@ -62,7 +63,7 @@ static void begin_session_anew(mxp_session *session)
     forget_files(session);
     mxp__background_init(session);
     mxp__aggregate_fork_child(session);
-    if (recording && session->config.store == MXP_STORE_FILE) {
+    if (recording && session->config.store == MXP_STORE_FILE && !mxp__run_folder_is_alone()) {
         record_on(session);
     }
 }

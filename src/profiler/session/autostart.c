@@ -98,9 +98,16 @@ static const char *const variables[] = {
 #define KEY(name, type, fallback, words, environment, help) environment,
 #include "profiler/session/config/config_keys.def"
 #undef KEY
-    "MXPROF_AUTOSTART",      "MXPROF_CLASSES",           "MXPROF_CLOCK",
-    "MXPROF_EXPORT_THREADS", "MXPROF_ROOT_PID",          "MXPROF_RUN",
-    "MXNET_PROFILER_MODE",   "MXNET_PROFILER_AUTOSTART", NULL};
+    "MXPROF_AUTOSTART",
+    "MXPROF_CLASSES",
+    "MXPROF_CLOCK",
+    "MXPROF_EXPORT_THREADS",
+    "MXPROF_ROOT_PID",
+    "MXPROF_RUN",
+    "MXPROF_RUN_PROCESS",
+    "MXNET_PROFILER_MODE",
+    "MXNET_PROFILER_AUTOSTART",
+    NULL};
 
 // The length of the prefix that marks a variable as ours; 0: it has none.
 static size_t prefix_of(const char *variable)

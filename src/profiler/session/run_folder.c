@@ -13,6 +13,7 @@
 static const char variable[] = "MXPROF_RUN";
 static char pattern[2 * PATH_MAX + 64];  // of the recording files; empty: there is no run
 static mxp_config of_run;
+static bool is_alone;  // MXPROF_RUN_PROCESS: the run is of this process only
 
 // The pattern of the files of the process's `begin`th program: the first one's is "%n.%p.mxp".
 static void put_pattern(const char *folder, unsigned begin)
@@ -49,10 +50,19 @@ static void choose_pattern(const char *folder)
     } while (is_taken() && ++begin < PROGRAMS_MAX);
 }
 
+// Whether the run is of another process only. A child by exec has the variable too.
+static bool is_of_another(void)
+{
+    uint64_t only;
+    mxp__setting_read("MXPROF_RUN_PROCESS", 0, 0, UINT32_MAX, &only);
+    is_alone = only != 0;
+    return is_alone && only != (uint64_t)getpid();
+}
+
 void mxp__run_folder_init(mxp_config *config)
 {
     const char *folder = mxp__setting_text(variable);
-    if (folder == NULL) {
+    if (folder == NULL || is_of_another()) {
         return;
     }
     if (folder[0] != '/' || strlen(folder) >= PATH_MAX) {
@@ -70,6 +80,11 @@ void mxp__run_folder_init(mxp_config *config)
 bool mxp__run_folder_is_set(void)
 {
     return pattern[0] != '\0';
+}
+
+bool mxp__run_folder_is_alone(void)
+{
+    return mxp__run_folder_is_set() && is_alone;
 }
 
 void mxp__run_folder_keep(mxp_config *config)

@@ -3,6 +3,7 @@
 // file of its own there, from its begin to its end. A program that uses the profiler itself writes
 // its trace and its tables as it configures them, from the same records, but what it says of the
 // recording file does not count, and its stops and last dumps do not end it. A pause counts.
+// MXPROF_RUN_PROCESS: the number of the only process of the run; its children record nothing.
 #ifndef MXP_SESSION_RUN_FOLDER_H
 #define MXP_SESSION_RUN_FOLDER_H
 
@@ -12,6 +13,7 @@
 // Called once, when the session is created, with the configuration that the environment gives.
 void mxp__run_folder_init(mxp_config *config);
 bool mxp__run_folder_is_set(void);
+bool mxp__run_folder_is_alone(void);  // a run without this process's children
 // Puts what belongs to the run into a configuration that the program asks for. Its strings stay
 // ours.
 void mxp__run_folder_keep(mxp_config *config);

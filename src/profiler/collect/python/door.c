@@ -7,7 +7,9 @@
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/atomic.h"
 #include "base/setting.h"
@@ -83,10 +85,17 @@ static int hook(const char *event, python_object *arguments, void *data)
     return 0;
 }
 
+static bool is_of_run(void)
+{
+    uint64_t only;
+    mxp__setting_read("MXPROF_RUN_PROCESS", 0, 0, UINT32_MAX, &only);
+    return mxp__setting_text("MXPROF_RUN") != NULL && (only == 0 || only == (uint64_t)getpid());
+}
+
 // Only in a run: a collector that is loaded by its variable alone comes after the start anyhow.
 __attribute__((constructor)) static void open_door(void)
 {
-    if (mxp__setting_text("MXPROF_RUN") != NULL && find_python()) {
+    if (is_of_run() && find_python()) {
         python.add_audit_hook(hook, NULL);
     }
 }
