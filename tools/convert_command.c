@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // mxprof convert: a native trace in another format. The formats are the exporters of
-// profiler/export and two of the command's own; the output's extension chooses one where --to does
-// not.
+// profiler/export and those of the command; the output's extension chooses one where --to does not.
 #include <inttypes.h>
 #include <mxprof/profiler.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "compression/gzip.h"
 #include "compression/packed_file.h"
 #include "coverage.h"
+#include "export/command_exporters.h"
 #include "profiler/export/export.h"
 #include "profiler/trace/merge.h"
 #include "profiler/trace/recovered_source.h"
@@ -36,6 +36,8 @@ static const char help_end[] =
     "  mxprof convert profile.mxp -o profile.mxpz\n"
     "  mxprof convert profile.mxpz -o profile.mxp\n"
     "  mxprof convert profile.mxp -o table.json --to json\n"
+    "  mxprof convert profile.mxp -o profile.folded && flamegraph.pl profile.folded > flames.svg\n"
+    "  mxprof convert profile.mxp -o profile.pb.gz && go tool pprof -top profile.pb.gz\n"
     "\n"
     "exit code: 0 fine, 1 cannot be read or written or is damaged (what could be read is "
     "written),\n"
@@ -44,11 +46,11 @@ static const char help_end[] =
 // ---- formats ----------------------------------------------------------------------------------
 typedef struct output_format {
     const char *name, *extension, *help;
-    const mxp_exporter *exporter;  // null: one of the command's own
+    const mxp_exporter *exporter;  // null: native, compressed or not
 } output_format;
 
-// The exporters, as they are in exporters.def, then those of the command.
-enum { FORMAT_PACKED = MXP__EXPORTERS, FORMAT_NATIVE, FORMATS };
+// The exporters of the library and of the command, as they are in exporters.def, then the others.
+enum { FORMAT_PACKED = MXP__EXPORTERS + MXP__COMMAND_EXPORTERS, FORMAT_NATIVE, FORMATS };
 
 static output_format formats[FORMATS] = {
     [FORMAT_PACKED] = {"packed", ".mxpz",
@@ -57,12 +59,19 @@ static output_format formats[FORMATS] = {
 };
 static const char *format_names[FORMATS + 1];
 
+static void fill_format(int i, const mxp_exporter *exporter)
+{
+    formats[i] = (output_format){exporter->name, exporter->extension, exporter->help, exporter};
+}
+
 static void fill_formats(void)
 {
     for (int i = 0; mxp__exporters()[i] != NULL; i++) {
-        const mxp_exporter *exporter = mxp__exporters()[i];
-        formats[i] = (output_format){exporter->name, exporter->extension, exporter->help, exporter};
+        fill_format(i, mxp__exporters()[i]);
     }
+#define X(name) fill_format(MXP__EXPORTERS + MXP__COMMAND_EXPORTER_##name, mxp__exporter_##name);
+#include "export/exporters.def"
+#undef X
     for (int i = 0; i < FORMATS; i++) {
         format_names[i] = formats[i].name;
     }
@@ -72,7 +81,7 @@ static void print_formats(FILE *stream)
 {
     fill_formats();
     for (int i = 0; i < FORMATS; i++) {
-        fprintf(stream, "      %-9s %-9s %s\n", formats[i].name, formats[i].extension,
+        fprintf(stream, "      %-10s %-16s %s\n", formats[i].name, formats[i].extension,
                 formats[i].help);
     }
 }
@@ -89,16 +98,21 @@ static bool is_gzip(const char *path)
 }
 
 // The number of the format that the ending of `path` tells (of a compressed file the one before
-// it), -1 for none.
+// it), -1 for none. Of two endings that fit the longer one counts, of two that are the same the
+// first.
 static int format_of(const char *path)
 {
     size_t length = strlen(path) - (is_gzip(path) ? strlen(".gz") : 0);
+    size_t longest = 0;
+    int found = -1;
     for (int i = 0; i < FORMATS; i++) {
-        if (ends_with(path, length, formats[i].extension)) {
-            return i;
+        size_t bytes = strlen(formats[i].extension);
+        if (bytes > longest && ends_with(path, length, formats[i].extension)) {
+            longest = bytes;
+            found = i;
         }
     }
-    return -1;
+    return found;
 }
 
 static int does_not_tell(const mxp_command *self, const char *path)
@@ -146,21 +160,23 @@ static void note_what_is_missing(const mxp_command *self, const mxp_exporter *ex
 }
 
 // What is written to `sink`, through gzip if the name says so. `exporter` null: a packed file.
-static int write_to(const mxp_exporter *exporter, mxp_input *input, mxp_sink *sink, bool compress)
+static int write_to(const mxp_exporter *exporter, mxp_source *source, mxp_sink *sink, bool compress,
+                    mxp_strbuf *notes)
 {
-    const mxp_export_options options = {.sort_by = MXP_SORT_TOTAL, .group = MXP_GROUP_NAME};
+    const mxp_export_options options = {
+        .sort_by = MXP_SORT_TOTAL, .group = MXP_GROUP_NAME, .notes = notes};
     if (exporter == NULL) {
-        return mxp__pack(input->source, sink->fd, sink->path);
+        return mxp__pack(source, sink->fd, sink->path);
     }
     if (!compress) {
-        return mxp__export(exporter, input->source, &options, sink);
+        return mxp__export(exporter, source, &options, sink);
     }
     mxp_gzip *gzip;
     int error = mxp__gzip_open(sink, &gzip);
     if (error != MXP_OK) {
         return error;
     }
-    error = mxp__export(exporter, input->source, &options, mxp__gzip_sink(gzip));
+    error = mxp__export(exporter, source, &options, mxp__gzip_sink(gzip));
     if (error == MXP_OK || error == MXP_EFORMAT) {
         int finish_error = mxp__gzip_finish(gzip);
         error = finish_error != MXP_OK ? finish_error : error;
@@ -169,19 +185,31 @@ static int write_to(const mxp_exporter *exporter, mxp_input *input, mxp_sink *si
     return error;
 }
 
-// Returns the exit code; `input` is open.
+static void print_notes(const mxp_command *self, const mxp_strbuf *notes)
+{
+    const char *line = mxp__strbuf_text(notes);
+    for (size_t length; *line != '\0'; line += length + (line[length] == '\n')) {
+        length = strcspn(line, "\n");
+        fprintf(stderr, "mxprof %s: note: %.*s\n", self->name, (int)length, line);
+    }
+}
+
+// Returns the exit code; `source` is what is read of `input`.
 static int convert_to(const mxp_command *self, const mxp_exporter *exporter, mxp_input *input,
-                      const char *out_path)
+                      mxp_source *source, const char *out_path)
 {
     mxp_output output;
     if (mxp__output_open(out_path, &output) != MXP_OK) {
         return mxp__command_failed(self);
     }
-    int error = write_to(exporter, input, &output.sink, is_gzip(out_path));
+    mxp_strbuf notes = {0};
+    int error = write_to(exporter, source, &output.sink, is_gzip(out_path), &notes);
     if (error == MXP_EFORMAT) {
         mxp__input_cut_short(self, input);  // what came before the damage has been written
         error = MXP_OK;
     }
+    print_notes(self, &notes);
+    mxp__strbuf_fini(&notes);
     bool reader_gone = output.reader_gone;
     int close_error = mxp__output_close(&output, error == MXP_OK);
     if (error == MXP_OK) {
@@ -193,17 +221,36 @@ static int convert_to(const mxp_command *self, const mxp_exporter *exporter, mxp
     return mxp__input_exit_code(input);
 }
 
-static int convert_native(const mxp_command *self, mxp_input *input, const char *out_path)
+// Opens what can be read of the input. The caller closes it, whatever is returned.
+static int open_readable(const mxp_command *self, mxp_input *input, mxp_source **readable)
 {
     mxp_recovery_loss lost = {0};
-    mxp_source *readable = NULL;
-    int error = mxp__recovered_open(input->source, &readable, &lost);
+    *readable = NULL;
+    int error = mxp__recovered_open(input->source, readable, &lost);
     mxp__input_unread(self, input, &lost);
+    return error;
+}
+
+static int convert_native(const mxp_command *self, mxp_input *input, const char *out_path)
+{
+    mxp_source *readable;
+    int error = open_readable(self, input, &readable);
     if (error == MXP_OK) {
         error = mxp__native_write(out_path, readable);
     }
     mxp__source_close(readable);
     return error == MXP_OK ? mxp__input_exit_code(input) : mxp__command_failed(self);
+}
+
+static int convert_by_command(const mxp_command *self, const mxp_exporter *exporter,
+                              mxp_input *input, const char *out_path)
+{
+    mxp_source *readable;
+    int error = open_readable(self, input, &readable);
+    int code = error == MXP_OK ? convert_to(self, exporter, input, readable, out_path)
+                               : mxp__command_failed(self);
+    mxp__source_close(readable);
+    return code;
 }
 
 static int convert_file(const mxp_command *self, int format, const char *in_path,
@@ -221,7 +268,9 @@ static int convert_file(const mxp_command *self, int format, const char *in_path
         code = mxp__usage_error(self, "a compressed file holds one process, and here are %zu",
                                 input.source->process_count);
     } else {
-        code = convert_to(self, exporter, &input, out_path);
+        bool is_commands = format >= MXP__EXPORTERS && format < FORMAT_PACKED;
+        code = is_commands ? convert_by_command(self, exporter, &input, out_path)
+                           : convert_to(self, exporter, &input, input.source, out_path);
         note_what_is_missing(self, exporter, &input);
     }
     mxp__input_close(&input);

@@ -18,8 +18,9 @@ import native_file
 BUILD = pathlib.Path(os.environ.get("MXPROF_BUILD", "build/release")).resolve()
 CASES = pathlib.Path(__file__).parent / "cases"
 COMMAND = BUILD / "mxprof"
-EXPORTERS = re.findall(r"^X\((\w+)\)", (pathlib.Path(__file__).parents[2] /
-                       "src/profiler/export/exporters.def").read_text(), re.MULTILINE)
+EXPORTERS = [name for folder in ("src/profiler/export", "tools/export")
+             for name in re.findall(r"^X\((\w+)\)", (pathlib.Path(__file__).parents[2] / folder /
+                                    "exporters.def").read_text(), re.MULTILINE)]
 
 
 def help_of(*arguments):
@@ -174,7 +175,7 @@ def test_full_device_is_an_error(work):
 
 @pytest.mark.parametrize("name", EXPORTERS)
 def test_every_exporter_is_a_format(name, work):
-    assert re.search(rf"^ +{name} +\.\w+ +\w", help_of("convert"), re.MULTILINE)
+    assert re.search(rf"^ +{name} +\.[\w.]+ +\w", help_of("convert"), re.MULTILINE)
     assert run_command(f"mxprof convert sample.mxp -o out --to {name}", work).endswith("[exit 0]\n")
     assert (work / "out").stat().st_size > 0
 

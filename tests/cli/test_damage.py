@@ -12,6 +12,7 @@ import time
 import pytest
 
 import native_file
+import stack_readers
 
 BUILD = pathlib.Path(os.environ.get("MXPROF_BUILD", "build/release")).resolve()
 MS = 1_000_000
@@ -86,7 +87,7 @@ def test_info_counts_what_it_can_read(large):
 
 
 @pytest.mark.parametrize("name", ["out.json", "out.pftrace", "out.csv", "out.txt", "out.mxpz",
-                                  "again.mxp"])
+                                  "again.mxp", "out.folded", "out.speedscope.json", "out.pb"])
 def test_convert_writes_all_the_rest(name, large):
     path, lost_bytes = large
     result = mxprof("convert", path, "-o", name, folder=path.parent)
@@ -95,6 +96,12 @@ def test_convert_writes_all_the_rest(name, large):
     if name == "out.json":
         events = json.loads(out.read_text())["traceEvents"]
         assert sum(event.get("name") == "work" for event in events) == WHOLE
+    elif name == "out.folded":
+        assert sum(stack_readers.folded(out.read_text(), False).values()) == 1000 * WHOLE
+    elif name == "out.speedscope.json":
+        assert sum(stack_readers.speedscope(out.read_text()).values()) == 1000 * WHOLE
+    elif name == "out.pb":
+        assert sum(stack_readers.pprof(out.read_bytes()).values()) == 1000 * WHOLE
     elif name == "out.pftrace":
         assert out.read_bytes().count(b"\x48\x02") >= WHOLE  # ends of slices
     elif name.startswith("out.mxpz") or name == "again.mxp":
@@ -129,6 +136,7 @@ def test_recover_says_how_much_is_left_out(large):
 
 @pytest.mark.parametrize("command", [("info",), ("report",), ("convert", "-o", "/dev/null", "--to", "chrome"),
                                      ("convert", "-o", "/dev/null", "--to", "perfetto"),
+                                     ("convert", "-o", "/dev/null", "--to", "pprof"),
                                      ("merge", "-o", "merged.mxp")])
 def test_a_file_that_is_shortened_while_it_is_read_ends_no_command(command, tmp_path):
     file = some_threads()

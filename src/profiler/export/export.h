@@ -14,6 +14,7 @@ typedef struct mxp_export_options {
     int sort_by, ascending;  // MXP_SORT_* of mxprof/profiler.h
     int group;  // MXP_GROUP_*
     unsigned threads;  // for exporters that can use several; 0: two if the source is large
+    mxp_strbuf *notes;  // gets a line for each thing that the format cannot show; may be null
 } mxp_export_options;
 
 enum { MXP_GROUP_NAME = 0, MXP_GROUP_SCOPE = 1, MXP_GROUP_STEP = 2 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to src/profiler/export: a scope's name with those of the scopes around it.
+// A scope's name with those of the scopes around it.
 #ifndef MXP_EXPORT_SCOPE_PATH_H
 #define MXP_EXPORT_SCOPE_PATH_H
 

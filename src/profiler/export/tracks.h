@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to src/profiler/export: the tracks of a Chrome trace and what one output file already
+// The tracks of a Chrome trace and what one output file already
 // tells about them. The process is the real one; every thread is a row under its real id; lanes
 // (devices, streams) and the domains of tasks and frames are tracks under ids made up from their
 // name ids. The output depends only on the source and on what was committed. A failed append may be

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to src/profiler/export: the part of protobuf's wire format that a Perfetto trace needs. A
-// lack of memory shows in the buffer's `failed`.
+// The part of protobuf's wire format that exporters need. A lack of memory shows in the buffer's
+// `failed`.
 #ifndef MXP_EXPORT_PERFETTO_WIRE_H
 #define MXP_EXPORT_PERFETTO_WIRE_H
 

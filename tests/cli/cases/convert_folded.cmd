@@ -1,0 +1,1 @@
+mxprof convert sample.mxp -o out.folded && cat out.folded
