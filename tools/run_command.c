@@ -30,7 +30,11 @@ static const char help[] =
     "      --force        add to a folder that has files\n"
     "      --ring SIZE    keep only the newest SIZE of each process (64M; K, M, G)\n"
     "      --limit SIZE   most bytes of each process (default 1G)\n"
-    "      --marks LIST   of itt,nvtx,ompt,torch; -itt is all but that; none; default all\n"
+    "      --marks LIST   of itt,nvtx,ompt,torch,functions; -itt is all but that; none; default "
+    "all\n"
+    "      --depth N      of functions: those called deeper than that are left out\n"
+    "      --min-us X     of functions: calls shorter than X microseconds become a count and a\n"
+    "                     time of the call around them\n"
     "      --sync WHAT    of waits and locks that marks carry: waits (of 1 us and more; default),\n"
     "                     all or none\n"
     "      --memory       what allocators tell by marks\n"
@@ -46,10 +50,10 @@ static const char help[] =
     "\n"
     "What is recorded: programs with libmxprof or MXNet's API inside, what libraries send as\n"
     "ITT marks (PyTorch, oneDNN, oneTBB and others) or NVTX ranges (CUDA programs and others),\n"
-    "and what OpenMP runtimes tell tools (LLVM's, Intel's, AMD's). Each process has a file of its\n"
-    "own, whole whatever ends the process; one that records nothing leaves none. The table at the\n"
-    "end ranks own times, without those of the spans inside. Options end at the first word that\n"
-    "is none.\n"
+    "what OpenMP runtimes tell tools (LLVM's, Intel's, AMD's), and the functions of what was\n"
+    "compiled with -finstrument-functions. Each process has a file of its own, whole whatever\n"
+    "ends the process; one that records nothing leaves none. The table at the end ranks own\n"
+    "times, without those of the spans inside. Options end at the first word that is none.\n"
     "\n"
     "examples\n"
     "  mxprof run python train.py\n"
@@ -63,7 +67,7 @@ static const char *const children_words[] = {"all", "none", NULL};
 static const char *const openmp_words[] = {"own", "libomp", NULL};
 
 typedef struct run_options {
-    const char *output, *ring, *limit, *marks, *summary, *max_names;
+    const char *output, *ring, *limit, *marks, *summary, *max_names, *depth, *min_us;
     int force, quiet, no_preload, json, memory;
     int sync, children, openmp;  // places in their words
     unsigned marks_bits, rows, names;  // of marks, summary, max_names
@@ -71,6 +75,7 @@ typedef struct run_options {
 } run_options;
 
 enum { ROWS_DEFAULT = 10, ROWS_MAX = 1000, NAMES_MAX = 100000000 };
+enum { DEPTH_MAX = 65535, MIN_US_MAX = 1000000000 };
 enum { EXIT_NO_FOLDER = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
 // ---- the folder --------------------------------------------------------------------------------
@@ -192,6 +197,8 @@ static void set_environment(const run_options *options, const char *folder,
         .folder = folder,
         .ring = options->ring,
         .limit = options->limit,
+        .depth = options->depth,
+        .min_us = options->min_us,
         .marks = facts->is_foreign ? 0 : options->marks_bits,
         .names = options->max_names,
         .sync = options->sync != 0 ? sync_words[options->sync] : NULL,
@@ -253,9 +260,16 @@ static int read_options(const mxp_command *self, run_options *values)
     values->marks_bits = MXP_MARKS_ALL;
     if (code < 0 && values->marks != NULL && !mxp__run_marks(values->marks, &values->marks_bits)) {
         code = mxp__usage_error(self,
-                                "--marks takes words of itt, nvtx, ompt and torch with commas "
-                                "between them, -itt for all but that, or none; not '%s'",
+                                "--marks takes words of itt, nvtx, ompt, torch and functions with "
+                                "commas between them, -itt for all but that, or none; not '%s'",
                                 values->marks);
+    }
+    unsigned checked;
+    if (code < 0) {
+        code = read_number(self, "--depth", values->depth, 1, DEPTH_MAX, &checked);
+    }
+    if (code < 0) {
+        code = read_number(self, "--min-us", values->min_us, 1, MIN_US_MAX, &checked);
     }
     if (code < 0) {
         code =
@@ -287,6 +301,8 @@ static int run(const mxp_command *self, int count, char **arguments)
         {"--limit", 0, NULL, NULL, &values.limit},
         {"--quiet", 'q', NULL, &values.quiet, NULL},
         {"--marks", 0, NULL, NULL, &values.marks},
+        {"--depth", 0, NULL, NULL, &values.depth},
+        {"--min-us", 0, NULL, NULL, &values.min_us},
         {"--no-preload", 0, NULL, &values.no_preload, NULL},
         {"--sync", 0, sync_words, &values.sync, NULL},
         {"--memory", 0, NULL, &values.memory, NULL},

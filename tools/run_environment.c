@@ -60,7 +60,7 @@ static void add_library(const char *variable, const char *library, bool first)
 }
 
 // Null-terminated words in the order of the bits.
-static const char *const mark_words[] = {"itt", "nvtx", "ompt", "torch"};
+static const char *const mark_words[] = {"itt", "nvtx", "ompt", "torch", "functions"};
 enum { MARK_WORDS = sizeof mark_words / sizeof mark_words[0] };
 
 // The bits of the word at `text`, which has `length` characters; 0: it is unknown.
@@ -134,9 +134,24 @@ static void open_doors(const mxp_run_settings *settings, const char *collector)
     if ((settings->marks & MXP_MARKS_OMPT) != 0) {
         add_library("OMP_TOOL_LIBRARIES", collector, false);
     }
-    if ((settings->marks & MXP_MARKS_TORCH) != 0 && settings->preloads) {
+    if ((settings->marks & (MXP_MARKS_TORCH | MXP_MARKS_FUNCTIONS)) != 0 && settings->preloads) {
         add_library("LD_PRELOAD", collector, true);
     }
+}
+
+// To the collector, which is loaded for all marks, those that are wanted.
+static void tell_marks(unsigned marks)
+{
+    mxp_strbuf list = {0};
+    for (unsigned i = 0; i < MARK_WORDS; i++) {
+        if ((marks & 1u << i) != 0) {
+            mxp__strbuf_printf(&list, "%s%s", list.length != 0 ? "," : "", mark_words[i]);
+        }
+    }
+    if (marks != MXP_MARKS_ALL && !list.failed) {
+        setenv("MXPROF_MARKS", list.length != 0 ? mxp__strbuf_text(&list) : "none", 1);
+    }
+    mxp__strbuf_fini(&list);
 }
 
 static void set_where_given(const char *variable, const char *value)
@@ -157,6 +172,9 @@ void mxp__run_environment(const mxp_run_settings *settings)
         setenv("MXPROF_MEMORY_LIMIT_BYTES",
                settings->ring != NULL ? settings->ring : settings->limit, 1);
     }
+    set_where_given("MXPROF_FUNCTIONS_DEPTH", settings->depth);
+    set_where_given("MXPROF_FUNCTIONS_MIN_US", settings->min_us);
+    tell_marks(settings->marks);
     set_where_given("MXPROF_NAMES_LIMIT", settings->names);
     set_where_given("MXPROF_COLLECT_SYNC", settings->sync);
     set_where_given("MXPROF_COLLECT_MEMORY", settings->has_memory ? "1" : NULL);

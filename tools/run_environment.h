@@ -12,7 +12,8 @@ enum {
     MXP_MARKS_NVTX = 2,
     MXP_MARKS_OMPT = 4,
     MXP_MARKS_TORCH = 8,
-    MXP_MARKS_ALL = 15
+    MXP_MARKS_FUNCTIONS = 16,
+    MXP_MARKS_ALL = 31
 };
 
 // Words with commas between them: of these, or all but those behind a "-", or "all" or "none".
@@ -25,6 +26,7 @@ bool mxp__run_find_openmp(char *path, size_t size);
 typedef struct mxp_run_settings {
     const char *folder;  // whole path
     const char *ring, *limit;  // sizes, or null
+    const char *depth, *min_us;  // of functions, numbers, or null
     const char *names;  // most names, or null
     const char *sync;  // what of waits and locks: all, waits, none; or null
     const char *openmp;  // path of a runtime that is preloaded, or null

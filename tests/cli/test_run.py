@@ -100,11 +100,13 @@ def test_the_program_has_the_signals_that_it_would_have_alone(tmp_path):
     (["-o", "taken", "true"], 125, "the folder 'taken' has files already"),
     ([], 2, "which program? For example: mxprof run python train.py"),
     (["--outpt", "x", "true"], 2, "unknown option '--outpt'; did you mean '--output'?"),
-    (["--marks", "itt,all-of-it", "true"], 2, "--marks takes words of itt, nvtx, ompt and torch"),
+    (["--marks", "itt,all-of-it", "true"], 2, "--marks takes words of itt, nvtx, ompt, torch and functions"),
     (["--marks", "itt,-nvtx", "true"], 2, "not 'itt,-nvtx'"),
     (["--max-names", "none", "true"], 2, "--max-names takes a number from 1, not 'none'"),
     (["--summary", "12x", "true"], 2, "--summary takes a number up to 1000, or none; not '12x'"),
     (["--children", "some", "true"], 2, "--children does not know 'some'; it takes one of: all, none"),
+    (["--depth", "deep", "true"], 2, "--depth takes a number up to 65535"),
+    (["--min-us", "-1", "true"], 2, "--min-us takes a number up to 1000000000"),
     (["--ring", "lots", "true"], 2, "--ring takes a number with K, M or G, as in 64M, not 'lots'"),
 ])
 def test_what_cannot_be_is_said(tmp_path, arguments, code, words):
@@ -133,7 +135,8 @@ def test_sizes_reach_the_processes(tmp_path):
 
 @pytest.mark.parametrize("marks, doors", [
     ("all", "INTEL_LIBITTNOTIFY64 LD_PRELOAD NVTX_INJECTION64_PATH OMP_TOOL_LIBRARIES"),
-    ("none", ""), ("itt", "INTEL_LIBITTNOTIFY64"), ("-torch,-itt", "NVTX_INJECTION64_PATH OMP_TOOL_LIBRARIES"),
+    ("none", ""), ("itt", "INTEL_LIBITTNOTIFY64"), ("-torch,-itt,-functions", "NVTX_INJECTION64_PATH OMP_TOOL_LIBRARIES"),
+    ("functions", "LD_PRELOAD"),
     ("torch,ompt", "INTEL_LIBITTNOTIFY64 LD_PRELOAD OMP_TOOL_LIBRARIES")])
 def test_marks_open_the_doors_that_they_name(tmp_path, marks, doors):
     result = run(tmp_path, "--marks", marks, "sh", "-c", "env | grep libmxprof_collect | cut -d= -f1 | sort")

@@ -13,6 +13,7 @@
 
 #include "base/atomic.h"
 #include "base/setting.h"
+#include "profiler/collect/marks.h"
 
 extern const char mxp__collect_watch[];  // watch.py, terminated
 
@@ -95,7 +96,7 @@ static bool is_of_run(void)
 // Only in a run: a collector that is loaded by its variable alone comes after the start anyhow.
 __attribute__((constructor)) static void open_door(void)
 {
-    if (is_of_run() && find_python()) {
+    if (is_of_run() && mxp__collect_takes("torch") && find_python()) {
         python.add_audit_hook(hook, NULL);
     }
 }
