@@ -30,6 +30,11 @@ enum { MXP_FULL_GROW = 0, MXP_FULL_DROP = 1, MXP_FULL_RING = 2 };
 // program) with store FILE and for programs with other rights than their caller's, ALL otherwise.
 enum { MXP_COMMAND_DEFAULT = 0, MXP_COMMAND_NO = 1, MXP_COMMAND_NAME = 2, MXP_COMMAND_ALL = 3 };
 
+// Other tools that are sent what is recorded, while it happens. AUTO: those that their variables
+// name, INTEL_LIBITTNOTIFY64 (VTune) and NVTX_INJECTION64_PATH (Nsight Systems). ITT, NVTX: that
+// one alone; a run without it is an error. The first run of a process decides.
+enum { MXP_EMIT_AUTO = 0, MXP_EMIT_OFF = 1, MXP_EMIT_ITT = 2, MXP_EMIT_NVTX = 3 };
+
 // The configuration. Fill it with mxp_config_init, change members, pass it on; it is copied.
 // Members are added at the end only, and none may be in padding: a library that is older than
 // its program refuses a member that it does not know and that is not 0 (MXP_ENOTSUP). Names of
@@ -66,6 +71,7 @@ typedef struct mxp_config {
     int info_command;  // MXP_COMMAND_*: how much outputs tell of the command line
     uint32_t names_limit;  // most names; what comes after is recorded as "<names full>" and
                            // counted; default 1,000,000, 0 too
+    uint64_t emit;  // MXP_EMIT_*: to which other tool what is recorded is sent as well
 } mxp_config;
 
 // Fills the first `size_bytes` bytes with the defaults, those of the environment included, members

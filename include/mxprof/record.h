@@ -150,6 +150,11 @@ typedef struct mxp_operator {
 
 void mxp_operator_emit(uint32_t classes, const mxp_operator *op);
 
+// For tools that know no past begin (key `emit`): an operator's function begins on this thread now.
+// Nonzero: they were told, and are to be told of its end on this thread. Neither records anything.
+int mxp_operator_begin(uint32_t classes, mxp_name name);
+void mxp_operator_end(mxp_name name);
+
 // One allocation or release of a device's memory. `live_bytes` is the device's total after it.
 typedef struct mxp_memory {
     mxp_name name;  // the array's

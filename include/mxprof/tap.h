@@ -11,8 +11,8 @@ extern "C" {
 #endif
 
 // A tap is called on the recording thread, with the same restrictions as the recording itself (no
-// mxprof calls, no blocking). At most 4 at a time. When mxp_tap_remove returns, another thread may
-// still be in a last call of it.
+// mxprof calls, no blocking). There is room for 4 at a time. When mxp_tap_remove returns, another
+// thread may still be in a last call of it.
 //
 // mxp_tap_add asks for all that is over: MXP_TAP_END | MXP_TAP_WHOLE | MXP_TAP_INSTANT. With
 // MXP_TAP_BEGIN a tap sees each lexical span twice, at its begin and at its end, both on its

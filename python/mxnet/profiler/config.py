@@ -48,6 +48,7 @@ def set_config(*, filename: Any = _Null, gpu_memory_profile_filename_prefix: Any
                statistics_only: Any = _Null, snapshot_filename: Any = _Null, snapshot_ms: Any = _Null,
                snapshot_signal: Any = _Null, snapshot_step_factor: Any = _Null,
                snapshot_counter: Any = _Null, info_command: Any = _Null, names_limit: Any = _Null,
+               emit: Any = _Null,
                **unknown: Any) -> None:
     """Configures the profiler; what is left out, and a file name of None, returns to its default.
 
@@ -68,7 +69,7 @@ def set_config(*, filename: Any = _Null, gpu_memory_profile_filename_prefix: Any
     profile_process : str
         'worker', or 'server' for the servers of a distributed key-value store.
     trace_limit_bytes, keep_crashed, native_filename, store, full_policy, memory_limit_bytes, statistics_only, snapshot_filename,
-    snapshot_ms, snapshot_signal, snapshot_step_factor, snapshot_counter, info_command, names_limit
+    snapshot_ms, snapshot_signal, snapshot_step_factor, snapshot_counter, info_command, names_limit, emit
         See docs/guide.md.
 
     Raises

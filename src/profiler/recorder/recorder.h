@@ -78,6 +78,8 @@ const mxp_timebase *mxp__recorder_timebase(int add_point);
 // rate is known to 400 ppm instead of 30 until the next point. Under the session's lock.
 void mxp__recorder_calibrate(bool brief);
 
+double mxp__recorder_ns_per_tick(void);  // as far as it is known; by any thread
+
 bool mxp__ring_is_on(void);  // the policy is MXP_FULL_RING; changes with the limits
 // What is wrong with the size of a ring; false: nothing, up to now.
 bool mxp__ring_is_small(void);

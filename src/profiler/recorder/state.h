@@ -12,7 +12,7 @@
 #include "profiler/recorder/thread/stats.h"
 #include "profiler/recorder/thread/thread.h"
 
-enum { MXP__TAPS_MAX = 4 };
+enum { MXP__TAPS_MAX = 6 };  // four of the program's, two senders
 
 typedef struct mxp_tap_slot {
     mxp_atomic_u32 version;  // odd while the others change; written under the drain lock

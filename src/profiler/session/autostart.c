@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "base/setting.h"
+#include "profiler/emit/emit.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/session/config/config.h"
 #include "profiler/session/root.h"
@@ -182,6 +183,10 @@ void mxp__autostart_link(void)
 // shells and compilers, have none: those leave no file and wait for no clock.
 static int begin_session(mxp_session *session)
 {
+    int decided = mxp__send_decide((int)session->config.emit);
+    if (decided != MXP_OK) {
+        return decided;
+    }
     mxp__lock(&session->lock);
     const bool plans = mxp__session_wants_file(session) &&
                        !(session->wants_trace && session->config.continuous_dump != 0);
@@ -190,6 +195,9 @@ static int begin_session(mxp_session *session)
         mxp__thread_at_first(mxp__background_start);
     }
     mxp__unlock(&session->lock);
+    if (error == MXP_OK) {
+        mxp__send_recording(true);
+    }
     return error;
 }
 

@@ -10,6 +10,7 @@
 #include "base/atomic.h"
 #include "base/fail.h"
 #include "base/os/os.h"
+#include "profiler/emit/emit.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/recording_file.h"
 #include "profiler/session/config/config.h"
@@ -161,8 +162,18 @@ int mxp_session_run(mxp_session *session)
         return error;
     }
     mxp__lock(&session->lock);
+    int emit = (int)session->config.emit;
+    mxp__unlock(&session->lock);
+    error = mxp__send_decide(emit);  // without the lock: a tool may call us
+    if (error != MXP_OK) {
+        return error;
+    }
+    mxp__lock(&session->lock);
     error = mxp__session_run_locked(session);
     mxp__unlock(&session->lock);
+    if (error == MXP_OK) {
+        mxp__send_recording(true);
+    }
     return error;
 }
 
@@ -173,10 +184,14 @@ int mxp_session_stop(mxp_session *session)
         return error;
     }
     mxp__lock(&session->lock);
-    if (!mxp__run_folder_is_set()) {
+    const bool stops = session->running && !mxp__run_folder_is_set();
+    if (stops) {
         mxp__session_stop_locked(session);
     }
     mxp__unlock(&session->lock);
+    if (stops) {
+        mxp__send_recording(false);
+    }
     return MXP_OK;
 }
 
@@ -187,7 +202,8 @@ int mxp_session_pause(mxp_session *session, int paused)
         return error;
     }
     mxp__lock(&session->lock);
-    if (session->running && session->paused != (paused != 0)) {
+    const bool changes = session->running && session->paused != (paused != 0);
+    if (changes) {
         if (paused != 0) {
             mxp__recorder_stop(0);
         } else {
@@ -196,6 +212,9 @@ int mxp_session_pause(mxp_session *session, int paused)
         session->paused = paused != 0;
     }
     mxp__unlock(&session->lock);
+    if (changes) {
+        mxp__send_recording(paused == 0);
+    }
     return MXP_OK;
 }
 

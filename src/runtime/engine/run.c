@@ -193,11 +193,27 @@ static void call_async(mxn_thread *self, mxn_operation *op, uint64_t start_ticks
     self->last_end = 0;
 }
 
+// With a begin and an end for tools that are told both.
+static __attribute__((noinline, cold)) int call_told(mxn_thread *self, mxn_operation *op)
+{
+    const mxp_name name = op->name;
+    const bool records = (op->flags & (MXN__OP_RECORD | MXN__OP_BULK)) == MXN__OP_RECORD;
+    const uint32_t class =
+        (op->flags & MXN__OP_SYMBOLIC) != 0 ? MXP_CLASS_SYMBOLIC : MXP_CLASS_IMPERATIVE;
+    const bool told = records && mxp_operator_begin(class, name) != 0;
+    int code = call_function(self, op);
+    if (told) {
+        mxp_operator_end(name);
+    }
+    return code;
+}
+
 static void run_function(mxn_thread *self, mxn_operation *op, outcome *end)
 {
     const mxn_operation *outer = self->running;
     self->running = op;
-    int code = call_function(self, op);
+    bool tapped = (mxp_atomic_load(&mxp_control.gate) & MXP_GATE_TAP) != 0;
+    int code = __builtin_expect(tapped, 0) ? call_told(self, op) : call_function(self, op);
     self->running = outer;
     if (__builtin_expect(code < 0, 0)) {
         mxn__error_release(end->error);

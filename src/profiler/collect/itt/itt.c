@@ -57,6 +57,9 @@ static const struct {
     FUNCTION("resume", mxp__itt_resume),
 };
 
+// By which libmxprof knows that a tool is this library: it sends nothing there.
+const char mxp_collect_owner[] = "mxprof";
+
 const char *__itt_api_version(void)
 {
     return "mxprof";

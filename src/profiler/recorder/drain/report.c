@@ -178,6 +178,11 @@ const mxp_timebase *mxp__recorder_timebase(int add_point)
     return &mxp__rec.timebase;
 }
 
+double mxp__recorder_ns_per_tick(void)
+{
+    return (double)mxp_atomic_load(&mxp__rec.ns_mult) / 4294967296.0;
+}
+
 // As mxp_inline_begin, whose long way would call the taps.
 static inline uint64_t begin_untapped(uint32_t gate)
 {

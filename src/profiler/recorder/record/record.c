@@ -46,11 +46,23 @@ static void close_counter(const mxp_emit *emit, mxp_name name, unsigned type, ui
     mxp__emit_close(emit, 2);
 }
 
+static void tell_counter(mxp_name name, uint32_t type, uint64_t bits)
+{
+    if (mxp__tap_is_there()) {
+        mxp__tap_call(&(mxp_told){.event = {.kind = MXP_KIND_COUNTER,
+                                            .name = name,
+                                            .phase = MXP__TAP_COUNTER,
+                                            .scope = type},
+                                  .value = bits});
+    }
+}
+
 static void put_counter(uint32_t classes, mxp_name name, unsigned type, uint64_t bits, double value)
 {
     mxp_emit emit;
     if (mxp_enabled(classes) && open_sample(&emit, classes, 2)) {
         close_counter(&emit, name, type, bits);
+        tell_counter(name, type, bits);
         mxp__trigger_counter(name, value);
     }
 }
@@ -62,6 +74,7 @@ void mxp__counter_emit(mxp_name name, uint64_t value, uint64_t *last_ticks)
         emit.now = emit.now > *last_ticks ? emit.now : *last_ticks + 1;
         *last_ticks = emit.now;
         close_counter(&emit, name, MXP_ARG_U64, value);
+        tell_counter(name, MXP_ARG_U64, value);
         mxp__trigger_counter(name, (double)value);
     }
 }
@@ -122,12 +135,12 @@ void mxp_instant(uint32_t classes, mxp_name name, int scope)
         close_instant(&emit, name, scope);
     }
     if (mxp__tap_is_there()) {
-        mxp__tap_call(&(mxp_tap_event){.kind = MXP_KIND_INSTANT,
-                                       .name = name,
-                                       .phase = MXP_TAP_INSTANT,
-                                       .begin_ticks = emit.now,
-                                       .end_ticks = emit.now,
-                                       .scope = (uint32_t)scope});
+        mxp__tap_call(&(mxp_told){.event = {.kind = MXP_KIND_INSTANT,
+                                            .name = name,
+                                            .phase = MXP_TAP_INSTANT,
+                                            .begin_ticks = emit.now,
+                                            .end_ticks = emit.now,
+                                            .scope = (uint32_t)scope}});
     }
 }
 
@@ -175,6 +188,10 @@ void mxp_step(uint64_t number)
             const mxp_thread *self = (const mxp_thread *)mxp_self;
             mxp__step_began(&(mxp_standing_step){number, ticks, self->index});
         }
+        if (mxp__tap_is_there()) {
+            mxp__tap_call(&(mxp_told){.event = {.kind = MXP_KIND_META, .phase = MXP__TAP_STEP},
+                                      .value = number});
+        }
         mxp__trigger_step(mxp_ticks());
     }
 }
@@ -199,6 +216,25 @@ void mxp_memory_emit(const mxp_memory *memory)
         emit.words[5] = memory->live_bytes;
         mxp__emit_close(&emit, 3);
     }
+}
+
+static void tell_operator(uint32_t phase, mxp_name name)
+{
+    mxp__tap_call(&(mxp_told){.event = {.kind = MXP_KIND_OPERATOR, .name = name, .phase = phase}});
+}
+
+int mxp_operator_begin(uint32_t classes, mxp_name name)
+{
+    bool told = mxp_enabled(classes) && mxp__tap_is_there();
+    if (told) {
+        tell_operator(MXP__TAP_OPERATOR, name);
+    }
+    return told;
+}
+
+void mxp_operator_end(mxp_name name)
+{
+    tell_operator(MXP__TAP_OPERATOR_END, name);
 }
 
 static uint64_t float_bits(float value)

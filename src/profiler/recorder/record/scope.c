@@ -6,6 +6,7 @@
 
 #include "base/atomic.h"
 #include "profiler/recorder/record/emit.h"
+#include "profiler/recorder/record/tap.h"
 #include "profiler/recorder/state.h"
 #include "profiler/recorder/thread/names.h"
 
@@ -91,5 +92,9 @@ void mxp_thread_name(const char *name)
     release_page(self, kept);
     if (mxp_enabled(MXP_CLASS_ALL)) {
         mxp__meta(MXP_META_THREAD_NAME, id, 0, 0, MXP_CLASS_ALL);
+    }
+    if (mxp__tap_is_there()) {
+        mxp__tap_call(
+            &(mxp_told){.event = {.kind = MXP_KIND_META, .name = id, .phase = MXP__TAP_THREAD}});
     }
 }

@@ -41,7 +41,7 @@ void mxp_end(mxp_name name, uint64_t token)
 static __attribute__((noinline)) uint64_t tell_begin(mxp_name name, uint64_t token)
 {
     if (mxp__tap_is_there()) {
-        mxp__tap_span(MXP_TAP_BEGIN, name, token, 0);
+        mxp__tap_span(MXP_TAP_BEGIN, &(mxp_span){.name = name, .begin_ticks = token});
     }
     return token;
 }
@@ -187,7 +187,7 @@ static void leave_unwritten(mxp_thread *self, const mxp_span *span)
 {
     mxp__emit_leave(self);
     if (mxp__tap_is_there()) {
-        mxp__tap_span(MXP__TAP_LATE, span->name, span->begin_ticks, span->end_ticks);
+        mxp__tap_span(MXP__TAP_LATE, span);
     }
 }
 

@@ -93,7 +93,7 @@ void mxp__span_write(mxp_thread *self, const mxp_span *span, uint64_t context, u
     write_span(self, span, context, now);
     mxp__emit_leave(self);
     if (mxp__tap_is_there()) {
-        mxp__tap_span(phase, span->name, span->begin_ticks, span->end_ticks);
+        mxp__tap_span(phase, span);
     }
 }
 
@@ -131,5 +131,5 @@ void mxp_span_emit(uint32_t classes, const mxp_span *span)
 
 void mxp__span_emit_closed(const mxp_span *span)
 {
-    mxp__span_emit(MXP__FORCED, span, 0);
+    emit_in_phase(MXP__FORCED, span, 0, MXP__TAP_OBJECT);
 }

@@ -56,7 +56,7 @@ static void update_gate(void)
     gate_bit(MXP_GATE_LONG_BEGIN, (phases & MXP_TAP_BEGIN) != 0 || !mxp__clock_is_counter());
 }
 
-static int add(mxp_tap tap, void *context, uint32_t phases)
+int mxp__tap_add(mxp_tap tap, void *context, uint32_t phases)
 {
     bool added = false;
     mxp__clock_source();
@@ -82,7 +82,7 @@ int mxp_tap_add_for(mxp_tap tap, void *context, uint32_t phases)
     if (phases == 0 || (phases & ~(uint32_t)MXP_TAP_ALL) != 0) {
         return mxp__fail(MXP_EINVAL, "mxp_tap_add_for: the phases are not a sum of MXP_TAP_*");
     }
-    return add(tap, context, phases);
+    return mxp__tap_add(tap, context, phases);
 }
 
 int mxp_tap_add(mxp_tap tap, void *context)
@@ -118,32 +118,36 @@ static uint32_t told_as(uint32_t phases, uint32_t phase)
     if (phase == MXP__TAP_LATE) {
         return begins ? phases & MXP_TAP_END : 0;
     }
+    if (phase == MXP__TAP_OBJECT) {
+        return phases == MXP__TAP_SENDER ? 0 : phases & MXP_TAP_WHOLE;
+    }
     return phases & phase;
 }
 
-void mxp__tap_call(mxp_tap_event *event)
+void mxp__tap_call(mxp_told *told)
 {
-    const uint32_t phase = event->phase;
-    event->size_bytes = sizeof *event;
+    const uint32_t phase = told->event.phase;
+    told->event.size_bytes = sizeof told->event;
     for (int i = 0; i < MXP__TAPS_MAX; i++) {
         slot_content content;
         if (read_slot(&mxp__rec.taps[i], &content)) {
-            event->phase = told_as(content.phases, phase);
-            if (event->phase != 0) {
-                content.tap(content.context, event);
+            told->event.phase = told_as(content.phases, phase);
+            if (told->event.phase != 0) {
+                content.tap(content.context, &told->event);
             }
         }
     }
 }
 
-void mxp__tap_span(uint32_t phase, mxp_name name, uint64_t begin_ticks, uint64_t end_ticks)
+void mxp__tap_span(uint32_t phase, const mxp_span *span)
 {
     const mxp_recorder *self = mxp_self;
     uint32_t depth = self != NULL ? mxp_atomic_own(&self->depth) : 0;
-    mxp__tap_call(&(mxp_tap_event){.kind = MXP_KIND_SPAN,
-                                   .name = name,
-                                   .phase = phase,
-                                   .begin_ticks = begin_ticks,
-                                   .end_ticks = end_ticks,
-                                   .depth = depth - (phase == MXP_TAP_BEGIN ? 1 : 0)});
+    mxp__tap_call(&(mxp_told){.event = {.kind = MXP_KIND_SPAN,
+                                        .name = span->name,
+                                        .phase = phase,
+                                        .begin_ticks = span->begin_ticks,
+                                        .end_ticks = span->end_ticks,
+                                        .depth = depth - (phase == MXP_TAP_BEGIN ? 1 : 0)},
+                              .lane = span->lane});
 }

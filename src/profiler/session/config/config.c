@@ -180,6 +180,14 @@ static int command_of(const char *word)
                                        : MXP_COMMAND_DEFAULT;
 }
 
+static unsigned emit_of(const char *word)
+{
+    return strcmp(word, "off") == 0    ? MXP_EMIT_OFF
+           : strcmp(word, "itt") == 0  ? MXP_EMIT_ITT
+           : strcmp(word, "nvtx") == 0 ? MXP_EMIT_NVTX
+                                       : MXP_EMIT_AUTO;
+}
+
 static uint32_t names_limit_of(uint64_t names)
 {
     return names < UINT32_MAX ? (uint32_t)names : UINT32_MAX;
@@ -212,6 +220,7 @@ static void fill_config(const mxp_key_value *values, mxp_config *config)
         .trace_limit_bytes = values[KEY_trace_limit_bytes].size,
         .info_command = command_of(values[KEY_info_command].text),
         .names_limit = names_limit_of(values[KEY_names_limit].size),
+        .emit = emit_of(values[KEY_emit].text),
     };
 }
 

@@ -70,6 +70,10 @@ static int check_records(const mxp_config *config)
         return mxp__fail(MXP_EVALUE, "Invalid value for info_command: %d is no MXP_COMMAND_*",
                          config->info_command);
     }
+    if (config->emit > MXP_EMIT_NVTX) {
+        return mxp__fail(MXP_EVALUE, "Invalid value for emit: %llu is no MXP_EMIT_*",
+                         (unsigned long long)config->emit);
+    }
     return MXP_OK;
 }
 
@@ -216,9 +220,9 @@ static bool is_size(uint32_t size_bytes)
         END(full_policy),       END(memory_limit_bytes), END(snapshot_filename),
         END(snapshot_ms),       END(snapshot_signal),    END(snapshot_step_factor),
         END(snapshot_counter),  END(keep_crashed),       END(trace_limit_bytes),
-        END(info_command),      END(names_limit)};
+        END(info_command),      END(names_limit),        END(emit)};
 #undef END
-    static_assert(offsetof(mxp_config, names_limit) + sizeof(uint32_t) == sizeof(mxp_config),
+    static_assert(offsetof(mxp_config, emit) + sizeof(uint64_t) == sizeof(mxp_config),
                   "a later member would be in the padding");
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         if (size_bytes == ends[i] || size_bytes == ((ends[i] + 7) & ~(size_t)7)) {

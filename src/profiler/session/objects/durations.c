@@ -119,13 +119,27 @@ static uint16_t starter_index(bool recording)
     return index < UNKNOWN_THREAD ? (uint16_t)index : UNKNOWN_THREAD;
 }
 
+// To senders; under the object's lock, like the record.
+static __attribute__((noinline)) void tell(const mxp_slot *slot, mxp_start *start, uint32_t phase)
+{
+    const uint32_t kind = slot->type == MXP__OBJECT_FRAME   ? MXP__TOLD_FRAME
+                          : slot->type == MXP__OBJECT_EVENT ? MXP__TOLD_EVENT
+                                                            : MXP__TOLD_TASK;
+    mxp__tap_call(&(mxp_told){.event = {.kind = MXP_KIND_SPAN,
+                                        .name = slot->name,
+                                        .phase = phase,
+                                        .scope = kind,
+                                        .begin_ticks = start->begin_ticks},
+                              .sent = start->sent});
+}
+
 // A start that finds the gate closed is clipped when recording begins, to the ticks of that time.
 // So on_ticks is read before the gate: read after it, it could already be the ticks of a begin that
 // the start has not seen, and the start would not be clipped.
 //
 // The members are stored one by one. Copying a structure that was just built would wait for its own
 // stores.
-static void note_start(mxp_start *start)
+static void note_start(const mxp_slot *slot, mxp_start *start)
 {
     uint64_t on_ticks = mxp__recorder_on_ticks();  // before the gate
     start->recording = mxp_enabled(MXP_CLASS_USER);
@@ -135,6 +149,10 @@ static void note_start(mxp_start *start)
     start->closed = false;
     start->flags = 0;
     start->token = 0;
+    start->sent[0] = start->sent[1] = 0;
+    if (start->recording && mxp__tap_is_there()) {
+        tell(slot, start, MXP__TAP_START);
+    }
 }
 
 int mxp_duration_start(mxp_handle object)
@@ -146,7 +164,7 @@ int mxp_duration_start(mxp_handle object)
     }
     error = reserve_start(slot);
     if (error == MXP_OK) {
-        note_start(&slot->starts[slot->start_count++]);
+        note_start(slot, &slot->starts[slot->start_count++]);
     }
     mxp__slot_unlock(slot);
     return error;
@@ -166,7 +184,7 @@ int mxp_duration_start_token(mxp_handle object, uint64_t *token)
     error = reserve_start(slot);
     if (error == MXP_OK) {
         mxp_start *start = &slot->starts[slot->start_count++];
-        note_start(start);
+        note_start(slot, start);
         *token = start->token = ++slot->tokens;
     }
     mxp__slot_unlock(slot);
@@ -212,6 +230,9 @@ static void remove_start(mxp_slot *slot, mxp_start *start)
 
 static void record_stop(mxp_slot *slot, mxp_start *start)
 {
+    if ((start->sent[0] | start->sent[1]) != 0) {
+        tell(slot, start, MXP__TAP_STOP);
+    }
     if (start->closed) {
         return;
     }

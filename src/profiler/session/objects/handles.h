@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "profiler/recorder/record/tap.h"
 #include "profiler/spin.h"
 
 enum {
@@ -41,6 +42,7 @@ typedef struct mxp_start {
     bool closed;  // a stop of the session has recorded it
     uint16_t flags;  // MXP_SPAN_*
     uint64_t token;  // that its stop must give; 0: a plain start
+    uint64_t sent[MXP__SENDERS];  // to other tools (tap.h)
 } mxp_start;
 
 // An object. Everything but `lock` is protected by it; `next` by the table's lock.

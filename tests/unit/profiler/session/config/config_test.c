@@ -226,6 +226,23 @@ static void sizes_take_units_and_counts_do_not(void **state)
     assert_int_equal(config.names_limit, UINT32_MAX);
 }
 
+static void emit_takes_its_four_words(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"auto", "off", "itt", "nvtx"};
+    for (uint64_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        assert_int_equal(checked("emit", words[i]), MXP_OK);
+        assert_int_equal(config.emit, MXP_EMIT_AUTO + i);
+    }
+    assert_int_equal(parse("emit", "vtune"), MXP_EVALUE);
+    assert_mentions("'auto', 'itt', 'nvtx', 'off'");
+    assert_int_equal(parse("emit", "auto"), MXP_OK);
+    config.emit = MXP_EMIT_NVTX + 1;
+    mxp_config full;
+    assert_int_equal(mxp__config_check(&config, &full), MXP_EVALUE);
+    assert_mentions("no MXP_EMIT_*");
+}
+
 static void strings_are_taken_as_they_are(void **state)
 {
     (void)state;
@@ -499,6 +516,7 @@ int main(void)
         cmocka_unit_test(enums_want_the_exact_word),
         cmocka_unit_test(sizes_are_whole_numbers_in_range),
         cmocka_unit_test(sizes_take_units_and_counts_do_not),
+        cmocka_unit_test(emit_takes_its_four_words),
         cmocka_unit_test(strings_are_taken_as_they_are),
         cmocka_unit_test(an_unknown_key_shows_the_list_and_the_closest),
         cmocka_unit_test(hidden_keys_are_ignored),

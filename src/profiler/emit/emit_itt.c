@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+// To a collector of Intel's instrumentation calls. A program's static part of ITT hands it a
+// structure with a list of functions, whose addresses the collector fills in; we do the same with
+// the functions that we call. What is sent, and under which texts, is as MXNet's.
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profiler/emit/sender.h"
+#include "profiler/recorder/recorder.h"
+
+// ---- the interface -----------------------------------------------------------------------------
+typedef struct itt_domain {
+    volatile int flags;  // 0: the collector wants nothing of it
+} itt_domain;
+
+typedef struct itt_id {
+    unsigned long long d1, d2, d3;
+} itt_id;
+
+typedef struct itt_clock_info {
+    unsigned long long frequency, base;
+} itt_clock_info;
+
+typedef struct itt_api_info {
+    const char *name;
+    void **function;
+    void *init_function, *null_function;
+    int group;
+} itt_api_info;
+
+// As published copies of the static part have it.
+typedef struct itt_global {
+    unsigned char magic[8];
+    unsigned long version_major, version_minor, version_build;
+    volatile long api_initialized, mutex_initialized, atomic_counter;
+    pthread_mutex_t mutex;
+    void *library, *error_handler;
+    const char **library_path;
+    itt_api_info *api_list;
+    struct itt_global *next;
+    void *threads, *domains, *strings;
+    int state;
+    void *counters;
+    unsigned collect_events;
+    void *histograms, *counter_metadata;
+} itt_global;
+_Static_assert(sizeof(pthread_mutex_t) != 40 || sizeof(itt_global) == 200,
+               "a collector finds the members where it looks for them");
+
+enum { GROUPS_ALL = -1, STATE_INITIALIZED = 4, COUNTER_S64 = 2, COUNTER_DOUBLE = 8 };
+
+// F(result, name without __itt_, parameters)
+#define FUNCTIONS(F)                                                                           \
+    F(itt_domain *, domain_create, (const char *))                                             \
+    F(void *, string_handle_create, (const char *))                                            \
+    F(void, task_begin, (itt_domain *, itt_id, itt_id, void *))                                \
+    F(void, task_end, (itt_domain *))                                                          \
+    F(void, task_begin_overlapped, (itt_domain *, itt_id, itt_id, void *))                     \
+    F(void, task_end_overlapped, (itt_domain *, itt_id))                                       \
+    F(void *, clock_domain_create, (void (*)(itt_clock_info *, void *), void *))               \
+    F(void, task_begin_ex, (itt_domain *, void *, unsigned long long, itt_id, itt_id, void *)) \
+    F(void, task_end_ex, (itt_domain *, void *, unsigned long long))                           \
+    F(int, event_create, (const char *, int))                                                  \
+    F(int, event_start, (int))                                                                 \
+    F(int, event_end, (int))                                                                   \
+    F(void, frame_begin_v3, (itt_domain *, itt_id *))                                          \
+    F(void, frame_end_v3, (itt_domain *, itt_id *))                                            \
+    F(void *, counter_create, (const char *, const char *))                                    \
+    F(void *, counter_create_typed, (const char *, const char *, int))                         \
+    F(void, counter_set_value, (void *, void *))                                               \
+    F(void, marker, (itt_domain *, itt_id, void *, int))                                       \
+    F(void, thread_set_name, (const char *))                                                   \
+    F(void, pause, (void))                                                                     \
+    F(void, resume, (void))
+
+#define MEMBER(result, name, parameters) result(*name) parameters;
+static struct {
+    FUNCTIONS(MEMBER)
+} call;
+
+#define ENTRY(result, name, parameters) {"__itt_" #name, (void **)&call.name, NULL, NULL, -1},
+static itt_api_info list[] = {FUNCTIONS(ENTRY){NULL, NULL, NULL, NULL, 0}};
+
+static itt_global global = {.magic = {0xED, 0xAB, 0xAB, 0xEC, 0x0D, 0xEE, 0xDA, 0x30},
+                            .version_major = 3,
+                            .version_build = 20230630,
+                            .mutex_initialized = 1,
+                            .api_list = list,
+                            .state = STATE_INITIALIZED};
+static const itt_id none;
+static void tell_rate(itt_clock_info *info, void *context)
+{
+    (void)context;
+    *info = (itt_clock_info){.frequency = (unsigned long long)(1e9 / mxp__recorder_ns_per_tick())};
+}
+
+// The clock of our ticks, made when the rate is known. Null: the collector takes no foreign stamps.
+static void *ticks_clock(void)
+{
+    static mxp_atomic_ptr made;
+    void *clock = mxp_atomic_load_acquire(&made);
+    if (clock == NULL && call.clock_domain_create != NULL && call.task_begin_ex != NULL &&
+        call.task_end_ex != NULL) {
+        clock = call.clock_domain_create(tell_rate, NULL);
+        mxp_atomic_store_release(&made, clock);
+    }
+    return clock;
+}
+
+static bool start(void *library, void *entry)
+{
+    void (*init)(itt_global *, int);
+    memcpy(&init, &entry, sizeof init);
+    pthread_mutexattr_t recursive;
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&global.mutex, &recursive);
+    pthread_mutexattr_destroy(&recursive);
+    global.library = library;
+    pthread_mutex_lock(&global.mutex);
+    init(&global, GROUPS_ALL);
+    global.api_initialized = 1;
+    pthread_mutex_unlock(&global.mutex);
+    return call.domain_create != NULL && call.string_handle_create != NULL;
+}
+
+// ---- names -------------------------------------------------------------------------------------
+static mxp_sent_names names;
+
+static void *text_of(mxp_name name)
+{
+    mxp_sent_name *sent = mxp__sent_name(&names, name);
+    void *text = sent != NULL ? mxp_atomic_load_acquire(&sent->text) : NULL;
+    if (sent != NULL && text == NULL) {
+        text = call.string_handle_create(mxp_name_text(name));
+        mxp_atomic_store_release(&sent->text, text);
+    }
+    return text;
+}
+
+// Null: nothing is sent of it now.
+static itt_domain *domain_of_category(mxp_name category)
+{
+    mxp_sent_name *sent = mxp__sent_name(&names, category);
+    itt_domain *domain = sent != NULL ? mxp_atomic_load_acquire(&sent->domain) : NULL;
+    if (sent != NULL && domain == NULL) {
+        char buffer[256];
+        domain = call.domain_create(
+            mxp__sent_domain_text(mxp_name_text(category), buffer, sizeof buffer));
+        mxp_atomic_store_release(&sent->domain, domain);
+    }
+    return domain != NULL && domain->flags != 0 ? domain : NULL;
+}
+
+static itt_domain *domain_of(mxp_name name)
+{
+    return domain_of_category(mxp_name_category(name));
+}
+
+static bool is_event(mxp_name name)
+{
+    return strcmp(mxp_name_text(mxp_name_category(name)), "event") == 0;
+}
+
+// A collector's number of an event, plus 1, as a pointer. 0: events cannot be had.
+static int event_of(mxp_name name)
+{
+    mxp_sent_name *sent = mxp__sent_name(&names, name);
+    if (sent == NULL || call.event_create == NULL || call.event_start == NULL ||
+        call.event_end == NULL) {
+        return 0;
+    }
+    uintptr_t number = (uintptr_t)mxp_atomic_load_acquire(&sent->object);
+    if (number == 0) {
+        const char *text = mxp_name_text(name);
+        number = (uintptr_t)call.event_create(text, (int)strlen(text)) + 1;
+        mxp_atomic_store_release(&sent->object, (void *)number);
+    }
+    return (int)number;
+}
+
+// ---- spans -------------------------------------------------------------------------------------
+static bool begin_task(mxp_name name)
+{
+    itt_domain *domain = call.task_begin != NULL ? domain_of(name) : NULL;
+    if (domain != NULL) {
+        call.task_begin(domain, none, none, text_of(name));
+    }
+    return domain != NULL;
+}
+
+// The domain may have been switched off since its begin.
+static void end_task(mxp_name name)
+{
+    const mxp_sent_name *sent = mxp__sent_name(&names, mxp_name_category(name));
+    itt_domain *domain = sent != NULL ? mxp_atomic_load_acquire(&sent->domain) : NULL;
+    if (domain != NULL && call.task_end != NULL) {
+        call.task_end(domain);
+    }
+}
+
+// An operator is an event named like it and a task.
+static bool begin(mxp_name name, bool is_operator)
+{
+    const int event = is_operator || is_event(name) ? event_of(name) : 0;
+    if (event != 0) {
+        call.event_start(event - 1);
+    }
+    return is_operator || event == 0 ? begin_task(name) || event != 0 : true;
+}
+
+static void end(mxp_name name, bool is_operator)
+{
+    const int event = is_operator || is_event(name) ? event_of(name) : 0;
+    if (is_operator || event == 0) {
+        end_task(name);
+    }
+    if (event != 0) {
+        call.event_end(event - 1);
+    }
+}
+
+// Its begin is past.
+static void send_whole(const mxp_told *told)
+{
+    const mxp_tap_event *event = &told->event;
+    itt_domain *domain = told->lane == 0 && call.task_begin != NULL ? domain_of(event->name) : NULL;
+    if (domain == NULL || call.task_end == NULL) {
+        return;
+    }
+    void *clock = ticks_clock();
+    if (clock != NULL) {
+        call.task_begin_ex(domain, clock, event->begin_ticks, none, none, text_of(event->name));
+        call.task_end_ex(domain, clock, event->end_ticks);
+    } else {
+        call.task_begin(domain, none, none, text_of(event->name));
+        call.task_end(domain);
+    }
+}
+
+// ---- objects -----------------------------------------------------------------------------------
+static mxp_atomic_u64 starts;  // how many have a number
+
+static itt_id id_of(const mxp_told *told)
+{
+    return (itt_id){told->sent[0], 0, 0};
+}
+
+static bool has_overlapped(void)
+{
+    return call.task_begin_overlapped != NULL && call.task_end_overlapped != NULL;
+}
+
+// Who starts an object does not say which thread will stop it, so its task may overlap others.
+static void start_task(const mxp_told *told)
+{
+    if (!has_overlapped()) {
+        begin_task(told->event.name);
+        return;
+    }
+    itt_domain *domain = domain_of(told->event.name);
+    if (domain != NULL) {
+        call.task_begin_overlapped(domain, id_of(told), none, text_of(told->event.name));
+    }
+}
+
+static void stop_task(const mxp_told *told)
+{
+    itt_domain *domain = has_overlapped() ? domain_of(told->event.name) : NULL;
+    if (domain != NULL) {
+        call.task_end_overlapped(domain, id_of(told));
+    } else if (!has_overlapped()) {
+        end_task(told->event.name);
+    }
+}
+
+static void frame(const mxp_told *told, void (*function)(itt_domain *, itt_id *))
+{
+    itt_domain *domain = function != NULL ? domain_of(told->event.name) : NULL;
+    itt_id id = id_of(told);
+    if (domain != NULL) {
+        function(domain, &id);
+    }
+}
+
+static void start_object(const mxp_told *told)
+{
+    told->sent[0] = mxp_atomic_add(&starts, 1) + 1;
+    if (told->event.scope == MXP__TOLD_FRAME) {
+        frame(told, call.frame_begin_v3);
+    } else if (told->event.scope == MXP__TOLD_EVENT) {
+        begin(told->event.name, false);
+    } else {
+        start_task(told);
+    }
+}
+
+static void stop_object(const mxp_told *told)
+{
+    if (told->sent[0] == 0) {
+        return;
+    }
+    if (told->event.scope == MXP__TOLD_FRAME) {
+        frame(told, call.frame_end_v3);
+    } else if (told->event.scope == MXP__TOLD_EVENT) {
+        end(told->event.name, false);
+    } else {
+        stop_task(told);
+    }
+}
+
+// ---- the rest ----------------------------------------------------------------------------------
+static void *counter_make(mxp_name name, uint32_t type)
+{
+    char buffer[256];
+    const char *domain =
+        mxp__sent_domain_text(mxp_name_text(mxp_name_category(name)), buffer, sizeof buffer);
+    if (type == MXP_ARG_U64 && call.counter_create != NULL) {
+        return call.counter_create(mxp_name_text(name), domain);
+    }
+    return type != MXP_ARG_U64 && call.counter_create_typed != NULL
+               ? call.counter_create_typed(mxp_name_text(name), domain,
+                                           type == MXP_ARG_F64 ? COUNTER_DOUBLE : COUNTER_S64)
+               : NULL;
+}
+
+// Its value, and not by how much it has changed: a collector that was paused has missed changes.
+static void send_counter(const mxp_told *told)
+{
+    mxp_sent_name *sent = mxp__sent_name(&names, told->event.name);
+    if (sent == NULL || call.counter_set_value == NULL) {
+        return;
+    }
+    void *counter = mxp_atomic_load_acquire(&sent->object);
+    if (counter == NULL) {
+        counter = counter_make(told->event.name, told->event.scope);
+        mxp_atomic_store_release(&sent->object, counter);
+    }
+    if (counter != NULL) {
+        uint64_t value = told->value;
+        call.counter_set_value(counter, &value);
+    }
+}
+
+static void send_marker(const mxp_told *told)
+{
+    itt_domain *domain = call.marker != NULL ? domain_of(told->event.name) : NULL;
+    if (domain != NULL) {
+        call.marker(domain, none, text_of(told->event.name), (int)told->event.scope);
+    }
+}
+
+static mxp_atomic_u64 step;  // the number of the frame that is open, plus 1
+
+// A step lasts until the next one begins, or recording ends for now.
+static void next_step(uint64_t next)
+{
+    static mxp_atomic_ptr made;
+    const uint64_t before = mxp_atomic_exchange_acq_rel(&step, next);
+    if ((before == 0 && next == 0) || call.frame_begin_v3 == NULL || call.frame_end_v3 == NULL) {
+        return;
+    }
+    itt_domain *domain = mxp_atomic_load_acquire(&made);
+    if (domain == NULL) {
+        domain = call.domain_create("step");
+        mxp_atomic_store_release(&made, domain);
+    }
+    if (domain == NULL || domain->flags == 0) {
+        return;
+    }
+    if (before != 0) {
+        call.frame_end_v3(domain, &(itt_id){before - 1, 1, 0});
+    }
+    if (next != 0) {
+        call.frame_begin_v3(domain, &(itt_id){next - 1, 1, 0});
+    }
+}
+
+static void tell(mxp_told *told)
+{
+    switch (told->event.phase) {
+    case MXP_TAP_WHOLE:
+        send_whole(told);
+        break;
+    case MXP_TAP_INSTANT:
+        send_marker(told);
+        break;
+    case MXP__TAP_COUNTER:
+        send_counter(told);
+        break;
+    case MXP__TAP_THREAD:
+        if (call.thread_set_name != NULL) {
+            call.thread_set_name(mxp_name_text(told->event.name));
+        }
+        break;
+    case MXP__TAP_STEP:
+        next_step(told->value + 1);
+        break;
+    case MXP__TAP_START:
+        start_object(told);
+        break;
+    case MXP__TAP_STOP:
+        stop_object(told);
+        break;
+    }
+}
+
+static void recording(bool on)
+{
+    void (*function)(void) = on ? call.resume : call.pause;
+    if (!on) {
+        next_step(0);
+    }
+    if (function != NULL) {
+        function();
+    }
+}
+
+const mxp_sender mxp__sender_itt = {.variable = "INTEL_LIBITTNOTIFY64",
+                                    .entry = "__itt_api_init",
+                                    .start = start,
+                                    .begin = begin,
+                                    .end = end,
+                                    .tell = tell,
+                                    .recording = recording,
+                                    .place = 0,
+                                    .wanted = MXP_EMIT_ITT};
