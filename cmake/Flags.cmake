@@ -44,6 +44,15 @@ target_link_libraries(mxp_profiler_flags INTERFACE mxp_runtime_flags)
 target_compile_options(mxp_profiler_flags INTERFACE
   -ftls-model=initial-exec -ffunction-sections -fdata-sections)
 
+# Code and what is only read in one segment, one table of names: 8 KB less of each library, and two
+# mappings less of each process.
+include(CheckLinkerFlag)
+check_linker_flag(C -Wl,-z,noseparate-code MXPROF_LINKS_ONE_SEGMENT)
+check_linker_flag(C -Wl,--hash-style=gnu MXPROF_LINKS_GNU_HASH)
+set(mxp_small_link
+  $<$<BOOL:${MXPROF_LINKS_ONE_SEGMENT}>:-Wl,-z,noseparate-code>
+  $<$<BOOL:${MXPROF_LINKS_GNU_HASH}>:-Wl,--hash-style=gnu>)
+
 # The link of a shared library of ours: `map` is the list of what it exports. What nothing in it
 # reaches stays out: exporters that only the command has, for example.
 function(mxp_link_shared library map)
@@ -52,7 +61,7 @@ function(mxp_link_shared library map)
   target_link_libraries(${library} PRIVATE $<BUILD_INTERFACE:mxp_flags>)
   target_link_options(${library} PRIVATE
     -Wl,--version-script=${map_file} -Wl,--gc-sections -Wl,-Bsymbolic-functions
-    -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now)
+    -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now ${mxp_small_link})
   # A sanitizer's symbols come from the program, so only a plain build can insist on finding all.
   if(NOT MXPROF_SANITIZE AND NOT MXPROF_LIBFUZZER)
     target_link_options(${library} PRIVATE -Wl,-z,defs)

@@ -52,15 +52,32 @@ void mxp__cpu_counter_fence(void)
     __builtin_ia32_lfence();
 }
 
-// Asks the system too, which must keep the registers.
+// The states of registers (bits of XCR0) that the system saves: it must, or values would be lost.
+static unsigned saved_registers(void)
+{
+    unsigned low, high;
+    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return low;
+}
+
+// Not by __builtin_cpu_supports: it brings 5 KB of tables of processors, and a start of their own.
 uint32_t mxp__cpu_vector_bytes(void)
 {
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+    enum { AVX_SAVED = 0x6, AVX512_SAVED = 0xe6 };
+    const unsigned avx512 = bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL;
+    unsigned eax, ebx, ecx, edx, has_fma;
+    if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || (ecx & bit_OSXSAVE) == 0) {
+        return 16;
+    }
+    has_fma = ecx & bit_FMA;
+    unsigned saved = saved_registers();
+    if ((saved & AVX_SAVED) != AVX_SAVED || !__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) {
+        return 16;
+    }
+    if ((saved & AVX512_SAVED) == AVX512_SAVED && (ebx & avx512) == avx512) {
         return 64;
     }
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 32 : 16;
+    return (ebx & bit_AVX2) != 0 && has_fma != 0 ? 32 : 16;
 }
 
 void mxp__cpu_relax(void)

@@ -101,7 +101,7 @@ static void put_u32(mxp_strbuf *body, uint32_t value)
 
 static void put_zeros(mxp_strbuf *body, size_t count)
 {
-    static const char zeros[4096];
+    static char zeros[4096];  // not const: it would take as much of the library's file
     for (; count > sizeof zeros; count -= sizeof zeros) {
         put(body, zeros, sizeof zeros);
     }

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# Which files of base and profiler are made fast and which small, and which can be unwound by tables.
+# A program that is profiled carries all of it, so small is the rule; what runs at each record, or in a
+# dump for each one, is made fast. Debug builds are as the preset says.
+
+# mxp_sizes(): properties of the sources of mxp_base and mxp_profiler.
+function(mxp_sizes)
+  set(profiler ${PROJECT_SOURCE_DIR}/src/profiler)
+  set(base ${PROJECT_SOURCE_DIR}/src/base)
+  file(GLOB_RECURSE all CONFIGURE_DEPENDS ${base}/*.c ${profiler}/*.c)
+  file(GLOB recording CONFIGURE_DEPENDS ${profiler}/recorder/record/*.c)
+  set(fast ${recording})
+  foreach(name IN ITEMS
+      base/alloc base/fork_lock base/id_map base/strbuf base/text base/thread_slot
+      profiler/recorder/thread/async_table profiler/recorder/thread/counter_stats
+      profiler/recorder/thread/standing profiler/recorder/thread/thread
+      profiler/recorder/thread/thread_chunk
+      profiler/recorder/drain/report  # times spans as programs have them
+      profiler/trace/checksum profiler/trace/event profiler/trace/merge profiler/trace/reader
+      profiler/export/chrome/chrome profiler/export/chrome/chrome_event
+      profiler/export/chrome/chrome_text
+      profiler/export/table/aggregate profiler/export/table/aggregate_scopes)
+    if(NOT EXISTS ${PROJECT_SOURCE_DIR}/src/${name}.c)
+      message(FATAL_ERROR "cmake/Sizes.cmake: there is no src/${name}.c")
+    endif()
+    list(APPEND fast ${PROJECT_SOURCE_DIR}/src/${name}.c)
+  endforeach()
+  # What clang calls small enough is a tenth larger than what gcc does.
+  set(small -Os)
+  if(CMAKE_C_COMPILER_ID MATCHES Clang)
+    set(small -Oz)
+  endif()
+  foreach(source IN LISTS all)
+    set(options)
+    if(NOT source IN_LIST fast)
+      list(APPEND options ${small})
+    endif()
+    if(NOT source MATCHES "/recorder/(record|thread)/")
+      list(APPEND options -fno-omit-frame-pointer)
+    endif()
+    # Frame pointers and no tables: why, and who is the worse for it, is in DESIGN.md, "Size".
+    if(source MATCHES
+        "/profiler/(clock|trace|export|session/(output|config)|recorder/(drain|control|store))/")
+      list(APPEND options -fno-asynchronous-unwind-tables -fno-unwind-tables)
+    endif()
+    list(JOIN options "$<SEMICOLON>" options)
+    set_source_files_properties(${source} PROPERTIES
+      COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:${options}>")
+  endforeach()
+endfunction()
