@@ -41,7 +41,8 @@ MXP_COMMANDS(MXP_COMMAND_DECLARE)
 
 // ---- options (option.c) -----------------------------------------------------------------------
 // One option: a switch sets *number to 1; a choice sets it to the place of the word in `words`;
-// else the value goes to *text.
+// else the value goes to *text. Where the first word is "", the option may stand without "=WORD",
+// and means the second one then.
 typedef struct mxp_option {
     const char *name;  // "--sort"; null ends the table
     char letter;  // "-o", or 0

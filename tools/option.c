@@ -78,8 +78,8 @@ static int unknown_option(const mxp_command *command, const mxp_option *options,
 static int wrong_word(const mxp_command *command, const mxp_option *option, const char *value)
 {
     mxp_strbuf list = {0};
-    for (size_t i = 0; option->words[i] != NULL; i++) {
-        mxp__strbuf_printf(&list, "%s%s", i == 0 ? "" : ", ", option->words[i]);
+    for (size_t i = option->words[0][0] == '\0' ? 1 : 0; option->words[i] != NULL; i++) {
+        mxp__strbuf_printf(&list, "%s%s", list.length == 0 ? "" : ", ", option->words[i]);
     }
     int code = mxp__usage_error(command, "%s does not know '%s'; it takes one of: %s", option->name,
                                 value, mxp__strbuf_text(&list));
@@ -120,6 +120,10 @@ static int take_option(const mxp_command *command, const mxp_option *options, in
         return value == NULL
                    ? -1
                    : mxp__usage_error(command, "%s takes no value ('%s')", option->name, value);
+    }
+    if (value == NULL && option->words != NULL && option->words[0][0] == '\0') {
+        *option->number = 1;
+        return -1;
     }
     if (value == NULL && *at + 1 < count) {
         value = arguments[++*at];

@@ -35,6 +35,7 @@ static const char help[] =
     "      --depth N      of functions: those called deeper than that are left out\n"
     "      --min-us X     of functions: calls shorter than X microseconds become a count and a\n"
     "                     time of the call around them\n"
+    "      --python       Python's functions, as spans; --python=c: and those written in C\n"
     "      --sync WHAT    of waits and locks that marks carry: waits (of 1 us and more; default),\n"
     "                     all or none\n"
     "      --memory       what allocators tell by marks\n"
@@ -64,12 +65,13 @@ static const char help[] =
 
 static const char *const sync_words[] = {"waits", "all", "none", NULL};
 static const char *const children_words[] = {"all", "none", NULL};
+static const char *const python_words[] = {"", "functions", "c", NULL};
 static const char *const openmp_words[] = {"own", "libomp", NULL};
 
 typedef struct run_options {
     const char *output, *ring, *limit, *marks, *summary, *max_names, *depth, *min_us;
     int force, quiet, no_preload, json, memory;
-    int sync, children, openmp;  // places in their words
+    int sync, children, openmp, python;  // places in their words
     unsigned marks_bits, rows, names;  // of marks, summary, max_names
     char openmp_path[PATH_MAX];
 } run_options;
@@ -203,6 +205,7 @@ static void set_environment(const run_options *options, const char *folder,
         .names = options->max_names,
         .sync = options->sync != 0 ? sync_words[options->sync] : NULL,
         .openmp = options->openmp != 0 ? options->openmp_path : NULL,
+        .python = options->python != 0 ? python_words[options->python] : NULL,
         .has_memory = options->memory != 0,
         .preloads = options->no_preload == 0,
         .quiet = options->quiet != 0,
@@ -238,6 +241,7 @@ static int run_program(const mxp_command *command, const run_options *options, c
             .rows = options->rows,
             .is_quiet = options->quiet != 0,
             .as_json = options->json != 0,
+            .is_python_traced = options->python != 0,
         });
     }
     if (made) {
@@ -282,6 +286,10 @@ static int read_options(const mxp_command *self, run_options *values)
         code = mxp__usage_error(self, "--max-names takes a number from 1, not '%s'",
                                 values->max_names);
     }
+    if (code < 0 && values->python != 0 && values->no_preload != 0) {
+        code = mxp__usage_error(self, "--python needs the collector in every program, which "
+                                      "--no-preload leaves out");
+    }
     if (code < 0 && values->openmp != 0 &&
         !mxp__run_find_openmp(values->openmp_path, sizeof values->openmp_path)) {
         code = mxp__usage_error(self,
@@ -309,6 +317,7 @@ static int run(const mxp_command *self, int count, char **arguments)
         {"--max-names", 0, NULL, NULL, &values.max_names},
         {"--children", 0, children_words, &values.children, NULL},
         {"--openmp", 0, openmp_words, &values.openmp, NULL},
+        {"--python", 0, python_words, &values.python, NULL},
         {"--summary", 0, NULL, NULL, &values.summary},
         {"--json", 0, NULL, &values.json, NULL},
         {0},

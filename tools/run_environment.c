@@ -123,6 +123,13 @@ bool mxp__run_find_openmp(char *path, size_t size)
     return found;
 }
 
+static void set_where_given(const char *variable, const char *value)
+{
+    if (value != NULL) {
+        setenv(variable, value, 1);
+    }
+}
+
 static void open_doors(const mxp_run_settings *settings, const char *collector)
 {
     if ((settings->marks & (MXP_MARKS_ITT | MXP_MARKS_TORCH)) != 0) {
@@ -134,7 +141,10 @@ static void open_doors(const mxp_run_settings *settings, const char *collector)
     if ((settings->marks & MXP_MARKS_OMPT) != 0) {
         add_library("OMP_TOOL_LIBRARIES", collector, false);
     }
-    if ((settings->marks & (MXP_MARKS_TORCH | MXP_MARKS_FUNCTIONS)) != 0 && settings->preloads) {
+    set_where_given("MXPROF_PYTHON", settings->python);
+    if (((settings->marks & (MXP_MARKS_TORCH | MXP_MARKS_FUNCTIONS)) != 0 ||
+         settings->python != NULL) &&
+        settings->preloads) {
         add_library("LD_PRELOAD", collector, true);
     }
 }
@@ -152,13 +162,6 @@ static void tell_marks(unsigned marks)
         setenv("MXPROF_MARKS", list.length != 0 ? mxp__strbuf_text(&list) : "none", 1);
     }
     mxp__strbuf_fini(&list);
-}
-
-static void set_where_given(const char *variable, const char *value)
-{
-    if (value != NULL) {
-        setenv(variable, value, 1);
-    }
 }
 
 void mxp__run_environment(const mxp_run_settings *settings)

@@ -132,6 +132,9 @@ static void put_advice(const mxp_run_result *result, mxp_strbuf *out)
                            "functions cannot be seen\n",
                            before);
     }
+    if (facts->is_python && facts->has_audit_hooks && !result->is_python_traced) {
+        mxp__strbuf_printf(out, "%s--python records Python's functions\n", before);
+    }
     if (facts->uses_gcc_openmp) {
         mxp__strbuf_printf(out,
                            "%sit uses GCC's OpenMP, which tells tools nothing: --openmp=libomp "
