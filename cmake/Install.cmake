@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mxprof)
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-set(libraries mxprof_shared mxprof_static mxprof_collect)
+set(libraries mxprof_shared mxprof_static mxprof_collect mxprof_dnnl)
 set_target_properties(mxprof_static PROPERTIES EXPORT_NAME mxprof_static)
 if(TARGET mxnet_shared)
   list(APPEND libraries mxnet_shared)

@@ -36,6 +36,8 @@ static const char help[] =
     "      --min-us X     of functions: calls shorter than X microseconds become a count and a\n"
     "                     time of the call around them\n"
     "      --python       Python's functions, as spans; --python=c: and those written in C\n"
+    "      --dnnl         oneDNN's verbose lines as spans below operators, for versions before\n"
+    "                     3.12, whose marks have no problem sizes\n"
     "      --sync WHAT    of waits and locks that marks carry: waits (of 1 us and more; default),\n"
     "                     all or none\n"
     "      --memory       what allocators tell by marks\n"
@@ -70,7 +72,7 @@ static const char *const openmp_words[] = {"own", "libomp", NULL};
 
 typedef struct run_options {
     const char *output, *ring, *limit, *marks, *summary, *max_names, *depth, *min_us;
-    int force, quiet, no_preload, json, memory;
+    int force, quiet, no_preload, json, memory, dnnl;
     int sync, children, openmp, python;  // places in their words
     unsigned marks_bits, rows, names;  // of marks, summary, max_names
     char openmp_path[PATH_MAX];
@@ -206,6 +208,7 @@ static void set_environment(const run_options *options, const char *folder,
         .sync = options->sync != 0 ? sync_words[options->sync] : NULL,
         .openmp = options->openmp != 0 ? options->openmp_path : NULL,
         .python = options->python != 0 ? python_words[options->python] : NULL,
+        .has_dnnl = options->dnnl != 0,
         .has_memory = options->memory != 0,
         .preloads = options->no_preload == 0,
         .quiet = options->quiet != 0,
@@ -313,6 +316,7 @@ static int run(const mxp_command *self, int count, char **arguments)
         {"--min-us", 0, NULL, NULL, &values.min_us},
         {"--no-preload", 0, NULL, &values.no_preload, NULL},
         {"--sync", 0, sync_words, &values.sync, NULL},
+        {"--dnnl", 0, NULL, &values.dnnl, NULL},
         {"--memory", 0, NULL, &values.memory, NULL},
         {"--max-names", 0, NULL, NULL, &values.max_names},
         {"--children", 0, children_words, &values.children, NULL},

@@ -12,8 +12,8 @@
 
 #include "base/strbuf.h"
 
-// The collector lies beside the command where it was built, and where libraries are installed.
-static bool find_collector(char *path, size_t size)
+// Our libraries lie beside the command where it was built, and where libraries are installed.
+static bool find_library(const char *name, char *path, size_t size)
 {
     static const char *const places[] = {"", "../lib/", "../lib64/",
                                          MXP_LIBRARIES_FROM_COMMAND "/"};
@@ -25,7 +25,7 @@ static bool find_collector(char *path, size_t size)
     folder[length] = '\0';
     *(strrchr(folder, '/') + 1) = '\0';
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        snprintf(path, size, "%s%slibmxprof_collect.so.0", folder, places[i]);
+        snprintf(path, size, "%s%s%s", folder, places[i], name);
         if (access(path, R_OK) == 0) {
             return true;
         }
@@ -164,6 +164,30 @@ static void tell_marks(unsigned marks)
     mxp__strbuf_fini(&list);
 }
 
+// oneDNN prints what it does where one of these is set; a user who has set one wants to see it.
+static void open_dnnl(bool quiet)
+{
+    static const char *const variables[] = {"ONEDNN_VERBOSE", "DNNL_VERBOSE", "MKLDNN_VERBOSE"};
+    char library[2 * PATH_MAX];
+    if (!find_library("libmxprof_dnnl.so.0", library, sizeof library)) {
+        if (!quiet) {
+            fputs("mxprof: libmxprof_dnnl.so is not beside the command: oneDNN's lines are not "
+                  "recorded\n",
+                  stderr);
+        }
+        return;
+    }
+    bool is_set = false;
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        is_set = is_set || getenv(variables[i]) != NULL;
+    }
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0] && !is_set; i++) {
+        setenv(variables[i], "1", 1);
+    }
+    setenv("MXPROF_DNNL", is_set ? "keep" : "take", 1);
+    add_library("LD_PRELOAD", library, true);
+}
+
 void mxp__run_environment(const mxp_run_settings *settings)
 {
     char collector[2 * PATH_MAX];
@@ -184,7 +208,10 @@ void mxp__run_environment(const mxp_run_settings *settings)
     if (settings->openmp != NULL) {
         add_library("LD_PRELOAD", settings->openmp, true);
     }
-    if (find_collector(collector, sizeof collector)) {
+    if (settings->has_dnnl) {
+        open_dnnl(settings->quiet);
+    }
+    if (find_library("libmxprof_collect.so.0", collector, sizeof collector)) {
         open_doors(settings, collector);
     } else if (!settings->quiet && settings->marks != 0) {
         fputs("mxprof: libmxprof_collect.so is not beside the command: marks of libraries are not "

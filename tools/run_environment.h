@@ -31,6 +31,7 @@ typedef struct mxp_run_settings {
     const char *sync;  // what of waits and locks: all, waits, none; or null
     const char *openmp;  // path of a runtime that is preloaded, or null
     const char *python;  // its functions: functions, or c for those in C as well; or null
+    bool has_dnnl;  // oneDNN's verbose lines are taken
     bool has_memory;  // events of allocators that marks carry
     unsigned marks;
     bool preloads, quiet;
