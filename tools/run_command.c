@@ -174,7 +174,10 @@ static int read_number(const mxp_command *command, const char *option, const cha
 
 static int failed_start(const mxp_command *command, const char *program, int error)
 {
-    fprintf(stderr, "mxprof %s: cannot run '%s': %s\n", command->name, program, strerror(error));
+    fprintf(stderr, "mxprof %s: cannot run '%s': %s%s\n", command->name, program, strerror(error),
+            error == ENOEXEC
+                ? "; a script needs a first line like #!/bin/sh, or its shell before it"
+                : "");
     return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,11 +76,37 @@ static void name_process(void)
     setenv("MXPROF_RUN_PROCESS", number, 1);
 }
 
+// As execvp, which however hands a file that is no program to a shell: what runs then is not what
+// was named. A folder that may not be searched counts only if no other one has the program.
+static int execute(char *const *arguments)
+{
+    char path[PATH_MAX];
+    int error = ENOENT;
+    if (strchr(arguments[0], '/') != NULL) {
+        execv(arguments[0], arguments);
+        return errno;
+    }
+    const char *folders = getenv("PATH");
+    for (const char *at = folders != NULL ? folders : "/bin:/usr/bin"; at != NULL;) {
+        const int length = (int)strcspn(at, ":");
+        const int written = snprintf(path, sizeof path, "%.*s/%s", length > 0 ? length : 1,
+                                     length > 0 ? at : ".", arguments[0]);
+        if (written > 0 && written < PATH_MAX) {
+            execv(path, arguments);
+            if (errno != ENOENT && errno != ENOTDIR && errno != EACCES) {
+                return errno;
+            }
+            error = errno == EACCES ? EACCES : error;
+        }
+        at = at[length] == ':' ? at + length + 1 : NULL;
+    }
+    return error;
+}
+
 static _Noreturn void become(char *const *arguments, const signal_actions *before, int report)
 {
     give_signals_back(before);
-    execvp(arguments[0], arguments);
-    int error = errno;
+    int error = execute(arguments);
     ssize_t told = write(report, &error, sizeof error);
     _exit(told == sizeof error ? 127 : 126);
 }

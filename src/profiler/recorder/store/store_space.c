@@ -6,6 +6,7 @@
 #include "profiler/recorder/store/store_space.h"
 
 #include "base/atomic.h"
+#include "base/os/os.h"
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_rescue.h"
@@ -17,18 +18,25 @@ enum {
         256 << 10,  // of it at a time: others who need it wait some tens of microseconds
     AHEAD_MOST_BYTES = 16 << 20,
     STEP_LEAST_BYTES = 256 << 10,  // by which the file grows: an eighth of it within these bounds
-    STEP_MOST_BYTES = 16 << 20
+    STEP_MOST_BYTES = 16 << 20,
+    REFUSED_NS = 10000000  // a full disk is not asked again for so long: each record would ask
 };
 
 static mxp_spin growing;  // held across system calls
 
 // ---- what the system does ----------------------------------------------------------------------
+static bool was_refused(const mxp_recording_file *store, uint64_t end)
+{
+    return store->refused_ns != 0 && end >= store->refused_bytes &&
+           mxp__os_monotonic_ns() - store->refused_ns < REFUSED_NS;
+}
+
 static bool reserve(mxp_recording_file *store, uint64_t end)
 {
     if (end <= mxp_atomic_own(&store->file.reserved_bytes)) {
         return true;
     }
-    if (end > store->file.limit_bytes) {
+    if (end > store->file.limit_bytes || was_refused(store, end)) {
         return false;
     }
     uint64_t step = end / 8;
@@ -36,8 +44,11 @@ static bool reserve(mxp_recording_file *store, uint64_t end)
     step = step > STEP_MOST_BYTES ? STEP_MOST_BYTES : step;
     uint64_t wanted = mxp__store_page_up(end + step);
     wanted = wanted < store->file.limit_bytes ? wanted : store->file.limit_bytes;
-    return mxp__mapped_file_reserve(&store->file, wanted) ||
-           mxp__mapped_file_reserve(&store->file, end);  // the last bytes of a full disk
+    const bool reserved = mxp__mapped_file_reserve(&store->file, wanted) ||
+                          mxp__mapped_file_reserve(&store->file, end);  // a full disk's last bytes
+    store->refused_ns = reserved ? 0 : mxp__os_monotonic_ns();
+    store->refused_bytes = end;
+    return reserved;
 }
 
 // Writes zeros to the pages after `used`. False: the file was emptied meanwhile. Space is allocated

@@ -14,6 +14,8 @@ typedef struct mxp_recording_file {
     struct mxp_recording_file *next;  // ended before, still mapped
     mxp_mapped_file file;
     uint64_t used_bytes;  // sections end here; under the pool lock
+    uint64_t refused_bytes, refused_ns;  // the length that the system refused last, and when; ns 0:
+                                         // it did not; both under the lock of the growing
     uint64_t looked_at_bytes;  // what was used when the file was last made longer ahead of time
     mxp_atomic_u64 chunks;  // taken and not given back, and one while it is open
     MXP_ATOMIC(mxp_chunk_header *) spare;  // empty chunks of a ring; linked; under the pool lock
