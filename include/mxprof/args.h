@@ -71,6 +71,10 @@ uint64_t mxp_begin_args(uint32_t classes, mxp_name name, const mxp_arg *args, ui
 void mxp_open_args(uint64_t token, const mxp_arg *args, uint32_t count);
 void mxp_end_args(mxp_name name, uint64_t token, const mxp_arg *args, uint32_t count);
 
+// The same at a time in the past, as mxp_end_at has it; 0: now.
+void mxp_end_args_at(mxp_name name, uint64_t token, uint64_t end_ticks, const mxp_arg *args,
+                     uint32_t count);
+
 #ifdef __cplusplus
 }
 #endif

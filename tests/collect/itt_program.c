@@ -1,116 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that sends ITT marks, with a static part of its own: it loads the collector that
-// INTEL_LIBITTNOTIFY64 names and calls what the collector puts into its table, as the public
-// interface describes it. Knows nothing of mxprof.
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-typedef struct domain {
-    volatile int flags;
-    const char *name;
-    void *wide;
-    int extra1;
-    void *extra2;
-    struct domain *next;
-} domain;
-typedef struct string {
-    const char *text;
-    void *wide;
-    int extra1;
-    void *extra2;
-    struct string *next;
-} string;
-typedef struct id {
-    unsigned long long d1, d2, d3;
-} id;
-typedef struct api_info {
-    const char *name;
-    void **function;
-    void *init, *none;
-    int group;
-} api_info;
-typedef struct global {
-    unsigned char magic[8];
-    unsigned long version[3];
-    volatile long initialized, has_mutex, counter;
-    pthread_mutex_t mutex;
-    void *library, *handler;
-    const char **path;
-    api_info *list;
-    struct global *next;
-    void *threads;
-    domain *domains;
-    string *strings;
-    int state;
-    void *counters;
-} global;
-
-#define SPAN_FUNCTIONS(X)                                                              \
-    X(domain_create, domain *, (const char *))                                         \
-    X(string_handle_create, string *, (const char *))                                  \
-    X(task_begin, void, (domain *, id, id, string *))                                  \
-    X(task_end, void, (domain *))                                                      \
-    X(task_begin_overlapped, void, (domain *, id, id, string *))                       \
-    X(task_end_overlapped, void, (domain *, id))                                       \
-    X(region_begin, void, (domain *, id, id, string *))                                \
-    X(region_end, void, (domain *, id))                                                \
-    X(frame_begin_v3, void, (domain *, id *))                                          \
-    X(frame_end_v3, void, (domain *, id *))                                            \
-    X(frame_submit_v3, void, (domain *, id *, unsigned long long, unsigned long long)) \
-    X(get_timestamp, unsigned long long, (void))
-#define MARK_FUNCTIONS(X)                                                     \
-    X(event_create, int, (const char *, int))                                 \
-    X(event_start, int, (int))                                                \
-    X(event_end, int, (int))                                                  \
-    X(marker, void, (domain *, id, string *, int))                            \
-    X(metadata_add, void, (domain *, id, string *, int, size_t, void *))      \
-    X(metadata_str_add, void, (domain *, id, string *, const char *, size_t)) \
-    X(formatted_metadata_add, void, (domain *, string *, ...))                \
-    X(counter_create_typed, void *, (const char *, const char *, int))        \
-    X(counter_inc_delta, void, (void *, unsigned long long))                  \
-    X(counter_dec_delta, void, (void *, unsigned long long))                  \
-    X(counter_set_value, void, (void *, void *))                              \
-    X(thread_set_name, void, (const char *))                                  \
-    X(pause, void, (void))                                                    \
-    X(resume, void, (void))
-#define FUNCTIONS(X) SPAN_FUNCTIONS(X) MARK_FUNCTIONS(X)
-
-#define POINTER(name, result, parameters) static result(*name) parameters;
-FUNCTIONS(POINTER)
-static void *never_known = &never_known;
-
-#define ENTRY(name, result, parameters) {"__itt_" #name, (void **)&name, NULL, NULL, 0},
-static api_info list[] = {FUNCTIONS(ENTRY){"__itt_of_the_future", &never_known, NULL, NULL, 0},
-                          {NULL, NULL, NULL, NULL, 0}};
-
-// Handles that this copy made before the collector was there.
-static string early_string = {.text = "made before"};
-static domain early_domain = {.flags = 1, .name = "early"};
-static global own = {.magic = {0xed, 0xab, 0xab, 0xec, 0x0d, 0xee, 0xda, 0x30},
-                     .version = {3, 0, 20230630},
-                     .list = list,
-                     .domains = &early_domain,
-                     .strings = &early_string};
-
-static const id none;
-static domain *app;
-
-static void load(void)
-{
-    void *library = dlopen(getenv("INTEL_LIBITTNOTIFY64"), RTLD_LAZY);
-    void (*init)(global *, int) =
-        library != NULL ? (void (*)(global *, int))dlsym(library, "__itt_api_init") : NULL;
-    if (init == NULL) {
-        fprintf(stderr, "no collector: %s\n", dlerror());
-        exit(2);
-    }
-    init(&own, -1);
-    app = domain_create("app");
-}
+// A program that sends ITT marks: tasks, frames, events, metadata. Knows nothing of mxprof.
+#include "itt_static.h"
 
 static void *work(void *count)
 {
@@ -236,17 +126,8 @@ static void pauses(void)
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        void (*function)(void);
-    } parts[] = {{"tasks", tasks}, {"unbalanced", unbalanced}, {"overlapped", overlapped},
-                 {"marks", marks}, {"metadata", metadata},     {"pauses", pauses}};
-    load();
-    for (size_t i = 0; argc > 1 && i < sizeof parts / sizeof parts[0]; i++) {
-        if (strcmp(argv[1], parts[i].name) == 0) {
-            parts[i].function();
-            return never_known != NULL;  // an unknown function has the one that does nothing
-        }
-    }
-    return 2;
+    static const part parts[] = {{"tasks", tasks},           {"unbalanced", unbalanced},
+                                 {"overlapped", overlapped}, {"marks", marks},
+                                 {"metadata", metadata},     {"pauses", pauses}};
+    return run_part(parts, sizeof parts / sizeof parts[0], argc > 1 ? argv[1] : NULL);
 }

@@ -21,11 +21,11 @@ def compiled(source, program):
 
 
 class Recorded:
-    """One run in `folder`, by the variable through which the program finds the collector."""
+    """One run in `folder`, by the variable through which the program finds the collector; settings are more of them."""
 
-    def __init__(self, arguments, variable, folder):
+    def __init__(self, arguments, variable, folder, **settings):
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("MXPROF_", "MXNET_"))}
-        environment.update({"MXPROF_RUN": str(folder), variable: str(COLLECTOR)})
+        environment.update({"MXPROF_RUN": str(folder), variable: str(COLLECTOR), **settings})
         result = subprocess.run(arguments, env=environment, cwd=folder, capture_output=True, text=True, timeout=60,
                                 check=False)
         assert (result.returncode, result.stdout, result.stderr) == (0, "", "")

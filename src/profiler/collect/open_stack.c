@@ -2,101 +2,139 @@
 #include "profiler/collect/open_stack.h"
 
 #include <mxprof/foreign.h>
-#include <pthread.h>
+#include <mxprof/record.h>
 #include <string.h>
 
-#include "base/os/os.h"
-
-typedef struct open_stack {
-    uint32_t depth;  // may exceed the maximum
-    mxp_collect_span spans[MXP__COLLECT_OPEN_MAX];
-} open_stack;
-
-// Pages of the system's, of which a thread that is not deep in marks touches one or two.
-static __thread open_stack *own;
-static pthread_key_t end_key;
-static pthread_once_t end_once = PTHREAD_ONCE_INIT;
-static bool has_end_key;
-
-static void give_back(void *stack)
+// ---- spans that are written at their end -------------------------------------------------------
+static bool is_text(const mxp_arg *arg)
 {
-    own = NULL;
-    mxp__os_unmap_pages(stack, sizeof(open_stack));
+    return (arg->type & 0xff) == MXP_ARG_TEXT;
 }
 
-static void make_end_key(void)
+static void add_late(mxp_collect_late *late, const mxp_arg *args, uint32_t count)
 {
-    has_end_key = pthread_key_create(&end_key, give_back) == 0;
-}
-
-static open_stack *stack_of_thread(void)
-{
-    if (own == NULL) {
-        pthread_once(&end_once, make_end_key);
-        own = mxp__os_map_pages(sizeof *own);
-        if (own != NULL && has_end_key) {
-            pthread_setspecific(end_key, own);
+    for (uint32_t i = 0; i < count; i++) {
+        if (late->arg_count < MXP__COLLECT_LATE_ARGS && !is_text(&args[i])) {
+            late->args[late->arg_count++] = args[i];
+        } else {
+            mxp_lose_foreign(1);
         }
     }
-    return own;
+}
+
+// Its place + 1; 0: there is no room.
+static uint32_t take_late(mxp_collect_thread *own, const mxp_arg *args, uint32_t count)
+{
+    uint32_t place = 0;
+    while (place < MXP__COLLECT_LATE_MAX && own->late[place].is_used) {
+        place++;
+    }
+    if (place == MXP__COLLECT_LATE_MAX) {
+        return 0;
+    }
+    mxp_collect_late *late = &own->late[place];
+    late->is_used = true;
+    late->lane = own->lane;
+    late->arg_count = 0;
+    add_late(late, args, count);
+    return place + 1;
+}
+
+static void end_late(mxp_collect_thread *own, const mxp_collect_span *span, uint64_t end_ticks)
+{
+    mxp_collect_late *late = &own->late[span->late - 1];
+    late->is_used = false;
+    if (span->token != 0) {
+        mxp_span_emit(MXP_CLASS_USER,
+                      &(mxp_span){.name = span->name,
+                                  .begin_ticks = span->token,
+                                  .end_ticks = end_ticks != 0 ? end_ticks : mxp_ticks(),
+                                  .lane = late->lane,
+                                  .arg_count = late->arg_count,
+                                  .args = late->args});
+    }
+}
+
+// ---- begin and end -----------------------------------------------------------------------------
+static __attribute__((noinline)) uint64_t begin_late(uint64_t begin_ticks)
+{
+    return !mxp_enabled(MXP_CLASS_USER) ? 0 : begin_ticks != 0 ? begin_ticks : mxp_ticks();
+}
+
+static __attribute__((noinline)) void begin_too_deep(mxp_collect_thread *own)
+{
+    mxp_lose_foreign(1);
+    if (own != NULL) {
+        own->depth++;
+    }
+}
+
+void mxp__collect_begin_at(const void *owner, mxp_name name, uint64_t id, uint64_t begin_ticks,
+                           const mxp_arg *args, uint32_t count)
+{
+    mxp_collect_thread *own = mxp__collect_thread();
+    if (__builtin_expect(own == NULL || own->depth >= MXP__COLLECT_OPEN_MAX, 0)) {
+        begin_too_deep(own);
+        return;
+    }
+    uint32_t late = 0;
+    if (__builtin_expect((begin_ticks | own->lane) != 0, 0)) {
+        late = take_late(own, args, count);
+    }
+    mxp_collect_span *span = &own->spans[own->depth++];
+    span->owner = owner;
+    span->id = id;
+    span->name = name;
+    span->late = late;
+    span->token = late != 0    ? begin_late(begin_ticks)
+                  : count == 0 ? mxp_span_begin(name)
+                               : mxp_begin_args(MXP_CLASS_USER, name, args, count);
 }
 
 void mxp__collect_begin(const void *owner, mxp_name name, uint64_t id, const mxp_arg *args,
                         uint32_t count)
 {
-    open_stack *stack = stack_of_thread();
-    if (stack == NULL || stack->depth >= MXP__COLLECT_OPEN_MAX) {
-        mxp_lose_foreign(1);
-        if (stack != NULL) {
-            stack->depth++;
-        }
-        return;
-    }
-    stack->spans[stack->depth++] = (mxp_collect_span){
-        .owner = owner,
-        .id = id,
-        .name = name,
-        .token =
-            count == 0 ? mxp_span_begin(name) : mxp_begin_args(MXP_CLASS_USER, name, args, count),
-    };
+    mxp__collect_begin_at(owner, name, id, 0, args, count);
 }
 
 // The place of the innermost one of `owner`, + 1; 0: there is none.
-static uint32_t place_of(const open_stack *stack, const void *owner, uint64_t id)
+static uint32_t place_of(const mxp_collect_thread *own, const void *owner, uint64_t id)
 {
-    uint32_t place = stack->depth;
-    while (place > 0 && (stack->spans[place - 1].owner != owner ||
-                         (id != 0 && stack->spans[place - 1].id != id))) {
+    uint32_t place = own->depth;
+    while (place > 0 &&
+           (own->spans[place - 1].owner != owner || (id != 0 && own->spans[place - 1].id != id))) {
         place--;
     }
     return place;
 }
 
-static void end_span(const mxp_collect_span *span, uint64_t end_ticks)
+static void end_span(mxp_collect_thread *own, const mxp_collect_span *span, uint64_t end_ticks)
 {
-    if (end_ticks != 0) {
-        mxp_end_at(span->name, span->token, end_ticks);
+    if (__builtin_expect(span->late != 0, 0)) {
+        end_late(own, span, end_ticks);
     } else {
-        mxp_end_args(span->name, span->token, NULL, 0);
+        mxp_end_args_at(span->name, span->token, end_ticks, NULL, 0);
     }
 }
 
 void mxp__collect_end_at(const void *owner, uint64_t id, uint64_t end_ticks)
 {
-    open_stack *stack = own;
-    if (stack != NULL && stack->depth > MXP__COLLECT_OPEN_MAX) {
-        stack->depth--;
+    mxp_collect_thread *own = mxp__collect_own;
+    if (own != NULL && own->depth > MXP__COLLECT_OPEN_MAX) {
+        own->depth--;
         return;
     }
-    uint32_t place = stack != NULL ? place_of(stack, owner, id) : 0;
+    uint32_t place = own != NULL ? place_of(own, owner, id) : 0;
     if (place == 0) {
         mxp_lose_foreign(1);
         return;
     }
-    mxp_collect_span *ended = &stack->spans[place - 1];
-    end_span(ended, end_ticks);
-    memmove(ended, ended + 1, (stack->depth - place) * sizeof *ended);
-    stack->depth--;
+    mxp_collect_span *ended = &own->spans[place - 1];
+    end_span(own, ended, end_ticks);
+    if (place != own->depth) {
+        memmove(ended, ended + 1, (own->depth - place) * sizeof *ended);
+    }
+    own->depth--;
 }
 
 void mxp__collect_end(const void *owner, uint64_t id)
@@ -104,12 +142,22 @@ void mxp__collect_end(const void *owner, uint64_t id)
     mxp__collect_end_at(owner, id, 0);
 }
 
+// ---- what is open ------------------------------------------------------------------------------
 const mxp_collect_span *mxp__collect_innermost(const void *owner, uint64_t id)
 {
-    const open_stack *stack = own;
-    if (stack == NULL || stack->depth > MXP__COLLECT_OPEN_MAX) {
+    const mxp_collect_thread *own = mxp__collect_own;
+    if (own == NULL || own->depth > MXP__COLLECT_OPEN_MAX) {
         return NULL;
     }
-    uint32_t place = place_of(stack, owner, id);
-    return place != 0 ? &stack->spans[place - 1] : NULL;
+    uint32_t place = place_of(own, owner, id);
+    return place != 0 ? &own->spans[place - 1] : NULL;
+}
+
+void mxp__collect_tell(const mxp_collect_span *span, const mxp_arg *args, uint32_t count)
+{
+    if (span->late != 0) {
+        add_late(&mxp__collect_own->late[span->late - 1], args, count);
+    } else {
+        mxp_open_args(span->token, args, count);
+    }
 }

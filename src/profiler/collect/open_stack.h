@@ -4,30 +4,25 @@
 #ifndef MXP_COLLECT_OPEN_STACK_H
 #define MXP_COLLECT_OPEN_STACK_H
 
-#include <mxprof/args.h>
-#include <mxprof/record.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "profiler/collect/thread.h"
 
-enum { MXP__COLLECT_OPEN_MAX = 4096 };  // deeper ones are counted and not recorded
-
-typedef struct mxp_collect_span {
-    const void *owner;
-    uint64_t id;  // by which marks refer to it; 0: none
-    uint64_t token;  // 0: nothing was recording
-    mxp_name name;
-} mxp_collect_span;
-
-// Begins a span of `owner`. Losses are counted (mxp_lose_foreign).
+// Begins a span of `owner`. Losses are counted (mxp_lose_foreign). On a thread whose tasks go to a
+// lane it goes there.
 void mxp__collect_begin(const void *owner, mxp_name name, uint64_t id, const mxp_arg *args,
                         uint32_t count);
+// The same at a time that was handed in; 0: now. Such a span, and one of a lane, is written at its
+// end: up to 64 a thread, with up to 6 arguments and no texts; more count as lost.
+void mxp__collect_begin_at(const void *owner, mxp_name name, uint64_t id, uint64_t begin_ticks,
+                           const mxp_arg *args, uint32_t count);
 // Ends the innermost one of `owner`, with `id` if that is not 0; those above it stay open. An end
 // without a begin is counted.
 void mxp__collect_end(const void *owner, uint64_t id);
-// The same at a time in the past; what was told of the span while it was open is not recorded.
+// The same at a time in the past; 0: now.
 void mxp__collect_end_at(const void *owner, uint64_t id, uint64_t end_ticks);
 // The innermost one of `owner`, with `id` if that is not 0; null: there is none. Valid until the
 // next begin or end on this thread.
 const mxp_collect_span *mxp__collect_innermost(const void *owner, uint64_t id);
+// Arguments of that one.
+void mxp__collect_tell(const mxp_collect_span *span, const mxp_arg *args, uint32_t count);
 
 #endif

@@ -5,7 +5,6 @@
 #include <mxprof/foreign.h>
 #include <mxprof/record.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "profiler/spin.h"
 
@@ -17,6 +16,7 @@ typedef struct open_span {
     mxp_async span;
     mxp_arg args[MXP__COLLECT_ARGS_MAX];
     uint32_t arg_count;
+    bool is_late;  // written at its end; the recorder knows nothing of it
     uint32_t next;  // place + 1 of the next of its bucket, or of the next free one
 } open_span;
 
@@ -45,18 +45,17 @@ static uint32_t take_place(void)
     return table.used < OPEN_MAX ? ++table.used : 0;
 }
 
+// What does not fit is left out.
 static void put(open_span *to, const mxp_arg *args, uint32_t count)
 {
-    to->arg_count = count < MXP__COLLECT_ARGS_MAX ? count : MXP__COLLECT_ARGS_MAX;
-    if (to->arg_count != 0) {
-        memcpy(to->args, args, to->arg_count * sizeof *args);
+    for (uint32_t i = 0; i < count && to->arg_count < MXP__COLLECT_ARGS_MAX; i++) {
+        to->args[to->arg_count++] = args[i];
     }
 }
 
-void mxp__collect_begin_async(const void *owner, uint64_t id, mxp_name name, const mxp_arg *args,
-                              uint32_t count)
+static void keep(const void *owner, uint64_t id, mxp_async span, const mxp_arg *args,
+                 uint32_t count, bool is_late)
 {
-    mxp_async span = mxp_async_begin(MXP_CLASS_USER, name, id, (mxp_context){0, 0});
     if (span.begin_ticks == 0 || !mxp__spin_lock(&table.lock)) {
         return;
     }
@@ -64,24 +63,52 @@ void mxp__collect_begin_async(const void *owner, uint64_t id, mxp_name name, con
     if (place != 0) {
         uint32_t *bucket = bucket_of(owner, id);
         open_span *made = &table.spans[place - 1];
-        *made = (open_span){.owner = owner, .id = id, .span = span, .next = *bucket};
+        *made = (open_span){
+            .owner = owner, .id = id, .span = span, .is_late = is_late, .next = *bucket};
         put(made, args, count);
         *bucket = place;
     }
     mxp__spin_unlock(&table.lock);
     if (place == 0) {
-        mxp_async_end(&span, NULL, 0);  // of no length, so that it is not open for ever
+        if (!is_late) {
+            mxp_async_end(&span, NULL, 0);  // of no length, so that it is not open for ever
+        }
         mxp_lose_foreign(1);
     }
 }
 
-// Takes it out of the table. False: there is none.
-static bool take_out(const void *owner, uint64_t id, open_span *taken)
+void mxp__collect_begin_async(const void *owner, uint64_t id, mxp_name name, const mxp_arg *args,
+                              uint32_t count)
+{
+    mxp_async span = mxp_async_begin(MXP_CLASS_USER, name, id, (mxp_context){0, 0});
+    keep(owner, id, span, args, count, false);
+}
+
+void mxp__collect_begin_async_at(const void *owner, uint64_t id, mxp_name name,
+                                 uint64_t begin_ticks)
+{
+    if (begin_ticks == 0) {
+        mxp__collect_begin_async(owner, id, name, NULL, 0);
+    } else if (mxp_enabled(MXP_CLASS_USER)) {
+        const mxp_arg arg = mxp_u64(mxp_string("id"), id);
+        keep(owner, id, (mxp_async){.begin_ticks = begin_ticks, .name = name}, &arg, id != 0, true);
+    }
+}
+
+// What points at it, or at nothing.
+static uint32_t *link_of(const void *owner, uint64_t id)
 {
     uint32_t *at = bucket_of(owner, id);
     while (*at != 0 && (table.spans[*at - 1].owner != owner || table.spans[*at - 1].id != id)) {
         at = &table.spans[*at - 1].next;
     }
+    return at;
+}
+
+// Takes it out of the table. False: there is none.
+static bool take_out(const void *owner, uint64_t id, open_span *taken)
+{
+    uint32_t *at = link_of(owner, id);
     const uint32_t place = *at;
     if (place != 0) {
         open_span *found = &table.spans[place - 1];
@@ -93,7 +120,16 @@ static bool take_out(const void *owner, uint64_t id, open_span *taken)
     return place != 0;
 }
 
-void mxp__collect_end_async(const void *owner, uint64_t id)
+static void emit(const open_span *late, uint64_t end_ticks)
+{
+    mxp_span_emit(MXP_CLASS_USER, &(mxp_span){.name = late->span.name,
+                                              .begin_ticks = late->span.begin_ticks,
+                                              .end_ticks = end_ticks != 0 ? end_ticks : mxp_ticks(),
+                                              .arg_count = late->arg_count,
+                                              .args = late->args});
+}
+
+void mxp__collect_end_async_at(const void *owner, uint64_t id, uint64_t end_ticks)
 {
     open_span taken;
     bool found = false;
@@ -101,9 +137,29 @@ void mxp__collect_end_async(const void *owner, uint64_t id)
         found = take_out(owner, id, &taken);
         mxp__spin_unlock(&table.lock);
     }
-    if (found) {
-        mxp_async_end(&taken.span, taken.args, taken.arg_count);
-    } else {
+    if (!found) {
         mxp_lose_foreign(1);
+    } else if (taken.is_late) {
+        emit(&taken, end_ticks);
+    } else {
+        mxp_async_end(&taken.span, taken.args, taken.arg_count);
     }
+}
+
+void mxp__collect_end_async(const void *owner, uint64_t id)
+{
+    mxp__collect_end_async_at(owner, id, 0);
+}
+
+bool mxp__collect_tell_async(const void *owner, uint64_t id, const mxp_arg *args, uint32_t count)
+{
+    bool found = false;
+    if (mxp__spin_lock(&table.lock)) {
+        uint32_t *at = link_of(owner, id);
+        if ((found = *at != 0)) {
+            put(&table.spans[*at - 1], args, count);
+        }
+        mxp__spin_unlock(&table.lock);
+    }
+    return found;
 }

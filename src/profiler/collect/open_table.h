@@ -6,14 +6,24 @@
 
 #include <mxprof/args.h>
 #include <mxprof/gate.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 // One that is open under the same owner and id stays so: the newest ends first. Beyond 4096 open
 // ones, and while nothing is recorded, nothing begins; ends that find nothing are counted
-// (mxp_lose_foreign). The first MXP__COLLECT_ARGS_MAX of `args`, no texts, are recorded at the end.
-enum { MXP__COLLECT_ARGS_MAX = 3 };
+// (mxp_lose_foreign). The first MXP__COLLECT_ARGS_MAX arguments, no texts, are recorded at the end.
+enum { MXP__COLLECT_ARGS_MAX = 6 };
 void mxp__collect_begin_async(const void *owner, uint64_t id, mxp_name name, const mxp_arg *args,
                               uint32_t count);
 void mxp__collect_end_async(const void *owner, uint64_t id);
+
+// The same at a time that was handed in; 0: now. A span that begins so is unknown to a recording
+// file until it ends; the end's time counts for such spans alone.
+void mxp__collect_begin_async_at(const void *owner, uint64_t id, mxp_name name,
+                                 uint64_t begin_ticks);
+void mxp__collect_end_async_at(const void *owner, uint64_t id, uint64_t end_ticks);
+
+// More arguments of the newest such span. False: there is none.
+bool mxp__collect_tell_async(const void *owner, uint64_t id, const mxp_arg *args, uint32_t count);
 
 #endif

@@ -64,6 +64,23 @@ static char *copy_text(const char *text)
     return copy != NULL ? memcpy(copy, text, size_bytes) : NULL;
 }
 
+static mxp_atomic_bool is_detached;
+
+bool mxp__itt_is_detached(void)
+{
+    return mxp_atomic_load(&is_detached);
+}
+
+void mxp__itt_detach(void)
+{
+    mxp_atomic_store(&is_detached, true);
+    for (uint32_t i = 0; i < DOMAIN_BUCKETS; i++) {
+        for (node *at = mxp_atomic_load_acquire(&domains[i]); at != NULL; at = at->next) {
+            ((itt_domain *)at->handle)->flags = 0;
+        }
+    }
+}
+
 // An OpenMP runtime's own regions and barriers, which come through its tool interface, too.
 static bool is_told_twice(const char *name)
 {
@@ -75,7 +92,8 @@ static void *make_domain(const char *name)
 {
     itt_domain *domain = mxp__arena_take(sizeof *domain);
     if (domain != NULL) {
-        *domain = (itt_domain){.flags = !is_told_twice(name), .name = copy_text(name)};
+        *domain = (itt_domain){.flags = !mxp_atomic_load(&is_detached) && !is_told_twice(name),
+                               .name = copy_text(name)};
     }
     return domain != NULL && domain->name != NULL ? domain : NULL;
 }

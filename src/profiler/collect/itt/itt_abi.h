@@ -32,6 +32,47 @@ typedef struct itt_id {
     unsigned long long d1, d2, d3;
 } itt_id;
 
+// How many units of a foreign clock pass a second, and what it showed when it was asked.
+typedef struct itt_clock_info {
+    unsigned long long frequency_hz, base;
+} itt_clock_info;
+
+typedef struct itt_track_group {
+    itt_string *name;
+    struct itt_track *track;
+    int type, extra1;
+    void *extra2;
+    struct itt_track_group *next;
+} itt_track_group;
+
+typedef struct itt_track {
+    itt_string *name;
+    itt_track_group *group;
+    int type;
+    mxp_atomic_u32 lane;  // extra1: the name id
+    void *extra2;
+    struct itt_track *next;
+} itt_track;
+
+typedef struct itt_histogram {
+    itt_domain *domain;
+    const char *name;
+    void *wide_name;
+    int x_type, y_type;
+    mxp_atomic_u32 id;  // extra1: the name
+    void *extra2;
+    struct itt_histogram *next;
+} itt_histogram;
+
+typedef struct itt_context_metadata {
+    int type;
+    void *value;
+} itt_context_metadata;
+
+_Static_assert(sizeof(itt_track_group) == 40 && sizeof(itt_track) == 40 &&
+                   sizeof(itt_histogram) == 56,
+               "as the public interface has them");
+
 typedef struct itt_api_info {
     const char *name;
     void **function;
@@ -79,5 +120,7 @@ enum {
     ITT_FLOAT = 7,
     ITT_DOUBLE = 8
 };
+
+enum { ITT_CONTEXT_UNITS = 5 };  // the one of the metadata of counters that is recorded
 
 #endif

@@ -13,6 +13,7 @@
 #include "profiler/collect/itt/tasks.h"
 #include "profiler/collect/itt/values.h"
 #include "profiler/collect/open_stack.h"
+#include "profiler/collect/open_table.h"
 
 // The scopes have the same numbers here and there; a task's and one's own are the thread's.
 void mxp__itt_marker(itt_domain *domain, itt_id id, itt_string *name, int scope)
@@ -24,26 +25,56 @@ void mxp__itt_marker(itt_domain *domain, itt_id id, itt_string *name, int scope)
     mxp_instant(MXP_CLASS_USER, mxp__itt_name(domain, name, MXP_STYLE_INSTANT), own);
 }
 
+// A moment at a time that was handed in is a span of no length.
+void mxp__itt_marker_ex(itt_domain *domain, itt_clock *clock, unsigned long long stamp, itt_id id,
+                        itt_string *name, int scope)
+{
+    const uint64_t ticks = mxp__itt_ticks(clock, stamp);
+    (void)id, (void)scope;
+    mxp_span_emit(MXP_CLASS_USER, &(mxp_span){.name = mxp__itt_name(domain, name, MXP_STYLE_SPAN),
+                                              .begin_ticks = ticks,
+                                              .end_ticks = ticks});
+}
+
 // ---- metadata ----------------------------------------------------------------------------------
 // Arguments of the task with this id, or of the innermost one of the domain. What tells of no task,
-// and finds none, is a moment of its own; what names one that is not open here is counted.
+// and finds none, is a moment of its own; what names one that is not open is counted.
+static void tell_moment(itt_domain *domain, itt_string *key, const mxp_arg *args, uint32_t count)
+{
+    const uint64_t now = mxp_ticks();
+    mxp_span_emit(MXP_CLASS_USER, &(mxp_span){.name = mxp__itt_name(domain, key, MXP_STYLE_SPAN),
+                                              .begin_ticks = now,
+                                              .end_ticks = now,
+                                              .arg_count = count,
+                                              .args = args});
+}
+
+// What may end on another thread keeps no texts but as names.
+static bool tell_overlapped(itt_domain *domain, uint64_t task, const mxp_arg *args, uint32_t count)
+{
+    enum { KEPT_BYTES = 256 };
+    if (count != 1 || (args[0].type & 0xff) != MXP_ARG_TEXT) {
+        return mxp__collect_tell_async(domain, task, args, count);
+    }
+    const size_t length = args[0].type >> 8;
+    const mxp_name text =
+        mxp_intern_in(MXP_NAME_NONE, args[0].value.text, length < KEPT_BYTES ? length : KEPT_BYTES,
+                      MXP_STYLE_NONE, MXP_UNIT_NONE);
+    const mxp_arg arg = mxp_name_arg(args[0].key, text);
+    return mxp__collect_tell_async(domain, task, &arg, 1);
+}
+
 static void tell(itt_domain *domain, itt_id id, itt_string *key, const mxp_arg *args,
                  uint32_t count)
 {
     const uint64_t task = mxp__itt_id_value(id);
     const mxp_collect_span *span = mxp__collect_innermost(domain, task);
     if (span != NULL) {
-        mxp_open_args(span->token, args, count);
-    } else if (task != 0) {
+        mxp__collect_tell(span, args, count);
+    } else if (task == 0) {
+        tell_moment(domain, key, args, count);
+    } else if (!tell_overlapped(domain, task, args, count)) {
         mxp_lose_foreign(1);
-    } else {
-        const uint64_t now = mxp_ticks();
-        mxp_span_emit(MXP_CLASS_USER,
-                      &(mxp_span){.name = mxp__itt_name(domain, key, MXP_STYLE_SPAN),
-                                  .begin_ticks = now,
-                                  .end_ticks = now,
-                                  .arg_count = count,
-                                  .args = args});
     }
 }
 
@@ -99,21 +130,61 @@ void mxp__itt_metadata_str_add(itt_domain *domain, itt_id id, itt_string *key, c
     }
 }
 
+// What is said of more than a task is a moment of its own.
+void mxp__itt_metadata_add_with_scope(itt_domain *domain, int scope, itt_string *key, int type,
+                                      size_t count, void *data)
+{
+    const itt_id current = {0, 0, 0};
+    mxp_arg arg;
+    if (scope == ITT_SCOPE_TASK) {
+        mxp__itt_metadata_add(domain, current, key, type, count, data);
+    } else if (data != NULL && count != 0 && mxp__itt_value(data, 0, type, key_name(key), &arg)) {
+        tell_moment(domain, key, &arg, 1);
+    }
+}
+
+void mxp__itt_metadata_str_add_with_scope(itt_domain *domain, int scope, itt_string *key,
+                                          const char *data, size_t length)
+{
+    const itt_id current = {0, 0, 0};
+    if (scope == ITT_SCOPE_TASK) {
+        mxp__itt_metadata_str_add(domain, current, key, data, length);
+    } else if (data != NULL) {
+        const mxp_arg text =
+            mxp_text(key_name(key), data, length == (size_t)-1 ? strlen(data) : length);
+        tell_moment(domain, key, &text, 1);
+    }
+}
+
 // What oneDNN says of a primitive. The format is the program's own, from its handle.
-void mxp__itt_formatted_metadata_add(itt_domain *domain, itt_string *format, ...)
+static void tell_formatted(itt_domain *domain, itt_id id, itt_string *format, va_list values)
 {
     char text[1024];
-    va_list values;
-    va_start(values, format);
     int length = format != NULL && format->text != NULL
                      ? vsnprintf(text, sizeof text, format->text, values)
                      : -1;
-    va_end(values);
     if (length >= 0) {
         const size_t kept = (size_t)length < sizeof text ? (size_t)length : sizeof text - 1;
         const mxp_arg arg = mxp_text(mxp_string("problem"), text, kept);
-        tell(domain, (itt_id){0, 0, 0}, format, &arg, 1);
+        tell(domain, id, format, &arg, 1);
     }
+}
+
+void mxp__itt_formatted_metadata_add(itt_domain *domain, itt_string *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    tell_formatted(domain, (itt_id){0, 0, 0}, format, values);
+    va_end(values);
+}
+
+void mxp__itt_formatted_metadata_add_overlapped(itt_domain *domain, itt_id id, itt_string *format,
+                                                ...)
+{
+    va_list values;
+    va_start(values, format);
+    tell_formatted(domain, id, format, values);
+    va_end(values);
 }
 
 // ---- the thread and the session ----------------------------------------------------------------
@@ -141,4 +212,16 @@ void mxp__itt_pause(void)
 void mxp__itt_resume(void)
 {
     mxp_session_pause(mxp_session_get(), 0);
+}
+
+void mxp__itt_pause_scoped(int scope)
+{
+    (void)scope;
+    mxp__itt_pause();
+}
+
+void mxp__itt_resume_scoped(int scope)
+{
+    (void)scope;
+    mxp__itt_resume();
 }

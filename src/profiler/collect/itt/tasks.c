@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include "profiler/collect/itt/handles.h"
+#include "profiler/collect/itt/links.h"
 #include "profiler/collect/open_stack.h"
 #include "profiler/collect/open_table.h"
+#include "profiler/collect/relations.h"
 
 unsigned long long mxp__itt_id_value(itt_id id)
 {
@@ -18,32 +20,59 @@ unsigned long long mxp__itt_id_value(itt_id id)
 }
 
 // ---- tasks -------------------------------------------------------------------------------------
-static void begin_task(itt_domain *domain, itt_id id, itt_id parent, mxp_name name)
+// What has an id may be referred to, before and after. A parent on this thread is around it anyway.
+static void put_place(itt_domain *domain, uint64_t id, uint64_t parent)
 {
-    const uint64_t own = mxp__itt_id_value(id), of = mxp__itt_id_value(parent);
+    const mxp_collect_place from = mxp__place_of(domain, parent);
+    if (from.ticks != 0 && from.thread != mxp_thread_index()) {
+        mxp__arrow(mxp__itt_relation_name(domain, ITT_PARENT_OF), from, mxp__place_here());
+    }
+    if (id != 0) {
+        mxp__place_put(domain, id);
+    }
+}
+
+static __attribute__((noinline)) void begin_with_ids(itt_domain *domain, uint64_t id,
+                                                     uint64_t parent, mxp_name name, uint64_t ticks)
+{
     mxp_arg args[2];
     uint32_t count = 0;
-    if (own != 0) {
-        args[count++] = mxp_u64(mxp_string("id"), own);
+    if (id != 0) {
+        args[count++] = mxp_u64(mxp_string("id"), id);
     }
-    if (of != 0) {
-        args[count++] = mxp_u64(mxp_string("parent"), of);
+    if (parent != 0) {
+        args[count++] = mxp_u64(mxp_string("parent"), parent);
     }
-    mxp__collect_begin(domain, name, own, args, count);
+    mxp__collect_begin_at(domain, name, id, ticks, args, count);
+    put_place(domain, id, parent);
+}
+
+static void begin_task(itt_domain *domain, itt_id id, itt_id parent, mxp_name name, uint64_t ticks)
+{
+    const uint64_t own = mxp__itt_id_value(id), of = mxp__itt_id_value(parent);
+    if (__builtin_expect((own | of) != 0, 0)) {
+        begin_with_ids(domain, own, of, name, ticks);
+    } else {
+        mxp__collect_begin_at(domain, name, 0, ticks, NULL, 0);
+    }
+}
+
+static mxp_name function_name(itt_domain *domain, const void *function)
+{
+    char text[32];
+    int length = snprintf(text, sizeof text, "%p", function);
+    return mxp_intern_in(mxp__itt_category(domain), text, (size_t)length, MXP_STYLE_SPAN,
+                         MXP_UNIT_NONE);
 }
 
 void mxp__itt_task_begin(itt_domain *domain, itt_id id, itt_id parent, itt_string *name)
 {
-    begin_task(domain, id, parent, mxp__itt_name(domain, name, MXP_STYLE_SPAN));
+    begin_task(domain, id, parent, mxp__itt_name(domain, name, MXP_STYLE_SPAN), 0);
 }
 
 void mxp__itt_task_begin_fn(itt_domain *domain, itt_id id, itt_id parent, void *function)
 {
-    char text[32];
-    int length = snprintf(text, sizeof text, "%p", function);
-    begin_task(domain, id, parent,
-               mxp_intern_in(mxp__itt_category(domain), text, (size_t)length, MXP_STYLE_SPAN,
-                             MXP_UNIT_NONE));
+    begin_task(domain, id, parent, function_name(domain, function), 0);
 }
 
 void mxp__itt_task_end(itt_domain *domain)
@@ -51,16 +80,48 @@ void mxp__itt_task_end(itt_domain *domain)
     mxp__collect_end(domain, 0);
 }
 
+void mxp__itt_task_begin_ex(itt_domain *domain, itt_clock *clock, unsigned long long stamp,
+                            itt_id id, itt_id parent, itt_string *name)
+{
+    begin_task(domain, id, parent, mxp__itt_name(domain, name, MXP_STYLE_SPAN),
+               mxp__itt_ticks(clock, stamp));
+}
+
+void mxp__itt_task_begin_fn_ex(itt_domain *domain, itt_clock *clock, unsigned long long stamp,
+                               itt_id id, itt_id parent, void *function)
+{
+    begin_task(domain, id, parent, function_name(domain, function), mxp__itt_ticks(clock, stamp));
+}
+
+void mxp__itt_task_end_ex(itt_domain *domain, itt_clock *clock, unsigned long long stamp)
+{
+    mxp__collect_end_at(domain, 0, mxp__itt_ticks(clock, stamp));
+}
+
 void mxp__itt_task_begin_overlapped(itt_domain *domain, itt_id id, itt_id parent, itt_string *name)
 {
-    (void)parent;
-    mxp__collect_begin_async(domain, mxp__itt_id_value(id),
-                             mxp__itt_name(domain, name, MXP_STYLE_ASYNC), NULL, 0);
+    mxp__itt_task_begin_overlapped_ex(domain, NULL, 0, id, parent, name);
 }
 
 void mxp__itt_task_end_overlapped(itt_domain *domain, itt_id id)
 {
     mxp__collect_end_async(domain, mxp__itt_id_value(id));
+}
+
+void mxp__itt_task_begin_overlapped_ex(itt_domain *domain, itt_clock *clock,
+                                       unsigned long long stamp, itt_id id, itt_id parent,
+                                       itt_string *name)
+{
+    const uint64_t own = mxp__itt_id_value(id);
+    mxp__collect_begin_async_at(domain, own, mxp__itt_name(domain, name, MXP_STYLE_ASYNC),
+                                clock != NULL ? mxp__itt_ticks(clock, stamp) : 0);
+    put_place(domain, own, mxp__itt_id_value(parent));
+}
+
+void mxp__itt_task_end_overlapped_ex(itt_domain *domain, itt_clock *clock, unsigned long long stamp,
+                                     itt_id id)
+{
+    mxp__collect_end_async_at(domain, mxp__itt_id_value(id), mxp__itt_ticks(clock, stamp));
 }
 
 // ---- frames ------------------------------------------------------------------------------------
@@ -74,8 +135,7 @@ static mxp_name frame_name(itt_domain *domain)
 
 static uint64_t frame_id(const itt_id *id)
 {
-    static __thread char of_thread;
-    return id != NULL ? mxp__itt_id_value(*id) : (uintptr_t)&of_thread;
+    return id != NULL ? mxp__itt_id_value(*id) : (uintptr_t)mxp__collect_thread();
 }
 
 static const void *frame_owner(const itt_domain *domain)
@@ -109,26 +169,22 @@ unsigned long long mxp__itt_get_timestamp(void)
     return mxp_ticks();
 }
 
-// ---- events ------------------------------------------------------------------------------------
-// A number of an event is the id of its name: the same name gives the same number.
-static const char event_owner[] = "event";
-
-int mxp__itt_event_create(const char *name, int length)
+// The old form, whose frames name their domain alone.
+void *mxp__itt_frame_create(const char *domain)
 {
-    const char *text = name != NULL ? name : "(null)";
-    const size_t given = name != NULL && length > 0 ? (size_t)length : strlen(text);
-    return (int)mxp_intern_in(mxp_string(event_owner), text, strnlen(text, given), MXP_STYLE_SPAN,
-                              MXP_UNIT_NONE);
+    return mxp__itt_domain(domain);
 }
 
-int mxp__itt_event_start(int event)
+void mxp__itt_frame_begin_old(void *frame)
 {
-    mxp__collect_begin(event_owner, (mxp_name)event, (uint64_t)event, NULL, 0);
-    return 0;
+    if (frame != NULL) {
+        mxp__itt_frame_begin(frame, NULL);
+    }
 }
 
-int mxp__itt_event_end(int event)
+void mxp__itt_frame_end_old(void *frame)
 {
-    mxp__collect_end(event_owner, (uint64_t)event);
-    return 0;
+    if (frame != NULL) {
+        mxp__itt_frame_end(frame, NULL);
+    }
 }

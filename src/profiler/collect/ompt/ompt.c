@@ -18,7 +18,15 @@ ompt_start *ompt_start_tool(unsigned version, const char *runtime);
 // Owners of spans: ends of one kind end the innermost of that kind.
 static const char region_owner[] = "region", work_owner[] = "work", wait_owner[] = "wait",
                   task_owner[] = "task", lock_owner[] = "lock";
-enum { NAMES_BARRIER, NAMES_TASKWAIT, NAMES_TASKGROUP, NAMES_TASK, NAMES_FLOW, NAMES_COUNT };
+enum {
+    NAMES_BARRIER,
+    NAMES_TASKWAIT,
+    NAMES_TASKGROUP,
+    NAMES_TASK,
+    NAMES_FLOW,
+    NAMES_TEAM,
+    NAMES_COUNT
+};
 static mxp_name names[NAMES_COUNT];
 
 static mxp_atomic_bool is_on;
@@ -28,8 +36,20 @@ bool mxp__ompt_is_on(void)
     return mxp_atomic_load(&is_on);
 }
 
-// The region of this thread's innermost implicit task.
-static __thread uint64_t current_region;
+// Of this thread's innermost implicit task; 0: there is none.
+static uint64_t current_region(void)
+{
+    const mxp_collect_thread *own = mxp__collect_own;
+    return own != NULL ? own->region : 0;
+}
+
+static void set_region(uint64_t region)
+{
+    mxp_collect_thread *own = mxp__collect_thread();
+    if (own != NULL) {
+        own->region = region;
+    }
+}
 
 // ---- threads and regions -----------------------------------------------------------------------
 static void on_thread_begin(int type, ompt_data *thread)
@@ -67,18 +87,19 @@ static void on_parallel_end(ompt_data *parallel, ompt_data *task, int flags,
 static void on_implicit_task(int endpoint, ompt_data *parallel, ompt_data *task, unsigned threads,
                              unsigned index, int flags)
 {
-    (void)task, (void)threads, (void)index;
+    (void)task, (void)index;
     if ((flags & OMPT_TASK_INITIAL) != 0) {
         return;
     }
     if (endpoint == OMPT_BEGIN) {
-        current_region = parallel != NULL ? parallel->value : 0;
-        mxp__collect_begin(region_owner, mxp__ompt_region_name(current_region), current_region + 1,
-                           NULL, 0);
+        const uint64_t region = parallel != NULL ? parallel->value : 0;
+        const mxp_arg arg = mxp_u64(names[NAMES_TEAM], threads);
+        set_region(region);
+        mxp__collect_begin(region_owner, mxp__ompt_region_name(region), region + 1, &arg, 1);
     } else if (endpoint == OMPT_END) {
-        mxp__collect_end_at(region_owner, 0, mxp__ompt_region_end_ticks(current_region));
+        mxp__collect_end_at(region_owner, 0, mxp__ompt_region_end_ticks(current_region()));
         const mxp_collect_span *outer = mxp__collect_innermost(region_owner, 0);
-        current_region = outer != NULL ? outer->id - 1 : 0;
+        set_region(outer != NULL ? outer->id - 1 : 0);
     }
 }
 
@@ -123,7 +144,7 @@ static void on_sync_wait(int kind, int endpoint, ompt_data *parallel, ompt_data 
                            0, NULL, 0);
     } else if (endpoint == OMPT_END) {
         mxp__collect_end_at(wait_owner, 0,
-                            is_barrier ? mxp__ompt_region_end_ticks(current_region) : 0);
+                            is_barrier ? mxp__ompt_region_end_ticks(current_region()) : 0);
     }
 }
 
@@ -206,6 +227,7 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *tool)
     names[NAMES_TASKWAIT] = mxp_span_name("OpenMP", "taskwait");
     names[NAMES_TASKGROUP] = mxp_span_name("OpenMP", "taskgroup wait");
     names[NAMES_TASK] = mxp_span_name("OpenMP", "task");
+    names[NAMES_TEAM] = mxp_string("team size");
     names[NAMES_FLOW] = mxp_intern("OpenMP", "task created", MXP_STYLE_FLOW, MXP_UNIT_NONE);
     for (size_t i = 0; i < sizeof callbacks / sizeof callbacks[0]; i++) {
         set(callbacks[i].event, callbacks[i].callback);

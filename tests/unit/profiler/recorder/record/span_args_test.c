@@ -80,6 +80,32 @@ static void arguments_of_each_type_are_those_given(void **state)
     live_events_free(&live);
 }
 
+static void an_end_in_the_past_keeps_what_was_told_before(void **state)
+{
+    (void)state;
+    const mxp_arg first = mxp_u64(key, 1), last = mxp_u64(key, 2);
+    uint64_t token = mxp_begin_args(MXP_CLASS_USER, span_name, &first, 1);
+    mxp_end_args_at(span_name, token, token + 7, &last, 1);
+    live_events live;
+    const mxp_event *event = only_span(&live);
+    assert_int_equal(event->end_ticks, token + 7);
+    assert_int_equal(mxp__event_arg_count(event), 2);
+    assert_number(event, 0, MXP_ARG_U64, 1);
+    assert_number(event, 1, MXP_ARG_U64, 2);
+    live_events_free(&live);
+}
+
+static void an_end_before_the_begin_is_the_begin(void **state)
+{
+    (void)state;
+    const mxp_arg arg = mxp_u64(key, 1);
+    uint64_t token = mxp_begin_args(MXP_CLASS_USER, span_name, &arg, 1);
+    mxp_end_args_at(span_name, token, token - 100, NULL, 0);
+    live_events live;
+    assert_int_equal(only_span(&live)->end_ticks, token);
+    live_events_free(&live);
+}
+
 static void a_span_without_arguments_is_a_plain_one(void **state)
 {
     (void)state;
@@ -374,6 +400,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(arguments_of_each_type_are_those_given),
+        TEST(an_end_in_the_past_keeps_what_was_told_before),
+        TEST(an_end_before_the_begin_is_the_begin),
         TEST(a_span_without_arguments_is_a_plain_one),
         TEST(texts_of_each_length_are_whole_up_to_the_limit),
         TEST(a_character_is_not_cut_in_two),

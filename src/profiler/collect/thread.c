@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/collect/thread.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/atomic.h"
+#include "base/os/os.h"
+
+typedef void (*flush_function)(mxp_collect_thread *thread);
+
+__thread mxp_collect_thread *mxp__collect_own;
+static MXP_ATOMIC(flush_function) at_end;
+static pthread_key_t end_key;
+static bool has_end_key;
+
+static void flush(mxp_collect_thread *thread)
+{
+    const flush_function function = mxp_atomic_load(&at_end);
+    if (function != NULL) {
+        function(thread);
+    }
+}
+
+static void end_thread(void *thread)
+{
+    flush(thread);
+    mxp__collect_own = NULL;
+    mxp__os_unmap_pages(thread, sizeof(mxp_collect_thread));
+}
+
+// As soon as the library is there: threads end what they have of older keys first, and the recorder
+// makes its own with the first record.
+__attribute__((constructor)) static void make_end_key(void)
+{
+    has_end_key = pthread_key_create(&end_key, end_thread) == 0;
+}
+
+__attribute__((destructor)) static void end_process(void)
+{
+    if (mxp__collect_own != NULL) {
+        flush(mxp__collect_own);
+    }
+}
+
+mxp_collect_thread *mxp__collect_thread_make(void)
+{
+    mxp_collect_thread *made = mxp__os_map_pages(sizeof *made);
+    mxp__collect_own = made;  // first: what follows may call malloc, and malloc us
+    if (made != NULL && has_end_key) {
+        pthread_setspecific(end_key, made);
+    }
+    return made;
+}
+
+void mxp__collect_at_end(flush_function function)
+{
+    mxp_atomic_store(&at_end, function);
+}
