@@ -14,8 +14,8 @@ def mxprof(*arguments):
     return subprocess.run([BUILD / "mxprof", *arguments], capture_output=True, text=True, timeout=60, check=True).stdout
 
 
-def compiled(source, program):
-    subprocess.run(["cc", "-O1", "-Wall", "-Wextra", "-Werror", "-std=gnu11", source, "-o", program, "-ldl",
+def compiled(source, program, *options):
+    subprocess.run(["cc", "-O1", "-Wall", "-Wextra", "-Werror", "-std=gnu11", *options, source, "-o", program, "-ldl",
                     "-pthread"], check=True)
     return program
 

@@ -6,16 +6,11 @@
 #include <string.h>
 
 // ---- spans that are written at their end -------------------------------------------------------
-static bool is_text(const mxp_arg *arg)
-{
-    return (arg->type & 0xff) == MXP_ARG_TEXT;
-}
-
 static void add_late(mxp_collect_late *late, const mxp_arg *args, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (late->arg_count < MXP__COLLECT_LATE_ARGS && !is_text(&args[i])) {
-            late->args[late->arg_count++] = args[i];
+        if (late->arg_count < MXP__COLLECT_LATE_ARGS) {
+            late->args[late->arg_count++] = mxp__collect_kept(&args[i]);
         } else {
             mxp_lose_foreign(1);
         }

@@ -11,7 +11,7 @@
 void mxp__collect_begin(const void *owner, mxp_name name, uint64_t id, const mxp_arg *args,
                         uint32_t count);
 // The same at a time that was handed in; 0: now. Such a span, and one of a lane, is written at its
-// end: up to 64 a thread, with up to 6 arguments and no texts; more count as lost.
+// end: up to 64 a thread, with up to 6 arguments (mxp__collect_kept); more count as lost.
 void mxp__collect_begin_at(const void *owner, mxp_name name, uint64_t id, uint64_t begin_ticks,
                            const mxp_arg *args, uint32_t count);
 // Ends the innermost one of `owner`, with `id` if that is not 0; those above it stay open. An end

@@ -6,6 +6,7 @@
 #include <mxprof/record.h>
 #include <stdbool.h>
 
+#include "profiler/collect/thread.h"
 #include "profiler/spin.h"
 
 enum { OPEN_MAX = 4096, BUCKETS = 1024 };
@@ -49,7 +50,7 @@ static uint32_t take_place(void)
 static void put(open_span *to, const mxp_arg *args, uint32_t count)
 {
     for (uint32_t i = 0; i < count && to->arg_count < MXP__COLLECT_ARGS_MAX; i++) {
-        to->args[to->arg_count++] = args[i];
+        to->args[to->arg_count++] = mxp__collect_kept(&args[i]);
     }
 }
 

@@ -11,8 +11,9 @@
 
 // One that is open under the same owner and id stays so: the newest ends first. Beyond 4096 open
 // ones, and while nothing is recorded, nothing begins; ends that find nothing are counted
-// (mxp_lose_foreign). The first MXP__COLLECT_ARGS_MAX arguments, no texts, are recorded at the end.
-enum { MXP__COLLECT_ARGS_MAX = 6 };
+// (mxp_lose_foreign). The first MXP__COLLECT_ARGS_MAX arguments are recorded at the end, as
+// mxp__collect_kept has them.
+enum { MXP__COLLECT_ARGS_MAX = 20 };
 void mxp__collect_begin_async(const void *owner, uint64_t id, mxp_name name, const mxp_arg *args,
                               uint32_t count);
 void mxp__collect_end_async(const void *owner, uint64_t id);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/collect/thread.h"
 
+#include <mxprof/record.h>
 #include <pthread.h>
-#include <string.h>
 
 #include "base/atomic.h"
 #include "base/os/os.h"
@@ -56,4 +56,16 @@ mxp_collect_thread *mxp__collect_thread_make(void)
 void mxp__collect_at_end(flush_function function)
 {
     mxp_atomic_store(&at_end, function);
+}
+
+mxp_arg mxp__collect_kept(const mxp_arg *arg)
+{
+    enum { KEPT_BYTES = 256 };
+    if ((arg->type & 0xff) != MXP_ARG_TEXT) {
+        return *arg;
+    }
+    const size_t length = arg->value.text != NULL ? arg->type >> 8 : 0;
+    return mxp_name_arg(arg->key, mxp_intern_in(MXP_NAME_NONE, arg->value.text,
+                                                length < KEPT_BYTES ? length : KEPT_BYTES,
+                                                MXP_STYLE_NONE, MXP_UNIT_NONE));
 }

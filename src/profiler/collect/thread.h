@@ -62,6 +62,9 @@ static inline mxp_collect_thread *mxp__collect_thread(void)
     return __builtin_expect(own != NULL, 1) ? own : mxp__collect_thread_make();
 }
 
+// An argument that outlives the call: a text, up to 256 bytes of it, as a name.
+mxp_arg mxp__collect_kept(const mxp_arg *arg);
+
 // Has `flush` called for each thread that ends, and for the one that ends the process.
 void mxp__collect_at_end(void (*flush)(mxp_collect_thread *thread));
 

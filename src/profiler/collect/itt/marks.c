@@ -49,21 +49,6 @@ static void tell_moment(itt_domain *domain, itt_string *key, const mxp_arg *args
                                               .args = args});
 }
 
-// What may end on another thread keeps no texts but as names.
-static bool tell_overlapped(itt_domain *domain, uint64_t task, const mxp_arg *args, uint32_t count)
-{
-    enum { KEPT_BYTES = 256 };
-    if (count != 1 || (args[0].type & 0xff) != MXP_ARG_TEXT) {
-        return mxp__collect_tell_async(domain, task, args, count);
-    }
-    const size_t length = args[0].type >> 8;
-    const mxp_name text =
-        mxp_intern_in(MXP_NAME_NONE, args[0].value.text, length < KEPT_BYTES ? length : KEPT_BYTES,
-                      MXP_STYLE_NONE, MXP_UNIT_NONE);
-    const mxp_arg arg = mxp_name_arg(args[0].key, text);
-    return mxp__collect_tell_async(domain, task, &arg, 1);
-}
-
 static void tell(itt_domain *domain, itt_id id, itt_string *key, const mxp_arg *args,
                  uint32_t count)
 {
@@ -73,7 +58,7 @@ static void tell(itt_domain *domain, itt_id id, itt_string *key, const mxp_arg *
         mxp__collect_tell(span, args, count);
     } else if (task == 0) {
         tell_moment(domain, key, args, count);
-    } else if (!tell_overlapped(domain, task, args, count)) {
+    } else if (!mxp__collect_tell_async(domain, task, args, count)) {
         mxp_lose_foreign(1);
     }
 }

@@ -9,10 +9,11 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "base/atomic.h"
 #include "profiler/collect/nvtx/handles.h"
-#include "profiler/collect/open_stack.h"
-#include "profiler/collect/open_table.h"
+#include "profiler/collect/nvtx/objects.h"
+#include "profiler/collect/nvtx/payload.h"
+#include "profiler/collect/nvtx/ranges.h"
+#include "profiler/collect/settings.h"
 
 int InitializeInjectionNvtx2(nvtx_get_table get_table);
 
@@ -59,6 +60,8 @@ static bool payload_arg(const nvtx_attributes *attributes, mxp_arg *arg)
     }
 }
 
+enum { ARGS_MAX = 3 + MXP__NVTX_PAYLOAD_ARGS };
+
 static uint32_t attribute_args(const nvtx_domain *domain, const nvtx_attributes *attributes,
                                mxp_arg *args)
 {
@@ -72,7 +75,13 @@ static uint32_t attribute_args(const nvtx_domain *domain, const nvtx_attributes 
     if (attributes->color_type == NVTX_COLOR_ARGB) {
         args[count++] = mxp_u64(mxp_string("argb"), attributes->color);
     }
-    count += payload_arg(attributes, &args[count]);
+    if (attributes->payload_type == NVTX_PAYLOAD_EXTENDED) {
+        const size_t payloads = attributes->reserved > 0 ? (size_t)attributes->reserved : 0;
+        count += mxp__nvtx_payload_args(domain, attributes->payload.extended, payloads,
+                                        &args[count], NULL);
+    } else {
+        count += payload_arg(attributes, &args[count]);
+    }
     return count;
 }
 
@@ -87,70 +96,47 @@ static nvtx_attributes read_attributes(const nvtx_attributes *given)
 }
 
 // ---- ranges ------------------------------------------------------------------------------------
-// The id of a span on the stack is how many of its domain are open with it.
-static int push(const nvtx_domain *domain, mxp_name name, const mxp_arg *args, uint32_t count)
-{
-    const mxp_collect_span *below = mxp__collect_innermost(domain, 0);
-    const int depth = below != NULL ? (int)below->id : 0;
-    mxp__collect_begin(domain, name, (uint64_t)depth + 1, args, count);
-    return depth;
-}
-
-static int pop(const nvtx_domain *domain)
-{
-    const mxp_collect_span *ended = mxp__collect_innermost(domain, 0);
-    const int depth = ended != NULL ? (int)ended->id - 1 : -1;
-    mxp__collect_end(domain, 0);
-    return depth;
-}
-
-static const char range_owner[] = "ranges that may end on any thread";
-
-static uint64_t start(mxp_name name, const mxp_arg *args, uint32_t count)
-{
-    static mxp_atomic_u64 last;
-    const uint64_t id = mxp_atomic_add(&last, 1) + 1;
-    mxp__collect_begin_async(range_owner, id, name, args, count);
-    return id;
-}
-
 static void mark_in(void *handle, const nvtx_attributes *given)
 {
     const nvtx_domain *domain = mxp__nvtx_domain(handle);
     const nvtx_attributes attributes = read_attributes(given);
-    mxp_instant(MXP_CLASS_USER, message_name(domain, &attributes, MXP_STYLE_INSTANT),
-                MXP_INSTANT_THREAD);
+    if (attributes.category == 0 && attributes.payload_type == 0) {  // at most a colour
+        mxp_instant(MXP_CLASS_USER, message_name(domain, &attributes, MXP_STYLE_INSTANT),
+                    MXP_INSTANT_THREAD);
+        return;
+    }
+    mxp_arg args[ARGS_MAX];
+    const uint32_t count = attribute_args(domain, &attributes, args);
+    mxp__nvtx_moment(message_name(domain, &attributes, MXP_STYLE_SPAN), args, count);
 }
 
 static uint64_t start_in(void *handle, const nvtx_attributes *given)
 {
     const nvtx_domain *domain = mxp__nvtx_domain(handle);
     const nvtx_attributes attributes = read_attributes(given);
-    mxp_arg args[3];
+    mxp_arg args[ARGS_MAX];
     const uint32_t count = attribute_args(domain, &attributes, args);
-    return start(message_name(domain, &attributes, MXP_STYLE_ASYNC), args, count);
+    return mxp__nvtx_start(message_name(domain, &attributes, MXP_STYLE_ASYNC), args, count);
 }
 
 static void end_in(void *handle, uint64_t id)
 {
     (void)handle;
-    if (id != 0) {
-        mxp__collect_end_async(range_owner, id);
-    }
+    mxp__nvtx_end(id, NULL, 0);
 }
 
 static int push_in(void *handle, const nvtx_attributes *given)
 {
     const nvtx_domain *domain = mxp__nvtx_domain(handle);
     const nvtx_attributes attributes = read_attributes(given);
-    mxp_arg args[3];
+    mxp_arg args[ARGS_MAX];
     const uint32_t count = attribute_args(domain, &attributes, args);
-    return push(domain, message_name(domain, &attributes, MXP_STYLE_SPAN), args, count);
+    return mxp__nvtx_push(domain, message_name(domain, &attributes, MXP_STYLE_SPAN), args, count);
 }
 
 static int pop_in(void *handle)
 {
-    return pop(mxp__nvtx_domain(handle));
+    return mxp__nvtx_pop(mxp__nvtx_domain(handle), NULL, 0);
 }
 
 // ---- the default domain ------------------------------------------------------------------------
@@ -179,12 +165,13 @@ static uint64_t start_ex(const nvtx_attributes *given)
 
 static uint64_t start_narrow(const char *text)
 {
-    return start(mxp__nvtx_name(mxp__nvtx_domain(NULL), text, MXP_STYLE_ASYNC), NULL, 0);
+    return mxp__nvtx_start(mxp__nvtx_name(mxp__nvtx_domain(NULL), text, MXP_STYLE_ASYNC), NULL, 0);
 }
 
 static uint64_t start_wide(const wchar_t *text)
 {
-    return start(mxp__nvtx_name_wide(mxp__nvtx_domain(NULL), text, MXP_STYLE_ASYNC), NULL, 0);
+    return mxp__nvtx_start(mxp__nvtx_name_wide(mxp__nvtx_domain(NULL), text, MXP_STYLE_ASYNC), NULL,
+                           0);
 }
 
 static void end(uint64_t id)
@@ -200,18 +187,18 @@ static int push_ex(const nvtx_attributes *given)
 static int push_narrow(const char *text)
 {
     const nvtx_domain *domain = mxp__nvtx_domain(NULL);
-    return push(domain, mxp__nvtx_name(domain, text, MXP_STYLE_SPAN), NULL, 0);
+    return mxp__nvtx_push(domain, mxp__nvtx_name(domain, text, MXP_STYLE_SPAN), NULL, 0);
 }
 
 static int push_wide(const wchar_t *text)
 {
     const nvtx_domain *domain = mxp__nvtx_domain(NULL);
-    return push(domain, mxp__nvtx_name_wide(domain, text, MXP_STYLE_SPAN), NULL, 0);
+    return mxp__nvtx_push(domain, mxp__nvtx_name_wide(domain, text, MXP_STYLE_SPAN), NULL, 0);
 }
 
 static int pop_default(void)
 {
-    return pop(mxp__nvtx_domain(NULL));
+    return mxp__nvtx_pop(mxp__nvtx_domain(NULL), NULL, 0);
 }
 
 // ---- names and handles -------------------------------------------------------------------------
@@ -312,6 +299,8 @@ static const nvtx_function core2[] = {
     AT(3, end_in),
     AT(4, push_in),
     AT(5, pop_in),
+    AT(6, mxp__nvtx_resource_create),
+    AT(7, mxp__nvtx_resource_destroy),
     AT(8, name_category_in),
     AT(9, name_category_wide_in),
     AT(10, register_string),
@@ -320,6 +309,12 @@ static const nvtx_function core2[] = {
     AT(13, create_domain_wide),
     AT(14, destroy_domain),
     AT(15, initialize),
+};
+
+static const nvtx_function sync[] = {
+    AT(1, mxp__nvtx_sync_create),        AT(2, mxp__nvtx_sync_destroy),
+    AT(3, mxp__nvtx_sync_acquire_start), AT(4, mxp__nvtx_sync_acquire_failed),
+    AT(5, mxp__nvtx_sync_acquired),      AT(6, mxp__nvtx_sync_releasing),
 };
 
 static void fill(const nvtx_callbacks *callbacks, int module, const nvtx_function *functions,
@@ -337,6 +332,14 @@ static void fill(const nvtx_callbacks *callbacks, int module, const nvtx_functio
     }
 }
 
+static void tell_version(const nvtx_version *known)
+{
+    enum { OURS = 3 };
+    if (known != NULL && known->size_bytes >= sizeof *known && known->set != NULL) {
+        known->set(OURS);
+    }
+}
+
 // What stays empty the program takes as switched off.
 int InitializeInjectionNvtx2(nvtx_get_table get_table)
 {
@@ -347,5 +350,9 @@ int InitializeInjectionNvtx2(nvtx_get_table get_table)
     }
     fill(callbacks, NVTX_MODULE_CORE, core, sizeof core / sizeof core[0]);
     fill(callbacks, NVTX_MODULE_CORE2, core2, sizeof core2 / sizeof core2[0]);
+    if (mxp__collect_sync() != MXP__SYNC_NONE) {
+        fill(callbacks, NVTX_MODULE_SYNC, sync, sizeof sync / sizeof sync[0]);
+    }
+    tell_version(get_table(NVTX_TABLE_VERSION));
     return 1;
 }
