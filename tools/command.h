@@ -72,12 +72,13 @@ int mxp__usage_error(const mxp_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 // ---- input (input.c) --------------------------------------------------------------------------
-// One or several native files as one source.
+// One or several files as one source: native ones, and those of other profilers (import/import.h).
 typedef struct mxp_input {
     const char *path;  // as given; of several the first
     uint64_t file_bytes;
     mxp_source *source;
     bool damaged;
+    bool is_imported;  // one of the files is another profiler's
     bool told_unread;  // how much of its records cannot be read
     size_t left_out;  // files of directories
     char ring[192];  // of a ring: what it holds, and from when on it is counted
@@ -94,6 +95,8 @@ int mxp__input_open_all(const mxp_command *command, char *const *paths, size_t c
 // warning with the offset goes to stderr. 0, or a negative error with the line already printed.
 int mxp__input_open(const mxp_command *command, const char *path, mxp_input *input);
 void mxp__input_close(mxp_input *input);
+// From now on spans of other profilers' files keep their arguments.
+void mxp__input_take_args(void);
 // Warns once how much of the records cannot be read, and why the first of them cannot.
 void mxp__input_cut_short(const mxp_command *command, mxp_input *input);
 // The same for what a reading has left out.

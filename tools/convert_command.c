@@ -19,13 +19,14 @@
 static const char help[] =
     "mxprof convert writes a profile in another format.\n"
     "\n"
-    "usage: mxprof convert FILE|DIRECTORY -o OUT [--to FORMAT]\n"
+    "usage: mxprof convert FILE|DIRECTORY -o OUT [--to FORMAT] [--args]\n"
     "\n"
     "  -o, --output OUT   the file to write; - for standard output. It appears under its name "
     "when\n"
     "                     it is complete; a failure leaves what was there. If it ends in .gz it "
     "is\n"
     "                     compressed as gzip does.\n"
+    "  --args             spans of other profilers' traces keep their arguments\n"
     "  --to FORMAT        what it becomes; without it OUT's ending tells, and - is chrome\n";
 
 static const char help_end[] =
@@ -38,6 +39,7 @@ static const char help_end[] =
     "  mxprof convert profile.mxp -o table.json --to json\n"
     "  mxprof convert profile.mxp -o profile.folded && flamegraph.pl profile.folded > flames.svg\n"
     "  mxprof convert profile.mxp -o profile.pb.gz && go tool pprof -top profile.pb.gz\n"
+    "  mxprof convert trace.json.gz -o trace.mxp      torch.profiler's, MXNet's, viztracer's JSON\n"
     "\n"
     "exit code: 0 fine, 1 cannot be read or written or is damaged (what could be read is "
     "written),\n"
@@ -295,10 +297,11 @@ static int run(const mxp_command *self, int count, char **arguments)
 {
     const char *out_path = NULL;
     const char *file;
-    int format = -1;
+    int format = -1, with_args = 0;
     const mxp_option options[] = {
         {.name = "--output", .letter = 'o', .text = &out_path},
         {.name = "--to", .words = format_names, .number = &format},
+        {.name = "--args", .number = &with_args},
         {.name = NULL},
     };
     fill_formats();
@@ -315,6 +318,9 @@ static int run(const mxp_command *self, int count, char **arguments)
     if (mxp__os_same_file(file, out_path)) {
         return mxp__usage_error(self, "'%s' is the input; write the result to another file",
                                 out_path);
+    }
+    if (with_args) {
+        mxp__input_take_args();
     }
     format = format >= 0 ? format : format_of(out_path);
     code = check_place(self, format, out_path);

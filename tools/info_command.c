@@ -46,7 +46,7 @@ static double seconds_at(const mxp_source *source, uint64_t ticks)
 static void print_written(const mxp_source *source, mxp_strbuf *out)
 {
     mxp__strbuf_puts(out, "written  ");
-    if (source->timebase->point_count > 0) {
+    if (source->timebase->point_count > 0 && source->timebase->points[0].realtime_ns > 0) {
         time_t when = (time_t)(source->timebase->points[0].realtime_ns / 1000000000u);
         struct tm fields;
         char text[32];
@@ -232,8 +232,12 @@ static void print_info(const mxp_source *source, mxp_strbuf *out)
 
 static void print_file(const mxp_input *input, mxp_strbuf *out)
 {
-    mxp__strbuf_printf(out, "file     %s: mxprof native trace, %" PRIu64 " bytes, %s", input->path,
-                       input->file_bytes, input->damaged ? "damaged" : "whole");
+    const char *imported = mxp__source_info(input->source, "imported");
+    mxp__strbuf_printf(out, "file     %s: %s%s, %" PRIu64 " bytes, %s", input->path,
+                       input->is_imported && imported != NULL ? "imported from "
+                                                              : "mxprof native trace",
+                       input->is_imported && imported != NULL ? imported : "", input->file_bytes,
+                       input->damaged ? "damaged" : "whole");
     if (input->source->process_count > 1) {
         mxp__strbuf_printf(out, ", %zu processes", input->source->process_count);
     }

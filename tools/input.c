@@ -3,16 +3,19 @@
 // always reported on stderr and by the exit code.
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/os/lost_pages.h"
 #include "command.h"
 #include "compression/packed_file.h"
+#include "import/import.h"
 #include "profiler/trace/merge.h"
 #include "profiler/trace/recovered_source.h"
 #include "profiler/trace/same_records.h"
@@ -92,6 +95,65 @@ static bool is_copy(const found_sources *found)
     return false;
 }
 
+// ---- other profilers' files --------------------------------------------------------------------
+static mxp_import_options import_options;
+
+void mxp__input_take_args(void)
+{
+    import_options.with_args = true;
+}
+
+// The first bytes of a file, which stay there for the next reader: those of a pipe are doubled into
+// another one first. 0: it is neither, or has none.
+static size_t peek(int fd, const struct stat *status, void *to, size_t size_bytes)
+{
+    int copy[2];
+    ssize_t got = -1;
+    if (S_ISREG(status->st_mode)) {
+        got = pread(fd, to, size_bytes, 0);
+    } else if (S_ISFIFO(status->st_mode) && pipe2(copy, O_CLOEXEC) == 0) {
+        got = tee(fd, copy[1], size_bytes, 0);
+        got = got > 0 ? read(copy[0], to, size_bytes) : got;
+        close(copy[0]);
+        close(copy[1]);
+    }
+    return got > 0 ? (size_t)got : 0;
+}
+
+// Each line is a note of its own.
+static void print_notes(const found_sources *found, const char *path, mxp_strbuf *notes)
+{
+    char *rest = notes->failed || notes->length == 0 ? NULL : notes->data, *line;
+    while ((line = strsep(&rest, "\n")) != NULL && line[0] != '\0') {
+        fprintf(stderr, "mxprof %s: note: '%s': %s\n", found->command->name, path, line);
+    }
+}
+
+// A native file, or one that another profiler wrote.
+static int open_any(found_sources *found, const char *path, mxp_source **source, mxp_damage *damage)
+{
+    struct stat status;
+    char first[64];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    bool is_open = fd >= 0 && fstat(fd, &status) == 0;
+    size_t count = is_open ? peek(fd, &status, first, sizeof first) : 0;
+    int error;
+    if (count > 0 && mxp__import_is_json(first, count)) {
+        mxp_strbuf notes = {0};
+        error = mxp__import_open(fd, path, &import_options, source, damage, &notes);
+        print_notes(found, path, &notes);
+        mxp__strbuf_fini(&notes);
+        found->input->is_imported = true;
+    } else {
+        error = mxp__packed_open(path, source, damage);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return error;
+}
+
+// ---- any file ----------------------------------------------------------------------------------
 static int open_file(found_sources *found, const char *path, uint64_t file_bytes)
 {
     if (mxp__grow(&found->sources, &found->capacity, found->count + 1, sizeof(mxp_source *)) !=
@@ -101,7 +163,7 @@ static int open_file(found_sources *found, const char *path, uint64_t file_bytes
         return mxp__fail_memory("the list of files");
     }
     mxp_damage damage = {0, NULL};
-    int error = mxp__packed_open(path, &found->sources[found->count], &damage);
+    int error = open_any(found, path, &found->sources[found->count], &damage);
     if (error != MXP_OK) {
         return error;
     }

@@ -12,10 +12,11 @@
 static const char help[] =
     "mxprof merge joins the profiles of several processes, whose times then agree.\n"
     "\n"
-    "usage: mxprof merge FILE|DIRECTORY ... -o OUT\n"
+    "usage: mxprof merge FILE|DIRECTORY ... -o OUT [--args]\n"
     "\n"
     "  -o, --output OUT   the file to write: a native trace, or the trace as Chrome JSON if its\n"
     "                     name ends in .json. It appears under its name when it is complete.\n"
+    "  --args             spans of other profilers' traces keep their arguments\n"
     "\n"
     "Of a directory all native traces (*.mxp, *.mxpz) are taken; one that cannot be read is said\n"
     "and left out, and so is the compressed copy (x.mxpz) of one that is there (x.mxp). Each\n"
@@ -72,8 +73,10 @@ static int merge(const mxp_command *self, char *const *paths, int count, const c
 static int run(const mxp_command *self, int count, char **arguments)
 {
     const char *out_path = NULL;
+    int with_args = 0;
     const mxp_option options[] = {
         {.name = "--output", .letter = 'o', .text = &out_path},
+        {.name = "--args", .number = &with_args},
         {.name = NULL},
     };
     int files;
@@ -90,6 +93,9 @@ static int run(const mxp_command *self, int count, char **arguments)
             return mxp__usage_error(self, "'%s' is an input; write the result to another file",
                                     out_path);
         }
+    }
+    if (with_args) {
+        mxp__input_take_args();
     }
     return merge(self, arguments, files, out_path);
 }

@@ -122,16 +122,17 @@ void mxp__overview_print(const mxp_input *input, const mxp_summary *summary, mxp
     const mxp_source *source = input->source;
     print_title(input, out);
     mxp__strbuf_printf(out, "  program    process %" PRIu32 ", ", source->pid);
-    const char *name = mxp__source_info(input->source, "process_name");
+    const char *name = mxp__source_info(source, "process_name");
+    const char *command = mxp__source_info(source, "command");
+    const bool has_command = command != NULL && command[0] != '\0';
     if (name != NULL) {
         mxp__json_string(out, name, strlen(name));
-        mxp__strbuf_puts(out, ", ");
+        mxp__strbuf_puts(out, has_command ? ", " : "");
     }
-    const char *command = mxp__source_info(input->source, "command");
-    if (command == NULL || command[0] == '\0') {
-        mxp__strbuf_puts(out, "unknown");
-    } else {
+    if (has_command) {
         mxp__json_string(out, command, strlen(command));
+    } else if (name == NULL) {
+        mxp__strbuf_puts(out, "unknown");
     }
     mxp__strbuf_putc(out, '\n');
     mxp__strbuf_printf(out,

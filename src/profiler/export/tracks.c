@@ -244,23 +244,13 @@ static void put_row(mxp_strbuf *out, uint32_t pid, uint32_t tid, uint32_t sort_i
                        pid, tid, sort_index);
 }
 
-// What INFO says under `key`; null: nothing.
-static const char *told(const mxp_source *source, const char *key)
-{
-    size_t i = 0;
-    while (i < source->info_count && strcmp(source->info[i].key, key) != 0) {
-        i++;
-    }
-    return i < source->info_count && source->info[i].value[0] != '\0' ? source->info[i].value
-                                                                      : NULL;
-}
-
 // The whole command line would not do: viewers show what comes after the last slash, which may be
 // in an argument.
 const char *mxp__process_name(const mxp_source *source, size_t *length)
 {
-    const char *own = told(source, "process_name"), *command = told(source, "command");
-    if (own != NULL || command == NULL) {
+    const char *own = mxp__source_info(source, "process_name");
+    const char *command = mxp__source_info(source, "command");
+    if (own != NULL || command == NULL || command[0] == '\0') {
         const char *name = own != NULL ? own : "mxprof";
         *length = strlen(name);
         return name;

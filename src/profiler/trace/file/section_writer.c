@@ -16,7 +16,7 @@
 #include "profiler/trace/file/section.h"
 
 enum {
-    BATCH_CHUNKS = 32,  // at most, in one writev
+    BATCH_CHUNKS = MXP__WRITER_HOLDS,  // at most, in one writev
     BATCH_BYTES = 256 << 10,  // at least, if there are so many: what a core's own cache holds
     NAMES_SECTION_BYTES = 1 << 20  // the size at which a section of names is ended
 };

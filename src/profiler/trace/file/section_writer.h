@@ -39,6 +39,8 @@ int mxp__write_file_header(mxp_section_writer *writer, const mxp_source *source)
 int mxp__write_clock(mxp_section_writer *writer, const mxp_timebase *timebase);
 int mxp__write_names(mxp_section_writer *writer, const mxp_source *source);  // the new ones
 int mxp__write_threads(mxp_section_writer *writer, const mxp_source *source);
+// A range must stay readable until so many further ones were asked for.
+enum { MXP__WRITER_HOLDS = 32 };
 int mxp__write_chunks(mxp_section_writer *writer, mxp_source *source);
 int mxp__write_losses(mxp_section_writer *writer, const mxp_source *source);
 int mxp__write_modules(mxp_section_writer *writer, const mxp_source *source);  // if there are any

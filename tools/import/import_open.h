@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Spans of an imported trace that have begun and not ended: stacks of frames, of a thread or of an
+// id, all in one block of memory.
+#ifndef MXP_TOOLS_IMPORT_OPEN_H
+#define MXP_TOOLS_IMPORT_OPEN_H
+
+#include "base/id_map.h"
+#include "import/import_rows.h"
+
+enum { MXP__IMPORT_OPEN_MAX = 1 << 20 };
+
+typedef struct mxp_import_frame {
+    int64_t begin_ns;
+    mxp_import_row row;
+    uint32_t name;
+    size_t below;  // 1 + the frame that began before it; 0: none
+    char *args;  // its arguments as JSON, or null
+} mxp_import_frame;
+
+typedef struct mxp_import_open {
+    mxp_import_frame *frames;
+    size_t count, capacity, free;  // free: 1 + the first that can be used again
+    size_t open;  // how many are in use
+    mxp_id_map stacks;  // of asynchronous spans, by hashes of their ids
+    uint64_t left_out;  // for which there was no room
+} mxp_import_open;
+
+void mxp__import_open_init(mxp_import_open *open);
+void mxp__import_open_fini(mxp_import_open *open);
+// Puts a frame on the stack whose top is *top (1 + its number, 0: empty). Without room it is
+// counted and left out. Takes `args` over. MXP_ENOMEM.
+int mxp__import_open_push(mxp_import_open *open, size_t *top, mxp_import_frame frame);
+// Takes the top off; *top is not 0. The caller frees its `args`.
+mxp_import_frame mxp__import_open_pop(mxp_import_open *open, size_t *top);
+// Takes off the innermost frame of this name in this process, or the top if there is none.
+mxp_import_frame mxp__import_open_take(mxp_import_open *open, size_t *top, uint32_t process,
+                                       uint32_t name);
+// The stack of an id, null: there is none. Made if `make` is set; then null is MXP_ENOMEM. It holds
+// until the next call of this and of mxp__import_open_forget.
+size_t *mxp__import_open_stack(mxp_import_open *open, uint64_t id, bool make);
+void mxp__import_open_forget(mxp_import_open *open, uint64_t id);
+
+#endif
