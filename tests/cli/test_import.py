@@ -358,6 +358,7 @@ def test_depth_is_a_number(tmp_path):
 
 # ---- size ------------------------------------------------------------------------------------------
 LIMIT_KIB = 64 << 10
+LONG = pytest.mark.skipif(os.environ.get("MXPROF_TEST_LONG") != "1", reason="MXPROF_TEST_LONG=1 imports 1 and 2 GiB")
 
 
 def resident_kib(*arguments):
@@ -368,7 +369,7 @@ def resident_kib(*arguments):
     return int(result.stdout)
 
 
-def write_large(path, size_bytes):
+def write_large(path, size_bytes, processes=1):
     """One line, in no order of time; how many spans it has."""
     text = foreign_traces.torch(steps=200).replace("\n", " ").replace("433", "434")
     head, events = text.split('"traceEvents": [', 1)
@@ -377,16 +378,15 @@ def write_large(path, size_bytes):
     with open(path, "w", encoding="utf-8") as file:
         file.write(head + '"traceEvents": [')
         for i in range(times):
-            file.write(("," if i else "") + events)
+            file.write(("," if i else "") + events.replace('"pid": 434', f'"pid": {434 + i % processes}'))
         file.write("]," + tail)
     return {key: (count * times, total * times) for key, (count, total) in read(text, TORCH_SECTIONS).items()}
 
 
-@pytest.mark.parametrize("mib", [50, pytest.param(1024, marks=pytest.mark.skipif(
-    os.environ.get("MXPROF_TEST_LONG") != "1", reason="MXPROF_TEST_LONG=1 imports 1 GiB"))])
-def test_memory_does_not_grow_with_the_file(tmp_path, mib):
+@pytest.mark.parametrize("mib, processes", [(50, 1), pytest.param(1024, 1, marks=LONG), pytest.param(2048, 5, marks=LONG)])
+def test_memory_does_not_grow_with_the_file(tmp_path, mib, processes):
     path = tmp_path / "large.json"
-    expected = write_large(path, mib << 20)
+    expected = write_large(path, mib << 20, processes)
     assert resident_kib("convert", path, "-o", tmp_path / "out.mxp") < LIMIT_KIB
     assert rows(tmp_path / "out.mxp") == expected
 

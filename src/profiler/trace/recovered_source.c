@@ -10,11 +10,17 @@
 #include "profiler/trace/event.h"
 #include "profiler/trace/merge.h"
 
+// A range of the inner source, as far as it can be read, and its number there.
+typedef struct readable_range {
+    mxp_record_range range;
+    size_t number;
+} readable_range;
+
 // The readable part of one process.
 typedef struct recovered {
     mxp_source source;  // must stay first
     mxp_source *inner;
-    mxp_record_range *ranges;
+    readable_range *ranges;
     size_t count, capacity;
 } recovered;
 
@@ -31,13 +37,16 @@ static mxp_name_view view_name(const mxp_source *source, uint32_t id)
     return inner->name(inner, id);
 }
 
+// The inner source is asked again, because it counts what is read: memory that it holds for long is
+// given back.
 static int get_range(mxp_source *source, size_t number, mxp_record_range *range)
 {
     const recovered *self = recovered_of(source);
     if (number >= self->count) {
         return 0;
     }
-    *range = self->ranges[number];
+    (void)self->inner->range(self->inner, self->ranges[number].number, range);
+    *range = self->ranges[number].range;
     return 1;
 }
 
@@ -73,13 +82,13 @@ static void truncate_end(const mxp_source *inner, mxp_record_range *range, mxp_r
     }
 }
 
-static int add_range(recovered *self, const mxp_record_range *range)
+static int add_range(recovered *self, const mxp_record_range *range, size_t number)
 {
     if (mxp__grow(&self->ranges, &self->capacity, self->count + 1, sizeof *self->ranges) !=
         MXP_OK) {
         return mxp__fail_memory(memory_for);
     }
-    self->ranges[self->count++] = *range;
+    self->ranges[self->count++] = (readable_range){*range, number};
     return MXP_OK;
 }
 
@@ -90,7 +99,7 @@ static int add_ranges(recovered *self, mxp_recovery_loss *lost)
         int found = self->inner->range(self->inner, number, &range);
         if (found == 1) {
             truncate_end(self->inner, &range, lost);
-            int error = range.words != range.end ? add_range(self, &range) : MXP_OK;
+            int error = range.words != range.end ? add_range(self, &range, number) : MXP_OK;
             if (error != MXP_OK) {
                 return error;
             }

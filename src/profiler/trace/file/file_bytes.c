@@ -210,6 +210,7 @@ void mxp__file_bytes_give_back(const mxp_file_bytes *bytes)
 
 void mxp__file_bytes_touch(mxp_file_bytes *bytes, uint64_t size_bytes)
 {
+    bytes = bytes->lender != NULL ? bytes->lender : bytes;
     if (!bytes->in_file || bytes->size_bytes <= resident_bytes) {
         return;
     }

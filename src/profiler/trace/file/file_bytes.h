@@ -9,7 +9,8 @@
 
 #include "base/atomic.h"
 
-typedef struct mxp_file_bytes {
+typedef struct mxp_file_bytes mxp_file_bytes;
+struct mxp_file_bytes {
     const uint8_t *data;  // aligned to 16
     size_t size_bytes;
     size_t owned_bytes;  // of a heap block; 0: pages, or the caller's
@@ -19,7 +20,8 @@ typedef struct mxp_file_bytes {
                         // time
     uint64_t overwritten_chunks, overwritten_bytes;  // of records, while the file was being copied
     mxp_atomic_u64 touched_bytes;  // since mxp__file_bytes_give_back
-} mxp_file_bytes;
+    mxp_file_bytes *lender;  // whose they are, which outlives them; null: their own
+};
 
 // Whether large files may be mapped; else they are copied. Only for a process that survives the
 // truncation of a mapped file (base/os/lost_pages.h). False at first.

@@ -255,7 +255,8 @@ static int add_process(process_list *list, mxp_source *source)
 static int open_next(process_list *list, file_source *first, uint64_t *begin)
 {
     const mxp_file_bytes bytes = {.data = first->index.bytes.data,
-                                  .size_bytes = first->index.bytes.size_bytes};
+                                  .size_bytes = first->index.bytes.size_bytes,
+                                  .lender = &first->index.bytes};
     file_source *file;
     int error = open_process(&bytes, *begin, &file);
     if (error == MXP_EFORMAT || error == MXP_EVERSION) {
