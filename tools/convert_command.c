@@ -12,6 +12,7 @@
 #include "compression/packed_file.h"
 #include "coverage.h"
 #include "export/command_exporters.h"
+#include "export/sqlite/sqlite_export.h"
 #include "profiler/export/export.h"
 #include "profiler/trace/merge.h"
 #include "profiler/trace/recovered_source.h"
@@ -38,6 +39,7 @@ static const char help_end[] =
     "  mxprof convert profile.mxpz -o profile.mxp\n"
     "  mxprof convert profile.mxp -o table.json --to json\n"
     "  mxprof convert profile.mxp -o profile.folded && flamegraph.pl profile.folded > flames.svg\n"
+    "  mxprof convert profile.mxp -o profile.sqlite && sqlite3 profile.sqlite .schema\n"
     "  mxprof convert profile.mxp -o profile.pb.gz && go tool pprof -top profile.pb.gz\n"
     "  mxprof convert trace.json.gz -o trace.mxp      torch.profiler's, MXNet's, viztracer's JSON\n"
     "\n"
@@ -48,13 +50,19 @@ static const char help_end[] =
 // ---- formats ----------------------------------------------------------------------------------
 typedef struct output_format {
     const char *name, *extension, *help;
-    const mxp_exporter *exporter;  // null: native, compressed or not
+    const mxp_exporter *exporter;  // null: native, compressed or not, or a database
 } output_format;
 
 // The exporters of the library and of the command, as they are in exporters.def, then the others.
-enum { FORMAT_PACKED = MXP__EXPORTERS + MXP__COMMAND_EXPORTERS, FORMAT_NATIVE, FORMATS };
+enum {
+    FORMAT_SQLITE = MXP__EXPORTERS + MXP__COMMAND_EXPORTERS,
+    FORMAT_PACKED,
+    FORMAT_NATIVE,
+    FORMATS
+};
 
 static output_format formats[FORMATS] = {
+    [FORMAT_SQLITE] = {"sqlite", ".sqlite", "everything, as tables of an SQLite database", NULL},
     [FORMAT_PACKED] = {"packed", ".mxpz",
                        "the native trace of one process, compressed; all commands read it", NULL},
     [FORMAT_NATIVE] = {"native", ".mxp", "the native trace, not compressed", NULL},
@@ -255,6 +263,43 @@ static int convert_by_command(const mxp_command *self, const mxp_exporter *expor
     return code;
 }
 
+#ifdef MXP_WITH_SQLITE
+static int write_database(mxp_source *source, const mxp_output *output, mxp_strbuf *notes)
+{
+    const char *temporary = output->file.temporary;
+    return temporary != NULL ? mxp__sqlite_write(temporary, output->path, source, notes)
+                             : mxp__fail(MXP_EIO, "'%s' is no place for a database", output->path);
+}
+
+static int convert_sqlite(const mxp_command *self, mxp_input *input, const char *out_path)
+{
+    mxp_source *readable;
+    mxp_output output;
+    mxp_strbuf notes = {0};
+    int error = open_readable(self, input, &readable);
+    if (error == MXP_OK) {
+        error = mxp__output_open(out_path, &output);
+    }
+    if (error == MXP_OK) {
+        error = write_database(readable, &output, &notes);
+        int close_error = mxp__output_close(&output, error == MXP_OK);
+        error = error == MXP_OK ? close_error : error;
+    }
+    mxp__source_close(readable);
+    print_notes(self, &notes);
+    mxp__strbuf_fini(&notes);
+    return error == MXP_OK ? mxp__input_exit_code(input) : mxp__command_failed(self);
+}
+#else
+static int convert_sqlite(const mxp_command *self, mxp_input *input, const char *out_path)
+{
+    (void)input, (void)out_path;
+    mxp__fail(MXP_EIO, "this mxprof was built without SQLite; build it where libsqlite3-dev is "
+                       "(scripts/setup build installs it)");
+    return mxp__command_failed(self);
+}
+#endif
+
 static int convert_file(const mxp_command *self, int format, const char *in_path,
                         const char *out_path)
 {
@@ -266,11 +311,13 @@ static int convert_file(const mxp_command *self, int format, const char *in_path
     int code;
     if (format == FORMAT_NATIVE) {
         code = convert_native(self, &input, out_path);
+    } else if (format == FORMAT_SQLITE) {
+        code = convert_sqlite(self, &input, out_path);
     } else if (exporter == NULL && input.source->process_count > 1) {
         code = mxp__usage_error(self, "a compressed file holds one process, and here are %zu",
                                 input.source->process_count);
     } else {
-        bool is_commands = format >= MXP__EXPORTERS && format < FORMAT_PACKED;
+        bool is_commands = format >= MXP__EXPORTERS && format < FORMAT_SQLITE;
         code = is_commands ? convert_by_command(self, exporter, &input, out_path)
                            : convert_to(self, exporter, &input, input.source, out_path);
         note_what_is_missing(self, exporter, &input);
@@ -289,6 +336,10 @@ static int check_place(const mxp_command *self, int format, const char *out_path
     if (format == FORMAT_NATIVE && (is_gzip(out_path) || is_stdout)) {
         return mxp__usage_error(self, "a native trace is written into a file of its own; give a "
                                       "name like profile.mxp");
+    }
+    if (format == FORMAT_SQLITE && (is_gzip(out_path) || is_stdout)) {
+        return mxp__usage_error(self, "a database is written into a file of its own; give a name "
+                                      "like profile.sqlite");
     }
     return format < 0 && !is_stdout ? does_not_tell(self, out_path) : -1;
 }
