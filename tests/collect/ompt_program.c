@@ -48,6 +48,14 @@ enum { BEGIN = 1, END = 2 };
 #define work ((void (*)(int, int, data *, data *, uint64_t, const void *))callbacks[20])
 #define mutex_acquire ((void (*)(int, unsigned, unsigned, uint64_t, const void *))callbacks[26])
 #define mutex_acquired ((void (*)(int, uint64_t, const void *))callbacks[27])
+#define mutex_released ((void (*)(int, uint64_t, const void *))callbacks[17])
+#define masked ((void (*)(int, data *, data *, const void *))callbacks[21])
+#define sync_region ((void (*)(int, int, data *, data *, const void *))callbacks[23])
+#define target ((void (*)(int, int, int, data *, data *, data *, const void *))callbacks[33])
+#define target_data                                                                    \
+    ((void (*)(int, data *, data *, uint64_t *, int, void *, int, void *, int, size_t, \
+               const void *))callbacks[34])
+#define target_submit ((void (*)(int, data *, uint64_t *, unsigned))callbacks[35])
 
 static void sleep_ms(long ms)
 {
@@ -134,6 +142,63 @@ static void run_tasks(void)
     work(1, END, NULL, &implicit, 1, NULL);  // fits nothing
 }
 
+// An untied task begins on one thread and goes on on another.
+static void *continue_task(void *task)
+{
+    data implicit = {0}, thread = {0};
+    thread_begin(2, &thread);
+    task_schedule(&implicit, 7, task);
+    task_schedule(task, 1, &implicit);
+    return NULL;
+}
+
+static void run_moves(void)
+{
+    data implicit = {0}, task = {0}, group = {0};
+    pthread_t thread;
+    thread_begin(1, &implicit);
+    sync_region(6, BEGIN, NULL, &group, NULL);
+    task_create(&implicit, NULL, &task, 4 | 0x10000000, 0, NULL);
+    task_schedule(&implicit, 7, &task);
+    task_schedule(&task, 7, &implicit);
+    pthread_create(&thread, NULL, continue_task, &task);
+    pthread_join(thread, NULL);
+    sync_wait(6, BEGIN, NULL, &group, NULL);
+    sync_wait(6, END, NULL, &group, NULL);
+    sync_region(6, END, NULL, &group, NULL);
+    sync_region(1, BEGIN, NULL, &group, NULL);  // a barrier is told by its wait
+    sync_region(1, END, NULL, &group, NULL);
+    masked(BEGIN, NULL, &implicit, NULL);
+    masked(END, NULL, &implicit, NULL);
+}
+
+static void run_locks(void)
+{
+    data implicit = {0};
+    thread_begin(1, &implicit);
+    masked(BEGIN, NULL, &implicit, NULL);
+    masked(END, NULL, &implicit, NULL);
+    for (uint64_t i = 1; i <= 10 && mutex_acquire != NULL; i++) {
+        mutex_acquire(i % 2 == 0 ? 1 : 5, 0, 0, i, NULL);
+        mutex_acquired(i % 2 == 0 ? 1 : 5, i, NULL);
+        if (mutex_released != NULL) {
+            mutex_released(i % 2 == 0 ? 1 : 5, i, NULL);
+        }
+    }
+}
+
+static void run_target(void)
+{
+    data task = {0}, region_data = {0};
+    uint64_t operation = 0;
+    target(9, BEGIN, 0, &task, NULL, &region_data, NULL);
+    target_data(BEGIN, NULL, &region_data, &operation, 2, NULL, 1, NULL, 0, 4096, NULL);
+    target_data(END, NULL, &region_data, &operation, 2, NULL, 1, NULL, 0, 4096, NULL);
+    target_submit(BEGIN, &region_data, &operation, 8);
+    target_submit(END, &region_data, &operation, 8);
+    target(9, END, 0, &task, NULL, &region_data, NULL);
+}
+
 int main(int argc, char **argv)
 {
     void *library = dlopen(getenv("OMP_TOOL_LIBRARIES"), RTLD_LAZY);
@@ -146,7 +211,11 @@ int main(int argc, char **argv)
         return 2;
     }
     regions = argc > 2 ? atoi(argv[2]) : 5;
-    strcmp(argv[1], "tasks") == 0 ? run_tasks() : run_regions();
+    strcmp(argv[1], "tasks") == 0    ? run_tasks()
+    : strcmp(argv[1], "moves") == 0  ? run_moves()
+    : strcmp(argv[1], "locks") == 0  ? run_locks()
+    : strcmp(argv[1], "target") == 0 ? run_target()
+                                     : run_regions();
     tool->finalize(&tool->tool);
     return 0;
 }

@@ -11,13 +11,17 @@
 #include "profiler/collect/ompt/ompt.h"
 #include "profiler/collect/ompt/ompt_abi.h"
 #include "profiler/collect/ompt/regions.h"
+#include "profiler/collect/ompt/target.h"
 #include "profiler/collect/open_stack.h"
+#include "profiler/collect/settings.h"
+#include "profiler/collect/waits.h"
 
 ompt_start *ompt_start_tool(unsigned version, const char *runtime);
 
 // Owners of spans: ends of one kind end the innermost of that kind.
 static const char region_owner[] = "region", work_owner[] = "work", wait_owner[] = "wait",
-                  task_owner[] = "task", lock_owner[] = "lock";
+                  task_owner[] = "task", lock_owner[] = "lock", group_owner[] = "group",
+                  masked_owner[] = "masked";
 enum {
     NAMES_BARRIER,
     NAMES_TASKWAIT,
@@ -148,22 +152,66 @@ static void on_sync_wait(int kind, int endpoint, ompt_data *parallel, ompt_data 
     }
 }
 
+// A group of tasks is more than the wait at its end.
+static void on_sync_region(int kind, int endpoint, ompt_data *parallel, ompt_data *task,
+                           const void *return_address)
+{
+    (void)parallel, (void)task, (void)return_address;
+    if (kind == OMPT_SYNC_TASKGROUP && endpoint == OMPT_BEGIN) {
+        mxp__collect_begin(group_owner, mxp_span_name("OpenMP", "taskgroup"), 0, NULL, 0);
+    } else if (kind == OMPT_SYNC_TASKGROUP && endpoint == OMPT_END) {
+        mxp__collect_end(group_owner, 0);
+    }
+}
+
+static void on_masked(int endpoint, ompt_data *parallel, ompt_data *task,
+                      const void *return_address)
+{
+    (void)parallel, (void)task, (void)return_address;
+    if (endpoint == OMPT_BEGIN) {
+        mxp__collect_begin(masked_owner, mxp_span_name("OpenMP", "masked"), 0, NULL, 0);
+    } else if (endpoint == OMPT_END) {
+        mxp__collect_end(masked_owner, 0);
+    }
+}
+
+// ---- locks -------------------------------------------------------------------------------------
+typedef struct lock_names {
+    const char *wait, *hold;
+} lock_names;
+
+static lock_names names_of(int kind)
+{
+    switch (kind) {
+    case OMPT_MUTEX_CRITICAL:
+        return (lock_names){"critical wait", "critical hold"};
+    case OMPT_MUTEX_ATOMIC:
+        return (lock_names){"atomic wait", "atomic hold"};
+    case OMPT_MUTEX_ORDERED:
+        return (lock_names){"ordered wait", "ordered hold"};
+    default:
+        return (lock_names){"lock wait", "lock hold"};
+    }
+}
+
 static void on_mutex_acquire(int kind, unsigned hint, unsigned implementation, uint64_t wait_id,
                              const void *return_address)
 {
     (void)hint, (void)implementation, (void)wait_id, (void)return_address;
-    mxp__collect_begin(lock_owner,
-                       mxp_span_name("OpenMP", kind == OMPT_MUTEX_CRITICAL  ? "critical wait"
-                                               : kind == OMPT_MUTEX_ATOMIC  ? "atomic wait"
-                                               : kind == OMPT_MUTEX_ORDERED ? "ordered wait"
-                                                                            : "lock wait"),
-                       0, NULL, 0);
+    mxp__collect_begin(lock_owner, mxp_span_name("OpenMP", names_of(kind).wait), 0, NULL, 0);
 }
 
 static void on_mutex_acquired(int kind, uint64_t wait_id, const void *return_address)
 {
-    (void)kind, (void)wait_id, (void)return_address;
+    (void)kind, (void)return_address;
     mxp__collect_end(lock_owner, 0);
+    mxp__sync_hold(wait_id);
+}
+
+static void on_mutex_released(int kind, uint64_t wait_id, const void *return_address)
+{
+    (void)return_address;
+    mxp__sync_release(wait_id, "OpenMP", names_of(kind).hold);
 }
 
 // ---- tasks -------------------------------------------------------------------------------------
@@ -201,23 +249,40 @@ static void on_task_schedule(ompt_data *prior, int status, ompt_data *next)
 }
 
 // ---- start -------------------------------------------------------------------------------------
+typedef struct event_callback {
+    int event;
+    ompt_function callback;
+} event_callback;
+
+static const event_callback callbacks[] = {
+    {OMPT_THREAD_BEGIN, (ompt_function)on_thread_begin},
+    {OMPT_PARALLEL_BEGIN, (ompt_function)on_parallel_begin},
+    {OMPT_PARALLEL_END, (ompt_function)on_parallel_end},
+    {OMPT_IMPLICIT_TASK, (ompt_function)on_implicit_task},
+    {OMPT_WORK, (ompt_function)on_work},
+    {OMPT_SYNC_REGION_WAIT, (ompt_function)on_sync_wait},
+    {OMPT_SYNC_REGION, (ompt_function)on_sync_region},
+    {OMPT_MASKED, (ompt_function)on_masked},
+    {OMPT_TASK_CREATE, (ompt_function)on_task_create},
+    {OMPT_TASK_SCHEDULE, (ompt_function)on_task_schedule},
+    {OMPT_TARGET, (ompt_function)mxp__ompt_target},
+    {OMPT_TARGET_DATA, (ompt_function)mxp__ompt_target_data},
+    {OMPT_TARGET_SUBMIT, (ompt_function)mxp__ompt_target_submit},
+};
+// A runtime does less where nobody asks.
+static const event_callback lock_callbacks[] = {
+    {OMPT_MUTEX_ACQUIRE, (ompt_function)on_mutex_acquire},
+    {OMPT_MUTEX_ACQUIRED, (ompt_function)on_mutex_acquired},
+    {OMPT_MUTEX_RELEASED, (ompt_function)on_mutex_released},
+};
+
 static int initialize(ompt_lookup lookup, int device, ompt_data *tool)
 {
-    static const struct {
-        int event;
-        ompt_function callback;
-    } callbacks[] = {
-        {OMPT_THREAD_BEGIN, (ompt_function)on_thread_begin},
-        {OMPT_PARALLEL_BEGIN, (ompt_function)on_parallel_begin},
-        {OMPT_PARALLEL_END, (ompt_function)on_parallel_end},
-        {OMPT_IMPLICIT_TASK, (ompt_function)on_implicit_task},
-        {OMPT_WORK, (ompt_function)on_work},
-        {OMPT_SYNC_REGION_WAIT, (ompt_function)on_sync_wait},
-        {OMPT_MUTEX_ACQUIRE, (ompt_function)on_mutex_acquire},
-        {OMPT_MUTEX_ACQUIRED, (ompt_function)on_mutex_acquired},
-        {OMPT_TASK_CREATE, (ompt_function)on_task_create},
-        {OMPT_TASK_SCHEDULE, (ompt_function)on_task_schedule},
-    };
+    enum { WAITS = 2 };  // of the callbacks for locks those that waits need
+    const int sync_wanted = mxp__collect_sync();
+    const size_t locks = sync_wanted == MXP__SYNC_ALL    ? WAITS + 1
+                         : sync_wanted == MXP__SYNC_NONE ? 0
+                                                         : WAITS;
     (void)device, (void)tool;
     int (*set)(int, ompt_function) = (int (*)(int, ompt_function))lookup("ompt_set_callback");
     if (set == NULL) {
@@ -231,6 +296,9 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *tool)
     names[NAMES_FLOW] = mxp_intern("OpenMP", "task created", MXP_STYLE_FLOW, MXP_UNIT_NONE);
     for (size_t i = 0; i < sizeof callbacks / sizeof callbacks[0]; i++) {
         set(callbacks[i].event, callbacks[i].callback);
+    }
+    for (size_t i = 0; i < locks; i++) {
+        set(lock_callbacks[i].event, lock_callbacks[i].callback);
     }
     mxp_atomic_store(&is_on, true);
     return 1;
