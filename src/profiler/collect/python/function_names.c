@@ -132,7 +132,7 @@ static mxp_name __attribute__((noinline)) name_code(python_object *code)
     return name;
 }
 
-mxp_name mxp__function_name(python_object *code)
+mxp_name mxp__python_function_name(python_object *code)
 {
     const named *known = find(code);
     return known != NULL ? known->name : name_code(code);

@@ -10,7 +10,7 @@
 
 // "qualname (file.py:line)" of a code object, which is held from now on, so that its address stays
 // this name. 0: it is the collector's own and not to be recorded.
-mxp_name mxp__function_name(python_object *code);
+mxp_name mxp__python_function_name(python_object *code);
 // "module.name" of a function in C; `key` tells it apart and outlives it.
 mxp_name mxp__c_function_name(const void *key, python_object *function);
 

@@ -37,7 +37,7 @@ static python_object *code_of(python_object *frame)
 static void follow_function(python_object *frame, bool enters)
 {
     python_object *code = code_of(frame);
-    const mxp_name name = code != NULL ? mxp__function_name(code) : 0;
+    const mxp_name name = code != NULL ? mxp__python_function_name(code) : 0;
     if (name != 0 && enters) {
         mxp__function_enter(code, name);
     } else if (name != 0) {
@@ -118,7 +118,7 @@ void mxp__python_functions_replaced(void)
 static python_object *enter(python_object *self, python_object *const *arguments, ptrdiff_t count)
 {
     (void)self, (void)count;
-    const mxp_name name = mxp__function_name(arguments[0]);
+    const mxp_name name = mxp__python_function_name(arguments[0]);
     if (name != 0) {
         mxp__function_enter(arguments[0], name);
     }
@@ -128,7 +128,7 @@ static python_object *enter(python_object *self, python_object *const *arguments
 static python_object *leave(python_object *self, python_object *const *arguments, ptrdiff_t count)
 {
     (void)self, (void)count;
-    if (mxp__function_name(arguments[0]) != 0) {
+    if (mxp__python_function_name(arguments[0]) != 0) {
         mxp__function_leave(arguments[0]);
     }
     return mxp__python.none;
