@@ -101,7 +101,8 @@ def test_a_daemon_is_not_waited_for_and_records_on(program, tmp_path):
 
 
 def test_a_program_without_the_preload_has_its_marks_by_the_other_variables(program, tmp_path):
-    marks = compiled(tmp_path, "marks", (HERE.parent / "collect/itt_program.c").read_text(), "-ldl", "-pthread")
+    collect = HERE.parent / "collect"
+    marks = compiled(tmp_path, "marks", (collect / "itt_program.c").read_text(), f"-I{collect}", "-ldl", "-pthread")
     result = run(tmp_path, "-o", "out", program, "clears", marks, "tasks")
     assert result.returncode == 0 and "outer" in result.stderr
 

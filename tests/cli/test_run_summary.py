@@ -94,8 +94,8 @@ def test_a_file_that_is_no_trace_changes_nothing(tmp_path):
 
 
 def test_ends_without_a_begin_are_told_and_are_no_loss(tmp_path):
-    program = compiled(tmp_path, "marks", (pathlib.Path(__file__).parent.parent / "collect/itt_program.c").read_text(),
-                       "-ldl", "-pthread")
+    collect = pathlib.Path(__file__).parent.parent / "collect"
+    program = compiled(tmp_path, "marks", (collect / "itt_program.c").read_text(), f"-I{collect}", "-ldl", "-pthread")
     result = run(tmp_path, "-o", "out", program, "unbalanced")
     assert "; 910 marks that fit nothing, as ends without a begin\n" in result.stderr
     assert "lost nothing" in result.stderr
