@@ -133,8 +133,9 @@ void mxp_instant(uint32_t classes, mxp_name name, int scope);  // MXP_INSTANT_*
 void mxp_flow(uint32_t classes, mxp_name name, int phase, uint64_t id);  // MXP_FLOW_*
 
 // One executed operator. Stamps are ticks; push <= ready <= start <= end, 0 for an unknown push or
-// ready (then taken as start). `variables` are ids of 31 bits, MXP_VARIABLE_WRITTEN set on those
-// written; what does not fit into 16 records is left out and flagged.
+// ready (then taken as start, and the push as of no known thread). `variables` are ids of 31 bits,
+// MXP_VARIABLE_WRITTEN set on those written; what does not fit into 16 records is left out and
+// flagged.
 typedef struct mxp_operator {
     mxp_name name;
     uint32_t id, released_by, bulk_parent;

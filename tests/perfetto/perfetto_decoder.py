@@ -4,7 +4,7 @@ public schema and knowing nothing of our writer. `Trace` has slices, instants, c
 import struct
 from collections import namedtuple
 
-Slice = namedtuple("Slice", "track category name begin end args depth")
+Slice = namedtuple("Slice", "track category name begin end args depth ending_flows")
 Instant = namedtuple("Instant", "track category name time args flows ending_flows")
 Sample = namedtuple("Sample", "track time value")
 
@@ -184,11 +184,13 @@ class Trace:
                 sorted(self.events, key=lambda event: event[0]):
             if kind == BEGIN:
                 assert name
-                open_spans[track].append((category, name, time, args))
+                assert not flows, "which no span of ours begins"
+                open_spans[track].append((category, name, time, args, ending))
             elif kind == END:
                 assert open_spans[track], "an end without a begin"
-                category, name, begin, args = open_spans[track].pop()
-                self.slices.append(Slice(track, category, name, begin, time, args, len(open_spans[track])))
+                category, name, begin, args, begun_ending = open_spans[track].pop()
+                self.slices.append(Slice(track, category, name, begin, time, args, len(open_spans[track]),
+                                         begun_ending))
             elif kind == INSTANT:
                 assert name
                 self.instants.append(Instant(track, category, name, time, args, flows, ending))

@@ -25,6 +25,7 @@ typedef struct api_call {
 
 struct mxp_api_stream {
     mxp_source *source;
+    mxp_arrows *arrows;  // that have not seen the calls
     mxp_reader *reader;
     uint8_t *kinds;  // of names
     int64_t *out_of_order;  // begins of calls that are read too late, sorted
@@ -71,6 +72,9 @@ static const api_call *read_call(mxp_api_stream *stream, bool *is_late)
             *is_late = stream->read >= WINDOW && event.begin_ns < call->end_ns;
             *call = (api_call){event.begin_ns, event.end_ns};
             stream->read++;
+            if (stream->arrows != NULL) {
+                mxp__arrows_see(stream->arrows, &event);
+            }
             return call;
         }
     }
@@ -120,6 +124,7 @@ static int start(mxp_api_stream *stream)
     }
     if (error == MXP_OK) {
         stream->read = 0;
+        stream->arrows = NULL;
         stream->error = MXP_OK;
         error = mxp__reader_open(stream->source, &stream->reader);
     }
@@ -194,7 +199,7 @@ int mxp__api_stream_next(mxp_api_stream *stream, mxp_api_change *change)
     return 1;
 }
 
-int mxp__api_stream_open(mxp_source *source, mxp_api_stream **opened)
+int mxp__api_stream_open(mxp_source *source, mxp_arrows *arrows, mxp_api_stream **opened)
 {
     mxp_api_stream *stream = mxp__alloc(sizeof *stream);
     *opened = NULL;
@@ -202,6 +207,7 @@ int mxp__api_stream_open(mxp_source *source, mxp_api_stream **opened)
         return mxp__fail_memory(memory_for);
     }
     stream->source = source;
+    stream->arrows = arrows;
     int error = start(stream);
     if (error != MXP_OK) {
         mxp__api_stream_close(stream);

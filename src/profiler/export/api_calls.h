@@ -5,7 +5,7 @@
 #ifndef MXP_EXPORT_API_CALLS_H
 #define MXP_EXPORT_API_CALLS_H
 
-#include "profiler/trace/source.h"
+#include "profiler/export/arrows.h"
 
 #define MXP__API_CATEGORY "MXNET_C_API"
 #define MXP__API_CALLS "MXNet C API Calls"
@@ -21,7 +21,8 @@ typedef struct mxp_api_change {
 
 typedef struct mxp_api_stream mxp_api_stream;
 
-int mxp__api_stream_open(mxp_source *source, mxp_api_stream **stream);
+// `arrows` (may be null) see the calls.
+int mxp__api_stream_open(mxp_source *source, mxp_arrows *arrows, mxp_api_stream **stream);
 // In the order of time. 1: *change is set; 0: the end; a negative error: the rest cannot be read
 // (MXP_EFORMAT: damaged, all that could be read was given out).
 int mxp__api_stream_next(mxp_api_stream *stream, mxp_api_change *change);

@@ -45,6 +45,7 @@ struct mxp_chrome_tracks {
     size_t loss_count, loss_capacity;
     uint64_t api_calls, new_api_calls;  // in the file; in the source that is written now
     int64_t api_ns, new_api_ns;  // when their counters changed last
+    mxp_arrows *arrows;
 };
 
 // ---- sets of numbers --------------------------------------------------------------------------
@@ -67,7 +68,12 @@ int mxp__chrome_tracks_create(mxp_chrome_tracks **tracks)
         return mxp__fail_memory("the tracks of the trace");
     }
     (*tracks)->tids.entry_bytes = (*tracks)->counters.entry_bytes = sizeof(uint64_t);
-    return MXP_OK;
+    int error = mxp__arrows_create(&(*tracks)->arrows);
+    if (error != MXP_OK) {
+        mxp__chrome_tracks_destroy(*tracks);
+        *tracks = NULL;
+    }
+    return error;
 }
 
 void mxp__chrome_tracks_destroy(mxp_chrome_tracks *tracks)
@@ -80,6 +86,7 @@ void mxp__chrome_tracks_destroy(mxp_chrome_tracks *tracks)
     mxp__free(tracks->names, tracks->name_capacity);
     mxp__id_map_fini(&tracks->counters);
     mxp__free(tracks->losses, tracks->loss_capacity * sizeof *tracks->losses);
+    mxp__arrows_destroy(tracks->arrows);
     mxp__free(tracks, sizeof *tracks);
 }
 
@@ -163,7 +170,12 @@ int mxp__chrome_tracks_begin(mxp_chrome_tracks *tracks, const mxp_source *source
                                      sizeof *tracks->losses) != 0) {
         error = mxp__fail_memory("the tracks of the trace");
     }
-    return error;
+    return error == MXP_OK ? mxp__arrows_begin(tracks->arrows, source) : error;
+}
+
+mxp_arrows *mxp__chrome_tracks_arrows(mxp_chrome_tracks *tracks)
+{
+    return tracks->arrows;
 }
 
 uint32_t mxp__chrome_thread_row(const mxp_chrome_tracks *tracks, uint32_t thread)
@@ -353,6 +365,7 @@ void mxp__chrome_tracks_tail(const mxp_chrome_tracks *tracks, const mxp_source *
 void mxp__chrome_tracks_commit(mxp_chrome_tracks *tracks, const mxp_source *source)
 {
     tracks->has_process = true;
+    mxp__arrows_commit(tracks->arrows);
     tracks->api_calls += tracks->new_api_calls;
     tracks->api_ns = tracks->new_api_ns;
     tracks->new_api_calls = 0;

@@ -8,7 +8,7 @@
 #define MXP_EXPORT_TRACKS_H
 
 #include "base/strbuf.h"
-#include "profiler/trace/source.h"
+#include "profiler/export/arrows.h"
 
 typedef struct mxp_chrome_tracks mxp_chrome_tracks;
 
@@ -40,6 +40,9 @@ void mxp__chrome_add_api_calls(mxp_chrome_tracks *tracks, uint64_t count);
 // When a change of their counters is shown: `ns`, but not before the changes that the file has. A
 // call that an earlier part could not know, because it lasted, counts from the end of that part on.
 int64_t mxp__chrome_api_time(mxp_chrome_tracks *tracks, int64_t ns);
+
+// Of the source that is written now.
+mxp_arrows *mxp__chrome_tracks_arrows(mxp_chrome_tracks *tracks);
 
 // All that the last head and tail wrote is in the file.
 void mxp__chrome_tracks_commit(mxp_chrome_tracks *tracks, const mxp_source *source);

@@ -109,6 +109,7 @@ static void list_variables(const mxn_operation *op, uint32_t *ids)
 typedef struct record_times {
     mxn_releaser latest;  // ready, and by whom
     uint64_t push, start, end;
+    uint32_t push_thread;
 } record_times;
 
 // `latest` as found in the variables, at least the push.
@@ -121,9 +122,10 @@ static inline void times_complete(record_times *at, const mxn_execution *executi
     start = start > at->latest.ticks ? start : at->latest.ticks;
     at->start = start < at->end ? start : at->end;
     // Pushed before recording was last interrupted: what released it may have left no stamp. The
-    // start stands for what is not known.
+    // start stands for what is not known, and no thread is named.
     if (__builtin_expect(at->push <= mxp_atomic_load(&mxp_control.closed_ticks), 0)) {
         at->push = at->start;
+        at->push_thread = MXN__TRACE_INDEX_UNKNOWN;
         at->latest = (mxn_releaser){.ticks = at->start};
     }
 }
@@ -152,7 +154,8 @@ static void emit(const mxn_operation *op, const mxn_execution *execution, uint64
     list_variables(op, ids);
     record_times at = {.latest = mxn__operation_releaser(op, end_ticks),
                        .push = widen(op->push_stamp, end_ticks),
-                       .end = end_ticks};
+                       .end = end_ticks,
+                       .push_thread = pushing_thread(op)};
     times_complete(&at, execution);
     const mxn_operation_extra *extra =
         (op->flags & MXN__OP_EXTRA) != 0 ? mxn__operation_extra((mxn_operation *)op) : &nothing;
@@ -165,7 +168,7 @@ static void emit(const mxn_operation *op, const mxn_execution *execution, uint64
                            .start_ticks = at.start,
                            .end_ticks = at.end,
                            .flags = record_flags(op, execution),
-                           .push_thread = pushing_thread(op),
+                           .push_thread = at.push_thread,
                            .device = op->device,
                            .scope = extra->scope,
                            .shape = extra->shape,
@@ -205,7 +208,7 @@ static inline void write_operator(uint64_t *words, const mxn_operation *op,
     words[1] = op->name | (uint64_t)op->id << 32;
     words[2] = ((at->end - at->start) & MXP_STAMP_MASK) | (uint64_t)record_flags(op, execution)
                                                               << 48;
-    words[3] = ((at->start - at->push) & MXP_STAMP_MASK) | (uint64_t)pushing_thread(op) << 48;
+    words[3] = ((at->start - at->push) & MXP_STAMP_MASK) | (uint64_t)at->push_thread << 48;
     words[4] = ((at->start - at->latest.ticks) & MXP_STAMP_MASK) | (uint64_t)op->device << 48 |
                (uint64_t)op->count << 56;
     words[5] = at->latest.id | (uint64_t)execution->bulk_parent << 32;
@@ -256,7 +259,8 @@ static bool emit_in_place(const mxn_operation *op, const mxn_execution *executio
     if (units != 0) {
         latest = write_variables(words + 8, op, latest, end_ticks);
     }
-    record_times at = {.latest = latest, .push = push_ticks, .end = end_ticks};
+    record_times at = {
+        .latest = latest, .push = push_ticks, .end = end_ticks, .push_thread = pushing_thread(op)};
     times_complete(&at, execution);
     write_operator(words, op, execution, &at);
     mxp_inline_close(words + 8 + 2 * units);
@@ -311,7 +315,8 @@ static void emit_part(const mxn_operation *op, const mxn_part *part, uint64_t no
                                  .start_ticks = now_ticks,
                                  .end_ticks = now_ticks,
                                  .flags = record_flags(op, &execution),
-                                 .push_thread = pushing_thread(op),
+                                 .push_thread = is_known ? pushing_thread(op)
+                                                         : (uint32_t)MXN__TRACE_INDEX_UNKNOWN,
                                  .device = op->device,
                                  .scope = part->scope,
                                  .shape = part->shape,

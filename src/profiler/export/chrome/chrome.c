@@ -35,7 +35,8 @@ void mxp__chrome_fini(mxp_chrome *chrome)
     mxp__free(chrome->names, ((size_t)chrome->name_count + 1) * sizeof *chrome->names);
     chrome->names = NULL;
     mxp__reader_close(chrome->samples);
-    chrome->samples = NULL;
+    mxp__reader_close(chrome->operators);
+    chrome->samples = chrome->operators = NULL;
     mxp__api_stream_close(chrome->api);
     chrome->api = NULL;
 }
@@ -154,6 +155,9 @@ static void put_other(mxp_chrome *chrome, const mxp_chrome_name *name, const mxp
     if (mxp__chrome_is_sample(event)) {
         mxp_atomic_store(&chrome->has_samples, true);
     } else {
+        if (event->kind == MXP_KIND_OPERATOR) {
+            mxp_atomic_store(&chrome->has_operators, true);
+        }
         mxp__chrome_event(chrome, name, event, out);
     }
 }

@@ -45,8 +45,8 @@ typedef struct mxp_chrome {
     mxp_chrome_tracks *tracks;  // borrowed
     mxp_chrome_name_slot *names;  // by name id, made on first use; the last one is for bad ids
     uint32_t name_count;
-    mxp_atomic_bool has_samples;  // samples that mxp__chrome_rest has to write
-    mxp_reader *samples;
+    mxp_atomic_bool has_samples, has_operators;  // what mxp__chrome_rest has to look for
+    mxp_reader *samples, *operators;
     mxp_api_stream *api;  // what mxp__chrome_api_counters has not written yet
 } mxp_chrome;
 
@@ -74,9 +74,11 @@ static inline bool mxp__chrome_is_sample(const mxp_event *event)
     return event->kind == MXP_KIND_COUNTER || event->kind == MXP_KIND_MEMORY;
 }
 
-// The exporter's rest callback: samples of the ranges that were formatted, then the counters of
-// their API calls.
+// The exporter's rest callback: samples of the ranges that were formatted, the arrows to their
+// operators, then the counters of their API calls, which the arrows have to know.
 int mxp__chrome_rest(mxp_export *run);
+int mxp__chrome_api_open(mxp_chrome *chrome);
+int mxp__chrome_arrows(mxp_export *run);
 int mxp__chrome_api_counters(mxp_export *run);
 
 // Any one record, `name` being its entry; kinds that are not drawn write nothing.

@@ -81,14 +81,20 @@ static bool has_calls(const mxp_chrome *chrome)
     return false;
 }
 
+int mxp__chrome_api_open(mxp_chrome *chrome)
+{
+    if (chrome->api != NULL || !has_calls(chrome)) {
+        return MXP_OK;
+    }
+    return mxp__api_stream_open(chrome->source, mxp__chrome_tracks_arrows(chrome->tracks),
+                                &chrome->api);
+}
+
 int mxp__chrome_api_counters(mxp_export *run)
 {
     mxp_chrome *chrome = run->state;
     if (chrome->api == NULL) {
-        int error = has_calls(chrome) ? mxp__api_stream_open(chrome->source, &chrome->api) : MXP_OK;
-        if (chrome->api == NULL) {
-            return error;
-        }
+        return MXP_OK;
     }
     counter_text texts[COUNTERS];
     int more = make_texts(chrome->source, texts) ? put_samples(run, texts)

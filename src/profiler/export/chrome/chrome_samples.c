@@ -44,5 +44,9 @@ int mxp__chrome_rest(mxp_export *run)
         }
         mxp_atomic_store(&chrome->has_samples, false);
     }
-    return mxp__chrome_api_counters(run);
+    int more = mxp__chrome_api_open(chrome);
+    if (more == MXP_OK) {
+        more = mxp__chrome_arrows(run);
+    }
+    return more == MXP_OK ? mxp__chrome_api_counters(run) : more;
 }

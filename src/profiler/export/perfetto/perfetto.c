@@ -52,7 +52,8 @@ static bool is_span(const mxp_event *event)
 }
 
 // ---- survey -----------------------------------------------------------------------------------
-// Takes the spans that are shown on the tracks of other threads, before all others.
+// Takes the spans that are shown on the tracks of other threads, before all others, and sees the
+// calls that arrows begin in.
 static bool is_cross_thread(const perfetto *state, const mxp_event *event)
 {
     return is_span(event) && (event->lane & MXP_LANE_THREAD) != 0 &&
@@ -68,6 +69,7 @@ static int survey_range(perfetto *state, const mxp_record_range *range)
     int found;
     mxp__decoder_begin(&decoder, state->packets.source->timebase, range);
     while ((found = mxp__decoder_next(&decoder, &event)) == 1) {
+        mxp__arrows_see(state->packets.arrows, &event);
         if (event.lane != 0 && is_cross_thread(state, &event)) {
             int error = mxp__span_order_take(state->order, &event);
             if (error != MXP_OK) {
@@ -138,8 +140,11 @@ static int next_instant(perfetto *state)
         mxp__packets_record(&state->packets, &event);
         return MXP_OK;
     }
-    bool taken = event.lane != 0 && is_cross_thread(state, &event);
-    return taken ? MXP_OK : keep_span(state, &event);
+    if (event.lane != 0 && is_cross_thread(state, &event)) {
+        return MXP_OK;
+    }
+    mxp__packets_push(&state->packets, &event);
+    return keep_span(state, &event);
 }
 
 static int next_span(perfetto *state)
@@ -176,7 +181,7 @@ static int open_calls(perfetto *state)
         state->call_tracks[i] =
             mxp__counter_track(&state->packets, names[i], strlen(names[i]), MXP_UNIT_NONE);
     }
-    return mxp__api_stream_open(state->packets.source, &state->calls);
+    return mxp__api_stream_open(state->packets.source, NULL, &state->calls);
 }
 
 static int next_call(perfetto *state)
@@ -261,6 +266,7 @@ static int begin_process(mxp_export *run, const mxp_source *first)
     if (error != MXP_OK) {
         return error;
     }
+    state->packets.arrows = mxp__chrome_tracks_arrows(state->tracks);
     return mxp__span_order_create(&state->packets, &state->order);
 }
 

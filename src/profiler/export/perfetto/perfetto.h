@@ -31,6 +31,7 @@ enum {
 typedef struct mxp_packets {
     mxp_source *source;
     const mxp_chrome_tracks *tracks;  // the threads' ids; borrowed
+    mxp_arrows *arrows;  // theirs
     mxp_strbuf *out;
     mxp_strbuf interned;  // texts that the current packet interns
     uint8_t *emitted;  // by name id, what was emitted of it; the last one is for bad ids
@@ -92,6 +93,8 @@ void mxp__packet_end(mxp_packets *packets, mxp_packet packet);
 // ---- records (perfetto_event.c) ---------------------------------------------------------------
 // The begin of a span or operator with its name and arguments, on a track.
 void mxp__packets_span(mxp_packets *packets, const mxp_event *event, uint32_t track);
+// Where the arrow to an operator begins; nothing if it has none.
+void mxp__packets_push(mxp_packets *packets, const mxp_event *event);
 // Anything that is neither.
 void mxp__packets_record(mxp_packets *packets, const mxp_event *event);
 // Sample of a counter.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each kind of record becomes in a Perfetto trace: the same events as in Chrome JSON
 // (chrome_event.c), but for counters, which have units and exact values here, and flows, whose
-// points are instants: a slice could be drawn before its flow began.
+// points are instants: a slice could be drawn before its flow began. An arrow to an operator ends
+// in the operator's slice, and begins in an instant within the call.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,15 +82,68 @@ static const mxp_arg_form arg_form = {.key = arg_key,
                                       .text = arg_text,
                                       .name = arg_name};
 
+// ---- spans and operators ----------------------------------------------------------------------
+enum { FLOW = 47, LAST_OF_FLOW = 48 };  // fields of TrackEvent
+
+// Ids are the trace's own and must not meet those of another process.
+static void put_flow_id(mxp_packets *packets, int field, uint64_t id)
+{
+    mxp__wire_fixed64(packets->out, (uint32_t)field, packets->base ^ id);
+}
+
+// An operator may have the time of its push, and nothing be between.
+typedef struct arrow_marks {
+    mxp_arrow arrow;
+    bool is_short;  // it ends in an instant, too
+} arrow_marks;
+
+static bool find_arrow(mxp_packets *packets, const mxp_event *event, arrow_marks *marks)
+{
+    int found = mxp__arrows_of(packets->arrows, event, &marks->arrow);
+    packets->out->failed = packets->out->failed || found < 0;
+    // The program's flows have ids of their own, which are rarely that large.
+    marks->arrow.id |= UINT64_C(1) << 63;
+    marks->is_short = marks->arrow.to_ns < marks->arrow.from_ns + 2;
+    return found == 1 && !(marks->is_short && event->end_ns < marks->arrow.from_ns + 3);
+}
+
 void mxp__packets_span(mxp_packets *packets, const mxp_event *event, uint32_t track)
 {
     mxp_packet packet = mxp__packet_event(packets, MXP__EVENT_BEGIN, track, event->begin_ns);
+    arrow_marks marks;
     mxp__packet_name(packets, event->name);
+    if (find_arrow(packets, event, &marks) && !marks.is_short) {
+        put_flow_id(packets, LAST_OF_FLOW, marks.arrow.id);
+    }
     args_writer args = {packets, 0};
     if (!mxp__event_args(packets->source, event, &arg_form, &args)) {
         packets->out->failed = true;
     }
     mxp__packet_end(packets, packet);
+}
+
+static void put_arrow_mark(mxp_packets *packets, uint32_t thread, int64_t ns, int field,
+                           uint64_t id)
+{
+    uint32_t track = mxp__thread_track(packets, thread);
+    mxp_packet packet = mxp__packet_event(packets, MXP__EVENT_INSTANT, track, ns);
+    mxp__packet_texts(packets, MXP__ARROW_NAME, MXP__ARROW_NAME);
+    put_flow_id(packets, field, id);
+    mxp__packet_end(packets, packet);
+}
+
+// One nanosecond into the call, which may begin with the push: of two that begin at once a viewer
+// could take the instant for the outer one. It is behind a call that took no time.
+void mxp__packets_push(mxp_packets *packets, const mxp_event *event)
+{
+    arrow_marks marks;
+    if (find_arrow(packets, event, &marks)) {
+        const mxp_arrow *arrow = &marks.arrow;
+        put_arrow_mark(packets, arrow->from_thread, arrow->from_ns + 1, FLOW, arrow->id);
+        if (marks.is_short) {
+            put_arrow_mark(packets, arrow->to_thread, arrow->from_ns + 2, LAST_OF_FLOW, arrow->id);
+        }
+    }
 }
 
 // ---- counters ---------------------------------------------------------------------------------
@@ -170,9 +224,7 @@ static void put_flow(mxp_packets *packets, const mxp_event *event)
     uint32_t track = flow_track(packets, event);
     mxp_packet packet = mxp__packet_event(packets, MXP__EVENT_INSTANT, track, event->begin_ns);
     mxp__packet_name(packets, event->name);
-    // Ids are the trace's own and must not meet those of another process.
-    uint64_t id = packets->base ^ event->value.u64;
-    mxp__wire_fixed64(packets->out, event->phase == MXP_FLOW_END ? 48 : 47, id);
+    put_flow_id(packets, event->phase == MXP_FLOW_END ? LAST_OF_FLOW : FLOW, event->value.u64);
     mxp__packet_end(packets, packet);
 }
 

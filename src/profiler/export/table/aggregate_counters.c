@@ -326,7 +326,7 @@ static int begin_api(mxp_aggregate *aggregate, mxp_source *source, api_state *ap
     if (!aggregate->has_api) {
         return MXP_OK;
     }
-    int error = mxp__api_stream_open(source, &api->stream);
+    int error = mxp__api_stream_open(source, NULL, &api->stream);
     if (error == MXP_OK) {
         api->found = mxp__api_stream_next(api->stream, &api->next);
     }

@@ -275,11 +275,11 @@ static unsigned variables_units(uint32_t kept)
 static void write_operator(uint64_t *words, const mxp_operator *op, uint64_t run, uint64_t flags,
                            uint32_t kept)
 {
+    const uint64_t push_thread = op->push_ticks != 0 ? op->push_thread & 0xffff : 0xffff;
     words[0] = mxp__word0(MXP_KIND_OPERATOR, 4, op->start_ticks);
     words[1] = op->name | (uint64_t)op->id << 32;
     words[2] = (run & MXP_STAMP_MASK) | flags << 48;
-    words[3] = ticks_before(op->start_ticks, op->push_ticks) | (uint64_t)(op->push_thread & 0xffff)
-                                                                   << 48;
+    words[3] = ticks_before(op->start_ticks, op->push_ticks) | push_thread << 48;
     words[4] = ticks_before(op->start_ticks, op->ready_ticks) |
                (uint64_t)(op->device & 0xff) << 48 | (uint64_t)(kept < 0xff ? kept : 0xff) << 56;
     words[5] = op->released_by | (uint64_t)op->bulk_parent << 32;

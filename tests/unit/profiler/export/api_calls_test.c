@@ -128,7 +128,7 @@ static void changes_are_those_of_a_count_at_each_moment(void **state)
     mxp_api_change change, before = {.ns = 0};
     uint64_t expected = 0;
     int64_t counted_to = 0;
-    assert_int_equal(mxp__api_stream_open(source, &stream), MXP_OK);
+    assert_int_equal(mxp__api_stream_open(source, NULL, &stream), MXP_OK);
     while (mxp__api_stream_next(stream, &change) == 1) {
         assert_true(change.ns >= before.ns);
         if (change.ns > before.ns) {  // what the last change of a moment says

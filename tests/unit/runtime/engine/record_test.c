@@ -247,6 +247,25 @@ static void an_operation_pushed_while_off_is_not_recorded(void **state)
     live_events_free(&live);
 }
 
+static void a_push_before_recording_was_interrupted_is_of_no_thread(void **state)
+{
+    (void)state;
+    engine_gate gate;
+    engine_gate_push(&gate, a);
+    push_named("before", NULL, a);
+    mxp__recorder_stop(1);
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    push_named("after", NULL, a);
+    engine_gate_open(&gate);
+    live_events live = take();
+    const seen before = operator_named(&live, "before"), after = operator_named(&live, "after");
+    assert_int_equal(before.op.push_thread, 0xffff);
+    assert_int_equal(before.op.push_ticks, before.begin);
+    assert_int_equal(after.op.push_thread, mxp_thread_index());
+    assert_true(after.op.push_ticks < after.begin);
+    live_events_free(&live);
+}
+
 static void classes_choose(void **state)
 {
     (void)state;
@@ -458,6 +477,7 @@ int main(void)
         RECORD_TEST(a_bulk_is_shown_with_its_members),
         RECORD_TEST(hidden_and_unnamed_operations_leave_no_record),
         RECORD_TEST(an_operation_pushed_while_off_is_not_recorded),
+        RECORD_TEST(a_push_before_recording_was_interrupted_is_of_no_thread),
         RECORD_TEST(classes_choose),
         RECORD_TEST(skipped_operations_leave_a_flagged_record),
         RECORD_TEST(deletions_and_waits_are_operators),

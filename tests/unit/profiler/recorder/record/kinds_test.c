@@ -91,6 +91,7 @@ static void too_many_variables_are_cut_and_flagged(void **state)
                        .id = 1,
                        .start_ticks = now,
                        .end_ticks = now,
+                       .push_thread = 12,
                        .variable_count = 1000,
                        .variables = variables};
     mxp_operator_emit(MXP_CLASS_IMPERATIVE, &op);
@@ -100,6 +101,7 @@ static void too_many_variables_are_cut_and_flagged(void **state)
     mxp__event_operator(event, &view);
     assert_int_equal(view.variable_count, MXP_VARIABLES_PER_RECORD * MXP_VARIABLES_RECORDS_MAX);
     assert_int_equal(event->flags & MXP_OP_VARIABLES_CUT, MXP_OP_VARIABLES_CUT);
+    assert_int_equal(view.push_thread, 0xffff);  // of a push that is not known
     live_events_free(&live);
 }
 
