@@ -13,6 +13,7 @@
 #include "base/os/new_file.h"
 #include "profiler/export/sink.h"
 #include "profiler/trace/file/native.h"
+#include "symbols/symbols.h"
 
 #define MXP_COMMANDS(X) \
     X(run)              \
@@ -21,6 +22,7 @@
     X(convert)          \
     X(merge)            \
     X(recover)          \
+    X(symbolize)        \
     X(snapshot)
 
 enum { MXP_EXIT_FINE = 0, MXP_EXIT_ERROR = 1, MXP_EXIT_USAGE = 2 };
@@ -82,6 +84,7 @@ typedef struct mxp_input {
     bool told_unread;  // how much of its records cannot be read
     size_t left_out;  // files of directories
     char ring[192];  // of a ring: what it holds, and from when on it is counted
+    mxp_symbols symbols;  // names of functions that were recorded by address
     char **names;  // of the files in directories
     size_t name_count, name_capacity;
 } mxp_input;

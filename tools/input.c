@@ -154,6 +154,13 @@ static int open_any(found_sources *found, const char *path, mxp_source **source,
 }
 
 // ---- any file ----------------------------------------------------------------------------------
+static void tell_unnamed(void *context, const char *path, const char *why)
+{
+    const found_sources *found = context;
+    fprintf(stderr, "mxprof %s: note: functions of '%s' have no names: %s\n", found->command->name,
+            path, why);
+}
+
 static int open_file(found_sources *found, const char *path, uint64_t file_bytes)
 {
     if (mxp__grow(&found->sources, &found->capacity, found->count + 1, sizeof(mxp_source *)) !=
@@ -177,7 +184,8 @@ static int open_file(found_sources *found, const char *path, uint64_t file_bytes
     }
     found->input->file_bytes += file_bytes;
     note_same_process(found);
-    return MXP_OK;
+    return mxp__symbols_put(&found->input->symbols, found->sources[found->count - 1], tell_unnamed,
+                            found);
 }
 
 // ---- directories -------------------------------------------------------------------------------
@@ -329,6 +337,7 @@ void mxp__input_close(mxp_input *input)
 {
     mxp__source_close(input->source);
     input->source = NULL;
+    mxp__symbols_fini(&input->symbols);
     while (input->name_count > 0) {
         mxp__strfree(input->names[--input->name_count]);
     }

@@ -79,6 +79,11 @@ static mxp_name_view view_name(const mxp_source *source, uint32_t id)
     return inner_of(source)->name(inner_of(source), id);
 }
 
+static void rename_one(mxp_source *source, uint32_t id, const mxp_name_view *name)
+{
+    inner_of(source)->rename(inner_of(source), id, name);
+}
+
 static int get_range(mxp_source *source, size_t number, mxp_record_range *range)
 {
     return inner_of(source)->range(inner_of(source), number, range);
@@ -97,6 +102,7 @@ static int align(aligned *process, mxp_source *inner, const mxp_timebase *lead)
     process->source.name = view_name;
     process->source.range = get_range;
     process->source.range_thread = inner->range_thread != NULL ? get_range_thread : NULL;
+    process->source.rename = inner->rename != NULL ? rename_one : NULL;
     process->source.close = NULL;
     process->source.process_count = 0;
     process->source.processes = NULL;

@@ -121,6 +121,7 @@ static int open_process(mxp_source *inner, mxp_source **opened, mxp_recovery_los
     self->source.name = view_name;
     self->source.range = get_range;
     self->source.range_thread = NULL;
+    self->source.rename = NULL;
     self->source.close = close_recovered;
     self->inner = inner;
     int error = add_ranges(self, lost);

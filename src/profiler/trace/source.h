@@ -104,6 +104,8 @@ struct mxp_source {
     // The thread of a range, for sources where reaching its records is expensive. 1 or 0 as
     // `range`. May be null: readers then call `range`.
     int (*range_thread)(mxp_source *source, size_t number, uint32_t *thread);
+    // Replaces a name, before the source is read; its text outlives the source. Null: it cannot.
+    void (*rename)(mxp_source *source, uint32_t id, const mxp_name_view *name);
 };
 
 // What INFO says of `key`, or null.

@@ -242,6 +242,7 @@ int mxp__window_open(mxp_source *inner, int64_t from_ns, mxp_source **source)
     self->source = *inner;
     self->source.name = view_name;
     self->source.range = get_range;
+    self->source.rename = NULL;
     self->source.close = close_window;
     self->source.range_thread = NULL;
     self->inner = inner;

@@ -41,7 +41,7 @@ static inline mxp_name name_of(function_thread *self, const void *function)
     function_name *other = &self->names[(place ^ 1) % MXP__FUNCTIONS_CACHE];
     if (other->function != function) {
         other = one->function == NULL ? one : other;
-        other->name = mxp__function_name(function);
+        other->name = mxp__address_name(function);
         other->function = function;
     }
     return other->name;

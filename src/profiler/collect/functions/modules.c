@@ -126,29 +126,33 @@ static bool is_same_file(const mxp_module_entry *a, const mxp_module_entry *b)
            memcmp(a->build_id, b->build_id, sizeof a->build_id) == 0;
 }
 
-// Offsets are of one file: another one that has its path now has another name.
+// The file's name without its folder. Addresses are of one file: another one of that name, or that
+// has come to its path, gets a number.
 static mxp_name category_of(const mxp_module_entry *entry, search *look)
 {
     const uint32_t known = mxp_atomic_own(&count);
+    const char *slash = strrchr(look->path, '/');
+    char *text = slash != NULL ? look->path + (slash + 1 - look->path) : look->path;
+    size_t length = strlen(text);
+    mxp_name name = mxp_intern_in(MXP_NAME_NONE, text, length, MXP_STYLE_NONE, MXP_UNIT_NONE);
     bool is_taken = false;
     for (uint32_t i = 0; i < known; i++) {
         const mxp_module_entry *other = &modules[i].entry;
         if (is_same_file(other, entry)) {
             return other->name;
         }
-        is_taken = is_taken || other->path == entry->path;
+        is_taken = is_taken || other->name == name;
     }
-    if (!is_taken) {
-        return entry->path;
+    if (is_taken) {
+        length = length < PATH_BYTES - 8 ? length : PATH_BYTES - 8;
+        memmove(look->path, text, length);
+        look->path[length++] = '#';
+        for (uint32_t rest = known; rest != 0; rest /= 10) {
+            look->path[length++] = (char)('0' + rest % 10);
+        }
+        name = mxp_intern_in(MXP_NAME_NONE, look->path, length, MXP_STYLE_NONE, MXP_UNIT_NONE);
     }
-    const size_t length = strlen(look->path);
-    char *to = look->path + (length < PATH_BYTES - 8 ? length : PATH_BYTES - 8);
-    *to++ = '#';
-    for (uint32_t rest = known; rest != 0; rest /= 10) {
-        *to++ = (char)('0' + rest % 10);
-    }
-    return mxp_intern_in(MXP_NAME_NONE, look->path, (size_t)(to - look->path), MXP_STYLE_NONE,
-                         MXP_UNIT_NONE);
+    return name;
 }
 
 // Null: the table is full.
@@ -186,7 +190,7 @@ static const mxp_module_entry *module_of(uintptr_t address)
     return entry;
 }
 
-mxp_name mxp__function_name(const void *function)
+mxp_name mxp__address_name(const void *function)
 {
     static const char digits[] = "0123456789abcdef";
     const int saved = errno;

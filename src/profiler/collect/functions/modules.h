@@ -7,6 +7,6 @@
 
 // The name of the function at this address. MXP_NAME_FULL: the table of names is full. Any thread;
 // not while the loader's list is being changed by this thread. Keeps errno.
-mxp_name mxp__function_name(const void *function);
+mxp_name mxp__address_name(const void *function);
 
 #endif

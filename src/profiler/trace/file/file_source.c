@@ -37,6 +37,14 @@ static mxp_name_view view_name(const mxp_source *source, uint32_t id)
     return file->tables.names[id];
 }
 
+static void rename_one(mxp_source *source, uint32_t id, const mxp_name_view *name)
+{
+    file_source *file = file_source_of(source);
+    if (id < file->tables.name_count) {
+        file->tables.names[id] = *name;
+    }
+}
+
 static int get_open_range(const file_source *file, size_t number, mxp_record_range *range)
 {
     if (number >= file->tables.open_count) {
@@ -121,6 +129,7 @@ static void fill_source(file_source *file)
         .range = get_range,
         .close = close_file,
         .range_thread = get_range_thread,
+        .rename = rename_one,
     };
 }
 

@@ -1,0 +1,1 @@
+mxprof symbolize sample.mxp -o named.mxp && mxprof info named.mxp | head -3

@@ -1,0 +1,1 @@
+mxprof symbolize --help; mxprof symbolize . ; mxprof symbolize sample.mxp -o -
