@@ -85,9 +85,10 @@ class Uftrace:
 
 class Lttng:
     """A session daemon of our own, with a snapshot session: its rings overwrite and are not read."""
+    LOOP, EVENTS = "lttng_loop", "mxprof_bench:*"
 
     def __init__(self, programs, _peers, scratch):
-        self.program = programs / "lttng_loop"
+        self.program = programs / self.LOOP
         tools = all(shutil.which(tool) for tool in ("lttng", "lttng-sessiond"))
         if not tools or not self.program.exists():
             raise Missing("LTTng-UST is not installed: make bench PEERS=1")
@@ -115,7 +116,7 @@ class Lttng:
         steps = [("create", "mxprof-bench", "--snapshot"),
                  ("enable-channel", "--userspace", "--overwrite", "--subbuf-size=1M",
                   "--num-subbuf=4", "rings"),
-                 ("enable-event", "--userspace", "--channel=rings", "mxprof_bench:*"),
+                 ("enable-event", "--userspace", "--channel=rings", self.EVENTS),
                  ("start",)]
         for step in steps:
             if not self.control(*step):
