@@ -15,6 +15,7 @@ function(mxp_sizes)
       profiler/recorder/thread/async_table profiler/recorder/thread/counter_stats
       profiler/recorder/thread/standing profiler/recorder/thread/thread
       profiler/recorder/thread/thread_chunk
+      profiler/session/objects/durations profiler/session/objects/handles
       profiler/recorder/drain/report  # times spans as programs have them
       profiler/trace/checksum profiler/trace/event profiler/trace/merge profiler/trace/reader
       profiler/export/chrome/chrome profiler/export/chrome/chrome_event
@@ -35,7 +36,7 @@ function(mxp_sizes)
     if(NOT source IN_LIST fast)
       list(APPEND options ${small})
     endif()
-    if(NOT source MATCHES "/recorder/(record|thread)/")
+    if(NOT source MATCHES "/recorder/(record|thread)/|/session/objects/")
       list(APPEND options -fno-omit-frame-pointer)
     endif()
     # Frame pointers and no tables: why, and who is the worse for it, is in DESIGN.md, "Size".

@@ -120,7 +120,8 @@ static uint16_t starter_index(bool recording)
 }
 
 // To senders; under the object's lock, like the record.
-static __attribute__((noinline)) void tell(const mxp_slot *slot, mxp_start *start, uint32_t phase)
+static __attribute__((noinline, cold)) void tell(const mxp_slot *slot, mxp_start *start,
+                                                 uint32_t phase)
 {
     const uint32_t kind = slot->type == MXP__OBJECT_FRAME   ? MXP__TOLD_FRAME
                           : slot->type == MXP__OBJECT_EVENT ? MXP__TOLD_EVENT
@@ -133,13 +134,20 @@ static __attribute__((noinline)) void tell(const mxp_slot *slot, mxp_start *star
                               .sent = start->sent});
 }
 
+static __attribute__((noinline, cold)) void tell_start(const mxp_slot *slot, mxp_start *start)
+{
+    start->told = true;
+    start->sent[0] = start->sent[1] = 0;
+    tell(slot, start, MXP__TAP_START);
+}
+
 // A start that finds the gate closed is clipped when recording begins, to the ticks of that time.
 // So on_ticks is read before the gate: read after it, it could already be the ticks of a begin that
 // the start has not seen, and the start would not be clipped.
 //
 // The members are stored one by one. Copying a structure that was just built would wait for its own
 // stores.
-static void note_start(const mxp_slot *slot, mxp_start *start)
+static inline void note_start(const mxp_slot *slot, mxp_start *start)
 {
     uint64_t on_ticks = mxp__recorder_on_ticks();  // before the gate
     start->recording = mxp_enabled(MXP_CLASS_USER);
@@ -149,9 +157,9 @@ static void note_start(const mxp_slot *slot, mxp_start *start)
     start->closed = false;
     start->flags = 0;
     start->token = 0;
-    start->sent[0] = start->sent[1] = 0;
-    if (start->recording && mxp__tap_is_there()) {
-        tell(slot, start, MXP__TAP_START);
+    start->told = false;
+    if (start->recording && __builtin_expect(mxp__tap_is_there(), 0)) {
+        tell_start(slot, start);
     }
 }
 
@@ -230,7 +238,7 @@ static void remove_start(mxp_slot *slot, mxp_start *start)
 
 static void record_stop(mxp_slot *slot, mxp_start *start)
 {
-    if ((start->sent[0] | start->sent[1]) != 0) {
+    if (__builtin_expect(start->told, 0)) {
         tell(slot, start, MXP__TAP_STOP);
     }
     if (start->closed) {

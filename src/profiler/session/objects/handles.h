@@ -41,8 +41,9 @@ typedef struct mxp_start {
     bool recording;  // recording was on, or has begun since (then begin is clipped to it)
     bool closed;  // a stop of the session has recorded it
     uint16_t flags;  // MXP_SPAN_*
+    bool told;  // to senders: `sent` is set
     uint64_t token;  // that its stop must give; 0: a plain start
-    uint64_t sent[MXP__SENDERS];  // to other tools (tap.h)
+    uint64_t sent[MXP__SENDERS];  // what they have made of it (tap.h)
 } mxp_start;
 
 // An object. Everything but `lock` is protected by it; `next` by the table's lock.
