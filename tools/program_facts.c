@@ -91,6 +91,7 @@ static void note_strings(const Elf64_Dyn *entries, size_t count, const char *str
             note_library(strings + entries[i].d_un.d_val, facts);
         }
     }
+    facts->calls_hooks |= has_text(strings, bytes, "__cyg_profile_func_enter");
     facts->is_python |= has_text(strings, bytes, "Py_BytesMain");
     facts->has_audit_hooks |= has_text(strings, bytes, "PySys_AddAuditHook");
 }

@@ -14,6 +14,7 @@ typedef struct mxp_program_facts {
     bool is_static;  // no loader runs for it, so nothing can be preloaded
     bool has_more_rights;  // set-user-id, set-group-id or file capabilities
     bool uses_gcc_openmp, uses_llvm_openmp, uses_torch, uses_dnnl, uses_tbb;  // as it is linked
+    bool calls_hooks;  // of -finstrument-functions
     bool is_python;  // has Python's interpreter inside, or linked
     bool has_audit_hooks;  // of Python: the way in is there
 } mxp_program_facts;

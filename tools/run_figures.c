@@ -119,6 +119,17 @@ static void put_totals(const mxp_run_result *result, const mxp_run_figures *figu
     }
 }
 
+// Of a path, which is a module whose functions were recorded, the last part.
+static void put_category(mxp_strbuf *out, const char *text)
+{
+    const char *slash = text[0] == '/' ? strrchr(text, '/') : NULL;
+    put_clipped(out,
+                slash != NULL     ? slash + 1
+                : text[0] != '\0' ? text
+                                  : "<no category>",
+                NAME_MAX_BYTES);
+}
+
 static void put_marks(const mxp_run_figures *figures, mxp_strbuf *out)
 {
     const mxp_own_times *times = &figures->times;
@@ -131,7 +142,7 @@ static void put_marks(const mxp_run_figures *figures, mxp_strbuf *out)
         }
         const char *text = mxp__own_times_text(times, category->text_at);
         mxp__strbuf_puts(out, i == 0 ? "mxprof: marks from " : ", ");
-        put_clipped(out, text[0] != '\0' ? text : "<no category>", NAME_MAX_BYTES);
+        put_category(out, text);
         mxp__strbuf_puts(out, " (");
         put_grouped(out, category->count);
         mxp__strbuf_puts(out, ")");
@@ -192,7 +203,7 @@ static void put_row(const mxp_run_result *result, const mxp_own_times *times,
     put_clipped(out, mxp__own_times_text(times, row->text_at), NAME_MAX_BYTES);
     if (times->category_count > 1) {
         mxp__strbuf_puts(out, "  [");
-        put_clipped(out, mxp__own_times_text(times, row->category_at), NAME_MAX_BYTES);
+        put_category(out, mxp__own_times_text(times, row->category_at));
         mxp__strbuf_putc(out, ']');
     }
     mxp__strbuf_putc(out, '\n');

@@ -151,6 +151,17 @@ static void put_advice(const mxp_run_result *result, mxp_strbuf *out)
                            : facts->uses_tbb  ? "oneTBB"
                                               : "LLVM's OpenMP");
     }
+    if (facts->calls_hooks) {
+        mxp__strbuf_printf(out,
+                           "%sits functions call hooks (-finstrument-functions), which --marks or "
+                           "--no-preload leaves out\n",
+                           before);
+    } else if (facts->is_elf && !facts->is_python) {
+        mxp__strbuf_printf(out,
+                           "%scompiled with -finstrument-functions, each of its functions is "
+                           "a span\n",
+                           before);
+    }
     mxp__strbuf_printf(out, "%smarks of your own are calls of <mxprof/record.h>, ITT or NVTX\n",
                        before);
 }

@@ -18,6 +18,7 @@ from run_programs import BUILD, MXPROF, compiled, environment, run
 
 SOURCE = pathlib.Path(os.environ.get("MXPROF_SOURCE", pathlib.Path(__file__).parents[2])).resolve()
 HERE = pathlib.Path(__file__).parent
+COLLECT = HERE.parent / "collect"
 
 
 @pytest.fixture(name="program", scope="module")
@@ -101,8 +102,7 @@ def test_a_daemon_is_not_waited_for_and_records_on(program, tmp_path):
 
 
 def test_a_program_without_the_preload_has_its_marks_by_the_other_variables(program, tmp_path):
-    collect = HERE.parent / "collect"
-    marks = compiled(tmp_path, "marks", (collect / "itt_program.c").read_text(), f"-I{collect}", "-ldl", "-pthread")
+    marks = compiled(tmp_path, "marks", (COLLECT / "itt_program.c").read_text(), f"-I{COLLECT}", "-ldl", "-pthread")
     result = run(tmp_path, "-o", "out", program, "clears", marks, "tasks")
     assert result.returncode == 0 and "outer" in result.stderr
 

@@ -10,6 +10,8 @@ import pytest
 
 from run_programs import BUILD, MXPROF, compiled, recording, run
 
+COLLECT = pathlib.Path(__file__).parent.parent / "collect"
+
 NESTED = """
 import ctypes, sys, threading, time
 lib = ctypes.CDLL(sys.argv[1])
@@ -94,8 +96,8 @@ def test_a_file_that_is_no_trace_changes_nothing(tmp_path):
 
 
 def test_ends_without_a_begin_are_told_and_are_no_loss(tmp_path):
-    collect = pathlib.Path(__file__).parent.parent / "collect"
-    program = compiled(tmp_path, "marks", (collect / "itt_program.c").read_text(), f"-I{collect}", "-ldl", "-pthread")
+    program = compiled(tmp_path, "marks", (COLLECT / "itt_program.c").read_text(),
+                       f"-I{COLLECT}", "-ldl", "-pthread")
     result = run(tmp_path, "-o", "out", program, "unbalanced")
     assert "; 910 marks that fit nothing, as ends without a begin\n" in result.stderr
     assert "lost nothing" in result.stderr
@@ -125,3 +127,11 @@ def test_advice_is_by_what_the_program_is_linked_with(tmp_path):
     (tmp_path / "script").write_text(f"#!/usr/bin/env -S {program} x\n")
     (tmp_path / "script").chmod(0o755)
     assert "GCC's OpenMP" in run(tmp_path, "./script").stderr
+
+
+def test_a_program_in_c_is_told_of_its_functions(tmp_path):
+    text = "int work(int x) { return x + 1; } int main(void) { return work(-1); }"
+    plain, hooked = compiled(tmp_path, "plain", text), compiled(tmp_path, "hooked", text, "-finstrument-functions")
+    assert "compiled with -finstrument-functions, each of its functions is a span" in run(tmp_path, plain).stderr
+    assert "its functions call hooks" in run(tmp_path, "--marks", "-functions", hooked).stderr
+    assert "1 process, 2 spans" in run(tmp_path, hooked).stderr

@@ -48,18 +48,31 @@ static uint64_t ticks_of(double ms, uint64_t now_ticks)
     return (uint64_t)(ms * 1e6 * rate);
 }
 
+// oneDNN reads a clock of microseconds, so its time may be one too long, and what it has just run
+// would begin before what is around it. Its end is put so much later, for which we wait.
+static uint64_t end_of(uint64_t came_ticks)
+{
+    const uint64_t most = came_ticks + ticks_of(0.001, came_ticks);
+    uint64_t now = mxp_ticks();
+    while (now < most) {
+        now = mxp_ticks();
+    }
+    return now;
+}
+
 static void record(const mxp_verbose_line *line)
 {
-    const uint64_t now = mxp_ticks();
-    const uint64_t duration = ticks_of(line->ms, now);
+    const uint64_t came = mxp_ticks();
+    const uint64_t duration = ticks_of(line->ms, came);
     const char *category = line->kind == MXP__VERBOSE_EXEC ? "oneDNN" : "oneDNN create";
     const mxp_name name = mxp_intern_in(mxp_string(category), line->primitive,
                                         line->primitive_length, MXP_STYLE_SPAN, MXP_UNIT_NONE);
     const mxp_arg problem = mxp_text(mxp_string("problem"), line->problem, line->problem_length);
+    const uint64_t end = end_of(came);
     mxp_span_emit(MXP_CLASS_USER, &(mxp_span){
                                       .name = name,
-                                      .begin_ticks = duration < now ? now - duration : 0,
-                                      .end_ticks = now,
+                                      .begin_ticks = duration < end ? end - duration : 0,
+                                      .end_ticks = end,
                                       .arg_count = 1,
                                       .args = &problem,
                                   });
