@@ -192,14 +192,20 @@ static size_t rows_shown(const mxp_run_result *result, const mxp_own_times *time
     return count < result->rows ? count : result->rows;
 }
 
-static void put_row(const mxp_run_result *result, const mxp_own_times *times,
-                    const mxp_own_row *row, mxp_strbuf *out)
+// Everything of a row but its name.
+static void put_figures(const mxp_run_result *result, const mxp_own_row *row, mxp_strbuf *out)
 {
     mxp_strbuf count = {0};
     put_grouped(&count, row->count);
     put_ms(out, row->own_ns, 15);
     mxp__strbuf_printf(out, "  %5.1f %%  %10s  ", share_of(result, row), mxp__strbuf_text(&count));
     mxp__strbuf_fini(&count);
+}
+
+static void put_row(const mxp_run_result *result, const mxp_own_times *times,
+                    const mxp_own_row *row, mxp_strbuf *out)
+{
+    put_figures(result, row, out);
     put_clipped(out, mxp__own_times_text(times, row->text_at), NAME_MAX_BYTES);
     if (times->category_count > 1) {
         mxp__strbuf_puts(out, "  [");
@@ -207,6 +213,26 @@ static void put_row(const mxp_run_result *result, const mxp_own_times *times,
         mxp__strbuf_putc(out, ']');
     }
     mxp__strbuf_putc(out, '\n');
+}
+
+// Those that were not shown, together, so that the column adds up.
+static void put_others(const mxp_run_result *result, const mxp_own_times *times, size_t shown,
+                       mxp_strbuf *out)
+{
+    mxp_own_row others = {0};
+    size_t names = 0;
+    for (size_t i = shown; i < times->row_count; i++) {
+        const mxp_own_row *row = &times->rows[i];
+        if (row->overlaps == times->rows[0].overlaps) {
+            others.count += row->count;
+            others.own_ns += row->own_ns;
+            names++;
+        }
+    }
+    if (names > 0) {
+        put_figures(result, &others, out);
+        put_count(out, "(", names, "other name)\n", "other names)\n");
+    }
 }
 
 static void put_table(const mxp_run_result *result, const mxp_own_times *times, mxp_strbuf *out)
@@ -218,6 +244,9 @@ static void put_table(const mxp_run_result *result, const mxp_own_times *times, 
     }
     for (size_t i = 0; i < count; i++) {
         put_row(result, times, &times->rows[i], out);
+    }
+    if (count > 0) {
+        put_others(result, times, count, out);
     }
 }
 
