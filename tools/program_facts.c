@@ -194,7 +194,7 @@ void mxp__program_facts(const char *program, mxp_program_facts *facts)
     char name[PATH_MAX], first[256];
     snprintf(name, sizeof name, "%s", program);
     for (int depth = 0; depth < SCRIPTS_MAX; depth++) {
-        *facts = (mxp_program_facts){0};
+        *facts = (mxp_program_facts){.is_script = depth > 0};
         int file = find_program(name, facts->path) ? open(facts->path, O_RDONLY | O_CLOEXEC) : -1;
         if (file < 0) {
             return;

@@ -10,6 +10,7 @@
 typedef struct mxp_program_facts {
     char path[PATH_MAX];  // of the program or, of a script, of what runs it; "": not found
     bool is_elf;
+    bool is_script;  // run by what the other members are about
     bool is_foreign;  // of another word size or processor than this command
     bool is_static;  // no loader runs for it, so nothing can be preloaded
     bool has_more_rights;  // set-user-id, set-group-id or file capabilities

@@ -121,18 +121,27 @@ static int tell_in_child(const mxp_run_result *result)
 }
 
 // ---- nothing -----------------------------------------------------------------------------------
+static bool is_called_python(const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    return strncmp(slash != NULL ? slash + 1 : program, "python", strlen("python")) == 0;
+}
+
 // By what the program's file shows; a line each.
 static void put_advice(const mxp_run_result *result, mxp_strbuf *out)
 {
     const mxp_program_facts *facts = result->facts;
     static const char before[] = "mxprof:   ";
+    // A script of that name finds the interpreter; what that allows is not known.
+    const bool is_python =
+        facts->is_python ? facts->has_audit_hooks : is_called_python(result->arguments[0]);
     if (facts->is_python && !facts->has_audit_hooks) {
         mxp__strbuf_printf(out,
                            "%sits Python lets nothing in: PyTorch's operators and Python's "
                            "functions cannot be seen\n",
                            before);
     }
-    if (facts->is_python && facts->has_audit_hooks && !result->is_python_traced) {
+    if (is_python && !result->is_python_traced) {
         mxp__strbuf_printf(out, "%s--python records Python's functions\n", before);
     }
     if (facts->uses_gcc_openmp) {
@@ -156,7 +165,7 @@ static void put_advice(const mxp_run_result *result, mxp_strbuf *out)
                            "%sits functions call hooks (-finstrument-functions), which --marks or "
                            "--no-preload leaves out\n",
                            before);
-    } else if (facts->is_elf && !facts->is_python) {
+    } else if (facts->is_elf && !facts->is_script && !is_python) {
         mxp__strbuf_printf(out,
                            "%scompiled with -finstrument-functions, each of its functions is "
                            "a span\n",

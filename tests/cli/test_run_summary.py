@@ -131,6 +131,15 @@ def test_advice_is_by_what_the_program_is_linked_with(tmp_path):
     assert "GCC's OpenMP" in run(tmp_path, "./script").stderr
 
 
+def test_a_python_program_is_told_of_its_functions_however_python_is_found(tmp_path):
+    (tmp_path / "python3").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (tmp_path / "python3").chmod(0o755)
+    for python in (sys.executable, "./python3"):
+        said = run(tmp_path, python, "-c", "1").stderr
+        assert "--python records Python's functions" in said and "-finstrument-functions" not in said
+    assert "--python records" not in run(tmp_path, "--python", "sh", "-c", "exit").stderr
+
+
 def test_a_program_in_c_is_told_of_its_functions(tmp_path):
     text = "int work(int x) { return x + 1; } int main(void) { return work(-1); }"
     plain, hooked = compiled(tmp_path, "plain", text), compiled(tmp_path, "hooked", text, "-finstrument-functions")
