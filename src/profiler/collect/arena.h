@@ -8,8 +8,8 @@
 
 #include <stddef.h>
 
-// Zeros, aligned to 16; null: the system gives none, or a handler has interrupted this very call.
-// Any thread.
+// Zeros, aligned to 16; null: the system gives none, 256 MiB are taken, or a handler has
+// interrupted this very call. Any thread.
 void *mxp__arena_take(size_t size_bytes);
 
 #endif

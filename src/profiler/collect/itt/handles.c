@@ -8,6 +8,7 @@
 
 #include "base/atomic.h"
 #include "profiler/collect/arena.h"
+#include "profiler/collect/names.h"
 #include "profiler/collect/ompt/ompt.h"
 #include "profiler/spin.h"
 
@@ -17,51 +18,57 @@ enum { DOMAIN_BUCKETS = 256, STRING_BUCKETS = 1 << 16 };
 typedef struct node {
     struct node *next;
     const char *text;
+    size_t length;
     uint64_t hash;
     void *handle;
 } node;
 
 typedef MXP_ATOMIC(node *) bucket;
 
-// FNV-1a.
-static uint64_t hash_of(const char *text)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (; *text != '\0'; text++) {
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    }
-    return hash ^ hash >> 32;
-}
-
 static bucket domains[DOMAIN_BUCKETS], strings[STRING_BUCKETS];
 static mxp_spin lock;
 
-static void *find(bucket *in, const char *text, uint64_t hash)
+// What is asked for: a text of at most MXP__COLLECT_TEXT_MAX bytes.
+typedef struct wanted {
+    const char *text;
+    size_t length;
+    uint64_t hash;
+} wanted;
+
+static wanted wanted_of(const char *text, char cut[MXP__COLLECT_CUT_BYTES])
+{
+    wanted made;
+    made.text = mxp__collect_cut(text != NULL ? text : "(null)", cut, &made.length);
+    made.hash = mxp__collect_hash(made.text, made.length);
+    return made;
+}
+
+static void *find(bucket *in, const wanted *of)
 {
     const node *at = mxp_atomic_load_acquire(in);  // pairs with put
-    while (at != NULL && (at->hash != hash || strcmp(at->text, text) != 0)) {
+    while (at != NULL && (at->hash != of->hash || at->length != of->length ||
+                          memcmp(at->text, of->text, of->length) != 0)) {
         at = at->next;
     }
     return at != NULL ? at->handle : NULL;
 }
 
 // The caller holds the lock. False: there is no memory.
-static bool put(bucket *in, const char *text, uint64_t hash, void *handle)
+static bool put(bucket *in, const char *text, const wanted *of, void *handle)
 {
     node *made = mxp__arena_take(sizeof *made);
     if (made == NULL) {
         return false;
     }
-    *made = (node){mxp_atomic_load(in), text, hash, handle};
+    *made = (node){mxp_atomic_load(in), text, of->length, of->hash, handle};
     mxp_atomic_store_release(in, made);
     return true;
 }
 
-static char *copy_text(const char *text)
+static char *copy_text(const wanted *of)
 {
-    const size_t size_bytes = strlen(text) + 1;
-    char *copy = mxp__arena_take(size_bytes);
-    return copy != NULL ? memcpy(copy, text, size_bytes) : NULL;
+    char *copy = mxp__arena_take(of->length + 1);
+    return copy != NULL ? memcpy(copy, of->text, of->length) : NULL;
 }
 
 static mxp_atomic_bool is_detached;
@@ -88,63 +95,72 @@ static bool is_told_twice(const char *name)
            (strstr(name, "$omp$") != NULL || strcmp(name, "OMP Metadata") == 0);
 }
 
-static void *make_domain(const char *name)
+static void *make_domain(const wanted *of)
 {
     itt_domain *domain = mxp__arena_take(sizeof *domain);
     if (domain != NULL) {
-        *domain = (itt_domain){.flags = !mxp_atomic_load(&is_detached) && !is_told_twice(name),
-                               .name = copy_text(name)};
+        domain->name = copy_text(of);
+        domain->flags =
+            domain->name != NULL && !mxp_atomic_load(&is_detached) && !is_told_twice(domain->name);
     }
     return domain != NULL && domain->name != NULL ? domain : NULL;
 }
 
-static void *make_string(const char *text)
+static void *make_string(const wanted *of)
 {
     itt_string *string = mxp__arena_take(sizeof *string);
     if (string != NULL) {
-        *string = (itt_string){.text = copy_text(text)};
+        string->text = copy_text(of);
     }
     return string != NULL && string->text != NULL ? string : NULL;
 }
 
-// A handler that has interrupted the holder of the lock, on its thread, gets no handle.
-static void *find_or_make(bucket *in, const char *text, uint64_t hash, void *(*make)(const char *))
+// Null: there is no more memory for handles, or a handler has interrupted the holder of the lock,
+// on its thread.
+static void *find_or_make(bucket *in, const wanted *of, void *(*make)(const wanted *))
 {
-    void *handle = find(in, text, hash);
+    void *handle = find(in, of);
     if (handle != NULL || !mxp__spin_lock(&lock)) {
         return handle;
     }
-    handle = find(in, text, hash);
-    if (handle == NULL && (handle = make(text)) != NULL) {
+    handle = find(in, of);
+    if (handle == NULL && (handle = make(of)) != NULL) {
         const char *kept =
             make == make_domain ? ((itt_domain *)handle)->name : ((itt_string *)handle)->text;
-        handle = put(in, kept, hash, handle) ? handle : NULL;
+        handle = put(in, kept, of, handle) ? handle : NULL;
     }
     mxp__spin_unlock(&lock);
     return handle;
 }
 
+// For all that finds no memory: a program takes what it gets.
+static itt_domain full_domain = {.flags = 1, .name = "<names full>"};
+static itt_string full_string = {.text = "<names full>"};
+
 itt_domain *mxp__itt_domain(const char *name)
 {
-    const char *text = name != NULL ? name : "(null)";
-    const uint64_t hash = hash_of(text);
-    return find_or_make(&domains[hash % DOMAIN_BUCKETS], text, hash, make_domain);
+    char cut[MXP__COLLECT_CUT_BYTES];
+    const wanted of = wanted_of(name, cut);
+    itt_domain *domain = find_or_make(&domains[of.hash % DOMAIN_BUCKETS], &of, make_domain);
+    return domain != NULL ? domain : &full_domain;
 }
 
 itt_string *mxp__itt_string(const char *text)
 {
-    const char *given = text != NULL ? text : "(null)";
-    const uint64_t hash = hash_of(given);
-    return find_or_make(&strings[hash % STRING_BUCKETS], given, hash, make_string);
+    char cut[MXP__COLLECT_CUT_BYTES];
+    const wanted of = wanted_of(text, cut);
+    itt_string *string = find_or_make(&strings[of.hash % STRING_BUCKETS], &of, make_string);
+    return string != NULL ? string : &full_string;
 }
 
 static void adopt(bucket *table, uint64_t buckets, const char *text, void *handle)
 {
-    const uint64_t hash = text != NULL ? hash_of(text) : 0;
-    bucket *in = &table[hash % buckets];
-    if (text != NULL && mxp__spin_lock(&lock)) {
-        if (find(in, text, hash) == NULL) {
-            put(in, text, hash, handle);
+    const size_t length = text != NULL ? strnlen(text, MXP__COLLECT_TEXT_MAX + 1) : 0;
+    const wanted of = {text, length, text != NULL ? mxp__collect_hash(text, length) : 0};
+    bucket *in = &table[of.hash % buckets];
+    if (text != NULL && length <= MXP__COLLECT_TEXT_MAX && mxp__spin_lock(&lock)) {
+        if (find(in, &of) == NULL) {
+            put(in, text, &of, handle);
         }
         mxp__spin_unlock(&lock);
     }
@@ -177,9 +193,11 @@ mxp_name mxp__itt_category(itt_domain *domain)
 
 static mxp_name intern(itt_domain *domain, const itt_string *string, int style)
 {
-    const char *text = string != NULL && string->text != NULL ? string->text : "(null)";
-    text = text[0] != '\0' ? text : "(empty)";
-    return mxp_intern_in(mxp__itt_category(domain), text, strlen(text), style, MXP_UNIT_NONE);
+    if (string == &full_string) {
+        return MXP_NAME_FULL;
+    }
+    return mxp__collect_name(mxp__itt_category(domain), string != NULL ? string->text : NULL,
+                             style);
 }
 
 // Keeps the name in the string, if no domain has yet.

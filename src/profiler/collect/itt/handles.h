@@ -9,7 +9,8 @@
 
 #include "profiler/collect/itt/itt_abi.h"
 
-// Null only without memory. A known text is found without a lock.
+// Never null: all that finds no memory is one handle, "<names full>". A known text is found without
+// a lock; a long one is cut (names.h).
 itt_domain *mxp__itt_domain(const char *name);
 itt_string *mxp__itt_string(const char *text);
 // Takes handles that the static part of `global` made before we were loaded, if their texts are new

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "profiler/collect/first_copy.h"
 #include "profiler/collect/nvtx/counters.h"
 #include "profiler/collect/nvtx/handles.h"
 #include "profiler/collect/nvtx/payload.h"
@@ -120,6 +121,14 @@ static void fill(const nvtx_segment *segment, const nvtx_function *functions, si
 
 int InitializeInjectionNvtxExtension(nvtx_extension *extension)
 {
+    const void *own;
+    int (*init)(nvtx_extension *) = InitializeInjectionNvtxExtension;
+    memcpy(&own, &init, sizeof own);
+    void *first = mxp__collect_in_first_copy("InitializeInjectionNvtxExtension", own);
+    if (first != NULL) {
+        memcpy(&init, &first, sizeof init);
+        return init(extension);
+    }
     if (getauxval(AT_SECURE) != 0 || extension == NULL || extension->segment_count == 0 ||
         extension->size_bytes < sizeof *extension) {
         return 0;

@@ -7,6 +7,7 @@
 
 #include "base/atomic.h"
 #include "profiler/collect/arena.h"
+#include "profiler/collect/names.h"
 #include "profiler/spin.h"
 
 // First in every handle: programs hand in what they like.
@@ -27,7 +28,6 @@ struct nvtx_domain {
 
 struct nvtx_string {
     uint32_t magic;
-    uint32_t length;
     mxp_atomic_u32 name;  // of a range in the domain that asked first
     MXP_ATOMIC(const nvtx_domain *) owner;
     char text[];
@@ -66,16 +66,9 @@ mxp_name mxp__nvtx_domain_category(const nvtx_domain *domain)
 }
 
 // ---- names -------------------------------------------------------------------------------------
-static mxp_name intern(const nvtx_domain *domain, const char *text, size_t length, int style)
-{
-    return mxp_intern_in(mxp__nvtx_domain_category(domain), length != 0 ? text : "(empty)",
-                         length != 0 ? length : strlen("(empty)"), style, MXP_UNIT_NONE);
-}
-
 mxp_name mxp__nvtx_name(const nvtx_domain *domain, const char *text, int style)
 {
-    const char *given = text != NULL ? text : "(null)";
-    return intern(domain, given, strlen(given), style);
+    return mxp__collect_name(mxp__nvtx_domain_category(domain), text, style);
 }
 
 // UTF-8 of one character. Returns its bytes.
@@ -116,13 +109,13 @@ mxp_name mxp__nvtx_name_wide(const nvtx_domain *domain, const wchar_t *text, int
 // ---- registered strings ------------------------------------------------------------------------
 nvtx_string *mxp__nvtx_string_create(const char *text)
 {
-    const char *given = text != NULL ? text : "(null)";
-    const size_t length = strlen(given);
+    char cut[MXP__COLLECT_CUT_BYTES];
+    size_t length;
+    const char *given = mxp__collect_cut(text != NULL ? text : "(null)", cut, &length);
     nvtx_string *string = mxp__arena_take(sizeof *string + length + 1);
     if (string != NULL) {
         string->magic = STRING_MAGIC;
-        string->length = (uint32_t)length;
-        memcpy(string->text, given, length + 1);
+        memcpy(string->text, given, length);  // the arena gives zeros
     }
     return string;
 }
@@ -134,7 +127,7 @@ static mxp_name kept_name(const nvtx_domain *domain, nvtx_string *string)
     if (owner == domain) {
         return mxp_atomic_load(&string->name);
     }
-    mxp_name name = intern(domain, string->text, string->length, MXP_STYLE_SPAN);
+    mxp_name name = mxp__nvtx_name(domain, string->text, MXP_STYLE_SPAN);
     if (owner == NULL && mxp__spin_lock(&lock)) {
         if (mxp_atomic_load(&string->owner) == NULL) {
             mxp_atomic_store(&string->name, name);
@@ -152,7 +145,7 @@ mxp_name mxp__nvtx_name_registered(const nvtx_domain *domain, const void *handle
         return mxp__nvtx_name(domain, NULL, style);
     }
     return style == MXP_STYLE_SPAN ? kept_name(domain, string)
-                                   : intern(domain, string->text, string->length, style);
+                                   : mxp__nvtx_name(domain, string->text, style);
 }
 
 // ---- categories --------------------------------------------------------------------------------

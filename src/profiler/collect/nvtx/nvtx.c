@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "profiler/collect/first_copy.h"
 #include "profiler/collect/nvtx/handles.h"
 #include "profiler/collect/nvtx/objects.h"
 #include "profiler/collect/nvtx/payload.h"
@@ -343,6 +344,14 @@ static void tell_version(const nvtx_version *known)
 // What stays empty the program takes as switched off.
 int InitializeInjectionNvtx2(nvtx_get_table get_table)
 {
+    const void *own;
+    int (*init)(nvtx_get_table) = InitializeInjectionNvtx2;
+    memcpy(&own, &init, sizeof own);
+    void *first = mxp__collect_in_first_copy("InitializeInjectionNvtx2", own);
+    if (first != NULL) {
+        memcpy(&init, &first, sizeof init);
+        return init(get_table);
+    }
     const nvtx_callbacks *callbacks =
         getauxval(AT_SECURE) == 0 && get_table != NULL ? get_table(NVTX_TABLE_CALLBACKS) : NULL;
     if (callbacks == NULL || callbacks->size_bytes < sizeof *callbacks) {
