@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A collector that only counts tasks by domain and name, and shares nothing with mxprof's: writes
-// the counts into the file ITT_COUNT names when the program ends.
+// A collector that only counts tasks, regions and groups by domain and name, and shares nothing
+// with mxprof's: writes the counts into the file ITT_COUNT names when the program ends.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,15 +51,16 @@ static void *string_create(const char *text)
 static void task_begin(const handle *domain, id task, id parent, const handle *string)
 {
     (void)task, (void)parent;
+    const char *name = string != NULL && string->first != NULL ? string->first : "(null)";
     int i = 0;
     pthread_mutex_lock(&lock);
-    while (i < kind_count && (strcmp(kinds[i].name, string->first) != 0 ||
-                              strcmp(kinds[i].domain, domain->second) != 0)) {
+    while (i < kind_count &&
+           (strcmp(kinds[i].name, name) != 0 || strcmp(kinds[i].domain, domain->second) != 0)) {
         i++;
     }
     if (i == kind_count && kind_count < KINDS_MAX) {
         kinds[i].domain = strdup(domain->second);
-        kinds[i].name = strdup(string->first);
+        kinds[i].name = strdup(name);
         kind_count++;
     }
     kinds[i].count++;
@@ -90,11 +91,14 @@ void __itt_api_init(char *global, int groups)
     } table[] = {{"__itt_domain_create", domain_create},
                  {"__itt_string_handle_create", string_create},
                  {"__itt_task_begin", task_begin},
+                 {"__itt_task_begin_overlapped", task_begin},
+                 {"__itt_region_begin", task_begin},
+                 {"__itt_task_group", task_begin},
                  {"__itt_task_end", task_end}};
     (void)groups;
     for (api_info *each = *(api_info **)(global + 120); each->name != NULL; each++) {
         *each->function = each->none;
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 7; i++) {
             if (strcmp(each->name, table[i].name) == 0) {
                 *each->function = table[i].function;
             }

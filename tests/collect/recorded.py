@@ -23,12 +23,12 @@ def compiled(source, program, *options):
 class Recorded:
     """One run in `folder`, by the variable through which the program finds the collector; settings are more of them."""
 
-    def __init__(self, arguments, variable, folder, **settings):
+    def __init__(self, arguments, variable, folder, prints="", **settings):
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("MXPROF_", "MXNET_"))}
         environment.update({"MXPROF_RUN": str(folder), variable: str(COLLECTOR), **settings})
         result = subprocess.run(arguments, env=environment, cwd=folder, capture_output=True, text=True, timeout=60,
                                 check=False)
-        assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+        assert (result.returncode, result.stdout, result.stderr) == (0, prints, "")
         self.file, = folder.iterdir()
         self.events = json.loads(mxprof("convert", self.file, "-o", "-"))["traceEvents"]
         self.info = mxprof("info", self.file)

@@ -130,7 +130,8 @@ static void emit(const open_span *late, uint64_t end_ticks)
                                               .args = late->args});
 }
 
-void mxp__collect_end_async_at(const void *owner, uint64_t id, uint64_t end_ticks)
+// False: there is none.
+static bool end(const void *owner, uint64_t id, uint64_t end_ticks)
 {
     open_span taken;
     bool found = false;
@@ -138,13 +139,24 @@ void mxp__collect_end_async_at(const void *owner, uint64_t id, uint64_t end_tick
         found = take_out(owner, id, &taken);
         mxp__spin_unlock(&table.lock);
     }
-    if (!found) {
-        mxp_lose_foreign(1);
-    } else if (taken.is_late) {
+    if (found && taken.is_late) {
         emit(&taken, end_ticks);
-    } else {
+    } else if (found) {
         mxp_async_end(&taken.span, taken.args, taken.arg_count);
     }
+    return found;
+}
+
+void mxp__collect_end_async_at(const void *owner, uint64_t id, uint64_t end_ticks)
+{
+    if (!end(owner, id, end_ticks)) {
+        mxp_lose_foreign(1);
+    }
+}
+
+void mxp__collect_end_async_if_open(const void *owner, uint64_t id)
+{
+    end(owner, id, 0);
 }
 
 void mxp__collect_end_async(const void *owner, uint64_t id)

@@ -24,6 +24,9 @@ void mxp__collect_begin_async_at(const void *owner, uint64_t id, mxp_name name,
                                  uint64_t begin_ticks);
 void mxp__collect_end_async_at(const void *owner, uint64_t id, uint64_t end_ticks);
 
+// Ends the newest such span, if there is one.
+void mxp__collect_end_async_if_open(const void *owner, uint64_t id);
+
 // More arguments of the newest such span. False: there is none.
 bool mxp__collect_tell_async(const void *owner, uint64_t id, const mxp_arg *args, uint32_t count);
 

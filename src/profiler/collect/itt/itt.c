@@ -74,7 +74,7 @@ static const named_function functions[] = {
     FUNCTION("task_end_overlapped", mxp__itt_task_end_overlapped),
     FUNCTION("task_begin_overlapped_ex", mxp__itt_task_begin_overlapped_ex),
     FUNCTION("task_end_overlapped_ex", mxp__itt_task_end_overlapped_ex),
-    FUNCTION("task_group", mxp__itt_task_begin_overlapped),
+    FUNCTION("task_group", mxp__itt_task_group),
     FUNCTION("region_begin", mxp__itt_task_begin_overlapped),
     FUNCTION("region_end", mxp__itt_task_end_overlapped),
     FUNCTION("frame_begin_v3", mxp__itt_frame_begin),

@@ -124,6 +124,13 @@ void mxp__itt_task_end_overlapped_ex(itt_domain *domain, itt_clock *clock, unsig
     mxp__collect_end_async_at(domain, mxp__itt_id_value(id), mxp__itt_ticks(clock, stamp));
 }
 
+// Groups are told without an end: one is over where another of its id begins.
+void mxp__itt_task_group(itt_domain *domain, itt_id id, itt_id parent, itt_string *name)
+{
+    mxp__collect_end_async_if_open(domain, mxp__itt_id_value(id));
+    mxp__itt_task_begin_overlapped(domain, id, parent, name);
+}
+
 // ---- frames ------------------------------------------------------------------------------------
 // A frame without an id is one of its thread, as the interface has it: its owner is beside the
 // domain, whose tasks may be open at the same time.

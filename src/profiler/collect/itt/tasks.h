@@ -24,6 +24,8 @@ void mxp__itt_task_begin_overlapped_ex(itt_domain *domain, itt_clock *clock,
 void mxp__itt_task_end_overlapped_ex(itt_domain *domain, itt_clock *clock, unsigned long long stamp,
                                      itt_id id);
 
+void mxp__itt_task_group(itt_domain *domain, itt_id id, itt_id parent, itt_string *name);
+
 void mxp__itt_frame_begin(itt_domain *domain, const itt_id *id);
 void mxp__itt_frame_end(itt_domain *domain, const itt_id *id);
 void mxp__itt_frame_submit(itt_domain *domain, const itt_id *id, unsigned long long begin,
