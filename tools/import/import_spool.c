@@ -16,7 +16,7 @@
 #include "profiler/trace/file/file_bytes.h"
 
 enum {
-    ARENA_BYTES = 8 << 20,
+    ARENA_BYTES = 8 << 20,  // at most
     RECORD_BYTES_MAX = sizeof(mxp_spooled) + 255 * MXP_RECORD_UNIT,
     MERGE_BYTES = 8 << 20,  // of all parts together
     PART_BYTES_LEAST = 2 * RECORD_BYTES_MAX,
@@ -38,9 +38,9 @@ typedef struct part {
 
 struct mxp_import_spool {
     char *arena;
-    size_t used;
+    size_t used, arena_bytes;
     slot *slots;
-    size_t count, taken;
+    size_t count, slot_capacity, taken;
     int fd;  // -1: everything fits into the arena
     mxp_strbuf path;
     uint64_t written;
@@ -103,7 +103,9 @@ static void sort_slots(mxp_import_spool *spool)
         each->end_ticks = record->end_ticks;
         each->rank = record->rank;
     }
-    qsort_r(spool->slots, spool->count, sizeof *spool->slots, compare_slots, spool->arena);
+    if (spool->count > 0) {
+        qsort_r(spool->slots, spool->count, sizeof *spool->slots, compare_slots, spool->arena);
+    }
 }
 
 // ---- adding ------------------------------------------------------------------------------------
@@ -114,22 +116,16 @@ int mxp__import_spool_open(mxp_import_spool **opened)
         return mxp__fail_memory(memory_for);
     }
     spool->fd = -1;
-    spool->arena = mxp__alloc(ARENA_BYTES);
-    spool->slots = mxp__alloc(SLOTS * sizeof *spool->slots);
-    if (spool->arena == NULL || spool->slots == NULL) {
-        mxp__import_spool_close(spool);
-        *opened = NULL;
-        return mxp__fail_memory(memory_for);
-    }
     return MXP_OK;
 }
 
 static void free_arena(mxp_import_spool *spool)
 {
-    mxp__free(spool->arena, ARENA_BYTES);
-    mxp__free(spool->slots, SLOTS * sizeof *spool->slots);
+    mxp__free(spool->arena, spool->arena_bytes);
+    mxp__free(spool->slots, spool->slot_capacity * sizeof *spool->slots);
     spool->arena = NULL;
     spool->slots = NULL;
+    spool->arena_bytes = spool->slot_capacity = 0;
 }
 
 void mxp__import_spool_close(mxp_import_spool *spool)
@@ -239,6 +235,12 @@ mxp_spooled *mxp__import_spool_add(mxp_import_spool *spool, uint32_t units, int 
         if (*error != MXP_OK) {
             return NULL;
         }
+    }
+    if (mxp__grow(&spool->arena, &spool->arena_bytes, spool->used + bytes, 1) != MXP_OK ||
+        mxp__grow(&spool->slots, &spool->slot_capacity, spool->count + 1, sizeof *spool->slots) !=
+            MXP_OK) {
+        *error = mxp__fail_memory(memory_for);
+        return NULL;
     }
     mxp_spooled *record = (mxp_spooled *)(void *)(spool->arena + spool->used);
     spool->slots[spool->count++].place = (uint32_t)(spool->used / 8);

@@ -36,7 +36,7 @@ typedef struct written {
     mxp_loss_entry losses[LOSSES];
     mxp_strbuf name;
     size_t taken;  // ranges
-    uint64_t (*chunks)[CHUNK_WORDS];  // HELD of them, in turn
+    uint64_t *chunks[HELD];  // used in turn, each of CHUNK_WORDS once it is
 } written;
 
 static written *written_of(mxp_source *source)
@@ -70,7 +70,12 @@ static int get_range(mxp_source *source, size_t number, mxp_record_range *range)
     if (self->next == NULL || self->next->rank >> MXP__RANK_THREAD_BITS != self->number) {
         return self->error;
     }
-    uint64_t *to = self->chunks[self->taken++ % HELD];
+    uint64_t **chunk = &self->chunks[self->taken++ % HELD];
+    *chunk = *chunk != NULL ? *chunk : mxp__alloc(CHUNK_WORDS * sizeof **chunk);
+    if (*chunk == NULL) {
+        return mxp__fail_memory("an imported trace");
+    }
+    uint64_t *to = *chunk;
     uint32_t rank = self->next->rank;
     size_t words = 0;
     *range = (mxp_record_range){.words = to,
@@ -237,12 +242,10 @@ int mxp__import_write(mxp_import *import, int fd, const char *path)
         return mxp__fail_memory("an imported trace");
     }
     self->import = import;
-    self->chunks = mxp__alloc(HELD * sizeof *self->chunks);
-    if (error == MXP_OK) {
-        error = self->chunks == NULL ? mxp__fail_memory("an imported trace")
-                                     : write_processes(self, &writer);
+    error = error == MXP_OK ? write_processes(self, &writer) : error;
+    for (size_t i = 0; i < HELD; i++) {
+        mxp__free(self->chunks[i], CHUNK_WORDS * sizeof *self->chunks[i]);
     }
-    mxp__free(self->chunks, HELD * sizeof *self->chunks);
     mxp__strbuf_fini(&self->name);
     mxp__free(self, sizeof *self);
     mxp__strbuf_fini(&writer.body);
