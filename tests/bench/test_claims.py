@@ -133,6 +133,14 @@ def test_the_floor_in_python_has_the_same_workloads(workload):
     assert answer["ns"] > 0
 
 
+def test_the_rate_of_an_import_needs_no_peer(tmp_path):
+    output = tmp_path / "bench.json"
+    result = run("--bench", "C9", "--rounds", "1", "--disturbed", "--output", output)
+    assert result.returncode == 0, result.stderr
+    row, = json.loads(output.read_text(encoding="utf-8"))
+    assert row["unit"] == "MB/s" and row["ratio"] > 1, row["note"]
+
+
 def test_a_claim_about_python_needs_no_peer(tmp_path):
     output = tmp_path / "bench.json"
     result = run("--bench", "P1", "--rounds", "1", "--disturbed", "--output", output)
