@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
+import export_claims
 import function_claims
 import import_claims
 import peer_claims
@@ -26,7 +27,7 @@ from side_rounds import Options, ROUNDS
 # Claims that no C program measures alone. Each has NAMES and measure().
 MODULES = {"peers": peer_claims, "runtime": runtime_claims, "python": python_claims,
            "run": run_claims, "function": function_claims,
-           "import": import_claims}
+           "import": import_claims, "export": export_claims}
 BENCH = pathlib.Path(__file__).resolve().parent
 PROGRAM_SECONDS = 120
 ONE_SECONDS = 24.0  # for what --bench names; the whole run has CLAIM_SECONDS for each claim
