@@ -12,11 +12,13 @@
 #   make bench           every claim, measured; BENCH=name: one; PEERS=1: against other profilers
 #   make fuzz SECONDS=n  every fuzz target for n seconds
 #   make browser         what the browser tests need; `make test` runs them once it is there
-#   make format          clang-format;  make install PREFIX=dir;  make clean
+#   make install PREFIX=dir, make install-profiler PREFIX=dir   everything; the profiler without the runtime
+#   make deb             Debian packages of the profiler
+#   make format          clang-format;  make clean
 .DEFAULT_GOAL := demo
 .PHONY: demo demo-trace demo-train demo-embed build test quick check check-asan check-tsan check-clang \
-	check-model check-differential check-training check-browser check-format check-types bench fuzz browser format \
-	install clean
+	check-model check-differential check-training check-browser check-install check-format check-types bench fuzz browser format \
+	install install-profiler deb clean
 .SUFFIXES:
 
 JOBS ?= $(shell nproc)
@@ -94,7 +96,8 @@ quick:
 
 # Where it costs minutes, a test asks for MXPROF_TEST_LONG=1 before it does its worst; how long the
 # stress tests go on under a sanitizer is MXPROF_TEST_SECONDS.
-check: check-format check-types check-asan check-tsan check-clang check-model check-differential check-browser check-training
+check: check-format check-types check-asan check-tsan check-clang check-model check-differential check-browser check-training \
+	check-install
 	@$(MAKE) --no-print-directory fuzz SECONDS=10
 	@echo "make check: all passed"
 
@@ -138,6 +141,13 @@ check-training:
 	MXPROF_TEST_LONG=1 MXPROF_BUILD='$(CURDIR)/build/release' \
 		.venv/bin/python -m pytest tests/python/test_gluon_training.py
 
+# The profiler alone as users build it: with a compiler and CMake only, inside their projects, as packages.
+check-install:
+	@$(setup) test
+	@$(call configure_and_build,release,--target mxprof_command)
+	MXPROF_TEST_LONG=1 MXPROF_BUILD='$(CURDIR)/build/release' MXPROF_SOURCE='$(CURDIR)' \
+		.venv/bin/python -m pytest -n2 --dist worksteal tests/install
+
 # The demo's trace in the real viewer.
 check-browser:
 	@$(setup) browser
@@ -170,6 +180,22 @@ check-format:
 	@$(setup) check
 	@$(sources) | xargs -0 clang-format --dry-run -Werror \
 		|| { echo "make format puts this right"; exit 1; }
+
+# The profiler alone: a compiler, make and CMake are enough, and nothing is set up for it. OPTIONS are CMake's.
+# Debug information is left out: what is installed is stripped, but for the archive, which cannot be.
+alone := -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO='-O2 -DNDEBUG' -DMXPROF_TESTS=OFF
+RUNTIME ?= OFF
+
+install-profiler:
+	cmake -S . -B build/profiler $(alone) -DMXPROF_RUNTIME=OFF $(OPTIONS)
+	cmake --build build/profiler -j $(JOBS)
+	cmake --install build/profiler --strip --prefix '$(PREFIX)'
+
+# Debian packages, in build/deb. RUNTIME=ON: those of libmxnet too.
+deb:
+	cmake -S . -B build/deb $(alone) -DMXPROF_RUNTIME=$(RUNTIME) -DCMAKE_INSTALL_PREFIX=/usr $(OPTIONS)
+	cmake --build build/deb -j $(JOBS)
+	cd build/deb && cpack
 
 install: build
 	cmake --install build/release --prefix '$(PREFIX)'

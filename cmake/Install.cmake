@@ -1,33 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake --install: headers, both libraries, the command, mxprof.pc and the CMake package. All of it
-# finds its parts relative to itself, so an installed tree may be moved.
+# finds its parts relative to itself, so an installed tree may be moved. Components are the packages
+# of cmake/Packages.cmake: library, development, command, runtime, runtime_development.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mxprof)
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-set(libraries mxprof_shared mxprof_static mxprof_collect mxprof_dnnl)
 set_target_properties(mxprof_static PROPERTIES EXPORT_NAME mxprof_static)
-if(TARGET mxnet_shared)
-  list(APPEND libraries mxnet_shared)
-endif()
-install(TARGETS ${libraries} EXPORT mxprofTargets)
+install(TARGETS mxprof_shared EXPORT mxprofTargets
+  LIBRARY COMPONENT library NAMELINK_COMPONENT development)
+install(TARGETS mxprof_static EXPORT mxprofTargets ARCHIVE COMPONENT development)
+install(DIRECTORY include/mxprof DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 if(TARGET mxprof_command)
-  install(TARGETS mxprof_command)
+  install(TARGETS mxprof_command RUNTIME COMPONENT command)
+  install(TARGETS mxprof_collect mxprof_dnnl LIBRARY COMPONENT command NAMELINK_COMPONENT command)
 endif()
-install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING
-  PATTERN "*.h" PATTERN "*.hpp")
+# A list of targets of its own, which mxprofConfig.cmake reads where it is there.
+if(TARGET mxnet_shared)
+  install(TARGETS mxnet_shared EXPORT mxnetTargets
+    LIBRARY COMPONENT runtime NAMELINK_COMPONENT runtime_development)
+  install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT runtime_development
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN mxprof EXCLUDE)
+  install(EXPORT mxnetTargets NAMESPACE mxprof:: DESTINATION ${package_dir}
+    COMPONENT runtime_development)
+endif()
 
-install(EXPORT mxprofTargets NAMESPACE mxprof:: DESTINATION ${package_dir})
+install(EXPORT mxprofTargets NAMESPACE mxprof:: DESTINATION ${package_dir} COMPONENT development)
 configure_package_config_file(cmake/mxprofConfig.cmake.in mxprofConfig.cmake
   INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(mxprofConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/mxprofConfig.cmake
-  ${CMAKE_CURRENT_BINARY_DIR}/mxprofConfigVersion.cmake DESTINATION ${package_dir})
+  ${CMAKE_CURRENT_BINARY_DIR}/mxprofConfigVersion.cmake DESTINATION ${package_dir}
+  COMPONENT development)
 
 # Where the prefix is, seen from the directory of the .pc file (a relative path wherever it can be).
 cmake_path(ABSOLUTE_PATH pkgconfig_dir BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}
   OUTPUT_VARIABLE pkgconfig_absolute)
 file(RELATIVE_PATH prefix_from_pc ${pkgconfig_absolute} ${CMAKE_INSTALL_PREFIX})
 configure_file(cmake/mxprof.pc.in mxprof.pc @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/mxprof.pc DESTINATION ${pkgconfig_dir})
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/mxprof.pc DESTINATION ${pkgconfig_dir}
+  COMPONENT development)

@@ -48,6 +48,21 @@ static void print_help(FILE *stream)
           stream);
 }
 
+// What the command was built without is said where one looks first.
+static void print_version(void)
+{
+    puts("mxprof " MXP_VERSION_STRING);
+#ifndef MXP_WITH_ZLIB
+    puts("built without zlib: it neither writes nor reads *.gz");
+#endif
+#ifndef MXP_WITH_SQLITE
+    puts("built without SQLite: it writes no databases");
+#endif
+#ifndef MXP_WITH_ZSTD
+    puts("built without zstd: it neither writes nor reads compressed traces (*.mxpz)");
+#endif
+}
+
 static const mxp_command *find_command(const char *name)
 {
     for (int i = 0; i < COMMANDS; i++) {
@@ -108,7 +123,7 @@ int main(int count, char **arguments)
         return help_about(count > 2 ? arguments[2] : NULL);
     }
     if (strcmp(first, "--version") == 0) {
-        puts("mxprof " MXP_VERSION_STRING);
+        print_version();
         return MXP_EXIT_FINE;
     }
     if (first[0] == '-') {

@@ -1,51 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installs into the working directory, moves the tree, and builds and runs a small program against
-# it in every way users have: pkg-config and find_package, C and C++.
+# Installs the profiler's parts, moves the tree, and builds and runs a small program against it in
+# every way users have: pkg-config and find_package, C and C++. Then the rest beside them.
 cmake_minimum_required(VERSION 3.25)
-set(work ${CMAKE_CURRENT_BINARY_DIR})
-set(source ${CMAKE_CURRENT_LIST_DIR}/consumer)
+include(${CMAKE_CURRENT_LIST_DIR}/support.cmake)
 set(prefix ${work}/moved)
 
-function(run)
-  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${work} COMMAND_ERROR_IS_FATAL ANY)
-endfunction()
-
-function(expect_version program)
-  execute_process(COMMAND ${program} WORKING_DIRECTORY ${work} OUTPUT_VARIABLE printed
-    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-  if(NOT printed STREQUAL VERSION)
-    message(FATAL_ERROR "${program} printed '${printed}', not the version ${VERSION}")
-  endif()
-endfunction()
-
-file(REMOVE_RECURSE ${work}/prefix ${prefix} ${work}/build)
-run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${work}/prefix)
+file(REMOVE_RECURSE ${work}/prefix ${prefix})
+foreach(component IN ITEMS library development command)
+  run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${work}/prefix --component ${component} --strip)
+endforeach()
 file(RENAME ${work}/prefix ${prefix})
+expect_files(${prefix} ${profiler_files})
+expect_pkg_config(${prefix})
+expect_programs(package -DCMAKE_PREFIX_PATH=${prefix} -DWANTED_VERSION=${VERSION})
 
-# With pkg-config. The C++ compiler takes the same file.
-find_program(PKG_CONFIG pkg-config REQUIRED)
-file(GLOB_RECURSE pc ${prefix}/*/mxprof.pc)
-cmake_path(GET pc PARENT_PATH pc_dir)
-set(ENV{PKG_CONFIG_PATH} ${pc_dir})
-execute_process(COMMAND ${PKG_CONFIG} --cflags --libs mxprof OUTPUT_VARIABLE flags
+# The command came along, and has all that it can be built with.
+execute_process(COMMAND ${prefix}/bin/mxprof --version OUTPUT_VARIABLE printed
   OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-separate_arguments(flags UNIX_COMMAND "${flags}")
-file(GLOB_RECURSE library ${prefix}/libmxprof.so ${prefix}/*/libmxprof.so)
-cmake_path(GET library PARENT_PATH library_dir)
-set(rpath -Wl,-rpath,${library_dir})
-run(${CC} -std=c11 ${source}/consumer.c -o consumer_c ${flags} ${rpath})
-expect_version(${work}/consumer_c)
-if(CXX)
-  run(${CXX} -std=c++17 -x c++ ${source}/consumer.c -o consumer_cxx ${flags} ${rpath})
-  expect_version(${work}/consumer_cxx)
+if(NOT printed STREQUAL "mxprof ${VERSION}")
+  message(FATAL_ERROR "mxprof --version printed '${printed}'")
 endif()
 
-# With CMake, shared and static.
-run(${CMAKE_COMMAND} -S ${source} -B build -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_C_COMPILER=${CC}
-  -DWANTED_VERSION=${VERSION})
-run(${CMAKE_COMMAND} --build build)
-expect_version(${work}/build/consumer)
-expect_version(${work}/build/consumer_static)
-
-# The command came along.
-run(${prefix}/bin/mxprof --help)
+# With the runtime the package has one target more.
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
+file(GLOB_RECURSE targets ${prefix}/*/mxnetTargets.cmake)
+if(NOT targets OR NOT EXISTS ${prefix}/include/mxnet/c_api.h)
+  message(FATAL_ERROR "the runtime is not installed")
+endif()
+expect_programs(package -DCMAKE_PREFIX_PATH=${prefix})

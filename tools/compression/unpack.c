@@ -212,19 +212,6 @@ static int unpack_sections(unpacker *pack, uint64_t offset)
 }
 
 // ---- the file ---------------------------------------------------------------------------------
-bool mxp__is_packed(const void *data, size_t size_bytes)
-{
-    mxp_file_header header;
-    if (size_bytes < sizeof header) {
-        return false;
-    }
-    memcpy(&header, data, sizeof header);
-    return memcmp(header.magic, MXP_FILE_MAGIC, sizeof header.magic) == 0 &&
-           header.byte_order == MXP_BYTE_ORDER_MARK && header.min_reader == MXP_FORMAT_PACKED &&
-           (header.flags & MXP_FILE_PACKED) != 0 && header.header_bytes == sizeof header &&
-           header.checksum == mxp__file_header_checksum(&header);
-}
-
 static int write_header(unpacker *pack)
 {
     mxp_file_header header;

@@ -7,12 +7,12 @@
 #include <mxprof/error.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "compression/gunzip.h"
 
-enum { INPUT_BYTES = 1 << 16, GZIP_WINDOW = 15 + 16 };
+enum { INPUT_BYTES = 1 << 16 };
 
 struct mxp_json_bytes {
     int fd;  // -1: memory
@@ -22,7 +22,7 @@ struct mxp_json_bytes {
     bool is_gzip, ended;  // ended: the descriptor or the memory
     bool in_member;
     const char *damage;
-    z_stream stream;
+    mxp_gunzip *gunzip;
     size_t at, end;  // of `input`
     unsigned char input[INPUT_BYTES];
 };
@@ -80,12 +80,8 @@ static int begin(mxp_json_bytes *bytes)
         return error;
     }
     bytes->is_gzip = bytes->end >= 2 && bytes->input[0] == 0x1f && bytes->input[1] == 0x8b;
-    if (bytes->is_gzip && inflateInit2(&bytes->stream, GZIP_WINDOW) != Z_OK) {
-        bytes->is_gzip = false;
-        return mxp__fail_memory("decompressing a trace");
-    }
     bytes->in_member = bytes->is_gzip;
-    return MXP_OK;
+    return bytes->is_gzip ? mxp__gunzip_open(&bytes->gunzip) : MXP_OK;
 }
 
 static int open_either(mxp_json_bytes model, mxp_json_bytes **opened)
@@ -149,47 +145,47 @@ static int next_member(mxp_json_bytes *bytes)
     bytes->in_member = error == MXP_OK && bytes->end - bytes->at >= 2 &&
                        bytes->input[bytes->at] == 0x1f && bytes->input[bytes->at + 1] == 0x8b;
     if (bytes->in_member) {
-        inflateReset(&bytes->stream);
+        mxp__gunzip_next_member(bytes->gunzip);
     }
     return error;
 }
 
-// One step of the decompression; what has come is seen by the stream's `avail_out`.
-static int inflate_some(mxp_json_bytes *bytes)
+// One step of the decompression.
+static int inflate_some(mxp_json_bytes *bytes, mxp_gunzip_piece *piece)
 {
     int error = fill_input(bytes, 1);
     if (error != MXP_OK) {
         return error;
     }
-    bytes->stream.next_in = bytes->input + bytes->at;
-    bytes->stream.avail_in = (uInt)(bytes->end - bytes->at);
-    int result = inflate(&bytes->stream, Z_NO_FLUSH);
-    bytes->at = bytes->end - bytes->stream.avail_in;
-    if (result == Z_STREAM_END) {
+    const size_t room = piece->out_bytes;
+    piece->in = bytes->input + bytes->at;
+    piece->in_bytes = bytes->end - bytes->at;
+    const mxp_gunzip_state state = mxp__gunzip_step(bytes->gunzip, piece);
+    bytes->at = bytes->end - piece->in_bytes;
+    if (state == MXP_GUNZIP_END) {
         return next_member(bytes);
     }
-    if (result == Z_MEM_ERROR) {
+    if (state == MXP_GUNZIP_NO_MEMORY) {
         return mxp__fail_memory("decompressing a trace");
     }
-    if (result == Z_BUF_ERROR && bytes->ended && bytes->at == bytes->end) {
-        fail_stream(bytes, "the compressed stream is cut short");
-    } else if (result != Z_OK && result != Z_BUF_ERROR) {
+    if (state == MXP_GUNZIP_DAMAGED) {
         fail_stream(bytes, "the compressed stream is damaged");
+    } else if (piece->out_bytes == room && bytes->ended && bytes->at == bytes->end) {
+        fail_stream(bytes, "the compressed stream is cut short");
     }
     return MXP_OK;
 }
 
 static ssize_t read_gzip(mxp_json_bytes *bytes, char *to, size_t size_bytes)
 {
-    bytes->stream.next_out = (unsigned char *)to;
-    bytes->stream.avail_out = (uInt)size_bytes;
-    while (bytes->in_member && bytes->stream.avail_out == size_bytes) {
-        int error = inflate_some(bytes);
+    mxp_gunzip_piece piece = {.out = to, .out_bytes = size_bytes};
+    while (bytes->in_member && piece.out_bytes == size_bytes) {
+        int error = inflate_some(bytes, &piece);
         if (error != MXP_OK) {
             return error;
         }
     }
-    return (ssize_t)(size_bytes - bytes->stream.avail_out);
+    return (ssize_t)(size_bytes - piece.out_bytes);
 }
 
 ssize_t mxp__json_bytes_read(mxp_json_bytes *bytes, char *to, size_t size_bytes)
@@ -210,9 +206,7 @@ bool mxp__json_bytes_is_gzip(const mxp_json_bytes *bytes)
 void mxp__json_bytes_close(mxp_json_bytes *bytes)
 {
     if (bytes != NULL) {
-        if (bytes->is_gzip) {
-            inflateEnd(&bytes->stream);
-        }
+        mxp__gunzip_close(bytes->gunzip);
         mxp__free(bytes, sizeof *bytes);
     }
 }

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/alloc.h"
+#include "compression/gunzip.h"
 
 static const char root[] = "/usr/lib/debug";
 
@@ -61,11 +61,11 @@ static bool has_checksum(const mxp_elf *elf, uint32_t checksum)
 {
     enum { PIECE = 1 << 20 };
     unsigned char *piece = mxp__alloc(PIECE);
-    uLong found = crc32(0, NULL, 0);
+    uint32_t found = 0;
     uint64_t offset = 0;
     ssize_t part = piece != NULL ? 1 : 0;
     while (part > 0 && (part = pread(elf->fd, piece, PIECE, (off_t)offset)) > 0) {
-        found = crc32(found, piece, (uInt)part);
+        found = mxp__gzip_checksum(found, piece, (size_t)part);
         offset += (uint64_t)part;
     }
     mxp__free(piece, PIECE);

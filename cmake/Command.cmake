@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+# The mxprof command. Its archives of zlib and zstd are linked statically where they are. Where one is
+# missing, the command is built without what it does: it says so here, in --version and when asked for it.
+find_path(ZLIB_HEADERS zlib.h)
+find_path(ZSTD_HEADERS zstd.h)
+find_library(ZLIB_ARCHIVE NAMES libz.a z)
+find_library(ZSTD_ARCHIVE NAMES libzstd.a zstd)
+
+# mxp_compression(NAME HEADERS ARCHIVE files...): the library's own files of tools/compression, or the
+# one that stands for them.
+function(mxp_compression name headers archive)
+  string(TOUPPER ${name} upper)
+  if(headers AND archive)
+    list(TRANSFORM ARGN PREPEND tools/compression/)
+    target_sources(mxprof_compression PRIVATE ${ARGN})
+    target_include_directories(mxprof_compression PRIVATE ${headers})
+    target_compile_definitions(mxprof_compression PUBLIC MXP_WITH_${upper})
+    target_link_libraries(mxprof_compression PRIVATE ${archive})
+    return()
+  endif()
+  target_sources(mxprof_compression PRIVATE tools/compression/without_${name}.c)
+  set(mxp_missing ${mxp_missing} ${name} PARENT_SCOPE)
+endfunction()
+
+file(GLOB command_sources CONFIGURE_DEPENDS tools/*.c tools/export/*.c)
+file(GLOB import_sources CONFIGURE_DEPENDS tools/import/*.c)
+file(GLOB compression_sources CONFIGURE_DEPENDS tools/compression/*.c tools/symbols/*.c)
+list(FILTER compression_sources EXCLUDE REGEX "/(gzip|gunzip|pack|unpack|record_code|without_[a-z]+)[.]c$")
+
+add_library(mxprof_compression STATIC ${compression_sources})
+target_include_directories(mxprof_compression PUBLIC tools src)
+target_link_libraries(mxprof_compression PUBLIC mxprof_static PRIVATE mxp_flags)
+set(mxp_missing)
+mxp_compression(zlib "${ZLIB_HEADERS}" "${ZLIB_ARCHIVE}" gzip.c gunzip.c)
+mxp_compression(zstd "${ZSTD_HEADERS}" "${ZSTD_ARCHIVE}" pack.c unpack.c record_code.c)
+if(mxp_missing)
+  list(JOIN mxp_missing " and " missing)
+  message(WARNING "${missing} not found: the mxprof command will not compress. Without zlib it neither writes nor reads "
+    "*.gz, without zstd it neither writes nor reads *.mxpz. Debian: apt-get install zlib1g-dev libzstd-dev")
+endif()
+
+add_library(mxprof_import STATIC ${import_sources})
+target_link_libraries(mxprof_import PUBLIC mxprof_compression PRIVATE mxp_flags)
+
+add_executable(mxprof_command ${command_sources})
+set_target_properties(mxprof_command PROPERTIES OUTPUT_NAME mxprof)
+target_include_directories(mxprof_command PRIVATE src)
+# Where the collector is installed, seen from the command.
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_FULL_BINDIR}
+  OUTPUT_VARIABLE libraries_from_command)
+target_compile_definitions(mxprof_command PRIVATE
+  MXP_LIBRARIES_FROM_COMMAND="${libraries_from_command}")
+target_link_libraries(mxprof_command PRIVATE mxp_flags mxprof_import mxprof_compression mxprof_static)
+
+# Databases (tools/export/sqlite) are written where SQLite is.
+find_path(SQLITE_HEADERS sqlite3.h)
+find_library(SQLITE_ARCHIVE NAMES libsqlite3.a sqlite3)
+if(SQLITE_HEADERS AND SQLITE_ARCHIVE)
+  file(GLOB sqlite_sources CONFIGURE_DEPENDS tools/export/sqlite/*.c)
+  target_sources(mxprof_command PRIVATE ${sqlite_sources})
+  target_compile_definitions(mxprof_command PRIVATE MXP_WITH_SQLITE)
+  target_include_directories(mxprof_command SYSTEM PRIVATE ${SQLITE_HEADERS})
+  target_link_libraries(mxprof_command PRIVATE ${SQLITE_ARCHIVE} m ${CMAKE_DL_LIBS})
+else()
+  message(STATUS "SQLite not found: mxprof convert writes no databases (scripts/setup build installs it)")
+endif()
+
+# What other tools load to hand their marks over. It may be loaded late, so it has one pointer of
+# thread-local storage.
+file(GLOB_RECURSE collect_sources CONFIGURE_DEPENDS src/profiler/collect/*.c)
+list(FILTER collect_sources EXCLUDE REGEX "/collect/dnnl/")
+set(python_texts)
+foreach(text watch torch_marks functions)  # run inside of Python programs
+  set(from ${PROJECT_SOURCE_DIR}/src/profiler/collect/python/${text}.py)
+  add_custom_command(OUTPUT python_${text}.c VERBATIM DEPENDS ${from} cmake/EmbedText.cmake
+    COMMAND ${CMAKE_COMMAND} -DFROM=${from} -DTO=${PROJECT_BINARY_DIR}/python_${text}.c
+      -DNAME=mxp__collect_${text} -P ${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake)
+  list(APPEND python_texts ${PROJECT_BINARY_DIR}/python_${text}.c)
+endforeach()
+add_library(mxprof_collect SHARED
+  ${collect_sources} ${python_texts} $<TARGET_OBJECTS:mxp_base>)
+target_include_directories(mxprof_collect PRIVATE src)
+target_compile_definitions(mxprof_collect PRIVATE MXP_INLINE)
+target_link_libraries(mxprof_collect PRIVATE mxp_runtime_flags mxprof_shared)
+set_target_properties(mxprof_collect PROPERTIES
+  VERSION ${PROJECT_VERSION} SOVERSION 0 INSTALL_RPATH "\$ORIGIN" BUILD_WITH_INSTALL_RPATH ON)
+mxp_link_shared(mxprof_collect src/profiler/collect/libmxprof_collect.map)
+
+# In the place of printf, for oneDNN's verbose lines; preloaded when asked for.
+file(GLOB dnnl_sources CONFIGURE_DEPENDS src/profiler/collect/dnnl/*.c)
+add_library(mxprof_dnnl SHARED ${dnnl_sources})
+target_include_directories(mxprof_dnnl PRIVATE src)
+target_link_libraries(mxprof_dnnl PRIVATE mxp_runtime_flags mxprof_shared)
+set_target_properties(mxprof_dnnl PROPERTIES
+  VERSION ${PROJECT_VERSION} SOVERSION 0 INSTALL_RPATH "\$ORIGIN" BUILD_WITH_INSTALL_RPATH ON)
+mxp_link_shared(mxprof_dnnl src/profiler/collect/dnnl/libmxprof_dnnl.map)
