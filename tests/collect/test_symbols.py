@@ -4,6 +4,7 @@ from its debug file, or from the file itself after `mxprof symbolize`."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -134,6 +135,23 @@ def test_a_damaged_file_is_not_replaced(program, tmp_path):
                             text=True)
     assert result.returncode == 1 and "is damaged and stays as it is" in result.stderr
     assert whole.read_bytes() == data
+
+
+def rows(text):
+    """Counts by name in a summary of mxprof run."""
+    return {name: count for count, name in re.findall(r"^ +[0-9.]+ +[0-9.]+ % +([0-9,]+)  (.*)$", text, re.MULTILINE)}
+
+
+def test_the_example_of_the_guide(tmp_path):
+    guide = (pathlib.Path(__file__).parents[2] / "docs/guide.md").read_text()
+    section = guide.split("### Functions of C and C++")[1].split("\n### ")[0]
+    (tmp_path / "shop.cpp").write_text(section.split("```cpp\n")[1].split("```")[0])
+    command, = (line for line in section.splitlines() if line.startswith("g++ "))
+    wanted = rows(section)
+    subprocess.run(command, shell=True, cwd=tmp_path, check=True, timeout=60)
+    said = subprocess.run([BUILD / "mxprof", "run", "-o", "shop.run", "./shop"], cwd=tmp_path, check=True, timeout=60,
+                          capture_output=True, text=True).stderr
+    assert rows(said) == wanted and len(wanted) == 6
 
 
 @pytest.mark.parametrize("part, wanted", [("plain", PLAIN),
