@@ -28,6 +28,16 @@ MXNET_DLL int MXProfilePause(int paused);
 MXNET_DLL int MXDumpProcessProfile(int finished, int profile_process, KVStoreHandle kvStoreHandle);
 MXNET_DLL int MXDumpProfile(int finished);
 
+// Begins a range on the calling thread that Nvidia's tools show in `color` (ARGB), and ends the
+// newest one there; whether or not the profiler runs. Without a tool (NVTX_INJECTION64_PATH) an
+// error.
+MXNET_DLL int MXNVTXRangePush(const char *name, uint32_t color);
+MXNET_DLL int MXNVTXRangePop(void);
+
+// cudaProfilerStart and cudaProfilerStop, if the process has them; else an error.
+MXNET_DLL int MXCUDAProfilerStart(void);
+MXNET_DLL int MXCUDAProfilerStop(void);
+
 // Replaces the calling thread's scope, the name that memory and operators are attributed to.
 // "<unk>:" and "" stand for none.
 MXNET_DLL int MXSetProfilerScope(const char *scope);

@@ -13,7 +13,7 @@ from . import numpy
 from . import numpy as np
 from . import numpy_extension
 from . import numpy_extension as npx
-from . import attribute, autograd, engine, executor, name, operator, profiler, random, symbol, test_utils
+from . import attribute, autograd, cuda, engine, executor, name, operator, profiler, random, symbol, test_utils
 from . import symbol as sym
 from . import initializer, lr_scheduler, optimizer
 from . import initializer as init
@@ -35,7 +35,7 @@ from .util import (is_np_array, is_np_shape, np_array, np_shape, set_np_shape, u
 __version__ = libinfo.__version__
 
 __all__ = [
-    "AttrScope", "Context", "Device", "MXNetError", "Monitor", "attribute", "autograd", "base", "callback", "context", "cpu", "cpu_pinned",
+    "AttrScope", "Context", "Device", "MXNetError", "Monitor", "attribute", "autograd", "base", "callback", "context", "cpu", "cpu_pinned", "cuda",
     "current_context", "current_device", "device", "engine", "executor", "gluon", "gpu", "gpu_memory_info",
     "init", "initializer", "io", "is_np_array", "is_np_shape", "kv", "kvstore", "libinfo", "lr_scheduler", "metric", "mod", "model", "module", "mon", "monitor",
     "name", "nd", "ndarray", "np", "np_array", "np_shape", "npx", "num_gpus", "numpy", "numpy_extension",

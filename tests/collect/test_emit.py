@@ -311,3 +311,50 @@ def test_operators_and_calls_of_the_runtime_are_sent_as_they_are_recorded(made, 
     assert len(colors) == 1 and colors.pop().startswith("ff")
     assert [call.name for call in ranges if call.function == "start"] == ["an event", "a task"]
     by_thread(ranges)
+
+
+RANGES = """
+import mxnet as mx
+from mxnet.cuda import nvtx
+nvtx.range_push('outer')
+with mx.cuda.nvtx.range('inner', color=nvtx.BLUE):
+    pass
+nvtx.range_pop()
+"""
+
+
+def run_ranges(tmp_path, **variables):
+    environment = dict(os.environ, PYTHONPATH=str(SOURCE / "python"), MXNET_LIBRARY_PATH=str(BUILD / "libmxnet.so"),
+                       NVTX_LOG=str(tmp_path / "nvtx"), **{key: str(value) for key, value in variables.items()})
+    return subprocess.run([sys.executable, "-c", RANGES], env=environment, cwd=tmp_path, capture_output=True, text=True,
+                          check=False, timeout=60)
+
+
+def test_ranges_of_python_reach_the_tool(made, tmp_path):
+    assert run_ranges(tmp_path, **{NVTX: made / "nvtx_log"}).returncode == 0
+    calls = [Call(*line.split("\t")) for line in (tmp_path / "nvtx").read_text().splitlines()[1:]]
+    assert [(call.function, call.name, call.more) for call in calls] == \
+        [("push", "outer", "ffcb4b16"), ("push", "inner", "ff0000ff"), ("pop", "", "0"), ("pop", "", "0")]
+
+
+def test_ranges_of_python_without_a_tool_are_an_error_that_names_the_variable(tmp_path):
+    assert f"MXNetError: {NVTX}" in run_ranges(tmp_path).stderr
+
+
+CUDA = """
+static int calls;
+int cudaProfilerStart(void) { return calls++; }
+int cudaProfilerStop(void) { return calls++; }
+"""
+
+
+def test_cudas_profiler_is_called_where_the_process_has_it(tmp_path):
+    (tmp_path / "cuda.c").write_text(CUDA)
+    subprocess.run(["cc", "-shared", "-fPIC", "cuda.c", "-o", "cuda.so"], cwd=tmp_path, check=True)
+    program = ("import ctypes\nfrom mxnet.base import _LIB\nstart, stop = _LIB.MXCUDAProfilerStart, _LIB.MXCUDAProfilerStop\n"
+               "print(start(), stop(), b'cudaProfilerStart is not' in ctypes.c_char_p(_LIB.MXGetLastError()).value)\n"
+               "ctypes.CDLL('./cuda.so', ctypes.RTLD_GLOBAL)\nprint(start(), stop())")
+    environment = dict(os.environ, PYTHONPATH=str(SOURCE / "python"), MXNET_LIBRARY_PATH=str(BUILD / "libmxnet.so"))
+    output = subprocess.run([sys.executable, "-c", program], env=environment, cwd=tmp_path, capture_output=True,
+                            text=True, check=True, timeout=60).stdout
+    assert output.splitlines()[0].startswith("-1 -1") and output.splitlines()[1] == "0 -1"

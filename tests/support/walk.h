@@ -55,6 +55,9 @@
 // A function that has no bad arguments.
 #define NEVER_FAILS(function) walk_never_fails(#function, function != NULL)
 
+// The calls of BAD are all there are: what would make them good is not on this machine.
+#define NEVER_SUCCEEDS(function) walk_never_succeeds(#function, function != NULL)
+
 // No handle, a freed one, an odd address, memory of the program.
 enum { WALK_NULL, WALK_FREED, WALK_ODD, WALK_FOREIGN, WALK_HANDLES };
 
@@ -63,6 +66,7 @@ void walk_good(const char *function, const char *arguments, int status, int line
 void walk_bad(const char *function, const char *arguments, int status, int line);
 void walk_holds(const char *call, const char *condition, bool holds, int line);
 void walk_never_fails(const char *function, bool exists);
+void walk_never_succeeds(const char *function, bool exists);
 void *walk_handle(int number, void *freed);
 
 // Fails the test if the header ("mxnet/c_api.h" or a path below src/) declares a function that has

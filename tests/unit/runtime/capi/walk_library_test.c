@@ -199,6 +199,14 @@ static void configuring(void **state)
     BAD(MXProcessProfilePause, (1, 1, NULL));
     GOOD(MXProfilePause, (0), true);
     NEVER_FAILS(MXProfilePause);
+    BAD(MXNVTXRangePush, ("no tool is here", 0xFFFFA500u));
+    BAD(MXNVTXRangePop, ());
+    BAD(MXCUDAProfilerStart, ());
+    BAD(MXCUDAProfilerStop, ());
+    NEVER_SUCCEEDS(MXNVTXRangePush);
+    NEVER_SUCCEEDS(MXNVTXRangePop);
+    NEVER_SUCCEEDS(MXCUDAProfilerStart);
+    NEVER_SUCCEEDS(MXCUDAProfilerStop);
     GOOD(MXSetProfilerScope, ("walk:"), true);
     GOOD(MXSetProfilerScope, ("<unk>:"), true);
     BAD(MXSetProfilerScope, (NULL));
