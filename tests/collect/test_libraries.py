@@ -60,7 +60,7 @@ def test_tbb_as_it_is_and_where_the_program_was_compiled_to_tell_more(tmp_path, 
 @needs_dnnl
 @pytest.mark.parametrize("level, tasks", [("0", 0), ("1", 10), ("2", 20)])
 def test_onednns_levels_on_two_threads(tmp_path, level, tasks):
-    program = build(tmp_path / "dnnl_program", "cc", HERE / "dnnl_program.c", "-ldnnl")
+    program = build(tmp_path / "dnnl_marks_program", "cc", HERE / "dnnl_marks_program.c", "-ldnnl")
     settings = {"DNNL_ITT_TASK_LEVEL": level, "ONEDNN_ITT_TASK_LEVEL": level, "OMP_NUM_THREADS": "2"}
     expected = counted([program], tmp_path, "INTEL_LIBITTNOTIFY64", "itt_count.c", **settings)
     assert sum(expected.values()) == tasks
@@ -84,7 +84,7 @@ def test_nvidias_python_package_against_a_counting_injection(tmp_path):
 @needs_tbb
 @needs_dnnl
 def test_all_of_them_in_one_process(tmp_path):
-    part = build(tmp_path / "part.o", "cc", "-c", "-DWITH_MORE", "-Wno-unused", HERE / "dnnl_program.c")
+    part = build(tmp_path / "part.o", "cc", "-c", "-DWITH_MORE", "-Wno-unused", HERE / "dnnl_marks_program.c")
     program = build(tmp_path / "all", "c++", "-std=c++17", "-DWITH_MORE", "-DTBB_USE_PROFILING_TOOLS=2",
                     HERE / "tbb_program.cpp", part, "-ltbb", "-ldnnl")
     settings = {"OMP_NUM_THREADS": "2", "DNNL_ITT_TASK_LEVEL": "1", "NVTX_INJECTION64_PATH": str(COLLECTOR)}
