@@ -18,7 +18,7 @@ static void add_late(mxp_collect_late *late, const mxp_arg *args, uint32_t count
 }
 
 // Its place + 1; 0: there is no room.
-static uint32_t take_late(mxp_collect_thread *own, const mxp_arg *args, uint32_t count)
+static uint16_t take_late(mxp_collect_thread *own, const mxp_arg *args, uint32_t count)
 {
     uint32_t place = 0;
     while (place < MXP__COLLECT_LATE_MAX && own->late[place].is_used) {
@@ -32,7 +32,7 @@ static uint32_t take_late(mxp_collect_thread *own, const mxp_arg *args, uint32_t
     late->lane = own->lane;
     late->arg_count = 0;
     add_late(late, args, count);
-    return place + 1;
+    return (uint16_t)(place + 1);
 }
 
 static void end_late(mxp_collect_thread *own, const mxp_collect_span *span, uint64_t end_ticks)
@@ -72,7 +72,7 @@ void mxp__collect_begin_at(const void *owner, mxp_name name, uint64_t id, uint64
         begin_too_deep(own);
         return;
     }
-    uint32_t late = 0;
+    uint16_t late = 0;
     if (__builtin_expect((begin_ticks | own->lane) != 0, 0)) {
         late = take_late(own, args, count);
     }
@@ -81,6 +81,7 @@ void mxp__collect_begin_at(const void *owner, mxp_name name, uint64_t id, uint64
     span->id = id;
     span->name = name;
     span->late = late;
+    span->has_args = count != 0;
     span->token = late != 0    ? begin_late(begin_ticks)
                   : count == 0 ? mxp_span_begin(name)
                                : mxp_begin_args(MXP_CLASS_USER, name, args, count);
@@ -103,44 +104,55 @@ static uint32_t place_of(const mxp_collect_thread *own, const void *owner, uint6
     return place;
 }
 
+// Of what has no arguments the end is the short one, whoever else has some.
 static void end_span(mxp_collect_thread *own, const mxp_collect_span *span, uint64_t end_ticks)
 {
     if (__builtin_expect(span->late != 0, 0)) {
         end_late(own, span, end_ticks);
-    } else {
+    } else if (__builtin_expect(span->has_args, 0)) {
         mxp_end_args_at(span->name, span->token, end_ticks, NULL, 0);
+    } else if (span->token != 0) {
+        mxp_inline_end(span->name, span->token, end_ticks > span->token ? end_ticks : span->token);
     }
 }
 
-void mxp__collect_end_at(const void *owner, uint64_t id, uint64_t end_ticks)
+// `end_ticks` are those of the call where none were handed in: the clock is read best early.
+static uint64_t end(const void *owner, uint64_t id, uint64_t end_ticks)
 {
     mxp_collect_thread *own = mxp__collect_own;
     if (own != NULL && own->depth > MXP__COLLECT_OPEN_MAX) {
         own->depth--;
-        return;
+        return 0;
     }
     uint32_t place = own != NULL ? place_of(own, owner, id) : 0;
     if (place == 0) {
         mxp_lose_foreign(1);
-        return;
+        return 0;
     }
     mxp_collect_span *ended = &own->spans[place - 1];
+    const uint64_t ended_id = ended->id;
     end_span(own, ended, end_ticks);
     if (place != own->depth) {
         memmove(ended, ended + 1, (own->depth - place) * sizeof *ended);
     }
     own->depth--;
+    return ended_id;
 }
 
-void mxp__collect_end(const void *owner, uint64_t id)
+uint64_t mxp__collect_end_at(const void *owner, uint64_t id, uint64_t end_ticks)
 {
-    mxp__collect_end_at(owner, id, 0);
+    return end(owner, id, end_ticks != 0 ? end_ticks : mxp_ticks());
+}
+
+uint64_t mxp__collect_end(const void *owner, uint64_t id)
+{
+    return end(owner, id, mxp_ticks());
 }
 
 // ---- what is open ------------------------------------------------------------------------------
-const mxp_collect_span *mxp__collect_innermost(const void *owner, uint64_t id)
+mxp_collect_span *mxp__collect_innermost(const void *owner, uint64_t id)
 {
-    const mxp_collect_thread *own = mxp__collect_own;
+    mxp_collect_thread *own = mxp__collect_own;
     if (own == NULL || own->depth > MXP__COLLECT_OPEN_MAX) {
         return NULL;
     }
@@ -148,11 +160,12 @@ const mxp_collect_span *mxp__collect_innermost(const void *owner, uint64_t id)
     return place != 0 ? &own->spans[place - 1] : NULL;
 }
 
-void mxp__collect_tell(const mxp_collect_span *span, const mxp_arg *args, uint32_t count)
+void mxp__collect_tell(mxp_collect_span *span, const mxp_arg *args, uint32_t count)
 {
     if (span->late != 0) {
         add_late(&mxp__collect_own->late[span->late - 1], args, count);
     } else {
+        span->has_args = true;
         mxp_open_args(span->token, args, count);
     }
 }

@@ -15,14 +15,14 @@ void mxp__collect_begin(const void *owner, mxp_name name, uint64_t id, const mxp
 void mxp__collect_begin_at(const void *owner, mxp_name name, uint64_t id, uint64_t begin_ticks,
                            const mxp_arg *args, uint32_t count);
 // Ends the innermost one of `owner`, with `id` if that is not 0; those above it stay open. An end
-// without a begin is counted.
-void mxp__collect_end(const void *owner, uint64_t id);
+// without a begin is counted. The id of the span that ended; 0: it has none, or there is none.
+uint64_t mxp__collect_end(const void *owner, uint64_t id);
 // The same at a time in the past; 0: now.
-void mxp__collect_end_at(const void *owner, uint64_t id, uint64_t end_ticks);
+uint64_t mxp__collect_end_at(const void *owner, uint64_t id, uint64_t end_ticks);
 // The innermost one of `owner`, with `id` if that is not 0; null: there is none. Valid until the
 // next begin or end on this thread.
-const mxp_collect_span *mxp__collect_innermost(const void *owner, uint64_t id);
+mxp_collect_span *mxp__collect_innermost(const void *owner, uint64_t id);
 // Arguments of that one.
-void mxp__collect_tell(const mxp_collect_span *span, const mxp_arg *args, uint32_t count);
+void mxp__collect_tell(mxp_collect_span *span, const mxp_arg *args, uint32_t count);
 
 #endif

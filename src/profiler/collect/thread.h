@@ -24,7 +24,8 @@ typedef struct mxp_collect_span {
     uint64_t id;  // by which marks refer to it; 0: none
     uint64_t token;  // 0: nothing was recording; of a late one its begin
     mxp_name name;
-    uint32_t late;  // its place among the late ones + 1; 0: the recorder has it open
+    uint16_t late;  // its place among the late ones + 1; 0: the recorder has it open
+    bool has_args;  // of one that the recorder has open
 } mxp_collect_span;
 
 // A span of a lane, or of a time that was handed in.

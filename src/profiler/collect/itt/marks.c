@@ -53,7 +53,7 @@ static void tell(itt_domain *domain, itt_id id, itt_string *key, const mxp_arg *
                  uint32_t count)
 {
     const uint64_t task = mxp__itt_id_value(id);
-    const mxp_collect_span *span = mxp__collect_innermost(domain, task);
+    mxp_collect_span *span = mxp__collect_innermost(domain, task);
     if (span != NULL) {
         mxp__collect_tell(span, args, count);
     } else if (task == 0) {

@@ -126,13 +126,28 @@ static void end_in(void *handle, uint64_t id)
     mxp__nvtx_end(id, NULL, 0);
 }
 
-static int push_in(void *handle, const nvtx_attributes *given)
+// Whether there is only a text, as in most ranges, which then need no copy.
+static bool is_plain(const nvtx_attributes *given)
 {
-    const nvtx_domain *domain = mxp__nvtx_domain(handle);
+    return given != NULL && given->size_bytes >= sizeof *given &&
+           (given->category | (uint32_t)given->color_type | (uint32_t)given->payload_type) == 0;
+}
+
+static __attribute__((noinline)) int push_told(const nvtx_domain *domain,
+                                               const nvtx_attributes *given)
+{
     const nvtx_attributes attributes = read_attributes(given);
     mxp_arg args[ARGS_MAX];
     const uint32_t count = attribute_args(domain, &attributes, args);
     return mxp__nvtx_push(domain, message_name(domain, &attributes, MXP_STYLE_SPAN), args, count);
+}
+
+static int push_in(void *handle, const nvtx_attributes *given)
+{
+    const nvtx_domain *domain = mxp__nvtx_domain(handle);
+    return is_plain(given)
+               ? mxp__nvtx_push(domain, message_name(domain, given, MXP_STYLE_SPAN), NULL, 0)
+               : push_told(domain, given);
 }
 
 static int pop_in(void *handle)

@@ -18,13 +18,11 @@ int mxp__nvtx_push(const nvtx_domain *domain, mxp_name name, const mxp_arg *args
 
 int mxp__nvtx_pop(const nvtx_domain *domain, const mxp_arg *args, uint32_t count)
 {
-    const mxp_collect_span *ended = mxp__collect_innermost(domain, 0);
-    const int depth = ended != NULL ? (int)ended->id - 1 : -1;
-    if (ended != NULL && count != 0) {
-        mxp__collect_tell(ended, args, count);
+    mxp_collect_span *told = count != 0 ? mxp__collect_innermost(domain, 0) : NULL;
+    if (told != NULL) {
+        mxp__collect_tell(told, args, count);
     }
-    mxp__collect_end(domain, 0);
-    return depth;
+    return (int)mxp__collect_end(domain, 0) - 1;
 }
 
 static const char range_owner[] = "ranges that may end on any thread";

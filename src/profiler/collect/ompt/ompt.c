@@ -29,6 +29,8 @@ enum {
     NAMES_TASK,
     NAMES_FLOW,
     NAMES_TEAM,
+    NAMES_COUNT_KEY,
+    NAMES_ID,
     NAMES_COUNT
 };
 static mxp_name names[NAMES_COUNT];
@@ -108,14 +110,18 @@ static void on_implicit_task(int endpoint, ompt_data *parallel, ompt_data *task,
 }
 
 // ---- work and waits ----------------------------------------------------------------------------
-static mxp_name work_name(int type)
+enum { WORKS = 14 };
+static mxp_name works[WORKS];
+
+static void make_work_names(void)
 {
-    static const char *const texts[] = {"work",        "loop",      "sections",    "single",
-                                        "single",      "workshare", "distribute",  "taskloop",
-                                        "scope",       "loop",      "loop static", "loop dynamic",
-                                        "loop guided", "loop other"};
-    enum { TYPES = sizeof texts / sizeof texts[0] };
-    return mxp_span_name("OpenMP", texts[type > 0 && type < TYPES ? type : 0]);
+    static const char *const texts[WORKS] = {
+        "work",        "loop",         "sections",    "single",    "single",
+        "workshare",   "distribute",   "taskloop",    "scope",     "loop",
+        "loop static", "loop dynamic", "loop guided", "loop other"};
+    for (int i = 0; i < WORKS; i++) {
+        works[i] = mxp_span_name("OpenMP", texts[i]);
+    }
 }
 
 static void on_work(int type, int endpoint, ompt_data *parallel, ompt_data *task, uint64_t count,
@@ -127,8 +133,9 @@ static void on_work(int type, int endpoint, ompt_data *parallel, ompt_data *task
         return;
     }
     if (endpoint == OMPT_BEGIN) {
-        const mxp_arg arg = mxp_u64(mxp_string("count"), count);
-        mxp__collect_begin(work_owner, work_name(type), 0, &arg, count != 0);
+        const mxp_arg arg = mxp_u64(names[NAMES_COUNT_KEY], count);
+        mxp__collect_begin(work_owner, works[type > 0 && type < WORKS ? type : 0], 0, &arg,
+                           count != 0);
     } else if (endpoint == OMPT_END) {
         mxp__collect_end(work_owner, 0);
     }
@@ -239,7 +246,7 @@ static void on_task_schedule(ompt_data *prior, int status, ompt_data *next)
     }
     if (next != NULL && next->value != 0) {
         const uint64_t number = next->value >> TASK_SHIFT;
-        const mxp_arg arg = mxp_u64(mxp_string("id"), number);
+        const mxp_arg arg = mxp_u64(names[NAMES_ID], number);
         mxp__collect_begin(task_owner, names[NAMES_TASK], number, &arg, 1);
         if ((next->value & TASK_HAS_RUN) == 0) {
             mxp_flow(MXP_CLASS_USER, names[NAMES_FLOW], MXP_FLOW_END, number);
@@ -292,6 +299,9 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *tool)
     names[NAMES_TASKWAIT] = mxp_span_name("OpenMP", "taskwait");
     names[NAMES_TASKGROUP] = mxp_span_name("OpenMP", "taskgroup wait");
     names[NAMES_TASK] = mxp_span_name("OpenMP", "task");
+    make_work_names();
+    names[NAMES_COUNT_KEY] = mxp_string("count");
+    names[NAMES_ID] = mxp_string("id");
     names[NAMES_TEAM] = mxp_string("team size");
     names[NAMES_FLOW] = mxp_intern("OpenMP", "task created", MXP_STYLE_FLOW, MXP_UNIT_NONE);
     for (size_t i = 0; i < sizeof callbacks / sizeof callbacks[0]; i++) {
