@@ -391,6 +391,27 @@ def test_memory_does_not_grow_with_the_file(tmp_path, mib, processes):
     assert rows(tmp_path / "out.mxp") == expected
 
 
+def test_more_threads_and_processes_than_there_is_room_for_are_told(tmp_path):
+    path = write(tmp_path / "a.json", "[" + ",".join(
+        f'{{"ph":"X","name":"n","cat":"c","ts":{i},"dur":1,"pid":{1 + i % 5000},"tid":{i}}}' for i in range(70_000)) + "]")
+    assert rows(path) == {("c", "n"): (70_000, 70_000_000)}
+    assert "events are of threads for which there is no room" in mxprof("info", path).stderr.decode()
+
+
+@LONG
+@pytest.mark.parametrize("event, told", [
+    ('{"ph":"X","name":"%d","ts":1,"dur":1}', "names have no room: <names full> stands for them"),
+    ('{"ph":"b","name":"n","id":%d,"cat":"c","ts":1}', "begins are left out: too many spans are open"),
+    ('{"ph":"B","name":"n","ts":1,"pid":%d}', "begins are left out: too many spans are open")])
+def test_floods_are_bounded_and_told(tmp_path, event, told):
+    with open(tmp_path / "a.json", "w", encoding="utf-8") as file:
+        file.write("[")
+        file.writelines(event % i + "," for i in range(1_200_000))
+        file.write("{}]")
+    assert told in mxprof("info", tmp_path / "a.json").stderr.decode()
+    assert resident_kib("info", tmp_path / "a.json") < 3 * LIMIT_KIB
+
+
 def test_a_full_disk_is_told(tmp_path):
     path = tmp_path / "large.json"
     write_large(path, 8 << 20)

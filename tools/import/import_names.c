@@ -34,12 +34,13 @@ static int add_name(mxp_import_names *names, const char *text, size_t length, mx
         *zero = '?';
     }
     names->names[names->count++] = name;
+    ++*names->total;
     return MXP_OK;
 }
 
-int mxp__import_names_init(mxp_import_names *names)
+int mxp__import_names_init(mxp_import_names *names, size_t *total)
 {
-    *names = (mxp_import_names){.ids = {.entry_bytes = sizeof(name_entry)}};
+    *names = (mxp_import_names){.ids = {.entry_bytes = sizeof(name_entry)}, .total = total};
     int error = add_name(names, "", 0, (mxp_import_name){0});
     return error == MXP_OK ? add_name(names, "<names full>", 12, (mxp_import_name){0}) : error;
 }
@@ -77,7 +78,7 @@ int mxp__import_name(mxp_import_names *names, const char *text, size_t length, u
             return MXP_OK;
         }
     }
-    if (names->count >= MXP__IMPORT_NAMES_MAX) {
+    if (*names->total >= MXP__IMPORT_NAMES_MAX) {
         names->full++;
         *id = MXP_NAME_FULL;
         return MXP_OK;

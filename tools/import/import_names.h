@@ -7,7 +7,7 @@
 #include "base/strbuf.h"
 #include "profiler/trace/source.h"
 
-enum { MXP__IMPORT_NAMES_MAX = 1 << 20 };  // further ones are <names full>
+enum { MXP__IMPORT_NAMES_MAX = 1 << 20 };  // of all processes; further ones are <names full>
 
 typedef struct mxp_import_name {
     size_t at;  // in `texts`
@@ -21,9 +21,11 @@ typedef struct mxp_import_names {
     size_t count, capacity;
     mxp_strbuf texts;
     uint64_t full;  // how often there was no room
+    size_t *total;  // how many names all processes have
 } mxp_import_names;
 
-int mxp__import_names_init(mxp_import_names *names);  // MXP_ENOMEM
+// `total` counts the names of all processes, and outlives them. MXP_ENOMEM.
+int mxp__import_names_init(mxp_import_names *names, size_t *total);
 void mxp__import_names_fini(mxp_import_names *names);
 // *id: that of the name, which is made if there is none yet. MXP_ENOMEM.
 int mxp__import_name(mxp_import_names *names, const char *text, size_t length, uint32_t category,

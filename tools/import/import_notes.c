@@ -84,8 +84,8 @@ void mxp__import_notes_print(const mxp_import *import, mxp_strbuf *out)
     print_count(out, notes->args_lost, "event has arguments of more than 1 MiB, which are left out",
                 "events have arguments of more than 1 MiB, which are left out");
     print_count(out, import->rows.folded,
-                "process or thread has no room of its own and stands under another",
-                "processes and threads have no room of their own and stand under others");
+                "event is of a thread for which there is no room, and stands under another",
+                "events are of threads for which there is no room, and stand under others");
     print_count(out, names_full(import), "name has no room: <names full> stands for it",
                 "names have no room: <names full> stands for them");
     print_count(out, notes->copies, "operator is there a second time, as a task; it is taken once",

@@ -112,54 +112,81 @@ static int make_process(mxp_import_rows *rows)
     }
     mxp_import_process *process = &rows->processes[rows->count++];
     memset(process, 0, sizeof *process);
-    return mxp__import_names_init(&process->names);
+    return mxp__import_names_init(&process->names, &rows->names);
+}
+
+// The first process takes in who is attached, and the process that comes next if it had only those.
+static int new_process(mxp_import_rows *rows, const mxp_json_field *pid, bool attached,
+                       uint32_t *number)
+{
+    bool joins = rows->count > 0 && (attached || rows->processes[0].key == 0);
+    *number = joins ? 0 : (uint32_t)rows->count;
+    int error = joins ? MXP_OK : make_process(rows);
+    mxp_import_process *process = &rows->processes[*number];
+    return error == MXP_OK && !attached && process->key == 0
+               ? adopt(rows, process, pid, process_key(rows, pid))
+               : error;
 }
 
 static int find_process(mxp_import_rows *rows, const mxp_json_field *pid, bool attached,
                         uint32_t *number)
 {
     uint64_t key = process_key(rows, pid);
+    const row_entry *found = mxp__id_map_find(&rows->pids, key);
+    *number = found != NULL ? found->row.process : MXP__IMPORT_PROCESSES_MAX - 1;
+    if (found != NULL || rows->pids.count == MXP__IMPORT_PROCESSES_MAX) {
+        rows->folded += found == NULL;
+        return MXP_OK;
+    }
     row_entry *entry = mxp__id_map_add(&rows->pids, key);
     if (entry == NULL) {
         return mxp__fail_memory(memory_for);
     }
-    *number = entry->row.process - 1;
-    if (entry->row.process != 0) {
-        return MXP_OK;
-    }
-    bool joins = rows->count > 0 && (attached || rows->processes[0].key == 0);
-    bool is_full = rows->count == MXP__IMPORT_PROCESSES_MAX;
-    *number = joins ? 0 : is_full ? MXP__IMPORT_PROCESSES_MAX - 1 : (uint32_t)rows->count;
-    entry->row.process = *number + 1;
-    int error = *number == rows->count ? make_process(rows) : MXP_OK;
-    mxp_import_process *process = &rows->processes[*number];
-    rows->folded += is_full;
-    return error == MXP_OK && !attached && process->key == 0 ? adopt(rows, process, pid, key)
-                                                             : error;
+    int error = new_process(rows, pid, attached, number);
+    entry->row.process = *number;
+    return error;
+}
+
+static bool has_space(const mxp_import_rows *rows, uint32_t number)
+{
+    size_t count = rows->processes[number].thread_count;
+    return count == 0 || (count < MXP__IMPORT_THREADS_MAX && rows->threads < MXP__IMPORT_ROWS_MAX);
 }
 
 static int make_thread(mxp_import_rows *rows, uint32_t number, const mxp_json_field *tid,
-                       mxp_import_row *row)
+                       uint64_t key, mxp_import_row *row)
 {
     mxp_import_process *process = &rows->processes[number];
+    row_entry *entry = mxp__id_map_add(&rows->tids, key);
     *row = (mxp_import_row){number, (uint32_t)process->thread_count};
-    if (process->thread_count == MXP__IMPORT_THREADS_MAX) {
-        rows->folded++;
-        row->thread--;
-        return MXP_OK;
-    }
-    if (mxp__grow(&process->threads, &process->thread_capacity, process->thread_count + 1,
-                  sizeof *process->threads) != MXP_OK) {
+    if (entry == NULL || mxp__grow(&process->threads, &process->thread_capacity,
+                                   process->thread_count + 1, sizeof *process->threads) != MXP_OK) {
         return mxp__fail_memory(memory_for);
     }
+    entry->row = *row;
+    rows->threads++;
     mxp_import_thread *thread = &process->threads[process->thread_count++];
     *thread = (mxp_import_thread){.rank = number << MXP__RANK_THREAD_BITS | row->thread,
+                                  .key = key,
                                   .first_ns = INT64_MAX,
                                   .last_ns = INT64_MIN};
     if (!small_number(tid, &thread->tid) || thread->tid == 0) {
         thread->tid = OWN_TID_BASE + row->thread;
     }
     return text_of(&process->names, tid, &thread->text);
+}
+
+static int find_thread(mxp_import_rows *rows, const mxp_json_field *pid, const mxp_json_field *tid,
+                       bool attached, uint64_t key, mxp_import_row *row)
+{
+    uint32_t process = 0;
+    int error = find_process(rows, pid, attached, &process);
+    if (error != MXP_OK || has_space(rows, process)) {
+        return error == MXP_OK ? make_thread(rows, process, tid, key, row) : error;
+    }
+    rows->folded++;
+    *row = (mxp_import_row){process, (uint32_t)rows->processes[process].thread_count - 1};
+    return MXP_OK;
 }
 
 int mxp__import_row(mxp_import_rows *rows, const mxp_json_field *pid, const mxp_json_field *tid,
@@ -170,26 +197,16 @@ int mxp__import_row(mxp_import_rows *rows, const mxp_json_field *pid, const mxp_
         *row = rows->last;
         return MXP_OK;
     }
-    row_entry *entry = mxp__id_map_find(&rows->tids, key);
-    if (entry == NULL) {
-        uint32_t process = 0;
-        int error = find_process(rows, pid, attached, &process);
-        if (error == MXP_OK) {
-            error = make_thread(rows, process, tid, row);
-        }
-        if (error != MXP_OK) {
-            return error;
-        }
-        mxp__import_thread(rows, *row)->key = key;
-        entry = mxp__id_map_add(&rows->tids, key);
-        if (entry == NULL) {
-            return mxp__fail_memory(memory_for);
-        }
-        entry->row = *row;
+    const row_entry *entry = mxp__id_map_find(&rows->tids, key);
+    int error = MXP_OK;
+    if (entry != NULL) {
+        *row = entry->row;
+    } else {
+        error = find_thread(rows, pid, tid, attached, key, row);
     }
-    *row = rows->last = entry->row;
-    rows->last_key = key;
-    return MXP_OK;
+    rows->last = *row;
+    rows->last_key = error == MXP_OK ? key : 0;
+    return error;
 }
 
 int mxp__import_rows_finish(mxp_import_rows *rows)

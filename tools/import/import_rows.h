@@ -10,7 +10,8 @@
 enum {
     MXP__RANK_THREAD_BITS = 16,
     MXP__IMPORT_PROCESSES_MAX = 4095,  // further ones stand under the last
-    MXP__IMPORT_THREADS_MAX = 65535  // of one process, likewise
+    MXP__IMPORT_THREADS_MAX = 65535,  // of one process, likewise
+    MXP__IMPORT_ROWS_MAX = 1 << 16  // threads of all processes
 };
 
 typedef struct mxp_import_thread {
@@ -41,10 +42,11 @@ typedef struct mxp_import_row {
 typedef struct mxp_import_rows {
     mxp_import_process *processes;
     size_t count, capacity;
+    size_t threads, names;  // of all processes
     mxp_id_map pids, tids;  // by hashes of what events call them
     mxp_id_map labels;  // names that metadata gives them, by the same hashes
     mxp_strbuf label_texts;
-    uint64_t folded;  // events of rows for which there was no room
+    uint64_t folded;  // events of threads for which there was no room
     bool is_one;  // every event is of one process: what the file calls processes are devices
     uint64_t last_key;  // of the row that was found last
     mxp_import_row last;

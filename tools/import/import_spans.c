@@ -171,6 +171,10 @@ int mxp__import_async_event(mxp_import *import, char phase, int64_t ns)
     if (phase == 'e' || phase == 'F' || phase == ')') {
         return end_async(import, row, id, ns);
     }
+    if (import->open.open == MXP__IMPORT_OPEN_MAX) {
+        import->open.left_out++;
+        return MXP_OK;
+    }
     size_t *stack = mxp__import_open_stack(&import->open, id, true);
     return stack == NULL ? MXP_ENOMEM : begin(import, row, stack, MXP_STYLE_ASYNC, ns);
 }
