@@ -148,10 +148,10 @@ check-install:
 	MXPROF_TEST_LONG=1 MXPROF_BUILD='$(CURDIR)/build/release' MXPROF_SOURCE='$(CURDIR)' \
 		.venv/bin/python -m pytest -n2 --dist worksteal tests/install
 
-# The demo's trace in the real viewer.
+# The demo's trace, and stacks, in the real viewers.
 check-browser:
 	@$(setup) browser
-	@$(MAKE) --no-print-directory test TESTS=perfetto
+	@$(MAKE) --no-print-directory test TESTS='perfetto speedscope'
 
 fuzz:
 	@$(setup) check
