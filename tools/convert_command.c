@@ -382,7 +382,8 @@ static int run(const mxp_command *self, int count, char **arguments)
 
 const mxp_command mxp__command_convert = {
     .name = "convert",
-    .summary = "to Chrome JSON or Perfetto's format, compressed or not, or the table in a file",
+    .summary = "to Chrome JSON, Perfetto's format, SQLite, stacks for flame graphs, or the table "
+               "in a file",
     .help = help,
     .help_list = print_formats,
     .help_end = help_end,

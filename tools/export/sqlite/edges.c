@@ -6,6 +6,7 @@
 // pushes. The members of a bulk have no tickets of their own: the bulk's variables are theirs.
 //
 // Memory: what is known of a variable, for at most VARIABLES_MAX of them; then all are forgotten.
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -65,20 +66,39 @@ static int write_edge(mxp_sqlite_edges *edges, uint32_t from, uint32_t to, const
     return mxp__row_end(edges->process->database, MXP__TABLE_edge, rows);
 }
 
-// Each other operator and kind once, however many variables it is for.
 static int find_edge(mxp_sqlite_edges *edges, uint32_t from, bool is_data)
 {
-    for (size_t i = 0; i < edges->count; i++) {
-        if (edges->found[i].from == from && edges->found[i].is_data == is_data) {
-            return MXP_OK;
-        }
-    }
     if (mxp__grow(&edges->found, &edges->capacity, edges->count + 1, sizeof *edges->found) !=
         MXP_OK) {
         return mxp__fail_memory(memory_for);
     }
     edges->found[edges->count++] = (found_edge){from, is_data};
     return MXP_OK;
+}
+
+static int compare_edges(const void *a, const void *b)
+{
+    const found_edge *left = a, *right = b;
+    if (left->from != right->from) {
+        return left->from < right->from ? -1 : 1;
+    }
+    return left->is_data - right->is_data;
+}
+
+// Each other operator and kind once, however many variables it is for.
+static int write_found(mxp_sqlite_edges *edges, uint32_t to)
+{
+    int error = MXP_OK;
+    if (edges->count > 1) {
+        qsort(edges->found, edges->count, sizeof *edges->found, compare_edges);
+    }
+    for (size_t i = 0; i < edges->count && error == MXP_OK; i++) {
+        const found_edge *found = &edges->found[i];
+        if (i == 0 || compare_edges(found - 1, found) != 0) {
+            error = write_edge(edges, found->from, to, found->is_data ? "data" : "order");
+        }
+    }
+    return error;
 }
 
 static int meet_writer(mxp_sqlite_edges *edges, variable_state *state, uint32_t id, bool is_data)
@@ -147,9 +167,5 @@ int mxp__sqlite_edges_add(mxp_sqlite_edges *edges, const mxp_event *event)
     for (uint32_t i = 0; i < count && error == MXP_OK; i++) {
         error = meet_variable(edges, mxp__event_variable(event, i), op.id);
     }
-    for (size_t i = 0; i < edges->count && error == MXP_OK; i++) {
-        const found_edge *found = &edges->found[i];
-        error = write_edge(edges, found->from, op.id, found->is_data ? "data" : "order");
-    }
-    return error;
+    return error == MXP_OK ? write_found(edges, op.id) : error;
 }
