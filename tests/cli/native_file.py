@@ -80,6 +80,22 @@ class NativeFile:
         self.add(thread, words(word0("span_long", 3, self.origin + begin), name | flags << 32,
                                end - begin, self.origin + begin, 0, 0))
 
+    def span_on(self, thread, name, begin, end, lane=0, scope=0, clock=0, context=0, args=()):
+        """With all that a long span may have. `args`: (key, type, value); the value of a text is bytes."""
+        listed, texts = b"", b""
+        for key, kind, value in args:
+            if kind == 5:
+                at = (6 + 2 * len(args)) * 8 + len(texts)
+                listed += words(key | kind << 32 | len(value) << 40, at | len(value) << 32)
+                texts += value.ljust((len(value) + 7) // 8 * 8, b"\0")
+            else:
+                listed += words(key | kind << 32, value & MASK)
+        body = (listed + texts).ljust((len(listed + texts) + 15) // 16 * 16, b"\0")
+        times = (begin, end - begin) if clock else (self.origin + begin, end - begin)
+        self.add(thread, words(word0("span_long", 3 + len(body) // 16, times[0]),
+                               name | len(args) << 48 | clock << 56, times[1], times[0], lane | scope << 32,
+                               context) + body)
+
     def counter(self, thread, name, at, value):
         self.add(thread, words(word0("counter", 2, self.origin + at), name | 1 << 32, value, 0))
 

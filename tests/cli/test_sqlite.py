@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import sqlite3
+import struct
 import subprocess
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 import native_file
 import test_every_number
 import test_processes
+import test_stacks
 
 BUILD = pathlib.Path(os.environ.get("MXPROF_BUILD", "build/release")).resolve()
 SOURCE = pathlib.Path(os.environ.get("MXPROF_SOURCE", pathlib.Path(__file__).parents[2])).resolve()
@@ -178,6 +180,44 @@ def test_sample_word_by_word(tmp_path):
     assert one(database, "select value from meta where key = 'zero_ns'") == 1_700_000_000_000_000_000
     assert one(database, "select value from info where key = 'record_cost_ns'") == "12.5"
     assert one(database, "select count(*) from span_named where flags & 256 and name in ('task', 'picture')") == 8
+
+
+def test_lanes_threads_and_clocks(tmp_path):
+    (tmp_path / "in.mxp").write_bytes(test_stacks.lanes().to_bytes())
+    database = convert(tmp_path / "in.mxp", tmp_path)
+    rows = database.execute("""select name, thread, lane, begin_ns, dur_ns, self_ns, depth, flags from span_named
+                               order by begin_ns""").fetchall()
+    assert rows == [("told", "other", None, 5 * MS, 40 * MS, 40 * MS, 0, 0),
+                    ("kernel", "main", "gpu/0 stream 7", 10 * MS, 30 * MS, 30 * MS, 0, 0),
+                    ("kernel", "main", None, 11 * MS, 4 * MS, 2 * MS, 0, 0),
+                    ("plain", "main", None, 12 * MS, 2 * MS, 2 * MS, 1, 0),
+                    ("far", "main", "gpu/0 stream 7", 10**15, 7 * MS, 7 * MS, 0, 512)]
+
+
+def test_arguments_keep_their_types(tmp_path):
+    file = native_file.NativeFile()
+    thread, name = file.thread("main"), file.name("work", "app", "span")
+    half, = struct.unpack("=Q", struct.pack("=d", 0.5))
+    args = [("u", 1, 7), ("big", 1, 1 << 63), ("i", 2, -7), ("f", 3, half), ("n", 4, file.name("a name")),
+            ("t", 5, b"some text of its own")]
+    file.span_on(thread, name, MS, 2 * MS, context=99, args=[(file.name(key), *rest) for key, *rest in args])
+    (tmp_path / "in.mxp").write_bytes(file.to_bytes())
+    database = convert(tmp_path / "in.mxp", tmp_path)
+    assert database.execute("select key, value, typeof(value) from arg join span on span.id = span").fetchall() == [
+        ("u", 7, "integer"), ("big", float(1 << 63), "real"), ("i", -7, "integer"), ("f", 0.5, "real"),
+        ("n", "a name", "text"), ("t", "some text of its own", "text"), ("context", 99, "integer")]
+
+
+def test_points_of_a_flow(tmp_path):
+    file = native_file.NativeFile()
+    main, other, name = file.thread("main"), file.thread("other"), file.name("arrow", "app", "flow")
+    for thread, phase, at in ((main, 1, 10), (main, 2, 20), (other, 3, 30)):
+        file.add(thread, native_file.words(native_file.word0("flow", 2, file.origin + at), name | phase << 32, 5, 0))
+    (tmp_path / "in.mxp").write_bytes(file.to_bytes())
+    database = convert(tmp_path / "in.mxp", tmp_path)
+    assert database.execute("""select flow.id, text, ns, thread.name, phase from flow join name on name.id = flow.name
+                               join thread on thread.id = thread order by ns""").fetchall() == [
+        (5, "arrow", 10, "main", "start"), (5, "arrow", 20, "main", "step"), (5, "arrow", 30, "other", "end")]
 
 
 def test_names_of_any_bytes(tmp_path):

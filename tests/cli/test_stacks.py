@@ -95,6 +95,27 @@ def test_scopes_stand_before_their_operators(tmp_path):
         (None, "worker", "net", "Convolution"): 2 * MS}
 
 
+def lanes():
+    """Spans of a stream, of another thread, and of a clock of its own, beside and around a plain one."""
+    file = native_file.NativeFile()
+    main, other = file.thread("main"), file.thread("other")
+    stream = file.name("gpu/0 stream 7")
+    plain, kernel, told, far = (file.name(name, "app", "span") for name in ("plain", "kernel", "told", "far"))
+    file.span_on(main, kernel, 10 * MS, 40 * MS, lane=stream)
+    file.span_on(main, told, 5 * MS, 45 * MS, lane=0x80000000 | other)
+    file.span(main, plain, 12 * MS, 14 * MS)
+    file.span_on(main, far, 10**15, 10**15 + 7 * MS, lane=stream, clock=1)
+    file.span_on(main, kernel, 11 * MS, 15 * MS)
+    return file
+
+
+def test_spans_of_lanes_are_stacks_of_their_own(tmp_path):
+    (tmp_path / "in.mxp").write_bytes(lanes().to_bytes())
+    assert read_all(tmp_path / "in.mxp", tmp_path) == {
+        (None, "gpu/0 stream 7", "kernel"): 30 * MS, (None, "gpu/0 stream 7", "far"): 7 * MS,
+        (None, "other", "told"): 40 * MS, (None, "main", "kernel"): 2 * MS, (None, "main", "kernel", "plain"): 2 * MS}
+
+
 def test_pprof_counts_spans(tmp_path):
     (tmp_path / "in.mxp").write_bytes(native_file.sample().to_bytes())
     convert(tmp_path / "in.mxp", tmp_path / "out.pb")
