@@ -16,6 +16,7 @@ function(mxp_sizes)
       profiler/recorder/thread/standing profiler/recorder/thread/thread
       profiler/recorder/thread/thread_chunk
       profiler/session/objects/durations profiler/session/objects/handles
+      profiler/collect/functions/hooks
       profiler/recorder/drain/report  # times spans as programs have them
       profiler/trace/checksum profiler/trace/event profiler/trace/merge profiler/trace/reader
       profiler/export/chrome/chrome profiler/export/chrome/chrome_event

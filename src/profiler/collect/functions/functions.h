@@ -26,8 +26,9 @@ typedef struct function_entry {
     const void *function;
     uint64_t token;  // 0: not recorded
     mxp_name name;
-    uint32_t has_calls;  // that are recorded; kept only if short calls are left out
-    uint64_t short_calls, short_ticks;  // those that were left out below it; the same
+    // Only if short calls are left out:
+    uint32_t has_calls;  // that are recorded
+    uint64_t short_calls, short_ticks;  // those that were left out below it
 } function_entry;
 
 // One function has one of two neighbouring places. Written and read by the thread alone.
@@ -39,6 +40,7 @@ typedef struct function_name {
 typedef struct function_thread {
     function_entry *top;  // the innermost one; entries[0]: none
     function_entry *last;
+    function_entry *deepest;  // that is recorded (settings)
     uintptr_t inside;  // the frame of the hook that is at work, 0: none is
     uint32_t generation;  // of what this thread knows (mxp__functions_generation)
     uint32_t skipped;  // calls told from inside of a hook, not counted yet
@@ -53,10 +55,10 @@ typedef struct function_settings {
     uint32_t depth;  // calls deeper than that are not recorded
     uint64_t min_ticks;  // calls that are shorter and have none below them neither; 0: all are
 } function_settings;
-extern function_settings mxp__functions;
+extern function_settings mxp__functions __attribute__((visibility("hidden")));
 
 // Changes when what threads know is over: a module is gone, or this is a forked child.
-extern mxp_atomic_u32 mxp__functions_generation;
+extern mxp_atomic_u32 mxp__functions_generation __attribute__((visibility("hidden")));
 
 // ---- stack.c: what is not the usual case -------------------------------------------------------
 // The state of this thread, made at its first call. Null: no memory.

@@ -72,10 +72,12 @@ void __cyg_profile_func_enter(void *function, void *site)
     entry->frame = frame;
     entry->function = function;
     entry->token = 0;
-    entry->has_calls = 0;
-    entry->short_calls = entry->short_ticks = 0;
+    if (__builtin_expect(mxp__functions.min_ticks != 0, 0)) {
+        entry->has_calls = 0;
+        entry->short_calls = entry->short_ticks = 0;
+    }
     self->top = entry;
-    if ((gate & MXP_CLASS_USER) != 0 && entry - self->entries <= mxp__functions.depth) {
+    if ((gate & MXP_CLASS_USER) != 0 && entry <= self->deepest) {
         entry->name = name_of(self, function);
         entry->token = mxp_inline_begin(gate, entry->name);
     }

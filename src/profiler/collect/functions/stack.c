@@ -53,6 +53,9 @@ function_thread *mxp__functions_thread(void)
         self->top = self->entries;
         self->top->frame = UINTPTR_MAX;
         self->last = self->entries + MXP__FUNCTIONS_OPEN_MAX;
+        self->deepest = mxp__functions.depth < MXP__FUNCTIONS_OPEN_MAX
+                            ? self->entries + mxp__functions.depth
+                            : self->last;
         self->generation = mxp_atomic_load(&mxp__functions_generation);
         if (has_end_key) {
             pthread_setspecific(end_key, self);
