@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define HIDDEN __attribute__((no_instrument_function))
@@ -194,6 +195,60 @@ static void signals(void)
     setitimer(ITIMER_REAL, &never, NULL);
 }
 
+// ---- other stacks ------------------------------------------------------------------------------
+static ucontext_t outer, inner;
+static char stack[65536] __attribute__((aligned(64)));
+
+OWN static void in_context(void)
+{
+    for (int i = 0; i < 100; i++) {
+        twig(i);
+        swapcontext(&inner, &outer);
+    }
+}
+
+OWN static void between(int number)
+{
+    leaf(number);
+    swapcontext(&outer, &inner);
+}
+
+static void contexts(void)
+{
+    getcontext(&inner);
+    inner.uc_stack.ss_sp = stack;
+    inner.uc_stack.ss_size = sizeof stack;
+    inner.uc_link = &outer;
+    makecontext(&inner, in_context, 0);
+    for (int i = 0; i < 100; i++) {
+        between(i);
+    }
+}
+
+// The handler's stack lies above the thread's.
+OWN static void *take_signals(void *above)
+{
+    const stack_t other = {.ss_sp = above, .ss_size = sizeof stack};
+    sigaltstack(&other, NULL);
+    for (int i = 0; i < 1000; i++) {
+        twig(i);
+        raise(SIGUSR1);
+    }
+    return NULL;
+}
+
+static void signals_on_their_own_stack(void)
+{
+    char above[sizeof stack];
+    const struct sigaction action = {.sa_handler = at_signal, .sa_flags = SA_ONSTACK};
+    pthread_t thread;
+    sigaction(SIGUSR1, &action, NULL);
+    if (pthread_create(&thread, NULL, take_signals, above) != 0 ||
+        pthread_join(thread, NULL) != 0) {
+        exit(3);
+    }
+}
+
 static void is_killed(void)
 {
     plain();
@@ -234,6 +289,8 @@ HIDDEN int main(int count, char **arguments)
                  {"threads", threads},
                  {"forks", forks},
                  {"signals", signals},
+                 {"contexts", contexts},
+                 {"signals on their own stack", signals_on_their_own_stack},
                  {"is killed", is_killed}};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         if (count == 2 && strcmp(parts[i].name, arguments[1]) == 0) {

@@ -124,6 +124,18 @@ def test_signal_handlers_do_no_harm(run):
     assert 400000 <= found["leaf"] <= 400000 + at_signal + 1
 
 
+def test_handlers_on_a_stack_of_their_own_end_nothing(run):
+    found, recorded = run("signals on their own stack")
+    assert found == {"signals_on_their_own_stack": 1, "take_signals": 1, "twig": 1000, "at_signal": 1000, "leaf": 3000}
+    assert recorded.foreign() == 0
+
+
+def test_each_call_of_contexts_that_take_turns_is_there(run):
+    """Ends of one context may be told while another's calls are the last ones: they are counted, and nothing breaks."""
+    found, _ = run("contexts")
+    assert found == {"contexts": 1, "between": 100, "in_context": 1, "twig": 100, "leaf": 300}
+
+
 def test_calls_that_are_open_at_a_fork_are_open_in_the_child_too(program, tmp_path):
     subprocess.run([program, "forks"], env=environment(MXPROF_RUN=str(tmp_path)), check=True, timeout=60)
     parent, child = sorted(tmp_path.iterdir(), key=lambda file: int(file.suffixes[-2][1:]))

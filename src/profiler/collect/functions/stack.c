@@ -161,6 +161,9 @@ bool mxp__functions_enter_slow(function_thread *self, uintptr_t frame)
 static bool exit_last(function_thread *self, const void *function, uintptr_t frame)
 {
     const function_entry *own = NULL;
+    if (is_on_other_stack()) {
+        return false;
+    }
     for (const function_entry *entry = self->top; entry->frame < frame; entry--) {
         own = entry->function == function ? entry : own;
     }
