@@ -279,8 +279,13 @@ void mxp__run_put_text(const mxp_run_result *result, const mxp_run_figures *figu
     put_marks(figures, out);
     put_table(result, &figures->times, out);
     put_living(result, figures, out);
-    mxp__strbuf_printf(out, "mxprof: cost about %.3g ms of %.3g s\n", cost_ms(figures),
+    mxp__strbuf_printf(out, "mxprof: cost about %.3g ms of %.3g s", cost_ms(figures),
                        result->seconds);
+    if (figures->brief > 0) {
+        put_count(out, "; ", figures->brief, "function", "functions");
+        mxp__strbuf_puts(out, " took less a call than 20 records cost: see --min-us, --depth");
+    }
+    mxp__strbuf_putc(out, '\n');
     mxp__run_put_next(result, out);
 }
 

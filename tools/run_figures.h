@@ -11,6 +11,7 @@ typedef struct mxp_run_figures {
     mxp_summary summary;
     mxp_own_times times;  // ranked
     uint64_t foreign;  // marks that fit nothing, which are among the lost
+    size_t brief;  // functions that took less than 20 times what recording them cost
     size_t processes, living;  // living: that record on
     uint32_t living_pid;  // of one of them
 } mxp_run_figures;

@@ -54,6 +54,34 @@ static int read_process(mxp_source *process, mxp_run_figures *figures)
     return mxp__own_times_add(&figures->times, process);
 }
 
+static bool is_module(mxp_input *input, const char *category)
+{
+    const mxp_source *process;
+    for (size_t i = 0; (process = mxp__source_process(input->source, i)) != NULL; i++) {
+        for (size_t j = 0; j < process->module_count; j++) {
+            if (strcmp(process->name(process, process->modules[j].name).text, category) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// What is said of a function's time counts the hooks inside of it, and a part of its own.
+static void count_brief(mxp_input *input, mxp_run_figures *figures)
+{
+    enum { COSTS = 20 };
+    const mxp_own_times *times = &figures->times;
+    for (size_t i = 0; i < times->row_count; i++) {
+        const mxp_own_row *row = &times->rows[i];
+        const double cost_ns = (double)row->count * figures->summary.record_cost_ns;
+        if ((double)row->own_ns < COSTS * cost_ns &&
+            is_module(input, mxp__own_times_text(times, row->category_at))) {
+            figures->brief++;
+        }
+    }
+}
+
 static int read_figures(const mxp_run_result *result, mxp_input *input, mxp_run_figures *figures)
 {
     mxp_source *process;
@@ -66,6 +94,7 @@ static int read_figures(const mxp_run_result *result, mxp_input *input, mxp_run_
     }
     if (error == MXP_OK) {
         error = mxp__own_times_rank(&figures->times);
+        count_brief(input, figures);
     }
     figures->foreign =
         figures->foreign < figures->summary.lost ? figures->foreign : figures->summary.lost;

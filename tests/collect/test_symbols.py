@@ -152,6 +152,8 @@ def test_the_example_of_the_guide(tmp_path):
     said = subprocess.run([BUILD / "mxprof", "run", "-o", "shop.run", "./shop"], cwd=tmp_path, check=True, timeout=60,
                           capture_output=True, text=True).stderr
     assert rows(said) == wanted and len(wanted) == 6
+    brief = re.compile(r"cost about .*; \d functions took less a call than 20 records cost: see --min-us, --depth$", re.MULTILINE)
+    assert brief.search(said) and brief.search(section)
 
 
 @pytest.mark.parametrize("part, wanted", [("plain", PLAIN),
