@@ -3,12 +3,15 @@
 // a known number of times.
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -186,10 +189,10 @@ OWN static void at_signal(int number)
 
 static void signals(void)
 {
-    struct itimerval often = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
+    struct itimerval often = {{0, 50}, {0, 50}}, never = {{0, 0}, {0, 0}};
     signal(SIGALRM, at_signal);
     setitimer(ITIMER_REAL, &often, NULL);
-    for (int i = 0; i < 200000; i++) {
+    for (int i = 0; i < 20000; i++) {
         twig(i);
     }
     setitimer(ITIMER_REAL, &never, NULL);
@@ -255,6 +258,21 @@ static void is_killed(void)
     raise(SIGKILL);
 }
 
+// Counts in a file of its folder how many calls have returned.
+static void counts_for_ever(void)
+{
+    const int fd = open("returned", O_RDWR | O_CREAT, 0600);
+    volatile uint64_t *returned = MAP_FAILED;
+    if (fd < 0 || ftruncate(fd, 4096) != 0 ||
+        (returned = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) == MAP_FAILED) {
+        exit(3);
+    }
+    for (int i = 0;; i++) {
+        leaf(i);
+        ++*returned;
+    }
+}
+
 OWN static void early(void)
 {
     sum++;
@@ -291,6 +309,7 @@ HIDDEN int main(int count, char **arguments)
                  {"signals", signals},
                  {"contexts", contexts},
                  {"signals on their own stack", signals_on_their_own_stack},
+                 {"counts for ever", counts_for_ever},
                  {"is killed", is_killed}};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         if (count == 2 && strcmp(parts[i].name, arguments[1]) == 0) {

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs compiled with -finstrument-functions: every call is recorded, whatever leaves functions
 without telling their ends, and the program is as it is without."""
+import csv
 import json
 import os
 import pathlib
 import shutil
 import signal
 import subprocess
+import sys
+import time
 
 import pytest
 
@@ -120,8 +123,8 @@ def test_threads(run):
 def test_signal_handlers_do_no_harm(run):
     found, _ = run("signals")
     at_signal = found.pop("at_signal", 0)
-    assert found["signals"] == 1 and found["twig"] == 200000
-    assert 400000 <= found["leaf"] <= 400000 + at_signal + 1
+    assert found["signals"] == 1 and found["twig"] == 20000
+    assert 40000 <= found["leaf"] <= 40000 + at_signal + 1
 
 
 def test_handlers_on_a_stack_of_their_own_end_nothing(run):
@@ -163,6 +166,22 @@ def test_a_killed_program_has_told_everything(program, tmp_path):
     assert result.returncode == -signal.SIGKILL
     found = calls(tmp_path, program)
     assert found == {"before_main": 1, "early": 1, "is_killed": 1, "plain": 1, "twig": 1000, "leaf": 2000}
+
+
+@pytest.mark.parametrize("after_s", [0.02, 0.05, 0.11])
+def test_one_that_is_killed_at_any_moment_has_every_call_that_had_returned(program, tmp_path, after_s):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    with subprocess.Popen([program, "counts for ever"], cwd=tmp_path, env=environment(MXPROF_RUN=str(folder))) as process:
+        deadline = time.monotonic() + 30
+        while not ((tmp_path / "returned").exists() and any(folder.iterdir())) and time.monotonic() < deadline:
+            time.sleep(0.001)
+        time.sleep(after_s)
+        process.kill()
+    returned = int.from_bytes((tmp_path / "returned").read_bytes()[:8], sys.byteorder)
+    table = mxprof("convert", next(folder.iterdir()), "-o", "-", "--to", "csv")
+    recorded_calls, = (int(row["count"]) for row in csv.DictReader(table.splitlines()) if row["name"] == "leaf")
+    assert returned > 0 and recorded_calls in (returned, returned + 1)
 
 
 def test_exceptions(cpp, tmp_path):
