@@ -69,7 +69,7 @@ def training_run(tmp_path_factory):
     return folder, convert(folder / "profile.mxp", folder)
 
 
-@pytest.mark.parametrize("store", ["memory", "file", "ring"])
+@pytest.mark.parametrize("store", ["memory", "memory, dumped while it records", "file", "ring"])
 def test_a_random_program(store, tmp_path):
     run = test_every_number.run_program(tmp_path, store, 1)
     database = convert(tmp_path / "out.mxp", tmp_path)
@@ -192,6 +192,24 @@ def test_lanes_threads_and_clocks(tmp_path):
                     ("kernel", "main", None, 11 * MS, 4 * MS, 2 * MS, 0, 0),
                     ("plain", "main", None, 12 * MS, 2 * MS, 2 * MS, 1, 0),
                     ("far", "main", "gpu/0 stream 7", 10**15, 7 * MS, 7 * MS, 0, 512)]
+
+
+class TwoChunks(native_file.NativeFile):
+    """A thread's records in two chunks, of which the second does not say again in which scope it is."""
+
+    def chunk_sections(self):
+        (thread,) = self.threads
+        for number, part in enumerate((thread["bytes"][:32], thread["bytes"][32:])):
+            yield self.section("chunk", part, struct.pack("=IIQQQ", 0, number, self.origin, 0, 0))
+
+
+def test_a_scope_goes_on_in_the_next_chunk(tmp_path):
+    file = TwoChunks()
+    main, layer = file.thread("main"), file.name("layer", 0, "scope")
+    file.meta(main, "scope_push", MS, name=layer)
+    file.span(main, file.name("work", "app", "span"), 2 * MS, 3 * MS)
+    (tmp_path / "in.mxp").write_bytes(file.to_bytes())
+    assert one(convert(tmp_path / "in.mxp", tmp_path), "select scope from span_named") == "layer"
 
 
 def test_arguments_keep_their_types(tmp_path):

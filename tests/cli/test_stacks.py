@@ -58,7 +58,7 @@ def naive(run):
     return +sums
 
 
-@pytest.mark.parametrize("store", ["memory", "file", "ring"])
+@pytest.mark.parametrize("store", ["memory", "memory, dumped while it records", "file", "ring"])
 def test_own_times_of_a_random_program(store, tmp_path):
     run = test_every_number.run_program(tmp_path, store, 1)
     found = read_all(tmp_path / "out.mxp", tmp_path)
