@@ -11,9 +11,11 @@
 
 #include <mxnet/c_types.h>
 
+typedef int (*MXGenericCallback)(void);  // what each of a table is converted to
+
 struct MXCallbackList {
     int num_callbacks;
-    int (**callbacks)(void);
+    MXGenericCallback *callbacks;
     void **contexts;
 };
 
@@ -37,6 +39,9 @@ typedef int (*CustomOpListFunc)(char ***args, void *state);  // a list that ends
 // entry of `shapes` may be written to (16 numbers) or replaced.
 typedef int (*CustomOpInferShapeFunc)(int num_input, int *ndims, int **shapes, void *state);
 typedef int (*CustomOpInferTypeFunc)(int num_input, int *types, void *state);
+typedef int (*CustomOpInferStorageTypeFunc)(int num_input, int *stypes, void *state);
+typedef int (*CustomOpBackwardInferStorageTypeFunc)(int num_input, int *stypes, int *tags,
+                                                    void *state);
 // The arrays that backward is to be given, by the numbers in the three lists.
 typedef int (*CustomOpBwdDepFunc)(const int *out_grad, const int *in_data, const int *out_data,
                                   int *num_deps, int **rdeps, void *state);

@@ -2,14 +2,22 @@
 """The functions of our headers take and return what those of MXNet's headers do; what is absent stands in docs/migration.md.
 
 `expected/c_signatures.tsv`: name, line (1.9.1, 2.0 or both), returned type, types of parameters. Names of one type are one name.
+`expected/c_types.tsv`: name of a handle's or callback's type, line, its declaration.
 """
 import os
 import pathlib
 import re
+import shutil
+import subprocess
+
+import pytest
 
 SOURCE = pathlib.Path(os.environ["MXPROF_SOURCE"])
 EXPECTED = pathlib.Path(__file__).parent / "expected" / "c_signatures.tsv"
 SAME = {"mx_uint": "uint32_t", "nn_uint": "uint32_t", "unsigned": "uint32_t", "dim_t": "int64_t"}
+# Handles that only absent functions take.
+ABSENT_TYPES = {"AtomicSymbolHandle", "BatchifyFunctionHandle", "CudaKernelHandle", "CudaModuleHandle", "DatasetHandle",
+                "GraphHandle", "RecordIOHandle", "RtcHandle"}
 # Ours alone, and the packed functions, which are in none of MXNet's two headers.
 BEYOND = {"MXPreparedCreate", "MXPreparedInvoke", "MXPreparedFree", "MXNetFuncListGlobalNames", "MXNetFuncGetGlobal", "MXGetEnv", "MXSetEnv"}
 
@@ -71,3 +79,22 @@ def test_where_the_lines_differ_the_signature_is_that_of_the_second():
 
 def test_what_is_absent_is_listed():
     assert absent() & set(expected()) == set(expected()) - set(declared())
+
+
+def test_types_of_handles_and_callbacks_are_those_of_the_lines(tmp_path):
+    """Where the lines differ, the second's. The compiler compares them."""
+    compiler = shutil.which(os.environ.get("CC", "cc"))
+    if compiler is None:
+        pytest.skip("there is no C compiler")
+    rows = [row.split("\t") for row in EXPECTED.with_name("c_types.tsv").read_text(encoding="utf-8").splitlines()]
+    types = {name: declaration for line in ("1.9.1", "2.0", "both") for name, of, declaration in rows if of == line}
+    assert len(types) == 50 and ABSENT_TYPES < set(types)
+    text = "#include <mxnet/c_api.h>\n#include <nnvm/c_api.h>\n"
+    for name in sorted(set(types) - ABSENT_TYPES):
+        text += "typedef " + re.sub(rf"\b{name}\b", f"golden_{name}", types[name]) + ";\n"
+        text += f'_Static_assert(__builtin_types_compatible_p({name}, golden_{name}), "{name}");\n'
+    (tmp_path / "types.c").write_text(text, encoding="utf-8")
+    subprocess.run([compiler, "-std=c11", "-fsyntax-only", f"-I{SOURCE / 'include'}", str(tmp_path / "types.c")],
+                   check=True, timeout=60)
+    headers = "".join(path.read_text(encoding="utf-8") for path in (SOURCE / "include").glob("*/*.h"))
+    assert not [name for name in ABSENT_TYPES if re.search(rf"\b{name}\b", headers)]
