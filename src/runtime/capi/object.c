@@ -27,8 +27,9 @@ typedef struct slot {
     uint32_t next;  // of the free list
 } slot;
 
-static const char *const kinds[MXN_OBJECT_KINDS] = {"nothing", "symbol", "cached operator",
-                                                    "executor", "key-value store"};
+static const char *const kinds[] = {"nothing",     "a symbol",          "a cached operator",
+                                    "an executor", "a key-value store", "a data iterator"};
+_Static_assert(sizeof kinds / sizeof kinds[0] == MXN_OBJECT_KINDS, "each kind has a name");
 
 static mxp_fork_lock lock = MXP__FORK_LOCK_INIT(NULL);  // of the free list and new blocks
 static MXP_ATOMIC(slot *) blocks[BLOCKS];
@@ -101,16 +102,16 @@ static int fail_handle(int kind, const void *handle, const char *what)
 {
     const unsigned is = (unsigned)((uintptr_t)handle >> INDEX_BITS) & 15;
     if (handle == NULL) {
-        return mxp__fail(MXP_EHANDLE, "%s is a null handle: a %s was expected", what, kinds[kind]);
+        return mxp__fail(MXP_EHANDLE, "%s is a null handle: %s was expected", what, kinds[kind]);
     }
     if (find(handle) == NULL || is == 0 || is >= MXN_OBJECT_KINDS) {
-        return mxp__fail(MXP_EHANDLE, "%s (%p) is no handle of a %s", what, handle, kinds[kind]);
+        return mxp__fail(MXP_EHANDLE, "%s (%p) is no handle of %s", what, handle, kinds[kind]);
     }
     if (is != (unsigned)kind) {
-        return mxp__fail(MXP_EHANDLE, "%s (%p) is the handle of a %s: a %s was expected", what,
-                         handle, kinds[is], kinds[kind]);
+        return mxp__fail(MXP_EHANDLE, "%s (%p) is the handle of %s: %s was expected", what, handle,
+                         kinds[is], kinds[kind]);
     }
-    return mxp__fail(MXP_EHANDLE, "%s (%p) is a %s that has been freed", what, handle, kinds[kind]);
+    return mxp__fail(MXP_EHANDLE, "%s (%p) is %s that has been freed", what, handle, kinds[kind]);
 }
 
 int mxn__object_get(int kind, const void *handle, const char *what, void **object)
