@@ -265,6 +265,7 @@ static int run_step(running *run, const mxn_schedule_step *step)
                                                   .inputs = run->inputs,
                                                   .outputs = run->outputs,
                                                   .scope = step->scope,
+                                                  .node = step->name,
                                                   .category = MXN_MEMORY_OUTPUT,
                                                   .push_ticks = run->call->push_ticks});
     if (error != MXP_OK) {

@@ -2,6 +2,7 @@
 #include "runtime/graph/node.h"
 
 #include <assert.h>
+#include <mxprof/record.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -97,6 +98,11 @@ int mxn__graph_node_fail(const mxn_graph_node *node, int error)
     }
     mxp__strfree(why);
     return error;
+}
+
+uint32_t mxn__graph_node_id(const mxn_graph_node *node)
+{
+    return node == NULL || node->name[0] == '\0' ? 0 : mxp_string(node->name);
 }
 
 int mxn__graph_node_parse(mxn_graph_node *node, uint32_t inputs)

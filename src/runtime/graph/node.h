@@ -54,6 +54,9 @@ int mxn__graph_node_set_inputs(mxn_graph_node *node, const mxn_graph_output *inp
 int mxn__graph_node_parse(mxn_graph_node *node, uint32_t inputs);
 // "Error in operator fc1: ..." before what the error line says.
 int mxn__graph_node_fail(const mxn_graph_node *node, int error);
+// The id of its name in the profiler's table, which lives as long as what was pushed may; 0: null,
+// or without a name.
+uint32_t mxn__graph_node_id(const mxn_graph_node *node);
 uint32_t mxn__graph_node_visible(const mxn_graph_node *node);  // outputs
 // "fc_output", "cut_output1", or a variable's own name.
 static inline uint32_t mxn__graph_node_outputs(const mxn_graph_node *node)  // hidden ones, too

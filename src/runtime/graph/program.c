@@ -142,6 +142,7 @@ static int append(mxn_program *p, mxn_prepared *prepared, const mxn_program_call
                                                    .params = call->params,
                                                    .node = call->node,
                                                    .scope = call->scope,
+                                                   .name = mxn__graph_node_id(call->node),
                                                    .run_count = 1,
                                                    .first_operand = (uint32_t)p->operand_count};
     p->operand_count += operands;

@@ -45,7 +45,7 @@ typedef struct mxn_program_step {
     mxn_prepared *call;
     mxn_params *params;  // of the call
     const mxn_graph_node *node;  // that it runs, or goes back through; null: none. Borrowed
-    uint32_t scope;  // of that node; 0: none
+    uint32_t scope, name;  // of that node; 0: none
     uint32_t first_operand;
     // Of the first of steps that run as one (fusion.h): how many, and the values in the fusion's
     // order. Of others 1.

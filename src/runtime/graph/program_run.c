@@ -156,7 +156,8 @@ static int bind_with(const mxn_program_run *run, size_t step, mxn_array **arrays
         arrays[i] = operands[i] == MXN_NO_VALUE ? NULL : run->values[operands[i]];
         assert((i >= inputs || arrays[i] != NULL) && "a value is there before it is taken");
     }
-    const mxn_binding binding = {.inputs = arrays, .outputs = arrays + inputs, .scope = s->scope};
+    const mxn_binding binding = {
+        .inputs = arrays, .outputs = arrays + inputs, .scope = s->scope, .node = s->name};
     int error = mxn_bind(s->call, &binding, bound);
     return error != MXP_OK && s->node != NULL ? mxn__graph_node_fail(s->node, error) : error;
 }

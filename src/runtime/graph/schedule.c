@@ -93,8 +93,11 @@ static void fill_steps(making *of)
             continue;
         }
         of->first[i] = place;
-        s->steps[step++] = (mxn_schedule_step){
-            .node = node, .first_operand = operand, .first_output = place, .scope = scope_of(node)};
+        s->steps[step++] = (mxn_schedule_step){.node = node,
+                                               .first_operand = operand,
+                                               .first_output = place,
+                                               .scope = scope_of(node),
+                                               .name = mxn__graph_node_id(node)};
         for (uint32_t k = 0; k < node->input_count; k++) {
             s->operands[operand++] = place_of(of, &node->inputs[k]);
         }

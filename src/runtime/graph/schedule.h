@@ -14,6 +14,7 @@ typedef struct mxn_schedule_step {
     uint32_t first_operand;  // of its inputs' places, node->input_count of them
     uint32_t first_output;  // place of its first output, node->params->output_count of them
     uint32_t scope;  // that the node says it belongs to; 0: none
+    uint32_t name;  // of the node
     uint32_t first_dead, dead_count;  // places of values that nobody takes after this step
 } mxn_schedule_step;
 

@@ -42,7 +42,7 @@ struct mxn_bound {
     mxn_shape **shape_pointers;
     mxn_var **reads, **writes;
     uint32_t read_count, write_count;
-    uint32_t scope;
+    uint32_t scope, node;
     mxn_custom_call *custom;  // null: the operator has a kernel
     mxn_operand operands[];
 };

@@ -39,6 +39,7 @@ typedef struct mxn_invocation {
     mxn_call_state **state;
     bool training;
     uint32_t scope;  // 0: the thread's current one
+    uint32_t node;  // name id of the graph's node that it is of, for errors; 0: none
     uint32_t category;  // of memory made for outputs: MXN_MEMORY_*
     uint64_t push_ticks;  // 0, or the begin of the caller's API call
 } mxn_invocation;

@@ -130,6 +130,7 @@ static HOT int bound_take(mxn_bound *bound, const mxn_binding *binding)
     uint32_t flags = bound->form.params->op->flags;
     bound->job.training = bound->form.training;
     bound->scope = binding->scope;
+    bound->node = binding->node;
     add_operands(bound, binding);
     int error = (flags & MXN_OP_STATE) != 0 ? take_state(bound, binding->state) : MXP_OK;
     if (error == MXP_OK) {
@@ -149,10 +150,21 @@ int mxn__bound_take(mxn_bound *bound, const mxn_binding *binding)
 }
 
 // ---- the push ---------------------------------------------------------------------------------
+static int fail_in_node(const mxn_bound *b, int error)
+{
+    char *why = b->node > MXP_NAME_FULL ? mxp__strdup(mxp_last_error()) : NULL;
+    if (why != NULL) {
+        mxp__fail(error, "%s (node '%s')", why, mxp_name_text(b->node));
+    }
+    mxp__strfree(why);
+    return error;
+}
+
 static int execute(const mxn_run *run, void *argument)
 {
     mxn_bound *b = argument;
-    return mxn_job_execute(&b->job, run);
+    int error = mxn_job_execute(&b->job, run);
+    return __builtin_expect(error == MXP_OK, 1) ? MXP_OK : fail_in_node(b, error);
 }
 
 static void start_custom(const mxn_run *run, void *argument, mxn_completion *completion)
@@ -345,7 +357,7 @@ static int prepare(mxn_call_form *form, mxn_shape **pointers, const mxn_invocati
 
 static int bind(mxn_bound *bound, const mxn_invocation *in)
 {
-    const mxn_binding binding = {in->inputs, in->outputs, in->state, in->scope};
+    const mxn_binding binding = {in->inputs, in->outputs, in->state, in->scope, in->node};
     return bound_take(bound, &binding);
 }
 

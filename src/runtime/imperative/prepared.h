@@ -64,6 +64,7 @@ typedef struct mxn_binding {
     mxn_array *const *outputs;  // null only where the request is MXN_NULL
     mxn_call_state **state;  // as in mxn_invocation
     uint32_t scope;  // 0: the pushing thread's current one
+    uint32_t node;  // as in mxn_invocation
 } mxn_binding;
 
 // MXP_EINVAL: an array is not of the shape or type that the call was prepared for, or has none yet.

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An operator that fails when it runs, in the middle of a network or of its bulks: the wait for what would have
+followed says which node it was, and the next call is as if nothing had been."""
+import pytest
+
+import mxnet as mx
+from mxnet import gluon, nd
+
+TOLD = r"Operator take: index 7 at place 0 of 'indices' is not one of 0 \.\. 2.* \(node '{}'\)"
+
+
+class Lookup(gluon.HybridBlock):
+    def hybrid_forward(self, F, x, rows):  # pylint: disable=arguments-differ, unused-argument
+        first = F.take(rows, F.relu(x), mode="raise", name="first")
+        second = F.take(rows, F.relu(x), mode="clip", name="second")
+        return F.exp(first) * 2 + second
+
+
+def values(call, index):
+    return call(nd.array([index]), nd.ones((3, 2))).asnumpy().tolist()
+
+
+@pytest.mark.parametrize("flags", [{}, {"static_alloc": True}, {"static_alloc": True, "static_shape": True}])
+@pytest.mark.parametrize("training", [False, True])
+def test_a_prepared_network_names_the_node(flags, training):
+    net = Lookup()
+    net.hybridize(**flags)
+
+    def call(*arrays):
+        with mx.autograd.record(training):
+            return net(*arrays)
+
+    right = values(call, 1)
+    for _ in range(3):  # the first call is run operator by operator
+        assert values(call, 1) == right
+        with pytest.raises(mx.MXNetError, match=TOLD.format("node_1")):
+            values(call, 7)
+    assert values(call, 2) == right
+
+
+def test_an_executor_names_the_node():
+    x, rows = mx.sym.var("x"), mx.sym.var("rows")
+    found = mx.sym.take(rows, mx.sym.relu(x) * 1, mode="raise", name="lookup")
+    executor = mx.sym.exp(found).bind(mx.cpu(), {"x": nd.array([7]), "rows": nd.ones((3, 2))})
+    for _ in range(2):
+        with pytest.raises(mx.MXNetError, match=TOLD.format("lookup")):
+            executor.forward()[0].wait_to_read()
+    executor.forward(x=nd.array([2]))[0].wait_to_read()
+
+
+def test_operators_outside_of_networks_name_none():
+    with pytest.raises(mx.MXNetError) as told, mx.engine.bulk(10):
+        nd.take(nd.ones((3, 2)), nd.array([7]) * 1, mode="raise").wait_to_read()
+    assert "Operator take" in str(told.value) and "node" not in str(told.value)
