@@ -42,7 +42,7 @@ function(mxp_sizes)
     endif()
     # Frame pointers and no tables: why, and who is the worse for it, is in DESIGN.md, "Size".
     if(source MATCHES
-        "/profiler/(clock|trace|export|session/(output|config)|recorder/(drain|control|store))/")
+        "/profiler/(clock|trace|export|emit|session/(output|config)|recorder/(drain|control|store))/")
       list(APPEND options -fno-asynchronous-unwind-tables -fno-unwind-tables)
     endif()
     list(JOIN options "$<SEMICOLON>" options)

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 // Begins a coloured range on the calling thread, and ends the newest one there. MXP_ENOTSUP: there
-// is no such tool; the error line says why, and names the variable.
+// is no such tool; the error line says why, and names the variable. A null text counts as "".
 int mxp_range_push(const char *text, uint32_t argb);
 int mxp_range_pop(void);
 

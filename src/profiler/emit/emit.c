@@ -190,10 +190,10 @@ static bool load(int place)
     return mxp_atomic_load(&self->loaded);
 }
 
-static int fail_without(int place)
+static int fail_without(int place, const char *fault)
 {
     return mxp__fail(MXP_ENOTSUP, "%s names the tool to send to, and %s", senders[place]->variable,
-                     tools[place].fault);
+                     fault);
 }
 
 static int begin(int place, bool by_name)
@@ -203,7 +203,7 @@ static int begin(int place, bool by_name)
         return mxp__tap_add(tap, (void *)(uintptr_t)senders[place], MXP__TAP_SENDER);
     }
     if (by_name) {
-        return fail_without(place);
+        return fail_without(place, tools[place].fault);
     }
     if (mxp__setting_text(senders[place]->variable) != NULL && !tools[place].ours) {
         fprintf(stderr, "mxprof: nothing is sent to another tool: %s: %s\n",
@@ -229,10 +229,7 @@ static int check(int wanted)
 {
     for (int i = 0; i < MXP__SENDERS; i++) {
         if (wanted == senders[i]->wanted && !mxp_atomic_load(&tools[i].in_use)) {
-            return mxp__fail(MXP_ENOTSUP,
-                             "emit: nothing is sent to the tool of %s, because the first run of "
-                             "this process has decided so",
-                             senders[i]->variable);
+            return fail_without(i, "the first run has decided without it");
         }
     }
     return MXP_OK;
@@ -274,27 +271,32 @@ static int find_nvtx(void)
         load(NVTX);
         mxp__spin_unlock(&deciding);
     }
-    return mxp_atomic_load_acquire(&tools[NVTX].loaded) ? MXP_OK : fail_without(NVTX);
+    return mxp_atomic_load_acquire(&tools[NVTX].loaded) ? MXP_OK
+                                                        : fail_without(NVTX, tools[NVTX].fault);
 }
 
-int mxp_range_push(const char *text, uint32_t argb)
-{
-    int error = text == NULL ? mxp__fail(MXP_EINVAL, "Check  notnull: name") : find_nvtx();
-    sent_thread *self = error == MXP_OK ? enter() : NULL;
-    if (self != NULL) {
-        mxp__nvtx_push(text, argb);
-        leave(self);
-    }
-    return error;
-}
-
-int mxp_range_pop(void)
+// Null ends the newest one.
+static int range(const char *text, uint32_t argb)
 {
     int error = find_nvtx();
     sent_thread *self = error == MXP_OK ? enter() : NULL;
     if (self != NULL) {
-        mxp__nvtx_pop();
+        if (text != NULL) {
+            mxp__nvtx_push(text, argb);
+        } else {
+            mxp__nvtx_pop();
+        }
         leave(self);
     }
     return error;
+}
+
+int mxp_range_push(const char *text, uint32_t argb)
+{
+    return range(text != NULL ? text : "", argb);
+}
+
+int mxp_range_pop(void)
+{
+    return range(NULL, 0);
 }

@@ -87,6 +87,9 @@ static itt_global global = {.magic = {0xED, 0xAB, 0xAB, 0xEC, 0x0D, 0xEE, 0xDA, 
                             .version_major = 3,
                             .version_build = 20230630,
                             .mutex_initialized = 1,
+#ifdef PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP
+                            .mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP,
+#endif
                             .api_list = list,
                             .state = STATE_INITIALIZED};
 static const itt_id none;
@@ -113,11 +116,13 @@ static bool start(void *library, void *entry)
 {
     void (*init)(itt_global *, int);
     memcpy(&init, &entry, sizeof init);
+#ifndef PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP
     pthread_mutexattr_t recursive;
     pthread_mutexattr_init(&recursive);
     pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&global.mutex, &recursive);
     pthread_mutexattr_destroy(&recursive);
+#endif
     global.library = library;
     pthread_mutex_lock(&global.mutex);
     init(&global, GROUPS_ALL);
@@ -129,42 +134,55 @@ static bool start(void *library, void *entry)
 // ---- names -------------------------------------------------------------------------------------
 static mxp_sent_names names;
 
-static void *text_of(mxp_name name)
-{
-    mxp_sent_name *sent = mxp__sent_name(&names, name);
-    void *text = sent != NULL ? mxp_atomic_load_acquire(&sent->text) : NULL;
-    if (sent != NULL && text == NULL) {
-        text = call.string_handle_create(mxp_name_text(name));
-        mxp_atomic_store_release(&sent->text, text);
-    }
-    return text;
-}
+enum { KIND_TASK = 1, KIND_EVENT = 2 };
 
-// Null: nothing is sent of it now.
 static itt_domain *domain_of_category(mxp_name category)
 {
     mxp_sent_name *sent = mxp__sent_name(&names, category);
-    itt_domain *domain = sent != NULL ? mxp_atomic_load_acquire(&sent->domain) : NULL;
+    itt_domain *domain = sent != NULL ? mxp_atomic_load_acquire(&sent->object) : NULL;
     if (sent != NULL && domain == NULL) {
         char buffer[256];
         domain = call.domain_create(
             mxp__sent_domain_text(mxp_name_text(category), buffer, sizeof buffer));
-        mxp_atomic_store_release(&sent->domain, domain);
+        mxp_atomic_store_release(&sent->object, domain);
     }
+    return domain;
+}
+
+static __attribute__((noinline, cold)) void make(mxp_sent_name *sent, mxp_name name)
+{
+    const mxp_name category = mxp_name_category(name);
+    const bool is_event = strcmp(mxp_name_text(category), "event") == 0;
+    mxp_atomic_store_release(&sent->text, call.string_handle_create(mxp_name_text(name)));
+    mxp_atomic_store_release(&sent->domain, domain_of_category(category));
+    mxp_atomic_store_release(&sent->kind, is_event ? KIND_EVENT : KIND_TASK);
+}
+
+// With all that the collector has made of it. Null: nothing can be sent of it.
+static inline const mxp_sent_name *sent_of(mxp_name name)
+{
+    mxp_sent_name *sent = mxp__sent_name(&names, name);
+    if (sent != NULL && mxp_atomic_load_acquire(&sent->kind) == 0) {
+        make(sent, name);
+    }
+    return sent;
+}
+
+static void *text_of(mxp_name name)
+{
+    const mxp_sent_name *sent = sent_of(name);
+    return sent != NULL ? mxp_atomic_load_acquire(&sent->text) : NULL;
+}
+
+// Null: nothing is sent of it now.
+static itt_domain *domain_of(mxp_name name)
+{
+    const mxp_sent_name *sent = sent_of(name);
+    itt_domain *domain = sent != NULL ? mxp_atomic_load_acquire(&sent->domain) : NULL;
     return domain != NULL && domain->flags != 0 ? domain : NULL;
 }
 
-static itt_domain *domain_of(mxp_name name)
-{
-    return domain_of_category(mxp_name_category(name));
-}
-
-static bool is_event(mxp_name name)
-{
-    return strcmp(mxp_name_text(mxp_name_category(name)), "event") == 0;
-}
-
-// A collector's number of an event, plus 1, as a pointer. 0: events cannot be had.
+// A collector's number of an event, plus 1. 0: events cannot be had.
 static int event_of(mxp_name name)
 {
     mxp_sent_name *sent = mxp__sent_name(&names, name);
@@ -184,27 +202,38 @@ static int event_of(mxp_name name)
 // ---- spans -------------------------------------------------------------------------------------
 static bool begin_task(mxp_name name)
 {
-    itt_domain *domain = call.task_begin != NULL ? domain_of(name) : NULL;
-    if (domain != NULL) {
-        call.task_begin(domain, none, none, text_of(name));
+    const mxp_sent_name *sent = sent_of(name);
+    itt_domain *domain = sent != NULL ? mxp_atomic_load_acquire(&sent->domain) : NULL;
+    if (domain == NULL || domain->flags == 0 || call.task_begin == NULL) {
+        return false;
     }
-    return domain != NULL;
+    call.task_begin(domain, none, none, mxp_atomic_load(&sent->text));
+    return true;
 }
 
 // The domain may have been switched off since its begin.
 static void end_task(mxp_name name)
 {
-    const mxp_sent_name *sent = mxp__sent_name(&names, mxp_name_category(name));
+    const mxp_sent_name *sent = sent_of(name);
     itt_domain *domain = sent != NULL ? mxp_atomic_load_acquire(&sent->domain) : NULL;
     if (domain != NULL && call.task_end != NULL) {
         call.task_end(domain);
     }
 }
 
+// 0: it is a task.
+static inline int is_sent_as_event(mxp_name name)
+{
+    const mxp_sent_name *sent = sent_of(name);
+    return sent != NULL && __builtin_expect(mxp_atomic_load(&sent->kind) == KIND_EVENT, 0)
+               ? event_of(name)
+               : 0;
+}
+
 // An operator is an event named like it and a task.
 static bool begin(mxp_name name, bool is_operator)
 {
-    const int event = is_operator || is_event(name) ? event_of(name) : 0;
+    const int event = is_operator ? event_of(name) : is_sent_as_event(name);
     if (event != 0) {
         call.event_start(event - 1);
     }
@@ -213,7 +242,7 @@ static bool begin(mxp_name name, bool is_operator)
 
 static void end(mxp_name name, bool is_operator)
 {
-    const int event = is_operator || is_event(name) ? event_of(name) : 0;
+    const int event = is_operator ? event_of(name) : is_sent_as_event(name);
     if (is_operator || event == 0) {
         end_task(name);
     }
@@ -285,29 +314,16 @@ static void frame(const mxp_told *told, void (*function)(itt_domain *, itt_id *)
     }
 }
 
-static void start_object(const mxp_told *told)
+static void send_object(const mxp_told *told, bool starts_now)
 {
-    told->sent[0] = mxp_atomic_add(&starts, 1) + 1;
     if (told->event.scope == MXP__TOLD_FRAME) {
-        frame(told, call.frame_begin_v3);
-    } else if (told->event.scope == MXP__TOLD_EVENT) {
+        frame(told, starts_now ? call.frame_begin_v3 : call.frame_end_v3);
+    } else if (told->event.scope == MXP__TOLD_TASK) {
+        (starts_now ? start_task : stop_task)(told);
+    } else if (starts_now) {
         begin(told->event.name, false);
     } else {
-        start_task(told);
-    }
-}
-
-static void stop_object(const mxp_told *told)
-{
-    if (told->sent[0] == 0) {
-        return;
-    }
-    if (told->event.scope == MXP__TOLD_FRAME) {
-        frame(told, call.frame_end_v3);
-    } else if (told->event.scope == MXP__TOLD_EVENT) {
         end(told->event.name, false);
-    } else {
-        stop_task(told);
     }
 }
 
@@ -399,10 +415,11 @@ static void tell(mxp_told *told)
         next_step(told->value + 1);
         break;
     case MXP__TAP_START:
-        start_object(told);
+        told->sent[0] = mxp_atomic_add(&starts, 1) + 1;
+        send_object(told, true);
         break;
     case MXP__TAP_STOP:
-        stop_object(told);
+        send_object(told, false);
         break;
     }
 }

@@ -95,10 +95,13 @@ static struct {
     void *(*domain_create)(const char *);
 } call;
 
-static void take(void *function, int module, int place)
-{
-    memcpy(function, &slots[module][place], sizeof slots[module][place]);
-}
+// Of the members of `call`, in their order.
+static const uint8_t places[][2] = {
+    {CORE, MARK_A},          {CORE, RANGE_START_A}, {CORE, RANGE_END},
+    {CORE, RANGE_PUSH_EX},   {CORE, RANGE_POP},     {CORE, NAME_OS_THREAD_A},
+    {CORE2, DOMAIN_PUSH_EX}, {CORE2, DOMAIN_POP},   {CORE2, DOMAIN_CREATE_A}};
+_Static_assert(sizeof call == sizeof places / sizeof places[0] * sizeof(nvtx_function),
+               "each has a place");
 
 static bool start(void *library, void *entry)
 {
@@ -108,15 +111,10 @@ static bool start(void *library, void *entry)
     if (init(get_export_table) == 0) {
         return false;
     }
-    take(&call.mark, CORE, MARK_A);
-    take(&call.start, CORE, RANGE_START_A);
-    take(&call.end, CORE, RANGE_END);
-    take(&call.push, CORE, RANGE_PUSH_EX);
-    take(&call.pop, CORE, RANGE_POP);
-    take(&call.name_thread, CORE, NAME_OS_THREAD_A);
-    take(&call.domain_push, CORE2, DOMAIN_PUSH_EX);
-    take(&call.domain_pop, CORE2, DOMAIN_POP);
-    take(&call.domain_create, CORE2, DOMAIN_CREATE_A);
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        memcpy((char *)&call + i * sizeof(nvtx_function), &slots[places[i][0]][places[i][1]],
+               sizeof(nvtx_function));
+    }
     return true;
 }
 
@@ -125,11 +123,16 @@ static mxp_sent_names names;
 
 static void *domain_of(mxp_name name)
 {
-    const mxp_name category = mxp_name_category(name);
-    mxp_sent_name *sent = mxp__sent_name(&names, category);
+    mxp_sent_name *sent = mxp__sent_name(&names, name);
     void *domain = sent != NULL ? mxp_atomic_load_acquire(&sent->domain) : NULL;
     if (sent != NULL && domain == NULL && call.domain_create != NULL) {
-        domain = call.domain_create(mxp_name_text(category));
+        const mxp_name category = mxp_name_category(name);
+        mxp_sent_name *of = mxp__sent_name(&names, category);
+        domain = of != NULL ? mxp_atomic_load_acquire(&of->object) : NULL;
+        if (of != NULL && domain == NULL) {
+            domain = call.domain_create(mxp_name_text(category));
+            mxp_atomic_store_release(&of->object, domain);
+        }
         mxp_atomic_store_release(&sent->domain, domain);
     }
     return domain;
@@ -156,17 +159,21 @@ static uint32_t color_of(const char *text)
     return colors[hash % (sizeof colors / sizeof colors[0])];
 }
 
-int mxp__nvtx_push(const char *text, uint32_t argb)
+void mxp__nvtx_push(const char *text, uint32_t argb)
 {
     nvtx_attributes range = attributes(text);
     range.color_type = ARGB;
     range.color = argb;
-    return call.push != NULL ? call.push(&range) : -1;
+    if (call.push != NULL) {
+        call.push(&range);
+    }
 }
 
-int mxp__nvtx_pop(void)
+void mxp__nvtx_pop(void)
 {
-    return call.pop != NULL ? call.pop() : -1;
+    if (call.pop != NULL) {
+        call.pop();
+    }
 }
 
 static bool begin(mxp_name name, bool is_operator)

@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-// What the tool answers: how deep the range is, or below 0. Without a tool -1.
-int mxp__nvtx_push(const char *text, uint32_t argb);
-int mxp__nvtx_pop(void);
+// Without a tool nothing.
+void mxp__nvtx_push(const char *text, uint32_t argb);
+void mxp__nvtx_pop(void);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/os/os.h"
 #include "profiler/emit/sender.h"
 
-mxp_sent_name *mxp__sent_name(mxp_sent_names *names, mxp_name name)
+mxp_sent_name *mxp__sent_name_slow(mxp_sent_names *names, mxp_name name)
 {
     const uint32_t number = name / MXP__SENT_PAGE_NAMES;
     if (number >= MXP__SENT_PAGES) {

@@ -31,6 +31,7 @@ extern const mxp_sender mxp__sender_itt, mxp__sender_nvtx;
 // gives the same or an equal one.
 typedef struct mxp_sent_name {
     mxp_atomic_ptr text, domain, object;
+    mxp_atomic_u32 kind;  // the tool's, 0: not known yet
 } mxp_sent_name;
 
 enum { MXP__SENT_PAGES = 4096, MXP__SENT_PAGE_NAMES = 512 };
@@ -38,8 +39,17 @@ typedef struct mxp_sent_names {
     mxp_atomic_ptr pages[MXP__SENT_PAGES];
 } mxp_sent_names;
 
+mxp_sent_name *mxp__sent_name_slow(mxp_sent_names *names, mxp_name name);
+
 // Null without memory, or for a name beyond two million.
-mxp_sent_name *mxp__sent_name(mxp_sent_names *names, mxp_name name);
+static inline mxp_sent_name *mxp__sent_name(mxp_sent_names *names, mxp_name name)
+{
+    const uint32_t number = name / MXP__SENT_PAGE_NAMES;
+    mxp_sent_name *page =
+        number < MXP__SENT_PAGES ? mxp_atomic_load_acquire(&names->pages[number]) : NULL;
+    return __builtin_expect(page != NULL, 1) ? &page[name % MXP__SENT_PAGE_NAMES]
+                                             : mxp__sent_name_slow(names, name);
+}
 
 // The domain of a category as MXNet names it for tools: without ",frame" and ",instant_marker".
 // Gives `text`, or `buffer`.

@@ -32,6 +32,7 @@ typedef struct mxp_recorder_state {
     mxp_atomic_u64 ns_mult;  // ns per tick, 32.32, the best known
     mxp_atomic_u64 arguments_left_out;  // of open spans: for want of room, or of the span
     mxp_tap_slot taps[MXP__TAPS_MAX];
+    mxp_atomic_u32 taps_end;  // slots from here on are free
     mxp_timebase timebase;
     int timebase_ready;
     int consumer_active[MXP__CONSUMERS];

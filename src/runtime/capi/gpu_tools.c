@@ -15,7 +15,8 @@ static int answer(int error)
 
 int MXNVTXRangePush(const char *name, uint32_t color)
 {
-    return answer(mxp_range_push(name, color));
+    return answer(name != NULL ? mxp_range_push(name, color)
+                               : mxp__fail(MXP_EINVAL, "Check  notnull: name"));
 }
 
 int MXNVTXRangePop(void)

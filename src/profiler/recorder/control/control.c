@@ -37,6 +37,7 @@ mxp_recorder_state mxp__rec = {
 static uint32_t chosen_source;
 static const char *clock_warning;
 static pthread_once_t clock_once = PTHREAD_ONCE_INIT;
+static mxp_atomic_bool counter_chosen;
 
 static bool is_counter(uint32_t source)
 {
@@ -47,6 +48,7 @@ static void clock_pick(void)
 {
     chosen_source = mxp__clock_choose(mxp__setting_text("MXPROF_CLOCK"), &clock_warning);
     if (is_counter(chosen_source)) {
+        mxp_atomic_store(&counter_chosen, true);
         mxp_atomic_and_seq_cst(&mxp_control.gate, ~(uint32_t)MXP_GATE_LONG_BEGIN);
     }
 }
@@ -70,6 +72,11 @@ const char *mxp__clock_warning(void)
 
 uint64_t mxp_clock_read(void)
 {
+#ifdef MXP_CPU_COUNTER
+    if (mxp_atomic_load(&counter_chosen)) {  // sent the long way by a tap
+        return mxp_cpu_counter();
+    }
+#endif
     return mxp__clock_read_source(mxp__clock_source());
 }
 

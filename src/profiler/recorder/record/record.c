@@ -46,7 +46,8 @@ static void close_counter(const mxp_emit *emit, mxp_name name, unsigned type, ui
     mxp__emit_close(emit, 2);
 }
 
-static void tell_counter(mxp_name name, uint32_t type, uint64_t bits)
+static __attribute__((noinline, cold)) void tell_counter(mxp_name name, uint32_t type,
+                                                         uint64_t bits)
 {
     if (mxp__tap_is_there()) {
         mxp__tap_call(&(mxp_told){.event = {.kind = MXP_KIND_COUNTER,
@@ -218,7 +219,7 @@ void mxp_memory_emit(const mxp_memory *memory)
     }
 }
 
-static void tell_operator(uint32_t phase, mxp_name name)
+static __attribute__((noinline, cold)) void tell_operator(uint32_t phase, mxp_name name)
 {
     mxp__tap_call(&(mxp_told){.event = {.kind = MXP_KIND_OPERATOR, .name = name, .phase = phase}});
 }

@@ -9,7 +9,8 @@
 #include "profiler/recorder/thread/rules.h"
 
 // Null takes the tap out of the slot.
-static void change(mxp_tap_slot *slot, mxp_tap tap, void *context, uint32_t phases)
+static __attribute__((cold)) void change(mxp_tap_slot *slot, mxp_tap tap, void *context,
+                                         uint32_t phases)
 {
     assert(mxp__drain_is_held());
     mxp_atomic_add_acquire(&slot->version, 1);
@@ -27,7 +28,7 @@ typedef struct slot_content {
 } slot_content;
 
 // Acquire throughout: the version is read again after the others. Pairs with `change`.
-static bool read_slot(const mxp_tap_slot *slot, slot_content *content)
+static inline bool read_slot(const mxp_tap_slot *slot, slot_content *content)
 {
     uint32_t version = mxp_atomic_load_acquire(&slot->version);
     content->tap = mxp_atomic_load_acquire(&slot->tap);
@@ -36,7 +37,7 @@ static bool read_slot(const mxp_tap_slot *slot, slot_content *content)
     return content->tap != NULL && version % 2 == 0 && version == mxp_atomic_load(&slot->version);
 }
 
-static void gate_bit(uint32_t bit, bool set)
+static __attribute__((cold)) void gate_bit(uint32_t bit, bool set)
 {
     if (set) {
         mxp_atomic_or_seq_cst(&mxp_control.gate, bit);
@@ -46,17 +47,20 @@ static void gate_bit(uint32_t bit, bool set)
 }
 
 // The clock is chosen by now, so nobody else changes these bits.
-static void update_gate(void)
+static __attribute__((cold)) void update_gate(void)
 {
-    uint32_t phases = 0;
-    for (int i = 0; i < MXP__TAPS_MAX; i++) {
-        phases |= mxp_atomic_own(&mxp__rec.taps[i].phases);
+    uint32_t phases = 0, end = 0;
+    for (uint32_t i = 0; i < MXP__TAPS_MAX; i++) {
+        uint32_t asked = mxp_atomic_own(&mxp__rec.taps[i].phases);
+        phases |= asked;
+        end = asked != 0 ? i + 1 : end;
     }
+    mxp_atomic_store(&mxp__rec.taps_end, end);
     gate_bit(MXP_GATE_TAP, phases != 0);
     gate_bit(MXP_GATE_LONG_BEGIN, (phases & MXP_TAP_BEGIN) != 0 || !mxp__clock_is_counter());
 }
 
-int mxp__tap_add(mxp_tap tap, void *context, uint32_t phases)
+__attribute__((cold)) int mxp__tap_add(mxp_tap tap, void *context, uint32_t phases)
 {
     bool added = false;
     mxp__clock_source();
@@ -74,7 +78,7 @@ int mxp__tap_add(mxp_tap tap, void *context, uint32_t phases)
                              MXP__TAPS_MAX);
 }
 
-int mxp_tap_add_for(mxp_tap tap, void *context, uint32_t phases)
+__attribute__((cold)) int mxp_tap_add_for(mxp_tap tap, void *context, uint32_t phases)
 {
     if (tap == NULL) {
         return mxp__fail(MXP_EINVAL, "mxp_tap_add: the tap is null");
@@ -85,12 +89,12 @@ int mxp_tap_add_for(mxp_tap tap, void *context, uint32_t phases)
     return mxp__tap_add(tap, context, phases);
 }
 
-int mxp_tap_add(mxp_tap tap, void *context)
+__attribute__((cold)) int mxp_tap_add(mxp_tap tap, void *context)
 {
     return mxp_tap_add_for(tap, context, MXP_TAP_END | MXP_TAP_WHOLE | MXP_TAP_INSTANT);
 }
 
-int mxp_tap_remove(mxp_tap tap, void *context)
+__attribute__((cold)) int mxp_tap_remove(mxp_tap tap, void *context)
 {
     bool removed = false;
     mxp__drain_lock();
@@ -128,7 +132,8 @@ void mxp__tap_call(mxp_told *told)
 {
     const uint32_t phase = told->event.phase;
     told->event.size_bytes = sizeof told->event;
-    for (int i = 0; i < MXP__TAPS_MAX; i++) {
+    const uint32_t end = mxp_atomic_load(&mxp__rec.taps_end);
+    for (uint32_t i = 0; i < end; i++) {
         slot_content content;
         if (read_slot(&mxp__rec.taps[i], &content)) {
             told->event.phase = told_as(content.phases, phase);
