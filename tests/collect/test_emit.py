@@ -5,6 +5,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -269,6 +270,45 @@ def test_ranges_of_the_programs_own_are_sent_without_a_session(send):
 
 def test_ranges_without_a_tool_are_an_error_that_names_the_variable(send):
     assert NVTX in send("ranges", to=()).result.stdout
+
+
+# ---- Intel's reference collector ----------------------------------------------------------------
+ITTAPI = pathlib.Path(os.environ.get("ITTAPI_SOURCE", SOURCE / "build/ittapi"))
+
+
+@pytest.fixture(name="reference", scope="module")
+def reference_collector(tmp_path_factory):
+    if not (ITTAPI / "src/ittnotify_refcol/itt_refcol_impl.c").exists():
+        pytest.skip("no source of the reference collector: have ITTAPI_SOURCE name a copy of github.com/intel/ittapi")
+    made = tmp_path_factory.mktemp("reference") / "reference.so"
+    subprocess.run(["cc", "-shared", "-fPIC", f"-I{ITTAPI}/include", f"-I{ITTAPI}/src/ittnotify",
+                    ITTAPI / "src/ittnotify_refcol/itt_refcol_impl.c", "-o", made], check=True)
+    return made
+
+
+def reference_calls(folder):
+    """What its log has, as the tests' own collector tells it."""
+    for line in next(folder.glob("*.log")).read_text().splitlines():
+        function, fields = re.match(r"\[INFO\] __itt_(\w+)\(\.\.\.\) - function (?:args: )?(.*)", line).groups()
+        domain, name = re.search(r"domain=(\w+)", fields), re.search(r"name=(.*?) taskid", fields)
+        yield Call("", function, domain and domain[1], name and name[1], "")
+
+
+@pytest.mark.parametrize("part", ["pauses", "deep", "all"])
+def test_the_reference_collector_receives_what_was_recorded(send, reference, tmp_path, part):
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    sent = send(part, to=(), **{ITT: reference, "INTEL_LIBITTNOTIFY_LOG_DIR": logs})
+    calls = list(reference_calls(logs))
+    if part == "all":  # of several threads, which its log does not tell; events and overlapped tasks it does not know
+        tasks = collections.Counter((call.domain, call.name) for call in calls if call.function == "task_begin")
+        assert tasks == {("app", "outer"): 200, ("app", "inner"): 400, ("library", "other"): 200, ("app", "past"): 1,
+                         ("things", "a task"): 3, ("things", "handed over"): 1, ("event", "an event"): 3}
+        assert len(told(calls, "task_end")) == sum(tasks.values())
+    else:
+        spans, = by_thread(calls)
+        assert len(spans) == {"pauses": 26, "deep": 400}[part]
+        assert part == "deep" or [spans] == recorded_by_thread(sent.recorded())
 
 
 # ---- the runtime --------------------------------------------------------------------------------
