@@ -64,6 +64,17 @@ def test_an_unchanged_program_has_every_operator_of_each_thread(counted, flags, 
     assert "lost     nothing" in info
 
 
+def test_counts_are_those_of_pytorchs_own_profiler(tmp_path):
+    theirs = run([*PROGRAM, "profile", tmp_path / "counts"], tmp_path)
+    assert theirs.returncode == 0, theirs.stderr
+    ours = run([BUILD / "mxprof", "run", "-q", "-o", "run", *PROGRAM, "alone"], tmp_path)
+    assert (ours.returncode, ours.stdout) == (0, theirs.stdout)
+    counts, _ = recorded(tmp_path / "run")
+    counted = json.loads((tmp_path / "counts").read_text())
+    assert {name: count for (category, name), count in counts.items() if category == "PyTorch"} == counted
+    assert counted["a step of ours"] == 20 and len(counted) > 30
+
+
 def test_a_program_that_sends_its_marks_itself_and_is_killed_has_them_all(counted, tmp_path):
     _, expected = counted
     result = run([BUILD / "mxprof", "run", "-q", "-o", "run", "--no-preload", *PROGRAM, "emit"], tmp_path, DIES="1")

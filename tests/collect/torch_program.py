@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small training on two Python threads. Without an argument it knows nothing of profilers; "emit" has PyTorch send
-its operators as ITT marks; "own" uses PyTorch's own profiler for some steps and tells how many events that saw."""
+its operators as ITT marks; "own" uses PyTorch's own profiler for some steps and tells how many events that saw; "alone"
+has one thread, and "profile" profiles that by PyTorch's own and writes the counts into a file."""
+import json
 import os
 import sys
 import threading
@@ -36,14 +38,20 @@ def begin(steps):
     if WAY == "emit":
         with torch.autograd.profiler.emit_itt():
             print(train(steps))
+    elif WAY == "profile":
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as own:
+            print(train(steps))
+        with open(sys.argv[2], "w", encoding="utf-8") as file:
+            json.dump({event.key: event.count for event in own.key_averages()}, file)
     else:
         print(train(steps))
 
 
 torch.set_num_threads(1)
 begin(20)
-other = threading.Thread(target=begin, args=(5,))
-other.start()
-other.join()
+if WAY not in ("alone", "profile"):
+    other = threading.Thread(target=begin, args=(5,))
+    other.start()
+    other.join()
 if os.environ.get("DIES"):
     os.kill(os.getpid(), 9)
