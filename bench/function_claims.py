@@ -47,7 +47,7 @@ class Sides:
         table = subprocess.run([self.build / "mxprof", "convert", folder, "-o", "-", "--to", "csv"], check=True,
                                capture_output=True, text=True).stdout
         found = sum(int(row["count"]) for row in csv.DictReader(table.splitlines()) if row["name"] == "fib")
-        size = sum(file.stat().st_size for file in folder.iterdir())
+        size = sum(file.stat().st_size for file in folder.glob("*.mxp"))
         shutil.rmtree(folder)
         if found != REPEATS * calls:
             raise Missing(f"mxprof run has {found} of {REPEATS * calls} calls")

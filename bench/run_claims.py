@@ -103,7 +103,7 @@ def recorded_additions(place, folder):
                            capture_output=True, text=True, check=True).stdout
     counts = {row["name"]: int(row["count"]) for row in csv.DictReader(table.splitlines())
               if row["section"] == "PyTorch"}
-    size = sum(file.stat().st_size for file in (place.scratch / folder).iterdir())
+    size = sum(file.stat().st_size for file in (place.scratch / folder).glob("*.mxp"))
     return counts.get("aten::add", 0), size / sum(counts.values())
 
 

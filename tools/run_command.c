@@ -18,6 +18,7 @@
 #include "command.h"
 #include "run_environment.h"
 #include "run_process.h"
+#include "run_record.h"
 #include "run_summary.h"
 
 static const char help[] =
@@ -218,6 +219,14 @@ static void set_environment(const run_options *options, const char *folder,
     });
 }
 
+static void finish(const mxp_run_result *result, uint64_t begin_ns)
+{
+    if (mxp__run_has_trace(result->folder)) {
+        mxp__run_record(result, begin_ns);
+    }
+    mxp__run_summary(result);
+}
+
 static int run_program(const mxp_command *command, const run_options *options, char **arguments)
 {
     char folder[PATH_MAX];
@@ -234,10 +243,10 @@ static int run_program(const mxp_command *command, const run_options *options, c
         tell_doors(arguments[0], &facts);
     }
     set_environment(options, folder, &facts);
-    const uint64_t begin_ns = mxp__os_monotonic_ns();
+    const uint64_t begin_ns = mxp__os_monotonic_ns(), begin_realtime_ns = mxp__os_realtime_ns();
     const int start_error = mxp__run_process(arguments, options->children != 0, &status);
     if (start_error == 0) {
-        mxp__run_summary(&(mxp_run_result){
+        const mxp_run_result result = {
             .command = command,
             .arguments = arguments,
             .folder = mxp__strbuf_text(&name),
@@ -248,7 +257,8 @@ static int run_program(const mxp_command *command, const run_options *options, c
             .is_quiet = options->quiet != 0,
             .as_json = options->json != 0,
             .is_python_traced = options->python != 0,
-        });
+        };
+        finish(&result, begin_realtime_ns);
     }
     if (made) {
         rmdir(folder);  // where nothing was recorded; one with files stays

@@ -217,7 +217,7 @@ static void tell_nothing(const mxp_run_result *result)
 }
 
 // ---- all ---------------------------------------------------------------------------------------
-static bool has_trace(const char *folder)
+bool mxp__run_has_trace(const char *folder)
 {
     DIR *listing = opendir(folder);
     const struct dirent *entry;
@@ -237,7 +237,7 @@ void mxp__run_summary(const mxp_run_result *result)
     if (result->is_quiet && !result->as_json) {
         return;
     }
-    if (!has_trace(result->folder)) {
+    if (!mxp__run_has_trace(result->folder)) {
         tell_nothing(result);
         return;
     }

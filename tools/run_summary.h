@@ -20,6 +20,9 @@ typedef struct mxp_run_result {
     bool is_python_traced;
 } mxp_run_result;
 
+// Whether there is a trace in the folder.
+bool mxp__run_has_trace(const char *folder);
+
 // Takes 2 s at most, then says instead what to type. Whatever fails in it changes nothing else.
 void mxp__run_summary(const mxp_run_result *result);
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """mxprof run: the program is as it would be alone, and what it recorded is in one folder."""
+import json
 import os
 import pathlib
 import re
@@ -26,13 +27,25 @@ def test_what_processes_record_is_in_the_folder_and_the_summary_says_what_to_typ
     both = 'A="$1" B="$2"; shift 2; "$@" 30 & "$@" 12; wait'
     result = run(tmp_path, "-o", "out", "--", "sh", "-c", both, "sh", "a", "b", *recording(0)[:-1])
     assert result.returncode == 0 and result.stdout == ""
-    assert len(list((tmp_path / "out").iterdir())) == 2
+    assert len(list((tmp_path / "out").glob("*.mxp"))) == 2
     report = subprocess.run([MXPROF, "report", "out"], cwd=tmp_path, capture_output=True, text=True, timeout=60,
                             check=True).stdout
     assert re.search(r"^work +42 ", report, re.MULTILINE)
     command = re.search(r"next +(mxprof report \S+)", result.stderr)[1]
     assert command == "mxprof report out"
     assert "2 processes, 42 spans, 1 name; lost nothing" in result.stderr
+
+
+def test_the_folder_says_what_was_run_and_keeps_arguments_to_itself_unless_asked(tmp_path):
+    before = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    run(tmp_path, "-o", "out", "--max-names", "100000", *recording(3))
+    said = json.loads((tmp_path / "out/run.json").read_text())
+    assert said["Command"] == [pathlib.Path(sys.executable).name] and said["Exit Code"] == 0 and said["Seconds"] > 0
+    assert before <= said["Begin"] <= time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    assert said["Variables"]["MXPROF_NAMES_LIMIT"] == "100000"
+    assert said["Variables"]["MXPROF_RUN"] == str(tmp_path / "out")
+    run(tmp_path, "-o", "all", *recording(3), MXPROF_INFO_COMMAND="all")
+    assert json.loads((tmp_path / "all/run.json").read_text())["Command"] == recording(3)
 
 
 def test_the_default_folder_is_named_after_the_program_and_the_time(tmp_path):
@@ -123,12 +136,13 @@ def test_a_folder_of_the_users_stays_and_is_added_to_when_asked(tmp_path):
     assert (tmp_path / "mine").is_dir()
     assert run(tmp_path, "-o", "mine", *recording(2)).returncode == 0
     assert run(tmp_path, "-o", "mine", "--force", *recording(2)).returncode == 0
-    assert len(os.listdir(tmp_path / "mine")) == 2
+    assert sorted(file.name for file in (tmp_path / "mine").glob("*.json")) == ["run.2.json", "run.json"]
+    assert len(list((tmp_path / "mine").glob("*.mxp"))) == 2
 
 
 def test_sizes_reach_the_processes(tmp_path):
     assert run(tmp_path, "-o", "ring", "--ring", "1M", *recording(200000)).returncode == 0
-    info = subprocess.run([MXPROF, "info", *(tmp_path / "ring").iterdir()], capture_output=True, text=True, timeout=60,
+    info = subprocess.run([MXPROF, "info", *(tmp_path / "ring").glob("*.mxp")], capture_output=True, text=True, timeout=60,
                           check=True).stdout
     assert "ring     1 MiB" in info
 
@@ -175,7 +189,7 @@ def test_children_are_left_out_when_asked_and_the_process_is_not_when_it_begins_
     program = recording(3)
     program[2] += CHILDREN
     result = run(tmp_path, "-o", "out", "--children", children, *program)
-    assert result.returncode == 0 and len(os.listdir(tmp_path / "out")) == files
+    assert result.returncode == 0 and len(list((tmp_path / "out").glob("*.mxp"))) == files
 
 
 def test_tools_of_openmp_that_the_user_has_named_come_first(tmp_path):

@@ -34,7 +34,7 @@ def counts_of(path):
 
 
 def files_of(folder):
-    return [counts_of(file) for file in sorted(folder.iterdir())]
+    return [counts_of(file) for file in sorted(folder.glob("*.mxp"))]
 
 
 # ---- ends --------------------------------------------------------------------------------------

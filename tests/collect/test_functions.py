@@ -54,7 +54,7 @@ def environment(**settings):
 
 def calls(folder, of, name=None):
     """How often each function of the program was called. The names are those that nm says."""
-    files = [file for file in folder.iterdir() if name is None or name(file)]
+    files = [file for file in folder.glob("*.mxp") if name is None or name(file)]
     names, found = symbols(of), {}
     for file in files:
         for event in json.loads(mxprof("convert", file, "-o", "-"))["traceEvents"]:

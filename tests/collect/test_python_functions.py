@@ -58,7 +58,7 @@ def counts_of(events):
 
 
 def recorded(folder):
-    file, = (folder / "run").iterdir()
+    file, = (folder / "run").glob("*.mxp")
     assert "lost     nothing" in mxprof("info", file)
     return counts_of(events_in(file))
 
@@ -98,7 +98,7 @@ def test_functions_in_c_are_counted_too_when_asked(python, counted, tmp_path):
 
 def test_spans_nest_whatever_ends_a_function(python, tmp_path):
     run(python, tmp_path, PROGRAM, option="--python=c")
-    file, = (tmp_path / "run").iterdir()
+    file, = (tmp_path / "run").glob("*.mxp")
     spans = sorted((round(event["ts"] * 1000), -round(event["dur"] * 1000)) for event in events_in(file))
     around, deepest = [], 0
     for begin, length in spans:
@@ -134,7 +134,7 @@ def test_a_programs_own_profiler_works_and_what_ours_cannot_see_is_told(python, 
 def test_a_forked_child_has_its_own(python, counted, tmp_path):
     result = run(python, tmp_path, PROGRAM, "child")
     assert (result.returncode, result.stdout) == (0, "done\n")
-    works = [name for file in (tmp_path / "run").iterdir() for name in own(counts_of(events_in(file)))
+    works = [name for file in (tmp_path / "run").glob("*.mxp") for name in own(counts_of(events_in(file)))
              if name.startswith("work:")]
     assert len(works) == 1
 

@@ -48,7 +48,7 @@ def recorded_in(file):
 
 
 def recorded(folder):
-    file, = folder.iterdir()
+    file, = folder.glob("*.mxp")
     return recorded_in(file)
 
 
@@ -108,7 +108,7 @@ def test_workers_of_a_data_loader_have_files_of_their_own(method, tmp_path):
     (tmp_path / "loader.py").write_text(LOADER)
     result = run([BUILD / "mxprof", "run", "-q", "-o", "run", PYTHON, "-W", "ignore", "loader.py", method], tmp_path)
     assert (result.returncode, result.stdout) == (0, "2016.0\n")
-    counts = [recorded_in(file)[0] for file in (tmp_path / "run").iterdir()]
+    counts = [recorded_in(file)[0] for file in (tmp_path / "run").glob("*.mxp")]
     assert sorted(each.get(("PyTorch", "aten::stack"), 0) for each in counts) == [0, 4, 4]
     waits = ("PyTorch", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__")
     assert sorted(each.get(waits, 0) for each in counts) == [0, 0, 9]
