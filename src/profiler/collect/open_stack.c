@@ -56,20 +56,44 @@ static __attribute__((noinline)) uint64_t begin_late(uint64_t begin_ticks)
     return !mxp_enabled(MXP_CLASS_USER) ? 0 : begin_ticks != 0 ? begin_ticks : mxp_ticks();
 }
 
-static __attribute__((noinline)) void begin_too_deep(mxp_collect_thread *own)
+// After a fork the recorder has forgotten what its parent had open.
+static void begin_anew(mxp_collect_thread *own)
 {
+    own->depth &= ~MXP__COLLECT_FORKED;
+    for (uint32_t i = 0; i < own->depth && i < MXP__COLLECT_OPEN_MAX; i++) {
+        mxp_collect_span *span = &own->spans[i];
+        span->has_args = false;
+        span->token = span->late != 0 ? begin_late(0) : mxp_span_begin(span->name);
+    }
+}
+
+// Whether the stack is deeper than is kept, and not only of a child that has just been forked.
+static __attribute__((noinline)) bool is_too_deep(mxp_collect_thread *own, uint32_t most)
+{
+    if ((own->depth & MXP__COLLECT_FORKED) != 0) {
+        begin_anew(own);
+    }
+    return own->depth > most;
+}
+
+static __attribute__((noinline)) bool may_not_begin(mxp_collect_thread *own)
+{
+    if (own != NULL && !is_too_deep(own, MXP__COLLECT_OPEN_MAX - 1)) {
+        return false;
+    }
     mxp_lose_foreign(1);
     if (own != NULL) {
         own->depth++;
     }
+    return true;
 }
 
 void mxp__collect_begin_at(const void *owner, mxp_name name, uint64_t id, uint64_t begin_ticks,
                            const mxp_arg *args, uint32_t count)
 {
     mxp_collect_thread *own = mxp__collect_thread();
-    if (__builtin_expect(own == NULL || own->depth >= MXP__COLLECT_OPEN_MAX, 0)) {
-        begin_too_deep(own);
+    if (__builtin_expect(own == NULL || own->depth >= MXP__COLLECT_OPEN_MAX, 0) &&
+        may_not_begin(own)) {
         return;
     }
     uint16_t late = 0;
@@ -120,7 +144,8 @@ static void end_span(mxp_collect_thread *own, const mxp_collect_span *span, uint
 static uint64_t end(const void *owner, uint64_t id, uint64_t end_ticks)
 {
     mxp_collect_thread *own = mxp__collect_own;
-    if (own != NULL && own->depth > MXP__COLLECT_OPEN_MAX) {
+    if (own != NULL && own->depth > MXP__COLLECT_OPEN_MAX &&
+        is_too_deep(own, MXP__COLLECT_OPEN_MAX)) {
         own->depth--;
         return 0;
     }
@@ -153,7 +178,8 @@ uint64_t mxp__collect_end(const void *owner, uint64_t id)
 mxp_collect_span *mxp__collect_innermost(const void *owner, uint64_t id)
 {
     mxp_collect_thread *own = mxp__collect_own;
-    if (own == NULL || own->depth > MXP__COLLECT_OPEN_MAX) {
+    if (own == NULL ||
+        (own->depth > MXP__COLLECT_OPEN_MAX && is_too_deep(own, MXP__COLLECT_OPEN_MAX))) {
         return NULL;
     }
     uint32_t place = place_of(own, owner, id);

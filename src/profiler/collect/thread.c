@@ -29,11 +29,19 @@ static void end_thread(void *thread)
     mxp__os_unmap_pages(thread, sizeof(mxp_collect_thread));
 }
 
+static void in_child(void)
+{
+    if (mxp__collect_own != NULL) {
+        mxp__collect_own->depth |= MXP__COLLECT_FORKED;
+    }
+}
+
 // As soon as the library is there: threads end what they have of older keys first, and the recorder
 // makes its own with the first record.
 __attribute__((constructor)) static void make_end_key(void)
 {
     has_end_key = pthread_key_create(&end_key, end_thread) == 0;
+    pthread_atfork(NULL, NULL, in_child);
 }
 
 __attribute__((destructor)) static void end_process(void)

@@ -41,7 +41,7 @@ typedef struct mxp_collect_since {
 } mxp_collect_since;
 
 typedef struct mxp_collect_thread {
-    uint32_t depth;  // of the stack of spans; may exceed the maximum
+    uint32_t depth;  // of the stack of spans; may exceed the maximum, and does after a fork
     uint32_t lane;  // where its tasks go; 0: its own row
     uint64_t region;  // of OpenMP: that of the innermost implicit task
     uint32_t wait_count, hold_count, event_count;
@@ -51,6 +51,10 @@ typedef struct mxp_collect_thread {
     mxp_collect_late late[MXP__COLLECT_LATE_MAX];
     mxp_collect_span spans[MXP__COLLECT_OPEN_MAX];
 } mxp_collect_thread;
+
+// In `depth` of the one thread of a forked child, until it looks at its stack: its spans are open
+// here too, and begin anew.
+#define MXP__COLLECT_FORKED (UINT32_C(1) << 31)
 
 extern __thread mxp_collect_thread *mxp__collect_own __attribute__((tls_model("initial-exec")));
 
