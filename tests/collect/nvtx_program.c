@@ -81,6 +81,35 @@ static void told(void)
     domain_name_category(create_domain("other"), 4, "of another domain");
 }
 
+static pthread_barrier_t barrier;
+
+// Headers of 3.0 and 3.1 let several threads initialize the same tables at once.
+static void *first_call(void *unused)
+{
+    int (*init)(const void *(*)(uint32_t)) =
+        (int (*)(const void *(*)(uint32_t)))dlsym(library, "InitializeInjectionNvtx2");
+    pthread_barrier_wait(&barrier);
+    expect(init(get_table), 1, "init");
+    for (int i = 0; i < 10; i++) {
+        expect(push_a("first"), 0, "push");
+        expect(pop(), 0, "pop");
+    }
+    return unused;
+}
+
+static void at_once(void)
+{
+    enum { THREADS = 32 };
+    pthread_t threads[THREADS];
+    pthread_barrier_init(&barrier, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_create(&threads[i], NULL, first_call, NULL);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (!init_times(argc > 2 ? atoi(argv[2]) : 1)) {
@@ -89,6 +118,7 @@ int main(int argc, char **argv)
     if (argc > 1) {
         strcmp(argv[1], "ranges") == 0    ? ranges()
         : strcmp(argv[1], "started") == 0 ? started()
+        : strcmp(argv[1], "at once") == 0 ? at_once()
                                           : told();
     }
     return told_version != 3;

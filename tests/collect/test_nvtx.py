@@ -29,6 +29,11 @@ def test_ranges_of_each_domain_have_their_own_depth_and_names_in_any_alphabet(ru
     assert recorded.foreign() == 2  # pops too many
 
 
+def test_tables_that_many_threads_have_filled_at_once(run):
+    recorded = run("at once")
+    assert recorded.counts() == {("NVTX", "first"): 320} and recorded.foreign() == 0
+
+
 def test_started_ranges_end_on_any_thread_and_marks_are_instants(run):
     recorded = run("started")
     assert recorded.counts() == {("NVTX", "request"): 2, ("net", "own"): 1}
