@@ -160,6 +160,21 @@ static void put_marks(const mxp_run_figures *figures, mxp_strbuf *out)
     mxp__strbuf_puts(out, times->category_count > 0 || figures->foreign > 0 ? "\n" : "");
 }
 
+// What came after the last name that there was room for.
+static void put_unnamed(const mxp_run_figures *figures, mxp_strbuf *out)
+{
+    if (figures->summary.unnamed == 0) {
+        return;
+    }
+    put_count(out, "mxprof: ", figures->summary.unnamed, "record has", "records have");
+    mxp__strbuf_puts(out, " no name, because names were used up");
+    if (figures->names_full[0] != '\0') {
+        mxp__strbuf_puts(out, ": ");
+        put_clipped(out, figures->names_full, NAME_MAX_BYTES);
+    }
+    mxp__strbuf_puts(out, "; --max-names gives more\n");
+}
+
 // The milliseconds, grouped, in a column that ends after `width` characters.
 static void put_ms(mxp_strbuf *out, uint64_t ns, int width)
 {
@@ -277,6 +292,7 @@ void mxp__run_put_text(const mxp_run_result *result, const mxp_run_figures *figu
 {
     put_totals(result, figures, out);
     put_marks(figures, out);
+    put_unnamed(figures, out);
     put_table(result, &figures->times, out);
     put_living(result, figures, out);
     mxp__strbuf_printf(out, "mxprof: cost about %.3g ms of %.3g s", cost_ms(figures),

@@ -14,6 +14,7 @@ typedef struct mxp_run_figures {
     size_t brief;  // functions that took less than 20 times what recording them cost
     size_t processes, living;  // living: that record on
     uint32_t living_pid;  // of one of them
+    char names_full[128];  // which category used up the names of a process; "": none did
 } mxp_run_figures;
 
 // "mxprof: PROGRAM ended with 0 after 1.00 s", without an end of the line.

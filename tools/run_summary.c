@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <mxprof/loss.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
@@ -50,6 +51,10 @@ static int read_process(mxp_source *process, mxp_run_figures *figures)
     for (size_t i = 0; i < process->loss_count; i++) {
         const bool is_foreign = process->losses[i].reason == MXP_LOSS_FOREIGN;
         figures->foreign += is_foreign ? process->losses[i].count : 0;
+    }
+    const char *full = mxp__source_info(process, "names_full");
+    if (full != NULL && figures->names_full[0] == '\0') {
+        snprintf(figures->names_full, sizeof figures->names_full, "%s", full);
     }
     return mxp__own_times_add(&figures->times, process);
 }

@@ -4,10 +4,11 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 
 import pytest
 
-from recorded import COLLECTOR, Recorded, compiled
+from recorded import BUILD, COLLECTOR, Recorded, compiled
 
 HERE = pathlib.Path(__file__).parent
 LONG = os.environ.get("MXPROF_TEST_LONG") == "1"
@@ -34,6 +35,13 @@ def test_a_flood_of_names_ends_at_their_limit_and_says_whose_they_were(run):
     assert names - limit <= unnamed <= names - limit + 100
     assert f"{limit} are of category app" in recorded.info.replace(" of ", " ", 1) or \
         re.search(rf"names_full = \"\d+ of {limit} are of category app\"", recorded.info)
+
+
+def test_the_end_of_a_run_says_whose_names_used_up_the_table(program, tmp_path):
+    told = subprocess.run([BUILD / "mxprof", "run", "-o", tmp_path / "run", "--max-names", "500", program, "names",
+                           "2000", "100"], check=True, capture_output=True, text=True, timeout=60).stderr
+    assert re.search(r"^mxprof: 1,5\d\d records have no name, because names were used up: \d+ of 500 are of category "
+                     r"app; --max-names gives more$", told, re.MULTILINE), told
 
 
 def test_a_flood_of_ends_is_counted(run):
