@@ -9,6 +9,7 @@ import io
 import json
 import os
 import pathlib
+import random
 import resource
 import subprocess
 import sys
@@ -229,6 +230,76 @@ def test_every_subcommand_that_reads_takes_it(tmp_path):
     mxprof("convert", path, "-o", tmp_path / "p.pftrace")
     mxprof("recover", path, "-o", tmp_path / "r.mxp")
     assert rows(tmp_path / "p.mxpz") == rows(tmp_path / "r.mxp") == expected
+
+
+def random_trace(seed):
+    """Events of several threads, in any order that keeps each thread's begins and ends, and what they come to."""
+    chance = random.Random(seed)
+    rows_of, expected = [], collections.defaultdict(lambda: (0, 0))
+
+    def count(name, ns):
+        expected["c", name] = (expected["c", name][0] + 1, expected["c", name][1] + ns)
+
+    def spans(row, begin, end, depth):
+        """Spans from begin to end, ns; some as begin and end, some complete, some that may overlap."""
+        at = begin
+        while at < end and chance.random() < 0.9:
+            at = chance.randint(at, end)
+            until = chance.randint(at, end)
+            name = chance.choice(["f", "g", "h \"x\"", "\u00fc"])
+            event = {"name": name, "cat": "c", "pid": row[0], "tid": row[1], "ts": decimal.Decimal(at) / 1000}
+            count(name, until - at)
+            way = chance.randrange(3)
+            if way == 0:
+                yield dict(event, ph="X", dur=decimal.Decimal(until - at) / 1000)
+                yield from spans(row, at, until, depth + 1) if depth < 5 else ()
+            else:
+                more = {"id": f"{seed} {chance.random()}"} if way == 2 else {}
+                yield dict(event, ph="Bb"[way - 1], **more)
+                yield from spans(row, at, until, depth + 1) if depth < 5 else ()
+                yield dict(event, ph="Ee"[way - 1], ts=decimal.Decimal(until) / 1000, **more)
+            at = until
+
+    for pid in chance.sample([1, 2, 3, "text", 2**40], 3):
+        for tid in chance.sample([pid, 7, "seven", 0], 2):
+            rows_of.append(list(spans((pid, tid), 0, 10_000_000, 0)))
+    events = []
+    while any(rows_of):
+        row = chance.choice([row for row in rows_of if row])
+        events.append(row.pop(0))
+    return "[" + ",\n".join(json.dumps(event, default=str, ensure_ascii=chance.random() < 0.5) for event in events) + "]", dict(expected)
+
+
+@pytest.mark.parametrize("seed", range(int(os.environ.get("MXPROF_TEST_SEEDS", "10"))))
+def test_random_traces_come_to_what_was_put_in(tmp_path, seed):
+    text, expected = random_trace(seed)
+    path = write(tmp_path / "a.json", text)
+    assert rows(path) == expected
+    mxprof("convert", path, "-o", tmp_path / "b.json")
+    assert report_without_title(tmp_path / "b.json") == report_without_title(path)
+
+
+def test_of_arguments_that_begin_and_end_both_have_the_end_wins(tmp_path):
+    path = write(tmp_path / "a.json", json.dumps([
+        {"ph": "B", "name": "a", "cat": "c", "ts": 1, "args": {"x": 1, "y": "begin", "z": -2.5}},
+        {"ph": "E", "ts": 2, "args": {"y": "end", "u": None, "v": 2**63}}]))
+    mxprof("convert", "--args", path, "-o", tmp_path / "out.json")
+    span, = (event for event in json.loads((tmp_path / "out.json").read_text())["traceEvents"] if event["name"] == "a")
+    assert span["args"] == {"x": 1, "y": "end", "z": -2.5, "u": "null", "v": str(2**63)}
+
+
+def test_more_arguments_than_a_record_has_room_for_are_cut_and_told(tmp_path):
+    args = {f"key {i}": "x" * 5000 if i == 3 else i for i in range(200)}
+    path = write(tmp_path / "a.json", json.dumps([{"ph": "X", "name": "a", "ts": 1, "dur": 1, "args": args}]))
+    mxprof("convert", "--args", path, "-o", tmp_path / "out.json")
+    span, = (event for event in json.loads((tmp_path / "out.json").read_text())["traceEvents"] if event["name"] == "a")
+    assert span["args"]["arguments"] == "cut" and span["args"]["key 119"] == 119
+    assert span["args"]["key 3"].startswith("x" * 1024 + "... (1024 of ")
+
+
+def test_stack_frames_and_samples_are_told(tmp_path):
+    path = write(tmp_path / "a.json", '{"stackFrames": {"1": {"name": "f"}}, "traceEvents": [], "samples": [{}]}')
+    assert "stackFrames and samples are not taken" in mxprof("info", path).stderr.decode()
 
 
 # ---- times -----------------------------------------------------------------------------------------

@@ -91,21 +91,33 @@ static int get_range(mxp_source *source, size_t number, mxp_record_range *range)
 }
 
 // ---- what stands before the records ------------------------------------------------------------
+// When the process begins; the one that began first, when the trace does.
+static int64_t begin_of(const mxp_import *import, const mxp_import_process *process, int64_t zero)
+{
+    int64_t first_ns = INT64_MAX;
+    for (size_t i = 0; i < process->thread_count; i++) {
+        int64_t ns = process->threads[i].first_ns;
+        first_ns = ns < first_ns ? ns : first_ns;
+    }
+    return first_ns == INT64_MAX || first_ns == import->first_ns ? zero : first_ns;
+}
+
 static void set_clock(written *self)
 {
     const mxp_import *import = self->import;
     bool is_empty = import->first_ns == INT64_MAX;
     int64_t zero = import->kind == MXP__IMPORT_OWN || is_empty ? 0 : import->first_ns;
+    int64_t begin = begin_of(import, self->process, zero);
     // Microseconds since 1970 are from 2001 on.
     bool is_epoch = import->base_ns == 0 && zero > INT64_C(1000000000000000000);
-    uint64_t real_ns =
-        import->base_ns != 0 || is_epoch ? import->base_ns + (uint64_t)zero : UINT64_C(0);
-    self->point = (mxp_clock_point){.ticks = mxp__import_ticks(zero),
+    bool is_known = import->base_ns != 0 || is_epoch;
+    uint64_t real_ns = (is_known ? import->base_ns + (uint64_t)zero : 0) + (uint64_t)(begin - zero);
+    self->point = (mxp_clock_point){.ticks = mxp__import_ticks(begin),
                                     .monotonic_ns = real_ns,
                                     .raw_ns = real_ns,
                                     .realtime_ns = real_ns};
     self->segment =
-        (mxp_clock_segment){.ticks0 = mxp__import_ticks(zero), .mult = UINT64_C(1) << 32};
+        (mxp_clock_segment){.ticks0 = mxp__import_ticks(begin), .mult = UINT64_C(1) << 32};
     self->timebase = (mxp_timebase){.source = MXP_CLOCK_SOURCE_MONOTONIC,
                                     .points = &self->point,
                                     .point_count = 1,
