@@ -14,11 +14,11 @@
 #include "profiler/trace/merge.h"
 
 static const char help[] =
-    "mxprof info tells what a native trace holds, and whether anything is missing from it.\n"
+    "mxprof info tells what a trace holds, and whether anything is missing from it.\n"
     "\n"
     "usage: mxprof info FILE|DIRECTORY\n"
     "\n"
-    "  file     the file, its size, whether it is whole\n"
+    "  file     the file, the profiler it was imported from, its size, whether it is whole\n"
     "  written  when recording began, and by which process; whether that has finished the file,\n"
     "           and if not, which spans were open\n"
     "  clock    what times were taken with; ns a tick; the residual is the largest distance of a\n"

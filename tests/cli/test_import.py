@@ -403,7 +403,8 @@ def test_other_encodings_are_refused_by_name(tmp_path, encoding):
 
 @pytest.mark.parametrize("text, why", [
     ('{"a": 1}', "without a list of traceEvents"), ('{"traceEvents": 5}', "without a list of traceEvents"),
-    (gzip.compress(b"hello", mtime=0), "neither a native trace nor JSON"), (gzip.compress(b"", mtime=0), "neither a native trace nor JSON")])
+    (gzip.compress(b"hello", mtime=0), "inside is no JSON"), (gzip.compress(b"", mtime=0), "inside is no JSON"),
+    (gzip.compress(b"[1]", mtime=0)[:11], "inside is no JSON: the compressed stream is cut short")])
 def test_what_is_no_trace_is_refused(tmp_path, text, why):
     assert why in mxprof("report", write(tmp_path / "a.json", text), code=1).stderr.decode()
 

@@ -184,7 +184,10 @@ int mxp__import_read(mxp_import *import)
     int c = mxp__json_peek(reader);
     if (reader->error == MXP_OK && c != '{' && c != '[') {
         const char *below = mxp__json_bytes_damage(reader->bytes);
-        return mxp__fail(MXP_EFORMAT, "it is neither a native trace nor JSON%s%s",
+        return mxp__fail(MXP_EFORMAT, "%s%s%s",
+                         mxp__json_bytes_is_gzip(reader->bytes)
+                             ? "it is compressed as by gzip, and inside is no JSON"
+                             : "it is neither a native trace nor JSON",
                          below != NULL ? ": " : "", below != NULL ? below : "");
     }
     error = c == '{' ? read_object(import) : c == '[' ? read_events(import) : MXP_OK;
