@@ -17,6 +17,7 @@ import sys
 import pytest
 
 import foreign_traces
+import native_file
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("MXPROF_BUILD", TREE / "build/release"))
@@ -219,6 +220,17 @@ def test_report_convert_import_report_is_a_fixed_point(tmp_path, make):
         path = tmp_path / f"{number + 1}.json"
         assert report_without_title(path) == expected
         assert "imported from mxprof's own JSON" in mxprof("info", path).stdout.decode()
+
+
+def test_a_native_trace_that_became_json_has_the_same_table_and_losses(tmp_path):
+    path = write(tmp_path / "sample.mxp", native_file.sample().to_bytes())
+    mxprof("convert", path, "-o", tmp_path / "out.json")
+    for options in ([], ["--by", "step"]):
+        before, after = (mxprof("report", *options, file).stdout.decode() for file in (path, tmp_path / "out.json"))
+        assert before.split("\n\n", 1)[1] == after.split("\n\n", 1)[1]
+        for word in ("lost", "unnamed"):
+            line, = (line for line in before.splitlines() if line.startswith("  " + word))
+            assert line in after.splitlines()
 
 
 def test_every_subcommand_that_reads_takes_it(tmp_path):

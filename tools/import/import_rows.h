@@ -9,6 +9,7 @@
 
 enum {
     MXP__RANK_THREAD_BITS = 16,
+    MXP__IMPORT_REASONS = 32,  // of losses, beyond those there are
     MXP__IMPORT_PROCESSES_MAX = 4095,  // further ones stand under the last
     MXP__IMPORT_THREADS_MAX = 65535,  // of one process, likewise
     MXP__IMPORT_ROWS_MAX = 1 << 16  // threads of all processes
@@ -32,6 +33,7 @@ typedef struct mxp_import_process {
     mxp_import_names names;
     mxp_import_thread *threads;
     size_t thread_count, thread_capacity;
+    uint64_t lost[MXP__IMPORT_REASONS];  // what the file says was lost, by MXP_LOSS_*
 } mxp_import_process;
 
 // A thread of a process.

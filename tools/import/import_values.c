@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What has no duration: counters, instants, flows, memory, metadata.
+#include <inttypes.h>
 #include <mxprof/error.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "import/import_state.h"
+#include "profiler/trace/loss.h"
 
 // ---- counters ----------------------------------------------------------------------------------
 typedef struct counter_walk {
@@ -142,6 +145,28 @@ static uint32_t scope_of(const mxp_json_field *scope)
                                        : MXP_INSTANT_THREAD;
 }
 
+// "7 records lost (memory full)", as mxprof's own JSON has it.
+static bool take_loss(mxp_import *import, mxp_import_row row)
+{
+    const mxp_json_field *name = mxp__field(&import->event, MXP__FIELD_name);
+    char text[128], reason[96];
+    uint64_t count;
+    size_t kept = name->length < sizeof text - 1 ? name->length : sizeof text - 1;
+    memcpy(text, name->text, kept);
+    text[kept] = '\0';
+    if (sscanf(text, "%" SCNu64 " records lost (%95[^)])", &count, reason) != 2 &&
+        sscanf(text, "%" SCNu64 " records without a name (%95[^)])", &count, reason) != 2) {
+        return false;
+    }
+    for (uint32_t i = 1; i < MXP__IMPORT_REASONS; i++) {
+        if (strcmp(reason, mxp__loss_reason(i)) == 0) {
+            mxp__import_process(&import->rows, row)->lost[i] += count;
+            return true;
+        }
+    }
+    return false;
+}
+
 // Marks that mxprof's own JSON has as instants.
 static int own_mark(mxp_import *import, mxp_import_row row, int64_t ns, bool *taken)
 {
@@ -163,7 +188,7 @@ static int own_mark(mxp_import *import, mxp_import_row row, int64_t ns, bool *ta
             return mxp__import_put_meta(import, row, ns, MXP_META_STATE, i);
         }
     }
-    *taken = false;
+    *taken = mxp__field_is(category, "mxprof") && take_loss(import, row);
     return MXP_OK;
 }
 

@@ -14,7 +14,7 @@ enum {
         MXP__WRITER_HOLDS + 1,  // ranges that the writer may still read, and the one being filled
     CHUNK_WORDS = (MXP_CHUNK_BYTES - sizeof(mxp_chunk_header)) / sizeof(uint64_t),
     INFO_PAIRS = 2,
-    LOSSES = 4
+    LOSSES = MXP__IMPORT_REASONS + 3
 };
 
 // Ends in one chunk lie within this.
@@ -190,6 +190,9 @@ static void set_losses(written *self)
         add_loss(self, MXP_LOSS_NO_NUMBER, import->notes.values);
     }
     add_loss(self, MXP_LOSS_NAMES_FULL, self->process->names.full);
+    for (uint32_t i = 1; i < MXP__IMPORT_REASONS; i++) {
+        add_loss(self, i, self->process->lost[i]);
+    }
     self->source.losses = self->losses;
 }
 
