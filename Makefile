@@ -8,7 +8,7 @@
 #   make demo-embed      profile a program that reads files with several threads
 #   make test            build and run every test                TESTS='word word'  only some
 #   make quick           one build, the tests of what has changed since AGAINST (main); TESTS= likewise
-#   make check           sanitizers, clang, long tests, the browser, fuzzing, format, types
+#   make check           sanitizers, clang, aarch64, musl, long tests, the browser, fuzzing, format, types
 #   make bench           every claim, measured; BENCH=name: one; PEERS=1: against other profilers
 #   make fuzz SECONDS=n  every fuzz target for n seconds
 #   make browser         what the browser tests need; `make test` runs them once it is there
@@ -17,7 +17,8 @@
 #   make format          clang-format;  make clean
 .DEFAULT_GOAL := demo
 .PHONY: demo demo-trace demo-train demo-embed build test quick check check-asan check-tsan check-clang \
-	check-model check-differential check-training check-browser check-install check-format check-types bench fuzz browser format \
+	check-model check-differential check-training check-browser check-install check-aarch64 check-musl check-format \
+	check-types bench fuzz browser format \
 	install install-profiler deb clean
 .SUFFIXES:
 
@@ -97,7 +98,7 @@ quick:
 # Where it costs minutes, a test asks for MXPROF_TEST_LONG=1 before it does its worst; how long the
 # stress tests go on under a sanitizer is MXPROF_TEST_SECONDS.
 check: check-format check-types check-asan check-tsan check-clang check-model check-differential check-browser check-training \
-	check-install
+	check-install check-aarch64 check-musl
 	@$(MAKE) --no-print-directory fuzz SECONDS=10
 	@echo "make check: all passed"
 
@@ -147,6 +148,20 @@ check-install:
 	@$(call configure_and_build,release,--target mxprof_command)
 	MXPROF_TEST_LONG=1 MXPROF_BUILD='$(CURDIR)/build/release' MXPROF_SOURCE='$(CURDIR)' \
 		.venv/bin/python -m pytest -n2 --dist worksteal tests/install
+
+# Another processor, whose memory has an order of its own: the profiler's unit tests, in an emulator.
+check-aarch64:
+	@$(setup) cross
+	@$(call configure_and_build,aarch64)
+	$(ctest) --test-dir build/aarch64 -L 'unit|replay'
+
+# Another libc: the profiler and programs with it, recorded, read and compared.
+check-musl:
+	@$(setup) cross test
+	@$(call configure_and_build,release,--target mxprof_command)
+	@$(call configure_and_build,musl)
+	MXPROF_MUSL='$(CURDIR)/build/musl' MXPROF_BUILD='$(CURDIR)/build/release' MXPROF_SOURCE='$(CURDIR)' \
+		.venv/bin/python -m pytest tests/install/test_musl.py
 
 # The demo's trace, and stacks, in the real viewers.
 check-browser:

@@ -87,8 +87,14 @@ int mxp_set_allocator(const mxp_allocator *hook)
 }
 
 // A thread that allocates without holding a lock which a fork takes counts itself in `guarded`.
-// While there are such threads, allocations take this lock for reading.
-static pthread_rwlock_t fork_lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+// While there are such threads, allocations take this lock for reading. A fork goes first where
+// libc has such locks; else it waits for a moment without allocations.
+#ifdef PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
+#define FORK_LOCK_INITIALIZER PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
+#else
+#define FORK_LOCK_INITIALIZER PTHREAD_RWLOCK_INITIALIZER
+#endif
+static pthread_rwlock_t fork_lock = FORK_LOCK_INITIALIZER;
 static mxp_atomic_u32 guarded;
 
 void mxp__realloc_guard(bool on)
@@ -111,7 +117,7 @@ void mxp__realloc_fork_parent(void)
 void mxp__realloc_fork_child(void)
 {
     pthread_rwlock_unlock(&fork_lock);
-    fork_lock = (pthread_rwlock_t)PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+    fork_lock = (pthread_rwlock_t)FORK_LOCK_INITIALIZER;
     mxp_atomic_set(&guarded, 0);
 }
 
