@@ -41,8 +41,8 @@ function(mxp_sizes)
       list(APPEND options -fno-omit-frame-pointer)
     endif()
     # Frame pointers and no tables: why, and who is the worse for it, is in DESIGN.md, "Size".
-    if(source MATCHES
-        "/profiler/(clock|trace|export|emit|session/(output|config)|recorder/(drain|control|store))/")
+    if(source MATCHES "/base/os/|/profiler/(clock|trace|export|session/(output|config))/"
+       OR source MATCHES "/profiler/(recorder/(drain|control|store|memory)/|session/[a-z_]+[.]c)")
       list(APPEND options -fno-asynchronous-unwind-tables -fno-unwind-tables)
     endif()
     list(JOIN options "$<SEMICOLON>" options)
