@@ -32,7 +32,7 @@ function(expect_files prefix)
   endif()
 endfunction()
 set(profiler_files "^bin/mxprof$" "^include/mxprof/" "^lib.*/libmxprof[.]so" "^lib.*/libmxprof[.]a$"
-  "^lib.*/libmxprof_collect[.]so" "^lib.*/cmake/mxprof/mxprof" "^lib.*/pkgconfig/mxprof[.]pc$")
+  "^lib.*/libmxprof_(collect|dnnl)[.]so" "^lib.*/cmake/mxprof/mxprof" "^lib.*/pkgconfig/mxprof[.]pc$")
 
 # expect_programs(WAY...): builds and runs the user's project; the rest is handed to CMake.
 function(expect_programs way)

@@ -18,7 +18,7 @@ FILES = {
     "libmxprof0": {r"usr/lib/.+/libmxprof\.so\.0(\.\d+\.\d+)?"},
     "libmxprof-dev": {r"usr/include/mxprof/\w+\.(h|hpp)", r"usr/lib/.+/libmxprof\.(so|a)",
                       r"usr/lib/.+/cmake/mxprof/mxprof\w+(-\w+)?\.cmake", r"usr/lib/.+/pkgconfig/mxprof\.pc"},
-    "mxprof": {r"usr/bin/mxprof", r"usr/lib/.+/libmxprof_collect\.so(\.0(\.\d+\.\d+)?)?"},
+    "mxprof": {r"usr/bin/mxprof", r"usr/lib/.+/libmxprof_(?:collect|dnnl)\.so(\.0(\.\d+\.\d+)?)?"},
 }
 
 
