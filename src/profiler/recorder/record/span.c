@@ -351,24 +351,18 @@ static void end_with(mxp_thread *self, mxp_span *span)
     end_now(self, span);
 }
 
-// `end_ticks` 0: now, and a handler that has interrupted a record of its thread's reads the clock.
-static inline void end_args(mxp_name name, uint64_t token, uint64_t end_ticks, const mxp_arg *args,
-                            uint32_t count)
+void mxp_end_args(mxp_name name, uint64_t token, const mxp_arg *args, uint32_t count)
 {
     if (token == 0) {
         return;
     }
     mxp_thread *self = (mxp_thread *)mxp_self;
-    mxp_span span = {.name = name,
-                     .begin_ticks = token,
-                     .end_ticks = end_ticks,
-                     .arg_count = count,
-                     .args = args};
+    mxp_span span = {.name = name, .begin_ticks = token, .arg_count = count, .args = args};
     if (self == NULL || mxp__busy_at(&self->hot) != 0) {
         end_slow(&span);
         return;
     }
-    span.end_ticks = end_ticks != 0 ? end_ticks : mxp_ticks();
+    span.end_ticks = mxp_ticks();
     if (self->open_args.used_words != 0) {
         mxp_inline_enter(&self->hot);
         if (count != 0 || !end_told(self, &span)) {
@@ -382,13 +376,17 @@ static inline void end_args(mxp_name name, uint64_t token, uint64_t end_ticks, c
     }
 }
 
-void mxp_end_args(mxp_name name, uint64_t token, const mxp_arg *args, uint32_t count)
-{
-    end_args(name, token, 0, args, count);
-}
-
-void mxp_end_args_at(mxp_name name, uint64_t token, uint64_t end_ticks, const mxp_arg *args,
+// One way for all cases, made small: what ends in the past is told by others, and rarer.
+__attribute__((cold)) void mxp_end_args_at(mxp_name name, uint64_t token, uint64_t end_ticks, const mxp_arg *args,
                      uint32_t count)
 {
-    end_args(name, token, end_ticks == 0 || end_ticks > token ? end_ticks : token, args, count);
+    mxp_thread *self = (mxp_thread *)mxp_self;
+    mxp_span span = {.name = name, .begin_ticks = token, .arg_count = count, .args = args};
+    span.end_ticks = end_ticks == 0 ? mxp_ticks() : end_ticks > token ? end_ticks : token;
+    if (token != 0 && (self == NULL || mxp__busy_at(&self->hot) != 0)) {
+        end_slow(&span);
+    } else if (token != 0) {
+        mxp_inline_enter(&self->hot);
+        end_with(self, &span);
+    }
 }
