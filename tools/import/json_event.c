@@ -113,7 +113,9 @@ bool mxp__json_event(mxp_json_reader *reader, mxp_json_event *event)
     event->met = 0;
     event->used = 0;
     event->args_lost = false;
-    memset(event->fields, 0, sizeof event->fields);
+    for (size_t i = 0; i < MXP__FIELDS; i++) {
+        event->fields[i] = (mxp_json_field){.text = ""};
+    }
     mxp__strbuf_clear(&event->args);
     reader->at++;
     if (mxp__json_take(reader, '}')) {

@@ -22,7 +22,7 @@ typedef enum mxp_json_key {
 enum { MXP__JSON_NONE = 0, MXP__JSON_STRING, MXP__JSON_SCALAR, MXP__JSON_NESTED };
 
 typedef struct mxp_json_field {
-    const char *text;  // of a string without its escapes
+    const char *text;  // of a string without its escapes; never null
     uint32_t length;
     uint8_t type;
 } mxp_json_field;
