@@ -133,3 +133,19 @@ def test_in_perfetto_each_known_push_has_an_arrow_that_ends_in_the_operator(fold
     for spans in calls.values():
         spans.sort()
     assert all(within(calls[each.track], each.time - 1) for each in begins.values())
+
+
+def test_a_file_that_was_written_in_parts_has_an_arrow_for_each_operator(tmp_path):
+    """The perceptron dumps continuously; an operator and its call are often in different parts."""
+    subprocess.run([BUILD / "mlp"], cwd=tmp_path, check=True, capture_output=True, timeout=120)
+    events = strict((tmp_path / "profile_output.json").read_text())["traceEvents"]
+    ends = {phase: {event["id"]: (event["tid"], event["ts"]) for event in events
+                    if event["ph"] == phase and event["cat"] == "push"} for phase in "sf"}
+    assert ends["s"].keys() == ends["f"].keys()
+    assert sum(event["ph"] == "s" for event in events) == len(ends["s"])
+    operators = [event for event in events if event["ph"] == "X" and event["cat"] == "operator"]
+    bulks = {event["args"]["bulk"] for event in operators if "bulk" in event["args"]}
+    waited = collections.Counter((event["tid"], event["ts"]) for event in operators
+                                 if event["args"]["op"] not in bulks and {"queued_us", "blocked_us"} & event["args"].keys())
+    assert waited.total() > 10000
+    assert not waited - collections.Counter(ends["f"].values())
