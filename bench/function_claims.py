@@ -10,10 +10,9 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
-import time
 
 import peer_claims
-from side_rounds import Missing, Quiet, empty_row, summarise
+from side_rounds import Missing, empty_row, paired_rounds, summarise
 
 OVER_UFTRACE = "C4 compiler-hook call pair, added over empty hooks, over uftrace's"
 OVER_LTTNG = "C5 compiler-hook call pair, added over empty hooks, over LTTng's cyg-profile-fast"
@@ -84,23 +83,11 @@ class CygProfile(peer_claims.Lttng):
             raise Missing("LTTng has recorded nothing here")
 
 
-def rounds(options, measured, children=()):
-    valid, run = [], 0
-    deadline = time.monotonic() + options.seconds
-    while len(valid) < options.rounds and (run == 0 or time.monotonic() < deadline):
-        quiet = Quiet(children)
-        pair = measured()
-        run += 1
-        if (quiet.held() or options.disturbed) and pair[1] > 0:
-            valid.append(pair)
-    return valid, run
-
-
 def measure_uftrace(sides, options):
     def measured():
         plain = sides.plain()
         return sides.ours()[0] - plain, sides.uftrace()[0] - plain
-    return rounds(options, measured)
+    return paired_rounds(options, measured)
 
 
 def measure_lttng(sides, options):
@@ -108,7 +95,7 @@ def measure_lttng(sides, options):
         def measured():
             plain = sides.plain()
             return sides.ours()[0] - plain, peer.run_under(sides) - plain
-        found = rounds(options, measured, [peer.daemon.pid])
+        found = paired_rounds(options, measured, [peer.daemon.pid])
         folder = sides.scratch / "held"
         folder.mkdir()
         peer.check(folder)

@@ -14,7 +14,7 @@ import tempfile
 import time
 import typing
 
-from side_rounds import Missing, Quiet, empty_row, summarise
+from side_rounds import Missing, empty_row, paired_rounds, summarise
 
 BATCHES = 3             # of a side in a round; the least counts, because a disturbance only adds
 STARTS = 5              # the same of processes
@@ -84,19 +84,6 @@ class Side:
             self.process.wait(60)
 
 
-def rounds(options, measured, children=()):
-    """The pairs of the valid rounds, and how many were run."""
-    valid, run = [], 0
-    deadline = time.monotonic() + options.seconds
-    while len(valid) < options.rounds and (run == 0 or time.monotonic() < deadline):
-        quiet = Quiet(children)
-        pair = measured()
-        run += 1
-        if (quiet.held() or options.disturbed) and pair[1] > 0:
-            valid.append(pair)
-    return valid, run
-
-
 def recorded_additions(place, folder):
     """How many there are in the file, and its bytes for each span in it."""
     table = subprocess.run([place.build / "mxprof", "convert", place.scratch / folder, "-o", "-", "--to", "csv"],
@@ -118,7 +105,7 @@ def measure_added(place, options):
             alone = plain.least("plain")
             return ours.least("plain") - alone, peer.least("profiled") - alone
 
-        valid, run = rounds(options, measured, [*plain.pids(), *ours.pids(), *peer.pids()])
+        valid, run = paired_rounds(options, measured, [*plain.pids(), *ours.pids(), *peer.pids()])
         _, additions = ours.end()
     if recorded_additions(place, "added")[0] != additions * (1 + BATCHES * run):
         raise Missing("mxprof run has not recorded each addition")
@@ -145,7 +132,7 @@ def measure_end(place, options):
             took, additions = ended(place, f"end{next(number)}", batches)
             return max(took - alone, 0) / additions, peer.tell(f"export {place.scratch / 'trace.json'}")["ns"]
 
-        return rounds(options, measured, peer.pids())
+        return paired_rounds(options, measured, peer.pids())
 
 
 def measure_bytes(place, options):
@@ -186,7 +173,7 @@ def measure_start(place, options):
         shutil.rmtree(data, ignore_errors=True)
         return added, theirs
 
-    return rounds(options, measured)
+    return paired_rounds(options, measured)
 
 
 # ---- all -----------------------------------------------------------------------------------------

@@ -90,3 +90,16 @@ def summarise(row, valid, run, options):
         notes.append(f"{len(valid)} of {options.rounds} rounds valid")
     row["note"] = "; ".join(notes)
     return row
+
+
+def paired_rounds(options, measured, children=()):
+    """The pairs that `measured` gave in the valid rounds, and how many rounds were run."""
+    valid, run = [], 0
+    deadline = time.monotonic() + options.seconds
+    while len(valid) < options.rounds and (run == 0 or time.monotonic() < deadline):
+        quiet = Quiet(children)
+        pair = measured()
+        run += 1
+        if (quiet.held() or options.disturbed) and pair[1] > 0:
+            valid.append(pair)
+    return valid, run
