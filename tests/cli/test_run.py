@@ -86,8 +86,9 @@ def test_the_terminals_interrupt_is_the_programs(tmp_path):
 
 def test_a_program_that_stops_stops_the_command_until_it_goes_on(tmp_path):
     script = "echo $$; kill -TSTP $$; echo on"
+    # In a group of its own, which has a parent outside: where nobody could wake it, the system stops none.
     with subprocess.Popen([MXPROF, "run", "-q", "sh", "-c", script], cwd=tmp_path, env=environment(),
-                          stdout=subprocess.PIPE, text=True) as process:
+                          stdout=subprocess.PIPE, text=True, preexec_fn=os.setpgrp) as process:
         program = int(process.stdout.readline())
         stat = pathlib.Path(f"/proc/{process.pid}/stat")
         until = time.monotonic() + 30
