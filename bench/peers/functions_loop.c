@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program of function_claims.py, compiled with -finstrument-functions: functions_loop NUMBER calls
-// fib(NUMBER) three times and prints its calls and the least CPU time of one, as JSON. What is
-// preloaded takes the hooks; without, they are libc's empty ones. It links nothing of ours.
+// The program of function_claims.py, compiled with -finstrument-functions: functions_loop NUMBER
+// calls fib(NUMBER) three times and prints its calls and the least CPU time of one, as JSON. What
+// is preloaded takes the hooks; without, they are libc's empty ones. It links nothing of ours.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -95,8 +95,8 @@ static void becomes_a_daemon(void)
 // Until it is killed.
 static void counts(const char *file)
 {
-    volatile uint64_t *ended = mmap(NULL, sizeof *ended, PROT_READ | PROT_WRITE, MAP_SHARED,
-                                    open(file, O_RDWR), 0);
+    volatile uint64_t *ended =
+        mmap(NULL, sizeof *ended, PROT_READ | PROT_WRITE, MAP_SHARED, open(file, O_RDWR), 0);
     for (;;) {
         spans(1);
         ++*ended;

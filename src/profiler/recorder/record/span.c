@@ -377,8 +377,8 @@ void mxp_end_args(mxp_name name, uint64_t token, const mxp_arg *args, uint32_t c
 }
 
 // One way for all cases, made small: what ends in the past is told by others, and rarer.
-__attribute__((cold)) void mxp_end_args_at(mxp_name name, uint64_t token, uint64_t end_ticks, const mxp_arg *args,
-                     uint32_t count)
+__attribute__((cold)) void mxp_end_args_at(mxp_name name, uint64_t token, uint64_t end_ticks,
+                                           const mxp_arg *args, uint32_t count)
 {
     mxp_thread *self = (mxp_thread *)mxp_self;
     mxp_span span = {.name = name, .begin_ticks = token, .arg_count = count, .args = args};
