@@ -32,6 +32,7 @@ def test_counts_are_those_of_the_program_and_each_region_is_told_once(program, t
         {"parallel": 50, "loop": 50, "task": 100, "single": 25, "taskwait": 25, "critical wait": 50}
     assert "lost     nothing" in mxprof("info", tmp_path / "run")
     assert "$omp$" not in mxprof("report", tmp_path / "run")
+    assert '"stack"' not in mxprof("convert", tmp_path / "run", "-o", "-", "--to", "chrome")
 
 
 def test_a_program_built_with_gcc_tells_its_regions_on_the_other_runtime(tmp_path):

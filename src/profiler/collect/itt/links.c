@@ -9,6 +9,7 @@
 #include "profiler/collect/arena.h"
 #include "profiler/collect/itt/handles.h"
 #include "profiler/collect/itt/tasks.h"
+#include "profiler/collect/ompt/ompt.h"
 #include "profiler/collect/open_stack.h"
 #include "profiler/collect/relations.h"
 #include "profiler/spin.h"
@@ -97,7 +98,8 @@ void mxp__itt_stack_callee_enter(void *handle)
     const stack *entered = handle;
     if (entered == NULL || entered->magic != STACK_MAGIC) {
         mxp_lose_foreign(1);
-    } else if (mxp_enabled(MXP_CLASS_USER)) {
+    } else if (mxp_enabled(MXP_CLASS_USER) && !mxp__ompt_is_on()) {
+        // LLVM's OpenMP sends one for each thread of a region, which OMPT has told already.
         mxp__arrow(mxp_intern("ITT", "stack", MXP_STYLE_FLOW, MXP_UNIT_NONE), entered->place,
                    mxp__place_here());
     }
