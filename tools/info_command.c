@@ -162,10 +162,30 @@ static void print_thread(const mxp_source *source, const mxp_summary *summary,
                                                                     : "\n");
 }
 
+// Of threads that ended a ring in a file may have nothing any more when its process dies: their
+// pages became those of later ones.
+static bool is_known(const mxp_thread_entry *thread)
+{
+    return thread->tid != 0 || thread->start_ticks != 0;
+}
+
+static void print_forgotten(const mxp_source *source, mxp_strbuf *out)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < source->thread_count; i++) {
+        count += !is_known(&source->threads[i]);
+    }
+    if (count > 0) {
+        mxp__strbuf_printf(
+            out, "         %" PRIu32 " that ended have nothing in the file any more\n", count);
+    }
+}
+
 static void print_threads(const mxp_source *source, const mxp_summary *summary,
                           const mxp_coverage *coverage, mxp_strbuf *out)
 {
     mxp__strbuf_printf(out, "threads  %" PRIu32 "\n", source->thread_count);
+    print_forgotten(source, out);
     const char *folded = mxp__source_info(source, "folded_threads");
     if (folded != NULL) {
         mxp__strbuf_printf(out, "         %s more that ended share an index with later ones\n",
@@ -179,7 +199,9 @@ static void print_threads(const mxp_source *source, const mxp_summary *summary,
                        coverage->is_ring ? "held since" : "");
     mxp__strbuf_printf(out, "%12s %8s  %s\n", "records", "lost", "name");
     for (uint32_t i = 0; i < source->thread_count; i++) {
-        print_thread(source, summary, coverage, i, out);
+        if (is_known(&source->threads[i])) {
+            print_thread(source, summary, coverage, i, out);
+        }
     }
 }
 
