@@ -64,9 +64,12 @@ def test_a_program_ended_by_a_signal_ends_the_command_by_it(tmp_path, number):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2])
 def test_signals_are_handed_on(tmp_path, number):
+    def begin():  # not ignored, as they are below nohup: a shell traps none that it found ignored
+        signal.signal(number, signal.SIG_DFL)
+
     script = f"trap 'echo got it; exit 9' {int(number)}; echo ready; while :; do sleep 0.01; done"
     with subprocess.Popen([MXPROF, "run", "-q", "sh", "-c", script], cwd=tmp_path, env=environment(),
-                          stdout=subprocess.PIPE, text=True) as process:
+                          stdout=subprocess.PIPE, text=True, preexec_fn=begin) as process:
         assert process.stdout.readline() == "ready\n"
         process.send_signal(number)
         assert process.stdout.readline() == "got it\n"
