@@ -168,7 +168,8 @@ void mxn__deletion_run(mxn_operation *op)
     }
 }
 
-static int call_function(mxn_thread *self, mxn_operation *op)
+// Part of both callers: of itself the compiler inlines what has one only.
+static inline __attribute__((always_inline)) int call_function(mxn_thread *self, mxn_operation *op)
 {
     const mxn_run run = run_of(self, op);
     if ((op->flags & MXN__OP_VAR_ENDS) != 0) {
