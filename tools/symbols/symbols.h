@@ -15,8 +15,9 @@ typedef struct mxp_symbols {
 typedef void (*mxp_symbols_told)(void *context, const char *path, const char *why);
 
 // All names of style ADDRESS of all processes become names of style SPAN: the function's, in C++ as
-// it is written there, or, where none is found, module+0xaddress. Functions are looked up in the
-// module's file if it is the one that was recorded, and in its debug file. MXP_ENOMEM.
+// it is written there. Where none is found the style stays, so that it can be looked for again, and
+// the text becomes module+0xaddress. Functions are looked up in the module's file if it is the one
+// that was recorded, and in its debug file. MXP_ENOMEM.
 int mxp__symbols_put(mxp_symbols *symbols, mxp_source *source, mxp_symbols_told told,
                      void *context);
 void mxp__symbols_fini(mxp_symbols *symbols);  // after the source was closed
