@@ -7,49 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/collect/itt/itt_abi.h"
 #include "profiler/emit/sender.h"
 #include "profiler/recorder/recorder.h"
 
 // ---- the interface -----------------------------------------------------------------------------
-typedef struct itt_domain {
-    volatile int flags;  // 0: the collector wants nothing of it
-} itt_domain;
-
-typedef struct itt_id {
-    unsigned long long d1, d2, d3;
-} itt_id;
-
-typedef struct itt_clock_info {
-    unsigned long long frequency, base;
-} itt_clock_info;
-
-typedef struct itt_api_info {
-    const char *name;
-    void **function;
-    void *init_function, *null_function;
-    int group;
-} itt_api_info;
-
-// As published copies of the static part have it.
-typedef struct itt_global {
-    unsigned char magic[8];
-    unsigned long version_major, version_minor, version_build;
-    volatile long api_initialized, mutex_initialized, atomic_counter;
-    pthread_mutex_t mutex;
-    void *library, *error_handler;
-    const char **library_path;
-    itt_api_info *api_list;
-    struct itt_global *next;
-    void *threads, *domains, *strings;
-    int state;
-    void *counters;
-    unsigned collect_events;
-    void *histograms, *counter_metadata;
-} itt_global;
-_Static_assert(sizeof(pthread_mutex_t) != 40 || sizeof(itt_global) == 200,
-               "a collector finds the members where it looks for them");
-
-enum { GROUPS_ALL = -1, STATE_INITIALIZED = 4, COUNTER_S64 = 2, COUNTER_DOUBLE = 8 };
+enum { GROUPS_ALL = -1, STATE_INITIALIZED = 4 };
 
 // F(result, name without __itt_, parameters)
 #define FUNCTIONS(F)                                                                           \
@@ -96,7 +59,8 @@ static const itt_id none;
 static void tell_rate(itt_clock_info *info, void *context)
 {
     (void)context;
-    *info = (itt_clock_info){.frequency = (unsigned long long)(1e9 / mxp__recorder_ns_per_tick())};
+    *info =
+        (itt_clock_info){.frequency_hz = (unsigned long long)(1e9 / mxp__recorder_ns_per_tick())};
 }
 
 // The clock of our ticks, made when the rate is known. Null: the collector takes no foreign stamps.
@@ -338,7 +302,7 @@ static void *counter_make(mxp_name name, uint32_t type)
     }
     return type != MXP_ARG_U64 && call.counter_create_typed != NULL
                ? call.counter_create_typed(mxp_name_text(name), domain,
-                                           type == MXP_ARG_F64 ? COUNTER_DOUBLE : COUNTER_S64)
+                                           type == MXP_ARG_F64 ? ITT_DOUBLE : ITT_S64)
                : NULL;
 }
 

@@ -80,8 +80,9 @@ typedef struct itt_api_info {
     int group;
 } itt_api_info;
 
-// Up to the lists that every copy has. There is one in each shared object that sends marks; nothing
-// in it is ever written.
+// There is one in each shared object that sends marks; a collector writes nothing in it. Older
+// copies end behind `strings`: what follows is for profiler/emit alone, which plays the static
+// part.
 typedef struct itt_global {
     unsigned char magic[8];
     unsigned long version_major, version_minor, version_build;
@@ -94,11 +95,16 @@ typedef struct itt_global {
     void *threads;
     itt_domain *domains;
     itt_string *strings;
+    int state;
+    void *counters;
+    unsigned collect_events;
+    void *histograms, *counter_metadata;
 } itt_global;
 
 // Where a mutex has 40 bytes, as on x86-64, ITT's copies have these offsets.
 _Static_assert(sizeof(pthread_mutex_t) != 40 ||
-                   (offsetof(itt_global, api_list) == 120 && offsetof(itt_global, strings) == 152),
+                   (offsetof(itt_global, api_list) == 120 && offsetof(itt_global, strings) == 152 &&
+                    sizeof(itt_global) == 200),
                "the lists are where every copy has them");
 
 enum {
