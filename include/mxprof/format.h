@@ -5,6 +5,7 @@
 #ifndef MXPROF_FORMAT_H
 #define MXPROF_FORMAT_H
 
+#include <mxprof/format_operator.h>  // kinds OPERATOR, VARIABLES, HIDDEN and WAIT
 #include <mxprof/loss.h>
 #include <stdint.h>
 
@@ -18,7 +19,7 @@
 // Word 1 of every record:  name id (low 32) | what the kind says (high 32)
 // The stamp is the begin of a span or operator and the time of everything else. A reader widens
 // it with the chunk's base_ticks: the recorder opens a new chunk before 2^47 ticks have passed. Of
-// lean spans and operators it is the end (stamp + duration) that lies so near to the base.
+// lean spans, operators and waits it is the end (stamp + duration) that lies so near to the base.
 
 // Name, number, fewest units, text of `mxprof info` (null: counted with others).
 #define MXP_RECORD_KINDS(X)                                                                    \
@@ -30,7 +31,10 @@
     X(MEMORY, 6, 3, "memory blocks")                                                           \
     X(INSTANT, 7, 1, "instants")                                                               \
     X(FLOW, 8, 2, "flow points")                                                               \
-    X(META, 9, 2, "scope, step and state marks")
+    X(META, 9, 2, "scope, step and state marks")                                               \
+    X(WAIT, 10, 2, "waits")                                                                    \
+    X(HIDDEN, 11, 4, "operators that tables do not show") /* an OPERATOR in all else */        \
+    X(CENSUS, 12, 3, "memory blocks there before") /* a MEMORY record of a live block */
 
 enum {
 #define MXP_KIND_ENUM(name, number, units, text) MXP_KIND_##name = number,
@@ -67,34 +71,6 @@ enum {
     MXP_ARG_NAME = 4,  // value is a name id
     MXP_ARG_TEXT = 5  // of long spans only
 };
-
-// OPERATOR:   w0 stamp = start        w1 high = operator id (never 0)
-//             w2 run ticks (48)   | flags (16): phase (low 3 bits), MXP_OP_*
-//             w3 start - push (48) | pushing thread (16), 0xffff unknown
-//             w4 start - ready (48) | device (8) | ids in VARIABLES records (8)
-//             w5 id of the operator that released it (low 32) | id of its bulk parent (high 32)
-//             w6 scope id (low 32) | shape string id (high 32)
-//             w7 estimated flops, f32 (low 32) | estimated bytes, f32 (high 32)
-enum {
-    MXP_PHASE_NONE = 0,
-    MXP_PHASE_FORWARD = 1,
-    MXP_PHASE_BACKWARD = 2,
-    MXP_PHASE_UPDATE = 3,
-    MXP_PHASE_COMMUNICATION = 4,
-    MXP_OP_PHASE_MASK = 7,
-    MXP_OP_VARIABLES_CUT = 8,  // more variables than fit into 16 continuation records
-    MXP_OP_SYMBOLIC = 16,  // part of a prepared graph
-    MXP_OP_BULK_PARENT = 32,  // members carry this operator's id as bulk parent
-    MXP_OP_FAILED = 64,  // skipped, or ended in an error
-    MXP_OP_SHARED = 128  // has no time of its own: its bulk parent did its work with others'
-};
-
-// VARIABLES:  w0 instead of a stamp: count (8) | 0 (8) | operator id (32)   w1 ... w7: 14 ids, the
-//             first in the low half of w1; top bit: written; 0: none. A reader takes shorter ones.
-#define MXP_VARIABLES_PER_RECORD 14u
-#define MXP_VARIABLES_UNITS 4u
-#define MXP_VARIABLES_RECORDS_MAX 16u
-#define MXP_VARIABLE_WRITTEN 0x80000000u
 
 // COUNTER:    w1 high = type (8: MXP_ARG_U64, I64 or F64) | flags (8)     w2 value   w3 0
 //             STANDING: the value was set before; its sample, of w3, is not held any more
@@ -134,9 +110,16 @@ enum {
     MXP_META_STEP = 3,  // value: number of the step that begins here
     MXP_META_STATE = 4,  // value: 0 stop, 1 run, 2 pause, 3 resume
     MXP_META_THREAD_NAME = 5,  // name: new name of the writing thread
+    // value: CPU ns of the process, second: run delay in ns of its threads, all ones: unknown; at
+    // the mark of a step
+    MXP_META_STEP_CPU = 6,
+    MXP_META_STEP_END = 7,  // value: number of the step that ends here
     // value: the step that is going on, second: its begin; above `what` (24): who began it
     MXP_META_STEP_STANDING = 9
 };
+
+// CENSUS:     as MEMORY, one for each block that is live when recording starts. The last one may
+//             stand for all the others: block 0, bytes their sum.
 
 // ---- names ------------------------------------------------------------------------------------
 enum {

@@ -365,15 +365,36 @@ void fake_meta(mxp_source *source, uint32_t thread, int what, uint32_t name, uin
     words[2] = value;
 }
 
-void fake_memory(mxp_source *source, uint32_t thread, uint64_t ticks, const mxp_memory *memory)
+static void memory_add(mxp_source *source, uint32_t thread, uint32_t kind, uint64_t ticks,
+                       const mxp_memory *memory)
 {
-    uint64_t *words = record_add(source, thread, MXP_KIND_MEMORY, 3, ticks, ticks);
+    uint64_t *words = record_add(source, thread, kind, 3, ticks, ticks);
     words[1] = memory->name | (uint64_t)memory->scope << 32;
     words[2] = memory->block | (uint64_t)memory->device << 48 | (uint64_t)memory->flags << 56 |
                (uint64_t)memory->category << 60;
     words[3] = memory->requested_bytes;
     words[4] = memory->rounded_bytes;
     words[5] = memory->live_bytes;
+}
+
+void fake_memory(mxp_source *source, uint32_t thread, uint64_t ticks, const mxp_memory *memory)
+{
+    memory_add(source, thread, MXP_KIND_MEMORY, ticks, memory);
+}
+
+void fake_census(mxp_source *source, uint32_t thread, uint64_t ticks, const mxp_memory *memory)
+{
+    memory_add(source, thread, MXP_KIND_CENSUS, ticks, memory);
+}
+
+void fake_wait(mxp_source *source, uint32_t thread, const fake_wait_record *wait)
+{
+    uint64_t *words =
+        record_add(source, thread, MXP_KIND_WAIT, 2, wait->begin_ticks, wait->end_ticks);
+    words[1] = wait->name | (uint64_t)wait->ended_by << 32;
+    words[2] = (wait->end_ticks - wait->begin_ticks) | (uint64_t)wait->what << MXP_WAIT_WHAT_SHIFT |
+               (uint64_t)wait->flags << MXP_WAIT_FLAGS_SHIFT;
+    words[3] = wait->variable;
 }
 
 // ---- operators ---------------------------------------------------------------------------------
@@ -384,7 +405,7 @@ static uint64_t float_bits(float value)
     return bits;
 }
 
-void fake_operator(mxp_source *source, uint32_t thread, const mxp_operator *op)
+static void operator_add(mxp_source *source, uint32_t thread, uint64_t kind, const mxp_operator *op)
 {
     uint64_t start = op->start_ticks;
     uint64_t push = op->push_ticks == 0 ? start : op->push_ticks;
@@ -393,7 +414,7 @@ void fake_operator(mxp_source *source, uint32_t thread, const mxp_operator *op)
     // One room for all, so that a range's end does not fall in between.
     uint32_t records = (count + MXP_VARIABLES_PER_RECORD - 1) / MXP_VARIABLES_PER_RECORD;
     uint64_t *words = record_room(source, thread, op->end_ticks, 8 + 8 * (size_t)records);
-    words[0] = MXP_KIND_OPERATOR | UINT64_C(4) << 8 | start << 16;
+    words[0] = kind | UINT64_C(4) << 8 | start << 16;
     words[1] = op->name | (uint64_t)op->id << 32;
     words[2] = (op->end_ticks - start) | (uint64_t)op->flags << 48;
     words[3] = (start - push) | (uint64_t)op->push_thread << 48;
@@ -410,6 +431,16 @@ void fake_operator(mxp_source *source, uint32_t thread, const mxp_operator *op)
             MXP_KIND_VARIABLES | UINT64_C(4) << 8 | (uint64_t)here << 16 | (uint64_t)op->id << 32;
         memcpy(more + 1, op->variables + i * MXP_VARIABLES_PER_RECORD, here * sizeof(uint32_t));
     }
+}
+
+void fake_operator(mxp_source *source, uint32_t thread, const mxp_operator *op)
+{
+    operator_add(source, thread, MXP_KIND_OPERATOR, op);
+}
+
+void fake_hidden_operator(mxp_source *source, uint32_t thread, const mxp_operator *op)
+{
+    operator_add(source, thread, MXP_KIND_HIDDEN, op);
 }
 
 // ---- the rest ----------------------------------------------------------------------------------

@@ -52,6 +52,17 @@ void fake_meta(mxp_source *source, uint32_t thread, int what, uint32_t name, uin
 void fake_memory(mxp_source *source, uint32_t thread, uint64_t ticks, const mxp_memory *memory);
 // With its VARIABLES records; push and ready 0: as start.
 void fake_operator(mxp_source *source, uint32_t thread, const mxp_operator *op);
+// The same as a record of kind HIDDEN.
+void fake_hidden_operator(mxp_source *source, uint32_t thread, const mxp_operator *op);
+// A block that was there before; of `memory` all but flags and live bytes count.
+void fake_census(mxp_source *source, uint32_t thread, uint64_t ticks, const mxp_memory *memory);
+
+typedef struct fake_wait_record {
+    uint64_t begin_ticks, end_ticks;
+    uint32_t name, ended_by, variable;
+    uint32_t what, flags;  // MXP_WAIT_*
+} fake_wait_record;
+void fake_wait(mxp_source *source, uint32_t thread, const fake_wait_record *wait);
 // Any words, stamped around `ticks` (which is what a new block takes as its base).
 void fake_words(mxp_source *source, uint32_t thread, uint64_t ticks, const uint64_t *words,
                 size_t count);

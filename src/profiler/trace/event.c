@@ -187,8 +187,14 @@ static const char *decode(mxp_decoder *decoder, mxp_event *event)
     case MXP_KIND_SPAN_LONG:
         return decode_long(decoder, event);
     case MXP_KIND_OPERATOR:
+    case MXP_KIND_HIDDEN:
         return decode_operator(decoder, event);
+    case MXP_KIND_WAIT:
+        event->flags = (uint16_t)(words[2] >> MXP_WAIT_FLAGS_SHIFT);
+        set_stamped_times(decoder, event, words[2] & MXP_STAMP_MASK);
+        return NULL;
     case MXP_KIND_MEMORY:
+    case MXP_KIND_CENSUS:
         event->flags = (uint16_t)(words[2] >> 56 & 0xf);
         break;
     case MXP_KIND_INSTANT:
@@ -308,7 +314,7 @@ const char *mxp__event_arg_text(const mxp_event *event, uint32_t i, uint32_t *le
 
 void mxp__event_operator(const mxp_event *event, mxp_operator_view *view)
 {
-    assert(event->kind == MXP_KIND_OPERATOR);
+    assert(mxp__event_is_operator(event));
     const uint64_t *words = event->words;
     *view = (mxp_operator_view){
         .id = high(words[1]),
@@ -328,7 +334,7 @@ void mxp__event_operator(const mxp_event *event, mxp_operator_view *view)
 
 uint32_t mxp__event_variable(const mxp_event *event, uint32_t i)
 {
-    assert(event->kind == MXP_KIND_OPERATOR && i < event->value.u64);
+    assert(mxp__event_is_operator(event) && i < event->value.u64);
     const uint64_t *words = event->words + 2 * units_of(event->words);
     while (i >= variables_in(words)) {
         if (units_of(words) == 0) {
@@ -340,9 +346,20 @@ uint32_t mxp__event_variable(const mxp_event *event, uint32_t i)
     return (uint32_t)(words[1 + i / 2] >> 32 * (i % 2));
 }
 
+void mxp__event_wait(const mxp_event *event, mxp_wait_view *view)
+{
+    assert(event->kind == MXP_KIND_WAIT);
+    const uint64_t *words = event->words;
+    *view = (mxp_wait_view){
+        .what = (uint32_t)(words[2] >> MXP_WAIT_WHAT_SHIFT & 0xf),
+        .ended_by = high(words[1]),
+        .variable = low(words[3]),
+    };
+}
+
 void mxp__event_memory(const mxp_event *event, mxp_memory_view *view)
 {
-    assert(event->kind == MXP_KIND_MEMORY);
+    assert(event->kind == MXP_KIND_MEMORY || event->kind == MXP_KIND_CENSUS);
     const uint64_t *words = event->words;
     *view = (mxp_memory_view){
         .block = words[2] & MXP_STAMP_MASK,

@@ -129,7 +129,13 @@ void mxp__event_arg(const mxp_event *event, uint32_t i, uint32_t *key, uint32_t 
 const char *mxp__event_arg_text(const mxp_event *event, uint32_t i, uint32_t *length_bytes,
                                 uint32_t *whole_bytes);
 
-// Operator fields.
+// Operators, those that tables do not show among them.
+static inline bool mxp__event_is_operator(const mxp_event *event)
+{
+    return event->kind == MXP_KIND_OPERATOR || event->kind == MXP_KIND_HIDDEN;
+}
+
+// Fields of an operator.
 typedef struct mxp_operator_view {
     uint32_t id, released_by, bulk_parent, scope, shape, device;
     uint32_t push_thread;  // 0xffff unknown
@@ -141,7 +147,15 @@ void mxp__event_operator(const mxp_event *event, mxp_operator_view *view);
 // Variable `i` of variable_count, with MXP_VARIABLE_WRITTEN.
 uint32_t mxp__event_variable(const mxp_event *event, uint32_t i);
 
-// Memory fields.
+// Fields of a wait; its flags (MXP_WAIT_*) are the event's.
+typedef struct mxp_wait_view {
+    uint32_t what;  // MXP_WAIT_*
+    uint32_t ended_by;  // operator id, 0: unknown
+    uint32_t variable;  // 0: none
+} mxp_wait_view;
+void mxp__event_wait(const mxp_event *event, mxp_wait_view *view);
+
+// Fields of MEMORY and CENSUS.
 typedef struct mxp_memory_view {
     uint64_t block, requested_bytes, rounded_bytes, live_bytes;
     uint32_t device, category, scope;

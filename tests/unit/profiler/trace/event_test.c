@@ -221,6 +221,79 @@ static void variables_of_another_operator_are_not_taken(void **state)
     mxp__source_close(source);
 }
 
+static void hidden_operator_is_an_operator_of_another_kind(void **state)
+{
+    (void)state;
+    mxp_source *source = fake_source_create();
+    uint32_t thread = fake_thread(source, "t");
+    uint32_t variables[20] = {1, 2 | MXP_VARIABLE_WRITTEN, [19] = 20};
+    fake_hidden_operator(source, thread,
+                         &(mxp_operator){.id = 5,
+                                         .push_ticks = 10,
+                                         .start_ticks = 30,
+                                         .end_ticks = 40,
+                                         .flags = MXP_OP_ASYNC | MXP_OP_WOKE,
+                                         .variable_count = 20,
+                                         .variables = variables});
+    mxp_event event = only_event(source);
+    assert_int_equal(event.kind, MXP_KIND_HIDDEN);
+    assert_true(mxp__event_is_operator(&event));
+    assert_int_equal(event.flags, MXP_OP_ASYNC | MXP_OP_WOKE);
+    assert_times(&event, 30, 40);
+    mxp_operator_view view;
+    mxp__event_operator(&event, &view);
+    assert_int_equal(view.push_ticks, 10);
+    assert_int_equal(view.variable_count, 20);
+    assert_int_equal(mxp__event_variable(&event, 1), 2 | MXP_VARIABLE_WRITTEN);
+    assert_int_equal(mxp__event_variable(&event, 19), 20);
+    mxp__source_close(source);
+}
+
+static void wait_has_all_fields(void **state)
+{
+    (void)state;
+    mxp_source *source = fake_source_create();
+    uint32_t thread = fake_thread(source, "t");
+    fake_wait(source, thread,
+              &(fake_wait_record){.begin_ticks = 100,
+                                  .end_ticks = 250,
+                                  .name = 7,
+                                  .ended_by = 0xfffffff1,
+                                  .variable = 9,
+                                  .what = MXP_WAIT_PROGRAM,
+                                  .flags = MXP_WAIT_BLOCKED | MXP_WAIT_IN_CUSTOM});
+    mxp_event event = only_event(source);
+    assert_int_equal(event.kind, MXP_KIND_WAIT);
+    assert_int_equal(event.name, 7);
+    assert_int_equal(event.flags, MXP_WAIT_BLOCKED | MXP_WAIT_IN_CUSTOM);
+    assert_times(&event, 100, 250);
+    mxp_wait_view view;
+    mxp__event_wait(&event, &view);
+    assert_int_equal(view.what, MXP_WAIT_PROGRAM);
+    assert_int_equal(view.ended_by, 0xfffffff1);
+    assert_int_equal(view.variable, 9);
+    mxp__source_close(source);
+}
+
+static void census_has_the_fields_of_memory(void **state)
+{
+    (void)state;
+    mxp_source *source = fake_source_create();
+    uint32_t thread = fake_thread(source, "t");
+    fake_census(
+        source, thread, 77,
+        &(mxp_memory){.block = 5, .scope = 3, .requested_bytes = 100, .rounded_bytes = 128});
+    mxp_event event = only_event(source);
+    assert_int_equal(event.kind, MXP_KIND_CENSUS);
+    mxp_memory_view view;
+    mxp__event_memory(&event, &view);
+    assert_int_equal(view.block, 5);
+    assert_int_equal(view.scope, 3);
+    assert_int_equal(view.requested_bytes, 100);
+    assert_int_equal(view.rounded_bytes, 128);
+    mxp__source_close(source);
+}
+
 static void memory_has_all_fields(void **state)
 {
     (void)state;
@@ -563,6 +636,9 @@ int main(void)
         cmocka_unit_test(span_of_another_clock_keeps_its_values),
         cmocka_unit_test(operator_has_all_fields_and_variables),
         cmocka_unit_test(variables_of_another_operator_are_not_taken),
+        cmocka_unit_test(hidden_operator_is_an_operator_of_another_kind),
+        cmocka_unit_test(wait_has_all_fields),
+        cmocka_unit_test(census_has_the_fields_of_memory),
         cmocka_unit_test(memory_has_all_fields),
         cmocka_unit_test(small_kinds_have_phase_and_value),
         cmocka_unit_test(unknown_kinds_are_skipped),
