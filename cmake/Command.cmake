@@ -42,6 +42,12 @@ endif()
 add_library(mxprof_import STATIC ${import_sources})
 target_link_libraries(mxprof_import PUBLIC mxprof_compression PRIVATE mxp_flags)
 
+# What is computed from traces, without printing.
+file(GLOB_RECURSE analysis_sources CONFIGURE_DEPENDS src/profiler/analysis/*.c)
+add_library(mxprof_analysis STATIC ${analysis_sources})
+target_include_directories(mxprof_analysis PUBLIC src)
+target_link_libraries(mxprof_analysis PUBLIC mxprof_static m PRIVATE mxp_flags)
+
 add_executable(mxprof_command ${command_sources})
 set_target_properties(mxprof_command PROPERTIES OUTPUT_NAME mxprof)
 target_include_directories(mxprof_command PRIVATE src)
@@ -50,7 +56,8 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTAL
   OUTPUT_VARIABLE libraries_from_command)
 target_compile_definitions(mxprof_command PRIVATE
   MXP_LIBRARIES_FROM_COMMAND="${libraries_from_command}")
-target_link_libraries(mxprof_command PRIVATE mxp_flags mxprof_import mxprof_compression mxprof_static)
+target_link_libraries(mxprof_command PRIVATE mxp_flags mxprof_import mxprof_compression mxprof_analysis
+  mxprof_static)
 
 # Databases (tools/export/sqlite) are written where SQLite is.
 find_path(SQLITE_HEADERS sqlite3.h)

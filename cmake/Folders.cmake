@@ -6,7 +6,7 @@ function(mxp_objects name flags)
     list(FILTER sources EXCLUDE REGEX "/backend/dnnl/")
   endif()
   list(FILTER sources EXCLUDE REGEX "/op/kernels/")  # compiled once per width (Kernels.cmake)
-  list(FILTER sources EXCLUDE REGEX "/profiler/collect/")  # a library of its own
+  list(FILTER sources EXCLUDE REGEX "/profiler/(analysis|collect)/")  # libraries of their own
   add_library(mxp_${name} OBJECT ${sources})
   target_include_directories(mxp_${name} PRIVATE
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)

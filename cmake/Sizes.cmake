@@ -8,6 +8,7 @@ function(mxp_sizes)
   set(profiler ${PROJECT_SOURCE_DIR}/src/profiler)
   set(base ${PROJECT_SOURCE_DIR}/src/base)
   file(GLOB_RECURSE all CONFIGURE_DEPENDS ${base}/*.c ${profiler}/*.c)
+  list(FILTER all EXCLUDE REGEX "/profiler/analysis/")  # only the command has it
   file(GLOB recording CONFIGURE_DEPENDS ${profiler}/recorder/record/*.c)
   set(fast ${recording})
   foreach(name IN ITEMS
