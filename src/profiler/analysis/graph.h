@@ -28,6 +28,7 @@ typedef struct mxp_graph_op {
     uint32_t thread;
     uint16_t push_thread;
     uint16_t flags;  // MXP_OP_*, with the phase
+    uint16_t use_count;  // of variables, for mxp__graph_use
     // Place of the operator inside of which it ran on its thread; of a bulk's parent, of the bulk's
     // last member. MXP__NO_OP: there is none.
     uint32_t inner_of;
@@ -87,8 +88,14 @@ typedef struct mxp_graph {
     uint64_t records, bytes;  // of the window; memory of the graph
     uint64_t cut_ops;  // operators whose variables were more than a record holds
     bool has_waits;  // the trace has records of waits; else they are taken from calls
-    struct mxp_graph_index *index;
-    struct mxp_graph_parts *parts;  // memory of the threads
+    struct mxp_graph_index *index;  // of ids
+    uint32_t *async_ops;  // places of asynchronous operators, in the order of their ends
+    size_t async_count;
+    // Memory of the threads, one block of each, and of `ops`.
+    uint32_t *op_places;
+    mxp_graph_wait *waits;
+    mxp_graph_host *hosts;
+    size_t place_count, wait_count, host_count, op_capacity;
 } mxp_graph;
 
 #define MXP__GRAPH_BYTES_MAX (UINT64_C(1) << 30)  // the limit unless another is asked for
@@ -100,9 +107,9 @@ int mxp__graph_load(mxp_source *process, int64_t from_ns, int64_t to_ns, uint64_
                     mxp_graph *graph);
 void mxp__graph_fini(mxp_graph *graph);
 
-// Place of the operator with this id that ended at or before `latest_ns`, the last one if ids have
-// been used twice. MXP__NO_OP: there is none.
-uint32_t mxp__graph_find(const mxp_graph *graph, uint32_t id, int64_t latest_ns);
+// Place of the operator with this id. Ids are used again after 2^32: of several the one that ended
+// at `end_ns`, else the last one that ended before. MXP__NO_OP: there is none.
+uint32_t mxp__graph_find(const mxp_graph *graph, uint32_t id, int64_t end_ns);
 
 // The operator before it on its worker. MXP__NO_OP: there is none in the window.
 static inline uint32_t mxp__graph_previous(const mxp_graph *graph, uint32_t op)
@@ -137,9 +144,9 @@ static inline bool mxp__graph_is_inline(const mxp_graph *graph, uint32_t op)
            graph->threads[at->thread].role != MXP__ROLE_WORKER;
 }
 
-// The operator of a thread that runs at `ns` (start < ns <= end), or the last one that ended
-// before: its place in the thread's order. SIZE_MAX: none had begun.
-size_t mxp__graph_at(const mxp_graph *graph, uint32_t thread, int64_t ns);
+// Place in the thread's order of the first operator that ends at or after `ns`; op_count: none
+// does. It runs at `ns` if it started before.
+size_t mxp__graph_ending_from(const mxp_graph *graph, uint32_t thread, int64_t ns);
 
 // Place of the operator with the latest end that is not after `ns`, over all threads, hidden and
 // asynchronous ones included, bulk parents not; of several the one with the largest id.
@@ -152,9 +159,9 @@ size_t mxp__graph_wait_before(const mxp_graph *graph, uint32_t thread, int64_t n
 uint32_t mxp__graph_use_count(const mxp_graph *graph, uint32_t op);
 uint32_t mxp__graph_use(const mxp_graph *graph, uint32_t op, uint32_t i);
 
-// Cuts [from_ns, to_ns) of a program's thread by what it was doing: call it with *at = 0 at first;
-// each call sets *piece and its end *end_ns and returns true, until to_ns is reached.
+// What a program's thread was doing at *from_ns: sets *piece, moves *from_ns to its end or to to_ns
+// and returns true; false at to_ns. So calls in a loop cut [from_ns, to_ns).
 bool mxp__graph_host_next(const mxp_graph *graph, uint32_t thread, int64_t *from_ns, int64_t to_ns,
-                          mxp_graph_host *piece, int64_t *end_ns);
+                          mxp_graph_host *piece);
 
 #endif

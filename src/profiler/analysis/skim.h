@@ -16,8 +16,8 @@ typedef struct mxp_skimmed {
 } mxp_skimmed;
 
 // Moves `decoder` to its next record whose kind is in `kinds` and decodes it. 1, 0 at the end of
-// the range, MXP_EFORMAT as mxp__decoder_next. `skimmed` counts all records that it passes, and this
-// one.
+// the range, MXP_EFORMAT as mxp__decoder_next. `skimmed` counts all records that it passes, and
+// this one.
 static inline int mxp__skim_next(mxp_decoder *decoder, uint64_t kinds, mxp_skimmed *skimmed,
                                  mxp_event *event)
 {
