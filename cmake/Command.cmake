@@ -24,6 +24,7 @@ endfunction()
 
 file(GLOB command_sources CONFIGURE_DEPENDS tools/*.c tools/export/*.c)
 file(GLOB import_sources CONFIGURE_DEPENDS tools/import/*.c)
+file(GLOB text_sources CONFIGURE_DEPENDS tools/text/*.c)
 file(GLOB compression_sources CONFIGURE_DEPENDS tools/compression/*.c tools/symbols/*.c)
 list(FILTER compression_sources EXCLUDE REGEX "/(gzip|gunzip|pack|unpack|record_code|without_[a-z]+)[.]c$")
 
@@ -48,6 +49,10 @@ add_library(mxprof_analysis STATIC ${analysis_sources})
 target_include_directories(mxprof_analysis PUBLIC src)
 target_link_libraries(mxprof_analysis PUBLIC mxprof_static m PRIVATE mxp_flags)
 
+add_library(mxprof_text STATIC ${text_sources})
+target_include_directories(mxprof_text PUBLIC tools src)
+target_link_libraries(mxprof_text PUBLIC mxprof_static m PRIVATE mxp_flags)
+
 add_executable(mxprof_command ${command_sources})
 set_target_properties(mxprof_command PROPERTIES OUTPUT_NAME mxprof)
 target_include_directories(mxprof_command PRIVATE src)
@@ -56,8 +61,8 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTAL
   OUTPUT_VARIABLE libraries_from_command)
 target_compile_definitions(mxprof_command PRIVATE
   MXP_LIBRARIES_FROM_COMMAND="${libraries_from_command}")
-target_link_libraries(mxprof_command PRIVATE mxp_flags mxprof_import mxprof_compression mxprof_analysis
-  mxprof_static)
+target_link_libraries(mxprof_command PRIVATE mxp_flags mxprof_text mxprof_import mxprof_compression
+  mxprof_analysis mxprof_static)
 
 # Databases (tools/export/sqlite) are written where SQLite is.
 find_path(SQLITE_HEADERS sqlite3.h)

@@ -6,26 +6,16 @@
 #include <sys/wait.h>
 
 #include "base/text.h"
+#include "text/figure.h"
 
 enum { COMMAND_MAX = 60, NAME_MAX_BYTES = 90, CATEGORIES_SHOWN = 4 };
 
 // ---- words -------------------------------------------------------------------------------------
-// 18047 as 18,047.
-static void put_grouped(mxp_strbuf *out, uint64_t value)
-{
-    if (value >= 1000) {
-        put_grouped(out, value / 1000);
-        mxp__strbuf_printf(out, ",%03u", (unsigned)(value % 1000));
-    } else {
-        mxp__strbuf_printf(out, "%u", (unsigned)value);
-    }
-}
-
 static void put_count(mxp_strbuf *out, const char *before, uint64_t count, const char *one,
                       const char *several)
 {
     mxp__strbuf_puts(out, before);
-    put_grouped(out, count);
+    mxp__put_grouped(count, out);
     mxp__strbuf_printf(out, " %s", count == 1 ? one : several);
 }
 
@@ -144,12 +134,12 @@ static void put_marks(const mxp_run_figures *figures, mxp_strbuf *out)
         mxp__strbuf_puts(out, i == 0 ? "mxprof: marks from " : ", ");
         put_category(out, text);
         mxp__strbuf_puts(out, " (");
-        put_grouped(out, category->count);
+        mxp__put_grouped(category->count, out);
         mxp__strbuf_puts(out, ")");
     }
     if (others > 0) {
         put_count(out, ", ", times->category_count - CATEGORIES_SHOWN, "other (", "others (");
-        put_grouped(out, others);
+        mxp__put_grouped(others, out);
         mxp__strbuf_puts(out, ")");
     }
     if (figures->foreign > 0) {
@@ -180,7 +170,7 @@ static void put_ms(mxp_strbuf *out, uint64_t ns, int width)
 {
     mxp_strbuf text = {0};
     const uint64_t tenths = (ns + 50000) / 100000;
-    put_grouped(&text, tenths / 10);
+    mxp__put_grouped(tenths / 10, &text);
     if (tenths < 10) {
         mxp__strbuf_printf(&text, ".%03u", (unsigned)((ns + 500) / 1000));
     } else {
@@ -211,7 +201,7 @@ static size_t rows_shown(const mxp_run_result *result, const mxp_own_times *time
 static void put_figures(const mxp_run_result *result, const mxp_own_row *row, mxp_strbuf *out)
 {
     mxp_strbuf count = {0};
-    put_grouped(&count, row->count);
+    mxp__put_grouped(row->count, &count);
     put_ms(out, row->own_ns, 15);
     mxp__strbuf_printf(out, "  %5.1f %%  %10s  ", share_of(result, row), mxp__strbuf_text(&count));
     mxp__strbuf_fini(&count);
