@@ -25,7 +25,8 @@
     X(symbolize)        \
     X(snapshot)
 
-enum { MXP_EXIT_FINE = 0, MXP_EXIT_ERROR = 1, MXP_EXIT_USAGE = 2 };
+// UNKNOWN: what was asked cannot be answered from this trace.
+enum { MXP_EXIT_FINE = 0, MXP_EXIT_ERROR = 1, MXP_EXIT_USAGE = 2, MXP_EXIT_UNKNOWN = 3 };
 
 typedef struct mxp_command {
     const char *name;
@@ -42,15 +43,23 @@ MXP_COMMANDS(MXP_COMMAND_DECLARE)
 #undef MXP_COMMAND_DECLARE
 
 // ---- options (option.c) -----------------------------------------------------------------------
+// The values of an option that may be given several times, in their order.
+enum { MXP_OPTION_LIST_MAX = 32 };
+typedef struct mxp_option_list {
+    const char *words[MXP_OPTION_LIST_MAX];
+    size_t count;
+} mxp_option_list;
+
 // One option: a switch sets *number to 1; a choice sets it to the place of the word in `words`;
-// else the value goes to *text. Where the first word is "", the option may stand without "=WORD",
-// and means the second one then.
+// else the value goes to *text, or behind those of *list. Where the first word is "", the option
+// may stand without "=WORD", and means the second one then.
 typedef struct mxp_option {
     const char *name;  // "--sort"; null ends the table
     char letter;  // "-o", or 0
     const char *const *words;  // null-terminated list of valid values, or null
     int *number;
     const char **text;
+    mxp_option_list *list;
 } mxp_option;
 
 // Takes `arguments` apart: options anywhere, `--` ends them, exactly one file. Returns -1 to

@@ -9,7 +9,7 @@
 #include "base/strbuf.h"
 #include "command.h"
 
-enum { OPTIONS_MAX = 24 };
+enum { OPTIONS_MAX = 40 };
 
 int mxp__usage_error(const mxp_command *command, const char *format, ...)
 {
@@ -89,6 +89,14 @@ static int wrong_word(const mxp_command *command, const mxp_option *option, cons
 
 static int set_value(const mxp_command *command, const mxp_option *option, const char *value)
 {
+    if (option->list != NULL) {
+        if (option->list->count == MXP_OPTION_LIST_MAX) {
+            return mxp__usage_error(command, "%s can be given %d times", option->name,
+                                    MXP_OPTION_LIST_MAX);
+        }
+        option->list->words[option->list->count++] = value;
+        return -1;
+    }
     if (option->text != NULL) {
         *option->text = value;
         return -1;
@@ -115,7 +123,7 @@ static int take_option(const mxp_command *command, const mxp_option *options, in
     if (option->name == NULL) {
         return unknown_option(command, options, argument);
     }
-    if (option->words == NULL && option->text == NULL) {
+    if (option->words == NULL && option->text == NULL && option->list == NULL) {
         *option->number = 1;
         return value == NULL
                    ? -1

@@ -99,7 +99,7 @@ static int add_piece(mxp_path_rows *rows, const mxp_graph *graph, size_t step,
 {
     const mxp_path_row key = key_of(graph, piece);
     const int64_t ns = piece->to_ns - piece->from_ns;
-    uint32_t row;
+    uint32_t row = 0;
     int error = find_row(rows, &key, &row);
     if (error == MXP_OK) {
         error = add_cell(rows, row, step, ns);

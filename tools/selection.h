@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options by which all commands choose what they look at: a window (steps or time) and filters.
+//
+//     mxp_selection chosen = {0};
+//     const mxp_option options[] = {MXP_SELECTION_OPTIONS(&chosen), {.name = NULL}};
+//     ... mxp__options_parse(...)
+//     code = mxp__selection_check(self, &chosen);          // -1: goes on
+//     ... for each process:
+//     code = mxp__selection_window(self, &chosen, &steps, &choice);
+//     code = mxp__selection_filter(self, &chosen, process, &filter);
+#ifndef MXP_TOOLS_SELECTION_H
+#define MXP_TOOLS_SELECTION_H
+
+#include "command.h"
+#include "profiler/analysis/choice.h"
+#include "profiler/analysis/filter.h"
+
+typedef struct mxp_selection {
+    const char *step, *from, *until, *top;  // as given, or null
+    mxp_option_list names, scopes, threads, phases;
+    // What mxp__selection_check made of them.
+    mxp_choice_wish window;
+    mxp_filter_wish filter;
+    size_t top_count;  // of --top; 0: not given
+} mxp_selection;
+
+// clang-format off
+#define MXP_WINDOW_OPTIONS(s)                                                                  \
+    {.name = "--step", .text = &(s)->step}, {.name = "--from", .text = &(s)->from},            \
+    {.name = "--until", .text = &(s)->until}
+#define MXP_FILTER_OPTIONS(s)                                                                  \
+    {.name = "--name", .list = &(s)->names}, {.name = "--scope", .list = &(s)->scopes},        \
+    {.name = "--thread", .list = &(s)->threads}, {.name = "--phase", .list = &(s)->phases}
+#define MXP_SELECTION_OPTIONS(s)                                                               \
+    MXP_WINDOW_OPTIONS(s), MXP_FILTER_OPTIONS(s), {.name = "--top", .text = &(s)->top}
+// clang-format on
+
+// The same in a command's help.
+#define MXP_WINDOW_HELP                                                                         \
+    "  --step N|A:B    that step, or those from A to B (either may be left out); also 'last' "  \
+    "and\n"                                                                                     \
+    "                  'slowest'\n"                                                             \
+    "  --from TIME     from there on: 1.5s, 20ms of the trace's time; +0.5s after its begin,\n" \
+    "                  -2s before its end\n"                                                    \
+    "  --until TIME    up to there; +0.5s is after --from\n"
+#define MXP_FILTER_HELP                                                                          \
+    "  --name GLOB     rows of these names only; --scope GLOB (with what is inside), --thread\n" \
+    "                  GLOB, --phase forward|backward|update|communication|none. Each may be\n"  \
+    "                  given several times: any of one kind, and all kinds. Shares stay those\n" \
+    "                  of everything\n"
+
+// Whether something was asked for that leaves rows out.
+static inline bool mxp__selection_filters(const mxp_selection *selection)
+{
+    return selection->names.count + selection->scopes.count + selection->threads.count +
+               selection->phases.count >
+           0;
+}
+
+// Takes the texts apart. -1, or the exit code of a wrong call after an error line.
+int mxp__selection_check(const mxp_command *command, mxp_selection *selection);
+// The window in a process's steps. -1, or after an error line the exit code: MXP_EXIT_USAGE where
+// there is no such step or time, MXP_EXIT_UNKNOWN where no steps are marked.
+int mxp__selection_window(const mxp_command *command, const mxp_selection *selection,
+                          const mxp_steps *steps, mxp_choice *choice);
+// The filter for a process. -1, or the exit code after an error line: for a glob that fits nothing
+// MXP_EXIT_USAGE, with the nearest names.
+int mxp__selection_filter(const mxp_command *command, const mxp_selection *selection,
+                          const mxp_source *process, mxp_filter *filter);
+
+// A number above 0 of an option. -1, or the exit code of a wrong call after an error line.
+int mxp__count_option(const mxp_command *command, const char *name, const char *text,
+                      size_t *count);
+// "20ms", "1.5s", "1.5" (seconds), "300us", "40ns" as ns; no sign. False: it is none.
+bool mxp__duration_parse(const char *text, int64_t *ns);
+
+#endif
