@@ -143,7 +143,7 @@ static int read_object(mxp_import *import)
         if (mxp__json_peek(reader) != '"') {
             mxp__json_damaged(reader, mxp__json_peek(reader) < 0 ? "the text is cut short"
                                                                  : "a key is missing here");
-        } else if (mxp__json_text(reader, &key)) {
+        } else if (mxp__json_read_text(reader, &key)) {
             error = read_member(import, &key, &has_events);
         }
         if (error == MXP_OK && reader->damage == NULL && !mxp__json_take(reader, ',') &&

@@ -54,7 +54,7 @@ static bool read_field(mxp_json_reader *reader, mxp_json_event *event, mxp_json_
         }
         return reader->damage == NULL;
     }
-    if (!(is_string ? mxp__json_text(reader, &text) : mxp__json_scalar(reader, &text))) {
+    if (!(is_string ? mxp__json_read_text(reader, &text) : mxp__json_scalar(reader, &text))) {
         return false;
     }
     field->type = is_string ? MXP__JSON_STRING : MXP__JSON_SCALAR;
@@ -92,7 +92,7 @@ static bool read_member(mxp_json_reader *reader, mxp_json_event *event)
         return mxp__json_peek(reader) < 0 ? mxp__json_skip(reader)
                                           : mxp__json_damaged(reader, "a key is missing here");
     }
-    if (!mxp__json_text(reader, &text)) {
+    if (!mxp__json_read_text(reader, &text)) {
         return false;
     }
     mxp_json_key key = key_of(&text);
@@ -146,7 +146,7 @@ static bool read_value(mxp_json_reader *reader, mxp_json_text *text, uint8_t *ty
     *type = c == '"'               ? MXP__JSON_STRING
             : c == '{' || c == '[' ? MXP__JSON_NESTED
                                    : MXP__JSON_SCALAR;
-    return c == '"'                    ? mxp__json_text(reader, text)
+    return c == '"'                    ? mxp__json_read_text(reader, text)
            : *type == MXP__JSON_NESTED ? mxp__json_raw(reader, text)
                                        : mxp__json_scalar(reader, text);
 }
@@ -173,7 +173,7 @@ void mxp__json_members(mxp_strbuf *object, mxp_json_each *each, void *to)
     }
     mxp__json_reader_given(&reader, object->data, object->length);
     reader.at++;
-    while (mxp__json_peek(&reader) == '"' && mxp__json_text(&reader, &text)) {
+    while (mxp__json_peek(&reader) == '"' && mxp__json_read_text(&reader, &text)) {
         mxp_json_field key = in_place(&text, MXP__JSON_STRING);
         if (!mxp__json_take(&reader, ':') || !read_value(&reader, &text, &type)) {
             return;

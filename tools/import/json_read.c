@@ -126,7 +126,7 @@ static bool string_goes_on(mxp_json_reader *reader, size_t *from, mxp_json_text 
     return read_more(reader, from) || cut_short(reader);
 }
 
-bool mxp__json_text(mxp_json_reader *reader, mxp_json_text *text)
+bool mxp__json_read_text(mxp_json_reader *reader, mxp_json_text *text)
 {
     size_t from = ++reader->at;  // behind the quote
     text->is_cut = false;
@@ -185,7 +185,7 @@ static bool skip_nested(mxp_json_reader *reader)
         size_t from = reader->at;
         mxp_json_text text;
         if (*at == '"') {
-            if (!mxp__json_text(reader, &text)) {
+            if (!mxp__json_read_text(reader, &text)) {
                 return false;
             }
         } else if (*at != '\0') {
@@ -210,7 +210,7 @@ bool mxp__json_skip(mxp_json_reader *reader)
         return skip_nested(reader);
     }
     return c < 0      ? cut_short(reader)
-           : c == '"' ? mxp__json_text(reader, &text)
+           : c == '"' ? mxp__json_read_text(reader, &text)
                       : mxp__json_scalar(reader, &text);
 }
 

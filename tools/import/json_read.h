@@ -55,7 +55,7 @@ static inline bool mxp__json_take(mxp_json_reader *reader, char c)
 }
 // All of these: false with `damage` set. The next byte is a quote; a digit, sign or letter; the
 // first of any value.
-bool mxp__json_text(mxp_json_reader *reader, mxp_json_text *text);
+bool mxp__json_read_text(mxp_json_reader *reader, mxp_json_text *text);
 bool mxp__json_scalar(mxp_json_reader *reader, mxp_json_text *text);  // number, true, null, NaN
 bool mxp__json_skip(mxp_json_reader *reader);
 // Skips a value and gives its text; false also without damage, if it is longer than the window.

@@ -49,7 +49,7 @@ static void tokens_are_whole_wherever_the_window_ends(void **state)
         mxp_json_text token;
         assert_true(mxp__json_take(&of.reader, '['));
         assert_int_equal(mxp__json_peek(&of.reader), '"');
-        assert_true(mxp__json_text(&of.reader, &token));
+        assert_true(mxp__json_read_text(&of.reader, &token));
         assert_int_equal(token.length, 6);
         assert_memory_equal(token.text, "a\\\"b\\\\", 6);
         assert_true(token.has_escapes);
@@ -89,7 +89,7 @@ static void a_string_longer_than_the_window_is_cut_and_its_end_is_found(void **s
         opened of = open_text(all, length);
         mxp_json_text token;
         assert_int_equal(mxp__json_peek(&of.reader), '"');
-        assert_true(mxp__json_text(&of.reader, &token));
+        assert_true(mxp__json_read_text(&of.reader, &token));
         assert_true(token.is_cut);
         assert_true(token.length <= MXP__JSON_WINDOW);
         assert_true(mxp__json_take(&of.reader, ','));
