@@ -19,6 +19,7 @@
     X(run)              \
     X(info)             \
     X(report)           \
+    X(path)             \
     X(convert)          \
     X(merge)            \
     X(recover)          \

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the command `path` keeps of the paths that were walked: see path_view.h.
+#include "path_view.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+
+static mxp_path_long long_of(const mxp_graph *graph, const mxp_path_piece *piece, size_t step)
+{
+    mxp_path_long kept = {.piece = *piece, .name = piece->name, .step = step};
+    if (piece->op != MXP__NO_OP) {
+        const mxp_graph_op *op = &graph->ops[piece->op];
+        kept.name = op->name;
+        kept.scope = op->scope;
+        kept.phase = op->flags & MXP_OP_PHASE_MASK;
+        kept.piece.op = op->id;  // the place means nothing without the graph
+    } else {
+        kept.piece.op = 0;
+    }
+    return kept;
+}
+
+static int64_t length_of(const mxp_path_piece *piece)
+{
+    return piece->to_ns - piece->from_ns;
+}
+
+static void keep_longest(mxp_path_view *view, const mxp_path_long *kept)
+{
+    size_t at = view->longest_count;
+    while (at > 0 && length_of(&view->longest[at - 1].piece) < length_of(&kept->piece)) {
+        at--;
+    }
+    if (at == MXP_PATH_LONGEST) {
+        return;
+    }
+    if (view->longest_count < MXP_PATH_LONGEST) {
+        view->longest_count++;
+    }
+    memmove(&view->longest[at + 1], &view->longest[at],
+            (view->longest_count - at - 1) * sizeof *view->longest);
+    view->longest[at] = *kept;
+}
+
+static int keep_piece(mxp_path_view *view, const mxp_path_long *kept)
+{
+    if (mxp__grow(&view->pieces, &view->piece_capacity, view->piece_count + 1,
+                  sizeof *view->pieces) != MXP_OK) {
+        return mxp__fail_memory("the pieces of a path");
+    }
+    view->pieces[view->piece_count++] = *kept;
+    return MXP_OK;
+}
+
+static int add_path(mxp_path_view *view, const mxp_graph *graph, size_t step, const mxp_path *path)
+{
+    int error = mxp__path_rows_add(&view->rows, graph, step, path);
+    for (size_t i = 0; error == MXP_OK && i < path->count; i++) {
+        const mxp_path_long kept = long_of(graph, &path->pieces[i], step);
+        keep_longest(view, &kept);
+        if (view->keeps_pieces) {
+            error = keep_piece(view, &kept);
+        }
+    }
+    view->has_waits |= graph->has_waits;
+    view->cut_ops += graph->cut_ops;
+    return error;
+}
+
+static int add_step(void *context, const mxp_graph *graph, const mxp_steps *steps, size_t step,
+                    const mxp_path *path)
+{
+    (void)steps;
+    return add_path(context, graph, step, path);
+}
+
+// The thread from which a window without steps is walked: the one that did something last.
+static uint32_t last_thread(const mxp_graph *graph)
+{
+    uint32_t found = 0;
+    int64_t latest_ns = INT64_MIN;
+    for (uint32_t i = 0; i < graph->thread_count; i++) {
+        const mxp_graph_thread *thread = &graph->threads[i];
+        if (thread->role == MXP__ROLE_WORKER) {
+            continue;
+        }
+        // The last piece is what comes after all spans.
+        const int64_t host_ns =
+            thread->host_count > 0 ? thread->hosts[thread->host_count - 1].begin_ns : INT64_MIN;
+        const int64_t wait_ns =
+            thread->wait_count > 0 ? thread->waits[thread->wait_count - 1].end_ns : INT64_MIN;
+        const int64_t ns = host_ns > wait_ns ? host_ns : wait_ns;
+        if (ns > latest_ns) {
+            latest_ns = ns;
+            found = i;
+        }
+    }
+    return found;
+}
+
+static int walk_time(mxp_path_view *view, uint64_t limit_bytes)
+{
+    const int64_t from_ns = view->choice->from_ns, until_ns = view->choice->until_ns;
+    mxp_graph graph;
+    mxp_path path = {0};
+    int error = mxp__graph_load(view->process, from_ns, until_ns, limit_bytes, &graph);
+    if (error != MXP_OK) {
+        return error;
+    }
+    error = mxp__path_walk(&graph, from_ns, until_ns, last_thread(&graph), &path);
+    if (error == MXP_OK) {
+        error = mxp__path_split(&graph, &path);
+    }
+    if (error == MXP_OK) {
+        error = add_path(view, &graph, 0, &path);
+    }
+    mxp__path_fini(&path);
+    mxp__graph_fini(&graph);
+    return error;
+}
+
+static int64_t first_begin(const mxp_steps *steps, const mxp_choice *choice)
+{
+    for (size_t i = 0; choice->steps != NULL && i < steps->count; i++) {
+        if (choice->steps[i]) {
+            return steps->all[i].begin_ns;
+        }
+    }
+    return choice->from_ns;
+}
+
+int mxp__path_view_make(mxp_source *process, const mxp_steps *steps, const mxp_choice *choice,
+                        uint64_t limit_bytes, bool keeps_pieces, mxp_path_view *view)
+{
+    *view = (mxp_path_view){.process = process,
+                            .choice = choice,
+                            .keeps_pieces = keeps_pieces,
+                            .begin_ns = first_begin(steps, choice)};
+    int error = mxp__scope_tree_add(&view->scopes, process, &view->node_of);
+    if (error == MXP_OK) {
+        error = choice->steps != NULL
+                    ? mxp__path_steps(process, steps, choice->steps, limit_bytes, add_step, view)
+                    : walk_time(view, limit_bytes);
+    }
+    if (error != MXP_OK) {
+        mxp__path_view_fini(view);
+    }
+    return error;
+}
+
+void mxp__path_view_fini(mxp_path_view *view)
+{
+    mxp__path_rows_fini(&view->rows);
+    mxp__scope_tree_fini(&view->scopes);
+    if (view->process != NULL) {
+        mxp__free(view->node_of, view->process->name_count * sizeof *view->node_of);
+    }
+    mxp__free(view->pieces, view->piece_capacity * sizeof *view->pieces);
+    *view = (mxp_path_view){0};
+}
+
+uint64_t mxp__path_view_kind_ns(const mxp_path_view *view, int kind)
+{
+    uint64_t ns = 0;
+    for (size_t i = 0; i < view->rows.count; i++) {
+        ns += view->rows.rows[i].kind == kind ? view->rows.rows[i].total_ns : 0;
+    }
+    return ns;
+}
+
+void mxp__path_view_label(const mxp_path_view *view, int kind, uint32_t name, uint32_t scope,
+                          mxp_strbuf *out)
+{
+    const mxp_source *process = view->process;
+    size_t length = 0;
+    if (scope != 0 && scope < process->name_count) {
+        const char *path = mxp__scope_tree_path(&view->scopes, view->node_of[scope], &length);
+        mxp__strbuf_append(out, path, length);
+        mxp__strbuf_puts(out, length > 0 ? "/" : "");
+    }
+    if (name == 0) {
+        mxp__strbuf_puts(out, kind == MXP__PATH_UNKNOWN ? "no record" : mxp__path_kind_name(kind));
+        return;
+    }
+    const mxp_name_view text = process->name(process, name);
+    mxp__strbuf_append(out, text.text, text.length);
+}
