@@ -65,14 +65,14 @@ static void add_the_one_made(split_ends *ends)
     add_split(ends, ends->change, 1);
 }
 
-static void conclude(split_ends *ends, double level, bool is_exact, mxp_comparison *result)
+static void conclude(split_ends *ends, double level, bool is_exact, mxp_permutation *result)
 {
     // The fewest splits that are more than the level's share: so many reach up to the bound.
     size_t rank = (size_t)floor(level * (double)ends->count * (1 + 1e-14)) + 1;
     rank = rank < ends->count ? rank : ends->count;
     mxp__sample_sort(ends->lows, ends->count);
     mxp__sample_sort(ends->highs, ends->count);
-    *result = (mxp_comparison){
+    *result = (mxp_permutation){
         .change = ends->change,
         .p = (double)ends->extreme / (double)ends->count,
         .low = ends->lows[rank - 1],
@@ -172,7 +172,7 @@ static bool add_choices(split_ends *ends, two_groups *groups)
 }
 
 int mxp__permutation_groups(const double *a, size_t n, const double *b, size_t m, double level,
-                            mxp_comparison *result)
+                            mxp_permutation *result)
 {
     assert(n > 0 && m > 0 && level > 0 && level < 1);
     const double change = mxp__sample_mean(b, m) - mxp__sample_mean(a, n);
@@ -222,7 +222,7 @@ static void add_drawn(split_ends *ends, const double *a, const double *b, size_t
 }
 
 int mxp__permutation_pairs(const double *a, const double *b, size_t n, double level,
-                           mxp_comparison *result)
+                           mxp_permutation *result)
 {
     assert(n > 0 && level > 0 && level < 1);
     split_ends ends;

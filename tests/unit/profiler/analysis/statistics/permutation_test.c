@@ -37,7 +37,7 @@ static void groups_of_all_splits(void **state)
     double a[COUNT_A], b[COUNT_B];
     put_logs(runs_a, COUNT_A, a);
     put_logs(runs_b, COUNT_B, b);
-    mxp_comparison result;
+    mxp_permutation result;
     assert_int_equal(mxp__permutation_groups(a, COUNT_A, b, COUNT_B, 0.05, &result), MXP_OK);
     assert_true(result.is_exact);
     assert_int_equal(result.splits, 1716);  // 13 over 6
@@ -46,7 +46,7 @@ static void groups_of_all_splits(void **state)
     close_to(result.low, groups_low);
     close_to(result.high, groups_high);
     // Turned around, the same with the other sign.
-    mxp_comparison turned;
+    mxp_permutation turned;
     assert_int_equal(mxp__permutation_groups(b, COUNT_B, a, COUNT_A, 0.05, &turned), MXP_OK);
     close_to(turned.p, result.p);
     close_to(turned.low, -result.high);
@@ -59,7 +59,7 @@ static void pairs_of_all_signs(void **state)
     double a[PAIRS], b[PAIRS];
     put_logs(pair_a, PAIRS, a);
     put_logs(pair_b, PAIRS, b);
-    mxp_comparison result;
+    mxp_permutation result;
     assert_int_equal(mxp__permutation_pairs(a, b, PAIRS, 0.05, &result), MXP_OK);
     assert_true(result.is_exact);
     assert_int_equal(result.splits, 256);
@@ -73,7 +73,7 @@ static void small_groups_bound_nothing(void **state)
 {
     (void)state;
     const double a[] = {1, 2, 3}, b[] = {11, 12, 13};
-    mxp_comparison result;
+    mxp_permutation result;
     assert_int_equal(mxp__permutation_groups(a, 3, b, 3, 0.05, &result), MXP_OK);
     close_to(result.p, 0.1);  // two of 20 splits are as extreme
     assert_true(isinf(result.low) && result.low < 0 && isinf(result.high) && result.high > 0);
@@ -85,7 +85,7 @@ static void equal_values_are_no_difference(void **state)
 {
     (void)state;
     const double same[] = {0.1, 0.1, 0.1, 0.1, 0.1};
-    mxp_comparison result;
+    mxp_permutation result;
     assert_int_equal(mxp__permutation_groups(same, 5, same, 5, 0.05, &result), MXP_OK);
     assert_true(result.p == 1);
     close_to(result.low, 0);
@@ -112,7 +112,7 @@ static void interval_holds_no_change_where_p_is_above_the_level(void **state)
             a[i] = uniform(&seeded);
             b[i] = uniform(&seeded) + 0.3;
         }
-        mxp_comparison groups, pairs;
+        mxp_permutation groups, pairs;
         assert_int_equal(mxp__permutation_groups(a, n, b, m, 0.05, &groups), MXP_OK);
         assert_int_equal(groups.p > 0.05, groups.low <= 0 && 0 <= groups.high);
         assert_int_equal(mxp__permutation_pairs(a, b, n + 5, 0.05, &pairs), MXP_OK);
@@ -152,7 +152,7 @@ static void a_sample_of_splits_is_near_all_of_them(void **state)
     }
     assert_int_equal(ways, 48620);
     const double p = (double)extreme / (double)ways;
-    mxp_comparison result, again;
+    mxp_permutation result, again;
     assert_int_equal(mxp__permutation_groups(a, 9, b, 9, 0.05, &result), MXP_OK);
     assert_false(result.is_exact);
     assert_int_equal(result.splits, MXP__SPLITS_MAX + 1);
@@ -170,7 +170,7 @@ static void many_pairs_use_more_draws_than_one_word_has_bits(void **state)
         a[i] = uniform(&seeded);
         b[i] = a[i] + (i < 70 ? -1 : 1);  // the sum of 150 signs is 10: within one deviation
     }
-    mxp_comparison result;
+    mxp_permutation result;
     assert_int_equal(mxp__permutation_pairs(a, b, 150, 0.05, &result), MXP_OK);
     assert_false(result.is_exact);
     // P(|sum of 150 signs| >= 10) = 0.4624 from the binomial distribution.
@@ -180,7 +180,7 @@ static void many_pairs_use_more_draws_than_one_word_has_bits(void **state)
 static void without_memory_there_is_an_error_and_nothing_held(void **state)
 {
     (void)state;
-    mxp_comparison result;
+    mxp_permutation result;
     for (size_t allowed = 0; allowed < 3; allowed++) {
         fake_alloc_fail_after(allowed);
         assert_int_equal(mxp__permutation_groups(runs_a, COUNT_A, runs_b, COUNT_B, 0.05, &result),
