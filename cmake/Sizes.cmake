@@ -10,6 +10,7 @@ function(mxp_sizes)
   file(GLOB_RECURSE all CONFIGURE_DEPENDS ${base}/*.c ${profiler}/*.c)
   list(FILTER all EXCLUDE REGEX "/profiler/analysis/")  # only the command has it
   file(GLOB recording CONFIGURE_DEPENDS ${profiler}/recorder/record/*.c)
+  list(REMOVE_ITEM recording ${profiler}/recorder/record/wait.c)  # of threads that have waited
   set(fast ${recording})
   foreach(name IN ITEMS
       base/alloc base/fork_lock base/id_map base/strbuf base/text base/thread_slot

@@ -17,6 +17,7 @@
 #include <mxprof/format.h>
 #include <mxprof/gate.h>
 #include <mxprof/tap.h>
+#include <mxprof/wait.h>
 #ifdef MXP_INLINE
 #include <mxprof/record_inline.h>
 #endif
@@ -140,7 +141,7 @@ typedef struct mxp_operator {
     mxp_name name;
     uint32_t id, released_by, bulk_parent;
     uint64_t push_ticks, ready_ticks, start_ticks, end_ticks;
-    uint32_t flags;  // MXP_PHASE_* | MXP_OP_*
+    uint32_t flags;  // MXP_PHASE_* | MXP_OP_* | MXP_OPERATOR_HIDDEN
     uint32_t push_thread;  // index, 0xffff unknown
     uint32_t device;
     uint32_t scope, shape;  // name ids, 0 none
@@ -148,6 +149,9 @@ typedef struct mxp_operator {
     uint32_t variable_count;
     const uint32_t *variables;
 } mxp_operator;
+
+// Recorded as kind HIDDEN: for analyses, and in no table.
+#define MXP_OPERATOR_HIDDEN 0x10000u
 
 void mxp_operator_emit(uint32_t classes, const mxp_operator *op);
 
@@ -181,6 +185,9 @@ uint32_t mxp_scope_id(const char *name);  // of an outermost scope, without ente
 // somebody else) is no step: reports give no table by step of a process whose steps several threads
 // have marked, and say so.
 void mxp_step(uint64_t number);
+// The step that is going on ends before the next one begins. Does nothing on another thread than
+// the one that began it. Without it a step ends where the next one begins.
+void mxp_step_end(void);
 
 // Names the calling thread in every output. Copied.
 void mxp_thread_name(const char *name);

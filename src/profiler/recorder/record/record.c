@@ -197,6 +197,17 @@ void mxp_step(uint64_t number)
     }
 }
 
+void mxp_step_end(void)
+{
+    mxp_standing_step step;
+    const mxp_thread *self = (const mxp_thread *)mxp_self;
+    if (mxp_enabled(MXP_CLASS_ALL) && self != NULL && mxp__step_standing(&step) &&
+        step.thread == self->index) {
+        mxp__meta(MXP_META_STEP_END, MXP_NAME_NONE, step.number, 0, MXP_CLASS_ALL);
+        mxp__step_began(&(mxp_standing_step){0});
+    }
+}
+
 void mxp_memory_emit(const mxp_memory *memory)
 {
     mxp_emit emit;
@@ -277,7 +288,8 @@ static void write_operator(uint64_t *words, const mxp_operator *op, uint64_t run
                            uint32_t kept)
 {
     const uint64_t push_thread = op->push_ticks != 0 ? op->push_thread & 0xffff : 0xffff;
-    words[0] = mxp__word0(MXP_KIND_OPERATOR, 4, op->start_ticks);
+    const bool hidden = (op->flags & MXP_OPERATOR_HIDDEN) != 0;
+    words[0] = mxp__word0(hidden ? MXP_KIND_HIDDEN : MXP_KIND_OPERATOR, 4, op->start_ticks);
     words[1] = op->name | (uint64_t)op->id << 32;
     words[2] = (run & MXP_STAMP_MASK) | flags << 48;
     words[3] = ticks_before(op->start_ticks, op->push_ticks) | push_thread << 48;
@@ -307,7 +319,9 @@ void mxp_operator_emit(uint32_t classes, const mxp_operator *op)
     }
     uint64_t run = op->end_ticks > op->start_ticks ? op->end_ticks - op->start_ticks : 0;
     if (__builtin_expect(mxp__rec.limits.statistics_only, 0)) {
-        mxp__emit_statistics(emit.self, op->name, run, emit.now);
+        if ((op->flags & MXP_OPERATOR_HIDDEN) == 0) {
+            mxp__emit_statistics(emit.self, op->name, run, emit.now);
+        }
         mxp__emit_leave(emit.self);
         return;
     }
