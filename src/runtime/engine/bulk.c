@@ -241,12 +241,13 @@ static int push_one_by_one(mxn_thread *self, mxn_operation *members)
 
 void mxn__bulk_fill(mxn_thread *self, mxn_operation *op, uint16_t flags, uint64_t push_ticks)
 {
-    op->flags = (uint16_t)(flags | MXN__OP_EXTRA | MXN__OP_BULK | MXN__OP_VISIBLE |
-                           self->phase << MXN__OP_RECORD_SHIFT);
+    op->flags =
+        (uint16_t)(flags | MXN__OP_EXTRA | MXN__OP_BULK | self->phase << MXN__OP_RECORD_SHIFT);
     op->function = (mxn_function){0};
     op->argument = NULL;
     op->name = mxn__engine.name_bulk;
     if (mxn__push_is_recorded(op->flags)) {
+        op->family = MXP_KERNEL_UNKNOWN;
         mxn__push_stamp(self, op, push_ticks);
     }
 }
@@ -256,7 +257,7 @@ static mxn_operation *bulk_make(mxn_thread *self, const mxn_bulk *bulk)
     mxn_operation *op = mxn__operation_take(self, bulk->uses, true);
     if (op != NULL) {
         op->device = (uint8_t)bulk->device;
-        op->queue = bulk->queue & 0xf;
+        op->queue = bulk->queue & 3;
         mxn__bulk_fill(self, op, 0, 0);
     }
     return op;

@@ -236,7 +236,7 @@ static int push_image(const one_push *push, mxn_bulk_template *bulk, void *conte
     }
     mxn_operation *op = mxn__image_bulk(image);
     op->push_stamp = (uint64_t)push->self->index << MXP_STAMP_BITS;
-    op->queue = mxn__queue_for(bulk->parallel) & 0xf;
+    op->queue = mxn__queue_for(bulk->parallel) & 3;
     mxn__bulk_fill(push->self, op, mxn__image_bulk(bulk->model)->flags, push->ticks);
     op->name = bulk->name;
     op->argument = context;

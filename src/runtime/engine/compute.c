@@ -13,6 +13,7 @@
 #include "base/fail.h"
 #include "runtime/engine/engine_state.h"
 #include "runtime/engine/idle.h"
+#include "runtime/engine/operation_record.h"
 #include "runtime/engine/run.h"
 #include "runtime/engine/variable.h"
 
@@ -248,7 +249,7 @@ static void run_available(mxn_thread *self)
     }
 }
 
-static void sleep_until_woken(void)
+static void sleep_until_woken(mxn_thread *self)
 {
     mxp_atomic_store(&shared.state, ASLEEP);
     mxn__engine_barrier();
@@ -259,6 +260,7 @@ static void sleep_until_woken(void)
     while (mxp_atomic_load_acquire(&shared.state) == ASLEEP) {
         mxp__os_word_wait(&shared.state, ASLEEP);
     }
+    self->last_end = mxn__end_after_sleep();
 }
 
 static void rest(mxn_thread *self)
@@ -275,7 +277,7 @@ static void rest(mxn_thread *self)
             return;
         }
     }
-    sleep_until_woken();
+    sleep_until_woken(self);
 }
 
 static void *worker(void *unused)

@@ -48,7 +48,8 @@ enum {
     MXN_WORK_PHASE_MASK = MXP_OP_PHASE_MASK,  // MXP_PHASE_*, for the record
     MXN_WORK_SYMBOLIC = MXP_OP_SYMBOLIC,  // part of a prepared graph: class SYMBOLIC
     MXN_WORK_PARALLEL = 1 << 8,  // may enter a parallel kernel
-    MXN_WORK_HIDDEN = 1 << 9  // never recorded, whatever its name
+    MXN_WORK_HIDDEN = 1 << 9,  // its record is for analyses alone, whatever its name
+    MXN_WORK_FAMILY_SHIFT = 10  // two bits, MXP_KERNEL_*: who computes it, for the record
 };
 
 // What a function learns about where it runs. Lives for the call only. Begins like MXNet's
@@ -86,7 +87,7 @@ typedef struct mxn_work {
     uint32_t device;  // id of the CPU device, 0..255
     int priority;  // of MXN_CPU_PRIORITIZED; and one that is not 0 is never bulked
     uint32_t flags;  // MXN_WORK_* | MXP_PHASE_*
-    mxp_name name;  // category and name; MXP_NAME_NONE is never recorded
+    mxp_name name;  // category and name; MXP_NAME_NONE: its record is for analyses alone
     uint32_t scope;  // 0: the pushing thread's current one
     uint32_t shape;  // string id of shapes and types, 0 none
     float flops, bytes;  // estimates, 0 unknown
@@ -238,8 +239,13 @@ int mxn_engine_shutdown(void);
 void mxn_engine_drop_pending(void);
 bool mxn_engine_is_naive(void);
 
-// Whether this thread is executing an operation right now.
+// Whether this thread is executing an operation right now, and the id that records give it, 0:
+// none.
 bool mxn_inside_operation(void);
+uint32_t mxn_running_id(void);
+// Inside an operation, on its thread: who computes it, MXP_KERNEL_*, for its record. The last word
+// counts, over that of MXN_WORK_FAMILY_SHIFT too.
+void mxn_running_family(uint32_t family);
 
 // An operator whose work the running operation does together with that of others.
 typedef struct mxn_part {

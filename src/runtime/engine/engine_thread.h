@@ -13,6 +13,7 @@
 #include "runtime/engine/operation.h"
 
 enum { MXN__BLOCK_CLASSES = 6, MXN__THREADS_MAX = 65535, MXN__TRACE_INDEX_UNKNOWN = 0xffff };
+enum { MXN__END_SLEPT = 1 };
 
 typedef struct mxn_free_node {
     struct mxn_free_node *next;
@@ -47,7 +48,9 @@ typedef struct mxn_thread {
     char *slab_at, *slab_end;
     _Alignas(64) mxn_block_batch batches[MXN__BLOCK_CLASSES];
     mxn_bulk bulk;
-    uint64_t last_end;  // end stamp of what it ran just before, 0 if it has done else since
+    // End stamp of what it ran just before, 0 if it has done else since; a worker that has slept
+    // since, while operations are recorded: MXN__END_SLEPT.
+    uint64_t last_end;
     const mxn_operation *running;  // innermost, null: none
     struct mxn_naive_call *naive_call;  // innermost, null: none
     const mxn_callback *callback;  // innermost, null: none

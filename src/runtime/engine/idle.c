@@ -29,8 +29,9 @@ void mxn__idle_check(void)
 }
 
 // False: `may_leave`, and this thread was interrupted.
-static bool wait_until_idle(bool may_leave)
+static bool wait_until_idle(bool may_leave, bool *slept)
 {
+    *slept = false;
     for (uint32_t i = 0; i < mxn__engine.spins; i++) {
         if (mxn__engine_pending() == 0) {
             return true;
@@ -45,6 +46,7 @@ static bool wait_until_idle(bool may_leave)
         if (mxn__engine_pending() == 0) {
             break;
         }
+        *slept = true;
         if (may_leave) {
             mxn__word_wait_a_while(&mxn__engine.idle_word, word);
             leaves = mxn__engine_pending() != 0 && mxn__is_interrupted();
@@ -58,10 +60,11 @@ static bool wait_until_idle(bool may_leave)
 
 void mxn__idle_wait(void)
 {
-    wait_until_idle(false);
+    bool slept;
+    wait_until_idle(false, &slept);
 }
 
-bool mxn__idle_wait_or_leave(void)
+bool mxn__idle_wait_or_leave(bool *slept)
 {
-    return wait_until_idle(mxn__may_interrupt());
+    return wait_until_idle(mxn__may_interrupt(), slept);
 }

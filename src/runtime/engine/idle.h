@@ -10,8 +10,8 @@
 uint64_t mxn__engine_pending(void);
 // Returns when there is none.
 void mxn__idle_wait(void);
-// The same, or false once this thread is interrupted.
-bool mxn__idle_wait_or_leave(void);
+// The same, or false once this thread is interrupted. `slept`: in the kernel.
+bool mxn__idle_wait_or_leave(bool *slept);
 // Wakes those who wait for that, if it is so. Workers call it before they rest.
 void mxn__idle_check(void);
 

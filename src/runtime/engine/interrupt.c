@@ -86,16 +86,18 @@ static bool leave(mxn_waiter *waiter)
     return mxp_atomic_cas_acq_rel(&waiter->word, &expected, MXN__WAITER_LEFT);
 }
 
-bool mxn__waiter_wait_or_leave(mxn_waiter *waiter)
+bool mxn__waiter_wait_or_leave(mxn_waiter *waiter, mxn_waited *waited)
 {
     bool ends = false;
-    if (mxn__waiter_begin_sleep(waiter)) {
+    *waited = (mxn_waited){.slept = mxn__waiter_begin_sleep(waiter)};
+    if (waited->slept) {
         while (!mxn__waiter_is_signalled(waiter) && !ends) {
             mxn__word_wait_a_while(&waiter->word, MXN__WAITER_SLEEPING);
             ends = !mxn__waiter_is_signalled(waiter) && mxn__is_interrupted();
         }
     }
     if (!(ends && leave(waiter))) {
+        waited->operation = waiter->operation;
         mxn__waiter_give(waiter);
     }
     return !ends;

@@ -20,7 +20,7 @@ void mxn__word_wait_a_while(const mxp_atomic_u32 *word, uint32_t expected);
 // this thread cannot be interrupted, or without memory.
 mxn_waiter *mxn__waiter_take(void);
 // As mxn__waiter_wait; false: it was left. The waiter is gone afterwards.
-bool mxn__waiter_wait_or_leave(mxn_waiter *waiter);
+bool mxn__waiter_wait_or_leave(mxn_waiter *waiter, mxn_waited *waited);
 // One that nobody will signal.
 void mxn__waiter_give(mxn_waiter *waiter);
 

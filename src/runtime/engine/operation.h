@@ -18,13 +18,14 @@ enum {
     MXN__OP_RECORD = 1 << 0,  // its class was on when it was pushed
     MXN__OP_EXTRA = 1 << 1,
     MXN__OP_VOID = 1 << 2,  // forms other than MXN_SYNC
-    MXN__OP_ASYNC = 1 << 3,
-    MXN__OP_NO_SKIP = 1 << 4,  // runs although a dependency has failed
-    MXN__OP_DELETE = 1 << 5,  // runs in any case, also during shutdown
-    MXN__OP_VAR_ENDS = 1 << 6,  // its deleter is what it does, then its only variable goes
-    MXN__OP_VISIBLE = 1 << 7,  // has a name that may be shown
+    MXN__OP_HIDDEN = MXP_KIND_HIDDEN ^ MXP_KIND_OPERATOR,  // has no name that may be shown
+    MXN__OP_ASYNC = MXP_OP_ASYNC >> 4,
+    MXN__OP_NO_SKIP = 1 << 5,  // runs although a dependency has failed
+    MXN__OP_DELETE = 1 << 6,  // runs in any case, also during shutdown
+    MXN__OP_WOKE = MXP_OP_WOKE >> 4,  // the worker that runs it has slept; only of RECORD
     // The upper byte holds the flags of the record where they are there.
     MXN__OP_RECORD_SHIFT = 8,
+    MXN__OP_VAR_ENDS = 1 << 11,  // its deleter is what it does, then its only variable goes
     MXN__OP_RECORD_MASK = MXP_OP_PHASE_MASK | MXP_OP_SYMBOLIC | MXP_OP_BULK_PARENT,
     MXN__OP_SYMBOLIC = MXP_OP_SYMBOLIC << MXN__OP_RECORD_SHIFT,
     MXN__OP_BULK = MXP_OP_BULK_PARENT << MXN__OP_RECORD_SHIFT,  // its extra has members
@@ -33,7 +34,11 @@ enum {
 };
 
 // Who runs it.
-enum { MXN__QUEUE_COMPUTE = 0, MXN__QUEUE_LIGHT = 1, MXN__QUEUE_PRIORITY = 2 };
+enum {
+    MXN__QUEUE_COMPUTE = MXP_QUEUE_COMPUTE,
+    MXN__QUEUE_LIGHT = MXP_QUEUE_LIGHT,
+    MXN__QUEUE_PRIORITY = MXP_QUEUE_PRIORITY
+};
 
 // Bit 0 of `var` tells writes. Ticket: what the variable's `done` must show (variable.h).
 typedef struct mxn_use {
@@ -53,7 +58,8 @@ typedef struct mxn_operation {
     uint16_t flags;  // MXN__OP_*
     uint8_t device;
     uint8_t block_class : 4;  // of its memory: block_pool.h
-    uint8_t queue : 4;
+    uint8_t queue : 2;
+    uint8_t family : 2;  // MXP_KERNEL_*, for the record
     mxn_use uses[];
 } mxn_operation;
 
@@ -68,9 +74,13 @@ typedef struct mxn_operation_extra {
     float flops, bytes;
 } mxn_operation_extra;
 
-_Static_assert((MXN__OP_RECORD_MASK << MXN__OP_RECORD_SHIFT & MXN__OP_WAIT) == 0 &&
+_Static_assert((MXN__OP_RECORD_MASK << MXN__OP_RECORD_SHIFT & (MXN__OP_WAIT | MXN__OP_VAR_ENDS)) ==
+                       0 &&
                    MXN__OP_RECORD_MASK < 256,
                "each flag has a bit of its own");
+_Static_assert(MXN__OP_HIDDEN == 1 << 3 && (MXP_KIND_OPERATOR & MXN__OP_HIDDEN) == 0 &&
+                   MXN__OP_ASYNC == 1 << 4 && MXN__OP_WOKE == 1 << 7,
+               "flags stand where records want them");
 _Static_assert(sizeof(mxn_operation) + sizeof(mxn_use) == 64, "one variable fits a cache line");
 _Static_assert(sizeof(mxn_operation) + 3 * sizeof(mxn_use) + sizeof(mxn_operation_extra) == 128,
                "three variables and the extra part fit two");

@@ -27,8 +27,7 @@ mxn_operation *mxn__operation_take(mxn_thread *self, uint32_t uses, bool extra)
 
 bool mxn__push_is_recorded(uint16_t flags)
 {
-    return (flags & MXN__OP_VISIBLE) != 0 &&
-           mxp_enabled((flags & MXN__OP_SYMBOLIC) != 0 ? MXP_CLASS_SYMBOLIC : MXP_CLASS_IMPERATIVE);
+    return mxp_enabled((flags & MXN__OP_SYMBOLIC) != 0 ? MXP_CLASS_SYMBOLIC : MXP_CLASS_IMPERATIVE);
 }
 
 void mxn__push_stamp(mxn_thread *self, mxn_operation *op, uint64_t push_ticks)
@@ -38,16 +37,16 @@ void mxn__push_stamp(mxn_thread *self, mxn_operation *op, uint64_t push_ticks)
     }
     op->flags |= MXN__OP_RECORD;
     op->push_stamp |= (push_ticks != 0 ? push_ticks : mxp_ticks()) & MXP_STAMP_MASK;
-    if (__builtin_expect(self->callback != NULL, 0)) {
+    if (__builtin_expect(self->callback != NULL, 0) && (op->flags & MXN__OP_HIDDEN) == 0) {
         op->name = mxn__callback_name(self->callback, op);
     }
 }
 
-static bool is_visible(const mxn_work *work)
+static bool is_hidden(const mxn_work *work)
 {
     const mxp_name *hidden = mxn__engine.hidden;
-    return work->name != MXP_NAME_NONE && (work->flags & MXN_WORK_HIDDEN) == 0 &&
-           work->name != hidden[0] && work->name != hidden[1] && work->name != hidden[2];
+    return work->name == MXP_NAME_NONE || (work->flags & MXN_WORK_HIDDEN) != 0 ||
+           work->name == hidden[0] || work->name == hidden[1] || work->name == hidden[2];
 }
 
 static inline __attribute__((always_inline)) void fill_uses(mxn_operation *op, const mxn_work *work)
@@ -84,6 +83,11 @@ static void fill_extra(mxn_operation_extra *extra, const mxn_work *work, bool re
     }
 }
 
+static uint8_t family_of(const mxn_work *work)
+{
+    return work->flags >> MXN_WORK_FAMILY_SHIFT & 3;
+}
+
 // What an operation is to do, without what the push adds. In line, also with a second caller: each
 // push passes here.
 static inline __attribute__((always_inline)) void fill(mxn_operation *op, const mxn_work *work,
@@ -100,7 +104,7 @@ static inline __attribute__((always_inline)) void fill(mxn_operation *op, const 
 mxn_operation *mxn__operation_make(mxn_thread *self, const mxn_work *work, uint16_t flags,
                                    uint8_t queue)
 {
-    flags |= is_visible(work) ? MXN__OP_VISIBLE : 0;
+    flags |= is_hidden(work) ? MXN__OP_HIDDEN : 0;
     const bool record = mxn__push_is_recorded(flags);
     const uint32_t scope = !record ? 0 : work->scope != 0 ? work->scope : mxp_scope_current();
     const bool extra = needs_extra(work, flags, queue) || (record && says_more(work, scope));
@@ -111,11 +115,12 @@ mxn_operation *mxn__operation_make(mxn_thread *self, const mxn_work *work, uint1
     }
     const uint32_t phase = work->flags & MXN_WORK_PHASE_MASK;
     fill(op, work, flags, phase != 0 ? phase : self->phase);
-    op->queue = queue & 0xf;
+    op->queue = queue & 3;
     if (extra) {
         fill_extra(mxn__operation_extra(op), work, record, scope);
     }
     if (record) {
+        op->family = family_of(work);
         mxn__push_stamp(self, op, work->push_ticks);
     }
     return op;
@@ -125,8 +130,9 @@ mxn_operation *mxn__operation_make(mxn_thread *self, const mxn_work *work, uint1
 
 void mxn__operation_model(mxn_operation *model, const mxn_work *work, uint16_t flags)
 {
-    flags |= MXN__OP_EXTRA | (is_visible(work) ? MXN__OP_VISIBLE : 0);
+    flags |= MXN__OP_EXTRA | (is_hidden(work) ? MXN__OP_HIDDEN : 0);
     model->count = (uint16_t)(work->read_count + work->write_count);
+    model->family = family_of(work);
     fill(model, work, flags, work->flags & MXN_WORK_PHASE_MASK);
     fill_extra(mxn__operation_extra(model), work, true, work->scope);
 }

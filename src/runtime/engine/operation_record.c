@@ -132,7 +132,16 @@ static inline void times_complete(record_times *at, const mxn_execution *executi
 
 static inline uint32_t record_flags(const mxn_operation *op, const mxn_execution *execution)
 {
-    return execution->flags | (op->flags >> MXN__OP_RECORD_SHIFT & MXN__OP_RECORD_MASK);
+    const uint32_t flags = op->flags;
+    return execution->flags | (flags >> MXN__OP_RECORD_SHIFT & MXN__OP_RECORD_MASK) |
+           (flags << 4 & (MXP_OP_ASYNC | MXP_OP_WOKE)) | (uint32_t)op->queue << MXP_OP_QUEUE_SHIFT |
+           (uint32_t)op->family << MXP_OP_FAMILY_SHIFT;
+}
+
+// Bits of an operation's kind of record.
+static inline uint32_t record_kind(const mxn_operation *op)
+{
+    return MXP_KIND_OPERATOR | (op->flags & MXN__OP_HIDDEN);
 }
 
 static inline uint32_t record_classes(const mxn_operation *op)
@@ -157,6 +166,7 @@ static void emit(const mxn_operation *op, const mxn_execution *execution, uint64
                        .end = end_ticks,
                        .push_thread = pushing_thread(op)};
     times_complete(&at, execution);
+    const uint32_t hidden = (op->flags & MXN__OP_HIDDEN) != 0 ? MXP_OPERATOR_HIDDEN : 0;
     const mxn_operation_extra *extra =
         (op->flags & MXN__OP_EXTRA) != 0 ? mxn__operation_extra((mxn_operation *)op) : &nothing;
     mxp_operator record = {.name = op->name,
@@ -167,7 +177,7 @@ static void emit(const mxn_operation *op, const mxn_execution *execution, uint64
                            .ready_ticks = at.latest.ticks,
                            .start_ticks = at.start,
                            .end_ticks = at.end,
-                           .flags = record_flags(op, execution),
+                           .flags = record_flags(op, execution) | hidden,
                            .push_thread = at.push_thread,
                            .device = op->device,
                            .scope = extra->scope,
@@ -204,7 +214,7 @@ static inline void write_cost(uint64_t *words, const mxn_operation *op)
 static inline void write_operator(uint64_t *words, const mxn_operation *op,
                                   const mxn_execution *execution, const record_times *at)
 {
-    words[0] = MXP_KIND_OPERATOR | 4u << 8 | at->start << 16;
+    words[0] = record_kind(op) | 4u << 8 | at->start << 16;
     words[1] = op->name | (uint64_t)op->id << 32;
     words[2] = ((at->end - at->start) & MXP_STAMP_MASK) | (uint64_t)record_flags(op, execution)
                                                               << 48;
@@ -307,6 +317,7 @@ static void emit_part(const mxn_operation *op, const mxn_part *part, uint64_t no
     const uint64_t stamp = widen(op->push_stamp, now_ticks);
     const bool is_known = stamp > mxp_atomic_load(&mxp_control.closed_ticks);
     const mxn_execution execution = {.flags = MXP_OP_SHARED};
+    const uint32_t own = MXP_OP_WOKE | 3u << MXP_OP_FAMILY_SHIFT;  // flags of the parent alone
     const mxp_operator record = {.name = part->name,
                                  .id = new_id(),
                                  .bulk_parent = op->id,
@@ -314,7 +325,7 @@ static void emit_part(const mxn_operation *op, const mxn_part *part, uint64_t no
                                  .ready_ticks = now_ticks,
                                  .start_ticks = now_ticks,
                                  .end_ticks = now_ticks,
-                                 .flags = record_flags(op, &execution),
+                                 .flags = record_flags(op, &execution) & ~own,
                                  .push_thread = is_known ? pushing_thread(op)
                                                          : (uint32_t)MXN__TRACE_INDEX_UNKNOWN,
                                  .device = op->device,
@@ -330,11 +341,12 @@ void mxn_record_parts(const mxn_part *parts, uint32_t count)
     mxn_thread *self = mxn__self;
     assert(self != NULL && self->running != NULL && "parts are those of an operation");
     const mxn_operation *op = self->running;
-    if ((op->flags & MXN__OP_VISIBLE) != 0) {
+    if ((op->flags & MXN__OP_HIDDEN) == 0) {
         mxp_atomic_u64 *visible = &self->counters.visible;
         mxp_atomic_store(visible, mxp_atomic_own(visible) + count);
     }
-    if ((op->flags & MXN__OP_RECORD) == 0 || !mxp_enabled(MXN__RECORD_CLASSES)) {
+    if ((op->flags & (MXN__OP_RECORD | MXN__OP_HIDDEN)) != MXN__OP_RECORD ||
+        !mxp_enabled(MXN__RECORD_CLASSES)) {
         return;
     }
     const uint64_t now_ticks = mxp_ticks();

@@ -44,6 +44,13 @@ void mxn__operation_record(mxn_thread *self, const mxn_operation *op,
 // An end that has no stamp: what the variables hold is of no use any more.
 void mxn__operation_record_none(mxn_thread *self, const mxn_operation *op);
 
+// What a worker that has slept has in place of an end. Only while there are records: what it runs
+// next then leaves an end, whatever that is.
+static inline uint64_t mxn__end_after_sleep(void)
+{
+    return mxp_enabled(MXN__RECORD_CLASSES) ? MXN__END_SLEPT : 0;
+}
+
 // To be called before the operation's variables are completed.
 static inline void mxn__operation_ended(mxn_thread *self, const mxn_operation *op,
                                         const mxn_execution *execution)

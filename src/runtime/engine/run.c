@@ -66,7 +66,7 @@ static void count_end(mxn_thread *self, const mxn_operation *op, const outcome *
     if (end->error != NULL) {
         mxn__counter_add(&counters->failed);
     }
-    if ((op->flags & MXN__OP_VISIBLE) != 0) {
+    if ((op->flags & MXN__OP_HIDDEN) == 0) {
         mxn__counter_add(&counters->visible);
     }
     if ((op->flags & (MXN__OP_VAR_ENDS | MXN__OP_WAIT)) != 0) {
@@ -198,7 +198,8 @@ static void call_async(mxn_thread *self, mxn_operation *op, uint64_t start_ticks
 static __attribute__((noinline, cold)) int call_told(mxn_thread *self, mxn_operation *op)
 {
     const mxp_name name = op->name;
-    const bool records = (op->flags & (MXN__OP_RECORD | MXN__OP_BULK)) == MXN__OP_RECORD;
+    const uint32_t mask = MXN__OP_RECORD | MXN__OP_BULK | MXN__OP_HIDDEN;
+    const bool records = (op->flags & mask) == MXN__OP_RECORD;
     const uint32_t class =
         (op->flags & MXN__OP_SYMBOLIC) != 0 ? MXP_CLASS_SYMBOLIC : MXP_CLASS_IMPERATIVE;
     const bool told = records && mxp_operator_begin(class, name) != 0;
@@ -246,6 +247,8 @@ static void run_bulk(mxn_thread *self, mxn_operation *bulk, uint64_t start_ticks
         execution.releaser = mxn__operation_releaser(bulk, mxp_ticks());
         start_ticks =
             start_ticks > execution.releaser.ticks ? start_ticks : execution.releaser.ticks;
+    } else {
+        start_ticks = 0;  // of members that are recorded all the same the clock tells
     }
     execution.start_ticks = self->last_end = start_ticks;
     for (mxn_operation *member = mxn__operation_extra(bulk)->is.members, *next; member != NULL;
@@ -257,11 +260,23 @@ static void run_bulk(mxn_thread *self, mxn_operation *bulk, uint64_t start_ticks
     operation_end(self, bulk, &(outcome){0}, &execution);
 }
 
+// Of a bulk, what is true of it is true of its first member.
+static uint64_t start_now(mxn_operation *op, uint64_t start_ticks)
+{
+    if (start_ticks == MXN__END_SLEPT) {
+        op->flags |= MXN__OP_WOKE;
+        if ((op->flags & MXN__OP_BULK) != 0) {
+            mxn__operation_extra(op)->is.members->flags |= MXN__OP_WOKE;
+        }
+    }
+    return mxp_ticks();
+}
+
 void mxn__operation_run(mxn_thread *self, mxn_operation *op, uint64_t start_ticks)
 {
     assert(mxn__operation_ready(op) && "an operation runs before its turn");
-    if (start_ticks == 0 && (op->flags & MXN__OP_RECORD) != 0) {
-        start_ticks = mxp_ticks();
+    if (start_ticks <= MXN__END_SLEPT && (op->flags & MXN__OP_RECORD) != 0) {
+        start_ticks = start_now(op, start_ticks);
     }
     if (__builtin_expect((op->flags & MXN__OP_BULK) != 0, 0)) {
         run_bulk(self, op, start_ticks);
@@ -299,4 +314,16 @@ void mxn_complete(mxn_completion *completion, int error)
 bool mxn_inside_operation(void)
 {
     return mxn__self != NULL && mxn__self->running != NULL;
+}
+
+uint32_t mxn_running_id(void)
+{
+    return mxn_inside_operation() ? mxn__self->running->id : 0;
+}
+
+void mxn_running_family(uint32_t family)
+{
+    assert(mxn_inside_operation() && "who computes is told of an operation");
+    mxn_operation *op = (mxn_operation *)mxn__self->running;  // this thread's while it runs
+    op->family = family & 3;
 }

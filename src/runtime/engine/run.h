@@ -17,8 +17,8 @@ typedef struct mxn_naive_call {
     mxn_operation *deletions;  // of variables it holds: pushed when it is over
 } mxn_naive_call;
 
-// Runs an operation whose tickets are reached. `start_ticks`: when it began, 0 if the clock must
-// tell.
+// Runs an operation whose tickets are reached. `start_ticks`: when it began; 0 if the clock must
+// tell, MXN__END_SLEPT if it must and the worker has slept until now.
 void mxn__operation_run(mxn_thread *self, mxn_operation *op, uint64_t start_ticks);
 
 // Frees an operation that was never queued, its deleter called.

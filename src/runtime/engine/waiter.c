@@ -27,10 +27,11 @@ bool mxn__waiter_begin_sleep(mxn_waiter *waiter)
     return mxp_atomic_cas_acq_rel(&waiter->word, &expected, MXN__WAITER_SLEEPING);
 }
 
-void mxn__waiter_wait(mxn_waiter *waiter)
+mxn_waited mxn__waiter_wait(mxn_waiter *waiter)
 {
-    mxn__waiter_begin_sleep(waiter);
+    const bool slept = mxn__waiter_begin_sleep(waiter);
     while (!mxn__waiter_is_signalled(waiter)) {
         mxp__os_word_wait(&waiter->word, MXN__WAITER_SLEEPING);
     }
+    return (mxn_waited){waiter->operation, slept};
 }

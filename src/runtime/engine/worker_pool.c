@@ -12,6 +12,7 @@
 #include "base/lock.h"
 #include "runtime/engine/engine_state.h"
 #include "runtime/engine/idle.h"
+#include "runtime/engine/operation_record.h"
 #include "runtime/engine/run.h"
 #include "runtime/engine/variable.h"
 
@@ -100,6 +101,7 @@ static mxn_operation *take_or_sleep(worker_pool *pool, mxn_thread *self)
     }
     while (pool->count == 0 && !pool->stop) {
         mxp__lock_wait(&pool->lock, &pool->wake);
+        self->last_end = mxn__end_after_sleep();
     }
     if (pool->count != 0) {
         op = heap_take_locked(pool);

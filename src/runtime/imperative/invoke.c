@@ -184,6 +184,7 @@ static void describe(const mxn_bound *b, mxn_work *work)
         work->shape = b->prepared->shape_text;
         work->flops = b->prepared->flops;
         work->bytes = b->prepared->bytes_moved;
+        work->flags |= b->prepared->kernel.family << MXN_WORK_FAMILY_SHIFT;
     } else {
         work->shape = mxn__shape_string(&b->job);
         mxn_job_cost(&b->job, &work->flops, &work->bytes);

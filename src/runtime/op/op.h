@@ -190,6 +190,7 @@ typedef struct mxn_kernel_choice {
     int (*run)(struct mxn_job *job);
     uint64_t workspace_bytes;
     int threads;  // private: it holds for that many alone; 0: for any number
+    uint32_t family;  // MXP_KERNEL_*: whose kernel it is
 } mxn_kernel_choice;
 
 // The caller owns everything, keeps it until the operation is over and holds a reference on params.

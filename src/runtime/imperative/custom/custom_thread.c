@@ -15,7 +15,9 @@
 
 #include "base/fail.h"
 #include "base/fork_lock.h"
+#include "base/name_once.h"
 #include "base/os/quiet_thread.h"
+#include "runtime/engine/engine.h"
 
 enum { AT_WORK_MAX = 64 };
 
@@ -34,9 +36,10 @@ static void begin_anew(void)
 
 static mxp_fork_lock lock = MXP__FORK_LOCK_INIT(begin_anew);
 
-static mxn_custom_task *take(void)
+static mxn_custom_task *take(bool *waited)
 {
     mxp__fork_lock(&lock);
+    *waited = first == NULL;
     while (first == NULL) {
         mxp__lock_wait(&lock.lock, &work_there);
     }
@@ -48,11 +51,32 @@ static mxn_custom_task *take(void)
     return task;
 }
 
+// The thread had nothing to do since `begin_ticks`, which is read whether or not there are records:
+// they may begin while it waits. Tasks that only free things are told as well: what they push would
+// come from nowhere.
+static void record_wait(const mxn_custom_task *task, bool waited, uint64_t begin_ticks)
+{
+    static mxp_atomic_u32 name;
+    enum { CLASSES = MXP_CLASS_SYMBOLIC | MXP_CLASS_IMPERATIVE };
+    if (mxp_enabled(CLASSES)) {
+        const mxp_wait wait = {.name = mxp__span_name_once(&name, "operator", "CustomOperatorTask"),
+                               .what = MXP_WAIT_TASK,
+                               .flags = waited ? MXP_WAIT_BLOCKED | MXP_WAIT_SLEPT : 0,
+                               .ended_by = task->handed_by,
+                               .begin_ticks = begin_ticks,
+                               .end_ticks = waited ? 0 : begin_ticks};
+        mxp_wait_emit(CLASSES, &wait);
+    }
+}
+
 static void *serve(void *unused)
 {
     mxp_thread_name("custom operators");
     for (;;) {
-        mxn_custom_task *task = take();
+        const uint64_t begin_ticks = mxp_ticks();
+        bool waited;
+        mxn_custom_task *task = take(&waited);
+        record_wait(task, waited, begin_ticks);
         task->run(task);
         mxp__fork_lock(&lock);
         waiting++;
@@ -91,6 +115,7 @@ static void append_locked(mxn_custom_task *task)
 
 int mxn__custom_thread_put(mxn_custom_task *task)
 {
+    task->handed_by = mxn_running_id();
     mxp__fork_lock(&lock);
     queued++;
     int error = start_if_needed_locked();

@@ -325,7 +325,11 @@ static int kernel_of(const mxn_job *job, mxn_kernel_choice *kernel)
 {
     const mxn_kernel_choice *chosen = job->kernel;
     if (chosen == NULL || (chosen->threads != 0 && chosen->threads != mxn__threads_most())) {
-        return mxn__kernel_choose(job, kernel);
+        int error = mxn__kernel_choose(job, kernel);
+        if (error == 0 && mxp_enabled(MXP_CLASS_SYMBOLIC | MXP_CLASS_IMPERATIVE)) {
+            mxn_running_family(kernel->family);  // nobody knew when it was pushed
+        }
+        return error;
     }
     *kernel = *chosen;
     return 0;

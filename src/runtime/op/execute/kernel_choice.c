@@ -113,6 +113,11 @@ bool mxn__kernel_library_follows(const mxn_job *job)
     return choice_now() == AUTO && entry != NULL && entry->takes(job);
 }
 
+// As records call them.
+static const uint8_t families[MXN_KERNEL_KINDS] = {[MXN_KERNEL_REF] = MXP_KERNEL_REFERENCE,
+                                                   [MXN_KERNEL_OWN] = MXP_KERNEL_OWN,
+                                                   [MXN_KERNEL_DNNL] = MXP_KERNEL_ONEDNN};
+
 int mxn__kernel_choose(const mxn_job *job, mxn_kernel_choice *chosen)
 {
     int error = mxn_kernels_check();
@@ -128,11 +133,13 @@ int mxn__kernel_choose(const mxn_job *job, mxn_kernel_choice *chosen)
                 chosen->threads = mxn__threads_most();
             }
             chosen->run = entry->run;
+            chosen->family = families[*kind];
             chosen->workspace_bytes = entry->workspace != NULL ? entry->workspace(job) : 0;
             return 0;
         }
     }
     chosen->run = op->def->forward;
+    chosen->family = MXP_KERNEL_REFERENCE;
     chosen->workspace_bytes = op->def->workspace != NULL ? op->def->workspace(job) : 0;
     return 0;
 }

@@ -211,7 +211,7 @@ static void a_bulk_is_shown_with_its_members(void **state)
     live_events_free(&live);
 }
 
-static void hidden_and_unnamed_operations_leave_no_record(void **state)
+static void hidden_and_unnamed_operations_have_records_of_their_own(void **state)
 {
     (void)state;
     push_named("Custom", NULL, a);
@@ -225,7 +225,20 @@ static void hidden_and_unnamed_operations_leave_no_record(void **state)
     push_named("seen", NULL, a);
     live_events live = take();
     assert_int_equal(live_events_count(&live, MXP_KIND_OPERATOR, NULL), 1);
-    operator_named(&live, "seen");
+    assert_int_equal(live_events_count(&live, MXP_KIND_HIDDEN, NULL), 5);
+    const seen last = operator_named(&live, "seen");
+    const char *const names[] = {"Custom", "_backward_Custom", "CustomOperatorWait", "", "secret"};
+    uint32_t before = 0;
+    for (size_t i = 0; i < 5; i++) {
+        const mxp_event *event = live_events_find(&live, MXP_KIND_HIDDEN, names[i], 0);
+        assert_non_null(event);
+        const seen hidden = view_of(event);
+        assert_int_equal(hidden.op.variable_count, 1);
+        assert_int_equal(mxp__event_variable(event, 0), mxn_var_id(a) | MXP_VARIABLE_WRITTEN);
+        assert_true(hidden.op.released_by == 0 || hidden.op.released_by == before);
+        before = hidden.op.id;
+    }
+    assert_true(last.op.released_by == 0 || last.op.released_by == before);
     live_events_free(&live);
 }
 
@@ -475,7 +488,7 @@ int main(void)
         RECORD_TEST(a_later_push_has_no_binding_predecessor),
         RECORD_TEST(a_wait_for_all_ends_what_a_profile_leaves_behind),
         RECORD_TEST(a_bulk_is_shown_with_its_members),
-        RECORD_TEST(hidden_and_unnamed_operations_leave_no_record),
+        RECORD_TEST(hidden_and_unnamed_operations_have_records_of_their_own),
         RECORD_TEST(an_operation_pushed_while_off_is_not_recorded),
         RECORD_TEST(a_push_before_recording_was_interrupted_is_of_no_thread),
         RECORD_TEST(classes_choose),

@@ -407,6 +407,123 @@ static void failures_close_what_they_opened(void **state)
     live_events_stop(state);
 }
 
+// ---- what released whom -----------------------------------------------------------------------
+static void run_custom_program(void)
+{
+    NDArrayHandle x = make(1), gradient = make(0), y = NULL, out = NULL;
+    mx_uint write = 1;
+    int before = 0;
+    assert_int_equal(MXAutogradMarkVariables(1, &x, &write, &gradient), 0);
+    MXAutogradSetIsRecording(1, &before);
+    assert_int_equal(add_one_invoke(ADD_ONE_PLAIN, x, NULL, &y), 0);
+    MXAutogradSetIsRecording(0, &before);
+    assert_int_equal(MXAutogradBackward(1, &y, NULL, 0), 0);
+    assert_int_equal(compute(ADD_ONE_WAITS, 2, &out), 0);
+    MXNDArrayFree(out);
+    assert_int_equal(compute(ADD_ONE_NESTS, 3, &out), 0);
+    MXNDArrayFree(out);
+    assert_values(gradient, 1, 0);
+    MXNDArrayFree(x);
+    MXNDArrayFree(gradient);
+    MXNDArrayFree(y);
+}
+
+static bool has_operator(const live_events *live, uint32_t id)
+{
+    for (size_t i = 0; i < live->count; i++) {
+        mxp_operator_view view;
+        if (mxp__event_is_operator(&live->events[i])) {
+            mxp__event_operator(&live->events[i], &view);
+            if (view.id == id) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// Whether the thread got a task that had begun to run when `op` was pushed.
+static bool has_task_before(const live_events *live, const mxp_operator_view *op)
+{
+    for (size_t i = 0; i < live->count; i++) {
+        mxp_wait_view view;
+        const mxp_event *event = &live->events[i];
+        if (event->kind == MXP_KIND_WAIT && event->thread == op->push_thread) {
+            mxp__event_wait(event, &view);
+            if (view.what == MXP_WAIT_TASK && event->end_ticks <= op->push_ticks) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// Of those pushed elsewhere than on this thread or inside of another operation: how many.
+static size_t check_edges(const live_events *live)
+{
+    size_t pushed_by_custom = 0;
+    for (size_t i = 0; i < live->count; i++) {
+        mxp_operator_view op;
+        const mxp_event *event = &live->events[i];
+        if (!mxp__event_is_operator(event)) {
+            continue;
+        }
+        mxp__event_operator(event, &op);
+        assert_true(op.released_by == 0 || has_operator(live, op.released_by));
+        const char *thread =
+            live->source->name(live->source, live->source->threads[op.push_thread].name).text;
+        if (strcmp(thread, "custom operators") == 0) {
+            assert_true(has_task_before(live, &op));
+            pushed_by_custom++;
+        }
+    }
+    return pushed_by_custom;
+}
+
+static size_t check_waits(const live_events *live)
+{
+    size_t tasks = 0;
+    for (size_t i = 0; i < live->count; i++) {
+        mxp_wait_view wait;
+        const mxp_event *event = &live->events[i];
+        if (event->kind != MXP_KIND_WAIT) {
+            continue;
+        }
+        mxp__event_wait(event, &wait);
+        const bool named = wait.what != MXP_WAIT_ALL && (event->flags & MXP_WAIT_BLOCKED) != 0;
+        if ((named && !is_naive()) || wait.what == MXP_WAIT_TASK) {
+            assert_true(wait.ended_by != 0 && has_operator(live, wait.ended_by));
+        }
+        tasks += wait.what == MXP_WAIT_TASK;
+    }
+    return tasks;
+}
+
+static void everything_that_releases_has_a_record(void **state)
+{
+    enum { REPEATS = 20, CALLS = 5 };  // of the function, in each
+    live_events_start(state);
+    for (int i = 0; i < REPEATS; i++) {
+        run_custom_program();
+    }
+    MXNDArrayWaitAll();
+    check_deletes(state);
+    MXNDArrayWaitAll();
+    live_events live = live_events_take(MXP__CONSUMER_FILE);
+    const size_t pushed_by_custom = check_edges(&live), tasks = check_waits(&live);
+    const size_t custom = live_events_count(&live, MXP_KIND_HIDDEN, "Custom"),
+                 backward = live_events_count(&live, MXP_KIND_HIDDEN, "_backward_Custom"),
+                 waits = live_events_count(&live, MXP_KIND_HIDDEN, "CustomOperatorWait");
+    assert_int_equal(custom + backward, REPEATS * CALLS);
+    assert_int_equal(backward, REPEATS);
+    assert_int_equal(waits, custom + backward);
+    // Each function came as a task, and what was freed came too.
+    assert_true(is_naive() ? tasks == 0 : tasks == 2 * (custom + backward));
+    assert_true(is_naive() || pushed_by_custom >= custom + backward);
+    live_events_free(&live);
+    live_events_stop(state);
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, zero_counts, check_deletes)
@@ -425,6 +542,7 @@ int main(void)
         TEST(children_have_threads_of_their_own),
         TEST(names_and_nesting_are_recorded),
         TEST(failures_close_what_they_opened),
+        TEST(everything_that_releases_has_a_record),
     };
     add_one_register();
     alarm(100);  // nothing hangs
