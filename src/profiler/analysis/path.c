@@ -192,11 +192,12 @@ static void leave_operator(walker *walk)
 // ---- from a moment of a thread to what it waited for -------------------------------------------
 static bool has_blocked(const mxp_graph *graph, const mxp_graph_wait *wait)
 {
-    if (wait->what == MXP_WAIT_TASK) {
-        return true;
-    }
     if (wait->op == MXP__NO_OP) {
         return (wait->flags & MXP_WAIT_BLOCKED) != 0 && wait->begin_ns < wait->end_ns;
+    }
+    if (wait->what == MXP_WAIT_TASK) {  // a task that came while the thread was busy had to wait
+        return (wait->flags & MXP_WAIT_BLOCKED) != 0 ||
+               graph->ops[wait->op].start_ns > wait->begin_ns;
     }
     return graph->ops[wait->op].end_ns > wait->begin_ns;
 }
@@ -240,6 +241,8 @@ static void leave_wait(walker *walk, const mxp_graph_wait *wait)
         back_to(walk, wait->begin_ns, kind_of_wait(wait), MXP__NO_OP, walk->thread);
         if (walk->at_ns == end_ns) {  // a task from nowhere that took no time
             give_up(walk);
+        } else if (!walk->out_of_memory) {
+            walk->path->pieces[walk->path->count - 1].name = wait->name;
         }
     } else if (wait->what == MXP_WAIT_TASK) {
         const uint32_t handed = wait->op;
@@ -259,7 +262,9 @@ static void leave_thread(walker *walk)
     const mxp_graph_thread *thread = &graph->threads[walk->thread];
     const bool is_worker = thread->role == MXP__ROLE_WORKER;
     const size_t i = mxp__graph_ending_from(graph, walk->thread, walk->at_ns);
-    if (i < thread->op_count && graph->ops[thread->ops[i]].start_ns < walk->at_ns) {
+    const int64_t start_ns =
+        i < thread->op_count ? graph->ops[thread->ops[i]].start_ns : INT64_MAX;
+    if (start_ns < walk->at_ns || (is_worker && start_ns == walk->at_ns)) {
         if (is_worker) {  // which pushes from inside of an operator
             walk->op = thread->ops[i];
         } else {
