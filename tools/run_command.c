@@ -45,6 +45,8 @@ static const char help[] =
     "      --openmp=libomp  run programs built with GCC on LLVM's OpenMP runtime, which tells its\n"
     "                     regions; GCC's tells nothing\n"
     "      --max-names N  most names of each process (default 1000000)\n"
+    "      --label TEXT   a name of the run, which its files carry for comparisons\n"
+    "      --commit TEXT  what was run, in the same way\n"
     "      --children X   all (default) or none: only the first process\n"
     "      --no-preload   do not load the collector into every program: of PyTorch no operators\n"
     "                     unless the script sends them\n"
@@ -73,6 +75,7 @@ static const char *const openmp_words[] = {"own", "libomp", NULL};
 
 typedef struct run_options {
     const char *output, *ring, *limit, *marks, *summary, *max_names, *depth, *min_us;
+    const char *label, *commit;
     int force, quiet, no_preload, json, memory, dnnl;
     int sync, children, openmp, python;  // places in their words
     unsigned marks_bits, rows, names;  // of marks, summary, max_names
@@ -209,6 +212,8 @@ static void set_environment(const run_options *options, const char *folder,
         .min_us = options->min_us,
         .marks = facts->is_foreign ? 0 : options->marks_bits,
         .names = options->max_names,
+        .label = options->label,
+        .commit = options->commit,
         .sync = options->sync != 0 ? sync_words[options->sync] : NULL,
         .openmp = options->openmp != 0 ? options->openmp_path : NULL,
         .python = options->python != 0 ? python_words[options->python] : NULL,
@@ -332,6 +337,8 @@ static int run(const mxp_command *self, int count, char **arguments)
         {"--dnnl", 0, NULL, &values.dnnl, NULL, NULL},
         {"--memory", 0, NULL, &values.memory, NULL, NULL},
         {"--max-names", 0, NULL, NULL, &values.max_names, NULL},
+        {"--label", 0, NULL, NULL, &values.label, NULL},
+        {"--commit", 0, NULL, NULL, &values.commit, NULL},
         {"--children", 0, children_words, &values.children, NULL, NULL},
         {"--openmp", 0, openmp_words, &values.openmp, NULL, NULL},
         {"--python", 0, python_words, &values.python, NULL, NULL},

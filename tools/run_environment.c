@@ -203,6 +203,8 @@ void mxp__run_environment(const mxp_run_settings *settings)
     set_where_given("MXPROF_FUNCTIONS_MIN_US", settings->min_us);
     tell_marks(settings->marks);
     set_where_given("MXPROF_NAMES_LIMIT", settings->names);
+    set_where_given("MXPROF_RUN_LABEL", settings->label);
+    set_where_given("MXPROF_RUN_COMMIT", settings->commit);
     set_where_given("MXPROF_COLLECT_SYNC", settings->sync);
     set_where_given("MXPROF_COLLECT_MEMORY", settings->has_memory ? "1" : NULL);
     if (settings->openmp != NULL) {

@@ -28,6 +28,7 @@ typedef struct mxp_run_settings {
     const char *ring, *limit;  // sizes, or null
     const char *depth, *min_us;  // of functions, numbers, or null
     const char *names;  // most names, or null
+    const char *label, *commit;  // what the run is called, or null
     const char *sync;  // what of waits and locks: all, waits, none; or null
     const char *openmp;  // path of a runtime that is preloaded, or null
     const char *python;  // its functions: functions, or c for those in C as well; or null

@@ -41,6 +41,13 @@ int mxp_thread_name_of(uint32_t tid, const char *name);
 // given before the file began.
 void mxp_process_name(const char *name);
 
+// Adds a line to what outputs tell of the run (`mxprof info`): a version, a setting, by which two
+// recordings are compared. Key and value are copied; the last value of a key counts, "" takes the
+// line away. A file of a process that died has those from before the file began. MXP_EINVAL: null,
+// or an empty key. MXP_ESTATE: there are 32 keys already. MXP_ENOMEM. Any thread, not in signal
+// handlers: it may wait for a dump.
+int mxp_info(const char *key, const char *value);
+
 #ifdef __cplusplus
 }
 #endif

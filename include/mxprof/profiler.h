@@ -72,6 +72,8 @@ typedef struct mxp_config {
     uint32_t names_limit;  // most names; what comes after is recorded as "<names full>" and
                            // counted; default 1,000,000, 0 too
     uint64_t emit;  // MXP_EMIT_*: to which other tool what is recorded is sent as well
+    uint64_t step_cpu;  // record CPU time and run delay at each step; default 1
+    const char *run_commit, *run_label;  // what outputs call the run; default none
 } mxp_config;
 
 // Fills the first `size_bytes` bytes with the defaults, those of the environment included, members

@@ -287,5 +287,6 @@ def test_the_list_of_keys_is_the_originals_and_ours(tmp_path):
     assert [line.split(" ")[0] for line in ours[:-1:2]] == [
         "store", "full_policy", "memory_limit_bytes", "native_filename", "snapshot_filename",
         "snapshot_ms", "snapshot_signal", "snapshot_step_factor", "snapshot_counter",
-        "statistics_only", "keep_crashed", "trace_limit_bytes", "info_command", "names_limit", "emit"]
+        "statistics_only", "keep_crashed", "trace_limit_bytes", "info_command", "names_limit", "emit",
+        "step_cpu", "run_commit", "run_label"]
     assert ours[-1] == "Did you mean 'filename'?"

@@ -20,7 +20,7 @@ _SORT_KEYS = {"total": 0, "avg": 1, "min": 2, "max": 3, "count": 4}
 _SWITCH = {False: 0, True: 1}
 # Options whose value may be any text; None leaves them out.
 _TEXTS = {"filename", "native_filename", "snapshot_filename", "snapshot_counter",
-          "gpu_memory_profile_filename_prefix"}
+          "gpu_memory_profile_filename_prefix", "run_commit", "run_label"}
 _warned: set = set()  # whether the statistics were on, of warnings that come once a process
 
 
@@ -48,7 +48,7 @@ def set_config(*, filename: Any = _Null, gpu_memory_profile_filename_prefix: Any
                statistics_only: Any = _Null, snapshot_filename: Any = _Null, snapshot_ms: Any = _Null,
                snapshot_signal: Any = _Null, snapshot_step_factor: Any = _Null,
                snapshot_counter: Any = _Null, info_command: Any = _Null, names_limit: Any = _Null,
-               emit: Any = _Null,
+               emit: Any = _Null, step_cpu: Any = _Null, run_commit: Any = _Null, run_label: Any = _Null,
                **unknown: Any) -> None:
     """Configures the profiler; what is left out, and a file name of None, returns to its default.
 
@@ -69,7 +69,8 @@ def set_config(*, filename: Any = _Null, gpu_memory_profile_filename_prefix: Any
     profile_process : str
         'worker', or 'server' for the servers of a distributed key-value store.
     trace_limit_bytes, keep_crashed, native_filename, store, full_policy, memory_limit_bytes, statistics_only, snapshot_filename,
-    snapshot_ms, snapshot_signal, snapshot_step_factor, snapshot_counter, info_command, names_limit, emit
+    snapshot_ms, snapshot_signal, snapshot_step_factor, snapshot_counter, info_command, names_limit, emit,
+    step_cpu, run_commit, run_label
         See docs/guide.md.
 
     Raises

@@ -17,6 +17,7 @@ typedef struct mxp_recorder_limits {
     int statistics_only;  // statistics and no trace
     int statistics_when_full;  // beyond the cap, continue with statistics
     uint32_t names;  // most names, 0: MXP__NAMES_MOST
+    int step_cpu;  // each step has its CPU time and run delay
 } mxp_recorder_limits;
 
 int mxp__recorder_limits_set(const mxp_recorder_limits *limits);

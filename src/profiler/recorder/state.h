@@ -33,6 +33,7 @@ typedef struct mxp_recorder_state {
     mxp_atomic_u64 arguments_left_out;  // of open spans: for want of room, or of the span
     mxp_tap_slot taps[MXP__TAPS_MAX];
     mxp_atomic_u32 taps_end;  // slots from here on are free
+    mxp_atomic_u32 step_cpu;  // as the limits say; read while they change
     mxp_timebase timebase;
     int timebase_ready;
     int consumer_active[MXP__CONSUMERS];

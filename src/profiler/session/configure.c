@@ -3,6 +3,7 @@
 // old file with what is pending, if that file was begun; in all other cases what is pending goes to
 // the next file. No existing file is touched before there is something to replace it with.
 #include <assert.h>
+#include <mxprof/foreign.h>
 #include <mxprof/gate.h>
 #include <string.h>
 
@@ -33,6 +34,8 @@ void mxp__config_free_strings(mxp_config *config)
     free_string(config->memory_csv_prefix);
     free_string(config->snapshot_filename);
     free_string(config->snapshot_counter);
+    free_string(config->run_commit);
+    free_string(config->run_label);
 }
 
 int mxp__config_own_strings(mxp_config *config, char *(*name)(const char *configured))
@@ -43,8 +46,11 @@ int mxp__config_own_strings(mxp_config *config, char *(*name)(const char *config
     copy.native_filename = name(config->native_filename);
     copy.snapshot_filename = name(config->snapshot_filename);
     copy.snapshot_counter = mxp__strdup(config->snapshot_counter);
+    copy.run_commit = mxp__strdup(config->run_commit);
+    copy.run_label = mxp__strdup(config->run_label);
     bool short_of_memory = copy.filename == NULL || copy.memory_csv_prefix == NULL ||
                            copy.snapshot_filename == NULL || copy.snapshot_counter == NULL ||
+                           copy.run_commit == NULL || copy.run_label == NULL ||
                            (config->native_filename != NULL && copy.native_filename == NULL);
     if (short_of_memory) {
         mxp__config_free_strings(&copy);
@@ -59,6 +65,16 @@ static int command_of(const mxp_config *config)
     bool narrow = config->store == MXP_STORE_FILE || mxp__setting_is_distrusted();
     int normal = narrow ? MXP_COMMAND_NAME : MXP_COMMAND_ALL;
     return config->info_command == MXP_COMMAND_DEFAULT ? normal : config->info_command;
+}
+
+// Lines of outputs by which runs are compared.
+static int note(const mxp_config *config)
+{
+    int error = mxp_info("run.commit", config->run_commit);
+    if (error == MXP_OK) {
+        error = mxp_info("run.label", config->run_label);
+    }
+    return error == MXP_OK ? mxp_info("step_cpu", config->step_cpu != 0 ? "on" : "off") : error;
 }
 
 int mxp__configure_recorder_locked(mxp_session *session)
@@ -79,7 +95,9 @@ int mxp__configure_recorder_locked(mxp_session *session)
         .statistics_only = config->statistics_only,
         .statistics_when_full = statistics,
         .names = config->names_limit,
+        .step_cpu = config->step_cpu != 0,
     });
+    error = error == MXP_OK ? note(config) : error;
     return error == MXP_OK ? mxp__snapshot_configure_locked(session) : error;
 }
 

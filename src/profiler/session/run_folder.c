@@ -100,4 +100,10 @@ void mxp__run_folder_keep(mxp_config *config)
     config->names_limit = of_run.names_limit;
     config->info_command = of_run.info_command;
     config->classes |= of_run.classes;
+    if (of_run.run_label[0] != '\0') {
+        config->run_label = of_run.run_label;
+    }
+    if (of_run.run_commit[0] != '\0') {
+        config->run_commit = of_run.run_commit;
+    }
 }

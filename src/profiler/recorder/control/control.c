@@ -8,6 +8,7 @@
 #include "base/atomic.h"
 #include "base/cpu/cpu.h"
 #include "base/os/os.h"
+#include "base/os/run_delay.h"
 #include "base/setting.h"
 #include "profiler/clock/clock.h"
 #include "profiler/recorder/memory/pool.h"
@@ -458,6 +459,9 @@ uint64_t mxp__recorder_stop(int close_open)
         mxp_atomic_store_release(&mxp__rec.state,
                                  close_open ? MXP__STATE_STOPPED : MXP__STATE_PAUSED);
     }
+    if (close_open) {
+        mxp__os_run_delay_close(false);
+    }
     mxp__drain_unlock();
     return end;
 }
@@ -478,6 +482,7 @@ static void check_positions(void)
 int mxp__recorder_limits_set(const mxp_recorder_limits *limits)
 {
     mxp__drain_lock();
+    mxp_atomic_store(&mxp__rec.step_cpu, limits->step_cpu != 0);
     mxp__pool_limit(limits->memory_limit_bytes);
     mxp__names_limit(limits->memory_limit_bytes, limits->names);
     if (limits->statistics_only != mxp__rec.limits.statistics_only ||

@@ -3,6 +3,7 @@
 // everything in one piece. The child then forgets all threads and records: their memory is a copy
 // it never touches again, and recording is off until it is started.
 #include "base/os/os.h"
+#include "base/os/run_delay.h"
 #include "profiler/recorder/drain/ended.h"
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/memory/readers.h"
@@ -48,6 +49,7 @@ void mxp__recorder_fork_child(void)
     mxp__readers_fork_child();
     mxp__counter_stats_forget();
     mxp__silent_fork_child();
+    mxp__os_run_delay_close(true);
     mxp__names_unlock();
     mxp_atomic_set(&mxp__rec.state, MXP__STATE_STOPPED);
     mxp_atomic_set(&mxp__rec.drain_waiters, 0);

@@ -29,7 +29,7 @@ void mxp__info_fini(mxp_info_list *list)
     *list = (mxp_info_list){0};
 }
 
-static int add(mxp_info_list *list, const char *key, const char *value)
+int mxp__info_add(mxp_info_list *list, const char *key, const char *value)
 {
     char *copy = mxp__strdup(value);
     if (copy == NULL || mxp__grow(&list->owned, &list->owned_capacity, list->owned_count + 1,
@@ -53,7 +53,7 @@ __attribute__((format(printf, 3, 4))) static int addf(mxp_info_list *list, const
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return add(list, key, text);
+    return mxp__info_add(list, key, text);
 }
 
 static MXP_ATOMIC(int) command_told = {MXP_COMMAND_ALL};
@@ -90,14 +90,14 @@ static int add_host(mxp_info_list *list)
                  {"system", mxp__os_system_name},
                  {"cpu", mxp__os_cpu_name},
                  {"command", read_command}};
-    int error = add(list, "mxprof_version", MXP_VERSION_STRING);
+    int error = mxp__info_add(list, "mxprof_version", MXP_VERSION_STRING);
     for (size_t i = 0; i < sizeof lines / sizeof lines[0] && error == MXP_OK; i++) {
         char text[512];
         lines[i].read(text, sizeof text);
-        error = add(list, lines[i].key, text);
+        error = mxp__info_add(list, lines[i].key, text);
     }
     if (error == MXP_OK && mxp_atomic_load(&process_name) != MXP_NAME_NONE) {
-        error = add(list, "process_name", mxp_name_text(mxp_atomic_load(&process_name)));
+        error = mxp__info_add(list, "process_name", mxp_name_text(mxp_atomic_load(&process_name)));
     }
     if (error == MXP_OK) {
         error = addf(list, "pid", "%u", mxp__os_process_id());
@@ -122,7 +122,7 @@ static int add_limits(mxp_info_list *list)
 {
     static const char *const policies[] = {
         [MXP_FULL_GROW] = "grow", [MXP_FULL_DROP] = "drop", [MXP_FULL_RING] = "ring"};
-    int error = add(list, "full_policy", policies[mxp__rec.limits.full_policy]);
+    int error = mxp__info_add(list, "full_policy", policies[mxp__rec.limits.full_policy]);
     if (error == MXP_OK) {
         error = addf(list, "memory_limit_bytes", "%llu",
                      (unsigned long long)mxp__rec.limits.memory_limit_bytes);
@@ -157,7 +157,7 @@ static int add_report(mxp_info_list *list)
                   {"names_bytes", report.names_bytes},
                   {"threads", report.threads},
                   {"memory_bytes", report.memory_bytes}};
-    int error = add(list, "clock", mxp__clock_source_name(report.clock_source));
+    int error = mxp__info_add(list, "clock", mxp__clock_source_name(report.clock_source));
     const struct {
         const char *key;
         double value;
@@ -204,10 +204,10 @@ static int add_warnings(mxp_info_list *list)
     if (error == MXP_OK && mxp__ring_crowded() != 0) {
         char text[160];
         mxp__ring_warning(text, sizeof text);
-        error = add(list, "ring_warning", text);
+        error = mxp__info_add(list, "ring_warning", text);
     }
     if (error == MXP_OK && mxp__barrier_is_refused()) {
-        error = add(list, "barrier_warning",
+        error = mxp__info_add(list, "barrier_warning",
                     "the system refuses membarrier: a stop waits for a millisecond in its place, "
                     "which is no guarantee that no record comes after it");
     }
@@ -218,7 +218,7 @@ int mxp__info_build(mxp_info_list *list)
 {
     int error = add_host(list);
     if (error == MXP_OK && root != NULL) {
-        error = add(list, "root", root);
+        error = mxp__info_add(list, "root", root);
     }
     if (error == MXP_OK) {
         error = add_report(list);
@@ -230,7 +230,10 @@ int mxp__info_build(mxp_info_list *list)
         error = add_warnings(list);
     }
     if (error == MXP_OK && mxp__clock_warning() != NULL) {
-        error = add(list, "clock_warning", mxp__clock_warning());
+        error = mxp__info_add(list, "clock_warning", mxp__clock_warning());
     }
-    return error;
+    if (error == MXP_OK) {
+        error = mxp__info_add_machine(list);
+    }
+    return error == MXP_OK ? mxp__info_add_noted(list) : error;
 }

@@ -19,9 +19,9 @@ void mxp__report_fill(mxp_report *report);  // mxp__recorder_report without the 
 
 // INFO pairs with the memory they point into. Keys: mxprof_version, host, system, cpu, command,
 // pid, clock, ns_per_tick, clock_residual_ns, record_cost_ns, records, bytes, lost, names,
-// names_bytes, threads, memory_bytes, estimated_overhead_ns, full_policy, memory_limit_bytes; and
-// what there is of folded_threads, overwritten_records, left_out_of_statistics, arguments_left_out,
-// root, unanswered, barrier_warning, clock_warning.
+// names_bytes, threads, memory_bytes, estimated_overhead_ns, full_policy, memory_limit_bytes,
+// machine.*; what there is of folded_threads, overwritten_records, left_out_of_statistics,
+// arguments_left_out, root, unanswered, barrier_warning, clock_warning; and what was noted.
 typedef struct mxp_info_list {
     mxp_info_pair *pairs;
     size_t count, capacity;
@@ -29,6 +29,10 @@ typedef struct mxp_info_list {
     size_t owned_count, owned_capacity;
 } mxp_info_list;
 int mxp__info_build(mxp_info_list *list);
+// A pair more; the value is copied. MXP_ENOMEM.
+int mxp__info_add(mxp_info_list *list, const char *key, const char *value);
+int mxp__info_add_machine(mxp_info_list *list);  // behind `cpu` and `system`
+int mxp__info_add_noted(mxp_info_list *list);
 void mxp__info_fini(mxp_info_list *list);
 
 #endif

@@ -5,6 +5,7 @@
 #include <mxprof/record.h>
 #include <string.h>
 
+#include "base/os/run_delay.h"
 #include "profiler/recorder/record/emit.h"
 #include "profiler/recorder/record/tap.h"
 #include "profiler/recorder/record/trigger.h"
@@ -188,6 +189,10 @@ void mxp_step(uint64_t number)
         if (ticks != 0) {
             const mxp_thread *self = (const mxp_thread *)mxp_self;
             mxp__step_began(&(mxp_standing_step){number, ticks, self->index});
+            if (mxp_atomic_load(&mxp__rec.step_cpu) != 0) {
+                mxp__meta(MXP_META_STEP_CPU, MXP_NAME_NONE, mxp__os_process_cpu_ns(),
+                          mxp__os_run_delay_ns(), MXP_CLASS_ALL);
+            }
         }
         if (mxp__tap_is_there()) {
             mxp__tap_call(&(mxp_told){.event = {.kind = MXP_KIND_META, .phase = MXP__TAP_STEP},

@@ -221,6 +221,9 @@ static void fill_config(const mxp_key_value *values, mxp_config *config)
         .info_command = command_of(values[KEY_info_command].text),
         .names_limit = names_limit_of(values[KEY_names_limit].size),
         .emit = emit_of(values[KEY_emit].text),
+        .step_cpu = values[KEY_step_cpu].flag,
+        .run_commit = values[KEY_run_commit].text,
+        .run_label = values[KEY_run_label].text,
     };
 }
 

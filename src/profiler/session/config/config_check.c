@@ -220,9 +220,10 @@ static bool is_size(uint32_t size_bytes)
         END(full_policy),       END(memory_limit_bytes), END(snapshot_filename),
         END(snapshot_ms),       END(snapshot_signal),    END(snapshot_step_factor),
         END(snapshot_counter),  END(keep_crashed),       END(trace_limit_bytes),
-        END(info_command),      END(names_limit),        END(emit)};
+        END(info_command),      END(names_limit),        END(emit),
+        END(step_cpu),          END(run_commit),         END(run_label)};
 #undef END
-    static_assert(offsetof(mxp_config, emit) + sizeof(uint64_t) == sizeof(mxp_config),
+    static_assert(offsetof(mxp_config, run_label) + sizeof(char *) == sizeof(mxp_config),
                   "a later member would be in the padding");
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         if (size_bytes == ends[i] || size_bytes == ((ends[i] + 7) & ~(size_t)7)) {
@@ -265,6 +266,8 @@ int mxp__config_check(const mxp_config *given, mxp_config *config)
     if (config->snapshot_counter == NULL) {
         config->snapshot_counter = "";
     }
+    config->run_commit = config->run_commit != NULL ? config->run_commit : "";
+    config->run_label = config->run_label != NULL ? config->run_label : "";
     int error = mxp__config_check_members(config);
     if (error == MXP_OK) {
         error = mxp__config_check_outputs(config);

@@ -161,7 +161,7 @@ static size_t check_found(void)
 // ---- what is done meanwhile --------------------------------------------------------------------
 static void set_policy(int policy)
 {
-    mxp_recorder_limits set = {UINT64_C(1) << 30, policy, 0, 0, 0};
+    mxp_recorder_limits set = {UINT64_C(1) << 30, policy, 0, 0, 0, 0};
     assert_int_equal(mxp__recorder_limits_set(&set), 0);
 }
 

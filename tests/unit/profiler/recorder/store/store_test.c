@@ -15,7 +15,7 @@ static mxp_name name_a;
 
 static void limits(uint64_t bytes, int policy, int only, int when_full)
 {
-    mxp_recorder_limits set = {bytes, policy, only, when_full, 0};
+    mxp_recorder_limits set = {bytes, policy, only, when_full, 0, 0};
     assert_int_equal(mxp__recorder_limits_set(&set), 0);
 }
 

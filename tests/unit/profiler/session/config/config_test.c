@@ -226,6 +226,20 @@ static void sizes_take_units_and_counts_do_not(void **state)
     assert_int_equal(config.names_limit, UINT32_MAX);
 }
 
+static void a_run_has_a_name_and_its_steps_have_cpu_time_unless_told(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("keep_crashed", "7"), MXP_OK);
+    assert_int_equal(config.step_cpu, 1);
+    assert_string_equal(config.run_commit, "");
+    assert_string_equal(config.run_label, "");
+    assert_int_equal(parse("step_cpu", "False"), MXP_OK);
+    assert_int_equal(config.step_cpu, 0);
+    assert_int_equal(parse("step_cpu", "often"), MXP_EVALUE);
+    assert_int_equal(parse("run_label", "larger batch"), MXP_OK);
+    assert_string_equal(config.run_label, "larger batch");
+}
+
 static void emit_takes_its_four_words(void **state)
 {
     (void)state;
@@ -516,6 +530,7 @@ int main(void)
         cmocka_unit_test(enums_want_the_exact_word),
         cmocka_unit_test(sizes_are_whole_numbers_in_range),
         cmocka_unit_test(sizes_take_units_and_counts_do_not),
+        cmocka_unit_test(a_run_has_a_name_and_its_steps_have_cpu_time_unless_told),
         cmocka_unit_test(emit_takes_its_four_words),
         cmocka_unit_test(strings_are_taken_as_they_are),
         cmocka_unit_test(an_unknown_key_shows_the_list_and_the_closest),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limits of memory control groups, from files as the system shows them, and of RLIMIT_AS.
+// The limits of control groups, from files as the system shows them, and of RLIMIT_AS.
 #include "cmocka_all.h"
 
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/os/machine.h"
 #include "base/os/memory.h"
 
 static void put(const char *path, const char *text)
@@ -86,6 +87,32 @@ static void the_limit_of_the_address_space_counts_too(void **state)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+static void of_quotas_of_cpu_time_the_smallest_of_all_levels_counts(void **state)
+{
+    (void)state;
+    put("/proc/self/cgroup", "0::/a/b\n");
+    assert_true(mxp__os_cpu_limit("root") == UINT64_MAX);
+    put("/sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
+    assert_true(mxp__os_cpu_limit("root") == UINT64_MAX);
+    put("/sys/fs/cgroup/a/cpu.max", "150000 100000\n");
+    assert_int_equal(mxp__os_cpu_limit("root"), 1500);
+    put("/sys/fs/cgroup/a/b/cpu.max", "50000 200000\n");
+    assert_int_equal(mxp__os_cpu_limit("root"), 250);
+    put("/sys/fs/cgroup/a/b/cpu.max", "50000 0\n");
+    assert_int_equal(mxp__os_cpu_limit("root"), 1500);
+}
+
+static void of_version_1_quota_and_period_are_files_of_their_own(void **state)
+{
+    (void)state;
+    put("/proc/self/cgroup", "4:memory:/m\n3:cpu,cpuacct:/a\n");
+    put("/sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "-1\n");
+    put("/sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "100000\n");
+    assert_true(mxp__os_cpu_limit("root") == UINT64_MAX);
+    put("/sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "400000\n");
+    assert_int_equal(mxp__os_cpu_limit("root"), 4000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -94,6 +121,8 @@ int main(void)
         cmocka_unit_test_setup(a_group_that_the_file_system_does_not_have_is_that_of_the_root,
                                clean),
         cmocka_unit_test_setup(files_that_make_no_sense_are_no_limit, clean),
+        cmocka_unit_test_setup(of_quotas_of_cpu_time_the_smallest_of_all_levels_counts, clean),
+        cmocka_unit_test_setup(of_version_1_quota_and_period_are_files_of_their_own, clean),
         cmocka_unit_test(the_limit_of_the_address_space_counts_too),
     };
     return cmocka_run_group_tests(tests, NULL, clean);
