@@ -25,7 +25,7 @@ endfunction()
 file(GLOB command_sources CONFIGURE_DEPENDS tools/*.c tools/export/*.c)
 file(GLOB import_sources CONFIGURE_DEPENDS tools/import/*.c)
 file(GLOB text_sources CONFIGURE_DEPENDS tools/text/*.c)
-file(GLOB compression_sources CONFIGURE_DEPENDS tools/compression/*.c tools/symbols/*.c)
+file(GLOB compression_sources CONFIGURE_DEPENDS tools/compression/*.c tools/symbols/*.c tools/image/*.c)
 list(FILTER compression_sources EXCLUDE REGEX "/(gzip|gunzip|pack|unpack|record_code|without_[a-z]+)[.]c$")
 
 add_library(mxprof_compression STATIC ${compression_sources})

@@ -3,18 +3,16 @@
 // always reported on stderr and by the exit code.
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "any_file.h"
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/os/lost_pages.h"
 #include "command.h"
-#include "compression/packed_file.h"
 #include "import/import.h"
 #include "profiler/trace/merge.h"
 #include "profiler/trace/recovered_source.h"
@@ -103,23 +101,6 @@ void mxp__input_take_args(void)
     import_options.with_args = true;
 }
 
-// The first bytes of a file, which stay there for the next reader: those of a pipe are doubled into
-// another one first. 0: it is neither, or has none.
-static size_t peek(int fd, const struct stat *status, void *to, size_t size_bytes)
-{
-    int copy[2];
-    ssize_t got = -1;
-    if (S_ISREG(status->st_mode)) {
-        got = pread(fd, to, size_bytes, 0);
-    } else if (S_ISFIFO(status->st_mode) && pipe2(copy, O_CLOEXEC) == 0) {
-        got = tee(fd, copy[1], size_bytes, 0);
-        got = got > 0 ? read(copy[0], to, size_bytes) : got;
-        close(copy[0]);
-        close(copy[1]);
-    }
-    return got > 0 ? (size_t)got : 0;
-}
-
 // Each line is a note of its own.
 static void print_notes(const found_sources *found, const char *path, mxp_strbuf *notes)
 {
@@ -129,27 +110,15 @@ static void print_notes(const found_sources *found, const char *path, mxp_strbuf
     }
 }
 
-// A native file, or one that another profiler wrote.
 static int open_any(found_sources *found, const char *path, mxp_source **source, mxp_damage *damage)
 {
-    struct stat status;
-    char first[64];
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    bool is_open = fd >= 0 && fstat(fd, &status) == 0;
-    size_t count = is_open ? peek(fd, &status, first, sizeof first) : 0;
-    int error;
-    if (count > 0 && mxp__import_is_json(first, count)) {
-        mxp_strbuf notes = {0};
-        error = mxp__import_open(fd, path, &import_options, source, damage, &notes);
-        print_notes(found, path, &notes);
-        mxp__strbuf_fini(&notes);
-        found->input->is_imported = true;
-    } else {
-        error = mxp__packed_open(path, source, damage);
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
+    mxp_any_file file;
+    int error = mxp__any_file_open(path, &import_options, &file);
+    print_notes(found, path, &file.notes);
+    mxp__strbuf_fini(&file.notes);
+    found->input->is_imported = found->input->is_imported || file.is_imported;
+    *source = file.source;
+    *damage = file.damage;
     return error;
 }
 
@@ -259,8 +228,10 @@ static int open_folder(found_sources *found, const char *path)
 // ---- all ---------------------------------------------------------------------------------------
 static int open_path(found_sources *found, const char *path)
 {
-    struct stat status;
-    int error = check_path(path, &status);
+    struct stat status = {0};
+    long pid;
+    bool is_named = !mxp__is_standard_input(path) && !mxp__is_process(path, &pid);
+    int error = is_named ? check_path(path, &status) : MXP_OK;
     if (error != MXP_OK) {
         return error;
     }

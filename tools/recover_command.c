@@ -12,9 +12,10 @@
 
 static const char help[] =
     "mxprof recover makes a finished file of one that a process left behind when it died, or that\n"
-    "is damaged, and says what is in it.\n"
+    "is damaged, or of the core file of a process that recorded into memory, and says what is in\n"
+    "it.\n"
     "\n"
-    "usage: mxprof recover FILE -o OUT\n"
+    "usage: mxprof recover FILE|CORE -o OUT\n"
     "\n"
     "  -o, --output OUT   the native trace to write; it appears under its name when it is "
     "complete\n"
@@ -26,8 +27,9 @@ static const char help[] =
     "next one that proves itself. Of a chunk with a damaged record what comes after it is left\n"
     "out.\n"
     "\n"
-    "example\n"
+    "examples\n"
     "  mxprof recover profile.mxp -o recovered.mxp\n"
+    "  mxprof recover core -o recovered.mxp\n"
     "\n"
     "exit code: 0 all of it was there, 1 cannot be read or written, or something is lost (the "
     "rest\n"

@@ -11,6 +11,7 @@
 #include "base/os/run_delay.h"
 #include "base/setting.h"
 #include "profiler/clock/clock.h"
+#include "profiler/recorder/control/image.h"
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/memory/ring.h"
 #include "profiler/recorder/record/emit.h"
@@ -319,6 +320,7 @@ uint64_t mxp__recorder_start(uint32_t classes, int resumed)
         uint64_t off = mxp__recorder_off_ticks();
         mxp_atomic_add(&mxp__rec.inactive_ticks, off != 0 ? now - off : 0);
         ask_for_scopes();
+        mxp__image_show();
         say_state(resumed ? 3 : 1);
         now = mxp_ticks();
         mxp_atomic_store_release(&mxp__rec.state, MXP__STATE_ON);

@@ -15,6 +15,11 @@ static MXP_ATOMIC(mxp_open_section *) shown;
 static mxp_atomic_bool used;
 static mxp_atomic_u64 left_out;
 
+const mxp_async_slot *mxp__async_slots(void)
+{
+    return table;
+}
+
 static uint32_t home_of(mxp_name name, uint64_t id)
 {
     uint64_t hash = (id + name * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd6e8feb86659fd93);

@@ -26,6 +26,7 @@ bool mxp__async_take_first(mxp_name name, uint64_t id, mxp_async_taken *taken);
 // The next one after place *at (0: the first) that began up to `end_ticks`.
 bool mxp__async_take_next(uint32_t *at, uint64_t end_ticks, mxp_async_taken *taken);
 
+const mxp_async_slot *mxp__async_slots(void);  // MXP_ASYNC_SLOTS of them, for core files
 uint64_t mxp__async_left_out(void);  // for how many there was no place
 
 // The table in the file; null: none. With `copy` those that are open are entered there, while

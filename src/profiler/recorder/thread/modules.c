@@ -44,6 +44,12 @@ void mxp__modules_store(void)
     }
 }
 
+void mxp__modules_image(volatile mxp_image_anchor *to)
+{
+    to->modules = (uintptr_t)modules;
+    to->module_count = (uintptr_t)&module_count;
+}
+
 int mxp__modules_copy(mxp_module_entry **entries, size_t *count)
 {
     mxp__names_lock();

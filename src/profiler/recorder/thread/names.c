@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <mxprof/record.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -240,6 +241,20 @@ mxp_name_view mxp__name_view(uint32_t id)
         return (mxp_name_view){.text = "<bad name>", .length = 10};
     }
     return view_of(id);
+}
+
+static_assert(offsetof(name_entry, length) == offsetof(mxp_image_name, length) &&
+                  offsetof(name_entry, category) == offsetof(mxp_image_name, category) &&
+                  offsetof(name_entry, style) == offsetof(mxp_image_name, style) &&
+                  offsetof(name_entry, unit) == offsetof(mxp_image_name, unit),
+              "readers of core files find them there");
+
+void mxp__names_image(volatile mxp_image_anchor *to)
+{
+    to->names_count = (uintptr_t)&table.count;
+    to->names = (uintptr_t)&table.segments;
+    to->names_in_segment = SEGMENT;
+    to->name_bytes = sizeof(name_entry);
 }
 
 void mxp__names_each(void (*visit)(uint32_t id, const mxp_name_view *name))

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "profiler/recorder/recorder.h"
+#include "profiler/trace/image.h"
 #include "profiler/trace/source.h"
 
 enum { MXP__NAMES_CAP_BYTES = 64 << 20, MXP__NAMES_CAP_LEAST_BYTES = 1 << 20 };
@@ -25,6 +26,8 @@ uint64_t mxp__name_losses(void);  // interns answered MXP_NAME_FULL
 // The category with the most names, and how many those are; 0 names: there was no memory to find
 // it.
 uint32_t mxp__names_largest_category(uint32_t *names);
+// Where the table is in memory, for the readers of core files.
+void mxp__names_image(volatile mxp_image_anchor *to);
 // Between the two no name is added: around a fork, so that the child finds the table in one piece
 // (the names stay in it), and around a change of who is told of new names.
 void mxp__names_lock(void);

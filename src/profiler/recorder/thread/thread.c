@@ -379,6 +379,11 @@ void mxp__thread_lose(mxp_thread *self, uint32_t reason, uint64_t count, uint64_
     window->to_ticks = now;
 }
 
+const void *mxp__threads_list(void)
+{
+    return &threads.list;
+}
+
 mxp_thread *mxp__threads(void)
 {
     return mxp_atomic_load_acquire(&threads.list);

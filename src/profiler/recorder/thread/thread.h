@@ -177,6 +177,7 @@ uint64_t mxp__reasons_sum(uint64_t packed, uint64_t more);
 void mxp__thread_lose(mxp_thread *self, uint32_t reason, uint64_t count, uint64_t now);
 
 mxp_thread *mxp__threads(void);  // newest first; under the drain lock
+const void *mxp__threads_list(void);  // where the address of the newest is, for core files
 uint32_t mxp__threads_ended(void);  // and not released yet
 uint32_t mxp__threads_registering(void);  // on their way into the list
 void mxp__threads_give_up_registering(void);  // those that are there are not waited for any more

@@ -13,16 +13,22 @@
 
 static const uint64_t slack_ns = 1000000000;
 
+// What INFO says of `key`; "" if nothing.
+static const char *info_of(const mxp_file_tables *tables, const char *key)
+{
+    for (size_t i = 0; i < tables->info_count; i++) {
+        if (strcmp(tables->info[i].key, key) == 0) {
+            return tables->info[i].value;
+        }
+    }
+    return "";
+}
+
 static bool is_of_this_machine(const mxp_file_tables *tables)
 {
     char host[256];
     mxp__os_host_name(host, sizeof host);
-    for (size_t i = 0; i < tables->info_count; i++) {
-        if (strcmp(tables->info[i].key, "host") == 0) {
-            return host[0] != '\0' && strcmp(tables->info[i].value, host) == 0;
-        }
-    }
-    return false;
+    return host[0] != '\0' && strcmp(info_of(tables, "host"), host) == 0;
 }
 
 // When the process that now has this number was started, ns since the machine was. 0: there is
@@ -69,7 +75,10 @@ int mxp__file_state(const mxp_file_index *index, const mxp_file_tables *tables)
     if (!index->open) {
         return MXP__PROCESS_FINISHED;
     }
-    if (index->bytes.is_recording) {
+    if (info_of(tables, "ended_by")[0] != '\0') {
+        return MXP__PROCESS_DIED;  // its core file was read
+    }
+    if (index->bytes.is_recording || strcmp(info_of(tables, "read_from"), "memory") == 0) {
         return MXP__PROCESS_RECORDING;
     }
     return is_of_this_machine(tables) && !may_live(index, tables) ? MXP__PROCESS_DIED
