@@ -259,11 +259,13 @@ static int place_ops(mxp_graph *graph, const mxp_graph_raw_thread *raw)
     }
     uint32_t *next = graph->op_places;
     for (size_t i = 0; i < graph->thread_count; i++) {
-        graph->threads[i].ops = next;
         graph->threads[i].role = raw[i].waits_for_tasks ? MXP__ROLE_CUSTOM
                                  : raw[i].runs_others   ? MXP__ROLE_WORKER
                                                         : MXP__ROLE_PROGRAM;
-        next += raw[i].op_count;
+        if (raw[i].op_count > 0) {
+            graph->threads[i].ops = next;
+            next += raw[i].op_count;
+        }
     }
     for (uint32_t i = 0; i < graph->op_count; i++) {
         const mxp_graph_op *op = &graph->ops[i];

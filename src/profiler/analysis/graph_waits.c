@@ -129,7 +129,9 @@ static int collect_pushed(call_waits *from)
         from->pushed[from->pushed_count++] =
             (pushed_wait){.push_ns = op->push_ns, .thread = op->push_thread, .op = i};
     }
-    qsort(from->pushed, from->pushed_count, sizeof *from->pushed, compare_pushed);
+    if (from->pushed_count > 1) {
+        qsort(from->pushed, from->pushed_count, sizeof *from->pushed, compare_pushed);
+    }
     return MXP_OK;
 }
 

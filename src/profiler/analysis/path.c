@@ -262,8 +262,7 @@ static void leave_thread(walker *walk)
     const mxp_graph_thread *thread = &graph->threads[walk->thread];
     const bool is_worker = thread->role == MXP__ROLE_WORKER;
     const size_t i = mxp__graph_ending_from(graph, walk->thread, walk->at_ns);
-    const int64_t start_ns =
-        i < thread->op_count ? graph->ops[thread->ops[i]].start_ns : INT64_MAX;
+    const int64_t start_ns = i < thread->op_count ? graph->ops[thread->ops[i]].start_ns : INT64_MAX;
     if (start_ns < walk->at_ns || (is_worker && start_ns == walk->at_ns)) {
         if (is_worker) {  // which pushes from inside of an operator
             walk->op = thread->ops[i];

@@ -351,7 +351,9 @@ static void mark_gaps(finder *find)
             mark_interval(steps, ns_of(find, loss->from_ticks), ns_of(find, loss->to_ticks), true);
         }
     }
-    qsort(find->pauses, find->pause_count, sizeof *find->pauses, compare_pauses);
+    if (find->pause_count > 1) {
+        qsort(find->pauses, find->pause_count, sizeof *find->pauses, compare_pauses);
+    }
     for (size_t i = 0; i < find->pause_count; i++) {
         if (find->pauses[i].to_ns != 0) {
             continue;  // goes on
@@ -411,7 +413,9 @@ static int make_steps(finder *find)
 static int prepare(finder *find)
 {
     mxp_steps *steps = find->steps;
-    qsort(find->marks, find->mark_count, sizeof *find->marks, compare_marks);
+    if (find->mark_count > 1) {
+        qsort(find->marks, find->mark_count, sizeof *find->marks, compare_marks);
+    }
     choose_thread(find);
     find->idle = mxp__idle_operators(find->source);
     if (find->idle == NULL && find->source->name_count > 0) {

@@ -14,6 +14,7 @@
 #include "base/os/os.h"
 #include "profiler/recorder/drain/report.h"
 #include "profiler/recorder/state.h"
+#include "profiler/recorder/thread/rules.h"
 
 // ---- the machine ------------------------------------------------------------------------------
 enum { FIGURES = MXP__CACHE_LEVELS + 3, FIGURE_CHARS = 24 };
@@ -32,7 +33,9 @@ static void read_figures(char figures[FIGURES][FIGURE_CHARS])
         values[level] = mxp__os_cache_bytes("", level);
     }
     for (int i = 0; i < FIGURES - 1; i++) {
-        snprintf(figures[i], FIGURE_CHARS, values[i] != 0 ? "%" PRIu64 : "", values[i]);
+        if (values[i] != 0) {
+            snprintf(figures[i], FIGURE_CHARS, "%" PRIu64, values[i]);
+        }
     }
     if (limit == UINT64_MAX) {
         strcpy(figures[FIGURES - 1], "none");

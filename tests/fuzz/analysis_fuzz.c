@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fuzzes the analyses: of whatever a native file holds, windows of steps follow one another, and
+// the critical path of each fills it without a gap.
+#include <mxprof/error.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/analysis/path_rows.h"
+#include "profiler/trace/file/native.h"
+#include "profiler/trace/merge.h"
+#include "seal_file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { THREADS_MAX = 256 };  // a chunk of thread 65,535 would cost a look at each
+
+static void require(bool holds)
+{
+    if (!holds) {
+        abort();
+    }
+}
+
+static void check_tiles(const mxp_path *path, int64_t from_ns, int64_t to_ns)
+{
+    int64_t at_ns = from_ns;
+    for (size_t i = 0; i < path->count; i++) {
+        const mxp_path_piece *piece = &path->pieces[i];
+        require(piece->from_ns == at_ns && piece->to_ns > at_ns);
+        require(piece->kind < MXP__PATH_KINDS);
+        at_ns = piece->to_ns;
+    }
+    require(at_ns == to_ns);
+}
+
+static int check_step(void *context, const mxp_graph *graph, const mxp_steps *steps, size_t step,
+                      const mxp_path *path)
+{
+    check_tiles(path, steps->all[step].begin_ns, steps->all[step].end_ns);
+    return mxp__path_rows_add(context, graph, step, path);
+}
+
+static void check_steps(mxp_source *source, const mxp_steps *steps)
+{
+    for (size_t i = 0; i < steps->count; i++) {
+        require(steps->all[i].begin_ns <= steps->all[i].end_ns);
+        require(i == 0 || steps->all[i].begin_ns == steps->all[i - 1].end_ns);
+    }
+    mxp_path_rows rows = {0};
+    require(mxp__path_steps(source, steps, NULL, MXP__GRAPH_BYTES_MAX, check_step, &rows) ==
+            MXP_OK);
+    if (steps->count > 0) {
+        const mxp_step *last = &steps->all[steps->count - 1];
+        require(rows.total_ns == (uint64_t)(last->end_ns - steps->all[0].begin_ns));
+    }
+    mxp__path_rows_fini(&rows);
+}
+
+// From every thread, over all there is.
+static void check_all(mxp_source *source, const mxp_steps *steps)
+{
+    mxp_graph graph;
+    mxp_path path = {0};
+    require(mxp__graph_load(source, steps->first_ns, steps->last_ns, MXP__GRAPH_BYTES_MAX,
+                            &graph) == MXP_OK);
+    for (uint32_t thread = 0; thread <= source->thread_count; thread++) {
+        require(mxp__path_walk(&graph, steps->first_ns, steps->last_ns, thread, &path) == MXP_OK);
+        require(mxp__path_split(&graph, &path) == MXP_OK);
+        check_tiles(&path, steps->first_ns, steps->last_ns);
+    }
+    mxp__path_fini(&path);
+    mxp__graph_fini(&graph);
+}
+
+static void analyse_process(mxp_source *process)
+{
+    mxp_steps steps;
+    if (process->thread_count <= THREADS_MAX && mxp__steps_find(process, &steps) == MXP_OK) {
+        check_steps(process, &steps);
+        check_all(process, &steps);
+        mxp__steps_fini(&steps);
+    }
+}
+
+static void analyse(const void *data, size_t size)
+{
+    mxp_source *source;
+    mxp_damage damage;
+    if (mxp__native_open_memory(data, size, &source, &damage) != MXP_OK) {
+        return;
+    }
+    for (size_t i = 0;; i++) {
+        mxp_source *process = mxp__source_process(source, i);
+        if (process == NULL) {
+            break;
+        }
+        analyse_process(process);
+    }
+    mxp__source_close(source);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint8_t *copy = malloc(size > 0 ? size : 1);
+    if (copy != NULL && size > 0) {
+        memcpy(copy, data, size);
+        seal_file(copy, size);
+        analyse(copy, size);
+    }
+    free(copy);
+    return 0;
+}
