@@ -81,7 +81,8 @@ enum { MXP_COUNTER_STANDING = 1 };
 //             w3 requested bytes   w4 rounded bytes   w5 live bytes of the device after it
 enum {
     MXP_MEM_FREE = 1,  // else an allocation
-    MXP_MEM_REUSED = 2  // served from the pool
+    MXP_MEM_REUSED = 2,  // served from the pool
+    MXP_MEMORY_CENSUS = 0x10000  // in no record: of mxp_memory_emit, for one of kind CENSUS
 };
 
 // Devices of OPERATOR and MEMORY: cpu/N is N, from 0 to 127; gpu/N is 128 + N, N from 0 to 63.

@@ -165,7 +165,7 @@ typedef struct mxp_memory {
     mxp_name name;  // the array's
     uint32_t scope;
     uint64_t block;  // identifies the block: 48 bits
-    uint32_t device, flags;  // MXP_MEM_*
+    uint32_t device, flags;  // MXP_MEM_*, or MXP_MEMORY_CENSUS: live since before recording
     uint32_t category;  // 0..15
     uint64_t requested_bytes, rounded_bytes, live_bytes;
 } mxp_memory;

@@ -3,9 +3,10 @@
 
 static bool is_idle_record(const uint64_t *words)
 {
-    uint32_t what = (uint32_t)(words[1] >> 32);
-    return (*words & 0xff) == MXP_KIND_META &&
-           (what == MXP_META_STATE || what == MXP_META_SCOPE_PUSH || what == MXP_META_SCOPE_POP);
+    uint32_t kind = *words & 0xff, what = (uint32_t)(words[1] >> 32);
+    return kind == MXP_KIND_CENSUS ||
+           (kind == MXP_KIND_META &&
+            (what == MXP_META_STATE || what == MXP_META_SCOPE_PUSH || what == MXP_META_SCOPE_POP));
 }
 
 static bool is_idle_range(const mxp_record_range *range)

@@ -5,7 +5,8 @@
 
 #include "profiler/trace/source.h"
 
-// True: the only records are when recording began and ended, and in which scope each thread was.
+// True: the only records are when recording began and ended, in which scope each thread was, and
+// what was live when it began.
 bool mxp__source_is_idle(mxp_source *source);
 
 #endif

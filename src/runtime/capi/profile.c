@@ -8,6 +8,7 @@
 
 #include "runtime/capi/api_call.h"
 #include "runtime/capi/object.h"
+#include "runtime/storage/storage.h"
 
 enum { WORKER = 0, SERVER = 1 };
 
@@ -72,6 +73,7 @@ int MXSetProcessProfilerState(int state, int profile_process, KVStoreHandle kvSt
     if (error == MXP_OK) {
         mxp_session *session = mxp_session_get();
         error = state == 1 ? mxp_session_run(session) : mxp_session_stop(session);
+        mxn_storage_census();
     }
     return answer(error);
 }

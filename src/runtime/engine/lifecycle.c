@@ -131,6 +131,7 @@ static int start_locked(void)
     if (code == MXP_OK) {
         mxp_atomic_and(&engine->error_flags, ~(uint32_t)MXN__ERROR_FLAG_SHUTDOWN);
         mxp_atomic_store_release(&engine->started, 1);  // pairs with mxn__engine_ensure
+        mxn__engine_settings_note(&settings);
         if (settings.info) {
             tell(&settings);
         }

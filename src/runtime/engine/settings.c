@@ -2,6 +2,9 @@
 // The engine's environment variables. One that is ill-formed is an error, never a default.
 #include "runtime/engine/settings.h"
 
+#include <mxprof/foreign.h>
+#include <mxprof/version.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -61,4 +64,22 @@ int mxn__engine_settings_read(mxn_engine_settings *settings, bool child)
     }
     settings->info = info != 0;
     return code;
+}
+
+// Without memory for a line it is missing: the engine runs all the same.
+void mxn__engine_settings_note(const mxn_engine_settings *settings)
+{
+    const struct {
+        const char *key;
+        uint32_t threads;
+    } queues[] = {{"engine.workers", settings->naive ? 0 : 1},
+                  {"engine.light", settings->naive ? 0 : settings->workers - 1},
+                  {"engine.priority", settings->naive ? 0 : settings->priority_workers}};
+    for (size_t i = 0; i < sizeof queues / sizeof queues[0]; i++) {
+        char text[16];
+        snprintf(text, sizeof text, "%u", (unsigned)queues[i].threads);
+        (void)mxp_info(queues[i].key, text);
+    }
+    (void)mxp_info("engine.type", settings->naive ? "NaiveEngine" : "ThreadedEnginePerDevice");
+    (void)mxp_info("library.version", MXP_VERSION_STRING);
 }

@@ -17,4 +17,8 @@ typedef struct mxn_engine_settings {
 // and the valid values.
 int mxn__engine_settings_read(mxn_engine_settings *settings, bool child);
 
+// Notes them for outputs of the profiler: engine.type, engine.workers, engine.light and
+// engine.priority, and the library's version.
+void mxn__engine_settings_note(const mxn_engine_settings *settings);
+
 #endif

@@ -81,47 +81,16 @@ static mxn_allocation *take_unused_locked(mxn_memory_pool *pool, uint64_t rounde
     return block;
 }
 
-// ---- records ----------------------------------------------------------------------------------
-static void record_pool_locked(mxn_memory_pool *pool)
-{
-    assert(mxp__lock_is_held(&pool->lock));
-    uint64_t epoch = mxp_atomic_load(&mxp_control.closed_ticks);
-    if (pool->counts.held_bytes != pool->shown_bytes || epoch != pool->shown_epoch) {
-        pool->shown_bytes = pool->counts.held_bytes;
-        pool->shown_epoch = epoch;
-        mxp_counter_u64(MXP_CLASS_MEMORY, pool->counter, pool->shown_bytes);
-    }
-}
-
-// The stamps of records must be in the order of the lock's holders.
-static void record_locked(mxn_memory_pool *pool, const mxn_allocation *block, uint32_t flags)
-{
-    assert(mxp__lock_is_held(&pool->lock));
-    mxp__cpu_counter_fence();
-    mxp_memory_emit(&(mxp_memory){
-        .name = block->tag.name == MXP_NAME_NONE ? pool->unknown : block->tag.name,
-        .scope = block->tag.scope,
-        .block = (uint64_t)(uintptr_t)block->data,
-        .device = pool->device,
-        .flags = flags,
-        .category = block->tag.category,
-        .requested_bytes = block->requested_bytes,
-        .rounded_bytes = block->rounded_bytes,
-        .live_bytes = pool->counts.live_bytes,
-    });
-    record_pool_locked(pool);
-}
-
 // ---- allocation -------------------------------------------------------------------------------
 static void begin_life_locked(mxn_memory_pool *pool, mxn_allocation *block, uint64_t bytes,
                               const mxn_tag *tag)
 {
     assert(mxp__lock_is_held(&pool->lock));
     mxn_storage_counts *counts = &pool->counts;
+    block->profiled = mxn__pool_records_locked(pool);
     block->requested_bytes = bytes;
     block->tag = *tag;
     block->live = 1;
-    block->profiled = mxp_enabled(MXP_CLASS_MEMORY) != 0;
     counts->allocations++;
     counts->live_blocks++;
     counts->live_bytes += bytes;
@@ -129,7 +98,7 @@ static void begin_life_locked(mxn_memory_pool *pool, mxn_allocation *block, uint
         counts->peak_bytes = counts->live_bytes;
     }
     if (block->profiled) {
-        record_locked(pool, block, block->reused ? MXP_MEM_REUSED : 0);
+        mxn__pool_record_locked(pool, block, block->reused ? MXP_MEM_REUSED : 0);
     }
 }
 
@@ -152,6 +121,22 @@ static bool should_make_room(mxn_memory_pool *pool, uint64_t rounded_bytes)
            !reserve_is_left(pool, rounded_bytes);
 }
 
+// ---- the system -------------------------------------------------------------------------------
+static void *take(mxn_memory_pool *pool, uint64_t rounded_bytes, uint32_t *lead)
+{
+    uint64_t token = mxp_span_begin_in(MXP_CLASS_MEMORY, pool->from_system);
+    void *data = mxn__memory_take(pool->device, rounded_bytes, lead);
+    mxp_span_end(pool->from_system, token);
+    return data;
+}
+
+static void give(mxn_memory_pool *pool, const mxn_allocation *parted)
+{
+    uint64_t token = mxp_span_begin_in(MXP_CLASS_MEMORY, pool->to_system);
+    mxn__memory_give(pool->device, parted->data, parted->rounded_bytes, parted->lead_bytes);
+    mxp_span_end(pool->to_system, token);
+}
+
 static void release_all(void)
 {
     for (uint32_t device = 0; device < MXN__DEVICES; device++) {
@@ -167,10 +152,10 @@ static void *take_from_system(mxn_memory_pool *pool, uint64_t rounded_bytes, uin
     if (should_make_room(pool, rounded_bytes)) {
         mxn__pool_release(pool);
     }
-    void *data = mxn__memory_take(pool->device, rounded_bytes, lead);
+    void *data = take(pool, rounded_bytes, lead);
     if (data == NULL) {
         release_all();
-        data = mxn__memory_take(pool->device, rounded_bytes, lead);
+        data = take(pool, rounded_bytes, lead);
     }
     return data;
 }
@@ -199,7 +184,8 @@ static int alloc_slow(mxn_memory_pool *pool, uint64_t bytes, uint64_t rounded_by
     }
     mxp__unlock(&pool->lock);
     if (made == NULL) {
-        mxn__memory_give(pool->device, data, rounded_bytes, lead);
+        give(pool,
+             &(mxn_allocation){.data = data, .rounded_bytes = rounded_bytes, .lead_bytes = lead});
         return mxn__owners_fail(pool, bytes, tag);
     }
     *block = made;
@@ -246,6 +232,7 @@ void mxn__pool_free(mxn_memory_pool *pool, mxn_allocation *block, bool direct)
     mxn_allocation parted = {0};
     mxp__lock(&pool->lock);
     assert(block->live && "a block is freed twice");
+    bool records = mxn__pool_records_locked(pool);
     assert(pool->counts.live_blocks > 0 && pool->counts.live_bytes >= block->requested_bytes);
     block->live = 0;
     pool->counts.frees++;
@@ -260,12 +247,12 @@ void mxn__pool_free(mxn_memory_pool *pool, mxn_allocation *block, bool direct)
         bucket->free = block;
         pool->counts.unused_bytes += block->rounded_bytes;
     }
-    if (mxp_enabled(MXP_CLASS_MEMORY)) {
-        record_locked(pool, &record, MXP_MEM_FREE | (direct ? 0 : MXP_MEM_REUSED));
+    if (records) {
+        mxn__pool_record_locked(pool, &record, MXP_MEM_FREE | (direct ? 0 : MXP_MEM_REUSED));
     }
     mxp__unlock(&pool->lock);
     if (direct) {
-        mxn__memory_give(pool->device, parted.data, parted.rounded_bytes, parted.lead_bytes);
+        give(pool, &parted);
     }
 }
 
@@ -284,12 +271,12 @@ static bool release_one(mxn_memory_pool *pool, size_t slot, uint64_t *bytes)
         pool->counts.unused_bytes -= block->rounded_bytes;
         parted = part_locked(pool, block);
         if (mxp_enabled(MXP_CLASS_MEMORY)) {
-            record_pool_locked(pool);
+            mxn__pool_record_held_locked(pool);
         }
     }
     mxp__unlock(&pool->lock);
     if (parted.data != NULL) {
-        mxn__memory_give(pool->device, parted.data, parted.rounded_bytes, parted.lead_bytes);
+        give(pool, &parted);
         *bytes += parted.rounded_bytes;
     }
     return parted.data != NULL;

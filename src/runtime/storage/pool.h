@@ -10,6 +10,7 @@
 #include "runtime/storage/storage.h"
 
 enum { MXN__POOL_SLOTS = 512, MXN__SLAB_BLOCKS = 63, MXN__DEVICES = 256 };
+enum { MXN__CENSUS_BLOCKS = 65536 };  // what is above has one record together
 
 // Unused blocks of one rounded size. Never goes away.
 typedef struct mxn_bucket {
@@ -28,12 +29,14 @@ typedef struct mxn_memory_pool {
     mxn_pool_config config;
     uint32_t device;
     mxp_name counter, unknown;  // of "Pool Memory"; of a block without a name
+    mxp_name from_system, to_system;  // spans of calls of the system
     mxp_lock lock;
     mxn_bucket *slots[MXN__POOL_SLOTS];
     mxn_slab *slabs;
     mxn_allocation *spare;  // descriptors without memory
     mxn_storage_counts counts;
     uint64_t shown_bytes, shown_epoch;  // last sample of the counter, and of which recording
+    uint64_t census_epoch;  // of which recording the last census was
 } mxn_memory_pool;
 
 mxn_memory_pool *mxn__pool_find(uint32_t device);  // null if the device has not been used yet
@@ -43,6 +46,22 @@ int mxn__pool_alloc(mxn_memory_pool *pool, uint64_t bytes, const mxn_tag *tag,
 void mxn__pool_free(mxn_memory_pool *pool, mxn_allocation *block, bool direct);
 // Bytes given back to the system.
 uint64_t mxn__pool_release(mxn_memory_pool *pool);
+
+// pool_record.c. Before each change of what is live: whether it is recorded. The first time in a
+// recording that records what is live, which is what was when the recording began.
+void mxn__pool_begin_records_locked(mxn_memory_pool *pool);
+static inline bool mxn__pool_records_locked(mxn_memory_pool *pool)
+{
+    bool records = mxp_enabled(MXP_CLASS_MEMORY) != 0;
+    if (records) {
+        mxn__pool_begin_records_locked(pool);
+    }
+    return records;
+}
+void mxn__pool_record_locked(mxn_memory_pool *pool, const mxn_allocation *block, uint32_t flags);
+void mxn__pool_record_held_locked(mxn_memory_pool *pool);  // what the pool has from the system
+void mxn__pool_census(mxn_memory_pool *pool);  // what is live, if the recording has it not yet
+
 // Copies of the live blocks. MXP_ENOMEM. Free with mxp__free(*blocks, *capacity * sizeof **blocks).
 int mxn__pool_snapshot(mxn_memory_pool *pool, mxn_allocation **blocks, size_t *count,
                        size_t *capacity);

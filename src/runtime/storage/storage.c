@@ -57,6 +57,8 @@ static int create_locked(uint32_t device, mxn_memory_pool **made)
     pool->lock = (mxp_lock)MXP__LOCK_INIT;
     pool->counter = mxp_intern("Pool Memory", name, MXP_STYLE_COUNTER, MXP_UNIT_BYTES);
     pool->unknown = mxp_string("unknown");
+    pool->from_system = mxp_span_name("memory", "from system");
+    pool->to_system = mxp_span_name("memory", "to system");
     mxp_atomic_store_release(&pools[device], pool);  // pairs with mxn__pool_find
     *made = pool;
     return MXP_OK;
@@ -115,6 +117,16 @@ void mxn_storage_release(uint32_t device)
     mxn_memory_pool *pool = mxn__pool_find(device);
     if (pool != NULL) {
         mxn__pool_release(pool);
+    }
+}
+
+void mxn_storage_census(void)
+{
+    for (uint32_t device = 0; device < MXN__DEVICES && mxp_enabled(MXP_CLASS_MEMORY); device++) {
+        mxn_memory_pool *pool = mxn__pool_find(device);
+        if (pool != NULL) {
+            mxn__pool_census(pool);
+        }
     }
 }
 

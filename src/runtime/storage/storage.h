@@ -73,6 +73,10 @@ void mxn_storage_free_direct(mxn_allocation *block);
 // Gives what the device's pool keeps unused back to the system.
 void mxn_storage_release(uint32_t device);
 
+// Records what is live, if recording of class MEMORY has begun since it was done last. Without this
+// call it is done before the first allocation or release that is recorded.
+void mxn_storage_census(void);
+
 // ---- figures ----------------------------------------------------------------------------------
 // One device's, taken together at one time. Zero for a device never used.
 typedef struct mxn_storage_counts {

@@ -219,11 +219,14 @@ void mxp_memory_emit(const mxp_memory *memory)
     if (!mxp_enabled(MXP_CLASS_MEMORY) || !open_sample(&emit, MXP_CLASS_MEMORY, 3)) {
         return;
     }
-    if (emit.words == NULL) {
+    const bool is_census = (memory->flags & MXP_MEMORY_CENSUS) != 0;
+    if (emit.words == NULL && is_census) {
+        mxp__emit_leave(emit.self);
+    } else if (emit.words == NULL) {
         close_statistics(&emit, MXP_COUNTER_OF_DEVICE | (memory->device & 0xff), MXP_ARG_U64,
                          memory->live_bytes);
     } else {
-        emit.words[0] = mxp__word0(MXP_KIND_MEMORY, 3, emit.now);
+        emit.words[0] = mxp__word0(is_census ? MXP_KIND_CENSUS : MXP_KIND_MEMORY, 3, emit.now);
         emit.words[1] = memory->name | (uint64_t)memory->scope << 32;
         emit.words[2] = (memory->block & MXP_STAMP_MASK) | (uint64_t)(memory->device & 0xff) << 48 |
                         (uint64_t)(memory->flags & 0xf) << 56 |

@@ -2,6 +2,8 @@
 // The choice of kernels by MXNET_CPU_KERNELS.
 #include "runtime/op/execute/kernel_choice.h"
 
+#include <mxprof/foreign.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,12 +84,31 @@ static int read_choice(void)
     return BAD_VALUE;
 }
 
+// For outputs of the profiler, by which runs are compared: those that are asked, in that order.
+static void note(int chosen)
+{
+    static const char *const names[MXN_KERNEL_KINDS] = {
+        [MXN_KERNEL_REF] = "reference", [MXN_KERNEL_OWN] = "own", [MXN_KERNEL_DNNL] = "oneDNN"};
+    char text[64];
+    size_t length = 0;
+    for (const uint8_t *kind = orders[chosen]; *kind != MXN_KERNEL_REF; kind++) {
+        if (tables[*kind] != NULL) {
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s, ", names[*kind]);
+        }
+    }
+    snprintf(text + length, sizeof text - length, "%s", names[MXN_KERNEL_REF]);
+    (void)mxp_info("kernels", text);  // without memory the line is missing
+}
+
 static int choice_now(void)
 {
     int chosen = mxp_atomic_load(&choice);
     if (chosen == NOT_READ) {
         chosen = mxn_thread_pool_check() == 0 ? read_choice() : BAD_THREADS;
         mxp_atomic_store(&choice, chosen);
+        if (chosen >= 0) {
+            note(chosen);
+        }
     }
     return chosen;
 }
