@@ -20,6 +20,9 @@
     X(info)             \
     X(report)           \
     X(path)             \
+    X(show)             \
+    X(top)              \
+    X(at)               \
     X(convert)          \
     X(merge)            \
     X(recover)          \

@@ -30,24 +30,26 @@ static void print_help(FILE *stream)
     for (int i = 0; i < COMMANDS; i++) {
         fprintf(stream, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
     }
-    fputs("\n"
-          "  mxprof COMMAND --help   explains one of them, with examples\n"
-          "  mxprof --version        prints the version\n"
-          "\n"
-          "FILE is a native trace (*.mxp). A program writes one beside its Chrome trace when its\n"
-          "configuration has native_filename set (docs/guide.md). It may also be JSON of\n"
-          "torch.profiler, MXNet, viztracer or whatever writes Chrome's format, plain or gzip; the\n"
-          "core file of a process that recorded into memory; - for standard input; or the number of\n"
-          "a process that records now.\n"
-          "\n"
-          "first steps\n"
-          "  mxprof info profile.mxp                      what is in it, and is it complete?\n"
-          "  mxprof report profile.mxp                    where did the time go?\n"
-          "  mxprof convert profile.mxp -o profile.json   then open it in ui.perfetto.dev\n"
-          "\n"
-          "exit code: 0 fine, 1 the file or the system made it fail (what could be read of a\n"
-          "damaged file is printed), 2 the command line is wrong.\n",
-          stream);
+    fputs(
+        "\n"
+        "  mxprof COMMAND --help   explains one of them, with examples\n"
+        "  mxprof --version        prints the version\n"
+        "\n"
+        "FILE is a native trace (*.mxp). A program writes one beside its Chrome trace when its\n"
+        "configuration has native_filename set (docs/guide.md). It may also be JSON of\n"
+        "torch.profiler, MXNet, viztracer or whatever writes Chrome's format, plain or gzip; the\n"
+        "core file of a process that recorded into memory; - for standard input; or the number of\n"
+        "a process that records now.\n"
+        "\n"
+        "first steps\n"
+        "  mxprof info profile.mxp                      what is in it, and is it complete?\n"
+        "  mxprof report profile.mxp                    where did the time go?\n"
+        "  mxprof convert profile.mxp -o profile.json   then open it in ui.perfetto.dev\n"
+        "\n"
+        "exit code: 0 fine, 1 the file or the system made it fail (what could be read of a\n"
+        "damaged file is printed), 2 the command line is wrong, 3 what was asked is not in the\n"
+        "trace.\n",
+        stream);
 }
 
 // What the command was built without is said where one looks first.

@@ -1,0 +1,1 @@
+mxprof at sample.mxp 1.2

@@ -1,0 +1,1 @@
+mxprof info - < sample.mxp

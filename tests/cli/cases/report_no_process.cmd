@@ -1,0 +1,1 @@
+mxprof report 4194304

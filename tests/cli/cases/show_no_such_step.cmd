@@ -1,0 +1,1 @@
+mxprof show --step 7 sample.mxp

@@ -1,0 +1,1 @@
+mxprof show sample.mxp

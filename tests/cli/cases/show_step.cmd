@@ -1,0 +1,1 @@
+mxprof show --step 1 sample.mxp

@@ -1,0 +1,1 @@
+mxprof top --top 5 sample.mxp

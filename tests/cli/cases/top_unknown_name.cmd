@@ -1,0 +1,1 @@
+mxprof top --name wrk sample.mxp

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// See collect.h. Two readings: the first finds the carriers, the second what lies within them.
+#include "instances/collect.h"
+
+#include <mxprof/error.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+
+// A point of a flow: the innermost span around it belongs to the flow.
+typedef struct flow_point {
+    int64_t at_ns;
+    uint32_t thread;
+    mxp_instance innermost;
+    bool is_found;
+} flow_point;
+
+typedef struct collecting {
+    mxp_source *process;
+    const mxp_selected *within;
+    mxp_collected *found;
+    mxp_wanted_arg wanted;
+    uint64_t id;
+    size_t first_carrier;  // of this process
+    flow_point *points;
+    size_t point_count, point_capacity;
+} collecting;
+
+// ---- carriers ----------------------------------------------------------------------------------
+static void note_number(mxp_collected *found, const mxp_instance *instance, int place)
+{
+    const mxp_event event = mxp__instance_event(instance);
+    uint32_t key, type;
+    uint64_t bits;
+    double number;
+    mxp__event_arg(&event, (uint32_t)place, &key, &type, &bits);
+    memcpy(&number, &bits, sizeof number);
+    number = type == MXP_ARG_U64   ? (double)bits
+             : type == MXP_ARG_I64 ? (double)(int64_t)bits
+                                   : number;
+    if (type != MXP_ARG_U64 && type != MXP_ARG_I64 && type != MXP_ARG_F64) {
+        return;
+    }
+    found->least = !found->has_numbers || number < found->least ? number : found->least;
+    found->most = !found->has_numbers || number > found->most ? number : found->most;
+    found->has_numbers = true;
+}
+
+static int visit_arg(void *context, const mxp_instance *instance)
+{
+    collecting *self = context;
+    mxp_collected *found = self->found;
+    mxp_wanted_arg any = self->wanted;
+    any.value = NULL;
+    int error = mxp__arg_keys_note(&found->keys, instance);
+    int place = error == MXP_OK ? mxp__wanted_arg_find(&any, instance) : -1;
+    if (place < 0) {
+        return error;
+    }
+    found->with_key++;
+    note_number(found, instance, place);
+    return mxp__selected_in_window(self->within, instance) &&
+                   mxp__wanted_arg_find(&self->wanted, instance) >= 0
+               ? mxp__instances_add(&found->carriers, instance)
+               : MXP_OK;
+}
+
+static bool has_id(const collecting *self, const mxp_instance *instance)
+{
+    const mxp_event event = mxp__instance_event(instance);
+    return mxp__event_context(&event) == self->id ||
+           (instance->is_async && mxp__wanted_arg_find(&self->wanted, instance) >= 0);
+}
+
+static int visit_id(void *context, const mxp_instance *instance)
+{
+    collecting *self = context;
+    for (size_t i = 0; i < self->point_count && !instance->is_async; i++) {
+        flow_point *point = &self->points[i];
+        if (point->thread == instance->thread && instance->begin_ns <= point->at_ns &&
+            instance->end_ns >= point->at_ns &&
+            (!point->is_found || mxp__instance_is_in(instance, &point->innermost))) {
+            point->innermost = *instance;
+            point->is_found = true;
+        }
+    }
+    return mxp__selected_in_window(self->within, instance) && has_id(self, instance)
+               ? mxp__instances_add(&self->found->carriers, instance)
+               : MXP_OK;
+}
+
+static int add_point(collecting *self, const mxp_event *event)
+{
+    if (event->kind != MXP_KIND_FLOW || event->value.u64 != self->id) {
+        return MXP_OK;
+    }
+    if (mxp__grow(&self->points, &self->point_capacity, self->point_count + 1,
+                  sizeof *self->points) != MXP_OK) {
+        return mxp__fail_memory("the points of a flow");
+    }
+    uint32_t lane = event->lane;
+    self->points[self->point_count++] = (flow_point){
+        .at_ns = event->begin_ns,
+        .thread = (lane & MXP_LANE_THREAD) != 0 ? lane & ~MXP_LANE_THREAD : event->thread};
+    return MXP_OK;
+}
+
+static int find_points(collecting *self)
+{
+    mxp_record_range range;
+    mxp_decoder decoder;
+    mxp_event event;
+    int found, error = MXP_OK;
+    for (size_t i = 0; error == MXP_OK; i++) {
+        found = self->process->range(self->process, i, &range);
+        if (found != 1) {
+            if (found == MXP_EFORMAT) {
+                continue;
+            }
+            return found;
+        }
+        mxp__decoder_begin(&decoder, self->process->timebase, &range);
+        while (error == MXP_OK && mxp__decoder_next(&decoder, &event) == 1) {
+            error = add_point(self, &event);
+        }
+    }
+    return error;
+}
+
+static int take_points(collecting *self)
+{
+    int error = MXP_OK;
+    for (size_t i = 0; i < self->point_count && error == MXP_OK; i++) {
+        if (self->points[i].is_found) {
+            error = mxp__instances_add(&self->found->carriers, &self->points[i].innermost);
+        }
+    }
+    return error;
+}
+
+// ---- what is inside of them --------------------------------------------------------------------
+static int compare_carriers(const void *a, const void *b)
+{
+    const mxp_instance *x = a, *y = b;
+    if (x->thread != y->thread) {
+        return x->thread < y->thread ? -1 : 1;
+    }
+    if (x->begin_ns != y->begin_ns) {
+        return x->begin_ns < y->begin_ns ? -1 : 1;
+    }
+    return (x->end_ns < y->end_ns) - (x->end_ns > y->end_ns);
+}
+
+// The carriers of this process that nest: sorted, only the outermost ones. Asynchronous ones are
+// rows at once.
+static int keep_outermost(collecting *self, mxp_instances *outermost)
+{
+    mxp_collected *found = self->found;
+    int error = MXP_OK;
+    for (size_t i = self->first_carrier; i < found->carriers.count && error == MXP_OK; i++) {
+        const mxp_instance *carrier = &found->carriers.all[i];
+        error = mxp__instances_add(carrier->is_async ? &found->rows : outermost, carrier);
+    }
+    if (outermost->count > 1) {
+        qsort(outermost->all, outermost->count, sizeof *outermost->all, compare_carriers);
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < outermost->count; i++) {
+        const mxp_instance *last = kept > 0 ? &outermost->all[kept - 1] : NULL;
+        if (last == NULL || last->thread != outermost->all[i].thread ||
+            !mxp__instance_is_in(&outermost->all[i], last)) {
+            outermost->all[kept++] = outermost->all[i];
+        }
+    }
+    outermost->count = kept;
+    return error;
+}
+
+typedef struct inside {
+    const mxp_instances *outermost;
+    mxp_instances *rows;
+} inside;
+
+static int visit_within(void *context, const mxp_instance *instance)
+{
+    const inside *self = context;
+    size_t low = 0, high = self->outermost->count;
+    while (low < high) {  // `low` becomes one after the last that begins at or before it
+        size_t middle = low + (high - low) / 2;
+        const mxp_instance *at = &self->outermost->all[middle];
+        bool before = at->thread != instance->thread ? at->thread < instance->thread
+                                                     : at->begin_ns <= instance->begin_ns;
+        low = before ? middle + 1 : low;
+        high = before ? high : middle;
+    }
+    const mxp_instance *around = low > 0 ? &self->outermost->all[low - 1] : NULL;
+    return around != NULL && around->thread == instance->thread && !instance->is_async &&
+                   mxp__instance_is_in(instance, around)
+               ? mxp__instances_add(self->rows, instance)
+               : MXP_OK;
+}
+
+static int add_inside(collecting *self)
+{
+    mxp_instances outermost = {0};
+    int error = keep_outermost(self, &outermost);
+    if (error == MXP_OK && outermost.count > 0) {
+        inside context = {&outermost, &self->found->rows};
+        error =
+            mxp__instances_read(self->process, visit_within, &context, &self->found->is_damaged);
+    }
+    mxp__instances_fini(&outermost);
+    return error;
+}
+
+static int collect(collecting *self, mxp_instance_visit visit)
+{
+    int error = mxp__instances_read(self->process, visit, self, &self->found->is_damaged);
+    if (error == MXP_OK) {
+        error = take_points(self);
+    }
+    if (error == MXP_OK && self->found->carriers.count > self->first_carrier) {
+        error = add_inside(self);
+    }
+    mxp__free(self->points, self->point_capacity * sizeof *self->points);
+    mxp__wanted_arg_fini(&self->wanted);
+    return error;
+}
+
+int mxp__collect_arg(mxp_source *process, const mxp_selected *within, const char *key,
+                     size_t key_length, const char *value, mxp_collected *found)
+{
+    collecting self = {.process = process,
+                       .within = within,
+                       .found = found,
+                       .first_carrier = found->carriers.count};
+    mxp__arg_keys_fini(&found->keys);  // those of the last process are told
+    found->keys_of = process;
+    int error = mxp__wanted_arg_init(&self.wanted, process, key, key_length, value);
+    return error == MXP_OK ? collect(&self, visit_arg) : error;
+}
+
+int mxp__collect_id(mxp_source *process, const mxp_selected *within, uint64_t id,
+                    mxp_collected *found)
+{
+    static const char key[] = "id";
+    collecting self = {.process = process,
+                       .within = within,
+                       .found = found,
+                       .id = id,
+                       .first_carrier = found->carriers.count};
+    int error = mxp__wanted_arg_init(&self.wanted, process, key, sizeof key - 1, "");
+    self.wanted.bits = id;
+    self.wanted.is_whole = true;
+    if (error == MXP_OK) {
+        error = find_points(&self);
+    }
+    return error == MXP_OK ? collect(&self, visit_id) : error;
+}
+
+// ---- a time ------------------------------------------------------------------------------------
+typedef struct in_time {
+    int64_t begin_ns, end_ns;
+    mxp_instances *rows;
+} in_time;
+
+static int visit_time(void *context, const mxp_instance *instance)
+{
+    const in_time *self = context;
+    bool touches = instance->begin_ns < self->end_ns && instance->end_ns > self->begin_ns;
+    return touches ? mxp__instances_add(self->rows, instance) : MXP_OK;
+}
+
+int mxp__collect_time(mxp_source *process, int64_t begin_ns, int64_t end_ns, mxp_collected *found)
+{
+    in_time context = {begin_ns, end_ns, &found->rows};
+    return mxp__instances_read(process, visit_time, &context, &found->is_damaged);
+}
+
+int mxp__collected_finish(mxp_collected *found)
+{
+    mxp__instances_sort(&found->rows);
+    return mxp__instances_nest(&found->rows);
+}
+
+void mxp__collected_fini(mxp_collected *found)
+{
+    mxp__instances_fini(&found->carriers);
+    mxp__instances_fini(&found->rows);
+    mxp__arg_keys_fini(&found->keys);
+    *found = (mxp_collected){.is_damaged = false};
+}

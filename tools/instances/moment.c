@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "instances/moment.h"
+
+#include <mxprof/error.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+
+static const char memory_for[] = "a moment of a trace";
+
+// ---- extent ------------------------------------------------------------------------------------
+typedef struct extent {
+    int64_t first_ns, last_ns;
+    bool is_there;
+} extent;
+
+static int visit_extent(void *context, const mxp_instance *instance)
+{
+    extent *self = context;
+    bool is_first = !self->is_there;
+    self->is_there = true;
+    self->first_ns =
+        is_first || instance->begin_ns < self->first_ns ? instance->begin_ns : self->first_ns;
+    self->last_ns = is_first || instance->end_ns > self->last_ns ? instance->end_ns : self->last_ns;
+    return MXP_OK;
+}
+
+bool mxp__recorded_extent(mxp_source *process, int64_t *first_ns, int64_t *last_ns, int *error)
+{
+    extent found = {0, 0, false};
+    bool is_damaged = false;
+    *error = mxp__instances_read(process, visit_extent, &found, &is_damaged);
+    *first_ns = found.first_ns;
+    *last_ns = found.last_ns;
+    return *error == MXP_OK && found.is_there;
+}
+
+// ---- what is open ------------------------------------------------------------------------------
+static int visit_open(void *context, const mxp_instance *instance)
+{
+    mxp_moment *self = context;
+    bool never_ended =
+        instance->kind == MXP_KIND_SPAN && (instance->flags & MXP_SPAN_OPEN_AT_CRASH) != 0;
+    if (instance->begin_ns <= self->at_ns &&
+        (instance->end_ns > self->at_ns || (never_ended && instance->end_ns >= self->at_ns))) {
+        return mxp__instances_add(&self->open, instance);
+    }
+    int64_t *since = &self->idle_since_ns[instance->thread];
+    if (!instance->is_async && instance->end_ns <= self->at_ns && instance->end_ns > *since) {
+        *since = instance->end_ns;
+    }
+    return MXP_OK;
+}
+
+// ---- counters and the step ---------------------------------------------------------------------
+static int note_counter(mxp_moment *self, const mxp_event *event)
+{
+    int64_t at_ns = event->begin_ns;
+    size_t i = 0;
+    while (i < self->counter_count && self->counters[i].name != event->name) {
+        i++;
+    }
+    if (i < self->counter_count && self->counters[i].at_ns > at_ns) {
+        return MXP_OK;
+    }
+    if (mxp__grow(&self->counters, &self->counter_capacity, i + 1, sizeof *self->counters) !=
+        MXP_OK) {
+        return mxp__fail_memory(memory_for);
+    }
+    self->counter_count = i == self->counter_count ? i + 1 : self->counter_count;
+    self->counters[i] = (mxp_moment_counter){event->name, event->phase, event->value.u64, at_ns};
+    return MXP_OK;
+}
+
+static void note_step(mxp_moment *self, const mxp_event *event)
+{
+    if (event->phase == MXP_META_STEP &&
+        (!self->has_step || event->begin_ns >= self->step_begin_ns)) {
+        self->has_step = true;
+        self->step = event->value.u64;
+        self->step_begin_ns = event->begin_ns;
+    }
+}
+
+static int note(mxp_moment *self, const mxp_event *event)
+{
+    if (event->begin_ns > self->at_ns) {
+        return MXP_OK;
+    }
+    if (event->kind == MXP_KIND_META) {
+        note_step(self, event);
+    }
+    return event->kind == MXP_KIND_COUNTER ? note_counter(self, event) : MXP_OK;
+}
+
+static int read_marks(mxp_moment *self, mxp_source *process)
+{
+    mxp_record_range range;
+    mxp_decoder decoder;
+    mxp_event event;
+    int found, error = MXP_OK;
+    for (size_t i = 0; error == MXP_OK && (found = process->range(process, i, &range)) != 0; i++) {
+        if (found == MXP_EFORMAT) {
+            continue;
+        }
+        if (found != 1) {
+            return found;
+        }
+        mxp__decoder_begin(&decoder, process->timebase, &range);
+        while (error == MXP_OK && mxp__decoder_next(&decoder, &event) == 1) {
+            error = note(self, &event);
+        }
+    }
+    return error;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const mxp_moment_counter *x = a, *y = b;
+    return (x->name > y->name) - (x->name < y->name);
+}
+
+int mxp__moment_make(mxp_source *process, int64_t at_ns, mxp_moment *moment)
+{
+    size_t threads = process->thread_count;
+    *moment = (mxp_moment){.source = process, .at_ns = at_ns};
+    moment->idle_since_ns = mxp__alloc(threads * sizeof *moment->idle_since_ns);
+    if (moment->idle_since_ns == NULL && threads > 0) {
+        return mxp__fail_memory(memory_for);
+    }
+    for (size_t i = 0; i < threads; i++) {
+        moment->idle_since_ns[i] = INT64_MIN;
+    }
+    int error = mxp__instances_read(process, visit_open, moment, &moment->is_damaged);
+    if (error == MXP_OK) {
+        error = read_marks(moment, process);
+    }
+    mxp__instances_sort(&moment->open);
+    if (error == MXP_OK) {
+        error = mxp__instances_nest(&moment->open);
+    }
+    if (moment->counter_count > 1) {
+        qsort(moment->counters, moment->counter_count, sizeof *moment->counters, by_name);
+    }
+    return error;
+}
+
+void mxp__moment_fini(mxp_moment *moment)
+{
+    mxp__instances_fini(&moment->open);
+    mxp__free(moment->idle_since_ns, moment->source->thread_count * sizeof *moment->idle_since_ns);
+    mxp__free(moment->counters, moment->counter_capacity * sizeof *moment->counters);
+}
