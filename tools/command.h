@@ -19,6 +19,7 @@
     X(run)              \
     X(info)             \
     X(report)           \
+    X(memory)           \
     X(path)             \
     X(show)             \
     X(top)              \

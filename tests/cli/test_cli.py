@@ -164,7 +164,8 @@ def test_result_replaces_what_a_link_points_to(work):
                                        "--help", *[f"{name} --help" for name in subcommands()]])
 def test_reader_that_goes_away_is_no_error(arguments, work):
     printed = run_command(f"{{ mxprof {arguments}; echo exit $? >&2; }} | true", work)
-    assert printed == "[stderr]\nexit 0\n[exit 0]\n"
+    # 3: the sample does not have what the command is about.
+    assert re.fullmatch(r"\[stderr\]\nexit [03]\n\[exit 0\]\n", printed), printed
 
 
 def test_full_device_is_an_error(work):

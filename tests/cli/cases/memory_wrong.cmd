@@ -1,0 +1,1 @@
+mxprof memory --at noon sample.mxp; mxprof memory --growth --fresh sample.mxp
