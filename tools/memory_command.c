@@ -64,10 +64,10 @@ typedef struct memory_options {
 } memory_options;
 
 // ---- moments -----------------------------------------------------------------------------------
-const mxp_step *mxp__memory_step_at(const mxp_memory_shown *view, int64_t ns)
+const mxp_step_window *mxp__memory_step_at(const mxp_memory_shown *view, int64_t ns)
 {
     for (size_t i = 0; i < view->steps.count; i++) {
-        const mxp_step *step = &view->steps.all[i];
+        const mxp_step_window *step = &view->steps.all[i];
         if (ns >= step->begin_ns && ns < step->end_ns) {
             return step;
         }
@@ -135,7 +135,7 @@ static int choose_window(const mxp_command *self, const memory_options *options,
     }
     for (size_t i = view->steps.count; choice.steps != NULL && i-- > 0;) {
         if (choice.steps[i]) {
-            const mxp_step *step = &view->steps.all[i];
+            const mxp_step_window *step = &view->steps.all[i];
             view->until_ns = view->until_ns == INT64_MAX ? step->end_ns : view->until_ns;
             view->from_ns = step->begin_ns;
         }

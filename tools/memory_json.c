@@ -23,7 +23,7 @@ static void put_id(const mxp_memory_shown *view, const char *key, uint32_t id, m
 
 static void put_step(const mxp_memory_shown *view, int64_t ns, mxp_json *json)
 {
-    const mxp_step *step = mxp__memory_step_at(view, ns);
+    const mxp_step_window *step = mxp__memory_step_at(view, ns);
     if (step == NULL) {
         mxp__json_null(json, "step");
     } else {

@@ -31,7 +31,7 @@ typedef struct mxp_memory_shown {
 } mxp_memory_shown;
 
 // The step in whose window a moment is. Null: in none.
-const mxp_step *mxp__memory_step_at(const mxp_memory_shown *view, int64_t ns);
+const mxp_step_window *mxp__memory_step_at(const mxp_memory_shown *view, int64_t ns);
 // The total at the view's moment.
 uint64_t mxp__memory_total(const mxp_memory_shown *view, const mxp_memory_device *device);
 // Whether what is used again can be told: nothing of the process was lost.

@@ -48,7 +48,7 @@ void mxp__memory_put_operator(const mxp_memory_shown *view, uint32_t scope, uint
 
 static void put_moment(const mxp_memory_shown *view, int64_t ns, mxp_strbuf *out)
 {
-    const mxp_step *step = mxp__memory_step_at(view, ns);
+    const mxp_step_window *step = mxp__memory_step_at(view, ns);
     if (step != NULL) {
         mxp__strbuf_printf(out, " in step %" PRIu64 ", ", step->number);
         mxp__put_duration(&view->screen, (double)(ns - step->begin_ns), out);

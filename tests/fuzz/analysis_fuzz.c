@@ -50,7 +50,7 @@ static void check_steps(mxp_source *source, const mxp_steps *steps)
     require(mxp__path_steps(source, steps, NULL, MXP__GRAPH_BYTES_MAX, check_step, &rows) ==
             MXP_OK);
     if (steps->count > 0) {
-        const mxp_step *last = &steps->all[steps->count - 1];
+        const mxp_step_window *last = &steps->all[steps->count - 1];
         require(rows.total_ns == (uint64_t)(last->end_ns - steps->all[0].begin_ns));
     }
     mxp__path_rows_fini(&rows);

@@ -60,7 +60,7 @@ void mxp__selected_fini(mxp_selected *selected)
 static bool in_steps(const mxp_choice *choice, const mxp_instance *instance)
 {
     for (size_t i = 0; i < choice->of->count; i++) {
-        const mxp_step *step = &choice->of->all[i];
+        const mxp_step_window *step = &choice->of->all[i];
         if (choice->steps[i] && instance->begin_ns < step->end_ns &&
             instance->end_ns > step->begin_ns) {
             return true;

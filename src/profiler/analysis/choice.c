@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 
-static int64_t length_of(const mxp_step *step)
+static int64_t length_of(const mxp_step_window *step)
 {
     return step->end_ns - step->begin_ns;
 }

@@ -22,7 +22,7 @@ static int walk_steps(const batch *of, const mxp_graph *graph, size_t first, siz
     mxp_path path = {0};
     int error = MXP_OK;
     for (size_t i = first; error == MXP_OK && i < end; i++) {
-        const mxp_step *step = &of->steps->all[i];
+        const mxp_step_window *step = &of->steps->all[i];
         if (!is_chosen(of, i)) {
             continue;
         }
@@ -57,7 +57,7 @@ static int walk_batch(const batch *of, size_t first, size_t end)
         return MXP_OK;
     }
     mxp_graph graph;
-    const mxp_step *all = of->steps->all;
+    const mxp_step_window *all = of->steps->all;
     int error = mxp__graph_load(of->process, all[first].begin_ns, all[end - 1].end_ns,
                                 of->limit_bytes, &graph);
     if (error == MXP_ENOMEM && end - first > 1) {

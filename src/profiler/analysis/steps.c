@@ -295,7 +295,7 @@ static void make_window(finder *find, size_t i)
 {
     const step_mark *mark = &find->marks[i], *next = mark + 1;
     const bool is_last = i + 1 == find->mark_count;
-    mxp_step *step = &find->steps->all[i];
+    mxp_step_window *step = &find->steps->all[i];
     const int64_t before_ns = i == 0 ? mark->ns : step[-1].end_ns;
     int64_t end_ns = before_ns;
     if (mark->last_end_ticks != 0 && ns_of(find, mark->last_end_ticks) > end_ns) {
@@ -305,13 +305,13 @@ static void make_window(finder *find, size_t i)
     const int64_t own_ns = !is_last               ? next->ns
                            : mark->end_ticks != 0 ? ns_of(find, mark->end_ticks)
                                                   : find->steps->last_ns;
-    *step = (mxp_step){.number = mark->number,
-                       .mark_ns = mark->ns,
-                       .begin_ns = before_ns,
-                       .end_ns = own_ns > end_ns ? own_ns : end_ns,
-                       .cpu_ns = MXP__NOT_RECORDED,
-                       .run_delay_ns = MXP__NOT_RECORDED,
-                       .is_open = is_open};
+    *step = (mxp_step_window){.number = mark->number,
+                              .mark_ns = mark->ns,
+                              .begin_ns = before_ns,
+                              .end_ns = own_ns > end_ns ? own_ns : end_ns,
+                              .cpu_ns = MXP__NOT_RECORDED,
+                              .run_delay_ns = MXP__NOT_RECORDED,
+                              .is_open = is_open};
     if (!is_last) {
         step->cpu_ns = difference(next->cpu_ns, mark->cpu_ns);
         step->run_delay_ns = difference(next->run_delay_ns, mark->run_delay_ns);
@@ -327,7 +327,7 @@ static bool loses_records(uint32_t reason)
 static void mark_interval(mxp_steps *steps, int64_t from_ns, int64_t to_ns, bool is_loss)
 {
     for (size_t i = 0; i < steps->count; i++) {
-        mxp_step *step = &steps->all[i];
+        mxp_step_window *step = &steps->all[i];
         if (step->mark_ns <= to_ns && step->end_ns >= from_ns) {
             step->has_loss |= is_loss;
             step->has_pause |= !is_loss;

@@ -17,7 +17,7 @@
 
 #define MXP__NOT_RECORDED UINT64_MAX
 
-typedef struct mxp_step {
+typedef struct mxp_step_window {
     uint64_t number;  // as the program has it
     int64_t mark_ns;  // where the program began it
     int64_t begin_ns, end_ns;  // its window; equal if the step before took longer
@@ -27,10 +27,10 @@ typedef struct mxp_step {
     bool is_open;  // nothing tells its end: it goes to the last record
     bool has_loss;  // records were lost within it
     bool has_pause;  // recording was paused or stopped within it
-} mxp_step;
+} mxp_step_window;
 
 typedef struct mxp_steps {
-    mxp_step *all;  // in the order of time
+    mxp_step_window *all;  // in the order of time
     size_t count;
     uint32_t thread;  // whose marks they are: the thread with most of them
     uint32_t other_threads;  // that have marks too, which are left out
@@ -50,7 +50,7 @@ void mxp__steps_fini(mxp_steps *steps);
 
 // Whether a step is one of those that are looked at unless others are asked for: whole, without
 // losses and pauses, and no first-run step.
-static inline bool mxp__step_is_plain(const mxp_step *step)
+static inline bool mxp__step_is_plain(const mxp_step_window *step)
 {
     return !step->is_first_run && !step->is_open && !step->has_loss && !step->has_pause;
 }

@@ -7,10 +7,10 @@
 #include "cmocka_all.h"
 
 // Steps of 10, 30, 20 and 40 ns; the third has a loss, the last one is open.
-static mxp_step all[] = {{.number = 7, .begin_ns = 0, .end_ns = 10},
-                         {.number = 8, .begin_ns = 10, .end_ns = 40},
-                         {.number = 9, .begin_ns = 40, .end_ns = 60, .has_loss = true},
-                         {.number = 10, .begin_ns = 60, .end_ns = 100, .is_open = true}};
+static mxp_step_window all[] = {{.number = 7, .begin_ns = 0, .end_ns = 10},
+                                {.number = 8, .begin_ns = 10, .end_ns = 40},
+                                {.number = 9, .begin_ns = 40, .end_ns = 60, .has_loss = true},
+                                {.number = 10, .begin_ns = 60, .end_ns = 100, .is_open = true}};
 static uint64_t marks[] = {0, 10, 40, 60};
 static const mxp_steps steps = {
     .all = all, .mark_ticks = marks, .count = 4, .first_ns = -5, .last_ns = 100};
@@ -48,7 +48,7 @@ static void what_the_usual_leaves_out_is_counted(void **state)
     assert_int_equal(choice.step_count, 2);
     assert_false(choice.is_forced);
     mxp__choice_fini(&choice);
-    mxp_step broken[2] = {all[2], all[3]};
+    mxp_step_window broken[2] = {all[2], all[3]};
     const mxp_steps only_broken = {.all = broken, .mark_ticks = marks + 2, .count = 2};
     assert_int_equal(mxp__choice_make(&only_broken, &(mxp_choice_wish){0}, &choice), MXP_OK);
     assert_true(choice.is_forced);

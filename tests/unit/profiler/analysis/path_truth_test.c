@@ -105,7 +105,7 @@ static void print_pieces(const char *title, const sim_piece *pieces, size_t coun
     }
 }
 
-static void check_tiles(const mxp_step *step, const mxp_path *path)
+static void check_tiles(const mxp_step_window *step, const mxp_path *path)
 {
     int64_t at = step->begin_ns;
     for (size_t i = 0; i < path->count; i++) {
@@ -158,7 +158,7 @@ static void check_windows(const sim_run *run, const mxp_steps *steps)
     size_t open = steps->count > 0 && steps->all[steps->count - 1].is_open;
     assert_int_equal(steps->count - open, run->window_count);
     for (size_t i = 0; i < run->window_count; i++) {
-        const mxp_step *step = &steps->all[i];
+        const mxp_step_window *step = &steps->all[i];
         const sim_window *window = &run->windows[i];
         assert_int_equal(step->number, window->step);
         assert_int_equal(step->begin_ns, window->begin_ns);

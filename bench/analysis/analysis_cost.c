@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// A1 to A3: what analyses of a file of 10 M records cost, half operators and half calls, over a
+// bare reader of the same file: decode each record, add up its end.
+#include <mxprof/error.h>
+#include <mxprof/profiler.h>
+#include <mxprof/record.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#include "profiler/analysis/path_rows.h"
+#include "profiler/trace/file/native.h"
+#include "support/recording.h"
+#include "support/scratch.h"
+
+enum { OPERATORS = 5000000, STEPS = 1000, NAMES = 64, SCOPES = 16, CALLS = 4, VARIABLES = 3 };
+
+static uint32_t program_thread;
+static mxp_name names[NAMES], scopes[SCOPES], calls[CALLS];
+
+// ---- the file ----------------------------------------------------------------------------------
+static mxp_name numbered(const char *category, const char *format, int number)
+{
+    char text[32];
+    snprintf(text, sizeof text, format, number);
+    return mxp_span_name(category, text);
+}
+
+static void make_names(void)
+{
+    for (int i = 0; i < NAMES; i++) {
+        names[i] = numbered("operator", "operator %d", i);
+    }
+    for (int i = 0; i < SCOPES; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "net:layer%d:", i);
+        scopes[i] = mxp_scope_id(text);
+    }
+    for (int i = 0; i < CALLS; i++) {
+        calls[i] = numbered("MXNET_C_API", "MXCall%d", i);
+    }
+}
+
+// A worker's operators. Each waits for the one before it, every eighth for its push.
+static void *run_operators(void *unused)
+{
+    (void)unused;
+    uint64_t before = mxp_ticks();
+    for (uint32_t i = 1; i <= OPERATORS; i++) {
+        const uint64_t now = mxp_ticks();
+        const uint32_t uses[VARIABLES] = {i % 97 + 1, i % 89 + 100,
+                                          (i % 83 + 200) | MXP_VARIABLE_WRITTEN};
+        const bool was_pushed_late = i == 1 || i % 8 == 0;
+        const mxp_operator op = {.name = names[i % NAMES],
+                                 .id = i,
+                                 .released_by = was_pushed_late ? 0 : i - 1,
+                                 .push_ticks = was_pushed_late ? before + 1 : before - 2000,
+                                 .ready_ticks = was_pushed_late ? before + 1 : before,
+                                 .start_ticks = before + 2,
+                                 .end_ticks = now > before + 3 ? now : before + 3,
+                                 .flags = i % 3 + 1,
+                                 .push_thread = program_thread,
+                                 .scope = scopes[i % SCOPES],
+                                 .variable_count = VARIABLES,
+                                 .variables = uses};
+        mxp_operator_emit(MXP_CLASS_ALL, &op);
+        before = op.end_ticks;
+    }
+    return NULL;
+}
+
+static void run_calls(void)
+{
+    for (uint32_t i = 0; i < OPERATORS; i++) {
+        if (i % (OPERATORS / STEPS) == 0) {
+            mxp_step(i / (OPERATORS / STEPS));
+        }
+        const mxp_name call = calls[i % CALLS];
+        mxp_end(call, mxp_begin(MXP_CLASS_ALL, call));
+    }
+}
+
+static void make_file(void)
+{
+    static bool is_made;
+    if (is_made) {
+        return;
+    }
+    bench_unpin();
+    bench_session_configure("/dev/null", bench_scratch_path(".mxp"), 0);
+    make_names();
+    bench_session_run();
+    program_thread = mxp_thread_index();
+    pthread_t worker;
+    bench_require(pthread_create(&worker, NULL, run_operators, NULL) == 0, "pthread_create");
+    run_calls();
+    pthread_join(worker, NULL);
+    bench_session_stop();
+    bench_session_dump();
+    is_made = true;
+}
+
+static mxp_source *open_file(void)
+{
+    mxp_source *source;
+    mxp_damage damage;
+    bench_require(mxp__native_open(bench_scratch_path(".mxp"), &source, &damage) == MXP_OK,
+                  mxp_last_error());
+    return source;
+}
+
+// ---- the floor ---------------------------------------------------------------------------------
+static void read_bare(void *context, bench_stretch *stretch)
+{
+    mxp_source *source = context;
+    mxp_record_range range;
+    uint64_t records = 0;
+    int64_t sum = 0;
+    bench_start(stretch);
+    for (size_t i = 0; source->range(source, i, &range) == 1; i++) {
+        mxp_decoder decoder;
+        mxp_event event;
+        mxp__decoder_begin(&decoder, source->timebase, &range);
+        while (mxp__decoder_next(&decoder, &event) == 1) {
+            sum += event.end_ns;
+            records++;
+        }
+    }
+    bench_stop(stretch, (double)records);
+    __asm__ volatile("" ::"r"(sum));
+    bench_require(records >= 2 * (uint64_t)OPERATORS, "the file has fewer records than were made");
+}
+
+// ---- A2 ----------------------------------------------------------------------------------------
+static void find_path(void *context, bench_stretch *stretch)
+{
+    mxp_source *source = context;
+    mxp_steps steps;
+    mxp_path_rows rows = {0};
+    bench_start(stretch);
+    bench_require(mxp__steps_find(source, &steps) == MXP_OK, mxp_last_error());
+    bench_require(mxp__path_rows_of_steps(source, &steps, NULL, MXP__GRAPH_BYTES_MAX, &rows) ==
+                      MXP_OK,
+                  mxp_last_error());
+    bench_stop(stretch, 2.0 * OPERATORS);
+    bench_require(rows.count > NAMES && rows.total_ns > 0, "the path has no rows");
+    mxp__path_rows_fini(&rows);
+    mxp__steps_fini(&steps);
+}
+
+static void compare(const bench_claim *claim, bench_side subject)
+{
+    if (!bench_scratch_exists()) {
+        bench_void(claim, "no tmpfs to write to");
+        return;
+    }
+    make_file();
+    mxp_source *source = open_file();
+    bench_plan plan = {.subject = subject, .reference = read_bare, .context = source, .rounds = 5};
+    bench_compare(claim, &plan);
+    mxp__source_close(source);
+}
+
+static void measure_path(const bench_claim *claim)
+{
+    compare(claim, find_path);
+}
+
+int main(int argc, char **argv)
+{
+    static const bench_claim claims[] = {
+        {"A2 critical path of 10 M records, over a bare reader", "ns/record", false, 3.0, 2.0,
+         measure_path},
+    };
+    const int code = bench_main(argc, argv, claims, sizeof claims / sizeof *claims);
+    bench_scratch_remove(".mxp");
+    return code;
+}
