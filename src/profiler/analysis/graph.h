@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "profiler/trace/event.h"
+#include "profiler/analysis/range_index.h"
 
 #define MXP__NO_OP UINT32_MAX
 #define MXP__UNKNOWN_THREAD 0xffffu  // push_thread of operators whose push is not known
@@ -105,6 +105,9 @@ typedef struct mxp_graph {
 // are read up to their damage. The source must outlive the graph.
 int mxp__graph_load(mxp_source *process, int64_t from_ns, int64_t to_ns, uint64_t limit_bytes,
                     mxp_graph *graph);
+// The same of a source whose records were indexed, for several windows of it.
+int mxp__graph_load_part(const mxp_range_index *index, int64_t from_ns, int64_t to_ns,
+                         uint64_t limit_bytes, mxp_graph *graph);
 void mxp__graph_fini(mxp_graph *graph);
 
 // Place of the operator with this id. Ids are used again after 2^32: of several the one that ended

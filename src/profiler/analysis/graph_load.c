@@ -3,20 +3,18 @@
 // they stand; what depends on other records is settled afterwards.
 #include <assert.h>
 #include <inttypes.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "profiler/analysis/graph_parts.h"
-#include "profiler/analysis/steps.h"
 
 typedef struct loader {
+    const mxp_range_index *index;
     mxp_graph *graph;
     mxp_graph_raw_thread *threads;
     uint64_t limit_bytes;
     uint64_t span_bytes, wait_bytes;
-    bool *idle;
-    bool *nested;  // by name id: spans that nest on their thread
 } loader;
 
 static const char memory_for[] = "the graph of a window";
@@ -61,7 +59,7 @@ static int add_op(loader *load, const mxp_decoder *decoder, const mxp_event *eve
         .last_member = MXP__NO_OP,
         .place = MXP__NO_OP,
         .is_hidden = event->kind == MXP_KIND_HIDDEN,
-        .is_idle = event->name < graph->source->name_count && load->idle[event->name]};
+        .is_idle = event->name < graph->source->name_count && load->index->idle[event->name]};
     const bool is_placed = (event->flags & (MXP_OP_BULK_PARENT | MXP_OP_ASYNC)) == 0;
     thread->op_count += is_placed;
     thread->runs_others |= is_placed && view.push_thread != event->thread;
@@ -92,21 +90,29 @@ static int add_wait(loader *load, const mxp_event *event)
     return MXP_OK;
 }
 
-static int add_span(loader *load, const mxp_event *event)
+static int keep_span(loader *load, uint32_t thread_index, const mxp_graph_span *span)
 {
-    if (event->lane != 0 || event->name >= load->graph->source->name_count ||
-        !load->nested[event->name] || mxp__event_clock(event) != MXP_CLOCK_TRACE) {
-        return MXP_OK;
-    }
-    mxp_graph_raw_thread *thread = &load->threads[event->thread];
+    mxp_graph_raw_thread *thread = &load->threads[thread_index];
     if (mxp__grow(&thread->spans, &thread->span_capacity, thread->span_count + 1,
                   sizeof *thread->spans) != MXP_OK) {
         return mxp__fail_memory(memory_for);
     }
-    thread->spans[thread->span_count++] =
-        (mxp_graph_span){.begin_ns = event->begin_ns, .end_ns = event->end_ns, .name = event->name};
+    thread->spans[thread->span_count++] = *span;
     load->span_bytes += sizeof(mxp_graph_span) + 2 * sizeof(mxp_graph_host);
     return MXP_OK;
+}
+
+// The long ones are in the index.
+static int add_span(loader *load, const mxp_event *event)
+{
+    if (event->end_ns - event->begin_ns > load->index->reach_ns ||
+        !mxp__range_index_nests(load->index, event)) {
+        return MXP_OK;
+    }
+    return keep_span(load, event->thread,
+                     &(mxp_graph_span){.begin_ns = event->begin_ns,
+                                       .end_ns = event->end_ns,
+                                       .name = event->name});
 }
 
 static int add_event(loader *load, const mxp_decoder *decoder, const mxp_event *event)
@@ -162,10 +168,15 @@ static int read_range(loader *load, const mxp_record_range *range)
 
 static int read_all(loader *load)
 {
-    mxp_source *source = load->graph->source;
+    const mxp_range_index *index = load->index;
+    mxp_source *source = index->source;
+    const int64_t until_ns = load->graph->to_ns + index->reach_ns;
     mxp_record_range range;
-    int found;
-    for (size_t i = 0; (found = source->range(source, i, &range)) != 0; i++) {
+    for (size_t i = 0; i < index->count; i++) {
+        if (!mxp__range_index_covers(index, i, load->graph->from_ns, until_ns)) {
+            continue;
+        }
+        const int found = source->range(source, index->places[i].number, &range);
         if (found == MXP_EFORMAT || (found == 1 && range.thread >= load->graph->thread_count)) {
             continue;
         }
@@ -177,22 +188,54 @@ static int read_all(loader *load)
     return MXP_OK;
 }
 
+// ---- spans that are longer than a window reaches -----------------------------------------------
+// Of two that end together the longer one is around the other, so it comes later.
+static int compare_ends(const void *a, const void *b)
+{
+    const mxp_graph_span *x = a, *y = b;
+    if (x->end_ns != y->end_ns) {
+        return x->end_ns < y->end_ns ? -1 : 1;
+    }
+    return (x->begin_ns < y->begin_ns) - (x->begin_ns > y->begin_ns);
+}
+
+static int add_long_span(loader *load, const mxp_long_span *span)
+{
+    const mxp_graph *graph = load->graph;
+    if (span->end_ns < graph->from_ns || span->begin_ns > graph->to_ns ||
+        span->thread >= graph->thread_count) {
+        return MXP_OK;
+    }
+    load->threads[span->thread].has_long_spans = true;
+    return keep_span(
+        load, span->thread,
+        &(mxp_graph_span){.begin_ns = span->begin_ns, .end_ns = span->end_ns, .name = span->name});
+}
+
+static int add_long_spans(loader *load)
+{
+    int error = MXP_OK;
+    for (size_t i = 0; error == MXP_OK && i < load->index->span_count; i++) {
+        error = add_long_span(load, &load->index->spans[i]);
+    }
+    for (size_t i = 0; error == MXP_OK && i < load->graph->thread_count; i++) {
+        mxp_graph_raw_thread *thread = &load->threads[i];
+        if (thread->has_long_spans) {
+            qsort(thread->spans, thread->span_count, sizeof *thread->spans, compare_ends);
+        }
+    }
+    return error;
+}
+
+// ---- all ---------------------------------------------------------------------------------------
 static int prepare(loader *load)
 {
     mxp_graph *graph = load->graph;
-    const mxp_source *source = graph->source;
-    graph->thread_count = source->thread_count;
+    graph->thread_count = graph->source->thread_count;
     graph->threads = mxp__alloc(graph->thread_count * sizeof *graph->threads);
     load->threads = mxp__alloc(graph->thread_count * sizeof *load->threads);
-    load->idle = mxp__idle_operators(source);
-    load->nested = mxp__alloc(source->name_count * sizeof *load->nested);
-    if ((graph->thread_count > 0 && (graph->threads == NULL || load->threads == NULL)) ||
-        (source->name_count > 0 && (load->idle == NULL || load->nested == NULL))) {
+    if (graph->thread_count > 0 && (graph->threads == NULL || load->threads == NULL)) {
         return mxp__fail_memory(memory_for);
-    }
-    for (uint32_t id = 0; id < source->name_count; id++) {
-        const uint8_t style = source->name(source, id).style;
-        load->nested[id] = style == MXP_STYLE_SPAN || style == MXP_STYLE_ADDRESS;
     }
     return MXP_OK;
 }
@@ -206,32 +249,48 @@ static void loader_fini(loader *load)
         mxp__free(thread->waits, thread->wait_capacity * sizeof *thread->waits);
     }
     mxp__free(load->threads, graph->thread_count * sizeof *load->threads);
-    mxp__free(load->idle, graph->source->name_count * sizeof *load->idle);
-    mxp__free(load->nested, graph->source->name_count * sizeof *load->nested);
+}
+
+static int load_parts(loader *load)
+{
+    int (*const parts[])(mxp_graph * graph, const mxp_graph_raw_thread *raw) = {
+        mxp__graph_order, mxp__graph_take_waits, mxp__graph_take_hosts};
+    int error = prepare(load);
+    if (error == MXP_OK) {
+        error = read_all(load);
+    }
+    if (error == MXP_OK) {
+        error = add_long_spans(load);
+    }
+    for (size_t i = 0; error == MXP_OK && i < sizeof parts / sizeof parts[0]; i++) {
+        error = parts[i](load->graph, load->threads);
+    }
+    return error;
+}
+
+int mxp__graph_load_part(const mxp_range_index *index, int64_t from_ns, int64_t to_ns,
+                         uint64_t limit_bytes, mxp_graph *graph)
+{
+    *graph = (mxp_graph){.source = index->source, .from_ns = from_ns, .to_ns = to_ns};
+    loader load = {.index = index, .graph = graph, .limit_bytes = limit_bytes};
+    int error = load_parts(&load);
+    loader_fini(&load);
+    if (error != MXP_OK) {
+        mxp__graph_fini(graph);
+    }
+    return error;
 }
 
 int mxp__graph_load(mxp_source *process, int64_t from_ns, int64_t to_ns, uint64_t limit_bytes,
                     mxp_graph *graph)
 {
     assert(process->process_count == 0 && "a graph is of one process");
-    *graph = (mxp_graph){.source = process, .from_ns = from_ns, .to_ns = to_ns};
-    loader load = {.graph = graph, .limit_bytes = limit_bytes};
-    int error = prepare(&load);
+    mxp_range_index index;
+    *graph = (mxp_graph){0};
+    int error = mxp__range_index_make(process, &index);
     if (error == MXP_OK) {
-        error = read_all(&load);
-    }
-    if (error == MXP_OK) {
-        error = mxp__graph_order(graph, load.threads);
-    }
-    if (error == MXP_OK) {
-        error = mxp__graph_take_waits(graph, load.threads);
-    }
-    if (error == MXP_OK) {
-        error = mxp__graph_take_hosts(graph, load.threads);
-    }
-    loader_fini(&load);
-    if (error != MXP_OK) {
-        mxp__graph_fini(graph);
+        error = mxp__graph_load_part(&index, from_ns, to_ns, limit_bytes, graph);
+        mxp__range_index_fini(&index);
     }
     return error;
 }

@@ -25,6 +25,7 @@ typedef struct mxp_graph_raw_thread {
     size_t op_count;
     bool runs_others;  // operators that another thread pushed
     bool waits_for_tasks;
+    bool has_long_spans;
 } mxp_graph_raw_thread;
 
 // Orders the operators of each thread, finds those inside others and the members of bulks, and

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The paths of many steps, with the graph of as many at once as memory allows.
+#include <assert.h>
+
 #include "base/fail.h"
 #include "profiler/analysis/path.h"
 
+// Steps whose graphs take no more than this are walked together: memory that a processor's caches
+// nearly hold, and that is used again for the next ones.
+#define BATCH_BYTES (UINT64_C(16) << 20)
+
 typedef struct batch {
-    mxp_source *process;
+    const mxp_range_index *index;
     const mxp_steps *steps;
     const bool *chosen;
-    uint64_t limit_bytes;
+    uint64_t batch_bytes, limit_bytes;
     mxp_path_each *each;
     void *context;
 } batch;
@@ -49,25 +55,40 @@ static void trim(const batch *of, size_t *first, size_t *end)
     }
 }
 
-// Loads the steps at once, or else each half of them.
-static int walk_batch(const batch *of, size_t first, size_t end)
+// Walks steps from `first` on, at most `*count` of them. A graph that is too large is made of half
+// as many; *count is how many were walked.
+static int walk_some(const batch *of, size_t first, size_t *count)
 {
-    trim(of, &first, &end);
-    if (first == end) {
-        return MXP_OK;
-    }
-    mxp_graph graph;
     const mxp_step_window *all = of->steps->all;
-    int error = mxp__graph_load(of->process, all[first].begin_ns, all[end - 1].end_ns,
-                                of->limit_bytes, &graph);
-    if (error == MXP_ENOMEM && end - first > 1) {
-        const size_t middle = first + (end - first) / 2;
-        error = walk_batch(of, first, middle);
-        return error == MXP_OK ? walk_batch(of, middle, end) : error;
+    for (;;) {
+        const bool is_one = *count == 1;
+        mxp_graph graph;
+        int error =
+            mxp__graph_load_part(of->index, all[first].begin_ns, all[first + *count - 1].end_ns,
+                                 is_one ? of->limit_bytes : of->batch_bytes, &graph);
+        if (error == MXP_ENOMEM && !is_one) {
+            *count /= 2;
+            continue;
+        }
+        if (error == MXP_OK) {
+            error = walk_steps(of, &graph, first, first + *count);
+            mxp__graph_fini(&graph);
+        }
+        return error;
     }
-    if (error == MXP_OK) {
-        error = walk_steps(of, &graph, first, end);
-        mxp__graph_fini(&graph);
+}
+
+static int walk_all(const batch *of)
+{
+    size_t first = 0, end = of->steps->count, wish = end;
+    int error = MXP_OK;
+    trim(of, &first, &end);
+    while (error == MXP_OK && first < end) {
+        size_t count = end - first < wish ? end - first : wish;
+        error = walk_some(of, first, &count);
+        wish = count;
+        first += count;
+        trim(of, &first, &end);
     }
     return error;
 }
@@ -75,11 +96,14 @@ static int walk_batch(const batch *of, size_t first, size_t end)
 int mxp__path_steps(mxp_source *process, const mxp_steps *steps, const bool *chosen,
                     uint64_t limit_bytes, mxp_path_each *each, void *context)
 {
-    const batch of = {.process = process,
+    assert(steps->index.source == process && "steps are those of this process");
+    (void)process;
+    const batch of = {.index = &steps->index,
                       .steps = steps,
                       .chosen = chosen,
+                      .batch_bytes = limit_bytes < BATCH_BYTES ? limit_bytes : BATCH_BYTES,
                       .limit_bytes = limit_bytes,
                       .each = each,
                       .context = context};
-    return walk_batch(&of, 0, steps->count);
+    return walk_all(&of);
 }

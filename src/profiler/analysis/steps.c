@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See steps.h. The first reading looks only at marks; the second only at operators, because to know
-// the step in which one was pushed takes the marks of all threads.
+// See steps.h. Marks and the bounds of operators come from the index of the trace, for which all
+// records were looked at once. Operators are looked at again only where a step begins between them.
 #include "profiler/analysis/steps.h"
 
 #include <assert.h>
@@ -9,7 +9,6 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "profiler/analysis/skim.h"
 
 typedef struct step_mark {
     uint64_t ticks, number;
@@ -20,22 +19,12 @@ typedef struct step_mark {
     uint32_t thread;
 } step_mark;
 
-typedef struct pause {
-    int64_t from_ns, to_ns;
-} pause;
-
 typedef struct finder {
     mxp_source *source;
     mxp_steps *steps;
+    const mxp_range_index *index;
     step_mark *marks;
     size_t mark_count, mark_capacity;
-    pause *pauses;
-    size_t pause_count, pause_capacity;
-    mxp_skimmed skimmed;
-    mxp_event *ends;  // of steps, and their CPU times, until all marks are known
-    size_t end_count, end_capacity;
-    bool *idle;
-    bool has_time;
 } finder;
 
 static const char memory_for[] = "the steps of a trace";
@@ -54,103 +43,25 @@ bool *mxp__idle_operators(const mxp_source *source)
     return idle;
 }
 
-// ---- the first reading: marks ------------------------------------------------------------------
-static int add_mark(finder *find, const mxp_event *event)
+// ---- marks -------------------------------------------------------------------------------------
+static int take_marks(finder *find)
 {
-    if (mxp__grow(&find->marks, &find->mark_capacity, find->mark_count + 1, sizeof *find->marks) !=
-        MXP_OK) {
-        return mxp__fail_memory(memory_for);
-    }
-    find->marks[find->mark_count++] = (step_mark){.ticks = event->begin_ticks,
-                                                  .ns = event->begin_ns,
-                                                  .number = event->value.u64,
-                                                  .cpu_ns = MXP__NOT_RECORDED,
-                                                  .run_delay_ns = MXP__NOT_RECORDED,
-                                                  .thread = event->thread};
-    return MXP_OK;
-}
-
-static int keep_end(finder *find, const mxp_event *event)
-{
-    if (mxp__grow(&find->ends, &find->end_capacity, find->end_count + 1, sizeof *find->ends) !=
-        MXP_OK) {
-        return mxp__fail_memory(memory_for);
-    }
-    find->ends[find->end_count++] = *event;
-    return MXP_OK;
-}
-
-// State marks of a process come in the order of time on the thread that changed it; several threads
-// may have changed it, so pauses are closed by whatever resumes next.
-static int add_state(finder *find, const mxp_event *event)
-{
-    if (mxp__grow(&find->pauses, &find->pause_capacity, find->pause_count + 1,
-                  sizeof *find->pauses) != MXP_OK) {
-        return mxp__fail_memory(memory_for);
-    }
-    const bool is_end = event->value.u64 == 1 || event->value.u64 == 3;
-    find->pauses[find->pause_count++] = (pause){.from_ns = event->begin_ns, .to_ns = is_end};
-    return MXP_OK;
-}
-
-static void extend_time(finder *find, const mxp_event *event)
-{
-    mxp_steps *steps = find->steps;
-    if (!find->has_time || event->begin_ns < steps->first_ns) {
-        steps->first_ns = event->begin_ns;
-    }
-    if (!find->has_time || event->end_ns > steps->last_ns) {
-        steps->last_ns = event->end_ns;
-    }
-    find->has_time = true;
-}
-
-static int take_meta(finder *find, const mxp_event *event)
-{
-    switch (event->phase) {
-    case MXP_META_STEP:
-        return add_mark(find, event);
-    case MXP_META_STEP_END:
-    case MXP_META_STEP_CPU:
-        return keep_end(find, event);
-    case MXP_META_STATE:
-        return add_state(find, event);
-    default:
-        return MXP_OK;
-    }
-}
-
-// The time of one record; of a thread's records the first and the last tell its bounds.
-static void extend_by(finder *find, const mxp_record_range *range, const uint64_t *record)
-{
-    mxp_record_range from = *range;
-    from.words = record;
-    mxp_decoder decoder;
-    mxp_event event;
-    mxp__decoder_begin(&decoder, find->source->timebase, &from);
-    if (mxp__decoder_next(&decoder, &event) == 1 && mxp__event_clock(&event) == MXP_CLOCK_TRACE) {
-        extend_time(find, &event);
-    }
-}
-
-static int read_marks(finder *find, const mxp_record_range *range)
-{
-    mxp_decoder decoder;
-    mxp_event event;
-    int more;
-    mxp__decoder_begin(&decoder, find->source->timebase, range);
-    while ((more = mxp__skim_next(&decoder, MXP__KINDS(MXP_KIND_META), &find->skimmed, &event)) ==
-           1) {
-        extend_time(find, &event);
-        int error = take_meta(find, &event);
-        if (error != MXP_OK) {
-            return error;
+    const mxp_range_index *index = find->index;
+    for (size_t i = 0; i < index->mark_count; i++) {
+        const mxp_range_mark *mark = &index->marks[i];
+        if (mark->what != MXP_META_STEP) {
+            continue;
         }
-    }
-    find->steps->unread_ranges += more < 0;
-    if (find->skimmed.last >= range->words && find->skimmed.last < range->end) {
-        extend_by(find, range, range->words);
-        extend_by(find, range, find->skimmed.last);
+        if (mxp__grow(&find->marks, &find->mark_capacity, find->mark_count + 1,
+                      sizeof *find->marks) != MXP_OK) {
+            return mxp__fail_memory(memory_for);
+        }
+        find->marks[find->mark_count++] = (step_mark){.ticks = mark->ticks,
+                                                      .ns = mark->ns,
+                                                      .number = mark->value,
+                                                      .cpu_ns = MXP__NOT_RECORDED,
+                                                      .run_delay_ns = MXP__NOT_RECORDED,
+                                                      .thread = mark->thread};
     }
     return MXP_OK;
 }
@@ -173,17 +84,21 @@ static uint64_t marks_of(const finder *find, uint32_t thread)
     return count;
 }
 
-// The thread with most marks; of several the one that marked first.
+// The thread with most marks; of several the one with the lowest index.
 static void choose_thread(finder *find)
 {
     mxp_steps *steps = find->steps;
+    const size_t threads = find->source->thread_count;
     uint64_t most = 0;
-    for (uint32_t thread = 0; thread < find->source->thread_count; thread++) {
-        const uint64_t count = marks_of(find, thread);
-        steps->other_threads += count > 0;
-        if (count > most) {
-            most = count;
+    for (uint32_t thread = 0; thread < threads; thread++) {
+        const uint64_t own = marks_of(find, thread);
+        steps->other_threads += own > 0;
+        if (own > most) {
+            most = own;
             steps->thread = thread;
+        }
+        if (own == find->mark_count) {
+            break;  // all of them are its
         }
     }
     steps->other_threads -= most > 0;
@@ -214,65 +129,77 @@ size_t mxp__steps_of(const mxp_steps *steps, uint64_t ticks)
 // The end that a step was given, and the times at its mark: of the step that the thread was in.
 static void assign_ends(finder *find)
 {
-    for (size_t i = 0; i < find->end_count; i++) {
-        const mxp_event *event = &find->ends[i];
-        const size_t at = mxp__steps_of(find->steps, event->begin_ticks);
-        if (at == SIZE_MAX || event->thread != find->steps->thread) {
+    for (size_t i = 0; i < find->index->mark_count; i++) {
+        const mxp_range_mark *from = &find->index->marks[i];
+        const size_t at = mxp__steps_of(find->steps, from->ticks);
+        if (at == SIZE_MAX || from->thread != find->steps->thread) {
             continue;
         }
         step_mark *mark = &find->marks[at];
-        if (event->phase == MXP_META_STEP_CPU) {
-            mark->cpu_ns = event->value.u64;
-            mark->run_delay_ns = event->words[3];
-        } else if (event->value.u64 == mark->number) {
-            mark->end_ticks = event->begin_ticks;
+        if (from->what == MXP_META_STEP_CPU) {
+            mark->cpu_ns = from->value;
+            mark->run_delay_ns = from->second;
+        } else if (from->what == MXP_META_STEP_END && from->value == mark->number) {
+            mark->end_ticks = from->ticks;
         }
     }
 }
 
-// ---- the second reading: the last operator of each step ----------------------------------------
+// ---- the last operator of each step ------------------------------------------------------------
+static void put_end(finder *find, size_t step, uint64_t end_ticks)
+{
+    if (step != SIZE_MAX && end_ticks > find->marks[step].last_end_ticks) {
+        find->marks[step].last_end_ticks = end_ticks;
+    }
+}
+
+static bool is_in(const finder *find, size_t step, uint64_t ticks)
+{
+    const uint64_t *marks = find->steps->mark_ticks;
+    return ticks >= marks[step] && (step + 1 == find->mark_count || ticks < marks[step + 1]);
+}
+
+// A worker's operators come in the order of time, so most are of the step of the one before.
 static void read_operators(finder *find, const mxp_record_range *range)
 {
-    const uint64_t kinds =
-        MXP__KINDS(MXP_KIND_OPERATOR) | MXP__KINDS(MXP_KIND_HIDDEN) | MXP__KINDS(MXP_KIND_WAIT);
-    mxp_skimmed skimmed = {0};
+    const bool *idle = find->index->idle;
+    const uint64_t *at = range->words, *words;
     mxp_decoder decoder;
-    mxp_event event;
+    size_t step = SIZE_MAX;
     mxp__decoder_begin(&decoder, find->source->timebase, range);
-    while (mxp__skim_next(&decoder, kinds, &skimmed, &event) == 1) {
-        extend_time(find, &event);
-        if (event.kind == MXP_KIND_WAIT ||
-            (event.name < find->source->name_count && find->idle[event.name])) {
+    while ((words = mxp__next_head(&at, range->end)) != NULL) {
+        const uint32_t kind = (uint32_t)(*words & 0xff), name = (uint32_t)words[1];
+        uint64_t push, end;
+        if ((kind != MXP_KIND_OPERATOR && kind != MXP_KIND_HIDDEN) || (*words >> 8 & 0xff) < 4 ||
+            (name < find->source->name_count && idle[name]) ||
+            !mxp__head_times(&decoder, words, &push, &end)) {
             continue;
         }
-        const uint64_t pushed_before = event.words[3] & MXP_STAMP_MASK;
-        const uint64_t push = event.begin_ticks - pushed_before;
-        const size_t at = mxp__steps_of(find->steps, push > event.begin_ticks ? 0 : push);
-        if (at != SIZE_MAX && event.end_ticks > find->marks[at].last_end_ticks) {
-            find->marks[at].last_end_ticks = event.end_ticks;
+        if (step == SIZE_MAX || !is_in(find, step, push)) {
+            step = mxp__steps_of(find->steps, push);
         }
+        put_end(find, step, end);
     }
 }
 
-static int each_range(finder *find, bool is_second)
+static int find_last_operators(finder *find)
 {
-    mxp_record_range range;
-    int found;
-    for (size_t i = 0; (found = find->source->range(find->source, i, &range)) != 0; i++) {
-        if (found == MXP_EFORMAT) {
-            find->steps->unread_ranges += !is_second;
+    for (size_t i = 0; i < find->index->count; i++) {
+        const mxp_range_place *place = &find->index->places[i];
+        if (place->last_end == 0) {
             continue;
         }
-        if (found < 0) {
-            return found;
+        const size_t first = mxp__steps_of(find->steps, place->first_push);
+        if (first == mxp__steps_of(find->steps, place->last_push)) {
+            put_end(find, first, place->last_end);
+            continue;
         }
-        if (is_second) {
+        mxp_record_range range;
+        const int found = find->source->range(find->source, place->number, &range);
+        if (found == 1) {
             read_operators(find, &range);
-        } else {
-            int error = read_marks(find, &range);
-            if (error != MXP_OK) {
-                return error;
-            }
+        } else if (found != 0 && found != MXP_EFORMAT) {
+            return found;
         }
     }
     return MXP_OK;
@@ -335,33 +262,50 @@ static void mark_interval(mxp_steps *steps, int64_t from_ns, int64_t to_ns, bool
     }
 }
 
-static int compare_pauses(const void *a, const void *b)
+// Of the marks of state only: by their time.
+static int compare_states(const void *a, const void *b)
 {
-    const pause *x = a, *y = b;
-    return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
+    const mxp_range_mark *x = a, *y = b;
+    return (x->ns > y->ns) - (x->ns < y->ns);
 }
 
 // A pause goes from a mark that stops to the next one that goes on; the last one to the end.
-static void mark_gaps(finder *find)
+static int mark_pauses(finder *find)
 {
     mxp_steps *steps = find->steps;
+    const size_t bytes = find->index->mark_count * sizeof(mxp_range_mark);
+    mxp_range_mark *states = mxp__alloc(bytes);
+    if (states == NULL && bytes > 0) {
+        return mxp__fail_memory(memory_for);
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < find->index->mark_count; i++) {
+        if (find->index->marks[i].what == MXP_META_STATE) {
+            states[count++] = find->index->marks[i];
+        }
+    }
+    if (count > 1) {
+        qsort(states, count, sizeof *states, compare_states);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const bool goes_on = states[i].value == 1 || states[i].value == 3;
+        if (!goes_on) {
+            const int64_t to_ns = i + 1 == count ? steps->last_ns : states[i + 1].ns;
+            mark_interval(steps, states[i].ns, to_ns, false);
+        }
+    }
+    mxp__free(states, bytes);
+    return MXP_OK;
+}
+
+static void mark_losses(finder *find)
+{
     for (size_t i = 0; i < find->source->loss_count; i++) {
         const mxp_loss_entry *loss = &find->source->losses[i];
         if (loses_records(loss->reason) && loss->count > 0) {
-            mark_interval(steps, ns_of(find, loss->from_ticks), ns_of(find, loss->to_ticks), true);
+            mark_interval(find->steps, ns_of(find, loss->from_ticks), ns_of(find, loss->to_ticks),
+                          true);
         }
-    }
-    if (find->pause_count > 1) {
-        qsort(find->pauses, find->pause_count, sizeof *find->pauses, compare_pauses);
-    }
-    for (size_t i = 0; i < find->pause_count; i++) {
-        if (find->pauses[i].to_ns != 0) {
-            continue;  // goes on
-        }
-        const bool is_last = i + 1 == find->pause_count;
-        const int64_t from_ns = find->pauses[i].from_ns;
-        mark_interval(steps, from_ns, is_last ? steps->last_ns : find->pauses[i + 1].from_ns,
-                      false);
     }
 }
 
@@ -405,66 +349,64 @@ static int make_steps(finder *find)
     for (size_t i = 0; i < steps->count; i++) {
         make_window(find, i);
     }
-    mark_gaps(find);
-    return mark_first_run(steps);
+    mark_losses(find);
+    int error = mark_pauses(find);
+    return error == MXP_OK ? mark_first_run(steps) : error;
 }
 
 // ---- all ---------------------------------------------------------------------------------------
-static int prepare(finder *find)
+static int make_room(finder *find)
 {
     mxp_steps *steps = find->steps;
+    const size_t count = find->mark_count;
+    steps->all = mxp__alloc(count * sizeof *steps->all);
+    steps->mark_ticks = mxp__alloc(count * sizeof *steps->mark_ticks);
+    steps->count = count;
+    if (count > 0 && (steps->all == NULL || steps->mark_ticks == NULL)) {
+        return mxp__fail_memory(memory_for);
+    }
+    for (size_t i = 0; i < count; i++) {
+        steps->mark_ticks[i] = find->marks[i].ticks;
+    }
+    return MXP_OK;
+}
+
+static int find_all(finder *find)
+{
+    int error = take_marks(find);
+    if (error != MXP_OK) {
+        return error;
+    }
     if (find->mark_count > 1) {
         qsort(find->marks, find->mark_count, sizeof *find->marks, compare_marks);
     }
     choose_thread(find);
-    find->idle = mxp__idle_operators(find->source);
-    if (find->idle == NULL && find->source->name_count > 0) {
-        return mxp__fail_memory(memory_for);
+    error = make_room(find);
+    if (error == MXP_OK) {
+        assign_ends(find);
+        error = find_last_operators(find);
     }
-    if (find->mark_count == 0) {
-        return MXP_OK;
-    }
-    steps->all = mxp__alloc(find->mark_count * sizeof *steps->all);
-    steps->mark_ticks = mxp__alloc(find->mark_count * sizeof *steps->mark_ticks);
-    steps->count = find->mark_count;
-    if (steps->all == NULL || steps->mark_ticks == NULL) {
-        return mxp__fail_memory(memory_for);
-    }
-    for (size_t i = 0; i < find->mark_count; i++) {
-        steps->mark_ticks[i] = find->marks[i].ticks;
-    }
-    assign_ends(find);
-    return MXP_OK;
-}
-
-static void finder_fini(finder *find)
-{
-    mxp__free(find->marks, find->mark_capacity * sizeof *find->marks);
-    mxp__free(find->pauses, find->pause_capacity * sizeof *find->pauses);
-    mxp__free(find->ends, find->end_capacity * sizeof *find->ends);
-    mxp__free(find->idle, find->source->name_count * sizeof *find->idle);
+    return error == MXP_OK ? make_steps(find) : error;
 }
 
 int mxp__steps_find(mxp_source *process, mxp_steps *steps)
 {
     assert(process->process_count == 0 && "steps are those of one process");
     *steps = (mxp_steps){0};
-    finder find = {.source = process, .steps = steps};
-    int error = each_range(&find, false);
-    if (error == MXP_OK) {
-        error = prepare(&find);
+    int error = mxp__range_index_make(process, &steps->index);
+    if (error != MXP_OK) {
+        return error;
     }
-    if (error == MXP_OK) {
-        error = each_range(&find, true);
-    }
-    if (error == MXP_OK) {
-        const uint64_t *counts = find.skimmed.counts;
-        steps->operators = counts[MXP_KIND_OPERATOR] + counts[MXP_KIND_HIDDEN];
-        steps->waits = counts[MXP_KIND_WAIT];
-        steps->spans = counts[MXP_KIND_SPAN] + counts[MXP_KIND_SPAN_LONG];
-        error = make_steps(&find);
-    }
-    finder_fini(&find);
+    const mxp_range_index *index = &steps->index;
+    steps->first_ns = index->first_ns;
+    steps->last_ns = index->last_ns;
+    steps->unread_ranges = index->unread_ranges;
+    steps->operators = index->counts[MXP_KIND_OPERATOR] + index->counts[MXP_KIND_HIDDEN];
+    steps->waits = index->counts[MXP_KIND_WAIT];
+    steps->spans = index->counts[MXP_KIND_SPAN] + index->counts[MXP_KIND_SPAN_LONG];
+    finder find = {.source = process, .steps = steps, .index = index};
+    error = find_all(&find);
+    mxp__free(find.marks, find.mark_capacity * sizeof *find.marks);
     if (error != MXP_OK) {
         mxp__steps_fini(steps);
     }
@@ -475,5 +417,6 @@ void mxp__steps_fini(mxp_steps *steps)
 {
     mxp__free(steps->all, steps->count * sizeof *steps->all);
     mxp__free(steps->mark_ticks, steps->count * sizeof *steps->mark_ticks);
+    mxp__range_index_fini(&steps->index);
     *steps = (mxp_steps){0};
 }

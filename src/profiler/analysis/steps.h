@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "profiler/trace/source.h"
+#include "profiler/analysis/range_index.h"
 
 #define MXP__NOT_RECORDED UINT64_MAX
 
@@ -38,13 +38,13 @@ typedef struct mxp_steps {
     int64_t first_ns, last_ns;  // from the first to the last record of any kind that was looked at
     uint64_t operators, waits, spans;  // records, of all threads
     uint64_t unread_ranges;  // damaged ones
-    // Places in `all` of the open intervals between marks, for mxp__steps_of.
-    uint64_t *mark_ticks;
+    uint64_t *mark_ticks;  // where each begins, for mxp__steps_of
+    mxp_range_index index;  // of all records, for those who read windows
 } mxp_steps;
 
-// Finds the steps of a source of one process by two readings. Without marks `count` is 0 and the
-// rest is valid. Damaged ranges are read up to the damage and counted. MXP_ENOMEM, or an error of
-// the source.
+// Finds the steps of a source of one process, which must outlive them. Without marks `count` is 0
+// and the rest is valid. Damaged ranges are read up to the damage and counted. MXP_ENOMEM, or an
+// error of the source.
 int mxp__steps_find(mxp_source *process, mxp_steps *steps);
 void mxp__steps_fini(mxp_steps *steps);
 
