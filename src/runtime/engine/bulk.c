@@ -149,7 +149,7 @@ static void publish_locked(mxn_operation *op, mxn_operation *members, mxn_operat
         }
         *deferred = unhold_locked(member, *deferred);
     }
-    if (op->queue == MXN__QUEUE_COMPUTE) {
+    if (mxn__operation_queue(op) == MXN__QUEUE_COMPUTE) {
         mxn__compute_put_locked(op);
     }
 }
@@ -164,7 +164,7 @@ static int try_push(mxn_operation *op, mxn_operation *members, mxn_operation **d
         mxn__bulk_unite_locked(op, members, &renew);
     }
     int code = renew ? MXN__CHECK_RENEW : MXP_OK;
-    if (code == MXP_OK && op->queue == MXN__QUEUE_COMPUTE) {
+    if (code == MXP_OK && mxn__operation_queue(op) == MXN__QUEUE_COMPUTE) {
         code = mxn__compute_reserve_locked();
     }
     if (code == MXP_OK) {
@@ -176,7 +176,7 @@ static int try_push(mxn_operation *op, mxn_operation *members, mxn_operation **d
 
 static int push_held(mxn_thread *self, mxn_operation *op, mxn_operation *members)
 {
-    const uint8_t queue = op->queue;
+    const uint8_t queue = mxn__operation_queue(op);
     mxn_operation *deferred = NULL;
     int code = queue != MXN__QUEUE_COMPUTE ? mxn__worker_pool_reserve(queue) : MXP_OK;
     if (code != MXP_OK) {
@@ -247,7 +247,6 @@ void mxn__bulk_fill(mxn_thread *self, mxn_operation *op, uint16_t flags, uint64_
     op->argument = NULL;
     op->name = mxn__engine.name_bulk;
     if (mxn__push_is_recorded(op->flags)) {
-        op->family = MXP_KERNEL_UNKNOWN;
         mxn__push_stamp(self, op, push_ticks);
     }
 }
@@ -257,7 +256,7 @@ static mxn_operation *bulk_make(mxn_thread *self, const mxn_bulk *bulk)
     mxn_operation *op = mxn__operation_take(self, bulk->uses, true);
     if (op != NULL) {
         op->device = (uint8_t)bulk->device;
-        op->queue = bulk->queue & 3;
+        mxn__operation_queue_set(op, bulk->queue);
         mxn__bulk_fill(self, op, 0, 0);
     }
     return op;

@@ -221,6 +221,16 @@ static void put_back(const mxn_bulk_template *bulk, mxn_operation *op)
     mxn__image_give(op);
 }
 
+// Members say in their records where the bulk has waited.
+static void set_queues(mxn_bulk_image *image, uint8_t queue)
+{
+    for (mxn_operation *member = image->members; member != NULL; member = member->next) {
+        const uint32_t family = member->place & 3;
+        mxn__operation_queue_set(member, queue);
+        mxn__operation_family_set(member, family);
+    }
+}
+
 static int push_image(const one_push *push, mxn_bulk_template *bulk, void *context,
                       void (*deleter)(void *))
 {
@@ -236,7 +246,11 @@ static int push_image(const one_push *push, mxn_bulk_template *bulk, void *conte
     }
     mxn_operation *op = mxn__image_bulk(image);
     op->push_stamp = (uint64_t)push->self->index << MXP_STAMP_BITS;
-    op->queue = mxn__queue_for(bulk->parallel) & 3;
+    const uint8_t queue = mxn__queue_for(bulk->parallel);
+    if (__builtin_expect(mxn__operation_queue(image->members) != queue, 0)) {
+        set_queues(image, queue);
+    }
+    mxn__operation_queue_set(op, queue);
     mxn__bulk_fill(push->self, op, mxn__image_bulk(bulk->model)->flags, push->ticks);
     op->name = bulk->name;
     op->argument = context;

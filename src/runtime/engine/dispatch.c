@@ -13,7 +13,7 @@ void mxn__released_queue(mxn_operation *chain)
         if (!mxn__operation_park(op, op->waits_on + 1u)) {
             continue;
         }
-        if (op->queue == MXN__QUEUE_COMPUTE) {
+        if (mxn__operation_queue(op) == MXN__QUEUE_COMPUTE) {
             mxn__compute_release(op);
         } else {
             mxn__worker_pool_put(op);

@@ -14,21 +14,22 @@
 
 #include "runtime/engine/engine.h"
 
+// With its two bytes exchanged this is what a record says, among other things: mxn__record_bits.
 enum {
-    MXN__OP_RECORD = 1 << 0,  // its class was on when it was pushed
+    MXN__OP_ASYNC = MXP_OP_ASYNC >> 8,  // forms other than MXN_SYNC
     MXN__OP_EXTRA = 1 << 1,
-    MXN__OP_VOID = 1 << 2,  // forms other than MXN_SYNC
-    MXN__OP_HIDDEN = MXP_KIND_HIDDEN ^ MXP_KIND_OPERATOR,  // has no name that may be shown
-    MXN__OP_ASYNC = MXP_OP_ASYNC >> 4,
+    MXN__OP_VOID = 1 << 2,
+    MXN__OP_WOKE = MXP_OP_WOKE >> 8,  // the worker that runs it has slept; only of RECORD
+    MXN__OP_RECORD = 1 << 4,  // its class was on when it was pushed
     MXN__OP_NO_SKIP = 1 << 5,  // runs although a dependency has failed
     MXN__OP_DELETE = 1 << 6,  // runs in any case, also during shutdown
-    MXN__OP_WOKE = MXP_OP_WOKE >> 4,  // the worker that runs it has slept; only of RECORD
-    // The upper byte holds the flags of the record where they are there.
-    MXN__OP_RECORD_SHIFT = 8,
-    MXN__OP_VAR_ENDS = 1 << 11,  // its deleter is what it does, then its only variable goes
-    MXN__OP_RECORD_MASK = MXP_OP_PHASE_MASK | MXP_OP_SYMBOLIC | MXP_OP_BULK_PARENT,
-    MXN__OP_SYMBOLIC = MXP_OP_SYMBOLIC << MXN__OP_RECORD_SHIFT,
-    MXN__OP_BULK = MXP_OP_BULK_PARENT << MXN__OP_RECORD_SHIFT,  // its extra has members
+    MXN__OP_VAR_ENDS = 1 << 7,  // its deleter is what it does, then its only variable goes
+    MXN__OP_RECORD_SHIFT = 8,  // of what is in the record's lower byte
+    MXN__OP_RECORD_MASK =
+        MXP_OP_PHASE_MASK | MXP_OP_SYMBOLIC | MXP_OP_BULK_PARENT | MXP_OP_ASYNC | MXP_OP_WOKE,
+    MXN__OP_HIDDEN = (MXP_KIND_HIDDEN ^ MXP_KIND_OPERATOR) << 8,  // has no name that may be shown
+    MXN__OP_SYMBOLIC = MXP_OP_SYMBOLIC << 8,
+    MXN__OP_BULK = MXP_OP_BULK_PARENT << 8,  // its extra has members
     MXN__OP_WAIT = 1 << 15,  // argument is a mxn_waiter; released at the very end
     MXN__USES_MAX = 65535
 };
@@ -58,8 +59,7 @@ typedef struct mxn_operation {
     uint16_t flags;  // MXN__OP_*
     uint8_t device;
     uint8_t block_class : 4;  // of its memory: block_pool.h
-    uint8_t queue : 2;
-    uint8_t family : 2;  // MXP_KERNEL_*, for the record
+    uint8_t place : 4;  // MXN__QUEUE_* << 2 | MXP_KERNEL_*, the latter for the record
     mxn_use uses[];
 } mxn_operation;
 
@@ -74,13 +74,10 @@ typedef struct mxn_operation_extra {
     float flops, bytes;
 } mxn_operation_extra;
 
-_Static_assert((MXN__OP_RECORD_MASK << MXN__OP_RECORD_SHIFT & (MXN__OP_WAIT | MXN__OP_VAR_ENDS)) ==
-                       0 &&
-                   MXN__OP_RECORD_MASK < 256,
+_Static_assert((MXN__OP_ASYNC | MXN__OP_WOKE) == 9 && MXN__OP_HIDDEN == 1 << 11 &&
+                   (MXP_KIND_OPERATOR & MXN__OP_HIDDEN >> 8) == 0 &&
+                   (MXN__OP_RECORD_MASK & MXP_OP_VARIABLES_CUT) == 0,
                "each flag has a bit of its own");
-_Static_assert(MXN__OP_HIDDEN == 1 << 3 && (MXP_KIND_OPERATOR & MXN__OP_HIDDEN) == 0 &&
-                   MXN__OP_ASYNC == 1 << 4 && MXN__OP_WOKE == 1 << 7,
-               "flags stand where records want them");
 _Static_assert(sizeof(mxn_operation) + sizeof(mxn_use) == 64, "one variable fits a cache line");
 _Static_assert(sizeof(mxn_operation) + 3 * sizeof(mxn_use) + sizeof(mxn_operation_extra) == 128,
                "three variables and the extra part fit two");
@@ -99,6 +96,27 @@ static inline size_t mxn__operation_bytes(size_t uses, bool extra)
 {
     return sizeof(mxn_operation) + uses * sizeof(mxn_use) +
            (extra ? sizeof(mxn_operation_extra) : 0);
+}
+
+static inline uint8_t mxn__operation_queue(const mxn_operation *op)
+{
+    return op->place >> 2;
+}
+
+// Whose kernel computes it is unknown then.
+static inline void mxn__operation_queue_set(mxn_operation *op, uint8_t queue)
+{
+    op->place = (uint8_t)(queue << 2) & 0xf;
+}
+
+static inline void mxn__operation_family_set(mxn_operation *op, uint32_t family)
+{
+    op->place = (op->place & 0xcu) | (family & 3);
+}
+
+static inline uint32_t mxn__record_bits(const mxn_operation *op)
+{
+    return (uint16_t)(op->flags >> 8 | op->flags << 8);
 }
 
 // Only with MXN__OP_EXTRA.

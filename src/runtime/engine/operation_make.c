@@ -115,12 +115,12 @@ mxn_operation *mxn__operation_make(mxn_thread *self, const mxn_work *work, uint1
     }
     const uint32_t phase = work->flags & MXN_WORK_PHASE_MASK;
     fill(op, work, flags, phase != 0 ? phase : self->phase);
-    op->queue = queue & 3;
+    mxn__operation_queue_set(op, queue);
     if (extra) {
         fill_extra(mxn__operation_extra(op), work, record, scope);
     }
     if (record) {
-        op->family = family_of(work);
+        mxn__operation_family_set(op, family_of(work));
         mxn__push_stamp(self, op, work->push_ticks);
     }
     return op;
@@ -132,7 +132,7 @@ void mxn__operation_model(mxn_operation *model, const mxn_work *work, uint16_t f
 {
     flags |= MXN__OP_EXTRA | (is_hidden(work) ? MXN__OP_HIDDEN : 0);
     model->count = (uint16_t)(work->read_count + work->write_count);
-    model->family = family_of(work);
+    model->place = family_of(work);
     fill(model, work, flags, work->flags & MXN_WORK_PHASE_MASK);
     fill_extra(mxn__operation_extra(model), work, true, work->scope);
 }

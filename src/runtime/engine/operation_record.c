@@ -130,18 +130,21 @@ static inline void times_complete(record_times *at, const mxn_execution *executi
     }
 }
 
-static inline uint32_t record_flags(const mxn_operation *op, const mxn_execution *execution)
+// Bits of the record for queue and family: one multiplication puts both in their places.
+static inline uint32_t record_place(const mxn_operation *op)
 {
-    const uint32_t flags = op->flags;
-    return execution->flags | (flags >> MXN__OP_RECORD_SHIFT & MXN__OP_RECORD_MASK) |
-           (flags << 4 & (MXP_OP_ASYNC | MXP_OP_WOKE)) | (uint32_t)op->queue << MXP_OP_QUEUE_SHIFT |
-           (uint32_t)op->family << MXP_OP_FAMILY_SHIFT;
+    return op->place * (1u << (MXP_OP_QUEUE_SHIFT - 2) | 1u << MXP_OP_FAMILY_SHIFT) &
+           (3u << MXP_OP_QUEUE_SHIFT | 3u << MXP_OP_FAMILY_SHIFT);
 }
 
-// Bits of an operation's kind of record.
+static inline uint32_t record_flags(const mxn_operation *op, const mxn_execution *execution)
+{
+    return execution->flags | (mxn__record_bits(op) & MXN__OP_RECORD_MASK) | record_place(op);
+}
+
 static inline uint32_t record_kind(const mxn_operation *op)
 {
-    return MXP_KIND_OPERATOR | (op->flags & MXN__OP_HIDDEN);
+    return MXP_KIND_OPERATOR | (mxn__record_bits(op) & (MXN__OP_HIDDEN >> 8));
 }
 
 static inline uint32_t record_classes(const mxn_operation *op)

@@ -105,7 +105,8 @@ int mxn__uses_renew(mxn_thread *self, const mxn_operation *op)
         if ((issued & ~MXN__WRITES_MASK) >= MXN__READS_MAX) {
             mxn_work work = {
                 .function.sync = add_renewal, .argument = var, .writes = &var, .write_count = 1};
-            mxn_operation *renewal = mxn__operation_make(self, &work, MXN__OP_DELETE, op->queue);
+            mxn_operation *renewal =
+                mxn__operation_make(self, &work, MXN__OP_DELETE, mxn__operation_queue(op));
             code = renewal != NULL ? mxn__operation_push(self, renewal, 0) : MXP_ENOMEM;
             mxn__var_count_write(var, code == MXP_OK ? -1 : 0);
         }
@@ -122,7 +123,7 @@ static bool publish_locked(mxn_operation *op, unsigned how)
     if ((how & MXN__PUSH_INLINE) != 0 && mxn__operation_ready(op)) {
         return false;
     }
-    if (op->queue == MXN__QUEUE_COMPUTE) {
+    if (mxn__operation_queue(op) == MXN__QUEUE_COMPUTE) {
         mxn__compute_put_locked(op);
     }
     return true;
@@ -142,14 +143,14 @@ static int try_push(mxn_thread *self, mxn_operation *op, unsigned how)
 {
     mxn__spin_lock(&mxn__engine.push_lock);
     int code = mxn__uses_check_locked(op);
-    if (code == MXP_OK && op->queue == MXN__QUEUE_COMPUTE) {
+    if (code == MXP_OK && mxn__operation_queue(op) == MXN__QUEUE_COMPUTE) {
         code = mxn__compute_reserve_locked();
     }
     if (__builtin_expect(code != MXP_OK, 0)) {
         mxn__spin_unlock(&mxn__engine.push_lock);
         return code;
     }
-    const uint8_t queue = op->queue;
+    const uint8_t queue = mxn__operation_queue(op);
     bool queued = publish_locked(op, how);
     mxn__spin_unlock(&mxn__engine.push_lock);
     if (!queued) {
@@ -174,8 +175,8 @@ static void drop_unless_kept(mxn_thread *self, mxn_operation *op, unsigned how)
 
 static int push_queued(mxn_thread *self, mxn_operation *op, unsigned how)
 {
-    if (op->queue != MXN__QUEUE_COMPUTE) {
-        int failed = mxn__worker_pool_reserve(op->queue);
+    if (mxn__operation_queue(op) != MXN__QUEUE_COMPUTE) {
+        int failed = mxn__worker_pool_reserve(mxn__operation_queue(op));
         if (failed != MXP_OK) {
             drop_unless_kept(self, op, how);
             return failed;
@@ -191,8 +192,8 @@ static int push_queued(mxn_thread *self, mxn_operation *op, unsigned how)
         }
     }
     if (__builtin_expect(code != MXP_OK, 0)) {
-        if (op->queue != MXN__QUEUE_COMPUTE) {
-            mxn__worker_pool_unreserve(op->queue);
+        if (mxn__operation_queue(op) != MXN__QUEUE_COMPUTE) {
+            mxn__worker_pool_unreserve(mxn__operation_queue(op));
         }
         drop_unless_kept(self, op, how);
     }

@@ -324,6 +324,6 @@ uint32_t mxn_running_id(void)
 void mxn_running_family(uint32_t family)
 {
     assert(mxn_inside_operation() && "who computes is told of an operation");
-    mxn_operation *op = (mxn_operation *)mxn__self->running;  // this thread's while it runs
-    op->family = family & 3;
+    // Its own thread's while it runs.
+    mxn__operation_family_set((mxn_operation *)mxn__self->running, family);
 }

@@ -118,7 +118,7 @@ static void *pool_worker(void *argument)
     mxp_thread_name(pool->name);
     for (mxn_operation *op; (op = take_or_sleep(pool, self)) != NULL;) {
         if (mxn__operation_park(op, 0)) {
-            mxn__worker_pool_unreserve(op->queue);
+            mxn__worker_pool_unreserve(mxn__operation_queue(op));
             mxn__operation_run(self, op, self->last_end);
         }
     }
@@ -170,9 +170,9 @@ void mxn__worker_pool_unreserve(int queue)
 
 void mxn__worker_pool_put(mxn_operation *op)
 {
-    worker_pool *pool = pool_of(op->queue);
+    worker_pool *pool = pool_of(mxn__operation_queue(op));
     entry added = {.op = op};
-    if (op->queue == MXN__QUEUE_PRIORITY) {
+    if (mxn__operation_queue(op) == MXN__QUEUE_PRIORITY) {
         added.priority = mxn__operation_extra(op)->is.priority;
     }
     mxp__lock(&pool->lock);

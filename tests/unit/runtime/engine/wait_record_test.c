@@ -288,11 +288,23 @@ static void push_to(const char *name, uint32_t flags, int property)
     assert_int_equal(engine_push_work(work, NULL, NULL), 0);
 }
 
+static void push_template(void)
+{
+    const mxn_work work = {.function.sync = engine_do_nothing,
+                           .flags = MXP_KERNEL_OWN << MXN_WORK_FAMILY_SHIFT,
+                           .name = mxp_span_name("operator", "member")};
+    mxn_bulk_template *made;
+    assert_int_equal(mxn_bulk_template_make(&work, 1, &made), 0);
+    assert_int_equal(mxn_bulk_template_push(made, NULL, NULL, NULL), 0);
+    mxn_bulk_template_free(made);
+}
+
 static void operators_tell_their_queue(void **state)
 {
     (void)state;
     setenv("MXNET_CPU_WORKER_NTHREADS", "2", 1);
     engine_use(NULL);
+    push_template();
     push_to("parallel", MXN_WORK_PARALLEL, MXN_NORMAL);
     push_to("small", 0, MXN_NORMAL);
     push_to("urgent", 0, MXN_CPU_PRIORITIZED);
@@ -302,6 +314,11 @@ static void operators_tell_their_queue(void **state)
     assert_int_equal(flags_of(&live, "parallel") & mask, MXP_QUEUE_COMPUTE << MXP_OP_QUEUE_SHIFT);
     assert_int_equal(flags_of(&live, "small") & mask, MXP_QUEUE_LIGHT << MXP_OP_QUEUE_SHIFT);
     assert_int_equal(flags_of(&live, "urgent") & mask, MXP_QUEUE_PRIORITY << MXP_OP_QUEUE_SHIFT);
+    assert_int_equal(flags_of(&live, "ImperativeBulk") & mask,
+                     MXP_QUEUE_LIGHT << MXP_OP_QUEUE_SHIFT);
+    const uint32_t member = flags_of(&live, "member");
+    assert_int_equal(member & mask, MXP_QUEUE_LIGHT << MXP_OP_QUEUE_SHIFT);
+    assert_int_equal(member >> MXP_OP_FAMILY_SHIFT, MXP_KERNEL_OWN);
     live_events_free(&live);
     unsetenv("MXNET_CPU_WORKER_NTHREADS");
     engine_use(NULL);
