@@ -316,13 +316,14 @@ class Trace:
                 raise FormatError(offset, "a record that is too short for its kind")
             fields = {"kind": name, "name": self.text(record.low(1))}
             getattr(record, "read_" + name)(fields)
-            operator = fields if name == "operator" else None
+            operator = fields if name in ("operator", "hidden") else None
             yield fields
 
 
 class Record:
     KINDS = {1: ("span", 1), 2: ("span_long", 3), 3: ("operator", 4), 5: ("counter", 2),
-             6: ("memory", 3), 7: ("instant", 1), 8: ("flow", 2), 9: ("meta", 2)}
+             6: ("memory", 3), 7: ("instant", 1), 8: ("flow", 2), 9: ("meta", 2), 10: ("wait", 2),
+             11: ("hidden", 4), 12: ("census", 3)}
 
     def __init__(self, trace, base, words, raw):
         self.trace, self.base, self.words, self.raw = trace, base, words, raw
@@ -393,6 +394,8 @@ class Record:
                       scope=self.trace.text(self.low(6)), shape=self.trace.text(self.high(6)),
                       flops=flops, bytes=moved, variables=[])
 
+    read_hidden = read_operator
+
     def add_variables(self, operator):
         if operator is None or operator["id"] != self.high(0):
             return
@@ -414,6 +417,8 @@ class Record:
                       category=self.bits(2, 60, 4), requested_bytes=self.words[3],
                       rounded_bytes=self.words[4], live_bytes=self.words[5])
 
+    read_census = read_memory
+
     def read_instant(self, fields):
         self.moment(fields)
         fields["scope"] = self.bits(1, 32, 8)
@@ -425,6 +430,12 @@ class Record:
     def read_meta(self, fields):
         self.moment(fields)
         fields.update(what=self.bits(1, 32, 8), value=self.words[2])
+
+    def read_wait(self, fields):
+        duration = self.bits(2, 0, 48)
+        self.ends(fields, self.widen(self.stamp + duration) - duration, duration)
+        fields.update(ended_by=self.high(1), what=self.bits(2, 48, 4), flags=self.bits(2, 52, 12),
+                      variable=self.low(3))
 
 
 def readable(raw):

@@ -13,11 +13,11 @@ from . import config
 from .config import (dump, dump_profile, dumps, pause, profiler_set_config, profiler_set_state,
                      resume, set_config, set_kvstore_handle, set_state, snapshot)
 from .objects import Counter, Domain, Event, Frame, Marker, Span, Task
-from .schedule import profile, step
+from .schedule import profile, step, step_end
 from .scopes import _current_scope, scope
 
 __all__ = ["set_config", "set_state", "dump", "dumps", "pause", "resume", "Domain", "Task",
-           "Frame", "Event", "Span", "Counter", "Marker", "scope", "profile", "step",
+           "Frame", "Event", "Span", "Counter", "Marker", "scope", "profile", "step", "step_end",
            "snapshot", "set_kvstore_handle", "profiler_set_config", "profiler_set_state",
            "dump_profile"]
 

@@ -126,6 +126,7 @@ class profile:  # pylint: disable=invalid-name
     def _leave_step(self) -> None:
         if self._recording:
             self._frame.stop()
+            step_end()
 
     def _configure(self) -> None:
         for name in self._config:
@@ -241,3 +242,9 @@ def step() -> None:
     """Marks the beginning of a step: what follows belongs to it in the trace and in reports."""
     core.thread_seen()
     _LIB.mxp_step(ctypes.c_uint64(next(_steps)))
+
+
+def step_end() -> None:
+    """Marks the end of the step that this thread has begun, before the next one begins: what follows is between steps."""
+    core.thread_seen()
+    _LIB.mxp_step_end()

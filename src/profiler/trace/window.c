@@ -28,8 +28,9 @@ typedef struct window {
     uint64_t from_ticks;
     thread_state *threads;
     mxp_standing *standing;
-    uint64_t step, step_ticks;  // 0: none
+    uint64_t step, step_ticks;  // of the latest begin or end; 0: none
     uint32_t step_thread;
+    bool step_stands;
     uint64_t *words;  // of the first range
     size_t word_count;
 } window;
@@ -87,12 +88,19 @@ static void skip_meta(window *self, const mxp_event *event)
         uint64_t ticks = event->phase == MXP_META_STEP ? event->begin_ticks : event->words[3];
         if (ticks >= self->step_ticks) {
             self->step_ticks = ticks;
+            self->step_stands = true;
             self->step = event->value.u64;
             self->step_thread =
                 event->phase == MXP_META_STEP ? event->thread : (uint32_t)(event->words[1] >> 40);
         }
         break;
     }
+    case MXP_META_STEP_END:
+        if (event->begin_ticks >= self->step_ticks) {
+            self->step_ticks = event->begin_ticks;
+            self->step_stands = false;
+        }
+        break;
     default:
         break;
     }
@@ -197,7 +205,7 @@ static int add_ranges(window *self)
 
 static int tell_standing(window *self)
 {
-    size_t steps = self->step_ticks != 0 ? 1 : 0;
+    size_t steps = self->step_stands ? 1 : 0;
     self->word_count = self->standing->count * MXP__STANDING_WORDS + steps * META_WORDS;
     self->words = mxp__alloc(self->word_count * sizeof *self->words);
     if (self->words == NULL && self->word_count > 0) {

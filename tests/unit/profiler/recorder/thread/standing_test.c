@@ -329,6 +329,26 @@ static void a_snapshot_of_the_last_moments_knows_what_stands(void **state)
     }
 }
 
+// Neither in a chunk that begins after its end nor where a window does.
+static void a_step_that_has_ended_stands_no_more(void **state)
+{
+    (void)state;
+    configure(MXP_STORE_MEMORY);
+    mxp_step(7);
+    mxp_step_end();
+    spans(ENOUGH);
+    assert_int_equal(mxp_session_snapshot(session, "all.mxp", 0), 0);
+    assert_true(total_of("all.mxp", MXP_GROUP_STEP, "Steps", "step 7") == 0);
+    assert_true(total_of("all.mxp", MXP_GROUP_NAME, "test", "span") > 0);
+    mxp_step(8);
+    mxp_step_end();
+    mxp__os_sleep_us(1600000);
+    spans(100);
+    assert_int_equal(mxp_session_snapshot(session, "last.mxp", 1500), 0);
+    assert_true(total_of("last.mxp", MXP_GROUP_STEP, "Steps", "step 8") == 0);
+    assert_true(total_of("last.mxp", MXP_GROUP_NAME, "test", "span") > 0);
+}
+
 // ---- against a model ---------------------------------------------------------------------------
 // Each span bears the name of the scope that it is in, and threads count in counters of their own.
 enum { SCOPES = 4, COUNTERS = 8 };
@@ -485,6 +505,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_ring_knows_scope_and_step_of_its_oldest_record),
         TEST(a_step_that_is_told_often_is_one_step),
+        TEST(a_step_that_has_ended_stands_no_more),
         TEST(a_counter_that_was_set_once_stands_in_a_ring),
         TEST(a_counter_of_a_thread_that_is_gone_stands),
         TEST(the_mean_of_a_standing_counter_is_that_of_what_is_held),
