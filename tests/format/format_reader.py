@@ -430,6 +430,8 @@ class Record:
     def read_meta(self, fields):
         self.moment(fields)
         fields.update(what=self.bits(1, 32, 8), value=self.words[2])
+        if fields["what"] == 6:
+            fields["second"] = self.words[3]
 
     def read_wait(self, fields):
         duration = self.bits(2, 0, 48)

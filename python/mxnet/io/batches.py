@@ -7,6 +7,8 @@ from typing import Any, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as onp
 
+from ..profiler.waits import input_span
+
 
 class DataDesc(namedtuple("DataDesc", ["name", "shape"])):
     """Name and shape of an array, which it is a pair of, with its type and layout.
@@ -63,7 +65,8 @@ class DataBatch:
 
 
 class DataIter:
-    """The base of all iterators. A subclass gives `iter_next`, `getdata`, `getlabel`, `getindex`, `getpad`."""
+    """The base of all iterators. A subclass gives `iter_next`, `getdata`, `getlabel`, `getindex`, `getpad`. In a trace
+    each turn of a loop over one is a span of category `input`, with the iterator's name."""
 
     def __init__(self, batch_size: int = 0) -> None:
         self.batch_size = batch_size
@@ -81,7 +84,8 @@ class DataIter:
         return DataBatch(self.getdata(), self.getlabel(), self.getpad(), self.getindex())
 
     def __next__(self) -> DataBatch:
-        return self.next()
+        with input_span(type(self).__name__):
+            return self.next()
 
     def iter_next(self) -> bool:
         """Moves on; whether there is one more batch."""

@@ -59,6 +59,9 @@ class MXDataIter(DataIter):
         self._first = None
         check_call(_LIB.MXDataIterBeforeFirst(self.handle))
 
+    def __next__(self) -> DataBatch:
+        return self.next()  # the library records a span
+
     def next(self) -> DataBatch:
         if self._first is not None:
             batch, self._first = self._first, None

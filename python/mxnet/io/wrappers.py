@@ -6,6 +6,7 @@ import queue
 import threading
 from typing import Any, List, Optional
 
+from ..profiler.waits import blocked_by_input
 from .batches import DataBatch, DataDesc, DataIter
 
 
@@ -87,7 +88,7 @@ class _Reader:
         self._orders.put(order)
 
     def take(self) -> Any:
-        return self._batches.get()
+        return blocked_by_input("PrefetchingIter", self._batches.get) if self._batches.empty() else self._batches.get()
 
 
 class PrefetchingIter(_Wrapper):

@@ -10,6 +10,7 @@ from typing import Any, Dict, Iterable, Literal, Optional, Union, overload
 
 from ..base import (_LIB, KVStoreHandle, MXNetError, _Null, c_file_name, c_str_array, check_call,
                     did_you_mean, file_name_str, py_str)
+from . import garbage
 
 profiler_kvstore_handle = KVStoreHandle()
 
@@ -111,6 +112,7 @@ def set_state(state: str = "stop", profile_process: str = "worker") -> None:
     check_call(_LIB.MXSetProcessProfilerState(
         _number_of(state, _STATES, "state"),
         _number_of(profile_process, _PROCESSES, "profile_process"), profiler_kvstore_handle))
+    garbage.follow()
 
 
 def profiler_set_state(state: str = "stop") -> None:
@@ -141,12 +143,14 @@ def pause(profile_process: str = "worker") -> None:
     """Records nothing until resume() or set_state('run'). Does not nest."""
     check_call(_LIB.MXProcessProfilePause(
         1, _number_of(profile_process, _PROCESSES, "profile_process"), profiler_kvstore_handle))
+    garbage.watch(False)
 
 
 def resume(profile_process: str = "worker") -> None:
     """Ends a pause, never a stop."""
     check_call(_LIB.MXProcessProfilePause(
         0, _number_of(profile_process, _PROCESSES, "profile_process"), profiler_kvstore_handle))
+    garbage.follow()
 
 
 def _session() -> ctypes.c_void_p:

@@ -6,11 +6,14 @@
 #include "runtime/engine/compute.h"
 
 #include <assert.h>
+#include <mxprof/record.h>
+#include <mxprof/wait.h>
 #include <pthread.h>
 
 #include "base/alloc.h"
 #include "base/atomic.h"
 #include "base/fail.h"
+#include "base/name_once.h"
 #include "runtime/engine/engine_state.h"
 #include "runtime/engine/idle.h"
 #include "runtime/engine/operation_record.h"
@@ -172,12 +175,26 @@ static void wait_for_room(void)
     }
 }
 
+static void wait_and_record(void)
+{
+    static mxp_atomic_u32 name;
+    mxp_wait wait = {.what = MXP_WAIT_BACK_PRESSURE, .flags = MXP_WAIT_BLOCKED};
+    if (mxp_enabled(MXN__RECORD_CLASSES)) {
+        wait.name = mxp__span_name_once(&name, "operator", "BackPressure");
+        wait.begin_ticks = mxp_ticks();
+    }
+    wait_for_room();
+    if (wait.begin_ticks != 0) {
+        mxp_wait_emit(MXN__RECORD_CLASSES, &wait);
+    }
+}
+
 void mxn__compute_back_pressure(void)
 {
     uint64_t cap = mxp_atomic_load(&in.cap);
     uint64_t queued = backlog();
     if (__builtin_expect(queued > cap, 0)) {
-        wait_for_room();
+        wait_and_record();
     } else if (cap != BACKLOG_CAP && queued == 0) {
         mxp_atomic_store(&in.cap, BACKLOG_CAP);
     }

@@ -21,7 +21,7 @@ struct mxn_data_iter {
     bool drops_rest;  // a last batch that is not full is none
     bool is_round;  // it is filled up with the first rows, which the next epoch leaves out
     bool gives_index;
-    mxp_name name;
+    mxp_name name, span;  // of its operators, of the making of a batch
     int32_t dtype, label_dtype;
     mxn_shape data_shape, label_shape;  // of a batch
     mxn_array *batch_data, *batch_label;  // null: there is no current batch
@@ -195,6 +195,7 @@ int mxn_data_iter_new(const mxn_iter_kind *kind, uint32_t count, const char *con
     made->dtype = settings.dtype;
     made->label_dtype = kind == &mxn__iter_mnist ? MXN_FLOAT32 : settings.dtype;
     made->name = mxp_span_name("operator", kind->name);
+    made->span = mxp_span_name("input", kind->name);
     made->batch_rows = mxp__alloc(made->batch_size * sizeof *made->batch_rows);
     made->index = mxp__alloc(made->batch_size * sizeof *made->index);
     error = made->batch_rows == NULL || made->index == NULL
@@ -254,7 +255,7 @@ static int make_array(const mxn_data_iter *iter, const mxn_shape *shape, int32_t
                : mxn__rows_fill(rows, iter->batch_rows, iter->batch_size, iter->name, *made);
 }
 
-int mxn_data_iter_next(mxn_data_iter *iter, bool *has)
+static int make_batch(mxn_data_iter *iter, bool *has)
 {
     *has = choose_rows(iter);
     if (!*has) {
@@ -272,6 +273,14 @@ int mxn_data_iter_next(mxn_data_iter *iter, bool *has)
     if (error != MXP_OK) {
         release_batch(iter);
     }
+    return error;
+}
+
+int mxn_data_iter_next(mxn_data_iter *iter, bool *has)
+{
+    uint64_t token = mxp_span_begin(iter->span);
+    int error = make_batch(iter, has);
+    mxp_span_end(iter->span, token);
     return error;
 }
 

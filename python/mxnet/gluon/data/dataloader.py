@@ -13,7 +13,7 @@ from typing import (Any, Callable, Deque, Generator, Iterator, List, NamedTuple,
                     Union)
 
 from ...base import MXNetError
-from ...profiler import Span
+from ...profiler.waits import blocked_by_input, input_span
 from . import batchify
 from .dataset import Dataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
@@ -79,7 +79,7 @@ class DataLoader:
     @staticmethod
     def _timed(batches: Generator[Any, None, None]) -> Iterator[Any]:
         """Each `next` is a span of the trace: how long the program waited for its input."""
-        span, end = Span("DataLoader", "input"), object()
+        span, end = input_span("DataLoader"), object()
         try:
             while True:
                 with span:
@@ -137,7 +137,8 @@ class DataLoader:
 
     def _result(self, future: Future) -> Any:
         try:
-            result = future.result(self._timeout_s)
+            wait = functools.partial(future.result, self._timeout_s)
+            result = wait() if future.done() else blocked_by_input("DataLoader", wait)
         except BrokenExecutor as error:
             raise self._dead(error) from error
         except FutureTimeout as error:
