@@ -150,21 +150,32 @@ static int add_time(scope_pass *pass, uint32_t scope, uint32_t phase, uint64_t n
     return MXP_OK;
 }
 
-static bool may_overlap(scope_pass *pass, uint32_t name)
+// "from system", "to system": a pool's calls of the system are the time of the operator that they
+// are in, whose scope they do not have.
+static bool is_of_pool(mxp_source *source, const mxp_name_view *name)
+{
+    static const char end[] = " system";
+    return name->length >= sizeof end && name->length < sizeof end + 4 &&
+           strcmp(name->text + name->length - (sizeof end - 1), end) == 0 &&
+           strcmp(source->name(source, name->category).text, "memory") == 0;
+}
+
+static bool is_left_out(scope_pass *pass, uint32_t name)
 {
     if (name >= pass->source->name_count) {
         return false;
     }
     uint8_t *style = &pass->styles[name];
     if (*style == STYLE_UNKNOWN) {
-        *style = pass->source->name(pass->source, name).style;
+        mxp_name_view view = pass->source->name(pass->source, name);
+        *style = is_of_pool(pass->source, &view) ? MXP_STYLE_ASYNC : view.style;
     }
     return *style == MXP_STYLE_ASYNC;
 }
 
 static int add_span(scope_pass *pass, thread_scope *thread, const mxp_event *event)
 {
-    if (may_overlap(pass, event->name)) {
+    if (is_left_out(pass, event->name)) {
         return MXP_OK;
     }
     bool is_long = (event->words[0] & 0xff) == MXP_KIND_SPAN_LONG;
