@@ -47,6 +47,14 @@ uint64_t mxp__os_process_cpu_ns(void)
     return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
 }
 
+// Whether the number is still this file. Nobody opens these to write, so the look at how it was
+// opened that mxp__descriptor_is_ours takes is left out.
+static bool look_at(const mxp_descriptor *file, struct stat *status)
+{
+    return file->fd >= 0 && fstat(file->fd, status) == 0 && status->st_dev == file->device &&
+           status->st_ino == file->inode;
+}
+
 // ---- one thread -------------------------------------------------------------------------------
 static bool open_file(watched *thread)
 {
@@ -82,7 +90,8 @@ static bool is_gone(void)
 // False: errno says why.
 static bool update(watched *thread)
 {
-    bool open = mxp__descriptor_is_ours(&thread->file) || open_file(thread);
+    struct stat status;
+    bool open = look_at(&thread->file, &status) || open_file(thread);
     return open && read_file(thread);
 }
 
@@ -112,22 +121,16 @@ static bool update_known(bool *changed)
 }
 
 // ---- the folder -------------------------------------------------------------------------------
-static bool look_at_folder(struct stat *status)
-{
-    return folder.fd >= 0 && fstat(folder.fd, status) == 0 && status->st_dev == folder.device &&
-           status->st_ino == folder.inode;
-}
-
 // Threads and two: "." and "..". 0: errno says why.
 static uint64_t folder_links(void)
 {
     struct stat status;
-    if (look_at_folder(&status)) {
+    if (look_at(&folder, &status)) {
         return status.st_nlink;
     }
     all.links = 0;
     const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-    bool open = mxp__descriptor_open(&folder, folder_path, flags) && look_at_folder(&status);
+    bool open = mxp__descriptor_open(&folder, folder_path, flags) && look_at(&folder, &status);
     return open ? status.st_nlink : 0;
 }
 
