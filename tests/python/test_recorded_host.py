@@ -3,6 +3,7 @@
 garbage, memory from the system and what was there before, CPU time a step, and lines by which runs are compared.
 Each against a figure that the program knows by itself. Native files are read by the reader of tests/format."""
 import json
+import os
 import pathlib
 import struct
 import sys
@@ -230,3 +231,17 @@ def test_a_trace_says_with_what_it_was_made(tmp_path):
                     "engine.priority": "2", "kernels": "own, reference", "run.label": "two threads",
                     "run.commit": "0123abc", "step_cpu": "on"}
     assert found.info["library.version"] == found.info["mxprof_version"]
+
+
+def test_a_trace_says_what_the_machine_has(tmp_path):
+    found = Recorded("profiler.set_state('run')\n(mx.nd.ones((8,)) + 1).wait_to_read()\n", tmp_path)
+    memory = pathlib.Path("/proc/meminfo").read_text(encoding="utf-8").split("MemTotal:")[1].split()[0]
+    assert found.info["machine.memory"] == str(1024 * int(memory))
+    assert found.info["machine.cores"] == str(len(os.sched_getaffinity(0)))
+    assert found.info["machine.kernel"] == os.uname().release
+    assert found.info["machine.cgroup_cpu"] == "none" or float(found.info["machine.cgroup_cpu"]) > 0
+    units = {"K": 1024, "M": 1 << 20, "G": 1 << 30}
+    for cache in pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"):
+        level, kind, size = ((cache / name).read_text(encoding="utf-8").strip() for name in ("level", "type", "size"))
+        if kind != "Instruction":
+            assert found.info[f"machine.l{level}"] == str(int(size[:-1]) * units[size[-1]])

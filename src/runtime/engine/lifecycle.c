@@ -21,6 +21,7 @@
 #include "runtime/engine/engine_error.h"
 #include "runtime/engine/engine_state.h"
 #include "runtime/engine/idle.h"
+#include "runtime/engine/machine_note.h"
 #include "runtime/engine/run.h"
 #include "runtime/engine/settings.h"
 #include "runtime/engine/worker_pool.h"
@@ -75,6 +76,7 @@ static void prepare_process(void)
     engine->name_bulk = mxp_span_name("operator", "ImperativeBulk");
     engine->spins = measure_spins();
     engine->needs_fence = !mxp__os_barrier_all_threads();
+    mxn__machine_note();
     pthread_atfork(fork_prepare, fork_parent, fork_child);
 }
 

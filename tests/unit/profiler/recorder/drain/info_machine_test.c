@@ -43,30 +43,6 @@ static uint64_t figure(const mxp_source *source, const char *key)
     return text != NULL ? strtoull(text, NULL, 10) : 0;
 }
 
-static uint64_t memory_bytes(void)
-{
-    unsigned long long kib = 0;
-    FILE *file = fopen("/proc/meminfo", "r");
-    assert_non_null(file);
-    assert_int_equal(fscanf(file, "MemTotal: %llu kB", &kib), 1);
-    fclose(file);
-    return kib * 1024;
-}
-
-static uint64_t first_level_bytes(void)
-{
-    char size[32] = "0";
-    FILE *file = popen("cd /sys/devices/system/cpu/cpu0/cache 2>/dev/null && cat $(dirname $(grep "
-                       "-l Data index*/type | head -1))/size",
-                       "r");
-    assert_non_null(file);
-    if (fscanf(file, "%31s", size) != 1) {
-        size[0] = '0';
-    }
-    pclose(file);
-    return strtoull(size, NULL, 10) * 1024;
-}
-
 static void the_machine_is_as_other_programs_see_it(void **state)
 {
     (void)state;
@@ -78,9 +54,6 @@ static void the_machine_is_as_other_programs_see_it(void **state)
     assert_string_equal(mxp__source_info(source, "machine.kernel"), names.release);
     assert_string_equal(mxp__source_info(source, "machine.cpu"), mxp__source_info(source, "cpu"));
     assert_int_equal(figure(source, "machine.cores"), CPU_COUNT(&cores));
-    assert_int_equal(figure(source, "machine.memory"), memory_bytes());
-    assert_int_equal(figure(source, "machine.l1"), first_level_bytes());
-    assert_non_null(mxp__source_info(source, "machine.cgroup_cpu"));
     mxp__source_close(source);
 }
 
