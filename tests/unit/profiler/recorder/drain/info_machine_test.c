@@ -110,5 +110,7 @@ int main(void)
         cmocka_unit_test(the_last_value_of_a_key_counts),
         cmocka_unit_test(wrong_calls_are_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    unlink(path);
+    return failed;
 }
