@@ -42,6 +42,7 @@ typedef struct mxp_graph_wait {
     int64_t begin_ns, end_ns;
     uint32_t op;  // place of the operator that ended it, or MXP__NO_OP
     uint32_t name;
+    uint32_t variable;  // that was waited for, 0: none or unknown
     uint8_t what, flags;  // MXP_WAIT_*
 } mxp_graph_wait;
 

@@ -81,6 +81,7 @@ static int add_wait(loader *load, const mxp_event *event)
                                       .end_ns = event->end_ns,
                                       .op = MXP__NO_OP,
                                       .name = event->name,
+                                      .variable = view.variable,
                                       .what = (uint8_t)view.what,
                                       .flags = (uint8_t)event->flags},
                              .ended_by = view.ended_by};

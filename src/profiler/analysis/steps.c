@@ -234,6 +234,7 @@ static void make_window(finder *find, size_t i)
                                                   : find->steps->last_ns;
     *step = (mxp_step_window){.number = mark->number,
                               .mark_ns = mark->ns,
+                              .next_ns = own_ns,
                               .begin_ns = before_ns,
                               .end_ns = own_ns > end_ns ? own_ns : end_ns,
                               .cpu_ns = MXP__NOT_RECORDED,

@@ -20,6 +20,8 @@
 typedef struct mxp_step_window {
     uint64_t number;  // as the program has it
     int64_t mark_ns;  // where the program began it
+    int64_t
+        next_ns;  // where it began the next one; of the last: where it ended, or the last record
     int64_t begin_ns, end_ns;  // its window; equal if the step before took longer
     // From its mark to the next one: of the process, and of all its threads. MXP__NOT_RECORDED
     uint64_t cpu_ns, run_delay_ns;
