@@ -76,7 +76,7 @@ static void threads_begin(engine *e)
             (sim_thread){.name = i == 0 ? "main" : "second", .queue = SIM_NONE};
         e->actors[e->actor_count++] = (actor){.thread = run->thread_count++,
                                               .script = &e->program->threads[i],
-                                              .resume_ns = SIM_BEGIN_NS + 8 * i};
+                                              .resume_ns = SIM_BEGIN_NS};
     }
     if (e->program->has_custom) {
         run->threads[run->thread_count] =

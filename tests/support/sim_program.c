@@ -352,7 +352,6 @@ sim_program *sim_program_draw(uint64_t seed, uint32_t with, uint32_t steps)
     }
     static const uint32_t waits[] = {0, 1, 1, 3, 10};
     uint32_t wait_every = waits[random_below(&a.random, 5)];
-    host(&a, &program->threads[0], 4000);
     for (uint32_t i = 1; i <= steps; i++) {
         draw_step(&a, i, wait_every);
     }

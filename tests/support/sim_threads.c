@@ -62,7 +62,7 @@ static int64_t run_inline(engine *e, actor *a, const sim_op *op, int64_t now)
 {
     int number = sim_op_begin(e, op, a, now);
     sim_ran *ran = &e->run->ops[number];
-    ran->start_ns = now + op->gap_ns;
+    ran->start_ns = now + sim_host_ns(e, a, op->gap_ns);
     ran->end_ns = ran->start_ns + ran->run_ns;
     ran->is_over = ran->is_ready = true;
     ran->chain_push = a->chain;

@@ -219,6 +219,16 @@ static int before_of(const sim_run *run, size_t number)
     return before;
 }
 
+// How many steps had been begun when it was pushed.
+static size_t step_of(const sim_run *run, const sim_ran *op)
+{
+    size_t steps = 0;
+    for (size_t i = 0; i < run->mark_count; i++) {
+        steps += run->marks[i].kind == MXP_META_STEP && run->marks[i].at_ns <= op->push_ns;
+    }
+    return steps;
+}
+
 bool sim_same_order(const sim_run *a, const sim_run *b)
 {
     if (a->op_count != b->op_count || a->wait_count != b->wait_count) {
@@ -226,7 +236,9 @@ bool sim_same_order(const sim_run *a, const sim_run *b)
     }
     for (size_t i = 0; i < a->op_count; i++) {
         if (a->ops[i].op->number != b->ops[i].op->number || a->ops[i].thread != b->ops[i].thread ||
-            !same_situation(&a->ops[i], &b->ops[i]) || before_of(a, i) != before_of(b, i)) {
+            !same_situation(&a->ops[i], &b->ops[i]) ||
+            step_of(a, &a->ops[i]) != step_of(b, &b->ops[i]) ||
+            before_of(a, i) != before_of(b, i)) {
             return false;
         }
     }

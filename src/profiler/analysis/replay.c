@@ -268,6 +268,9 @@ static void set_end(replay *run, uint32_t op, int64_t end)
     if (step != SIZE_MAX && end > run->last_ends[step]) {
         run->last_ends[step] = end;
     }
+    if (mxp__graph_is_inline(run->graph, op)) {
+        return;  // its thread does not wait meanwhile, and others need not wait for it
+    }
     if (run->open_count == OPEN_MAX) {
         settle_until(run, at->start_ns);
     }
@@ -283,7 +286,8 @@ static void end_completed(replay *run, uint32_t completer)
     for (uint32_t op = run->plan->completed[completer]; op != MXP__NO_OP;
          op = run->plan->also_completed[op]) {
         set_end(run, op,
-                run->ends[completer] - distance(graph->ops[op].end_ns, graph->ops[completer].end_ns));
+                run->ends[completer] -
+                    distance(graph->ops[op].end_ns, graph->ops[completer].end_ns));
     }
 }
 
@@ -291,13 +295,12 @@ static void end_bulk(replay *run, uint32_t member)
 {
     const mxp_graph *graph = run->graph;
     const mxp_graph_op *at = &graph->ops[member];
-    const uint32_t head = at->bulk_parent == 0 ? MXP__NO_OP
-                                               : mxp__graph_find(graph, at->bulk_parent,
-                                                                 INT64_MAX);
+    const uint32_t head =
+        at->bulk_parent == 0 ? MXP__NO_OP : mxp__graph_find(graph, at->bulk_parent, INT64_MAX);
     if (head != MXP__NO_OP && graph->ops[head].last_member == member) {
         set_end(run, head, run->ends[member] + distance(at->end_ns, graph->ops[head].end_ns));
-        run->starts[head] = run->ends[head] - distance(graph->ops[head].start_ns,
-                                                       graph->ops[head].end_ns);
+        run->starts[head] =
+            run->ends[head] - distance(graph->ops[head].start_ns, graph->ops[head].end_ns);
     }
 }
 
@@ -363,7 +366,11 @@ static bool cause_of(replay *run, uint32_t at, int64_t *old_ns, int64_t *now)
         settle_until(run, wait->end_ns);
         *old_ns = run->settled_old_ns;
         *now = run->settled_new;
-        return run->settled_new != NEVER;
+        if (op != MXP__NO_OP && run->ends[op] > *now) {
+            *old_ns = run->graph->ops[op].end_ns;
+            *now = run->ends[op];
+        }
+        return *now != NEVER;
     }
     if (op == MXP__NO_OP || run->starts[op] == NEVER) {
         return false;
@@ -399,9 +406,9 @@ static void go_wait(replay *run, uint32_t at)
 // ---- all ---------------------------------------------------------------------------------------
 static void check_op(replay *run, uint32_t op)
 {
-    const bool is_wrong = run->starts[op] != fine(run, run->graph->ops[op].start_ns) ||
-                          (run->ends[op] != NEVER &&
-                           run->ends[op] != fine(run, run->graph->ops[op].end_ns));
+    const bool is_wrong =
+        run->starts[op] != fine(run, run->graph->ops[op].start_ns) ||
+        (run->ends[op] != NEVER && run->ends[op] != fine(run, run->graph->ops[op].end_ns));
     if (is_wrong && run->out->wrong_op == MXP__NO_OP) {
         run->out->wrong_op = op;
     }
@@ -430,13 +437,6 @@ static void go_all(replay *run)
     }
 }
 
-static bool ends_with_operator(const replay *run, const mxp_step *step)
-{
-    const uint32_t last = mxp__graph_last_before(run->graph, step->end_ns);
-    return last != MXP__NO_OP && run->graph->ops[last].end_ns == step->end_ns &&
-           !run->graph->ops[last].is_idle;
-}
-
 // As steps are found: what is latest of the end before, the next mark and the last operator.
 static void take_lengths(replay *run)
 {
@@ -444,13 +444,8 @@ static void take_lengths(replay *run)
     int64_t before = fine(run, steps->all[run->plan->first].begin_ns);
     for (size_t i = run->plan->first; i < run->plan->end; i++) {
         const mxp_step *step = &steps->all[i];
-        int64_t end = before;
-        const bool has_next = i + 1 < steps->count;
-        if (has_next || !ends_with_operator(run, step)) {
-            const int64_t own =
-                host_at(run, steps->thread, has_next ? step[1].mark_ns : step->end_ns);
-            end = own > end ? own : end;
-        }
+        const int64_t own = host_at(run, steps->thread, step->next_ns);
+        int64_t end = own > before ? own : before;
         const int64_t last = run->last_ends[i - run->plan->first];
         end = last > end ? last : end;
         run->out->recorded_ns[i - run->plan->first] = step->end_ns - step->begin_ns;

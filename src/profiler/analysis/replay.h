@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What steps would have taken with a change: the graph is gone through again in the order of time.
 // Every node keeps its distance to what it waited for last; order on each worker, who ran what and
-// what the program decided stay as recorded. Without a change each step comes out exactly as it was.
+// what the program decided stay as recorded. Without a change each step comes out exactly as it
+// was.
 //
 // At the begin of the graph everything is as recorded. Deterministic. Memory: 32 bytes an operator
 // besides the plan's.
@@ -39,7 +40,8 @@ typedef struct mxp_replayed {
 } mxp_replayed;
 
 // MXP_ENOMEM, or MXP_ENOTSUP for a graph of more than 13 days.
-int mxp__replay_run(const mxp_replay_plan *plan, const mxp_changes *changes, mxp_replayed *replayed);
+int mxp__replay_run(const mxp_replay_plan *plan, const mxp_changes *changes,
+                    mxp_replayed *replayed);
 void mxp__replayed_fini(mxp_replayed *replayed);
 
 // By how much each operator of the graph may end later without a step ending later, all distances

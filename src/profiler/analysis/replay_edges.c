@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which operators each one waits for. On one variable operators start in the order in which they
-// depend on one another, whatever their ids: a write after the write before it and all reads since, a
-// read after the last write. So one pass in the order of time finds the edges.
+// depend on one another, whatever their ids: a write after the write before it and all reads since,
+// a read after the last write. So one pass in the order of time finds the edges.
 #include <mxprof/error.h>
 
 #include "base/alloc.h"
@@ -77,7 +77,8 @@ static int take_use(weaver *weave, uint32_t op, uint32_t use)
     if (var == NULL) {
         return id == 0 ? MXP_OK : mxp__fail_memory(mxp__replay_memory);
     }
-    int error = var->writer != 0 && var->writer != op + 1 ? add_edge(weave, var->writer - 1) : MXP_OK;
+    int error =
+        var->writer != 0 && var->writer != op + 1 ? add_edge(weave, var->writer - 1) : MXP_OK;
     if (error == MXP_OK && (use & MXP_VARIABLE_WRITTEN) == 0) {
         return keep_read(weave, var, op);
     }
@@ -118,8 +119,7 @@ static int weave_op(weaver *weave, uint32_t op)
     mxp_replay_plan *plan = weave->plan;
     const mxp_graph *graph = plan->graph;
     const uint32_t head = mxp__graph_head(graph, op);
-    if ((head == op && graph->ops[op].bulk_parent != 0 &&
-         mxp__graph_follows_member(graph, op)) ||
+    if ((head == op && graph->ops[op].bulk_parent != 0 && mxp__graph_follows_member(graph, op)) ||
         graph->ops[op].inner_of != MXP__NO_OP) {
         return MXP_OK;  // waits for the member before it, or moves with what it is in
     }

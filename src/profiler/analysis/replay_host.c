@@ -66,8 +66,7 @@ static double factor_of(mxp_host_map *map, const mxp_graph_host *piece)
 {
     const mxp_changes *changes = map->changes;
     double factor = map->thread->role == MXP__ROLE_PROGRAM ? changes->host : 1;
-    if (changes->by_call != NULL && piece != NULL &&
-        piece->name < map->graph->source->name_count) {
+    if (changes->by_call != NULL && piece != NULL && piece->name < map->graph->source->name_count) {
         factor *= changes->by_call[piece->name];
     }
     return factor;
@@ -77,8 +76,8 @@ static double factor_of(mxp_host_map *map, const mxp_graph_host *piece)
 static int leave_input(mxp_host_map *map, double factor)
 {
     const int64_t now = last_at(map, map->covered_ns);
-    const int64_t free = map->loaded_fine > map->taken_fine[0] ? map->loaded_fine
-                                                               : map->taken_fine[0];
+    const int64_t free =
+        map->loaded_fine > map->taken_fine[0] ? map->loaded_fine : map->taken_fine[0];
     map->loaded_fine = free + scaled(map->covered_ns - map->input_begin_ns, 1);
     const int64_t taken = map->loaded_fine > now ? map->loaded_fine : now;
     map->taken_fine[0] = map->taken_fine[1];
@@ -90,11 +89,10 @@ static int leave_input(mxp_host_map *map, double factor)
 static int take_piece(mxp_host_map *map)
 {
     seek_piece(map);
-    const mxp_graph_host *piece =
-        map->piece == SIZE_MAX ? NULL : &map->thread->hosts[map->piece];
+    const mxp_graph_host *piece = map->piece == SIZE_MAX ? NULL : &map->thread->hosts[map->piece];
     const double factor = factor_of(map, piece);
-    const bool is_input = map->changes->prefetch_input && piece != NULL &&
-                          piece->kind == MXP__HOST_INPUT;
+    const bool is_input =
+        map->changes->prefetch_input && piece != NULL && piece->kind == MXP__HOST_INPUT;
     if (map->in_input && !is_input) {
         return leave_input(map, factor);
     }
@@ -156,7 +154,6 @@ int mxp__host_map_jump(mxp_host_map *map, int64_t ns, int64_t new_fine)
     }
     map->covered_ns = ns > map->covered_ns ? ns : map->covered_ns;
     seek_piece(map);
-    const mxp_graph_host *piece =
-        map->piece == SIZE_MAX ? NULL : &map->thread->hosts[map->piece];
+    const mxp_graph_host *piece = map->piece == SIZE_MAX ? NULL : &map->thread->hosts[map->piece];
     return add_point(map, ns, new_fine, map->is_scaled ? factor_of(map, piece) : 1);
 }

@@ -20,28 +20,29 @@ typedef struct merger {
     const mxp_graph *graph;
     lane *lanes;  // a heap: the first comes first
     size_t count;
-    uint32_t *others;  // operators that are in no thread's order: asynchronous ones, those in others
+    uint32_t
+        *others;  // operators that are in no thread's order: asynchronous ones, those in others
     size_t other_count;
 } merger;
 
-static uint32_t node_of(const lane *lane)
+static uint32_t node_of(const lane *of)
 {
-    return lane->places != NULL ? lane->places[lane->next] : lane->next | MXP__NODE_IS_WAIT;
+    return of->places != NULL ? of->places[of->next] : of->next | MXP__NODE_IS_WAIT;
 }
 
 // What was pushed at the moment at which it starts comes behind a wait that ends then.
-static void set_key(const mxp_graph *graph, lane *lane)
+static void set_key(const mxp_graph *graph, lane *of)
 {
-    const uint32_t node = node_of(lane);
+    const uint32_t node = node_of(of);
     if ((node & MXP__NODE_IS_WAIT) != 0) {
-        lane->ns = graph->waits[node & ~MXP__NODE_IS_WAIT].end_ns;
-        lane->rank = 1;
+        of->ns = graph->waits[node & ~MXP__NODE_IS_WAIT].end_ns;
+        of->rank = 1;
         return;
     }
     const mxp_graph_op *op = &graph->ops[node];
-    lane->ns = op->start_ns;
-    lane->rank = op->push_ns < op->start_ns ? 0 : 2;
-    lane->id = op->id;
+    of->ns = op->start_ns;
+    of->rank = op->push_ns < op->start_ns ? 0 : 2;
+    of->id = op->id;
 }
 
 static bool comes_first(const lane *a, const lane *b)

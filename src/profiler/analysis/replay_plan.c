@@ -132,9 +132,8 @@ static int take_gaps(mxp_replay_plan *plan)
     plan->sleeps_after_ns = -1;
     for (size_t i = 0; i < plan->order_count && error == MXP_OK; i++) {
         const uint32_t node = plan->order[i];
-        error = (node & MXP__NODE_IS_WAIT) != 0
-                    ? gap_of_wait(plan, &gap, node & ~MXP__NODE_IS_WAIT)
-                    : gap_of_op(plan, &gap, node);
+        error = (node & MXP__NODE_IS_WAIT) != 0 ? gap_of_wait(plan, &gap, node & ~MXP__NODE_IS_WAIT)
+                                                : gap_of_op(plan, &gap, node);
     }
     for (int i = 0; i < 3; i++) {
         if (gap.counts[i] > 0) {

@@ -16,8 +16,8 @@ typedef struct mxp_replay_plan {
     size_t first, end;  // steps whose windows the graph holds, one after the other
     uint32_t *order;  // what each one waits for stands before it
     size_t order_count;
-    // Operators that each one waits for, by the head of a bulk: from edges[edge_first[op]] to before
-    // edges[edge_ends[op]].
+    // Operators that each one waits for, by the head of a bulk: from edges[edge_first[op]] to
+    // before edges[edge_ends[op]].
     uint32_t *edge_first, *edge_ends, *edges;
     size_t edge_count, edge_capacity;
     uint32_t *completed;  // by operator: an asynchronous one that it completed; MXP__NO_OP: none

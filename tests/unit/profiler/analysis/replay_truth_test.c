@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replays of simulated programs: without a change each step comes out to the nanosecond; with one it
-// takes what the program takes when it is really run with that change, as long as everything happens
-// in the same order; and a small change of one name gains its time on the path. 200 seeds; 10,000
-// with MXPROF_TEST_LONG=1.
+// Replays of simulated programs: without a change each step comes out to the nanosecond; with one
+// it takes what the program takes when it is really run with that change, as long as everything
+// happens in the same order; and a small change of one name gains its time on the path. 200 seeds;
+// 10,000 with MXPROF_TEST_LONG=1.
 #include <mxprof/error.h>
 #include <mxprof/format.h>
 #include <stdio.h>
@@ -91,8 +91,8 @@ static void unchanged_replay_is_exact(void **state)
         assert_int_equal(s.plan.unknown_releases, 0);
         assert_int_equal(replayed.switched, 0);
         for (size_t i = 0; i < replayed.count; i++) {
-            assert_int_equal(replayed.lengths_ns[i], s.run->windows[i].end_ns -
-                                                         s.run->windows[i].begin_ns);
+            assert_int_equal(replayed.lengths_ns[i],
+                             s.run->windows[i].end_ns - s.run->windows[i].begin_ns);
         }
         mxp__replayed_fini(&replayed);
         scene_close(&s);
