@@ -256,7 +256,7 @@ static void push(artist *a, sim_script *script, uint32_t first_var, uint32_t var
         op = (sim_op *)private_op(a, SIM_NAME_DELETE, 8000);
         op->queue = MXP_QUEUE_LIGHT;
     }
-    bool backdated = has(a, SIM_WITH_VARYING_GAPS) && one_in(a, 12);
+    bool backdated = has(a, SIM_WITH_BACKDATED) && one_in(a, 12);
     sim_action *action =
         sim_add(script, backdated ? SIM_BACKDATED_PUSH : SIM_PUSH, ns_below(a, 1200));
     action->op = op;

@@ -144,7 +144,8 @@ enum {
     SIM_WITH_WRAP = 2048,
     SIM_WITH_STEP_ENDS = 4096,
     SIM_WITH_DELETIONS = 8192,
-    SIM_WITH_ALL = 16383
+    SIM_WITH_BACKDATED = 16384,  // calls that wait before they push
+    SIM_WITH_ALL = 32767
 };
 
 // Aborts where memory is lacking. Freed by sim_program_free.

@@ -97,6 +97,26 @@ static int64_t run_time(replay *run, uint32_t op)
 }
 
 // ---- pushes ------------------------------------------------------------------------------------
+// A moment in an operator: at the same share of it, or of what of it is in the graph.
+static int64_t within(const replay *run, uint32_t op, int64_t ns)
+{
+    const mxp_graph_op *at = &run->graph->ops[op];
+    const int64_t end = run->ends[op], from_ns = run->graph->from_ns;
+    const int64_t fixed_ns = at->start_ns > from_ns ? at->start_ns : from_ns;
+    const int64_t fixed = run->starts[op] + distance(at->start_ns, fixed_ns);
+    if (ns <= fixed_ns) {
+        return fixed - distance(ns, fixed_ns);
+    }
+    if (ns >= at->end_ns) {
+        return end + distance(at->end_ns, ns);
+    }
+    if (end - fixed == distance(fixed_ns, at->end_ns)) {
+        return fixed + distance(fixed_ns, ns);
+    }
+    const double share = (double)(ns - fixed_ns) / (double)(at->end_ns - fixed_ns);
+    return fixed + llround((double)(end - fixed) * share);
+}
+
 // A moment on a worker, which pushes from inside of an operator.
 static int64_t worker_at(const replay *run, uint32_t thread, int64_t ns)
 {
@@ -107,18 +127,7 @@ static int64_t worker_at(const replay *run, uint32_t thread, int64_t ns)
     if (at >= of->op_count || run->starts[of->ops[at]] == NEVER) {
         return fine(run, ns);
     }
-    const mxp_graph_op *op = &run->graph->ops[of->ops[at]];
-    const int64_t start = run->starts[of->ops[at]], end = run->ends[of->ops[at]];
-    if (ns >= op->end_ns) {
-        return end + distance(op->end_ns, ns);
-    }
-    if (ns <= op->start_ns) {
-        return start - distance(ns, op->start_ns);
-    }
-    const double share = (double)(ns - op->start_ns) / (double)(op->end_ns - op->start_ns);
-    return start + (end - start == distance(op->start_ns, op->end_ns)
-                        ? distance(op->start_ns, ns)
-                        : llround((double)(end - start) * share));
+    return within(run, of->ops[at], ns);
 }
 
 static int64_t push_at(replay *run, uint32_t head)
@@ -241,32 +250,13 @@ static void settle_until(replay *run, int64_t ns)
     run->open_count = kept;
 }
 
-static size_t step_of(const replay *run, int64_t ns)
-{
-    const mxp_step *all = run->plan->steps->all;
-    size_t low = run->plan->first, high = run->plan->end;
-    if (low == high || ns < all[low].mark_ns) {
-        return SIZE_MAX;
-    }
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-        if (all[middle].mark_ns <= ns) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    const bool is_behind = low + 1 < run->plan->steps->count && ns >= all[low + 1].mark_ns;
-    return is_behind ? SIZE_MAX : low - run->plan->first;
-}
-
 static void set_end(replay *run, uint32_t op, int64_t end)
 {
     const mxp_graph_op *at = &run->graph->ops[op];
     run->ends[op] = end;
-    const size_t step = at->is_idle ? SIZE_MAX : step_of(run, at->push_ns);
-    if (step != SIZE_MAX && end > run->last_ends[step]) {
-        run->last_ends[step] = end;
+    const size_t step = at->is_idle ? SIZE_MAX : mxp__replay_step_of(run->plan, at->push_ns);
+    if (step != SIZE_MAX && end > run->last_ends[step - run->plan->first]) {
+        run->last_ends[step - run->plan->first] = end;
     }
     if (mxp__graph_is_inline(run->graph, op)) {
         return;  // its thread does not wait meanwhile, and others need not wait for it
@@ -285,9 +275,7 @@ static void end_completed(replay *run, uint32_t completer)
     const mxp_graph *graph = run->graph;
     for (uint32_t op = run->plan->completed[completer]; op != MXP__NO_OP;
          op = run->plan->also_completed[op]) {
-        set_end(run, op,
-                run->ends[completer] -
-                    distance(graph->ops[op].end_ns, graph->ops[completer].end_ns));
+        set_end(run, op, within(run, completer, graph->ops[op].end_ns));
     }
 }
 
@@ -348,7 +336,7 @@ static bool is_left_out(replay *run, const mxp_graph_wait *wait)
         !changes->no_wait[wait->name]) {
         return false;
     }
-    const size_t step = step_of(run, wait->begin_ns);
+    const size_t step = mxp__replay_step_of(run->plan, wait->begin_ns);
     run->waits_in_step = step == run->wait_step ? run->waits_in_step + 1 : 1;
     run->wait_step = step;
     const bool is_it =
@@ -386,7 +374,7 @@ static void go_wait(replay *run, uint32_t at)
     const mxp_graph_wait *wait = &run->graph->waits[at];
     const uint32_t thread = run->plan->wait_threads[at];
     int64_t old_cause_ns, cause;
-    if (wait->begin_ns < run->graph->from_ns || !cause_of(run, at, &old_cause_ns, &cause)) {
+    if (!cause_of(run, at, &old_cause_ns, &cause)) {
         return;
     }
     const int64_t begin = host_at(run, thread, wait->begin_ns);
@@ -443,12 +431,14 @@ static void take_lengths(replay *run)
     const mxp_steps *steps = run->plan->steps;
     int64_t before = fine(run, steps->all[run->plan->first].begin_ns);
     for (size_t i = run->plan->first; i < run->plan->end; i++) {
-        const mxp_step *step = &steps->all[i];
+        const mxp_step_window *step = &steps->all[i];
         const int64_t own = host_at(run, steps->thread, step->next_ns);
         int64_t end = own > before ? own : before;
         const int64_t last = run->last_ends[i - run->plan->first];
         end = last > end ? last : end;
         run->out->recorded_ns[i - run->plan->first] = step->end_ns - step->begin_ns;
+        run->out->gains_ns[i - run->plan->first] =
+            (double)(distance(step->begin_ns, step->end_ns) - (end - before)) / MXP__FINE;
         run->out->lengths_ns[i - run->plan->first] = llround((double)(end - before) / MXP__FINE);
         before = end;
     }
@@ -465,9 +455,10 @@ static int prepare(replay *run)
     run->out->count = steps;
     run->out->lengths_ns = mxp__alloc(steps * sizeof *run->out->lengths_ns);
     run->out->recorded_ns = mxp__alloc(steps * sizeof *run->out->recorded_ns);
+    run->out->gains_ns = mxp__alloc(steps * sizeof *run->out->gains_ns);
     if ((bytes > 0 && (run->starts == NULL || run->ends == NULL)) ||
         (steps > 0 && (run->last_ends == NULL || run->out->lengths_ns == NULL ||
-                       run->out->recorded_ns == NULL)) ||
+                       run->out->recorded_ns == NULL || run->out->gains_ns == NULL)) ||
         (graph->thread_count > 0 && run->maps == NULL)) {
         return mxp__fail_memory(mxp__replay_memory);
     }
@@ -527,5 +518,6 @@ void mxp__replayed_fini(mxp_replayed *replayed)
 {
     mxp__free(replayed->lengths_ns, replayed->count * sizeof *replayed->lengths_ns);
     mxp__free(replayed->recorded_ns, replayed->count * sizeof *replayed->recorded_ns);
+    mxp__free(replayed->gains_ns, replayed->count * sizeof *replayed->gains_ns);
     *replayed = (mxp_replayed){0};
 }

@@ -30,6 +30,7 @@ extern const mxp_changes mxp__no_changes;
 
 typedef struct mxp_replayed {
     int64_t *lengths_ns;  // of the plan's steps
+    double *gains_ns;  // recorded less replayed, with what rounding takes from it
     int64_t *recorded_ns;  // of the same
     size_t count;
     uint64_t changed;  // operators, waits and pieces of the program that the changes were about

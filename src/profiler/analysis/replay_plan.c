@@ -40,6 +40,25 @@ int64_t mxp__replay_free_ns(const mxp_replay_plan *plan, uint32_t op)
     return previous == MXP__NO_OP ? MXP__NS_NONE : graph->ops[previous].end_ns;
 }
 
+size_t mxp__replay_step_of(const mxp_replay_plan *plan, int64_t ns)
+{
+    const mxp_step_window *all = plan->steps->all;
+    size_t low = plan->first, high = plan->end;
+    if (low == high || ns < all[low].mark_ns) {
+        return SIZE_MAX;
+    }
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (all[middle].mark_ns <= ns) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    const bool is_behind = low + 1 < plan->steps->count && ns >= all[low + 1].mark_ns;
+    return is_behind ? SIZE_MAX : low;
+}
+
 // ---- what is usual -----------------------------------------------------------------------------
 typedef struct gaps {
     int64_t *all[3];  // of idle workers that were awake, that slept, and of waiting threads
