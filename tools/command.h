@@ -21,6 +21,7 @@
     X(report)           \
     X(memory)           \
     X(path)             \
+    X(whatif)           \
     X(show)             \
     X(top)              \
     X(at)               \

@@ -444,6 +444,14 @@ static void take_lengths(replay *run)
     }
 }
 
+// On another number of workers nobody knows which ran what.
+static void take_overlap(replay *run)
+{
+    int64_t overlap, all;
+    mxp__replay_overlap(run->graph, run->starts, run->ends, &overlap, &all);
+    run->out->overlap_ns = run->worker_count > 0 ? all / MXP__FINE : overlap / MXP__FINE;
+}
+
 static int prepare(replay *run)
 {
     const mxp_graph *graph = run->graph;
@@ -506,6 +514,9 @@ int mxp__replay_run(const mxp_replay_plan *plan, const mxp_changes *changes, mxp
     if (run.error == MXP_OK) {
         go_all(&run);
         take_lengths(&run);
+        if (run.error == MXP_OK) {
+            take_overlap(&run);
+        }
     }
     replay_fini(&run);
     if (run.error != MXP_OK) {

@@ -35,7 +35,7 @@ typedef struct mxp_replayed {
     size_t count;
     uint64_t changed;  // operators, waits and pieces of the program that the changes were about
     uint64_t switched;  // starts whose worker was idle and went on, or the reverse; waits likewise
-    int64_t overlap_ns;  // operators of two or more workers ran
+    int64_t overlap_ns;  // of operators, while another worker ran one
     // Without changes: an operator that came out otherwise than recorded. MXP__NO_OP: none
     uint32_t wrong_op;
 } mxp_replayed;

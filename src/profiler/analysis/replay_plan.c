@@ -59,6 +59,59 @@ size_t mxp__replay_step_of(const mxp_replay_plan *plan, int64_t ns)
     return is_behind ? SIZE_MAX : low;
 }
 
+// ---- how much runs beside how much -------------------------------------------------------------
+enum { WORKERS_MAX = 64 };  // of more nobody can say how they share cores
+
+typedef struct sweep {
+    const mxp_graph *graph;
+    const int64_t *starts, *ends;
+    const mxp_graph_thread *workers[WORKERS_MAX];
+    size_t next[WORKERS_MAX];
+    size_t count;
+} sweep;
+
+static int64_t start_at(const sweep *at, size_t worker)
+{
+    const uint32_t op = at->workers[worker]->ops[at->next[worker]];
+    return at->starts != NULL ? at->starts[op] : at->graph->ops[op].start_ns;
+}
+
+// The worker whose next operator starts first; `count`: there is none.
+static size_t first_worker(const sweep *at)
+{
+    size_t first = at->count;
+    for (size_t i = 0; i < at->count; i++) {
+        if (at->next[i] < at->workers[i]->op_count &&
+            (first == at->count || start_at(at, i) < start_at(at, first))) {
+            first = i;
+        }
+    }
+    return first;
+}
+
+void mxp__replay_overlap(const mxp_graph *graph, const int64_t *starts, const int64_t *ends,
+                         int64_t *overlap, int64_t *run)
+{
+    sweep at = {.graph = graph, .starts = starts, .ends = ends};
+    for (size_t i = 0; i < graph->thread_count && at.count < WORKERS_MAX; i++) {
+        if (graph->threads[i].role == MXP__ROLE_WORKER && graph->threads[i].op_count > 0) {
+            at.workers[at.count++] = &graph->threads[i];
+        }
+    }
+    *overlap = *run = 0;
+    int64_t covered = INT64_MIN;
+    for (size_t worker; (worker = first_worker(&at)) < at.count; at.next[worker]++) {
+        const uint32_t op = at.workers[worker]->ops[at.next[worker]];
+        const int64_t start = start_at(&at, worker);
+        const int64_t end = ends != NULL ? ends[op] : graph->ops[op].end_ns;
+        *run += end - start;
+        if (start < covered) {
+            *overlap += (end < covered ? end : covered) - start;
+        }
+        covered = end > covered ? end : covered;
+    }
+}
+
 // ---- what is usual -----------------------------------------------------------------------------
 typedef struct gaps {
     int64_t *all[3];  // of idle workers that were awake, that slept, and of waiting threads
@@ -227,7 +280,9 @@ int mxp__replay_plan_make(const mxp_graph *graph, const mxp_steps *steps, size_t
     if (error == MXP_OK) {
         error = take_gaps(plan);
     }
-    if (error != MXP_OK) {
+    if (error == MXP_OK) {
+        mxp__replay_overlap(graph, NULL, NULL, &plan->overlap_ns, &plan->run_ns);
+    } else {
         mxp__replay_plan_fini(plan);
     }
     return error;

@@ -30,7 +30,8 @@ typedef struct mxp_replay_plan {
     int64_t idle_gap_ns[2], sleeps_after_ns;
     int64_t wake_ns;  // the middle of threads' gaps after waits that blocked; 0: there was none
     int64_t gap_low_ns, gap_high_ns;  // 10th and 90th percentile of gaps on idle workers
-    int64_t overlap_ns;  // operators of two or more workers ran
+    int64_t run_ns;  // of all operators on workers
+    int64_t overlap_ns;  // what of it ran while another worker did
     uint64_t unknown_releases;  // by operators that have no record
     uint64_t contradictions;  // something began before what it waited for
     int64_t first_contradiction_ns;

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+// mxprof whatif: what steps would take if something were changed.
+#include <mxprof/error.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "profiler/analysis/graph.h"
+#include "profiler/trace/merge.h"
+#include "selection.h"
+#include "whatif_view.h"
+
+static const char help[] =
+    "mxprof whatif predicts what steps would take if something were changed: the recorded steps "
+    "are\n"
+    "replayed with it. Without a change it tries what takes most time, and shows the best ten.\n"
+    "\n"
+    "usage: mxprof whatif [OPTIONS] [CHANGES] FILE\n"
+    "\n"
+    "changes, which are made all together\n"
+    "  --name GLOB=F   operators of these names take F of their time: 0.5 is twice as fast, 0 is "
+    "no\n"
+    "                  time; --scope GLOB=F those in these scopes (layers)\n"
+    "  --host F        what the program does by itself takes F of its time; --call GLOB=F only "
+    "what\n"
+    "                  it does in calls and spans of these names\n"
+    "  --prefetch input\n"
+    "                  input is loaded beside everything else, two batches ahead\n"
+    "  --no-wait SITE  the program does not wait in calls of this name (GLOB), or only in the "
+    "n-th\n"
+    "                  of them in each step (GLOB#n)\n"
+    "  --workers N     so many compute workers; --bulk N: calls push N operators each\n"
+    "\n"
+    "options\n" MXP_WINDOW_HELP
+    "  --memory MIB    how much the records of a step may take (default 1024)\n"
+    "  --unit UNIT     auto (default), ns, us, ms or s\n"
+    "  --json          all figures, in ns; of a single prediction also each step\n"
+    "\n"
+    "Nothing is predicted from a recording that does not come out of its own replay to the\n"
+    "nanosecond, or of which more than 1 % of the path is unknown.\n"
+    "\n"
+    "examples\n"
+    "  mxprof whatif run.mxp\n"
+    "  mxprof whatif --scope '*conv1*=0.5' --host 0.8 run.mxp\n"
+    "\n"
+    "exit code: 0 fine, 1 cannot be read or is damaged, 2 wrong call, 3 nothing can be predicted\n";
+
+typedef struct whatif_options {
+    mxp_selection selection;
+    mxp_option_list names, scopes, calls, no_waits;
+    const char *host, *prefetch, *workers, *bulk, *memory;
+    int json, unit;
+    uint64_t limit_bytes;
+    mxp_change changes[MXP_WHATIF_CHANGES_MAX];
+    size_t count;
+    char *globs[4 * MXP_OPTION_LIST_MAX];  // of the changes, cut from the arguments
+    size_t glob_count;
+} whatif_options;
+
+typedef struct whatif_run {
+    const mxp_command *self;
+    whatif_options *options;
+    mxp_screen screen;
+    mxp_strbuf out;
+    mxp_json json;
+} whatif_run;
+
+// ---- the call ----------------------------------------------------------------------------------
+static bool parse_factor(const char *text, double *factor)
+{
+    char *end;
+    *factor = strtod(text, &end);
+    return end != text && *end == '\0' && *factor >= 0 && *factor <= 1e6;
+}
+
+static int add_change(const mxp_command *self, whatif_options *options, mxp_change change)
+{
+    if (options->count == MXP_WHATIF_CHANGES_MAX) {
+        return mxp__usage_error(self, "more than %d changes", MXP_WHATIF_CHANGES_MAX);
+    }
+    options->changes[options->count++] = change;
+    return -1;
+}
+
+// A copy of the text up to `end`, which lives as long as the options. Null without memory.
+static char *cut_glob(whatif_options *options, const char *text, const char *end)
+{
+    const size_t length = (size_t)(end - text);
+    char *glob = mxp__alloc(length + 1);
+    if (glob != NULL) {
+        memcpy(glob, text, length);
+        options->globs[options->glob_count++] = glob;
+    }
+    return glob;
+}
+
+// "GLOB=F"; names may have an equals sign in them.
+static int add_scaled(const mxp_command *self, whatif_options *options, const char *option,
+                      mxp_change_kind kind, const mxp_option_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const char *text = list->words[i], *equals = strrchr(text, '=');
+        mxp_change change = {.kind = kind};
+        if (equals == NULL || equals == text || !parse_factor(equals + 1, &change.factor)) {
+            return mxp__usage_error(self, "'%s' of %s is not GLOB=FACTOR, as in '*conv1*=0.5'",
+                                    text, option);
+        }
+        change.glob = cut_glob(options, text, equals);
+        const int code =
+            change.glob == NULL ? mxp__command_failed(self) : add_change(self, options, change);
+        if (code >= 0) {
+            return code;
+        }
+    }
+    return -1;
+}
+
+// "GLOB" or "GLOB#n".
+static int add_no_waits(const mxp_command *self, whatif_options *options)
+{
+    for (size_t i = 0; i < options->no_waits.count; i++) {
+        const char *text = options->no_waits.words[i], *hash = strrchr(text, '#');
+        mxp_change change = {.kind = MXP_CHANGE_NO_WAIT};
+        size_t number = 0;
+        int code = -1;
+        if (hash != NULL) {
+            code = mxp__count_option(self, "--no-wait", hash + 1, &number);
+        }
+        change.count = (uint32_t)number;
+        change.glob = cut_glob(options, text, hash != NULL ? hash : text + strlen(text));
+        if (code < 0) {
+            code =
+                change.glob == NULL ? mxp__command_failed(self) : add_change(self, options, change);
+        }
+        if (code >= 0) {
+            return code;
+        }
+    }
+    return -1;
+}
+
+static int add_counted(const mxp_command *self, whatif_options *options, const char *option,
+                       const char *text, mxp_change_kind kind)
+{
+    size_t count;
+    if (text == NULL) {
+        return -1;
+    }
+    const int code = mxp__count_option(self, option, text, &count);
+    if (code >= 0) {
+        return code;
+    }
+    if (count > 256) {
+        return mxp__usage_error(self, "%s is more than 256", option);
+    }
+    return add_change(self, options, (mxp_change){.kind = kind, .count = (uint32_t)count});
+}
+
+static int add_program(const mxp_command *self, whatif_options *options)
+{
+    int code = -1;
+    if (options->host != NULL) {
+        mxp_change change = {.kind = MXP_CHANGE_HOST};
+        if (!parse_factor(options->host, &change.factor)) {
+            return mxp__usage_error(self, "'%s' of --host is no factor, as 0.5 is", options->host);
+        }
+        code = add_change(self, options, change);
+    }
+    if (code < 0 && options->prefetch != NULL) {
+        if (strcmp(options->prefetch, "input") != 0) {
+            return mxp__usage_error(self, "only 'input' can be prefetched, not '%s'",
+                                    options->prefetch);
+        }
+        code = add_change(self, options, (mxp_change){.kind = MXP_CHANGE_PREFETCH});
+    }
+    return code;
+}
+
+static int take_changes(const mxp_command *self, whatif_options *options)
+{
+    int code = add_scaled(self, options, "--name", MXP_CHANGE_NAME, &options->names);
+    if (code < 0) {
+        code = add_scaled(self, options, "--scope", MXP_CHANGE_SCOPE, &options->scopes);
+    }
+    if (code < 0) {
+        code = add_scaled(self, options, "--call", MXP_CHANGE_CALL, &options->calls);
+    }
+    if (code < 0) {
+        code = add_no_waits(self, options);
+    }
+    if (code < 0) {
+        code = add_program(self, options);
+    }
+    if (code < 0) {
+        code = add_counted(self, options, "--workers", options->workers, MXP_CHANGE_WORKERS);
+    }
+    return code >= 0 ? code : add_counted(self, options, "--bulk", options->bulk, MXP_CHANGE_BULK);
+}
+
+// ---- a process ---------------------------------------------------------------------------------
+static int failed(const mxp_command *self, int error)
+{
+    mxp__command_failed(self);
+    return error == MXP_ENOTSUP  ? MXP_EXIT_UNKNOWN
+           : error == MXP_EINVAL ? MXP_EXIT_USAGE
+                                 : MXP_EXIT_ERROR;
+}
+
+static void print_result(whatif_run *run, const mxp_what_if *result, const mxp_steps *steps,
+                         const mxp_change_set *const *order, size_t count)
+{
+    if (run->options->json) {
+        mxp__whatif_json(result, steps, order, count, &run->json);
+    } else {
+        mxp__whatif_print(result, order, count, &run->screen, &run->out);
+    }
+}
+
+static int predict(whatif_run *run, mxp_source *process, const mxp_steps *steps, const bool *chosen)
+{
+    const whatif_options *options = run->options;
+    mxp_change_set set = {.changes = options->changes, .count = options->count};
+    mxp_what_if result;
+    const int error = mxp__what_if(process, steps, chosen, options->limit_bytes, &set, 1, &result);
+    if (error != MXP_OK) {
+        return failed(run->self, error);
+    }
+    const mxp_change_set *order = &set;
+    print_result(run, &result, steps, &order, 1);
+    mxp__what_if_fini(&result);
+    return -1;
+}
+
+static int compare_gains(const void *a, const void *b)
+{
+    const mxp_change_set *const *x = a, *const *y = b;
+    if ((*x)->gain_ns != (*y)->gain_ns) {
+        return (*x)->gain_ns > (*y)->gain_ns ? -1 : 1;
+    }
+    return *x < *y ? -1 : *x > *y;
+}
+
+static int show_best(whatif_run *run, const mxp_what_if *result, const mxp_steps *steps)
+{
+    const size_t bytes = result->set_count * sizeof(mxp_change_set *);
+    const mxp_change_set **order = mxp__alloc(bytes);
+    size_t count = 0;
+    if (order == NULL && bytes > 0) {
+        return MXP_ENOMEM;
+    }
+    for (size_t i = 0; i < result->set_count; i++) {
+        if (result->sets[i].gain_ns > 0) {
+            order[count++] = &result->sets[i];
+        }
+    }
+    if (count > 0) {
+        qsort(order, count, sizeof *order, compare_gains);
+    }
+    print_result(run, result, steps, order, count < MXP_WHATIF_BEST ? count : MXP_WHATIF_BEST);
+    mxp__free(order, bytes);
+    return MXP_OK;
+}
+
+static int try_candidates(whatif_run *run, mxp_source *process, const mxp_steps *steps,
+                          const bool *chosen)
+{
+    mxp_whatif_candidates candidates;
+    mxp_what_if result;
+    const uint64_t limit_bytes = run->options->limit_bytes;
+    int error = mxp__whatif_candidates_find(process, steps, chosen, limit_bytes, &candidates);
+    if (error != MXP_OK) {
+        return failed(run->self, error);
+    }
+    error = mxp__what_if(process, steps, chosen, limit_bytes, candidates.sets, candidates.count,
+                         &result);
+    if (error == MXP_OK) {
+        error = show_best(run, &result, steps);
+        mxp__what_if_fini(&result);
+    }
+    mxp__whatif_candidates_fini(&candidates);
+    return error == MXP_OK ? -1 : failed(run->self, error);
+}
+
+// -1, or the exit code after an error line.
+static int look_at_process(whatif_run *run, mxp_source *process)
+{
+    const whatif_options *options = run->options;
+    mxp_steps steps;
+    mxp_choice choice;
+    if (mxp__steps_find(process, &steps) != MXP_OK) {
+        return mxp__command_failed(run->self);
+    }
+    int code = mxp__selection_window(run->self, &options->selection, &steps, &choice);
+    if (code < 0) {
+        mxp_steps looked_at = steps;
+        if (choice.steps == NULL) {  // a time, as one
+            looked_at.count = 0;
+            looked_at.first_ns = choice.from_ns;
+            looked_at.last_ns = choice.until_ns;
+        }
+        code = options->count > 0 ? predict(run, process, &looked_at, choice.steps)
+                                  : try_candidates(run, process, &looked_at, choice.steps);
+        mxp__choice_fini(&choice);
+    }
+    mxp__steps_fini(&steps);
+    return code;
+}
+
+// ---- all ---------------------------------------------------------------------------------------
+static int look_at_processes(whatif_run *run, mxp_input *input)
+{
+    int code = -1;
+    if (run->options->json) {
+        run->json.out = &run->out;
+        mxp__json_object(&run->json, NULL);
+        mxp__json_array(&run->json, "processes");
+    }
+    for (size_t i = 0; code < 0; i++) {
+        mxp_source *process = mxp__source_process(input->source, i);
+        if (process == NULL) {
+            break;
+        }
+        if (input->source->process_count > 0 && !run->options->json) {
+            mxp__strbuf_printf(&run->out, "%sprocess %u\n", i == 0 ? "" : "\n", process->pid);
+        }
+        code = look_at_process(run, process);
+    }
+    if (run->options->json) {
+        mxp__json_end(&run->json);
+        mxp__json_end(&run->json);
+    }
+    return code;
+}
+
+static int look_at_file(const mxp_command *self, const char *file, whatif_options *options)
+{
+    mxp_input input;
+    whatif_run run = {.self = self, .options = options};
+    if (mxp__input_open(self, file, &input) != MXP_OK) {
+        return MXP_EXIT_ERROR;
+    }
+    mxp__screen_look(STDOUT_FILENO, &run.screen);
+    run.screen.unit = options->unit;
+    int code = look_at_processes(&run, &input);
+    if (code < 0) {
+        code = mxp__output_print(self, &run.out);
+        code = code == MXP_EXIT_FINE ? mxp__input_exit_code(&input) : code;
+    }
+    mxp__strbuf_fini(&run.out);
+    mxp__input_close(&input);
+    return code;
+}
+
+static int run(const mxp_command *self, int count, char **arguments)
+{
+    whatif_options chosen = {.limit_bytes = MXP__GRAPH_BYTES_MAX};
+    const mxp_option options[] = {
+        MXP_WINDOW_OPTIONS(&chosen.selection),
+        {.name = "--name", .list = &chosen.names},
+        {.name = "--scope", .list = &chosen.scopes},
+        {.name = "--call", .list = &chosen.calls},
+        {.name = "--no-wait", .list = &chosen.no_waits},
+        {.name = "--host", .text = &chosen.host},
+        {.name = "--prefetch", .text = &chosen.prefetch},
+        {.name = "--workers", .text = &chosen.workers},
+        {.name = "--bulk", .text = &chosen.bulk},
+        {.name = "--memory", .text = &chosen.memory},
+        {.name = "--unit", .words = mxp__unit_words, .number = &chosen.unit},
+        {.name = "--json", .number = &chosen.json},
+        {.name = NULL},
+    };
+    const char *file;
+    int code = mxp__options_parse(self, options, count, arguments, &file);
+    if (code < 0) {
+        code = mxp__selection_check(self, &chosen.selection);
+    }
+    size_t mib = 0;
+    if (code < 0 && chosen.memory != NULL) {
+        code = mxp__count_option(self, "--memory", chosen.memory, &mib);
+        chosen.limit_bytes = (uint64_t)mib << 20;
+    }
+    if (code < 0) {
+        code = take_changes(self, &chosen);
+    }
+    code = code >= 0 ? code : look_at_file(self, file, &chosen);
+    for (size_t i = 0; i < chosen.glob_count; i++) {
+        mxp__free(chosen.globs[i], strlen(chosen.globs[i]) + 1);
+    }
+    return code;
+}
+
+const mxp_command mxp__command_whatif = {
+    .name = "whatif",
+    .summary = "what steps would take if something were faster, or left out",
+    .help = help,
+    .run = run,
+};
