@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "profiler/clock/timebase.h"
+#include "profiler/trace/window.h"
 
 static uint64_t number_of(const mxp_source *source, const char *key)
 {
@@ -141,4 +142,32 @@ void mxp__coverage_print(const mxp_coverage *coverage, int64_t last_ns, mxp_strb
     } else {
         mxp__strbuf_puts(out, "older records made room");
     }
+}
+
+bool mxp__is_ring_alone(const mxp_source *source)
+{
+    return source->process_count == 0 && mxp__is_ring(source);
+}
+
+// The threads of a ring cover different times: busy ones the last seconds, idle ones all of the
+// run. Its table counts from the time on that all of them cover.
+int mxp__coverage_limit(mxp_input *input, int64_t last_ns)
+{
+    mxp_coverage coverage;
+    mxp_strbuf text = {0};
+    int error = mxp__coverage_make(input->source, &coverage);
+    if (error == MXP_OK && coverage.is_ring) {
+        mxp__coverage_print(&coverage, last_ns, &text);
+        if (coverage.overwritten) {
+            mxp__strbuf_printf(&text, "; counted from %.3f s on",
+                               (double)coverage.complete_ns / 1e9);
+            mxp_source *whole = input->source;
+            input->source = NULL;
+            error = mxp__window_open(whole, coverage.complete_ns, &input->source);
+        }
+        snprintf(input->ring, sizeof input->ring, "%s", mxp__strbuf_text(&text));
+    }
+    mxp__strbuf_fini(&text);
+    mxp__coverage_fini(&coverage);
+    return error;
 }

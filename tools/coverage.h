@@ -24,4 +24,10 @@ void mxp__coverage_fini(mxp_coverage *coverage);
 // is at `last_ns`.
 void mxp__coverage_print(const mxp_coverage *coverage, int64_t last_ns, mxp_strbuf *out);
 
+// Whether it is the ring of one process.
+bool mxp__is_ring_alone(const mxp_source *source);
+// Of such a ring, makes input->source the part from where on all threads are there, and
+// input->ring what mxp__coverage_print says.
+int mxp__coverage_limit(mxp_input *input, int64_t last_ns);
+
 #endif

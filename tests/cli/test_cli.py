@@ -241,7 +241,7 @@ def test_bad_input_is_an_error_with_its_offset(name, work):
 
 def test_bad_file_in_a_directory_leaves_the_others(work):
     (work / "several" / "bad.mxp").write_bytes(b"\0" * 4096)
-    printed = run_command("mxprof report several | head -4", work)
+    printed = run_command("mxprof report --layout mxnet several | head -4", work)
     assert "processes  2 together" in printed and "bad.mxp" in printed
 
 
@@ -277,5 +277,5 @@ def test_every_cut_of_two_processes_is_read_as_far_as_it_goes(work):
         complete = at == len(first)
         assert result.returncode == (0 if complete else 1), (at, result.stderr)
         if at > len(first):
-            printed = run_command("mxprof report --json out.mxp", work)
+            printed = run_command("mxprof report --layout mxnet --json out.mxp", work)
             assert json.loads(printed.rsplit("[exit", 1)[0])["Report"]["Records"] >= 37, at

@@ -106,7 +106,7 @@ def process_file(folder, number):
 
 
 def work_count(*arguments):
-    result = run("report", "--json", *arguments)
+    result = run("report", "--layout", "mxnet", "--json", *arguments)
     return json.loads(result.stdout)["Time"]["app"]["work"]["Count"], result.stderr.decode()
 
 
@@ -127,7 +127,7 @@ def test_a_file_and_its_compressed_copy_count_once(tmp_path):
     run("convert", original, "-o", copy)
     process_file(tmp_path, 5)
     said = "mxprof {}: note: '{}' and '{}' are of one process; the first is used\n"
-    assert work_count(tmp_path) == (8, said.format("report", original, copy))
+    assert work_count(tmp_path) == (8, said.format("report", "--layout", "mxnet", original, copy))
     for inputs, count in ([tmp_path], 8), ([original, copy], 3), ([copy, original], 3):
         told = run("merge", *inputs, "-o", tmp_path / "all").stderr.decode()
         assert told == said.format("merge", *([original, copy] if count == 8 else inputs))
@@ -138,7 +138,7 @@ def test_a_compressed_copy_stands_in_for_what_cannot_be_read(tmp_path):
     original = process_file(tmp_path, 3)
     run("convert", original, "-o", original.with_suffix(".mxpz"))
     original.write_bytes(b"not this")
-    result = run("report", "--json", tmp_path, code=1)
+    result = run("report", "--layout", "mxnet", "--json", tmp_path, code=1)
     assert json.loads(result.stdout)["Time"]["app"]["work"]["Count"] == 3
     assert original.name in result.stderr.decode()
 
@@ -159,13 +159,13 @@ def test_damage_is_an_error_with_its_offset(sample, tmp_path):
         changed = bytearray(whole)
         changed[at] ^= 1 if at % 2 == 0 else 0x20
         broken.write_bytes(changed)
-        said = run("report", broken, code=1).stderr.decode()
+        said = run("report", "--layout", "mxnet", broken, code=1).stderr.decode()
         if at >= 64:
             offset = int(re.search(r"damaged at offset (\d+)|$", said).group(1))
             assert 64 <= offset <= at
     for size in range(0, len(whole), 13):
         broken.write_bytes(whole[:size])
-        assert "offset" in run("report", broken, code=1).stderr.decode() or size < 8
+        assert "offset" in run("report", "--layout", "mxnet", broken, code=1).stderr.decode() or size < 8
 
 
 def test_what_is_whole_of_a_damaged_file_is_read(tmp_path):
@@ -208,10 +208,10 @@ def test_a_place_that_cannot_be_written_is_an_error(sample, tmp_path):
     run("convert", sample, "-o", tmp_path / "sample.mxpz")
     for name in ("sample.mxpz", "x.json.gz"):
         assert b"cannot write" in run("convert", sample, "-o", tmp_path / "none" / name, code=1).stderr
-    said = run("report", tmp_path / "sample.mxpz", code=1,
+    said = run("report", "--layout", "mxnet", tmp_path / "sample.mxpz", code=1,
                env={**os.environ, "TMPDIR": str(tmp_path / "none")}).stderr
     assert b"decompress" in said
-    assert run("report", tmp_path / "sample.mxpz", env={**os.environ, "TMPDIR": str(tmp_path)})
+    assert run("report", "--layout", "mxnet", tmp_path / "sample.mxpz", env={**os.environ, "TMPDIR": str(tmp_path)})
     assert not list(tmp_path.glob("mxprof-*")), "a temporary file was left behind"
 
 

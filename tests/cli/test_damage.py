@@ -71,7 +71,7 @@ def assert_told(result, lost_bytes):
 @pytest.mark.parametrize("options", [(), ("--by", "scope"), ("--percentiles",), ("--per-process",)])
 def test_report_leaves_out_the_damaged_chunk_alone(options, large):
     path, lost_bytes = large
-    result = mxprof("report", *options, path, folder=path.parent)
+    result = mxprof("report", "--layout", "mxnet", *options, path, folder=path.parent)
     assert_told(result, lost_bytes)
     assert f"{lost_bytes} bytes of records in 1 chunk cannot be read" in result.stdout
     name = "layer" if options[:1] == ("--by",) else "work"
@@ -178,7 +178,7 @@ def test_a_file_that_is_shortened_while_it_is_read_ends_no_command(command, tmp_
 def test_a_foreign_file_in_a_directory_is_named_and_the_rest_is_not_called_damaged(tmp_path):
     (tmp_path / "good.mxp").write_bytes(some_threads().to_bytes())
     (tmp_path / "junk.mxp").write_bytes(b"this is no trace\n" * 20)
-    result = mxprof("report", tmp_path, folder=tmp_path)
+    result = mxprof("report", "--layout", "mxnet", tmp_path, folder=tmp_path)
     assert result.returncode == 1
     assert "junk.mxp" in result.stderr
     title = result.stdout.splitlines()[0]
@@ -203,7 +203,7 @@ def test_one_trace_given_twice_counts_once(tmp_path):
 def test_a_file_behind_itself_counts_once(tmp_path):
     whole = some_threads().to_bytes()
     (tmp_path / "twice.mxp").write_bytes(whole + whole)
-    result = mxprof("report", "twice.mxp", folder=tmp_path)
+    result = mxprof("report", "--layout", "mxnet", "twice.mxp", folder=tmp_path)
     assert "1 process twice, with the same records" in result.stderr
     row = next(line for line in result.stdout.splitlines() if line.startswith("work"))
     assert row.split()[1] == "300"

@@ -54,13 +54,13 @@ def test_session_and_command_print_the_same_table(demo):
         kept = text[text.index("Profile Statistics:"):].split("\nFrames per second")[0]
         return [line for line in kept.rstrip().splitlines()
                 if not line.startswith(("bytes read", "files waiting"))]
-    assert table(mxprof("report", demo[0] / "profile.mxp")) == \
+    assert table(mxprof("report", "--layout", "mxnet", demo[0] / "profile.mxp")) == \
         table((demo[0] / "profile.txt").read_text())
 
 
 def test_trace_holds_what_the_table_counts(demo):
     trace = json.loads((demo[0] / "profile.json").read_text())
-    report = json.loads(mxprof("report", "--json", demo[0] / "profile.mxp"))
+    report = json.loads(mxprof("report", "--layout", "mxnet", "--json", demo[0] / "profile.mxp"))
     counted = collections.Counter((event["cat"], event["name"]) for event in trace["traceEvents"]
                                   if event["ph"] in "XbC")
     rows = {(section, name): row["Count"]
@@ -79,7 +79,7 @@ def test_converted_trace_is_the_dumped_one(demo, tmp_path):
 
 
 def test_frames_have_a_rate(demo):
-    report = json.loads(mxprof("report", "--json", demo[0] / "profile.mxp"))
+    report = json.loads(mxprof("report", "--layout", "mxnet", "--json", demo[0] / "profile.mxp"))
     frame, = report["Frames"]
     assert (frame["Section"], frame["Name"]) == ("Files,frame", "batch")
     assert frame["Count"] == report["Time"]["Files,frame"]["batch"]["Count"]

@@ -48,7 +48,7 @@ class Run:
         self.load_chrome(json.loads((folder / "out.json").read_text(), parse_float=decimal.Decimal))
 
     def report(self, *options):
-        return subprocess.run([BUILD / "mxprof", "report", *options, "out.mxp"], cwd=self.folder, text=True,
+        return subprocess.run([BUILD / "mxprof", "report", "--layout", "mxnet", *options, "out.mxp"], cwd=self.folder, text=True,
                               capture_output=True, timeout=60, check=True).stdout
 
     def load_chrome(self, trace):
@@ -297,7 +297,7 @@ def test_other_traces_of_the_same_file(run):
     assert {place: sorted(samples) for place, samples in again.samples.items()} == {
         place: sorted(samples) for place, samples in run.samples.items()}
     plain = json.loads(run.report("--json"))
-    copied = json.loads(subprocess.run([BUILD / "mxprof", "report", "--json", "copy.mxpz"], cwd=run.folder,
+    copied = json.loads(subprocess.run([BUILD / "mxprof", "report", "--layout", "mxnet", "--json", "copy.mxpz"], cwd=run.folder,
                                        check=True, capture_output=True, timeout=60).stdout)
     for member in ("Time", "Memory", "Unit", "Frames"):
         assert plain[member] == copied[member]

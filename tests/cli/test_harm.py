@@ -110,7 +110,7 @@ def mxprof(*arguments):
 def count_of(file, whole):
     info = mxprof("info", file)
     assert not whole or ", whole" in info
-    report = json.loads(mxprof("report", "--json", file))
+    report = json.loads(mxprof("report", "--layout", "mxnet", "--json", file))
     made_room = re.search(r"(\d+) older records made room", info)
     return (report["Time"]["app"]["work"]["Count"] + report["Report"]["Lost"] +
             (int(made_room[1]) if made_room else 0))

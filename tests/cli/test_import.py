@@ -33,7 +33,7 @@ def mxprof(*arguments, code=0, **more):
 
 def rows(path, code=0):
     """(section, name) -> (count, total in ns or as it is) of the table."""
-    text = mxprof("report", "--csv", path, code=code).stdout.decode()
+    text = mxprof("report", "--layout", "mxnet", "--csv", path, code=code).stdout.decode()
     table = {}
     for row in csv.DictReader(io.StringIO(text)):
         if row["kind"] == "duration":
@@ -43,7 +43,7 @@ def rows(path, code=0):
 
 
 def counters(path):
-    text = mxprof("report", "--csv", path).stdout.decode()
+    text = mxprof("report", "--layout", "mxnet", "--csv", path).stdout.decode()
     return {(row["section"], row["name"]): (int(row["count"]), float(row["min"]), float(row["max"]))
             for row in csv.DictReader(io.StringIO(text)) if row["kind"] in ("counter", "memory")}
 
@@ -68,7 +68,7 @@ def write(path, text):
 
 def report_without_title(path):
     """The report without the lines that name the file and count bytes."""
-    return mxprof("report", "--percentiles", path).stdout.decode().split("\n", 4)[4]
+    return mxprof("report", "--layout", "mxnet", "--percentiles", path).stdout.decode().split("\n", 4)[4]
 
 
 # ---- torch.profiler --------------------------------------------------------------------------------
@@ -226,7 +226,7 @@ def test_a_native_trace_that_became_json_has_the_same_table_and_losses(tmp_path)
     path = write(tmp_path / "sample.mxp", native_file.sample().to_bytes())
     mxprof("convert", path, "-o", tmp_path / "out.json")
     for options in ([], ["--by", "step"]):
-        before, after = (mxprof("report", *options, file).stdout.decode() for file in (path, tmp_path / "out.json"))
+        before, after = (mxprof("report", "--layout", "mxnet", *options, file).stdout.decode() for file in (path, tmp_path / "out.json"))
         assert before.split("\n\n", 1)[1] == after.split("\n\n", 1)[1]
         for word in ("lost", "unnamed"):
             line, = (line for line in before.splitlines() if line.startswith("  " + word))
@@ -339,14 +339,14 @@ def test_a_text_cut_anywhere_gives_what_came_before(tmp_path, form):
     ends = [text.index(b"]}}", text.index(b"\\u00e4%d" % i)) + 3 for i in range(2)]
     begin = text.index(b"[{\"ph")
     for cut in range(1, len(text)):
-        result = mxprof("report", "--csv", write(tmp_path / "cut.json", text[:cut]), code=1)
+        result = mxprof("report", "--layout", "mxnet", "--csv", write(tmp_path / "cut.json", text[:cut]), code=1)
         found = result.stdout.decode().count(",duration,")
         assert found == sum(end <= cut for end in ends), cut
         assert b"damaged at offset " in result.stderr, cut
         offset = int(result.stderr.split(b"damaged at offset ")[1].split(b":")[0])
         assert offset <= cut
         assert (b"cut short" in result.stderr) or cut <= begin
-    mxprof("report", write(tmp_path / "whole.json", text))
+    mxprof("report", "--layout", "mxnet", write(tmp_path / "whole.json", text))
 
 
 def test_a_compressed_text_cut_anywhere_gives_what_came_before(tmp_path):
@@ -354,7 +354,7 @@ def test_a_compressed_text_cut_anywhere_gives_what_came_before(tmp_path):
     packed = gzip.compress(text, mtime=0)
     last = 0
     for cut in range(20, len(packed), 7):
-        result = mxprof("report", "--csv", write(tmp_path / "cut.gz", packed[:cut]), code=1)
+        result = mxprof("report", "--layout", "mxnet", "--csv", write(tmp_path / "cut.gz", packed[:cut]), code=1)
         assert b"cut short" in result.stderr
         found = result.stdout.decode().count(",duration,")
         assert found >= last
@@ -362,7 +362,7 @@ def test_a_compressed_text_cut_anywhere_gives_what_came_before(tmp_path):
     assert last == 40, "the checksum at the end is missing, and all events are there"
     broken = bytearray(packed)
     broken[-5] ^= 1
-    result = mxprof("report", "--csv", write(tmp_path / "broken.gz", bytes(broken)), code=1)
+    result = mxprof("report", "--layout", "mxnet", "--csv", write(tmp_path / "broken.gz", bytes(broken)), code=1)
     assert b"the compressed stream is damaged" in result.stderr
     assert result.stdout.decode().count(",duration,") == 40
 
@@ -418,7 +418,7 @@ def test_other_encodings_are_refused_by_name(tmp_path, encoding):
     (gzip.compress(b"hello", mtime=0), "inside is no JSON"), (gzip.compress(b"", mtime=0), "inside is no JSON"),
     (gzip.compress(b"[1]", mtime=0)[:11], "inside is no JSON: the compressed stream is cut short")])
 def test_what_is_no_trace_is_refused(tmp_path, text, why):
-    assert why in mxprof("report", write(tmp_path / "a.json", text), code=1).stderr.decode()
+    assert why in mxprof("report", "--layout", "mxnet", write(tmp_path / "a.json", text), code=1).stderr.decode()
 
 
 def test_spans_without_their_other_end_are_told(tmp_path):
@@ -437,7 +437,7 @@ def test_depth_is_a_number(tmp_path):
                  '{"a":' * deep + "1" + "}" * deep + "}]}")
     assert rows(path) == {("c", "good"): (1, 1000)}
     path = write(tmp_path / "b.json", "[" * deep)
-    mxprof("report", path, code=1)
+    mxprof("report", "--layout", "mxnet", path, code=1)
 
 
 # ---- size ------------------------------------------------------------------------------------------

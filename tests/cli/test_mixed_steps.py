@@ -12,7 +12,7 @@ MS = 1_000_000
 
 
 def report(*arguments):
-    return subprocess.run([BUILD / "mxprof", "report", "--by", "step", *map(str, arguments)],
+    return subprocess.run([BUILD / "mxprof", "report", "--layout", "mxnet", "--by", "step", *map(str, arguments)],
                           capture_output=True, text=True, timeout=60, check=True).stdout
 
 

@@ -54,7 +54,7 @@ def expected(durations):
 def test_percentiles_are_those_of_numpy(tmp_path):
     path = tmp_path / "all.mxp"
     write(path, DISTRIBUTIONS)
-    rows = json.loads(run("report", "--json", "--percentiles", path))["Percentiles"]["user"]
+    rows = json.loads(run("report", "--layout", "mxnet", "--json", "--percentiles", path))["Percentiles"]["user"]
     assert rows.keys() == DISTRIBUTIONS.keys()
     for name, durations in DISTRIBUTIONS.items():
         assert rows[name] == {**expected(durations), "Exact": True}, name
@@ -63,7 +63,7 @@ def test_percentiles_are_those_of_numpy(tmp_path):
 def test_csv_has_the_same_percentiles(tmp_path):
     path = tmp_path / "all.mxp"
     write(path, {"work": DISTRIBUTIONS["heavy tail"]})
-    line, = [line for line in run("report", "--csv", path).splitlines() if line.startswith('"user"')]
+    line, = [line for line in run("report", "--layout", "mxnet", "--csv", path).splitlines() if line.startswith('"user"')]
     assert [float(field) for field in line.split(",")[-3:]] == list(
         expected(DISTRIBUTIONS["heavy tail"]).values())
     run("convert", path, "-o", tmp_path / "all.csv")
@@ -78,7 +78,7 @@ def test_percentiles_of_several_processes_are_of_all_their_spans(tmp_path):
         for duration in part.tolist():
             file.span(thread, span, 0, duration)
         (tmp_path / f"{i}.mxp").write_bytes(file.to_bytes())
-    rows = json.loads(run("report", "--json", "--percentiles", tmp_path))["Percentiles"]["user"]
+    rows = json.loads(run("report", "--layout", "mxnet", "--json", "--percentiles", tmp_path))["Percentiles"]["user"]
     assert rows["work"] == {**expected(durations), "Exact": True}
 
 
@@ -93,7 +93,7 @@ def test_percentiles_of_scopes_and_steps_are_those_of_numpy(tmp_path, by):
         file.span(thread, span, at, at + duration)
         at += duration
     (tmp_path / "a.mxp").write_bytes(file.to_bytes())
-    report = json.loads(run("report", "--by", by, "--json", "--percentiles", tmp_path / "a.mxp"))
+    report = json.loads(run("report", "--layout", "mxnet", "--by", by, "--json", "--percentiles", tmp_path / "a.mxp"))
     section, row = ("Scopes", "<no scope>") if by == "scope" else ("user", "work")
     assert report["Percentiles"][section][row] == {**expected(durations), "Exact": True}
 
@@ -125,10 +125,10 @@ assert lib.mxp_session_dump(session, 1) == 0
         json.dumps({name: values.tolist() for name, values in DISTRIBUTIONS.items()}))
     subprocess.run([os.environ.get("PYTHON", "python3"), program, BUILD / "libmxprof.so"], cwd=tmp_path,
                    env=dict(os.environ, MXPROF_CLOCK="monotonic"), check=True, timeout=120)
-    report = json.loads(run("report", "--json", "--percentiles", tmp_path / "a.mxp"))
+    report = json.loads(run("report", "--layout", "mxnet", "--json", "--percentiles", tmp_path / "a.mxp"))
     for name, durations in DISTRIBUTIONS.items():
         row = report["Percentiles"]["user"][name]
         assert row["Exact"] is (name in ("one", "two", "equal"))  # min and max are known
         for key, value in expected(durations).items():
             assert abs(row[key] / value - 1) < (1e-9 if row["Exact"] else 0.25), (name, key)
-    assert "less than 25 % off" in run("report", "--percentiles", tmp_path / "a.mxp")
+    assert "less than 25 % off" in run("report", "--layout", "mxnet", "--percentiles", tmp_path / "a.mxp")

@@ -73,11 +73,11 @@ def killed_program(tmp_path):
 
 
 def report_of(*arguments, code=0):
-    return json.loads(run("report", "--json", *arguments, code=code))
+    return json.loads(run("report", "--layout", "mxnet", "--json", *arguments, code=code))
 
 
 def test_report_says_that_the_process_died_and_what_was_running(killed):
-    printed = run("report", killed / "profile.mxp")
+    printed = run("report", "--layout", "mxnet", killed / "profile.mxp")
     assert "it died; the file holds" in printed
     lines = [line for line in printed.splitlines() if line.startswith("  running")]
     assert len(lines) == 1
@@ -103,7 +103,7 @@ def test_directory_is_one_trace_of_all_processes(killed):
     total = report_of(killed)
     assert total["Report"]["Processes"] == 3
     assert total["Time"]["app"]["work"]["Count"] == 3 + 10 + 20
-    each = json.loads(run("report", "--json", "--per-process", killed))
+    each = json.loads(run("report", "--layout", "mxnet", "--json", "--per-process", killed))
     assert sorted(one["Time"]["app"]["work"]["Count"] for one in each) == [3, 10, 20]
     assert each[0]["Time"]["app"]["work"]["Count"] == 3, "the parent comes first"
 

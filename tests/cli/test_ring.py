@@ -96,7 +96,7 @@ def test_the_cost_is_that_of_all_that_was_recorded(ring):
 
 def test_a_table_counts_from_where_all_threads_are_covered(ring):
     held = max(records for _, records in threads_of(mxprof("info", ring).stdout))
-    report = mxprof("report", ring).stdout
+    report = mxprof("report", "--layout", "mxnet", ring).stdout
     assert "counted from" in report
     rows = {line.split()[0]: int(line.split()[1]) for line in report.splitlines()
             if line.startswith(("early", "late"))}

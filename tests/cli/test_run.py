@@ -28,7 +28,7 @@ def test_what_processes_record_is_in_the_folder_and_the_summary_says_what_to_typ
     result = run(tmp_path, "-o", "out", "--", "sh", "-c", both, "sh", "a", "b", *recording(0)[:-1])
     assert result.returncode == 0 and result.stdout == ""
     assert len(list((tmp_path / "out").glob("*.mxp"))) == 2
-    report = subprocess.run([MXPROF, "report", "out"], cwd=tmp_path, capture_output=True, text=True, timeout=60,
+    report = subprocess.run([MXPROF, "report", "--layout", "mxnet", "out"], cwd=tmp_path, capture_output=True, text=True, timeout=60,
                             check=True).stdout
     assert re.search(r"^work +42 ", report, re.MULTILINE)
     command = re.search(r"next +(mxprof report \S+)", result.stderr)[1]
@@ -172,7 +172,7 @@ def test_a_limit_of_names_counts_in_each_process(tmp_path):
     program = recording(0)
     program[2] += "for i in range(50): lib.mxp_end(lib.mxp_intern(b'app', b'%d' % i, 1, 0), ctypes.c_uint64(lib.mxp_begin(16, name)))"
     run(tmp_path, "-o", "out", "--max-names", "20", *program)
-    report = subprocess.run([MXPROF, "report", "out"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
+    report = subprocess.run([MXPROF, "report", "--layout", "mxnet", "out"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
     assert "records under <names full>" in report.stdout
 
 
@@ -216,7 +216,7 @@ def test_marks_of_libraries_are_recorded(tmp_path, source, part, row):
     subprocess.run(["cc", "-std=gnu11", pathlib.Path(__file__).parent.parent / "collect" / source, "-o", program,
                     "-ldl", "-pthread"], check=True)
     assert run(tmp_path, "-o", "out", program, part).returncode == 0
-    report = subprocess.run([MXPROF, "report", "out"], cwd=tmp_path, capture_output=True, text=True, timeout=60,
+    report = subprocess.run([MXPROF, "report", "--layout", "mxnet", "out"], cwd=tmp_path, capture_output=True, text=True, timeout=60,
                             check=True).stdout
     assert re.search(rf"^{row} ", report, re.MULTILINE)
 

@@ -37,7 +37,7 @@ def nested():
 
 
 def totals(folder):
-    report = subprocess.run([MXPROF, "report", "--json", "out"], cwd=folder, capture_output=True, text=True, timeout=60,
+    report = subprocess.run([MXPROF, "report", "--layout", "mxnet", "--json", "out"], cwd=folder, capture_output=True, text=True, timeout=60,
                             check=True)
     return {name: row["Total"] for section in json.loads(report.stdout)["Time"].values()
             for name, row in section.items()}

@@ -74,7 +74,7 @@ def test_each_scope_is_counted_under_its_own_name(tmp_path, compiler, inline):
                           "-lmxprof", f"-Wl,-rpath,{BUILD}", inline=inline)
     assert result.returncode == 0, result.stderr
     subprocess.run([tmp_path / "program"], cwd=tmp_path, timeout=60, check=True)
-    report = subprocess.run([BUILD / "mxprof", "report", "--json", "out.mxp"], cwd=tmp_path, text=True,
+    report = subprocess.run([BUILD / "mxprof", "report", "--layout", "mxnet", "--json", "out.mxp"], cwd=tmp_path, text=True,
                             capture_output=True, timeout=60, check=True).stdout
     counted = {name: row["Count"] for name, row in json.loads(report)["Time"]["app"].items()}
     assert counted == EXPECTED | (EXPECTED_CXX if compiler.endswith("++") else {})

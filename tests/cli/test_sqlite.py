@@ -45,7 +45,7 @@ def one(database, sql):
 
 
 def table(source, *options):
-    return json.loads(mxprof("report", "--json", *options, source).stdout)["Time"]
+    return json.loads(mxprof("report", "--layout", "mxnet", "--json", *options, source).stdout)["Time"]
 
 
 def assert_sums_are_the_table_s(database, source):

@@ -245,7 +245,7 @@ def test_training_has_the_table_s_own_times(tmp_path):
     subprocess.run([BUILD / "train", tmp_path], cwd=tmp_path, check=True, capture_output=True, timeout=60)
     found = read_all(tmp_path / "profile.mxp", tmp_path)
     table = json.loads(subprocess.run(
-        [BUILD / "mxprof", "report", "--by", "scope", "--json", tmp_path / "profile.mxp"], capture_output=True,
+        [BUILD / "mxprof", "report", "--layout", "mxnet", "--by", "scope", "--json", tmp_path / "profile.mxp"], capture_output=True,
         text=True, check=True, timeout=60).stdout)
     rows = table["Time"]["Scopes"]
     assert sum(found.values()) == pytest.approx(sum(row["Total"] for row in rows.values()) * 1e6, rel=1e-9)

@@ -36,7 +36,7 @@ def events_fixture(demo):
 
 
 def report(demo, *options):
-    printed = subprocess.run([BUILD / "mxprof", "report", "--json", *options, demo[0] / "profile.mxp"],
+    printed = subprocess.run([BUILD / "mxprof", "report", "--layout", "mxnet", "--json", *options, demo[0] / "profile.mxp"],
                              check=True, capture_output=True, text=True, timeout=60).stdout
     return json.loads(printed)
 

@@ -31,7 +31,7 @@ def test_counts_are_those_of_the_program_and_each_region_is_told_once(program, t
     assert {name: rows.get(name) for name in ("parallel", "loop", "task", "single", "taskwait", "critical wait")} == \
         {"parallel": 50, "loop": 50, "task": 100, "single": 25, "taskwait": 25, "critical wait": 50}
     assert "lost     nothing" in mxprof("info", tmp_path / "run")
-    assert "$omp$" not in mxprof("report", tmp_path / "run")
+    assert "$omp$" not in mxprof("report", "--layout", "mxnet", tmp_path / "run")
     assert '"stack"' not in mxprof("convert", tmp_path / "run", "-o", "-", "--to", "chrome")
 
 
@@ -45,5 +45,5 @@ def test_a_program_built_with_gcc_tells_its_regions_on_the_other_runtime(tmp_pat
     if "needs LLVM's OpenMP runtime" in other.stderr:
         pytest.skip("no libomp: scripts/setup peers installs it")
     assert (other.returncode, other.stdout) == (0, "12487550\n")
-    report = mxprof("report", tmp_path / "run")
+    report = mxprof("report", "--layout", "mxnet", tmp_path / "run")
     assert sum(int(line.split()[-5]) for line in report.splitlines() if line.startswith("parallel ")) == 50

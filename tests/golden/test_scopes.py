@@ -76,7 +76,7 @@ def run_fixture(tmp_path_factory):
 
 @pytest.fixture(scope="module", name="rows")
 def rows_fixture(run):
-    printed = subprocess.run([BUILD / "mxprof", "report", "--by", "scope", "--json", run[0] / "t.mxp"],
+    printed = subprocess.run([BUILD / "mxprof", "report", "--layout", "mxnet", "--by", "scope", "--json", run[0] / "t.mxp"],
                              check=True, capture_output=True, text=True, timeout=60).stdout
     return json.loads(printed)["Time"]["Scopes"]
 

@@ -85,7 +85,7 @@ def ask_for_compression(command, folder):
         assert not (folder / name).exists()
     packed = folder / "packed.mxpz"
     run(BUILD / "mxprof", "convert", folder / "own.mxp", "-o", packed)
-    done = subprocess.run([command, "report", packed], capture_output=True, text=True, check=False)
+    done = subprocess.run([command, "report", "--layout", "mxnet", packed], capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "need zstd" in done.stderr
 
 

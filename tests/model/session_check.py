@@ -189,7 +189,7 @@ class Run:
     def every_form(self, path):
         """A native file in all its forms, which must agree; the table of a ring counts from where all threads
         are covered."""
-        found = of_table(mxprof("report", "--json", path))
+        found = of_table(mxprof("report", "--layout", "mxnet", "--json", path))
         converted = self.folder / "converted"
         mxprof("convert", path, "--to", "chrome", "-o", converted)
         chrome, _ = of_chrome(converted, self.pid)
@@ -223,7 +223,7 @@ class Run:
             expect(len(paths) == (child["count"] != 0), "child", child["pid"], "of", child["count"],
                    "spans has the files", [path.name for path in paths])
             for path in paths:
-                found = of_table(mxprof("report", "--json", path)).count["span", "child"]
+                found = of_table(mxprof("report", "--layout", "mxnet", "--json", path)).count["span", "child"]
                 expect(found == child["count"], path.name, "has", found, "spans and not", child["count"])
 
     def check_ring(self):

@@ -23,14 +23,14 @@ def demo(tmp_path_factory):
 @pytest.fixture(scope="module")
 def seen(demo, tmp_path_factory):
     """What the viewer says about the trace."""
-    bounds = json.loads(mxprof("report", "--json", demo / "profile.mxp"))["Report"]["Seconds"] * 1e9
+    bounds = json.loads(mxprof("report", "--layout", "mxnet", "--json", demo / "profile.mxp"))["Report"]["Seconds"] * 1e9
     return inspect(tmp_path_factory.mktemp("task"), demo / "profile.json", PICTURE, bounds * 0.5,
                    bounds * 0.5 + 25e6)
 
 
 @pytest.fixture(scope="module")
 def recorded(demo):
-    return json.loads(mxprof("report", "--json", demo / "profile.mxp"))
+    return json.loads(mxprof("report", "--layout", "mxnet", "--json", demo / "profile.mxp"))
 
 
 @pytest.fixture(scope="module")

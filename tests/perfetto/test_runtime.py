@@ -52,7 +52,7 @@ def walk_fixture(folder, tmp_path_factory):
 
 @pytest.fixture(scope="module", name="sections")
 def sections_fixture(folder):
-    return json.loads(mxprof("report", "--json", folder / "profile.mxp"))
+    return json.loads(mxprof("report", "--layout", "mxnet", "--json", folder / "profile.mxp"))
 
 
 def test_nothing_was_refused(training, walk):

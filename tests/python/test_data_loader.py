@@ -348,7 +348,7 @@ with mx.profiler.profile('trace.json', native_filename='trace.mxp') as profile:
     assert (done.code, done.err) == (0, "")
     spans = [item for item in done.trace() if item["name"] == "DataLoader"]
     assert len(spans) == 5 and all(item["cat"] == "input" and item["ph"] == "X" for item in spans)
-    table = subprocess.run([BUILD / "mxprof", "report", "--by", "step", tmp_path / "trace.mxp"],
+    table = subprocess.run([BUILD / "mxprof", "report", "--layout", "mxnet", "--by", "step", tmp_path / "trace.mxp"],
                            check=True, stdout=subprocess.PIPE, text=True).stdout
     assert re.search(r"^input\n=+\n.*\n.*\nDataLoader +5 ", table, re.MULTILINE)
     assert re.search(r"^In no record\n=+\n.*\n.*\nin none of the above +\d", table, re.MULTILINE)

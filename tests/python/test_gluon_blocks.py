@@ -358,7 +358,7 @@ profiler.dump()
         assert wanted in found
     assert not [item for item in items if item["args"].get("scope") is None
                 and item["name"].startswith(("Fully", "Act", "_backward", "sgd"))]
-    report = subprocess.run([BUILD / "mxprof", "report", "--by", "scope", "trace.mxp"], cwd=tmp_path,
+    report = subprocess.run([BUILD / "mxprof", "report", "--layout", "mxnet", "--by", "scope", "trace.mxp"], cwd=tmp_path,
                             check=True, stdout=subprocess.PIPE, text=True).stdout
     for phase in ("forward", "backward", "update"):
         assert f"net:dense0: ({phase})" in report

@@ -46,7 +46,7 @@ def layer_of(scope):
 
 def counts(folder):
     """Operators of each (layer, phase), as the command reports them."""
-    printed = subprocess.run([BUILD / "mxprof", "report", "--by", "scope", "--json", "trace.mxp"], cwd=folder, check=True,
+    printed = subprocess.run([BUILD / "mxprof", "report", "--layout", "mxnet", "--by", "scope", "--json", "trace.mxp"], cwd=folder, check=True,
                              stdout=subprocess.PIPE, text=True).stdout
     found = collections.Counter()
     for name, row in json.loads(printed)["Time"]["Scopes"].items():

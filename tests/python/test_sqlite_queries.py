@@ -31,7 +31,7 @@ def database_fixture(folder):
 
 
 def report(folder, *options):
-    printed = subprocess.run([BUILD / "mxprof", "report", "--json", *options, folder / "profile.mxp"], check=True,
+    printed = subprocess.run([BUILD / "mxprof", "report", "--layout", "mxnet", "--json", *options, folder / "profile.mxp"], check=True,
                              capture_output=True, text=True, timeout=60).stdout
     return json.loads(printed)
 

@@ -80,7 +80,7 @@ def test_the_biggest_owners_of_memory_are_told(demo):
     # dense0 keeps weight, gradient and momentum of 512 x 800, and the output.
     assert float(dict(owners)["lenet:dense0"]) >= 3 * 512 * 800 * 4 / 1000
     report = json.loads(subprocess.run(
-        [BUILD / "mxprof", "report", "--by", "scope", "--json", demo.directory / "out/profile.mxp"],
+        [BUILD / "mxprof", "report", "--layout", "mxnet", "--by", "scope", "--json", demo.directory / "out/profile.mxp"],
         check=True, stdout=subprocess.PIPE, text=True).stdout)["Memory"]["Device Storage"]
     for owner, size in owners:
         assert report[f"{owner}:"]["Max"] == pytest.approx(float(size), abs=0.06)
@@ -94,7 +94,7 @@ def test_files_are_left_and_named(demo):
         assert part in text
     for name in ("profile.json", "profile.mxp", "profile.txt"):
         assert f"out/{name}" in demo.out
-    printed = subprocess.run([BUILD / "mxprof", "report", folder / "profile.mxp"], check=True,
+    printed = subprocess.run([BUILD / "mxprof", "report", "--layout", "mxnet", folder / "profile.mxp"], check=True,
                              stdout=subprocess.PIPE, text=True).stdout
     assert re.search(rf"^sgd_mom_update +{8 * STEPS} ", printed, re.MULTILINE)
     assert re.search(r"lost +nothing", printed)

@@ -54,7 +54,8 @@ static int complete(mxp_import *import, mxp_json_time ts)
         mxp__import_damaged(import);
         return MXP_OK;
     }
-    mxp_import_span span = {.begin_ns = mxp__json_round(ts), .end_ns = mxp__json_end(ts, duration)};
+    mxp_import_span span = {.begin_ns = mxp__json_round(ts),
+                            .end_ns = mxp__json_time_end(ts, duration)};
     int error = mxp__import_event_row(import, &place, &span.row, &span.lane);
     if (error == MXP_OK) {
         error = mxp__import_event_name(import, span.row, MXP_STYLE_SPAN, MXP_UNIT_NONE, &place,

@@ -24,7 +24,7 @@ static inline int64_t mxp__json_round(mxp_json_time time)
     return time.ns + (time.ps >= 500);
 }
 // The rounded sum.
-static inline int64_t mxp__json_end(mxp_json_time begin, mxp_json_time duration)
+static inline int64_t mxp__json_time_end(mxp_json_time begin, mxp_json_time duration)
 {
     return begin.ns + duration.ns + (int64_t)((begin.ps + duration.ps + 500) / 1000);
 }

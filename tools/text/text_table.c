@@ -184,15 +184,24 @@ static bool let_one_leave(const mxp_text_table *table, table_layout *layout)
     return highest > 0;
 }
 
-static void make_layout(const mxp_text_table *table, table_layout *layout)
+// Names are never shortened where nothing is bounded, and are not a reason for columns to leave.
+static void make_unbounded(const mxp_text_table *table, table_layout *layout)
 {
-    *layout = (table_layout){.gap = 2};
-    take_needs(table, layout);
-    if (!table->screen->is_bounded || whole_width(table, layout) <= table->screen->columns) {
+    table_layout readable;
+    do {
+        readable = *layout;
+        shorten_names(table, NAME_READABLE, &readable);
+    } while (whole_width(table, &readable) > table->screen->columns &&
+             let_one_leave(table, layout));
+}
+
+static void make_bounded(const mxp_text_table *table, table_layout *layout)
+{
+    table_layout shortened;
+    if (whole_width(table, layout) <= table->screen->columns) {
         return;
     }
     layout->gap = 1;
-    table_layout shortened;
     do {
         shortened = *layout;
         shorten_names(table, NAME_READABLE, &shortened);
@@ -200,6 +209,17 @@ static void make_layout(const mxp_text_table *table, table_layout *layout)
              let_one_leave(table, layout));
     *layout = shortened;
     shorten_names(table, NAME_LEAST, layout);
+}
+
+static void make_layout(const mxp_text_table *table, table_layout *layout)
+{
+    *layout = (table_layout){.gap = 2};
+    take_needs(table, layout);
+    if (table->screen->is_bounded) {
+        make_bounded(table, layout);
+    } else {
+        make_unbounded(table, layout);
+    }
 }
 
 // ---- lines -------------------------------------------------------------------------------------

@@ -1,1 +1,1 @@
-cat several/first.mxp several/second.mxp > all.mxp && mxprof report all.mxp | head -6
+cat several/first.mxp several/second.mxp > all.mxp && mxprof report --layout mxnet all.mxp | head -6

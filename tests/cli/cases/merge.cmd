@@ -1,1 +1,1 @@
-mxprof merge several/first.mxp several/second.mxp -o all.mxp && mxprof report all.mxp
+mxprof merge several/first.mxp several/second.mxp -o all.mxp && mxprof report --layout mxnet all.mxp

@@ -1,1 +1,1 @@
-mxprof recover bad_checksum.mxp -o out.mxp; mxprof report out.mxp | head -4
+mxprof recover bad_checksum.mxp -o out.mxp; mxprof report --layout mxnet out.mxp | head -4

@@ -1,1 +1,1 @@
-mxprof recover sample.mxp -o out.mxp && mxprof report sample.mxp | tail -n +2 > a && mxprof report out.mxp | tail -n +2 > b && cmp a b
+mxprof recover sample.mxp -o out.mxp && mxprof report --layout mxnet sample.mxp | tail -n +2 > a && mxprof report --layout mxnet out.mxp | tail -n +2 > b && cmp a b

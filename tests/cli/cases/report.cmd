@@ -1,1 +1,1 @@
-mxprof report sample.mxp
+mxprof report --layout mxnet sample.mxp

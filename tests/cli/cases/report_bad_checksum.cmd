@@ -1,1 +1,1 @@
-mxprof report bad_checksum.mxp
+mxprof report --layout mxnet bad_checksum.mxp

@@ -1,1 +1,1 @@
-mxprof report bad_record.mxp
+mxprof report --layout mxnet bad_record.mxp

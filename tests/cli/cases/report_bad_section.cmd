@@ -1,1 +1,1 @@
-mxprof report bad_section.mxp
+mxprof report --layout mxnet bad_section.mxp

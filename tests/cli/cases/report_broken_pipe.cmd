@@ -1,1 +1,1 @@
-mxprof report sample.mxp | head -1
+mxprof report --layout mxnet sample.mxp | head -1

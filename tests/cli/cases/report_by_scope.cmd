@@ -1,1 +1,1 @@
-mxprof report --by scope sample.mxp
+mxprof report --layout mxnet --by scope sample.mxp

@@ -1,1 +1,1 @@
-mxprof report --by step sample.mxp
+mxprof report --layout mxnet --by step sample.mxp

@@ -1,1 +1,1 @@
-mxprof report --csv sample.mxp
+mxprof report --layout mxnet --csv sample.mxp

@@ -1,1 +1,1 @@
-mxprof report cut_in_chunk.mxp
+mxprof report --layout mxnet cut_in_chunk.mxp

@@ -1,1 +1,1 @@
-mxprof report empty.mxp
+mxprof report --layout mxnet empty.mxp

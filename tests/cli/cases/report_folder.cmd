@@ -1,1 +1,1 @@
-mxprof report several
+mxprof report --layout mxnet several

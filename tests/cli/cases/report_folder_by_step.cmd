@@ -1,1 +1,1 @@
-mxprof report --by step --percentiles several
+mxprof report --layout mxnet --by step --percentiles several

@@ -1,1 +1,1 @@
-mxprof report --json --percentiles sample.mxp
+mxprof report --layout mxnet --json --percentiles sample.mxp

@@ -1,1 +1,1 @@
-mxprof report --json --csv sample.mxp
+mxprof report --layout mxnet --json --csv sample.mxp

@@ -1,1 +1,1 @@
-mxprof report --per-process several
+mxprof report --layout mxnet --per-process several

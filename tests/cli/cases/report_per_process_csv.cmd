@@ -1,1 +1,1 @@
-mxprof report --per-process --csv several
+mxprof report --layout mxnet --per-process --csv several

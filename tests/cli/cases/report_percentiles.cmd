@@ -1,1 +1,1 @@
-mxprof report --percentiles sample.mxp
+mxprof report --layout mxnet --percentiles sample.mxp

@@ -1,1 +1,1 @@
-mxprof report --sort avg sample.mxp
+mxprof report --layout mxnet --sort avg sample.mxp

@@ -1,1 +1,1 @@
-mxprof report --sort count sample.mxp
+mxprof report --layout mxnet --sort count sample.mxp

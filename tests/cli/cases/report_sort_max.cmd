@@ -1,1 +1,1 @@
-mxprof report sample.mxp --sort max
+mxprof report --layout mxnet sample.mxp --sort max

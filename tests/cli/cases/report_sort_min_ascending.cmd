@@ -1,1 +1,1 @@
-mxprof report --ascending --sort=min sample.mxp
+mxprof report --layout mxnet --ascending --sort=min sample.mxp

@@ -61,9 +61,9 @@ static void what_is_no_time_is_refused(void **state)
 static void ends_are_rounded_once(void **state)
 {
     (void)state;
-    assert_int_equal(mxp__json_end((mxp_json_time){0, 400}, (mxp_json_time){0, 400}), 1);
-    assert_int_equal(mxp__json_end((mxp_json_time){-1, 600}, (mxp_json_time){0, 0}), 0);
-    assert_int_equal(mxp__json_end((mxp_json_time){5, 0}, (mxp_json_time){7, 499}), 12);
+    assert_int_equal(mxp__json_time_end((mxp_json_time){0, 400}, (mxp_json_time){0, 400}), 1);
+    assert_int_equal(mxp__json_time_end((mxp_json_time){-1, 600}, (mxp_json_time){0, 0}), 0);
+    assert_int_equal(mxp__json_time_end((mxp_json_time){5, 0}, (mxp_json_time){7, 499}), 12);
     assert_int_equal(mxp__json_round((mxp_json_time){5, 500}), 6);
 }
 

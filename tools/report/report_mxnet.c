@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// mxprof report: an overview of the profile, and the aggregate statistics of a file in MXNet's
-// layout. It gives numbers and no verdict.
+// `--layout mxnet`: an overview of the profile, and its aggregate statistics as MXNet prints them.
+#include "report/report_mxnet.h"
+
 #include <inttypes.h>
-#include <mxprof/profiler.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,47 +14,6 @@
 #include "percentiles.h"
 #include "profiler/export/export.h"
 #include "profiler/trace/merge.h"
-#include "profiler/trace/window.h"
-
-static const char help[] =
-    "mxprof report prints where the time of a profile went: one row for each name, with its count\n"
-    "and times, in sections by category.\n"
-    "\n"
-    "usage: mxprof report [OPTIONS] FILE|DIRECTORY\n"
-    "\n"
-    "  --sort KEY      order of the rows: total (default), avg, min, max or count\n"
-    "  --ascending     smallest first\n"
-    "  --by WHAT       one row for each name (default), scope or step\n"
-    "  --percentiles   also the 50th, 90th and 99th percentile of each row's durations\n"
-    "  --per-process   a report for each process, where there are several, instead of one of all\n"
-    "  --json          as JSON: members Time, Memory, Unit as MXNet prints them, and Report, "
-    "Frames,\n"
-    "                  Percentiles of ours\n"
-    "  --csv           as comma-separated values, percentiles included; the last rows, of kind\n"
-    "                  \"frame rate\" and \"report\", are what is around the table\n"
-    "\n"
-    "Of a directory all native traces (*.mxp, *.mxpz) in it are read as one, as 'mxprof merge'\n"
-    "joins them: rows of one name are added up, and a counter that several processes have stays\n"
-    "one for each, its process after its name.\n"
-    "\n"
-    "The lines above the table tell how far to trust it: what was lost is in no number below, and\n"
-    "the cost is what recording itself added to the run. Times are in ms. A counter's row shows "
-    "its\n"
-    "smallest and largest value and its average over time. Frames have their rate below the "
-    "table.\n"
-    "\n"
-    "examples\n"
-    "  mxprof report profile.mxp\n"
-    "  mxprof report --sort avg --percentiles profile.mxp\n"
-    "  mxprof report --by step --csv profile.mxp > steps.csv\n"
-    "  mxprof report --per-process traces/\n"
-    "\n"
-    "exit code: 0 fine, 1 cannot be read or is damaged (what could be read is shown), 2 wrong "
-    "call\n";
-
-typedef struct report_options {
-    int sort_by, ascending, group, json, csv, percentiles, per_process;
-} report_options;
 
 static void put_frames(const mxp_summary *summary, mxp_strbuf *out)
 {
@@ -141,7 +100,7 @@ static int reopen_object(mxp_strbuf *out)
 }
 
 static int print_json(const mxp_input *input, const mxp_summary *summary,
-                      const report_options *options, const mxp_aggregate *aggregate,
+                      const mxp_mxnet_options *options, const mxp_aggregate *aggregate,
                       const mxp_row *rows, size_t count, mxp_strbuf *out)
 {
     int error = mxp__print_json(rows, count, out);
@@ -165,7 +124,7 @@ static int print_json(const mxp_input *input, const mxp_summary *summary,
 }
 
 static int print_table(const mxp_input *input, const mxp_summary *summary,
-                       const report_options *options, const mxp_aggregate *aggregate,
+                       const mxp_mxnet_options *options, const mxp_aggregate *aggregate,
                        const mxp_row *rows, size_t count, mxp_strbuf *out)
 {
     mxp__mixed_steps_line(aggregate, input->source->process_count, out);
@@ -195,7 +154,7 @@ static int64_t end_of_trace(const mxp_source *source, const mxp_summary *summary
 }
 
 static int print_report(const mxp_command *self, mxp_input *input, const mxp_summary *summary,
-                        const report_options *options, mxp_strbuf *out)
+                        const mxp_mxnet_options *options, mxp_strbuf *out)
 {
     mxp_aggregate *aggregate = NULL;
     const mxp_row *rows;
@@ -225,8 +184,8 @@ static int print_report(const mxp_command *self, mxp_input *input, const mxp_sum
     return error;
 }
 
-static int report_source(const mxp_command *self, mxp_input *input, const report_options *options,
-                         mxp_strbuf *out)
+static int report_source(const mxp_command *self, mxp_input *input,
+                         const mxp_mxnet_options *options, mxp_strbuf *out)
 {
     mxp_summary summary = {0};
     int error = mxp__summary_make(self, input, &summary);
@@ -238,7 +197,7 @@ static int report_source(const mxp_command *self, mxp_input *input, const report
 }
 
 static int report_processes(const mxp_command *self, mxp_input *input,
-                            const report_options *options, mxp_strbuf *out)
+                            const mxp_mxnet_options *options, mxp_strbuf *out)
 {
     mxp_input one = *input;
     int error = MXP_OK;
@@ -256,37 +215,14 @@ static int report_processes(const mxp_command *self, mxp_input *input,
     return error;
 }
 
-// The threads of a ring cover different times: busy ones the last seconds, idle ones all of the
-// run. Its table counts from the time on that all of them cover.
-static int count_from_where_all_are(mxp_input *input, const mxp_summary *summary)
-{
-    mxp_coverage coverage;
-    mxp_strbuf text = {0};
-    int error = mxp__coverage_make(input->source, &coverage);
-    if (error == MXP_OK && coverage.is_ring) {
-        mxp__coverage_print(&coverage, summary->last_ns, &text);
-        if (coverage.overwritten) {
-            mxp__strbuf_printf(&text, "; counted from %.3f s on",
-                               (double)coverage.complete_ns / 1e9);
-            mxp_source *whole = input->source;
-            input->source = NULL;
-            error = mxp__window_open(whole, coverage.complete_ns, &input->source);
-        }
-        snprintf(input->ring, sizeof input->ring, "%s", mxp__strbuf_text(&text));
-    }
-    mxp__strbuf_fini(&text);
-    mxp__coverage_fini(&coverage);
-    return error;
-}
-
 // Unreadable records are reported for the whole trace.
-static int report_alone(const mxp_command *self, mxp_input *input, const report_options *options,
+static int report_alone(const mxp_command *self, mxp_input *input, const mxp_mxnet_options *options,
                         mxp_strbuf *out)
 {
     mxp_summary whole = {0}, summary = {0};
     int error = mxp__summary_make(self, input, &whole);
     if (error == MXP_OK) {
-        error = count_from_where_all_are(input, &whole);
+        error = mxp__coverage_limit(input, whole.last_ns);
     }
     if (error == MXP_OK) {
         error = mxp__summary_make(self, input, &summary);
@@ -301,69 +237,10 @@ static int report_alone(const mxp_command *self, mxp_input *input, const report_
     return error;
 }
 
-static bool is_ring_alone(const mxp_source *source)
+int mxp__report_mxnet(const mxp_command *self, mxp_input *input, const mxp_mxnet_options *options,
+                      mxp_strbuf *out)
 {
-    return source->process_count == 0 && mxp__is_ring(source);
+    return options->per_process                ? report_processes(self, input, options, out)
+           : mxp__is_ring_alone(input->source) ? report_alone(self, input, options, out)
+                                               : report_source(self, input, options, out);
 }
-
-static int report_file(const mxp_command *self, const char *file, const report_options *options)
-{
-    mxp_input input;
-    mxp_strbuf out = {0};
-    if (mxp__input_open(self, file, &input) != MXP_OK) {
-        return MXP_EXIT_ERROR;
-    }
-    int code;
-    int error = options->per_process          ? report_processes(self, &input, options, &out)
-                : is_ring_alone(input.source) ? report_alone(self, &input, options, &out)
-                                              : report_source(self, &input, options, &out);
-    if (error != MXP_OK) {
-        code = mxp__command_failed(self);
-    } else {
-        code = mxp__output_print(self, &out);
-        code = code == MXP_EXIT_FINE ? mxp__input_exit_code(&input) : code;
-    }
-    mxp__strbuf_fini(&out);
-    mxp__input_close(&input);
-    return code;
-}
-
-static int run(const mxp_command *self, int count, char **arguments)
-{
-    static const char *const sort_words[] = {
-        [MXP_SORT_TOTAL] = "total", [MXP_SORT_AVG] = "avg",     [MXP_SORT_MIN] = "min",
-        [MXP_SORT_MAX] = "max",     [MXP_SORT_COUNT] = "count", NULL};
-    static const char *const group_words[] = {
-        [MXP_GROUP_NAME] = "name", [MXP_GROUP_SCOPE] = "scope", [MXP_GROUP_STEP] = "step", NULL};
-    report_options chosen = {.sort_by = MXP_SORT_TOTAL, .group = MXP_GROUP_NAME};
-    const mxp_option options[] = {
-        {.name = "--sort", .words = sort_words, .number = &chosen.sort_by},
-        {.name = "--ascending", .number = &chosen.ascending},
-        {.name = "--by", .words = group_words, .number = &chosen.group},
-        {.name = "--percentiles", .number = &chosen.percentiles},
-        {.name = "--per-process", .number = &chosen.per_process},
-        {.name = "--json", .number = &chosen.json},
-        {.name = "--csv", .number = &chosen.csv},
-        {.name = NULL},
-    };
-    const char *file;
-    int code = mxp__options_parse(self, options, count, arguments, &file);
-    if (code >= 0) {
-        return code;
-    }
-    if (chosen.json && chosen.csv) {
-        return mxp__usage_error(self, "--json and --csv are two formats; give one of them");
-    }
-    if (chosen.per_process && chosen.csv) {
-        return mxp__usage_error(self, "--per-process prints several tables, which --csv cannot "
-                                      "hold; report the files one by one");
-    }
-    return report_file(self, file, &chosen);
-}
-
-const mxp_command mxp__command_report = {
-    .name = "report",
-    .summary = "where the time went: a table by name, scope or step",
-    .help = help,
-    .run = run,
-};

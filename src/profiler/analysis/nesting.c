@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See nesting.h. Scopes follow from marks that are read forwards: a first pass keeps the scope in
 // which each range begins, and each range is decoded forwards before it is walked backwards.
-#include "export/nesting.h"
+#include "profiler/analysis/nesting.h"
 
 #include <string.h>
 

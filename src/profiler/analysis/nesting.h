@@ -11,8 +11,8 @@
 // that which wrote them), and those of a lane's own clock.
 //
 // Memory: the open spans of each thread, 4 bytes a range, and the places of the records of one.
-#ifndef MXP_TOOLS_NESTING_H
-#define MXP_TOOLS_NESTING_H
+#ifndef MXP_ANALYSIS_NESTING_H
+#define MXP_ANALYSIS_NESTING_H
 
 #include "profiler/trace/event.h"
 

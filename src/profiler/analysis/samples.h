@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Durations of a row, for its percentiles: all of them, as long as there are not too many; then a
+// histogram.
+#ifndef MXP_ANALYSIS_SAMPLES_H
+#define MXP_ANALYSIS_SAMPLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mxp_histogram;
+
+enum { MXP_SAMPLES_MAX = 1 << 20 };  // of a row
+
+// Begins as zeros.
+typedef struct mxp_samples {
+    uint64_t *values;
+    size_t count, capacity;
+    struct mxp_histogram *histogram;  // from then on, instead of values
+    bool is_sorted;
+} mxp_samples;
+
+int mxp__samples_add(mxp_samples *samples, uint64_t value);  // MXP_ENOMEM
+// The smallest value that at least this fraction (0 to 1) of all do not exceed: exact, or from a
+// histogram less than 25 % off. 0 of none.
+uint64_t mxp__samples_quantile(mxp_samples *samples, double fraction, bool *is_exact);
+void mxp__samples_fini(mxp_samples *samples);
+
+#endif

@@ -1,0 +1,1 @@
+mxprof report --from soon sample.mxp

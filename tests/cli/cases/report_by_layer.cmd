@@ -1,0 +1,1 @@
+mxprof report --by layer sample.mxp

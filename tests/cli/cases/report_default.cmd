@@ -1,0 +1,1 @@
+mxprof report sample.mxp

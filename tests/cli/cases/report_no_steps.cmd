@@ -1,0 +1,1 @@
+mxprof report --step last empty.mxp

@@ -1,0 +1,1 @@
+mxprof report --name no-such sample.mxp

@@ -1,0 +1,1 @@
+mxprof report --step 99 sample.mxp

@@ -1,0 +1,1 @@
+mxprof report --csv sample.mxp

@@ -1,0 +1,1 @@
+mxprof report bad_record.mxp

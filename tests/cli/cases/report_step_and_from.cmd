@@ -1,0 +1,1 @@
+mxprof report --step 1 --from 1s sample.mxp

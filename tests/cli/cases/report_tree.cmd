@@ -1,0 +1,1 @@
+mxprof report --tree sample.mxp

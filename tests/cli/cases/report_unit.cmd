@@ -1,0 +1,1 @@
+mxprof report --unit us --top 1 sample.mxp
