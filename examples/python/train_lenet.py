@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trains LeNet on MNIST and shows where the time and the memory of a step go.
+"""Trains LeNet on MNIST and shows where the time and the memory of a step go, as `mxprof report` and
+`mxprof memory` tell.
 
     python train_lenet.py [DIRECTORY] [--epochs N] [--steps N] [--data FOLDER]
 
@@ -8,17 +9,19 @@ building of the network to the end of the first steps everything is recorded; th
 without the profiler. Leaves DIRECTORY/profile.txt, .json and .mxp.
 """
 import argparse
+import os
 import pathlib
+import shutil
+import subprocess
 import sys
 import time
 
-import lenet_report
 import mxnet as mx
 from mxnet import autograd, gluon, profiler
 from mxnet.gluon.data.vision import MNIST, digits, idx, mnist, transforms
 
 BATCH = 64
-WARM_UP = 5  # steps that are recorded, but not counted: they pay for what only the first ones do
+WARM_UP = 5  # steps that are recorded and not reported: they pay for what only the first ones do
 
 
 def options():
@@ -127,6 +130,30 @@ class FirstSteps:
             profiler.set_state("stop")
 
 
+# ---- what is said at the end ---------------------------------------------------------------------
+def command():
+    """The mxprof command: beside the library, or installed; None if it is neither."""
+    beside = pathlib.Path(mx.runtime.library_path()).parent / "mxprof"
+    return os.path.relpath(beside) if beside.is_file() else shutil.which("mxprof")
+
+
+def mxprof(*words):
+    if command() is None:
+        return f"mxprof {' '.join(words)}   (the command is not here)\n"
+    return subprocess.run([command(), *words], check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def show(files, table):
+    """Prints where time and memory went, and writes it behind the whole table to profile.txt."""
+    told = mxprof("report", "--step", f"{WARM_UP + 1}:", files["mxp"]) + "\n" + mxprof("memory", files["mxp"])
+    pathlib.Path(files["txt"]).write_text(f"{table}\n{told}", encoding="utf-8")
+    print(told)
+    print(f"The table of all calls and operators:    {files['txt']}\n"
+          f"The trace, for https://ui.perfetto.dev:  {files['json']}\n"
+          f"For the mxprof command:                  {files['mxp']}\n"
+          f"    {command() or 'mxprof'} report --tree {files['mxp']}")
+
+
 def main():
     chosen = options()
     chosen.directory.mkdir(parents=True, exist_ok=True)
@@ -151,7 +178,7 @@ def main():
               flush=True)
     profiler.set_state("stop")
     profiler.dump()
-    lenet_report.show(files, WARM_UP, profiler.dumps())
+    show(files, profiler.dumps())
 
 
 if __name__ == "__main__":

@@ -127,7 +127,7 @@ def test_a_file_and_its_compressed_copy_count_once(tmp_path):
     run("convert", original, "-o", copy)
     process_file(tmp_path, 5)
     said = "mxprof {}: note: '{}' and '{}' are of one process; the first is used\n"
-    assert work_count(tmp_path) == (8, said.format("report", "--layout", "mxnet", original, copy))
+    assert work_count(tmp_path) == (8, said.format("report", original, copy))
     for inputs, count in ([tmp_path], 8), ([original, copy], 3), ([copy, original], 3):
         told = run("merge", *inputs, "-o", tmp_path / "all").stderr.decode()
         assert told == said.format("merge", *([original, copy] if count == 8 else inputs))

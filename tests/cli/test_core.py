@@ -17,7 +17,7 @@ def mxprof(*arguments):
 
 def counts(path):
     """Name -> how many spans, which all runs of the program share."""
-    result = mxprof("report", "--json", path)
+    result = mxprof("report", "--layout", "mxnet", "--json", path)
     assert result.returncode == 0, result.stderr
     rows = json.loads(result.stdout)["Time"]["server"]
     return {name: row["Count"] for name, row in rows.items()}

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Folder tools/export: formats that only the command writes.
+//
 // An exporter of stacks: what the formats of stacks have in common. A format is an exporter with
 // the callbacks below instead of its own; MXP__STACK_EXPORTER names the common ones.
 #ifndef MXP_TOOLS_STACK_EXPORT_H

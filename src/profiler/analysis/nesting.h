@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folder tools/export: formats that only the command writes.
-//
 // The spans and operators of one process with what is around each of them and with their own time.
 // They come from the last to the first: an outer span's record stands behind those of the spans in
 // it, so backwards it comes first, and a thread's open spans are all that must be kept. Own time is
