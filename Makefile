@@ -64,7 +64,7 @@ demo-train:
 	@$(call configure_and_build,release,--target train mxprof_command)
 	@mkdir -p build/demo
 	build/release/train build/demo
-	build/release/mxprof report --by scope build/demo/profile.mxp
+	build/release/mxprof report build/demo/profile.mxp
 
 # A program with no operators in it: threads that read files.
 demo-embed:

@@ -29,8 +29,8 @@ static int take_args(mxp_import *import, mxp_import_row row, const char *begin_a
 }
 
 // ---- complete ----------------------------------------------------------------------------------
-// "ProfilerStep#7" is the step of that number.
-static int take_step(mxp_import *import, mxp_import_row row, int64_t ns)
+// "ProfilerStep#7" is the step of that number, from its begin to its end.
+static int take_step(mxp_import *import, const mxp_import_span *span)
 {
     static const char prefix[] = "ProfilerStep#";
     const mxp_json_field *name = mxp__field(&import->event, MXP__FIELD_name);
@@ -41,7 +41,10 @@ static int take_step(mxp_import *import, mxp_import_row row, int64_t ns)
         !mxp__json_whole(name->text + bytes, name->length - bytes, &number)) {
         return MXP_OK;
     }
-    return mxp__import_put_meta(import, row, ns, MXP_META_STEP, number);
+    int error = mxp__import_put_meta(import, span->row, span->begin_ns, MXP_META_STEP, number);
+    return error == MXP_OK
+               ? mxp__import_put_meta(import, span->row, span->end_ns, MXP_META_STEP_END, number)
+               : error;
 }
 
 static int complete(mxp_import *import, mxp_json_time ts)
@@ -68,9 +71,7 @@ static int complete(mxp_import *import, mxp_json_time ts)
         error = mxp__import_put_span(import, &span);
     }
     import->notes.bound += mxp__field(&import->event, MXP__FIELD_bind_id)->type != MXP__JSON_NONE;
-    return error == MXP_OK && import->kind == MXP__IMPORT_TORCH
-               ? take_step(import, span.row, span.begin_ns)
-               : error;
+    return error == MXP_OK && import->kind == MXP__IMPORT_TORCH ? take_step(import, &span) : error;
 }
 
 // ---- begin and end -----------------------------------------------------------------------------

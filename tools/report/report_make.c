@@ -36,6 +36,10 @@ static int prepare(mxp_time_report *report, mxp_report_process *process)
 {
     const mxp_selection *selection = &report->wish->selection;
     int code = mxp__steps_find(process->source, &process->steps) == MXP_OK ? -1 : failed(report);
+    if (code < 0 && report->process_count == 1 && report->summary.has_time &&
+        report->summary.first_ns < process->steps.first_ns && report->input->ring[0] == '\0') {
+        process->steps.first_ns = report->summary.first_ns;  // which looked at all records
+    }
     if (code < 0) {
         code = mxp__selection_window(report->command, selection, &process->steps, &process->choice);
     }

@@ -131,6 +131,7 @@ static int choose_time(mxp_choice *choice, const mxp_choice_wish *wish)
     }
     choice->from_ns = from_ns < first_ns ? first_ns : from_ns;
     choice->until_ns = until_ns > last_ns ? last_ns : until_ns;
+    choice->is_everything = wish->from.base == MXP_TIME_UNSET && wish->until.base == MXP_TIME_UNSET;
     choice->wall_ns = (uint64_t)(choice->until_ns - choice->from_ns);
     return MXP_OK;
 }

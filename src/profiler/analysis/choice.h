@@ -39,6 +39,7 @@ typedef struct mxp_choice {
         incomplete;  // left out by the usual: how many; incomplete: losses, pauses, no end
     int64_t from_ns, until_ns;  // of a time, or everything: [from_ns, until_ns)
     uint64_t wall_ns;  // the windows of all that is chosen
+    bool is_everything;  // no time was asked for: what began before from_ns is chosen as well
     bool is_forced;  // the usual found no plain step and took all
 } mxp_choice;
 
@@ -52,7 +53,7 @@ void mxp__choice_fini(mxp_choice *choice);
 static inline bool mxp__choice_takes(const mxp_choice *choice, uint64_t ticks, int64_t ns)
 {
     if (choice->steps == NULL) {
-        return ns >= choice->from_ns && ns < choice->until_ns;
+        return choice->is_everything || (ns >= choice->from_ns && ns < choice->until_ns);
     }
     const size_t step = mxp__steps_of(choice->of, ticks);
     return step != SIZE_MAX && choice->steps[step];

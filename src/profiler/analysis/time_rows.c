@@ -177,7 +177,7 @@ static bool is_chosen(pass *self, uint64_t ticks, int64_t ns)
 {
     const mxp_choice *choice = self->choice;
     if (choice->steps == NULL) {
-        return ns >= choice->from_ns && ns < choice->until_ns;
+        return mxp__choice_takes(choice, ticks, ns);
     }
     const mxp_steps *steps = choice->of;
     const size_t step = self->step;
