@@ -12,7 +12,7 @@ import pytest
 SOURCE = pathlib.Path(os.environ.get("MXPROF_SOURCE", ".")).resolve()
 BUILD = pathlib.Path(os.environ.get("MXPROF_BUILD", "build/release")).resolve()
 README = (SOURCE / "README.md").read_text()
-PAGES = ["README.md", "DESIGN.md"] + [f"docs/{page.name}" for page in (SOURCE / "docs").glob("*.md")]
+PAGES = ["README.md", "DESIGN.md"] + [str(page.relative_to(SOURCE)) for page in (SOURCE / "docs").rglob("*.md")]
 
 
 def blocks(language):
