@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "profiler/analysis/path_rows.h"
+#include "profiler/analysis/time_tree.h"
 #include "profiler/trace/file/native.h"
 #include "support/recording.h"
 #include "support/scratch.h"
@@ -130,6 +131,31 @@ static void read_bare(void *context, bench_stretch *stretch)
     bench_require(records >= 2 * (uint64_t)OPERATORS, "the file has fewer records than were made");
 }
 
+// ---- A1 ----------------------------------------------------------------------------------------
+static void make_tree(void *context, bench_stretch *stretch)
+{
+    mxp_source *source = context;
+    mxp_steps steps;
+    mxp_choice choice;
+    mxp_time_rows rows = {0};
+    mxp_time_tree tree;
+    const mxp_choice_wish all = {.steps = MXP_STEPS_RANGE, .last = UINT64_MAX};
+    bench_start(stretch);
+    bench_require(mxp__steps_find(source, &steps) == MXP_OK &&
+                      mxp__choice_make(&steps, &all, &choice) == MXP_OK &&
+                      mxp__time_rows_add(&rows, source, &choice, NULL) == MXP_OK &&
+                      mxp__scope_time_tree(&rows, &tree) == MXP_OK &&
+                      mxp__time_tree_rank(&tree, MXP_KEY_TOTAL) == MXP_OK,
+                  mxp_last_error());
+    bench_stop(stretch, 2.0 * OPERATORS);
+    bench_require(rows.operators + rows.spans > OPERATORS && tree.count > NAMES,
+                  "the tree lacks records");
+    mxp__time_tree_fini(&tree);
+    mxp__time_rows_fini(&rows);
+    mxp__choice_fini(&choice);
+    mxp__steps_fini(&steps);
+}
+
 // ---- A2 ----------------------------------------------------------------------------------------
 static void find_path(void *context, bench_stretch *stretch)
 {
@@ -160,6 +186,11 @@ static void compare(const bench_claim *claim, bench_side subject)
     mxp__source_close(source);
 }
 
+static void measure_tree(const bench_claim *claim)
+{
+    compare(claim, make_tree);
+}
+
 static void measure_path(const bench_claim *claim)
 {
     compare(claim, find_path);
@@ -168,6 +199,8 @@ static void measure_path(const bench_claim *claim)
 int main(int argc, char **argv)
 {
     static const bench_claim claims[] = {
+        {"A1 tree of 10 M records by scope and name with own times, over a bare reader",
+         "ns/record", false, 1.6, 1.25, measure_tree},
         {"A2 critical path of 10 M records, over a bare reader", "ns/record", false, 3.0, 2.0,
          measure_path},
     };

@@ -12,7 +12,7 @@
 #include "text/shares.h"
 #include "text/text_table.h"
 
-enum { COLUMNS_MOST = 8, LAYERS_USUAL = 12 };
+enum { COLUMNS_MOST = 8, LAYERS_USUAL = 12, WIDE = 100 };
 
 // The kinds of the path that no layer has, largest first.
 typedef struct rest {
@@ -146,8 +146,8 @@ static int compare_rests(const void *left, const void *right)
 // "no operator, on the path: between calls 459 us, dispatch 207 us".
 static void put_rest(layer_table *at, uint64_t tenths)
 {
-    enum { NAMED = 3 };
     const mxp_time_report *report = at->report;
+    const size_t named = report->screen->columns < WIDE ? 2 : 3;
     rest rests[MXP__PATH_KINDS];
     size_t count = 0;
     for (int kind = 0; kind < MXP__PATH_KINDS; kind++) {
@@ -161,11 +161,11 @@ static void put_rest(layer_table *at, uint64_t tenths)
     qsort(rests, count, sizeof *rests, compare_rests);
     mxp_strbuf *cell = mxp__text_wide_cell(&at->table, at->column_count - 1);
     mxp__strbuf_puts(cell, "no operator, on the path:");
-    for (size_t i = 0; i < count && i < NAMED; i++) {
+    for (size_t i = 0; i < count && i < named; i++) {
         mxp__strbuf_printf(cell, "%s %s ", i == 0 ? "" : ",", mxp__path_kind_name(rests[i].kind));
         mxp__put_duration(report->screen, (double)rests[i].ns / mxp__report_per(report), cell);
     }
-    mxp__strbuf_puts(cell, count > NAMED ? " ..." : "");
+    mxp__strbuf_puts(cell, count > named ? " ..." : "");
     mxp__put_tenths(tenths, mxp__text_cell(&at->table));
     mxp__text_row(&at->table, MXP_LOOK_PLAIN);
 }

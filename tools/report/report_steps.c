@@ -26,14 +26,14 @@ static void put_quantile(const mxp_time_report *report, const char *name, mxp_sa
                          double fraction, mxp_strbuf *out)
 {
     bool is_exact;
-    mxp__strbuf_printf(out, "   %s ", name);
+    mxp__strbuf_printf(out, "  %s ", name);
     mxp__put_duration(report->screen, (double)mxp__samples_quantile(lengths, fraction, &is_exact),
                       out);
 }
 
 static void put_line(const mxp_time_report *report, mxp_samples *lengths, mxp_strbuf *out)
 {
-    mxp__strbuf_printf(out, "steps %" PRIu64 "   mean ", report->rows.steps);
+    mxp__strbuf_printf(out, "steps %" PRIu64 "  mean ", report->rows.steps);
     mxp__put_duration(report->screen, (double)report->rows.wall_ns / (double)report->rows.steps,
                       out);
     put_quantile(report, "median", lengths, 0.5, out);

@@ -14,7 +14,8 @@ enum { MXP_SAMPLES_MAX = 1 << 20 };  // of a row
 
 // Begins as zeros.
 typedef struct mxp_samples {
-    uint64_t *values;
+    uint32_t *values;  // while all of them fit
+    uint64_t *wide;  // afterwards
     size_t count, capacity;
     struct mxp_histogram *histogram;  // from then on, instead of values
     bool is_sorted;

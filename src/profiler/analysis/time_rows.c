@@ -13,7 +13,7 @@
 
 // Beyond this many the older half is forgotten: no span of a real program has so many children that
 // matter to its parent's own time.
-enum { PENDING_MAX = 1 << 20 };
+enum { PENDING_MAX = 1 << 20, RECENT = 256 };
 
 typedef struct pending_span {
     int64_t begin_ns;
@@ -40,6 +40,7 @@ typedef struct pass {
     uint32_t *node_of;  // scopes
     uint32_t *span_rows;  // of each name id: its row + 1
     mxp_id_map operator_rows;  // by name, phase and scope id
+    row_place recent[RECENT];  // some of them
     bool *idle;
     size_t step;  // in which the last record was
 } pass;
@@ -103,9 +104,12 @@ static int find_name(pass *self, uint32_t name, mxp_time_row *wanted)
 static int operator_row(pass *self, uint32_t name, uint32_t scope, unsigned phase, uint32_t *place)
 {
     const uint64_t key = ((uint64_t)name << 3 | phase) << 32 | scope;
-    const row_place *known = mxp__id_map_find(&self->operator_rows, key + 1);
+    row_place *recent = &self->recent[(name * 31 + scope * 7 + phase) % RECENT];
+    const row_place *known =
+        recent->key == key + 1 ? recent : mxp__id_map_find(&self->operator_rows, key + 1);
     if (known != NULL) {
         *place = known->row;
+        *recent = *known;
         return MXP_OK;
     }
     const bool is_named = name < self->source->name_count;
@@ -203,11 +207,16 @@ static int add_duration(mxp_time_row *row, uint64_t duration_ns, uint64_t own_ns
     return mxp__samples_add(&row->durations, duration_ns);
 }
 
-static uint64_t between_ns(mxp_decoder *decoder, uint64_t from_ticks, uint64_t to_ticks)
+static uint64_t distance_ns(int64_t from_ns, int64_t to_ns)
 {
-    const int64_t from_ns = mxp__decoder_ns(decoder, from_ticks);
-    const int64_t to_ns = mxp__decoder_ns(decoder, to_ticks);
-    return to_ticks > from_ticks && to_ns > from_ns ? (uint64_t)to_ns - (uint64_t)from_ns : 0;
+    return to_ns > from_ns ? (uint64_t)to_ns - (uint64_t)from_ns : 0;
+}
+
+// A push or the moment of being ready, from what the record says it was before its start.
+static uint64_t ticks_before(const mxp_event *event, uint64_t word)
+{
+    const uint64_t distance = word & MXP_STAMP_MASK;
+    return distance < event->begin_ticks ? event->begin_ticks - distance : 0;
 }
 
 static int add_operator(pass *self, mxp_decoder *decoder, const mxp_event *event)
@@ -216,27 +225,30 @@ static int add_operator(pass *self, mxp_decoder *decoder, const mxp_event *event
     if ((event->flags & skipped) != 0) {
         return MXP_OK;
     }
-    mxp_operator_view view;
     uint64_t own_ns;
     int error = claim_children(&self->threads[event->thread], event, &own_ns);
-    mxp__event_operator(event, &view);
+    const uint64_t *words = event->words;
     const unsigned phase = event->flags & MXP_OP_PHASE_MASK;
-    if (view.push_thread < self->source->thread_count) {
-        self->threads[view.push_thread].pushes++;
+    const uint64_t push_ticks = ticks_before(event, words[3]);
+    const uint32_t push_thread = (uint32_t)(words[3] >> 48), scope = (uint32_t)words[6];
+    if (push_thread < self->source->thread_count) {
+        self->threads[push_thread].pushes++;
     }
-    if (error != MXP_OK || !is_chosen(self, view.push_ticks, event->begin_ns) ||
-        !is_wanted(self, event, view.scope, phase)) {
+    if (error != MXP_OK || !is_chosen(self, push_ticks, event->begin_ns) ||
+        !is_wanted(self, event, scope, phase)) {
         return error;
     }
     uint32_t place;
-    error = operator_row(self, event->name, view.scope, phase, &place);
+    error = operator_row(self, event->name, scope, phase, &place);
     if (error != MXP_OK) {
         return error;
     }
     mxp_time_row *row = &self->rows->rows[place];
+    const int64_t push_ns = mxp__decoder_ns(decoder, push_ticks);
+    const int64_t ready_ns = mxp__decoder_ns(decoder, ticks_before(event, words[4]));
     const uint64_t duration_ns = (uint64_t)(event->end_ns - event->begin_ns);
-    row->waited_ns += between_ns(decoder, view.push_ticks, view.ready_ticks);
-    row->queued_ns += between_ns(decoder, view.ready_ticks, event->begin_ticks);
+    row->waited_ns += distance_ns(push_ns, ready_ns);
+    row->queued_ns += distance_ns(ready_ns, event->begin_ns);
     self->rows->operators++;
     return add_duration(row, duration_ns, duration_ns);
 }

@@ -398,6 +398,11 @@ static void percentiles_are_exact_until_there_are_too_many(void **state)
     assert_int_equal(mxp__samples_quantile(&samples, 0.99, &is_exact), 99);
     assert_int_equal(mxp__samples_quantile(&samples, 1, &is_exact), 100);
     assert_true(is_exact);
+    // Some that take more than four seconds.
+    assert_int_equal(mxp__samples_add(&samples, UINT64_C(1) << 40), MXP_OK);
+    assert_int_equal(mxp__samples_quantile(&samples, 1, &is_exact), UINT64_C(1) << 40);
+    assert_int_equal(mxp__samples_quantile(&samples, 0.5, &is_exact), 51);
+    assert_true(is_exact);
     for (uint64_t i = 0; i < MXP_SAMPLES_MAX; i++) {
         assert_int_equal(mxp__samples_add(&samples, 1000), MXP_OK);
     }
