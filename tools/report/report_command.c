@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "instances/instance_tables.h"
 #include "profiler/export/export.h"
 #include "profiler/trace/merge.h"
 #include "report/report.h"
@@ -32,6 +33,7 @@ static const char help[] =
     "  --force         adds up runs that do not belong together\n"
     "  --memory SIZE   limit for finding the critical path of a step, as 2G (default 1G)\n"
     "\n"
+    "from single spans\n" MXP_INSTANCE_TABLES_HELP "\n"
     "of which part\n" MXP_WINDOW_HELP MXP_FILTER_HELP "\n"
     "MXNet's table, which dumps() returns as well\n"
     "  --layout mxnet  one row for each name, in sections by category. With it: --sort total,\n"
@@ -339,6 +341,9 @@ static int run(const mxp_command *self, int count, char **arguments)
         {.name = NULL},
     };
     const char *file;
+    if (mxp__instance_table_is_wanted(count, arguments)) {
+        return mxp__instance_table_run(self, count, arguments);
+    }
     int code = mxp__options_parse(self, options, count, arguments, &file);
     if (code < 0) {
         code = check(self, &chosen);

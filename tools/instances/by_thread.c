@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// report --by thread: how much of the time each thread was in spans, how much of that it waited,
+// and what it did mostly: the time of a name is what no other span inside of its spans took.
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <mxprof/error.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/id_map.h"
+#include "instances/instance_tables.h"
+#include "instances/moment.h"
+#include "instances/thread_labels.h"
+#include "text/figure.h"
+#include "text/label.h"
+#include "text/text_table.h"
+
+// Three names do not fit into 80 columns.
+enum { NAMES_SHOWN = 3, NAMES_SHOWN_NARROW = 2, NAMES_WIDE_COLUMNS = 100, NAMES_TOLD = 10 };
+
+static const char memory_for[] = "the table by thread";
+
+// The own time of one name on one thread.
+typedef struct own_time {
+    uint64_t key;  // thread << 32 | name, + 1
+    int64_t ns;
+    uint64_t count;
+} own_time;
+
+typedef struct thread_row {
+    uint64_t spans;
+    int64_t in_spans_ns;
+    uint32_t *open_names;  // of what encloses the instance at hand, by depth
+    size_t capacity;
+} thread_row;
+
+typedef struct by_thread {
+    mxp_instance_table *table;
+    mxp_json json;
+    size_t processes;  // printed
+    const mxp_selected *selected;
+    mxp_source *process;
+    thread_row *rows;
+    bool *waits;  // by name id
+    mxp_id_map own;
+    int64_t begin_ns, end_ns;
+} by_thread;
+
+// ---- counting ----------------------------------------------------------------------------------
+// Names of the categories lock and wait, and those that the user gave, do no work.
+static bool name_waits(const by_thread *self, uint32_t id)
+{
+    const mxp_option_list *idle = &self->table->wish->idle;
+    mxp_name_view name = self->process->name(self->process, id);
+    const char *category = self->process->name(self->process, name.category).text;
+    bool waits = strcmp(category, "lock") == 0 || strcmp(category, "wait") == 0;
+    for (size_t i = 0; i < idle->count && !waits; i++) {
+        waits = fnmatch(idle->words[i], name.text, 0) == 0;
+    }
+    return waits && name.style != MXP_STYLE_NONE;
+}
+
+static int64_t within(const by_thread *self, const mxp_instance *instance)
+{
+    int64_t begin = instance->begin_ns > self->begin_ns ? instance->begin_ns : self->begin_ns;
+    int64_t end = instance->end_ns < self->end_ns ? instance->end_ns : self->end_ns;
+    return end > begin ? end - begin : 0;
+}
+
+static own_time *own_of(by_thread *self, uint32_t thread, uint32_t name)
+{
+    return mxp__id_map_add(&self->own, ((uint64_t)thread << 32 | name) + 1);
+}
+
+static int count(by_thread *self, const mxp_instance *instance, int64_t ns)
+{
+    thread_row *row = &self->rows[instance->thread];
+    own_time *own = own_of(self, instance->thread, instance->name);
+    if (own == NULL || mxp__grow(&row->open_names, &row->capacity, (size_t)instance->depth + 1,
+                                 sizeof *row->open_names) != MXP_OK) {
+        return mxp__fail_memory(memory_for);
+    }
+    bool counts = mxp__selected_in_window(self->selected, instance);
+    own->ns += ns;
+    own->count += counts;
+    row->spans += counts;
+    if (instance->depth == 0) {
+        row->in_spans_ns += ns;
+    } else {
+        own = own_of(self, instance->thread, row->open_names[instance->depth - 1]);
+        if (own == NULL) {
+            return mxp__fail_memory(memory_for);
+        }
+        own->ns -= ns;
+    }
+    row->open_names[instance->depth] = instance->name;
+    return MXP_OK;
+}
+
+static int visit(void *context, const mxp_instance *instance)
+{
+    by_thread *self = context;
+    if (instance->is_async) {
+        return MXP_OK;
+    }
+    if (instance->kind == MXP_KIND_WAIT && instance->name < self->process->name_count) {
+        self->waits[instance->name] = true;
+    }
+    return count(self, instance, within(self, instance));
+}
+
+static int begin(void *context, mxp_source *process, const mxp_selected *selected)
+{
+    by_thread *self = context;
+    int error = MXP_OK;
+    self->process = process;
+    self->selected = selected;
+    if (selected->has_window) {
+        mxp__selected_extent(selected, &self->begin_ns, &self->end_ns);
+    } else if (!mxp__recorded_extent(process, &self->begin_ns, &self->end_ns, &error)) {
+        self->begin_ns = self->end_ns = 0;
+    }
+    self->rows = mxp__alloc(process->thread_count * sizeof *self->rows);
+    self->waits = mxp__alloc(process->name_count * sizeof *self->waits);
+    if (error == MXP_OK && ((self->rows == NULL && process->thread_count > 0) ||
+                            (self->waits == NULL && process->name_count > 0))) {
+        error = mxp__fail_memory(memory_for);
+    }
+    for (uint32_t id = 0; error == MXP_OK && id < process->name_count; id++) {
+        self->waits[id] = name_waits(self, id);
+    }
+    return error;
+}
+
+static void forget(by_thread *self)
+{
+    for (uint32_t i = 0; self->rows != NULL && i < self->process->thread_count; i++) {
+        mxp__free(self->rows[i].open_names, self->rows[i].capacity * sizeof(uint32_t));
+    }
+    if (self->process != NULL) {
+        mxp__free(self->rows, self->process->thread_count * sizeof *self->rows);
+        mxp__free(self->waits, self->process->name_count * sizeof *self->waits);
+    }
+    mxp__id_map_fini(&self->own);
+    self->own = (mxp_id_map){.entry_bytes = sizeof(own_time)};
+    self->process = NULL;
+    self->rows = NULL;
+    self->waits = NULL;
+}
+
+// ---- the largest names of a thread -------------------------------------------------------------
+typedef struct largest {
+    own_time at[NAMES_TOLD];
+    size_t count;
+} largest;
+
+static uint32_t name_of(const own_time *own)
+{
+    return (uint32_t)(own->key - 1);
+}
+
+static bool is_larger(const own_time *a, const own_time *b)
+{
+    return a->ns != b->ns ? a->ns > b->ns : a->key < b->key;
+}
+
+static void find_largest(const by_thread *self, uint32_t thread, largest *found)
+{
+    found->count = 0;
+    for (const own_time *own = NULL; (own = mxp__id_map_next(&self->own, own)) != NULL;) {
+        if ((own->key - 1) >> 32 != thread || own->ns <= 0) {
+            continue;
+        }
+        size_t at = found->count;
+        while (at > 0 && is_larger(own, &found->at[at - 1])) {
+            at--;
+        }
+        if (at == NAMES_TOLD) {
+            continue;
+        }
+        found->count += found->count < NAMES_TOLD;
+        memmove(&found->at[at + 1], &found->at[at], (found->count - 1 - at) * sizeof found->at[0]);
+        found->at[at] = *own;
+    }
+}
+
+// What of the time in spans a thread waited.
+static int64_t waited(const by_thread *self, uint32_t thread)
+{
+    int64_t ns = 0;
+    for (const own_time *own = NULL; (own = mxp__id_map_next(&self->own, own)) != NULL;) {
+        uint32_t name = name_of(own);
+        if ((own->key - 1) >> 32 == thread && name < self->process->name_count &&
+            self->waits[name]) {
+            ns += own->ns;
+        }
+    }
+    return ns;
+}
+
+// ---- printing ----------------------------------------------------------------------------------
+static void put_mostly(const by_thread *self, uint32_t thread, mxp_strbuf *out)
+{
+    const mxp_screen *screen = &self->table->wish->screen;
+    bool is_narrow = screen->is_bounded && screen->columns < NAMES_WIDE_COLUMNS;
+    size_t most = is_narrow ? NAMES_SHOWN_NARROW : NAMES_SHOWN;
+    largest found;
+    find_largest(self, thread, &found);
+    for (size_t i = 0; i < found.count && i < most; i++) {
+        mxp_name_view name = self->process->name(self->process, name_of(&found.at[i]));
+        mxp__strbuf_puts(out, i > 0 ? ", " : "");
+        mxp__put_label(screen, name.text, name.length, out);
+        mxp__strbuf_putc(out, ' ');
+        mxp__put_duration(screen, (double)found.at[i].ns, out);
+    }
+}
+
+static void put_text(by_thread *self)
+{
+    static const mxp_text_column columns[] = {
+        {"thread", MXP_COLUMN_NAME, 0},    {"spans", MXP_COLUMN_RIGHT, 3},
+        {"in spans", MXP_COLUMN_RIGHT, 0}, {"share", MXP_COLUMN_RIGHT, 0},
+        {"waited", MXP_COLUMN_RIGHT, 2},   {"mostly (own time)", MXP_COLUMN_NAME, 0}};
+    const mxp_screen *screen = &self->table->wish->screen;
+    double all = (double)(self->end_ns - self->begin_ns);
+    mxp_text_table text;
+    mxp__strbuf_printf(self->table->out, "process %" PRIu32 ", %.6f s to %.6f s\n\n",
+                       self->process->pid, (double)self->begin_ns / 1e9,
+                       (double)self->end_ns / 1e9);
+    mxp__text_table_init(&text, screen, columns, sizeof columns / sizeof columns[0]);
+    for (uint32_t i = 0; i < self->process->thread_count; i++) {
+        const thread_row *row = &self->rows[i];
+        if (row->spans == 0 ||
+            !mxp__filter_takes_id(&self->selected->filter, MXP_FILTER_THREAD, i)) {
+            continue;
+        }
+        mxp__put_thread(screen, self->process, i, false, mxp__text_cell(&text));
+        mxp__put_count((double)row->spans, mxp__text_cell(&text));
+        mxp__put_duration(screen, (double)row->in_spans_ns, mxp__text_cell(&text));
+        mxp__put_percent(all > 0 ? (double)row->in_spans_ns / all : 0, mxp__text_cell(&text));
+        mxp__put_duration(screen, (double)waited(self, i), mxp__text_cell(&text));
+        put_mostly(self, i, mxp__text_cell(&text));
+        mxp__text_row(&text, MXP_LOOK_PLAIN);
+    }
+    mxp__text_table_put(&text, self->table->out);
+    mxp__text_table_fini(&text);
+}
+
+static void json_names(const by_thread *self, uint32_t thread, mxp_json *json)
+{
+    largest found;
+    find_largest(self, thread, &found);
+    mxp__json_array(json, "names");
+    for (size_t i = 0; i < found.count; i++) {
+        mxp_name_view name = self->process->name(self->process, name_of(&found.at[i]));
+        mxp__json_row(json, NULL);
+        mxp__json_bytes(json, "name", name.text, name.length);
+        mxp__json_u64(json, "count", found.at[i].count);
+        mxp__json_i64(json, "own_ns", found.at[i].ns);
+        mxp__json_end(json);
+    }
+    mxp__json_end(json);
+}
+
+static void put_json(by_thread *self)
+{
+    mxp_json *json = &self->json;
+    mxp__json_object(json, NULL);
+    mxp__json_u64(json, "process", self->process->pid);
+    mxp__json_i64(json, "begin_ns", self->begin_ns);
+    mxp__json_i64(json, "duration_ns", self->end_ns - self->begin_ns);
+    mxp__json_array(json, "threads");
+    for (uint32_t i = 0; i < self->process->thread_count; i++) {
+        if (!mxp__filter_takes_id(&self->selected->filter, MXP_FILTER_THREAD, i)) {
+            continue;
+        }
+        mxp_name_view name = self->process->name(self->process, self->process->threads[i].name);
+        mxp__json_row(json, NULL);
+        mxp__json_u64(json, "thread", i);
+        mxp__json_bytes(json, "name", name.text, name.length);
+        mxp__json_u64(json, "spans", self->rows[i].spans);
+        mxp__json_i64(json, "in_spans_ns", self->rows[i].in_spans_ns);
+        mxp__json_i64(json, "waited_ns", waited(self, i));
+        json_names(self, i, json);
+        mxp__json_end(json);
+    }
+    mxp__json_end(json);
+    mxp__json_end(json);
+}
+
+static int end(void *context)
+{
+    by_thread *self = context;
+    bool as_json = self->table->wish->json;
+    mxp__strbuf_puts(self->table->out, self->processes++ > 0 && !as_json ? "\n" : "");
+    (as_json ? put_json : put_text)(self);
+    forget(self);
+    return MXP_OK;
+}
+
+int mxp__put_by_thread(mxp_instance_table *table)
+{
+    by_thread self = {
+        .table = table, .json = {.out = table->out}, .own = {.entry_bytes = sizeof(own_time)}};
+    const mxp_table_reader reader = {.begin = begin, .visit = visit, .end = end, .context = &self};
+    bool is_list = table->wish->json && table->input->source->process_count > 1;
+    if (is_list) {
+        mxp__json_array(&self.json, NULL);
+    }
+    int code = mxp__table_read(table, &reader);
+    forget(&self);
+    if (is_list) {
+        mxp__json_end(&self.json);
+    }
+    return code;
+}
