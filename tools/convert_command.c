@@ -13,6 +13,7 @@
 #include "coverage.h"
 #include "export/command_exporters.h"
 #include "export/sqlite/sqlite_export.h"
+#include "instances/cut.h"
 #include "profiler/export/export.h"
 #include "profiler/trace/merge.h"
 #include "profiler/trace/recovered_source.h"
@@ -20,7 +21,7 @@
 static const char help[] =
     "mxprof convert writes a profile in another format.\n"
     "\n"
-    "usage: mxprof convert FILE|DIRECTORY -o OUT [--to FORMAT] [--args]\n"
+    "usage: mxprof convert FILE|DIRECTORY -o OUT [OPTIONS]\n"
     "\n"
     "  -o, --output OUT   the file to write; - for standard output. It appears under its name "
     "when\n"
@@ -28,6 +29,11 @@ static const char help[] =
     "is\n"
     "                     compressed as gzip does.\n"
     "  --args             spans of other profilers' traces keep their arguments\n"
+    "  --step N|A:B       what is in these steps only; also 'last' and 'slowest'\n"
+    "  --from TIME        what is in this time only, spans that reach into it whole: 1.5s, 20ms "
+    "of\n"
+    "  --until TIME       the trace's time, +0.5s after its begin (of --until: after --from), -2s\n"
+    "                     before its end\n"
     "  --to FORMAT        what it becomes; without it OUT's ending tells, and - is chrome\n";
 
 static const char help_end[] =
@@ -300,28 +306,36 @@ static int convert_sqlite(const mxp_command *self, mxp_input *input, const char 
 }
 #endif
 
-static int convert_file(const mxp_command *self, int format, const char *in_path,
-                        const char *out_path)
+static int convert_input(const mxp_command *self, int format, mxp_input *input,
+                         const char *out_path)
 {
     const mxp_exporter *exporter = formats[format].exporter;
+    if (format == FORMAT_NATIVE) {
+        return convert_native(self, input, out_path);
+    }
+    if (format == FORMAT_SQLITE) {
+        return convert_sqlite(self, input, out_path);
+    }
+    if (exporter == NULL && input->source->process_count > 1) {
+        return mxp__usage_error(self, "a compressed file holds one process, and here are %zu",
+                                input->source->process_count);
+    }
+    bool is_commands = format >= MXP__EXPORTERS && format < FORMAT_SQLITE;
+    int code = is_commands ? convert_by_command(self, exporter, input, out_path)
+                           : convert_to(self, exporter, input, input->source, out_path);
+    note_what_is_missing(self, exporter, input);
+    return code;
+}
+
+static int convert_file(const mxp_command *self, int format, const char *in_path,
+                        const char *out_path, const mxp_selection *selection)
+{
     mxp_input input;
     if (mxp__input_open(self, in_path, &input) != MXP_OK) {
         return MXP_EXIT_ERROR;
     }
-    int code;
-    if (format == FORMAT_NATIVE) {
-        code = convert_native(self, &input, out_path);
-    } else if (format == FORMAT_SQLITE) {
-        code = convert_sqlite(self, &input, out_path);
-    } else if (exporter == NULL && input.source->process_count > 1) {
-        code = mxp__usage_error(self, "a compressed file holds one process, and here are %zu",
-                                input.source->process_count);
-    } else {
-        bool is_commands = format >= MXP__EXPORTERS && format < FORMAT_SQLITE;
-        code = is_commands ? convert_by_command(self, exporter, &input, out_path)
-                           : convert_to(self, exporter, &input, input.source, out_path);
-        note_what_is_missing(self, exporter, &input);
-    }
+    int code = mxp__input_cut(self, &input, selection);
+    code = code < 0 ? convert_input(self, format, &input, out_path) : code;
     mxp__input_close(&input);
     return code;
 }
@@ -349,14 +363,17 @@ static int run(const mxp_command *self, int count, char **arguments)
     const char *out_path = NULL;
     const char *file;
     int format = -1, with_args = 0;
+    mxp_selection selection = {.step = NULL};
     const mxp_option options[] = {
         {.name = "--output", .letter = 'o', .text = &out_path},
         {.name = "--to", .words = format_names, .number = &format},
         {.name = "--args", .number = &with_args},
+        MXP_WINDOW_OPTIONS(&selection),
         {.name = NULL},
     };
     fill_formats();
     int code = mxp__options_parse(self, options, count, arguments, &file);
+    code = code < 0 ? mxp__selection_check(self, &selection) : code;
     if (code >= 0) {
         return code;
     }
@@ -375,9 +392,9 @@ static int run(const mxp_command *self, int count, char **arguments)
     }
     format = format >= 0 ? format : format_of(out_path);
     code = check_place(self, format, out_path);
-    return code >= 0
-               ? code
-               : convert_file(self, format < 0 ? MXP__EXPORTER_chrome : format, file, out_path);
+    return code >= 0 ? code
+                     : convert_file(self, format < 0 ? MXP__EXPORTER_chrome : format, file,
+                                    out_path, &selection);
 }
 
 const mxp_command mxp__command_convert = {

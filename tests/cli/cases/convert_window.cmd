@@ -1,0 +1,1 @@
+mxprof convert --from 1.2 --until 1.3 sample.mxp -o -

@@ -1,0 +1,1 @@
+mxprof report --by arg:request sample.mxp

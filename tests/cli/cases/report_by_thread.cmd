@@ -1,0 +1,1 @@
+mxprof report --by thread sample.mxp

@@ -1,0 +1,1 @@
+mxprof report --histogram work sample.mxp
